@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Device nodes and files: /dev/morph/fabricN, /dev/morph/sliceN for named slices,
+ * and the anonymous file that creating a slice gives.
+ *
+ * A file of a fabric holds its device, so that the fabric outlives its provider;
+ * all that it answers then is ENODEV. A file of a slice holds the slice. What a
+ * file may do was decided when it was opened, but for the deletion of slices.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/idr.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "ioctl.h"
+
+/* Minor numbers: first those of fabrics, by their number, then nodes of slices. */
+#define FIRST_SLICE_MINOR	MORPH_MAX_FABRICS
+#define MINORS			(MINORMASK + 1)
+
+static dev_t first_device;
+static DEFINE_IDA(slice_minors);
+
+/* Guards node_dev and node_cdev of all slices; outside fabric->lock. */
+static DEFINE_MUTEX(node_lock);
+
+static char *fabric_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
+{
+	if (mode)
+		*mode = 0660;
+	return kasprintf(GFP_KERNEL, "morph/%s", dev_name(dev));
+}
+
+struct class morph_class = {
+	.name = "morph",
+	.devnode = fabric_devnode,
+};
+
+/* -------------------------------------------------------------- fabric file */
+
+static const struct morph_command fabric_commands[] = {
+	MORPH_COMMAND(MORPH_FABRIC_INFO, morph_do_fabric_info, morph_fabric_info, seq, 0),
+	MORPH_READ(MORPH_FABRIC_READ_ACCELERATORS, morph_do_read_accelerators),
+	MORPH_READ(MORPH_FABRIC_READ_GUIDES, morph_do_read_guides),
+	MORPH_READ(MORPH_FABRIC_READ_ELEMENTS, morph_do_read_elements),
+	MORPH_COMMAND(MORPH_SLICE_CREATE, morph_do_slice_create, morph_slice_create,
+		      out_generation, MORPH_SLICE_RESERVED | MORPH_SLICE_DRY_RUN),
+	MORPH_COMMAND_RESERVED(MORPH_SLICE_DELETE, morph_do_slice_delete, morph_slice_delete, name,
+			       MORPH_SLICE_FORCE, reserved),
+};
+
+static int fabric_open(struct inode *inode, struct file *filp)
+{
+	struct morph_fabric *fabric = container_of(inode->i_cdev, struct morph_fabric, cdev);
+
+	if (READ_ONCE(fabric->hung_up))
+		return -ENODEV;
+	get_device(&fabric->dev);
+	filp->private_data = fabric;
+	return nonseekable_open(inode, filp);
+}
+
+static int fabric_close(struct inode *inode, struct file *filp)
+{
+	struct morph_fabric *fabric = filp->private_data;
+
+	put_device(&fabric->dev);
+	return 0;
+}
+
+static long fabric_ioctl(struct file *filp, unsigned int number, unsigned long arg)
+{
+	struct morph_call call = {
+		.filp = filp,
+		.fabric = filp->private_data,
+	};
+
+	return morph_dispatch(&call, fabric_commands, ARRAY_SIZE(fabric_commands), number, arg);
+}
+
+/* There is nothing to wait for but the fabric's end. */
+static __poll_t fabric_poll(struct file *filp, struct poll_table_struct *wait)
+{
+	struct morph_fabric *fabric = filp->private_data;
+
+	poll_wait(filp, &fabric->hangup, wait);
+	return READ_ONCE(fabric->hung_up) ? EPOLLHUP : 0;
+}
+
+static const struct file_operations fabric_fops = {
+	.owner = THIS_MODULE,
+	.open = fabric_open,
+	.release = fabric_close,
+	.unlocked_ioctl = fabric_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.poll = fabric_poll,
+};
+
+int morph_chardev_add_fabric(struct morph_fabric *fabric)
+{
+	init_waitqueue_head(&fabric->hangup);
+	cdev_init(&fabric->cdev, &fabric_fops);
+	fabric->cdev.owner = THIS_MODULE;
+	fabric->dev.devt = MKDEV(MAJOR(first_device), fabric->id);
+	return cdev_device_add(&fabric->cdev, &fabric->dev);
+}
+
+void morph_chardev_del_fabric(struct morph_fabric *fabric)
+{
+	cdev_device_del(&fabric->cdev, &fabric->dev);
+	WRITE_ONCE(fabric->hung_up, true);
+	wake_up_all(&fabric->hangup);
+}
+
+/* --------------------------------------------------------------- slice file */
+
+static const struct morph_command slice_commands[] = {
+	MORPH_COMMAND(MORPH_FABRIC_INFO, morph_do_fabric_info, morph_fabric_info, seq, 0),
+	MORPH_READ(MORPH_FABRIC_READ_ACCELERATORS, morph_do_read_accelerators),
+	MORPH_READ(MORPH_FABRIC_READ_GUIDES, morph_do_read_guides),
+	MORPH_READ(MORPH_FABRIC_READ_ELEMENTS, morph_do_read_elements),
+	MORPH_COMMAND(MORPH_SLICE_INFO, morph_do_slice_info, morph_slice_info, circuits, 0),
+	MORPH_COMMAND_RESERVED(MORPH_CIRCUIT_PATH, morph_do_circuit_path, morph_circuit_path,
+			       elements, 0, reserved),
+	MORPH_COMMAND(MORPH_TXN_RUN, morph_do_txn_run, morph_txn_run, out_times,
+		      MORPH_TXN_DRY_RUN | MORPH_TXN_EACH | MORPH_TXN_PREPARE),
+	MORPH_COMMAND_RESERVED(MORPH_TXN_STEP, morph_do_txn_step, morph_txn_step, out_times, 0,
+			       reserved),
+	MORPH_COMMAND(MORPH_RANK_REPORT, morph_do_rank_report, morph_rank_act, out_health, 0),
+	MORPH_COMMAND(MORPH_RANK_REPLACE, morph_do_rank_replace, morph_rank_act, out_health, 0),
+	MORPH_COMMAND_RESERVED(MORPH_SLICE_POLICY, morph_do_slice_policy, morph_slice_policy,
+			       reserved, 0, reserved),
+};
+
+static long slice_ioctl(struct file *filp, unsigned int number, unsigned long arg)
+{
+	struct morph_file *file = filp->private_data;
+	struct morph_call call = {
+		.filp = filp,
+		.fabric = file->slice->fabric,
+		.file = file,
+	};
+
+	return morph_dispatch(&call, slice_commands, ARRAY_SIZE(slice_commands), number, arg);
+}
+
+static ssize_t slice_read(struct file *filp, char __user *buffer, size_t bytes, loff_t *offset)
+{
+	return morph_file_read(filp->private_data, buffer, bytes, filp->f_flags & O_NONBLOCK);
+}
+
+static __poll_t slice_poll(struct file *filp, struct poll_table_struct *wait)
+{
+	return morph_file_poll(filp->private_data, filp, wait);
+}
+
+static int slice_close(struct inode *inode, struct file *filp)
+{
+	morph_file_free(filp->private_data);
+	return 0;
+}
+
+#ifdef CONFIG_PROC_FS
+static void slice_show_fdinfo(struct seq_file *m, struct file *filp)
+{
+	static const char *const states[] = {
+		[MORPH_SLICE_OK] = "ok",
+		[MORPH_SLICE_REPAIRING] = "repairing",
+		[MORPH_SLICE_DEGRADED] = "degraded",
+		[MORPH_SLICE_LOST] = "lost",
+		[MORPH_SLICE_DYING] = "dying",
+	};
+	struct morph_file *file = filp->private_data;
+	struct morph_slice *slice = file->slice;
+
+	mutex_lock(&slice->fabric->lock);
+	seq_printf(m, "morph-fabric:\t%u\n", slice->fabric->id);
+	seq_printf(m, "morph-slice:\t%u\n", slice->number);
+	seq_printf(m, "morph-name:\t%s\n", slice->name);
+	seq_printf(m, "morph-state:\t%s\n", states[slice->state]);
+	seq_printf(m, "morph-generation:\t%llu\n", slice->generation);
+	mutex_unlock(&slice->fabric->lock);
+}
+#endif
+
+static int slice_open(struct inode *inode, struct file *filp);
+
+/* The anonymous file and the node differ in how they are opened only. */
+static const struct file_operations slice_fops = {
+	.owner = THIS_MODULE,
+	.open = slice_open,
+	.release = slice_close,
+	.read = slice_read,
+	.poll = slice_poll,
+	.unlocked_ioctl = slice_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+#ifdef CONFIG_PROC_FS
+	.show_fdinfo = slice_show_fdinfo,
+#endif
+};
+
+int morph_chardev_slice_fd(struct morph_slice *slice, struct file **result)
+{
+	struct morph_file *file;
+	struct file *filp;
+	int fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = morph_file_alloc(slice);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+	filp = anon_inode_getfile("[morph-slice]", &slice_fops, file, O_RDWR | O_CLOEXEC);
+	if (IS_ERR(filp)) {
+		morph_file_free(file);
+		put_unused_fd(fd);
+		return PTR_ERR(filp);
+	}
+	*result = filp;
+	return fd;
+}
+
+/* ----------------------------------------------------- nodes of named slices */
+
+/* Outlives the slice's end while the node's inode is held open. */
+struct slice_node {
+	struct device dev;
+	struct cdev cdev;
+	struct morph_slice *slice;	/* counted */
+	kuid_t uid;
+	umode_t mode;
+};
+
+static struct slice_node *to_slice_node(const struct device *dev)
+{
+	return container_of(dev, struct slice_node, dev);
+}
+
+static int slice_open(struct inode *inode, struct file *filp)
+{
+	struct slice_node *node = container_of(inode->i_cdev, struct slice_node, cdev);
+	struct morph_file *file;
+
+	file = morph_file_alloc(node->slice);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	filp->private_data = file;
+	return nonseekable_open(inode, filp);
+}
+
+static char *slice_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode, kuid_t *uid,
+			   kgid_t *gid)
+{
+	const struct slice_node *node = to_slice_node(dev);
+
+	if (mode)
+		*mode = node->mode;
+	if (uid)
+		*uid = node->uid;
+	if (gid)
+		*gid = GLOBAL_ROOT_GID;
+	return kasprintf(GFP_KERNEL, "morph/%s", dev_name(dev));
+}
+
+static void slice_node_release(struct device *dev)
+{
+	struct slice_node *node = to_slice_node(dev);
+
+	ida_free(&slice_minors, MINOR(dev->devt));
+	morph_slice_put(node->slice);
+	kfree(node);
+}
+
+static const struct device_type slice_node_type = {
+	.name = "slice",
+	.devnode = slice_devnode,
+	.release = slice_node_release,
+};
+
+/* Owner and mode as they are now; none for a slice that ends. */
+static int slice_node_fill(struct slice_node *node)
+{
+	struct morph_slice *slice = node->slice;
+	int ret;
+
+	mutex_lock(&slice->fabric->lock);
+	ret = slice->dying ? -ENODEV : 0;
+	node->uid = slice->uid;
+	node->mode = slice->mode;
+	mutex_unlock(&slice->fabric->lock);
+	return ret;
+}
+
+static struct slice_node *slice_node_alloc(struct morph_slice *slice)
+{
+	struct slice_node *node;
+	int minor;
+
+	minor = ida_alloc_range(&slice_minors, FIRST_SLICE_MINOR, MINORS - 1, GFP_KERNEL);
+	if (minor < 0)
+		return NULL;
+	node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
+	if (!node) {
+		ida_free(&slice_minors, minor);
+		return NULL;
+	}
+	kref_get(&slice->kref);
+	node->slice = slice;
+	device_initialize(&node->dev);
+	node->dev.class = &morph_class;
+	node->dev.type = &slice_node_type;
+	node->dev.devt = MKDEV(MAJOR(first_device), minor);
+	cdev_init(&node->cdev, &slice_fops);
+	node->cdev.owner = THIS_MODULE;
+	return node;
+}
+
+/*
+ * Make the node. Under node_lock the slice either is not dying yet, and whoever ends
+ * it will find the node, or gets none.
+ */
+int morph_chardev_add_slice(struct morph_slice *slice)
+{
+	struct slice_node *node;
+	int ret;
+
+	node = slice_node_alloc(slice);
+	if (!node)
+		return -ENOMEM;
+	mutex_lock(&node_lock);
+	ret = slice_node_fill(node);
+	if (!ret)
+		ret = dev_set_name(&node->dev, "slice%u", slice->number);
+	if (!ret)
+		ret = cdev_device_add(&node->cdev, &node->dev);
+	if (!ret) {
+		slice->node_dev = &node->dev;
+		slice->node_cdev = &node->cdev;
+	}
+	mutex_unlock(&node_lock);
+	if (ret)
+		put_device(&node->dev);
+	return ret;
+}
+
+void morph_chardev_del_slice(struct morph_slice *slice)
+{
+	struct device *dev;
+
+	mutex_lock(&node_lock);
+	dev = slice->node_dev;
+	if (dev)
+		cdev_device_del(slice->node_cdev, dev);
+	slice->node_dev = NULL;
+	slice->node_cdev = NULL;
+	mutex_unlock(&node_lock);
+	if (dev)
+		put_device(dev);
+}
+
+/* --------------------------------------------------------------------- module */
+
+int morph_chardev_init(void)
+{
+	int ret;
+
+	ret = class_register(&morph_class);
+	if (ret)
+		return ret;
+	ret = alloc_chrdev_region(&first_device, 0, MINORS, "morph");
+	if (ret)
+		class_unregister(&morph_class);
+	return ret;
+}
+
+void morph_chardev_exit(void)
+{
+	unregister_chrdev_region(first_device, MINORS);
+	class_unregister(&morph_class);
+	ida_destroy(&slice_minors);
+}

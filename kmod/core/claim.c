@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Routes and their claims in the ledger. All under fabric->lock.
+ *
+ * While a route is being replaced both the old and the new one are wanted: the new
+ * one claims first, the old one keeps as a shadow what the new one left, so that
+ * nobody else can take it before the change is published or rolled back.
+ */
+#include <linux/slab.h>
+
+#include "core.h"
+
+struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
+{
+	struct morph_route *route;
+	u32 i;
+
+	route = kzalloc(struct_size(route, hops, capacity), gfp);
+	if (!route)
+		return NULL;
+	route->links = kcalloc(capacity, sizeof(*route->links), gfp);
+	if (!route->links) {
+		kfree(route);
+		return NULL;
+	}
+	for (i = 0; i < capacity; i++) {
+		INIT_HLIST_NODE(&route->links[i].node);
+		route->links[i].route = route;
+	}
+	route->capacity = capacity;
+	route->path.hops = route->hops;
+	return route;
+}
+
+void morph_route_free(struct morph_route *route)
+{
+	if (!route)
+		return;
+	WARN_ON_ONCE(route->role == MORPH_ROUTE_LIVE || route->role == MORPH_ROUTE_SHADOW);
+	kfree(route->links);
+	kfree(route);
+}
+
+int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
+		      struct optics_refusal *why)
+{
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	ret = optics_claim(fabric->ledger, &route->path, why);
+	if (!ret)
+		route->role = MORPH_ROUTE_LIVE;
+	return ret;
+}
+
+void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	const struct optics_path *path = &route->path;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		ledger->guide_lanes[hop->guide >> 1] |= path->lanes;
+		if (hop->element == OPTICS_NONE)
+			continue;
+		ledger->element_state[hop->element] = hop->state;
+		ledger->element_pins[hop->element]++;
+	}
+	ledger->tx_lanes[path->tx] |= path->lanes;
+	ledger->rx_lanes[path->rx] |= path->lanes;
+	route->role = MORPH_ROUTE_LIVE;
+}
+
+void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	const struct optics_path *path = &route->path;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	route->tx_held = path->lanes & ~ledger->tx_lanes[path->tx];
+	route->rx_held = path->lanes & ~ledger->rx_lanes[path->rx];
+	ledger->tx_lanes[path->tx] |= route->tx_held;
+	ledger->rx_lanes[path->rx] |= route->rx_held;
+	route->whole = route->tx_held == path->lanes && route->rx_held == path->lanes;
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+		struct morph_link *link = &route->links[i];
+		u64 *lanes = &ledger->guide_lanes[hop->guide >> 1];
+		u32 element = hop->element;
+
+		link->lanes_held = path->lanes & ~*lanes;
+		*lanes |= link->lanes_held;
+		link->element_held = element != OPTICS_NONE &&
+				     (!ledger->element_pins[element] ||
+				      ledger->element_state[element] == hop->state);
+		if (link->element_held) {
+			ledger->element_state[element] = hop->state;
+			ledger->element_pins[element]++;
+		}
+		if (link->lanes_held != path->lanes ||
+		    (element != OPTICS_NONE && !link->element_held))
+			route->whole = false;
+	}
+	route->role = MORPH_ROUTE_SHADOW;
+}
+
+static void release_shadow(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	const struct optics_path *path = &route->path;
+	u32 i;
+
+	ledger->tx_lanes[path->tx] &= ~route->tx_held;
+	ledger->rx_lanes[path->rx] &= ~route->rx_held;
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		ledger->guide_lanes[hop->guide >> 1] &= ~route->links[i].lanes_held;
+		if (route->links[i].element_held)
+			ledger->element_pins[hop->element]--;
+	}
+}
+
+void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (route->role == MORPH_ROUTE_LIVE)
+		optics_release(ledger, &route->path);
+	else if (route->role == MORPH_ROUTE_SHADOW)
+		release_shadow(fabric, route);
+	else
+		return;
+	/* What nobody pins counts as parked: whoever released it has seen to that. */
+	for (i = 0; i < route->path.hops_count; i++) {
+		u32 element = route->hops[i].element;
+
+		if (element != OPTICS_NONE && !ledger->element_pins[element])
+			ledger->element_state[element] = optics_park_state(fabric->graph, element);
+	}
+	route->role = MORPH_ROUTE_IDLE;
+}
+
+void morph_route_list(struct morph_fabric *fabric, struct morph_route *route)
+{
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < route->path.hops_count; i++)
+		hlist_add_head(&route->links[i].node,
+			       &fabric->guide_routes[route->hops[i].guide >> 1]);
+}
+
+void morph_route_unlist(struct morph_route *route)
+{
+	u32 i;
+
+	for (i = 0; i < route->capacity; i++)
+		hlist_del_init(&route->links[i].node);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands of the slice file that change circuits. */
+#include <linux/slab.h>
+#include <linux/time64.h>
+
+#include "ioctl.h"
+
+#define LEAST_LEASE_NS	(1 * (u64)NSEC_PER_MSEC)
+#define MOST_LEASE_NS	(3600 * (u64)NSEC_PER_SEC)
+
+/* Changes and their explicit paths, in kernel memory. */
+struct request {
+	struct morph_change *changes;
+	u32 **guides;
+	u32 count;
+};
+
+static void free_request(struct request *request, bool guides_too)
+{
+	u32 i;
+
+	for (i = 0; guides_too && request->guides && i < request->count; i++)
+		kvfree(request->guides[i]);
+	kvfree(request->guides);
+	kvfree(request->changes);
+}
+
+static int get_path(struct morph_call *call, struct request *request, u32 index)
+{
+	const struct morph_array *array = &request->changes[index].guides;
+	u32 *guides;
+
+	if (!array->ptr && array->count)
+		return morph_refuse_field(call, -EINVAL,
+					  "changes[%u].guides.ptr is 0, but its count is %u",
+					  index, array->count);
+	if (!array->ptr)
+		return 0;
+	if (!array->count || array->count > OPTICS_MAX_HOPS)
+		return morph_refuse_field(call, -EINVAL,
+					  "changes[%u]: a path has 1 to %u guides, not %u", index,
+					  OPTICS_MAX_HOPS, array->count);
+	guides = morph_array_get_u32(call, array, "guides");
+	if (IS_ERR(guides))
+		return PTR_ERR(guides);
+	request->guides[index] = guides;
+	return 0;
+}
+
+static int get_change(struct morph_call *call, struct request *request, u32 index)
+{
+	struct morph_change *change = &request->changes[index];
+	int ret;
+
+	ret = morph_array_get(call, &call->txn_run.changes, index, change, sizeof(*change),
+			      "changes");
+	if (ret)
+		return ret;
+	change->dark_ns = 0;
+	change->status = 0;
+	change->reason = MORPH_REASON_NONE;
+	change->part = MORPH_PART_NONE;
+	change->index = 0;
+	return get_path(call, request, index);
+}
+
+static int get_request(struct morph_call *call, struct request *request)
+{
+	u32 i;
+	int ret = 0;
+
+	request->changes = kvcalloc(request->count, sizeof(*request->changes), GFP_KERNEL_ACCOUNT);
+	request->guides = kvcalloc(request->count, sizeof(*request->guides), GFP_KERNEL_ACCOUNT);
+	if (!request->changes || !request->guides)
+		ret = -ENOMEM;
+	for (i = 0; i < request->count && !ret; i++)
+		ret = get_change(call, request, i);
+	if (ret)
+		free_request(request, true);
+	return ret;
+}
+
+static int check_lease(struct morph_call *call, u64 lease_ns, bool may_be_zero)
+{
+	if (!lease_ns && may_be_zero)
+		return 0;
+	if (lease_ns >= LEAST_LEASE_NS && lease_ns <= MOST_LEASE_NS)
+		return 0;
+	return morph_refuse_field(call, -EINVAL,
+				  "lease_ns is %llu, but must lie between %llu and %llu", lease_ns,
+				  LEAST_LEASE_NS, MOST_LEASE_NS);
+}
+
+static int check_run(struct morph_call *call)
+{
+	const struct morph_txn_run *args = &call->txn_run;
+	u32 flags = args->head.flags;
+	int ret;
+
+	if (flags & MORPH_TXN_EACH && flags & MORPH_TXN_PREPARE)
+		return morph_refuse_field(call, -EINVAL,
+					  "MORPH_TXN_EACH and MORPH_TXN_PREPARE exclude each other");
+	if (!(flags & MORPH_TXN_PREPARE) && args->lease_ns)
+		return morph_refuse_field(call, -EINVAL,
+					  "lease_ns goes with MORPH_TXN_PREPARE only");
+	ret = check_lease(call, args->lease_ns, !(flags & MORPH_TXN_PREPARE));
+	if (ret)
+		return ret;
+	if (!args->changes.count || args->changes.count > MORPH_MAX_CHANGES)
+		return morph_refuse_field(call, -EINVAL,
+					  "a transaction has 1 to %u changes, not %u",
+					  MORPH_MAX_CHANGES, args->changes.count);
+	return morph_array_check(call, &args->changes, sizeof(struct morph_change), "changes");
+}
+
+/* What became of each change, on failure too; and of the whole. */
+static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
+{
+	struct morph_txn_run *args = &call->txn_run;
+	u32 i;
+	int put = 0;
+
+	mutex_lock(&call->fabric->lock);
+	args->out_txn = args->head.flags & MORPH_TXN_PREPARE ? txn->id : 0;
+	args->out_outcome = txn->outcome;
+	args->out_seq = txn->seq;
+	args->out_generation = call->file->slice->generation;
+	args->out_times = txn->times;
+	mutex_unlock(&call->fabric->lock);
+	if (ret)
+		call->refusal = txn->refusal;
+	for (i = 0; i < txn->count && !put; i++)
+		put = morph_array_put(&args->changes, i, &txn->items[i].change, 1,
+				      sizeof(txn->items[i].change));
+	return ret ? ret : put;
+}
+
+int morph_do_txn_run(struct morph_call *call)
+{
+	struct morph_txn_run *args = &call->txn_run;
+	struct request request = { .count = args->changes.count };
+	struct morph_txn *txn;
+	int ret;
+
+	args->out_txn = 0;
+	args->out_outcome = MORPH_OUTCOME_NONE;
+	args->out_seq = 0;
+	args->out_generation = 0;
+	memset(&args->out_times, 0, sizeof(args->out_times));
+	ret = check_run(call);
+	if (!ret)
+		ret = get_request(call, &request);
+	if (ret)
+		return ret;
+	txn = morph_txn_alloc(call->file->slice, request.changes, request.guides, request.count,
+			      args->head.flags, GFP_KERNEL_ACCOUNT);
+	free_request(&request, !txn);
+	if (!txn)
+		return -ENOMEM;
+	txn->cookie = args->cookie;
+	txn->generation = args->generation;
+	txn->lease_ns = args->lease_ns;
+	ret = answer_run(call, txn, morph_txn_run(txn));
+	morph_txn_put(txn);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static int check_step(struct morph_call *call)
+{
+	const struct morph_txn_step *args = &call->txn_step;
+
+	if (args->verb < MORPH_TXN_COMMIT || args->verb > MORPH_TXN_QUERY)
+		return morph_refuse_field(call, -EOPNOTSUPP,
+					  "verb must be 1 (commit), 2 (confirm), 3 (revert) or 4 (query), not %u",
+					  args->verb);
+	if (args->verb == MORPH_TXN_COMMIT)
+		return check_lease(call, args->lease_ns, true);
+	return args->lease_ns ? morph_refuse_field(call, -EINVAL, "lease_ns goes with commit only")
+			      : 0;
+}
+
+/* The slice's own transaction of that number, counted. */
+static struct morph_txn *find_txn(struct morph_call *call)
+{
+	struct morph_slice *slice = call->file->slice;
+	struct morph_txn *txn;
+
+	mutex_lock(&call->fabric->lock);
+	txn = morph_txn_find(call->fabric, call->txn_step.txn);
+	if (txn && txn->slice_number != slice->number) {
+		morph_txn_put(txn);
+		txn = NULL;
+	}
+	mutex_unlock(&call->fabric->lock);
+	return txn;
+}
+
+int morph_do_txn_step(struct morph_call *call)
+{
+	struct morph_txn_step *args = &call->txn_step;
+	struct morph_txn *txn;
+	int ret;
+
+	args->out_outcome = MORPH_OUTCOME_NONE;
+	args->out_seq = 0;
+	args->out_lease_ns = 0;
+	memset(&args->out_times, 0, sizeof(args->out_times));
+	ret = check_step(call);
+	if (ret)
+		return ret;
+	txn = find_txn(call);
+	if (!txn)
+		return morph_refuse_field(call, -ENOENT, "the slice has no transaction %u",
+					  args->txn);
+	if (args->verb != MORPH_TXN_QUERY)
+		ret = morph_txn_step(txn, args->verb, args->lease_ns, &call->refusal);
+	mutex_lock(&call->fabric->lock);
+	args->out_outcome = txn->outcome;
+	args->out_seq = txn->seq;
+	args->out_lease_ns = morph_txn_lease_left(txn);
+	args->out_times = txn->times;
+	mutex_unlock(&call->fabric->lock);
+	morph_txn_put(txn);
+	return ret;
+}

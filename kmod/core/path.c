@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From what a change asks for to a path: the kernel's router, or the caller's guides. */
+#include "core.h"
+
+static u64 planes_mask(struct morph_fabric *fabric, u16 plane)
+{
+	u32 planes = fabric->graph->params.planes;
+
+	if (plane != MORPH_PLANE_ANY)
+		return BIT_ULL(plane);
+	return planes == 64 ? ~0ULL : BIT_ULL(planes) - 1;
+}
+
+static u32 lanes_wanted(const struct morph_change *change)
+{
+	if (change->lanes_count)
+		return change->lanes_count;
+	return change->lanes ? optics_weight64(change->lanes) : 1;
+}
+
+static int route_by_search(struct morph_txn *txn, struct morph_item *item,
+			   struct optics_refusal *why)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	const struct morph_change *change = &item->change;
+	struct optics_route_request request = {
+		.tx_accelerator = item->new_src,
+		.rx_accelerator = item->new_dst,
+		.tx_planes = planes_mask(fabric, change->src_plane),
+		.rx_planes = planes_mask(fabric, change->dst_plane),
+		.lanes_allowed = change->lanes ? change->lanes : fabric->graph->all_lanes,
+		.lanes_count = lanes_wanted(change),
+		.owner = txn->slice->number,
+		.transit_own = txn->slice->transit == MORPH_TRANSIT_OWN,
+		.steps = MORPH_ROUTE_STEPS,
+	};
+	u32 steps = 0;
+	int ret;
+
+	ret = optics_route(fabric->ledger, &request, fabric->route_work, &item->new->path, &steps,
+			   why);
+	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
+	return ret;
+}
+
+/* The state of an element that joins two of its ports: the present one, if it does. */
+static u32 joining_state(struct morph_fabric *fabric, u32 element, u8 from, u8 to)
+{
+	const struct optics_graph *graph = fabric->graph;
+	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
+	u32 state = fabric->ledger->element_state[element];
+
+	if (optics_joined(graph, element, state, from) == to)
+		return state;
+	for (state = 0; state < kind->states; state++)
+		if (optics_joined(graph, element, state, from) == to)
+			return state;
+	return OPTICS_NONE;
+}
+
+static int bad_guide(struct optics_refusal *why, u32 guide, u32 position)
+{
+	*why = (struct optics_refusal){
+		.reason = OPTICS_BAD_PATH,
+		.part = OPTICS_PART_GUIDE,
+		.index = guide,
+		.item = OPTICS_NONE,
+		.have = position,
+	};
+	return -EINVAL;
+}
+
+/* Where the first guide starts: at a transmitter of the accelerator that sends. */
+static int first_guide(struct morph_txn *txn, struct morph_item *item, u32 *code,
+		       struct optics_refusal *why)
+{
+	const struct optics_graph *graph = txn->fabric->graph;
+	u32 planes = graph->params.planes;
+	u32 plane;
+
+	for (plane = 0; plane < planes; plane++) {
+		u32 port = item->new_src * planes + plane;
+
+		if (item->change.src_plane != MORPH_PLANE_ANY && item->change.src_plane != plane)
+			continue;
+		if (graph->tx_guide[port] >> 1 != item->guides[0])
+			continue;
+		*code = graph->tx_guide[port];
+		item->new->path.tx = port;
+		return 0;
+	}
+	return bad_guide(why, item->guides[0], 0);
+}
+
+/* Lanes that are free all along the path and at both ports, the lowest first. */
+static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+{
+	const struct optics_state *ledger = txn->fabric->ledger;
+	struct optics_path *path = &item->new->path;
+	u32 need = lanes_wanted(&item->change);
+	u64 lanes = item->change.lanes ? item->change.lanes : txn->fabric->graph->all_lanes;
+	u32 i;
+
+	lanes &= ~(ledger->tx_lanes[path->tx] | ledger->tx_dead[path->tx]);
+	lanes &= ~(ledger->rx_lanes[path->rx] | ledger->rx_dead[path->rx]);
+	for (i = 0; i < path->hops_count; i++)
+		lanes &= ~ledger->guide_lanes[path->hops[i].guide >> 1];
+	if (optics_weight64(lanes) < need) {
+		*why = (struct optics_refusal){
+			.reason = OPTICS_LANES,
+			.part = OPTICS_PART_GUIDE,
+			.index = path->hops[0].guide >> 1,
+			.item = OPTICS_NONE,
+			.have = optics_weight64(lanes),
+			.need = need,
+		};
+		return -ENOSPC;
+	}
+	path->lanes = 0;
+	while (need--) {
+		path->lanes |= lanes & -lanes;
+		lanes &= lanes - 1;
+	}
+	return 0;
+}
+
+static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
+			   struct optics_refusal *why)
+{
+	const struct optics_graph *graph = txn->fabric->graph;
+	struct optics_path *path = &item->new->path;
+	u32 count = item->change.guides.count;
+	const struct optics_end *end;
+	u32 code, i, next;
+	int ret;
+
+	ret = first_guide(txn, item, &code, why);
+	if (ret)
+		return ret;
+	path->hops_count = count;
+	for (i = 0; i < count; i++) {
+		struct optics_hop *hop = &path->hops[i];
+
+		*hop = (struct optics_hop){ .guide = code, .element = OPTICS_NONE };
+		end = &graph->guides[code >> 1].end[!(code & 1)];
+		if (i + 1 == count)
+			break;
+		next = item->guides[i + 1];
+		if (end->type != MORPH_END_ELEMENT || next >= graph->guides_count)
+			return bad_guide(why, item->guides[i], i);
+		for (code = next * 2; code < next * 2 + 2; code++)
+			if (graph->guides[next].end[code & 1].type == MORPH_END_ELEMENT &&
+			    graph->guides[next].end[code & 1].index == end->index)
+				break;
+		if (code == next * 2 + 2)
+			return bad_guide(why, next, i + 1);
+		hop->element = end->index;
+		hop->state = joining_state(txn->fabric, end->index, end->port,
+					   graph->guides[next].end[code & 1].port);
+		if (hop->state == OPTICS_NONE)
+			return bad_guide(why, next, i + 1);
+	}
+	if (end->type != MORPH_END_RX || end->index != item->new_dst ||
+	    (item->change.dst_plane != MORPH_PLANE_ANY && item->change.dst_plane != end->port))
+		return bad_guide(why, item->guides[count - 1], count - 1);
+	path->rx = end->index * graph->params.planes + end->port;
+	path->loss_mdb = optics_path_loss(graph, path);
+	return choose_lanes(txn, item, why);
+}
+
+/* Find the path of an item's new route. fabric->lock held. */
+int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+{
+	lockdep_assert_held(&txn->fabric->lock);
+	if (item->guides)
+		return route_by_guides(txn, item, why);
+	return route_by_search(txn, item, why);
+}

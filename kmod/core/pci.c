@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accelerators that are PCI devices: removal of the device is failure of the
+ * accelerator, unbinding of its driver is nobody's business here. A device that
+ * comes back at an accelerator's address is suspect until it has passed a test.
+ *
+ * Hot-plug is rare, so addresses are compared one by one. The notifier runs in
+ * process context inside the driver core; the core holds fabric->lock for short
+ * and calls nothing of PCI under it.
+ */
+#include <linux/device.h>
+#include <linux/ktime.h>
+#include <linux/notifier.h>
+#include <linux/pci.h>
+
+#include "core.h"
+
+#ifdef CONFIG_PCI
+
+/* The accelerator of that address at or after the first, or MORPH_ANY. */
+static u32 find_address(struct morph_fabric *fabric, const char *address, u32 first)
+{
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = first; i < fabric->graph->accelerators_count; i++)
+		if (!strcmp(fabric->chips[i].identity.pci, address))
+			return i;
+	return MORPH_ANY;
+}
+
+static void device_went(struct morph_fabric *fabric, const char *address)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+
+	mutex_lock(&fabric->lock);
+	culprit.index = find_address(fabric, address, 0);
+	while (culprit.index != MORPH_ANY && !morph_fabric_check(fabric)) {
+		dev_warn(&fabric->dev, "accelerator %u: PCI device %s was removed\n",
+			 culprit.index, address);
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, ktime_get_ns());
+		culprit.index = find_address(fabric, address, culprit.index + 1);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
+/* One that never went is left alone: its address was only listed late. */
+static void device_came(struct morph_fabric *fabric, const char *address)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	bool back;
+	u32 txn;
+
+	mutex_lock(&fabric->lock);
+	culprit.index = find_address(fabric, address, 0);
+	back = culprit.index != MORPH_ANY && !morph_fabric_check(fabric) &&
+	       fabric->chips[culprit.index].health != MORPH_HEALTH_OK;
+	if (back)
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+	mutex_unlock(&fabric->lock);
+	if (!back)
+		return;
+	dev_info(&fabric->dev, "accelerator %u: PCI device %s is back, to be tested\n",
+		 culprit.index, address);
+	if (morph_health_test(fabric, culprit.part, culprit.index, &txn, NULL))
+		dev_warn(&fabric->dev, "accelerator %u could not be tested and stays quarantined\n",
+			 culprit.index);
+}
+
+static int pci_notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	const char *address = dev_name((struct device *)data);
+	struct morph_fabric *fabric;
+	u32 id;
+
+	if (action != BUS_NOTIFY_DEL_DEVICE && action != BUS_NOTIFY_ADD_DEVICE)
+		return NOTIFY_DONE;
+	for (id = 0; (fabric = morph_fabric_next(&id)); id++) {
+		if (action == BUS_NOTIFY_DEL_DEVICE)
+			device_went(fabric, address);
+		else
+			device_came(fabric, address);
+		put_device(&fabric->dev);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block pci_notifier = {
+	.notifier_call = pci_notify,
+};
+
+int morph_pci_init(void)
+{
+	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+}
+
+void morph_pci_exit(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+}
+
+#else
+
+int morph_pci_init(void)
+{
+	return 0;
+}
+
+void morph_pci_exit(void)
+{
+}
+
+#endif /* CONFIG_PCI */

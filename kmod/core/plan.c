@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Protection plans: for each rank, how a spare would take its place, worked out
+ * before it is needed, with all the memory that doing it takes.
+ *
+ * A plan is a hint. It claims nothing; its routes hang on the lists of the guides
+ * that they would use, and a commit that takes one of these guides, or the spare,
+ * marks the plan stale. A worker then makes it anew. Failover stages a plan like
+ * any transaction, so what the hint has missed is found by claiming.
+ */
+#include "core.h"
+
+/* fabric->lock held. */
+static void plan_mark_stale(struct morph_plan *plan)
+{
+	struct morph_fabric *fabric = plan->slice->fabric;
+
+	if (plan->state == MORPH_PLAN_CURRENT)
+		plan->state = MORPH_PLAN_STALE;
+	if (plan->slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return;
+	list_move_tail(&plan->stale_node, &fabric->stale_plans);
+	queue_work(morph_wq, &fabric->plan_work);
+}
+
+void morph_plan_init(struct morph_slice *slice, u32 rank)
+{
+	struct morph_plan *plan = &slice->ranks[rank].plan;
+
+	plan->slice = slice;
+	plan->rank = rank;
+	plan->spare = MORPH_ANY;
+	plan->state = MORPH_PLAN_NONE;
+	INIT_LIST_HEAD(&plan->spare_node);
+	INIT_LIST_HEAD(&plan->stale_node);
+	slice->ranks[rank].wanted_spare = MORPH_ANY;
+}
+
+void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	struct morph_link *link;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < route->path.hops_count; i++)
+		hlist_for_each_entry(link, &fabric->guide_routes[route->hops[i].guide >> 1], node)
+			if (link->route->role == MORPH_ROUTE_PLAN)
+				plan_mark_stale(link->route->plan);
+}
+
+void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_plan *plan;
+
+	lockdep_assert_held(&fabric->lock);
+	list_for_each_entry(plan, &fabric->chips[accelerator].plans, spare_node)
+		plan_mark_stale(plan);
+}
+
+void morph_plan_touch_slice(struct morph_slice *slice)
+{
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
+		return;
+	for (i = 0; i < slice->ranks_count; i++)
+		plan_mark_stale(&slice->ranks[i].plan);
+}
+
+/* Forget what was worked out. fabric->lock held. */
+static void plan_clear(struct morph_plan *plan)
+{
+	struct morph_txn *txn = plan->txn;
+	u32 i;
+
+	list_del_init(&plan->spare_node);
+	plan->txn = NULL;
+	plan->spare = MORPH_ANY;
+	plan->state = MORPH_PLAN_NONE;
+	if (!txn)
+		return;
+	for (i = 0; i < txn->count; i++) {
+		struct morph_route *route = txn->items[i].new;
+
+		if (!route)
+			continue;
+		morph_route_unlist(route);
+		route->role = MORPH_ROUTE_IDLE;
+		morph_route_free(route);
+		txn->items[i].new = NULL;
+	}
+	morph_txn_put(txn);
+}
+
+void morph_plan_drop_slice(struct morph_slice *slice)
+{
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	for (i = 0; i < slice->ranks_count; i++) {
+		list_del_init(&slice->ranks[i].plan.stale_node);
+		plan_clear(&slice->ranks[i].plan);
+	}
+}
+
+struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare)
+{
+	struct morph_plan *plan = &slice->ranks[rank].plan;
+	struct morph_txn *txn = plan->txn;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (plan->state != MORPH_PLAN_CURRENT || !txn ||
+	    !morph_chip_fit(slice->fabric, plan->spare))
+		return NULL;
+	*spare = plan->spare;
+	plan->txn = NULL;
+	list_del_init(&plan->spare_node);
+	plan->spare = MORPH_ANY;
+	plan->state = MORPH_PLAN_NONE;
+	return txn;
+}
+
+/* ------------------------------------------------------------------ planning */
+
+/* How many circuits touch a rank. */
+static u32 circuits_of_rank(struct morph_slice *slice, u32 rank)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+	u32 count = 0;
+
+	xa_for_each(&slice->circuits, index, circuit)
+		if (circuit->listed && (circuit->src_rank == rank || circuit->dst_rank == rank))
+			count++;
+	return count;
+}
+
+/* A transaction that moves each circuit of the rank to the spare; paths not found yet. */
+static struct morph_txn *plan_alloc(struct morph_slice *slice, u32 rank, u32 spare)
+{
+	u32 count = circuits_of_rank(slice, rank);
+	struct morph_circuit *circuit;
+	struct morph_change *changes;
+	struct morph_txn *txn;
+	unsigned long index;
+	u32 n = 0;
+
+	changes = kvcalloc(max(count, 1u), sizeof(*changes), GFP_KERNEL_ACCOUNT);
+	if (!changes)
+		return NULL;
+	txn = morph_txn_alloc(slice, changes, NULL, count, 0, GFP_KERNEL_ACCOUNT);
+	kvfree(changes);
+	if (!txn)
+		return NULL;
+	txn->kind = MORPH_TXN_REPAIR;
+	xa_for_each(&slice->circuits, index, circuit) {
+		if (!circuit->listed || (circuit->src_rank != rank && circuit->dst_rank != rank))
+			continue;
+		morph_repair_fill_item(&txn->items[n], circuit);
+		if (circuit->src_rank == rank)
+			txn->items[n].new_src = spare;
+		else
+			txn->items[n].new_dst = spare;
+		n++;
+	}
+	/* A plan must not keep its slice alive: the slice drops it before it goes. */
+	morph_slice_put(txn->slice);
+	txn->slice = NULL;
+	return txn;
+}
+
+/* Find paths as if the rank's circuits were gone, each without the others' lanes. */
+static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct optics_refusal why = {};
+	struct morph_circuit *circuit;
+	u32 i, claimed;
+	int ret = 0;
+
+	txn->slice = slice;
+	for (i = 0; i < txn->count; i++) {
+		circuit = xa_load(&slice->circuits, txn->items[i].change.circuit);
+		txn->items[i].old = circuit->route;
+		morph_route_release(fabric, circuit->route);
+	}
+	for (claimed = 0; claimed < txn->count; claimed++) {
+		struct morph_item *item = &txn->items[claimed];
+
+		item->new = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL_ACCOUNT);
+		ret = item->new ? morph_path_find(txn, item, &why) : -ENOMEM;
+		if (!ret)
+			ret = morph_route_claim(fabric, item->new, &why);
+		if (ret)
+			break;
+	}
+	if (!ret)
+		ret = morph_txn_reserve(txn);
+	while (claimed--)
+		morph_route_release(fabric, txn->items[claimed].new);
+	for (i = 0; i < txn->count; i++) {
+		morph_route_reclaim(fabric, txn->items[i].old);
+		txn->items[i].old = NULL;
+	}
+	txn->slice = NULL;
+	return ret;
+}
+
+/* Hang the plan where those who spoil it will see it. */
+static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spare)
+{
+	struct morph_fabric *fabric = plan->slice->fabric;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++) {
+		txn->items[i].new->role = MORPH_ROUTE_PLAN;
+		txn->items[i].new->plan = plan;
+		morph_route_list(fabric, txn->items[i].new);
+	}
+	plan->txn = txn;
+	plan->spare = spare;
+	plan->state = MORPH_PLAN_CURRENT;
+	list_add_tail(&plan->spare_node, &fabric->chips[spare].plans);
+}
+
+/* Spares that are looked at before a plan is given up. */
+#define PLAN_TRIES	4u
+
+static void plan_make(struct morph_plan *plan)
+{
+	struct morph_slice *slice = plan->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_txn *txn;
+	u32 spare, try;
+
+	plan_clear(plan);
+	for (try = 0; try < PLAN_TRIES; try++) {
+		spare = morph_place_spare(slice, slice->ranks[plan->rank].accelerator, try);
+		if (spare == MORPH_ANY)
+			break;
+		txn = plan_alloc(slice, plan->rank, spare);
+		if (!txn)
+			break;
+		plan->txn = txn;
+		if (!plan_paths(slice, txn, spare)) {
+			plan_publish(plan, txn, spare);
+			return;
+		}
+		plan_clear(plan);
+	}
+	list_move_tail(&plan->stale_node, &fabric->planless);
+}
+
+/*
+ * Make stale plans anew, one at a time, so that nobody waits for the mutex longer
+ * than one plan takes. A slice that is being changed is left alone: the end of its
+ * change marks its plans stale again.
+ */
+void morph_plan_work(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(work, struct morph_fabric, plan_work);
+	struct morph_plan *plan;
+	bool more;
+
+	do {
+		mutex_lock(&fabric->lock);
+		plan = list_first_entry_or_null(&fabric->stale_plans, struct morph_plan,
+						stale_node);
+		more = plan && fabric->state == MORPH_FABRIC_READY;
+		if (more) {
+			list_del_init(&plan->stale_node);
+			if (!plan->slice->dying && !plan->slice->busy &&
+			    list_empty(&plan->slice->txns))
+				plan_make(plan);
+		}
+		mutex_unlock(&fabric->lock);
+		cond_resched();
+	} while (more);
+}

@@ -1,0 +1,624 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Slices: a tenant's accelerators, numbered by rank, from creation to the moment
+ * at which they are dark and free again.
+ */
+#include <linux/ctype.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "core.h"
+#include "trace.h"
+
+/* ---------------------------------------------------------------- lifetime */
+
+static void slice_free_memory(struct morph_slice *slice)
+{
+	kvfree(slice->teardown_settings);
+	kvfree(slice->spare_list);
+	kvfree(slice->ranks);
+	xa_destroy(&slice->circuits);
+	kfree_rcu(slice, rcu);
+}
+
+static void slice_last_put(struct kref *kref)
+{
+	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
+	struct morph_fabric *fabric = slice->fabric;
+	struct module *owner = slice->owner_module;
+
+	WARN_ON_ONCE(!xa_empty(&slice->circuits));
+	if (slice->user)
+		morph_user_put(slice->user);
+	slice_free_memory(slice);
+	put_device(&fabric->dev);
+	module_put(owner);
+}
+
+void morph_slice_put(struct morph_slice *slice)
+{
+	kref_put(&slice->kref, slice_last_put);
+}
+
+struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, const char *name)
+{
+	struct morph_slice *slice, *found = NULL;
+
+	if (number != MORPH_ANY) {
+		rcu_read_lock();
+		slice = xa_load(&morph_slices, number);
+		if (slice && slice->fabric == fabric && kref_get_unless_zero(&slice->kref))
+			found = slice;
+		rcu_read_unlock();
+		return found;
+	}
+	mutex_lock(&fabric->lock);
+	list_for_each_entry(slice, &fabric->slices, node) {
+		if (slice->dying || !slice->name[0] || strcmp(slice->name, name))
+			continue;
+		kref_get(&slice->kref);
+		found = slice;
+		break;
+	}
+	mutex_unlock(&fabric->lock);
+	return found;
+}
+
+/* ----------------------------------------------------------- one at a time */
+
+/**
+ * morph_slice_enter() - become the one who changes a slice
+ * @slice: the slice
+ * @repair: failover or teardown: waits for the change under way, whatever the state
+ *
+ * Context: fabric->lock held; dropped while waiting.
+ * Return: 0, then morph_slice_leave() must follow; -ENODEV, -EAGAIN or -EINTR.
+ */
+int morph_slice_enter(struct morph_slice *slice, bool repair)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	for (;;) {
+		if (!repair && (slice->dying || fabric->state != MORPH_FABRIC_READY))
+			return -ENODEV;
+		if (!repair && slice->repairing)
+			return -EAGAIN;
+		if (!slice->busy)
+			break;
+		mutex_unlock(&fabric->lock);
+		if (repair)
+			wait_event(slice->idle, !READ_ONCE(slice->busy));
+		else
+			ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->busy));
+		mutex_lock(&fabric->lock);
+		if (ret)
+			return -EINTR;
+	}
+	WRITE_ONCE(slice->busy, true);
+	return 0;
+}
+
+void morph_slice_leave(struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	WRITE_ONCE(slice->busy, false);
+	wake_up_all(&slice->idle);
+}
+
+/* ---------------------------------------------------------------- creation */
+
+static int check_name(const char *name, struct morph_refusal *refusal)
+{
+	const char *c;
+
+	if (strnlen(name, MORPH_NAME_BYTES) == MORPH_NAME_BYTES)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "name has no final NUL, at most %u characters are allowed",
+				    MORPH_NAME_BYTES - 1);
+	for (c = name; *c; c++)
+		if (!isalnum(*c) && !strchr("_.-", *c))
+			return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+					    "name may hold letters, digits and _ . - only");
+	return 0;
+}
+
+static int check_params(struct morph_fabric *fabric, const struct morph_slice_params *params,
+			struct morph_refusal *refusal)
+{
+	u32 most = min(MORPH_MAX_RANKS, fabric->graph->accelerators_count);
+
+	if (!params->count || params->count > most)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "a slice has 1 to %u accelerators, not %u", most,
+				    params->count);
+	if (params->failover > MORPH_FAILOVER_NONE)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
+	if (params->transit > MORPH_TRANSIT_OWN)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "transit must be 0 (any) or 1 (own)");
+	if (params->spare_policy > MORPH_SPARES_LIST)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "spare policy must be 0 (host), 1 (any) or 2 (list)");
+	if ((params->spare_policy == MORPH_SPARES_LIST) != (params->spares_count != 0))
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "a list of spares goes with the spare policy list, and only with it");
+	if (params->mode & ~0777 || (params->mode && !params->name[0]))
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "mode takes permission bits, for a named slice only");
+	return check_name(params->name, refusal);
+}
+
+static int copy_spares(struct morph_slice *slice, const struct morph_slice_params *params,
+		       struct morph_refusal *refusal)
+{
+	u32 i;
+
+	for (i = 0; i < params->spares_count; i++)
+		if (params->spares[i] >= slice->fabric->graph->accelerators_count)
+			return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+					    MORPH_PART_ACCELERATOR, params->spares[i],
+					    "there is no accelerator %u to be a spare",
+					    params->spares[i]);
+	if (!params->spares_count)
+		return 0;
+	slice->spare_list = kvmemdup(params->spares,
+				     array_size(params->spares_count, sizeof(u32)),
+				     GFP_KERNEL_ACCOUNT);
+	if (!slice->spare_list)
+		return -ENOMEM;
+	slice->spare_list_count = params->spares_count;
+	return 0;
+}
+
+static void slice_release_work(struct work_struct *work);
+
+static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
+				       const struct morph_slice_params *params)
+{
+	struct morph_slice *slice;
+
+	slice = kzalloc(sizeof(*slice), GFP_KERNEL_ACCOUNT);
+	if (!slice)
+		return NULL;
+	kref_init(&slice->kref);
+	slice->fabric = fabric;
+	slice->own_spare = MORPH_ANY;
+	slice->ranks_count = params->count;
+	slice->failover = params->failover;
+	slice->transit = params->transit;
+	slice->spare_policy = params->spare_policy;
+	slice->reserved = params->reserved;
+	slice->uid = params->uid;
+	slice->named = params->name[0];
+	slice->mode = params->mode ? params->mode : 0600;
+	strscpy(slice->name, params->name, sizeof(slice->name));
+	slice->generation = 1;
+	INIT_LIST_HEAD(&slice->node);
+	INIT_LIST_HEAD(&slice->files);
+	INIT_LIST_HEAD(&slice->txns);
+	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	init_waitqueue_head(&slice->idle);
+	INIT_WORK(&slice->release_work, slice_release_work);
+	morph_repair_init(slice);
+	slice->ranks = kvcalloc(params->count, sizeof(*slice->ranks), GFP_KERNEL_ACCOUNT);
+	slice->teardown_settings = kvcalloc(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
+					    sizeof(*slice->teardown_settings),
+					    GFP_KERNEL_ACCOUNT);
+	if (!slice->ranks || !slice->teardown_settings) {
+		slice_free_memory(slice);
+		return NULL;
+	}
+	return slice;
+}
+
+void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->slice = slice;
+	chip->rank = rank;
+	chip->use = MORPH_USE_HELD;
+	fabric->held++;
+	fabric->ledger->owner[accelerator] = slice->number;
+	morph_chip_update(fabric, accelerator);
+	morph_plan_touch_chip(fabric, accelerator);
+}
+
+/* An accelerator leaves a slice: it is free, or a spare, once more. */
+void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->slice = NULL;
+	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
+	fabric->held--;
+	fabric->ledger->owner[accelerator] = 0;
+	morph_chip_update(fabric, accelerator);
+}
+
+/* Choose and take accelerators. fabric->lock held. */
+static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
+		      u32 *chosen, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_slice *other;
+	u32 i;
+	int ret;
+
+	ret = morph_fabric_check(fabric);
+	if (ret)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
+	list_for_each_entry(other, &fabric->slices, node)
+		if (slice->named && !other->dying && !strcmp(other->name, slice->name))
+			return morph_refuse(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
+					    "there is a slice named %s already", slice->name);
+	if (params->accelerators) {
+		memcpy(chosen, params->accelerators, array_size(params->count, sizeof(u32)));
+		ret = morph_place_check(fabric, chosen, params->count, refusal);
+	} else {
+		ret = morph_place(fabric, params->count, chosen, refusal);
+	}
+	if (ret || params->dry_run)
+		return ret;
+	if (slice->reserved) {
+		slice->own_spare = morph_place_spare(slice, chosen[0], 0);
+		if (slice->own_spare == MORPH_ANY)
+			return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
+					    "no spare is free to be reserved for this slice");
+	}
+	for (i = 0; i < params->count; i++) {
+		slice->ranks[i].accelerator = chosen[i];
+		morph_chip_hold(slice, chosen[i], i);
+		morph_plan_init(slice, i);
+	}
+	if (slice->own_spare != MORPH_ANY)
+		morph_chip_hold(slice, slice->own_spare, MORPH_ANY);
+	list_add_tail(&slice->node, &fabric->slices);
+	fabric->slices_count++;
+	fabric->seq++;
+	morph_stat(fabric, MORPH_STAT_PUBLISHES);
+	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);	/* reserved: no allocation */
+	morph_plan_touch_slice(slice);
+	morph_netlink_slice(slice);
+	return 0;
+}
+
+/* All that may fail before a lock is taken. */
+static int slice_prepare(struct morph_slice *slice, const struct morph_slice_params *params,
+			 struct morph_refusal *refusal)
+{
+	int ret;
+
+	ret = copy_spares(slice, params, refusal);
+	if (ret)
+		return ret;
+	slice->user = morph_user_get(params->uid);
+	if (!slice->user)
+		return -ENOMEM;
+	return xa_alloc(&morph_slices, &slice->number, NULL, XA_LIMIT(1, 0x7fffffff), GFP_KERNEL);
+}
+
+int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_params *params,
+		       struct morph_slice **result, struct morph_refusal *refusal)
+{
+	u32 charge = params->count + params->reserved;
+	struct morph_slice *slice;
+	u32 *chosen;
+	int ret;
+
+	*result = NULL;
+	ret = check_params(fabric, params, refusal);
+	if (ret)
+		return ret;
+	slice = slice_alloc(fabric, params);
+	if (!slice)
+		return -ENOMEM;
+	get_device(&fabric->dev);
+	if (!try_module_get(fabric->owner)) {
+		put_device(&fabric->dev);
+		slice_free_memory(slice);
+		return -ENODEV;
+	}
+	slice->owner_module = fabric->owner;
+	chosen = kvmalloc_array(params->count, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	ret = chosen ? slice_prepare(slice, params, refusal) : -ENOMEM;
+	if (ret)
+		goto err_put;
+	ret = morph_user_charge(slice->user, MORPH_RES_ACCELERATORS, charge, refusal);
+	if (ret)
+		goto err_number;
+	mutex_lock(&fabric->lock);
+	ret = slice_take(slice, params, chosen, refusal);
+	mutex_unlock(&fabric->lock);
+	if (ret || params->dry_run)
+		goto err_uncharge;
+	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
+	kref_get(&slice->kref);		/* one for the fabric's list, one for the caller */
+	if (slice->named) {
+		ret = morph_chardev_add_slice(slice);
+		if (ret)
+			goto err_release;
+	}
+	kvfree(chosen);
+	*result = slice;
+	return 0;
+
+err_release:
+	mutex_lock(&fabric->lock);
+	if (!slice->dying)
+		morph_slice_release(slice, 0);
+	mutex_unlock(&fabric->lock);
+	goto err_put;
+err_uncharge:
+	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charge);
+err_number:
+	xa_erase(&morph_slices, slice->number);
+err_put:
+	kvfree(chosen);
+	morph_slice_put(slice);
+	return ret;
+}
+
+/* ----------------------------------------------------------------- the end */
+
+/* Take a circuit out of the slice. Its route must be unclaimed. fabric->lock held. */
+void morph_circuit_drop(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	xa_erase(&slice->circuits, circuit->id);
+	if (circuit->listed)
+		slice->circuits_count--;
+	if (circuit->route) {
+		morph_user_uncharge(slice->user, MORPH_RES_LANES,
+				    optics_weight64(circuit->route->path.lanes));
+		morph_route_unlist(circuit->route);
+		morph_route_free(circuit->route);
+	}
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+	kfree(circuit);
+}
+
+/* Darken up to a chunk of circuits. Returns how many; *dark is cleared on failure. */
+static u32 teardown_some(struct morph_slice *slice, bool *dark)
+{
+	struct morph_circuit *circuits[MORPH_TEARDOWN_CHUNK], *circuit;
+	struct morph_route *routes[MORPH_TEARDOWN_CHUNK];
+	struct morph_fabric *fabric = slice->fabric;
+	unsigned long index;
+	u32 count = 0, i;
+
+	xa_for_each(&slice->circuits, index, circuit) {
+		circuits[count] = circuit;
+		routes[count] = circuit->route;
+		if (++count == MORPH_TEARDOWN_CHUNK)
+			break;
+	}
+	if (!count)
+		return 0;
+	if (fabric->state == MORPH_FABRIC_READY &&
+	    morph_exec_darken(fabric, routes, count, slice->teardown_settings))
+		*dark = false;
+	for (i = 0; i < count; i++) {
+		morph_plan_touch_route(fabric, routes[i]);
+		morph_route_release(fabric, routes[i]);		/* the fabric may be gone */
+		morph_circuit_drop(circuits[i]);
+	}
+	return count;
+}
+
+static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, accelerator, 0 };
+
+	morph_chip_let_go(fabric, accelerator);
+	if (!dark)
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+	morph_plan_touch_chip(fabric, accelerator);
+	morph_netlink_accelerator(fabric, accelerator);
+}
+
+static void slice_release_work(struct work_struct *work)
+{
+	struct morph_slice *slice = container_of(work, struct morph_slice, release_work);
+	struct morph_fabric *fabric = slice->fabric;
+	u32 charged = slice->ranks_count + slice->reserved;
+	bool dark = true;
+	u32 i;
+
+	cancel_work_sync(&slice->repair_work);
+	mutex_lock(&fabric->lock);
+	if (slice->repairing) {
+		/* The work was cancelled before it ran: its reference is ours. */
+		slice->repairing = false;
+		morph_slice_put(slice);
+	}
+	if (slice->was_degraded)
+		fabric->degraded--;
+	morph_slice_enter(slice, true);
+	morph_txn_revoke_slice(slice);
+	morph_plan_drop_slice(slice);
+	while (teardown_some(slice, &dark))
+		;
+	for (i = 0; i < slice->ranks_count; i++)
+		teardown_chip(slice, slice->ranks[i].accelerator, dark);
+	if (slice->own_spare != MORPH_ANY)
+		teardown_chip(slice, slice->own_spare, true);
+	if (slice->last_txn)
+		morph_txn_put(slice->last_txn);
+	slice->last_txn = NULL;
+	list_del_init(&slice->node);
+	fabric->slices_count--;
+	fabric->seq++;
+	morph_stat(fabric, MORPH_STAT_PUBLISHES);
+	morph_slice_leave(slice);
+	morph_repair_recover(fabric);
+	morph_netlink_slice(slice);
+	mutex_unlock(&fabric->lock);
+	trace_morph_slice_release(fabric->id, slice->number, dark);
+	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
+	morph_chardev_del_slice(slice);
+	xa_erase(&morph_slices, slice->number);
+	morph_slice_put(slice);
+}
+
+void morph_slice_release(struct morph_slice *slice, u32 event_type)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_event event;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (WARN_ON_ONCE(slice->dying))
+		return;
+	slice->dying = true;
+	slice->state = MORPH_SLICE_DYING;
+	for (i = 0; i < slice->ranks_count; i++)
+		fabric->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
+	if (event_type) {
+		morph_event_init(&event, slice, event_type);
+		morph_event_queue(slice, &event);
+	}
+	morph_event_hangup(slice);
+	queue_work(morph_wq, &slice->release_work);
+}
+
+int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	if (slice->dying)
+		ret = morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
+				   "the slice is going away already");
+	else if (slice->files_count && !force)
+		ret = morph_refuse(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
+				   "the slice is open %u times; close it, or force the deletion",
+				   slice->files_count);
+	else
+		morph_slice_release(slice, MORPH_EVENT_SLICE_GONE);
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/* ---------------------------------------------------------------- policies */
+
+int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	if (failover > MORPH_FAILOVER_NONE)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
+	mutex_lock(&fabric->lock);
+	if (slice->dying || fabric->state != MORPH_FABRIC_READY) {
+		ret = -ENODEV;
+	} else if (slice->failover != failover) {
+		slice->failover = failover;
+		fabric->seq++;
+		morph_plan_touch_slice(slice);
+		if (slice->state == MORPH_SLICE_DEGRADED)
+			morph_repair_kick(slice, 0);
+		morph_netlink_slice(slice);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
+			 struct morph_refusal *refusal)
+{
+	if (!slice->named)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+				    "only a named slice has a node with owner and mode");
+	if (mode & ~0777)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "mode takes permission bits only");
+	mutex_lock(&slice->fabric->lock);
+	slice->uid = uid;
+	slice->mode = mode;
+	slice->fabric->seq++;
+	morph_netlink_slice(slice);
+	mutex_unlock(&slice->fabric->lock);
+	/* The node is made anew, so that it carries owner and mode from the start. */
+	morph_chardev_del_slice(slice);
+	return morph_chardev_add_slice(slice);
+}
+
+/* ------------------------------------------------------------------- infos */
+
+u64 morph_slice_bandwidth(struct morph_slice *slice)
+{
+	u64 lane_mbps = slice->fabric->graph->params.lane_mbps;
+	struct morph_circuit *circuit;
+	unsigned long index;
+	u64 sum = 0;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	xa_for_each(&slice->circuits, index, circuit)
+		if (circuit->listed && circuit->state == MORPH_CIRCUIT_LIT)
+			sum += lane_mbps * optics_weight64(circuit->route->path.lanes);
+	return sum;
+}
+
+void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	info->slice = slice->number;
+	info->state = slice->state;
+	strscpy(info->name, slice->name, sizeof(info->name));
+	info->failover = slice->failover;
+	info->transit = slice->transit;
+	info->spare_policy = slice->spare_policy;
+	info->reserved = slice->reserved;
+	info->generation = slice->generation;
+	info->seq = slice->fabric->seq;
+}
+
+void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info)
+{
+	const struct morph_rank *entry = &slice->ranks[rank];
+	const struct morph_chip *chip = &slice->fabric->chips[entry->accelerator];
+
+	lockdep_assert_held(&slice->fabric->lock);
+	info->rank = rank;
+	info->accelerator = entry->accelerator;
+	info->host = slice->fabric->graph->accelerators[entry->accelerator].host;
+	info->health = chip->health;
+	info->plan = entry->plan.state;
+	info->spare = entry->plan.state == MORPH_PLAN_NONE ? MORPH_ANY : entry->plan.spare;
+	info->replacements = entry->replacements;
+	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
+	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));
+}
+
+void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit_info *info)
+{
+	const struct optics_params *params = &circuit->slice->fabric->graph->params;
+	const struct morph_route *route = circuit->route;
+
+	lockdep_assert_held(&circuit->slice->fabric->lock);
+	info->circuit = circuit->id;
+	info->state = circuit->state;
+	info->src_rank = circuit->src_rank;
+	info->dst_rank = circuit->dst_rank;
+	info->src_plane = route->path.tx % params->planes;
+	info->dst_plane = route->path.rx % params->planes;
+	info->hops = route->path.hops_count;
+	info->lanes = route->path.lanes;
+	info->bandwidth_mbps = params->lane_mbps * optics_weight64(route->path.lanes);
+	info->loss_mdb = route->path.loss_mdb;
+	info->margin_mdb = route->verdict.margin_mdb;
+	info->power_mdbm = circuit->power_mdbm;
+	info->isolation_mdb = route->verdict.isolation_mdb;
+	info->dark_ns = circuit->dark_ns;
+	info->last_verified_ns = circuit->last_verified_ns;
+}

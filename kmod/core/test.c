@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests of hardware, and other acts of the operator on it. A test is a transaction
+ * without a slice: it gets a number, runs from the work queue, and what it found is
+ * read like the end of any other.
+ */
+#include <linux/slab.h>
+
+#include "core.h"
+
+/* -------------------------------------------------------------- accelerators */
+
+static int test_accelerator(struct morph_fabric *fabric, u32 index)
+{
+	struct morph_probe probe = { .accelerator = index };
+	int ret;
+
+	ret = morph_hw_probe(fabric, NULL, &probe, 1);
+	if (ret)
+		return ret;
+	if (!probe.alive)
+		return -EIO;
+	mutex_lock(&fabric->lock);
+	fabric->chips[index].last_verified_ns = ktime_get_boottime_ns();
+	mutex_unlock(&fabric->lock);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ elements */
+
+/* Turn an element through its states, and back. Marks keep everybody else away. */
+static int test_element(struct morph_fabric *fabric, u32 index)
+{
+	const struct optics_kind *kind;
+	struct morph_element_setting setting = { .element = index }, reading;
+	u32 home, state;
+	u8 *marks;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	kind = &fabric->graph->kinds[fabric->graph->elements[index].kind];
+	home = optics_park_state(fabric->graph, index);
+	marks = &fabric->ledger->element_marks[index];
+	if (fabric->ledger->element_pins[index] || *marks & MORPH_MARK_CHANGING)
+		ret = -EBUSY;
+	else
+		*marks |= MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+	for (state = 0; state <= kind->states && !ret; state++) {
+		/* Home comes last. */
+		setting.state = state < kind->states ? state : home;
+		reading = setting;
+		ret = morph_hw_set_elements(fabric, NULL, &setting, 1);
+		if (!ret)
+			ret = morph_hw_get_elements(fabric, NULL, &reading, 1);
+		if (!ret && reading.state != setting.state)
+			ret = -EIO;
+	}
+	if (ret == -EBUSY)
+		return ret;
+	mutex_lock(&fabric->lock);
+	*marks &= ~MORPH_MARK_CHANGING;
+	fabric->hw_state[index] = ret ? reading.state : home;
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/* ----------------------------------------------------- by light: a probe circuit */
+
+/* Paths that are looked at for one that runs through what is to be tested. */
+#define TEST_ROUTES	256u
+
+static bool path_uses(const struct optics_path *path, const struct morph_culprit *target)
+{
+	u32 h;
+
+	if (target->part == MORPH_PART_LASER)
+		return path->tx == target->index;
+	if (target->part == MORPH_PART_RECEIVER)
+		return path->rx == target->index;
+	for (h = 0; h < path->hops_count; h++)
+		if (path->hops[h].guide >> 1 == target->index)
+			return true;
+	return false;
+}
+
+/* The tile at one end of a guide, or MORPH_ANY. */
+static u32 end_tile(const struct optics_graph *graph, const struct optics_end *end)
+{
+	if (end->type == MORPH_END_ELEMENT)
+		return graph->elements[end->index].tile;
+	return end->type == MORPH_END_EDGE ? MORPH_ANY : end->index;
+}
+
+static bool idle(struct morph_fabric *fabric, u32 accelerator)
+{
+	return !fabric->ledger->owner[accelerator] &&
+	       fabric->chips[accelerator].health == MORPH_HEALTH_OK;
+}
+
+/* Route between two idle accelerators, on one plane if it matters. */
+static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
+		      u32 dst, u64 tx_planes, u64 rx_planes, struct morph_route *route)
+{
+	struct optics_route_request request = {
+		.tx_accelerator = src,
+		.rx_accelerator = dst,
+		.tx_planes = tx_planes,
+		.rx_planes = rx_planes,
+		.lanes_allowed = target->lanes ? target->lanes : fabric->graph->all_lanes,
+		.lanes_count = 1,
+		.steps = MORPH_ROUTE_STEPS,
+	};
+	struct optics_refusal why;
+
+	if (src == dst || !idle(fabric, src) || !idle(fabric, dst))
+		return false;
+	return !optics_route(fabric->ledger, &request, fabric->route_work, &route->path, NULL,
+			     &why) && path_uses(&route->path, target);
+}
+
+/* From each tile near the target to each other, plane by plane. */
+static bool find_guide_route(struct morph_fabric *fabric, const struct morph_culprit *target,
+			     struct morph_route *route)
+{
+	const struct optics_graph *graph = fabric->graph;
+	const struct optics_guide *guide = &graph->guides[target->index];
+	u32 planes = graph->params.planes, total = graph->accelerators_count;
+	u32 tile[2] = { end_tile(graph, &guide->end[0]), end_tile(graph, &guide->end[1]) };
+	u32 tries, plane, src, dst;
+
+	for (tries = 0; tries < TEST_ROUTES; tries++) {
+		plane = tries % planes;
+		/* First between its own tiles, then from one of them to its neighbours. */
+		src = tile[0] < total ? tile[0] : (tries / planes) % total;
+		dst = tile[1] < total ? tile[1] : (tries / planes / total) % total;
+		if (src == dst || tries >= 2 * planes)
+			dst = (src + 1 + tries / planes / 2) % total;
+		if (tries / planes & 1)
+			swap(src, dst);
+		if (try_route(fabric, target, src, dst, BIT_ULL(plane), ~0ULL, route))
+			return true;
+	}
+	return false;
+}
+
+static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
+			    struct morph_route *route)
+{
+	u32 planes = fabric->graph->params.planes, total = fabric->graph->accelerators_count;
+	u32 own = target->index / planes, step, other;
+	u64 plane = BIT_ULL(target->index % planes);
+
+	for (step = 1; step < min(total, TEST_ROUTES); step++) {
+		other = (own + step) % total;
+		if (target->part == MORPH_PART_LASER ?
+		    try_route(fabric, target, own, other, plane, ~0ULL, route) :
+		    try_route(fabric, target, other, own, ~0ULL, plane, route))
+			return true;
+	}
+	return false;
+}
+
+/* Claim a path through the target as if it were healthy. fabric->lock held. */
+static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
+		       struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	struct optics_refusal why;
+	u8 *marks = NULL, marked = 0;
+	u64 *dead = NULL, were = 0;
+	int ret = -EBUSY;
+	bool found;
+
+	if (target->part == MORPH_PART_GUIDE)
+		marks = &ledger->guide_marks[target->index];
+	else
+		dead = target->part == MORPH_PART_LASER ? &ledger->tx_dead[target->index] :
+							  &ledger->rx_dead[target->index];
+	if (marks)
+		swap(*marks, marked);
+	else
+		swap(*dead, were);
+	found = marks ? find_guide_route(fabric, target, route) :
+			find_port_route(fabric, target, route);
+	if (found)
+		ret = morph_route_claim(fabric, route, &why);
+	if (marks)
+		swap(*marks, marked);
+	else
+		swap(*dead, were);
+	return ret;
+}
+
+/* Light the claimed path, read the receiver, darken it again. No lock held. */
+static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
+		       struct morph_element_setting *settings)
+{
+	const struct optics_params *params = &fabric->graph->params;
+	struct morph_receiver_reading reading = {
+		.port = route->path.rx, .lanes = route->path.lanes,
+	};
+	struct morph_laser_setting laser = { .port = route->path.tx };
+	s32 least = optics_path_power(fabric->graph, &route->path) - (s32)params->window_mdb;
+	u32 h;
+	int ret;
+
+	for (h = 0; h + 1 < route->path.hops_count; h++)
+		settings[h] = (struct morph_element_setting){
+			.element = route->hops[h].element, .state = route->hops[h].state,
+		};
+	ret = morph_hw_set_elements(fabric, NULL, settings, route->path.hops_count - 1);
+	mutex_lock(&fabric->lock);
+	for (h = 0; h + 1 < route->path.hops_count; h++)
+		fabric->hw_state[route->hops[h].element] = route->hops[h].state;
+	fabric->tx_on[route->path.tx] |= route->path.lanes;
+	laser.lanes = fabric->tx_on[route->path.tx];
+	mutex_unlock(&fabric->lock);
+	if (!ret)
+		ret = morph_hw_wait(fabric, params->settle_ns);
+	if (!ret)
+		ret = morph_hw_set_lasers(fabric, NULL, &laser, 1);
+	if (!ret)
+		ret = morph_hw_wait(fabric, params->settle_ns + params->relock_ns);
+	if (!ret)
+		ret = morph_hw_get_receivers(fabric, NULL, &reading, 1);
+	if (!ret && (reading.locked != reading.lanes || reading.min_mdbm < least))
+		ret = -EIO;
+	return ret;
+}
+
+static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target)
+{
+	struct morph_element_setting *settings;
+	struct morph_route *route;
+	int ret = -ENOMEM, dark;
+
+	route = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL);
+	settings = kcalloc(OPTICS_MAX_HOPS, sizeof(*settings), GFP_KERNEL);
+	if (!route || !settings)
+		goto out;
+	mutex_lock(&fabric->lock);
+	ret = claim_probe(fabric, target, route);
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		goto out;
+	ret = light_probe(fabric, route, settings);
+	mutex_lock(&fabric->lock);
+	dark = morph_exec_darken(fabric, &route, 1, settings);
+	mutex_unlock(&fabric->lock);
+	if (!ret)
+		ret = dark;
+out:
+	kfree(settings);
+	morph_route_free(route);
+	return ret;
+}
+
+/* ----------------------------------------------------------------------- acts */
+
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target)
+{
+	switch (target->part) {
+	case MORPH_PART_ACCELERATOR:
+		return test_accelerator(fabric, target->index);
+	case MORPH_PART_ELEMENT:
+		return test_element(fabric, target->index);
+	}
+	return test_by_light(fabric, target);
+}
+
+static void test_work(struct work_struct *work)
+{
+	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
+	struct morph_fabric *fabric = txn->fabric;
+	const struct morph_culprit *target = &txn->target;
+	int ret;
+
+	ret = morph_test_run(fabric, target);
+	mutex_lock(&fabric->lock);
+	if (!ret) {
+		if (target->part == MORPH_PART_ACCELERATOR)
+			fabric->chips[target->index].hold_until_ns = 0;
+		morph_health_set(fabric, target, MORPH_HEALTH_OK, 0);
+	} else if (ret == -EBUSY) {
+		morph_refuse(&txn->refusal, ret, MORPH_REASON_STATE, target->part, target->index,
+			     "it is in use, or no idle accelerators can send light through it");
+	} else if (ret != -ENODEV && ret != -ENOMEM) {
+		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
+		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
+			     target->index, "it did not pass the test");
+	}
+	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
+	mutex_unlock(&fabric->lock);
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
+int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, u32 *id,
+		      struct morph_refusal *refusal)
+{
+	struct morph_txn *txn;
+	int ret;
+
+	ret = morph_health_check_part(fabric, part, index, refusal);
+	if (ret)
+		return ret;
+	txn = morph_txn_alloc_act(fabric, GFP_KERNEL_ACCOUNT);
+	if (!txn)
+		return -ENOMEM;
+	txn->kind = MORPH_TXN_TEST;
+	txn->target = (struct morph_culprit){ .part = part, .index = index };
+	mutex_lock(&fabric->lock);
+	ret = morph_fabric_check(fabric);
+	if (!ret)
+		ret = morph_txn_enter(txn);
+	if (!ret) {
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		*id = txn->id;
+	}
+	mutex_unlock(&fabric->lock);
+	if (ret) {
+		morph_txn_put(txn);
+		return ret;
+	}
+	get_device(&fabric->dev);
+	INIT_WORK(&txn->run_work, test_work);
+	queue_work(morph_wq, &txn->run_work);	/* takes over our reference */
+	return 0;
+}
+
+int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
+			      struct morph_refusal *refusal)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+	int ret = 0;
+
+	if (use != MORPH_USE_FREE && use != MORPH_USE_SPARE)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "use may be set to 0 (free) or 1 (spare), not %u", use);
+	mutex_lock(&fabric->lock);
+	if (chip->use == MORPH_USE_HELD || chip->use == MORPH_USE_DRAINING) {
+		ret = morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+				   MORPH_PART_ACCELERATOR, accelerator,
+				   "accelerator %u belongs to a slice", accelerator);
+	} else {
+		chip->spare = use == MORPH_USE_SPARE;
+		chip->use = use;
+		/* Off its list and on the other. */
+		morph_chip_update(fabric, accelerator);
+		morph_plan_touch_chip(fabric, accelerator);
+		fabric->seq++;
+		morph_repair_recover(fabric);
+		morph_netlink_accelerator(fabric, accelerator);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
+			      struct morph_refusal *refusal)
+{
+	unsigned int domain, bus, device, function;
+	char end;
+
+	if (*pci && sscanf(pci, "%4x:%2x:%2x.%1u%c", &domain, &bus, &device, &function, &end) != 4)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "pci must look like 0000:3b:00.0, or be empty");
+	mutex_lock(&fabric->lock);
+	memset(fabric->chips[accelerator].identity.pci, 0, MORPH_PCI_BYTES);
+	strscpy(fabric->chips[accelerator].identity.pci, pci, MORPH_PCI_BYTES);
+	fabric->seq++;
+	morph_netlink_accelerator(fabric, accelerator);
+	mutex_unlock(&fabric->lock);
+	return 0;
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* Loss, power, and where light goes that leaves its path. */
+#include "internal.h"
+
+#define SUM_STEP_MDB	500
+
+/* 10 log10(1 + 10^(-d/10)) in mdb, for d = 0, 0.5, 1, ... dB; zero from the last entry on. */
+static const u16 sum_table[] = {
+	3010, 2767, 2539, 2325, 2124, 1938, 1764, 1604, 1455, 1319, 1193, 1078,
+	973, 877, 790, 711, 639, 574, 515, 462, 414, 371, 332, 297,
+	266, 238, 212, 190, 170, 151, 135, 121, 108, 96, 86, 77,
+	68, 61, 54, 48, 43, 39, 34, 31, 27, 24, 22, 19,
+	17, 15, 14, 12, 11, 10, 9, 8, 7, 6, 5, 5,
+	4, 4, 3, 3, 3, 2, 2, 2, 2, 2, 1, 1,
+	1, 1, 1, 1, 1, 1, 1, 0, 0,
+};
+
+s32 optics_power_sum(s32 a_mdbm, s32 b_mdbm)
+{
+	s32 high = a_mdbm > b_mdbm ? a_mdbm : b_mdbm;
+	s64 apart = a_mdbm > b_mdbm ? (s64)a_mdbm - b_mdbm : (s64)b_mdbm - a_mdbm;
+	s32 entry, rest, gain;
+
+	if (apart >= (s64)(ARRAY_SIZE(sum_table) - 1) * SUM_STEP_MDB)
+		return high;
+	entry = (s32)apart / SUM_STEP_MDB;
+	rest = (s32)apart % SUM_STEP_MDB;
+	gain = sum_table[entry] -
+	       (sum_table[entry] - sum_table[entry + 1]) * rest / SUM_STEP_MDB;
+	return high > OPTICS_MAX_MDB ? high : high + gain;
+}
+
+static const struct optics_kind *kind_of(const struct optics_graph *graph, u32 element)
+{
+	return &graph->kinds[graph->elements[element].kind];
+}
+
+u32 optics_path_loss(const struct optics_graph *graph, const struct optics_path *path)
+{
+	u32 loss = 0, i;
+
+	for (i = 0; i < path->hops_count; i++) {
+		loss += graph->guides[path->hops[i].guide >> 1].loss_mdb;
+		if (path->hops[i].element != OPTICS_NONE)
+			loss += kind_of(graph, path->hops[i].element)->loss_mdb;
+	}
+	return loss;
+}
+
+s32 optics_path_power(const struct optics_graph *graph, const struct optics_path *path)
+{
+	return graph->params.laser_mdbm - (s32)optics_path_loss(graph, path);
+}
+
+/*
+ * Light on its way. It is about to enter the guide @code, or with OPTICS_NONE it
+ * is lost; @hops_left bounds a walk through states that form a ring.
+ */
+struct ray {
+	u32 code;
+	s32 power;
+	u32 hops_left;
+};
+
+/* A walk for stray light, and what to tell about it. */
+struct stray {
+	const struct optics_graph *graph;
+	const u8 *element_state;
+	u32 rx;			/* the receiver, if light is traced back from it */
+	u32 tx;			/* the transmitter, if it is traced from there */
+	u64 lanes;
+	s32 floor;
+	u8 wanted;		/* enum morph_end_type at which a stray walk is told */
+	optics_leak_fn emit;
+	void *context;
+};
+
+/* Through the next guide: the end it comes out at, or NULL when the light is lost. */
+static const struct optics_end *ray_step(const struct optics_graph *graph, struct ray *ray,
+					 s32 floor)
+{
+	if (ray->code == OPTICS_NONE || !ray->hops_left--)
+		return NULL;
+	ray->power -= graph->guides[ray->code >> 1].loss_mdb;
+	return ray->power < floor ? NULL : optics_far_end(graph, ray->code);
+}
+
+/* Out of @element at @port. */
+static u32 guide_at(const struct optics_graph *graph, u32 element, u8 port)
+{
+	if (port == MORPH_PORT_NONE)
+		return OPTICS_NONE;
+	return graph->port_guide[graph->elements[element].first_port + port];
+}
+
+/* Through @element, which @ray entered as @end says, in @state. */
+static void ray_cross(const struct optics_graph *graph, struct ray *ray,
+		      const struct optics_end *end, u32 state)
+{
+	ray->code = guide_at(graph, end->index, optics_joined(graph, end->index, state, end->port));
+	ray->power -= (s32)kind_of(graph, end->index)->loss_mdb;
+}
+
+/* Ports into which light that enters as @end says leaks when the element is in @state. */
+static u32 leaks_of(const struct optics_graph *graph, const struct optics_end *end, u32 state)
+{
+	u32 leaks = kind_of(graph, end->index)->leaks[end->port];
+	u8 joined = optics_joined(graph, end->index, state, end->port);
+
+	return joined == MORPH_PORT_NONE ? leaks : leaks & ~(1u << joined);
+}
+
+static void stray_tell(const struct stray *stray, const struct optics_end *end, s32 power)
+{
+	u32 port = end->index * stray->graph->params.planes + end->port;
+	struct optics_leak leak = {
+		.rx = stray->wanted == MORPH_END_RX ? port : stray->rx,
+		.tx = stray->wanted == MORPH_END_TX ? port : stray->tx,
+		.lanes = stray->lanes,
+		.power_mdbm = power,
+	};
+
+	if (end->type == stray->wanted)
+		stray->emit(stray->context, &leak);
+}
+
+/* Light that has leaked twice: it follows the states to where it ends. */
+static void stray_second(const struct stray *stray, struct ray ray)
+{
+	const struct optics_end *end;
+
+	while ((end = ray_step(stray->graph, &ray, stray->floor))) {
+		if (end->type != MORPH_END_ELEMENT) {
+			stray_tell(stray, end, ray.power);
+			return;
+		}
+		ray_cross(stray->graph, &ray, end, stray->element_state[end->index]);
+	}
+}
+
+/* Light that has leaked once: it follows the states, and leaks at each element. */
+static void stray_first(const struct stray *stray, struct ray ray)
+{
+	const struct optics_graph *graph = stray->graph;
+	const struct optics_end *end;
+
+	while ((end = ray_step(graph, &ray, stray->floor))) {
+		u32 leaks, state;
+		struct ray leak;
+
+		if (end->type != MORPH_END_ELEMENT) {
+			stray_tell(stray, end, ray.power);
+			return;
+		}
+		state = stray->element_state[end->index];
+		leak.power = ray.power - (s32)kind_of(graph, end->index)->extinction_mdb;
+		leaks = leak.power < stray->floor ? 0 : leaks_of(graph, end, state);
+		for (; leaks; leaks &= leaks - 1) {
+			leak.code = guide_at(graph, end->index, (u8)optics_first64(leaks));
+			leak.hops_left = OPTICS_MAX_HOPS;
+			stray_second(stray, leak);
+		}
+		ray_cross(graph, &ray, end, state);
+	}
+}
+
+/*
+ * Follow the main light from one end of a circuit, and each stray from where it
+ * leaves. The elements of @path count in the states that @path names; without a
+ * path all are taken as the stray's element_state says.
+ */
+static void stray_walk(const struct stray *stray, u32 code, const struct optics_path *path)
+{
+	const struct optics_graph *graph = stray->graph;
+	struct ray ray = { code, graph->params.laser_mdbm, OPTICS_MAX_HOPS };
+	const struct optics_end *end;
+	u32 crossed = 0;
+
+	while ((end = ray_step(graph, &ray, stray->floor))) {
+		u32 state, leaks;
+		struct ray leak;
+
+		if (end->type != MORPH_END_ELEMENT)
+			return;
+		state = stray->element_state[end->index];
+		if (path) {
+			if (++crossed >= path->hops_count)
+				return;
+			state = path->hops[stray->wanted == MORPH_END_RX ? crossed - 1 :
+					   path->hops_count - 1 - crossed].state;
+		}
+		leak.power = ray.power - (s32)kind_of(graph, end->index)->extinction_mdb;
+		leaks = leak.power < stray->floor ? 0 : leaks_of(graph, end, state);
+		for (; leaks; leaks &= leaks - 1) {
+			leak.code = guide_at(graph, end->index, (u8)optics_first64(leaks));
+			leak.hops_left = OPTICS_MAX_HOPS;
+			stray_first(stray, leak);
+		}
+		ray_cross(graph, &ray, end, state);
+	}
+}
+
+void optics_leaks_from(const struct optics_graph *graph, const u8 *element_state,
+		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
+		       void *context)
+{
+	const struct stray stray = {
+		.graph = graph, .element_state = element_state, .rx = OPTICS_NONE, .tx = path->tx,
+		.lanes = path->lanes, .floor = floor_mdbm, .wanted = MORPH_END_RX,
+		.emit = emit, .context = context,
+	};
+
+	stray_walk(&stray, graph->tx_guide[path->tx], path);
+}
+
+void optics_leaks_into(const struct optics_graph *graph, const u8 *element_state,
+		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
+		       void *context)
+{
+	const struct stray stray = {
+		.graph = graph, .element_state = element_state, .rx = path->rx, .tx = OPTICS_NONE,
+		.lanes = path->lanes, .floor = floor_mdbm, .wanted = MORPH_END_TX,
+		.emit = emit, .context = context,
+	};
+
+	stray_walk(&stray, graph->rx_guide[path->rx], path);
+}
+
+void optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, u32 rx,
+		     u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context)
+{
+	const struct stray stray = {
+		.graph = graph, .element_state = element_state, .rx = rx, .tx = OPTICS_NONE,
+		.lanes = lanes, .floor = floor_mdbm, .wanted = MORPH_END_TX,
+		.emit = emit, .context = context,
+	};
+
+	stray_walk(&stray, graph->rx_guide[rx], NULL);
+}
+
+s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, u32 rx, u32 *tx)
+{
+	struct ray ray = { graph->rx_guide[rx], graph->params.laser_mdbm, OPTICS_MAX_HOPS };
+	const struct optics_end *end;
+
+	while ((end = ray_step(graph, &ray, -OPTICS_MAX_MDB))) {
+		if (end->type == MORPH_END_TX) {
+			*tx = end->index * graph->params.planes + end->port;
+			return ray.power;
+		}
+		if (end->type != MORPH_END_ELEMENT)
+			break;
+		ray_cross(graph, &ray, end, element_state[end->index]);
+	}
+	*tx = OPTICS_NONE;
+	return -OPTICS_MAX_MDB;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/* Who pins which element state, and which lanes are used. The caller serialises. */
+#include "internal.h"
+
+/* Offsets of the arrays in a state's block. */
+struct layout {
+	u64 lanes;	/* the arrays of u64, one after the other */
+	u64 words;	/* the arrays of u32 */
+	u64 bytes;	/* the arrays of u8 */
+	u64 end;
+};
+
+static struct layout state_layout(const struct optics_graph *graph)
+{
+	struct layout layout;
+
+	layout.lanes = (sizeof(struct optics_state) + 7) & ~7ull;
+	layout.words = layout.lanes +
+		       ((u64)graph->guides_count + 4ull * graph->ports_count) * sizeof(u64);
+	layout.bytes = layout.words +
+		       ((u64)graph->elements_count + graph->accelerators_count) * sizeof(u32);
+	layout.end = layout.bytes + 2ull * graph->elements_count + graph->guides_count;
+	layout.end = (layout.end + 7) & ~7ull;
+	return layout;
+}
+
+u64 optics_state_bytes(const struct optics_graph *graph)
+{
+	return state_layout(graph).end;
+}
+
+struct optics_state *optics_state_init(void *block, const struct optics_graph *graph)
+{
+	struct layout layout = state_layout(graph);
+	struct optics_state *state = block;
+	u8 *base = block;
+	u32 i;
+
+	memset(block, 0, (size_t)layout.end);
+	state->graph = graph;
+	state->guide_lanes = (u64 *)(base + (size_t)layout.lanes);
+	state->tx_lanes = state->guide_lanes + graph->guides_count;
+	state->rx_lanes = state->tx_lanes + graph->ports_count;
+	state->tx_dead = state->rx_lanes + graph->ports_count;
+	state->rx_dead = state->tx_dead + graph->ports_count;
+	state->element_pins = (u32 *)(base + (size_t)layout.words);
+	state->owner = state->element_pins + graph->elements_count;
+	state->element_state = base + (size_t)layout.bytes;
+	state->element_marks = state->element_state + graph->elements_count;
+	state->guide_marks = state->element_marks + graph->elements_count;
+	for (i = 0; i < graph->elements_count; i++)
+		state->element_state[i] = optics_park_state(graph, i);
+	return state;
+}
+
+/* Lanes that somebody holds, or that are dead, at one end of the path. */
+static int check_port(u32 part, u32 port, u64 lanes, u64 held, u64 dead,
+		      struct optics_refusal *refusal)
+{
+	if (lanes & dead)
+		return optics_refuse(refusal, OPTICS_UNUSABLE, part, port,
+				     optics_weight64(lanes & ~dead), optics_weight64(lanes));
+	if (lanes & held)
+		return optics_refuse(refusal, OPTICS_PORT_BUSY, part, port,
+				     optics_weight64(lanes & ~held), optics_weight64(lanes));
+	return 0;
+}
+
+/* One hop against the ledger, and against the hops before it: a path can meet itself. */
+static int check_hop(const struct optics_state *state, const struct optics_path *path, u32 index,
+		     struct optics_refusal *refusal)
+{
+	const struct optics_hop *hop = &path->hops[index];
+	u32 guide = hop->guide >> 1, element = hop->element;
+	u64 taken = state->guide_lanes[guide];
+	u32 i;
+
+	for (i = 0; i < index; i++) {
+		if (path->hops[i].guide >> 1 == guide)
+			taken |= path->lanes;
+		if (path->hops[i].element == element && path->hops[i].state != hop->state)
+			return optics_refuse(refusal, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT,
+					     element, path->hops[i].state, hop->state);
+	}
+	if (state->guide_marks[guide])
+		return optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_GUIDE, guide, 0, 0);
+	if (path->lanes & taken)
+		return optics_refuse(refusal, OPTICS_LANES, OPTICS_PART_GUIDE, guide,
+				     optics_weight64(path->lanes & ~taken),
+				     optics_weight64(path->lanes));
+	if (element == OPTICS_NONE)
+		return 0;
+	if (state->element_marks[element])
+		return optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, element, 0, 0);
+	if (state->element_pins[element] && state->element_state[element] != hop->state)
+		return optics_refuse(refusal, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT, element,
+				     state->element_state[element], hop->state);
+	return 0;
+}
+
+static void count_visit(struct optics_state *state, const struct optics_path *path)
+{
+	state->elements_visited += path->hops_count - 1;
+	state->lanes_visited += (u64)path->hops_count * optics_weight64(path->lanes);
+}
+
+int optics_claim(struct optics_state *state, const struct optics_path *path,
+		 struct optics_refusal *refusal)
+{
+	u32 i;
+	int error;
+
+	if (!path->hops_count || path->hops_count > OPTICS_MAX_HOPS || !path->lanes)
+		return optics_refuse(refusal, OPTICS_BAD_PATH, OPTICS_PART_NONE, OPTICS_NONE,
+				     path->hops_count, OPTICS_MAX_HOPS);
+	error = check_port(OPTICS_PART_LASER, path->tx, path->lanes, state->tx_lanes[path->tx],
+			   state->tx_dead[path->tx], refusal);
+	if (!error)
+		error = check_port(OPTICS_PART_RECEIVER, path->rx, path->lanes,
+				   state->rx_lanes[path->rx], state->rx_dead[path->rx], refusal);
+	for (i = 0; i < path->hops_count && !error; i++)
+		error = check_hop(state, path, i, refusal);
+	if (error)
+		return error;
+
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		state->guide_lanes[hop->guide >> 1] |= path->lanes;
+		if (hop->element == OPTICS_NONE)
+			continue;
+		state->element_state[hop->element] = hop->state;
+		state->element_pins[hop->element]++;
+	}
+	state->tx_lanes[path->tx] |= path->lanes;
+	state->rx_lanes[path->rx] |= path->lanes;
+	count_visit(state, path);
+	return 0;
+}
+
+void optics_release(struct optics_state *state, const struct optics_path *path)
+{
+	u32 i;
+
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		state->guide_lanes[hop->guide >> 1] &= ~path->lanes;
+		if (hop->element != OPTICS_NONE)
+			state->element_pins[hop->element]--;
+	}
+	state->tx_lanes[path->tx] &= ~path->lanes;
+	state->rx_lanes[path->rx] &= ~path->lanes;
+	count_visit(state, path);
+}

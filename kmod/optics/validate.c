@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * The independent judge of new paths. It walks the graph by itself: nothing of
+ * the router or the ledger is called here, so that a mistake of theirs is found.
+ */
+#include "internal.h"
+
+/* Leaks this far below what would break the isolation of the faintest signal are ignored. */
+#define FLOOR_MDB	20000
+
+struct judge {
+	const struct optics_view *view;
+	const struct optics_graph *graph;
+	const struct optics_path *path;
+	u32 owner;
+	bool transit_own;
+	struct optics_refusal *refusal;
+};
+
+/* What leaks into one receiver from accelerators of others. */
+struct victim {
+	const struct optics_view *view;
+	u32 owner;
+	u64 lanes;
+	s32 sum_mdbm;
+};
+
+/* The search for receivers of others into which a path leaks, in ascending order. */
+struct victims {
+	const struct optics_view *view;
+	u32 owner;
+	u64 first;	/* the least receive port that counts */
+	u64 found;	/* the least one found */
+};
+
+static int refuse(const struct judge *judge, u32 reason, u32 part, u32 index, s64 have, s64 need)
+{
+	return optics_refuse(judge->refusal, reason, part, index, have, need);
+}
+
+static int judge_lanes(const struct judge *judge, u32 part, u32 port, u64 dead)
+{
+	u64 lanes = judge->path->lanes;
+
+	if (lanes & dead)
+		return refuse(judge, OPTICS_UNUSABLE, part, port, optics_weight64(lanes & ~dead),
+			      optics_weight64(lanes));
+	return 0;
+}
+
+static int judge_ports(const struct judge *judge)
+{
+	const struct optics_graph *graph = judge->graph;
+	const struct optics_path *path = judge->path;
+	u32 from, to;
+	int error;
+
+	if (path->tx >= graph->ports_count)
+		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_LASER, path->tx, path->tx,
+			      graph->ports_count);
+	if (path->rx >= graph->ports_count)
+		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_RECEIVER, path->rx, path->rx,
+			      graph->ports_count);
+	from = optics_port_accelerator(graph, path->tx);
+	to = optics_port_accelerator(graph, path->rx);
+	if (from == to || judge->view->owner[from] != judge->owner)
+		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR, from,
+			      judge->view->owner[from], judge->owner);
+	if (judge->view->owner[to] != judge->owner)
+		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR, to,
+			      judge->view->owner[to], judge->owner);
+	if (!path->lanes || path->lanes & ~graph->all_lanes)
+		return refuse(judge, OPTICS_LANES, OPTICS_PART_LASER, path->tx,
+			      optics_weight64(path->lanes & graph->all_lanes),
+			      path->lanes ? optics_weight64(path->lanes) : 1);
+	error = judge_lanes(judge, OPTICS_PART_LASER, path->tx, judge->view->tx_dead[path->tx]);
+	if (error)
+		return error;
+	return judge_lanes(judge, OPTICS_PART_RECEIVER, path->rx,
+			   judge->view->rx_dead[path->rx]);
+}
+
+/* The element at the far end of a hop's guide; *next becomes the guide that must follow. */
+static int judge_element(const struct judge *judge, const struct optics_hop *hop,
+			 const struct optics_end *end, u32 *next)
+{
+	const struct optics_graph *graph = judge->graph;
+	const struct optics_element *element;
+	u32 index = hop->element;
+	u8 joined;
+
+	if (end->type != MORPH_END_ELEMENT || end->index != index)
+		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_GUIDE, hop->guide >> 1,
+			      end->type == MORPH_END_ELEMENT ? end->index : OPTICS_NONE, index);
+	element = &graph->elements[index];
+	if (hop->state >= graph->kinds[element->kind].states)
+		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_ELEMENT, index, hop->state,
+			      graph->kinds[element->kind].states);
+	joined = optics_joined(graph, index, hop->state, end->port);
+	if (joined == MORPH_PORT_NONE)
+		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_ELEMENT, index, joined,
+			      end->port);
+	if (judge->view->element_state[index] != hop->state)
+		return refuse(judge, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT, index,
+			      judge->view->element_state[index], hop->state);
+	if (judge->view->element_marks[index])
+		return refuse(judge, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, index, 0, 0);
+	if (judge->transit_own && element->tile != OPTICS_NONE &&
+	    judge->view->owner[element->tile] &&
+	    judge->view->owner[element->tile] != judge->owner)
+		return refuse(judge, OPTICS_TRANSIT, OPTICS_PART_ELEMENT, index, 0, 0);
+	*next = graph->port_guide[element->first_port + joined];
+	return 0;
+}
+
+/* Walk the path from its transmitter: each guide is the one that the light must take. */
+static int judge_hops(const struct judge *judge)
+{
+	const struct optics_graph *graph = judge->graph;
+	const struct optics_path *path = judge->path;
+	u32 expected = graph->tx_guide[path->tx], i;
+
+	if (!path->hops_count || path->hops_count > OPTICS_MAX_HOPS)
+		return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_NONE, OPTICS_NONE,
+			      path->hops_count, OPTICS_MAX_HOPS);
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+		const struct optics_end *end;
+		int error;
+
+		if (hop->guide != expected || expected == OPTICS_NONE)
+			return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_GUIDE, hop->guide >> 1,
+				      hop->guide, expected);
+		if (judge->view->guide_marks[hop->guide >> 1])
+			return refuse(judge, OPTICS_UNUSABLE, OPTICS_PART_GUIDE, hop->guide >> 1,
+				      0, 0);
+		end = optics_far_end(graph, hop->guide);
+		if (i + 1 == path->hops_count) {
+			if (hop->element != OPTICS_NONE || end->type != MORPH_END_RX ||
+			    end->index * graph->params.planes + end->port != path->rx)
+				return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_RECEIVER,
+					      path->rx, i, path->hops_count);
+			return 0;
+		}
+		error = judge_element(judge, hop, end, &expected);
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/*
+ * No lane of a guide is used twice in the set. It suffices to compare transmitters: all
+ * paths agree with one view, in which each element has one state, each state joins
+ * ports in pairs and each port has one guide. So the light that passes a guide comes
+ * from one transmitter and goes to one receiver, and it passes the guide once.
+ */
+static int judge_overlap(const struct judge *judge, const struct optics_path *other)
+{
+	const struct optics_path *path = judge->path;
+	u64 lanes = path->lanes & other->lanes;
+
+	if (!lanes || path->tx != other->tx)
+		return 0;
+	return refuse(judge, OPTICS_PORT_BUSY, OPTICS_PART_LASER, path->tx,
+		      optics_weight64(path->lanes & ~lanes), optics_weight64(path->lanes));
+}
+
+static int judge_power(const struct judge *judge, struct optics_verdict *verdict)
+{
+	const struct optics_params *params = &judge->graph->params;
+
+	verdict->power_mdbm = optics_path_power(judge->graph, judge->path);
+	verdict->margin_mdb = verdict->power_mdbm - params->sensitivity_mdbm;
+	if (verdict->margin_mdb < (s32)params->margin_mdb)
+		return refuse(judge, OPTICS_MARGIN, OPTICS_PART_RECEIVER, judge->path->rx,
+			      verdict->margin_mdb, params->margin_mdb);
+	if (verdict->power_mdbm > params->overload_mdbm)
+		return refuse(judge, OPTICS_OVERLOAD, OPTICS_PART_RECEIVER, judge->path->rx,
+			      verdict->power_mdbm, params->overload_mdbm);
+	return 0;
+}
+
+static s32 leak_floor(const struct optics_params *params)
+{
+	return params->sensitivity_mdbm - (s32)params->isolation_mdb - FLOOR_MDB;
+}
+
+static void victim_add(void *context, const struct optics_leak *leak)
+{
+	struct victim *victim = context;
+	const struct optics_view *view = victim->view;
+
+	if (view->owner[optics_port_accelerator(view->graph, leak->tx)] == victim->owner)
+		return;
+	if (view->tx_lanes[leak->tx] & victim->lanes)
+		victim->sum_mdbm = optics_power_sum(victim->sum_mdbm, leak->power_mdbm);
+}
+
+/*
+ * What the light of others does to a signal at @rx. Every leak that shares a lane
+ * counts in full, whichever lane it is: the sum is never too small.
+ */
+static int judge_victim(const struct judge *judge, u32 rx, u64 lanes, s32 signal_mdbm,
+			struct optics_verdict *verdict)
+{
+	const struct optics_params *params = &judge->graph->params;
+	struct victim victim = {
+		.view = judge->view,
+		.owner = judge->view->owner[optics_port_accelerator(judge->graph, rx)],
+		.lanes = lanes,
+		.sum_mdbm = -OPTICS_MAX_MDB,
+	};
+	s32 isolation;
+
+	optics_leaks_at(judge->graph, judge->view->element_state, rx, lanes, leak_floor(params),
+			victim_add, &victim);
+	if (victim.sum_mdbm == -OPTICS_MAX_MDB)
+		return 0;
+	isolation = signal_mdbm - victim.sum_mdbm;
+	if (isolation < verdict->isolation_mdb)
+		verdict->isolation_mdb = isolation;
+	if (isolation < (s32)params->isolation_mdb)
+		return refuse(judge, OPTICS_ISOLATION, OPTICS_PART_RECEIVER, rx, isolation,
+			      params->isolation_mdb);
+	return 0;
+}
+
+static void victims_add(void *context, const struct optics_leak *leak)
+{
+	struct victims *victims = context;
+	const struct optics_view *view = victims->view;
+
+	if (leak->rx < victims->first || leak->rx >= victims->found ||
+	    !(view->rx_lanes[leak->rx] & leak->lanes) ||
+	    view->owner[optics_port_accelerator(view->graph, leak->rx)] == victims->owner)
+		return;
+	victims->found = leak->rx;
+}
+
+/*
+ * The path as victim, then each receiver of others that it leaks into. A receiver
+ * in use that no lit transmitter is joined to has no signal to protect.
+ */
+static int judge_isolation(const struct judge *judge, struct optics_verdict *verdict)
+{
+	const struct optics_view *view = judge->view;
+	struct victims victims = { .view = view, .owner = judge->owner };
+	int error;
+
+	verdict->isolation_mdb = OPTICS_MAX_MDB;
+	error = judge_victim(judge, judge->path->rx, judge->path->lanes, verdict->power_mdbm,
+			     verdict);
+	while (!error) {
+		u32 rx, tx;
+		s32 signal;
+
+		victims.found = OPTICS_NONE;
+		optics_leaks_from(judge->graph, view->element_state, judge->path,
+				  leak_floor(&judge->graph->params), victims_add, &victims);
+		if (victims.found == OPTICS_NONE)
+			break;
+		rx = (u32)victims.found;
+		victims.first = victims.found + 1;
+		signal = optics_signal_at(judge->graph, view->element_state, rx, &tx);
+		if (tx != OPTICS_NONE && view->tx_lanes[tx] & view->rx_lanes[rx])
+			error = judge_victim(judge, rx, view->rx_lanes[rx], signal, verdict);
+	}
+	return error;
+}
+
+int optics_validate(const struct optics_view *view, const struct optics_path *paths, u32 count,
+		    u32 owner, bool transit_own, struct optics_verdict *verdicts,
+		    struct optics_refusal *refusal)
+{
+	struct judge judge = {
+		.view = view, .graph = view->graph, .owner = owner, .transit_own = transit_own,
+		.refusal = refusal,
+	};
+	struct optics_verdict verdict;
+	int error = 0;
+	u32 i, j;
+
+	for (i = 0; i < count; i++) {
+		judge.path = &paths[i];
+		error = judge_ports(&judge);
+		if (!error)
+			error = judge_hops(&judge);
+		for (j = 0; j < i && !error; j++)
+			error = judge_overlap(&judge, &paths[j]);
+		if (!error)
+			error = judge_power(&judge, &verdict);
+		if (!error)
+			error = judge_isolation(&judge, &verdict);
+		if (error)
+			break;
+		if (verdicts)
+			verdicts[i] = verdict;
+	}
+	if (error && refusal)
+		refusal->item = i;
+	return error;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Changes of the physical state, and what the hardware's monitors make of them.
+ *
+ * A change that may darken a receiver is made between sim_change_begin() and
+ * sim_change_end(): the receivers that light through the changed part reaches are
+ * read before and after, and an alarm is raised for the lanes that differ. Alarms
+ * are members of the ports, so that raising one never allocates.
+ */
+#include <linux/slab.h>
+
+#include "sim.h"
+
+static void prepare_alarm(struct sim_alarm *alarm, enum sim_event_type type, u32 index)
+{
+	alarm->event.type = type;
+	alarm->index = index;
+	timerqueue_init(&alarm->event.node);
+}
+
+int sim_change_init(struct sim_hardware *hw)
+{
+	const struct sim_optics *o = &hw->optics;
+	u32 i;
+
+	hw->port_alarms = kvcalloc(o->ports_count, sizeof(*hw->port_alarms), GFP_KERNEL);
+	hw->heartbeats = kvcalloc(o->accelerators_count, sizeof(*hw->heartbeats), GFP_KERNEL);
+	if (!hw->port_alarms || !hw->heartbeats)
+		return -ENOMEM;
+	for (i = 0; i < o->ports_count; i++) {
+		struct sim_port_alarms *alarms = &hw->port_alarms[i];
+
+		prepare_alarm(&alarms->receiver_lost, SIM_EVENT_RECEIVER_LOST, i);
+		prepare_alarm(&alarms->receiver_back, SIM_EVENT_RECEIVER_BACK, i);
+		prepare_alarm(&alarms->laser_lost, SIM_EVENT_LASER_LOST, i);
+		prepare_alarm(&alarms->laser_back, SIM_EVENT_LASER_BACK, i);
+	}
+	for (i = 0; i < o->accelerators_count; i++)
+		prepare_alarm(&hw->heartbeats[i], SIM_EVENT_HEARTBEAT, i);
+	return 0;
+}
+
+void sim_change_free(struct sim_hardware *hw)
+{
+	kvfree(hw->heartbeats);
+	kvfree(hw->port_alarms);
+}
+
+/* Nobody knows how hardware wakes up: elements and lasers are as the seed has them. */
+void sim_power_on(struct sim_hardware *hw)
+{
+	struct sim_optics *o = &hw->optics;
+	u32 i;
+
+	for (i = 0; i < o->elements_count; i++) {
+		struct sim_element *e = &o->elements[i];
+
+		e->state = (u32)sim_mix(o->seed ^ sim_mix(i)) % o->kinds[e->kind].states;
+		e->previous = e->state;
+	}
+	for (i = 0; i < o->ports_count; i++) {
+		u64 bits = sim_mix(~o->seed ^ sim_mix(i));
+
+		if (bits >> 62 == 3)
+			o->transmitters[i].on = bits & o->all_lanes;
+	}
+}
+
+static void raise_alarm(struct sim_hardware *hw, struct sim_alarm *alarm, u64 lanes, u64 due)
+{
+	if (!lanes)
+		return;
+	if (RB_EMPTY_NODE(&alarm->event.node.node))
+		alarm->lanes = 0;
+	alarm->lanes |= lanes;
+	alarm->since = sim_now(hw);
+	sim_queue(hw, &alarm->event, due);
+}
+
+void sim_receiver_lost(struct sim_hardware *hw, u32 port, u64 lanes)
+{
+	hw->port_alarms[port].receiver_back.lanes &= ~lanes;
+	raise_alarm(hw, &hw->port_alarms[port].receiver_lost, lanes,
+		    sim_now(hw) + hw->monitor_ns);
+}
+
+static void receiver_back(struct sim_hardware *hw, u32 port, u64 lanes, u64 due)
+{
+	raise_alarm(hw, &hw->port_alarms[port].receiver_back, lanes, due);
+}
+
+/* A receiver's alarm is due: is it still so? */
+static u64 receiver_confirms(struct sim_hardware *hw, const struct sim_alarm *alarm, bool back)
+{
+	struct sim_reading reading;
+
+	sim_receive(&hw->optics, alarm->index, alarm->lanes, sim_now(hw), !back, &reading);
+	return alarm->lanes & (back ? reading.locked : ~(reading.lit & reading.usable));
+}
+
+/**
+ * sim_alarm_signal() - turn an alarm that is due into a signal
+ * @hw: hardware; its lock is held
+ * @event: the alarm's event
+ * @signal: result
+ *
+ * Return: whether there is anything to signal.
+ */
+bool sim_alarm_signal(struct sim_hardware *hw, struct sim_event *event,
+		      struct morph_signal *signal)
+{
+	struct sim_alarm *alarm = container_of(event, struct sim_alarm, event);
+	const struct sim_transmitter *tx;
+
+	memset(signal, 0, sizeof(*signal));
+	signal->index = alarm->index;
+	signal->since_ns = hw->config->clock == SIM_CLOCK_REAL ? alarm->since : 0;
+	switch (event->type) {
+	case SIM_EVENT_HEARTBEAT:
+		signal->type = MORPH_SIGNAL_HEARTBEAT;
+		signal->value = alarm->value;
+		return true;
+	case SIM_EVENT_RECEIVER_LOST:
+	case SIM_EVENT_RECEIVER_BACK:
+		signal->type = MORPH_SIGNAL_RECEIVER;
+		signal->value = event->type == SIM_EVENT_RECEIVER_BACK;
+		signal->lanes = receiver_confirms(hw, alarm, signal->value);
+		return signal->lanes;
+	default:
+		tx = &hw->optics.transmitters[alarm->index];
+		signal->type = MORPH_SIGNAL_LASER;
+		signal->value = event->type == SIM_EVENT_LASER_BACK;
+		signal->lanes = alarm->lanes & tx->on &
+				(signal->value ? sim_healthy_lanes(tx) : ~sim_healthy_lanes(tx));
+		return signal->lanes;
+	}
+}
+
+/* Lanes of a transmit port that emit at full power. */
+u64 sim_healthy_lanes(const struct sim_transmitter *tx)
+{
+	return tx->on & ~tx->dead & ~tx->weak;
+}
+
+void sim_laser_alarm(struct sim_hardware *hw, u32 port, u64 lost, u64 back)
+{
+	u64 due = sim_now(hw) + hw->monitor_ns;
+
+	raise_alarm(hw, &hw->port_alarms[port].laser_lost, lost, due);
+	raise_alarm(hw, &hw->port_alarms[port].laser_back, back, due);
+}
+
+void sim_heartbeat_alarm(struct sim_hardware *hw, u32 accelerator)
+{
+	struct sim_alarm *alarm = &hw->heartbeats[accelerator];
+
+	alarm->value = hw->optics.accelerators[accelerator].alive;
+	alarm->since = sim_now(hw);
+	sim_queue(hw, &alarm->event, alarm->since + hw->monitor_ns);
+}
+
+void sim_change_begin(struct sim_hardware *hw)
+{
+	lockdep_assert_held(&hw->lock);
+	hw->change.count = 0;
+	hw->change.now = sim_now(hw);
+}
+
+/* The change may alter what this receiver shows. */
+void sim_touch_receiver(struct sim_hardware *hw, u32 port)
+{
+	struct sim_change *change = &hw->change;
+	u32 i;
+
+	if (port == SIM_NONE)
+		return;
+	for (i = 0; i < change->count; i++)
+		if (change->ports[i] == port)
+			return;
+	if (WARN_ON_ONCE(i == SIM_MAX_TOUCHED))
+		return;
+	change->ports[i] = port;
+	sim_receive(&hw->optics, port, hw->optics.all_lanes, change->now, false,
+		    &change->before[i]);
+	change->count++;
+}
+
+void sim_touch_transmitter(struct sim_hardware *hw, u32 port)
+{
+	sim_touch_receiver(hw, sim_follow(&hw->optics, hw->optics.transmitters[port].guide));
+}
+
+void sim_touch_guide(struct sim_hardware *hw, u32 guide)
+{
+	sim_touch_receiver(hw, sim_follow(&hw->optics, guide * 2));
+	sim_touch_receiver(hw, sim_follow(&hw->optics, guide * 2 + 1));
+}
+
+void sim_touch_element(struct sim_hardware *hw, u32 element)
+{
+	const struct sim_optics *o = &hw->optics;
+	const struct sim_element *e = &o->elements[element];
+	u32 port;
+
+	for (port = 0; port < o->kinds[e->kind].ports; port++)
+		sim_touch_receiver(hw, sim_follow(o, o->port_guide[e->first_port + port]));
+}
+
+/* Raise the alarms of one receiver for what a change did to it. */
+static void compare(struct sim_hardware *hw, u32 port, const struct sim_reading *before)
+{
+	struct sim_optics *o = &hw->optics;
+	struct sim_reading after;
+	u64 back, due = 0;
+
+	sim_receive(o, port, o->all_lanes, hw->change.now, true, &after);
+	sim_receiver_lost(hw, port, (before->lit & ~after.lit) | (before->locked & ~after.usable));
+	back = after.usable & ~before->usable;
+	for (u64 lanes = back; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs64(lanes);
+
+		o->clear_at[port * o->wavelengths + lane] = hw->change.now;
+		due = max(due, sim_lock_since(o, port, lane) + o->relock_ns);
+	}
+	receiver_back(hw, port, back, due);
+}
+
+void sim_change_end(struct sim_hardware *hw)
+{
+	u32 i;
+
+	lockdep_assert_held(&hw->lock);
+	for (i = 0; i < hw->change.count; i++)
+		compare(hw, hw->change.ports[i], &hw->change.before[i]);
+}
+
+/* Drive an element into a state; its light follows while it settles. */
+void sim_move_element(struct sim_hardware *hw, u32 element, u32 state)
+{
+	struct sim_optics *o = &hw->optics;
+	struct sim_element *e = &o->elements[element];
+
+	lockdep_assert_held(&hw->lock);
+	if (e->state == state)
+		return;
+	e->previous = e->state;
+	e->state = state;
+	e->settled_at = sim_now(hw) + o->settle_ns + e->slow_ns;
+}
+
+/* The core drives an element. */
+void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting)
+{
+	lockdep_assert_held(&hw->lock);
+	hw->counters.elements_written++;
+	if (hw->optics.elements[setting->element].stuck)
+		return;
+	if (!hw->config->alarm_commanded) {
+		sim_move_element(hw, setting->element, setting->state);
+		return;
+	}
+	sim_change_begin(hw);
+	sim_touch_element(hw, setting->element);
+	sim_move_element(hw, setting->element, setting->state);
+	sim_change_end(hw);
+}
+
+/* The core switches the lasers of a port. */
+void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting *setting)
+{
+	struct sim_optics *o = &hw->optics;
+	struct sim_transmitter *tx = &o->transmitters[setting->port];
+	u64 fresh = setting->lanes & ~tx->on, lanes;
+
+	lockdep_assert_held(&hw->lock);
+	hw->counters.lasers_written++;
+	if (hw->config->alarm_commanded) {
+		sim_change_begin(hw);
+		sim_touch_transmitter(hw, setting->port);
+	}
+	tx->on = setting->lanes;
+	for (lanes = fresh; lanes; lanes &= lanes - 1)
+		o->lit_at[setting->port * o->wavelengths + __ffs64(lanes)] = sim_now(hw);
+	sim_laser_alarm(hw, setting->port, fresh & (tx->dead | tx->weak), 0);
+	if (hw->config->alarm_commanded)
+		sim_change_end(hw);
+}

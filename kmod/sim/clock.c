@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Time: a queue of events in order of their due time, and the clock that runs it.
+ *
+ * The real clock is CLOCK_MONOTONIC, with one hrtimer for the first event. A
+ * stepped clock stands still until a test advances it; the queue's order is then
+ * the only order, so that a run repeats exactly. Events of one time run in the
+ * order in which they were queued.
+ */
+#include <linux/ktime.h>
+
+#include "sim.h"
+
+static bool real(const struct sim_hardware *hw)
+{
+	return hw->config->clock == SIM_CLOCK_REAL;
+}
+
+/* The device's own time. The lock need not be held for the real clock. */
+u64 sim_now(const struct sim_hardware *hw)
+{
+	return real(hw) ? ktime_get_ns() : READ_ONCE(hw->stepped_now);
+}
+
+static void arm(struct sim_hardware *hw)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&hw->queue);
+
+	lockdep_assert_held(&hw->lock);
+	if (real(hw) && first && !hw->gone)
+		hrtimer_start(&hw->timer, first->expires, HRTIMER_MODE_ABS_SOFT);
+}
+
+/* Let an event happen at a time; one that is queued already is moved. */
+void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due)
+{
+	lockdep_assert_held(&hw->lock);
+	sim_unqueue(hw, event);
+	event->node.expires = ns_to_ktime(due);
+	if (timerqueue_add(&hw->queue, &event->node))
+		arm(hw);
+}
+
+void sim_unqueue(struct sim_hardware *hw, struct sim_event *event)
+{
+	lockdep_assert_held(&hw->lock);
+	if (!RB_EMPTY_NODE(&event->node.node))
+		timerqueue_del(&hw->queue, &event->node);
+}
+
+/* Carry out an event that was taken off the queue. Drops the lock. */
+static void happen(struct sim_hardware *hw, struct sim_event *event, unsigned long flags)
+	__releases(&hw->lock)
+{
+	const enum sim_event_type type = event->type;
+	struct morph_signal signal;
+	bool tell = false;
+
+	switch (type) {
+	case SIM_EVENT_REQUEST:
+		break;
+	case SIM_EVENT_FAULT:
+		sim_fault_event(hw, event);
+		break;
+	case SIM_EVENT_PATROL:
+		sim_patrol(hw);
+		break;
+	default:
+		tell = sim_alarm_signal(hw, event, &signal) && !hw->booting;
+		hw->counters.signals += tell;
+		break;
+	}
+	spin_unlock_irqrestore(&hw->lock, flags);
+	if (tell)
+		morph_fabric_signal(hw->fabric, &signal);
+	if (type == SIM_EVENT_REQUEST)
+		sim_request_done(hw, container_of(event, struct sim_request, event));
+}
+
+/* Carry out the first event that is due by @until; a stepped clock goes there. */
+static bool run_one(struct sim_hardware *hw, u64 until)
+{
+	struct timerqueue_node *first;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	first = timerqueue_getnext(&hw->queue);
+	if (hw->gone || !first || ktime_to_ns(first->expires) > until) {
+		arm(hw);
+		spin_unlock_irqrestore(&hw->lock, flags);
+		return false;
+	}
+	timerqueue_del(&hw->queue, first);
+	if (!real(hw) && ktime_to_ns(first->expires) > hw->stepped_now)
+		WRITE_ONCE(hw->stepped_now, ktime_to_ns(first->expires));
+	happen(hw, container_of(first, struct sim_event, node), flags);
+	return true;
+}
+
+/**
+ * sim_run_due() - carry out what is due by now
+ * @hw: hardware; its lock must not be held
+ */
+void sim_run_due(struct sim_hardware *hw)
+{
+	while (run_one(hw, sim_now(hw)))
+		;
+}
+
+/**
+ * sim_advance_to() - let a stepped clock reach a time, and all happen on the way
+ * @hw: hardware; its lock must not be held
+ * @until: time to reach
+ */
+void sim_advance_to(struct sim_hardware *hw, u64 until)
+{
+	unsigned long flags;
+
+	while (run_one(hw, until))
+		;
+	spin_lock_irqsave(&hw->lock, flags);
+	if (until > hw->stepped_now)
+		WRITE_ONCE(hw->stepped_now, until);
+	spin_unlock_irqrestore(&hw->lock, flags);
+}
+
+static enum hrtimer_restart expired(struct hrtimer *timer)
+{
+	sim_run_due(container_of(timer, struct sim_hardware, timer));
+	return HRTIMER_NORESTART;
+}
+
+void sim_clock_init(struct sim_hardware *hw)
+{
+	timerqueue_init_head(&hw->queue);
+	hrtimer_init(&hw->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	hw->timer.function = expired;
+	hw->stepped_now = SIM_STEPPED_START;
+}
+
+/* After this nothing is signalled or completed. The hardware answers -ENODEV. */
+void sim_clock_stop(struct sim_hardware *hw)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	hw->gone = true;
+	spin_unlock_irqrestore(&hw->lock, flags);
+	hrtimer_cancel(&hw->timer);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Powers in integers: thousandths of a dBm, and a linear scale on which they add.
+ */
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+
+#include "physics.h"
+
+#define ZERO_MDBM	(-150000)	/* 1 on the linear scale */
+#define MOST_MDBM	30000		/* the scale ends here, at 10^18 */
+#define SCALE_SHIFT	28
+
+/* 10^(i/10), 10^(i/100), 10^(i/1000), 10^(i/10000), times 2^SCALE_SHIFT. */
+static const u32 digits[4][10] = {
+	{ 268435456, 337940217, 425441527, 535599149, 674279380,
+	  848867446, 1068660799, 1345364236, 1693713225, 2132258619 },
+	{ 268435456, 274688121, 281086429, 287633773, 294333625,
+	  301189535, 308205141, 315384161, 322730402, 330247758 },
+	{ 268435456, 269054264, 269674498, 270296162, 270919259,
+	  271543792, 272169765, 272797181, 273426044, 274056356 },
+	{ 268435456, 268497273, 268559104, 268620949, 268682808,
+	  268744682, 268806570, 268868472, 268930388, 268992319 },
+};
+
+/* -10000 log10(1 - e^(-2.2 i / 64)): what a rising path lacks, tau being settle / 2.2. */
+static const u32 rise_mdb[65] = {
+	SIM_OPAQUE_MDB, 14712, 11776, 10088, 8912, 8016, 7296, 6699, 6190, 5750,
+	5363, 5019, 4711, 4432, 4179, 3948, 3736, 3540, 3359, 3191,
+	3035, 2889, 2753, 2625, 2504, 2391, 2285, 2185, 2090, 2000,
+	1915, 1834, 1758, 1685, 1616, 1551, 1488, 1429, 1372, 1318,
+	1266, 1216, 1169, 1124, 1081, 1040, 1000, 962, 926, 891,
+	858, 826, 796, 766, 738, 711, 685, 660, 636, 613,
+	591, 569, 549, 529, 510,
+};
+
+#define FADE_MDB	9554		/* 10000 log10(e) 2.2: lost by a fading path in settle_ns */
+
+/* Linear power; 0 below the scale. */
+u64 sim_linear(s32 mdbm)
+{
+	u64 factor, decade = 1;
+	u32 x, rest;
+
+	if (mdbm < ZERO_MDBM)
+		return 0;
+	x = min(mdbm, MOST_MDBM) - ZERO_MDBM;
+	rest = x % 10000;
+	for (x /= 10000; x; x--)
+		decade *= 10;
+	factor = digits[0][rest / 1000];
+	factor = (factor * digits[1][rest / 100 % 10]) >> SCALE_SHIFT;
+	factor = (factor * digits[2][rest / 10 % 10]) >> SCALE_SHIFT;
+	factor = (factor * digits[3][rest % 10]) >> SCALE_SHIFT;
+	return mul_u64_u64_shr(decade, factor, SCALE_SHIFT);
+}
+
+/* The greatest power in mdbm that is not above a linear one. */
+s32 sim_mdbm(u64 linear)
+{
+	s32 low = ZERO_MDBM, high = MOST_MDBM;
+
+	while (low < high) {
+		s32 middle = high - (high - low) / 2;
+
+		if (sim_linear(middle) <= linear)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
+}
+
+/* Additional loss at time t of a path that reaches power in settle_ns. */
+s32 sim_rise_mdb(u64 t, u64 settle_ns)
+{
+	return rise_mdb[div64_u64(t * 64, settle_ns)];
+}
+
+/* Additional loss at time t of a path that another replaces in settle_ns. */
+s32 sim_fade_mdb(u64 t, u64 settle_ns)
+{
+	return div64_u64(t * FADE_MDB, settle_ns);
+}

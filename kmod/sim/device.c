@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The operations that the core asks of the device.
+ *
+ * Reads are answered inline. Writes and waits take the modelled time and complete
+ * from the event queue, or inline where that time is zero. The settings of a write
+ * take effect one by one, as over a bus, so that the lock is short.
+ */
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include "sim.h"
+
+static struct sim_hardware *hardware(struct morph_fabric *fabric)
+{
+	return morph_fabric_priv(fabric);
+}
+
+static int refused(struct sim_hardware *hw)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	hw->counters.refused++;
+	spin_unlock_irqrestore(&hw->lock, flags);
+	return -EINVAL;
+}
+
+/* Count an operation. Returns -ENODEV once the device is gone. */
+static int begin(struct sim_hardware *hw, u64 *counter)
+{
+	unsigned long flags;
+	bool gone;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	(*counter)++;
+	gone = hw->gone;
+	spin_unlock_irqrestore(&hw->lock, flags);
+	return gone ? -ENODEV : 0;
+}
+
+static void write_elements(struct sim_hardware *hw, const struct morph_element_setting *settings,
+			   u32 count)
+{
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		spin_lock_irqsave(&hw->lock, flags);
+		sim_write_element(hw, &settings[i]);
+		spin_unlock_irqrestore(&hw->lock, flags);
+	}
+}
+
+static void write_lasers(struct sim_hardware *hw, const struct morph_laser_setting *settings,
+			 u32 count)
+{
+	unsigned long flags;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		spin_lock_irqsave(&hw->lock, flags);
+		sim_write_lasers(hw, &settings[i]);
+		spin_unlock_irqrestore(&hw->lock, flags);
+	}
+}
+
+static void carry_out(struct sim_hardware *hw, enum sim_request_type type, const void *settings,
+		      u32 count)
+{
+	if (type == SIM_REQUEST_ELEMENTS)
+		write_elements(hw, settings, count);
+	else if (type == SIM_REQUEST_LASERS)
+		write_lasers(hw, settings, count);
+}
+
+/**
+ * sim_request_done() - a request's time has come
+ * @hw: hardware; its lock must not be held
+ * @request: freed here
+ */
+void sim_request_done(struct sim_hardware *hw, struct sim_request *request)
+{
+	unsigned long flags;
+
+	carry_out(hw, request->type, request->elements, request->count);
+	spin_lock_irqsave(&hw->lock, flags);
+	hw->counters.in_flight--;
+	hw->counters.completed++;
+	spin_unlock_irqrestore(&hw->lock, flags);
+	morph_fabric_complete(hw->fabric, request->cookie, request->status, NULL, 0);
+	kvfree(request);
+}
+
+/* Let a request complete after @ns. */
+static int later(struct sim_hardware *hw, u64 ns, struct sim_request *request)
+{
+	unsigned long flags;
+	bool skip;
+	u64 due;
+
+	timerqueue_init(&request->event.node);
+	request->event.type = SIM_EVENT_REQUEST;
+	spin_lock_irqsave(&hw->lock, flags);
+	due = sim_now(hw) + ns;
+	hw->counters.in_flight++;
+	skip = hw->config->clock == SIM_CLOCK_SKIPPING ||
+	       (hw->config->clock == SIM_CLOCK_STEPPED && hw->booting);
+	sim_queue(hw, &request->event, due);
+	spin_unlock_irqrestore(&hw->lock, flags);
+	if (skip)
+		sim_advance_to(hw, due);
+	return -EINPROGRESS;
+}
+
+static struct sim_request *new_request(u64 cookie, enum sim_request_type type,
+				       const void *settings, size_t bytes)
+{
+	struct sim_request *request = kvmalloc(size_add(sizeof(*request), bytes), GFP_KERNEL);
+
+	if (!request)
+		return NULL;
+	memset(request, 0, sizeof(*request));
+	request->cookie = cookie;
+	request->type = type;
+	if (bytes)
+		memcpy(request->elements, settings, bytes);
+	return request;
+}
+
+/* A programming request of which all settings are valid. */
+static int program(struct sim_hardware *hw, u64 cookie, enum sim_request_type type,
+		   const void *settings, u32 count, size_t bytes)
+{
+	u64 delay = hw->write_fixed_ns + count * hw->write_each_ns;
+	struct sim_request *request;
+	enum sim_verdict verdict;
+	int status = 0;
+	u64 late_ns;
+
+	verdict = sim_fault_operation(hw, &late_ns);
+	sim_run_due(hw);
+	if (verdict == SIM_VERDICT_FAILS) {
+		status = -EIO;
+		count /= 2;
+	}
+	if (verdict == SIM_VERDICT_SILENT && !late_ns) {
+		carry_out(hw, type, settings, count / 2);
+		sim_run_due(hw);
+		return -EINPROGRESS;
+	}
+	delay += late_ns;
+	if (!delay) {
+		carry_out(hw, type, settings, count);
+		sim_run_due(hw);
+		return status;
+	}
+	request = new_request(cookie, type, settings, bytes);
+	if (!request)
+		return -ENOMEM;
+	request->status = status;
+	request->count = count;
+	return later(hw, delay, request);
+}
+
+static int set_elements(struct morph_fabric *fabric, u64 cookie,
+			const struct morph_element_setting *settings, u32 count)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	const struct sim_optics *o = &hw->optics;
+	int err;
+	u32 i;
+
+	err = begin(hw, &hw->counters.set_elements);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++) {
+		u32 element = settings[i].element;
+
+		if (element >= o->elements_count ||
+		    settings[i].state >= o->kinds[o->elements[element].kind].states)
+			return refused(hw);
+	}
+	return program(hw, cookie, SIM_REQUEST_ELEMENTS, settings, count,
+		       array_size(count, sizeof(*settings)));
+}
+
+static int get_elements(struct morph_fabric *fabric, u64 cookie,
+			struct morph_element_setting *settings, u32 count)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	unsigned long flags;
+	int err;
+	u32 i;
+
+	err = begin(hw, &hw->counters.get_elements);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++) {
+		if (settings[i].element >= hw->optics.elements_count)
+			return refused(hw);
+		spin_lock_irqsave(&hw->lock, flags);
+		settings[i].state = hw->optics.elements[settings[i].element].state;
+		spin_unlock_irqrestore(&hw->lock, flags);
+	}
+	return 0;
+}
+
+static int set_lasers(struct morph_fabric *fabric, u64 cookie,
+		      const struct morph_laser_setting *settings, u32 count)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	const struct sim_optics *o = &hw->optics;
+	int err;
+	u32 i;
+
+	err = begin(hw, &hw->counters.set_lasers);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++)
+		if (settings[i].port >= o->ports_count || settings[i].lanes & ~o->all_lanes)
+			return refused(hw);
+	return program(hw, cookie, SIM_REQUEST_LASERS, settings, count,
+		       array_size(count, sizeof(*settings)));
+}
+
+static int get_lasers(struct morph_fabric *fabric, u64 cookie,
+		      struct morph_laser_reading *readings, u32 count)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	const struct sim_optics *o = &hw->optics;
+	unsigned long flags;
+	int err;
+	u32 i;
+
+	err = begin(hw, &hw->counters.get_lasers);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++) {
+		const struct sim_transmitter *tx;
+
+		if (readings[i].port >= o->ports_count)
+			return refused(hw);
+		tx = &o->transmitters[readings[i].port];
+		spin_lock_irqsave(&hw->lock, flags);
+		readings[i].active = o->accelerators[readings[i].port / o->planes].alive;
+		readings[i].lanes = sim_healthy_lanes(tx);
+		readings[i].weak = tx->on & tx->weak & ~tx->dead;
+		spin_unlock_irqrestore(&hw->lock, flags);
+	}
+	return 0;
+}
+
+static void read_receiver(struct sim_hardware *hw, struct morph_receiver_reading *reading)
+{
+	struct sim_optics *o = &hw->optics;
+	u64 least = U64_MAX, most = 0, lanes = reading->lanes & o->all_lanes;
+	struct sim_reading seen;
+
+	lockdep_assert_held(&hw->lock);
+	hw->counters.receivers_read++;
+	sim_receive(o, reading->port, lanes, sim_now(hw), false, &seen);
+	reading->lit = seen.lit;
+	reading->locked = seen.locked;
+	for (; lanes; lanes &= lanes - 1) {
+		u64 power = o->light->total[__ffs64(lanes)];
+
+		least = min(least, power);
+		most = max(most, power);
+	}
+	reading->max_mdbm = max(sim_mdbm(most), o->floor_mdbm);
+	reading->min_mdbm = max(sim_mdbm(min(least, most)), o->floor_mdbm);
+}
+
+static int get_receivers(struct morph_fabric *fabric, u64 cookie,
+			 struct morph_receiver_reading *readings, u32 count)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	unsigned long flags;
+	int err;
+	u32 i;
+
+	err = begin(hw, &hw->counters.get_receivers);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++) {
+		if (readings[i].port >= hw->optics.ports_count)
+			return refused(hw);
+		spin_lock_irqsave(&hw->lock, flags);
+		read_receiver(hw, &readings[i]);
+		spin_unlock_irqrestore(&hw->lock, flags);
+	}
+	return 0;
+}
+
+static int probe(struct morph_fabric *fabric, u64 cookie, struct morph_probe *probes, u32 count)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	unsigned long flags;
+	int err;
+	u32 i;
+
+	err = begin(hw, &hw->counters.probes);
+	if (err)
+		return err;
+	for (i = 0; i < count; i++) {
+		if (probes[i].accelerator >= hw->optics.accelerators_count)
+			return refused(hw);
+		spin_lock_irqsave(&hw->lock, flags);
+		probes[i].alive = hw->optics.accelerators[probes[i].accelerator].alive;
+		spin_unlock_irqrestore(&hw->lock, flags);
+	}
+	return 0;
+}
+
+static int wait(struct morph_fabric *fabric, u64 cookie, u64 ns)
+{
+	struct sim_hardware *hw = hardware(fabric);
+	struct sim_request *request;
+	int err;
+
+	err = begin(hw, &hw->counters.waits);
+	if (err)
+		return err;
+	if (!ns)
+		return 0;
+	if (ns > SIM_MAX_NS)
+		return refused(hw);
+	request = new_request(cookie, SIM_REQUEST_WAIT, NULL, 0);
+	if (!request)
+		return -ENOMEM;
+	return later(hw, ns, request);
+}
+
+static u64 device_clock(struct morph_fabric *fabric)
+{
+	return sim_now(hardware(fabric));
+}
+
+static void identify(struct morph_fabric *fabric, u32 accelerator,
+		     struct morph_identity *identity)
+{
+	*identity = hardware(fabric)->identities[accelerator];
+}
+
+const struct morph_fabric_ops sim_fabric_ops = {
+	.owner = THIS_MODULE,
+	.set_elements = set_elements,
+	.get_elements = get_elements,
+	.set_lasers = set_lasers,
+	.get_lasers = get_lasers,
+	.get_receivers = get_receivers,
+	.probe = probe,
+	.wait = wait,
+	.clock = device_clock,
+	.identify = identify,
+};

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Faults: what is broken, since when, and what that does to the physical state.
+ *
+ * A fault changes the state that light, monitors and writes depend upon, and
+ * nothing else: the core notices it by what the hardware then shows. Where faults
+ * overlap on one target, its state is worked out anew from all that are active.
+ */
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+
+#include "sim.h"
+
+struct sim_fault {
+	struct list_head node;		/* sim_hardware.faults */
+	struct sim_event event;
+	struct sim_fault_spec spec;
+	u32 id;
+	u64 at_op;			/* starts with this operation; 0: has started */
+	u64 since_op;			/* operations before it started */
+	u64 toggles;			/* of a flapping accelerator, left */
+	bool active;
+};
+
+/* What a fault takes that is not given the argument; the others are 0. */
+static const u64 fallbacks[SIM_ARGUMENTS_COUNT] = {
+	[SIM_ARGUMENT_MDB] = 6000,
+	[SIM_ARGUMENT_NS] = 1000000,
+	[SIM_ARGUMENT_PERIOD] = 1000000,
+	[SIM_ARGUMENT_COUNT] = 3,
+};
+
+u64 sim_argument(const struct sim_fault_spec *spec, enum sim_argument argument)
+{
+	return spec->given & BIT(argument) ? spec->arguments[argument] : fallbacks[argument];
+}
+
+__printf(2, 3)
+static void note(struct sim_hardware *hw, const char *format, ...)
+{
+	struct sim_log_entry *entry = &hw->log[hw->log_count++ % SIM_LOG_ENTRIES];
+	va_list arguments;
+
+	lockdep_assert_held(&hw->lock);
+	entry->now = sim_now(hw);
+	entry->operation = hw->operation;
+	va_start(arguments, format);
+	vsnprintf(entry->text, sizeof(entry->text), format, arguments);
+	va_end(arguments);
+}
+
+static void note_fault(struct sim_hardware *hw, const struct sim_fault *fault, const char *what)
+{
+	char text[88];
+
+	sim_fault_format(hw, &fault->spec, text, sizeof(text));
+	note(hw, "%s %s", what, text);
+}
+
+/* The active fault after @fault, or the first, of type @a or @b and with a target. */
+static struct sim_fault *next_active(struct sim_hardware *hw, struct sim_fault *fault,
+				     enum sim_fault_type a, enum sim_fault_type b, u32 index)
+{
+	fault = list_prepare_entry(fault, &hw->faults, node);
+	list_for_each_entry_continue(fault, &hw->faults, node)
+		if (fault->active && fault->spec.index == index &&
+		    (fault->spec.type == a || fault->spec.type == b))
+			return fault;
+	return NULL;
+}
+
+static void renew_accelerator(struct sim_hardware *hw, u32 index)
+{
+	struct sim_optics *o = &hw->optics;
+	struct sim_accelerator *accelerator = &o->accelerators[index];
+	bool alive;
+	u32 plane;
+
+	alive = !next_active(hw, NULL, SIM_FAULT_accelerator_dead,
+			     SIM_FAULT_accelerator_flapping, index);
+	if (alive == accelerator->alive)
+		return;
+	sim_change_begin(hw);
+	for (plane = 0; plane < o->planes; plane++)
+		sim_touch_transmitter(hw, index * o->planes + plane);
+	accelerator->alive = alive;
+	accelerator->alive_at = sim_now(hw);
+	sim_heartbeat_alarm(hw, index);
+	sim_change_end(hw);
+}
+
+static void renew_laser(struct sim_hardware *hw, u32 port)
+{
+	struct sim_optics *o = &hw->optics;
+	struct sim_transmitter *tx = &o->transmitters[port];
+	u64 before = sim_healthy_lanes(tx), was_dead = tx->dead, lanes;
+	struct sim_fault *fault = NULL;
+
+	sim_change_begin(hw);
+	sim_touch_transmitter(hw, port);
+	tx->dead = 0;
+	tx->weak = 0;
+	tx->weak_mdb = 0;
+	while ((fault = next_active(hw, fault, SIM_FAULT_laser_dead, SIM_FAULT_laser_weak,
+				    port))) {
+		if (fault->spec.type == SIM_FAULT_laser_dead) {
+			tx->dead |= fault->spec.lanes;
+			continue;
+		}
+		tx->weak |= fault->spec.lanes;
+		tx->weak_mdb = max_t(u64, tx->weak_mdb,
+				     sim_argument(&fault->spec, SIM_ARGUMENT_MDB));
+	}
+	for (lanes = was_dead & ~tx->dead & tx->on; lanes; lanes &= lanes - 1)
+		o->lit_at[port * o->wavelengths + __ffs64(lanes)] = sim_now(hw);
+	sim_laser_alarm(hw, port, before & ~sim_healthy_lanes(tx),
+			sim_healthy_lanes(tx) & ~before);
+	sim_change_end(hw);
+}
+
+static void renew_element(struct sim_hardware *hw, u32 index)
+{
+	struct sim_element *e = &hw->optics.elements[index];
+	struct sim_fault *fault = NULL;
+
+	sim_change_begin(hw);
+	sim_touch_element(hw, index);
+	e->stuck = false;
+	e->slow_ns = 0;
+	while ((fault = next_active(hw, fault, SIM_FAULT_element_stuck, SIM_FAULT_element_slow,
+				    index))) {
+		if (fault->spec.type == SIM_FAULT_element_slow) {
+			e->slow_ns = max(e->slow_ns, sim_argument(&fault->spec, SIM_ARGUMENT_NS));
+			continue;
+		}
+		e->stuck = true;
+		if (fault->spec.given & BIT(SIM_ARGUMENT_STATE))
+			sim_move_element(hw, index, sim_argument(&fault->spec,
+								 SIM_ARGUMENT_STATE));
+	}
+	sim_change_end(hw);
+}
+
+static void renew_guide(struct sim_hardware *hw, u32 index)
+{
+	struct sim_guide *guide = &hw->optics.guides[index];
+	struct sim_fault *fault = NULL;
+	u64 extra = 0;
+
+	sim_change_begin(hw);
+	sim_touch_guide(hw, index);
+	while ((fault = next_active(hw, fault, SIM_FAULT_guide_lossy, SIM_FAULT_fibre_cut, index)))
+		extra += fault->spec.type == SIM_FAULT_fibre_cut ?
+			 SIM_OPAQUE_MDB : sim_argument(&fault->spec, SIM_ARGUMENT_MDB);
+	guide->extra_mdb = min_t(u64, extra, SIM_OPAQUE_MDB);
+	sim_change_end(hw);
+}
+
+static void renew_receiver(struct sim_hardware *hw, u32 port)
+{
+	struct sim_receiver *receiver = &hw->optics.receivers[port];
+
+	sim_change_begin(hw);
+	sim_touch_receiver(hw, port);
+	receiver->deaf = next_active(hw, NULL, SIM_FAULT_receiver_deaf, SIM_FAULT_receiver_deaf,
+				     port);
+	sim_change_end(hw);
+}
+
+/* Work out anew what the active faults do to the target of one of them. */
+static void renew(struct sim_hardware *hw, const struct sim_fault_spec *spec)
+{
+	static const enum sim_target targets[] = {
+#define SIM_FAULT(name, target, ...) \
+		[SIM_FAULT_##name] = SIM_TARGET_##target,
+#include "fault_table.h"
+#undef SIM_FAULT
+	};
+
+	switch (targets[spec->type]) {
+	case SIM_TARGET_ACCELERATOR:
+		renew_accelerator(hw, spec->index);
+		break;
+	case SIM_TARGET_LASER:
+		renew_laser(hw, spec->index);
+		break;
+	case SIM_TARGET_ELEMENT:
+		renew_element(hw, spec->index);
+		break;
+	case SIM_TARGET_GUIDE:
+		renew_guide(hw, spec->index);
+		break;
+	case SIM_TARGET_RECEIVER:
+		renew_receiver(hw, spec->index);
+		break;
+	case SIM_TARGET_DEVICE:
+		break;
+	}
+}
+
+static void end(struct sim_hardware *hw, struct sim_fault *fault)
+{
+	bool was_active = fault->active;
+
+	lockdep_assert_held(&hw->lock);
+	fault->active = false;
+	if (was_active) {
+		renew(hw, &fault->spec);
+		note_fault(hw, fault, "end");
+	}
+	sim_unqueue(hw, &fault->event);
+	list_del(&fault->node);
+	hw->faults_count--;
+	kfree(fault);
+}
+
+static u64 half_period(const struct sim_fault *fault)
+{
+	return sim_argument(&fault->spec, SIM_ARGUMENT_PERIOD) / 2;
+}
+
+/* A fault starts. One that is over with that is freed. */
+static void start(struct sim_hardware *hw, struct sim_fault *fault)
+{
+	u64 ns = sim_argument(&fault->spec, SIM_ARGUMENT_FOR);
+
+	lockdep_assert_held(&hw->lock);
+	fault->active = true;
+	fault->at_op = 0;
+	fault->since_op = hw->operation;
+	note_fault(hw, fault, "inject");
+	renew(hw, &fault->spec);
+	if (fault->spec.type == SIM_FAULT_accelerator_flapping) {
+		fault->toggles = 2 * sim_argument(&fault->spec, SIM_ARGUMENT_COUNT) - 1;
+		ns = half_period(fault);
+	}
+	if (fault->spec.type == SIM_FAULT_provider_removed) {
+		sim_instance_pull(hw->instance);
+		end(hw, fault);
+	} else if (ns) {
+		sim_queue(hw, &fault->event, sim_now(hw) + ns);
+	}
+}
+
+/* A fault's time has come: it ends, or flaps. Called with the lock held. */
+void sim_fault_event(struct sim_hardware *hw, struct sim_event *event)
+{
+	struct sim_fault *fault = container_of(event, struct sim_fault, event);
+
+	lockdep_assert_held(&hw->lock);
+	if (fault->spec.type != SIM_FAULT_accelerator_flapping || fault->toggles <= 1) {
+		end(hw, fault);
+		return;
+	}
+	fault->toggles--;
+	fault->active = !fault->active;
+	note_fault(hw, fault, fault->active ? "flap dead" : "flap back");
+	renew(hw, &fault->spec);
+	sim_queue(hw, event, ktime_to_ns(event->node.expires) + half_period(fault));
+}
+
+/**
+ * sim_fault_add() - inject a fault, now or at a later operation
+ * @hw: hardware; its lock must not be held
+ * @spec: valid for this hardware
+ *
+ * Return: 0, -ENOMEM, or -ENOSPC beyond SIM_MAX_FAULTS.
+ */
+int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
+{
+	struct sim_fault *fault = kzalloc(sizeof(*fault), GFP_KERNEL);
+	unsigned long flags;
+
+	if (!fault)
+		return -ENOMEM;
+	fault->spec = *spec;
+	fault->event.type = SIM_EVENT_FAULT;
+	timerqueue_init(&fault->event.node);
+	spin_lock_irqsave(&hw->lock, flags);
+	if (hw->faults_count >= SIM_MAX_FAULTS) {
+		spin_unlock_irqrestore(&hw->lock, flags);
+		kfree(fault);
+		return -ENOSPC;
+	}
+	hw->faults_count++;
+	fault->id = ++hw->fault_ids;
+	list_add_tail(&fault->node, &hw->faults);
+	fault->at_op = sim_argument(spec, SIM_ARGUMENT_AT_OP);
+	if (spec->given & BIT(SIM_ARGUMENT_AFTER))
+		fault->at_op = hw->operation + sim_argument(spec, SIM_ARGUMENT_AFTER);
+	if (fault->at_op <= hw->operation)
+		start(hw, fault);
+	spin_unlock_irqrestore(&hw->lock, flags);
+	sim_run_due(hw);
+	return 0;
+}
+
+/* Does a programming fault hit this operation? */
+static bool hits(struct sim_hardware *hw, const struct sim_fault *fault)
+{
+	u64 every = sim_argument(&fault->spec, SIM_ARGUMENT_EVERY);
+	u64 rest = 0;
+
+	if (every)
+		div64_u64_rem(hw->operation - fault->since_op, every, &rest);
+	return !rest;
+}
+
+/**
+ * sim_fault_operation() - a programming request arrives
+ * @hw: hardware; its lock must not be held
+ * @late_ns: set to how much later it shall answer
+ *
+ * Starts the faults that wait for this operation.
+ *
+ * Return: what becomes of the request.
+ */
+enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns)
+{
+	enum sim_verdict verdict = SIM_VERDICT_DONE;
+	struct sim_fault *fault, *next;
+	unsigned long flags;
+
+	*late_ns = 0;
+	spin_lock_irqsave(&hw->lock, flags);
+	hw->operation++;
+	list_for_each_entry_safe(fault, next, &hw->faults, node) {
+		if (fault->at_op && fault->at_op <= hw->operation)
+			start(hw, fault);
+	}
+	list_for_each_entry_safe(fault, next, &hw->faults, node) {
+		if (!fault->active || (fault->spec.type != SIM_FAULT_programming_error &&
+				       fault->spec.type != SIM_FAULT_programming_timeout))
+			continue;
+		if (!hits(hw, fault))
+			continue;
+		verdict = fault->spec.type == SIM_FAULT_programming_error ?
+			  SIM_VERDICT_FAILS : SIM_VERDICT_SILENT;
+		*late_ns = sim_argument(&fault->spec, SIM_ARGUMENT_LATE);
+		note_fault(hw, fault, "hit");
+		if (!sim_argument(&fault->spec, SIM_ARGUMENT_EVERY))
+			end(hw, fault);
+		break;
+	}
+	spin_unlock_irqrestore(&hw->lock, flags);
+	return verdict;
+}
+
+/**
+ * sim_fault_clear() - end a fault, or disarm it
+ * @hw: hardware; its lock must not be held
+ * @id: as sim_faults_show() tells
+ *
+ * Return: 0, or -ENOENT.
+ */
+int sim_fault_clear(struct sim_hardware *hw, u32 id)
+{
+	struct sim_fault *fault;
+	unsigned long flags;
+	int err = -ENOENT;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	list_for_each_entry(fault, &hw->faults, node) {
+		if (fault->id == id) {
+			end(hw, fault);
+			err = 0;
+			break;
+		}
+	}
+	spin_unlock_irqrestore(&hw->lock, flags);
+	sim_run_due(hw);
+	return err;
+}
+
+void sim_fault_clear_all(struct sim_hardware *hw)
+{
+	struct sim_fault *fault, *next;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	list_for_each_entry_safe(fault, next, &hw->faults, node)
+		end(hw, fault);
+	spin_unlock_irqrestore(&hw->lock, flags);
+	sim_run_due(hw);
+}
+
+/* The hardware is being freed. */
+void sim_fault_free(struct sim_hardware *hw)
+{
+	struct sim_fault *fault, *next;
+
+	list_for_each_entry_safe(fault, next, &hw->faults, node)
+		kfree(fault);
+}
+
+/**
+ * sim_flip() - change an element's state behind the core's back
+ * @hw: hardware; its lock must not be held
+ * @element: which
+ * @state: a state of its kind
+ *
+ * Return: 0, or -EBUSY while the element is stuck.
+ */
+int sim_flip(struct sim_hardware *hw, u32 element, u32 state)
+{
+	struct sim_element *e = &hw->optics.elements[element];
+	unsigned long flags;
+	int err = 0;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	if (e->stuck) {
+		err = -EBUSY;
+	} else {
+		note(hw, "flip %u from %u to %u", element, e->state, state);
+		sim_change_begin(hw);
+		sim_touch_element(hw, element);
+		sim_move_element(hw, element, state);
+		sim_change_end(hw);
+	}
+	spin_unlock_irqrestore(&hw->lock, flags);
+	sim_run_due(hw);
+	return err;
+}
+
+void sim_faults_show(struct sim_hardware *hw, struct seq_file *file)
+{
+	struct sim_fault *fault;
+	unsigned long flags;
+	char text[88];
+
+	spin_lock_irqsave(&hw->lock, flags);
+	list_for_each_entry(fault, &hw->faults, node) {
+		sim_fault_format(hw, &fault->spec, text, sizeof(text));
+		seq_printf(file, "%u %s %s\n", fault->id, fault->at_op ? "armed" : "active", text);
+	}
+	spin_unlock_irqrestore(&hw->lock, flags);
+}
+
+void sim_log_show(struct sim_hardware *hw, struct seq_file *file)
+{
+	unsigned long flags;
+	u64 i;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	i = hw->log_count > SIM_LOG_ENTRIES ? hw->log_count - SIM_LOG_ENTRIES : 0;
+	if (i)
+		seq_printf(file, "# %llu earlier lines are gone\n", i);
+	for (; i < hw->log_count; i++) {
+		const struct sim_log_entry *entry = &hw->log[i % SIM_LOG_ENTRIES];
+
+		seq_printf(file, "op=%llu ns=%llu %s\n", entry->operation, entry->now, entry->text);
+	}
+	spin_unlock_irqrestore(&hw->lock, flags);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The faults that can be injected, in one table.
+ */
+#ifndef MORPH_SIM_FAULT_H
+#define MORPH_SIM_FAULT_H
+
+#include <linux/types.h>
+
+struct seq_file;
+struct sim_event;
+struct sim_hardware;
+
+/* What a fault is about. */
+enum sim_target {
+	SIM_TARGET_ACCELERATOR,
+	SIM_TARGET_LASER,
+	SIM_TARGET_ELEMENT,
+	SIM_TARGET_GUIDE,
+	SIM_TARGET_RECEIVER,
+	SIM_TARGET_DEVICE,
+};
+
+/* Arguments, written as name=value. The last three go with every kind of fault. */
+enum sim_argument {
+	SIM_ARGUMENT_STATE,
+	SIM_ARGUMENT_MDB,
+	SIM_ARGUMENT_NS,
+	SIM_ARGUMENT_PERIOD,
+	SIM_ARGUMENT_COUNT,
+	SIM_ARGUMENT_EVERY,
+	SIM_ARGUMENT_LATE,
+	SIM_ARGUMENT_AFTER,	/* start with the operation so many from now */
+	SIM_ARGUMENT_AT_OP,	/* start with the operation of this number */
+	SIM_ARGUMENT_FOR,	/* end so many ns after the start */
+	SIM_ARGUMENT_NONE,
+};
+
+#define SIM_ARGUMENTS_COUNT	SIM_ARGUMENT_NONE
+
+enum sim_fault_type {
+#define SIM_FAULT(name, ...) SIM_FAULT_##name,
+#include "fault_table.h"
+#undef SIM_FAULT
+	SIM_FAULT_TYPES,
+};
+
+/* A fault as it is asked for. */
+struct sim_fault_spec {
+	enum sim_fault_type type;
+	u32 index;		/* port for lasers and receivers */
+	u64 lanes;
+	u32 given;		/* mask of the arguments that were given */
+	u64 arguments[SIM_ARGUMENTS_COUNT];
+};
+
+/* What becomes of a programming request. */
+enum sim_verdict {
+	SIM_VERDICT_DONE,
+	SIM_VERDICT_FAILS,
+	SIM_VERDICT_SILENT,
+};
+
+/* fault.c */
+u64 sim_argument(const struct sim_fault_spec *spec, enum sim_argument argument);
+int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec);
+int sim_fault_clear(struct sim_hardware *hw, u32 id);
+void sim_fault_clear_all(struct sim_hardware *hw);
+void sim_fault_free(struct sim_hardware *hw);
+void sim_fault_event(struct sim_hardware *hw, struct sim_event *event);
+enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns);
+int sim_flip(struct sim_hardware *hw, u32 element, u32 state);
+void sim_faults_show(struct sim_hardware *hw, struct seq_file *file);
+void sim_log_show(struct sim_hardware *hw, struct seq_file *file);
+
+/* faulttext.c */
+void sim_fault_format(const struct sim_hardware *hw, const struct sim_fault_spec *spec,
+		      char *text, size_t size);
+int sim_fault_line(struct sim_hardware *hw, char *line);
+int sim_clear_line(struct sim_hardware *hw, char *line);
+int sim_flip_line(struct sim_hardware *hw, char *line);
+void sim_knobs_show(struct seq_file *file);
+
+#endif /* MORPH_SIM_FAULT_H */

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Light: what reaches a receiver through the states that the elements have.
+ *
+ * Elements and guides are reciprocal, so a receiver's light is traced backward
+ * from it, along what the states join and, to second order, along what they
+ * extinguish, until a transmitter is found or too little would be left. The cost
+ * follows the path, never the fabric. Powers of all paths add up; interference
+ * is not modelled.
+ */
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "physics.h"
+
+#define MAX_FOLLOW	4096	/* guides followed forward; a closed ring has no end */
+
+/* Well-spread bits from a number (the finaliser of a multiplicative generator). */
+u64 sim_mix(u64 value)
+{
+	value += 0x9e3779b97f4a7c15ULL;
+	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	value = (value ^ (value >> 27)) * 0x94d049bb133111ebULL;
+	return value ^ (value >> 31);
+}
+
+/* An element's loss drifts as a triangle wave; its phase comes from the seed. */
+s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now)
+{
+	s32 amplitude = o->drift_mdb;
+	s32 quarters;
+	u64 phase;
+
+	if (!amplitude || !o->drift_period_ns)
+		return 0;
+	phase = sim_mix(o->seed ^ sim_mix(element)) + now;
+	div64_u64_rem(phase, o->drift_period_ns, &phase);
+	quarters = div64_u64(phase * 4096, o->drift_period_ns);
+	if (quarters < 2048)
+		return amplitude * (quarters - 1024) / 1024;
+	return amplitude * (3072 - quarters) / 1024;
+}
+
+/*
+ * Loss from port @in of an element to @out, which some state joins to it. While
+ * the element changes, the path that comes rises and the one that goes fades.
+ */
+static s32 crossing_mdb(const struct sim_optics *o, u32 index, u32 in, u32 out, u64 now,
+			bool settled, bool *leaks)
+{
+	const struct sim_element *e = &o->elements[index];
+	const struct sim_kind *kind = &o->kinds[e->kind];
+	bool joined = sim_joined(o, e, e->state, in) == out;
+	bool was = sim_joined(o, e, e->previous, in) == out;
+	s32 loss = kind->loss_mdb, extinction = kind->extinction_mdb;
+	u64 settle = o->settle_ns + e->slow_ns;
+	u64 t;
+
+	if (joined || was)
+		loss += sim_drift_mdb(o, index, now);
+	*leaks = !joined;
+	if (settled || now >= e->settled_at || joined == was)
+		return joined ? loss : extinction;
+	*leaks = false;
+	t = settle - min(settle, e->settled_at - now);
+	loss += joined ? sim_rise_mdb(t, settle) : sim_fade_mdb(t, settle);
+	return min(loss, max(extinction, (s32)kind->loss_mdb));
+}
+
+static u64 add_saturated(u64 a, u64 b)
+{
+	return a + b < a ? U64_MAX : a + b;
+}
+
+/* Light of one transmit port, which arrives with the loss given. */
+static void contribute(struct sim_optics *o, u32 port, u64 lanes, s32 loss_mdb, u64 since)
+{
+	const struct sim_transmitter *tx = &o->transmitters[port];
+	const struct sim_accelerator *source = &o->accelerators[port / o->planes];
+	struct sim_light *light = o->light;
+	u64 healthy, weak;
+	u32 lane;
+
+	lanes &= tx->on & ~tx->dead;
+	if (!lanes)
+		return;
+	healthy = sim_linear(o->laser_mdbm - loss_mdb);
+	weak = tx->weak ? sim_linear(o->laser_mdbm - (s32)tx->weak_mdb - loss_mdb) : healthy;
+	for (; lanes; lanes &= lanes - 1) {
+		u64 power;
+
+		lane = __ffs64(lanes);
+		power = tx->weak & BIT_ULL(lane) ? weak : healthy;
+		light->total[lane] = add_saturated(light->total[lane], power);
+		if (power <= light->best[lane])
+			continue;
+		light->best[lane] = power;
+		light->since[lane] = max3(since, source->alive_at,
+					  o->lit_at[port * o->wavelengths + lane]);
+		if (source->alive)
+			light->modulated |= BIT_ULL(lane);
+		else
+			light->modulated &= ~BIT_ULL(lane);
+	}
+}
+
+/*
+ * Cross the guide of which the coded end is behind us. Return true where an
+ * element is at the far end: it is then the step @next.
+ */
+static bool cross_guide(struct sim_optics *o, sim_coded near, s32 loss_mdb, u8 leaks, u64 since,
+			u64 lanes, struct sim_step *next)
+{
+	const struct sim_guide *guide = &o->guides[near >> 1];
+	const struct sim_end *far = &guide->end[!(near & 1)];
+
+	loss_mdb += guide->loss_mdb + guide->extra_mdb;
+	if (o->laser_mdbm - loss_mdb < o->floor_mdbm)
+		return false;
+	if (far->type == MORPH_END_TX)
+		contribute(o, far->index * o->planes + far->port, lanes, loss_mdb, since);
+	if (far->type != MORPH_END_ELEMENT)
+		return false;
+	o->visits++;
+	next->element = far->index;
+	next->in = far->port;
+	next->todo = o->kinds[o->elements[far->index].kind].leaks[far->port];
+	next->loss_mdb = loss_mdb;
+	next->leaks = leaks;
+	next->since = since;
+	return true;
+}
+
+/**
+ * sim_trace() - find all light that reaches a receive port
+ * @o: fabric; its scratch @light takes the result
+ * @port: receive port
+ * @lanes: lanes to look at
+ * @now: time
+ * @settled: true: as it will be when all elements have settled
+ */
+void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
+{
+	struct sim_light *light = o->light;
+	struct sim_step *stack = light->stack;
+	u32 depth;
+
+	memset(light, 0, offsetof(struct sim_light, stack));
+	o->traces++;
+	depth = cross_guide(o, o->receivers[port].guide, 0, 0, 0, lanes, &stack[0]);
+	while (depth) {
+		struct sim_step *step = &stack[depth - 1];
+		const struct sim_element *e = &o->elements[step->element];
+		sim_coded out;
+		bool leaks;
+		s32 loss;
+		u32 port_out;
+
+		if (!step->todo) {
+			depth--;
+			continue;
+		}
+		port_out = __ffs(step->todo);
+		step->todo &= step->todo - 1;
+		out = o->port_guide[e->first_port + port_out];
+		if (out == SIM_NONE)
+			continue;
+		loss = step->loss_mdb + crossing_mdb(o, step->element, step->in, port_out, now,
+						     settled, &leaks);
+		if (depth == SIM_MAX_DEPTH || step->leaks + leaks > SIM_MAX_LEAKS)
+			continue;
+		if (cross_guide(o, out, loss, step->leaks + leaks,
+				leaks ? step->since : max(step->since, e->settled_at), lanes,
+				&stack[depth]))
+			depth++;
+	}
+}
+
+/* Since when the light that sim_trace() found on a lane could be locked to. */
+u64 sim_lock_since(const struct sim_optics *o, u32 port, u32 lane)
+{
+	return max3(o->light->since[lane], o->clear_at[port * o->wavelengths + lane],
+		    o->accelerators[port / o->planes].alive_at);
+}
+
+/**
+ * sim_receive() - read a receive port
+ * @o: fabric; its scratch @light keeps the powers
+ * @port: receive port
+ * @lanes: lanes asked for
+ * @now: time
+ * @settled: as for sim_trace()
+ * @reading: result
+ */
+void sim_receive(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled,
+		 struct sim_reading *reading)
+{
+	struct sim_light *light = o->light;
+
+	memset(reading, 0, sizeof(*reading));
+	lanes &= o->all_lanes;
+	if (o->receivers[port].deaf) {
+		memset(light, 0, offsetof(struct sim_light, stack));
+		return;
+	}
+	sim_trace(o, port, lanes, now, settled);
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs64(lanes);
+		u64 power = light->total[lane];
+		u64 rest = power - light->best[lane];
+
+		if (power > o->dark)
+			reading->lit |= BIT_ULL(lane);
+		if (power < o->sensitivity || power > o->overload ||
+		    div_u64(light->best[lane], SIM_CAPTURE_RATIO) < rest ||
+		    !(light->modulated & BIT_ULL(lane)) ||
+		    !o->accelerators[port / o->planes].alive)
+			continue;
+		reading->usable |= BIT_ULL(lane);
+		if (now >= sim_lock_since(o, port, lane) + o->relock_ns)
+			reading->locked |= BIT_ULL(lane);
+	}
+}
+
+/**
+ * sim_follow() - follow light forward along joined ports only
+ * @o: fabric
+ * @out: guide at whose coded end the light enters
+ *
+ * Return: the receive port where it ends, or SIM_NONE.
+ */
+u32 sim_follow(const struct sim_optics *o, sim_coded out)
+{
+	u32 hops;
+
+	for (hops = 0; hops < MAX_FOLLOW && out != SIM_NONE; hops++) {
+		const struct sim_end *far = &o->guides[out >> 1].end[!(out & 1)];
+		const struct sim_element *e;
+		u32 port;
+
+		if (far->type == MORPH_END_RX)
+			return far->index * o->planes + far->port;
+		if (far->type != MORPH_END_ELEMENT)
+			return SIM_NONE;
+		e = &o->elements[far->index];
+		port = sim_joined(o, e, e->state, far->port);
+		if (port == MORPH_PORT_NONE)
+			return SIM_NONE;
+		out = o->port_guide[e->first_port + port];
+	}
+	return SIM_NONE;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The monitors' own round: receivers that lose light without any change.
+ *
+ * Drift moves losses slowly, and no event marks the moment at which a receiver
+ * falls out of lock. A few receivers at a time are therefore looked at, and an
+ * alarm is raised for the lanes that were locked at the last look, that nothing
+ * has changed since, and that are not usable any more. Without drift there is
+ * no round.
+ */
+#include "sim.h"
+
+#define PORTS_AT_ONCE	8
+#define ROUNDS		1024	/* looks in a drift's period */
+
+static void look(struct sim_hardware *hw, u32 port)
+{
+	struct sim_optics *o = &hw->optics;
+	const u64 now = sim_now(hw), last = hw->patrol_at[port];
+	struct sim_reading reading;
+	u64 lost, lanes;
+
+	sim_receive(o, port, o->all_lanes, now, false, &reading);
+	lost = hw->patrol_locked[port] & ~reading.usable;
+	for (lanes = lost; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs64(lanes);
+
+		/* Without light, or with new light, somebody has changed something. */
+		if (!o->light->total[lane] || sim_lock_since(o, port, lane) > last)
+			lost &= ~BIT_ULL(lane);
+	}
+	hw->patrol_locked[port] = reading.locked;
+	hw->patrol_at[port] = now;
+	sim_receiver_lost(hw, port, lost);
+}
+
+void sim_patrol_start(struct sim_hardware *hw)
+{
+	const struct sim_optics *o = &hw->optics;
+	unsigned long flags;
+
+	timerqueue_init(&hw->patrol.node);
+	hw->patrol.type = SIM_EVENT_PATROL;
+	if (!o->drift_mdb || o->drift_period_ns < ROUNDS)
+		return;
+	spin_lock_irqsave(&hw->lock, flags);
+	sim_queue(hw, &hw->patrol, sim_now(hw) + div_u64(o->drift_period_ns, ROUNDS));
+	spin_unlock_irqrestore(&hw->lock, flags);
+}
+
+/* Look at the next few receivers. Called with the lock held. */
+void sim_patrol(struct sim_hardware *hw)
+{
+	const struct sim_optics *o = &hw->optics;
+	u32 i;
+
+	lockdep_assert_held(&hw->lock);
+	for (i = 0; i < min_t(u32, PORTS_AT_ONCE, o->ports_count); i++) {
+		look(hw, hw->patrol_port);
+		hw->patrol_port = (hw->patrol_port + 1) % o->ports_count;
+	}
+	sim_queue(hw, &hw->patrol, sim_now(hw) + div_u64(o->drift_period_ns, ROUNDS));
+}

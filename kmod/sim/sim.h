@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The simulated provider: instances, their hardware, time, faults.
+ *
+ * Locks. A device's hardware is guarded by one spinlock, sim_hardware.lock, taken
+ * with interrupts off: the physical state, the event queue, the stepped clock, the
+ * faults and their log. It is held for one element, one receiver or one fault at a
+ * time (the patrol: a few receivers), and never while the core is called. control_mutex serialises
+ * those who write to debugfs, and with them who advances a stepped clock; it is
+ * taken first. sim_group.lock of configfs guards an instance's
+ * configuration and its going live, and is taken before the device lock.
+ */
+#ifndef MORPH_SIM_H
+#define MORPH_SIM_H
+
+#include <linux/device.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/timerqueue.h>
+#include <linux/uuid.h>
+#include <linux/workqueue.h>
+
+#include "core/provider.h"
+#include "fault.h"
+#include "physics.h"
+
+#define SIM_FROM_PROFILE	U64_MAX		/* a time that is not overridden */
+#define SIM_MAX_NS		(24ULL * 3600 * NSEC_PER_SEC)
+#define SIM_PCI_BYTES		4096
+#define SIM_MAX_TOUCHED		MORPH_MAX_PLANES
+#define SIM_LOG_ENTRIES		512
+#define SIM_MAX_FAULTS		1024
+#define SIM_STEPPED_START	NSEC_PER_SEC	/* a stepped clock begins here */
+
+enum sim_clock {
+	SIM_CLOCK_REAL,		/* CLOCK_MONOTONIC and an hrtimer */
+	SIM_CLOCK_STEPPED,	/* time passes when a test advances it */
+	SIM_CLOCK_SKIPPING,	/* stepped, and each request jumps to its own end */
+};
+
+/* What an instance is made from. */
+struct sim_config {
+	char profile[32];
+	u64 seed;
+	u64 settle_ns;		/* these three: SIM_FROM_PROFILE, or instead of the profile's */
+	u64 relock_ns;
+	u64 write_ns;		/* of a whole request, whatever its size */
+	u64 monitor_ns;		/* from a loss to its alarm */
+	enum sim_clock clock;
+	bool alarm_commanded;	/* alarms also for light that the core itself takes away */
+	uuid_t uuid;		/* null: made from the name */
+	char pci[SIM_PCI_BYTES];	/* "accelerator=address ..." */
+};
+
+enum sim_event_type {
+	SIM_EVENT_REQUEST,
+	SIM_EVENT_RECEIVER_LOST,
+	SIM_EVENT_RECEIVER_BACK,
+	SIM_EVENT_LASER_LOST,
+	SIM_EVENT_LASER_BACK,
+	SIM_EVENT_HEARTBEAT,
+	SIM_EVENT_FAULT,
+	SIM_EVENT_PATROL,
+};
+
+/* Something that happens when the clock reaches its node's time. */
+struct sim_event {
+	struct timerqueue_node node;
+	enum sim_event_type type;
+};
+
+/* A signal on its way to the core. */
+struct sim_alarm {
+	struct sim_event event;
+	u32 index;
+	s32 value;
+	u64 lanes;
+	u64 since;
+};
+
+/* The alarms of one port, each way. */
+struct sim_port_alarms {
+	struct sim_alarm receiver_lost;
+	struct sim_alarm receiver_back;
+	struct sim_alarm laser_lost;
+	struct sim_alarm laser_back;
+};
+
+enum sim_request_type {
+	SIM_REQUEST_ELEMENTS,
+	SIM_REQUEST_LASERS,
+	SIM_REQUEST_WAIT,
+};
+
+/* An operation of the core that completes later. */
+struct sim_request {
+	struct sim_event event;
+	u64 cookie;
+	enum sim_request_type type;
+	int status;
+	u32 count;		/* settings to carry out */
+	union {
+		DECLARE_FLEX_ARRAY(struct morph_element_setting, elements);
+		DECLARE_FLEX_ARRAY(struct morph_laser_setting, lasers);
+	};
+};
+
+/* Counters of what the core asked, shown in debugfs. */
+struct sim_counters {
+	u64 set_elements;
+	u64 get_elements;
+	u64 set_lasers;
+	u64 get_lasers;
+	u64 get_receivers;
+	u64 probes;
+	u64 waits;
+	u64 elements_written;
+	u64 lasers_written;
+	u64 receivers_read;
+	u64 completed;
+	u64 in_flight;
+	u64 refused;
+	u64 signals;
+};
+
+/* What the receivers that a change may touch showed before it. */
+struct sim_change {
+	u64 now;
+	u32 count;
+	u32 ports[SIM_MAX_TOUCHED];
+	struct sim_reading before[SIM_MAX_TOUCHED];
+};
+
+struct sim_log_entry {
+	u64 now;
+	u64 operation;
+	char text[104];
+};
+
+/* A powered device: made by probe, gone with remove. */
+struct sim_hardware {
+	struct sim_instance *instance;
+	struct morph_fabric *fabric;
+	const struct sim_config *config;
+	struct sim_optics optics;
+	u64 write_fixed_ns;
+	u64 write_each_ns;
+	u64 monitor_ns;
+	struct morph_identity *identities;	/* by accelerator; constant */
+
+	spinlock_t lock;		/* guards all that follows */
+	struct timerqueue_head queue;
+	struct hrtimer timer;
+	u64 stepped_now;
+	bool booting;			/* registering: no alarms, a stepped clock skips */
+	bool gone;			/* removed: nothing more may happen */
+	u64 operation;			/* programming requests so far */
+	struct sim_counters counters;
+	struct sim_change change;	/* scratch */
+	struct sim_port_alarms *port_alarms;
+	struct sim_alarm *heartbeats;
+	struct list_head faults;
+	u32 faults_count;
+	u32 fault_ids;
+	struct sim_log_entry *log;	/* ring of SIM_LOG_ENTRIES */
+	u64 log_count;
+	struct sim_event patrol;
+	u64 *patrol_locked;		/* by receive port: lanes locked when last looked at */
+	u64 *patrol_at;
+	u32 patrol_port;
+
+	struct mutex control_mutex;	/* one line of control at a time */
+	struct sim_refusal refusal;	/* control_mutex: why the last line was refused */
+	struct dentry *debugfs;
+};
+
+/* A device on the bus; its hardware exists while the driver is bound. */
+struct sim_instance {
+	struct device dev;
+	struct sim_config config;
+	struct sim_hardware *hardware;	/* device lock */
+	struct work_struct removal;	/* the fault "provider_removed" */
+	int probe_error;
+};
+
+/* clock.c */
+void sim_clock_init(struct sim_hardware *hw);
+void sim_clock_stop(struct sim_hardware *hw);
+u64 sim_now(const struct sim_hardware *hw);
+void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due);
+void sim_unqueue(struct sim_hardware *hw, struct sim_event *event);
+void sim_run_due(struct sim_hardware *hw);
+void sim_advance_to(struct sim_hardware *hw, u64 until);
+
+/* change.c */
+int sim_change_init(struct sim_hardware *hw);
+void sim_change_free(struct sim_hardware *hw);
+void sim_power_on(struct sim_hardware *hw);
+void sim_change_begin(struct sim_hardware *hw);
+void sim_touch_receiver(struct sim_hardware *hw, u32 port);
+void sim_touch_transmitter(struct sim_hardware *hw, u32 port);
+void sim_touch_guide(struct sim_hardware *hw, u32 guide);
+void sim_touch_element(struct sim_hardware *hw, u32 element);
+void sim_change_end(struct sim_hardware *hw);
+void sim_move_element(struct sim_hardware *hw, u32 element, u32 state);
+void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting);
+void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting *setting);
+u64 sim_healthy_lanes(const struct sim_transmitter *tx);
+void sim_laser_alarm(struct sim_hardware *hw, u32 port, u64 lost, u64 back);
+void sim_heartbeat_alarm(struct sim_hardware *hw, u32 accelerator);
+void sim_receiver_lost(struct sim_hardware *hw, u32 port, u64 lanes);
+bool sim_alarm_signal(struct sim_hardware *hw, struct sim_event *event,
+		      struct morph_signal *signal);
+
+/* patrol.c */
+void sim_patrol_start(struct sim_hardware *hw);
+void sim_patrol(struct sim_hardware *hw);
+
+/* device.c */
+extern const struct morph_fabric_ops sim_fabric_ops;
+void sim_request_done(struct sim_hardware *hw, struct sim_request *request);
+
+/* debugfs.c and dump.c */
+void sim_debugfs_init(void);
+void sim_debugfs_exit(void);
+void sim_debugfs_add(struct sim_hardware *hw);
+extern const struct file_operations sim_dump_fops;
+
+/* hardware.c */
+struct sim_hardware *sim_hardware_create(struct sim_instance *instance);
+void sim_hardware_destroy(struct sim_hardware *hw);
+
+/* instance.c */
+extern const char * const sim_clock_names[];
+void sim_config_init(struct sim_config *config);
+bool sim_name_legal(const char *name);
+struct sim_instance *sim_instance_create(const char *name, const struct sim_config *config);
+void sim_instance_destroy(struct sim_instance *instance);
+bool sim_instance_live(struct sim_instance *instance);
+void sim_instance_pull(struct sim_instance *instance);
+
+/* configfs.c */
+int sim_configfs_init(void);
+void sim_configfs_exit(void);
+
+#endif /* MORPH_SIM_H */

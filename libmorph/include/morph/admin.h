@@ -1,0 +1,497 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libmorph: administration, over netlink. Included by <morph/morph.h>.
+ *
+ * DOC: Administration
+ *
+ * Anybody may read fabrics, accelerators, guides, elements, unhealthy hardware and
+ * statistics; everything else needs CAP_NET_ADMIN in the initial user namespace,
+ * and all of it the initial network namespace. A @fabric of MORPH_ANY in a call that
+ * gives a list means all fabrics.
+ *
+ * No call here waits for a device. What takes time is queued: the reply has the
+ * number of a transaction, and its end is told to a monitor. To wait for it:
+ * morph_monitor_new(), then the act, then morph_monitor_wait_txn().
+ *
+ * All calls return 0 or a negative errno; besides those that are named, -ENOENT
+ * (the module is not loaded, or there is no such object), -EPERM, -ENODEV (no such
+ * fabric), -ENOMEM, and for lists -EAGAIN when every try of a dump was torn.
+ */
+#ifndef MORPH_ADMIN_H
+#define MORPH_ADMIN_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --------------------------------------------------------------------- read */
+
+/**
+ * morph_admin_fabric() - read a fabric
+ * @ctx: the context
+ * @fabric: its number
+ * @out: object of type "fabric"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_fabric(struct morph_ctx *ctx, uint32_t fabric, struct morph_object **out);
+
+/**
+ * morph_admin_fabrics() - read all fabrics
+ * @ctx: the context
+ * @out: objects of type "fabric"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_fabrics(struct morph_ctx *ctx, struct morph_list **out);
+
+/**
+ * morph_admin_accelerator() - read an accelerator
+ * @ctx: the context
+ * @fabric: its fabric
+ * @accelerator: its index
+ * @out: object of type "accelerator"; slice and rank are told to administrators only
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_accelerator(struct morph_ctx *ctx, uint32_t fabric, uint32_t accelerator,
+			    struct morph_object **out);
+
+/**
+ * morph_admin_accelerators() - read all accelerators
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "accelerator"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_accelerators(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
+ * morph_admin_guide() - read a guide
+ * @ctx: the context
+ * @fabric: its fabric
+ * @guide: its index
+ * @out: object of type "guide"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_guide(struct morph_ctx *ctx, uint32_t fabric, uint32_t guide,
+		      struct morph_object **out);
+
+/**
+ * morph_admin_guides() - read all guides
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "guide"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_guides(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
+ * morph_admin_element() - read an element
+ * @ctx: the context
+ * @fabric: its fabric
+ * @element: its index
+ * @out: object of type "element"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_element(struct morph_ctx *ctx, uint32_t fabric, uint32_t element,
+			struct morph_object **out);
+
+/**
+ * morph_admin_elements() - read all elements
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "element"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
+ * morph_admin_slice() - read a slice
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its number
+ * @out: object of type "slice" with its ranks inside
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_slice(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+		      struct morph_object **out);
+
+/**
+ * morph_admin_slice_named() - read a named slice
+ * @ctx: the context
+ * @fabric: its fabric
+ * @name: its name
+ * @out: object of type "slice" with its ranks inside
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *name,
+			    struct morph_object **out);
+
+/**
+ * morph_admin_slices() - read all slices
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "slice" with their ranks inside
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_slices(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
+ * morph_admin_circuit() - read a circuit
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its slice
+ * @circuit: its number
+ * @out: object of type "circuit", with its path
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_circuit(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t circuit,
+			struct morph_object **out);
+
+/**
+ * morph_admin_circuits() - read all circuits
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @slice: of this slice, or MORPH_ANY
+ * @out: objects of type "circuit", with their paths
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_circuits(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+			 struct morph_list **out);
+
+/**
+ * morph_admin_txn() - read a transaction
+ * @ctx: the context
+ * @fabric: its fabric
+ * @txn: its number
+ * @out: object of type "txn"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_txn(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
+		    struct morph_object **out);
+
+/**
+ * morph_admin_txns() - read all transactions, those that run and the last that ended
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "txn"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_txns(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
+ * morph_admin_hardware() - read all hardware that is not healthy, or cordoned
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "hardware"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
+ * morph_admin_quota() - read a user's limits, and what the user holds
+ * @ctx: the context
+ * @uid: user id, or MORPH_ANY for the default limits
+ * @out: object of type "quota"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object **out);
+
+/**
+ * morph_admin_quotas() - read the limits of all users
+ * @ctx: the context
+ * @out: objects of type "quota"; the one without uid is the default
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_quotas(struct morph_ctx *ctx, struct morph_list **out);
+
+/**
+ * morph_admin_stats() - read the counters of fabrics
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "stats"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_stats(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/* ---------------------------------------------------------------------- act */
+
+#define MORPH_SET_USE		0x1u	/* morph_accelerator_opts: use is meant */
+#define MORPH_SET_PCI		0x2u	/* morph_accelerator_opts: pci is meant */
+#define MORPH_SET_FAILOVER	0x4u	/* morph_slice_set_opts: failover is meant */
+#define MORPH_SET_OWNER		0x8u	/* morph_slice_set_opts: owner is meant */
+#define MORPH_SET_MODE		0x10u	/* morph_slice_set_opts: mode is meant */
+
+/**
+ * struct morph_accelerator_opts - what to change about an accelerator
+ * @sz: size of this structure
+ * @pci: PCI address as in lspci -D, "" for none; if MORPH_SET_PCI is set
+ * @use: MORPH_USE_FREE or MORPH_USE_SPARE, if MORPH_SET_USE is set
+ * @set: MORPH_SET_USE, MORPH_SET_PCI
+ */
+struct morph_accelerator_opts {
+	size_t sz;
+	const char *pci;
+	uint32_t use;
+	uint32_t set;
+};
+
+/**
+ * morph_admin_accelerator_set() - make an accelerator a spare or an ordinary one, or
+ * tell its PCI address
+ * @ctx: the context
+ * @fabric: its fabric
+ * @accelerator: its index
+ * @opts: what to change
+ * @out: object of type "accelerator" afterwards; may be NULL
+ *
+ * Return: 0, -EINVAL (nothing to change; an unknown bit), -EBUSY (held) or another
+ * negative errno.
+ */
+int morph_admin_accelerator_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t accelerator,
+				const struct morph_accelerator_opts *opts,
+				struct morph_object **out);
+
+/**
+ * morph_admin_slice_create() - create a named slice for a user
+ * @ctx: the context
+ * @fabric: the fabric
+ * @request: what is wanted; must have a name
+ * @owner: user id that it is charged to, and that owns its node
+ * @out: object of type "slice"; may be NULL
+ *
+ * Return: 0, -EINVAL (no name; neither count nor accelerators) or as
+ * morph_slice_create().
+ */
+int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
+			     const struct morph_slice_request *request, uint32_t owner,
+			     struct morph_object **out);
+
+/**
+ * struct morph_slice_set_opts - what to change about a slice
+ * @sz: size of this structure
+ * @failover: enum morph_failover, if MORPH_SET_FAILOVER is set
+ * @owner: user id, if MORPH_SET_OWNER is set
+ * @mode: permission bits of its node, if MORPH_SET_MODE is set
+ * @set: MORPH_SET_FAILOVER, MORPH_SET_OWNER, MORPH_SET_MODE
+ */
+struct morph_slice_set_opts {
+	size_t sz;
+	uint32_t failover;
+	uint32_t owner;
+	uint32_t mode;
+	uint32_t set;
+};
+
+/**
+ * morph_admin_slice_set() - change a slice's policy on failure, owner or mode
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its number
+ * @opts: what to change
+ * @out: object of type "slice" afterwards; may be NULL
+ *
+ * Return: 0, -EINVAL (nothing to change; an unknown bit) or another negative errno.
+ */
+int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+			  const struct morph_slice_set_opts *opts, struct morph_object **out);
+
+/**
+ * morph_admin_slice_delete() - end a slice
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its number
+ * @force: even while it is open
+ *
+ * Return: 0, -EBUSY or another negative errno.
+ */
+int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, bool force);
+
+/**
+ * morph_admin_circuit_apply() - change the circuits of a slice
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its number
+ * @txn: what to change; a dry run is answered at once, the rest is queued
+ * @out: object of type "txn": id and outcome (running), for a dry run the verdict;
+ *       may be NULL. Given on failure too, when the kernel answered
+ *
+ * Return: 0, -EINVAL (no changes; each and prepare at once; the changes do not fit
+ * into one message) or as morph_txn_run().
+ */
+int morph_admin_circuit_apply(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+			      const struct morph_txn *txn, struct morph_object **out);
+
+/**
+ * morph_admin_txn_step() - go on with a prepared transaction
+ * @ctx: the context
+ * @fabric: its fabric
+ * @txn: its number
+ * @verb: MORPH_TXN_COMMIT, MORPH_TXN_CONFIRM or MORPH_TXN_REVERT
+ * @lease_ns: for MORPH_TXN_COMMIT: time within which the confirmation must come;
+ *            0: keep
+ * @out: object of type "txn"; may be NULL
+ *
+ * Return: 0, -ENOENT, -ETIME, -ECANCELED or another negative errno.
+ */
+int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn, uint32_t verb,
+			 uint64_t lease_ns, struct morph_object **out);
+
+/**
+ * morph_admin_hardware_set() - cordon or uncordon a piece of hardware
+ * @ctx: the context
+ * @fabric: its fabric
+ * @part: enum morph_part
+ * @index: which one
+ * @cordoned: give it to no new circuit or slice
+ * @out: object of type "hardware" afterwards; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
+			     bool cordoned, struct morph_object **out);
+
+/**
+ * morph_admin_hardware_fail() - declare a piece of hardware failed
+ * @ctx: the context
+ * @fabric: its fabric
+ * @part: enum morph_part
+ * @index: which one
+ * @out: object of type "hardware" with the number of the act that was queued, txn;
+ *       may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+			      uint32_t index, struct morph_object **out);
+
+/**
+ * morph_admin_hardware_test() - test hardware, and let it back into use if it passes
+ * @ctx: the context
+ * @fabric: its fabric
+ * @part: enum morph_part
+ * @index: which one
+ * @out: object of type "hardware" with the number of the act that was queued, txn;
+ *       may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+			      uint32_t index, struct morph_object **out);
+
+/**
+ * morph_admin_replace() - replace the accelerator behind a rank, now
+ * @ctx: the context
+ * @fabric: the fabric
+ * @slice: the slice
+ * @rank: the rank
+ * @spare: the accelerator to take, or MORPH_ANY
+ * @out: object of type "replace" with the number of the act that was queued, txn;
+ *       may be NULL
+ *
+ * Return: 0, -ENOSPC (no spare) or another negative errno.
+ */
+int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t rank,
+			uint32_t spare, struct morph_object **out);
+
+#define MORPH_WHY_NOT_RING	0x1u	/* morph_why_not_opts: also a ring over them */
+
+/**
+ * struct morph_why_not_opts - a request that may or may not be granted
+ * @sz: size of this structure
+ * @accelerators: just these, in the order of ranks; NULL: @count of the kernel's choice
+ * @accelerators_count: how many
+ * @count: how many, when @accelerators is NULL
+ * @transit: enum morph_transit
+ * @flags: MORPH_WHY_NOT_RING
+ * @lanes_count: wavelengths of each circuit of the ring, 0 for 1
+ */
+struct morph_why_not_opts {
+	size_t sz;
+	const uint32_t *accelerators;
+	size_t accelerators_count;
+	uint32_t count;
+	uint32_t transit;
+	uint32_t flags;
+	uint32_t lanes_count;
+};
+
+/**
+ * morph_admin_why_not() - would a request be granted, and if not, what blocks it
+ * @ctx: the context
+ * @fabric: the fabric
+ * @opts: the request
+ * @out: object of type "why-not": reason ("none": it would be granted), what stands in
+ *       the way, numbers, the kernel's sentence, or the accelerators it would give
+ *
+ * Return: 0 whatever the answer is, -EINVAL (neither count nor accelerators), or
+ * another negative errno.
+ */
+int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
+			const struct morph_why_not_opts *opts, struct morph_object **out);
+
+#define MORPH_QUOTA_ACCELERATORS	0x1u	/* morph_quota_opts: accelerators is meant */
+#define MORPH_QUOTA_CIRCUITS		0x2u	/* morph_quota_opts: circuits is meant */
+#define MORPH_QUOTA_LANES		0x4u	/* morph_quota_opts: lanes is meant */
+#define MORPH_QUOTA_PREPARED		0x8u	/* morph_quota_opts: prepared is meant */
+#define MORPH_QUOTA_REPLACEMENTS	0x10u	/* morph_quota_opts: replacements is meant */
+#define MORPH_QUOTA_BYTES		0x20u	/* morph_quota_opts: bytes is meant */
+
+/**
+ * struct morph_quota_opts - limits to change
+ * @sz: size of this structure
+ * @bytes: kernel memory
+ * @accelerators: accelerators
+ * @circuits: circuits
+ * @lanes: lanes of circuits
+ * @prepared: prepared transactions
+ * @replacements: replacements an hour that hardware did not confirm
+ * @set: MORPH_QUOTA_*: which of them are meant
+ */
+struct morph_quota_opts {
+	size_t sz;
+	uint64_t bytes;
+	uint32_t accelerators;
+	uint32_t circuits;
+	uint32_t lanes;
+	uint32_t prepared;
+	uint32_t replacements;
+	uint32_t set;
+};
+
+/**
+ * morph_admin_quota_set() - change the limits of a user, or the default
+ * @ctx: the context
+ * @uid: user id, or MORPH_ANY for the default
+ * @opts: the limits
+ * @out: object of type "quota" afterwards; may be NULL
+ *
+ * Return: 0, -EINVAL (nothing to change; an unknown bit) or another negative errno.
+ */
+int morph_admin_quota_set(struct morph_ctx *ctx, uint32_t uid, const struct morph_quota_opts *opts,
+			  struct morph_object **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_ADMIN_H */

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: a slice's events, the monitor, the watch. Included by <morph/morph.h>. */
+#ifndef MORPH_EVENT_H
+#define MORPH_EVENT_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------- events */
+
+/**
+ * morph_events_new() - make a buffer for events
+ * @ctx: the context
+ * @capacity: how many events it holds, 0 for 64
+ *
+ * Return: the buffer, freed by morph_events_free(); NULL when out of memory.
+ */
+struct morph_events *morph_events_new(struct morph_ctx *ctx, size_t capacity);
+
+/**
+ * morph_events_free() - free a buffer and the events in it
+ * @events: the buffer, or NULL
+ */
+void morph_events_free(struct morph_events *events);
+
+/**
+ * morph_events_count() - how many events the last read put into a buffer
+ * @events: the buffer
+ *
+ * Return: the number. Never fails.
+ */
+size_t morph_events_count(const struct morph_events *events);
+
+/**
+ * morph_events_get() - an event of a buffer
+ * @events: the buffer
+ * @index: position, below morph_events_count(), oldest first
+ *
+ * Return: object of type "event", which lives until the next read into the buffer;
+ * NULL when there is no such position. Keep one with morph_object_copy().
+ */
+const struct morph_object *morph_events_get(const struct morph_events *events, size_t index);
+
+/**
+ * morph_slice_wait() - wait for a slice's events
+ * @slice: the slice
+ * @timeout_ns: how long
+ *
+ * Return: 1 when there are events, 0 when time ran out, -ENODEV when slice or fabric
+ * are gone and no events are left, -EINTR, or another negative errno.
+ */
+int morph_slice_wait(struct morph_slice *slice, int64_t timeout_ns);
+
+/**
+ * morph_slice_read_events() - read a slice's events
+ * @slice: the slice
+ * @events: the buffer; what it held is gone
+ *
+ * Does not wait: call morph_slice_wait() or poll the fd before. An event of type
+ * "lost" is an event like others: @lost of them are missing, so read the slice again.
+ *
+ * Return: the number of events read, -EAGAIN when there are none, -ENODEV or another
+ * negative errno.
+ */
+int morph_slice_read_events(struct morph_slice *slice, struct morph_events *events);
+
+/* ------------------------------------------------------------------ monitor */
+
+/**
+ * struct morph_monitor_opts - options of morph_monitor_new()
+ * @sz: size of this structure
+ * @buffer_bytes: size of the socket's receive buffer, 0 for 1 MiB (or what the
+ *                system allows)
+ * @reserved: 0
+ */
+struct morph_monitor_opts {
+	size_t sz;
+	uint32_t buffer_bytes;
+	uint32_t reserved;
+};
+
+/**
+ * morph_monitor_new() - subscribe to what the kernel tells administrators
+ * @ctx: the context
+ * @opts: options, or NULL
+ * @out: the monitor, freed by morph_monitor_free()
+ *
+ * Subscribe, then dump: whoever does it the other way round misses what happened in
+ * between.
+ *
+ * Return: 0, -EPERM (needs CAP_NET_ADMIN), -ENOENT (the module is not loaded), or
+ * another negative errno.
+ */
+int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monitor_opts *opts,
+		      struct morph_monitor **out);
+
+/**
+ * morph_monitor_free() - end a subscription
+ * @monitor: the monitor, or NULL
+ */
+void morph_monitor_free(struct morph_monitor *monitor);
+
+/**
+ * morph_monitor_get_fd() - the fd of a subscription
+ * @monitor: the monitor
+ *
+ * Return: the fd, non-blocking, for the caller's own loop; the caller must not close it.
+ */
+int morph_monitor_get_fd(const struct morph_monitor *monitor);
+
+/**
+ * morph_monitor_wait() - wait for notifications
+ * @monitor: the monitor
+ * @timeout_ns: how long
+ *
+ * Return: 1 when there are some, 0 when time ran out, -EINTR or another negative errno.
+ */
+int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_ns);
+
+/**
+ * morph_monitor_read() - read notifications
+ * @monitor: the monitor
+ * @out: objects of the types fabric, accelerator, slice, txn, hardware and event;
+ *       morph_object_command() tells the notification. Where the kernel had to drop
+ *       some, an object of type "resync" stands in their place: dump again
+ *
+ * Does not wait.
+ *
+ * Return: the number of objects, -EAGAIN when there are none, or another negative errno.
+ */
+int morph_monitor_read(struct morph_monitor *monitor, struct morph_list **out);
+
+/**
+ * morph_monitor_wait_txn() - wait for the end of a transaction
+ * @monitor: a monitor made before the act that was queued
+ * @fabric: the fabric
+ * @txn: the number of the transaction, as the act's reply told it
+ * @timeout_ns: how long
+ * @out: object of type "txn"; may be NULL. Given too when the transaction failed
+ *
+ * Other notifications that come meanwhile are dropped: use a monitor of its own.
+ *
+ * Return: 0 when it was committed or prepared; the negative errno of its status when
+ * it ended otherwise; -ETIMEDOUT when it is still running.
+ */
+int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+			   int64_t timeout_ns, struct morph_object **out);
+
+/* -------------------------------------------------------------------- watch */
+
+/**
+ * morph_watch_new() - watch fabrics and named slices come and go
+ * @ctx: the context
+ * @out: the watch, freed by morph_watch_free()
+ *
+ * Listens to udev, not to the kernel, so that a node has its permissions when it is
+ * told. Watch, then call morph_devices().
+ *
+ * Return: 0, -ENOSYS (udev is not there) or another negative errno.
+ */
+int morph_watch_new(struct morph_ctx *ctx, struct morph_watch **out);
+
+/**
+ * morph_watch_free() - end a watch
+ * @watch: the watch, or NULL
+ */
+void morph_watch_free(struct morph_watch *watch);
+
+/**
+ * morph_watch_get_fd() - the fd of a watch
+ * @watch: the watch
+ *
+ * Return: the fd, for the caller's own loop; the caller must not close it.
+ */
+int morph_watch_get_fd(const struct morph_watch *watch);
+
+/**
+ * morph_watch_wait() - wait for a node to come or go
+ * @watch: the watch
+ * @timeout_ns: how long
+ *
+ * Return: 1 when there is news, 0 when time ran out, -EINTR or another negative errno.
+ */
+int morph_watch_wait(struct morph_watch *watch, int64_t timeout_ns);
+
+/**
+ * morph_watch_read() - read what came or went
+ * @watch: the watch
+ * @out: one object of type "device": action ("add", "remove", "change"), kind, number,
+ *       path
+ *
+ * Does not wait.
+ *
+ * Return: 1, -EAGAIN when there is nothing, or another negative errno.
+ */
+int morph_watch_read(struct morph_watch *watch, struct morph_object **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_EVENT_H */

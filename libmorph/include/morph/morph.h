@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libmorph: programmable photonic fabrics between accelerators, for programs.
+ *
+ * DOC: Overview
+ *
+ * A program finds a fabric, asks it for a slice of accelerators, lights circuits
+ * between the slice's ranks, and waits for events:
+ *
+ *	struct morph_ctx *ctx;
+ *	struct morph_fabric *fabric;
+ *	struct morph_slice_request *request;
+ *	struct morph_slice *slice;
+ *
+ *	if (morph_ctx_new(NULL, &ctx))
+ *		return 1;
+ *	if (morph_fabric_open(ctx, "0", &fabric))
+ *		errx(1, "%s", morph_error_text(ctx));
+ *	request = morph_slice_request_new(ctx);
+ *	morph_slice_request_set_count(request, 4);
+ *	if (morph_slice_create(fabric, request, &slice))
+ *		errx(1, "%s", morph_error_text(ctx));
+ *	morph_slice_light_ring(slice, NULL, NULL);
+ *
+ * What the kernel tells comes as snapshots: struct morph_object, immutable, freed
+ * by the caller, with the attributes (and the attribute names) of the netlink
+ * specification whether it came over netlink or over a device. What a program
+ * asks for is put together in builders: struct morph_slice_request, struct
+ * morph_txn.
+ *
+ * DOC: Results
+ *
+ * A call that returns int returns 0 or a count when it worked, and a negative
+ * errno when it did not. The errnos are those of <linux/morph.h>. The context then
+ * holds a sentence, morph_error_text(), and what the kernel said besides: the
+ * rule that was broken, what stands in the way, how much there is and how much
+ * was needed. A pointer given through an argument is NULL when the call failed,
+ * unless the call says otherwise. The library prints nothing and has no global
+ * state.
+ *
+ * DOC: Lifetime and threads
+ *
+ * A context and everything made with it belong to one thread at a time; threads
+ * take a context each. The context is freed last. Every free and close call
+ * accepts NULL. Snapshots do not refer to their context and outlive it.
+ *
+ * DOC: Options
+ *
+ * Structures of options begin with their size, so that they can grow. Make them
+ * with MORPH_OPTS(); a field left out is zero and means the default. A NULL
+ * pointer means all defaults. Options that this library does not know must be
+ * zero, else the call fails with E2BIG.
+ *
+ * DOC: Timeouts
+ *
+ * Timeouts are nanoseconds: 0 looks and returns, a negative one waits for ever.
+ */
+#ifndef MORPH_MORPH_H
+#define MORPH_MORPH_H
+
+#include <morph/types.h>
+#include <morph/object.h>
+#include <morph/names.h>
+#include <morph/fabric.h>
+#include <morph/slice.h>
+#include <morph/txn.h>
+#include <morph/event.h>
+#include <morph/admin.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MORPH_LIBRARY_MAJOR	0
+#define MORPH_LIBRARY_MINOR	1
+#define MORPH_LIBRARY_PATCH	0
+
+/**
+ * struct morph_ctx_opts - options of morph_ctx_new()
+ * @sz: size of this structure
+ * @record_path: write all that passes between library and kernel to this file; the
+ *               default is the environment's MORPH_RECORD, unless set-user-ID
+ * @replay_path: do not talk to a kernel; answer from this recording, and abort the
+ *               program with a message when it asks for something else
+ * @dump_retries: how often a torn dump is repeated, 0 for 8
+ * @reserved: 0
+ */
+struct morph_ctx_opts {
+	size_t sz;
+	const char *record_path;
+	const char *replay_path;
+	uint32_t dump_retries;
+	uint32_t reserved;
+};
+
+/**
+ * morph_ctx_new() - make a context
+ * @opts: options, or NULL
+ * @out: the context, freed by morph_ctx_free(); NULL on failure
+ *
+ * Opens nothing yet: devices and sockets are opened by the first call that needs
+ * them, so that a container that has only the fd of a device can use the library.
+ *
+ * Return: 0, -ENOMEM, -E2BIG, -EINVAL (record and replay at once), or what open()
+ * says of the recording.
+ */
+int morph_ctx_new(const struct morph_ctx_opts *opts, struct morph_ctx **out);
+
+/**
+ * morph_ctx_free() - free a context
+ * @ctx: the context, or NULL; nothing made with it may be used afterwards but
+ *       snapshots
+ */
+void morph_ctx_free(struct morph_ctx *ctx);
+
+/**
+ * morph_library_version() - the version of the library that is loaded
+ *
+ * Return: a static string such as "0.1.0". Never fails.
+ */
+const char *morph_library_version(void);
+
+/**
+ * morph_error_code() - the errno of the last call that failed
+ * @ctx: the context
+ *
+ * Return: a positive errno, or 0 when no call has failed yet.
+ */
+int morph_error_code(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_text() - a sentence about the last call that failed
+ * @ctx: the context
+ *
+ * What was asked, then the kernel's sentence word for word where it gave one, and
+ * the attribute that it objects to.
+ *
+ * Return: text that lives until the next call that fails; never NULL.
+ */
+const char *morph_error_text(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_kernel_text() - the kernel's own sentence about the last failure
+ * @ctx: the context
+ *
+ * Return: text that lives until the next call that fails, "" when it gave none.
+ */
+const char *morph_error_kernel_text(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_attribute() - the attribute that the kernel objects to
+ * @ctx: the context
+ *
+ * Return: its name, with those of the nests around it ("change.src-rank"), or "".
+ */
+const char *morph_error_attribute(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_reason() - which rule the last failure broke
+ * @ctx: the context
+ *
+ * Return: enum morph_reason, MORPH_REASON_NONE when the kernel did not say.
+ */
+uint32_t morph_error_reason(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_part() - the kind of thing that stands in the way
+ * @ctx: the context
+ *
+ * Return: enum morph_part.
+ */
+uint32_t morph_error_part(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_index() - which thing stands in the way
+ * @ctx: the context
+ *
+ * Return: its index; without meaning when the part is MORPH_PART_NONE.
+ */
+uint32_t morph_error_index(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_have() - how much there is, in the unit of the reason
+ * @ctx: the context
+ *
+ * Return: the number, 0 when the kernel did not say.
+ */
+int64_t morph_error_have(const struct morph_ctx *ctx);
+
+/**
+ * morph_error_need() - how much was needed, in the unit of the reason
+ * @ctx: the context
+ *
+ * Return: the number, 0 when the kernel did not say.
+ */
+int64_t morph_error_need(const struct morph_ctx *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_MORPH_H */

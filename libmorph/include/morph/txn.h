@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: transactions. Included by <morph/morph.h>. */
+#ifndef MORPH_TXN_H
+#define MORPH_TXN_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MORPH_CIRCUIT_SRC_PLANE	0x1u	/* morph_circuit_opts: src_plane is meant */
+#define MORPH_CIRCUIT_DST_PLANE	0x2u	/* morph_circuit_opts: dst_plane is meant */
+
+/**
+ * struct morph_circuit_opts - how a circuit shall run
+ * @sz: size of this structure
+ * @guides: the path to take, guides in the direction of light; NULL: the kernel routes
+ * @guides_count: how many
+ * @lanes: mask of the wavelengths that may be used; 0: any
+ * @lanes_count: wavelengths wanted; 0: as many as @lanes has, or 1
+ * @src_plane: transmit port, if MORPH_CIRCUIT_SRC_PLANE is set
+ * @dst_plane: receive port, if MORPH_CIRCUIT_DST_PLANE is set
+ * @flags: MORPH_CIRCUIT_SRC_PLANE, MORPH_CIRCUIT_DST_PLANE
+ */
+struct morph_circuit_opts {
+	size_t sz;
+	const uint32_t *guides;
+	size_t guides_count;
+	uint64_t lanes;
+	uint32_t lanes_count;
+	uint32_t src_plane;
+	uint32_t dst_plane;
+	uint32_t flags;
+};
+
+/**
+ * morph_txn_new() - begin a transaction
+ * @ctx: the context
+ *
+ * Nothing reaches the kernel before morph_txn_run() or morph_admin_circuit_apply().
+ *
+ * Return: the transaction, freed by morph_txn_free(); NULL when out of memory.
+ */
+struct morph_txn *morph_txn_new(struct morph_ctx *ctx);
+
+/**
+ * morph_txn_free() - free a transaction
+ * @txn: the transaction, or NULL
+ */
+void morph_txn_free(struct morph_txn *txn);
+
+/**
+ * morph_txn_clear() - forget a transaction's changes and settings
+ * @txn: the transaction, as new afterwards
+ */
+void morph_txn_clear(struct morph_txn *txn);
+
+/**
+ * morph_txn_add() - light a new circuit
+ * @txn: the transaction
+ * @src_rank: rank that sends
+ * @dst_rank: rank that receives
+ * @opts: how, or NULL
+ *
+ * Return: the number of the change within the transaction, -EINVAL (both ranks are
+ * the same; unknown flags; a plane beyond 65534), -E2BIG (unknown options; more than
+ * 1024 changes) or -ENOMEM.
+ */
+int morph_txn_add(struct morph_txn *txn, uint32_t src_rank, uint32_t dst_rank,
+		  const struct morph_circuit_opts *opts);
+
+/**
+ * morph_txn_remove() - darken a circuit
+ * @txn: the transaction
+ * @circuit: its number
+ *
+ * Return: the number of the change, -E2BIG or -ENOMEM.
+ */
+int morph_txn_remove(struct morph_txn *txn, uint32_t circuit);
+
+/**
+ * morph_txn_move() - lead a circuit another way, make before break where lanes allow
+ * @txn: the transaction
+ * @circuit: its number
+ * @opts: how, or NULL: as the kernel finds best
+ *
+ * Return: as morph_txn_add().
+ */
+int morph_txn_move(struct morph_txn *txn, uint32_t circuit, const struct morph_circuit_opts *opts);
+
+/**
+ * morph_txn_count() - how many changes a transaction has
+ * @txn: the transaction
+ *
+ * Return: the number. Never fails.
+ */
+size_t morph_txn_count(const struct morph_txn *txn);
+
+/**
+ * morph_txn_set_dry_run() - stage and validate only
+ * @txn: the transaction
+ * @dry_run: whether to
+ */
+void morph_txn_set_dry_run(struct morph_txn *txn, bool dry_run);
+
+/**
+ * morph_txn_set_each() - make each change a transaction of its own
+ * @txn: the transaction
+ * @each: whether to; excludes preparing
+ */
+void morph_txn_set_each(struct morph_txn *txn, bool each);
+
+/**
+ * morph_txn_set_prepare() - hold resources now, light by morph_txn_step()
+ * @txn: the transaction
+ * @lease_ns: how long they are held, 1 ms to 1 hour; 0: do not prepare
+ */
+void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns);
+
+/**
+ * morph_txn_set_cookie() - name a transaction, so that a repeated call is harmless
+ * @txn: the transaction
+ * @cookie: the name, 0: none
+ */
+void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie);
+
+/**
+ * morph_txn_set_generation() - refuse with ESTALE when the slice has another generation
+ * @txn: the transaction
+ * @generation: the generation of the snapshot that the changes were made from;
+ *              MORPH_GENERATION_ANY, the default: do not check
+ */
+void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation);
+
+/**
+ * morph_txn_run() - change a slice's circuits
+ * @slice: the slice
+ * @txn: what to change; may be run again
+ * @out: object of type "txn": outcome, seq, generation, id (when prepared), times,
+ *       and an object per change with its circuit, planes, lanes, dark-ns, status,
+ *       reason, part and index; may be NULL. Given on failure too, when the
+ *       kernel answered
+ *
+ * Waits until the light is as asked, verified; or as before. With each, a failure
+ * of one change is in that change's status.
+ *
+ * Return: 0, -EINVAL (no changes; each and prepare at once), or as MORPH_TXN_RUN.
+ */
+int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
+		  struct morph_object **out);
+
+/**
+ * morph_txn_step() - go on with a prepared transaction
+ * @slice: the slice
+ * @id: its number
+ * @verb: enum morph_txn_verb
+ * @lease_ns: for MORPH_TXN_COMMIT: time within which the confirmation must come;
+ *            0: keep
+ * @out: object of type "txn": id, outcome, seq, lease-ns, times; may be NULL
+ *
+ * Return: 0, -ENOENT, -ETIME (the lease had run out), -ECANCELED (revoked) or
+ * another negative errno.
+ */
+int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb, uint64_t lease_ns,
+		   struct morph_object **out);
+
+/**
+ * typedef morph_plan_fn - makes a plan from a fresh snapshot
+ * @info: object of type "slice"
+ * @circuits: its circuits
+ * @txn: an empty transaction to put the changes in; generation is set already
+ * @arg: the caller's
+ *
+ * Return: 0; 1 when there is nothing to change; or a negative errno, which ends the
+ * matter.
+ */
+typedef int (*morph_plan_fn)(const struct morph_object *info, const struct morph_list *circuits,
+			     struct morph_txn *txn, void *arg);
+
+/**
+ * morph_slice_replan() - plan and run, with fresh snapshots when overtaken
+ * @slice: the slice
+ * @plan: makes the plan
+ * @arg: handed to @plan
+ * @attempts: how many snapshots at most, 0 for 8
+ * @out: as in morph_txn_run(); NULL inside when there was nothing to change
+ *
+ * Where the plan was overtaken (ESTALE) or the slice is under repair (EAGAIN), waits
+ * a little, longer each time, reads the slice again and calls @plan again.
+ *
+ * Return: as morph_txn_run(); the last ESTALE or EAGAIN when attempts ran out.
+ */
+int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, void *arg,
+		       uint32_t attempts, struct morph_object **out);
+
+#define MORPH_RING_BOTH_WAYS	0x1u	/* morph_ring_opts: a circuit back for each */
+
+/**
+ * struct morph_ring_opts - how a ring shall be lit
+ * @sz: size of this structure
+ * @ranks: ranks in the order of the ring; NULL: all, in their order
+ * @ranks_count: how many
+ * @lanes_count: wavelengths of each circuit, 0 for 1
+ * @flags: MORPH_RING_BOTH_WAYS
+ * @attempts: as in morph_slice_replan()
+ * @reserved: 0
+ */
+struct morph_ring_opts {
+	size_t sz;
+	const uint32_t *ranks;
+	size_t ranks_count;
+	uint32_t lanes_count;
+	uint32_t flags;
+	uint32_t attempts;
+	uint32_t reserved;
+};
+
+/**
+ * morph_slice_light_ring() - light a ring over a slice's ranks, in one transaction
+ * @slice: the slice
+ * @opts: how, or NULL
+ * @out: as in morph_slice_replan(); may be NULL
+ *
+ * Circuits that are there already, between the same ranks and with as many lanes or
+ * more, are left alone: a second call changes nothing.
+ *
+ * Return: 0, -EINVAL (fewer than two ranks; a rank that is named twice), -ENOENT (no
+ * such rank) or as morph_txn_run().
+ */
+int morph_slice_light_ring(struct morph_slice *slice, const struct morph_ring_opts *opts,
+			   struct morph_object **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_TXN_H */

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: what all of its headers need. Included by <morph/morph.h>. */
+#ifndef MORPH_TYPES_H
+#define MORPH_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/morph.h>
+
+/**
+ * MORPH_OPTS - declare a structure of options
+ * @type: tag of the structure
+ * @name: name of the variable
+ * @...: designated initialisers of the options wanted, after a comma
+ */
+#define MORPH_OPTS(type, name, ...) \
+	struct type name = { .sz = sizeof(struct type), __VA_ARGS__ }
+
+struct morph_ctx;
+struct morph_object;
+struct morph_list;
+struct morph_fabric;
+struct morph_slice_request;
+struct morph_slice;
+struct morph_txn;
+struct morph_events;
+struct morph_monitor;
+struct morph_watch;
+
+#endif /* MORPH_TYPES_H */

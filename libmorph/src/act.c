@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Administration: changes over netlink. */
+#include <netlink/attr.h>
+
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+/* Room for attributes: numbers of 4 and 8 bytes with their headers. */
+#define ATTR32_BYTES	8
+#define ATTR64_BYTES	12
+#define NEST_BYTES	4
+
+/* Longest message that a socket's default send buffer takes. */
+#define MAX_MESSAGE_BYTES	(192u * 1024)
+
+static void put(struct nl_msg *request, int attribute, uint32_t value)
+{
+	nla_put_u32(request, attribute, value);
+}
+
+static void put_list(struct nl_msg *request, int attribute, const uint32_t *values, size_t count)
+{
+	for (size_t at = 0; at < count; at++)
+		nla_put_u32(request, attribute, values[at]);
+}
+
+/* Options that name what is meant by bits: some must be set, and none unknown. */
+static int check_set(struct morph_ctx *ctx, const char *what, uint32_t set, uint32_t known)
+{
+	if (!set)
+		return lm_fail(ctx, EINVAL, "%s.set is 0: nothing to change", what);
+	if (set & ~known)
+		return lm_fail(ctx, EINVAL, "%s.set is 0x%x: 0x%x is unknown", what, set,
+			       set & ~known);
+	return 0;
+}
+
+MORPH_API int morph_admin_accelerator_set(struct morph_ctx *ctx, uint32_t fabric,
+					  uint32_t accelerator,
+					  const struct morph_accelerator_opts *opts,
+					  struct morph_object **out)
+{
+	struct morph_accelerator_opts mine;
+	struct nl_msg *request;
+	int error;
+
+	if (out)
+		*out = NULL;
+	error = lm_opts_check(ctx, opts, sizeof(mine), "morph_accelerator_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	error = check_set(ctx, "morph_accelerator_opts", mine.set, MORPH_SET_USE | MORPH_SET_PCI);
+	if (error)
+		return error;
+	if ((mine.set & MORPH_SET_PCI) && (!mine.pci || strlen(mine.pci) >= MORPH_PCI_BYTES))
+		return lm_fail(ctx, EINVAL, "a PCI address has at most %d characters",
+			       MORPH_PCI_BYTES - 1);
+	request = lm_request(ctx, MORPH_CMD_ACCELERATOR_SET, 4 * ATTR32_BYTES + MORPH_PCI_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_ACCELERATOR_FABRIC, fabric);
+	put(request, MORPH_A_ACCELERATOR_ID, accelerator);
+	if (mine.set & MORPH_SET_USE)
+		put(request, MORPH_A_ACCELERATOR_USE, mine.use);
+	if (mine.set & MORPH_SET_PCI)
+		nla_put_string(request, MORPH_A_ACCELERATOR_PCI, mine.pci);
+	return lm_do(ctx, request, out, "change accelerator %u", accelerator);
+}
+
+MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
+				       const struct morph_slice_request *wanted, uint32_t owner,
+				       struct morph_object **out)
+{
+	size_t listed = wanted->accelerators ? wanted->accelerators_count : 0;
+	struct nl_msg *request;
+	int error;
+
+	if (out)
+		*out = NULL;
+	error = lm_request_check(wanted);
+	if (error)
+		return error;
+	if (!wanted->name[0])
+		return lm_fail(ctx, EINVAL, "a slice made for a user needs a name");
+	request = lm_request(ctx, MORPH_CMD_SLICE_CREATE,
+			     (10 + listed + wanted->spares_count) * ATTR32_BYTES +
+			     MORPH_NAME_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_SLICE_FABRIC, fabric);
+	nla_put_string(request, MORPH_A_SLICE_NAME, wanted->name);
+	put(request, MORPH_A_SLICE_OWNER, owner);
+	if (wanted->mode)
+		put(request, MORPH_A_SLICE_MODE, wanted->mode);
+	put(request, MORPH_A_SLICE_FAILOVER, wanted->failover);
+	put(request, MORPH_A_SLICE_TRANSIT, wanted->transit);
+	put(request, MORPH_A_SLICE_SPARES, wanted->spare_policy);
+	if (wanted->reserved)
+		nla_put_u8(request, MORPH_A_SLICE_RESERVED, 1);
+	if (!wanted->accelerators)
+		put(request, MORPH_A_SLICE_RANKS_COUNT, wanted->accelerators_count);
+	put_list(request, MORPH_A_SLICE_ACCELERATOR, wanted->accelerators, listed);
+	put_list(request, MORPH_A_SLICE_SPARE, wanted->spares, wanted->spares_count);
+	return lm_do(ctx, request, out, "create slice \"%s\"", wanted->name);
+}
+
+MORPH_API int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+				    const struct morph_slice_set_opts *opts,
+				    struct morph_object **out)
+{
+	struct morph_slice_set_opts mine;
+	struct nl_msg *request;
+	int error;
+
+	if (out)
+		*out = NULL;
+	error = lm_opts_check(ctx, opts, sizeof(mine), "morph_slice_set_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	error = check_set(ctx, "morph_slice_set_opts", mine.set,
+			  MORPH_SET_FAILOVER | MORPH_SET_OWNER | MORPH_SET_MODE);
+	if (error)
+		return error;
+	request = lm_request(ctx, MORPH_CMD_SLICE_SET, 5 * ATTR32_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_SLICE_FABRIC, fabric);
+	put(request, MORPH_A_SLICE_ID, slice);
+	if (mine.set & MORPH_SET_FAILOVER)
+		put(request, MORPH_A_SLICE_FAILOVER, mine.failover);
+	if (mine.set & MORPH_SET_OWNER)
+		put(request, MORPH_A_SLICE_OWNER, mine.owner);
+	if (mine.set & MORPH_SET_MODE)
+		put(request, MORPH_A_SLICE_MODE, mine.mode);
+	return lm_do(ctx, request, out, "change slice %u", slice);
+}
+
+MORPH_API int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+				       bool force)
+{
+	struct nl_msg *request = lm_request(ctx, MORPH_CMD_SLICE_DELETE, 3 * ATTR32_BYTES);
+
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_SLICE_FABRIC, fabric);
+	put(request, MORPH_A_SLICE_ID, slice);
+	if (force)
+		nla_put_flag(request, MORPH_A_SLICE_FORCE);
+	return lm_do(ctx, request, NULL, "delete slice %u", slice);
+}
+
+/* ------------------------------------------------------------- transactions */
+
+static size_t changes_bytes(const struct morph_txn *txn)
+{
+	size_t bytes = 0;
+
+	for (uint32_t at = 0; at < txn->count; at++)
+		bytes += NEST_BYTES + 7 * ATTR32_BYTES + ATTR64_BYTES +
+			 (size_t)txn->changes[at].guides.count * ATTR32_BYTES;
+	return bytes;
+}
+
+static void put_change(struct nl_msg *request, const struct morph_change *change)
+{
+	const __u32 *guides = (const void *)(uintptr_t)change->guides.ptr;
+	struct nlattr *nest = nla_nest_start(request, MORPH_A_TXN_CHANGE | NLA_F_NESTED);
+
+	put(request, MORPH_A_CHANGE_OP, change->op);
+	if (change->op == MORPH_CHANGE_ADD) {
+		put(request, MORPH_A_CHANGE_SRC_RANK, change->src_rank);
+		put(request, MORPH_A_CHANGE_DST_RANK, change->dst_rank);
+	} else {
+		put(request, MORPH_A_CHANGE_CIRCUIT, change->circuit);
+	}
+	if (change->op != MORPH_CHANGE_REMOVE) {
+		if (change->src_plane != MORPH_PLANE_ANY)
+			put(request, MORPH_A_CHANGE_SRC_PLANE, change->src_plane);
+		if (change->dst_plane != MORPH_PLANE_ANY)
+			put(request, MORPH_A_CHANGE_DST_PLANE, change->dst_plane);
+		if (change->lanes_count)
+			put(request, MORPH_A_CHANGE_LANES_COUNT, change->lanes_count);
+		if (change->lanes)
+			nla_put_u64(request, MORPH_A_CHANGE_LANES, change->lanes);
+		put_list(request, MORPH_A_CHANGE_GUIDE, guides, change->guides.count);
+	}
+	nla_nest_end(request, nest);
+}
+
+static void put_txn(struct nl_msg *request, const struct morph_txn *txn)
+{
+	if (txn->cookie)
+		nla_put_u64(request, MORPH_A_TXN_COOKIE, txn->cookie);
+	if (txn->generation != MORPH_GENERATION_ANY)
+		nla_put_u64(request, MORPH_A_TXN_GENERATION, txn->generation);
+	if (txn->lease_ns)
+		nla_put_u64(request, MORPH_A_TXN_LEASE_NS, txn->lease_ns);
+	if (txn->flags & MORPH_TXN_DRY_RUN)
+		nla_put_flag(request, MORPH_A_TXN_DRY_RUN);
+	if (txn->flags & MORPH_TXN_EACH)
+		nla_put_flag(request, MORPH_A_TXN_EACH);
+	if (txn->flags & MORPH_TXN_PREPARE)
+		nla_put_flag(request, MORPH_A_TXN_PREPARE);
+	for (uint32_t at = 0; at < txn->count; at++)
+		put_change(request, &txn->changes[at]);
+}
+
+/* The reply of an act on transactions, with the verdict in it. */
+static int do_txn(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **out,
+		  const char *what, uint32_t which)
+{
+	struct morph_object *txn;
+	int error = lm_do(ctx, request, &txn, "%s %u", what, which);
+
+	if (!error)
+		error = lm_verdict(ctx, txn, "%s %u", what, which);
+	if (out)
+		*out = txn;
+	else
+		morph_object_free(txn);
+	return error;
+}
+
+MORPH_API int morph_admin_circuit_apply(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+					const struct morph_txn *txn, struct morph_object **out)
+{
+	size_t bytes = 8 * ATTR64_BYTES + changes_bytes(txn);
+	struct nl_msg *request;
+	int error;
+
+	if (out)
+		*out = NULL;
+	error = lm_txn_check(txn);
+	if (error)
+		return error;
+	if (bytes > MAX_MESSAGE_BYTES)
+		return lm_fail(ctx, EINVAL, "the changes need %zu bytes, a message takes %u", bytes,
+			       MAX_MESSAGE_BYTES);
+	request = lm_request(ctx, MORPH_CMD_CIRCUIT_APPLY, bytes);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_TXN_FABRIC, fabric);
+	put(request, MORPH_A_TXN_SLICE, slice);
+	put_txn(request, txn);
+	return do_txn(ctx, request, out, "change the circuits of slice", slice);
+}
+
+MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
+				   uint32_t verb, uint64_t lease_ns, struct morph_object **out)
+{
+	struct nl_msg *request;
+
+	if (out)
+		*out = NULL;
+	if (verb == MORPH_TXN_QUERY || !morph_txn_verb_name(verb))
+		return lm_fail(ctx, EINVAL, "%u is nothing to do to a transaction: commit, confirm or revert",
+			       verb);
+	request = lm_request(ctx, MORPH_CMD_TXN_STEP, 3 * ATTR32_BYTES + ATTR64_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_TXN_FABRIC, fabric);
+	put(request, MORPH_A_TXN_ID, txn);
+	put(request, MORPH_A_TXN_VERB, verb);
+	if (lease_ns)
+		nla_put_u64(request, MORPH_A_TXN_LEASE_NS, lease_ns);
+	return do_txn(ctx, request, out, "go on with transaction", txn);
+}
+
+/* ---------------------------------------------------------------- hardware */
+
+static int hardware(struct morph_ctx *ctx, uint32_t command, uint32_t fabric, uint32_t part,
+		    uint32_t index, int cordoned, struct morph_object **out)
+{
+	const char *word = morph_part_name(part);
+	struct nl_msg *request;
+
+	if (out)
+		*out = NULL;
+	if (!part || !word)
+		return lm_fail(ctx, EINVAL, "%u is no kind of hardware", part);
+	request = lm_request(ctx, command, 4 * ATTR32_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_HARDWARE_FABRIC, fabric);
+	put(request, MORPH_A_HARDWARE_PART, part);
+	put(request, MORPH_A_HARDWARE_INDEX, index);
+	if (cordoned >= 0)
+		nla_put_u8(request, MORPH_A_HARDWARE_CORDONED, (uint8_t)cordoned);
+	return lm_do(ctx, request, out, "%s %s %u", lm_command(command)->name, word, index);
+}
+
+MORPH_API int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+				       uint32_t index, bool cordoned, struct morph_object **out)
+{
+	return hardware(ctx, MORPH_CMD_HARDWARE_SET, fabric, part, index, cordoned, out);
+}
+
+MORPH_API int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+					uint32_t index, struct morph_object **out)
+{
+	return hardware(ctx, MORPH_CMD_HARDWARE_FAIL, fabric, part, index, -1, out);
+}
+
+MORPH_API int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+					uint32_t index, struct morph_object **out)
+{
+	return hardware(ctx, MORPH_CMD_HARDWARE_TEST, fabric, part, index, -1, out);
+}
+
+MORPH_API int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+				  uint32_t rank, uint32_t spare, struct morph_object **out)
+{
+	struct nl_msg *request;
+
+	if (out)
+		*out = NULL;
+	request = lm_request(ctx, MORPH_CMD_REPLACE, 4 * ATTR32_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_REPLACE_FABRIC, fabric);
+	put(request, MORPH_A_REPLACE_SLICE, slice);
+	put(request, MORPH_A_REPLACE_RANK, rank);
+	if (spare != MORPH_ANY)
+		put(request, MORPH_A_REPLACE_SPARE, spare);
+	return lm_do(ctx, request, out, "replace rank %u of slice %u", rank, slice);
+}
+
+/* ------------------------------------------------------- why not, and quotas */
+
+MORPH_API int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
+				  const struct morph_why_not_opts *opts, struct morph_object **out)
+{
+	struct morph_why_not_opts mine;
+	struct nl_msg *request;
+	int error;
+
+	*out = NULL;
+	error = lm_opts_check(ctx, opts, sizeof(mine), "morph_why_not_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (!mine.accelerators)
+		mine.accelerators_count = 0;
+	if ((!mine.count && !mine.accelerators_count) || (mine.flags & ~MORPH_WHY_NOT_RING))
+		return lm_fail(ctx, EINVAL,
+			       "morph_why_not_opts: neither count nor accelerators, or an unknown flag");
+	request = lm_request(ctx, MORPH_CMD_WHY_NOT,
+			     (5 + mine.accelerators_count) * ATTR32_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_WHY_NOT_FABRIC, fabric);
+	if (!mine.accelerators_count)
+		put(request, MORPH_A_WHY_NOT_COUNT, mine.count);
+	put_list(request, MORPH_A_WHY_NOT_ACCELERATOR, mine.accelerators, mine.accelerators_count);
+	put(request, MORPH_A_WHY_NOT_TRANSIT, mine.transit);
+	if (mine.flags & MORPH_WHY_NOT_RING)
+		nla_put_flag(request, MORPH_A_WHY_NOT_RING);
+	if (mine.lanes_count)
+		put(request, MORPH_A_WHY_NOT_LANES_COUNT, mine.lanes_count);
+	return lm_do(ctx, request, out, "ask why not");
+}
+
+MORPH_API int morph_admin_quota_set(struct morph_ctx *ctx, uint32_t uid,
+				    const struct morph_quota_opts *opts, struct morph_object **out)
+{
+	struct morph_quota_opts mine;
+	struct nl_msg *request;
+	int error;
+
+	if (out)
+		*out = NULL;
+	error = lm_opts_check(ctx, opts, sizeof(mine), "morph_quota_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	error = check_set(ctx, "morph_quota_opts", mine.set, 2 * MORPH_QUOTA_BYTES - 1);
+	if (error)
+		return error;
+	request = lm_request(ctx, MORPH_CMD_QUOTA_SET, 6 * ATTR32_BYTES + ATTR64_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	if (uid != MORPH_ANY)
+		put(request, MORPH_A_QUOTA_UID, uid);
+	if (mine.set & MORPH_QUOTA_ACCELERATORS)
+		put(request, MORPH_A_QUOTA_ACCELERATORS, mine.accelerators);
+	if (mine.set & MORPH_QUOTA_CIRCUITS)
+		put(request, MORPH_A_QUOTA_CIRCUITS, mine.circuits);
+	if (mine.set & MORPH_QUOTA_LANES)
+		put(request, MORPH_A_QUOTA_LANES, mine.lanes);
+	if (mine.set & MORPH_QUOTA_PREPARED)
+		put(request, MORPH_A_QUOTA_PREPARED, mine.prepared);
+	if (mine.set & MORPH_QUOTA_REPLACEMENTS)
+		put(request, MORPH_A_QUOTA_REPLACEMENTS, mine.replacements);
+	if (mine.set & MORPH_QUOTA_BYTES)
+		nla_put_u64(request, MORPH_A_QUOTA_BYTES, mine.bytes);
+	return lm_do(ctx, request, out, "change the limits of user %d", (int)uid);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Contexts, errors, options. */
+#include <stdio.h>
+
+#include "internal.h"
+
+#define TEXT(number)	#number
+#define VERSION_TEXT(major, minor, patch)	TEXT(major) "." TEXT(minor) "." TEXT(patch)
+
+static struct lm_transport *transport_new(const struct morph_ctx_opts *opts)
+{
+	const char *record = opts->record_path;
+	struct lm_transport *real;
+
+	if (opts->replay_path)
+		return lm_transport_replay(opts->replay_path);
+	if (!record)
+		record = secure_getenv("MORPH_RECORD");
+	real = lm_transport_real();
+	if (!real || !record || !*record)
+		return real;
+	return lm_transport_record(real, record);
+}
+
+MORPH_API int morph_ctx_new(const struct morph_ctx_opts *opts, struct morph_ctx **out)
+{
+	struct morph_ctx_opts mine;
+	struct morph_ctx *ctx;
+	int error;
+
+	*out = NULL;
+	error = lm_opts_check(NULL, opts, sizeof(mine), "morph_ctx_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (mine.reserved || (mine.record_path && mine.replay_path))
+		return -EINVAL;
+	ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return -ENOMEM;
+	ctx->netlink = -1;
+	ctx->dump_retries = mine.dump_retries ? mine.dump_retries : LM_RETRIES;
+	ctx->transport = transport_new(&mine);
+	if (!ctx->transport) {
+		error = -errno;
+		free(ctx);
+		return error;
+	}
+	*out = ctx;
+	return 0;
+}
+
+MORPH_API void morph_ctx_free(struct morph_ctx *ctx)
+{
+	if (!ctx)
+		return;
+	if (ctx->netlink >= 0)
+		ctx->transport->ops->close(ctx->transport, ctx->netlink);
+	ctx->transport->ops->free(ctx->transport);
+	free(ctx->message);
+	free(ctx);
+}
+
+MORPH_API const char *morph_library_version(void)
+{
+	return VERSION_TEXT(MORPH_LIBRARY_MAJOR, MORPH_LIBRARY_MINOR, MORPH_LIBRARY_PATCH);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+void lm_error_clear(struct morph_ctx *ctx)
+{
+	memset(&ctx->error, 0, sizeof(ctx->error));
+}
+
+/* Append to the error's text; what does not fit is cut. */
+static void LM_PRINTF(2, 3) text_add(struct lm_error *error, const char *format, ...)
+{
+	size_t used = strlen(error->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
+	va_end(arguments);
+}
+
+/* What the kernel said besides its sentence: rule, numbers, culprit. */
+static void text_add_reason(struct lm_error *error)
+{
+	const char *reason = morph_reason_name(error->reason);
+	const char *part = morph_part_name(error->part);
+
+	if (error->reason && reason)
+		text_add(error, " (%s", reason);
+	else if (error->reason)
+		text_add(error, " (rule %u", error->reason);
+	else
+		return;
+	if (error->have || error->need)
+		text_add(error, ", have %lld, need %lld", (long long)error->have,
+			 (long long)error->need);
+	if (error->part && part)
+		text_add(error, ", %s %u", part, error->index);
+	text_add(error, ")");
+}
+
+int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments)
+{
+	struct lm_error *error = &ctx->error;
+
+	error->code = code;
+	vsnprintf(error->text, sizeof(error->text), format, arguments);
+	text_add(error, ": %s", error->kernel[0] ? error->kernel : strerror(code));
+	text_add_reason(error);
+	if (error->attribute[0])
+		text_add(error, " [attribute %s]", error->attribute);
+	return -code;
+}
+
+int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	lm_error_clear(ctx);
+	ctx->error.code = code;
+	va_start(arguments, format);
+	vsnprintf(ctx->error.text, sizeof(ctx->error.text), format, arguments);
+	va_end(arguments);
+	return -code;
+}
+
+MORPH_API int morph_error_code(const struct morph_ctx *ctx)
+{
+	return ctx->error.code;
+}
+
+MORPH_API const char *morph_error_text(const struct morph_ctx *ctx)
+{
+	return ctx->error.text;
+}
+
+MORPH_API const char *morph_error_kernel_text(const struct morph_ctx *ctx)
+{
+	return ctx->error.kernel;
+}
+
+MORPH_API const char *morph_error_attribute(const struct morph_ctx *ctx)
+{
+	return ctx->error.attribute;
+}
+
+MORPH_API uint32_t morph_error_reason(const struct morph_ctx *ctx)
+{
+	return ctx->error.reason;
+}
+
+MORPH_API uint32_t morph_error_part(const struct morph_ctx *ctx)
+{
+	return ctx->error.part;
+}
+
+MORPH_API uint32_t morph_error_index(const struct morph_ctx *ctx)
+{
+	return ctx->error.index;
+}
+
+MORPH_API int64_t morph_error_have(const struct morph_ctx *ctx)
+{
+	return ctx->error.have;
+}
+
+MORPH_API int64_t morph_error_need(const struct morph_ctx *ctx)
+{
+	return ctx->error.need;
+}
+
+/* ----------------------------------------------------------------- options */
+
+int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const char *what)
+{
+	size_t size;
+
+	if (!opts)
+		return 0;
+	memcpy(&size, opts, sizeof(size));
+	if (size < sizeof(size))
+		return ctx ? lm_fail(ctx, EINVAL, "%s.sz is %zu: use MORPH_OPTS()", what, size)
+			   : -EINVAL;
+	for (size_t at = known; at < size; at++)
+		if (((const unsigned char *)opts)[at])
+			return ctx ? lm_fail(ctx, E2BIG,
+					     "%s has an option at byte %zu that this library does not know",
+					     what, at)
+				   : -E2BIG;
+	return 0;
+}
+
+void lm_opts_copy(void *mine, const void *opts, size_t known)
+{
+	size_t size = 0;
+
+	memset(mine, 0, known);
+	if (!opts)
+		return;
+	memcpy(&size, opts, sizeof(size));
+	memcpy(mine, opts, size < known ? size : known);
+}

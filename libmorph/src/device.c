@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Commands on devices, waiting, the list of nodes. */
+#include <poll.h>
+#include <stdio.h>
+
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argument, size_t size,
+	     const char *format, ...)
+{
+	struct morph_head *head = argument;
+	struct lm_error *error = &ctx->error;
+	va_list arguments;
+	int result;
+
+	lm_error_clear(ctx);
+	head->size = (__u32)size;
+	head->detail_ptr = (uintptr_t)error->kernel;
+	head->detail_len = sizeof(error->kernel);
+	result = ctx->transport->ops->ioctl(ctx->transport, fd, command, argument);
+	error->kernel[sizeof(error->kernel) - 1] = '\0';
+	if (result >= 0) {
+		lm_error_clear(ctx);
+		return result;
+	}
+	error->reason = head->reason;
+	error->part = head->part;
+	error->index = head->index;
+	error->have = head->have;
+	error->need = head->need;
+	va_start(arguments, format);
+	lm_fail_kernel(ctx, -result, format, arguments);
+	va_end(arguments);
+	return result;
+}
+
+int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what)
+{
+	int events = ctx->transport->ops->poll(ctx->transport, fd, timeout_ns);
+
+	if (events < 0)
+		return lm_fail(ctx, -events, "wait for %s: %s", what, strerror(-events));
+	if (events & POLLIN)
+		return 1;
+	if (events & (POLLHUP | POLLERR | POLLNVAL))
+		return lm_fail(ctx, ENODEV, "wait for %s: it is gone", what);
+	return 0;
+}
+
+/* One line "ACTION KIND NUMBER PATH" to an object; NULL when out of memory. */
+struct morph_object *lm_device_parse(const char *line)
+{
+	char action[16], kind[16];
+	struct morph_object *object;
+	unsigned int number;
+	int path = 0;
+
+	if (sscanf(line, "%15s %15s %u %n", action, kind, &number, &path) != 3 || !path)
+		return NULL;
+	object = lm_object_new(MORPH_OBJECT_DEVICE, NULL);
+	if (!object)
+		return NULL;
+	if (lm_put_text(object, LM_LOCAL_DEVICE_ACTION, action, sizeof(action)) ||
+	    lm_put_text(object, LM_LOCAL_DEVICE_KIND, kind, sizeof(kind)) ||
+	    lm_put_uint(object, LM_LOCAL_DEVICE_NUMBER, number) ||
+	    lm_put_text(object, LM_LOCAL_DEVICE_PATH, line + path, strcspn(line + path, "\n"))) {
+		morph_object_free(object);
+		return NULL;
+	}
+	return object;
+}
+
+static int compare_devices(const struct morph_object *a, const struct morph_object *b)
+{
+	int kinds = strcmp(morph_get_device_kind(a), morph_get_device_kind(b));
+	uint32_t left = morph_get_device_number(a), right = morph_get_device_number(b);
+
+	return kinds ? kinds : (left > right) - (left < right);
+}
+
+MORPH_API int morph_devices(struct morph_ctx *ctx, struct morph_list **out)
+{
+	struct morph_list *list = lm_list_new();
+	char *text = NULL;
+	int error;
+
+	*out = NULL;
+	if (!list)
+		return lm_fail(ctx, ENOMEM, "list devices: out of memory");
+	error = ctx->transport->ops->devices(ctx->transport, &text);
+	if (error < 0) {
+		morph_list_free(list);
+		return lm_fail(ctx, -error, "list devices: %s", strerror(-error));
+	}
+	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+		error = lm_list_add(list, lm_device_parse(line));
+		if (error)
+			break;
+	}
+	free(text);
+	if (error) {
+		morph_list_free(list);
+		return lm_fail(ctx, -error, "list devices: %s", strerror(-error));
+	}
+	lm_list_sort(list, compare_devices);
+	*out = list;
+	return 0;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of libmorph share. Names begin with lm_ so that the static library
+ * takes no name from a program.
+ */
+#ifndef LM_INTERNAL_H
+#define LM_INTERNAL_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <morph/morph.h>
+
+#include "schema.h"
+#include "transport.h"
+
+#define MORPH_API	__attribute__((visibility("default")))
+#define LM_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+
+#define LM_DEV_DIR		"/dev/morph"
+#define LM_RETRIES		8	/* of torn reads, and of overtaken plans */
+#define LM_MAX_CHANGES		1024	/* as MORPH_TXN_RUN takes */
+
+/* ---------------------------------------------------------------- contexts */
+
+struct lm_error {
+	int code;		/* positive errno */
+	uint32_t reason;
+	uint32_t part;
+	uint32_t index;
+	int64_t have;
+	int64_t need;
+	char text[768];
+	char kernel[256];	/* the kernel's sentence */
+	char attribute[96];	/* the attribute it objects to */
+};
+
+struct morph_ctx {
+	struct lm_transport *transport;
+	struct lm_error error;
+	uint32_t dump_retries;
+	int netlink;		/* handle of the socket for requests, -1: not open */
+	uint16_t family;	/* of netlink; 0: not resolved yet */
+	uint32_t monitor_group;
+	uint32_t seq;		/* of the last request */
+	void *message;		/* receive buffer */
+	size_t message_bytes;
+};
+
+/* Note a failure; @code is a positive errno. Returns -code. */
+int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...) LM_PRINTF(3, 4);
+
+/* The same, keeping what was noted of the kernel's answer since lm_error_clear(). */
+int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments);
+
+/* Forget the last failure before talking to the kernel. */
+void lm_error_clear(struct morph_ctx *ctx);
+
+/* Check options: 0, or -EINVAL/-E2BIG. @known is the size that this library knows. */
+int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const char *what);
+
+/* Copy checked options into the library's own structure of @known bytes, zeros for NULL. */
+void lm_opts_copy(void *mine, const void *opts, size_t known);
+
+/* ----------------------------------------------------------------- objects */
+
+struct morph_object *lm_object_new(uint32_t type, const char *command);
+
+/* Each returns 0 or -ENOMEM; @number is a netlink number or one of attrs_gen.h. */
+int lm_put_uint(struct morph_object *object, uint32_t number, uint64_t value);
+int lm_put_sint(struct morph_object *object, uint32_t number, int64_t value);
+int lm_put_text(struct morph_object *object, uint32_t number, const char *text, size_t room);
+int lm_put_uuid(struct morph_object *object, uint32_t number, const void *bytes);
+/* Takes @inner, also on failure; NULL is a failure. */
+int lm_put_object(struct morph_object *object, uint32_t number, struct morph_object *inner);
+
+struct morph_list *lm_list_new(void);
+/* Takes @object, also on failure; NULL is a failure. */
+int lm_list_add(struct morph_list *list, struct morph_object *object);
+/* Take the last object out of a list. */
+struct morph_object *lm_list_pop(struct morph_list *list);
+void lm_list_clear(struct morph_list *list);
+void lm_list_set_seq(struct morph_list *list, uint64_t seq);
+void lm_list_sort(struct morph_list *list,
+		  int (*compare)(const struct morph_object *a, const struct morph_object *b));
+
+bool lm_uuid_parse(const char *text, uint8_t bytes[MORPH_UUID_BYTES]);
+
+/* uapi structures to objects; NULL when out of memory. */
+struct morph_object *lm_from_fabric(const struct morph_fabric_info *info);
+struct morph_object *lm_from_accelerator(const void *entry, uint32_t fabric, uint64_t seq);
+struct morph_object *lm_from_guide(const void *entry, uint32_t fabric, uint64_t seq);
+struct morph_object *lm_from_element(const void *entry, uint32_t fabric, uint64_t seq);
+/* @info's arrays hold as many entries as their counts say, or their ptr is 0. */
+struct morph_object *lm_from_slice(const struct morph_slice_info *info, uint32_t fabric);
+struct morph_object *lm_from_circuit(const struct morph_circuit_info *info, uint32_t fabric,
+				     uint32_t slice);
+struct morph_object *lm_from_path(const struct morph_circuit_path *path, uint32_t fabric,
+				  uint32_t slice);
+struct morph_object *lm_from_event(const struct morph_event *event, uint32_t fabric);
+struct morph_object *lm_from_times(const struct morph_times *times);
+struct morph_object *lm_from_run(const struct morph_txn_run *run, uint32_t fabric, uint32_t slice,
+				 int error);
+struct morph_object *lm_from_step(const struct morph_txn_step *step, uint32_t fabric,
+				  uint32_t slice, int error);
+
+/* ----------------------------------------------------------------- devices */
+
+struct morph_fabric {
+	struct morph_ctx *ctx;
+	int fd;
+	uint32_t number;
+};
+
+struct morph_slice {
+	struct morph_ctx *ctx;
+	int fd;
+	uint32_t fabric;
+	uint32_t number;
+};
+
+struct morph_slice_request {
+	struct morph_ctx *ctx;
+	uint32_t *accelerators;
+	uint32_t *spares;
+	uint32_t accelerators_count;	/* with accelerators NULL: how many */
+	uint32_t spares_count;
+	uint32_t failover;
+	uint32_t transit;
+	uint32_t spare_policy;
+	uint32_t mode;
+	bool reserved;
+	char name[MORPH_NAME_BYTES];
+};
+
+struct morph_txn {
+	struct morph_ctx *ctx;
+	struct morph_change *changes;	/* guides.ptr points to memory of the transaction */
+	uint32_t count;
+	uint32_t room;
+	uint32_t flags;			/* MORPH_TXN_* */
+	uint64_t cookie;
+	uint64_t generation;
+	uint64_t lease_ns;
+};
+
+/*
+ * Run a command on a device. @argument begins with struct morph_head, of which size
+ * and detail are set here; the caller has zeroed it and set its flags. On failure the
+ * context has the kernel's sentence behind that of @format.
+ */
+int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argument, size_t size,
+	     const char *format, ...) LM_PRINTF(6, 7);
+
+/* Wait for a handle to be readable: 1, 0 or a negative errno. */
+int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what);
+
+/* One line of lm_transport_ops.devices as an object; NULL when out of memory. */
+struct morph_object *lm_device_parse(const char *line);
+
+/* A number without anything else in the text. */
+bool lm_number(const char *text, uint32_t *value);
+
+/* 0, or a noted -EINVAL when the request says neither how many nor which. */
+int lm_request_check(const struct morph_slice_request *request);
+int lm_txn_check(const struct morph_txn *txn);
+
+/* ----------------------------------------------------------------- netlink */
+
+struct nl_msg;
+struct nlmsghdr;
+
+/* Begin a request for @command; @bytes of attributes are expected. NULL: noted failure. */
+struct nl_msg *lm_request(struct morph_ctx *ctx, uint32_t command, size_t bytes);
+
+/* Send a request and free it; the reply's object, if it has one, goes to @out (may be NULL). */
+int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **out,
+	  const char *format, ...) LM_PRINTF(4, 5);
+
+/* Send a dump request and free it; torn dumps are repeated. */
+int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **out,
+	    const char *format, ...) LM_PRINTF(4, 5);
+
+/* Resolve family and group; 0 or a noted failure. */
+int lm_netlink_connect(struct morph_ctx *ctx);
+
+/* The object in a message; NULL: not of the family (*code 0) or a failure (*code < 0). */
+struct morph_object *lm_decode(struct morph_ctx *ctx, const struct nlmsghdr *header, int *code);
+
+/* Attributes to values of an object; 0 or a negative errno. */
+int lm_decode_attrs(struct morph_object *object, const void *attributes, int bytes);
+
+/* The answer of generic netlink's controller: number of the family and of its group. */
+int lm_family_parse(struct morph_ctx *ctx, const struct nlmsghdr *header);
+
+/* Name the attribute at @offset of a request: "change.src-rank", or "". */
+void lm_attr_path(const struct nlmsghdr *request, uint32_t offset, char *text, size_t room);
+
+/* Name attribute @number, missing in the nest at offset @nest (0: at the top). */
+void lm_missing_path(const struct nlmsghdr *request, uint32_t nest, uint32_t number, char *text,
+		     size_t room);
+
+/* The verdict in a txn object: 0, or a noted failure with its reason. */
+int lm_verdict(struct morph_ctx *ctx, const struct morph_object *txn, const char *format, ...)
+	LM_PRINTF(3, 4);
+
+#endif /* LM_INTERNAL_H */

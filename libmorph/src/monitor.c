@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Notifications: a second socket, whose overrun is an event. */
+#include <time.h>
+
+#include <netlink/msg.h>
+
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+#define DEFAULT_BUFFER_BYTES	(1u << 20)
+#define MESSAGES_PER_READ	64
+#define SECOND_NS		1000000000LL
+
+struct morph_monitor {
+	struct morph_ctx *ctx;
+	int fd;
+	void *message;
+	size_t message_bytes;
+};
+
+MORPH_API int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monitor_opts *opts,
+				struct morph_monitor **out)
+{
+	struct lm_transport *transport = ctx->transport;
+	struct morph_monitor_opts mine;
+	struct morph_monitor *monitor;
+	int error, fd;
+
+	*out = NULL;
+	error = lm_opts_check(ctx, opts, sizeof(mine), "morph_monitor_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (mine.reserved)
+		return lm_fail(ctx, EINVAL, "morph_monitor_opts.reserved is not 0");
+	error = lm_netlink_connect(ctx);
+	if (error)
+		return error;
+	monitor = calloc(1, sizeof(*monitor));
+	if (!monitor)
+		return lm_fail(ctx, ENOMEM, "make a monitor: out of memory");
+	fd = transport->ops->netlink_open(transport, mine.buffer_bytes ? mine.buffer_bytes
+								       : DEFAULT_BUFFER_BYTES);
+	error = fd < 0 ? fd : transport->ops->netlink_join(transport, fd, ctx->monitor_group);
+	if (error) {
+		if (fd >= 0)
+			transport->ops->close(transport, fd);
+		free(monitor);
+		return lm_fail(ctx, -error, "join the group \"" MORPH_MCGRP_MONITOR "\": %s",
+			       strerror(-error));
+	}
+	monitor->ctx = ctx;
+	monitor->fd = fd;
+	*out = monitor;
+	return 0;
+}
+
+MORPH_API void morph_monitor_free(struct morph_monitor *monitor)
+{
+	if (!monitor)
+		return;
+	monitor->ctx->transport->ops->close(monitor->ctx->transport, monitor->fd);
+	free(monitor->message);
+	free(monitor);
+}
+
+MORPH_API int morph_monitor_get_fd(const struct morph_monitor *monitor)
+{
+	return monitor->fd;
+}
+
+MORPH_API int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_ns)
+{
+	int events = monitor->ctx->transport->ops->poll(monitor->ctx->transport, monitor->fd,
+							timeout_ns);
+
+	if (events < 0)
+		return lm_fail(monitor->ctx, -events, "wait for notifications: %s",
+			       strerror(-events));
+	/* an overrun shows as an error on the socket, and reading tells of it */
+	return events != 0;
+}
+
+static int resync(struct morph_list *list)
+{
+	static const char text[] = "notifications were lost: dump again";
+	struct morph_object *object = lm_object_new(MORPH_OBJECT_RESYNC, NULL);
+
+	if (object && lm_put_text(object, LM_LOCAL_RESYNC_TEXT, text, sizeof(text))) {
+		morph_object_free(object);
+		object = NULL;
+	}
+	return lm_list_add(list, object);
+}
+
+/* One datagram: 0, -EAGAIN when there is none, or a failure. */
+static int read_one(struct morph_monitor *monitor, struct morph_list *list)
+{
+	struct lm_transport *transport = monitor->ctx->transport;
+	ssize_t bytes = transport->ops->netlink_receive(transport, monitor->fd, &monitor->message,
+							&monitor->message_bytes);
+	const struct nlmsghdr *header = monitor->message;
+	int left = (int)bytes;
+	int error = 0;
+
+	if (bytes == -ENOBUFS)
+		return resync(list);
+	if (bytes < 0)
+		return (int)bytes;
+	for (; nlmsg_ok(header, left) && !error;
+	     header = nlmsg_next((struct nlmsghdr *)header, &left)) {
+		struct morph_object *object = lm_decode(monitor->ctx, header, &error);
+
+		if (object)
+			error = lm_list_add(list, object);
+	}
+	return error;
+}
+
+MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_list **out)
+{
+	struct morph_list *list = lm_list_new();
+	int error = list ? 0 : -ENOMEM;
+
+	*out = NULL;
+	for (int message = 0; !error && message < MESSAGES_PER_READ; message++)
+		error = read_one(monitor, list);
+	if ((!error || error == -EAGAIN) && morph_list_count(list)) {
+		*out = list;
+		return (int)morph_list_count(list);
+	}
+	morph_list_free(list);
+	if (!error)
+		error = -EAGAIN;
+	return lm_fail(monitor->ctx, -error, "read notifications: %s", strerror(-error));
+}
+
+/* ------------------------------------------------- the end of a transaction */
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+/* Has it ended? A copy of what tells so goes to @out. */
+static int look_in(const struct morph_list *list, uint32_t fabric, uint32_t txn, bool *lost,
+		   struct morph_object **out)
+{
+	for (size_t at = 0; at < morph_list_count(list); at++) {
+		const struct morph_object *object = morph_list_get(list, at);
+
+		if (morph_object_type(object) == MORPH_OBJECT_RESYNC)
+			*lost = true;
+		if (morph_object_type(object) == MORPH_OBJECT_TXN &&
+		    morph_get_txn_fabric(object) == fabric && morph_get_txn_id(object) == txn &&
+		    morph_get_txn_outcome(object) != MORPH_OUTCOME_RUNNING)
+			return morph_object_copy(object, out);
+	}
+	return 0;
+}
+
+/* Ask the kernel; *out stays NULL while it runs. */
+static int look_up(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+		   struct morph_object **out)
+{
+	int error = morph_admin_txn(monitor->ctx, fabric, txn, out);
+
+	if (!error && morph_get_txn_outcome(*out) == MORPH_OUTCOME_RUNNING) {
+		morph_object_free(*out);
+		*out = NULL;
+	}
+	return error;
+}
+
+/* Wait for the next notifications and look into them; *out stays NULL while it runs. */
+static int look_again(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+		      int64_t timeout_ns, struct morph_object **out)
+{
+	struct morph_list *list;
+	bool lost = false;
+	int result = morph_monitor_wait(monitor, timeout_ns);
+
+	if (result <= 0)
+		return result;
+	result = morph_monitor_read(monitor, &list);
+	if (result < 0)
+		return result == -EAGAIN ? 0 : result;
+	result = look_in(list, fabric, txn, &lost, out);
+	morph_list_free(list);
+	if (!result && lost && !*out)
+		result = look_up(monitor, fabric, txn, out);
+	return result;
+}
+
+MORPH_API int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+				     int64_t timeout_ns, struct morph_object **out)
+{
+	struct morph_object *object = NULL;
+	int64_t end = now_ns() + timeout_ns;
+	int error = look_up(monitor, fabric, txn, &object);
+
+	if (out)
+		*out = NULL;
+	while (!error && !object) {
+		int64_t left = timeout_ns < 0 ? -1 : end - now_ns();
+
+		if (timeout_ns >= 0 && left < 0)
+			return lm_fail(monitor->ctx, ETIMEDOUT,
+				       "transaction %u of fabric %u is still running", txn, fabric);
+		error = look_again(monitor, fabric, txn, left, &object);
+	}
+	if (error)
+		return error;
+	error = lm_verdict(monitor->ctx, object, "transaction %u of fabric %u", txn, fabric);
+	if (out)
+		*out = object;
+	else
+		morph_object_free(object);
+	return error;
+}

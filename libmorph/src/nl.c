@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests over netlink: sent, answered, refused with the kernel's own words. */
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include <linux/genetlink.h>
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+#define SLACK_BYTES	64	/* for the request's own headers */
+
+/* What one exchange of messages gathers. */
+struct exchange {
+	struct morph_ctx *ctx;
+	const struct nlmsghdr *request;
+	struct morph_list *list;
+	bool torn;
+	bool done;
+};
+
+/* ------------------------------------------------------- the kernel's words */
+
+/* The kernel names a bad attribute by its offset, a missing one by number and nest. */
+static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
+{
+	struct lm_error *error = &x->ctx->error;
+	uint32_t offset = 0, nest = 0, missing = 0;
+	const struct nlattr *attr;
+	int left;
+
+	nla_for_each_attr(attr, (struct nlattr *)attributes, bytes, left) {
+		switch (nla_type(attr)) {
+		case NLMSGERR_ATTR_MSG:
+			nla_strlcpy(error->kernel, attr, sizeof(error->kernel));
+			break;
+		case NLMSGERR_ATTR_OFFS:
+			offset = nla_get_u32(attr);
+			break;
+		case NLMSGERR_ATTR_MISS_TYPE:
+			missing = nla_get_u32(attr);
+			break;
+		case NLMSGERR_ATTR_MISS_NEST:
+			nest = nla_get_u32(attr);
+			break;
+		}
+	}
+	if (x->request->nlmsg_type != x->ctx->family)
+		return;
+	if (missing)
+		lm_missing_path(x->request, nest, missing, error->attribute,
+				sizeof(error->attribute));
+	else if (offset)
+		lm_attr_path(x->request, offset, error->attribute, sizeof(error->attribute));
+}
+
+/* An error, or the acknowledgement that all went well. */
+static int parse_error(struct exchange *x, const struct nlmsghdr *header)
+{
+	const struct nlmsgerr *report = nlmsg_data(header);
+	size_t skip = sizeof(*report);
+
+	if (nlmsg_datalen(header) < (int)sizeof(*report))
+		return -EPROTO;
+	x->done = true;
+	if (!report->error)
+		return 0;
+	if (!(header->nlmsg_flags & NLM_F_CAPPED))
+		skip += report->msg.nlmsg_len - sizeof(report->msg);
+	skip = NLMSG_ALIGN(skip);
+	if ((header->nlmsg_flags & NLM_F_ACK_TLVS) && (int)skip < nlmsg_datalen(header))
+		parse_ext_ack(x, (const char *)report + skip, nlmsg_datalen(header) - (int)skip);
+	return report->error;
+}
+
+/* The end of a dump, which may have failed in its midst. */
+static int parse_done(struct exchange *x, const struct nlmsghdr *header)
+{
+	const char *data = nlmsg_data(header);
+	int result = 0;
+	int skip = NLMSG_ALIGN(sizeof(result));
+
+	x->done = true;
+	if (nlmsg_datalen(header) >= (int)sizeof(result))
+		memcpy(&result, data, sizeof(result));
+	if (result < 0 && (header->nlmsg_flags & NLM_F_ACK_TLVS) && skip < nlmsg_datalen(header))
+		parse_ext_ack(x, data + skip, nlmsg_datalen(header) - skip);
+	return result < 0 ? result : 0;
+}
+
+static int parse_message(struct exchange *x, const struct nlmsghdr *header)
+{
+	struct morph_object *object;
+	int code;
+
+	if (header->nlmsg_seq != x->request->nlmsg_seq)
+		return 0;	/* the rest of an exchange that was given up */
+	if (header->nlmsg_flags & NLM_F_DUMP_INTR)
+		x->torn = true;
+	switch (header->nlmsg_type) {
+	case NLMSG_ERROR:
+		return parse_error(x, header);
+	case NLMSG_DONE:
+		return parse_done(x, header);
+	case NLMSG_NOOP:
+		return 0;
+	case NLMSG_OVERRUN:
+		return -ENOBUFS;
+	}
+	if (header->nlmsg_type == GENL_ID_CTRL)
+		return lm_family_parse(x->ctx, header);
+	object = lm_decode(x->ctx, header, &code);
+	return object ? lm_list_add(x->list, object) : code;
+}
+
+/* Receive until the exchange is done. */
+static int receive(struct exchange *x)
+{
+	struct lm_transport *transport = x->ctx->transport;
+	int error = 0;
+
+	while (!x->done && !error) {
+		ssize_t bytes = transport->ops->netlink_receive(transport, x->ctx->netlink,
+								&x->ctx->message,
+								&x->ctx->message_bytes);
+		const struct nlmsghdr *header = x->ctx->message;
+		int left = (int)bytes;
+
+		if (bytes < 0)
+			return (int)bytes;
+		for (; nlmsg_ok(header, left) && !x->done && !error;
+		     header = nlmsg_next((struct nlmsghdr *)header, &left))
+			error = parse_message(x, header);
+	}
+	return error;
+}
+
+static int exchange(struct exchange *x, struct nlmsghdr *request, uint16_t flags)
+{
+	struct lm_transport *transport = x->ctx->transport;
+	int error;
+
+	request->nlmsg_flags = NLM_F_REQUEST | flags;
+	request->nlmsg_seq = ++x->ctx->seq;
+	x->request = request;
+	x->torn = x->done = false;
+	error = transport->ops->netlink_send(transport, x->ctx->netlink, request,
+					     request->nlmsg_len);
+	return error < 0 ? error : receive(x);
+}
+
+/* --------------------------------------------------------------- connecting */
+
+static int family_resolve(struct morph_ctx *ctx)
+{
+	struct nl_msg *message = nlmsg_alloc_size(256);
+	struct exchange x = { .ctx = ctx };
+	int error = -ENOMEM;
+
+	lm_error_clear(ctx);
+	if (message && genlmsg_put(message, 0, 0, GENL_ID_CTRL, 0, 0, CTRL_CMD_GETFAMILY, 2) &&
+	    !nla_put_string(message, CTRL_ATTR_FAMILY_NAME, MORPH_FAMILY_NAME))
+		error = exchange(&x, nlmsg_hdr(message), NLM_F_ACK);
+	nlmsg_free(message);
+	if (error == -ENOENT || (!error && !ctx->family))
+		return lm_fail(ctx, ENOENT,
+			       "the kernel has no netlink family \"" MORPH_FAMILY_NAME
+			       "\": is the module morph loaded?");
+	if (error)
+		return lm_fail(ctx, -error, "find the netlink family \"" MORPH_FAMILY_NAME "\": %s",
+			       strerror(-error));
+	return 0;
+}
+
+int lm_netlink_connect(struct morph_ctx *ctx)
+{
+	if (ctx->netlink < 0) {
+		int fd = ctx->transport->ops->netlink_open(ctx->transport, 0);
+
+		if (fd < 0)
+			return lm_fail(ctx, -fd, "open a netlink socket: %s", strerror(-fd));
+		ctx->netlink = fd;
+	}
+	return ctx->family ? 0 : family_resolve(ctx);
+}
+
+struct nl_msg *lm_request(struct morph_ctx *ctx, uint32_t command, size_t bytes)
+{
+	struct nl_msg *message;
+
+	if (lm_netlink_connect(ctx))
+		return NULL;
+	message = nlmsg_alloc_size(bytes + SLACK_BYTES);
+	if (message && genlmsg_put(message, 0, 0, ctx->family, 0, 0, (uint8_t)command,
+				   MORPH_FAMILY_VERSION))
+		return message;
+	nlmsg_free(message);
+	lm_fail(ctx, ENOMEM, "make a request: out of memory");
+	return NULL;
+}
+
+/* ----------------------------------------------------------------- exchanges */
+
+int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **out,
+	  const char *format, ...)
+{
+	struct exchange x = { .ctx = ctx, .list = lm_list_new() };
+	va_list arguments;
+	int error = -ENOMEM;
+
+	lm_error_clear(ctx);
+	if (x.list)
+		error = exchange(&x, nlmsg_hdr(request), NLM_F_ACK);
+	nlmsg_free(request);
+	if (out)
+		*out = x.list ? lm_list_pop(x.list) : NULL;
+	morph_list_free(x.list);
+	if (!error && out && !*out)
+		error = -EPROTO;
+	if (!error)
+		return 0;
+	va_start(arguments, format);
+	lm_fail_kernel(ctx, -error, format, arguments);
+	va_end(arguments);
+	return error;
+}
+
+/*
+ * Do entries of one fabric carry different seqs? Only those of which seq means "true
+ * at"; that of a transaction is the one of its own publish.
+ */
+static bool seq_differs(struct morph_list *list)
+{
+	const struct morph_object *before = NULL;
+	bool one_fabric = true;
+
+	for (size_t at = 0; at < morph_list_count(list); at++) {
+		const struct morph_object *object = morph_list_get(list, at);
+
+		switch (morph_object_type(object)) {
+		case MORPH_OBJECT_ACCELERATOR:
+		case MORPH_OBJECT_GUIDE:
+		case MORPH_OBJECT_ELEMENT:
+		case MORPH_OBJECT_SLICE:
+			break;
+		default:
+			return false;
+		}
+		if (before && morph_object_uint(before, "fabric") !=
+			      morph_object_uint(object, "fabric"))
+			one_fabric = false;
+		else if (before && morph_object_uint(before, "seq") !=
+				   morph_object_uint(object, "seq"))
+			return true;
+		before = object;
+	}
+	if (before && one_fabric)
+		lm_list_set_seq(list, morph_object_uint(before, "seq"));
+	return false;
+}
+
+int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **out,
+	    const char *format, ...)
+{
+	struct exchange x = { .ctx = ctx, .list = lm_list_new() };
+	va_list arguments;
+	int error = x.list ? -EAGAIN : -ENOMEM;
+
+	*out = NULL;
+	for (uint32_t attempt = 0; error == -EAGAIN && attempt <= ctx->dump_retries; attempt++) {
+		lm_error_clear(ctx);
+		lm_list_clear(x.list);
+		error = exchange(&x, nlmsg_hdr(request), NLM_F_DUMP);
+		if (!error && (x.torn || seq_differs(x.list)))
+			error = -EAGAIN;
+	}
+	nlmsg_free(request);
+	if (!error) {
+		*out = x.list;
+		return 0;
+	}
+	morph_list_free(x.list);
+	va_start(arguments, format);
+	lm_fail_kernel(ctx, -error, format, arguments);
+	va_end(arguments);
+	return error;
+}

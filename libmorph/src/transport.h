@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What libmorph asks of a kernel, and nothing besides: three transports stand behind
+ * it. The real one; one that records what the real one did; and the loopback, which
+ * answers from such a recording.
+ */
+#ifndef LM_TRANSPORT_H
+#define LM_TRANSPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct lm_transport;
+
+/*
+ * Handles are fds, so that a caller's poll() works on them. Calls return a negative
+ * errno on failure. Texts that come back are the caller's to free().
+ */
+struct lm_transport_ops {
+	int (*open)(struct lm_transport *transport, const char *path);
+	int (*adopt)(struct lm_transport *transport, int fd);	/* a duplicate */
+	int (*ioctl)(struct lm_transport *transport, int fd, unsigned long command, void *argument);
+	ssize_t (*read)(struct lm_transport *transport, int fd, void *buffer, size_t bytes);
+	int (*poll)(struct lm_transport *transport, int fd, int64_t timeout_ns);
+	void (*close)(struct lm_transport *transport, int fd);
+
+	/* A generic netlink socket; with @buffer_bytes non-blocking, for notifications. */
+	int (*netlink_open)(struct lm_transport *transport, uint32_t buffer_bytes);
+	int (*netlink_join)(struct lm_transport *transport, int fd, uint32_t group);
+	int (*netlink_send)(struct lm_transport *transport, int fd, const void *message,
+			    size_t bytes);
+	/* One datagram; *buffer grows as needed. */
+	ssize_t (*netlink_receive)(struct lm_transport *transport, int fd, void **buffer,
+				   size_t *room);
+
+	/* Lines "ACTION KIND NUMBER PATH\n". */
+	int (*devices)(struct lm_transport *transport, char **text);
+	int (*watch_open)(struct lm_transport *transport);
+	int (*watch_read)(struct lm_transport *transport, int fd, char **text);
+
+	void (*free)(struct lm_transport *transport);
+};
+
+struct lm_transport {
+	const struct lm_transport_ops *ops;
+};
+
+/* Each returns NULL and sets errno on failure. */
+struct lm_transport *lm_transport_real(void);
+/* Takes @inner, also on failure. */
+struct lm_transport *lm_transport_record(struct lm_transport *inner, const char *path);
+struct lm_transport *lm_transport_replay(const char *path);
+
+#endif /* LM_TRANSPORT_H */

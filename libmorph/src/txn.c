@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Transactions: the builder, run and step on a slice's file. */
+#include "internal.h"
+
+MORPH_API struct morph_txn *morph_txn_new(struct morph_ctx *ctx)
+{
+	struct morph_txn *txn = calloc(1, sizeof(*txn));
+
+	if (!txn) {
+		lm_fail(ctx, ENOMEM, "begin a transaction: out of memory");
+		return NULL;
+	}
+	txn->ctx = ctx;
+	txn->generation = MORPH_GENERATION_ANY;
+	return txn;
+}
+
+MORPH_API void morph_txn_clear(struct morph_txn *txn)
+{
+	for (uint32_t at = 0; at < txn->count; at++)
+		free((void *)(uintptr_t)txn->changes[at].guides.ptr);
+	txn->count = 0;
+	txn->flags = 0;
+	txn->cookie = 0;
+	txn->generation = MORPH_GENERATION_ANY;
+	txn->lease_ns = 0;
+}
+
+MORPH_API void morph_txn_free(struct morph_txn *txn)
+{
+	if (!txn)
+		return;
+	morph_txn_clear(txn);
+	free(txn->changes);
+	free(txn);
+}
+
+/* Append a change; its number, or a noted failure. */
+static int change_add(struct morph_txn *txn, const struct morph_change *change)
+{
+	if (txn->count == LM_MAX_CHANGES)
+		return lm_fail(txn->ctx, E2BIG, "a transaction takes %d changes at most",
+			       LM_MAX_CHANGES);
+	if (txn->count == txn->room) {
+		uint32_t room = txn->room ? txn->room * 2 : 16;
+		struct morph_change *changes = reallocarray(txn->changes, room, sizeof(*changes));
+
+		if (!changes)
+			return lm_fail(txn->ctx, ENOMEM, "add a change: out of memory");
+		txn->changes = changes;
+		txn->room = room;
+	}
+	txn->changes[txn->count] = *change;
+	return (int)txn->count++;
+}
+
+static int check_circuit_opts(struct morph_ctx *ctx, const struct morph_circuit_opts *opts)
+{
+	if (opts->flags & ~(MORPH_CIRCUIT_SRC_PLANE | MORPH_CIRCUIT_DST_PLANE))
+		return lm_fail(ctx, EINVAL, "morph_circuit_opts.flags is 0x%x: an unknown flag",
+			       opts->flags);
+	if (((opts->flags & MORPH_CIRCUIT_SRC_PLANE) && opts->src_plane >= MORPH_PLANE_ANY) ||
+	    ((opts->flags & MORPH_CIRCUIT_DST_PLANE) && opts->dst_plane >= MORPH_PLANE_ANY))
+		return lm_fail(ctx, EINVAL, "a plane is a number below %u", MORPH_PLANE_ANY);
+	if (!opts->guides != !opts->guides_count || opts->guides_count > UINT32_MAX)
+		return lm_fail(ctx, EINVAL, "morph_circuit_opts.guides: %zu guides at %p",
+			       opts->guides_count, (const void *)opts->guides);
+	return 0;
+}
+
+static int change_add_opts(struct morph_txn *txn, struct morph_change *change,
+			   const struct morph_circuit_opts *opts)
+{
+	struct morph_circuit_opts mine;
+	__u32 *guides = NULL;
+	int number;
+
+	number = lm_opts_check(txn->ctx, opts, sizeof(mine), "morph_circuit_opts");
+	if (number)
+		return number;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	number = check_circuit_opts(txn->ctx, &mine);
+	if (number)
+		return number;
+	change->src_plane = change->dst_plane = MORPH_PLANE_ANY;
+	if (mine.flags & MORPH_CIRCUIT_SRC_PLANE)
+		change->src_plane = (__u16)mine.src_plane;
+	if (mine.flags & MORPH_CIRCUIT_DST_PLANE)
+		change->dst_plane = (__u16)mine.dst_plane;
+	change->lanes = mine.lanes;
+	change->lanes_count = mine.lanes_count;
+	if (mine.guides) {
+		guides = reallocarray(NULL, mine.guides_count, sizeof(*guides));
+		if (!guides)
+			return lm_fail(txn->ctx, ENOMEM, "add a change: out of memory");
+		memcpy(guides, mine.guides, mine.guides_count * sizeof(*guides));
+		change->guides.ptr = (uintptr_t)guides;
+		change->guides.count = (__u32)mine.guides_count;
+		change->guides.stride = sizeof(*guides);
+	}
+	number = change_add(txn, change);
+	if (number < 0)
+		free(guides);
+	return number;
+}
+
+MORPH_API int morph_txn_add(struct morph_txn *txn, uint32_t src_rank, uint32_t dst_rank,
+			    const struct morph_circuit_opts *opts)
+{
+	struct morph_change change = {
+		.op = MORPH_CHANGE_ADD,
+		.src_rank = src_rank,
+		.dst_rank = dst_rank,
+	};
+
+	if (src_rank == dst_rank)
+		return lm_fail(txn->ctx, EINVAL, "a circuit from rank %u to itself", src_rank);
+	return change_add_opts(txn, &change, opts);
+}
+
+MORPH_API int morph_txn_remove(struct morph_txn *txn, uint32_t circuit)
+{
+	struct morph_change change = { .op = MORPH_CHANGE_REMOVE, .circuit = circuit };
+
+	return change_add(txn, &change);
+}
+
+MORPH_API int morph_txn_move(struct morph_txn *txn, uint32_t circuit,
+			     const struct morph_circuit_opts *opts)
+{
+	struct morph_change change = { .op = MORPH_CHANGE_MOVE, .circuit = circuit };
+
+	return change_add_opts(txn, &change, opts);
+}
+
+MORPH_API size_t morph_txn_count(const struct morph_txn *txn)
+{
+	return txn->count;
+}
+
+static void set_flag(struct morph_txn *txn, uint32_t flag, bool on)
+{
+	txn->flags = on ? txn->flags | flag : txn->flags & ~flag;
+}
+
+MORPH_API void morph_txn_set_dry_run(struct morph_txn *txn, bool dry_run)
+{
+	set_flag(txn, MORPH_TXN_DRY_RUN, dry_run);
+}
+
+MORPH_API void morph_txn_set_each(struct morph_txn *txn, bool each)
+{
+	set_flag(txn, MORPH_TXN_EACH, each);
+}
+
+MORPH_API void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns)
+{
+	set_flag(txn, MORPH_TXN_PREPARE, lease_ns != 0);
+	txn->lease_ns = lease_ns;
+}
+
+MORPH_API void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie)
+{
+	txn->cookie = cookie;
+}
+
+MORPH_API void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation)
+{
+	txn->generation = generation;
+}
+
+int lm_txn_check(const struct morph_txn *txn)
+{
+	if (!txn->count)
+		return lm_fail(txn->ctx, EINVAL, "the transaction has no changes");
+	if ((txn->flags & MORPH_TXN_EACH) && (txn->flags & MORPH_TXN_PREPARE))
+		return lm_fail(txn->ctx, EINVAL,
+			       "each change for itself and a prepared whole exclude each other");
+	return 0;
+}
+
+MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
+			    struct morph_object **out)
+{
+	struct morph_change *changes;
+	struct morph_txn_run run;
+	int error;
+
+	if (out)
+		*out = NULL;
+	error = lm_txn_check(txn);
+	if (error)
+		return error;
+	/* the kernel writes into the changes, and the builder stays as it is */
+	changes = reallocarray(NULL, txn->count, sizeof(*changes));
+	if (!changes)
+		return lm_fail(slice->ctx, ENOMEM, "run a transaction: out of memory");
+	memcpy(changes, txn->changes, txn->count * sizeof(*changes));
+	memset(&run, 0, sizeof(run));
+	run.head.flags = txn->flags;
+	run.changes.ptr = (uintptr_t)changes;
+	run.changes.count = txn->count;
+	run.changes.stride = sizeof(*changes);
+	run.cookie = txn->cookie;
+	run.generation = txn->generation;
+	run.lease_ns = txn->lease_ns;
+	error = lm_ioctl(slice->ctx, slice->fd, MORPH_TXN_RUN, &run, sizeof(run),
+			 "change %u circuits of slice %u", txn->count, slice->number);
+	run.changes.count = txn->count;
+	if (out)
+		*out = lm_from_run(&run, slice->fabric, slice->number, error);
+	free(changes);
+	return error;
+}
+
+MORPH_API int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb,
+			     uint64_t lease_ns, struct morph_object **out)
+{
+	const char *word = morph_txn_verb_name(verb);
+	struct morph_txn_step step;
+	int error;
+
+	if (out)
+		*out = NULL;
+	if (!word)
+		return lm_fail(slice->ctx, EINVAL, "%u is nothing to do to a transaction", verb);
+	memset(&step, 0, sizeof(step));
+	step.txn = id;
+	step.verb = verb;
+	step.lease_ns = lease_ns;
+	error = lm_ioctl(slice->ctx, slice->fd, MORPH_TXN_STEP, &step, sizeof(step),
+			 "%s transaction %u", word, id);
+	if (out)
+		*out = lm_from_step(&step, slice->fabric, slice->number, error);
+	return error;
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+"""Writer of device profiles: the binary layout of kmod/optics/profile.h.
+
+A Blob collects records and turns them into bytes. It refuses what the format
+cannot hold; it does not judge whether the fabric makes sense, which is the work
+of checkprofile.py.
+"""
+
+import struct
+import zlib
+
+MAGIC = b"MORPHPF1"
+VERSION = 1
+MAX_PORTS = 16
+MAX_STATES = 64
+PORT_NONE = 0xFF
+TILE_NONE = 0xFFFFFFFF
+
+END_ELEMENT, END_TX, END_RX = 0, 1, 2
+WAVEGUIDE, TILE, FIBRE = 0, 1, 2
+SPARE = 1
+
+HEADER = struct.Struct("<8sIIQII32sIIQiiiIIiIIQQQQQQII")
+SECTION = struct.Struct("<QII")
+KIND = struct.Struct("<16sBBHIIIII")
+STATE = struct.Struct("<16B")
+ELEMENT = struct.Struct("<II")
+GUIDE = struct.Struct("<IIBBBBHH")
+ACCELERATOR = struct.Struct("<IHHHH")
+HOST = struct.Struct("<32s")
+EDGE = struct.Struct("<16sII16s")
+CHECKSUM_AT = 24
+
+# The parameters of the header, in the header's order.
+PARAMETERS = (
+    "wavelengths", "planes", "lane_mbps", "laser_mdbm", "sensitivity_mdbm", "overload_mdbm",
+    "margin_mdb", "isolation_mdb", "dark_mdbm", "window_mdb", "drift_mdb", "settle_ns",
+    "relock_ns", "write_fixed_ns", "write_each_ns", "deadline_ns", "drift_period_ns",
+)
+
+
+def text(value, size):
+    """A NUL-terminated name of a fixed size."""
+    raw = value.encode("ascii")
+    if not raw or len(raw) >= size:
+        raise ValueError(f"name '{value}' must have 1 to {size - 1} characters")
+    return raw
+
+
+class Blob:
+    """The records of one profile."""
+
+    def __init__(self, name, parameters):
+        self.name = text(name, 32)
+        self.parameters = parameters
+        self.kinds = {}
+        self.kind_records = bytearray()
+        self.states = bytearray()
+        self.elements = bytearray()
+        self.guides = bytearray()
+        self.accelerators = bytearray()
+        self.hosts = bytearray()
+
+    def kind(self, name, ports, states, loss_mdb, extinction_mdb):
+        """The index of a kind, which is made on first use.
+
+        states is a list of lists of joined pairs of ports; the first is the
+        parking state.
+        """
+        if name in self.kinds:
+            return self.kinds[name]
+        if ports > MAX_PORTS or len(states) > MAX_STATES:
+            raise ValueError(f"kind '{name}' has {ports} ports and {len(states)} states; at most "
+                             f"{MAX_PORTS} and {MAX_STATES} are possible")
+        first = len(self.states) // STATE.size
+        for pairs in states:
+            joins = [PORT_NONE] * MAX_PORTS
+            for a, b in pairs:
+                joins[a], joins[b] = b, a
+            self.states += STATE.pack(*joins)
+        self.kind_records += KIND.pack(text(name, 16), ports, 0, len(states), first, loss_mdb,
+                                       extinction_mdb, 0, 0)
+        self.kinds[name] = len(self.kinds)
+        return self.kinds[name]
+
+    def element(self, kind, tile=TILE_NONE):
+        """Add an element; its index."""
+        index = len(self.elements) // ELEMENT.size
+        self.elements += ELEMENT.pack(kind, tile)
+        return index
+
+    def guide(self, a, b, guide_class, loss_mdb):
+        """Add a guide from end a to end b, each (type, index, port); light goes from a to b."""
+        self.guides += GUIDE.pack(a[1], b[1], a[2], b[2], a[0], b[0], guide_class, loss_mdb)
+
+    def accelerator(self, host, position, spare):
+        """Add an accelerator; its index."""
+        index = len(self.accelerators) // ACCELERATOR.size
+        self.accelerators += ACCELERATOR.pack(host, *position, SPARE if spare else 0)
+        return index
+
+    def host(self, name):
+        """Add a server; its index."""
+        index = len(self.hosts) // HOST.size
+        self.hosts += HOST.pack(text(name, 32))
+        return index
+
+    def pack(self):
+        """The profile as bytes."""
+        sections = (
+            (self.kind_records, KIND), (self.states, STATE), (self.elements, ELEMENT),
+            (self.guides, GUIDE), (self.accelerators, ACCELERATOR), (self.hosts, HOST),
+            (b"", EDGE),
+        )
+        header_bytes = HEADER.size + SECTION.size * len(sections)
+        body = bytearray()
+        table = bytearray()
+        for records, record in sections:
+            body += bytes(-len(body) % 8)
+            table += SECTION.pack(header_bytes + len(body), len(records) // record.size,
+                                  record.size)
+            body += records
+        values = [self.parameters[key] for key in PARAMETERS]
+        header = HEADER.pack(MAGIC, VERSION, header_bytes, header_bytes + len(body), 0, 0,
+                             self.name, *values, 0, 0)
+        image = bytearray(header + table) + body
+        struct.pack_into("<I", image, CHECKSUM_AT, zlib.crc32(image))
+        return image

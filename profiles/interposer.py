@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+"""Geometry of optical interposers: route-and-select nodes, one per tile and plane.
+
+Every way out of a tile (a neighbour on the interposer, or its fibres) has an
+ingress and an egress. An ingress selects where light that comes in goes: to the
+receiver, or to the egress of another way. An egress selects where light that goes
+out comes from: the transmitter, or the ingress of another way. profiles/README.md
+has the pictures and the numbering of ports.
+"""
+
+from blob import END_ELEMENT, END_RX, END_TX, FIBRE, TILE, TILE_NONE, WAVEGUIDE
+
+STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
+OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
+FIBRES = "fibres"               # the way that leads to other servers
+AXES = "xyz"
+OCS_WRAP, OCS_RACK = 1, 2       # ports of an optical circuit switch; 0 is the tile's side
+
+
+def one_pair_states(near, far):
+    """Park, then one state for each pair of a port of near and a port of far."""
+    return [[]] + [[(a, b)] for a in near for b in far]
+
+
+class Tile:
+    """The elements of one tile, by plane and way, and its fibre selectors."""
+
+    def __init__(self, accelerator, ways, fibres_out, fibres_in):
+        self.accelerator = accelerator
+        self.ways = ways
+        self.fibres = {"out": fibres_out, "in": fibres_in}
+        self.node = {}                  # (plane, "out" or "in", way): element
+        self.selectors = {"out": [], "in": []}
+
+    def exchange_port(self, side, way):
+        """Port of an ingress or egress which leads to the accelerator's selector."""
+        return self.fibres[side] if way == FIBRES else 1
+
+    def transit_port(self, side, way, other):
+        """Port of the ingress or egress of way which leads to that of other."""
+        if way == FIBRES:
+            return self.fibres[side] + 1 + self.ways.index(other)
+        return 2 + [w for w in self.ways if w != way].index(other)
+
+
+class Interposer:
+    """Fills a blob with servers, racks of servers, and a pod of racks."""
+
+    def __init__(self, blob, spec, losses):
+        self.blob = blob
+        self.spec = spec
+        self.losses = losses
+        self.planes = range(blob.parameters["planes"])
+        self.links = self.rack_links()
+        self.fibre_counts = self.count_fibres()
+        self.switches = {}              # (rack, link): elements at the source's and sink's side
+
+    # ------------------------------------------------------------ what is joined to what
+
+    def servers(self):
+        """Positions of the servers of a rack, without spares, in order of their index."""
+        nx, ny, nz = self.spec["servers"]
+        return [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
+
+    def face(self, axis, sign):
+        """Tiles of a server on one of its faces."""
+        size = self.spec["tiles"]
+        tiles = [(x, y) for y in range(size[1]) for x in range(size[0])]
+        if AXES[axis] == "z":
+            return tiles
+        edge = size[axis] - 1 if sign > 0 else 0
+        return [tile for tile in tiles if tile[axis] == edge]
+
+    def rack_links(self):
+        """The fibres of a rack: (source, sink, wrap), the first two (server, tile).
+
+        wrap is None, or (axis, sign) where the fibre closes a ring of servers.
+        """
+        links = []
+        for axis in range(3):
+            extent = self.spec["servers"][axis]
+            for sign in (1, -1) if extent > 1 else ():
+                for server in self.servers():
+                    there = server[axis] + sign
+                    sink = server[:axis] + (there % extent,) + server[axis + 1:]
+                    wrap = None if 0 <= there < extent else (axis, sign)
+                    ends = zip(self.face(axis, sign), self.face(axis, -sign))
+                    links += [((server, a), (sink, b), wrap) for a, b in ends
+                              for _ in range(self.spec["fibres"][AXES[axis]])]
+        for number, spare in enumerate(self.spec["spare_servers"]):
+            for server in spare["joins"]:
+                for tile in self.face(2, 1):
+                    here, there = (("spare", number), tile), (tuple(server), tile)
+                    links += [(here, there, None), (there, here, None)]
+        return links
+
+    def count_fibres(self):
+        """Fibres that leave and that reach each tile: {(server, tile): [out, in]}."""
+        counts = {}
+        for source, sink, _ in self.links:
+            counts.setdefault(source, [0, 0])[0] += 1
+            counts.setdefault(sink, [0, 0])[1] += 1
+        return counts
+
+    # ---------------------------------------------------------------------- elements
+
+    def join(self, a, b, guide_class=WAVEGUIDE, loss="waveguide_mdb"):
+        """A guide from (element, port) a to (element, port) b."""
+        self.blob.guide((END_ELEMENT, *a), (END_ELEMENT, *b), guide_class, self.losses[loss])
+
+    def selector(self, name, choices, tile):
+        """An element that joins port 0 to one of ports 1 to choices, or to none."""
+        kind = self.blob.kind(f"{name}{choices}", choices + 1,
+                              one_pair_states([0], range(1, choices + 1)),
+                              self.losses["element_mdb"], self.losses["extinction_mdb"])
+        return self.blob.element(kind, tile)
+
+    def matrix(self, name, fibres, choices, tile):
+        """An element that joins one of its fibre ports to one of its other ports, or none."""
+        kind = self.blob.kind(f"{name}{fibres}x{choices}", fibres + choices,
+                              one_pair_states(range(fibres), range(fibres, fibres + choices)),
+                              self.losses["matrix_mdb"], self.losses["extinction_mdb"])
+        return self.blob.element(kind, tile)
+
+    def tile(self, accelerator, ways, fibres):
+        """All elements and guides of one tile."""
+        tile = Tile(accelerator, ways, *fibres)
+        for plane in self.planes:
+            self.plane(tile, plane)
+        for side in ("out", "in"):
+            for fibre in range(tile.fibres[side]):
+                self.fibre_selector(tile, side, fibre)
+        return tile
+
+    def plane(self, tile, plane):
+        """The node of one plane: selectors of the accelerator, ingresses and egresses."""
+        ways, accelerator = tile.ways, tile.accelerator
+        ends = {"out": self.selector("tx", len(ways), accelerator),
+                "in": self.selector("rx", len(ways), accelerator)}
+        for side in ("out", "in"):
+            for way in ways:
+                if way == FIBRES:
+                    element = self.matrix(f"{side}-fibre", tile.fibres[side], len(ways) + 1,
+                                          accelerator)
+                else:
+                    element = self.selector(side, len(ways), accelerator)
+                tile.node[plane, side, way] = element
+        loss = self.losses["waveguide_mdb"]
+        self.blob.guide((END_TX, accelerator, plane), (END_ELEMENT, ends["out"], 0), WAVEGUIDE,
+                        loss)
+        self.blob.guide((END_ELEMENT, ends["in"], 0), (END_RX, accelerator, plane), WAVEGUIDE,
+                        loss)
+        for number, way in enumerate(ways):
+            self.join((ends["out"], 1 + number),
+                      (tile.node[plane, "out", way], tile.exchange_port("out", way)))
+            self.join((tile.node[plane, "in", way], tile.exchange_port("in", way)),
+                      (ends["in"], 1 + number))
+        for way in ways:
+            for other in ways:
+                if way != other or way == FIBRES:
+                    self.join((tile.node[plane, "in", way], tile.transit_port("in", way, other)),
+                              (tile.node[plane, "out", other],
+                               tile.transit_port("out", other, way)))
+
+    def fibre_selector(self, tile, side, fibre):
+        """The element that gives one fibre to one plane, or to none."""
+        element = self.selector(f"fibre-{side}", len(self.planes), tile.accelerator)
+        tile.selectors[side].append(element)
+        for plane in self.planes:
+            node = (tile.node[plane, side, FIBRES], fibre)
+            here = (element, 1 + plane)
+            self.join(*((node, here) if side == "out" else (here, node)))
+
+    # ------------------------------------------------------------- servers, racks, pods
+
+    def server(self, rack, key, name):
+        """One server; its tiles by position."""
+        spares = [tuple(spare) for spare in self.spec["spare_tiles"]]
+        places = self.face(2, 1) + spares
+        host = self.blob.host(name)
+        tiles = {}
+        for place in places:
+            ways = [way for way, (dx, dy) in STEPS.items()
+                    if (place[0] + dx, place[1] + dy) in places]
+            fibres = self.fibre_counts.get((key, place), (0, 0))
+            if any(fibres):
+                ways.append(FIBRES)
+            accelerator = self.blob.accelerator(host, self.position(rack, key, place),
+                                                key[0] == "spare" or place in spares)
+            tiles[place] = self.tile(accelerator, ways, fibres)
+        for place, tile in tiles.items():
+            for way in tile.ways:
+                if way != FIBRES:
+                    dx, dy = STEPS[way]
+                    self.tile_guides(tile, tiles[place[0] + dx, place[1] + dy], way)
+        return tiles
+
+    def tile_guides(self, tile, neighbour, way):
+        """The guides from a tile to its neighbour, one per plane."""
+        for plane in self.planes:
+            self.join((tile.node[plane, "out", way], 0),
+                      (neighbour.node[plane, "in", OPPOSITE[way]], 0), TILE, "tile_mdb")
+
+    def position(self, rack, key, place):
+        """Position of a tile in the whole fabric.
+
+        A spare server at -1 of an axis gets numbers past the far end of the
+        fabric's grid, for positions are unsigned.
+        """
+        at = self.spec["spare_servers"][key[1]]["at"] if key[0] == "spare" else key
+        position = []
+        for axis in range(3):
+            tiles = self.spec["tiles"][axis] if axis < 2 else 1
+            inside = place[axis] if axis < 2 else 0
+            extent = tiles * self.spec["servers"][axis]
+            if at[axis] < 0:
+                start = extent * self.spec["racks"][axis] + tiles * rack[axis]
+            else:
+                start = extent * rack[axis] + tiles * at[axis]
+            position.append(start + inside)
+        return position
+
+    def rack(self, rack, prefix):
+        """One rack with its spare servers, and the fibres between its servers."""
+        tiles = {}
+        keys = [(key, f"server{index:02}") for index, key in enumerate(self.servers())]
+        keys += [(("spare", index), f"spare{index}")
+                 for index in range(len(self.spec["spare_servers"]))]
+        for key, name in keys:
+            for place, tile in self.server(rack, key, prefix + name).items():
+                tiles[key, place] = tile
+        used = {key: [0, 0] for key in self.fibre_counts}
+        for number, (source, sink, wrap) in enumerate(self.links):
+            out = (tiles[source].selectors["out"][used[source][0]], 0)
+            into = (tiles[sink].selectors["in"][used[sink][1]], 0)
+            used[source][0] += 1
+            used[sink][1] += 1
+            if wrap and self.pod():
+                self.switched_fibre(rack, number, out, into)
+            else:
+                self.join(out, into, FIBRE, "fibre_mdb")
+
+    def pod(self):
+        """Whether there are several racks, so that wrap fibres pass circuit switches."""
+        return any(extent > 1 for extent in self.spec["racks"])
+
+    def switched_fibre(self, rack, number, out, into):
+        """A wrap fibre through two 1x2 circuit switches, one at either end."""
+        kind = self.blob.kind("ocs2", 3, one_pair_states([0], [OCS_WRAP, OCS_RACK]),
+                              self.losses["ocs_mdb"], self.losses["ocs_extinction_mdb"])
+        first = self.blob.element(kind, TILE_NONE)
+        second = self.blob.element(kind, TILE_NONE)
+        self.join(out, (first, 0), FIBRE, "fibre_end_mdb")
+        self.join((first, OCS_WRAP), (second, OCS_WRAP), FIBRE, "patch_mdb")
+        self.join((second, 0), into, FIBRE, "fibre_end_mdb")
+        self.switches[rack, number] = (first, second)
+
+    def rack_fibres(self):
+        """The fibres between racks, which the circuit switches select instead of the wrap."""
+        for (rack, number), (first, _) in self.switches.items():
+            axis, sign = self.links[number][2]
+            extent = self.spec["racks"][axis]
+            there = rack[:axis] + ((rack[axis] + sign) % extent,) + rack[axis + 1:]
+            self.join((first, OCS_RACK), (self.switches[there, number][1], OCS_RACK), FIBRE,
+                      "patch_mdb")
+
+    def build(self):
+        """The whole fabric."""
+        nx, ny, nz = self.spec["racks"]
+        racks = [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
+        for index, rack in enumerate(racks):
+            self.rack(rack, f"rack{index:02}-" if self.pod() else "")
+        self.rack_fibres()

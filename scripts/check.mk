@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The proof. Each stage is a target of its own that ends with a count; so does the whole. The stage's work is
+# done by the target run-<stage>, which prints flat TAP for scripts/check to count.
+
+stages := static unit vm
+
+check: deps
+	+@scripts/check run-build $(stages:%=run-%)
+
+$(stages:%=check-%): check-%:
+	+@scripts/check run-$*
+
+# Everything must build; what does not is one failure, and the other stages go on.
+run-build:
+	+@scripts/tap build $(MAKE) --keep-going all
+
+# --- static --------------------------------------------------------------------------------------------------------
+
+tree_checks := checkpatch kernel-doc uapi optics-alone format generated licences spelling shell versions
+kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel))
+
+run-static: $(tree_checks:%=check-%) $(kernel_checks:%=check-%)
+
+$(tree_checks:%=check-%): check-%: | build/linux/6.12
+	+@scripts/tap $* scripts/static/$*
+
+# warnings-6.1 is scripts/static/warnings for 6.1, and so on. Each has a build tree of its own, so that the
+# flags of one do not rebuild another's objects.
+$(kernel_checks:%=check-%): check-%: | build/linux/6.12
+	+@STAGE=$(BUILD)/static/$* scripts/tap $* scripts/static/$(firstword $(subst -, ,$*)) $(lastword $(subst -, ,$*))
+
+# --- unit: programs that need no kernel ------------------------------------------------------------------------------
+
+run-unit: profiles lib tools selftests
+	+@scripts/unit
+
+# --- vm: programs that need one ---------------------------------------------------------------------------------------
+
+run-vm: $(KERNELS:%=run-vm-%)
+
+$(KERNELS:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
+	@selftests/vm/suite $*
+
+.PHONY: check $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
+	$(KERNELS:%=run-vm-%)

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who may do what: modes of nodes, owners, capabilities, user namespaces, fds handed on. */
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+#define OTHER_UID 1000
+#define THIRD_UID 1001
+
+FIXTURE(rights)
+{
+	struct sim sim;
+};
+
+FIXTURE_SETUP(rights)
+{
+	sim_start(&self->sim, "server8", NULL);
+}
+
+FIXTURE_TEARDOWN(rights)
+{
+	sim_stop(&self->sim);
+}
+
+static void become(uid_t uid)
+{
+	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
+		_exit(99);
+}
+
+/* Run a block in a child as another user; its exit status. */
+#define AS(uid, expression)						\
+({									\
+	pid_t child = fork();						\
+	int status = -1;						\
+									\
+	if (!child) {							\
+		become(uid);						\
+		_exit(expression);					\
+	}								\
+	waitpid(child, &status, 0);					\
+	WIFEXITED(status) ? WEXITSTATUS(status) : -1;			\
+})
+
+static int named_slice(int fabric, const char *name, unsigned int mode)
+{
+	struct morph_slice_create args = { .mode = mode };
+
+	strncpy(args.name, name, sizeof(args.name) - 1);
+	return slice_create_with(fabric, &args, NULL, 2);
+}
+
+static unsigned int number_of(int slice)
+{
+	struct morph_slice_info info;
+
+	return slice_info(slice, &info) ? 0 : info.slice;
+}
+
+static int try_open(const char *path)
+{
+	int fd = open(path, O_RDWR);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+TEST_F(rights, fabric_node)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/morph/fabric%u", self->sim.number);
+	ASSERT_EQ(0, stat(path, &st));
+	EXPECT_EQ(S_IFCHR | 0660, st.st_mode);
+	EXPECT_EQ(0, st.st_uid);
+	EXPECT_EQ(EACCES, AS(OTHER_UID, try_open(path)));
+}
+
+TEST_F(rights, slice_node_belongs_to_who_opened_the_fabric)
+{
+	int fd = self->sim.fd, slice;
+	struct stat st;
+	char path[64];
+
+	/* Made by another user through a file that root opened: root's. */
+	slice = named_slice(fd, "root-own", 0);
+	ASSERT_LE(0, slice);
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", number_of(slice));
+	ASSERT_EQ(0, stat(path, &st));
+	EXPECT_EQ(S_IFCHR | 0600, st.st_mode);
+	EXPECT_EQ(0, st.st_uid);
+	EXPECT_EQ(EACCES, AS(OTHER_UID, try_open(path)));
+	close(slice);
+	EXPECT_EQ(0, slice_delete(fd, MORPH_ANY, "root-own", 0));
+
+	slice = named_slice(fd, "for-all", 0666);
+	ASSERT_LE(0, slice);
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", number_of(slice));
+	EXPECT_EQ(0, AS(OTHER_UID, try_open(path)));
+	close(slice);
+	EXPECT_EQ(0, slice_delete(fd, MORPH_ANY, "for-all", 0));
+}
+
+/* The other user opens the node himself, makes a slice and leaves it. */
+static int make_own(const struct sim *sim, const char *name)
+{
+	int fd = open_fabric(sim->number), slice;
+
+	if (fd < 0)
+		return 1;
+	slice = named_slice(fd, name, 0);
+	return slice < 0 ? 2 : 0;
+}
+
+static int try_delete(const struct sim *sim, const char *name, unsigned int flags)
+{
+	return slice_delete(sim->fd, MORPH_ANY, name, flags) ? errno : 0;
+}
+
+TEST_F(rights, only_owner_or_administrator_deletes)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/morph/fabric%u", self->sim.number);
+	ASSERT_EQ(0, chmod(path, 0666));
+	ASSERT_EQ(0, AS(OTHER_UID, make_own(&self->sim, "theirs")));
+	EXPECT_EQ(EPERM, AS(THIRD_UID, try_delete(&self->sim, "theirs", 0)));
+	EXPECT_EQ(EPERM, AS(THIRD_UID, try_delete(&self->sim, "theirs", MORPH_SLICE_FORCE)));
+	EXPECT_EQ(0, AS(OTHER_UID, try_delete(&self->sim, "theirs", 0)));
+
+	ASSERT_EQ(0, AS(OTHER_UID, make_own(&self->sim, "again")));
+	EXPECT_EQ(0, try_delete(&self->sim, "again", 0));
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+}
+
+/* A file handed on gives nobody the slices of him who opened it. */
+TEST_F(rights, inherited_file_is_no_ownership)
+{
+	int slice = named_slice(self->sim.fd, "mine", 0);
+
+	ASSERT_LE(0, slice);
+	close(slice);
+	EXPECT_EQ(EPERM, AS(OTHER_UID, try_delete(&self->sim, "mine", 0)));
+	EXPECT_EQ(0, try_delete(&self->sim, "mine", 0));
+}
+
+/* Root of a namespace of its own has every capability, but none that counts here. */
+static int namespace_root_deletes(const struct sim *sim, const char *name)
+{
+	FILE *map;
+
+	if (unshare(CLONE_NEWUSER))
+		return 98;
+	map = fopen("/proc/self/uid_map", "w");
+	if (!map || fprintf(map, "0 %d 1\n", OTHER_UID) < 0 || fclose(map))
+		return 97;
+	if (getuid())
+		return 96;
+	return try_delete(sim, name, MORPH_SLICE_FORCE);
+}
+
+TEST_F(rights, user_namespace)
+{
+	int slice = named_slice(self->sim.fd, "outside", 0), seen;
+
+	ASSERT_LE(0, slice);
+	close(slice);
+	seen = AS(OTHER_UID, namespace_root_deletes(&self->sim, "outside"));
+	if (seen == 98)
+		SKIP(goto out, "user namespaces are switched off");
+	EXPECT_EQ(EPERM, seen);
+out:
+	EXPECT_EQ(0, try_delete(&self->sim, "outside", 0));
+}
+
+/* But with the file alone a container works. */
+static int use_handed_file(const struct sim *sim, int slice)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_slice_info info;
+	int own;
+
+	if (unshare(CLONE_NEWUSER) && errno != EPERM)
+		return 1;
+	if (slice_info(slice, &info))
+		return 2;
+	if (txn_run(slice, &change, 1, NULL))
+		return 3;
+	own = slice_create(sim->fd, 1);
+	return own < 0 ? 4 : 0;
+}
+
+TEST_F(rights, handed_on_file_works)
+{
+	int slice = slice_create(self->sim.fd, 2);
+
+	ASSERT_LE(0, slice);
+	EXPECT_EQ(0, AS(OTHER_UID, use_handed_file(&self->sim, slice)));
+	close(slice);
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+}
+
+TEST_F(rights, slice_file_is_close_on_exec)
+{
+	int slice = slice_create(self->sim.fd, 1);
+
+	ASSERT_LE(0, slice);
+	EXPECT_EQ(FD_CLOEXEC, fcntl(slice, F_GETFD));
+	close(slice);
+}
+
+TEST_F(rights, fdinfo_names_the_slice)
+{
+	int slice = named_slice(self->sim.fd, "shown", 0);
+	char path[64], line[128];
+	unsigned int number = 0;
+	bool name = false, state = false;
+	FILE *file;
+
+	ASSERT_LE(0, slice);
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", slice);
+	file = fopen(path, "r");
+	ASSERT_NE(NULL, file);
+	while (fgets(line, sizeof(line), file)) {
+		sscanf(line, "morph-slice: %u", &number);
+		name |= !strcmp(line, "morph-name:\tshown\n");
+		state |= !strcmp(line, "morph-state:\tok\n");
+	}
+	fclose(file);
+	EXPECT_EQ(number_of(slice), number);
+	EXPECT_TRUE(name);
+	EXPECT_TRUE(state);
+	close(slice);
+	EXPECT_EQ(0, try_delete(&self->sim, "shown", 0));
+}
+
+TEST_HARNESS_MAIN

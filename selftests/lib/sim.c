@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Simulated fabrics for tests: made in configfs, steered in debugfs. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fabric.h"
+
+#define CONFIGFS "/sys/kernel/config/morph_sim"
+#define DEBUGFS "/sys/kernel/debug/morph_sim"
+
+char last_detail[160];
+
+static void __attribute__((noreturn, format(printf, 1, 2))) give_up(const char *format, ...)
+{
+	int error = errno;
+	va_list args;
+
+	va_start(args, format);
+	fprintf(stderr, "# ");
+	vfprintf(stderr, format, args);
+	fprintf(stderr, ": %s\n", strerror(error));
+	va_end(args);
+	exit(1);
+}
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY), error = 0;
+
+	if (fd < 0)
+		return -1;
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		error = errno ? errno : EIO;
+	close(fd);
+	errno = error;
+	return error ? -1 : 0;
+}
+
+static void configure(const struct sim *sim, const char *attribute, const char *value)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), CONFIGFS "/%s/%s", sim->name, attribute);
+	if (write_file(path, value))
+		give_up("%s = %s", path, value);
+}
+
+int open_fabric(unsigned int number)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/morph/fabric%u", number);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int read_info(int fd, struct morph_fabric_info *info)
+{
+	*info = (struct morph_fabric_info){ .head.size = sizeof(*info) };
+	return ioctl(fd, MORPH_FABRIC_INFO, info);
+}
+
+/* The node of the fabric of that name. */
+static void find_node(struct sim *sim)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	dir = opendir("/dev/morph");
+	if (!dir)
+		give_up("/dev/morph");
+	sim->fd = -1;
+	while (sim->fd < 0 && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "fabric%u", &sim->number) != 1)
+			continue;
+		sim->fd = open_fabric(sim->number);
+		if (sim->fd < 0)
+			continue;
+		if (!read_info(sim->fd, &sim->info) && !strcmp(sim->info.name, sim->name))
+			break;
+		close(sim->fd);
+		sim->fd = -1;
+	}
+	closedir(dir);
+	if (sim->fd < 0) {
+		errno = ENOENT;
+		give_up("no node of fabric %s", sim->name);
+	}
+}
+
+void sim_start(struct sim *sim, const char *profile, const char *settings)
+{
+	char path[160], words[256], *word, *rest, *value;
+	static unsigned int made;
+
+	snprintf(sim->name, sizeof(sim->name), "test-%d-%u", getpid(), made++);
+	snprintf(path, sizeof(path), CONFIGFS "/%s", sim->name);
+	if (mkdir(path, 0700))
+		give_up("%s", path);
+	configure(sim, "profile", profile);
+	snprintf(words, sizeof(words), "%s", settings ? settings : "");
+	for (word = strtok_r(words, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
+		value = strchr(word, '=');
+		*value++ = '\0';
+		configure(sim, word, value);
+	}
+	sim_replug(sim);
+}
+
+void sim_replug(struct sim *sim)
+{
+	configure(sim, "live", "1");
+	find_node(sim);
+}
+
+void sim_pull(const struct sim *sim)
+{
+	configure(sim, "live", "0");
+}
+
+void sim_stop(struct sim *sim)
+{
+	char path[160];
+
+	close(sim->fd);
+	snprintf(path, sizeof(path), CONFIGFS "/%s", sim->name);
+	if (rmdir(path))
+		give_up("rmdir %s", path);
+}
+
+int sim_control(const struct sim *sim, const char *file, const char *format, ...)
+{
+	char path[160], line[200];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	snprintf(path, sizeof(path), DEBUGFS "/%s/%s", sim->name, file);
+	return write_file(path, line);
+}
+
+long long sim_counter(const struct sim *sim, const char *file, const char *key)
+{
+	char path[160], line[256];
+	long long value, found = -1;
+	size_t length = strlen(key);
+	FILE *stream;
+
+	snprintf(path, sizeof(path), DEBUGFS "/%s/%s", sim->name, file);
+	stream = fopen(path, "r");
+	if (!stream)
+		return -1;
+	while (found < 0 && fgets(line, sizeof(line), stream))
+		if (!strncmp(line, key, length) && sscanf(line + length, " %lld", &value) == 1)
+			found = value;
+	fclose(stream);
+	return found;
+}
+
+/* Go through the receivers that see light; the mask of those of one accelerator. */
+static uint64_t read_receivers(const struct sim *sim, unsigned int accelerator, bool all)
+{
+	unsigned int port, planes = sim->info.planes;
+	unsigned long long lit;
+	uint64_t mask = 0;
+	char path[160], line[512];
+	FILE *stream;
+
+	snprintf(path, sizeof(path), DEBUGFS "/%s/hardware", sim->name);
+	stream = fopen(path, "r");
+	if (!stream)
+		give_up("%s", path);
+	while (fgets(line, sizeof(line), stream))
+		if (sscanf(line, "receiver %u lit %llx", &port, &lit) == 2 &&
+		    (all || port / planes == accelerator))
+			mask |= lit;
+	fclose(stream);
+	return mask;
+}
+
+uint64_t sim_lit_lanes(const struct sim *sim, unsigned int accelerator)
+{
+	return read_receivers(sim, accelerator, false);
+}
+
+bool sim_all_dark(const struct sim *sim)
+{
+	return !read_receivers(sim, 0, true);
+}
+
+void sim_refresh(struct sim *sim)
+{
+	if (read_info(sim->fd, &sim->info))
+		give_up("info of %s", sim->name);
+}
+
+long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void nap(void)
+{
+	poll(NULL, 0, 5);
+}
+
+bool sim_wait_free(struct sim *sim, unsigned int count)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	for (;;) {
+		sim_refresh(sim);
+		if (sim->info.free == count)
+			return true;
+		if (now_ms() > until)
+			return false;
+		nap();
+	}
+}
+
+struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned int index)
+{
+	struct morph_accelerator_info info = {};
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args), .first = index, .entries = ARRAY(&info, 1),
+	};
+
+	if (ioctl(sim->fd, MORPH_FABRIC_READ_ACCELERATORS, &args) || args.entries.count != 1)
+		give_up("accelerator %u of %s", index, sim->name);
+	return info;
+}
+
+bool wait_health(const struct sim *sim, unsigned int index, unsigned int health)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (read_accelerator(sim, index).health != health) {
+		if (now_ms() > until)
+			return false;
+		nap();
+	}
+	return true;
+}
+
+bool slice_wait_state(int slice, unsigned int state)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_slice_info info;
+
+	while (!slice_info(slice, &info) && now_ms() < until) {
+		if (info.state == state)
+			return true;
+		nap();
+	}
+	return false;
+}

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Find in a kernel log what no test may cause."""
+
+import re
+
+COMPLAINTS = (
+    ("panic", r"Kernel panic - not syncing"),
+    ("oops", r"Oops(:| \[#)|general protection fault|invalid opcode|unable to handle (page|kernel)|stack segment"),
+    ("soft or hard lockup", r"(soft|hard) lockup|hard LOCKUP"),
+    ("sanitizer", r"(KASAN|KCSAN|KFENCE|KMSAN|UBSAN):"),
+    ("lock order", r"possible (circular|recursive|irq lock)|inconsistent lock state|DEBUG_LOCKS_WARN_ON"
+                   r"|bad unlock balance|lock held when returning|Invalid wait context|Voluntary context switch"),
+    ("BUG", r"\bBUG\b|scheduling while atomic|sleeping function called"),
+    ("WARNING", r"\bWARNING:"),
+    ("RCU", r"rcu.*(detected (expedited )?stalls?|self-detected stall)|suspicious RCU usage"),
+    ("hung task", r"INFO: task .* blocked for more than"),
+    ("reference count", r"refcount_t:"),
+    ("list", r"list_(add|del).*corruption"),
+    ("memory", r"Objects remaining in|Slab cache still has objects|kmem_cache_destroy|unreferenced object"
+               r"|[Dd]ouble free|page allocation failure"),
+    ("names", r"cannot create duplicate filename|kobject_add_internal failed|debugfs: .*already present"),
+    ("leaked module", r"Device '.*' does not have a release\(\) function"),
+)
+COMPLAINT = re.compile("|".join(f"(?P<c{i}>{pattern})" for i, (_, pattern) in enumerate(COMPLAINTS)))
+# Registers, guesses of the stack walker and the like: the saved log has them.
+NOISE = re.compile(r"^(\[ *[\d.]+\] ?)?"
+                   r"(R(?!IP)..:|R\w\w: |FS:|CS:|CR\d|DR\d|PKRU:|Code:| *</?(TASK|IRQ)>|  ?\? |Hardware name:|Modules linked)")
+END = re.compile(r"---\[ end (trace|Kernel panic)")
+EXCERPT_LINES = 120
+QUIET_LINES = 12    # of context after a complaint that has no end mark
+
+
+def scan(log):
+    """List (kind, excerpt) of every complaint in the text of a kernel log, each trace once."""
+    lines = log.splitlines()
+    found = []
+    position = 0
+    while position < len(lines):
+        match = COMPLAINT.search(lines[position])
+        if not match:
+            position += 1
+            continue
+        end = excerpt_end(lines, position)
+        found.append((COMPLAINTS[int(match.lastgroup[1:])][0], "\n".join(line for line in lines[position:end] if not NOISE.match(line))))
+        position = end
+    return found
+
+
+def excerpt_end(lines, start):
+    limit = min(start + EXCERPT_LINES, len(lines))
+    for position in range(start, limit):
+        if END.search(lines[position]):
+            return position + 1
+    return min(start + QUIET_LINES, limit)

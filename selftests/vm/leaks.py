@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What the modules do to kernel memory, and what they leave behind when unloaded.
+
+The test machine tracks who allocated each object (slub_debug=U). An address that the kernel can't name any more
+is code that is gone. What such code allocated and is still there has leaked, except where it was there before:
+every module's own start is code that goes.
+"""
+
+import glob
+import re
+import time
+
+ENTRY = re.compile(r"\n(?=\s{1,7}\d)")
+GONE = re.compile(r"\b0x(ffffffffc[0-9a-f]{7})\b")
+NAMES = ("/sys/kernel/debug/morph*", "/sys/class/morph*", "/sys/bus/morph*", "/sys/kernel/config/morph*", "/dev/morph*")
+PATIENCE_SECONDS = 10   # for what is freed after a grace period
+
+
+def read(path):
+    with open(path, encoding="ascii", errors="replace") as file:
+        return file.read()
+
+
+def allocations():
+    """Descriptions of slab objects and vmalloc areas."""
+    for path in glob.glob("/sys/kernel/debug/slab/*/alloc_traces"):
+        for entry in ENTRY.split(read(path)):
+            yield f"{path.split('/')[-2]}: {entry.strip()}"
+    for line in read("/proc/vmallocinfo").splitlines():
+        yield "vmalloc: " + line.split(maxsplit=1)[-1]
+
+
+def validate_slabs():
+    """Have the kernel check red zones and poison now, not when an object is next allocated."""
+    for pattern in ("kmalloc-*", "morph*"):
+        for path in glob.glob(f"/sys/kernel/slab/{pattern}/validate"):
+            with open(path, "w", encoding="ascii") as file:
+                file.write("1")
+
+
+def nameless():
+    """Addresses of code already gone."""
+    return {address for entry in allocations() for address in GONE.findall(entry)}
+
+
+def leaked(known):
+    return [entry for entry in allocations() if set(GONE.findall(entry)) - known]
+
+
+def caches():
+    """Slab caches of ours."""
+    return ["slab cache " + line.split()[0] for line in read("/proc/slabinfo").splitlines() if line.startswith("morph")]
+
+
+def names():
+    """Files and directories that should have gone with the modules."""
+    return [path for pattern in NAMES for path in glob.glob(pattern)]
+
+
+def left_behind(known):
+    """List what is still there when the kernel has had time to free it. known: nameless() before."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        found = caches() + leaked(known) + names()
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.5)

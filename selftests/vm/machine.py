@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""A test machine: a stock kernel in QEMU on the host's own file system, read-only, and one directory to write to."""
+
+import fcntl
+import lzma
+import os
+import subprocess
+import tempfile
+import threading
+import time
+
+import initramfs
+import kernlog
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.dirname(os.path.dirname(HERE))
+BUILD = os.path.join(TOP, "build")
+STATE = os.path.join(BUILD, "vm")
+KVM_TRIAL_SECONDS = 12
+
+# Only warnings reach the console, which is slow; the whole log is saved when the command has ended.
+APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
+          "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60",
+          # Red zones, poison and the allocator's caller in every object that a driver may own; no shared caches.
+          "slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
+
+
+class Kernel:
+    """What scripts/kernel knows of a version."""
+
+    def __init__(self, version):
+        self.version = version
+        self.release, self.image, self.modules = (self._ask(what) for what in ("release", "image", "modules"))
+
+    def _ask(self, what):
+        tool = os.path.join(TOP, "scripts", "kernel")
+        return subprocess.run([tool, self.version, what], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
+
+    def bootable(self):
+        """The image, decompressed here where it is xz: under emulation the kernel needs seconds for that."""
+        path = os.path.join(STATE, "vmlinux-" + self.release)
+        if os.path.exists(path):
+            return path
+        with open(self.image, "rb") as file:
+            image = file.read()
+        start = image.find(b"\xfd7zXZ\0")
+        if start < 0:
+            return self.image
+        write_whole(path, lzma.LZMADecompressor().decompress(image[start:]))
+        return path
+
+
+def write_whole(path, content):
+    """Create path with content so that nobody sees half of it."""
+    with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
+        file.write(content)
+    os.rename(file.name, path)
+
+
+class Outcome:
+    """How a run ended: the command's status, or None and a reason, and what the kernel complained of."""
+
+    def __init__(self, results, timed_out):
+        self.booted_after = None
+        self.log = read(results, "dmesg") or read(results, "console")
+        self.complaints = kernlog.scan(self.log)
+        status = read(results, "status").strip()
+        self.status = int(status) if status else None
+        self.failure = None
+        if self.status is None:
+            self.failure = "hang" if timed_out else "the machine stopped before the command ended"
+
+
+def read(*path):
+    try:
+        with open(os.path.join(*path), encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except FileNotFoundError:
+        return ""
+
+
+def share(tag, path, *options):
+    fsdev = ",".join(("local", "id=" + tag, "path=" + path, "security_model=none", *options))
+    return ["-fsdev", fsdev, "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
+
+
+class Machine:
+    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=()):
+        self.kernel = kernel
+        self.accel = accel
+        self.smp = smp
+        self.memory_mb = memory_mb
+        self.append = append
+
+    def run(self, command, results, timeout, output=None, errors=None):
+        """Boot, run a shell command, and return an Outcome.
+
+        The command's output goes to the open file output, what QEMU has to say to errors.
+        """
+        os.makedirs(results, exist_ok=True)
+        for name in ("status", "dmesg", "console", "booted"):
+            if os.path.exists(os.path.join(results, name)):
+                os.unlink(os.path.join(results, name))
+        with open(os.path.join(results, "command"), "w", encoding="utf-8") as file:
+            file.write(command)
+        image = initramfs.build(self.kernel.modules, os.path.join(HERE, "init"))
+        write_whole(os.path.join(results, "initramfs"), image)
+        started = time.time()
+        timed_out = self._qemu(results, timeout, output, errors)
+        os.unlink(os.path.join(results, "initramfs"))
+        outcome = Outcome(results, timed_out)
+        booted = os.path.join(results, "booted")
+        if os.path.exists(booted):
+            outcome.booted_after = os.path.getmtime(booted) - started
+        return outcome
+
+    def _qemu(self, results, timeout, output, errors):
+        with subprocess.Popen(self._arguments(results), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=errors) as qemu:
+            copier = threading.Thread(target=copy, args=(qemu.stdout, os.path.join(results, "output"), output))
+            copier.start()
+            try:
+                qemu.wait(timeout)
+                return False
+            except subprocess.TimeoutExpired:
+                return True
+            finally:
+                qemu.kill()
+                copier.join()
+
+    def _arguments(self, results):
+        words = [*APPEND, "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
+                 "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
+        return ["qemu-system-x86_64", "-M", "q35,accel=" + self.accel, "-cpu", "max", "-smp", str(self.smp),
+                "-m", str(self.memory_mb), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                "-kernel", self.kernel.bootable(), "-initrd", os.path.join(results, "initramfs"),
+                "-append", " ".join(words), "-serial", "file:" + os.path.join(results, "console"),
+                "-chardev", "file,id=output,path=/dev/stdout", "-device", "virtio-serial-pci",
+                "-device", "virtserialport,chardev=output,name=output",
+                *share("root", "/", "readonly=on", "multidevs=remap"), *share("results", results)]
+
+
+def copy(source, path, output):
+    with open(path, "wb") as file:
+        while chunk := source.read1():
+            file.write(chunk)
+            if output:
+                output.write(chunk)
+                output.flush()
+
+
+def kvm_works(kernel):
+    """Try KVM once per kernel: a /dev/kvm that opens may still hang or abort a stock kernel."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    verdict = os.path.join(STATE, "kvm-" + kernel.release)
+    with open(verdict + ".lock", "w", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not os.path.exists(verdict):
+            with tempfile.TemporaryDirectory(dir=STATE) as results:
+                outcome = Machine(kernel, "kvm").run("true", results, KVM_TRIAL_SECONDS,
+                                                             errors=subprocess.DEVNULL)
+            write_whole(verdict, b"yes" if outcome.status == 0 else b"no")
+    return read(verdict) == "yes"
+
+
+def choose_accel(kernel, wish="auto"):
+    os.makedirs(STATE, exist_ok=True)
+    if wish != "auto":
+        return wish
+    return "kvm" if kvm_works(kernel) else "tcg"
+
+
+def prepare_firmware():
+    """Profiles are requested as morph/<name>.bin."""
+    path = os.path.join(BUILD, "firmware")
+    os.makedirs(path, exist_ok=True)
+    try:
+        os.symlink("../profiles", os.path.join(path, "morph"))
+    except FileExistsError:
+        pass

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The tool's side of libmorph: context, fabric, ids, errors, waiting. */
+#ifndef MORPHCTL_CLIENT_H
+#define MORPHCTL_CLIENT_H
+
+#include <morph/morph.h>
+
+#include "emit.h"
+#include "morphctl.h"
+
+struct client {
+	struct morph_ctx *ctx;
+	char *attributes;	/* of the view in use */
+};
+
+/* client.c: a status other than EXIT_CODE_OK comes after a message */
+enum exit_code client_open(struct run *run);
+void client_close(struct run *run);
+enum exit_code client_fabric(struct run *run, uint32_t *fabric);
+enum exit_code client_fabric_records(struct run *run, json_t **records);
+enum exit_code client_error(struct run *run, int error);
+struct view client_view(struct run *run, uint32_t type, const char *columns);
+
+/* record.c */
+json_t *record_of(const struct morph_object *object);
+json_t *records_of(const struct morph_list *list);
+
+/* All that a fabric has of a kind; @records belongs to the caller. */
+typedef int client_dump_fn(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list);
+enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabric,
+			   json_t **records);
+/* What a call answered: frees the object; @result may be NULL. */
+enum exit_code client_reply(struct run *run, int error, struct morph_object *object,
+			    json_t **result);
+
+/* A listing from beginning to end. */
+enum exit_code client_list(struct run *run, client_dump_fn *dump, uint32_t type,
+			   const char *columns);
+/* One object from beginning to end; the fabric is chosen before. */
+typedef int client_get_fn(struct morph_ctx *ctx, uint32_t fabric, uint32_t id,
+			  struct morph_object **object);
+enum exit_code client_show(struct run *run, client_get_fn *get, uint32_t type, uint32_t fabric,
+			   uint32_t id);
+/* Writes records as a listing, and frees them. */
+enum exit_code client_emit(struct run *run, uint32_t type, const char *columns, json_t *records);
+
+/* resolve.c */
+enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char *text,
+				   uint32_t *id);
+enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char *list,
+				    uint32_t **ids, size_t *count);
+enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
+enum exit_code resolve_number(struct run *run, const char *what, const char *text, uint32_t *id);
+
+/* act.c: what is queued, and its end */
+struct act {
+	struct morph_monitor *monitor;	/* NULL: --no-wait */
+	int64_t timeout_ns;
+};
+
+enum exit_code act_begin(struct run *run, struct act *act);
+void act_end(struct act *act);
+/* Waits for the transaction that @reply names and puts its end in the place of @reply. */
+enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const char *key,
+			json_t **reply);
+
+/* Several items, each for itself. */
+struct tally {
+	unsigned int good, bad;
+	enum exit_code first;
+};
+
+void tally_add(struct tally *tally, enum exit_code code);
+enum exit_code tally_code(const struct tally *tally);
+
+#define TXN_COLUMNS "id,slice,outcome,status,reason,part,index,seq,text"
+
+#endif

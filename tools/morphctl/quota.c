@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl quota */
+#include <string.h>
+
+#include "client.h"
+
+#define COLUMNS \
+	"uid,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes,prepared," \
+	"used-prepared,replacements,used-replacements,bytes,used-bytes"
+
+static int dump_quotas(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
+{
+	(void)fabric;
+	return morph_admin_quotas(ctx, list);
+}
+
+enum exit_code quota_list(struct run *run)
+{
+	json_t *records;
+	enum exit_code code = client_dump(run, dump_quotas, MORPH_ANY, &records);
+
+	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
+}
+
+enum exit_code quota_set(struct run *run)
+{
+	MORPH_OPTS(morph_quota_opts, opts);
+	struct { enum option_id id; uint32_t bit; uint32_t *value; } const limits[] = {
+		{ OPTION_Q_ACCELERATORS, MORPH_QUOTA_ACCELERATORS, &opts.accelerators },
+		{ OPTION_Q_CIRCUITS, MORPH_QUOTA_CIRCUITS, &opts.circuits },
+		{ OPTION_Q_LANES, MORPH_QUOTA_LANES, &opts.lanes },
+		{ OPTION_Q_PREPARED, MORPH_QUOTA_PREPARED, &opts.prepared },
+		{ OPTION_Q_REPLACEMENTS, MORPH_QUOTA_REPLACEMENTS, &opts.replacements },
+	};
+	struct morph_object *object = NULL;
+	uint32_t uid = MORPH_ANY;
+	enum exit_code code;
+	struct view view;
+	json_t *record;
+	int error;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (!option_u32(run, limits[i].id, limits[i].value))
+			return EXIT_CODE_USAGE;
+		opts.set |= given(run, limits[i].id) ? limits[i].bit : 0;
+	}
+	if (!option_u64(run, OPTION_Q_BYTES, &opts.bytes))
+		return EXIT_CODE_USAGE;
+	opts.set |= given(run, OPTION_Q_BYTES) ? MORPH_QUOTA_BYTES : 0;
+	if (!opts.set)
+		return usage_error(run, "wants at least one limit, such as --accelerators 16");
+	if (strcmp(run->argv[0], "default") && !parse_user(run->argv[0], &uid))
+		return usage_error(run, "there is no user '%s'", run->argv[0]);
+	code = client_open(run);
+	if (code)
+		return code;
+	error = morph_admin_quota_set(run->client->ctx, uid, &opts, &object);
+	code = client_reply(run, error, object, &record);
+	if (!code) {
+		view = client_view(run, MORPH_OBJECT_QUOTA, NULL);
+		code = emit_one(run, &view, record);
+	}
+	json_decref(record);
+	return code;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The tables that drive the tool, made from the .def files. */
+#include <limits.h>
+
+#include "morphctl.h"
+
+#define MANY INT_MAX
+#define OPT(id) (UINT64_C(1) << OPTION_##id)
+#define LISTING (OPT(FABRIC) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
+#define QUEUED (OPT(WAIT) | OPT(NO_WAIT) | OPT(TIMEOUT))
+#define CHANGES (QUEUED | OPT(DRY_RUN) | OPT(EACH) | OPT(PREPARE) | OPT(LEASE) | OPT(GENERATION))
+#define SHAPE (OPT(LANES) | OPT(LANE_MASK) | OPT(SRC_PLANE) | OPT(DST_PLANE) | OPT(GUIDES))
+#define FAULTY (OPT(INSTANCE) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
+#define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP))
+
+#define PARTS \
+	"PART is accelerator, laser, receiver, element, guide or edge. The INDEX of a laser or a " \
+	"receiver may be written ACCELERATOR.PLANE."
+
+#define MONITOR \
+	"Each line is an object {\"name\": ..., \"msg\": ...} whose name is that of the notification " \
+	"in the netlink specification. Where notifications were lost a line {\"name\": \"resync\"} " \
+	"follows, and then the present state: lines whose names end in '-get'. With --once and " \
+	"--timeout the exit status is 6 when nothing happened in time. Needs CAP_NET_ADMIN."
+
+#define APPLY \
+	"FILE is JSON; '-' reads standard input. It describes slices and their circuits:\n\n" \
+	"  {\"slices\": [{\"name\": \"train\", \"owner\": \"alice\", \"mode\": \"0660\", \"count\": 4,\n" \
+	"                \"failover\": \"automatic\", \"transit\": \"any\", \"spares\": \"host\",\n" \
+	"                \"ring\": {\"lanes-count\": 2, \"both\": true},\n" \
+	"                \"circuits\": [{\"src-rank\": 0, \"dst-rank\": 2, \"lanes-count\": 1,\n" \
+	"                              \"src-plane\": 4, \"dst-plane\": 4}]}]}\n\n" \
+	"Instead of count, \"accelerators\" lists them by number, PCI address or UUID. Slices that the " \
+	"file does not name are left alone; a slice with neither ring nor circuits keeps the circuits " \
+	"that it has. The differences are printed. New slices are created, all changes of circuits " \
+	"are prepared under a lease, then committed, then confirmed; on any failure they are reverted " \
+	"and the new slices deleted. With --dry-run the kernel validates what it can without changing " \
+	"anything; circuits of a slice that is not there yet can be validated as a ring only."
+
+const struct command commands[] = {
+#define COMMAND(object_, verb_, function_, arguments_, fewest_, most_, options_, help_, detail_, \
+		examples_) \
+	{ \
+		.object = object_, .verb = verb_, .function = function_, .arguments = arguments_, \
+		.fewest = fewest_, .most = most_, .options = (options_) | OPT(HELP), .help = help_, \
+		.detail = detail_, .examples = examples_, \
+	},
+#include "commands.def"
+#undef COMMAND
+};
+
+const size_t commands_count = sizeof(commands) / sizeof(commands[0]);
+
+const struct object_spec objects[] = {
+#define OBJECT(name_, help_) { .name = name_, .help = help_ },
+#include "objects.def"
+#undef OBJECT
+};
+
+const size_t objects_count = sizeof(objects) / sizeof(objects[0]);
+
+const struct option_spec option_specs[OPTION_COUNT_OF] = {
+#define OPTION(id, name_, letter_, argument_, help_) \
+	[OPTION_##id] = { .name = name_, .letter = letter_, .argument = argument_, .help = help_ },
+#include "options.def"
+#undef OPTION
+};
+
+_Static_assert(OPTION_COUNT_OF <= 64, "struct command keeps its options in 64 bits");
+
+const struct exit_spec exit_specs[] = {
+#define EXIT(id, code_, meaning_) { .code = code_, .meaning = meaning_ },
+#include "exits.def"
+#undef EXIT
+};
+
+const size_t exits_count = sizeof(exit_specs) / sizeof(exit_specs[0]);

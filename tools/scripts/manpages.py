@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Manual pages from the command table: morphctl.8, and one page per object.
+
+    manpages.py COMMANDS.json DIRECTORY
+"""
+
+import json
+import os
+import sys
+
+ENVIRONMENT = (
+    ("NO_COLOR", "When set and not empty, tables are not coloured; nor are they when standard "
+                 "output is no terminal."),
+    ("MORPH_RECORD", "Write all that passes between the tool and the kernel to this file."),
+    ("MORPHCTL_REPLAY", "Talk to no kernel: answer from a file that MORPH_RECORD wrote, and abort "
+                        "when it does not fit."),
+    ("MORPHCTL_SIM", "Where the files of simulated fabrics are, instead of "
+                     "/sys/kernel/debug/morph_sim."),
+)
+
+NUMBERS = ("Numbers have the units that the endings of their names tell: -ns nanoseconds, -mbps "
+           "megabits per second, -mdb and -mdbm thousandths of a dB and a dBm. Tables show them in "
+           "larger units; JSON has them as they are. A number above 2^63 - 1 is written in JSON as "
+           "a string of digits.")
+
+STABLE = ("JSON output is stable: its keys are the attribute names of the netlink specification, "
+          "and new versions only add to them. Tables are for people and may change.")
+
+
+def escape(text):
+    """Text for roff: no line begins with a control character, and hyphens are hyphens."""
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    lines = []
+    for line in text.split("\n"):
+        lines.append("\\&" + line if line[:1] in (".", "'") else line)
+    return "\n".join(lines)
+
+
+def paragraphs(text):
+    """Paragraphs; lines that begin with a space are an example."""
+    out = []
+    for block in text.split("\n\n"):
+        if block.startswith(" "):
+            out += [".PP", ".RS 4", ".nf", escape(block), ".fi", ".RE"]
+        else:
+            out += [".PP", escape(block)]
+    return out
+
+
+def words(command):
+    return " ".join(filter(None, ("morphctl", command["object"], command["verb"])))
+
+
+def synopsis(command):
+    out = [".PP", f"\\fB{escape(words(command))}\\fR"]
+    if command["arguments"]:
+        out.append(f"\\fI{escape(command['arguments'])}\\fR")
+    out.append("[\\fIOPTIONS\\fR]")
+    return out
+
+
+def option(entry):
+    names = f"\\fB\\-\\-{escape(entry['name'])}\\fR"
+    if entry["letter"]:
+        names = f"\\fB\\-{entry['letter']}\\fR, " + names
+    if entry["argument"]:
+        names += f" \\fI{escape(entry['argument'])}\\fR"
+    return [".TP", names, escape(entry["help"][0].upper() + entry["help"][1:]) + "."]
+
+
+def header(title, version, name, summary):
+    return [f'.TH {title.upper()} 8 "" "morph {version}" "Photonic fabrics"', ".SH NAME",
+            f"{escape(name)} \\- {escape(summary)}"]
+
+
+def exit_status(table):
+    out = [".SH EXIT STATUS"]
+    for entry in table["exits"]:
+        out += [".TP", f"\\fB{entry['code']}\\fR",
+                escape(entry["meaning"][0].upper() + entry["meaning"][1:]) + "."]
+    return out
+
+
+def examples(commands):
+    out = [".SH EXAMPLES"]
+    for command in commands:
+        out += [".PP", escape(command["help"][0].upper() + command["help"][1:]) + ":", ".PP",
+                ".RS 4", ".nf", escape(command["examples"]), ".fi", ".RE"]
+    return out
+
+
+def see_also(pages, but):
+    names = [name for name in pages if name != but]
+    return [".SH SEE ALSO"] + [f".BR {escape(name)} (8)" + ("," if name != names[-1] else "")
+                               for name in names]
+
+
+def object_page(table, entry, commands, pages):
+    name = f"morphctl-{entry['name']}"
+    out = header(name, table["version"], name, entry["help"]) + [".SH SYNOPSIS"]
+    for command in commands:
+        out += synopsis(command)
+    out += [".SH DESCRIPTION"]
+    for command in commands:
+        if command["verb"]:
+            out += [".SS " + escape(" ".join(filter(None, (command["verb"],
+                                                           command["arguments"]))))]
+        out += [".PP", escape(command["help"][0].upper() + command["help"][1:]) + "."]
+        out += paragraphs(command["detail"]) if command["detail"] else []
+        for one in command["options"]:
+            if one["name"] not in ("help", "json", "fields", "noheadings", "fabric"):
+                out += option(one)
+    shared = {one["name"]: one for command in commands for one in command["options"]
+              if one["name"] in ("help", "json", "fields", "noheadings", "fabric")}
+    out += [".SH COMMON OPTIONS"]
+    for one in shared.values():
+        out += option(one)
+    out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(STABLE)]
+    out += exit_status(table) + examples(commands) + see_also(pages, name)
+    return "\n".join(out) + "\n"
+
+
+def main_page(table, pages):
+    out = header("morphctl", table["version"], "morphctl",
+                 "look after programmable photonic fabrics")
+    out += [".SH SYNOPSIS", ".B morphctl", "\\fIOBJECT\\fR \\fIVERB\\fR [\\fIARGUMENTS\\fR] "
+            "[\\fIOPTIONS\\fR]", ".PP", ".B morphctl help", "[\\fIOBJECT\\fR [\\fIVERB\\fR]]",
+            ".SH DESCRIPTION", ".PP",
+            escape("morphctl shows and administers optical fabrics between accelerators. Reading "
+                   "the hardware is open to anybody; slices, circuits, transactions and every "
+                   "change need CAP_NET_ADMIN in the initial user namespace. Objects are known by "
+                   "number, and by name, UUID or PCI address where they have one. Errors are "
+                   "written to standard error, with the kernel's sentence word for word."),
+            ".SH OBJECTS"]
+    for entry in table["objects"]:
+        out += [".TP", f"\\fB{escape(entry['name'])}\\fR",
+                escape(entry["help"][0].upper() + entry["help"][1:]) + "; see",
+                f".BR morphctl\\-{escape(entry['name'])} (8)."]
+    out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(STABLE)]
+    out += exit_status(table) + [".SH ENVIRONMENT"]
+    for name, text in ENVIRONMENT:
+        out += [".TP", f".B {name}", escape(text)]
+    return "\n".join(out + see_also(pages, "morphctl")) + "\n"
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as stream:
+        table = json.load(stream)
+    directory = sys.argv[2]
+    os.makedirs(directory, exist_ok=True)
+    pages = ["morphctl"] + [f"morphctl-{entry['name']}" for entry in table["objects"]]
+    texts = {"morphctl": main_page(table, pages)}
+    for entry in table["objects"]:
+        commands = [one for one in table["commands"] if one["object"] == entry["name"]]
+        if not commands:
+            sys.exit(f"manpages.py: the object {entry['name']} has no commands")
+        texts[f"morphctl-{entry['name']}"] = object_page(table, entry, commands, pages)
+    for name, text in texts.items():
+        with open(os.path.join(directory, name + ".8"), "w", encoding="utf-8") as stream:
+            stream.write('.\\" SPDX-License-Identifier: GPL-2.0-or-later\n'
+                         '.\\" Made from the table of commands.\n' + text)
+
+
+if __name__ == "__main__":
+    main()

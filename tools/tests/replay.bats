@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Recordings made against the real module, answered from a file. Each is
+#	recordings/NAME.jsonl	what passed between library and kernel
+#	recordings/NAME.args	the arguments, one a line
+#	recordings/NAME.status	the exit status that it had
+#	recordings/NAME.out	what it wrote to standard output
+#	recordings/NAME.err	what it wrote to standard error
+# and made by tests/record NAME ARGUMENTS... on a machine with a fabric.
+
+load common
+
+each_recording() {
+	local file
+	shopt -s nullglob
+	for file in "$BATS_TEST_DIRNAME"/recordings/*.jsonl; do
+		"$@" "${file%.jsonl}" || { echo "recording: ${file##*/}"; return 1; }
+	done
+}
+
+has_recordings() {
+	compgen -G "$BATS_TEST_DIRNAME/recordings/*.jsonl" >/dev/null ||
+		skip "no recordings: make some with tests/record"
+}
+
+replay() {
+	local arguments
+	mapfile -t arguments <"$1.args"
+	MORPHCTL_REPLAY=$1.jsonl run_split morphctl "${arguments[@]}"
+}
+
+same_as_recorded() {
+	replay "$1"
+	diff -u "$1.out" <(printf '%s\n' "$output" | sed '/./,$!d') &&
+		diff -u "$1.err" <(printf '%s\n' "$stderr" | sed '/./,$!d') &&
+		[[ $status == "$(<"$1.status")" ]]
+}
+
+keys_in_specification() {
+	grep -qxE -e '-j|--json' "$1.args" || return 0
+	replay "$1"
+	[[ -n $output ]] || return 0
+	python3 "$BATS_TEST_DIRNAME/schema.py" \
+		"$TOP/Documentation/netlink/specs/morph.yaml" "$(head -1 "$1.args")" <<<"$output"
+}
+
+@test "output, diagnostics and exit status are as recorded" {
+	has_recordings
+	each_recording same_as_recorded
+}
+
+@test "JSON has the names and types of the specification, and no others" {
+	has_recordings
+	each_recording keys_in_specification
+}
+
+@test "a recording that is not there" {
+	MORPHCTL_REPLAY=$BATS_TEST_TMPDIR/none.jsonl run_split morphctl fabric list
+	[[ $status == 3 ]]
+	holds "$stderr" "none.jsonl"
+}
+
+@test "the check of JSON against the specification can fail" {
+	check=("$BATS_TEST_DIRNAME/schema.py" "$TOP/Documentation/netlink/specs/morph.yaml" fabric)
+	python3 "${check[@]}" <<<'[{"id": 0, "name": "x", "state": "ready"}]'
+	run python3 "${check[@]}" <<<'[{"id": 0, "nom": "x"}]'
+	[[ $status == 1 ]]
+	run python3 "${check[@]}" <<<'[{"id": "0"}]'
+	[[ $status == 1 ]]
+	run python3 "${check[@]}" <<<'[{"state": "redy"}]'
+	[[ $status == 1 ]]
+}

@@ -1,0 +1,146 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Usage errors, help, exit statuses: all that needs no kernel.
+
+load common
+
+@test "nothing at all is a usage error with the list of objects" {
+	expect 2 morphctl
+	[[ -z $output ]]
+	holds "$stderr" "why-not"
+}
+
+@test "help is on standard output and succeeds, at each level" {
+	expect 0 morphctl help
+	[[ -z $stderr ]]
+	for object in $(jq -r '.objects[].name' "$MORPHCTL_BUILD/commands.json"); do
+		expect 0 morphctl "$object" help
+		holds "$output" "Usage: morphctl $object"
+		expect 0 morphctl help "$object"
+		holds "$output" "Usage: morphctl $object"
+	done
+}
+
+@test "every command has help with options, an example and exit statuses" {
+	while IFS=$'\t' read -r object verb; do
+		expect 0 morphctl "$object" $verb --help
+		[[ -z $stderr ]]
+		holds "$output" "Usage: morphctl $object${verb:+ $verb}"
+		holds "$output" "--help"
+		holds "$output" "Examples:"
+		holds "$output" "  7  "
+	done < <(jq -r '.commands[] | [.object, .verb // ""] | @tsv' "$MORPHCTL_BUILD/commands.json")
+}
+
+@test "every command refuses an unknown option and names it" {
+	while IFS=$'\t' read -r object verb; do
+		expect 2 morphctl "$object" $verb --no-such-option
+		[[ -z $output ]]
+		holds "$stderr" "--no-such-option"
+		holds "$stderr" "morphctl $object${verb:+ $verb} --help"
+	done < <(jq -r '.commands[] | [.object, .verb // ""] | @tsv' "$MORPHCTL_BUILD/commands.json")
+}
+
+@test "every command that wants arguments says which" {
+	while IFS=$'\t' read -r object verb arguments; do
+		[[ -z $verb || $verb == - ]] && verb=
+		[[ $arguments == \[* || -z $arguments ]] && continue
+		expect 2 morphctl "$object" $verb
+		holds "$stderr" "$arguments"
+	done < <(jq -r '.commands[] | [.object, .verb // "-", .arguments] | @tsv' \
+		"$MORPHCTL_BUILD/commands.json")
+}
+
+@test "every example in the table parses: its object, verb and options exist" {
+	while read -r line; do
+		line=${line%%|*}
+		line=${line%%>*}
+		line=${line%%;*}
+		read -ra words <<<"$line"
+		expect 0 morphctl "${words[@]:1}" --help
+	done < <(jq -r '.commands[].examples | split("\n")[]' "$MORPHCTL_BUILD/commands.json")
+}
+
+@test "an unknown object, an unknown verb, a missing verb" {
+	expect 2 morphctl nonsense list
+	holds "$stderr" "'nonsense'"
+	expect 2 morphctl slice nonsense
+	holds "$stderr" "'nonsense'"
+	holds "$stderr" "create"
+	expect 2 morphctl slice
+	holds "$stderr" "a verb is missing"
+}
+
+@test "options may stand before the object" {
+	expect 0 morphctl -j version
+	jq -e .libmorph <<<"$output"
+	expect 2 morphctl --fabric rack0 slice create
+	holds "$stderr" "wants NAME"
+	expect 2 morphctl -jf rack0 slice create
+	holds "$stderr" "wants NAME"
+}
+
+@test "an option without its argument, and an argument without need" {
+	expect 2 morphctl slice create x --count
+	holds "$stderr" "--count wants an argument"
+	expect 2 morphctl version --json=yes
+	holds "$stderr" "--json takes no argument"
+	expect 2 morphctl fabric list extra
+	holds "$stderr" "'extra'"
+}
+
+@test "values that are wrong are named, with what would be right" {
+	expect 2 morphctl slice create x
+	holds "$stderr" "either --count or --accelerators"
+	expect 2 morphctl slice create x --count 0
+	holds "$stderr" "at least 1"
+	expect 2 morphctl slice create x --count -3
+	expect 2 morphctl slice create x --count 4 --failover sometimes
+	holds "$stderr" "automatic|manual|none"
+	expect 2 morphctl slice create x --count 4 --owner no-such-user-here
+	holds "$stderr" "no-such-user-here"
+	expect 2 morphctl slice create x --count 4 --mode 999
+	holds "$stderr" "octal"
+	expect 2 morphctl slice set x
+	holds "$stderr" "--failover, --owner or --mode"
+	expect 2 morphctl accelerator set 1
+	holds "$stderr" "--spare, --free or --pci"
+	expect 2 morphctl accelerator set 1 2 --pci 0000:00:01.0
+	holds "$stderr" "one accelerator"
+	expect 2 morphctl circuit add s 1 1
+	holds "$stderr" "both ranks are 1"
+	expect 2 morphctl circuit add s 1 2 --lease 5
+	holds "$stderr" "--prepare"
+	expect 2 morphctl circuit add s 1 2 --prepare --each
+	holds "$stderr" "exclude each other"
+	expect 2 morphctl circuit add s 1 2 --prepare --lease 4000
+	holds "$stderr" "0.001 to 3600"
+	expect 2 morphctl circuit move s 1 --guides 1,x
+	holds "$stderr" "'x'"
+	expect 2 morphctl hardware fail toaster 1
+	holds "$stderr" "'toaster'"
+	expect 2 morphctl quota set root
+	holds "$stderr" "at least one limit"
+	expect 2 morphctl quota set root --bytes many
+	holds "$stderr" "'many'"
+	expect 2 morphctl why-not --count 2 --lanes 4
+	holds "$stderr" "--ring"
+	expect 2 morphctl monitor --timeout soon
+	holds "$stderr" "'soon'"
+	expect 2 morphctl topo --format png
+	holds "$stderr" "matrix|svg|json"
+}
+
+@test "output that cannot be written is a failure" {
+	[[ -c /dev/full ]] || skip "no /dev/full"
+	status=0
+	"$MORPHCTL" help >/dev/full 2>"$BATS_TEST_TMPDIR/stderr" || status=$?
+	[[ $status == 1 ]]
+	holds "$(<"$BATS_TEST_TMPDIR/stderr")" "standard output"
+}
+
+@test "the dump of the table is complete: each object has a command, each option a help" {
+	jq -e '[.objects[].name] - [.commands[].object] == []' "$MORPHCTL_BUILD/commands.json"
+	jq -e '[.commands[].options[] | select(.help == "")] == []' "$MORPHCTL_BUILD/commands.json"
+	jq -e '[.exits[].code] == [0,1,2,3,4,5,6,7]' "$MORPHCTL_BUILD/commands.json"
+}

@@ -1,0 +1,944 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * morph: programmable photonic fabrics between accelerators. The device ABI.
+ *
+ * /dev/morph/fabricN    query the fabric, create slices (mode 0660, group morph)
+ * slice file            what MORPH_SLICE_CREATE returns, and what opening a named
+ *                       slice's node /dev/morph/sliceN gives: the tenant's handle
+ *
+ * Administration is generic netlink, family "morph"; see morph_netlink.h.
+ *
+ * DOC: Commands
+ *
+ * Every command takes one structure that begins with struct morph_head. @size is
+ * the size that the caller was compiled with. A smaller structure than the first
+ * version's is refused with EINVAL. A larger one than the kernel knows is accepted
+ * only if the unknown tail is zero, else E2BIG. Bytes that the caller's structure
+ * lacks are taken as zero, and are not written. The kernel looks at type and
+ * number of a command only, not at the size coded in it.
+ *
+ * Arrays are struct morph_array: pointer, number of entries, bytes per entry. On
+ * return @count is the number of entries that there are; where more are there
+ * than room was given the call fails with EMSGSIZE, and @count says how many.
+ *
+ * Every structure has the same layout for 32-bit and 64-bit programs.
+ *
+ * DOC: Errors
+ *
+ * ENOTTY         no such command
+ * EINVAL         the value is known to be wrong, or @size is too small
+ * E2BIG          the structure has bytes set that this kernel does not know
+ * EOPNOTSUPP     a flag, a reserved field or a value that this kernel does not know
+ * EFAULT         a pointer leads nowhere
+ * EMSGSIZE       an array is too small; its count says what is needed
+ * ENOENT         no such accelerator, rank, circuit, transaction or slice
+ * EEXIST         the name is taken
+ * EPERM, EACCES  the caller may not do this
+ * EDQUOT         the user's quota is used up
+ * ENOSPC         too few accelerators or lanes are free
+ * EBUSY          another slice or transaction holds what is needed; the slice is open
+ * EHOSTUNREACH   no path exists, whoever holds what
+ * ERANGE         too little light, or too much, would arrive
+ * EXDEV          isolation between tenants, or the transit policy, forbids it
+ * ESTALE         the slice's generation or the profile's checksum is another one
+ * EAGAIN         the slice is being repaired, or a search gave up; try again
+ * ETIME          the lease had run out
+ * ECANCELED      the prepared transaction was revoked
+ * EIO            hardware let us down; the culprit is quarantined
+ * ETIMEDOUT      hardware did not answer in time
+ * ENODEV         the fabric, or the slice, is gone; only close() is left
+ * ENOMEM, EINTR  as everywhere; a commit that has changed light never says EINTR
+ *
+ * On failure @reason, @part and @index of the head say which rule was broken and
+ * what stands in the way, and the buffer at @detail_ptr, if given, gets a sentence.
+ *
+ * DOC: Units
+ *
+ * _ns nanoseconds, _mbps megabits per second, _mdb thousandths of a dB, _mdbm
+ * thousandths of a dBm, _bytes bytes. Times of events are CLOCK_BOOTTIME.
+ */
+#ifndef _UAPI_LINUX_MORPH_H
+#define _UAPI_LINUX_MORPH_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define MORPH_ABI_VERSION	1
+
+#define MORPH_NAME_BYTES	32	/* names, with the final NUL */
+#define MORPH_PCI_BYTES		16
+#define MORPH_UUID_BYTES	16
+
+#define MORPH_ANY		0xffffffffu		/* "the kernel may choose" */
+#define MORPH_PLANE_ANY		0xffffu
+#define MORPH_GENERATION_ANY	0xffffffffffffffffULL	/* do not check */
+
+/* ------------------------------------------------------------------- common */
+
+/**
+ * struct morph_head - the head of every command
+ * @size: in: size of the whole structure
+ * @flags: in: flags of the command; unknown ones are refused
+ * @detail_ptr: in: buffer for a sentence about a failure, or 0
+ * @detail_len: in: its size; the sentence is cut to fit and ends in NUL
+ * @reason: out: enum morph_reason, on failure
+ * @part: out: enum morph_part: the kind of thing that stands in the way
+ * @index: out: which one
+ * @have: out: what there is, in the unit of the reason
+ * @need: out: what was needed
+ */
+struct morph_head {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 detail_ptr;
+	__u32 detail_len;
+	__u32 reason;
+	__u32 part;
+	__u32 index;
+	__s64 have __attribute__((aligned(8)));
+	__s64 need __attribute__((aligned(8)));
+};
+
+/**
+ * struct morph_array - an array in the caller's memory
+ * @ptr: address of the first entry
+ * @count: in: entries that there is room for, or that are passed; out: entries there are
+ * @stride: bytes per entry, the size that the caller was compiled with
+ */
+struct morph_array {
+	__aligned_u64 ptr;
+	__u32 count;
+	__u32 stride;
+};
+
+/**
+ * enum morph_reason - which rule a request broke
+ * @MORPH_REASON_NONE: none
+ * @MORPH_REASON_PROFILE: the device profile is malformed
+ * @MORPH_REASON_PORT: no such port, or both ends are the same accelerator
+ * @MORPH_REASON_PATH: guides and element states of the path do not join up
+ * @MORPH_REASON_NO_ROUTE: no path exists, whoever holds what
+ * @MORPH_REASON_BLOCKED: paths exist, others hold them
+ * @MORPH_REASON_GAVE_UP: the search's budget ran out; undecided
+ * @MORPH_REASON_LANES: too few lanes are free
+ * @MORPH_REASON_ELEMENT_PINNED: an element is held in another state
+ * @MORPH_REASON_UNUSABLE: hardware is failed or quarantined
+ * @MORPH_REASON_MARGIN: too little light would arrive
+ * @MORPH_REASON_OVERLOAD: too much light would arrive
+ * @MORPH_REASON_ISOLATION: leakage between tenants would be too strong
+ * @MORPH_REASON_TRANSIT: the path crosses another tenant's tile
+ * @MORPH_REASON_PORT_BUSY: a transmit or receive port is in use
+ * @MORPH_REASON_ACCELERATORS: too few accelerators are free
+ * @MORPH_REASON_ACCELERATOR_HELD: the accelerator belongs to another tenant
+ * @MORPH_REASON_ACCELERATOR_UNFIT: the accelerator is not healthy, or cordoned
+ * @MORPH_REASON_NO_SPARE: no spare that the slice allows is free and healthy
+ * @MORPH_REASON_QUOTA: the user's quota is used up
+ * @MORPH_REASON_GENERATION: the caller's generation is old
+ * @MORPH_REASON_STATE: the object is not in a state that allows this
+ * @MORPH_REASON_HARDWARE: hardware did not do what it was told
+ * @MORPH_REASON_TIMEOUT: hardware did not answer in time
+ * @MORPH_REASON_ARGUMENT: a field of the request is wrong; the sentence names it
+ */
+enum morph_reason {
+	MORPH_REASON_NONE = 0,
+	MORPH_REASON_PROFILE = 1,
+	MORPH_REASON_PORT = 2,
+	MORPH_REASON_PATH = 3,
+	MORPH_REASON_NO_ROUTE = 4,
+	MORPH_REASON_BLOCKED = 5,
+	MORPH_REASON_GAVE_UP = 6,
+	MORPH_REASON_LANES = 7,
+	MORPH_REASON_ELEMENT_PINNED = 8,
+	MORPH_REASON_UNUSABLE = 9,
+	MORPH_REASON_MARGIN = 10,
+	MORPH_REASON_OVERLOAD = 11,
+	MORPH_REASON_ISOLATION = 12,
+	MORPH_REASON_TRANSIT = 13,
+	MORPH_REASON_PORT_BUSY = 14,
+	MORPH_REASON_ACCELERATORS = 32,
+	MORPH_REASON_ACCELERATOR_HELD = 33,
+	MORPH_REASON_ACCELERATOR_UNFIT = 34,
+	MORPH_REASON_NO_SPARE = 35,
+	MORPH_REASON_QUOTA = 36,
+	MORPH_REASON_GENERATION = 37,
+	MORPH_REASON_STATE = 38,
+	MORPH_REASON_HARDWARE = 39,
+	MORPH_REASON_TIMEOUT = 40,
+	MORPH_REASON_ARGUMENT = 41,
+};
+
+/**
+ * enum morph_part - kinds of hardware
+ * @MORPH_PART_NONE: none
+ * @MORPH_PART_ACCELERATOR: index: accelerator
+ * @MORPH_PART_LASER: index: accelerator * planes + plane of the transmitter
+ * @MORPH_PART_RECEIVER: index: accelerator * planes + plane of the receiver
+ * @MORPH_PART_ELEMENT: index: element
+ * @MORPH_PART_GUIDE: index: guide
+ * @MORPH_PART_EDGE: index: edge port
+ */
+enum morph_part {
+	MORPH_PART_NONE = 0,
+	MORPH_PART_ACCELERATOR = 1,
+	MORPH_PART_LASER = 2,
+	MORPH_PART_RECEIVER = 3,
+	MORPH_PART_ELEMENT = 4,
+	MORPH_PART_GUIDE = 5,
+	MORPH_PART_EDGE = 6,
+};
+
+/**
+ * enum morph_health - health of a piece of hardware
+ * @MORPH_HEALTH_OK: usable
+ * @MORPH_HEALTH_SUSPECT: reported bad, not confirmed; not given out
+ * @MORPH_HEALTH_FAILED: known to be bad
+ * @MORPH_HEALTH_QUARANTINED: may be good; must pass a test before it is used
+ */
+enum morph_health {
+	MORPH_HEALTH_OK = 0,
+	MORPH_HEALTH_SUSPECT = 1,
+	MORPH_HEALTH_FAILED = 2,
+	MORPH_HEALTH_QUARANTINED = 3,
+};
+
+/**
+ * enum morph_phase - where the time of a change goes
+ * @MORPH_PHASE_DETECT: hardware showed it, until the core noticed
+ * @MORPH_PHASE_PLAN: choosing spare and paths, staging, validating
+ * @MORPH_PHASE_PROGRAM: handing settings to the device
+ * @MORPH_PHASE_SETTLE: the modelled or specified wait for optical power
+ * @MORPH_PHASE_RELOCK: the modelled or specified wait for receivers to lock
+ * @MORPH_PHASE_VERIFY: reading back and comparing
+ * @MORPH_PHASE_NOTIFY: publishing and waking the owner
+ * @MORPH_PHASE_COUNT: number of phases
+ */
+enum morph_phase {
+	MORPH_PHASE_DETECT = 0,
+	MORPH_PHASE_PLAN = 1,
+	MORPH_PHASE_PROGRAM = 2,
+	MORPH_PHASE_SETTLE = 3,
+	MORPH_PHASE_RELOCK = 4,
+	MORPH_PHASE_VERIFY = 5,
+	MORPH_PHASE_NOTIFY = 6,
+	MORPH_PHASE_COUNT = 7,
+};
+
+/**
+ * struct morph_times - where the time of a change went
+ * @phase_ns: by enum morph_phase; [7] is reserved
+ * @provider_ns: time spent inside the provider's operations, part of the phases
+ * @modelled_ns: nominal waits (settle, relock, write times); software time is
+ *               the sum of the phases minus the waits as they really took
+ */
+struct morph_times {
+	__aligned_u64 phase_ns[8];
+	__aligned_u64 provider_ns;
+	__aligned_u64 modelled_ns;
+};
+
+/* ------------------------------------------------------------ the fabric file */
+
+/**
+ * enum morph_fabric_state - state of a fabric
+ * @MORPH_FABRIC_STARTING: hardware is being brought to a known state
+ * @MORPH_FABRIC_READY: slices can be created
+ * @MORPH_FABRIC_GONE: the provider is gone
+ */
+enum morph_fabric_state {
+	MORPH_FABRIC_STARTING = 0,
+	MORPH_FABRIC_READY = 1,
+	MORPH_FABRIC_GONE = 2,
+};
+
+#define MORPH_FABRIC_SIMULATED	0x1u	/* morph_fabric_info.features */
+
+/**
+ * struct morph_fabric_info - MORPH_FABRIC_INFO: what this fabric is
+ * @head: flags must be 0
+ * @abi_version: out: MORPH_ABI_VERSION of the kernel
+ * @fabric: out: its number, N of /dev/morph/fabricN
+ * @uuid: out: stable identity of the hardware
+ * @name: out: its name
+ * @profile: out: name of its profile
+ * @profile_checksum: out: CRC-32 of its profile
+ * @features: out: MORPH_FABRIC_SIMULATED
+ * @state: out: enum morph_fabric_state
+ * @accelerators: out: how many
+ * @hosts: out: how many
+ * @elements: out: how many
+ * @guides: out: how many
+ * @planes: out: transmit ports, and receive ports, of each accelerator
+ * @wavelengths: out: lanes of a guide
+ * @edges: out: how many
+ * @free: out: accelerators that a slice could have now, spares not counted
+ * @spares: out: spares that are healthy and free now
+ * @slices: out: slices that exist
+ * @lane_mbps: out: bandwidth of one lane
+ * @settle_ns: out: nominal settle time
+ * @relock_ns: out: nominal relock time
+ * @seq: out: count of publishes
+ */
+struct morph_fabric_info {
+	struct morph_head head;
+	__u32 abi_version;
+	__u32 fabric;
+	__u8 uuid[MORPH_UUID_BYTES];
+	char name[MORPH_NAME_BYTES];
+	char profile[MORPH_NAME_BYTES];
+	__u32 profile_checksum;
+	__u32 features;
+	__u32 state;
+	__u32 accelerators;
+	__u32 hosts;
+	__u32 elements;
+	__u32 guides;
+	__u32 planes;
+	__u32 wavelengths;
+	__u32 edges;
+	__u32 free;
+	__u32 spares;
+	__u32 slices;
+	__u32 reserved;
+	__aligned_u64 lane_mbps;
+	__aligned_u64 settle_ns;
+	__aligned_u64 relock_ns;
+	__aligned_u64 seq;
+};
+
+/**
+ * enum morph_use - what an accelerator is used for
+ * @MORPH_USE_FREE: free
+ * @MORPH_USE_SPARE: held back for failover
+ * @MORPH_USE_HELD: belongs to some slice
+ * @MORPH_USE_DRAINING: was released, darkness is not verified yet
+ */
+enum morph_use {
+	MORPH_USE_FREE = 0,
+	MORPH_USE_SPARE = 1,
+	MORPH_USE_HELD = 2,
+	MORPH_USE_DRAINING = 3,
+};
+
+/**
+ * struct morph_accelerator_info - one accelerator, as anybody may see it
+ * @accelerator: its index
+ * @host: index of its host
+ * @x: position of its tile
+ * @y: position
+ * @z: position
+ * @use: enum morph_use
+ * @health: enum morph_health
+ * @cordoned: 1 when the operator keeps it free
+ * @reserved: 0
+ * @pci: PCI address, or an empty string
+ * @uuid: UUID, or zeros
+ * @last_verified_ns: when it last answered a test, CLOCK_BOOTTIME; 0: never
+ */
+struct morph_accelerator_info {
+	__u32 accelerator;
+	__u32 host;
+	__u16 x;
+	__u16 y;
+	__u16 z;
+	__u8 use;
+	__u8 health;
+	__u8 cordoned;
+	__u8 reserved[7];
+	char pci[MORPH_PCI_BYTES];
+	__u8 uuid[MORPH_UUID_BYTES];
+	__aligned_u64 last_verified_ns;
+};
+
+/**
+ * struct morph_guide_info - one guide, as anybody may see it
+ * @guide: its index
+ * @type: class of the guide, as in the profile
+ * @health: enum morph_health
+ * @cordoned: 1 when the operator keeps it free
+ * @lanes: mask of the lanes that exist
+ * @lanes_free: mask of the lanes that no circuit holds
+ * @loss_mdb: loss from end to end
+ * @reserved: 0
+ */
+struct morph_guide_info {
+	__u32 guide;
+	__u16 type;
+	__u8 health;
+	__u8 cordoned;
+	__aligned_u64 lanes;
+	__aligned_u64 lanes_free;
+	__u32 loss_mdb;
+	__u32 reserved;
+};
+
+/**
+ * struct morph_element_info - one element, as anybody may see it
+ * @element: its index
+ * @tile: accelerator on whose tile it sits, or MORPH_ANY
+ * @state: its state
+ * @health: enum morph_health
+ * @cordoned: 1 when the operator keeps it free
+ * @pins: circuits that hold it in this state
+ */
+struct morph_element_info {
+	__u32 element;
+	__u32 tile;
+	__u16 state;
+	__u8 health;
+	__u8 cordoned;
+	__u32 pins;
+};
+
+/**
+ * struct morph_fabric_read - MORPH_FABRIC_READ_*: read a range of the hardware's state
+ * @head: flags must be 0
+ * @first: in: index of the first entry wanted
+ * @reserved: must be 0
+ * @entries: in/out: the array; out count is the number written, which is less than
+ *           the room only at the end (this one never answers EMSGSIZE)
+ * @seq: out: the fabric's seq while reading
+ */
+struct morph_fabric_read {
+	struct morph_head head;
+	__u32 first;
+	__u32 reserved;
+	struct morph_array entries;
+	__aligned_u64 seq;
+};
+
+/**
+ * enum morph_failover - what happens when a slice's accelerator fails
+ * @MORPH_FAILOVER_AUTOMATIC: the kernel puts a spare in its place
+ * @MORPH_FAILOVER_MANUAL: an event; the owner or the operator asks for the spare
+ * @MORPH_FAILOVER_NONE: an event, and the slice is degraded
+ */
+enum morph_failover {
+	MORPH_FAILOVER_AUTOMATIC = 0,
+	MORPH_FAILOVER_MANUAL = 1,
+	MORPH_FAILOVER_NONE = 2,
+};
+
+/**
+ * enum morph_transit - may circuits cross other tenants' tiles
+ * @MORPH_TRANSIT_ANY: yes
+ * @MORPH_TRANSIT_OWN: only own tiles and those that nobody holds
+ */
+enum morph_transit {
+	MORPH_TRANSIT_ANY = 0,
+	MORPH_TRANSIT_OWN = 1,
+};
+
+/**
+ * enum morph_spares - which spares may replace a slice's accelerators
+ * @MORPH_SPARES_HOST: those on the same host as the accelerator that failed, and
+ *                     where its host has none those of spare hosts
+ * @MORPH_SPARES_ANY: any of the fabric
+ * @MORPH_SPARES_LIST: those listed
+ */
+enum morph_spares {
+	MORPH_SPARES_HOST = 0,
+	MORPH_SPARES_ANY = 1,
+	MORPH_SPARES_LIST = 2,
+};
+
+#define MORPH_SLICE_RESERVED	0x1u	/* hold a spare for this slice alone */
+#define MORPH_SLICE_DRY_RUN	0x2u	/* say whether it could be, and why not; out_fd is -1 */
+
+/**
+ * struct morph_slice_create - MORPH_SLICE_CREATE: get accelerators
+ * @head: flags: MORPH_SLICE_RESERVED, MORPH_SLICE_DRY_RUN
+ * @accelerators: in: __u32 indices in the order of ranks; ptr 0: the kernel chooses
+ *                @accelerators.count of them, close to each other
+ * @spares: in: __u32 indices, for MORPH_SPARES_LIST; else ptr and count 0
+ * @failover: in: enum morph_failover
+ * @transit: in: enum morph_transit
+ * @spare_policy: in: enum morph_spares
+ * @mode: in: permission bits of the node of a named slice, 0 for 0600; 0 when unnamed
+ * @name: in: [a-zA-Z0-9_.-]; empty: unnamed, and the slice ends with its last file
+ * @out_fd: out: slice file, close-on-exec
+ * @out_slice: out: number of the slice
+ * @out_generation: out: its generation
+ */
+struct morph_slice_create {
+	struct morph_head head;
+	struct morph_array accelerators;
+	struct morph_array spares;
+	__u32 failover;
+	__u32 transit;
+	__u32 spare_policy;
+	__u32 mode;
+	char name[MORPH_NAME_BYTES];
+	__s32 out_fd;
+	__u32 out_slice;
+	__aligned_u64 out_generation;
+};
+
+#define MORPH_SLICE_FORCE	0x1u	/* even while it is open; its files answer ENODEV */
+
+/**
+ * struct morph_slice_delete - MORPH_SLICE_DELETE: end a named slice
+ * @head: flags: MORPH_SLICE_FORCE
+ * @slice: in: its number, or MORPH_ANY to go by name
+ * @reserved: must be 0
+ * @name: in: its name when @slice is MORPH_ANY, else empty
+ *
+ * Allowed to the slice's owner and to CAP_NET_ADMIN in the initial user namespace.
+ */
+struct morph_slice_delete {
+	struct morph_head head;
+	__u32 slice;
+	__u32 reserved;
+	char name[MORPH_NAME_BYTES];
+};
+
+/* ------------------------------------------------------------- the slice file */
+
+/**
+ * enum morph_slice_state - state of a slice
+ * @MORPH_SLICE_OK: every rank is healthy, every circuit is lit
+ * @MORPH_SLICE_REPAIRING: a failover is under way; changes answer EAGAIN
+ * @MORPH_SLICE_DEGRADED: something is missing; the event says what
+ * @MORPH_SLICE_LOST: the fabric is gone
+ * @MORPH_SLICE_DYING: released; not seen by tenants
+ */
+enum morph_slice_state {
+	MORPH_SLICE_OK = 0,
+	MORPH_SLICE_REPAIRING = 1,
+	MORPH_SLICE_DEGRADED = 2,
+	MORPH_SLICE_LOST = 3,
+	MORPH_SLICE_DYING = 4,
+};
+
+/**
+ * enum morph_plan_state - is the protection plan of a rank ready
+ * @MORPH_PLAN_NONE: no spare can take the rank's place now
+ * @MORPH_PLAN_STALE: something it uses has changed; being made anew
+ * @MORPH_PLAN_CURRENT: ready
+ */
+enum morph_plan_state {
+	MORPH_PLAN_NONE = 0,
+	MORPH_PLAN_STALE = 1,
+	MORPH_PLAN_CURRENT = 2,
+};
+
+/**
+ * struct morph_rank_info - one rank of a slice
+ * @rank: number, stable for the slice's life
+ * @accelerator: the accelerator behind it now
+ * @host: its host
+ * @health: enum morph_health of the accelerator
+ * @plan: enum morph_plan_state
+ * @reserved: 0
+ * @spare: accelerator that the plan would use, or MORPH_ANY
+ * @replacements: how often the accelerator behind the rank was replaced
+ * @pci: PCI address, or an empty string
+ * @uuid: UUID, or zeros
+ */
+struct morph_rank_info {
+	__u32 rank;
+	__u32 accelerator;
+	__u32 host;
+	__u8 health;
+	__u8 plan;
+	__u8 reserved[2];
+	__u32 spare;
+	__u32 replacements;
+	char pci[MORPH_PCI_BYTES];
+	__u8 uuid[MORPH_UUID_BYTES];
+};
+
+/**
+ * enum morph_circuit_state - state of a circuit
+ * @MORPH_CIRCUIT_LIT: verified by read-back
+ * @MORPH_CIRCUIT_CHANGING: a transaction or a failover is moving it
+ * @MORPH_CIRCUIT_FAILED: dark, because hardware failed
+ * @MORPH_CIRCUIT_PREPARED: resources are held, not lit yet
+ */
+enum morph_circuit_state {
+	MORPH_CIRCUIT_LIT = 0,
+	MORPH_CIRCUIT_CHANGING = 1,
+	MORPH_CIRCUIT_FAILED = 2,
+	MORPH_CIRCUIT_PREPARED = 3,
+};
+
+/**
+ * struct morph_circuit_info - one circuit of a slice
+ * @circuit: its number within the slice
+ * @state: enum morph_circuit_state
+ * @src_rank: rank that sends
+ * @dst_rank: rank that receives
+ * @src_plane: transmit port
+ * @dst_plane: receive port
+ * @hops: guides that it runs through
+ * @lanes: mask of its wavelengths
+ * @bandwidth_mbps: of all its lanes
+ * @loss_mdb: of the path
+ * @margin_mdb: above the receiver's sensitivity, computed
+ * @power_mdbm: read at the receiver when last verified
+ * @isolation_mdb: worst case when validated
+ * @dark_ns: how long it was dark in its last change; 0: hitless, or never changed
+ * @last_verified_ns: when its light was last verified, CLOCK_BOOTTIME
+ */
+struct morph_circuit_info {
+	__u32 circuit;
+	__u32 state;
+	__u32 src_rank;
+	__u32 dst_rank;
+	__u16 src_plane;
+	__u16 dst_plane;
+	__u32 hops;
+	__aligned_u64 lanes;
+	__aligned_u64 bandwidth_mbps;
+	__u32 loss_mdb;
+	__s32 margin_mdb;
+	__s32 power_mdbm;
+	__s32 isolation_mdb;
+	__aligned_u64 dark_ns;
+	__aligned_u64 last_verified_ns;
+};
+
+/**
+ * struct morph_slice_info - MORPH_SLICE_INFO: read a slice whole
+ * @head: flags must be 0
+ * @slice: out: its number
+ * @state: out: enum morph_slice_state
+ * @name: out: its name, or an empty string
+ * @failover: out: enum morph_failover
+ * @transit: out: enum morph_transit
+ * @spare_policy: out: enum morph_spares
+ * @reserved: out: 1 when it holds a spare of its own
+ * @generation: out: changes whenever the tenant did not ask for it
+ * @seq: out: the fabric's seq at which this was true
+ * @events_lost: out: events lost on this file so far
+ * @ranks: in/out: struct morph_rank_info, or ptr 0 to learn the count only
+ * @circuits: in/out: struct morph_circuit_info, or ptr 0 to learn the count only
+ */
+struct morph_slice_info {
+	struct morph_head head;
+	__u32 slice;
+	__u32 state;
+	char name[MORPH_NAME_BYTES];
+	__u32 failover;
+	__u32 transit;
+	__u32 spare_policy;
+	__u32 reserved;
+	__aligned_u64 generation;
+	__aligned_u64 seq;
+	__aligned_u64 events_lost;
+	struct morph_array ranks;
+	struct morph_array circuits;
+};
+
+/**
+ * struct morph_circuit_path - MORPH_CIRCUIT_PATH: the way of one circuit
+ * @head: flags must be 0
+ * @circuit: in: its number
+ * @reserved: must be 0
+ * @guides: in/out: __u32 guides in the direction of light, or ptr 0
+ * @elements: in/out: struct morph_path_element between them, or ptr 0
+ */
+struct morph_circuit_path {
+	struct morph_head head;
+	__u32 circuit;
+	__u32 reserved;
+	struct morph_array guides;
+	struct morph_array elements;
+};
+
+/**
+ * struct morph_path_element - an element on a path
+ * @element: its index
+ * @state: the state that lets the light through
+ */
+struct morph_path_element {
+	__u32 element;
+	__u32 state;
+};
+
+/**
+ * enum morph_change_op - what to do to a circuit
+ * @MORPH_CHANGE_ADD: light a new circuit
+ * @MORPH_CHANGE_REMOVE: darken and forget a circuit
+ * @MORPH_CHANGE_MOVE: give a circuit another path or other planes or lanes; its
+ *                     number and ranks stay; make before break where lanes allow
+ */
+enum morph_change_op {
+	MORPH_CHANGE_ADD = 1,
+	MORPH_CHANGE_REMOVE = 2,
+	MORPH_CHANGE_MOVE = 3,
+};
+
+/**
+ * struct morph_change - one change of a transaction
+ * @op: in: enum morph_change_op
+ * @circuit: in: number, for REMOVE and MOVE; out: number, for ADD
+ * @src_rank: in: for ADD
+ * @dst_rank: in: for ADD
+ * @src_plane: in: transmit port or MORPH_PLANE_ANY, for ADD and MOVE; out: the one used
+ * @dst_plane: in: receive port or MORPH_PLANE_ANY, for ADD and MOVE; out: the one used
+ * @lanes_count: in: wavelengths wanted; 0: as many as @lanes has, or 1
+ * @lanes: in: mask of the wavelengths that may be used, 0: any; out: those used
+ * @guides: in: __u32 guides in the direction of light: the path to take; ptr 0: the
+ *          kernel routes
+ * @dark_ns: out: how long the circuit was dark; 0: hitless or new
+ * @status: out: 0 or a negative errno
+ * @reason: out: enum morph_reason
+ * @part: out: enum morph_part
+ * @index: out: which one stands in the way
+ */
+struct morph_change {
+	__u32 op;
+	__u32 circuit;
+	__u32 src_rank;
+	__u32 dst_rank;
+	__u16 src_plane;
+	__u16 dst_plane;
+	__u32 lanes_count;
+	__aligned_u64 lanes;
+	struct morph_array guides;
+	__aligned_u64 dark_ns;
+	__s32 status;
+	__u32 reason;
+	__u32 part;
+	__u32 index;
+};
+
+/**
+ * enum morph_outcome - how a transaction ended, or where it stands
+ * @MORPH_OUTCOME_NONE: nothing was done
+ * @MORPH_OUTCOME_COMMITTED: the light is as asked, verified by read-back
+ * @MORPH_OUTCOME_ROLLED_BACK: the light is as before, verified by read-back
+ * @MORPH_OUTCOME_BROKEN: hardware let us down; affected circuits are FAILED, the
+ *                        culprit is quarantined, everything else is as before
+ * @MORPH_OUTCOME_PREPARED: resources are held under a lease
+ * @MORPH_OUTCOME_REVOKED: failover seized what had been prepared
+ * @MORPH_OUTCOME_EXPIRED: the lease ran out; the light is as before
+ * @MORPH_OUTCOME_RUNNING: under way
+ * @MORPH_OUTCOME_UNCONFIRMED: committed under a lease; old resources are still held
+ */
+enum morph_outcome {
+	MORPH_OUTCOME_NONE = 0,
+	MORPH_OUTCOME_COMMITTED = 1,
+	MORPH_OUTCOME_ROLLED_BACK = 2,
+	MORPH_OUTCOME_BROKEN = 3,
+	MORPH_OUTCOME_PREPARED = 4,
+	MORPH_OUTCOME_REVOKED = 5,
+	MORPH_OUTCOME_EXPIRED = 6,
+	MORPH_OUTCOME_RUNNING = 7,
+	MORPH_OUTCOME_UNCONFIRMED = 8,
+};
+
+#define MORPH_TXN_DRY_RUN	0x1u	/* stage and validate only */
+#define MORPH_TXN_EACH		0x2u	/* each change is a transaction of its own */
+#define MORPH_TXN_PREPARE	0x4u	/* hold resources, commit later by MORPH_TXN_STEP */
+
+/**
+ * struct morph_txn_run - MORPH_TXN_RUN: change circuits
+ * @head: flags: MORPH_TXN_DRY_RUN, MORPH_TXN_EACH, MORPH_TXN_PREPARE; the last two
+ *        exclude each other
+ * @changes: in/out: struct morph_change, 1 to 1024
+ * @cookie: in: the caller's name for this transaction, 0: none. A repeated call
+ *          with the cookie of the slice's last committed transaction does nothing
+ *          and answers as that one did
+ * @generation: in: the slice's generation that the caller knows, else ESTALE;
+ *              MORPH_GENERATION_ANY: do not check
+ * @lease_ns: in: for PREPARE: how long resources are held, 1 ms to 1 hour
+ * @out_txn: out: number of the transaction, for PREPARE
+ * @out_outcome: out: enum morph_outcome
+ * @out_seq: out: the fabric's seq of the publish
+ * @out_generation: out: the slice's generation
+ * @out_times: out: where the time went
+ */
+struct morph_txn_run {
+	struct morph_head head;
+	struct morph_array changes;
+	__aligned_u64 cookie;
+	__aligned_u64 generation;
+	__aligned_u64 lease_ns;
+	__u32 out_txn;
+	__u32 out_outcome;
+	__aligned_u64 out_seq;
+	__aligned_u64 out_generation;
+	struct morph_times out_times;
+};
+
+/**
+ * enum morph_txn_verb - what to do with a prepared transaction
+ * @MORPH_TXN_COMMIT: program, light and verify; keep the old configuration reserved
+ * @MORPH_TXN_CONFIRM: free the old configuration
+ * @MORPH_TXN_REVERT: go back to the old configuration, committed or not
+ * @MORPH_TXN_QUERY: only tell where it stands
+ */
+enum morph_txn_verb {
+	MORPH_TXN_COMMIT = 1,
+	MORPH_TXN_CONFIRM = 2,
+	MORPH_TXN_REVERT = 3,
+	MORPH_TXN_QUERY = 4,
+};
+
+/**
+ * struct morph_txn_step - MORPH_TXN_STEP: go on with a prepared transaction
+ * @head: flags must be 0
+ * @txn: in: its number
+ * @verb: in: enum morph_txn_verb
+ * @lease_ns: in: for COMMIT: a new lease, within which CONFIRM must come; 0: keep
+ * @out_outcome: out: enum morph_outcome
+ * @reserved: must be 0
+ * @out_seq: out: the fabric's seq of the publish
+ * @out_lease_ns: out: what is left of the lease
+ * @out_times: out: where the time went
+ */
+struct morph_txn_step {
+	struct morph_head head;
+	__u32 txn;
+	__u32 verb;
+	__aligned_u64 lease_ns;
+	__u32 out_outcome;
+	__u32 reserved;
+	__aligned_u64 out_seq;
+	__aligned_u64 out_lease_ns;
+	struct morph_times out_times;
+};
+
+/**
+ * struct morph_rank_act - MORPH_RANK_REPORT, MORPH_RANK_REPLACE: about one rank
+ * @head: flags must be 0
+ * @rank: in: which one
+ * @spare: in: for REPLACE: the accelerator to take, or MORPH_ANY; else 0
+ * @out_state: out: enum morph_slice_state afterwards
+ * @out_health: out: enum morph_health of the accelerator that was behind the rank
+ *
+ * REPORT tells a suspicion: the core probes the accelerator, and replaces it if
+ * the probe confirms it. REPLACE asks for a spare in any case, within the user's
+ * quota of replacements. Both return when the matter is settled.
+ */
+struct morph_rank_act {
+	struct morph_head head;
+	__u32 rank;
+	__u32 spare;
+	__u32 out_state;
+	__u32 out_health;
+};
+
+/**
+ * struct morph_slice_policy - MORPH_SLICE_POLICY: change what happens on failure
+ * @head: flags must be 0
+ * @failover: in: enum morph_failover
+ * @reserved: must be 0
+ */
+struct morph_slice_policy {
+	struct morph_head head;
+	__u32 failover;
+	__u32 reserved;
+};
+
+/* -------------------------------------------------------------------- events */
+
+/**
+ * enum morph_event_type - what a slice's owner is told
+ * @MORPH_EVENT_LOST: events were lost, @lost of them; read the slice again
+ * @MORPH_EVENT_FAILING: a rank's accelerator failed; sent at once
+ * @MORPH_EVENT_REPLACED: a spare is in its place, its light is verified
+ * @MORPH_EVENT_DEGRADED: something could not be made whole; @part and @index name
+ *                        the culprit, @bandwidth_mbps what is left
+ * @MORPH_EVENT_RECOVERED: the slice is OK again
+ * @MORPH_EVENT_CIRCUIT_FAILED: a circuit is dark
+ * @MORPH_EVENT_CIRCUIT_MOVED: a circuit was led round failed hardware
+ * @MORPH_EVENT_TXN: a transaction ended; @outcome says how
+ * @MORPH_EVENT_SLICE_GONE: the slice was deleted
+ * @MORPH_EVENT_FABRIC_GONE: the provider is gone
+ */
+enum morph_event_type {
+	MORPH_EVENT_LOST = 1,
+	MORPH_EVENT_FAILING = 2,
+	MORPH_EVENT_REPLACED = 3,
+	MORPH_EVENT_DEGRADED = 4,
+	MORPH_EVENT_RECOVERED = 5,
+	MORPH_EVENT_CIRCUIT_FAILED = 6,
+	MORPH_EVENT_CIRCUIT_MOVED = 7,
+	MORPH_EVENT_TXN = 8,
+	MORPH_EVENT_SLICE_GONE = 9,
+	MORPH_EVENT_FABRIC_GONE = 10,
+};
+
+/**
+ * struct morph_event - one record of read() on a slice file
+ * @size: size of this record in the kernel; records follow each other at this distance
+ * @type: enum morph_event_type
+ * @seq: the fabric's seq: whoever reads this event sees that state or a later one
+ * @generation: the slice's generation
+ * @time_ns: when it was queued, CLOCK_BOOTTIME
+ * @slice: number of the slice
+ * @state: enum morph_slice_state afterwards
+ * @rank: rank concerned, or MORPH_ANY
+ * @circuit: circuit concerned, or MORPH_ANY
+ * @txn: transaction concerned, or 0
+ * @outcome: enum morph_outcome
+ * @part: enum morph_part of the culprit
+ * @index: which one
+ * @old_accelerator: for FAILING and REPLACED, else MORPH_ANY
+ * @new_accelerator: for REPLACED, else MORPH_ANY
+ * @old_host: host of the old accelerator
+ * @new_host: host of the new one
+ * @old_pci: PCI address of the old accelerator
+ * @new_pci: of the new one
+ * @old_uuid: UUID of the old accelerator
+ * @new_uuid: of the new one
+ * @lost: for LOST: how many events
+ * @bandwidth_mbps: of the slice's lit circuits
+ * @dark_ns: for REPLACED and CIRCUIT_MOVED: the longest that a circuit was dark
+ * @times: for REPLACED, CIRCUIT_MOVED and TXN: where the time went
+ *
+ * read() returns whole records only, and EINVAL when not one fits; EAGAIN on a
+ * non-blocking file without events.
+ */
+struct morph_event {
+	__u32 size;
+	__u32 type;
+	__aligned_u64 seq;
+	__aligned_u64 generation;
+	__aligned_u64 time_ns;
+	__u32 slice;
+	__u32 state;
+	__u32 rank;
+	__u32 circuit;
+	__u32 txn;
+	__u32 outcome;
+	__u32 part;
+	__u32 index;
+	__u32 old_accelerator;
+	__u32 new_accelerator;
+	__u32 old_host;
+	__u32 new_host;
+	char old_pci[MORPH_PCI_BYTES];
+	char new_pci[MORPH_PCI_BYTES];
+	__u8 old_uuid[MORPH_UUID_BYTES];
+	__u8 new_uuid[MORPH_UUID_BYTES];
+	__aligned_u64 lost;
+	__aligned_u64 bandwidth_mbps;
+	__aligned_u64 dark_ns;
+	struct morph_times times;
+};
+
+/* ------------------------------------------------------------------ commands */
+
+#define MORPH_IOC	0xE7
+
+/* on the fabric file */
+#define MORPH_FABRIC_INFO		_IOWR(MORPH_IOC, 0x00, struct morph_fabric_info)
+#define MORPH_FABRIC_READ_ACCELERATORS	_IOWR(MORPH_IOC, 0x01, struct morph_fabric_read)
+#define MORPH_FABRIC_READ_GUIDES	_IOWR(MORPH_IOC, 0x02, struct morph_fabric_read)
+#define MORPH_FABRIC_READ_ELEMENTS	_IOWR(MORPH_IOC, 0x03, struct morph_fabric_read)
+#define MORPH_SLICE_CREATE		_IOWR(MORPH_IOC, 0x04, struct morph_slice_create)
+#define MORPH_SLICE_DELETE		_IOWR(MORPH_IOC, 0x05, struct morph_slice_delete)
+
+/* on the slice file; INFO and READ_* of the fabric work there too */
+#define MORPH_SLICE_INFO		_IOWR(MORPH_IOC, 0x20, struct morph_slice_info)
+#define MORPH_CIRCUIT_PATH		_IOWR(MORPH_IOC, 0x21, struct morph_circuit_path)
+#define MORPH_TXN_RUN			_IOWR(MORPH_IOC, 0x22, struct morph_txn_run)
+#define MORPH_TXN_STEP			_IOWR(MORPH_IOC, 0x23, struct morph_txn_step)
+#define MORPH_RANK_REPORT		_IOWR(MORPH_IOC, 0x24, struct morph_rank_act)
+#define MORPH_RANK_REPLACE		_IOWR(MORPH_IOC, 0x25, struct morph_rank_act)
+#define MORPH_SLICE_POLICY		_IOWR(MORPH_IOC, 0x26, struct morph_slice_policy)
+
+#endif /* _UAPI_LINUX_MORPH_H */
