@@ -13,6 +13,9 @@ KERNELS := 6.1 6.12
 export TOP := $(CURDIR)
 export BUILD := $(TOP)/build
 
+# Rooms choose where their output goes; what the environment calls so is something else.
+unexport OUT
+
 MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:

@@ -30,10 +30,14 @@ $(tree_checks:%=check-%): check-%: | build/linux/6.12
 $(kernel_checks:%=check-%): check-%: | build/linux/6.12
 	+@STAGE=$(BUILD)/static/$* scripts/tap $* scripts/static/$(firstword $(subst -, ,$*)) $(lastword $(subst -, ,$*))
 
-# --- unit: programs that need no kernel ------------------------------------------------------------------------------
+# --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
-run-unit: profiles lib tools selftests
-	+@scripts/unit
+unit_rooms := profiles libmorph tools selftests/optics
+
+run-unit: $(unit_rooms:%=check-%)
+
+$(unit_rooms:%=check-%): check-%: profiles lib
+	+@scripts/tap --ktap $* $(MAKE) --silent -C $* check
 
 # --- vm: programs that need one ---------------------------------------------------------------------------------------
 
@@ -43,4 +47,4 @@ $(KERNELS:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
 .PHONY: check $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
-	$(KERNELS:%=run-vm-%)
+	$(unit_rooms:%=check-%) $(KERNELS:%=run-vm-%)

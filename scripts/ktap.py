@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 POINT = re.compile(r"^(?P<indent>(?:  )*)(?P<verdict>ok|not ok)\b ?(?P<number>\d+)?(?: -)?\s*(?P<rest>.*)$")
+VERSION = re.compile(r"^K?TAP version \d+")
 PLAN = re.compile(r"^(?P<indent>(?:  )*)1\.\.(?P<count>\d+)")
 DIRECTIVE = re.compile(r"\s*# (?P<kind>SKIP|XFAIL|TODO)\b:?\s*(?P<reason>.*)$", re.IGNORECASE)
 KSFT_SKIP = 4
@@ -39,36 +40,66 @@ def parse_point(match):
     return Result(name, True)
 
 
-def parse(text):
-    """List the leaves in the output of one program, and what the program planned but did not report."""
-    results = []
-    depths = []     # of results, so that a point can find the deeper ones before it: its children
-    plans = {}      # depth -> points still expected there
-    for line in text.splitlines():
-        if match := PLAN.match(line):
-            plans[len(match["indent"])] = int(match["count"])
+class Reader:
+    """Collects the leaves of one program after another."""
+
+    def __init__(self):
+        self.results = []
+        self.depths = []    # of results, so that a point can find the deeper ones before it: its children
+        self.planned = {}   # depth -> points announced there
+        self.seen = {}      # depth -> points found there
+
+    def read(self, line):
+        if VERSION.match(line):
+            self.end_program()
+        elif match := PLAN.match(line):
+            self.plan(len(match["indent"]), int(match["count"]))
         elif match := POINT.match(line):
-            depth = len(match["indent"])
-            missing = sum(plans.pop(deeper) for deeper in [d for d in plans if d > depth])
-            plans[depth] = plans.get(depth, 1) - 1
-            add_point(results, depths, depth, parse_point(match), missing)
-    lost = sum(max(count, 0) for count in plans.values())
-    results += [Result(f"planned but not reported: {lost}", False)] if lost else []
-    return results
+            self.point(len(match["indent"]), parse_point(match))
+
+    def plan(self, depth, count):
+        """A plan may come before the points or after them; a second one is another program's."""
+        if not depth and depth in self.planned:
+            self.end_program()
+        self.planned[depth] = count
+
+    def point(self, depth, point):
+        lost = sum(self.lost(deeper) for deeper in [d for d in {*self.planned, *self.seen} if d > depth])
+        self.seen[depth] = self.seen.get(depth, 0) + 1
+        first = len(self.results)
+        while first and self.depths[first - 1] > depth:
+            first -= 1
+        children = self.results[first:]
+        for child in children:
+            child.name = f"{point.name}/{child.name}"
+        self.depths[first:] = [depth] * len(children)
+        # A parent that failed though no child did has something to say of its own.
+        if not children or lost or (not point.passed and all(child.passed for child in children)):
+            point.passed = point.passed and not lost
+            self.add(depth, point)
+
+    def lost(self, depth):
+        """How many points a plan announced in vain; the next plan of that depth is another one."""
+        return max(self.planned.pop(depth, 0) - self.seen.pop(depth, 0), 0)
+
+    def end_program(self):
+        lost = sum(self.lost(depth) for depth in list(self.planned))
+        self.seen.clear()
+        if lost:
+            self.add(0, Result(f"planned but not reported: {lost}", False))
+
+    def add(self, depth, result):
+        self.results.append(result)
+        self.depths.append(depth)
 
 
-def add_point(results, depths, depth, point, missing):
-    first = len(results)
-    while first and depths[first - 1] > depth:
-        first -= 1
-    children = results[first:]
-    for child in children:
-        child.name = f"{point.name}/{child.name}"
-    depths[first:] = [depth] * len(children)
-    # A parent that failed though no child did has something to say of its own.
-    if not children or missing > 0 or (not point.passed and all(child.passed for child in children)):
-        results.append(Result(point.name, point.passed and missing <= 0, point.skipped, point.reason))
-        depths.append(depth)
+def parse(text):
+    """List the leaves in the output of one or more programs, and what they planned but did not report."""
+    reader = Reader()
+    for line in text.splitlines():
+        reader.read(line)
+    reader.end_program()
+    return reader.results
 
 
 def judge(name, text, status, timed_out=False):

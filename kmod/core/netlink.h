@@ -92,14 +92,17 @@ static inline u64 morph_nl_get_u64(struct genl_info *info, int attr, u64 otherwi
 }
 
 /* The next attribute of a type in a request after @from, or the first; NULL at the end. */
-static inline struct nlattr *morph_nl_next(struct genl_info *info, const struct nlattr *from,
-					   int type)
+static inline struct nlattr *morph_nl_next(struct genl_info *info, struct nlattr *from, int type)
 {
-	struct nlattr *attr;
-	int rem;
+	struct nlattr *attr = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN);
+	int rem = nlmsg_attrlen(info->nlhdr, GENL_HDRLEN);
 
-	nlmsg_for_each_attr(attr, info->nlhdr, GENL_HDRLEN, rem)
-		if (attr > from && nla_type(attr) == type)
+	if (from) {
+		rem -= (void *)from - (void *)attr;
+		attr = nla_next(from, &rem);
+	}
+	for (; nla_ok(attr, rem); attr = nla_next(attr, &rem))
+		if (nla_type(attr) == type)
 			return attr;
 	return NULL;
 }

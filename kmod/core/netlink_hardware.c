@@ -60,13 +60,14 @@ void morph_netlink_accelerator(struct morph_fabric *fabric, u32 index)
 
 /* ------------------------------------------------------------------- guides */
 
-static int put_end(struct sk_buff *skb, int first_attr, const struct optics_end *end)
+static int put_ends(struct sk_buff *skb, const struct optics_end *a, const struct optics_end *b)
 {
-	BUILD_BUG_ON(MORPH_A_GUIDE_A_PORT != MORPH_A_GUIDE_A_TYPE + 2);
-	BUILD_BUG_ON(MORPH_A_GUIDE_B_PORT != MORPH_A_GUIDE_B_TYPE + 2);
-	return nla_put_u32(skb, first_attr, end->type) ||
-	       nla_put_u32(skb, first_attr + 1, end->index) ||
-	       nla_put_u32(skb, first_attr + 2, end->port);
+	return nla_put_u32(skb, MORPH_A_GUIDE_A_TYPE, a->type) ||
+	       nla_put_u32(skb, MORPH_A_GUIDE_A_INDEX, a->index) ||
+	       nla_put_u32(skb, MORPH_A_GUIDE_A_PORT, a->port) ||
+	       nla_put_u32(skb, MORPH_A_GUIDE_B_TYPE, b->type) ||
+	       nla_put_u32(skb, MORPH_A_GUIDE_B_INDEX, b->index) ||
+	       nla_put_u32(skb, MORPH_A_GUIDE_B_PORT, b->port);
 }
 
 static int fill_guide(struct morph_nl_to *to, struct morph_fabric *fabric, u32 index)
@@ -90,8 +91,7 @@ static int fill_guide(struct morph_nl_to *to, struct morph_fabric *fabric, u32 i
 		 nla_put_u64_64bit(skb, MORPH_A_GUIDE_LANES_FREE, info.lanes_free,
 				   MORPH_A_GUIDE_PAD) ||
 		 nla_put_u32(skb, MORPH_A_GUIDE_LOSS_MDB, info.loss_mdb) ||
-		 put_end(skb, MORPH_A_GUIDE_A_TYPE, &guide->end[0]) ||
-		 put_end(skb, MORPH_A_GUIDE_B_TYPE, &guide->end[1]) ||
+		 put_ends(skb, &guide->end[0], &guide->end[1]) ||
 		 nla_put_u64_64bit(skb, MORPH_A_GUIDE_SEQ, fabric->seq, MORPH_A_GUIDE_PAD);
 	return morph_nl_end(to, header, failed);
 }

@@ -113,26 +113,14 @@ static int act_nothing(struct genl_info *info, struct morph_fabric *fabric,
 static int act_cordon(struct genl_info *info, struct morph_fabric *fabric,
 		      struct subject *subject, struct morph_refusal *refusal)
 {
-	int ret;
-
-	mutex_lock(&fabric->lock);
-	ret = morph_fabric_check(fabric);
-	if (!ret)
-		ret = morph_health_cordon(fabric, subject->part, subject->index,
-					  nla_get_u8(info->attrs[MORPH_A_HARDWARE_CORDONED]),
-					  refusal);
-	mutex_unlock(&fabric->lock);
-	return ret;
+	return morph_health_cordon(fabric, subject->part, subject->index,
+				   nla_get_u8(info->attrs[MORPH_A_HARDWARE_CORDONED]), refusal);
 }
 
 static int act_fail(struct genl_info *info, struct morph_fabric *fabric,
 		    struct subject *subject, struct morph_refusal *refusal)
 {
-	struct morph_culprit culprit = {
-		.part = subject->part,
-		.index = subject->index,
-		.lanes = fabric->graph->all_lanes,
-	};
+	struct morph_culprit culprit = { .part = subject->part, .index = subject->index };
 	int ret;
 
 	mutex_lock(&fabric->lock);
@@ -187,8 +175,6 @@ static u32 parts_count(const struct optics_graph *graph, u32 part)
 		return graph->elements_count;
 	case MORPH_PART_GUIDE:
 		return graph->guides_count;
-	case MORPH_PART_EDGE:
-		return graph->edges_count;
 	}
 	return 0;
 }
@@ -201,7 +187,7 @@ static int tell_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 
 	mutex_lock(&fabric->lock);
 	morph_nl_dump_seq(to, cursor, fabric);
-	for (; cursor->index <= MORPH_PART_EDGE && !ret; cursor->index++) {
+	for (; cursor->index <= MORPH_PART_GUIDE && !ret; cursor->index++) {
 		for (; cursor->sub < parts_count(fabric->graph, cursor->index); cursor->sub++) {
 			struct subject subject = { cursor->index, cursor->sub, 0 };
 

@@ -125,7 +125,7 @@ static struct morph_slice *find_named(struct genl_info *info, struct morph_fabri
 	struct morph_slice *slice;
 
 	if (info->attrs[MORPH_A_SLICE_ID] && name) {
-		NL_SET_ERR_MSG_ATTR(info->extack, name, "a slice is named by id or by name, not both");
+		NL_SET_ERR_MSG_ATTR(info->extack, name, "name a slice by id or by name, not both");
 		return ERR_PTR(-EINVAL);
 	}
 	if (!name)
@@ -244,19 +244,18 @@ int morph_nl_slice_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 /* The values of all attributes of a type, in their order; *count of them. */
 u32 *morph_nl_read_list(struct genl_info *info, int type, u32 *count)
 {
-	struct nlattr *attr;
+	struct nlattr *attr = NULL;
 	u32 *list, i = 0;
-	int rem;
 
 	*count = 0;
-	morph_nl_for_each(attr, info, type, rem)
+	while ((attr = morph_nl_next(info, attr, type)))
 		(*count)++;
 	if (!*count)
 		return NULL;
 	list = kvmalloc_array(*count, sizeof(*list), GFP_KERNEL_ACCOUNT);
 	if (!list)
 		return ERR_PTR(-ENOMEM);
-	morph_nl_for_each(attr, info, type, rem)
+	while ((attr = morph_nl_next(info, attr, type)))
 		list[i++] = nla_get_u32(attr);
 	return list;
 }
@@ -268,7 +267,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_SLICE_NAME) ||
 	    GENL_REQ_ATTR_CHECK(info, MORPH_A_SLICE_OWNER)) {
-		NL_SET_ERR_MSG(info->extack, "a slice made by the administrator needs name and owner");
+		NL_SET_ERR_MSG(info->extack, "a slice needs a name and an owner");
 		return -EINVAL;
 	}
 	nla_strscpy(params->name, info->attrs[MORPH_A_SLICE_NAME], sizeof(params->name));
@@ -387,7 +386,7 @@ static int set_slice(struct genl_info *info, struct morph_slice *slice)
 	int ret = 0;
 
 	if (!failover && !node) {
-		NL_SET_ERR_MSG(info->extack, "none of failover, owner and mode is given: nothing to set");
+		NL_SET_ERR_MSG(info->extack, "give failover, owner or mode to set");
 		return -EINVAL;
 	}
 	if (node)

@@ -329,7 +329,7 @@ static int check_change(struct genl_info *info, const struct nlattr *nest, struc
 	    add == !!tb[MORPH_A_CHANGE_SRC_RANK] && add == !!tb[MORPH_A_CHANGE_DST_RANK])
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, nest,
-			    "add takes ranks and no circuit; remove and move take a circuit and no ranks");
+			    "add takes ranks, remove and move take a circuit");
 	return -EINVAL;
 }
 
@@ -391,9 +391,9 @@ static int check_flags(struct genl_info *info, const struct order *order)
 
 static int order_read(struct genl_info *info, struct order *order)
 {
-	struct nlattr *attr;
+	struct nlattr *attr = NULL;
 	u32 i = 0;
-	int rem, ret;
+	int ret;
 
 	order->cookie = morph_nl_get_u64(info, MORPH_A_TXN_COOKIE, 0);
 	order->generation = morph_nl_get_u64(info, MORPH_A_TXN_GENERATION, MORPH_GENERATION_ANY);
@@ -404,7 +404,7 @@ static int order_read(struct genl_info *info, struct order *order)
 	ret = check_flags(info, order);
 	if (ret)
 		return ret;
-	morph_nl_for_each(attr, info, MORPH_A_TXN_CHANGE, rem)
+	while ((attr = morph_nl_next(info, attr, MORPH_A_TXN_CHANGE)))
 		i++;
 	if (!i || i > MORPH_MAX_CHANGES) {
 		NL_SET_ERR_MSG(info->extack, "a transaction has 1 to 1024 changes");
@@ -416,7 +416,7 @@ static int order_read(struct genl_info *info, struct order *order)
 		return -ENOMEM;
 	order->count = i;
 	i = 0;
-	morph_nl_for_each(attr, info, MORPH_A_TXN_CHANGE, rem) {
+	while ((attr = morph_nl_next(info, attr, MORPH_A_TXN_CHANGE))) {
 		ret = read_change(info, order, i++, attr);
 		if (ret)
 			return ret;
@@ -427,13 +427,12 @@ static int order_read(struct genl_info *info, struct order *order)
 /* The change that a refusal is about, or NULL. */
 static const struct nlattr *culprit_change(struct genl_info *info, u32 item)
 {
-	struct nlattr *attr;
-	int rem;
+	struct nlattr *attr = NULL;
 
-	morph_nl_for_each(attr, info, MORPH_A_TXN_CHANGE, rem)
-		if (!item--)
-			return attr;
-	return NULL;
+	do
+		attr = morph_nl_next(info, attr, MORPH_A_TXN_CHANGE);
+	while (attr && item--);
+	return attr;
 }
 
 /*
@@ -530,7 +529,7 @@ static int step_txn(struct genl_info *info, struct morph_txn *txn)
 	int ret;
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_TXN_VERB)) {
-		NL_SET_ERR_MSG(info->extack, "the verb is missing: commit, confirm, revert or query");
+		NL_SET_ERR_MSG(info->extack, "the verb is missing");
 		return -EINVAL;
 	}
 	verb = nla_get_u32(info->attrs[MORPH_A_TXN_VERB]);

@@ -8,6 +8,8 @@
  * marks the plan stale. A worker then makes it anew. Failover stages a plan like
  * any transaction, so what the hint has missed is found by claiming.
  */
+#include <linux/slab.h>
+
 #include "core.h"
 
 /* fabric->lock held. */

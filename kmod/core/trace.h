@@ -107,18 +107,18 @@ TRACE_EVENT(morph_txn_end,
 );
 
 DECLARE_EVENT_CLASS(morph_op,
-	    TP_PROTO(u32 fabric, u64 cookie, const char *method, int result),
-	    TP_ARGS(fabric, cookie, method, result),
-	    TP_STRUCT__entry(__field(u32, fabric)
-			     __field(u64, cookie)
-			     __field(const char *, method)
-			     __field(int, result)),
-	    TP_fast_assign(__entry->fabric = fabric;
-			   __entry->cookie = cookie;
-			   __entry->method = method;
-			   __entry->result = result;),
-	    TP_printk("fabric=%u op=%llu method=%s result=%d",
-		      __entry->fabric, __entry->cookie, __entry->method, __entry->result)
+		    TP_PROTO(u32 fabric, u64 cookie, const char *method, int result),
+		    TP_ARGS(fabric, cookie, method, result),
+		    TP_STRUCT__entry(__field(u32, fabric)
+				     __field(u64, cookie)
+				     __field(const char *, method)
+				     __field(int, result)),
+		    TP_fast_assign(__entry->fabric = fabric;
+				   __entry->cookie = cookie;
+				   __entry->method = method;
+				   __entry->result = result;),
+		    TP_printk("fabric=%u op=%llu method=%s result=%d",
+			      __entry->fabric, __entry->cookie, __entry->method, __entry->result)
 );
 
 /* The provider's operation returned; -EINPROGRESS: it will complete. @method: a literal. */

@@ -115,24 +115,61 @@ MORPH_API int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struc
 	return dump_one(ctx, MORPH_CMD_ELEMENT_GET, MORPH_A_ELEMENT_FABRIC, fabric, out);
 }
 
+/*
+ * A reply holds no more than so many ranks or changes; the whole object comes with a
+ * dump of it alone. *out is replaced then.
+ */
+#define NESTS_PER_REPLY	256
+
+static int get_whole(struct morph_ctx *ctx, uint32_t command, const struct selector *selectors,
+		     const char *nests, struct morph_object **out)
+{
+	struct morph_list *list;
+	int error;
+
+	if (!*out || morph_object_values(*out, nests) < NESTS_PER_REPLY)
+		return 0;
+	morph_object_free(*out);
+	error = dump(ctx, command, selectors, 2, &list);
+	*out = error ? NULL : lm_list_pop(list);
+	morph_list_free(list);
+	if (!error && !*out)
+		return lm_fail(ctx, ENOENT, "it went away while it was read");
+	return error;
+}
+
 MORPH_API int morph_admin_slice(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
 				struct morph_object **out)
 {
-	return get_two(ctx, MORPH_CMD_SLICE_GET, MORPH_A_SLICE_FABRIC, fabric, MORPH_A_SLICE_ID,
-		       slice, out);
+	struct selector selectors[] = {
+		{ MORPH_A_SLICE_FABRIC, fabric },
+		{ MORPH_A_SLICE_ID, slice },
+	};
+	int error = get(ctx, MORPH_CMD_SLICE_GET, selectors, 2, out);
+
+	return error ? error : get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
 }
 
 MORPH_API int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *name,
 				      struct morph_object **out)
 {
 	struct nl_msg *request = lm_request(ctx, MORPH_CMD_SLICE_GET, 16 + strlen(name) + 8);
+	struct selector selectors[] = {
+		{ MORPH_A_SLICE_FABRIC, fabric },
+		{ MORPH_A_SLICE_ID, MORPH_ANY },
+	};
+	int error;
 
 	*out = NULL;
 	if (!request)
 		return -ctx->error.code;
 	nla_put_u32(request, MORPH_A_SLICE_FABRIC, fabric);
 	nla_put_string(request, MORPH_A_SLICE_NAME, name);
-	return lm_do(ctx, request, out, "read slice \"%s\"", name);
+	error = lm_do(ctx, request, out, "read slice \"%s\"", name);
+	if (error)
+		return error;
+	selectors[1].value = morph_get_slice_id(*out);
+	return get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
 }
 
 MORPH_API int morph_admin_slices(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
@@ -166,8 +203,13 @@ MORPH_API int morph_admin_circuits(struct morph_ctx *ctx, uint32_t fabric, uint3
 MORPH_API int morph_admin_txn(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
 			      struct morph_object **out)
 {
-	return get_two(ctx, MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC, fabric, MORPH_A_TXN_ID, txn,
-		       out);
+	struct selector selectors[] = {
+		{ MORPH_A_TXN_FABRIC, fabric },
+		{ MORPH_A_TXN_ID, txn },
+	};
+	int error = get(ctx, MORPH_CMD_TXN_GET, selectors, 2, out);
+
+	return error ? error : get_whole(ctx, MORPH_CMD_TXN_GET, selectors, "change", out);
 }
 
 MORPH_API int morph_admin_txns(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
@@ -178,6 +220,18 @@ MORPH_API int morph_admin_txns(struct morph_ctx *ctx, uint32_t fabric, struct mo
 MORPH_API int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
 {
 	return dump_one(ctx, MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_FABRIC, fabric, out);
+}
+
+MORPH_API int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+					uint32_t index, struct morph_object **out)
+{
+	struct selector selectors[] = {
+		{ MORPH_A_HARDWARE_FABRIC, fabric },
+		{ MORPH_A_HARDWARE_PART, part },
+		{ MORPH_A_HARDWARE_INDEX, index },
+	};
+
+	return get(ctx, MORPH_CMD_HARDWARE_GET, selectors, ARRAY_SIZE(selectors), out);
 }
 
 MORPH_API int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object **out)

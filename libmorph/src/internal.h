@@ -18,7 +18,7 @@
 #include "transport.h"
 
 #define MORPH_API	__attribute__((visibility("default")))
-#define LM_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define LM_PRINTF(at, first)	__attribute__((__format__(__printf__, at, first)))
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
 #define LM_DEV_DIR		"/dev/morph"
@@ -78,11 +78,16 @@ int lm_put_uuid(struct morph_object *object, uint32_t number, const void *bytes)
 /* Takes @inner, also on failure; NULL is a failure. */
 int lm_put_object(struct morph_object *object, uint32_t number, struct morph_object *inner);
 
+/* Append the lists of values in @more to those of @object: 0 or -ENOMEM. */
+int lm_object_absorb(struct morph_object *object, const struct morph_object *more);
+
 struct morph_list *lm_list_new(void);
 /* Takes @object, also on failure; NULL is a failure. */
 int lm_list_add(struct morph_list *list, struct morph_object *object);
 /* Take the last object out of a list. */
 struct morph_object *lm_list_pop(struct morph_list *list);
+/* Join neighbours that are parts of one object, which did not fit into one message. */
+int lm_list_join(struct morph_list *list);
 void lm_list_clear(struct morph_list *list);
 void lm_list_set_seq(struct morph_list *list, uint64_t seq);
 void lm_list_sort(struct morph_list *list,

@@ -38,6 +38,33 @@ struct morph_object *lm_list_pop(struct morph_list *list)
 	return list->count ? list->objects[--list->count] : NULL;
 }
 
+static bool is_continued(const struct morph_object *object, const struct morph_object *next)
+{
+	uint32_t type = morph_object_type(object);
+
+	return (type == MORPH_OBJECT_SLICE || type == MORPH_OBJECT_TXN) &&
+	       morph_object_type(next) == type &&
+	       morph_object_uint(object, "fabric") == morph_object_uint(next, "fabric") &&
+	       morph_object_uint(object, "id") == morph_object_uint(next, "id");
+}
+
+int lm_list_join(struct morph_list *list)
+{
+	size_t kept = 0;
+	int error = 0;
+
+	for (size_t at = 0; at < list->count; at++) {
+		if (!error && kept && is_continued(list->objects[kept - 1], list->objects[at])) {
+			error = lm_object_absorb(list->objects[kept - 1], list->objects[at]);
+			morph_object_free(list->objects[at]);
+		} else {
+			list->objects[kept++] = list->objects[at];
+		}
+	}
+	list->count = kept;
+	return error;
+}
+
 void lm_list_clear(struct morph_list *list)
 {
 	while (list->count)

@@ -11,6 +11,7 @@
 #define DEFAULT_BUFFER_BYTES	(1u << 20)
 #define MESSAGES_PER_READ	64
 #define SECOND_NS		1000000000LL
+#define LONGEST_WAIT_NS		(INT64_MAX / 2)	/* so that a deadline does not overflow */
 
 struct morph_monitor {
 	struct morph_ctx *ctx;
@@ -200,11 +201,15 @@ MORPH_API int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fab
 				     int64_t timeout_ns, struct morph_object **out)
 {
 	struct morph_object *object = NULL;
-	int64_t end = now_ns() + timeout_ns;
-	int error = look_up(monitor, fabric, txn, &object);
+	int64_t end;
+	int error;
 
 	if (out)
 		*out = NULL;
+	if (timeout_ns > LONGEST_WAIT_NS)
+		timeout_ns = LONGEST_WAIT_NS;
+	end = now_ns() + timeout_ns;
+	error = look_up(monitor, fabric, txn, &object);
 	while (!error && !object) {
 		int64_t left = timeout_ns < 0 ? -1 : end - now_ns();
 

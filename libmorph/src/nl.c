@@ -276,6 +276,8 @@ int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **o
 			error = -EAGAIN;
 	}
 	nlmsg_free(request);
+	if (!error)
+		error = lm_list_join(x.list);
 	if (!error) {
 		*out = x.list;
 		return 0;

@@ -239,6 +239,17 @@ MORPH_API int morph_object_copy(const struct morph_object *object, struct morph_
 	return error;
 }
 
+int lm_object_absorb(struct morph_object *object, const struct morph_object *more)
+{
+	int error = 0;
+
+	for (uint32_t group = 0; !error && group < more->groups_count; group++)
+		for (uint32_t at = more->groups[group].first;
+		     !error && attr_of(more, group)->list && at < group_end(more, group); at++)
+			error = value_copy(object, attr_of(more, group), &more->values[at]);
+	return error;
+}
+
 /* ----------------------------------------------------------------- reading */
 
 MORPH_API uint32_t morph_object_type(const struct morph_object *object)

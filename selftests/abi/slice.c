@@ -328,7 +328,7 @@ TEST_F(slice, made_and_ended_many_times)
 	EXPECT_EQ(0, self->sim.info.slices);
 }
 
-TEST_F(slice, policy)
+TEST_F(slice, policy_is_changed)
 {
 	int fd = slice_create(self->sim.fd, 1);
 	struct morph_slice_info info;

@@ -63,6 +63,9 @@ void act_end(struct act *act);
 /* Waits for the transaction that @reply names and puts its end in the place of @reply. */
 enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const char *key,
 			json_t **reply);
+/* The same for a step of a prepared transaction. */
+enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, uint32_t verb,
+			     json_t **reply);
 
 /* Several items, each for itself. */
 struct tally {

@@ -18,7 +18,7 @@ static enum exit_code gather(struct run *run, uint32_t fabric, json_t *report)
 	static const char *const wanted[] = { "fabrics", "hardware", "slices" };
 	enum exit_code code = EXIT_CODE_OK;
 
-	for (size_t i = 0; i < state_kinds_count; i++) {
+	for (size_t i = 0; i < state_kinds_count && !code; i++) {
 		const struct state_kind *kind = &state_kinds[i];
 		json_t *records;
 		int error;

@@ -33,7 +33,7 @@ enum exit_code txn_step(struct run *run, struct act *act, uint32_t fabric, uint3
 	error = morph_admin_txn_step(run->client->ctx, fabric, id, verb, lease_ns, &object);
 	code = client_reply(run, error, object, record);
 	if (!code && *record)
-		code = act_wait(run, act, fabric, "id", record);
+		code = act_wait_step(run, act, fabric, verb, record);
 	return code;
 }
 

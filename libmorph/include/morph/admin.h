@@ -205,6 +205,19 @@ int morph_admin_txns(struct morph_ctx *ctx, uint32_t fabric, struct morph_list *
 int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
 
 /**
+ * morph_admin_hardware_part() - read one piece of hardware, healthy or not
+ * @ctx: the context
+ * @fabric: its fabric
+ * @part: enum morph_part
+ * @index: which one
+ * @out: object of type "hardware"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
+			      uint32_t index, struct morph_object **out);
+
+/**
  * morph_admin_quota() - read a user's limits, and what the user holds
  * @ctx: the context
  * @uid: user id, or MORPH_ANY for the default limits
