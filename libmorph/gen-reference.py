@@ -104,7 +104,7 @@ def markdown(headers):
                 out += [f'## {title}', '']
                 for paragraph in paragraphs(lines):
                     code = all(line.startswith('\t') for line in paragraph)
-                    out += ['    ' + line.lstrip('\t') if code else line for line in paragraph]
+                    out += ['    ' + line[1:].expandtabs(8) if code else line for line in paragraph]
                     out.append('')
         out += [f'## <morph/{name}>', '']
         for entry in entries:

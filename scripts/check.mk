@@ -20,15 +20,17 @@ run-build:
 tree_checks := checkpatch kernel-doc uapi optics-alone format generated licences spelling shell versions
 kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel))
 
-run-static: $(tree_checks:%=check-%) $(kernel_checks:%=check-%)
+run-static:
+	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(tree_checks:%=check-%) $(kernel_checks:%=check-%)
 
 $(tree_checks:%=check-%): check-%: | build/linux/6.12
 	+@scripts/tap $* scripts/static/$*
 
-# warnings-6.1 is scripts/static/warnings for 6.1, and so on. Each has a build tree of its own, so that the
-# flags of one do not rebuild another's objects.
+# warnings-6.1 is scripts/static/warnings for 6.1, and so on. The checks of one kernel share a build tree, in
+# which gcc's warnings are errors.
 $(kernel_checks:%=check-%): check-%: | build/linux/6.12
-	+@STAGE=$(BUILD)/static/$* scripts/tap $* scripts/static/$(firstword $(subst -, ,$*)) $(lastword $(subst -, ,$*))
+	+@STAGE=$(BUILD)/static/kmod-$(version) scripts/tap $* scripts/static/$(firstword $(subst -, ,$*)) $(version)
+$(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 

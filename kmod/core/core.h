@@ -54,6 +54,7 @@
 #define MORPH_EVENT_SLOTS	64u	/* per open slice file */
 #define MORPH_SIGNAL_SLOTS	512u
 #define MORPH_ROUTE_STEPS	65536u	/* the router's budget; across a rack takes 11000 */
+#define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
 #define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
 /* Ledger marks beside those of optics; any mark keeps new paths away. */
 #define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
@@ -199,6 +200,8 @@ struct morph_fabric {
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;
 	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
+	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
+	u32 suspect_head, suspect_count;
 	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
 	struct list_head planless;	/* of morph_plan.stale_node: no spare can be reached */
 	u32 degraded;			/* slices in that state */

@@ -25,6 +25,7 @@ struct exec {
 	struct morph_fabric *fabric;
 	u32 early, late;	/* settings in txn->settings: first the early, then the late */
 	u32 neighbours;		/* readings in txn->reads past those of the items */
+	bool told;		/* every element was told its state, without an error */
 	bool relight_all;	/* revert of a commit: every old circuit has to come back */
 	struct morph_culprit culprit;
 };
@@ -112,9 +113,12 @@ static u32 collect_parks(struct morph_fabric *fabric, const struct morph_route *
 	return n;
 }
 
-/* What hardware says about elements that may not have obeyed. No lock held. */
+/*
+ * What hardware says about elements that may not have obeyed. Only those that had
+ * been told without an error are to blame for it. No lock held.
+ */
 static void read_elements_back(struct morph_fabric *fabric, struct morph_times *times,
-			       struct morph_element_setting *settings, u32 count)
+			       struct morph_element_setting *settings, u32 count, bool told)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
 	u32 i, wanted;
@@ -128,7 +132,7 @@ static void read_elements_back(struct morph_fabric *fabric, struct morph_times *
 		mutex_lock(&fabric->lock);
 		fabric->hw_state[one.element] = one.state;
 		culprit.index = one.element;
-		if (one.state != wanted)
+		if (told && one.state != wanted)
 			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 		mutex_unlock(&fabric->lock);
 	}
@@ -168,7 +172,7 @@ static void run_parks(struct morph_fabric *fabric, struct morph_times *times,
 		/* Once more, for a passing error; then hardware is asked what it did. */
 		ret = set_elements(fabric, times, settings, count);
 		if (ret)
-			read_elements_back(fabric, times, settings, count);
+			read_elements_back(fabric, times, settings, count, false);
 	}
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++)
@@ -479,6 +483,7 @@ static int exec_program(struct exec *exec)
 	ret = set_elements(exec->fabric, &txn->times, txn->settings + exec->early, exec->late);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
+	exec->told = true;
 	begin = phase_end(exec, MORPH_PHASE_PROGRAM, begin);
 	if (exec->early + exec->late) {
 		txn->times.modelled_ns += exec->fabric->graph->params.settle_ns;
@@ -677,7 +682,7 @@ static int relight(struct exec *exec)
 	if (ret)
 		ret = set_elements(fabric, times, exec->txn->settings, count);
 	if (ret && ret != -ENODEV)
-		read_elements_back(fabric, times, exec->txn->settings, count);
+		read_elements_back(fabric, times, exec->txn->settings, count, false);
 	if (count)
 		morph_hw_wait(fabric, params->settle_ns);
 	ret = set_lasers(exec, RELIGHT_OLD);
@@ -856,7 +861,8 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	if (!ret)
 		ret = exec_light(&exec);
 	if (ret && ret != -ENODEV && !exec.culprit.part)
-		read_elements_back(fabric, &txn->times, txn->settings, exec.early + exec.late);
+		read_elements_back(fabric, &txn->times, txn->settings, exec.early + exec.late,
+				   exec.told);
 	if (!ret) {
 		/* Step 5 reads the old receivers: note the new ones' power first. */
 		mutex_lock(&fabric->lock);

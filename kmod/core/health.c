@@ -11,6 +11,7 @@
 #define PATROL_PERIOD		msecs_to_jiffies(1000)
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
+#define PATROL_TESTS		4u	/* suspects tested each period */
 #define SIGNAL_BATCH		16u
 #define HOLD_DOWN_NS		(50 * NSEC_PER_MSEC)	/* after the first failure; doubles */
 #define HOLD_DOWN_MAX_SHIFT	10u
@@ -129,7 +130,8 @@ static void route_hit(struct morph_route *route, const struct morph_culprit *cul
 
 	if (route->role == MORPH_ROUTE_PLAN || !circuit)
 		return;
-	circuit->slice->culprit = *culprit;
+	if (culprit)
+		circuit->slice->culprit = *culprit;
 	/* One that is being changed is judged when its change is published. */
 	if (circuit->listed && !circuit->pending)
 		morph_repair_kick(circuit->slice, since);
@@ -291,6 +293,57 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	return 0;
 }
 
+/* ------------------------------------------------------------------- suspects */
+
+/*
+ * Hardware that patrol shall test when it can. More than the ring holds stays
+ * quarantined until the operator has it tested. fabric->lock held.
+ */
+static void suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit *other =
+			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (other->part == suspect->part && other->index == suspect->index)
+			return;
+	}
+	if (fabric->suspect_count == MORPH_SUSPECTS)
+		return;
+	i = (fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS;
+	fabric->suspects[i] = *suspect;
+}
+
+/* Test one suspect. What can't be tested now goes to the end of the queue. */
+static void patrol_suspect(struct morph_fabric *fabric)
+{
+	struct morph_culprit suspect;
+	bool marked;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	if (!fabric->suspect_count) {
+		mutex_unlock(&fabric->lock);
+		return;
+	}
+	suspect = fabric->suspects[fabric->suspect_head];
+	fabric->suspect_head = (fabric->suspect_head + 1) % MORPH_SUSPECTS;
+	fabric->suspect_count--;
+	mutex_unlock(&fabric->lock);
+	ret = morph_test_run(fabric, &suspect);
+	mutex_lock(&fabric->lock);
+	marked = morph_health_get(fabric, suspect.part, suspect.index) != MORPH_HEALTH_OK;
+	if (!ret && marked)
+		morph_health_set(fabric, &suspect, MORPH_HEALTH_OK, 0);
+	else if (ret == -EIO)
+		morph_health_set(fabric, &suspect, MORPH_HEALTH_FAILED, 0);
+	else if (ret)
+		suspect_add(fabric, &suspect);
+	mutex_unlock(&fabric->lock);
+}
+
 /* ------------------------------------------------------------------ diagnosis */
 
 /* Does an accelerator answer? Trouble with asking counts as an answer. */
@@ -380,6 +433,7 @@ static bool receiver_suspect(struct morph_fabric *fabric, const struct optics_pa
 int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			  u32 src_accelerator, struct morph_culprit *culprit)
 {
+	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, path->rx, path->lanes };
 	u32 planes = fabric->graph->params.planes;
 
 	*culprit = (struct morph_culprit){ .part = MORPH_PART_ACCELERATOR };
@@ -402,6 +456,9 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
 	} else {
 		blame_span(fabric, path, culprit);
 		fabric->rx_blamed = path->rx + 1;
+		/* It was the likeliest, no more: light will tell the span from the receiver. */
+		suspect_add(fabric, culprit);
+		suspect_add(fabric, &receiver);
 	}
 	mutex_unlock(&fabric->lock);
 	return 0;
@@ -481,8 +538,12 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 			continue;
 		if (!signal->value)
 			circuit->dark = true;
-		if (circuit->dark)
-			route_hit(link->route, &culprit, signal->since_ns);
+		if (!circuit->dark)
+			continue;
+		/* The symptom; whoever finds the cause says so. */
+		if (!circuit->slice->repairing)
+			circuit->slice->culprit = culprit;
+		route_hit(link->route, NULL, signal->since_ns);
 	}
 }
 
@@ -613,8 +674,40 @@ static void patrol_chips(struct morph_fabric *fabric)
 		}
 		chip->last_verified_ns = ktime_get_boottime_ns();
 		if (chip->health != MORPH_HEALTH_OK && !chip->heartbeat_lost)
-			morph_health_set(fabric, &culprit, MORPH_HEALTH_OK, 0);
+			suspect_add(fabric, &culprit);
 	}
+	mutex_unlock(&fabric->lock);
+}
+
+/* An element that could not be parked when it was released. fabric->lock held. */
+static bool left_behind(struct morph_fabric *fabric, u32 element)
+{
+	return !fabric->ledger->element_pins[element] && !fabric->ledger->element_marks[element] &&
+	       fabric->hw_state[element] != optics_park_state(fabric->graph, element);
+}
+
+/* Park one; the mark keeps everybody away meanwhile. No lock held. */
+static void patrol_park(struct morph_fabric *fabric, u32 element)
+{
+	struct morph_element_setting setting = {
+		.element = element,
+		.state = optics_park_state(fabric->graph, element),
+	};
+	bool ours;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ours = left_behind(fabric, element);
+	if (ours)
+		fabric->ledger->element_marks[element] |= MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+	if (!ours)
+		return;
+	ret = morph_hw_set_elements(fabric, NULL, &setting, 1);
+	mutex_lock(&fabric->lock);
+	fabric->ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
+	if (!ret)
+		fabric->hw_state[element] = setting.state;
 	mutex_unlock(&fabric->lock);
 }
 
@@ -648,17 +741,23 @@ static void patrol_elements(struct morph_fabric *fabric)
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 	}
 	mutex_unlock(&fabric->lock);
+	for (i = 0; i < count; i++)
+		if (left_behind(fabric, settings[i].element))
+			patrol_park(fabric, settings[i].element);
 }
 
 static void patrol_work_fn(struct work_struct *work)
 {
 	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
 						   patrol_work);
+	u32 tests;
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
 	patrol_chips(fabric);
 	patrol_elements(fabric);
+	for (tests = 0; tests < PATROL_TESTS; tests++)
+		patrol_suspect(fabric);
 	queue_delayed_work(morph_wq, &fabric->patrol_work, PATROL_PERIOD);
 }
 

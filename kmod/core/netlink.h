@@ -81,6 +81,12 @@ static inline bool morph_nl_wants_echo(struct genl_info *info)
 	return info->nlhdr->nlmsg_flags & NLM_F_ECHO;
 }
 
+/* An index, unless it stands for none. */
+static inline int morph_nl_put_index(struct sk_buff *skb, int attr, u32 index)
+{
+	return index == MORPH_ANY ? 0 : nla_put_u32(skb, attr, index);
+}
+
 static inline u32 morph_nl_get_u32(struct genl_info *info, int attr, u32 otherwise)
 {
 	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : otherwise;

@@ -25,7 +25,7 @@ static int fill_answer(struct morph_nl_to *to, u32 fabric, const struct morph_re
 	failed = nla_put_u32(skb, MORPH_A_WHY_NOT_FABRIC, fabric) ||
 		 nla_put_u32(skb, MORPH_A_WHY_NOT_REASON, refusal->reason) ||
 		 nla_put_u32(skb, MORPH_A_WHY_NOT_PART, refusal->part) ||
-		 nla_put_u32(skb, MORPH_A_WHY_NOT_INDEX, refusal->index) ||
+		 morph_nl_put_index(skb, MORPH_A_WHY_NOT_INDEX, refusal->index) ||
 		 nla_put_s64(skb, MORPH_A_WHY_NOT_HAVE, refusal->have, MORPH_A_WHY_NOT_PAD) ||
 		 nla_put_s64(skb, MORPH_A_WHY_NOT_NEED, refusal->need, MORPH_A_WHY_NOT_PAD) ||
 		 nla_put_s32(skb, MORPH_A_WHY_NOT_STATUS, status) ||

@@ -190,23 +190,18 @@ int morph_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ------------------------------------------------------------------- events */
 
-static int put_known(struct sk_buff *skb, int attr, u32 value)
-{
-	return value == MORPH_ANY ? 0 : nla_put_u32(skb, attr, value);
-}
-
 /* Who failed, and who is in its place. */
 static int put_event_chips(struct sk_buff *skb, const struct morph_event *event)
 {
 	bool old = event->old_accelerator != MORPH_ANY, new = event->new_accelerator != MORPH_ANY;
 
 	if (old && (nla_put_u32(skb, MORPH_A_EVENT_OLD_ACCELERATOR, event->old_accelerator) ||
-		    put_known(skb, MORPH_A_EVENT_OLD_HOST, event->old_host) ||
+		    morph_nl_put_index(skb, MORPH_A_EVENT_OLD_HOST, event->old_host) ||
 		    nla_put_string(skb, MORPH_A_EVENT_OLD_PCI, event->old_pci) ||
 		    nla_put(skb, MORPH_A_EVENT_OLD_UUID, MORPH_UUID_BYTES, event->old_uuid)))
 		return -EMSGSIZE;
 	if (new && (nla_put_u32(skb, MORPH_A_EVENT_NEW_ACCELERATOR, event->new_accelerator) ||
-		    put_known(skb, MORPH_A_EVENT_NEW_HOST, event->new_host) ||
+		    morph_nl_put_index(skb, MORPH_A_EVENT_NEW_HOST, event->new_host) ||
 		    nla_put_string(skb, MORPH_A_EVENT_NEW_PCI, event->new_pci) ||
 		    nla_put(skb, MORPH_A_EVENT_NEW_UUID, MORPH_UUID_BYTES, event->new_uuid)))
 		return -EMSGSIZE;
@@ -231,12 +226,12 @@ static int fill_event(struct morph_nl_to *to, u32 fabric, const struct morph_eve
 				   MORPH_A_EVENT_PAD) ||
 		 nla_put_u32(skb, MORPH_A_EVENT_SLICE, event->slice) ||
 		 nla_put_u32(skb, MORPH_A_EVENT_STATE, event->state) ||
-		 put_known(skb, MORPH_A_EVENT_RANK, event->rank) ||
-		 put_known(skb, MORPH_A_EVENT_CIRCUIT, event->circuit) ||
-		 put_known(skb, MORPH_A_EVENT_TXN, event->txn ? event->txn : MORPH_ANY) ||
+		 morph_nl_put_index(skb, MORPH_A_EVENT_RANK, event->rank) ||
+		 morph_nl_put_index(skb, MORPH_A_EVENT_CIRCUIT, event->circuit) ||
+		 morph_nl_put_index(skb, MORPH_A_EVENT_TXN, event->txn ? event->txn : MORPH_ANY) ||
 		 nla_put_u32(skb, MORPH_A_EVENT_OUTCOME, event->outcome) ||
 		 nla_put_u32(skb, MORPH_A_EVENT_PART, event->part) ||
-		 nla_put_u32(skb, MORPH_A_EVENT_INDEX, event->index) ||
+		 morph_nl_put_index(skb, MORPH_A_EVENT_INDEX, event->index) ||
 		 put_event_chips(skb, event) ||
 		 nla_put_u64_64bit(skb, MORPH_A_EVENT_BANDWIDTH_MBPS, event->bandwidth_mbps,
 				   MORPH_A_EVENT_PAD) ||

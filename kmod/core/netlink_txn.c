@@ -3,6 +3,7 @@
  * Netlink: transactions. What changes light is queued; the reply tells the number
  * under which it is found, a notification its end.
  */
+#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "netlink.h"
@@ -54,7 +55,7 @@ static int put_change_fields(struct sk_buff *skb, const struct morph_txn *txn,
 	       nla_put_s32(skb, MORPH_A_CHANGE_STATUS, change->status) ||
 	       nla_put_u32(skb, MORPH_A_CHANGE_REASON, change->reason) ||
 	       nla_put_u32(skb, MORPH_A_CHANGE_PART, change->part) ||
-	       nla_put_u32(skb, MORPH_A_CHANGE_INDEX, change->index) ||
+	       morph_nl_put_index(skb, MORPH_A_CHANGE_INDEX, change->index) ||
 	       nla_put_u64_64bit(skb, MORPH_A_CHANGE_DARK_NS, change->dark_ns,
 				 MORPH_A_CHANGE_PAD);
 }
@@ -89,7 +90,7 @@ static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
 			       -EMSGSIZE : 0;
 	return nla_put_u32(skb, MORPH_A_TXN_REASON, refusal->reason) ||
 	       nla_put_u32(skb, MORPH_A_TXN_PART, refusal->part) ||
-	       nla_put_u32(skb, MORPH_A_TXN_INDEX, refusal->index) ||
+	       morph_nl_put_index(skb, MORPH_A_TXN_INDEX, refusal->index) ||
 	       nla_put_s64(skb, MORPH_A_TXN_HAVE, refusal->have, MORPH_A_TXN_PAD) ||
 	       nla_put_s64(skb, MORPH_A_TXN_NEED, refusal->need, MORPH_A_TXN_PAD) ||
 	       nla_put_string(skb, MORPH_A_TXN_TEXT, refusal->text);
@@ -443,6 +444,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 {
 	struct morph_fabric *fabric = txn->fabric;
 	u32 change = 0;
+	u64 begin;
 	int ret;
 
 	mutex_lock(&fabric->lock);
@@ -452,7 +454,9 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 		morph_nl_refuse(info, ret, &txn->refusal, NULL);
 		return morph_nl_reply_end(to, info, ret);
 	}
+	begin = ktime_get_ns();
 	txn->status = morph_txn_stage(txn);
+	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	txn->seq = fabric->seq;
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
 	morph_txn_unstage(txn);

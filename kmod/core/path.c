@@ -2,12 +2,22 @@
 /* From what a change asks for to a path: the kernel's router, or the caller's guides. */
 #include "core.h"
 
-static u64 planes_mask(struct morph_fabric *fabric, u16 plane)
+/*
+ * The planes that a change may use at one end. A port of which some lanes are dead is
+ * likely to lose the others: where the kernel may choose it takes sound ports, if any.
+ */
+static u64 planes_mask(struct morph_fabric *fabric, u32 accelerator, u16 plane, const u64 *dead)
 {
-	u32 planes = fabric->graph->params.planes;
+	u32 planes = fabric->graph->params.planes, i;
+	u64 sound = 0;
 
 	if (plane != MORPH_PLANE_ANY)
 		return BIT_ULL(plane);
+	for (i = 0; i < planes; i++)
+		if (!dead[accelerator * planes + i])
+			sound |= BIT_ULL(i);
+	if (sound)
+		return sound;
 	return planes == 64 ? ~0ULL : BIT_ULL(planes) - 1;
 }
 
@@ -26,8 +36,10 @@ static int route_by_search(struct morph_txn *txn, struct morph_item *item,
 	struct optics_route_request request = {
 		.tx_accelerator = item->new_src,
 		.rx_accelerator = item->new_dst,
-		.tx_planes = planes_mask(fabric, change->src_plane),
-		.rx_planes = planes_mask(fabric, change->dst_plane),
+		.tx_planes = planes_mask(fabric, item->new_src, change->src_plane,
+					 fabric->ledger->tx_dead),
+		.rx_planes = planes_mask(fabric, item->new_dst, change->dst_plane,
+					 fabric->ledger->rx_dead),
 		.lanes_allowed = change->lanes ? change->lanes : fabric->graph->all_lanes,
 		.lanes_count = lanes_wanted(change),
 		.owner = txn->slice->number,

@@ -10,16 +10,45 @@
 
 /* -------------------------------------------------------------- accelerators */
 
+/* The lasers of an idle accelerator: told once more to be off, and seen to be. */
+static int test_lasers_off(struct morph_fabric *fabric, u32 index)
+{
+	u32 planes = fabric->graph->params.planes, plane;
+	int ret = 0;
+
+	for (plane = 0; plane < planes && !ret; plane++) {
+		struct morph_laser_setting off = { .port = index * planes + plane };
+		struct morph_laser_reading reading = { .port = off.port };
+
+		ret = morph_hw_set_lasers(fabric, NULL, &off, 1);
+		if (!ret)
+			ret = morph_hw_get_lasers(fabric, NULL, &reading, 1);
+		if (!ret && (reading.lanes | reading.weak))
+			ret = -EIO;
+	}
+	return ret;
+}
+
 static int test_accelerator(struct morph_fabric *fabric, u32 index)
 {
 	struct morph_probe probe = { .accelerator = index };
+	bool free;
 	int ret;
 
 	ret = morph_hw_probe(fabric, NULL, &probe, 1);
+	if (!ret && !probe.alive)
+		ret = -EIO;
 	if (ret)
 		return ret;
-	if (!probe.alive)
-		return -EIO;
+	mutex_lock(&fabric->lock);
+	/* Quarantined, so nobody is given it meanwhile. */
+	free = !fabric->ledger->owner[index] &&
+	       fabric->chips[index].health != MORPH_HEALTH_OK;
+	mutex_unlock(&fabric->lock);
+	if (free)
+		ret = test_lasers_off(fabric, index);
+	if (ret)
+		return ret;
 	mutex_lock(&fabric->lock);
 	fabric->chips[index].last_verified_ns = ktime_get_boottime_ns();
 	mutex_unlock(&fabric->lock);

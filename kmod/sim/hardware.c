@@ -116,12 +116,12 @@ static void override_times(struct sim_hardware *hw)
 		hw->optics.settle_ns = config->settle_ns;
 	if (config->relock_ns != SIM_FROM_PROFILE)
 		hw->optics.relock_ns = config->relock_ns;
+	if (config->write_ns != SIM_FROM_PROFILE) {
+		hw->optics.write_fixed_ns = config->write_ns;
+		hw->optics.write_each_ns = 0;
+	}
 	hw->write_fixed_ns = hw->optics.write_fixed_ns;
 	hw->write_each_ns = hw->optics.write_each_ns;
-	if (config->write_ns != SIM_FROM_PROFILE) {
-		hw->write_fixed_ns = config->write_ns;
-		hw->write_each_ns = 0;
-	}
 	hw->monitor_ns = config->monitor_ns;
 	hw->optics.seed = config->seed;
 }
@@ -140,6 +140,13 @@ static int allocate(struct sim_hardware *hw)
 	return hw->log && hw->patrol_locked && hw->patrol_at ? 0 : -ENOMEM;
 }
 
+static bool times_are_overridden(const struct sim_config *config)
+{
+	return config->settle_ns != SIM_FROM_PROFILE || config->relock_ns != SIM_FROM_PROFILE ||
+	       config->write_ns != SIM_FROM_PROFILE;
+}
+
+/* The core waits as long as the profile says: it is given one with the times in force. */
 static int register_fabric(struct sim_hardware *hw, const struct firmware *firmware,
 			   const u8 *uuid)
 {
@@ -149,11 +156,20 @@ static int register_fabric(struct sim_hardware *hw, const struct firmware *firmw
 		.profile_bytes = firmware->size,
 		.simulated = true,
 	};
+	void *changed = NULL;
 	unsigned long flags;
 	int err;
 
 	memcpy(desc.uuid, uuid, sizeof(desc.uuid));
+	if (times_are_overridden(hw->config)) {
+		changed = kvmemdup(firmware->data, firmware->size, GFP_KERNEL);
+		if (!changed)
+			return -ENOMEM;
+		sim_profile_set_times(changed, firmware->size, &hw->optics);
+		desc.profile = changed;
+	}
 	err = morph_fabric_register(hw->fabric, &desc);
+	kvfree(changed);
 	if (err) {
 		dev_err(&hw->instance->dev, "the core refused the fabric (%d)\n", err);
 		return err;

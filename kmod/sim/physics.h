@@ -170,6 +170,7 @@ struct sim_reading {
 
 int sim_profile_read(struct sim_optics *o, const void *blob, size_t bytes,
 		     struct sim_refusal *why);
+void sim_profile_set_times(void *blob, size_t bytes, const struct sim_optics *o);
 void sim_profile_free(struct sim_optics *o);
 
 u64 sim_linear(s32 mdbm);

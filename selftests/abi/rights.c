@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include "fabric.h"
@@ -29,7 +30,8 @@ FIXTURE_TEARDOWN(rights)
 
 static void become(uid_t uid)
 {
-	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid))
+	if (setgroups(0, NULL) || setresgid(uid, uid, uid) || setresuid(uid, uid, uid) ||
+	    prctl(PR_SET_DUMPABLE, 1))
 		_exit(99);
 }
 

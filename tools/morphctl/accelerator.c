@@ -72,7 +72,8 @@ enum exit_code accelerator_set(struct run *run)
 	}
 	if (given(run, OPTION_PCI)) {
 		if (run->argc > 1)
-			return usage_error(run, "--pci is for one accelerator, not for %d", run->argc);
+			return usage_error(run, "--pci is for one accelerator, not for %d",
+					   run->argc);
 		opts.set |= MORPH_SET_PCI;
 		opts.pci = run->option[OPTION_PCI];
 	}

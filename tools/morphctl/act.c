@@ -73,8 +73,8 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 		}
 		morph_object_free(object);
 		if (now_ns() >= end) {
-			warn_line("transaction %u still waits for its turn; see 'morphctl txn show %u'", txn,
-				  txn);
+			warn_line("transaction %u still waits for its turn; see "
+				  "'morphctl txn show %u'", txn, txn);
 			return EXIT_CODE_BUSY;
 		}
 		error = morph_monitor_wait(act->monitor, STEP_LOOK_NS);
@@ -100,7 +100,8 @@ enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const
 		end = record_of(object);
 	morph_object_free(object);
 	if (error == -ETIMEDOUT && !end) {
-		warn_line("transaction %u is still under way; see 'morphctl txn show %u'", txn, txn);
+		warn_line("transaction %u is still under way; see 'morphctl txn show %u'", txn,
+			  txn);
 		code = EXIT_CODE_BUSY;
 	} else if (error < 0) {
 		code = client_error(run, error);

@@ -70,8 +70,8 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 	json_array_foreach(records, i, record) {
 		json_t *id = json_object_get(record, "id");
 
-		if (found < count && key_is(record, "use", "free") && key_is(record, "health", "ok") &&
-		    !number_of(record, "cordoned", 0) && !promised(taken, id))
+		if (found < count && key_is(record, "use", "free") &&
+		    key_is(record, "health", "ok") && !number_of(record, "cordoned", 0) && !promised(taken, id))
 			(*ids)[found++] = (uint32_t)json_integer_value(id);
 	}
 	json_decref(records);
@@ -125,8 +125,8 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 
 	code = ask(apply, slice, &opts, &chosen);
 	if (!code && overlaps(taken, chosen) && wish->accelerators_count) {
-		warn_line("apply: slice '%s' wants accelerators that another slice of the file gets",
-			  wish->name);
+		warn_line("apply: slice '%s' wants accelerators that another slice of the file "
+			  "gets", wish->name);
 		code = EXIT_CODE_FAILED;
 	} else if (!code && overlaps(taken, chosen)) {
 		json_decref(chosen);
@@ -140,8 +140,8 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 	if (!code)
 		json_array_extend(taken, chosen);
 	if (!code && slice->circuits_given && !slice->ring)
-		warn_line("apply: the circuits of slice '%s' can be validated only when it is there",
-			  wish->name);
+		warn_line("apply: the circuits of slice '%s' can be validated only when it is "
+			  "there", wish->name);
 	json_decref(chosen);
 	free(others);
 	return code;

@@ -17,7 +17,7 @@ struct apply_slice {
 	struct slice_wish wish;
 	bool owner_given, mode_given, failover_given, transit_given, spares_given, reserved_given;
 	bool circuits_given;		/* else the circuits are left as they are */
-	bool ring;			/* only a ring: may be validated before the slice is there */
+	bool ring;			/* only that: validated before the slice is there */
 	uint32_t ring_lanes;
 	struct circuit_wish *circuits;
 	size_t circuits_count;

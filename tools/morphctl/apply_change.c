@@ -28,8 +28,8 @@ static enum exit_code create_and_set(struct apply *apply)
 			}
 			json_decref(record);
 		} else if (slice->set.set) {
-			error = morph_admin_slice_set(apply->run->client->ctx, apply->fabric, slice->id,
-						      &slice->set, NULL);
+			error = morph_admin_slice_set(apply->run->client->ctx, apply->fabric,
+						      slice->id, &slice->set, NULL);
 			code = client_reply(apply->run, error, NULL, NULL);
 			slice->was_set = !code;
 		}
@@ -83,6 +83,7 @@ static enum exit_code undo_slice(struct apply *apply, struct act *act, struct ap
 	struct morph_ctx *ctx = apply->run->client->ctx;
 	struct tally tally = { 0 };
 	json_t *record;
+	int error;
 
 	if (slice->stage == STAGE_CONFIRMED)
 		return EXIT_CODE_PARTIAL;
@@ -91,14 +92,14 @@ static enum exit_code undo_slice(struct apply *apply, struct act *act, struct ap
 					   MORPH_TXN_REVERT, 0, &record));
 		json_decref(record);
 	}
-	if (slice->was_set)
-		tally_add(&tally, client_reply(apply->run,
-					       morph_admin_slice_set(ctx, apply->fabric, slice->id,
-								     &slice->unset, NULL), NULL, NULL));
-	if (slice->created)
-		tally_add(&tally, client_reply(apply->run,
-					       morph_admin_slice_delete(ctx, apply->fabric, slice->id,
-									true), NULL, NULL));
+	if (slice->was_set) {
+		error = morph_admin_slice_set(ctx, apply->fabric, slice->id, &slice->unset, NULL);
+		tally_add(&tally, client_reply(apply->run, error, NULL, NULL));
+	}
+	if (slice->created) {
+		error = morph_admin_slice_delete(ctx, apply->fabric, slice->id, true);
+		tally_add(&tally, client_reply(apply->run, error, NULL, NULL));
+	}
 	return tally.bad ? EXIT_CODE_PARTIAL : EXIT_CODE_OK;
 }
 
@@ -110,7 +111,8 @@ static enum exit_code undo(struct apply *apply, struct act *act, enum exit_code 
 		if (!undo_slice(apply, act, slice))
 			continue;
 		warn_line("apply: slice '%s' is not as it was before%s", slice->wish.name,
-			  slice->stage == STAGE_CONFIRMED ? ": its changes had been confirmed" : "");
+			  slice->stage == STAGE_CONFIRMED ?
+			  ": its changes had been confirmed" : "");
 		code = EXIT_CODE_PARTIAL;
 	}
 	if (code != EXIT_CODE_PARTIAL)

@@ -9,8 +9,8 @@
 
 static enum exit_code immutable(const struct apply_slice *slice, const char *what)
 {
-	warn_line("apply: slice '%s' is there with other %s, which can't be changed; delete it first, "
-		  "or describe it as it is", slice->wish.name, what);
+	warn_line("apply: slice '%s' is there with other %s, which can't be changed; delete it "
+		  "first, or describe it as it is", slice->wish.name, what);
 	return EXIT_CODE_FAILED;
 }
 
@@ -25,7 +25,8 @@ static bool same_accelerators(const struct apply_slice *slice)
 	json_array_foreach(ranks, i, rank) {
 		uint32_t number = number_of(rank, "rank", NUMBER_NONE);
 
-		if (number < slice->wish.accelerators_count && !number_of(rank, "replacements", 0) &&
+		if (number < slice->wish.accelerators_count &&
+		    !number_of(rank, "replacements", 0) &&
 		    number_of(rank, "accelerator", NUMBER_NONE) != slice->wish.accelerators[number])
 			return false;
 	}
@@ -77,15 +78,15 @@ static void diff_settings(struct apply *apply, struct apply_slice *slice)
 static void tell_circuit(struct apply *apply, const struct apply_slice *slice, const char *action,
 			 const json_t *present, const struct circuit_wish *wish)
 {
+	uint32_t src = wish ? wish->src_rank : number_of(present, "src-rank", 0);
+	uint32_t dst = wish ? wish->dst_rank : number_of(present, "dst-rank", 0);
 	json_t *change = json_pack("{s:s, s:s, s:s}", "action", action, "object", "circuit",
 				   "slice", slice->wish.name);
 
 	if (present)
 		json_object_set(change, "circuit", json_object_get(present, "id"));
-	json_object_set_new(change, "src-rank",
-			    json_integer(wish ? wish->src_rank : number_of(present, "src-rank", 0)));
-	json_object_set_new(change, "dst-rank",
-			    json_integer(wish ? wish->dst_rank : number_of(present, "dst-rank", 0)));
+	json_object_set_new(change, "src-rank", json_integer(src));
+	json_object_set_new(change, "dst-rank", json_integer(dst));
 	if (wish)
 		json_object_set_new(change, "lanes-count", json_integer(wish->opts.lanes_count));
 	json_array_append_new(apply->changes, change);
@@ -114,7 +115,8 @@ static struct circuit_wish *unmet(struct apply_slice *slice, const json_t *circu
 	for (size_t i = 0; i < slice->circuits_count; i++) {
 		struct circuit_wish *wish = &slice->circuits[i];
 
-		if (!wish->met && same_ends(wish, circuit) && (!exactly || same_shape(wish, circuit)))
+		if (!wish->met && same_ends(wish, circuit) &&
+		    (!exactly || same_shape(wish, circuit)))
 			return wish;
 	}
 	return NULL;

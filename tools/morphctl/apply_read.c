@@ -81,7 +81,7 @@ static enum exit_code read_ids(struct apply *apply, const char *where, json_t *l
 	size_t i;
 
 	if (!json_array_size(list))
-		return wrong(where, "accelerators and spares are arrays of numbers, PCI addresses or UUIDs");
+		return wrong(where, "a list of accelerators has numbers, PCI addresses or UUIDs");
 	*ids = calloc(json_array_size(list), sizeof(**ids));
 	if (!*ids)
 		abort();
@@ -117,8 +117,9 @@ static enum exit_code read_owner(const char *where, json_t *object, struct apply
 	else if (owner && !(json_is_string(owner) &&
 			    parse_user(json_string_value(owner), &slice->wish.owner)))
 		return wrong(where, "'owner' must be a user of this machine, by name or number");
-	if (mode && !(json_is_string(mode) && parse_mode(json_string_value(mode), &slice->wish.mode)))
-		return wrong(where, "'mode' must be a string of octal permission bits, as \"0660\"");
+	if (mode && !(json_is_string(mode) &&
+		      parse_mode(json_string_value(mode), &slice->wish.mode)))
+		return wrong(where, "'mode' must be a string of octal digits, as \"0660\"");
 	return EXIT_CODE_OK;
 }
 
@@ -157,7 +158,7 @@ static enum exit_code add_circuit(const char *where, struct apply_slice *slice,
 	struct circuit_wish *longer;
 
 	if (circuit->src_rank == circuit->dst_rank)
-		return wrong(where, "a circuit joins two ranks; 'src-rank' and 'dst-rank' are the same");
+		return wrong(where, "a circuit joins two ranks; its 'src-rank' is its 'dst-rank'");
 	if (circuit->src_rank >= wish_ranks(&slice->wish) ||
 	    circuit->dst_rank >= wish_ranks(&slice->wish)) {
 		warn_line("apply: %s: circuit %u -> %u: the slice has the ranks 0 to %u", where,
@@ -211,7 +212,7 @@ static enum exit_code read_ring(const char *where, json_t *ring, struct apply_sl
 			code = read_number(where, ring, "lanes-count", 64, &lanes);
 		both = json_is_true(json_object_get(ring, "both"));
 	} else if (!json_is_boolean(ring)) {
-		return wrong(where, "'ring' must be true, false or an object with 'lanes-count' and 'both'");
+		return wrong(where, "'ring' must be true, false or an object: lanes-count, both");
 	} else if (json_is_false(ring)) {
 		return EXIT_CODE_OK;
 	}
@@ -264,8 +265,8 @@ static enum exit_code read_slice(struct apply *apply, json_t *object, struct app
 	enum exit_code code;
 
 	snprintf(where, sizeof(where), "slice '%.31s'", name);
-	code = keys_known(where, object, "name,owner,mode,count,accelerators,failover,transit,spares,"
-			  "reserved,ring,circuits");
+	code = keys_known(where, object, "name,owner,mode,count,accelerators,failover,transit,"
+			  "spares,reserved,ring,circuits");
 	if (code)
 		return code;
 	if (!*name)

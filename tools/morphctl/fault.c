@@ -10,7 +10,7 @@
 #include "emit.h"
 
 #define DEFAULT_ROOT "/sys/kernel/debug/morph_sim"
-#define PATH_BYTES 512
+#define PATH_BYTES 1024
 
 static const char *root(void)
 {
@@ -53,10 +53,8 @@ static enum exit_code instance(struct run *run, char *name, size_t size)
 	closedir(directory);
 	if (found == 1)
 		return EXIT_CODE_OK;
-	if (found) {
-		return usage_error(run, "there are several instances, choose one with --instance:%s",
-				   all);
-	}
+	if (found)
+		return usage_error(run, "there are several; choose one with --instance:%s", all);
 	warn_line(*all ? "there is no instance '%s'; there are:%s" :
 			 "there is no simulated instance%.0s%s", asked ? asked : "", all);
 	return EXIT_CODE_NOT_FOUND;
@@ -64,7 +62,7 @@ static enum exit_code instance(struct run *run, char *name, size_t size)
 
 static enum exit_code file_of(struct run *run, const char *file, char *path, size_t size)
 {
-	char name[128];
+	char name[256];
 	enum exit_code code = instance(run, name, sizeof(name));
 
 	if (!code)

@@ -7,7 +7,8 @@
 #include "value.h"
 
 #define GUIDE_COLUMNS \
-	"id,class,health,cordoned,lanes,lanes-free,loss-mdb,a-type,a-index,a-port,b-type,b-index,b-port"
+	"id,class,health,cordoned,lanes,lanes-free,loss-mdb,a-type,a-index,a-port," \
+	"b-type,b-index,b-port"
 #define ELEMENT_COLUMNS "id,kind,tile,state,pins,health,cordoned"
 #define HARDWARE_COLUMNS "part,index,health,cordoned"
 
@@ -160,7 +161,8 @@ static enum exit_code port_index(struct run *run, uint32_t fabric, const char *t
 	size_t i;
 
 	snprintf(first, sizeof(first), "%.*s", (int)(dot - text), text);
-	if (dot - text >= (long)sizeof(first) || !parse_u64(first, 0, UINT32_MAX - 1, &accelerator) ||
+	if (dot - text >= (long)sizeof(first) ||
+	    !parse_u64(first, 0, UINT32_MAX - 1, &accelerator) ||
 	    !parse_u64(dot + 1, 0, UINT16_MAX, &plane))
 		return usage_error(run, "the index of a laser or receiver is a number, or "
 				   "ACCELERATOR.PLANE as in 3.1; not '%s'", text);
@@ -187,8 +189,8 @@ static enum exit_code act_on_part(struct run *run, enum verb verb)
 	enum exit_code code;
 
 	if (part <= MORPH_PART_NONE)
-		return usage_error(run, "there is no kind of part '%s'; there are accelerator, laser, "
-				   "receiver, element, guide and edge", run->argv[0]);
+		return usage_error(run, "there is no kind of part '%s'; there are accelerator, "
+				   "laser, receiver, element, guide and edge", run->argv[0]);
 	code = client_fabric(run, &fabric);
 	if (code)
 		return code;

@@ -64,7 +64,8 @@ static void write_text(struct run *run, json_t *report, const char *state)
 	}
 	if (json_array_size(slices)) {
 		printf("\nslices that are not whole:\n");
-		emit_table(run, "fabric,id,name,state,ranks-count,circuits-count,bandwidth-mbps", slices);
+		emit_table(run, "fabric,id,name,state,ranks-count,circuits-count,bandwidth-mbps",
+			   slices);
 	}
 	if (!slices)
 		printf("\nthe state of slices is told to administrators only\n");

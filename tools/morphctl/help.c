@@ -68,7 +68,8 @@ static void print_exits(FILE *stream)
 void help_all(FILE *stream)
 {
 	fputs("Usage: morphctl OBJECT VERB [ARGUMENTS] [OPTIONS]\n\n"
-	      "Looks after programmable photonic fabrics between accelerators.\n\nObjects:\n", stream);
+	      "Looks after programmable photonic fabrics between accelerators.\n\nObjects:\n",
+	      stream);
 	for (size_t i = 0; i < objects_count; i++)
 		fprintf(stream, "  %-12s %s\n", objects[i].name, objects[i].help);
 	fputs("\n'morphctl OBJECT help' lists the verbs of an object, and "
@@ -117,7 +118,8 @@ void help_command(FILE *stream, const struct command *command)
 		snprintf(words, sizeof(words), "--%s%s%s", spec->name, spec->argument ? " " : "",
 			 spec->argument ? spec->argument : "");
 		fprintf(stream, "  %c%c%c %-32s %s\n", spec->letter ? '-' : ' ',
-			spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', words, spec->help);
+			spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', words,
+			spec->help);
 	}
 	fputs("\nExamples:\n  ", stream);
 	for (const char *text = command->examples; *text; text++)

@@ -65,7 +65,8 @@ static void complain(const struct run *run, int found, char **argv)
 	else if (optopt)
 		usage_error(run, "there is no option -%c here", optopt);
 	else
-		usage_error(run, "there is no option %s here, or it is not unique", argv[optind - 1]);
+		usage_error(run, "there is no option %s here, or it is not unique",
+			    argv[optind - 1]);
 }
 
 bool options_parse(struct run *run, int argc, char **argv)

@@ -14,11 +14,34 @@ static int dump_quotas(struct morph_ctx *ctx, uint32_t fabric, struct morph_list
 	return morph_admin_quotas(ctx, list);
 }
 
+/* In tables, the largest number is no limit; and lanes are a count here, not a mask. */
+static void for_people(json_t *record)
+{
+	void *next;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach_safe(record, next, key, value) {
+		bool none = json_is_string(value) || json_integer_value(value) == UINT32_MAX;
+		bool lanes = !strcmp(key, "lanes") || !strcmp(key, "used-lanes");
+
+		if (none)
+			json_object_set_new(record, key, json_string("unlimited"));
+		else if (lanes)
+			json_object_set_new(record, key, json_sprintf("%" JSON_INTEGER_FORMAT,
+								      json_integer_value(value)));
+	}
+}
+
 enum exit_code quota_list(struct run *run)
 {
-	json_t *records;
+	json_t *records, *record;
 	enum exit_code code = client_dump(run, dump_quotas, MORPH_ANY, &records);
+	size_t i;
 
+	if (!given(run, OPTION_JSON))
+		json_array_foreach(records, i, record)
+			for_people(record);
 	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
 }
 
@@ -56,6 +79,8 @@ enum exit_code quota_set(struct run *run)
 		return code;
 	error = morph_admin_quota_set(run->client->ctx, uid, &opts, &object);
 	code = client_reply(run, error, object, &record);
+	if (!code && !given(run, OPTION_JSON))
+		for_people(record);
 	if (!code) {
 		view = client_view(run, MORPH_OBJECT_QUOTA, NULL);
 		code = emit_one(run, &view, record);

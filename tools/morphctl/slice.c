@@ -124,8 +124,8 @@ enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t
 		abort();
 	error = fill_request(request, wish);
 	if (!error)
-		error = morph_admin_slice_create(run->client->ctx, wish->fabric, request, wish->owner,
-						 &object);
+		error = morph_admin_slice_create(run->client->ctx, wish->fabric, request,
+						 wish->owner, &object);
 	code = client_reply(run, error, object, record);
 	morph_slice_request_free(request);
 	return code;
@@ -200,19 +200,21 @@ enum exit_code slice_set(struct run *run)
 
 enum exit_code slice_delete(struct run *run)
 {
+	bool force = given(run, OPTION_FORCE);
 	struct tally tally = { 0 };
 	enum exit_code code;
 	uint32_t fabric, id;
+	int error;
 
 	code = client_fabric(run, &fabric);
 	if (code)
 		return code;
 	for (int i = 0; i < run->argc; i++) {
 		code = resolve_slice(run, fabric, run->argv[i], &id);
-		if (!code)
-			code = client_reply(run, morph_admin_slice_delete(run->client->ctx, fabric, id,
-									  given(run, OPTION_FORCE)),
-					    NULL, NULL);
+		if (!code) {
+			error = morph_admin_slice_delete(run->client->ctx, fabric, id, force);
+			code = client_reply(run, error, NULL, NULL);
+		}
 		tally_add(&tally, code);
 	}
 	return tally_code(&tally);

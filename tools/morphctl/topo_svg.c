@@ -99,8 +99,8 @@ static void write_title(FILE *stream, const struct topo *topo, const char *title
 			mbps += topo->arrows[i].mbps;
 	snprintf(name, sizeof(name), "%s", text_of_key(fabric, "name"));
 	label(stream, 24, 32, "title", title ? title : *name ? name : "fabric");
-	snprintf(line, sizeof(line), "%s%s%zu accelerators: %u free, %u spare, %u failed; slices: %zu; "
-		 "%g Gb/s lit", title ? name : "", title && *name ? "; " : "", topo->tiles_count,
+	snprintf(line, sizeof(line), "%s%s%zu accelerators: %u free, %u spare, %u failed; "
+		 "slices: %zu; %g Gb/s lit", title ? name : "", title && *name ? "; " : "", topo->tiles_count,
 		 number_of(fabric, "free", 0), number_of(fabric, "spares", 0),
 		 number_of(fabric, "failed", 0), topo->slices_count, (double)mbps / 1e3);
 	label(stream, 24, 51, "under", line);
@@ -172,8 +172,9 @@ static void write_tile(FILE *stream, const struct topo *topo, const struct topo_
 	if (unwell(tile))
 		fprintf(stream, "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" RED
 			"\" stroke-width=\"1.6\" opacity=\"0.45\"/>\n", tile->x - HALF + 7,
-			tile->y - HALF + 7, tile->x + HALF - 7, tile->y + HALF - 7, tile->x + HALF - 7,
-			tile->y - HALF + 7, tile->x - HALF + 7, tile->y + HALF - 7);
+			tile->y - HALF + 7, tile->x + HALF - 7, tile->y + HALF - 7,
+			tile->x + HALF - 7, tile->y - HALF + 7, tile->x - HALF + 7,
+			tile->y + HALF - 7);
 }
 
 static void write_tile_text(FILE *stream, const struct topo *topo, const struct topo_tile *tile)
@@ -245,8 +246,9 @@ static void write_arrow(FILE *stream, const struct topo *topo, const struct topo
 		arrow->circuits > 1 ? "s" : "", arrow->lanes, arrow->lanes > 1 ? "s" : "",
 		(double)arrow->mbps / 1e3, arrow->state, from->id, to->id);
 	fprintf(stream, "<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\" fill=\"none\" "
-		"stroke-width=\"%.2f\"%s/>\n", begin.x, begin.y, control.x, control.y, back.x, back.y,
-		width, failed ? " stroke-dasharray=\"7 4\"" : lit ? "" : " stroke-dasharray=\"2 3\"");
+		"stroke-width=\"%.2f\"%s/>\n", begin.x, begin.y, control.x, control.y, back.x,
+		back.y, width, failed ? " stroke-dasharray=\"7 4\"" :
+		lit ? "" : " stroke-dasharray=\"2 3\"");
 	fprintf(stream, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" stroke=\"none\"/></g>\n",
 		end.x, end.y, back.x - side.y * head * 0.5, back.y + side.x * head * 0.5,
 		back.x + side.y * head * 0.5, back.y - side.x * head * 0.5);
@@ -280,9 +282,9 @@ static void entry_box(struct legend *legend, const char *text, const char *fill,
 
 	entry_begin(legend, text, &x, &y);
 	if (legend->stream)
-		fprintf(legend->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"24\" height=\"15\" rx=\"3\" "
-			"fill=\"%s\" stroke=\"%s\" stroke-width=\"1.8\"%s/>\n", x, y - 8, fill, stroke,
-			dashed ? " stroke-dasharray=\"5 3\"" : "");
+		fprintf(legend->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"24\" height=\"15\" "
+			"rx=\"3\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.8\"%s/>\n", x, y - 8,
+			fill, stroke, dashed ? " stroke-dasharray=\"5 3\"" : "");
 }
 
 static void entry_line(struct legend *legend, const char *text, const char *stroke, double width,
@@ -292,8 +294,8 @@ static void entry_line(struct legend *legend, const char *text, const char *stro
 
 	entry_begin(legend, text, &x, &y);
 	if (legend->stream)
-		fprintf(legend->stream, "<path d=\"M%.1f %.1fh24\" stroke=\"%s\" stroke-width=\"%.2f\"%s"
-			"/>\n", x, y, stroke, width, dashes);
+		fprintf(legend->stream, "<path d=\"M%.1f %.1fh24\" stroke=\"%s\" "
+			"stroke-width=\"%.2f\"%s/>\n", x, y, stroke, width, dashes);
 }
 
 /* Returns its height; a NULL stream only measures. */

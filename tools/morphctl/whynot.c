@@ -22,7 +22,8 @@ static void print_answer(const json_t *answer)
 
 	if (key_is(answer, "reason", "none")) {
 		list = format_value("chosen", chosen);
-		printf("it would be granted%s%s\n", json_array_size(chosen) ? ": accelerators " : "",
+		printf("it would be granted%s%s\n",
+		       json_array_size(chosen) ? ": accelerators " : "",
 		       json_array_size(chosen) ? list : "");
 		free(list);
 		return;
@@ -30,8 +31,9 @@ static void print_answer(const json_t *answer)
 	printf("blocked by %s", text_of_key(answer, "reason"));
 	if (json_object_get(answer, "part") && !key_is(answer, "part", "none"))
 		printf(", %s %u", text_of_key(answer, "part"), number_of(answer, "index", 0));
-	if (json_object_get(answer, "need"))
-		printf(": there is %" JSON_INTEGER_FORMAT ", and %" JSON_INTEGER_FORMAT " is needed",
+	if (wide_of(answer, "need"))
+		printf(": there is %" JSON_INTEGER_FORMAT ", and %" JSON_INTEGER_FORMAT
+		       " is needed",
 		       json_integer_value(json_object_get(answer, "have")),
 		       json_integer_value(json_object_get(answer, "need")));
 	putchar('\n');

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Holds JSON on standard input against the netlink specification.
 
-    schema.py SPECIFICATION OBJECT
+    schema.py SPECIFICATION OBJECT [VERB]
 
 Every key must be an attribute of the object's set, and every value of its type.
 """
@@ -14,6 +14,8 @@ import yaml
 
 # Objects of the tool whose records are of a set with another name.
 SETS = {"spare": "accelerator", "fail": "hardware", "replace": "rank"}
+# Acts on a part answer with the part as the kernel's acts on hardware do.
+ACTS = {"cordon", "uncordon", "fail", "test"}
 NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64"}
 
 
@@ -37,7 +39,10 @@ def check_value(where, attr, value, spec):
         if value not in spec[1][attr["enum"]] and not isinstance(value, int):
             sys.exit(f"{where}: {value!r} is no word of {attr['enum']}")
     elif kind in NUMBERS:
-        if not isinstance(value, int) or isinstance(value, bool):
+        # What is above 2^63 - 1 is a string of digits.
+        large = kind == "u64" and isinstance(value, str) and value.isdigit() and \
+            2 ** 63 <= int(value) < 2 ** 64
+        if not large and (not isinstance(value, int) or isinstance(value, bool)):
             sys.exit(f"{where}: {value!r} is no number")
     elif kind == "flag":
         if value is not True:
@@ -61,6 +66,8 @@ def check_record(where, name, record, spec):
 
 def main():
     spec, name = load(sys.argv[1]), SETS.get(sys.argv[2], sys.argv[2])
+    if sys.argv[3:] and sys.argv[3] in ACTS:
+        name = "hardware"
     if name not in spec[0]:
         return
     document = json.load(sys.stdin)

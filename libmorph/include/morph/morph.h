@@ -124,7 +124,8 @@ const char *morph_library_version(void);
  * morph_error_code() - the errno of the last call that failed
  * @ctx: the context
  *
- * Return: a positive errno, or 0 when no call has failed yet.
+ * Return: a positive errno; 0 when no call has failed yet, or when a later call that
+ * asks the kernel has worked.
  */
 int morph_error_code(const struct morph_ctx *ctx);
 
@@ -135,7 +136,7 @@ int morph_error_code(const struct morph_ctx *ctx);
  * What was asked, then the kernel's sentence word for word where it gave one, and
  * the attribute that it objects to.
  *
- * Return: text that lives until the next call that fails; never NULL.
+ * Return: text that lives until the next call; never NULL.
  */
 const char *morph_error_text(const struct morph_ctx *ctx);
 
@@ -143,7 +144,7 @@ const char *morph_error_text(const struct morph_ctx *ctx);
  * morph_error_kernel_text() - the kernel's own sentence about the last failure
  * @ctx: the context
  *
- * Return: text that lives until the next call that fails, "" when it gave none.
+ * Return: text that lives until the next call, "" when it gave none.
  */
 const char *morph_error_kernel_text(const struct morph_ctx *ctx);
 

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A kernel made of hooks. */
+#include <poll.h>
+#include <stdio.h>
+
+#include "fake.h"
+
+static struct fake *fake_of(struct lm_transport *transport)
+{
+	return (struct fake *)transport;
+}
+
+static int fake_open(struct lm_transport *transport, const char *path)
+{
+	if (strncmp(path, LM_DEV_DIR "/", strlen(LM_DEV_DIR) + 1))
+		return -ENOENT;
+	return 100 + fake_of(transport)->opened++;
+}
+
+static int fake_adopt(struct lm_transport *transport, int fd)
+{
+	(void)fd;
+	return 100 + fake_of(transport)->opened++;
+}
+
+static int fake_ioctl(struct lm_transport *transport, int fd, unsigned long command,
+		      void *argument)
+{
+	struct morph_head *head = argument;
+	int result;
+
+	assert_true(fd >= 100);
+	assert_int_not_equal(head->size, 0);
+	result = fake_of(transport)->ioctl(fake_of(transport), command, argument);
+	if (command == MORPH_SLICE_CREATE && !result)
+		((struct morph_slice_create *)argument)->out_fd =
+			100 + fake_of(transport)->opened++;
+	return result;
+}
+
+static ssize_t fake_read(struct lm_transport *transport, int fd, void *buffer, size_t bytes)
+{
+	struct fake *fake = fake_of(transport);
+	ssize_t got = fake->events_bytes;
+
+	(void)fd;
+	if (got > (ssize_t)bytes)
+		return -EINVAL;
+	if (got > 0)
+		memcpy(buffer, fake->events, (size_t)got);
+	fake->events_bytes = -EAGAIN;
+	return got;
+}
+
+static int fake_poll(struct lm_transport *transport, int fd, int64_t timeout_ns)
+{
+	struct fake *fake = fake_of(transport);
+
+	(void)fd;
+	(void)timeout_ns;
+	return fake->first != fake->last || fake->events_bytes > 0 ? POLLIN : 0;
+}
+
+static void fake_close(struct lm_transport *transport, int fd)
+{
+	assert_true(fd >= 100);
+	fake_of(transport)->closed++;
+}
+
+static int fake_netlink_open(struct lm_transport *transport, uint32_t buffer_bytes)
+{
+	(void)buffer_bytes;
+	return 100 + fake_of(transport)->opened++;
+}
+
+static int fake_netlink_join(struct lm_transport *transport, int fd, uint32_t group)
+{
+	(void)transport;
+	(void)fd;
+	return group == FAKE_GROUP ? 0 : -EINVAL;
+}
+
+static void answer_family(struct fake *fake)
+{
+	struct nl_msg *message = nlmsg_alloc();
+	struct nlattr *groups, *group;
+
+	genlmsg_put(message, 0, 0, GENL_ID_CTRL, 0, 0, CTRL_CMD_NEWFAMILY, 2);
+	nla_put_u16(message, CTRL_ATTR_FAMILY_ID, FAKE_FAMILY);
+	groups = nla_nest_start(message, CTRL_ATTR_MCAST_GROUPS);
+	group = nla_nest_start(message, 1);
+	nla_put_string(message, CTRL_ATTR_MCAST_GRP_NAME, "monitor");
+	nla_put_u32(message, CTRL_ATTR_MCAST_GRP_ID, FAKE_GROUP);
+	nla_nest_end(message, group);
+	nla_nest_end(message, groups);
+	fake_queue(fake, message, fake->request_now->nlmsg_seq);
+	fake_ack(fake);
+}
+
+static int fake_netlink_send(struct lm_transport *transport, int fd, const void *message,
+			     size_t bytes)
+{
+	struct fake *fake = fake_of(transport);
+
+	(void)fd;
+	fake->request_now = message;
+	assert_int_equal(bytes, fake->request_now->nlmsg_len);
+	if (fake->request_now->nlmsg_type == GENL_ID_CTRL)
+		answer_family(fake);
+	else
+		fake->request(fake, message);
+	return 0;
+}
+
+static ssize_t fake_netlink_receive(struct lm_transport *transport, int fd, void **buffer,
+				    size_t *room)
+{
+	struct fake *fake = fake_of(transport);
+	struct fake_datagram *datagram = &fake->queue[fake->first % FAKE_QUEUE];
+
+	(void)fd;
+	if (fake->first == fake->last)
+		return -EAGAIN;
+	fake->first++;
+	if (datagram->length > (ssize_t)*room) {
+		*buffer = realloc(*buffer, (size_t)datagram->length);
+		*room = (size_t)datagram->length;
+	}
+	if (datagram->length > 0)
+		memcpy(*buffer, datagram->bytes, (size_t)datagram->length);
+	free(datagram->bytes);
+	datagram->bytes = NULL;
+	return datagram->length;
+}
+
+static int fake_devices(struct lm_transport *transport, char **text)
+{
+	*text = strdup(fake_of(transport)->devices);
+	return 0;
+}
+
+static int fake_watch_open(struct lm_transport *transport)
+{
+	return 100 + fake_of(transport)->opened++;
+}
+
+static int fake_watch_read(struct lm_transport *transport, int fd, char **text)
+{
+	(void)fd;
+	*text = strdup(fake_of(transport)->devices);
+	return 0;
+}
+
+static void fake_free(struct lm_transport *transport)
+{
+	struct fake *fake = fake_of(transport);
+
+	assert_int_equal(fake->opened, fake->closed);
+	for (; fake->first != fake->last; fake->first++)
+		free(fake->queue[fake->first % FAKE_QUEUE].bytes);
+	free(fake);
+}
+
+static const struct lm_transport_ops fake_ops = {
+	.open = fake_open,
+	.adopt = fake_adopt,
+	.ioctl = fake_ioctl,
+	.read = fake_read,
+	.poll = fake_poll,
+	.close = fake_close,
+	.netlink_open = fake_netlink_open,
+	.netlink_join = fake_netlink_join,
+	.netlink_send = fake_netlink_send,
+	.netlink_receive = fake_netlink_receive,
+	.devices = fake_devices,
+	.watch_open = fake_watch_open,
+	.watch_read = fake_watch_read,
+	.free = fake_free,
+};
+
+struct fake *fake_new(void)
+{
+	struct fake *fake = calloc(1, sizeof(*fake));
+
+	assert_non_null(fake);
+	fake->transport.ops = &fake_ops;
+	fake->events_bytes = -EAGAIN;
+	fake->devices = "";
+	return fake;
+}
+
+struct morph_ctx *fake_ctx(struct lm_transport *transport)
+{
+	struct morph_ctx *ctx;
+
+	assert_non_null(transport);
+	assert_int_equal(morph_ctx_new(NULL, &ctx), 0);
+	ctx->transport->ops->free(ctx->transport);
+	ctx->transport = transport;
+	return ctx;
+}
+
+/* ----------------------------------------------------------------- messages */
+
+static struct fake_datagram *queue_next(struct fake *fake)
+{
+	assert_true(fake->last - fake->first < FAKE_QUEUE);
+	return &fake->queue[fake->last++ % FAKE_QUEUE];
+}
+
+void fake_queue(struct fake *fake, struct nl_msg *message, uint32_t seq)
+{
+	struct fake_datagram *datagram = queue_next(fake);
+	struct nlmsghdr *header = nlmsg_hdr(message);
+
+	header->nlmsg_seq = seq;
+	datagram->length = (ssize_t)header->nlmsg_len;
+	datagram->bytes = malloc(header->nlmsg_len);
+	assert_non_null(datagram->bytes);
+	memcpy(datagram->bytes, header, header->nlmsg_len);
+	nlmsg_free(message);
+}
+
+void fake_queue_error(struct fake *fake, int error)
+{
+	struct fake_datagram *datagram = queue_next(fake);
+
+	datagram->bytes = NULL;
+	datagram->length = -error;
+}
+
+struct nl_msg *fake_message(uint32_t command, uint16_t flags)
+{
+	struct nl_msg *message = nlmsg_alloc_size(16384);
+
+	assert_non_null(message);
+	assert_non_null(genlmsg_put(message, 0, 0, FAKE_FAMILY, 0, flags, (uint8_t)command, 1));
+	return message;
+}
+
+void fake_refuse(struct fake *fake, int error, const char *text, uint32_t offset, uint32_t missing,
+		 uint32_t nest)
+{
+	struct nl_msg *message = nlmsg_alloc();
+	struct nlmsgerr *report;
+
+	nlmsg_put(message, 0, 0, NLMSG_ERROR, sizeof(*report),
+		  NLM_F_CAPPED | (text ? NLM_F_ACK_TLVS : 0));
+	report = nlmsg_data(nlmsg_hdr(message));
+	report->error = -error;
+	report->msg = *fake->request_now;
+	if (text)
+		nla_put_string(message, NLMSGERR_ATTR_MSG, text);
+	if (offset)
+		nla_put_u32(message, NLMSGERR_ATTR_OFFS, offset);
+	if (missing)
+		nla_put_u32(message, NLMSGERR_ATTR_MISS_TYPE, missing);
+	if (nest)
+		nla_put_u32(message, NLMSGERR_ATTR_MISS_NEST, nest);
+	fake_queue(fake, message, fake->request_now->nlmsg_seq);
+}
+
+void fake_ack(struct fake *fake)
+{
+	fake_refuse(fake, 0, NULL, 0, 0, 0);
+}
+
+void fake_done(struct fake *fake)
+{
+	struct nl_msg *message = nlmsg_alloc();
+	int result = 0;
+
+	nlmsg_put(message, 0, 0, NLMSG_DONE, sizeof(result), NLM_F_MULTI);
+	memcpy(nlmsg_data(nlmsg_hdr(message)), &result, sizeof(result));
+	fake_queue(fake, message, fake->request_now->nlmsg_seq);
+}
+
+uint32_t fake_command(const struct nlmsghdr *request)
+{
+	const struct genlmsghdr *genl = nlmsg_data(request);
+
+	return genl->cmd;
+}
+
+uint32_t fake_offset(const struct nlmsghdr *request, int number, int inner)
+{
+	const struct genlmsghdr *genl = nlmsg_data(request);
+	struct nlattr *attr = nla_find(genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), number);
+
+	assert_non_null(attr);
+	if (inner)
+		attr = nla_find(nla_data(attr), nla_len(attr), inner);
+	assert_non_null(attr);
+	return (uint32_t)((char *)attr - (char *)request);
+}
+
+/* ----------------------------------------------------------------- printing */
+
+static void print(FILE *out, const struct morph_object *object)
+{
+	fprintf(out, "%s{", morph_object_type_name(morph_object_type(object)));
+	for (size_t attr = 0; attr < morph_object_attr_count(object); attr++) {
+		fprintf(out, "%s%s=", attr ? " " : "", morph_object_attr_name(object, attr));
+		for (size_t at = 0; at < morph_object_attr_values(object, attr); at++) {
+			if (at)
+				fputc(',', out);
+			switch (morph_object_attr_type(object, attr)) {
+			case MORPH_ATTR_UINT:
+			case MORPH_ATTR_FLAG:
+				fprintf(out, "%llu", (unsigned long long)
+					morph_object_attr_uint(object, attr, at));
+				break;
+			case MORPH_ATTR_SINT:
+				fprintf(out, "%lld", (long long)
+					morph_object_attr_sint(object, attr, at));
+				break;
+			case MORPH_ATTR_OBJECT:
+				print(out, morph_object_attr_object(object, attr, at));
+				break;
+			default:
+				fputs(morph_object_attr_text(object, attr, at), out);
+			}
+		}
+	}
+	fputc('}', out);
+}
+
+char *fake_print(const struct morph_object *object)
+{
+	char *text;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+
+	assert_non_null(out);
+	print(out, object);
+	fclose(out);
+	return text;
+}

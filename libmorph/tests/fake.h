@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A kernel made of hooks, for tests of what lies above the transport. */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <netlink/attr.h>
+#include <netlink/genl/genl.h>
+#include <netlink/msg.h>
+
+#include <linux/genetlink.h>
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+#define FAKE_FAMILY	33
+#define FAKE_GROUP	7
+#define FAKE_QUEUE	64
+
+/* A datagram that waits, or an error in its place. */
+struct fake_datagram {
+	char *bytes;
+	ssize_t length;
+};
+
+struct fake {
+	struct lm_transport transport;
+	int opened;
+	int closed;
+	int (*ioctl)(struct fake *fake, unsigned long command, void *argument);
+	void (*request)(struct fake *fake, const struct nlmsghdr *request);
+	struct fake_datagram queue[FAKE_QUEUE];
+	int first, last;
+	char events[8192];
+	ssize_t events_bytes;	/* or a negative errno */
+	const char *devices;
+	int state;		/* for hooks */
+	const struct nlmsghdr *request_now;
+};
+
+/* The fake; it belongs to the transport that it is put behind. */
+struct fake *fake_new(void);
+
+/* A context whose kernel is @transport. */
+struct morph_ctx *fake_ctx(struct lm_transport *transport);
+
+/* Queue a message in a datagram of its own; frees it. @seq 0: a notification. */
+void fake_queue(struct fake *fake, struct nl_msg *message, uint32_t seq);
+void fake_queue_error(struct fake *fake, int error);
+
+/* A message of the family, to be filled. */
+struct nl_msg *fake_message(uint32_t command, uint16_t flags);
+
+/* Answers to the request that is being made: acknowledgement, end of a dump, refusal. */
+void fake_ack(struct fake *fake);
+void fake_done(struct fake *fake);
+void fake_refuse(struct fake *fake, int error, const char *text, uint32_t offset, uint32_t missing,
+		 uint32_t nest);
+
+/* Offset of the first attribute @number in the request, @inner within it if not 0. */
+uint32_t fake_offset(const struct nlmsghdr *request, int number, int inner);
+
+/* The command of a request. */
+uint32_t fake_command(const struct nlmsghdr *request);
+
+/* All that an object has, as text; freed by the caller. */
+char *fake_print(const struct morph_object *object);
+
+#endif /* FAKE_H */

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hardware lets a slice down in other ways than a dead accelerator: lasers, elements,
+ * guides, receivers, and the programming itself. Whatever the outcome says must be so.
+ */
+#include <sys/ioctl.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+FIXTURE(faults)
+{
+	struct sim sim;
+	int slice;
+	struct morph_change change;
+	struct morph_txn_run args;
+	struct morph_slice_info info;
+	struct morph_circuit_info circuits[4];
+};
+
+FIXTURE_SETUP(faults)
+{
+	static const uint32_t wanted[] = { 0, 1 };
+
+	sim_start(&self->sim, "server8", NULL);
+	self->slice = slice_create_at(self->sim.fd, wanted, 2);
+	ASSERT_LE(0, self->slice);
+	self->change = change_add(0, 1);
+	self->args.generation = GENERATION_ANY;
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	close(self->slice);
+	sim_stop(&self->sim);
+}
+
+#define FAULT(...) ASSERT_EQ(0, sim_control(&self->sim, "fault", __VA_ARGS__))
+#define RUN() (txn_run(self->slice, &self->change, 1, &self->args) ? errno : 0)
+#define READ_SLICE() \
+	ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 4))
+
+/* The circuit was led round and is lit; its new path is not the old one. */
+#define EXPECT_MOVED(kind, what)					\
+({									\
+	struct morph_event __event;					\
+									\
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &__event)); \
+	EXPECT_EQ(self->change.circuit, __event.circuit);		\
+	EXPECT_EQ(kind, __event.part);					\
+	EXPECT_EQ(what, __event.index);					\
+	EXPECT_NE(0, __event.dark_ns);					\
+	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));	\
+	READ_SLICE();							\
+	ASSERT_EQ(1, self->info.circuits.count);			\
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);		\
+	EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));			\
+})
+
+/* ------------------------------------------------------------- light goes out */
+
+TEST_F(faults, dead_laser)
+{
+	unsigned int planes = self->sim.info.planes;
+
+	ASSERT_EQ(0, RUN());
+	FAULT("laser_dead 0.%u.%llx", self->change.src_plane,
+	      (unsigned long long)self->change.lanes);
+	EXPECT_MOVED(MORPH_PART_LASER, 0 * planes + self->change.src_plane);
+	/* The accelerator is kept; another lane or port of it is used. */
+	EXPECT_TRUE(self->circuits[0].lanes != self->change.lanes ||
+		    self->circuits[0].src_plane != self->change.src_plane);
+	EXPECT_EQ(MORPH_HEALTH_OK, read_accelerator(&self->sim, 0).health);
+}
+
+TEST_F(faults, element_moves_by_itself)
+{
+	struct morph_path_element elements[64];
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path), .elements = ARRAY(elements, 64),
+	};
+
+	ASSERT_EQ(0, RUN());
+	path.circuit = self->change.circuit;
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+	/* It is parked behind the core's back, and will not move again. */
+	FAULT("element_stuck %u state=0", elements[1].element);
+	EXPECT_MOVED(MORPH_PART_ELEMENT, elements[1].element);
+}
+
+TEST_F(faults, guide_loses_light)
+{
+	uint32_t guides[64];
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path), .guides = ARRAY(guides, 64),
+	};
+	struct morph_event event;
+
+	ASSERT_EQ(0, RUN());
+	path.circuit = self->change.circuit;
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+	FAULT("guide_lossy %u mdb=60000", guides[path.guides.count / 2]);
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &event));
+	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+	READ_SLICE();
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);
+	EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));
+}
+
+TEST_F(faults, deaf_receiver)
+{
+	ASSERT_EQ(0, RUN());
+	FAULT("receiver_deaf 1.%u", self->change.dst_plane);
+	/* Whoever is blamed first, in the end another receiver is used. */
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, NULL));
+	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+	READ_SLICE();
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);
+	EXPECT_NE(self->change.dst_plane, self->circuits[0].dst_plane);
+}
+
+/* --------------------------------------------------------- programming goes wrong */
+
+/* Light is as before, and nothing is held. */
+#define EXPECT_NOTHING_DONE()						\
+({									\
+	READ_SLICE();							\
+	EXPECT_EQ(0, self->info.circuits.count);			\
+	EXPECT_TRUE(sim_all_dark(&self->sim));				\
+})
+
+TEST_F(faults, programming_fails_once)
+{
+	int error;
+
+	FAULT("programming_error -");
+	error = RUN();
+	EXPECT_EQ(EIO, error);
+	EXPECT_TRUE(self->args.out_outcome == MORPH_OUTCOME_ROLLED_BACK ||
+		    self->args.out_outcome == MORPH_OUTCOME_BROKEN);
+	EXPECT_NE(MORPH_REASON_NONE, self->args.head.reason);
+	EXPECT_NE('\0', last_detail[0]);
+	EXPECT_NOTHING_DONE();
+	/* The next one goes through. */
+	self->change = change_add(0, 1);
+	EXPECT_EQ(0, RUN()) {
+		TH_LOG("%s", last_detail);
+	}
+	READ_SLICE();
+	EXPECT_EQ(1, self->info.circuits.count);
+}
+
+TEST_F(faults, programming_never_answers)
+{
+	int error;
+
+	FAULT("programming_timeout -");
+	error = RUN();
+	EXPECT_TRUE(error == ETIMEDOUT || error == EIO) {
+		TH_LOG("%s", strerror(error));
+	}
+	EXPECT_NOTHING_DONE();
+	self->change = change_add(0, 1);
+	EXPECT_EQ(0, RUN()) {
+		TH_LOG("%s", last_detail);
+	}
+}
+
+/* An element does not obey: it is found out, blamed, and avoided the next time. */
+TEST_F(faults, element_does_not_obey)
+{
+	struct morph_path_element elements[64];
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path), .elements = ARRAY(elements, 64),
+	};
+	unsigned int stuck, i;
+
+	ASSERT_EQ(0, RUN());
+	path.circuit = self->change.circuit;
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+	self->change = change_remove(path.circuit);
+	ASSERT_EQ(0, RUN());
+	stuck = elements[1].element;
+	FAULT("element_stuck %u", stuck);
+
+	self->change = change_add(0, 1);
+	EXPECT_EQ(EIO, RUN());
+	EXPECT_TRUE(self->args.out_outcome == MORPH_OUTCOME_ROLLED_BACK ||
+		    self->args.out_outcome == MORPH_OUTCOME_BROKEN);
+	EXPECT_EQ(MORPH_PART_ELEMENT, self->args.head.part);
+	EXPECT_EQ(stuck, self->args.head.index);
+	EXPECT_NOTHING_DONE();
+
+	self->change = change_add(0, 1);
+	ASSERT_EQ(0, RUN()) {
+		TH_LOG("%s", last_detail);
+	}
+	path.circuit = self->change.circuit;
+	path.elements.count = 64;
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+	for (i = 0; i < path.elements.count; i++)
+		EXPECT_NE(stuck, elements[i].element);
+}
+
+/* Each of the first operations of a commit fails once: the outcome is true each time. */
+TEST_F(faults, every_operation_fails_once)
+{
+	struct morph_change changes[2];
+	unsigned int after, failures = 0;
+	int ret, i;
+
+	for (after = 0; after < 12; after++) {
+		FAULT("programming_error - after=%u", after);
+		changes[0] = change_add(0, 1);
+		changes[1] = change_add(1, 0);
+		ret = txn_run(self->slice, changes, 2, &self->args);
+		failures += ret != 0;
+		READ_SLICE();
+		if (ret) {
+			EXPECT_NE(MORPH_OUTCOME_COMMITTED, self->args.out_outcome);
+			EXPECT_EQ(0, self->info.circuits.count);
+			EXPECT_TRUE(sim_all_dark(&self->sim)) {
+				TH_LOG("after %u operations", after);
+			}
+		} else {
+			EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->args.out_outcome);
+			ASSERT_EQ(2, self->info.circuits.count);
+			EXPECT_NE(0, sim_lit_lanes(&self->sim, 0));
+			EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));
+		}
+		ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
+		for (i = 0; !ret && i < 2; i++) {
+			struct morph_change remove = change_remove(changes[i].circuit);
+
+			ASSERT_EQ(0, txn_run(self->slice, &remove, 1, NULL)) {
+				TH_LOG("after %u operations: %s", after, last_detail);
+			}
+		}
+	}
+	EXPECT_LE(2, failures);
+}
+
+/* Darkness can't be verified: the accelerators are not given out again at once. */
+TEST_F(faults, release_with_broken_hardware)
+{
+	ASSERT_EQ(0, RUN());
+	FAULT("programming_error - every=1 for=300000000");
+	close(self->slice);
+	self->slice = -1;
+	/* In the end they have passed a test, or stay quarantined; never lit and free. */
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8) ||
+		    read_accelerator(&self->sim, 0).health != MORPH_HEALTH_OK);
+	sim_refresh(&self->sim);
+	if (self->sim.info.free == 8)
+		EXPECT_TRUE(sim_all_dark(&self->sim));
+}
+
+TEST_HARNESS_MAIN

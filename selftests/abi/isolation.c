@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Tenants beside each other: neither sees the other, disturbs him, or waits for him. */
+#include <pthread.h>
+#include <sys/ioctl.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+FIXTURE(isolation)
+{
+	struct sim sim;
+	int one;		/* accelerators 0 and 3, so that light passes 1 and 2 */
+	int other;		/* accelerators 1 and 2 */
+	struct morph_slice_info info;
+	struct morph_circuit_info circuits[8];
+};
+
+FIXTURE_SETUP(isolation)
+{
+	static const uint32_t outer[] = { 0, 3 }, inner[] = { 1, 2 };
+
+	sim_start(&self->sim, "server8", NULL);
+	self->one = slice_create_at(self->sim.fd, outer, 2);
+	self->other = slice_create_at(self->sim.fd, inner, 2);
+	ASSERT_LE(0, self->one);
+	ASSERT_LE(0, self->other);
+}
+
+FIXTURE_TEARDOWN(isolation)
+{
+	close(self->one);
+	close(self->other);
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+	EXPECT_TRUE(sim_all_dark(&self->sim));
+	sim_stop(&self->sim);
+}
+
+#define READ_SLICE(slice) \
+	ASSERT_EQ(0, slice_read(slice, &self->info, NULL, 0, self->circuits, 8))
+
+TEST_F(isolation, each_sees_his_own)
+{
+	struct morph_circuit_path path = { .head = HEAD(morph_circuit_path) };
+	struct morph_change remove;
+	unsigned int foreign;
+
+	ASSERT_EQ(0, light_ring(self->one, 2));
+	READ_SLICE(self->other);
+	EXPECT_EQ(0, self->info.circuits.count);
+	READ_SLICE(self->one);
+	EXPECT_EQ(2, self->info.circuits.count);
+	foreign = self->circuits[0].circuit;
+	path.circuit = foreign;
+	EXPECT_EQ(-1, ioctl(self->other, MORPH_CIRCUIT_PATH, &path));
+	EXPECT_EQ(ENOENT, errno);
+	remove = change_remove(foreign);
+	EXPECT_EQ(-1, txn_run(self->other, &remove, 1, NULL));
+	EXPECT_EQ(ENOENT, errno);
+	READ_SLICE(self->one);
+	EXPECT_EQ(2, self->info.circuits.count);
+}
+
+/* What anybody may see names no owner. */
+TEST_F(isolation, guides_show_lanes_without_owners)
+{
+	static struct morph_guide_info guides[1000];
+	struct morph_fabric_read args = {
+		.head = HEAD(morph_fabric_read), .entries = ARRAY(guides, 1000),
+	};
+	unsigned int i, used = 0;
+
+	ASSERT_EQ(0, light_ring(self->one, 2));
+	ASSERT_EQ(0, ioctl(self->other, MORPH_FABRIC_READ_GUIDES, &args));
+	ASSERT_EQ(self->sim.info.guides, args.entries.count);
+	for (i = 0; i < args.entries.count; i++) {
+		used += guides[i].lanes_free != guides[i].lanes;
+		EXPECT_EQ(0, guides[i].reserved);
+	}
+	READ_SLICE(self->one);
+	EXPECT_EQ(self->circuits[0].hops + self->circuits[1].hops, used);
+}
+
+TEST_F(isolation, light_passes_foreign_tiles)
+{
+	struct morph_circuit_path path;
+	struct morph_path_element elements[64];
+	static struct morph_element_info all[1000];
+	struct morph_fabric_read args = {
+		.head = HEAD(morph_fabric_read), .entries = ARRAY(all, 1000),
+	};
+	struct morph_change change = change_add(0, 1);
+	unsigned int i, foreign = 0;
+
+	ASSERT_EQ(0, txn_run(self->one, &change, 1, NULL)) {
+		TH_LOG("%s", last_detail);
+	}
+	READ_SLICE(self->one);
+	EXPECT_LE(20000, self->circuits[0].isolation_mdb);
+	path = (struct morph_circuit_path){
+		.head = HEAD(morph_circuit_path), .circuit = change.circuit,
+		.elements = ARRAY(elements, 64),
+	};
+	ASSERT_EQ(0, ioctl(self->one, MORPH_CIRCUIT_PATH, &path));
+	ASSERT_EQ(0, ioctl(self->one, MORPH_FABRIC_READ_ELEMENTS, &args));
+	for (i = 0; i < path.elements.count; i++) {
+		unsigned int tile = all[elements[i].element].tile;
+
+		EXPECT_EQ(elements[i].state, all[elements[i].element].state);
+		EXPECT_EQ(1, all[elements[i].element].pins);
+		foreign += tile == 1 || tile == 2;
+	}
+	EXPECT_NE(0, foreign);
+	EXPECT_EQ(0, light_ring(self->other, 2));
+}
+
+/* Policy own: between 0 and 1 of the lower row the way round is free, but long. */
+TEST_F(isolation, own_tiles_only)
+{
+	static const uint32_t below[] = { 4, 7 };
+	struct morph_slice_create args = { .transit = MORPH_TRANSIT_OWN };
+	struct morph_change change = change_add(0, 1);
+	int own, fence;
+	static const uint32_t wall[] = { 5 };
+
+	own = slice_create_with(self->sim.fd, &args, below, 2);
+	ASSERT_LE(0, own);
+	ASSERT_EQ(0, txn_run(own, &change, 1, NULL)) {
+		TH_LOG("%s", last_detail);
+	}
+	change = change_remove(change.circuit);
+	ASSERT_EQ(0, txn_run(own, &change, 1, NULL));
+	/* 0 and 1 are taken; with 5 the last way is closed. */
+	fence = slice_create_at(self->sim.fd, wall, 1);
+	ASSERT_LE(0, fence);
+	change = change_add(0, 1);
+	EXPECT_EQ(-1, txn_run(own, &change, 1, NULL));
+	EXPECT_EQ(EXDEV, errno);
+	EXPECT_EQ(MORPH_REASON_TRANSIT, change.reason);
+	close(fence);
+	close(own);
+}
+
+/* A lane that another tenant uses: refused, with no word about him. */
+TEST_F(isolation, other_s_lane_is_not_had)
+{
+	struct morph_circuit_path path;
+	uint32_t guides[64], i;
+	struct morph_change change = change_add(0, 1), same = change_add(0, 1);
+
+	ASSERT_EQ(0, txn_run(self->one, &change, 1, NULL));
+	path = (struct morph_circuit_path){
+		.head = HEAD(morph_circuit_path), .circuit = change.circuit,
+		.guides = ARRAY(guides, 64),
+	};
+	ASSERT_EQ(0, ioctl(self->one, MORPH_CIRCUIT_PATH, &path));
+	/* From another's transmitter, or a path that does not start at one's own. */
+	same.guides = (struct morph_array)ARRAY(guides, path.guides.count);
+	EXPECT_EQ(-1, txn_run(self->other, &same, 1, NULL));
+	EXPECT_EQ(EINVAL, errno);
+	for (i = 0; i < path.guides.count; i++) {
+		same.guides = (struct morph_array)ARRAY(guides + i, path.guides.count - i);
+		EXPECT_EQ(-1, txn_run(self->other, &same, 1, NULL));
+		EXPECT_EQ(EINVAL, errno);
+	}
+	READ_SLICE(self->one);
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);
+}
+
+/* -------------------------------------------------------------- nobody waits */
+
+struct runner {
+	int slice;
+	int error;
+	struct morph_change change;
+};
+
+static void *run_change(void *data)
+{
+	struct runner *runner = data;
+
+	runner->error = txn_run(runner->slice, &runner->change, 1, NULL) ? errno : 0;
+	return NULL;
+}
+
+/* One waits seconds for his light; meanwhile the other commits many times. */
+TEST_F(isolation, long_settle_holds_nobody_up)
+{
+	struct runner slow;
+	struct morph_change change;
+	struct morph_slice_info info;
+	unsigned int rounds = 0;
+	pthread_t thread;
+	struct sim sim;
+	int other;
+
+	sim_start(&sim, "server8", NULL);
+	slow.slice = slice_create(sim.fd, 2);
+	other = slice_create(sim.fd, 2);
+	ASSERT_LE(0, slow.slice);
+	ASSERT_LE(0, other);
+	slow.change = change_add(0, 1);
+	slow.change.lanes_count = 1;
+	/* Each write of the device answers three seconds late, once. */
+	ASSERT_EQ(0, sim_control(&sim, "fault", "programming_timeout - late=3000000000"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, run_change, &slow));
+	while (pthread_tryjoin_np(thread, NULL) == EBUSY) {
+		long long begin = now_ms();
+
+		ASSERT_EQ(0, slice_info(other, &info));
+		change = change_add(0, 1);
+		if (!txn_run(other, &change, 1, NULL)) {
+			change = change_remove(change.circuit);
+			ASSERT_EQ(0, txn_run(other, &change, 1, NULL));
+			rounds++;
+		}
+		EXPECT_GT(2500, now_ms() - begin);
+	}
+	EXPECT_LE(1, rounds);
+	close(slow.slice);
+	close(other);
+	sim_stop(&sim);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The provider goes while files are open: they are woken, and answer ENODEV. */
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+FIXTURE(unplug)
+{
+	struct sim sim;
+	int slice;
+	int named;
+	unsigned int named_number;
+};
+
+FIXTURE_SETUP(unplug)
+{
+	struct morph_slice_create args = { .name = "stays" };
+
+	sim_start(&self->sim, "server8", NULL);
+	self->slice = slice_create(self->sim.fd, 3);
+	self->named = slice_create_with(self->sim.fd, &args, NULL, 2);
+	self->named_number = args.out_slice;
+	ASSERT_LE(0, self->slice);
+	ASSERT_LE(0, self->named);
+	ASSERT_EQ(0, light_ring(self->slice, 3));
+}
+
+FIXTURE_TEARDOWN(unplug)
+{
+	close(self->slice);
+	close(self->named);
+	sim_stop(&self->sim);
+}
+
+static bool exists(const char *kind, unsigned int number)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/dev/morph/%s%u", kind, number);
+	return !stat(path, &st);
+}
+
+/* errno of a command whose structure holds nothing but its size. */
+static int plain(int fd, unsigned long number)
+{
+	uint8_t buffer[1024] = {};
+
+	((struct morph_head *)buffer)->size = _IOC_SIZE(number);
+	return ioctl(fd, number, buffer) ? errno : 0;
+}
+
+TEST_F(unplug, every_command_answers_enodev)
+{
+	static const unsigned long on_fabric[] = {
+		MORPH_FABRIC_INFO, MORPH_FABRIC_READ_ACCELERATORS, MORPH_FABRIC_READ_GUIDES,
+		MORPH_FABRIC_READ_ELEMENTS, MORPH_SLICE_CREATE, MORPH_SLICE_DELETE,
+	}, on_slice[] = {
+		MORPH_FABRIC_INFO, MORPH_FABRIC_READ_ACCELERATORS, MORPH_FABRIC_READ_GUIDES,
+		MORPH_FABRIC_READ_ELEMENTS, MORPH_SLICE_INFO, MORPH_CIRCUIT_PATH, MORPH_TXN_RUN,
+		MORPH_TXN_STEP, MORPH_RANK_REPORT, MORPH_RANK_REPLACE, MORPH_SLICE_POLICY,
+	};
+	unsigned int i;
+
+	sim_pull(&self->sim);
+	for (i = 0; i < sizeof(on_fabric) / sizeof(*on_fabric); i++)
+		EXPECT_EQ(ENODEV, plain(self->sim.fd, on_fabric[i]));
+	for (i = 0; i < sizeof(on_slice) / sizeof(*on_slice); i++) {
+		EXPECT_EQ(ENODEV, plain(self->slice, on_slice[i]));
+		EXPECT_EQ(ENODEV, plain(self->named, on_slice[i]));
+	}
+	EXPECT_EQ(ENOTTY, plain(self->sim.fd, _IO(MORPH_IOC, 0x77)));
+}
+
+TEST_F(unplug, files_are_woken)
+{
+	struct pollfd pollfds[] = {
+		{ .fd = self->sim.fd, .events = POLLIN },
+		{ .fd = self->slice, .events = POLLIN },
+		{ .fd = self->named, .events = POLLIN },
+	};
+	struct morph_event event;
+
+	EXPECT_EQ(0, poll(pollfds, 3, 0));
+	sim_pull(&self->sim);
+	EXPECT_EQ(3, poll(pollfds, 3, 0));
+	EXPECT_EQ(POLLHUP, pollfds[0].revents);
+	EXPECT_EQ(POLLIN | POLLHUP, pollfds[1].revents);
+	EXPECT_EQ(POLLIN | POLLHUP, pollfds[2].revents);
+	EXPECT_EQ((ssize_t)sizeof(event), read(self->slice, &event, sizeof(event)));
+	EXPECT_EQ(MORPH_EVENT_FABRIC_GONE, event.type);
+	EXPECT_EQ(MORPH_SLICE_LOST, event.state);
+	EXPECT_EQ(-1, read(self->slice, &event, sizeof(event)));
+	EXPECT_EQ(ENODEV, errno);
+}
+
+/* Those who sleep in poll() and read() when it happens. */
+TEST_F(unplug, sleepers_are_woken)
+{
+	struct pollfd pollfd = { .fd = self->sim.fd, .events = POLLIN };
+	struct morph_event event;
+	int status;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		usleep(200000);
+		sim_pull(&self->sim);
+		_exit(0);
+	}
+	EXPECT_EQ((ssize_t)sizeof(event), read(self->slice, &event, sizeof(event)));
+	EXPECT_EQ(MORPH_EVENT_FABRIC_GONE, event.type);
+	EXPECT_EQ(1, poll(&pollfd, 1, PATIENCE_MS));
+	EXPECT_EQ(POLLHUP, pollfd.revents);
+	waitpid(child, &status, 0);
+	EXPECT_EQ(0, status);
+}
+
+TEST_F(unplug, nodes_go)
+{
+	char path[64];
+
+	EXPECT_TRUE(exists("fabric", self->sim.number));
+	EXPECT_TRUE(exists("slice", self->named_number));
+	sim_pull(&self->sim);
+	EXPECT_FALSE(exists("fabric", self->sim.number));
+	close(self->named);
+	self->named = -1;
+	/* The named slice has lost its hardware and ends with its last file. */
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (exists("slice", self->named_number) && now_ms() < until)
+		usleep(5000);
+	EXPECT_FALSE(exists("slice", self->named_number));
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", self->named_number);
+	EXPECT_EQ(-1, open(path, O_RDWR));
+}
+
+/* The hardware comes back as a fabric that knows nothing of before. */
+TEST_F(unplug, and_plugged_in_again)
+{
+	int old = self->sim.fd, fresh;
+	struct morph_slice_info info;
+
+	sim_pull(&self->sim);
+	sim_replug(&self->sim);
+	EXPECT_EQ(8, self->sim.info.free);
+	EXPECT_EQ(0, self->sim.info.slices);
+	EXPECT_TRUE(sim_all_dark(&self->sim));
+	EXPECT_EQ(-1, slice_info(self->slice, &info));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(ENODEV, plain(old, MORPH_FABRIC_INFO));
+	fresh = slice_create(self->sim.fd, 8);
+	EXPECT_LE(0, fresh);
+	close(fresh);
+	close(old);
+}
+
+/* ------------------------------------------------------------ in the middle of it */
+
+struct worker {
+	int fabric;
+	int slice;
+	volatile bool stop;
+	unsigned int commits;
+	int last_error;
+};
+
+static void *work(void *data)
+{
+	struct worker *worker = data;
+	struct morph_change change;
+
+	while (!worker->stop) {
+		change = change_add(0, 1);
+		if (txn_run(worker->slice, &change, 1, NULL)) {
+			worker->last_error = errno;
+			break;
+		}
+		change = change_remove(change.circuit);
+		if (txn_run(worker->slice, &change, 1, NULL)) {
+			worker->last_error = errno;
+			break;
+		}
+		worker->commits++;
+	}
+	return NULL;
+}
+
+TEST_F(unplug, while_transactions_run)
+{
+	struct worker workers[2] = { { .slice = self->slice }, { .slice = self->named } };
+	pthread_t threads[2];
+	int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &workers[i]));
+	usleep(300000);
+	sim_pull(&self->sim);
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_join(threads[i], NULL));
+		EXPECT_EQ(ENODEV, workers[i].last_error);
+	}
+}
+
+/* The same, but the device itself says that it is gone. */
+TEST_F(unplug, device_vanishes)
+{
+	struct pollfd pollfd = { .fd = self->sim.fd, .events = POLLIN };
+
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "provider_removed -"));
+	EXPECT_EQ(1, poll(&pollfd, 1, PATIENCE_MS));
+	EXPECT_EQ(POLLHUP, pollfd.revents);
+	EXPECT_EQ(ENODEV, plain(self->sim.fd, MORPH_FABRIC_INFO));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,183 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Instances of the simulated provider: configfs, debugfs, faults, clocks, removal. Prints TAP."""
+
+import os
+import re
+import sys
+import time
+
+CONFIGFS = "/sys/kernel/config/morph_sim"
+DEBUGFS = "/sys/kernel/debug/morph_sim"
+DRIVER = "/sys/bus/morph_sim/drivers/morph_sim"
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../kmod/sim/fault_table.h")
+PATIENCE_S = 10
+
+
+def write(path, text):
+    """The errno of a write, 0 where it succeeded."""
+    try:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError as error:
+        return error.errno
+    return 0
+
+
+def read(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def eventually(condition):
+    until = time.monotonic() + PATIENCE_S
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.01)
+    return condition()
+
+
+class Instance:
+    """A simulated fabric, for a with statement."""
+
+    made = 0
+
+    def __init__(self, profile="server4", name=None, **attributes):
+        Instance.made += 1
+        self.name = name or f"instances-{os.getpid()}-{Instance.made}"
+        os.mkdir(self.config(""))
+        for attribute, value in {"profile": profile, **attributes}.items():
+            assert not write(self.config(attribute), str(value)), attribute
+
+    def __enter__(self):
+        assert not write(self.config("live"), "1"), "live"
+        return self
+
+    def __exit__(self, *_):
+        os.rmdir(self.config(""))
+
+    def config(self, attribute):
+        return os.path.join(CONFIGFS, self.name, attribute)
+
+    def debug(self, file):
+        return os.path.join(DEBUGFS, self.name, file)
+
+    def control(self, file, text):
+        return write(self.debug(file), text)
+
+    def live(self):
+        return read(self.config("live")) == "1\n"
+
+
+def knobs():
+    """Every fault of the table is a knob that can be injected, listed and cleared."""
+    names = re.findall(r"^SIM_FAULT\((\w+), (\w+)", read(TABLE), re.MULTILINE)
+    targets = {"ACCELERATOR": "0", "LASER": "0.0.0x3", "ELEMENT": "0", "RECEIVER": "0.0", "DEVICE": "-"}
+    with Instance("rack64", clock="stepped") as sim:
+        listed = [line.split("\t")[0] for line in read(sim.debug("knobs")).splitlines()]
+        assert listed == [name for name, _ in names] and len(listed) == 12, listed
+        for name, target in names:
+            if target == "GUIDE":
+                text = next(str(guide) for guide in range(100000)
+                            if not sim.control("fault", f"{name} {guide} after=9"))
+            else:
+                text = targets[target]
+                assert not sim.control("fault", f"{name} {text} after=9"), name
+            assert f"armed {name} {text}" in read(sim.debug("fault")), name
+        assert not sim.control("clear", "all")
+        assert not read(sim.debug("fault"))
+
+
+def refusals():
+    """What can't be done is refused with a sentence that names it."""
+    wrong = {"nosuch 1": "nosuch", "laser_dead": "target", "laser_dead 0.99": "plane",
+             "laser_weak 0.0 mdb=0": "mdb=0", "element_stuck 0 state=99": "state=99",
+             "element_stuck 0 mdb=1": "takes no 'mdb'", "fibre_cut 0": "no fibre",
+             "receiver_deaf 99.0": "accelerator", "accelerator_dead 0 for=x": "for='x'"}
+    with Instance() as sim:
+        for line, word in wrong.items():
+            assert sim.control("fault", line), line
+            assert word in read(sim.debug("error")), (line, read(sim.debug("error")))
+        assert sim.control("advance", "5") and "real" in read(sim.debug("error"))
+        assert sim.control("flip", "0 99") and sim.control("clear", "99")
+        assert write(sim.config("seed"), "5"), "attributes must be fixed while live"
+        assert not read(sim.debug("log"))
+
+
+def bad_profiles():
+    """A profile that is not there can't go live, and the instance can be mended."""
+    sim = Instance("nosuch")
+    try:
+        assert write(sim.config("live"), "1") and not sim.live()
+        assert not write(sim.config("profile"), "server4")
+        assert not write(sim.config("live"), "1") and sim.live()
+    finally:
+        os.rmdir(sim.config(""))
+
+
+def stepped_run(seed):
+    """What a run of faults and flips by the stepped clock leaves behind."""
+    with Instance("server8", name="instances-repeat", clock="stepped", seed=seed) as sim:
+        for line in ("accelerator_flapping 1 period=4000 count=3", "random 11 20",
+                     "receiver_deaf 2.1 for=7000"):
+            assert not sim.control("fault", line), line
+        for step in range(40):
+            sim.control("flip", f"{step * 7} {step % 2}")
+            assert not sim.control("advance", str(311 * step))
+        return read(sim.debug("log")) + read(sim.debug("hardware")) + read(sim.debug("fault"))
+
+
+def repetition():
+    """By the stepped clock a run repeats byte for byte, and the seed matters."""
+    first = stepped_run(3)
+    assert first == stepped_run(3)
+    assert first != stepped_run(4)
+    assert "flap back accelerator_flapping 1" in first and "end receiver_deaf 2.1" in first
+
+
+def physical_state():
+    """Faults and flips are seen in the hardware, and nowhere else."""
+    with Instance(clock="stepped") as sim:
+        assert not sim.control("flip", "5 1")
+        assert re.search(r"^element 5 state 1 .* from 0 settles_ns", read(sim.debug("hardware")), re.M)
+        assert not sim.control("advance", "1000000")
+        assert not re.search(r"^element 5 .* from", read(sim.debug("hardware")), re.M)
+        assert not sim.control("fault", "element_stuck 5") and sim.control("flip", "5 0")
+        assert not sim.control("fault", "guide_lossy 4 mdb=700 for=500")
+        assert "guide 4 extra_mdb 700\n" in read(sim.debug("hardware"))
+        assert not sim.control("advance", "500")
+        assert "guide 4 extra_mdb" not in read(sim.debug("hardware"))
+        assert not sim.control("fault", "accelerator_dead 2")
+        assert "accelerator 2 alive 0\n" in read(sim.debug("hardware"))
+
+
+def removal():
+    """Hardware goes by unbind, by a fault and by configfs, and comes back."""
+    with Instance() as sim:
+        assert not write(os.path.join(DRIVER, "unbind"), sim.name) and not sim.live()
+        assert not os.path.exists(sim.debug(""))
+        assert not write(os.path.join(DRIVER, "bind"), sim.name) and sim.live()
+        assert not sim.control("fault", "provider_removed")
+        assert eventually(lambda: not sim.live())
+        assert not write(sim.config("live"), "1") and sim.live()
+        assert not write(sim.config("live"), "0") and not sim.live()
+        assert not write(sim.config("live"), "0")
+        assert not write(sim.config("live"), "1") and sim.live()
+
+
+def main():
+    tests = (knobs, refusals, bad_profiles, repetition, physical_state, removal)
+    failures = 0
+    print(f"TAP version 13\n1..{len(tests)}")
+    for number, test in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} - {test.__name__}", flush=True)
+        except (AssertionError, OSError, StopIteration) as error:
+            failures += 1
+            print(f"# {type(error).__name__}: {str(error)[:500]}, line {error.__traceback__.tb_next.tb_lineno}")
+            print(f"not ok {number} - {test.__name__}", flush=True)
+    return failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
