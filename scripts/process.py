@@ -17,7 +17,7 @@ def run(command, timeout, environment=None):
     with tempfile.TemporaryFile() as output:
         try:
             child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                     start_new_session=True, env=environment)
+                                     start_new_session=True, close_fds=False, env=environment)
         except OSError as error:
             return f"{command[0]}: {error.strerror}\n", 127, False
         timed_out = not ends(child, timeout)

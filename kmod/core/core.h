@@ -265,6 +265,12 @@ void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
 void morph_chip_update(struct morph_fabric *fabric, u32 accelerator);
 bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
 
+/* --------------------------------------------------------------- bringup.c */
+
+/* Lasers off, elements parked, receivers dark, accelerators asked. Waits for the device. */
+int morph_bringup(struct morph_fabric *fabric);
+void morph_bringup_lasers_off(struct morph_fabric *fabric);
+
 /* --------------------------------------------------------------- refusal.c */
 
 /*
@@ -469,6 +475,7 @@ void morph_slice_put(struct morph_slice *slice);
 int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal);
 /* Begin the end: never fails, never waits. fabric->lock held. */
 void morph_slice_release(struct morph_slice *slice, u32 event_type);
+void morph_slice_release_work(struct work_struct *work);
 int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal);
 /* uid and mode of a named slice's node. */
 int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
@@ -606,6 +613,10 @@ void morph_txn_unstage(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
 /* Give it a number by which others find it. fabric->lock held. */
 int morph_txn_enter(struct morph_txn *txn);
+/* ----------------------------------------------------------------- lease.c */
+
+void morph_lease_init(struct morph_txn *txn);
+void morph_lease_start(struct morph_txn *txn, u64 lease_ns);
 /* Give back prepared claims of a slice that failover needs. fabric->lock held. */
 void morph_txn_revoke_slice(struct morph_slice *slice);
 void morph_txn_end(struct morph_txn *txn, u32 outcome, int status);
@@ -625,6 +636,11 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 
 /* ---------------------------------------------------------------- health.c */
 
+void morph_signal_work(struct work_struct *work);
+/* A live circuit runs over failed hardware: its slice is repaired. fabric->lock held. */
+void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
+/* Hardware that patrol shall test when it can. fabric->lock held. */
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
 void morph_health_init(struct morph_fabric *fabric);
 /* Begin to patrol idle accelerators; end it, and all reading of signals. */
 void morph_health_start(struct morph_fabric *fabric);
@@ -664,6 +680,15 @@ void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit 
 /* A repair's transaction that did not come to pass, or is done. fabric->lock held. */
 void morph_repair_free_txn(struct morph_txn *txn);
 void morph_repair_tell_failing(struct morph_slice *slice, u32 rank);
+/* Replace all failed ranks that may be: 0, or why some were not. fabric->lock held, dropped meanwhile. */
+int morph_failover_run(struct morph_slice *slice);
+u64 morph_txn_longest_dark(const struct morph_txn *txn);
+
+static inline bool morph_rank_failed(const struct morph_slice *slice, u32 rank)
+{
+	return slice->ranks[rank].failed;
+}
+
 /* Something that the slice uses failed. fabric->lock held. */
 void morph_repair_kick(struct morph_slice *slice, u64 since_ns);
 /* The owner's report and replacement; wait for the end. Take the locks themselves. */

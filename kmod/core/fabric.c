@@ -16,9 +16,6 @@ DEFINE_MUTEX(morph_registry_lock);
 DEFINE_XARRAY_ALLOC(morph_fabrics);
 DEFINE_XARRAY_ALLOC1(morph_slices);
 
-/* Settings handed down at once while a fabric is brought up. */
-#define BRINGUP_CHUNK	4096u
-
 /* How long a stranger waits for nothing but the table. */
 struct morph_fabric *morph_fabric_find(u32 id)
 {
@@ -395,142 +392,6 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 	}
 }
 
-/* Lasers off, so that nothing shines while elements move. */
-static int bringup_lasers(struct morph_fabric *fabric, struct morph_laser_setting *settings)
-{
-	u32 ports = fabric->graph->ports_count;
-	u32 first, i, n;
-	int ret;
-
-	for (first = 0; first < ports; first += n) {
-		n = min(ports - first, BRINGUP_CHUNK);
-		for (i = 0; i < n; i++)
-			settings[i] = (struct morph_laser_setting){ .port = first + i };
-		ret = morph_hw_set_lasers(fabric, NULL, settings, n);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-/* Park each element and read it back; what does not obey is failed, not fatal. */
-static int bringup_elements(struct morph_fabric *fabric, struct morph_element_setting *settings)
-{
-	u32 count = fabric->graph->elements_count;
-	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
-	u32 first, i, n;
-	int ret;
-
-	for (first = 0; first < count; first += n) {
-		n = min(count - first, BRINGUP_CHUNK);
-		for (i = 0; i < n; i++)
-			settings[i] = (struct morph_element_setting){
-				.element = first + i,
-				.state = optics_park_state(fabric->graph, first + i),
-			};
-		ret = morph_hw_set_elements(fabric, NULL, settings, n);
-		if (!ret)
-			ret = morph_hw_get_elements(fabric, NULL, settings, n);
-		if (ret)
-			return ret;
-		mutex_lock(&fabric->lock);
-		for (i = 0; i < n; i++) {
-			fabric->hw_state[first + i] = settings[i].state;
-			if (settings[i].state == optics_park_state(fabric->graph, first + i))
-				continue;
-			culprit.index = first + i;
-			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
-		}
-		mutex_unlock(&fabric->lock);
-	}
-	return 0;
-}
-
-/* Every laser is off: a receiver that sees light cannot be trusted. */
-static int bringup_receivers(struct morph_fabric *fabric, struct morph_receiver_reading *readings)
-{
-	u32 ports = fabric->graph->ports_count;
-	struct morph_culprit culprit = { .part = MORPH_PART_RECEIVER };
-	u32 first, i, n;
-	int ret;
-
-	for (first = 0; first < ports; first += n) {
-		n = min(ports - first, BRINGUP_CHUNK);
-		for (i = 0; i < n; i++)
-			readings[i] = (struct morph_receiver_reading){
-				.port = first + i,
-				.lanes = fabric->graph->all_lanes,
-			};
-		ret = morph_hw_get_receivers(fabric, NULL, readings, n);
-		if (ret)
-			return ret;
-		mutex_lock(&fabric->lock);
-		for (i = 0; i < n; i++) {
-			if (!readings[i].lit)
-				continue;
-			culprit.index = first + i;
-			culprit.lanes = readings[i].lit;
-			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
-		}
-		mutex_unlock(&fabric->lock);
-	}
-	return 0;
-}
-
-/* Which accelerators answer: a dead one is not given out. */
-static int bringup_probe(struct morph_fabric *fabric, struct morph_probe *probes)
-{
-	u32 count = fabric->graph->accelerators_count;
-	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
-	u32 first, i, n;
-	int ret;
-
-	for (first = 0; first < count; first += n) {
-		n = min(count - first, BRINGUP_CHUNK);
-		for (i = 0; i < n; i++)
-			probes[i] = (struct morph_probe){ .accelerator = first + i };
-		ret = morph_hw_probe(fabric, NULL, probes, n);
-		if (ret)
-			return ret;
-		mutex_lock(&fabric->lock);
-		for (i = 0; i < n; i++) {
-			culprit.index = first + i;
-			if (probes[i].alive)
-				fabric->chips[first + i].last_verified_ns =
-					ktime_get_boottime_ns();
-			else
-				morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
-		}
-		mutex_unlock(&fabric->lock);
-	}
-	return 0;
-}
-
-/* The state of hardware is unknown: make it known. */
-static int fabric_bringup(struct morph_fabric *fabric)
-{
-	size_t each = max(sizeof(struct morph_receiver_reading), sizeof(struct morph_probe));
-	void *buffer;
-	int ret;
-
-	buffer = kvcalloc(BRINGUP_CHUNK, each, GFP_KERNEL);
-	if (!buffer)
-		return -ENOMEM;
-	ret = bringup_lasers(fabric, buffer);
-	if (!ret)
-		ret = bringup_elements(fabric, buffer);
-	if (!ret)
-		ret = morph_hw_wait(fabric, fabric->graph->params.settle_ns);
-	if (!ret)
-		ret = bringup_receivers(fabric, buffer);
-	if (!ret)
-		ret = bringup_probe(fabric, buffer);
-	kvfree(buffer);
-	if (ret)
-		dev_err(&fabric->dev, "hardware could not be brought to a known state: %d\n", ret);
-	return ret;
-}
-
 /**
  * morph_fabric_register() - make a fabric usable
  * @fabric: from morph_fabric_alloc()
@@ -562,7 +423,7 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 	mutex_lock(&fabric->lock);
 	fabric_init_chips(fabric);
 	mutex_unlock(&fabric->lock);
-	ret = fabric_bringup(fabric);
+	ret = morph_bringup(fabric);
 	if (ret)
 		goto err_gone;
 	mutex_lock(&fabric->lock);
@@ -659,13 +520,7 @@ EXPORT_SYMBOL_GPL(morph_fabric_unregister);
  */
 void morph_fabric_shutdown(struct morph_fabric *fabric)
 {
-	struct morph_laser_setting *settings;
-
-	settings = kvcalloc(BRINGUP_CHUNK, sizeof(*settings), GFP_KERNEL);
-	if (!settings)
-		return;
-	bringup_lasers(fabric, settings);
-	kvfree(settings);
+	morph_bringup_lasers_off(fabric);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_shutdown);
 

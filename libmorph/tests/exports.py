@@ -22,28 +22,22 @@ def exported(path):
 
 
 def declared(include):
-    calls, documented = set(), {}
+    """What headers declare: name to (result, parameters); and the comments on it."""
+    calls, documented = {}, {}
     for path in glob.glob(include + '/*.h'):
+        if path.endswith('/names.h'):
+            continue	# inline calls, generated with their comments
         with open(path, encoding='utf-8') as stream:
             source = stream.read()
-        if not path.endswith('/names.h'):
-            code = re.sub(r'/\*.*?\*/', '', source, flags=re.S)
-            calls |= set(re.findall(r'\b(morph_\w+)\s*\((?!\*)[^()]*\);', code))
+        code = re.sub(r'/\*.*?\*/', '', source, flags=re.S)
+        for result, name, words in re.findall(
+                r'^([a-z][\w \n*]*?)\b(morph_\w+)\s*\(([^()]*)\);', code, re.M):
+            parameters = [re.search(r'(\w+)(\[.*\])?$', word.strip()).group(1)
+                          for word in words.split(',') if word.strip() != 'void']
+            calls[name] = (result.strip(), parameters)
         for name, comment in re.findall(r'/\*\*\n \* (morph_\w+)\(\) - (.*?)\*/', source, re.S):
             documented[name] = comment
     return calls, documented
-
-
-def parameters(include, name):
-    for path in glob.glob(include + '/*.h'):
-        with open(path, encoding='utf-8') as stream:
-            code = re.sub(r'/\*.*?\*/', '', stream.read(), flags=re.S)
-        match = re.search(r'\b' + name + r'\s*\(([^()]*)\);', code)
-        if match:
-            words = [re.search(r'(\w+)(\[.*\])?$', p.strip()).group(1)
-                     for p in match.group(1).split(',')]
-            return [] if words == ['void'] else words
-    return []
 
 
 def complain(what, names):
@@ -58,17 +52,16 @@ def main():
     exports = exported(library)
     with open(map_path, encoding='utf-8') as stream:
         mapped = set(re.findall(r'^\t(morph_\w+);$', stream.read(), re.M))
-    bad = complain('exported, but no header declares it', exports - calls)
-    bad |= complain('declared, but not exported', calls - exports)
+    bad = complain('exported, but no header declares it', exports - set(calls))
+    bad |= complain('declared, but not exported', set(calls) - exports)
     bad |= complain('in the map, but not exported', mapped - exports)
-    bad |= complain('declared, but not documented', calls - set(documented))
-    bad |= complain('documented, but not declared', set(documented) - calls)
-    for name in calls & set(documented):
-        missing = [p for p in parameters(include, name) if f'@{p}:' not in documented[name]]
-        bad |= complain('parameter is not documented', {f'{name}({p})' for p in missing})
-        code = re.search(r'\n[^\n*/]*\b' + name + r'\s*\(', '\n'.join(
-            open(p, encoding='utf-8').read() for p in glob.glob(include + '/*.h')))
-        if 'void ' + name not in code.group(0) and 'Return:' not in documented[name]:
+    bad |= complain('declared, but not documented', set(calls) - set(documented))
+    bad |= complain('documented, but not declared', set(documented) - set(calls))
+    for name, (result, parameters) in calls.items():
+        comment = documented.get(name, '')
+        bad |= complain('is not documented',
+                        {f'{name}({p})' for p in parameters if f'@{p}:' not in comment})
+        if result != 'void' and 'Return:' not in comment:
             bad |= complain('what it returns is not documented', {name})
     strangers = {name for _, kind, name in symbols(archive, '--defined-only')
                  if kind in 'TDRBC' and not re.match(r'(morph|lm)_', name)}

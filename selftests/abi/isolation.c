@@ -113,26 +113,42 @@ TEST_F(isolation, light_passes_foreign_tiles)
 	EXPECT_EQ(0, light_ring(self->other, 2));
 }
 
-/* Policy own: between 0 and 1 of the lower row the way round is free, but long. */
+/* Policy own: the upper row is taken; when the lower one is too, no way is left. */
 TEST_F(isolation, own_tiles_only)
 {
-	static const uint32_t below[] = { 4, 7 };
+	static const uint32_t below[] = { 4, 7 }, wall[] = { 5 };
 	struct morph_slice_create args = { .transit = MORPH_TRANSIT_OWN };
 	struct morph_change change = change_add(0, 1);
+	struct morph_circuit_path path;
+	uint32_t guides[64];
 	int own, fence;
-	static const uint32_t wall[] = { 5 };
 
 	own = slice_create_with(self->sim.fd, &args, below, 2);
 	ASSERT_LE(0, own);
 	ASSERT_EQ(0, txn_run(own, &change, 1, NULL)) {
 		TH_LOG("%s", last_detail);
 	}
+	path = (struct morph_circuit_path){
+		.head = HEAD(morph_circuit_path), .circuit = change.circuit,
+		.guides = ARRAY(guides, 64),
+	};
+	ASSERT_EQ(0, ioctl(own, MORPH_CIRCUIT_PATH, &path));
 	change = change_remove(change.circuit);
 	ASSERT_EQ(0, txn_run(own, &change, 1, NULL));
-	/* 0 and 1 are taken; with 5 the last way is closed. */
+
 	fence = slice_create_at(self->sim.fd, wall, 1);
 	ASSERT_LE(0, fence);
+	/* The router finds no way, and says who stands in it, but not whose it is. */
 	change = change_add(0, 1);
+	EXPECT_EQ(-1, txn_run(own, &change, 1, NULL));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(MORPH_REASON_BLOCKED, change.reason);
+	EXPECT_EQ(MORPH_PART_ACCELERATOR, change.part);
+	EXPECT_TRUE(change.index == 5 || change.index == 0 || change.index == 1 ||
+		    change.index == 2 || change.index == 3);
+	/* The way that was there before crosses a foreign tile now. */
+	change = change_add(0, 1);
+	change.guides = (struct morph_array)ARRAY(guides, path.guides.count);
 	EXPECT_EQ(-1, txn_run(own, &change, 1, NULL));
 	EXPECT_EQ(EXDEV, errno);
 	EXPECT_EQ(MORPH_REASON_TRANSIT, change.reason);

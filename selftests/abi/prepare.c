@@ -195,6 +195,21 @@ TEST_F(prepare, of_another_slice)
 	close(other);
 }
 
+/* Nor are those of a slice that has ended, whatever the number of the next one. */
+TEST_F(prepare, of_a_slice_that_ended)
+{
+	struct morph_change change = change_add(0, 1);
+
+	PREPARE(&change, 1);
+	ASSERT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
+	EXPECT_EQ(0, STEP(MORPH_TXN_QUERY, 0));
+	close(self->slice);
+	ASSERT_TRUE(sim_wait_free(&self->sim, 8));
+	self->slice = slice_create(self->sim.fd, 3);
+	ASSERT_LE(0, self->slice);
+	EXPECT_EQ(ENOENT, STEP(MORPH_TXN_QUERY, 0));
+}
+
 /* What is prepared is held: nobody else gets these lanes. */
 TEST_F(prepare, holds_what_it_will_use)
 {

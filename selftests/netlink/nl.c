@@ -113,7 +113,8 @@ static const struct nlattr *scan(const unsigned char *at, const unsigned char *e
 	return NULL;
 }
 
-const struct nlattr *nl_next(const struct nlmsghdr *message, uint16_t type, const struct nlattr *from)
+const struct nlattr *nl_next(const struct nlmsghdr *message, uint16_t type,
+			     const struct nlattr *from)
 {
 	const unsigned char *start = NLMSG_DATA(message);
 
@@ -221,7 +222,8 @@ static int send_request(struct nl *nl)
 
 static bool is_notification(const struct nl *nl, const struct nlmsghdr *message)
 {
-	return message->nlmsg_type == nl->family && nl_cmd(message) != ((struct genlmsghdr *)NLMSG_DATA(nl->request))->cmd;
+	return message->nlmsg_type == nl->family &&
+	       nl_cmd(message) != ((struct genlmsghdr *)NLMSG_DATA(nl->request))->cmd;
 }
 
 static void keep(struct nl *nl, const struct nlmsghdr *message)

@@ -26,13 +26,14 @@ struct nl {
 	unsigned char request[NL_ROOM];
 
 	/* what came back */
-	unsigned char reply[NL_ROOM]; /* the first reply that is no notification; its length may be 0 */
-	char text[256];		      /* the kernel's sentence, or empty */
-	int bad_attr;		      /* type of the attribute that the kernel points at, or -1 */
-	int missing;		      /* type of the attribute that it misses, or -1 */
-	bool interrupted;	      /* some message of the dump carried NLM_F_DUMP_INTR */
-	unsigned int messages;	      /* of the dump */
-	uint8_t echoed;		      /* command of a notification that came with the reply, or 0 */
+	unsigned char
+		reply[NL_ROOM]; /* the first reply that is no notification; its length may be 0 */
+	char text[256]; /* the kernel's sentence, or empty */
+	int bad_attr; /* type of the attribute that the kernel points at, or -1 */
+	int missing; /* type of the attribute that it misses, or -1 */
+	bool interrupted; /* some message of the dump carried NLM_F_DUMP_INTR */
+	unsigned int messages; /* of the dump */
+	uint8_t echoed; /* command of a notification that came with the reply, or 0 */
 };
 
 /* Open a socket and find the family: 0 or an errno; ENOENT: there is no such family here. */
@@ -69,7 +70,8 @@ bool nl_wait(struct nl *nl, uint8_t cmd, int timeout_ms);
 
 /* Attributes of a message. first: NULL for the first of that type. */
 const struct nlattr *nl_find(const struct nlmsghdr *message, uint16_t type);
-const struct nlattr *nl_next(const struct nlmsghdr *message, uint16_t type, const struct nlattr *from);
+const struct nlattr *nl_next(const struct nlmsghdr *message, uint16_t type,
+			     const struct nlattr *from);
 const struct nlattr *nl_find_nested(const struct nlattr *nest, uint16_t type);
 unsigned int nl_count(const struct nlmsghdr *message, uint16_t type);
 uint32_t nl_get_u32(const struct nlattr *attr); /* 0xffffffff: there is none, or it is no u32 */

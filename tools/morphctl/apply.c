@@ -71,7 +71,8 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 		json_t *id = json_object_get(record, "id");
 
 		if (found < count && key_is(record, "use", "free") &&
-		    key_is(record, "health", "ok") && !number_of(record, "cordoned", 0) && !promised(taken, id))
+		    key_is(record, "health", "ok") && !number_of(record, "cordoned", 0) &&
+		    !promised(taken, id))
 			(*ids)[found++] = (uint32_t)json_integer_value(id);
 	}
 	json_decref(records);

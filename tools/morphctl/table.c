@@ -20,17 +20,18 @@
 #define MONITOR \
 	"Each line is an object {\"name\": ..., \"msg\": ...} whose name is that of the " \
 	"notification in the netlink specification. Where notifications were lost a line " \
-	"{\"name\": \"resync\"} follows, and then the present state: lines whose names end in '-get'. With --once and " \
-	"--timeout the exit status is 6 when nothing happened in time. Needs CAP_NET_ADMIN."
+	"{\"name\": \"resync\"} follows, and then the present state: lines whose names end in " \
+	"'-get'. With --once and --timeout the exit status is 6 when nothing happened in " \
+	"time. Needs CAP_NET_ADMIN."
 
 #define APPLY \
 	"FILE is JSON; '-' reads standard input. It describes slices and their circuits:\n\n" \
 	"  {\"slices\": [{\"name\": \"train\", \"owner\": \"alice\", \"mode\": \"0660\",\n" \
-	"                \"count\": 4, \"failover\": \"automatic\", \"transit\": \"any\",\n" \
-	"                \"spares\": \"host\", \"reserved\": false,\n" \
-	"                \"ring\": {\"lanes-count\": 2, \"both\": true},\n" \
-	"                \"circuits\": [{\"src-rank\": 0, \"dst-rank\": 2, \"lanes-count\": 1,\n" \
-	"                              \"src-plane\": 4, \"dst-plane\": 4}]}]}\n\n" \
+	"               \"count\": 4, \"failover\": \"automatic\", \"transit\": \"any\",\n" \
+	"               \"spares\": \"host\", \"reserved\": false,\n" \
+	"               \"ring\": {\"lanes-count\": 2, \"both\": true},\n" \
+	"               \"circuits\": [{\"src-rank\": 0, \"dst-rank\": 2, \"lanes-count\": 1,\n" \
+	"                             \"src-plane\": 4, \"dst-plane\": 4}]}]}\n\n" \
 	"Instead of count, \"accelerators\" lists them by number, PCI address or UUID. Slices " \
 	"that the file does not name are left alone; a slice with neither ring nor circuits " \
 	"keeps the circuits that it has. The differences are printed. New slices are created, " \

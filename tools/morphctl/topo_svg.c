@@ -100,8 +100,8 @@ static void write_title(FILE *stream, const struct topo *topo, const char *title
 	snprintf(name, sizeof(name), "%s", text_of_key(fabric, "name"));
 	label(stream, 24, 32, "title", title ? title : *name ? name : "fabric");
 	snprintf(line, sizeof(line), "%s%s%zu accelerators: %u free, %u spare, %u failed; "
-		 "slices: %zu; %g Gb/s lit", title ? name : "", title && *name ? "; " : "", topo->tiles_count,
-		 number_of(fabric, "free", 0), number_of(fabric, "spares", 0),
+		 "slices: %zu; %g Gb/s lit", title ? name : "", title && *name ? "; " : "",
+		 topo->tiles_count, number_of(fabric, "free", 0), number_of(fabric, "spares", 0),
 		 number_of(fabric, "failed", 0), topo->slices_count, (double)mbps / 1e3);
 	label(stream, 24, 51, "under", line);
 }

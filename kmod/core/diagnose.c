@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who is to blame when light does not arrive: what hardware shows, from the surest on. */
+#include "core.h"
+
+/* Does an accelerator answer? Trouble with asking counts as an answer. */
+static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_probe probe = { .accelerator = accelerator };
+
+	return !morph_hw_probe(fabric, NULL, &probe, 1) && !probe.alive;
+}
+
+static bool laser_bad(struct morph_fabric *fabric, const struct optics_path *path,
+		      struct morph_culprit *culprit)
+{
+	struct morph_laser_reading reading = { .port = path->tx };
+
+	if (morph_hw_get_lasers(fabric, NULL, &reading, 1))
+		return false;
+	culprit->lanes = path->lanes & (~reading.lanes | reading.weak);
+	if (!culprit->lanes)
+		return false;
+	culprit->part = MORPH_PART_LASER;
+	culprit->index = path->tx;
+	return true;
+}
+
+static bool element_bad(struct morph_fabric *fabric, const struct optics_path *path,
+			struct morph_culprit *culprit)
+{
+	struct morph_element_setting reading;
+	u32 h;
+
+	for (h = 0; h + 1 < path->hops_count; h++) {
+		reading.element = path->hops[h].element;
+		if (morph_hw_get_elements(fabric, NULL, &reading, 1) ||
+		    reading.state == path->hops[h].state)
+			continue;
+		culprit->part = MORPH_PART_ELEMENT;
+		culprit->index = reading.element;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Nothing on the way owns up. The longest span is the likeliest: a fibre, then a
+ * guide between tiles, then the guides inside. Spans that were blamed before are
+ * not on new paths, so that a deaf receiver is what remains in the end.
+ */
+static void blame_span(struct morph_fabric *fabric, const struct optics_path *path,
+		       struct morph_culprit *culprit)
+{
+	static const u16 likeliest[] = { MORPH_GUIDE_FIBRE, MORPH_GUIDE_TILE };
+	u32 c, h;
+
+	for (c = 0; c < ARRAY_SIZE(likeliest); c++) {
+		for (h = 0; h < path->hops_count; h++) {
+			u32 guide = path->hops[h].guide >> 1;
+
+			if (fabric->graph->guides[guide].class != likeliest[c] ||
+			    morph_health_get(fabric, MORPH_PART_GUIDE, guide) != MORPH_HEALTH_OK)
+				continue;
+			culprit->part = MORPH_PART_GUIDE;
+			culprit->index = guide;
+			return;
+		}
+	}
+	for (h = 1; h + 1 < path->hops_count; h++) {
+		u32 guide = path->hops[h].guide >> 1;
+
+		if (morph_health_get(fabric, MORPH_PART_GUIDE, guide) != MORPH_HEALTH_OK)
+			continue;
+		culprit->part = MORPH_PART_GUIDE;
+		culprit->index = guide;
+		return;
+	}
+	culprit->part = MORPH_PART_RECEIVER;
+	culprit->index = path->rx;
+	culprit->lanes = path->lanes;
+}
+
+/* Is the receive port known to have been dark on another path just now? */
+static bool receiver_suspect(struct morph_fabric *fabric, const struct optics_path *path)
+{
+	return fabric->rx_blamed == path->rx + 1;
+}
+
+int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
+			  u32 src_accelerator, struct morph_culprit *culprit)
+{
+	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, path->rx, path->lanes };
+	u32 planes = fabric->graph->params.planes;
+
+	*culprit = (struct morph_culprit){ .part = MORPH_PART_ACCELERATOR };
+	culprit->index = src_accelerator;
+	if (probe_dead(fabric, src_accelerator))
+		return 0;
+	culprit->index = path->rx / planes;
+	if (probe_dead(fabric, culprit->index))
+		return 0;
+	*culprit = (struct morph_culprit){};
+	if (laser_bad(fabric, path, culprit) || element_bad(fabric, path, culprit))
+		return 0;
+	mutex_lock(&fabric->lock);
+	if (receiver_suspect(fabric, path)) {
+		/* Two ways lead to this receiver and both are dark: it is deaf. */
+		culprit->part = MORPH_PART_RECEIVER;
+		culprit->index = path->rx;
+		culprit->lanes = path->lanes;
+		fabric->rx_blamed = 0;
+	} else {
+		blame_span(fabric, path, culprit);
+		fabric->rx_blamed = path->rx + 1;
+		/* It was the likeliest, no more: light will tell the span from the receiver. */
+		morph_suspect_add(fabric, culprit);
+		morph_suspect_add(fabric, &receiver);
+	}
+	mutex_unlock(&fabric->lock);
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files that make the light follow a transaction share. */
+#ifndef MORPH_CORE_EXEC_H
+#define MORPH_CORE_EXEC_H
+
+#include "core.h"
+
+/* One execution; on the stack of the one who runs it. */
+struct exec {
+	struct morph_txn *txn;
+	struct morph_fabric *fabric;
+	u32 early, late;	/* settings in txn->settings: first the early, then the late */
+	u32 neighbours;		/* readings in txn->reads past those of the items */
+	bool told;		/* every element was told its state, without an error */
+	bool relight_all;	/* revert of a commit: every old circuit has to come back */
+	struct morph_culprit culprit;
+};
+
+/* What is switched, and read back, at one point of an execution. */
+enum laser_step {
+	BREAK_OLD,	/* old circuits that must yield first */
+	LIGHT_NEW,
+	DARKEN_OLD,	/* the other old circuits */
+	DARKEN_NEW,	/* roll back */
+	RELIGHT_OLD,
+};
+
+u32 morph_exec_collect_new(struct exec *exec, bool late, u32 first);
+u32 morph_exec_collect_old(struct exec *exec);
+u32 morph_exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
+			 struct morph_element_setting *settings, u32 n);
+void morph_exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
+			       struct morph_element_setting *settings, u32 count, bool told);
+int morph_exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+			struct morph_element_setting *settings, u32 count);
+void morph_exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+		      struct morph_element_setting *settings, u32 count);
+u32 morph_exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
+		     const struct morph_route *route, bool on);
+const struct morph_route *morph_exec_laser_route(const struct exec *exec,
+					     const struct morph_item *item, enum laser_step step);
+int morph_exec_set_lasers(struct exec *exec, enum laser_step step);
+bool morph_exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
+			const struct morph_route *route);
+int morph_exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong);
+void morph_exec_note_power(struct exec *exec);
+void morph_exec_collect_neighbours(struct exec *exec);
+int morph_exec_verify_neighbours(struct exec *exec);
+void morph_exec_roll_back(struct exec *exec);
+
+#endif /* MORPH_CORE_EXEC_H */

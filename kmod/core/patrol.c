@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Patrol: idle hardware is looked at before somebody needs it, and what is suspected
+ * is tested; it comes back into use through a test only.
+ */
+#include "core.h"
+
+#define PATROL_PERIOD		msecs_to_jiffies(1000)
+#define PATROL_CHIPS		16u	/* idle accelerators probed each period */
+#define PATROL_ELEMENTS		64u	/* elements read back each period */
+#define PATROL_TESTS		4u	/* suspects tested each period */
+
+/* ------------------------------------------------------------------- suspects */
+
+/*
+ * Hardware that patrol shall test when it can. More than the ring holds stays
+ * quarantined until the operator has it tested. fabric->lock held.
+ */
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit *other =
+			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (other->part == suspect->part && other->index == suspect->index)
+			return;
+	}
+	if (fabric->suspect_count == MORPH_SUSPECTS)
+		return;
+	i = (fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS;
+	fabric->suspects[i] = *suspect;
+}
+
+/* Test one suspect. What can't be tested now goes to the end of the queue. */
+static void patrol_suspect(struct morph_fabric *fabric)
+{
+	struct morph_culprit suspect;
+	bool marked;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	if (!fabric->suspect_count) {
+		mutex_unlock(&fabric->lock);
+		return;
+	}
+	suspect = fabric->suspects[fabric->suspect_head];
+	fabric->suspect_head = (fabric->suspect_head + 1) % MORPH_SUSPECTS;
+	fabric->suspect_count--;
+	mutex_unlock(&fabric->lock);
+	ret = morph_test_run(fabric, &suspect);
+	mutex_lock(&fabric->lock);
+	marked = morph_health_get(fabric, suspect.part, suspect.index) != MORPH_HEALTH_OK;
+	if (!ret && marked)
+		morph_health_set(fabric, &suspect, MORPH_HEALTH_OK, 0);
+	else if (ret == -EIO)
+		morph_health_set(fabric, &suspect, MORPH_HEALTH_FAILED, 0);
+	else if (ret)
+		morph_suspect_add(fabric, &suspect);
+	mutex_unlock(&fabric->lock);
+}
+
+/* --------------------------------------------------------------------- patrol */
+
+/* Idle or quarantined, and not held down: worth a probe. */
+static bool worth_a_probe(const struct morph_chip *chip, u64 now)
+{
+	if (chip->heartbeat_lost || chip->hold_until_ns > now ||
+	    chip->health == MORPH_HEALTH_FAILED)
+		return false;
+	return chip->use == MORPH_USE_FREE || chip->use == MORPH_USE_SPARE ||
+	       chip->health != MORPH_HEALTH_OK;
+}
+
+static void patrol_chips(struct morph_fabric *fabric)
+{
+	u32 total = fabric->graph->accelerators_count;
+	struct morph_probe probes[PATROL_CHIPS];
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	u32 count = 0, seen;
+	u64 now = ktime_get_boottime_ns();
+
+	mutex_lock(&fabric->lock);
+	for (seen = 0; seen < total && count < PATROL_CHIPS; seen++) {
+		u32 index = fabric->patrol_next++ % total;
+
+		if (worth_a_probe(&fabric->chips[index], now))
+			probes[count++] = (struct morph_probe){ .accelerator = index };
+		/* Held down until now: it may be given out again. */
+		morph_chip_update(fabric, index);
+	}
+	mutex_unlock(&fabric->lock);
+	if (!count || morph_hw_probe(fabric, NULL, probes, count))
+		return;
+	mutex_lock(&fabric->lock);
+	for (seen = 0; seen < count; seen++) {
+		struct morph_chip *chip = &fabric->chips[probes[seen].accelerator];
+
+		culprit.index = probes[seen].accelerator;
+		morph_stat(fabric, MORPH_STAT_PATROLS);
+		if (!probes[seen].alive) {
+			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+			continue;
+		}
+		chip->last_verified_ns = ktime_get_boottime_ns();
+		if (chip->health != MORPH_HEALTH_OK && !chip->heartbeat_lost)
+			morph_suspect_add(fabric, &culprit);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
+/* An element that could not be parked when it was released. fabric->lock held. */
+static bool left_behind(struct morph_fabric *fabric, u32 element)
+{
+	return !fabric->ledger->element_pins[element] && !fabric->ledger->element_marks[element] &&
+	       fabric->hw_state[element] != optics_park_state(fabric->graph, element);
+}
+
+/* Park one; the mark keeps everybody away meanwhile. No lock held. */
+static void patrol_park(struct morph_fabric *fabric, u32 element)
+{
+	struct morph_element_setting setting = {
+		.element = element,
+		.state = optics_park_state(fabric->graph, element),
+	};
+	bool ours;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ours = left_behind(fabric, element);
+	if (ours)
+		fabric->ledger->element_marks[element] |= MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+	if (!ours)
+		return;
+	ret = morph_hw_set_elements(fabric, NULL, &setting, 1);
+	mutex_lock(&fabric->lock);
+	fabric->ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
+	if (!ret)
+		fabric->hw_state[element] = setting.state;
+	mutex_unlock(&fabric->lock);
+}
+
+/* Read elements back that nobody is turning: one that moved by itself is failed. */
+static void patrol_elements(struct morph_fabric *fabric)
+{
+	u32 total = fabric->graph->elements_count;
+	u32 count = min(PATROL_ELEMENTS, total), i;
+	struct morph_element_setting settings[PATROL_ELEMENTS];
+	u8 expected[PATROL_ELEMENTS];
+	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
+
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		settings[i].element = fabric->patrol_element++ % total;
+		expected[i] = fabric->hw_state[settings[i].element];
+	}
+	mutex_unlock(&fabric->lock);
+	if (morph_hw_get_elements(fabric, NULL, settings, count))
+		return;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		u32 element = settings[i].element;
+
+		if (settings[i].state == expected[i] || fabric->hw_state[element] != expected[i] ||
+		    fabric->ledger->element_state[element] != expected[i] ||
+		    fabric->ledger->element_marks[element])
+			continue;
+		culprit.index = element;
+		fabric->hw_state[element] = settings[i].state;
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	}
+	mutex_unlock(&fabric->lock);
+	for (i = 0; i < count; i++)
+		if (left_behind(fabric, settings[i].element))
+			patrol_park(fabric, settings[i].element);
+}
+
+static void patrol_work_fn(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
+						   patrol_work);
+	u32 tests;
+
+	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
+		return;
+	patrol_chips(fabric);
+	patrol_elements(fabric);
+	for (tests = 0; tests < PATROL_TESTS; tests++)
+		patrol_suspect(fabric);
+	queue_delayed_work(morph_wq, &fabric->patrol_work, PATROL_PERIOD);
+}
+
+void morph_health_init(struct morph_fabric *fabric)
+{
+	INIT_WORK(&fabric->signal_work, morph_signal_work);
+	INIT_DELAYED_WORK(&fabric->patrol_work, patrol_work_fn);
+}
+
+void morph_health_start(struct morph_fabric *fabric)
+{
+	queue_delayed_work(morph_wq, &fabric->patrol_work, PATROL_PERIOD);
+}
+
+void morph_health_stop(struct morph_fabric *fabric)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fabric->signal_lock, flags);
+	fabric->signals_stopped = true;
+	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	cancel_work_sync(&fabric->signal_work);
+	cancel_delayed_work_sync(&fabric->patrol_work);
+}

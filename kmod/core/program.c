@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Programming: which elements and lasers a change turns, and the parking of what is left. */
+#include "exec.h"
+
+/* ------------------------------------------------------------------ elements */
+
+/* Settings of new routes that hardware does not have yet. fabric->lock held. */
+u32 morph_exec_collect_new(struct exec *exec, bool late, u32 first)
+{
+	struct morph_fabric *fabric = exec->fabric;
+	u32 n = first, i, h;
+
+	for (i = 0; i < exec->txn->count; i++) {
+		const struct morph_route *route = exec->txn->items[i].new;
+
+		if (!route)
+			continue;
+		for (h = 0; h < route->path.hops_count; h++) {
+			u32 element = route->hops[h].element;
+
+			if (element == OPTICS_NONE ||
+			    fabric->hw_state[element] == route->hops[h].state)
+				continue;
+			if (!(fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING) == late)
+				continue;
+			exec->txn->settings[n].element = element;
+			exec->txn->settings[n++].state = route->hops[h].state;
+		}
+	}
+	return n - first;
+}
+
+/* Settings that give old routes back the elements which were turned. fabric->lock held. */
+u32 morph_exec_collect_old(struct exec *exec)
+{
+	u32 n = 0, i, h;
+
+	for (i = 0; i < exec->txn->count; i++) {
+		const struct morph_route *route = exec->txn->items[i].old;
+
+		if (!route || route->role != MORPH_ROUTE_SHADOW)
+			continue;
+		for (h = 0; h < route->path.hops_count; h++) {
+			if (route->hops[h].element == OPTICS_NONE || route->links[h].element_held)
+				continue;
+			exec->txn->settings[n].element = route->hops[h].element;
+			exec->txn->settings[n++].state = route->hops[h].state;
+		}
+	}
+	return n;
+}
+
+/*
+ * Elements of a route that nobody claims any more are to be parked. Until they are,
+ * a guard pin holds them in their parking state. fabric->lock held.
+ */
+u32 morph_exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
+			 struct morph_element_setting *settings, u32 n)
+{
+	struct optics_state *ledger = fabric->ledger;
+	u32 h;
+
+	for (h = 0; h < route->path.hops_count; h++) {
+		u32 element = route->hops[h].element;
+		u32 park;
+
+		if (element == OPTICS_NONE || ledger->element_pins[element])
+			continue;
+		park = optics_park_state(fabric->graph, element);
+		if (fabric->hw_state[element] == park)
+			continue;
+		ledger->element_state[element] = park;
+		ledger->element_pins[element] = 1;
+		settings[n].element = element;
+		settings[n++].state = park;
+	}
+	return n;
+}
+
+/*
+ * What hardware says about elements that may not have obeyed. Only those that had
+ * been told without an error are to blame for it. No lock held.
+ */
+void morph_exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
+			       struct morph_element_setting *settings, u32 count, bool told)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
+	u32 i, wanted;
+
+	for (i = 0; i < count; i++) {
+		struct morph_element_setting one = settings[i];
+
+		wanted = settings[i].state;
+		if (morph_hw_get_elements(fabric, times, &one, 1))
+			continue;
+		mutex_lock(&fabric->lock);
+		fabric->hw_state[one.element] = one.state;
+		culprit.index = one.element;
+		if (told && one.state != wanted)
+			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+		mutex_unlock(&fabric->lock);
+	}
+}
+
+/* Program elements and remember what they were told. No lock held. */
+int morph_exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+			struct morph_element_setting *settings, u32 count)
+{
+	u32 i;
+	int ret;
+
+	if (!count)
+		return 0;
+	ret = morph_hw_set_elements(fabric, times, settings, count);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++)
+		fabric->hw_state[settings[i].element] = settings[i].state;
+	mutex_unlock(&fabric->lock);
+	return 0;
+}
+
+/* Park what morph_exec_collect_parks() has guarded. fabric->lock held, dropped meanwhile. */
+void morph_exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+		      struct morph_element_setting *settings, u32 count)
+{
+	u32 i;
+	int ret;
+
+	if (!count)
+		return;
+	mutex_unlock(&fabric->lock);
+	ret = morph_exec_set_elements(fabric, times, settings, count);
+	if (ret && ret != -ENODEV) {
+		/* Once more, for a passing error; then hardware is asked what it did. */
+		ret = morph_exec_set_elements(fabric, times, settings, count);
+		if (ret)
+			morph_exec_read_back(fabric, times, settings, count, false);
+	}
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++)
+		fabric->ledger->element_pins[settings[i].element]--;
+}
+
+/* -------------------------------------------------------------------- lasers */
+
+/* Add a change of one route's lasers to the list. fabric->lock held. */
+u32 morph_exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
+		     const struct morph_route *route, bool on)
+{
+	u64 *lit = &fabric->tx_on[route->path.tx];
+
+	if (on)
+		*lit |= route->path.lanes;
+	else
+		*lit &= ~route->path.lanes;
+	lasers[n].port = route->path.tx;
+	lasers[n].lanes = *lit;
+	return n + 1;
+}
+
+/* The route whose lasers a step switches for this item, or NULL. */
+const struct morph_route *morph_exec_laser_route(const struct exec *exec,
+					     const struct morph_item *item, enum laser_step step)
+{
+	switch (step) {
+	case BREAK_OLD:
+		return item->broken_first ? item->old : NULL;
+	case DARKEN_OLD:
+		return item->broken_first ? NULL : item->old;
+	case LIGHT_NEW:
+	case DARKEN_NEW:
+		return item->new;
+	case RELIGHT_OLD:
+		if (item->dead || !(item->broken_first || exec->relight_all))
+			return NULL;
+		return item->old;
+	}
+	return NULL;
+}
+
+/* Returns how many settings were submitted, or a negative errno. No lock held. */
+int morph_exec_set_lasers(struct exec *exec, enum laser_step step)
+{
+	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_txn *txn = exec->txn;
+	u64 now = ktime_get_ns();
+	u32 n = 0, i;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+		const struct morph_route *route = morph_exec_laser_route(exec, item, step);
+
+		if (!route)
+			continue;
+		n = morph_exec_add_laser(fabric, txn->lasers, n, route, on);
+		if (step == BREAK_OLD && !item->dark_since_ns)
+			item->dark_since_ns = now;
+		if (step == LIGHT_NEW)
+			item->circuit->dark = false;
+	}
+	mutex_unlock(&fabric->lock);
+	ret = morph_hw_set_lasers(fabric, &txn->times, txn->lasers, n);
+	return ret ? ret : n;
+}

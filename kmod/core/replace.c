@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the owner of a slice and the operator may ask about a rank: a report of a
+ * suspicion, and a replacement in any case.
+ */
+#include "core.h"
+
+static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal *refusal)
+{
+	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
+		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	if (rank >= slice->ranks_count)
+		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
+				    "there is no rank %u, the slice has %u", rank,
+				    slice->ranks_count);
+	return 0;
+}
+
+static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u32 *state,
+			 u32 *health)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret;
+
+	ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->repairing) ||
+				       READ_ONCE(slice->dying) ||
+				       READ_ONCE(fabric->state) != MORPH_FABRIC_READY);
+	mutex_lock(&fabric->lock);
+	*state = slice->state;
+	*health = fabric->chips[accelerator].health;
+	/* What was done is told even to one who was interrupted. */
+	if (ret && slice->ranks[rank].accelerator != accelerator)
+		ret = 0;
+	mutex_unlock(&fabric->lock);
+	return ret ? -EINTR : 0;
+}
+
+int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *health,
+			struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	struct morph_probe probe = {};
+	u64 since = ktime_get_ns();
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = check_rank(slice, rank, refusal);
+	if (!ret)
+		probe.accelerator = slice->ranks[rank].accelerator;
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	culprit.index = probe.accelerator;
+	ret = morph_hw_probe(fabric, NULL, &probe, 1);
+	if (ret == -ENODEV)
+		return ret;
+	mutex_lock(&fabric->lock);
+	if (ret || !probe.alive)
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, since);
+	else
+		fabric->chips[probe.accelerator].last_verified_ns = ktime_get_boottime_ns();
+	mutex_unlock(&fabric->lock);
+	return wait_repaired(slice, rank, probe.accelerator, state, health);
+}
+
+/* Mark a rank for replacement, whatever the policy. fabric->lock held. */
+static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare,
+			    struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_rank *entry;
+	int ret;
+
+	ret = check_rank(slice, rank, refusal);
+	if (ret)
+		return ret;
+	if (spare != MORPH_ANY && spare >= fabric->graph->accelerators_count)
+		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+				    MORPH_PART_ACCELERATOR, spare,
+				    "there is no accelerator %u to be the spare", spare);
+	if (spare != MORPH_ANY && (!morph_chip_fit(fabric, spare) ||
+				   fabric->chips[spare].use == MORPH_USE_HELD ||
+				   fabric->chips[spare].use == MORPH_USE_DRAINING))
+		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
+				    MORPH_PART_ACCELERATOR, spare,
+				    "accelerator %u is held, cordoned or not healthy", spare);
+	entry = &slice->ranks[rank];
+	if (spare == MORPH_ANY && morph_place_spare(slice, entry->accelerator, 0) == MORPH_ANY)
+		return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
+				    "no spare that the slice allows is free and healthy");
+	entry->failed = true;
+	entry->forced = true;
+	entry->wanted_spare = spare;
+	morph_repair_kick(slice, 0);
+	return 0;
+}
+
+/* What a replacement came to. fabric->lock held. */
+static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
+			      struct morph_refusal *refusal)
+{
+	struct morph_rank *entry = &slice->ranks[rank];
+	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, before, 0 };
+
+	if (entry->accelerator != before) {
+		/* Somebody distrusted it: it comes back through a test. */
+		if (slice->fabric->chips[before].health == MORPH_HEALTH_OK)
+			morph_health_set(slice->fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		return 0;
+	}
+	entry->forced = false;
+	entry->wanted_spare = MORPH_ANY;
+	if (slice->fabric->chips[before].health == MORPH_HEALTH_OK) {
+		entry->failed = false;
+		morph_repair_kick(slice, 0);
+	}
+	return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE, MORPH_PART_ACCELERATOR,
+			    before, "no spare could be lit in place of accelerator %u", before);
+}
+
+static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool charge,
+			    u32 *state, u32 *health, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 before = 0;
+	int ret = 0;
+
+	if (charge)
+		ret = morph_user_charge(slice->user, MORPH_RES_REPLACEMENTS, 1, refusal);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	ret = want_replacement(slice, rank, spare, refusal);
+	if (!ret)
+		before = slice->ranks[rank].accelerator;
+	mutex_unlock(&fabric->lock);
+	if (ret) {
+		if (charge)
+			morph_user_uncharge(slice->user, MORPH_RES_REPLACEMENTS, 1);
+		return ret;
+	}
+	ret = wait_repaired(slice, rank, before, state, health);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	ret = replacement_result(slice, rank, before, refusal);
+	*health = fabric->chips[before].health;
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_repair_replace(struct morph_slice *slice, u32 rank, u32 spare, u32 *state, u32 *health,
+			 struct morph_refusal *refusal)
+{
+	return replace_and_wait(slice, rank, spare, true, state, health, refusal);
+}
+
+static void replace_work(struct work_struct *work)
+{
+	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
+	struct morph_fabric *fabric = txn->fabric;
+	struct morph_slice *slice = txn->slice;
+	u32 state, health;
+	int ret;
+
+	kref_get(&slice->kref);
+	ret = replace_and_wait(slice, txn->rank, txn->spare, false, &state, &health,
+			       &txn->refusal);
+	mutex_lock(&fabric->lock);
+	if (!ret)
+		txn->times = fabric->last_failover;
+	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
+	mutex_unlock(&fabric->lock);
+	morph_slice_put(slice);
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
+int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u32 *id,
+			       struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_change none = {};
+	struct morph_txn *txn;
+	int ret;
+
+	txn = morph_txn_alloc(slice, &none, NULL, 0, 0, GFP_KERNEL_ACCOUNT);
+	if (!txn)
+		return -ENOMEM;
+	txn->rank = rank;
+	txn->spare = spare;
+	mutex_lock(&fabric->lock);
+	ret = check_rank(slice, rank, refusal);
+	if (!ret)
+		ret = morph_txn_enter(txn);
+	if (!ret) {
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		*id = txn->id;
+	}
+	mutex_unlock(&fabric->lock);
+	if (ret) {
+		morph_txn_put(txn);
+		return ret;
+	}
+	get_device(&fabric->dev);
+	INIT_WORK(&txn->run_work, replace_work);
+	queue_work(morph_wq, &txn->run_work);	/* takes over our reference */
+	return 0;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rolling back: the old light is put back, and called back only if it is read back. */
+#include "exec.h"
+
+/* Put the old light back. Returns 0 when read-back says that it is there. No lock held. */
+static int relight(struct exec *exec)
+{
+	const struct optics_params *params = &exec->fabric->graph->params;
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_times *times = &exec->txn->times;
+	u32 count, wrong;
+	int ret;
+
+	if (morph_exec_set_lasers(exec, DARKEN_NEW) < 0)
+		morph_exec_set_lasers(exec, DARKEN_NEW);
+	mutex_lock(&fabric->lock);
+	count = morph_exec_collect_old(exec);
+	mutex_unlock(&fabric->lock);
+	ret = morph_exec_set_elements(fabric, times, exec->txn->settings, count);
+	if (ret)
+		ret = morph_exec_set_elements(fabric, times, exec->txn->settings, count);
+	if (ret && ret != -ENODEV)
+		morph_exec_read_back(fabric, times, exec->txn->settings, count, false);
+	if (count)
+		morph_hw_wait(fabric, params->settle_ns);
+	ret = morph_exec_set_lasers(exec, RELIGHT_OLD);
+	if (ret < 0)
+		ret = morph_exec_set_lasers(exec, RELIGHT_OLD);
+	if (ret > 0)
+		morph_hw_wait(fabric, params->relock_ns);
+	return morph_exec_verify(exec, RELIGHT_OLD, true, &wrong);
+}
+
+/* Which old circuits are lit after relight(): its last readings tell. */
+static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
+{
+	struct morph_item *item = &exec->txn->items[index];
+
+	if (!morph_exec_laser_route(exec, item, RELIGHT_OLD))
+		return !item->dead;	/* it was never touched */
+	return morph_exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
+}
+
+/* Settle the ledger after relight(). fabric->lock held. Returns whether all is as before. */
+static bool restore(struct exec *exec, int relit)
+{
+	struct morph_txn *txn = exec->txn;
+	struct morph_fabric *fabric = exec->fabric;
+	bool whole = true;
+	u32 n = 0, i;
+
+	morph_txn_unmark(txn);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new)
+			morph_route_release(fabric, txn->items[i].new);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+		struct morph_circuit *circuit = item->circuit;
+		bool lit;
+
+		if (!item->old)
+			continue;
+		morph_route_release(fabric, item->old);
+		morph_route_reclaim(fabric, item->old);
+		circuit->route = item->old;
+		if (!circuit->listed)
+			circuit->slice->circuits_count++;
+		circuit->listed = true;
+		lit = (!relit || relit == -EIO) && old_is_lit(exec, i, &n);
+		if (relit && relit != -EIO)
+			lit = !item->dead && !morph_exec_laser_route(exec, item, RELIGHT_OLD);
+		circuit->state = lit ? MORPH_CIRCUIT_LIT : MORPH_CIRCUIT_FAILED;
+		circuit->dark = !lit;
+		if (!lit && !item->dead)
+			whole = false;
+	}
+	return whole;
+}
+
+/* The routes that were not to be: their elements are parked, their memory goes. */
+static void drop_new(struct morph_txn *txn)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	u32 parks = 0, i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new)
+			parks = morph_exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
+	morph_exec_run_parks(fabric, &txn->times, txn->settings, parks);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		item->circuit->pending = NULL;
+		if (item->new) {
+			if (txn->kind != MORPH_TXN_REPAIR)
+				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
+						    optics_weight64(item->new->path.lanes));
+			morph_route_unlist(item->new);
+			morph_route_free(item->new);
+			item->new = NULL;
+		}
+		if (item->change.op == MORPH_CHANGE_ADD) {
+			item->circuit->route = NULL;
+			if (item->circuit->listed)
+				item->circuit->slice->circuits_count--;
+			item->circuit->listed = false;
+			morph_circuit_drop(item->circuit);
+		}
+		item->circuit = NULL;
+		item->old = NULL;
+	}
+	txn->staged = false;
+}
+
+/* Circuits that could not be brought back. fabric->lock held. */
+static void tell_broken(struct morph_txn *txn)
+{
+	struct morph_event event;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_circuit *circuit = txn->items[i].circuit;
+
+		if (!txn->items[i].old || circuit->state != MORPH_CIRCUIT_FAILED ||
+		    txn->items[i].dead)
+			continue;
+		morph_event_init(&event, txn->slice, MORPH_EVENT_CIRCUIT_FAILED);
+		event.circuit = circuit->id;
+		event.part = txn->refusal.part;
+		event.index = txn->refusal.index;
+		morph_event_queue(txn->slice, &event);
+	}
+}
+
+/* Everything back as it was, proven. fabric->lock held, dropped meanwhile. */
+void morph_exec_roll_back(struct exec *exec)
+{
+	struct morph_txn *txn = exec->txn;
+	struct morph_fabric *fabric = exec->fabric;
+	bool whole;
+	int relit;
+
+	mutex_unlock(&fabric->lock);
+	relit = relight(exec);
+	mutex_lock(&fabric->lock);
+	whole = restore(exec, relit);
+	fabric->seq++;
+	txn->outcome = whole ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_BROKEN;
+	if (!whole) {
+		txn->slice->generation++;
+		tell_broken(txn);
+		morph_repair_kick(txn->slice, 0);
+	}
+	drop_new(txn);
+}

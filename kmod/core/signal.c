@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Signals of the hardware: queued from any context, turned into marks by a worker.
+ */
+#include <linux/export.h>
+
+#include "core.h"
+#include "trace.h"
+
+#define SIGNAL_BATCH		16u
+
+/**
+ * morph_fabric_signal() - hardware shows something unasked
+ * @fabric: a registered fabric
+ * @signal: what; copied
+ *
+ * Context: any.
+ */
+void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	unsigned long flags;
+	u32 slot;
+
+	spin_lock_irqsave(&fabric->signal_lock, flags);
+	if (!fabric->signals || fabric->signals_stopped) {
+		spin_unlock_irqrestore(&fabric->signal_lock, flags);
+		return;
+	}
+	if (fabric->signal_count == MORPH_SIGNAL_SLOTS) {
+		fabric->signals_overrun = true;
+		morph_stat(fabric, MORPH_STAT_SIGNALS_LOST);
+	} else {
+		slot = (fabric->signal_head + fabric->signal_count++) % MORPH_SIGNAL_SLOTS;
+		fabric->signals[slot] = *signal;
+		if (!signal->since_ns)
+			fabric->signals[slot].since_ns = ktime_get_ns();
+	}
+	queue_work(morph_wq, &fabric->signal_work);
+	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	morph_stat(fabric, MORPH_STAT_SIGNALS);
+	trace_morph_signal(fabric->id, signal->type, signal->index, signal->value);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_signal);
+
+static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, signal->index, 0 };
+	struct morph_chip *chip;
+	u64 now = ktime_get_boottime_ns();
+
+	if (signal->index >= fabric->graph->accelerators_count)
+		return;
+	chip = &fabric->chips[signal->index];
+	chip->heartbeat_lost = !signal->value;
+	if (!signal->value) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
+		return;
+	}
+	if (chip->health != MORPH_HEALTH_FAILED)
+		return;
+	/* It is back: to be trusted after its hold-down, and a test. */
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
+	mod_delayed_work(morph_wq, &fabric->patrol_work,
+			 chip->hold_until_ns > now ?
+			 nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0);
+}
+
+static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_RECEIVER, signal->index, signal->lanes };
+	struct morph_link *link;
+
+	if (signal->index >= fabric->graph->ports_count)
+		return;
+	hlist_for_each_entry(link, &fabric->guide_routes[fabric->graph->rx_guide[signal->index] >> 1],
+			     node) {
+		struct morph_circuit *circuit = link->route->circuit;
+
+		if (link->route->role == MORPH_ROUTE_PLAN || !circuit ||
+		    !(link->route->path.lanes & signal->lanes))
+			continue;
+		if (!signal->value)
+			circuit->dark = true;
+		if (!circuit->dark)
+			continue;
+		/* The symptom; whoever finds the cause says so. */
+		if (!circuit->slice->repairing)
+			circuit->slice->culprit = culprit;
+		morph_route_hit(link->route, NULL, signal->since_ns);
+	}
+}
+
+static void on_laser(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_LASER, signal->index, signal->lanes };
+
+	if (signal->index < fabric->graph->ports_count && signal->lanes)
+		morph_health_set(fabric, &culprit,
+				 signal->value ? MORPH_HEALTH_OK : MORPH_HEALTH_FAILED,
+				 signal->since_ns);
+}
+
+static void on_element(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_ELEMENT, signal->index, 0 };
+
+	morph_health_set(fabric, &culprit,
+			 signal->value ? MORPH_HEALTH_QUARANTINED : MORPH_HEALTH_FAILED,
+			 signal->since_ns);
+}
+
+static void on_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	switch (signal->type) {
+	case MORPH_SIGNAL_HEARTBEAT:
+		on_heartbeat(fabric, signal);
+		break;
+	case MORPH_SIGNAL_RECEIVER:
+		on_receiver(fabric, signal);
+		break;
+	case MORPH_SIGNAL_LASER:
+		on_laser(fabric, signal);
+		break;
+	case MORPH_SIGNAL_ELEMENT:
+		on_element(fabric, signal);
+		break;
+	case MORPH_SIGNAL_TEMPERATURE:
+		fabric->temperature = signal->value;
+		break;
+	}
+}
+
+/* Signals were lost: whatever is lit counts as dark until it has been read. */
+static void doubt_everything(struct morph_fabric *fabric)
+{
+	struct morph_circuit *circuit;
+	struct morph_slice *slice;
+	unsigned long index;
+
+	list_for_each_entry(slice, &fabric->slices, node) {
+		xa_for_each(&slice->circuits, index, circuit)
+			circuit->dark = true;
+		if (slice->circuits_count)
+			morph_repair_kick(slice, 0);
+	}
+	mod_delayed_work(morph_wq, &fabric->patrol_work, 0);
+}
+
+void morph_signal_work(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(work, struct morph_fabric, signal_work);
+	struct morph_signal batch[SIGNAL_BATCH];
+	bool overrun;
+	u32 count, i;
+
+	do {
+		spin_lock_irq(&fabric->signal_lock);
+		for (count = 0; count < SIGNAL_BATCH && fabric->signal_count; count++) {
+			batch[count] = fabric->signals[fabric->signal_head];
+			fabric->signal_head = (fabric->signal_head + 1) % MORPH_SIGNAL_SLOTS;
+			fabric->signal_count--;
+		}
+		overrun = fabric->signals_overrun;
+		fabric->signals_overrun = false;
+		spin_unlock_irq(&fabric->signal_lock);
+
+		mutex_lock(&fabric->lock);
+		for (i = 0; i < count && fabric->state == MORPH_FABRIC_READY; i++)
+			on_signal(fabric, &batch[i]);
+		if (overrun && fabric->state == MORPH_FABRIC_READY)
+			doubt_everything(fabric);
+		mutex_unlock(&fabric->lock);
+	} while (count == SIGNAL_BATCH);
+}

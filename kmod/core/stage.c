@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Staging: from what was asked to paths that are claimed and judged, or to the reason
+ * why not, with everything as it was.
+ */
+#include <linux/slab.h>
+
+#include "core.h"
+#include "trace.h"
+
+static int refuse_item(struct morph_txn *txn, u32 index, int error, u32 reason, const char *text,
+		       u32 value)
+{
+	struct morph_item *item = &txn->items[index];
+
+	morph_refuse(&txn->refusal, error, reason, 0, value, text, value);
+	txn->refusal.item = index;
+	item->change.status = error;
+	item->change.reason = reason;
+	item->change.index = value;
+	return error;
+}
+
+static int refuse_item_optics(struct morph_txn *txn, u32 index, int error,
+			      const struct optics_refusal *why)
+{
+	struct morph_change *change = &txn->items[index].change;
+
+	morph_refuse_optics(&txn->refusal, error, why);
+	txn->refusal.item = index;
+	change->status = error;
+	change->reason = txn->refusal.reason;
+	change->part = txn->refusal.part;
+	change->index = txn->refusal.index;
+	return error;
+}
+
+static int check_planes(struct morph_txn *txn, u32 index)
+{
+	const struct morph_change *change = &txn->items[index].change;
+	const struct optics_graph *graph = txn->fabric->graph;
+
+	if (change->src_plane != MORPH_PLANE_ANY && change->src_plane >= graph->params.planes)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "there is no transmit port %u", change->src_plane);
+	if (change->dst_plane != MORPH_PLANE_ANY && change->dst_plane >= graph->params.planes)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "there is no receive port %u", change->dst_plane);
+	if (change->lanes & ~graph->all_lanes)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				   "lanes names wavelengths past the %u that there are",
+				   graph->params.wavelengths);
+	if (change->lanes_count > graph->params.wavelengths ||
+	    (change->lanes && change->lanes_count > optics_weight64(change->lanes)))
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				   "lanes_count %u is more than there are to choose from",
+				   change->lanes_count);
+	if (change->guides.count > OPTICS_MAX_HOPS)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				   "a path has at most 64 guides, not %u", change->guides.count);
+	return 0;
+}
+
+static int resolve_add(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_slice *slice = txn->slice;
+	const struct morph_change *change = &item->change;
+	struct morph_circuit *circuit;
+	int ret;
+
+	if (change->src_rank >= slice->ranks_count)
+		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
+				   "there is no rank %u to send", change->src_rank);
+	if (change->dst_rank >= slice->ranks_count)
+		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
+				   "there is no rank %u to receive", change->dst_rank);
+	if (change->src_rank == change->dst_rank)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "rank %u is at both ends", change->src_rank);
+	ret = check_planes(txn, index);
+	if (ret)
+		return ret;
+	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
+	if (!circuit)
+		return -ENOMEM;
+	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, &txn->refusal);
+	if (ret)
+		goto err_free;
+	ret = xa_alloc(&slice->circuits, &circuit->id, circuit, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		goto err_uncharge;
+	circuit->slice = slice;
+	circuit->state = MORPH_CIRCUIT_CHANGING;
+	circuit->src_rank = change->src_rank;
+	circuit->dst_rank = change->dst_rank;
+	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
+	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
+	circuit->pending = txn;
+	item->circuit = circuit;
+	return 0;
+
+err_uncharge:
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+err_free:
+	kfree(circuit);
+	return ret;
+}
+
+static int resolve_existing(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_circuit *circuit;
+	int ret;
+
+	circuit = xa_load(&txn->slice->circuits, item->change.circuit);
+	if (!circuit || !circuit->listed)
+		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
+				   "there is no circuit %u", item->change.circuit);
+	if (circuit->pending)
+		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
+				   "circuit %u is being changed by another change or transaction",
+				   item->change.circuit);
+	if (item->change.op == MORPH_CHANGE_MOVE && txn->kind == MORPH_TXN_TENANT) {
+		ret = check_planes(txn, index);
+		if (ret)
+			return ret;
+		if (!item->change.lanes_count && !item->change.lanes)
+			item->change.lanes_count = optics_weight64(circuit->route->path.lanes);
+	}
+	circuit->pending = txn;
+	item->circuit = circuit;
+	item->old = circuit->route;
+	item->dead = circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark;
+	return 0;
+}
+
+static int resolve(struct morph_txn *txn, u32 index)
+{
+	switch (txn->items[index].change.op) {
+	case MORPH_CHANGE_ADD:
+		return resolve_add(txn, index);
+	case MORPH_CHANGE_REMOVE:
+	case MORPH_CHANGE_MOVE:
+		return resolve_existing(txn, index);
+	}
+	return refuse_item(txn, index, -EOPNOTSUPP, MORPH_REASON_ARGUMENT,
+			   "op must be 1 (add), 2 (remove) or 3 (move), not %u",
+			   txn->items[index].change.op);
+}
+
+/* The accelerators behind an item's ranks; a repair has set them already. */
+static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
+{
+	if (txn->kind == MORPH_TXN_REPAIR)
+		return;
+	item->new_src = txn->slice->ranks[item->circuit->src_rank].accelerator;
+	item->new_dst = txn->slice->ranks[item->circuit->dst_rank].accelerator;
+}
+
+/* Route and claim one item. */
+static int claim_new(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct optics_refusal why = {};
+	int ret;
+
+	resolve_ends(txn, item);
+	if (!item->new)
+		item->new = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL_ACCOUNT);
+	if (!item->new)
+		return -ENOMEM;
+	item->new->circuit = item->circuit;
+	/* A prebuilt plan brings its path along. */
+	if (item->new->role == MORPH_ROUTE_PLAN) {
+		morph_route_unlist(item->new);
+		item->new->role = MORPH_ROUTE_IDLE;
+	} else {
+		ret = morph_path_find(txn, item, &why);
+		if (ret)
+			return refuse_item_optics(txn, index, ret, &why);
+	}
+	ret = morph_route_claim(txn->fabric, item->new, &why);
+	if (ret)
+		return refuse_item_optics(txn, index, ret, &why);
+	if (txn->kind == MORPH_TXN_REPAIR)
+		return 0;
+	ret = morph_user_charge(txn->slice->user, MORPH_RES_LANES,
+				optics_weight64(item->new->path.lanes), &txn->refusal);
+	if (ret) {
+		morph_route_release(txn->fabric, item->new);
+		txn->refusal.item = index;
+	}
+	return ret;
+}
+
+/* The judge has the last word; it has not seen how the paths were found. */
+static int validate(struct morph_txn *txn)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	const struct optics_state *ledger = fabric->ledger;
+	const struct optics_view view = {
+		.graph = fabric->graph,
+		.element_state = ledger->element_state,
+		.element_marks = ledger->element_marks,
+		.guide_marks = ledger->guide_marks,
+		.tx_lanes = ledger->tx_lanes,
+		.rx_lanes = ledger->rx_lanes,
+		.tx_dead = ledger->tx_dead,
+		.rx_dead = ledger->rx_dead,
+		.owner = ledger->owner,
+	};
+	struct optics_path *paths;
+	struct optics_verdict *verdicts;
+	struct optics_refusal why = {};
+	u32 i, n = 0;
+	int ret;
+
+	paths = kvmalloc_array(txn->count, sizeof(*paths) + sizeof(*verdicts) + sizeof(u32),
+			       GFP_KERNEL_ACCOUNT);
+	if (!paths)
+		return -ENOMEM;
+	verdicts = (struct optics_verdict *)(paths + txn->count);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new)
+			paths[n++] = txn->items[i].new->path;
+	ret = optics_validate(&view, paths, n, txn->slice->number,
+			      txn->slice->transit == MORPH_TRANSIT_OWN, verdicts, &why);
+	for (i = 0, n = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		if (!ret)
+			txn->items[i].new->verdict = verdicts[n];
+		else if (n == why.item)
+			refuse_item_optics(txn, i, ret, &why);
+		n++;
+	}
+	kvfree(paths);
+	return ret;
+}
+
+/* Elements that an old route had and a new one turns: nobody may join them meanwhile. */
+static void mark_changing(struct morph_txn *txn, bool set)
+{
+	struct optics_state *ledger = txn->fabric->ledger;
+	u32 i, h;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *old = txn->items[i].old;
+
+		if (!old || old->role != MORPH_ROUTE_SHADOW)
+			continue;
+		for (h = 0; h < old->path.hops_count; h++) {
+			u32 element = old->hops[h].element;
+
+			if (element == OPTICS_NONE || old->links[h].element_held)
+				continue;
+			if (set)
+				ledger->element_marks[element] |= MORPH_MARK_CHANGING;
+			else
+				ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
+		}
+	}
+}
+
+int morph_txn_reserve(struct morph_txn *txn)
+{
+	u32 settings = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		if (txn->items[i].old)
+			settings += txn->items[i].old->path.hops_count;
+		if (txn->items[i].new)
+			settings += txn->items[i].new->path.hops_count;
+	}
+	if (txn->settings && txn->settings_room >= settings)
+		return 0;
+	kvfree(txn->settings);
+	kvfree(txn->lasers);
+	kvfree(txn->reads);
+	txn->settings_room = settings;
+	/* Two for each change, and neighbours that the turned elements reach. */
+	txn->reads_room = 2 * txn->count + min(4 * settings, 1024u);
+	txn->settings = kvmalloc_array(settings, sizeof(*txn->settings), GFP_KERNEL_ACCOUNT);
+	txn->lasers = kvmalloc_array(2 * txn->count, sizeof(*txn->lasers), GFP_KERNEL_ACCOUNT);
+	txn->reads = kvmalloc_array(txn->reads_room, sizeof(*txn->reads), GFP_KERNEL_ACCOUNT);
+	return txn->settings && txn->lasers && txn->reads ? 0 : -ENOMEM;
+}
+
+/* Undo the first @resolved items, @claimed of which have their new route claimed. */
+static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool released)
+{
+	struct morph_item *item;
+	u32 i;
+
+	for (i = 0; i < claimed; i++) {
+		item = &txn->items[i];
+		if (!item->new)
+			continue;
+		morph_route_release(txn->fabric, item->new);
+		if (txn->kind != MORPH_TXN_REPAIR)
+			morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
+					    optics_weight64(item->new->path.lanes));
+	}
+	for (i = 0; i < resolved; i++) {
+		item = &txn->items[i];
+		if (item->old && released) {
+			morph_route_release(txn->fabric, item->old);
+			morph_route_reclaim(txn->fabric, item->old);
+		}
+		item->circuit->pending = NULL;
+		if (txn->kind != MORPH_TXN_REPAIR) {
+			morph_route_free(item->new);
+			item->new = NULL;
+		}
+		if (!item->circuit->listed)
+			morph_circuit_drop(item->circuit);
+		else if (item->circuit->state == MORPH_CIRCUIT_CHANGING)
+			item->circuit->state = item->dead ? MORPH_CIRCUIT_FAILED :
+							    MORPH_CIRCUIT_LIT;
+		item->circuit = NULL;
+		item->old = NULL;
+	}
+	txn->staged = false;
+}
+
+/**
+ * morph_txn_stage() - resolve, route, claim and validate a transaction
+ * @txn: the transaction; the slice has been entered
+ *
+ * On success all that the new light needs is claimed, all that the old light needs
+ * stays claimed, and the memory for programming is there. On failure everything is
+ * as before and txn->refusal says why. O(changes * path).
+ *
+ * Context: fabric->lock held.
+ * Return: 0 or a negative errno.
+ */
+int morph_txn_stage(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+	u32 resolved, claimed = 0, i;
+	bool released = false;
+	int ret = 0;
+
+	lockdep_assert_held(&txn->fabric->lock);
+	if (txn->generation != MORPH_GENERATION_ANY && txn->generation != slice->generation)
+		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
+				    "the slice is at generation %llu, not %llu", slice->generation,
+				    txn->generation);
+	for (resolved = 0; resolved < txn->count; resolved++) {
+		ret = resolve(txn, resolved);
+		if (ret)
+			goto err_undo;
+	}
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old)
+			morph_route_release(txn->fabric, txn->items[i].old);
+	released = true;
+	for (; claimed < txn->count; claimed++) {
+		if (txn->items[claimed].change.op == MORPH_CHANGE_REMOVE)
+			continue;
+		ret = claim_new(txn, claimed);
+		if (ret)
+			goto err_undo;
+	}
+	ret = validate(txn);
+	if (ret)
+		goto err_undo;
+	ret = morph_txn_reserve(txn);
+	if (ret)
+		goto err_undo;
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->old)
+			continue;
+		morph_route_shadow(txn->fabric, item->old);
+		item->broken_first = item->dead || !item->old->whole;
+	}
+	mark_changing(txn, true);
+	txn->staged = true;
+	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
+	return 0;
+
+err_undo:
+	undo_stage(txn, resolved, claimed, released);
+	return ret;
+}
+
+void morph_txn_unstage(struct morph_txn *txn)
+{
+	lockdep_assert_held(&txn->fabric->lock);
+	if (!txn->staged)
+		return;
+	mark_changing(txn, false);
+	undo_stage(txn, txn->count, txn->count, true);
+}
+
+/* The marks of a staged transaction go when its light has changed. */
+void morph_txn_unmark(struct morph_txn *txn)
+{
+	mark_changing(txn, false);
+}

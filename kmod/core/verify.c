@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Verification: reading receivers back, those of the change and those that it might disturb. */
+#include "exec.h"
+
+/* --------------------------------------------------------------- own circuits */
+
+/* Read the receivers of the items' routes that a step has switched. */
+static int read_items(struct exec *exec, enum laser_step step, u32 *count)
+{
+	struct morph_txn *txn = exec->txn;
+	u32 n = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *route = morph_exec_laser_route(exec, &txn->items[i], step);
+
+		if (!route)
+			continue;
+		txn->reads[n++] = (struct morph_receiver_reading){
+			.port = route->path.rx,
+			.lanes = route->path.lanes,
+		};
+	}
+	*count = n;
+	return morph_hw_get_receivers(exec->fabric, &txn->times, txn->reads, n);
+}
+
+/* Does a receiver see what it shall see of a route? */
+bool morph_exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
+			const struct morph_route *route)
+{
+	s32 window = fabric->graph->params.window_mdb;
+
+	return reading->lit == reading->lanes && reading->locked == reading->lanes &&
+	       reading->min_mdbm >= route->verdict.power_mdbm - window &&
+	       reading->max_mdbm <= route->verdict.power_mdbm + window;
+}
+
+/* The first item whose receiver is not as it shall be after a step, or MORPH_ANY. */
+static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
+{
+	struct morph_txn *txn = exec->txn;
+	u32 n = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *route = morph_exec_laser_route(exec, &txn->items[i], step);
+
+		if (!route)
+			continue;
+		if (lit ? !morph_exec_reading_lit(exec->fabric, &txn->reads[n], route) : txn->reads[n].lit)
+			return i;
+		n++;
+	}
+	return MORPH_ANY;
+}
+
+/*
+ * Read until every receiver of the step is lit, or dark, but not longer than the
+ * profile's deadline allows: light that is late is a fault.
+ */
+int morph_exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
+{
+	const struct optics_params *params = &exec->fabric->graph->params;
+	u64 pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL);
+	u64 left = params->deadline_ns;
+	u32 count;
+	int ret;
+
+	for (;;) {
+		ret = read_items(exec, step, &count);
+		if (ret)
+			return ret;
+		*wrong = first_wrong(exec, step, lit);
+		if (*wrong == MORPH_ANY)
+			return 0;
+		if (left < pause)
+			return -EIO;
+		left -= pause;
+		ret = morph_hw_wait(exec->fabric, pause);
+		if (ret)
+			return ret;
+		pause *= 2;
+	}
+}
+
+/* Remember what was read, for those who look at the circuits. fabric->lock held. */
+void morph_exec_note_power(struct exec *exec)
+{
+	struct morph_txn *txn = exec->txn;
+	u64 now = ktime_get_boottime_ns();
+	u32 n = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		txn->items[i].circuit->power_mdbm = txn->reads[n++].min_mdbm;
+		txn->items[i].circuit->last_verified_ns = now;
+	}
+}
+
+/* ----------------------------------------------------------------- neighbours */
+
+/* A lit receiver of somebody who has no part in this change: it must not notice. */
+static void add_neighbour(struct exec *exec, u32 rx)
+{
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_txn *txn = exec->txn;
+	u32 guide = fabric->graph->rx_guide[rx] >> 1;
+	u32 first = 2 * txn->count, i;
+	struct morph_link *link;
+	u64 lanes = 0;
+
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
+		const struct morph_circuit *circuit = link->route->circuit;
+
+		if (link->route->role == MORPH_ROUTE_LIVE && circuit && !circuit->pending &&
+		    circuit->state == MORPH_CIRCUIT_LIT && !circuit->dark)
+			lanes |= link->route->path.lanes;
+	}
+	if (!lanes || first + exec->neighbours >= txn->reads_room)
+		return;
+	for (i = 0; i < exec->neighbours; i++)
+		if (txn->reads[first + i].port == rx)
+			return;
+	txn->reads[first + exec->neighbours++] = (struct morph_receiver_reading){
+		.port = rx,
+		.lanes = lanes,
+	};
+}
+
+/* Follow light that leaves an element at a port, to the receiver if there is one. */
+static void follow(struct exec *exec, u32 element, u32 port)
+{
+	const struct optics_graph *graph = exec->fabric->graph;
+	const u8 *state = exec->fabric->ledger->element_state;
+	u32 steps;
+
+	for (steps = 0; steps < OPTICS_MAX_HOPS; steps++) {
+		u32 code = graph->port_guide[graph->elements[element].first_port + port];
+		const struct optics_end *end;
+		u8 next;
+
+		if (code == OPTICS_NONE)
+			return;
+		end = &graph->guides[code >> 1].end[!(code & 1)];
+		if (end->type == MORPH_END_RX)
+			add_neighbour(exec, end->index * graph->params.planes + end->port);
+		if (end->type != MORPH_END_ELEMENT)
+			return;
+		next = optics_joined(graph, end->index, state[end->index], end->port);
+		if (next == MORPH_PORT_NONE)
+			return;
+		element = end->index;
+		port = next;
+	}
+}
+
+/* Every lit receiver that a turned element reaches. fabric->lock held. */
+void morph_exec_collect_neighbours(struct exec *exec)
+{
+	const struct optics_graph *graph = exec->fabric->graph;
+	u32 i, port;
+
+	exec->neighbours = 0;
+	for (i = 0; i < exec->early + exec->late; i++) {
+		u32 element = exec->txn->settings[i].element;
+
+		for (port = 0; port < graph->kinds[graph->elements[element].kind].ports; port++)
+			follow(exec, element, port);
+	}
+}
+
+/* -EIO when somebody else's light has suffered. No lock held. */
+int morph_exec_verify_neighbours(struct exec *exec)
+{
+	struct morph_receiver_reading *reads = exec->txn->reads + 2 * exec->txn->count;
+	u32 i;
+	int ret;
+
+	ret = morph_hw_get_receivers(exec->fabric, &exec->txn->times, reads, exec->neighbours);
+	if (ret)
+		return ret;
+	for (i = 0; i < exec->neighbours; i++)
+		if (reads[i].locked != reads[i].lanes)
+			return -EIO;
+	return 0;
+}

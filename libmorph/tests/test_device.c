@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Builders, and calls on devices, against a kernel made of hooks. */
+#include "fake.h"
+
+static void fill_fabric(struct morph_fabric_info *info)
+{
+	info->abi_version = MORPH_ABI_VERSION;
+	info->fabric = 3;
+	info->uuid[0] = 0xfa;
+	strcpy(info->name, "bench");
+	info->features = MORPH_FABRIC_SIMULATED;
+	info->accelerators = 1500;
+	info->seq = 12;
+}
+
+/* As the kernel refuses: numbers in the head, a sentence in the buffer. */
+static int refuse(struct morph_head *head, int error)
+{
+	head->reason = MORPH_REASON_LANES;
+	head->part = MORPH_PART_GUIDE;
+	head->index = 17;
+	head->have = 3;
+	head->need = 4;
+	strncpy((char *)(uintptr_t)head->detail_ptr, "guide 17 has too few lanes",
+		head->detail_len);
+	return -error;
+}
+
+static void read_accelerators(struct fake *fake, struct morph_fabric_read *read)
+{
+	struct morph_accelerator_info *entries = (void *)(uintptr_t)read->entries.ptr;
+	uint32_t room = read->entries.count;
+
+	assert_int_equal(read->entries.stride, sizeof(*entries));
+	read->entries.count = 0;
+	for (uint32_t at = read->first; at < 1500 && read->entries.count < room; at++) {
+		entries[read->entries.count].accelerator = at;
+		entries[read->entries.count++].use = MORPH_USE_SPARE;
+	}
+	/* the fabric changes between the two batches, as often as the test says */
+	read->seq = 12 + (read->first ? fake->state-- > 0 : 0);
+}
+
+static int device(struct fake *fake, unsigned long command, void *argument)
+{
+	struct morph_slice_info *slice = argument;
+	struct morph_slice_create *create = argument;
+
+	switch (command) {
+	case MORPH_FABRIC_INFO:
+		fill_fabric(argument);
+		return 0;
+	case MORPH_FABRIC_READ_ACCELERATORS:
+		read_accelerators(fake, argument);
+		return 0;
+	case MORPH_SLICE_INFO:
+		slice->slice = 9;
+		return 0;
+	case MORPH_SLICE_CREATE:
+		if (create->head.flags & MORPH_SLICE_DRY_RUN)
+			return refuse(&create->head, ENOSPC);
+		assert_int_equal(create->accelerators.count, 2);
+		assert_int_equal(((__u32 *)(uintptr_t)create->accelerators.ptr)[1], 5);
+		assert_string_equal(create->name, "job.1");
+		assert_int_equal(create->mode, 0640);
+		assert_int_equal(create->spare_policy, MORPH_SPARES_LIST);
+		return 0;
+	}
+	return -ENOTTY;
+}
+
+static struct fake *fake;
+static struct morph_ctx *ctx;
+
+static int begin(void **state)
+{
+	(void)state;
+	fake = fake_new();
+	fake->ioctl = device;
+	fake->devices = "present fabric 3 /dev/morph/fabric3\n";
+	ctx = fake_ctx(&fake->transport);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	morph_ctx_free(ctx);
+	return 0;
+}
+
+static void fabrics_are_found_by_name_uuid_and_number(void **state)
+{
+	static const char *const names[] = {
+		"bench", "fa000000-0000-0000-0000-000000000000", "3", "/dev/morph/fabric3", NULL,
+	};
+	struct morph_fabric *fabric;
+
+	(void)state;
+	for (size_t at = 0; at < ARRAY_SIZE(names); at++) {
+		assert_int_equal(morph_fabric_open(ctx, names[at], &fabric), 0);
+		assert_int_equal(morph_fabric_number(fabric), 3);
+		morph_fabric_close(fabric);
+	}
+	assert_int_equal(morph_fabric_open(ctx, "ben", &fabric), -ENOENT);
+	assert_null(fabric);
+	assert_string_equal(morph_error_text(ctx), "there is no fabric \"ben\"");
+	assert_int_equal(morph_fabric_open(ctx, "/dev/null", &fabric), -ENOENT);
+	fake->devices = "present fabric 4 /dev/morph/fabric4\npresent fabric 3 /dev/morph/fabric3\n"
+			"present slice 1 /dev/morph/slice1\n";
+	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOTUNIQ);
+	assert_string_equal(morph_error_text(ctx), "there are 2 fabrics: say which one");
+	assert_int_equal(morph_error_code(ctx), ENOTUNIQ);
+}
+
+static void devices_come_in_order(void **state)
+{
+	struct morph_list *list;
+	char *text;
+
+	(void)state;
+	fake->devices = "present slice 1 /dev/morph/slice1\npresent fabric 4 /dev/morph/fabric4\n"
+			"present fabric 3 /dev/morph/fabric3\n";
+	assert_int_equal(morph_devices(ctx, &list), 0);
+	assert_int_equal(morph_list_count(list), 3);
+	text = fake_print(morph_list_get(list, 0));
+	assert_string_equal(text, "device{action=present kind=fabric number=3 path=/dev/morph/fabric3}");
+	free(text);
+	assert_string_equal(morph_get_device_kind(morph_list_get(list, 2)), "slice");
+	morph_list_free(list);
+}
+
+static void ranges_are_read_in_batches(void **state)
+{
+	struct morph_fabric *fabric;
+	struct morph_list *list;
+
+	(void)state;
+	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
+	fake->state = 2;	/* two torn tries, then a whole one */
+	assert_int_equal(morph_fabric_accelerators(fabric, &list), 0);
+	assert_int_equal(morph_list_count(list), 1500);
+	assert_int_equal(morph_list_seq(list), 12);
+	assert_int_equal(morph_get_accelerator_id(morph_list_get(list, 1499)), 1499);
+	assert_int_equal(morph_get_accelerator_fabric(morph_list_get(list, 0)), 3);
+	morph_list_free(list);
+	fake->state = 1000;
+	assert_int_equal(morph_fabric_accelerators(fabric, &list), -EAGAIN);
+	assert_null(list);
+	assert_int_equal(morph_fabric_guides(fabric, &list), -ENOTTY);
+	assert_string_equal(morph_error_text(ctx),
+			    "read guides from 0: Inappropriate ioctl for device");
+	morph_fabric_close(fabric);
+}
+
+static void requests_refuse_nonsense(void **state)
+{
+	static const uint32_t twice[] = { 1, 2, 1 };
+	struct morph_slice_request *request = morph_slice_request_new(ctx);
+
+	(void)state;
+	assert_int_equal(lm_request_check(request), -EINVAL);
+	assert_int_equal(morph_slice_request_set_count(request, 0), -EINVAL);
+	assert_int_equal(morph_slice_request_set_accelerators(request, twice, 3), -EINVAL);
+	assert_string_equal(morph_error_text(ctx),
+			    "accelerator 1 is twice in the list of accelerators");
+	assert_int_equal(morph_slice_request_set_accelerators(request, twice, 0), -EINVAL);
+	assert_int_equal(morph_slice_request_set_spares(request, NULL, 1), -EINVAL);
+	assert_int_equal(morph_slice_request_set_failover(request, 3), -EINVAL);
+	assert_int_equal(morph_slice_request_set_transit(request, 2), -EINVAL);
+	assert_int_equal(morph_slice_request_set_spare_policy(request, MORPH_SPARES_LIST), -EINVAL);
+	assert_int_equal(morph_slice_request_set_name(request, "a/b", 0), -EINVAL);
+	assert_int_equal(morph_slice_request_set_name(request, "caf\xc3\xa9", 0), -EINVAL);
+	assert_int_equal(morph_slice_request_set_name(request,
+				"a234567890123456789012345678901", 0), 0);
+	assert_int_equal(morph_slice_request_set_name(request,
+				"a2345678901234567890123456789012", 0), -ENAMETOOLONG);
+	assert_int_equal(morph_slice_request_set_name(request, "a", 04755), -EINVAL);
+	assert_int_equal(morph_slice_request_set_name(request, NULL, 0600), -EINVAL);
+	assert_int_equal(morph_slice_request_set_name(request, NULL, 0), 0);
+	morph_slice_request_free(request);
+}
+
+static void slices_are_created_as_requested(void **state)
+{
+	static const uint32_t accelerators[] = { 4, 5 }, spares[] = { 8 };
+	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_fabric *fabric;
+	struct morph_slice *slice;
+
+	(void)state;
+	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
+	assert_int_equal(morph_slice_request_set_accelerators(request, accelerators, 2), 0);
+	assert_int_equal(morph_slice_request_set_spares(request, spares, 1), 0);
+	assert_int_equal(morph_slice_request_set_name(request, "job.1", 0640), 0);
+	assert_int_equal(morph_slice_create(fabric, request, &slice), 0);
+	assert_int_equal(morph_slice_number(slice), 9);
+	morph_slice_close(slice);
+	assert_int_equal(morph_slice_check(fabric, request), -ENOSPC);
+	assert_string_equal(morph_error_text(ctx),
+			    "create a slice of 2: guide 17 has too few lanes "
+			    "(lanes, have 3, need 4, guide 17)");
+	assert_string_equal(morph_error_kernel_text(ctx), "guide 17 has too few lanes");
+	assert_int_equal(morph_error_reason(ctx), MORPH_REASON_LANES);
+	assert_int_equal(morph_error_part(ctx), MORPH_PART_GUIDE);
+	assert_int_equal(morph_error_index(ctx), 17);
+	assert_int_equal(morph_error_have(ctx), 3);
+	assert_int_equal(morph_error_need(ctx), 4);
+	morph_slice_request_free(request);
+	morph_fabric_close(fabric);
+}
+
+static void transactions_refuse_nonsense(void **state)
+{
+	MORPH_OPTS(morph_circuit_opts, opts, .flags = 4);
+	struct morph_txn *txn = morph_txn_new(ctx);
+
+	(void)state;
+	assert_int_equal(lm_txn_check(txn), -EINVAL);
+	assert_int_equal(morph_txn_add(txn, 1, 1, NULL), -EINVAL);
+	assert_int_equal(morph_txn_add(txn, 0, 1, &opts), -EINVAL);
+	opts.flags = MORPH_CIRCUIT_SRC_PLANE;
+	opts.src_plane = MORPH_PLANE_ANY;
+	assert_int_equal(morph_txn_add(txn, 0, 1, &opts), -EINVAL);
+	opts.flags = 0;
+	opts.guides_count = 1;
+	assert_int_equal(morph_txn_move(txn, 0, &opts), -EINVAL);
+	assert_int_equal(morph_txn_count(txn), 0);
+	for (int at = 0; at < LM_MAX_CHANGES; at++)
+		assert_int_equal(morph_txn_remove(txn, (uint32_t)at), at);
+	assert_int_equal(morph_txn_remove(txn, 0), -E2BIG);
+	assert_int_equal(lm_txn_check(txn), 0);
+	morph_txn_set_each(txn, true);
+	morph_txn_set_prepare(txn, 1000000);
+	assert_int_equal(lm_txn_check(txn), -EINVAL);
+	morph_txn_set_prepare(txn, 0);
+	assert_int_equal(lm_txn_check(txn), 0);
+	morph_txn_clear(txn);
+	assert_int_equal(morph_txn_count(txn), 0);
+	assert_int_equal(txn->flags, 0);
+	assert_true(txn->generation == MORPH_GENERATION_ANY);
+	morph_txn_free(txn);
+}
+
+static void changes_are_as_asked(void **state)
+{
+	static const uint32_t guides[] = { 7, 8, 9 };
+	MORPH_OPTS(morph_circuit_opts, opts, .guides = guides, .guides_count = 3, .lanes = 0xf0,
+		   .lanes_count = 2, .src_plane = 1, .flags = MORPH_CIRCUIT_SRC_PLANE);
+	struct morph_txn *txn = morph_txn_new(ctx);
+	const struct morph_change *change;
+
+	(void)state;
+	assert_int_equal(morph_txn_add(txn, 2, 3, &opts), 0);
+	assert_int_equal(morph_txn_add(txn, 3, 2, NULL), 1);
+	change = &txn->changes[0];
+	assert_int_equal(change->op, MORPH_CHANGE_ADD);
+	assert_int_equal(change->src_plane, 1);
+	assert_int_equal(change->dst_plane, MORPH_PLANE_ANY);
+	assert_int_equal(change->lanes, 0xf0);
+	assert_int_equal(change->guides.count, 3);
+	assert_ptr_not_equal((void *)(uintptr_t)change->guides.ptr, guides);
+	assert_int_equal(((__u32 *)(uintptr_t)change->guides.ptr)[2], 9);
+	change = &txn->changes[1];
+	assert_int_equal(change->src_plane, MORPH_PLANE_ANY);
+	assert_int_equal(change->guides.ptr, 0);
+	morph_txn_free(txn);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(fabrics_are_found_by_name_uuid_and_number, begin,
+						end),
+		cmocka_unit_test_setup_teardown(devices_come_in_order, begin, end),
+		cmocka_unit_test_setup_teardown(ranges_are_read_in_batches, begin, end),
+		cmocka_unit_test_setup_teardown(requests_refuse_nonsense, begin, end),
+		cmocka_unit_test_setup_teardown(slices_are_created_as_requested, begin, end),
+		cmocka_unit_test_setup_teardown(transactions_refuse_nonsense, begin, end),
+		cmocka_unit_test_setup_teardown(changes_are_as_asked, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Netlink: replies, refusals in the kernel's words, torn dumps, notifications. */
+#include <dirent.h>
+
+#include "fake.h"
+
+static struct fake *fake;
+static struct morph_ctx *ctx;
+
+static int begin(void **state)
+{
+	(void)state;
+	fake = fake_new();
+	ctx = fake_ctx(&fake->transport);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	morph_ctx_free(ctx);
+	return 0;
+}
+
+static struct nl_msg *accelerator(uint32_t id, uint64_t seq, uint16_t flags)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_ACCELERATOR_GET, flags);
+
+	nla_put_u32(message, MORPH_A_ACCELERATOR_FABRIC, 3);
+	nla_put_u32(message, MORPH_A_ACCELERATOR_ID, id);
+	nla_put_u32(message, MORPH_A_ACCELERATOR_HEALTH, MORPH_HEALTH_FAILED);
+	nla_put_u64(message, MORPH_A_ACCELERATOR_SEQ, seq);
+	nla_put_u32(message, 1000, 5);	/* of a newer kernel */
+	return message;
+}
+
+static void answer_one(struct fake *kernel, const struct nlmsghdr *request)
+{
+	assert_int_equal(fake_command(request), MORPH_CMD_ACCELERATOR_GET);
+	fake_queue(kernel, accelerator(99, 1, 0), request->nlmsg_seq - 1);	/* left over */
+	fake_queue(kernel, accelerator(7, 1, 0), request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
+static void a_reply_becomes_an_object(void **state)
+{
+	struct morph_object *object;
+	char *text;
+
+	(void)state;
+	fake->request = answer_one;
+	assert_int_equal(morph_admin_accelerator(ctx, 3, 7, &object), 0);
+	text = fake_print(object);
+	assert_string_equal(text, "accelerator{fabric=3 id=7 health=failed seq=1}");
+	free(text);
+	assert_string_equal(morph_object_command(object), "accelerator-get");
+	morph_object_free(object);
+}
+
+static void refuse_rank(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_refuse(kernel, ENOENT, "no such rank",
+		    fake_offset(request, MORPH_A_TXN_CHANGE, MORPH_A_CHANGE_DST_RANK), 0, 0);
+}
+
+static void refuse_missing(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_refuse(kernel, EINVAL, NULL, 0, 0, 0);
+	(void)request;
+}
+
+static void refuse_missing_named(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_refuse(kernel, EINVAL, "attribute missing", 0, MORPH_A_CHANGE_OP,
+		    fake_offset(request, MORPH_A_TXN_CHANGE, 0));
+}
+
+static void refusals_name_the_attribute(void **state)
+{
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_object *object;
+
+	(void)state;
+	assert_int_equal(morph_txn_add(txn, 0, 77, NULL), 0);
+	fake->request = refuse_rank;
+	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, &object), -ENOENT);
+	assert_null(object);
+	assert_string_equal(morph_error_text(ctx), "change the circuits of slice 9: no such rank "
+			    "[attribute change.dst-rank]");
+	assert_string_equal(morph_error_attribute(ctx), "change.dst-rank");
+	fake->request = refuse_missing_named;
+	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -EINVAL);
+	assert_string_equal(morph_error_attribute(ctx), "change.op");
+	fake->request = refuse_missing;
+	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -EINVAL);
+	assert_string_equal(morph_error_text(ctx),
+			    "change the circuits of slice 9: Invalid argument");
+	assert_string_equal(morph_error_attribute(ctx), "");
+	morph_txn_free(txn);
+}
+
+/* Torn twice: once as the kernel marks it, once by its seqs; then whole. */
+static void answer_torn(struct fake *kernel, const struct nlmsghdr *request)
+{
+	int attempt = kernel->state++;
+
+	assert_int_equal(request->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
+	fake_queue(kernel, accelerator(0, 5, NLM_F_MULTI), request->nlmsg_seq);
+	fake_queue(kernel, accelerator(1, attempt == 1 ? 6 : 5,
+				       attempt ? NLM_F_MULTI : NLM_F_MULTI | NLM_F_DUMP_INTR),
+		   request->nlmsg_seq);
+	fake_done(kernel);
+}
+
+static void torn_dumps_are_repeated(void **state)
+{
+	struct morph_list *list;
+
+	(void)state;
+	fake->request = answer_torn;
+	assert_int_equal(morph_admin_accelerators(ctx, 3, &list), 0);
+	assert_int_equal(fake->state, 3);
+	assert_int_equal(morph_list_count(list), 2);
+	assert_int_equal(morph_list_seq(list), 5);
+	morph_list_free(list);
+	fake->state = 0;
+	ctx->dump_retries = 1;
+	assert_int_equal(morph_admin_accelerators(ctx, 3, &list), -EAGAIN);
+	assert_null(list);
+	assert_int_equal(fake->state, 2);
+}
+
+static struct nl_msg *slice(uint16_t flags, uint32_t first, uint32_t count)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_SLICE_GET, flags);
+
+	nla_put_u32(message, MORPH_A_SLICE_FABRIC, 3);
+	nla_put_u32(message, MORPH_A_SLICE_ID, 9);
+	for (uint32_t rank = first; rank < first + count; rank++) {
+		struct nlattr *nest = nla_nest_start(message, MORPH_A_SLICE_RANK);
+
+		nla_put_u32(message, MORPH_A_RANK_RANK, rank);
+		nla_nest_end(message, nest);
+	}
+	return message;
+}
+
+static void answer_large_slice(struct fake *kernel, const struct nlmsghdr *request)
+{
+	if (!(request->nlmsg_flags & NLM_F_DUMP)) {
+		fake_queue(kernel, slice(0, 0, 256), request->nlmsg_seq);
+		fake_ack(kernel);
+		return;
+	}
+	fake_offset(request, MORPH_A_SLICE_ID, 0);	/* only this one was asked for */
+	fake_queue(kernel, slice(NLM_F_MULTI, 0, 256), request->nlmsg_seq);
+	fake_queue(kernel, slice(NLM_F_MULTI, 256, 44), request->nlmsg_seq);
+	fake_done(kernel);
+}
+
+static void a_slice_beyond_one_message_is_read_whole(void **state)
+{
+	struct morph_object *object;
+
+	(void)state;
+	fake->request = answer_large_slice;
+	assert_int_equal(morph_admin_slice(ctx, 3, 9, &object), 0);
+	assert_int_equal(morph_object_values(object, "rank"), 300);
+	assert_int_equal(morph_get_rank_rank(morph_get_slice_rank(object, 299)), 299);
+	morph_object_free(object);
+}
+
+/* ------------------------------------------------------------ notifications */
+
+static struct nl_msg *txn(uint32_t command, uint32_t id, uint32_t outcome, int32_t status)
+{
+	struct nl_msg *message = fake_message(command, 0);
+
+	nla_put_u32(message, MORPH_A_TXN_FABRIC, 3);
+	nla_put_u32(message, MORPH_A_TXN_ID, id);
+	nla_put_u32(message, MORPH_A_TXN_OUTCOME, outcome);
+	nla_put_s32(message, MORPH_A_TXN_STATUS, status);
+	if (status) {
+		nla_put_u32(message, MORPH_A_TXN_REASON, MORPH_REASON_HARDWARE);
+		nla_put_u32(message, MORPH_A_TXN_PART, MORPH_PART_ELEMENT);
+		nla_put_u32(message, MORPH_A_TXN_INDEX, 4);
+		nla_put_string(message, MORPH_A_TXN_TEXT, "element 4 did not switch");
+	}
+	return message;
+}
+
+static void an_overrun_is_an_object(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_list *list;
+
+	(void)state;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	assert_int_equal(morph_monitor_read(monitor, &list), -EAGAIN);
+	assert_int_equal(morph_monitor_wait(monitor, 0), 0);
+	fake_queue(fake, accelerator(1, 5, 0), 0);
+	fake_queue_error(fake, ENOBUFS);
+	fake_queue(fake, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_COMMITTED, 0), 0);
+	assert_int_equal(morph_monitor_wait(monitor, 0), 1);
+	assert_int_equal(morph_monitor_read(monitor, &list), 3);
+	assert_int_equal(morph_object_type(morph_list_get(list, 1)), MORPH_OBJECT_RESYNC);
+	assert_string_equal(morph_object_command(morph_list_get(list, 2)), "txn-ntf");
+	morph_list_free(list);
+	morph_monitor_free(monitor);
+}
+
+/* The transaction runs when asked; its end comes with the notifications. */
+static void answer_running(struct fake *kernel, const struct nlmsghdr *request)
+{
+	uint32_t outcome = kernel->state ? MORPH_OUTCOME_BROKEN : MORPH_OUTCOME_RUNNING;
+
+	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, outcome, kernel->state), request->nlmsg_seq);
+	fake_ack(kernel);
+	if (kernel->state)
+		return;
+	fake_queue(kernel, txn(MORPH_CMD_TXN_NTF, 7, MORPH_OUTCOME_BROKEN, -EIO), 0);
+	fake_queue(kernel, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_COMMITTED, 0), 0);
+}
+
+static void the_end_of_a_transaction_is_waited_for(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_object *object;
+
+	(void)state;
+	fake->request = answer_running;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, -1, &object), 0);
+	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_COMMITTED);
+	morph_object_free(object);
+	fake->state = -EIO;
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, INT64_MAX, &object), -EIO);
+	assert_string_equal(morph_error_text(ctx), "transaction 8 of fabric 3: "
+			    "element 4 did not switch (hardware, element 4)");
+	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_BROKEN);
+	morph_object_free(object);
+	morph_monitor_free(monitor);
+}
+
+/* The notification is lost, and the transaction ends meanwhile. */
+static void answer_lost(struct fake *kernel, const struct nlmsghdr *request)
+{
+	uint32_t outcome = kernel->state++ ? MORPH_OUTCOME_COMMITTED : MORPH_OUTCOME_RUNNING;
+
+	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, outcome, 0), request->nlmsg_seq);
+	fake_ack(kernel);
+	if (outcome == MORPH_OUTCOME_RUNNING)
+		fake_queue_error(kernel, ENOBUFS);
+}
+
+static void an_overrun_while_waiting_asks_again(void **state)
+{
+	struct morph_monitor *monitor;
+
+	(void)state;
+	fake->request = answer_lost;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, -1, NULL), 0);
+	assert_int_equal(fake->state, 2);
+	morph_monitor_free(monitor);
+}
+
+static void answer_forever(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, MORPH_OUTCOME_RUNNING, 0), request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
+static void waiting_ends(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_object *object;
+
+	(void)state;
+	fake->request = answer_forever;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, 1000000, &object), -ETIMEDOUT);
+	assert_null(object);
+	morph_monitor_free(monitor);
+}
+
+/* ------------------------------------------------------------------ the real */
+
+static void a_kernel_without_the_module_says_so(void **state)
+{
+	struct morph_ctx *real;
+	struct morph_list *list;
+	DIR *module = opendir("/sys/module/morph");
+
+	(void)state;
+	if (module) {
+		closedir(module);
+		print_message("skipped: the module is loaded\n");
+		skip();
+	}
+	assert_int_equal(morph_ctx_new(NULL, &real), 0);
+	assert_int_equal(morph_admin_fabrics(real, &list), -ENOENT);
+	assert_string_equal(morph_error_text(real), "the kernel has no netlink family \"morph\": "
+			    "is the module morph loaded?");
+	assert_int_equal(morph_fabrics(real, &list), 0);
+	assert_int_equal(morph_list_count(list), 0);
+	morph_list_free(list);
+	morph_ctx_free(real);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_reply_becomes_an_object, begin, end),
+		cmocka_unit_test_setup_teardown(refusals_name_the_attribute, begin, end),
+		cmocka_unit_test_setup_teardown(torn_dumps_are_repeated, begin, end),
+		cmocka_unit_test_setup_teardown(a_slice_beyond_one_message_is_read_whole, begin,
+						end),
+		cmocka_unit_test_setup_teardown(an_overrun_is_an_object, begin, end),
+		cmocka_unit_test_setup_teardown(the_end_of_a_transaction_is_waited_for, begin, end),
+		cmocka_unit_test_setup_teardown(an_overrun_while_waiting_asks_again, begin, end),
+		cmocka_unit_test_setup_teardown(waiting_ends, begin, end),
+		cmocka_unit_test(a_kernel_without_the_module_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

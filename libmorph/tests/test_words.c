@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Words both ways, schemas, numbers and UUIDs, options. */
+#include "fake.h"
+
+static void words_are_those_of_the_abi(void **state)
+{
+	(void)state;
+	assert_string_equal(morph_health_name(MORPH_HEALTH_QUARANTINED), "quarantined");
+	assert_string_equal(morph_reason_name(MORPH_REASON_ACCELERATORS), "accelerators");
+	assert_string_equal(morph_reason_name(MORPH_REASON_ARGUMENT), "argument");
+	assert_string_equal(morph_outcome_name(MORPH_OUTCOME_ROLLED_BACK), "rolled-back");
+	assert_string_equal(morph_event_type_name(MORPH_EVENT_FABRIC_GONE), "fabric-gone");
+	assert_string_equal(morph_change_op_name(MORPH_CHANGE_MOVE), "move");
+	assert_null(morph_health_name(4));
+	assert_null(morph_reason_name(15));	/* a gap */
+	assert_null(morph_enum_name(0, 0));
+	assert_null(morph_enum_name(1000, 0));
+}
+
+static void words_are_found_whatever_their_case(void **state)
+{
+	(void)state;
+	assert_int_equal(morph_enum_value(MORPH_ENUM_REASON, "gave-up"), MORPH_REASON_GAVE_UP);
+	assert_int_equal(morph_enum_value(MORPH_ENUM_REASON, "Gave_Up"), MORPH_REASON_GAVE_UP);
+	assert_int_equal(morph_enum_value(MORPH_ENUM_REASON, "gave"), -EINVAL);
+	assert_int_equal(morph_enum_value(MORPH_ENUM_REASON, "gave-up-"), -EINVAL);
+	assert_int_equal(morph_enum_value(MORPH_ENUM_REASON, ""), -EINVAL);
+	assert_int_equal(morph_enum_value(0, "ok"), -EINVAL);
+}
+
+static void every_word_has_its_value(void **state)
+{
+	size_t words = 0;
+
+	(void)state;
+	for (uint32_t e = MORPH_ENUM_REASON; morph_enum_count(e); e++) {
+		for (size_t at = 0; at < morph_enum_count(e); at++, words++) {
+			const char *word = morph_enum_word(e, at);
+			int64_t value = morph_enum_value(e, word);
+
+			assert_true(value >= 0);
+			assert_string_equal(morph_enum_name(e, (uint32_t)value), word);
+		}
+		assert_null(morph_enum_word(e, morph_enum_count(e)));
+	}
+	assert_true(words > 80);
+}
+
+static void schemas_have_every_attribute_once(void **state)
+{
+	(void)state;
+	for (uint32_t type = MORPH_OBJECT_FABRIC; type <= MORPH_OBJECT_RESYNC; type++) {
+		for (size_t at = 0; at < morph_schema_attr_count(type); at++) {
+			assert_true(morph_schema_attr_type(type, at) >= MORPH_ATTR_UINT);
+			assert_true(morph_schema_attr_type(type, at) <= MORPH_ATTR_OBJECT);
+			assert_true(strlen(morph_schema_attr_doc(type, at)) > 0);
+			for (size_t before = 0; before < at; before++)
+				assert_string_not_equal(morph_schema_attr_name(type, at),
+							morph_schema_attr_name(type, before));
+		}
+		assert_null(morph_schema_attr_name(type, morph_schema_attr_count(type)));
+	}
+	assert_string_equal(morph_object_type_name(MORPH_OBJECT_WHY_NOT), "why-not");
+	assert_null(morph_object_type_name(0));
+	assert_null(morph_object_type_name(40));
+	assert_null(morph_object_type_name(100000));
+	assert_int_equal(morph_schema_attr_count(MORPH_OBJECT_RANK), 9);
+	assert_string_equal(morph_schema_attr_name(MORPH_OBJECT_RANK, 5), "spare");
+	assert_true(morph_schema_attr_is_list(MORPH_OBJECT_CIRCUIT, 18));
+}
+
+static void numbers_are_numbers_only(void **state)
+{
+	uint32_t value = 7;
+
+	(void)state;
+	assert_true(lm_number("4294967295", &value));
+	assert_int_equal(value, UINT32_MAX);
+	assert_true(lm_number("0", &value));
+	assert_int_equal(value, 0);
+	assert_false(lm_number("4294967296", &value));
+	assert_false(lm_number("99999999999999999999", &value));
+	assert_false(lm_number("-1", &value));
+	assert_false(lm_number(" 1", &value));
+	assert_false(lm_number("1 ", &value));
+	assert_false(lm_number("", &value));
+}
+
+static void uuids_are_read_in_both_forms(void **state)
+{
+	static const uint8_t expected[MORPH_UUID_BYTES] = {
+		0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0, 1, 2, 3, 4, 5, 6, 7, 0xff,
+	};
+	uint8_t bytes[MORPH_UUID_BYTES];
+
+	(void)state;
+	assert_true(lm_uuid_parse("12345678-9abc-def0-0102-0304050607ff", bytes));
+	assert_memory_equal(bytes, expected, sizeof(bytes));
+	assert_true(lm_uuid_parse("123456789ABCDEF001020304050607FF", bytes));
+	assert_memory_equal(bytes, expected, sizeof(bytes));
+	assert_false(lm_uuid_parse("12345678-9abc-def0-0102-0304050607f", bytes));
+	assert_false(lm_uuid_parse("12345678-9abc-def0-0102-0304050607fff", bytes));
+	assert_false(lm_uuid_parse("1234-56789abc-def0-0102-0304050607ff", bytes));
+	assert_false(lm_uuid_parse("pod-a", bytes));
+}
+
+static void unknown_options_are_refused(void **state)
+{
+	struct {
+		struct morph_ctx_opts known;
+		char unknown[8];
+	} opts = { .known.sz = sizeof(opts) };
+	struct morph_ctx *ctx;
+
+	(void)state;
+	assert_int_equal(morph_ctx_new(&opts.known, &ctx), 0);
+	morph_ctx_free(ctx);
+	opts.unknown[3] = 1;
+	assert_int_equal(morph_ctx_new(&opts.known, &ctx), -E2BIG);
+	assert_null(ctx);
+	opts.known.sz = 3;
+	assert_int_equal(morph_ctx_new(&opts.known, &ctx), -EINVAL);
+	opts.known.sz = sizeof(size_t);	/* a program of a time when there were no options */
+	opts.known.reserved = 1;
+	assert_int_equal(morph_ctx_new(&opts.known, &ctx), 0);
+	morph_ctx_free(ctx);
+	opts.known.sz = sizeof(opts.known);
+	assert_int_equal(morph_ctx_new(&opts.known, &ctx), -EINVAL);
+}
+
+static void recording_and_replay_exclude_each_other(void **state)
+{
+	MORPH_OPTS(morph_ctx_opts, opts, .record_path = "a", .replay_path = "b");
+	struct morph_ctx *ctx;
+
+	(void)state;
+	assert_int_equal(morph_ctx_new(&opts, &ctx), -EINVAL);
+	opts.record_path = NULL;
+	opts.replay_path = "/nonexistent/recording";
+	assert_int_equal(morph_ctx_new(&opts, &ctx), -ENOENT);
+	opts.replay_path = NULL;
+	opts.record_path = "/nonexistent/recording";
+	assert_int_equal(morph_ctx_new(&opts, &ctx), -ENOENT);
+}
+
+static void freeing_nothing_is_allowed(void **state)
+{
+	(void)state;
+	morph_ctx_free(NULL);
+	morph_object_free(NULL);
+	morph_list_free(NULL);
+	morph_fabric_close(NULL);
+	morph_slice_request_free(NULL);
+	morph_slice_close(NULL);
+	morph_txn_free(NULL);
+	morph_events_free(NULL);
+	morph_monitor_free(NULL);
+	morph_watch_free(NULL);
+	assert_int_equal(morph_list_count(NULL), 0);
+	assert_string_equal(morph_library_version(), "0.1.0");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_are_those_of_the_abi),
+		cmocka_unit_test(words_are_found_whatever_their_case),
+		cmocka_unit_test(every_word_has_its_value),
+		cmocka_unit_test(schemas_have_every_attribute_once),
+		cmocka_unit_test(numbers_are_numbers_only),
+		cmocka_unit_test(uuids_are_read_in_both_forms),
+		cmocka_unit_test(unknown_options_are_refused),
+		cmocka_unit_test(recording_and_replay_exclude_each_other),
+		cmocka_unit_test(freeing_nothing_is_allowed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The demo: jobs of a trace come and go on a simulated rack while its hardware fails.
+ *
+ * conductor   keeps the queue, starts a process for each job, pumps their notes
+ * tenant      the process of one job: slice, ring, checks of its own light, release
+ * failures    the seeded plan, what is broken when, and how each failure ended
+ * light       reads the simulator's hardware, which believes nothing that the core says
+ * tell        progress, and the record of the run as JSON
+ */
+#ifndef SELFTESTS_DEMO_H
+#define SELFTESTS_DEMO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "fabric.h"
+
+#define JOBS_MAX	512u
+#define RANKS_MAX	64u
+#define PORTS_MAX	1024u
+#define FAILURES_MAX	96u
+#define FAILOVERS_MAX	256u
+#define VIOLATIONS_MAX	64u
+#define NO_JOB		0xffffffffu
+
+/* ------------------------------------------------------------- between processes */
+
+/* A circuit, as its tenant knows it. */
+struct beam {
+	uint32_t circuit, state, tx, rx;	/* ports: accelerator * planes + plane */
+	uint64_t lanes;
+	uint32_t fibre, tile;			/* first guide of that class on its way, or MORPH_ANY */
+};
+
+/*
+ * What a tenant last knew of its slice, in memory that it shares with the conductor.
+ * version is odd while the tenant writes.
+ */
+struct view {
+	uint32_t version;
+	uint32_t slice, state, ranks, circuits;
+	uint64_t generation;
+	uint32_t accelerator[RANKS_MAX], spare[RANKS_MAX];
+	struct beam beam[RANKS_MAX];
+	uint32_t txn;
+	uint32_t checks;			/* of its own light, that came out right */
+	uint32_t reason;			/* enum morph_reason of a refusal */
+	char detail[160];
+};
+
+enum order_verb {
+	ORDER_END,		/* release everything and exit */
+	ORDER_MOVE,		/* move the first circuit to other planes */
+	ORDER_PREPARE,		/* the same, prepared only */
+	ORDER_COMMIT,		/* commit what was prepared */
+};
+
+enum note_kind {
+	NOTE_READY,		/* slice and ring are there, the light is right */
+	NOTE_REFUSED,		/* value: errno; reason and detail in the view */
+	NOTE_EVENT,
+	NOTE_DONE,		/* an order was carried out; value: 0 or errno, extra: outcome */
+	NOTE_WRONG,		/* what the tenant saw must not be; detail says what */
+};
+
+/* Small enough that pipes pass it whole. */
+struct note {
+	uint32_t job, kind, value, extra;
+	char detail[160];
+	struct morph_event event;
+};
+
+/* ------------------------------------------------------------------ the conductor */
+
+enum stage {
+	STAGE_AHEAD,		/* has not arrived */
+	STAGE_QUEUED,
+	STAGE_STARTING,
+	STAGE_RUNNING,
+	STAGE_ENDING,
+	STAGE_SERVED,
+	STAGE_REFUSED,
+	STAGE_KILLED,
+	STAGE_LOST,		/* exited unasked */
+};
+
+struct job {
+	double arrival_s, duration_s;		/* of the trace */
+	uint32_t accelerators;
+	bool drawn;
+	enum stage stage;
+	long long arrives_ms, ends_ms, queued_ms, started_ms;
+	pid_t pid;
+	int orders;				/* socket to the tenant */
+	struct view *view;
+	bool held;				/* a failure is being tried on it: it may not end */
+	bool waited;
+	bool hurt;				/* its slice is being repaired, or degraded */
+	bool was_hurt;
+	int done;				/* of the last order: -1 none yet, 0, errno */
+	uint32_t outcome;			/* of the last order */
+	uint32_t refused_reason;
+	char refused_detail[160];
+};
+
+/* One thing that was broken, and what came of it. */
+struct failure {
+	const char *kind;
+	char target[64];
+	uint32_t job;
+	uint64_t injected_ns;			/* CLOCK_BOOTTIME */
+	uint64_t took_ns;			/* until verified and told, or until free and dark */
+	uint32_t replaced, moved, degraded, recovered, revoked;
+	uint32_t part, index;			/* the core's culprit */
+	uint32_t old_accelerator, new_accelerator;
+	bool accounted, survived, skipped;
+	char end[160];				/* how it ended, and why */
+};
+
+/* One repair, from its event. */
+struct failover {
+	uint32_t job, failure, type;
+	struct morph_times times;
+	uint64_t dark_ns;
+};
+
+struct demo {
+	struct sim sim;
+	uint32_t planes, seats;			/* seats: accelerators for tenants */
+	uint32_t *guide_type;
+	struct job jobs[JOBS_MAX];
+	uint32_t jobs_count;
+	int notes;				/* read end; the other is the tenants' */
+	int notes_write;
+	const char *results;
+	uint64_t seed, chance;
+	long long begin_ms, length_ms;
+	bool gated;				/* nothing starts or ends by itself */
+
+	struct failure failures[FAILURES_MAX];
+	uint32_t failures_count, planned;
+	struct failure *now;			/* the one that is being tried */
+	struct failover failovers[FAILOVERS_MAX];
+	uint32_t failovers_count;
+
+	/* occupancy: seats held, over time */
+	long long measured_from_ms, measured_until_ms, sampled_ms;
+	double held_ms;
+	uint32_t held_least, held_most, waited;
+
+	uint32_t light_checks, tenant_checks, quiet_skipped, snapshots;
+	bool pictures_before, pictures_after;
+	char violations[VIOLATIONS_MAX][200];
+	uint32_t violations_count;
+	long long final_free, final_spares, final_slices;
+	long long ledger_held, ledger_pins;
+	uint32_t mended_guides;
+};
+
+extern struct demo demo;
+
+/* Something that must never be; the demo goes on, and fails in the end. */
+void violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Numbers from the seed, always the same. */
+uint32_t chance(uint32_t below);
+uint64_t boottime_ns(void);
+/* Go on with everything until done(arg), at most so long; whether it was done. */
+bool pump(bool (*done)(const void *arg), const void *arg, int timeout_ms);
+void pump_for(int ms);
+bool order(struct job *job, enum order_verb verb);
+/* A copy of what the tenant knows that is not torn. */
+struct view view_of(const struct job *job);
+uint32_t jobs_at(enum stage stage);
+uint32_t seats_held(void);
+/* Stop starts and ends, wait until none is under way. */
+void gate(void);
+void ungate(void);
+
+/* tenant.c */
+int tenant_main(uint32_t number, struct job *job, int orders);
+const char *outcome_name(uint32_t outcome);
+
+/* failures.c */
+void failures_plan(void);
+/* Carry out what the plan has for this moment; true if there was something. */
+bool failures_step(void);
+void failures_event(struct job *job, const struct morph_event *event);
+
+/* breakage.c: each kind of failure. */
+struct failure *failure_begin(const char *kind, struct job *job);
+void failure_end(struct failure *failure, bool survived, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void mend(void);
+struct recipe {
+	const char *name;
+	uint32_t times;
+	bool (*run)(const char *name);
+};
+extern const struct recipe recipes[];
+extern const uint32_t recipes_count;
+
+/* light.c */
+struct lit {
+	uint64_t lit[PORTS_MAX], locked[PORTS_MAX];
+};
+bool light_read(struct lit *lit);
+/* Is the light of one slice right: its circuits lit and locked, its other receivers dark. */
+bool light_matches(const struct view *view, const struct lit *lit, uint32_t planes, char *what,
+		   size_t bytes);
+bool light_dark(const struct lit *lit, const uint32_t *accelerators, uint32_t count);
+/* All slices together, and nothing else; at a quiet moment. */
+void light_check_fabric(void);
+/* The hardware and the circuits, for a tracer that knows neither core nor simulator. */
+void light_snapshot(void);
+
+/* tell.c */
+void tell_progress(bool last);
+bool tell_record(const char *path);
+
+#endif /* SELFTESTS_DEMO_H */
