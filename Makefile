@@ -59,7 +59,7 @@ demo: deps
 	@tools/demo/run
 
 bench: modules-6.1 profiles lib tools selftests
-	@selftests/vm/bench
+	@selftests/bench/run
 
 # --- the machine ------------------------------------------------------------------------------------------------------
 

@@ -534,7 +534,7 @@ enum morph_txn_kind {
 /* One change of a transaction, resolved. */
 struct morph_item {
 	struct morph_change change;	/* as asked; status and results are filled in */
-	const u32 *guides;		/* explicit path, or NULL; kernel memory, owned by the txn */
+	const u32 *guides;		/* explicit path, or NULL; owned by the transaction */
 	struct morph_circuit *circuit;
 	struct morph_route *old;	/* REMOVE, MOVE; NULL for ADD */
 	struct morph_route *new;	/* ADD, MOVE; NULL for REMOVE */
@@ -567,6 +567,7 @@ struct morph_txn {
 	struct morph_item *items;
 	bool staged;			/* claims are held */
 	bool keep_old;			/* committed under a lease */
+	u32 queued_from;		/* outcome to go on from when a queued step runs, or 0 */
 	u64 lease_until_ns;		/* CLOCK_BOOTTIME */
 	struct hrtimer lease_timer;
 	struct work_struct lease_work;
@@ -680,7 +681,10 @@ void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit 
 /* A repair's transaction that did not come to pass, or is done. fabric->lock held. */
 void morph_repair_free_txn(struct morph_txn *txn);
 void morph_repair_tell_failing(struct morph_slice *slice, u32 rank);
-/* Replace all failed ranks that may be: 0, or why some were not. fabric->lock held, dropped meanwhile. */
+/*
+ * Replace all failed ranks that may be: 0, or why some were not. fabric->lock held,
+ * dropped while the device works.
+ */
 int morph_failover_run(struct morph_slice *slice);
 u64 morph_txn_longest_dark(const struct morph_txn *txn);
 
@@ -751,7 +755,8 @@ void morph_event_hangup(struct morph_slice *slice);
 struct morph_file *morph_file_alloc(struct morph_slice *slice);
 void morph_file_free(struct morph_file *file);
 ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t bytes, bool nonblock);
-__poll_t morph_file_poll(struct morph_file *file, struct file *filp, struct poll_table_struct *wait);
+__poll_t morph_file_poll(struct morph_file *file, struct file *filp,
+			 struct poll_table_struct *wait);
 
 /* --------------------------------------------------------------- chardev.c */
 

@@ -54,8 +54,9 @@ static void blame(struct exec *exec, u32 index)
 
 static int refuse_device(struct exec *exec, int error, const char *step)
 {
-	return morph_refuse(&exec->txn->refusal, error,
-			    error == -ETIMEDOUT ? MORPH_REASON_TIMEOUT : MORPH_REASON_HARDWARE, 0, 0,
+	u32 reason = error == -ETIMEDOUT ? MORPH_REASON_TIMEOUT : MORPH_REASON_HARDWARE;
+
+	return morph_refuse(&exec->txn->refusal, error, reason, 0, 0,
 			    "the device failed to %s: error %d", step, error);
 }
 
@@ -67,13 +68,13 @@ static int exec_program(struct exec *exec)
 	u32 wrong;
 	int ret;
 
-	ret = morph_exec_set_elements(exec->fabric, &txn->times, txn->settings, exec->early);
+	ret = exec_set_elements(exec->fabric, &txn->times, txn->settings, exec->early);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
-	ret = morph_exec_set_lasers(exec, BREAK_OLD);
+	ret = exec_set_lasers(exec, BREAK_OLD);
 	if (ret < 0)
 		return refuse_device(exec, ret, "switch lasers off");
-	ret = morph_exec_set_elements(exec->fabric, &txn->times, txn->settings + exec->early, exec->late);
+	ret = exec_set_elements(exec->fabric, &txn->times, txn->settings + exec->early, exec->late);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
 	exec->told = true;
@@ -85,7 +86,7 @@ static int exec_program(struct exec *exec)
 		if (ret)
 			return refuse_device(exec, ret, "settle");
 	}
-	ret = morph_exec_verify(exec, LIGHT_NEW, false, &wrong);
+	ret = exec_verify(exec, LIGHT_NEW, false, &wrong);
 	phase_end(exec, MORPH_PHASE_VERIFY, begin);
 	if (!ret)
 		return 0;
@@ -105,7 +106,7 @@ static int exec_light(struct exec *exec)
 	u32 wrong;
 	int ret;
 
-	ret = morph_exec_set_lasers(exec, LIGHT_NEW);
+	ret = exec_set_lasers(exec, LIGHT_NEW);
 	begin = phase_end(exec, MORPH_PHASE_PROGRAM, begin);
 	if (ret < 0)
 		return refuse_device(exec, ret, "switch lasers on");
@@ -116,9 +117,9 @@ static int exec_light(struct exec *exec)
 		if (ret)
 			return refuse_device(exec, ret, "lock");
 	}
-	ret = morph_exec_verify(exec, LIGHT_NEW, true, &wrong);
+	ret = exec_verify(exec, LIGHT_NEW, true, &wrong);
 	if (!ret) {
-		ret = morph_exec_verify_neighbours(exec);
+		ret = exec_verify_neighbours(exec);
 		phase_end(exec, MORPH_PHASE_VERIFY, begin);
 		if (ret)
 			morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, 0, 0,
@@ -139,7 +140,7 @@ static void quarantine_lit(struct exec *exec, enum laser_step step)
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
-		const struct morph_route *route = morph_exec_laser_route(exec, &txn->items[i], step);
+		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
 		struct morph_culprit culprit = { .part = MORPH_PART_LASER };
 
 		if (!route)
@@ -161,13 +162,13 @@ static void exec_darken_old(struct exec *exec)
 	u32 wrong;
 	int ret;
 
-	ret = morph_exec_set_lasers(exec, DARKEN_OLD);
+	ret = exec_set_lasers(exec, DARKEN_OLD);
 	begin = phase_end(exec, MORPH_PHASE_PROGRAM, begin);
 	if (!ret)
 		return;			/* none */
 	if (ret < 0)
-		morph_exec_set_lasers(exec, DARKEN_OLD);
-	if (morph_exec_verify(exec, DARKEN_OLD, false, &wrong) == -EIO)
+		exec_set_lasers(exec, DARKEN_OLD);
+	if (exec_verify(exec, DARKEN_OLD, false, &wrong) == -EIO)
 		quarantine_lit(exec, DARKEN_OLD);
 	phase_end(exec, MORPH_PHASE_VERIFY, begin);
 }
@@ -235,7 +236,7 @@ static void drop_old(struct morph_txn *txn)
 		if (!item->old)
 			continue;
 		morph_route_release(fabric, item->old);
-		parks = morph_exec_collect_parks(fabric, item->old, txn->settings, parks);
+		parks = exec_collect_parks(fabric, item->old, txn->settings, parks);
 		morph_plan_touch_route(fabric, item->old);
 		if (item->change.op == MORPH_CHANGE_REMOVE) {
 			item->circuit->route = item->old;
@@ -251,7 +252,7 @@ static void drop_old(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
-	morph_exec_run_parks(fabric, &txn->times, txn->settings, parks);
+	exec_run_parks(fabric, &txn->times, txn->settings, parks);
 	morph_repair_recover(fabric);
 }
 
@@ -263,9 +264,9 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 
 	*exec = (struct exec){ .txn = txn, .fabric = txn->fabric };
 	txn->outcome = MORPH_OUTCOME_RUNNING;
-	exec->early = morph_exec_collect_new(exec, false, 0);
-	exec->late = morph_exec_collect_new(exec, true, exec->early);
-	morph_exec_collect_neighbours(exec);
+	exec->early = exec_collect_new(exec, false, 0);
+	exec->late = exec_collect_new(exec, true, exec->early);
+	exec_collect_neighbours(exec);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -300,18 +301,18 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	if (!ret)
 		ret = exec_light(&exec);
 	if (ret && ret != -ENODEV && !exec.culprit.part)
-		morph_exec_read_back(fabric, &txn->times, txn->settings, exec.early + exec.late,
-				   exec.told);
+		exec_read_back(fabric, &txn->times, txn->settings, exec.early + exec.late,
+			       exec.told);
 	if (!ret) {
 		/* Step 5 reads the old receivers: note the new ones' power first. */
 		mutex_lock(&fabric->lock);
-		morph_exec_note_power(&exec);
+		exec_note_power(&exec);
 		mutex_unlock(&fabric->lock);
 		exec_darken_old(&exec);
 	}
 	mutex_lock(&fabric->lock);
 	if (ret) {
-		morph_exec_roll_back(&exec);
+		exec_roll_back(&exec);
 		return ret;
 	}
 	publish(&exec);
@@ -336,7 +337,7 @@ int morph_exec_revert(struct morph_txn *txn)
 	struct exec exec = { .txn = txn, .fabric = txn->fabric, .relight_all = true };
 
 	lockdep_assert_held(&txn->fabric->lock);
-	morph_exec_roll_back(&exec);
+	exec_roll_back(&exec);
 	morph_netlink_slice(txn->slice);
 	if (txn->outcome == MORPH_OUTCOME_ROLLED_BACK)
 		return 0;
@@ -366,7 +367,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 
 	lockdep_assert_held(&fabric->lock);
 	for (i = 0; i < count; i++)
-		n = morph_exec_add_laser(fabric, lasers, n, routes[i], false);
+		n = exec_add_laser(fabric, lasers, n, routes[i], false);
 	mutex_unlock(&fabric->lock);
 	ret = morph_hw_set_lasers(fabric, NULL, lasers, n);
 	if (ret && ret != -ENODEV)
@@ -385,7 +386,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 	for (i = 0; i < count; i++)
 		morph_route_release(fabric, routes[i]);
 	for (i = 0; i < count; i++)
-		parks = morph_exec_collect_parks(fabric, routes[i], settings, parks);
-	morph_exec_run_parks(fabric, NULL, settings, parks);
+		parks = exec_collect_parks(fabric, routes[i], settings, parks);
+	exec_run_parks(fabric, NULL, settings, parks);
 	return ret;
 }

@@ -25,27 +25,27 @@ enum laser_step {
 	RELIGHT_OLD,
 };
 
-u32 morph_exec_collect_new(struct exec *exec, bool late, u32 first);
-u32 morph_exec_collect_old(struct exec *exec);
-u32 morph_exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
-			 struct morph_element_setting *settings, u32 n);
-void morph_exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
-			       struct morph_element_setting *settings, u32 count, bool told);
-int morph_exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
-			struct morph_element_setting *settings, u32 count);
-void morph_exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+u32 exec_collect_new(struct exec *exec, bool late, u32 first);
+u32 exec_collect_old(struct exec *exec);
+u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
+		       struct morph_element_setting *settings, u32 n);
+void exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
+		    struct morph_element_setting *settings, u32 count, bool told);
+int exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
 		      struct morph_element_setting *settings, u32 count);
-u32 morph_exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
-		     const struct morph_route *route, bool on);
-const struct morph_route *morph_exec_laser_route(const struct exec *exec,
-					     const struct morph_item *item, enum laser_step step);
-int morph_exec_set_lasers(struct exec *exec, enum laser_step step);
-bool morph_exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
-			const struct morph_route *route);
-int morph_exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong);
-void morph_exec_note_power(struct exec *exec);
-void morph_exec_collect_neighbours(struct exec *exec);
-int morph_exec_verify_neighbours(struct exec *exec);
-void morph_exec_roll_back(struct exec *exec);
+void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+		    struct morph_element_setting *settings, u32 count);
+u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
+		   const struct morph_route *route, bool on);
+const struct morph_route *exec_laser_route(const struct exec *exec,
+					   const struct morph_item *item, enum laser_step step);
+int exec_set_lasers(struct exec *exec, enum laser_step step);
+bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
+		      const struct morph_route *route);
+int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong);
+void exec_note_power(struct exec *exec);
+void exec_collect_neighbours(struct exec *exec);
+int exec_verify_neighbours(struct exec *exec);
+void exec_roll_back(struct exec *exec);
 
 #endif /* MORPH_CORE_EXEC_H */

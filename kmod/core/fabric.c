@@ -12,7 +12,7 @@
 
 #include "core.h"
 
-DEFINE_MUTEX(morph_registry_lock);
+DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
 DEFINE_XARRAY_ALLOC(morph_fabrics);
 DEFINE_XARRAY_ALLOC1(morph_slices);
 

@@ -77,34 +77,42 @@ static int op_finish(struct morph_fabric *fabric, struct morph_op *op, int resul
 	return result;
 }
 
+/* One operation from submission to its end. */
+struct call {
+	struct morph_op op;
+	const char *name;
+	u64 begin;
+	int srcu;
+};
+
 /*
- * Submit one operation: call @method of the provider with the arguments given
- * after the cookie, and wait. The SRCU section covers the call alone, so that a
- * provider which is being removed is not held up by those who wait.
+ * The provider's operations to submit one with, or NULL when the provider is gone.
+ * The SRCU section covers the call alone, so that a provider which is being removed
+ * is not held up by those who wait.
  */
-#define HW_CALL(fabric, times, results, bytes, method, ...)				\
-({											\
-	struct morph_fabric *__f = (fabric);						\
-	struct morph_times *__t = (times);						\
-	const struct morph_fabric_ops *__ops;						\
-	struct morph_op __op;								\
-	u64 __begin;									\
-	int __idx, __ret;								\
-											\
-	op_begin(__f, &__op, results, bytes);						\
-	__idx = srcu_read_lock(&__f->srcu);						\
-	__ops = READ_ONCE(__f->ops);							\
-	__begin = ktime_get_ns();							\
-	__ret = __ops ? __ops->method(__f, __op.cookie, ##__VA_ARGS__) : -ENODEV;	\
-	if (__t)									\
-		__t->provider_ns += ktime_get_ns() - __begin;				\
-	srcu_read_unlock(&__f->srcu, __idx);						\
-	trace_morph_op_submit(__f->id, __op.cookie, #method, __ret);			\
-	__ret = op_finish(__f, &__op, __ret, op_deadline(__f));				\
-	if (__ret)									\
-		trace_morph_op_fail(__f->id, __op.cookie, #method, __ret);		\
-	__ret;										\
-})
+static const struct morph_fabric_ops *call_begin(struct morph_fabric *fabric, struct call *call,
+						 const char *name, void *results, size_t bytes)
+{
+	op_begin(fabric, &call->op, results, bytes);
+	call->name = name;
+	call->srcu = srcu_read_lock(&fabric->srcu);
+	call->begin = ktime_get_ns();
+	return READ_ONCE(fabric->ops);
+}
+
+/* What came of an operation that was submitted with @result. */
+static int call_end(struct morph_fabric *fabric, struct call *call, struct morph_times *times,
+		    int result)
+{
+	if (times)
+		times->provider_ns += ktime_get_ns() - call->begin;
+	srcu_read_unlock(&fabric->srcu, call->srcu);
+	trace_morph_op_submit(fabric->id, call->op.cookie, call->name, result);
+	result = op_finish(fabric, &call->op, result, op_deadline(fabric));
+	if (result)
+		trace_morph_op_fail(fabric->id, call->op.cookie, call->name, result);
+	return result;
+}
 
 /* Nominal time that the device needs to take @count settings. */
 static u64 write_time(struct morph_fabric *fabric, u32 count)
@@ -117,57 +125,93 @@ static u64 write_time(struct morph_fabric *fabric, u32 count)
 int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_times *times,
 			  const struct morph_element_setting *settings, u32 count)
 {
+	const struct morph_fabric_ops *ops;
+	struct call call;
+	int ret;
+
 	if (!count)
 		return 0;
 	if (times)
 		times->modelled_ns += write_time(fabric, count);
-	return HW_CALL(fabric, times, NULL, 0, set_elements, settings, count);
+	ops = call_begin(fabric, &call, "set_elements", NULL, 0);
+	ret = ops ? ops->set_elements(fabric, call.op.cookie, settings, count) : -ENODEV;
+	return call_end(fabric, &call, times, ret);
 }
 
 int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_times *times,
 			  struct morph_element_setting *settings, u32 count)
 {
+	const struct morph_fabric_ops *ops;
+	struct call call;
+	int ret;
+
 	if (!count)
 		return 0;
-	return HW_CALL(fabric, times, settings, array_size(count, sizeof(*settings)),
-		       get_elements, settings, count);
+	ops = call_begin(fabric, &call, "get_elements", settings,
+			 array_size(count, sizeof(*settings)));
+	ret = ops ? ops->get_elements(fabric, call.op.cookie, settings, count) : -ENODEV;
+	return call_end(fabric, &call, times, ret);
 }
 
 int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_times *times,
 			const struct morph_laser_setting *settings, u32 count)
 {
+	const struct morph_fabric_ops *ops;
+	struct call call;
+	int ret;
+
 	if (!count)
 		return 0;
 	if (times)
 		times->modelled_ns += write_time(fabric, count);
-	return HW_CALL(fabric, times, NULL, 0, set_lasers, settings, count);
+	ops = call_begin(fabric, &call, "set_lasers", NULL, 0);
+	ret = ops ? ops->set_lasers(fabric, call.op.cookie, settings, count) : -ENODEV;
+	return call_end(fabric, &call, times, ret);
 }
 
 int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_times *times,
 			struct morph_laser_reading *readings, u32 count)
 {
+	const struct morph_fabric_ops *ops;
+	struct call call;
+	int ret;
+
 	if (!count)
 		return 0;
-	return HW_CALL(fabric, times, readings, array_size(count, sizeof(*readings)),
-		       get_lasers, readings, count);
+	ops = call_begin(fabric, &call, "get_lasers", readings,
+			 array_size(count, sizeof(*readings)));
+	ret = ops ? ops->get_lasers(fabric, call.op.cookie, readings, count) : -ENODEV;
+	return call_end(fabric, &call, times, ret);
 }
 
 int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_times *times,
 			   struct morph_receiver_reading *readings, u32 count)
 {
+	const struct morph_fabric_ops *ops;
+	struct call call;
+	int ret;
+
 	if (!count)
 		return 0;
-	return HW_CALL(fabric, times, readings, array_size(count, sizeof(*readings)),
-		       get_receivers, readings, count);
+	ops = call_begin(fabric, &call, "get_receivers", readings,
+			 array_size(count, sizeof(*readings)));
+	ret = ops ? ops->get_receivers(fabric, call.op.cookie, readings, count) : -ENODEV;
+	return call_end(fabric, &call, times, ret);
 }
 
 int morph_hw_probe(struct morph_fabric *fabric, struct morph_times *times,
 		   struct morph_probe *probes, u32 count)
 {
+	const struct morph_fabric_ops *ops;
+	struct call call;
+	int ret;
+
 	if (!count)
 		return 0;
-	return HW_CALL(fabric, times, probes, array_size(count, sizeof(*probes)),
-		       probe, probes, count);
+	ops = call_begin(fabric, &call, "probe", probes,
+			 array_size(count, sizeof(*probes)));
+	ret = ops ? ops->probe(fabric, call.op.cookie, probes, count) : -ENODEV;
+	return call_end(fabric, &call, times, ret);
 }
 
 /* Sleep for @ns of CLOCK_MONOTONIC; short waits spin no longer than the time asked. */

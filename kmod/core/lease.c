@@ -97,33 +97,57 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 	return ret;
 }
 
-int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_refusal *refusal)
+/* The lease has run out: back to the old configuration. The slice has been entered. */
+static void expire(struct morph_txn *txn)
 {
-	struct morph_fabric *fabric = txn->fabric;
-	struct morph_slice *slice;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	if (txn->outcome == MORPH_OUTCOME_PREPARED) {
+		end_prepared(txn, MORPH_OUTCOME_EXPIRED, -ETIME);
+	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
+		ret = morph_exec_revert(txn);
+		morph_txn_end(txn, ret ? txn->outcome : MORPH_OUTCOME_EXPIRED, ret ? ret : -ETIME);
+	}
+}
+
+/* Enter the slice and take the step. fabric->lock held, dropped meanwhile. */
+static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
+		       struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = txn->slice;
+	int ret;
+
 	ret = step_check(txn, verb, refusal);
 	if (ret)
-		goto out_unlock;
-	slice = txn->slice;
+		return ret;
 	kref_get(&slice->kref);
 	ret = morph_slice_enter(slice, false);
 	if (ret)
 		goto out_put;
 	/* The lock was perhaps dropped: look again. */
 	ret = step_check(txn, verb, refusal);
-	if (!ret)
+	if (!ret && !morph_txn_lease_left(txn)) {
+		lease_stop(txn);
+		expire(txn);
+		ret = step_check(txn, verb, refusal);
+	} else if (!ret) {
 		ret = step_entered(txn, verb, lease_ns);
+	}
 	if (ret && txn->refusal.error && !refusal->error)
 		*refusal = txn->refusal;
 	morph_slice_leave(slice);
 out_put:
-	mutex_unlock(&fabric->lock);
 	morph_slice_put(slice);
 	return ret;
-out_unlock:
+}
+
+int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = step_locked(txn, verb, lease_ns, refusal);
 	mutex_unlock(&fabric->lock);
 	return ret;
 }
@@ -137,12 +161,34 @@ struct queued_step {
 	u64 lease_ns;
 };
 
+/* A step that was queued is no longer: the transaction stands where it stood before. */
+static bool unqueue(struct morph_txn *txn)
+{
+	if (!txn->queued_from)
+		return false;
+	txn->outcome = txn->queued_from;
+	txn->queued_from = 0;
+	return true;
+}
+
 static void step_work(struct work_struct *work)
 {
 	struct queued_step *step = container_of(work, struct queued_step, work);
 	struct morph_refusal refusal = {};
+	int ret;
 
-	morph_txn_step(step->txn, step->verb, step->lease_ns, &refusal);
+	mutex_lock(&step->fabric->lock);
+	if (!unqueue(step->txn))
+		goto out;		/* revoked meanwhile */
+	ret = step_locked(step->txn, step->verb, step->lease_ns, &refusal);
+	/* One that could not be taken leaves the transaction as it was; say why. */
+	if (ret && morph_txn_lease_left(step->txn)) {
+		step->txn->status = ret;
+		step->txn->refusal = refusal;
+		morph_netlink_txn(step->txn);
+	}
+out:
+	mutex_unlock(&step->fabric->lock);
 	morph_txn_put(step->txn);
 	put_device(&step->fabric->dev);
 	kfree(step);
@@ -159,14 +205,22 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "verb must be 1 (commit), 2 (confirm) or 3 (revert), not %u",
 				    verb);
-	mutex_lock(&fabric->lock);
-	ret = step_check(txn, verb, refusal);
-	mutex_unlock(&fabric->lock);
-	if (ret)
-		return ret;
 	step = kzalloc(sizeof(*step), GFP_KERNEL_ACCOUNT);
 	if (!step)
 		return -ENOMEM;
+	mutex_lock(&fabric->lock);
+	ret = step_check(txn, verb, refusal);
+	if (!ret) {
+		/* Until the step has run, those who ask are told that it is under way. */
+		txn->queued_from = txn->outcome;
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		txn->status = 0;
+	}
+	mutex_unlock(&fabric->lock);
+	if (ret) {
+		kfree(step);
+		return ret;
+	}
 	INIT_WORK(&step->work, step_work);
 	get_device(&fabric->dev);
 	step->fabric = fabric;
@@ -198,15 +252,9 @@ static void lease_work_fn(struct work_struct *work)
 		goto out;		/* it ended while the timer fired */
 	kref_get(&slice->kref);
 	morph_slice_enter(slice, true);
-	if (morph_txn_lease_left(txn)) {
-		/* a step came first and has a lease of its own */
-	} else if (txn->outcome == MORPH_OUTCOME_PREPARED) {
-		end_prepared(txn, MORPH_OUTCOME_EXPIRED, -ETIME);
-	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
-		int ret = morph_exec_revert(txn);
-
-		morph_txn_end(txn, ret ? txn->outcome : MORPH_OUTCOME_EXPIRED, ret ? ret : -ETIME);
-	}
+	/* A step that came first has a lease of its own; one that is queued looks itself. */
+	if (!morph_txn_lease_left(txn))
+		expire(txn);
 	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
 	morph_slice_put(slice);
@@ -236,6 +284,7 @@ void morph_txn_revoke_slice(struct morph_slice *slice)
 	lockdep_assert_held(&slice->fabric->lock);
 	list_for_each_entry_safe(txn, next, &slice->txns, node) {
 		lease_stop(txn);
+		unqueue(txn);
 		if (txn->outcome == MORPH_OUTCOME_PREPARED) {
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
 		} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {

@@ -5,7 +5,7 @@
 /* ------------------------------------------------------------------ elements */
 
 /* Settings of new routes that hardware does not have yet. fabric->lock held. */
-u32 morph_exec_collect_new(struct exec *exec, bool late, u32 first)
+u32 exec_collect_new(struct exec *exec, bool late, u32 first)
 {
 	struct morph_fabric *fabric = exec->fabric;
 	u32 n = first, i, h;
@@ -31,7 +31,7 @@ u32 morph_exec_collect_new(struct exec *exec, bool late, u32 first)
 }
 
 /* Settings that give old routes back the elements which were turned. fabric->lock held. */
-u32 morph_exec_collect_old(struct exec *exec)
+u32 exec_collect_old(struct exec *exec)
 {
 	u32 n = 0, i, h;
 
@@ -54,8 +54,8 @@ u32 morph_exec_collect_old(struct exec *exec)
  * Elements of a route that nobody claims any more are to be parked. Until they are,
  * a guard pin holds them in their parking state. fabric->lock held.
  */
-u32 morph_exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
-			 struct morph_element_setting *settings, u32 n)
+u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
+		       struct morph_element_setting *settings, u32 n)
 {
 	struct optics_state *ledger = fabric->ledger;
 	u32 h;
@@ -81,8 +81,8 @@ u32 morph_exec_collect_parks(struct morph_fabric *fabric, const struct morph_rou
  * What hardware says about elements that may not have obeyed. Only those that had
  * been told without an error are to blame for it. No lock held.
  */
-void morph_exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
-			       struct morph_element_setting *settings, u32 count, bool told)
+void exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
+		    struct morph_element_setting *settings, u32 count, bool told)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
 	u32 i, wanted;
@@ -103,8 +103,8 @@ void morph_exec_read_back(struct morph_fabric *fabric, struct morph_times *times
 }
 
 /* Program elements and remember what they were told. No lock held. */
-int morph_exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
-			struct morph_element_setting *settings, u32 count)
+int exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+		      struct morph_element_setting *settings, u32 count)
 {
 	u32 i;
 	int ret;
@@ -121,9 +121,9 @@ int morph_exec_set_elements(struct morph_fabric *fabric, struct morph_times *tim
 	return 0;
 }
 
-/* Park what morph_exec_collect_parks() has guarded. fabric->lock held, dropped meanwhile. */
-void morph_exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
-		      struct morph_element_setting *settings, u32 count)
+/* Park what exec_collect_parks() has guarded. fabric->lock held, dropped meanwhile. */
+void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+		    struct morph_element_setting *settings, u32 count)
 {
 	u32 i;
 	int ret;
@@ -131,12 +131,12 @@ void morph_exec_run_parks(struct morph_fabric *fabric, struct morph_times *times
 	if (!count)
 		return;
 	mutex_unlock(&fabric->lock);
-	ret = morph_exec_set_elements(fabric, times, settings, count);
+	ret = exec_set_elements(fabric, times, settings, count);
 	if (ret && ret != -ENODEV) {
 		/* Once more, for a passing error; then hardware is asked what it did. */
-		ret = morph_exec_set_elements(fabric, times, settings, count);
+		ret = exec_set_elements(fabric, times, settings, count);
 		if (ret)
-			morph_exec_read_back(fabric, times, settings, count, false);
+			exec_read_back(fabric, times, settings, count, false);
 	}
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++)
@@ -146,8 +146,8 @@ void morph_exec_run_parks(struct morph_fabric *fabric, struct morph_times *times
 /* -------------------------------------------------------------------- lasers */
 
 /* Add a change of one route's lasers to the list. fabric->lock held. */
-u32 morph_exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
-		     const struct morph_route *route, bool on)
+u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
+		   const struct morph_route *route, bool on)
 {
 	u64 *lit = &fabric->tx_on[route->path.tx];
 
@@ -161,8 +161,8 @@ u32 morph_exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting
 }
 
 /* The route whose lasers a step switches for this item, or NULL. */
-const struct morph_route *morph_exec_laser_route(const struct exec *exec,
-					     const struct morph_item *item, enum laser_step step)
+const struct morph_route *exec_laser_route(const struct exec *exec,
+					   const struct morph_item *item, enum laser_step step)
 {
 	switch (step) {
 	case BREAK_OLD:
@@ -181,7 +181,7 @@ const struct morph_route *morph_exec_laser_route(const struct exec *exec,
 }
 
 /* Returns how many settings were submitted, or a negative errno. No lock held. */
-int morph_exec_set_lasers(struct exec *exec, enum laser_step step)
+int exec_set_lasers(struct exec *exec, enum laser_step step)
 {
 	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
 	struct morph_fabric *fabric = exec->fabric;
@@ -193,11 +193,11 @@ int morph_exec_set_lasers(struct exec *exec, enum laser_step step)
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
-		const struct morph_route *route = morph_exec_laser_route(exec, item, step);
+		const struct morph_route *route = exec_laser_route(exec, item, step);
 
 		if (!route)
 			continue;
-		n = morph_exec_add_laser(fabric, txn->lasers, n, route, on);
+		n = exec_add_laser(fabric, txn->lasers, n, route, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
 			item->dark_since_ns = now;
 		if (step == LIGHT_NEW)

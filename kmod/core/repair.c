@@ -147,7 +147,8 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 {
 	if (!circuit->listed || circuit->pending)
 		return false;
-	if (morph_rank_failed(slice, circuit->src_rank) || morph_rank_failed(slice, circuit->dst_rank))
+	if (morph_rank_failed(slice, circuit->src_rank) ||
+	    morph_rank_failed(slice, circuit->dst_rank))
 		return false;
 	return circuit->dark || !morph_route_sound(slice->fabric, circuit->route);
 }
@@ -244,6 +245,8 @@ static void fail_dark_circuits(struct morph_slice *slice)
 
 		if (!circuit->listed || circuit->state == MORPH_CIRCUIT_FAILED || !dark)
 			continue;
+		/* Should its accelerator come back, its light is read before it is believed. */
+		circuit->dark = true;
 		circuit->state = MORPH_CIRCUIT_FAILED;
 		morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
 		event.circuit = circuit->id;

@@ -11,24 +11,24 @@ static int relight(struct exec *exec)
 	u32 count, wrong;
 	int ret;
 
-	if (morph_exec_set_lasers(exec, DARKEN_NEW) < 0)
-		morph_exec_set_lasers(exec, DARKEN_NEW);
+	if (exec_set_lasers(exec, DARKEN_NEW) < 0)
+		exec_set_lasers(exec, DARKEN_NEW);
 	mutex_lock(&fabric->lock);
-	count = morph_exec_collect_old(exec);
+	count = exec_collect_old(exec);
 	mutex_unlock(&fabric->lock);
-	ret = morph_exec_set_elements(fabric, times, exec->txn->settings, count);
+	ret = exec_set_elements(fabric, times, exec->txn->settings, count);
 	if (ret)
-		ret = morph_exec_set_elements(fabric, times, exec->txn->settings, count);
+		ret = exec_set_elements(fabric, times, exec->txn->settings, count);
 	if (ret && ret != -ENODEV)
-		morph_exec_read_back(fabric, times, exec->txn->settings, count, false);
+		exec_read_back(fabric, times, exec->txn->settings, count, false);
 	if (count)
 		morph_hw_wait(fabric, params->settle_ns);
-	ret = morph_exec_set_lasers(exec, RELIGHT_OLD);
+	ret = exec_set_lasers(exec, RELIGHT_OLD);
 	if (ret < 0)
-		ret = morph_exec_set_lasers(exec, RELIGHT_OLD);
+		ret = exec_set_lasers(exec, RELIGHT_OLD);
 	if (ret > 0)
 		morph_hw_wait(fabric, params->relock_ns);
-	return morph_exec_verify(exec, RELIGHT_OLD, true, &wrong);
+	return exec_verify(exec, RELIGHT_OLD, true, &wrong);
 }
 
 /* Which old circuits are lit after relight(): its last readings tell. */
@@ -36,9 +36,9 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 {
 	struct morph_item *item = &exec->txn->items[index];
 
-	if (!morph_exec_laser_route(exec, item, RELIGHT_OLD))
+	if (!exec_laser_route(exec, item, RELIGHT_OLD))
 		return !item->dead;	/* it was never touched */
-	return morph_exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
+	return exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
 }
 
 /* Settle the ledger after relight(). fabric->lock held. Returns whether all is as before. */
@@ -68,7 +68,7 @@ static bool restore(struct exec *exec, int relit)
 		circuit->listed = true;
 		lit = (!relit || relit == -EIO) && old_is_lit(exec, i, &n);
 		if (relit && relit != -EIO)
-			lit = !item->dead && !morph_exec_laser_route(exec, item, RELIGHT_OLD);
+			lit = !item->dead && !exec_laser_route(exec, item, RELIGHT_OLD);
 		circuit->state = lit ? MORPH_CIRCUIT_LIT : MORPH_CIRCUIT_FAILED;
 		circuit->dark = !lit;
 		if (!lit && !item->dead)
@@ -85,8 +85,8 @@ static void drop_new(struct morph_txn *txn)
 
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
-			parks = morph_exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
-	morph_exec_run_parks(fabric, &txn->times, txn->settings, parks);
+			parks = exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
+	exec_run_parks(fabric, &txn->times, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -133,7 +133,7 @@ static void tell_broken(struct morph_txn *txn)
 }
 
 /* Everything back as it was, proven. fabric->lock held, dropped meanwhile. */
-void morph_exec_roll_back(struct exec *exec)
+void exec_roll_back(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
 	struct morph_fabric *fabric = exec->fabric;

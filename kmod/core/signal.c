@@ -69,11 +69,12 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 {
 	struct morph_culprit culprit = { MORPH_PART_RECEIVER, signal->index, signal->lanes };
 	struct morph_link *link;
+	u32 guide;
 
 	if (signal->index >= fabric->graph->ports_count)
 		return;
-	hlist_for_each_entry(link, &fabric->guide_routes[fabric->graph->rx_guide[signal->index] >> 1],
-			     node) {
+	guide = fabric->graph->rx_guide[signal->index] >> 1;
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
 		struct morph_circuit *circuit = link->route->circuit;
 
 		if (link->route->role == MORPH_ROUTE_PLAN || !circuit ||

@@ -143,7 +143,8 @@ static int check_params(struct morph_fabric *fabric, const struct morph_slice_pa
 	if (params->spare_policy > MORPH_SPARES_LIST)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "spare policy must be 0 (host), 1 (any) or 2 (list)");
-	if ((params->spare_policy == MORPH_SPARES_LIST) != (params->spares_count != 0))
+	if (params->spare_policy == MORPH_SPARES_LIST ? !params->spares_count :
+							params->spares_count)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "a list of spares goes with the spare policy list, and only with it");
 	if (params->mode & ~0777 || (params->mode && !params->name[0]))
@@ -280,7 +281,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	fabric->slices_count++;
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
-	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);	/* reserved: no allocation */
+	/* The number is reserved, so this allocates nothing. */
+	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
 	morph_plan_touch_slice(slice);
 	morph_netlink_slice(slice);
 	return 0;
@@ -290,6 +292,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 static int slice_prepare(struct morph_slice *slice, const struct morph_slice_params *params,
 			 struct morph_refusal *refusal)
 {
+	static u32 next_number;		/* lock of morph_slices */
 	int ret;
 
 	ret = copy_spares(slice, params, refusal);
@@ -298,7 +301,10 @@ static int slice_prepare(struct morph_slice *slice, const struct morph_slice_par
 	slice->user = morph_user_get(params->uid);
 	if (!slice->user)
 		return -ENOMEM;
-	return xa_alloc(&morph_slices, &slice->number, NULL, XA_LIMIT(1, 0x7fffffff), GFP_KERNEL);
+	/* In turn: what still bears the number of a slice that ended is not the next one's. */
+	ret = xa_alloc_cyclic(&morph_slices, &slice->number, NULL, XA_LIMIT(1, 0x7fffffff),
+			      &next_number, GFP_KERNEL);
+	return ret < 0 ? ret : 0;
 }
 
 int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_params *params,

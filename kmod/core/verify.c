@@ -11,7 +11,7 @@ static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
-		const struct morph_route *route = morph_exec_laser_route(exec, &txn->items[i], step);
+		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
 
 		if (!route)
 			continue;
@@ -25,8 +25,8 @@ static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 }
 
 /* Does a receiver see what it shall see of a route? */
-bool morph_exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
-			const struct morph_route *route)
+bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
+		      const struct morph_route *route)
 {
 	s32 window = fabric->graph->params.window_mdb;
 
@@ -42,11 +42,12 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
-		const struct morph_route *route = morph_exec_laser_route(exec, &txn->items[i], step);
+		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
 
 		if (!route)
 			continue;
-		if (lit ? !morph_exec_reading_lit(exec->fabric, &txn->reads[n], route) : txn->reads[n].lit)
+		if (lit != exec_reading_lit(exec->fabric, &txn->reads[n], route) ||
+		    (!lit && txn->reads[n].lit))
 			return i;
 		n++;
 	}
@@ -57,7 +58,7 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
  * Read until every receiver of the step is lit, or dark, but not longer than the
  * profile's deadline allows: light that is late is a fault.
  */
-int morph_exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
+int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 {
 	const struct optics_params *params = &exec->fabric->graph->params;
 	u64 pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL);
@@ -83,7 +84,7 @@ int morph_exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wr
 }
 
 /* Remember what was read, for those who look at the circuits. fabric->lock held. */
-void morph_exec_note_power(struct exec *exec)
+void exec_note_power(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
 	u64 now = ktime_get_boottime_ns();
@@ -155,7 +156,7 @@ static void follow(struct exec *exec, u32 element, u32 port)
 }
 
 /* Every lit receiver that a turned element reaches. fabric->lock held. */
-void morph_exec_collect_neighbours(struct exec *exec)
+void exec_collect_neighbours(struct exec *exec)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	u32 i, port;
@@ -170,7 +171,7 @@ void morph_exec_collect_neighbours(struct exec *exec)
 }
 
 /* -EIO when somebody else's light has suffered. No lock held. */
-int morph_exec_verify_neighbours(struct exec *exec)
+int exec_verify_neighbours(struct exec *exec)
 {
 	struct morph_receiver_reading *reads = exec->txn->reads + 2 * exec->txn->count;
 	u32 i;

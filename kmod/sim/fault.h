@@ -42,7 +42,6 @@ enum sim_fault_type {
 #define SIM_FAULT(name, ...) SIM_FAULT_##name,
 #include "fault_table.h"
 #undef SIM_FAULT
-	SIM_FAULT_TYPES,
 };
 
 /* A fault as it is asked for. */

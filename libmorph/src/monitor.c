@@ -139,6 +139,15 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 
 /* ------------------------------------------------- the end of a transaction */
 
+/* What is waited for: that a transaction leaves all of these outcomes. */
+struct wanted {
+	uint32_t fabric;
+	uint32_t txn;
+	uint32_t outcomes;	/* mask, by enum morph_outcome */
+};
+
+#define OUTCOME(outcome)	(1u << (outcome))
+
 static int64_t now_ns(void)
 {
 	struct timespec now;
@@ -147,8 +156,15 @@ static int64_t now_ns(void)
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* Has it ended? A copy of what tells so goes to @out. */
-static int look_in(const struct morph_list *list, uint32_t fabric, uint32_t txn, bool *lost,
+/* A failure is an end whatever the outcome. */
+static bool has_ended(const struct wanted *wanted, const struct morph_object *txn)
+{
+	return morph_get_txn_outcome(txn) >= 32 || morph_get_txn_status(txn) ||
+	       !(wanted->outcomes & OUTCOME(morph_get_txn_outcome(txn)));
+}
+
+/* Look for the end in notifications: a copy of what tells it goes to @out. */
+static int look_in(const struct morph_list *list, const struct wanted *wanted, bool *lost,
 		   struct morph_object **out)
 {
 	for (size_t at = 0; at < morph_list_count(list); at++) {
@@ -157,20 +173,20 @@ static int look_in(const struct morph_list *list, uint32_t fabric, uint32_t txn,
 		if (morph_object_type(object) == MORPH_OBJECT_RESYNC)
 			*lost = true;
 		if (morph_object_type(object) == MORPH_OBJECT_TXN &&
-		    morph_get_txn_fabric(object) == fabric && morph_get_txn_id(object) == txn &&
-		    morph_get_txn_outcome(object) != MORPH_OUTCOME_RUNNING)
+		    morph_get_txn_fabric(object) == wanted->fabric &&
+		    morph_get_txn_id(object) == wanted->txn && has_ended(wanted, object))
 			return morph_object_copy(object, out);
 	}
 	return 0;
 }
 
 /* Ask the kernel; *out stays NULL while it runs. */
-static int look_up(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+static int look_up(struct morph_monitor *monitor, const struct wanted *wanted,
 		   struct morph_object **out)
 {
-	int error = morph_admin_txn(monitor->ctx, fabric, txn, out);
+	int error = morph_admin_txn(monitor->ctx, wanted->fabric, wanted->txn, out);
 
-	if (!error && morph_get_txn_outcome(*out) == MORPH_OUTCOME_RUNNING) {
+	if (!error && !has_ended(wanted, *out)) {
 		morph_object_free(*out);
 		*out = NULL;
 	}
@@ -178,7 +194,7 @@ static int look_up(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
 }
 
 /* Wait for the next notifications and look into them; *out stays NULL while it runs. */
-static int look_again(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+static int look_again(struct morph_monitor *monitor, const struct wanted *wanted,
 		      int64_t timeout_ns, struct morph_object **out)
 {
 	struct morph_list *list;
@@ -190,15 +206,15 @@ static int look_again(struct morph_monitor *monitor, uint32_t fabric, uint32_t t
 	result = morph_monitor_read(monitor, &list);
 	if (result < 0)
 		return result == -EAGAIN ? 0 : result;
-	result = look_in(list, fabric, txn, &lost, out);
+	result = look_in(list, wanted, &lost, out);
 	morph_list_free(list);
 	if (!result && lost && !*out)
-		result = look_up(monitor, fabric, txn, out);
+		result = look_up(monitor, wanted, out);
 	return result;
 }
 
-MORPH_API int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
-				     int64_t timeout_ns, struct morph_object **out)
+static int wait_end(struct morph_monitor *monitor, const struct wanted *wanted, int64_t timeout_ns,
+		    struct morph_object **out)
 {
 	struct morph_object *object = NULL;
 	int64_t end;
@@ -209,21 +225,56 @@ MORPH_API int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fab
 	if (timeout_ns > LONGEST_WAIT_NS)
 		timeout_ns = LONGEST_WAIT_NS;
 	end = now_ns() + timeout_ns;
-	error = look_up(monitor, fabric, txn, &object);
+	error = look_up(monitor, wanted, &object);
 	while (!error && !object) {
 		int64_t left = timeout_ns < 0 ? -1 : end - now_ns();
 
 		if (timeout_ns >= 0 && left < 0)
 			return lm_fail(monitor->ctx, ETIMEDOUT,
-				       "transaction %u of fabric %u is still running", txn, fabric);
-		error = look_again(monitor, fabric, txn, left, &object);
+				       "transaction %u of fabric %u is still running", wanted->txn,
+				       wanted->fabric);
+		error = look_again(monitor, wanted, left, &object);
 	}
 	if (error)
 		return error;
-	error = lm_verdict(monitor->ctx, object, "transaction %u of fabric %u", txn, fabric);
+	error = lm_verdict(monitor->ctx, object, "transaction %u of fabric %u", wanted->txn,
+			   wanted->fabric);
 	if (out)
 		*out = object;
 	else
 		morph_object_free(object);
 	return error;
+}
+
+MORPH_API int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+				     int64_t timeout_ns, struct morph_object **out)
+{
+	struct wanted wanted = { fabric, txn, OUTCOME(MORPH_OUTCOME_RUNNING) };
+
+	return wait_end(monitor, &wanted, timeout_ns, out);
+}
+
+MORPH_API int morph_monitor_wait_step(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+				      uint32_t verb, int64_t timeout_ns, struct morph_object **out)
+{
+	struct wanted wanted = { fabric, txn, OUTCOME(MORPH_OUTCOME_RUNNING) };
+
+	if (out)
+		*out = NULL;
+	switch (verb) {
+	case MORPH_TXN_COMMIT:
+		wanted.outcomes |= OUTCOME(MORPH_OUTCOME_PREPARED);
+		break;
+	case MORPH_TXN_CONFIRM:
+		wanted.outcomes |= OUTCOME(MORPH_OUTCOME_UNCONFIRMED);
+		break;
+	case MORPH_TXN_REVERT:
+		wanted.outcomes |= OUTCOME(MORPH_OUTCOME_PREPARED) |
+				   OUTCOME(MORPH_OUTCOME_UNCONFIRMED);
+		break;
+	default:
+		return lm_fail(monitor->ctx, EINVAL,
+			       "%u is no step of a transaction: commit, confirm or revert", verb);
+	}
+	return wait_end(monitor, &wanted, timeout_ns, out);
 }

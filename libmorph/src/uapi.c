@@ -259,12 +259,13 @@ struct morph_object *lm_from_times(const struct morph_times *times)
 	return end(&b);
 }
 
-static struct morph_object *from_change(const struct morph_change *change)
+/* @staged: a new circuit has a number, even if nothing is lit. */
+static struct morph_object *from_change(const struct morph_change *change, bool staged)
 {
 	struct builder b = begin(MORPH_OBJECT_CHANGE);
 
 	put(&b, MORPH_A_CHANGE_OP, change->op);
-	if (change->op != MORPH_CHANGE_ADD || !change->status)
+	if (change->op != MORPH_CHANGE_ADD || (staged && !change->status))
 		put(&b, MORPH_A_CHANGE_CIRCUIT, change->circuit);
 	if (change->op == MORPH_CHANGE_ADD) {
 		put(&b, MORPH_A_CHANGE_SRC_RANK, change->src_rank);
@@ -311,6 +312,7 @@ struct morph_object *lm_from_run(const struct morph_txn_run *run, uint32_t fabri
 				 int error)
 {
 	const struct morph_change *changes = (const void *)(uintptr_t)run->changes.ptr;
+	bool staged = !error || (run->head.flags & MORPH_TXN_EACH);
 	struct builder b = begin(MORPH_OBJECT_TXN);
 
 	put(&b, MORPH_A_TXN_FABRIC, fabric);
@@ -324,7 +326,7 @@ struct morph_object *lm_from_run(const struct morph_txn_run *run, uint32_t fabri
 	put(&b, MORPH_A_TXN_GENERATION, run->out_generation);
 	put(&b, MORPH_A_TXN_SEQ, run->out_seq);
 	for (uint32_t at = 0; at < run->changes.count; at++)
-		put_object(&b, MORPH_A_TXN_CHANGE, from_change(&changes[at]));
+		put_object(&b, MORPH_A_TXN_CHANGE, from_change(&changes[at], staged));
 	put_object(&b, MORPH_A_TXN_TIMES, lm_from_times(&run->out_times));
 	return end(&b);
 }

@@ -265,6 +265,34 @@ static void an_overrun_while_waiting_asks_again(void **state)
 	morph_monitor_free(monitor);
 }
 
+/* The step is queued: the transaction is still where it was, then it is not. */
+static void answer_prepared(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, MORPH_OUTCOME_PREPARED, 0), request->nlmsg_seq);
+	fake_ack(kernel);
+	fake_queue(kernel, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_PREPARED, 0), 0);
+	fake_queue(kernel, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_UNCONFIRMED, 0), 0);
+}
+
+static void the_end_of_a_step_is_not_its_beginning(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_object *object;
+
+	(void)state;
+	fake->request = answer_prepared;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, 0, &object), 0);
+	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_PREPARED);
+	morph_object_free(object);
+	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_COMMIT, -1, &object), 0);
+	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_UNCONFIRMED);
+	morph_object_free(object);
+	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_QUERY, -1, NULL),
+			 -EINVAL);
+	morph_monitor_free(monitor);
+}
+
 static void answer_forever(struct fake *kernel, const struct nlmsghdr *request)
 {
 	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, MORPH_OUTCOME_RUNNING, 0), request->nlmsg_seq);
@@ -319,6 +347,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_overrun_is_an_object, begin, end),
 		cmocka_unit_test_setup_teardown(the_end_of_a_transaction_is_waited_for, begin, end),
 		cmocka_unit_test_setup_teardown(an_overrun_while_waiting_asks_again, begin, end),
+		cmocka_unit_test_setup_teardown(the_end_of_a_step_is_not_its_beginning, begin, end),
 		cmocka_unit_test_setup_teardown(waiting_ends, begin, end),
 		cmocka_unit_test(a_kernel_without_the_module_says_so),
 	};

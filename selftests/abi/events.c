@@ -157,16 +157,19 @@ TEST_F(events, sleeper_is_interrupted)
 {
 	struct sigaction action = { .sa_handler = nothing };
 	struct morph_event event;
+	pid_t child;
 
 	ASSERT_EQ(0, fcntl(self->slice, F_SETFL, 0));
 	sigaction(SIGUSR1, &action, NULL);
-	if (!fork()) {
+	child = fork();
+	if (!child) {
 		usleep(300000);
 		kill(getppid(), SIGUSR1);
 		_exit(0);
 	}
 	EXPECT_EQ(-1, read(self->slice, &event, sizeof(event)));
 	EXPECT_EQ(EINTR, errno);
+	waitpid(child, NULL, 0);
 }
 
 TEST_F(events, overflow_leaves_one_record)

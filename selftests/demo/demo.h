@@ -115,8 +115,9 @@ struct failure {
 	uint64_t took_ns;			/* until verified and told, or until free and dark */
 	uint32_t replaced, moved, degraded, recovered, revoked;
 	uint32_t part, index;			/* the core's culprit */
-	uint32_t old_accelerator, new_accelerator;
-	bool accounted, survived, skipped;
+	uint32_t old_accelerator, new_accelerator, bystanders;
+	uint64_t left_mbps;
+	bool accounted, survived;
 	char end[160];				/* how it ended, and why */
 };
 
@@ -181,7 +182,6 @@ void ungate(void);
 
 /* tenant.c */
 int tenant_main(uint32_t number, struct job *job, int orders);
-const char *outcome_name(uint32_t outcome);
 
 /* failures.c */
 void failures_plan(void);
@@ -189,10 +189,12 @@ void failures_plan(void);
 bool failures_step(void);
 void failures_event(struct job *job, const struct morph_event *event);
 
-/* breakage.c: each kind of failure. */
 struct failure *failure_begin(const char *kind, struct job *job);
 void failure_end(struct failure *failure, bool survived, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+void failure_drop(struct failure *failure);
+
+/* breakage.c: each kind of failure. */
 void mend(void);
 struct recipe {
 	const char *name;
@@ -219,5 +221,7 @@ void light_snapshot(void);
 /* tell.c */
 void tell_progress(bool last);
 bool tell_record(const char *path);
+const char *outcome_name(uint32_t outcome);
+const char *reason_name(uint32_t reason);
 
 #endif /* SELFTESTS_DEMO_H */

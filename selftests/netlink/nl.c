@@ -14,6 +14,9 @@
 #define SOL_NETLINK 270
 #endif
 
+/* A family's description fits; a larger buffer would make the kernel's messages larger. */
+#define CONTROL_ROOM 4096
+
 static struct nlmsghdr *request_of(struct nl *nl)
 {
 	return (struct nlmsghdr *)nl->request;
@@ -242,7 +245,7 @@ int nl_do(struct nl *nl)
 	int error = send_request(nl);
 
 	while (!error) {
-		bytes = recv(nl->fd, buffer, sizeof(buffer), 0);
+		bytes = recv(nl->fd, buffer, nl->room, 0);
 		if (bytes < 0)
 			return errno;
 		for (message = (struct nlmsghdr *)buffer; NLMSG_OK(message, bytes);
@@ -326,6 +329,7 @@ int nl_open(struct nl *nl)
 	int on = 1, error;
 
 	memset(nl, 0, sizeof(*nl));
+	nl->room = CONTROL_ROOM;
 	nl->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
 	if (nl->fd < 0)
 		return errno;
@@ -341,6 +345,7 @@ int nl_open(struct nl *nl)
 		return EPROTO;
 	nl->family = family;
 	find_group(nl);
+	nl->room = NL_ROOM;
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct nl {
 	uint16_t family;
 	uint32_t group; /* of the multicast group "monitor" */
 	uint32_t seq;
+	size_t room; /* of the buffer that replies are read into */
 
 	/* the request */
 	unsigned char request[NL_ROOM];

@@ -131,15 +131,22 @@ TEST_F(change, slice_has_what_was_asked_for)
 	EXPECT_EQ(MORPH_A_SLICE_NAME, self->nl.bad_attr);
 }
 
+/* Wait until slices are announced to have that state. */
+static bool wait_state(struct nl *monitor, unsigned int state)
+{
+	while (nl_wait(monitor, MORPH_CMD_SLICE_NTF, PATIENCE_MS))
+		if (REPLY_U32(monitor, MORPH_A_SLICE_STATE) == state)
+			return true;
+	return false;
+}
+
 TEST_F(change, slice_is_announced)
 {
 	ASSERT_TRUE(nl_wait(&self->monitor, MORPH_CMD_SLICE_NTF, PATIENCE_MS));
 	EXPECT_EQ(self->slice, REPLY_U32(&self->monitor, MORPH_A_SLICE_ID));
 	EXPECT_EQ(4, nl_count(nl_reply(&self->monitor), MORPH_A_SLICE_RANK));
 	ASSERT_EQ(0, delete (&self->nl, &self->sim, self->slice, 0));
-	do
-		ASSERT_TRUE(nl_wait(&self->monitor, MORPH_CMD_SLICE_NTF, PATIENCE_MS));
-	while (REPLY_U32(&self->monitor, MORPH_A_SLICE_STATE) != MORPH_SLICE_DYING);
+	EXPECT_TRUE(wait_state(&self->monitor, MORPH_SLICE_DYING));
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 

@@ -20,9 +20,9 @@ KVM_TRIAL_SECONDS = 12
 
 # Only warnings reach the console, which is slow; the whole log is saved when the command has ended.
 APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
-          "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60",
-          # Red zones, poison and the allocator's caller in every object that a driver may own; no shared caches.
-          "slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
+          "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60")
+# Red zones, poison and the allocator's caller in every object that a driver may own; no shared caches.
+CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
 
 class Kernel:
@@ -85,7 +85,7 @@ def share(tag, path, *options):
 
 
 class Machine:
-    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=()):
+    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS):
         self.kernel = kernel
         self.accel = accel
         self.smp = smp

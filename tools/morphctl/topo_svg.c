@@ -6,6 +6,7 @@
 #include "value.h"
 
 #define HALF (TILE_SIZE / 2)
+#define FAR (3 * TILE_SIZE)	/* further than the tile beside, on the next host */
 #define LEAST_WIDTH 560.0
 #define RED "#c62828"
 #define INK "#263238"
@@ -228,8 +229,7 @@ static void write_arrow(FILE *stream, const struct topo *topo, const struct topo
 	const char *stroke = failed ? RED : color_of(arrow->slice)->strong;
 	double dx = to->x - from->x, dy = to->y - from->y, length = hypot(dx, dy);
 	double width = arrow_width(arrow), head = 5.5 + width, bend = 11 + length * 0.09;
-	/* What passes over other tiles lets them shine through. */
-	double opacity = length > 3 * TILE_SIZE ? 0.55 : 0.88;
+	double opacity = length > FAR ? 0.6 : 0.88;
 	struct point control, begin, end, back, side;
 
 	if (length < 1)
@@ -252,6 +252,19 @@ static void write_arrow(FILE *stream, const struct topo *topo, const struct topo
 	fprintf(stream, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" stroke=\"none\"/></g>\n",
 		end.x, end.y, back.x - side.y * head * 0.5, back.y + side.x * head * 0.5,
 		back.x + side.y * head * 0.5, back.y - side.x * head * 0.5);
+}
+
+/* Those that pass other tiles lie under them, the short ones on top. */
+static void write_arrows(FILE *stream, const struct topo *topo, bool far)
+{
+	for (size_t i = 0; i < topo->arrows_count; i++) {
+		const struct topo_arrow *arrow = &topo->arrows[i];
+		const struct topo_tile *from = &topo->tiles[arrow->from];
+		const struct topo_tile *to = &topo->tiles[arrow->to];
+
+		if ((hypot(to->x - from->x, to->y - from->y) > FAR) == far)
+			write_arrow(stream, topo, arrow);
+	}
 }
 
 /* Entries of the legend, one after the other, in as many rows as it takes. */
@@ -339,10 +352,10 @@ void topo_write_svg(FILE *stream, const struct topo *topo, const char *title)
 	for (size_t i = 0; i < topo->boxes_count; i++)
 		write_box(stream, &topo->boxes[i]);
 	write_planes(stream, topo);
+	write_arrows(stream, topo, true);
 	for (size_t i = 0; i < topo->tiles_count; i++)
 		write_tile(stream, topo, &topo->tiles[i]);
-	for (size_t i = 0; i < topo->arrows_count; i++)
-		write_arrow(stream, topo, &topo->arrows[i]);
+	write_arrows(stream, topo, false);
 	/* Last, so that no arrow crosses a name. */
 	for (size_t i = 0; i < topo->tiles_count; i++)
 		write_tile_text(stream, topo, &topo->tiles[i]);

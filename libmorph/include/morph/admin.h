@@ -348,6 +348,8 @@ int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, uint32_t sl
  * @out: object of type "txn": id and outcome (running), for a dry run the verdict;
  *       may be NULL. Given on failure too, when the kernel answered
  *
+ * What was queued may have failed by the time of the reply: then so does this call.
+ *
  * Return: 0, -EINVAL (no changes; each and prepare at once; the changes do not fit
  * into one message) or as morph_txn_run().
  */
@@ -389,7 +391,7 @@ int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t pa
  * @fabric: its fabric
  * @part: enum morph_part
  * @index: which one
- * @out: object of type "hardware" with the number of the act that was queued, txn;
+ * @out: object of type "hardware", with the number of the act, txn, if one was queued;
  *       may be NULL
  *
  * Return: 0 or a negative errno.
@@ -403,7 +405,7 @@ int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t p
  * @fabric: its fabric
  * @part: enum morph_part
  * @index: which one
- * @out: object of type "hardware" with the number of the act that was queued, txn;
+ * @out: object of type "hardware", with the number of the act, txn, if one was queued;
  *       may be NULL
  *
  * Return: 0 or a negative errno.

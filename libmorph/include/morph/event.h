@@ -149,6 +149,24 @@ int morph_monitor_read(struct morph_monitor *monitor, struct morph_list **out);
 int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
 			   int64_t timeout_ns, struct morph_object **out);
 
+/**
+ * morph_monitor_wait_step() - wait for the end of a step of a prepared transaction
+ * @monitor: a monitor made before the step was queued
+ * @fabric: the fabric
+ * @txn: the number of the transaction
+ * @verb: what was queued by morph_admin_txn_step()
+ * @timeout_ns: how long
+ * @out: object of type "txn"; may be NULL. Given too when the step failed
+ *
+ * As morph_monitor_wait_txn(), but does not take for the end that the transaction is
+ * still where the step found it: prepared for a commit, unconfirmed for a
+ * confirmation, either for a reversal.
+ *
+ * Return: as morph_monitor_wait_txn(); -EINVAL for a @verb that is no step.
+ */
+int morph_monitor_wait_step(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+			    uint32_t verb, int64_t timeout_ns, struct morph_object **out);
+
 /* -------------------------------------------------------------------- watch */
 
 /**

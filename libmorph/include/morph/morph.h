@@ -66,6 +66,7 @@
 #include <morph/txn.h>
 #include <morph/event.h>
 #include <morph/admin.h>
+#include <morph/model.h>
 
 #ifdef __cplusplus
 extern "C" {

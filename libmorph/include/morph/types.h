@@ -22,6 +22,7 @@
 struct morph_ctx;
 struct morph_object;
 struct morph_list;
+struct morph_model;
 struct morph_fabric;
 struct morph_slice_request;
 struct morph_slice;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: models of fabrics, for planners. Included by <morph/morph.h>. */
+#ifndef MORPH_MODEL_H
+#define MORPH_MODEL_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Models
+ *
+ * A model is what a device profile says of a fabric, checked by the same code as in the
+ * kernel. It needs no kernel, never changes, and may be shared by threads; it is
+ * counted, and freed with its last holder.
+ */
+
+/**
+ * morph_model_load() - make a model from a profile's file
+ * @ctx: the context, for the error only
+ * @path: the file, as the kernel's firmware loader gets it
+ * @out: the model, given back by morph_model_put()
+ *
+ * Return: 0, -EINVAL (the profile breaks a rule; the text names the byte), -EFBIG,
+ * -ENOMEM, or what open() and read() say.
+ */
+int morph_model_load(struct morph_ctx *ctx, const char *path, struct morph_model **out);
+
+/**
+ * morph_model_parse() - make a model from a profile in memory
+ * @ctx: the context, for the error only
+ * @profile: the profile; not needed afterwards
+ * @bytes: its size
+ * @out: the model, given back by morph_model_put()
+ *
+ * Return: 0, -EINVAL (the profile breaks a rule; the text names the byte) or -ENOMEM.
+ */
+int morph_model_parse(struct morph_ctx *ctx, const void *profile, size_t bytes,
+		      struct morph_model **out);
+
+/**
+ * morph_model_get() - hold a model once more
+ * @model: the model
+ *
+ * Return: @model.
+ */
+struct morph_model *morph_model_get(struct morph_model *model);
+
+/**
+ * morph_model_put() - give a model back
+ * @model: the model, or NULL
+ */
+void morph_model_put(struct morph_model *model);
+
+/**
+ * morph_model_checksum() - the checksum of a model's profile
+ * @model: the model
+ *
+ * Return: its CRC-32, as in the fabric's attribute profile-checksum. Never fails.
+ */
+uint32_t morph_model_checksum(const struct morph_model *model);
+
+/**
+ * morph_model_info() - what a profile says of the fabric as a whole
+ * @ctx: the context, for the error only
+ * @model: the model
+ * @out: object of type "fabric": profile, profile-checksum, the numbers of its parts,
+ *       lane-mbps, settle-ns, relock-ns
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int morph_model_info(struct morph_ctx *ctx, const struct morph_model *model,
+		     struct morph_object **out);
+
+/**
+ * morph_model_check() - is a fabric the one that a model describes
+ * @ctx: the context, for the error only
+ * @model: the model
+ * @fabric: object of type "fabric", from a device or netlink
+ *
+ * Return: 0, or -ESTALE when the checksums of the profiles differ.
+ */
+int morph_model_check(struct morph_ctx *ctx, const struct morph_model *model,
+		      const struct morph_object *fabric);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_MODEL_H */

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The library against the real module and the simulated provider: every kind of call
+ * once, and what came of it on standard output. Run as root with a simulated fabric
+ * that nobody uses. With MORPH_RECORD set the run is recorded; "live RECORDING" plays
+ * the same program from a recording, and must print the same.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <morph/morph.h>
+
+#define SECOND	1000000000LL
+
+static struct morph_ctx *ctx;
+static struct morph_fabric *fabric;
+static struct morph_slice *slice;
+static uint32_t number;		/* of the fabric */
+
+static void print_value(const struct morph_object *object, size_t attr, size_t at);
+
+static void print(const struct morph_object *object)
+{
+	printf("%s{", morph_object_type_name(morph_object_type(object)));
+	for (size_t attr = 0; attr < morph_object_attr_count(object); attr++) {
+		printf("%s%s=", attr ? " " : "", morph_object_attr_name(object, attr));
+		for (size_t at = 0; at < morph_object_attr_values(object, attr); at++)
+			print_value(object, attr, at);
+	}
+	printf("}");
+}
+
+static void print_value(const struct morph_object *object, size_t attr, size_t at)
+{
+	const char *comma = at ? "," : "";
+	const char *text;
+
+	switch (morph_object_attr_type(object, attr)) {
+	case MORPH_ATTR_OBJECT:
+		print(morph_object_attr_object(object, attr, at));
+		break;
+	case MORPH_ATTR_SINT:
+		printf("%s%lld", comma, (long long)morph_object_attr_sint(object, attr, at));
+		break;
+	case MORPH_ATTR_UINT:
+	case MORPH_ATTR_FLAG:
+		printf("%s%llu", comma,
+		       (unsigned long long)morph_object_attr_uint(object, attr, at));
+		break;
+	default:
+		text = morph_object_attr_text(object, attr, at);
+		printf("%s%s", comma, text ? text : "?");
+	}
+}
+
+/* Tell an object and free it; @error is what the call returned. */
+static void tell(const char *what, int error, struct morph_object *object)
+{
+	printf("%s: ", what);
+	if (error < 0)
+		printf("%s ", morph_error_text(ctx));
+	if (object)
+		print(object);
+	printf("\n");
+	morph_object_free(object);
+}
+
+/* Tell how many there are and the first of them; frees the list. */
+static void tell_list(const char *what, int error, struct morph_list *list)
+{
+	printf("%s: ", what);
+	if (error < 0)
+		printf("%s ", morph_error_text(ctx));
+	printf("%zu ", morph_list_count(list));
+	if (morph_list_count(list))
+		print(morph_list_get(list, 0));
+	printf("\n");
+	morph_list_free(list);
+}
+
+/* A call that gives an object, or a list: it comes before what it gives is looked at. */
+#define TELL(what, call) do {			\
+	int error_ = (call);			\
+						\
+	tell(what, error_, object);		\
+} while (0)
+
+#define TELL_LIST(what, call) do {		\
+	int error_ = (call);			\
+						\
+	tell_list(what, error_, list);		\
+} while (0)
+
+/* A call that this program can't go on without. */
+static void must(int error, const char *what)
+{
+	if (error < 0)
+		errx(1, "%s: %s", what, morph_error_text(ctx));
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static void read_fabric(void)
+{
+	struct morph_object *object;
+	struct morph_list *list;
+
+	must(morph_devices(ctx, &list), "devices");
+	tell_list("devices", 0, list);
+	must(morph_fabrics(ctx, &list), "fabrics");
+	tell_list("fabrics", 0, list);
+	must(morph_fabric_open(ctx, NULL, &fabric), "open the fabric");
+	number = morph_fabric_number(fabric);
+	TELL("info", morph_fabric_info(fabric, &object));
+	TELL_LIST("accelerators", morph_fabric_accelerators(fabric, &list));
+	TELL_LIST("guides", morph_fabric_guides(fabric, &list));
+	TELL_LIST("elements", morph_fabric_elements(fabric, &list));
+}
+
+static void read_as_administrator(void)
+{
+	struct morph_object *object;
+	struct morph_list *list;
+
+	TELL("fabric", morph_admin_fabric(ctx, number, &object));
+	TELL("accelerator", morph_admin_accelerator(ctx, number, 0, &object));
+	TELL_LIST("accelerators", morph_admin_accelerators(ctx, number, &list));
+	TELL("guide", morph_admin_guide(ctx, number, 0, &object));
+	TELL_LIST("guides", morph_admin_guides(ctx, number, &list));
+	TELL("element", morph_admin_element(ctx, number, 0, &object));
+	TELL_LIST("elements", morph_admin_elements(ctx, MORPH_ANY, &list));
+	TELL_LIST("slices", morph_admin_slices(ctx, number, &list));
+	TELL_LIST("circuits", morph_admin_circuits(ctx, number, MORPH_ANY, &list));
+	TELL_LIST("transactions", morph_admin_txns(ctx, number, &list));
+	TELL_LIST("hardware", morph_admin_hardware(ctx, number, &list));
+	TELL("receiver", morph_admin_hardware_part(ctx, number, MORPH_PART_RECEIVER, 0, &object));
+	TELL("quota", morph_admin_quota(ctx, MORPH_ANY, &object));
+	TELL_LIST("quotas", morph_admin_quotas(ctx, &list));
+	TELL_LIST("stats", morph_admin_stats(ctx, number, &list));
+}
+
+static void read_slice(const char *what)
+{
+	struct morph_object *info;
+	struct morph_list *circuits;
+
+	must(morph_slice_read(slice, &info, &circuits), what);
+	tell(what, 0, info);
+	tell_list("its circuits", 0, circuits);
+}
+
+/* ----------------------------------------------------------------- a tenant */
+
+static void make_slice(void)
+{
+	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_slice *again;
+
+	must(morph_slice_request_set_count(request, 4), "count");
+	must(morph_slice_request_set_spare_policy(request, MORPH_SPARES_ANY), "spares");
+	must(morph_slice_request_set_name(request, "live", 0640), "name");
+	must(morph_slice_check(fabric, request), "check");
+	must(morph_slice_create(fabric, request, &slice), "create");
+	tell("the name is taken", morph_slice_create(fabric, request, &again), NULL);
+	must(morph_slice_request_set_count(request, 100000), "count");
+	must(morph_slice_request_set_name(request, NULL, 0), "name");
+	tell("too many", morph_slice_check(fabric, request), NULL);
+	must(morph_slice_open(ctx, "live", &again), "open by name");
+	printf("opened by name: %d\n", morph_slice_number(again) == morph_slice_number(slice));
+	morph_slice_close(again);
+	tell("busy", morph_slice_delete(fabric, "live", false), NULL);
+	morph_slice_request_free(request);
+}
+
+static void light(void)
+{
+	MORPH_OPTS(morph_circuit_opts, opts, .src_plane = 60000, .flags = MORPH_CIRCUIT_SRC_PLANE);
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_object *object;
+
+	must(morph_slice_light_ring(slice, NULL, &object), "light a ring");
+	tell("ring", 0, object);
+	must(morph_slice_light_ring(slice, NULL, &object), "light a ring again");
+	tell("ring again", 0, object);
+	read_slice("slice");
+	TELL("path", morph_slice_circuit_path(slice, 1, &object));
+	TELL("no such circuit", morph_slice_circuit_path(slice, 4711, &object));
+	must(morph_txn_add(txn, 0, 2, &opts), "add");
+	TELL("no such plane", morph_txn_run(slice, txn, &object));
+	morph_txn_clear(txn);
+	must(morph_txn_add(txn, 0, 2, NULL), "add");
+	morph_txn_set_dry_run(txn, true);
+	TELL("dry run", morph_txn_run(slice, txn, &object));
+	morph_txn_set_dry_run(txn, false);
+	morph_txn_set_generation(txn, 123456789);
+	TELL("old generation", morph_txn_run(slice, txn, &object));
+	morph_txn_set_generation(txn, MORPH_GENERATION_ANY);
+	must(morph_txn_remove(txn, 4711), "remove");
+	morph_txn_set_each(txn, true);
+	TELL("each", morph_txn_run(slice, txn, &object));
+	morph_txn_clear(txn);
+	must(morph_txn_move(txn, 1, NULL), "move");
+	TELL("move", morph_txn_run(slice, txn, &object));
+	morph_txn_free(txn);
+}
+
+static void two_phases(void)
+{
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_object *object;
+	uint32_t id;
+
+	must(morph_txn_add(txn, 1, 3, NULL), "add");
+	morph_txn_set_prepare(txn, 10 * SECOND);
+	morph_txn_set_cookie(txn, 77);
+	must(morph_txn_run(slice, txn, &object), "prepare");
+	id = morph_get_txn_id(object);
+	tell("prepared", 0, object);
+	TELL("query", morph_txn_step(slice, id, MORPH_TXN_QUERY, 0, &object));
+	TELL("commit", morph_txn_step(slice, id, MORPH_TXN_COMMIT, 10 * SECOND, &object));
+	TELL("revert", morph_txn_step(slice, id, MORPH_TXN_REVERT, 0, &object));
+	TELL("confirm too late", morph_txn_step(slice, id, MORPH_TXN_CONFIRM, 0, &object));
+	morph_txn_free(txn);
+}
+
+/* ----------------------------------------------------------- administration */
+
+static void ask_and_set(void)
+{
+	MORPH_OPTS(morph_why_not_opts, why, .count = 2, .flags = MORPH_WHY_NOT_RING);
+	MORPH_OPTS(morph_slice_set_opts, policy, .failover = MORPH_FAILOVER_AUTOMATIC,
+		   .set = MORPH_SET_FAILOVER);
+	MORPH_OPTS(morph_quota_opts, quota, .accelerators = 1000,
+		   .set = MORPH_QUOTA_ACCELERATORS);
+	MORPH_OPTS(morph_accelerator_opts, accelerator, .pci = "nonsense", .set = MORPH_SET_PCI);
+	struct morph_object *object;
+
+	TELL("why not 2", morph_admin_why_not(ctx, number, &why, &object));
+	why.count = 100000;
+	TELL("why not 100000", morph_admin_why_not(ctx, number, &why, &object));
+	TELL("policy", morph_admin_slice_set(ctx, number, morph_slice_number(slice), &policy,
+	     &object));
+	TELL("limits", morph_admin_quota_set(ctx, 4711, &quota, &object));
+	TELL("bad address", morph_admin_accelerator_set(ctx, number, 0, &accelerator, &object));
+	TELL("no such slice", morph_admin_slice(ctx, number, 4711, &object));
+	TELL("no such fabric", morph_admin_fabric(ctx, 4711, &object));
+	TELL("cordon", morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, true, &object));
+	TELL("uncordon", morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, false, &object));
+}
+
+static void apply_and_step(struct morph_monitor *monitor)
+{
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_object *object;
+	uint32_t id;
+	int error;
+
+	must(morph_txn_add(txn, 0, 4711, NULL), "add");
+	/* the reply may be late enough to have the verdict */
+	error = morph_admin_circuit_apply(ctx, number, morph_slice_number(slice), txn, &object);
+	id = object ? morph_get_txn_id(object) : 0;
+	tell("no such rank", error, object);
+	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
+	morph_txn_clear(txn);
+	must(morph_txn_add(txn, 2, 0, NULL), "add");
+	morph_txn_set_prepare(txn, 10 * SECOND);
+	must(morph_admin_circuit_apply(ctx, number, morph_slice_number(slice), txn, &object),
+	     "apply");
+	id = morph_get_txn_id(object);
+	tell("queued", 0, object);
+	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
+	TELL("commit", morph_admin_txn_step(ctx, number, id, MORPH_TXN_COMMIT, 10 * SECOND, &object));
+	TELL("its end", morph_monitor_wait_step(monitor, number, id, MORPH_TXN_COMMIT,
+	     5 * SECOND, &object));
+	TELL("confirm", morph_admin_txn_step(ctx, number, id, MORPH_TXN_CONFIRM, 0, &object));
+	TELL("its end", morph_monitor_wait_step(monitor, number, id, MORPH_TXN_CONFIRM,
+	     5 * SECOND, &object));
+	morph_txn_free(txn);
+}
+
+/* ----------------------------------------------------------------- failover */
+
+static uint32_t accelerator_of_rank(uint32_t rank)
+{
+	struct morph_object *info;
+	uint32_t accelerator;
+
+	must(morph_slice_read(slice, &info, NULL), "read the slice");
+	accelerator = morph_get_rank_accelerator(morph_get_slice_rank(info, rank));
+	morph_object_free(info);
+	return accelerator;
+}
+
+/* Read events until one of @type came. */
+static void wait_event(uint32_t type)
+{
+	struct morph_events *events = morph_events_new(ctx, 8);
+	bool found = false;
+
+	while (!found && morph_slice_wait(slice, 5 * SECOND) == 1) {
+		if (morph_slice_read_events(slice, events) < 0)
+			break;
+		for (size_t at = 0; at < morph_events_count(events); at++) {
+			printf("event: ");
+			print(morph_events_get(events, at));
+			printf("\n");
+			found |= morph_get_event_type(morph_events_get(events, at)) == type;
+		}
+	}
+	morph_events_free(events);
+	if (!found)
+		errx(1, "no event %s: %s", morph_event_type_name(type), morph_error_text(ctx));
+}
+
+static void fail_over(struct morph_monitor *monitor)
+{
+	uint32_t failed = accelerator_of_rank(1);
+	struct morph_object *object;
+	uint32_t txn, state, health;
+
+	must(morph_admin_hardware_fail(ctx, number, MORPH_PART_ACCELERATOR, failed, &object),
+	     "fail an accelerator");
+	tell("fail", 0, object);
+	wait_event(MORPH_EVENT_REPLACED);
+	printf("the accelerator behind rank 1 is another: %d\n", accelerator_of_rank(1) != failed);
+	must(morph_admin_hardware_test(ctx, number, MORPH_PART_ACCELERATOR, failed, &object),
+	     "test it");
+	txn = morph_get_hardware_txn(object);
+	tell("test", 0, object);
+	TELL("its end", morph_monitor_wait_txn(monitor, number, txn, 5 * SECOND, &object));
+	if (morph_slice_report(slice, 1, &state, &health) < 0)
+		tell("report", -1, NULL);
+	else
+		printf("report: %s, %s\n", morph_slice_state_name(state),
+		       morph_health_name(health));
+	tell("no such rank", morph_slice_replace(slice, 4711, MORPH_ANY, NULL, NULL), NULL);
+}
+
+static void follow(struct morph_monitor *monitor)
+{
+	struct morph_list *list;
+	int count = morph_monitor_read(monitor, &list);
+
+	printf("notifications: %d\n", count > 0);
+	morph_list_free(list);
+}
+
+static void finish(struct morph_watch *watch)
+{
+	struct morph_object *object;
+
+	morph_slice_close(slice);
+	must(morph_slice_delete(fabric, "live", false), "delete the slice");
+	while (morph_watch_wait(watch, 5 * SECOND) == 1) {
+		bool gone;
+
+		must(morph_watch_read(watch, &object), "read the watch");
+		gone = !strcmp(morph_get_device_action(object), "remove");
+		tell("watch", 0, object);
+		if (gone)
+			break;
+	}
+	morph_watch_free(watch);
+}
+
+int main(int count, char **arguments)
+{
+	MORPH_OPTS(morph_ctx_opts, opts, .replay_path = count > 1 ? arguments[1] : NULL);
+	struct morph_monitor *monitor;
+	struct morph_watch *watch;
+	int error = morph_ctx_new(&opts, &ctx);
+
+	if (error)
+		errx(1, "make a context: %s", strerror(-error));
+	read_fabric();
+	must(morph_watch_new(ctx, &watch), "watch");
+	must(morph_monitor_new(ctx, NULL, &monitor), "monitor");
+	make_slice();
+	light();
+	two_phases();
+	ask_and_set();
+	read_as_administrator();
+	apply_and_step(monitor);
+	fail_over(monitor);
+	follow(monitor);
+	read_slice("slice");
+	morph_monitor_free(monitor);
+	finish(watch);
+	morph_fabric_close(fabric);
+	morph_ctx_free(ctx);
+	return 0;
+}

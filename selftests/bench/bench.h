@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The benchmark: samples, rows of the report, and fabrics of equal shape.
+ *
+ * The unit is an ioctl on /dev/null of the same run. Sizes are compared at equal
+ * slice shape and path length: always accelerators of one server of 2x2 tiles.
+ */
+#ifndef SELFTESTS_BENCH_H
+#define SELFTESTS_BENCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fabric.h"
+
+#define INSTANT		"settle_ns=0 relock_ns=0 write_ns=0"
+#define MOST_SAMPLES	4096u
+#define MOST_HOPS	64u
+
+/* What was measured, one value for each run. */
+struct samples {
+	unsigned int count;
+	double values[MOST_SAMPLES];
+};
+
+void sample_add(struct samples *samples, double value);
+double sample_percentile(struct samples *samples, unsigned int percent);
+double sample_median(struct samples *samples);
+
+uint64_t now_ns(void);
+/* CLOCK_BOOTTIME, as events carry. */
+uint64_t boottime_ns(void);
+
+/*
+ * One row of the report. What is smaller is better, but for a count that must be reached.
+ * limit and aim are of the ratio, 0: there is none.
+ */
+struct row {
+	const char *name;
+	const char *unit;
+	const char *reference_name;
+	double reference;
+	double limit, aim;
+	bool at_least;		/* limit is a count that must be reached */
+};
+
+void report(const struct row *row, struct samples *samples);
+/* In units of the ioctl on /dev/null. */
+void report_nulls(const char *name, struct samples *samples, double limit, double aim);
+/* Against the same on another fabric. */
+void report_against(const char *name, struct samples *samples, const char *reference_name,
+		    struct samples *reference, double limit);
+/* The bench has found something wrong, not slow: it will fail. */
+void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void __attribute__((noreturn)) stop(const char *what);
+
+/* An ioctl on /dev/null: median of many, ns. */
+void null_measure(void);
+double null_ns(void);
+
+/* A circuit from accelerator 0 to 1 of a fabric, and two paths for it. */
+struct pair {
+	struct sim sim;
+	int slice;
+	uint32_t circuit;
+	unsigned int hops;
+	uint32_t guides[2][MOST_HOPS];
+	unsigned int now;	/* path that it has */
+};
+
+struct move {
+	double total, provider, software;	/* ns */
+};
+
+/* policy: enum morph_failover; plans of protection cost time behind our back. */
+void pair_start(struct pair *pair, const char *profile, unsigned int policy);
+void pair_stop(struct pair *pair);
+/* Move the circuit to its other path, named guide by guide, or found by the kernel. */
+void pair_move(struct pair *pair, bool routed, struct move *move);
+
+/* A failover of rank 0 of a slice of three on one server, to the fourth accelerator. */
+struct failover {
+	double software;	/* failure noticed to owner woken, without modelled waits */
+	double provider;
+	double injected;	/* fault injected to owner woken */
+	double phases[MORPH_PHASE_COUNT];
+	unsigned int hops;
+};
+
+/* On the first free server from *server on; that is the one after it then. */
+void failover_run(struct sim *sim, unsigned int *server, struct failover *result);
+
+/* Counters of what the core visited, exported in debugfs. */
+struct visits {
+	long long elements, lanes, steps;
+};
+
+void visits_read(const struct sim *sim, struct visits *visits);
+/* Wait until nothing is counted any more: plans are made behind our back. */
+void visits_quiet(const struct sim *sim);
+
+void bench_reconfigure(void);
+void bench_failover(void);
+void bench_slice(void);
+void bench_kill(void);
+void bench_subsets(void);
+void bench_visits(void);
+
+#endif /* SELFTESTS_BENCH_H */

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Failover: an accelerator dies, the owner of its slice sleeps in read() and is told.
+ *
+ * The slice has three accelerators of a server in a ring; the fourth, which the slice
+ * names as its spare, takes the place of the first. So the shape is the same on all
+ * profiles of servers of 2x2 tiles, and none needs spares of its own. Each server is
+ * used once: what failed is held down before it may fail again.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define RANKS		3u
+#define WARM_UP		6u
+#define ROUNDS		48u
+#define RACK_SERVERS	16u
+
+struct owner {
+	int slice;
+	struct morph_event failing, replaced;
+	uint64_t woken_ns;	/* CLOCK_BOOTTIME, back from the read() of replaced */
+	uint64_t woken_mono;
+};
+
+/* What an owner does: sleep until there is news. */
+static void *owner_run(void *argument)
+{
+	struct owner *owner = argument;
+	struct morph_event event;
+
+	while (read(owner->slice, &event, sizeof(event)) == sizeof(event)) {
+		owner->woken_ns = boottime_ns();
+		owner->woken_mono = now_ns();
+		if (event.type == MORPH_EVENT_FAILING)
+			owner->failing = event;
+		if (event.type != MORPH_EVENT_REPLACED && event.type != MORPH_EVENT_DEGRADED)
+			continue;
+		owner->replaced = event;
+		return NULL;
+	}
+	return NULL;
+}
+
+static void wait_planned(int slice)
+{
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info info;
+	long long until = now_ms() + PATIENCE_MS;
+
+	do {
+		if (slice_read(slice, &info, ranks, RANKS, NULL, 0))
+			stop("info of a slice");
+		if (ranks[0].plan == MORPH_PLAN_CURRENT)
+			break;
+		usleep(1000);
+	} while (now_ms() < until);
+	if (ranks[0].plan != MORPH_PLAN_CURRENT)
+		wrong("the rank has no current plan");
+	/* The owner sleeps, the machine is idle. */
+	usleep(20000);
+}
+
+static unsigned int first_hops(int slice)
+{
+	struct morph_circuit_info circuits[RANKS];
+	struct morph_slice_info info;
+
+	if (slice_read(slice, &info, NULL, 0, circuits, RANKS) || !info.circuits.count)
+		stop("circuits of a slice");
+	return circuits[0].hops;
+}
+
+static void evaluate(const struct sim *sim, const struct owner *owner, uint64_t injected,
+		     struct failover *result)
+{
+	const struct morph_times *times = &owner->replaced.times;
+	unsigned int i;
+
+	if (owner->replaced.type != MORPH_EVENT_REPLACED)
+		wrong("%s: the slice was not made whole: part %u, index %u", sim->name,
+		      owner->replaced.part, owner->replaced.index);
+	result->software = owner->woken_ns - owner->failing.time_ns - times->modelled_ns;
+	result->provider = times->provider_ns;
+	result->injected = owner->woken_mono - injected;
+	for (i = 0; i < MORPH_PHASE_COUNT; i++)
+		result->phases[i] = times->phase_ns[i];
+}
+
+/* The next server whose accelerators are for tenants and all free. */
+static unsigned int next_server(const struct sim *sim, unsigned int server)
+{
+	unsigned int i;
+
+	for (;; server++) {
+		for (i = 0; i <= RANKS; i++)
+			if (read_accelerator(sim, 4 * server + i).use != MORPH_USE_FREE)
+				break;
+		if (i > RANKS)
+			return server;
+	}
+}
+
+void failover_run(struct sim *sim, unsigned int *server, struct failover *result)
+{
+	const uint32_t first = 4 * next_server(sim, *server), spare = first + RANKS;
+	const uint32_t members[RANKS] = { first, first + 1, first + 2 };
+	struct morph_slice_create create = {
+		.spare_policy = MORPH_SPARES_LIST, .spares = ARRAY(&spare, 1),
+	};
+	struct owner owner = {};
+	pthread_t thread;
+	uint64_t begin;
+
+	*server = first / 4 + 1;
+	owner.slice = slice_create_with(sim->fd, &create, members, RANKS);
+	if (owner.slice < 0)
+		stop("slice of three");
+	if (light_ring(owner.slice, RANKS))
+		stop("ring");
+	result->hops = first_hops(owner.slice);
+	wait_planned(owner.slice);
+	if (pthread_create(&thread, NULL, owner_run, &owner))
+		stop("thread");
+	usleep(20000);
+	begin = now_ns();
+	if (sim_control(sim, "fault", "accelerator_dead %u", first))
+		stop("fault");
+	pthread_join(thread, NULL);
+	evaluate(sim, &owner, begin, result);
+	close(owner.slice);
+}
+
+struct series {
+	struct samples software, provider, injected, phases[MORPH_PHASE_COUNT];
+};
+
+static void series_add(struct series *series, const struct failover *failover)
+{
+	unsigned int i;
+
+	sample_add(&series->software, failover->software);
+	sample_add(&series->provider, failover->provider);
+	sample_add(&series->injected, failover->injected);
+	for (i = 0; i < MORPH_PHASE_COUNT; i++)
+		sample_add(&series->phases[i], failover->phases[i]);
+}
+
+/* So many failovers on instances of a profile, each with so many servers. */
+static void run_series(const char *profile, unsigned int servers, unsigned int rounds,
+		       struct series *series)
+{
+	struct failover failover;
+	unsigned int i, hops = 0, server = 0;
+	struct sim sim;
+
+	for (i = 0; i < rounds; i++) {
+		if (i % servers == 0) {
+			sim_start(&sim, profile, INSTANT);
+			server = 0;
+		}
+		failover_run(&sim, &server, &failover);
+		if (hops && failover.hops != hops)
+			wrong("%s: paths of %u and %u hops", profile, hops, failover.hops);
+		hops = failover.hops;
+		if (series)
+			series_add(series, &failover);
+		if (i % servers == servers - 1 || i + 1 == rounds)
+			sim_stop(&sim);
+	}
+}
+
+static void report_phases(struct series *series)
+{
+	static const char * const names[MORPH_PHASE_COUNT] = {
+		[MORPH_PHASE_DETECT] = "detect", [MORPH_PHASE_PLAN] = "plan",
+		[MORPH_PHASE_PROGRAM] = "program", [MORPH_PHASE_SETTLE] = "settle",
+		[MORPH_PHASE_RELOCK] = "relock", [MORPH_PHASE_VERIFY] = "verify",
+		[MORPH_PHASE_NOTIFY] = "notify",
+	};
+	char name[64];
+	unsigned int i;
+
+	for (i = 0; i < MORPH_PHASE_COUNT; i++) {
+		snprintf(name, sizeof(name), "failover, rack64, phase %s", names[i]);
+		report_nulls(name, &series->phases[i], 0, 0);
+	}
+}
+
+void bench_failover(void)
+{
+	static struct series small, rack, pod;
+	struct row row = {
+		.name = "failover, rack64, software: noticed to owner woken, in ms", .unit = "ns",
+		.reference_name = "1 ms", .reference = 1e6, .limit = 1,
+	};
+
+	run_series("rack64", RACK_SERVERS, WARM_UP, NULL);
+	run_series("rack64", RACK_SERVERS, ROUNDS, &rack);
+	run_series("server4", 1, ROUNDS / 2, &small);
+	run_series("pod4096", ROUNDS, ROUNDS, &pod);
+	report(&row, &rack.software);
+	report_nulls("failover, rack64, software: noticed to owner woken", &rack.software, 0, 100);
+	report_nulls("failover, rack64, provider", &rack.provider, 0, 0);
+	report_nulls("failover, rack64, fault injected to owner woken", &rack.injected, 0, 0);
+	report_phases(&rack);
+	report_nulls("failover, server4, software", &small.software, 0, 0);
+	report_against("failover, pod4096, software", &pod.software, "server4, software",
+		       &small.software, 2);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Moving one circuit to another path: through the device, verified, settle time zero. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define WARM_UP	300
+#define ROUNDS	1500
+
+static unsigned int read_path(const struct pair *pair, uint32_t *guides)
+{
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path),
+		.circuit = pair->circuit,
+		.guides = ARRAY(guides, MOST_HOPS),
+	};
+
+	if (ioctl(pair->slice, MORPH_CIRCUIT_PATH, &path))
+		stop("path of a circuit");
+	return path.guides.count;
+}
+
+static void change_run(struct pair *pair, struct morph_change *change, struct morph_txn_run *args)
+{
+	*args = (struct morph_txn_run){ .generation = GENERATION_ANY };
+	if (txn_run(pair->slice, change, 1, args))
+		stop("change of a circuit");
+	if (args->out_outcome != MORPH_OUTCOME_COMMITTED)
+		wrong("%s: a change ended with outcome %u", pair->sim.name, args->out_outcome);
+}
+
+void pair_start(struct pair *pair, const char *profile, unsigned int policy)
+{
+	static const uint32_t ends[] = { 0, 1 }, spare = 2;
+	struct morph_slice_create create = {
+		.failover = policy, .spare_policy = MORPH_SPARES_LIST, .spares = ARRAY(&spare, 1),
+	};
+	struct morph_change change = change_add(0, 1);
+	struct morph_txn_run args;
+	unsigned int other;
+
+	memset(pair, 0, sizeof(*pair));
+	sim_start(&pair->sim, profile, INSTANT);
+	pair->slice = slice_create_with(pair->sim.fd, &create, ends, 2);
+	if (pair->slice < 0)
+		stop("slice of two");
+	change.src_plane = 0;
+	change.dst_plane = 0;
+	change_run(pair, &change, &args);
+	pair->circuit = change.circuit;
+	pair->hops = read_path(pair, pair->guides[0]);
+	change = (struct morph_change){
+		.op = MORPH_CHANGE_MOVE, .circuit = pair->circuit, .src_plane = 1, .dst_plane = 1,
+	};
+	change_run(pair, &change, &args);
+	other = read_path(pair, pair->guides[1]);
+	if (other != pair->hops)
+		wrong("%s: the two paths have %u and %u hops", profile, pair->hops, other);
+	pair->now = 1;
+}
+
+void pair_stop(struct pair *pair)
+{
+	close(pair->slice);
+	sim_stop(&pair->sim);
+}
+
+void pair_move(struct pair *pair, bool routed, struct move *move)
+{
+	unsigned int to = !pair->now;
+	struct morph_change change = {
+		.op = MORPH_CHANGE_MOVE, .circuit = pair->circuit, .src_plane = to, .dst_plane = to,
+	};
+	struct morph_txn_run args;
+	uint64_t begin;
+
+	if (!routed)
+		change.guides = (struct morph_array)ARRAY(pair->guides[to], pair->hops);
+	begin = now_ns();
+	change_run(pair, &change, &args);
+	move->total = now_ns() - begin;
+	pair->now = to;
+	move->provider = args.out_times.provider_ns;
+	move->software = move->total - move->provider - args.out_times.modelled_ns;
+	if (change.dark_ns)
+		wrong("%s: a move to free lanes was dark for %llu ns", pair->sim.name,
+		      (unsigned long long)change.dark_ns);
+}
+
+struct series {
+	struct samples total, provider, software;
+};
+
+static void series_add(struct series *series, const struct move *move)
+{
+	sample_add(&series->total, move->total);
+	sample_add(&series->provider, move->provider);
+	sample_add(&series->software, move->software);
+}
+
+void bench_reconfigure(void)
+{
+	static struct series small, large, routed;
+	struct pair server4, pod4096;
+	struct move move;
+	int i;
+
+	pair_start(&server4, "server4", MORPH_FAILOVER_AUTOMATIC);
+	pair_start(&pod4096, "pod4096", MORPH_FAILOVER_AUTOMATIC);
+	if (server4.hops != pod4096.hops)
+		wrong("paths of %u and %u hops can't be compared", server4.hops, pod4096.hops);
+	for (i = 0; i < WARM_UP + ROUNDS; i++) {
+		pair_move(&server4, false, &move);
+		if (i >= WARM_UP)
+			series_add(&small, &move);
+		pair_move(&pod4096, false, &move);
+		if (i >= WARM_UP)
+			series_add(&large, &move);
+		pair_move(&server4, true, &move);
+		if (i >= WARM_UP)
+			series_add(&routed, &move);
+		pair_move(&server4, true, &move);
+	}
+	pair_stop(&pod4096);
+	pair_stop(&server4);
+	report_nulls("reconfigure a circuit, server4, software", &small.software, 25, 10);
+	report_nulls("reconfigure a circuit, server4, provider", &small.provider, 0, 0);
+	report_nulls("reconfigure a circuit, server4, in all", &small.total, 0, 0);
+	report_nulls("reconfigure, the kernel routes, server4, in all", &routed.total, 0, 0);
+	report_against("reconfigure a circuit, pod4096, software", &large.software,
+		       "server4, software", &small.software, 1.5);
+	report_against("reconfigure a circuit, pod4096, in all", &large.total,
+		       "server4, in all", &small.total, 1.5);
+}

@@ -1,0 +1,633 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Replays the jobs of a trace on a simulated rack, in compressed time, while hardware fails by a seeded plan.
+ *
+ *   conductor JOBS RESULTS SEED SECONDS
+ *
+ * Writes RESULTS/demo.json, pictures and snapshots of the light; exits with 1 when something happened that
+ * must never happen. The fabric is instance sim0 of morph_sim.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "demo.h"
+
+#define LONGEST_S	21600.0	/* of the trace; tasks that stay longer are cut to this */
+#define LOAD		1.05	/* seats asked for, as a share of those there are */
+#define SHORTEST_MS	300
+#define PATIENCE_QUEUE_MS	12000	/* what cannot be placed by then is refused */
+#define BLOCKS_AFTER_MS	5000	/* a job that waited so long is not overtaken any more */
+#define QUIET_EVERY_MS	12000
+
+struct demo demo;
+
+/* -------------------------------------------------------------------- small */
+
+void violation(const char *format, ...)
+{
+	va_list args;
+
+	if (demo.violations_count == VIOLATIONS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(demo.violations[demo.violations_count++], sizeof(demo.violations[0]), format, args);
+	va_end(args);
+	printf("  BROKEN: %s\n", demo.violations[demo.violations_count - 1]);
+	fflush(stdout);
+}
+
+/* splitmix64 */
+uint32_t chance(uint32_t below)
+{
+	uint64_t z = demo.chance += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) % below;
+}
+
+uint64_t boottime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+struct view view_of(const struct job *job)
+{
+	struct view copy;
+	uint32_t version;
+
+	do {
+		version = __atomic_load_n(&job->view->version, __ATOMIC_ACQUIRE);
+		copy = *job->view;
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		/* A tenant killed while writing leaves it odd for ever. */
+		if (job->stage == STAGE_KILLED)
+			break;
+	} while (version & 1 || version != __atomic_load_n(&job->view->version, __ATOMIC_ACQUIRE));
+	return copy;
+}
+
+uint32_t jobs_at(enum stage stage)
+{
+	uint32_t count = 0, i;
+
+	for (i = 0; i < demo.jobs_count; i++)
+		count += demo.jobs[i].stage == stage;
+	return count;
+}
+
+uint32_t seats_held(void)
+{
+	uint32_t held = 0, i;
+
+	for (i = 0; i < demo.jobs_count; i++)
+		if (demo.jobs[i].stage == STAGE_RUNNING || demo.jobs[i].stage == STAGE_ENDING)
+			held += demo.jobs[i].accelerators;
+	return held;
+}
+
+static void sample_occupancy(void)
+{
+	long long now = now_ms();
+	uint32_t held = seats_held();
+
+	if (!demo.measured_from_ms) {
+		if (held * 10 < demo.seats * 7)
+			return;
+		demo.measured_from_ms = demo.sampled_ms = now;
+		demo.held_least = demo.held_most = held;
+	}
+	if (demo.measured_until_ms)
+		return;
+	demo.held_ms += (double)held * (now - demo.sampled_ms);
+	demo.sampled_ms = now;
+	demo.held_least = held < demo.held_least ? held : demo.held_least;
+	demo.held_most = held > demo.held_most ? held : demo.held_most;
+	/* Until the last has arrived: what follows is emptying. */
+	if (now - demo.begin_ms > demo.length_ms && !jobs_at(STAGE_AHEAD))
+		demo.measured_until_ms = now;
+}
+
+/* --------------------------------------------------------------------- jobs */
+
+static void start(struct job *job)
+{
+	uint32_t number = job - demo.jobs;
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
+		perror("socketpair");
+		exit(1);
+	}
+	job->stage = STAGE_STARTING;
+	job->started_ms = now_ms();
+	fflush(stdout);
+	job->pid = fork();
+	if (job->pid < 0) {
+		perror("fork");
+		exit(1);
+	}
+	if (!job->pid) {
+		close(pair[0]);
+		_exit(tenant_main(number, job, pair[1]));
+	}
+	close(pair[1]);
+	job->orders = pair[0];
+}
+
+bool order(struct job *job, enum order_verb verb)
+{
+	uint32_t word = verb;
+
+	job->done = -1;
+	return write(job->orders, &word, sizeof(word)) == sizeof(word);
+}
+
+static void arrive_and_end(long long now)
+{
+	uint32_t i;
+
+	for (i = 0; i < demo.jobs_count; i++) {
+		struct job *job = &demo.jobs[i];
+
+		if (job->stage == STAGE_AHEAD && now >= job->arrives_ms) {
+			job->stage = STAGE_QUEUED;
+			job->queued_ms = now;
+		}
+		if (job->stage == STAGE_RUNNING && !job->held && !job->hurt && !demo.gated &&
+		    now >= job->ends_ms) {
+			job->stage = STAGE_ENDING;
+			order(job, ORDER_END);
+		}
+	}
+}
+
+/* In order of arrival; a job that does not fit is overtaken for a while, and then given the driver's answer. */
+static void start_queued(long long now)
+{
+	uint32_t i, room;
+
+	if (demo.gated || !jobs_at(STAGE_QUEUED))
+		return;
+	sim_refresh(&demo.sim);
+	room = demo.sim.info.free;
+	for (i = 0; i < demo.jobs_count; i++) {
+		const struct job *other = &demo.jobs[i];
+
+		/* Starting ones have not taken theirs yet, or just now. */
+		if (other->stage == STAGE_STARTING)
+			room = other->accelerators < room ? room - other->accelerators : 0;
+	}
+	for (i = 0; i < demo.jobs_count; i++) {
+		struct job *job = &demo.jobs[i];
+		long long waited = now - job->queued_ms;
+
+		if (job->stage != STAGE_QUEUED)
+			continue;
+		if (job->accelerators <= room || job->accelerators > demo.seats ||
+		    waited > PATIENCE_QUEUE_MS) {
+			room = job->accelerators < room ? room - job->accelerators : room;
+			start(job);
+			continue;
+		}
+		demo.waited += !job->waited;
+		job->waited = true;
+		if (waited > BLOCKS_AFTER_MS && job->accelerators <= demo.seats / 2)
+			return;
+	}
+}
+
+/* -------------------------------------------------------------------- notes */
+
+static void hear_refusal(struct job *job, const struct note *note)
+{
+	/* It was room that was missing, and another took it first: wait on. */
+	if (job->view->reason == MORPH_REASON_ACCELERATORS && job->accelerators <= demo.seats &&
+	    now_ms() - job->queued_ms < PATIENCE_QUEUE_MS) {
+		job->refused_reason = MORPH_ANY;
+		return;
+	}
+	job->refused_reason = job->view->reason;
+	snprintf(job->refused_detail, sizeof(job->refused_detail), "%s", job->view->detail);
+	if (!note->value || !job->refused_detail[0])
+		violation("job %u was refused without a reason", note->job);
+}
+
+static void hear_event(struct job *job, const struct morph_event *event)
+{
+	switch (event->type) {
+	case MORPH_EVENT_FAILING:
+	case MORPH_EVENT_CIRCUIT_FAILED:
+	case MORPH_EVENT_DEGRADED:
+		job->hurt = true;
+		job->was_hurt = true;
+		break;
+	case MORPH_EVENT_RECOVERED:
+		job->hurt = false;
+		break;
+	case MORPH_EVENT_LOST:
+		violation("job %u: %llu events were lost", (uint32_t)(job - demo.jobs),
+			  (unsigned long long)event->lost);
+		break;
+	}
+	failures_event(job, event);
+}
+
+static void hear(const struct note *note)
+{
+	struct job *job = &demo.jobs[note->job];
+	long long now = now_ms();
+
+	switch (note->kind) {
+	case NOTE_READY:
+		job->stage = STAGE_RUNNING;
+		job->ends_ms = now + (job->ends_ms ? job->ends_ms : SHORTEST_MS);
+		break;
+	case NOTE_REFUSED:
+		hear_refusal(job, note);
+		break;
+	case NOTE_EVENT:
+		hear_event(job, &note->event);
+		break;
+	case NOTE_DONE:
+		job->done = note->value;
+		job->outcome = note->extra;
+		break;
+	case NOTE_WRONG:
+		violation("job %u: %s", note->job, note->detail);
+		break;
+	}
+}
+
+static struct job *job_of(pid_t pid)
+{
+	uint32_t i;
+
+	for (i = 0; i < demo.jobs_count; i++)
+		if (demo.jobs[i].pid == pid)
+			return &demo.jobs[i];
+	return NULL;
+}
+
+static void bury(struct job *job, int status)
+{
+	bool clean = WIFEXITED(status) && !WEXITSTATUS(status);
+
+	close(job->orders);
+	job->pid = 0;
+	demo.tenant_checks += job->view->checks;
+	if (job->stage == STAGE_STARTING && clean && job->refused_reason == MORPH_ANY) {
+		job->refused_reason = 0;
+		job->stage = STAGE_QUEUED;
+	} else if (job->stage == STAGE_STARTING && clean) {
+		job->stage = STAGE_REFUSED;
+	} else if (job->stage == STAGE_ENDING && clean) {
+		job->stage = STAGE_SERVED;
+	} else if (job->stage != STAGE_KILLED) {
+		job->stage = STAGE_LOST;
+		violation("job %u: its process ended with status %#x", (uint32_t)(job - demo.jobs),
+			  status);
+	}
+	if (job->stage == STAGE_QUEUED) {
+		job->view->checks = 0;
+		return;
+	}
+	munmap(job->view, sizeof(*job->view));
+	job->view = NULL;
+}
+
+static void hear_all(void)
+{
+	struct pollfd pollfd = { .fd = demo.notes, .events = POLLIN };
+	struct note note;
+
+	while (poll(&pollfd, 1, 0) == 1 && read(demo.notes, &note, sizeof(note)) == sizeof(note))
+		hear(&note);
+}
+
+static void reap(void)
+{
+	struct job *job;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		job = job_of(pid);
+		/* Its last words come first. */
+		hear_all();
+		if (job)
+			bury(job, status);
+	}
+}
+
+/* ---------------------------------------------------------------------- pump */
+
+/* One turn: hear what there is, end and start what is due. */
+static void turn(int wait_ms)
+{
+	struct pollfd pollfd = { .fd = demo.notes, .events = POLLIN };
+
+	poll(&pollfd, 1, wait_ms);
+	hear_all();
+	reap();
+	arrive_and_end(now_ms());
+	start_queued(now_ms());
+	sample_occupancy();
+	tell_progress(false);
+}
+
+bool pump(bool (*done)(const void *arg), const void *arg, int timeout_ms)
+{
+	long long until = now_ms() + timeout_ms;
+
+	while (!done(arg)) {
+		if (now_ms() > until)
+			return false;
+		turn(10);
+	}
+	return true;
+}
+
+static bool never(const void *unused)
+{
+	(void)unused;
+	return false;
+}
+
+void pump_for(int ms)
+{
+	pump(never, NULL, ms);
+}
+
+static bool nothing_moves(const void *unused)
+{
+	(void)unused;
+	return !jobs_at(STAGE_STARTING) && !jobs_at(STAGE_ENDING);
+}
+
+void gate(void)
+{
+	demo.gated = true;
+	pump(nothing_moves, NULL, PATIENCE_MS);
+}
+
+void ungate(void)
+{
+	demo.gated = false;
+}
+
+/* --------------------------------------------------------------------- begin */
+
+static void *shared(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED) {
+		perror("mmap");
+		exit(1);
+	}
+	return memory;
+}
+
+static void read_jobs(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	char line[256], source[16];
+
+	if (!file) {
+		perror(path);
+		exit(1);
+	}
+	while (fgets(line, sizeof(line), file) && demo.jobs_count < JOBS_MAX) {
+		struct job *job = &demo.jobs[demo.jobs_count];
+
+		if (sscanf(line, "%lf,%lf,%u,%15s", &job->arrival_s, &job->duration_s,
+			   &job->accelerators, source) != 4)
+			continue;
+		job->drawn = !strcmp(source, "drawn");
+		job->view = shared(sizeof(*job->view));
+		demo.jobs_count++;
+	}
+	fclose(file);
+	if (!demo.jobs_count) {
+		fprintf(stderr, "%s: no line of the form arrival,duration,accelerators,source\n",
+			path);
+		exit(1);
+	}
+}
+
+/* Two factors: one fits the arrivals into the time that there is, the other the durations to the load. */
+static void compress_time(void)
+{
+	double first = demo.jobs[0].arrival_s, last = demo.jobs[demo.jobs_count - 1].arrival_s;
+	double asked = 0, arrivals, durations;
+	uint32_t i;
+
+	for (i = 0; i < demo.jobs_count; i++) {
+		struct job *job = &demo.jobs[i];
+
+		job->duration_s = job->duration_s < LONGEST_S ? job->duration_s : LONGEST_S;
+		if (job->accelerators <= demo.seats / 2)
+			asked += job->duration_s * job->accelerators;
+	}
+	arrivals = demo.length_ms / (last - first);
+	durations = LOAD * demo.seats * demo.length_ms / asked;
+	printf("demo: %u jobs; an hour between arrivals takes %.0f ms, an hour of work %.0f ms\n",
+	       demo.jobs_count, 3600 * arrivals, 3600 * durations);
+	for (i = 0; i < demo.jobs_count; i++) {
+		struct job *job = &demo.jobs[i];
+
+		job->arrives_ms = demo.begin_ms + (job->arrival_s - first) * arrivals;
+		job->ends_ms = job->duration_s * durations;
+		if (job->ends_ms < SHORTEST_MS)
+			job->ends_ms = SHORTEST_MS;
+	}
+}
+
+static void read_guides(void)
+{
+	static struct morph_guide_info guides[512];
+	uint32_t first = 0, i;
+
+	demo.guide_type = calloc(demo.sim.info.guides + 512, sizeof(*demo.guide_type));
+	while (first < demo.sim.info.guides) {
+		struct morph_fabric_read args = {
+			.head.size = sizeof(args), .first = first, .entries = ARRAY(guides, 512),
+		};
+
+		if (ioctl(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, &args) || !args.entries.count) {
+			perror("reading guides");
+			exit(1);
+		}
+		for (i = 0; i < args.entries.count; i++)
+			demo.guide_type[first + i] = guides[i].type;
+		first += args.entries.count;
+	}
+}
+
+static void open_sim(void)
+{
+	snprintf(demo.sim.name, sizeof(demo.sim.name), "sim0");
+	demo.sim.fd = open_fabric(0);
+	if (demo.sim.fd < 0) {
+		perror("/dev/morph/fabric0");
+		exit(1);
+	}
+	sim_refresh(&demo.sim);
+	demo.planes = demo.sim.info.planes;
+	demo.seats = demo.sim.info.free;
+	if (demo.planes * demo.sim.info.accelerators > PORTS_MAX) {
+		fprintf(stderr, "the fabric has more than %u receivers\n", PORTS_MAX);
+		exit(1);
+	}
+	read_guides();
+}
+
+/* ----------------------------------------------------------------------- end */
+
+static bool all_over(const void *unused)
+{
+	(void)unused;
+	return !jobs_at(STAGE_AHEAD) && !jobs_at(STAGE_QUEUED) && !jobs_at(STAGE_STARTING) &&
+	       !jobs_at(STAGE_RUNNING) && !jobs_at(STAGE_ENDING);
+}
+
+static bool all_back(const void *unused)
+{
+	(void)unused;
+	sim_refresh(&demo.sim);
+	return demo.sim.info.free == demo.seats && !demo.sim.info.slices;
+}
+
+static void check_empty(void)
+{
+	uint32_t spares = demo.sim.info.accelerators - demo.seats;
+
+	if (!pump(all_over, NULL, 60000))
+		violation("not all jobs came to an end");
+	mend();
+	pump(all_back, NULL, PATIENCE_MS);
+	demo.final_free = demo.sim.info.free;
+	demo.final_spares = demo.sim.info.spares;
+	demo.final_slices = demo.sim.info.slices;
+	if (demo.final_free != demo.seats || demo.final_spares != spares || demo.final_slices)
+		violation("in the end %lld of %u accelerators are free, %lld of %u spares, %lld slices stand",
+			  demo.final_free, demo.seats, demo.final_spares, spares, demo.final_slices);
+	if (!sim_all_dark(&demo.sim))
+		violation("in the end some receiver still sees light");
+}
+
+static long long ledger_value(const char *key)
+{
+	char path[80], line[120];
+	long long value = -1;
+	size_t bytes = strlen(key);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", demo.sim.number);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, bytes) && line[bytes] == ' ')
+			value = strtoll(line + bytes, NULL, 10);
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void check_ledger(void)
+{
+	static const char *const kinds[] = {
+		"guide lanes held", "transmit lanes held", "transmit lanes on", "receive lanes held",
+	};
+	long long value;
+	size_t i;
+
+	demo.ledger_pins = ledger_value("pins");
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		value = ledger_value(kinds[i]);
+		if (value)
+			violation("leaked: %s: %lld", kinds[i], value);
+		demo.ledger_held += value;
+	}
+	if (demo.ledger_pins)
+		violation("leaked: %lld pins of elements", demo.ledger_pins);
+}
+
+static void check_occupancy(void)
+{
+	long long span = (demo.measured_until_ms ? demo.measured_until_ms : now_ms()) -
+			 demo.measured_from_ms;
+	double share = demo.measured_from_ms && span ? demo.held_ms / span / demo.seats : 0;
+
+	if (share < 0.70 || share > 0.95)
+		violation("occupancy was %.0f %%, not 70 to 95", 100 * share);
+}
+
+static void replay(void)
+{
+	long long quiet = demo.begin_ms + QUIET_EVERY_MS;
+
+	while (!all_over(NULL)) {
+		turn(20);
+		if (failures_step())
+			continue;
+		if (now_ms() > quiet && demo.measured_from_ms) {
+			light_check_fabric();
+			quiet = now_ms() + QUIET_EVERY_MS;
+		}
+		if (now_ms() - demo.begin_ms > 3 * demo.length_ms + 60000) {
+			violation("the replay did not end in time");
+			return;
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char path[300];
+	int pipes[2];
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: conductor JOBS RESULTS SEED SECONDS\n");
+		return 2;
+	}
+	demo.results = argv[2];
+	demo.seed = demo.chance = strtoull(argv[3], NULL, 0);
+	demo.length_ms = 1000 * atoi(argv[4]);
+	if (demo.length_ms < 10000 || pipe2(pipes, O_CLOEXEC)) {
+		fprintf(stderr, "conductor: SECONDS must be 10 or more, not %s\n", argv[4]);
+		return 2;
+	}
+	demo.notes = pipes[0];
+	demo.notes_write = pipes[1];
+	open_sim();
+	read_jobs(argv[1]);
+	demo.begin_ms = now_ms();
+	compress_time();
+	failures_plan();
+	replay();
+	check_empty();
+	check_ledger();
+	check_occupancy();
+	tell_progress(true);
+	snprintf(path, sizeof(path), "%s/demo.json", demo.results);
+	if (!tell_record(path)) {
+		perror(path);
+		return 2;
+	}
+	return demo.violations_count ? 1 : 0;
+}
