@@ -56,7 +56,7 @@ include scripts/check.mk
 
 demo: deps
 	+@$(MAKE) all
-	@tools/demo/run
+	@selftests/demo/run
 
 bench: modules-6.1 profiles lib tools selftests
 	@selftests/bench/run

@@ -34,7 +34,7 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
-unit_rooms := profiles libmorph tools selftests/optics
+unit_rooms := profiles libmorph tools selftests/optics selftests/sim
 
 run-unit: $(unit_rooms:%=check-%)
 

@@ -618,6 +618,12 @@ int morph_txn_enter(struct morph_txn *txn);
 
 void morph_lease_init(struct morph_txn *txn);
 void morph_lease_start(struct morph_txn *txn, u64 lease_ns);
+/*
+ * Failover of another slice may seize what is prepared, never what is committed:
+ * revoke one prepared transaction that holds the part in the way. Returns whether
+ * there was one. fabric->lock held.
+ */
+bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index);
 /* Give back prepared claims of a slice that failover needs. fabric->lock held. */
 void morph_txn_revoke_slice(struct morph_slice *slice);
 void morph_txn_end(struct morph_txn *txn, u32 outcome, int status);
@@ -680,6 +686,8 @@ void morph_repair_init(struct morph_slice *slice);
 void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit *circuit);
 /* A repair's transaction that did not come to pass, or is done. fabric->lock held. */
 void morph_repair_free_txn(struct morph_txn *txn);
+/* Stage; what others have only prepared gives way. fabric->lock held. */
+int morph_repair_stage(struct morph_txn *txn);
 void morph_repair_tell_failing(struct morph_slice *slice, u32 rank);
 /*
  * Replace all failed ranks that may be: 0, or why some were not. fabric->lock held,

@@ -470,6 +470,7 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 		morph_event_init(&event, slice, MORPH_EVENT_FABRIC_GONE);
 		morph_event_queue(slice, &event);
 		morph_event_hangup(slice);
+		wake_up_all(&slice->idle);
 		slice->named = false;
 		if (!slice->files_count && !slice->dying)
 			morph_slice_release(slice, 0);

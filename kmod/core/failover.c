@@ -190,7 +190,7 @@ static int failover_stage(struct failover *failover)
 		ret = failover_build(failover);
 		if (ret)
 			return ret;
-		ret = morph_txn_stage(failover->txn);
+		ret = morph_repair_stage(failover->txn);
 		if (!ret || !next_spare(failover))
 			return ret;
 		morph_repair_free_txn(failover->txn);
@@ -276,6 +276,8 @@ static void failover_publish(struct failover *failover)
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
 		old = entry->accelerator;
+		/* The role goes the other way: once it is sound again it is the spare. */
+		swap(fabric->chips[old].spare, fabric->chips[failover->spares[i]].spare);
 		morph_chip_let_go(fabric, old);
 		entry->accelerator = failover->spares[i];
 		entry->replacements++;

@@ -126,8 +126,8 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 		return;
 	if (culprit)
 		circuit->slice->culprit = *culprit;
-	/* One that is being changed is judged when its change is published. */
-	if (circuit->listed && !circuit->pending)
+	/* One that is being lit for the first time is judged when it is published. */
+	if (circuit->listed)
 		morph_repair_kick(circuit->slice, since);
 }
 

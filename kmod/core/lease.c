@@ -293,3 +293,50 @@ void morph_txn_revoke_slice(struct morph_slice *slice)
 		}
 	}
 }
+
+static bool route_holds(const struct morph_route *route, u32 part, u32 index)
+{
+	u32 h;
+
+	if (part == MORPH_PART_LASER)
+		return route->path.tx == index;
+	if (part == MORPH_PART_RECEIVER)
+		return route->path.rx == index;
+	for (h = 0; h < route->path.hops_count; h++)
+		if (part == MORPH_PART_GUIDE ? route->hops[h].guide >> 1 == index :
+					       route->hops[h].element == index)
+			return true;
+	return false;
+}
+
+static bool txn_holds(const struct morph_txn *txn, u32 part, u32 index)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new && route_holds(txn->items[i].new, part, index))
+			return true;
+	return false;
+}
+
+bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	struct morph_slice *slice;
+	struct morph_txn *txn;
+
+	lockdep_assert_held(&fabric->lock);
+	list_for_each_entry(slice, &fabric->slices, node) {
+		/* One who is inside the slice is using what it has prepared. */
+		if (slice->busy)
+			continue;
+		list_for_each_entry(txn, &slice->txns, node) {
+			if (!txn->staged || txn->keep_old || !txn_holds(txn, part, index))
+				continue;
+			lease_stop(txn);
+			unqueue(txn);
+			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
+			return true;
+		}
+	}
+	return false;
+}

@@ -128,6 +128,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 		morph_event_queue(slice, &event);
 	}
 	morph_event_hangup(slice);
+	wake_up_all(&slice->idle);
 	queue_work(morph_wq, &slice->release_work);
 }
 

@@ -85,6 +85,17 @@ void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit 
 	item->new_dst = slice->ranks[circuit->dst_rank].accelerator;
 }
 
+int morph_repair_stage(struct morph_txn *txn)
+{
+	int ret;
+
+	do {
+		ret = morph_txn_stage(txn);
+	} while (ret && morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
+						txn->refusal.index));
+	return ret;
+}
+
 /* ----------------------------------------------------------- dark circuits */
 
 /*
@@ -179,7 +190,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 		return -ENOMEM;
 	txn->kind = MORPH_TXN_REPAIR;
 	morph_repair_fill_item(&txn->items[0], circuit);
-	ret = morph_txn_stage(txn);
+	ret = morph_repair_stage(txn);
 	if (!ret) {
 		txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 		txn->times.phase_ns[MORPH_PHASE_DETECT] =

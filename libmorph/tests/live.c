@@ -155,10 +155,14 @@ static void read_slice(const char *what)
 
 static void make_slice(void)
 {
+	MORPH_OPTS(morph_accelerator_opts, spare, .use = MORPH_USE_SPARE, .set = MORPH_SET_USE);
 	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_object *object;
 	struct morph_slice *again;
 
-	must(morph_slice_request_set_count(request, 4), "count");
+	must(morph_admin_accelerator_set(ctx, number, 3, &spare, &object), "make a spare");
+	tell("spare", 0, object);
+	must(morph_slice_request_set_count(request, 3), "count");
 	must(morph_slice_request_set_spare_policy(request, MORPH_SPARES_ANY), "spares");
 	must(morph_slice_request_set_name(request, "live", 0640), "name");
 	must(morph_slice_check(fabric, request), "check");
@@ -212,7 +216,7 @@ static void two_phases(void)
 	struct morph_object *object;
 	uint32_t id;
 
-	must(morph_txn_add(txn, 1, 3, NULL), "add");
+	must(morph_txn_add(txn, 1, 0, NULL), "add");
 	morph_txn_set_prepare(txn, 10 * SECOND);
 	morph_txn_set_cookie(txn, 77);
 	must(morph_txn_run(slice, txn, &object), "prepare");
@@ -229,7 +233,7 @@ static void two_phases(void)
 
 static void ask_and_set(void)
 {
-	MORPH_OPTS(morph_why_not_opts, why, .count = 2, .flags = MORPH_WHY_NOT_RING);
+	MORPH_OPTS(morph_why_not_opts, why, .count = 3, .flags = MORPH_WHY_NOT_RING);
 	MORPH_OPTS(morph_slice_set_opts, policy, .failover = MORPH_FAILOVER_AUTOMATIC,
 		   .set = MORPH_SET_FAILOVER);
 	MORPH_OPTS(morph_quota_opts, quota, .accelerators = 1000,
@@ -237,7 +241,7 @@ static void ask_and_set(void)
 	MORPH_OPTS(morph_accelerator_opts, accelerator, .pci = "nonsense", .set = MORPH_SET_PCI);
 	struct morph_object *object;
 
-	TELL("why not 2", morph_admin_why_not(ctx, number, &why, &object));
+	TELL("why not 3", morph_admin_why_not(ctx, number, &why, &object));
 	why.count = 100000;
 	TELL("why not 100000", morph_admin_why_not(ctx, number, &why, &object));
 	TELL("policy", morph_admin_slice_set(ctx, number, morph_slice_number(slice), &policy,
@@ -264,7 +268,7 @@ static void apply_and_step(struct morph_monitor *monitor)
 	tell("no such rank", error, object);
 	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
 	morph_txn_clear(txn);
-	must(morph_txn_add(txn, 2, 0, NULL), "add");
+	must(morph_txn_add(txn, 2, 1, NULL), "add");
 	morph_txn_set_prepare(txn, 10 * SECOND);
 	must(morph_admin_circuit_apply(ctx, number, morph_slice_number(slice), txn, &object),
 	     "apply");

@@ -1,0 +1,379 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Every command through the generic YNL client, held against what morphctl says.
+
+Two clients that share no code, one made from the specification alone: where their JSON is the same, the
+specification is true and morphctl shows all of it. Each verb is carried out by one and seen by the other.
+"""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+
+import generic
+
+MORPHCTL = os.path.join(generic.TOP, "build/tools/morphctl/morphctl")
+CONFIGFS = "/sys/kernel/config/morph_sim/ynl"
+OWNER = 4321
+PATIENCE = 20
+HOUR_NS = 3600 * 10 ** 9
+
+
+def write(name, text):
+    with open(os.path.join(CONFIGFS, name), "w", encoding="ascii") as file:
+        file.write(text)
+
+
+class Machine:
+    """A simulated fabric, and the two clients."""
+
+    def __init__(self):
+        os.mkdir(CONFIGFS)
+        write("profile", "server8")
+        write("live", "1")
+        self.ynl = generic.family()
+        self.fabric = next(fabric["id"] for fabric in self.ynl.dump("fabric-get", {})
+                           if fabric["name"] == "ynl")
+
+    def close(self):
+        write("live", "0")
+        os.rmdir(CONFIGFS)
+
+    def do(self, operation, **values):
+        """A request about this fabric. Underscores stand for dashes."""
+        values = {key.replace("_", "-"): value for key, value in values.items()}
+        return self.ynl.do(operation, {"fabric": self.fabric, **values})
+
+    def dump(self, operation, **values):
+        return self.ynl.dump(operation, {"fabric": self.fabric, **values})
+
+    def refused(self, error, operation, **values):
+        """The request is refused with this errno; what the kernel says."""
+        try:
+            reply = self.do(operation, **values)
+        except generic.NlError as refusal:
+            assert -refusal.nl_msg.error == error, os.strerror(-refusal.nl_msg.error)
+            return refusal.nl_msg.extack
+        raise AssertionError(f"{operation} was granted: {reply}")
+
+    def ended(self, txn):
+        """The transaction when it runs no more."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            found = self.do("txn-get", id=txn)
+            if found["outcome"] != "running":
+                return found
+            time.sleep(0.01)
+        raise AssertionError(f"transaction {txn} runs for ever")
+
+    def reaches(self, txn, outcome):
+        until = time.monotonic() + PATIENCE
+        found = self.ended(txn)
+        while found["outcome"] != outcome and time.monotonic() < until:
+            time.sleep(0.01)
+            found = self.ended(txn)
+        assert found["outcome"] == outcome, found
+        return found
+
+    def morphctl(self, *words, status=0, fabric=True):
+        """What morphctl answers, as JSON."""
+        command = [MORPHCTL, *words, "--json", *(["--fabric", str(self.fabric)] if fabric else [])]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              timeout=60, check=False)
+        assert done.returncode == status, (command, done.returncode, done.stdout, done.stderr)
+        return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def plain(value):
+    """As JSON has it."""
+    return json.loads(json.dumps(value))
+
+
+def same(ours, theirs):
+    """Two objects or lists of objects are the same, key by key."""
+    if isinstance(ours, list) and not isinstance(theirs, list):
+        theirs = [theirs]
+    if isinstance(theirs, list) and not isinstance(ours, list):
+        ours = [ours]
+    if isinstance(ours, list):
+        assert len(ours) == len(theirs), (len(ours), len(theirs))
+        for one, other in zip(ours, theirs):
+            if isinstance(one, dict):
+                same(one, other)
+            else:
+                assert one == other, (one, other)
+        return
+    different = {key: (ours.get(key), theirs.get(key)) for key in ours.keys() | theirs.keys()
+                 if plain(ours.get(key)) != theirs.get(key)}
+    nested = {key for key, (one, other) in different.items()
+              if isinstance(one, (dict, list)) and isinstance(other, (dict, list))}
+    for key in nested:
+        same(ours[key], theirs[key])
+    assert not different.keys() - nested, {key: different[key] for key in different.keys() - nested}
+
+
+def slice_named(machine, name, ranks=4):
+    return machine.do("slice-create", name=name, owner=OWNER, mode=0o640, ranks_count=ranks)
+
+
+def end_slice(machine, number):
+    """Delete it and wait until its accelerators are free."""
+    free = machine.ynl.do("fabric-get", {"id": machine.fabric})["free"]
+    ranks = machine.do("slice-get", id=number)["ranks-count"]
+    machine.do("slice-delete", id=number)
+    until = time.monotonic() + PATIENCE
+    while machine.ynl.do("fabric-get", {"id": machine.fabric})["free"] < free + ranks:
+        assert time.monotonic() < until, "the accelerators stay held"
+        time.sleep(0.01)
+
+
+def ring(count):
+    return [{"op": "add", "src-rank": rank, "dst-rank": (rank + 1) % count} for rank in range(count)]
+
+
+def fabric_get(machine):
+    ours = machine.ynl.do("fabric-get", {"id": machine.fabric})
+    same(ours, machine.morphctl("fabric", "show"))
+    same(machine.ynl.dump("fabric-get", {}), machine.morphctl("fabric", "list", fabric=False))
+
+
+def accelerator_get(machine):
+    machine.ynl.do("fabric-get", {"id": machine.fabric})
+    ours = machine.dump("accelerator-get")
+    theirs = machine.morphctl("accelerator", "list")
+    for one, other in zip(ours, theirs):    # patrols go on meanwhile
+        one.pop("last-verified-ns")
+        other.pop("last-verified-ns")
+    same(ours, theirs)
+    assert machine.do("accelerator-get", id=3)["uuid"] == theirs[3]["uuid"]
+
+
+def guide_get(machine):
+    same(machine.dump("guide-get"), machine.morphctl("guide", "list"))
+    same(machine.do("guide-get", id=5), machine.morphctl("guide", "show", "5"))
+
+
+def element_get(machine):
+    same(machine.dump("element-get"), machine.morphctl("element", "list"))
+    same(machine.do("element-get", id=5), machine.morphctl("element", "show", "5"))
+
+
+def accelerator_set(machine):
+    ours = machine.do("accelerator-set", id=7, use="spare", pci="0000:3b:00.0")
+    theirs = machine.morphctl("accelerator", "show", "0000:3b:00.0")
+    assert ours["use"] == theirs["use"] == "spare" and theirs["id"] == 7, (ours, theirs)
+    machine.morphctl("accelerator", "set", "7", "--free")
+    ours = machine.do("accelerator-set", id=7, pci="")
+    assert ours["use"] == "free" and ours["pci"] == "", ours
+    assert machine.refused(errno.EINVAL, "accelerator-set", id=7, use="held")["bad-attr"] == ".use"
+
+
+def slice_create(machine):
+    ours = slice_named(machine, "made")
+    theirs = machine.morphctl("slice", "show", "made")
+    assert ours["id"] == theirs["id"] and theirs["owner"] == OWNER and theirs["mode"] == 0o640
+    assert len(theirs["rank"]) == 4
+    same(machine.do("slice-get", name="made"), machine.morphctl("slice", "show", "made"))
+    same(machine.dump("slice-get"), machine.morphctl("slice", "list"))
+    assert machine.refused(errno.EEXIST, "slice-create", name="made", owner=0,
+                           ranks_count=1)["bad-attr"] == ".name"
+    end_slice(machine, ours["id"])
+
+
+def slice_create_at(machine):
+    theirs = machine.morphctl("slice", "create", "listed", "--accelerators", "6,1,4", "--failover",
+                              "manual", "--transit", "own", "--owner", str(OWNER))
+    ours = machine.do("slice-get", name="listed")
+    assert [rank["accelerator"] for rank in ours["rank"]] == [6, 1, 4], ours
+    assert ours["failover"] == "manual" and ours["transit"] == "own", ours
+    assert (theirs[0] if isinstance(theirs, list) else theirs)["id"] == ours["id"]
+    end_slice(machine, ours["id"])
+    ours = machine.do("slice-create", name="listed", owner=OWNER, accelerator=[2, 0, 5])
+    assert [rank["accelerator"] for rank in ours["rank"]] == [2, 0, 5], ours
+    end_slice(machine, ours["id"])
+
+
+def slice_set(machine):
+    number = slice_named(machine, "set")["id"]
+    machine.do("slice-set", id=number, failover="none", mode=0o600, owner=77)
+    theirs = machine.morphctl("slice", "show", "set")
+    assert (theirs["failover"], theirs["mode"], theirs["owner"]) == ("none", 0o600, 77), theirs
+    machine.morphctl("slice", "set", "set", "--failover", "manual")
+    assert machine.do("slice-get", id=number)["failover"] == "manual"
+    end_slice(machine, number)
+
+
+def slice_delete(machine):
+    number = slice_named(machine, "gone")["id"]
+    with open(f"/dev/morph/slice{number}", "rb"):
+        assert machine.refused(errno.EBUSY, "slice-delete", id=number)["bad-attr"] == ".id"
+        machine.do("slice-delete", id=number, force=True)
+    until = time.monotonic() + PATIENCE
+    while machine.morphctl("slice", "list"):
+        assert time.monotonic() < until, "the slice stays"
+        time.sleep(0.05)
+
+
+def circuit_apply(machine):
+    number = slice_named(machine, "lit")["id"]
+    txn = machine.do("circuit-apply", slice=number, change=ring(4), cookie=9)
+    ended = machine.ended(txn["id"])
+    assert ended["outcome"] == "committed" and len(ended["change"]) == 4, ended
+    same(machine.dump("circuit-get", slice=number), machine.morphctl("circuit", "list", "lit"))
+    circuit = ended["change"][2]["circuit"]
+    same(machine.do("circuit-get", slice=number, id=circuit),
+         machine.morphctl("circuit", "show", "lit", str(circuit)))
+    same(machine.do("txn-get", id=txn["id"]), machine.morphctl("txn", "show", str(txn["id"])))
+
+    machine.morphctl("circuit", "remove", "lit", str(circuit))
+    left = [found["id"] for found in machine.dump("circuit-get", slice=number)]
+    assert len(left) == 3 and circuit not in left, left
+    moved = machine.do("circuit-apply", slice=number, change=[{"op": "move", "circuit": left[0], "lanes": 2}])
+    assert machine.ended(moved["id"])["outcome"] == "committed"
+    assert machine.morphctl("circuit", "show", "lit", str(left[0]))["lanes"] == 2
+    end_slice(machine, number)
+
+
+def circuit_apply_dry_run(machine):
+    number = slice_named(machine, "dry")["id"]
+    ours = machine.do("circuit-apply", slice=number, dry_run=True, change=ring(4))
+    assert ours["status"] == 0 and len(ours["change"]) == 4 and "id" not in ours, ours
+    ours = machine.do("circuit-apply", slice=number, dry_run=True,
+                      change=[{"op": "add", "src-rank": 0, "dst-rank": 4}])
+    assert ours["status"] == -errno.ENOENT and "rank 4" in ours["text"], ours
+    assert not machine.morphctl("circuit", "list", "dry")
+    machine.morphctl("circuit", "add", "dry", "0", "1", "--dry-run")
+    assert not machine.dump("circuit-get", slice=number)
+    end_slice(machine, number)
+
+
+def circuit_apply_each(machine):
+    number = slice_named(machine, "each")["id"]
+    txn = machine.do("circuit-apply", slice=number, each=True,
+                     change=[{"op": "remove", "circuit": 99}, *ring(4)[:1]])
+    ended = machine.ended(txn["id"])
+    assert [change["status"] for change in ended["change"]] == [-errno.ENOENT, 0], ended
+    assert len(machine.morphctl("circuit", "list", "each")) == 1
+    end_slice(machine, number)
+
+
+def txn_step(machine):
+    number = slice_named(machine, "steps")["id"]
+    prepared = machine.do("circuit-apply", slice=number, prepare=True, lease_ns=HOUR_NS, change=ring(4))
+    machine.reaches(prepared["id"], "prepared")
+    assert 0 < machine.do("txn-step", id=prepared["id"], verb="query")["lease-ns"] <= HOUR_NS
+    machine.do("txn-step", id=prepared["id"], verb="commit")
+    machine.reaches(prepared["id"], "unconfirmed")
+    machine.morphctl("txn", "confirm", str(prepared["id"]))
+    machine.reaches(prepared["id"], "committed")
+
+    theirs = machine.morphctl("circuit", "remove", "steps", str(
+        machine.dump("circuit-get", slice=number)[0]["id"]), "--prepare", "--lease", "60")
+    second = (theirs[0] if isinstance(theirs, list) else theirs)["id"]
+    machine.reaches(second, "prepared")
+    machine.do("txn-step", id=second, verb="revert")
+    machine.reaches(second, "rolled-back")
+    assert len(machine.morphctl("circuit", "list", "steps")) == 4
+    ours, theirs = machine.dump("txn-get"), machine.morphctl("txn", "list")
+    same(ours, theirs)
+    end_slice(machine, number)
+
+
+def hardware(machine):
+    ours = machine.do("hardware-set", part="guide", index=3, cordoned=1)
+    assert ours["cordoned"] == 1, ours
+    same(machine.dump("hardware-get"), machine.morphctl("hardware", "list"))
+    machine.morphctl("hardware", "uncordon", "guide", "3")
+    assert machine.do("hardware-get", part="guide", index=3)["cordoned"] == 0
+    assert machine.do("hardware-fail", part="element", index=6)["health"] == "failed"
+    assert machine.morphctl("element", "show", "6")["health"] == "failed"
+    test = machine.do("hardware-test", part="element", index=6)
+    assert machine.ended(test["txn"])["outcome"] == "committed"
+    assert machine.morphctl("element", "show", "6")["health"] == "ok"
+    assert not machine.morphctl("hardware", "list")
+    assert machine.refused(errno.ENOENT, "hardware-fail", part="guide", index=10 ** 6)["bad-attr"] == ".index"
+
+
+def replace(machine):
+    created = slice_named(machine, "moved")
+    number, before = created["id"], created["rank"][1]["accelerator"]
+    queued = machine.do("replace", slice=number, rank=1)
+    assert machine.ended(queued["txn"])["outcome"] == "committed"
+    theirs = machine.morphctl("slice", "show", "moved")["rank"][1]
+    assert theirs["accelerator"] != before and theirs["replacements"] == 1, theirs
+    end_slice(machine, number)
+
+
+def why_not(machine):
+    ours = machine.do("why-not", count=4, ring=True)
+    assert ours["status"] == 0 and len(ours["chosen"]) == 4, ours
+    same(ours, machine.morphctl("why-not", "--count", "4", "--ring"))
+    number = slice_named(machine, "held")["id"]
+    ours = machine.do("why-not", count=5)
+    assert ours["reason"] == "accelerators" and (ours["have"], ours["need"]) == (4, 5), ours
+    same(ours, machine.morphctl("why-not", "--count", "5", status=1))
+    end_slice(machine, number)
+
+
+def quota(machine):
+    before = machine.ynl.do("quota-get", {"uid": OWNER})
+    ours = machine.ynl.do("quota-set", {"uid": OWNER, "accelerators": 3, "bytes": 2 ** 40})
+    assert ours["accelerators"] == 3 and ours["circuits"] == before["circuits"], ours
+    same(machine.ynl.dump("quota-get", {}), machine.morphctl("quota", "list", fabric=False))
+    assert machine.refused(errno.EDQUOT, "slice-create", name="much", owner=OWNER,
+                           ranks_count=4)["bad-attr"] == ".owner"
+    machine.morphctl("quota", "set", str(OWNER), "--accelerators", str(before["accelerators"]), fabric=False)
+    assert machine.ynl.do("quota-get", {"uid": OWNER})["accelerators"] == before["accelerators"]
+    default = machine.ynl.do("quota-get", {})
+    machine.ynl.do("quota-set", {"prepared": default["prepared"] + 1})
+    theirs = machine.morphctl("quota", "list", fabric=False)[0]
+    assert "uid" not in theirs and theirs["prepared"] == default["prepared"] + 1, theirs
+    machine.ynl.do("quota-set", {"prepared": default["prepared"]})
+
+
+def stats(machine):
+    moving = ("provider-ops", "patrols")
+    ours, theirs = machine.do("stats-get"), machine.morphctl("stats")
+    theirs = theirs[0] if isinstance(theirs, list) else theirs
+    for name in moving:
+        assert theirs.pop(name) >= ours.pop(name) > 0, name
+    same(ours, theirs)
+    assert ours["committed"] > 0 and ours["failovers"] > 0, ours
+
+
+def notifications(machine):
+    listener = generic.family()
+    listener.ntf_subscribe("monitor")
+    number = slice_named(machine, "heard")["id"]
+    txn = machine.do("circuit-apply", slice=number, change=ring(4))
+    machine.ended(txn["id"])
+    end_slice(machine, number)
+    time.sleep(0.2)
+    listener.check_ntf()
+    heard = {}
+    for message in listener.async_msg_queue:
+        heard.setdefault(message["name"], []).append(message["msg"])
+    states = [message["state"] for message in heard["slice-ntf"] if message["id"] == number]
+    assert states[0] == "ok" and states[-1] == "dying", states
+    assert [message["outcome"] for message in heard["txn-ntf"]] == ["committed"], heard["txn-ntf"]
+    assert {"fabric", "seq", "generation", "slice", "txn"} <= heard["event-ntf"][0].keys()
+    assert all(message["use"] == "free" for message in heard["accelerator-ntf"])
+
+
+def main():
+    machine = Machine()
+    try:
+        return generic.run_tests([
+            fabric_get, accelerator_get, guide_get, element_get, accelerator_set, slice_create,
+            slice_create_at, slice_set, slice_delete, circuit_apply, circuit_apply_dry_run,
+            circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, stats,
+        ], machine)
+    finally:
+        machine.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
