@@ -30,7 +30,7 @@ $(KERNELS:%=modules-%): modules-%: | build/linux/6.12
 	+$(if $(V),,@)scripts/modules $*
 
 profiles lib tools selftests:
-	+$(if $(V),,@)$(if $(wildcard $(room_of_$@)/Makefile),$(MAKE) -C $(room_of_$@),echo "$@: no $(room_of_$@)/Makefile")
+	+$(if $(V),,@)$(MAKE) -C $(room_of_$@)
 
 room_of_profiles := profiles
 room_of_lib := libmorph
@@ -63,11 +63,21 @@ bench: modules-6.1 profiles lib tools selftests
 
 # --- the machine ------------------------------------------------------------------------------------------------------
 
-install: lib tools profiles
+export PREFIX ?= /usr/local
+FIRMWARE_DIR ?= /lib/firmware
+
+# KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel.
+install: lib tools profiles $(if $(KDIR),install-modules)
 	+$(MAKE) -C libmorph install
 	+$(MAKE) -C tools install
-	+$(MAKE) -C profiles install
-	$(if $(KDIR),+$(MAKE) -C $(KDIR) M=$(CURDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install)
+	install -d $(DESTDIR)$(FIRMWARE_DIR)/morph
+	install -m 644 build/profiles/*.bin $(DESTDIR)$(FIRMWARE_DIR)/morph
+
+install-modules: modules-kdir
+	+$(MAKE) -C $(KDIR) M=$(BUILD)/kmod-kdir $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+modules-kdir:
+	+@scripts/modules kdir
 
 # What was downloaded and unpacked stays; distclean takes that too.
 clean:
@@ -84,4 +94,4 @@ help:
 	@echo 'make $(tree_checks:%=check-%) $(kernel_checks:%=check-%)' | fold -s -w 100
 	@echo 'make deps clean distclean'
 
-.PHONY: all modules $(KERNELS:%=modules-%) profiles lib tools selftests deps demo bench install clean distclean help
+.PHONY: all modules $(KERNELS:%=modules-%) profiles lib tools selftests deps demo bench install install-modules modules-kdir clean distclean help

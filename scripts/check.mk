@@ -34,12 +34,13 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
-unit_rooms := profiles libmorph tools selftests/optics selftests/sim
+unit_rooms := selftests/harness profiles libmorph tools selftests/optics selftests/netlink selftests/sim
 
-run-unit: $(unit_rooms:%=check-%)
+run-unit: profiles lib
+	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(unit_rooms:%=check-%)
 
-$(unit_rooms:%=check-%): check-%: profiles lib
-	+@scripts/tap --ktap $* $(MAKE) --silent -C $* check
+$(unit_rooms:%=check-%): check-%:
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap $* $(MAKE) --silent -C $* check
 
 # --- vm: programs that need one ---------------------------------------------------------------------------------------
 

@@ -13,16 +13,13 @@
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
 {
 	struct morph_route *route;
+	size_t links = ALIGN(struct_size(route, hops, capacity), sizeof(u64));
 	u32 i;
 
-	route = kzalloc(struct_size(route, hops, capacity), gfp);
+	route = kzalloc(size_add(links, array_size(capacity, sizeof(*route->links))), gfp);
 	if (!route)
 		return NULL;
-	route->links = kcalloc(capacity, sizeof(*route->links), gfp);
-	if (!route->links) {
-		kfree(route);
-		return NULL;
-	}
+	route->links = (void *)route + links;
 	for (i = 0; i < capacity; i++) {
 		INIT_HLIST_NODE(&route->links[i].node);
 		route->links[i].route = route;
@@ -37,7 +34,6 @@ void morph_route_free(struct morph_route *route)
 	if (!route)
 		return;
 	WARN_ON_ONCE(route->role == MORPH_ROUTE_LIVE || route->role == MORPH_ROUTE_SHADOW);
-	kfree(route->links);
 	kfree(route);
 }
 

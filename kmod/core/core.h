@@ -181,6 +181,7 @@ struct morph_fabric {
 	u32 state;			/* enum morph_fabric_state */
 	struct optics_state *ledger;	/* head of its block */
 	void *route_work;
+	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
 	u8 *hw_state;			/* by element: state last programmed and answered */
 	u64 *tx_on;			/* by transmit port: lanes whose laser was switched on */
 	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and plans */
@@ -363,7 +364,7 @@ struct morph_route {
 	bool whole;			/* shadow: nothing of it was taken over */
 	u64 tx_held, rx_held;		/* shadow: lanes of the ports still ours */
 	u32 capacity;
-	struct morph_link *links;	/* capacity */
+	struct morph_link *links;	/* capacity, behind the hops */
 	struct optics_hop hops[];	/* capacity */
 };
 
@@ -564,7 +565,6 @@ struct morph_txn {
 	struct morph_times times;
 	u64 seq;
 	u32 count;
-	struct morph_item *items;
 	bool staged;			/* claims are held */
 	bool keep_old;			/* committed under a lease */
 	u32 queued_from;		/* outcome to go on from when a queued step runs, or 0 */
@@ -574,16 +574,19 @@ struct morph_txn {
 	struct work_struct run_work;	/* for netlink's queued ones */
 	u32 rank, spare;		/* for a replacement: rank concerned, spare to take */
 
-	/* memory for programming, allocated when staged */
+	/* memory for programming, allocated when staged: one block, which begins at reads */
 	u32 settings_room, reads_room;
-	struct morph_element_setting *settings;
-	struct morph_laser_setting *lasers;
 	struct morph_receiver_reading *reads;
+	struct morph_laser_setting *lasers;
+	struct morph_element_setting *settings;
+
+	struct morph_item items[];	/* count */
 };
 
 /*
- * Build a transaction from changes in kernel memory. guides[i], if not NULL, is the
- * explicit path of change i, change.guides.count long, and is taken over.
+ * Build a transaction from changes in kernel memory; NULL: the caller fills the items.
+ * guides[i], if not NULL, is the explicit path of change i, change.guides.count long,
+ * and is taken over.
  */
 struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_change *changes,
 				  u32 **guides, u32 count, u32 flags, gfp_t gfp);
@@ -603,7 +606,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 			 struct morph_refusal *refusal);
 u64 morph_txn_lease_left(struct morph_txn *txn);
 
-/* Find the path of an item's new route. fabric->lock held. */
+/* Find the path of an item's new route, and make that. fabric->lock held. */
 int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why);
 
 /* Stage: resolve, route, claim, validate. fabric->lock held. Unstage undoes it. */

@@ -90,17 +90,12 @@ static int failover_build(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
 	struct morph_circuit *circuit;
-	struct morph_change *changes;
 	unsigned long index;
 	u32 count = 0, n = 0;
 
 	xa_for_each(&slice->circuits, index, circuit)
 		count += circuit->listed && touches(failover, circuit);
-	changes = kvcalloc(max(count, 1u), sizeof(*changes), GFP_KERNEL);
-	if (!changes)
-		return -ENOMEM;
-	failover->txn = morph_txn_alloc(slice, changes, NULL, count, 0, GFP_KERNEL);
-	kvfree(changes);
+	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, GFP_KERNEL);
 	if (!failover->txn)
 		return -ENOMEM;
 	failover->txn->kind = MORPH_TXN_REPAIR;

@@ -8,26 +8,9 @@
 #define LEAST_LEASE_NS	(1 * (u64)NSEC_PER_MSEC)
 #define MOST_LEASE_NS	(3600 * (u64)NSEC_PER_SEC)
 
-/* Changes and their explicit paths, in kernel memory. */
-struct request {
-	struct morph_change *changes;
-	u32 **guides;
-	u32 count;
-};
-
-static void free_request(struct request *request, bool guides_too)
+static int get_path(struct morph_call *call, struct morph_item *item, u32 index)
 {
-	u32 i;
-
-	for (i = 0; guides_too && request->guides && i < request->count; i++)
-		kvfree(request->guides[i]);
-	kvfree(request->guides);
-	kvfree(request->changes);
-}
-
-static int get_path(struct morph_call *call, struct request *request, u32 index)
-{
-	const struct morph_array *array = &request->changes[index].guides;
+	const struct morph_array *array = &item->change.guides;
 	u32 *guides;
 
 	if (!array->ptr && array->count)
@@ -43,13 +26,13 @@ static int get_path(struct morph_call *call, struct request *request, u32 index)
 	guides = morph_array_get_u32(call, array, "guides");
 	if (IS_ERR(guides))
 		return PTR_ERR(guides);
-	request->guides[index] = guides;
+	item->guides = guides;
 	return 0;
 }
 
-static int get_change(struct morph_call *call, struct request *request, u32 index)
+static int get_change(struct morph_call *call, struct morph_item *item, u32 index)
 {
-	struct morph_change *change = &request->changes[index];
+	struct morph_change *change = &item->change;
 	int ret;
 
 	ret = morph_array_get(call, &call->txn_run.changes, index, change, sizeof(*change),
@@ -61,23 +44,31 @@ static int get_change(struct morph_call *call, struct request *request, u32 inde
 	change->reason = MORPH_REASON_NONE;
 	change->part = MORPH_PART_NONE;
 	change->index = 0;
-	return get_path(call, request, index);
+	return get_path(call, item, index);
 }
 
-static int get_request(struct morph_call *call, struct request *request)
+/* The transaction that the call asks for, or an error pointer. */
+static struct morph_txn *get_txn(struct morph_call *call)
 {
+	const struct morph_txn_run *args = &call->txn_run;
+	struct morph_txn *txn;
 	u32 i;
 	int ret = 0;
 
-	request->changes = kvcalloc(request->count, sizeof(*request->changes), GFP_KERNEL_ACCOUNT);
-	request->guides = kvcalloc(request->count, sizeof(*request->guides), GFP_KERNEL_ACCOUNT);
-	if (!request->changes || !request->guides)
-		ret = -ENOMEM;
-	for (i = 0; i < request->count && !ret; i++)
-		ret = get_change(call, request, i);
-	if (ret)
-		free_request(request, true);
-	return ret;
+	txn = morph_txn_alloc(call->file->slice, NULL, NULL, args->changes.count, args->head.flags,
+			      GFP_KERNEL_ACCOUNT);
+	if (!txn)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < txn->count && !ret; i++)
+		ret = get_change(call, &txn->items[i], i);
+	if (ret) {
+		morph_txn_put(txn);
+		return ERR_PTR(ret);
+	}
+	txn->cookie = args->cookie;
+	txn->generation = args->generation;
+	txn->lease_ns = args->lease_ns;
+	return txn;
 }
 
 static int check_lease(struct morph_call *call, u64 lease_ns, bool may_be_zero)
@@ -138,7 +129,6 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 int morph_do_txn_run(struct morph_call *call)
 {
 	struct morph_txn_run *args = &call->txn_run;
-	struct request request = { .count = args->changes.count };
 	struct morph_txn *txn;
 	int ret;
 
@@ -148,18 +138,11 @@ int morph_do_txn_run(struct morph_call *call)
 	args->out_generation = 0;
 	memset(&args->out_times, 0, sizeof(args->out_times));
 	ret = check_run(call);
-	if (!ret)
-		ret = get_request(call, &request);
 	if (ret)
 		return ret;
-	txn = morph_txn_alloc(call->file->slice, request.changes, request.guides, request.count,
-			      args->head.flags, GFP_KERNEL_ACCOUNT);
-	free_request(&request, !txn);
-	if (!txn)
-		return -ENOMEM;
-	txn->cookie = args->cookie;
-	txn->generation = args->generation;
-	txn->lease_ns = args->lease_ns;
+	txn = get_txn(call);
+	if (IS_ERR(txn))
+		return PTR_ERR(txn);
 	ret = answer_run(call, txn, morph_txn_run(txn));
 	morph_txn_put(txn);
 	return ret;

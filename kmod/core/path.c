@@ -29,7 +29,7 @@ static u32 lanes_wanted(const struct morph_change *change)
 }
 
 static int route_by_search(struct morph_txn *txn, struct morph_item *item,
-			   struct optics_refusal *why)
+			   struct optics_path *path, struct optics_refusal *why)
 {
 	struct morph_fabric *fabric = txn->fabric;
 	const struct morph_change *change = &item->change;
@@ -49,8 +49,7 @@ static int route_by_search(struct morph_txn *txn, struct morph_item *item,
 	u32 steps = 0;
 	int ret;
 
-	ret = optics_route(fabric->ledger, &request, fabric->route_work, &item->new->path, &steps,
-			   why);
+	ret = optics_route(fabric->ledger, &request, fabric->route_work, path, &steps, why);
 	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
 	return ret;
 }
@@ -83,8 +82,8 @@ static int bad_guide(struct optics_refusal *why, u32 guide, u32 position)
 }
 
 /* Where the first guide starts: at a transmitter of the accelerator that sends. */
-static int first_guide(struct morph_txn *txn, struct morph_item *item, u32 *code,
-		       struct optics_refusal *why)
+static int first_guide(struct morph_txn *txn, struct morph_item *item, struct optics_path *path,
+		       u32 *code, struct optics_refusal *why)
 {
 	const struct optics_graph *graph = txn->fabric->graph;
 	u32 planes = graph->params.planes;
@@ -98,17 +97,17 @@ static int first_guide(struct morph_txn *txn, struct morph_item *item, u32 *code
 		if (graph->tx_guide[port] >> 1 != item->guides[0])
 			continue;
 		*code = graph->tx_guide[port];
-		item->new->path.tx = port;
+		path->tx = port;
 		return 0;
 	}
 	return bad_guide(why, item->guides[0], 0);
 }
 
 /* Lanes that are free all along the path and at both ports, the lowest first. */
-static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct optics_path *path,
+			struct optics_refusal *why)
 {
 	const struct optics_state *ledger = txn->fabric->ledger;
-	struct optics_path *path = &item->new->path;
 	u32 need = lanes_wanted(&item->change);
 	u64 lanes = item->change.lanes ? item->change.lanes : txn->fabric->graph->all_lanes;
 	u32 i;
@@ -137,16 +136,15 @@ static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct o
 }
 
 static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
-			   struct optics_refusal *why)
+			   struct optics_path *path, struct optics_refusal *why)
 {
 	const struct optics_graph *graph = txn->fabric->graph;
-	struct optics_path *path = &item->new->path;
 	u32 count = item->change.guides.count;
 	const struct optics_end *end;
 	u32 code, i, next;
 	int ret;
 
-	ret = first_guide(txn, item, &code, why);
+	ret = first_guide(txn, item, path, &code, why);
 	if (ret)
 		return ret;
 	path->hops_count = count;
@@ -177,14 +175,29 @@ static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
 		return bad_guide(why, item->guides[count - 1], count - 1);
 	path->rx = end->index * graph->params.planes + end->port;
 	path->loss_mdb = optics_path_loss(graph, path);
-	return choose_lanes(txn, item, why);
+	return choose_lanes(txn, item, path, why);
 }
 
-/* Find the path of an item's new route. fabric->lock held. */
+/* Find the path of an item's new route, and make that, just long enough. fabric->lock held. */
 int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
 {
+	struct optics_path path = { .hops = txn->fabric->route_hops };
+	struct morph_route *route;
+	int ret;
+
 	lockdep_assert_held(&txn->fabric->lock);
 	if (item->guides)
-		return route_by_guides(txn, item, why);
-	return route_by_search(txn, item, why);
+		ret = route_by_guides(txn, item, &path, why);
+	else
+		ret = route_by_search(txn, item, &path, why);
+	if (ret)
+		return ret;
+	route = morph_route_alloc(path.hops_count, GFP_KERNEL_ACCOUNT);
+	if (!route)
+		return -ENOMEM;
+	memcpy(route->hops, path.hops, array_size(path.hops_count, sizeof(*path.hops)));
+	path.hops = route->hops;
+	route->path = path;
+	item->new = route;
+	return 0;
 }

@@ -143,16 +143,11 @@ static struct morph_txn *plan_alloc(struct morph_slice *slice, u32 rank, u32 spa
 {
 	u32 count = circuits_of_rank(slice, rank);
 	struct morph_circuit *circuit;
-	struct morph_change *changes;
 	struct morph_txn *txn;
 	unsigned long index;
 	u32 n = 0;
 
-	changes = kvcalloc(max(count, 1u), sizeof(*changes), GFP_KERNEL_ACCOUNT);
-	if (!changes)
-		return NULL;
-	txn = morph_txn_alloc(slice, changes, NULL, count, 0, GFP_KERNEL_ACCOUNT);
-	kvfree(changes);
+	txn = morph_txn_alloc(slice, NULL, NULL, count, 0, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return NULL;
 	txn->kind = MORPH_TXN_REPAIR;
@@ -190,8 +185,7 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 	for (claimed = 0; claimed < txn->count; claimed++) {
 		struct morph_item *item = &txn->items[claimed];
 
-		item->new = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL_ACCOUNT);
-		ret = item->new ? morph_path_find(txn, item, &why) : -ENOMEM;
+		ret = morph_path_find(txn, item, &why);
 		if (!ret)
 			ret = morph_route_claim(fabric, item->new, &why);
 		if (ret)

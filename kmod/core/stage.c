@@ -166,20 +166,18 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	int ret;
 
 	resolve_ends(txn, item);
-	if (!item->new)
-		item->new = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL_ACCOUNT);
-	if (!item->new)
-		return -ENOMEM;
-	item->new->circuit = item->circuit;
 	/* A prebuilt plan brings its path along. */
-	if (item->new->role == MORPH_ROUTE_PLAN) {
+	if (item->new) {
 		morph_route_unlist(item->new);
 		item->new->role = MORPH_ROUTE_IDLE;
 	} else {
 		ret = morph_path_find(txn, item, &why);
+		if (ret == -ENOMEM)
+			return ret;
 		if (ret)
 			return refuse_item_optics(txn, index, ret, &why);
 	}
+	item->new->circuit = item->circuit;
 	ret = morph_route_claim(txn->fabric, item->new, &why);
 	if (ret)
 		return refuse_item_optics(txn, index, ret, &why);
@@ -193,6 +191,9 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	}
 	return ret;
 }
+
+/* Paths of a transaction that are judged without getting memory for it. */
+#define FEW_PATHS	4u
 
 /* The judge has the last word; it has not seen how the paths were found. */
 static int validate(struct morph_txn *txn)
@@ -210,17 +211,23 @@ static int validate(struct morph_txn *txn)
 		.rx_dead = ledger->rx_dead,
 		.owner = ledger->owner,
 	};
-	struct optics_path *paths;
-	struct optics_verdict *verdicts;
+	struct {
+		struct optics_path paths[FEW_PATHS];
+		struct optics_verdict verdicts[FEW_PATHS];
+	} few;
+	struct optics_path *paths = few.paths;
+	struct optics_verdict *verdicts = few.verdicts;
 	struct optics_refusal why = {};
 	u32 i, n = 0;
 	int ret;
 
-	paths = kvmalloc_array(txn->count, sizeof(*paths) + sizeof(*verdicts) + sizeof(u32),
-			       GFP_KERNEL_ACCOUNT);
-	if (!paths)
-		return -ENOMEM;
-	verdicts = (struct optics_verdict *)(paths + txn->count);
+	if (txn->count > FEW_PATHS) {
+		paths = kvmalloc_array(txn->count, sizeof(*paths) + sizeof(*verdicts),
+				       GFP_KERNEL_ACCOUNT);
+		if (!paths)
+			return -ENOMEM;
+		verdicts = (struct optics_verdict *)(paths + txn->count);
+	}
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			paths[n++] = txn->items[i].new->path;
@@ -235,7 +242,8 @@ static int validate(struct morph_txn *txn)
 			refuse_item_optics(txn, i, ret, &why);
 		n++;
 	}
-	kvfree(paths);
+	if (paths != few.paths)
+		kvfree(paths);
 	return ret;
 }
 
@@ -265,6 +273,7 @@ static void mark_changing(struct morph_txn *txn, bool set)
 
 int morph_txn_reserve(struct morph_txn *txn)
 {
+	size_t lasers_at, settings_at;
 	u32 settings = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
@@ -273,18 +282,21 @@ int morph_txn_reserve(struct morph_txn *txn)
 		if (txn->items[i].new)
 			settings += txn->items[i].new->path.hops_count;
 	}
-	if (txn->settings && txn->settings_room >= settings)
+	if (txn->reads && txn->settings_room >= settings)
 		return 0;
-	kvfree(txn->settings);
-	kvfree(txn->lasers);
 	kvfree(txn->reads);
 	txn->settings_room = settings;
 	/* Two for each change, and neighbours that the turned elements reach. */
 	txn->reads_room = 2 * txn->count + min(4 * settings, 1024u);
-	txn->settings = kvmalloc_array(settings, sizeof(*txn->settings), GFP_KERNEL_ACCOUNT);
-	txn->lasers = kvmalloc_array(2 * txn->count, sizeof(*txn->lasers), GFP_KERNEL_ACCOUNT);
-	txn->reads = kvmalloc_array(txn->reads_room, sizeof(*txn->reads), GFP_KERNEL_ACCOUNT);
-	return txn->settings && txn->lasers && txn->reads ? 0 : -ENOMEM;
+	lasers_at = array_size(txn->reads_room, sizeof(*txn->reads));
+	settings_at = size_add(lasers_at, array_size(2 * txn->count, sizeof(*txn->lasers)));
+	txn->reads = kvmalloc(size_add(settings_at, array_size(settings, sizeof(*txn->settings))),
+			      GFP_KERNEL_ACCOUNT);
+	if (!txn->reads)
+		return -ENOMEM;
+	txn->lasers = (void *)txn->reads + lasers_at;
+	txn->settings = (void *)txn->reads + settings_at;
+	return 0;
 }
 
 /* Undo the first @resolved items, @claimed of which have their new route claimed. */

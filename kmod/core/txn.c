@@ -10,11 +10,11 @@
 
 /* ---------------------------------------------------------------- lifetime */
 
-struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
+static struct morph_txn *txn_alloc(struct morph_fabric *fabric, u32 count, gfp_t gfp)
 {
 	struct morph_txn *txn;
 
-	txn = kzalloc(sizeof(*txn), gfp);
+	txn = kvzalloc(struct_size(txn, items, count), gfp);
 	if (!txn)
 		return NULL;
 	kref_init(&txn->kref);
@@ -23,7 +23,13 @@ struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
 	txn->fabric = fabric;
 	txn->generation = MORPH_GENERATION_ANY;
 	txn->refusal.item = MORPH_ANY;
+	txn->count = count;
 	return txn;
+}
+
+struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
+{
+	return txn_alloc(fabric, 0, gfp);
 }
 
 struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_change *changes,
@@ -32,21 +38,16 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 	struct morph_txn *txn;
 	u32 i;
 
-	txn = morph_txn_alloc_act(slice->fabric, gfp);
+	txn = txn_alloc(slice->fabric, count, gfp);
 	if (!txn)
 		return NULL;
-	txn->items = kvcalloc(max(count, 1u), sizeof(*txn->items), gfp);
-	if (!txn->items) {
-		kfree(txn);
-		return NULL;
-	}
 	kref_get(&slice->kref);
 	txn->slice = slice;
 	txn->slice_number = slice->number;
 	txn->flags = flags;
-	txn->count = count;
 	for (i = 0; i < count; i++) {
-		txn->items[i].change = changes[i];
+		if (changes)
+			txn->items[i].change = changes[i];
 		if (guides)
 			txn->items[i].guides = guides[i];
 	}
@@ -61,12 +62,9 @@ static void txn_last_put(struct kref *kref)
 	for (i = 0; i < txn->count; i++)
 		kvfree(txn->items[i].guides);
 	kvfree(txn->reads);
-	kvfree(txn->lasers);
-	kvfree(txn->settings);
-	kvfree(txn->items);
 	if (txn->slice)
 		morph_slice_put(txn->slice);
-	kfree(txn);
+	kvfree(txn);
 }
 
 struct morph_txn *morph_txn_get(struct morph_txn *txn)
@@ -217,14 +215,9 @@ static void remember(struct morph_txn *txn)
 
 	if (!txn->cookie)
 		return;
-	copy = kzalloc(sizeof(*copy), GFP_KERNEL_ACCOUNT);
+	copy = kvzalloc(struct_size(copy, items, txn->count), GFP_KERNEL_ACCOUNT);
 	if (!copy)
 		return;
-	copy->items = kvcalloc(txn->count, sizeof(*copy->items), GFP_KERNEL_ACCOUNT);
-	if (!copy->items) {
-		kfree(copy);
-		return;
-	}
 	kref_init(&copy->kref);
 	copy->fabric = txn->fabric;
 	copy->outcome = txn->outcome;

@@ -104,6 +104,7 @@ static void must(int error, const char *what)
 
 static void read_fabric(void)
 {
+	struct morph_fabric *again;
 	struct morph_object *object;
 	struct morph_list *list;
 
@@ -113,6 +114,9 @@ static void read_fabric(void)
 	tell_list("fabrics", 0, list);
 	must(morph_fabric_open(ctx, NULL, &fabric), "open the fabric");
 	number = morph_fabric_number(fabric);
+	must(morph_fabric_from_fd(ctx, morph_fabric_get_fd(fabric), &again), "fabric of an fd");
+	morph_fabric_close(fabric);
+	fabric = again;
 	TELL("info", morph_fabric_info(fabric, &object));
 	TELL_LIST("accelerators", morph_fabric_accelerators(fabric, &list));
 	TELL_LIST("guides", morph_fabric_guides(fabric, &list));
@@ -173,6 +177,9 @@ static void make_slice(void)
 	tell("too many", morph_slice_check(fabric, request), NULL);
 	must(morph_slice_open(ctx, "live", &again), "open by name");
 	printf("opened by name: %d\n", morph_slice_number(again) == morph_slice_number(slice));
+	morph_slice_close(again);
+	must(morph_slice_from_fd(ctx, morph_slice_get_fd(slice), &again), "slice of an fd");
+	printf("slice of an fd: %d\n", morph_slice_number(again) == morph_slice_number(slice));
 	morph_slice_close(again);
 	tell("busy", morph_slice_delete(fabric, "live", false), NULL);
 	morph_slice_request_free(request);

@@ -41,7 +41,7 @@ FIXTURE(command)
 {
 	struct sim sim;
 	int slice;
-	int fd;			/* the file that the command is for */
+	int fd; /* the file that the command is for */
 	uint8_t buffer[8192];
 	struct morph_head *head;
 };
@@ -53,11 +53,11 @@ FIXTURE_VARIANT(command)
 	bool slice;
 };
 
-#define COMMAND(name, code, type, on_slice)				\
-FIXTURE_VARIANT_ADD(command, name)					\
-{									\
-	.number = code, .bytes = sizeof(struct type), .slice = on_slice, \
-}
+#define COMMAND(name, code, type, on_slice)                                      \
+	FIXTURE_VARIANT_ADD(command, name)                                       \
+	{                                                                        \
+		.number = code, .bytes = sizeof(struct type), .slice = on_slice, \
+	}
 
 COMMAND(fabric_info, MORPH_FABRIC_INFO, morph_fabric_info, false);
 COMMAND(accelerators, MORPH_FABRIC_READ_ACCELERATORS, morph_fabric_read, false);
@@ -163,8 +163,8 @@ TEST_F(command, structure_ends_nowhere)
 
 TEST_F(command, coded_size_does_not_matter)
 {
-	unsigned long number = _IOC(_IOC_DIR(variant->number), MORPH_IOC,
-				    _IOC_NR(variant->number), 8);
+	unsigned long number =
+		_IOC(_IOC_DIR(variant->number), MORPH_IOC, _IOC_NR(variant->number), 8);
 	int exact = RUN();
 
 	memset(self->buffer, 0, sizeof(self->buffer));
@@ -234,8 +234,7 @@ TEST_F(numbers, all_others_are_unknown)
 			EXPECT_EQ(ENOTTY, errno);
 		}
 		if (number > _IOC_NR(MORPH_FABRIC_READ_ELEMENTS) &&
-		    (number < _IOC_NR(MORPH_SLICE_INFO) ||
-		     number > _IOC_NR(MORPH_SLICE_POLICY))) {
+		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_SLICE_POLICY))) {
 			EXPECT_EQ(-1, ioctl(self->slice, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
 		}
@@ -265,8 +264,10 @@ TEST_F(numbers, info_speaks_the_truth)
 }
 
 /* A structure with a field that must be zero. */
-#define RESERVED(code, type, on_slice)					\
-	{ code, sizeof(struct type), offsetof(struct type, reserved), on_slice }
+#define RESERVED(code, type, on_slice)                                               \
+	{                                                                            \
+		code, sizeof(struct type), offsetof(struct type, reserved), on_slice \
+	}
 
 static const struct {
 	unsigned long number;
@@ -304,9 +305,14 @@ TEST_F(numbers, reserved_fields)
 
 /* ------------------------------------------------------------------- arrays */
 
-#define READ(first_entry, pointer, room, bytes)				\
-	{ .head = HEAD(morph_fabric_read), .first = (first_entry),	\
-	  .entries = { .ptr = (uintptr_t)(pointer), .count = (room), .stride = (bytes) } }
+#define READ(first_entry, pointer, room, bytes)                                       \
+	{                                                                             \
+		.head = HEAD(morph_fabric_read), .first = (first_entry), .entries = { \
+			.ptr = (uintptr_t)(pointer),                                  \
+			.count = (room),                                              \
+			.stride = (bytes)                                             \
+		}                                                                     \
+	}
 
 TEST_F(numbers, range_in_parts_and_whole)
 {
@@ -384,7 +390,8 @@ TEST_F(numbers, changes_with_a_longer_stride)
 		uint64_t more;
 	} wide = { .change = change_add(0, 1) };
 	struct morph_txn_run args = {
-		.head = HEAD(morph_txn_run), .generation = GENERATION_ANY,
+		.head = HEAD(morph_txn_run),
+		.generation = GENERATION_ANY,
 		.changes = ARRAY(&wide, 1),
 	};
 

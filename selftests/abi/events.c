@@ -8,13 +8,13 @@
 #include "fabric.h"
 #include "kselftest_harness.h"
 
-#define SLOTS 64	/* of a file's queue */
+#define SLOTS 64 /* of a file's queue */
 
 FIXTURE(events)
 {
 	struct sim sim;
 	int slice;
-	int second;		/* the slice once more, through its node */
+	int second; /* the slice once more, through its node */
 };
 
 FIXTURE_SETUP(events)
@@ -43,7 +43,8 @@ FIXTURE_TEARDOWN(events)
 static int make_event(int slice)
 {
 	struct morph_txn_run args = {
-		.head.flags = MORPH_TXN_PREPARE, .generation = GENERATION_ANY,
+		.head.flags = MORPH_TXN_PREPARE,
+		.generation = GENERATION_ANY,
 		.lease_ns = 600000000000ULL,
 	};
 	struct morph_change change = change_add(0, 1);
@@ -101,7 +102,8 @@ TEST_F(events, whole_records_only)
 	ASSERT_EQ(0, make_event(self->slice));
 	ASSERT_EQ(0, make_event(self->slice));
 	ASSERT_EQ(0, make_event(self->slice));
-	EXPECT_EQ((ssize_t)(2 * sizeof(*events)), read(self->slice, events, sizeof(*events) * 5 / 2));
+	EXPECT_EQ((ssize_t)(2 * sizeof(*events)),
+		  read(self->slice, events, sizeof(*events) * 5 / 2));
 	EXPECT_EQ(0xcccccccc, events[2].type);
 	EXPECT_LT(events[0].txn, events[1].txn);
 	EXPECT_LE(events[0].time_ns, events[1].time_ns);

@@ -37,25 +37,25 @@ FIXTURE_TEARDOWN(faults)
 
 #define FAULT(...) ASSERT_EQ(0, sim_control(&self->sim, "fault", __VA_ARGS__))
 #define RUN() (txn_run(self->slice, &self->change, 1, &self->args) ? errno : 0)
-#define READ_SLICE() \
-	ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 4))
+#define READ_SLICE() ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 4))
 
 /* The circuit was led round and is lit; its new path is not the old one. */
-#define EXPECT_MOVED(kind, what)					\
-({									\
-	struct morph_event __event;					\
-									\
-	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &__event)); \
-	EXPECT_EQ(self->change.circuit, __event.circuit);		\
-	EXPECT_EQ(kind, __event.part);					\
-	EXPECT_EQ(what, __event.index);					\
-	EXPECT_NE(0, __event.dark_ns);					\
-	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));	\
-	READ_SLICE();							\
-	ASSERT_EQ(1, self->info.circuits.count);			\
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);		\
-	EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));			\
-})
+#define EXPECT_MOVED(kind, what)                                                             \
+	({                                                                                   \
+		struct morph_event __event;                                                  \
+                                                                                             \
+		ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, \
+					&__event));                                          \
+		EXPECT_EQ(self->change.circuit, __event.circuit);                            \
+		EXPECT_EQ(kind, __event.part);                                               \
+		EXPECT_EQ(what, __event.index);                                              \
+		EXPECT_NE(0, __event.dark_ns);                                               \
+		ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));                  \
+		READ_SLICE();                                                                \
+		ASSERT_EQ(1, self->info.circuits.count);                                     \
+		EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);                       \
+		EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));                                  \
+	})
 
 /* ------------------------------------------------------------- light goes out */
 
@@ -77,7 +77,8 @@ TEST_F(faults, element_moves_by_itself)
 {
 	struct morph_path_element elements[64];
 	struct morph_circuit_path path = {
-		.head = HEAD(morph_circuit_path), .elements = ARRAY(elements, 64),
+		.head = HEAD(morph_circuit_path),
+		.elements = ARRAY(elements, 64),
 	};
 
 	ASSERT_EQ(0, RUN());
@@ -92,7 +93,8 @@ TEST_F(faults, guide_loses_light)
 {
 	uint32_t guides[64];
 	struct morph_circuit_path path = {
-		.head = HEAD(morph_circuit_path), .guides = ARRAY(guides, 64),
+		.head = HEAD(morph_circuit_path),
+		.guides = ARRAY(guides, 64),
 	};
 	struct morph_event event;
 
@@ -122,12 +124,12 @@ TEST_F(faults, deaf_receiver)
 /* --------------------------------------------------------- programming goes wrong */
 
 /* Light is as before, and nothing is held. */
-#define EXPECT_NOTHING_DONE()						\
-({									\
-	READ_SLICE();							\
-	EXPECT_EQ(0, self->info.circuits.count);			\
-	EXPECT_TRUE(sim_all_dark(&self->sim));				\
-})
+#define EXPECT_NOTHING_DONE()                            \
+	({                                               \
+		READ_SLICE();                            \
+		EXPECT_EQ(0, self->info.circuits.count); \
+		EXPECT_TRUE(sim_all_dark(&self->sim));   \
+	})
 
 TEST_F(faults, programming_fails_once)
 {
@@ -143,7 +145,8 @@ TEST_F(faults, programming_fails_once)
 	EXPECT_NOTHING_DONE();
 	/* The next one goes through. */
 	self->change = change_add(0, 1);
-	EXPECT_EQ(0, RUN()) {
+	EXPECT_EQ(0, RUN())
+	{
 		TH_LOG("%s", last_detail);
 	}
 	READ_SLICE();
@@ -156,12 +159,14 @@ TEST_F(faults, programming_never_answers)
 
 	FAULT("programming_timeout -");
 	error = RUN();
-	EXPECT_TRUE(error == ETIMEDOUT || error == EIO) {
+	EXPECT_TRUE(error == ETIMEDOUT || error == EIO)
+	{
 		TH_LOG("%s", strerror(error));
 	}
 	EXPECT_NOTHING_DONE();
 	self->change = change_add(0, 1);
-	EXPECT_EQ(0, RUN()) {
+	EXPECT_EQ(0, RUN())
+	{
 		TH_LOG("%s", last_detail);
 	}
 }
@@ -171,7 +176,8 @@ TEST_F(faults, element_does_not_obey)
 {
 	struct morph_path_element elements[64];
 	struct morph_circuit_path path = {
-		.head = HEAD(morph_circuit_path), .elements = ARRAY(elements, 64),
+		.head = HEAD(morph_circuit_path),
+		.elements = ARRAY(elements, 64),
 	};
 	unsigned int stuck, i;
 
@@ -192,7 +198,8 @@ TEST_F(faults, element_does_not_obey)
 	EXPECT_NOTHING_DONE();
 
 	self->change = change_add(0, 1);
-	ASSERT_EQ(0, RUN()) {
+	ASSERT_EQ(0, RUN())
+	{
 		TH_LOG("%s", last_detail);
 	}
 	path.circuit = self->change.circuit;
@@ -219,7 +226,8 @@ TEST_F(faults, every_operation_fails_once)
 		if (ret) {
 			EXPECT_NE(MORPH_OUTCOME_COMMITTED, self->args.out_outcome);
 			EXPECT_EQ(0, self->info.circuits.count);
-			EXPECT_TRUE(sim_all_dark(&self->sim)) {
+			EXPECT_TRUE(sim_all_dark(&self->sim))
+			{
 				TH_LOG("after %u operations", after);
 			}
 		} else {
@@ -232,7 +240,8 @@ TEST_F(faults, every_operation_fails_once)
 		for (i = 0; !ret && i < 2; i++) {
 			struct morph_change remove = change_remove(changes[i].circuit);
 
-			ASSERT_EQ(0, txn_run(self->slice, &remove, 1, NULL)) {
+			ASSERT_EQ(0, txn_run(self->slice, &remove, 1, NULL))
+			{
 				TH_LOG("after %u operations: %s", after, last_detail);
 			}
 		}

@@ -9,8 +9,8 @@
 FIXTURE(isolation)
 {
 	struct sim sim;
-	int one;		/* accelerators 0 and 3, so that light passes 1 and 2 */
-	int other;		/* accelerators 1 and 2 */
+	int one; /* accelerators 0 and 3, so that light passes 1 and 2 */
+	int other; /* accelerators 1 and 2 */
 	struct morph_slice_info info;
 	struct morph_circuit_info circuits[8];
 };
@@ -35,8 +35,7 @@ FIXTURE_TEARDOWN(isolation)
 	sim_stop(&self->sim);
 }
 
-#define READ_SLICE(slice) \
-	ASSERT_EQ(0, slice_read(slice, &self->info, NULL, 0, self->circuits, 8))
+#define READ_SLICE(slice) ASSERT_EQ(0, slice_read(slice, &self->info, NULL, 0, self->circuits, 8))
 
 TEST_F(isolation, each_sees_his_own)
 {
@@ -65,7 +64,8 @@ TEST_F(isolation, guides_show_lanes_without_owners)
 {
 	static struct morph_guide_info guides[1000];
 	struct morph_fabric_read args = {
-		.head = HEAD(morph_fabric_read), .entries = ARRAY(guides, 1000),
+		.head = HEAD(morph_fabric_read),
+		.entries = ARRAY(guides, 1000),
 	};
 	unsigned int i, used = 0;
 
@@ -86,18 +86,21 @@ TEST_F(isolation, light_passes_foreign_tiles)
 	struct morph_path_element elements[64];
 	static struct morph_element_info all[1000];
 	struct morph_fabric_read args = {
-		.head = HEAD(morph_fabric_read), .entries = ARRAY(all, 1000),
+		.head = HEAD(morph_fabric_read),
+		.entries = ARRAY(all, 1000),
 	};
 	struct morph_change change = change_add(0, 1);
 	unsigned int i, foreign = 0;
 
-	ASSERT_EQ(0, txn_run(self->one, &change, 1, NULL)) {
+	ASSERT_EQ(0, txn_run(self->one, &change, 1, NULL))
+	{
 		TH_LOG("%s", last_detail);
 	}
 	READ_SLICE(self->one);
 	EXPECT_LE(20000, self->circuits[0].isolation_mdb);
 	path = (struct morph_circuit_path){
-		.head = HEAD(morph_circuit_path), .circuit = change.circuit,
+		.head = HEAD(morph_circuit_path),
+		.circuit = change.circuit,
 		.elements = ARRAY(elements, 64),
 	};
 	ASSERT_EQ(0, ioctl(self->one, MORPH_CIRCUIT_PATH, &path));
@@ -125,11 +128,13 @@ TEST_F(isolation, own_tiles_only)
 
 	own = slice_create_with(self->sim.fd, &args, below, 2);
 	ASSERT_LE(0, own);
-	ASSERT_EQ(0, txn_run(own, &change, 1, NULL)) {
+	ASSERT_EQ(0, txn_run(own, &change, 1, NULL))
+	{
 		TH_LOG("%s", last_detail);
 	}
 	path = (struct morph_circuit_path){
-		.head = HEAD(morph_circuit_path), .circuit = change.circuit,
+		.head = HEAD(morph_circuit_path),
+		.circuit = change.circuit,
 		.guides = ARRAY(guides, 64),
 	};
 	ASSERT_EQ(0, ioctl(own, MORPH_CIRCUIT_PATH, &path));
@@ -165,7 +170,8 @@ TEST_F(isolation, other_s_lane_is_not_had)
 
 	ASSERT_EQ(0, txn_run(self->one, &change, 1, NULL));
 	path = (struct morph_circuit_path){
-		.head = HEAD(morph_circuit_path), .circuit = change.circuit,
+		.head = HEAD(morph_circuit_path),
+		.circuit = change.circuit,
 		.guides = ARRAY(guides, 64),
 	};
 	ASSERT_EQ(0, ioctl(self->one, MORPH_CIRCUIT_PATH, &path));

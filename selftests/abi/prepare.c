@@ -37,19 +37,18 @@ FIXTURE_TEARDOWN(prepare)
 	sim_stop(&self->sim);
 }
 
-#define PREPARE(list, entries)						\
-({									\
-	struct morph_change *__list = list;				\
-									\
-	ASSERT_EQ(0, txn_run(self->slice, __list, entries, &self->args)); \
-	EXPECT_EQ(MORPH_OUTCOME_PREPARED, self->args.out_outcome);	\
-	EXPECT_NE(0, self->args.out_txn);				\
-})
+#define PREPARE(list, entries)                                                    \
+	({                                                                        \
+		struct morph_change *__list = list;                               \
+                                                                                  \
+		ASSERT_EQ(0, txn_run(self->slice, __list, entries, &self->args)); \
+		EXPECT_EQ(MORPH_OUTCOME_PREPARED, self->args.out_outcome);        \
+		EXPECT_NE(0, self->args.out_txn);                                 \
+	})
 /* errno of a step, or 0. */
 #define STEP(verb, lease) \
 	(txn_step(self->slice, self->args.out_txn, verb, lease, &self->step) ? errno : 0)
-#define READ_SLICE() \
-	ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 4))
+#define READ_SLICE() ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 4))
 
 TEST_F(prepare, commit_and_confirm)
 {
@@ -221,7 +220,8 @@ TEST_F(prepare, holds_what_it_will_use)
 	same = change;
 	PREPARE(&change, 1);
 	EXPECT_EQ(-1, txn_run(self->slice, &same, 1, NULL));
-	EXPECT_TRUE(errno == EBUSY || errno == ENOSPC) {
+	EXPECT_TRUE(errno == EBUSY || errno == ENOSPC)
+	{
 		TH_LOG("%s: %s", strerror(errno), last_detail);
 	}
 	ASSERT_EQ(0, STEP(MORPH_TXN_REVERT, 0));

@@ -36,18 +36,18 @@ static void become(uid_t uid)
 }
 
 /* Run a block in a child as another user; its exit status. */
-#define AS(uid, expression)						\
-({									\
-	pid_t child = fork();						\
-	int status = -1;						\
-									\
-	if (!child) {							\
-		become(uid);						\
-		_exit(expression);					\
-	}								\
-	waitpid(child, &status, 0);					\
-	WIFEXITED(status) ? WEXITSTATUS(status) : -1;			\
-})
+#define AS(uid, expression)                                   \
+	({                                                    \
+		pid_t child = fork();                         \
+		int status = -1;                              \
+                                                              \
+		if (!child) {                                 \
+			become(uid);                          \
+			_exit(expression);                    \
+		}                                             \
+		waitpid(child, &status, 0);                   \
+		WIFEXITED(status) ? WEXITSTATUS(status) : -1; \
+	})
 
 static int named_slice(int fabric, const char *name, unsigned int mode)
 {
@@ -92,7 +92,6 @@ TEST_F(rights, slice_node_belongs_to_who_opened_the_fabric)
 	struct stat st;
 	char path[64];
 
-	/* Made by another user through a file that root opened: root's. */
 	slice = named_slice(fd, "root-own", 0);
 	ASSERT_LE(0, slice);
 	snprintf(path, sizeof(path), "/dev/morph/slice%u", number_of(slice));

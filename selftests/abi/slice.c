@@ -319,7 +319,8 @@ TEST_F(slice, made_and_ended_many_times)
 
 	for (i = 0; i < 50; i++) {
 		fd = slice_create(self->sim.fd, 8);
-		ASSERT_LE(0, fd) {
+		ASSERT_LE(0, fd)
+		{
 			TH_LOG("round %d: %s", i, last_detail);
 		}
 		close(fd);

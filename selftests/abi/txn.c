@@ -34,8 +34,7 @@ FIXTURE_TEARDOWN(txn)
 
 /* errno of a transaction, or 0. */
 #define RUN(list, entries) (txn_run(self->slice, list, entries, &self->args) ? errno : 0)
-#define READ_SLICE() \
-	ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 16))
+#define READ_SLICE() ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 16))
 
 /* ------------------------------------------------------------------ refusals */
 
@@ -140,7 +139,8 @@ TEST_F(txn, ring_is_lit_and_goes_dark)
 
 	for (i = 0; i < RANKS; i++)
 		changes[i] = change_add(i, (i + 1) % RANKS);
-	ASSERT_EQ(0, RUN(changes, RANKS)) {
+	ASSERT_EQ(0, RUN(changes, RANKS))
+	{
 		TH_LOG("%s", last_detail);
 	}
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->args.out_outcome);
@@ -173,7 +173,10 @@ TEST_F(txn, ring_is_lit_and_goes_dark)
 TEST_F(txn, all_or_nothing)
 {
 	struct morph_change changes[] = {
-		change_add(0, 1), change_add(1, 2), change_remove(77), change_add(2, 3),
+		change_add(0, 1),
+		change_add(1, 2),
+		change_remove(77),
+		change_add(2, 3),
 	};
 
 	EXPECT_EQ(ENOENT, RUN(changes, 4));
@@ -261,7 +264,8 @@ TEST_F(txn, move_to_other_lanes)
 	change.lanes = 8;
 	change.lanes_count = 1;
 	ASSERT_NE(8, lanes);
-	ASSERT_EQ(0, RUN(&change, 1)) {
+	ASSERT_EQ(0, RUN(&change, 1))
+	{
 		TH_LOG("%s", last_detail);
 	}
 	READ_SLICE();
@@ -280,7 +284,8 @@ TEST_F(txn, path_and_back)
 	uint32_t guides[64], again[64];
 	struct morph_circuit_path path = {
 		.head = HEAD(morph_circuit_path),
-		.guides = ARRAY(guides, 64), .elements = ARRAY(elements, 64),
+		.guides = ARRAY(guides, 64),
+		.elements = ARRAY(elements, 64),
 	};
 	struct morph_change change = change_add(0, 3);
 	unsigned int count;
@@ -301,7 +306,8 @@ TEST_F(txn, path_and_back)
 
 	change = change_add(0, 3);
 	change.guides = (struct morph_array)ARRAY(guides, count);
-	ASSERT_EQ(0, RUN(&change, 1)) {
+	ASSERT_EQ(0, RUN(&change, 1))
+	{
 		TH_LOG("%s", last_detail);
 	}
 	path.circuit = change.circuit;
@@ -352,7 +358,8 @@ TEST_F(txn, longer_strides)
 		uint64_t more;
 	} wide[RANKS];
 	struct morph_slice_info info = {
-		.head = HEAD(morph_slice_info), .circuits = ARRAY(wide, RANKS),
+		.head = HEAD(morph_slice_info),
+		.circuits = ARRAY(wide, RANKS),
 	};
 	int i;
 
@@ -378,7 +385,8 @@ TEST_F(txn, until_nothing_is_left)
 	}
 	EXPECT_NE(0, error);
 	EXPECT_LT(1, i);
-	EXPECT_TRUE(error == EBUSY || error == ENOSPC) {
+	EXPECT_TRUE(error == EBUSY || error == ENOSPC)
+	{
 		TH_LOG("%s: %s", strerror(error), last_detail);
 	}
 	EXPECT_NE(MORPH_REASON_NONE, self->args.head.reason);

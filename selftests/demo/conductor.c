@@ -23,12 +23,14 @@
 
 #include "demo.h"
 
-#define LONGEST_S	21600.0	/* of the trace; tasks that stay longer are cut to this */
-#define LOAD		1.05	/* seats asked for, as a share of those there are */
+#define LONGEST_S	5400.0	/* of the trace; tasks that stay longer are cut to this */
+#define LOAD		1.15	/* seats asked for, as a share of those there are */
+#define HEADROOM	5u	/* seats that the operator of this rack keeps free */
 #define SHORTEST_MS	300
-#define PATIENCE_QUEUE_MS	12000	/* what cannot be placed by then is refused */
-#define BLOCKS_AFTER_MS	5000	/* a job that waited so long is not overtaken any more */
+#define PATIENCE_QUEUE_MS	25000	/* what cannot be placed by then is refused */
+#define BLOCKS_AFTER_MS	8000	/* a job that waited so long is not overtaken any more */
 #define QUIET_EVERY_MS	12000
+#define CLOSING_MS	5000	/* what is left for jobs when all have come and all is broken that shall be */
 
 struct demo demo;
 
@@ -176,6 +178,23 @@ static void arrive_and_end(long long now)
 	}
 }
 
+/* Seats for jobs that start now: those that the driver has free, less headroom and what starts already. */
+static uint32_t room_now(void)
+{
+	uint32_t starting = 0, room, taken, i;
+
+	sim_refresh(&demo.sim);
+	for (i = 0; i < demo.jobs_count; i++)
+		if (demo.jobs[i].stage == STAGE_STARTING)
+			starting += demo.jobs[i].accelerators;
+	/* Starting ones have not taken theirs yet, or just now. */
+	room = demo.sim.info.free > starting ? demo.sim.info.free - starting : 0;
+	taken = seats_held() + starting + HEADROOM;
+	if (taken > demo.seats)
+		return 0;
+	return room < demo.seats - taken ? room : demo.seats - taken;
+}
+
 /* In order of arrival; a job that does not fit is overtaken for a while, and then given the driver's answer. */
 static void start_queued(long long now)
 {
@@ -183,26 +202,21 @@ static void start_queued(long long now)
 
 	if (demo.gated || !jobs_at(STAGE_QUEUED))
 		return;
-	sim_refresh(&demo.sim);
-	room = demo.sim.info.free;
-	for (i = 0; i < demo.jobs_count; i++) {
-		const struct job *other = &demo.jobs[i];
-
-		/* Starting ones have not taken theirs yet, or just now. */
-		if (other->stage == STAGE_STARTING)
-			room = other->accelerators < room ? room - other->accelerators : 0;
-	}
+	room = room_now();
 	for (i = 0; i < demo.jobs_count; i++) {
 		struct job *job = &demo.jobs[i];
 		long long waited = now - job->queued_ms;
 
 		if (job->stage != STAGE_QUEUED)
 			continue;
-		if (job->accelerators <= room || job->accelerators > demo.seats ||
-		    waited > PATIENCE_QUEUE_MS) {
-			room = job->accelerators < room ? room - job->accelerators : room;
+		if (job->accelerators <= room) {
+			room -= job->accelerators;
 			start(job);
 			continue;
+		}
+		if (job->accelerators > demo.seats || waited > PATIENCE_QUEUE_MS) {
+			start(job);
+			return;
 		}
 		demo.waited += !job->waited;
 		job->waited = true;
@@ -577,12 +591,31 @@ static void check_occupancy(void)
 		violation("occupancy was %.0f %%, not 70 to 95", 100 * share);
 }
 
+/* The last ones are not waited for: those that still run then end early. */
+static void close_down(void)
+{
+	long long latest = now_ms() + CLOSING_MS;
+	uint32_t i;
+
+	if (failures_left() || jobs_at(STAGE_AHEAD) || jobs_at(STAGE_QUEUED))
+		return;
+	for (i = 0; i < demo.jobs_count; i++) {
+		struct job *job = &demo.jobs[i];
+
+		if (job->stage == STAGE_RUNNING && job->ends_ms > latest) {
+			job->ends_ms = latest;
+			demo.cut++;
+		}
+	}
+}
+
 static void replay(void)
 {
 	long long quiet = demo.begin_ms + QUIET_EVERY_MS;
 
 	while (!all_over(NULL)) {
 		turn(20);
+		close_down();
 		if (failures_step())
 			continue;
 		if (now_ms() > quiet && demo.measured_from_ms) {
@@ -620,6 +653,8 @@ int main(int argc, char **argv)
 	compress_time();
 	failures_plan();
 	replay();
+	if (failures_left())
+		violation("%u of %u planned failures found no victim", failures_left(), demo.planned);
 	check_empty();
 	check_ledger();
 	check_occupancy();

@@ -117,7 +117,7 @@ struct failure {
 	uint32_t part, index;			/* the core's culprit */
 	uint32_t old_accelerator, new_accelerator, bystanders;
 	uint64_t left_mbps;
-	bool accounted, survived;
+	bool accounted, survived, freed;	/* freed: an owner was killed */
 	char end[160];				/* how it ended, and why */
 };
 
@@ -150,7 +150,7 @@ struct demo {
 	/* occupancy: seats held, over time */
 	long long measured_from_ms, measured_until_ms, sampled_ms;
 	double held_ms;
-	uint32_t held_least, held_most, waited;
+	uint32_t held_least, held_most, waited, cut;
 
 	uint32_t light_checks, tenant_checks, quiet_skipped, snapshots;
 	bool pictures_before, pictures_after;
@@ -187,6 +187,8 @@ int tenant_main(uint32_t number, struct job *job, int orders);
 void failures_plan(void);
 /* Carry out what the plan has for this moment; true if there was something. */
 bool failures_step(void);
+/* How many of the plan have not been tried. */
+uint32_t failures_left(void);
 void failures_event(struct job *job, const struct morph_event *event);
 
 struct failure *failure_begin(const char *kind, struct job *job);

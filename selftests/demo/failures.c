@@ -12,7 +12,6 @@
 struct entry {
 	uint32_t recipe;
 	long long due_ms;
-	bool tried;
 };
 
 static struct entry plan[FAILURES_MAX];
@@ -47,7 +46,11 @@ void failures_plan(void)
 	       (unsigned long long)demo.seed, demo.planned);
 }
 
-/* What is left when all jobs are gone, or the time is over, was not tried. */
+uint32_t failures_left(void)
+{
+	return demo.planned - next;
+}
+
 bool failures_step(void)
 {
 	long long now = now_ms();

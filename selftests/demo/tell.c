@@ -125,9 +125,9 @@ static void tell_jobs(FILE *file)
 		hurt += demo.jobs[i].stage == STAGE_SERVED && demo.jobs[i].was_hurt;
 		drawn += demo.jobs[i].drawn;
 	}
-	fprintf(file, " \"jobs\": {\"all\": %u, \"drawn\": %u, \"served\": %u, \"refused\": %u, \"killed\": %u, \"lost\": %u, \"waited\": %u, \"served_though_hurt\": %u},\n",
+	fprintf(file, " \"jobs\": {\"all\": %u, \"drawn\": %u, \"served\": %u, \"refused\": %u, \"killed\": %u, \"lost\": %u, \"waited\": %u, \"cut_short\": %u, \"served_though_hurt\": %u},\n",
 		demo.jobs_count, drawn, jobs_at(STAGE_SERVED), jobs_at(STAGE_REFUSED),
-		jobs_at(STAGE_KILLED), jobs_at(STAGE_LOST), demo.waited, hurt);
+		jobs_at(STAGE_KILLED), jobs_at(STAGE_LOST), demo.waited, demo.cut, hurt);
 	tell_refusals(file);
 }
 
@@ -154,11 +154,12 @@ static void tell_failures(FILE *file)
 		member(file, "kind", failure->kind);
 		fprintf(file, ", ");
 		member(file, "target", failure->target);
-		fprintf(file, ", \"job\": %lld, \"took_ns\": %llu, \"accounted\": %s, \"survived\": %s, \"others_moved\": %u, \"whole_again\": %s, \"left_mbps\": %llu, ",
+		fprintf(file, ", \"job\": %lld, \"took_ns\": %llu, \"accounted\": %s, \"survived\": %s, \"owner_killed\": %s, \"others_moved\": %u, \"whole_again\": %s, \"left_mbps\": %llu, ",
 			failure->job == NO_JOB ? -1LL : (long long)failure->job,
 			(unsigned long long)failure->took_ns,
 			failure->accounted ? "true" : "false",
-			failure->survived ? "true" : "false", failure->bystanders,
+			failure->survived ? "true" : "false",
+			failure->freed ? "true" : "false", failure->bystanders,
 			failure->survived || failure->recovered ? "true" : "false",
 			(unsigned long long)failure->left_mbps);
 		member(file, "end", failure->end);

@@ -19,8 +19,8 @@
 /* A simulated fabric of the test's own. */
 struct sim {
 	char name[32];
-	unsigned int number;	/* N of /dev/morph/fabricN */
-	int fd;			/* that node, open */
+	unsigned int number; /* N of /dev/morph/fabricN */
+	int fd; /* that node, open */
 	struct morph_fabric_info info;
 };
 
@@ -52,15 +52,20 @@ struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned i
 bool wait_health(const struct sim *sim, unsigned int index, unsigned int health);
 
 /* A head with the size of a structure and room for a sentence. */
-#define HEAD(type)	{ .size = sizeof(struct type), .detail_ptr = (uintptr_t)last_detail, \
-			  .detail_len = sizeof(last_detail) }
-#define GENERATION_ANY	MORPH_GENERATION_ANY
+#define HEAD(type)                                                                 \
+	{                                                                          \
+		.size = sizeof(struct type), .detail_ptr = (uintptr_t)last_detail, \
+		.detail_len = sizeof(last_detail)                                  \
+	}
+#define GENERATION_ANY MORPH_GENERATION_ANY
 
 extern char last_detail[160];
 
 /* An array for a command. */
-#define ARRAY(pointer, entries)	{ .ptr = (uintptr_t)(pointer), .count = (entries), \
-				  .stride = sizeof(*(pointer)) }
+#define ARRAY(pointer, entries)                                                               \
+	{                                                                                     \
+		.ptr = (uintptr_t)(pointer), .count = (entries), .stride = sizeof(*(pointer)) \
+	}
 
 /* A slice of so many accelerators as the kernel chooses: its file, or -1. */
 int slice_create(int fabric, unsigned int count);
@@ -98,6 +103,6 @@ int drain_events(int slice);
 /* CLOCK_MONOTONIC in ms. */
 long long now_ms(void);
 /* How long waiting for the kernel is patient; emulated machines are slow. */
-#define PATIENCE_MS	20000
+#define PATIENCE_MS 20000
 
 #endif /* SELFTESTS_LIB_FABRIC_H */

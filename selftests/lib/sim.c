@@ -234,7 +234,9 @@ struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned i
 {
 	struct morph_accelerator_info info = {};
 	struct morph_fabric_read args = {
-		.head.size = sizeof(args), .first = index, .entries = ARRAY(&info, 1),
+		.head.size = sizeof(args),
+		.first = index,
+		.entries = ARRAY(&info, 1),
 	};
 
 	if (ioctl(sim->fd, MORPH_FABRIC_READ_ACCELERATORS, &args) || args.entries.count != 1)

@@ -64,7 +64,8 @@ int slice_delete(int fabric, unsigned int number, const char *name, unsigned int
 int slice_policy(int slice, unsigned int failover)
 {
 	struct morph_slice_policy args = {
-		.head = HEAD(morph_slice_policy), .failover = failover,
+		.head = HEAD(morph_slice_policy),
+		.failover = failover,
 	};
 
 	return ioctl(slice, MORPH_SLICE_POLICY, &args);
@@ -73,8 +74,12 @@ int slice_policy(int slice, unsigned int failover)
 struct morph_change change_add(unsigned int src, unsigned int dst)
 {
 	return (struct morph_change){
-		.op = MORPH_CHANGE_ADD, .src_rank = src, .dst_rank = dst,
-		.src_plane = MORPH_PLANE_ANY, .dst_plane = MORPH_PLANE_ANY, .lanes_count = 1,
+		.op = MORPH_CHANGE_ADD,
+		.src_rank = src,
+		.dst_rank = dst,
+		.src_plane = MORPH_PLANE_ANY,
+		.dst_plane = MORPH_PLANE_ANY,
+		.lanes_count = 1,
 	};
 }
 
@@ -83,8 +88,7 @@ struct morph_change change_remove(unsigned int circuit)
 	return (struct morph_change){ .op = MORPH_CHANGE_REMOVE, .circuit = circuit };
 }
 
-int txn_run(int slice, struct morph_change *changes, unsigned int count,
-	    struct morph_txn_run *args)
+int txn_run(int slice, struct morph_change *changes, unsigned int count, struct morph_txn_run *args)
 {
 	struct morph_txn_run plain = { .generation = GENERATION_ANY };
 
@@ -105,7 +109,10 @@ int txn_step(int slice, unsigned int txn, unsigned int verb, uint64_t lease_ns,
 	if (!args)
 		args = &plain;
 	*args = (struct morph_txn_step){
-		.head = HEAD(morph_txn_step), .txn = txn, .verb = verb, .lease_ns = lease_ns,
+		.head = HEAD(morph_txn_step),
+		.txn = txn,
+		.verb = verb,
+		.lease_ns = lease_ns,
 	};
 	return ioctl(slice, MORPH_TXN_STEP, args);
 }
@@ -118,7 +125,9 @@ int rank_act(int slice, unsigned long command, unsigned int rank, unsigned int s
 	if (!args)
 		args = &plain;
 	*args = (struct morph_rank_act){
-		.head = HEAD(morph_rank_act), .rank = rank, .spare = spare,
+		.head = HEAD(morph_rank_act),
+		.rank = rank,
+		.spare = spare,
 	};
 	return ioctl(slice, command, args);
 }

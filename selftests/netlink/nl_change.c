@@ -290,6 +290,23 @@ TEST_F(change, each_for_itself)
 	EXPECT_EQ(1, circuits(nl, &self->sim, self->slice));
 }
 
+/* With not one change made, the whole has ended all the same. */
+TEST_F(change, each_refused)
+{
+	struct nl *nl = &self->nl;
+	unsigned int txn;
+
+	begin_apply(nl, &self->sim, self->slice);
+	nl_put(nl, MORPH_A_TXN_EACH, NULL, 0);
+	put_add(nl, 0, 9);
+	put_add(nl, 9, 0);
+	ASSERT_EQ(0, nl_do(nl));
+	txn = REPLY_U32(nl, MORPH_A_TXN_ID);
+	EXPECT_TRUE(nl_wait(&self->monitor, MORPH_CMD_TXN_NTF, PATIENCE_MS));
+	EXPECT_EQ(MORPH_OUTCOME_NONE, wait_txn(nl, &self->sim, txn));
+	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
+}
+
 static int step(struct nl *nl, const struct sim *sim, unsigned int txn, unsigned int verb)
 {
 	nl_begin(nl, MORPH_CMD_TXN_STEP, 0);

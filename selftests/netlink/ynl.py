@@ -141,7 +141,6 @@ def fabric_get(machine):
 
 
 def accelerator_get(machine):
-    machine.ynl.do("fabric-get", {"id": machine.fabric})
     ours = machine.dump("accelerator-get")
     theirs = machine.morphctl("accelerator", "list")
     for one, other in zip(ours, theirs):    # patrols go on meanwhile
@@ -363,13 +362,67 @@ def notifications(machine):
     assert all(message["use"] == "free" for message in heard["accelerator-ntf"])
 
 
+def read(*path):
+    with open(os.path.join(*path), encoding="ascii") as file:
+        return file.read()
+
+
+def debugfs(machine):
+    """Files of the driver's directory agree with what netlink says."""
+    directory = f"/sys/kernel/debug/morph/fabric{machine.fabric}"
+
+    def ledger(key):
+        lines = read(directory, "ledger").splitlines()
+        return next(int(line[len(key):]) for line in lines if line.startswith(key + " "))
+
+    number = slice_named(machine, "seen")["id"]
+    machine.ended(machine.do("circuit-apply", slice=number, change=ring(4))["id"])
+    circuits = machine.dump("circuit-get", slice=number)
+    assert ledger("transmit lanes on") == ledger("receive lanes held") == 4
+    assert ledger("guide lanes held") == sum(len(circuit["guide"]) for circuit in circuits)
+    assert ledger("pins") == sum(len(circuit["element"]) for circuit in circuits)
+    routes = read(directory, "guide_routes").splitlines()
+    live = [line.split()[0] for line in routes for word in line.split() if f"L:slice{number}:" in word]
+    assert sorted(map(int, live)) == sorted(guide for circuit in circuits for guide in circuit["guide"])
+    plans = [line.split() for line in read(directory, "plans").splitlines() if line[0] != "#"]
+    assert [words[:2] for words in plans] == [[str(number), str(rank)] for rank in range(4)], plans
+    counters = dict(line.split() for line in read(directory, "stats").splitlines())
+    assert int(counters["committed"]) == machine.do("stats-get")["committed"]
+    assert read(directory, "operations").startswith("last cookie ")
+    end_slice(machine, number)
+    assert ledger("transmit lanes on") == ledger("guide lanes held") == ledger("pins") == 0
+
+
+def tracepoints(machine):
+    """A transaction leaves its trace, in order."""
+    tracing = "/sys/kernel/tracing"
+    with open(f"{tracing}/events/morph/enable", "w", encoding="ascii") as file:
+        file.write("1")
+    number = slice_named(machine, "traced")["id"]
+    machine.ended(machine.do("circuit-apply", slice=number, change=ring(4))["id"])
+    end_slice(machine, number)
+    with open(f"{tracing}/events/morph/enable", "w", encoding="ascii") as file:
+        file.write("0")
+    lines = [line.split(": ", 2) for line in read(tracing, "trace").splitlines() if ": morph_" in line]
+    found = [(name, text) for _task, name, text in lines]
+    names = [name for name, _text in found]
+    for name in ("morph_slice_create", "morph_txn_stage", "morph_op_submit", "morph_txn_end", "morph_slice_release"):
+        assert name in names, (name, sorted(set(names)))
+    assert names.index("morph_slice_create") < names.index("morph_txn_stage") < names.index("morph_txn_end")
+    end = next(text for name, text in found if name == "morph_txn_end")
+    assert f"slice={number} outcome=committed status=0" in end, end
+    submit = next(text for name, text in found if name == "morph_op_submit")
+    assert "method=" in submit and "(" not in submit.partition("method=")[2].split()[0], submit
+
+
 def main():
     machine = Machine()
     try:
         return generic.run_tests([
             fabric_get, accelerator_get, guide_get, element_get, accelerator_set, slice_create,
             slice_create_at, slice_set, slice_delete, circuit_apply, circuit_apply_dry_run,
-            circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, stats,
+            circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, debugfs, tracepoints,
+            stats,
         ], machine)
     finally:
         machine.close()

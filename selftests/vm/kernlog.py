@@ -6,7 +6,7 @@ import re
 COMPLAINTS = (
     ("panic", r"Kernel panic - not syncing"),
     ("oops", r"Oops(:| \[#)|general protection fault|invalid opcode|unable to handle (page|kernel)|stack segment"),
-    ("soft or hard lockup", r"(soft|hard) lockup|hard LOCKUP"),
+    ("soft or hard lockup", r"BUG: soft lockup|hard LOCKUP"),
     ("sanitizer", r"(KASAN|KCSAN|KFENCE|KMSAN|UBSAN):"),
     ("lock order", r"possible (circular|recursive|irq lock)|inconsistent lock state|DEBUG_LOCKS_WARN_ON"
                    r"|bad unlock balance|lock held when returning|Invalid wait context|Voluntary context switch"),
@@ -19,12 +19,12 @@ COMPLAINTS = (
     ("memory", r"Objects remaining in|Slab cache still has objects|kmem_cache_destroy|unreferenced object"
                r"|[Dd]ouble free|page allocation failure"),
     ("names", r"cannot create duplicate filename|kobject_add_internal failed|debugfs: .*already present"),
-    ("leaked module", r"Device '.*' does not have a release\(\) function"),
+    ("release", r"Device '.*' does not have a release\(\) function"),
 )
 COMPLAINT = re.compile("|".join(f"(?P<c{i}>{pattern})" for i, (_, pattern) in enumerate(COMPLAINTS)))
 # Registers, guesses of the stack walker and the like: the saved log has them.
 NOISE = re.compile(r"^(\[ *[\d.]+\] ?)?"
-                   r"(R(?!IP)..:|R\w\w: |FS:|CS:|CR\d|DR\d|PKRU:|Code:| *</?(TASK|IRQ)>|  ?\? |Hardware name:|Modules linked)")
+                   r"(R(?!IP)..:|FS:|CS:|CR\d|DR\d|PKRU:|Code:| *</?(TASK|IRQ)>|  ?\? |Hardware name:|Modules linked)")
 END = re.compile(r"---\[ end (trace|Kernel panic)")
 EXCERPT_LINES = 120
 QUIET_LINES = 12    # of context after a complaint that has no end mark

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tests of what judges the other tests: readers of KTAP and of kernel logs. Prints TAP."""
+
+import os
+import sys
+import textwrap
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path[:0] = [os.path.join(TOP, "scripts"), os.path.join(TOP, "selftests/vm")]
+
+import kernlog      # noqa: E402
+import ktap         # noqa: E402
+import leaks        # noqa: E402
+import process      # noqa: E402
+
+
+def flat(text):
+    return [result.line() for result in ktap.parse(textwrap.dedent(text))]
+
+
+def judged(text, status, timed_out=False):
+    return [result.line() for result in ktap.judge("p", textwrap.dedent(text), status, timed_out)]
+
+
+def kinds(log):
+    return [kind for kind, _ in kernlog.scan(textwrap.dedent(log))]
+
+
+def same(found, wanted):
+    if found != wanted:
+        print(f"# found  {found}\n# wanted {wanted}")
+    return found == wanted
+
+
+def test_points_are_counted_as_leaves():
+    found = flat("""\
+        TAP version 13
+        1..2
+          TAP version 13
+          1..2
+          ok 1 a
+          not ok 2 b # because
+        not ok 1 outer
+        ok 2 c # SKIP no such hardware
+        """)
+    return same(found, ["ok outer/a", "not ok outer/b", "ok c # SKIP no such hardware"])
+
+
+def test_parent_that_fails_alone_counts():
+    return same(flat("1..1\n  1..1\n  ok 1 a\nnot ok 1 outer\n"), ["ok outer/a", "not ok outer"])
+
+
+def test_lost_points_fail():
+    return same(flat("1..2\nok 1 a\n"), ["ok a", "not ok planned but not reported: 1"])
+
+
+def test_lost_nested_points_fail_their_parent():
+    return same(flat("1..1\n  1..2\n  ok 1 a\nok 1 outer\n"), ["ok outer/a", "not ok outer"])
+
+
+def test_plan_may_come_last():
+    return same(flat("ok 1 a\nok 2 b\n1..2\n"), ["ok a", "ok b"])
+
+
+def test_programs_may_follow_each_other():
+    found = flat("TAP version 13\n1..2\nok 1 a\nTAP version 13\n1..1\nok 1 b\n")
+    return same(found, ["ok a", "not ok planned but not reported: 1", "ok b"])
+
+
+def test_failing_skip_is_a_failure():
+    return same(flat("1..1\nnot ok 1 a # SKIP no\n"), ["not ok a"])
+
+
+def test_expected_failure_passes():
+    return same(flat("1..1\nnot ok 1 a # XFAIL known\n"), ["ok a"])
+
+
+def test_crash_after_the_last_point_fails():
+    return same(judged("1..1\nok 1 a\n", -11), ["ok p: a", "not ok p: ended with status -11"])
+
+
+def test_silent_program_fails():
+    return same(judged("", 0), ["not ok p: reported nothing"])
+
+
+def test_program_that_can_not_run_here_is_skipped():
+    return same(judged("1..0 # SKIP needs root\n", 4), ["ok p # SKIP needs root"])
+
+
+def test_program_out_of_time_fails():
+    return same(judged("1..1\nok 1 a\n", -9, True), ["ok p: a", "not ok p: did not end in time"])
+
+
+def test_flat_lines_are_read_back():
+    lines = ["ok p: a", "not ok p: b", "ok p: c # SKIP why not"]
+    return same([ktap.read_flat(line).line() for line in lines], lines) and ktap.read_flat("  ok p") is None
+
+
+COMPLAINTS = (
+    ("WARNING", "[    5.0] WARNING: CPU: 0 PID: 1 at drivers/x.c:5 f+0x1/0x2 [m]"),
+    ("BUG", "[    5.0] BUG: kernel NULL pointer dereference, address: 0000000000000008"),
+    ("BUG", "[    5.0] BUG kmalloc-128 (Tainted: G           OE     ): Poison overwritten"),
+    ("BUG", "BUG: scheduling while atomic: cat/12/0x00000002"),
+    ("soft or hard lockup", "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [insmod:1]"),
+    ("oops", "general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT SMP"),
+    ("panic", "Kernel panic - not syncing: Fatal exception"),
+    ("RCU", "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"),
+    ("RCU", "WARNING: suspicious RCU usage".replace("WARNING: ", "")),
+    ("hung task", "INFO: task kworker/0:1:12 blocked for more than 60 seconds."),
+    ("reference count", "refcount_t: underflow; use-after-free."),
+    ("sanitizer", "UBSAN: array-index-out-of-bounds in a.c:1:2"),
+    ("lock order", "DEBUG_LOCKS_WARN_ON(lock->magic != lock)"),
+    ("memory", "kmem_cache_destroy morph_txn: Slab cache still has objects"),
+    ("memory", "BUGS morph_txn: Objects remaining in morph_txn on __kmem_cache_shutdown()".replace("BUGS ", "")),
+    ("list", "list_del corruption. prev->next should be 0, but was 1"),
+    ("names", "sysfs: cannot create duplicate filename '/class/morph'"),
+)
+
+
+def test_every_complaint_is_found():
+    return all([same(kinds(line), [kind]) for kind, line in COMPLAINTS])
+
+
+def test_everyday_lines_are_no_complaints():
+    log = """\
+        [    0.0] Kernel command line: panic=-1 oops=panic slub_debug=FZPU
+        [    0.1] x86/mm: Checked W+X mappings: passed, no W+X pages found.
+        [    3.0] morph: loading out-of-tree module taints kernel.
+        [    3.1] morph: module verification failed: signature and/or required key missing - tainting kernel
+        [    3.2] systemd-udevd[80]: starting version 252; DEBUG off
+        """
+    return same(kinds(log), [])
+
+
+def test_trace_is_told_once_and_without_registers():
+    log = textwrap.dedent("""\
+        [    5.0] WARNING: CPU: 0 PID: 1 at x.c:5 f+0x1/0x2 [m]
+        [    5.0] RIP: 0010:f+0x1/0x2 [m]
+        [    5.0] RSP: 0018:ffffc900003c3a78 EFLAGS: 00000246
+        [    5.0] Call Trace:
+        [    5.0]  ? guess+0x1/0x2
+        [    5.0]  caller+0x1/0x2
+        [    5.0] ---[ end trace 0000000000000000 ]---
+        [    6.0] WARNING: CPU: 0 PID: 1 at y.c:6 g+0x1/0x2 [m]
+        """)
+    found = kernlog.scan(log)
+    first = found[0][1]
+    return same(len(found), 2) and "RIP:" in first and "caller" in first and "RSP" not in first and "guess" not in first
+
+
+def test_leak_of_gone_code_is_told_from_what_others_keep():
+    ours = "kmalloc-96: 1 f age=1\n        kmalloc_trace+0x1/0x2\n        0xffffffffc0300000\n"
+    theirs = "kmalloc-96: 1 f age=1\n        p9_fid_create+0x1/0x2 [9pnet]\n        0xffffffffc0300000\n"
+    return (leaks.allocated_by_gone(ours, set()) and not leaks.allocated_by_gone(theirs, set())
+            and not leaks.allocated_by_gone(ours, {"ffffffffc0300000"}))
+
+
+def test_program_that_hangs_is_ended_with_its_children():
+    output, _, timed_out = process.run(["sh", "-c", "echo begun; sleep 1000 & wait"], 1)
+    return timed_out and output == "begun\n"
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    print(f"TAP version 13\n1..{len(tests)}")
+    failed = False
+    for number, (name, test) in enumerate(tests, 1):
+        passed = test()
+        failed |= not passed
+        print("ok" if passed else "not ok", number, name.removeprefix("test_"))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
