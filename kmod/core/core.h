@@ -225,7 +225,7 @@ struct morph_fabric {
 	bool signals_stopped;		/* the provider is gone */
 
 	struct work_struct signal_work;	/* signals to faults: health.c */
-	struct work_struct plan_work;	/* stale plans: plan.c */
+	struct delayed_work plan_work;	/* stale plans: plan.c */
 	struct delayed_work patrol_work; /* idle accelerators: health.c */
 	struct dentry *debugfs;
 

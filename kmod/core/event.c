@@ -19,6 +19,7 @@
 #include <linux/uaccess.h>
 
 #include "core.h"
+#include "trace.h"
 
 #define RING_BYTES	(array_size(MORPH_EVENT_SLOTS + 1, sizeof(struct morph_event)))
 
@@ -103,6 +104,8 @@ void morph_event_queue(struct morph_slice *slice, const struct morph_event *even
 		} else {
 			ring_lose(file, event);
 			morph_stat(fabric, MORPH_STAT_EVENTS_LOST);
+			trace_morph_event_lost(fabric->id, slice->number, event->type,
+					       file->lost);
 		}
 		wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
 	}

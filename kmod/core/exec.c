@@ -295,6 +295,7 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
+	trace_morph_txn_commit(fabric->id, txn->id, txn->slice->number, txn->count);
 	exec_begin(&exec, txn);
 	mutex_unlock(&fabric->lock);
 	ret = exec_program(&exec);

@@ -249,7 +249,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	INIT_DELAYED_WORK(&fabric->recover_work, morph_repair_recover_work);
 	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
 	morph_health_init(fabric);
-	INIT_WORK(&fabric->plan_work, morph_plan_work);
+	INIT_DELAYED_WORK(&fabric->plan_work, morph_plan_work);
 	device_initialize(&fabric->dev);
 	fabric->dev.parent = parent;
 	fabric->dev.class = &morph_class;
@@ -501,7 +501,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	synchronize_srcu(&fabric->srcu);
 	morph_hw_fail_all(fabric, -ENODEV);
 	morph_health_stop(fabric);
-	cancel_work_sync(&fabric->plan_work);
+	cancel_delayed_work_sync(&fabric->plan_work);
 	cancel_delayed_work_sync(&fabric->recover_work);
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);

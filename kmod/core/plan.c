@@ -12,6 +12,12 @@
 
 #include "core.h"
 
+/*
+ * Changes come in bursts. A plan that is made anew between two of them is lost work,
+ * and its maker holds the mutex: it waits for the next tick.
+ */
+#define PLAN_DELAY	1	/* jiffies */
+
 /* fabric->lock held. */
 static void plan_mark_stale(struct morph_plan *plan)
 {
@@ -22,7 +28,7 @@ static void plan_mark_stale(struct morph_plan *plan)
 	if (plan->slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	list_move_tail(&plan->stale_node, &fabric->stale_plans);
-	queue_work(morph_wq, &fabric->plan_work);
+	queue_delayed_work(morph_wq, &fabric->plan_work, PLAN_DELAY);
 }
 
 void morph_plan_init(struct morph_slice *slice, u32 rank)
@@ -255,7 +261,8 @@ static void plan_make(struct morph_plan *plan)
  */
 void morph_plan_work(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(work, struct morph_fabric, plan_work);
+	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
+						   plan_work);
 	struct morph_plan *plan;
 	bool more;
 

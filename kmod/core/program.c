@@ -186,7 +186,6 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
 	struct morph_fabric *fabric = exec->fabric;
 	struct morph_txn *txn = exec->txn;
-	u64 now = ktime_get_ns();
 	u32 n = 0, i;
 	int ret;
 
@@ -199,7 +198,7 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 			continue;
 		n = exec_add_laser(fabric, txn->lasers, n, route, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
-			item->dark_since_ns = now;
+			item->dark_since_ns = ktime_get_ns();
 		if (step == LIGHT_NEW)
 			item->circuit->dark = false;
 	}

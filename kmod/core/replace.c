@@ -65,8 +65,26 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 	return wait_repaired(slice, rank, probe.accelerator, state, health);
 }
 
-/* Mark a rank for replacement, whatever the policy. fabric->lock held. */
-static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare,
+#define MAX_SPARES_SOUGHT	1024u
+
+/* Is an accelerator among the spares that a slice allows itself for another one? */
+static bool spare_allowed(struct morph_slice *slice, u32 accelerator, u32 spare)
+{
+	u32 i, next;
+
+	for (i = 0; i < MAX_SPARES_SOUGHT; i++) {
+		next = morph_place_spare(slice, accelerator, i);
+		if (next == MORPH_ANY || next == spare)
+			return next == spare;
+	}
+	return false;
+}
+
+/*
+ * Mark a rank for replacement, whatever the policy. A tenant has the spares that its
+ * slice allows, the operator any accelerator that is free. fabric->lock held.
+ */
+static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
 			    struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -87,6 +105,11 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare,
 				    MORPH_PART_ACCELERATOR, spare,
 				    "accelerator %u is held, cordoned or not healthy", spare);
 	entry = &slice->ranks[rank];
+	if (spare != MORPH_ANY && tenant && !spare_allowed(slice, entry->accelerator, spare))
+		return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE,
+				    MORPH_PART_ACCELERATOR, spare,
+				    "accelerator %u is not among the spares that the slice allows",
+				    spare);
 	if (spare == MORPH_ANY && morph_place_spare(slice, entry->accelerator, 0) == MORPH_ANY)
 		return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
 				    "no spare that the slice allows is free and healthy");
@@ -120,24 +143,24 @@ static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 			    before, "no spare could be lit in place of accelerator %u", before);
 }
 
-static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool charge,
+static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
 			    u32 *state, u32 *health, struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	u32 before = 0;
 	int ret = 0;
 
-	if (charge)
+	if (tenant)
 		ret = morph_user_charge(slice->user, MORPH_RES_REPLACEMENTS, 1, refusal);
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
-	ret = want_replacement(slice, rank, spare, refusal);
+	ret = want_replacement(slice, rank, spare, tenant, refusal);
 	if (!ret)
 		before = slice->ranks[rank].accelerator;
 	mutex_unlock(&fabric->lock);
 	if (ret) {
-		if (charge)
+		if (tenant)
 			morph_user_uncharge(slice->user, MORPH_RES_REPLACEMENTS, 1);
 		return ret;
 	}

@@ -105,7 +105,8 @@ void morph_slice_leave(struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
 	WRITE_ONCE(slice->busy, false);
-	wake_up_all(&slice->idle);
+	if (wq_has_sleeper(&slice->idle))
+		wake_up_all(&slice->idle);
 }
 
 /* ---------------------------------------------------------------- creation */
@@ -262,7 +263,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	} else {
 		ret = morph_place(fabric, params->count, chosen, refusal);
 	}
-	if (ret || params->dry_run)
+	if (ret)
 		return ret;
 	if (slice->reserved) {
 		slice->own_spare = morph_place_spare(slice, chosen[0], 0);
@@ -270,6 +271,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 			return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
 					    "no spare is free to be reserved for this slice");
 	}
+	if (params->dry_run)
+		return 0;
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
 		morph_chip_hold(slice, chosen[i], i);

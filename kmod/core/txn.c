@@ -115,6 +115,18 @@ static void txn_retire(struct morph_txn *txn)
 	*slot = txn;			/* takes over the table's reference */
 }
 
+/* What has a number moves to the history and lets go of the slice; listeners are told. */
+static void txn_close(struct morph_txn *txn)
+{
+	if (!txn->id)
+		return;
+	morph_netlink_txn(txn);
+	txn_retire(txn);
+	if (txn->slice)
+		morph_slice_put(txn->slice);
+	txn->slice = NULL;
+}
+
 static void tell_end(struct morph_txn *txn)
 {
 	struct morph_event event;
@@ -163,13 +175,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
 	tell_end(txn);
-	if (!txn->id)
-		return;
-	morph_netlink_txn(txn);
-	txn_retire(txn);
-	if (txn->slice)
-		morph_slice_put(txn->slice);
-	txn->slice = NULL;
+	txn_close(txn);
 }
 
 /* --------------------------------------------------------------------- run */
@@ -300,6 +306,7 @@ static int run_one(struct morph_txn *txn)
 	mutex_lock(&fabric->lock);
 	if (txn->cookie && txn->cookie == slice->last_cookie && slice->last_txn) {
 		ret = repeat_last(txn);
+		txn_close(txn);
 		goto out;
 	}
 	ret = morph_slice_enter(slice, false);
@@ -321,9 +328,9 @@ out:
 static int run_each(struct morph_txn *txn)
 {
 	u32 flags = txn->flags & ~MORPH_TXN_EACH;
+	u32 outcome = MORPH_OUTCOME_NONE, i;
 	struct morph_txn *one;
 	int first = 0, ret;
-	u32 i;
 
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
@@ -343,7 +350,7 @@ static int run_each(struct morph_txn *txn)
 		item->change = one->items[0].change;
 		item->change.status = ret;
 		if (!ret)
-			txn->outcome = one->outcome;
+			outcome = one->outcome;
 		if (ret && !first) {
 			first = ret;
 			txn->refusal = one->refusal;
@@ -353,7 +360,15 @@ static int run_each(struct morph_txn *txn)
 		morph_slice_put(txn->slice);
 		morph_txn_put(one);
 	}
-	txn->status = first;
+	/* Until here it runs, for those who look it up. */
+	if (txn->id) {
+		mutex_lock(&txn->fabric->lock);
+		morph_txn_end(txn, outcome, first);
+		mutex_unlock(&txn->fabric->lock);
+	} else {
+		txn->outcome = outcome;
+		txn->status = first;
+	}
 	return first;
 }
 
@@ -373,14 +388,8 @@ static void txn_run_work(struct work_struct *work)
 {
 	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
 	struct morph_fabric *fabric = txn->fabric;
-	bool each = txn->flags & MORPH_TXN_EACH;
 
 	morph_txn_run(txn);
-	if (each) {
-		mutex_lock(&fabric->lock);
-		morph_txn_end(txn, txn->outcome, txn->status);
-		mutex_unlock(&fabric->lock);
-	}
 	morph_txn_put(txn);
 	put_device(&fabric->dev);
 }

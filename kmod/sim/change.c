@@ -144,8 +144,11 @@ u64 sim_healthy_lanes(const struct sim_transmitter *tx)
 
 void sim_laser_alarm(struct sim_hardware *hw, u32 port, u64 lost, u64 back)
 {
-	u64 due = sim_now(hw) + hw->monitor_ns;
+	u64 due;
 
+	if (!(lost | back))
+		return;
+	due = sim_now(hw) + hw->monitor_ns;
 	raise_alarm(hw, &hw->port_alarms[port].laser_lost, lost, due);
 	raise_alarm(hw, &hw->port_alarms[port].laser_back, back, due);
 }

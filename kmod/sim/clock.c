@@ -27,7 +27,9 @@ static void arm(struct sim_hardware *hw)
 	struct timerqueue_node *first = timerqueue_getnext(&hw->queue);
 
 	lockdep_assert_held(&hw->lock);
-	if (real(hw) && first && !hw->gone)
+	if (!real(hw) || !first || hw->gone)
+		return;
+	if (!hrtimer_is_queued(&hw->timer) || hrtimer_get_expires(&hw->timer) != first->expires)
 		hrtimer_start(&hw->timer, first->expires, HRTIMER_MODE_ABS_SOFT);
 }
 

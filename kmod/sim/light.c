@@ -107,6 +107,19 @@ static void contribute(struct sim_optics *o, u32 port, u64 lanes, s32 loss_mdb, 
 	}
 }
 
+/* Nothing arrives on these lanes yet; the others are nobody's business. */
+static void clear_light(struct sim_light *light, u64 lanes)
+{
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs64(lanes);
+
+		light->total[lane] = 0;
+		light->best[lane] = 0;
+		light->since[lane] = 0;
+	}
+	light->modulated = 0;
+}
+
 /*
  * Cross the guide of which the coded end is behind us. Return true where an
  * element is at the far end: it is then the step @next.
@@ -136,7 +149,7 @@ static bool cross_guide(struct sim_optics *o, sim_coded near, s32 loss_mdb, u8 l
 
 /**
  * sim_trace() - find all light that reaches a receive port
- * @o: fabric; its scratch @light takes the result
+ * @o: fabric; its scratch @light takes the result, for these lanes only
  * @port: receive port
  * @lanes: lanes to look at
  * @now: time
@@ -148,7 +161,7 @@ void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
 	struct sim_step *stack = light->stack;
 	u32 depth;
 
-	memset(light, 0, offsetof(struct sim_light, stack));
+	clear_light(light, lanes);
 	o->traces++;
 	depth = cross_guide(o, o->receivers[port].guide, 0, 0, 0, lanes, &stack[0]);
 	while (depth) {
@@ -203,7 +216,7 @@ void sim_receive(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settle
 	memset(reading, 0, sizeof(*reading));
 	lanes &= o->all_lanes;
 	if (o->receivers[port].deaf) {
-		memset(light, 0, offsetof(struct sim_light, stack));
+		clear_light(light, lanes);
 		return;
 	}
 	sim_trace(o, port, lanes, now, settled);

@@ -182,10 +182,15 @@ static bool accelerator_dead(const char *name)
 
 static bool idle_dead(const char *name)
 {
-	uint32_t spare = demo.seats + chance(demo.sim.info.accelerators - demo.seats);
+	uint32_t total = demo.sim.info.accelerators, first = chance(total), spare = 0, i;
 	struct failure *failure;
 
-	if (read_accelerator(&demo.sim, spare).use != MORPH_USE_SPARE)
+	for (i = 0; i < total; i++) {
+		spare = (first + i) % total;
+		if (read_accelerator(&demo.sim, spare).use == MORPH_USE_SPARE)
+			break;
+	}
+	if (i == total)
 		return false;
 	failure = failure_begin(name, NULL);
 	snprintf(failure->target, sizeof(failure->target), "spare %u", spare);
@@ -280,10 +285,12 @@ static bool kill_spare(const char *name, const char *when)
 		return false;
 	job->held = true;
 	gate();
+	order(job, ORDER_LOOK);
+	pump(order_done, job, END_MS);
 	view = view_of(job);
 	dead = view.accelerator[0];
 	spare = view.spare[0];
-	if (spare == MORPH_ANY) {
+	if (spare == MORPH_ANY || read_accelerator(&demo.sim, spare).use != MORPH_USE_SPARE) {
 		job->held = false;
 		ungate();
 		return false;
@@ -535,6 +542,7 @@ void mend(void)
 
 	if (sim_control(&demo.sim, "clear", "all"))
 		violation("the simulator does not clear its faults");
+	pump_for(100);		/* for what tenants have not told yet */
 	if (!pump(all_well, NULL, 5000)) {
 		test_guides();
 		pump(all_well, NULL, END_MS);

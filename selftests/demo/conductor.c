@@ -24,7 +24,7 @@
 #include "demo.h"
 
 #define LONGEST_S	5400.0	/* of the trace; tasks that stay longer are cut to this */
-#define LOAD		1.15	/* seats asked for, as a share of those there are */
+#define LOAD		1.0	/* seats asked for, as a share of those there are */
 #define HEADROOM	5u	/* seats that the operator of this rack keeps free */
 #define SHORTEST_MS	300
 #define PATIENCE_QUEUE_MS	25000	/* what cannot be placed by then is refused */

@@ -56,6 +56,7 @@ enum order_verb {
 	ORDER_MOVE,		/* move the first circuit to other planes */
 	ORDER_PREPARE,		/* the same, prepared only */
 	ORDER_COMMIT,		/* commit what was prepared */
+	ORDER_LOOK,		/* read the slice anew: plans change without an event */
 };
 
 enum note_kind {

@@ -239,6 +239,10 @@ static bool obey(struct tenant *tenant)
 	case ORDER_COMMIT:
 		commit(tenant);
 		break;
+	case ORDER_LOOK:
+		refresh(tenant);
+		tell(tenant, NOTE_DONE, 0, 0, NULL, NULL);
+		break;
 	case ORDER_END:
 		/* Once more: it was right from the first to the last moment. */
 		check_light(tenant);

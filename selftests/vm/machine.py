@@ -4,6 +4,7 @@
 import fcntl
 import lzma
 import os
+import socket
 import subprocess
 import tempfile
 import threading
@@ -20,7 +21,10 @@ KVM_TRIAL_SECONDS = 12
 
 # Only warnings reach the console, which is slow; the whole log is saved when the command has ended.
 APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
-          "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60")
+          "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60",
+          # A machine that hangs is asked by NMI what all its tasks and processors are doing.
+          "unknown_nmi_panic", f"panic_print={1 << 0 | 1 << 6:#x}")
+NMI_SECONDS = 20
 # Red zones, poison and the allocator's caller in every object that a driver may own; no shared caches.
 CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
@@ -69,6 +73,8 @@ class Outcome:
         self.failure = None
         if self.status is None:
             self.failure = "hang" if timed_out else "the machine stopped before the command ended"
+        if timed_out:   # the answer to our own NMI is no complaint
+            self.complaints = [entry for entry in self.complaints if "panic - not syncing: NMI" not in entry[1]]
 
 
 def read(*path):
@@ -119,14 +125,13 @@ class Machine:
                               stderr=errors) as qemu:
             copier = threading.Thread(target=copy, args=(qemu.stdout, os.path.join(results, "output"), output))
             copier.start()
-            try:
-                qemu.wait(timeout)
-                return False
-            except subprocess.TimeoutExpired:
-                return True
-            finally:
-                qemu.kill()
-                copier.join()
+            timed_out = not ends(qemu, timeout)
+            if timed_out:
+                interrogate(results)
+                ends(qemu, NMI_SECONDS)
+            qemu.kill()
+            copier.join()
+            return timed_out
 
     def _arguments(self, results):
         words = [*APPEND, "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
@@ -137,9 +142,27 @@ class Machine:
                 "-m", str(self.memory_mb), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-kernel", self.kernel.bootable(), "-initrd", os.path.join(results, "initramfs"),
                 "-append", " ".join(words), "-serial", "file:" + os.path.join(results, "console"),
+                "-monitor", f"unix:{os.path.relpath(results)}/monitor,server=on,wait=off",
                 "-chardev", "file,id=output,path=/dev/stdout", "-device", "virtio-serial-pci",
                 "-device", "virtserialport,chardev=output,name=output",
                 *share("root", "/", "readonly=on", "multidevs=remap"), *share("results", results)]
+
+
+def ends(qemu, timeout):
+    try:
+        qemu.wait(timeout)
+        return True
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def interrogate(results):
+    """Have the kernel print what hangs; the console keeps it."""
+    with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.connect(os.path.join(os.path.relpath(results), "monitor"))
+        monitor.recv(4096)
+        monitor.sendall(b"nmi\n")
+        monitor.recv(4096)
 
 
 def copy(source, path, output):

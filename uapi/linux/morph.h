@@ -95,8 +95,8 @@ struct morph_head {
 	__u32 reason;
 	__u32 part;
 	__u32 index;
-	__s64 have __attribute__((aligned(8)));
-	__s64 need __attribute__((aligned(8)));
+	__s64 have;
+	__s64 need;
 };
 
 /**
@@ -273,6 +273,7 @@ enum morph_fabric_state {
  * @free: out: accelerators that a slice could have now, spares not counted
  * @spares: out: spares that are healthy and free now
  * @slices: out: slices that exist
+ * @reserved: out: 0
  * @lane_mbps: out: bandwidth of one lane
  * @settle_ns: out: nominal settle time
  * @relock_ns: out: nominal relock time
