@@ -323,12 +323,26 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice)
 	return node;
 }
 
+/* Take the node away; its device is to be put when node_lock has been given back. */
+static struct device *slice_node_remove(struct morph_slice *slice)
+{
+	struct device *dev = slice->node_dev;
+
+	lockdep_assert_held(&node_lock);
+	if (dev)
+		cdev_device_del(slice->node_cdev, dev);
+	slice->node_dev = NULL;
+	slice->node_cdev = NULL;
+	return dev;
+}
+
 /*
- * Make the node. Under node_lock the slice either is not dying yet, and whoever ends
- * it will find the node, or gets none.
+ * Make the node, in place of the one that there is. Under node_lock the slice either
+ * is not dying yet, and whoever ends it will find the node, or gets none.
  */
 int morph_chardev_add_slice(struct morph_slice *slice)
 {
+	struct device *old = NULL;
 	struct slice_node *node;
 	int ret;
 
@@ -339,13 +353,16 @@ int morph_chardev_add_slice(struct morph_slice *slice)
 	ret = slice_node_fill(node);
 	if (!ret)
 		ret = dev_set_name(&node->dev, "slice%u", slice->number);
-	if (!ret)
+	if (!ret) {
+		old = slice_node_remove(slice);
 		ret = cdev_device_add(&node->cdev, &node->dev);
+	}
 	if (!ret) {
 		slice->node_dev = &node->dev;
 		slice->node_cdev = &node->cdev;
 	}
 	mutex_unlock(&node_lock);
+	put_device(old);
 	if (ret)
 		put_device(&node->dev);
 	return ret;
@@ -356,14 +373,9 @@ void morph_chardev_del_slice(struct morph_slice *slice)
 	struct device *dev;
 
 	mutex_lock(&node_lock);
-	dev = slice->node_dev;
-	if (dev)
-		cdev_device_del(slice->node_cdev, dev);
-	slice->node_dev = NULL;
-	slice->node_cdev = NULL;
+	dev = slice_node_remove(slice);
 	mutex_unlock(&node_lock);
-	if (dev)
-		put_device(dev);
+	put_device(dev);
 }
 
 /* --------------------------------------------------------------------- module */

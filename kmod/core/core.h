@@ -249,6 +249,8 @@ extern struct xarray morph_fabrics;	/* by id; morph_registry_lock */
 extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
 extern struct class morph_class;
 extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
+/* What netlink has queued: it may wait for what runs on morph_wq, and never the other way. */
+extern struct workqueue_struct *morph_act_wq;
 
 /* Find a registered fabric and take a reference to its device, or NULL. */
 struct morph_fabric *morph_fabric_find(u32 id);
@@ -377,6 +379,7 @@ struct morph_circuit {
 	u32 lanes_count;
 	bool any_src_plane, any_dst_plane;
 	bool dark;			/* hardware says that light is missing */
+	u32 alarms;			/* how often it has said so */
 	bool listed;			/* in slice->circuits: visible */
 	struct morph_route *route;	/* NULL only while being set up */
 	struct morph_txn *pending;	/* transaction that is changing it */
@@ -393,6 +396,7 @@ struct morph_plan {
 	u32 state;			/* enum morph_plan_state */
 	struct list_head spare_node;	/* head: morph_chip.plans */
 	struct list_head stale_node;	/* head: fabric->stale_plans */
+	bool waiting;			/* to be made anew once the slice is at rest */
 	struct morph_txn *txn;		/* prebuilt, all memory that the failover needs */
 };
 
@@ -425,7 +429,7 @@ struct morph_slice {
 	bool dying;			/* no new work; teardown is queued or done */
 	bool repairing;			/* repair_work is to run or runs */
 	bool busy;			/* a change is under way */
-	struct task_struct *busy_task;
+	bool plans_wait;		/* some for the slice to come to rest */
 	u64 generation;
 	u32 ranks_count;
 	struct morph_rank *ranks;
@@ -728,6 +732,8 @@ void morph_plan_work(struct work_struct *work);
 void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator);
 void morph_plan_touch_slice(struct morph_slice *slice);
+/* The slice has come to rest: make the plans that have waited for it. fabric->lock held. */
+void morph_plan_resume(struct morph_slice *slice);
 void morph_plan_drop_slice(struct morph_slice *slice);
 /* The prebuilt failover of a rank, if it is current; the caller owns it then. fabric->lock held. */
 struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare);

@@ -369,10 +369,11 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 	lockdep_assert_held(&fabric->lock);
 	for (i = 0; i < count; i++)
 		n = exec_add_laser(fabric, lasers, n, routes[i], false);
+	exec_update_lasers(fabric, lasers, n);
 	mutex_unlock(&fabric->lock);
-	ret = morph_hw_set_lasers(fabric, NULL, lasers, n);
+	ret = exec_submit_lasers(fabric, NULL, lasers, n);
 	if (ret && ret != -ENODEV)
-		ret = morph_hw_set_lasers(fabric, NULL, lasers, n);
+		ret = exec_submit_lasers(fabric, NULL, lasers, n);
 	for (i = 0; i < count; i++)
 		reads[i] = (struct morph_receiver_reading){
 			.port = routes[i]->path.rx,

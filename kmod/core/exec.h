@@ -37,6 +37,9 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
 		    struct morph_element_setting *settings, u32 count);
 u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
 		   const struct morph_route *route, bool on);
+bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
+int exec_submit_lasers(struct morph_fabric *fabric, struct morph_times *times,
+		       struct morph_laser_setting *lasers, u32 n);
 const struct morph_route *exec_laser_route(const struct exec *exec,
 					   const struct morph_item *item, enum laser_step step);
 int exec_set_lasers(struct exec *exec, enum laser_step step);

@@ -521,6 +521,10 @@ EXPORT_SYMBOL_GPL(morph_fabric_unregister);
  */
 void morph_fabric_shutdown(struct morph_fabric *fabric)
 {
+	/* Nobody is to repair the darkness. */
+	mutex_lock(&fabric->lock);
+	fabric->state = MORPH_FABRIC_GONE;
+	mutex_unlock(&fabric->lock);
 	morph_bringup_lasers_off(fabric);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_shutdown);

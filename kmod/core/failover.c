@@ -19,6 +19,14 @@ static bool may_replace(const struct morph_slice *slice, u32 rank)
 	return entry->failed && (entry->forced || slice->failover == MORPH_FAILOVER_AUTOMATIC);
 }
 
+static bool is_idle(struct morph_fabric *fabric, u32 accelerator)
+{
+	u32 use = fabric->chips[accelerator].use;
+
+	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE) &&
+	       morph_chip_fit(fabric, accelerator);
+}
+
 /* The next spare for a rank that this repair has not taken already; it is held then. */
 static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 {
@@ -26,8 +34,7 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 	u32 spare = entry->wanted_spare;
 
 	if (spare != MORPH_ANY) {
-		if (*skip || !morph_chip_fit(slice->fabric, spare) ||
-		    slice->fabric->chips[spare].use == MORPH_USE_HELD)
+		if (*skip || !is_idle(slice->fabric, spare))
 			return MORPH_ANY;
 	} else {
 		spare = morph_place_spare(slice, entry->accelerator, *skip);
@@ -44,14 +51,6 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 	return spare;
 }
 
-static void give_back_spare(struct morph_slice *slice, u32 spare)
-{
-	if (spare == MORPH_ANY)
-		return;
-	morph_chip_let_go(slice->fabric, spare);
-	morph_plan_touch_chip(slice->fabric, spare);
-}
-
 /* What one failover is about. */
 struct failover {
 	struct morph_slice *slice;
@@ -60,8 +59,33 @@ struct failover {
 	u32 *spares;
 	u32 *skips;
 	u32 count;
-	bool planned;
+	u32 reserved;		/* the spare that the slice had of its own */
 };
+
+/*
+ * A spare that was not to be. One that was reserved stays so; any other goes to the
+ * end of its host's list, or to the front where the next ones are still to be tried.
+ */
+static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
+{
+	struct morph_slice *slice = failover->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_chip *chip;
+
+	if (spare == MORPH_ANY)
+		return;
+	chip = &fabric->chips[spare];
+	if (spare == failover->reserved) {
+		slice->own_spare = spare;
+		chip->rank = MORPH_ANY;
+	} else {
+		morph_chip_let_go(fabric, spare);
+		if (to_front && chip->use == MORPH_USE_SPARE && chip->listed)
+			list_move(&chip->host_node,
+				  &fabric->hosts[fabric->graph->accelerators[spare].host].spares);
+	}
+	morph_plan_touch_chip(fabric, spare);
+}
 
 static u32 spare_of(const struct failover *failover, u32 rank)
 {
@@ -135,11 +159,23 @@ static bool failover_from_plan(struct failover *failover)
 		morph_chip_hold(slice, spare, rank);
 	}
 	failover->spares[0] = spare;
-	failover->planned = true;
 	return true;
 }
 
-/* Another spare for the rank whose circuit could not be staged. False: none is left. */
+static bool any_spare(const struct failover *failover)
+{
+	u32 i;
+
+	for (i = 0; i < failover->count; i++)
+		if (failover->spares[i] != MORPH_ANY)
+			return true;
+	return false;
+}
+
+/*
+ * Another spare for the rank whose circuit could not be staged; if none is left the
+ * other ranks are replaced without it. False: there is nothing more to try.
+ */
 static bool next_spare(struct failover *failover)
 {
 	const struct morph_txn *txn = failover->txn;
@@ -153,11 +189,14 @@ static bool next_spare(struct failover *failover)
 			    failover->ranks[i] == change->dst_rank)
 				which = i;
 	}
-	give_back_spare(failover->slice, failover->spares[which]);
-	failover->spares[which] = take_spare(failover->slice, failover->ranks[which],
-					     &failover->skips[which]);
-	return failover->spares[which] != MORPH_ANY &&
-	       failover->skips[which] < MAX_SPARE_TRIES;
+	if (failover->spares[which] == MORPH_ANY)
+		return false;
+	give_back_spare(failover, failover->spares[which], true);
+	failover->spares[which] = MORPH_ANY;
+	if (failover->skips[which] < MAX_SPARE_TRIES)
+		failover->spares[which] = take_spare(failover->slice, failover->ranks[which],
+						     &failover->skips[which]);
+	return any_spare(failover);
 }
 
 /* Find spares and paths until the transaction is staged. fabric->lock held. */
@@ -173,14 +212,16 @@ static int failover_stage(struct failover *failover)
 			morph_stat(slice->fabric, MORPH_STAT_PLANS_USED);
 			return 0;
 		}
-		give_back_spare(slice, failover->spares[0]);
+		give_back_spare(failover, failover->spares[0], true);
+		failover->spares[0] = MORPH_ANY;
 		morph_repair_free_txn(failover->txn);
 		failover->txn = NULL;
-		failover->planned = false;
 	}
 	morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
 	for (i = 0; i < failover->count; i++)
 		failover->spares[i] = take_spare(slice, failover->ranks[i], &failover->skips[i]);
+	if (!any_spare(failover))
+		return -ENOSPC;
 	for (;;) {
 		ret = failover_build(failover);
 		if (ret)
@@ -259,6 +300,7 @@ static void failover_publish(struct failover *failover)
 	struct morph_slice *slice = failover->slice;
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_times *times = &failover->txn->times;
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
 	u64 begin = ktime_get_ns();
 	struct morph_event event;
 	u32 i, old;
@@ -271,10 +313,14 @@ static void failover_publish(struct failover *failover)
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
 		old = entry->accelerator;
-		/* The role goes the other way: once it is sound again it is the spare. */
-		swap(fabric->chips[old].spare, fabric->chips[failover->spares[i]].spare);
-		morph_chip_let_go(fabric, old);
 		entry->accelerator = failover->spares[i];
+		/* The role goes the other way: once it is sound again it is the spare. */
+		swap(fabric->chips[old].spare, fabric->chips[entry->accelerator].spare);
+		/* Somebody distrusted it: it comes back through a test. */
+		culprit.index = old;
+		if (fabric->chips[old].health == MORPH_HEALTH_OK)
+			morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		morph_chip_let_go(fabric, old);
 		entry->replacements++;
 		entry->failed = false;
 		entry->forced = false;
@@ -291,6 +337,12 @@ static void failover_publish(struct failover *failover)
 		morph_netlink_accelerator(fabric, entry->accelerator);
 		trace_morph_failover(fabric->id, slice->number, failover->ranks[i], old,
 				     entry->accelerator, times);
+		/* It may have failed since it was chosen, when it had no rank yet. */
+		if (fabric->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
+			entry->failed = true;
+			morph_repair_kick(slice, 0);
+			morph_repair_tell_failing(slice, failover->ranks[i]);
+		}
 	}
 	fabric->last_failover = *times;
 	morph_plan_touch_slice(slice);
@@ -302,7 +354,7 @@ static void failover_publish(struct failover *failover)
 int morph_failover_run(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct failover failover = { .slice = slice };
+	struct failover failover = { .slice = slice, .reserved = slice->own_spare };
 	u64 begin = ktime_get_ns();
 	u32 i;
 	int ret;
@@ -335,7 +387,7 @@ int morph_failover_run(struct morph_slice *slice)
 				ret = -ENOSPC;
 	} else {
 		for (i = 0; i < failover.count; i++)
-			give_back_spare(slice, failover.spares[i]);
+			give_back_spare(&failover, failover.spares[i], false);
 		morph_stat(fabric, MORPH_STAT_FAILOVERS_FAILED);
 	}
 	morph_repair_free_txn(failover.txn);

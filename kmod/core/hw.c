@@ -57,11 +57,11 @@ static unsigned long op_deadline(struct morph_fabric *fabric)
  * threads and tenants wait alike and without regard to signals: the deadline
  * bounds it, and light must not be left half changed.
  */
-static int op_finish(struct morph_fabric *fabric, struct morph_op *op, int result,
-		     unsigned long deadline)
+static int op_finish(struct morph_fabric *fabric, struct morph_op *op, int result, bool deadline)
 {
 	if (result == -EINPROGRESS) {
-		if (!wait_for_completion_timeout(&op->done, deadline))
+		if (!wait_for_completion_timeout(&op->done, deadline ? op_deadline(fabric) :
+								      MAX_SCHEDULE_TIMEOUT))
 			morph_stat(fabric, MORPH_STAT_PROVIDER_TIMEOUTS);
 		op_end(fabric, op);
 		result = op->status;
@@ -108,7 +108,7 @@ static int call_end(struct morph_fabric *fabric, struct call *call, struct morph
 		times->provider_ns += ktime_get_ns() - call->begin;
 	srcu_read_unlock(&fabric->srcu, call->srcu);
 	trace_morph_op_submit(fabric->id, call->op.cookie, call->name, result);
-	result = op_finish(fabric, &call->op, result, op_deadline(fabric));
+	result = op_finish(fabric, &call->op, result, true);
 	if (result)
 		trace_morph_op_fail(fabric->id, call->op.cookie, call->name, result);
 	return result;
@@ -257,7 +257,7 @@ int morph_hw_wait(struct morph_fabric *fabric, u64 ns)
 		sleep_ns(ns);
 		return READ_ONCE(fabric->ops) ? 0 : -ENODEV;
 	}
-	return op_finish(fabric, &op, ret, MAX_SCHEDULE_TIMEOUT);
+	return op_finish(fabric, &op, ret, false);
 }
 
 /**

@@ -224,6 +224,13 @@ u32 *morph_array_get_u32(struct morph_call *call, const struct morph_array *arra
 	values = kvmalloc_array(array->count, sizeof(*values), GFP_KERNEL_ACCOUNT);
 	if (!values)
 		return ERR_PTR(-ENOMEM);
+	if (array->stride == sizeof(*values)) {
+		if (!copy_from_user(values, array_at(array, 0),
+				    array_size(array->count, sizeof(*values))))
+			return values;
+		kvfree(values);
+		return ERR_PTR(-EFAULT);
+	}
 	for (i = 0; i < array->count && !ret; i++)
 		ret = morph_array_get(call, array, i, &values[i], sizeof(*values), name);
 	if (!ret)

@@ -17,10 +17,14 @@ void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
 	hrtimer_start(&txn->lease_timer, ns_to_ktime(txn->lease_until_ns), HRTIMER_MODE_ABS);
 }
 
-/* True when the timer was stopped before it fired. */
+/*
+ * Stop the timer, and the work that it may have queued. What already runs waits for
+ * fabric->lock, looks again, and gives its own reference back; so the next lease finds
+ * nothing queued, and each firing of a timer is one run of the work.
+ */
 static void lease_stop(struct morph_txn *txn)
 {
-	if (hrtimer_try_to_cancel(&txn->lease_timer) != 1)
+	if (!hrtimer_cancel(&txn->lease_timer) && !cancel_work(&txn->lease_work))
 		return;
 	put_device(&txn->fabric->dev);
 	morph_txn_put(txn);
@@ -227,7 +231,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	step->txn = morph_txn_get(txn);
 	step->verb = verb;
 	step->lease_ns = lease_ns;
-	queue_work(morph_wq, &step->work);
+	queue_work(morph_act_wq, &step->work);
 	return 0;
 }
 
@@ -302,6 +306,8 @@ static bool route_holds(const struct morph_route *route, u32 part, u32 index)
 		return route->path.tx == index;
 	if (part == MORPH_PART_RECEIVER)
 		return route->path.rx == index;
+	if (part != MORPH_PART_GUIDE && part != MORPH_PART_ELEMENT)
+		return false;
 	for (h = 0; h < route->path.hops_count; h++)
 		if (part == MORPH_PART_GUIDE ? route->hops[h].guide >> 1 == index :
 					       route->hops[h].element == index)
@@ -335,6 +341,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 			lease_stop(txn);
 			unqueue(txn);
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
+			morph_plan_resume(slice);
 			return true;
 		}
 	}

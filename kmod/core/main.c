@@ -7,7 +7,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-struct workqueue_struct *morph_wq;
+struct workqueue_struct *morph_wq, *morph_act_wq;
 
 static_assert((u32)OPTICS_BAD_PROFILE == (u32)MORPH_REASON_PROFILE);
 static_assert((u32)OPTICS_BAD_PORT == (u32)MORPH_REASON_PORT);
@@ -33,6 +33,11 @@ static int __init morph_init(void)
 	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	if (!morph_wq)
 		return -ENOMEM;
+	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND, 0);
+	if (!morph_act_wq) {
+		destroy_workqueue(morph_wq);
+		return -ENOMEM;
+	}
 	morph_debugfs_init();
 	ret = morph_chardev_init();
 	if (ret)
@@ -51,6 +56,7 @@ err_chardev:
 	morph_chardev_exit();
 err_wq:
 	morph_debugfs_exit();
+	destroy_workqueue(morph_act_wq);
 	destroy_workqueue(morph_wq);
 	return ret;
 }
@@ -60,6 +66,7 @@ static void __exit morph_exit(void)
 	morph_pci_exit();
 	morph_netlink_exit();
 	/* Last releases of slices may still be under way; they use all below. */
+	destroy_workqueue(morph_act_wq);
 	drain_workqueue(morph_wq);
 	rcu_barrier();
 	morph_chardev_exit();

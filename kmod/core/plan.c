@@ -76,6 +76,23 @@ void morph_plan_touch_slice(struct morph_slice *slice)
 		plan_mark_stale(&slice->ranks[i].plan);
 }
 
+void morph_plan_resume(struct morph_slice *slice)
+{
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!slice->plans_wait || slice->busy || !list_empty(&slice->txns))
+		return;
+	slice->plans_wait = false;
+	for (i = 0; i < slice->ranks_count; i++) {
+		struct morph_plan *plan = &slice->ranks[i].plan;
+
+		if (plan->waiting)
+			plan_mark_stale(plan);
+		plan->waiting = false;
+	}
+}
+
 /* Forget what was worked out. fabric->lock held. */
 static void plan_clear(struct morph_plan *plan)
 {
@@ -254,10 +271,25 @@ static void plan_make(struct morph_plan *plan)
 	list_move_tail(&plan->stale_node, &fabric->planless);
 }
 
+/* Make a plan anew, or have it wait for its slice to be at rest. fabric->lock held. */
+static void plan_renew(struct morph_plan *plan)
+{
+	struct morph_slice *slice = plan->slice;
+
+	list_del_init(&plan->stale_node);
+	if (slice->dying)
+		return;
+	if (slice->busy || !list_empty(&slice->txns)) {
+		plan->waiting = true;
+		slice->plans_wait = true;
+		return;
+	}
+	plan_make(plan);
+}
+
 /*
  * Make stale plans anew, one at a time, so that nobody waits for the mutex longer
- * than one plan takes. A slice that is being changed is left alone: the end of its
- * change marks its plans stale again.
+ * than one plan takes. A slice that is being changed is left alone until it is at rest.
  */
 void morph_plan_work(struct work_struct *work)
 {
@@ -271,12 +303,8 @@ void morph_plan_work(struct work_struct *work)
 		plan = list_first_entry_or_null(&fabric->stale_plans, struct morph_plan,
 						stale_node);
 		more = plan && fabric->state == MORPH_FABRIC_READY;
-		if (more) {
-			list_del_init(&plan->stale_node);
-			if (!plan->slice->dying && !plan->slice->busy &&
-			    list_empty(&plan->slice->txns))
-				plan_make(plan);
-		}
+		if (more)
+			plan_renew(plan);
 		mutex_unlock(&fabric->lock);
 		cond_resched();
 	} while (more);

@@ -160,6 +160,43 @@ u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lase
 	return n + 1;
 }
 
+/* Settings as they are wanted now: true when some were not. fabric->lock held. */
+bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n)
+{
+	bool changed = false;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (lasers[i].lanes == fabric->tx_on[lasers[i].port])
+			continue;
+		lasers[i].lanes = fabric->tx_on[lasers[i].port];
+		changed = true;
+	}
+	return changed;
+}
+
+/*
+ * Switch the lasers of ports as fabric->tx_on has them. A setting speaks of all lanes of
+ * its port: a test by light may have changed others meanwhile, and what was submitted
+ * first need not be done first. So until it agrees it is told again. No lock held.
+ */
+int exec_submit_lasers(struct morph_fabric *fabric, struct morph_times *times,
+		       struct morph_laser_setting *lasers, u32 n)
+{
+	bool changed;
+	int ret;
+
+	if (!n)
+		return 0;
+	do {
+		ret = morph_hw_set_lasers(fabric, times, lasers, n);
+		mutex_lock(&fabric->lock);
+		changed = exec_update_lasers(fabric, lasers, n);
+		mutex_unlock(&fabric->lock);
+	} while (!ret && changed);
+	return ret;
+}
+
 /* The route whose lasers a step switches for this item, or NULL. */
 const struct morph_route *exec_laser_route(const struct exec *exec,
 					   const struct morph_item *item, enum laser_step step)
@@ -202,7 +239,8 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 		if (step == LIGHT_NEW)
 			item->circuit->dark = false;
 	}
+	exec_update_lasers(fabric, txn->lasers, n);
 	mutex_unlock(&fabric->lock);
-	ret = morph_hw_set_lasers(fabric, &txn->times, txn->lasers, n);
+	ret = exec_submit_lasers(fabric, &txn->times, txn->lasers, n);
 	return ret ? ret : n;
 }

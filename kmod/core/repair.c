@@ -90,6 +90,7 @@ int morph_repair_stage(struct morph_txn *txn)
 	int ret;
 
 	do {
+		txn->refusal = (struct morph_refusal){ .item = MORPH_ANY };
 		ret = morph_txn_stage(txn);
 	} while (ret && morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
 						txn->refusal.index));
@@ -114,12 +115,16 @@ static void examine(struct morph_circuit *circuit)
 	};
 	struct morph_culprit culprit = {};
 	u32 src = circuit->slice->ranks[circuit->src_rank].accelerator;
+	u32 alarms = circuit->alarms;
 	int ret;
 
 	mutex_unlock(&fabric->lock);
 	ret = morph_hw_get_receivers(fabric, NULL, &reading, 1);
 	if (!ret && reading.locked == reading.lanes && reading.min_mdbm >= least) {
 		mutex_lock(&fabric->lock);
+		/* Dark once more since it was read: that has queued another repair. */
+		if (circuit->alarms != alarms)
+			return;
 		circuit->dark = false;
 		circuit->state = MORPH_CIRCUIT_LIT;
 		circuit->power_mdbm = reading.min_mdbm;
@@ -267,13 +272,35 @@ static void fail_dark_circuits(struct morph_slice *slice)
 	}
 }
 
+/*
+ * Replacements that somebody asked for and that could not be had: where the accelerator
+ * is sound the rank keeps it.
+ */
+static void drop_wishes(struct morph_slice *slice)
+{
+	u32 i;
+
+	for (i = 0; i < slice->ranks_count; i++) {
+		struct morph_rank *entry = &slice->ranks[i];
+
+		if (!entry->forced)
+			continue;
+		entry->forced = false;
+		entry->wanted_spare = MORPH_ANY;
+		if (slice->fabric->chips[entry->accelerator].health == MORPH_HEALTH_OK)
+			entry->failed = false;
+	}
+}
+
 /* The repair has ended: say how the slice stands. fabric->lock held. */
 static void repair_end(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	bool whole = is_whole(slice), was = slice->was_degraded;
+	bool whole, was = slice->was_degraded;
 	struct morph_event event;
 
+	drop_wishes(slice);
+	whole = is_whole(slice);
 	slice->repairing = false;
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;

@@ -125,20 +125,9 @@ static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 			      struct morph_refusal *refusal)
 {
 	struct morph_rank *entry = &slice->ranks[rank];
-	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, before, 0 };
 
-	if (entry->accelerator != before) {
-		/* Somebody distrusted it: it comes back through a test. */
-		if (slice->fabric->chips[before].health == MORPH_HEALTH_OK)
-			morph_health_set(slice->fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+	if (entry->accelerator != before)
 		return 0;
-	}
-	entry->forced = false;
-	entry->wanted_spare = MORPH_ANY;
-	if (slice->fabric->chips[before].health == MORPH_HEALTH_OK) {
-		entry->failed = false;
-		morph_repair_kick(slice, 0);
-	}
 	return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE, MORPH_PART_ACCELERATOR,
 			    before, "no spare could be lit in place of accelerator %u", before);
 }
@@ -229,6 +218,6 @@ int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u
 	}
 	get_device(&fabric->dev);
 	INIT_WORK(&txn->run_work, replace_work);
-	queue_work(morph_wq, &txn->run_work);	/* takes over our reference */
+	queue_work(morph_act_wq, &txn->run_work);	/* takes over our reference */
 	return 0;
 }

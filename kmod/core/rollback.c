@@ -63,14 +63,19 @@ static bool restore(struct exec *exec, int relit)
 		morph_route_release(fabric, item->old);
 		morph_route_reclaim(fabric, item->old);
 		circuit->route = item->old;
+		circuit->lanes_count = optics_weight64(item->old->path.lanes);
 		if (!circuit->listed)
 			circuit->slice->circuits_count++;
 		circuit->listed = true;
 		lit = (!relit || relit == -EIO) && old_is_lit(exec, i, &n);
 		if (relit && relit != -EIO)
 			lit = !item->dead && !exec_laser_route(exec, item, RELIGHT_OLD);
-		circuit->state = lit ? MORPH_CIRCUIT_LIT : MORPH_CIRCUIT_FAILED;
 		circuit->dark = !lit;
+		/* One under repair keeps its state: who gives it up tells so. */
+		if (lit)
+			circuit->state = MORPH_CIRCUIT_LIT;
+		else if (!item->dead || txn->kind != MORPH_TXN_REPAIR)
+			circuit->state = MORPH_CIRCUIT_FAILED;
 		if (!lit && !item->dead)
 			whole = false;
 	}

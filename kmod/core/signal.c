@@ -80,8 +80,10 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		if (link->route->role == MORPH_ROUTE_PLAN || !circuit ||
 		    !(link->route->path.lanes & signal->lanes))
 			continue;
-		if (!signal->value)
+		if (!signal->value) {
 			circuit->dark = true;
+			circuit->alarms++;
+		}
 		if (!circuit->dark)
 			continue;
 		/* The symptom; whoever finds the cause says so. */
@@ -139,8 +141,10 @@ static void doubt_everything(struct morph_fabric *fabric)
 	unsigned long index;
 
 	list_for_each_entry(slice, &fabric->slices, node) {
-		xa_for_each(&slice->circuits, index, circuit)
+		xa_for_each(&slice->circuits, index, circuit) {
 			circuit->dark = true;
+			circuit->alarms++;
+		}
 		if (slice->circuits_count)
 			morph_repair_kick(slice, 0);
 	}

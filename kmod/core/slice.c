@@ -105,6 +105,7 @@ void morph_slice_leave(struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
 	WRITE_ONCE(slice->busy, false);
+	morph_plan_resume(slice);
 	if (wq_has_sleeper(&slice->idle))
 		wake_up_all(&slice->idle);
 }
@@ -280,6 +281,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	}
 	if (slice->own_spare != MORPH_ANY)
 		morph_chip_hold(slice, slice->own_spare, MORPH_ANY);
+	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
 	list_add_tail(&slice->node, &fabric->slices);
 	fabric->slices_count++;
 	fabric->seq++;
@@ -345,7 +347,6 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	if (ret || params->dry_run)
 		goto err_uncharge;
 	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
-	kref_get(&slice->kref);		/* one for the fabric's list, one for the caller */
 	if (slice->named) {
 		ret = morph_chardev_add_slice(slice);
 		if (ret)
@@ -412,7 +413,6 @@ int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
 	morph_netlink_slice(slice);
 	mutex_unlock(&slice->fabric->lock);
 	/* The node is made anew, so that it carries owner and mode from the start. */
-	morph_chardev_del_slice(slice);
 	return morph_chardev_add_slice(slice);
 }
 

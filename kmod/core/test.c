@@ -6,7 +6,7 @@
  */
 #include <linux/slab.h>
 
-#include "core.h"
+#include "exec.h"
 
 /* -------------------------------------------------------------- accelerators */
 
@@ -64,17 +64,19 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 	struct morph_element_setting setting = { .element = index }, reading;
 	u32 home, state;
 	u8 *marks;
+	bool busy;
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
 	kind = &fabric->graph->kinds[fabric->graph->elements[index].kind];
 	home = optics_park_state(fabric->graph, index);
 	marks = &fabric->ledger->element_marks[index];
-	if (fabric->ledger->element_pins[index] || *marks & MORPH_MARK_CHANGING)
-		ret = -EBUSY;
-	else
+	busy = fabric->ledger->element_pins[index] || *marks & MORPH_MARK_CHANGING;
+	if (!busy)
 		*marks |= MORPH_MARK_CHANGING;
 	mutex_unlock(&fabric->lock);
+	if (busy)
+		return -EBUSY;
 	for (state = 0; state <= kind->states && !ret; state++) {
 		/* Home comes last. */
 		setting.state = state < kind->states ? state : home;
@@ -85,8 +87,6 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		if (!ret && reading.state != setting.state)
 			ret = -EIO;
 	}
-	if (ret == -EBUSY)
-		return ret;
 	mutex_lock(&fabric->lock);
 	*marks &= ~MORPH_MARK_CHANGING;
 	fabric->hw_state[index] = ret ? reading.state : home;
@@ -248,7 +248,7 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns);
 	if (!ret)
-		ret = morph_hw_set_lasers(fabric, NULL, &laser, 1);
+		ret = exec_submit_lasers(fabric, NULL, &laser, 1);
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns + params->relock_ns);
 	if (!ret)
@@ -354,7 +354,7 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, u32 *id,
 	}
 	get_device(&fabric->dev);
 	INIT_WORK(&txn->run_work, test_work);
-	queue_work(morph_wq, &txn->run_work);	/* takes over our reference */
+	queue_work(morph_act_wq, &txn->run_work);	/* takes over our reference */
 	return 0;
 }
 

@@ -409,7 +409,7 @@ int morph_txn_queue(struct morph_txn *txn)
 	get_device(&fabric->dev);
 	morph_txn_get(txn);
 	INIT_WORK(&txn->run_work, txn_run_work);
-	queue_work(morph_wq, &txn->run_work);
+	queue_work(morph_act_wq, &txn->run_work);
 	return 0;
 }
 

@@ -2,6 +2,8 @@
 /* Verification: reading receivers back, those of the change and those that it might disturb. */
 #include "exec.h"
 
+#define NEIGHBOUR_READINGS	3u
+
 /* --------------------------------------------------------------- own circuits */
 
 /* Read the receivers of the items' routes that a step has switched. */
@@ -100,13 +102,10 @@ void exec_note_power(struct exec *exec)
 
 /* ----------------------------------------------------------------- neighbours */
 
-/* A lit receiver of somebody who has no part in this change: it must not notice. */
-static void add_neighbour(struct exec *exec, u32 rx)
+/* Lanes of a receiver that are to be lit, whatever this change does. fabric->lock held. */
+static u64 steady_lanes(struct morph_fabric *fabric, u32 rx)
 {
-	struct morph_fabric *fabric = exec->fabric;
-	struct morph_txn *txn = exec->txn;
 	u32 guide = fabric->graph->rx_guide[rx] >> 1;
-	u32 first = 2 * txn->count, i;
 	struct morph_link *link;
 	u64 lanes = 0;
 
@@ -114,9 +113,20 @@ static void add_neighbour(struct exec *exec, u32 rx)
 		const struct morph_circuit *circuit = link->route->circuit;
 
 		if (link->route->role == MORPH_ROUTE_LIVE && circuit && !circuit->pending &&
-		    circuit->state == MORPH_CIRCUIT_LIT && !circuit->dark)
+		    circuit->state == MORPH_CIRCUIT_LIT && !circuit->dark &&
+		    !circuit->slice->dying)
 			lanes |= link->route->path.lanes;
 	}
+	return lanes;
+}
+
+/* A lit receiver of somebody who has no part in this change: it must not notice. */
+static void add_neighbour(struct exec *exec, u32 rx)
+{
+	u64 lanes = steady_lanes(exec->fabric, rx);
+	struct morph_txn *txn = exec->txn;
+	u32 first = 2 * txn->count, i;
+
 	if (!lanes || first + exec->neighbours >= txn->reads_room)
 		return;
 	for (i = 0; i < exec->neighbours; i++)
@@ -170,18 +180,43 @@ void exec_collect_neighbours(struct exec *exec)
 	}
 }
 
-/* -EIO when somebody else's light has suffered. No lock held. */
+/* Keep the neighbours whose light is missing, if it is still to be there. No lock held. */
+static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads)
+{
+	u32 kept = 0, i;
+
+	mutex_lock(&exec->fabric->lock);
+	for (i = 0; i < exec->neighbours; i++) {
+		u64 lanes = reads[i].lanes & ~reads[i].locked;
+
+		lanes &= steady_lanes(exec->fabric, reads[i].port);
+		if (!lanes)
+			continue;
+		reads[kept++] = (struct morph_receiver_reading){
+			.port = reads[i].port,
+			.lanes = lanes,
+		};
+	}
+	mutex_unlock(&exec->fabric->lock);
+	exec->neighbours = kept;
+}
+
+/*
+ * -EIO when somebody else's light has suffered. Its owner may just have taken it away, or
+ * moved it: what is missing and ought to be there is read once more. No lock held.
+ */
 int exec_verify_neighbours(struct exec *exec)
 {
 	struct morph_receiver_reading *reads = exec->txn->reads + 2 * exec->txn->count;
-	u32 i;
+	u32 reading;
 	int ret;
 
-	ret = morph_hw_get_receivers(exec->fabric, &exec->txn->times, reads, exec->neighbours);
-	if (ret)
-		return ret;
-	for (i = 0; i < exec->neighbours; i++)
-		if (reads[i].locked != reads[i].lanes)
-			return -EIO;
-	return 0;
+	for (reading = 0; reading < NEIGHBOUR_READINGS && exec->neighbours; reading++) {
+		ret = morph_hw_get_receivers(exec->fabric, &exec->txn->times, reads,
+					     exec->neighbours);
+		if (ret)
+			return ret;
+		keep_missing(exec, reads);
+	}
+	return exec->neighbours ? -EIO : 0;
 }

@@ -7,12 +7,12 @@
 #include "internal.h"
 
 /* Room for attributes: numbers of 4 and 8 bytes with their headers. */
-#define ATTR32_BYTES	8
-#define ATTR64_BYTES	12
-#define NEST_BYTES	4
+#define ATTR32_BYTES 8
+#define ATTR64_BYTES 12
+#define NEST_BYTES 4
 
 /* Longest message that a socket's default send buffer takes. */
-#define MAX_MESSAGE_BYTES	(192u * 1024)
+#define MAX_MESSAGE_BYTES (192u * 1024)
 
 static void put(struct nl_msg *request, int attribute, uint32_t value)
 {
@@ -84,9 +84,9 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 		return error;
 	if (!wanted->name[0])
 		return lm_fail(ctx, EINVAL, "a slice made for a user needs a name");
-	request = lm_request(ctx, MORPH_CMD_SLICE_CREATE,
-			     (10 + listed + wanted->spares_count) * ATTR32_BYTES +
-			     MORPH_NAME_BYTES);
+	request =
+		lm_request(ctx, MORPH_CMD_SLICE_CREATE,
+			   (10 + listed + wanted->spares_count) * ATTR32_BYTES + MORPH_NAME_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	put(request, MORPH_A_SLICE_FABRIC, fabric);
@@ -256,7 +256,8 @@ MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint3
 	if (out)
 		*out = NULL;
 	if (verb == MORPH_TXN_QUERY || !morph_txn_verb_name(verb))
-		return lm_fail(ctx, EINVAL, "%u is nothing to do to a transaction: commit, confirm or revert",
+		return lm_fail(ctx, EINVAL,
+			       "%u is nothing to do to a transaction: commit, confirm or revert",
 			       verb);
 	request = lm_request(ctx, MORPH_CMD_TXN_STEP, 3 * ATTR32_BYTES + ATTR64_BYTES);
 	if (!request)
@@ -345,10 +346,10 @@ MORPH_API int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
 	if (!mine.accelerators)
 		mine.accelerators_count = 0;
 	if ((!mine.count && !mine.accelerators_count) || (mine.flags & ~MORPH_WHY_NOT_RING))
-		return lm_fail(ctx, EINVAL,
-			       "morph_why_not_opts: neither count nor accelerators, or an unknown flag");
-	request = lm_request(ctx, MORPH_CMD_WHY_NOT,
-			     (5 + mine.accelerators_count) * ATTR32_BYTES);
+		return lm_fail(
+			ctx, EINVAL,
+			"morph_why_not_opts: neither count nor accelerators, or an unknown flag");
+	request = lm_request(ctx, MORPH_CMD_WHY_NOT, (5 + mine.accelerators_count) * ATTR32_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	put(request, MORPH_A_WHY_NOT_FABRIC, fabric);

@@ -119,7 +119,7 @@ MORPH_API int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struc
  * A reply holds no more than so many ranks or changes; the whole object comes with a
  * dump of it alone. *out is replaced then.
  */
-#define NESTS_PER_REPLY	256
+#define NESTS_PER_REPLY 256
 
 static int get_whole(struct morph_ctx *ctx, uint32_t command, const struct selector *selectors,
 		     const char *nests, struct morph_object **out)

@@ -37,12 +37,9 @@ static const struct lm_word reason_words[] = {
 };
 
 static const struct lm_word part_words[] = {
-	{ "none", MORPH_PART_NONE },
-	{ "accelerator", MORPH_PART_ACCELERATOR },
-	{ "laser", MORPH_PART_LASER },
-	{ "receiver", MORPH_PART_RECEIVER },
-	{ "element", MORPH_PART_ELEMENT },
-	{ "guide", MORPH_PART_GUIDE },
+	{ "none", MORPH_PART_NONE },	   { "accelerator", MORPH_PART_ACCELERATOR },
+	{ "laser", MORPH_PART_LASER },	   { "receiver", MORPH_PART_RECEIVER },
+	{ "element", MORPH_PART_ELEMENT }, { "guide", MORPH_PART_GUIDE },
 	{ "edge", MORPH_PART_EDGE },
 };
 

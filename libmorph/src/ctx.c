@@ -4,8 +4,8 @@
 
 #include "internal.h"
 
-#define TEXT(number)	#number
-#define VERSION_TEXT(major, minor, patch)	TEXT(major) "." TEXT(minor) "." TEXT(patch)
+#define TEXT(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT(major) "." TEXT(minor) "." TEXT(patch)
 
 static struct lm_transport *transport_new(const struct morph_ctx_opts *opts)
 {
@@ -184,14 +184,14 @@ int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const c
 		return 0;
 	memcpy(&size, opts, sizeof(size));
 	if (size < sizeof(size))
-		return ctx ? lm_fail(ctx, EINVAL, "%s.sz is %zu: use MORPH_OPTS()", what, size)
-			   : -EINVAL;
+		return ctx ? lm_fail(ctx, EINVAL, "%s.sz is %zu: use MORPH_OPTS()", what, size) :
+			     -EINVAL;
 	for (size_t at = known; at < size; at++)
 		if (((const unsigned char *)opts)[at])
 			return ctx ? lm_fail(ctx, E2BIG,
 					     "%s has an option at byte %zu that this library does not know",
-					     what, at)
-				   : -E2BIG;
+					     what, at) :
+				     -E2BIG;
 	return 0;
 }
 

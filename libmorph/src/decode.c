@@ -111,8 +111,8 @@ struct morph_object *lm_decode(struct morph_ctx *ctx, const struct nlmsghdr *hea
 		return NULL;
 	object = lm_object_new(command->object, command->name);
 	*code = object ? lm_decode_attrs(object, genlmsg_attrdata(genl, 0),
-					 genlmsg_attrlen(genl, 0))
-		       : -ENOMEM;
+					 genlmsg_attrlen(genl, 0)) :
+			 -ENOMEM;
 	if (!*code)
 		return object;
 	morph_object_free(object);

@@ -2,9 +2,9 @@
 /* A slice's events, read in batches into a buffer that is used again. */
 #include "internal.h"
 
-#define DEFAULT_CAPACITY	64
-#define MAX_CAPACITY		65536
-#define LARGEST_RECORD		4096	/* of a kernel that knows more than this library */
+#define DEFAULT_CAPACITY 64
+#define MAX_CAPACITY 65536
+#define LARGEST_RECORD 4096 /* of a kernel that knows more than this library */
 
 struct morph_events {
 	struct morph_list *list;
@@ -102,9 +102,10 @@ MORPH_API int morph_slice_read_events(struct morph_slice *slice, struct morph_ev
 		if (bytes - at >= (ssize_t)sizeof(size))
 			memcpy(&size, events->records + at, sizeof(size));
 		if (size < 2 * sizeof(__u32) || size > bytes - at)
-			return lm_fail(slice->ctx, EPROTO,
-				       "read events of slice %u: a record of %u bytes where %zd are left",
-				       slice->number, size, bytes - at);
+			return lm_fail(
+				slice->ctx, EPROTO,
+				"read events of slice %u: a record of %u bytes where %zd are left",
+				slice->number, size, bytes - at);
 		if (lm_list_add(events->list,
 				record_parse(events->records + at, size, slice->fabric)))
 			return lm_fail(slice->ctx, ENOMEM, "read events of slice %u: out of memory",

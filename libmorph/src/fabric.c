@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#define BATCH	1024	/* entries per read */
+#define BATCH 1024 /* entries per read */
 
 static int fabric_read_info(struct morph_ctx *ctx, int fd, struct morph_fabric_info *info)
 {
@@ -59,8 +59,8 @@ static int fabric_matches(struct morph_fabric *fabric, const char *which)
 }
 
 /* Open the one fabric that bears @which; NULL: the only one. */
-static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices,
-			 const char *which, struct morph_fabric **out)
+static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices, const char *which,
+			 struct morph_fabric **out)
 {
 	struct morph_fabric *found = NULL;
 	int refused = 0, matches = 0;
@@ -102,8 +102,7 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 	return lm_fail(ctx, ENOENT, "there is no fabric");
 }
 
-MORPH_API int morph_fabric_open(struct morph_ctx *ctx, const char *which,
-				struct morph_fabric **out)
+MORPH_API int morph_fabric_open(struct morph_ctx *ctx, const char *which, struct morph_fabric **out)
 {
 	struct morph_list *devices;
 	char path[sizeof(LM_DEV_DIR) + 24];
@@ -242,8 +241,10 @@ end:
 MORPH_API int morph_fabric_accelerators(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
-		MORPH_FABRIC_READ_ACCELERATORS, "accelerators",
-		sizeof(struct morph_accelerator_info), lm_from_accelerator,
+		MORPH_FABRIC_READ_ACCELERATORS,
+		"accelerators",
+		sizeof(struct morph_accelerator_info),
+		lm_from_accelerator,
 	};
 
 	return range_read(fabric, &range, out);
@@ -252,7 +253,10 @@ MORPH_API int morph_fabric_accelerators(struct morph_fabric *fabric, struct morp
 MORPH_API int morph_fabric_guides(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
-		MORPH_FABRIC_READ_GUIDES, "guides", sizeof(struct morph_guide_info), lm_from_guide,
+		MORPH_FABRIC_READ_GUIDES,
+		"guides",
+		sizeof(struct morph_guide_info),
+		lm_from_guide,
 	};
 
 	return range_read(fabric, &range, out);
@@ -261,7 +265,9 @@ MORPH_API int morph_fabric_guides(struct morph_fabric *fabric, struct morph_list
 MORPH_API int morph_fabric_elements(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
-		MORPH_FABRIC_READ_ELEMENTS, "elements", sizeof(struct morph_element_info),
+		MORPH_FABRIC_READ_ELEMENTS,
+		"elements",
+		sizeof(struct morph_element_info),
 		lm_from_element,
 	};
 

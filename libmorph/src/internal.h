@@ -17,37 +17,37 @@
 #include "schema.h"
 #include "transport.h"
 
-#define MORPH_API	__attribute__((visibility("default")))
-#define LM_PRINTF(at, first)	__attribute__((__format__(__printf__, at, first)))
-#define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
+#define MORPH_API __attribute__((visibility("default")))
+#define LM_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-#define LM_DEV_DIR		"/dev/morph"
-#define LM_RETRIES		8	/* of torn reads, and of overtaken plans */
-#define LM_MAX_CHANGES		1024	/* as MORPH_TXN_RUN takes */
+#define LM_DEV_DIR "/dev/morph"
+#define LM_RETRIES 8 /* of torn reads, and of overtaken plans */
+#define LM_MAX_CHANGES 1024 /* as MORPH_TXN_RUN takes */
 
 /* ---------------------------------------------------------------- contexts */
 
 struct lm_error {
-	int code;		/* positive errno */
+	int code; /* positive errno */
 	uint32_t reason;
 	uint32_t part;
 	uint32_t index;
 	int64_t have;
 	int64_t need;
 	char text[768];
-	char kernel[256];	/* the kernel's sentence */
-	char attribute[96];	/* the attribute it objects to */
+	char kernel[256]; /* the kernel's sentence */
+	char attribute[96]; /* the attribute it objects to */
 };
 
 struct morph_ctx {
 	struct lm_transport *transport;
 	struct lm_error error;
 	uint32_t dump_retries;
-	int netlink;		/* handle of the socket for requests, -1: not open */
-	uint16_t family;	/* of netlink; 0: not resolved yet */
+	int netlink; /* handle of the socket for requests, -1: not open */
+	uint16_t family; /* of netlink; 0: not resolved yet */
 	uint32_t monitor_group;
-	uint32_t seq;		/* of the last request */
-	void *message;		/* receive buffer */
+	uint32_t seq; /* of the last request */
+	void *message; /* receive buffer */
 	size_t message_bytes;
 };
 
@@ -132,7 +132,7 @@ struct morph_slice_request {
 	struct morph_ctx *ctx;
 	uint32_t *accelerators;
 	uint32_t *spares;
-	uint32_t accelerators_count;	/* with accelerators NULL: how many */
+	uint32_t accelerators_count; /* with accelerators NULL: how many */
 	uint32_t spares_count;
 	uint32_t failover;
 	uint32_t transit;
@@ -144,10 +144,10 @@ struct morph_slice_request {
 
 struct morph_txn {
 	struct morph_ctx *ctx;
-	struct morph_change *changes;	/* guides.ptr points to memory of the transaction */
+	struct morph_change *changes; /* guides.ptr points to memory of the transaction */
 	uint32_t count;
 	uint32_t room;
-	uint32_t flags;			/* MORPH_TXN_* */
+	uint32_t flags; /* MORPH_TXN_* */
 	uint64_t cookie;
 	uint64_t generation;
 	uint64_t lease_ns;

@@ -5,7 +5,7 @@
 #include "internal.h"
 #include "recording.h"
 
-#define LEAST_RUN	8	/* zero bytes that are worth a "z" */
+#define LEAST_RUN 8 /* zero bytes that are worth a "z" */
 
 void lm_bytes_add(struct lm_bytes *bytes, const void *data, size_t count)
 {
@@ -122,8 +122,8 @@ static char *parse_string(const char **at)
 			c = *(*at)++;
 			if (c == 'n') {
 				c = '\n';
-			} else if (c == 'u' && !strncmp(*at, "00", 2) &&
-				   hex_digit((*at)[2]) >= 0 && hex_digit((*at)[3]) >= 0) {
+			} else if (c == 'u' && !strncmp(*at, "00", 2) && hex_digit((*at)[2]) >= 0 &&
+				   hex_digit((*at)[3]) >= 0) {
 				c = (char)(hex_digit((*at)[2]) << 4 | hex_digit((*at)[3]));
 				*at += 4;
 			} else if (c != '"' && c != '\\') {

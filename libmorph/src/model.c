@@ -11,11 +11,11 @@
 #include "internal.h"
 #include "optics.h"
 
-#define LARGEST_PROFILE_BYTES	(1LL << 30)
+#define LARGEST_PROFILE_BYTES (1LL << 30)
 
 struct morph_model {
 	atomic_uint holders;
-	const struct optics_graph *graph;	/* in the memory that follows */
+	const struct optics_graph *graph; /* in the memory that follows */
 	max_align_t block[];
 };
 
@@ -138,8 +138,8 @@ MORPH_API int morph_model_info(struct morph_ctx *ctx, const struct morph_model *
 	};
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_FABRIC, NULL);
 	int error = object ? lm_put_text(object, MORPH_A_FABRIC_PROFILE, graph->params.name,
-					 sizeof(graph->params.name))
-			   : -ENOMEM;
+					 sizeof(graph->params.name)) :
+			     -ENOMEM;
 
 	for (size_t at = 0; !error && at < ARRAY_SIZE(numbers); at++)
 		error = lm_put_uint(object, numbers[at].attribute, numbers[at].value);
@@ -161,6 +161,6 @@ MORPH_API int morph_model_check(struct morph_ctx *ctx, const struct morph_model 
 	if (theirs == mine)
 		return 0;
 	return lm_fail(ctx, ESTALE,
-		       "the model is of a profile with checksum %08x, the fabric's has %08x",
-		       mine, theirs);
+		       "the model is of a profile with checksum %08x, the fabric's has %08x", mine,
+		       theirs);
 }

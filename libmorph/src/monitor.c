@@ -8,10 +8,10 @@
 
 #include "internal.h"
 
-#define DEFAULT_BUFFER_BYTES	(1u << 20)
-#define MESSAGES_PER_READ	64
-#define SECOND_NS		1000000000LL
-#define LONGEST_WAIT_NS		(INT64_MAX / 2)	/* so that a deadline does not overflow */
+#define DEFAULT_BUFFER_BYTES (1u << 20)
+#define MESSAGES_PER_READ 64
+#define SECOND_NS 1000000000LL
+#define LONGEST_WAIT_NS (INT64_MAX / 2) /* so that a deadline does not overflow */
 
 struct morph_monitor {
 	struct morph_ctx *ctx;
@@ -41,8 +41,8 @@ MORPH_API int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monito
 	monitor = calloc(1, sizeof(*monitor));
 	if (!monitor)
 		return lm_fail(ctx, ENOMEM, "make a monitor: out of memory");
-	fd = transport->ops->netlink_open(transport, mine.buffer_bytes ? mine.buffer_bytes
-								       : DEFAULT_BUFFER_BYTES);
+	fd = transport->ops->netlink_open(transport, mine.buffer_bytes ? mine.buffer_bytes :
+									 DEFAULT_BUFFER_BYTES);
 	error = fd < 0 ? fd : transport->ops->netlink_join(transport, fd, ctx->monitor_group);
 	if (error) {
 		if (fd >= 0)
@@ -143,10 +143,10 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 struct wanted {
 	uint32_t fabric;
 	uint32_t txn;
-	uint32_t outcomes;	/* mask, by enum morph_outcome */
+	uint32_t outcomes; /* mask, by enum morph_outcome */
 };
 
-#define OUTCOME(outcome)	(1u << (outcome))
+#define OUTCOME(outcome) (1u << (outcome))
 
 static int64_t now_ns(void)
 {

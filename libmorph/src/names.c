@@ -137,8 +137,10 @@ bool lm_uuid_parse(const char *text, uint8_t bytes[MORPH_UUID_BYTES])
 			continue;
 		if (!isxdigit((unsigned char)*text) || digits == 2 * MORPH_UUID_BYTES)
 			return false;
-		bytes[digits / 2] = (uint8_t)(bytes[digits / 2] << 4 |
-			(isdigit((unsigned char)*text) ? *text - '0' : (*text | 0x20) - 'a' + 10));
+		bytes[digits / 2] =
+			(uint8_t)(bytes[digits / 2] << 4 |
+				  (isdigit((unsigned char)*text) ? *text - '0' :
+								   (*text | 0x20) - 'a' + 10));
 		digits++;
 	}
 	return digits == 2 * MORPH_UUID_BYTES;

@@ -9,7 +9,7 @@
 
 #include "internal.h"
 
-#define SLACK_BYTES	64	/* for the request's own headers */
+#define SLACK_BYTES 64 /* for the request's own headers */
 
 /* What one exchange of messages gathers. */
 struct exchange {
@@ -95,7 +95,7 @@ static int parse_message(struct exchange *x, const struct nlmsghdr *header)
 	int code;
 
 	if (header->nlmsg_seq != x->request->nlmsg_seq)
-		return 0;	/* the rest of an exchange that was given up */
+		return 0; /* the rest of an exchange that was given up */
 	if (header->nlmsg_flags & NLM_F_DUMP_INTR)
 		x->torn = true;
 	switch (header->nlmsg_type) {
@@ -121,9 +121,8 @@ static int receive(struct exchange *x)
 	int error = 0;
 
 	while (!x->done && !error) {
-		ssize_t bytes = transport->ops->netlink_receive(transport, x->ctx->netlink,
-								&x->ctx->message,
-								&x->ctx->message_bytes);
+		ssize_t bytes = transport->ops->netlink_receive(
+			transport, x->ctx->netlink, &x->ctx->message, &x->ctx->message_bytes);
 		const struct nlmsghdr *header = x->ctx->message;
 		int left = (int)bytes;
 
@@ -192,8 +191,8 @@ struct nl_msg *lm_request(struct morph_ctx *ctx, uint32_t command, size_t bytes)
 	if (lm_netlink_connect(ctx))
 		return NULL;
 	message = nlmsg_alloc_size(bytes + SLACK_BYTES);
-	if (message && genlmsg_put(message, 0, 0, ctx->family, 0, 0, (uint8_t)command,
-				   MORPH_FAMILY_VERSION))
+	if (message &&
+	    genlmsg_put(message, 0, 0, ctx->family, 0, 0, (uint8_t)command, MORPH_FAMILY_VERSION))
 		return message;
 	nlmsg_free(message);
 	lm_fail(ctx, ENOMEM, "make a request: out of memory");
@@ -247,11 +246,11 @@ static bool seq_differs(struct morph_list *list)
 		default:
 			return false;
 		}
-		if (before && morph_object_uint(before, "fabric") !=
-			      morph_object_uint(object, "fabric"))
+		if (before &&
+		    morph_object_uint(before, "fabric") != morph_object_uint(object, "fabric"))
 			one_fabric = false;
-		else if (before && morph_object_uint(before, "seq") !=
-				   morph_object_uint(object, "seq"))
+		else if (before &&
+			 morph_object_uint(before, "seq") != morph_object_uint(object, "seq"))
 			return true;
 		before = object;
 	}

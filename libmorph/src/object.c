@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#define UUID_TEXT_BYTES	37
+#define UUID_TEXT_BYTES 37
 
 struct uuid {
 	uint8_t bytes[MORPH_UUID_BYTES];
@@ -12,7 +12,7 @@ struct uuid {
 };
 
 union value {
-	uint64_t number;	/* UINT, ENUM, FLAG; SINT in two's complement */
+	uint64_t number; /* UINT, ENUM, FLAG; SINT in two's complement */
 	char *text;
 	struct uuid *uuid;
 	struct morph_object *object;
@@ -43,8 +43,8 @@ static const struct lm_attr *attr_of(const struct morph_object *object, size_t a
 
 static uint32_t group_end(const struct morph_object *object, size_t group)
 {
-	return group + 1 < object->groups_count ? object->groups[group + 1].first
-						: object->values_count;
+	return group + 1 < object->groups_count ? object->groups[group + 1].first :
+						  object->values_count;
 }
 
 /* ------------------------------------------------------------------ making */
@@ -108,8 +108,8 @@ static uint32_t group_get(struct morph_object *object, uint32_t slot)
 	memmove(&object->groups[at + 1], &object->groups[at],
 		(object->groups_count - at) * sizeof(*object->groups));
 	object->groups[at].slot = slot;
-	object->groups[at].first = at < object->groups_count ? object->groups[at + 1].first
-							     : object->values_count;
+	object->groups[at].first = at < object->groups_count ? object->groups[at + 1].first :
+							       object->values_count;
 	object->groups_count++;
 	return at;
 }
@@ -364,8 +364,8 @@ MORPH_API const uint8_t *morph_object_attr_bytes(const struct morph_object *obje
 	return place && attr_of(object, attr)->type == MORPH_ATTR_UUID ? place->uuid->bytes : NULL;
 }
 
-MORPH_API const struct morph_object *
-morph_object_attr_object(const struct morph_object *object, size_t attr, size_t value)
+MORPH_API const struct morph_object *morph_object_attr_object(const struct morph_object *object,
+							      size_t attr, size_t value)
 {
 	const union value *place = value_of(object, attr, value);
 
@@ -422,8 +422,8 @@ MORPH_API uint64_t morph_object_value_uint(const struct morph_object *object, co
 	return morph_object_attr_uint(object, find(object, name), value);
 }
 
-MORPH_API const struct morph_object *
-morph_object_value_object(const struct morph_object *object, const char *name, size_t value)
+MORPH_API const struct morph_object *morph_object_value_object(const struct morph_object *object,
+							       const char *name, size_t value)
 {
 	return morph_object_attr_object(object, find(object, name), value);
 }

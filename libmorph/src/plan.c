@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#define FIRST_PAUSE_NS	5000000L	/* 5 ms, then twice as long each time */
+#define FIRST_PAUSE_NS 5000000L /* 5 ms, then twice as long each time */
 #define LONGEST_PAUSE_NS 320000000L
 
 static void pause_before(uint32_t attempt)
@@ -66,7 +66,7 @@ MORPH_API int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, 
 
 struct ring {
 	struct morph_ctx *ctx;
-	const uint32_t *ranks;	/* NULL: rank n is the nth */
+	const uint32_t *ranks; /* NULL: rank n is the nth */
 	uint32_t count;
 	uint32_t lanes_count;
 	bool both_ways;
@@ -154,8 +154,7 @@ MORPH_API int morph_slice_light_ring(struct morph_slice *slice, const struct mor
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	if ((mine.flags & ~MORPH_RING_BOTH_WAYS) || mine.reserved ||
 	    mine.ranks_count > LM_MAX_CHANGES)
-		return lm_fail(slice->ctx, EINVAL,
-			       "morph_ring_opts: an unknown flag, or %zu ranks",
+		return lm_fail(slice->ctx, EINVAL, "morph_ring_opts: an unknown flag, or %zu ranks",
 			       mine.ranks_count);
 	ring.ctx = slice->ctx;
 	ring.ranks = mine.ranks;

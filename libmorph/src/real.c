@@ -18,9 +18,9 @@
 
 #include "internal.h"
 
-#define SUBSYSTEM		"morph"
-#define FIRST_MESSAGE_BYTES	(64u * 1024)
-#define SECOND_NS		1000000000LL
+#define SUBSYSTEM "morph"
+#define FIRST_MESSAGE_BYTES (64u * 1024)
+#define SECOND_NS 1000000000LL
 
 /* What an fd has behind it, besides being an fd. */
 struct behind {
@@ -83,8 +83,7 @@ static int real_adopt(struct lm_transport *transport, int fd)
 	return mine < 0 ? -errno : mine;
 }
 
-static int real_ioctl(struct lm_transport *transport, int fd, unsigned long command,
-		      void *argument)
+static int real_ioctl(struct lm_transport *transport, int fd, unsigned long command, void *argument)
 {
 	(void)transport;
 	return ioctl(fd, command, argument) < 0 ? -errno : 0;
@@ -129,7 +128,7 @@ static void real_close(struct lm_transport *transport, int fd)
 		struct behind *behind = *link;
 
 		*link = behind->next;
-		behind_drop(behind);	/* closes the fd */
+		behind_drop(behind); /* closes the fd */
 	} else {
 		close(fd);
 	}
@@ -215,8 +214,8 @@ static ssize_t real_netlink_receive(struct lm_transport *transport, int fd, void
 	if (bytes < 0)
 		return bytes;
 	if ((size_t)bytes > *room || !*room) {
-		size_t wanted = (size_t)bytes > FIRST_MESSAGE_BYTES ? (size_t)bytes
-								    : FIRST_MESSAGE_BYTES;
+		size_t wanted = (size_t)bytes > FIRST_MESSAGE_BYTES ? (size_t)bytes :
+								      FIRST_MESSAGE_BYTES;
 		void *grown = realloc(*buffer, wanted);
 
 		if (!grown)
@@ -227,7 +226,7 @@ static ssize_t real_netlink_receive(struct lm_transport *transport, int fd, void
 	bytes = recvfrom(fd, *buffer, *room, 0, (struct sockaddr *)&from, &length);
 	if (bytes < 0)
 		return -errno;
-	return from.nl_pid ? 0 : bytes;	/* only the kernel is listened to */
+	return from.nl_pid ? 0 : bytes; /* only the kernel is listened to */
 }
 
 /* --------------------------------------------------------------------- udev */

@@ -5,14 +5,14 @@
 #include "internal.h"
 #include "recording.h"
 
-#define LARGEST_STRUCT	512
-#define MAX_HANDLES	256
+#define LARGEST_STRUCT 512
+#define MAX_HANDLES 256
 
 struct record {
 	struct lm_transport transport;
 	struct lm_transport *inner;
 	FILE *out;
-	int handles[MAX_HANDLES];	/* by fd; 0: not opened here */
+	int handles[MAX_HANDLES]; /* by fd; 0: not opened here */
 	int handles_count;
 };
 

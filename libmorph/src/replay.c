@@ -12,19 +12,19 @@
 #include "internal.h"
 #include "recording.h"
 
-#define LARGEST_STRUCT	512
-#define MAX_HANDLES	256
+#define LARGEST_STRUCT 512
+#define MAX_HANDLES 256
 
 struct replay {
 	struct lm_transport transport;
 	FILE *in;
 	char *path;
-	char *text;		/* buffer of getline() */
+	char *text; /* buffer of getline() */
 	size_t text_room;
-	unsigned int number;	/* of the line that was read last */
+	unsigned int number; /* of the line that was read last */
 	bool ended;
 	struct lm_line line;
-	int fds[MAX_HANDLES];	/* by handle; -1: closed or never opened */
+	int fds[MAX_HANDLES]; /* by handle; -1: closed or never opened */
 };
 
 static struct replay *replay_of(struct lm_transport *transport)
@@ -77,7 +77,8 @@ static void expect(struct replay *replay, const char *op, int handle, const char
 	if (!next(replay))
 		mismatch(replay, "the recording has ended, the program asks for %s %s", op, text);
 	if (strcmp(line->op, op) || line->handle != handle || strcmp(line->text ?: "", text))
-		mismatch(replay, "recorded is %s %s on handle %d, the program asks for %s %s on handle %d",
+		mismatch(replay,
+			 "recorded is %s %s on handle %d, the program asks for %s %s on handle %d",
 			 line->op, line->text ?: "", line->handle, op, text, handle);
 }
 
@@ -89,7 +90,8 @@ static void expect_bytes(struct replay *replay, const struct lm_bytes *asked, co
 	while (at < asked->count && at < recorded->count && asked->data[at] == recorded->data[at])
 		at++;
 	if (asked->count != recorded->count)
-		mismatch(replay, "%s: recorded are %zu bytes, the program has %zu; equal up to byte %zu",
+		mismatch(replay,
+			 "%s: recorded are %zu bytes, the program has %zu; equal up to byte %zu",
 			 what, recorded->count, asked->count, at);
 	if (at < asked->count)
 		mismatch(replay, "%s: byte %zu is recorded as 0x%02x, the program has 0x%02x", what,
@@ -260,7 +262,8 @@ static int give_text(struct replay *replay, char **text)
 static void expect_op(struct replay *replay, const char *op, int handle)
 {
 	if (!next(replay) || strcmp(replay->line.op, op) || replay->line.handle != handle)
-		mismatch(replay, "recorded is %s on handle %d, the program asks for %s on handle %d",
+		mismatch(replay,
+			 "recorded is %s on handle %d, the program asks for %s on handle %d",
 			 replay->ended ? "the end" : replay->line.op, replay->line.handle, op,
 			 handle);
 }

@@ -36,7 +36,8 @@ static int copy_indices(struct morph_ctx *ctx, const uint32_t *indices, size_t c
 	for (size_t at = 1; at < count; at++)
 		for (size_t before = 0; before < at; before++)
 			if (indices[at] == indices[before])
-				return lm_fail(ctx, EINVAL, "accelerator %u is twice in the list of %s",
+				return lm_fail(ctx, EINVAL,
+					       "accelerator %u is twice in the list of %s",
 					       indices[at], what);
 	mine = reallocarray(NULL, count, sizeof(*mine));
 	if (!mine)
@@ -68,8 +69,7 @@ MORPH_API int morph_slice_request_set_accelerators(struct morph_slice_request *r
 	return error;
 }
 
-static int check_word(struct morph_ctx *ctx, uint32_t enumeration, uint32_t value,
-		      const char *what)
+static int check_word(struct morph_ctx *ctx, uint32_t enumeration, uint32_t value, const char *what)
 {
 	if (morph_enum_name(enumeration, value))
 		return 0;
@@ -86,8 +86,7 @@ MORPH_API int morph_slice_request_set_failover(struct morph_slice_request *reque
 	return error;
 }
 
-MORPH_API int morph_slice_request_set_transit(struct morph_slice_request *request,
-					      uint32_t transit)
+MORPH_API int morph_slice_request_set_transit(struct morph_slice_request *request, uint32_t transit)
 {
 	int error = check_word(request->ctx, MORPH_ENUM_TRANSIT, transit, "policy on transit");
 

@@ -25,9 +25,9 @@ struct lm_attr {
 	const char *name;
 	const char *doc;
 	uint16_t number;
-	uint8_t type;		/* enum morph_attr_type */
-	uint8_t enumeration;	/* enum morph_enum, for MORPH_ATTR_ENUM */
-	uint8_t object;		/* enum morph_object_type, for MORPH_ATTR_OBJECT */
+	uint8_t type; /* enum morph_attr_type */
+	uint8_t enumeration; /* enum morph_enum, for MORPH_ATTR_ENUM */
+	uint8_t object; /* enum morph_object_type, for MORPH_ATTR_OBJECT */
 	bool list;
 };
 
@@ -44,7 +44,7 @@ struct lm_command {
 };
 
 extern const struct lm_enum lm_enums[LM_ENUMS_COUNT];
-extern const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT];	/* gaps are zero */
+extern const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT]; /* gaps are zero */
 extern const struct lm_command lm_commands[];
 extern const unsigned int lm_commands_count;
 

@@ -5,7 +5,7 @@
 #include "internal.h"
 #include "recording.h"
 
-#define LARGEST_STRUCT	512
+#define LARGEST_STRUCT 512
 
 /* An array that a command points to; @inner: offset of an array in each entry, or 0. */
 struct shape_array {
@@ -19,10 +19,10 @@ struct lm_command_shape {
 	size_t bytes;
 	struct shape_array arrays[2];
 	uint16_t arrays_count;
-	uint16_t fd;	/* offset of the fd that the command gives, or 0 */
+	uint16_t fd; /* offset of the fd that the command gives, or 0 */
 };
 
-#define SHAPE(number, type)	.command = number, .name = #number, .bytes = sizeof(struct type)
+#define SHAPE(number, type) .command = number, .name = #number, .bytes = sizeof(struct type)
 
 static const struct lm_command_shape shapes[] = {
 	{ SHAPE(MORPH_FABRIC_INFO, morph_fabric_info) },
@@ -34,18 +34,21 @@ static const struct lm_command_shape shapes[] = {
 	  .arrays = { { offsetof(struct morph_fabric_read, entries), 0 } }, .arrays_count = 1 },
 	{ SHAPE(MORPH_SLICE_CREATE, morph_slice_create),
 	  .arrays = { { offsetof(struct morph_slice_create, accelerators), 0 },
-		      { offsetof(struct morph_slice_create, spares), 0 } }, .arrays_count = 2,
-	  .fd = offsetof(struct morph_slice_create, out_fd) },
+		      { offsetof(struct morph_slice_create, spares), 0 } },
+	  .arrays_count = 2, .fd = offsetof(struct morph_slice_create, out_fd) },
 	{ SHAPE(MORPH_SLICE_DELETE, morph_slice_delete) },
 	{ SHAPE(MORPH_SLICE_INFO, morph_slice_info),
 	  .arrays = { { offsetof(struct morph_slice_info, ranks), 0 },
-		      { offsetof(struct morph_slice_info, circuits), 0 } }, .arrays_count = 2 },
+		      { offsetof(struct morph_slice_info, circuits), 0 } },
+	  .arrays_count = 2 },
 	{ SHAPE(MORPH_CIRCUIT_PATH, morph_circuit_path),
 	  .arrays = { { offsetof(struct morph_circuit_path, guides), 0 },
-		      { offsetof(struct morph_circuit_path, elements), 0 } }, .arrays_count = 2 },
+		      { offsetof(struct morph_circuit_path, elements), 0 } },
+	  .arrays_count = 2 },
 	{ SHAPE(MORPH_TXN_RUN, morph_txn_run),
 	  .arrays = { { offsetof(struct morph_txn_run, changes),
-			offsetof(struct morph_change, guides) } }, .arrays_count = 1 },
+			offsetof(struct morph_change, guides) } },
+	  .arrays_count = 1 },
 	{ SHAPE(MORPH_TXN_STEP, morph_txn_step) },
 	{ SHAPE(MORPH_RANK_REPORT, morph_rank_act) },
 	{ SHAPE(MORPH_RANK_REPLACE, morph_rank_act) },
@@ -53,8 +56,9 @@ static const struct lm_command_shape shapes[] = {
 };
 
 _Static_assert(sizeof(struct morph_slice_info) <= LARGEST_STRUCT &&
-	       sizeof(struct morph_txn_run) <= LARGEST_STRUCT &&
-	       sizeof(struct morph_fabric_info) <= LARGEST_STRUCT, "LARGEST_STRUCT is too small");
+		       sizeof(struct morph_txn_run) <= LARGEST_STRUCT &&
+		       sizeof(struct morph_fabric_info) <= LARGEST_STRUCT,
+	       "LARGEST_STRUCT is too small");
 
 const struct lm_command_shape *lm_shape(unsigned long command)
 {

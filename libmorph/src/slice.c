@@ -237,8 +237,8 @@ static int circuits_list(struct morph_slice *slice, const struct morph_slice_inf
 	if (!list)
 		return -ENOMEM;
 	for (uint32_t at = 0; at < info->circuits.count; at++) {
-		if (lm_list_add(list, lm_from_circuit(&circuits[at], slice->fabric,
-						      slice->number))) {
+		if (lm_list_add(list,
+				lm_from_circuit(&circuits[at], slice->fabric, slice->number))) {
 			morph_list_free(list);
 			return -ENOMEM;
 		}

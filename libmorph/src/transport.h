@@ -19,7 +19,7 @@ struct lm_transport;
  */
 struct lm_transport_ops {
 	int (*open)(struct lm_transport *transport, const char *path);
-	int (*adopt)(struct lm_transport *transport, int fd);	/* a duplicate */
+	int (*adopt)(struct lm_transport *transport, int fd); /* a duplicate */
 	int (*ioctl)(struct lm_transport *transport, int fd, unsigned long command, void *argument);
 	ssize_t (*read)(struct lm_transport *transport, int fd, void *buffer, size_t bytes);
 	int (*poll)(struct lm_transport *transport, int fd, int64_t timeout_ns);

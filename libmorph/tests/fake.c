@@ -23,8 +23,7 @@ static int fake_adopt(struct lm_transport *transport, int fd)
 	return 100 + fake_of(transport)->opened++;
 }
 
-static int fake_ioctl(struct lm_transport *transport, int fd, unsigned long command,
-		      void *argument)
+static int fake_ioctl(struct lm_transport *transport, int fd, unsigned long command, void *argument)
 {
 	struct morph_head *head = argument;
 	int result;
@@ -307,12 +306,13 @@ static void print(FILE *out, const struct morph_object *object)
 			switch (morph_object_attr_type(object, attr)) {
 			case MORPH_ATTR_UINT:
 			case MORPH_ATTR_FLAG:
-				fprintf(out, "%llu", (unsigned long long)
-					morph_object_attr_uint(object, attr, at));
+				fprintf(out, "%llu",
+					(unsigned long long)morph_object_attr_uint(object, attr,
+										   at));
 				break;
 			case MORPH_ATTR_SINT:
-				fprintf(out, "%lld", (long long)
-					morph_object_attr_sint(object, attr, at));
+				fprintf(out, "%lld",
+					(long long)morph_object_attr_sint(object, attr, at));
 				break;
 			case MORPH_ATTR_OBJECT:
 				print(out, morph_object_attr_object(object, attr, at));

@@ -19,9 +19,9 @@
 
 #include "internal.h"
 
-#define FAKE_FAMILY	33
-#define FAKE_GROUP	7
-#define FAKE_QUEUE	64
+#define FAKE_FAMILY 33
+#define FAKE_GROUP 7
+#define FAKE_QUEUE 64
 
 /* A datagram that waits, or an error in its place. */
 struct fake_datagram {
@@ -38,9 +38,9 @@ struct fake {
 	struct fake_datagram queue[FAKE_QUEUE];
 	int first, last;
 	char events[8192];
-	ssize_t events_bytes;	/* or a negative errno */
+	ssize_t events_bytes; /* or a negative errno */
 	const char *devices;
-	int state;		/* for hooks */
+	int state; /* for hooks */
 	const struct nlmsghdr *request_now;
 };
 

@@ -12,12 +12,12 @@
 
 #include <morph/morph.h>
 
-#define SECOND	1000000000LL
+#define SECOND 1000000000LL
 
 static struct morph_ctx *ctx;
 static struct morph_fabric *fabric;
 static struct morph_slice *slice;
-static uint32_t number;		/* of the fabric */
+static uint32_t number; /* of the fabric */
 
 static void print_value(const struct morph_object *object, size_t attr, size_t at);
 
@@ -81,17 +81,19 @@ static void tell_list(const char *what, int error, struct morph_list *list)
 }
 
 /* A call that gives an object, or a list: it comes before what it gives is looked at. */
-#define TELL(what, call) do {			\
-	int error_ = (call);			\
-						\
-	tell(what, error_, object);		\
-} while (0)
+#define TELL(what, call)                    \
+	do {                                \
+		int error_ = (call);        \
+                                            \
+		tell(what, error_, object); \
+	} while (0)
 
-#define TELL_LIST(what, call) do {		\
-	int error_ = (call);			\
-						\
-	tell_list(what, error_, list);		\
-} while (0)
+#define TELL_LIST(what, call)                  \
+	do {                                   \
+		int error_ = (call);           \
+                                               \
+		tell_list(what, error_, list); \
+	} while (0)
 
 /* A call that this program can't go on without. */
 static void must(int error, const char *what)
@@ -243,22 +245,22 @@ static void ask_and_set(void)
 	MORPH_OPTS(morph_why_not_opts, why, .count = 3, .flags = MORPH_WHY_NOT_RING);
 	MORPH_OPTS(morph_slice_set_opts, policy, .failover = MORPH_FAILOVER_AUTOMATIC,
 		   .set = MORPH_SET_FAILOVER);
-	MORPH_OPTS(morph_quota_opts, quota, .accelerators = 1000,
-		   .set = MORPH_QUOTA_ACCELERATORS);
+	MORPH_OPTS(morph_quota_opts, quota, .accelerators = 1000, .set = MORPH_QUOTA_ACCELERATORS);
 	MORPH_OPTS(morph_accelerator_opts, accelerator, .pci = "nonsense", .set = MORPH_SET_PCI);
 	struct morph_object *object;
 
 	TELL("why not 3", morph_admin_why_not(ctx, number, &why, &object));
 	why.count = 100000;
 	TELL("why not 100000", morph_admin_why_not(ctx, number, &why, &object));
-	TELL("policy", morph_admin_slice_set(ctx, number, morph_slice_number(slice), &policy,
-	     &object));
+	TELL("policy",
+	     morph_admin_slice_set(ctx, number, morph_slice_number(slice), &policy, &object));
 	TELL("limits", morph_admin_quota_set(ctx, 4711, &quota, &object));
 	TELL("bad address", morph_admin_accelerator_set(ctx, number, 0, &accelerator, &object));
 	TELL("no such slice", morph_admin_slice(ctx, number, 4711, &object));
 	TELL("no such fabric", morph_admin_fabric(ctx, 4711, &object));
 	TELL("cordon", morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, true, &object));
-	TELL("uncordon", morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, false, &object));
+	TELL("uncordon",
+	     morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, false, &object));
 }
 
 static void apply_and_step(struct morph_monitor *monitor)
@@ -282,12 +284,13 @@ static void apply_and_step(struct morph_monitor *monitor)
 	id = morph_get_txn_id(object);
 	tell("queued", 0, object);
 	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
-	TELL("commit", morph_admin_txn_step(ctx, number, id, MORPH_TXN_COMMIT, 10 * SECOND, &object));
-	TELL("its end", morph_monitor_wait_step(monitor, number, id, MORPH_TXN_COMMIT,
-	     5 * SECOND, &object));
+	TELL("commit",
+	     morph_admin_txn_step(ctx, number, id, MORPH_TXN_COMMIT, 10 * SECOND, &object));
+	TELL("its end",
+	     morph_monitor_wait_step(monitor, number, id, MORPH_TXN_COMMIT, 5 * SECOND, &object));
 	TELL("confirm", morph_admin_txn_step(ctx, number, id, MORPH_TXN_CONFIRM, 0, &object));
-	TELL("its end", morph_monitor_wait_step(monitor, number, id, MORPH_TXN_CONFIRM,
-	     5 * SECOND, &object));
+	TELL("its end",
+	     morph_monitor_wait_step(monitor, number, id, MORPH_TXN_CONFIRM, 5 * SECOND, &object));
 	morph_txn_free(txn);
 }
 

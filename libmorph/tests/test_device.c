@@ -124,7 +124,8 @@ static void devices_come_in_order(void **state)
 	assert_int_equal(morph_devices(ctx, &list), 0);
 	assert_int_equal(morph_list_count(list), 3);
 	text = fake_print(morph_list_get(list, 0));
-	assert_string_equal(text, "device{action=present kind=fabric number=3 path=/dev/morph/fabric3}");
+	assert_string_equal(text,
+			    "device{action=present kind=fabric number=3 path=/dev/morph/fabric3}");
 	free(text);
 	assert_string_equal(morph_get_device_kind(morph_list_get(list, 2)), "slice");
 	morph_list_free(list);
@@ -137,7 +138,7 @@ static void ranges_are_read_in_batches(void **state)
 
 	(void)state;
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
-	fake->state = 2;	/* two torn tries, then a whole one */
+	fake->state = 2; /* two torn tries, then a whole one */
 	assert_int_equal(morph_fabric_accelerators(fabric, &list), 0);
 	assert_int_equal(morph_list_count(list), 1500);
 	assert_int_equal(morph_list_seq(list), 12);
@@ -171,10 +172,11 @@ static void requests_refuse_nonsense(void **state)
 	assert_int_equal(morph_slice_request_set_spare_policy(request, MORPH_SPARES_LIST), -EINVAL);
 	assert_int_equal(morph_slice_request_set_name(request, "a/b", 0), -EINVAL);
 	assert_int_equal(morph_slice_request_set_name(request, "caf\xc3\xa9", 0), -EINVAL);
-	assert_int_equal(morph_slice_request_set_name(request,
-				"a234567890123456789012345678901", 0), 0);
-	assert_int_equal(morph_slice_request_set_name(request,
-				"a2345678901234567890123456789012", 0), -ENAMETOOLONG);
+	assert_int_equal(
+		morph_slice_request_set_name(request, "a234567890123456789012345678901", 0), 0);
+	assert_int_equal(morph_slice_request_set_name(request, "a2345678901234567890123456789012",
+						      0),
+			 -ENAMETOOLONG);
 	assert_int_equal(morph_slice_request_set_name(request, "a", 04755), -EINVAL);
 	assert_int_equal(morph_slice_request_set_name(request, NULL, 0600), -EINVAL);
 	assert_int_equal(morph_slice_request_set_name(request, NULL, 0), 0);

@@ -47,7 +47,7 @@ static void profiles_load(void **state)
 		assert_int_equal(morph_model_check(ctx, model, info), -ESTALE);
 		assert_ptr_equal(morph_model_get(model), model);
 		morph_model_put(model);
-		assert_true(morph_model_checksum(model) != 0);	/* still held */
+		assert_true(morph_model_checksum(model) != 0); /* still held */
 		morph_model_put(model);
 		morph_object_free(info);
 	}

@@ -30,14 +30,14 @@ static struct nl_msg *accelerator(uint32_t id, uint64_t seq, uint16_t flags)
 	nla_put_u32(message, MORPH_A_ACCELERATOR_ID, id);
 	nla_put_u32(message, MORPH_A_ACCELERATOR_HEALTH, MORPH_HEALTH_FAILED);
 	nla_put_u64(message, MORPH_A_ACCELERATOR_SEQ, seq);
-	nla_put_u32(message, 1000, 5);	/* of a newer kernel */
+	nla_put_u32(message, 1000, 5); /* of a newer kernel */
 	return message;
 }
 
 static void answer_one(struct fake *kernel, const struct nlmsghdr *request)
 {
 	assert_int_equal(fake_command(request), MORPH_CMD_ACCELERATOR_GET);
-	fake_queue(kernel, accelerator(99, 1, 0), request->nlmsg_seq - 1);	/* left over */
+	fake_queue(kernel, accelerator(99, 1, 0), request->nlmsg_seq - 1); /* left over */
 	fake_queue(kernel, accelerator(7, 1, 0), request->nlmsg_seq);
 	fake_ack(kernel);
 }
@@ -86,7 +86,7 @@ static void refusals_name_the_attribute(void **state)
 	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, &object), -ENOENT);
 	assert_null(object);
 	assert_string_equal(morph_error_text(ctx), "change the circuits of slice 9: no such rank "
-			    "[attribute change.dst-rank]");
+						   "[attribute change.dst-rank]");
 	assert_string_equal(morph_error_attribute(ctx), "change.dst-rank");
 	fake->request = refuse_missing_named;
 	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -EINVAL);
@@ -106,8 +106,9 @@ static void answer_torn(struct fake *kernel, const struct nlmsghdr *request)
 
 	assert_int_equal(request->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
 	fake_queue(kernel, accelerator(0, 5, NLM_F_MULTI), request->nlmsg_seq);
-	fake_queue(kernel, accelerator(1, attempt == 1 ? 6 : 5,
-				       attempt ? NLM_F_MULTI : NLM_F_MULTI | NLM_F_DUMP_INTR),
+	fake_queue(kernel,
+		   accelerator(1, attempt == 1 ? 6 : 5,
+			       attempt ? NLM_F_MULTI : NLM_F_MULTI | NLM_F_DUMP_INTR),
 		   request->nlmsg_seq);
 	fake_done(kernel);
 }
@@ -152,7 +153,7 @@ static void answer_large_slice(struct fake *kernel, const struct nlmsghdr *reque
 		fake_ack(kernel);
 		return;
 	}
-	fake_offset(request, MORPH_A_SLICE_ID, 0);	/* only this one was asked for */
+	fake_offset(request, MORPH_A_SLICE_ID, 0); /* only this one was asked for */
 	fake_queue(kernel, slice(NLM_F_MULTI, 0, 256), request->nlmsg_seq);
 	fake_queue(kernel, slice(NLM_F_MULTI, 256, 44), request->nlmsg_seq);
 	fake_done(kernel);
@@ -235,7 +236,8 @@ static void the_end_of_a_transaction_is_waited_for(void **state)
 	morph_object_free(object);
 	fake->state = -EIO;
 	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, INT64_MAX, &object), -EIO);
-	assert_string_equal(morph_error_text(ctx), "transaction 8 of fabric 3: "
+	assert_string_equal(morph_error_text(ctx),
+			    "transaction 8 of fabric 3: "
 			    "element 4 did not switch (hardware, element 4)");
 	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_BROKEN);
 	morph_object_free(object);
@@ -268,7 +270,8 @@ static void an_overrun_while_waiting_asks_again(void **state)
 /* The step is queued: the transaction is still where it was, then it is not. */
 static void answer_prepared(struct fake *kernel, const struct nlmsghdr *request)
 {
-	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, MORPH_OUTCOME_PREPARED, 0), request->nlmsg_seq);
+	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, MORPH_OUTCOME_PREPARED, 0),
+		   request->nlmsg_seq);
 	fake_ack(kernel);
 	fake_queue(kernel, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_PREPARED, 0), 0);
 	fake_queue(kernel, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_UNCONFIRMED, 0), 0);
@@ -329,7 +332,7 @@ static void a_kernel_without_the_module_says_so(void **state)
 	assert_int_equal(morph_ctx_new(NULL, &real), 0);
 	assert_int_equal(morph_admin_fabrics(real, &list), -ENOENT);
 	assert_string_equal(morph_error_text(real), "the kernel has no netlink family \"morph\": "
-			    "is the module morph loaded?");
+						    "is the module morph loaded?");
 	assert_int_equal(morph_fabrics(real, &list), 0);
 	assert_int_equal(morph_list_count(list), 0);
 	morph_list_free(list);

@@ -76,7 +76,7 @@ static void getters_of_another_type_answer_nothing(void **state)
 	assert_null(morph_object_text(object, "temperature"));
 	assert_null(morph_object_bytes(object, "name"));
 	assert_null(morph_object_value_object(object, "name", 0));
-	assert_null(morph_object_text(object, "state"));	/* no word for 99 */
+	assert_null(morph_object_text(object, "state")); /* no word for 99 */
 	assert_int_equal(morph_get_fabric_state(object), 99);
 	assert_string_equal(morph_object_text(object, "uuid"),
 			    "ab010000-0000-0000-0000-0000000000cd");

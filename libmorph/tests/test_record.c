@@ -217,7 +217,7 @@ static void ask_beyond_the_end(void)
 	struct morph_list *list;
 
 	free(program(ctx, NULL, 7));
-	morph_devices(ctx, &list);	/* the recording has the close of the socket here */
+	morph_devices(ctx, &list); /* the recording has the close of the socket here */
 }
 
 static void a_program_that_differs_aborts(void **state)
@@ -233,7 +233,8 @@ static void spoil_and_replay(const char *line)
 	FILE *out = fopen(path, "w");
 
 	fputs("{\"op\":\"recording\",\"handle\":0,\"text\":\"libmorph\",\"before\":\"\","
-	      "\"after\":\"\",\"result\":1}\n", out);
+	      "\"after\":\"\",\"result\":1}\n",
+	      out);
 	fprintf(out, "%s\n", line);
 	fclose(out);
 	ask_for_another_call();
@@ -350,11 +351,20 @@ static void lines_survive_writing_and_reading(void **state)
 static void malformed_lines_are_refused(void **state)
 {
 	static const char *const lines[] = {
-		"", "{", "{}", "{\"op\":1}", "{\"op\":\"x\"", "{\"op\":\"x\"} y",
-		"{\"op\":\"x\",\"before\":\"0\"}", "{\"op\":\"x\",\"before\":\"z5\"}",
-		"{\"op\":\"x\",\"before\":\"z99999999999.\"}", "{\"op\":\"x\",\"handle\":\"1\"}",
-		"{\"op\":\"x\",\"other\":\"1\"}", "{\"op\":\"x\",\"text\":\"\\u1234\"}",
-		"{\"op\":\"x\",\"text\":\"\\", "{\"op\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}",
+		"",
+		"{",
+		"{}",
+		"{\"op\":1}",
+		"{\"op\":\"x\"",
+		"{\"op\":\"x\"} y",
+		"{\"op\":\"x\",\"before\":\"0\"}",
+		"{\"op\":\"x\",\"before\":\"z5\"}",
+		"{\"op\":\"x\",\"before\":\"z99999999999.\"}",
+		"{\"op\":\"x\",\"handle\":\"1\"}",
+		"{\"op\":\"x\",\"other\":\"1\"}",
+		"{\"op\":\"x\",\"text\":\"\\u1234\"}",
+		"{\"op\":\"x\",\"text\":\"\\",
+		"{\"op\":\"xxxxxxxxxxxxxxxxxxxxxxxx\"}",
 		"{\"handle\":1}",
 	};
 	struct lm_line line = { 0 };

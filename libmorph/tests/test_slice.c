@@ -2,12 +2,12 @@
 /* Slices: read whole, plans that are overtaken, events. */
 #include "fake.h"
 
-#define CIRCUITS	3	/* circuits 0 to 2 join ranks n and n + 1 */
+#define CIRCUITS 3 /* circuits 0 to 2 join ranks n and n + 1 */
 
 static struct fake *fake;
 static struct morph_ctx *ctx;
 static struct morph_slice *slice;
-static uint32_t stale_runs;	/* runs that are still to be refused */
+static uint32_t stale_runs; /* runs that are still to be refused */
 static int stale_error;
 static uint32_t snapshots;
 static uint32_t added;
@@ -114,7 +114,7 @@ static void a_slice_is_read_whole(void **state)
 	assert_int_equal(morph_get_slice_fabric(info), 3);
 	text = fake_print(morph_get_slice_rank(info, 2));
 	assert_string_equal(text, "rank{rank=2 accelerator=12 host=0 health=ok plan=none "
-			    "replacements=0}");
+				  "replacements=0}");
 	free(text);
 	assert_int_equal(morph_list_count(circuits), CIRCUITS);
 	assert_int_equal(morph_get_circuit_dst_rank(morph_list_get(circuits, 2)), 3);
@@ -130,18 +130,18 @@ static void a_ring_adds_what_is_missing(void **state)
 
 	(void)state;
 	assert_int_equal(morph_slice_light_ring(slice, &opts, &result), 0);
-	assert_int_equal(added, 1);	/* 3 to 0; the others are there */
+	assert_int_equal(added, 1); /* 3 to 0; the others are there */
 	assert_int_equal(morph_object_values(result, "change"), 1);
 	assert_int_equal(morph_get_change_src_rank(morph_get_txn_change(result, 0)), 3);
 	assert_int_equal(morph_get_change_circuit(morph_get_txn_change(result, 0)), 50);
 	morph_object_free(result);
-	opts.lanes_count = 3;		/* those that are there are too thin */
+	opts.lanes_count = 3; /* those that are there are too thin */
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), 0);
 	assert_int_equal(added, 4);
 	opts.lanes_count = 1;
 	opts.flags = MORPH_RING_BOTH_WAYS;
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), 0);
-	assert_int_equal(added, 5);	/* 3 to 0, and four back */
+	assert_int_equal(added, 5); /* 3 to 0, and four back */
 }
 
 static void a_ring_that_is_lit_changes_nothing(void **state)
@@ -153,7 +153,7 @@ static void a_ring_that_is_lit_changes_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(morph_slice_light_ring(slice, &opts, &result), 0);
-	assert_int_equal(added, 1);	/* 1 to 0 once, although both ways were asked for */
+	assert_int_equal(added, 1); /* 1 to 0 once, although both ways were asked for */
 	morph_object_free(result);
 }
 
@@ -189,7 +189,7 @@ static void overtaken_plans_are_made_anew(void **state)
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), -EAGAIN);
 	assert_int_equal(snapshots, 6);
 	assert_int_equal(morph_error_reason(ctx), MORPH_REASON_GENERATION);
-	stale_error = EBUSY;	/* no reason to try again */
+	stale_error = EBUSY; /* no reason to try again */
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), -EBUSY);
 	assert_int_equal(snapshots, 7);
 }
@@ -217,8 +217,13 @@ static void a_failed_run_still_tells_its_changes(void **state)
 static void put_event(uint32_t type, uint32_t size)
 {
 	struct morph_event event = {
-		.size = size, .type = type, .rank = 1, .circuit = MORPH_ANY, .lost = 5,
-		.old_accelerator = 10, .new_accelerator = MORPH_ANY,
+		.size = size,
+		.type = type,
+		.rank = 1,
+		.circuit = MORPH_ANY,
+		.lost = 5,
+		.old_accelerator = 10,
+		.new_accelerator = MORPH_ANY,
 	};
 	ssize_t at = fake->events_bytes > 0 ? fake->events_bytes : 0;
 
@@ -241,7 +246,8 @@ static void events_are_read_in_batches(void **state)
 	assert_int_equal(morph_slice_read_events(slice, events), 2);
 	assert_int_equal(morph_get_event_lost(morph_events_get(events, 0)), 5);
 	text = fake_print(morph_events_get(events, 1));
-	assert_string_equal(text, "event{fabric=3 type=failing seq=0 generation=0 time-ns=0 slice=0 "
+	assert_string_equal(text,
+			    "event{fabric=3 type=failing seq=0 generation=0 time-ns=0 slice=0 "
 			    "state=ok rank=1 old-accelerator=10 old-host=0 bandwidth-mbps=0}");
 	free(text);
 	assert_null(morph_events_get(events, 2));
@@ -255,17 +261,17 @@ static void records_of_other_kernels_are_understood(void **state)
 	struct morph_events *events = morph_events_new(ctx, 1);
 
 	(void)state;
-	put_event(MORPH_EVENT_FAILING, sizeof(struct morph_event) + 24);	/* a newer one */
+	put_event(MORPH_EVENT_FAILING, sizeof(struct morph_event) + 24); /* a newer one */
 	assert_int_equal(morph_slice_read_events(slice, events), 1);
 	assert_int_equal(morph_get_event_type(morph_events_get(events, 0)), MORPH_EVENT_FAILING);
-	put_event(MORPH_EVENT_RECOVERED, 64);		/* an older one */
+	put_event(MORPH_EVENT_RECOVERED, 64); /* an older one */
 	assert_int_equal(morph_slice_read_events(slice, events), 1);
 	assert_int_equal(morph_get_event_type(morph_events_get(events, 0)), MORPH_EVENT_RECOVERED);
 	put_event(MORPH_EVENT_RECOVERED, 64);
-	fake->events[0] = 0;				/* a record that is 0 bytes long */
+	fake->events[0] = 0; /* a record that is 0 bytes long */
 	assert_int_equal(morph_slice_read_events(slice, events), -EPROTO);
 	put_event(MORPH_EVENT_RECOVERED, 64);
-	fake->events[0] = 65;				/* one that goes beyond the end */
+	fake->events[0] = 65; /* one that goes beyond the end */
 	assert_int_equal(morph_slice_read_events(slice, events), -EPROTO);
 	morph_events_free(events);
 }

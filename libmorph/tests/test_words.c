@@ -12,7 +12,7 @@ static void words_are_those_of_the_abi(void **state)
 	assert_string_equal(morph_event_type_name(MORPH_EVENT_FABRIC_GONE), "fabric-gone");
 	assert_string_equal(morph_change_op_name(MORPH_CHANGE_MOVE), "move");
 	assert_null(morph_health_name(4));
-	assert_null(morph_reason_name(15));	/* a gap */
+	assert_null(morph_reason_name(15)); /* a gap */
 	assert_null(morph_enum_name(0, 0));
 	assert_null(morph_enum_name(1000, 0));
 }
@@ -120,7 +120,7 @@ static void unknown_options_are_refused(void **state)
 	assert_null(ctx);
 	opts.known.sz = 3;
 	assert_int_equal(morph_ctx_new(&opts.known, &ctx), -EINVAL);
-	opts.known.sz = sizeof(size_t);	/* a program of a time when there were no options */
+	opts.known.sz = sizeof(size_t); /* a program of a time when there were no options */
 	opts.known.reserved = 1;
 	assert_int_equal(morph_ctx_new(&opts.known, &ctx), 0);
 	morph_ctx_free(ctx);

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS	2000u
+#define ROUNDS 2000u
 
 static u64 now_ns(void)
 {
@@ -86,8 +86,8 @@ static void measure(struct fabric *fabric, const char *label, u32 from, u32 to)
 
 int main(void)
 {
-	static const char * const names[] = { "server4", "server16", "rack64", "smartlight72",
-					      "pod4096" };
+	static const char *const names[] = { "server4", "server16", "rack64", "smartlight72",
+					     "pod4096" };
 	const char *folder = getenv("PROFILES");
 	int null = open("/dev/null", O_RDONLY);
 	u32 i;

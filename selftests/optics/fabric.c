@@ -11,15 +11,15 @@ static void fabric_finish(struct fabric *fabric, u32 steps)
 
 	if (bytes > 0) {
 		fabric->graph_block = malloc((size_t)bytes);
-		fabric->graph = optics_graph_build(fabric->graph_block, fabric->blob,
-						   fabric->bytes, &refusal);
+		fabric->graph = optics_graph_build(fabric->graph_block, fabric->blob, fabric->bytes,
+						   &refusal);
 	}
 	if (!fabric->graph) {
 		printf("Bail out! profile refused at byte %lld\n", (long long)refusal.have);
 		exit(1);
 	}
-	fabric->state = optics_state_init(malloc((size_t)optics_state_bytes(fabric->graph)),
-					  fabric->graph);
+	fabric->state =
+		optics_state_init(malloc((size_t)optics_state_bytes(fabric->graph)), fabric->graph);
 	fabric->steps = steps;
 	fabric->work = malloc((size_t)optics_route_bytes(steps));
 	memset(fabric->work, 0xa5, (size_t)optics_route_bytes(steps));

@@ -9,8 +9,8 @@ static void *vector_add(struct vector *vector)
 
 	/* Room for the next power of two. */
 	if (!(vector->count & (vector->count - 1))) {
-		vector->data = realloc(vector->data,
-				       (size_t)(2 * vector->count + 1) * vector->stride);
+		vector->data =
+			realloc(vector->data, (size_t)(2 * vector->count + 1) * vector->stride);
 		if (!vector->data)
 			abort();
 	}
@@ -60,8 +60,7 @@ void maker_free(struct maker *maker)
 		free(vectors[i].data);
 }
 
-u32 maker_kind(struct maker *maker, const char *name, u32 ports, u32 loss_mdb,
-	       u32 extinction_mdb)
+u32 maker_kind(struct maker *maker, const char *name, u32 ports, u32 loss_mdb, u32 extinction_mdb)
 {
 	struct morph_profile_kind *kind = vector_add(&maker->kinds);
 
@@ -260,9 +259,12 @@ void make_interposer(struct maker *maker, u32 width, u32 height, u32 planes, u32
 			for (plane = 0; plane < planes && other != OPTICS_NONE; plane++)
 				maker_guide(maker,
 					    AT((tile * planes + plane) * ROLES + ROLE_EGRESS +
-					       direction, 0),
+						       direction,
+					       0),
 					    AT((other * planes + plane) * ROLES + ROLE_INGRESS +
-					       (direction ^ 1), 0), 300);
+						       (direction ^ 1),
+					       0),
+					    300);
 		}
 }
 
@@ -273,7 +275,7 @@ void make_interposer(struct maker *maker, u32 width, u32 height, u32 planes, u32
  */
 struct wall {
 	u32 width, height;
-	u32 east[64], north[64];	/* by vertex: the cell that leaves it, or OPTICS_NONE */
+	u32 east[64], north[64]; /* by vertex: the cell that leaves it, or OPTICS_NONE */
 };
 
 static void make_vertex(struct maker *maker, const struct wall *wall, u32 vertex,
@@ -282,7 +284,8 @@ static void make_vertex(struct maker *maker, const struct wall *wall, u32 vertex
 	u32 x = vertex % wall->width, y = vertex / wall->width;
 	struct place left[3], right[3];
 	u32 cells[4] = {
-		wall->east[vertex], wall->north[vertex],
+		wall->east[vertex],
+		wall->north[vertex],
 		x ? wall->east[vertex - 1] : OPTICS_NONE,
 		y ? wall->north[vertex - wall->width] : OPTICS_NONE,
 	};
@@ -320,9 +323,10 @@ void make_mesh(struct maker *maker, u32 width, u32 height, u32 wavelengths)
 		u32 x = vertex % width, y = vertex / width;
 
 		wall.east[vertex] = x + 1 < width ? maker_element(maker, kind, OPTICS_NONE) :
-				    OPTICS_NONE;
+						    OPTICS_NONE;
 		wall.north[vertex] = y + 1 < height && !((x + y) & 1) ?
-				     maker_element(maker, kind, OPTICS_NONE) : OPTICS_NONE;
+					     maker_element(maker, kind, OPTICS_NONE) :
+					     OPTICS_NONE;
 	}
 	for (vertex = 0; vertex < width * height; vertex++)
 		make_vertex(maker, &wall, vertex, loose, &loose_count);

@@ -24,15 +24,14 @@ struct place {
 	u8 port;
 };
 
-#define AT(element, port)	((struct place){ MORPH_END_ELEMENT, element, port })
-#define TX(accelerator, plane)	((struct place){ MORPH_END_TX, accelerator, plane })
-#define RX(accelerator, plane)	((struct place){ MORPH_END_RX, accelerator, plane })
-#define EDGE(edge)		((struct place){ MORPH_END_EDGE, edge, 0 })
+#define AT(element, port) ((struct place){ MORPH_END_ELEMENT, element, port })
+#define TX(accelerator, plane) ((struct place){ MORPH_END_TX, accelerator, plane })
+#define RX(accelerator, plane) ((struct place){ MORPH_END_RX, accelerator, plane })
+#define EDGE(edge) ((struct place){ MORPH_END_EDGE, edge, 0 })
 
 void maker_init(struct maker *maker, u32 planes, u32 wavelengths);
 void maker_free(struct maker *maker);
-u32 maker_kind(struct maker *maker, const char *name, u32 ports, u32 loss_mdb,
-	       u32 extinction_mdb);
+u32 maker_kind(struct maker *maker, const char *name, u32 ports, u32 loss_mdb, u32 extinction_mdb);
 /* A further state of the last kind: "0-1 2-3"; the first one is its parking state. */
 void maker_state(struct maker *maker, const char *joins);
 u32 maker_element(struct maker *maker, u32 kind, u32 tile);
@@ -58,7 +57,7 @@ void make_mesh(struct maker *maker, u32 width, u32 height, u32 wavelengths);
 enum role {
 	ROLE_TX,
 	ROLE_RX,
-	ROLE_INGRESS,	/* and one more for each further direction */
+	ROLE_INGRESS, /* and one more for each further direction */
 	ROLE_EGRESS = ROLE_INGRESS + 4,
 	ROLES = ROLE_EGRESS + 4,
 };
@@ -83,8 +82,7 @@ void fabric_own_all(struct fabric *fabric, u32 owner);
 struct optics_view fabric_view(const struct fabric *fabric);
 
 /* A request for any planes and any lanes, and a route with room for its hops. */
-struct optics_route_request fabric_request(const struct fabric *fabric, u32 tx, u32 rx,
-					   u32 lanes);
+struct optics_route_request fabric_request(const struct fabric *fabric, u32 tx, u32 rx, u32 lanes);
 
 struct route {
 	struct optics_path path;

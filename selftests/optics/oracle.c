@@ -12,16 +12,16 @@ struct oracle {
 	const struct morph_profile_element *elements;
 	const struct morph_profile_guide *guides;
 	u32 elements_count, guides_count, ports_count, planes;
-	u8 *held;		/* state that circuits need, or FREE */
-	u64 *lanes;		/* by guide */
+	u8 *held; /* state that circuits need, or FREE */
+	u64 *lanes; /* by guide */
 	u64 *tx, *rx;
 	/* the exhaustive search */
-	u8 *tried;		/* state the path under way needs, or FREE */
+	u8 *tried; /* state the path under way needs, or FREE */
 	u32 *crossings;
 	bool *used;
 	unsigned long tries;
 	long best;
-	u64 lane;		/* or lanes, all needed together */
+	u64 lane; /* or lanes, all needed together */
 	u32 target;
 };
 
@@ -221,7 +221,7 @@ static double attenuate(double milliwatts, u32 mdb)
 static u32 state_of(const struct oracle *oracle, u32 element)
 {
 	return oracle->held[element] == FREE ? kind_of(oracle, element)->park :
-	       oracle->held[element];
+					       oracle->held[element];
 }
 
 /* Whether some state of the element joins two ports. */
@@ -235,8 +235,8 @@ static bool ever_joined(const struct oracle *oracle, u32 element, u8 a, u8 b)
 	return false;
 }
 
-static double shine(const struct oracle *oracle, u8 type, u32 index, u8 port, double power,
-		    u32 rx, u32 leaks, u32 hops)
+static double shine(const struct oracle *oracle, u8 type, u32 index, u8 port, double power, u32 rx,
+		    u32 leaks, u32 hops)
 {
 	const struct morph_profile_kind *kind;
 	double sum = 0;
@@ -260,8 +260,8 @@ static double shine(const struct oracle *oracle, u8 type, u32 index, u8 port, do
 	for (out = 0; out < kind->ports && leaks; out++)
 		if (out != through && out != came && ever_joined(oracle, index, came, out))
 			sum += shine(oracle, MORPH_END_ELEMENT, index, out,
-				     attenuate(power, le32toh(kind->extinction_mdb)), rx,
-				     leaks - 1, 0);
+				     attenuate(power, le32toh(kind->extinction_mdb)), rx, leaks - 1,
+				     0);
 	return sum;
 }
 

@@ -14,27 +14,30 @@ struct tap_test {
 extern bool tap_failed;
 
 /* A condition that must hold; the test goes on, so that one failure does not hide another. */
-#define CHECK(condition)								\
-	do {										\
-		if (!(condition)) {							\
-			tap_failed = true;						\
+#define CHECK(condition)                                                                 \
+	do {                                                                             \
+		if (!(condition)) {                                                      \
+			tap_failed = true;                                               \
 			printf("# %s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-		}									\
+		}                                                                        \
 	} while (0)
 
 /* Two integers that must be equal. */
-#define CHECK_EQUAL(a, b)								\
-	do {										\
-		long long tap_a = (long long)(a), tap_b = (long long)(b);		\
-											\
-		if (tap_a != tap_b) {							\
-			tap_failed = true;						\
-			printf("# %s:%d: %s is %lld, but %s is %lld\n", __FILE__, __LINE__, \
-			       #a, tap_a, #b, tap_b);					\
-		}									\
+#define CHECK_EQUAL(a, b)                                                                       \
+	do {                                                                                    \
+		long long tap_a = (long long)(a), tap_b = (long long)(b);                       \
+                                                                                                \
+		if (tap_a != tap_b) {                                                           \
+			tap_failed = true;                                                      \
+			printf("# %s:%d: %s is %lld, but %s is %lld\n", __FILE__, __LINE__, #a, \
+			       tap_a, #b, tap_b);                                               \
+		}                                                                               \
 	} while (0)
 
-#define TEST(function)	{ #function, function }
+#define TEST(function)              \
+	{                           \
+#function, function \
+	}
 
 /* Run them all; the exit status of the program. */
 int tap_main(const struct tap_test *tests, unsigned int count);

@@ -91,10 +91,8 @@ static void rack64_joins_every_fifth_pair(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		TEST(server4_joins_every_pair),
-		TEST(server8_joins_every_pair),
-		TEST(server16_joins_every_pair),
-		TEST(smartlight72_joins_every_pair),
+		TEST(server4_joins_every_pair),	     TEST(server8_joins_every_pair),
+		TEST(server16_joins_every_pair),     TEST(smartlight72_joins_every_pair),
 		TEST(rack64_joins_every_fifth_pair),
 	};
 

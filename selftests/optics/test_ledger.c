@@ -30,8 +30,9 @@ static void bar_path(struct route *route, u32 from, u64 lanes)
 	memset(route, 0, sizeof(*route));
 	route->hops[0] = (struct optics_hop){ from * 4, 0, 0 };
 	route->hops[1] = (struct optics_hop){ from * 4 + 2, OPTICS_NONE, 0 };
-	route->path = (struct optics_path){ .tx = from, .rx = !from, .lanes = lanes,
-					    .hops_count = 2, .hops = route->hops };
+	route->path = (struct optics_path){
+		.tx = from, .rx = !from, .lanes = lanes, .hops_count = 2, .hops = route->hops
+	};
 }
 
 static void *snapshot(const struct fabric *fabric)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#define NO_FLOOR	(-400000)
+#define NO_FLOOR (-400000)
 
 static double to_milliwatts(s32 mdbm)
 {
@@ -19,8 +19,8 @@ static void power_sum_is_within_five_mdb(void)
 	s32 apart;
 
 	for (apart = 0; apart < 60000; apart += 7) {
-		double exact = 10000.0 * log10(to_milliwatts(-30000) +
-					       to_milliwatts(-30000 - apart));
+		double exact =
+			10000.0 * log10(to_milliwatts(-30000) + to_milliwatts(-30000 - apart));
 		double error = fabs(exact - optics_power_sum(-30000 - apart, -30000));
 
 		worst = error > worst ? error : worst;
@@ -45,8 +45,9 @@ static void bar_route(struct route *route, u32 tx, u32 rx, u32 first_guide)
 	memset(route, 0, sizeof(*route));
 	route->hops[0] = (struct optics_hop){ first_guide * 2, 0, 0 };
 	route->hops[1] = (struct optics_hop){ first_guide * 2 + 2, OPTICS_NONE, 0 };
-	route->path = (struct optics_path){ .tx = tx, .rx = rx, .lanes = 0x1, .hops_count = 2,
-					    .hops = route->hops };
+	route->path = (struct optics_path){
+		.tx = tx, .rx = rx, .lanes = 0x1, .hops_count = 2, .hops = route->hops
+	};
 }
 
 static void pair_open(struct pair *pair, u32 extinction_mdb, u32 first_guide_loss_mdb)

@@ -3,7 +3,7 @@
 #include "maker.h"
 #include "tap.h"
 
-#define FIELD(member)	((s64)offsetof(struct morph_profile_header, member))
+#define FIELD(member) ((s64)offsetof(struct morph_profile_header, member))
 
 /* A small profile with one of everything, and its pieces within reach. */
 struct sample {
@@ -90,26 +90,26 @@ static s64 sealed_refused_at(struct sample *sample)
 }
 
 /* Spoil one field of a good profile: the refusal must point at @offset. */
-#define SPOIL(field, value, offset)							\
-	do {										\
-		struct sample s;							\
-											\
-		sample_open(&s);							\
-		s.field = (value);							\
-		CHECK_EQUAL(sealed_refused_at(&s), (s64)(offset));			\
-		sample_close(&s);							\
+#define SPOIL(field, value, offset)                                \
+	do {                                                       \
+		struct sample s;                                   \
+                                                                   \
+		sample_open(&s);                                   \
+		s.field = (value);                                 \
+		CHECK_EQUAL(sealed_refused_at(&s), (s64)(offset)); \
+		sample_close(&s);                                  \
 	} while (0)
 
 /* The same, pointing at the field itself, or at @named beside it. */
-#define SPOIL_HERE(field, value)	SPOIL_NAMED(field, value, field)
-#define SPOIL_NAMED(field, value, named)						\
-	do {										\
-		struct sample s;							\
-											\
-		sample_open(&s);							\
-		s.field = (value);							\
-		CHECK_EQUAL(sealed_refused_at(&s), (s64)((u8 *)&s.named - s.blob));	\
-		sample_close(&s);							\
+#define SPOIL_HERE(field, value) SPOIL_NAMED(field, value, field)
+#define SPOIL_NAMED(field, value, named)                                            \
+	do {                                                                        \
+		struct sample s;                                                    \
+                                                                                    \
+		sample_open(&s);                                                    \
+		s.field = (value);                                                  \
+		CHECK_EQUAL(sealed_refused_at(&s), (s64)((u8 *)&s.named - s.blob)); \
+		sample_close(&s);                                                   \
 	} while (0)
 
 static void profile_well_formed_is_accepted(void)
@@ -123,7 +123,7 @@ static void profile_well_formed_is_accepted(void)
 	CHECK_EQUAL(refused_at(s.blob, s.bytes), -1);
 	block = malloc((size_t)optics_graph_bytes(s.blob, s.bytes, &refusal));
 	graph = optics_graph_build(block, s.blob, s.bytes, &refusal);
-	memset(s.blob, 0, s.bytes);	/* the graph must not refer to the blob */
+	memset(s.blob, 0, s.bytes); /* the graph must not refer to the blob */
 	CHECK_EQUAL(graph->elements_count, 2);
 	CHECK_EQUAL(graph->ports_count, 2);
 	CHECK_EQUAL(graph->all_lanes, 0xf);
@@ -204,10 +204,10 @@ static void kind_malformed_is_refused(void)
 
 static void state_asymmetric_is_refused(void)
 {
-	SPOIL_HERE(states[0].joins[0], 0);		/* to itself */
-	SPOIL_HERE(states[0].joins[0], 2);		/* 2 is joined to 3 */
-	SPOIL_HERE(states[0].joins[0], 4);		/* no such port */
-	SPOIL_HERE(states[0].joins[7], 0);		/* past the ports */
+	SPOIL_HERE(states[0].joins[0], 0); /* to itself */
+	SPOIL_HERE(states[0].joins[0], 2); /* 2 is joined to 3 */
+	SPOIL_HERE(states[0].joins[0], 4); /* no such port */
+	SPOIL_HERE(states[0].joins[7], 0); /* past the ports */
 	SPOIL_NAMED(states[1].joins[3], MORPH_PORT_NONE, states[1].joins[1]);
 }
 
@@ -225,15 +225,15 @@ static void record_with_bad_index_is_refused(void)
 static void guide_malformed_is_refused(void)
 {
 	SPOIL_HERE(guides[0].a_index, htole32(2));
-	SPOIL_NAMED(guides[0].a_port, 1, guides[0].a_index);		/* no such plane */
+	SPOIL_NAMED(guides[0].a_port, 1, guides[0].a_index); /* no such plane */
 	SPOIL_NAMED(guides[0].a_type, 9, guides[0].a_index);
-	SPOIL_NAMED(guides[0].b_port, 4, guides[0].b_index);		/* no such port */
-	SPOIL_NAMED(guides[2].b_port, 0, guides[2].b_index);		/* taken by guide 0 */
-	SPOIL_HERE(guides[2].a_index, htole32(0));			/* taken by guide 0 */
-	SPOIL_NAMED(guides[4].b_port, 1, guides[4].b_index);		/* edges have port 0 */
+	SPOIL_NAMED(guides[0].b_port, 4, guides[0].b_index); /* no such port */
+	SPOIL_NAMED(guides[2].b_port, 0, guides[2].b_index); /* taken by guide 0 */
+	SPOIL_HERE(guides[2].a_index, htole32(0)); /* taken by guide 0 */
+	SPOIL_NAMED(guides[4].b_port, 1, guides[4].b_index); /* edges have port 0 */
 	SPOIL_HERE(guides[4].b_index, htole32(1));
 	SPOIL_HERE(guides[0].class, htole16(4));
-	SPOIL_HERE(guides[0].b_type, MORPH_END_TX);			/* laser to laser */
+	SPOIL_HERE(guides[0].b_type, MORPH_END_TX); /* laser to laser */
 	/* A receiver without a guide: the accelerator is named. */
 	SPOIL_NAMED(guides[3].b_type, MORPH_END_EDGE, guides[3].b_index);
 	SPOIL_NAMED(guides[4].b_type, MORPH_END_RX, guides[4].b_index);
@@ -337,7 +337,7 @@ static void blob_mutated_and_sealed_never_crashes(void)
 		}
 	for (round = 0; round < 20000; round++) {
 		memcpy(copy, s.blob, (size_t)s.bytes);
-		for (i = next_random(&seed) % 4 + 1; i--; )
+		for (i = next_random(&seed) % 4 + 1; i--;)
 			copy[next_random(&seed) % s.bytes] =
 				values[next_random(&seed) % sizeof(values)];
 		profile_seal(copy, s.bytes);

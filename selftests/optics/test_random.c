@@ -7,8 +7,8 @@
 #include "oracle.h"
 #include "tap.h"
 
-#define LIVE_MAX	24
-#define TRIES		200000ul
+#define LIVE_MAX 24
+#define TRIES 200000ul
 
 struct run {
 	struct fabric fabric;
@@ -17,7 +17,7 @@ struct run {
 	u32 live_count;
 	u64 seed;
 	bool mesh;
-	u64 *background;	/* lanes by guide that are never free */
+	u64 *background; /* lanes by guide that are never free */
 	u32 found, refused, proven, gave_up, optimal, unsettled;
 };
 
@@ -88,8 +88,7 @@ static void check_refused(struct run *run, const struct optics_route_request *re
 		run->gave_up++;
 		return;
 	}
-	CHECK(route->refusal.reason == OPTICS_BLOCKED ||
-	      route->refusal.reason == OPTICS_NO_ROUTE);
+	CHECK(route->refusal.reason == OPTICS_BLOCKED || route->refusal.reason == OPTICS_NO_ROUTE);
 	best = oracle_search(run->oracle, request->tx_accelerator, request->rx_accelerator, lanes,
 			     request->lanes_count, TRIES);
 	CHECK(best < 0);

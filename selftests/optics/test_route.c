@@ -4,7 +4,7 @@
 #include "oracle.h"
 #include "tap.h"
 
-#define STEPS	4096
+#define STEPS 4096
 
 static void open_tiles(struct fabric *fabric, u32 width, u32 height, u32 planes, u32 wavelengths)
 {
@@ -305,7 +305,7 @@ static void dear_way_is_found_when_the_cheap_one_lacks_the_lane(void)
 	f.state->guide_lanes[2] = 0x3;
 	fabric_route(&f, &request, &r);
 	CHECK_EQUAL(r.refusal.reason, OPTICS_BLOCKED);
-	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE);	/* no guide alone is in the way */
+	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE); /* no guide alone is in the way */
 	CHECK_EQUAL(r.refusal.have, 0);
 	CHECK_EQUAL(r.refusal.need, 1);
 	f.state->guide_lanes[1] = 0x3;
@@ -356,8 +356,7 @@ static void lanes_wanted_together_are_undecided_where_ways_merge(void)
 }
 
 /* One cell whose ports 1 and @back are joined by a loop; its receiver is at port @out. */
-static void open_loop(struct fabric *fabric, const char *first, const char *second, u8 back,
-		      u8 out)
+static void open_loop(struct fabric *fabric, const char *first, const char *second, u8 back, u8 out)
 {
 	struct maker *maker = &fabric->maker;
 	u32 kind;

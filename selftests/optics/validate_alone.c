@@ -14,8 +14,13 @@ static void validator_works_without_router_and_ledger(void)
 	u64 none[2] = { 0 };
 	u32 owner[2] = { 1, 1 };
 	struct optics_view view = {
-		.element_state = &element_state, .element_marks = marks, .guide_marks = marks,
-		.tx_lanes = none, .rx_lanes = none, .tx_dead = none, .rx_dead = none,
+		.element_state = &element_state,
+		.element_marks = marks,
+		.guide_marks = marks,
+		.tx_lanes = none,
+		.rx_lanes = none,
+		.tx_dead = none,
+		.rx_dead = none,
 		.owner = owner,
 	};
 	struct optics_refusal refusal;

@@ -109,9 +109,8 @@ enum exit_code spare_list(struct run *run)
 	if (code)
 		return code;
 	spares = json_array();
-	json_array_foreach(records, i, record)
-		if (key_is(record, "use", "spare"))
-			json_array_append(spares, record);
+	json_array_foreach(records, i, record) if (key_is(record, "use", "spare"))
+		json_array_append(spares, record);
 	json_decref(records);
 	return client_emit(run, MORPH_OBJECT_ACCELERATOR,
 			   "id,host-name,health,cordoned,pci,last-verified-ns", spares);

@@ -7,7 +7,7 @@
 #include "value.h"
 
 #define DEFAULT_TIMEOUT_NS INT64_C(60000000000)
-#define STEP_LOOK_NS INT64_C(200000000)	/* a step that is refused in its turn tells nobody */
+#define STEP_LOOK_NS INT64_C(200000000) /* a step that is refused in its turn tells nobody */
 
 enum exit_code act_begin(struct run *run, struct act *act)
 {
@@ -74,7 +74,8 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 		morph_object_free(object);
 		if (now_ns() >= end) {
 			warn_line("transaction %u still waits for its turn; see "
-				  "'morphctl txn show %u'", txn, txn);
+				  "'morphctl txn show %u'",
+				  txn, txn);
 			return EXIT_CODE_BUSY;
 		}
 		error = morph_monitor_wait(act->monitor, STEP_LOOK_NS);

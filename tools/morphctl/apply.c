@@ -24,9 +24,11 @@ static void print_changes(json_t *changes)
 	json_t *change;
 	size_t i;
 
-	json_array_foreach(changes, i, change) {
-		char sign = key_is(change, "action", "add") ? '+' :
-			    key_is(change, "action", "remove") ? '-' : '~';
+	json_array_foreach(changes, i, change)
+	{
+		char sign = key_is(change, "action", "add")    ? '+' :
+			    key_is(change, "action", "remove") ? '-' :
+								 '~';
 
 		if (key_is(change, "object", "circuit"))
 			print_circuit(change, sign);
@@ -46,9 +48,7 @@ static bool promised(const json_t *taken, const json_t *id)
 	json_t *other;
 	size_t i;
 
-	json_array_foreach(taken, i, other)
-		if (json_equal(other, id))
-			return true;
+	json_array_foreach(taken, i, other) if (json_equal(other, id)) return true;
 	return false;
 }
 
@@ -67,7 +67,8 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 	*ids = calloc(count, sizeof(**ids));
 	if (!*ids)
 		abort();
-	json_array_foreach(records, i, record) {
+	json_array_foreach(records, i, record)
+	{
 		json_t *id = json_object_get(record, "id");
 
 		if (found < count && key_is(record, "use", "free") &&
@@ -79,7 +80,8 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 	if (found == count)
 		return EXIT_CODE_OK;
 	warn_line("apply: too few accelerators are free for all new slices: one needs %u, and %u "
-		  "are left", count, found);
+		  "are left",
+		  count, found);
 	return EXIT_CODE_FAILED;
 }
 
@@ -106,14 +108,11 @@ static bool overlaps(const json_t *taken, json_t *chosen)
 	json_t *id;
 	size_t i;
 
-	json_array_foreach(chosen, i, id)
-		if (promised(taken, id))
-			return true;
+	json_array_foreach(chosen, i, id) if (promised(taken, id)) return true;
 	return false;
 }
 
-static enum exit_code check_new(struct apply *apply, const struct apply_slice *slice,
-				json_t *taken)
+static enum exit_code check_new(struct apply *apply, const struct apply_slice *slice, json_t *taken)
 {
 	const struct slice_wish *wish = &slice->wish;
 	MORPH_OPTS(morph_why_not_opts, opts, .accelerators = wish->accelerators,
@@ -127,7 +126,8 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 	code = ask(apply, slice, &opts, &chosen);
 	if (!code && overlaps(taken, chosen) && wish->accelerators_count) {
 		warn_line("apply: slice '%s' wants accelerators that another slice of the file "
-			  "gets", wish->name);
+			  "gets",
+			  wish->name);
 		code = EXIT_CODE_FAILED;
 	} else if (!code && overlaps(taken, chosen)) {
 		json_decref(chosen);
@@ -142,7 +142,8 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 		json_array_extend(taken, chosen);
 	if (!code && slice->circuits_given && !slice->ring)
 		warn_line("apply: the circuits of slice '%s' can be validated only when it is "
-			  "there", wish->name);
+			  "there",
+			  wish->name);
 	json_decref(chosen);
 	free(others);
 	return code;

@@ -8,24 +8,29 @@
 struct circuit_wish {
 	uint32_t src_rank, dst_rank;
 	struct morph_circuit_opts opts;
-	bool met;		/* a circuit that is there answers it */
+	bool met; /* a circuit that is there answers it */
 };
 
-enum apply_stage { STAGE_NONE, STAGE_PREPARED, STAGE_COMMITTED, STAGE_CONFIRMED };
+enum apply_stage {
+	STAGE_NONE,
+	STAGE_PREPARED,
+	STAGE_COMMITTED,
+	STAGE_CONFIRMED
+};
 
 struct apply_slice {
 	struct slice_wish wish;
 	bool owner_given, mode_given, failover_given, transit_given, spares_given, reserved_given;
-	bool circuits_given;		/* else the circuits are left as they are */
-	bool ring;			/* only that: validated before the slice is there */
+	bool circuits_given; /* else the circuits are left as they are */
+	bool ring; /* only that: validated before the slice is there */
 	uint32_t ring_lanes;
 	struct circuit_wish *circuits;
 	size_t circuits_count;
 
-	json_t *present;		/* the slice's record, NULL: is to be created */
+	json_t *present; /* the slice's record, NULL: is to be created */
 	uint32_t id;
-	struct morph_slice_set_opts set, unset;	/* what to change, and how it was */
-	struct morph_txn *txn;		/* NULL: no circuit changes */
+	struct morph_slice_set_opts set, unset; /* what to change, and how it was */
+	struct morph_txn *txn; /* NULL: no circuit changes */
 	uint32_t txn_id;
 	bool created, was_set;
 	enum apply_stage stage;
@@ -33,13 +38,13 @@ struct apply_slice {
 
 struct apply {
 	struct run *run;
-	json_t *document;		/* names in the slices belong to it */
-	uint32_t fabric;		/* MORPH_ANY until apply_fabric() */
+	json_t *document; /* names in the slices belong to it */
+	uint32_t fabric; /* MORPH_ANY until apply_fabric() */
 	bool dry_run;
 	uint64_t lease_ns;
 	struct apply_slice *slices;
 	size_t slices_count;
-	json_t *changes;		/* what is told of the difference */
+	json_t *changes; /* what is told of the difference */
 };
 
 static inline uint32_t wish_ranks(const struct slice_wish *wish)

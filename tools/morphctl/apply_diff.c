@@ -10,7 +10,8 @@
 static enum exit_code immutable(const struct apply_slice *slice, const char *what)
 {
 	warn_line("apply: slice '%s' is there with other %s, which can't be changed; delete it "
-		  "first, or describe it as it is", slice->wish.name, what);
+		  "first, or describe it as it is",
+		  slice->wish.name, what);
 	return EXIT_CODE_FAILED;
 }
 
@@ -22,7 +23,8 @@ static bool same_accelerators(const struct apply_slice *slice)
 	if (wish_ranks(&slice->wish) != number_of(slice->present, "ranks-count", 0))
 		return false;
 	/* What a failover has replaced is still what was asked for. */
-	json_array_foreach(ranks, i, rank) {
+	json_array_foreach(ranks, i, rank)
+	{
 		uint32_t number = number_of(rank, "rank", NUMBER_NONE);
 
 		if (number < slice->wish.accelerators_count &&
@@ -37,8 +39,9 @@ static void tell_set(struct apply *apply, const struct apply_slice *slice, const
 		     const char *from, const char *to)
 {
 	json_array_append_new(apply->changes,
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "action", "set", "object", "slice",
-			  "slice", slice->wish.name, "attribute", key, "from", from, "to", to));
+			      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "action", "set", "object",
+					"slice", "slice", slice->wish.name, "attribute", key,
+					"from", from, "to", to));
 }
 
 static void diff_settings(struct apply *apply, struct apply_slice *slice)
@@ -129,7 +132,8 @@ static int settle_rest(struct apply *apply, struct apply_slice *slice, json_t *r
 	int error = 0;
 	size_t i;
 
-	json_array_foreach(rest, i, circuit) {
+	json_array_foreach(rest, i, circuit)
+	{
 		struct circuit_wish *wish = unmet(slice, circuit, false);
 		uint32_t id = number_of(circuit, "id", NUMBER_NONE);
 
@@ -154,8 +158,7 @@ static int settle_rest(struct apply *apply, struct apply_slice *slice, json_t *r
 	return error < 0 ? error : 0;
 }
 
-enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slice,
-				   json_t *circuits)
+enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slice, json_t *circuits)
 {
 	json_t *rest = json_array(), *circuit;
 	enum exit_code code;
@@ -164,7 +167,8 @@ enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slic
 	slice->txn = morph_txn_new(apply->run->client->ctx);
 	if (!slice->txn)
 		abort();
-	json_array_foreach(circuits, i, circuit) {
+	json_array_foreach(circuits, i, circuit)
+	{
 		struct circuit_wish *wish = unmet(slice, circuit, true);
 
 		if (wish)
@@ -215,8 +219,9 @@ static enum exit_code diff_new(struct apply *apply, struct apply_slice *slice)
 	enum exit_code code;
 
 	json_array_append_new(apply->changes,
-		json_pack("{s:s, s:s, s:s, s:i}", "action", "add", "object", "slice", "slice",
-			  slice->wish.name, "ranks-count", (int)wish_ranks(&slice->wish)));
+			      json_pack("{s:s, s:s, s:s, s:i}", "action", "add", "object", "slice",
+					"slice", slice->wish.name, "ranks-count",
+					(int)wish_ranks(&slice->wish)));
 	code = apply_diff_circuits(apply, slice, none);
 	json_decref(none);
 	return code;
@@ -232,7 +237,8 @@ enum exit_code apply_diff(struct apply *apply)
 	for (size_t k = 0; k < apply->slices_count && !code; k++) {
 		struct apply_slice *slice = &apply->slices[k];
 
-		json_array_foreach(records, i, record) {
+		json_array_foreach(records, i, record)
+		{
 			if (!key_is(record, "name", slice->wish.name))
 				continue;
 			slice->present = json_incref(record);

@@ -20,7 +20,8 @@ static enum exit_code keys_known(const char *where, json_t *object, const char *
 
 	if (!json_is_object(object))
 		return wrong(where, "must be an object");
-	json_object_foreach(object, key, value) {
+	json_object_foreach(object, key, value)
+	{
 		const char *at = known;
 		size_t length = 0;
 
@@ -38,8 +39,8 @@ static enum exit_code keys_known(const char *where, json_t *object, const char *
 	return EXIT_CODE_OK;
 }
 
-static enum exit_code read_number(const char *where, json_t *object, const char *key,
-				  uint32_t most, uint32_t *value)
+static enum exit_code read_number(const char *where, json_t *object, const char *key, uint32_t most,
+				  uint32_t *value)
 {
 	const json_t *member = json_object_get(object, key);
 
@@ -73,8 +74,8 @@ static enum exit_code read_word(const char *where, json_t *object, const char *k
 	return EXIT_CODE_USAGE;
 }
 
-static enum exit_code read_ids(struct apply *apply, const char *where, json_t *list,
-			       uint32_t **ids, size_t *count)
+static enum exit_code read_ids(struct apply *apply, const char *where, json_t *list, uint32_t **ids,
+			       size_t *count)
 {
 	enum exit_code code;
 	json_t *item;
@@ -85,7 +86,8 @@ static enum exit_code read_ids(struct apply *apply, const char *where, json_t *l
 	*ids = calloc(json_array_size(list), sizeof(**ids));
 	if (!*ids)
 		abort();
-	json_array_foreach(list, i, item) {
+	json_array_foreach(list, i, item)
+	{
 		if (json_is_string(item)) {
 			code = apply_fabric(apply);
 			if (!code)
@@ -117,8 +119,8 @@ static enum exit_code read_owner(const char *where, json_t *object, struct apply
 	else if (owner && !(json_is_string(owner) &&
 			    parse_user(json_string_value(owner), &slice->wish.owner)))
 		return wrong(where, "'owner' must be a user of this machine, by name or number");
-	if (mode && !(json_is_string(mode) &&
-		      parse_mode(json_string_value(mode), &slice->wish.mode)))
+	if (mode &&
+	    !(json_is_string(mode) && parse_mode(json_string_value(mode), &slice->wish.mode)))
 		return wrong(where, "'mode' must be a string of octal digits, as \"0660\"");
 	return EXIT_CODE_OK;
 }
@@ -194,9 +196,8 @@ static enum exit_code read_circuit(const char *where, json_t *object, struct app
 		code = read_number(where, object, "dst-plane", 65534, &wish.opts.dst_plane);
 	if (!code && !wish.opts.lanes_count)
 		code = wrong(where, "'lanes-count' must be at least 1");
-	wish.opts.flags =
-		(json_object_get(object, "src-plane") ? MORPH_CIRCUIT_SRC_PLANE : 0) |
-		(json_object_get(object, "dst-plane") ? MORPH_CIRCUIT_DST_PLANE : 0);
+	wish.opts.flags = (json_object_get(object, "src-plane") ? MORPH_CIRCUIT_SRC_PLANE : 0) |
+			  (json_object_get(object, "dst-plane") ? MORPH_CIRCUIT_DST_PLANE : 0);
 	return code ? code : add_circuit(where, slice, &wish);
 }
 
@@ -222,7 +223,8 @@ static enum exit_code read_ring(const char *where, json_t *ring, struct apply_sl
 	slice->ring_lanes = lanes;
 	for (uint32_t rank = 0; rank < ranks && !code; rank++) {
 		struct circuit_wish wish = {
-			.src_rank = rank, .dst_rank = (rank + 1) % ranks,
+			.src_rank = rank,
+			.dst_rank = (rank + 1) % ranks,
 			.opts = { .sz = sizeof(wish.opts), .lanes_count = lanes },
 		};
 		struct circuit_wish back = wish;
@@ -248,11 +250,12 @@ static enum exit_code read_circuits(const char *where, json_t *object, struct ap
 		return wrong(where, "'circuits' must be an array");
 	if (ring)
 		code = read_ring(where, ring, slice);
-	json_array_foreach(list, i, circuit) {
+	json_array_foreach(list, i, circuit)
+	{
 		if (code)
 			break;
 		code = read_circuit(where, circuit, slice);
-		slice->ring = false;	/* more than a ring */
+		slice->ring = false; /* more than a ring */
 	}
 	return code;
 }
@@ -265,7 +268,8 @@ static enum exit_code read_slice(struct apply *apply, json_t *object, struct app
 	enum exit_code code;
 
 	snprintf(where, sizeof(where), "slice '%.31s'", name);
-	code = keys_known(where, object, "name,owner,mode,count,accelerators,failover,transit,"
+	code = keys_known(where, object,
+			  "name,owner,mode,count,accelerators,failover,transit,"
 			  "spares,reserved,ring,circuits");
 	if (code)
 		return code;
@@ -302,7 +306,8 @@ static enum exit_code read_document(struct apply *apply)
 	apply->slices = calloc(json_array_size(list) + 1, sizeof(*apply->slices));
 	if (!apply->slices)
 		abort();
-	json_array_foreach(list, i, object) {
+	json_array_foreach(list, i, object)
+	{
 		struct apply_slice *slice = &apply->slices[apply->slices_count++];
 
 		code = read_slice(apply, object, slice);
@@ -319,9 +324,8 @@ enum exit_code apply_read(struct apply *apply, const char *path)
 {
 	json_error_t error;
 
-	apply->document = !strcmp(path, "-") ?
-			  json_loadf(stdin, JSON_REJECT_DUPLICATES, &error) :
-			  json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+	apply->document = !strcmp(path, "-") ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &error) :
+					       json_load_file(path, JSON_REJECT_DUPLICATES, &error);
 	if (apply->document)
 		return read_document(apply);
 	if (error.line > 0)
@@ -329,5 +333,5 @@ enum exit_code apply_read(struct apply *apply, const char *path)
 	else
 		warn_line("%s: %s", path, error.text);
 	return json_error_code(&error) == json_error_cannot_open_file ? EXIT_CODE_NOT_FOUND :
-									 EXIT_CODE_USAGE;
+									EXIT_CODE_USAGE;
 }

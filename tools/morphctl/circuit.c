@@ -5,14 +5,13 @@
 #include "circuit.h"
 #include "value.h"
 
-#define COLUMNS \
+#define COLUMNS                                                                                 \
 	"slice,id,state,src-rank,dst-rank,src-accelerator,dst-accelerator,src-plane,dst-plane," \
 	"lanes,bandwidth-mbps,margin-mdb,power-mdbm,dark-ns"
 #define CHANGE_COLUMNS \
 	"op,circuit,src-rank,dst-rank,src-plane,dst-plane,lanes,dark-ns,status,reason,part,index"
 
-enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice,
-			       json_t **records)
+enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
 {
 	struct morph_list *list = NULL;
 	int error = morph_admin_circuits(run->client->ctx, fabric, slice, &list);
@@ -110,13 +109,15 @@ static enum exit_code judge(json_t *record, enum exit_code code)
 	json_t *change;
 	size_t i;
 
-	json_array_foreach(json_object_get(record, "change"), i, change) {
+	json_array_foreach(json_object_get(record, "change"), i, change)
+	{
 		int status = (int)json_integer_value(json_object_get(change, "status"));
 
 		tally_add(&tally, exit_of_errno(-status));
 	}
 	return tally.good && tally.bad ? EXIT_CODE_PARTIAL :
-	       tally.bad && !code ? tally_code(&tally) : code;
+	       tally.bad && !code      ? tally_code(&tally) :
+					 code;
 }
 
 static void write_result(struct run *run, json_t *record)
@@ -211,8 +212,7 @@ static enum exit_code shape(struct run *run, struct morph_circuit_opts *opts, ui
 	*guides = calloc(json_array_size(list), sizeof(**guides));
 	if (!*guides)
 		abort();
-	json_array_foreach(list, i, item)
-		(*guides)[i] = (uint32_t)json_integer_value(item);
+	json_array_foreach(list, i, item)(*guides)[i] = (uint32_t)json_integer_value(item);
 	opts->guides = *guides;
 	opts->guides_count = json_array_size(list);
 	json_decref(list);
@@ -282,7 +282,8 @@ static bool has_circuit(json_t *circuits, uint32_t src, uint32_t dst, uint32_t l
 	json_t *circuit;
 	size_t i;
 
-	json_array_foreach(circuits, i, circuit) {
+	json_array_foreach(circuits, i, circuit)
+	{
 		uint64_t mask = wide_of(circuit, "lanes");
 
 		if (number_of(circuit, "src-rank", NUMBER_NONE) == src &&

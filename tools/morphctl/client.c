@@ -66,8 +66,7 @@ static int dump_fabrics(struct morph_ctx *ctx, uint32_t fabric, struct morph_lis
 	return morph_fabrics(ctx, list);
 }
 
-enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabric,
-			   json_t **records)
+enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabric, json_t **records)
 {
 	struct morph_list *list = NULL;
 	enum exit_code code = client_open(run);
@@ -95,8 +94,7 @@ static bool fabric_is(const json_t *record, const char *which)
 
 	if (parse_u64(which, 0, UINT32_MAX - 1, &number))
 		return number_of(record, "id", NUMBER_NONE) == number;
-	return key_is(record, "name", which) ||
-	       !strcasecmp(text_of_key(record, "uuid"), which);
+	return key_is(record, "name", which) || !strcasecmp(text_of_key(record, "uuid"), which);
 }
 
 static void list_fabrics(json_t *records)
@@ -121,7 +119,8 @@ static enum exit_code choose(const struct run *run, json_t *records, uint32_t *f
 		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
 		return EXIT_CODE_NOT_FOUND;
 	}
-	json_array_foreach(records, i, record) {
+	json_array_foreach(records, i, record)
+	{
 		if (which && !fabric_is(record, which))
 			continue;
 		chosen = record;

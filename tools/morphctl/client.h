@@ -10,7 +10,7 @@
 
 struct client {
 	struct morph_ctx *ctx;
-	char *attributes;	/* of the view in use */
+	char *attributes; /* of the view in use */
 };
 
 /* client.c: a status other than EXIT_CODE_OK comes after a message */
@@ -54,7 +54,7 @@ enum exit_code resolve_number(struct run *run, const char *what, const char *tex
 
 /* act.c: what is queued, and its end */
 struct act {
-	struct morph_monitor *monitor;	/* NULL: --no-wait */
+	struct morph_monitor *monitor; /* NULL: --no-wait */
 	int64_t timeout_ns;
 };
 

@@ -76,8 +76,10 @@ static json_t *names_of_records(json_t *records)
 	const char *key;
 	size_t i;
 
-	json_array_foreach(records, i, record) {
-		json_object_foreach(record, key, value) {
+	json_array_foreach(records, i, record)
+	{
+		json_object_foreach(record, key, value)
+		{
 			if (json_object_get(seen, key))
 				continue;
 			json_object_set_new(seen, key, json_true());
@@ -97,7 +99,8 @@ static json_t *selected(json_t *record, const char *list)
 		return json_incref(record);
 	names = names_of_list(list);
 	part = json_object();
-	json_array_foreach(names, i, name) {
+	json_array_foreach(names, i, name)
+	{
 		const char *key = json_string_value(name);
 		json_t *value = json_object_get(record, key);
 
@@ -114,7 +117,8 @@ static void add_line(struct libscols_table *table, json_t *names, json_t *record
 	json_t *name;
 	size_t i;
 
-	json_array_foreach(names, i, name) {
+	json_array_foreach(names, i, name)
+	{
 		const char *key = json_string_value(name), *color;
 		char *text = format_value(key, json_object_get(record, key));
 
@@ -157,20 +161,21 @@ static void print_table(json_t *names, json_t *records, bool noheadings)
 	json_t *name, *record;
 	size_t i;
 
-	json_array_foreach(names, i, name) {
+	json_array_foreach(names, i, name)
+	{
 		const char *key = json_string_value(name);
 		bool number = json_array_size(records);
 		size_t k;
 
-		json_array_foreach(records, k, record) {
+		json_array_foreach(records, k, record)
+		{
 			const json_t *value = json_object_get(record, key);
 
 			number = number && (!value || format_is_number(key, value));
 		}
 		add_column(table, key, number);
 	}
-	json_array_foreach(records, i, record)
-		add_line(table, names, record);
+	json_array_foreach(records, i, record) add_line(table, names, record);
 	if (json_array_size(records))
 		scols_print_table(table);
 	scols_unref_table(table);
@@ -227,7 +232,8 @@ static void print_nested(const struct run *run, json_t *record)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(record, key, value) {
+	json_object_foreach(record, key, value)
+	{
 		if (!is_table(value) && !json_is_object(value))
 			continue;
 		printf("\n%s:\n", key);
@@ -250,7 +256,8 @@ static void print_record(const struct run *run, json_t *record)
 
 	add_column(table, "name", false);
 	add_column(table, "value", false);
-	json_object_foreach(record, key, value) {
+	json_object_foreach(record, key, value)
+	{
 		struct libscols_line *line;
 		const char *color;
 		char *text;

@@ -37,9 +37,8 @@ enum exit_code fabric_show(struct run *run)
 		return code;
 	view = client_view(run, MORPH_OBJECT_FABRIC, NULL);
 	code = EXIT_CODE_NOT_FOUND;
-	json_array_foreach(records, i, record)
-		if (number_of(record, "id", NUMBER_NONE) == fabric)
-			code = emit_one(run, &view, record);
+	json_array_foreach(records, i, record) if (number_of(record, "id", NUMBER_NONE) == fabric)
+		code = emit_one(run, &view, record);
 	json_decref(records);
 	return code;
 }

@@ -56,7 +56,8 @@ static enum exit_code instance(struct run *run, char *name, size_t size)
 	if (found)
 		return usage_error(run, "there are several; choose one with --instance:%s", all);
 	warn_line(*all ? "there is no instance '%s'; there are:%s" :
-			 "there is no simulated instance%.0s%s", asked ? asked : "", all);
+			 "there is no simulated instance%.0s%s",
+		  asked ? asked : "", all);
 	return EXIT_CODE_NOT_FOUND;
 }
 

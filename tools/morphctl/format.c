@@ -91,7 +91,8 @@ static char *joined(const char *key, const json_t *list)
 	json_t *item;
 	size_t i;
 
-	json_array_foreach(list, i, item) {
+	json_array_foreach(list, i, item)
+	{
 		char *one = format_value(key, item), *longer;
 
 		longer = text_of("%s%s%s", text, i ? "," : "", one);
@@ -109,7 +110,8 @@ static char *nested(const json_t *record)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)record, key, value) {
+	json_object_foreach((json_t *)record, key, value)
+	{
 		char *one = format_value(key, value), *longer;
 
 		longer = text_of("%s%s%s=%s", text, *text ? " " : "", key, one);
@@ -148,10 +150,10 @@ const char *format_color(const char *key, const char *text)
 {
 	static const char *const keys[] = { "state", "health", "outcome", "plan", "use", NULL };
 	static const char *const bad[] = { "failed", "lost", "broken", "gone", "none", NULL };
-	static const char *const poor[] = {
-		"suspect", "quarantined", "degraded", "repairing", "dying", "revoked", "expired",
-		"rolled-back", "stale", "changing", "draining", "starting", NULL
-	};
+	static const char *const poor[] = { "suspect", "quarantined", "degraded", "repairing",
+					    "dying",   "revoked",     "expired",  "rolled-back",
+					    "stale",   "changing",    "draining", "starting",
+					    NULL };
 
 	if (!one_of(key, keys))
 		return NULL;

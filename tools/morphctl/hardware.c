@@ -6,13 +6,18 @@
 #include "client.h"
 #include "value.h"
 
-#define GUIDE_COLUMNS \
+#define GUIDE_COLUMNS                                                               \
 	"id,class,health,cordoned,lanes,lanes-free,loss-mdb,a-type,a-index,a-port," \
 	"b-type,b-index,b-port"
 #define ELEMENT_COLUMNS "id,kind,tile,state,pins,health,cordoned"
 #define HARDWARE_COLUMNS "part,index,health,cordoned"
 
-enum verb { CORDON, UNCORDON, FAIL, TEST };
+enum verb {
+	CORDON,
+	UNCORDON,
+	FAIL,
+	TEST
+};
 
 enum exit_code guide_list(struct run *run)
 {
@@ -66,8 +71,7 @@ static int request(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32
 }
 
 /* What became of the part, once the act has ended: parts that are well are not dumped. */
-static void refresh(struct run *run, uint32_t fabric, uint32_t part, uint32_t index,
-		    json_t *record)
+static void refresh(struct run *run, uint32_t fabric, uint32_t part, uint32_t index, json_t *record)
 {
 	json_t *records, *other;
 	size_t i;
@@ -75,10 +79,9 @@ static void refresh(struct run *run, uint32_t fabric, uint32_t part, uint32_t in
 	if (client_dump(run, morph_admin_hardware, fabric, &records))
 		return;
 	json_object_set_new(record, "health", json_string("ok"));
-	json_array_foreach(records, i, other)
-		if (key_is(other, "part", morph_part_name(part)) &&
-		    number_of(other, "index", NUMBER_NONE) == index)
-			json_object_update(record, other);
+	json_array_foreach(records, i, other) if (key_is(other, "part", morph_part_name(part)) &&
+						  number_of(other, "index", NUMBER_NONE) == index)
+		json_object_update(record, other);
 	json_decref(records);
 }
 
@@ -140,8 +143,9 @@ static enum exit_code act_on_arguments(struct run *run, uint32_t part, enum verb
 		abort();
 	for (int i = 0; i < run->argc && !code; i++)
 		code = part == MORPH_PART_ACCELERATOR ?
-		       resolve_accelerator(run, fabric, run->argv[i], &indices[i]) :
-		       resolve_number(run, morph_part_name(part), run->argv[i], &indices[i]);
+			       resolve_accelerator(run, fabric, run->argv[i], &indices[i]) :
+			       resolve_number(run, morph_part_name(part), run->argv[i],
+					      &indices[i]);
 	if (!code)
 		code = act_on_list(run, fabric, part, indices, (size_t)run->argc, verb);
 	free(indices);
@@ -164,14 +168,15 @@ static enum exit_code port_index(struct run *run, uint32_t fabric, const char *t
 	if (dot - text >= (long)sizeof(first) ||
 	    !parse_u64(first, 0, UINT32_MAX - 1, &accelerator) ||
 	    !parse_u64(dot + 1, 0, UINT16_MAX, &plane))
-		return usage_error(run, "the index of a laser or receiver is a number, or "
-				   "ACCELERATOR.PLANE as in 3.1; not '%s'", text);
+		return usage_error(run,
+				   "the index of a laser or receiver is a number, or "
+				   "ACCELERATOR.PLANE as in 3.1; not '%s'",
+				   text);
 	code = client_fabric_records(run, &records);
 	if (code)
 		return code;
-	json_array_foreach(records, i, record)
-		if (number_of(record, "id", NUMBER_NONE) == fabric)
-			planes = number_of(record, "planes", 0);
+	json_array_foreach(records, i, record) if (number_of(record, "id", NUMBER_NONE) == fabric)
+		planes = number_of(record, "planes", 0);
 	json_decref(records);
 	if (plane >= planes || accelerator > UINT32_MAX / planes - 1) {
 		warn_line("there is no port %s: an accelerator here has %u planes", text, planes);
@@ -189,8 +194,10 @@ static enum exit_code act_on_part(struct run *run, enum verb verb)
 	enum exit_code code;
 
 	if (part <= MORPH_PART_NONE)
-		return usage_error(run, "there is no kind of part '%s'; there are accelerator, "
-				   "laser, receiver, element, guide and edge", run->argv[0]);
+		return usage_error(run,
+				   "there is no kind of part '%s'; there are accelerator, "
+				   "laser, receiver, element, guide and edge",
+				   run->argv[0]);
 	code = client_fabric(run, &fabric);
 	if (code)
 		return code;
@@ -203,20 +210,20 @@ static enum exit_code act_on_part(struct run *run, enum verb verb)
 	return code ? code : act_on_list(run, fabric, (uint32_t)part, &index, 1, verb);
 }
 
-#define ON_PART(name, verb) \
+#define ON_PART(name, verb)                             \
 	enum exit_code hardware_##name(struct run *run) \
-	{ \
-		return act_on_part(run, verb); \
+	{                                               \
+		return act_on_part(run, verb);          \
 	}
-#define ON_ARGUMENTS(object, part, name, verb) \
-	enum exit_code object##_##name(struct run *run) \
-	{ \
+#define ON_ARGUMENTS(object, part, name, verb)            \
+	enum exit_code object##_##name(struct run *run)   \
+	{                                                 \
 		return act_on_arguments(run, part, verb); \
 	}
-#define VERBS(object, part) \
-	ON_ARGUMENTS(object, part, cordon, CORDON) \
+#define VERBS(object, part)                            \
+	ON_ARGUMENTS(object, part, cordon, CORDON)     \
 	ON_ARGUMENTS(object, part, uncordon, UNCORDON) \
-	ON_ARGUMENTS(object, part, fail, FAIL) \
+	ON_ARGUMENTS(object, part, fail, FAIL)         \
 	ON_ARGUMENTS(object, part, test, TEST)
 
 ON_PART(cordon, CORDON)

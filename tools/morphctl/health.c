@@ -47,7 +47,9 @@ static const char *verdict(json_t *report)
 		if (!key_is(json_array_get(fabrics, i), "state", "ready"))
 			return "degraded";
 	return json_array_size(json_object_get(report, "hardware")) ||
-	       json_array_size(json_object_get(report, "slices")) ? "degraded" : "ok";
+			       json_array_size(json_object_get(report, "slices")) ?
+		       "degraded" :
+		       "ok";
 }
 
 static void write_text(struct run *run, json_t *report, const char *state)

@@ -73,7 +73,8 @@ void help_all(FILE *stream)
 	for (size_t i = 0; i < objects_count; i++)
 		fprintf(stream, "  %-12s %s\n", objects[i].name, objects[i].help);
 	fputs("\n'morphctl OBJECT help' lists the verbs of an object, and "
-	      "'morphctl OBJECT VERB --help'\ntells all about one.\n", stream);
+	      "'morphctl OBJECT VERB --help'\ntells all about one.\n",
+	      stream);
 	print_exits(stream);
 }
 
@@ -143,15 +144,15 @@ static json_t *command_json(const struct command *command)
 
 		if (command->options & (UINT64_C(1) << id))
 			json_array_append_new(options,
-				json_pack("{s:s, s:s, s:o, s:s}", "name", spec->name,
-					  "letter", letter,
-					  "argument", text_or_null(spec->argument),
-					  "help", spec->help));
+					      json_pack("{s:s, s:s, s:o, s:s}", "name", spec->name,
+							"letter", letter, "argument",
+							text_or_null(spec->argument), "help",
+							spec->help));
 	}
-	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:s, s:o}", "object", command->object,
-			 "verb", text_or_null(command->verb), "arguments", command->arguments,
-			 "help", command->help, "detail", text_or_null(command->detail),
-			 "examples", command->examples, "options", options);
+	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:s, s:o}", "object", command->object, "verb",
+			 text_or_null(command->verb), "arguments", command->arguments, "help",
+			 command->help, "detail", text_or_null(command->detail), "examples",
+			 command->examples, "options", options);
 }
 
 enum exit_code dump_commands(void)

@@ -9,8 +9,8 @@
 struct follow {
 	struct run *run;
 	struct morph_monitor *monitor;
-	uint32_t fabric;	/* MORPH_ANY: all */
-	int64_t deadline_ns;	/* CLOCK_MONOTONIC; negative: none */
+	uint32_t fabric; /* MORPH_ANY: all */
+	int64_t deadline_ns; /* CLOCK_MONOTONIC; negative: none */
 	unsigned int told;
 };
 
@@ -48,9 +48,9 @@ static enum exit_code write_state(struct follow *follow)
 		code = client_dump(follow->run, state_kinds[kind].dump, follow->fabric, &records);
 		if (code)
 			return code;
-		json_array_foreach(records, i, record)
-			if (of_fabric(follow, kind ? "fabric" : "id", record))
-				write_line(state_kinds[kind].command, record);
+		json_array_foreach(records, i,
+				   record) if (of_fabric(follow, kind ? "fabric" : "id", record))
+			write_line(state_kinds[kind].command, record);
 		json_decref(records);
 	}
 	return EXIT_CODE_OK;

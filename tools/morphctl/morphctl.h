@@ -40,7 +40,7 @@ struct command {
 	const char *arguments;
 	int fewest;
 	int most;
-	uint64_t options;	/* bit: enum option_id */
+	uint64_t options; /* bit: enum option_id */
 	const char *help;
 	const char *detail;
 	const char *examples;
@@ -67,10 +67,10 @@ extern const size_t exits_count;
 /* One call of the tool. */
 struct run {
 	const struct command *command;
-	const char *option[OPTION_COUNT_OF];	/* NULL: not given; "" for flags */
-	int argc;				/* what follows the options */
+	const char *option[OPTION_COUNT_OF]; /* NULL: not given; "" for flags */
+	int argc; /* what follows the options */
 	char **argv;
-	struct client *client;			/* opened on first use, see client.h */
+	struct client *client; /* opened on first use, see client.h */
 };
 
 static inline bool given(const struct run *run, enum option_id id)

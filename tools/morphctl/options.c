@@ -9,7 +9,7 @@
 
 #include "morphctl.h"
 
-#define LONG_BASE 256	/* what getopt_long() returns for option i is LONG_BASE + i */
+#define LONG_BASE 256 /* what getopt_long() returns for option i is LONG_BASE + i */
 
 static bool taken(const struct command *command, size_t id)
 {
@@ -55,7 +55,8 @@ static int option_of_letter(const struct command *command, int letter)
 static void complain(const struct run *run, int found, char **argv)
 {
 	int id = optopt >= LONG_BASE ? optopt - LONG_BASE :
-		 optopt ? option_of_letter(run->command, optopt) : -1;
+		 optopt		     ? option_of_letter(run->command, optopt) :
+				       -1;
 
 	if (found == ':' && id >= 0)
 		usage_error(run, "--%s wants an argument: %s", option_specs[id].name,
@@ -185,7 +186,7 @@ bool option_word(const struct run *run, enum option_id id, uint32_t *value)
 
 	if (!given(run, id))
 		return true;
-	for (const char *word = words; ; number++) {
+	for (const char *word = words;; number++) {
 		size_t length = strcspn(word, "|");
 
 		if (strlen(text) == length && !strncmp(word, text, length)) {

@@ -4,7 +4,7 @@
 
 #include "client.h"
 
-#define COLUMNS \
+#define COLUMNS                                                                                \
 	"uid,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes,prepared," \
 	"used-prepared,replacements,used-replacements,bytes,used-bytes"
 
@@ -21,15 +21,17 @@ static void for_people(json_t *record)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach_safe(record, next, key, value) {
+	json_object_foreach_safe(record, next, key, value)
+	{
 		bool none = json_is_string(value) || json_integer_value(value) == UINT32_MAX;
 		bool lanes = !strcmp(key, "lanes") || !strcmp(key, "used-lanes");
 
 		if (none)
 			json_object_set_new(record, key, json_string("unlimited"));
 		else if (lanes)
-			json_object_set_new(record, key, json_sprintf("%" JSON_INTEGER_FORMAT,
-								      json_integer_value(value)));
+			json_object_set_new(record, key,
+					    json_sprintf("%" JSON_INTEGER_FORMAT,
+							 json_integer_value(value)));
 	}
 }
 
@@ -40,15 +42,18 @@ enum exit_code quota_list(struct run *run)
 	size_t i;
 
 	if (!given(run, OPTION_JSON))
-		json_array_foreach(records, i, record)
-			for_people(record);
+		json_array_foreach(records, i, record) for_people(record);
 	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
 }
 
 enum exit_code quota_set(struct run *run)
 {
 	MORPH_OPTS(morph_quota_opts, opts);
-	struct { enum option_id id; uint32_t bit; uint32_t *value; } const limits[] = {
+	struct {
+		enum option_id id;
+		uint32_t bit;
+		uint32_t *value;
+	} const limits[] = {
 		{ OPTION_Q_ACCELERATORS, MORPH_QUOTA_ACCELERATORS, &opts.accelerators },
 		{ OPTION_Q_CIRCUITS, MORPH_QUOTA_CIRCUITS, &opts.circuits },
 		{ OPTION_Q_LANES, MORPH_QUOTA_LANES, &opts.lanes },

@@ -17,7 +17,8 @@ static enum exit_code show_rank(struct run *run, uint32_t fabric, uint32_t slice
 	code = client_reply(run, error, object, &record);
 	if (code)
 		return code;
-	json_array_foreach(json_object_get(record, "rank"), i, one) {
+	json_array_foreach(json_object_get(record, "rank"), i, one)
+	{
 		if (number_of(one, "rank", NUMBER_NONE) != rank)
 			continue;
 		view = client_view(run, MORPH_OBJECT_RANK, NULL);
@@ -27,8 +28,8 @@ static enum exit_code show_rank(struct run *run, uint32_t fabric, uint32_t slice
 	return code;
 }
 
-static enum exit_code replace_now(struct run *run, struct act *act, uint32_t fabric,
-				  uint32_t slice, uint32_t rank, uint32_t spare)
+static enum exit_code replace_now(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,
+				  uint32_t rank, uint32_t spare)
 {
 	struct morph_object *object = NULL;
 	enum exit_code code;

@@ -22,8 +22,7 @@ static bool same_text(const json_t *record, const char *key, const char *text)
 	return *text && !strcasecmp(text_of_key(record, key), text);
 }
 
-enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char *text,
-				   uint32_t *id)
+enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
 {
 	enum exit_code code;
 	json_t *records, *record;
@@ -38,7 +37,8 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 	if (code)
 		return code;
 	code = EXIT_CODE_NOT_FOUND;
-	json_array_foreach(records, i, record) {
+	json_array_foreach(records, i, record)
+	{
 		if (!same_text(record, "pci", text) && !same_text(record, "uuid", text))
 			continue;
 		*id = number_of(record, "id", NUMBER_NONE);
@@ -46,7 +46,8 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 	}
 	if (code)
 		warn_line("there is no accelerator '%s': it is known by number, PCI address as in "
-			  "lspci -D, or UUID; see 'morphctl accelerator list'", text);
+			  "lspci -D, or UUID; see 'morphctl accelerator list'",
+			  text);
 	json_decref(records);
 	return code;
 }
@@ -98,7 +99,8 @@ enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text,
 	if (code)
 		return code;
 	code = EXIT_CODE_NOT_FOUND;
-	json_array_foreach(records, i, record) {
+	json_array_foreach(records, i, record)
+	{
 		if (!key_is(record, "name", text))
 			continue;
 		*id = number_of(record, "id", NUMBER_NONE);

@@ -8,7 +8,7 @@
 #include "value.h"
 #include "whynot.h"
 
-#define COLUMNS \
+#define COLUMNS                                                                        \
 	"id,name,state,owner,mode,failover,transit,spares,ranks-count,circuits-count," \
 	"bandwidth-mbps,generation,files"
 
@@ -98,17 +98,18 @@ static int fill_request(struct morph_slice_request *request, const struct slice_
 
 	if (!error)
 		error = wish->accelerators_count ?
-			morph_slice_request_set_accelerators(request, wish->accelerators,
-							     wish->accelerators_count) :
-			morph_slice_request_set_count(request, wish->count);
+				morph_slice_request_set_accelerators(request, wish->accelerators,
+								     wish->accelerators_count) :
+				morph_slice_request_set_count(request, wish->count);
 	if (!error)
 		error = morph_slice_request_set_failover(request, wish->failover);
 	if (!error)
 		error = morph_slice_request_set_transit(request, wish->transit);
 	if (!error)
 		error = wish->spare_policy == MORPH_SPARES_LIST ?
-			morph_slice_request_set_spares(request, wish->spares, wish->spares_count) :
-			morph_slice_request_set_spare_policy(request, wish->spare_policy);
+				morph_slice_request_set_spares(request, wish->spares,
+							       wish->spares_count) :
+				morph_slice_request_set_spare_policy(request, wish->spare_policy);
 	morph_slice_request_set_reserved(request, wish->reserved);
 	return error;
 }

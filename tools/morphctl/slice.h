@@ -10,7 +10,7 @@ struct slice_wish {
 	const char *name;
 	uint32_t owner;
 	uint32_t mode;
-	uint32_t count;			/* when accelerators_count is 0 */
+	uint32_t count; /* when accelerators_count is 0 */
 	uint32_t *accelerators;
 	size_t accelerators_count;
 	uint32_t failover;

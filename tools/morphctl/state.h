@@ -6,10 +6,10 @@
 #include "client.h"
 
 struct state_kind {
-	const char *command;	/* what a record is called in a stream */
-	const char *key;	/* what the list is called in a document */
+	const char *command; /* what a record is called in a stream */
+	const char *key; /* what the list is called in a document */
 	client_dump_fn *dump;
-	bool admin;		/* told to administrators only */
+	bool admin; /* told to administrators only */
 };
 
 extern const struct state_kind state_kinds[];

@@ -19,16 +19,15 @@ enum exit_code stats(struct run *run)
 	if (given(run, OPTION_JSON) || given(run, OPTION_FIELDS))
 		return client_emit(run, MORPH_OBJECT_STATS, NULL, records);
 	view = client_view(run, MORPH_OBJECT_STATS, NULL);
-	json_array_foreach(records, i, record)
-		emit_one(run, &view, record);
+	json_array_foreach(records, i, record) emit_one(run, &view, record);
 	json_decref(records);
 	return EXIT_CODE_OK;
 }
 
 enum exit_code version(struct run *run)
 {
-	json_t *record = json_pack("{s:s, s:s, s:i}", "morphctl", MORPHCTL_VERSION,
-				   "libmorph", morph_library_version(), "abi", MORPH_ABI_VERSION);
+	json_t *record = json_pack("{s:s, s:s, s:i}", "morphctl", MORPHCTL_VERSION, "libmorph",
+				   morph_library_version(), "abi", MORPH_ABI_VERSION);
 
 	if (given(run, OPTION_JSON))
 		emit_document(record);

@@ -13,40 +13,47 @@
 #define FAULTY (OPT(INSTANCE) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
 #define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP))
 
-#define PARTS \
+#define PARTS                                                                                      \
 	"PART is accelerator, laser, receiver, element, guide or edge. The INDEX of a laser or a " \
 	"receiver may be written ACCELERATOR.PLANE."
 
-#define MONITOR \
-	"Each line is an object {\"name\": ..., \"msg\": ...} whose name is that of the " \
-	"notification in the netlink specification. Where notifications were lost a line " \
+#define MONITOR                                                                                 \
+	"Each line is an object {\"name\": ..., \"msg\": ...} whose name is that of the "       \
+	"notification in the netlink specification. Where notifications were lost a line "      \
 	"{\"name\": \"resync\"} follows, and then the present state: lines whose names end in " \
-	"'-get'. With --once and --timeout the exit status is 6 when nothing happened in " \
+	"'-get'. With --once and --timeout the exit status is 6 when nothing happened in "      \
 	"time. Needs CAP_NET_ADMIN."
 
-#define APPLY \
-	"FILE is JSON; '-' reads standard input. It describes slices and their circuits:\n\n" \
-	"  {\"slices\": [{\"name\": \"train\", \"owner\": \"alice\", \"mode\": \"0660\",\n" \
-	"               \"count\": 4, \"failover\": \"automatic\", \"transit\": \"any\",\n" \
-	"               \"spares\": \"host\", \"reserved\": false,\n" \
-	"               \"ring\": {\"lanes-count\": 2, \"both\": true},\n" \
-	"               \"circuits\": [{\"src-rank\": 0, \"dst-rank\": 2, \"lanes-count\": 1,\n" \
-	"                             \"src-plane\": 4, \"dst-plane\": 4}]}]}\n\n" \
-	"Instead of count, \"accelerators\" lists them by number, PCI address or UUID. Slices " \
-	"that the file does not name are left alone; a slice with neither ring nor circuits " \
-	"keeps the circuits that it has. The differences are printed. New slices are created, " \
+#define APPLY                                                                                     \
+	"FILE is JSON; '-' reads standard input. It describes slices and their circuits:\n\n"     \
+	"  {\"slices\": [{\"name\": \"train\", \"owner\": \"alice\", \"mode\": \"0660\",\n"       \
+	"               \"count\": 4, \"failover\": \"automatic\", \"transit\": \"any\",\n"       \
+	"               \"spares\": \"host\", \"reserved\": false,\n"                             \
+	"               \"ring\": {\"lanes-count\": 2, \"both\": true},\n"                        \
+	"               \"circuits\": [{\"src-rank\": 0, \"dst-rank\": 2, \"lanes-count\": 1,\n"  \
+	"                             \"src-plane\": 4, \"dst-plane\": 4}]}]}\n\n"                \
+	"Instead of count, \"accelerators\" lists them by number, PCI address or UUID. Slices "   \
+	"that the file does not name are left alone; a slice with neither ring nor circuits "     \
+	"keeps the circuits that it has. The differences are printed. New slices are created, "   \
 	"all changes of circuits are prepared under a lease, then committed, then confirmed; on " \
-	"any failure they are reverted and the new slices deleted. With --dry-run the kernel " \
+	"any failure they are reverted and the new slices deleted. With --dry-run the kernel "    \
 	"validates what it can without changing anything; circuits of a slice that is not there " \
 	"yet can be validated as a ring only."
 
 const struct command commands[] = {
 #define COMMAND(object_, verb_, function_, arguments_, fewest_, most_, options_, help_, detail_, \
-		examples_) \
-	{ \
-		.object = object_, .verb = verb_, .function = function_, .arguments = arguments_, \
-		.fewest = fewest_, .most = most_, .options = (options_) | OPT(HELP), \
-		.help = help_, .detail = detail_, .examples = examples_, \
+		examples_)                                                                       \
+	{                                                                                        \
+		.object = object_,                                                               \
+		.verb = verb_,                                                                   \
+		.function = function_,                                                           \
+		.arguments = arguments_,                                                         \
+		.fewest = fewest_,                                                               \
+		.most = most_,                                                                   \
+		.options = (options_) | OPT(HELP),                                               \
+		.help = help_,                                                                   \
+		.detail = detail_,                                                               \
+		.examples = examples_,                                                           \
 	},
 #include "commands.def"
 #undef COMMAND

@@ -7,16 +7,19 @@
 #include "topo.h"
 #include "value.h"
 
-enum format { MATRIX, SVG, JSON };
+enum format {
+	MATRIX,
+	SVG,
+	JSON
+};
 
 static json_t *find_fabric(json_t *fabrics, uint32_t fabric)
 {
 	json_t *record;
 	size_t i;
 
-	json_array_foreach(fabrics, i, record)
-		if (number_of(record, "id", NUMBER_NONE) == fabric)
-			return record;
+	json_array_foreach(fabrics, i, record) if (number_of(record, "id", NUMBER_NONE) ==
+						   fabric) return record;
 	return NULL;
 }
 
@@ -59,7 +62,7 @@ static enum exit_code load(const char *path, json_t **document)
 		return EXIT_CODE_OK;
 	warn_line("%s: line %d: %s", path, error.line, error.text);
 	return json_error_code(&error) == json_error_cannot_open_file ? EXIT_CODE_NOT_FOUND :
-									 EXIT_CODE_FAILED;
+									EXIT_CODE_FAILED;
 }
 
 static enum exit_code draw(struct run *run, enum format format, json_t *document)

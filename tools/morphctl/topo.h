@@ -10,24 +10,24 @@
 struct topo_tile {
 	uint32_t id;
 	uint32_t host;
-	uint32_t at[3];		/* x, y, z */
-	int slice;		/* place in topo.slices, or -1 */
+	uint32_t at[3]; /* x, y, z */
+	int slice; /* place in topo.slices, or -1 */
 	uint32_t rank;
 	const char *use;
 	const char *health;
 	bool cordoned;
-	double x, y;		/* centre in the picture */
+	double x, y; /* centre in the picture */
 };
 
-struct topo_box {		/* the tiles of one host in one plane */
+struct topo_box { /* the tiles of one host in one plane */
 	uint32_t host;
 	uint32_t z;
 	const char *name;
 	double left, top, right, bottom;
 };
 
-struct topo_arrow {		/* all circuits of a slice from one tile to another */
-	size_t from, to;	/* places in topo.tiles */
+struct topo_arrow { /* all circuits of a slice from one tile to another */
+	size_t from, to; /* places in topo.tiles */
 	int slice;
 	const char *state;
 	unsigned int circuits;
@@ -37,7 +37,7 @@ struct topo_arrow {		/* all circuits of a slice from one tile to another */
 
 struct topo_slice {
 	uint32_t id;
-	const char *name;	/* "" when it has none */
+	const char *name; /* "" when it has none */
 	const char *state;
 	unsigned int tiles;
 	unsigned int circuits;

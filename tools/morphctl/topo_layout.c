@@ -60,7 +60,7 @@ static void axis_make(struct axis *out, const struct topo *topo, uint32_t z, int
 		place += TILE_SIZE;
 		if (at + 1 < out->count)
 			place += host_spans(topo, z, axis, at) ? TILE_GAP :
-				 2 * BOX_PAD + HOST_GAP + label;
+								 2 * BOX_PAD + HOST_GAP + label;
 	}
 	out->size = place + BOX_PAD;
 }

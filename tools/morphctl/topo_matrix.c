@@ -57,5 +57,6 @@ void topo_write_matrix(FILE *stream, const struct topo *topo)
 	      "  X    = Self\n"
 	      "  M#   = Lit from the row to the column by # circuits\n"
 	      "  HOST = No light between them; they share a host\n"
-	      "  FAB  = No light between them; they share the fabric only\n", stream);
+	      "  FAB  = No light between them; they share the fabric only\n",
+	      stream);
 }

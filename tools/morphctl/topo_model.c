@@ -28,7 +28,8 @@ static void read_slices(struct topo *topo)
 	size_t i;
 
 	topo->slices = zeroed(json_array_size(list), sizeof(*topo->slices));
-	json_array_foreach(list, i, record) {
+	json_array_foreach(list, i, record)
+	{
 		struct topo_slice *slice = &topo->slices[topo->slices_count++];
 
 		slice->id = number_of(record, "id", NUMBER_NONE);
@@ -63,7 +64,8 @@ static void read_tiles(struct topo *topo)
 
 	topo->tiles = zeroed(json_array_size(list), sizeof(*topo->tiles));
 	topo->boxes = zeroed(json_array_size(list), sizeof(*topo->boxes));
-	json_array_foreach(list, i, record) {
+	json_array_foreach(list, i, record)
+	{
 		struct topo_tile *tile = &topo->tiles[topo->tiles_count++];
 		struct topo_box *box = topo->boxes;
 		const char *const axes[] = { "x", "y", "z" };
@@ -84,7 +86,8 @@ static void read_tiles(struct topo *topo)
 			box++;
 		if (box == &topo->boxes[topo->boxes_count])
 			topo->boxes_count++;
-		*box = (struct topo_box){ .host = tile->host, .z = tile->at[2],
+		*box = (struct topo_box){ .host = tile->host,
+					  .z = tile->at[2],
 					  .name = host_name(record) };
 	}
 }
@@ -131,8 +134,7 @@ static void read_circuits(struct topo *topo)
 	size_t i;
 
 	topo->arrows = zeroed(json_array_size(list), sizeof(*topo->arrows));
-	json_array_foreach(list, i, record)
-		add_circuit(topo, record);
+	json_array_foreach(list, i, record) add_circuit(topo, record);
 }
 
 static int by_slice(const void *left, const void *right)
@@ -151,7 +153,8 @@ bool topo_from_document(struct topo *topo, json_t *document)
 		if (json_is_array(json_object_get(document, lists[i])))
 			continue;
 		warn_line("topo: the document lacks the array '%s'; it must be what "
-			  "'morphctl topo --format json' writes", lists[i]);
+			  "'morphctl topo --format json' writes",
+			  lists[i]);
 		return false;
 	}
 	read_slices(topo);

@@ -6,7 +6,7 @@
 #include "value.h"
 
 #define HALF (TILE_SIZE / 2)
-#define FAR (3 * TILE_SIZE)	/* further than the tile beside, on the next host */
+#define FAR (3 * TILE_SIZE) /* further than the tile beside, on the next host */
 #define LEAST_WIDTH 560.0
 #define RED "#c62828"
 #define INK "#263238"
@@ -100,9 +100,11 @@ static void write_title(FILE *stream, const struct topo *topo, const char *title
 			mbps += topo->arrows[i].mbps;
 	snprintf(name, sizeof(name), "%s", text_of_key(fabric, "name"));
 	label(stream, 24, 32, "title", title ? title : *name ? name : "fabric");
-	snprintf(line, sizeof(line), "%s%s%zu accelerators: %u free, %u spare, %u failed; "
-		 "slices: %zu; %g Gb/s lit", title ? name : "", title && *name ? "; " : "",
-		 topo->tiles_count, number_of(fabric, "free", 0), number_of(fabric, "spares", 0),
+	snprintf(line, sizeof(line),
+		 "%s%s%zu accelerators: %u free, %u spare, %u failed; "
+		 "slices: %zu; %g Gb/s lit",
+		 title ? name : "", title && *name ? "; " : "", topo->tiles_count,
+		 number_of(fabric, "free", 0), number_of(fabric, "spares", 0),
 		 number_of(fabric, "failed", 0), topo->slices_count, (double)mbps / 1e3);
 	label(stream, 24, 51, "under", line);
 }
@@ -111,9 +113,10 @@ static void write_box(FILE *stream, const struct topo_box *box)
 {
 	char name[64];
 
-	fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"9\" "
-		"fill=\"#f6f8f9\" stroke=\"#cfd8dc\"/>\n", box->left, box->top,
-		box->right - box->left, box->bottom - box->top);
+	fprintf(stream,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"9\" "
+		"fill=\"#f6f8f9\" stroke=\"#cfd8dc\"/>\n",
+		box->left, box->top, box->right - box->left, box->bottom - box->top);
 	snprintf(name, sizeof(name), "%s", box->name);
 	if (!*name)
 		snprintf(name, sizeof(name), "host %u", box->host);
@@ -158,9 +161,10 @@ static void write_tile(FILE *stream, const struct topo *topo, const struct topo_
 		fill = "#fde0e0";
 		stroke = RED;
 	}
-	fprintf(stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.0f\" height=\"%.0f\" rx=\"7\" "
-		"fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\"%s><title>", tile->x - HALF,
-		tile->y - HALF, TILE_SIZE, TILE_SIZE, fill, stroke,
+	fprintf(stream,
+		"<rect x=\"%.1f\" y=\"%.1f\" width=\"%.0f\" height=\"%.0f\" rx=\"7\" "
+		"fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\"%s><title>",
+		tile->x - HALF, tile->y - HALF, TILE_SIZE, TILE_SIZE, fill, stroke,
 		tile->slice >= 0 || unwell(tile) ? "2.2" : "1.4",
 		!strcmp(tile->use, "spare") ? " stroke-dasharray=\"6 4\"" : "");
 	if (tile->slice >= 0)
@@ -171,11 +175,12 @@ static void write_tile(FILE *stream, const struct topo *topo, const struct topo_
 	text_out(stream, name);
 	fputs("</title></rect>\n", stream);
 	if (unwell(tile))
-		fprintf(stream, "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" RED
-			"\" stroke-width=\"1.6\" opacity=\"0.45\"/>\n", tile->x - HALF + 7,
-			tile->y - HALF + 7, tile->x + HALF - 7, tile->y + HALF - 7,
-			tile->x + HALF - 7, tile->y - HALF + 7, tile->x - HALF + 7,
-			tile->y + HALF - 7);
+		fprintf(stream,
+			"<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" RED
+			"\" stroke-width=\"1.6\" opacity=\"0.45\"/>\n",
+			tile->x - HALF + 7, tile->y - HALF + 7, tile->x + HALF - 7,
+			tile->y + HALF - 7, tile->x + HALF - 7, tile->y - HALF + 7,
+			tile->x - HALF + 7, tile->y + HALF - 7);
 }
 
 static void write_tile_text(FILE *stream, const struct topo *topo, const struct topo_tile *tile)
@@ -186,7 +191,7 @@ static void write_tile_text(FILE *stream, const struct topo *topo, const struct 
 	label(stream, tile->x, tile->y - 3, "id", text);
 	if (tile->slice >= 0) {
 		slice_name(&topo->slices[tile->slice], name, sizeof(name));
-		name[8] = 0;	/* the tile has no room for more; the legend tells it whole */
+		name[8] = 0; /* the tile has no room for more; the legend tells it whole */
 		label(stream, tile->x, tile->y + 10, "rank", name);
 		snprintf(text, sizeof(text), "rank %u", tile->rank);
 		label(stream, tile->x, tile->y + 21, "rank", text);
@@ -241,14 +246,19 @@ static void write_arrow(FILE *stream, const struct topo *topo, const struct topo
 	length = hypot(end.x - control.x, end.y - control.y);
 	side = (struct point){ (end.x - control.x) / length, (end.y - control.y) / length };
 	back = (struct point){ end.x - side.x * head, end.y - side.y * head };
-	fprintf(stream, "<g stroke=\"%s\" fill=\"%s\" opacity=\"%.2f\"><title>%u circuit%s, %u "
-		"lane%s, %g Gb/s, %s: %u to %u</title>\n", stroke, stroke, opacity, arrow->circuits,
-		arrow->circuits > 1 ? "s" : "", arrow->lanes, arrow->lanes > 1 ? "s" : "",
-		(double)arrow->mbps / 1e3, arrow->state, from->id, to->id);
-	fprintf(stream, "<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\" fill=\"none\" "
-		"stroke-width=\"%.2f\"%s/>\n", begin.x, begin.y, control.x, control.y, back.x,
-		back.y, width, failed ? " stroke-dasharray=\"7 4\"" :
-		lit ? "" : " stroke-dasharray=\"2 3\"");
+	fprintf(stream,
+		"<g stroke=\"%s\" fill=\"%s\" opacity=\"%.2f\"><title>%u circuit%s, %u "
+		"lane%s, %g Gb/s, %s: %u to %u</title>\n",
+		stroke, stroke, opacity, arrow->circuits, arrow->circuits > 1 ? "s" : "",
+		arrow->lanes, arrow->lanes > 1 ? "s" : "", (double)arrow->mbps / 1e3, arrow->state,
+		from->id, to->id);
+	fprintf(stream,
+		"<path d=\"M%.1f %.1fQ%.1f %.1f %.1f %.1f\" fill=\"none\" "
+		"stroke-width=\"%.2f\"%s/>\n",
+		begin.x, begin.y, control.x, control.y, back.x, back.y, width,
+		failed ? " stroke-dasharray=\"7 4\"" :
+		lit    ? "" :
+			 " stroke-dasharray=\"2 3\"");
 	fprintf(stream, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" stroke=\"none\"/></g>\n",
 		end.x, end.y, back.x - side.y * head * 0.5, back.y + side.x * head * 0.5,
 		back.x + side.y * head * 0.5, back.y - side.x * head * 0.5);
@@ -288,16 +298,17 @@ static void entry_begin(struct legend *legend, const char *text, double *x, doub
 		label(legend->stream, *x + 32, *y + 4, "legend", text);
 }
 
-static void entry_box(struct legend *legend, const char *text, const char *fill,
-		      const char *stroke, bool dashed)
+static void entry_box(struct legend *legend, const char *text, const char *fill, const char *stroke,
+		      bool dashed)
 {
 	double x, y;
 
 	entry_begin(legend, text, &x, &y);
 	if (legend->stream)
-		fprintf(legend->stream, "<rect x=\"%.1f\" y=\"%.1f\" width=\"24\" height=\"15\" "
-			"rx=\"3\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.8\"%s/>\n", x, y - 8,
-			fill, stroke, dashed ? " stroke-dasharray=\"5 3\"" : "");
+		fprintf(legend->stream,
+			"<rect x=\"%.1f\" y=\"%.1f\" width=\"24\" height=\"15\" "
+			"rx=\"3\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.8\"%s/>\n",
+			x, y - 8, fill, stroke, dashed ? " stroke-dasharray=\"5 3\"" : "");
 }
 
 static void entry_line(struct legend *legend, const char *text, const char *stroke, double width,
@@ -307,8 +318,10 @@ static void entry_line(struct legend *legend, const char *text, const char *stro
 
 	entry_begin(legend, text, &x, &y);
 	if (legend->stream)
-		fprintf(legend->stream, "<path d=\"M%.1f %.1fh24\" stroke=\"%s\" "
-			"stroke-width=\"%.2f\"%s/>\n", x, y, stroke, width, dashes);
+		fprintf(legend->stream,
+			"<path d=\"M%.1f %.1fh24\" stroke=\"%s\" "
+			"stroke-width=\"%.2f\"%s/>\n",
+			x, y, stroke, width, dashes);
 }
 
 /* Returns its height; a NULL stream only measures. */

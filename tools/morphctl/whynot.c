@@ -5,8 +5,8 @@
 #include "value.h"
 #include "whynot.h"
 
-enum exit_code why_not_ask(struct run *run, uint32_t fabric,
-			   const struct morph_why_not_opts *opts, json_t **answer)
+enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_why_not_opts *opts,
+			   json_t **answer)
 {
 	struct morph_object *object = NULL;
 	int error = morph_admin_why_not(run->client->ctx, fabric, opts, &object);

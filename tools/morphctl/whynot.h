@@ -8,7 +8,7 @@
 enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 			      const struct morph_why_not_opts *opts);
 /* Asks only. */
-enum exit_code why_not_ask(struct run *run, uint32_t fabric,
-			   const struct morph_why_not_opts *opts, json_t **answer);
+enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_why_not_opts *opts,
+			   json_t **answer);
 
 #endif

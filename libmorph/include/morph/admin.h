@@ -214,8 +214,8 @@ int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struct morph_li
  *
  * Return: 0 or a negative errno.
  */
-int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
-			      uint32_t index, struct morph_object **out);
+int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
+			      struct morph_object **out);
 
 /**
  * morph_admin_quota() - read a user's limits, and what the user holds
@@ -248,11 +248,11 @@ int morph_admin_stats(struct morph_ctx *ctx, uint32_t fabric, struct morph_list 
 
 /* ---------------------------------------------------------------------- act */
 
-#define MORPH_SET_USE		0x1u	/* morph_accelerator_opts: use is meant */
-#define MORPH_SET_PCI		0x2u	/* morph_accelerator_opts: pci is meant */
-#define MORPH_SET_FAILOVER	0x4u	/* morph_slice_set_opts: failover is meant */
-#define MORPH_SET_OWNER		0x8u	/* morph_slice_set_opts: owner is meant */
-#define MORPH_SET_MODE		0x10u	/* morph_slice_set_opts: mode is meant */
+#define MORPH_SET_USE 0x1u /* morph_accelerator_opts: use is meant */
+#define MORPH_SET_PCI 0x2u /* morph_accelerator_opts: pci is meant */
+#define MORPH_SET_FAILOVER 0x4u /* morph_slice_set_opts: failover is meant */
+#define MORPH_SET_OWNER 0x8u /* morph_slice_set_opts: owner is meant */
+#define MORPH_SET_MODE 0x10u /* morph_slice_set_opts: mode is meant */
 
 /**
  * struct morph_accelerator_opts - what to change about an accelerator
@@ -396,8 +396,8 @@ int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t pa
  *
  * Return: 0 or a negative errno.
  */
-int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
-			      uint32_t index, struct morph_object **out);
+int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
+			      struct morph_object **out);
 
 /**
  * morph_admin_hardware_test() - test hardware, and let it back into use if it passes
@@ -410,8 +410,8 @@ int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t p
  *
  * Return: 0 or a negative errno.
  */
-int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
-			      uint32_t index, struct morph_object **out);
+int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
+			      struct morph_object **out);
 
 /**
  * morph_admin_replace() - replace the accelerator behind a rank, now
@@ -428,7 +428,7 @@ int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t p
 int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t rank,
 			uint32_t spare, struct morph_object **out);
 
-#define MORPH_WHY_NOT_RING	0x1u	/* morph_why_not_opts: also a ring over them */
+#define MORPH_WHY_NOT_RING 0x1u /* morph_why_not_opts: also a ring over them */
 
 /**
  * struct morph_why_not_opts - a request that may or may not be granted
@@ -464,12 +464,12 @@ struct morph_why_not_opts {
 int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
 			const struct morph_why_not_opts *opts, struct morph_object **out);
 
-#define MORPH_QUOTA_ACCELERATORS	0x1u	/* morph_quota_opts: accelerators is meant */
-#define MORPH_QUOTA_CIRCUITS		0x2u	/* morph_quota_opts: circuits is meant */
-#define MORPH_QUOTA_LANES		0x4u	/* morph_quota_opts: lanes is meant */
-#define MORPH_QUOTA_PREPARED		0x8u	/* morph_quota_opts: prepared is meant */
-#define MORPH_QUOTA_REPLACEMENTS	0x10u	/* morph_quota_opts: replacements is meant */
-#define MORPH_QUOTA_BYTES		0x20u	/* morph_quota_opts: bytes is meant */
+#define MORPH_QUOTA_ACCELERATORS 0x1u /* morph_quota_opts: accelerators is meant */
+#define MORPH_QUOTA_CIRCUITS 0x2u /* morph_quota_opts: circuits is meant */
+#define MORPH_QUOTA_LANES 0x4u /* morph_quota_opts: lanes is meant */
+#define MORPH_QUOTA_PREPARED 0x8u /* morph_quota_opts: prepared is meant */
+#define MORPH_QUOTA_REPLACEMENTS 0x10u /* morph_quota_opts: replacements is meant */
+#define MORPH_QUOTA_BYTES 0x20u /* morph_quota_opts: bytes is meant */
 
 /**
  * struct morph_quota_opts - limits to change

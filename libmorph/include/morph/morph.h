@@ -72,9 +72,9 @@
 extern "C" {
 #endif
 
-#define MORPH_LIBRARY_MAJOR	0
-#define MORPH_LIBRARY_MINOR	1
-#define MORPH_LIBRARY_PATCH	0
+#define MORPH_LIBRARY_MAJOR 0
+#define MORPH_LIBRARY_MINOR 1
+#define MORPH_LIBRARY_PATCH 0
 
 /**
  * struct morph_ctx_opts - options of morph_ctx_new()

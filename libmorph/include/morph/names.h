@@ -750,8 +750,8 @@ static inline uint32_t morph_get_slice_spare(const struct morph_object *object, 
 }
 
 /** morph_get_slice_rank() - Its ranks. */
-static inline const struct morph_object *
-morph_get_slice_rank(const struct morph_object *object, size_t value)
+static inline const struct morph_object *morph_get_slice_rank(const struct morph_object *object,
+							      size_t value)
 {
 	return morph_object_value_object(object, "rank", value);
 }
@@ -889,8 +889,8 @@ static inline uint32_t morph_get_circuit_element(const struct morph_object *obje
 }
 
 /** morph_get_circuit_element_state() - State of each of these elements. */
-static inline uint32_t
-morph_get_circuit_element_state(const struct morph_object *object, size_t value)
+static inline uint32_t morph_get_circuit_element_state(const struct morph_object *object,
+						       size_t value)
 {
 	return (uint32_t)morph_object_value_uint(object, "element-state", value);
 }
@@ -1154,8 +1154,8 @@ static inline uint64_t morph_get_txn_seq(const struct morph_object *object)
 }
 
 /** morph_get_txn_change() - Its changes. */
-static inline const struct morph_object *
-morph_get_txn_change(const struct morph_object *object, size_t value)
+static inline const struct morph_object *morph_get_txn_change(const struct morph_object *object,
+							      size_t value)
 {
 	return morph_object_value_object(object, "change", value);
 }
@@ -1245,8 +1245,8 @@ static inline uint32_t morph_get_why_not_count(const struct morph_object *object
 }
 
 /** morph_get_why_not_accelerator() - Just these, in the order of ranks. */
-static inline uint32_t
-morph_get_why_not_accelerator(const struct morph_object *object, size_t value)
+static inline uint32_t morph_get_why_not_accelerator(const struct morph_object *object,
+						     size_t value)
 {
 	return (uint32_t)morph_object_value_uint(object, "accelerator", value);
 }

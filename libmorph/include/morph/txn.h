@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-#define MORPH_CIRCUIT_SRC_PLANE	0x1u	/* morph_circuit_opts: src_plane is meant */
-#define MORPH_CIRCUIT_DST_PLANE	0x2u	/* morph_circuit_opts: dst_plane is meant */
+#define MORPH_CIRCUIT_SRC_PLANE 0x1u /* morph_circuit_opts: src_plane is meant */
+#define MORPH_CIRCUIT_DST_PLANE 0x2u /* morph_circuit_opts: dst_plane is meant */
 
 /**
  * struct morph_circuit_opts - how a circuit shall run
@@ -191,10 +191,10 @@ typedef int (*morph_plan_fn)(const struct morph_object *info, const struct morph
  *
  * Return: as morph_txn_run(); the last ESTALE or EAGAIN when attempts ran out.
  */
-int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, void *arg,
-		       uint32_t attempts, struct morph_object **out);
+int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, void *arg, uint32_t attempts,
+		       struct morph_object **out);
 
-#define MORPH_RING_BOTH_WAYS	0x1u	/* morph_ring_opts: a circuit back for each */
+#define MORPH_RING_BOTH_WAYS 0x1u /* morph_ring_opts: a circuit back for each */
 
 /**
  * struct morph_ring_opts - how a ring shall be lit

@@ -17,13 +17,13 @@
  * @...: designated initialisers of the options wanted, after a comma
  */
 #ifndef __cplusplus
-#define MORPH_OPTS(type, name, ...) \
-	struct type name = { .sz = sizeof(struct type), __VA_ARGS__ }
+#define MORPH_OPTS(type, name, ...) struct type name = { .sz = sizeof(struct type), __VA_ARGS__ }
 #else /* C++20, whose compilers warn of fields left out although that is meant */
-#define MORPH_OPTS(type, name, ...) \
-	_Pragma("GCC diagnostic push") \
-	_Pragma("GCC diagnostic ignored \"-Wmissing-field-initializers\"") \
-	struct type name = { .sz = sizeof(struct type), __VA_ARGS__ }; \
+#define MORPH_OPTS(type, name, ...)                                                             \
+	_Pragma("GCC diagnostic push") _Pragma(                                                 \
+		"GCC diagnostic ignored \"-Wmissing-field-initializers\"") struct type name = { \
+		.sz = sizeof(struct type), __VA_ARGS__                                          \
+	};                                                                                      \
 	_Pragma("GCC diagnostic pop") static_assert(true, "takes the semicolon")
 #endif
 
