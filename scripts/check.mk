@@ -17,8 +17,8 @@ run-build:
 
 # --- static --------------------------------------------------------------------------------------------------------
 
-tree_checks := checkpatch kernel-doc uapi optics-alone format generated licences spelling shell versions
-kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel))
+tree_checks := checkpatch kernel-doc uapi optics-alone format generated licences spelling shell versions docs
+kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel) samples-$(kernel))
 
 run-static:
 	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(tree_checks:%=check-%) $(kernel_checks:%=check-%)

@@ -602,6 +602,11 @@ void morph_txn_put(struct morph_txn *txn);
 struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id);
 /* Run to the end in this thread: the device file. Takes the locks itself, waits. */
 int morph_txn_run(struct morph_txn *txn);
+/*
+ * Give it a number and queue @run, which ends it and then gives back a reference to the
+ * transaction and one to the fabric's device. Takes the lock itself.
+ */
+int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id);
 /* Give it an id and run it from the work queue: netlink. Never waits for a device. */
 int morph_txn_queue(struct morph_txn *txn);
 /* Prepared transactions. The first waits for the device, the second queues. */

@@ -20,12 +20,26 @@
 #include "exec.h"
 #include "trace.h"
 
-static u64 phase_end(struct exec *exec, enum morph_phase phase, u64 begin)
+/* A phase has ended, and the next one begun. */
+static void phase_end(struct exec *exec, enum morph_phase phase)
 {
 	u64 now = ktime_get_ns();
 
-	exec->txn->times.phase_ns[phase] += now - begin;
-	return now;
+	exec->txn->times.phase_ns[phase] += now - exec->phase_began;
+	exec->phase_began = now;
+}
+
+/* Wait for what the device needs by nature; a phase of its own. No lock held. */
+static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
+{
+	int ret;
+
+	if (!ns)
+		return 0;
+	exec->txn->times.modelled_ns += ns;
+	ret = morph_hw_wait(exec->fabric, ns);
+	phase_end(exec, phase);
+	return ret;
 }
 
 /* ---------------------------------------------------------------- the steps */
@@ -64,7 +78,6 @@ static int refuse_device(struct exec *exec, int error, const char *step)
 static int exec_program(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
-	u64 begin = ktime_get_ns();
 	u32 wrong;
 	int ret;
 
@@ -78,16 +91,14 @@ static int exec_program(struct exec *exec)
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
 	exec->told = true;
-	begin = phase_end(exec, MORPH_PHASE_PROGRAM, begin);
+	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (exec->early + exec->late) {
-		txn->times.modelled_ns += exec->fabric->graph->params.settle_ns;
-		ret = morph_hw_wait(exec->fabric, exec->fabric->graph->params.settle_ns);
-		begin = phase_end(exec, MORPH_PHASE_SETTLE, begin);
+		ret = exec_wait(exec, MORPH_PHASE_SETTLE, exec->fabric->graph->params.settle_ns);
 		if (ret)
 			return refuse_device(exec, ret, "settle");
 	}
 	ret = exec_verify(exec, LIGHT_NEW, false, &wrong);
-	phase_end(exec, MORPH_PHASE_VERIFY, begin);
+	phase_end(exec, MORPH_PHASE_VERIFY);
 	if (!ret)
 		return 0;
 	if (ret != -EIO)
@@ -102,31 +113,28 @@ static int exec_program(struct exec *exec)
 static int exec_light(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
-	u64 begin = ktime_get_ns();
 	u32 wrong;
 	int ret;
 
 	ret = exec_set_lasers(exec, LIGHT_NEW);
-	begin = phase_end(exec, MORPH_PHASE_PROGRAM, begin);
+	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (ret < 0)
 		return refuse_device(exec, ret, "switch lasers on");
 	if (ret) {
-		txn->times.modelled_ns += exec->fabric->graph->params.relock_ns;
-		ret = morph_hw_wait(exec->fabric, exec->fabric->graph->params.relock_ns);
-		begin = phase_end(exec, MORPH_PHASE_RELOCK, begin);
+		ret = exec_wait(exec, MORPH_PHASE_RELOCK, exec->fabric->graph->params.relock_ns);
 		if (ret)
 			return refuse_device(exec, ret, "lock");
 	}
 	ret = exec_verify(exec, LIGHT_NEW, true, &wrong);
 	if (!ret) {
 		ret = exec_verify_neighbours(exec);
-		phase_end(exec, MORPH_PHASE_VERIFY, begin);
+		phase_end(exec, MORPH_PHASE_VERIFY);
 		if (ret)
 			morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, 0, 0,
 				     "a receiver that has no part in this change was disturbed");
 		return ret;
 	}
-	phase_end(exec, MORPH_PHASE_VERIFY, begin);
+	phase_end(exec, MORPH_PHASE_VERIFY);
 	if (ret != -EIO)
 		return refuse_device(exec, ret, "read receivers");
 	blame(exec, wrong);
@@ -158,19 +166,18 @@ static void quarantine_lit(struct exec *exec, enum laser_step step)
 /* Step 5. The new light is there: what fails now is quarantined, not rolled back. */
 static void exec_darken_old(struct exec *exec)
 {
-	u64 begin = ktime_get_ns();
 	u32 wrong;
 	int ret;
 
 	ret = exec_set_lasers(exec, DARKEN_OLD);
-	begin = phase_end(exec, MORPH_PHASE_PROGRAM, begin);
+	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (!ret)
 		return;			/* none */
 	if (ret < 0)
 		exec_set_lasers(exec, DARKEN_OLD);
 	if (exec_verify(exec, DARKEN_OLD, false, &wrong) == -EIO)
 		quarantine_lit(exec, DARKEN_OLD);
-	phase_end(exec, MORPH_PHASE_VERIFY, begin);
+	phase_end(exec, MORPH_PHASE_VERIFY);
 }
 
 /* ------------------------------------------------------------------ publish */
@@ -178,7 +185,6 @@ static void exec_darken_old(struct exec *exec)
 static void publish_item(struct exec *exec, struct morph_item *item)
 {
 	struct morph_circuit *circuit = item->circuit;
-	u64 now = ktime_get_ns();
 
 	if (item->change.op == MORPH_CHANGE_ADD) {
 		circuit->listed = true;
@@ -192,7 +198,7 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	circuit->state = MORPH_CIRCUIT_LIT;
-	circuit->dark_ns = item->dark_since_ns ? now - item->dark_since_ns : 0;
+	circuit->dark_ns = item->dark_since_ns ? ktime_get_ns() - item->dark_since_ns : 0;
 	item->change.dark_ns = circuit->dark_ns;
 	item->change.status = 0;
 	morph_plan_touch_route(exec->fabric, item->new);
@@ -260,12 +266,17 @@ static void drop_old(struct morph_txn *txn)
 
 static void exec_begin(struct exec *exec, struct morph_txn *txn)
 {
+	bool broken = false;
 	u32 i;
 
 	*exec = (struct exec){ .txn = txn, .fabric = txn->fabric };
+	exec->phase_began = ktime_get_ns();
 	txn->outcome = MORPH_OUTCOME_RUNNING;
+	for (i = 0; i < txn->count; i++)
+		broken |= txn->items[i].broken_first;
 	exec->early = exec_collect_new(exec, false, 0);
-	exec->late = exec_collect_new(exec, true, exec->early);
+	if (broken)
+		exec->late = exec_collect_new(exec, true, exec->early);
 	exec_collect_neighbours(exec);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];

@@ -9,6 +9,7 @@
 struct exec {
 	struct morph_txn *txn;
 	struct morph_fabric *fabric;
+	u64 phase_began;	/* ktime_get_ns() */
 	u32 early, late;	/* settings in txn->settings: first the early, then the late */
 	u32 neighbours;		/* readings in txn->reads past those of the items */
 	bool told;		/* every element was told its state, without an error */

@@ -198,26 +198,17 @@ int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u
 	struct morph_txn *txn;
 	int ret;
 
+	mutex_lock(&fabric->lock);
+	ret = check_rank(slice, rank, refusal);
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
 	txn = morph_txn_alloc(slice, &none, NULL, 0, 0, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return -ENOMEM;
 	txn->rank = rank;
 	txn->spare = spare;
-	mutex_lock(&fabric->lock);
-	ret = check_rank(slice, rank, refusal);
-	if (!ret)
-		ret = morph_txn_enter(txn);
-	if (!ret) {
-		txn->outcome = MORPH_OUTCOME_RUNNING;
-		*id = txn->id;
-	}
-	mutex_unlock(&fabric->lock);
-	if (ret) {
-		morph_txn_put(txn);
-		return ret;
-	}
-	get_device(&fabric->dev);
-	INIT_WORK(&txn->run_work, replace_work);
-	queue_work(morph_act_wq, &txn->run_work);	/* takes over our reference */
-	return 0;
+	ret = morph_txn_launch(txn, replace_work, id);
+	morph_txn_put(txn);
+	return ret;
 }

@@ -256,7 +256,7 @@ static void mark_changing(struct morph_txn *txn, bool set)
 	for (i = 0; i < txn->count; i++) {
 		const struct morph_route *old = txn->items[i].old;
 
-		if (!old || old->role != MORPH_ROUTE_SHADOW)
+		if (!old || old->role != MORPH_ROUTE_SHADOW || old->whole)
 			continue;
 		for (h = 0; h < old->path.hops_count; h++) {
 			u32 element = old->hops[h].element;

@@ -339,23 +339,9 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, u32 *id,
 		return -ENOMEM;
 	txn->kind = MORPH_TXN_TEST;
 	txn->target = (struct morph_culprit){ .part = part, .index = index };
-	mutex_lock(&fabric->lock);
-	ret = morph_fabric_check(fabric);
-	if (!ret)
-		ret = morph_txn_enter(txn);
-	if (!ret) {
-		txn->outcome = MORPH_OUTCOME_RUNNING;
-		*id = txn->id;
-	}
-	mutex_unlock(&fabric->lock);
-	if (ret) {
-		morph_txn_put(txn);
-		return ret;
-	}
-	get_device(&fabric->dev);
-	INIT_WORK(&txn->run_work, test_work);
-	queue_work(morph_act_wq, &txn->run_work);	/* takes over our reference */
-	return 0;
+	ret = morph_txn_launch(txn, test_work, id);
+	morph_txn_put(txn);
+	return ret;
 }
 
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,

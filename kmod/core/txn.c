@@ -394,22 +394,33 @@ static void txn_run_work(struct work_struct *work)
 	put_device(&fabric->dev);
 }
 
-int morph_txn_queue(struct morph_txn *txn)
+int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id)
 {
 	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	ret = morph_txn_enter(txn);
+	ret = morph_fabric_check(fabric);
 	if (!ret)
+		ret = morph_txn_enter(txn);
+	if (!ret) {
 		txn->outcome = MORPH_OUTCOME_RUNNING;
+		*id = txn->id;
+	}
 	mutex_unlock(&fabric->lock);
 	if (ret)
 		return ret;
 	get_device(&fabric->dev);
 	morph_txn_get(txn);
-	INIT_WORK(&txn->run_work, txn_run_work);
+	INIT_WORK(&txn->run_work, run);
 	queue_work(morph_act_wq, &txn->run_work);
 	return 0;
+}
+
+int morph_txn_queue(struct morph_txn *txn)
+{
+	u32 id;
+
+	return morph_txn_launch(txn, txn_run_work, &id);
 }
 

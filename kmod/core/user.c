@@ -181,7 +181,8 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 	int ret = 0;
 
 	mutex_lock(&user_lock);
-	window_update(user);
+	if (resource == MORPH_RES_REPLACEMENTS)
+		window_update(user);
 	limits = limits_of(user);
 	limit = limit_get(&limits, resource);
 	used = use_get(user, resource);
@@ -216,7 +217,8 @@ void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, 
 	u64 used;
 
 	mutex_lock(&user_lock);
-	window_update(user);
+	if (resource == MORPH_RES_REPLACEMENTS)
+		window_update(user);
 	used = use_get(user, resource);
 	WARN_ON_ONCE(amount > used && resource != MORPH_RES_REPLACEMENTS);
 	use_set(user, resource, used - min(used, amount));

@@ -102,8 +102,11 @@ void exec_note_power(struct exec *exec)
 
 /* ----------------------------------------------------------------- neighbours */
 
-/* Lanes of a receiver that are to be lit, whatever this change does. fabric->lock held. */
-static u64 steady_lanes(struct morph_fabric *fabric, u32 rx)
+/*
+ * Lanes of a receiver that are to be lit, whatever this change does; perhaps without
+ * those that are known to be dark. fabric->lock held.
+ */
+static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
 {
 	u32 guide = fabric->graph->rx_guide[rx] >> 1;
 	struct morph_link *link;
@@ -113,7 +116,7 @@ static u64 steady_lanes(struct morph_fabric *fabric, u32 rx)
 		const struct morph_circuit *circuit = link->route->circuit;
 
 		if (link->route->role == MORPH_ROUTE_LIVE && circuit && !circuit->pending &&
-		    circuit->state == MORPH_CIRCUIT_LIT && !circuit->dark &&
+		    circuit->state == MORPH_CIRCUIT_LIT && (dark_too || !circuit->dark) &&
 		    !circuit->slice->dying)
 			lanes |= link->route->path.lanes;
 	}
@@ -123,7 +126,7 @@ static u64 steady_lanes(struct morph_fabric *fabric, u32 rx)
 /* A lit receiver of somebody who has no part in this change: it must not notice. */
 static void add_neighbour(struct exec *exec, u32 rx)
 {
-	u64 lanes = steady_lanes(exec->fabric, rx);
+	u64 lanes = steady_lanes(exec->fabric, rx, false);
 	struct morph_txn *txn = exec->txn;
 	u32 first = 2 * txn->count, i;
 
@@ -165,6 +168,28 @@ static void follow(struct exec *exec, u32 element, u32 port)
 	}
 }
 
+/*
+ * Does light that leaves a setting's element at a port go to the element of the setting
+ * before or after it? It is followed from there: all ports of that one are.
+ */
+static bool goes_on_turned(struct exec *exec, u32 setting, u32 port)
+{
+	const struct morph_element_setting *settings = exec->txn->settings;
+	const struct optics_graph *graph = exec->fabric->graph;
+	const struct optics_end *end;
+	u32 code;
+
+	code = graph->port_guide[graph->elements[settings[setting].element].first_port + port];
+	if (code == OPTICS_NONE)
+		return true;		/* nowhere */
+	end = &graph->guides[code >> 1].end[!(code & 1)];
+	if (end->type != MORPH_END_ELEMENT)
+		return false;
+	return (setting && settings[setting - 1].element == end->index) ||
+	       (setting + 1 < exec->early + exec->late &&
+		settings[setting + 1].element == end->index);
+}
+
 /* Every lit receiver that a turned element reaches. fabric->lock held. */
 void exec_collect_neighbours(struct exec *exec)
 {
@@ -176,7 +201,8 @@ void exec_collect_neighbours(struct exec *exec)
 		u32 element = exec->txn->settings[i].element;
 
 		for (port = 0; port < graph->kinds[graph->elements[element].kind].ports; port++)
-			follow(exec, element, port);
+			if (!goes_on_turned(exec, i, port))
+				follow(exec, element, port);
 	}
 }
 
@@ -189,7 +215,8 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 	for (i = 0; i < exec->neighbours; i++) {
 		u64 lanes = reads[i].lanes & ~reads[i].locked;
 
-		lanes &= steady_lanes(exec->fabric, reads[i].port);
+		/* An alarm since then may be of this very change's making. */
+		lanes &= steady_lanes(exec->fabric, reads[i].port, true);
 		if (!lanes)
 			continue;
 		reads[kept++] = (struct morph_receiver_reading){

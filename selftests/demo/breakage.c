@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What can be broken, how, and what has to come of it. Each recipe returns false when it found no victim. */
+/*
+ * What can be broken, how, and what has to come of it. Each recipe returns false when
+ * it found no victim.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -11,9 +14,9 @@
 
 #include "demo.h"
 
-#define END_MS		15000		/* until a failure has to have ended, somehow */
-#define FREE_NS		5000000000ULL	/* until a killed owner's accelerators count as lost; ./run has the limit */
-#define EXHAUST_TRIES	16u
+#define END_MS 15000 /* until a failure has to have ended, somehow */
+#define FREE_NS 5000000000ULL /* a killed owner's accelerators count as lost; ./run has the limit */
+#define EXHAUST_TRIES 16u
 
 /* -------------------------------------------------------------------- tools */
 
@@ -458,7 +461,8 @@ static bool exhaust_one(const char *name)
 	if (!job)
 		return false;
 	sim_refresh(&demo.sim);
-	failure = failure_begin(demo.sim.info.spares ? name : "accelerator dead, no spare left", job);
+	failure =
+		failure_begin(demo.sim.info.spares ? name : "accelerator dead, no spare left", job);
 	dead = view.accelerator[chance(view.ranks)];
 	snprintf(failure->target, sizeof(failure->target), "accelerator %u", dead);
 	inject("accelerator_dead %u", dead);
@@ -518,7 +522,9 @@ static void test_guides(void)
 			morphctl ? morphctl : "morphctl");
 	do {
 		args = (struct morph_fabric_read){
-			.head.size = sizeof(args), .first = first, .entries = ARRAY(guides, 256),
+			.head.size = sizeof(args),
+			.first = first,
+			.entries = ARRAY(guides, 256),
 		};
 		if (ioctl(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, &args))
 			return;
@@ -542,7 +548,7 @@ void mend(void)
 
 	if (sim_control(&demo.sim, "clear", "all"))
 		violation("the simulator does not clear its faults");
-	pump_for(100);		/* for what tenants have not told yet */
+	pump_for(100); /* for what tenants have not told yet */
 	if (!pump(all_well, NULL, 5000)) {
 		test_guides();
 		pump(all_well, NULL, END_MS);

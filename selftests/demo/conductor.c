@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays the jobs of a trace on a simulated rack, in compressed time, while hardware fails by a seeded plan.
+ * Replays the jobs of a trace on a simulated rack, in compressed time, while hardware
+ * fails by a seeded plan.
  *
  *   conductor JOBS RESULTS SEED SECONDS
  *
- * Writes RESULTS/demo.json, pictures and snapshots of the light; exits with 1 when something happened that
- * must never happen. The fabric is instance sim0 of morph_sim.
+ * Writes RESULTS/demo.json, pictures and snapshots of the light; exits with 1 when
+ * something happened that must never happen. The fabric is instance sim0 of morph_sim.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,14 +24,12 @@
 
 #include "demo.h"
 
-#define LONGEST_S	5400.0	/* of the trace; tasks that stay longer are cut to this */
-#define LOAD		1.0	/* seats asked for, as a share of those there are */
-#define HEADROOM	5u	/* seats that the operator of this rack keeps free */
-#define SHORTEST_MS	300
-#define PATIENCE_QUEUE_MS	25000	/* what cannot be placed by then is refused */
-#define BLOCKS_AFTER_MS	8000	/* a job that waited so long is not overtaken any more */
-#define QUIET_EVERY_MS	12000
-#define CLOSING_MS	5000	/* what is left for jobs when all have come and all is broken that shall be */
+#define HEADROOM 5u /* seats that the operator of this rack keeps free */
+#define PATIENCE_QUEUE_MS 25000 /* what cannot be placed by then is refused */
+#define BLOCKS_AFTER_MS 8000 /* a job that waited so long is not overtaken any more */
+#define QUIET_EVERY_MS 12000
+#define CLOSING_MS \
+	5000 /* what is left for jobs when all have come and all is broken that shall be */
 
 struct demo demo;
 
@@ -43,7 +42,8 @@ void violation(const char *format, ...)
 	if (demo.violations_count == VIOLATIONS_MAX)
 		return;
 	va_start(args, format);
-	vsnprintf(demo.violations[demo.violations_count++], sizeof(demo.violations[0]), format, args);
+	vsnprintf(demo.violations[demo.violations_count++], sizeof(demo.violations[0]), format,
+		  args);
 	va_end(args);
 	printf("  BROKEN: %s\n", demo.violations[demo.violations_count - 1]);
 	fflush(stdout);
@@ -178,7 +178,7 @@ static void arrive_and_end(long long now)
 	}
 }
 
-/* Seats for jobs that start now: those that the driver has free, less headroom and what starts already. */
+/* Seats for jobs that start now: what the driver has free, less headroom and those starting. */
 static uint32_t room_now(void)
 {
 	uint32_t starting = 0, room, taken, i;
@@ -195,7 +195,10 @@ static uint32_t room_now(void)
 	return room < demo.seats - taken ? room : demo.seats - taken;
 }
 
-/* In order of arrival; a job that does not fit is overtaken for a while, and then given the driver's answer. */
+/*
+ * In order of arrival; a job that does not fit is overtaken for a while, and then given
+ * the driver's answer.
+ */
 static void start_queued(long long now)
 {
 	uint32_t i, room;
@@ -404,191 +407,13 @@ void ungate(void)
 	demo.gated = false;
 }
 
-/* --------------------------------------------------------------------- begin */
+/* -------------------------------------------------------------------- replay */
 
-static void *shared(size_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	if (memory == MAP_FAILED) {
-		perror("mmap");
-		exit(1);
-	}
-	return memory;
-}
-
-static void read_jobs(const char *path)
-{
-	FILE *file = fopen(path, "r");
-	char line[256], source[16];
-
-	if (!file) {
-		perror(path);
-		exit(1);
-	}
-	while (fgets(line, sizeof(line), file) && demo.jobs_count < JOBS_MAX) {
-		struct job *job = &demo.jobs[demo.jobs_count];
-
-		if (sscanf(line, "%lf,%lf,%u,%15s", &job->arrival_s, &job->duration_s,
-			   &job->accelerators, source) != 4)
-			continue;
-		job->drawn = !strcmp(source, "drawn");
-		job->view = shared(sizeof(*job->view));
-		demo.jobs_count++;
-	}
-	fclose(file);
-	if (!demo.jobs_count) {
-		fprintf(stderr, "%s: no line of the form arrival,duration,accelerators,source\n",
-			path);
-		exit(1);
-	}
-}
-
-/* Two factors: one fits the arrivals into the time that there is, the other the durations to the load. */
-static void compress_time(void)
-{
-	double first = demo.jobs[0].arrival_s, last = demo.jobs[demo.jobs_count - 1].arrival_s;
-	double asked = 0, arrivals, durations;
-	uint32_t i;
-
-	for (i = 0; i < demo.jobs_count; i++) {
-		struct job *job = &demo.jobs[i];
-
-		job->duration_s = job->duration_s < LONGEST_S ? job->duration_s : LONGEST_S;
-		if (job->accelerators <= demo.seats / 2)
-			asked += job->duration_s * job->accelerators;
-	}
-	arrivals = demo.length_ms / (last - first);
-	durations = LOAD * demo.seats * demo.length_ms / asked;
-	printf("demo: %u jobs; an hour between arrivals takes %.0f ms, an hour of work %.0f ms\n",
-	       demo.jobs_count, 3600 * arrivals, 3600 * durations);
-	for (i = 0; i < demo.jobs_count; i++) {
-		struct job *job = &demo.jobs[i];
-
-		job->arrives_ms = demo.begin_ms + (job->arrival_s - first) * arrivals;
-		job->ends_ms = job->duration_s * durations;
-		if (job->ends_ms < SHORTEST_MS)
-			job->ends_ms = SHORTEST_MS;
-	}
-}
-
-static void read_guides(void)
-{
-	static struct morph_guide_info guides[512];
-	uint32_t first = 0, i;
-
-	demo.guide_type = calloc(demo.sim.info.guides + 512, sizeof(*demo.guide_type));
-	while (first < demo.sim.info.guides) {
-		struct morph_fabric_read args = {
-			.head.size = sizeof(args), .first = first, .entries = ARRAY(guides, 512),
-		};
-
-		if (ioctl(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, &args) || !args.entries.count) {
-			perror("reading guides");
-			exit(1);
-		}
-		for (i = 0; i < args.entries.count; i++)
-			demo.guide_type[first + i] = guides[i].type;
-		first += args.entries.count;
-	}
-}
-
-static void open_sim(void)
-{
-	snprintf(demo.sim.name, sizeof(demo.sim.name), "sim0");
-	demo.sim.fd = open_fabric(0);
-	if (demo.sim.fd < 0) {
-		perror("/dev/morph/fabric0");
-		exit(1);
-	}
-	sim_refresh(&demo.sim);
-	demo.planes = demo.sim.info.planes;
-	demo.seats = demo.sim.info.free;
-	if (demo.planes * demo.sim.info.accelerators > PORTS_MAX) {
-		fprintf(stderr, "the fabric has more than %u receivers\n", PORTS_MAX);
-		exit(1);
-	}
-	read_guides();
-}
-
-/* ----------------------------------------------------------------------- end */
-
-static bool all_over(const void *unused)
+bool all_over(const void *unused)
 {
 	(void)unused;
 	return !jobs_at(STAGE_AHEAD) && !jobs_at(STAGE_QUEUED) && !jobs_at(STAGE_STARTING) &&
 	       !jobs_at(STAGE_RUNNING) && !jobs_at(STAGE_ENDING);
-}
-
-static bool all_back(const void *unused)
-{
-	(void)unused;
-	sim_refresh(&demo.sim);
-	return demo.sim.info.free == demo.seats && !demo.sim.info.slices;
-}
-
-static void check_empty(void)
-{
-	uint32_t spares = demo.sim.info.accelerators - demo.seats;
-
-	if (!pump(all_over, NULL, 60000))
-		violation("not all jobs came to an end");
-	mend();
-	pump(all_back, NULL, PATIENCE_MS);
-	demo.final_free = demo.sim.info.free;
-	demo.final_spares = demo.sim.info.spares;
-	demo.final_slices = demo.sim.info.slices;
-	if (demo.final_free != demo.seats || demo.final_spares != spares || demo.final_slices)
-		violation("in the end %lld of %u accelerators are free, %lld of %u spares, %lld slices stand",
-			  demo.final_free, demo.seats, demo.final_spares, spares, demo.final_slices);
-	if (!sim_all_dark(&demo.sim))
-		violation("in the end some receiver still sees light");
-}
-
-static long long ledger_value(const char *key)
-{
-	char path[80], line[120];
-	long long value = -1;
-	size_t bytes = strlen(key);
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", demo.sim.number);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, bytes) && line[bytes] == ' ')
-			value = strtoll(line + bytes, NULL, 10);
-	if (file)
-		fclose(file);
-	return value;
-}
-
-static void check_ledger(void)
-{
-	static const char *const kinds[] = {
-		"guide lanes held", "transmit lanes held", "transmit lanes on", "receive lanes held",
-	};
-	long long value;
-	size_t i;
-
-	demo.ledger_pins = ledger_value("pins");
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		value = ledger_value(kinds[i]);
-		if (value)
-			violation("leaked: %s: %lld", kinds[i], value);
-		demo.ledger_held += value;
-	}
-	if (demo.ledger_pins)
-		violation("leaked: %lld pins of elements", demo.ledger_pins);
-}
-
-static void check_occupancy(void)
-{
-	long long span = (demo.measured_until_ms ? demo.measured_until_ms : now_ms()) -
-			 demo.measured_from_ms;
-	double share = demo.measured_from_ms && span ? demo.held_ms / span / demo.seats : 0;
-
-	if (share < 0.70 || share > 0.95)
-		violation("occupancy was %.0f %%, not 70 to 95", 100 * share);
 }
 
 /* The last ones are not waited for: those that still run then end early. */
@@ -647,17 +472,13 @@ int main(int argc, char **argv)
 	}
 	demo.notes = pipes[0];
 	demo.notes_write = pipes[1];
-	open_sim();
-	read_jobs(argv[1]);
+	setup_fabric();
+	setup_jobs(argv[1]);
 	demo.begin_ms = now_ms();
-	compress_time();
+	setup_time();
 	failures_plan();
 	replay();
-	if (failures_left())
-		violation("%u of %u planned failures found no victim", failures_left(), demo.planned);
-	check_empty();
-	check_ledger();
-	check_occupancy();
+	check_ending();
 	tell_progress(true);
 	snprintf(path, sizeof(path), "%s/demo.json", demo.results);
 	if (!tell_record(path)) {

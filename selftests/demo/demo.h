@@ -4,7 +4,10 @@
  *
  * conductor   keeps the queue, starts a process for each job, pumps their notes
  * tenant      the process of one job: slice, ring, checks of its own light, release
- * failures    the seeded plan, what is broken when, and how each failure ended
+ * failures    the seeded plan, what events say of each failure, and how it ended
+ * breakage    what can be broken, and what has to come of it
+ * setup       the fabric, the jobs, the compression of their time
+ * ending      what has to hold when all is over
  * light       reads the simulator's hardware, which believes nothing that the core says
  * tell        progress, and the record of the run as JSON
  */
@@ -18,21 +21,21 @@
 
 #include "fabric.h"
 
-#define JOBS_MAX	512u
-#define RANKS_MAX	64u
-#define PORTS_MAX	1024u
-#define FAILURES_MAX	96u
-#define FAILOVERS_MAX	256u
-#define VIOLATIONS_MAX	64u
-#define NO_JOB		0xffffffffu
+#define JOBS_MAX 512u
+#define RANKS_MAX 64u
+#define PORTS_MAX 1024u
+#define FAILURES_MAX 96u
+#define FAILOVERS_MAX 256u
+#define VIOLATIONS_MAX 64u
+#define NO_JOB 0xffffffffu
 
 /* ------------------------------------------------------------- between processes */
 
 /* A circuit, as its tenant knows it. */
 struct beam {
-	uint32_t circuit, state, tx, rx;	/* ports: accelerator * planes + plane */
+	uint32_t circuit, state, tx, rx; /* ports: accelerator * planes + plane */
 	uint64_t lanes;
-	uint32_t fibre, tile;			/* first guide of that class on its way, or MORPH_ANY */
+	uint32_t fibre, tile; /* first guide of that class on its way, or MORPH_ANY */
 };
 
 /*
@@ -46,25 +49,25 @@ struct view {
 	uint32_t accelerator[RANKS_MAX], spare[RANKS_MAX];
 	struct beam beam[RANKS_MAX];
 	uint32_t txn;
-	uint32_t checks;			/* of its own light, that came out right */
-	uint32_t reason;			/* enum morph_reason of a refusal */
+	uint32_t checks; /* of its own light, that came out right */
+	uint32_t reason; /* enum morph_reason of a refusal */
 	char detail[160];
 };
 
 enum order_verb {
-	ORDER_END,		/* release everything and exit */
-	ORDER_MOVE,		/* move the first circuit to other planes */
-	ORDER_PREPARE,		/* the same, prepared only */
-	ORDER_COMMIT,		/* commit what was prepared */
-	ORDER_LOOK,		/* read the slice anew: plans change without an event */
+	ORDER_END, /* release everything and exit */
+	ORDER_MOVE, /* move the first circuit to other planes */
+	ORDER_PREPARE, /* the same, prepared only */
+	ORDER_COMMIT, /* commit what was prepared */
+	ORDER_LOOK, /* read the slice anew: plans change without an event */
 };
 
 enum note_kind {
-	NOTE_READY,		/* slice and ring are there, the light is right */
-	NOTE_REFUSED,		/* value: errno; reason and detail in the view */
+	NOTE_READY, /* slice and ring are there, the light is right */
+	NOTE_REFUSED, /* value: errno; reason and detail in the view */
 	NOTE_EVENT,
-	NOTE_DONE,		/* an order was carried out; value: 0 or errno, extra: outcome */
-	NOTE_WRONG,		/* what the tenant saw must not be; detail says what */
+	NOTE_DONE, /* an order was carried out; value: 0 or errno, extra: outcome */
+	NOTE_WRONG, /* what the tenant saw must not be; detail says what */
 };
 
 /* Small enough that pipes pass it whole. */
@@ -77,7 +80,7 @@ struct note {
 /* ------------------------------------------------------------------ the conductor */
 
 enum stage {
-	STAGE_AHEAD,		/* has not arrived */
+	STAGE_AHEAD, /* has not arrived */
 	STAGE_QUEUED,
 	STAGE_STARTING,
 	STAGE_RUNNING,
@@ -85,24 +88,24 @@ enum stage {
 	STAGE_SERVED,
 	STAGE_REFUSED,
 	STAGE_KILLED,
-	STAGE_LOST,		/* exited unasked */
+	STAGE_LOST, /* exited unasked */
 };
 
 struct job {
-	double arrival_s, duration_s;		/* of the trace */
+	double arrival_s, duration_s; /* of the trace */
 	uint32_t accelerators;
 	bool drawn;
 	enum stage stage;
 	long long arrives_ms, ends_ms, queued_ms, started_ms;
 	pid_t pid;
-	int orders;				/* socket to the tenant */
+	int orders; /* socket to the tenant */
 	struct view *view;
-	bool held;				/* a failure is being tried on it: it may not end */
+	bool held; /* a failure is being tried on it: it may not end */
 	bool waited;
-	bool hurt;				/* its slice is being repaired, or degraded */
+	bool hurt; /* its slice is being repaired, or degraded */
 	bool was_hurt;
-	int done;				/* of the last order: -1 none yet, 0, errno */
-	uint32_t outcome;			/* of the last order */
+	int done; /* of the last order: -1 none yet, 0, errno */
+	uint32_t outcome; /* of the last order */
 	uint32_t refused_reason;
 	char refused_detail[160];
 };
@@ -112,14 +115,14 @@ struct failure {
 	const char *kind;
 	char target[64];
 	uint32_t job;
-	uint64_t injected_ns;			/* CLOCK_BOOTTIME */
-	uint64_t took_ns;			/* until verified and told, or until free and dark */
+	uint64_t injected_ns; /* CLOCK_BOOTTIME */
+	uint64_t took_ns; /* until verified and told, or until free and dark */
 	uint32_t replaced, moved, degraded, recovered, revoked;
-	uint32_t part, index;			/* the core's culprit */
+	uint32_t part, index; /* the core's culprit */
 	uint32_t old_accelerator, new_accelerator, bystanders;
 	uint64_t left_mbps;
-	bool accounted, survived, freed;	/* freed: an owner was killed */
-	char end[160];				/* how it ended, and why */
+	bool accounted, survived, freed; /* freed: an owner was killed */
+	char end[160]; /* how it ended, and why */
 };
 
 /* One repair, from its event. */
@@ -131,20 +134,20 @@ struct failover {
 
 struct demo {
 	struct sim sim;
-	uint32_t planes, seats;			/* seats: accelerators for tenants */
+	uint32_t planes, seats; /* seats: accelerators for tenants */
 	uint32_t *guide_type;
 	struct job jobs[JOBS_MAX];
 	uint32_t jobs_count;
-	int notes;				/* read end; the other is the tenants' */
+	int notes; /* read end; the other is the tenants' */
 	int notes_write;
 	const char *results;
 	uint64_t seed, chance;
 	long long begin_ms, length_ms;
-	bool gated;				/* nothing starts or ends by itself */
+	bool gated; /* nothing starts or ends by itself */
 
 	struct failure failures[FAILURES_MAX];
 	uint32_t failures_count, planned;
-	struct failure *now;			/* the one that is being tried */
+	struct failure *now; /* the one that is being tried */
 	struct failover failovers[FAILOVERS_MAX];
 	uint32_t failovers_count;
 
@@ -180,6 +183,19 @@ uint32_t seats_held(void);
 /* Stop starts and ends, wait until none is under way. */
 void gate(void);
 void ungate(void);
+
+bool all_over(const void *unused);
+
+/* A job lasts at least this long. */
+#define SHORTEST_MS 300
+
+/* setup.c */
+void setup_fabric(void);
+void setup_jobs(const char *path);
+void setup_time(void);
+
+/* ending.c */
+void check_ending(void);
 
 /* tenant.c */
 int tenant_main(uint32_t number, struct job *job, int orders);

@@ -19,6 +19,7 @@ DRAWN, DRAWN_SEED = 12, 1
 SHAPES = ((16, 8.9), (32, 4.6), (64, 14.0), (128, 16.0))
 
 HEADER = f"""\
+# SPDX-License-Identifier: LicenseRef-Alibaba-clusterdata
 # Jobs for the demo: seconds since the window's begin, seconds, accelerators, where from.
 # trace: a task of Alibaba's cluster-trace-gpu-v2023 (openb_pod_list_default.csv), described in "Beware of
 #   Fragmentation", USENIX ATC 2023: days {FIRST_DAY} to {LAST_DAY}, all tasks of two GPUs or more, and one of

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The plan of failures, made from the seed; its progress; and what events say about each failure. */
+/* The plan of failures, made from the seed; its progress; what events say of each failure. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "demo.h"
 
-#define RETRY_MS	300
-#define SNAPSHOT_EVERY	5u
+#define RETRY_MS 300
+#define SNAPSHOT_EVERY 5u
 
 struct entry {
 	uint32_t recipe;

@@ -6,7 +6,7 @@
 
 #include "demo.h"
 
-#define QUIET_TRIES	10
+#define QUIET_TRIES 10
 
 static void hardware_path(char *path, size_t bytes)
 {

@@ -3,6 +3,7 @@
 
 import collections
 import json
+import math
 import sys
 
 PHASES = ("detect", "plan", "program", "settle", "relock", "verify", "notify")
@@ -11,7 +12,7 @@ MODELLED = ("settle", "relock")
 
 def quantile(values, share):
     ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+    return ordered[math.ceil(share * len(ordered)) - 1]
 
 
 def us(nanoseconds):

@@ -4,11 +4,11 @@
 
 #include "demo.h"
 
-#define PROGRESS_MS	5000
+#define PROGRESS_MS 5000
 
 static const char *const outcome_names[] = {
-	"nothing was done", "committed", "rolled back", "broken", "prepared", "revoked",
-	"expired", "running", "unconfirmed",
+	"nothing was done", "committed", "rolled back", "broken",      "prepared",
+	"revoked",	    "expired",	 "running",	"unconfirmed",
 };
 
 static const char *const reason_names[] = {
@@ -41,14 +41,15 @@ static const char *const reason_names[] = {
 
 const char *outcome_name(uint32_t outcome)
 {
-	return outcome < sizeof(outcome_names) / sizeof(outcome_names[0]) ?
-	       outcome_names[outcome] : "unknown outcome";
+	return outcome < sizeof(outcome_names) / sizeof(outcome_names[0]) ? outcome_names[outcome] :
+									    "unknown outcome";
 }
 
 const char *reason_name(uint32_t reason)
 {
 	return reason < sizeof(reason_names) / sizeof(reason_names[0]) && reason_names[reason] ?
-	       reason_names[reason] : "unknown";
+		       reason_names[reason] :
+		       "unknown";
 }
 
 static uint32_t failures_ended(bool survived)
@@ -69,7 +70,9 @@ void tell_progress(bool last)
 	if (!last && now - said < PROGRESS_MS)
 		return;
 	said = now;
-	printf("%4lld s  %2u of %u accelerators held  jobs: %u served, %u running, %u queued, %u refused, %u killed  failures: %u survived, %u not\n",
+	printf("%4lld s  %2u of %u accelerators held  "
+	       "jobs: %u served, %u running, %u queued, %u refused, %u killed  "
+	       "failures: %u survived, %u not\n",
 	       (now - demo.begin_ms) / 1000, seats_held(), demo.seats, jobs_at(STAGE_SERVED),
 	       jobs_at(STAGE_RUNNING), jobs_at(STAGE_QUEUED), jobs_at(STAGE_REFUSED),
 	       jobs_at(STAGE_KILLED), failures_ended(true), failures_ended(false));
@@ -125,7 +128,10 @@ static void tell_jobs(FILE *file)
 		hurt += demo.jobs[i].stage == STAGE_SERVED && demo.jobs[i].was_hurt;
 		drawn += demo.jobs[i].drawn;
 	}
-	fprintf(file, " \"jobs\": {\"all\": %u, \"drawn\": %u, \"served\": %u, \"refused\": %u, \"killed\": %u, \"lost\": %u, \"waited\": %u, \"cut_short\": %u, \"served_though_hurt\": %u},\n",
+	fprintf(file,
+		" \"jobs\": {\"all\": %u, \"drawn\": %u, "
+		"\"served\": %u, \"refused\": %u, \"killed\": %u, \"lost\": %u, \"waited\": %u, "
+		"\"cut_short\": %u, \"served_though_hurt\": %u},\n",
 		demo.jobs_count, drawn, jobs_at(STAGE_SERVED), jobs_at(STAGE_REFUSED),
 		jobs_at(STAGE_KILLED), jobs_at(STAGE_LOST), demo.waited, demo.cut, hurt);
 	tell_refusals(file);
@@ -136,7 +142,9 @@ static void tell_occupancy(FILE *file)
 	long long until = demo.measured_until_ms ? demo.measured_until_ms : demo.sampled_ms;
 	long long span = until - demo.measured_from_ms;
 
-	fprintf(file, " \"occupancy\": {\"accelerators\": %u, \"mean\": %.4f, \"least\": %.4f, \"most\": %.4f, \"measured_s\": %.1f},\n",
+	fprintf(file,
+		" \"occupancy\": {\"accelerators\": %u, \"mean\": %.4f, "
+		"\"least\": %.4f, \"most\": %.4f, \"measured_s\": %.1f},\n",
 		demo.seats, span > 0 ? demo.held_ms / span / demo.seats : 0.0,
 		(double)demo.held_least / demo.seats, (double)demo.held_most / demo.seats,
 		span / 1000.0);
@@ -154,12 +162,14 @@ static void tell_failures(FILE *file)
 		member(file, "kind", failure->kind);
 		fprintf(file, ", ");
 		member(file, "target", failure->target);
-		fprintf(file, ", \"job\": %lld, \"took_ns\": %llu, \"accounted\": %s, \"survived\": %s, \"owner_killed\": %s, \"others_moved\": %u, \"whole_again\": %s, \"left_mbps\": %llu, ",
+		fprintf(file,
+			", \"job\": %lld, \"took_ns\": %llu, "
+			"\"accounted\": %s, \"survived\": %s, \"owner_killed\": %s, "
+			"\"others_moved\": %u, \"whole_again\": %s, \"left_mbps\": %llu, ",
 			failure->job == NO_JOB ? -1LL : (long long)failure->job,
-			(unsigned long long)failure->took_ns,
-			failure->accounted ? "true" : "false",
-			failure->survived ? "true" : "false",
-			failure->freed ? "true" : "false", failure->bystanders,
+			(unsigned long long)failure->took_ns, failure->accounted ? "true" : "false",
+			failure->survived ? "true" : "false", failure->freed ? "true" : "false",
+			failure->bystanders,
 			failure->survived || failure->recovered ? "true" : "false",
 			(unsigned long long)failure->left_mbps);
 		member(file, "end", failure->end);
@@ -176,7 +186,8 @@ static void tell_failovers(FILE *file)
 	for (i = 0; i < demo.failovers_count; i++) {
 		const struct failover *failover = &demo.failovers[i];
 
-		fprintf(file, "%s\n  {\"job\": %u, \"failure\": %lld, \"type\": \"%s\", \"phase_ns\": [",
+		fprintf(file,
+			"%s\n  {\"job\": %u, \"failure\": %lld, \"type\": \"%s\", \"phase_ns\": [",
 			i ? "," : "", failover->job,
 			failover->failure == NO_JOB ? -1LL : (long long)failover->failure,
 			failover->type == MORPH_EVENT_REPLACED ? "replaced" : "moved");
@@ -195,11 +206,15 @@ static void tell_rest(FILE *file)
 {
 	uint32_t i;
 
-	fprintf(file, " \"light\": {\"tenant_checks\": %u, \"fabric_checks\": %u, \"not_quiet\": %u, \"snapshots\": %u},\n",
+	fprintf(file,
+		" \"light\": {\"tenant_checks\": %u, "
+		"\"fabric_checks\": %u, \"not_quiet\": %u, \"snapshots\": %u},\n",
 		demo.tenant_checks, demo.light_checks, demo.quiet_skipped, demo.snapshots);
 	fprintf(file, " \"pictures\": %s,\n",
 		demo.pictures_before && demo.pictures_after ? "true" : "false");
-	fprintf(file, " \"after\": {\"free\": %lld, \"spares\": %lld, \"slices\": %lld, \"lanes_held\": %lld, \"pins\": %lld, \"guides_tested\": %u},\n",
+	fprintf(file,
+		" \"after\": {\"free\": %lld, \"spares\": %lld, "
+		"\"slices\": %lld, \"lanes_held\": %lld, \"pins\": %lld, \"guides_tested\": %u},\n",
 		demo.final_free, demo.final_spares, demo.final_slices, demo.ledger_held,
 		demo.ledger_pins, demo.mended_guides);
 	fprintf(file, " \"violations\": [");

@@ -12,10 +12,10 @@
 
 #include "demo.h"
 
-#define CHECK_TRIES	10
-#define LEASE_NS	20000000000ULL
-#define GUIDE_TILE	1u	/* classes of guides in profiles */
-#define GUIDE_FIBRE	2u
+#define CHECK_TRIES 10
+#define LEASE_NS 20000000000ULL
+#define GUIDE_TILE 1u /* classes of guides in profiles */
+#define GUIDE_FIBRE 2u
 
 struct tenant {
 	uint32_t number, planes;
@@ -27,7 +27,10 @@ static void tell(const struct tenant *tenant, enum note_kind kind, uint32_t valu
 		 const struct morph_event *event, const char *detail)
 {
 	struct note note = {
-		.job = tenant->number, .kind = kind, .value = value, .extra = extra,
+		.job = tenant->number,
+		.kind = kind,
+		.value = value,
+		.extra = extra,
 	};
 
 	if (event)
@@ -44,7 +47,8 @@ static void read_path(const struct tenant *tenant, struct beam *beam)
 {
 	uint32_t guides[512], i;
 	struct morph_circuit_path path = {
-		.head.size = sizeof(path), .circuit = beam->circuit,
+		.head.size = sizeof(path),
+		.circuit = beam->circuit,
 		.guides = ARRAY(guides, 512),
 	};
 
@@ -89,10 +93,10 @@ static int refresh(const struct tenant *tenant)
 
 		beam->circuit = circuit->circuit;
 		beam->state = circuit->state;
-		beam->tx = ranks[circuit->src_rank].accelerator * tenant->planes +
-			   circuit->src_plane;
-		beam->rx = ranks[circuit->dst_rank].accelerator * tenant->planes +
-			   circuit->dst_plane;
+		beam->tx =
+			ranks[circuit->src_rank].accelerator * tenant->planes + circuit->src_plane;
+		beam->rx =
+			ranks[circuit->dst_rank].accelerator * tenant->planes + circuit->dst_plane;
 		beam->lanes = circuit->lanes;
 		read_path(tenant, beam);
 	}
@@ -162,7 +166,7 @@ static int get_ring(struct tenant *tenant, uint32_t count)
 	int error;
 
 	if (count < 2)
-		return 0;		/* nobody to send light to */
+		return 0; /* nobody to send light to */
 	do {
 		for (i = 0; i < count; i++)
 			changes[i] = change_add(i, (i + 1) % count);
@@ -181,8 +185,10 @@ static void move_circuit(struct tenant *tenant, uint32_t flags)
 {
 	struct morph_txn_run args = { .generation = GENERATION_ANY, .lease_ns = LEASE_NS };
 	struct morph_change change = {
-		.op = MORPH_CHANGE_MOVE, .src_plane = MORPH_PLANE_ANY,
-		.dst_plane = MORPH_PLANE_ANY, .lanes_count = 1,
+		.op = MORPH_CHANGE_MOVE,
+		.src_plane = MORPH_PLANE_ANY,
+		.dst_plane = MORPH_PLANE_ANY,
+		.lanes_count = 1,
 	};
 	int error;
 
@@ -254,7 +260,10 @@ static bool obey(struct tenant *tenant)
 int tenant_main(uint32_t number, struct job *job, int orders)
 {
 	struct tenant tenant = {
-		.number = number, .planes = demo.planes, .view = job->view, .orders = orders,
+		.number = number,
+		.planes = demo.planes,
+		.view = job->view,
+		.orders = orders,
 	};
 	int fabric = open_fabric(demo.sim.number);
 	struct pollfd files[2];

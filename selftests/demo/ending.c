@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* After the demo: everything has come back, nothing has leaked, and the rack was busy. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "demo.h"
+
+static bool all_back(const void *unused)
+{
+	(void)unused;
+	sim_refresh(&demo.sim);
+	return demo.sim.info.free == demo.seats && !demo.sim.info.slices;
+}
+
+static void check_fabric(void)
+{
+	uint32_t spares = demo.sim.info.accelerators - demo.seats;
+
+	if (!pump(all_over, NULL, 60000))
+		violation("not all jobs came to an end");
+	mend();
+	pump(all_back, NULL, PATIENCE_MS);
+	demo.final_free = demo.sim.info.free;
+	demo.final_spares = demo.sim.info.spares;
+	demo.final_slices = demo.sim.info.slices;
+	if (demo.final_free != demo.seats || demo.final_spares != spares || demo.final_slices)
+		violation(
+			"in the end %lld of %u accelerators are free, %lld of %u spares, %lld slices stand",
+			demo.final_free, demo.seats, demo.final_spares, spares, demo.final_slices);
+	if (!sim_all_dark(&demo.sim))
+		violation("in the end some receiver still sees light");
+}
+
+static long long ledger_value(const char *key)
+{
+	char path[80], line[120];
+	long long value = -1;
+	size_t bytes = strlen(key);
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", demo.sim.number);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, key, bytes) && line[bytes] == ' ')
+			value = strtoll(line + bytes, NULL, 10);
+	if (file)
+		fclose(file);
+	return value;
+}
+
+static void check_ledger(void)
+{
+	static const char *const kinds[] = {
+		"guide lanes held",
+		"transmit lanes held",
+		"transmit lanes on",
+		"receive lanes held",
+	};
+	long long value;
+	size_t i;
+
+	demo.ledger_pins = ledger_value("pins");
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		value = ledger_value(kinds[i]);
+		if (value)
+			violation("leaked: %s: %lld", kinds[i], value);
+		demo.ledger_held += value;
+	}
+	if (demo.ledger_pins)
+		violation("leaked: %lld pins of elements", demo.ledger_pins);
+}
+
+static void check_occupancy(void)
+{
+	long long span = (demo.measured_until_ms ? demo.measured_until_ms : now_ms()) -
+			 demo.measured_from_ms;
+	double share = demo.measured_from_ms && span ? demo.held_ms / span / demo.seats : 0;
+
+	if (share < 0.70 || share > 0.95)
+		violation("occupancy was %.0f %%, not 70 to 95", 100 * share);
+}
+
+void check_ending(void)
+{
+	if (failures_left())
+		violation("%u of %u planned failures found no victim", failures_left(),
+			  demo.planned);
+	check_fabric();
+	check_ledger();
+	check_occupancy();
+}

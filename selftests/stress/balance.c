@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The books of the core against the state of the hardware. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+static char wrong[200];
+
+long long core_number(const struct sim *sim, const char *file, const char *key)
+{
+	char path[80], line[160];
+	long long value = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/%s", sim->number, file);
+	stream = fopen(path, "r");
+	while (stream && value < 0 && fgets(line, sizeof(line), stream))
+		if (!strncmp(line, key, strlen(key)))
+			sscanf(line + strlen(key), " %lld", &value);
+	if (stream)
+		fclose(stream);
+	return value;
+}
+
+static long long ledger(const struct sim *sim, const char *key)
+{
+	return core_number(sim, "ledger", key);
+}
+
+/* Operations that the core waits for now. */
+static bool at_work(const struct sim *sim)
+{
+	char path[80], line[160];
+	bool found = false;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/operations", sim->number);
+	stream = fopen(path, "r");
+	while (stream && fgets(line, sizeof(line), stream))
+		found |= !strncmp(line, "cookie ", 7);
+	if (stream)
+		fclose(stream);
+	return found;
+}
+
+/* Every line of the hardware's state through a function; its sum. */
+static long long hardware(const struct sim *sim,
+			  long long (*look)(const struct sim *sim, const char *line))
+{
+	char path[160], line[1024];
+	long long sum = 0;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph_sim/%s/hardware", sim->name);
+	stream = fopen(path, "r");
+	while (stream && fgets(line, sizeof(line), stream))
+		sum += look(sim, line);
+	if (stream)
+		fclose(stream);
+	return sum;
+}
+
+static long long lasers_on(const struct sim *sim, const char *line)
+{
+	unsigned long long on;
+	unsigned int port;
+
+	(void)sim;
+	return sscanf(line, "laser %u on 0x%llx", &port, &on) == 2 ? __builtin_popcountll(on) : 0;
+}
+
+static unsigned int compared;
+
+/* An element whose state is not the one that the core believes in. */
+static long long element_differs(const struct sim *sim, const char *line)
+{
+	struct morph_element_info element = {};
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.entries = ARRAY(&element, 1),
+	};
+	unsigned int state;
+
+	if (sscanf(line, "element %u state %u", &args.first, &state) != 2 ||
+	    ioctl(sim->fd, MORPH_FABRIC_READ_ELEMENTS, &args))
+		return 0;
+	compared++;
+	return element.health == MORPH_HEALTH_OK && element.state != state;
+}
+
+static const char *disagree(const struct sim *sim)
+{
+	long long believed = ledger(sim, "transmit lanes on"), on = hardware(sim, lasers_on);
+	long long elements;
+
+	compared = 0;
+	elements = hardware(sim, element_differs);
+	if (compared != sim->info.elements)
+		snprintf(wrong, sizeof(wrong), "only %u of %u elements could be read", compared,
+			 sim->info.elements);
+	else if (believed != on)
+		snprintf(wrong, sizeof(wrong), "lanes on: %lld by the core, %lld by the hardware",
+			 believed, on);
+	else if (elements)
+		snprintf(wrong, sizeof(wrong), "%lld elements are not in the core's state", elements);
+	else
+		return NULL;
+	return wrong;
+}
+
+const char *balance_held(const struct sim *sim)
+{
+	const char *what = "the core has never come to rest";
+	long long until = now_ms() + 2 * PATIENCE_MS;
+	unsigned int calm = 0;
+
+	/* Repairs and patrols may still be at work between two looks. */
+	while (now_ms() < until) {
+		usleep(50000);
+		if (at_work(sim)) {
+			calm = 0;
+			continue;
+		}
+		if (++calm < 3)
+			continue;
+		what = disagree(sim);
+		if (!what)
+			return NULL;
+	}
+	return what;
+}
+
+/* What is still held, or NULL. */
+static const char *leftover(const struct sim *sim)
+{
+	static const char *const keys[] = {
+		"elements pinned", "guide lanes held", "transmit lanes held",
+		"transmit lanes on", "receive lanes held",
+	};
+	unsigned int i;
+	long long value;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		value = ledger(sim, keys[i]);
+		if (!value)
+			continue;
+		snprintf(wrong, sizeof(wrong), "%s: %lld", keys[i], value);
+		return wrong;
+	}
+	return sim_all_dark(sim) ? NULL : "a receiver sees light";
+}
+
+const char *balance_empty(const struct sim *sim)
+{
+	long long until = now_ms() + 3 * PATIENCE_MS;
+	const char *what = NULL;
+	struct sim now = *sim;
+
+	while (now_ms() < until) {
+		sim_refresh(&now);
+		if (now.info.slices) {
+			snprintf(wrong, sizeof(wrong), "%u slices are left", now.info.slices);
+			what = wrong;
+		} else {
+			what = leftover(sim);
+		}
+		if (!what)
+			what = disagree(sim);
+		if (!what)
+			return NULL;
+		usleep(100000);
+	}
+	return what;
+}

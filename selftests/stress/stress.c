@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * stress [seed [seconds]]: tenants come, change and die on one fabric after another
+ * while its hardware fails at random and its provider is pulled from under them. Now and
+ * then all hold still, and the books of the core must agree with the hardware; in the
+ * end all has to be dark, free and given back.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define TENANTS 6
+
+struct scene {
+	struct sim sim;
+	uint64_t seed;
+	pid_t tenants[TENANTS];
+	unsigned int born, killed, faults, pulls;
+};
+
+static unsigned int tests;
+
+static void result(const char *profile, const char *name, const char *what)
+{
+	printf("%sok %u %s: %s\n", what ? "not " : "", ++tests, profile, name);
+	if (what)
+		printf("# %s\n", what);
+	fflush(stdout);
+}
+
+static void bear(struct scene *scene, unsigned int index)
+{
+	uint64_t seed = (uint64_t)pick(&scene->seed, 1u << 30) << 20 | index;
+
+	scene->born++;
+	scene->tenants[index] = fork();
+	if (!scene->tenants[index])
+		tenant(scene->sim.number, seed);
+}
+
+static void bury(struct scene *scene, unsigned int index)
+{
+	kill(scene->tenants[index], SIGKILL);
+	waitpid(scene->tenants[index], NULL, 0);
+	scene->killed++;
+}
+
+/* One fault of any kind but the loss of the provider, which is sim_pull()'s. */
+static void fault(struct scene *scene)
+{
+	const struct morph_fabric_info *info = &scene->sim.info;
+	uint64_t *seed = &scene->seed;
+	unsigned int chip = pick(seed, info->accelerators), plane = pick(seed, info->planes);
+	unsigned int element = pick(seed, info->elements), guide = pick(seed, info->guides);
+	int ret = -1;
+
+	switch (pick(seed, 10)) {
+	case 0:
+		ret = sim_control(&scene->sim, "fault", "accelerator_dead %u", chip);
+		break;
+	case 1:
+		ret = sim_control(&scene->sim, "fault", "accelerator_flapping %u period=2000000",
+				  chip);
+		break;
+	case 2:
+		ret = sim_control(&scene->sim, "fault", "laser_dead %u.%u", chip, plane);
+		break;
+	case 3:
+		ret = sim_control(&scene->sim, "fault", "laser_weak %u.%u", chip, plane);
+		break;
+	case 4:
+		ret = sim_control(&scene->sim, "fault", "element_stuck %u", element);
+		break;
+	case 5:
+		ret = sim_control(&scene->sim, "flip", "%u %u", element, pick(seed, 2));
+		break;
+	case 6:
+		ret = sim_control(&scene->sim, "fault", "guide_lossy %u mdb=30000", guide);
+		break;
+	case 7:
+		ret = sim_control(&scene->sim, "fault", "receiver_deaf %u.%u", chip, plane);
+		break;
+	case 8:
+		ret = sim_control(&scene->sim, "fault", "programming_error - after=%u",
+				  pick(seed, 8));
+		break;
+	case 9:
+		ret = sim_control(&scene->sim, "fault", "programming_timeout - after=%u late=%u",
+				  pick(seed, 8), 30000000 * pick(seed, 2));
+		break;
+	}
+	scene->faults += !ret;
+}
+
+static void signal_all(struct scene *scene, int number)
+{
+	unsigned int i;
+
+	for (i = 0; i < TENANTS; i++)
+		kill(scene->tenants[i], number);
+}
+
+/* The provider goes with everything under way, and comes back as another fabric. */
+static void pull(struct scene *scene)
+{
+	unsigned int i;
+	int old = scene->sim.fd;
+
+	sim_pull(&scene->sim);
+	for (i = 0; i < TENANTS; i++)
+		waitpid(scene->tenants[i], NULL, 0);
+	close(old);
+	sim_replug(&scene->sim);
+	scene->pulls++;
+	for (i = 0; i < TENANTS; i++)
+		bear(scene, i);
+}
+
+static void run(struct scene *scene, long long until)
+{
+	unsigned int index;
+
+	while (now_ms() < until) {
+		usleep(20000);
+		index = pick(&scene->seed, 40);
+		if (index < TENANTS) {
+			bury(scene, index);
+			bear(scene, index);
+		} else if (index == 39) {
+			pull(scene);
+		} else if (index > 33) {
+			sim_control(&scene->sim, "clear", "all");
+		} else if (index > 20) {
+			fault(scene);
+		}
+	}
+}
+
+static void stress(const char *profile, uint64_t seed, long long seconds)
+{
+	struct scene scene = { .seed = seed };
+	const char *what;
+	unsigned int i;
+
+	sim_start(&scene.sim, profile, "settle_ns=20000 relock_ns=10000 write_ns=5000");
+	for (i = 0; i < TENANTS; i++)
+		bear(&scene, i);
+	run(&scene, now_ms() + 500 * seconds);
+	sim_control(&scene.sim, "clear", "all");
+	signal_all(&scene, SIGSTOP);
+	result(profile, "core and hardware agree while tenants hold still",
+	       balance_held(&scene.sim));
+	signal_all(&scene, SIGCONT);
+	run(&scene, now_ms() + 500 * seconds);
+	for (i = 0; i < TENANTS; i++)
+		bury(&scene, i);
+	sim_control(&scene.sim, "clear", "all");
+	what = balance_empty(&scene.sim);
+	result(profile, "everything is dark, free and given back", what);
+	printf("# %u tenants, %u killed, %u faults, provider pulled %u times; %lld committed, %lld failovers\n",
+	       scene.born, scene.killed, scene.faults, scene.pulls,
+	       core_number(&scene.sim, "stats", "committed"), core_number(&scene.sim, "stats", "failovers "));
+	sim_stop(&scene.sim);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const profiles[] = { "server8", "server16", "smartlight72", "rack64" };
+	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	long long seconds = argc > 2 ? atoll(argv[2]) : 6;
+	unsigned int i;
+
+	printf("KTAP version 1\n1..%zu\n# seed %llu, %lld seconds each\n",
+	       2 * sizeof(profiles) / sizeof(*profiles), (unsigned long long)seed, seconds);
+	fflush(stdout);
+	for (i = 0; i < sizeof(profiles) / sizeof(*profiles); i++)
+		stress(profiles[i], seed + i, seconds);
+	return 0;
+}
