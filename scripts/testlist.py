@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
+DEBUG_SLOWNESS = 5
+
 
 @dataclass
 class Test:
@@ -23,6 +25,10 @@ class Test:
     @property
     def program(self):
         return os.path.join(TOP, self.path)
+
+    def seconds(self, kernel):
+        """How long it may take: the debug kernel's checks have their price."""
+        return self.timeout * (DEBUG_SLOWNESS if kernel == "debug" else 1)
 
     def runs_on(self, kernel):
         return not self.kernels or kernel in self.kernels

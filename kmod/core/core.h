@@ -226,6 +226,7 @@ struct morph_fabric {
 
 	struct work_struct signal_work;	/* signals to faults: health.c */
 	struct delayed_work plan_work;	/* stale plans: plan.c */
+	atomic_t urgent;		/* slices under repair or release: planning stands back */
 	struct delayed_work patrol_work; /* idle accelerators: health.c */
 	struct dentry *debugfs;
 
@@ -577,8 +578,11 @@ struct morph_txn {
 	struct work_struct lease_work;
 	struct work_struct run_work;	/* for netlink's queued ones */
 	u32 rank, spare;		/* for a replacement: rank concerned, spare to take */
+	/* What a repair adds to the publish, in the same hold of fabric->lock. Or NULL. */
+	void (*on_publish)(struct morph_txn *txn, void *context);
+	void *context;
 
-	/* memory for programming, allocated when staged: one block, which begins at reads */
+	/* memory for programming, got when staged: one block, which begins at reads */
 	u32 settings_room, reads_room;
 	struct morph_receiver_reading *reads;
 	struct morph_laser_setting *lasers;

@@ -84,7 +84,8 @@ static int exec_program(struct exec *exec)
 	ret = exec_set_elements(exec->fabric, &txn->times, txn->settings, exec->early);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
-	ret = exec_set_lasers(exec, BREAK_OLD);
+	if (exec->broken)
+		ret = exec_set_lasers(exec, BREAK_OLD);
 	if (ret < 0)
 		return refuse_device(exec, ret, "switch lasers off");
 	ret = exec_set_elements(exec->fabric, &txn->times, txn->settings + exec->early, exec->late);
@@ -221,6 +222,8 @@ static void publish(struct exec *exec)
 	fabric->seq++;
 	txn->seq = fabric->seq;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
+	if (txn->on_publish)
+		txn->on_publish(txn, txn->context);
 	morph_plan_touch_slice(txn->slice);
 	if (!sound)
 		morph_repair_kick(txn->slice, 0);
@@ -266,16 +269,15 @@ static void drop_old(struct morph_txn *txn)
 
 static void exec_begin(struct exec *exec, struct morph_txn *txn)
 {
-	bool broken = false;
 	u32 i;
 
 	*exec = (struct exec){ .txn = txn, .fabric = txn->fabric };
 	exec->phase_began = ktime_get_ns();
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	for (i = 0; i < txn->count; i++)
-		broken |= txn->items[i].broken_first;
+		exec->broken |= txn->items[i].broken_first;
 	exec->early = exec_collect_new(exec, false, 0);
-	if (broken)
+	if (exec->broken)
 		exec->late = exec_collect_new(exec, true, exec->early);
 	exec_collect_neighbours(exec);
 	for (i = 0; i < txn->count; i++) {

@@ -12,6 +12,7 @@ struct exec {
 	u64 phase_began;	/* ktime_get_ns() */
 	u32 early, late;	/* settings in txn->settings: first the early, then the late */
 	u32 neighbours;		/* readings in txn->reads past those of the items */
+	bool broken;		/* some old circuit must yield first */
 	bool told;		/* every element was told its state, without an error */
 	bool relight_all;	/* revert of a commit: every old circuit has to come back */
 	struct morph_culprit culprit;

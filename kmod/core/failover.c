@@ -294,12 +294,13 @@ void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
 	morph_event_queue(slice, &event);
 }
 
-/* The spares have taken their places. fabric->lock held. */
-static void failover_publish(struct failover *failover)
+/* The spares take their places, in the moment in which their light is published. */
+static void failover_publish(struct morph_txn *txn, void *context)
 {
+	struct failover *failover = context;
 	struct morph_slice *slice = failover->slice;
 	struct morph_fabric *fabric = slice->fabric;
-	struct morph_times *times = &failover->txn->times;
+	struct morph_times *times = &txn->times;
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
 	u64 begin = ktime_get_ns();
 	struct morph_event event;
@@ -328,7 +329,7 @@ static void failover_publish(struct failover *failover)
 		morph_stat(fabric, MORPH_STAT_FAILOVERS);
 		morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
 		event.rank = failover->ranks[i];
-		event.dark_ns = morph_txn_longest_dark(failover->txn);
+		event.dark_ns = morph_txn_longest_dark(txn);
 		fill_event_chips(fabric, &event, old, entry->accelerator);
 		times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - begin;
 		event.times = *times;
@@ -345,7 +346,6 @@ static void failover_publish(struct failover *failover)
 		}
 	}
 	fabric->last_failover = *times;
-	morph_plan_touch_slice(slice);
 }
 
 /* ------------------------------------------------------------------ failover */
@@ -378,10 +378,11 @@ int morph_failover_run(struct morph_slice *slice)
 	ret = failover_stage(&failover);
 	if (!ret) {
 		failover.txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+		failover.txn->on_publish = failover_publish;
+		failover.txn->context = &failover;
 		ret = morph_exec_commit(failover.txn, false);
 	}
 	if (!ret) {
-		failover_publish(&failover);
 		for (i = 0; i < failover.count; i++)
 			if (failover.spares[i] == MORPH_ANY)
 				ret = -ENOSPC;

@@ -289,7 +289,9 @@ static void plan_renew(struct morph_plan *plan)
 
 /*
  * Make stale plans anew, one at a time, so that nobody waits for the mutex longer
- * than one plan takes. A slice that is being changed is left alone until it is at rest.
+ * than one plan takes, and none while a slice is repaired or released: then the mutex
+ * is wanted by those who have no time. A slice that is being changed is left alone
+ * until it is at rest.
  */
 void morph_plan_work(struct work_struct *work)
 {
@@ -299,6 +301,10 @@ void morph_plan_work(struct work_struct *work)
 	bool more;
 
 	do {
+		if (atomic_read(&fabric->urgent)) {
+			queue_delayed_work(morph_wq, &fabric->plan_work, PLAN_DELAY);
+			return;
+		}
 		mutex_lock(&fabric->lock);
 		plan = list_first_entry_or_null(&fabric->stale_plans, struct morph_plan,
 						stale_node);

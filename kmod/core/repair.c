@@ -62,6 +62,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* the work's */
 		slice->repairing = true;
+		atomic_inc(&slice->fabric->urgent);
 		slice->state = MORPH_SLICE_REPAIRING;
 	}
 	queue_work(morph_wq, &slice->repair_work);
@@ -169,12 +170,17 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 	return circuit->dark || !morph_route_sound(slice->fabric, circuit->route);
 }
 
-static void tell_moved(struct morph_slice *slice, struct morph_txn *txn, u32 circuit)
+/* A circuit has been led round: told in the moment in which its light is published. */
+static void reroute_publish(struct morph_txn *txn, void *context)
 {
+	const struct morph_circuit *circuit = context;
+	struct morph_slice *slice = circuit->slice;
 	struct morph_event event;
 
+	slice->generation++;
+	txn->times.phase_ns[MORPH_PHASE_DETECT] = slice->fault_noticed_ns - slice->fault_since_ns;
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_MOVED);
-	event.circuit = circuit;
+	event.circuit = circuit->id;
 	event.part = slice->culprit.part;
 	event.index = slice->culprit.index;
 	event.dark_ns = morph_txn_longest_dark(txn);
@@ -187,7 +193,6 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	struct morph_change change = {};
 	struct morph_txn *txn;
 	u64 begin = ktime_get_ns();
-	u32 id = circuit->id;
 	int ret;
 
 	txn = morph_txn_alloc(slice, &change, NULL, 1, 0, GFP_KERNEL);
@@ -198,15 +203,12 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	ret = morph_repair_stage(txn);
 	if (!ret) {
 		txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
-		txn->times.phase_ns[MORPH_PHASE_DETECT] =
-			slice->fault_noticed_ns - slice->fault_since_ns;
+		txn->on_publish = reroute_publish;
+		txn->context = circuit;
 		ret = morph_exec_commit(txn, false);
 	}
-	if (!ret) {
+	if (!ret)
 		morph_stat(slice->fabric, MORPH_STAT_REROUTES);
-		slice->generation++;
-		tell_moved(slice, txn, id);
-	}
 	morph_repair_free_txn(txn);
 	return ret;
 }
@@ -302,6 +304,7 @@ static void repair_end(struct morph_slice *slice)
 	drop_wishes(slice);
 	whole = is_whole(slice);
 	slice->repairing = false;
+	atomic_dec(&fabric->urgent);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	slice->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;

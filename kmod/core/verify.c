@@ -141,11 +141,15 @@ static void add_neighbour(struct exec *exec, u32 rx)
 	};
 }
 
-/* Follow light that leaves an element at a port, to the receiver if there is one. */
+/*
+ * Follow light that leaves an element at a port, to the receiver if there is one. What
+ * leads to the receiver of a circuit by joined ports is the circuit's own path, which is
+ * pinned: behind an element that nobody pins there is no light in use.
+ */
 static void follow(struct exec *exec, u32 element, u32 port)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
-	const u8 *state = exec->fabric->ledger->element_state;
+	const struct optics_state *ledger = exec->fabric->ledger;
 	u32 steps;
 
 	for (steps = 0; steps < OPTICS_MAX_HOPS; steps++) {
@@ -158,9 +162,10 @@ static void follow(struct exec *exec, u32 element, u32 port)
 		end = &graph->guides[code >> 1].end[!(code & 1)];
 		if (end->type == MORPH_END_RX)
 			add_neighbour(exec, end->index * graph->params.planes + end->port);
-		if (end->type != MORPH_END_ELEMENT)
+		if (end->type != MORPH_END_ELEMENT || !ledger->element_pins[end->index])
 			return;
-		next = optics_joined(graph, end->index, state[end->index], end->port);
+		next = optics_joined(graph, end->index, ledger->element_state[end->index],
+				     end->port);
 		if (next == MORPH_PORT_NONE)
 			return;
 		element = end->index;
