@@ -251,7 +251,6 @@ static int prepare(struct morph_txn *txn)
 		if (ret)
 			goto err_uncharge;
 	}
-	fill_results(txn);
 	list_add_tail(&txn->node, &txn->slice->txns);
 	txn->outcome = MORPH_OUTCOME_PREPARED;
 	morph_lease_start(txn, txn->lease_ns);
@@ -265,7 +264,36 @@ err_unstage:
 	return ret;
 }
 
-/* Stage and go as far as the flags say. The slice has been entered; fabric->lock held. */
+/* A transaction fails as one: no change of it may look as if it had been made. */
+static void fail_changes(struct morph_txn *txn, int error)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (!txn->items[i].change.status)
+			txn->items[i].change.status = txn->count == 1 ? error : -ECANCELED;
+}
+
+/* Go as far as the flags say. Staged; the slice has been entered, fabric->lock held. */
+static int run_staged(struct morph_txn *txn)
+{
+	int ret;
+
+	fill_results(txn);
+	txn->outcome = MORPH_OUTCOME_NONE;
+	if (txn->flags & MORPH_TXN_DRY_RUN) {
+		morph_txn_unstage(txn);
+		return 0;
+	}
+	if (txn->flags & MORPH_TXN_PREPARE)
+		return prepare(txn);
+	ret = morph_exec_commit(txn, false);
+	if (txn->outcome == MORPH_OUTCOME_COMMITTED)
+		remember(txn);
+	return ret;
+}
+
+/* The slice has been entered; fabric->lock held. */
 static int run_entered(struct morph_txn *txn)
 {
 	u64 begin = ktime_get_ns();
@@ -273,27 +301,14 @@ static int run_entered(struct morph_txn *txn)
 
 	ret = morph_txn_stage(txn);
 	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
-	if (ret) {
-		morph_txn_end(txn, MORPH_OUTCOME_NONE, ret);
-		return ret;
-	}
-	if (txn->flags & MORPH_TXN_DRY_RUN) {
-		fill_results(txn);
-		morph_txn_unstage(txn);
-		morph_txn_end(txn, MORPH_OUTCOME_NONE, 0);
-		return 0;
-	}
-	if (txn->flags & MORPH_TXN_PREPARE) {
-		ret = prepare(txn);
-		if (ret)
-			morph_txn_end(txn, MORPH_OUTCOME_NONE, ret);
-		return ret;
-	}
-	fill_results(txn);
-	ret = morph_exec_commit(txn, false);
-	if (txn->outcome == MORPH_OUTCOME_COMMITTED)
-		remember(txn);
-	morph_txn_end(txn, txn->outcome, ret);
+	if (ret)
+		txn->outcome = MORPH_OUTCOME_NONE;
+	else
+		ret = run_staged(txn);
+	if (ret)
+		fail_changes(txn, ret);
+	if (txn->outcome != MORPH_OUTCOME_PREPARED)
+		morph_txn_end(txn, txn->outcome, ret);
 	return ret;
 }
 

@@ -141,73 +141,74 @@ static void add_neighbour(struct exec *exec, u32 rx)
 	};
 }
 
+/* The end at which light comes out that enters a guide at the coded end. */
+static const struct optics_end *far_end(const struct optics_graph *graph, u32 code)
+{
+	return &graph->guides[code >> 1].end[!(code & 1)];
+}
+
 /*
- * Follow light that leaves an element at a port, to the receiver if there is one. What
- * leads to the receiver of a circuit by joined ports is the circuit's own path, which is
- * pinned: behind an element that nobody pins there is no light in use.
+ * Follow light through a guide, to the receiver if there is one. What leads to the
+ * receiver of a circuit by joined ports is the circuit's own path, which is pinned:
+ * behind an element that nobody pins there is no light in use.
  */
-static void follow(struct exec *exec, u32 element, u32 port)
+static void follow(struct exec *exec, u32 code)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	const struct optics_state *ledger = exec->fabric->ledger;
 	u32 steps;
 
-	for (steps = 0; steps < OPTICS_MAX_HOPS; steps++) {
-		u32 code = graph->port_guide[graph->elements[element].first_port + port];
-		const struct optics_end *end;
-		u8 next;
+	for (steps = 0; steps < OPTICS_MAX_HOPS && code != OPTICS_NONE; steps++) {
+		const struct optics_end *end = far_end(graph, code);
+		u8 port;
 
-		if (code == OPTICS_NONE)
-			return;
-		end = &graph->guides[code >> 1].end[!(code & 1)];
 		if (end->type == MORPH_END_RX)
 			add_neighbour(exec, end->index * graph->params.planes + end->port);
 		if (end->type != MORPH_END_ELEMENT || !ledger->element_pins[end->index])
 			return;
-		next = optics_joined(graph, end->index, ledger->element_state[end->index],
+		port = optics_joined(graph, end->index, ledger->element_state[end->index],
 				     end->port);
-		if (next == MORPH_PORT_NONE)
+		if (port == MORPH_PORT_NONE)
 			return;
-		element = end->index;
-		port = next;
+		code = graph->port_guide[graph->elements[end->index].first_port + port];
 	}
 }
 
-/*
- * Does light that leaves a setting's element at a port go to the element of the setting
- * before or after it? It is followed from there: all ports of that one are.
- */
-static bool goes_on_turned(struct exec *exec, u32 setting, u32 port)
+/* Is an element turned by the setting before or after this one? */
+static bool turned_beside(struct exec *exec, u32 setting, u32 element)
 {
 	const struct morph_element_setting *settings = exec->txn->settings;
-	const struct optics_graph *graph = exec->fabric->graph;
-	const struct optics_end *end;
-	u32 code;
 
-	code = graph->port_guide[graph->elements[settings[setting].element].first_port + port];
-	if (code == OPTICS_NONE)
-		return true;		/* nowhere */
-	end = &graph->guides[code >> 1].end[!(code & 1)];
-	if (end->type != MORPH_END_ELEMENT)
-		return false;
-	return (setting && settings[setting - 1].element == end->index) ||
-	       (setting + 1 < exec->early + exec->late &&
-		settings[setting + 1].element == end->index);
+	return (setting && settings[setting - 1].element == element) ||
+	       (setting + 1 < exec->early + exec->late && settings[setting + 1].element == element);
 }
 
-/* Every lit receiver that a turned element reaches. fabric->lock held. */
+/*
+ * Every lit receiver that a turned element reaches. Light that goes to another turned
+ * element is followed from there. fabric->lock held.
+ */
 void exec_collect_neighbours(struct exec *exec)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
+	const u32 *pins = exec->fabric->ledger->element_pins;
 	u32 i, port;
 
 	exec->neighbours = 0;
 	for (i = 0; i < exec->early + exec->late; i++) {
-		u32 element = exec->txn->settings[i].element;
+		const struct optics_element *place =
+			&graph->elements[exec->txn->settings[i].element];
 
-		for (port = 0; port < graph->kinds[graph->elements[element].kind].ports; port++)
-			if (!goes_on_turned(exec, i, port))
-				follow(exec, element, port);
+		for (port = 0; port < graph->kinds[place->kind].ports; port++) {
+			u32 code = graph->port_guide[place->first_port + port];
+			const struct optics_end *end;
+
+			if (code == OPTICS_NONE)
+				continue;
+			end = far_end(graph, code);
+			if (end->type != MORPH_END_ELEMENT ||
+			    (pins[end->index] && !turned_beside(exec, i, end->index)))
+				follow(exec, code);
+		}
 	}
 }
 

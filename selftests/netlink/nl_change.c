@@ -241,7 +241,7 @@ TEST_F(change, refused_transaction_says_why)
 	EXPECT_EQ(MORPH_REASON_ARGUMENT, REPLY_U32(nl, MORPH_A_TXN_REASON));
 	EXPECT_NE(NULL, strstr(nl_get_text(nl_find(nl_reply(nl), MORPH_A_TXN_TEXT)), "rank 9"));
 	change = nl_find(nl_reply(nl), MORPH_A_TXN_CHANGE);
-	EXPECT_EQ(0, nl_get_u32(nl_find_nested(change, MORPH_A_CHANGE_STATUS)));
+	EXPECT_EQ((uint32_t)-ECANCELED, nl_get_u32(nl_find_nested(change, MORPH_A_CHANGE_STATUS)));
 	change = nl_next(nl_reply(nl), MORPH_A_TXN_CHANGE, change);
 	EXPECT_EQ((uint32_t)-ENOENT, nl_get_u32(nl_find_nested(change, MORPH_A_CHANGE_STATUS)));
 	EXPECT_EQ(0, circuits(nl, &self->sim, self->slice));

@@ -43,7 +43,8 @@
  * ESTALE         the slice's generation or the profile's checksum is another one
  * EAGAIN         the slice is being repaired, or a search gave up; try again
  * ETIME          the lease had run out
- * ECANCELED      the prepared transaction was revoked
+ * ECANCELED      the prepared transaction was revoked; of a change: another change of
+ *                its transaction failed
  * EIO            hardware let us down; the culprit is quarantined
  * ETIMEDOUT      hardware did not answer in time
  * ENODEV         the fabric, or the slice, is gone; only close() is left
@@ -682,7 +683,7 @@ enum morph_change_op {
  * @guides: in: __u32 guides in the direction of light: the path to take; ptr 0: the
  *          kernel routes
  * @dark_ns: out: how long the circuit was dark; 0: hitless or new
- * @status: out: 0 or a negative errno
+ * @status: out: 0 or a negative errno; ECANCELED: another change of the transaction failed
  * @reason: out: enum morph_reason
  * @part: out: enum morph_part
  * @index: out: which one stands in the way
