@@ -131,16 +131,18 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
 	if (!count)
 		return;
 	mutex_unlock(&fabric->lock);
-	ret = exec_set_elements(fabric, times, settings, count);
-	if (ret && ret != -ENODEV) {
-		/* Once more, for a passing error; then hardware is asked what it did. */
-		ret = exec_set_elements(fabric, times, settings, count);
-		if (ret)
-			exec_read_back(fabric, times, settings, count, false);
-	}
+	ret = morph_hw_set_elements(fabric, times, settings, count);
+	/* Once more, for a passing error; then hardware is asked what it did. */
+	if (ret && ret != -ENODEV)
+		ret = morph_hw_set_elements(fabric, times, settings, count);
+	if (ret && ret != -ENODEV)
+		exec_read_back(fabric, times, settings, count, false);
 	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		if (!ret)
+			fabric->hw_state[settings[i].element] = settings[i].state;
 		fabric->ledger->element_pins[settings[i].element]--;
+	}
 }
 
 /* -------------------------------------------------------------------- lasers */

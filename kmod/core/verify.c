@@ -89,7 +89,7 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 void exec_note_power(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
-	u64 now = ktime_get_boottime_ns();
+	u64 now = ktime_get_coarse_boottime_ns();
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {

@@ -13,9 +13,9 @@
 
 #include "fabric.h"
 
-#define INSTANT		"settle_ns=0 relock_ns=0 write_ns=0"
-#define MOST_SAMPLES	4096u
-#define MOST_HOPS	64u
+#define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
+#define MOST_SAMPLES 4096u
+#define MOST_HOPS 64u
 
 /* What was measured, one value for each run. */
 struct samples {
@@ -41,7 +41,7 @@ struct row {
 	const char *reference_name;
 	double reference;
 	double limit, aim;
-	bool at_least;		/* limit is a count that must be reached */
+	bool at_least; /* limit is a count that must be reached */
 };
 
 void report(const struct row *row, struct samples *samples);
@@ -65,11 +65,11 @@ struct pair {
 	uint32_t circuit;
 	unsigned int hops;
 	uint32_t guides[2][MOST_HOPS];
-	unsigned int now;	/* path that it has */
+	unsigned int now; /* path that it has */
 };
 
 struct move {
-	double total, provider, software;	/* ns */
+	double total, provider, software; /* ns */
 };
 
 /* policy: enum morph_failover; plans of protection cost time behind our back. */
@@ -80,9 +80,9 @@ void pair_move(struct pair *pair, bool routed, struct move *move);
 
 /* A failover of rank 0 of a slice of three on one server, to the fourth accelerator. */
 struct failover {
-	double software;	/* failure noticed to owner woken, without modelled waits */
+	double software; /* failure noticed to owner woken, without modelled waits */
 	double provider;
-	double injected;	/* fault injected to owner woken */
+	double injected; /* fault injected to owner woken */
 	double phases[MORPH_PHASE_COUNT];
 	unsigned int hops;
 };

@@ -15,15 +15,15 @@
 
 #include "bench.h"
 
-#define RANKS		3u
-#define WARM_UP		6u
-#define ROUNDS		48u
-#define RACK_SERVERS	16u
+#define RANKS 3u
+#define WARM_UP 6u
+#define ROUNDS 48u
+#define RACK_SERVERS 16u
 
 struct owner {
 	int slice;
 	struct morph_event failing, replaced;
-	uint64_t woken_ns;	/* CLOCK_BOOTTIME, back from the read() of replaced */
+	uint64_t woken_ns; /* CLOCK_BOOTTIME, back from the read() of replaced */
 	uint64_t woken_mono;
 };
 
@@ -110,7 +110,8 @@ void failover_run(struct sim *sim, unsigned int *server, struct failover *result
 	const uint32_t first = 4 * next_server(sim, *server), spare = first + RANKS;
 	const uint32_t members[RANKS] = { first, first + 1, first + 2 };
 	struct morph_slice_create create = {
-		.spare_policy = MORPH_SPARES_LIST, .spares = ARRAY(&spare, 1),
+		.spare_policy = MORPH_SPARES_LIST,
+		.spares = ARRAY(&spare, 1),
 	};
 	struct owner owner = {};
 	pthread_t thread;
@@ -176,10 +177,10 @@ static void run_series(const char *profile, unsigned int servers, unsigned int r
 
 static void report_phases(struct series *series)
 {
-	static const char * const names[MORPH_PHASE_COUNT] = {
-		[MORPH_PHASE_DETECT] = "detect", [MORPH_PHASE_PLAN] = "plan",
+	static const char *const names[MORPH_PHASE_COUNT] = {
+		[MORPH_PHASE_DETECT] = "detect",   [MORPH_PHASE_PLAN] = "plan",
 		[MORPH_PHASE_PROGRAM] = "program", [MORPH_PHASE_SETTLE] = "settle",
-		[MORPH_PHASE_RELOCK] = "relock", [MORPH_PHASE_VERIFY] = "verify",
+		[MORPH_PHASE_RELOCK] = "relock",   [MORPH_PHASE_VERIFY] = "verify",
 		[MORPH_PHASE_NOTIFY] = "notify",
 	};
 	char name[64];
@@ -195,8 +196,11 @@ void bench_failover(void)
 {
 	static struct series small, rack, pod;
 	struct row row = {
-		.name = "failover, rack64, software: noticed to owner woken, in ms", .unit = "ns",
-		.reference_name = "1 ms", .reference = 1e6, .limit = 1,
+		.name = "failover, rack64, software: noticed to owner woken, in ms",
+		.unit = "ns",
+		.reference_name = "1 ms",
+		.reference = 1e6,
+		.limit = 1,
 	};
 
 	run_series("rack64", RACK_SERVERS, WARM_UP, NULL);

@@ -18,8 +18,8 @@
 
 #include "bench.h"
 
-#define NULL_BATCH	64
-#define NULL_SAMPLES	400
+#define NULL_BATCH 64
+#define NULL_SAMPLES 400
 
 static FILE *output;
 static bool failed;
@@ -120,8 +120,12 @@ void report(const struct row *row, struct samples *samples)
 void report_nulls(const char *name, struct samples *samples, double limit, double aim)
 {
 	struct row row = {
-		.name = name, .unit = "ns", .reference_name = "ioctl on /dev/null",
-		.reference = null_ns(), .limit = limit, .aim = aim,
+		.name = name,
+		.unit = "ns",
+		.reference_name = "ioctl on /dev/null",
+		.reference = null_ns(),
+		.limit = limit,
+		.aim = aim,
 	};
 
 	report(&row, samples);
@@ -131,8 +135,11 @@ void report_against(const char *name, struct samples *samples, const char *refer
 		    struct samples *reference, double limit)
 {
 	struct row row = {
-		.name = name, .unit = "ns", .reference_name = reference_name,
-		.reference = sample_median(reference), .limit = limit,
+		.name = name,
+		.unit = "ns",
+		.reference_name = reference_name,
+		.reference = sample_median(reference),
+		.limit = limit,
 	};
 
 	report(&row, samples);

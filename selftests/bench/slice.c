@@ -11,11 +11,11 @@
 
 #include "bench.h"
 
-#define WARM_UP		100
-#define ROUNDS		800
-#define KILL_WARM_UP	5
-#define KILL_ROUNDS	60
-#define RANKS		4u
+#define WARM_UP 100
+#define ROUNDS 800
+#define KILL_WARM_UP 5
+#define KILL_ROUNDS 60
+#define RANKS 4u
 
 /* Until so many accelerators are free, without a pause. */
 static void spin_until_free(struct sim *sim, unsigned int count)
@@ -95,8 +95,11 @@ static pid_t owner_start(struct sim *sim)
 void bench_kill(void)
 {
 	struct row row = {
-		.name = "owner killed until its accelerators are free and dark", .unit = "ns",
-		.reference_name = "100 ms", .reference = 100e6, .limit = 1,
+		.name = "owner killed until its accelerators are free and dark",
+		.unit = "ns",
+		.reference_name = "100 ms",
+		.reference = 100e6,
+		.limit = 1,
 	};
 	static struct samples samples;
 	unsigned int all;
@@ -160,7 +163,10 @@ void bench_subsets(void)
 {
 	struct row row = {
 		.name = "subsets of 2 or more of 8 accelerators, server8, ring lit",
-		.unit = "subsets", .reference_name = "one", .reference = 1, .limit = 247,
+		.unit = "subsets",
+		.reference_name = "one",
+		.reference = 1,
+		.limit = 247,
 		.at_least = true,
 	};
 	static struct samples works;

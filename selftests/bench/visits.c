@@ -14,9 +14,9 @@
 
 #include "bench.h"
 
-static const char * const profiles[] = { "server4", "rack64", "pod4096" };
+static const char *const profiles[] = { "server4", "rack64", "pod4096" };
 
-#define PROFILES	(sizeof(profiles) / sizeof(profiles[0]))
+#define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
 
 enum operation {
 	MOVE,
@@ -28,7 +28,7 @@ enum operation {
 
 static const struct {
 	const char *name;
-	unsigned int reference;	/* profile */
+	unsigned int reference; /* profile */
 	double limit;
 } operations[OPERATIONS] = {
 	[MOVE] = { "reconfigure a circuit", 0, 1 },
@@ -103,8 +103,11 @@ static void report_one(const char *what, enum operation operation, long long ref
 	const char *reference_name = profiles[operations[operation].reference];
 	char name[96];
 	struct row row = {
-		.name = name, .unit = "visits", .reference_name = reference_name,
-		.reference = reference, .limit = limit,
+		.name = name,
+		.unit = "visits",
+		.reference_name = reference_name,
+		.reference = reference,
+		.limit = limit,
 	};
 
 	samples.count = 0;

@@ -112,10 +112,16 @@ static const char *disagree(const struct sim *sim)
 	return wrong;
 }
 
+/* An idle element that has moved by itself is found when patrol has come round, 64 a second. */
+static long long patrol_ms(const struct sim *sim)
+{
+	return 2 * PATIENCE_MS + 2 * 1000ll * sim->info.elements / 64;
+}
+
 const char *balance_held(const struct sim *sim)
 {
 	const char *what = "the core has never come to rest";
-	long long until = now_ms() + 2 * PATIENCE_MS;
+	long long until = now_ms() + PATIENCE_MS + patrol_ms(sim);
 	unsigned int calm = 0;
 
 	/* Repairs and patrols may still be at work between two looks. */
@@ -156,7 +162,7 @@ static const char *leftover(const struct sim *sim)
 
 const char *balance_empty(const struct sim *sim)
 {
-	long long until = now_ms() + 3 * PATIENCE_MS;
+	long long until = now_ms() + PATIENCE_MS + patrol_ms(sim);
 	const char *what = NULL;
 	struct sim now = *sim;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stress [seed [seconds]]: tenants come, change and die on one fabric after another
+ * stress [seed [seconds [operator]]]: tenants come, change and die on one fabric after another
  * while its hardware fails at random and its provider is pulled from under them. Now and
  * then all hold still, and the books of the core must agree with the hardware; in the
  * end all has to be dark, free and given back.
@@ -15,11 +15,13 @@
 #include "stress.h"
 
 #define TENANTS 6
+#define OPERATORS 2
 
 struct scene {
 	struct sim sim;
 	uint64_t seed;
-	pid_t tenants[TENANTS];
+	pid_t tenants[TENANTS], operators[OPERATORS];
+	const char *operator; /* program that acts as one, or NULL */
 	unsigned int born, killed, faults, pulls;
 };
 
@@ -48,6 +50,45 @@ static void bury(struct scene *scene, unsigned int index)
 	kill(scene->tenants[index], SIGKILL);
 	waitpid(scene->tenants[index], NULL, 0);
 	scene->killed++;
+}
+
+/* Operators' programs have programs of their own: each is a group. */
+static void hire(struct scene *scene)
+{
+	char word[16];
+	unsigned int i;
+
+	for (i = 0; scene->operator && i < OPERATORS; i++) {
+		snprintf(word, sizeof(word), "%u", pick(&scene->seed, 30000));
+		scene->operators[i] = fork();
+		if (scene->operators[i])
+			continue;
+		setpgid(0, 0);
+		execl(scene->operator, scene->operator, word, NULL);
+		_exit(127);
+	}
+}
+
+static void dismiss(struct scene *scene)
+{
+	unsigned int i;
+
+	for (i = 0; scene->operator && i < OPERATORS; i++) {
+		kill(-scene->operators[i], SIGKILL);
+		waitpid(scene->operators[i], NULL, 0);
+	}
+}
+
+static void clean(struct scene *scene)
+{
+	pid_t pid = scene->operator ? fork() : -1;
+
+	if (!pid) {
+		execl(scene->operator, scene->operator, "clean", NULL);
+		_exit(127);
+	}
+	if (pid > 0)
+		waitpid(pid, NULL, 0);
 }
 
 /* One fault of any kind but the loss of the provider, which is sim_pull()'s. */
@@ -141,24 +182,29 @@ static void run(struct scene *scene, long long until)
 	}
 }
 
-static void stress(const char *profile, uint64_t seed, long long seconds)
+static void stress(const char *profile, uint64_t seed, long long seconds, const char *operator)
 {
-	struct scene scene = { .seed = seed };
+	struct scene scene = { .seed = seed, .operator = operator };
 	const char *what;
 	unsigned int i;
 
 	sim_start(&scene.sim, profile, "settle_ns=20000 relock_ns=10000 write_ns=5000");
 	for (i = 0; i < TENANTS; i++)
 		bear(&scene, i);
+	hire(&scene);
 	run(&scene, now_ms() + 500 * seconds);
+	dismiss(&scene);
 	sim_control(&scene.sim, "clear", "all");
 	signal_all(&scene, SIGSTOP);
 	result(profile, "core and hardware agree while tenants hold still",
 	       balance_held(&scene.sim));
 	signal_all(&scene, SIGCONT);
+	hire(&scene);
 	run(&scene, now_ms() + 500 * seconds);
+	dismiss(&scene);
 	for (i = 0; i < TENANTS; i++)
 		bury(&scene, i);
+	clean(&scene);
 	sim_control(&scene.sim, "clear", "all");
 	what = balance_empty(&scene.sim);
 	result(profile, "everything is dark, free and given back", what);
@@ -179,6 +225,6 @@ int main(int argc, char **argv)
 	       2 * sizeof(profiles) / sizeof(*profiles), (unsigned long long)seed, seconds);
 	fflush(stdout);
 	for (i = 0; i < sizeof(profiles) / sizeof(*profiles); i++)
-		stress(profiles[i], seed + i, seconds);
+		stress(profiles[i], seed + i, seconds, argc > 3 ? argv[3] : NULL);
 	return 0;
 }
