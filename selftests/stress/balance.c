@@ -106,7 +106,8 @@ static const char *disagree(const struct sim *sim)
 		snprintf(wrong, sizeof(wrong), "lanes on: %lld by the core, %lld by the hardware",
 			 believed, on);
 	else if (elements)
-		snprintf(wrong, sizeof(wrong), "%lld elements are not in the core's state", elements);
+		snprintf(wrong, sizeof(wrong), "%lld elements are not in the core's state",
+			 elements);
 	else
 		return NULL;
 	return wrong;
@@ -144,7 +145,7 @@ const char *balance_held(const struct sim *sim)
 static const char *leftover(const struct sim *sim)
 {
 	static const char *const keys[] = {
-		"elements pinned", "guide lanes held", "transmit lanes held",
+		"elements pinned",   "guide lanes held",   "transmit lanes held",
 		"transmit lanes on", "receive lanes held",
 	};
 	unsigned int i;

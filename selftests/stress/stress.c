@@ -58,7 +58,7 @@ static void hire(struct scene *scene)
 	char word[16];
 	unsigned int i;
 
-	for (i = 0; scene->operator && i < OPERATORS; i++) {
+	for (i = 0; scene->operator&& i<OPERATORS; i++) {
 		snprintf(word, sizeof(word), "%u", pick(&scene->seed, 30000));
 		scene->operators[i] = fork();
 		if (scene->operators[i])
@@ -73,7 +73,7 @@ static void dismiss(struct scene *scene)
 {
 	unsigned int i;
 
-	for (i = 0; scene->operator && i < OPERATORS; i++) {
+	for (i = 0; scene->operator&& i<OPERATORS; i++) {
 		kill(-scene->operators[i], SIGKILL);
 		waitpid(scene->operators[i], NULL, 0);
 	}
@@ -81,7 +81,7 @@ static void dismiss(struct scene *scene)
 
 static void clean(struct scene *scene)
 {
-	pid_t pid = scene->operator ? fork() : -1;
+	pid_t pid = scene->operator? fork() : - 1;
 
 	if (!pid) {
 		execl(scene->operator, scene->operator, "clean", NULL);
@@ -184,7 +184,7 @@ static void run(struct scene *scene, long long until)
 
 static void stress(const char *profile, uint64_t seed, long long seconds, const char *operator)
 {
-	struct scene scene = { .seed = seed, .operator = operator };
+	struct scene scene = { .seed = seed, .operator= operator};
 	const char *what;
 	unsigned int i;
 
@@ -210,7 +210,8 @@ static void stress(const char *profile, uint64_t seed, long long seconds, const 
 	result(profile, "everything is dark, free and given back", what);
 	printf("# %u tenants, %u killed, %u faults, provider pulled %u times; %lld committed, %lld failovers\n",
 	       scene.born, scene.killed, scene.faults, scene.pulls,
-	       core_number(&scene.sim, "stats", "committed"), core_number(&scene.sim, "stats", "failovers "));
+	       core_number(&scene.sim, "stats", "committed"),
+	       core_number(&scene.sim, "stats", "failovers "));
 	sim_stop(&scene.sim);
 }
 

@@ -109,7 +109,7 @@ static void two_phases(struct state *t)
 		return;
 	}
 	if (!pick(&t->seed, 4))
-		usleep(pick(&t->seed, 40000));	/* into the lease's end */
+		usleep(pick(&t->seed, 40000)); /* into the lease's end */
 	txn_step(t->slice, args.out_txn, MORPH_TXN_COMMIT, pick(&t->seed, 2) * 5000000, NULL);
 	if (!pick(&t->seed, 3))
 		return;
