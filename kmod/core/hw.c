@@ -92,6 +92,7 @@ struct call {
  */
 static const struct morph_fabric_ops *call_begin(struct morph_fabric *fabric, struct call *call,
 						 const char *name, void *results, size_t bytes)
+	__acquires(&fabric->srcu)
 {
 	op_begin(fabric, &call->op, results, bytes);
 	call->name = name;
@@ -103,6 +104,7 @@ static const struct morph_fabric_ops *call_begin(struct morph_fabric *fabric, st
 /* What came of an operation that was submitted with @result. */
 static int call_end(struct morph_fabric *fabric, struct call *call, struct morph_times *times,
 		    int result)
+	__releases(&fabric->srcu)
 {
 	if (times)
 		times->provider_ns += ktime_get_ns() - call->begin;
