@@ -141,7 +141,7 @@ TEST_F(events, sleeper_is_woken)
 	ASSERT_EQ(0, fcntl(self->slice, F_SETFL, 0));
 	child = fork();
 	if (!child) {
-		usleep(200000);
+		wait_asleep(getppid());
 		_exit(make_event(self->second) ? 1 : 0);
 	}
 	EXPECT_EQ((ssize_t)sizeof(event), read(self->slice, &event, sizeof(event)));
@@ -165,7 +165,7 @@ TEST_F(events, sleeper_is_interrupted)
 	sigaction(SIGUSR1, &action, NULL);
 	child = fork();
 	if (!child) {
-		usleep(300000);
+		wait_asleep(getppid());
 		kill(getppid(), SIGUSR1);
 		_exit(0);
 	}

@@ -109,7 +109,7 @@ TEST_F(unplug, sleepers_are_woken)
 
 	child = fork();
 	if (!child) {
-		usleep(200000);
+		wait_asleep(getppid());
 		sim_pull(&self->sim);
 		_exit(0);
 	}

@@ -2,6 +2,7 @@
 /* Slices, circuits and events for tests. */
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -174,4 +175,21 @@ int drain_events(int slice)
 	       read(slice, &event, sizeof(event)) == sizeof(event))
 		count++;
 	return count;
+}
+
+void wait_asleep(pid_t pid)
+{
+	char path[32], state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	do {
+		usleep(1000);
+		file = fopen(path, "r");
+		if (!file)
+			return;
+		if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 'R';
+		fclose(file);
+	} while (state != 'S');
 }
