@@ -142,8 +142,11 @@ static int exec_light(struct exec *exec)
 	return -EIO;
 }
 
-/* A laser that does not go off may not be used again. No lock held. */
-static void quarantine_lit(struct exec *exec, enum laser_step step)
+/*
+ * A laser that does not go off may not be used again: one that the last readings show to
+ * be lit, or where there are none any that the step has switched. No lock held.
+ */
+void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 {
 	struct morph_txn *txn = exec->txn;
 	u32 n = 0, i;
@@ -155,7 +158,7 @@ static void quarantine_lit(struct exec *exec, enum laser_step step)
 		if (!route)
 			continue;
 		culprit.index = route->path.tx;
-		culprit.lanes = txn->reads[n++].lit;
+		culprit.lanes = read ? txn->reads[n++].lit : route->path.lanes;
 		if (!culprit.lanes)
 			continue;
 		mutex_lock(&exec->fabric->lock);
@@ -177,7 +180,7 @@ static void exec_darken_old(struct exec *exec)
 	if (ret < 0)
 		exec_set_lasers(exec, DARKEN_OLD);
 	if (exec_verify(exec, DARKEN_OLD, false, &wrong) == -EIO)
-		quarantine_lit(exec, DARKEN_OLD);
+		exec_quarantine_lasers(exec, DARKEN_OLD, true);
 	phase_end(exec, MORPH_PHASE_VERIFY);
 }
 
@@ -341,6 +344,8 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 void morph_exec_confirm(struct morph_txn *txn)
 {
 	lockdep_assert_held(&txn->fabric->lock);
+	/* No other step while the device parks. */
+	txn->outcome = MORPH_OUTCOME_RUNNING;
 	drop_old(txn);
 	txn->fabric->seq++;
 }
@@ -351,6 +356,7 @@ int morph_exec_revert(struct morph_txn *txn)
 	struct exec exec = { .txn = txn, .fabric = txn->fabric, .relight_all = true };
 
 	lockdep_assert_held(&txn->fabric->lock);
+	txn->outcome = MORPH_OUTCOME_RUNNING;
 	exec_roll_back(&exec);
 	morph_netlink_slice(txn->slice);
 	if (txn->outcome == MORPH_OUTCOME_ROLLED_BACK)

@@ -44,6 +44,7 @@ int exec_submit_lasers(struct morph_fabric *fabric, struct morph_times *times,
 		       struct morph_laser_setting *lasers, u32 n);
 const struct morph_route *exec_laser_route(const struct exec *exec,
 					   const struct morph_item *item, enum laser_step step);
+void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route);

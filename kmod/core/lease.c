@@ -6,11 +6,13 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "trace.h"
 
 void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
 {
 	txn->lease_ns = lease_ns;
 	txn->lease_until_ns = ktime_get_boottime_ns() + lease_ns;
+	trace_morph_txn_lease(txn->fabric->id, txn->id, txn->slice_number, txn->outcome, lease_ns);
 	/* The timer's, given back by lease_work or lease_stop. */
 	morph_txn_get(txn);
 	get_device(&txn->fabric->dev);

@@ -13,6 +13,7 @@
  *   3. lead every other circuit that is dark, or uses failed hardware, round it
  */
 #include "core.h"
+#include "trace.h"
 
 #define MAX_ROUNDS	8u	/* of one repair; each may quarantine what it trusted */
 #define RECOVER_DELAY	msecs_to_jiffies(20)
@@ -64,6 +65,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice->repairing = true;
 		atomic_inc(&slice->fabric->urgent);
 		slice->state = MORPH_SLICE_REPAIRING;
+		trace_morph_slice_state(slice->fabric->id, slice->number, slice->state);
 	}
 	queue_work(morph_wq, &slice->repair_work);
 }
@@ -308,6 +310,7 @@ static void repair_end(struct morph_slice *slice)
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	slice->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
+	trace_morph_slice_state(fabric->id, slice->number, slice->state);
 	slice->was_degraded = !whole;
 	fabric->degraded += (int)!whole - (int)was;
 	fabric->seq++;

@@ -2,6 +2,26 @@
 /* Rolling back: the old light is put back, and called back only if it is read back. */
 #include "exec.h"
 
+/*
+ * Take the new light away, and see that it is gone. A laser that was not told, or that
+ * its receiver still sees, may not be used again. No lock held.
+ */
+static bool darken_new(struct exec *exec)
+{
+	u32 wrong;
+	int ret;
+
+	ret = exec_set_lasers(exec, DARKEN_NEW);
+	if (ret < 0)
+		ret = exec_set_lasers(exec, DARKEN_NEW);
+	if (ret >= 0)
+		ret = exec_verify(exec, DARKEN_NEW, false, &wrong);
+	if (!ret || ret == -ENODEV)
+		return true;
+	exec_quarantine_lasers(exec, DARKEN_NEW, ret == -EIO);
+	return false;
+}
+
 /* Put the old light back. Returns 0 when read-back says that it is there. No lock held. */
 static int relight(struct exec *exec)
 {
@@ -11,8 +31,6 @@ static int relight(struct exec *exec)
 	u32 count, wrong;
 	int ret;
 
-	if (exec_set_lasers(exec, DARKEN_NEW) < 0)
-		exec_set_lasers(exec, DARKEN_NEW);
 	mutex_lock(&fabric->lock);
 	count = exec_collect_old(exec);
 	mutex_unlock(&fabric->lock);
@@ -146,9 +164,10 @@ void exec_roll_back(struct exec *exec)
 	int relit;
 
 	mutex_unlock(&fabric->lock);
+	whole = darken_new(exec);
 	relit = relight(exec);
 	mutex_lock(&fabric->lock);
-	whole = restore(exec, relit);
+	whole &= restore(exec, relit);
 	fabric->seq++;
 	txn->outcome = whole ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_BROKEN;
 	if (!whole) {

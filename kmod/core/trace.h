@@ -30,6 +30,12 @@
 			 { MORPH_OUTCOME_RUNNING, "running" },		\
 			 { MORPH_OUTCOME_UNCONFIRMED, "unconfirmed" })
 
+#define morph_trace_slice_state(state)				\
+	__print_symbolic(state,					\
+			 { MORPH_SLICE_OK, "ok" },		\
+			 { MORPH_SLICE_REPAIRING, "repairing" },	\
+			 { MORPH_SLICE_DEGRADED, "degraded" })
+
 #define morph_trace_part(part)					\
 	__print_symbolic(part,					\
 			 { MORPH_PART_NONE, "none" },		\
@@ -88,6 +94,25 @@ TRACE_EVENT(morph_txn_commit,
 );
 
 /* It ended. */
+/* Its lease begins: it is prepared, or committed and to be confirmed. */
+TRACE_EVENT(morph_txn_lease,
+	    TP_PROTO(u32 fabric, u32 txn, u32 slice, u32 outcome, u64 lease_ns),
+	    TP_ARGS(fabric, txn, slice, outcome, lease_ns),
+	    TP_STRUCT__entry(__field(u32, fabric)
+			     __field(u32, txn)
+			     __field(u32, slice)
+			     __field(u32, outcome)
+			     __field(u64, lease_ns)),
+	    TP_fast_assign(__entry->fabric = fabric;
+			   __entry->txn = txn;
+			   __entry->slice = slice;
+			   __entry->outcome = outcome;
+			   __entry->lease_ns = lease_ns;),
+	    TP_printk("fabric=%u txn=%u slice=%u outcome=%s lease_ns=%llu",
+		      __entry->fabric, __entry->txn, __entry->slice,
+		      morph_trace_outcome(__entry->outcome), __entry->lease_ns)
+);
+
 TRACE_EVENT(morph_txn_end,
 	    TP_PROTO(u32 fabric, u32 txn, u32 slice, u32 outcome, int status),
 	    TP_ARGS(fabric, txn, slice, outcome, status),
@@ -226,6 +251,20 @@ TRACE_EVENT(morph_slice_create,
 );
 
 /* Its circuits were darkened and verified dark, or its accelerators are quarantined. */
+/* A repair begins, or has ended and left the slice so. */
+TRACE_EVENT(morph_slice_state,
+	    TP_PROTO(u32 fabric, u32 slice, u32 state),
+	    TP_ARGS(fabric, slice, state),
+	    TP_STRUCT__entry(__field(u32, fabric)
+			     __field(u32, slice)
+			     __field(u32, state)),
+	    TP_fast_assign(__entry->fabric = fabric;
+			   __entry->slice = slice;
+			   __entry->state = state;),
+	    TP_printk("fabric=%u slice=%u state=%s", __entry->fabric, __entry->slice,
+		      morph_trace_slice_state(__entry->state))
+);
+
 TRACE_EVENT(morph_slice_release,
 	    TP_PROTO(u32 fabric, u32 slice, bool dark),
 	    TP_ARGS(fabric, slice, dark),
