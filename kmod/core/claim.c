@@ -62,7 +62,7 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 		ledger->guide_lanes[hop->guide >> 1] |= path->lanes;
 		if (hop->element == OPTICS_NONE)
 			continue;
-		ledger->element_state[hop->element] = hop->state;
+		optics_set_state(ledger, hop->element, hop->state);
 		ledger->element_pins[hop->element]++;
 	}
 	ledger->tx_lanes[path->tx] |= path->lanes;
@@ -94,7 +94,7 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 				     (!ledger->element_pins[element] ||
 				      ledger->element_state[element] == hop->state);
 		if (link->element_held) {
-			ledger->element_state[element] = hop->state;
+			optics_set_state(ledger, element, hop->state);
 			ledger->element_pins[element]++;
 		}
 		if (link->lanes_held != path->lanes ||
@@ -138,7 +138,8 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 		u32 element = route->hops[i].element;
 
 		if (element != OPTICS_NONE && !ledger->element_pins[element])
-			ledger->element_state[element] = optics_park_state(fabric->graph, element);
+			optics_set_state(ledger, element,
+					 optics_park_state(fabric->graph, element));
 	}
 	route->role = MORPH_ROUTE_IDLE;
 }

@@ -53,7 +53,7 @@
 #define MORPH_MAX_RANKS		4096u
 #define MORPH_EVENT_SLOTS	64u	/* per open slice file */
 #define MORPH_SIGNAL_SLOTS	512u
-#define MORPH_ROUTE_STEPS	65536u	/* the router's budget; across a rack takes 11000 */
+#define MORPH_ROUTE_STEPS	16384u	/* the router's budget: enough to search all of a rack */
 #define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
 #define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
 /* Ledger marks beside those of optics; any mark keeps new paths away. */

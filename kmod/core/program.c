@@ -69,7 +69,7 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
 		park = optics_park_state(fabric->graph, element);
 		if (fabric->hw_state[element] == park)
 			continue;
-		ledger->element_state[element] = park;
+		optics_set_state(ledger, element, park);
 		ledger->element_pins[element] = 1;
 		settings[n].element = element;
 		settings[n++].state = park;

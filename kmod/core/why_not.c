@@ -95,8 +95,8 @@ static void trial_undo(struct trial *trial)
 		for (hop = 0; hop < path->hops_count; hop++) {
 			element = path->hops[hop].element;
 			if (element != OPTICS_NONE && !ledger->element_pins[element])
-				ledger->element_state[element] =
-					optics_park_state(ledger->graph, element);
+				optics_set_state(ledger, element,
+						 optics_park_state(ledger->graph, element));
 		}
 	}
 	for (i = 0; i < trial->count; i++)

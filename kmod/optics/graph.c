@@ -17,7 +17,15 @@ struct builder {
 	u32 *tx_guide;
 	u32 *rx_guide;
 	u32 *edge_guide;
+	struct optics_bound bound;
 	struct optics_refusal *refusal;
+};
+
+/* What the head alone does not tell of the memory that a graph needs. */
+struct sizes {
+	u64 ports;
+	u64 places;
+	u64 arcs;
 };
 
 static u32 count_of(const struct morph_profile_section *section)
@@ -31,14 +39,15 @@ static bool bad(const struct builder *b, const void *field)
 	return false;
 }
 
-/* Ports of all elements together; their kinds are checked here, for the memory's sake. */
-static s64 count_ports(const void *blob, struct optics_refusal *refusal)
+/* Counts over all elements and guides; kinds are checked here, for the memory's sake. */
+static int measure(const void *blob, struct sizes *sizes, struct optics_refusal *refusal)
 {
 	const struct morph_profile_header *header = blob;
 	u32 elements = count_of(&header->elements);
-	u64 ports = 0;
 	u32 i;
 
+	sizes->ports = 0;
+	sizes->places = 2ull * count_of(&header->accelerators);
 	for (i = 0; i < elements; i++) {
 		const struct morph_profile_element *element;
 		const struct morph_profile_kind *kind;
@@ -49,9 +58,11 @@ static s64 count_ports(const void *blob, struct optics_refusal *refusal)
 		kind = optics_record(blob, &header->kinds, le32_to_cpu(element->kind));
 		if (kind->ports < 1 || kind->ports > MORPH_MAX_PORTS)
 			return optics_bad_profile(refusal, optics_offset(blob, &kind->ports));
-		ports += kind->ports;
+		sizes->ports += kind->ports;
+		sizes->places += le32_to_cpu(element->tile) == OPTICS_NONE ? 2 : 0;
 	}
-	return ports;
+	sizes->arcs = optics_bound_arcs(blob);
+	return 0;
 }
 
 /* The next array of a block: @cursor moves on by @count records, 8-byte aligned. */
@@ -64,17 +75,18 @@ static u64 take(u64 *cursor, u64 count, u32 bytes)
 }
 
 /* Lay the arrays out behind the graph; with a NULL builder only the size is told. */
-static u64 lay_out(const struct morph_profile_header *header, u64 ports, struct builder *b)
+static u64 lay_out(const struct morph_profile_header *header, const struct sizes *sizes,
+		   struct builder *b)
 {
 	u64 sockets = (u64)count_of(&header->accelerators) * le32_to_cpu(header->planes);
-	u64 cursor = 0, at[11];
+	u64 cursor = 0, at[14];
 	u8 *block;
 
 	take(&cursor, 1, sizeof(struct optics_graph));
 	at[0] = take(&cursor, count_of(&header->kinds), sizeof(struct optics_kind));
 	at[1] = take(&cursor, count_of(&header->states), sizeof(struct morph_profile_state));
 	at[2] = take(&cursor, count_of(&header->elements), sizeof(struct optics_element));
-	at[3] = take(&cursor, ports, sizeof(u32));
+	at[3] = take(&cursor, sizes->ports, sizeof(u32));
 	at[4] = take(&cursor, count_of(&header->guides), sizeof(struct optics_guide));
 	at[5] = take(&cursor, count_of(&header->accelerators), sizeof(struct optics_accelerator));
 	at[6] = take(&cursor, count_of(&header->hosts), sizeof(struct morph_profile_host));
@@ -82,6 +94,9 @@ static u64 lay_out(const struct morph_profile_header *header, u64 ports, struct 
 	at[8] = take(&cursor, sockets, sizeof(u32));
 	at[9] = take(&cursor, sockets, sizeof(u32));
 	at[10] = take(&cursor, count_of(&header->edges), sizeof(u32));
+	at[11] = take(&cursor, 2ull * count_of(&header->guides), sizeof(s32));
+	at[12] = take(&cursor, sizes->arcs, sizeof(struct optics_arc));
+	at[13] = take(&cursor, sizes->places, sizeof(u32));
 	if (!b)
 		return cursor;
 
@@ -105,7 +120,15 @@ static u64 lay_out(const struct morph_profile_header *header, u64 ports, struct 
 	b->graph->rx_guide = b->rx_guide;
 	b->edge_guide = (void *)(block + (size_t)at[10]);
 	b->graph->edge_guide = b->edge_guide;
-	memset(b->port_guide, 0xff, (size_t)ports * sizeof(u32));
+	b->bound.graph = b->graph;
+	b->bound.elements = b->elements;
+	b->bound.cost = (void *)(block + (size_t)at[11]);
+	b->graph->slack = b->bound.cost;
+	b->bound.arcs = (void *)(block + (size_t)at[12]);
+	b->graph->arcs = b->bound.arcs;
+	b->bound.place_arcs = (void *)(block + (size_t)at[13]);
+	b->graph->place_arcs = b->bound.place_arcs;
+	memset(b->port_guide, 0xff, (size_t)sizes->ports * sizeof(u32));
 	memset(b->tx_guide, 0xff, (size_t)sockets * sizeof(u32));
 	memset(b->rx_guide, 0xff, (size_t)sockets * sizeof(u32));
 	memset(b->edge_guide, 0xff, (size_t)count_of(&header->edges) * sizeof(u32));
@@ -116,12 +139,11 @@ static u64 lay_out(const struct morph_profile_header *header, u64 ports, struct 
 s64 optics_graph_bytes(const void *blob, u64 bytes, struct optics_refusal *refusal)
 {
 	int error = optics_blob_check(blob, bytes, refusal);
-	s64 ports;
+	struct sizes sizes;
 
-	if (error)
-		return error;
-	ports = count_ports(blob, refusal);
-	return ports < 0 ? ports : (s64)lay_out(blob, ports, NULL);
+	if (!error)
+		error = measure(blob, &sizes, refusal);
+	return error ? error : (s64)lay_out(blob, &sizes, NULL);
 }
 
 static void build_params(const struct builder *b)
@@ -158,7 +180,7 @@ static void build_params(const struct builder *b)
 }
 
 /* Joins are symmetric, between two different ports of the kind; leaks are their union. */
-static bool build_state(const struct builder *b, struct optics_kind *kind,
+static bool build_state(const struct builder *b, struct optics_kind *kind, u32 index,
 			const struct morph_profile_state *state)
 {
 	u32 port;
@@ -172,8 +194,23 @@ static bool build_state(const struct builder *b, struct optics_kind *kind,
 		    state->joins[other] != port)
 			return bad(b, &state->joins[port]);
 		kind->leaks[port] |= 1u << other;
+		kind->joining |= 1ull << index;
 	}
 	return true;
+}
+
+/* The ports on one side of a kind that joins only ports of different sides, or 0. */
+static u16 side_of(const struct optics_kind *kind)
+{
+	u16 side = 0;
+	u32 port;
+
+	for (port = 0; port < kind->ports && !side; port++)
+		side = kind->leaks[port];
+	for (port = 0; port < kind->ports; port++)
+		if (kind->leaks[port] & (side >> port & 1 ? side : ~side))
+			return 0;
+	return side;
 }
 
 static bool build_kind(const struct builder *b, u32 index)
@@ -211,9 +248,10 @@ static bool build_kind(const struct builder *b, u32 index)
 	if (record->reserved)
 		return bad(b, &record->reserved);
 	for (i = 0; i < kind->states; i++)
-		if (!build_state(b, kind, optics_record(b->blob, &b->header->states,
-							kind->first_state + i)))
+		if (!build_state(b, kind, i, optics_record(b->blob, &b->header->states,
+							   kind->first_state + i)))
 			return false;
+	kind->side = side_of(kind);
 	return true;
 }
 
@@ -347,16 +385,13 @@ const struct optics_graph *optics_graph_build(void *block, const void *blob, u64
 					      struct optics_refusal *refusal)
 {
 	struct builder b = { .blob = blob, .header = blob, .graph = block, .refusal = refusal };
-	s64 ports;
+	struct sizes sizes;
 	u32 i;
 
-	if (optics_blob_check(blob, bytes, refusal))
-		return NULL;
-	ports = count_ports(blob, refusal);
-	if (ports < 0)
+	if (optics_blob_check(blob, bytes, refusal) || measure(blob, &sizes, refusal))
 		return NULL;
 	memset(b.graph, 0, sizeof(*b.graph));
-	lay_out(blob, ports, &b);
+	lay_out(blob, &sizes, &b);
 	build_params(&b);
 	memcpy((void *)b.graph->states, optics_record(blob, &b.header->states, 0),
 	       (size_t)count_of(&b.header->states) * sizeof(struct morph_profile_state));
@@ -369,5 +404,6 @@ const struct optics_graph *optics_graph_build(void *block, const void *blob, u64
 			return NULL;
 	if (!build_elements(&b) || !build_places(&b) || !build_guides(&b))
 		return NULL;
+	optics_bound_build(&b.bound);
 	return b.graph;
 }

@@ -46,6 +46,66 @@ static inline int optics_bad_profile(struct optics_refusal *refusal, s64 offset)
 	return optics_refuse(refusal, OPTICS_BAD_PROFILE, OPTICS_PART_NONE, OPTICS_NONE, offset, 0);
 }
 
+#define OPTICS_DEAD	0x7fffffff	/* no way on */
+
+/* The graph in the making, as bound.c completes it. */
+struct optics_bound {
+	struct optics_graph *graph;
+	struct optics_element *elements;
+	s32 *cost;		/* becomes optics_graph.slack; in between, each round's own */
+	struct optics_arc *arcs;
+	u32 *place_arcs;
+};
+
+/*
+ * The place of light that came to @end, an element, and of light that leaves by it. On
+ * a tile a place is a set of elements; elsewhere it is the side of one element at which
+ * light came in.
+ */
+static inline u32 optics_place_entered(const struct optics_graph *graph,
+				       const struct optics_end *end)
+{
+	const struct optics_element *element = &graph->elements[end->index];
+
+	if (element->tile != OPTICS_NONE)
+		return element->place;
+	return element->place + (graph->kinds[element->kind].side >> end->port & 1);
+}
+
+static inline u32 optics_place_left(const struct optics_graph *graph, const struct optics_end *end)
+{
+	const struct optics_element *element = &graph->elements[end->index];
+	u32 side = graph->kinds[element->kind].side;
+
+	if (element->tile != OPTICS_NONE || !side)
+		return element->place;
+	return element->place + !(side >> end->port & 1);
+}
+
+/* Name the places, compute slack and arcs. O(fabric), for the paths in a place are short. */
+void optics_bound_build(struct optics_bound *b);
+
+/* How many arcs a profile may have; its elements' kinds have been checked. */
+u64 optics_bound_arcs(const void *blob);
+
+/*
+ * A cost is loss first, then the number of elements to be switched, in one number that
+ * is added up and compared as such. The second part may be negative in a difference.
+ */
+#define OPTICS_COST_BITS	8u
+
+static inline u32 optics_cost(u32 loss_mdb, u32 changes)
+{
+	return (loss_mdb << OPTICS_COST_BITS) + changes;
+}
+
+static inline s32 optics_cost_without_changes(s32 cost)
+{
+	u32 half = 1u << (OPTICS_COST_BITS - 1);
+
+	return (s32)(((u32)cost + half) & ~(2 * half - 1));
+}
+
 /* Where light that entered a guide at the coded end comes out. */
 static inline const struct optics_end *optics_far_end(const struct optics_graph *graph, u32 code)
 {

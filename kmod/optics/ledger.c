@@ -18,7 +18,8 @@ static struct layout state_layout(const struct optics_graph *graph)
 	layout.words = layout.lanes +
 		       ((u64)graph->guides_count + 4ull * graph->ports_count) * sizeof(u64);
 	layout.bytes = layout.words +
-		       ((u64)graph->elements_count + graph->accelerators_count) * sizeof(u32);
+		       ((u64)graph->elements_count + graph->accelerators_count +
+			graph->places_count / 2) * sizeof(u32);
 	layout.end = layout.bytes + 2ull * graph->elements_count + graph->guides_count;
 	layout.end = (layout.end + 7) & ~7ull;
 	return layout;
@@ -45,11 +46,17 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	state->rx_dead = state->tx_dead + graph->ports_count;
 	state->element_pins = (u32 *)(base + (size_t)layout.words);
 	state->owner = state->element_pins + graph->elements_count;
+	state->standing = state->owner + graph->accelerators_count;
 	state->element_state = base + (size_t)layout.bytes;
 	state->element_marks = state->element_state + graph->elements_count;
 	state->guide_marks = state->element_marks + graph->elements_count;
-	for (i = 0; i < graph->elements_count; i++)
-		state->element_state[i] = optics_park_state(graph, i);
+	for (i = 0; i < graph->elements_count; i++) {
+		const struct optics_element *element = &graph->elements[i];
+		const struct optics_kind *kind = &graph->kinds[element->kind];
+
+		state->element_state[i] = kind->park;
+		state->standing[element->place / 2] += kind->joining >> kind->park & 1;
+	}
 	return state;
 }
 
@@ -129,7 +136,7 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 		state->guide_lanes[hop->guide >> 1] |= path->lanes;
 		if (hop->element == OPTICS_NONE)
 			continue;
-		state->element_state[hop->element] = hop->state;
+		optics_set_state(state, hop->element, hop->state);
 		state->element_pins[hop->element]++;
 	}
 	state->tx_lanes[path->tx] |= path->lanes;

@@ -11,9 +11,12 @@
  *
  *   graph.c     the profile, checked and turned into arrays       (immutable)
  *   blob.c      its head, checked as hostile input
+ *   bound.c     what is left of a path at least, computed beforehand
  *   ledger.c    who pins which element state, which lanes are used (mutable)
  *   route.c     the router that failover needs: what to ask, what to answer
- *   search.c    its label search
+ *   search.c    its label search, towards the receiver
+ *   toll.c      what is left from each place on the way, to direct it
+ *   frontier.c  heap and table of both
  *   budget.c    loss, power, leakage
  *   validate.c  the independent judge: uses the types below and budget.c,
  *               never the router or the ledger
@@ -109,12 +112,23 @@ struct optics_kind {
 	u32 loss_mdb;
 	u32 extinction_mdb;
 	u16 leaks[MORPH_MAX_PORTS];	/* port p: mask of ports some state joins to p */
+	u16 side;			/* ports joined only to others, and others only to them; or 0 */
+	u64 joining;			/* mask of the states that join something */
 };
 
 struct optics_element {
 	u32 kind;
 	u32 tile;		/* accelerator, or OPTICS_NONE */
 	u32 first_port;		/* into optics_graph.port_guide */
+	u32 place;		/* see bound.c */
+};
+
+/* From one place to the next, as the router's bound sees it; see bound.c. */
+struct optics_arc {
+	u32 from;	/* place */
+	u32 next;	/* arc to the same place, or OPTICS_NONE */
+	s32 out;	/* cost up to the guide */
+	s32 in;		/* cost of the guide, and the slack behind it */
 };
 
 struct optics_accelerator {
@@ -163,6 +177,8 @@ struct optics_graph {
 	u32 hosts_count;
 	u32 edges_count;
 	u32 ports_count;		/* accelerators_count * planes */
+	u32 places_count;
+	u32 arcs_count;
 	const struct optics_kind *kinds;
 	const struct morph_profile_state *states;
 	const struct optics_element *elements;
@@ -174,6 +190,9 @@ struct optics_graph {
 	const u32 *tx_guide;		/* by accelerator * planes + plane; coded */
 	const u32 *rx_guide;
 	const u32 *edge_guide;		/* by edge; coded, or OPTICS_NONE */
+	const s32 *slack;		/* by coded guide: for its far end; see bound.c */
+	const struct optics_arc *arcs;
+	const u32 *place_arcs;		/* by place: first arc that leads to it, or OPTICS_NONE */
 };
 
 /**
@@ -273,7 +292,8 @@ struct optics_state {
 	u64 *tx_dead;		/* by port: lanes whose laser may not be used */
 	u64 *rx_dead;		/* by port: lanes whose receiver may not be used */
 	u32 *owner;		/* by accelerator: the slice that holds it, 0: none */
-	u64 elements_visited;	/* crossed or claimed: cost can be seen to follow change */
+	u32 *standing;		/* by place / 2: elements whose present state joins ports */
+	u64 elements_visited;	/* gone on from or claimed: cost can be seen to follow change */
 	u64 lanes_visited;	/* wavelengths looked at, guide by guide */
 };
 
@@ -282,6 +302,17 @@ u64 optics_state_bytes(const struct optics_graph *graph);
 
 /* Lay out a state in @block (8-byte aligned): all parked, free, healthy. O(fabric), once. */
 struct optics_state *optics_state_init(void *block, const struct optics_graph *graph);
+
+/* Set the present state of an element; nobody writes optics_state.element_state but by this. */
+static inline void optics_set_state(struct optics_state *state, u32 element, u32 to)
+{
+	const struct optics_element *at = &state->graph->elements[element];
+	u64 joining = state->graph->kinds[at->kind].joining;
+	u32 from = state->element_state[element];
+
+	state->standing[at->place / 2] += (u32)(joining >> to & 1) - (u32)(joining >> from & 1);
+	state->element_state[element] = (u8)to;
+}
 
 /**
  * optics_claim() - claim all that a path uses
@@ -321,7 +352,8 @@ void optics_release(struct optics_state *state, const struct optics_path *path);
  * @avoid_elements_count: entries of @avoid_elements
  * @ignore_claims: route as if nobody held anything, so that no tile is foreign:
  *                 tells "blocked" from "impossible"
- * @steps: step budget of one search, 0 for OPTICS_ROUTE_STEPS, at most 2^20
+ * @steps: step budget of one search, 0 for OPTICS_ROUTE_STEPS, at most 2^20; the bound
+ *         has half as many to itself
  */
 struct optics_route_request {
 	u32 tx_accelerator;
@@ -352,13 +384,17 @@ u64 optics_route_bytes(u32 steps);
  * @steps_used: steps taken, for statistics; may be NULL
  * @refusal: filled on failure
  *
- * Dijkstra's algorithm (1959) over (guide, direction) labels that carry the set
- * of wavelengths still free, with first-fit wavelength assignment. An element is
- * crossed in any state if it is unpinned, else only in the state it is pinned
- * in. Among equal loss it prefers elements that are already in the needed state.
- * O(steps log steps) whatever the size of the fabric: a step is a label placed.
- * A path found needs one search, seldom two; to say why there is none takes up to
- * six. On failure the contents of @path are undefined.
+ * A* (Hart, Nilsson and Raphael 1968) over (guide, direction) labels that carry the
+ * set of wavelengths still free, with first-fit wavelength assignment. An element is
+ * crossed in any state if it is unpinned, else only in the state it is pinned in. The
+ * path has the least loss, and among equal loss it switches the fewest elements; among
+ * these any may be taken. The bound that directs the search is that of the fabric
+ * empty and healthy, see bound.c; the answer does not depend on it.
+ *
+ * O(steps log steps) whatever the size of the fabric: a step is a label placed, or a
+ * place that the bound was computed for. Where the best paths are free, labels are
+ * those along them and beside them. A path found needs one search, seldom two; to say
+ * why there is none takes up to six. On failure the contents of @path are undefined.
  *
  * Reasons on failure: OPTICS_NO_ROUTE and OPTICS_BLOCKED are proven; of a blocked
  * request @refusal names what stands in the way on the best path that there would

@@ -3,6 +3,7 @@
 #include "search.h"
 
 #define STEPS_MAX	1048576u
+#define GLANCE		8u	/* part of the budget for a first look */
 
 /* How far a question was settled. */
 enum finding {
@@ -30,8 +31,8 @@ static u32 run(struct search *search, u32 *budget, u32 *steps_used)
 
 	search->labels_limit = *budget;
 	label = optics_search_run(search);
-	*budget -= search->labels_count;
-	*steps_used += search->labels_count;
+	*budget -= search->guides.count;
+	*steps_used += search->guides.count;
 	return label;
 }
 
@@ -78,10 +79,16 @@ static enum finding decide_single(struct search *search, u32 budget, u32 *steps_
 	return finding;
 }
 
-/* Is there a path under @assume? At most two budgets of steps. */
+/*
+ * Is there a path under @assume? At most two budgets of steps and a quarter. Most paths
+ * are found at a glance. Where none is, what is in the way near the transmitter was met
+ * by then, and what is in the way near the receiver is met as soon from there; otherwise
+ * a whole fabric would be searched to prove it.
+ */
 static enum finding decide(struct search *search, u32 assume, u32 *steps_used, u32 *label)
 {
-	u32 steps = budget_of(search->request->steps), budget = steps;
+	u32 steps = budget_of(search->request->steps), budget = steps / GLANCE;
+	bool again;
 
 	search->assume = assume;
 	*label = run(search, &budget, steps_used);
@@ -89,9 +96,22 @@ static enum finding decide(struct search *search, u32 assume, u32 *steps_used, u
 		return FOUND;
 	if (proven(search))
 		return NONE_EXISTS;
-	if (search->exhausted)
-		return UNDECIDED;
+	again = search->exhausted;
+	budget = steps / GLANCE;
+	if (none_relaxed(search, SEARCH_BACKWARDS | SEARCH_NO_PAST | SEARCH_NO_COMMON, &budget,
+			 steps_used))
+		return NONE_EXISTS;
 	budget = steps;
+	if (again) {
+		*label = run(search, &budget, steps_used);
+		if (*label != OPTICS_NONE)
+			return FOUND;
+		if (search->exhausted)
+			return UNDECIDED;
+		if (proven(search))
+			return NONE_EXISTS;
+		budget = steps;
+	}
 	if (search->request->lanes_count == 1)
 		return decide_single(search, budget, steps_used, label);
 	return none_relaxed(search, SEARCH_NO_PAST | SEARCH_NO_COMMON, &budget, steps_used) ?
@@ -253,6 +273,8 @@ int optics_route(struct optics_state *state, const struct optics_route_request *
 	error = check_request(state->graph, request, refusal);
 	if (!error) {
 		optics_search_init(&search, work, budget_of(request->steps));
+		optics_tolls_run(&search);
+		steps = search.tolls.places.count;
 		finding = decide(&search, request->ignore_claims ? SEARCH_NO_CLAIMS : 0, &steps,
 				 &label);
 		if (finding == FOUND)

@@ -1,86 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The label search: Dijkstra's algorithm in memory that follows the step budget. */
+/*
+ * The label search: A* (Hart, Nilsson and Raphael, IEEE Trans. SSC 4(2), 1968) in memory
+ * that follows the step budget. What lies before a label at least, toll.c knows.
+ */
 #include "search.h"
 
-#define TABLE_MIN_BITS	6u
-#define BLOCK_BITS	3u	/* neighbouring guides share a block of slots */
+/* Order of visits: expected cost of the whole path, then the longer part of one, then age. */
+#define KEY_COST_SHIFT	28
+#define KEY_DEPTH_SHIFT	21
 
-/* At least two slots for a label. */
-static u32 table_bits(u32 steps)
+static u64 toll_bytes(u32 limit)
 {
-	u32 bits = TABLE_MIN_BITS;
-
-	while (1ull << bits < 2ull * steps)
-		bits++;
-	return bits;
+	return ((u64)limit * sizeof(u32) + optics_table_bytes(limit) + 7) & ~7ull;
 }
 
 u64 optics_search_bytes(u32 steps)
 {
 	return (u64)steps * (sizeof(struct search_label) + sizeof(u64)) +
-	       (sizeof(u32) << table_bits(steps));
+	       toll_bytes(steps / 2) + optics_table_bytes(steps);
 }
 
 void optics_search_init(struct search *search, void *work, u32 steps)
 {
 	search->labels = work;
-	search->heap = (u64 *)(search->labels + steps);
-	search->table = (u32 *)(search->heap + steps);
-	search->table_bits = table_bits(steps);
-}
-
-static void heap_push(struct search *search, u64 key)
-{
-	u64 *heap = search->heap;
-	u32 at = search->heap_count++;
-
-	while (at && heap[(at - 1) / 2] > key) {
-		heap[at] = heap[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	heap[at] = key;
-}
-
-static u64 heap_pop(struct search *search)
-{
-	u64 *heap = search->heap;
-	u64 least = heap[0], last = heap[--search->heap_count];
-	u32 at = 0, child;
-
-	while ((child = 2 * at + 1) < search->heap_count) {
-		if (child + 1 < search->heap_count && heap[child + 1] < heap[child])
-			child++;
-		if (heap[child] >= last)
-			break;
-		heap[at] = heap[child];
-		at = child;
-	}
-	heap[at] = last;
-	return least;
-}
-
-/* The label that a slot names, or OPTICS_NONE if the slot is free. */
-static u32 slot_label(const struct search *search, u32 slot)
-{
-	u32 label = search->table[slot];
-
-	if (label < search->labels_count && search->labels[label].slot == slot)
-		return label;
-	return OPTICS_NONE;
-}
-
-/* The slot of a guide, in use or free. */
-static u32 find_slot(const struct search *search, u32 guide)
-{
-	u32 mask = (1u << search->table_bits) - 1;
-	u32 block = (guide >> BLOCK_BITS) * 0x9e3779b1u >> (32 - (search->table_bits - BLOCK_BITS));
-	u32 slot = block << BLOCK_BITS | (guide & ((1u << BLOCK_BITS) - 1));
-	u32 label;
-
-	while ((label = slot_label(search, slot)) != OPTICS_NONE &&
-	       search->labels[label].guide != guide)
-		slot = (slot + 1) & mask;
-	return slot;
+	search->heap.keys = (u64 *)(search->labels + steps);
+	search->tolls.cost = (u32 *)(search->heap.keys + steps);
+	search->tolls.limit = steps / 2;
+	optics_table_init(&search->tolls.places, search->tolls.cost + steps / 2, steps / 2);
+	optics_table_init(&search->guides,
+			  (u8 *)search->tolls.cost + (size_t)toll_bytes(steps / 2), steps);
 }
 
 static bool listed(const u32 *sorted, u32 count, u32 value)
@@ -138,6 +86,7 @@ static bool enough(const struct search *search, u64 lanes)
 static u64 passing_lanes(struct search *search, u32 code, const struct optics_end *end, u64 lanes)
 {
 	const struct optics_route_request *request = search->request;
+	bool backwards = search->assume & SEARCH_BACKWARDS;
 	u32 guide = code >> 1;
 
 	if (!(search->assume & SEARCH_NO_HEALTH) && search->state->guide_marks[guide])
@@ -152,35 +101,39 @@ static u64 passing_lanes(struct search *search, u32 code, const struct optics_en
 		lanes &= ~search->state->guide_lanes[guide];
 	if (end->type == MORPH_END_ELEMENT)
 		return may_enter(search, end->index) ? lanes : 0;
-	if (end->type != MORPH_END_RX || end->index != request->rx_accelerator ||
-	    !(request->rx_planes >> end->port & 1))
+	if (end->type != (backwards ? MORPH_END_TX : MORPH_END_RX) ||
+	    end->index != (backwards ? request->tx_accelerator : request->rx_accelerator) ||
+	    !((backwards ? request->tx_planes : request->rx_planes) >> end->port & 1))
 		return 0;
 	return lanes & optics_search_port_lanes(search, end->index * search->graph->params.planes +
-					 end->port, true);
+					 end->port, !backwards);
 }
 
 /*
- * Put a label for the guide that @next names, unless one at least as good is
- * there. Labels come in the order of their loss, so that a later one is better only
- * by fewer changes. Of two labels for a guide one stays; if the other had lanes that
- * it has not, the search is no longer exact.
+ * Put a label for guide @code, unless one at least as good is there. Of two labels for a
+ * guide one stays; if the other had lanes that it has not, the search is no longer
+ * exact.
  */
-static void relax(struct search *search, struct search_label *next)
+static void relax(struct search *search, u32 code, struct search_label *next)
 {
-	const struct optics_end *end = optics_far_end(search->graph, next->guide);
-	u32 old;
+	const struct optics_end *end = optics_far_end(search->graph, code);
+	u32 left = 0, slot, old;
 
-	next->lanes = passing_lanes(search, next->guide, end, next->lanes);
+	next->element = end->type == MORPH_END_ELEMENT ? end->index : OPTICS_NONE;
+	if (next->element != OPTICS_NONE && !(search->assume & SEARCH_BACKWARDS))
+		left = optics_toll(search, code, end);
+	if (left == OPTICS_NONE)
+		return;
+	next->lanes = passing_lanes(search, code, end, next->lanes);
 	if (!enough(search, next->lanes))
 		return;
-	next->loss_mdb += search->graph->guides[next->guide >> 1].loss_mdb;
-	next->element = end->type == MORPH_END_ELEMENT ? end->index : OPTICS_NONE;
+	next->cost += optics_cost(search->graph->guides[code >> 1].loss_mdb, 0);
 	next->port = end->port;
-	next->slot = find_slot(search, next->guide);
-	old = slot_label(search, next->slot);
+	slot = optics_table_slot(&search->guides, code);
+	old = optics_table_at(&search->guides, slot);
 	if (old != OPTICS_NONE) {
 		const struct search_label *other = &search->labels[old];
-		bool keep = other->loss_mdb < next->loss_mdb || other->changes <= next->changes;
+		bool keep = other->cost <= next->cost;
 
 		if (!(search->assume & SEARCH_NO_COMMON) &&
 		    (keep ? next->lanes & ~other->lanes : other->lanes & ~next->lanes))
@@ -188,15 +141,14 @@ static void relax(struct search *search, struct search_label *next)
 		if (keep)
 			return;
 	}
-	if (search->labels_count == search->labels_limit) {
+	if (search->guides.count == search->labels_limit) {
 		search->exhausted = true;
 		return;
 	}
-	search->labels[search->labels_count] = *next;
-	search->table[next->slot] = search->labels_count;
-	heap_push(search, (u64)next->loss_mdb << 40 | (u64)next->changes << 32 |
-		  search->labels_count);
-	search->labels_count++;
+	old = optics_table_put(&search->guides, slot, code);
+	search->labels[old] = *next;
+	optics_heap_push(&search->heap, ((u64)next->cost + left) << KEY_COST_SHIFT |
+			 (u64)(OPTICS_MAX_HOPS - next->depth) << KEY_DEPTH_SHIFT | old);
 }
 
 /*
@@ -222,20 +174,21 @@ static void cross(struct search *search, u32 at, u32 state)
 	const struct search_label *label = &search->labels[at];
 	u8 joined = optics_joined(graph, label->element, state, label->port);
 	struct search_label next;
+	u32 code;
 
 	if (joined == MORPH_PORT_NONE)
 		return;
-	next.guide = graph->port_guide[graph->elements[label->element].first_port + joined];
-	if (next.guide == OPTICS_NONE)
+	code = graph->port_guide[graph->elements[label->element].first_port + joined];
+	if (code == OPTICS_NONE)
 		return;
 	next.from = at;
 	next.lanes = label->lanes;
 	next.state = (u8)state;
 	next.depth = label->depth + 1;
-	next.changes = label->changes + (search->state->element_state[label->element] != state);
-	next.loss_mdb = label->loss_mdb +
-			graph->kinds[graph->elements[label->element].kind].loss_mdb;
-	relax(search, &next);
+	next.cost = label->cost +
+		    optics_cost(graph->kinds[graph->elements[label->element].kind].loss_mdb,
+				search->state->element_state[label->element] != state);
+	relax(search, code, &next);
 }
 
 /*
@@ -279,32 +232,57 @@ static void expand(struct search *search, u32 at)
 	}
 }
 
-u32 optics_search_run(struct search *search)
+/* Whether any receiver has the lanes; if none has, no path need be looked for. */
+static bool may_arrive(const struct search *search)
+{
+	u32 base = search->request->rx_accelerator * search->graph->params.planes;
+	u64 planes = search->request->rx_planes & optics_low_mask(search->graph->params.planes);
+
+	for (; planes; planes &= planes - 1)
+		if (enough(search, optics_search_port_lanes(search, base + optics_first64(planes),
+							    true)))
+			return true;
+	return false;
+}
+
+/* A label for each port that light may start from. */
+static void start(struct search *search)
 {
 	const struct optics_route_request *request = search->request;
-	u32 base = request->tx_accelerator * search->graph->params.planes;
-	u64 planes = request->tx_planes & optics_low_mask(search->graph->params.planes);
+	const struct optics_graph *graph = search->graph;
+	bool backwards = search->assume & SEARCH_BACKWARDS;
+	u32 base = graph->params.planes *
+		   (backwards ? request->rx_accelerator : request->tx_accelerator);
+	u64 planes = (backwards ? request->rx_planes : request->tx_planes) &
+		     optics_low_mask(graph->params.planes);
 
-	search->labels_count = 0;
-	search->heap_count = 0;
-	search->inexact = false;
-	search->exhausted = false;
 	for (; planes; planes &= planes - 1) {
 		u32 port = base + optics_first64(planes);
-		struct search_label start = {
-			.lanes = optics_search_port_lanes(search, port, false),
-			.guide = search->graph->tx_guide[port],
+		struct search_label label = {
+			.lanes = optics_search_port_lanes(search, port, backwards),
 			.from = OPTICS_NONE,
 			.depth = 1,
 		};
 
-		if (enough(search, start.lanes))
-			relax(search, &start);
+		if (enough(search, label.lanes))
+			relax(search, (backwards ? graph->rx_guide : graph->tx_guide)[port],
+			      &label);
 	}
-	while (search->heap_count && !search->exhausted) {
-		u32 at = (u32)heap_pop(search);
+}
 
-		if (search->table[search->labels[at].slot] != at)
+u32 optics_search_run(struct search *search)
+{
+	search->guides.count = 0;
+	search->heap.count = 0;
+	search->inexact = false;
+	search->exhausted = false;
+	if (!may_arrive(search))
+		return OPTICS_NONE;
+	start(search);
+	while (search->heap.count && !search->exhausted) {
+		u32 at = (u32)optics_heap_pop(&search->heap) & ((1u << KEY_DEPTH_SHIFT) - 1);
+
+		if (!optics_table_current(&search->guides, at))
 			continue;
 		if (search->labels[at].element == OPTICS_NONE)
 			return at;
@@ -317,13 +295,13 @@ void optics_search_path(const struct search *search, u32 label, struct optics_pa
 {
 	const struct optics_graph *graph = search->graph;
 	const struct search_label *at = &search->labels[label];
-	const struct optics_end *end = optics_far_end(graph, at->guide);
+	const struct optics_end *end = optics_far_end(graph, search->guides.names[label].key);
 	u32 need = search->request->lanes_count;
-	u32 state = 0, hop;
+	u32 code = 0, state = 0, hop;
 	u64 lanes = at->lanes;
 
 	path->rx = end->index * graph->params.planes + end->port;
-	path->loss_mdb = at->loss_mdb;
+	path->loss_mdb = at->cost >> OPTICS_COST_BITS;
 	path->hops_count = at->depth;
 	path->lanes = 0;
 	while (need--) {
@@ -332,12 +310,13 @@ void optics_search_path(const struct search *search, u32 label, struct optics_pa
 	}
 	for (hop = path->hops_count; hop--; ) {
 		at = &search->labels[label];
-		path->hops[hop].guide = at->guide;
+		code = search->guides.names[label].key;
+		path->hops[hop].guide = code;
 		path->hops[hop].element = at->element;
 		path->hops[hop].state = state;
 		state = at->state;
 		label = at->from;
 	}
-	end = &graph->guides[at->guide >> 1].end[at->guide & 1];
+	end = &graph->guides[code >> 1].end[code & 1];
 	path->tx = end->index * graph->params.planes + end->port;
 }

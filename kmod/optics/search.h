@@ -3,57 +3,55 @@
 #ifndef MORPH_OPTICS_SEARCH_H
 #define MORPH_OPTICS_SEARCH_H
 
-#include "internal.h"
+#include "frontier.h"
 
 /* What a search assumes. */
 #define SEARCH_NO_CLAIMS	0x1u	/* nobody holds anything, so no tile is foreign */
 #define SEARCH_NO_HEALTH	0x2u	/* all hardware works */
 #define SEARCH_NO_PAST		0x4u	/* a path may cross itself as no light can */
 #define SEARCH_NO_COMMON	0x8u	/* each guide has enough lanes, though not the same ones */
+#define SEARCH_BACKWARDS	0x10u	/* from the receiver to the transmitter, without a bound */
 
 /**
- * struct search_label - a guide and a direction that light can reach
+ * struct search_label - how light reaches the guide of a table entry
  * @lanes: wavelengths free all the way through this guide
- * @guide: coded guide * 2 + the end at which light enters
  * @element: the element at the far end, OPTICS_NONE at the receiver
  * @from: the label before, OPTICS_NONE at the transmitter
- * @slot: its place in the table
- * @loss_mdb: from the transmitter to the far end of the guide
+ * @cost: from the transmitter to the far end of the guide; see optics_cost()
  * @state: the state taken by the element before the guide
  * @port: port of @element
  * @depth: guides so far
- * @changes: elements so far that are not in the state needed
  */
 struct search_label {
 	u64 lanes;
-	u32 guide;
 	u32 element;
 	u32 from;
-	u32 slot;
-	u32 loss_mdb;
+	u32 cost;
 	u8 state;
 	u8 port;
 	u8 depth;
-	u8 changes;
+};
+
+/* What it costs at least from a place to the receiver; toll.c. */
+struct search_tolls {
+	struct frontier_table places;
+	u32 *cost;		/* by entry */
+	u32 limit;
+	u32 reach;		/* a place not found yet costs no less */
+	bool cut;		/* there are such places */
 };
 
 /*
  * struct search - one search and its work space
- *
- * The table finds the label of a guide. A slot is in use only if the label that
- * it names exists and names the slot in turn: neither table nor labels need be
- * cleared, and a search costs what it visits.
  */
 struct search {
 	struct optics_state *state;
 	const struct optics_graph *graph;
 	const struct optics_route_request *request;
-	struct search_label *labels;
-	u64 *heap;		/* loss, changes, label: the order of visits */
-	u32 *table;
-	u32 table_bits;
-	u32 labels_count;
-	u32 heap_count;
+	struct frontier_table guides;	/* coded guide * 2 + the end at which light enters */
+	struct search_label *labels;	/* by entry */
+	struct search_tolls tolls;
+	struct frontier_heap heap;
 	u32 labels_limit;
 	u32 assume;		/* SEARCH_NO_* */
 	u64 lanes;		/* wavelengths that may be used */
@@ -66,8 +64,17 @@ u64 optics_search_bytes(u32 steps);
 void optics_search_init(struct search *search, void *work, u32 steps);
 
 /*
- * Search with what the fields above say. Return: the label that arrived, or
- * OPTICS_NONE; a search that is neither inexact nor exhausted has then proven
+ * Find the tolls, once for all searches of a request: they hold under every assumption.
+ * Takes at most half the step budget again.
+ */
+void optics_tolls_run(struct search *search);
+
+/* What light at the far @end, an element, of guide @code has before it at least; or OPTICS_NONE. */
+u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end);
+
+/*
+ * Search with what the fields above say. Return: the label that arrived, of which a path can
+ * be made unless it came backwards, or OPTICS_NONE; a search that is neither inexact nor exhausted has then proven
  * that there is no path under its assumptions.
  */
 u32 optics_search_run(struct search *search);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time of routing, claiming and judging one circuit between neighbours, and across the
- * fabric, on the profiles; and of the ioctl on /dev/null that is the unit of ratios.
+ * Time of routing, claiming and judging one circuit, alone on a profile, at several
+ * distances; and of the ioctl on /dev/null that is the unit of ratios. Beside it the
+ * router's work: steps, elements gone on from, and both without the bound that directs
+ * it; last the same on average in a rack with many circuits.
  */
 #include "maker.h"
 
@@ -11,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ROUNDS 2000u
+#define ROUNDS 500u
 
 static u64 now_ns(void)
 {
@@ -44,15 +46,91 @@ static void report(const char *name, const char *what, u64 *values, u32 steps, u
 	       (unsigned long long)median, (unsigned long long)late, steps, hops);
 }
 
+#define PLAIN_STEPS (1u << 20)
+#define LOADED 200u
+
+struct work {
+	u64 steps, elements, plain_steps, plain_elements;
+	u32 routes, gave_up;
+};
+
+/* The router's work for one request, with and without its bound, on the fabric as it is. */
+static void add_work(struct fabric *fabric, struct optics_route_request request, struct route *r,
+		     struct work *work)
+{
+	void *space = malloc((size_t)optics_route_bytes(PLAIN_STEPS));
+	u64 before = fabric->state->elements_visited;
+	struct route plain = { .path.hops = plain.hops };
+	struct unbound unbound;
+
+	fabric_route(fabric, &request, r);
+	work->steps += r->steps;
+	work->elements += fabric->state->elements_visited - before;
+	request.steps = PLAIN_STEPS;
+	unbound_open(&unbound, fabric);
+	before = unbound.state.elements_visited;
+	optics_route(&unbound.state, &request, space, &plain.path, &plain.steps, &plain.refusal);
+	work->plain_steps += plain.steps;
+	work->plain_elements += unbound.state.elements_visited - before;
+	work->gave_up += r->refusal.reason == OPTICS_GAVE_UP;
+	work->routes++;
+	unbound_close(&unbound);
+	free(space);
+}
+
+static void print_work(const char *name, const struct work *work)
+{
+	printf("%-22s steps %7.0f  elements %7.0f  without bound: steps %7.0f  elements %7.0f\n",
+	       name, (double)work->steps / work->routes, (double)work->elements / work->routes,
+	       (double)work->plain_steps / work->routes,
+	       (double)work->plain_elements / work->routes);
+}
+
+/* Circuits at random pairs until many are up, then the work of further requests. */
+static void measure_loaded(struct fabric *fabric, const char *label)
+{
+	static struct route live[LOADED];
+	u32 all = fabric->graph->accelerators_count, up = 0;
+	struct work work = { 0 };
+	u64 seed = 1;
+	char name[64];
+
+	while (up < LOADED || work.routes < 50) {
+		u32 from = next_random(&seed) % all, to = next_random(&seed) % all;
+		struct optics_route_request request = fabric_request(fabric, from, to, 1);
+		struct route r;
+
+		if (from == to)
+			continue;
+		if (up == LOADED) {
+			add_work(fabric, request, &r, &work);
+			continue;
+		}
+		fabric_route(fabric, &request, &live[up]);
+		live[up].path.hops = live[up].hops;
+		if (!live[up].error &&
+		    !optics_claim(fabric->state, &live[up].path, &live[up].refusal))
+			up++;
+	}
+	snprintf(name, sizeof(name), "%.20s loaded", label);
+	print_work(name, &work);
+	if (work.gave_up)
+		printf("%s: gave up %u times\n", label, work.gave_up);
+}
+
 static void measure(struct fabric *fabric, const char *label, u32 from, u32 to)
 {
 	struct optics_route_request request = fabric_request(fabric, from, to, 1);
 	struct optics_view view = fabric_view(fabric);
 	struct optics_verdict verdict;
+	struct work work = { 0 };
 	struct route r;
 	char name[64];
 	u32 i;
 
+	add_work(fabric, request, &r, &work);
+	snprintf(name, sizeof(name), "%.20s %u-%u", label, from, to);
+	print_work(name, &work);
 	for (i = 0; i < ROUNDS; i++) {
 		u64 times[5];
 
@@ -77,7 +155,6 @@ static void measure(struct fabric *fabric, const char *label, u32 from, u32 to)
 		samples[2][i] = times[3] - times[2];
 		samples[3][i] = times[4] - times[3];
 	}
-	snprintf(name, sizeof(name), "%.20s %u-%u", label, from, to);
 	report(name, "route", samples[0], r.steps, r.path.hops_count);
 	report(name, "claim", samples[1], r.steps, r.path.hops_count);
 	report(name, "validate", samples[2], r.steps, r.path.hops_count);
@@ -86,11 +163,19 @@ static void measure(struct fabric *fabric, const char *label, u32 from, u32 to)
 
 int main(void)
 {
-	static const char *const names[] = { "server4", "server16", "rack64", "smartlight72",
-					     "pod4096" };
+	static const struct {
+		const char *name;
+		u32 from[4], to[4];
+	} tries[] = {
+		{ "server4", { 0, 0 }, { 1, 3 } },
+		{ "server16", { 0, 0, 0 }, { 1, 6, 17 } },
+		{ "rack64", { 0, 0, 0, 24 }, { 1, 4, 71, 55 } },
+		{ "smartlight72", { 4, 0 }, { 5, 13 } },
+		{ "pod4096", { 0, 3100, 0 }, { 1, 4314, 4607 } },
+	};
 	const char *folder = getenv("PROFILES");
 	int null = open("/dev/null", O_RDONLY);
-	u32 i;
+	u32 i, j;
 
 	for (i = 0; i < ROUNDS; i++) {
 		u64 start = now_ns();
@@ -100,17 +185,19 @@ int main(void)
 	}
 	report("/dev/null", "ioctl", samples[0], 0, 0);
 	close(null);
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
+	for (i = 0; i < ARRAY_SIZE(tries); i++) {
 		struct fabric f;
 		char path[4096];
 
 		snprintf(path, sizeof(path), "%s/%s.bin", folder ? folder : "build/profiles",
-			 names[i]);
+			 tries[i].name);
 		if (!fabric_open_file(&f, path, OPTICS_ROUTE_STEPS))
 			continue;
 		fabric_own_all(&f, 1);
-		measure(&f, names[i], 0, 1);
-		measure(&f, names[i], 0, f.graph->accelerators_count - 1);
+		for (j = 0; j < ARRAY_SIZE(tries[i].to) && tries[i].to[j]; j++)
+			measure(&f, tries[i].name, tries[i].from[j], tries[i].to[j]);
+		if (!strcmp(tries[i].name, "rack64"))
+			measure_loaded(&f, tries[i].name);
 		fabric_close(&f);
 	}
 	return 0;

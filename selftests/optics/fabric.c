@@ -111,3 +111,27 @@ void fabric_route(struct fabric *fabric, const struct optics_route_request *requ
 	route->error = optics_route(fabric->state, request, fabric->work, &route->path,
 				    &route->steps, &route->refusal);
 }
+
+void unbound_open(struct unbound *unbound, const struct fabric *fabric)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 i;
+
+	unbound->slack = calloc(2ull * graph->guides_count, sizeof(*unbound->slack));
+	unbound->arcs = calloc(graph->arcs_count + 1, sizeof(*unbound->arcs));
+	for (i = 0; i < graph->arcs_count; i++) {
+		unbound->arcs[i].from = graph->arcs[i].from;
+		unbound->arcs[i].next = graph->arcs[i].next;
+	}
+	unbound->graph = *graph;
+	unbound->graph.slack = unbound->slack;
+	unbound->graph.arcs = unbound->arcs;
+	unbound->state = *fabric->state;
+	unbound->state.graph = &unbound->graph;
+}
+
+void unbound_close(struct unbound *unbound)
+{
+	free(unbound->slack);
+	free(unbound->arcs);
+}

@@ -95,6 +95,20 @@ struct route {
 void fabric_route(struct fabric *fabric, const struct optics_route_request *request,
 		  struct route *route);
 
+/*
+ * A fabric as it is, but for the router's bound, which promises nothing: the router then
+ * searches as Dijkstra's algorithm does. Shares all other arrays of the fabric.
+ */
+struct unbound {
+	struct optics_graph graph;
+	struct optics_state state;
+	s32 *slack;
+	struct optics_arc *arcs;
+};
+
+void unbound_open(struct unbound *unbound, const struct fabric *fabric);
+void unbound_close(struct unbound *unbound);
+
 /* A generator of numbers that repeats: xorshift. */
 u32 next_random(u64 *seed);
 

@@ -248,10 +248,10 @@ static void path_against_the_view_is_refused(void)
 	struct pair p;
 
 	pair_open(&p, 35000, 100);
-	p.fabric.state->element_state[0] = 1;
+	optics_set_state(p.fabric.state, 0, 1);
 	CHECK_EQUAL(judge(&p, &p.a, 1, NULL), -EBUSY);
 	CHECK_EQUAL(p.a.refusal.reason, OPTICS_ELEMENT_PINNED);
-	p.fabric.state->element_state[0] = 0;
+	optics_set_state(p.fabric.state, 0, 0);
 	p.fabric.state->element_marks[0] = OPTICS_UNHEALTHY;
 	CHECK_EQUAL(judge(&p, &p.a, 1, NULL), -EIO);
 	p.fabric.state->element_marks[0] = 0;
@@ -411,7 +411,7 @@ static void signal_is_traced_back_to_its_transmitter(void)
 	CHECK_EQUAL(optics_signal_at(p.fabric.graph, p.fabric.state->element_state, 1, &tx),
 		    optics_path_power(p.fabric.graph, &p.a.path));
 	CHECK_EQUAL(tx, 0);
-	p.fabric.state->element_state[0] = 1;
+	optics_set_state(p.fabric.state, 0, 1);
 	optics_signal_at(p.fabric.graph, p.fabric.state->element_state, 1, &tx);
 	CHECK_EQUAL(tx, 2);
 	fabric_close(&p.fabric);

@@ -141,7 +141,7 @@ static bool ledger_is_empty(struct run *run, const void *initial)
 	u32 i;
 
 	for (i = 0; i < run->fabric.graph->elements_count; i++)
-		state->element_state[i] = (u8)optics_park_state(run->fabric.graph, i);
+		optics_set_state(state, i, optics_park_state(run->fabric.graph, i));
 	state->elements_visited = 0;
 	state->lanes_visited = 0;
 	return !memcmp(state, initial, (size_t)optics_state_bytes(run->fabric.graph));

@@ -440,7 +440,7 @@ static void state_already_there_is_preferred(void)
 		CHECK(!way || r.hops[2].guide >> 1 != first_guide);
 		first_guide = r.hops[2].guide >> 1;
 		for (hop = from[i / 2]; hop + 1 < r.path.hops_count; hop++)
-			f.state->element_state[r.hops[hop].element] = (u8)r.hops[hop].state;
+			optics_set_state(f.state, r.hops[hop].element, r.hops[hop].state);
 		request.avoid_guides_count = 0;
 		fabric_route(&f, &request, &again);
 		CHECK_EQUAL(again.hops[2].guide >> 1, first_guide);

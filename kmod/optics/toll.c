@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
+/*
+ * Tolls: what it costs at least from a place to the receiver. Dijkstra's algorithm
+ * backwards over the arcs of bound.c, which are few, before the search over guides
+ * that needs them: Holte et al., Hierarchical A*: Searching Abstraction Hierarchies
+ * Efficiently (AAAI 1996). It ends where light starts; whatever has not been reached
+ * by then is at least as far.
+ */
+#include "search.h"
+
+#define TOLL_MAX	0xffffff00u
+
+/* Of a place in which something stands already it is not known what is to be switched. */
+static s32 in_place(const struct search *search, u32 place, s32 cost)
+{
+	return search->state->standing[place / 2] ? optics_cost_without_changes(cost) : cost;
+}
+
+/* A chain from @place on is known that costs @toll. */
+static void offer(struct search *search, u32 place, u64 toll)
+{
+	struct search_tolls *tolls = &search->tolls;
+	u32 slot, old;
+
+	if (toll > TOLL_MAX)
+		toll = TOLL_MAX;
+	slot = optics_table_slot(&tolls->places, place);
+	old = optics_table_at(&tolls->places, slot);
+	if (old != OPTICS_NONE && tolls->cost[old] <= toll)
+		return;
+	if (tolls->places.count == tolls->limit) {
+		tolls->cut = true;
+		return;
+	}
+	tolls->cost[optics_table_put(&tolls->places, slot, place)] = (u32)toll;
+	optics_heap_push(&search->heap, toll << 32 | (tolls->places.count - 1));
+}
+
+/* From the receivers that may be used. */
+static void start(struct search *search)
+{
+	const struct optics_graph *graph = search->graph;
+	u32 base = search->request->rx_accelerator * graph->params.planes;
+	u64 planes = search->request->rx_planes & optics_low_mask(graph->params.planes);
+
+	for (; planes; planes &= planes - 1) {
+		u32 code = graph->rx_guide[base + optics_first64(planes)];
+		const struct optics_end *end = optics_far_end(graph, code);
+		u32 place;
+
+		if (end->type != MORPH_END_ELEMENT)
+			continue;
+		place = optics_place_left(graph, end);
+		offer(search, place, (u64)in_place(search, place, graph->slack[code ^ 1]));
+	}
+}
+
+/* Drop those transmit ports whose places have their toll. */
+static u64 without_reached(const struct search *search, u64 planes)
+{
+	const struct optics_graph *graph = search->graph;
+	u32 base = search->request->tx_accelerator * graph->params.planes;
+
+	for (; planes; planes &= planes - 1) {
+		const struct optics_end *end =
+			optics_far_end(graph, graph->tx_guide[base + optics_first64(planes)]);
+		u32 entry;
+
+		if (end->type != MORPH_END_ELEMENT)
+			continue;
+		entry = optics_table_at(&search->tolls.places,
+					optics_table_slot(&search->tolls.places,
+							  optics_place_entered(graph, end)));
+		if (entry == OPTICS_NONE || search->tolls.cost[entry] > search->tolls.reach)
+			break;
+	}
+	return planes;
+}
+
+void optics_tolls_run(struct search *search)
+{
+	u64 planes = search->request->tx_planes & optics_low_mask(search->graph->params.planes);
+	struct search_tolls *tolls = &search->tolls;
+
+	tolls->places.count = 0;
+	tolls->reach = 0;
+	tolls->cut = false;
+	search->heap.count = 0;
+	start(search);
+	while (search->heap.count && !tolls->cut) {
+		u32 at = (u32)optics_heap_pop(&search->heap), place, arc;
+
+		if (!optics_table_current(&tolls->places, at))
+			continue;
+		tolls->reach = tolls->cost[at];
+		planes = without_reached(search, planes);
+		if (!planes || tolls->reach == TOLL_MAX) {
+			tolls->cut = true;
+			return;
+		}
+		place = tolls->places.names[at].key;
+		for (arc = search->graph->place_arcs[place]; arc != OPTICS_NONE;
+		     arc = search->graph->arcs[arc].next) {
+			const struct optics_arc *step = &search->graph->arcs[arc];
+
+			offer(search, step->from, (u64)((s64)tolls->cost[at] +
+				in_place(search, step->from, step->out) +
+				in_place(search, place, step->in)));
+		}
+	}
+}
+
+u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end)
+{
+	const struct search_tolls *tolls = &search->tolls;
+	u32 place = optics_place_entered(search->graph, end);
+	s32 slack = search->graph->slack[code];
+	u32 entry, toll = OPTICS_NONE;
+	s64 left;
+
+	if (slack == OPTICS_DEAD)
+		return OPTICS_NONE;
+	entry = optics_table_at(&tolls->places, optics_table_slot(&tolls->places, place));
+	if (entry != OPTICS_NONE)
+		toll = tolls->cost[entry];
+	if (tolls->cut && toll > tolls->reach)
+		toll = tolls->reach;
+	if (toll == OPTICS_NONE)
+		return OPTICS_NONE;
+	left = (s64)toll + in_place(search, place, slack);
+	return left > 0 ? (u32)left : 0;
+}
