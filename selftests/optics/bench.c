@@ -3,7 +3,8 @@
  * Time of routing, claiming and judging one circuit, alone on a profile, at several
  * distances; and of the ioctl on /dev/null that is the unit of ratios. Beside it the
  * router's work: steps, elements gone on from, and both without the bound that directs
- * it; last the same on average in a rack with many circuits.
+ * it; last the same on average in a rack with many circuits, for
+ * requests that can be met and for those that can't.
  */
 #include "maker.h"
 
@@ -51,7 +52,7 @@ static void report(const char *name, const char *what, u64 *values, u32 steps, u
 
 struct work {
 	u64 steps, elements, plain_steps, plain_elements;
-	u32 routes, gave_up;
+	u32 routes;
 };
 
 /* The router's work for one request, with and without its bound, on the fabric as it is. */
@@ -72,7 +73,6 @@ static void add_work(struct fabric *fabric, struct optics_route_request request,
 	optics_route(&unbound.state, &request, space, &plain.path, &plain.steps, &plain.refusal);
 	work->plain_steps += plain.steps;
 	work->plain_elements += unbound.state.elements_visited - before;
-	work->gave_up += r->refusal.reason == OPTICS_GAVE_UP;
 	work->routes++;
 	unbound_close(&unbound);
 	free(space);
@@ -86,16 +86,35 @@ static void print_work(const char *name, const struct work *work)
 	       (double)work->plain_elements / work->routes);
 }
 
+static void sum_work(struct work *sum, const struct work *work)
+{
+	sum->steps += work->steps;
+	sum->elements += work->elements;
+	sum->plain_steps += work->plain_steps;
+	sum->plain_elements += work->plain_elements;
+	sum->routes += work->routes;
+}
+
+/* What nobody holds counts as parked, as the core has it. */
+static void park_all(struct fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->graph->elements_count; i++)
+		if (!fabric->state->element_pins[i])
+			optics_set_state(fabric->state, i, optics_park_state(fabric->graph, i));
+}
+
 /* Circuits at random pairs until many are up, then the work of further requests. */
 static void measure_loaded(struct fabric *fabric, const char *label)
 {
 	static struct route live[LOADED];
 	u32 all = fabric->graph->accelerators_count, up = 0;
-	struct work work = { 0 };
+	struct work found = { 0 }, refused = { 0 };
 	u64 seed = 1;
 	char name[64];
 
-	while (up < LOADED || work.routes < 50) {
+	while (up < LOADED || found.routes + refused.routes < 100) {
 		u32 from = next_random(&seed) % all, to = next_random(&seed) % all;
 		struct optics_route_request request = fabric_request(fabric, from, to, 1);
 		struct route r;
@@ -103,7 +122,10 @@ static void measure_loaded(struct fabric *fabric, const char *label)
 		if (from == to)
 			continue;
 		if (up == LOADED) {
-			add_work(fabric, request, &r, &work);
+			struct work one = { 0 };
+
+			add_work(fabric, request, &r, &one);
+			sum_work(r.error ? &refused : &found, &one);
 			continue;
 		}
 		fabric_route(fabric, &request, &live[up]);
@@ -112,10 +134,10 @@ static void measure_loaded(struct fabric *fabric, const char *label)
 		    !optics_claim(fabric->state, &live[up].path, &live[up].refusal))
 			up++;
 	}
-	snprintf(name, sizeof(name), "%.20s loaded", label);
-	print_work(name, &work);
-	if (work.gave_up)
-		printf("%s: gave up %u times\n", label, work.gave_up);
+	snprintf(name, sizeof(name), "%.12s full, found", label);
+	print_work(name, &found);
+	snprintf(name, sizeof(name), "%.12s full, none", label);
+	print_work(name, &refused);
 }
 
 static void measure(struct fabric *fabric, const char *label, u32 from, u32 to)
@@ -128,6 +150,7 @@ static void measure(struct fabric *fabric, const char *label, u32 from, u32 to)
 	char name[64];
 	u32 i;
 
+	park_all(fabric);
 	add_work(fabric, request, &r, &work);
 	snprintf(name, sizeof(name), "%.20s %u-%u", label, from, to);
 	print_work(name, &work);
@@ -196,6 +219,7 @@ int main(void)
 		fabric_own_all(&f, 1);
 		for (j = 0; j < ARRAY_SIZE(tries[i].to) && tries[i].to[j]; j++)
 			measure(&f, tries[i].name, tries[i].from[j], tries[i].to[j]);
+		park_all(&f);
 		if (!strcmp(tries[i].name, "rack64"))
 			measure_loaded(&f, tries[i].name);
 		fabric_close(&f);
