@@ -112,7 +112,7 @@ struct optics_kind {
 	u32 loss_mdb;
 	u32 extinction_mdb;
 	u16 leaks[MORPH_MAX_PORTS];	/* port p: mask of ports some state joins to p */
-	u16 side;			/* ports joined only to others, and others only to them; or 0 */
+	u16 side;			/* ports joined to others only, as those to these; or 0 */
 	u64 joining;			/* mask of the states that join something */
 };
 

@@ -73,9 +73,9 @@ void optics_tolls_run(struct search *search);
 u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end);
 
 /*
- * Search with what the fields above say. Return: the label that arrived, of which a path can
- * be made unless it came backwards, or OPTICS_NONE; a search that is neither inexact nor exhausted has then proven
- * that there is no path under its assumptions.
+ * Search with what the fields above say. Return: the label that arrived, of which a path
+ * can be made unless it came backwards, or OPTICS_NONE; a search that is neither inexact
+ * nor exhausted has then proven that there is no path under its assumptions.
  */
 u32 optics_search_run(struct search *search);
 
