@@ -85,29 +85,43 @@ static const struct optics_end *ray_step(const struct optics_graph *graph, struc
 	return ray->power < floor ? NULL : optics_far_end(graph, ray->code);
 }
 
-/* Out of @element at @port. */
-static u32 guide_at(const struct optics_graph *graph, u32 element, u8 port)
+/* An element that light has entered by a port, and where it goes from there. */
+struct crossing {
+	const struct optics_kind *kind;
+	const u32 *guides;	/* at its ports */
+	u8 entered;
+	u8 joined;		/* to the port that was entered, or MORPH_PORT_NONE */
+};
+
+/* The element that light enters as @end says, in @state. */
+static struct crossing crossing_at(const struct optics_graph *graph, const struct optics_end *end,
+				   u32 state)
 {
-	if (port == MORPH_PORT_NONE)
-		return OPTICS_NONE;
-	return graph->port_guide[graph->elements[element].first_port + port];
+	const struct optics_element *element = &graph->elements[end->index];
+	const struct optics_kind *kind = &graph->kinds[element->kind];
+
+	return (struct crossing){
+		.kind = kind,
+		.guides = graph->port_guide + element->first_port,
+		.entered = end->port,
+		.joined = graph->states[kind->first_state + state].joins[end->port],
+	};
 }
 
-/* Through @element, which @ray entered as @end says, in @state. */
-static void ray_cross(const struct optics_graph *graph, struct ray *ray,
-		      const struct optics_end *end, u32 state)
+static void ray_cross(struct ray *ray, const struct crossing *at)
 {
-	ray->code = guide_at(graph, end->index, optics_joined(graph, end->index, state, end->port));
-	ray->power -= (s32)kind_of(graph, end->index)->loss_mdb;
+	ray->code = at->joined == MORPH_PORT_NONE ? OPTICS_NONE : at->guides[at->joined];
+	ray->power -= (s32)at->kind->loss_mdb;
 }
 
-/* Ports into which light that enters as @end says leaks when the element is in @state. */
-static u32 leaks_of(const struct optics_graph *graph, const struct optics_end *end, u32 state)
+/* Ports into which @power leaks, if what leaks is not below the floor. */
+static u32 leaks_of(const struct crossing *at, s32 power, s32 floor)
 {
-	u32 leaks = kind_of(graph, end->index)->leaks[end->port];
-	u8 joined = optics_joined(graph, end->index, state, end->port);
+	u32 leaks = at->kind->leaks[at->entered];
 
-	return joined == MORPH_PORT_NONE ? leaks : leaks & ~(1u << joined);
+	if (power < floor)
+		return 0;
+	return at->joined == MORPH_PORT_NONE ? leaks : leaks & ~(1u << at->joined);
 }
 
 static void stray_tell(const struct stray *stray, const struct optics_end *end, s32 power)
@@ -130,11 +144,14 @@ static void stray_second(const struct stray *stray, struct ray ray)
 	const struct optics_end *end;
 
 	while ((end = ray_step(stray->graph, &ray, stray->floor))) {
+		struct crossing at;
+
 		if (end->type != MORPH_END_ELEMENT) {
 			stray_tell(stray, end, ray.power);
 			return;
 		}
-		ray_cross(stray->graph, &ray, end, stray->element_state[end->index]);
+		at = crossing_at(stray->graph, end, stray->element_state[end->index]);
+		ray_cross(&ray, &at);
 	}
 }
 
@@ -145,22 +162,23 @@ static void stray_first(const struct stray *stray, struct ray ray)
 	const struct optics_end *end;
 
 	while ((end = ray_step(graph, &ray, stray->floor))) {
-		u32 leaks, state;
+		struct crossing at;
 		struct ray leak;
+		u32 leaks;
 
 		if (end->type != MORPH_END_ELEMENT) {
 			stray_tell(stray, end, ray.power);
 			return;
 		}
-		state = stray->element_state[end->index];
-		leak.power = ray.power - (s32)kind_of(graph, end->index)->extinction_mdb;
-		leaks = leak.power < stray->floor ? 0 : leaks_of(graph, end, state);
+		at = crossing_at(graph, end, stray->element_state[end->index]);
+		leak.power = ray.power - (s32)at.kind->extinction_mdb;
+		leaks = leaks_of(&at, leak.power, stray->floor);
 		for (; leaks; leaks &= leaks - 1) {
-			leak.code = guide_at(graph, end->index, (u8)optics_first64(leaks));
+			leak.code = at.guides[optics_first64(leaks)];
 			leak.hops_left = OPTICS_MAX_HOPS;
 			stray_second(stray, leak);
 		}
-		ray_cross(graph, &ray, end, state);
+		ray_cross(&ray, &at);
 	}
 }
 
@@ -177,6 +195,7 @@ static void stray_walk(const struct stray *stray, u32 code, const struct optics_
 	u32 crossed = 0;
 
 	while ((end = ray_step(graph, &ray, stray->floor))) {
+		struct crossing at;
 		u32 state, leaks;
 		struct ray leak;
 
@@ -189,14 +208,15 @@ static void stray_walk(const struct stray *stray, u32 code, const struct optics_
 			state = path->hops[stray->wanted == MORPH_END_RX ? crossed - 1 :
 					   path->hops_count - 1 - crossed].state;
 		}
-		leak.power = ray.power - (s32)kind_of(graph, end->index)->extinction_mdb;
-		leaks = leak.power < stray->floor ? 0 : leaks_of(graph, end, state);
+		at = crossing_at(graph, end, state);
+		leak.power = ray.power - (s32)at.kind->extinction_mdb;
+		leaks = leaks_of(&at, leak.power, stray->floor);
 		for (; leaks; leaks &= leaks - 1) {
-			leak.code = guide_at(graph, end->index, (u8)optics_first64(leaks));
+			leak.code = at.guides[optics_first64(leaks)];
 			leak.hops_left = OPTICS_MAX_HOPS;
 			stray_first(stray, leak);
 		}
-		ray_cross(graph, &ray, end, state);
+		ray_cross(&ray, &at);
 	}
 }
 
@@ -244,13 +264,16 @@ s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, 
 	const struct optics_end *end;
 
 	while ((end = ray_step(graph, &ray, -OPTICS_MAX_MDB))) {
+		struct crossing at;
+
 		if (end->type == MORPH_END_TX) {
 			*tx = end->index * graph->params.planes + end->port;
 			return ray.power;
 		}
 		if (end->type != MORPH_END_ELEMENT)
 			break;
-		ray_cross(graph, &ray, end, element_state[end->index]);
+		at = crossing_at(graph, end, element_state[end->index]);
+		ray_cross(&ray, &at);
 	}
 	*tx = OPTICS_NONE;
 	return -OPTICS_MAX_MDB;
