@@ -29,6 +29,31 @@ struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
 	return route;
 }
 
+/*
+ * A move makes a route and drops one, most often of the same length: a slice keeps the last
+ * one that was dropped, off all lists, for the next.
+ */
+struct morph_route *morph_route_reuse(struct morph_slice *slice, u32 capacity)
+{
+	struct morph_route *route = slice->idle_route;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!route || route->capacity < capacity)
+		return NULL;
+	slice->idle_route = NULL;
+	memset(route, 0, offsetof(struct morph_route, capacity));
+	route->path.hops = route->hops;
+	return route;
+}
+
+void morph_route_keep(struct morph_slice *slice, struct morph_route *route)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	morph_route_unlist(route);
+	morph_route_free(slice->idle_route);
+	slice->idle_route = route;
+}
+
 void morph_route_free(struct morph_route *route)
 {
 	if (!route)

@@ -54,6 +54,7 @@
 #define MORPH_EVENT_SLOTS	64u	/* per open slice file */
 #define MORPH_SIGNAL_SLOTS	512u
 #define MORPH_ROUTE_STEPS	16384u	/* the router's budget: enough to search all of a rack */
+#define MORPH_FEW_GUIDES	16u	/* an explicit path of so many needs no memory of its own */
 #define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
 #define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
 /* Ledger marks beside those of optics; any mark keeps new paths away. */
@@ -69,12 +70,14 @@ struct morph_user;
 /* -------------------------------------------------------------------- hw.c */
 
 /*
- * One operation submitted to the provider; on the stack of who waits for it.
- * Hashed by cookie in fabric->ops_in_flight under op_lock.
+ * Operations submitted to the provider, one after the other; in a transaction or on the
+ * stack of who waits. Hashed by id in fabric->ops_in_flight under op_lock.
  */
 struct morph_op {
 	struct hlist_node node;
-	u64 cookie;
+	u64 id;
+	u32 calls;			/* submitted so far */
+	atomic64_t cookie;		/* of the one in flight, or 0 */
 	struct completion done;
 	int status;
 	void *results;
@@ -88,18 +91,20 @@ struct morph_culprit {
 	u64 lanes;	/* for lasers and receivers */
 };
 
-int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+/* @txn: whose times it counts in, or NULL. Once it has ended: morph_hw_done(). */
+int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 			  const struct morph_element_setting *settings, u32 count);
-int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 			  struct morph_element_setting *settings, u32 count);
-int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 			const struct morph_laser_setting *settings, u32 count);
-int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 			struct morph_laser_reading *readings, u32 count);
-int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_txn *txn,
 			   struct morph_receiver_reading *readings, u32 count);
-int morph_hw_probe(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_probe(struct morph_fabric *fabric, struct morph_txn *txn,
 		   struct morph_probe *probes, u32 count);
+void morph_hw_done(struct morph_txn *txn);
 int morph_hw_wait(struct morph_fabric *fabric, u64 ns);
 void morph_hw_fail_all(struct morph_fabric *fabric, int status);
 
@@ -215,7 +220,7 @@ struct morph_fabric {
 	/* op_lock, irqsave */
 	spinlock_t op_lock;
 	struct hlist_head ops_in_flight[64];
-	u64 next_cookie;
+	u64 last_op;			/* id given */
 
 	/* signal_lock, irqsave */
 	spinlock_t signal_lock;
@@ -397,6 +402,7 @@ struct morph_plan {
 	u32 state;			/* enum morph_plan_state */
 	struct list_head spare_node;	/* head: morph_chip.plans */
 	struct list_head stale_node;	/* head: fabric->stale_plans */
+	bool queued;			/* stale, and the worker has been told so */
 	bool waiting;			/* to be made anew once the slice is at rest */
 	struct morph_txn *txn;		/* prebuilt, all memory that the failover needs */
 };
@@ -442,6 +448,8 @@ struct morph_slice {
 	u32 own_spare;			/* reserved spare, or MORPH_ANY */
 	u64 last_cookie;		/* of the last committed transaction */
 	struct morph_txn *last_txn;	/* counted, for idempotent repeats */
+	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
+	struct morph_route *idle_route;	/* memory for the next route */
 	u32 files_count;
 	u64 fault_since_ns;		/* when hardware showed the fault under repair */
 	u64 fault_noticed_ns;		/* when the core read the signal */
@@ -503,6 +511,9 @@ void morph_slice_leave(struct morph_slice *slice);
 
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp);
 void morph_route_free(struct morph_route *route);
+/* One that the slice has kept, or NULL; and keep one that claims nothing. fabric->lock held. */
+struct morph_route *morph_route_reuse(struct morph_slice *slice, u32 capacity);
+void morph_route_keep(struct morph_slice *slice, struct morph_route *route);
 /* Claim, checked against the ledger; or take back what was held before, unchecked. */
 int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 		      struct optics_refusal *why);
@@ -540,7 +551,9 @@ enum morph_txn_kind {
 /* One change of a transaction, resolved. */
 struct morph_item {
 	struct morph_change change;	/* as asked; status and results are filled in */
-	const u32 *guides;		/* explicit path, or NULL; owned by the transaction */
+	const u32 *guides;		/* explicit path, or NULL: one of the next two */
+	u32 few_guides[MORPH_FEW_GUIDES];
+	u32 *many_guides;		/* owned, or NULL */
 	struct morph_circuit *circuit;
 	struct morph_route *old;	/* REMOVE, MOVE; NULL for ADD */
 	struct morph_route *new;	/* ADD, MOVE; NULL for REMOVE */
@@ -552,7 +565,13 @@ struct morph_item {
 };
 
 struct morph_txn {
-	struct kref kref;
+	/* memory for programming, got when staged: one block, which begins at reads */
+	struct morph_receiver_reading *reads;
+	struct morph_laser_setting *lasers;
+	struct morph_element_setting *settings;
+	u32 settings_room, reads_room;
+
+	struct kref kref;		/* from here on it begins anew when memory is used again */
 	u32 id;				/* 0 until it is entered into fabric->txns */
 	struct morph_fabric *fabric;	/* not counted: whoever reaches it here holds it */
 	struct morph_slice *slice;	/* counted until the transaction has ended, or NULL */
@@ -568,6 +587,8 @@ struct morph_txn {
 	int status;			/* negative errno, or 0 */
 	struct morph_refusal refusal;
 	struct morph_times times;
+	u64 device_ended_ns;		/* when the provider last returned */
+	struct morph_op op;
 	u64 seq;
 	u32 count;
 	bool staged;			/* claims are held */
@@ -582,12 +603,6 @@ struct morph_txn {
 	void (*on_publish)(struct morph_txn *txn, void *context);
 	void *context;
 
-	/* memory for programming, got when staged: one block, which begins at reads */
-	u32 settings_room, reads_room;
-	struct morph_receiver_reading *reads;
-	struct morph_laser_setting *lasers;
-	struct morph_element_setting *settings;
-
 	struct morph_item items[];	/* count */
 };
 
@@ -600,6 +615,8 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 				  u32 **guides, u32 count, u32 flags, gfp_t gfp);
 /* One without a slice: an act on hardware. */
 struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp);
+/* Memory that a slice has kept for its next transaction. The slice is nobody's any more. */
+void morph_txn_free_idle(struct morph_slice *slice);
 struct morph_txn *morph_txn_get(struct morph_txn *txn);
 void morph_txn_put(struct morph_txn *txn);
 /* Counted, or NULL. fabric->lock held. */

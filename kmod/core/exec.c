@@ -20,13 +20,19 @@
 #include "exec.h"
 #include "trace.h"
 
-/* A phase has ended, and the next one begun. */
-static void phase_end(struct exec *exec, enum morph_phase phase)
+static void phase_end_at(struct exec *exec, enum morph_phase phase, u64 now)
 {
-	u64 now = ktime_get_ns();
-
 	exec->txn->times.phase_ns[phase] += now - exec->phase_began;
 	exec->phase_began = now;
+}
+
+/*
+ * A phase has ended, and the next one begun: with the device's last answer, whose time is
+ * known. One in which the device was not asked took no time.
+ */
+static void phase_end(struct exec *exec, enum morph_phase phase)
+{
+	phase_end_at(exec, phase, max(exec->phase_began, exec->txn->device_ended_ns));
 }
 
 /* Wait for what the device needs by nature; a phase of its own. No lock held. */
@@ -38,7 +44,7 @@ static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
 		return 0;
 	exec->txn->times.modelled_ns += ns;
 	ret = morph_hw_wait(exec->fabric, ns);
-	phase_end(exec, phase);
+	phase_end_at(exec, phase, ktime_get_ns());
 	return ret;
 }
 
@@ -81,14 +87,14 @@ static int exec_program(struct exec *exec)
 	u32 wrong;
 	int ret;
 
-	ret = exec_set_elements(exec->fabric, &txn->times, txn->settings, exec->early);
+	ret = exec_set_elements(exec->fabric, txn, txn->settings, exec->early);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
 	if (exec->broken)
 		ret = exec_set_lasers(exec, BREAK_OLD);
 	if (ret < 0)
 		return refuse_device(exec, ret, "switch lasers off");
-	ret = exec_set_elements(exec->fabric, &txn->times, txn->settings + exec->early, exec->late);
+	ret = exec_set_elements(exec->fabric, txn, txn->settings + exec->early, exec->late);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
 	exec->told = true;
@@ -258,13 +264,12 @@ static void drop_old(struct morph_txn *txn)
 			if (txn->kind != MORPH_TXN_REPAIR)
 				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
 						    optics_weight64(item->old->path.lanes));
-			morph_route_unlist(item->old);
-			morph_route_free(item->old);
+			morph_route_keep(txn->slice, item->old);
 		}
 		item->old = NULL;
 	}
 	txn->staged = false;
-	exec_run_parks(fabric, &txn->times, txn->settings, parks);
+	exec_run_parks(fabric, txn, txn->settings, parks);
 	morph_repair_recover(fabric);
 }
 
@@ -293,6 +298,28 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	}
 }
 
+/* Program and verify; on success the light is there. No lock held. */
+static int exec_run(struct exec *exec)
+{
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_txn *txn = exec->txn;
+	int ret;
+
+	ret = exec_program(exec);
+	if (!ret)
+		ret = exec_light(exec);
+	if (ret && ret != -ENODEV && !exec->culprit.part)
+		exec_read_back(fabric, txn, txn->settings, exec->early + exec->late, exec->told);
+	if (ret)
+		return ret;
+	/* Step 5 reads the old receivers: note the new ones' power first. */
+	mutex_lock(&fabric->lock);
+	exec_note_power(exec);
+	mutex_unlock(&fabric->lock);
+	exec_darken_old(exec);
+	return 0;
+}
+
 /**
  * morph_exec_commit() - make the light as a staged transaction wants it
  * @txn: staged; its slice has been entered
@@ -314,30 +341,19 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	trace_morph_txn_commit(fabric->id, txn->id, txn->slice->number, txn->count);
 	exec_begin(&exec, txn);
 	mutex_unlock(&fabric->lock);
-	ret = exec_program(&exec);
-	if (!ret)
-		ret = exec_light(&exec);
-	if (ret && ret != -ENODEV && !exec.culprit.part)
-		exec_read_back(fabric, &txn->times, txn->settings, exec.early + exec.late,
-			       exec.told);
-	if (!ret) {
-		/* Step 5 reads the old receivers: note the new ones' power first. */
-		mutex_lock(&fabric->lock);
-		exec_note_power(&exec);
-		mutex_unlock(&fabric->lock);
-		exec_darken_old(&exec);
-	}
+	ret = exec_run(&exec);
 	mutex_lock(&fabric->lock);
 	if (ret) {
 		exec_roll_back(&exec);
-		return ret;
+	} else {
+		publish(&exec);
+		txn->outcome = MORPH_OUTCOME_COMMITTED;
+		txn->keep_old = keep_old;
+		if (!keep_old)
+			drop_old(txn);
 	}
-	publish(&exec);
-	txn->outcome = MORPH_OUTCOME_COMMITTED;
-	txn->keep_old = keep_old;
-	if (!keep_old)
-		drop_old(txn);
-	return 0;
+	morph_hw_done(txn);
+	return ret;
 }
 
 /* The old configuration is not wanted any more. fabric->lock held, dropped meanwhile. */
@@ -347,6 +363,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 	/* No other step while the device parks. */
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	drop_old(txn);
+	morph_hw_done(txn);
 	txn->fabric->seq++;
 }
 
@@ -358,6 +375,7 @@ int morph_exec_revert(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	exec_roll_back(&exec);
+	morph_hw_done(txn);
 	morph_netlink_slice(txn->slice);
 	if (txn->outcome == MORPH_OUTCOME_ROLLED_BACK)
 		return 0;

@@ -31,16 +31,16 @@ u32 exec_collect_new(struct exec *exec, bool late, u32 first);
 u32 exec_collect_old(struct exec *exec);
 u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n);
-void exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
+void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told);
-int exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 		      struct morph_element_setting *settings, u32 count);
-void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count);
 u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
 		   const struct morph_route *route, bool on);
 bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
-int exec_submit_lasers(struct morph_fabric *fabric, struct morph_times *times,
+int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		       struct morph_laser_setting *lasers, u32 n);
 const struct morph_route *exec_laser_route(const struct exec *exec,
 					   const struct morph_item *item, enum laser_step step);

@@ -2,8 +2,11 @@
 /*
  * Operations of the provider: submit, wait for the completion, keep the deadline.
  *
- * An operation lives on the stack of its waiter. It is found by cookie; once it is
- * off the hash its cookie is dead and a late completion is counted and discarded.
+ * What is waited for is a struct morph_op, found by the upper part of the cookie. It
+ * belongs to a transaction, and serves its operations one after the other, or it lies
+ * on the stack of a single one. Its cookie is that of the operation in flight; who
+ * takes it away, the completion or the waiter, settles what became of it. So a late
+ * completion finds another cookie, or none, and is counted and discarded.
  * Nothing here allocates.
  */
 #include <linux/hashtable.h>
@@ -16,34 +19,87 @@
 /* Shortest deadline: the timer wheel counts in jiffies. */
 #define MIN_DEADLINE_JIFFIES	2
 
-static struct hlist_head *op_bucket(struct morph_fabric *fabric, u64 cookie)
+/* Operations of one morph_op that have cookies of their own. */
+#define CALL_BITS		16
+
+static struct hlist_head *op_bucket(struct morph_fabric *fabric, u64 id)
 {
-	return &fabric->ops_in_flight[cookie % ARRAY_SIZE(fabric->ops_in_flight)];
+	return &fabric->ops_in_flight[id % ARRAY_SIZE(fabric->ops_in_flight)];
 }
 
-static void op_begin(struct morph_fabric *fabric, struct morph_op *op, void *results, size_t bytes)
+/* From here on completions find it. */
+static void op_open(struct morph_fabric *fabric, struct morph_op *op)
 {
 	unsigned long flags;
 
 	init_completion(&op->done);
-	op->status = -EINPROGRESS;
-	op->results = results;
-	op->bytes = bytes;
+	atomic64_set(&op->cookie, 0);
+	op->calls = 0;
 	spin_lock_irqsave(&fabric->op_lock, flags);
-	op->cookie = ++fabric->next_cookie;
-	hlist_add_head(&op->node, op_bucket(fabric, op->cookie));
+	op->id = ++fabric->last_op;
+	hlist_add_head(&op->node, op_bucket(fabric, op->id));
 	spin_unlock_irqrestore(&fabric->op_lock, flags);
-	morph_stat(fabric, MORPH_STAT_PROVIDER_OPS);
 }
 
-/* After this no completion can touch the operation. */
-static void op_end(struct morph_fabric *fabric, struct morph_op *op)
+/* After this no completion can touch it. */
+static void op_close(struct morph_fabric *fabric, struct morph_op *op)
 {
 	unsigned long flags;
 
+	if (hlist_unhashed(&op->node))
+		return;
 	spin_lock_irqsave(&fabric->op_lock, flags);
 	hlist_del_init(&op->node);
 	spin_unlock_irqrestore(&fabric->op_lock, flags);
+}
+
+void morph_hw_done(struct morph_txn *txn)
+{
+	op_close(txn->fabric, &txn->op);
+}
+
+/* The cookie of its next operation, which may now be completed. */
+static u64 op_begin(struct morph_fabric *fabric, struct morph_op *op, void *results, size_t bytes)
+{
+	u64 cookie;
+
+	if (++op->calls >> CALL_BITS)
+		op_close(fabric, op);
+	if (hlist_unhashed(&op->node))
+		op_open(fabric, op);
+	reinit_completion(&op->done);
+	op->results = results;
+	op->bytes = bytes;
+	cookie = op->id << CALL_BITS | op->calls;
+	atomic64_set_release(&op->cookie, cookie);
+	morph_stat(fabric, MORPH_STAT_PROVIDER_OPS);
+	return cookie;
+}
+
+/* Take the cookie away. False: a completion was first, and has left the status. */
+static bool op_retract(struct morph_op *op, u64 cookie)
+{
+	if (atomic64_cmpxchg(&op->cookie, cookie, 0) == cookie)
+		return true;
+	wait_for_completion(&op->done);
+	return false;
+}
+
+/* The completion's side. op_lock held: what is hashed stays while it is. */
+static bool op_complete(struct morph_op *op, u64 cookie, int status, const void *results,
+			size_t bytes)
+{
+	if (atomic64_cmpxchg(&op->cookie, cookie, 0) != cookie)
+		return false;
+	if (!status && op->results) {
+		if (bytes == op->bytes && results)
+			memcpy(op->results, results, bytes);
+		else
+			status = -EIO;
+	}
+	op->status = status;
+	complete(&op->done);
+	return true;
 }
 
 static unsigned long op_deadline(struct morph_fabric *fabric)
@@ -57,63 +113,117 @@ static unsigned long op_deadline(struct morph_fabric *fabric)
  * threads and tenants wait alike and without regard to signals: the deadline
  * bounds it, and light must not be left half changed.
  */
-static int op_finish(struct morph_fabric *fabric, struct morph_op *op, int result, bool deadline)
+static int op_finish(struct morph_fabric *fabric, struct morph_op *op, u64 cookie, int result,
+		     bool deadline)
 {
 	if (result == -EINPROGRESS) {
 		if (!wait_for_completion_timeout(&op->done, deadline ? op_deadline(fabric) :
-								      MAX_SCHEDULE_TIMEOUT))
+								      MAX_SCHEDULE_TIMEOUT)) {
 			morph_stat(fabric, MORPH_STAT_PROVIDER_TIMEOUTS);
-		op_end(fabric, op);
-		result = op->status;
-		if (result == -EINPROGRESS)
-			result = -ETIMEDOUT;
-	} else {
-		op_end(fabric, op);
-		if (result > 0)
-			result = -EIO;
+			result = op_retract(op, cookie) ? -ETIMEDOUT : op->status;
+		} else {
+			result = op->status;
+		}
+	} else if (!op_retract(op, cookie)) {
+		result = op->status;	/* it did complete, whatever it returned */
+	} else if (result > 0) {
+		result = -EIO;
 	}
 	if (result)
 		morph_stat(fabric, MORPH_STAT_PROVIDER_ERRORS);
 	return result;
 }
 
-/* One operation from submission to its end. */
-struct call {
-	struct morph_op op;
-	const char *name;
-	u64 begin;
-	int srcu;
+enum call {
+	SET_ELEMENTS,
+	GET_ELEMENTS,
+	SET_LASERS,
+	GET_LASERS,
+	GET_RECEIVERS,
+	PROBE,
 };
 
-/*
- * The provider's operations to submit one with, or NULL when the provider is gone.
- * The SRCU section covers the call alone, so that a provider which is being removed
- * is not held up by those who wait.
- */
-static const struct morph_fabric_ops *call_begin(struct morph_fabric *fabric, struct call *call,
-						 const char *name, void *results, size_t bytes)
-	__acquires(&fabric->srcu)
+static const struct {
+	const char *name;
+	u32 bytes;		/* of each result, 0: there are none */
+} calls[] = {
+	[SET_ELEMENTS] = { "set_elements", 0 },
+	[GET_ELEMENTS] = { "get_elements", sizeof(struct morph_element_setting) },
+	[SET_LASERS] = { "set_lasers", 0 },
+	[GET_LASERS] = { "get_lasers", sizeof(struct morph_laser_reading) },
+	[GET_RECEIVERS] = { "get_receivers", sizeof(struct morph_receiver_reading) },
+	[PROBE] = { "probe", sizeof(struct morph_probe) },
+};
+
+static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *ops, enum call call,
+		  u64 cookie, void *array, u32 count)
 {
-	op_begin(fabric, &call->op, results, bytes);
-	call->name = name;
-	call->srcu = srcu_read_lock(&fabric->srcu);
-	call->begin = ktime_get_ns();
-	return READ_ONCE(fabric->ops);
+	switch (call) {
+	case SET_ELEMENTS:
+		return ops->set_elements(fabric, cookie, array, count);
+	case GET_ELEMENTS:
+		return ops->get_elements(fabric, cookie, array, count);
+	case SET_LASERS:
+		return ops->set_lasers(fabric, cookie, array, count);
+	case GET_LASERS:
+		return ops->get_lasers(fabric, cookie, array, count);
+	case GET_RECEIVERS:
+		return ops->get_receivers(fabric, cookie, array, count);
+	case PROBE:
+		return ops->probe(fabric, cookie, array, count);
+	}
+	return -EOPNOTSUPP;
 }
 
-/* What came of an operation that was submitted with @result. */
-static int call_end(struct morph_fabric *fabric, struct call *call, struct morph_times *times,
-		    int result)
-	__releases(&fabric->srcu)
+/*
+ * One operation from submission to its end. The SRCU section covers the provider's
+ * function alone, so that a provider which is being removed is not held up by those
+ * who wait.
+ */
+static int op_run(struct morph_fabric *fabric, struct morph_txn *txn, struct morph_op *op,
+		  enum call call, void *array, u32 count)
 {
-	if (times)
-		times->provider_ns += ktime_get_ns() - call->begin;
-	srcu_read_unlock(&fabric->srcu, call->srcu);
-	trace_morph_op_submit(fabric->id, call->op.cookie, call->name, result);
-	result = op_finish(fabric, &call->op, result, true);
+	u32 bytes = calls[call].bytes;
+	const struct morph_fabric_ops *ops;
+	u64 cookie, begin;
+	int srcu, result;
+
+	cookie = op_begin(fabric, op, bytes ? array : NULL, (size_t)count * bytes);
+	srcu = srcu_read_lock(&fabric->srcu);
+	ops = READ_ONCE(fabric->ops);
+	begin = txn ? ktime_get_ns() : 0;
+	result = ops ? submit(fabric, ops, call, cookie, array, count) : -ENODEV;
+	if (txn) {
+		txn->device_ended_ns = ktime_get_ns();
+		txn->times.provider_ns += txn->device_ended_ns - begin;
+	}
+	srcu_read_unlock(&fabric->srcu, srcu);
+	trace_morph_op_submit(fabric->id, cookie, calls[call].name, result);
+	result = op_finish(fabric, op, cookie, result, true);
 	if (result)
-		trace_morph_op_fail(fabric->id, call->op.cookie, call->name, result);
+		trace_morph_op_fail(fabric->id, cookie, calls[call].name, result);
 	return result;
+}
+
+static noinline_for_stack int op_run_alone(struct morph_fabric *fabric, enum call call,
+					   void *array, u32 count)
+{
+	struct morph_op op = {};
+	int ret;
+
+	ret = op_run(fabric, NULL, &op, call, array, count);
+	op_close(fabric, &op);
+	return ret;
+}
+
+static int run(struct morph_fabric *fabric, struct morph_txn *txn, enum call call, void *array,
+	       u32 count)
+{
+	if (!count)
+		return 0;
+	if (!txn)
+		return op_run_alone(fabric, call, array, count);
+	return op_run(fabric, txn, &txn->op, call, array, count);
 }
 
 /* Nominal time that the device needs to take @count settings. */
@@ -121,99 +231,47 @@ static u64 write_time(struct morph_fabric *fabric, u32 count)
 {
 	const struct optics_params *params = &fabric->graph->params;
 
-	return params->write_fixed_ns + params->write_each_ns * count;
+	return count ? params->write_fixed_ns + params->write_each_ns * count : 0;
 }
 
-int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 			  const struct morph_element_setting *settings, u32 count)
 {
-	const struct morph_fabric_ops *ops;
-	struct call call;
-	int ret;
-
-	if (!count)
-		return 0;
-	if (times)
-		times->modelled_ns += write_time(fabric, count);
-	ops = call_begin(fabric, &call, "set_elements", NULL, 0);
-	ret = ops ? ops->set_elements(fabric, call.op.cookie, settings, count) : -ENODEV;
-	return call_end(fabric, &call, times, ret);
+	if (txn)
+		txn->times.modelled_ns += write_time(fabric, count);
+	return run(fabric, txn, SET_ELEMENTS, (void *)settings, count);
 }
 
-int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 			  struct morph_element_setting *settings, u32 count)
 {
-	const struct morph_fabric_ops *ops;
-	struct call call;
-	int ret;
-
-	if (!count)
-		return 0;
-	ops = call_begin(fabric, &call, "get_elements", settings,
-			 array_size(count, sizeof(*settings)));
-	ret = ops ? ops->get_elements(fabric, call.op.cookie, settings, count) : -ENODEV;
-	return call_end(fabric, &call, times, ret);
+	return run(fabric, txn, GET_ELEMENTS, settings, count);
 }
 
-int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 			const struct morph_laser_setting *settings, u32 count)
 {
-	const struct morph_fabric_ops *ops;
-	struct call call;
-	int ret;
-
-	if (!count)
-		return 0;
-	if (times)
-		times->modelled_ns += write_time(fabric, count);
-	ops = call_begin(fabric, &call, "set_lasers", NULL, 0);
-	ret = ops ? ops->set_lasers(fabric, call.op.cookie, settings, count) : -ENODEV;
-	return call_end(fabric, &call, times, ret);
+	if (txn)
+		txn->times.modelled_ns += write_time(fabric, count);
+	return run(fabric, txn, SET_LASERS, (void *)settings, count);
 }
 
-int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 			struct morph_laser_reading *readings, u32 count)
 {
-	const struct morph_fabric_ops *ops;
-	struct call call;
-	int ret;
-
-	if (!count)
-		return 0;
-	ops = call_begin(fabric, &call, "get_lasers", readings,
-			 array_size(count, sizeof(*readings)));
-	ret = ops ? ops->get_lasers(fabric, call.op.cookie, readings, count) : -ENODEV;
-	return call_end(fabric, &call, times, ret);
+	return run(fabric, txn, GET_LASERS, readings, count);
 }
 
-int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_txn *txn,
 			   struct morph_receiver_reading *readings, u32 count)
 {
-	const struct morph_fabric_ops *ops;
-	struct call call;
-	int ret;
-
-	if (!count)
-		return 0;
-	ops = call_begin(fabric, &call, "get_receivers", readings,
-			 array_size(count, sizeof(*readings)));
-	ret = ops ? ops->get_receivers(fabric, call.op.cookie, readings, count) : -ENODEV;
-	return call_end(fabric, &call, times, ret);
+	return run(fabric, txn, GET_RECEIVERS, readings, count);
 }
 
-int morph_hw_probe(struct morph_fabric *fabric, struct morph_times *times,
+int morph_hw_probe(struct morph_fabric *fabric, struct morph_txn *txn,
 		   struct morph_probe *probes, u32 count)
 {
-	const struct morph_fabric_ops *ops;
-	struct call call;
-	int ret;
-
-	if (!count)
-		return 0;
-	ops = call_begin(fabric, &call, "probe", probes,
-			 array_size(count, sizeof(*probes)));
-	ret = ops ? ops->probe(fabric, call.op.cookie, probes, count) : -ENODEV;
-	return call_end(fabric, &call, times, ret);
+	return run(fabric, txn, PROBE, probes, count);
 }
 
 /* Sleep for @ns of CLOCK_MONOTONIC; short waits spin no longer than the time asked. */
@@ -239,27 +297,30 @@ static void sleep_ns(u64 ns)
 int morph_hw_wait(struct morph_fabric *fabric, u64 ns)
 {
 	const struct morph_fabric_ops *ops;
-	struct morph_op op;
+	struct morph_op op = {};
 	int idx, ret;
+	u64 cookie;
 
 	if (!ns)
 		return 0;
-	op_begin(fabric, &op, NULL, 0);
+	cookie = op_begin(fabric, &op, NULL, 0);
 	idx = srcu_read_lock(&fabric->srcu);
 	ops = READ_ONCE(fabric->ops);
 	if (!ops)
 		ret = -ENODEV;
 	else if (ops->wait)
-		ret = ops->wait(fabric, op.cookie, ns);
+		ret = ops->wait(fabric, cookie, ns);
 	else
 		ret = -EOPNOTSUPP;
 	srcu_read_unlock(&fabric->srcu, idx);
 	if (ret == -EOPNOTSUPP) {
-		op_end(fabric, &op);
+		op_close(fabric, &op);
 		sleep_ns(ns);
 		return READ_ONCE(fabric->ops) ? 0 : -ENODEV;
 	}
-	return op_finish(fabric, &op, ret, false);
+	ret = op_finish(fabric, &op, cookie, ret, false);
+	op_close(fabric, &op);
+	return ret;
 }
 
 /**
@@ -282,19 +343,11 @@ void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 	if (WARN_ON_ONCE(status == -EINPROGRESS))
 		status = -EIO;
 	spin_lock_irqsave(&fabric->op_lock, flags);
-	hlist_for_each_entry(op, op_bucket(fabric, cookie), node) {
-		if (op->cookie != cookie || op->status != -EINPROGRESS)
-			continue;
-		if (!status && op->results) {
-			if (bytes == op->bytes && results)
-				memcpy(op->results, results, bytes);
-			else
-				status = -EIO;
+	hlist_for_each_entry(op, op_bucket(fabric, cookie >> CALL_BITS), node) {
+		if (op->id == cookie >> CALL_BITS) {
+			found = op_complete(op, cookie, status, results, bytes);
+			break;
 		}
-		op->status = status;
-		complete(&op->done);
-		found = true;
-		break;
 	}
 	spin_unlock_irqrestore(&fabric->op_lock, flags);
 	if (!found)
@@ -313,10 +366,10 @@ void morph_hw_fail_all(struct morph_fabric *fabric, int status)
 	spin_lock_irqsave(&fabric->op_lock, flags);
 	for (i = 0; i < ARRAY_SIZE(fabric->ops_in_flight); i++) {
 		hlist_for_each_entry(op, &fabric->ops_in_flight[i], node) {
-			if (op->status != -EINPROGRESS)
-				continue;
-			op->status = status;
-			complete(&op->done);
+			u64 cookie = atomic64_read(&op->cookie);
+
+			if (cookie)
+				op_complete(op, cookie, status, NULL, 0);
 		}
 	}
 	spin_unlock_irqrestore(&fabric->op_lock, flags);

@@ -212,27 +212,31 @@ int morph_array_put(const struct morph_array *array, u32 first, const void *entr
 	return 0;
 }
 
-u32 *morph_array_get_u32(struct morph_call *call, const struct morph_array *array,
+int morph_array_fill_u32(struct morph_call *call, const struct morph_array *array, u32 *values,
 			 const char *name)
 {
-	u32 *values, i;
+	u32 i;
 	int ret;
 
 	ret = morph_array_check(call, array, sizeof(*values), name);
-	if (ret)
-		return ERR_PTR(ret);
+	if (!ret && array->stride == sizeof(*values))
+		return copy_from_user(values, array_at(array, 0),
+				      array_size(array->count, sizeof(*values))) ? -EFAULT : 0;
+	for (i = 0; i < array->count && !ret; i++)
+		ret = morph_array_get(call, array, i, &values[i], sizeof(*values), name);
+	return ret;
+}
+
+u32 *morph_array_get_u32(struct morph_call *call, const struct morph_array *array,
+			 const char *name)
+{
+	u32 *values;
+	int ret;
+
 	values = kvmalloc_array(array->count, sizeof(*values), GFP_KERNEL_ACCOUNT);
 	if (!values)
 		return ERR_PTR(-ENOMEM);
-	if (array->stride == sizeof(*values)) {
-		if (!copy_from_user(values, array_at(array, 0),
-				    array_size(array->count, sizeof(*values))))
-			return values;
-		kvfree(values);
-		return ERR_PTR(-EFAULT);
-	}
-	for (i = 0; i < array->count && !ret; i++)
-		ret = morph_array_get(call, array, i, &values[i], sizeof(*values), name);
+	ret = morph_array_fill_u32(call, array, values, name);
 	if (!ret)
 		return values;
 	kvfree(values);

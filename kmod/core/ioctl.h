@@ -94,7 +94,9 @@ int morph_array_get(struct morph_call *call, const struct morph_array *array, u3
 /* Copy entries out, from position @first on; what a longer stride has more gets zero. */
 int morph_array_put(const struct morph_array *array, u32 first, const void *entries, u32 count,
 		    size_t bytes);
-/* A whole array of __u32, in memory to be freed by kvfree(). */
+/* A whole array of __u32, in the caller's memory, or in memory to be freed by kvfree(). */
+int morph_array_fill_u32(struct morph_call *call, const struct morph_array *array, u32 *values,
+			 const char *name);
 u32 *morph_array_get_u32(struct morph_call *call, const struct morph_array *array,
 			 const char *name);
 /*

@@ -2,6 +2,7 @@
 /* Commands of the slice file that change circuits. */
 #include <linux/slab.h>
 #include <linux/time64.h>
+#include <linux/uaccess.h>
 
 #include "ioctl.h"
 
@@ -12,6 +13,7 @@ static int get_path(struct morph_call *call, struct morph_item *item, u32 index)
 {
 	const struct morph_array *array = &item->change.guides;
 	u32 *guides;
+	int ret;
 
 	if (!array->ptr && array->count)
 		return morph_refuse_field(call, -EINVAL,
@@ -23,11 +25,40 @@ static int get_path(struct morph_call *call, struct morph_item *item, u32 index)
 		return morph_refuse_field(call, -EINVAL,
 					  "changes[%u]: a path has 1 to %u guides, not %u", index,
 					  OPTICS_MAX_HOPS, array->count);
+	if (array->count <= MORPH_FEW_GUIDES) {
+		ret = morph_array_fill_u32(call, array, item->few_guides, "guides");
+		item->guides = item->few_guides;
+		return ret;
+	}
 	guides = morph_array_get_u32(call, array, "guides");
 	if (IS_ERR(guides))
 		return PTR_ERR(guides);
-	item->guides = guides;
+	item->guides = item->many_guides = guides;
 	return 0;
+}
+
+static void __user *change_at(const struct morph_txn_run *args, u32 index)
+{
+	return u64_to_user_ptr(args->changes.ptr + (u64)args->changes.stride * index);
+}
+
+/* Changes of our own size are copied as such: a size that is known needs fewer checks. */
+static int copy_change(struct morph_call *call, struct morph_change *change, u32 index)
+{
+	const struct morph_txn_run *args = &call->txn_run;
+
+	if (args->changes.stride == sizeof(*change))
+		return copy_from_user(change, change_at(args, index), sizeof(*change)) ? -EFAULT :
+											 0;
+	return morph_array_get(call, &args->changes, index, change, sizeof(*change), "changes");
+}
+
+static int put_change(const struct morph_txn_run *args, const struct morph_change *change,
+		      u32 index)
+{
+	if (args->changes.stride == sizeof(*change))
+		return copy_to_user(change_at(args, index), change, sizeof(*change)) ? -EFAULT : 0;
+	return morph_array_put(&args->changes, index, change, 1, sizeof(*change));
 }
 
 static int get_change(struct morph_call *call, struct morph_item *item, u32 index)
@@ -35,8 +66,7 @@ static int get_change(struct morph_call *call, struct morph_item *item, u32 inde
 	struct morph_change *change = &item->change;
 	int ret;
 
-	ret = morph_array_get(call, &call->txn_run.changes, index, change, sizeof(*change),
-			      "changes");
+	ret = copy_change(call, change, index);
 	if (ret)
 		return ret;
 	change->dark_ns = 0;
@@ -121,8 +151,7 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 	if (ret)
 		call->refusal = txn->refusal;
 	for (i = 0; i < txn->count && !put; i++)
-		put = morph_array_put(&args->changes, i, &txn->items[i].change, 1,
-				      sizeof(txn->items[i].change));
+		put = put_change(args, &txn->items[i].change, i);
 	return ret ? ret : put;
 }
 

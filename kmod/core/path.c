@@ -59,12 +59,13 @@ static u32 joining_state(struct morph_fabric *fabric, u32 element, u8 from, u8 t
 {
 	const struct optics_graph *graph = fabric->graph;
 	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
+	const struct morph_profile_state *states = &graph->states[kind->first_state];
 	u32 state = fabric->ledger->element_state[element];
 
-	if (optics_joined(graph, element, state, from) == to)
+	if (states[state].joins[from] == to)
 		return state;
 	for (state = 0; state < kind->states; state++)
-		if (optics_joined(graph, element, state, from) == to)
+		if (states[state].joins[from] == to)
 			return state;
 	return OPTICS_NONE;
 }
@@ -192,7 +193,9 @@ int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optic
 		ret = route_by_search(txn, item, &path, why);
 	if (ret)
 		return ret;
-	route = morph_route_alloc(path.hops_count, GFP_KERNEL_ACCOUNT);
+	route = morph_route_reuse(txn->slice, path.hops_count);
+	if (!route)
+		route = morph_route_alloc(path.hops_count, GFP_KERNEL_ACCOUNT);
 	if (!route)
 		return -ENOMEM;
 	memcpy(route->hops, path.hops, array_size(path.hops_count, sizeof(*path.hops)));

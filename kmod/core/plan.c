@@ -23,10 +23,13 @@ static void plan_mark_stale(struct morph_plan *plan)
 {
 	struct morph_fabric *fabric = plan->slice->fabric;
 
+	if (plan->queued)
+		return;			/* a commit touches the same plan by many guides */
 	if (plan->state == MORPH_PLAN_CURRENT)
 		plan->state = MORPH_PLAN_STALE;
 	if (plan->slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
+	plan->queued = true;
 	list_move_tail(&plan->stale_node, &fabric->stale_plans);
 	queue_delayed_work(morph_wq, &fabric->plan_work, PLAN_DELAY);
 }
@@ -277,6 +280,7 @@ static void plan_renew(struct morph_plan *plan)
 	struct morph_slice *slice = plan->slice;
 
 	list_del_init(&plan->stale_node);
+	plan->queued = false;
 	if (slice->dying)
 		return;
 	if (slice->busy || !list_empty(&slice->txns)) {

@@ -81,7 +81,7 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
  * What hardware says about elements that may not have obeyed. Only those that had
  * been told without an error are to blame for it. No lock held.
  */
-void exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
+void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
@@ -91,7 +91,7 @@ void exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
 		struct morph_element_setting one = settings[i];
 
 		wanted = settings[i].state;
-		if (morph_hw_get_elements(fabric, times, &one, 1))
+		if (morph_hw_get_elements(fabric, txn, &one, 1))
 			continue;
 		mutex_lock(&fabric->lock);
 		fabric->hw_state[one.element] = one.state;
@@ -103,7 +103,7 @@ void exec_read_back(struct morph_fabric *fabric, struct morph_times *times,
 }
 
 /* Program elements and remember what they were told. No lock held. */
-int exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
+int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 		      struct morph_element_setting *settings, u32 count)
 {
 	u32 i;
@@ -111,7 +111,7 @@ int exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
 
 	if (!count)
 		return 0;
-	ret = morph_hw_set_elements(fabric, times, settings, count);
+	ret = morph_hw_set_elements(fabric, txn, settings, count);
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
@@ -122,7 +122,7 @@ int exec_set_elements(struct morph_fabric *fabric, struct morph_times *times,
 }
 
 /* Park what exec_collect_parks() has guarded. fabric->lock held, dropped meanwhile. */
-void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
+void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count)
 {
 	u32 i;
@@ -131,12 +131,12 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_times *times,
 	if (!count)
 		return;
 	mutex_unlock(&fabric->lock);
-	ret = morph_hw_set_elements(fabric, times, settings, count);
+	ret = morph_hw_set_elements(fabric, txn, settings, count);
 	/* Once more, for a passing error; then hardware is asked what it did. */
 	if (ret && ret != -ENODEV)
-		ret = morph_hw_set_elements(fabric, times, settings, count);
+		ret = morph_hw_set_elements(fabric, txn, settings, count);
 	if (ret && ret != -ENODEV)
-		exec_read_back(fabric, times, settings, count, false);
+		exec_read_back(fabric, txn, settings, count, false);
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		if (!ret)
@@ -182,7 +182,7 @@ bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting 
  * its port: a test by light may have changed others meanwhile, and what was submitted
  * first need not be done first. So until it agrees it is told again. No lock held.
  */
-int exec_submit_lasers(struct morph_fabric *fabric, struct morph_times *times,
+int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		       struct morph_laser_setting *lasers, u32 n)
 {
 	bool changed;
@@ -191,7 +191,7 @@ int exec_submit_lasers(struct morph_fabric *fabric, struct morph_times *times,
 	if (!n)
 		return 0;
 	do {
-		ret = morph_hw_set_lasers(fabric, times, lasers, n);
+		ret = morph_hw_set_lasers(fabric, txn, lasers, n);
 		mutex_lock(&fabric->lock);
 		changed = exec_update_lasers(fabric, lasers, n);
 		mutex_unlock(&fabric->lock);
@@ -243,6 +243,6 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 	}
 	exec_update_lasers(fabric, txn->lasers, n);
 	mutex_unlock(&fabric->lock);
-	ret = exec_submit_lasers(fabric, &txn->times, txn->lasers, n);
+	ret = exec_submit_lasers(fabric, txn, txn->lasers, n);
 	return ret ? ret : n;
 }

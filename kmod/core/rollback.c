@@ -27,18 +27,18 @@ static int relight(struct exec *exec)
 {
 	const struct optics_params *params = &exec->fabric->graph->params;
 	struct morph_fabric *fabric = exec->fabric;
-	struct morph_times *times = &exec->txn->times;
+	struct morph_txn *txn = exec->txn;
 	u32 count, wrong;
 	int ret;
 
 	mutex_lock(&fabric->lock);
 	count = exec_collect_old(exec);
 	mutex_unlock(&fabric->lock);
-	ret = exec_set_elements(fabric, times, exec->txn->settings, count);
+	ret = exec_set_elements(fabric, txn, txn->settings, count);
 	if (ret)
-		ret = exec_set_elements(fabric, times, exec->txn->settings, count);
+		ret = exec_set_elements(fabric, txn, txn->settings, count);
 	if (ret && ret != -ENODEV)
-		exec_read_back(fabric, times, exec->txn->settings, count, false);
+		exec_read_back(fabric, txn, txn->settings, count, false);
 	if (count)
 		morph_hw_wait(fabric, params->settle_ns);
 	ret = exec_set_lasers(exec, RELIGHT_OLD);
@@ -109,7 +109,7 @@ static void drop_new(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			parks = exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
-	exec_run_parks(fabric, &txn->times, txn->settings, parks);
+	exec_run_parks(fabric, txn, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 

@@ -15,6 +15,8 @@
 
 static void slice_free_memory(struct morph_slice *slice)
 {
+	morph_txn_free_idle(slice);
+	morph_route_free(slice->idle_route);
 	kvfree(slice->teardown_settings);
 	kvfree(slice->spare_list);
 	kvfree(slice->ranks);

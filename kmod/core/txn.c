@@ -10,16 +10,10 @@
 
 /* ---------------------------------------------------------------- lifetime */
 
-static struct morph_txn *txn_alloc(struct morph_fabric *fabric, u32 count, gfp_t gfp)
+static struct morph_txn *txn_init(struct morph_txn *txn, struct morph_fabric *fabric, u32 count)
 {
-	struct morph_txn *txn;
-
-	txn = kvzalloc(struct_size(txn, items, count), gfp);
-	if (!txn)
-		return NULL;
 	kref_init(&txn->kref);
 	INIT_LIST_HEAD(&txn->node);
-	morph_lease_init(txn);
 	txn->fabric = fabric;
 	txn->generation = MORPH_GENERATION_ANY;
 	txn->refusal.item = MORPH_ANY;
@@ -29,18 +23,48 @@ static struct morph_txn *txn_alloc(struct morph_fabric *fabric, u32 count, gfp_t
 
 struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
 {
-	return txn_alloc(fabric, 0, gfp);
+	struct morph_txn *txn = kvzalloc(sizeof(*txn), gfp);
+
+	return txn ? txn_init(txn, fabric, 0) : NULL;
+}
+
+/*
+ * Most transactions change one circuit. A slice keeps the memory of its last such one,
+ * with what was reserved for programming, for the next.
+ */
+static struct morph_txn *txn_reuse(struct morph_slice *slice)
+{
+	struct morph_txn *txn = xchg(&slice->idle_txn, NULL);
+
+	if (txn)
+		memset((void *)txn + offsetof(struct morph_txn, kref), 0,
+		       struct_size(txn, items, 1) - offsetof(struct morph_txn, kref));
+	return txn;
+}
+
+static void txn_free(struct morph_txn *txn)
+{
+	kvfree(txn->reads);
+	kvfree(txn);
+}
+
+void morph_txn_free_idle(struct morph_slice *slice)
+{
+	if (slice->idle_txn)
+		txn_free(slice->idle_txn);
 }
 
 struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_change *changes,
 				  u32 **guides, u32 count, u32 flags, gfp_t gfp)
 {
-	struct morph_txn *txn;
+	struct morph_txn *txn = count == 1 ? txn_reuse(slice) : NULL;
 	u32 i;
 
-	txn = txn_alloc(slice->fabric, count, gfp);
+	if (!txn)
+		txn = kvzalloc(struct_size(txn, items, count), gfp);
 	if (!txn)
 		return NULL;
+	txn_init(txn, slice->fabric, count);
 	kref_get(&slice->kref);
 	txn->slice = slice;
 	txn->slice_number = slice->number;
@@ -49,7 +73,7 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 		if (changes)
 			txn->items[i].change = changes[i];
 		if (guides)
-			txn->items[i].guides = guides[i];
+			txn->items[i].guides = txn->items[i].many_guides = guides[i];
 	}
 	return txn;
 }
@@ -57,14 +81,15 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 static void txn_last_put(struct kref *kref)
 {
 	struct morph_txn *txn = container_of(kref, struct morph_txn, kref);
+	struct morph_slice *slice = txn->slice;
 	u32 i;
 
 	for (i = 0; i < txn->count; i++)
-		kvfree(txn->items[i].guides);
-	kvfree(txn->reads);
-	if (txn->slice)
-		morph_slice_put(txn->slice);
-	kvfree(txn);
+		kvfree(txn->items[i].many_guides);
+	if (txn->count != 1 || !slice || cmpxchg(&slice->idle_txn, NULL, txn))
+		txn_free(txn);
+	if (slice)
+		morph_slice_put(slice);
 }
 
 struct morph_txn *morph_txn_get(struct morph_txn *txn)
@@ -127,12 +152,10 @@ static void txn_close(struct morph_txn *txn)
 	txn->slice = NULL;
 }
 
-static void tell_end(struct morph_txn *txn)
+static noinline_for_stack void tell_end(struct morph_txn *txn)
 {
 	struct morph_event event;
 
-	if (!txn->slice || !txn->id || txn->slice->dying)
-		return;
 	morph_event_init(&event, txn->slice, MORPH_EVENT_TXN);
 	event.txn = txn->id;
 	event.outcome = txn->outcome;
@@ -175,7 +198,8 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
-	tell_end(txn);
+	if (txn->slice && txn->id && !txn->slice->dying)
+		tell_end(txn);
 	txn_close(txn);
 }
 
@@ -252,6 +276,7 @@ static int prepare(struct morph_txn *txn)
 		if (ret)
 			goto err_uncharge;
 	}
+	morph_lease_init(txn);
 	list_add_tail(&txn->node, &txn->slice->txns);
 	txn->outcome = MORPH_OUTCOME_PREPARED;
 	morph_lease_start(txn, txn->lease_ns);
@@ -350,16 +375,15 @@ static int run_each(struct morph_txn *txn)
 
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
-		u32 *guides = (u32 *)item->guides;
 
-		one = morph_txn_alloc(txn->slice, &item->change, guides ? &guides : NULL, 1, flags,
+		one = morph_txn_alloc(txn->slice, &item->change, NULL, 1, flags,
 				      GFP_KERNEL_ACCOUNT);
 		if (!one) {
 			item->change.status = -ENOMEM;
 			first = first ? first : -ENOMEM;
 			continue;
 		}
-		item->guides = NULL;
+		one->items[0].guides = item->guides;	/* still ours */
 		one->generation = txn->generation;
 		kref_get(&txn->slice->kref);
 		ret = run_one(one);

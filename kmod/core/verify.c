@@ -23,7 +23,7 @@ static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 		};
 	}
 	*count = n;
-	return morph_hw_get_receivers(exec->fabric, &txn->times, txn->reads, n);
+	return morph_hw_get_receivers(exec->fabric, txn, txn->reads, n);
 }
 
 /* Does a receiver see what it shall see of a route? */
@@ -191,23 +191,25 @@ void exec_collect_neighbours(struct exec *exec)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	const u32 *pins = exec->fabric->ledger->element_pins;
-	u32 i, port;
+	u32 i;
 
 	exec->neighbours = 0;
 	for (i = 0; i < exec->early + exec->late; i++) {
 		const struct optics_element *place =
 			&graph->elements[exec->txn->settings[i].element];
+		const u32 *code = &graph->port_guide[place->first_port];
+		const u32 *last = code + graph->kinds[place->kind].ports;
 
-		for (port = 0; port < graph->kinds[place->kind].ports; port++) {
-			u32 code = graph->port_guide[place->first_port + port];
+		for (; code < last; code++) {
 			const struct optics_end *end;
 
-			if (code == OPTICS_NONE)
+			if (*code == OPTICS_NONE)
 				continue;
-			end = far_end(graph, code);
-			if (end->type != MORPH_END_ELEMENT ||
-			    (pins[end->index] && !turned_beside(exec, i, end->index)))
-				follow(exec, code);
+			end = far_end(graph, *code);
+			if (end->type == MORPH_END_RX ||
+			    (end->type == MORPH_END_ELEMENT && pins[end->index] &&
+			     !turned_beside(exec, i, end->index)))
+				follow(exec, *code);
 		}
 	}
 }
@@ -245,7 +247,7 @@ int exec_verify_neighbours(struct exec *exec)
 	int ret;
 
 	for (reading = 0; reading < NEIGHBOUR_READINGS && exec->neighbours; reading++) {
-		ret = morph_hw_get_receivers(exec->fabric, &exec->txn->times, reads,
+		ret = morph_hw_get_receivers(exec->fabric, exec->txn, reads,
 					     exec->neighbours);
 		if (ret)
 			return ret;

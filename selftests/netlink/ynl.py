@@ -388,7 +388,7 @@ def debugfs(machine):
     assert [words[:2] for words in plans] == [[str(number), str(rank)] for rank in range(4)], plans
     counters = dict(line.split() for line in read(directory, "stats").splitlines())
     assert int(counters["committed"]) == machine.do("stats-get")["committed"]
-    assert read(directory, "operations").startswith("last cookie ")
+    assert read(directory, "operations").startswith("last id ")
     end_slice(machine, number)
     assert ledger("transmit lanes on") == ledger("guide lanes held") == ledger("pins") == 0
 
