@@ -19,6 +19,7 @@
 #define WARM_UP 6u
 #define ROUNDS 48u
 #define RACK_SERVERS 16u
+#define NULLS 8u
 
 struct owner {
 	int slice;
@@ -156,7 +157,7 @@ static void run_series(const char *profile, unsigned int servers, unsigned int r
 		       struct series *series)
 {
 	struct failover failover;
-	unsigned int i, hops = 0, server = 0;
+	unsigned int i, n, hops = 0, server = 0;
 	struct sim sim;
 
 	for (i = 0; i < rounds; i++) {
@@ -164,6 +165,8 @@ static void run_series(const char *profile, unsigned int servers, unsigned int r
 			sim_start(&sim, profile, INSTANT);
 			server = 0;
 		}
+		for (n = 0; n < NULLS; n++)
+			null_sample();
 		failover_run(&sim, &server, &failover);
 		if (hops && failover.hops != hops)
 			wrong("%s: paths of %u and %u hops", profile, hops, failover.hops);

@@ -116,6 +116,7 @@ static void run_alone(struct pair *pair, bool routed, struct series *series)
 	int i;
 
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
+		null_sample();
 		pair_move(pair, routed, &move);
 		if (i >= WARM_UP)
 			series_add(series, &move);
@@ -130,6 +131,7 @@ static void run_in_turn(struct pair *one, struct pair *other, struct series *one
 	int i;
 
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
+		null_sample();
 		pair_move(one, false, &move);
 		if (i >= WARM_UP)
 			series_add(ones, &move);

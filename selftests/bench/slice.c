@@ -39,8 +39,10 @@ void bench_slice(void)
 	sim_start(&sim, "rack64", INSTANT);
 	all = sim.info.free;
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
-		uint64_t begin = now_ns(), created, closed, end;
+		uint64_t begin, created, closed, end;
 
+		null_sample();
+		begin = now_ns();
 		fd = slice_create(sim.fd, RANKS);
 		created = now_ns();
 		if (fd < 0)
