@@ -231,7 +231,7 @@ struct morph_fabric {
 
 	struct work_struct signal_work;	/* signals to faults: health.c */
 	struct delayed_work plan_work;	/* stale plans: plan.c */
-	atomic_t urgent;		/* slices under repair or release: planning stands back */
+	atomic_t urgent;		/* repairs, releases, last files: planning stands back */
 	struct delayed_work patrol_work; /* idle accelerators: health.c */
 	struct dentry *debugfs;
 
@@ -402,6 +402,7 @@ struct morph_plan {
 	u32 state;			/* enum morph_plan_state */
 	struct list_head spare_node;	/* head: morph_chip.plans */
 	struct list_head stale_node;	/* head: fabric->stale_plans */
+	u32 tries;			/* spares looked at since it was spoilt */
 	bool queued;			/* stale, and the worker has been told so */
 	bool waiting;			/* to be made anew once the slice is at rest */
 	struct morph_txn *txn;		/* prebuilt, all memory that the failover needs */

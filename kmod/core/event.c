@@ -183,7 +183,10 @@ void morph_file_free(struct morph_file *file)
 	struct morph_slice *slice = file->slice;
 	struct morph_fabric *fabric = slice->fabric;
 
+	/* It may be the last one: those who plan make room at once. */
+	atomic_inc(&fabric->urgent);
 	mutex_lock(&fabric->lock);
+	atomic_dec(&fabric->urgent);
 	spin_lock(&fabric->event_lock);
 	list_del(&file->node);
 	spin_unlock(&fabric->event_lock);

@@ -18,11 +18,18 @@
  */
 #define PLAN_DELAY	1	/* jiffies */
 
+/* Nobody waits for a plan: it is made with no more than the priority of those who do wait. */
+static void plan_queue_work(struct morph_fabric *fabric)
+{
+	queue_delayed_work(system_unbound_wq, &fabric->plan_work, PLAN_DELAY);
+}
+
 /* fabric->lock held. */
 static void plan_mark_stale(struct morph_plan *plan)
 {
 	struct morph_fabric *fabric = plan->slice->fabric;
 
+	plan->tries = 0;
 	if (plan->queued)
 		return;			/* a commit touches the same plan by many guides */
 	if (plan->state == MORPH_PLAN_CURRENT)
@@ -31,7 +38,7 @@ static void plan_mark_stale(struct morph_plan *plan)
 		return;
 	plan->queued = true;
 	list_move_tail(&plan->stale_node, &fabric->stale_plans);
-	queue_delayed_work(morph_wq, &fabric->plan_work, PLAN_DELAY);
+	plan_queue_work(fabric);
 }
 
 void morph_plan_init(struct morph_slice *slice, u32 rank)
@@ -249,29 +256,27 @@ static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spa
 /* Spares that are looked at before a plan is given up. */
 #define PLAN_TRIES	4u
 
+/* Try the next spare; if it can't be reached, the one after it is tried in the next turn. */
 static void plan_make(struct morph_plan *plan)
 {
 	struct morph_slice *slice = plan->slice;
 	struct morph_fabric *fabric = slice->fabric;
-	struct morph_txn *txn;
-	u32 spare, try;
+	u32 try = plan->tries++, spare = MORPH_ANY;
 
 	plan_clear(plan);
-	for (try = 0; try < PLAN_TRIES; try++) {
+	if (try < PLAN_TRIES)
 		spare = morph_place_spare(slice, slice->ranks[plan->rank].accelerator, try);
-		if (spare == MORPH_ANY)
-			break;
-		txn = plan_alloc(slice, plan->rank, spare);
-		if (!txn)
-			break;
-		plan->txn = txn;
-		if (!plan_paths(slice, txn, spare)) {
-			plan_publish(plan, txn, spare);
-			return;
-		}
+	if (spare != MORPH_ANY)
+		plan->txn = plan_alloc(slice, plan->rank, spare);
+	if (!plan->txn) {
+		plan->tries = 0;
+		list_add_tail(&plan->stale_node, &fabric->planless);
+	} else if (plan_paths(slice, plan->txn, spare)) {
 		plan_clear(plan);
+		list_add(&plan->stale_node, &fabric->stale_plans);
+	} else {
+		plan_publish(plan, plan->txn, spare);
 	}
-	list_move_tail(&plan->stale_node, &fabric->planless);
 }
 
 /* Make a plan anew, or have it wait for its slice to be at rest. fabric->lock held. */
@@ -292,9 +297,9 @@ static void plan_renew(struct morph_plan *plan)
 }
 
 /*
- * Make stale plans anew, one at a time, so that nobody waits for the mutex longer
- * than one plan takes, and none while a slice is repaired or released: then the mutex
- * is wanted by those who have no time. A slice that is being changed is left alone
+ * Make stale plans anew, one spare at a time, so that nobody waits for the mutex longer
+ * than one try takes, and none while a slice is repaired or released, or signals are to
+ * be read: then the mutex is wanted by those who have no time. A slice that is being changed is left alone
  * until it is at rest.
  */
 void morph_plan_work(struct work_struct *work)
@@ -305,8 +310,8 @@ void morph_plan_work(struct work_struct *work)
 	bool more;
 
 	do {
-		if (atomic_read(&fabric->urgent)) {
-			queue_delayed_work(morph_wq, &fabric->plan_work, PLAN_DELAY);
+		if (atomic_read(&fabric->urgent) || READ_ONCE(fabric->signal_count)) {
+			plan_queue_work(fabric);
 			return;
 		}
 		mutex_lock(&fabric->lock);

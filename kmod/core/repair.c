@@ -388,7 +388,7 @@ void morph_repair_recover_work(struct work_struct *work)
 			morph_repair_kick(slice, 0);
 	if (!list_empty(&fabric->planless)) {
 		list_splice_tail_init(&fabric->planless, &fabric->stale_plans);
-		queue_delayed_work(morph_wq, &fabric->plan_work, 0);
+		queue_delayed_work(system_unbound_wq, &fabric->plan_work, 0);
 	}
 	mutex_unlock(&fabric->lock);
 }
