@@ -45,8 +45,9 @@ struct row {
 };
 
 void report(const struct row *row, struct samples *samples);
-/* In units of the ioctl on /dev/null. */
-void report_nulls(const char *name, struct samples *samples, double limit, double aim);
+/* In units of the ioctl on /dev/null, measured in turn with it. */
+void report_nulls(const char *name, struct samples *samples, struct samples *nulls, double limit,
+		  double aim);
 /* Against the same on another fabric. */
 void report_against(const char *name, struct samples *samples, const char *reference_name,
 		    struct samples *reference, double limit);
@@ -54,9 +55,8 @@ void report_against(const char *name, struct samples *samples, const char *refer
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void __attribute__((noreturn)) stop(const char *what);
 
-/* An ioctl on /dev/null: measured once more; and the median of this part's so far, ns. */
-void null_sample(void);
-double null_ns(void);
+/* An ioctl on /dev/null, ns. */
+void null_sample(struct samples *nulls);
 
 /* A circuit from accelerator 0 to 1 of a fabric, and two paths for it. */
 struct pair {

@@ -138,7 +138,7 @@ void failover_run(struct sim *sim, unsigned int *server, struct failover *result
 }
 
 struct series {
-	struct samples software, provider, injected, phases[MORPH_PHASE_COUNT];
+	struct samples software, provider, injected, phases[MORPH_PHASE_COUNT], nulls;
 };
 
 static void series_add(struct series *series, const struct failover *failover)
@@ -165,8 +165,8 @@ static void run_series(const char *profile, unsigned int servers, unsigned int r
 			sim_start(&sim, profile, INSTANT);
 			server = 0;
 		}
-		for (n = 0; n < NULLS; n++)
-			null_sample();
+		for (n = 0; n < NULLS && series; n++)
+			null_sample(&series->nulls);
 		failover_run(&sim, &server, &failover);
 		if (hops && failover.hops != hops)
 			wrong("%s: paths of %u and %u hops", profile, hops, failover.hops);
@@ -191,7 +191,7 @@ static void report_phases(struct series *series)
 
 	for (i = 0; i < MORPH_PHASE_COUNT; i++) {
 		snprintf(name, sizeof(name), "failover, rack64, phase %s", names[i]);
-		report_nulls(name, &series->phases[i], 0, 0);
+		report_nulls(name, &series->phases[i], &series->nulls, 0, 0);
 	}
 }
 
@@ -211,11 +211,13 @@ void bench_failover(void)
 	run_series("server4", 1, ROUNDS / 2, &small);
 	run_series("pod4096", ROUNDS, ROUNDS, &pod);
 	report(&row, &rack.software);
-	report_nulls("failover, rack64, software: noticed to owner woken", &rack.software, 0, 100);
-	report_nulls("failover, rack64, provider", &rack.provider, 0, 0);
-	report_nulls("failover, rack64, fault injected to owner woken", &rack.injected, 0, 0);
+	report_nulls("failover, rack64, software: noticed to owner woken", &rack.software,
+		     &rack.nulls, 0, 100);
+	report_nulls("failover, rack64, provider", &rack.provider, &rack.nulls, 0, 0);
+	report_nulls("failover, rack64, fault injected to owner woken", &rack.injected, &rack.nulls,
+		     0, 0);
 	report_phases(&rack);
-	report_nulls("failover, server4, software", &small.software, 0, 0);
+	report_nulls("failover, server4, software", &small.software, &small.nulls, 0, 0);
 	report_against("failover, pod4096, software", &pod.software, "server4, software",
 		       &small.software, 2);
 }

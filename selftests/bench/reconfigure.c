@@ -99,7 +99,7 @@ void pair_move(struct pair *pair, bool routed, struct move *move)
 }
 
 struct series {
-	struct samples total, provider, software;
+	struct samples total, provider, software, nulls;
 };
 
 static void series_add(struct series *series, const struct move *move)
@@ -116,7 +116,7 @@ static void run_alone(struct pair *pair, bool routed, struct series *series)
 	int i;
 
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
-		null_sample();
+		null_sample(&series->nulls);
 		pair_move(pair, routed, &move);
 		if (i >= WARM_UP)
 			series_add(series, &move);
@@ -131,7 +131,7 @@ static void run_in_turn(struct pair *one, struct pair *other, struct series *one
 	int i;
 
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
-		null_sample();
+		null_sample(&ones->nulls);
 		pair_move(one, false, &move);
 		if (i >= WARM_UP)
 			series_add(ones, &move);
@@ -155,11 +155,15 @@ void bench_reconfigure(void)
 	run_in_turn(&server4, &pod4096, &small, &large);
 	pair_stop(&pod4096);
 	pair_stop(&server4);
-	report_nulls("reconfigure a circuit, server4, software", &alone.software, 25, 10);
-	report_nulls("reconfigure a circuit, server4, provider", &alone.provider, 0, 0);
-	report_nulls("reconfigure a circuit, server4, in all", &alone.total, 0, 0);
-	report_nulls("reconfigure, the kernel routes, server4, software", &routed.software, 0, 0);
-	report_nulls("reconfigure in turn with pod4096, server4, software", &small.software, 0, 0);
+	report_nulls("reconfigure a circuit, server4, software", &alone.software, &alone.nulls, 25,
+		     10);
+	report_nulls("reconfigure a circuit, server4, provider", &alone.provider, &alone.nulls, 0,
+		     0);
+	report_nulls("reconfigure a circuit, server4, in all", &alone.total, &alone.nulls, 0, 0);
+	report_nulls("reconfigure, the kernel routes, server4, software", &routed.software,
+		     &routed.nulls, 0, 0);
+	report_nulls("reconfigure in turn with pod4096, server4, software", &small.software,
+		     &small.nulls, 0, 0);
 	report_against("reconfigure in turn with server4, pod4096, software", &large.software,
 		       "server4 in turn", &small.software, 1.5);
 	report_against("reconfigure in turn with server4, pod4096, in all", &large.total,

@@ -31,7 +31,7 @@ static void spin_until_free(struct sim *sim, unsigned int count)
 
 void bench_slice(void)
 {
-	static struct samples create, close_fd, both, free_again;
+	static struct samples create, close_fd, both, free_again, nulls;
 	unsigned int all;
 	struct sim sim;
 	int i, fd;
@@ -41,7 +41,7 @@ void bench_slice(void)
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
 		uint64_t begin, created, closed, end;
 
-		null_sample();
+		null_sample(&nulls);
 		begin = now_ns();
 		fd = slice_create(sim.fd, RANKS);
 		created = now_ns();
@@ -59,10 +59,10 @@ void bench_slice(void)
 		sample_add(&free_again, end - begin);
 	}
 	sim_stop(&sim);
-	report_nulls("slice of 4 on rack64, create", &create, 0, 0);
-	report_nulls("slice of 4 on rack64, release", &close_fd, 0, 0);
-	report_nulls("slice of 4 on rack64, create and release", &both, 150, 60);
-	report_nulls("slice of 4 on rack64, create until free again", &free_again, 150, 60);
+	report_nulls("slice of 4 on rack64, create", &create, &nulls, 0, 0);
+	report_nulls("slice of 4 on rack64, release", &close_fd, &nulls, 0, 0);
+	report_nulls("slice of 4 on rack64, create and release", &both, &nulls, 150, 60);
+	report_nulls("slice of 4 on rack64, create until free again", &free_again, &nulls, 150, 60);
 }
 
 /* A process that has a slice with a ring lit, and tells when it has. */
