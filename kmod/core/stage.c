@@ -198,19 +198,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 /* The judge has the last word; it has not seen how the paths were found. */
 static int validate(struct morph_txn *txn)
 {
-	struct morph_fabric *fabric = txn->fabric;
-	const struct optics_state *ledger = fabric->ledger;
-	const struct optics_view view = {
-		.graph = fabric->graph,
-		.element_state = ledger->element_state,
-		.element_marks = ledger->element_marks,
-		.guide_marks = ledger->guide_marks,
-		.tx_lanes = ledger->tx_lanes,
-		.rx_lanes = ledger->rx_lanes,
-		.tx_dead = ledger->tx_dead,
-		.rx_dead = ledger->rx_dead,
-		.owner = ledger->owner,
-	};
+	const struct optics_view view = optics_state_view(txn->fabric->ledger);
 	struct {
 		struct optics_path paths[FEW_PATHS];
 		struct optics_verdict verdicts[FEW_PATHS];

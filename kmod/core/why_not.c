@@ -65,18 +65,7 @@ static int trial_route(struct trial *trial, u32 from, struct optics_refusal *why
 
 static int trial_validate(struct trial *trial, struct optics_refusal *why)
 {
-	const struct optics_state *ledger = trial->fabric->ledger;
-	const struct optics_view view = {
-		.graph = ledger->graph,
-		.element_state = ledger->element_state,
-		.element_marks = ledger->element_marks,
-		.guide_marks = ledger->guide_marks,
-		.tx_lanes = ledger->tx_lanes,
-		.rx_lanes = ledger->rx_lanes,
-		.tx_dead = ledger->tx_dead,
-		.rx_dead = ledger->rx_dead,
-		.owner = ledger->owner,
-	};
+	const struct optics_view view = optics_state_view(trial->fabric->ledger);
 
 	return optics_validate(&view, trial->paths, trial->paths_count, TRIAL_OWNER,
 			       trial->transit_own, NULL, why);

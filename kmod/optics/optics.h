@@ -518,6 +518,22 @@ struct optics_view {
 	const u32 *owner;
 };
 
+/* The view of a ledger as it is; it stays true to it, since it copies no array. */
+static inline struct optics_view optics_state_view(const struct optics_state *state)
+{
+	return (struct optics_view){
+		.graph = state->graph,
+		.element_state = state->element_state,
+		.element_marks = state->element_marks,
+		.guide_marks = state->guide_marks,
+		.tx_lanes = state->tx_lanes,
+		.rx_lanes = state->rx_lanes,
+		.tx_dead = state->tx_dead,
+		.rx_dead = state->rx_dead,
+		.owner = state->owner,
+	};
+}
+
 /**
  * struct optics_verdict - what the validator found out about one path
  * @power_mdbm: power per lane at the receiver
