@@ -294,11 +294,16 @@ struct morph_refusal {
 	u32 item;		/* change concerned, or MORPH_ANY */
 	s64 have;
 	s64 need;
+	const char *fixed;	/* the sentence without numbers, or NULL: that of the reason */
 	char text[160];
 };
 
 int __printf(6, 7) morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
 				u32 index, const char *format, ...);
+/* The same for a sentence with numbers or names, and one that says it without. */
+int __printf(7, 8) morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason,
+				      u32 part, u32 index, const char *fixed, const char *format,
+				      ...);
 int morph_refuse_optics(struct morph_refusal *refusal, int error,
 			const struct optics_refusal *why);
 
@@ -480,6 +485,8 @@ struct morph_slice_params {
 	kuid_t uid;			/* who is charged and owns the node */
 };
 
+/* May a slice be called so? Also for "", which is no name. */
+int morph_slice_check_name(const char *name, struct morph_refusal *refusal);
 /* Creates; *slice gets a counted slice, or NULL after a dry run. Takes the locks itself. */
 int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_params *params,
 		       struct morph_slice **slice, struct morph_refusal *refusal);

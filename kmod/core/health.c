@@ -42,12 +42,14 @@ int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 	u32 count = part_count(fabric, part);
 
 	if (!count)
-		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
-				    "part must be 1 (accelerator), 2 (laser), 3 (receiver), 4 (element) or 5 (guide), not %u",
-				    part);
+		return morph_refuse_fixed(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
+					  "part must be accelerator, laser, receiver, element or guide",
+					  "part must be 1 (accelerator), 2 (laser), 3 (receiver), 4 (element) or 5 (guide), not %u",
+					  part);
 	if (index >= count)
-		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, part, index,
-				    "index %u is past the %u of that kind", index, count);
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, part, index,
+					  "the fabric has no part of that kind at this index",
+					  "index %u is past the %u of that kind", index, count);
 	return 0;
 }
 

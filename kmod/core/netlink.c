@@ -53,7 +53,7 @@ static const char * const core_sentences[] = {
 };
 
 /* A fixed sentence for each reason. */
-const char *morph_reason_sentence(u32 reason)
+static const char *reason_sentence(u32 reason)
 {
 	if (reason < ARRAY_SIZE(core_sentences) && core_sentences[reason])
 		return core_sentences[reason];
@@ -79,10 +79,10 @@ static const char *errno_sentence(int error)
  * @info: the request
  * @error: negative errno to answer
  * @refusal: what the core says
- * @attr: the attribute that is to blame, or NULL
+ * @attr: the attribute that is to blame if the core gave a reason, or NULL
  *
- * The sentence is the fixed one of the reason; kernels that can carry a made up one
- * get the core's where it fits.
+ * The sentence is a fixed one, the refusal's own or that of its reason; kernels that
+ * can carry a made up one get the core's where it fits.
  *
  * Return: @error.
  */
@@ -93,13 +93,13 @@ int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusa
 
 	if (!extack)
 		return error;
-	if (attr)
-		NL_SET_BAD_ATTR(extack, attr);
 	if (!refusal->reason) {
 		extack->_msg = errno_sentence(error);
 		return error;
 	}
-	extack->_msg = morph_reason_sentence(refusal->reason);
+	if (attr)
+		NL_SET_BAD_ATTR(extack, attr);
+	extack->_msg = refusal->fixed ?: reason_sentence(refusal->reason);
 	if (refusal->text[0] && strlen(refusal->text) < NETLINK_MAX_FMTMSG_LEN)
 		NL_SET_ERR_MSG_FMT(extack, "%s", refusal->text);
 	return error;

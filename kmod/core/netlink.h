@@ -44,7 +44,6 @@ struct morph_nl_cursor {
 typedef int (*morph_nl_dump_fn)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 				struct morph_fabric *fabric);
 
-const char *morph_reason_sentence(u32 reason);
 int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusal *refusal,
 		    const struct nlattr *attr);
 
@@ -111,6 +110,17 @@ static inline struct nlattr *morph_nl_next(struct genl_info *info, struct nlattr
 		if (nla_type(attr) == type)
 			return attr;
 	return NULL;
+}
+
+/* The attribute of a type that holds this value, or NULL. */
+static inline struct nlattr *morph_nl_find_u32(struct genl_info *info, int type, u32 value)
+{
+	struct nlattr *attr = NULL;
+
+	while ((attr = morph_nl_next(info, attr, type)))
+		if (nla_get_u32(attr) == value)
+			break;
+	return attr;
 }
 
 #endif /* MORPH_CORE_NETLINK_H */

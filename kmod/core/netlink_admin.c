@@ -13,8 +13,6 @@ static int fill_answer(struct morph_nl_to *to, u32 fabric, const struct morph_re
 		       int status, const u32 *chosen, u32 count)
 {
 	struct sk_buff *skb = to->skb;
-	const char *text = refusal->text[0] ? refusal->text :
-					      morph_reason_sentence(refusal->reason);
 	bool failed;
 	void *header;
 	u32 i;
@@ -29,7 +27,7 @@ static int fill_answer(struct morph_nl_to *to, u32 fabric, const struct morph_re
 		 nla_put_s64(skb, MORPH_A_WHY_NOT_HAVE, refusal->have, MORPH_A_WHY_NOT_PAD) ||
 		 nla_put_s64(skb, MORPH_A_WHY_NOT_NEED, refusal->need, MORPH_A_WHY_NOT_PAD) ||
 		 nla_put_s32(skb, MORPH_A_WHY_NOT_STATUS, status) ||
-		 (status && nla_put_string(skb, MORPH_A_WHY_NOT_TEXT, text));
+		 (status && nla_put_string(skb, MORPH_A_WHY_NOT_TEXT, refusal->text));
 	for (i = 0; !failed && !status && i < count; i++)
 		failed = nla_put_u32(skb, MORPH_A_WHY_NOT_CHOSEN, chosen[i]);
 	return morph_nl_end(to, header, failed);
@@ -40,6 +38,15 @@ static bool is_answer(int status, const struct morph_refusal *refusal)
 {
 	return !status || (refusal->reason && refusal->reason != MORPH_REASON_ARGUMENT &&
 			   status != -ENODEV);
+}
+
+/* The attribute of the question that a refusal is about. */
+static const struct nlattr *question_culprit(struct genl_info *info,
+					     const struct morph_refusal *refusal)
+{
+	if (refusal->part == MORPH_PART_ACCELERATOR)
+		return morph_nl_find_u32(info, MORPH_A_WHY_NOT_ACCELERATOR, refusal->index);
+	return info->attrs[MORPH_A_WHY_NOT_LANES_COUNT];
 }
 
 static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *accelerators,
@@ -61,7 +68,7 @@ static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *a
 		ret = fill_answer(&to, fabric->id, &refusal, status, chosen, count);
 	} else {
 		ret = status;
-		morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_WHY_NOT_COUNT]);
+		morph_nl_refuse(info, ret, &refusal, question_culprit(info, &refusal));
 	}
 	return morph_nl_reply_end(&to, info, ret);
 }

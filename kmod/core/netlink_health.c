@@ -82,7 +82,8 @@ static int act_on_part(struct genl_info *info, struct morph_fabric *fabric, act_
 		ret = act(info, fabric, &subject, &refusal);
 	if (ret)
 		return morph_nl_refuse(info, ret, &refusal,
-				       info->attrs[MORPH_A_HARDWARE_INDEX]);
+				       info->attrs[ret == -EOPNOTSUPP ? MORPH_A_HARDWARE_PART :
+									MORPH_A_HARDWARE_INDEX]);
 	if (morph_nl_wants_echo(info) && info->genlhdr->cmd != MORPH_CMD_HARDWARE_GET) {
 		ret = reply_hardware(info, fabric, MORPH_CMD_HARDWARE_NTF, &subject);
 		if (ret)
@@ -236,17 +237,13 @@ static int replace_rank(struct genl_info *info, struct morph_slice *slice)
 		return -EINVAL;
 	}
 	rank = nla_get_u32(info->attrs[MORPH_A_REPLACE_RANK]);
-	ret = morph_nl_check_index(info, MORPH_A_REPLACE_RANK, slice->ranks_count);
-	if (ret)
-		return ret;
 	ret = morph_nl_reply_begin(&to, info, HARDWARE_BYTES);
 	if (ret)
 		return ret;
 	ret = morph_repair_replace_queue(slice, rank, spare, &txn, &refusal);
 	if (ret) {
 		morph_nl_refuse(info, ret, &refusal,
-				refusal.part == MORPH_PART_ACCELERATOR ?
-				info->attrs[MORPH_A_REPLACE_SPARE] : NULL);
+				ret == -ENOENT ? info->attrs[MORPH_A_REPLACE_RANK] : NULL);
 		return morph_nl_reply_end(&to, info, ret);
 	}
 	header = morph_nl_begin(&to);

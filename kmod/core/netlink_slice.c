@@ -301,18 +301,22 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 /* The attribute that a refusal of slice-create is about. */
 static struct nlattr *create_culprit(struct genl_info *info, const struct morph_refusal *refusal)
 {
+	struct nlattr *listed;
+
 	switch (refusal->reason) {
 	case MORPH_REASON_QUOTA:
 		return info->attrs[MORPH_A_SLICE_OWNER];
 	case MORPH_REASON_NO_SPARE:
 		return info->attrs[MORPH_A_SLICE_RESERVED];
-	case MORPH_REASON_ACCELERATORS:
-		return info->attrs[MORPH_A_SLICE_RANKS_COUNT];
-	case MORPH_REASON_ACCELERATOR_HELD:
-	case MORPH_REASON_ACCELERATOR_UNFIT:
-		return info->attrs[MORPH_A_SLICE_ACCELERATOR];
 	}
-	return refusal->error == -EEXIST ? info->attrs[MORPH_A_SLICE_NAME] : NULL;
+	if (refusal->error == -EEXIST)
+		return info->attrs[MORPH_A_SLICE_NAME];
+	if (refusal->part != MORPH_PART_ACCELERATOR)
+		return info->attrs[MORPH_A_SLICE_SPARES] ?: info->attrs[MORPH_A_SLICE_SPARE];
+	listed = morph_nl_find_u32(info, MORPH_A_SLICE_ACCELERATOR, refusal->index);
+	if (!listed)
+		listed = morph_nl_find_u32(info, MORPH_A_SLICE_SPARE, refusal->index);
+	return listed ?: info->attrs[MORPH_A_SLICE_RANKS_COUNT];
 }
 
 static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
@@ -325,6 +329,9 @@ static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
 	ret = read_params(info, params);
 	if (ret)
 		return ret;
+	ret = morph_slice_check_name(params->name, &refusal);
+	if (ret)
+		return morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_SLICE_NAME]);
 	ret = morph_slice_create(fabric, params, &slice, &refusal);
 	if (ret)
 		return morph_nl_refuse(info, ret, &refusal, create_culprit(info, &refusal));
@@ -361,21 +368,22 @@ int morph_nl_slice_create_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* -------------------------------------------------------------- set, delete */
 
-static int set_node(struct genl_info *info, struct morph_slice *slice,
-		    struct morph_refusal *refusal)
+static int set_node(struct genl_info *info, struct morph_slice *slice)
 {
+	struct nlattr *owner = info->attrs[MORPH_A_SLICE_OWNER];
+	struct nlattr *mode = info->attrs[MORPH_A_SLICE_MODE];
+	struct morph_refusal refusal = {};
 	kuid_t uid = slice->uid;
+	int ret;
 
-	if (info->attrs[MORPH_A_SLICE_OWNER])
-		uid = make_kuid(&init_user_ns, nla_get_u32(info->attrs[MORPH_A_SLICE_OWNER]));
+	if (owner)
+		uid = make_kuid(&init_user_ns, nla_get_u32(owner));
 	if (!uid_valid(uid)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[MORPH_A_SLICE_OWNER],
-				    "owner must be a user id");
+		NL_SET_ERR_MSG_ATTR(info->extack, owner, "owner must be a user id");
 		return -EINVAL;
 	}
-	return morph_slice_set_node(slice, uid,
-				    morph_nl_get_u32(info, MORPH_A_SLICE_MODE, slice->mode),
-				    refusal);
+	ret = morph_slice_set_node(slice, uid, mode ? nla_get_u32(mode) : slice->mode, &refusal);
+	return ret ? morph_nl_refuse(info, ret, &refusal, mode ?: owner) : 0;
 }
 
 static int set_slice(struct genl_info *info, struct morph_slice *slice)
@@ -390,13 +398,12 @@ static int set_slice(struct genl_info *info, struct morph_slice *slice)
 		return -EINVAL;
 	}
 	if (node)
-		ret = set_node(info, slice, &refusal);
-	if (!ret && failover)
+		ret = set_node(info, slice);
+	if (ret)
+		return ret;
+	if (failover)
 		ret = morph_slice_set_policy(slice, nla_get_u32(failover), &refusal);
-	if (!ret)
-		return answer_slice(info, slice);
-	return refusal.reason || !info->extack->_msg ? morph_nl_refuse(info, ret, &refusal, NULL) :
-						       ret;
+	return ret ? morph_nl_refuse(info, ret, &refusal, failover) : answer_slice(info, slice);
 }
 
 static int delete_slice(struct genl_info *info, struct morph_slice *slice)

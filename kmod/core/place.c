@@ -234,9 +234,10 @@ static int check_duplicates(const u32 *accelerators, u32 count, struct morph_ref
 	sort(sorted, count, sizeof(*sorted), by_number, NULL);
 	for (i = 1; i < count && !ret; i++)
 		if (sorted[i] == sorted[i - 1])
-			ret = morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
-					   MORPH_PART_ACCELERATOR, sorted[i],
-					   "accelerator %u is listed twice", sorted[i]);
+			ret = morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+						 MORPH_PART_ACCELERATOR, sorted[i],
+						 "an accelerator is listed twice",
+						 "accelerator %u is listed twice", sorted[i]);
 	kvfree(sorted);
 	return ret;
 }
@@ -247,20 +248,23 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_
 	const struct morph_chip *chip;
 
 	if (accelerator >= fabric->graph->accelerators_count)
-		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
-				    MORPH_PART_ACCELERATOR, accelerator,
-				    "there is no accelerator %u, the last one is %u", accelerator,
-				    fabric->graph->accelerators_count - 1);
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, accelerator,
+					  "the fabric has no such accelerator",
+					  "there is no accelerator %u, the last one is %u",
+					  accelerator, fabric->graph->accelerators_count - 1);
 	chip = &fabric->chips[accelerator];
 	if (chip->use == MORPH_USE_SPARE)
-		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
-				    MORPH_PART_ACCELERATOR, accelerator,
-				    "accelerator %u is held back as a spare", accelerator);
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  MORPH_PART_ACCELERATOR, accelerator,
+					  "the accelerator is held back as a spare",
+					  "accelerator %u is held back as a spare", accelerator);
 	if (chip->use == MORPH_USE_DRAINING)
-		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
-				    MORPH_PART_ACCELERATOR, accelerator,
-				    "accelerator %u was released and is not dark yet",
-				    accelerator);
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  MORPH_PART_ACCELERATOR, accelerator,
+					  "the accelerator was released and is not dark yet",
+					  "accelerator %u was released and is not dark yet",
+					  accelerator);
 	if (chip->use != MORPH_USE_FREE)
 		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 				    MORPH_PART_ACCELERATOR, accelerator,

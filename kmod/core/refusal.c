@@ -15,6 +15,20 @@ static const char *const part_names[] = {
 	[MORPH_PART_EDGE] = "edge port",
 };
 
+static void __printf(7, 0) refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
+				  u32 index, const char *fixed, const char *format, va_list args)
+{
+	refusal->error = error;
+	refusal->reason = reason;
+	refusal->part = part;
+	refusal->index = index;
+	refusal->item = MORPH_ANY;
+	refusal->have = 0;
+	refusal->need = 0;
+	refusal->fixed = fixed;
+	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
+}
+
 /**
  * morph_refuse() - say why a request is refused
  * @refusal: where; may be NULL
@@ -22,7 +36,7 @@ static const char *const part_names[] = {
  * @reason: enum morph_reason
  * @part: enum morph_part of what stands in the way
  * @index: which one
- * @format: the sentence, without full stop
+ * @format: the sentence, without full stop, in static memory
  *
  * What the reason counts, @refusal->have and @refusal->need, is zero afterwards;
  * callers who have numbers set them.
@@ -33,19 +47,42 @@ static const char *const part_names[] = {
 int morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
 		 const char *format, ...)
 {
+	const char *fixed = strchr(format, '%') ? NULL : format;
 	va_list args;
 
 	if (!refusal)
 		return error;
-	refusal->error = error;
-	refusal->reason = reason;
-	refusal->part = part;
-	refusal->index = index;
-	refusal->item = MORPH_ANY;
-	refusal->have = 0;
-	refusal->need = 0;
 	va_start(args, format);
-	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
+	refuse(refusal, error, reason, part, index, fixed, format, args);
+	va_end(args);
+	return error;
+}
+
+/**
+ * morph_refuse_fixed() - say why a request is refused, also where numbers can't be told
+ * @refusal: where; may be NULL
+ * @error: negative errno
+ * @reason: enum morph_reason
+ * @part: enum morph_part of what stands in the way
+ * @index: which one
+ * @fixed: what @format says without its numbers and names, in static memory: for netlink
+ *         on kernels whose extended ack carries a fixed sentence only
+ * @format: the sentence, without full stop
+ *
+ * As morph_refuse().
+ *
+ * Context: any.
+ * Return: @error.
+ */
+int morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
+		       const char *fixed, const char *format, ...)
+{
+	va_list args;
+
+	if (!refusal)
+		return error;
+	va_start(args, format);
+	refuse(refusal, error, reason, part, index, fixed, format, args);
 	va_end(args);
 	return error;
 }
@@ -128,6 +165,7 @@ int morph_refuse_optics(struct morph_refusal *refusal, int error, const struct o
 	refusal->item = why->item;
 	refusal->have = why->have;
 	refusal->need = why->need;
+	refusal->fixed = NULL;
 	optics_text(refusal, why);
 	return error;
 }

@@ -11,9 +11,10 @@ static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal 
 		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
 				    "the slice or its fabric is gone");
 	if (rank >= slice->ranks_count)
-		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
-				    "there is no rank %u, the slice has %u", rank,
-				    slice->ranks_count);
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
+					  "the slice has no such rank",
+					  "there is no rank %u, the slice has %u", rank,
+					  slice->ranks_count);
 	return 0;
 }
 

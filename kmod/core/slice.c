@@ -114,7 +114,7 @@ void morph_slice_leave(struct morph_slice *slice)
 
 /* ---------------------------------------------------------------- creation */
 
-static int check_name(const char *name, struct morph_refusal *refusal)
+int morph_slice_check_name(const char *name, struct morph_refusal *refusal)
 {
 	const char *c;
 
@@ -135,9 +135,11 @@ static int check_params(struct morph_fabric *fabric, const struct morph_slice_pa
 	u32 most = min(MORPH_MAX_RANKS, fabric->graph->accelerators_count);
 
 	if (!params->count || params->count > most)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "a slice has 1 to %u accelerators, not %u", most,
-				    params->count);
+		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, MORPH_ANY,
+					  "a slice has at least 1 accelerator, at most all",
+					  "a slice has 1 to %u accelerators, not %u", most,
+					  params->count);
 	if (params->failover > MORPH_FAILOVER_NONE)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
@@ -154,7 +156,7 @@ static int check_params(struct morph_fabric *fabric, const struct morph_slice_pa
 	if (params->mode & ~0777 || (params->mode && !params->name[0]))
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "mode takes permission bits, for a named slice only");
-	return check_name(params->name, refusal);
+	return morph_slice_check_name(params->name, refusal);
 }
 
 static int copy_spares(struct morph_slice *slice, const struct morph_slice_params *params,
@@ -164,10 +166,11 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 
 	for (i = 0; i < params->spares_count; i++)
 		if (params->spares[i] >= slice->fabric->graph->accelerators_count)
-			return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
-					    MORPH_PART_ACCELERATOR, params->spares[i],
-					    "there is no accelerator %u to be a spare",
-					    params->spares[i]);
+			return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+						  MORPH_PART_ACCELERATOR, params->spares[i],
+						  "a spare that is listed does not exist",
+						  "there is no accelerator %u to be a spare",
+						  params->spares[i]);
 	if (!params->spares_count)
 		return 0;
 	slice->spare_list = kvmemdup(params->spares,
@@ -258,8 +261,9 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
 	list_for_each_entry(other, &fabric->slices, node)
 		if (slice->named && !other->dying && !strcmp(other->name, slice->name))
-			return morph_refuse(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
-					    "there is a slice named %s already", slice->name);
+			return morph_refuse_fixed(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
+						  "there is a slice of this name already",
+						  "there is a slice named %s already", slice->name);
 	if (params->accelerators) {
 		memcpy(chosen, params->accelerators, array_size(params->count, sizeof(u32)));
 		ret = morph_place_check(fabric, chosen, params->count, refusal);

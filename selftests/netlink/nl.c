@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <linux/morph.h>
+
 #include "nl.h"
 
 #ifndef SOL_NETLINK
@@ -97,6 +99,23 @@ size_t nl_nest(struct nl *nl, uint16_t type)
 void nl_nest_end(struct nl *nl, size_t nest)
 {
 	((struct nlattr *)(nl->request + nest))->nla_len = request_of(nl)->nlmsg_len - nest;
+}
+
+void nl_apply(struct nl *nl, unsigned int fabric, unsigned int slice)
+{
+	nl_begin(nl, MORPH_CMD_CIRCUIT_APPLY, 0);
+	nl_put_u32(nl, MORPH_A_TXN_FABRIC, fabric);
+	nl_put_u32(nl, MORPH_A_TXN_SLICE, slice);
+}
+
+void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst)
+{
+	size_t nest = nl_nest(nl, MORPH_A_TXN_CHANGE);
+
+	nl_put_u32(nl, MORPH_A_CHANGE_OP, MORPH_CHANGE_ADD);
+	nl_put_u32(nl, MORPH_A_CHANGE_SRC_RANK, src);
+	nl_put_u32(nl, MORPH_A_CHANGE_DST_RANK, dst);
+	nl_nest_end(nl, nest);
 }
 
 /* -------------------------------------------------------------------- read */

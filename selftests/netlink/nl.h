@@ -48,6 +48,9 @@ void nl_put_u8(struct nl *nl, uint16_t type, uint8_t value);
 void nl_put_u32(struct nl *nl, uint16_t type, uint32_t value);
 void nl_put_u64(struct nl *nl, uint16_t type, uint64_t value);
 void nl_put_text(struct nl *nl, uint16_t type, const char *text);
+/* Begin a circuit-apply; one of its changes: a circuit between two ranks. */
+void nl_apply(struct nl *nl, unsigned int fabric, unsigned int slice);
+void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst);
 /* Begin a nest, and end it with what nl_nest() returned. */
 size_t nl_nest(struct nl *nl, uint16_t type);
 void nl_nest_end(struct nl *nl, size_t nest);

@@ -58,23 +58,6 @@ FIXTURE_TEARDOWN(change)
 	sim_stop(&self->sim);
 }
 
-static void begin_apply(struct nl *nl, const struct sim *sim, unsigned int slice)
-{
-	nl_begin(nl, MORPH_CMD_CIRCUIT_APPLY, 0);
-	nl_put_u32(nl, MORPH_A_TXN_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_TXN_SLICE, slice);
-}
-
-static void put_add(struct nl *nl, unsigned int src, unsigned int dst)
-{
-	size_t nest = nl_nest(nl, MORPH_A_TXN_CHANGE);
-
-	nl_put_u32(nl, MORPH_A_CHANGE_OP, MORPH_CHANGE_ADD);
-	nl_put_u32(nl, MORPH_A_CHANGE_SRC_RANK, src);
-	nl_put_u32(nl, MORPH_A_CHANGE_DST_RANK, dst);
-	nl_nest_end(nl, nest);
-}
-
 static int get_txn(struct nl *nl, const struct sim *sim, unsigned int txn)
 {
 	nl_begin(nl, MORPH_CMD_TXN_GET, 0);
@@ -182,10 +165,10 @@ TEST_F(change, circuits_come_and_go)
 	unsigned int txn, circuit;
 	size_t nest;
 
-	begin_apply(nl, &self->sim, self->slice);
+	nl_apply(nl, self->sim.number, self->slice);
 	nl_put_u64(nl, MORPH_A_TXN_COOKIE, 77);
-	put_add(nl, 0, 1);
-	put_add(nl, 1, 0);
+	nl_put_add(nl, 0, 1);
+	nl_put_add(nl, 1, 0);
 	ASSERT_EQ(0, nl_do(nl));
 	txn = REPLY_U32(nl, MORPH_A_TXN_ID);
 	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, wait_txn(nl, &self->sim, txn));
@@ -199,7 +182,7 @@ TEST_F(change, circuits_come_and_go)
 	EXPECT_EQ(txn, REPLY_U32(&self->monitor, MORPH_A_TXN_ID));
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, REPLY_U32(&self->monitor, MORPH_A_TXN_OUTCOME));
 
-	begin_apply(nl, &self->sim, self->slice);
+	nl_apply(nl, self->sim.number, self->slice);
 	nest = nl_nest(nl, MORPH_A_TXN_CHANGE);
 	nl_put_u32(nl, MORPH_A_CHANGE_OP, MORPH_CHANGE_REMOVE);
 	nl_put_u32(nl, MORPH_A_CHANGE_CIRCUIT, circuit);
@@ -216,9 +199,9 @@ TEST_F(change, repeated_cookie)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		begin_apply(nl, &self->sim, self->slice);
+		nl_apply(nl, self->sim.number, self->slice);
 		nl_put_u64(nl, MORPH_A_TXN_COOKIE, 5);
-		put_add(nl, 0, 1);
+		nl_put_add(nl, 0, 1);
 		ASSERT_EQ(0, nl_do(nl));
 		EXPECT_EQ(MORPH_OUTCOME_COMMITTED,
 			  wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
@@ -232,9 +215,9 @@ TEST_F(change, refused_transaction_says_why)
 	struct nl *nl = &self->nl;
 	const struct nlattr *change;
 
-	begin_apply(nl, &self->sim, self->slice);
-	put_add(nl, 0, 1);
-	put_add(nl, 0, 9);
+	nl_apply(nl, self->sim.number, self->slice);
+	nl_put_add(nl, 0, 1);
+	nl_put_add(nl, 0, 9);
 	ASSERT_EQ(0, nl_do(nl));
 	ASSERT_EQ(MORPH_OUTCOME_NONE, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
@@ -252,18 +235,18 @@ TEST_F(change, dry_run_changes_nothing)
 	struct nl *nl = &self->nl;
 	const struct nlattr *change;
 
-	begin_apply(nl, &self->sim, self->slice);
+	nl_apply(nl, self->sim.number, self->slice);
 	nl_put(nl, MORPH_A_TXN_DRY_RUN, NULL, 0);
-	put_add(nl, 0, 1);
+	nl_put_add(nl, 0, 1);
 	ASSERT_EQ(0, nl_do(nl));
 	EXPECT_EQ(0, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 	EXPECT_EQ(NULL, nl_find(nl_reply(nl), MORPH_A_TXN_ID));
 	change = nl_find(nl_reply(nl), MORPH_A_TXN_CHANGE);
 	EXPECT_NE(UINT32_MAX, nl_get_u32(nl_find_nested(change, MORPH_A_CHANGE_SRC_PLANE)));
 
-	begin_apply(nl, &self->sim, self->slice);
+	nl_apply(nl, self->sim.number, self->slice);
 	nl_put(nl, MORPH_A_TXN_DRY_RUN, NULL, 0);
-	put_add(nl, 2, 2);
+	nl_put_add(nl, 2, 2);
 	ASSERT_EQ(0, nl_do(nl));
 	EXPECT_EQ((uint32_t)-EINVAL, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 	EXPECT_EQ(MORPH_REASON_PORT, REPLY_U32(nl, MORPH_A_TXN_REASON));
@@ -276,10 +259,10 @@ TEST_F(change, each_for_itself)
 	struct nl *nl = &self->nl;
 	const struct nlattr *change;
 
-	begin_apply(nl, &self->sim, self->slice);
+	nl_apply(nl, self->sim.number, self->slice);
 	nl_put(nl, MORPH_A_TXN_EACH, NULL, 0);
-	put_add(nl, 0, 9);
-	put_add(nl, 0, 1);
+	nl_put_add(nl, 0, 9);
+	nl_put_add(nl, 0, 1);
 	ASSERT_EQ(0, nl_do(nl));
 	ASSERT_LE(0, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
@@ -296,10 +279,10 @@ TEST_F(change, each_refused)
 	struct nl *nl = &self->nl;
 	unsigned int txn;
 
-	begin_apply(nl, &self->sim, self->slice);
+	nl_apply(nl, self->sim.number, self->slice);
 	nl_put(nl, MORPH_A_TXN_EACH, NULL, 0);
-	put_add(nl, 0, 9);
-	put_add(nl, 9, 0);
+	nl_put_add(nl, 0, 9);
+	nl_put_add(nl, 9, 0);
 	ASSERT_EQ(0, nl_do(nl));
 	txn = REPLY_U32(nl, MORPH_A_TXN_ID);
 	EXPECT_TRUE(nl_wait(&self->monitor, MORPH_CMD_TXN_NTF, PATIENCE_MS));
@@ -329,10 +312,10 @@ static bool wait_outcome(struct nl *nl, const struct sim *sim, unsigned int txn,
 static unsigned int prepare(struct nl *nl, const struct sim *sim, unsigned int slice,
 			    uint64_t lease)
 {
-	begin_apply(nl, sim, slice);
+	nl_apply(nl, sim->number, slice);
 	nl_put(nl, MORPH_A_TXN_PREPARE, NULL, 0);
 	nl_put_u64(nl, MORPH_A_TXN_LEASE_NS, lease);
-	put_add(nl, 0, 1);
+	nl_put_add(nl, 0, 1);
 	return nl_do(nl) ? 0 : REPLY_U32(nl, MORPH_A_TXN_ID);
 }
 
