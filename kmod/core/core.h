@@ -66,6 +66,7 @@ struct morph_slice;
 struct morph_circuit;
 struct morph_txn;
 struct morph_user;
+struct morph_refusal;
 
 /* -------------------------------------------------------------------- hw.c */
 
@@ -264,6 +265,9 @@ struct morph_fabric *morph_fabric_find(u32 id);
 struct morph_fabric *morph_fabric_next(u32 *id);
 /* Answers -ENODEV when the provider is gone. fabric->lock. */
 int morph_fabric_check(struct morph_fabric *fabric);
+/* -ESTALE when a plan was made for another profile; 0: it does not say for which. */
+int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
+			       struct morph_refusal *refusal);
 void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info);
 void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
 				 struct morph_accelerator_info *info);

@@ -131,6 +131,9 @@ static int check_run(struct morph_call *call)
 		return morph_refuse_field(call, -EINVAL,
 					  "a transaction has 1 to %u changes, not %u",
 					  MORPH_MAX_CHANGES, args->changes.count);
+	ret = morph_fabric_check_profile(call->fabric, args->profile_checksum, &call->refusal);
+	if (ret)
+		return ret;
 	return morph_array_check(call, &args->changes, sizeof(struct morph_change), "changes");
 }
 

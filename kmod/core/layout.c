@@ -188,17 +188,19 @@ AT(morph_change, reason, 60);
 AT(morph_change, part, 64);
 AT(morph_change, index, 68);
 
-LAYOUT(morph_txn_run, 192);
+LAYOUT(morph_txn_run, 200);
 AT(morph_txn_run, head, 0);
 AT(morph_txn_run, changes, 48);
 AT(morph_txn_run, cookie, 64);
 AT(morph_txn_run, generation, 72);
 AT(morph_txn_run, lease_ns, 80);
-AT(morph_txn_run, out_txn, 88);
-AT(morph_txn_run, out_outcome, 92);
-AT(morph_txn_run, out_seq, 96);
-AT(morph_txn_run, out_generation, 104);
-AT(morph_txn_run, out_times, 112);
+AT(morph_txn_run, profile_checksum, 88);
+AT(morph_txn_run, reserved, 92);
+AT(morph_txn_run, out_txn, 96);
+AT(morph_txn_run, out_outcome, 100);
+AT(morph_txn_run, out_seq, 104);
+AT(morph_txn_run, out_generation, 112);
+AT(morph_txn_run, out_times, 120);
 
 LAYOUT(morph_txn_step, 168);
 AT(morph_txn_step, head, 0);

@@ -112,6 +112,7 @@ const struct nla_policy morph_circuit_apply_nl_policy[MORPH_A_TXN_CHANGE + 1] = 
 	[MORPH_A_TXN_COOKIE] = { .type = NLA_U64, },
 	[MORPH_A_TXN_GENERATION] = { .type = NLA_U64, },
 	[MORPH_A_TXN_LEASE_NS] = { .type = NLA_U64, },
+	[MORPH_A_TXN_PROFILE_CHECKSUM] = { .type = NLA_U32, },
 	[MORPH_A_TXN_DRY_RUN] = { .type = NLA_FLAG, },
 	[MORPH_A_TXN_EACH] = { .type = NLA_FLAG, },
 	[MORPH_A_TXN_PREPARE] = { .type = NLA_FLAG, },

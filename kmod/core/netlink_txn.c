@@ -364,6 +364,17 @@ static int read_change(struct genl_info *info, struct order *order, u32 index,
 	return read_guides(info, order, index, nest);
 }
 
+static int check_profile(struct genl_info *info, struct morph_fabric *fabric)
+{
+	u32 checksum = morph_nl_get_u32(info, MORPH_A_TXN_PROFILE_CHECKSUM, 0);
+	struct morph_refusal refusal = {};
+	int ret;
+
+	ret = morph_fabric_check_profile(fabric, checksum, &refusal);
+	return ret ? morph_nl_refuse(info, ret, &refusal,
+				     info->attrs[MORPH_A_TXN_PROFILE_CHECKSUM]) : 0;
+}
+
 static int check_flags(struct genl_info *info, const struct order *order)
 {
 	bool prepare = order->flags & MORPH_TXN_PREPARE, each = order->flags & MORPH_TXN_EACH;
@@ -511,7 +522,9 @@ int morph_nl_circuit_apply_doit(struct sk_buff *skb, struct genl_info *info)
 	slice = morph_nl_find_slice(info, fabric, MORPH_A_TXN_SLICE);
 	ret = PTR_ERR_OR_ZERO(slice);
 	if (!ret) {
-		ret = order_read(info, &order);
+		ret = check_profile(info, fabric);
+		if (!ret)
+			ret = order_read(info, &order);
 		if (!ret)
 			ret = apply(info, slice, &order);
 		order_free(&order);

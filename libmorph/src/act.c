@@ -198,6 +198,8 @@ static void put_txn(struct nl_msg *request, const struct morph_txn *txn)
 		nla_put_u64(request, MORPH_A_TXN_GENERATION, txn->generation);
 	if (txn->lease_ns)
 		nla_put_u64(request, MORPH_A_TXN_LEASE_NS, txn->lease_ns);
+	if (txn->profile_checksum)
+		put(request, MORPH_A_TXN_PROFILE_CHECKSUM, txn->profile_checksum);
 	if (txn->flags & MORPH_TXN_DRY_RUN)
 		nla_put_flag(request, MORPH_A_TXN_DRY_RUN);
 	if (txn->flags & MORPH_TXN_EACH)

@@ -1146,6 +1146,12 @@ static const struct lm_attr txn_attrs[] = {
 		.doc = "In a request with prepare: the lease; in a reply: what is left.",
 	},
 	{
+		.name = "profile-checksum",
+		.number = MORPH_A_TXN_PROFILE_CHECKSUM,
+		.type = MORPH_ATTR_UINT,
+		.doc = "In a request: CRC-32 of the profile that the changes were planned for; 0 or absent: not stated.",
+	},
+	{
 		.name = "dry-run",
 		.number = MORPH_A_TXN_DRY_RUN,
 		.type = MORPH_ATTR_FLAG,
@@ -1804,7 +1810,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 22 },
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 14 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },
-	[MORPH_OBJECT_TXN] = { "txn", txn_attrs, 21 },
+	[MORPH_OBJECT_TXN] = { "txn", txn_attrs, 22 },
 	[MORPH_OBJECT_HARDWARE] = { "hardware", hardware_attrs, 6 },
 	[MORPH_OBJECT_REPLACE] = { "replace", replace_attrs, 5 },
 	[MORPH_OBJECT_WHY_NOT] = { "why-not", why_not_attrs, 14 },

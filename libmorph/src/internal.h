@@ -151,6 +151,7 @@ struct morph_txn {
 	uint64_t cookie;
 	uint64_t generation;
 	uint64_t lease_ns;
+	uint32_t profile_checksum; /* 0: not stated */
 };
 
 /*

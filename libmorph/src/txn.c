@@ -24,6 +24,7 @@ MORPH_API void morph_txn_clear(struct morph_txn *txn)
 	txn->cookie = 0;
 	txn->generation = MORPH_GENERATION_ANY;
 	txn->lease_ns = 0;
+	txn->profile_checksum = 0;
 }
 
 MORPH_API void morph_txn_free(struct morph_txn *txn)
@@ -169,6 +170,11 @@ MORPH_API void morph_txn_set_generation(struct morph_txn *txn, uint64_t generati
 	txn->generation = generation;
 }
 
+MORPH_API void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model)
+{
+	txn->profile_checksum = model ? morph_model_checksum(model) : 0;
+}
+
 int lm_txn_check(const struct morph_txn *txn)
 {
 	if (!txn->count)
@@ -204,6 +210,7 @@ MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *t
 	run.cookie = txn->cookie;
 	run.generation = txn->generation;
 	run.lease_ns = txn->lease_ns;
+	run.profile_checksum = txn->profile_checksum;
 	error = lm_ioctl(slice->ctx, slice->fd, MORPH_TXN_RUN, &run, sizeof(run),
 			 "change %u circuits of slice %u", txn->count, slice->number);
 	run.changes.count = txn->count;

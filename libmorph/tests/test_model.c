@@ -80,11 +80,64 @@ static void spoilt_profiles_are_refused(void **state)
 	morph_ctx_free(ctx);
 }
 
+static uint32_t stated; /* the profile's checksum that a transaction has brought along */
+
+static int device(struct fake *fake, unsigned long command, void *argument)
+{
+	const struct morph_txn_run *run = argument;
+
+	(void)fake;
+	if (command != MORPH_TXN_RUN)
+		return 0;
+	stated = run->profile_checksum;
+	return -ESTALE;
+}
+
+static void refuse_apply(struct fake *fake, const struct nlmsghdr *request)
+{
+	uint32_t at = fake_offset(request, MORPH_A_TXN_PROFILE_CHECKSUM, 0);
+
+	stated = nla_get_u32((struct nlattr *)((char *)request + at));
+	fake_refuse(fake, ESTALE, "another profile", at, 0, 0);
+}
+
+static void a_transaction_states_its_model(void **state)
+{
+	struct fake *fake = fake_new();
+	struct morph_ctx *ctx = fake_ctx(&fake->transport);
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_slice *slice;
+	struct morph_model *model;
+
+	(void)state;
+	fake->ioctl = device;
+	fake->request = refuse_apply;
+	assert_int_equal(morph_model_load(ctx, profiles[0], &model), 0);
+	assert_int_equal(morph_slice_open(ctx, "9", &slice), 0);
+	assert_int_equal(morph_txn_remove(txn, 1), 0);
+	morph_txn_set_model(txn, model);
+	assert_int_equal(morph_txn_run(slice, txn, NULL), -ESTALE);
+	assert_int_equal(stated, morph_model_checksum(model));
+	stated = 0;
+	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -ESTALE);
+	assert_int_equal(stated, morph_model_checksum(model));
+	assert_string_equal(morph_error_attribute(ctx), "profile-checksum");
+	morph_txn_clear(txn);
+	assert_int_equal(morph_txn_remove(txn, 1), 0);
+	assert_int_equal(morph_txn_run(slice, txn, NULL), -ESTALE);
+	assert_int_equal(stated, 0);
+	morph_slice_close(slice);
+	morph_txn_free(txn);
+	morph_model_put(model);
+	morph_ctx_free(ctx);
+}
+
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profiles_load),
 		cmocka_unit_test(spoilt_profiles_are_refused),
+		cmocka_unit_test(a_transaction_states_its_model),
 	};
 
 	if (count < 2) {

@@ -29,7 +29,7 @@ SAME(morph_circuit_info, 72);
 SAME(morph_circuit_path, 88);
 SAME(morph_path_element, 8);
 SAME(morph_change, 72);
-SAME(morph_txn_run, 192);
+SAME(morph_txn_run, 200);
 SAME(morph_txn_step, 168);
 SAME(morph_rank_act, 64);
 SAME(morph_slice_policy, 56);
@@ -280,6 +280,7 @@ static const struct {
 	RESERVED(MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true),
 	RESERVED(MORPH_SLICE_DELETE, morph_slice_delete, false),
 	RESERVED(MORPH_CIRCUIT_PATH, morph_circuit_path, true),
+	RESERVED(MORPH_TXN_RUN, morph_txn_run, true),
 	RESERVED(MORPH_TXN_STEP, morph_txn_step, true),
 	RESERVED(MORPH_SLICE_POLICY, morph_slice_policy, true),
 };

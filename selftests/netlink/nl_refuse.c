@@ -579,6 +579,33 @@ TEST_F(refuse, changes)
 	close(slice);
 }
 
+TEST_F(refuse, changes_planned_for_another_profile)
+{
+	uint32_t ours = self->sim.info.profile_checksum, other = ours ^ 1;
+	int slice = slice_create(self->sim.fd, 2);
+	struct morph_slice_info info;
+	struct nl *nl = &self->nl;
+	char whole[128];
+
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, slice_info(slice, &info));
+	nl_apply(nl, self->sim.number, info.slice);
+	nl_put(nl, MORPH_A_TXN_DRY_RUN, NULL, 0);
+	nl_put_u32(nl, MORPH_A_TXN_PROFILE_CHECKSUM, other);
+	nl_put_add(nl, 0, 1);
+	snprintf(whole, sizeof(whole),
+		 "the profile's checksum is %08x, the changes were planned for %08x", ours, other);
+	refused(_metadata, nl, ESTALE, MORPH_A_TXN_PROFILE_CHECKSUM,
+		"the changes were planned for another profile; plan anew", whole);
+
+	nl_apply(nl, self->sim.number, info.slice);
+	nl_put(nl, MORPH_A_TXN_DRY_RUN, NULL, 0);
+	nl_put_u32(nl, MORPH_A_TXN_PROFILE_CHECKSUM, ours);
+	nl_put_add(nl, 0, 1);
+	EXPECT_EQ(0, nl_do(nl)) TH_LOG("%s", nl->text);
+	close(slice);
+}
+
 TEST_F(refuse, more_changes_than_a_transaction_has)
 {
 	struct morph_slice_info info;

@@ -115,7 +115,7 @@ struct morph_array {
 /**
  * enum morph_reason - which rule a request broke
  * @MORPH_REASON_NONE: none
- * @MORPH_REASON_PROFILE: the device profile is malformed
+ * @MORPH_REASON_PROFILE: the device profile is malformed, or not the plan's
  * @MORPH_REASON_PORT: no such port, or both ends are the same accelerator
  * @MORPH_REASON_PATH: guides and element states of the path do not join up
  * @MORPH_REASON_NO_ROUTE: no path exists, whoever holds what
@@ -745,6 +745,9 @@ enum morph_outcome {
  * @generation: in: the slice's generation that the caller knows, else ESTALE;
  *              MORPH_GENERATION_ANY: do not check
  * @lease_ns: in: for PREPARE: how long resources are held, 1 ms to 1 hour
+ * @profile_checksum: in: CRC-32 of the profile that the changes were planned for, if it
+ *                    is not the fabric's ESTALE; 0: not stated
+ * @reserved: must be 0
  * @out_txn: out: number of the transaction, for PREPARE
  * @out_outcome: out: enum morph_outcome
  * @out_seq: out: the fabric's seq of the publish
@@ -757,6 +760,8 @@ struct morph_txn_run {
 	__aligned_u64 cookie;
 	__aligned_u64 generation;
 	__aligned_u64 lease_ns;
+	__u32 profile_checksum;
+	__u32 reserved;
 	__u32 out_txn;
 	__u32 out_outcome;
 	__aligned_u64 out_seq;

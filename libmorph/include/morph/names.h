@@ -1124,6 +1124,15 @@ static inline uint64_t morph_get_txn_lease_ns(const struct morph_object *object)
 	return morph_object_uint(object, "lease-ns");
 }
 
+/**
+ * morph_get_txn_profile_checksum() - In a request: CRC-32 of the profile that the changes were
+ * planned for; 0 or absent: not stated.
+ */
+static inline uint32_t morph_get_txn_profile_checksum(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "profile-checksum");
+}
+
 /** morph_get_txn_dry_run() - Stage and validate only. */
 static inline bool morph_get_txn_dry_run(const struct morph_object *object)
 {

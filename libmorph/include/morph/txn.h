@@ -134,6 +134,16 @@ void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie);
 void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation);
 
 /**
+ * morph_txn_set_model() - refuse with ESTALE when the fabric has another profile
+ * @txn: the transaction
+ * @model: the model that the changes were planned with, whose profile's checksum is
+ *         stated; NULL, the default: do not check
+ *
+ * Guides and lanes of another profile may name other hardware.
+ */
+void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model);
+
+/**
  * morph_txn_run() - change a slice's circuits
  * @slice: the slice
  * @txn: what to change; may be run again
