@@ -87,9 +87,12 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		if (!ret && reading.state != setting.state)
 			ret = -EIO;
 	}
+	if (ret && ret != -ENODEV)
+		exec_read_back(fabric, NULL, &setting, 1, false);
 	mutex_lock(&fabric->lock);
 	*marks &= ~MORPH_MARK_CHANGING;
-	fabric->hw_state[index] = ret ? reading.state : home;
+	if (!ret)
+		fabric->hw_state[index] = home;
 	mutex_unlock(&fabric->lock);
 	return ret;
 }
@@ -238,10 +241,10 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 		settings[h] = (struct morph_element_setting){
 			.element = route->hops[h].element, .state = route->hops[h].state,
 		};
-	ret = morph_hw_set_elements(fabric, NULL, settings, route->path.hops_count - 1);
+	ret = exec_set_elements(fabric, NULL, settings, h);
+	if (ret && ret != -ENODEV)
+		exec_read_back(fabric, NULL, settings, h, false);
 	mutex_lock(&fabric->lock);
-	for (h = 0; h + 1 < route->path.hops_count; h++)
-		fabric->hw_state[route->hops[h].element] = route->hops[h].state;
 	fabric->tx_on[route->path.tx] |= route->path.lanes;
 	laser.lanes = fabric->tx_on[route->path.tx];
 	mutex_unlock(&fabric->lock);
