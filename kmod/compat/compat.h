@@ -43,6 +43,20 @@
 
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+
+/*
+ * "driver core: class: remove module * from class_create()". Write it for class_create(name); drop
+ * when the oldest is 6.4 or newer.
+ */
+#define COMPAT_CLASS_CREATE(name) class_create(THIS_MODULE, name)
+
+#else
+
+#define COMPAT_CLASS_CREATE(name) class_create(name)
+
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 
 /*

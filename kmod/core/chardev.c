@@ -36,10 +36,8 @@ static char *fabric_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mo
 	return kasprintf(GFP_KERNEL, "morph/%s", dev_name(dev));
 }
 
-struct class morph_class = {
-	.name = "morph",
-	.devnode = fabric_devnode,
-};
+/* Allocated, since the driver core may look into it when the module has gone. */
+struct class *morph_class;
 
 /* -------------------------------------------------------------- fabric file */
 
@@ -315,7 +313,7 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice)
 	kref_get(&slice->kref);
 	node->slice = slice;
 	device_initialize(&node->dev);
-	node->dev.class = &morph_class;
+	node->dev.class = morph_class;
 	node->dev.type = &slice_node_type;
 	node->dev.devt = MKDEV(MAJOR(first_device), minor);
 	cdev_init(&node->cdev, &slice_fops);
@@ -384,18 +382,19 @@ int morph_chardev_init(void)
 {
 	int ret;
 
-	ret = class_register(&morph_class);
-	if (ret)
-		return ret;
+	morph_class = COMPAT_CLASS_CREATE("morph");
+	if (IS_ERR(morph_class))
+		return PTR_ERR(morph_class);
+	morph_class->devnode = fabric_devnode;
 	ret = alloc_chrdev_region(&first_device, 0, MINORS, "morph");
 	if (ret)
-		class_unregister(&morph_class);
+		class_destroy(morph_class);
 	return ret;
 }
 
 void morph_chardev_exit(void)
 {
 	unregister_chrdev_region(first_device, MINORS);
-	class_unregister(&morph_class);
+	class_destroy(morph_class);
 	ida_destroy(&slice_minors);
 }

@@ -254,7 +254,7 @@ static inline void morph_stat(struct morph_fabric *fabric, enum morph_stat stat)
 extern struct mutex morph_registry_lock;
 extern struct xarray morph_fabrics;	/* by id; morph_registry_lock */
 extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
-extern struct class morph_class;
+extern struct class *morph_class;
 extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
 /* What netlink has queued: it may wait for what runs on morph_wq, and never the other way. */
 extern struct workqueue_struct *morph_act_wq;
@@ -263,6 +263,7 @@ extern struct workqueue_struct *morph_act_wq;
 struct morph_fabric *morph_fabric_find(u32 id);
 /* The first registered fabric whose id is at least *id, referenced; sets *id. Or NULL. */
 struct morph_fabric *morph_fabric_next(u32 *id);
+void morph_fabric_wait_released(void);
 /* Answers -ENODEV when the provider is gone. fabric->lock. */
 int morph_fabric_check(struct morph_fabric *fabric);
 /* -ESTALE when a plan was made for another profile; 0: it does not say for which. */

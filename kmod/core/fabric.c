@@ -8,13 +8,18 @@
  */
 #include <linux/ctype.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "core.h"
 
 DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
 DEFINE_XARRAY_ALLOC(morph_fabrics);
 DEFINE_XARRAY_ALLOC1(morph_slices);
+
+/* Fabrics that are not released yet, whether registered or not. */
+static atomic_t fabrics_alive = ATOMIC_INIT(0);
 
 /* How long a stranger waits for nothing but the table. */
 struct morph_fabric *morph_fabric_find(u32 id)
@@ -216,6 +221,23 @@ static void fabric_release(struct device *dev)
 	cleanup_srcu_struct(&fabric->srcu);
 	xa_erase(&morph_fabrics, fabric->id);
 	kfree(fabric);
+	if (atomic_dec_and_test(&fabrics_alive))
+		wake_up_var(&fabrics_alive);
+}
+
+/**
+ * morph_fabric_wait_released() - wait until no fabric is left: the module goes
+ *
+ * Nobody who pins the module holds one any more, but the driver core may still be about
+ * to release one. Slices and their nodes hold their fabric, so they have gone before it.
+ *
+ * Context: process context; waits.
+ */
+void morph_fabric_wait_released(void)
+{
+	wait_var_event(&fabrics_alive, !atomic_read(&fabrics_alive));
+	/* Whoever released the last one may have been preempted on its way out of here. */
+	synchronize_rcu_tasks();
 }
 
 /**
@@ -265,8 +287,9 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	INIT_DELAYED_WORK(&fabric->plan_work, morph_plan_work);
 	device_initialize(&fabric->dev);
 	fabric->dev.parent = parent;
-	fabric->dev.class = &morph_class;
+	fabric->dev.class = morph_class;
 	fabric->dev.release = fabric_release;
+	atomic_inc(&fabrics_alive);
 	return fabric;
 
 err_srcu:

@@ -68,6 +68,7 @@ static void __exit morph_exit(void)
 	/* Last releases of slices may still be under way; they use all below. */
 	destroy_workqueue(morph_act_wq);
 	drain_workqueue(morph_wq);
+	morph_fabric_wait_released();
 	rcu_barrier();
 	morph_chardev_exit();
 	morph_debugfs_exit();
