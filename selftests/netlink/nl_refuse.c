@@ -336,8 +336,8 @@ TEST_F(refuse, slice_create_says_which_accelerator)
 	begin_create_owned(nl, self->sim.number, "job");
 	nl_put_u32(nl, MORPH_A_SLICE_ACCELERATOR, 1);
 	nl_put_u32(nl, MORPH_A_SLICE_ACCELERATOR, 1);
-	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_ACCELERATOR,
-		"an accelerator is listed twice", "accelerator 1 is listed twice");
+	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_ACCELERATOR, "an accelerator is listed twice",
+		"accelerator 1 is listed twice");
 
 	begin_create_owned(nl, self->sim.number, "job");
 	nl_put_u32(nl, MORPH_A_SLICE_ACCELERATOR, total);
@@ -351,8 +351,8 @@ TEST_F(refuse, slice_create_says_which_accelerator)
 	nl_put_u32(nl, MORPH_A_SLICE_SPARES, MORPH_SPARES_LIST);
 	nl_put_u32(nl, MORPH_A_SLICE_SPARE, total);
 	snprintf(whole, sizeof(whole), "there is no accelerator %u to be a spare", total);
-	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_SPARE,
-		"a spare that is listed does not exist", whole);
+	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_SPARE, "a spare that is listed does not exist",
+		whole);
 	close(slice);
 }
 
@@ -386,8 +386,8 @@ TEST_F(refuse, slice_create_says_what_is_wrong)
 	ASSERT_EQ(0, nl_do(nl));
 	begin_create_owned(nl, self->sim.number, "job");
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);
-	refused(_metadata, nl, EEXIST, MORPH_A_SLICE_NAME,
-		"there is a slice of this name already", "there is a slice named job already");
+	refused(_metadata, nl, EEXIST, MORPH_A_SLICE_NAME, "there is a slice of this name already",
+		"there is a slice named job already");
 	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "job", 0));
 }
 
@@ -405,8 +405,8 @@ TEST_F(refuse, acts_say_what_is_wrong)
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_FABRIC, self->sim.number);
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_ID, held);
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_USE, MORPH_USE_SPARE);
-	refused(_metadata, nl, EBUSY, MORPH_A_ACCELERATOR_USE,
-		"the accelerator belongs to a slice", "accelerator 0 belongs to a slice");
+	refused(_metadata, nl, EBUSY, MORPH_A_ACCELERATOR_USE, "the accelerator belongs to a slice",
+		"accelerator 0 belongs to a slice");
 
 	nl_begin(nl, MORPH_CMD_ACCELERATOR_SET, 0);
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_FABRIC, self->sim.number);
