@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apply.h"
+#include "document.h"
 #include "value.h"
 
 static enum exit_code wrong(const char *where, const char *what)
@@ -322,16 +323,7 @@ static enum exit_code read_document(struct apply *apply)
 
 enum exit_code apply_read(struct apply *apply, const char *path)
 {
-	json_error_t error;
+	enum exit_code code = document_read(path, &apply->document);
 
-	apply->document = !strcmp(path, "-") ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &error) :
-					       json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	if (apply->document)
-		return read_document(apply);
-	if (error.line > 0)
-		warn_line("%s: line %d, column %d: %s", path, error.line, error.column, error.text);
-	else
-		warn_line("%s: %s", path, error.text);
-	return json_error_code(&error) == json_error_cannot_open_file ? EXIT_CODE_NOT_FOUND :
-									EXIT_CODE_USAGE;
+	return code ? code : read_document(apply);
 }

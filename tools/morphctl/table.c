@@ -25,14 +25,22 @@
 	"time. Needs CAP_NET_ADMIN."
 
 #define APPLY                                                                                     \
-	"FILE is JSON; '-' reads standard input. It describes slices and their circuits:\n\n"     \
-	"  {\"slices\": [{\"name\": \"train\", \"owner\": \"alice\", \"mode\": \"0660\",\n"       \
-	"               \"count\": 4, \"failover\": \"automatic\", \"transit\": \"any\",\n"       \
-	"               \"spares\": \"host\", \"reserved\": false,\n"                             \
-	"               \"ring\": {\"lanes-count\": 2, \"both\": true},\n"                        \
-	"               \"circuits\": [{\"src-rank\": 0, \"dst-rank\": 2, \"lanes-count\": 1,\n"  \
-	"                             \"src-plane\": 4, \"dst-plane\": 4}]}]}\n\n"                \
-	"Instead of count, \"accelerators\" lists them by number, PCI address or UUID. Slices "   \
+	"FILE is YAML or JSON; '-' reads standard input. It describes slices and their circuits:" \
+	"\n\n"                                                                                    \
+	"  slices:\n"                                                                             \
+	"  - name: train\n"                                                                       \
+	"    owner: alice\n"                                                                      \
+	"    mode: 0660\n"                                                                        \
+	"    count: 4\n"                                                                          \
+	"    failover: automatic\n"                                                               \
+	"    transit: any\n"                                                                      \
+	"    spares: host\n"                                                                      \
+	"    reserved: false\n"                                                                   \
+	"    ring: {lanes-count: 2, both: true}\n"                                                \
+	"    circuits:\n"                                                                         \
+	"    - {src-rank: 0, dst-rank: 2, lanes-count: 1, src-plane: 4, dst-plane: 4}\n\n"        \
+	"Aliases and tags are not taken. "                                                        \
+	"Instead of count, accelerators lists them by number, PCI address or UUID. Slices "       \
 	"that the file does not name are left alone; a slice with neither ring nor circuits "     \
 	"keeps the circuits that it has. The differences are printed. New slices are created, "   \
 	"all changes of circuits are prepared under a lease, then committed, then confirmed; on " \

@@ -22,6 +22,37 @@ refused() {
 	refused "duplicate" '{"slices": [], "slices": []}'
 }
 
+@test "YAML: an error is told with line, column and what is in the way" {
+	refused "wish.json: line 4, column 1: could not find expected ':', while scanning a simple key that begins at line 3, column 3" \
+		$'slices:\n- name: a\n  count 4\n'
+	refused "line 3, column 3: a duplicate key" $'slices:\n- count: 4\n  count: 5\n'
+	refused "line 1, column 10: an alias; write out" $'slices: [*a]'
+	refused "line 1, column 9: a tag; leave it out" $'slices: !!str 4'
+	refused "line 1, column 9: a tag; leave it out" $'slices: !!seq []'
+	refused "line 1, column 1: a tag; leave it out" $'!!map {slices: []}'
+	refused "line 1, column 1: a key must be a word" $'[1, 2]: 3'
+	refused "line 2, column 1: a second document" $'slices: []\n--- {}'
+	refused "the text must be UTF-8" $'slices: "\xff"'
+	refused "a NUL character" $'slices: "a\\0b"'
+	refused "the file is empty" $'# nothing\n'
+}
+
+@test "YAML: nesting has an end" {
+	refused "line 1, column 33: nested too deep; at most 32 levels" "$(printf '[%.0s' {1..100000})"
+}
+
+@test "YAML: a scalar is what it looks like in JSON, else a string" {
+	# the complaint comes after these were taken
+	refused "ranks 0 to 1" \
+		$'slices:\n- {name: yes, mode: 0660, owner: 0, count: 2, circuits: [{src-rank: 0, dst-rank: 2}]}'
+	refused "'reserved' must be true or false" $'slices: [{name: a, count: 1, reserved: yes}]'
+	refused "'count' must be a number" $'slices: [{name: a, count: "1"}]'
+	refused "'count' must be a number" $'slices: [{name: a, count: 1.0}]'
+	refused "'count' must be a number" $'slices: [{name: a, count: 99999999999999999999}]'
+	refused "needs a 'name'" $'slices: [{name: 5, count: 1}]'
+	refused "octal" $'slices: [{name: a, count: 1, mode: 660}]'
+}
+
 @test "keys that do not exist are named, with those that do" {
 	refused "'slice'" '{"slice": []}'
 	refused "'cout'" '{"slices": [{"name": "a", "cout": 4}]}'
