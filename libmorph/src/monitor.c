@@ -18,6 +18,7 @@ struct morph_monitor {
 	int fd;
 	void *message;
 	size_t message_bytes;
+	bool lost; /* the kernel has dropped some; told when what it kept has been read */
 };
 
 MORPH_API int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monitor_opts *opts,
@@ -73,9 +74,12 @@ MORPH_API int morph_monitor_get_fd(const struct morph_monitor *monitor)
 
 MORPH_API int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_ns)
 {
-	int events = monitor->ctx->transport->ops->poll(monitor->ctx->transport, monitor->fd,
-							timeout_ns);
+	int events;
 
+	if (monitor->lost)
+		return 1;
+	events = monitor->ctx->transport->ops->poll(monitor->ctx->transport, monitor->fd,
+						    timeout_ns);
 	if (events < 0)
 		return lm_fail(monitor->ctx, -events, "wait for notifications: %s",
 			       strerror(-events));
@@ -105,8 +109,10 @@ static int read_one(struct morph_monitor *monitor, struct morph_list *list)
 	int left = (int)bytes;
 	int error = 0;
 
-	if (bytes == -ENOBUFS)
-		return resync(list);
+	if (bytes == -ENOBUFS) {
+		monitor->lost = true;
+		return 0;
+	}
 	if (bytes < 0)
 		return (int)bytes;
 	for (; nlmsg_ok(header, left) && !error;
@@ -119,6 +125,18 @@ static int read_one(struct morph_monitor *monitor, struct morph_list *list)
 	return error;
 }
 
+/*
+ * After an overrun the kernel goes on to drop, and does not say so again, until the
+ * socket has been emptied. So whoever dumps before that may miss what happens
+ * meanwhile; and what is still in the socket is older than a dump. Hence a loss is
+ * told behind all of it. It ends: until then nothing is added.
+ */
+static int tell_loss(struct morph_monitor *monitor, struct morph_list *list)
+{
+	monitor->lost = false;
+	return resync(list);
+}
+
 MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_list **out)
 {
 	struct morph_list *list = lm_list_new();
@@ -127,6 +145,8 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 	*out = NULL;
 	for (int message = 0; !error && message < MESSAGES_PER_READ; message++)
 		error = read_one(monitor, list);
+	if (error == -EAGAIN && monitor->lost)
+		error = tell_loss(monitor, list);
 	if ((!error || error == -EAGAIN) && morph_list_count(list)) {
 		*out = list;
 		return (int)morph_list_count(list);

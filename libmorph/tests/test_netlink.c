@@ -199,14 +199,38 @@ static void an_overrun_is_an_object(void **state)
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
 	assert_int_equal(morph_monitor_read(monitor, &list), -EAGAIN);
 	assert_int_equal(morph_monitor_wait(monitor, 0), 0);
-	fake_queue(fake, accelerator(1, 5, 0), 0);
 	fake_queue_error(fake, ENOBUFS);
+	fake_queue(fake, accelerator(1, 5, 0), 0);
 	fake_queue(fake, txn(MORPH_CMD_TXN_NTF, 8, MORPH_OUTCOME_COMMITTED, 0), 0);
 	assert_int_equal(morph_monitor_wait(monitor, 0), 1);
 	assert_int_equal(morph_monitor_read(monitor, &list), 3);
-	assert_int_equal(morph_object_type(morph_list_get(list, 1)), MORPH_OBJECT_RESYNC);
-	assert_string_equal(morph_object_command(morph_list_get(list, 2)), "txn-ntf");
+	assert_string_equal(morph_object_command(morph_list_get(list, 1)), "txn-ntf");
+	assert_int_equal(morph_object_type(morph_list_get(list, 2)), MORPH_OBJECT_RESYNC);
 	morph_list_free(list);
+	assert_int_equal(morph_monitor_read(monitor, &list), -EAGAIN);
+	morph_monitor_free(monitor);
+}
+
+/* One read takes 64; the loss is told behind the last of what was kept. */
+static void an_overrun_is_told_when_the_socket_is_empty(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_list *list;
+
+	(void)state;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	fake_queue_error(fake, ENOBUFS);
+	for (uint32_t index = 0; index < FAKE_QUEUE - 1; index++)
+		fake_queue(fake, accelerator(1, index, 0), 0);
+	assert_int_equal(morph_monitor_read(monitor, &list), FAKE_QUEUE - 1);
+	assert_int_equal(morph_object_type(morph_list_get(list, FAKE_QUEUE - 2)),
+			 MORPH_OBJECT_ACCELERATOR);
+	morph_list_free(list);
+	assert_int_equal(morph_monitor_wait(monitor, 0), 1);
+	assert_int_equal(morph_monitor_read(monitor, &list), 1);
+	assert_int_equal(morph_object_type(morph_list_get(list, 0)), MORPH_OBJECT_RESYNC);
+	morph_list_free(list);
+	assert_int_equal(morph_monitor_wait(monitor, 0), 0);
 	morph_monitor_free(monitor);
 }
 
@@ -348,6 +372,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_slice_beyond_one_message_is_read_whole, begin,
 						end),
 		cmocka_unit_test_setup_teardown(an_overrun_is_an_object, begin, end),
+		cmocka_unit_test_setup_teardown(an_overrun_is_told_when_the_socket_is_empty, begin,
+						end),
 		cmocka_unit_test_setup_teardown(the_end_of_a_transaction_is_waited_for, begin, end),
 		cmocka_unit_test_setup_teardown(an_overrun_while_waiting_asks_again, begin, end),
 		cmocka_unit_test_setup_teardown(the_end_of_a_step_is_not_its_beginning, begin, end),

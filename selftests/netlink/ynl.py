@@ -9,8 +9,10 @@ specification is true and morphctl shows all of it. Each verb is carried out by 
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 import time
 
 import generic
@@ -362,6 +364,46 @@ def notifications(machine):
     assert all(message["use"] == "free" for message in heard["accelerator-ntf"])
 
 
+def overrun(machine):
+    """A monitor that reads too late is told so, and then has the state; nothing is missed after that."""
+    listener = subprocess.Popen(
+        [MORPHCTL, "monitor", "--fabric", str(machine.fabric), "--buffer", "4096", "--banner"],
+        stdout=subprocess.PIPE, text=True)
+    watchdog = threading.Timer(PATIENCE, listener.kill)
+    watchdog.start()
+    lines = []
+
+    def until(name, **values):
+        """The messages up to one of this name that has these values."""
+        first = len(lines)
+        while True:
+            lines.append(json.loads(listener.stdout.readline()))
+            message = lines[-1].get("msg", {})
+            if lines[-1]["name"] == name and all(message.get(key) == value for key, value in values.items()):
+                return lines[first:]
+
+    def cordon(index, cordoned):
+        machine.do("hardware-set", part="guide", index=index, cordoned=cordoned)
+
+    try:
+        until("ready")
+        os.kill(listener.pid, signal.SIGSTOP)
+        for index in range(100):
+            cordon(index % 8, 1)
+        os.kill(listener.pid, signal.SIGCONT)
+        kept = [line["msg"]["index"] for line in until("resync")[:-1]]
+        assert 0 < len(kept) < 100 and kept == [index % 8 for index in range(len(kept))], kept
+        state = until("hardware-get", index=7)
+        assert all(line["name"].endswith("-get") for line in state), state
+        for index in range(8):
+            cordon(index, 0)
+        assert [line["msg"]["index"] for line in until("hardware-ntf", index=7)] == list(range(8))
+    finally:
+        watchdog.cancel()
+        listener.kill()
+        listener.wait()
+
+
 def read(*path):
     with open(os.path.join(*path), encoding="ascii") as file:
         return file.read()
@@ -421,7 +463,7 @@ def main():
         return generic.run_tests([
             fabric_get, accelerator_get, guide_get, element_get, accelerator_set, slice_create,
             slice_create_at, slice_set, slice_delete, circuit_apply, circuit_apply_dry_run,
-            circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, debugfs, tracepoints,
+            circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, overrun, debugfs, tracepoints,
             stats,
         ], machine)
     finally:

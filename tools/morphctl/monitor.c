@@ -114,22 +114,37 @@ static enum exit_code follow_on(struct follow *follow, bool once)
 	return EXIT_CODE_OK;
 }
 
+static bool read_buffer(const struct run *run, struct morph_monitor_opts *opts)
+{
+	uint64_t bytes = 0;
+
+	if (given(run, OPTION_BUFFER) &&
+	    !parse_u64(run->option[OPTION_BUFFER], 4096, INT32_MAX / 2, &bytes)) {
+		usage_error(run, "--buffer wants a number of bytes from 4096 to %d, not '%s'",
+			    INT32_MAX / 2, run->option[OPTION_BUFFER]);
+		return false;
+	}
+	opts->buffer_bytes = (uint32_t)bytes;
+	return true;
+}
+
 enum exit_code monitor(struct run *run)
 {
+	MORPH_OPTS(morph_monitor_opts, opts, .buffer_bytes = 0);
 	struct follow follow = { .run = run, .fabric = MORPH_ANY, .deadline_ns = -1 };
 	bool once = given(run, OPTION_ONCE);
 	enum exit_code code;
 	int64_t timeout_ns;
 	int error;
 
-	if (!option_ns(run, OPTION_TIMEOUT, &timeout_ns))
+	if (!option_ns(run, OPTION_TIMEOUT, &timeout_ns) || !read_buffer(run, &opts))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_TIMEOUT))
 		follow.deadline_ns = now_ns() + timeout_ns;
 	code = given(run, OPTION_FABRIC) ? client_fabric(run, &follow.fabric) : client_open(run);
 	if (code)
 		return code;
-	error = morph_monitor_new(run->client->ctx, NULL, &follow.monitor);
+	error = morph_monitor_new(run->client->ctx, &opts, &follow.monitor);
 	if (error < 0)
 		return client_error(run, error);
 	if (given(run, OPTION_BANNER))

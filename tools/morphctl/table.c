@@ -11,7 +11,7 @@
 #define CHANGES (QUEUED | OPT(DRY_RUN) | OPT(EACH) | OPT(PREPARE) | OPT(LEASE) | OPT(GENERATION))
 #define SHAPE (OPT(LANES) | OPT(LANE_MASK) | OPT(SRC_PLANE) | OPT(DST_PLANE) | OPT(GUIDES))
 #define FAULTY (OPT(INSTANCE) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
-#define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP))
+#define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP) | OPT(BUFFER))
 
 #define PARTS                                                                                      \
 	"PART is accelerator, laser, receiver, element, guide or edge. The INDEX of a laser or a " \

@@ -127,6 +127,8 @@ load common
 	holds "$stderr" "--ring"
 	expect 2 morphctl monitor --timeout soon
 	holds "$stderr" "'soon'"
+	expect 2 morphctl monitor --buffer 100
+	holds "$stderr" "from 4096 to 1073741823, not '100'"
 	expect 2 morphctl topo --format png
 	holds "$stderr" "matrix|svg|json"
 }

@@ -125,7 +125,7 @@ int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_ns);
  * @monitor: the monitor
  * @out: objects of the types fabric, accelerator, slice, txn, hardware and event;
  *       morph_object_command() tells the notification. Where the kernel had to drop
- *       some, an object of type "resync" stands in their place: dump again
+ *       some, an object of type "resync" follows what it kept: dump again
  *
  * Does not wait.
  *
