@@ -106,14 +106,27 @@ int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_txn *txn,
 int morph_hw_probe(struct morph_fabric *fabric, struct morph_txn *txn,
 		   struct morph_probe *probes, u32 count);
 void morph_hw_done(struct morph_txn *txn);
+/* What the provider knows an accelerator by now; zeros where it can't tell. */
+void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
+		       struct morph_identity *identity);
 int morph_hw_wait(struct morph_fabric *fabric, u64 ns);
 void morph_hw_fail_all(struct morph_fabric *fabric, int status);
 
 /* ---------------------------------------------------------------- fabric.c */
 
+/* By what one accelerator is told from another; zeros: it has no such mark. */
+struct morph_marks {
+	u8 uuid[MORPH_UUID_BYTES];
+	u64 serial;			/* PCI Device Serial Number */
+};
+
 /* What the core knows of one accelerator. All under fabric->lock. */
 struct morph_chip {
 	struct morph_identity identity;
+	u64 serial;			/* of the PCI device that was bound, 0: it has none */
+	struct morph_marks found;	/* in its place, when it was tested last */
+	bool stranger;			/* quarantined: another one than the known is there */
+	bool removed;			/* its PCI device went, and none came back */
 	struct morph_slice *slice;	/* holder, not counted: cleared before the slice goes */
 	u32 rank;
 	u8 use;				/* enum morph_use */
@@ -594,6 +607,7 @@ struct morph_txn {
 	u32 flags;			/* MORPH_TXN_* */
 	u64 cookie, generation, lease_ns;
 	struct morph_culprit target;	/* for MORPH_TXN_TEST */
+	bool accept;			/* likewise: whatever accelerator is in the place */
 
 	/* fabric->lock, or the executing thread while outcome is RUNNING */
 	u32 outcome;			/* enum morph_outcome */
@@ -714,11 +728,14 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
 
 /* ------------------------------------------------------------------ test.c */
 
-/* Queue a test; *txn gets the id of the act. Takes the locks itself. */
-int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, u32 *txn,
+/*
+ * Queue a test; *txn gets the id of the act. accept: whatever accelerator is in the place
+ * is the known one from now on. Takes the locks itself.
+ */
+int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool accept, u32 *txn,
 		      struct morph_refusal *refusal);
 /* Judge by test; the device works, no lock held. Returns 0 when it passed. */
-int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target);
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
 /* A role between free and spare, and the PCI address of an accelerator. Take the locks. */
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
 			      struct morph_refusal *refusal);
@@ -843,9 +860,24 @@ void morph_debugfs_exit(void);
 void morph_debugfs_add(struct morph_fabric *fabric);
 void morph_debugfs_remove(struct morph_fabric *fabric);
 
+/* -------------------------------------------------------------- identity.c */
+
+/* Learn what is there when a fabric is registered: nobody else sees it yet. */
+void morph_identity_learn(struct morph_fabric *fabric);
+/*
+ * Is it the accelerator that was known? 0; or -ENXIO, and it is quarantined. accept: what
+ * is there is the known one from now on. Takes the lock itself.
+ */
+int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool accept);
+/* Why an accelerator is not the one that was known, or 0 if it is. fabric->lock held. */
+int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
+			  struct morph_refusal *refusal);
+
 /* ------------------------------------------------------------------- pci.c */
 
 int morph_pci_init(void);
 void morph_pci_exit(void);
+/* Serial number of the PCI device at an address; 0: there is none, or it has none. */
+u64 morph_pci_serial(const char *address);
 
 #endif /* MORPH_CORE_H */

@@ -459,6 +459,7 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 	mutex_lock(&fabric->lock);
 	fabric_init_chips(fabric);
 	mutex_unlock(&fabric->lock);
+	morph_identity_learn(fabric);
 	ret = morph_bringup(fabric);
 	if (ret)
 		goto err_gone;

@@ -181,6 +181,9 @@ static void set_accelerator(struct morph_fabric *fabric, const struct morph_culp
 	bool was_ok = chip->health == MORPH_HEALTH_OK;
 
 	chip->health = health;
+	/* Whatever comes back after a failure is looked at anew. */
+	if (health != MORPH_HEALTH_QUARANTINED)
+		chip->stranger = false;
 	fabric->failed += (int)(health != MORPH_HEALTH_OK) - (int)!was_ok;
 	if (was_ok && health == MORPH_HEALTH_FAILED)
 		chip_failed(chip);

@@ -274,6 +274,20 @@ int morph_hw_probe(struct morph_fabric *fabric, struct morph_txn *txn,
 	return run(fabric, txn, PROBE, probes, count);
 }
 
+void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
+		       struct morph_identity *identity)
+{
+	const struct morph_fabric_ops *ops;
+	int idx;
+
+	memset(identity, 0, sizeof(*identity));
+	idx = srcu_read_lock(&fabric->srcu);
+	ops = READ_ONCE(fabric->ops);
+	if (ops && ops->identify)
+		ops->identify(fabric, accelerator, identity);
+	srcu_read_unlock(&fabric->srcu, idx);
+}
+
 /* Sleep for @ns of CLOCK_MONOTONIC; short waits spin no longer than the time asked. */
 static void sleep_ns(u64 ns)
 {

@@ -49,6 +49,7 @@ static const char * const core_sentences[] = {
 	[MORPH_REASON_STATE] = "the object is not in a state that allows this",
 	[MORPH_REASON_HARDWARE] = "hardware did not do what it was told",
 	[MORPH_REASON_TIMEOUT] = "hardware did not answer in time",
+	[MORPH_REASON_IDENTITY] = "another accelerator is in the place of the known one, or none",
 	[MORPH_REASON_ARGUMENT] = "an attribute has a value that does not fit the others",
 };
 

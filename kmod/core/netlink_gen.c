@@ -149,10 +149,11 @@ const struct nla_policy morph_hardware_fail_nl_policy[MORPH_A_HARDWARE_INDEX + 1
 };
 
 /* MORPH_CMD_HARDWARE_TEST - do */
-const struct nla_policy morph_hardware_test_nl_policy[MORPH_A_HARDWARE_INDEX + 1] = {
+const struct nla_policy morph_hardware_test_nl_policy[MORPH_A_HARDWARE_ACCEPT + 1] = {
 	[MORPH_A_HARDWARE_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_HARDWARE_PART] = NLA_POLICY_MAX(NLA_U32, 6),
 	[MORPH_A_HARDWARE_INDEX] = { .type = NLA_U32, },
+	[MORPH_A_HARDWARE_ACCEPT] = { .type = NLA_FLAG, },
 };
 
 /* MORPH_CMD_HARDWARE_GET - do */
@@ -315,7 +316,7 @@ const struct genl_ops morph_nl_ops[22] = {
 		.cmd		= MORPH_CMD_HARDWARE_TEST,
 		.doit		= morph_nl_hardware_test_doit,
 		.policy		= morph_hardware_test_nl_policy,
-		.maxattr	= MORPH_A_HARDWARE_INDEX,
+		.maxattr	= MORPH_A_HARDWARE_ACCEPT,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

@@ -45,7 +45,7 @@ extern const struct nla_policy morph_hardware_set_nl_policy[MORPH_A_HARDWARE_COR
 
 extern const struct nla_policy morph_hardware_fail_nl_policy[MORPH_A_HARDWARE_INDEX + 1];
 
-extern const struct nla_policy morph_hardware_test_nl_policy[MORPH_A_HARDWARE_INDEX + 1];
+extern const struct nla_policy morph_hardware_test_nl_policy[MORPH_A_HARDWARE_ACCEPT + 1];
 
 extern const struct nla_policy morph_hardware_get_nl_policy[MORPH_A_HARDWARE_INDEX + 1];
 

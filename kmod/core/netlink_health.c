@@ -4,13 +4,26 @@
 
 #include "netlink.h"
 
-#define HARDWARE_BYTES	256
+#define HARDWARE_BYTES	512
 
 /* A part and, for the reply, the act that was queued. */
 struct subject {
 	u32 part, index;
 	u32 txn;	/* 0: none */
 };
+
+/* Why it is out of use, where there is more to say than its health. */
+static int put_reason(struct sk_buff *skb, struct morph_fabric *fabric,
+		      const struct subject *subject)
+{
+	struct morph_refusal refusal;
+
+	if (subject->part != MORPH_PART_ACCELERATOR ||
+	    !morph_identity_refuse(fabric, subject->index, &refusal))
+		return 0;
+	return nla_put_u32(skb, MORPH_A_HARDWARE_REASON, refusal.reason) ||
+	       nla_put_string(skb, MORPH_A_HARDWARE_TEXT, refusal.text);
+}
 
 static int fill_hardware(struct morph_nl_to *to, struct morph_fabric *fabric,
 			 const struct subject *subject)
@@ -29,6 +42,7 @@ static int fill_hardware(struct morph_nl_to *to, struct morph_fabric *fabric,
 		 nla_put_u32(skb, MORPH_A_HARDWARE_INDEX, subject->index) ||
 		 nla_put_u8(skb, MORPH_A_HARDWARE_CORDONED, cordoned) ||
 		 nla_put_u32(skb, MORPH_A_HARDWARE_HEALTH, health) ||
+		 put_reason(skb, fabric, subject) ||
 		 (subject->txn && nla_put_u32(skb, MORPH_A_HARDWARE_TXN, subject->txn));
 	return morph_nl_end(to, header, failed);
 }
@@ -135,7 +149,9 @@ static int act_fail(struct genl_info *info, struct morph_fabric *fabric,
 static int act_test(struct genl_info *info, struct morph_fabric *fabric,
 		    struct subject *subject, struct morph_refusal *refusal)
 {
-	return morph_health_test(fabric, subject->part, subject->index, &subject->txn, refusal);
+	return morph_health_test(fabric, subject->part, subject->index,
+				 nla_get_flag(info->attrs[MORPH_A_HARDWARE_ACCEPT]), &subject->txn,
+				 refusal);
 }
 
 int morph_nl_hardware_set_doit(struct sk_buff *skb, struct genl_info *info)

@@ -49,24 +49,24 @@ static void patrol_suspect(struct morph_fabric *fabric)
 	fabric->suspect_head = (fabric->suspect_head + 1) % MORPH_SUSPECTS;
 	fabric->suspect_count--;
 	mutex_unlock(&fabric->lock);
-	ret = morph_test_run(fabric, &suspect);
+	ret = morph_test_run(fabric, &suspect, false);
 	mutex_lock(&fabric->lock);
 	marked = morph_health_get(fabric, suspect.part, suspect.index) != MORPH_HEALTH_OK;
 	if (!ret && marked)
 		morph_health_set(fabric, &suspect, MORPH_HEALTH_OK, 0);
 	else if (ret == -EIO)
 		morph_health_set(fabric, &suspect, MORPH_HEALTH_FAILED, 0);
-	else if (ret)
+	else if (ret && ret != -ENXIO)
 		morph_suspect_add(fabric, &suspect);
 	mutex_unlock(&fabric->lock);
 }
 
 /* --------------------------------------------------------------------- patrol */
 
-/* Idle or quarantined, and not held down: worth a probe. */
+/* Idle or quarantined, and not held down: worth a probe. A stranger waits for the operator. */
 static bool worth_a_probe(const struct morph_chip *chip, u64 now)
 {
-	if (chip->heartbeat_lost || chip->hold_until_ns > now ||
+	if (chip->heartbeat_lost || chip->stranger || chip->hold_until_ns > now ||
 	    chip->health == MORPH_HEALTH_FAILED)
 		return false;
 	return chip->use == MORPH_USE_FREE || chip->use == MORPH_USE_SPARE ||

@@ -2,7 +2,8 @@
 /*
  * Accelerators that are PCI devices: removal of the device is failure of the
  * accelerator, unbinding of its driver is nobody's business here. A device that
- * comes back at an accelerator's address is suspect until it has passed a test.
+ * comes back at an accelerator's address is suspect until it has passed a test,
+ * which looks whether it is the same one (identity.c).
  *
  * Hot-plug is rare, so addresses are compared one by one. The notifier runs in
  * process context inside the driver core; the core holds fabric->lock for short
@@ -38,33 +39,53 @@ static void device_went(struct morph_fabric *fabric, const char *address)
 	while (culprit.index != MORPH_ANY && !morph_fabric_check(fabric)) {
 		dev_warn(&fabric->dev, "accelerator %u: PCI device %s was removed\n",
 			 culprit.index, address);
+		fabric->chips[culprit.index].removed = true;
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, ktime_get_ns());
 		culprit.index = find_address(fabric, address, culprit.index + 1);
 	}
 	mutex_unlock(&fabric->lock);
 }
 
-/* One that never went is left alone: its address was only listed late. */
+/* A device is at an accelerator's address: is it one that went? fabric->lock held. */
+static bool is_back(struct morph_fabric *fabric, u32 accelerator, u64 serial)
+{
+	const struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR, accelerator };
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->removed = false;
+	if (chip->health != MORPH_HEALTH_OK) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		return true;
+	}
+	/* One that never went is left alone: its address was only listed late. */
+	if (!chip->serial)
+		chip->serial = serial;
+	return false;
+}
+
 static void device_came(struct morph_fabric *fabric, const char *address)
 {
-	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	u64 serial = morph_pci_serial(address);
+	u32 index = 0, txn;
 	bool back;
-	u32 txn;
 
-	mutex_lock(&fabric->lock);
-	culprit.index = find_address(fabric, address, 0);
-	back = culprit.index != MORPH_ANY && !morph_fabric_check(fabric) &&
-	       fabric->chips[culprit.index].health != MORPH_HEALTH_OK;
-	if (back)
-		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
-	mutex_unlock(&fabric->lock);
-	if (!back)
-		return;
-	dev_info(&fabric->dev, "accelerator %u: PCI device %s is back, to be tested\n",
-		 culprit.index, address);
-	if (morph_health_test(fabric, culprit.part, culprit.index, &txn, NULL))
-		dev_warn(&fabric->dev, "accelerator %u could not be tested and stays quarantined\n",
-			 culprit.index);
+	for (;; index++) {
+		mutex_lock(&fabric->lock);
+		index = find_address(fabric, address, index);
+		back = index != MORPH_ANY && !morph_fabric_check(fabric) &&
+		       is_back(fabric, index, serial);
+		mutex_unlock(&fabric->lock);
+		if (index == MORPH_ANY)
+			return;
+		if (!back)
+			continue;
+		dev_info(&fabric->dev, "accelerator %u: PCI device %s is back, to be tested\n",
+			 index, address);
+		if (morph_health_test(fabric, MORPH_PART_ACCELERATOR, index, false, &txn, NULL))
+			dev_warn(&fabric->dev,
+				 "accelerator %u could not be tested and stays quarantined\n",
+				 index);
+	}
 }
 
 static int pci_notify(struct notifier_block *nb, unsigned long action, void *data)
@@ -89,6 +110,22 @@ static struct notifier_block pci_notifier = {
 	.notifier_call = pci_notify,
 };
 
+u64 morph_pci_serial(const char *address)
+{
+	unsigned int domain, bus, slot, function;
+	struct pci_dev *pdev;
+	u64 serial;
+
+	if (sscanf(address, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+		return 0;
+	pdev = pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
+	if (!pdev)
+		return 0;
+	serial = pci_get_dsn(pdev);
+	pci_dev_put(pdev);
+	return serial;
+}
+
 int morph_pci_init(void)
 {
 	return bus_register_notifier(&pci_bus_type, &pci_notifier);
@@ -100,6 +137,11 @@ void morph_pci_exit(void)
 }
 
 #else
+
+u64 morph_pci_serial(const char *address)
+{
+	return 0;
+}
 
 int morph_pci_init(void)
 {

@@ -110,8 +110,9 @@ struct morph_identity {
  *        core sleeps. A simulated device with a stepped clock needs it.
  * @clock: (optional) the device's own time in ns, for time stamps of phases;
  *         without it the core uses CLOCK_MONOTONIC
- * @identify: (optional) tell an accelerator's PCI address and UUID; called at
- *            registration only, must not sleep for the device
+ * @identify: (optional) tell an accelerator's PCI address and UUID, each as it is now;
+ *            called at registration, and when an accelerator is tested, to see that it
+ *            is the same one; must not sleep for the device
  *
  * All operations run in process context, outside every lock of the core but the
  * SRCU read section that keeps the provider registered; several may be in

@@ -29,7 +29,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 	return ret;
 }
 
-static int test_accelerator(struct morph_fabric *fabric, u32 index)
+static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 {
 	struct morph_probe probe = { .accelerator = index };
 	bool free;
@@ -38,6 +38,8 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index)
 	ret = morph_hw_probe(fabric, NULL, &probe, 1);
 	if (!ret && !probe.alive)
 		ret = -EIO;
+	if (!ret)
+		ret = morph_identity_check(fabric, index, accept);
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
@@ -290,11 +292,11 @@ out:
 
 /* ----------------------------------------------------------------------- acts */
 
-int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target)
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept)
 {
 	switch (target->part) {
 	case MORPH_PART_ACCELERATOR:
-		return test_accelerator(fabric, target->index);
+		return test_accelerator(fabric, target->index, accept);
 	case MORPH_PART_ELEMENT:
 		return test_element(fabric, target->index);
 	}
@@ -308,7 +310,7 @@ static void test_work(struct work_struct *work)
 	const struct morph_culprit *target = &txn->target;
 	int ret;
 
-	ret = morph_test_run(fabric, target);
+	ret = morph_test_run(fabric, target, txn->accept);
 	mutex_lock(&fabric->lock);
 	if (!ret) {
 		if (target->part == MORPH_PART_ACCELERATOR)
@@ -317,6 +319,8 @@ static void test_work(struct work_struct *work)
 	} else if (ret == -EBUSY) {
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_STATE, target->part, target->index,
 			     "it is in use, or no idle accelerators can send light through it");
+	} else if (ret == -ENXIO) {
+		morph_identity_refuse(fabric, target->index, &txn->refusal);
 	} else if (ret != -ENODEV && ret != -ENOMEM) {
 		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
@@ -328,7 +332,7 @@ static void test_work(struct work_struct *work)
 	put_device(&fabric->dev);
 }
 
-int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, u32 *id,
+int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool accept, u32 *id,
 		      struct morph_refusal *refusal)
 {
 	struct morph_txn *txn;
@@ -337,11 +341,15 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, u32 *id,
 	ret = morph_health_check_part(fabric, part, index, refusal);
 	if (ret)
 		return ret;
+	if (accept && part != MORPH_PART_ACCELERATOR)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
+				    "accept is for accelerators: other parts have no identity");
 	txn = morph_txn_alloc_act(fabric, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return -ENOMEM;
 	txn->kind = MORPH_TXN_TEST;
 	txn->target = (struct morph_culprit){ .part = part, .index = index };
+	txn->accept = accept;
 	ret = morph_txn_launch(txn, test_work, id);
 	morph_txn_put(txn);
 	return ret;
@@ -378,15 +386,24 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
 			      struct morph_refusal *refusal)
 {
+	struct morph_chip *chip = &fabric->chips[accelerator];
 	unsigned int domain, bus, device, function;
+	u64 serial;
 	char end;
 
 	if (*pci && sscanf(pci, "%4x:%2x:%2x.%1u%c", &domain, &bus, &device, &function, &end) != 4)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "pci must look like 0000:3b:00.0, or be empty");
+	serial = morph_pci_serial(pci);
 	mutex_lock(&fabric->lock);
-	memset(fabric->chips[accelerator].identity.pci, 0, MORPH_PCI_BYTES);
-	strscpy(fabric->chips[accelerator].identity.pci, pci, MORPH_PCI_BYTES);
+	/* Another address: the device that is there is the one to be known. */
+	if (strcmp(chip->identity.pci, pci)) {
+		memset(chip->identity.pci, 0, MORPH_PCI_BYTES);
+		strscpy(chip->identity.pci, pci, MORPH_PCI_BYTES);
+		chip->serial = serial;
+		chip->removed = false;
+		chip->stranger = false;
+	}
 	fabric->seq++;
 	morph_netlink_accelerator(fabric, accelerator);
 	mutex_unlock(&fabric->lock);

@@ -153,6 +153,7 @@ static const struct file_operations name##_fops = {				\
 LINE_FILE(fault, fault_show, sim_fault_line);
 LINE_FILE(clear, nothing_show, sim_clear_line);
 LINE_FILE(flip, nothing_show, sim_flip_line);
+LINE_FILE(swap, nothing_show, sim_swap_line);
 LINE_FILE(advance, clock_show, advance_line);
 DEFINE_SHOW_ATTRIBUTE(knobs);
 DEFINE_SHOW_ATTRIBUTE(log);
@@ -168,6 +169,7 @@ void sim_debugfs_add(struct sim_hardware *hw)
 	debugfs_create_file("fault", 0600, dir, hw, &fault_fops);
 	debugfs_create_file("clear", 0600, dir, hw, &clear_fops);
 	debugfs_create_file("flip", 0600, dir, hw, &flip_fops);
+	debugfs_create_file("swap", 0600, dir, hw, &swap_fops);
 	debugfs_create_file("advance", 0600, dir, hw, &advance_fops);
 	debugfs_create_file("knobs", 0400, dir, hw, &knobs_fops);
 	debugfs_create_file("log", 0400, dir, hw, &log_fops);

@@ -340,7 +340,12 @@ static u64 device_clock(struct morph_fabric *fabric)
 static void identify(struct morph_fabric *fabric, u32 accelerator,
 		     struct morph_identity *identity)
 {
-	*identity = hardware(fabric)->identities[accelerator];
+	struct sim_hardware *hw = hardware(fabric);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	*identity = hw->identities[accelerator];
+	spin_unlock_irqrestore(&hw->lock, flags);
 }
 
 const struct morph_fabric_ops sim_fabric_ops = {

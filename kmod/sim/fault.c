@@ -422,6 +422,22 @@ int sim_flip(struct sim_hardware *hw, u32 element, u32 state)
 	return err;
 }
 
+/**
+ * sim_swap() - another accelerator is put into a socket
+ * @hw: hardware; its lock must not be held
+ * @accelerator: which
+ * @uuid: of the new one
+ */
+void sim_swap(struct sim_hardware *hw, u32 accelerator, const uuid_t *uuid)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hw->lock, flags);
+	note(hw, "swap %u for %pUb", accelerator, uuid);
+	export_uuid(hw->identities[accelerator].uuid, uuid);
+	spin_unlock_irqrestore(&hw->lock, flags);
+}
+
 void sim_faults_show(struct sim_hardware *hw, struct seq_file *file)
 {
 	struct sim_fault *fault;

@@ -69,6 +69,7 @@ void sim_fault_free(struct sim_hardware *hw);
 void sim_fault_event(struct sim_hardware *hw, struct sim_event *event);
 enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns);
 int sim_flip(struct sim_hardware *hw, u32 element, u32 state);
+void sim_swap(struct sim_hardware *hw, u32 accelerator, const uuid_t *uuid);
 void sim_faults_show(struct sim_hardware *hw, struct seq_file *file);
 void sim_log_show(struct sim_hardware *hw, struct seq_file *file);
 
@@ -78,6 +79,7 @@ void sim_fault_format(const struct sim_hardware *hw, const struct sim_fault_spec
 int sim_fault_line(struct sim_hardware *hw, char *line);
 int sim_clear_line(struct sim_hardware *hw, char *line);
 int sim_flip_line(struct sim_hardware *hw, char *line);
+int sim_swap_line(struct sim_hardware *hw, char *line);
 void sim_knobs_show(struct seq_file *file);
 
 #endif /* MORPH_SIM_FAULT_H */

@@ -376,6 +376,23 @@ int sim_flip_line(struct sim_hardware *hw, char *line)
 	return err;
 }
 
+/* "<accelerator> <UUID>" */
+int sim_swap_line(struct sim_hardware *hw, char *line)
+{
+	char *accelerator_word = next_word(&line), *uuid_word = next_word(&line);
+	u32 accelerator;
+	uuid_t uuid;
+	int err;
+
+	if (!accelerator_word || !uuid_word || uuid_parse(uuid_word, &uuid))
+		return refuse(hw, "must be: <accelerator> <UUID>");
+	err = parse_index(hw, accelerator_word, "accelerator", hw->optics.accelerators_count,
+			  &accelerator);
+	if (!err)
+		sim_swap(hw, accelerator, &uuid);
+	return err;
+}
+
 /* Write a fault as sim_fault_line() would read it. */
 void sim_fault_format(const struct sim_hardware *hw, const struct sim_fault_spec *spec,
 		      char *text, size_t size)

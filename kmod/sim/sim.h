@@ -148,9 +148,9 @@ struct sim_hardware {
 	u64 write_fixed_ns;
 	u64 write_each_ns;
 	u64 monitor_ns;
-	struct morph_identity *identities;	/* by accelerator; constant */
 
 	spinlock_t lock;		/* guards all that follows */
+	struct morph_identity *identities;	/* by accelerator */
 	struct timerqueue_head queue;
 	struct hrtimer timer;
 	u64 stepped_now;

@@ -274,43 +274,71 @@ MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint3
 
 /* ---------------------------------------------------------------- hardware */
 
-static int hardware(struct morph_ctx *ctx, uint32_t command, uint32_t fabric, uint32_t part,
-		    uint32_t index, int cordoned, struct morph_object **out)
+static struct nl_msg *hardware_request(struct morph_ctx *ctx, uint32_t command, uint32_t fabric,
+				       uint32_t part, uint32_t index)
 {
-	const char *word = morph_part_name(part);
 	struct nl_msg *request;
 
-	if (out)
-		*out = NULL;
-	if (!part || !word)
-		return lm_fail(ctx, EINVAL, "%u is no kind of hardware", part);
+	if (!part || !morph_part_name(part)) {
+		lm_fail(ctx, EINVAL, "%u is no kind of hardware", part);
+		return NULL;
+	}
 	request = lm_request(ctx, command, 4 * ATTR32_BYTES);
 	if (!request)
-		return -ctx->error.code;
+		return NULL;
 	put(request, MORPH_A_HARDWARE_FABRIC, fabric);
 	put(request, MORPH_A_HARDWARE_PART, part);
 	put(request, MORPH_A_HARDWARE_INDEX, index);
-	if (cordoned >= 0)
-		nla_put_u8(request, MORPH_A_HARDWARE_CORDONED, (uint8_t)cordoned);
-	return lm_do(ctx, request, out, "%s %s %u", lm_command(command)->name, word, index);
+	return request;
+}
+
+static int do_hardware(struct morph_ctx *ctx, struct nl_msg *request, uint32_t command,
+		       uint32_t part, uint32_t index, struct morph_object **out)
+{
+	if (out)
+		*out = NULL;
+	if (!request)
+		return -ctx->error.code;
+	return lm_do(ctx, request, out, "%s %s %u", lm_command(command)->name,
+		     morph_part_name(part), index);
 }
 
 MORPH_API int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
 				       uint32_t index, bool cordoned, struct morph_object **out)
 {
-	return hardware(ctx, MORPH_CMD_HARDWARE_SET, fabric, part, index, cordoned, out);
+	const uint32_t command = MORPH_CMD_HARDWARE_SET;
+	struct nl_msg *request = hardware_request(ctx, command, fabric, part, index);
+
+	if (request)
+		nla_put_u8(request, MORPH_A_HARDWARE_CORDONED, cordoned);
+	return do_hardware(ctx, request, command, part, index, out);
 }
 
 MORPH_API int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
 					uint32_t index, struct morph_object **out)
 {
-	return hardware(ctx, MORPH_CMD_HARDWARE_FAIL, fabric, part, index, -1, out);
+	const uint32_t command = MORPH_CMD_HARDWARE_FAIL;
+
+	return do_hardware(ctx, hardware_request(ctx, command, fabric, part, index), command, part,
+			   index, out);
 }
 
 MORPH_API int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
-					uint32_t index, struct morph_object **out)
+					uint32_t index, uint32_t flags, struct morph_object **out)
 {
-	return hardware(ctx, MORPH_CMD_HARDWARE_TEST, fabric, part, index, -1, out);
+	const uint32_t command = MORPH_CMD_HARDWARE_TEST;
+	struct nl_msg *request;
+
+	if (flags & ~MORPH_TEST_ACCEPT) {
+		if (out)
+			*out = NULL;
+		return lm_fail(ctx, EINVAL, "flags of a test are 0x%x: 0x%x is unknown", flags,
+			       flags & ~MORPH_TEST_ACCEPT);
+	}
+	request = hardware_request(ctx, command, fabric, part, index);
+	if (request && (flags & MORPH_TEST_ACCEPT))
+		nla_put_flag(request, MORPH_A_HARDWARE_ACCEPT);
+	return do_hardware(ctx, request, command, part, index, out);
 }
 
 MORPH_API int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,

@@ -35,6 +35,7 @@ static const struct lm_word reason_words[] = {
 	{ "hardware", MORPH_REASON_HARDWARE },
 	{ "timeout", MORPH_REASON_TIMEOUT },
 	{ "argument", MORPH_REASON_ARGUMENT },
+	{ "identity", MORPH_REASON_IDENTITY },
 };
 
 static const struct lm_word part_words[] = {
@@ -144,7 +145,7 @@ static const struct lm_word event_type_words[] = {
 };
 
 const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
-	[MORPH_ENUM_REASON] = { reason_words, 25 },
+	[MORPH_ENUM_REASON] = { reason_words, 26 },
 	[MORPH_ENUM_PART] = { part_words, 7 },
 	[MORPH_ENUM_HEALTH] = { health_words, 4 },
 	[MORPH_ENUM_FABRIC_STATE] = { fabric_state_words, 3 },
@@ -1238,6 +1239,25 @@ static const struct lm_attr hardware_attrs[] = {
 		.type = MORPH_ATTR_UINT,
 		.doc = "In a reply: the act that was queued.",
 	},
+	{
+		.name = "reason",
+		.number = MORPH_A_HARDWARE_REASON,
+		.type = MORPH_ATTR_ENUM,
+		.enumeration = MORPH_ENUM_REASON,
+		.doc = "Why an accelerator stays out of use; absent where its health says all.",
+	},
+	{
+		.name = "text",
+		.number = MORPH_A_HARDWARE_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "The same as a sentence, with what was found and what was known.",
+	},
+	{
+		.name = "accept",
+		.number = MORPH_A_HARDWARE_ACCEPT,
+		.type = MORPH_ATTR_FLAG,
+		.doc = "For hardware-test: the accelerator that is there now is the known one from now on.",
+	},
 };
 
 static const struct lm_attr replace_attrs[] = {
@@ -1811,7 +1831,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 14 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },
 	[MORPH_OBJECT_TXN] = { "txn", txn_attrs, 22 },
-	[MORPH_OBJECT_HARDWARE] = { "hardware", hardware_attrs, 6 },
+	[MORPH_OBJECT_HARDWARE] = { "hardware", hardware_attrs, 9 },
 	[MORPH_OBJECT_REPLACE] = { "replace", replace_attrs, 5 },
 	[MORPH_OBJECT_WHY_NOT] = { "why-not", why_not_attrs, 14 },
 	[MORPH_OBJECT_QUOTA] = { "quota", quota_attrs, 13 },

@@ -339,7 +339,7 @@ static void fail_over(struct morph_monitor *monitor)
 	tell("fail", 0, object);
 	wait_event(MORPH_EVENT_REPLACED);
 	printf("the accelerator behind rank 1 is another: %d\n", accelerator_of_rank(1) != failed);
-	must(morph_admin_hardware_test(ctx, number, MORPH_PART_ACCELERATOR, failed, &object),
+	must(morph_admin_hardware_test(ctx, number, MORPH_PART_ACCELERATOR, failed, 0, &object),
 	     "test it");
 	txn = morph_get_hardware_txn(object);
 	tell("test", 0, object);

@@ -92,6 +92,13 @@ def share(tag, path, *options):
     return ["-fsdev", fsdev, "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"]
 
 
+def socket_with_card(number):
+    """A PCI Express port with a card that has a serial number, which follows its address: for tests of hot-plug."""
+    return ["-device", f"pcie-root-port,id=port{number},chassis={number},hotplug=off",
+            "-netdev", f"user,id=net{number},restrict=on",
+            "-device", f"e1000e,bus=port{number},netdev=net{number},mac=52:54:00:00:00:0{number},romfile="]
+
+
 class Machine:
     def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS):
         self.kernel = kernel
@@ -147,6 +154,7 @@ class Machine:
                 "-monitor", f"unix:{os.path.relpath(results)}/monitor,server=on,wait=off",
                 "-chardev", "file,id=output,path=/dev/stdout", "-device", "virtio-serial-pci",
                 "-device", "virtserialport,chardev=output,name=output",
+                *socket_with_card(1), *socket_with_card(2),
                 *share("root", "/", "readonly=on", "multidevs=remap"), *share("results", results)]
 
 

@@ -11,6 +11,7 @@
 	"b-type,b-index,b-port"
 #define ELEMENT_COLUMNS "id,kind,tile,state,pins,health,cordoned"
 #define HARDWARE_COLUMNS "part,index,health,cordoned"
+#define HARDWARE_LIST_COLUMNS HARDWARE_COLUMNS ",text"
 
 enum verb {
 	CORDON,
@@ -31,7 +32,7 @@ enum exit_code element_list(struct run *run)
 
 enum exit_code hardware_list(struct run *run)
 {
-	return client_list(run, morph_admin_hardware, MORPH_OBJECT_HARDWARE, HARDWARE_COLUMNS);
+	return client_list(run, morph_admin_hardware, MORPH_OBJECT_HARDWARE, HARDWARE_LIST_COLUMNS);
 }
 
 static enum exit_code show_numbered(struct run *run, client_get_fn *get, uint32_t type,
@@ -56,9 +57,11 @@ enum exit_code element_show(struct run *run)
 	return show_numbered(run, morph_admin_element, MORPH_OBJECT_ELEMENT, "element");
 }
 
-static int request(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
-		   enum verb verb, struct morph_object **object)
+static int request(struct run *run, uint32_t fabric, uint32_t part, uint32_t index, enum verb verb,
+		   struct morph_object **object)
 {
+	struct morph_ctx *ctx = run->client->ctx;
+
 	switch (verb) {
 	case CORDON:
 	case UNCORDON:
@@ -66,7 +69,9 @@ static int request(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32
 	case FAIL:
 		return morph_admin_hardware_fail(ctx, fabric, part, index, object);
 	default:
-		return morph_admin_hardware_test(ctx, fabric, part, index, object);
+		return morph_admin_hardware_test(ctx, fabric, part, index,
+						 given(run, OPTION_ACCEPT) ? MORPH_TEST_ACCEPT : 0,
+						 object);
 	}
 }
 
@@ -93,7 +98,7 @@ static enum exit_code act_on(struct run *run, struct act *act, uint32_t fabric, 
 	enum exit_code code;
 	int error;
 
-	error = request(run->client->ctx, fabric, part, index, verb, &object);
+	error = request(run, fabric, part, index, verb, &object);
 	code = client_reply(run, error, object, &record);
 	if (code) {
 		json_decref(record);

@@ -62,7 +62,7 @@ static void write_text(struct run *run, json_t *report, const char *state)
 		   json_object_get(report, "fabrics"));
 	if (json_array_size(hardware)) {
 		printf("\nhardware that is not healthy:\n");
-		emit_table(run, "fabric,part,index,health,cordoned", hardware);
+		emit_table(run, "fabric,part,index,health,cordoned,text", hardware);
 	}
 	if (json_array_size(slices)) {
 		printf("\nslices that are not whole:\n");

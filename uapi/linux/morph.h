@@ -45,6 +45,7 @@
  * ETIME          the lease had run out
  * ECANCELED      the prepared transaction was revoked; of a change: another change of
  *                its transaction failed
+ * ENXIO          another accelerator is in the place of the known one, or none
  * EIO            hardware let us down; the culprit is quarantined
  * ETIMEDOUT      hardware did not answer in time
  * ENODEV         the fabric, or the slice, is gone; only close() is left
@@ -139,6 +140,7 @@ struct morph_array {
  * @MORPH_REASON_HARDWARE: hardware did not do what it was told
  * @MORPH_REASON_TIMEOUT: hardware did not answer in time
  * @MORPH_REASON_ARGUMENT: a field of the request is wrong; the sentence names it
+ * @MORPH_REASON_IDENTITY: another accelerator is in the place of the known one, or none
  */
 enum morph_reason {
 	MORPH_REASON_NONE = 0,
@@ -166,6 +168,7 @@ enum morph_reason {
 	MORPH_REASON_HARDWARE = 39,
 	MORPH_REASON_TIMEOUT = 40,
 	MORPH_REASON_ARGUMENT = 41,
+	MORPH_REASON_IDENTITY = 42,
 };
 
 /**

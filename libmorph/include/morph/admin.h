@@ -399,19 +399,23 @@ int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t pa
 int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
 			      struct morph_object **out);
 
+#define MORPH_TEST_ACCEPT 0x1u /* whatever accelerator is there is the known one from now on */
+
 /**
  * morph_admin_hardware_test() - test hardware, and let it back into use if it passes
  * @ctx: the context
  * @fabric: its fabric
  * @part: enum morph_part
  * @index: which one
+ * @flags: 0, or MORPH_TEST_ACCEPT for an accelerator that was exchanged for another
  * @out: object of type "hardware", with the number of the act, txn, if one was queued;
  *       may be NULL
  *
- * Return: 0 or a negative errno.
+ * Return: 0, -EINVAL (an unknown flag), -EOPNOTSUPP (MORPH_TEST_ACCEPT, and it is no
+ * accelerator) or another negative errno.
  */
 int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
-			      struct morph_object **out);
+			      uint32_t flags, struct morph_object **out);
 
 /**
  * morph_admin_replace() - replace the accelerator behind a rank, now

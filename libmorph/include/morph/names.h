@@ -1212,6 +1212,30 @@ static inline uint32_t morph_get_hardware_txn(const struct morph_object *object)
 	return (uint32_t)morph_object_uint(object, "txn");
 }
 
+/**
+ * morph_get_hardware_reason() - Why an accelerator stays out of use; absent where its health
+ * says all. enum morph_reason.
+ */
+static inline uint32_t morph_get_hardware_reason(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "reason");
+}
+
+/** morph_get_hardware_text() - The same as a sentence, with what was found and what was known. */
+static inline const char *morph_get_hardware_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/**
+ * morph_get_hardware_accept() - For hardware-test: the accelerator that is there now is the
+ * known one from now on.
+ */
+static inline bool morph_get_hardware_accept(const struct morph_object *object)
+{
+	return morph_object_has(object, "accept");
+}
+
 /** morph_get_replace_fabric() - Fabric. */
 static inline uint32_t morph_get_replace_fabric(const struct morph_object *object)
 {
