@@ -127,6 +127,7 @@ struct morph_chip {
 	struct morph_marks found;	/* in its place, when it was tested last */
 	bool stranger;			/* quarantined: another one than the known is there */
 	bool removed;			/* its PCI device went, and none came back */
+	bool testing;			/* a test has it: it is given to nobody */
 	struct morph_slice *slice;	/* holder, not counted: cleared before the slice goes */
 	u32 rank;
 	u8 use;				/* enum morph_use */
@@ -219,6 +220,9 @@ struct morph_fabric {
 	s32 temperature;
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;
+	u32 testing;			/* accelerators that tests have */
+	u32 tests_ended;		/* how often one was given back */
+	wait_queue_head_t test_end;
 	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
 	u32 suspect_head, suspect_count;
@@ -409,13 +413,19 @@ struct morph_circuit {
 	bool any_src_plane, any_dst_plane;
 	bool dark;			/* hardware says that light is missing */
 	u32 alarms;			/* how often it has said so */
-	bool listed;			/* in slice->circuits: visible */
+	bool listed;			/* in slice->circuits: was lit */
 	struct morph_route *route;	/* NULL only while being set up */
 	struct morph_txn *pending;	/* transaction that is changing it */
 	s32 power_mdbm;
 	u64 dark_ns;
 	u64 last_verified_ns;
 };
+
+/* What is lit, or held for a transaction that is prepared: its slice and operators see it. */
+static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
+{
+	return circuit->listed || circuit->state == MORPH_CIRCUIT_PREPARED;
+}
 
 /* Protection plan of one rank: how a spare would take its place. plan.c */
 struct morph_plan {
@@ -499,6 +509,7 @@ struct morph_slice_params {
 	umode_t mode;
 	bool reserved;
 	bool dry_run;
+	bool may_wait;			/* for tests to give accelerators back */
 	char name[MORPH_NAME_BYTES];	/* empty: unnamed */
 	kuid_t uid;			/* who is charged and owns the node */
 };
@@ -706,7 +717,8 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 void morph_signal_work(struct work_struct *work);
 /* A live circuit runs over failed hardware: its slice is repaired. fabric->lock held. */
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
-/* Hardware that patrol shall test when it can. fabric->lock held. */
+/* Hardware that patrol shall test when it can; does it wait for that? fabric->lock held. */
+bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
 void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
 void morph_health_init(struct morph_fabric *fabric);
 /* Begin to patrol idle accelerators; end it, and all reading of signals. */
@@ -736,6 +748,11 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
 		      struct morph_refusal *refusal);
 /* Judge by test; the device works, no lock held. Returns 0 when it passed. */
 int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
+/*
+ * Accelerators are under test: wait until some are given back. False: there are none, or
+ * a signal came. fabric->lock held, dropped meanwhile.
+ */
+bool morph_test_wait(struct morph_fabric *fabric);
 /* A role between free and spare, and the PCI address of an accelerator. Take the locks. */
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
 			      struct morph_refusal *refusal);

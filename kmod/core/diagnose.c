@@ -10,13 +10,19 @@ static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)
 	return !morph_hw_probe(fabric, NULL, &probe, 1) && !probe.alive;
 }
 
-static bool laser_bad(struct morph_fabric *fabric, const struct optics_path *path,
-		      struct morph_culprit *culprit)
+/* What the transmit port shows: who drives no data into it is to blame before its laser. */
+static bool sender_bad(struct morph_fabric *fabric, const struct optics_path *path,
+		       u32 accelerator, struct morph_culprit *culprit)
 {
 	struct morph_laser_reading reading = { .port = path->tx };
 
 	if (morph_hw_get_lasers(fabric, NULL, &reading, 1))
 		return false;
+	if (!reading.active) {
+		culprit->part = MORPH_PART_ACCELERATOR;
+		culprit->index = accelerator;
+		return true;
+	}
 	culprit->lanes = path->lanes & (~reading.lanes | reading.weak);
 	if (!culprit->lanes)
 		return false;
@@ -92,15 +98,15 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
 	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, path->rx, path->lanes };
 	u32 planes = fabric->graph->params.planes;
 
-	*culprit = (struct morph_culprit){ .part = MORPH_PART_ACCELERATOR };
-	culprit->index = src_accelerator;
-	if (probe_dead(fabric, src_accelerator))
-		return 0;
-	culprit->index = path->rx / planes;
-	if (probe_dead(fabric, culprit->index))
-		return 0;
 	*culprit = (struct morph_culprit){};
-	if (laser_bad(fabric, path, culprit) || element_bad(fabric, path, culprit))
+	if (sender_bad(fabric, path, src_accelerator, culprit))
+		return 0;
+	if (probe_dead(fabric, path->rx / planes)) {
+		culprit->part = MORPH_PART_ACCELERATOR;
+		culprit->index = path->rx / planes;
+		return 0;
+	}
+	if (element_bad(fabric, path, culprit))
 		return 0;
 	mutex_lock(&fabric->lock);
 	if (receiver_suspect(fabric, path)) {

@@ -73,7 +73,7 @@ bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator)
 {
 	const struct morph_chip *chip = &fabric->chips[accelerator];
 
-	return chip->health == MORPH_HEALTH_OK && !chip->cordoned &&
+	return chip->health == MORPH_HEALTH_OK && !chip->cordoned && !chip->testing &&
 	       chip->hold_until_ns <= ktime_get_boottime_ns();
 }
 
@@ -281,6 +281,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	INIT_LIST_HEAD(&fabric->slices);
 	INIT_LIST_HEAD(&fabric->stale_plans);
 	INIT_LIST_HEAD(&fabric->planless);
+	init_waitqueue_head(&fabric->test_end);
 	INIT_DELAYED_WORK(&fabric->recover_work, morph_repair_recover_work);
 	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
 	morph_health_init(fabric);

@@ -53,7 +53,8 @@ int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 	return 0;
 }
 
-u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index)
+/* Is it in use, or free for use? Hardware that is only in doubt is OK here. */
+static u32 health_for_use(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	switch (part) {
 	case MORPH_PART_ACCELERATOR:
@@ -68,6 +69,15 @@ u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index)
 		return marks_health(fabric->ledger->guide_marks[index]);
 	}
 	return MORPH_HEALTH_OK;
+}
+
+u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	u32 health = health_for_use(fabric, part, index);
+
+	if (health == MORPH_HEALTH_OK && morph_suspect_waits(fabric, part, index))
+		return MORPH_HEALTH_SUSPECT;
+	return health;
 }
 
 bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index)
@@ -217,7 +227,7 @@ static void set_marks(struct morph_fabric *fabric, u8 *marks, u32 health)
 	*marks &= ~(OPTICS_UNHEALTHY | MORPH_MARK_QUARANTINED);
 	if (health != MORPH_HEALTH_OK)
 		*marks |= OPTICS_UNHEALTHY;
-	if (health == MORPH_HEALTH_QUARANTINED || health == MORPH_HEALTH_SUSPECT)
+	if (health == MORPH_HEALTH_QUARANTINED)
 		*marks |= MORPH_MARK_QUARANTINED;
 	fabric->impaired += (int)(health != MORPH_HEALTH_OK) - (int)!was_ok;
 }

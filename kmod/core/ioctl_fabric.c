@@ -211,6 +211,7 @@ int morph_do_slice_create(struct morph_call *call)
 		.mode = args->mode,
 		.reserved = args->head.flags & MORPH_SLICE_RESERVED,
 		.dry_run = args->head.flags & MORPH_SLICE_DRY_RUN,
+		.may_wait = true,
 		.uid = call->filp->f_cred->euid,
 	};
 	struct morph_slice *slice = NULL;

@@ -30,6 +30,18 @@ static void snapshot_free(struct snapshot *snapshot)
 	kvfree(snapshot->circuits);
 }
 
+/* fabric->lock held. */
+static void snapshot_count(struct morph_slice *slice, struct snapshot *snapshot)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+
+	snapshot->ranks_count = slice->ranks_count;
+	snapshot->circuits_count = 0;
+	xa_for_each(&slice->circuits, index, circuit)
+		snapshot->circuits_count += morph_circuit_shown(circuit);
+}
+
 /* Room for as much as the caller can take, and not more than there is. */
 static int snapshot_alloc(struct morph_call *call, struct snapshot *snapshot)
 {
@@ -58,7 +70,7 @@ static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 		morph_rank_fill_info(slice, i, &snapshot->ranks[i]);
 	snapshot->ranks_count = slice->ranks_count;
 	xa_for_each(&slice->circuits, index, circuit) {
-		if (!circuit->listed)
+		if (!morph_circuit_shown(circuit))
 			continue;
 		if (count < snapshot->circuits_room)
 			morph_circuit_fill_info(circuit, &snapshot->circuits[count]);
@@ -83,8 +95,7 @@ static int snapshot_take(struct morph_call *call, struct snapshot *snapshot)
 
 	for (;;) {
 		mutex_lock(&call->fabric->lock);
-		snapshot->ranks_count = slice->ranks_count;
-		snapshot->circuits_count = slice->circuits_count;
+		snapshot_count(slice, snapshot);
 		mutex_unlock(&call->fabric->lock);
 		ret = snapshot_alloc(call, snapshot);
 		if (ret)
@@ -150,7 +161,7 @@ static int copy_path(struct morph_call *call, struct path_copy *copy)
 	if (ret)
 		return ret;
 	circuit = xa_load(&call->file->slice->circuits, id);
-	if (!circuit || !circuit->listed || !circuit->route)
+	if (!circuit || !morph_circuit_shown(circuit))
 		return morph_refuse_field(call, -ENOENT, "the slice has no circuit %u", id);
 	path = &circuit->route->path;
 	for (i = 0; i < path->hops_count; i++) {

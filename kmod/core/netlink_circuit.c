@@ -83,7 +83,7 @@ static int reply_circuit(struct genl_info *info, struct morph_slice *slice)
 		return ret;
 	mutex_lock(&slice->fabric->lock);
 	circuit = xa_load(&slice->circuits, nla_get_u32(id));
-	if (circuit && circuit->listed) {
+	if (circuit && morph_circuit_shown(circuit)) {
 		ret = fill_circuit(&to, circuit);
 	} else {
 		NL_SET_ERR_MSG_ATTR(info->extack, id, "this slice has no circuit of this id");
@@ -121,7 +121,7 @@ static int tell_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	int ret;
 
 	xa_for_each_start(&slice->circuits, id, circuit, cursor->sub) {
-		if (!circuit->listed)
+		if (!morph_circuit_shown(circuit))
 			continue;
 		cursor->sub = id;
 		ret = fill_circuit(to, circuit);

@@ -12,11 +12,8 @@
 
 /* ------------------------------------------------------------------- suspects */
 
-/*
- * Hardware that patrol shall test when it can. More than the ring holds stays
- * quarantined until the operator has it tested. fabric->lock held.
- */
-void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+/* Is it waiting for its test? fabric->lock held. */
+bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	u32 i;
 
@@ -24,40 +21,61 @@ void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *
 		const struct morph_culprit *other =
 			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
 
-		if (other->part == suspect->part && other->index == suspect->index)
-			return;
+		if (other->part == part && other->index == index)
+			return true;
 	}
-	if (fabric->suspect_count == MORPH_SUSPECTS)
-		return;
-	i = (fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS;
-	fabric->suspects[i] = *suspect;
+	return false;
 }
 
-/* Test one suspect. What can't be tested now goes to the end of the queue. */
+/*
+ * Hardware that patrol shall test when it can: what is quarantined; what is not, is
+ * suspect, and goes on being used. More than the ring holds waits for the operator.
+ * fabric->lock held.
+ */
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+{
+	if (fabric->suspect_count == MORPH_SUSPECTS ||
+	    morph_suspect_waits(fabric, suspect->part, suspect->index))
+		return;
+	fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS] =
+		*suspect;
+	if (morph_health_get(fabric, suspect->part, suspect->index) != MORPH_HEALTH_SUSPECT)
+		return;
+	fabric->seq++;
+	morph_netlink_hardware(fabric, suspect->part, suspect->index);
+}
+
+/* The first suspect has been tested. What could not be goes to the end. fabric->lock held. */
+static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect, int ret)
+{
+	u32 before = morph_health_get(fabric, suspect->part, suspect->index);
+
+	fabric->suspect_head = (fabric->suspect_head + 1) % MORPH_SUSPECTS;
+	fabric->suspect_count--;
+	if (!ret && before != MORPH_HEALTH_OK)
+		morph_health_set(fabric, suspect, MORPH_HEALTH_OK, 0);
+	else if (ret == -EIO)
+		morph_health_set(fabric, suspect, MORPH_HEALTH_FAILED, 0);
+	else if (ret && ret != -ENXIO)
+		fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) %
+				 MORPH_SUSPECTS] = *suspect;
+}
+
 static void patrol_suspect(struct morph_fabric *fabric)
 {
 	struct morph_culprit suspect;
-	bool marked;
+	bool any;
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	if (!fabric->suspect_count) {
-		mutex_unlock(&fabric->lock);
-		return;
-	}
+	any = fabric->suspect_count;
 	suspect = fabric->suspects[fabric->suspect_head];
-	fabric->suspect_head = (fabric->suspect_head + 1) % MORPH_SUSPECTS;
-	fabric->suspect_count--;
 	mutex_unlock(&fabric->lock);
+	if (!any)
+		return;
 	ret = morph_test_run(fabric, &suspect, false);
 	mutex_lock(&fabric->lock);
-	marked = morph_health_get(fabric, suspect.part, suspect.index) != MORPH_HEALTH_OK;
-	if (!ret && marked)
-		morph_health_set(fabric, &suspect, MORPH_HEALTH_OK, 0);
-	else if (ret == -EIO)
-		morph_health_set(fabric, &suspect, MORPH_HEALTH_FAILED, 0);
-	else if (ret && ret != -ENXIO)
-		morph_suspect_add(fabric, &suspect);
+	suspect_tested(fabric, &suspect, ret);
 	mutex_unlock(&fabric->lock);
 }
 

@@ -269,6 +269,10 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_
 		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 				    MORPH_PART_ACCELERATOR, accelerator,
 				    "accelerator %u is held by another tenant", accelerator);
+	if (chip->testing)
+		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_ACCELERATOR_UNFIT,
+				    MORPH_PART_ACCELERATOR, accelerator,
+				    "accelerator %u is being tested; try again", accelerator);
 	if (!morph_chip_fit(fabric, accelerator))
 		return morph_refuse(refusal, -EIO, MORPH_REASON_ACCELERATOR_UNFIT,
 				    MORPH_PART_ACCELERATOR, accelerator,

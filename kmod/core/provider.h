@@ -48,7 +48,8 @@ struct morph_laser_setting {
  * @port: in: transmit port
  * @lanes: out: mask of the lanes that emit at healthy power
  * @weak: out: mask of the lanes that emit, but below healthy power
- * @active: out: non-zero while the accelerator drives data into the port
+ * @active: out: non-zero while the accelerator drives data, or idle patterns, into the
+ *          port; without it no receiver locks
  */
 struct morph_laser_reading {
 	u32 port;
@@ -108,8 +109,6 @@ struct morph_identity {
  * @probe: ask accelerators for their heartbeat
  * @wait: (optional) complete after @ns of the device's own time; without it the
  *        core sleeps. A simulated device with a stepped clock needs it.
- * @clock: (optional) the device's own time in ns, for time stamps of phases;
- *         without it the core uses CLOCK_MONOTONIC
  * @identify: (optional) tell an accelerator's PCI address and UUID, each as it is now;
  *            called at registration, and when an accelerator is tested, to see that it
  *            is the same one; must not sleep for the device
@@ -135,7 +134,6 @@ struct morph_fabric_ops {
 	int (*probe)(struct morph_fabric *fabric, u64 cookie, struct morph_probe *probes,
 		     u32 count);
 	int (*wait)(struct morph_fabric *fabric, u64 cookie, u64 ns);
-	u64 (*clock)(struct morph_fabric *fabric);
 	void (*identify)(struct morph_fabric *fabric, u32 accelerator,
 			 struct morph_identity *identity);
 };

@@ -145,7 +145,9 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
-	ret = want_replacement(slice, rank, spare, tenant, refusal);
+	do
+		ret = want_replacement(slice, rank, spare, tenant, refusal);
+	while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric));
 	if (!ret)
 		before = slice->ranks[rank].accelerator;
 	mutex_unlock(&fabric->lock);

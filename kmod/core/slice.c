@@ -348,7 +348,9 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	if (ret)
 		goto err_number;
 	mutex_lock(&fabric->lock);
-	ret = slice_take(slice, params, chosen, refusal);
+	do
+		ret = slice_take(slice, params, chosen, refusal);
+	while ((ret == -EAGAIN || ret == -ENOSPC) && params->may_wait && morph_test_wait(fabric));
 	mutex_unlock(&fabric->lock);
 	if (ret || params->dry_run)
 		goto err_uncharge;

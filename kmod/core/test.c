@@ -8,6 +8,41 @@
 
 #include "exec.h"
 
+/* -------------------------------------------------------------------- claims */
+
+/* Nobody is given an accelerator while a test has it. fabric->lock held. */
+static void test_take(struct morph_fabric *fabric, u32 accelerator)
+{
+	fabric->chips[accelerator].testing = true;
+	fabric->testing++;
+	morph_chip_update(fabric, accelerator);
+}
+
+static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
+{
+	fabric->chips[accelerator].testing = false;
+	fabric->testing--;
+	fabric->tests_ended++;
+	morph_chip_update(fabric, accelerator);
+	morph_plan_touch_chip(fabric, accelerator);
+	morph_repair_recover(fabric);
+	wake_up_all(&fabric->test_end);
+}
+
+bool morph_test_wait(struct morph_fabric *fabric)
+{
+	u32 ended = fabric->tests_ended;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!fabric->testing)
+		return false;
+	mutex_unlock(&fabric->lock);
+	ret = wait_event_interruptible(fabric->test_end, READ_ONCE(fabric->tests_ended) != ended);
+	mutex_lock(&fabric->lock);
+	return !ret;
+}
+
 /* -------------------------------------------------------------- accelerators */
 
 /* The lasers of an idle accelerator: told once more to be off, and seen to be. */
@@ -32,6 +67,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 {
 	struct morph_probe probe = { .accelerator = index };
+	struct morph_chip *chip = &fabric->chips[index];
 	bool free;
 	int ret;
 
@@ -43,18 +79,21 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
-	/* Quarantined, so nobody is given it meanwhile. */
-	free = !fabric->ledger->owner[index] &&
-	       fabric->chips[index].health != MORPH_HEALTH_OK;
-	mutex_unlock(&fabric->lock);
-	if (free)
+	while (chip->testing)
+		morph_test_wait(fabric);
+	/* Another test may have let it in meanwhile: its lasers may be its holder's. */
+	free = !fabric->ledger->owner[index] && chip->health != MORPH_HEALTH_OK;
+	if (free) {
+		test_take(fabric, index);
+		mutex_unlock(&fabric->lock);
 		ret = test_lasers_off(fabric, index);
-	if (ret)
-		return ret;
-	mutex_lock(&fabric->lock);
-	fabric->chips[index].last_verified_ns = ktime_get_boottime_ns();
+		mutex_lock(&fabric->lock);
+		test_give_back(fabric, index);
+	}
+	if (!ret)
+		chip->last_verified_ns = ktime_get_boottime_ns();
 	mutex_unlock(&fabric->lock);
-	return 0;
+	return ret;
 }
 
 /* ------------------------------------------------------------------ elements */
@@ -128,8 +167,10 @@ static u32 end_tile(const struct optics_graph *graph, const struct optics_end *e
 
 static bool idle(struct morph_fabric *fabric, u32 accelerator)
 {
-	return !fabric->ledger->owner[accelerator] &&
-	       fabric->chips[accelerator].health == MORPH_HEALTH_OK;
+	const struct morph_chip *chip = &fabric->chips[accelerator];
+
+	return !fabric->ledger->owner[accelerator] && chip->health == MORPH_HEALTH_OK &&
+	       !chip->testing;
 }
 
 /* Route between two idle accelerators, on one plane if it matters. */
@@ -263,8 +304,27 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 	return ret;
 }
 
+/* The probe's light goes out, or its laser is used no more. fabric->lock held. */
+static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
+		     struct morph_element_setting *settings)
+{
+	const struct morph_culprit laser = {
+		MORPH_PART_LASER, route->path.tx, route->path.lanes
+	};
+	u32 planes = fabric->graph->params.planes;
+	int ret;
+
+	ret = morph_exec_darken(fabric, &route, 1, settings);
+	if (ret && ret != -ENODEV)
+		morph_health_set(fabric, &laser, MORPH_HEALTH_FAILED, 0);
+	test_give_back(fabric, route->path.tx / planes);
+	test_give_back(fabric, route->path.rx / planes);
+	return ret;
+}
+
 static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target)
 {
+	u32 planes = fabric->graph->params.planes;
 	struct morph_element_setting *settings;
 	struct morph_route *route;
 	int ret = -ENOMEM, dark;
@@ -275,12 +335,16 @@ static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit
 		goto out;
 	mutex_lock(&fabric->lock);
 	ret = claim_probe(fabric, target, route);
+	if (!ret) {
+		test_take(fabric, route->path.tx / planes);
+		test_take(fabric, route->path.rx / planes);
+	}
 	mutex_unlock(&fabric->lock);
 	if (ret)
 		goto out;
 	ret = light_probe(fabric, route, settings);
 	mutex_lock(&fabric->lock);
-	dark = morph_exec_darken(fabric, &route, 1, settings);
+	dark = end_probe(fabric, route, settings);
 	mutex_unlock(&fabric->lock);
 	if (!ret)
 		ret = dark;

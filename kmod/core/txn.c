@@ -264,6 +264,21 @@ static void remember(struct morph_txn *txn)
 	slice->last_cookie = txn->cookie;
 }
 
+/* Circuits that a prepared transaction would add are shown with the paths that it holds. */
+static void show_prepared(struct morph_txn *txn)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (item->change.op != MORPH_CHANGE_ADD)
+			continue;
+		item->circuit->state = MORPH_CIRCUIT_PREPARED;
+		item->circuit->route = item->new;
+	}
+}
+
 static int prepare(struct morph_txn *txn)
 {
 	int ret;
@@ -279,6 +294,7 @@ static int prepare(struct morph_txn *txn)
 	morph_lease_init(txn);
 	list_add_tail(&txn->node, &txn->slice->txns);
 	txn->outcome = MORPH_OUTCOME_PREPARED;
+	show_prepared(txn);
 	morph_lease_start(txn, txn->lease_ns);
 	morph_netlink_txn(txn);
 	return 0;

@@ -158,7 +158,7 @@ static int null_get_lasers(struct morph_fabric *fabric, u64 cookie,
 		readings[i].lanes = null->lasers[readings[i].port];
 		spin_unlock(&null->lock);
 		readings[i].weak = 0;
-		readings[i].active = 0;
+		readings[i].active = 1;
 	}
 	return 0;
 }

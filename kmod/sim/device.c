@@ -332,11 +332,6 @@ static int wait(struct morph_fabric *fabric, u64 cookie, u64 ns)
 	return later(hw, ns, request);
 }
 
-static u64 device_clock(struct morph_fabric *fabric)
-{
-	return sim_now(hardware(fabric));
-}
-
 static void identify(struct morph_fabric *fabric, u32 accelerator,
 		     struct morph_identity *identity)
 {
@@ -357,6 +352,5 @@ const struct morph_fabric_ops sim_fabric_ops = {
 	.get_receivers = get_receivers,
 	.probe = probe,
 	.wait = wait,
-	.clock = device_clock,
 	.identify = identify,
 };

@@ -727,7 +727,7 @@ static const struct lm_attr slice_attrs[] = {
 		.name = "circuits-count",
 		.number = MORPH_A_SLICE_CIRCUITS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits.",
+		.doc = "Circuits, without those that are only prepared.",
 	},
 	{
 		.name = "bandwidth-mbps",

@@ -289,7 +289,7 @@ static bool has_circuit(json_t *circuits, uint32_t src, uint32_t dst, uint32_t l
 		if (number_of(circuit, "src-rank", NUMBER_NONE) == src &&
 		    number_of(circuit, "dst-rank", NUMBER_NONE) == dst &&
 		    (uint32_t)__builtin_popcountll(mask) >= lanes &&
-		    !key_is(circuit, "state", "failed"))
+		    !key_is(circuit, "state", "failed") && !key_is(circuit, "state", "prepared"))
 			return true;
 	}
 	return false;

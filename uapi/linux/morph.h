@@ -194,7 +194,7 @@ enum morph_part {
 /**
  * enum morph_health - health of a piece of hardware
  * @MORPH_HEALTH_OK: usable
- * @MORPH_HEALTH_SUSPECT: reported bad, not confirmed; not given out
+ * @MORPH_HEALTH_SUSPECT: perhaps to blame, to be tested by the patrol; what uses it goes on
  * @MORPH_HEALTH_FAILED: known to be bad
  * @MORPH_HEALTH_QUARANTINED: may be good; must pass a test before it is used
  */
@@ -557,7 +557,8 @@ struct morph_rank_info {
  * @MORPH_CIRCUIT_LIT: verified by read-back
  * @MORPH_CIRCUIT_CHANGING: a transaction or a failover is moving it
  * @MORPH_CIRCUIT_FAILED: dark, because hardware failed
- * @MORPH_CIRCUIT_PREPARED: resources are held, not lit yet
+ * @MORPH_CIRCUIT_PREPARED: a prepared transaction would add it: what it needs is held,
+ *	it is not lit yet
  */
 enum morph_circuit_state {
 	MORPH_CIRCUIT_LIT = 0,

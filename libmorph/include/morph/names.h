@@ -726,7 +726,7 @@ static inline uint32_t morph_get_slice_ranks_count(const struct morph_object *ob
 	return (uint32_t)morph_object_uint(object, "ranks-count");
 }
 
-/** morph_get_slice_circuits_count() - Circuits. */
+/** morph_get_slice_circuits_count() - Circuits, without those that are only prepared. */
 static inline uint32_t morph_get_slice_circuits_count(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "circuits-count");

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests of hardware that others want meanwhile. The clock is stepped, so that a test is
+ * under way for as long as it takes to look.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+#include "nl.h"
+
+#define STEP_NS 1000000
+#define FIRST_SPARE 8
+
+FIXTURE(tested)
+{
+	struct sim sim;
+	struct nl nl;
+};
+
+FIXTURE_SETUP(tested)
+{
+	sim_start(&self->sim, "server8", "clock=stepped");
+	ASSERT_EQ(0, nl_open(&self->nl));
+}
+
+FIXTURE_TEARDOWN(tested)
+{
+	nl_close(&self->nl);
+	sim_stop(&self->sim);
+}
+
+static int on_laser(struct nl *nl, uint8_t command, const struct sim *sim, unsigned int accelerator)
+{
+	nl_begin(nl, command, 0);
+	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
+	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_LASER);
+	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, accelerator * sim->info.planes);
+	return nl_do(nl);
+}
+
+/* A laser of an accelerator, which needs another idle one to shine on: the act, under way; or 0. */
+static unsigned int begin_test(struct nl *nl, const struct sim *sim, unsigned int accelerator)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int txn;
+
+	if (on_laser(nl, MORPH_CMD_HARDWARE_FAIL, sim, accelerator) ||
+	    on_laser(nl, MORPH_CMD_HARDWARE_TEST, sim, accelerator))
+		return 0;
+	txn = REPLY_U32(nl, MORPH_A_HARDWARE_TXN);
+	while (sim_counter(sim, "ops", "in_flight") <= 0 && now_ms() < until)
+		usleep(1000);
+	return txn;
+}
+
+/* Let the device's time pass until the test has ended: its outcome. */
+static unsigned int end_test(struct nl *nl, const struct sim *sim, unsigned int txn)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int outcome;
+
+	do {
+		sim_control(sim, "advance", "%d", STEP_NS);
+		nl_begin(nl, MORPH_CMD_TXN_GET, 0);
+		nl_put_u32(nl, MORPH_A_TXN_FABRIC, sim->number);
+		nl_put_u32(nl, MORPH_A_TXN_ID, txn);
+		outcome = nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_TXN_OUTCOME);
+		usleep(1000);
+	} while (outcome == MORPH_OUTCOME_RUNNING && now_ms() < until);
+	return outcome;
+}
+
+/* A tenant that wants accelerators 0 and 1, and tells whether they were dark when it got them. */
+static pid_t start_tenant(const struct sim *sim, int *answer)
+{
+	static const uint32_t wanted[] = { 0, 1 };
+	int ends[2];
+	pid_t pid;
+	char word;
+
+	if (pipe(ends))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		word = slice_create_at(sim->fd, wanted, 2) < 0 ? 'n' :
+		       sim_all_dark(sim)		       ? 'd' :
+								 'l';
+		if (write(ends[1], &word, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ends[1]);
+	*answer = ends[0];
+	return pid;
+}
+
+/* What is under test is given to nobody; who can wait gets it dark when the test has ended. */
+TEST_F(tested, given_out_when_dark)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	unsigned int txn = begin_test(&self->nl, &self->sim, 0);
+	char word = 0;
+	pid_t tenant;
+
+	ASSERT_NE(0, txn);
+	tenant = start_tenant(&self->sim, &pollfd.fd);
+	ASSERT_LT(0, tenant);
+	wait_asleep(tenant);
+	EXPECT_EQ(0, poll(&pollfd, 1, 0));
+	sim_refresh(&self->sim);
+	EXPECT_EQ(0, self->sim.info.slices);
+	EXPECT_EQ(6, self->sim.info.free);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, end_test(&self->nl, &self->sim, txn));
+	EXPECT_EQ(1, read(pollfd.fd, &word, 1));
+	EXPECT_EQ('d', word);
+	kill(tenant, SIGKILL);
+	waitpid(tenant, NULL, 0);
+	close(pollfd.fd);
+}
+
+/* Netlink does not wait. */
+TEST_F(tested, administrator_is_told_to_try_again)
+{
+	struct nl *nl = &self->nl;
+	unsigned int txn = begin_test(nl, &self->sim, 0);
+
+	ASSERT_NE(0, txn);
+	nl_begin(nl, MORPH_CMD_SLICE_CREATE, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_FABRIC, self->sim.number);
+	nl_put_text(nl, MORPH_A_SLICE_NAME, "early");
+	nl_put_u32(nl, MORPH_A_SLICE_OWNER, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_ACCELERATOR, 0);
+	EXPECT_EQ(EAGAIN, nl_do(nl));
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, end_test(nl, &self->sim, txn));
+}
+
+/* Both spares are under test when an accelerator dies: one of them replaces it all the same. */
+TEST_F(tested, failover_waits_for_the_spare)
+{
+	int slice = slice_create(self->sim.fd, FIRST_SPARE);
+	struct morph_event event = {};
+	struct morph_slice_info info;
+	unsigned int txn, degraded = 0;
+
+	ASSERT_LE(0, slice);
+	txn = begin_test(&self->nl, &self->sim, FIRST_SPARE);
+	ASSERT_NE(0, txn);
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 0"));
+	ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_FAILING, PATIENCE_MS, &event));
+	ASSERT_EQ(0, slice_info(slice, &info));
+	EXPECT_EQ(MORPH_SLICE_REPAIRING, info.state);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, end_test(&self->nl, &self->sim, txn));
+	while (event.type != MORPH_EVENT_REPLACED &&
+	       read(slice, &event, sizeof(event)) == sizeof(event))
+		degraded += event.type == MORPH_EVENT_DEGRADED;
+	EXPECT_EQ(0, degraded);
+	EXPECT_LE(FIRST_SPARE, event.new_accelerator);
+	close(slice);
+}
+
+TEST_HARNESS_MAIN
