@@ -109,6 +109,28 @@ TEST_F(faults, guide_loses_light)
 	EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));
 }
 
+/* It dies while it is being lit, and its transmitter shows that long before its heartbeat. */
+TEST(silent_sender)
+{
+	static const uint32_t wanted[] = { 0, 1 };
+	struct morph_change change = change_add(0, 1);
+	struct morph_txn_run args = { .generation = GENERATION_ANY };
+	struct sim sim;
+	int slice;
+
+	sim_start(&sim, "server8", "monitor_ns=60000000000");
+	slice = slice_create_at(sim.fd, wanted, 2);
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, slice_policy(slice, MORPH_FAILOVER_NONE));
+	ASSERT_EQ(0, sim_control(&sim, "fault", "accelerator_dead 0 after=1"));
+	EXPECT_NE(0, txn_run(slice, &change, 1, &args));
+	EXPECT_EQ(MORPH_PART_ACCELERATOR, change.part);
+	EXPECT_EQ(0, change.index);
+	EXPECT_EQ(MORPH_HEALTH_FAILED, read_accelerator(&sim, 0).health);
+	close(slice);
+	sim_stop(&sim);
+}
+
 TEST_F(faults, deaf_receiver)
 {
 	ASSERT_EQ(0, RUN());

@@ -78,6 +78,25 @@ TEST_F(prepare, commit_and_confirm)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->step.out_outcome);
 }
 
+/* What is held is shown, with its path, as what it is. */
+TEST_F(prepare, shown_while_prepared)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_circuit_path path = { .head.size = sizeof(path) };
+
+	PREPARE(&change, 1);
+	READ_SLICE();
+	ASSERT_EQ(1, self->info.circuits.count);
+	EXPECT_EQ(MORPH_CIRCUIT_PREPARED, self->circuits[0].state);
+	EXPECT_EQ(change.circuit, self->circuits[0].circuit);
+	EXPECT_EQ(change.lanes, self->circuits[0].lanes);
+	path.circuit = change.circuit;
+	EXPECT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+	EXPECT_LT(0, path.guides.count);
+	ASSERT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
+	EXPECT_NE(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+}
+
 TEST_F(prepare, revert_before_commit)
 {
 	struct morph_change change = change_add(0, 1);

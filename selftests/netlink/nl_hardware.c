@@ -5,6 +5,7 @@
  */
 #include <poll.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -161,6 +162,60 @@ TEST_F(tested, failover_waits_for_the_spare)
 	EXPECT_EQ(0, degraded);
 	EXPECT_LE(FIRST_SPARE, event.new_accelerator);
 	close(slice);
+}
+
+/* ----------------------------------------------------------------------- suspects */
+
+static unsigned int health_of(struct nl *nl, const struct sim *sim, unsigned int part,
+			      unsigned int index)
+{
+	nl_begin(nl, MORPH_CMD_HARDWARE_GET, 0);
+	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
+	nl_put_u32(nl, MORPH_A_HARDWARE_PART, part);
+	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, index);
+	return nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_HARDWARE_HEALTH);
+}
+
+/*
+ * A guide loses its light, and nothing tells it from the receiver: the guide is out of use,
+ * the receiver suspect and used on, until the patrol has an accelerator to test it with.
+ */
+TEST(suspect_receiver)
+{
+	uint32_t guides[64];
+	struct morph_circuit_path path = {
+		.head.size = sizeof(path),
+		.guides = ARRAY(guides, 64),
+	};
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_change change = change_add(0, 1);
+	unsigned int receiver, guide;
+	struct sim sim;
+	struct nl nl;
+	int slice;
+
+	ASSERT_EQ(0, nl_open(&nl));
+	sim_start(&sim, "server8", NULL);
+	slice = slice_create(sim.fd, FIRST_SPARE);
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, slice_policy(slice, MORPH_FAILOVER_NONE));
+	ASSERT_EQ(0, txn_run(slice, &change, 1, NULL));
+	path.circuit = change.circuit;
+	ASSERT_EQ(0, ioctl(slice, MORPH_CIRCUIT_PATH, &path));
+	guide = guides[path.guides.count / 2];
+	receiver = 1 * sim.info.planes + change.dst_plane;
+	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000", guide));
+	ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_CIRCUIT_FAILED, PATIENCE_MS, NULL));
+	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, health_of(&nl, &sim, MORPH_PART_GUIDE, guide));
+	EXPECT_EQ(MORPH_HEALTH_SUSPECT, health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver));
+	/* Without the slice its accelerators can send light through it. */
+	close(slice);
+	while (health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver) != MORPH_HEALTH_OK &&
+	       now_ms() < until)
+		usleep(10000);
+	EXPECT_EQ(MORPH_HEALTH_OK, health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver));
+	sim_stop(&sim);
+	nl_close(&nl);
 }
 
 TEST_HARNESS_MAIN

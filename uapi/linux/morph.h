@@ -41,7 +41,8 @@
  * ERANGE         too little light, or too much, would arrive
  * EXDEV          isolation between tenants, or the transit policy, forbids it
  * ESTALE         the slice's generation or the profile's checksum is another one
- * EAGAIN         the slice is being repaired, or a search gave up; try again
+ * EAGAIN         the slice is being repaired, the accelerator is being tested, or a search
+ *                gave up; try again
  * ETIME          the lease had run out
  * ECANCELED      the prepared transaction was revoked; of a change: another change of
  *                its transaction failed
