@@ -65,7 +65,8 @@ static void happen(struct sim_hardware *hw, struct sim_event *event, unsigned lo
 		sim_fault_event(hw, event);
 		break;
 	case SIM_EVENT_PATROL:
-		sim_patrol(hw);
+		tell = sim_patrol(hw, &signal);
+		hw->counters.signals += tell;
 		break;
 	default:
 		tell = sim_alarm_signal(hw, event, &signal) && !hw->booting;

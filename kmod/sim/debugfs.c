@@ -55,6 +55,15 @@ static int advance_line(struct sim_hardware *hw, char *line)
 	return 0;
 }
 
+/* What the driver core calls when the machine goes down. */
+static int shutdown_line(struct sim_hardware *hw, char *line)
+{
+	struct device *dev = &hw->instance->dev;
+
+	dev->bus->shutdown(dev);
+	return 0;
+}
+
 static int fault_show(struct seq_file *file, void *unused)
 {
 	sim_faults_show(file->private, file);
@@ -154,6 +163,7 @@ LINE_FILE(fault, fault_show, sim_fault_line);
 LINE_FILE(clear, nothing_show, sim_clear_line);
 LINE_FILE(flip, nothing_show, sim_flip_line);
 LINE_FILE(swap, nothing_show, sim_swap_line);
+LINE_FILE(shutdown, nothing_show, shutdown_line);
 LINE_FILE(advance, clock_show, advance_line);
 DEFINE_SHOW_ATTRIBUTE(knobs);
 DEFINE_SHOW_ATTRIBUTE(log);
@@ -170,6 +180,7 @@ void sim_debugfs_add(struct sim_hardware *hw)
 	debugfs_create_file("clear", 0600, dir, hw, &clear_fops);
 	debugfs_create_file("flip", 0600, dir, hw, &flip_fops);
 	debugfs_create_file("swap", 0600, dir, hw, &swap_fops);
+	debugfs_create_file("shutdown", 0600, dir, hw, &shutdown_fops);
 	debugfs_create_file("advance", 0600, dir, hw, &advance_fops);
 	debugfs_create_file("knobs", 0400, dir, hw, &knobs_fops);
 	debugfs_create_file("log", 0400, dir, hw, &log_fops);

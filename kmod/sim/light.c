@@ -27,21 +27,30 @@ u64 sim_mix(u64 value)
 	return value ^ (value >> 31);
 }
 
-/* An element's loss drifts as a triangle wave; its phase comes from the seed. */
-s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now)
+/* A triangle wave of the drift's period, about 0. */
+static s32 triangle(const struct sim_optics *o, s32 amplitude, u64 phase)
 {
-	s32 amplitude = o->drift_mdb;
 	s32 quarters;
-	u64 phase;
 
 	if (!amplitude || !o->drift_period_ns)
 		return 0;
-	phase = sim_mix(o->seed ^ sim_mix(element)) + now;
 	div64_u64_rem(phase, o->drift_period_ns, &phase);
 	quarters = div64_u64(phase * 4096, o->drift_period_ns);
 	if (quarters < 2048)
 		return amplitude * (quarters - 1024) / 1024;
 	return amplitude * (3072 - quarters) / 1024;
+}
+
+/* An element's loss drifts with its temperature; its phase comes from the seed. */
+s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now)
+{
+	return triangle(o, o->drift_mdb, sim_mix(o->seed ^ sim_mix(element)) + now);
+}
+
+/* Of the whole interposer, in thousandths of a degree. */
+s32 sim_temperature(const struct sim_optics *o, u64 now)
+{
+	return SIM_MEAN_MDEG + triangle(o, SIM_SWING_MDEG, sim_mix(o->seed) + now);
 }
 
 /*

@@ -12,6 +12,7 @@
 
 #define PORTS_AT_ONCE	8
 #define ROUNDS		1024	/* looks in a drift's period */
+#define SENSOR_STEP_MDEG	500
 
 static void look(struct sim_hardware *hw, u32 port)
 {
@@ -48,8 +49,25 @@ void sim_patrol_start(struct sim_hardware *hw)
 	spin_unlock_irqrestore(&hw->lock, flags);
 }
 
-/* Look at the next few receivers. Called with the lock held. */
-void sim_patrol(struct sim_hardware *hw)
+/* The interposer's sensor tells each change of half a degree. */
+static bool read_sensor(struct sim_hardware *hw, struct morph_signal *signal)
+{
+	s32 now_mdeg = sim_temperature(&hw->optics, sim_now(hw));
+
+	if (hw->booting || abs(now_mdeg - hw->told_mdeg) < SENSOR_STEP_MDEG)
+		return false;
+	hw->told_mdeg = now_mdeg;
+	*signal = (struct morph_signal){
+		.type = MORPH_SIGNAL_TEMPERATURE, .value = now_mdeg,
+	};
+	return true;
+}
+
+/*
+ * Look at the next few receivers, and at the temperature. Called with the lock held.
+ * Returns whether there is something to signal.
+ */
+bool sim_patrol(struct sim_hardware *hw, struct morph_signal *signal)
 {
 	const struct sim_optics *o = &hw->optics;
 	u32 i;
@@ -60,4 +78,5 @@ void sim_patrol(struct sim_hardware *hw)
 		hw->patrol_port = (hw->patrol_port + 1) % o->ports_count;
 	}
 	sim_queue(hw, &hw->patrol, sim_now(hw) + div_u64(o->drift_period_ns, ROUNDS));
+	return read_sensor(hw, signal);
 }

@@ -21,6 +21,8 @@
 #define SIM_OPAQUE_MDB		1000000		/* 1000 dB: no light passes */
 #define SIM_FLOOR_MDB		10000		/* monitors read this far below dark */
 #define SIM_CAPTURE_RATIO	10	/* a receiver locks to light so many times the rest */
+#define SIM_MEAN_MDEG		45000
+#define SIM_SWING_MDEG		5000		/* either way, in a drift's period */
 #define SIM_MAX_LEAKS		2	/* extinguished crossings that light is followed over */
 #define SIM_MAX_DEPTH		192		/* elements that light is followed through */
 #define SIM_MAX_ELEMENTS	4194304u
@@ -180,6 +182,7 @@ s32 sim_fade_mdb(u64 t, u64 settle_ns);
 
 u64 sim_mix(u64 value);
 s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now);
+s32 sim_temperature(const struct sim_optics *o, u64 now);
 void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled);
 void sim_receive(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled,
 		 struct sim_reading *reading);

@@ -170,6 +170,7 @@ struct sim_hardware {
 	u64 *patrol_locked;		/* by receive port: lanes locked when last looked at */
 	u64 *patrol_at;
 	u32 patrol_port;
+	s32 told_mdeg;			/* temperature that the core was told, 0: none yet */
 
 	struct mutex control_mutex;	/* one line of control at a time */
 	struct sim_refusal refusal;	/* control_mutex: why the last line was refused */
@@ -216,7 +217,7 @@ bool sim_alarm_signal(struct sim_hardware *hw, struct sim_event *event,
 
 /* patrol.c */
 void sim_patrol_start(struct sim_hardware *hw);
-void sim_patrol(struct sim_hardware *hw);
+bool sim_patrol(struct sim_hardware *hw, struct morph_signal *signal);
 
 /* device.c */
 extern const struct morph_fabric_ops sim_fabric_ops;

@@ -219,4 +219,50 @@ TEST_F(unplug, device_vanishes)
 	EXPECT_EQ(ENODEV, plain(self->sim.fd, MORPH_FABRIC_INFO));
 }
 
+/* The machine goes down: no laser stays on, and nobody repairs that. */
+TEST_F(unplug, shutdown_turns_lasers_off)
+{
+	struct morph_slice_info info;
+
+	EXPECT_FALSE(sim_all_dark(&self->sim));
+	ASSERT_EQ(0, sim_control(&self->sim, "shutdown", "now"));
+	EXPECT_EQ(-1, sim_counter(&self->sim, "hardware", "laser"));
+	EXPECT_TRUE(sim_all_dark(&self->sim));
+	EXPECT_EQ(-1, slice_info(self->slice, &info));
+	EXPECT_EQ(ENODEV, errno);
+}
+
+static int write_line(const char *path, const char *line)
+{
+	int fd = open(path, O_WRONLY), error = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, line, strlen(line)) < 0)
+		error = errno;
+	close(fd);
+	return error;
+}
+
+/* A fabric that is lit keeps the machine from going to sleep; a dark one, asked before, does not. */
+TEST_F(unplug, lit_refuses_suspend)
+{
+	char blamed[64] = "";
+	struct sim dark;
+	FILE *file;
+
+	if (write_line("/sys/power/pm_test", "devices"))
+		SKIP(return, "this kernel can't rehearse a suspend");
+	sim_start(&dark, "server4", NULL);
+	EXPECT_EQ(EBUSY, write_line("/sys/power/state", "freeze"));
+	EXPECT_EQ(0, write_line("/sys/power/pm_test", "none"));
+	file = fopen("/sys/power/suspend_stats/last_failed_dev", "r");
+	ASSERT_NE(NULL, file);
+	EXPECT_EQ(1, fscanf(file, "%63s", blamed));
+	fclose(file);
+	EXPECT_STREQ(self->sim.name, blamed);
+	EXPECT_FALSE(sim_all_dark(&self->sim));
+	sim_stop(&dark);
+}
+
 TEST_HARNESS_MAIN
