@@ -2,6 +2,8 @@
 #
 #   make             everything: modules for each kernel, profiles, library, tools, test programs
 #   make check       every check; ends with "N passed, M failed"
+#   make check-debug the selftests on kernels that look for bugs, which it builds
+#   make coverage    what of the modules' code the selftests reach, by file
 #   make demo        a fabric, a slice and a failover in a virtual machine
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
 #   make help        the rest
@@ -9,6 +11,10 @@
 # All output is below build/.
 
 KERNELS := 6.1 6.12
+# Kernels that look for bugs, and one that counts what was reached: selftests/vm/debug has their configurations.
+DEBUG_KERNELS := $(foreach version,$(KERNELS),$(version)-kasan $(version)-kcsan)
+COVERAGE_KERNEL := 6.1-gcov
+BUILT_KERNELS := $(DEBUG_KERNELS) $(COVERAGE_KERNEL)
 
 export TOP := $(CURDIR)
 export BUILD := $(TOP)/build
@@ -28,6 +34,9 @@ modules: $(KERNELS:%=modules-%)
 
 $(KERNELS:%=modules-%): modules-%: | build/linux/6.12
 	+$(if $(V),,@)scripts/modules $*
+
+$(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
+	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y)
 
 profiles lib tools selftests:
 	+$(if $(V),,@)$(MAKE) -C $(room_of_$@)
@@ -49,6 +58,12 @@ build/linux/6.12:
 deps:
 	@scripts/deps
 	@scripts/fetch-linux
+
+# One is built with as many compilers as there are processors, and then the next.
+debug-kernels: $(DEBUG_KERNELS:%=debug-kernel-%)
+
+$(BUILT_KERNELS:%=debug-kernel-%): debug-kernel-%: | build/linux/6.12
+	@scripts/debug-kernel $*
 
 # --- proof ----------------------------------------------------------------------------------------------------------
 
@@ -79,9 +94,9 @@ install-modules: modules-kdir
 modules-kdir:
 	+@scripts/modules kdir
 
-# What was downloaded and unpacked stays; distclean takes that too.
+# What was downloaded and unpacked stays, debug kernels too; distclean takes all that.
 clean:
-	rm -rf $(filter-out build/linux build/cache,$(wildcard build/*))
+	rm -rf $(filter-out build/linux build/cache build/debug,$(wildcard build/*))
 
 distclean:
 	rm -rf build
@@ -92,6 +107,8 @@ help:
 	@echo 'make modules-6.1 modules-6.12                  modules for one kernel'
 	@echo 'make check-static check-unit check-vm bench    one stage of the proof'
 	@echo 'make $(tree_checks:%=check-%) $(kernel_checks:%=check-%)' | fold -s -w 100
-	@echo 'make deps clean distclean'
+	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
+	@echo 'make deps debug-kernels clean distclean'
 
-.PHONY: all modules $(KERNELS:%=modules-%) profiles lib tools selftests deps demo bench install install-modules modules-kdir clean distclean help
+.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) profiles lib tools selftests deps \
+	debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) demo bench install install-modules modules-kdir clean distclean help

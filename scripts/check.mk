@@ -46,8 +46,23 @@ $(unit_rooms:%=check-%): check-%:
 
 run-vm: $(KERNELS:%=run-vm-%)
 
-$(KERNELS:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
+# --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
+
+check-debug:
+	+@scripts/check $(DEBUG_KERNELS:%=run-vm-%)
+
+$(DEBUG_KERNELS:%=check-debug-%): check-debug-%:
+	+@scripts/check run-vm-$*
+
+coverage:
+	+-@scripts/check run-vm-$(COVERAGE_KERNEL)
+	@scripts/coverage $(COVERAGE_KERNEL)
+
+vm_kernels := $(KERNELS) $(BUILT_KERNELS)
+
+$(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
 .PHONY: check $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
-	$(unit_rooms:%=check-%) $(KERNELS:%=run-vm-%)
+	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
+	coverage

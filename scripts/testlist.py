@@ -7,7 +7,13 @@ from dataclasses import dataclass
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-DEBUG_SLOWNESS = 5
+# How many times longer a debug kernel may take over anything, by its configuration: checks have their price.
+SLOWNESS = {"kasan": 5, "kcsan": 3, "gcov": 2}
+
+
+def slowness(kernel):
+    """The factor by which every time limit grows on a kernel."""
+    return SLOWNESS.get(kernel.partition("-")[2], 1)
 
 
 @dataclass
@@ -27,11 +33,12 @@ class Test:
         return os.path.join(TOP, self.path)
 
     def seconds(self, kernel):
-        """How long it may take: the debug kernel's checks have their price."""
-        return self.timeout * (DEBUG_SLOWNESS if kernel == "debug" else 1)
+        """How long it may take."""
+        return self.timeout * slowness(kernel)
 
     def runs_on(self, kernel):
-        return not self.kernels or kernel in self.kernels
+        """A debug kernel is also one of its version."""
+        return not self.kernels or kernel in self.kernels or kernel.partition("-")[0] in self.kernels
 
 
 def parse_line(words):

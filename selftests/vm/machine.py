@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A test machine: a stock kernel in QEMU on the host's own file system, read-only, and one directory to write to."""
+"""A test machine: a kernel in QEMU on the host's own file system, read-only, and one directory to write to."""
 
 import fcntl
 import lzma
@@ -31,11 +31,16 @@ NMI_SECONDS = 20
 CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
 
+# A debug kernel has nothing to do after its first complaint, and what it can poison, it does.
+DEBUG = ("panic_on_warn=1", "page_poison=1")
+
+
 class Kernel:
     """What scripts/kernel knows of a version."""
 
     def __init__(self, version):
         self.version = version
+        self.config = version.partition("-")[2]     # of a debug kernel
         self.release, self.image, self.modules = (self._ask(what) for what in ("release", "image", "modules"))
 
     def _ask(self, what):
@@ -143,7 +148,7 @@ class Machine:
             return timed_out
 
     def _arguments(self, results):
-        words = [*APPEND, "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
+        words = [*APPEND, *(DEBUG if self.kernel.config else ()), "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
                  "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
         # An emulator takes string instructions byte by byte: let the kernel believe that they are slow.
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
