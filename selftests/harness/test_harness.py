@@ -13,6 +13,7 @@ import kernlog      # noqa: E402
 import ktap         # noqa: E402
 import leaks        # noqa: E402
 import process      # noqa: E402
+import testlist     # noqa: E402
 
 
 def flat(text):
@@ -154,6 +155,20 @@ def test_leak_of_gone_code_is_told_from_what_others_keep():
     theirs = "kmalloc-96: 1 f age=1\n        p9_fid_create+0x1/0x2 [9pnet]\n        0xffffffffc0300000\n"
     return (leaks.allocated_by_gone(ours, set()) and not leaks.allocated_by_gone(theirs, set())
             and not leaks.allocated_by_gone(ours, {"ffffffffc0300000"}))
+
+
+def test_leak_is_found_where_modules_lie_without_kaslr():
+    return leaks.allocated_by_gone("kmalloc-96: 1 f age=1\n        0xffffffffa0300000\n", set())
+
+
+def test_debug_kernel_is_one_of_its_version():
+    test = testlist.Test("a", kernels=("6.1",))
+    return test.runs_on("6.1-kasan") and not test.runs_on("6.12-kasan")
+
+
+def test_only_debug_kernels_take_longer():
+    test = testlist.Test("a", timeout=10)
+    return test.seconds("6.1") == 10 and test.seconds("6.1-kasan") > 10
 
 
 def test_program_that_hangs_is_ended_with_its_children():

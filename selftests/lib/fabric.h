@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include <linux/morph.h>
 
@@ -104,7 +105,11 @@ int drain_events(int slice);
 void wait_asleep(pid_t pid);
 /* CLOCK_MONOTONIC in ms. */
 long long now_ms(void);
+/* By how much limits grow on the running kernel: the machine's $SLOWNESS. */
+unsigned int slowness(void);
 /* How long waiting for the kernel is patient; emulated machines are slow. */
-#define PATIENCE_MS 20000
+#define PATIENCE_MS ((int)(20000 * slowness()))
+/* By this the harness ends a test that hangs. */
+#define alarm(seconds) alarm((seconds) * slowness())
 
 #endif /* SELFTESTS_LIB_FABRIC_H */

@@ -19,6 +19,14 @@
 
 char last_detail[160];
 
+unsigned int slowness(void)
+{
+	const char *text = getenv("SLOWNESS");
+	int factor = text ? atoi(text) : 1;
+
+	return factor > 0 ? factor : 1;
+}
+
 static void __attribute__((noreturn, format(printf, 1, 2))) give_up(const char *format, ...)
 {
 	int error = errno;

@@ -20,7 +20,7 @@ import generic
 MORPHCTL = os.path.join(generic.TOP, "build/tools/morphctl/morphctl")
 CONFIGFS = "/sys/kernel/config/morph_sim/ynl"
 OWNER = 4321
-PATIENCE = 20
+PATIENCE = 20 * int(os.environ.get("SLOWNESS", 1))
 HOUR_NS = 3600 * 10 ** 9
 
 
@@ -84,7 +84,7 @@ class Machine:
         """What morphctl answers, as JSON."""
         command = [MORPHCTL, *words, "--json", *(["--fabric", str(self.fabric)] if fabric else [])]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=60, check=False)
+                              timeout=3 * PATIENCE, check=False)
         assert done.returncode == status, (command, done.returncode, done.stdout, done.stderr)
         return json.loads(done.stdout) if done.stdout.strip() else None
 

@@ -11,7 +11,7 @@ CONFIGFS = "/sys/kernel/config/morph_sim"
 DEBUGFS = "/sys/kernel/debug/morph_sim"
 DRIVER = "/sys/bus/morph_sim/drivers/morph_sim"
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../kmod/sim/fault_table.h")
-PATIENCE_S = 10
+PATIENCE_S = 10 * int(os.environ.get("SLOWNESS", 1))
 
 
 def write(path, text):

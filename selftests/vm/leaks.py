@@ -15,7 +15,7 @@ ENTRY = re.compile(r"\n(?=\s{1,7}\d)")
 GONE = re.compile(r"\b0x(ffffffff[a-f][0-9a-f]{7})\b")
 MODULE = re.compile(r" \[\w+\]")
 NAMES = ("/sys/kernel/debug/morph*", "/sys/class/morph*", "/sys/bus/morph*", "/sys/kernel/config/morph*", "/dev/morph*")
-PATIENCE_SECONDS = 10   # for what is freed after a grace period
+PATIENCE_SECONDS = 10 * int(os.environ.get("SLOWNESS", 1))    # for what is freed after a grace period
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
 KMEMLEAK_AGE_SECONDS = 5    # what is younger, it does not report
 
