@@ -48,13 +48,13 @@ run-vm: $(KERNELS:%=run-vm-%)
 
 # --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
 
-check-debug:
+check-debug: deps
 	+@scripts/check $(DEBUG_KERNELS:%=run-vm-%)
 
-$(DEBUG_KERNELS:%=check-debug-%): check-debug-%:
+$(DEBUG_KERNELS:%=check-debug-%): check-debug-%: deps
 	+@scripts/check run-vm-$*
 
-coverage:
+coverage: deps
 	+-@scripts/check run-vm-$(COVERAGE_KERNEL)
 	@scripts/coverage $(COVERAGE_KERNEL)
 
