@@ -50,32 +50,76 @@ static const struct morph_command fabric_commands[] = {
 		      out_generation, MORPH_SLICE_RESERVED | MORPH_SLICE_DRY_RUN),
 	MORPH_COMMAND_RESERVED(MORPH_SLICE_DELETE, morph_do_slice_delete, morph_slice_delete, name,
 			       MORPH_SLICE_FORCE, reserved),
+	MORPH_COMMAND_RESERVED(MORPH_GRANT_CREATE, morph_do_grant_create, morph_grant_create,
+			       out_grant, 0, reserved),
 };
+
+/* One open fabric file: of a user who has opened the node, or a grant's. */
+struct fabric_file {
+	struct morph_fabric *fabric;	/* counted */
+	struct morph_user *user;	/* counted; charged for the slices, and for this */
+};
+
+/* Takes references of its own. */
+static struct fabric_file *fabric_file_alloc(struct morph_fabric *fabric, struct morph_user *user,
+					     struct morph_refusal *refusal)
+{
+	struct fabric_file *file;
+	int ret;
+
+	ret = morph_user_charge(user, MORPH_RES_BYTES, sizeof(*file), refusal);
+	if (ret)
+		return ERR_PTR(ret);
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	if (!file) {
+		morph_user_uncharge(user, MORPH_RES_BYTES, sizeof(*file));
+		return ERR_PTR(-ENOMEM);
+	}
+	get_device(&fabric->dev);
+	file->fabric = fabric;
+	file->user = morph_user_ref(user);
+	return file;
+}
+
+static void fabric_file_free(struct fabric_file *file)
+{
+	morph_user_uncharge(file->user, MORPH_RES_BYTES, sizeof(*file));
+	morph_user_put(file->user);
+	put_device(&file->fabric->dev);
+	kfree(file);
+}
 
 static int fabric_open(struct inode *inode, struct file *filp)
 {
 	struct morph_fabric *fabric = container_of(inode->i_cdev, struct morph_fabric, cdev);
+	struct fabric_file *file;
+	struct morph_user *user;
 
 	if (READ_ONCE(fabric->hung_up))
 		return -ENODEV;
-	get_device(&fabric->dev);
-	filp->private_data = fabric;
+	user = morph_user_get(filp->f_cred->euid);
+	if (!user)
+		return -ENOMEM;
+	file = fabric_file_alloc(fabric, user, NULL);
+	morph_user_put(user);
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	filp->private_data = file;
 	return nonseekable_open(inode, filp);
 }
 
 static int fabric_close(struct inode *inode, struct file *filp)
 {
-	struct morph_fabric *fabric = filp->private_data;
-
-	put_device(&fabric->dev);
+	fabric_file_free(filp->private_data);
 	return 0;
 }
 
 static long fabric_ioctl(struct file *filp, unsigned int number, unsigned long arg)
 {
+	struct fabric_file *file = filp->private_data;
 	struct morph_call call = {
-		.filp = filp,
-		.fabric = filp->private_data,
+		.fabric = file->fabric,
+		.user = file->user,
 	};
 
 	return morph_dispatch(&call, fabric_commands, ARRAY_SIZE(fabric_commands), number, arg);
@@ -84,11 +128,22 @@ static long fabric_ioctl(struct file *filp, unsigned int number, unsigned long a
 /* There is nothing to wait for but the fabric's end. */
 static __poll_t fabric_poll(struct file *filp, struct poll_table_struct *wait)
 {
-	struct morph_fabric *fabric = filp->private_data;
+	struct fabric_file *file = filp->private_data;
 
-	poll_wait(filp, &fabric->hangup, wait);
-	return READ_ONCE(fabric->hung_up) ? EPOLLHUP : 0;
+	poll_wait(filp, &file->fabric->hangup, wait);
+	return READ_ONCE(file->fabric->hung_up) ? EPOLLHUP : 0;
 }
+
+#ifdef CONFIG_PROC_FS
+static void fabric_show_fdinfo(struct seq_file *m, struct file *filp)
+{
+	struct fabric_file *file = filp->private_data;
+
+	seq_printf(m, "morph-fabric:\t%u\n", file->fabric->id);
+	if (file->user->grant)
+		seq_printf(m, "morph-grant:\t%u\n", file->user->grant);
+}
+#endif
 
 static const struct file_operations fabric_fops = {
 	.owner = THIS_MODULE,
@@ -97,7 +152,35 @@ static const struct file_operations fabric_fops = {
 	.unlocked_ioctl = fabric_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.poll = fabric_poll,
+#ifdef CONFIG_PROC_FS
+	.show_fdinfo = fabric_show_fdinfo,
+#endif
 };
+
+int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant,
+			   struct file **result, struct morph_refusal *refusal)
+{
+	struct fabric_file *file;
+	struct file *filp;
+	int fd;
+
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		return fd;
+	file = fabric_file_alloc(fabric, grant, refusal);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return PTR_ERR(file);
+	}
+	filp = anon_inode_getfile("[morph-grant]", &fabric_fops, file, O_RDWR | O_CLOEXEC);
+	if (IS_ERR(filp)) {
+		fabric_file_free(file);
+		put_unused_fd(fd);
+		return PTR_ERR(filp);
+	}
+	*result = filp;
+	return fd;
+}
 
 int morph_chardev_add_fabric(struct morph_fabric *fabric)
 {
@@ -139,7 +222,6 @@ static long slice_ioctl(struct file *filp, unsigned int number, unsigned long ar
 {
 	struct morph_file *file = filp->private_data;
 	struct morph_call call = {
-		.filp = filp,
 		.fabric = file->slice->fabric,
 		.file = file,
 	};
@@ -202,7 +284,8 @@ static const struct file_operations slice_fops = {
 #endif
 };
 
-int morph_chardev_slice_fd(struct morph_slice *slice, struct file **result)
+int morph_chardev_slice_fd(struct morph_slice *slice, struct file **result,
+			   struct morph_refusal *refusal)
 {
 	struct morph_file *file;
 	struct file *filp;
@@ -211,7 +294,7 @@ int morph_chardev_slice_fd(struct morph_slice *slice, struct file **result)
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
 		return fd;
-	file = morph_file_alloc(slice);
+	file = morph_file_alloc(slice, refusal);
 	if (IS_ERR(file)) {
 		put_unused_fd(fd);
 		return PTR_ERR(file);
@@ -247,7 +330,7 @@ static int slice_open(struct inode *inode, struct file *filp)
 	struct slice_node *node = container_of(inode->i_cdev, struct slice_node, cdev);
 	struct morph_file *file;
 
-	file = morph_file_alloc(node->slice);
+	file = morph_file_alloc(node->slice, NULL);
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	filp->private_data = file;
@@ -273,6 +356,7 @@ static void slice_node_release(struct device *dev)
 	struct slice_node *node = to_slice_node(dev);
 
 	ida_free(&slice_minors, MINOR(dev->devt));
+	morph_user_uncharge(node->slice->user, MORPH_RES_BYTES, sizeof(*node));
 	morph_slice_put(node->slice);
 	kfree(node);
 }
@@ -310,6 +394,8 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice)
 		ida_free(&slice_minors, minor);
 		return NULL;
 	}
+	/* One for each slice: whoever may have that may have this. */
+	morph_user_charge_anyway(slice->user, MORPH_RES_BYTES, sizeof(*node));
 	kref_get(&slice->kref);
 	node->slice = slice;
 	device_initialize(&node->dev);

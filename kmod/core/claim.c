@@ -10,16 +10,26 @@
 
 #include "core.h"
 
+/* Where the links begin, behind the hops. */
+static size_t links_at(u32 capacity)
+{
+	return ALIGN(struct_size((struct morph_route *)NULL, hops, capacity), sizeof(u64));
+}
+
+size_t morph_route_bytes(u32 capacity)
+{
+	return size_add(links_at(capacity), array_size(capacity, sizeof(struct morph_link)));
+}
+
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
 {
 	struct morph_route *route;
-	size_t links = ALIGN(struct_size(route, hops, capacity), sizeof(u64));
 	u32 i;
 
-	route = kzalloc(size_add(links, array_size(capacity, sizeof(*route->links))), gfp);
+	route = kzalloc(morph_route_bytes(capacity), gfp);
 	if (!route)
 		return NULL;
-	route->links = (void *)route + links;
+	route->links = (void *)route + links_at(capacity);
 	for (i = 0; i < capacity; i++) {
 		INIT_HLIST_NODE(&route->links[i].node);
 		route->links[i].route = route;
@@ -59,6 +69,9 @@ void morph_route_free(struct morph_route *route)
 	if (!route)
 		return;
 	WARN_ON_ONCE(route->role == MORPH_ROUTE_LIVE || route->role == MORPH_ROUTE_SHADOW);
+	if (route->user)
+		morph_user_uncharge(route->user, MORPH_RES_BYTES,
+				    morph_route_bytes(route->capacity));
 	kfree(route);
 }
 

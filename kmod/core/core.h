@@ -331,21 +331,21 @@ int morph_refuse_optics(struct morph_refusal *refusal, int error,
 
 /* ------------------------------------------------------------------ user.c */
 
-/* What one user may hold; 0xffffffff: no limit. */
+/* What one user may hold; all bits set: no limit. Replacements: of each slice in an hour. */
 struct morph_limits {
 	u32 accelerators, circuits, lanes, prepared, replacements;
 	u64 bytes;
 };
 
-/* One user; counted. Use is charged under the user lock. */
+/* Who is charged: a user, or a grant, whoever has it. Counted. Use: the user lock. */
 struct morph_user {
 	struct kref kref;
-	struct hlist_node node;
-	kuid_t uid;
+	struct hlist_node node;		/* of users, by uid */
+	kuid_t uid;			/* of a user */
+	u32 grant;			/* number of a grant; 0: a user */
 	bool has_limits;		/* else the default applies */
 	struct morph_limits limits;
-	struct morph_limits used;	/* replacements: within the window */
-	u64 window_start_ns;		/* CLOCK_BOOTTIME, of the hour that counts replacements */
+	struct morph_limits used;	/* without replacements: the slices have them */
 };
 
 enum morph_resource {
@@ -353,21 +353,29 @@ enum morph_resource {
 	MORPH_RES_CIRCUITS,
 	MORPH_RES_LANES,
 	MORPH_RES_PREPARED,
-	MORPH_RES_REPLACEMENTS,
-	MORPH_RES_BYTES,
+	MORPH_RES_BYTES,		/* memory that is kept on behalf of the user */
 };
 
 struct morph_user *morph_user_get(kuid_t uid);	/* or NULL when out of memory */
+struct morph_user *morph_user_ref(struct morph_user *user);
 void morph_user_put(struct morph_user *user);
+/* A grant with limits of its own, counted; it is gone with its last reference. Or ENOMEM. */
+struct morph_user *morph_grant_create(const struct morph_limits *limits);
+/* Counted, or NULL. */
+struct morph_user *morph_grant_find(u32 grant);
 /* -EDQUOT with the refusal filled when it would pass the limit. user may not be NULL. */
 int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64 amount,
 		      struct morph_refusal *refusal);
+/* Past the limit too: for what repairs need, and what is bounded by what was charged before. */
+void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resource, u64 amount);
 void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, u64 amount);
-/* uid_valid false: the default. All of limits counts. */
-int morph_user_set_limits(kuid_t uid, bool uid_valid, const struct morph_limits *limits);
+/* NULL: the default. All of limits counts. */
+void morph_user_set_limits(struct morph_user *user, const struct morph_limits *limits);
 void morph_user_get_default(struct morph_limits *limits);
 /* Walk users by id: the first whose id is >= *cursor, counted; sets *cursor. Or NULL. */
 struct morph_user *morph_user_next(unsigned long *cursor);
+/* The same for grants, by number. */
+struct morph_user *morph_grant_next(unsigned long *cursor);
 void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
 		       struct morph_limits *used);
 void morph_user_exit(void);
@@ -399,6 +407,7 @@ struct morph_route {
 	bool whole;			/* shadow: nothing of it was taken over */
 	u64 tx_held, rx_held;		/* shadow: lanes of the ports still ours */
 	u32 capacity;
+	struct morph_user *user;	/* charged; its slice's, which outlives it. Or NULL */
 	struct morph_link *links;	/* capacity, behind the hops */
 	struct optics_hop hops[];	/* capacity */
 };
@@ -456,6 +465,7 @@ struct morph_slice {
 	struct morph_fabric *fabric;	/* counted */
 	struct module *owner_module;	/* pinned provider */
 	struct morph_user *user;	/* counted; charged */
+	size_t bytes;			/* charged for the slice itself */
 	u32 number;			/* index in morph_slices; also the ledger's owner */
 	char name[MORPH_NAME_BYTES];
 	bool named;
@@ -480,6 +490,8 @@ struct morph_slice {
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */
 	u32 spare_list_count;
 	u32 own_spare;			/* reserved spare, or MORPH_ANY */
+	u32 hour_replacements;		/* that the owner asked for within the hour */
+	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
 	u64 last_cookie;		/* of the last committed transaction */
 	struct morph_txn *last_txn;	/* counted, for idempotent repeats */
 	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
@@ -511,7 +523,8 @@ struct morph_slice_params {
 	bool dry_run;
 	bool may_wait;			/* for tests to give accelerators back */
 	char name[MORPH_NAME_BYTES];	/* empty: unnamed */
-	kuid_t uid;			/* who is charged and owns the node */
+	kuid_t uid;			/* who owns the slice and its node */
+	struct morph_user *user;	/* who is charged; the slice gets a reference of its own */
 };
 
 /* May a slice be called so? Also for "", which is no name. */
@@ -547,6 +560,8 @@ void morph_slice_leave(struct morph_slice *slice);
 /* ----------------------------------------------------------------- claim.c */
 
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp);
+/* Memory of a route, as it is charged. */
+size_t morph_route_bytes(u32 capacity);
 void morph_route_free(struct morph_route *route);
 /* One that the slice has kept, or NULL; and keep one that claims nothing. fabric->lock held. */
 struct morph_route *morph_route_reuse(struct morph_slice *slice, u32 capacity);
@@ -565,6 +580,8 @@ void morph_route_unlist(struct morph_route *route);
 
 /* ----------------------------------------------------------------- place.c */
 
+/* May so many be asked for at all, whoever holds what. */
+int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_refusal *refusal);
 /*
  * Choose count accelerators close to each other; best fit on one host, else
  * neighbouring hosts. fabric->lock held. The cost follows count, not the fabric.
@@ -606,6 +623,7 @@ struct morph_txn {
 	struct morph_receiver_reading *reads;
 	struct morph_laser_setting *lasers;
 	struct morph_element_setting *settings;
+	size_t reads_bytes;		/* of the block */
 	u32 settings_room, reads_room;
 
 	struct kref kref;		/* from here on it begins anew when memory is used again */
@@ -637,6 +655,7 @@ struct morph_txn {
 	struct work_struct lease_work;
 	struct work_struct run_work;	/* for netlink's queued ones */
 	u32 rank, spare;		/* for a replacement: rank concerned, spare to take */
+	size_t charged;			/* bytes, while it is kept: morph_txn_charge() */
 	/* What a repair adds to the publish, in the same hold of fabric->lock. Or NULL. */
 	void (*on_publish)(struct morph_txn *txn, void *context);
 	void *context;
@@ -655,8 +674,19 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp);
 /* Memory that a slice has kept for its next transaction. The slice is nobody's any more. */
 void morph_txn_free_idle(struct morph_slice *slice);
+/* The most that this can be. */
+size_t morph_txn_idle_bytes(void);
 struct morph_txn *morph_txn_get(struct morph_txn *txn);
 void morph_txn_put(struct morph_txn *txn);
+/*
+ * The memory of one that is kept while nobody runs it: prepared, remembered, a plan.
+ * Past the limit too if there is no refusal to be filled.
+ */
+int morph_txn_charge(struct morph_txn *txn, struct morph_user *user,
+		     struct morph_refusal *refusal);
+void morph_txn_uncharge(struct morph_txn *txn, struct morph_user *user);
+/* The transaction that a slice remembers for the sake of its cookie. fabric->lock held. */
+void morph_txn_forget(struct morph_slice *slice);
 /* Counted, or NULL. fabric->lock held. */
 struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id);
 /* Run to the end in this thread: the device file. Takes the locks itself, waits. */
@@ -681,6 +711,8 @@ int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optic
 int morph_txn_stage(struct morph_txn *txn);
 /* Memory that programming needs; after this nothing allocates. */
 int morph_txn_reserve(struct morph_txn *txn);
+/* Bytes of it: for so many changes, with so many element settings. */
+size_t morph_txn_reads_bytes(u32 changes, u32 settings);
 void morph_txn_unstage(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
 /* Give it a number by which others find it. fabric->lock held. */
@@ -791,6 +823,8 @@ int morph_repair_replace(struct morph_slice *slice, u32 rank, u32 spare, u32 *st
 /* The operator's replacement: queued; *txn gets the id of the act. */
 int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u32 *txn,
 			       struct morph_refusal *refusal);
+/* How many replacements the owner has asked for in the hour that runs. fabric->lock held. */
+u32 morph_repair_replacements(const struct morph_slice *slice);
 /* Some hardware became usable again: let degraded slices try once more. fabric->lock held. */
 void morph_repair_recover(struct morph_fabric *fabric);
 void morph_repair_recover_work(struct work_struct *work);
@@ -842,7 +876,7 @@ void morph_event_queue(struct morph_slice *slice, const struct morph_event *even
 /* Wake every file with POLLHUP. fabric->lock held. */
 void morph_event_hangup(struct morph_slice *slice);
 /* Takes a reference; counted in files_count. Error pointer: ENODEV, EDQUOT, ENOMEM. */
-struct morph_file *morph_file_alloc(struct morph_slice *slice);
+struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refusal *refusal);
 void morph_file_free(struct morph_file *file);
 ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t bytes, bool nonblock);
 __poll_t morph_file_poll(struct morph_file *file, struct file *filp,
@@ -858,7 +892,11 @@ void morph_chardev_del_fabric(struct morph_fabric *fabric);
 int morph_chardev_add_slice(struct morph_slice *slice);
 void morph_chardev_del_slice(struct morph_slice *slice);
 /* A new file for a slice; installs nothing. *file gets the struct file, fd is returned. */
-int morph_chardev_slice_fd(struct morph_slice *slice, struct file **file);
+int morph_chardev_slice_fd(struct morph_slice *slice, struct file **file,
+			   struct morph_refusal *refusal);
+/* The same for a fabric: slices that are created by it are charged to the grant. */
+int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant,
+			   struct file **file, struct morph_refusal *refusal);
 
 /* ------------------------------------------------------- netlink.c, debugfs.c */
 

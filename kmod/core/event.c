@@ -22,6 +22,7 @@
 #include "trace.h"
 
 #define RING_BYTES	(array_size(MORPH_EVENT_SLOTS + 1, sizeof(struct morph_event)))
+#define FILE_BYTES	(sizeof(struct morph_file) + RING_BYTES)
 
 void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type)
 {
@@ -130,19 +131,20 @@ void morph_event_hangup(struct morph_slice *slice)
 /**
  * morph_file_alloc() - what stands behind one more open file of a slice
  * @slice: the slice; the file gets a reference of its own
+ * @refusal: filled on -EDQUOT; may be NULL
  *
- * The ring is charged to the slice's user.
+ * File and ring are charged to the slice's user.
  *
  * Context: process context, no lock held.
  * Return: the file, or an error pointer: ENODEV for a slice that ends, EDQUOT, ENOMEM.
  */
-struct morph_file *morph_file_alloc(struct morph_slice *slice)
+struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_file *file;
 	int ret;
 
-	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, RING_BYTES, NULL);
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, FILE_BYTES, refusal);
 	if (ret)
 		return ERR_PTR(ret);
 	ret = -ENOMEM;
@@ -173,7 +175,7 @@ struct morph_file *morph_file_alloc(struct morph_slice *slice)
 err_free:
 	kfree(file);
 err_uncharge:
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, RING_BYTES);
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);
 	return ERR_PTR(ret);
 }
 
@@ -194,7 +196,7 @@ void morph_file_free(struct morph_file *file)
 		morph_slice_release(slice, 0);
 	mutex_unlock(&fabric->lock);
 
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, RING_BYTES);
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);
 	kvfree(file->ring);
 	kfree(file);
 	morph_slice_put(slice);

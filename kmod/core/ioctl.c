@@ -48,13 +48,17 @@ static void settle_new_file(struct morph_call *call, int ret)
 {
 	struct morph_slice *slice = call->new_slice;
 
-	if (!slice)
+	if (!call->new_file)
 		return;
 	if (!ret) {
 		fd_install(call->new_fd, call->new_file);
 	} else {
 		fput(call->new_file);
 		put_unused_fd(call->new_fd);
+	}
+	if (!slice)
+		return;
+	if (ret) {
 		mutex_lock(&call->fabric->lock);
 		if (!slice->dying)
 			morph_slice_release(slice, 0);

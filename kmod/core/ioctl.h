@@ -13,21 +13,22 @@
 #include "core.h"
 
 struct morph_call {
-	struct file *filp;
 	struct morph_fabric *fabric;
 	struct morph_file *file;	/* NULL on the fabric file */
+	struct morph_user *user;	/* on the fabric file: who is charged for its slices */
 	struct morph_refusal refusal;
 	u32 answer_bytes;		/* the head's until the whole has been copied in */
-	/* parked: a slice file that is to be installed as new_fd */
-	struct morph_slice *new_slice;	/* counted */
+	/* parked: a file that is to be installed as new_fd */
 	struct file *new_file;
 	int new_fd;
+	struct morph_slice *new_slice;	/* the slice that it is of, counted, or NULL */
 	union {
 		struct morph_head head;
 		struct morph_fabric_info fabric_info;
 		struct morph_fabric_read fabric_read;
 		struct morph_slice_create slice_create;
 		struct morph_slice_delete slice_delete;
+		struct morph_grant_create grant_create;
 		struct morph_slice_info slice_info;
 		struct morph_circuit_path circuit_path;
 		struct morph_txn_run txn_run;
@@ -114,6 +115,7 @@ int morph_do_read_guides(struct morph_call *call);
 int morph_do_read_elements(struct morph_call *call);
 int morph_do_slice_create(struct morph_call *call);
 int morph_do_slice_delete(struct morph_call *call);
+int morph_do_grant_create(struct morph_call *call);
 
 int morph_do_slice_info(struct morph_call *call);
 int morph_do_circuit_path(struct morph_call *call);

@@ -146,7 +146,8 @@ static int get_lists(struct morph_call *call, struct morph_slice_params *params)
 	u32 most = call->fabric->graph->accelerators_count;
 	u32 *list;
 
-	if (args->accelerators.count > most || args->spares.count > most)
+	if ((args->accelerators.ptr && args->accelerators.count > most) ||
+	    args->spares.count > most)
 		return morph_refuse_field(call, -EINVAL,
 					  "%u accelerators and %u spares are listed, there are %u",
 					  args->accelerators.count, args->spares.count, most);
@@ -182,7 +183,7 @@ static int park_file(struct morph_call *call, struct morph_slice *slice)
 	struct file *file;
 	int fd;
 
-	fd = morph_chardev_slice_fd(slice, &file);
+	fd = morph_chardev_slice_fd(slice, &file, &call->refusal);
 	if (fd < 0) {
 		mutex_lock(&call->fabric->lock);
 		if (!slice->dying)
@@ -198,9 +199,14 @@ static int park_file(struct morph_call *call, struct morph_slice *slice)
 }
 
 /*
- * Who opened the fabric node is charged and owns the slice, wherever the file went
- * since: the effective user at that moment.
+ * Who owns the slice: the effective user who opened the fabric node, wherever the file
+ * went since. A grant was opened by nobody: there it is who makes the call.
  */
+static kuid_t owner_of(const struct morph_call *call)
+{
+	return call->user->grant ? current_euid() : call->user->uid;
+}
+
 int morph_do_slice_create(struct morph_call *call)
 {
 	struct morph_slice_create *args = &call->slice_create;
@@ -212,7 +218,8 @@ int morph_do_slice_create(struct morph_call *call)
 		.reserved = args->head.flags & MORPH_SLICE_RESERVED,
 		.dry_run = args->head.flags & MORPH_SLICE_DRY_RUN,
 		.may_wait = true,
-		.uid = call->filp->f_cred->euid,
+		.uid = owner_of(call),
+		.user = call->user,
 	};
 	struct morph_slice *slice = NULL;
 	int ret;
@@ -239,6 +246,42 @@ int morph_do_slice_create(struct morph_call *call)
 	if (!ret)
 		args->out_fd = call->new_fd;
 	return ret;
+}
+
+/* ------------------------------------------------------------------- grant */
+
+int morph_do_grant_create(struct morph_call *call)
+{
+	struct morph_grant_create *args = &call->grant_create;
+	const struct morph_limits limits = {
+		.accelerators = args->accelerators,
+		.circuits = args->circuits,
+		.lanes = args->lanes,
+		.prepared = args->prepared,
+		.replacements = args->replacements,
+		.bytes = args->bytes,
+	};
+	struct morph_user *grant;
+	struct file *file;
+	int fd;
+
+	args->out_fd = -1;
+	args->out_grant = 0;
+	if (!capable(CAP_NET_ADMIN))
+		return morph_refuse(&call->refusal, -EPERM, MORPH_REASON_STATE, 0, 0,
+				    "a grant takes CAP_NET_ADMIN in the initial user namespace");
+	grant = morph_grant_create(&limits);
+	if (IS_ERR(grant))
+		return PTR_ERR(grant);
+	fd = morph_chardev_grant_fd(call->fabric, grant, &file, &call->refusal);
+	if (fd >= 0) {
+		call->new_file = file;
+		call->new_fd = fd;
+		args->out_fd = fd;
+		args->out_grant = grant->grant;
+	}
+	morph_user_put(grant);
+	return min(fd, 0);
 }
 
 /* ------------------------------------------------------------------ delete */

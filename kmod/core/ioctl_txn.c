@@ -118,9 +118,13 @@ static int check_run(struct morph_call *call)
 	u32 flags = args->head.flags;
 	int ret;
 
-	if (flags & MORPH_TXN_EACH && flags & MORPH_TXN_PREPARE)
+	/*
+	 * A dry run undoes what it staged: it holds nothing, and of changes that are each for
+	 * itself it could not say what those before them leave to the later ones.
+	 */
+	if (flags & (flags - 1))
 		return morph_refuse_field(call, -EINVAL,
-					  "MORPH_TXN_EACH and MORPH_TXN_PREPARE exclude each other");
+					  "MORPH_TXN_DRY_RUN, MORPH_TXN_EACH and MORPH_TXN_PREPARE exclude each other");
 	if (!(flags & MORPH_TXN_PREPARE) && args->lease_ns)
 		return morph_refuse_field(call, -EINVAL,
 					  "lease_ns goes with MORPH_TXN_PREPARE only");

@@ -117,6 +117,18 @@ AT(morph_slice_delete, slice, 48);
 AT(morph_slice_delete, reserved, 52);
 AT(morph_slice_delete, name, 56);
 
+LAYOUT(morph_grant_create, 88);
+AT(morph_grant_create, head, 0);
+AT(morph_grant_create, accelerators, 48);
+AT(morph_grant_create, circuits, 52);
+AT(morph_grant_create, lanes, 56);
+AT(morph_grant_create, prepared, 60);
+AT(morph_grant_create, replacements, 64);
+AT(morph_grant_create, reserved, 68);
+AT(morph_grant_create, bytes, 72);
+AT(morph_grant_create, out_fd, 80);
+AT(morph_grant_create, out_grant, 84);
+
 LAYOUT(morph_rank_info, 56);
 AT(morph_rank_info, rank, 0);
 AT(morph_rank_info, accelerator, 4);

@@ -49,6 +49,12 @@ static const struct nlattr *question_culprit(struct genl_info *info,
 	return info->attrs[MORPH_A_WHY_NOT_LANES_COUNT];
 }
 
+/* No answer names more accelerators than there are, whatever was asked for. */
+static u32 most_chosen(const struct morph_fabric *fabric, u32 count)
+{
+	return min(count, fabric->graph->accelerators_count);
+}
+
 static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *accelerators,
 	       u32 count, u32 *chosen)
 {
@@ -56,7 +62,8 @@ static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *a
 	struct morph_nl_to to;
 	int ret, status;
 
-	ret = morph_nl_reply_begin(&to, info, ANSWER_BYTES + nla_total_size(sizeof(u32)) * count);
+	ret = morph_nl_reply_begin(&to, info, ANSWER_BYTES +
+				   nla_total_size(sizeof(u32)) * most_chosen(fabric, count));
 	if (ret)
 		return ret;
 	status = morph_why_not(fabric, accelerators, count,
@@ -73,8 +80,9 @@ static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *a
 	return morph_nl_reply_end(&to, info, ret);
 }
 
-/* How many accelerators the question is about, or a negative errno. */
-static int question_count(struct genl_info *info, struct morph_fabric *fabric, u32 listed)
+/* How many accelerators the question is about. */
+static int question_count(struct genl_info *info, struct morph_fabric *fabric, u32 listed,
+			  u32 *result)
 {
 	struct nlattr *attr = info->attrs[MORPH_A_WHY_NOT_COUNT];
 	u32 count = attr ? nla_get_u32(attr) : listed;
@@ -88,19 +96,19 @@ static int question_count(struct genl_info *info, struct morph_fabric *fabric, u
 				    "count is not the number of accelerators listed");
 		return -EINVAL;
 	}
-	if (!count || count > min(MORPH_MAX_RANKS, fabric->graph->accelerators_count)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "count must be 1 to the number of accelerators of the fabric");
+	if (listed > fabric->graph->accelerators_count) {
+		NL_SET_ERR_MSG(info->extack, "more accelerators are listed than the fabric has");
 		return -EINVAL;
 	}
-	return count;
+	*result = count;
+	return 0;
 }
 
 int morph_nl_why_not_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	u32 *accelerators, *chosen = NULL, listed;
+	u32 *accelerators, *chosen = NULL, listed, count;
 	struct morph_fabric *fabric;
-	int ret, count;
+	int ret;
 
 	fabric = morph_nl_find_fabric(info, MORPH_A_WHY_NOT_FABRIC);
 	if (IS_ERR(fabric))
@@ -109,12 +117,10 @@ int morph_nl_why_not_doit(struct sk_buff *skb, struct genl_info *info)
 	ret = PTR_ERR_OR_ZERO(accelerators);
 	if (ret)
 		goto out_put;
-	count = question_count(info, fabric, listed);
-	if (count < 0) {
-		ret = count;
+	ret = question_count(info, fabric, listed, &count);
+	if (ret)
 		goto out_free;
-	}
-	chosen = kvcalloc(count, sizeof(*chosen), GFP_KERNEL_ACCOUNT);
+	chosen = kvcalloc(most_chosen(fabric, count), sizeof(*chosen), GFP_KERNEL_ACCOUNT);
 	ret = chosen ? ask(info, fabric, accelerators, count, chosen) : -ENOMEM;
 out_free:
 	kvfree(chosen);
@@ -142,11 +148,17 @@ static int put_used(struct sk_buff *skb, const struct morph_limits *used)
 	       nla_put_u32(skb, MORPH_A_QUOTA_USED_CIRCUITS, used->circuits) ||
 	       nla_put_u32(skb, MORPH_A_QUOTA_USED_LANES, used->lanes) ||
 	       nla_put_u32(skb, MORPH_A_QUOTA_USED_PREPARED, used->prepared) ||
-	       nla_put_u32(skb, MORPH_A_QUOTA_USED_REPLACEMENTS, used->replacements) ||
 	       nla_put_u64_64bit(skb, MORPH_A_QUOTA_USED_BYTES, used->bytes, MORPH_A_QUOTA_PAD);
 }
 
-/* The limits of a user, or, without one, the default. */
+static int put_whose(struct sk_buff *skb, const struct morph_user *user)
+{
+	if (user->grant)
+		return nla_put_u32(skb, MORPH_A_QUOTA_GRANT, user->grant);
+	return nla_put_u32(skb, MORPH_A_QUOTA_UID, from_kuid(&init_user_ns, user->uid));
+}
+
+/* The limits of a user or a grant, or, without one, the default. */
 static int fill_quota(struct morph_nl_to *to, struct morph_user *user)
 {
 	struct morph_limits limits, used;
@@ -161,19 +173,34 @@ static int fill_quota(struct morph_nl_to *to, struct morph_user *user)
 	if (!header)
 		return -EMSGSIZE;
 	failed = put_limits(to->skb, &limits) ||
-		 (user && (nla_put_u32(to->skb, MORPH_A_QUOTA_UID,
-				       from_kuid(&init_user_ns, user->uid)) ||
-			   put_used(to->skb, &used)));
+		 (user && (put_whose(to->skb, user) || put_used(to->skb, &used)));
 	return morph_nl_end(to, header, failed);
 }
 
-/* The user that the request names, counted; NULL: none; or an ERR_PTR with the caller told. */
+static struct morph_user *named_grant(struct genl_info *info, struct nlattr *attr)
+{
+	struct morph_user *grant = morph_grant_find(nla_get_u32(attr));
+
+	if (grant)
+		return grant;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "there is no grant of this number");
+	return ERR_PTR(-ENOENT);
+}
+
+/* Whom the request names, counted; NULL: nobody; or an ERR_PTR with the caller told. */
 static struct morph_user *named_user(struct genl_info *info)
 {
+	struct nlattr *grant = info->attrs[MORPH_A_QUOTA_GRANT];
 	struct nlattr *attr = info->attrs[MORPH_A_QUOTA_UID];
 	struct morph_user *user;
 	kuid_t uid;
 
+	if (attr && grant) {
+		NL_SET_ERR_MSG_ATTR(info->extack, grant, "name a user by uid or a grant, not both");
+		return ERR_PTR(-EINVAL);
+	}
+	if (grant)
+		return named_grant(info, grant);
 	if (!attr)
 		return NULL;
 	uid = make_kuid(&init_user_ns, nla_get_u32(attr));
@@ -232,18 +259,36 @@ int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
 	else
 		morph_user_get_default(&limits);
 	read_limits(info, &limits);
-	ret = morph_user_set_limits(user ? user->uid : INVALID_UID, user, &limits);
-	if (!ret)
-		ret = reply_quota(info, user);
+	morph_user_set_limits(user, &limits);
+	ret = reply_quota(info, user);
 	if (user)
 		morph_user_put(user);
 	return ret;
 }
 
+/* What a dump of quotas tells, in this order: the cursor's sub. */
+enum { TELL_DEFAULT, TELL_USERS, TELL_GRANTS };
+
+static int tell_quotas(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+		       struct morph_user *(*next)(unsigned long *cursor))
+{
+	unsigned long id = cursor->index;
+	struct morph_user *user;
+	int ret = 0;
+
+	for (; !ret && (user = next(&id)); id++) {
+		cursor->index = id;
+		ret = fill_quota(to, user);
+		morph_user_put(user);
+		if (!ret)
+			cursor->index = id + 1;
+	}
+	return ret;
+}
+
 /*
- * The default first, then users by id. The cursor's index is the id of the next
- * user, its sub is set once the default has been told. Users have no seq: they come
- * and go with what they hold.
+ * The default, users by id, grants by number: the cursor's index is the next one's.
+ * They have no seq: they come and go with what they hold.
  */
 int morph_nl_quota_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -255,21 +300,21 @@ int morph_nl_quota_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		.flags = NLM_F_MULTI,
 		.cmd = MORPH_CMD_QUOTA_GET,
 	};
-	unsigned long uid = cursor->index;
-	struct morph_user *user;
 	int ret;
 
 	ret = morph_nl_dump_lacks(cb, MORPH_A_QUOTA_UID);
-	if (!ret && !cursor->sub)
+	if (!ret)
+		ret = morph_nl_dump_lacks(cb, MORPH_A_QUOTA_GRANT);
+	if (!ret && cursor->sub == TELL_DEFAULT) {
 		ret = fill_quota(&to, NULL);
-	cursor->sub = 1;
-	for (; !ret && (user = morph_user_next(&uid)); uid++) {
-		cursor->index = uid;
-		ret = fill_quota(&to, user);
-		morph_user_put(user);
-		if (ret)
-			break;
-		cursor->index = uid + 1;
+		cursor->sub += !ret;
 	}
+	if (!ret && cursor->sub == TELL_USERS) {
+		ret = tell_quotas(&to, cursor, morph_user_next);
+		cursor->sub += !ret;
+		cursor->index = ret ? cursor->index : 0;
+	}
+	if (!ret)
+		ret = tell_quotas(&to, cursor, morph_grant_next);
 	return ret == -EMSGSIZE && skb->len ? skb->len : ret;
 }

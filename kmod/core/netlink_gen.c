@@ -182,13 +182,15 @@ const struct nla_policy morph_why_not_nl_policy[MORPH_A_WHY_NOT_LANES_COUNT + 1]
 };
 
 /* MORPH_CMD_QUOTA_GET - do */
-const struct nla_policy morph_quota_get_nl_policy[MORPH_A_QUOTA_UID + 1] = {
+const struct nla_policy morph_quota_get_nl_policy[MORPH_A_QUOTA_GRANT + 1] = {
 	[MORPH_A_QUOTA_UID] = { .type = NLA_U32, },
+	[MORPH_A_QUOTA_GRANT] = { .type = NLA_U32, },
 };
 
 /* MORPH_CMD_QUOTA_SET - do */
-const struct nla_policy morph_quota_set_nl_policy[MORPH_A_QUOTA_BYTES + 1] = {
+const struct nla_policy morph_quota_set_nl_policy[MORPH_A_QUOTA_GRANT + 1] = {
 	[MORPH_A_QUOTA_UID] = { .type = NLA_U32, },
+	[MORPH_A_QUOTA_GRANT] = { .type = NLA_U32, },
 	[MORPH_A_QUOTA_ACCELERATORS] = { .type = NLA_U32, },
 	[MORPH_A_QUOTA_CIRCUITS] = { .type = NLA_U32, },
 	[MORPH_A_QUOTA_LANES] = { .type = NLA_U32, },
@@ -345,14 +347,14 @@ const struct genl_ops morph_nl_ops[22] = {
 		.doit		= morph_nl_quota_get_doit,
 		.dumpit		= morph_nl_quota_get_dumpit,
 		.policy		= morph_quota_get_nl_policy,
-		.maxattr	= MORPH_A_QUOTA_UID,
+		.maxattr	= MORPH_A_QUOTA_GRANT,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
 		.cmd		= MORPH_CMD_QUOTA_SET,
 		.doit		= morph_nl_quota_set_doit,
 		.policy		= morph_quota_set_nl_policy,
-		.maxattr	= MORPH_A_QUOTA_BYTES,
+		.maxattr	= MORPH_A_QUOTA_GRANT,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

@@ -53,9 +53,9 @@ extern const struct nla_policy morph_replace_nl_policy[MORPH_A_REPLACE_SPARE + 1
 
 extern const struct nla_policy morph_why_not_nl_policy[MORPH_A_WHY_NOT_LANES_COUNT + 1];
 
-extern const struct nla_policy morph_quota_get_nl_policy[MORPH_A_QUOTA_UID + 1];
+extern const struct nla_policy morph_quota_get_nl_policy[MORPH_A_QUOTA_GRANT + 1];
 
-extern const struct nla_policy morph_quota_set_nl_policy[MORPH_A_QUOTA_BYTES + 1];
+extern const struct nla_policy morph_quota_set_nl_policy[MORPH_A_QUOTA_GRANT + 1];
 
 extern const struct nla_policy morph_stats_get_nl_policy[MORPH_A_STATS_FABRIC + 1];
 

@@ -56,7 +56,11 @@ static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 	       nla_put_u32(skb, MORPH_A_SLICE_RANKS_COUNT, slice->ranks_count) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_CIRCUITS_COUNT, slice->circuits_count) ||
 	       nla_put_u64_64bit(skb, MORPH_A_SLICE_BANDWIDTH_MBPS, morph_slice_bandwidth(slice),
-				 MORPH_A_SLICE_PAD);
+				 MORPH_A_SLICE_PAD) ||
+	       (slice->user->grant &&
+		nla_put_u32(skb, MORPH_A_SLICE_GRANT, slice->user->grant)) ||
+	       nla_put_u32(skb, MORPH_A_SLICE_USED_REPLACEMENTS,
+			   morph_repair_replacements(slice));
 }
 
 /*
@@ -332,7 +336,11 @@ static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
 	ret = morph_slice_check_name(params->name, &refusal);
 	if (ret)
 		return morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_SLICE_NAME]);
+	params->user = morph_user_get(params->uid);
+	if (!params->user)
+		return -ENOMEM;
 	ret = morph_slice_create(fabric, params, &slice, &refusal);
+	morph_user_put(params->user);
 	if (ret)
 		return morph_nl_refuse(info, ret, &refusal, create_culprit(info, &refusal));
 	ret = answer_slice(info, slice);

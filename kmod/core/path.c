@@ -179,7 +179,36 @@ static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
 	return choose_lanes(txn, item, path, why);
 }
 
-/* Find the path of an item's new route, and make that, just long enough. fabric->lock held. */
+/* A route of a slice's own. What protects or repairs it is never refused for its memory. */
+static struct morph_route *charged_route(struct morph_txn *txn, u32 hops)
+{
+	struct morph_route *route = morph_route_reuse(txn->slice, hops);
+	struct morph_user *user = txn->slice->user;
+	size_t bytes = morph_route_bytes(hops);
+	int ret;
+
+	if (route)
+		return route;		/* it was charged all the time */
+	if (txn->kind == MORPH_TXN_REPAIR) {
+		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
+	} else {
+		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, &txn->refusal);
+		if (ret)
+			return ERR_PTR(ret);
+	}
+	route = morph_route_alloc(hops, GFP_KERNEL_ACCOUNT);
+	if (!route) {
+		morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
+		return ERR_PTR(-ENOMEM);
+	}
+	route->user = user;
+	return route;
+}
+
+/*
+ * Find the path of an item's new route, and make that, just long enough. On -ENOMEM and
+ * -EDQUOT, which txn->refusal explains, there is a path, but no room for it. fabric->lock held.
+ */
 int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
 {
 	struct optics_path path = { .hops = txn->fabric->route_hops };
@@ -193,11 +222,9 @@ int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optic
 		ret = route_by_search(txn, item, &path, why);
 	if (ret)
 		return ret;
-	route = morph_route_reuse(txn->slice, path.hops_count);
-	if (!route)
-		route = morph_route_alloc(path.hops_count, GFP_KERNEL_ACCOUNT);
-	if (!route)
-		return -ENOMEM;
+	route = charged_route(txn, path.hops_count);
+	if (IS_ERR(route))
+		return PTR_ERR(route);
 	memcpy(route->hops, path.hops, array_size(path.hops_count, sizeof(*path.hops)));
 	path.hops = route->hops;
 	route->path = path;

@@ -188,6 +188,26 @@ static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen)
 	return done == count ? 0 : -ENOSPC;
 }
 
+int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_refusal *refusal)
+{
+	u32 all = fabric->graph->accelerators_count;
+
+	if (!count || (count > MORPH_MAX_RANKS && count <= all))
+		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, MORPH_ANY,
+					  "a slice has at least 1 accelerator, at most all",
+					  "a slice has 1 to %u accelerators, not %u",
+					  min(MORPH_MAX_RANKS, all), count);
+	if (count <= all)
+		return 0;
+	morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS, MORPH_PART_ACCELERATOR,
+			   MORPH_ANY, "the fabric does not have that many accelerators",
+			   "the fabric has %u accelerators, %u were asked for", all, count);
+	refusal->have = all;
+	refusal->need = count;
+	return -ENOSPC;
+}
+
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal)
 {

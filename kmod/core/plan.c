@@ -125,6 +125,7 @@ static void plan_clear(struct morph_plan *plan)
 		morph_route_free(route);
 		txn->items[i].new = NULL;
 	}
+	morph_txn_uncharge(txn, plan->slice->user);
 	morph_txn_put(txn);
 }
 
@@ -149,6 +150,7 @@ struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spar
 	    !morph_chip_fit(slice->fabric, plan->spare))
 		return NULL;
 	*spare = plan->spare;
+	morph_txn_uncharge(txn, slice->user);
 	plan->txn = NULL;
 	list_del_init(&plan->spare_node);
 	plan->spare = MORPH_ANY;
@@ -247,6 +249,7 @@ static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spa
 		txn->items[i].new->plan = plan;
 		morph_route_list(fabric, txn->items[i].new);
 	}
+	morph_txn_charge(txn, plan->slice->user, NULL);
 	plan->txn = txn;
 	plan->spare = spare;
 	plan->state = MORPH_PLAN_CURRENT;

@@ -22,6 +22,7 @@ void morph_circuit_drop(struct morph_circuit *circuit)
 		morph_route_unlist(circuit->route);
 		morph_route_free(circuit->route);
 	}
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
 	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
 	kfree(circuit);
 }
@@ -93,9 +94,7 @@ void morph_slice_release_work(struct work_struct *work)
 		teardown_chip(slice, slice->ranks[i].accelerator, dark);
 	if (slice->own_spare != MORPH_ANY)
 		teardown_chip(slice, slice->own_spare, true);
-	if (slice->last_txn)
-		morph_txn_put(slice->last_txn);
-	slice->last_txn = NULL;
+	morph_txn_forget(slice);
 	list_del_init(&slice->node);
 	fabric->slices_count--;
 	atomic_dec(&fabric->urgent);

@@ -18,6 +18,42 @@ static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal 
 	return 0;
 }
 
+/* ------------------------------------------------------------ the slice's hour */
+
+#define HOUR_NS		(3600ULL * NSEC_PER_SEC)
+
+u32 morph_repair_replacements(const struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	return ktime_get_boottime_ns() - slice->hour_since_ns < HOUR_NS ?
+	       slice->hour_replacements : 0;
+}
+
+/*
+ * Each slice has an hour of its own, which begins with the first replacement that its
+ * owner asks for; the limit is the user's. fabric->lock held.
+ */
+static int charge_replacement(struct morph_slice *slice, struct morph_refusal *refusal)
+{
+	struct morph_limits limits, used;
+	u32 had = morph_repair_replacements(slice);
+
+	morph_user_limits(slice->user, &limits, &used);
+	if (had >= limits.replacements && limits.replacements != MORPH_ANY) {
+		morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
+			     "the slice may have %u replacements in an hour, and has had %u",
+			     limits.replacements, had);
+		refusal->need = 1;
+		return -EDQUOT;
+	}
+	if (!had)
+		slice->hour_since_ns = ktime_get_boottime_ns();
+	slice->hour_replacements = had + 1;
+	return 0;
+}
+
+/* ------------------------------------------------------------------- the acts */
+
 static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u32 *state,
 			 u32 *health)
 {
@@ -140,22 +176,21 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 	u32 before = 0;
 	int ret = 0;
 
-	if (tenant)
-		ret = morph_user_charge(slice->user, MORPH_RES_REPLACEMENTS, 1, refusal);
-	if (ret)
-		return ret;
 	mutex_lock(&fabric->lock);
-	do
-		ret = want_replacement(slice, rank, spare, tenant, refusal);
-	while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric));
+	if (tenant)
+		ret = charge_replacement(slice, refusal);
+	if (!ret) {
+		do
+			ret = want_replacement(slice, rank, spare, tenant, refusal);
+		while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric));
+		if (ret && tenant)
+			slice->hour_replacements--;
+	}
 	if (!ret)
 		before = slice->ranks[rank].accelerator;
 	mutex_unlock(&fabric->lock);
-	if (ret) {
-		if (tenant)
-			morph_user_uncharge(slice->user, MORPH_RES_REPLACEMENTS, 1);
+	if (ret)
 		return ret;
-	}
 	ret = wait_repaired(slice, rank, before, state, health);
 	if (ret)
 		return ret;

@@ -29,11 +29,12 @@ static void slice_last_put(struct kref *kref)
 	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
 	struct morph_fabric *fabric = slice->fabric;
 	struct module *owner = slice->owner_module;
+	struct morph_user *user = slice->user;
 
 	WARN_ON_ONCE(!xa_empty(&slice->circuits));
-	if (slice->user)
-		morph_user_put(slice->user);
+	morph_user_uncharge(user, MORPH_RES_BYTES, slice->bytes);
 	slice_free_memory(slice);
+	morph_user_put(user);
 	put_device(&fabric->dev);
 	module_put(owner);
 }
@@ -132,14 +133,10 @@ int morph_slice_check_name(const char *name, struct morph_refusal *refusal)
 static int check_params(struct morph_fabric *fabric, const struct morph_slice_params *params,
 			struct morph_refusal *refusal)
 {
-	u32 most = min(MORPH_MAX_RANKS, fabric->graph->accelerators_count);
+	int ret = morph_place_possible(fabric, params->count, refusal);
 
-	if (!params->count || params->count > most)
-		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
-					  MORPH_PART_ACCELERATOR, MORPH_ANY,
-					  "a slice has at least 1 accelerator, at most all",
-					  "a slice has 1 to %u accelerators, not %u", most,
-					  params->count);
+	if (ret)
+		return ret;
 	if (params->failover > MORPH_FAILOVER_NONE)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
@@ -182,6 +179,15 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 	return 0;
 }
 
+/* What a slice makes the kernel keep, whatever is done with it. */
+static size_t slice_bytes(const struct morph_slice_params *params)
+{
+	return sizeof(struct morph_slice) + morph_txn_idle_bytes() +
+	       array_size(params->count, sizeof(struct morph_rank)) +
+	       array_size(params->spares_count, sizeof(u32)) +
+	       MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS * sizeof(struct morph_element_setting);
+}
+
 static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 				       const struct morph_slice_params *params)
 {
@@ -192,6 +198,7 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 		return NULL;
 	kref_init(&slice->kref);
 	slice->fabric = fabric;
+	slice->user = params->user;
 	slice->own_spare = MORPH_ANY;
 	slice->ranks_count = params->count;
 	slice->failover = params->failover;
@@ -309,9 +316,10 @@ static int slice_prepare(struct morph_slice *slice, const struct morph_slice_par
 	ret = copy_spares(slice, params, refusal);
 	if (ret)
 		return ret;
-	slice->user = morph_user_get(params->uid);
-	if (!slice->user)
-		return -ENOMEM;
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, slice_bytes(params), refusal);
+	if (ret)
+		return ret;
+	slice->bytes = slice_bytes(params);
 	/* In turn: what still bears the number of a slice that ended is not the next one's. */
 	ret = xa_alloc_cyclic(&morph_slices, &slice->number, NULL, XA_LIMIT(1, 0x7fffffff),
 			      &next_number, GFP_KERNEL);
@@ -333,13 +341,13 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	slice = slice_alloc(fabric, params);
 	if (!slice)
 		return -ENOMEM;
-	get_device(&fabric->dev);
 	if (!try_module_get(fabric->owner)) {
-		put_device(&fabric->dev);
 		slice_free_memory(slice);
 		return -ENODEV;
 	}
 	slice->owner_module = fabric->owner;
+	get_device(&fabric->dev);
+	morph_user_ref(slice->user);
 	chosen = kvmalloc_array(params->count, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	ret = chosen ? slice_prepare(slice, params, refusal) : -ENOMEM;
 	if (ret)

@@ -87,9 +87,12 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, &txn->refusal);
 	if (ret)
 		goto err_free;
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), &txn->refusal);
+	if (ret)
+		goto err_uncharge_circuit;
 	ret = xa_alloc(&slice->circuits, &circuit->id, circuit, xa_limit_31b, GFP_KERNEL_ACCOUNT);
 	if (ret)
-		goto err_uncharge;
+		goto err_uncharge_bytes;
 	circuit->slice = slice;
 	circuit->state = MORPH_CIRCUIT_CHANGING;
 	circuit->src_rank = change->src_rank;
@@ -100,10 +103,13 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 	item->circuit = circuit;
 	return 0;
 
-err_uncharge:
+err_uncharge_bytes:
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
+err_uncharge_circuit:
 	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
 err_free:
 	kfree(circuit);
+	txn->refusal.item = index;
 	return ret;
 }
 
@@ -172,8 +178,10 @@ static int claim_new(struct morph_txn *txn, u32 index)
 		item->new->role = MORPH_ROUTE_IDLE;
 	} else {
 		ret = morph_path_find(txn, item, &why);
-		if (ret == -ENOMEM)
+		if (ret == -ENOMEM || ret == -EDQUOT) {
+			txn->refusal.item = index;
 			return ret;
+		}
 		if (ret)
 			return refuse_item_optics(txn, index, ret, &why);
 	}
@@ -259,9 +267,31 @@ static void mark_changing(struct morph_txn *txn, bool set)
 	}
 }
 
+/* Receivers that may have to be read: two for each change, and neighbours of what is turned. */
+static u32 reads_room(u32 changes, u32 settings)
+{
+	return 2 * changes + min(4 * settings, 1024u);
+}
+
+static size_t lasers_at(u32 changes, u32 settings)
+{
+	return array_size(reads_room(changes, settings), sizeof(struct morph_receiver_reading));
+}
+
+static size_t settings_at(u32 changes, u32 settings)
+{
+	return size_add(lasers_at(changes, settings),
+			array_size(2 * changes, sizeof(struct morph_laser_setting)));
+}
+
+size_t morph_txn_reads_bytes(u32 changes, u32 settings)
+{
+	return size_add(settings_at(changes, settings),
+			array_size(settings, sizeof(struct morph_element_setting)));
+}
+
 int morph_txn_reserve(struct morph_txn *txn)
 {
-	size_t lasers_at, settings_at;
 	u32 settings = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
@@ -274,16 +304,13 @@ int morph_txn_reserve(struct morph_txn *txn)
 		return 0;
 	kvfree(txn->reads);
 	txn->settings_room = settings;
-	/* Two for each change, and neighbours that the turned elements reach. */
-	txn->reads_room = 2 * txn->count + min(4 * settings, 1024u);
-	lasers_at = array_size(txn->reads_room, sizeof(*txn->reads));
-	settings_at = size_add(lasers_at, array_size(2 * txn->count, sizeof(*txn->lasers)));
-	txn->reads = kvmalloc(size_add(settings_at, array_size(settings, sizeof(*txn->settings))),
-			      GFP_KERNEL_ACCOUNT);
+	txn->reads_room = reads_room(txn->count, settings);
+	txn->reads_bytes = morph_txn_reads_bytes(txn->count, settings);
+	txn->reads = kvmalloc(txn->reads_bytes, GFP_KERNEL_ACCOUNT);
 	if (!txn->reads)
 		return -ENOMEM;
-	txn->lasers = (void *)txn->reads + lasers_at;
-	txn->settings = (void *)txn->reads + settings_at;
+	txn->lasers = (void *)txn->reads + lasers_at(txn->count, settings);
+	txn->settings = (void *)txn->reads + settings_at(txn->count, settings);
 	return 0;
 }
 

@@ -54,6 +54,12 @@ void morph_txn_free_idle(struct morph_slice *slice)
 		txn_free(slice->idle_txn);
 }
 
+size_t morph_txn_idle_bytes(void)
+{
+	return struct_size((struct morph_txn *)NULL, items, 1) +
+	       morph_txn_reads_bytes(1, 2 * OPTICS_MAX_HOPS);
+}
+
 struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_change *changes,
 				  u32 **guides, u32 count, u32 flags, gfp_t gfp)
 {
@@ -103,6 +109,38 @@ void morph_txn_put(struct morph_txn *txn)
 	kref_put(&txn->kref, txn_last_put);
 }
 
+static size_t kept_bytes(const struct morph_txn *txn)
+{
+	size_t bytes = size_add(struct_size(txn, items, txn->count), txn->reads_bytes);
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].many_guides)
+			bytes += array_size(txn->items[i].change.guides.count, sizeof(u32));
+	return bytes;
+}
+
+int morph_txn_charge(struct morph_txn *txn, struct morph_user *user,
+		     struct morph_refusal *refusal)
+{
+	size_t bytes = kept_bytes(txn);
+	int ret = 0;
+
+	if (refusal)
+		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
+	else
+		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
+	if (!ret)
+		txn->charged = bytes;
+	return ret;
+}
+
+void morph_txn_uncharge(struct morph_txn *txn, struct morph_user *user)
+{
+	morph_user_uncharge(user, MORPH_RES_BYTES, txn->charged);
+	txn->charged = 0;
+}
+
 struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id)
 {
 	struct morph_txn *txn;
@@ -140,12 +178,17 @@ static void txn_retire(struct morph_txn *txn)
 	*slot = txn;			/* takes over the table's reference */
 }
 
-/* What has a number moves to the history and lets go of the slice; listeners are told. */
+/*
+ * What has a number moves to the history and lets go of the slice; listeners are told.
+ * The history is the fabric's: only what can be shown is kept there.
+ */
 static void txn_close(struct morph_txn *txn)
 {
 	if (!txn->id)
 		return;
 	morph_netlink_txn(txn);
+	kvfree(txn->reads);
+	txn->reads = NULL;
 	txn_retire(txn);
 	if (txn->slice)
 		morph_slice_put(txn->slice);
@@ -195,6 +238,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		morph_stat(txn->fabric, stat_of[outcome]);
 	if (!list_empty(&txn->node)) {
 		list_del_init(&txn->node);
+		morph_txn_uncharge(txn, txn->slice->user);
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
@@ -237,7 +281,19 @@ static int repeat_last(struct morph_txn *txn)
 	return last->status;
 }
 
-/* A transaction with a cookie was committed: its repetition will answer the same. */
+void morph_txn_forget(struct morph_slice *slice)
+{
+	if (!slice->last_txn)
+		return;
+	morph_txn_uncharge(slice->last_txn, slice->user);
+	morph_txn_put(slice->last_txn);
+	slice->last_txn = NULL;
+}
+
+/*
+ * A transaction with a cookie was committed: its repetition will answer the same. That is
+ * a promise, so no quota stands against it; there is one for each slice.
+ */
 static void remember(struct morph_txn *txn)
 {
 	struct morph_slice *slice = txn->slice;
@@ -258,8 +314,8 @@ static void remember(struct morph_txn *txn)
 	copy->count = txn->count;
 	for (i = 0; i < txn->count; i++)
 		copy->items[i].change = txn->items[i].change;
-	if (slice->last_txn)
-		morph_txn_put(slice->last_txn);
+	morph_txn_forget(slice);
+	morph_txn_charge(copy, slice->user, NULL);
 	slice->last_txn = copy;
 	slice->last_cookie = txn->cookie;
 }
@@ -286,10 +342,13 @@ static int prepare(struct morph_txn *txn)
 	ret = morph_user_charge(txn->slice->user, MORPH_RES_PREPARED, 1, &txn->refusal);
 	if (ret)
 		goto err_unstage;
+	ret = morph_txn_charge(txn, txn->slice->user, &txn->refusal);
+	if (ret)
+		goto err_uncharge_prepared;
 	if (!txn->id) {
 		ret = morph_txn_enter(txn);
 		if (ret)
-			goto err_uncharge;
+			goto err_uncharge_bytes;
 	}
 	morph_lease_init(txn);
 	list_add_tail(&txn->node, &txn->slice->txns);
@@ -299,7 +358,9 @@ static int prepare(struct morph_txn *txn)
 	morph_netlink_txn(txn);
 	return 0;
 
-err_uncharge:
+err_uncharge_bytes:
+	morph_txn_uncharge(txn, txn->slice->user);
+err_uncharge_prepared:
 	morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 err_unstage:
 	morph_txn_unstage(txn);

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Users and what they may hold.
+ * Users and grants, and what they may hold.
  *
  * A user is known while it holds something, or has limits of its own; those stay
- * until the module goes. Root is not limited unless it was given limits. The user
- * lock guards all of it; it may be taken under fabric->lock.
+ * until the module goes. Root is not limited unless it was given limits. A grant is
+ * charged like a user, has limits from the start, and is gone with its last file and
+ * its last slice. The user lock guards all of it; it may be taken under fabric->lock.
  */
 #include <linux/hashtable.h>
-#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "core.h"
 
-#define REPLACEMENT_WINDOW_NS	(3600ULL * NSEC_PER_SEC)
 #define NO_LIMITS		((struct morph_limits) {		\
 					.accelerators = MORPH_ANY,	\
 					.circuits = MORPH_ANY,		\
@@ -24,6 +23,7 @@
 
 static DEFINE_MUTEX(user_lock);
 static DEFINE_HASHTABLE(users, 6);
+static DEFINE_XARRAY_ALLOC1(grants);	/* by number */
 
 /* For users without limits of their own: room for any one job, not for running wild. */
 static struct morph_limits default_limits = {
@@ -32,7 +32,7 @@ static struct morph_limits default_limits = {
 	.lanes = 262144,
 	.prepared = 64,
 	.replacements = 32,
-	.bytes = 256 << 20,
+	.bytes = 1 << 30,
 };
 
 static struct morph_user *user_find(kuid_t uid)
@@ -80,19 +80,70 @@ struct morph_user *morph_user_get(kuid_t uid)
 	return user;
 }
 
-/* The last reference is given back: kref_put_mutex() has taken user_lock. */
+struct morph_user *morph_user_ref(struct morph_user *user)
+{
+	kref_get(&user->kref);
+	return user;
+}
+
+/*
+ * The last reference is given back: kref_put_mutex() has taken user_lock. All that was
+ * charged had a reference, so all of it has been given back too.
+ */
 static void user_last_put(struct kref *kref)
 {
 	struct morph_user *user = container_of(kref, struct morph_user, kref);
 
-	hash_del(&user->node);
+	if (user->grant)
+		xa_erase(&grants, user->grant);
+	else
+		hash_del(&user->node);
 	mutex_unlock(&user_lock);
+	WARN_ON_ONCE(memchr_inv(&user->used, 0, sizeof(user->used)));
 	kfree(user);
 }
 
 void morph_user_put(struct morph_user *user)
 {
 	kref_put_mutex(&user->kref, user_last_put, &user_lock);
+}
+
+/* ------------------------------------------------------------------- grants */
+
+struct morph_user *morph_grant_create(const struct morph_limits *limits)
+{
+	static u32 next_number;		/* user_lock */
+	struct morph_user *grant;
+	int ret;
+
+	grant = kzalloc(sizeof(*grant), GFP_KERNEL_ACCOUNT);
+	if (!grant)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&grant->kref);
+	grant->uid = INVALID_UID;
+	grant->limits = *limits;
+	grant->has_limits = true;
+	mutex_lock(&user_lock);
+	/* In turn: a number that was read a while ago means no other grant by now. */
+	ret = xa_alloc_cyclic(&grants, &grant->grant, grant, XA_LIMIT(1, 0x7fffffff),
+			      &next_number, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&user_lock);
+	if (ret >= 0)
+		return grant;
+	kfree(grant);
+	return ERR_PTR(ret);
+}
+
+struct morph_user *morph_grant_find(u32 number)
+{
+	struct morph_user *grant;
+
+	mutex_lock(&user_lock);
+	grant = xa_load(&grants, number);
+	if (grant)
+		kref_get(&grant->kref);
+	mutex_unlock(&user_lock);
+	return grant;
 }
 
 /* ------------------------------------------------------------------ charges */
@@ -115,8 +166,6 @@ static const char *resource_name(enum morph_resource resource)
 		return "lanes";
 	case MORPH_RES_PREPARED:
 		return "prepared transactions";
-	case MORPH_RES_REPLACEMENTS:
-		return "replacements in an hour";
 	case MORPH_RES_BYTES:
 		return "bytes of memory";
 	}
@@ -128,8 +177,8 @@ static u64 limit_get(const struct morph_limits *limits, enum morph_resource reso
 {
 	const u32 *counts = &limits->accelerators;
 
-	BUILD_BUG_ON(offsetof(struct morph_limits, replacements) !=
-		     MORPH_RES_REPLACEMENTS * sizeof(u32));
+	BUILD_BUG_ON(offsetof(struct morph_limits, prepared) !=
+		     MORPH_RES_PREPARED * sizeof(u32));
 	if (resource == MORPH_RES_BYTES)
 		return limits->bytes;
 	return counts[resource] == MORPH_ANY ? U64_MAX : counts[resource];
@@ -152,17 +201,6 @@ static u64 use_get(const struct morph_user *user, enum morph_resource resource)
 	return resource == MORPH_RES_BYTES ? user->used.bytes : counts[resource];
 }
 
-/* Replacements are counted by the hour. user_lock held. */
-static void window_update(struct morph_user *user)
-{
-	u64 now = ktime_get_boottime_ns();
-
-	if (now - user->window_start_ns < REPLACEMENT_WINDOW_NS)
-		return;
-	user->window_start_ns = now;
-	user->used.replacements = 0;
-}
-
 /**
  * morph_user_charge() - let a user hold more of something
  * @user: who
@@ -181,8 +219,6 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 	int ret = 0;
 
 	mutex_lock(&user_lock);
-	if (resource == MORPH_RES_REPLACEMENTS)
-		window_update(user);
 	limits = limits_of(user);
 	limit = limit_get(&limits, resource);
 	used = use_get(user, resource);
@@ -194,9 +230,10 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 	if (!ret)
 		return 0;
 	morph_refuse(refusal, ret, MORPH_REASON_QUOTA, 0, 0,
-		     "user %u may hold %llu %s, holds %llu and asks for %llu more",
-		     from_kuid(&init_user_ns, user->uid), limit, resource_name(resource), used,
-		     amount);
+		     "%s %u may hold %llu %s, holds %llu and asks for %llu more",
+		     user->grant ? "grant" : "user",
+		     user->grant ? user->grant : from_kuid(&init_user_ns, user->uid), limit,
+		     resource_name(resource), used, amount);
 	if (refusal) {
 		refusal->have = used < limit ? limit - used : 0;
 		refusal->need = amount;
@@ -205,10 +242,25 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 }
 
 /**
+ * morph_user_charge_anyway() - a user holds more of something, past the limit too
+ * @user: who
+ * @resource: of what
+ * @amount: how much more
+ *
+ * Context: process context; takes the user lock.
+ */
+void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resource, u64 amount)
+{
+	mutex_lock(&user_lock);
+	use_set(user, resource, use_get(user, resource) + amount);
+	mutex_unlock(&user_lock);
+}
+
+/**
  * morph_user_uncharge() - a user holds less of something
  * @user: who
  * @resource: of what
- * @amount: how much less; what an hour's window has forgotten already counts as given back
+ * @amount: how much less
  *
  * Context: process context; takes the user lock.
  */
@@ -217,10 +269,8 @@ void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, 
 	u64 used;
 
 	mutex_lock(&user_lock);
-	if (resource == MORPH_RES_REPLACEMENTS)
-		window_update(user);
 	used = use_get(user, resource);
-	WARN_ON_ONCE(amount > used && resource != MORPH_RES_REPLACEMENTS);
+	WARN_ON_ONCE(amount > used);
 	use_set(user, resource, used - min(used, amount));
 	mutex_unlock(&user_lock);
 }
@@ -229,35 +279,23 @@ void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, 
 
 /**
  * morph_user_set_limits() - change limits
- * @uid: whose, if @uid_valid
- * @uid_valid: else the default is changed
+ * @user: whose; NULL: the default
  * @limits: the new ones; what is held beyond them stays held
  *
  * Context: process context; takes the user lock.
- * Return: 0 or -ENOMEM.
  */
-int morph_user_set_limits(kuid_t uid, bool uid_valid, const struct morph_limits *limits)
+void morph_user_set_limits(struct morph_user *user, const struct morph_limits *limits)
 {
-	struct morph_user *user;
-	int ret = 0;
-
 	mutex_lock(&user_lock);
-	if (!uid_valid) {
-		default_limits = *limits;
-		goto out;
-	}
-	user = user_find(uid);
-	if (!user || !user->has_limits)
-		user = user_get(uid);	/* limits keep a reference */
 	if (!user) {
-		ret = -ENOMEM;
-		goto out;
+		default_limits = *limits;
+	} else {
+		if (!user->has_limits)
+			kref_get(&user->kref);	/* a user's limits keep a reference */
+		user->limits = *limits;
+		user->has_limits = true;
 	}
-	user->limits = *limits;
-	user->has_limits = true;
-out:
 	mutex_unlock(&user_lock);
-	return ret;
 }
 
 void morph_user_get_default(struct morph_limits *limits)
@@ -294,11 +332,22 @@ struct morph_user *morph_user_next(unsigned long *cursor)
 	return found;
 }
 
+struct morph_user *morph_grant_next(unsigned long *cursor)
+{
+	struct morph_user *grant;
+
+	mutex_lock(&user_lock);
+	grant = xa_find(&grants, cursor, ULONG_MAX, XA_PRESENT);
+	if (grant)
+		kref_get(&grant->kref);
+	mutex_unlock(&user_lock);
+	return grant;
+}
+
 void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
 		       struct morph_limits *used)
 {
 	mutex_lock(&user_lock);
-	window_update(user);
 	*limits = limits_of(user);
 	*used = user->used;
 	mutex_unlock(&user_lock);

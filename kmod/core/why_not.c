@@ -135,12 +135,10 @@ static void trial_free(struct trial *trial)
 static int check_question(struct morph_fabric *fabric, const struct trial *trial, u32 transit,
 			  struct morph_refusal *refusal)
 {
-	u32 most = min(MORPH_MAX_RANKS, fabric->graph->accelerators_count);
+	int ret = morph_place_possible(fabric, trial->count, refusal);
 
-	if (!trial->count || trial->count > most)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "a slice has 1 to %u accelerators, not %u", most,
-				    trial->count);
+	if (ret)
+		return ret;
 	if (transit > MORPH_TRANSIT_OWN)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "transit must be 0 (any) or 1 (own)");
@@ -160,7 +158,7 @@ static int check_question(struct morph_fabric *fabric, const struct trial *trial
  * @transit: enum morph_transit
  * @ring: also try a circuit from each rank to the next, and from the last to the first
  * @lanes: lanes of each circuit of the ring; 0: 1
- * @chosen: room for @count; filled on success
+ * @chosen: room for @count, but for no more than the fabric has; filled on success
  * @refusal: filled on failure
  *
  * A ring needs two accelerators; of one it is empty, and always fits.

@@ -664,7 +664,7 @@ static const struct lm_attr slice_attrs[] = {
 		.name = "owner",
 		.number = MORPH_A_SLICE_OWNER,
 		.type = MORPH_ATTR_UINT,
-		.doc = "User id that it is charged to.",
+		.doc = "User id of its owner; in slice-create also who is charged.",
 	},
 	{
 		.name = "mode",
@@ -762,6 +762,18 @@ static const struct lm_attr slice_attrs[] = {
 		.number = MORPH_A_SLICE_FORCE,
 		.type = MORPH_ATTR_FLAG,
 		.doc = "In slice-delete: even while it is open.",
+	},
+	{
+		.name = "grant",
+		.number = MORPH_A_SLICE_GRANT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Grant that it is charged to; absent: it is charged to a user.",
+	},
+	{
+		.name = "used-replacements",
+		.number = MORPH_A_SLICE_USED_REPLACEMENTS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Replacements that its owner asked for in this hour.",
 	},
 	{
 		.name = "events-lost",
@@ -1237,7 +1249,7 @@ static const struct lm_attr hardware_attrs[] = {
 		.name = "txn",
 		.number = MORPH_A_HARDWARE_TXN,
 		.type = MORPH_ATTR_UINT,
-		.doc = "In a reply: the act that was queued.",
+		.doc = "In the reply of hardware-test: the act that was queued.",
 	},
 	{
 		.name = "reason",
@@ -1390,7 +1402,7 @@ static const struct lm_attr quota_attrs[] = {
 		.name = "uid",
 		.number = MORPH_A_QUOTA_UID,
 		.type = MORPH_ATTR_UINT,
-		.doc = "User id; absent: the default for all users.",
+		.doc = "User id; without it and grant: the default for all users.",
 	},
 	{
 		.name = "accelerators",
@@ -1420,7 +1432,7 @@ static const struct lm_attr quota_attrs[] = {
 		.name = "replacements",
 		.number = MORPH_A_QUOTA_REPLACEMENTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Limit: replacements an hour that hardware did not confirm.",
+		.doc = "Limit: replacements of each slice in an hour that its owner asks for.",
 	},
 	{
 		.name = "bytes",
@@ -1453,16 +1465,16 @@ static const struct lm_attr quota_attrs[] = {
 		.doc = "Held now.",
 	},
 	{
-		.name = "used-replacements",
-		.number = MORPH_A_QUOTA_USED_REPLACEMENTS,
-		.type = MORPH_ATTR_UINT,
-		.doc = "In the last hour.",
-	},
-	{
 		.name = "used-bytes",
 		.number = MORPH_A_QUOTA_USED_BYTES,
 		.type = MORPH_ATTR_UINT,
 		.doc = "Held now.",
+	},
+	{
+		.name = "grant",
+		.number = MORPH_A_QUOTA_GRANT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Number of a grant, instead of a user id.",
 	},
 };
 
@@ -1826,7 +1838,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_GUIDE] = { "guide", guide_attrs, 15 },
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
 	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 9 },
-	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 21 },
+	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 23 },
 	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 22 },
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 14 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },

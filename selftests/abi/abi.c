@@ -23,6 +23,7 @@ SAME(morph_element_info, 16);
 SAME(morph_fabric_read, 80);
 SAME(morph_slice_create, 144);
 SAME(morph_slice_delete, 88);
+SAME(morph_grant_create, 88);
 SAME(morph_slice_info, 160);
 SAME(morph_rank_info, 56);
 SAME(morph_circuit_info, 72);
@@ -65,6 +66,7 @@ COMMAND(guides, MORPH_FABRIC_READ_GUIDES, morph_fabric_read, false);
 COMMAND(elements, MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, false);
 COMMAND(slice_create, MORPH_SLICE_CREATE, morph_slice_create, false);
 COMMAND(slice_delete, MORPH_SLICE_DELETE, morph_slice_delete, false);
+COMMAND(grant_create, MORPH_GRANT_CREATE, morph_grant_create, false);
 COMMAND(fabric_info_by_slice, MORPH_FABRIC_INFO, morph_fabric_info, true);
 COMMAND(elements_by_slice, MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true);
 COMMAND(slice_info, MORPH_SLICE_INFO, morph_slice_info, true);
@@ -229,7 +231,7 @@ TEST_F(numbers, all_others_are_unknown)
 	unsigned int number;
 
 	for (number = 0; number < 256; number++) {
-		if (number > _IOC_NR(MORPH_SLICE_DELETE)) {
+		if (number > _IOC_NR(MORPH_GRANT_CREATE)) {
 			EXPECT_EQ(-1, ioctl(self->sim.fd, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
 		}
@@ -279,6 +281,7 @@ static const struct {
 	RESERVED(MORPH_FABRIC_READ_GUIDES, morph_fabric_read, false),
 	RESERVED(MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true),
 	RESERVED(MORPH_SLICE_DELETE, morph_slice_delete, false),
+	RESERVED(MORPH_GRANT_CREATE, morph_grant_create, false),
 	RESERVED(MORPH_CIRCUIT_PATH, morph_circuit_path, true),
 	RESERVED(MORPH_TXN_RUN, morph_txn_run, true),
 	RESERVED(MORPH_TXN_STEP, morph_txn_step, true),

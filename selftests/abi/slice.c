@@ -45,13 +45,27 @@ TEST_F(slice, wrong_counts)
 	EXPECT_EQ(EINVAL, CREATE(NULL, 0));
 	EXPECT_EQ(-1, self->args.out_fd);
 	EXPECT_EQ(EINVAL, CREATE(none, 0));
-	EXPECT_EQ(EINVAL, CREATE(NULL, 11));
-	EXPECT_EQ(EINVAL, CREATE(NULL, 0xffffffff));
 	EXPECT_EQ(ENOSPC, CREATE(NULL, 9));
 	EXPECT_EQ(MORPH_REASON_ACCELERATORS, self->args.head.reason);
 	EXPECT_EQ(8, self->args.head.have);
 	EXPECT_EQ(9, self->args.head.need);
 	EXPECT_NE(NULL, strstr(last_detail, "8 accelerators are free"));
+}
+
+TEST_F(slice, more_than_there_are)
+{
+	const uint32_t listed[11] = {};
+
+	EXPECT_EQ(ENOSPC, CREATE(NULL, 11));
+	EXPECT_EQ(MORPH_REASON_ACCELERATORS, self->args.head.reason);
+	EXPECT_EQ(MORPH_ANY, self->args.head.index);
+	EXPECT_EQ(10, self->args.head.have);
+	EXPECT_EQ(11, self->args.head.need);
+	EXPECT_STREQ("the fabric has 10 accelerators, 11 were asked for", last_detail);
+	EXPECT_EQ(ENOSPC, CREATE(NULL, 0xffffffff));
+	EXPECT_EQ(0xffffffff, self->args.head.need);
+	EXPECT_EQ(EINVAL, CREATE(listed, 11));
+	EXPECT_EQ(MORPH_REASON_ARGUMENT, self->args.head.reason);
 }
 
 TEST_F(slice, wrong_accelerators)

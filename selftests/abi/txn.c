@@ -240,6 +240,27 @@ TEST_F(txn, dry_run_changes_nothing)
 	EXPECT_EQ(0, self->info.circuits.count);
 }
 
+/* A dry run holds nothing, and cannot tell what changes for themselves leave to the next. */
+TEST_F(txn, flags_exclude_each_other)
+{
+	const unsigned int pairs[] = {
+		MORPH_TXN_DRY_RUN | MORPH_TXN_EACH,
+		MORPH_TXN_DRY_RUN | MORPH_TXN_PREPARE,
+		MORPH_TXN_EACH | MORPH_TXN_PREPARE,
+	};
+	struct morph_change change = change_add(0, 1);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		self->args.head.flags = pairs[i];
+		self->args.lease_ns = pairs[i] & MORPH_TXN_PREPARE ? 1000000000 : 0;
+		EXPECT_EQ(EINVAL, RUN(&change, 1))
+		{
+			TH_LOG("flags 0x%x", pairs[i]);
+		}
+	}
+}
+
 TEST_F(txn, same_cookie_again)
 {
 	struct morph_change first = change_add(0, 1), again = change_add(0, 1);

@@ -68,6 +68,15 @@ extern char last_detail[160];
 		.ptr = (uintptr_t)(pointer), .count = (entries), .stride = sizeof(*(pointer)) \
 	}
 
+/* A fabric file with limits of its own, as the caller has filled them in; or -1. */
+int grant_create(int fabric, struct morph_grant_create *args);
+/* No limit at all. */
+#define GRANT_ALL                                                                     \
+	{                                                                             \
+		.accelerators = MORPH_ANY, .circuits = MORPH_ANY, .lanes = MORPH_ANY, \
+		.prepared = MORPH_ANY, .replacements = MORPH_ANY, .bytes = UINT64_MAX \
+	}
+
 /* A slice of so many accelerators as the kernel chooses: its file, or -1. */
 int slice_create(int fabric, unsigned int count);
 /* The accelerators listed. */

@@ -9,6 +9,12 @@
 
 #include "fabric.h"
 
+int grant_create(int fabric, struct morph_grant_create *args)
+{
+	args->head = (struct morph_head)HEAD(morph_grant_create);
+	return ioctl(fabric, MORPH_GRANT_CREATE, args) ? -1 : args->out_fd;
+}
+
 int slice_create_with(int fabric, struct morph_slice_create *args, const uint32_t *accelerators,
 		      unsigned int count)
 {

@@ -507,6 +507,16 @@ TEST_F(change, why_not)
 	EXPECT_STRNE("", nl_get_text(nl_find(nl_reply(nl), MORPH_A_WHY_NOT_TEXT)));
 	EXPECT_EQ(0, nl_count(nl_reply(nl), MORPH_A_WHY_NOT_CHOSEN));
 
+	/* More than there are is a question like any other. */
+	nl_begin(nl, MORPH_CMD_WHY_NOT, 0);
+	nl_put_u32(nl, MORPH_A_WHY_NOT_FABRIC, self->sim.number);
+	nl_put_u32(nl, MORPH_A_WHY_NOT_COUNT, 0xfffffffe);
+	ASSERT_EQ(0, nl_do(nl));
+	EXPECT_EQ(MORPH_REASON_ACCELERATORS, REPLY_U32(nl, MORPH_A_WHY_NOT_REASON));
+	EXPECT_EQ(NULL, nl_find(nl_reply(nl), MORPH_A_WHY_NOT_INDEX));
+	EXPECT_EQ(10, nl_get_u64(nl_find(nl_reply(nl), MORPH_A_WHY_NOT_HAVE)));
+	EXPECT_EQ(0xfffffffe, nl_get_u64(nl_find(nl_reply(nl), MORPH_A_WHY_NOT_NEED)));
+
 	nl_begin(nl, MORPH_CMD_WHY_NOT, 0);
 	nl_put_u32(nl, MORPH_A_WHY_NOT_FABRIC, self->sim.number);
 	EXPECT_EQ(EINVAL, nl_do(nl));

@@ -203,6 +203,7 @@ TEST_F(refuse, dump_of_one_object)
 		{ MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_PART },
 		{ MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_INDEX },
 		{ MORPH_CMD_QUOTA_GET, MORPH_A_QUOTA_UID },
+		{ MORPH_CMD_QUOTA_GET, MORPH_A_QUOTA_GRANT },
 	};
 	struct nl *nl = &self->nl;
 	unsigned int i;

@@ -34,7 +34,7 @@
  * ENOENT         no such accelerator, rank, circuit, transaction or slice
  * EEXIST         the name is taken
  * EPERM, EACCES  the caller may not do this
- * EDQUOT         the user's quota is used up
+ * EDQUOT         the quota of the user, or of the grant, is used up
  * ENOSPC         too few accelerators or lanes are free
  * EBUSY          another slice or transaction holds what is needed; the slice is open
  * EHOSTUNREACH   no path exists, whoever holds what
@@ -86,7 +86,7 @@
  * @detail_len: in: its size; the sentence is cut to fit and ends in NUL
  * @reason: out: enum morph_reason, on failure
  * @part: out: enum morph_part: the kind of thing that stands in the way
- * @index: out: which one
+ * @index: out: which one, or MORPH_ANY: no single one
  * @have: out: what there is, in the unit of the reason
  * @need: out: what was needed
  */
@@ -135,7 +135,7 @@ struct morph_array {
  * @MORPH_REASON_ACCELERATOR_HELD: the accelerator belongs to another tenant
  * @MORPH_REASON_ACCELERATOR_UNFIT: the accelerator is not healthy, or cordoned
  * @MORPH_REASON_NO_SPARE: no spare that the slice allows is free and healthy
- * @MORPH_REASON_QUOTA: the user's quota is used up
+ * @MORPH_REASON_QUOTA: the quota of the user, or of the grant, is used up
  * @MORPH_REASON_GENERATION: the caller's generation is old
  * @MORPH_REASON_STATE: the object is not in a state that allows this
  * @MORPH_REASON_HARDWARE: hardware did not do what it was told
@@ -497,6 +497,37 @@ struct morph_slice_delete {
 	char name[MORPH_NAME_BYTES];
 };
 
+/**
+ * struct morph_grant_create - MORPH_GRANT_CREATE: a fabric file with limits of its own
+ * @head: flags must be 0
+ * @accelerators: in: limit; of this and the following all bits set means: no limit
+ * @circuits: in: limit
+ * @lanes: in: limit: lanes of circuits, each counted once
+ * @prepared: in: limit: prepared transactions
+ * @replacements: in: limit: replacements of each slice in an hour
+ * @reserved: must be 0
+ * @bytes: in: limit: kernel memory
+ * @out_fd: out: fabric file, close-on-exec
+ * @out_grant: out: number of the grant
+ *
+ * What is done by the new file, and by files of slices that it creates, is charged to the
+ * grant, and to no user; a slice belongs to who creates it. The grant is gone with the
+ * last of its files and slices. Allowed to CAP_NET_ADMIN in the initial user namespace;
+ * whoever is then given the file needs no permission but the file.
+ */
+struct morph_grant_create {
+	struct morph_head head;
+	__u32 accelerators;
+	__u32 circuits;
+	__u32 lanes;
+	__u32 prepared;
+	__u32 replacements;
+	__u32 reserved;
+	__aligned_u64 bytes;
+	__s32 out_fd;
+	__u32 out_grant;
+};
+
 /* ------------------------------------------------------------- the slice file */
 
 /**
@@ -741,8 +772,7 @@ enum morph_outcome {
 
 /**
  * struct morph_txn_run - MORPH_TXN_RUN: change circuits
- * @head: flags: MORPH_TXN_DRY_RUN, MORPH_TXN_EACH, MORPH_TXN_PREPARE; the last two
- *        exclude each other
+ * @head: flags: MORPH_TXN_DRY_RUN, MORPH_TXN_EACH, MORPH_TXN_PREPARE: at most one
  * @changes: in/out: struct morph_change, 1 to 1024
  * @cookie: in: the caller's name for this transaction, 0: none. A repeated call
  *          with the cookie of the slice's last committed transaction does nothing
@@ -821,8 +851,8 @@ struct morph_txn_step {
  * @out_health: out: enum morph_health of the accelerator that was behind the rank
  *
  * REPORT tells a suspicion: the core probes the accelerator, and replaces it if
- * the probe confirms it. REPLACE asks for a spare in any case, within the user's
- * quota of replacements. Both return when the matter is settled.
+ * the probe confirms it. REPLACE asks for a spare in any case, within the
+ * replacements that the slice may have in an hour. Both return when the matter is settled.
  */
 struct morph_rank_act {
 	struct morph_head head;
@@ -943,6 +973,7 @@ struct morph_event {
 #define MORPH_FABRIC_READ_ELEMENTS	_IOWR(MORPH_IOC, 0x03, struct morph_fabric_read)
 #define MORPH_SLICE_CREATE		_IOWR(MORPH_IOC, 0x04, struct morph_slice_create)
 #define MORPH_SLICE_DELETE		_IOWR(MORPH_IOC, 0x05, struct morph_slice_delete)
+#define MORPH_GRANT_CREATE		_IOWR(MORPH_IOC, 0x06, struct morph_grant_create)
 
 /* on the slice file; INFO and READ_* of the fabric work there too */
 #define MORPH_SLICE_INFO		_IOWR(MORPH_IOC, 0x20, struct morph_slice_info)

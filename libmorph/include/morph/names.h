@@ -27,7 +27,7 @@ extern "C" {
  * @MORPH_OBJECT_HARDWARE: A piece of hardware, for acts of the operator.
  * @MORPH_OBJECT_REPLACE: Replace the accelerator behind a rank.
  * @MORPH_OBJECT_WHY_NOT: Would a request be granted, and if not, what blocks it.
- * @MORPH_OBJECT_QUOTA: What one user may hold, and holds.
+ * @MORPH_OBJECT_QUOTA: What one user, or one grant, may hold, and holds.
  * @MORPH_OBJECT_STATS: Counters of a fabric since it was registered.
  * @MORPH_OBJECT_EVENT: What a slice's owner is told, told to administrators too.
  * @MORPH_OBJECT_DEVICE: A device node.
@@ -666,7 +666,7 @@ static inline uint32_t morph_get_slice_state(const struct morph_object *object)
 	return (uint32_t)morph_object_uint(object, "state");
 }
 
-/** morph_get_slice_owner() - User id that it is charged to. */
+/** morph_get_slice_owner() - User id of its owner; in slice-create also who is charged. */
 static inline uint32_t morph_get_slice_owner(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "owner");
@@ -761,6 +761,18 @@ morph_get_slice_rank(const struct morph_object *object, size_t value)
 static inline bool morph_get_slice_force(const struct morph_object *object)
 {
 	return morph_object_has(object, "force");
+}
+
+/** morph_get_slice_grant() - Grant that it is charged to; absent: it is charged to a user. */
+static inline uint32_t morph_get_slice_grant(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "grant");
+}
+
+/** morph_get_slice_used_replacements() - Replacements that its owner asked for in this hour. */
+static inline uint32_t morph_get_slice_used_replacements(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "used-replacements");
 }
 
 /** morph_get_slice_events_lost() - Events lost on this file so far. */
@@ -1206,7 +1218,7 @@ static inline uint32_t morph_get_hardware_health(const struct morph_object *obje
 	return (uint32_t)morph_object_uint(object, "health");
 }
 
-/** morph_get_hardware_txn() - In a reply: the act that was queued. */
+/** morph_get_hardware_txn() - In the reply of hardware-test: the act that was queued. */
 static inline uint32_t morph_get_hardware_txn(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "txn");
@@ -1351,7 +1363,7 @@ static inline uint32_t morph_get_why_not_chosen(const struct morph_object *objec
 	return (uint32_t)morph_object_value_uint(object, "chosen", value);
 }
 
-/** morph_get_quota_uid() - User id; absent: the default for all users. */
+/** morph_get_quota_uid() - User id; without it and grant: the default for all users. */
 static inline uint32_t morph_get_quota_uid(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "uid");
@@ -1381,7 +1393,10 @@ static inline uint32_t morph_get_quota_prepared(const struct morph_object *objec
 	return (uint32_t)morph_object_uint(object, "prepared");
 }
 
-/** morph_get_quota_replacements() - Limit: replacements an hour that hardware did not confirm. */
+/**
+ * morph_get_quota_replacements() - Limit: replacements of each slice in an hour that its owner
+ * asks for.
+ */
 static inline uint32_t morph_get_quota_replacements(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "replacements");
@@ -1417,16 +1432,16 @@ static inline uint32_t morph_get_quota_used_prepared(const struct morph_object *
 	return (uint32_t)morph_object_uint(object, "used-prepared");
 }
 
-/** morph_get_quota_used_replacements() - In the last hour. */
-static inline uint32_t morph_get_quota_used_replacements(const struct morph_object *object)
-{
-	return (uint32_t)morph_object_uint(object, "used-replacements");
-}
-
 /** morph_get_quota_used_bytes() - Held now. */
 static inline uint64_t morph_get_quota_used_bytes(const struct morph_object *object)
 {
 	return morph_object_uint(object, "used-bytes");
+}
+
+/** morph_get_quota_grant() - Number of a grant, instead of a user id. */
+static inline uint32_t morph_get_quota_grant(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "grant");
 }
 
 /** morph_get_stats_fabric() - Fabric. */

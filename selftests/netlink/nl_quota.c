@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What users and grants are charged: every kind of thing, and nothing in the end. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/securebits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+#include "nl.h"
+
+#define OWNER 4322
+#define LEASE 60000000000ULL
+
+FIXTURE(quota)
+{
+	struct sim sim;
+	struct nl nl;
+	int fd; /* the fabric node, opened by OWNER */
+};
+
+/* The owner's effective id with root's capabilities: the node's mode does not matter. */
+static int open_as_owner(const struct sim *sim)
+{
+	int fd;
+
+	if (prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP) || seteuid(OWNER))
+		return -1;
+	fd = open_fabric(sim->number);
+	if (seteuid(0) || prctl(PR_SET_SECUREBITS, SECUREBITS_DEFAULT))
+		return -1;
+	return fd;
+}
+
+FIXTURE_SETUP(quota)
+{
+	sim_start(&self->sim, "server8", NULL);
+	ASSERT_EQ(0, nl_open(&self->nl));
+	self->fd = open_as_owner(&self->sim);
+	ASSERT_LE(0, self->fd);
+}
+
+static int set_limit(struct nl *nl, uint16_t whose, uint32_t number, uint16_t limit, uint64_t value)
+{
+	nl_begin(nl, MORPH_CMD_QUOTA_SET, 0);
+	nl_put_u32(nl, whose, number);
+	if (limit == MORPH_A_QUOTA_BYTES)
+		nl_put_u64(nl, limit, value);
+	else
+		nl_put_u32(nl, limit, value);
+	return nl_do(nl);
+}
+
+/* What is used now, into the reply. */
+static int get(struct nl *nl, uint16_t whose, uint32_t number)
+{
+	nl_begin(nl, MORPH_CMD_QUOTA_GET, 0);
+	nl_put_u32(nl, whose, number);
+	return nl_do(nl);
+}
+
+static uint64_t bytes_used(struct nl *nl)
+{
+	return get(nl, MORPH_A_QUOTA_UID, OWNER) ? UINT64_MAX :
+						   REPLY_U64(nl, MORPH_A_QUOTA_USED_BYTES);
+}
+
+/* Teardown is queued: wait until so many bytes are used. */
+static bool wait_used(struct nl *nl, uint64_t bytes)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (bytes_used(nl) != bytes) {
+		if (now_ms() > until)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+FIXTURE_TEARDOWN(quota)
+{
+	close(self->fd);
+	EXPECT_TRUE(wait_used(&self->nl, 0))
+	{
+		TH_LOG("%llu bytes are left", (unsigned long long)bytes_used(&self->nl));
+	}
+	EXPECT_EQ(0, REPLY_U32(&self->nl, MORPH_A_QUOTA_USED_ACCELERATORS));
+	EXPECT_EQ(0, REPLY_U32(&self->nl, MORPH_A_QUOTA_USED_CIRCUITS));
+	EXPECT_EQ(0, REPLY_U32(&self->nl, MORPH_A_QUOTA_USED_LANES));
+	EXPECT_EQ(0, REPLY_U32(&self->nl, MORPH_A_QUOTA_USED_PREPARED));
+	nl_close(&self->nl);
+	sim_stop(&self->sim);
+}
+
+/* ------------------------------------------------------------- what is charged */
+
+static bool wait_plans(int slice, unsigned int ranks)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_rank_info infos[8];
+	struct morph_slice_info info;
+	unsigned int current, i;
+
+	do {
+		if (slice_read(slice, &info, infos, ranks, NULL, 0) || now_ms() > until)
+			return false;
+		for (current = 0, i = 0; i < ranks; i++)
+			current += infos[i].plan == MORPH_PLAN_CURRENT;
+	} while (current < ranks);
+	return true;
+}
+
+TEST_F(quota, open_files)
+{
+	uint64_t before = bytes_used(&self->nl);
+	int second = open_as_owner(&self->sim);
+
+	EXPECT_LT(0, before);
+	ASSERT_LE(0, second);
+	EXPECT_EQ(2 * before, bytes_used(&self->nl));
+	close(second);
+	EXPECT_EQ(before, bytes_used(&self->nl));
+}
+
+/* By far the most of what a slice costs before it is used are its ring and its tables. */
+TEST_F(quota, slice_by_size)
+{
+	uint64_t before = bytes_used(&self->nl), one, four;
+	int slice = slice_create(self->fd, 1);
+
+	ASSERT_LE(0, slice);
+	ASSERT_TRUE(wait_plans(slice, 1));
+	one = bytes_used(&self->nl) - before;
+	close(slice);
+	ASSERT_TRUE(wait_used(&self->nl, before));
+	slice = slice_create(self->fd, 4);
+	ASSERT_LE(0, slice);
+	ASSERT_TRUE(wait_plans(slice, 4));
+	four = bytes_used(&self->nl) - before;
+	EXPECT_LE(64 * sizeof(struct morph_event), one);
+	EXPECT_LT(one, four);
+	close(slice);
+}
+
+TEST_F(quota, node_of_a_named_slice)
+{
+	struct morph_slice_create args = { .name = "named", .failover = MORPH_FAILOVER_NONE };
+	uint64_t before = bytes_used(&self->nl), named;
+	int slice;
+
+	slice = slice_create_with(self->fd, &args, NULL, 1);
+	ASSERT_LE(0, slice);
+	named = bytes_used(&self->nl) - before;
+	close(slice);
+	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "named", 0));
+	ASSERT_TRUE(wait_used(&self->nl, before));
+	args.name[0] = '\0';
+	slice = slice_create_with(self->fd, &args, NULL, 1);
+	ASSERT_LE(0, slice);
+	EXPECT_GT(named, bytes_used(&self->nl) - before);
+	close(slice);
+}
+
+FIXTURE(lit)
+{
+	struct sim sim;
+	struct nl nl;
+	int fd;
+	int slice;
+};
+
+/* Without protection, so that nothing is charged behind the test's back. */
+FIXTURE_SETUP(lit)
+{
+	struct morph_slice_create args = { .failover = MORPH_FAILOVER_NONE };
+
+	sim_start(&self->sim, "server8", NULL);
+	ASSERT_EQ(0, nl_open(&self->nl));
+	self->fd = open_as_owner(&self->sim);
+	ASSERT_LE(0, self->fd);
+	self->slice = slice_create_with(self->fd, &args, NULL, 4);
+	ASSERT_LE(0, self->slice);
+}
+
+FIXTURE_TEARDOWN(lit)
+{
+	close(self->slice);
+	close(self->fd);
+	EXPECT_TRUE(wait_used(&self->nl, 0))
+	{
+		TH_LOG("%llu bytes are left", (unsigned long long)bytes_used(&self->nl));
+	}
+	nl_close(&self->nl);
+	sim_stop(&self->sim);
+}
+
+TEST_F(lit, circuit)
+{
+	struct morph_change change = change_add(0, 1);
+	uint64_t before = bytes_used(&self->nl);
+
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	EXPECT_LT(before, bytes_used(&self->nl));
+	change = change_remove(change.circuit);
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	EXPECT_EQ(before, bytes_used(&self->nl));
+}
+
+TEST_F(lit, refused_changes_cost_nothing)
+{
+	struct morph_change changes[3] = { change_add(0, 1), change_add(1, 2), change_add(2, 2) };
+	struct morph_txn_run dry = { .generation = GENERATION_ANY };
+	uint64_t before = bytes_used(&self->nl);
+
+	EXPECT_EQ(-1, txn_run(self->slice, changes, 3, NULL));
+	EXPECT_EQ(before, bytes_used(&self->nl));
+	dry.head.flags = MORPH_TXN_DRY_RUN;
+	changes[2] = change_add(2, 3);
+	EXPECT_EQ(0, txn_run(self->slice, changes, 3, &dry));
+	EXPECT_EQ(before, bytes_used(&self->nl));
+}
+
+TEST_F(lit, rolled_back_change_costs_nothing)
+{
+	struct morph_change change = change_add(0, 1);
+	uint64_t before = bytes_used(&self->nl);
+
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "programming_error -"));
+	EXPECT_EQ(-1, txn_run(self->slice, &change, 1, NULL));
+	EXPECT_EQ(before, bytes_used(&self->nl));
+}
+
+TEST_F(lit, prepared_transaction)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_txn_run args = {
+		.generation = GENERATION_ANY,
+		.lease_ns = LEASE,
+		.head.flags = MORPH_TXN_PREPARE,
+	};
+	uint64_t before = bytes_used(&self->nl), prepared;
+
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+	prepared = bytes_used(&self->nl);
+	ASSERT_EQ(0, txn_step(self->slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
+	EXPECT_EQ(before, bytes_used(&self->nl));
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	EXPECT_GT(prepared, bytes_used(&self->nl));
+}
+
+/* The memory of the last cookie is one for each slice. */
+TEST_F(lit, remembered_transaction)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_txn_run args = { .generation = GENERATION_ANY, .cookie = 5 };
+	uint64_t before, remembered;
+
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	before = bytes_used(&self->nl);
+	change = change_remove(change.circuit);
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+	change = change_add(0, 1);
+	args.cookie = 6;
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+	remembered = bytes_used(&self->nl);
+	EXPECT_LT(before, remembered);
+	change = change_remove(change.circuit);
+	args.cookie = 7;
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+	EXPECT_GT(remembered, bytes_used(&self->nl));
+}
+
+TEST_F(lit, protection_plans)
+{
+	uint64_t before;
+
+	ASSERT_EQ(0, light_ring(self->slice, 4));
+	before = bytes_used(&self->nl);
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_AUTOMATIC));
+	ASSERT_TRUE(wait_plans(self->slice, 4));
+	EXPECT_LT(before, bytes_used(&self->nl));
+}
+
+TEST_F(lit, queue_of_an_open_file)
+{
+	struct morph_slice_info info;
+	uint64_t before = bytes_used(&self->nl);
+	struct morph_slice_create args = {
+		.name = "twice",
+		.mode = 0666,
+		.failover = MORPH_FAILOVER_NONE,
+	};
+	char path[64];
+	int slice, second;
+
+	slice = slice_create_with(self->fd, &args, NULL, 1);
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, slice_info(slice, &info));
+	before = bytes_used(&self->nl);
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", info.slice);
+	second = open(path, O_RDWR);
+	ASSERT_LE(0, second);
+	EXPECT_LE(before + 64 * sizeof(struct morph_event), bytes_used(&self->nl));
+	/* Whoever opens it: the slice's user is charged, and his limit counts. */
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES,
+			       bytes_used(&self->nl)));
+	EXPECT_EQ(-1, open(path, O_RDWR));
+	EXPECT_EQ(EDQUOT, errno);
+	close(second);
+	EXPECT_EQ(before, bytes_used(&self->nl));
+	close(slice);
+	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "twice", 0));
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 1 << 30));
+}
+
+/* At every number of bytes that is too few the change is refused whole, and costs nothing. */
+TEST_F(lit, too_few_bytes_at_every_step)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_txn_run args;
+	uint64_t before = bytes_used(&self->nl), room;
+	int ret = -1;
+
+	for (room = 0; ret && room < 65536; room += 40) {
+		ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES,
+				       before + room));
+		args = (struct morph_txn_run){
+			.generation = GENERATION_ANY,
+			.lease_ns = LEASE,
+			.head.flags = MORPH_TXN_PREPARE,
+		};
+		ret = txn_run(self->slice, &change, 1, &args);
+		if (!ret)
+			break;
+		ASSERT_EQ(EDQUOT, errno);
+		EXPECT_EQ(MORPH_REASON_QUOTA, args.head.reason);
+		EXPECT_EQ(-EDQUOT, change.status);
+		EXPECT_LT(args.head.have, args.head.need);
+		ASSERT_EQ(before, bytes_used(&self->nl))
+		{
+			TH_LOG("with room for %u bytes", (unsigned int)room);
+		}
+	}
+	ASSERT_EQ(0, ret);
+	EXPECT_LT(0, room);
+	EXPECT_GE(before + room, bytes_used(&self->nl));
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 1 << 30));
+}
+
+/* A failure must not find the repair refused. */
+TEST_F(lit, repair_is_never_refused)
+{
+	ASSERT_EQ(0, light_ring(self->slice, 4));
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 0));
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_AUTOMATIC));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 0"));
+	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS, NULL));
+	EXPECT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 1 << 30));
+}
+
+/* ------------------------------------------------------------- replacements */
+
+static uint32_t replacements_of(struct nl *nl, const struct sim *sim, int slice)
+{
+	struct morph_slice_info info;
+
+	if (slice_info(slice, &info))
+		return UINT32_MAX;
+	nl_begin(nl, MORPH_CMD_SLICE_GET, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_FABRIC, sim->number);
+	nl_put_u32(nl, MORPH_A_SLICE_ID, info.slice);
+	return nl_do(nl) ? UINT32_MAX : REPLY_U32(nl, MORPH_A_SLICE_USED_REPLACEMENTS);
+}
+
+TEST_F(quota, each_slice_has_replacements_of_its_own)
+{
+	struct nl *nl = &self->nl;
+	struct morph_rank_act act;
+	int first, second;
+
+	ASSERT_EQ(0, set_limit(nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_REPLACEMENTS, 1));
+	first = slice_create(self->fd, 2);
+	second = slice_create(self->fd, 2);
+	ASSERT_LE(0, first);
+	ASSERT_LE(0, second);
+	/* One that is refused for another reason does not count. */
+	EXPECT_EQ(-1, rank_act(first, MORPH_RANK_REPLACE, 2, MORPH_ANY, &act));
+	EXPECT_EQ(ENOENT, errno);
+	EXPECT_EQ(0, replacements_of(nl, &self->sim, first));
+	EXPECT_EQ(0, rank_act(first, MORPH_RANK_REPLACE, 0, MORPH_ANY, &act));
+	EXPECT_EQ(-1, rank_act(first, MORPH_RANK_REPLACE, 1, MORPH_ANY, &act));
+	EXPECT_EQ(EDQUOT, errno);
+	EXPECT_EQ(MORPH_REASON_QUOTA, act.head.reason);
+	EXPECT_EQ(1, replacements_of(nl, &self->sim, first));
+	EXPECT_EQ(0, replacements_of(nl, &self->sim, second));
+	EXPECT_EQ(0, rank_act(second, MORPH_RANK_REPLACE, 0, MORPH_ANY, &act))
+	{
+		TH_LOG("%s", last_detail);
+	}
+	EXPECT_EQ(1, replacements_of(nl, &self->sim, second));
+	close(first);
+	close(second);
+	ASSERT_EQ(0, set_limit(nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_REPLACEMENTS, 32));
+}
+
+/* ------------------------------------------------------------------- grants */
+
+struct seen {
+	uint32_t grant;
+	unsigned int grants, users, defaults;
+	uint32_t accelerators, used;
+};
+
+static void look(const struct nlmsghdr *message, void *context)
+{
+	const struct nlattr *grant = nl_find(message, MORPH_A_QUOTA_GRANT);
+	const struct nlattr *uid = nl_find(message, MORPH_A_QUOTA_UID);
+	struct seen *seen = context;
+
+	seen->defaults += !grant && !uid;
+	seen->users += uid && nl_get_u32(uid) == OWNER;
+	if (!grant || nl_get_u32(grant) != seen->grant)
+		return;
+	seen->grants += !uid;
+	seen->accelerators = nl_get_u32(nl_find(message, MORPH_A_QUOTA_ACCELERATORS));
+	seen->used = nl_get_u32(nl_find(message, MORPH_A_QUOTA_USED_ACCELERATORS));
+}
+
+TEST_F(quota, dump_tells_users_from_grants)
+{
+	struct morph_grant_create args = GRANT_ALL;
+	struct seen seen = {};
+	int grant, slice;
+
+	args.accelerators = 3;
+	grant = grant_create(self->sim.fd, &args);
+	ASSERT_LE(0, grant);
+	slice = slice_create(grant, 2);
+	ASSERT_LE(0, slice);
+	seen.grant = args.out_grant;
+	nl_begin(&self->nl, MORPH_CMD_QUOTA_GET, 0);
+	ASSERT_EQ(0, nl_dump(&self->nl, look, &seen));
+	EXPECT_EQ(1, seen.defaults);
+	EXPECT_EQ(1, seen.users);
+	EXPECT_EQ(1, seen.grants);
+	EXPECT_EQ(3, seen.accelerators);
+	EXPECT_EQ(2, seen.used);
+	close(slice);
+	close(grant);
+}
+
+static bool wait_no_grant(struct nl *nl, uint32_t grant)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (get(nl, MORPH_A_QUOTA_GRANT, grant) != ENOENT)
+		if (now_ms() > until)
+			return false;
+	return true;
+}
+
+TEST_F(quota, grant_lives_as_long_as_its_slices)
+{
+	struct morph_slice_create create = { .name = "on-grant" };
+	struct morph_grant_create args = GRANT_ALL;
+	struct nl *nl = &self->nl;
+	int grant, slice;
+
+	grant = grant_create(self->sim.fd, &args);
+	ASSERT_LE(0, grant);
+	slice = slice_create_with(grant, &create, NULL, 2);
+	ASSERT_LE(0, slice);
+	nl_begin(nl, MORPH_CMD_SLICE_GET, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_FABRIC, self->sim.number);
+	nl_put_text(nl, MORPH_A_SLICE_NAME, "on-grant");
+	ASSERT_EQ(0, nl_do(nl));
+	EXPECT_EQ(args.out_grant, REPLY_U32(nl, MORPH_A_SLICE_GRANT));
+	close(grant);
+	close(slice);
+	ASSERT_EQ(0, get(nl, MORPH_A_QUOTA_GRANT, args.out_grant));
+	EXPECT_EQ(2, REPLY_U32(nl, MORPH_A_QUOTA_USED_ACCELERATORS));
+	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "on-grant", 0));
+	EXPECT_TRUE(wait_no_grant(nl, args.out_grant));
+}
+
+/* To take a grant back is to leave it nothing. */
+TEST_F(quota, limits_of_a_grant_are_changed)
+{
+	struct morph_grant_create args = GRANT_ALL;
+	struct nl *nl = &self->nl;
+	int grant;
+
+	grant = grant_create(self->sim.fd, &args);
+	ASSERT_LE(0, grant);
+	ASSERT_EQ(0, set_limit(nl, MORPH_A_QUOTA_GRANT, args.out_grant, MORPH_A_QUOTA_ACCELERATORS,
+			       0));
+	EXPECT_EQ(args.out_grant, REPLY_U32(nl, MORPH_A_QUOTA_GRANT));
+	EXPECT_EQ(NULL, nl_find(nl_reply(nl), MORPH_A_QUOTA_UID));
+	EXPECT_EQ(-1, slice_create(grant, 1));
+	EXPECT_EQ(EDQUOT, errno);
+	close(grant);
+	EXPECT_TRUE(wait_no_grant(nl, args.out_grant));
+	EXPECT_STREQ("there is no grant of this number", nl->text);
+	EXPECT_EQ(MORPH_A_QUOTA_GRANT, nl->bad_attr);
+}
+
+TEST_F(quota, grant_and_user_at_once)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, MORPH_CMD_QUOTA_GET, 0);
+	nl_put_u32(nl, MORPH_A_QUOTA_UID, OWNER);
+	nl_put_u32(nl, MORPH_A_QUOTA_GRANT, 1);
+	EXPECT_EQ(EINVAL, nl_do(nl));
+	EXPECT_EQ(MORPH_A_QUOTA_GRANT, nl->bad_attr);
+}
+
+TEST_HARNESS_MAIN
