@@ -410,11 +410,13 @@ MORPH_API int morph_admin_quota_set(struct morph_ctx *ctx, uint32_t uid,
 	error = check_set(ctx, "morph_quota_opts", mine.set, 2 * MORPH_QUOTA_BYTES - 1);
 	if (error)
 		return error;
-	request = lm_request(ctx, MORPH_CMD_QUOTA_SET, 6 * ATTR32_BYTES + ATTR64_BYTES);
+	request = lm_request(ctx, MORPH_CMD_QUOTA_SET, 7 * ATTR32_BYTES + ATTR64_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	if (uid != MORPH_ANY)
 		put(request, MORPH_A_QUOTA_UID, uid);
+	if (mine.grant)
+		put(request, MORPH_A_QUOTA_GRANT, mine.grant);
 	if (mine.set & MORPH_QUOTA_ACCELERATORS)
 		put(request, MORPH_A_QUOTA_ACCELERATORS, mine.accelerators);
 	if (mine.set & MORPH_QUOTA_CIRCUITS)
@@ -427,5 +429,7 @@ MORPH_API int morph_admin_quota_set(struct morph_ctx *ctx, uint32_t uid,
 		put(request, MORPH_A_QUOTA_REPLACEMENTS, mine.replacements);
 	if (mine.set & MORPH_QUOTA_BYTES)
 		nla_put_u64(request, MORPH_A_QUOTA_BYTES, mine.bytes);
+	if (mine.grant)
+		return lm_do(ctx, request, out, "change the limits of grant %u", mine.grant);
 	return lm_do(ctx, request, out, "change the limits of user %d", (int)uid);
 }

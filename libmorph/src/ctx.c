@@ -99,7 +99,9 @@ static void text_add_reason(struct lm_error *error)
 	if (error->have || error->need)
 		text_add(error, ", have %lld, need %lld", (long long)error->have,
 			 (long long)error->need);
-	if (error->part && part)
+	if (error->part && part && error->index == MORPH_ANY)
+		text_add(error, ", %s", part); /* no single one is to blame */
+	else if (error->part && part)
 		text_add(error, ", %s %u", part, error->index);
 	text_add(error, ")");
 }

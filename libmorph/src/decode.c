@@ -224,7 +224,7 @@ int lm_verdict(struct morph_ctx *ctx, const struct morph_object *txn, const char
 	lm_error_clear(ctx);
 	error->reason = morph_get_txn_reason(txn);
 	error->part = morph_get_txn_part(txn);
-	error->index = morph_get_txn_index(txn);
+	error->index = morph_object_has(txn, "index") ? morph_get_txn_index(txn) : MORPH_ANY;
 	error->have = morph_get_txn_have(txn);
 	error->need = morph_get_txn_need(txn);
 	snprintf(error->kernel, sizeof(error->kernel), "%s", text ? text : "");

@@ -134,6 +134,34 @@ MORPH_API int morph_fabric_from_fd(struct morph_ctx *ctx, int fd, struct morph_f
 	return fabric_new(ctx, mine, out);
 }
 
+MORPH_API int morph_fabric_grant(struct morph_fabric *fabric, const struct morph_grant_opts *opts,
+				 struct morph_fabric **out, uint32_t *number)
+{
+	struct morph_grant_create create;
+	struct morph_grant_opts mine;
+	int error;
+
+	*out = NULL;
+	error = lm_opts_check(fabric->ctx, opts, sizeof(mine), "morph_grant_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	memset(&create, 0, sizeof(create));
+	create.accelerators = mine.accelerators;
+	create.circuits = mine.circuits;
+	create.lanes = mine.lanes;
+	create.prepared = mine.prepared;
+	create.replacements = mine.replacements;
+	create.bytes = mine.bytes;
+	error = lm_ioctl(fabric->ctx, fabric->fd, MORPH_GRANT_CREATE, &create, sizeof(create),
+			 "grant a part of fabric %u", fabric->number);
+	if (error)
+		return error;
+	if (number)
+		*number = create.out_grant;
+	return fabric_new(fabric->ctx, create.out_fd, out);
+}
+
 MORPH_API void morph_fabric_close(struct morph_fabric *fabric)
 {
 	if (!fabric)

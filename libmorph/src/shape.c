@@ -37,6 +37,8 @@ static const struct lm_command_shape shapes[] = {
 		      { offsetof(struct morph_slice_create, spares), 0 } },
 	  .arrays_count = 2, .fd = offsetof(struct morph_slice_create, out_fd) },
 	{ SHAPE(MORPH_SLICE_DELETE, morph_slice_delete) },
+	{ SHAPE(MORPH_GRANT_CREATE, morph_grant_create),
+	  .fd = offsetof(struct morph_grant_create, out_fd) },
 	{ SHAPE(MORPH_SLICE_INFO, morph_slice_info),
 	  .arrays = { { offsetof(struct morph_slice_info, ranks), 0 },
 		      { offsetof(struct morph_slice_info, circuits), 0 } },

@@ -179,9 +179,10 @@ int lm_txn_check(const struct morph_txn *txn)
 {
 	if (!txn->count)
 		return lm_fail(txn->ctx, EINVAL, "the transaction has no changes");
-	if ((txn->flags & MORPH_TXN_EACH) && (txn->flags & MORPH_TXN_PREPARE))
-		return lm_fail(txn->ctx, EINVAL,
-			       "each change for itself and a prepared whole exclude each other");
+	if (txn->flags & (txn->flags - 1))
+		return lm_fail(
+			txn->ctx, EINVAL,
+			"a dry run, each change for itself, and a prepared whole exclude each other");
 	return 0;
 }
 

@@ -187,6 +187,27 @@ static void make_slice(void)
 	morph_slice_request_free(request);
 }
 
+static void grant_part(void)
+{
+	MORPH_OPTS(morph_grant_opts, opts, .accelerators = 1, .bytes = 1 << 20);
+	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_fabric *grant, *handed;
+	uint32_t which;
+
+	must(morph_fabric_grant(fabric, &opts, &grant, &which), "grant");
+	printf("grant: %d\n", which != 0);
+	must(morph_fabric_from_fd(ctx, morph_fabric_get_fd(grant), &handed), "fabric of a grant");
+	morph_fabric_close(grant);
+	must(morph_slice_request_set_count(request, 2), "count");
+	tell("more than is granted", morph_slice_check(handed, request), NULL);
+	must(morph_slice_request_set_count(request, 1), "count");
+	tell("within the grant", morph_slice_check(handed, request), NULL);
+	morph_fabric_close(handed);
+	opts.bytes = 0;
+	tell("no room for the file", morph_fabric_grant(fabric, &opts, &grant, NULL), NULL);
+	morph_slice_request_free(request);
+}
+
 static void light(void)
 {
 	MORPH_OPTS(morph_circuit_opts, opts, .src_plane = 60000, .flags = MORPH_CIRCUIT_SRC_PLANE);
@@ -391,6 +412,7 @@ int main(int count, char **arguments)
 	read_fabric();
 	must(morph_watch_new(ctx, &watch), "watch");
 	must(morph_monitor_new(ctx, NULL, &monitor), "monitor");
+	grant_part();
 	make_slice();
 	light();
 	two_phases();

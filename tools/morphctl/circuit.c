@@ -75,8 +75,8 @@ static enum exit_code settings(struct run *run, struct morph_txn *txn)
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_LEASE) && !given(run, OPTION_PREPARE))
 		return usage_error(run, "--lease is for --prepare");
-	if (given(run, OPTION_EACH) && given(run, OPTION_PREPARE))
-		return usage_error(run, "--each and --prepare exclude each other");
+	if (given(run, OPTION_DRY_RUN) + given(run, OPTION_EACH) + given(run, OPTION_PREPARE) > 1)
+		return usage_error(run, "--dry-run, --each and --prepare exclude each other");
 	if (lease_ns < 1000000 || lease_ns > INT64_C(3600000000000))
 		return usage_error(run, "--lease wants 0.001 to 3600 seconds, not '%s'",
 				   run->option[OPTION_LEASE]);

@@ -4,9 +4,9 @@
 
 #include "client.h"
 
-#define COLUMNS                                                                                \
-	"uid,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes,prepared," \
-	"used-prepared,replacements,used-replacements,bytes,used-bytes"
+#define COLUMNS                                                                             \
+	"uid,grant,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes," \
+	"prepared,used-prepared,replacements,bytes,used-bytes"
 
 static int dump_quotas(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
 {
@@ -46,6 +46,22 @@ enum exit_code quota_list(struct run *run)
 	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
 }
 
+/* Whose limits are meant: "default", "grant:N", or a user. */
+static bool parse_whose(const char *text, uint32_t *uid, uint32_t *grant)
+{
+	static const char prefix[] = "grant:";
+	uint64_t number;
+
+	if (!strcmp(text, "default"))
+		return true;
+	if (strncmp(text, prefix, sizeof(prefix) - 1))
+		return parse_user(text, uid);
+	if (!parse_u64(text + sizeof(prefix) - 1, 1, UINT32_MAX, &number))
+		return false;
+	*grant = (uint32_t)number;
+	return true;
+}
+
 enum exit_code quota_set(struct run *run)
 {
 	MORPH_OPTS(morph_quota_opts, opts);
@@ -77,8 +93,9 @@ enum exit_code quota_set(struct run *run)
 	opts.set |= given(run, OPTION_Q_BYTES) ? MORPH_QUOTA_BYTES : 0;
 	if (!opts.set)
 		return usage_error(run, "wants at least one limit, such as --accelerators 16");
-	if (strcmp(run->argv[0], "default") && !parse_user(run->argv[0], &uid))
-		return usage_error(run, "there is no user '%s'", run->argv[0]);
+	if (!parse_whose(run->argv[0], &uid, &opts.grant))
+		return usage_error(run, "there is no user '%s', nor is it default or grant:N",
+				   run->argv[0]);
 	code = client_open(run);
 	if (code)
 		return code;

@@ -29,8 +29,12 @@ static void print_answer(const json_t *answer)
 		return;
 	}
 	printf("blocked by %s", text_of_key(answer, "reason"));
-	if (json_object_get(answer, "part") && !key_is(answer, "part", "none"))
-		printf(", %s %u", text_of_key(answer, "part"), number_of(answer, "index", 0));
+	if (json_object_get(answer, "part") && !key_is(answer, "part", "none")) {
+		printf(", %s", text_of_key(answer, "part"));
+		/* The kernel tells none where no single one is to blame. */
+		if (json_object_get(answer, "index"))
+			printf(" %u", number_of(answer, "index", 0));
+	}
 	if (wide_of(answer, "need"))
 		printf(": there is %" JSON_INTEGER_FORMAT ", and %" JSON_INTEGER_FORMAT
 		       " is needed",

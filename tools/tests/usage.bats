@@ -111,6 +111,7 @@ load common
 	holds "$stderr" "both ranks are 1"
 	expect 2 morphctl circuit add s 1 2 --lease 5
 	holds "$stderr" "--prepare"
+	expect 2 morphctl circuit add s 1 2 --dry-run --each
 	expect 2 morphctl circuit add s 1 2 --prepare --each
 	holds "$stderr" "exclude each other"
 	expect 2 morphctl circuit add s 1 2 --prepare --lease 4000

@@ -228,9 +228,9 @@ int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t p
 int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object **out);
 
 /**
- * morph_admin_quotas() - read the limits of all users
+ * morph_admin_quotas() - read the limits of all users and grants
  * @ctx: the context
- * @out: objects of type "quota"; the one without uid is the default
+ * @out: objects of type "quota"; the one without uid and grant is the default
  *
  * Return: 0 or a negative errno.
  */
@@ -483,8 +483,9 @@ int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
  * @circuits: circuits
  * @lanes: lanes of circuits
  * @prepared: prepared transactions
- * @replacements: replacements an hour that hardware did not confirm
+ * @replacements: replacements of each slice in an hour that its owner asks for
  * @set: MORPH_QUOTA_*: which of them are meant
+ * @grant: change those of this grant instead of a user's; 0: a user's, or the default
  */
 struct morph_quota_opts {
 	size_t sz;
@@ -495,12 +496,13 @@ struct morph_quota_opts {
 	uint32_t prepared;
 	uint32_t replacements;
 	uint32_t set;
+	uint32_t grant;
 };
 
 /**
- * morph_admin_quota_set() - change the limits of a user, or the default
+ * morph_admin_quota_set() - change the limits of a user or a grant, or the default
  * @ctx: the context
- * @uid: user id, or MORPH_ANY for the default
+ * @uid: user id, or MORPH_ANY for the default, and where @opts names a grant
  * @opts: the limits
  * @out: object of type "quota" afterwards; may be NULL
  *

@@ -57,6 +57,46 @@ int morph_fabric_open(struct morph_ctx *ctx, const char *which, struct morph_fab
 int morph_fabric_from_fd(struct morph_ctx *ctx, int fd, struct morph_fabric **out);
 
 /**
+ * struct morph_grant_opts - the limits of a grant
+ * @sz: size of this structure
+ * @bytes: kernel memory; UINT64_MAX: no limit
+ * @accelerators: accelerators; of this and the following MORPH_ANY means: no limit
+ * @circuits: circuits
+ * @lanes: lanes of circuits
+ * @prepared: prepared transactions
+ * @replacements: replacements of each slice in an hour
+ *
+ * What is not named is 0: nothing of it may be held.
+ */
+struct morph_grant_opts {
+	size_t sz;
+	uint64_t bytes;
+	uint32_t accelerators;
+	uint32_t circuits;
+	uint32_t lanes;
+	uint32_t prepared;
+	uint32_t replacements;
+};
+
+/**
+ * morph_fabric_grant() - open a fabric once more, with limits of its own
+ * @fabric: the fabric
+ * @opts: the limits
+ * @out: the fabric, closed by morph_fabric_close()
+ * @number: the grant's number, by which quotas and slices name it; may be NULL
+ *
+ * Slices that are created by @out are charged to the grant instead of a user. Hand its fd
+ * (morph_fabric_get_fd()) to a tenant over a socket: it is all that the tenant needs, and
+ * becomes a fabric by morph_fabric_from_fd(). The grant is gone with its last file and its
+ * last slice.
+ *
+ * Return: 0, -EPERM (the caller lacks CAP_NET_ADMIN), -EDQUOT (the limit of bytes does not
+ * even hold the file) or another negative errno.
+ */
+int morph_fabric_grant(struct morph_fabric *fabric, const struct morph_grant_opts *opts,
+		       struct morph_fabric **out, uint32_t *number);
+
+/**
  * morph_fabric_close() - close a fabric
  * @fabric: the fabric, or NULL; its slices stay
  */

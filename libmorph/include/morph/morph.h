@@ -177,7 +177,8 @@ uint32_t morph_error_part(const struct morph_ctx *ctx);
  * morph_error_index() - which thing stands in the way
  * @ctx: the context
  *
- * Return: its index; without meaning when the part is MORPH_PART_NONE.
+ * Return: its index, or MORPH_ANY where no single one does; without meaning when the part
+ * is MORPH_PART_NONE.
  */
 uint32_t morph_error_index(const struct morph_ctx *ctx);
 

@@ -100,14 +100,14 @@ size_t morph_txn_count(const struct morph_txn *txn);
 /**
  * morph_txn_set_dry_run() - stage and validate only
  * @txn: the transaction
- * @dry_run: whether to
+ * @dry_run: whether to; excludes preparing, and each change for itself
  */
 void morph_txn_set_dry_run(struct morph_txn *txn, bool dry_run);
 
 /**
  * morph_txn_set_each() - make each change a transaction of its own
  * @txn: the transaction
- * @each: whether to; excludes preparing
+ * @each: whether to; excludes preparing and a dry run
  */
 void morph_txn_set_each(struct morph_txn *txn, bool each);
 
@@ -155,7 +155,7 @@ void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model)
  * Waits until the light is as asked, verified; or as before. With each, a failure
  * of one change is in that change's status.
  *
- * Return: 0, -EINVAL (no changes; each and prepare at once), or as MORPH_TXN_RUN.
+ * Return: 0, -EINVAL (no changes; two of dry run, each and prepare at once), or as MORPH_TXN_RUN.
  */
 int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
 		  struct morph_object **out);
