@@ -49,7 +49,20 @@ u32 optics_path_loss(const struct optics_graph *graph, const struct optics_path 
 
 s32 optics_path_power(const struct optics_graph *graph, const struct optics_path *path)
 {
-	return graph->params.laser_mdbm - (s32)optics_path_loss(graph, path);
+	s32 source = graph->params.laser_mdbm;
+
+	if (optics_end_is_edge(graph, path->tx))
+		source = optics_edge_least(graph, path->tx - graph->ports_count);
+	return source - (s32)optics_path_loss(graph, path);
+}
+
+u32 optics_path_spread(const struct optics_graph *graph, const struct optics_path *path)
+{
+	u32 edge = path->tx - graph->ports_count;
+
+	if (!optics_end_is_edge(graph, path->tx))
+		return 0;
+	return (u32)(optics_edge_most(graph, edge) - optics_edge_least(graph, edge));
 }
 
 /*
@@ -126,16 +139,24 @@ static u32 leaks_of(const struct crossing *at, s32 power, s32 floor)
 
 static void stray_tell(const struct stray *stray, const struct optics_end *end, s32 power)
 {
-	u32 port = end->index * stray->graph->params.planes + end->port;
+	const struct optics_graph *graph = stray->graph;
+	u32 at = optics_circuit_end(graph, end);
 	struct optics_leak leak = {
-		.rx = stray->wanted == MORPH_END_RX ? port : stray->rx,
-		.tx = stray->wanted == MORPH_END_TX ? port : stray->tx,
+		.rx = stray->wanted == MORPH_END_RX ? at : stray->rx,
+		.tx = stray->wanted == MORPH_END_TX ? at : stray->tx,
 		.lanes = stray->lanes,
 		.power_mdbm = power,
 	};
 
-	if (end->type == stray->wanted)
-		stray->emit(stray->context, &leak);
+	if (end->type == MORPH_END_EDGE) {
+		/* Traced back it was taken for a laser's, which is no weaker. */
+		if (stray->wanted == MORPH_END_TX)
+			leak.power_mdbm += optics_edge_most(graph, end->index) -
+					   graph->params.laser_mdbm;
+	} else if (end->type != stray->wanted) {
+		return;
+	}
+	stray->emit(stray->context, &leak);
 }
 
 /* Light that has leaked twice: it follows the states to where it ends. */
@@ -194,6 +215,8 @@ static void stray_walk(const struct stray *stray, u32 code, const struct optics_
 	const struct optics_end *end;
 	u32 crossed = 0;
 
+	if (stray->tx != OPTICS_NONE && optics_end_is_edge(graph, stray->tx))
+		ray.power = optics_edge_most(graph, stray->tx - graph->ports_count);
 	while ((end = ray_step(graph, &ray, stray->floor))) {
 		struct crossing at;
 		u32 state, leaks;
@@ -267,8 +290,13 @@ s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, 
 		struct crossing at;
 
 		if (end->type == MORPH_END_TX) {
-			*tx = end->index * graph->params.planes + end->port;
+			*tx = optics_circuit_end(graph, end);
 			return ray.power;
+		}
+		if (end->type == MORPH_END_EDGE) {
+			*tx = optics_circuit_end(graph, end);
+			return ray.power - graph->params.laser_mdbm +
+			       optics_edge_least(graph, end->index);
 		}
 		if (end->type != MORPH_END_ELEMENT)
 			break;

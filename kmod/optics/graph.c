@@ -16,7 +16,6 @@ struct builder {
 	struct optics_accelerator *accelerators;
 	u32 *tx_guide;
 	u32 *rx_guide;
-	u32 *edge_guide;
 	struct optics_bound bound;
 	struct optics_refusal *refusal;
 };
@@ -79,7 +78,8 @@ static u64 lay_out(const struct morph_profile_header *header, const struct sizes
 		   struct builder *b)
 {
 	u64 sockets = (u64)count_of(&header->accelerators) * le32_to_cpu(header->planes);
-	u64 cursor = 0, at[14];
+	u64 ends = sockets + count_of(&header->edges);
+	u64 cursor = 0, at[13];
 	u8 *block;
 
 	take(&cursor, 1, sizeof(struct optics_graph));
@@ -91,12 +91,11 @@ static u64 lay_out(const struct morph_profile_header *header, const struct sizes
 	at[5] = take(&cursor, count_of(&header->accelerators), sizeof(struct optics_accelerator));
 	at[6] = take(&cursor, count_of(&header->hosts), sizeof(struct morph_profile_host));
 	at[7] = take(&cursor, count_of(&header->edges), sizeof(struct morph_profile_edge));
-	at[8] = take(&cursor, sockets, sizeof(u32));
-	at[9] = take(&cursor, sockets, sizeof(u32));
-	at[10] = take(&cursor, count_of(&header->edges), sizeof(u32));
-	at[11] = take(&cursor, 2ull * count_of(&header->guides), sizeof(s32));
-	at[12] = take(&cursor, sizes->arcs, sizeof(struct optics_arc));
-	at[13] = take(&cursor, sizes->places, sizeof(u32));
+	at[8] = take(&cursor, ends, sizeof(u32));
+	at[9] = take(&cursor, ends, sizeof(u32));
+	at[10] = take(&cursor, 2ull * count_of(&header->guides), sizeof(s32));
+	at[11] = take(&cursor, sizes->arcs, sizeof(struct optics_arc));
+	at[12] = take(&cursor, sizes->places, sizeof(u32));
 	if (!b)
 		return cursor;
 
@@ -118,21 +117,19 @@ static u64 lay_out(const struct morph_profile_header *header, const struct sizes
 	b->graph->tx_guide = b->tx_guide;
 	b->rx_guide = (void *)(block + (size_t)at[9]);
 	b->graph->rx_guide = b->rx_guide;
-	b->edge_guide = (void *)(block + (size_t)at[10]);
-	b->graph->edge_guide = b->edge_guide;
 	b->bound.graph = b->graph;
 	b->bound.elements = b->elements;
-	b->bound.cost = (void *)(block + (size_t)at[11]);
+	b->bound.cost = (void *)(block + (size_t)at[10]);
 	b->graph->slack = b->bound.cost;
-	b->bound.arcs = (void *)(block + (size_t)at[12]);
+	b->bound.arcs = (void *)(block + (size_t)at[11]);
 	b->graph->arcs = b->bound.arcs;
-	b->bound.place_arcs = (void *)(block + (size_t)at[13]);
+	b->bound.place_arcs = (void *)(block + (size_t)at[12]);
 	b->graph->place_arcs = b->bound.place_arcs;
 	memset(b->port_guide, 0xff, (size_t)sizes->ports * sizeof(u32));
-	memset(b->tx_guide, 0xff, (size_t)sockets * sizeof(u32));
-	memset(b->rx_guide, 0xff, (size_t)sockets * sizeof(u32));
-	memset(b->edge_guide, 0xff, (size_t)count_of(&header->edges) * sizeof(u32));
+	memset(b->tx_guide, 0xff, (size_t)ends * sizeof(u32));
+	memset(b->rx_guide, 0xff, (size_t)ends * sizeof(u32));
 	b->graph->ports_count = (u32)sockets;
+	b->graph->ends_count = (u32)ends;
 	return cursor;
 }
 
@@ -302,8 +299,10 @@ static bool build_places(const struct builder *b)
 		const struct morph_profile_edge *edge =
 			optics_record(b->blob, &b->header->edges, i);
 
-		if (edge->reserved)
-			return bad(b, &edge->reserved);
+		if (optics_edge_most(b->graph, i) > b->graph->params.laser_mdbm)
+			return bad(b, &edge->most_mdbm);
+		if (optics_edge_least(b->graph, i) > optics_edge_most(b->graph, i))
+			return bad(b, &edge->least_mdbm);
 		if (!optics_name_ok(edge->name, sizeof(edge->name), false))
 			return bad(b, edge->name);
 	}
@@ -330,7 +329,7 @@ static u32 *attached_at(const struct builder *b, const struct optics_end *end)
 	case MORPH_END_EDGE:
 		if (end->index >= graph->edges_count || end->port)
 			return NULL;
-		return &b->edge_guide[end->index];
+		return &b->tx_guide[optics_edge_end(graph, end->index)];
 	default:
 		return NULL;
 	}
@@ -374,10 +373,16 @@ static bool build_guides(const struct builder *b)
 	for (i = 0; i < b->graph->guides_count; i++)
 		if (!build_guide(b, i))
 			return false;
+	for (i = b->graph->ports_count; i < b->graph->ends_count; i++) {
+		b->rx_guide[i] = b->tx_guide[i];
+		if (b->tx_guide[i] == OPTICS_NONE)
+			return bad(b, optics_record(b->blob, &b->header->edges,
+						    i - b->graph->ports_count));
+	}
 	for (i = 0; i < b->graph->ports_count; i++)
 		if (b->tx_guide[i] == OPTICS_NONE || b->rx_guide[i] == OPTICS_NONE)
 			return bad(b, optics_record(b->blob, &b->header->accelerators,
-						    optics_port_accelerator(b->graph, i)));
+						    optics_end_place(b->graph, i)));
 	return true;
 }
 

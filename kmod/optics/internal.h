@@ -112,10 +112,24 @@ static inline const struct optics_end *optics_far_end(const struct optics_graph 
 	return &graph->guides[code >> 1].end[!(code & 1)];
 }
 
-/* The accelerator that a port belongs to, and the mask of all planes. */
-static inline u32 optics_port_accelerator(const struct optics_graph *graph, u32 port)
+/* The end of a circuit that a guide's end is, if not an element. */
+static inline u32 optics_circuit_end(const struct optics_graph *graph, const struct optics_end *end)
 {
-	return port / graph->params.planes;
+	if (end->type == MORPH_END_EDGE)
+		return optics_edge_end(graph, end->index);
+	return end->index * graph->params.planes + end->port;
+}
+
+/* As optics_refuse(), for an end of a circuit: a laser, a receiver, or the edge in its place. */
+static inline int optics_refuse_end(const struct optics_graph *graph,
+				    struct optics_refusal *refusal, u32 reason, u32 part, u32 end,
+				    s64 have, s64 need)
+{
+	if (optics_end_is_edge(graph, end)) {
+		part = OPTICS_PART_EDGE;
+		end -= graph->ports_count;
+	}
+	return optics_refuse(refusal, reason, part, end, have, need);
 }
 
 static inline u64 optics_low_mask(u32 bits)

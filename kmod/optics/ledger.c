@@ -16,10 +16,10 @@ static struct layout state_layout(const struct optics_graph *graph)
 
 	layout.lanes = (sizeof(struct optics_state) + 7) & ~7ull;
 	layout.words = layout.lanes +
-		       ((u64)graph->guides_count + 4ull * graph->ports_count) * sizeof(u64);
+		       ((u64)graph->guides_count + 4ull * graph->ends_count) * sizeof(u64);
 	layout.bytes = layout.words +
 		       ((u64)graph->elements_count + graph->accelerators_count +
-			graph->places_count / 2) * sizeof(u32);
+			graph->edges_count + graph->places_count / 2) * sizeof(u32);
 	layout.end = layout.bytes + 2ull * graph->elements_count + graph->guides_count;
 	layout.end = (layout.end + 7) & ~7ull;
 	return layout;
@@ -41,12 +41,12 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	state->graph = graph;
 	state->guide_lanes = (u64 *)(base + (size_t)layout.lanes);
 	state->tx_lanes = state->guide_lanes + graph->guides_count;
-	state->rx_lanes = state->tx_lanes + graph->ports_count;
-	state->tx_dead = state->rx_lanes + graph->ports_count;
-	state->rx_dead = state->tx_dead + graph->ports_count;
+	state->rx_lanes = state->tx_lanes + graph->ends_count;
+	state->tx_dead = state->rx_lanes + graph->ends_count;
+	state->rx_dead = state->tx_dead + graph->ends_count;
 	state->element_pins = (u32 *)(base + (size_t)layout.words);
 	state->owner = state->element_pins + graph->elements_count;
-	state->standing = state->owner + graph->accelerators_count;
+	state->standing = state->owner + graph->accelerators_count + graph->edges_count;
 	state->element_state = base + (size_t)layout.bytes;
 	state->element_marks = state->element_state + graph->elements_count;
 	state->guide_marks = state->element_marks + graph->elements_count;
@@ -61,15 +61,15 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 }
 
 /* Lanes that somebody holds, or that are dead, at one end of the path. */
-static int check_port(u32 part, u32 port, u64 lanes, u64 held, u64 dead,
-		      struct optics_refusal *refusal)
+static int check_end(const struct optics_graph *graph, u32 part, u32 end, u64 lanes, u64 held,
+		     u64 dead, struct optics_refusal *refusal)
 {
 	if (lanes & dead)
-		return optics_refuse(refusal, OPTICS_UNUSABLE, part, port,
-				     optics_weight64(lanes & ~dead), optics_weight64(lanes));
+		return optics_refuse_end(graph, refusal, OPTICS_UNUSABLE, part, end,
+					 optics_weight64(lanes & ~dead), optics_weight64(lanes));
 	if (lanes & held)
-		return optics_refuse(refusal, OPTICS_PORT_BUSY, part, port,
-				     optics_weight64(lanes & ~held), optics_weight64(lanes));
+		return optics_refuse_end(graph, refusal, OPTICS_PORT_BUSY, part, end,
+					 optics_weight64(lanes & ~held), optics_weight64(lanes));
 	return 0;
 }
 
@@ -120,11 +120,11 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 	if (!path->hops_count || path->hops_count > OPTICS_MAX_HOPS || !path->lanes)
 		return optics_refuse(refusal, OPTICS_BAD_PATH, OPTICS_PART_NONE, OPTICS_NONE,
 				     path->hops_count, OPTICS_MAX_HOPS);
-	error = check_port(OPTICS_PART_LASER, path->tx, path->lanes, state->tx_lanes[path->tx],
-			   state->tx_dead[path->tx], refusal);
+	error = check_end(state->graph, OPTICS_PART_LASER, path->tx, path->lanes,
+			  state->tx_lanes[path->tx], state->tx_dead[path->tx], refusal);
 	if (!error)
-		error = check_port(OPTICS_PART_RECEIVER, path->rx, path->lanes,
-				   state->rx_lanes[path->rx], state->rx_dead[path->rx], refusal);
+		error = check_end(state->graph, OPTICS_PART_RECEIVER, path->rx, path->lanes,
+				  state->rx_lanes[path->rx], state->rx_dead[path->rx], refusal);
 	for (i = 0; i < path->hops_count && !error; i++)
 		error = check_hop(state, path, i, refusal);
 	if (error)

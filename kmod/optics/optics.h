@@ -29,6 +29,7 @@
 #include "shim.h"
 
 #define OPTICS_NONE		0xffffffffu
+#define OPTICS_EDGE		0x80000000u	/* | edge: no accelerator, but where light leaves */
 #define OPTICS_MAX_HOPS		64u	/* guides in one path */
 #define OPTICS_MAX_MDB		1000000	/* "no light": 1000 dB */
 
@@ -177,6 +178,7 @@ struct optics_graph {
 	u32 hosts_count;
 	u32 edges_count;
 	u32 ports_count;		/* accelerators_count * planes */
+	u32 ends_count;			/* ports_count + edges_count */
 	u32 places_count;
 	u32 arcs_count;
 	const struct optics_kind *kinds;
@@ -187,13 +189,46 @@ struct optics_graph {
 	const struct optics_accelerator *accelerators;
 	const struct morph_profile_host *hosts;
 	const struct morph_profile_edge *edges;	/* still little-endian */
-	const u32 *tx_guide;		/* by accelerator * planes + plane; coded */
+	const u32 *tx_guide;		/* by end of a circuit, see below; coded */
 	const u32 *rx_guide;
-	const u32 *edge_guide;		/* by edge; coded, or OPTICS_NONE */
 	const s32 *slack;		/* by coded guide: for its far end; see bound.c */
 	const struct optics_arc *arcs;
 	const u32 *place_arcs;		/* by place: first arc that leads to it, or OPTICS_NONE */
 };
+
+/*
+ * Where a circuit starts or ends: a port, accelerator * planes + plane, or past the
+ * ports an edge, ports_count + edge. Light comes in at an edge as from a transmitter
+ * and leaves there as into a receiver, so that half a circuit is a path like any.
+ */
+static inline bool optics_end_is_edge(const struct optics_graph *graph, u32 end)
+{
+	return end >= graph->ports_count;
+}
+
+static inline u32 optics_edge_end(const struct optics_graph *graph, u32 edge)
+{
+	return graph->ports_count + edge;
+}
+
+/* Who an end belongs to, as an index of the ledger's owners: an accelerator, or past them an edge. */
+static inline u32 optics_end_place(const struct optics_graph *graph, u32 end)
+{
+	if (optics_end_is_edge(graph, end))
+		return graph->accelerators_count + (end - graph->ports_count);
+	return end / graph->params.planes;
+}
+
+/* Least and greatest power per lane at which light passes an edge. */
+static inline s32 optics_edge_least(const struct optics_graph *graph, u32 edge)
+{
+	return (s16)le16_to_cpu(graph->edges[edge].least_mdbm);
+}
+
+static inline s32 optics_edge_most(const struct optics_graph *graph, u32 edge)
+{
+	return (s16)le16_to_cpu(graph->edges[edge].most_mdbm);
+}
 
 /**
  * optics_graph_bytes() - check a profile's head and tell the memory its graph needs
@@ -250,9 +285,9 @@ struct optics_hop {
 };
 
 /**
- * struct optics_path - light from a transmit port to a receive port
- * @tx: accelerator * planes + plane of the transmitter
- * @rx: accelerator * planes + plane of the receiver
+ * struct optics_path - light from a transmit port to a receive port, or half of its way
+ * @tx: accelerator * planes + plane of the transmitter; or the edge it comes in at
+ * @rx: accelerator * planes + plane of the receiver; or the edge it leaves at
  * @lanes: mask of the wavelengths it uses, the same on every guide
  * @loss_mdb: total loss, as optics_path_loss() computes it
  * @hops_count: entries of @hops in use
@@ -287,11 +322,11 @@ struct optics_state {
 	u32 *element_pins;	/* claims on it; 0: free to take any state */
 	u8 *guide_marks;
 	u64 *guide_lanes;	/* lanes claimed */
-	u64 *tx_lanes;		/* by port: lanes claimed on the transmitter */
-	u64 *rx_lanes;		/* by port: lanes claimed on the receiver */
-	u64 *tx_dead;		/* by port: lanes whose laser may not be used */
-	u64 *rx_dead;		/* by port: lanes whose receiver may not be used */
-	u32 *owner;		/* by accelerator: the slice that holds it, 0: none */
+	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or coming in */
+	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
+	u64 *tx_dead;		/* by end: lanes whose laser may not be used */
+	u64 *rx_dead;		/* by end: lanes whose receiver may not be used */
+	u32 *owner;		/* by accelerator, then by edge: the slice that holds it, 0: none */
 	u32 *standing;		/* by place / 2: elements whose present state joins ports */
 	u64 elements_visited;	/* gone on from or claimed: cost can be seen to follow change */
 	u64 lanes_visited;	/* wavelengths looked at, guide by guide */
@@ -338,10 +373,10 @@ void optics_release(struct optics_state *state, const struct optics_path *path);
 
 /**
  * struct optics_route_request - a path wanted
- * @tx_accelerator: where light starts
- * @rx_accelerator: where it shall arrive
- * @tx_planes: mask of transmit ports that may be used
- * @rx_planes: mask of receive ports that may be used
+ * @tx_accelerator: where light starts: an accelerator, or OPTICS_EDGE | edge
+ * @rx_accelerator: where it shall arrive: likewise, but not both at an edge
+ * @tx_planes: mask of transmit ports that may be used; an edge has none
+ * @rx_planes: mask of receive ports that may be used; an edge has none
  * @lanes_allowed: mask of wavelengths that may be used
  * @lanes_count: how many are needed
  * @owner: the slice that asks; elements on tiles of other owners are foreign
@@ -414,13 +449,17 @@ s32 optics_power_sum(s32 a_mdbm, s32 b_mdbm);
 /* Total loss of the path's guides and elements, mdb. O(hops). */
 u32 optics_path_loss(const struct optics_graph *graph, const struct optics_path *path);
 
-/* Power at the receiver from a healthy laser, per lane, mdbm. */
+/*
+ * Power at the end of the path, per lane, mdbm: from a healthy laser, or the least that
+ * the edge lets in where it starts at one; and how much more it may be.
+ */
 s32 optics_path_power(const struct optics_graph *graph, const struct optics_path *path);
+u32 optics_path_spread(const struct optics_graph *graph, const struct optics_path *path);
 
 /**
- * struct optics_leak - light that reaches a receiver by leakage
- * @rx: receive port
- * @tx: transmit port it came from
+ * struct optics_leak - light that reaches a receiver, or an edge, by leakage
+ * @rx: receive port, or the edge it leaves at
+ * @tx: transmit port it came from, or the edge
  * @lanes: wavelengths of it that matter
  * @power_mdbm: power per lane at the receiver
  */
@@ -483,9 +522,9 @@ void optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, 
 		     u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context);
 
 /*
- * The transmit port whose light @element_state leads to receiver @rx, and the power
- * per lane at which a healthy laser's light arrives; OPTICS_NONE and
- * -OPTICS_MAX_MDB when no transmitter is joined to it. O(hops).
+ * The transmit port, or edge, whose light @element_state leads to @rx, and the power
+ * per lane at which a healthy laser's light arrives, or the least that comes in;
+ * OPTICS_NONE and -OPTICS_MAX_MDB when nothing is joined to it. O(hops).
  */
 s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, u32 rx, u32 *tx);
 
@@ -497,11 +536,11 @@ s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, 
  * @element_state: by element: state once the change is made
  * @element_marks: by element
  * @guide_marks: by guide
- * @tx_lanes: by port: lanes lit once the change is made
- * @rx_lanes: by port: lanes in use by receivers once the change is made
- * @tx_dead: by port: lanes that may not be used
- * @rx_dead: by port: lanes that may not be used
- * @owner: by accelerator: the slice that holds it
+ * @tx_lanes: by end: lanes lit once the change is made
+ * @rx_lanes: by end: lanes in use by receivers once the change is made
+ * @tx_dead: by end: lanes that may not be used
+ * @rx_dead: by end: lanes that may not be used
+ * @owner: by accelerator, then by edge: the slice that holds it
  *
  * Arrays have the layout of struct optics_state; the core passes the ledger's own
  * after the claims of the change are in it.
@@ -536,14 +575,16 @@ static inline struct optics_view optics_state_view(const struct optics_state *st
 
 /**
  * struct optics_verdict - what the validator found out about one path
- * @power_mdbm: power per lane at the receiver
- * @margin_mdb: above sensitivity
+ * @power_mdbm: power per lane at the receiver, or at the edge where light leaves
+ * @spread_mdb: how much more it may be, where light comes in at an edge; else 0
+ * @margin_mdb: above the receiver's sensitivity, or what the edge owes the peer
  * @isolation_mdb: signal over summed foreign leakage, the worst of this path as
  *                 victim and of every foreign receiver it leaks into;
  *                 OPTICS_MAX_MDB when there is none
  */
 struct optics_verdict {
 	s32 power_mdbm;
+	u32 spread_mdb;
 	s32 margin_mdb;
 	s32 isolation_mdb;
 };
@@ -559,7 +600,7 @@ struct optics_verdict {
  * @refusal: filled on failure, with @item the first offending path
  *
  * Checks each path from first principles: it starts and ends at its ports, both
- * of accelerators that @owner holds; each guide ends where the next element
+ * of accelerators that @owner holds, or one of them at an edge; each guide ends where the next element
  * starts; the element's state joins the two; states agree with the view; nothing
  * it uses is unhealthy; no lane of a guide is used by two of @paths; loss, margin
  * and overload; leakage both ways. (A receiver's leaks are summed over all the

@@ -194,7 +194,7 @@ struct morph_profile_element {
  * @loss_mdb: loss from end to end
  *
  * Every element port, transmit port and receive port is the end of at most one
- * guide. Every transmit and receive port is the end of exactly one.
+ * guide. Every transmit and receive port, and every edge, is the end of exactly one.
  * A guide is reciprocal; a lane of it carries one circuit in one direction.
  */
 struct morph_profile_guide {
@@ -243,15 +243,24 @@ struct morph_profile_host {
 
 /**
  * struct morph_profile_edge - where a guide leaves the fabric
- * @peer_uuid: UUID of the fabric at the other side, or zeros when not joined
+ * @peer_uuid: UUID of the fabric at the other side; zeros: the provider says it when
+ *             the fabric is made, for it is not the same for each fabric of a kind
  * @peer_edge: edge there
- * @reserved: must be zero
+ * @least_mdbm: least power per lane at which light may pass here, either way
+ * @most_mdbm: greatest power per lane at which light may pass here, either way; not
+ *             above laser_mdbm, which the search for stray light relies on
  * @name: NUL-terminated
+ *
+ * An edge is the end of exactly one guide. It lies where that guide meets the peer's,
+ * so that the loss of a fibre between two fabrics is parted between them. The two
+ * powers are what each side owes the other: a circuit that leaves here arrives at the
+ * edge between them, and one that comes in counts upon no other.
  */
 struct morph_profile_edge {
 	__u8 peer_uuid[16];
 	__le32 peer_edge;
-	__le32 reserved;
+	__le16 least_mdbm;	/* signed */
+	__le16 most_mdbm;	/* signed */
 	char name[16];
 };
 

@@ -124,7 +124,9 @@ static int port_blocks(const struct search *search, u32 part, u32 port, bool rec
 	u32 have = optics_weight64(optics_search_port_lanes(search, port, receiver));
 	u32 need = search->request->lanes_count;
 
-	return have < need ? optics_refuse(refusal, reason, part, port, have, need) : 0;
+	if (have >= need)
+		return 0;
+	return optics_refuse_end(search->graph, refusal, reason, part, port, have, need);
 }
 
 /* The first thing on @path that somebody holds. */
@@ -228,30 +230,47 @@ static int explain(struct search *search, enum finding finding, struct optics_pa
 	return optics_refuse(refusal, OPTICS_NO_ROUTE, OPTICS_PART_NONE, OPTICS_NONE, 0, 0);
 }
 
+/* One end of a request: an accelerator with planes to choose from, or an edge. */
+static int check_end(const struct optics_graph *graph, u32 place, u64 planes, u32 part,
+		     struct optics_refusal *refusal)
+{
+	if (place & OPTICS_EDGE) {
+		place &= ~OPTICS_EDGE;
+		if (place < graph->edges_count)
+			return 0;
+		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_EDGE, place, place,
+				     graph->edges_count);
+	}
+	if (place >= graph->accelerators_count)
+		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR, place,
+				     place, graph->accelerators_count);
+	if (!(planes & optics_low_mask(graph->params.planes)))
+		return optics_refuse(refusal, OPTICS_BAD_PORT, part, place * graph->params.planes,
+				     0, graph->params.planes);
+	return 0;
+}
+
 static int check_request(const struct optics_graph *graph,
 			 const struct optics_route_request *request,
 			 struct optics_refusal *refusal)
 {
-	u64 planes = optics_low_mask(graph->params.planes);
 	u32 lanes = optics_weight64(request->lanes_allowed & graph->all_lanes);
+	int error;
 
-	if (request->tx_accelerator >= graph->accelerators_count)
-		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR,
-				     request->tx_accelerator, request->tx_accelerator,
-				     graph->accelerators_count);
-	if (request->rx_accelerator >= graph->accelerators_count ||
-	    request->rx_accelerator == request->tx_accelerator)
+	error = check_end(graph, request->tx_accelerator, request->tx_planes, OPTICS_PART_LASER,
+			  refusal);
+	if (!error)
+		error = check_end(graph, request->rx_accelerator, request->rx_planes,
+				  OPTICS_PART_RECEIVER, refusal);
+	if (error)
+		return error;
+	if (request->tx_accelerator & request->rx_accelerator & OPTICS_EDGE)
+		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_EDGE,
+				     request->rx_accelerator & ~OPTICS_EDGE, 0, 0);
+	if (request->rx_accelerator == request->tx_accelerator)
 		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR,
 				     request->rx_accelerator, request->rx_accelerator,
 				     graph->accelerators_count);
-	if (!(request->tx_planes & planes))
-		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_LASER,
-				     request->tx_accelerator * graph->params.planes, 0,
-				     graph->params.planes);
-	if (!(request->rx_planes & planes))
-		return optics_refuse(refusal, OPTICS_BAD_PORT, OPTICS_PART_RECEIVER,
-				     request->rx_accelerator * graph->params.planes, 0,
-				     graph->params.planes);
 	if (!request->lanes_count || lanes < request->lanes_count)
 		return optics_refuse(refusal, OPTICS_LANES, OPTICS_PART_NONE, OPTICS_NONE, lanes,
 				     request->lanes_count ? request->lanes_count : 1);

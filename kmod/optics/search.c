@@ -48,13 +48,33 @@ static bool listed(const u32 *sorted, u32 count, u32 value)
 	return false;
 }
 
+u32 optics_search_ends(const struct search *search, bool receiver, u64 *planes)
+{
+	const struct optics_route_request *request = search->request;
+	u32 place = receiver ? request->rx_accelerator : request->tx_accelerator;
+
+	*planes = 1;
+	if (place & OPTICS_EDGE)
+		return optics_edge_end(search->graph, place & ~OPTICS_EDGE);
+	*planes = (receiver ? request->rx_planes : request->tx_planes) &
+		  optics_low_mask(search->graph->params.planes);
+	return place * search->graph->params.planes;
+}
+
 u64 optics_search_port_lanes(const struct search *search, u32 port, bool receiver)
 {
 	const struct optics_state *state = search->state;
 	u64 lanes = search->lanes;
+	u32 owner;
 
-	if (!(search->assume & SEARCH_NO_CLAIMS))
+	if (!(search->assume & SEARCH_NO_CLAIMS)) {
 		lanes &= ~(receiver ? state->rx_lanes : state->tx_lanes)[port];
+		owner = state->owner[optics_end_place(search->graph, port)];
+		/* All lanes of an edge are one slice's; accelerators are the caller's matter. */
+		if (optics_end_is_edge(search->graph, port) && owner &&
+		    owner != search->request->owner)
+			lanes = 0;
+	}
 	if (!(search->assume & SEARCH_NO_HEALTH))
 		lanes &= ~(receiver ? state->rx_dead : state->tx_dead)[port];
 	return lanes;
@@ -82,6 +102,19 @@ static bool enough(const struct search *search, u64 lanes)
 	return need == 1 ? lanes != 0 : optics_weight64(lanes) >= need;
 }
 
+/* Is a guide's end, which is no element, where the search shall arrive? */
+static bool arrives(const struct optics_route_request *request, const struct optics_end *end,
+		    bool backwards)
+{
+	u32 place = backwards ? request->tx_accelerator : request->rx_accelerator;
+	u64 planes = backwards ? request->tx_planes : request->rx_planes;
+
+	if (end->type == MORPH_END_EDGE)
+		return place == (OPTICS_EDGE | end->index);
+	return end->type == (backwards ? MORPH_END_TX : MORPH_END_RX) && end->index == place &&
+	       planes >> end->port & 1;
+}
+
 /* Which of @lanes can pass the guide and get somewhere behind it. */
 static u64 passing_lanes(struct search *search, u32 code, const struct optics_end *end, u64 lanes)
 {
@@ -101,12 +134,10 @@ static u64 passing_lanes(struct search *search, u32 code, const struct optics_en
 		lanes &= ~search->state->guide_lanes[guide];
 	if (end->type == MORPH_END_ELEMENT)
 		return may_enter(search, end->index) ? lanes : 0;
-	if (end->type != (backwards ? MORPH_END_TX : MORPH_END_RX) ||
-	    end->index != (backwards ? request->tx_accelerator : request->rx_accelerator) ||
-	    !((backwards ? request->tx_planes : request->rx_planes) >> end->port & 1))
+	if (!arrives(request, end, backwards))
 		return 0;
-	return lanes & optics_search_port_lanes(search, end->index * search->graph->params.planes +
-					 end->port, !backwards);
+	return lanes & optics_search_port_lanes(search, optics_circuit_end(search->graph, end),
+						!backwards);
 }
 
 /*
@@ -235,8 +266,8 @@ static void expand(struct search *search, u32 at)
 /* Whether any receiver has the lanes; if none has, no path need be looked for. */
 static bool may_arrive(const struct search *search)
 {
-	u32 base = search->request->rx_accelerator * search->graph->params.planes;
-	u64 planes = search->request->rx_planes & optics_low_mask(search->graph->params.planes);
+	u64 planes;
+	u32 base = optics_search_ends(search, true, &planes);
 
 	for (; planes; planes &= planes - 1)
 		if (enough(search, optics_search_port_lanes(search, base + optics_first64(planes),
@@ -248,13 +279,10 @@ static bool may_arrive(const struct search *search)
 /* A label for each port that light may start from. */
 static void start(struct search *search)
 {
-	const struct optics_route_request *request = search->request;
 	const struct optics_graph *graph = search->graph;
 	bool backwards = search->assume & SEARCH_BACKWARDS;
-	u32 base = graph->params.planes *
-		   (backwards ? request->rx_accelerator : request->tx_accelerator);
-	u64 planes = (backwards ? request->rx_planes : request->tx_planes) &
-		     optics_low_mask(graph->params.planes);
+	u64 planes;
+	u32 base = optics_search_ends(search, backwards, &planes);
 
 	for (; planes; planes &= planes - 1) {
 		u32 port = base + optics_first64(planes);
@@ -300,7 +328,7 @@ void optics_search_path(const struct search *search, u32 label, struct optics_pa
 	u32 code = 0, state = 0, hop;
 	u64 lanes = at->lanes;
 
-	path->rx = end->index * graph->params.planes + end->port;
+	path->rx = optics_circuit_end(graph, end);
 	path->loss_mdb = at->cost >> OPTICS_COST_BITS;
 	path->hops_count = at->depth;
 	path->lanes = 0;
@@ -318,5 +346,5 @@ void optics_search_path(const struct search *search, u32 label, struct optics_pa
 		label = at->from;
 	}
 	end = &graph->guides[code >> 1].end[code & 1];
-	path->tx = end->index * graph->params.planes + end->port;
+	path->tx = optics_circuit_end(graph, end);
 }

@@ -82,6 +82,9 @@ u32 optics_search_run(struct search *search);
 /* Turn the label that arrived into a path. */
 void optics_search_path(const struct search *search, u32 label, struct optics_path *path);
 
+/* The first end of a circuit that a request allows, and from there a mask of them. */
+u32 optics_search_ends(const struct search *search, bool receiver, u64 *planes);
+
 /* Lanes that one end of a circuit has free, under the search's assumptions. */
 u64 optics_search_port_lanes(const struct search *search, u32 port, bool receiver);
 

@@ -40,8 +40,8 @@ static void offer(struct search *search, u32 place, u64 toll)
 static void start(struct search *search)
 {
 	const struct optics_graph *graph = search->graph;
-	u32 base = search->request->rx_accelerator * graph->params.planes;
-	u64 planes = search->request->rx_planes & optics_low_mask(graph->params.planes);
+	u64 planes;
+	u32 base = optics_search_ends(search, true, &planes);
 
 	for (; planes; planes &= planes - 1) {
 		u32 code = graph->rx_guide[base + optics_first64(planes)];
@@ -59,7 +59,8 @@ static void start(struct search *search)
 static u64 without_reached(const struct search *search, u64 planes)
 {
 	const struct optics_graph *graph = search->graph;
-	u32 base = search->request->tx_accelerator * graph->params.planes;
+	u64 all;
+	u32 base = optics_search_ends(search, false, &all);
 
 	for (; planes; planes &= planes - 1) {
 		const struct optics_end *end =
@@ -79,13 +80,16 @@ static u64 without_reached(const struct search *search, u64 planes)
 
 void optics_tolls_run(struct search *search)
 {
-	u64 planes = search->request->tx_planes & optics_low_mask(search->graph->params.planes);
 	struct search_tolls *tolls = &search->tolls;
+	u64 planes;
 
+	optics_search_ends(search, false, &planes);
 	tolls->places.count = 0;
 	tolls->reach = 0;
 	tolls->cut = false;
 	search->heap.count = 0;
+	if (search->request->rx_accelerator & OPTICS_EDGE)
+		return;
 	start(search);
 	while (search->heap.count && !tolls->cut) {
 		u32 at = (u32)optics_heap_pop(&search->heap), place, arc;
@@ -118,6 +122,9 @@ u32 optics_toll(const struct search *search, u32 code, const struct optics_end *
 	u32 entry, toll = OPTICS_NONE;
 	s64 left;
 
+	/* The bound is about receivers; to an edge the search does without. */
+	if (search->request->rx_accelerator & OPTICS_EDGE)
+		return 0;
 	if (slack == OPTICS_DEAD)
 		return OPTICS_NONE;
 	entry = optics_table_at(&tolls->places, optics_table_slot(&tolls->places, place));

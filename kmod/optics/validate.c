@@ -38,46 +38,63 @@ static int refuse(const struct judge *judge, u32 reason, u32 part, u32 index, s6
 	return optics_refuse(judge->refusal, reason, part, index, have, need);
 }
 
-static int judge_lanes(const struct judge *judge, u32 part, u32 port, u64 dead)
+static int refuse_end(const struct judge *judge, u32 reason, u32 part, u32 end, s64 have, s64 need)
 {
+	return optics_refuse_end(judge->graph, judge->refusal, reason, part, end, have, need);
+}
+
+/* One end of the path: it exists, is the owner's, and none of the lanes is dead there. */
+static int judge_end(const struct judge *judge, u32 part, u32 end, u64 dead)
+{
+	const struct optics_graph *graph = judge->graph;
+	u32 place = optics_end_place(graph, end), owner = judge->view->owner[place];
 	u64 lanes = judge->path->lanes;
 
+	if (owner != judge->owner && optics_end_is_edge(graph, end))
+		return refuse_end(judge, OPTICS_BAD_PORT, part, end, owner, judge->owner);
+	if (owner != judge->owner)
+		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR, place, owner,
+			      judge->owner);
 	if (lanes & dead)
-		return refuse(judge, OPTICS_UNUSABLE, part, port, optics_weight64(lanes & ~dead),
-			      optics_weight64(lanes));
+		return refuse_end(judge, OPTICS_UNUSABLE, part, end, optics_weight64(lanes & ~dead),
+				  optics_weight64(lanes));
 	return 0;
 }
 
-static int judge_ports(const struct judge *judge)
+static int judge_ends(const struct judge *judge)
 {
 	const struct optics_graph *graph = judge->graph;
 	const struct optics_path *path = judge->path;
-	u32 from, to;
+	u32 from;
 	int error;
 
-	if (path->tx >= graph->ports_count)
+	if (path->tx >= graph->ends_count)
 		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_LASER, path->tx, path->tx,
-			      graph->ports_count);
-	if (path->rx >= graph->ports_count)
+			      graph->ends_count);
+	if (path->rx >= graph->ends_count)
 		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_RECEIVER, path->rx, path->rx,
-			      graph->ports_count);
-	from = optics_port_accelerator(graph, path->tx);
-	to = optics_port_accelerator(graph, path->rx);
-	if (from == to || judge->view->owner[from] != judge->owner)
-		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR, from,
-			      judge->view->owner[from], judge->owner);
-	if (judge->view->owner[to] != judge->owner)
-		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR, to,
-			      judge->view->owner[to], judge->owner);
+			      graph->ends_count);
+	/* Light that only passes through is nobody's circuit here. */
+	from = optics_end_place(graph, path->tx);
+	if (from == optics_end_place(graph, path->rx) ||
+	    (optics_end_is_edge(graph, path->tx) && optics_end_is_edge(graph, path->rx)))
+		return refuse_end(judge, OPTICS_BAD_PORT, OPTICS_PART_ACCELERATOR,
+				  optics_end_is_edge(graph, path->tx) ? path->tx : from, 0, 0);
 	if (!path->lanes || path->lanes & ~graph->all_lanes)
-		return refuse(judge, OPTICS_LANES, OPTICS_PART_LASER, path->tx,
-			      optics_weight64(path->lanes & graph->all_lanes),
-			      path->lanes ? optics_weight64(path->lanes) : 1);
-	error = judge_lanes(judge, OPTICS_PART_LASER, path->tx, judge->view->tx_dead[path->tx]);
+		return refuse_end(judge, OPTICS_LANES, OPTICS_PART_LASER, path->tx,
+				  optics_weight64(path->lanes & graph->all_lanes),
+				  path->lanes ? optics_weight64(path->lanes) : 1);
+	error = judge_end(judge, OPTICS_PART_LASER, path->tx, judge->view->tx_dead[path->tx]);
 	if (error)
 		return error;
-	return judge_lanes(judge, OPTICS_PART_RECEIVER, path->rx,
-			   judge->view->rx_dead[path->rx]);
+	return judge_end(judge, OPTICS_PART_RECEIVER, path->rx, judge->view->rx_dead[path->rx]);
+}
+
+/* Is the end of the last guide the end of the path? */
+static bool path_ends_at(const struct judge *judge, const struct optics_end *end)
+{
+	return (end->type == MORPH_END_RX || end->type == MORPH_END_EDGE) &&
+	       optics_circuit_end(judge->graph, end) == judge->path->rx;
 }
 
 /* The element at the far end of a hop's guide; *next becomes the guide that must follow. */
@@ -136,10 +153,9 @@ static int judge_hops(const struct judge *judge)
 				      0, 0);
 		end = optics_far_end(graph, hop->guide);
 		if (i + 1 == path->hops_count) {
-			if (hop->element != OPTICS_NONE || end->type != MORPH_END_RX ||
-			    end->index * graph->params.planes + end->port != path->rx)
-				return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_RECEIVER,
-					      path->rx, i, path->hops_count);
+			if (hop->element != OPTICS_NONE || !path_ends_at(judge, end))
+				return refuse_end(judge, OPTICS_BAD_PATH, OPTICS_PART_RECEIVER,
+						  path->rx, i, path->hops_count);
 			return 0;
 		}
 		error = judge_element(judge, hop, end, &expected);
@@ -162,22 +178,33 @@ static int judge_overlap(const struct judge *judge, const struct optics_path *ot
 
 	if (!lanes || path->tx != other->tx)
 		return 0;
-	return refuse(judge, OPTICS_PORT_BUSY, OPTICS_PART_LASER, path->tx,
-		      optics_weight64(path->lanes & ~lanes), optics_weight64(path->lanes));
+	return refuse_end(judge, OPTICS_PORT_BUSY, OPTICS_PART_LASER, path->tx,
+			  optics_weight64(path->lanes & ~lanes), optics_weight64(path->lanes));
 }
 
+/*
+ * A receiver bears what is between its sensitivity, with the margin, and overload. At an
+ * edge light is within what the edge owes the peer, who has the margin to see to.
+ */
 static int judge_power(const struct judge *judge, struct optics_verdict *verdict)
 {
-	const struct optics_params *params = &judge->graph->params;
+	const struct optics_graph *graph = judge->graph;
+	u32 rx = judge->path->rx, edge = rx - graph->ports_count;
+	bool leaves = optics_end_is_edge(graph, rx);
+	s32 least = leaves ? optics_edge_least(graph, edge) : graph->params.sensitivity_mdbm;
+	s32 most = leaves ? optics_edge_most(graph, edge) : graph->params.overload_mdbm;
+	s32 margin = leaves ? 0 : (s32)graph->params.margin_mdb, brightest;
 
-	verdict->power_mdbm = optics_path_power(judge->graph, judge->path);
-	verdict->margin_mdb = verdict->power_mdbm - params->sensitivity_mdbm;
-	if (verdict->margin_mdb < (s32)params->margin_mdb)
-		return refuse(judge, OPTICS_MARGIN, OPTICS_PART_RECEIVER, judge->path->rx,
-			      verdict->margin_mdb, params->margin_mdb);
-	if (verdict->power_mdbm > params->overload_mdbm)
-		return refuse(judge, OPTICS_OVERLOAD, OPTICS_PART_RECEIVER, judge->path->rx,
-			      verdict->power_mdbm, params->overload_mdbm);
+	verdict->power_mdbm = optics_path_power(graph, judge->path);
+	verdict->spread_mdb = optics_path_spread(graph, judge->path);
+	verdict->margin_mdb = verdict->power_mdbm - least;
+	brightest = verdict->power_mdbm + (s32)verdict->spread_mdb;
+	if (verdict->margin_mdb < margin)
+		return refuse_end(judge, OPTICS_MARGIN, OPTICS_PART_RECEIVER, rx,
+				  verdict->margin_mdb, margin);
+	if (brightest > most)
+		return refuse_end(judge, OPTICS_OVERLOAD, OPTICS_PART_RECEIVER, rx, brightest,
+				  most);
 	return 0;
 }
 
@@ -191,7 +218,7 @@ static void victim_add(void *context, const struct optics_leak *leak)
 	struct victim *victim = context;
 	const struct optics_view *view = victim->view;
 
-	if (view->owner[optics_port_accelerator(view->graph, leak->tx)] == victim->owner)
+	if (view->owner[optics_end_place(view->graph, leak->tx)] == victim->owner)
 		return;
 	if (view->tx_lanes[leak->tx] & victim->lanes)
 		victim->sum_mdbm = optics_power_sum(victim->sum_mdbm, leak->power_mdbm);
@@ -207,7 +234,7 @@ static int judge_victim(const struct judge *judge, u32 rx, u64 lanes, s32 signal
 	const struct optics_params *params = &judge->graph->params;
 	struct victim victim = {
 		.view = judge->view,
-		.owner = judge->view->owner[optics_port_accelerator(judge->graph, rx)],
+		.owner = judge->view->owner[optics_end_place(judge->graph, rx)],
 		.lanes = lanes,
 		.sum_mdbm = -OPTICS_MAX_MDB,
 	};
@@ -221,8 +248,8 @@ static int judge_victim(const struct judge *judge, u32 rx, u64 lanes, s32 signal
 	if (isolation < verdict->isolation_mdb)
 		verdict->isolation_mdb = isolation;
 	if (isolation < (s32)params->isolation_mdb)
-		return refuse(judge, OPTICS_ISOLATION, OPTICS_PART_RECEIVER, rx, isolation,
-			      params->isolation_mdb);
+		return refuse_end(judge, OPTICS_ISOLATION, OPTICS_PART_RECEIVER, rx, isolation,
+				  params->isolation_mdb);
 	return 0;
 }
 
@@ -233,7 +260,7 @@ static void victims_add(void *context, const struct optics_leak *leak)
 
 	if (leak->rx < victims->first || leak->rx >= victims->found ||
 	    !(view->rx_lanes[leak->rx] & leak->lanes) ||
-	    view->owner[optics_port_accelerator(view->graph, leak->rx)] == victims->owner)
+	    view->owner[optics_end_place(view->graph, leak->rx)] == victims->owner)
 		return;
 	victims->found = leak->rx;
 }
@@ -283,7 +310,7 @@ int optics_validate(const struct optics_view *view, const struct optics_path *pa
 
 	for (i = 0; i < count; i++) {
 		judge.path = &paths[i];
-		error = judge_ports(&judge);
+		error = judge_ends(&judge);
 		if (!error)
 			error = judge_hops(&judge);
 		for (j = 0; j < i && !error; j++)

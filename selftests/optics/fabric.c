@@ -65,7 +65,7 @@ void fabric_own_all(struct fabric *fabric, u32 owner)
 {
 	u32 i;
 
-	for (i = 0; i < fabric->graph->accelerators_count; i++)
+	for (i = 0; i < fabric->graph->accelerators_count + fabric->graph->edges_count; i++)
 		fabric->state->owner[i] = owner;
 }
 

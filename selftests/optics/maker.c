@@ -126,10 +126,12 @@ u32 maker_accelerator(struct maker *maker, u32 host)
 	return maker->accelerators.count - 1;
 }
 
-u32 maker_edge(struct maker *maker)
+u32 maker_edge(struct maker *maker, s16 least_mdbm, s16 most_mdbm)
 {
 	struct morph_profile_edge *edge = vector_add(&maker->edges);
 
+	edge->least_mdbm = htole16((u16)least_mdbm);
+	edge->most_mdbm = htole16((u16)most_mdbm);
 	snprintf(edge->name, sizeof(edge->name), "edge%u", maker->edges.count - 1);
 	return maker->edges.count - 1;
 }

@@ -38,7 +38,7 @@ u32 maker_element(struct maker *maker, u32 kind, u32 tile);
 u32 maker_guide(struct maker *maker, struct place a, struct place b, u32 loss_mdb);
 u32 maker_host(struct maker *maker);
 u32 maker_accelerator(struct maker *maker, u32 host);
-u32 maker_edge(struct maker *maker);
+u32 maker_edge(struct maker *maker, s16 least_mdbm, s16 most_mdbm);
 
 /* The finished blob, from malloc(). */
 void *maker_blob(struct maker *maker, u64 *bytes);

@@ -11,7 +11,7 @@ struct oracle {
 	const struct morph_profile_state *states;
 	const struct morph_profile_element *elements;
 	const struct morph_profile_guide *guides;
-	u32 elements_count, guides_count, ports_count, planes;
+	u32 elements_count, guides_count, ports_count, ends_count, planes;
 	u8 *held; /* state that circuits need, or FREE */
 	u64 *lanes; /* by guide */
 	u64 *tx, *rx;
@@ -49,8 +49,9 @@ struct oracle *oracle_open(const void *blob)
 	oracle->crossings = calloc(oracle->elements_count + 1, sizeof(u32));
 	oracle->lanes = calloc(oracle->guides_count, sizeof(u64));
 	oracle->used = calloc(oracle->guides_count, sizeof(bool));
-	oracle->tx = calloc(oracle->ports_count, sizeof(u64));
-	oracle->rx = calloc(oracle->ports_count, sizeof(u64));
+	oracle->ends_count = oracle->ports_count + le32toh(header->edges.count);
+	oracle->tx = calloc(oracle->ends_count, sizeof(u64));
+	oracle->rx = calloc(oracle->ends_count, sizeof(u64));
 	oracle_reset(oracle);
 	return oracle;
 }
@@ -71,8 +72,8 @@ void oracle_reset(struct oracle *oracle)
 {
 	memset(oracle->held, FREE, oracle->elements_count + 1);
 	memset(oracle->lanes, 0, oracle->guides_count * sizeof(u64));
-	memset(oracle->tx, 0, oracle->ports_count * sizeof(u64));
-	memset(oracle->rx, 0, oracle->ports_count * sizeof(u64));
+	memset(oracle->tx, 0, oracle->ends_count * sizeof(u64));
+	memset(oracle->rx, 0, oracle->ends_count * sizeof(u64));
 }
 
 void oracle_occupy(struct oracle *oracle, u32 guide, u64 lanes)
@@ -117,10 +118,20 @@ static bool guide_at(const struct oracle *oracle, u8 type, u32 index, u8 port, u
 	return false;
 }
 
+/* What a circuit's end is attached to; past the ports come the edges. */
+static u8 circuit_end(const struct oracle *oracle, u32 end, u8 type, u32 *index, u8 *port)
+{
+	*index = end < oracle->ports_count ? end / oracle->planes : end - oracle->ports_count;
+	*port = end < oracle->ports_count ? (u8)(end % oracle->planes) : 0;
+	return end < oracle->ports_count ? type : MORPH_END_EDGE;
+}
+
 const char *oracle_add(struct oracle *oracle, const struct optics_path *path)
 {
-	u32 index = path->tx / oracle->planes, i, loss = 0, guide;
-	u8 type = MORPH_END_TX, port = (u8)(path->tx % oracle->planes);
+	u32 index, last, i, loss = 0, guide;
+	u8 port, last_port;
+	u8 type = circuit_end(oracle, path->tx, MORPH_END_TX, &index, &port);
+	u8 last_type = circuit_end(oracle, path->rx, MORPH_END_RX, &last, &last_port);
 	int side;
 
 	if (oracle->tx[path->tx] & path->lanes || oracle->rx[path->rx] & path->lanes)
@@ -149,8 +160,7 @@ const char *oracle_add(struct oracle *oracle, const struct optics_path *path)
 		loss += le32toh(kind_of(oracle, index)->loss_mdb);
 		port = join(oracle, index, hop->state, port);
 	}
-	if (i + 1 != path->hops_count || type != MORPH_END_RX ||
-	    index * oracle->planes + port != path->rx)
+	if (i + 1 != path->hops_count || type != last_type || index != last || port != last_port)
 		return "does not end at its receiver";
 	return loss == path->loss_mdb ? NULL : "wrong loss";
 }

@@ -35,7 +35,7 @@ static void sample_open(struct sample *sample)
 	maker_state(maker, "0-1 2-3");
 	maker_state(maker, "0-2 1-3");
 	maker_host(maker);
-	maker_edge(maker);
+	maker_edge(maker, -10000, 5000);
 	maker_accelerator(maker, 0);
 	maker_accelerator(maker, 0);
 	element = maker_element(maker, kind, OPTICS_NONE);
@@ -134,7 +134,11 @@ static void profile_well_formed_is_accepted(void)
 	CHECK_EQUAL(graph->rx_guide[1], 3 * 2 + 1);
 	CHECK_EQUAL(graph->port_guide[3], 2 * 2 + 1);
 	CHECK_EQUAL(graph->port_guide[graph->elements[1].first_port + 1], OPTICS_NONE);
-	CHECK_EQUAL(graph->edge_guide[0], 4 * 2 + 1);
+	CHECK_EQUAL(graph->ends_count, 3);
+	CHECK_EQUAL(graph->tx_guide[optics_edge_end(graph, 0)], 4 * 2 + 1);
+	CHECK_EQUAL(graph->rx_guide[optics_edge_end(graph, 0)], 4 * 2 + 1);
+	CHECK_EQUAL(optics_edge_least(graph, 0), -10000);
+	CHECK_EQUAL(optics_edge_most(graph, 0), 5000);
 	CHECK(!strcmp(graph->hosts[0].name, "host0"));
 	free(block);
 	sample_close(&s);
@@ -218,7 +222,8 @@ static void record_with_bad_index_is_refused(void)
 	SPOIL_HERE(accelerators[1].host, htole32(1));
 	SPOIL_HERE(accelerators[1].flags, htole16(2));
 	SPOIL_NAMED(hosts[0].name[31], 'x', hosts[0]);
-	SPOIL_HERE(edges[0].reserved, htole32(1));
+	SPOIL_HERE(edges[0].most_mdbm, htole16(10001)); /* more than a laser gives */
+	SPOIL_HERE(edges[0].least_mdbm, htole16(5001)); /* more than the most */
 	SPOIL_NAMED(edges[0].name[0], '\t', edges[0].name);
 }
 
@@ -237,6 +242,11 @@ static void guide_malformed_is_refused(void)
 	/* A receiver without a guide: the accelerator is named. */
 	SPOIL_NAMED(guides[3].b_type, MORPH_END_EDGE, guides[3].b_index);
 	SPOIL_NAMED(guides[4].b_type, MORPH_END_RX, guides[4].b_index);
+}
+
+static void edge_without_a_guide_is_refused(void)
+{
+	SPOIL_NAMED(guides[4].b_type, MORPH_END_ELEMENT, edges[0]);
 }
 
 static void port_without_guide_is_refused(void)
@@ -370,6 +380,7 @@ int main(void)
 		TEST(state_asymmetric_is_refused),
 		TEST(record_with_bad_index_is_refused),
 		TEST(guide_malformed_is_refused),
+		TEST(edge_without_a_guide_is_refused),
 		TEST(port_without_guide_is_refused),
 		TEST(blob_truncated_is_refused),
 		TEST(byte_flipped_breaks_checksum),
