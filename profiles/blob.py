@@ -16,8 +16,8 @@ MAX_STATES = 64
 PORT_NONE = 0xFF
 TILE_NONE = 0xFFFFFFFF
 
-END_ELEMENT, END_TX, END_RX = 0, 1, 2
-WAVEGUIDE, TILE, FIBRE = 0, 1, 2
+END_ELEMENT, END_TX, END_RX, END_EDGE = 0, 1, 2, 3
+WAVEGUIDE, TILE, FIBRE, TO_EDGE = 0, 1, 2, 3
 SPARE = 1
 
 HEADER = struct.Struct("<8sIIQII32sIIQiiiIIiIIQQQQQQII")
@@ -28,7 +28,7 @@ ELEMENT = struct.Struct("<II")
 GUIDE = struct.Struct("<IIBBBBHH")
 ACCELERATOR = struct.Struct("<IHHHH")
 HOST = struct.Struct("<32s")
-EDGE = struct.Struct("<16sII16s")
+EDGE = struct.Struct("<16sIhh16s")
 CHECKSUM_AT = 24
 
 # The parameters of the header, in the header's order.
@@ -60,6 +60,7 @@ class Blob:
         self.guides = bytearray()
         self.accelerators = bytearray()
         self.hosts = bytearray()
+        self.edges = bytearray()
 
     def kind(self, name, ports, states, loss_mdb, extinction_mdb):
         """The index of a kind, which is made on first use.
@@ -105,12 +106,18 @@ class Blob:
         self.hosts += HOST.pack(text(name, 32))
         return index
 
+    def edge(self, name, peer_edge, least_mdbm, most_mdbm):
+        """Add an edge, whose peer's UUID the provider gives; its index."""
+        index = len(self.edges) // EDGE.size
+        self.edges += EDGE.pack(bytes(16), peer_edge, least_mdbm, most_mdbm, text(name, 16))
+        return index
+
     def pack(self):
         """The profile as bytes."""
         sections = (
             (self.kind_records, KIND), (self.states, STATE), (self.elements, ELEMENT),
             (self.guides, GUIDE), (self.accelerators, ACCELERATOR), (self.hosts, HOST),
-            (b"", EDGE),
+            (self.edges, EDGE),
         )
         header_bytes = HEADER.size + SECTION.size * len(sections)
         body = bytearray()

@@ -8,7 +8,8 @@ out comes from: the transmitter, or the ingress of another way. profiles/README.
 has the pictures and the numbering of ports.
 """
 
-from blob import END_ELEMENT, END_RX, END_TX, FIBRE, TILE, TILE_NONE, WAVEGUIDE
+from blob import END_EDGE, END_ELEMENT, END_RX, END_TX, FIBRE, TILE, TILE_NONE, TO_EDGE, WAVEGUIDE
+from spec import keys
 
 STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
@@ -51,6 +52,8 @@ class Interposer:
         self.spec = spec
         self.losses = losses
         self.planes = range(blob.parameters["planes"])
+        keys("shape: edges", spec["edges"], ("least_mdbm", "most_mdbm", "fibres"))
+        self.edge_tiles = [((0, 0, 0), tuple(tile)) for tile in spec["edges"]["fibres"]]
         self.links = self.rack_links()
         self.fibre_counts = self.count_fibres()
         self.switches = {}              # (rack, link): elements at the source's and sink's side
@@ -100,6 +103,9 @@ class Interposer:
         for source, sink, _ in self.links:
             counts.setdefault(source, [0, 0])[0] += 1
             counts.setdefault(sink, [0, 0])[1] += 1
+        for place in self.edge_tiles:
+            counts.setdefault(place, [0, 0])
+            counts[place] = [count + 1 for count in counts[place]]
         return counts
 
     # ---------------------------------------------------------------------- elements
@@ -239,6 +245,23 @@ class Interposer:
                 self.switched_fibre(rack, number, out, into)
             else:
                 self.join(out, into, FIBRE, "fibre_mdb")
+        self.edges(tiles, used)
+
+    def edges(self, tiles, used):
+        """The fibres that leave the fabric: first those out, then those in, as many.
+
+        Half of the loss of each is this side's, and half the peer's.
+        """
+        loss = self.losses["fibre_end_mdb"]
+        count = len(self.edge_tiles)
+        limits = (self.spec["edges"]["least_mdbm"], self.spec["edges"]["most_mdbm"])
+        for side, name in enumerate(("out", "in")):
+            for number, place in enumerate(self.edge_tiles):
+                edge = self.blob.edge(f"{name}{number}", (1 - side) * count + number, *limits)
+                fibre = (END_ELEMENT, tiles[place].selectors[name][used[place][side]], 0)
+                used[place][side] += 1
+                ends = (fibre, (END_EDGE, edge, 0))
+                self.blob.guide(*(ends if name == "out" else ends[::-1]), TO_EDGE, loss)
 
     def pod(self):
         """Whether there are several racks, so that wrap fibres pass circuit switches."""

@@ -19,7 +19,8 @@ from spec import integers, keys, read
 # Keys of each geometry's description, and of its losses.
 GEOMETRIES = {
     "interposer": (Interposer,
-                   ("racks", "servers", "tiles", "spare_tiles", "spare_servers", "fibres"),
+                   ("racks", "servers", "tiles", "spare_tiles", "spare_servers", "fibres",
+                    "edges"),
                    ("element_mdb", "matrix_mdb", "extinction_mdb", "waveguide_mdb", "tile_mdb",
                     "fibre_mdb", "fibre_end_mdb", "patch_mdb", "ocs_mdb", "ocs_extinction_mdb")),
     "hexmesh": (HexMesh,

@@ -13,10 +13,13 @@ so that tests can hold any of them against it. In short:
     profile.port_guide[profile.first_port[e] + p]   # 2 * guide + end, or -1
     profile.tx_guide[a * planes + j], profile.rx_guide[...]   # likewise
     profile.accelerators, profile.hosts, profile.edges
+    profile.edge_guide[e]               # likewise
 
     states = profile.parked()           # a list: the parking state of every element
     arriving = trace(profile, states, {(accelerator, plane): {lane: power_mdbm}})
     arriving[(accelerator, plane)][lane]            # power in mdbm, a float
+
+What comes in at edge e is lit as ("edge", e), and what leaves there arrives as that.
 """
 
 import math
@@ -57,7 +60,7 @@ _RANGES = {"mdbm": (-200000, 200000), "mdb": (0, 100000), "ns": (0, 3600 * 10 **
 
 Kind = namedtuple("Kind", "name ports park first_state states loss_mdb extinction_mdb reach")
 Accelerator = namedtuple("Accelerator", "host position spare")
-Edge = namedtuple("Edge", "name peer_uuid peer_edge")
+Edge = namedtuple("Edge", "name peer_uuid peer_edge least_mdbm most_mdbm")
 
 
 class Malformed(ValueError):
@@ -198,10 +201,11 @@ class Profile:
             _require(flags in (0, 1), f"accelerator {number}: unknown flags {flags:#x}")
             self.accelerators.append(Accelerator(host, (x, y, z), flags == 1))
         self.edges = []
-        for number, (peer, edge, reserved, name) in enumerate(
-                struct.iter_unpack("<16sII16s", self._section("edges"))):
-            _require(reserved == 0, f"edge {number}: reserved is {reserved}, must be 0")
-            self.edges.append(Edge(_name(name, f"edge {number}"), peer, edge))
+        for number, (peer, edge, least, most, name) in enumerate(
+                struct.iter_unpack("<16sIhh16s", self._section("edges"))):
+            _require(least <= most <= self.parameters["laser_mdbm"],
+                     f"edge {number}: least, most and laser powers are not in rising order")
+            self.edges.append(Edge(_name(name, f"edge {number}"), peer, edge, least, most))
 
     def _read_elements(self):
         words = _words(self._section("elements"), "I")
@@ -230,6 +234,7 @@ class Profile:
         planes = self.parameters["planes"]
         ports = len(self.accelerators) * planes
         self.tx_guide, self.rx_guide = array("q", [-1]) * ports, array("q", [-1]) * ports
+        self.edge_guide = array("q", [-1]) * len(self.edges)
         tables = {TX: self.tx_guide, RX: self.rx_guide}
         kinds = [kind.ports for kind in self.kinds]
         for end in (0, 1):
@@ -248,7 +253,7 @@ class Profile:
                     _require(kind == EDGE and index < len(self.edges) and port == 0,
                              f"guide {guide}: end {end} has the type {kind}, index {index} and "
                              f"port {port}, which name nothing")
-                    continue
+                    table, at = self.edge_guide, index
                 _require(table[at] < 0, f"guide {guide}: its end {end} is at a port that guide "
                                         f"{table[at] // 2} has already")
                 table[at] = 2 * guide + end
@@ -256,6 +261,10 @@ class Profile:
             for at, guide in enumerate(table):
                 _require(guide >= 0, f"accelerator {at // planes}: {word} port {at % planes} is "
                                      "the end of no guide")
+        for edge, guide in enumerate(self.edge_guide):
+            _require(guide >= 0, f"edge {edge} is the end of no guide")
+        for guide, ends in enumerate(zip(*self._type)):
+            _require(ends != (EDGE, EDGE), f"guide {guide}: leads from an edge to an edge")
 
     # -------------------------------------------------------------------- asking
 
@@ -308,10 +317,10 @@ def load(path):
     return Profile(blob)
 
 
-def gains(profile, states, transmitter, max_leaks=2, most_mdb=100000, extra=None):
-    """The share of a transmitter's power that reaches each receiver: {receiver: gain}.
+def gains(profile, states, source, max_leaks=2, most_mdb=100000, extra=None):
+    """The share of a source's power that reaches each receiver: {receiver: gain}.
 
-    Transmitters and receivers are numbered accelerator * planes + plane. Light is
+    Sources and receivers are (accelerator, plane) or ("edge", edge). Light is
     followed while it left its element's joined port at most max_leaks times and
     lost at most most_mdb. extra gives added losses in mdb: {"guide": {g: mdb},
     "element": {e: mdb}}.
@@ -320,7 +329,10 @@ def gains(profile, states, transmitter, max_leaks=2, most_mdb=100000, extra=None
     extra_element = (extra or {}).get("element", {})
     planes = profile.parameters["planes"]
     found = {}
-    rays = [(profile.tx_guide[transmitter], 0, 0)]
+    if source[0] == "edge":
+        rays = [(profile.edge_guide[source[1]], 0, 0)]
+    else:
+        rays = [(profile.tx_guide[source[0] * planes + source[1]], 0, 0)]
     while rays:
         code, loss, leaks = rays.pop()
         guide, end = code >> 1, code & 1
@@ -328,8 +340,8 @@ def gains(profile, states, transmitter, max_leaks=2, most_mdb=100000, extra=None
         if loss > most_mdb:
             continue
         what, index, port = profile.guide_end(guide, 1 - end)
-        if what == RX:
-            receiver = index * planes + port
+        if what in (RX, EDGE):
+            receiver = (index, port) if what == RX else ("edge", index)
             found[receiver] = found.get(receiver, 0.0) + 10 ** (-loss / 10000)
         if what != ELEMENT:
             continue
@@ -354,12 +366,10 @@ def trace(profile, states, lasers, **limits):
     plane): {lane: power_mdbm}}. limits are those of gains(). Powers that reach one
     receiver on one lane add up; what nothing reaches does not appear.
     """
-    planes = profile.parameters["planes"]
     sums = {}
-    for (accelerator, plane), lanes in lasers.items():
-        for receiver, gain in gains(profile, states, accelerator * planes + plane,
-                                    **limits).items():
-            powers = sums.setdefault(divmod(receiver, planes), {})
+    for source, lanes in lasers.items():
+        for receiver, gain in gains(profile, states, source, **limits).items():
+            powers = sums.setdefault(receiver, {})
             for lane, power in lanes.items():
                 powers[lane] = powers.get(lane, 0.0) + gain * 10 ** (power / 10000)
     return {receiver: {lane: 10000 * math.log10(power) for lane, power in powers.items()}

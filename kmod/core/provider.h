@@ -179,6 +179,8 @@ struct morph_signal {
  * @uuid: stable identity of this piece of hardware, not all zeros
  * @profile: the device profile (kmod/optics/profile.h), read during the call only
  * @profile_bytes: its size
+ * @peers: by edge: UUID of the fabric at the other side, read during the call only; NULL:
+ *         as the profile says
  * @simulated: the hardware is simulated; shown to everybody, so that nobody takes
  *             its times for measured ones
  */
@@ -187,6 +189,7 @@ struct morph_fabric_desc {
 	u8 uuid[16];
 	const void *profile;
 	size_t profile_bytes;
+	const u8 (*peers)[16];
 	bool simulated;
 };
 

@@ -164,39 +164,67 @@ void sim_heartbeat_alarm(struct sim_hardware *hw, u32 accelerator)
 
 void sim_change_begin(struct sim_hardware *hw)
 {
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	hw->change.count = 0;
+	hw->change.commanded = false;
 	hw->change.now = sim_now(hw);
 }
 
-/* The change may alter what this receiver shows. */
-void sim_touch_receiver(struct sim_hardware *hw, u32 port)
+/*
+ * The core changes something: of light that it takes away itself it needs no alarm, unless
+ * it is to have them. A fabric that is joined has not commanded anything.
+ */
+static bool command_begin(struct sim_hardware *hw)
+{
+	if (!hw->config->alarm_commanded && !hw->joined)
+		return false;
+	sim_change_begin(hw);
+	hw->change.commanded = !hw->config->alarm_commanded;
+	return true;
+}
+
+/* The change may alter what a receiver shows, here or in a fabric that is joined. */
+static void touch(struct sim_hardware *hw, struct sim_optics *o, u32 port)
 {
 	struct sim_change *change = &hw->change;
 	u32 i;
 
-	if (port == SIM_NONE)
+	if (port == SIM_NONE || (change->commanded && o == &hw->optics))
 		return;
 	for (i = 0; i < change->count; i++)
-		if (change->ports[i] == port)
+		if (change->optics[i] == o && change->ports[i] == port)
 			return;
 	if (WARN_ON_ONCE(i == SIM_MAX_TOUCHED))
 		return;
+	change->optics[i] = o;
 	change->ports[i] = port;
-	sim_receive(&hw->optics, port, hw->optics.all_lanes, change->now, false,
-		    &change->before[i]);
+	sim_receive(o, port, o->all_lanes, change->now, false, &change->before[i]);
 	change->count++;
+}
+
+void sim_touch_receiver(struct sim_hardware *hw, u32 port)
+{
+	touch(hw, &hw->optics, port);
+}
+
+/* The receiver that light reaches which enters a guide at its coded end. */
+static void touch_behind(struct sim_hardware *hw, sim_coded guide)
+{
+	struct sim_optics *o = &hw->optics;
+	u32 port = sim_follow(&o, guide);
+
+	touch(hw, o, port);
 }
 
 void sim_touch_transmitter(struct sim_hardware *hw, u32 port)
 {
-	sim_touch_receiver(hw, sim_follow(&hw->optics, hw->optics.transmitters[port].guide));
+	touch_behind(hw, hw->optics.transmitters[port].guide);
 }
 
 void sim_touch_guide(struct sim_hardware *hw, u32 guide)
 {
-	sim_touch_receiver(hw, sim_follow(&hw->optics, guide * 2));
-	sim_touch_receiver(hw, sim_follow(&hw->optics, guide * 2 + 1));
+	touch_behind(hw, guide * 2);
+	touch_behind(hw, guide * 2 + 1);
 }
 
 void sim_touch_element(struct sim_hardware *hw, u32 element)
@@ -206,23 +234,23 @@ void sim_touch_element(struct sim_hardware *hw, u32 element)
 	u32 port;
 
 	for (port = 0; port < o->kinds[e->kind].ports; port++)
-		sim_touch_receiver(hw, sim_follow(o, o->port_guide[e->first_port + port]));
+		touch_behind(hw, o->port_guide[e->first_port + port]);
 }
 
 /* Raise the alarms of one receiver for what a change did to it. */
-static void compare(struct sim_hardware *hw, u32 port, const struct sim_reading *before)
+static void compare(struct sim_optics *o, u32 port, u64 now, const struct sim_reading *before)
 {
-	struct sim_optics *o = &hw->optics;
+	struct sim_hardware *hw = container_of(o, struct sim_hardware, optics);
 	struct sim_reading after;
 	u64 back, due = 0;
 
-	sim_receive(o, port, o->all_lanes, hw->change.now, true, &after);
+	sim_receive(o, port, o->all_lanes, now, true, &after);
 	sim_receiver_lost(hw, port, (before->lit & ~after.lit) | (before->locked & ~after.usable));
 	back = after.usable & ~before->usable;
 	for (u64 lanes = back; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs64(lanes);
 
-		o->clear_at[port * o->wavelengths + lane] = hw->change.now;
+		o->clear_at[port * o->wavelengths + lane] = now;
 		due = max(due, sim_lock_since(o, port, lane) + o->relock_ns);
 	}
 	receiver_back(hw, port, back, due);
@@ -230,11 +258,12 @@ static void compare(struct sim_hardware *hw, u32 port, const struct sim_reading 
 
 void sim_change_end(struct sim_hardware *hw)
 {
+	const struct sim_change *change = &hw->change;
 	u32 i;
 
-	lockdep_assert_held(&hw->lock);
-	for (i = 0; i < hw->change.count; i++)
-		compare(hw, hw->change.ports[i], &hw->change.before[i]);
+	lockdep_assert_held(hw->lock);
+	for (i = 0; i < change->count; i++)
+		compare(change->optics[i], change->ports[i], change->now, &change->before[i]);
 }
 
 /* Drive an element into a state; its light follows while it settles. */
@@ -243,7 +272,7 @@ void sim_move_element(struct sim_hardware *hw, u32 element, u32 state)
 	struct sim_optics *o = &hw->optics;
 	struct sim_element *e = &o->elements[element];
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	if (e->state == state)
 		return;
 	e->previous = e->state;
@@ -254,15 +283,14 @@ void sim_move_element(struct sim_hardware *hw, u32 element, u32 state)
 /* The core drives an element. */
 void sim_write_element(struct sim_hardware *hw, const struct morph_element_setting *setting)
 {
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	hw->counters.elements_written++;
 	if (hw->optics.elements[setting->element].stuck)
 		return;
-	if (!hw->config->alarm_commanded) {
+	if (!command_begin(hw)) {
 		sim_move_element(hw, setting->element, setting->state);
 		return;
 	}
-	sim_change_begin(hw);
 	sim_touch_element(hw, setting->element);
 	sim_move_element(hw, setting->element, setting->state);
 	sim_change_end(hw);
@@ -274,17 +302,17 @@ void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting 
 	struct sim_optics *o = &hw->optics;
 	struct sim_transmitter *tx = &o->transmitters[setting->port];
 	u64 fresh = setting->lanes & ~tx->on, lanes;
+	bool watched;
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	hw->counters.lasers_written++;
-	if (hw->config->alarm_commanded) {
-		sim_change_begin(hw);
+	watched = command_begin(hw);
+	if (watched)
 		sim_touch_transmitter(hw, setting->port);
-	}
 	tx->on = setting->lanes;
 	for (lanes = fresh; lanes; lanes &= lanes - 1)
 		o->lit_at[setting->port * o->wavelengths + __ffs64(lanes)] = sim_now(hw);
 	sim_laser_alarm(hw, setting->port, fresh & (tx->dead | tx->weak), 0);
-	if (hw->config->alarm_commanded)
+	if (watched)
 		sim_change_end(hw);
 }

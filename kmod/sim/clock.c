@@ -26,7 +26,7 @@ static void arm(struct sim_hardware *hw)
 {
 	struct timerqueue_node *first = timerqueue_getnext(&hw->queue);
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	if (!real(hw) || !first || hw->gone)
 		return;
 	if (!hrtimer_is_queued(&hw->timer) || hrtimer_get_expires(&hw->timer) != first->expires)
@@ -36,7 +36,7 @@ static void arm(struct sim_hardware *hw)
 /* Let an event happen at a time; one that is queued already is moved. */
 void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due)
 {
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	sim_unqueue(hw, event);
 	event->node.expires = ns_to_ktime(due);
 	if (timerqueue_add(&hw->queue, &event->node))
@@ -45,14 +45,14 @@ void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due)
 
 void sim_unqueue(struct sim_hardware *hw, struct sim_event *event)
 {
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	if (!RB_EMPTY_NODE(&event->node.node))
 		timerqueue_del(&hw->queue, &event->node);
 }
 
 /* Carry out an event that was taken off the queue. Drops the lock. */
 static void happen(struct sim_hardware *hw, struct sim_event *event, unsigned long flags)
-	__releases(&hw->lock)
+	__releases(hw->lock)
 {
 	const enum sim_event_type type = event->type;
 	struct morph_signal signal;
@@ -73,7 +73,7 @@ static void happen(struct sim_hardware *hw, struct sim_event *event, unsigned lo
 		hw->counters.signals += tell;
 		break;
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	if (tell)
 		morph_fabric_signal(hw->fabric, &signal);
 	if (type == SIM_EVENT_REQUEST)
@@ -86,11 +86,11 @@ static bool run_one(struct sim_hardware *hw, u64 until)
 	struct timerqueue_node *first;
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	first = timerqueue_getnext(&hw->queue);
 	if (hw->gone || !first || ktime_to_ns(first->expires) > until) {
 		arm(hw);
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 		return false;
 	}
 	timerqueue_del(&hw->queue, first);
@@ -121,10 +121,10 @@ void sim_advance_to(struct sim_hardware *hw, u64 until)
 
 	while (run_one(hw, until))
 		;
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	if (until > hw->stepped_now)
 		WRITE_ONCE(hw->stepped_now, until);
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 }
 
 static enum hrtimer_restart expired(struct hrtimer *timer)
@@ -146,8 +146,8 @@ void sim_clock_stop(struct sim_hardware *hw)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	hw->gone = true;
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	hrtimer_cancel(&hw->timer);
 }

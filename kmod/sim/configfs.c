@@ -164,18 +164,20 @@ static ssize_t sim_profile_store(struct config_item *item, const char *page, siz
 	return count;
 }
 
-static ssize_t sim_pci_show(struct config_item *item, char *page)
+/* A line of words that is read when the instance goes live. */
+static ssize_t words_show(struct config_item *item, size_t offset, char *page)
 {
 	struct sim_group *group = to_group(item);
 	ssize_t length;
 
 	mutex_lock(&group->lock);
-	length = sysfs_emit(page, "%s\n", group->config.pci);
+	length = sysfs_emit(page, "%s\n", (char *)&group->config + offset);
 	mutex_unlock(&group->lock);
 	return length;
 }
 
-static ssize_t sim_pci_store(struct config_item *item, const char *page, size_t count)
+static ssize_t words_store(struct config_item *item, size_t offset, size_t size,
+			   const char *page, size_t count)
 {
 	struct sim_group *group = to_group(item);
 	int err;
@@ -183,10 +185,25 @@ static ssize_t sim_pci_store(struct config_item *item, const char *page, size_t 
 	err = lock_config(group);
 	if (err)
 		return err;
-	err = copy_line(group->config.pci, sizeof(group->config.pci), page, count);
+	err = copy_line((char *)&group->config + offset, size, page, count);
 	mutex_unlock(&group->lock);
 	return err ?: count;
 }
+
+#define WORDS(name)									\
+static ssize_t sim_##name##_show(struct config_item *item, char *page)			\
+{											\
+	return words_show(item, offsetof(struct sim_config, name), page);		\
+}											\
+static ssize_t sim_##name##_store(struct config_item *item, const char *page,		\
+				  size_t count)						\
+{											\
+	return words_store(item, offsetof(struct sim_config, name),			\
+			   sizeof_field(struct sim_config, name), page, count);		\
+}
+
+WORDS(pci)
+WORDS(peer)
 
 static ssize_t sim_uuid_show(struct config_item *item, char *page)
 {
@@ -324,6 +341,7 @@ static ssize_t sim_live_store(struct config_item *item, const char *page, size_t
 
 CONFIGFS_ATTR(sim_, profile);
 CONFIGFS_ATTR(sim_, pci);
+CONFIGFS_ATTR(sim_, peer);
 CONFIGFS_ATTR(sim_, uuid);
 CONFIGFS_ATTR(sim_, clock);
 CONFIGFS_ATTR(sim_, alarm_commanded);
@@ -340,6 +358,7 @@ static struct configfs_attribute *group_attributes[] = {
 	&sim_attr_alarm_commanded,
 	&sim_attr_uuid,
 	&sim_attr_pci,
+	&sim_attr_peer,
 	&sim_attr_live,
 	NULL,
 };

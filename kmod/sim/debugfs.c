@@ -113,12 +113,12 @@ static int ops_show(struct seq_file *file, void *unused)
 	u64 operation, traces, visits;
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	counters = hw->counters;
 	operation = hw->operation;
 	traces = hw->optics.traces;
 	visits = hw->optics.visits;
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	seq_printf(file, "operation %llu\n", operation);
 	seq_printf(file, "set_elements %llu\n", counters.set_elements);
 	seq_printf(file, "get_elements %llu\n", counters.get_elements);

@@ -20,9 +20,9 @@ static int refused(struct sim_hardware *hw)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	hw->counters.refused++;
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	return -EINVAL;
 }
 
@@ -32,10 +32,10 @@ static int begin(struct sim_hardware *hw, u64 *counter)
 	unsigned long flags;
 	bool gone;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	(*counter)++;
 	gone = hw->gone;
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	return gone ? -ENODEV : 0;
 }
 
@@ -46,9 +46,9 @@ static void write_elements(struct sim_hardware *hw, const struct morph_element_s
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		spin_lock_irqsave(&hw->lock, flags);
+		spin_lock_irqsave(hw->lock, flags);
 		sim_write_element(hw, &settings[i]);
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 	}
 }
 
@@ -59,9 +59,9 @@ static void write_lasers(struct sim_hardware *hw, const struct morph_laser_setti
 	u32 i;
 
 	for (i = 0; i < count; i++) {
-		spin_lock_irqsave(&hw->lock, flags);
+		spin_lock_irqsave(hw->lock, flags);
 		sim_write_lasers(hw, &settings[i]);
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 	}
 }
 
@@ -84,10 +84,10 @@ void sim_request_done(struct sim_hardware *hw, struct sim_request *request)
 	unsigned long flags;
 
 	carry_out(hw, request->type, request->elements, request->count);
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	hw->counters.in_flight--;
 	hw->counters.completed++;
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	morph_fabric_complete(hw->fabric, request->cookie, request->status, NULL, 0);
 	kvfree(request);
 }
@@ -101,13 +101,13 @@ static int later(struct sim_hardware *hw, u64 ns, struct sim_request *request)
 
 	timerqueue_init(&request->event.node);
 	request->event.type = SIM_EVENT_REQUEST;
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	due = sim_now(hw) + ns;
 	hw->counters.in_flight++;
 	skip = hw->config->clock == SIM_CLOCK_SKIPPING ||
 	       (hw->config->clock == SIM_CLOCK_STEPPED && hw->booting);
 	sim_queue(hw, &request->event, due);
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	if (skip)
 		sim_advance_to(hw, due);
 	return -EINPROGRESS;
@@ -199,9 +199,9 @@ static int get_elements(struct morph_fabric *fabric, u64 cookie,
 	for (i = 0; i < count; i++) {
 		if (settings[i].element >= hw->optics.elements_count)
 			return refused(hw);
-		spin_lock_irqsave(&hw->lock, flags);
+		spin_lock_irqsave(hw->lock, flags);
 		settings[i].state = hw->optics.elements[settings[i].element].state;
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 	}
 	return 0;
 }
@@ -242,11 +242,11 @@ static int get_lasers(struct morph_fabric *fabric, u64 cookie,
 		if (readings[i].port >= o->ports_count)
 			return refused(hw);
 		tx = &o->transmitters[readings[i].port];
-		spin_lock_irqsave(&hw->lock, flags);
+		spin_lock_irqsave(hw->lock, flags);
 		readings[i].active = o->accelerators[readings[i].port / o->planes].alive;
 		readings[i].lanes = sim_healthy_lanes(tx);
 		readings[i].weak = tx->on & tx->weak & ~tx->dead;
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 	}
 	return 0;
 }
@@ -257,7 +257,7 @@ static void read_receiver(struct sim_hardware *hw, struct morph_receiver_reading
 	u64 least = U64_MAX, most = 0, lanes = reading->lanes & o->all_lanes;
 	struct sim_reading seen;
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	hw->counters.receivers_read++;
 	sim_receive(o, reading->port, lanes, sim_now(hw), false, &seen);
 	reading->lit = seen.lit;
@@ -286,9 +286,9 @@ static int get_receivers(struct morph_fabric *fabric, u64 cookie,
 	for (i = 0; i < count; i++) {
 		if (readings[i].port >= hw->optics.ports_count)
 			return refused(hw);
-		spin_lock_irqsave(&hw->lock, flags);
+		spin_lock_irqsave(hw->lock, flags);
 		read_receiver(hw, &readings[i]);
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 	}
 	return 0;
 }
@@ -306,9 +306,9 @@ static int probe(struct morph_fabric *fabric, u64 cookie, struct morph_probe *pr
 	for (i = 0; i < count; i++) {
 		if (probes[i].accelerator >= hw->optics.accelerators_count)
 			return refused(hw);
-		spin_lock_irqsave(&hw->lock, flags);
+		spin_lock_irqsave(hw->lock, flags);
 		probes[i].alive = hw->optics.accelerators[probes[i].accelerator].alive;
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 	}
 	return 0;
 }
@@ -338,9 +338,9 @@ static void identify(struct morph_fabric *fabric, u32 accelerator,
 	struct sim_hardware *hw = hardware(fabric);
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	*identity = hw->identities[accelerator];
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 }
 
 const struct morph_fabric_ops sim_fabric_ops = {

@@ -10,7 +10,7 @@
 #include "sim.h"
 
 /* Lines come in groups; a position counts through all of them. */
-enum group { HEAD, ACCELERATORS, ELEMENTS, GUIDES, LASERS, RECEIVERS, GROUPS };
+enum group { HEAD, ACCELERATORS, ELEMENTS, GUIDES, LASERS, RECEIVERS, EDGES, GROUPS };
 
 static u32 group_lines(const struct sim_hardware *hw, enum group group)
 {
@@ -25,6 +25,8 @@ static u32 group_lines(const struct sim_hardware *hw, enum group group)
 		return o->elements_count;
 	case GUIDES:
 		return o->guides_count;
+	case EDGES:
+		return o->edges_count;
 	default:
 		return o->ports_count;
 	}
@@ -82,6 +84,28 @@ static void show_laser(struct sim_hardware *hw, struct seq_file *file, u32 port)
 		   tx->on & ~tx->dead, tx->weak, tx->weak_mdb);
 }
 
+/* The powers that the tracer has found, from lane @lanes on. */
+static void show_powers(const struct sim_optics *o, struct seq_file *file, u64 lanes)
+{
+	for (; lanes; lanes &= lanes - 1) {
+		u32 lane = __ffs64(lanes);
+
+		if (o->light->total[lane])
+			seq_printf(file, " %u:%d", lane, sim_mdbm(o->light->total[lane]));
+	}
+	seq_putc(file, '\n');
+}
+
+/* What comes in at an edge from the peer. */
+static void show_edge(struct sim_hardware *hw, struct seq_file *file, u32 edge)
+{
+	struct sim_optics *o = &hw->optics;
+
+	sim_trace_edge(o, edge, sim_now(hw));
+	seq_printf(file, "edge %u %s power", edge, o->edges[edge].peer ? "joined" : "open");
+	show_powers(o, file, o->all_lanes);
+}
+
 static void show_receiver(struct sim_hardware *hw, struct seq_file *file, u32 port)
 {
 	struct sim_optics *o = &hw->optics;
@@ -96,13 +120,7 @@ static void show_receiver(struct sim_hardware *hw, struct seq_file *file, u32 po
 		return;
 	seq_printf(file, "receiver %u lit 0x%llx locked 0x%llx%s power", port, reading.lit,
 		   reading.locked, o->receivers[port].deaf ? " deaf" : "");
-	for (; lanes; lanes &= lanes - 1) {
-		u32 lane = __ffs64(lanes);
-
-		if (o->light->total[lane])
-			seq_printf(file, " %u:%d", lane, sim_mdbm(o->light->total[lane]));
-	}
-	seq_putc(file, '\n');
+	show_powers(o, file, lanes);
 }
 
 static int dump_show(struct seq_file *file, void *position)
@@ -115,7 +133,7 @@ static int dump_show(struct seq_file *file, void *position)
 
 	while (index >= group_lines(hw, group))
 		index -= group_lines(hw, group++);
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	switch (group) {
 	case HEAD:
 		show_head(hw, file);
@@ -135,11 +153,14 @@ static int dump_show(struct seq_file *file, void *position)
 	case LASERS:
 		show_laser(hw, file, index);
 		break;
+	case EDGES:
+		show_edge(hw, file, index);
+		break;
 	default:
 		show_receiver(hw, file, index);
 		break;
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	return 0;
 }
 

@@ -41,7 +41,7 @@ static void note(struct sim_hardware *hw, const char *format, ...)
 	struct sim_log_entry *entry = &hw->log[hw->log_count++ % SIM_LOG_ENTRIES];
 	va_list arguments;
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	entry->now = sim_now(hw);
 	entry->operation = hw->operation;
 	va_start(arguments, format);
@@ -202,7 +202,7 @@ static void end(struct sim_hardware *hw, struct sim_fault *fault)
 {
 	bool was_active = fault->active;
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	fault->active = false;
 	if (was_active) {
 		renew(hw, &fault->spec);
@@ -224,7 +224,7 @@ static void start(struct sim_hardware *hw, struct sim_fault *fault)
 {
 	u64 ns = sim_argument(&fault->spec, SIM_ARGUMENT_FOR);
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	fault->active = true;
 	fault->at_op = 0;
 	fault->since_op = hw->operation;
@@ -247,7 +247,7 @@ void sim_fault_event(struct sim_hardware *hw, struct sim_event *event)
 {
 	struct sim_fault *fault = container_of(event, struct sim_fault, event);
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	if (fault->spec.type != SIM_FAULT_accelerator_flapping || fault->toggles <= 1) {
 		end(hw, fault);
 		return;
@@ -276,9 +276,9 @@ int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 	fault->spec = *spec;
 	fault->event.type = SIM_EVENT_FAULT;
 	timerqueue_init(&fault->event.node);
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	if (hw->faults_count >= SIM_MAX_FAULTS) {
-		spin_unlock_irqrestore(&hw->lock, flags);
+		spin_unlock_irqrestore(hw->lock, flags);
 		kfree(fault);
 		return -ENOSPC;
 	}
@@ -290,7 +290,7 @@ int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 		fault->at_op = hw->operation + sim_argument(spec, SIM_ARGUMENT_AFTER);
 	if (fault->at_op <= hw->operation)
 		start(hw, fault);
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	sim_run_due(hw);
 	return 0;
 }
@@ -322,7 +322,7 @@ enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns)
 	unsigned long flags;
 
 	*late_ns = 0;
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	hw->operation++;
 	list_for_each_entry_safe(fault, next, &hw->faults, node) {
 		if (fault->at_op && fault->at_op <= hw->operation)
@@ -342,7 +342,7 @@ enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns)
 			end(hw, fault);
 		break;
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	return verdict;
 }
 
@@ -359,7 +359,7 @@ int sim_fault_clear(struct sim_hardware *hw, u32 id)
 	unsigned long flags;
 	int err = -ENOENT;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	list_for_each_entry(fault, &hw->faults, node) {
 		if (fault->id == id) {
 			end(hw, fault);
@@ -367,7 +367,7 @@ int sim_fault_clear(struct sim_hardware *hw, u32 id)
 			break;
 		}
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	sim_run_due(hw);
 	return err;
 }
@@ -377,10 +377,10 @@ void sim_fault_clear_all(struct sim_hardware *hw)
 	struct sim_fault *fault, *next;
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	list_for_each_entry_safe(fault, next, &hw->faults, node)
 		end(hw, fault);
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	sim_run_due(hw);
 }
 
@@ -407,7 +407,7 @@ int sim_flip(struct sim_hardware *hw, u32 element, u32 state)
 	unsigned long flags;
 	int err = 0;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	if (e->stuck) {
 		err = -EBUSY;
 	} else {
@@ -417,7 +417,7 @@ int sim_flip(struct sim_hardware *hw, u32 element, u32 state)
 		sim_move_element(hw, element, state);
 		sim_change_end(hw);
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	sim_run_due(hw);
 	return err;
 }
@@ -432,10 +432,10 @@ void sim_swap(struct sim_hardware *hw, u32 accelerator, const uuid_t *uuid)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	note(hw, "swap %u for %pUb", accelerator, uuid);
 	export_uuid(hw->identities[accelerator].uuid, uuid);
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 }
 
 void sim_faults_show(struct sim_hardware *hw, struct seq_file *file)
@@ -444,12 +444,12 @@ void sim_faults_show(struct sim_hardware *hw, struct seq_file *file)
 	unsigned long flags;
 	char text[88];
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	list_for_each_entry(fault, &hw->faults, node) {
 		sim_fault_format(hw, &fault->spec, text, sizeof(text));
 		seq_printf(file, "%u %s %s\n", fault->id, fault->at_op ? "armed" : "active", text);
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 }
 
 void sim_log_show(struct sim_hardware *hw, struct seq_file *file)
@@ -457,7 +457,7 @@ void sim_log_show(struct sim_hardware *hw, struct seq_file *file)
 	unsigned long flags;
 	u64 i;
 
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	i = hw->log_count > SIM_LOG_ENTRIES ? hw->log_count - SIM_LOG_ENTRIES : 0;
 	if (i)
 		seq_printf(file, "# %llu earlier lines are gone\n", i);
@@ -466,5 +466,5 @@ void sim_log_show(struct sim_hardware *hw, struct seq_file *file)
 
 		seq_printf(file, "op=%llu ns=%llu %s\n", entry->operation, entry->now, entry->text);
 	}
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 }

@@ -45,18 +45,18 @@ static void seeded_uuid(u64 seed, u8 *uuid)
 	uuid[8] = (uuid[8] & 0x3f) | 0x80;
 }
 
-static void fabric_uuid(const struct sim_hardware *hw, u8 *uuid)
+static void fabric_uuid(struct sim_hardware *hw)
 {
 	const char *c = dev_name(&hw->instance->dev);
 	u64 hash = 0;
 
 	if (!uuid_is_null(&hw->config->uuid)) {
-		export_uuid(uuid, &hw->config->uuid);
+		export_uuid(hw->uuid, &hw->config->uuid);
 		return;
 	}
 	for (; *c; c++)
 		hash = sim_mix(hash ^ (u8)*c);
-	seeded_uuid(hash, uuid);
+	seeded_uuid(hash, hw->uuid);
 }
 
 /* Give the accelerators named in "accelerator=address ..." their PCI addresses. */
@@ -92,7 +92,7 @@ static int read_pci(struct sim_hardware *hw)
 	return err;
 }
 
-static int make_identities(struct sim_hardware *hw, const u8 *uuid)
+static int make_identities(struct sim_hardware *hw)
 {
 	u64 seed = hw->config->seed;
 	u32 i;
@@ -102,7 +102,7 @@ static int make_identities(struct sim_hardware *hw, const u8 *uuid)
 	if (!hw->identities)
 		return -ENOMEM;
 	for (i = 0; i < 16; i++)
-		seed = sim_mix(seed ^ uuid[i]);
+		seed = sim_mix(seed ^ hw->uuid[i]);
 	for (i = 0; i < hw->optics.accelerators_count; i++)
 		seeded_uuid(seed ^ sim_mix(i), hw->identities[i].uuid);
 	return read_pci(hw);
@@ -146,37 +146,54 @@ static bool times_are_overridden(const struct sim_config *config)
 	       config->write_ns != SIM_FROM_PROFILE;
 }
 
-/* The core waits as long as the profile says: it is given one with the times in force. */
-static int register_fabric(struct sim_hardware *hw, const struct firmware *firmware,
-			   const u8 *uuid)
+/* Who the edges lead to, for the core; NULL without edges, or memory. */
+static u8 (*edge_peers(const struct sim_optics *o))[16]
 {
+	u8 (*peers)[16] = kvcalloc(o->edges_count, sizeof(*peers), GFP_KERNEL);
+	u32 i;
+
+	for (i = 0; peers && i < o->edges_count; i++)
+		memcpy(peers[i], o->edges[i].peer_uuid, sizeof(*peers));
+	return peers;
+}
+
+/* The core waits as long as the profile says: it is given one with the times in force. */
+static int register_fabric(struct sim_hardware *hw, const struct firmware *firmware)
+{
+	u8 (*peers)[16] = edge_peers(&hw->optics);
 	struct morph_fabric_desc desc = {
 		.name = dev_name(&hw->instance->dev),
 		.profile = firmware->data,
 		.profile_bytes = firmware->size,
 		.simulated = true,
+		.peers = peers,
 	};
 	void *changed = NULL;
 	unsigned long flags;
 	int err;
 
-	memcpy(desc.uuid, uuid, sizeof(desc.uuid));
+	memcpy(desc.uuid, hw->uuid, sizeof(desc.uuid));
+	if (!peers)
+		return -ENOMEM;
 	if (times_are_overridden(hw->config)) {
 		changed = kvmemdup(firmware->data, firmware->size, GFP_KERNEL);
-		if (!changed)
+		if (!changed) {
+			kvfree(peers);
 			return -ENOMEM;
+		}
 		sim_profile_set_times(changed, firmware->size, &hw->optics);
 		desc.profile = changed;
 	}
 	err = morph_fabric_register(hw->fabric, &desc);
 	kvfree(changed);
+	kvfree(peers);
 	if (err) {
 		dev_err(&hw->instance->dev, "the core refused the fabric (%d)\n", err);
 		return err;
 	}
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	hw->booting = false;
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 	return 0;
 }
 
@@ -210,12 +227,11 @@ static void free_hardware(struct sim_hardware *hw)
 
 static int power_up(struct sim_hardware *hw, const struct firmware *firmware)
 {
-	u8 uuid[16];
 	int err;
 
 	override_times(hw);
-	fabric_uuid(hw, uuid);
-	err = allocate(hw) ?: make_identities(hw, uuid);
+	fabric_uuid(hw);
+	err = allocate(hw) ?: make_identities(hw);
 	if (err)
 		return err;
 	hw->fabric = morph_fabric_alloc(&hw->instance->dev, &sim_fabric_ops, hw);
@@ -224,13 +240,15 @@ static int power_up(struct sim_hardware *hw, const struct firmware *firmware)
 	sim_power_on(hw);
 	sim_debugfs_add(hw);
 	sim_patrol_start(hw);
-	err = register_fabric(hw, firmware, uuid);
+	err = register_fabric(hw, firmware);
 	if (err) {
 		debugfs_remove_recursive(hw->debugfs);
 		sim_clock_stop(hw);
 		morph_fabric_put(hw->fabric);
+		return err;
 	}
-	return err;
+	sim_edges_join(hw);
+	return 0;
 }
 
 /**
@@ -251,11 +269,12 @@ struct sim_hardware *sim_hardware_create(struct sim_instance *instance)
 	hw->instance = instance;
 	hw->config = &instance->config;
 	hw->booting = true;
-	spin_lock_init(&hw->lock);
+	spin_lock_init(&hw->own_lock);
+	hw->lock = &hw->own_lock;
 	mutex_init(&hw->control_mutex);
 	INIT_LIST_HEAD(&hw->faults);
 	sim_clock_init(hw);
-	err = load_profile(hw, &firmware) ?: power_up(hw, firmware);
+	err = load_profile(hw, &firmware) ?: sim_edges_init(hw) ?: power_up(hw, firmware);
 	release_firmware(firmware);
 	if (err) {
 		free_hardware(hw);
@@ -275,6 +294,7 @@ struct sim_hardware *sim_hardware_create(struct sim_instance *instance)
 void sim_hardware_destroy(struct sim_hardware *hw)
 {
 	debugfs_remove_recursive(hw->debugfs);
+	sim_edges_part(hw);
 	sim_clock_stop(hw);
 	morph_fabric_unregister(hw->fabric);
 	morph_fabric_put(hw->fabric);

@@ -85,11 +85,11 @@ static u64 add_saturated(u64 a, u64 b)
 }
 
 /* Light of one transmit port, which arrives with the loss given. */
-static void contribute(struct sim_optics *o, u32 port, u64 lanes, s32 loss_mdb, u64 since)
+static void contribute(struct sim_light *light, const struct sim_optics *o, u32 port, u64 lanes,
+		       s32 loss_mdb, u64 since)
 {
 	const struct sim_transmitter *tx = &o->transmitters[port];
 	const struct sim_accelerator *source = &o->accelerators[port / o->planes];
-	struct sim_light *light = o->light;
 	u64 healthy, weak;
 	u32 lane;
 
@@ -129,24 +129,39 @@ static void clear_light(struct sim_light *light, u64 lanes)
 	light->modulated = 0;
 }
 
-/*
- * Cross the guide of which the coded end is behind us. Return true where an
- * element is at the far end: it is then the step @next.
- */
-static bool cross_guide(struct sim_optics *o, sim_coded near, s32 loss_mdb, u8 leaks, u64 since,
-			u64 lanes, struct sim_step *next)
+/* Cross one guide: the end at which it ends. */
+static const struct sim_end *span(const struct sim_optics *o, sim_coded near, s32 *loss_mdb)
 {
 	const struct sim_guide *guide = &o->guides[near >> 1];
-	const struct sim_end *far = &guide->end[!(near & 1)];
 
-	loss_mdb += guide->loss_mdb + guide->extra_mdb;
+	*loss_mdb += guide->loss_mdb + guide->extra_mdb;
+	return &guide->end[!(near & 1)];
+}
+
+/*
+ * Cross the guide of which the coded end is behind us, and where it ends at an edge
+ * that is joined the peer's guide too, which ends at none. Return true where an
+ * element is at the far end: it is then the step @next.
+ */
+static bool cross_guide(struct sim_light *light, struct sim_optics *o, sim_coded near,
+			s32 loss_mdb, u8 leaks, u64 since, u64 lanes, struct sim_step *next)
+{
+	const struct sim_end *far = span(o, near, &loss_mdb);
+
+	if (far->type == MORPH_END_EDGE && o->edges[far->index].peer) {
+		const struct sim_edge *edge = &o->edges[far->index];
+
+		o = edge->peer;
+		far = span(o, o->edges[edge->peer_edge].guide, &loss_mdb);
+	}
 	if (o->laser_mdbm - loss_mdb < o->floor_mdbm)
 		return false;
 	if (far->type == MORPH_END_TX)
-		contribute(o, far->index * o->planes + far->port, lanes, loss_mdb, since);
+		contribute(light, o, far->index * o->planes + far->port, lanes, loss_mdb, since);
 	if (far->type != MORPH_END_ELEMENT)
 		return false;
 	o->visits++;
+	next->o = o;
 	next->element = far->index;
 	next->in = far->port;
 	next->todo = o->kinds[o->elements[far->index].kind].leaks[far->port];
@@ -156,25 +171,19 @@ static bool cross_guide(struct sim_optics *o, sim_coded near, s32 loss_mdb, u8 l
 	return true;
 }
 
-/**
- * sim_trace() - find all light that reaches a receive port
- * @o: fabric; its scratch @light takes the result, for these lanes only
- * @port: receive port
- * @lanes: lanes to look at
- * @now: time
- * @settled: true: as it will be when all elements have settled
- */
-void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
+/* All light that comes out of the coded end of a guide of @from. */
+static void trace(struct sim_light *light, struct sim_optics *from, sim_coded guide, u64 lanes,
+		  u64 now, bool settled)
 {
-	struct sim_light *light = o->light;
 	struct sim_step *stack = light->stack;
 	u32 depth;
 
 	clear_light(light, lanes);
-	o->traces++;
-	depth = cross_guide(o, o->receivers[port].guide, 0, 0, 0, lanes, &stack[0]);
+	from->traces++;
+	depth = cross_guide(light, from, guide, 0, 0, 0, lanes, &stack[0]);
 	while (depth) {
 		struct sim_step *step = &stack[depth - 1];
+		struct sim_optics *o = step->o;
 		const struct sim_element *e = &o->elements[step->element];
 		sim_coded out;
 		bool leaks;
@@ -194,11 +203,41 @@ void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
 						     settled, &leaks);
 		if (depth == SIM_MAX_DEPTH || step->leaks + leaks > SIM_MAX_LEAKS)
 			continue;
-		if (cross_guide(o, out, loss, step->leaks + leaks,
+		if (cross_guide(light, o, out, loss, step->leaks + leaks,
 				leaks ? step->since : max(step->since, e->settled_at), lanes,
 				&stack[depth]))
 			depth++;
 	}
+}
+
+/**
+ * sim_trace() - find all light that reaches a receive port
+ * @o: fabric; its scratch @light takes the result, for these lanes only
+ * @port: receive port
+ * @lanes: lanes to look at
+ * @now: time
+ * @settled: true: as it will be when all elements have settled
+ */
+void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
+{
+	trace(o->light, o, o->receivers[port].guide, lanes, now, settled);
+}
+
+/**
+ * sim_trace_edge() - find all light that comes in at an edge
+ * @o: fabric; its scratch @light takes the result, for all its lanes
+ * @edge: edge
+ * @now: time
+ */
+void sim_trace_edge(struct sim_optics *o, u32 edge, u64 now)
+{
+	const struct sim_edge *e = &o->edges[edge];
+
+	if (e->peer)
+		trace(o->light, e->peer, e->peer->edges[e->peer_edge].guide, o->all_lanes, now,
+		      false);
+	else
+		clear_light(o->light, o->all_lanes);
 }
 
 /* Since when the light that sim_trace() found on a lane could be locked to. */
@@ -249,22 +288,28 @@ void sim_receive(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settle
 
 /**
  * sim_follow() - follow light forward along joined ports only
- * @o: fabric
+ * @fabric: fabric; on return the one where the light ends
  * @out: guide at whose coded end the light enters
  *
  * Return: the receive port where it ends, or SIM_NONE.
  */
-u32 sim_follow(const struct sim_optics *o, sim_coded out)
+u32 sim_follow(struct sim_optics **fabric, sim_coded out)
 {
 	u32 hops;
 
 	for (hops = 0; hops < MAX_FOLLOW && out != SIM_NONE; hops++) {
+		struct sim_optics *o = *fabric;
 		const struct sim_end *far = &o->guides[out >> 1].end[!(out & 1)];
 		const struct sim_element *e;
 		u32 port;
 
 		if (far->type == MORPH_END_RX)
 			return far->index * o->planes + far->port;
+		if (far->type == MORPH_END_EDGE && o->edges[far->index].peer) {
+			*fabric = o->edges[far->index].peer;
+			out = (*fabric)->edges[o->edges[far->index].peer_edge].guide;
+			continue;
+		}
 		if (far->type != MORPH_END_ELEMENT)
 			return SIM_NONE;
 		e = &o->elements[far->index];

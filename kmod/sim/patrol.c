@@ -44,9 +44,9 @@ void sim_patrol_start(struct sim_hardware *hw)
 	hw->patrol.type = SIM_EVENT_PATROL;
 	if (!o->drift_mdb || o->drift_period_ns < ROUNDS)
 		return;
-	spin_lock_irqsave(&hw->lock, flags);
+	spin_lock_irqsave(hw->lock, flags);
 	sim_queue(hw, &hw->patrol, sim_now(hw) + div_u64(o->drift_period_ns, ROUNDS));
-	spin_unlock_irqrestore(&hw->lock, flags);
+	spin_unlock_irqrestore(hw->lock, flags);
 }
 
 /* The interposer's sensor tells each change of half a degree. */
@@ -72,7 +72,7 @@ bool sim_patrol(struct sim_hardware *hw, struct morph_signal *signal)
 	const struct sim_optics *o = &hw->optics;
 	u32 i;
 
-	lockdep_assert_held(&hw->lock);
+	lockdep_assert_held(hw->lock);
 	for (i = 0; i < min_t(u32, PORTS_AT_ONCE, o->ports_count); i++) {
 		look(hw, hw->patrol_port);
 		hw->patrol_port = (hw->patrol_port + 1) % o->ports_count;

@@ -9,6 +9,9 @@
  *
  * Nothing here is shared with kmod/optics but the layout of the profile, so that
  * one may be held against the other.
+ *
+ * Two fabrics whose edges are joined are one to the tracer: light that reaches an
+ * edge goes on in the peer. Their caller serialises both by the same lock.
  */
 #ifndef MORPH_SIM_PHYSICS_H
 #define MORPH_SIM_PHYSICS_H
@@ -79,6 +82,16 @@ struct sim_receiver {
 	bool deaf;
 };
 
+struct sim_optics;
+
+/* Where a guide leaves the fabric; joined while the peer's hardware is there. */
+struct sim_edge {
+	struct sim_optics *peer;	/* NULL: what leaves is lost, and nothing comes in */
+	u32 peer_edge;
+	u8 peer_uuid[16];
+	sim_coded guide;
+};
+
 struct sim_accelerator {
 	u64 alive_at;
 	bool alive;
@@ -86,6 +99,7 @@ struct sim_accelerator {
 
 /* Light traced backward, standing at an element: which of its ports are left to try. */
 struct sim_step {
+	struct sim_optics *o;	/* the fabric that the element is of */
 	u64 since;		/* when the last element behind it had settled */
 	u32 element;
 	s32 loss_mdb;
@@ -145,6 +159,7 @@ struct sim_optics {
 	struct sim_accelerator *accelerators;
 	struct sim_transmitter *transmitters;
 	struct sim_receiver *receivers;
+	struct sim_edge *edges;
 	u64 *lit_at;			/* by transmit port * wavelengths + lane */
 	u64 *clear_at;			/* by receive port likewise: end of a disturbance */
 
@@ -184,10 +199,11 @@ u64 sim_mix(u64 value);
 s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now);
 s32 sim_temperature(const struct sim_optics *o, u64 now);
 void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled);
+void sim_trace_edge(struct sim_optics *o, u32 edge, u64 now);
 void sim_receive(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled,
 		 struct sim_reading *reading);
 u64 sim_lock_since(const struct sim_optics *o, u32 port, u32 lane);
-u32 sim_follow(const struct sim_optics *o, sim_coded out);
+u32 sim_follow(struct sim_optics **o, sim_coded out);
 
 static inline u32 sim_joined(const struct sim_optics *o, const struct sim_element *element,
 			     u32 state, u32 port)

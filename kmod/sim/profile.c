@@ -343,14 +343,25 @@ static int check_places(struct reader *r)
 	for (i = 0; i < r->o->hosts_count; i++)
 		if (!text_ends(hosts[i].name, sizeof(hosts[i].name)))
 			return refuse(r, "host %u: the name has no end", i);
-	for (i = 0; i < r->o->edges_count; i++)
-		if (!text_ends(edges[i].name, sizeof(edges[i].name)) || edges[i].reserved)
-			return refuse(r, "edge %u: the name has no end, or reserved is not 0", i);
+	for (i = 0; i < r->o->edges_count; i++) {
+		struct sim_edge *edge = &r->o->edges[i];
+		s32 least = (s16)le16_to_cpu(edges[i].least_mdbm);
+		s32 most = (s16)le16_to_cpu(edges[i].most_mdbm);
+
+		if (!text_ends(edges[i].name, sizeof(edges[i].name)))
+			return refuse(r, "edge %u: the name has no end", i);
+		if (least > most || most > r->o->laser_mdbm)
+			return refuse(r, "edge %u: least, most and laser powers are %d, %d, %d: must rise",
+				      i, least, most, r->o->laser_mdbm);
+		memcpy(edge->peer_uuid, edges[i].peer_uuid, sizeof(edge->peer_uuid));
+		edge->peer_edge = le32_to_cpu(edges[i].peer_edge);
+		edge->guide = SIM_NONE;
+	}
 	return 0;
 }
 
 /* Where the coded end of a guide is noted at what it is attached to, or NULL. */
-static sim_coded *attachment(struct sim_optics *o, sim_coded *edges, const struct sim_end *end)
+static sim_coded *attachment(struct sim_optics *o, const struct sim_end *end)
 {
 	switch (end->type) {
 	case MORPH_END_ELEMENT:
@@ -368,14 +379,13 @@ static sim_coded *attachment(struct sim_optics *o, sim_coded *edges, const struc
 	case MORPH_END_EDGE:
 		if (end->index >= o->edges_count || end->port)
 			return NULL;
-		return &edges[end->index];
+		return &o->edges[end->index].guide;
 	default:
 		return NULL;
 	}
 }
 
-static int read_guide(struct reader *r, u32 index, const struct morph_profile_guide *raw,
-		      sim_coded *edges)
+static int read_guide(struct reader *r, u32 index, const struct morph_profile_guide *raw)
 {
 	struct sim_guide *guide = &r->o->guides[index];
 	u32 end;
@@ -390,9 +400,11 @@ static int read_guide(struct reader *r, u32 index, const struct morph_profile_gu
 	guide->end[1].type = raw->b_type;
 	if (guide->class > MORPH_GUIDE_EDGE)
 		return refuse(r, "guide %u: class %u is unknown", index, guide->class);
+	if (guide->end[0].type == MORPH_END_EDGE && guide->end[1].type == MORPH_END_EDGE)
+		return refuse(r, "guide %u: leads from an edge to an edge", index);
 	for (end = 0; end < 2; end++) {
 		const struct sim_end *e = &guide->end[end];
-		sim_coded *coded = attachment(r->o, edges, e);
+		sim_coded *coded = attachment(r->o, e);
 
 		if (!coded)
 			return refuse(r, "guide %u: end %u has type %u, index %u, port %u: no such",
@@ -409,17 +421,14 @@ static int read_guides(struct reader *r)
 {
 	const struct morph_profile_guide *raw = records(r, &r->head->guides);
 	struct sim_optics *o = r->o;
-	sim_coded *edges;
 	int err = 0;
 	u32 i;
 
-	edges = kvmalloc_array(o->edges_count ?: 1, sizeof(*edges), GFP_KERNEL);
-	if (!edges)
-		return -ENOMEM;
-	memset32(edges, SIM_NONE, o->edges_count);
 	for (i = 0; i < o->guides_count && !err; i++)
-		err = read_guide(r, i, &raw[i], edges);
-	kvfree(edges);
+		err = read_guide(r, i, &raw[i]);
+	for (i = 0; i < o->edges_count && !err; i++)
+		if (o->edges[i].guide == SIM_NONE)
+			err = refuse(r, "edge %u: is the end of no guide", i);
 	for (i = 0; i < o->ports_count && !err; i++)
 		if (o->transmitters[i].guide == SIM_NONE || o->receivers[i].guide == SIM_NONE)
 			err = refuse(r, "accelerator %u, plane %u: a port is the end of no guide",
@@ -439,11 +448,12 @@ static int allocate(struct sim_optics *o)
 	o->accelerators = kvcalloc(o->accelerators_count, sizeof(*o->accelerators), GFP_KERNEL);
 	o->transmitters = kvcalloc(o->ports_count, sizeof(*o->transmitters), GFP_KERNEL);
 	o->receivers = kvcalloc(o->ports_count, sizeof(*o->receivers), GFP_KERNEL);
+	o->edges = kvcalloc(o->edges_count ?: 1, sizeof(*o->edges), GFP_KERNEL);
 	o->lit_at = kvcalloc(lanes, sizeof(*o->lit_at), GFP_KERNEL);
 	o->clear_at = kvcalloc(lanes, sizeof(*o->clear_at), GFP_KERNEL);
 	o->light = kvzalloc(sizeof(*o->light), GFP_KERNEL);
 	if (!o->kinds || !o->states || !o->elements || !o->guides || !o->accelerators ||
-	    !o->transmitters || !o->receivers || !o->lit_at || !o->clear_at || !o->light)
+	    !o->transmitters || !o->receivers || !o->edges || !o->lit_at || !o->clear_at || !o->light)
 		return -ENOMEM;
 	for (i = 0; i < o->accelerators_count; i++)
 		o->accelerators[i].alive = true;
@@ -494,6 +504,7 @@ void sim_profile_free(struct sim_optics *o)
 	kvfree(o->light);
 	kvfree(o->clear_at);
 	kvfree(o->lit_at);
+	kvfree(o->edges);
 	kvfree(o->receivers);
 	kvfree(o->transmitters);
 	kvfree(o->accelerators);

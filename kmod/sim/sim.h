@@ -2,8 +2,9 @@
 /*
  * The simulated provider: instances, their hardware, time, faults.
  *
- * Locks. A device's hardware is guarded by one spinlock, sim_hardware.lock, taken
- * with interrupts off: the physical state, the event queue, the stepped clock, the
+ * Locks. A device's hardware is guarded by one spinlock, *sim_hardware.lock, taken
+ * with interrupts off, and that of all devices with edges by the same one, for light
+ * is traced from one into the other: the physical state, the event queue, the stepped clock, the
  * faults and their log. It is held for one element, one receiver or one fault at a
  * time (the patrol: a few receivers), and never while the core is called. control_mutex serialises
  * those who write to debugfs, and with them who advances a stepped clock; it is
@@ -29,6 +30,7 @@
 #define SIM_FROM_PROFILE	U64_MAX		/* a time that is not overridden */
 #define SIM_MAX_NS		(24ULL * 3600 * NSEC_PER_SEC)
 #define SIM_PCI_BYTES		4096
+#define SIM_PEER_BYTES		2048
 #define SIM_MAX_TOUCHED		MORPH_MAX_PLANES
 #define SIM_LOG_ENTRIES		512
 #define SIM_MAX_FAULTS		1024
@@ -52,6 +54,7 @@ struct sim_config {
 	bool alarm_commanded;	/* alarms also for light that the core itself takes away */
 	uuid_t uuid;		/* null: made from the name */
 	char pci[SIM_PCI_BYTES];	/* "accelerator=address ..." */
+	char peer[SIM_PEER_BYTES];	/* "uuid", "edge=uuid ..." */
 };
 
 enum sim_event_type {
@@ -129,6 +132,8 @@ struct sim_counters {
 struct sim_change {
 	u64 now;
 	u32 count;
+	bool commanded;		/* by the core: only the others' receivers matter */
+	struct sim_optics *optics[SIM_MAX_TOUCHED];
 	u32 ports[SIM_MAX_TOUCHED];
 	struct sim_reading before[SIM_MAX_TOUCHED];
 };
@@ -149,8 +154,12 @@ struct sim_hardware {
 	u64 write_each_ns;
 	u64 monitor_ns;
 
-	spinlock_t lock;		/* guards all that follows */
+	spinlock_t own_lock;		/* what lock is without edges */
+	spinlock_t *lock;		/* guards all that follows: own_lock, or that of edges */
 	struct morph_identity *identities;	/* by accelerator */
+	struct list_head edge_node;	/* of the devices with edges, while powered */
+	u32 joined;			/* edges that have their peer */
+	u8 uuid[16];			/* constant */
 	struct timerqueue_head queue;
 	struct hrtimer timer;
 	u64 stepped_now;
@@ -214,6 +223,11 @@ void sim_heartbeat_alarm(struct sim_hardware *hw, u32 accelerator);
 void sim_receiver_lost(struct sim_hardware *hw, u32 port, u64 lanes);
 bool sim_alarm_signal(struct sim_hardware *hw, struct sim_event *event,
 		      struct morph_signal *signal);
+
+/* edge.c */
+int sim_edges_init(struct sim_hardware *hw);
+void sim_edges_join(struct sim_hardware *hw);
+void sim_edges_part(struct sim_hardware *hw);
 
 /* patrol.c */
 void sim_patrol_start(struct sim_hardware *hw);

@@ -49,13 +49,15 @@ def trace(profile, snapshot):
     """What each laser alone sends where: {(receiver, lane): {laser: mdbm}}."""
     arriving = {}
     parameters = profile.parameters
+    planes = parameters["planes"]
     floor = parameters["laser_mdbm"] - parameters["dark_mdbm"]
     for laser, mask in snapshot.lasers.items():
         if not mask:
             continue
-        found = morphprofile.gains(profile, snapshot.states, laser, max_leaks=MOST_LEAKS, most_mdb=floor,
-                                   extra=snapshot.extra)
-        for receiver, gain in found.items():
+        found = morphprofile.gains(profile, snapshot.states, divmod(laser, planes),
+                                   max_leaks=MOST_LEAKS, most_mdb=floor, extra=snapshot.extra)
+        for (accelerator, plane), gain in found.items():
+            receiver = accelerator * planes + plane
             for lane in lanes_of(mask):
                 power = parameters["laser_mdbm"] + 10000 * math.log10(gain)
                 arriving.setdefault((receiver, lane), {})[laser] = power

@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 
 import morphprofile     # noqa: E402
 
-PROFILES = ("server4", "server8", "smartlight72", "rack64")
+PROFILES = ("server4", "edge4", "server8", "smartlight72", "rack64")
 SEEDS = 2
 FLOOR_MDB = 10000       # below dark: light that the simulator need not follow
 MANY_FLOORS_MDB = 6000  # what several paths below the floor may add up to
@@ -28,6 +28,7 @@ class Dump:
         self.states = profile.parked()
         self.lasers, self.receivers = {}, {}
         self.guides, self.most_drift = {}, 0
+        self.incoming = {}
         planes, power = profile.parameters["planes"], profile.parameters["laser_mdbm"]
         for words in map(str.split, lines):
             number = int(words[1]) if words[1].isdigit() else None
@@ -41,10 +42,16 @@ class Dump:
                 self.lasers[divmod(number, planes)] = {
                     lane: power - (int(words[9]) if weak >> lane & 1 else 0)
                     for lane in range(profile.parameters["wavelengths"]) if emits >> lane & 1}
+            elif words[0] == "edge":
+                self.incoming[number] = self.lasers["edge", number] = self.powers(words)
             elif words[0] == "receiver" and "deaf" not in words:
-                self.receivers[divmod(number, planes)] = {
-                    int(lane): int(power) for lane, power in
-                    (word.split(":") for word in words[words.index("power") + 1:])}
+                self.receivers[divmod(number, planes)] = self.powers(words)
+
+    @staticmethod
+    def powers(words):
+        """Powers by lane, which end a line."""
+        return {int(lane): int(power) for lane, power in
+                (word.split(":") for word in words[words.index("power") + 1:])}
 
 
 def compare(profile, dump):
@@ -54,6 +61,7 @@ def compare(profile, dump):
     expected = morphprofile.trace(profile, dump.states, dump.lasers,
                                   extra={"guide": dump.guides})
     complaints, count = [], 0
+    expected = {key: powers for key, powers in expected.items() if key[0] != "edge"}
     for receiver in sorted(set(expected) | set(dump.receivers)):
         ours, theirs = dump.receivers.get(receiver, {}), expected.get(receiver, {})
         for lane in sorted(set(ours) | set(theirs)):
@@ -68,6 +76,34 @@ def compare(profile, dump):
     return complaints, count
 
 
+def compare_edges(profile, dumps):
+    """Complaints where what comes in at an edge is not what left the peer there."""
+    dark = profile.parameters["dark_mdbm"]
+    complaints, count = [], 0
+    for dump, peer in zip(dumps, reversed(dumps)):
+        leaving = morphprofile.trace(profile, peer.states, peer.lasers)
+        for number, ours in dump.incoming.items():
+            theirs = leaving.get(("edge", profile.edges[number].peer_edge), {})
+            for lane in sorted(set(ours) | set(theirs)):
+                power, right = ours.get(lane, -10 ** 6), theirs.get(lane, -10 ** 6)
+                if max(power, right) <= dark:
+                    continue
+                count += 1
+                if abs(power - right) > ROUNDING_MDB:
+                    complaints.append(f"edge {number} lane {lane}: {power}, should be {right:.0f}")
+    return complaints, count
+
+
+def split(output):
+    """The lines of each fabric that a program has printed."""
+    parts = []
+    for line in output.splitlines():
+        if line.startswith("profile "):
+            parts.append([])
+        parts[-1].append(line)
+    return parts
+
+
 def check_programs(program, directory):
     """The simulator's files as a program, with random states."""
     failures = number = 0
@@ -79,7 +115,12 @@ def check_programs(program, directory):
             number += 1
             output = subprocess.run([program, path, str(seed)], check=True, text=True,
                                     stdout=subprocess.PIPE).stdout
-            complaints, count = compare(profile, Dump(profile, output.splitlines()))
+            dumps = [Dump(profile, lines) for lines in split(output)]
+            complaints, count = compare(profile, dumps[0])
+            if len(dumps) > 1:
+                more, edges = compare_edges(profile, dumps)
+                complaints += more
+                count = min(count, edges)
             for complaint in complaints[:10]:
                 print("#", complaint)
             good = not complaints and count

@@ -42,11 +42,22 @@ void start_fabric(struct sim_optics *o, const void *blob, size_t bytes, u64 seed
 		o->transmitters[i].on = sim_mix(~seed - i) & o->all_lanes;
 }
 
+static void print_powers(const struct sim_optics *o)
+{
+	u32 lane;
+
+	for (lane = 0; lane < o->wavelengths; lane++)
+		if (o->light->total[lane])
+			printf(" %u:%d", lane, sim_mdbm(o->light->total[lane]));
+	printf("\n");
+}
+
 void print_fabric(struct sim_optics *o)
 {
 	struct sim_reading reading;
-	u32 i, lane;
+	u32 i;
 
+	printf("profile %s %08x\n", o->name, o->checksum);
 	for (i = 0; i < o->elements_count; i++)
 		printf("element %u state %u drift_mdb 0\n", i, o->elements[i].state);
 	for (i = 0; i < o->ports_count; i++)
@@ -57,9 +68,11 @@ void print_fabric(struct sim_optics *o)
 		sim_receive(o, i, o->all_lanes, 0, false, &reading);
 		printf("receiver %u lit 0x%llx locked 0x%llx power", i,
 		       (unsigned long long)reading.lit, (unsigned long long)reading.locked);
-		for (lane = 0; lane < o->wavelengths; lane++)
-			if (o->light->total[lane])
-				printf(" %u:%d", lane, sim_mdbm(o->light->total[lane]));
-		printf("\n");
+		print_powers(o);
+	}
+	for (i = 0; i < o->edges_count; i++) {
+		sim_trace_edge(o, i, 0);
+		printf("edge %u joined power", i);
+		print_powers(o);
 	}
 }

@@ -142,6 +142,7 @@ static void test_record_rules(void)
 /* Whatever is accepted can be traced; the sanitizers watch. */
 static void test_random_bytes(void)
 {
+	struct sim_optics *end;
 	size_t bytes, at;
 	u8 *blob = load("server4", &bytes), *copy = malloc(bytes);
 	unsigned int round, accepted = 0, change;
@@ -169,7 +170,8 @@ static void test_random_bytes(void)
 				o.transmitters[i].on = o.all_lanes;
 			for (i = 0; i < o.ports_count && i < 32; i++) {
 				sim_receive(&o, i, o.all_lanes, round, false, &reading);
-				sim_follow(&o, o.transmitters[i].guide);
+				end = &o;
+				sim_follow(&end, o.transmitters[i].guide);
 			}
 		}
 		sim_profile_free(&o);
@@ -197,6 +199,7 @@ static void test_decibels(void)
 /* The path from port 0 of accelerator 0 to any receiver: set its states; the receiver. */
 static u32 make_path(struct sim_optics *o, u32 *last)
 {
+	struct sim_optics *end = o;
 	u32 tries, i;
 
 	for (tries = 0; tries < 100000; tries++) {
@@ -208,7 +211,7 @@ static u32 make_path(struct sim_optics *o, u32 *last)
 			e->state = sim_mix((u64)tries << 32 | i) % o->kinds[e->kind].states;
 			e->previous = e->state;
 		}
-		rx = sim_follow(o, o->transmitters[0].guide);
+		rx = sim_follow(&end, o->transmitters[0].guide);
 		if (rx == SIM_NONE)
 			continue;
 		for (i = 0; i < o->ports_count; i++)
@@ -321,14 +324,24 @@ static void test_drift(void)
 	      sim_drift_mdb(&o, 7, 0) != sim_drift_mdb(&o, 5, 0));
 }
 
+/* One fabric, or two whose edges face each other. */
 static int print(const char *path, const char *seed)
 {
-	struct sim_optics o;
+	struct sim_optics o, peer;
 	size_t bytes;
 	void *blob = read_profile(path, &bytes);
+	u32 i;
 
 	start_fabric(&o, blob, bytes, strtoull(seed, NULL, 0));
+	start_fabric(&peer, blob, bytes, ~strtoull(seed, NULL, 0));
+	for (i = 0; i < o.edges_count; i++) {
+		o.edges[i].peer = &peer;
+		peer.edges[i].peer = &o;
+	}
 	print_fabric(&o);
+	if (o.edges_count)
+		print_fabric(&peer);
+	sim_profile_free(&peer);
 	sim_profile_free(&o);
 	free(blob);
 	return 0;
