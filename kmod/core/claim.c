@@ -75,16 +75,59 @@ void morph_route_free(struct morph_route *route)
 	kfree(route);
 }
 
+/* The edge that a route ends at, as an end of a circuit, or OPTICS_NONE. */
+static u32 edge_end(const struct morph_fabric *fabric, const struct morph_route *route)
+{
+	if (morph_route_leaves(fabric, route))
+		return route->path.rx;
+	return morph_route_comes_in(fabric, route) ? route->path.tx : OPTICS_NONE;
+}
+
+/* An edge belongs to the slice whose circuits use it, as long as there is one. */
+static void own_edge(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	u32 end = edge_end(fabric, route);
+
+	if (end != OPTICS_NONE)
+		ledger->owner[optics_end_place(fabric->graph, end)] =
+			ledger->tx_lanes[end] | ledger->rx_lanes[end] ? route->owner : 0;
+}
+
+/* -EBUSY when the edge of a route is another slice's. */
+static int check_edge(struct morph_fabric *fabric, const struct morph_route *route,
+		      struct optics_refusal *why)
+{
+	u32 end = edge_end(fabric, route), owner;
+
+	if (end == OPTICS_NONE)
+		return 0;
+	owner = fabric->ledger->owner[optics_end_place(fabric->graph, end)];
+	if (!owner || owner == route->owner)
+		return 0;
+	*why = (struct optics_refusal){
+		.reason = OPTICS_PORT_BUSY,
+		.part = OPTICS_PART_EDGE,
+		.index = end - fabric->graph->ports_count,
+		.item = OPTICS_NONE,
+	};
+	return -EBUSY;
+}
+
 int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 		      struct optics_refusal *why)
 {
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	ret = optics_claim(fabric->ledger, &route->path, why);
+	ret = check_edge(fabric, route, why);
 	if (!ret)
-		route->role = MORPH_ROUTE_LIVE;
-	return ret;
+		ret = optics_claim(fabric->ledger, &route->path, why);
+	if (ret)
+		return ret;
+	route->role = MORPH_ROUTE_LIVE;
+	own_edge(fabric, route);
+	return 0;
 }
 
 void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
@@ -105,6 +148,7 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 	}
 	ledger->tx_lanes[path->tx] |= path->lanes;
 	ledger->rx_lanes[path->rx] |= path->lanes;
+	own_edge(fabric, route);
 	route->role = MORPH_ROUTE_LIVE;
 }
 
@@ -119,6 +163,7 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 	route->rx_held = path->lanes & ~ledger->rx_lanes[path->rx];
 	ledger->tx_lanes[path->tx] |= route->tx_held;
 	ledger->rx_lanes[path->rx] |= route->rx_held;
+	own_edge(fabric, route);
 	route->whole = route->tx_held == path->lanes && route->rx_held == path->lanes;
 	for (i = 0; i < path->hops_count; i++) {
 		const struct optics_hop *hop = &path->hops[i];
@@ -171,6 +216,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 		release_shadow(fabric, route);
 	else
 		return;
+	own_edge(fabric, route);
 	/* What nobody pins counts as parked: whoever released it has seen to that. */
 	for (i = 0; i < route->path.hops_count; i++) {
 		u32 element = route->hops[i].element;

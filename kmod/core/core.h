@@ -57,6 +57,7 @@
 #define MORPH_FEW_GUIDES	16u	/* an explicit path of so many needs no memory of its own */
 #define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
 #define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
+#define MORPH_TXN_RECORDS	4u	/* prepared ones of a slice that ended, by their cookie */
 /* Ledger marks beside those of optics; any mark keeps new paths away. */
 #define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
 #define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: may be good, must pass a test */
@@ -187,6 +188,7 @@ struct morph_fabric {
 	u32 id;
 	char name[MORPH_NAME_BYTES];
 	u8 uuid[MORPH_UUID_BYTES];
+	u8 (*peers)[MORPH_UUID_BYTES];	/* by edge: the fabric at the other side */
 	bool simulated;
 	void *priv;
 	struct module *owner;
@@ -292,6 +294,7 @@ void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
 void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_guide_info *info);
 void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
 			     struct morph_element_info *info);
+void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info);
 /* Put a chip on, or take it off, the lists from which accelerators are given out. */
 void morph_chip_update(struct morph_fabric *fabric, u32 accelerator);
 bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
@@ -403,6 +406,7 @@ struct morph_route {
 	struct optics_verdict verdict;
 	struct morph_circuit *circuit;	/* NULL for a route of nobody's */
 	struct morph_plan *plan;	/* for MORPH_ROUTE_PLAN */
+	u32 owner;			/* slice that edges are claimed for */
 	u8 role;			/* enum morph_route_role */
 	bool whole;			/* shadow: nothing of it was taken over */
 	u64 tx_held, rx_held;		/* shadow: lanes of the ports still ours */
@@ -417,7 +421,7 @@ struct morph_circuit {
 	struct morph_slice *slice;
 	u32 id;
 	u32 state;			/* enum morph_circuit_state */
-	u32 src_rank, dst_rank;
+	u32 src_rank, dst_rank;		/* one of them perhaps MORPH_RANK_EDGE | edge */
 	u32 lanes_count;
 	bool any_src_plane, any_dst_plane;
 	bool dark;			/* hardware says that light is missing */
@@ -481,6 +485,7 @@ struct morph_slice {
 	bool repairing;			/* repair_work is to run or runs */
 	bool busy;			/* a change is under way */
 	bool plans_wait;		/* some for the slice to come to rest */
+	bool comes_in;			/* has, or had, circuits that come in over an edge */
 	u64 generation;
 	u32 ranks_count;
 	struct morph_rank *ranks;
@@ -496,6 +501,8 @@ struct morph_slice {
 	struct morph_txn *last_txn;	/* counted, for idempotent repeats */
 	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
 	struct morph_route *idle_route;	/* memory for the next route */
+	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
+	u32 records_next;
 	u32 files_count;
 	u64 fault_since_ns;		/* when hardware showed the fault under repair */
 	u64 fault_noticed_ns;		/* when the core read the signal */
@@ -611,7 +618,8 @@ struct morph_item {
 	struct morph_circuit *circuit;
 	struct morph_route *old;	/* REMOVE, MOVE; NULL for ADD */
 	struct morph_route *new;	/* ADD, MOVE; NULL for REMOVE */
-	u32 new_src, new_dst;		/* accelerators of the new route */
+	u32 new_src, new_dst;		/* accelerators of the new route, or OPTICS_EDGE | edge */
+	bool seen;			/* half a circuit: its light, as last looked at */
 	bool broken_first;		/* old must be dark before new can be lit */
 	bool dead;			/* old carries no light any more: repair */
 	u64 dark_since_ns;
@@ -649,6 +657,7 @@ struct morph_txn {
 	u32 count;
 	bool staged;			/* claims are held */
 	bool keep_old;			/* committed under a lease */
+	bool verified;			/* MORPH_TXN_VERIFY has seen all its light */
 	u32 queued_from;		/* outcome to go on from when a queued step runs, or 0 */
 	u64 lease_until_ns;		/* CLOCK_BOOTTIME */
 	struct hrtimer lease_timer;
@@ -703,6 +712,8 @@ int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_r
 int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 			 struct morph_refusal *refusal);
 u64 morph_txn_lease_left(struct morph_txn *txn);
+/* A slice's transaction that was prepared with a cookie, ended or not; counted, or NULL. */
+struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie);
 
 /* Find the path of an item's new route, and make that. fabric->lock held. */
 int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why);
@@ -738,11 +749,47 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status);
  * dropped while the device works, held again on return. Leaves outcome and status.
  */
 int morph_exec_commit(struct morph_txn *txn, bool keep_old);
+/* Is everything lit that was committed? -EAGAIN: not what a peer sends. Lock as above. */
+int morph_exec_verify(struct morph_txn *txn);
 void morph_exec_confirm(struct morph_txn *txn);
 int morph_exec_revert(struct morph_txn *txn);
 /* Darken routes: lasers off, verified dark, parked. Lock as above. -EIO: not dark. */
 int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, u32 count,
 		      struct morph_element_setting *settings);
+
+/* ------------------------------------------------------------------ half.c */
+
+/* Half a circuit: the route leaves at an edge, or comes in at one. */
+static inline bool morph_route_leaves(const struct morph_fabric *fabric,
+				      const struct morph_route *route)
+{
+	return optics_end_is_edge(fabric->graph, route->path.rx);
+}
+
+static inline bool morph_route_comes_in(const struct morph_fabric *fabric,
+					const struct morph_route *route)
+{
+	return optics_end_is_edge(fabric->graph, route->path.tx);
+}
+
+/* Where a circuit's end is now: an accelerator, or OPTICS_EDGE | edge, which is the same bit. */
+static inline u32 morph_end_place(const struct morph_slice *slice, u32 rank)
+{
+	BUILD_BUG_ON(MORPH_RANK_EDGE != OPTICS_EDGE);
+	return rank & MORPH_RANK_EDGE ? rank : slice->ranks[rank].accelerator;
+}
+
+/* The plane of a path's end; an edge has none. */
+static inline u32 morph_end_plane(const struct optics_graph *graph, u32 end)
+{
+	return optics_end_is_edge(graph, end) ? MORPH_PLANE_ANY : end % graph->params.planes;
+}
+
+/* Lasers and elements of half a circuit that leaves: lit, or dark, as far as can be seen here. */
+int morph_half_verify_leaving(struct morph_fabric *fabric, struct morph_txn *txn,
+			      const struct morph_route *route, bool lit);
+/* Is all dark that came in for a slice over edges? The device works, no lock held. */
+int morph_half_verify_dark(struct morph_slice *slice);
 
 /* ---------------------------------------------------------------- health.c */
 
@@ -810,7 +857,7 @@ u64 morph_txn_longest_dark(const struct morph_txn *txn);
 
 static inline bool morph_rank_failed(const struct morph_slice *slice, u32 rank)
 {
-	return slice->ranks[rank].failed;
+	return !(rank & MORPH_RANK_EDGE) && slice->ranks[rank].failed;
 }
 
 /* Something that the slice uses failed. fabric->lock held. */

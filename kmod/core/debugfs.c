@@ -62,11 +62,11 @@ static int ledger_show(struct seq_file *file, void *unused)
 	seq_printf(file, "guide lanes held    %llu\n",
 		   count_lanes(ledger->guide_lanes, graph->guides_count));
 	seq_printf(file, "transmit lanes held %llu\n",
-		   count_lanes(ledger->tx_lanes, graph->ports_count));
+		   count_lanes(ledger->tx_lanes, graph->ends_count));
 	seq_printf(file, "transmit lanes on   %llu\n",
 		   count_lanes(fabric->tx_on, graph->ports_count));
 	seq_printf(file, "receive lanes held  %llu\n",
-		   count_lanes(ledger->rx_lanes, graph->ports_count));
+		   count_lanes(ledger->rx_lanes, graph->ends_count));
 	seq_printf(file, "elements visited    %llu\n", ledger->elements_visited);
 	seq_printf(file, "lanes visited       %llu\n", ledger->lanes_visited);
 	mutex_unlock(&fabric->lock);

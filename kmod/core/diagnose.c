@@ -86,6 +86,19 @@ static void blame_span(struct morph_fabric *fabric, const struct optics_path *pa
 	culprit->lanes = path->lanes;
 }
 
+/*
+ * Half a circuit: nothing here owns up. What comes in is missing at the edge, for all
+ * that can be told on this side; what leaves is seen by the peer alone.
+ */
+static void blame_edge(struct morph_fabric *fabric, const struct optics_path *path,
+		       struct morph_culprit *culprit)
+{
+	u32 end = optics_end_is_edge(fabric->graph, path->tx) ? path->tx : path->rx;
+
+	culprit->part = MORPH_PART_EDGE;
+	culprit->index = end - fabric->graph->ports_count;
+}
+
 /* Is the receive port known to have been dark on another path just now? */
 static bool receiver_suspect(struct morph_fabric *fabric, const struct optics_path *path)
 {
@@ -96,18 +109,23 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
 			  u32 src_accelerator, struct morph_culprit *culprit)
 {
 	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, path->rx, path->lanes };
-	u32 planes = fabric->graph->params.planes;
+	bool comes_in = optics_end_is_edge(fabric->graph, path->tx);
+	bool leaves = optics_end_is_edge(fabric->graph, path->rx);
 
 	*culprit = (struct morph_culprit){};
-	if (sender_bad(fabric, path, src_accelerator, culprit))
+	if (!comes_in && sender_bad(fabric, path, src_accelerator, culprit))
 		return 0;
-	if (probe_dead(fabric, path->rx / planes)) {
+	if (!leaves && probe_dead(fabric, path->rx / fabric->graph->params.planes)) {
 		culprit->part = MORPH_PART_ACCELERATOR;
-		culprit->index = path->rx / planes;
+		culprit->index = path->rx / fabric->graph->params.planes;
 		return 0;
 	}
 	if (element_bad(fabric, path, culprit))
 		return 0;
+	if (comes_in || leaves) {
+		blame_edge(fabric, path, culprit);
+		return 0;
+	}
 	mutex_lock(&fabric->lock);
 	if (receiver_suspect(fabric, path)) {
 		/* Two ways lead to this receiver and both are dark: it is deaf. */

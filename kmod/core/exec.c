@@ -161,10 +161,14 @@ void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
 		struct morph_culprit culprit = { .part = MORPH_PART_LASER };
 
-		if (!route)
+		if (!route || morph_route_comes_in(exec->fabric, route))
 			continue;
 		culprit.index = route->path.tx;
-		culprit.lanes = read ? txn->reads[n++].lit : route->path.lanes;
+		culprit.lanes = route->path.lanes;
+		if (read && morph_route_leaves(exec->fabric, route))
+			culprit.lanes = txn->items[i].seen ? culprit.lanes : 0;
+		else if (read)
+			culprit.lanes = txn->reads[n++].lit;
 		if (!culprit.lanes)
 			continue;
 		mutex_lock(&exec->fabric->lock);
@@ -208,6 +212,12 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	circuit->state = MORPH_CIRCUIT_LIT;
+	if (morph_route_comes_in(exec->fabric, item->new)) {
+		/* A repair wants to know at once, a tenant verifies when the peer has lit. */
+		circuit->dark = exec->txn->kind == MORPH_TXN_REPAIR && !item->seen;
+		if (exec->txn->kind != MORPH_TXN_REPAIR)
+			circuit->state = MORPH_CIRCUIT_WAITING;
+	}
 	circuit->dark_ns = item->dark_since_ns ? ktime_get_ns() - item->dark_since_ns : 0;
 	item->change.dark_ns = circuit->dark_ns;
 	item->change.status = 0;
@@ -314,8 +324,10 @@ static int exec_run(struct exec *exec)
 		return ret;
 	/* Step 5 reads the old receivers: note the new ones' power first. */
 	mutex_lock(&fabric->lock);
-	exec_note_power(exec);
+	exec_note_power(exec, LIGHT_NEW);
 	mutex_unlock(&fabric->lock);
+	if (txn->kind == MORPH_TXN_REPAIR)
+		exec_look_in(exec, false);
 	exec_darken_old(exec);
 	return 0;
 }
@@ -356,15 +368,80 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	return ret;
 }
 
-/* The old configuration is not wanted any more. fabric->lock held, dropped meanwhile. */
+/* Who has let a verification down. fabric->lock held, dropped meanwhile. */
+static int refuse_unlit(struct exec *exec, u32 wrong)
+{
+	const struct morph_item *item = &exec->txn->items[wrong];
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_culprit culprit = {};
+
+	mutex_unlock(&fabric->lock);
+	morph_health_diagnose(fabric, &item->new->path, item->new_src, &culprit);
+	mutex_lock(&fabric->lock);
+	if (culprit.part == MORPH_PART_EDGE && morph_route_comes_in(fabric, item->new))
+		return morph_refuse(&exec->txn->refusal, -EAGAIN, MORPH_REASON_PEER, culprit.part,
+				    culprit.index, "change %u: no light comes in over edge %u",
+				    wrong, culprit.index);
+	return morph_refuse(&exec->txn->refusal, -EIO, MORPH_REASON_HARDWARE, culprit.part,
+			    culprit.index, "change %u: the light is not there any more", wrong);
+}
+
+int morph_exec_verify(struct morph_txn *txn)
+{
+	struct exec exec = { .txn = txn, .fabric = txn->fabric };
+	struct morph_fabric *fabric = txn->fabric;
+	u32 wrong = 0, i;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	mutex_unlock(&fabric->lock);
+	ret = exec_verify(&exec, VERIFY_NEW, true, &wrong);
+	mutex_lock(&fabric->lock);
+	morph_hw_done(txn);
+	if (ret == -EIO) {
+		ret = refuse_unlit(&exec, wrong);
+		txn->refusal.item = wrong;
+		return ret;
+	}
+	if (ret)
+		return refuse_device(&exec, ret, "read receivers");
+	exec_note_power(&exec, VERIFY_NEW);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new && txn->items[i].circuit->state == MORPH_CIRCUIT_WAITING)
+			txn->items[i].circuit->state = MORPH_CIRCUIT_LIT;
+	return 0;
+}
+
+/*
+ * The old configuration is not wanted any more. What a peer sends may have gone out since
+ * it was verified: alarms were not heard meanwhile. fabric->lock held, dropped meanwhile.
+ */
 void morph_exec_confirm(struct morph_txn *txn)
 {
+	struct exec exec = { .txn = txn, .fabric = txn->fabric };
+	bool dark = false;
+	u32 i;
+
 	lockdep_assert_held(&txn->fabric->lock);
-	/* No other step while the device parks. */
+	/* No other step while the device works. */
 	txn->outcome = MORPH_OUTCOME_RUNNING;
+	mutex_unlock(&txn->fabric->lock);
+	exec_look_in(&exec, false);
+	mutex_lock(&txn->fabric->lock);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->new || !morph_route_comes_in(txn->fabric, item->new))
+			continue;
+		item->circuit->state = MORPH_CIRCUIT_LIT;
+		item->circuit->dark = !item->seen;
+		dark |= !item->seen;
+	}
 	drop_old(txn);
 	morph_hw_done(txn);
 	txn->fabric->seq++;
+	if (dark)
+		morph_repair_kick(txn->slice, 0);
 }
 
 /* Back to the old configuration after a commit that kept it. Lock as above. */
@@ -400,25 +477,33 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 {
 	struct morph_laser_setting lasers[MORPH_TEARDOWN_CHUNK];
 	struct morph_receiver_reading reads[MORPH_TEARDOWN_CHUNK];
-	u32 n = 0, parks = 0, i;
+	u32 n = 0, readings = 0, parks = 0, i;
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
 	for (i = 0; i < count; i++)
-		n = exec_add_laser(fabric, lasers, n, routes[i], false);
+		if (!morph_route_comes_in(fabric, routes[i]))
+			n = exec_add_laser(fabric, lasers, n, routes[i], false);
 	exec_update_lasers(fabric, lasers, n);
 	mutex_unlock(&fabric->lock);
 	ret = exec_submit_lasers(fabric, NULL, lasers, n);
 	if (ret && ret != -ENODEV)
 		ret = exec_submit_lasers(fabric, NULL, lasers, n);
-	for (i = 0; i < count; i++)
-		reads[i] = (struct morph_receiver_reading){
+	for (i = 0; i < count; i++) {
+		/* Of half a circuit one end is not ours: see half.c. */
+		if (morph_route_leaves(fabric, routes[i]) && !ret)
+			ret = morph_half_verify_leaving(fabric, NULL, routes[i], false);
+		if (morph_route_leaves(fabric, routes[i]) ||
+		    morph_route_comes_in(fabric, routes[i]))
+			continue;
+		reads[readings++] = (struct morph_receiver_reading){
 			.port = routes[i]->path.rx,
 			.lanes = routes[i]->path.lanes,
 		};
-	if (!ret)
-		ret = morph_hw_get_receivers(fabric, NULL, reads, count);
-	for (i = 0; i < count && !ret; i++)
+	}
+	if (!ret && readings)
+		ret = morph_hw_get_receivers(fabric, NULL, reads, readings);
+	for (i = 0; i < readings && !ret; i++)
 		if (reads[i].lit)
 			ret = -EIO;
 	mutex_lock(&fabric->lock);

@@ -25,6 +25,7 @@ enum laser_step {
 	DARKEN_OLD,	/* the other old circuits */
 	DARKEN_NEW,	/* roll back */
 	RELIGHT_OLD,
+	VERIFY_NEW,		/* nothing is switched: what was committed is read once more */
 };
 
 u32 exec_collect_new(struct exec *exec, bool late, u32 first);
@@ -48,10 +49,14 @@ void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route);
+const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
+					  enum laser_step step);
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong);
-void exec_note_power(struct exec *exec);
+void exec_note_power(struct exec *exec, enum laser_step step);
 void exec_collect_neighbours(struct exec *exec);
 int exec_verify_neighbours(struct exec *exec);
 void exec_roll_back(struct exec *exec);
+u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit);
+void exec_look_in(struct exec *exec, bool old);
 
 #endif /* MORPH_CORE_EXEC_H */

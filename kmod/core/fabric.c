@@ -192,10 +192,28 @@ void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
 	info->pins = fabric->ledger->element_pins[index];
 }
 
+void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 end = optics_edge_end(graph, index);
+
+	lockdep_assert_held(&fabric->lock);
+	info->edge = index;
+	info->guide = graph->tx_guide[end] >> 1;
+	memcpy(info->peer_uuid, fabric->peers[index], sizeof(info->peer_uuid));
+	info->peer_edge = le32_to_cpu(graph->edges[index].peer_edge);
+	info->least_mdbm = optics_edge_least(graph, index);
+	info->most_mdbm = optics_edge_most(graph, index);
+	info->lanes_out = fabric->ledger->rx_lanes[end];
+	info->lanes_in = fabric->ledger->tx_lanes[end];
+	strscpy(info->name, graph->edges[index].name, sizeof(info->name));
+}
+
 /* ---------------------------------------------------------- alloc and free */
 
 static void fabric_free_tables(struct morph_fabric *fabric)
 {
+	kvfree(fabric->peers);
 	kvfree(fabric->signals);
 	kvfree(fabric->hosts_by_free);
 	kvfree(fabric->hosts);
@@ -399,6 +417,21 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	return fabric->hosts_by_free ? 0 : -ENOMEM;
 }
 
+/* Who is at the other side of the edges: the provider says it, or the profile. */
+static int fabric_init_peers(struct morph_fabric *fabric, const struct morph_fabric_desc *desc)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 i;
+
+	fabric->peers = kvcalloc(graph->edges_count, sizeof(*fabric->peers), GFP_KERNEL);
+	if (!fabric->peers)
+		return -ENOMEM;
+	for (i = 0; i < graph->edges_count; i++)
+		memcpy(fabric->peers[i], desc->peers ? desc->peers[i] : graph->edges[i].peer_uuid,
+		       sizeof(*fabric->peers));
+	return 0;
+}
+
 static void fabric_init_chips(struct morph_fabric *fabric)
 {
 	const struct optics_graph *graph = fabric->graph;
@@ -452,6 +485,8 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 		ret = fabric_build_graph(fabric, desc);
 	if (!ret)
 		ret = fabric_alloc_tables(fabric);
+	if (!ret)
+		ret = fabric_init_peers(fabric, desc);
 	if (ret)
 		return ret;
 	strscpy(fabric->name, desc->name, sizeof(fabric->name));

@@ -113,6 +113,7 @@ int morph_do_fabric_info(struct morph_call *call);
 int morph_do_read_accelerators(struct morph_call *call);
 int morph_do_read_guides(struct morph_call *call);
 int morph_do_read_elements(struct morph_call *call);
+int morph_do_read_edges(struct morph_call *call);
 int morph_do_slice_create(struct morph_call *call);
 int morph_do_slice_delete(struct morph_call *call);
 int morph_do_grant_create(struct morph_call *call);

@@ -49,6 +49,11 @@ static void fill_element(struct morph_fabric *fabric, u32 index, void *entry)
 	morph_element_fill_info(fabric, index, entry);
 }
 
+static void fill_edge(struct morph_fabric *fabric, u32 index, void *entry)
+{
+	morph_edge_fill_info(fabric, index, entry);
+}
+
 /* One chunk as it is at one moment. */
 static int read_chunk(struct morph_call *call, const struct read_kind *kind, u32 first, u32 count,
 		      void *buffer, u64 *seq)
@@ -132,6 +137,17 @@ int morph_do_read_elements(struct morph_call *call)
 		.fill = fill_element,
 		.bytes = sizeof(struct morph_element_info),
 		.total = call->fabric->graph->elements_count,
+	};
+
+	return read_range(call, &kind);
+}
+
+int morph_do_read_edges(struct morph_call *call)
+{
+	struct read_kind kind = {
+		.fill = fill_edge,
+		.bytes = sizeof(struct morph_edge_info),
+		.total = call->fabric->graph->edges_count,
 	};
 
 	return read_range(call, &kind);

@@ -190,24 +190,31 @@ static int check_step(struct morph_call *call)
 {
 	const struct morph_txn_step *args = &call->txn_step;
 
-	if (args->verb < MORPH_TXN_COMMIT || args->verb > MORPH_TXN_QUERY)
+	if (args->verb < MORPH_TXN_COMMIT || args->verb > MORPH_TXN_VERIFY)
 		return morph_refuse_field(call, -EOPNOTSUPP,
-					  "verb must be 1 (commit), 2 (confirm), 3 (revert) or 4 (query), not %u",
+					  "verb must be 1 (commit), 2 (confirm), 3 (revert), 4 (query) or 5 (verify), not %u",
 					  args->verb);
-	if (args->verb == MORPH_TXN_COMMIT)
+	if (args->txn && args->cookie)
+		return morph_refuse_field(call, -EINVAL,
+					  "a transaction is named by its number, or by 0 and its cookie");
+	if (args->verb == MORPH_TXN_COMMIT || args->verb == MORPH_TXN_VERIFY)
 		return check_lease(call, args->lease_ns, true);
-	return args->lease_ns ? morph_refuse_field(call, -EINVAL, "lease_ns goes with commit only")
+	return args->lease_ns ? morph_refuse_field(call, -EINVAL,
+						   "lease_ns goes with commit and verify only")
 			      : 0;
 }
 
-/* The slice's own transaction of that number, counted. */
+/* The slice's own transaction of that number, or cookie, counted. */
 static struct morph_txn *find_txn(struct morph_call *call)
 {
 	struct morph_slice *slice = call->file->slice;
 	struct morph_txn *txn;
 
 	mutex_lock(&call->fabric->lock);
-	txn = morph_txn_find(call->fabric, call->txn_step.txn);
+	if (call->txn_step.txn)
+		txn = morph_txn_find(call->fabric, call->txn_step.txn);
+	else
+		txn = morph_txn_find_cookie(slice, call->txn_step.cookie);
 	if (txn && txn->slice_number != slice->number) {
 		morph_txn_put(txn);
 		txn = NULL;
@@ -230,9 +237,14 @@ int morph_do_txn_step(struct morph_call *call)
 	if (ret)
 		return ret;
 	txn = find_txn(call);
+	if (!txn && args->cookie)
+		return morph_refuse_field(call, -ENOENT,
+					  "the slice has no transaction of cookie %llu",
+					  args->cookie);
 	if (!txn)
 		return morph_refuse_field(call, -ENOENT, "the slice has no transaction %u",
 					  args->txn);
+	args->txn = txn->id;
 	if (args->verb != MORPH_TXN_QUERY)
 		ret = morph_txn_step(txn, args->verb, args->lease_ns, &call->refusal);
 	mutex_lock(&call->fabric->lock);

@@ -91,6 +91,18 @@ AT(morph_element_info, health, 10);
 AT(morph_element_info, cordoned, 11);
 AT(morph_element_info, pins, 12);
 
+LAYOUT(morph_edge_info, 88);
+AT(morph_edge_info, edge, 0);
+AT(morph_edge_info, guide, 4);
+AT(morph_edge_info, peer_uuid, 8);
+AT(morph_edge_info, peer_edge, 24);
+AT(morph_edge_info, least_mdbm, 28);
+AT(morph_edge_info, most_mdbm, 32);
+AT(morph_edge_info, reserved, 36);
+AT(morph_edge_info, lanes_out, 40);
+AT(morph_edge_info, lanes_in, 48);
+AT(morph_edge_info, name, 56);
+
 LAYOUT(morph_fabric_read, 80);
 AT(morph_fabric_read, head, 0);
 AT(morph_fabric_read, first, 48);
@@ -214,7 +226,7 @@ AT(morph_txn_run, out_seq, 104);
 AT(morph_txn_run, out_generation, 112);
 AT(morph_txn_run, out_times, 120);
 
-LAYOUT(morph_txn_step, 168);
+LAYOUT(morph_txn_step, 176);
 AT(morph_txn_step, head, 0);
 AT(morph_txn_step, txn, 48);
 AT(morph_txn_step, verb, 52);
@@ -224,6 +236,7 @@ AT(morph_txn_step, reserved, 68);
 AT(morph_txn_step, out_seq, 72);
 AT(morph_txn_step, out_lease_ns, 80);
 AT(morph_txn_step, out_times, 88);
+AT(morph_txn_step, cookie, 168);
 
 LAYOUT(morph_rank_act, 64);
 AT(morph_rank_act, head, 0);

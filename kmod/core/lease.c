@@ -8,15 +8,21 @@
 #include "core.h"
 #include "trace.h"
 
+/* The lease runs on until the moment that it was given. */
+static void lease_resume(struct morph_txn *txn)
+{
+	/* The timer's, given back by lease_work or lease_stop. */
+	morph_txn_get(txn);
+	get_device(&txn->fabric->dev);
+	hrtimer_start(&txn->lease_timer, ns_to_ktime(txn->lease_until_ns), HRTIMER_MODE_ABS);
+}
+
 void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
 {
 	txn->lease_ns = lease_ns;
 	txn->lease_until_ns = ktime_get_boottime_ns() + lease_ns;
 	trace_morph_txn_lease(txn->fabric->id, txn->id, txn->slice_number, txn->outcome, lease_ns);
-	/* The timer's, given back by lease_work or lease_stop. */
-	morph_txn_get(txn);
-	get_device(&txn->fabric->dev);
-	hrtimer_start(&txn->lease_timer, ns_to_ktime(txn->lease_until_ns), HRTIMER_MODE_ABS);
+	lease_resume(txn);
 }
 
 /*
@@ -55,10 +61,10 @@ static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *ref
 		return morph_refuse(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
 				    "another step of this transaction is under way");
 	case MORPH_OUTCOME_PREPARED:
-		if (verb != MORPH_TXN_CONFIRM)
+		if (verb != MORPH_TXN_CONFIRM && verb != MORPH_TXN_VERIFY)
 			return 0;
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
-				    "the transaction has to be committed before it is confirmed");
+				    "the transaction has to be committed before it is verified or confirmed");
 	case MORPH_OUTCOME_UNCONFIRMED:
 		if (verb != MORPH_TXN_COMMIT)
 			return 0;
@@ -73,6 +79,28 @@ static void end_prepared(struct morph_txn *txn, u32 outcome, int status)
 {
 	morph_txn_unstage(txn);
 	morph_txn_end(txn, outcome, status);
+}
+
+/* A committed one: see its light, and end it if asked. Else its lease runs on. */
+static int verify_or_confirm(struct morph_txn *txn, u32 verb, u64 lease_ns)
+{
+	int ret = 0;
+
+	if (!txn->verified || verb == MORPH_TXN_VERIFY)
+		ret = morph_exec_verify(txn);
+	if (ret) {
+		lease_resume(txn);
+		return ret;
+	}
+	if (verb == MORPH_TXN_CONFIRM) {
+		morph_exec_confirm(txn);
+		morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+		return 0;
+	}
+	txn->verified = true;
+	morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
+	morph_netlink_txn(txn);
+	return 0;
 }
 
 /* Take the step. The slice has been entered, fabric->lock held. */
@@ -91,9 +119,8 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 		txn->seq = txn->fabric->seq;
 		morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
 		morph_netlink_txn(txn);
-	} else if (verb == MORPH_TXN_CONFIRM) {
-		morph_exec_confirm(txn);
-		morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+	} else if (verb == MORPH_TXN_CONFIRM || verb == MORPH_TXN_VERIFY) {
+		ret = verify_or_confirm(txn, verb, lease_ns);
 	} else if (txn->outcome == MORPH_OUTCOME_PREPARED) {
 		end_prepared(txn, MORPH_OUTCOME_ROLLED_BACK, 0);
 	} else {
@@ -103,6 +130,21 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 	return ret;
 }
 
+/*
+ * Does the light say that the peers have stayed with what was verified? One that reverts
+ * switches its lasers off. The slice has been entered.
+ */
+static bool light_witnesses(struct morph_txn *txn)
+{
+	bool comes_in = false;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		comes_in |= txn->items[i].new &&
+			    morph_route_comes_in(txn->fabric, txn->items[i].new);
+	return txn->verified && comes_in && !morph_exec_verify(txn);
+}
+
 /* The lease has run out: back to the old configuration. The slice has been entered. */
 static void expire(struct morph_txn *txn)
 {
@@ -110,6 +152,9 @@ static void expire(struct morph_txn *txn)
 
 	if (txn->outcome == MORPH_OUTCOME_PREPARED) {
 		end_prepared(txn, MORPH_OUTCOME_EXPIRED, -ETIME);
+	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED && light_witnesses(txn)) {
+		morph_exec_confirm(txn);
+		morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
 	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
 		ret = morph_exec_revert(txn);
 		morph_txn_end(txn, ret ? txn->outcome : MORPH_OUTCOME_EXPIRED, ret ? ret : -ETIME);
@@ -207,9 +252,9 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	struct queued_step *step;
 	int ret;
 
-	if (verb < MORPH_TXN_COMMIT || verb > MORPH_TXN_REVERT)
+	if (verb < MORPH_TXN_COMMIT || verb > MORPH_TXN_VERIFY || verb == MORPH_TXN_QUERY)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
-				    "verb must be 1 (commit), 2 (confirm) or 3 (revert), not %u",
+				    "verb must be 1 (commit), 2 (confirm), 3 (revert) or 5 (verify), not %u",
 				    verb);
 	step = kzalloc(sizeof(*step), GFP_KERNEL_ACCOUNT);
 	if (!step)
@@ -300,10 +345,14 @@ void morph_txn_revoke_slice(struct morph_slice *slice)
 	}
 }
 
-static bool route_holds(const struct morph_route *route, u32 part, u32 index)
+static bool route_holds(const struct morph_fabric *fabric, const struct morph_route *route,
+			u32 part, u32 index)
 {
 	u32 h;
 
+	if (part == MORPH_PART_EDGE)
+		return route->path.tx == optics_edge_end(fabric->graph, index) ||
+		       route->path.rx == optics_edge_end(fabric->graph, index);
 	if (part == MORPH_PART_LASER)
 		return route->path.tx == index;
 	if (part == MORPH_PART_RECEIVER)
@@ -322,7 +371,8 @@ static bool txn_holds(const struct morph_txn *txn, u32 part, u32 index)
 	u32 i;
 
 	for (i = 0; i < txn->count; i++)
-		if (txn->items[i].new && route_holds(txn->items[i].new, part, index))
+		if (txn->items[i].new &&
+		    route_holds(txn->fabric, txn->items[i].new, part, index))
 			return true;
 	return false;
 }

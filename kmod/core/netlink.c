@@ -51,6 +51,7 @@ static const char * const core_sentences[] = {
 	[MORPH_REASON_TIMEOUT] = "hardware did not answer in time",
 	[MORPH_REASON_IDENTITY] = "another accelerator is in the place of the known one, or none",
 	[MORPH_REASON_ARGUMENT] = "an attribute has a value that does not fit the others",
+	[MORPH_REASON_PEER] = "the fabric at the other side of an edge has not done its part",
 };
 
 /* A fixed sentence for each reason. */

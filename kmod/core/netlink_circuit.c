@@ -22,15 +22,22 @@ static int put_path(struct sk_buff *skb, const struct optics_path *path)
 	return 0;
 }
 
+/* Rank, accelerator and plane of both ends; of half a circuit an edge in place of one. */
 static int put_ends(struct sk_buff *skb, const struct morph_circuit_info *info,
 		    const struct optics_path *path, u32 planes)
 {
-	return nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_RANK, info->src_rank) ||
-	       nla_put_u32(skb, MORPH_A_CIRCUIT_DST_RANK, info->dst_rank) ||
-	       nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_ACCELERATOR, path->tx / planes) ||
-	       nla_put_u32(skb, MORPH_A_CIRCUIT_DST_ACCELERATOR, path->rx / planes) ||
-	       nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_PLANE, info->src_plane) ||
-	       nla_put_u32(skb, MORPH_A_CIRCUIT_DST_PLANE, info->dst_plane);
+	bool from = info->src_rank & MORPH_RANK_EDGE, to = info->dst_rank & MORPH_RANK_EDGE;
+
+	return (!from && nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_RANK, info->src_rank)) ||
+	       (!to && nla_put_u32(skb, MORPH_A_CIRCUIT_DST_RANK, info->dst_rank)) ||
+	       (!from && nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_ACCELERATOR, path->tx / planes)) ||
+	       (!to && nla_put_u32(skb, MORPH_A_CIRCUIT_DST_ACCELERATOR, path->rx / planes)) ||
+	       (!from && nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_PLANE, info->src_plane)) ||
+	       (!to && nla_put_u32(skb, MORPH_A_CIRCUIT_DST_PLANE, info->dst_plane)) ||
+	       (from && nla_put_u32(skb, MORPH_A_CIRCUIT_SRC_EDGE,
+				    info->src_rank & ~MORPH_RANK_EDGE)) ||
+	       (to && nla_put_u32(skb, MORPH_A_CIRCUIT_DST_EDGE,
+				  info->dst_rank & ~MORPH_RANK_EDGE));
 }
 
 static int fill_circuit(struct morph_nl_to *to, struct morph_circuit *circuit)

@@ -12,7 +12,7 @@
 #include <linux/morph.h>
 
 /* Common nested types */
-const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_PAD + 1] = {
+const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_DST_EDGE + 1] = {
 	[MORPH_A_CHANGE_OP] = NLA_POLICY_RANGE(NLA_U32, 1, 3),
 	[MORPH_A_CHANGE_CIRCUIT] = { .type = NLA_U32, },
 	[MORPH_A_CHANGE_SRC_RANK] = { .type = NLA_U32, },
@@ -27,6 +27,8 @@ const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_PAD + 1] = {
 	[MORPH_A_CHANGE_PART] = NLA_POLICY_MAX(NLA_U32, 6),
 	[MORPH_A_CHANGE_INDEX] = { .type = NLA_U32, },
 	[MORPH_A_CHANGE_DARK_NS] = { .type = NLA_U64, },
+	[MORPH_A_CHANGE_SRC_EDGE] = { .type = NLA_U32, },
+	[MORPH_A_CHANGE_DST_EDGE] = { .type = NLA_U32, },
 };
 
 /* MORPH_CMD_FABRIC_GET - do */
@@ -129,7 +131,7 @@ const struct nla_policy morph_txn_get_nl_policy[MORPH_A_TXN_ID + 1] = {
 const struct nla_policy morph_txn_step_nl_policy[MORPH_A_TXN_VERB + 1] = {
 	[MORPH_A_TXN_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_TXN_ID] = { .type = NLA_U32, },
-	[MORPH_A_TXN_VERB] = NLA_POLICY_RANGE(NLA_U32, 1, 4),
+	[MORPH_A_TXN_VERB] = NLA_POLICY_RANGE(NLA_U32, 1, 5),
 	[MORPH_A_TXN_LEASE_NS] = { .type = NLA_U64, },
 };
 
@@ -204,8 +206,14 @@ const struct nla_policy morph_stats_get_nl_policy[MORPH_A_STATS_FABRIC + 1] = {
 	[MORPH_A_STATS_FABRIC] = { .type = NLA_U32, },
 };
 
+/* MORPH_CMD_EDGE_GET - do */
+const struct nla_policy morph_edge_get_nl_policy[MORPH_A_EDGE_ID + 1] = {
+	[MORPH_A_EDGE_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_EDGE_ID] = { .type = NLA_U32, },
+};
+
 /* Ops table for morph */
-const struct genl_ops morph_nl_ops[22] = {
+const struct genl_ops morph_nl_ops[23] = {
 	{
 		.cmd		= MORPH_CMD_FABRIC_GET,
 		.doit		= morph_nl_fabric_get_doit,
@@ -363,5 +371,12 @@ const struct genl_ops morph_nl_ops[22] = {
 		.dumpit		= morph_nl_stats_get_dumpit,
 		.policy		= morph_stats_get_nl_policy,
 		.maxattr	= MORPH_A_STATS_FABRIC,
+	},
+	{
+		.cmd		= MORPH_CMD_EDGE_GET,
+		.doit		= morph_nl_edge_get_doit,
+		.dumpit		= morph_nl_edge_get_dumpit,
+		.policy		= morph_edge_get_nl_policy,
+		.maxattr	= MORPH_A_EDGE_ID,
 	},
 };

@@ -13,7 +13,7 @@
 #include <linux/morph.h>
 
 /* Common nested types */
-extern const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_PAD + 1];
+extern const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_DST_EDGE + 1];
 
 extern const struct nla_policy morph_fabric_get_nl_policy[MORPH_A_FABRIC_ID + 1];
 
@@ -59,8 +59,10 @@ extern const struct nla_policy morph_quota_set_nl_policy[MORPH_A_QUOTA_GRANT + 1
 
 extern const struct nla_policy morph_stats_get_nl_policy[MORPH_A_STATS_FABRIC + 1];
 
+extern const struct nla_policy morph_edge_get_nl_policy[MORPH_A_EDGE_ID + 1];
+
 /* Ops table for morph */
-extern const struct genl_ops morph_nl_ops[22];
+extern const struct genl_ops morph_nl_ops[23];
 
 int morph_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info);
 int morph_nl_fabric_get_dumpit(struct sk_buff *skb,
@@ -99,5 +101,7 @@ int morph_nl_quota_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info);
 int morph_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int morph_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int morph_nl_edge_get_doit(struct sk_buff *skb, struct genl_info *info);
+int morph_nl_edge_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 
 #endif /* _LINUX_MORPH_GEN_H */

@@ -124,6 +124,39 @@ static int fill_element(struct morph_nl_to *to, struct morph_fabric *fabric, u32
 	return morph_nl_end(to, header, failed);
 }
 
+/* -------------------------------------------------------------------- edges */
+
+static int fill_edge(struct morph_nl_to *to, struct morph_fabric *fabric, u32 index)
+{
+	u32 slice = fabric->ledger->owner[fabric->graph->accelerators_count + index];
+	struct morph_edge_info info = {};
+	struct sk_buff *skb = to->skb;
+	bool peer, failed;
+	void *header;
+
+	morph_edge_fill_info(fabric, index, &info);
+	peer = memchr_inv(info.peer_uuid, 0, sizeof(info.peer_uuid));
+	header = morph_nl_begin(to);
+	if (!header)
+		return -EMSGSIZE;
+	failed = nla_put_u32(skb, MORPH_A_EDGE_FABRIC, fabric->id) ||
+		 nla_put_u32(skb, MORPH_A_EDGE_ID, index) ||
+		 nla_put_string(skb, MORPH_A_EDGE_NAME, info.name) ||
+		 nla_put_u32(skb, MORPH_A_EDGE_GUIDE, info.guide) ||
+		 (peer && nla_put(skb, MORPH_A_EDGE_PEER_UUID, sizeof(info.peer_uuid),
+				  info.peer_uuid)) ||
+		 (peer && nla_put_u32(skb, MORPH_A_EDGE_PEER_EDGE, info.peer_edge)) ||
+		 nla_put_s32(skb, MORPH_A_EDGE_LEAST_MDBM, info.least_mdbm) ||
+		 nla_put_s32(skb, MORPH_A_EDGE_MOST_MDBM, info.most_mdbm) ||
+		 nla_put_u64_64bit(skb, MORPH_A_EDGE_LANES_OUT, info.lanes_out,
+				   MORPH_A_EDGE_PAD) ||
+		 nla_put_u64_64bit(skb, MORPH_A_EDGE_LANES_IN, info.lanes_in,
+				   MORPH_A_EDGE_PAD) ||
+		 (slice && to->admin && nla_put_u32(skb, MORPH_A_EDGE_SLICE, slice)) ||
+		 nla_put_u64_64bit(skb, MORPH_A_EDGE_SEQ, fabric->seq, MORPH_A_EDGE_PAD);
+	return morph_nl_end(to, header, failed);
+}
+
 /* ---------------------------------------------------------------- get, dump */
 
 /* A kind of object that a fabric has count of, known by index. */
@@ -149,6 +182,11 @@ static u32 count_elements(const struct optics_graph *graph)
 	return graph->elements_count;
 }
 
+static u32 count_edges(const struct optics_graph *graph)
+{
+	return graph->edges_count;
+}
+
 static const struct kind accelerators = {
 	.get = MORPH_CMD_ACCELERATOR_GET,
 	.fabric_attr = MORPH_A_ACCELERATOR_FABRIC,
@@ -171,6 +209,14 @@ static const struct kind elements = {
 	.id_attr = MORPH_A_ELEMENT_ID,
 	.count = count_elements,
 	.fill = fill_element,
+};
+
+static const struct kind edges = {
+	.get = MORPH_CMD_EDGE_GET,
+	.fabric_attr = MORPH_A_EDGE_FABRIC,
+	.id_attr = MORPH_A_EDGE_ID,
+	.count = count_edges,
+	.fill = fill_edge,
 };
 
 static int kind_reply(const struct kind *kind, struct sk_buff *skb, struct genl_info *info,
@@ -276,6 +322,22 @@ static int tell_elements(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 int morph_nl_element_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return kind_dump(&elements, skb, cb, tell_elements);
+}
+
+int morph_nl_edge_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return kind_get(&edges, skb, info);
+}
+
+static int tell_edges(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+		      struct morph_fabric *fabric)
+{
+	return kind_tell(&edges, to, cursor, fabric);
+}
+
+int morph_nl_edge_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	return kind_dump(&edges, skb, cb, tell_edges);
 }
 
 /* ---------------------------------------------------------- accelerator-set */

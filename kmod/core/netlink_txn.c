@@ -21,18 +21,25 @@
 static int put_planes(struct sk_buff *skb, const struct morph_txn *txn,
 		      const struct morph_item *item)
 {
-	u32 planes = txn->fabric->graph->params.planes;
+	const struct optics_graph *graph = txn->fabric->graph;
 	u32 src = item->change.src_plane, dst = item->change.dst_plane;
 
 	if (txn->staged && item->new) {
-		src = item->new->path.tx % planes;
-		dst = item->new->path.rx % planes;
+		src = morph_end_plane(graph, item->new->path.tx);
+		dst = morph_end_plane(graph, item->new->path.rx);
 	}
 	if (src != MORPH_PLANE_ANY && nla_put_u32(skb, MORPH_A_CHANGE_SRC_PLANE, src))
 		return -EMSGSIZE;
 	if (dst != MORPH_PLANE_ANY && nla_put_u32(skb, MORPH_A_CHANGE_DST_PLANE, dst))
 		return -EMSGSIZE;
 	return 0;
+}
+
+/* One end of an added circuit: a rank, or an edge. */
+static int put_end_of(struct sk_buff *skb, int rank_attr, int edge_attr, u32 rank)
+{
+	return rank & MORPH_RANK_EDGE ? nla_put_u32(skb, edge_attr, rank & ~MORPH_RANK_EDGE) :
+					nla_put_u32(skb, rank_attr, rank);
 }
 
 static int put_change_fields(struct sk_buff *skb, const struct morph_txn *txn,
@@ -47,8 +54,10 @@ static int put_change_fields(struct sk_buff *skb, const struct morph_txn *txn,
 	return nla_put_u32(skb, MORPH_A_CHANGE_OP, change->op) ||
 	       ((change->circuit || !add) &&
 		nla_put_u32(skb, MORPH_A_CHANGE_CIRCUIT, change->circuit)) ||
-	       (add && nla_put_u32(skb, MORPH_A_CHANGE_SRC_RANK, change->src_rank)) ||
-	       (add && nla_put_u32(skb, MORPH_A_CHANGE_DST_RANK, change->dst_rank)) ||
+	       (add && put_end_of(skb, MORPH_A_CHANGE_SRC_RANK, MORPH_A_CHANGE_SRC_EDGE,
+				  change->src_rank)) ||
+	       (add && put_end_of(skb, MORPH_A_CHANGE_DST_RANK, MORPH_A_CHANGE_DST_EDGE,
+				  change->dst_rank)) ||
 	       put_planes(skb, txn, item) ||
 	       (lanes &&
 		nla_put_u64_64bit(skb, MORPH_A_CHANGE_LANES, lanes, MORPH_A_CHANGE_PAD)) ||
@@ -296,6 +305,25 @@ static int read_guides(struct genl_info *info, struct order *order, u32 index,
 	return 0;
 }
 
+/* A number that is no edge must not look like a rank. */
+static int check_edges(struct genl_info *info, struct nlattr **tb)
+{
+	static const u8 edges[] = { MORPH_A_CHANGE_SRC_EDGE, MORPH_A_CHANGE_DST_EDGE };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(edges); i++)
+		if (tb[edges[i]] && nla_get_u32(tb[edges[i]]) & MORPH_RANK_EDGE) {
+			NL_SET_ERR_MSG_ATTR(info->extack, tb[edges[i]], "there is no such edge");
+			return -ENOENT;
+		}
+	for (i = MORPH_A_CHANGE_SRC_RANK; i <= MORPH_A_CHANGE_DST_RANK; i++)
+		if (tb[i] && nla_get_u32(tb[i]) & MORPH_RANK_EDGE) {
+			NL_SET_ERR_MSG_ATTR(info->extack, tb[i], "there is no such rank");
+			return -ENOENT;
+		}
+	return 0;
+}
+
 /* Attributes of a change that only a reply has, or that its op needs or does not take. */
 static int check_change(struct genl_info *info, const struct nlattr *nest, struct nlattr **tb)
 {
@@ -317,9 +345,14 @@ static int check_change(struct genl_info *info, const struct nlattr *nest, struc
 		return -EINVAL;
 	}
 	add = nla_get_u32(tb[MORPH_A_CHANGE_OP]) == MORPH_CHANGE_ADD;
-	if (add && (NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_SRC_RANK) ||
-		    NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_DST_RANK))) {
-		NL_SET_ERR_MSG(info->extack, "add needs src-rank and dst-rank");
+	if (add && !tb[MORPH_A_CHANGE_SRC_EDGE] &&
+	    NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_SRC_RANK)) {
+		NL_SET_ERR_MSG(info->extack, "add needs src-rank or src-edge");
+		return -EINVAL;
+	}
+	if (add && !tb[MORPH_A_CHANGE_DST_EDGE] &&
+	    NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_DST_RANK)) {
+		NL_SET_ERR_MSG(info->extack, "add needs dst-rank or dst-edge");
 		return -EINVAL;
 	}
 	if (!add && NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_CIRCUIT)) {
@@ -327,10 +360,11 @@ static int check_change(struct genl_info *info, const struct nlattr *nest, struc
 		return -EINVAL;
 	}
 	if (add == !tb[MORPH_A_CHANGE_CIRCUIT] &&
-	    add == !!tb[MORPH_A_CHANGE_SRC_RANK] && add == !!tb[MORPH_A_CHANGE_DST_RANK])
-		return 0;
+	    add == !!tb[MORPH_A_CHANGE_SRC_RANK] + !!tb[MORPH_A_CHANGE_SRC_EDGE] &&
+	    add == !!tb[MORPH_A_CHANGE_DST_RANK] + !!tb[MORPH_A_CHANGE_DST_EDGE])
+		return check_edges(info, tb);
 	NL_SET_ERR_MSG_ATTR(info->extack, nest,
-			    "add takes ranks, remove and move take a circuit");
+			    "add takes a rank or an edge at each end, remove and move take a circuit");
 	return -EINVAL;
 }
 
@@ -339,13 +373,19 @@ static u32 change_u32(struct nlattr **tb, int type, u32 otherwise)
 	return tb[type] ? nla_get_u32(tb[type]) : otherwise;
 }
 
+/* One end, as the device's structure has it. */
+static u32 change_end(struct nlattr **tb, int rank, int edge)
+{
+	return tb[edge] ? MORPH_RANK_EDGE | nla_get_u32(tb[edge]) : change_u32(tb, rank, 0);
+}
+
 static int read_change(struct genl_info *info, struct order *order, u32 index,
 		       const struct nlattr *nest)
 {
 	struct nlattr *tb[MORPH_A_CHANGE_MAX + 1];
 	int ret;
 
-	ret = nla_parse_nested(tb, MORPH_A_CHANGE_PAD, nest, morph_change_nl_policy,
+	ret = nla_parse_nested(tb, MORPH_A_CHANGE_MAX, nest, morph_change_nl_policy,
 			       info->extack);
 	if (!ret)
 		ret = check_change(info, nest, tb);
@@ -354,8 +394,8 @@ static int read_change(struct genl_info *info, struct order *order, u32 index,
 	order->changes[index] = (struct morph_change) {
 		.op = nla_get_u32(tb[MORPH_A_CHANGE_OP]),
 		.circuit = change_u32(tb, MORPH_A_CHANGE_CIRCUIT, 0),
-		.src_rank = change_u32(tb, MORPH_A_CHANGE_SRC_RANK, 0),
-		.dst_rank = change_u32(tb, MORPH_A_CHANGE_DST_RANK, 0),
+		.src_rank = change_end(tb, MORPH_A_CHANGE_SRC_RANK, MORPH_A_CHANGE_SRC_EDGE),
+		.dst_rank = change_end(tb, MORPH_A_CHANGE_DST_RANK, MORPH_A_CHANGE_DST_EDGE),
 		.src_plane = change_u32(tb, MORPH_A_CHANGE_SRC_PLANE, MORPH_PLANE_ANY),
 		.dst_plane = change_u32(tb, MORPH_A_CHANGE_DST_PLANE, MORPH_PLANE_ANY),
 		.lanes_count = change_u32(tb, MORPH_A_CHANGE_LANES_COUNT, 0),

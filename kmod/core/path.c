@@ -11,6 +11,8 @@ static u64 planes_mask(struct morph_fabric *fabric, u32 accelerator, u16 plane, 
 	u32 planes = fabric->graph->params.planes, i;
 	u64 sound = 0;
 
+	if (accelerator & OPTICS_EDGE)
+		return 0;
 	if (plane != MORPH_PLANE_ANY)
 		return BIT_ULL(plane);
 	for (i = 0; i < planes; i++)
@@ -82,16 +84,18 @@ static int bad_guide(struct optics_refusal *why, u32 guide, u32 position)
 	return -EINVAL;
 }
 
-/* Where the first guide starts: at a transmitter of the accelerator that sends. */
+/* Where the first guide starts: at a transmitter of the accelerator that sends, or an edge. */
 static int first_guide(struct morph_txn *txn, struct morph_item *item, struct optics_path *path,
 		       u32 *code, struct optics_refusal *why)
 {
 	const struct optics_graph *graph = txn->fabric->graph;
-	u32 planes = graph->params.planes;
+	bool edge = item->new_src & OPTICS_EDGE;
+	u32 planes = edge ? 1 : graph->params.planes;
 	u32 plane;
 
 	for (plane = 0; plane < planes; plane++) {
-		u32 port = item->new_src * planes + plane;
+		u32 port = edge ? optics_edge_end(graph, item->new_src & ~OPTICS_EDGE) :
+				  item->new_src * planes + plane;
 
 		if (item->change.src_plane != MORPH_PLANE_ANY && item->change.src_plane != plane)
 			continue;
@@ -136,6 +140,15 @@ static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct o
 	return 0;
 }
 
+/* Is the end of the last guide where the light shall arrive? */
+static bool arrives(const struct morph_item *item, const struct optics_end *end)
+{
+	if (end->type == MORPH_END_EDGE)
+		return item->new_dst == (OPTICS_EDGE | end->index);
+	return end->type == MORPH_END_RX && end->index == item->new_dst &&
+	       (item->change.dst_plane == MORPH_PLANE_ANY || item->change.dst_plane == end->port);
+}
+
 static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
 			   struct optics_path *path, struct optics_refusal *why)
 {
@@ -171,10 +184,10 @@ static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
 		if (hop->state == OPTICS_NONE)
 			return bad_guide(why, next, i + 1);
 	}
-	if (end->type != MORPH_END_RX || end->index != item->new_dst ||
-	    (item->change.dst_plane != MORPH_PLANE_ANY && item->change.dst_plane != end->port))
+	if (!arrives(item, end))
 		return bad_guide(why, item->guides[count - 1], count - 1);
-	path->rx = end->index * graph->params.planes + end->port;
+	path->rx = end->type == MORPH_END_EDGE ? optics_edge_end(graph, end->index) :
+						 end->index * graph->params.planes + end->port;
 	path->loss_mdb = optics_path_loss(graph, path);
 	return choose_lanes(txn, item, path, why);
 }
@@ -228,6 +241,7 @@ int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optic
 	memcpy(route->hops, path.hops, array_size(path.hops_count, sizeof(*path.hops)));
 	path.hops = route->hops;
 	route->path = path;
+	route->owner = txn->slice->number;
 	item->new = route;
 	return 0;
 }

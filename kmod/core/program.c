@@ -210,6 +210,7 @@ const struct morph_route *exec_laser_route(const struct exec *exec,
 		return item->broken_first ? NULL : item->old;
 	case LIGHT_NEW:
 	case DARKEN_NEW:
+	case VERIFY_NEW:
 		return item->new;
 	case RELIGHT_OLD:
 		if (item->dead || !(item->broken_first || exec->relight_all))
@@ -235,7 +236,8 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 
 		if (!route)
 			continue;
-		n = exec_add_laser(fabric, txn->lasers, n, route, on);
+		if (!morph_route_comes_in(fabric, route))
+			n = exec_add_laser(fabric, txn->lasers, n, route, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
 			item->dark_since_ns = ktime_get_ns();
 		if (step == LIGHT_NEW)

@@ -90,11 +90,21 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_plan_drop_slice(slice);
 	while (teardown_some(slice, &dark))
 		;
+	if (slice->comes_in && fabric->state == MORPH_FABRIC_READY) {
+		mutex_unlock(&fabric->lock);
+		dark &= !morph_half_verify_dark(slice);
+		mutex_lock(&fabric->lock);
+	}
 	for (i = 0; i < slice->ranks_count; i++)
 		teardown_chip(slice, slice->ranks[i].accelerator, dark);
 	if (slice->own_spare != MORPH_ANY)
 		teardown_chip(slice, slice->own_spare, true);
 	morph_txn_forget(slice);
+	for (i = 0; i < MORPH_TXN_RECORDS; i++) {
+		if (slice->records[i])
+			morph_txn_put(slice->records[i]);
+		slice->records[i] = NULL;
+	}
 	list_del_init(&slice->node);
 	fabric->slices_count--;
 	atomic_dec(&fabric->urgent);

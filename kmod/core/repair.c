@@ -84,8 +84,11 @@ void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit 
 		.dst_plane = MORPH_PLANE_ANY,
 		.lanes_count = circuit->lanes_count,
 	};
-	item->new_src = slice->ranks[circuit->src_rank].accelerator;
-	item->new_dst = slice->ranks[circuit->dst_rank].accelerator;
+	/* The other half is lit on the same lanes. */
+	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+		item->change.lanes = circuit->route->path.lanes;
+	item->new_src = morph_end_place(slice, circuit->src_rank);
+	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 }
 
 int morph_repair_stage(struct morph_txn *txn)
@@ -102,6 +105,24 @@ int morph_repair_stage(struct morph_txn *txn)
 
 /* ----------------------------------------------------------- dark circuits */
 
+/* Does the light of a circuit arrive, or that of half a one leave? No lock held. */
+static bool circuit_lit(struct morph_fabric *fabric, const struct morph_route *route, s32 *power)
+{
+	s32 least = route->verdict.power_mdbm - (s32)fabric->graph->params.window_mdb;
+	struct morph_receiver_reading reading = {
+		.port = route->path.rx,
+		.lanes = route->path.lanes,
+	};
+
+	*power = route->verdict.power_mdbm;
+	if (morph_route_leaves(fabric, route))
+		return !morph_half_verify_leaving(fabric, NULL, route, true);
+	if (morph_hw_get_receivers(fabric, NULL, &reading, 1))
+		return false;
+	*power = reading.min_mdbm;
+	return reading.locked == reading.lanes && reading.min_mdbm >= least;
+}
+
 /*
  * Read a dark circuit's receiver: it may be lit again; if not, find who is to blame.
  * fabric->lock held, dropped while the device works; the slice has been entered, so
@@ -111,26 +132,22 @@ static void examine(struct morph_circuit *circuit)
 {
 	struct morph_fabric *fabric = circuit->slice->fabric;
 	const struct morph_route *route = circuit->route;
-	s32 least = route->verdict.power_mdbm - (s32)fabric->graph->params.window_mdb;
-	struct morph_receiver_reading reading = {
-		.port = route->path.rx,
-		.lanes = route->path.lanes,
-	};
 	struct morph_culprit culprit = {};
-	u32 src = circuit->slice->ranks[circuit->src_rank].accelerator;
+	u32 src = morph_end_place(circuit->slice, circuit->src_rank);
 	u32 alarms = circuit->alarms;
-	int ret;
+	s32 power;
+	bool lit;
 
 	mutex_unlock(&fabric->lock);
-	ret = morph_hw_get_receivers(fabric, NULL, &reading, 1);
-	if (!ret && reading.locked == reading.lanes && reading.min_mdbm >= least) {
+	lit = circuit_lit(fabric, route, &power);
+	if (lit) {
 		mutex_lock(&fabric->lock);
 		/* Dark once more since it was read: that has queued another repair. */
 		if (circuit->alarms != alarms)
 			return;
 		circuit->dark = false;
 		circuit->state = MORPH_CIRCUIT_LIT;
-		circuit->power_mdbm = reading.min_mdbm;
+		circuit->power_mdbm = power;
 		circuit->last_verified_ns = ktime_get_boottime_ns();
 		return;
 	}
@@ -169,7 +186,10 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 	if (morph_rank_failed(slice, circuit->src_rank) ||
 	    morph_rank_failed(slice, circuit->dst_rank))
 		return false;
-	return circuit->dark || !morph_route_sound(slice->fabric, circuit->route);
+	if (!morph_route_sound(slice->fabric, circuit->route))
+		return true;
+	/* What a peer does not send no other way brings. */
+	return circuit->dark && !morph_route_comes_in(slice->fabric, circuit->route);
 }
 
 /* A circuit has been led round: told in the moment in which its light is published. */

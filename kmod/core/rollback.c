@@ -46,6 +46,7 @@ static int relight(struct exec *exec)
 		ret = exec_set_lasers(exec, RELIGHT_OLD);
 	if (ret > 0)
 		morph_hw_wait(fabric, params->relock_ns);
+	exec_look_in(exec, true);
 	return exec_verify(exec, RELIGHT_OLD, true, &wrong);
 }
 
@@ -54,8 +55,12 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 {
 	struct morph_item *item = &exec->txn->items[index];
 
+	if (morph_route_comes_in(exec->fabric, item->old))
+		return item->seen;
 	if (!exec_laser_route(exec, item, RELIGHT_OLD))
 		return !item->dead;	/* it was never touched */
+	if (morph_route_leaves(exec->fabric, item->old))
+		return item->seen;
 	return exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
 }
 
@@ -94,7 +99,10 @@ static bool restore(struct exec *exec, int relit)
 			circuit->state = MORPH_CIRCUIT_LIT;
 		else if (!item->dead || txn->kind != MORPH_TXN_REPAIR)
 			circuit->state = MORPH_CIRCUIT_FAILED;
-		if (!lit && !item->dead)
+		/* What a peer does not send is not ours to put back. */
+		if (!lit && morph_route_comes_in(fabric, item->old))
+			morph_repair_kick(txn->slice, 0);
+		else if (!lit && !item->dead)
 			whole = false;
 	}
 	return whole;
@@ -169,11 +177,12 @@ void exec_roll_back(struct exec *exec)
 	mutex_lock(&fabric->lock);
 	whole &= restore(exec, relit);
 	fabric->seq++;
-	txn->outcome = whole ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_BROKEN;
 	if (!whole) {
 		txn->slice->generation++;
 		tell_broken(txn);
 		morph_repair_kick(txn->slice, 0);
 	}
 	drop_new(txn);
+	/* Not before: whoever sees this finds the circuits as they were. */
+	txn->outcome = whole ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_BROKEN;
 }

@@ -80,6 +80,9 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		if (link->route->role == MORPH_ROUTE_PLAN || !circuit ||
 		    !(link->route->path.lanes & signal->lanes))
 			continue;
+		/* A peer's light that is still to be verified comes and goes as it likes. */
+		if (circuit->pending && morph_route_comes_in(fabric, link->route))
+			continue;
 		if (!signal->value) {
 			circuit->dark = true;
 			circuit->alarms++;

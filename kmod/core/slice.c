@@ -481,7 +481,8 @@ void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank
 
 void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit_info *info)
 {
-	const struct optics_params *params = &circuit->slice->fabric->graph->params;
+	const struct optics_graph *graph = circuit->slice->fabric->graph;
+	const struct optics_params *params = &graph->params;
 	const struct morph_route *route = circuit->route;
 
 	lockdep_assert_held(&circuit->slice->fabric->lock);
@@ -489,8 +490,8 @@ void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit
 	info->state = circuit->state;
 	info->src_rank = circuit->src_rank;
 	info->dst_rank = circuit->dst_rank;
-	info->src_plane = route->path.tx % params->planes;
-	info->dst_plane = route->path.rx % params->planes;
+	info->src_plane = morph_end_plane(graph, route->path.tx);
+	info->dst_plane = morph_end_plane(graph, route->path.rx);
 	info->hops = route->path.hops_count;
 	info->lanes = route->path.lanes;
 	info->bandwidth_mbps = params->lane_mbps * optics_weight64(route->path.lanes);

@@ -35,6 +35,37 @@ static int refuse_item_optics(struct morph_txn *txn, u32 index, int error,
 	return error;
 }
 
+/* One end of a new circuit: a rank of the slice, or an edge of the fabric. */
+static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, const char *what)
+{
+	u32 edges = txn->fabric->graph->edges_count, edge = rank & ~MORPH_RANK_EDGE;
+
+	if (rank & MORPH_RANK_EDGE && edge >= edges) {
+		refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, "there is no edge %u",
+			    edge);
+		txn->items[index].change.part = MORPH_PART_EDGE;
+		txn->refusal.part = MORPH_PART_EDGE;
+		return -ENOENT;
+	}
+	if (rank & MORPH_RANK_EDGE && plane != MORPH_PLANE_ANY)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "edge %u has no planes to choose from", edge);
+	if (rank & MORPH_RANK_EDGE || rank < txn->slice->ranks_count)
+		return 0;
+	return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, what, rank);
+}
+
+/* What comes in over an edge is another fabric's light: it is verified in its own time. */
+static int check_prepared(struct morph_txn *txn, u32 index, u32 src_rank)
+{
+	if (!(src_rank & MORPH_RANK_EDGE) || txn->kind != MORPH_TXN_TENANT ||
+	    txn->flags & (MORPH_TXN_PREPARE | MORPH_TXN_DRY_RUN))
+		return 0;
+	return refuse_item(txn, index, -EINVAL, MORPH_REASON_STATE,
+			   "a circuit that comes in over edge %u is to be prepared: its light is verified before it is confirmed",
+			   src_rank & ~MORPH_RANK_EDGE);
+}
+
 static int check_planes(struct morph_txn *txn, u32 index)
 {
 	const struct morph_change *change = &txn->items[index].change;
@@ -69,16 +100,23 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 	struct morph_circuit *circuit;
 	int ret;
 
-	if (change->src_rank >= slice->ranks_count)
-		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
-				   "there is no rank %u to send", change->src_rank);
-	if (change->dst_rank >= slice->ranks_count)
-		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
-				   "there is no rank %u to receive", change->dst_rank);
+	ret = check_end(txn, index, change->src_rank, change->src_plane,
+			"there is no rank %u to send");
+	if (!ret)
+		ret = check_end(txn, index, change->dst_rank, change->dst_plane,
+				"there is no rank %u to receive");
+	if (ret)
+		return ret;
+	if (change->src_rank & change->dst_rank & MORPH_RANK_EDGE)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "a circuit has a rank at one end at least, not edge %u at the other",
+				   change->src_rank & ~MORPH_RANK_EDGE);
 	if (change->src_rank == change->dst_rank)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
 				   "rank %u is at both ends", change->src_rank);
-	ret = check_planes(txn, index);
+	ret = check_prepared(txn, index, change->src_rank);
+	if (!ret)
+		ret = check_planes(txn, index);
 	if (ret)
 		return ret;
 	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
@@ -128,11 +166,21 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 				   "circuit %u is being changed by another change or transaction",
 				   item->change.circuit);
 	if (item->change.op == MORPH_CHANGE_MOVE && txn->kind == MORPH_TXN_TENANT) {
-		ret = check_planes(txn, index);
+		ret = check_end(txn, index, circuit->src_rank, item->change.src_plane, "");
+		if (!ret)
+			ret = check_end(txn, index, circuit->dst_rank, item->change.dst_plane, "");
+		if (!ret)
+			ret = check_prepared(txn, index, circuit->src_rank);
+		if (!ret)
+			ret = check_planes(txn, index);
 		if (ret)
 			return ret;
-		if (!item->change.lanes_count && !item->change.lanes)
+		if (!item->change.lanes_count && !item->change.lanes) {
 			item->change.lanes_count = optics_weight64(circuit->route->path.lanes);
+			/* The other half is lit on the same lanes. */
+			if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+				item->change.lanes = circuit->route->path.lanes;
+		}
 	}
 	circuit->pending = txn;
 	item->circuit = circuit;
@@ -160,8 +208,8 @@ static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 {
 	if (txn->kind == MORPH_TXN_REPAIR)
 		return;
-	item->new_src = txn->slice->ranks[item->circuit->src_rank].accelerator;
-	item->new_dst = txn->slice->ranks[item->circuit->dst_rank].accelerator;
+	item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
+	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
 }
 
 /* Route and claim one item. */
@@ -186,6 +234,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 			return refuse_item_optics(txn, index, ret, &why);
 	}
 	item->new->circuit = item->circuit;
+	txn->slice->comes_in |= morph_route_comes_in(txn->fabric, item->new);
 	ret = morph_route_claim(txn->fabric, item->new, &why);
 	if (ret)
 		return refuse_item_optics(txn, index, ret, &why);

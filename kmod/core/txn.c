@@ -208,6 +208,42 @@ static noinline_for_stack void tell_end(struct morph_txn *txn)
 	morph_event_queue(txn->slice, &event);
 }
 
+/*
+ * What became of a prepared transaction is kept with its slice, whatever others do in the
+ * fabric: its coordinator may come back and ask.
+ */
+static void keep_record(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+	struct morph_txn **slot = &slice->records[slice->records_next % MORPH_TXN_RECORDS];
+
+	if (!txn->cookie || slice->dying)
+		return;
+	slice->records_next++;
+	if (*slot)
+		morph_txn_put(*slot);
+	*slot = morph_txn_get(txn);
+}
+
+struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie)
+{
+	struct morph_txn *txn;
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!cookie)
+		return NULL;
+	list_for_each_entry(txn, &slice->txns, node)
+		if (txn->cookie == cookie)
+			return morph_txn_get(txn);
+	for (i = 1; i <= MORPH_TXN_RECORDS; i++) {
+		txn = slice->records[(slice->records_next - i) % MORPH_TXN_RECORDS];
+		if (txn && txn->cookie == cookie)
+			return morph_txn_get(txn);
+	}
+	return NULL;
+}
+
 /**
  * morph_txn_end() - a transaction has come to its end
  * @txn: the transaction; its claims are settled
@@ -240,6 +276,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		list_del_init(&txn->node);
 		morph_txn_uncharge(txn, txn->slice->user);
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
+		keep_record(txn);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
 	if (txn->slice && txn->id && !txn->slice->dying)
@@ -252,7 +289,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 /* Tell the caller what each change came to. */
 static void fill_results(struct morph_txn *txn)
 {
-	u32 planes = txn->fabric->graph->params.planes;
+	const struct optics_graph *graph = txn->fabric->graph;
 	u32 i;
 
 	for (i = 0; i < txn->count; i++) {
@@ -261,8 +298,8 @@ static void fill_results(struct morph_txn *txn)
 		if (!item->circuit || !item->new)
 			continue;
 		item->change.circuit = item->circuit->id;
-		item->change.src_plane = item->new->path.tx % planes;
-		item->change.dst_plane = item->new->path.rx % planes;
+		item->change.src_plane = morph_end_plane(graph, item->new->path.tx);
+		item->change.dst_plane = morph_end_plane(graph, item->new->path.rx);
 		item->change.lanes = item->new->path.lanes;
 	}
 }
@@ -335,6 +372,21 @@ static void show_prepared(struct morph_txn *txn)
 	}
 }
 
+/* A cookie finds one transaction that is under way, not several. */
+static int check_cookie(struct morph_txn *txn)
+{
+	struct morph_txn *other;
+
+	if (!(txn->flags & MORPH_TXN_PREPARE))
+		return 0;
+	list_for_each_entry(other, &txn->slice->txns, node)
+		if (txn->cookie && other->cookie == txn->cookie)
+			return morph_refuse(&txn->refusal, -EEXIST, MORPH_REASON_STATE, 0, 0,
+					    "transaction %u was prepared with this cookie; go on with that",
+					    other->id);
+	return 0;
+}
+
 static int prepare(struct morph_txn *txn)
 {
 	int ret;
@@ -402,7 +454,9 @@ static int run_entered(struct morph_txn *txn)
 	u64 begin = ktime_get_ns();
 	int ret;
 
-	ret = morph_txn_stage(txn);
+	ret = check_cookie(txn);
+	if (!ret)
+		ret = morph_txn_stage(txn);
 	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	if (ret)
 		txn->outcome = MORPH_OUTCOME_NONE;

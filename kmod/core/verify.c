@@ -6,6 +6,20 @@
 
 /* --------------------------------------------------------------- own circuits */
 
+/*
+ * The route whose receiver a step reads. Light that comes in over an edge comes and goes
+ * as the peer likes: it is read when it is asked for.
+ */
+const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
+					  enum laser_step step)
+{
+	const struct morph_route *route = exec_laser_route(exec, item, step);
+
+	if (!route || morph_route_leaves(exec->fabric, route))
+		return NULL;
+	return step == VERIFY_NEW || !morph_route_comes_in(exec->fabric, route) ? route : NULL;
+}
+
 /* Read the receivers of the items' routes that a step has switched. */
 static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 {
@@ -13,7 +27,7 @@ static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
-		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
+		const struct morph_route *route = exec_read_route(exec, &txn->items[i], step);
 
 		if (!route)
 			continue;
@@ -34,7 +48,8 @@ bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_r
 
 	return reading->lit == reading->lanes && reading->locked == reading->lanes &&
 	       reading->min_mdbm >= route->verdict.power_mdbm - window &&
-	       reading->max_mdbm <= route->verdict.power_mdbm + window;
+	       reading->max_mdbm <=
+		       route->verdict.power_mdbm + (s32)route->verdict.spread_mdb + window;
 }
 
 /* The first item whose receiver is not as it shall be after a step, or MORPH_ANY. */
@@ -44,7 +59,7 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
-		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
+		const struct morph_route *route = exec_read_route(exec, &txn->items[i], step);
 
 		if (!route)
 			continue;
@@ -74,6 +89,8 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 			return ret;
 		*wrong = first_wrong(exec, step, lit);
 		if (*wrong == MORPH_ANY)
+			*wrong = exec_first_wrong_half(exec, step, lit);
+		if (*wrong == MORPH_ANY)
 			return 0;
 		if (left < pause)
 			return -EIO;
@@ -86,17 +103,21 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 }
 
 /* Remember what was read, for those who look at the circuits. fabric->lock held. */
-void exec_note_power(struct exec *exec)
+void exec_note_power(struct exec *exec, enum laser_step step)
 {
 	struct morph_txn *txn = exec->txn;
 	u64 now = ktime_get_coarse_boottime_ns();
 	u32 n = 0, i;
 
 	for (i = 0; i < txn->count; i++) {
-		if (!txn->items[i].new)
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->new)
 			continue;
-		txn->items[i].circuit->power_mdbm = txn->reads[n++].min_mdbm;
-		txn->items[i].circuit->last_verified_ns = now;
+		item->circuit->power_mdbm = item->new->verdict.power_mdbm;
+		if (exec_read_route(exec, item, step))
+			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
+		item->circuit->last_verified_ns = now;
 	}
 }
 
@@ -115,7 +136,9 @@ static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
 	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
 		const struct morph_circuit *circuit = link->route->circuit;
 
-		if (link->route->role == MORPH_ROUTE_LIVE && circuit && !circuit->pending &&
+		/* What comes in over an edge may go out at any time, by no fault of ours. */
+		if (link->route->role == MORPH_ROUTE_LIVE &&
+		    !morph_route_comes_in(fabric, link->route) && circuit && !circuit->pending &&
 		    circuit->state == MORPH_CIRCUIT_LIT && (dark_too || !circuit->dark) &&
 		    !circuit->slice->dying)
 			lanes |= link->route->path.lanes;

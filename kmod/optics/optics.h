@@ -211,7 +211,7 @@ static inline u32 optics_edge_end(const struct optics_graph *graph, u32 edge)
 	return graph->ports_count + edge;
 }
 
-/* Who an end belongs to, as an index of the ledger's owners: an accelerator, or past them an edge. */
+/* An end as an index of the ledger's owners: an accelerator, or past them an edge. */
 static inline u32 optics_end_place(const struct optics_graph *graph, u32 end)
 {
 	if (optics_end_is_edge(graph, end))
@@ -600,8 +600,8 @@ struct optics_verdict {
  * @refusal: filled on failure, with @item the first offending path
  *
  * Checks each path from first principles: it starts and ends at its ports, both
- * of accelerators that @owner holds, or one of them at an edge; each guide ends where the next element
- * starts; the element's state joins the two; states agree with the view; nothing
+ * of accelerators that @owner holds, or one of them at an edge; each guide ends
+ * where the next element starts; the element's state joins the two; states agree with the view; nothing
  * it uses is unhealthy; no lane of a guide is used by two of @paths; loss, margin
  * and overload; leakage both ways. (A receiver's leaks are summed over all the
  * lanes that it shares with them, so never underrated.) Uses no router and no

@@ -164,19 +164,27 @@ static ssize_t sim_profile_store(struct config_item *item, const char *page, siz
 	return count;
 }
 
-/* A line of words that is read when the instance goes live. */
-static ssize_t words_show(struct config_item *item, size_t offset, char *page)
+/* A line of words of the configuration, read when the instance goes live. */
+struct words {
+	size_t offset;
+	size_t size;
+};
+
+static const struct words words_pci = { offsetof(struct sim_config, pci), SIM_PCI_BYTES };
+static const struct words words_peer = { offsetof(struct sim_config, peer), SIM_PEER_BYTES };
+
+static ssize_t words_show(struct config_item *item, const struct words *words, char *page)
 {
 	struct sim_group *group = to_group(item);
 	ssize_t length;
 
 	mutex_lock(&group->lock);
-	length = sysfs_emit(page, "%s\n", (char *)&group->config + offset);
+	length = sysfs_emit(page, "%s\n", (char *)&group->config + words->offset);
 	mutex_unlock(&group->lock);
 	return length;
 }
 
-static ssize_t words_store(struct config_item *item, size_t offset, size_t size,
+static ssize_t words_store(struct config_item *item, const struct words *words,
 			   const char *page, size_t count)
 {
 	struct sim_group *group = to_group(item);
@@ -185,7 +193,7 @@ static ssize_t words_store(struct config_item *item, size_t offset, size_t size,
 	err = lock_config(group);
 	if (err)
 		return err;
-	err = copy_line((char *)&group->config + offset, size, page, count);
+	err = copy_line((char *)&group->config + words->offset, words->size, page, count);
 	mutex_unlock(&group->lock);
 	return err ?: count;
 }
@@ -193,13 +201,12 @@ static ssize_t words_store(struct config_item *item, size_t offset, size_t size,
 #define WORDS(name)									\
 static ssize_t sim_##name##_show(struct config_item *item, char *page)			\
 {											\
-	return words_show(item, offsetof(struct sim_config, name), page);		\
+	return words_show(item, &words_##name, page);					\
 }											\
 static ssize_t sim_##name##_store(struct config_item *item, const char *page,		\
 				  size_t count)						\
 {											\
-	return words_store(item, offsetof(struct sim_config, name),			\
-			   sizeof_field(struct sim_config, name), page, count);		\
+	return words_store(item, &words_##name, page, count);				\
 }
 
 WORDS(pci)

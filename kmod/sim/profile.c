@@ -351,7 +351,7 @@ static int check_places(struct reader *r)
 		if (!text_ends(edges[i].name, sizeof(edges[i].name)))
 			return refuse(r, "edge %u: the name has no end", i);
 		if (least > most || most > r->o->laser_mdbm)
-			return refuse(r, "edge %u: least, most and laser powers are %d, %d, %d: must rise",
+			return refuse(r, "edge %u: least, most, laser are %d, %d, %d: must rise",
 				      i, least, most, r->o->laser_mdbm);
 		memcpy(edge->peer_uuid, edges[i].peer_uuid, sizeof(edge->peer_uuid));
 		edge->peer_edge = le32_to_cpu(edges[i].peer_edge);
@@ -453,7 +453,8 @@ static int allocate(struct sim_optics *o)
 	o->clear_at = kvcalloc(lanes, sizeof(*o->clear_at), GFP_KERNEL);
 	o->light = kvzalloc(sizeof(*o->light), GFP_KERNEL);
 	if (!o->kinds || !o->states || !o->elements || !o->guides || !o->accelerators ||
-	    !o->transmitters || !o->receivers || !o->edges || !o->lit_at || !o->clear_at || !o->light)
+	    !o->transmitters || !o->receivers || !o->edges || !o->lit_at || !o->clear_at ||
+	    !o->light)
 		return -ENOMEM;
 	for (i = 0; i < o->accelerators_count; i++)
 		o->accelerators[i].alive = true;

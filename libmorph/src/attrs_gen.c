@@ -36,6 +36,7 @@ static const struct lm_word reason_words[] = {
 	{ "timeout", MORPH_REASON_TIMEOUT },
 	{ "argument", MORPH_REASON_ARGUMENT },
 	{ "identity", MORPH_REASON_IDENTITY },
+	{ "peer", MORPH_REASON_PEER },
 };
 
 static const struct lm_word part_words[] = {
@@ -104,6 +105,7 @@ static const struct lm_word circuit_state_words[] = {
 	{ "changing", MORPH_CIRCUIT_CHANGING },
 	{ "failed", MORPH_CIRCUIT_FAILED },
 	{ "prepared", MORPH_CIRCUIT_PREPARED },
+	{ "waiting", MORPH_CIRCUIT_WAITING },
 };
 
 static const struct lm_word change_op_words[] = {
@@ -129,6 +131,7 @@ static const struct lm_word txn_verb_words[] = {
 	{ "confirm", MORPH_TXN_CONFIRM },
 	{ "revert", MORPH_TXN_REVERT },
 	{ "query", MORPH_TXN_QUERY },
+	{ "verify", MORPH_TXN_VERIFY },
 };
 
 static const struct lm_word event_type_words[] = {
@@ -145,7 +148,7 @@ static const struct lm_word event_type_words[] = {
 };
 
 const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
-	[MORPH_ENUM_REASON] = { reason_words, 26 },
+	[MORPH_ENUM_REASON] = { reason_words, 27 },
 	[MORPH_ENUM_PART] = { part_words, 7 },
 	[MORPH_ENUM_HEALTH] = { health_words, 4 },
 	[MORPH_ENUM_FABRIC_STATE] = { fabric_state_words, 3 },
@@ -155,10 +158,10 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_SPARES] = { spares_words, 3 },
 	[MORPH_ENUM_SLICE_STATE] = { slice_state_words, 5 },
 	[MORPH_ENUM_PLAN_STATE] = { plan_state_words, 3 },
-	[MORPH_ENUM_CIRCUIT_STATE] = { circuit_state_words, 4 },
+	[MORPH_ENUM_CIRCUIT_STATE] = { circuit_state_words, 5 },
 	[MORPH_ENUM_CHANGE_OP] = { change_op_words, 3 },
 	[MORPH_ENUM_OUTCOME] = { outcome_words, 9 },
-	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 4 },
+	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 5 },
 	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 10 },
 };
 
@@ -575,6 +578,81 @@ static const struct lm_attr element_attrs[] = {
 	},
 };
 
+static const struct lm_attr edge_attrs[] = {
+	{
+		.name = "fabric",
+		.number = MORPH_A_EDGE_FABRIC,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its fabric.",
+	},
+	{
+		.name = "id",
+		.number = MORPH_A_EDGE_ID,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Index in the profile.",
+	},
+	{
+		.name = "name",
+		.number = MORPH_A_EDGE_NAME,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Name for people.",
+	},
+	{
+		.name = "guide",
+		.number = MORPH_A_EDGE_GUIDE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Guide that ends there.",
+	},
+	{
+		.name = "peer-uuid",
+		.number = MORPH_A_EDGE_PEER_UUID,
+		.type = MORPH_ATTR_UUID,
+		.doc = "UUID of the fabric at the other side; absent: none.",
+	},
+	{
+		.name = "peer-edge",
+		.number = MORPH_A_EDGE_PEER_EDGE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Edge there.",
+	},
+	{
+		.name = "least-mdbm",
+		.number = MORPH_A_EDGE_LEAST_MDBM,
+		.type = MORPH_ATTR_SINT,
+		.doc = "Least power per lane that each side owes the other.",
+	},
+	{
+		.name = "most-mdbm",
+		.number = MORPH_A_EDGE_MOST_MDBM,
+		.type = MORPH_ATTR_SINT,
+		.doc = "Greatest power per lane that each side may send.",
+	},
+	{
+		.name = "lanes-out",
+		.number = MORPH_A_EDGE_LANES_OUT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Mask of the lanes of circuits that leave here.",
+	},
+	{
+		.name = "lanes-in",
+		.number = MORPH_A_EDGE_LANES_IN,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Mask of the lanes of circuits that come in here.",
+	},
+	{
+		.name = "slice",
+		.number = MORPH_A_EDGE_SLICE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Slice whose circuits these are; to administrators only.",
+	},
+	{
+		.name = "seq",
+		.number = MORPH_A_EDGE_SEQ,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The fabric's seq when this was true.",
+	},
+};
+
 static const struct lm_attr rank_attrs[] = {
 	{
 		.name = "rank",
@@ -813,13 +891,13 @@ static const struct lm_attr circuit_attrs[] = {
 		.name = "src-rank",
 		.number = MORPH_A_CIRCUIT_SRC_RANK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Rank that sends.",
+		.doc = "Rank that sends; absent where light comes in at an edge.",
 	},
 	{
 		.name = "dst-rank",
 		.number = MORPH_A_CIRCUIT_DST_RANK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Rank that receives.",
+		.doc = "Rank that receives; absent where light leaves at an edge.",
 	},
 	{
 		.name = "src-accelerator",
@@ -915,6 +993,18 @@ static const struct lm_attr circuit_attrs[] = {
 		.doc = "State of each of these elements.",
 	},
 	{
+		.name = "src-edge",
+		.number = MORPH_A_CIRCUIT_SRC_EDGE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Edge where its light comes in.",
+	},
+	{
+		.name = "dst-edge",
+		.number = MORPH_A_CIRCUIT_DST_EDGE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Edge where its light leaves.",
+	},
+	{
 		.name = "hops",
 		.number = LM_LOCAL_CIRCUIT_HOPS,
 		.type = MORPH_ATTR_UINT,
@@ -940,13 +1030,13 @@ static const struct lm_attr change_attrs[] = {
 		.name = "src-rank",
 		.number = MORPH_A_CHANGE_SRC_RANK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "For add.",
+		.doc = "For add, or src-edge.",
 	},
 	{
 		.name = "dst-rank",
 		.number = MORPH_A_CHANGE_DST_RANK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "For add.",
+		.doc = "For add, or dst-edge.",
 	},
 	{
 		.name = "src-plane",
@@ -1010,6 +1100,18 @@ static const struct lm_attr change_attrs[] = {
 		.number = MORPH_A_CHANGE_DARK_NS,
 		.type = MORPH_ATTR_UINT,
 		.doc = "In a reply: how long the circuit was dark.",
+	},
+	{
+		.name = "src-edge",
+		.number = MORPH_A_CHANGE_SRC_EDGE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "For add: edge where the light comes in; only with prepare or dry-run.",
+	},
+	{
+		.name = "dst-edge",
+		.number = MORPH_A_CHANGE_DST_EDGE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "For add: edge where the light leaves.",
 	},
 };
 
@@ -1837,10 +1939,11 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
 	[MORPH_OBJECT_GUIDE] = { "guide", guide_attrs, 15 },
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
+	[MORPH_OBJECT_EDGE] = { "edge", edge_attrs, 12 },
 	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 9 },
 	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 23 },
-	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 22 },
-	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 14 },
+	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 24 },
+	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 16 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },
 	[MORPH_OBJECT_TXN] = { "txn", txn_attrs, 22 },
 	[MORPH_OBJECT_HARDWARE] = { "hardware", hardware_attrs, 9 },
@@ -1853,7 +1956,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_RESYNC] = { "resync", resync_attrs, 1 },
 };
 
-const unsigned int lm_commands_count = 28;
+const unsigned int lm_commands_count = 29;
 
 const struct lm_command lm_commands[] = {
 	{ "fabric-get", MORPH_CMD_FABRIC_GET, MORPH_OBJECT_FABRIC },
@@ -1884,4 +1987,5 @@ const struct lm_command lm_commands[] = {
 	{ "quota-set", MORPH_CMD_QUOTA_SET, MORPH_OBJECT_QUOTA },
 	{ "stats-get", MORPH_CMD_STATS_GET, MORPH_OBJECT_STATS },
 	{ "event-ntf", MORPH_CMD_EVENT_NTF, MORPH_OBJECT_EVENT },
+	{ "edge-get", MORPH_CMD_EDGE_GET, MORPH_OBJECT_EDGE },
 };

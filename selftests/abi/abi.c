@@ -20,6 +20,7 @@ SAME(morph_fabric_info, 224);
 SAME(morph_accelerator_info, 64);
 SAME(morph_guide_info, 32);
 SAME(morph_element_info, 16);
+SAME(morph_edge_info, 88);
 SAME(morph_fabric_read, 80);
 SAME(morph_slice_create, 144);
 SAME(morph_slice_delete, 88);
@@ -31,7 +32,7 @@ SAME(morph_circuit_path, 88);
 SAME(morph_path_element, 8);
 SAME(morph_change, 72);
 SAME(morph_txn_run, 200);
-SAME(morph_txn_step, 168);
+SAME(morph_txn_step, 176);
 SAME(morph_rank_act, 64);
 SAME(morph_slice_policy, 56);
 SAME(morph_event, 248);
@@ -64,11 +65,13 @@ COMMAND(fabric_info, MORPH_FABRIC_INFO, morph_fabric_info, false);
 COMMAND(accelerators, MORPH_FABRIC_READ_ACCELERATORS, morph_fabric_read, false);
 COMMAND(guides, MORPH_FABRIC_READ_GUIDES, morph_fabric_read, false);
 COMMAND(elements, MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, false);
+COMMAND(edges, MORPH_FABRIC_READ_EDGES, morph_fabric_read, false);
 COMMAND(slice_create, MORPH_SLICE_CREATE, morph_slice_create, false);
 COMMAND(slice_delete, MORPH_SLICE_DELETE, morph_slice_delete, false);
 COMMAND(grant_create, MORPH_GRANT_CREATE, morph_grant_create, false);
 COMMAND(fabric_info_by_slice, MORPH_FABRIC_INFO, morph_fabric_info, true);
 COMMAND(elements_by_slice, MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true);
+COMMAND(edges_by_slice, MORPH_FABRIC_READ_EDGES, morph_fabric_read, true);
 COMMAND(slice_info, MORPH_SLICE_INFO, morph_slice_info, true);
 COMMAND(circuit_path, MORPH_CIRCUIT_PATH, morph_circuit_path, true);
 COMMAND(txn_run, MORPH_TXN_RUN, morph_txn_run, true);
@@ -231,11 +234,12 @@ TEST_F(numbers, all_others_are_unknown)
 	unsigned int number;
 
 	for (number = 0; number < 256; number++) {
-		if (number > _IOC_NR(MORPH_GRANT_CREATE)) {
+		if (number > _IOC_NR(MORPH_FABRIC_READ_EDGES)) {
 			EXPECT_EQ(-1, ioctl(self->sim.fd, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
 		}
 		if (number > _IOC_NR(MORPH_FABRIC_READ_ELEMENTS) &&
+		    number != _IOC_NR(MORPH_FABRIC_READ_EDGES) &&
 		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_SLICE_POLICY))) {
 			EXPECT_EQ(-1, ioctl(self->slice, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
@@ -280,6 +284,7 @@ static const struct {
 	RESERVED(MORPH_FABRIC_READ_ACCELERATORS, morph_fabric_read, false),
 	RESERVED(MORPH_FABRIC_READ_GUIDES, morph_fabric_read, false),
 	RESERVED(MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true),
+	RESERVED(MORPH_FABRIC_READ_EDGES, morph_fabric_read, true),
 	RESERVED(MORPH_SLICE_DELETE, morph_slice_delete, false),
 	RESERVED(MORPH_GRANT_CREATE, morph_grant_create, false),
 	RESERVED(MORPH_CIRCUIT_PATH, morph_circuit_path, true),

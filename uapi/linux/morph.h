@@ -41,8 +41,8 @@
  * ERANGE         too little light, or too much, would arrive
  * EXDEV          isolation between tenants, or the transit policy, forbids it
  * ESTALE         the slice's generation or the profile's checksum is another one
- * EAGAIN         the slice is being repaired, the accelerator is being tested, or a search
- *                gave up; try again
+ * EAGAIN         the slice is being repaired, the accelerator is being tested, a search
+ *                gave up, or no light has come in over an edge yet; try again
  * ETIME          the lease had run out
  * ECANCELED      the prepared transaction was revoked; of a change: another change of
  *                its transaction failed
@@ -74,6 +74,7 @@
 
 #define MORPH_ANY		0xffffffffu		/* "the kernel may choose" */
 #define MORPH_PLANE_ANY		0xffffu
+#define MORPH_RANK_EDGE		0x80000000u	/* | edge: no rank, but where light leaves */
 #define MORPH_GENERATION_ANY	0xffffffffffffffffULL	/* do not check */
 
 /* ------------------------------------------------------------------- common */
@@ -142,6 +143,7 @@ struct morph_array {
  * @MORPH_REASON_TIMEOUT: hardware did not answer in time
  * @MORPH_REASON_ARGUMENT: a field of the request is wrong; the sentence names it
  * @MORPH_REASON_IDENTITY: another accelerator is in the place of the known one, or none
+ * @MORPH_REASON_PEER: the fabric at the other side of an edge has not done its part
  */
 enum morph_reason {
 	MORPH_REASON_NONE = 0,
@@ -170,6 +172,7 @@ enum morph_reason {
 	MORPH_REASON_TIMEOUT = 40,
 	MORPH_REASON_ARGUMENT = 41,
 	MORPH_REASON_IDENTITY = 42,
+	MORPH_REASON_PEER = 43,
 };
 
 /**
@@ -396,6 +399,32 @@ struct morph_element_info {
 };
 
 /**
+ * struct morph_edge_info - one edge: where a guide leaves the fabric, as anybody may see it
+ * @edge: its index
+ * @guide: the guide that ends there
+ * @peer_uuid: UUID of the fabric at the other side, or zeros when there is none
+ * @peer_edge: edge there
+ * @least_mdbm: least power per lane that each side owes the other here
+ * @most_mdbm: greatest power per lane that each side may send the other here
+ * @reserved: 0
+ * @lanes_out: mask of the lanes of circuits that leave here
+ * @lanes_in: mask of the lanes of circuits that come in here
+ * @name: its name
+ */
+struct morph_edge_info {
+	__u32 edge;
+	__u32 guide;
+	__u8 peer_uuid[MORPH_UUID_BYTES];
+	__u32 peer_edge;
+	__s32 least_mdbm;
+	__s32 most_mdbm;
+	__u32 reserved;
+	__aligned_u64 lanes_out;
+	__aligned_u64 lanes_in;
+	char name[MORPH_NAME_BYTES];
+};
+
+/**
  * struct morph_fabric_read - MORPH_FABRIC_READ_*: read a range of the hardware's state
  * @head: flags must be 0
  * @first: in: index of the first entry wanted
@@ -591,28 +620,31 @@ struct morph_rank_info {
  * @MORPH_CIRCUIT_FAILED: dark, because hardware failed
  * @MORPH_CIRCUIT_PREPARED: a prepared transaction would add it: what it needs is held,
  *	it is not lit yet
+ * @MORPH_CIRCUIT_WAITING: comes in over an edge: all is set for the peer's light, which
+ *                         is verified when the transaction is
  */
 enum morph_circuit_state {
 	MORPH_CIRCUIT_LIT = 0,
 	MORPH_CIRCUIT_CHANGING = 1,
 	MORPH_CIRCUIT_FAILED = 2,
 	MORPH_CIRCUIT_PREPARED = 3,
+	MORPH_CIRCUIT_WAITING = 4,
 };
 
 /**
  * struct morph_circuit_info - one circuit of a slice
  * @circuit: its number within the slice
  * @state: enum morph_circuit_state
- * @src_rank: rank that sends
- * @dst_rank: rank that receives
- * @src_plane: transmit port
- * @dst_plane: receive port
+ * @src_rank: rank that sends, or MORPH_RANK_EDGE | edge where light comes in
+ * @dst_rank: rank that receives, or MORPH_RANK_EDGE | edge where light leaves
+ * @src_plane: transmit port; MORPH_PLANE_ANY at an edge
+ * @dst_plane: receive port; MORPH_PLANE_ANY at an edge
  * @hops: guides that it runs through
  * @lanes: mask of its wavelengths
  * @bandwidth_mbps: of all its lanes
  * @loss_mdb: of the path
- * @margin_mdb: above the receiver's sensitivity, computed
- * @power_mdbm: read at the receiver when last verified
+ * @margin_mdb: above the receiver's sensitivity, or what the edge owes, computed
+ * @power_mdbm: read at the receiver when last verified; at an edge computed
  * @isolation_mdb: worst case when validated
  * @dark_ns: how long it was dark in its last change; 0: hitless, or never changed
  * @last_verified_ns: when its light was last verified, CLOCK_BOOTTIME
@@ -710,8 +742,8 @@ enum morph_change_op {
  * struct morph_change - one change of a transaction
  * @op: in: enum morph_change_op
  * @circuit: in: number, for REMOVE and MOVE; out: number, for ADD
- * @src_rank: in: for ADD
- * @dst_rank: in: for ADD
+ * @src_rank: in: for ADD; MORPH_RANK_EDGE | edge: half a circuit, which comes in there
+ * @dst_rank: in: for ADD; MORPH_RANK_EDGE | edge: half a circuit, which leaves there
  * @src_plane: in: transmit port or MORPH_PLANE_ANY, for ADD and MOVE; out: the one used
  * @dst_plane: in: receive port or MORPH_PLANE_ANY, for ADD and MOVE; out: the one used
  * @lanes_count: in: wavelengths wanted; 0: as many as @lanes has, or 1
@@ -723,6 +755,11 @@ enum morph_change_op {
  * @reason: out: enum morph_reason
  * @part: out: enum morph_part
  * @index: out: which one stands in the way
+ *
+ * Half a circuit has a rank at one end and an edge at the other, which has no planes:
+ * MORPH_PLANE_ANY. The other half is the peer fabric's. One that comes in is lit by the
+ * peer, so that it is added and moved with MORPH_TXN_PREPARE only, and its light
+ * verified by MORPH_TXN_VERIFY or MORPH_TXN_CONFIRM.
  */
 struct morph_change {
 	__u32 op;
@@ -776,7 +813,8 @@ enum morph_outcome {
  * @changes: in/out: struct morph_change, 1 to 1024
  * @cookie: in: the caller's name for this transaction, 0: none. A repeated call
  *          with the cookie of the slice's last committed transaction does nothing
- *          and answers as that one did
+ *          and answers as that one did. What is prepared is found again by its
+ *          cookie, see MORPH_TXN_STEP; EEXIST while the slice has one of this cookie
  * @generation: in: the slice's generation that the caller knows, else ESTALE;
  *              MORPH_GENERATION_ANY: do not check
  * @lease_ns: in: for PREPARE: how long resources are held, 1 ms to 1 hour
@@ -807,28 +845,39 @@ struct morph_txn_run {
 /**
  * enum morph_txn_verb - what to do with a prepared transaction
  * @MORPH_TXN_COMMIT: program, light and verify; keep the old configuration reserved
- * @MORPH_TXN_CONFIRM: free the old configuration
+ * @MORPH_TXN_CONFIRM: verify as VERIFY does, unless that was done; free the old
+ *                     configuration
  * @MORPH_TXN_REVERT: go back to the old configuration, committed or not
  * @MORPH_TXN_QUERY: only tell where it stands
+ * @MORPH_TXN_VERIFY: of a committed one: is every circuit lit, those that come in over an
+ *                    edge too? EAGAIN when the peer's light is missing. Once it is
+ *                    verified CONFIRM does not fail for want of light; and if no step
+ *                    follows, its lease ends as the light tells: as long as all that
+ *                    comes in over edges, one circuit at least, is lit, it is confirmed,
+ *                    else reverted
  */
 enum morph_txn_verb {
 	MORPH_TXN_COMMIT = 1,
 	MORPH_TXN_CONFIRM = 2,
 	MORPH_TXN_REVERT = 3,
 	MORPH_TXN_QUERY = 4,
+	MORPH_TXN_VERIFY = 5,
 };
 
 /**
  * struct morph_txn_step - MORPH_TXN_STEP: go on with a prepared transaction
  * @head: flags must be 0
- * @txn: in: its number
+ * @txn: in: its number, or 0: go by @cookie; out: its number
  * @verb: in: enum morph_txn_verb
- * @lease_ns: in: for COMMIT: a new lease, within which CONFIRM must come; 0: keep
+ * @lease_ns: in: for COMMIT and VERIFY: a new lease, within which the next step must
+ *            come; 0: as long as before, from now on
  * @out_outcome: out: enum morph_outcome
  * @reserved: must be 0
  * @out_seq: out: the fabric's seq of the publish
  * @out_lease_ns: out: what is left of the lease
  * @out_times: out: where the time went
+ * @cookie: in: with @txn 0: the cookie that it was prepared with. Who prepared it need
+ *          not be alive; of those that ended the slice knows the last four
  */
 struct morph_txn_step {
 	struct morph_head head;
@@ -840,6 +889,7 @@ struct morph_txn_step {
 	__aligned_u64 out_seq;
 	__aligned_u64 out_lease_ns;
 	struct morph_times out_times;
+	__aligned_u64 cookie;
 };
 
 /**
@@ -974,6 +1024,7 @@ struct morph_event {
 #define MORPH_SLICE_CREATE		_IOWR(MORPH_IOC, 0x04, struct morph_slice_create)
 #define MORPH_SLICE_DELETE		_IOWR(MORPH_IOC, 0x05, struct morph_slice_delete)
 #define MORPH_GRANT_CREATE		_IOWR(MORPH_IOC, 0x06, struct morph_grant_create)
+#define MORPH_FABRIC_READ_EDGES		_IOWR(MORPH_IOC, 0x07, struct morph_fabric_read)
 
 /* on the slice file; INFO and READ_* of the fabric work there too */
 #define MORPH_SLICE_INFO		_IOWR(MORPH_IOC, 0x20, struct morph_slice_info)

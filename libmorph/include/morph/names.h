@@ -18,6 +18,7 @@ extern "C" {
  * @MORPH_OBJECT_ACCELERATOR: One accelerator.
  * @MORPH_OBJECT_GUIDE: One guide.
  * @MORPH_OBJECT_ELEMENT: One switching element.
+ * @MORPH_OBJECT_EDGE: One edge, where a guide leaves the fabric.
  * @MORPH_OBJECT_RANK: One rank of a slice.
  * @MORPH_OBJECT_SLICE: One slice.
  * @MORPH_OBJECT_CIRCUIT: One circuit.
@@ -38,18 +39,19 @@ enum morph_object_type {
 	MORPH_OBJECT_ACCELERATOR = 2,
 	MORPH_OBJECT_GUIDE = 3,
 	MORPH_OBJECT_ELEMENT = 4,
-	MORPH_OBJECT_RANK = 5,
-	MORPH_OBJECT_SLICE = 6,
-	MORPH_OBJECT_CIRCUIT = 7,
-	MORPH_OBJECT_CHANGE = 8,
-	MORPH_OBJECT_TIMES = 9,
-	MORPH_OBJECT_TXN = 10,
-	MORPH_OBJECT_HARDWARE = 11,
-	MORPH_OBJECT_REPLACE = 12,
-	MORPH_OBJECT_WHY_NOT = 13,
-	MORPH_OBJECT_QUOTA = 14,
-	MORPH_OBJECT_STATS = 15,
-	MORPH_OBJECT_EVENT = 16,
+	MORPH_OBJECT_EDGE = 5,
+	MORPH_OBJECT_RANK = 6,
+	MORPH_OBJECT_SLICE = 7,
+	MORPH_OBJECT_CIRCUIT = 8,
+	MORPH_OBJECT_CHANGE = 9,
+	MORPH_OBJECT_TIMES = 10,
+	MORPH_OBJECT_TXN = 11,
+	MORPH_OBJECT_HARDWARE = 12,
+	MORPH_OBJECT_REPLACE = 13,
+	MORPH_OBJECT_WHY_NOT = 14,
+	MORPH_OBJECT_QUOTA = 15,
+	MORPH_OBJECT_STATS = 16,
+	MORPH_OBJECT_EVENT = 17,
 	MORPH_OBJECT_DEVICE = 64,
 	MORPH_OBJECT_RESYNC = 65,
 };
@@ -588,6 +590,78 @@ static inline uint64_t morph_get_element_seq(const struct morph_object *object)
 	return morph_object_uint(object, "seq");
 }
 
+/** morph_get_edge_fabric() - Its fabric. */
+static inline uint32_t morph_get_edge_fabric(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fabric");
+}
+
+/** morph_get_edge_id() - Index in the profile. */
+static inline uint32_t morph_get_edge_id(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "id");
+}
+
+/** morph_get_edge_name() - Name for people. */
+static inline const char *morph_get_edge_name(const struct morph_object *object)
+{
+	return morph_object_text(object, "name");
+}
+
+/** morph_get_edge_guide() - Guide that ends there. */
+static inline uint32_t morph_get_edge_guide(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "guide");
+}
+
+/** morph_get_edge_peer_uuid() - UUID of the fabric at the other side; absent: none. */
+static inline const uint8_t *morph_get_edge_peer_uuid(const struct morph_object *object)
+{
+	return morph_object_bytes(object, "peer-uuid");
+}
+
+/** morph_get_edge_peer_edge() - Edge there. */
+static inline uint32_t morph_get_edge_peer_edge(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "peer-edge");
+}
+
+/** morph_get_edge_least_mdbm() - Least power per lane that each side owes the other. */
+static inline int32_t morph_get_edge_least_mdbm(const struct morph_object *object)
+{
+	return (int32_t)morph_object_sint(object, "least-mdbm");
+}
+
+/** morph_get_edge_most_mdbm() - Greatest power per lane that each side may send. */
+static inline int32_t morph_get_edge_most_mdbm(const struct morph_object *object)
+{
+	return (int32_t)morph_object_sint(object, "most-mdbm");
+}
+
+/** morph_get_edge_lanes_out() - Mask of the lanes of circuits that leave here. */
+static inline uint64_t morph_get_edge_lanes_out(const struct morph_object *object)
+{
+	return morph_object_uint(object, "lanes-out");
+}
+
+/** morph_get_edge_lanes_in() - Mask of the lanes of circuits that come in here. */
+static inline uint64_t morph_get_edge_lanes_in(const struct morph_object *object)
+{
+	return morph_object_uint(object, "lanes-in");
+}
+
+/** morph_get_edge_slice() - Slice whose circuits these are; to administrators only. */
+static inline uint32_t morph_get_edge_slice(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "slice");
+}
+
+/** morph_get_edge_seq() - The fabric's seq when this was true. */
+static inline uint64_t morph_get_edge_seq(const struct morph_object *object)
+{
+	return morph_object_uint(object, "seq");
+}
+
 /** morph_get_rank_rank() - Number, stable for the slice's life. */
 static inline uint32_t morph_get_rank_rank(const struct morph_object *object)
 {
@@ -805,13 +879,13 @@ static inline uint32_t morph_get_circuit_state(const struct morph_object *object
 	return (uint32_t)morph_object_uint(object, "state");
 }
 
-/** morph_get_circuit_src_rank() - Rank that sends. */
+/** morph_get_circuit_src_rank() - Rank that sends; absent where light comes in at an edge. */
 static inline uint32_t morph_get_circuit_src_rank(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "src-rank");
 }
 
-/** morph_get_circuit_dst_rank() - Rank that receives. */
+/** morph_get_circuit_dst_rank() - Rank that receives; absent where light leaves at an edge. */
 static inline uint32_t morph_get_circuit_dst_rank(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "dst-rank");
@@ -908,6 +982,18 @@ morph_get_circuit_element_state(const struct morph_object *object, size_t value)
 	return (uint32_t)morph_object_value_uint(object, "element-state", value);
 }
 
+/** morph_get_circuit_src_edge() - Edge where its light comes in. */
+static inline uint32_t morph_get_circuit_src_edge(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "src-edge");
+}
+
+/** morph_get_circuit_dst_edge() - Edge where its light leaves. */
+static inline uint32_t morph_get_circuit_dst_edge(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dst-edge");
+}
+
 /** morph_get_circuit_hops() - Guides that it runs through. */
 static inline uint32_t morph_get_circuit_hops(const struct morph_object *object)
 {
@@ -926,13 +1012,13 @@ static inline uint32_t morph_get_change_circuit(const struct morph_object *objec
 	return (uint32_t)morph_object_uint(object, "circuit");
 }
 
-/** morph_get_change_src_rank() - For add. */
+/** morph_get_change_src_rank() - For add, or src-edge. */
 static inline uint32_t morph_get_change_src_rank(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "src-rank");
 }
 
-/** morph_get_change_dst_rank() - For add. */
+/** morph_get_change_dst_rank() - For add, or dst-edge. */
 static inline uint32_t morph_get_change_dst_rank(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "dst-rank");
@@ -996,6 +1082,21 @@ static inline uint32_t morph_get_change_index(const struct morph_object *object)
 static inline uint64_t morph_get_change_dark_ns(const struct morph_object *object)
 {
 	return morph_object_uint(object, "dark-ns");
+}
+
+/**
+ * morph_get_change_src_edge() - For add: edge where the light comes in; only with prepare or
+ * dry-run.
+ */
+static inline uint32_t morph_get_change_src_edge(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "src-edge");
+}
+
+/** morph_get_change_dst_edge() - For add: edge where the light leaves. */
+static inline uint32_t morph_get_change_dst_edge(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dst-edge");
 }
 
 /** morph_get_times_detect_ns() - Hardware showed it, until the core noticed. */
