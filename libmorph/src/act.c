@@ -164,6 +164,15 @@ static size_t changes_bytes(const struct morph_txn *txn)
 	return bytes;
 }
 
+/* One end of a new circuit: a rank, or an edge. */
+static void put_end(struct nl_msg *request, int rank_attr, int edge_attr, uint32_t rank)
+{
+	if (rank & MORPH_RANK_EDGE)
+		put(request, edge_attr, rank & ~MORPH_RANK_EDGE);
+	else
+		put(request, rank_attr, rank);
+}
+
 static void put_change(struct nl_msg *request, const struct morph_change *change)
 {
 	const __u32 *guides = (const void *)(uintptr_t)change->guides.ptr;
@@ -171,8 +180,10 @@ static void put_change(struct nl_msg *request, const struct morph_change *change
 
 	put(request, MORPH_A_CHANGE_OP, change->op);
 	if (change->op == MORPH_CHANGE_ADD) {
-		put(request, MORPH_A_CHANGE_SRC_RANK, change->src_rank);
-		put(request, MORPH_A_CHANGE_DST_RANK, change->dst_rank);
+		put_end(request, MORPH_A_CHANGE_SRC_RANK, MORPH_A_CHANGE_SRC_EDGE,
+			change->src_rank);
+		put_end(request, MORPH_A_CHANGE_DST_RANK, MORPH_A_CHANGE_DST_EDGE,
+			change->dst_rank);
 	} else {
 		put(request, MORPH_A_CHANGE_CIRCUIT, change->circuit);
 	}
@@ -258,9 +269,10 @@ MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint3
 	if (out)
 		*out = NULL;
 	if (verb == MORPH_TXN_QUERY || !morph_txn_verb_name(verb))
-		return lm_fail(ctx, EINVAL,
-			       "%u is nothing to do to a transaction: commit, confirm or revert",
-			       verb);
+		return lm_fail(
+			ctx, EINVAL,
+			"%u is nothing to do to a transaction: commit, confirm, revert or verify",
+			verb);
 	request = lm_request(ctx, MORPH_CMD_TXN_STEP, 3 * ATTR32_BYTES + ATTR64_BYTES);
 	if (!request)
 		return -ctx->error.code;

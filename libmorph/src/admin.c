@@ -115,6 +115,18 @@ MORPH_API int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struc
 	return dump_one(ctx, MORPH_CMD_ELEMENT_GET, MORPH_A_ELEMENT_FABRIC, fabric, out);
 }
 
+MORPH_API int morph_admin_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t edge,
+			       struct morph_object **out)
+{
+	return get_two(ctx, MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, fabric, MORPH_A_EDGE_ID, edge,
+		       out);
+}
+
+MORPH_API int morph_admin_edges(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
+{
+	return dump_one(ctx, MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, fabric, out);
+}
+
 /*
  * A reply holds no more than so many ranks or changes; the whole object comes with a
  * dump of it alone. *out is replaced then.

@@ -302,6 +302,18 @@ MORPH_API int morph_fabric_elements(struct morph_fabric *fabric, struct morph_li
 	return range_read(fabric, &range, out);
 }
 
+MORPH_API int morph_fabric_edges(struct morph_fabric *fabric, struct morph_list **out)
+{
+	static const struct range range = {
+		MORPH_FABRIC_READ_EDGES,
+		"edges",
+		sizeof(struct morph_edge_info),
+		lm_from_edge,
+	};
+
+	return range_read(fabric, &range, out);
+}
+
 /* -------------------------------------------------------------- all fabrics */
 
 static int fabrics_from_devices(struct morph_ctx *ctx, struct morph_list *list)

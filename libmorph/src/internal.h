@@ -100,6 +100,7 @@ struct morph_object *lm_from_fabric(const struct morph_fabric_info *info);
 struct morph_object *lm_from_accelerator(const void *entry, uint32_t fabric, uint64_t seq);
 struct morph_object *lm_from_guide(const void *entry, uint32_t fabric, uint64_t seq);
 struct morph_object *lm_from_element(const void *entry, uint32_t fabric, uint64_t seq);
+struct morph_object *lm_from_edge(const void *entry, uint32_t fabric, uint64_t seq);
 /* @info's arrays hold as many entries as their counts say, or their ptr is 0. */
 struct morph_object *lm_from_slice(const struct morph_slice_info *info, uint32_t fabric);
 struct morph_object *lm_from_circuit(const struct morph_circuit_info *info, uint32_t fabric,

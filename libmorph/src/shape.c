@@ -32,6 +32,8 @@ static const struct lm_command_shape shapes[] = {
 	  .arrays = { { offsetof(struct morph_fabric_read, entries), 0 } }, .arrays_count = 1 },
 	{ SHAPE(MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read),
 	  .arrays = { { offsetof(struct morph_fabric_read, entries), 0 } }, .arrays_count = 1 },
+	{ SHAPE(MORPH_FABRIC_READ_EDGES, morph_fabric_read),
+	  .arrays = { { offsetof(struct morph_fabric_read, entries), 0 } }, .arrays_count = 1 },
 	{ SHAPE(MORPH_SLICE_CREATE, morph_slice_create),
 	  .arrays = { { offsetof(struct morph_slice_create, accelerators), 0 },
 		      { offsetof(struct morph_slice_create, spares), 0 } },

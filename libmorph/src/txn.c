@@ -221,8 +221,9 @@ MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *t
 	return error;
 }
 
-MORPH_API int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb,
-			     uint64_t lease_ns, struct morph_object **out)
+/* By number, or with 0 by cookie. */
+static int step_one(struct morph_slice *slice, uint32_t id, uint64_t cookie, uint32_t verb,
+		    uint64_t lease_ns, struct morph_object **out)
 {
 	const char *word = morph_txn_verb_name(verb);
 	struct morph_txn_step step;
@@ -234,6 +235,7 @@ MORPH_API int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t ve
 		return lm_fail(slice->ctx, EINVAL, "%u is nothing to do to a transaction", verb);
 	memset(&step, 0, sizeof(step));
 	step.txn = id;
+	step.cookie = cookie;
 	step.verb = verb;
 	step.lease_ns = lease_ns;
 	error = lm_ioctl(slice->ctx, slice->fd, MORPH_TXN_STEP, &step, sizeof(step),
@@ -241,4 +243,16 @@ MORPH_API int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t ve
 	if (out)
 		*out = lm_from_step(&step, slice->fabric, slice->number, error);
 	return error;
+}
+
+MORPH_API int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb,
+			     uint64_t lease_ns, struct morph_object **out)
+{
+	return step_one(slice, id, 0, verb, lease_ns, out);
+}
+
+MORPH_API int morph_txn_step_cookie(struct morph_slice *slice, uint64_t cookie, uint32_t verb,
+				    uint64_t lease_ns, struct morph_object **out)
+{
+	return step_one(slice, 0, cookie, verb, lease_ns, out);
 }

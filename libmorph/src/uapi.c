@@ -155,6 +155,38 @@ struct morph_object *lm_from_element(const void *entry, uint32_t fabric, uint64_
 	return end(&b);
 }
 
+struct morph_object *lm_from_edge(const void *entry, uint32_t fabric, uint64_t seq)
+{
+	const struct morph_edge_info *info = entry;
+	struct builder b = begin(MORPH_OBJECT_EDGE);
+	static const __u8 none[sizeof(info->peer_uuid)];
+
+	put(&b, MORPH_A_EDGE_FABRIC, fabric);
+	put(&b, MORPH_A_EDGE_ID, info->edge);
+	put_text(&b, MORPH_A_EDGE_NAME, info->name, sizeof(info->name));
+	put(&b, MORPH_A_EDGE_GUIDE, info->guide);
+	if (memcmp(info->peer_uuid, none, sizeof(none))) {
+		put_uuid(&b, MORPH_A_EDGE_PEER_UUID, info->peer_uuid);
+		put(&b, MORPH_A_EDGE_PEER_EDGE, info->peer_edge);
+	}
+	put_signed(&b, MORPH_A_EDGE_LEAST_MDBM, info->least_mdbm);
+	put_signed(&b, MORPH_A_EDGE_MOST_MDBM, info->most_mdbm);
+	put(&b, MORPH_A_EDGE_LANES_OUT, info->lanes_out);
+	put(&b, MORPH_A_EDGE_LANES_IN, info->lanes_in);
+	put(&b, MORPH_A_EDGE_SEQ, seq);
+	return end(&b);
+}
+
+/* One end of a circuit: a rank, or an edge. */
+static void put_circuit_end(struct builder *b, uint32_t rank_number, uint32_t edge_number,
+			    uint32_t rank)
+{
+	if (rank & MORPH_RANK_EDGE)
+		put(b, edge_number, rank & ~MORPH_RANK_EDGE);
+	else
+		put(b, rank_number, rank);
+}
+
 static struct morph_object *from_rank(const struct morph_rank_info *info)
 {
 	struct builder b = begin(MORPH_OBJECT_RANK);
@@ -203,10 +235,12 @@ struct morph_object *lm_from_circuit(const struct morph_circuit_info *info, uint
 	put(&b, MORPH_A_CIRCUIT_SLICE, slice);
 	put(&b, MORPH_A_CIRCUIT_ID, info->circuit);
 	put(&b, MORPH_A_CIRCUIT_STATE, info->state);
-	put(&b, MORPH_A_CIRCUIT_SRC_RANK, info->src_rank);
-	put(&b, MORPH_A_CIRCUIT_DST_RANK, info->dst_rank);
-	put(&b, MORPH_A_CIRCUIT_SRC_PLANE, info->src_plane);
-	put(&b, MORPH_A_CIRCUIT_DST_PLANE, info->dst_plane);
+	put_circuit_end(&b, MORPH_A_CIRCUIT_SRC_RANK, MORPH_A_CIRCUIT_SRC_EDGE, info->src_rank);
+	put_circuit_end(&b, MORPH_A_CIRCUIT_DST_RANK, MORPH_A_CIRCUIT_DST_EDGE, info->dst_rank);
+	if (info->src_plane != MORPH_PLANE_ANY)
+		put(&b, MORPH_A_CIRCUIT_SRC_PLANE, info->src_plane);
+	if (info->dst_plane != MORPH_PLANE_ANY)
+		put(&b, MORPH_A_CIRCUIT_DST_PLANE, info->dst_plane);
 	put(&b, MORPH_A_CIRCUIT_LANES, info->lanes);
 	put(&b, MORPH_A_CIRCUIT_BANDWIDTH_MBPS, info->bandwidth_mbps);
 	put(&b, MORPH_A_CIRCUIT_LOSS_MDB, info->loss_mdb);
@@ -268,8 +302,10 @@ static struct morph_object *from_change(const struct morph_change *change, bool 
 	if (change->op != MORPH_CHANGE_ADD || (staged && !change->status))
 		put(&b, MORPH_A_CHANGE_CIRCUIT, change->circuit);
 	if (change->op == MORPH_CHANGE_ADD) {
-		put(&b, MORPH_A_CHANGE_SRC_RANK, change->src_rank);
-		put(&b, MORPH_A_CHANGE_DST_RANK, change->dst_rank);
+		put_circuit_end(&b, MORPH_A_CHANGE_SRC_RANK, MORPH_A_CHANGE_SRC_EDGE,
+				change->src_rank);
+		put_circuit_end(&b, MORPH_A_CHANGE_DST_RANK, MORPH_A_CHANGE_DST_EDGE,
+				change->dst_rank);
 	}
 	if (change->op != MORPH_CHANGE_REMOVE) {
 		if (change->src_plane != MORPH_PLANE_ANY)

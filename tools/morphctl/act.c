@@ -49,6 +49,8 @@ static bool step_waits(uint32_t verb, uint32_t outcome)
 		return outcome == MORPH_OUTCOME_PREPARED;
 	case MORPH_TXN_CONFIRM:
 		return outcome == MORPH_OUTCOME_UNCONFIRMED;
+	case MORPH_TXN_VERIFY:
+		return false; /* committed before, and afterwards */
 	default:
 		return outcome == MORPH_OUTCOME_PREPARED || outcome == MORPH_OUTCOME_UNCONFIRMED;
 	}
@@ -67,7 +69,9 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 		error = morph_admin_txn(run->client->ctx, fabric, txn, &object);
 		if (error < 0)
 			return client_error(run, error);
-		if (!step_waits(verb, morph_get_txn_outcome(object))) {
+		/* One that could not be taken leaves it so too, and says why. */
+		if (!step_waits(verb, morph_get_txn_outcome(object)) ||
+		    morph_get_txn_status(object)) {
 			morph_object_free(object);
 			break;
 		}

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl circuit */
 #include <stdlib.h>
+#include <string.h>
 
 #include "circuit.h"
 #include "value.h"
 
 #define COLUMNS                                                                                 \
 	"slice,id,state,src-rank,dst-rank,src-accelerator,dst-accelerator,src-plane,dst-plane," \
-	"lanes,bandwidth-mbps,margin-mdb,power-mdbm,dark-ns"
-#define CHANGE_COLUMNS \
-	"op,circuit,src-rank,dst-rank,src-plane,dst-plane,lanes,dark-ns,status,reason,part,index"
+	"lanes,bandwidth-mbps,margin-mdb,power-mdbm,dark-ns,src-edge,dst-edge"
+#define CHANGE_COLUMNS                                                                             \
+	"op,circuit,src-rank,dst-rank,src-plane,dst-plane,lanes,dark-ns,status,reason,part,index," \
+	"src-edge,dst-edge"
 
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
 {
@@ -219,6 +221,24 @@ static enum exit_code shape(struct run *run, struct morph_circuit_opts *opts, ui
 	return EXIT_CODE_OK;
 }
 
+#define EDGE_PREFIX "edge:"
+
+/* A rank, or edge:NUMBER. */
+static enum exit_code resolve_end(struct run *run, const char *what, const char *text,
+				  uint32_t *end)
+{
+	size_t length = strlen(EDGE_PREFIX);
+	enum exit_code code;
+
+	if (strncmp(text, EDGE_PREFIX, length))
+		return resolve_number(run, what, text, end);
+	code = resolve_number(run, "edge", text + length, end);
+	if (!code && *end & MORPH_RANK_EDGE)
+		return usage_error(run, "there is no edge %u", *end);
+	*end |= MORPH_RANK_EDGE;
+	return code;
+}
+
 static enum exit_code fill_add(struct run *run, uint32_t fabric, uint32_t slice,
 			       struct morph_txn *txn)
 {
@@ -228,9 +248,9 @@ static enum exit_code fill_add(struct run *run, uint32_t fabric, uint32_t slice,
 
 	(void)fabric;
 	(void)slice;
-	code = resolve_number(run, "source rank", run->argv[1], &src);
+	code = resolve_end(run, "source rank", run->argv[1], &src);
 	if (!code)
-		code = resolve_number(run, "destination rank", run->argv[2], &dst);
+		code = resolve_end(run, "destination rank", run->argv[2], &dst);
 	if (!code && src == dst)
 		code = usage_error(run, "both ranks are %u; a circuit joins two", src);
 	if (code)

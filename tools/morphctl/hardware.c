@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl guide, element, hardware, fail; and the acts of morphctl accelerator */
+/* morphctl guide, element, edge, hardware, fail; and the acts of morphctl accelerator */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +10,8 @@
 	"id,class,health,cordoned,lanes,lanes-free,loss-mdb,a-type,a-index,a-port," \
 	"b-type,b-index,b-port"
 #define ELEMENT_COLUMNS "id,kind,tile,state,pins,health,cordoned"
+#define EDGE_COLUMNS \
+	"id,name,guide,peer-uuid,peer-edge,least-mdbm,most-mdbm,lanes-out,lanes-in,slice"
 #define HARDWARE_COLUMNS "part,index,health,cordoned"
 #define HARDWARE_LIST_COLUMNS HARDWARE_COLUMNS ",text"
 
@@ -28,6 +30,11 @@ enum exit_code guide_list(struct run *run)
 enum exit_code element_list(struct run *run)
 {
 	return client_list(run, morph_admin_elements, MORPH_OBJECT_ELEMENT, ELEMENT_COLUMNS);
+}
+
+enum exit_code edge_list(struct run *run)
+{
+	return client_list(run, morph_admin_edges, MORPH_OBJECT_EDGE, EDGE_COLUMNS);
 }
 
 enum exit_code hardware_list(struct run *run)
@@ -55,6 +62,11 @@ enum exit_code guide_show(struct run *run)
 enum exit_code element_show(struct run *run)
 {
 	return show_numbered(run, morph_admin_element, MORPH_OBJECT_ELEMENT, "element");
+}
+
+enum exit_code edge_show(struct run *run)
+{
+	return show_numbered(run, morph_admin_edge, MORPH_OBJECT_EDGE, "edge");
 }
 
 static int request(struct run *run, uint32_t fabric, uint32_t part, uint32_t index, enum verb verb,

@@ -68,6 +68,11 @@ enum exit_code txn_commit(struct run *run)
 	return step(run, MORPH_TXN_COMMIT);
 }
 
+enum exit_code txn_verify(struct run *run)
+{
+	return step(run, MORPH_TXN_VERIFY);
+}
+
 enum exit_code txn_confirm(struct run *run)
 {
 	return step(run, MORPH_TXN_CONFIRM);

@@ -114,6 +114,28 @@ int morph_admin_element(struct morph_ctx *ctx, uint32_t fabric, uint32_t element
 int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
 
 /**
+ * morph_admin_edge() - read an edge
+ * @ctx: the context
+ * @fabric: its fabric
+ * @edge: its index
+ * @out: object of type "edge"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t edge,
+		     struct morph_object **out);
+
+/**
+ * morph_admin_edges() - read all edges
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "edge"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_admin_edges(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+/**
  * morph_admin_slice() - read a slice
  * @ctx: the context
  * @fabric: its fabric

@@ -156,6 +156,15 @@ int morph_fabric_guides(struct morph_fabric *fabric, struct morph_list **out);
  */
 int morph_fabric_elements(struct morph_fabric *fabric, struct morph_list **out);
 
+/**
+ * morph_fabric_edges() - where a fabric's guides leave it, now
+ * @fabric: the fabric
+ * @out: objects of type "edge" in the order of their indices
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_fabric_edges(struct morph_fabric *fabric, struct morph_list **out);
+
 #ifdef __cplusplus
 }
 #endif

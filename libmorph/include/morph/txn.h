@@ -59,8 +59,8 @@ void morph_txn_clear(struct morph_txn *txn);
 /**
  * morph_txn_add() - light a new circuit
  * @txn: the transaction
- * @src_rank: rank that sends
- * @dst_rank: rank that receives
+ * @src_rank: rank that sends, or MORPH_RANK_EDGE | edge
+ * @dst_rank: rank that receives, or MORPH_RANK_EDGE | edge
  * @opts: how, or NULL
  *
  * Return: the number of the change within the transaction, -EINVAL (both ranks are
@@ -165,15 +165,31 @@ int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
  * @slice: the slice
  * @id: its number
  * @verb: enum morph_txn_verb
- * @lease_ns: for MORPH_TXN_COMMIT: time within which the confirmation must come;
- *            0: keep
+ * @lease_ns: for MORPH_TXN_COMMIT and MORPH_TXN_VERIFY: time within which the next
+ *            step must come; 0: as long as before, from now on
  * @out: object of type "txn": id, outcome, seq, lease-ns, times; may be NULL
  *
- * Return: 0, -ENOENT, -ETIME (the lease had run out), -ECANCELED (revoked) or
- * another negative errno.
+ * Return: 0, -ENOENT, -ETIME (the lease had run out), -ECANCELED (revoked), -EAGAIN
+ * (no light comes in over an edge yet) or another negative errno.
  */
 int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb, uint64_t lease_ns,
 		   struct morph_object **out);
+
+/**
+ * morph_txn_step_cookie() - go on with a transaction that somebody else may have prepared
+ * @slice: the slice
+ * @cookie: as it was given to morph_txn_set_cookie() by whoever prepared it
+ * @verb: as for morph_txn_step()
+ * @lease_ns: as for morph_txn_step()
+ * @out: as for morph_txn_step()
+ *
+ * What ended is found too, the last few of a slice: MORPH_TXN_QUERY tells a coordinator
+ * that was restarted how far it had come.
+ *
+ * Return: as morph_txn_step().
+ */
+int morph_txn_step_cookie(struct morph_slice *slice, uint64_t cookie, uint32_t verb,
+			  uint64_t lease_ns, struct morph_object **out);
 
 /**
  * typedef morph_plan_fn - makes a plan from a fresh snapshot
