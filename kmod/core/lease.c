@@ -325,9 +325,29 @@ void morph_lease_init(struct morph_txn *txn)
 }
 
 /*
- * Failover of a slice, or its end: what it has prepared is revoked, what it has
- * committed and not confirmed counts as confirmed.
+ * Failover of a slice, or its end: what it has committed and not confirmed counts as
+ * confirmed, but for halves that were not verified: of these the peers' light goes out.
  */
+static void settle_unconfirmed(struct morph_txn *txn)
+{
+	bool half = false;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < txn->count; i++)
+		half |= txn->items[i].new &&
+			(morph_route_comes_in(txn->fabric, txn->items[i].new) ||
+			 morph_route_leaves(txn->fabric, txn->items[i].new));
+	if (half && !txn->verified && !txn->slice->dying) {
+		ret = morph_exec_revert(txn);
+		morph_txn_end(txn, txn->outcome, ret);
+		return;
+	}
+	morph_exec_confirm(txn);
+	morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+}
+
+/* Failover of a slice, or its end: what it has prepared is revoked. */
 void morph_txn_revoke_slice(struct morph_slice *slice)
 {
 	struct morph_txn *txn, *next;
@@ -339,8 +359,7 @@ void morph_txn_revoke_slice(struct morph_slice *slice)
 		if (txn->outcome == MORPH_OUTCOME_PREPARED) {
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
 		} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
-			morph_exec_confirm(txn);
-			morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+			settle_unconfirmed(txn);
 		}
 	}
 }

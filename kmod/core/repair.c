@@ -404,7 +404,8 @@ void morph_repair_recover_work(struct work_struct *work)
 
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &fabric->slices, node)
-		if (slice->state == MORPH_SLICE_DEGRADED)
+		/* No cause to settle what is prepared: its end lets them try. */
+		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
 			morph_repair_kick(slice, 0);
 	if (!list_empty(&fabric->planless)) {
 		list_splice_tail_init(&fabric->planless, &fabric->stale_plans);

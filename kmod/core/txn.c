@@ -277,6 +277,8 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		morph_txn_uncharge(txn, txn->slice->user);
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 		keep_record(txn);
+		/* A degraded slice has waited for this. */
+		morph_repair_recover(txn->fabric);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
 	if (txn->slice && txn->id && !txn->slice->dying)
