@@ -46,7 +46,8 @@ void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *
 }
 
 /* The first suspect has been tested. What could not be goes to the end. fabric->lock held. */
-static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect, int ret)
+static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect,
+			   int ret)
 {
 	u32 before = morph_health_get(fabric, suspect->part, suspect->index);
 

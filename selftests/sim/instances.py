@@ -2,15 +2,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Instances of the simulated provider: configfs, debugfs, faults, clocks, removal. Prints TAP."""
 
+import contextlib
+import json
 import os
 import re
+import struct
+import subprocess
 import sys
+import tempfile
 import time
+import zlib
 
 CONFIGFS = "/sys/kernel/config/morph_sim"
 DEBUGFS = "/sys/kernel/debug/morph_sim"
 DRIVER = "/sys/bus/morph_sim/drivers/morph_sim"
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../kmod/sim/fault_table.h")
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TABLE = os.path.join(TOP, "kmod/sim/fault_table.h")
+MORPHCTL = os.path.join(TOP, "build/tools/morphctl/morphctl")
+FIRMWARE = "/sys/module/firmware_class/parameters/path"
+CHECKSUM_AT, WINDOW_AT = 24, 104    # in a profile's header; the drift follows the window
 PATIENCE_S = 10 * int(os.environ.get("SLOWNESS", 1))
 
 
@@ -195,9 +205,67 @@ def removal():
         assert not write(sim.config("live"), "1") and sim.live()
 
 
+@contextlib.contextmanager
+def drifting_profile():
+    """server8, with elements that drift by 4 dB; the core bears what does not cost the lock."""
+    with open(os.path.join(TOP, "build/profiles/server8.bin"), "rb") as file:
+        blob = bytearray(file.read())
+    assert struct.unpack_from("<II", blob, WINDOW_AT) == (1500, 20), "the header's layout is another one"
+    struct.pack_into("<II", blob, WINDOW_AT, 20000, 4000)
+    struct.pack_into("<I", blob, CHECKSUM_AT, 0)
+    struct.pack_into("<I", blob, CHECKSUM_AT, zlib.crc32(blob))
+    before = read(FIRMWARE).strip()
+    with tempfile.TemporaryDirectory() as folder:
+        os.mkdir(os.path.join(folder, "morph"))
+        with open(os.path.join(folder, "morph/drifting.bin"), "wb") as file:
+            file.write(blob)
+        assert not write(FIRMWARE, folder)
+        try:
+            yield "drifting"
+        finally:
+            write(FIRMWARE, before)
+
+
+def morphctl(sim, *words):
+    """Exit status and what it printed as JSON."""
+    done = subprocess.run([MORPHCTL, *words, "-j", "-f", sim.name], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          check=False)
+    return done.returncode, json.loads(done.stdout or b"null")
+
+
+def temperature(sim):
+    return next(fabric["temperature"] for fabric in morphctl(sim, "health")[1]["fabrics"])
+
+
+def drift():
+    """The core sees the temperature, and a receiver that drift takes out of its range."""
+    period = 60 * 10 ** 9
+    with drifting_profile() as profile:
+        for seed in range(1, 30):
+            with Instance(profile, clock="skipping", seed=seed) as sim:
+                assert not sim.control("advance", str(period // 64))
+                assert eventually(lambda: 40000 <= temperature(sim) <= 50000), temperature(sim)
+                assert not morphctl(sim, "slice", "create", "drifts", "--count", "2")[0]
+                if morphctl(sim, "circuit", "add", "drifts", "0", "1")[0]:
+                    continue        # out of range from the first: another seed
+                path = morphctl(sim, "circuit", "list")[1][0]["guide"]
+                warm = temperature(sim)
+                for _ in range(32):
+                    assert not sim.control("advance", str(period // 64))
+                    if morphctl(sim, "health")[0]:
+                        break
+                else:
+                    continue
+                assert abs(temperature(sim) - warm) >= 500
+                assert morphctl(sim, "hardware", "list")[1], "nobody is to blame"
+                assert eventually(lambda: morphctl(sim, "circuit", "list")[1][0]["guide"] != path)
+                return
+    raise AssertionError("no seed drifts as far as that")
+
+
 def main():
     tests = (knobs, refusals, bad_profiles, repetition, randomness, flapping, physical_state,
-             removal)
+             removal, drift)
     failures = 0
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
