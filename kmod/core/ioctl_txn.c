@@ -33,7 +33,8 @@ static int get_path(struct morph_call *call, struct morph_item *item, u32 index)
 	guides = morph_array_get_u32(call, array, "guides");
 	if (IS_ERR(guides))
 		return PTR_ERR(guides);
-	item->guides = item->many_guides = guides;
+	item->many_guides = guides;
+	item->guides = guides;
 	return 0;
 }
 

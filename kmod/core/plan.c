@@ -302,8 +302,8 @@ static void plan_renew(struct morph_plan *plan)
 /*
  * Make stale plans anew, one spare at a time, so that nobody waits for the mutex longer
  * than one try takes, and none while a slice is repaired or released, or signals are to
- * be read: then the mutex is wanted by those who have no time. A slice that is being changed is left alone
- * until it is at rest.
+ * be read: then the mutex is wanted by those who have no time. A slice that is being
+ * changed is left alone until it is at rest.
  */
 void morph_plan_work(struct work_struct *work)
 {

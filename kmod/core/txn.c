@@ -78,8 +78,10 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 	for (i = 0; i < count; i++) {
 		if (changes)
 			txn->items[i].change = changes[i];
-		if (guides)
-			txn->items[i].guides = txn->items[i].many_guides = guides[i];
+		if (!guides)
+			continue;
+		txn->items[i].many_guides = guides[i];
+		txn->items[i].guides = guides[i];
 	}
 	return txn;
 }
