@@ -28,6 +28,28 @@ enum laser_step {
 	VERIFY_NEW,		/* nothing is switched: what was committed is read once more */
 };
 
+/* The route whose lasers a step switches for this item, or NULL. */
+static inline const struct morph_route *exec_laser_route(const struct exec *exec,
+							 const struct morph_item *item,
+							 enum laser_step step)
+{
+	switch (step) {
+	case BREAK_OLD:
+		return item->broken_first ? item->old : NULL;
+	case DARKEN_OLD:
+		return item->broken_first ? NULL : item->old;
+	case LIGHT_NEW:
+	case DARKEN_NEW:
+	case VERIFY_NEW:
+		return item->new;
+	case RELIGHT_OLD:
+		if (item->dead || !(item->broken_first || exec->relight_all))
+			return NULL;
+		return item->old;
+	}
+	return NULL;
+}
+
 u32 exec_collect_new(struct exec *exec, bool late, u32 first);
 u32 exec_collect_old(struct exec *exec);
 u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
@@ -43,8 +65,6 @@ u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lase
 bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
 int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		       struct morph_laser_setting *lasers, u32 n);
-const struct morph_route *exec_laser_route(const struct exec *exec,
-					   const struct morph_item *item, enum laser_step step);
 void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,

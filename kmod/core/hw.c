@@ -59,7 +59,8 @@ void morph_hw_done(struct morph_txn *txn)
 }
 
 /* The cookie of its next operation, which may now be completed. */
-static u64 op_begin(struct morph_fabric *fabric, struct morph_op *op, void *results, size_t bytes)
+static inline u64 op_begin(struct morph_fabric *fabric, struct morph_op *op, void *results,
+			   size_t bytes)
 {
 	u64 cookie;
 
@@ -109,21 +110,24 @@ static unsigned long op_deadline(struct morph_fabric *fabric)
 }
 
 /*
- * Wait for an operation that was submitted with @result, and finish it. Kernel
- * threads and tenants wait alike and without regard to signals: the deadline
- * bounds it, and light must not be left half changed.
+ * Wait for an operation in progress. Kernel threads and tenants wait alike and without
+ * regard to signals: the deadline bounds it, and light must not be left half changed.
  */
-static int op_finish(struct morph_fabric *fabric, struct morph_op *op, u64 cookie, int result,
-		     bool deadline)
+static int op_wait(struct morph_fabric *fabric, struct morph_op *op, u64 cookie, bool deadline)
+{
+	if (wait_for_completion_timeout(&op->done, deadline ? op_deadline(fabric) :
+							      MAX_SCHEDULE_TIMEOUT))
+		return op->status;
+	morph_stat(fabric, MORPH_STAT_PROVIDER_TIMEOUTS);
+	return op_retract(op, cookie) ? -ETIMEDOUT : op->status;
+}
+
+/* Finish an operation that was submitted with @result. */
+static inline int op_finish(struct morph_fabric *fabric, struct morph_op *op, u64 cookie,
+			    int result, bool deadline)
 {
 	if (result == -EINPROGRESS) {
-		if (!wait_for_completion_timeout(&op->done, deadline ? op_deadline(fabric) :
-								      MAX_SCHEDULE_TIMEOUT)) {
-			morph_stat(fabric, MORPH_STAT_PROVIDER_TIMEOUTS);
-			result = op_retract(op, cookie) ? -ETIMEDOUT : op->status;
-		} else {
-			result = op->status;
-		}
+		result = op_wait(fabric, op, cookie, deadline);
 	} else if (!op_retract(op, cookie)) {
 		result = op->status;	/* it did complete, whatever it returned */
 	} else if (result > 0) {

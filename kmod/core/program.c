@@ -51,8 +51,9 @@ u32 exec_collect_old(struct exec *exec)
 }
 
 /*
- * Elements of a route that nobody claims any more are to be parked. Until they are,
- * a guard pin holds them in their parking state. fabric->lock held.
+ * Elements of a route that nobody claims any more are to be parked; to the ledger they have
+ * been since the route was released. Until they are, a guard pin holds them in that state.
+ * fabric->lock held.
  */
 u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n)
@@ -69,7 +70,6 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
 		park = optics_park_state(fabric->graph, element);
 		if (fabric->hw_state[element] == park)
 			continue;
-		optics_set_state(ledger, element, park);
 		ledger->element_pins[element] = 1;
 		settings[n].element = element;
 		settings[n++].state = park;
@@ -197,27 +197,6 @@ int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		mutex_unlock(&fabric->lock);
 	} while (!ret && changed);
 	return ret;
-}
-
-/* The route whose lasers a step switches for this item, or NULL. */
-const struct morph_route *exec_laser_route(const struct exec *exec,
-					   const struct morph_item *item, enum laser_step step)
-{
-	switch (step) {
-	case BREAK_OLD:
-		return item->broken_first ? item->old : NULL;
-	case DARKEN_OLD:
-		return item->broken_first ? NULL : item->old;
-	case LIGHT_NEW:
-	case DARKEN_NEW:
-	case VERIFY_NEW:
-		return item->new;
-	case RELIGHT_OLD:
-		if (item->dead || !(item->broken_first || exec->relight_all))
-			return NULL;
-		return item->old;
-	}
-	return NULL;
 }
 
 /* Returns how many settings were submitted, or a negative errno. No lock held. */
