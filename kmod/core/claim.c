@@ -68,7 +68,7 @@ void morph_route_free(struct morph_route *route)
 {
 	if (!route)
 		return;
-	WARN_ON_ONCE(route->role == MORPH_ROUTE_LIVE || route->role == MORPH_ROUTE_SHADOW);
+	WARN_ON_ONCE(route->role != MORPH_ROUTE_IDLE && route->role != MORPH_ROUTE_PLAN);
 	if (route->user)
 		morph_user_uncharge(route->user, MORPH_RES_BYTES,
 				    morph_route_bytes(route->capacity));
@@ -201,6 +201,9 @@ static void release_shadow(struct morph_fabric *fabric, struct morph_route *rout
 		ledger->guide_lanes[hop->guide >> 1] &= ~route->links[i].lanes_held;
 		if (route->links[i].element_held)
 			ledger->element_pins[hop->element]--;
+		if (route->links[i].element_marked)
+			ledger->element_marks[hop->element] &= ~OPTICS_HELD;
+		route->links[i].element_marked = false;
 	}
 }
 
@@ -212,7 +215,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 	lockdep_assert_held(&fabric->lock);
 	if (route->role == MORPH_ROUTE_LIVE)
 		optics_release(ledger, &route->path);
-	else if (route->role == MORPH_ROUTE_SHADOW)
+	else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD)
 		release_shadow(fabric, route);
 	else
 		return;
@@ -226,6 +229,38 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 					 optics_park_state(fabric->graph, element));
 	}
 	route->role = MORPH_ROUTE_IDLE;
+}
+
+u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route)
+{
+	u64 lanes;
+	u32 i;
+
+	morph_route_shadow(fabric, route);
+	lanes = route->tx_held | route->rx_held;
+	for (i = 0; i < route->path.hops_count; i++) {
+		struct morph_link *link = &route->links[i];
+		u32 element = route->hops[i].element;
+		u8 *marks;
+
+		lanes |= link->lanes_held;
+		if (element == OPTICS_NONE || link->element_held)
+			continue;
+		/* The slice itself has it in another state, and only the slice shall. */
+		marks = &fabric->ledger->element_marks[element];
+		link->element_marked = !(*marks & OPTICS_HELD);
+		*marks |= OPTICS_HELD;
+	}
+	route->role = MORPH_ROUTE_HELD;
+	return optics_weight64(lanes);
+}
+
+void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route)
+{
+	if (route->role != MORPH_ROUTE_HELD)
+		return;
+	morph_route_release(fabric, route);
+	route->role = MORPH_ROUTE_PLAN;
 }
 
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route)

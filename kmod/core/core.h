@@ -229,7 +229,7 @@ struct morph_fabric {
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
 	u32 suspect_head, suspect_count;
 	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
-	struct list_head planless;	/* of morph_plan.stale_node: no spare can be reached */
+	struct list_head planless;	/* of morph_plan.stale_node: not all that they want is free */
 	u32 degraded;			/* slices in that state */
 	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
 
@@ -389,8 +389,9 @@ void morph_user_exit(void);
 struct morph_link {
 	struct hlist_node node;		/* head: fabric->guide_routes[guide] */
 	struct morph_route *route;
-	u64 lanes_held;			/* while shadowed: what of the claim is still ours */
+	u64 lanes_held;			/* while shadowed or held: what of the claim is ours */
 	bool element_held;
+	bool element_marked;		/* while held: OPTICS_HELD is ours, not to be joined */
 };
 
 enum morph_route_role {
@@ -398,6 +399,7 @@ enum morph_route_role {
 	MORPH_ROUTE_LIVE,	/* claims all of its path */
 	MORPH_ROUTE_SHADOW,	/* claims what the route in its place has left of it */
 	MORPH_ROUTE_PLAN,	/* claims nothing; a plan counts on it */
+	MORPH_ROUTE_HELD,	/* a reserved plan's: claims what the slice's others have left */
 };
 
 /* A path with the bookkeeping of its claims. Under fabric->lock. */
@@ -405,11 +407,11 @@ struct morph_route {
 	struct optics_path path;	/* .hops points to hops below */
 	struct optics_verdict verdict;
 	struct morph_circuit *circuit;	/* NULL for a route of nobody's */
-	struct morph_plan *plan;	/* for MORPH_ROUTE_PLAN */
+	struct morph_plan *plan;	/* for MORPH_ROUTE_PLAN and _HELD */
 	u32 owner;			/* slice that edges are claimed for */
 	u8 role;			/* enum morph_route_role */
 	bool whole;			/* shadow: nothing of it was taken over */
-	u64 tx_held, rx_held;		/* shadow: lanes of the ports still ours */
+	u64 tx_held, rx_held;		/* shadow, held: lanes of the ports that are ours */
 	u32 capacity;
 	struct morph_user *user;	/* charged; its slice's, which outlives it. Or NULL */
 	struct morph_link *links;	/* capacity, behind the hops */
@@ -445,12 +447,14 @@ struct morph_plan {
 	struct morph_slice *slice;
 	u32 rank;
 	u32 spare;			/* MORPH_ANY: none */
-	u32 state;			/* enum morph_plan_state */
+	u32 state;			/* NONE, STALE, CURRENT; see morph_plan_state() */
 	struct list_head spare_node;	/* head: morph_chip.plans */
-	struct list_head stale_node;	/* head: fabric->stale_plans */
+	struct list_head stale_node;	/* head: fabric->stale_plans, fabric->planless */
 	u32 tries;			/* spares looked at since it was spoilt */
 	bool queued;			/* stale, and the worker has been told so */
 	bool waiting;			/* to be made anew once the slice is at rest */
+	bool held;			/* its routes hold what they need: reserve.c */
+	u32 charged;			/* lanes, while they do */
 	struct morph_txn *txn;		/* prebuilt, all memory that the failover needs */
 };
 
@@ -581,6 +585,12 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route);
 /* Give back what is claimed, whole or as a shadow. */
 void morph_route_release(struct morph_fabric *fabric, struct morph_route *route);
+/*
+ * A plan's route claims what nobody else has of it, and keeps others from joining elements
+ * that it will have to turn. Returns the lanes of which it has something. Unhold undoes it.
+ */
+u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route);
+void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route);
 /* Find routes and plans by guide. */
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unlist(struct morph_route *route);
@@ -886,11 +896,32 @@ void morph_plan_work(struct work_struct *work);
 void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator);
 void morph_plan_touch_slice(struct morph_slice *slice);
+/* Something that a plan counts on has changed: it is made anew. fabric->lock held. */
+void morph_plan_spoil(struct morph_plan *plan);
+/* It is less than it should be, and tried again when something becomes free or healthy. */
+void morph_plan_await(struct morph_plan *plan);
 /* The slice has come to rest: make the plans that have waited for it. fabric->lock held. */
 void morph_plan_resume(struct morph_slice *slice);
 void morph_plan_drop_slice(struct morph_slice *slice);
 /* The prebuilt failover of a rank, if it is current; the caller owns it then. fabric->lock held. */
 struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare);
+
+/* enum morph_plan_state, as it is shown. */
+u32 morph_plan_state(const struct morph_plan *plan);
+
+/* --------------------------------------------------------------- reserve.c */
+
+/*
+ * While the claims of a reserved slice change, its plans let go of what they hold; then
+ * they take what is left for them. fabric->lock held throughout, so that nobody comes
+ * between. Nothing for other slices.
+ */
+void morph_reserve_suspend(struct morph_slice *slice);
+void morph_reserve_resume(struct morph_slice *slice);
+/* A plan is used or forgotten. fabric->lock held. */
+void morph_reserve_drop(struct morph_plan *plan);
+/* A spare in place of one that was used, or that is not fit any more, if one can be had. */
+void morph_reserve_replenish(struct morph_slice *slice);
 
 /* -------------------------------------------------------------- why_not.c */
 

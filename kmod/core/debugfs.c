@@ -52,6 +52,8 @@ static int ledger_show(struct seq_file *file, void *unused)
 	seq_printf(file, "pins                %llu\n", pins);
 	seq_printf(file, "elements unhealthy  %u\n",
 		   count_marked(ledger->element_marks, graph->elements_count, OPTICS_UNHEALTHY));
+	seq_printf(file, "elements held       %u\n",
+		   count_marked(ledger->element_marks, graph->elements_count, OPTICS_HELD));
 	seq_printf(file, "elements cordoned   %u\n",
 		   count_marked(ledger->element_marks, graph->elements_count, OPTICS_CORDONED));
 	seq_printf(file, "guides              %u\n", graph->guides_count);
@@ -81,6 +83,7 @@ static const char role_letters[] = {
 	[MORPH_ROUTE_LIVE] = 'L',
 	[MORPH_ROUTE_SHADOW] = 'S',
 	[MORPH_ROUTE_PLAN] = 'P',
+	[MORPH_ROUTE_HELD] = 'H',
 };
 
 /* One line for each guide that a route or a plan uses. */
@@ -90,7 +93,7 @@ static int guide_routes_show(struct seq_file *file, void *unused)
 	const struct morph_link *link;
 	u32 guide;
 
-	seq_puts(file, "# guide, lanes held, routes: role (Live, Shadow, Plan), slice, circuit or rank, lanes\n");
+	seq_puts(file, "# guide, lanes held, routes: role (Live, Shadow, Plan, Held plan), slice, circuit or rank, lanes\n");
 	mutex_lock(&fabric->lock);
 	for (guide = 0; guide < fabric->graph->guides_count; guide++) {
 		if (hlist_empty(&fabric->guide_routes[guide]))
@@ -140,6 +143,7 @@ static const char *const plan_names[] = {
 	[MORPH_PLAN_NONE] = "none",
 	[MORPH_PLAN_STALE] = "stale",
 	[MORPH_PLAN_CURRENT] = "current",
+	[MORPH_PLAN_RESERVED] = "reserved",
 };
 
 static int plans_show(struct seq_file *file, void *unused)
@@ -155,7 +159,7 @@ static int plans_show(struct seq_file *file, void *unused)
 			const struct morph_rank *entry = &slice->ranks[rank];
 
 			seq_printf(file, "%u %u %u %s", slice->number, rank, entry->accelerator,
-				   plan_names[entry->plan.state]);
+				   plan_names[morph_plan_state(&entry->plan)]);
 			if (entry->plan.spare != MORPH_ANY)
 				seq_printf(file, " %u", entry->plan.spare);
 			seq_putc(file, '\n');

@@ -255,6 +255,7 @@ static void drop_old(struct morph_txn *txn)
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 
+	morph_reserve_suspend(txn->slice);
 	morph_txn_unmark(txn);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
@@ -279,6 +280,7 @@ static void drop_old(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
+	morph_reserve_resume(txn->slice);
 	exec_run_parks(fabric, txn, txn->settings, parks);
 	morph_repair_recover(fabric);
 }

@@ -93,6 +93,32 @@ bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index)
 	return false;
 }
 
+static void spoil_guide(struct morph_fabric *fabric, u32 guide)
+{
+	struct morph_link *link;
+
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (link->route->plan)
+			morph_plan_spoil(link->route->plan);
+}
+
+/* Plans that count on a guide or an element which is to be kept free from now on. */
+static void spoil_plans(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 port, code;
+
+	if (part == MORPH_PART_GUIDE) {
+		spoil_guide(fabric, index);
+		return;
+	}
+	for (port = 0; port < graph->kinds[graph->elements[index].kind].ports; port++) {
+		code = graph->port_guide[graph->elements[index].first_port + port];
+		if (code != OPTICS_NONE)
+			spoil_guide(fabric, code >> 1);
+	}
+}
+
 int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool cordon,
 			struct morph_refusal *refusal)
 {
@@ -118,6 +144,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 			*marks |= OPTICS_CORDONED;
 		else
 			*marks &= ~OPTICS_CORDONED;
+		spoil_plans(fabric, part, index);
 	}
 	fabric->seq++;
 	if (!cordon)
@@ -134,7 +161,9 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 {
 	struct morph_circuit *circuit = route->circuit;
 
-	if (route->role == MORPH_ROUTE_PLAN || !circuit)
+	if (route->plan)
+		morph_plan_spoil(route->plan);
+	if (!circuit)
 		return;
 	if (culprit)
 		circuit->slice->culprit = *culprit;

@@ -184,7 +184,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 
 		if (settings[i].state == expected[i] || fabric->hw_state[element] != expected[i] ||
 		    fabric->ledger->element_state[element] != expected[i] ||
-		    fabric->ledger->element_marks[element])
+		    fabric->ledger->element_marks[element] & ~OPTICS_HELD)
 			continue;
 		culprit.index = element;
 		fabric->hw_state[element] = settings[i].state;

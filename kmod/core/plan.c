@@ -6,7 +6,8 @@
  * A plan is a hint. It claims nothing; its routes hang on the lists of the guides
  * that they would use, and a commit that takes one of these guides, or the spare,
  * marks the plan stale. A worker then makes it anew. Failover stages a plan like
- * any transaction, so what the hint has missed is found by claiming.
+ * any transaction, so what the hint has missed is found by claiming. The plans of a
+ * reserved slice do claim, in their own way: reserve.c.
  */
 #include <linux/slab.h>
 
@@ -24,11 +25,11 @@ static void plan_queue_work(struct morph_fabric *fabric)
 	queue_delayed_work(system_unbound_wq, &fabric->plan_work, PLAN_DELAY);
 }
 
-/* fabric->lock held. */
-static void plan_mark_stale(struct morph_plan *plan)
+void morph_plan_spoil(struct morph_plan *plan)
 {
 	struct morph_fabric *fabric = plan->slice->fabric;
 
+	lockdep_assert_held(&fabric->lock);
 	plan->tries = 0;
 	if (plan->queued)
 		return;			/* a commit touches the same plan by many guides */
@@ -39,6 +40,17 @@ static void plan_mark_stale(struct morph_plan *plan)
 	plan->queued = true;
 	list_move_tail(&plan->stale_node, &fabric->stale_plans);
 	plan_queue_work(fabric);
+}
+
+void morph_plan_await(struct morph_plan *plan)
+{
+	struct morph_fabric *fabric = plan->slice->fabric;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!list_empty(&plan->stale_node))
+		return;			/* it is going to be made anew */
+	plan->tries = 0;
+	list_add_tail(&plan->stale_node, &fabric->planless);
 }
 
 void morph_plan_init(struct morph_slice *slice, u32 rank)
@@ -63,7 +75,7 @@ void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_rout
 	for (i = 0; i < route->path.hops_count; i++)
 		hlist_for_each_entry(link, &fabric->guide_routes[route->hops[i].guide >> 1], node)
 			if (link->route->role == MORPH_ROUTE_PLAN)
-				plan_mark_stale(link->route->plan);
+				morph_plan_spoil(link->route->plan);
 }
 
 void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator)
@@ -72,7 +84,7 @@ void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 
 	lockdep_assert_held(&fabric->lock);
 	list_for_each_entry(plan, &fabric->chips[accelerator].plans, spare_node)
-		plan_mark_stale(plan);
+		morph_plan_spoil(plan);
 }
 
 void morph_plan_touch_slice(struct morph_slice *slice)
@@ -83,7 +95,7 @@ void morph_plan_touch_slice(struct morph_slice *slice)
 	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		plan_mark_stale(&slice->ranks[i].plan);
+		morph_plan_spoil(&slice->ranks[i].plan);
 }
 
 void morph_plan_resume(struct morph_slice *slice)
@@ -98,7 +110,7 @@ void morph_plan_resume(struct morph_slice *slice)
 		struct morph_plan *plan = &slice->ranks[i].plan;
 
 		if (plan->waiting)
-			plan_mark_stale(plan);
+			morph_plan_spoil(plan);
 		plan->waiting = false;
 	}
 }
@@ -109,6 +121,7 @@ static void plan_clear(struct morph_plan *plan)
 	struct morph_txn *txn = plan->txn;
 	u32 i;
 
+	morph_reserve_drop(plan);
 	list_del_init(&plan->spare_node);
 	plan->txn = NULL;
 	plan->spare = MORPH_ANY;
@@ -136,6 +149,7 @@ void morph_plan_drop_slice(struct morph_slice *slice)
 	lockdep_assert_held(&slice->fabric->lock);
 	for (i = 0; i < slice->ranks_count; i++) {
 		list_del_init(&slice->ranks[i].plan.stale_node);
+		slice->ranks[i].plan.queued = false;
 		plan_clear(&slice->ranks[i].plan);
 	}
 }
@@ -149,6 +163,7 @@ struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spar
 	if (plan->state != MORPH_PLAN_CURRENT || !txn ||
 	    !morph_chip_fit(slice->fabric, plan->spare))
 		return NULL;
+	morph_reserve_drop(plan);
 	*spare = plan->spare;
 	morph_txn_uncharge(txn, slice->user);
 	plan->txn = NULL;
@@ -156,6 +171,11 @@ struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spar
 	plan->spare = MORPH_ANY;
 	plan->state = MORPH_PLAN_NONE;
 	return txn;
+}
+
+u32 morph_plan_state(const struct morph_plan *plan)
+{
+	return plan->state == MORPH_PLAN_CURRENT && plan->held ? MORPH_PLAN_RESERVED : plan->state;
 }
 
 /* ------------------------------------------------------------------ planning */
@@ -253,6 +273,7 @@ static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spa
 	plan->txn = txn;
 	plan->spare = spare;
 	plan->state = MORPH_PLAN_CURRENT;
+	plan->held = plan->slice->reserved && spare == plan->slice->own_spare;
 	list_add_tail(&plan->spare_node, &fabric->chips[spare].plans);
 }
 
@@ -263,7 +284,6 @@ static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spa
 static void plan_make(struct morph_plan *plan)
 {
 	struct morph_slice *slice = plan->slice;
-	struct morph_fabric *fabric = slice->fabric;
 	u32 try = plan->tries++, spare = MORPH_ANY;
 
 	plan_clear(plan);
@@ -272,11 +292,10 @@ static void plan_make(struct morph_plan *plan)
 	if (spare != MORPH_ANY)
 		plan->txn = plan_alloc(slice, plan->rank, spare);
 	if (!plan->txn) {
-		plan->tries = 0;
-		list_add_tail(&plan->stale_node, &fabric->planless);
+		morph_plan_await(plan);
 	} else if (plan_paths(slice, plan->txn, spare)) {
 		plan_clear(plan);
-		list_add(&plan->stale_node, &fabric->stale_plans);
+		list_add(&plan->stale_node, &slice->fabric->stale_plans);
 	} else {
 		plan_publish(plan, plan->txn, spare);
 	}
@@ -289,14 +308,22 @@ static void plan_renew(struct morph_plan *plan)
 
 	list_del_init(&plan->stale_node);
 	plan->queued = false;
-	if (slice->dying)
+	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
 		return;
 	if (slice->busy || !list_empty(&slice->txns)) {
 		plan->waiting = true;
 		slice->plans_wait = true;
 		return;
 	}
+	morph_reserve_suspend(slice);
+	morph_reserve_replenish(slice);
+	/* This one need not be told of the new spare. */
+	list_del_init(&plan->stale_node);
+	plan->queued = false;
 	plan_make(plan);
+	morph_reserve_resume(slice);
+	if (plan->state == MORPH_PLAN_CURRENT && plan->held != slice->reserved)
+		morph_plan_await(plan);
 }
 
 /*

@@ -64,7 +64,10 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 	return exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
 }
 
-/* Settle the ledger after relight(). fabric->lock held. Returns whether all is as before. */
+/*
+ * Settle the ledger after relight(); what the slice has reserved waits for drop_new().
+ * fabric->lock held. Returns whether all is as before.
+ */
 static bool restore(struct exec *exec, int relit)
 {
 	struct morph_txn *txn = exec->txn;
@@ -72,6 +75,7 @@ static bool restore(struct exec *exec, int relit)
 	bool whole = true;
 	u32 n = 0, i;
 
+	morph_reserve_suspend(txn->slice);
 	morph_txn_unmark(txn);
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
@@ -117,6 +121,7 @@ static void drop_new(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			parks = exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
+	morph_reserve_resume(txn->slice);
 	exec_run_parks(fabric, txn, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];

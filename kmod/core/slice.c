@@ -404,6 +404,8 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 	} else if (slice->failover != failover) {
 		slice->failover = failover;
 		fabric->seq++;
+		if (failover == MORPH_FAILOVER_NONE)
+			morph_plan_drop_slice(slice);
 		morph_plan_touch_slice(slice);
 		if (slice->state == MORPH_SLICE_DEGRADED)
 			morph_repair_kick(slice, 0);
@@ -472,7 +474,7 @@ void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank
 	info->accelerator = entry->accelerator;
 	info->host = slice->fabric->graph->accelerators[entry->accelerator].host;
 	info->health = chip->health;
-	info->plan = entry->plan.state;
+	info->plan = morph_plan_state(&entry->plan);
 	info->spare = entry->plan.state == MORPH_PLAN_NONE ? MORPH_ANY : entry->plan.spare;
 	info->replacements = entry->replacements;
 	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));

@@ -224,6 +224,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	if (item->new) {
 		morph_route_unlist(item->new);
 		item->new->role = MORPH_ROUTE_IDLE;
+		item->new->plan = NULL;
 	} else {
 		ret = morph_path_find(txn, item, &why);
 		if (ret == -ENOMEM || ret == -EDQUOT) {
@@ -425,6 +426,7 @@ int morph_txn_stage(struct morph_txn *txn)
 		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
 				    "the slice is at generation %llu, not %llu", slice->generation,
 				    txn->generation);
+	morph_reserve_suspend(slice);
 	for (resolved = 0; resolved < txn->count; resolved++) {
 		ret = resolve(txn, resolved);
 		if (ret)
@@ -456,12 +458,14 @@ int morph_txn_stage(struct morph_txn *txn)
 		item->broken_first = item->dead || !item->old->whole;
 	}
 	mark_changing(txn, true);
+	morph_reserve_resume(slice);
 	txn->staged = true;
 	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
 	return 0;
 
 err_undo:
 	undo_stage(txn, resolved, claimed, released);
+	morph_reserve_resume(slice);
 	return ret;
 }
 
@@ -470,8 +474,10 @@ void morph_txn_unstage(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	if (!txn->staged)
 		return;
+	morph_reserve_suspend(txn->slice);
 	mark_changing(txn, false);
 	undo_stage(txn, txn->count, txn->count, true);
+	morph_reserve_resume(txn->slice);
 }
 
 /* The marks of a staged transaction go when its light has changed. */

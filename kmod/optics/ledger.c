@@ -97,9 +97,10 @@ static int check_hop(const struct optics_state *state, const struct optics_path 
 				     optics_weight64(path->lanes));
 	if (element == OPTICS_NONE)
 		return 0;
-	if (state->element_marks[element])
+	if (state->element_marks[element] & ~OPTICS_HELD)
 		return optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, element, 0, 0);
-	if (state->element_pins[element] && state->element_state[element] != hop->state)
+	if (state->element_marks[element] & OPTICS_HELD ||
+	    (state->element_pins[element] && state->element_state[element] != hop->state))
 		return optics_refuse(refusal, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT, element,
 				     state->element_state[element], hop->state);
 	return 0;

@@ -307,6 +307,8 @@ struct optics_path {
 /* Health marks in optics_state: what may not be used by a new path. */
 #define OPTICS_UNHEALTHY	0x1u	/* failed or quarantined */
 #define OPTICS_CORDONED		0x2u	/* kept free by the operator */
+/* Not of health: who holds an element so may want to turn it, and nobody else may join it. */
+#define OPTICS_HELD		0x10u
 
 /*
  * struct optics_state - the mutable state of a fabric, plain arrays
@@ -318,7 +320,7 @@ struct optics_path {
 struct optics_state {
 	const struct optics_graph *graph;
 	u8 *element_state;	/* state claimed, or last claimed, for the element */
-	u8 *element_marks;	/* OPTICS_UNHEALTHY, OPTICS_CORDONED */
+	u8 *element_marks;	/* OPTICS_UNHEALTHY, OPTICS_CORDONED, OPTICS_HELD */
 	u32 *element_pins;	/* claims on it; 0: free to take any state */
 	u8 *guide_marks;
 	u64 *guide_lanes;	/* lanes claimed */

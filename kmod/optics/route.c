@@ -151,8 +151,9 @@ static int name_holder(const struct search *search, const struct optics_path *pa
 					     hop->guide >> 1, optics_weight64(lanes), need);
 		if (hop->element == OPTICS_NONE)
 			break;
-		if (state->element_pins[hop->element] &&
-		    state->element_state[hop->element] != hop->state)
+		if (state->element_marks[hop->element] & OPTICS_HELD ||
+		    (state->element_pins[hop->element] &&
+		     state->element_state[hop->element] != hop->state))
 			return optics_refuse(refusal, OPTICS_BLOCKED, OPTICS_PART_ELEMENT,
 					     hop->element, state->element_state[hop->element],
 					     hop->state);
@@ -185,7 +186,8 @@ static int name_broken(const struct search *search, const struct optics_path *pa
 		if (search->state->guide_marks[hop->guide >> 1])
 			error = optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_GUIDE,
 					      hop->guide >> 1, 0, 0);
-		else if (hop->element != OPTICS_NONE && search->state->element_marks[hop->element])
+		else if (hop->element != OPTICS_NONE &&
+			 search->state->element_marks[hop->element] & ~OPTICS_HELD)
 			error = optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT,
 					      hop->element, 0, 0);
 	}

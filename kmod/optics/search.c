@@ -85,8 +85,11 @@ static bool may_enter(const struct search *search, u32 element)
 {
 	const struct optics_route_request *request = search->request;
 	u32 tile = search->graph->elements[element].tile;
+	u8 marks = search->state->element_marks[element];
 
-	if (!(search->assume & SEARCH_NO_HEALTH) && search->state->element_marks[element])
+	if (marks & OPTICS_HELD && !(search->assume & SEARCH_NO_CLAIMS))
+		return false;
+	if (marks & ~OPTICS_HELD && !(search->assume & SEARCH_NO_HEALTH))
 		return false;
 	if (request->transit_own && !(search->assume & SEARCH_NO_CLAIMS) && tile != OPTICS_NONE &&
 	    search->state->owner[tile] && search->state->owner[tile] != request->owner)

@@ -98,6 +98,7 @@ static const struct lm_word plan_state_words[] = {
 	{ "none", MORPH_PLAN_NONE },
 	{ "stale", MORPH_PLAN_STALE },
 	{ "current", MORPH_PLAN_CURRENT },
+	{ "reserved", MORPH_PLAN_RESERVED },
 };
 
 static const struct lm_word circuit_state_words[] = {
@@ -157,7 +158,7 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_TRANSIT] = { transit_words, 2 },
 	[MORPH_ENUM_SPARES] = { spares_words, 3 },
 	[MORPH_ENUM_SLICE_STATE] = { slice_state_words, 5 },
-	[MORPH_ENUM_PLAN_STATE] = { plan_state_words, 3 },
+	[MORPH_ENUM_PLAN_STATE] = { plan_state_words, 4 },
 	[MORPH_ENUM_CIRCUIT_STATE] = { circuit_state_words, 5 },
 	[MORPH_ENUM_CHANGE_OP] = { change_op_words, 3 },
 	[MORPH_ENUM_OUTCOME] = { outcome_words, 9 },

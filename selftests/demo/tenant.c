@@ -85,7 +85,7 @@ static int refresh(const struct tenant *tenant)
 	view->circuits = info.circuits.count;
 	for (i = 0; i < view->ranks; i++) {
 		view->accelerator[i] = ranks[i].accelerator;
-		view->spare[i] = ranks[i].plan == MORPH_PLAN_CURRENT ? ranks[i].spare : MORPH_ANY;
+		view->spare[i] = ranks[i].plan >= MORPH_PLAN_CURRENT ? ranks[i].spare : MORPH_ANY;
 	}
 	for (i = 0; i < view->circuits; i++) {
 		const struct morph_circuit_info *circuit = &circuits[i];

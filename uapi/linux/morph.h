@@ -580,11 +580,13 @@ enum morph_slice_state {
  * @MORPH_PLAN_NONE: no spare can take the rank's place now
  * @MORPH_PLAN_STALE: something it uses has changed; being made anew
  * @MORPH_PLAN_CURRENT: ready
+ * @MORPH_PLAN_RESERVED: ready, and the spare and all lanes that it needs are held for it
  */
 enum morph_plan_state {
 	MORPH_PLAN_NONE = 0,
 	MORPH_PLAN_STALE = 1,
 	MORPH_PLAN_CURRENT = 2,
+	MORPH_PLAN_RESERVED = 3,
 };
 
 /**

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Reserved protection: a spare and the lanes to it are held, and nobody else gets them. */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+#define RANKS 2
+#define MOST 1024
+
+FIXTURE(reserve)
+{
+	struct sim sim;
+	int slice;
+	struct morph_slice_info info;
+	struct morph_rank_info ranks[RANKS];
+	struct morph_circuit_info circuits[MOST];
+};
+
+/* A reserved slice: two rows of four tiles, it has the first column, the spares 8 and 9 the fifth. */
+FIXTURE_SETUP(reserve)
+{
+	static const uint32_t wanted[RANKS] = { 0, 4 };
+	struct morph_slice_create args = { .head.flags = MORPH_SLICE_RESERVED };
+
+	sim_start(&self->sim, "server8", NULL);
+	self->slice = slice_create_with(self->sim.fd, &args, wanted, RANKS);
+	ASSERT_LE(0, self->slice);
+	ASSERT_EQ(0, light_ring(self->slice, RANKS));
+}
+
+/* The number after "key " in the fabric's ledger, as debugfs shows it. */
+static long long ledger(const struct sim *sim, const char *key)
+{
+	char path[96], line[128];
+	long long value = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", sim->number);
+	stream = fopen(path, "r");
+	if (!stream)
+		return -1;
+	while (value < 0 && fgets(line, sizeof(line), stream))
+		if (!strncmp(line, key, strlen(key)))
+			sscanf(line + strlen(key), " %lld", &value);
+	fclose(stream);
+	return value;
+}
+
+/* When all slices are gone nothing is held any more. */
+FIXTURE_TEARDOWN(reserve)
+{
+	static const char *const keys[] = { "pins", "elements held", "guide lanes held",
+					    "transmit lanes held", "receive lanes held" };
+	unsigned int i;
+
+	sim_control(&self->sim, "clear", "all");
+	close(self->slice);
+	for (i = 0; i < 10; i++)
+		EXPECT_TRUE(wait_health(&self->sim, i, MORPH_HEALTH_OK));
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		EXPECT_EQ(0, ledger(&self->sim, keys[i]))
+		{
+			TH_LOG("%s", keys[i]);
+		}
+	sim_stop(&self->sim);
+}
+
+#define READ_SLICE() \
+	ASSERT_EQ(0, \
+		  slice_read(self->slice, &self->info, self->ranks, RANKS, self->circuits, MOST))
+#define KILL(accelerator) \
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", accelerator))
+
+/* Wait until the plans of all ranks have that state. */
+static bool wait_plans(int slice, unsigned int ranks_count, unsigned int state)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info info;
+	unsigned int i;
+
+	do {
+		if (slice_read(slice, &info, ranks, RANKS, NULL, 0))
+			return false;
+		for (i = 0; i < ranks_count && ranks[i].plan == state; i++)
+			;
+		if (i == ranks_count)
+			return true;
+		poll(NULL, 0, 5);
+	} while (now_ms() < until);
+	return false;
+}
+
+#define EXPECT_PLANS(wanted) EXPECT_TRUE(wait_plans(self->slice, RANKS, MORPH_PLAN_##wanted))
+
+/*
+ * Light circuits of one lane between pairs of ranks until none gets another. What is
+ * refused is held by somebody, and is not broken. Returns how many were lit.
+ */
+static unsigned int fill(struct __test_metadata *_metadata, int slice, const uint8_t (*pairs)[2],
+			 unsigned int count)
+{
+	unsigned int lit = 0, before, i;
+	struct morph_change change;
+
+	do {
+		before = lit;
+		for (i = 0; i < count; i++) {
+			change = change_add(pairs[i][0], pairs[i][1]);
+			if (!txn_run(slice, &change, 1, NULL))
+				lit++;
+			else
+				EXPECT_TRUE(errno == EBUSY || errno == ENOSPC)
+				{
+					TH_LOG("%s: %s", strerror(errno), last_detail);
+				}
+		}
+	} while (lit != before);
+	return lit;
+}
+
+static int replaced(int slice, struct morph_event *event)
+{
+	return wait_event(slice, MORPH_EVENT_REPLACED, PATIENCE_MS, event);
+}
+
+/* ---------------------------------------------------------------- what is held */
+
+TEST_F(reserve, plans_hold_lanes)
+{
+	long long lit;
+	unsigned int i;
+
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	for (i = 0; i < RANKS; i++)
+		EXPECT_EQ(MORPH_USE_HELD, read_accelerator(&self->sim, self->ranks[i].spare).use);
+	for (i = 0, lit = 0; i < RANKS; i++)
+		lit += self->circuits[i].hops;
+	EXPECT_LT(lit, ledger(&self->sim, "guide lanes held"));
+	EXPECT_LT(0, ledger(&self->sim, "elements held"));
+	/* Without failover nothing has to be held for it. */
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_NONE));
+	EXPECT_PLANS(NONE);
+	EXPECT_EQ(lit, ledger(&self->sim, "guide lanes held"));
+	EXPECT_EQ(0, ledger(&self->sim, "elements held"));
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_MANUAL));
+	EXPECT_PLANS(RESERVED);
+}
+
+/* Others have each lane between the slice and the spares but those that are reserved. */
+TEST_F(reserve, others_leave_the_way_to_the_spare)
+{
+	static const uint32_t rest[] = { 1, 3, 5, 7 };
+	static const uint8_t pairs[][2] = { { 0, 1 }, { 2, 3 }, { 1, 0 }, { 3, 2 } };
+	struct morph_event event;
+	unsigned int spare;
+	int other;
+
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	spare = self->ranks[1].spare;
+	other = slice_create_at(self->sim.fd, rest, 4);
+	ASSERT_LE(0, other);
+	EXPECT_NE(0, fill(_metadata, other, pairs, 4));
+	EXPECT_PLANS(RESERVED);
+	KILL(4);
+	ASSERT_EQ(0, replaced(self->slice, &event));
+	EXPECT_EQ(spare, event.new_accelerator);
+	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+	close(other);
+}
+
+/* What is reserved is the slice's own: its changes come first, and its plans follow. */
+TEST_F(reserve, own_circuits_may_have_it_all)
+{
+	static const uint8_t pairs[][2] = { { 0, 1 }, { 1, 0 } };
+	unsigned int lit, i;
+
+	EXPECT_PLANS(RESERVED);
+	lit = fill(_metadata, self->slice, pairs, 2);
+	READ_SLICE();
+	ASSERT_EQ(RANKS + lit, self->info.circuits.count);
+	/* As many as a slice without a reservation gets. */
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_NONE));
+	EXPECT_EQ(0, fill(_metadata, self->slice, pairs, 2));
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_AUTOMATIC));
+	for (i = RANKS; i < RANKS + lit; i++) {
+		struct morph_change change = change_remove(self->circuits[i].circuit);
+
+		ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	}
+	EXPECT_PLANS(RESERVED);
+}
+
+TEST_F(reserve, prepared_and_reverted)
+{
+	struct morph_txn_run args = {
+		.head.flags = MORPH_TXN_PREPARE,
+		.generation = GENERATION_ANY,
+		.lease_ns = 600000000000ULL,
+	};
+	struct morph_change change = change_add(0, 1);
+	long long lanes, pins, held;
+
+	EXPECT_PLANS(RESERVED);
+	lanes = ledger(&self->sim, "guide lanes held");
+	pins = ledger(&self->sim, "pins");
+	held = ledger(&self->sim, "elements held");
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+	ASSERT_EQ(0, txn_step(self->slice, args.out_txn, MORPH_TXN_COMMIT, 0, NULL));
+	ASSERT_EQ(0, txn_step(self->slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
+	EXPECT_PLANS(RESERVED);
+	EXPECT_EQ(lanes, ledger(&self->sim, "guide lanes held"));
+	EXPECT_EQ(pins, ledger(&self->sim, "pins"));
+	EXPECT_EQ(held, ledger(&self->sim, "elements held"));
+}
+
+/* ------------------------------------------------------------------ replenished */
+
+TEST_F(reserve, used_spare_is_replaced_while_there_are_any)
+{
+	struct morph_event first, second;
+
+	EXPECT_PLANS(RESERVED);
+	KILL(0);
+	ASSERT_EQ(0, replaced(self->slice, &first));
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	EXPECT_NE(first.new_accelerator, self->ranks[1].spare);
+	KILL(4);
+	ASSERT_EQ(0, replaced(self->slice, &second));
+	EXPECT_NE(first.new_accelerator, second.new_accelerator);
+	/* Both spares are used. */
+	EXPECT_PLANS(NONE);
+	/* One of those that come back is held again. */
+	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	EXPECT_TRUE(self->ranks[0].spare == 0 || self->ranks[0].spare == 4);
+	EXPECT_EQ(MORPH_USE_HELD, read_accelerator(&self->sim, self->ranks[0].spare).use);
+}
+
+TEST_F(reserve, dead_spare_is_exchanged)
+{
+	unsigned int spare;
+
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	spare = self->ranks[0].spare;
+	KILL(spare);
+	ASSERT_TRUE(wait_health(&self->sim, spare, MORPH_HEALTH_FAILED));
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	EXPECT_NE(spare, self->ranks[0].spare);
+	EXPECT_EQ(MORPH_USE_SPARE, read_accelerator(&self->sim, spare).use);
+}
+
+/* ------------------------------------------------------------------- two of them */
+
+TEST_F(reserve, two_do_not_share)
+{
+	static const uint32_t rest[] = { 2, 3 };
+	struct morph_slice_create args = { .head.flags = MORPH_SLICE_RESERVED };
+	struct morph_rank_info ranks[2];
+	struct morph_slice_info info;
+	struct morph_event event;
+	int other;
+
+	other = slice_create_with(self->sim.fd, &args, rest, 2);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, light_ring(other, 2));
+	EXPECT_PLANS(RESERVED);
+	EXPECT_TRUE(wait_plans(other, 2, MORPH_PLAN_RESERVED));
+	ASSERT_EQ(0, slice_read(other, &info, ranks, 2, NULL, 0));
+	READ_SLICE();
+	EXPECT_NE(ranks[0].spare, self->ranks[0].spare);
+	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, NULL, 1));
+	EXPECT_EQ(ENOSPC, errno);
+	KILL(2);
+	KILL(self->ranks[1].accelerator);
+	ASSERT_EQ(0, replaced(other, &event));
+	EXPECT_EQ(ranks[0].spare, event.new_accelerator);
+	ASSERT_EQ(0, replaced(self->slice, &event));
+	EXPECT_EQ(self->ranks[1].spare, event.new_accelerator);
+	close(other);
+}
+
+TEST_HARNESS_MAIN
