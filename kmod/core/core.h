@@ -906,6 +906,11 @@ void morph_plan_drop_slice(struct morph_slice *slice);
 /* The prebuilt failover of a rank, if it is current; the caller owns it then. fabric->lock held. */
 struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare);
 
+/* A slice is repaired or released: planning stands back till it ended. fabric->lock held. */
+void morph_plan_stand_back(struct morph_fabric *fabric);
+void morph_plan_go_on(struct morph_fabric *fabric);
+/* Nobody is in need any more, perhaps: the planner goes on if there is something to plan. */
+void morph_plan_wake(struct morph_fabric *fabric);
 /* enum morph_plan_state, as it is shown. */
 u32 morph_plan_state(const struct morph_plan *plan);
 

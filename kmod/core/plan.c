@@ -173,6 +173,27 @@ struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spar
 	return txn;
 }
 
+void morph_plan_stand_back(struct morph_fabric *fabric)
+{
+	lockdep_assert_held(&fabric->lock);
+	atomic_inc(&fabric->urgent);
+}
+
+void morph_plan_go_on(struct morph_fabric *fabric)
+{
+	lockdep_assert_held(&fabric->lock);
+	atomic_dec(&fabric->urgent);
+	morph_plan_wake(fabric);
+}
+
+void morph_plan_wake(struct morph_fabric *fabric)
+{
+	lockdep_assert_held(&fabric->lock);
+	if (!atomic_read(&fabric->urgent) && !list_empty(&fabric->stale_plans) &&
+	    fabric->state == MORPH_FABRIC_READY)
+		plan_queue_work(fabric);
+}
+
 u32 morph_plan_state(const struct morph_plan *plan)
 {
 	return plan->state == MORPH_PLAN_CURRENT && plan->held ? MORPH_PLAN_RESERVED : plan->state;
@@ -340,10 +361,9 @@ void morph_plan_work(struct work_struct *work)
 	bool more;
 
 	do {
-		if (atomic_read(&fabric->urgent) || READ_ONCE(fabric->signal_count)) {
-			plan_queue_work(fabric);
+		/* Whoever ends it wakes the planner. */
+		if (atomic_read(&fabric->urgent) || READ_ONCE(fabric->signal_count))
 			return;
-		}
 		mutex_lock(&fabric->lock);
 		plan = list_first_entry_or_null(&fabric->stale_plans, struct morph_plan,
 						stale_node);

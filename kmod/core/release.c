@@ -80,7 +80,7 @@ void morph_slice_release_work(struct work_struct *work)
 	if (slice->repairing) {
 		/* The work was cancelled before it ran: its reference is ours. */
 		slice->repairing = false;
-		atomic_dec(&fabric->urgent);
+		morph_plan_go_on(fabric);
 		morph_slice_put(slice);
 	}
 	if (slice->was_degraded)
@@ -107,7 +107,7 @@ void morph_slice_release_work(struct work_struct *work)
 	}
 	list_del_init(&slice->node);
 	fabric->slices_count--;
-	atomic_dec(&fabric->urgent);
+	morph_plan_go_on(fabric);
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
@@ -131,7 +131,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	if (WARN_ON_ONCE(slice->dying))
 		return;
 	slice->dying = true;
-	atomic_inc(&fabric->urgent);
+	morph_plan_stand_back(fabric);
 	slice->state = MORPH_SLICE_DYING;
 	for (i = 0; i < slice->ranks_count; i++)
 		fabric->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;

@@ -63,7 +63,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* the work's */
 		slice->repairing = true;
-		atomic_inc(&slice->fabric->urgent);
+		morph_plan_stand_back(slice->fabric);
 		slice->state = MORPH_SLICE_REPAIRING;
 		trace_morph_slice_state(slice->fabric->id, slice->number, slice->state);
 	}
@@ -326,7 +326,7 @@ static void repair_end(struct morph_slice *slice)
 	drop_wishes(slice);
 	whole = is_whole(slice);
 	slice->repairing = false;
-	atomic_dec(&fabric->urgent);
+	morph_plan_go_on(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	slice->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;

@@ -177,6 +177,7 @@ void morph_signal_work(struct work_struct *work)
 			on_signal(fabric, &batch[i]);
 		if (overrun && fabric->state == MORPH_FABRIC_READY)
 			doubt_everything(fabric);
+		morph_plan_wake(fabric);
 		mutex_unlock(&fabric->lock);
 	} while (count == SIGNAL_BATCH);
 }
