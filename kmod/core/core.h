@@ -63,6 +63,9 @@
 #define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: may be good, must pass a test */
 #define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release */
 
+/* A repair may wait for memory, but must not come out otherwise for want of it. */
+#define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
+
 struct morph_slice;
 struct morph_circuit;
 struct morph_txn;
@@ -518,6 +521,7 @@ struct morph_slice {
 	struct work_struct repair_work;
 	struct work_struct release_work;
 	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
+	u32 *failover_lists;		/* three of ranks_count: see struct failover */
 	struct device *node_dev;	/* node of a named slice, or NULL */
 	struct cdev *node_cdev;
 };
@@ -637,9 +641,11 @@ struct morph_item {
 };
 
 struct morph_txn {
-	/* memory for programming, got when staged: one block, which begins at reads */
+	/* for judging and programming, got when its paths are known: one block, from reads on */
 	struct morph_receiver_reading *reads;
 	struct morph_laser_setting *lasers;
+	struct optics_path *paths;		/* count */
+	struct optics_verdict *verdicts;	/* count */
 	struct morph_element_setting *settings;
 	size_t reads_bytes;		/* of the block */
 	u32 settings_room, reads_room;
@@ -649,6 +655,7 @@ struct morph_txn {
 	struct morph_fabric *fabric;	/* not counted: whoever reaches it here holds it */
 	struct morph_slice *slice;	/* counted until the transaction has ended, or NULL */
 	u32 slice_number;		/* stays, 0: none */
+	gfp_t gfp;			/* how it gets memory */
 	struct list_head node;		/* head: morph_slice.txns, while prepared or unconfirmed */
 	u8 kind;			/* enum morph_txn_kind */
 	u32 flags;			/* MORPH_TXN_* */
@@ -730,7 +737,7 @@ int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optic
 
 /* Stage: resolve, route, claim, validate. fabric->lock held. Unstage undoes it. */
 int morph_txn_stage(struct morph_txn *txn);
-/* Memory that programming needs; after this nothing allocates. */
+/* Memory that judging and programming need; after this nothing allocates. */
 int morph_txn_reserve(struct morph_txn *txn);
 /* Bytes of it: for so many changes, with so many element settings. */
 size_t morph_txn_reads_bytes(u32 changes, u32 settings);

@@ -55,7 +55,7 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 struct failover {
 	struct morph_slice *slice;
 	struct morph_txn *txn;
-	u32 *ranks;		/* failed ranks that get a spare */
+	u32 *ranks;		/* failed ranks that get a spare: the lists are the slice's */
 	u32 *spares;
 	u32 *skips;
 	u32 count;
@@ -110,7 +110,7 @@ static bool touches(const struct failover *failover, const struct morph_circuit 
 }
 
 /* A transaction that moves the circuits of all replaced ranks. */
-static int failover_build(struct failover *failover)
+static void failover_build(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
 	struct morph_circuit *circuit;
@@ -119,9 +119,7 @@ static int failover_build(struct failover *failover)
 
 	xa_for_each(&slice->circuits, index, circuit)
 		count += circuit->listed && touches(failover, circuit);
-	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, GFP_KERNEL);
-	if (!failover->txn)
-		return -ENOMEM;
+	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
 	failover->txn->kind = MORPH_TXN_REPAIR;
 	xa_for_each(&slice->circuits, index, circuit) {
 		struct morph_item *item = &failover->txn->items[n];
@@ -135,7 +133,6 @@ static int failover_build(struct failover *failover)
 			item->new_dst = spare_of(failover, circuit->dst_rank);
 		n++;
 	}
-	return 0;
 }
 
 /* A single failed rank with a current plan: nothing has to be worked out. */
@@ -219,14 +216,14 @@ static int failover_stage(struct failover *failover)
 		failover->txn = NULL;
 	}
 	morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
-	for (i = 0; i < failover->count; i++)
+	for (i = 0; i < failover->count; i++) {
+		failover->skips[i] = 0;
 		failover->spares[i] = take_spare(slice, failover->ranks[i], &failover->skips[i]);
+	}
 	if (!any_spare(failover))
 		return -ENOSPC;
 	for (;;) {
-		ret = failover_build(failover);
-		if (ret)
-			return ret;
+		failover_build(failover);
 		ret = morph_repair_stage(failover->txn);
 		if (!ret || !next_spare(failover))
 			return ret;
@@ -360,22 +357,17 @@ int morph_failover_run(struct morph_slice *slice)
 	u32 i;
 	int ret;
 
-	for (i = 0; i < slice->ranks_count; i++)
-		failover.count += may_replace(slice, i);
-	if (!failover.count)
-		return 0;
-	failover.ranks = kvcalloc(failover.count, 3 * sizeof(u32), GFP_KERNEL);
-	if (!failover.ranks)
-		return -ENOMEM;
-	failover.spares = failover.ranks + failover.count;
-	failover.skips = failover.spares + failover.count;
-	failover.count = 0;
+	failover.ranks = slice->failover_lists;
+	failover.spares = failover.ranks + slice->ranks_count;
+	failover.skips = failover.spares + slice->ranks_count;
 	for (i = 0; i < slice->ranks_count; i++) {
 		if (!may_replace(slice, i))
 			continue;
 		failover.spares[failover.count] = MORPH_ANY;
 		failover.ranks[failover.count++] = i;
 	}
+	if (!failover.count)
+		return 0;
 	/* A spare that is being tested is worth waiting for, where there is no other. */
 	do
 		ret = failover_stage(&failover);
@@ -396,6 +388,5 @@ int morph_failover_run(struct morph_slice *slice)
 		morph_stat(fabric, MORPH_STAT_FAILOVERS_FAILED);
 	}
 	morph_repair_free_txn(failover.txn);
-	kvfree(failover.ranks);
 	return ret;
 }

@@ -209,7 +209,7 @@ static struct morph_route *charged_route(struct morph_txn *txn, u32 hops)
 		if (ret)
 			return ERR_PTR(ret);
 	}
-	route = morph_route_alloc(hops, GFP_KERNEL_ACCOUNT);
+	route = morph_route_alloc(hops, txn->gfp);
 	if (!route) {
 		morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
 		return ERR_PTR(-ENOMEM);

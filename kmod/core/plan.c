@@ -166,6 +166,7 @@ struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spar
 	morph_reserve_drop(plan);
 	*spare = plan->spare;
 	morph_txn_uncharge(txn, slice->user);
+	txn->gfp = MORPH_GFP_REPAIR;
 	plan->txn = NULL;
 	list_del_init(&plan->spare_node);
 	plan->spare = MORPH_ANY;

@@ -217,9 +217,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	u64 begin = ktime_get_ns();
 	int ret;
 
-	txn = morph_txn_alloc(slice, &change, NULL, 1, 0, GFP_KERNEL);
-	if (!txn)
-		return -ENOMEM;
+	txn = morph_txn_alloc(slice, &change, NULL, 1, 0, MORPH_GFP_REPAIR);
 	txn->kind = MORPH_TXN_REPAIR;
 	morph_repair_fill_item(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn);

@@ -17,6 +17,7 @@ static void slice_free_memory(struct morph_slice *slice)
 {
 	morph_txn_free_idle(slice);
 	morph_route_free(slice->idle_route);
+	kvfree(slice->failover_lists);
 	kvfree(slice->teardown_settings);
 	kvfree(slice->spare_list);
 	kvfree(slice->ranks);
@@ -221,7 +222,8 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 	slice->teardown_settings = kvcalloc(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
 					    sizeof(*slice->teardown_settings),
 					    GFP_KERNEL_ACCOUNT);
-	if (!slice->ranks || !slice->teardown_settings) {
+	slice->failover_lists = kvcalloc(params->count, 3 * sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!slice->ranks || !slice->teardown_settings || !slice->failover_lists) {
 		slice_free_memory(slice);
 		return NULL;
 	}

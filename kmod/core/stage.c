@@ -250,46 +250,28 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	return ret;
 }
 
-/* Paths of a transaction that are judged without getting memory for it. */
-#define FEW_PATHS	4u
-
 /* The judge has the last word; it has not seen how the paths were found. */
 static int validate(struct morph_txn *txn)
 {
 	const struct optics_view view = optics_state_view(txn->fabric->ledger);
-	struct {
-		struct optics_path paths[FEW_PATHS];
-		struct optics_verdict verdicts[FEW_PATHS];
-	} few;
-	struct optics_path *paths = few.paths;
-	struct optics_verdict *verdicts = few.verdicts;
 	struct optics_refusal why = {};
 	u32 i, n = 0;
 	int ret;
 
-	if (txn->count > FEW_PATHS) {
-		paths = kvmalloc_array(txn->count, sizeof(*paths) + sizeof(*verdicts),
-				       GFP_KERNEL_ACCOUNT);
-		if (!paths)
-			return -ENOMEM;
-		verdicts = (struct optics_verdict *)(paths + txn->count);
-	}
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
-			paths[n++] = txn->items[i].new->path;
-	ret = optics_validate(&view, paths, n, txn->slice->number,
-			      txn->slice->transit == MORPH_TRANSIT_OWN, verdicts, &why);
+			txn->paths[n++] = txn->items[i].new->path;
+	ret = optics_validate(&view, txn->paths, n, txn->slice->number,
+			      txn->slice->transit == MORPH_TRANSIT_OWN, txn->verdicts, &why);
 	for (i = 0, n = 0; i < txn->count; i++) {
 		if (!txn->items[i].new)
 			continue;
 		if (!ret)
-			txn->items[i].new->verdict = verdicts[n];
+			txn->items[i].new->verdict = txn->verdicts[n];
 		else if (n == why.item)
 			refuse_item_optics(txn, i, ret, &why);
 		n++;
 	}
-	if (paths != few.paths)
-		kvfree(paths);
 	return ret;
 }
 
@@ -328,10 +310,22 @@ static size_t lasers_at(u32 changes, u32 settings)
 	return array_size(reads_room(changes, settings), sizeof(struct morph_receiver_reading));
 }
 
-static size_t settings_at(u32 changes, u32 settings)
+static size_t paths_at(u32 changes, u32 settings)
 {
 	return size_add(lasers_at(changes, settings),
 			array_size(2 * changes, sizeof(struct morph_laser_setting)));
+}
+
+static size_t verdicts_at(u32 changes, u32 settings)
+{
+	return size_add(paths_at(changes, settings),
+			array_size(changes, sizeof(struct optics_path)));
+}
+
+static size_t settings_at(u32 changes, u32 settings)
+{
+	return size_add(verdicts_at(changes, settings),
+			array_size(changes, sizeof(struct optics_verdict)));
 }
 
 size_t morph_txn_reads_bytes(u32 changes, u32 settings)
@@ -356,10 +350,12 @@ int morph_txn_reserve(struct morph_txn *txn)
 	txn->settings_room = settings;
 	txn->reads_room = reads_room(txn->count, settings);
 	txn->reads_bytes = morph_txn_reads_bytes(txn->count, settings);
-	txn->reads = kvmalloc(txn->reads_bytes, GFP_KERNEL_ACCOUNT);
+	txn->reads = kvmalloc(txn->reads_bytes, txn->gfp);
 	if (!txn->reads)
 		return -ENOMEM;
 	txn->lasers = (void *)txn->reads + lasers_at(txn->count, settings);
+	txn->paths = (void *)txn->reads + paths_at(txn->count, settings);
+	txn->verdicts = (void *)txn->reads + verdicts_at(txn->count, settings);
 	txn->settings = (void *)txn->reads + settings_at(txn->count, settings);
 	return 0;
 }
@@ -443,10 +439,10 @@ int morph_txn_stage(struct morph_txn *txn)
 		if (ret)
 			goto err_undo;
 	}
-	ret = validate(txn);
+	ret = morph_txn_reserve(txn);
 	if (ret)
 		goto err_undo;
-	ret = morph_txn_reserve(txn);
+	ret = validate(txn);
 	if (ret)
 		goto err_undo;
 	for (i = 0; i < txn->count; i++) {

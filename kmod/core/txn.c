@@ -10,11 +10,13 @@
 
 /* ---------------------------------------------------------------- lifetime */
 
-static struct morph_txn *txn_init(struct morph_txn *txn, struct morph_fabric *fabric, u32 count)
+static struct morph_txn *txn_init(struct morph_txn *txn, struct morph_fabric *fabric, u32 count,
+				  gfp_t gfp)
 {
 	kref_init(&txn->kref);
 	INIT_LIST_HEAD(&txn->node);
 	txn->fabric = fabric;
+	txn->gfp = gfp;
 	txn->generation = MORPH_GENERATION_ANY;
 	txn->refusal.item = MORPH_ANY;
 	txn->count = count;
@@ -25,7 +27,7 @@ struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
 {
 	struct morph_txn *txn = kvzalloc(sizeof(*txn), gfp);
 
-	return txn ? txn_init(txn, fabric, 0) : NULL;
+	return txn ? txn_init(txn, fabric, 0, gfp) : NULL;
 }
 
 /*
@@ -70,7 +72,7 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 		txn = kvzalloc(struct_size(txn, items, count), gfp);
 	if (!txn)
 		return NULL;
-	txn_init(txn, slice->fabric, count);
+	txn_init(txn, slice->fabric, count, gfp);
 	kref_get(&slice->kref);
 	txn->slice = slice;
 	txn->slice_number = slice->number;
