@@ -105,24 +105,33 @@ static bool receiver_suspect(struct morph_fabric *fabric, const struct optics_pa
 	return fabric->rx_blamed == path->rx + 1;
 }
 
+bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
+			  u32 src_accelerator, struct morph_culprit *culprit)
+{
+	bool comes_in = optics_end_is_edge(fabric->graph, path->tx);
+	bool leaves = optics_end_is_edge(fabric->graph, path->rx);
+	u32 receiver = path->rx / fabric->graph->params.planes;
+
+	*culprit = (struct morph_culprit){};
+	if (!comes_in && sender_bad(fabric, path, src_accelerator, culprit))
+		return true;
+	if (!leaves && probe_dead(fabric, receiver)) {
+		culprit->part = MORPH_PART_ACCELERATOR;
+		culprit->index = receiver;
+		return true;
+	}
+	return element_bad(fabric, path, culprit);
+}
+
 int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			  u32 src_accelerator, struct morph_culprit *culprit)
 {
 	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, path->rx, path->lanes };
-	bool comes_in = optics_end_is_edge(fabric->graph, path->tx);
-	bool leaves = optics_end_is_edge(fabric->graph, path->rx);
 
-	*culprit = (struct morph_culprit){};
-	if (!comes_in && sender_bad(fabric, path, src_accelerator, culprit))
+	if (morph_health_confess(fabric, path, src_accelerator, culprit))
 		return 0;
-	if (!leaves && probe_dead(fabric, path->rx / fabric->graph->params.planes)) {
-		culprit->part = MORPH_PART_ACCELERATOR;
-		culprit->index = path->rx / fabric->graph->params.planes;
-		return 0;
-	}
-	if (element_bad(fabric, path, culprit))
-		return 0;
-	if (comes_in || leaves) {
+	if (optics_end_is_edge(fabric->graph, path->tx) ||
+	    optics_end_is_edge(fabric->graph, path->rx)) {
 		blame_edge(fabric, path, culprit);
 		return 0;
 	}

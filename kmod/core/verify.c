@@ -124,6 +124,19 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 /* ----------------------------------------------------------------- neighbours */
 
 /*
+ * Is it light that no change is touching now? What comes in over an edge may go out at
+ * any time, by no fault of ours. fabric->lock held.
+ */
+static bool is_steady(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	const struct morph_circuit *circuit = route->circuit;
+
+	return route->role == MORPH_ROUTE_LIVE && !morph_route_comes_in(fabric, route) &&
+	       circuit && !circuit->pending &&
+	       circuit->state == MORPH_CIRCUIT_LIT && !circuit->slice->dying;
+}
+
+/*
  * Lanes of a receiver that are to be lit, whatever this change does; perhaps without
  * those that are known to be dark. fabric->lock held.
  */
@@ -133,16 +146,9 @@ static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
 	struct morph_link *link;
 	u64 lanes = 0;
 
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
-		const struct morph_circuit *circuit = link->route->circuit;
-
-		/* What comes in over an edge may go out at any time, by no fault of ours. */
-		if (link->route->role == MORPH_ROUTE_LIVE &&
-		    !morph_route_comes_in(fabric, link->route) && circuit && !circuit->pending &&
-		    circuit->state == MORPH_CIRCUIT_LIT && (dark_too || !circuit->dark) &&
-		    !circuit->slice->dying)
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (is_steady(fabric, link->route) && (dark_too || !link->route->circuit->dark))
 			lanes |= link->route->path.lanes;
-	}
 	return lanes;
 }
 
@@ -259,14 +265,61 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 	exec->neighbours = kept;
 }
 
+/* The steady route of a receiver that has some of the lanes, or NULL. fabric->lock held. */
+static struct morph_route *steady_route(struct morph_fabric *fabric, u32 rx, u64 lanes)
+{
+	u32 guide = fabric->graph->rx_guide[rx] >> 1;
+	struct morph_link *link;
+
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (is_steady(fabric, link->route) && link->route->path.lanes & lanes)
+			return link->route;
+	return NULL;
+}
+
+/*
+ * Is it the fault of the neighbour's own accelerators or lasers that its light is missing?
+ * They may fail at any time, this one as well: no reason to take this change back. Elements
+ * are left out, since this change may have turned the wrong one. No lock held.
+ */
+static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
+{
+	struct optics_hop hops[OPTICS_MAX_HOPS];
+	struct morph_fabric *fabric = exec->fabric;
+	const struct morph_route *route;
+	struct optics_path path = {};
+	struct morph_culprit culprit;
+	bool own;
+
+	mutex_lock(&fabric->lock);
+	route = steady_route(fabric, rx, lanes);
+	if (route) {
+		memcpy(hops, route->hops, array_size(route->path.hops_count, sizeof(*hops)));
+		path = route->path;
+		path.hops = hops;
+	}
+	mutex_unlock(&fabric->lock);
+	if (!route)
+		return true;		/* taken away meanwhile */
+	own = morph_health_confess(fabric, &path, path.tx / fabric->graph->params.planes,
+				   &culprit) && culprit.part != MORPH_PART_ELEMENT;
+	if (!own)
+		return false;
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fabric->lock);
+	return true;
+}
+
 /*
  * -EIO when somebody else's light has suffered. Its owner may just have taken it away, or
- * moved it: what is missing and ought to be there is read once more. No lock held.
+ * moved it: what is missing and ought to be there is read once more, and then it is asked
+ * whether it has failed by itself. No lock held.
  */
 int exec_verify_neighbours(struct exec *exec)
 {
 	struct morph_receiver_reading *reads = exec->txn->reads + 2 * exec->txn->count;
-	u32 reading;
+	u32 reading, i;
 	int ret;
 
 	for (reading = 0; reading < NEIGHBOUR_READINGS && exec->neighbours; reading++) {
@@ -276,5 +329,8 @@ int exec_verify_neighbours(struct exec *exec)
 			return ret;
 		keep_missing(exec, reads);
 	}
-	return exec->neighbours ? -EIO : 0;
+	for (i = 0; i < exec->neighbours; i++)
+		if (!own_fault(exec, reads[i].port, reads[i].lanes))
+			return -EIO;
+	return 0;
 }
