@@ -114,6 +114,7 @@ void morph_hw_done(struct morph_txn *txn);
 void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
 		       struct morph_identity *identity);
 int morph_hw_wait(struct morph_fabric *fabric, u64 ns);
+void morph_hw_drain(struct morph_fabric *fabric);
 void morph_hw_fail_all(struct morph_fabric *fabric, int status);
 
 /* ---------------------------------------------------------------- fabric.c */

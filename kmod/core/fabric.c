@@ -594,10 +594,11 @@ EXPORT_SYMBOL_GPL(morph_fabric_unregister);
  */
 void morph_fabric_shutdown(struct morph_fabric *fabric)
 {
-	/* Nobody is to repair the darkness. */
+	/* Nobody is to repair the darkness, or to light what he was about to. */
 	mutex_lock(&fabric->lock);
-	fabric->state = MORPH_FABRIC_GONE;
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	mutex_unlock(&fabric->lock);
+	morph_hw_drain(fabric);
 	morph_bringup_lasers_off(fabric);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_shutdown);

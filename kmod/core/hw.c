@@ -159,6 +159,21 @@ static const struct {
 	[PROBE] = { "probe", sizeof(struct morph_probe) },
 };
 
+/* A fabric that was shut down stays dark: light that was to be made is not any more. */
+static bool may_light(struct morph_fabric *fabric, const struct morph_laser_setting *settings,
+		      u32 count)
+{
+	u32 i;
+
+	if (READ_ONCE(fabric->state) != MORPH_FABRIC_GONE)
+		return true;
+	for (i = 0; i < count; i++)
+		if (settings[i].lanes)
+			return false;
+	return true;
+}
+
+/* Inside an SRCU section, for which morph_hw_drain() waits. */
 static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *ops, enum call call,
 		  u64 cookie, void *array, u32 count)
 {
@@ -168,6 +183,8 @@ static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *op
 	case GET_ELEMENTS:
 		return ops->get_elements(fabric, cookie, array, count);
 	case SET_LASERS:
+		if (!may_light(fabric, array, count))
+			return -ENODEV;
 		return ops->set_lasers(fabric, cookie, array, count);
 	case GET_LASERS:
 		return ops->get_lasers(fabric, cookie, array, count);
@@ -373,6 +390,31 @@ void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 	trace_morph_op_complete(fabric->id, cookie, status, found);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_complete);
+
+static bool ops_under_way(struct morph_fabric *fabric)
+{
+	const struct morph_op *op;
+	unsigned long flags;
+	bool any = false;
+	u32 i;
+
+	spin_lock_irqsave(&fabric->op_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(fabric->ops_in_flight); i++)
+		hlist_for_each_entry(op, &fabric->ops_in_flight[i], node)
+			any |= atomic64_read(&op->cookie) != 0;
+	spin_unlock_irqrestore(&fabric->op_lock, flags);
+	return any;
+}
+
+/* Wait until what was submitted before has ended, but not past its deadline. No lock held. */
+void morph_hw_drain(struct morph_fabric *fabric)
+{
+	unsigned long until = jiffies + op_deadline(fabric);
+
+	synchronize_srcu(&fabric->srcu);
+	while (ops_under_way(fabric) && time_before(jiffies, until))
+		usleep_range(100, 1000);
+}
 
 /* Wake everybody who waits for the device; the provider is gone. */
 void morph_hw_fail_all(struct morph_fabric *fabric, int status)
