@@ -233,7 +233,7 @@ struct morph_fabric {
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
 	u32 suspect_head, suspect_count;
 	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
-	struct list_head planless;	/* of morph_plan.stale_node: not all that they want is free */
+	struct list_head planless;	/* of morph_plan.stale_node: what they want is not free */
 	u32 degraded;			/* slices in that state */
 	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
 
@@ -498,15 +498,14 @@ struct morph_slice {
 	u32 ranks_count;
 	struct morph_rank *ranks;
 	struct xarray circuits;		/* by id */
-	struct list_head txns;		/* of morph_txn.node */
+	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
 	u32 circuits_count;
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */
 	u32 spare_list_count;
 	u32 own_spare;			/* reserved spare, or MORPH_ANY */
 	u32 hour_replacements;		/* that the owner asked for within the hour */
 	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
-	u64 last_cookie;		/* of the last committed transaction */
-	struct morph_txn *last_txn;	/* counted, for idempotent repeats */
+	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
 	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
 	struct morph_route *idle_route;	/* memory for the next route */
 	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
@@ -657,7 +656,8 @@ struct morph_txn {
 	struct morph_slice *slice;	/* counted until the transaction has ended, or NULL */
 	u32 slice_number;		/* stays, 0: none */
 	gfp_t gfp;			/* how it gets memory */
-	struct list_head node;		/* head: morph_slice.txns, while prepared or unconfirmed */
+	/* Head: morph_slice.txns, while prepared or unconfirmed, or under way by parts. */
+	struct list_head node;
 	u8 kind;			/* enum morph_txn_kind */
 	u32 flags;			/* MORPH_TXN_* */
 	u64 cookie, generation, lease_ns;
@@ -683,6 +683,7 @@ struct morph_txn {
 	struct work_struct run_work;	/* for netlink's queued ones */
 	u32 rank, spare;		/* for a replacement: rank concerned, spare to take */
 	size_t charged;			/* bytes, while it is kept: morph_txn_charge() */
+	u32 repeats;			/* number of the one that it repeats, or 0 */
 	/* What a repair adds to the publish, in the same hold of fabric->lock. Or NULL. */
 	void (*on_publish)(struct morph_txn *txn, void *context);
 	void *context;
@@ -732,6 +733,12 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 u64 morph_txn_lease_left(struct morph_txn *txn);
 /* A slice's transaction that was prepared with a cookie, ended or not; counted, or NULL. */
 struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie);
+
+/*
+ * The prepared or unconfirmed transaction of that cookie, counted, or NULL: who asks for
+ * it again is answered with it. Takes the lock itself.
+ */
+struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie);
 
 /* Find the path of an item's new route, and make that. fabric->lock held. */
 int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why);

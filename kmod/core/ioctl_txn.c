@@ -150,7 +150,9 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 	int put = 0;
 
 	mutex_lock(&call->fabric->lock);
-	args->out_txn = args->head.flags & MORPH_TXN_PREPARE ? txn->id : 0;
+	args->out_txn = 0;
+	if (args->head.flags & MORPH_TXN_PREPARE)
+		args->out_txn = txn->repeats ? txn->repeats : txn->id;
 	args->out_outcome = txn->outcome;
 	args->out_seq = txn->seq;
 	args->out_generation = call->file->slice->generation;

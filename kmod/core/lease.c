@@ -47,6 +47,25 @@ u64 morph_txn_lease_left(struct morph_txn *txn)
 	return txn->lease_until_ns > now ? txn->lease_until_ns - now : 0;
 }
 
+/*
+ * A step that was taken already, by a caller who has named the transaction and may not
+ * have heard the answer: nothing is left to do. fabric->lock held.
+ */
+static bool step_repeated(const struct morph_txn *txn, u32 verb)
+{
+	if (!txn->cookie || !(txn->flags & MORPH_TXN_PREPARE))
+		return false;
+	switch (verb) {
+	case MORPH_TXN_COMMIT:
+		return txn->outcome == MORPH_OUTCOME_UNCONFIRMED;
+	case MORPH_TXN_CONFIRM:
+		return txn->outcome == MORPH_OUTCOME_COMMITTED;
+	case MORPH_TXN_REVERT:
+		return txn->outcome == MORPH_OUTCOME_ROLLED_BACK && !txn->status;
+	}
+	return false;
+}
+
 /* Why a step can't be taken now, or 0. fabric->lock held. */
 static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *refusal)
 {
@@ -168,6 +187,8 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	struct morph_slice *slice = txn->slice;
 	int ret;
 
+	if (step_repeated(txn, verb))
+		return 0;
 	ret = step_check(txn, verb, refusal);
 	if (ret)
 		return ret;
@@ -176,6 +197,8 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	if (ret)
 		goto out_put;
 	/* The lock was perhaps dropped: look again. */
+	if (step_repeated(txn, verb))
+		goto out_leave;
 	ret = step_check(txn, verb, refusal);
 	if (!ret && !morph_txn_lease_left(txn)) {
 		lease_stop(txn);
@@ -186,6 +209,7 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	}
 	if (ret && txn->refusal.error && !refusal->error)
 		*refusal = txn->refusal;
+out_leave:
 	morph_slice_leave(slice);
 out_put:
 	morph_slice_put(slice);
@@ -250,6 +274,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 {
 	struct morph_fabric *fabric = txn->fabric;
 	struct queued_step *step;
+	bool repeated;
 	int ret;
 
 	if (verb < MORPH_TXN_COMMIT || verb > MORPH_TXN_VERIFY || verb == MORPH_TXN_QUERY)
@@ -260,15 +285,16 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	if (!step)
 		return -ENOMEM;
 	mutex_lock(&fabric->lock);
-	ret = step_check(txn, verb, refusal);
-	if (!ret) {
+	repeated = step_repeated(txn, verb);
+	ret = repeated ? 0 : step_check(txn, verb, refusal);
+	if (!ret && !repeated) {
 		/* Until the step has run, those who ask are told that it is under way. */
 		txn->queued_from = txn->outcome;
 		txn->outcome = MORPH_OUTCOME_RUNNING;
 		txn->status = 0;
 	}
 	mutex_unlock(&fabric->lock);
-	if (ret) {
+	if (ret || repeated) {
 		kfree(step);
 		return ret;
 	}
@@ -324,6 +350,17 @@ void morph_lease_init(struct morph_txn *txn)
 	INIT_WORK(&txn->lease_work, lease_work_fn);
 }
 
+/* One that is prepared or not confirmed; those that go by parts have no lease. */
+static struct morph_txn *first_open(struct morph_slice *slice)
+{
+	struct morph_txn *txn;
+
+	list_for_each_entry(txn, &slice->txns, node)
+		if (txn->flags & MORPH_TXN_PREPARE)
+			return txn;
+	return NULL;
+}
+
 /*
  * Failover of a slice, or its end: what it has committed and not confirmed counts as
  * confirmed, but for halves that were not verified: of these the peers' light goes out.
@@ -350,17 +387,16 @@ static void settle_unconfirmed(struct morph_txn *txn)
 /* Failover of a slice, or its end: what it has prepared is revoked. */
 void morph_txn_revoke_slice(struct morph_slice *slice)
 {
-	struct morph_txn *txn, *next;
+	struct morph_txn *txn;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry_safe(txn, next, &slice->txns, node) {
+	while ((txn = first_open(slice))) {
 		lease_stop(txn);
 		unqueue(txn);
-		if (txn->outcome == MORPH_OUTCOME_PREPARED) {
-			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
-		} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
+		if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED)
 			settle_unconfirmed(txn);
-		}
+		else
+			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
 	}
 }
 

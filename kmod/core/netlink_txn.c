@@ -525,6 +525,12 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 	ret = morph_nl_reply_begin(&to, info, txn_bytes(order->count));
 	if (ret)
 		return ret;
+	txn = morph_txn_repeated(slice, order->cookie);
+	if (txn) {
+		ret = reply_txn(&to, info, txn);
+		morph_txn_put(txn);
+		return ret;
+	}
 	txn = morph_txn_alloc(slice, order->changes, order->guides, order->count, order->flags,
 			      GFP_KERNEL_ACCOUNT);
 	if (!txn)

@@ -199,6 +199,35 @@ static void txn_close(struct morph_txn *txn)
 	txn->slice = NULL;
 }
 
+void morph_txn_forget(struct morph_slice *slice)
+{
+	if (!slice->last_txn)
+		return;
+	morph_txn_uncharge(slice->last_txn, slice->user);
+	morph_txn_put(slice->last_txn);
+	slice->last_txn = NULL;
+}
+
+/*
+ * A committed transaction with a cookie is kept: its repetition will answer the same. That
+ * is a promise, so no quota stands against it; there is one for each slice. It lets go of
+ * its slice, which would else keep itself alive.
+ */
+static void remember(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+
+	if (!txn->cookie || txn->outcome != MORPH_OUTCOME_COMMITTED)
+		return;
+	morph_txn_forget(slice);
+	morph_txn_charge(txn, slice->user, NULL);
+	slice->last_txn = morph_txn_get(txn);
+	if (!txn->id) {
+		txn->slice = NULL;
+		morph_slice_put(slice);
+	}
+}
+
 static noinline_for_stack void tell_end(struct morph_txn *txn)
 {
 	struct morph_event event;
@@ -287,6 +316,8 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
 	if (txn->slice && txn->id && !txn->slice->dying)
 		tell_end(txn);
+	if (txn->slice)
+		remember(txn);
 	txn_close(txn);
 }
 
@@ -310,57 +341,70 @@ static void fill_results(struct morph_txn *txn)
 	}
 }
 
-static int repeat_last(struct morph_txn *txn)
+/* The transaction of that cookie which is under way, or was the last to be committed. */
+static struct morph_txn *find_cookie(struct morph_slice *slice, u64 cookie)
 {
-	const struct morph_txn *last = txn->slice->last_txn;
-	u32 i;
+	struct morph_txn *txn;
 
-	txn->outcome = last->outcome;
-	txn->status = last->status;
-	txn->seq = last->seq;
-	txn->times = last->times;
-	for (i = 0; i < min(txn->count, last->count); i++)
-		txn->items[i].change = last->items[i].change;
-	return last->status;
+	if (!cookie)
+		return NULL;
+	list_for_each_entry(txn, &slice->txns, node)
+		if (txn->cookie == cookie)
+			return txn;
+	txn = slice->last_txn;
+	return txn && txn->cookie == cookie ? txn : NULL;
 }
 
-void morph_txn_forget(struct morph_slice *slice)
+struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
 {
-	if (!slice->last_txn)
-		return;
-	morph_txn_uncharge(slice->last_txn, slice->user);
-	morph_txn_put(slice->last_txn);
-	slice->last_txn = NULL;
+	struct morph_txn *txn;
+
+	mutex_lock(&slice->fabric->lock);
+	txn = find_cookie(slice, cookie);
+	if (txn && txn != slice->last_txn && txn->id)
+		morph_txn_get(txn);
+	else
+		txn = NULL;
+	mutex_unlock(&slice->fabric->lock);
+	return txn;
 }
 
 /*
- * A transaction with a cookie was committed: its repetition will answer the same. That is
- * a promise, so no quota stands against it; there is one for each slice.
+ * Has this been asked for before? Then it does nothing and answers as the first did, in
+ * *ret. fabric->lock held; to be asked again once the slice has been entered, since the
+ * first may have been under way.
  */
-static void remember(struct morph_txn *txn)
+static bool repeated(struct morph_txn *txn, int *ret)
 {
-	struct morph_slice *slice = txn->slice;
-	struct morph_txn *copy;
+	const struct morph_txn *first = find_cookie(txn->slice, txn->cookie);
 	u32 i;
 
-	if (!txn->cookie)
-		return;
-	copy = kvzalloc(struct_size(copy, items, txn->count), GFP_KERNEL_ACCOUNT);
-	if (!copy)
-		return;
-	kref_init(&copy->kref);
-	copy->fabric = txn->fabric;
-	copy->outcome = txn->outcome;
-	copy->status = txn->status;
-	copy->seq = txn->seq;
-	copy->times = txn->times;
-	copy->count = txn->count;
-	for (i = 0; i < txn->count; i++)
-		copy->items[i].change = txn->items[i].change;
-	morph_txn_forget(slice);
-	morph_txn_charge(copy, slice->user, NULL);
-	slice->last_txn = copy;
-	slice->last_cookie = txn->cookie;
+	if (!first || first == txn)
+		return false;
+	*ret = 0;
+	if (first->outcome == MORPH_OUTCOME_RUNNING)
+		*ret = morph_refuse(&txn->refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
+				    "the transaction of this cookie is under way");
+	else if (first->outcome != MORPH_OUTCOME_COMMITTED && txn->id)
+		*ret = morph_refuse(&txn->refusal, -EALREADY, MORPH_REASON_STATE, 0, first->id,
+				    "transaction %u has this cookie", first->id);
+	if (*ret) {
+		morph_txn_end(txn, MORPH_OUTCOME_NONE, *ret);
+		return true;
+	}
+	if (first->outcome == MORPH_OUTCOME_COMMITTED) {
+		*ret = first->status;
+		txn->refusal = first->refusal;
+	}
+	txn->repeats = first->id;
+	txn->outcome = first->outcome;
+	txn->status = *ret;
+	txn->seq = first->seq;
+	txn->times = first->times;
+	for (i = 0; i < min(txn->count, first->count); i++)
+		txn->items[i].change = first->items[i].change;
+	txn_close(txn);
+	return true;
 }
 
 /* Circuits that a prepared transaction would add are shown with the paths that it holds. */
@@ -376,21 +420,6 @@ static void show_prepared(struct morph_txn *txn)
 		item->circuit->state = MORPH_CIRCUIT_PREPARED;
 		item->circuit->route = item->new;
 	}
-}
-
-/* A cookie finds one transaction that is under way, not several. */
-static int check_cookie(struct morph_txn *txn)
-{
-	struct morph_txn *other;
-
-	if (!(txn->flags & MORPH_TXN_PREPARE))
-		return 0;
-	list_for_each_entry(other, &txn->slice->txns, node)
-		if (txn->cookie && other->cookie == txn->cookie)
-			return morph_refuse(&txn->refusal, -EEXIST, MORPH_REASON_STATE, 0, 0,
-					    "transaction %u was prepared with this cookie; go on with that",
-					    other->id);
-	return 0;
 }
 
 static int prepare(struct morph_txn *txn)
@@ -438,8 +467,6 @@ static void fail_changes(struct morph_txn *txn, int error)
 /* Go as far as the flags say. Staged; the slice has been entered, fabric->lock held. */
 static int run_staged(struct morph_txn *txn)
 {
-	int ret;
-
 	fill_results(txn);
 	txn->outcome = MORPH_OUTCOME_NONE;
 	if (txn->flags & MORPH_TXN_DRY_RUN) {
@@ -448,10 +475,7 @@ static int run_staged(struct morph_txn *txn)
 	}
 	if (txn->flags & MORPH_TXN_PREPARE)
 		return prepare(txn);
-	ret = morph_exec_commit(txn, false);
-	if (txn->outcome == MORPH_OUTCOME_COMMITTED)
-		remember(txn);
-	return ret;
+	return morph_exec_commit(txn, false);
 }
 
 /* The slice has been entered; fabric->lock held. */
@@ -460,9 +484,7 @@ static int run_entered(struct morph_txn *txn)
 	u64 begin = ktime_get_ns();
 	int ret;
 
-	ret = check_cookie(txn);
-	if (!ret)
-		ret = morph_txn_stage(txn);
+	ret = morph_txn_stage(txn);
 	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	if (ret)
 		txn->outcome = MORPH_OUTCOME_NONE;
@@ -482,11 +504,8 @@ static int run_one(struct morph_txn *txn)
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	if (txn->cookie && txn->cookie == slice->last_cookie && slice->last_txn) {
-		ret = repeat_last(txn);
-		txn_close(txn);
+	if (repeated(txn, &ret))
 		goto out;
-	}
 	ret = morph_slice_enter(slice, false);
 	if (ret) {
 		if (ret == -EAGAIN)
@@ -495,57 +514,91 @@ static int run_one(struct morph_txn *txn)
 		morph_txn_end(txn, MORPH_OUTCOME_NONE, ret);
 		goto out;
 	}
-	ret = run_entered(txn);
+	if (!repeated(txn, &ret))
+		ret = run_entered(txn);
 	morph_slice_leave(slice);
 out:
 	mutex_unlock(&fabric->lock);
 	return ret;
 }
 
+/*
+ * One change of many, as a transaction of its own. Returns what became of it; *outcome is
+ * left alone when nothing did.
+ */
+static int run_item(struct morph_txn *txn, u32 index, u32 *outcome)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_txn *one;
+	int ret;
+
+	one = morph_txn_alloc(txn->slice, &item->change, NULL, 1, txn->flags & ~MORPH_TXN_EACH,
+			      GFP_KERNEL_ACCOUNT);
+	if (!one) {
+		item->change.status = -ENOMEM;
+		return -ENOMEM;
+	}
+	one->items[0].guides = item->guides;	/* still ours */
+	one->generation = txn->generation;
+	ret = run_one(one);
+	item->change = one->items[0].change;
+	item->change.status = ret;
+	if (!ret)
+		*outcome = one->outcome;
+	else if (!txn->refusal.error)
+		txn->refusal = one->refusal;
+	txn->seq = one->seq;
+	morph_txn_put(one);
+	return ret;
+}
+
+/* Begin to go change by change; those who ask for the same meanwhile will find it. */
+static bool each_repeated(struct morph_txn *txn, int *ret)
+{
+	bool yes;
+
+	mutex_lock(&txn->fabric->lock);
+	yes = repeated(txn, ret);
+	if (!yes) {
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		if (txn->cookie)
+			list_add_tail(&txn->node, &txn->slice->txns);
+	}
+	mutex_unlock(&txn->fabric->lock);
+	return yes;
+}
+
+static void each_end(struct morph_txn *txn, u32 outcome, int status)
+{
+	mutex_lock(&txn->fabric->lock);
+	list_del_init(&txn->node);
+	morph_plan_resume(txn->slice);
+	if (txn->id) {
+		morph_txn_end(txn, outcome, status);
+	} else {
+		txn->outcome = outcome;
+		txn->status = status;
+		remember(txn);
+	}
+	mutex_unlock(&txn->fabric->lock);
+}
+
 /* Each change for itself: the first error is the whole's, each has its own status. */
 static int run_each(struct morph_txn *txn)
 {
-	u32 flags = txn->flags & ~MORPH_TXN_EACH;
 	u32 outcome = MORPH_OUTCOME_NONE, i;
-	struct morph_txn *one;
 	int first = 0, ret;
 
+	if (each_repeated(txn, &ret))
+		return ret;
 	for (i = 0; i < txn->count; i++) {
-		struct morph_item *item = &txn->items[i];
-
-		one = morph_txn_alloc(txn->slice, &item->change, NULL, 1, flags,
-				      GFP_KERNEL_ACCOUNT);
-		if (!one) {
-			item->change.status = -ENOMEM;
-			first = first ? first : -ENOMEM;
+		ret = run_item(txn, i, &outcome);
+		if (!ret || first)
 			continue;
-		}
-		one->items[0].guides = item->guides;	/* still ours */
-		one->generation = txn->generation;
-		kref_get(&txn->slice->kref);
-		ret = run_one(one);
-		item->change = one->items[0].change;
-		item->change.status = ret;
-		if (!ret)
-			outcome = one->outcome;
-		if (ret && !first) {
-			first = ret;
-			txn->refusal = one->refusal;
-			txn->refusal.item = i;
-		}
-		txn->seq = one->seq;
-		morph_slice_put(txn->slice);
-		morph_txn_put(one);
+		first = ret;
+		txn->refusal.item = i;
 	}
-	/* Until here it runs, for those who look it up. */
-	if (txn->id) {
-		mutex_lock(&txn->fabric->lock);
-		morph_txn_end(txn, outcome, first);
-		mutex_unlock(&txn->fabric->lock);
-	} else {
-		txn->outcome = outcome;
-		txn->status = first;
-	}
+	each_end(txn, outcome, first);
 	return first;
 }
 

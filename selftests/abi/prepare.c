@@ -97,6 +97,51 @@ TEST_F(prepare, shown_while_prepared)
 	EXPECT_NE(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
 }
 
+/* Who has named his transaction may ask again, for it and for each of its steps. */
+TEST_F(prepare, same_cookie_again)
+{
+	struct morph_change change = change_add(0, 1), again = change_add(0, 1);
+	unsigned int txn;
+
+	self->args.cookie = 0x1234;
+	PREPARE(&change, 1);
+	txn = self->args.out_txn;
+	PREPARE(&again, 1);
+	EXPECT_EQ(txn, self->args.out_txn);
+	EXPECT_EQ(change.circuit, again.circuit);
+	EXPECT_EQ(EINVAL, STEP(MORPH_TXN_CONFIRM, 0));
+	ASSERT_EQ(0, STEP(MORPH_TXN_COMMIT, 0));
+	EXPECT_EQ(0, STEP(MORPH_TXN_COMMIT, 0));
+	EXPECT_EQ(MORPH_OUTCOME_UNCONFIRMED, self->step.out_outcome);
+	ASSERT_EQ(0, STEP(MORPH_TXN_CONFIRM, 0));
+	EXPECT_EQ(0, STEP(MORPH_TXN_CONFIRM, 0));
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->step.out_outcome);
+	EXPECT_EQ(EINVAL, STEP(MORPH_TXN_REVERT, 0));
+	again = change_add(0, 1);
+	ASSERT_EQ(0, txn_run(self->slice, &again, 1, &self->args));
+	EXPECT_EQ(txn, self->args.out_txn);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->args.out_outcome);
+	READ_SLICE();
+	EXPECT_EQ(1, self->info.circuits.count);
+}
+
+/* What was reverted is not held any more: it is prepared anew. */
+TEST_F(prepare, same_cookie_again_after_revert)
+{
+	struct morph_change change = change_add(0, 1), again = change_add(0, 1);
+	unsigned int txn;
+
+	self->args.cookie = 0x1234;
+	PREPARE(&change, 1);
+	txn = self->args.out_txn;
+	ASSERT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
+	EXPECT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
+	EXPECT_EQ(MORPH_OUTCOME_ROLLED_BACK, self->step.out_outcome);
+	PREPARE(&again, 1);
+	EXPECT_NE(txn, self->args.out_txn);
+	EXPECT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
+}
+
 TEST_F(prepare, revert_before_commit)
 {
 	struct morph_change change = change_add(0, 1);

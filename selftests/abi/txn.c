@@ -283,6 +283,40 @@ TEST_F(txn, same_cookie_again)
 	EXPECT_EQ(2, self->info.circuits.count);
 }
 
+/* Of many that go each for itself some have failed: they are not tried again. */
+TEST_F(txn, same_cookie_again_each_for_itself)
+{
+	struct morph_change first[] = { change_add(0, 1), change_remove(77), change_add(2, 3) };
+	struct morph_change again[] = { change_add(0, 1), change_remove(77), change_add(2, 3) };
+	unsigned int i;
+
+	self->args.head.flags = MORPH_TXN_EACH;
+	self->args.cookie = 0x1234;
+	ASSERT_EQ(ENOENT, RUN(first, 3));
+	EXPECT_EQ(ENOENT, RUN(again, 3));
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->args.out_outcome);
+	EXPECT_EQ(MORPH_REASON_ARGUMENT, self->args.head.reason);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(first[i].status, again[i].status);
+		EXPECT_EQ(first[i].circuit, again[i].circuit);
+	}
+	READ_SLICE();
+	EXPECT_EQ(2, self->info.circuits.count);
+}
+
+/* What came to nothing may be tried again. */
+TEST_F(txn, same_cookie_again_after_a_failure)
+{
+	struct morph_change change = change_add(0, RANKS);
+
+	self->args.cookie = 0x1234;
+	ASSERT_EQ(ENOENT, RUN(&change, 1));
+	change = change_add(0, 1);
+	EXPECT_EQ(0, RUN(&change, 1));
+	READ_SLICE();
+	EXPECT_EQ(1, self->info.circuits.count);
+}
+
 TEST_F(txn, chosen_planes_and_lanes)
 {
 	struct morph_change change = change_add(0, 1);
