@@ -19,12 +19,13 @@ static bool may_replace(const struct morph_slice *slice, u32 rank)
 	return entry->failed && (entry->forced || slice->failover == MORPH_FAILOVER_AUTOMATIC);
 }
 
-static bool is_idle(struct morph_fabric *fabric, u32 accelerator)
+/* Free for anybody, or held for this slice. */
+static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 {
-	u32 use = fabric->chips[accelerator].use;
+	u32 use = slice->fabric->chips[accelerator].use;
 
-	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE) &&
-	       morph_chip_fit(fabric, accelerator);
+	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE ||
+		accelerator == slice->own_spare) && morph_chip_fit(slice->fabric, accelerator);
 }
 
 /* The next spare for a rank that this repair has not taken already; it is held then. */
@@ -34,7 +35,7 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 	u32 spare = entry->wanted_spare;
 
 	if (spare != MORPH_ANY) {
-		if (*skip || !is_idle(slice->fabric, spare))
+		if (*skip || !is_idle(slice, spare))
 			return MORPH_ANY;
 	} else {
 		spare = morph_place_spare(slice, entry->accelerator, *skip);

@@ -136,7 +136,8 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 				    MORPH_PART_ACCELERATOR, spare,
 				    "there is no accelerator %u to be the spare", spare);
 	if (spare != MORPH_ANY && (!morph_chip_fit(fabric, spare) ||
-				   fabric->chips[spare].use == MORPH_USE_HELD ||
+				   (fabric->chips[spare].use == MORPH_USE_HELD &&
+				    spare != slice->own_spare) ||
 				   fabric->chips[spare].use == MORPH_USE_DRAINING))
 		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
 				    MORPH_PART_ACCELERATOR, spare,

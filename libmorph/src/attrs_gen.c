@@ -776,7 +776,7 @@ static const struct lm_attr slice_attrs[] = {
 		.name = "reserved",
 		.number = MORPH_A_SLICE_RESERVED,
 		.type = MORPH_ATTR_UINT,
-		.doc = "1: holds a spare of its own.",
+		.doc = "1: a spare and the lanes to it are to be held for it.",
 	},
 	{
 		.name = "files",

@@ -71,8 +71,7 @@ FIXTURE_TEARDOWN(reserve)
 }
 
 #define READ_SLICE() \
-	ASSERT_EQ(0, \
-		  slice_read(self->slice, &self->info, self->ranks, RANKS, self->circuits, MOST))
+	ASSERT_EQ(0, slice_read(self->slice, &self->info, self->ranks, RANKS, self->circuits, MOST))
 #define KILL(accelerator) \
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", accelerator))
 
@@ -244,6 +243,23 @@ TEST_F(reserve, used_spare_is_replaced_while_there_are_any)
 	READ_SLICE();
 	EXPECT_TRUE(self->ranks[0].spare == 0 || self->ranks[0].spare == 4);
 	EXPECT_EQ(MORPH_USE_HELD, read_accelerator(&self->sim, self->ranks[0].spare).use);
+}
+
+TEST_F(reserve, own_spare_may_be_named)
+{
+	struct morph_rank_act act;
+	unsigned int spare;
+
+	EXPECT_PLANS(RESERVED);
+	READ_SLICE();
+	spare = self->ranks[0].spare;
+	ASSERT_EQ(0, rank_act(self->slice, MORPH_RANK_REPLACE, 0, spare, &act))
+	{
+		TH_LOG("%s", last_detail);
+	}
+	READ_SLICE();
+	EXPECT_EQ(spare, self->ranks[0].accelerator);
+	EXPECT_PLANS(RESERVED);
 }
 
 TEST_F(reserve, dead_spare_is_exchanged)

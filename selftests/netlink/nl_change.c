@@ -2,6 +2,7 @@
 /* What administrators change: slices, circuits, prepared transactions, replacements, quotas. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -482,6 +483,71 @@ TEST_F(change, quota)
 	EXPECT_LT(5, REPLY_U32(nl, MORPH_A_QUOTA_ACCELERATORS));
 	EXPECT_EQ(circuits_limit, REPLY_U32(nl, MORPH_A_QUOTA_CIRCUITS));
 	ASSERT_EQ(0, set_accelerators(nl, REPLY_U32(nl, MORPH_A_QUOTA_ACCELERATORS)));
+}
+
+/* Wait until the plan of rank 0 has that state; the slice is then the reply. */
+static bool wait_plan(struct nl *nl, const struct sim *sim, unsigned int slice, unsigned int state)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	do {
+		nl_begin(nl, MORPH_CMD_SLICE_GET, 0);
+		nl_put_u32(nl, MORPH_A_SLICE_FABRIC, sim->number);
+		nl_put_u32(nl, MORPH_A_SLICE_ID, slice);
+		if (nl_do(nl))
+			return false;
+		if (nl_get_u32(nl_find_nested(nl_find(nl_reply(nl), MORPH_A_SLICE_RANK),
+					      MORPH_A_RANK_PLAN)) == state)
+			return true;
+		poll(NULL, 0, 5);
+	} while (now_ms() < until);
+	return false;
+}
+
+static int set_lanes(struct nl *nl, unsigned int limit)
+{
+	nl_begin(nl, MORPH_CMD_QUOTA_SET, 0);
+	nl_put_u32(nl, MORPH_A_QUOTA_UID, OWNER);
+	nl_put_u32(nl, MORPH_A_QUOTA_LANES, limit);
+	return nl_do(nl);
+}
+
+/* What is reserved counts; beyond the quota circuits come first, and nothing is reserved. */
+TEST_F(change, reserved_lanes_are_charged)
+{
+	struct nl *nl = &self->nl;
+	unsigned int own, limit;
+
+	ASSERT_EQ(0, set_lanes(nl, 2));
+	nl_begin(nl, MORPH_CMD_QUOTA_GET, 0);
+	ASSERT_EQ(0, nl_do(nl));
+	limit = REPLY_U32(nl, MORPH_A_QUOTA_LANES);
+	nl_begin(nl, MORPH_CMD_SLICE_CREATE, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_FABRIC, self->sim.number);
+	nl_put_text(nl, MORPH_A_SLICE_NAME, "careful");
+	nl_put_u32(nl, MORPH_A_SLICE_OWNER, OWNER);
+	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 2);
+	nl_put_u8(nl, MORPH_A_SLICE_RESERVED, 1);
+	ASSERT_EQ(0, nl_do(nl)) TH_LOG("%s", nl->text);
+	own = REPLY_U32(nl, MORPH_A_SLICE_ID);
+	ASSERT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_RESERVED));
+	begin_apply(nl, &self->sim, own);
+	put_add(nl, 0, 1);
+	put_add(nl, 1, 0);
+	ASSERT_EQ(0, nl_do(nl));
+	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
+	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_CURRENT));
+	ASSERT_EQ(0, set_lanes(nl, limit));
+	EXPECT_EQ(2, REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES));
+	/* Something becomes free: it is tried again. */
+	ASSERT_EQ(0, delete (nl, &self->sim, self->slice, 0));
+	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_RESERVED));
+	ASSERT_EQ(0, set_lanes(nl, limit));
+	EXPECT_LT(2, REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES));
+	ASSERT_EQ(0, delete (nl, &self->sim, own, 0));
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+	ASSERT_EQ(0, set_lanes(nl, limit));
+	EXPECT_EQ(0, REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES));
 }
 
 TEST_F(change, why_not)

@@ -476,7 +476,7 @@ enum morph_spares {
 	MORPH_SPARES_LIST = 2,
 };
 
-#define MORPH_SLICE_RESERVED	0x1u	/* hold a spare for this slice alone */
+#define MORPH_SLICE_RESERVED	0x1u	/* hold a spare and lanes for this slice alone */
 #define MORPH_SLICE_DRY_RUN	0x2u	/* say whether it could be, and why not; out_fd is -1 */
 
 /**
@@ -678,7 +678,7 @@ struct morph_circuit_info {
  * @failover: out: enum morph_failover
  * @transit: out: enum morph_transit
  * @spare_policy: out: enum morph_spares
- * @reserved: out: 1 when it holds a spare of its own
+ * @reserved: out: 1 when it was created with MORPH_SLICE_RESERVED
  * @generation: out: changes whenever the tenant did not ask for it
  * @seq: out: the fabric's seq at which this was true
  * @events_lost: out: events lost on this file so far
@@ -814,9 +814,10 @@ enum morph_outcome {
  * @head: flags: MORPH_TXN_DRY_RUN, MORPH_TXN_EACH, MORPH_TXN_PREPARE: at most one
  * @changes: in/out: struct morph_change, 1 to 1024
  * @cookie: in: the caller's name for this transaction, 0: none. A repeated call
- *          with the cookie of the slice's last committed transaction does nothing
- *          and answers as that one did. What is prepared is found again by its
- *          cookie, see MORPH_TXN_STEP; EEXIST while the slice has one of this cookie
+ *          with the cookie of the slice's last committed transaction, or of one that
+ *          is prepared or not confirmed, does nothing and answers as that one did; so
+ *          do the steps of a prepared one. What is prepared is found again by its
+ *          cookie, see MORPH_TXN_STEP
  * @generation: in: the slice's generation that the caller knows, else ESTALE;
  *              MORPH_GENERATION_ANY: do not check
  * @lease_ns: in: for PREPARE: how long resources are held, 1 ms to 1 hour

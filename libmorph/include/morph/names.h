@@ -770,7 +770,7 @@ static inline uint32_t morph_get_slice_spares(const struct morph_object *object)
 	return (uint32_t)morph_object_uint(object, "spares");
 }
 
-/** morph_get_slice_reserved() - 1: holds a spare of its own. */
+/** morph_get_slice_reserved() - 1: a spare and the lanes to it are to be held for it. */
 static inline uint32_t morph_get_slice_reserved(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "reserved");

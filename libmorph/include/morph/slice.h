@@ -88,7 +88,7 @@ int morph_slice_request_set_spares(struct morph_slice_request *request, const ui
 				   size_t count);
 
 /**
- * morph_slice_request_set_reserved() - hold a spare for this slice alone
+ * morph_slice_request_set_reserved() - hold a spare, and the lanes to it, for this slice alone
  * @request: the request
  * @reserved: whether to
  */
