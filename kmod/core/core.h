@@ -682,8 +682,8 @@ struct morph_txn {
 	struct work_struct lease_work;
 	struct work_struct run_work;	/* for netlink's queued ones */
 	u32 rank, spare;		/* for a replacement: rank concerned, spare to take */
-	size_t charged;			/* bytes, while it is kept: morph_txn_charge() */
 	u32 repeats;			/* number of the one that it repeats, or 0 */
+	size_t charged;			/* bytes, while it is kept: morph_txn_charge() */
 	/* What a repair adds to the publish, in the same hold of fabric->lock. Or NULL. */
 	void (*on_publish)(struct morph_txn *txn, void *context);
 	void *context;

@@ -188,12 +188,12 @@ void morph_file_free(struct morph_file *file)
 	/* It may be the last one: those who plan make room at once. */
 	atomic_inc(&fabric->urgent);
 	mutex_lock(&fabric->lock);
-	atomic_dec(&fabric->urgent);
 	spin_lock(&fabric->event_lock);
 	list_del(&file->node);
 	spin_unlock(&fabric->event_lock);
 	if (!--slice->files_count && !slice->named && !slice->dying)
 		morph_slice_release(slice, 0);
+	morph_plan_go_on(fabric);
 	mutex_unlock(&fabric->lock);
 
 	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);

@@ -184,7 +184,7 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 static size_t slice_bytes(const struct morph_slice_params *params)
 {
 	return sizeof(struct morph_slice) + morph_txn_idle_bytes() +
-	       array_size(params->count, sizeof(struct morph_rank)) +
+	       array_size(params->count, sizeof(struct morph_rank) + 3 * sizeof(u32)) +
 	       array_size(params->spares_count, sizeof(u32)) +
 	       MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS * sizeof(struct morph_element_setting);
 }

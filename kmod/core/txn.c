@@ -211,7 +211,7 @@ void morph_txn_forget(struct morph_slice *slice)
 /*
  * A committed transaction with a cookie is kept: its repetition will answer the same. That
  * is a promise, so no quota stands against it; there is one for each slice. It lets go of
- * its slice, which would else keep itself alive.
+ * the slice, which would else keep itself alive.
  */
 static void remember(struct morph_txn *txn)
 {
@@ -219,6 +219,9 @@ static void remember(struct morph_txn *txn)
 
 	if (!txn->cookie || txn->outcome != MORPH_OUTCOME_COMMITTED)
 		return;
+	kvfree(txn->reads);
+	txn->reads = NULL;
+	txn->reads_bytes = 0;
 	morph_txn_forget(slice);
 	morph_txn_charge(txn, slice->user, NULL);
 	slice->last_txn = morph_txn_get(txn);

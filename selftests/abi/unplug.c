@@ -233,6 +233,40 @@ TEST_F(unplug, shutdown_turns_lasers_off)
 	EXPECT_EQ(ENODEV, errno);
 }
 
+static void *add_one(void *context)
+{
+	struct morph_change change = change_add(0, 1);
+	struct worker *worker = context;
+
+	if (txn_run(worker->slice, &change, 1, NULL))
+		worker->last_error = errno;
+	return NULL;
+}
+
+/* A change that waits for its elements to settle finds that it is too late for light. */
+TEST_F(unplug, shutdown_during_a_change)
+{
+	struct worker worker = {};
+	long long before;
+	pthread_t thread;
+	struct sim slow;
+
+	sim_start(&slow, "server8", "settle_ns=2000000000");
+	worker.slice = slice_create(slow.fd, 2);
+	ASSERT_LE(0, worker.slice);
+	before = sim_counter(&slow, "ops", "set_elements");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, add_one, &worker));
+	while (sim_counter(&slow, "ops", "set_elements") == before)
+		usleep(1000);
+	ASSERT_EQ(0, sim_control(&slow, "shutdown", "now"));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(ENODEV, worker.last_error);
+	EXPECT_EQ(-1, sim_counter(&slow, "hardware", "laser"));
+	EXPECT_TRUE(sim_all_dark(&slow));
+	close(worker.slice);
+	sim_stop(&slow);
+}
+
 static int write_line(const char *path, const char *line)
 {
 	int fd = open(path, O_WRONLY), error = 0;
