@@ -531,9 +531,9 @@ TEST_F(change, reserved_lanes_are_charged)
 	ASSERT_EQ(0, nl_do(nl)) TH_LOG("%s", nl->text);
 	own = REPLY_U32(nl, MORPH_A_SLICE_ID);
 	ASSERT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_RESERVED));
-	begin_apply(nl, &self->sim, own);
-	put_add(nl, 0, 1);
-	put_add(nl, 1, 0);
+	nl_apply(nl, self->sim.number, own);
+	nl_put_add(nl, 0, 1);
+	nl_put_add(nl, 1, 0);
 	ASSERT_EQ(0, nl_do(nl));
 	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_CURRENT));
