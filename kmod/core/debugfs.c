@@ -130,8 +130,9 @@ static int operations_show(struct seq_file *file, void *unused)
 	seq_printf(file, "last id %llu\n", fabric->last_op);
 	for (i = 0; i < ARRAY_SIZE(fabric->ops_in_flight); i++)
 		hlist_for_each_entry(op, &fabric->ops_in_flight[i], node)
-			seq_printf(file, "id %llu calls %u cookie %lld result bytes %zu\n", op->id,
-				   op->calls, atomic64_read(&op->cookie), op->bytes);
+			if (atomic64_read(&op->cookie))
+				seq_printf(file, "cookie %lld result bytes %zu\n",
+					   atomic64_read(&op->cookie), op->bytes);
 	spin_unlock_irq(&fabric->op_lock);
 	return 0;
 }
