@@ -596,10 +596,10 @@ static int step_txn(struct genl_info *info, struct morph_txn *txn)
 		return -EINVAL;
 	}
 	verb = nla_get_u32(info->attrs[MORPH_A_TXN_VERB]);
-	if (lease && (verb != MORPH_TXN_COMMIT || lease_ns < LEASE_MIN_NS ||
-		      lease_ns > LEASE_MAX_NS)) {
+	if (lease && ((verb != MORPH_TXN_COMMIT && verb != MORPH_TXN_VERIFY) ||
+		      lease_ns < LEASE_MIN_NS || lease_ns > LEASE_MAX_NS)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, lease,
-				    "a lease goes with commit and is 1 ms to 1 hour long");
+				    "a lease goes with commit and verify, and is 1 ms to 1 hour long");
 		return -EINVAL;
 	}
 	ret = morph_nl_reply_begin(&to, info, txn_bytes(txn->count));

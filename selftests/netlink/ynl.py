@@ -9,6 +9,7 @@ specification is true and morphctl shows all of it. Each verb is carried out by 
 import errno
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -164,6 +165,26 @@ def guide_get(machine):
     same(machine.do("guide-get", id=5), machine.morphctl("guide", "show", "5"))
 
 
+def edge_get(machine):
+    """server8 has none: another fabric, beside this one, has eight."""
+    place = pathlib.Path("/sys/kernel/config/morph_sim/ynl-edges")
+    place.mkdir()
+    try:
+        (place / "profile").write_text("edge4")
+        (place / "peer").write_text("33333333-3333-4333-8333-333333333333")
+        (place / "live").write_text("1")
+        fabric = next(one["id"] for one in machine.ynl.dump("fabric-get", {})
+                      if one["name"] == place.name)
+        ours = machine.ynl.dump("edge-get", {"fabric": fabric})
+        theirs = machine.morphctl("edge", "list", "--fabric", str(fabric), fabric=False)
+        assert len(ours) == 8 and ours[0]["peer-edge"] == 4, ours
+        same(ours, theirs)
+        same(machine.ynl.do("edge-get", {"fabric": fabric, "id": 5}),
+             machine.morphctl("edge", "show", "5", "--fabric", str(fabric), fabric=False))
+    finally:
+        place.rmdir()
+
+
 def element_get(machine):
     same(machine.dump("element-get"), machine.morphctl("element", "list"))
     same(machine.do("element-get", id=5), machine.morphctl("element", "show", "5"))
@@ -275,6 +296,9 @@ def txn_step(machine):
     assert 0 < machine.do("txn-step", id=prepared["id"], verb="query")["lease-ns"] <= HOUR_NS
     machine.do("txn-step", id=prepared["id"], verb="commit")
     machine.reaches(prepared["id"], "unconfirmed")
+    machine.do("txn-step", id=prepared["id"], verb="verify")
+    machine.reaches(prepared["id"], "unconfirmed")
+    machine.morphctl("txn", "verify", str(prepared["id"]), "--lease", "60")
     machine.morphctl("txn", "confirm", str(prepared["id"]))
     machine.reaches(prepared["id"], "committed")
 
@@ -468,7 +492,7 @@ def main():
     machine = Machine()
     try:
         return generic.run_tests([
-            fabric_get, accelerator_get, guide_get, element_get, accelerator_set, slice_create,
+            fabric_get, accelerator_get, guide_get, edge_get, element_get, accelerator_set, slice_create,
             slice_create_at, slice_set, slice_delete, circuit_apply, circuit_apply_dry_run,
             circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, overrun, debugfs, tracepoints,
             stats,
