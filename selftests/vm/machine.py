@@ -31,8 +31,8 @@ NMI_SECONDS = 20
 CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
 
-# A debug kernel has nothing to do after its first complaint, and what it can poison, it does.
-DEBUG = ("panic_on_warn=1", "page_poison=1")
+# A debug kernel has nothing to do after its first complaint, poisons what it can, and runs the tests of modules.
+DEBUG = ("panic_on_warn=1", "page_poison=1", "kunit.enable=1")
 
 
 class Kernel:
