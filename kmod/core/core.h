@@ -204,7 +204,7 @@ struct morph_fabric {
 
 	/* fabric->lock */
 	struct mutex lock;
-	u32 state;			/* enum morph_fabric_state */
+	u32 state;			/* enum morph_fabric_state; some look without the lock */
 	struct optics_state *ledger;	/* head of its block */
 	void *route_work;
 	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
@@ -489,6 +489,7 @@ struct morph_slice {
 	u32 state;			/* enum morph_slice_state */
 	u32 failover, transit, spare_policy;
 	bool reserved;
+	/* Some look at these three without the lock. */
 	bool dying;			/* no new work; teardown is queued or done */
 	bool repairing;			/* repair_work is to run or runs */
 	bool busy;			/* a change is under way */

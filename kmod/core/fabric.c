@@ -500,7 +500,7 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 	if (ret)
 		goto err_gone;
 	mutex_lock(&fabric->lock);
-	fabric->state = MORPH_FABRIC_READY;
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_READY);
 	mutex_unlock(&fabric->lock);
 	ret = morph_chardev_add_fabric(fabric);
 	if (ret)
@@ -521,7 +521,7 @@ err_chardev:
 	morph_chardev_del_fabric(fabric);
 err_gone:
 	mutex_lock(&fabric->lock);
-	fabric->state = MORPH_FABRIC_GONE;
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	mutex_unlock(&fabric->lock);
 	WRITE_ONCE(fabric->ops, NULL);
 	synchronize_srcu(&fabric->srcu);
@@ -567,7 +567,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	mutex_unlock(&morph_registry_lock);
 
 	mutex_lock(&fabric->lock);
-	fabric->state = MORPH_FABRIC_GONE;
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	mutex_unlock(&fabric->lock);
 
 	WRITE_ONCE(fabric->ops, NULL);

@@ -79,7 +79,7 @@ void morph_slice_release_work(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	if (slice->repairing) {
 		/* The work was cancelled before it ran: its reference is ours. */
-		slice->repairing = false;
+		WRITE_ONCE(slice->repairing, false);
 		morph_plan_go_on(fabric);
 		morph_slice_put(slice);
 	}
@@ -130,7 +130,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	lockdep_assert_held(&fabric->lock);
 	if (WARN_ON_ONCE(slice->dying))
 		return;
-	slice->dying = true;
+	WRITE_ONCE(slice->dying, true);
 	morph_plan_stand_back(fabric);
 	slice->state = MORPH_SLICE_DYING;
 	for (i = 0; i < slice->ranks_count; i++)

@@ -62,7 +62,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice->fault_since_ns = since_ns ? since_ns : now;
 		slice->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* the work's */
-		slice->repairing = true;
+		WRITE_ONCE(slice->repairing, true);
 		morph_plan_stand_back(slice->fabric);
 		slice->state = MORPH_SLICE_REPAIRING;
 		trace_morph_slice_state(slice->fabric->id, slice->number, slice->state);
@@ -323,7 +323,7 @@ static void repair_end(struct morph_slice *slice)
 
 	drop_wishes(slice);
 	whole = is_whole(slice);
-	slice->repairing = false;
+	WRITE_ONCE(slice->repairing, false);
 	morph_plan_go_on(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
