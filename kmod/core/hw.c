@@ -126,13 +126,12 @@ static int op_wait(struct morph_fabric *fabric, struct morph_op *op, u64 cookie,
 static inline int op_finish(struct morph_fabric *fabric, struct morph_op *op, u64 cookie,
 			    int result, bool deadline)
 {
-	if (result == -EINPROGRESS) {
+	if (result == -EINPROGRESS)
 		result = op_wait(fabric, op, cookie, deadline);
-	} else if (!op_retract(op, cookie)) {
+	else if (!op_retract(op, cookie))
 		result = op->status;	/* it did complete, whatever it returned */
-	} else if (result > 0) {
+	else if (result > 0)
 		result = -EIO;
-	}
 	if (result)
 		morph_stat(fabric, MORPH_STAT_PROVIDER_ERRORS);
 	return result;

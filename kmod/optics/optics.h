@@ -603,8 +603,9 @@ struct optics_verdict {
  *
  * Checks each path from first principles: it starts and ends at its ports, both
  * of accelerators that @owner holds, or one of them at an edge; each guide ends
- * where the next element starts; the element's state joins the two; states agree with the view; nothing
- * it uses is unhealthy; no lane of a guide is used by two of @paths; loss, margin
+ * where the next element starts; the element's state joins the two; states agree
+ * with the view; nothing it uses is unhealthy; no lane of a guide is used by two
+ * of @paths; loss, margin
  * and overload; leakage both ways. (A receiver's leaks are summed over all the
  * lanes that it shares with them, so never underrated.) Uses no router and no
  * ledger. The cost is that of the paths and their stray light, never of the

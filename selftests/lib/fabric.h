@@ -119,6 +119,8 @@ unsigned int slowness(void);
 /* How long waiting for the kernel is patient; emulated machines are slow. */
 #define PATIENCE_MS ((int)(20000 * slowness()))
 /* By this the harness ends a test that hangs. */
+/* clang-format off */
 #define alarm(seconds) alarm((seconds) * slowness())
+/* clang-format on */
 
 #endif /* SELFTESTS_LIB_FABRIC_H */

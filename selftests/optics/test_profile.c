@@ -246,7 +246,14 @@ static void guide_malformed_is_refused(void)
 
 static void edge_without_a_guide_is_refused(void)
 {
-	SPOIL_NAMED(guides[4].b_type, MORPH_END_ELEMENT, edges[0]);
+	struct sample s;
+
+	sample_open(&s);
+	s.guides[4].b_type = MORPH_END_ELEMENT;
+	s.guides[4].b_index = htole32(1);
+	s.guides[4].b_port = 1;
+	CHECK_EQUAL(sealed_refused_at(&s), (s64)((u8 *)&s.edges[0] - s.blob));
+	sample_close(&s);
 }
 
 static void port_without_guide_is_refused(void)
