@@ -3,6 +3,7 @@
 #   make             everything: modules for each kernel, profiles, library, tools, test programs
 #   make check       every check; ends with "N passed, M failed"
 #   make check-debug the selftests on kernels that look for bugs, which it builds
+#   make check-model the protocol of transactions and failover, every state of a small setting
 #   make coverage    what of the modules' code the selftests reach, by file
 #   make demo        a fabric, a slice and a failover in a virtual machine
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)

@@ -46,6 +46,14 @@ $(unit_rooms:%=check-%): check-%:
 
 run-vm: $(KERNELS:%=run-vm-%)
 
+# --- model: the protocol of transactions and failover, by spin; not yet part of `make check` ------------------------------
+
+check-model: deps
+	+@scripts/check run-model
+
+run-model:
+	+@scripts/tap --ktap model selftests/model/check
+
 # --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
 
 check-debug: deps
@@ -63,6 +71,6 @@ vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
-.PHONY: check $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
+.PHONY: check check-model run-model $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
 	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	coverage
