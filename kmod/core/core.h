@@ -235,6 +235,7 @@ struct morph_fabric {
 	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
 	struct list_head planless;	/* of morph_plan.stale_node: what they want is not free */
 	u32 degraded;			/* slices in that state */
+	u32 recoveries;			/* times that something became free or sound */
 	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
 
 	atomic64_t stats[MORPH_STAT_COUNT];

@@ -350,7 +350,7 @@ static void repair_work_fn(struct work_struct *work)
 {
 	struct morph_slice *slice = container_of(work, struct morph_slice, repair_work);
 	struct morph_fabric *fabric = slice->fabric;
-	u32 round;
+	u32 round, recoveries;
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
@@ -358,6 +358,7 @@ static void repair_work_fn(struct work_struct *work)
 		goto out;
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
+	recoveries = fabric->recoveries;
 	for (round = 0; round < MAX_ROUNDS; round++) {
 		if (slice->dying || fabric->state != MORPH_FABRIC_READY || is_whole(slice))
 			break;
@@ -372,6 +373,10 @@ static void repair_work_fn(struct work_struct *work)
 	/* A failure that came meanwhile has queued the work again: it goes on there. */
 	if (!work_pending(work))
 		repair_end(slice);
+	/* Something became free while it was being given up, and found nobody who waited. */
+	if (slice->state == MORPH_SLICE_DEGRADED && fabric->state == MORPH_FABRIC_READY &&
+	    fabric->recoveries != recoveries)
+		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
 	ret = slice->repairing;
 	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
@@ -389,6 +394,7 @@ void morph_repair_recover(struct morph_fabric *fabric)
 	lockdep_assert_held(&fabric->lock);
 	if (fabric->state != MORPH_FABRIC_READY)
 		return;
+	fabric->recoveries++;
 	if (fabric->degraded || !list_empty(&fabric->planless))
 		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
 }
