@@ -54,6 +54,17 @@ check-model: deps
 run-model:
 	+@scripts/tap --ktap model selftests/model/check
 
+# --- campaigns: groups of selftests/vm.list that take long, and the kernels that each runs on ----------------------------
+
+campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
+
+$(campaigns:%=check-%): check-%: deps
+	+@scripts/check run-$*
+
+$(campaigns:%=run-%): run-%: profiles lib tools selftests
+	+@for kernel in $(campaign_on_$*); do \
+		$(MAKE) modules-$$kernel && selftests/vm/suite $$kernel $* || failed=1; done; [ ! "$$failed" ]
+
 # --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
 
 check-debug: deps
@@ -72,5 +83,5 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
 .PHONY: check check-model run-model $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
-	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
+	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) $(campaigns:%=check-%) $(campaigns:%=run-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	coverage

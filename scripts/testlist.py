@@ -22,6 +22,7 @@ class Test:
     timeout: int = 120
     kernels: tuple = ()
     group: str = "main"
+    campaign: bool = False
     udev: bool = False
 
     @property
@@ -51,6 +52,8 @@ def parse_line(words):
             test.kernels = tuple(value.split(","))
         elif key == "group":
             test.group = value
+        elif key == "campaign":
+            test.group, test.campaign = value, True
         elif key == "udev":
             test.udev = True
         else:
