@@ -5,6 +5,8 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "health.h"
+#include "hw.h"
 
 /* Settings handed down at once. */
 #define BRINGUP_CHUNK	4096u

@@ -17,7 +17,13 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "chardev.h"
+#include "event.h"
 #include "ioctl.h"
+#include "refusal.h"
+#include "slice.h"
+#include "txn.h"
+#include "user.h"
 
 /* Minor numbers: first those of fabrics, by their number, then nodes of slices. */
 #define FIRST_SLICE_MINOR	MORPH_MAX_FABRICS

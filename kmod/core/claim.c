@@ -9,6 +9,10 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "half.h"
+#include "route.h"
+#include "slice.h"
+#include "user.h"
 
 /* Where the links begin, behind the hops. */
 static size_t links_at(u32 capacity)

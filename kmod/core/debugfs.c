@@ -8,6 +8,10 @@
 #include <linux/seq_file.h>
 
 #include "core.h"
+#include "hw.h"
+#include "plan.h"
+#include "route.h"
+#include "slice.h"
 
 static struct dentry *morph_debugfs_root;
 

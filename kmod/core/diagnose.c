@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who is to blame when light does not arrive: what hardware shows, from the surest on. */
 #include "core.h"
+#include "health.h"
+#include "hw.h"
 
 /* Does an accelerator answer? Trouble with asking counts as an answer. */
 static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)

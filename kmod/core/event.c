@@ -19,7 +19,13 @@
 #include <linux/uaccess.h>
 
 #include "core.h"
+#include "event.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "slice.h"
 #include "trace.h"
+#include "user.h"
 
 #define RING_BYTES	(array_size(MORPH_EVENT_SLOTS + 1, sizeof(struct morph_event)))
 #define FILE_BYTES	(sizeof(struct morph_file) + RING_BYTES)

@@ -18,7 +18,18 @@
  *   6. publish, then park what nobody uses any more
  */
 #include "exec.h"
+#include "half.h"
+#include "health.h"
+#include "hw.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
+#include "user.h"
 
 static void phase_end_at(struct exec *exec, enum morph_phase phase, u64 now)
 {

@@ -4,6 +4,8 @@
 #define MORPH_CORE_EXEC_H
 
 #include "core.h"
+#include "route.h"
+#include "txn.h"
 
 /* One execution; on the stack of the one who runs it. */
 struct exec {

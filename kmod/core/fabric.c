@@ -12,7 +12,17 @@
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
+#include "chardev.h"
 #include "core.h"
+#include "event.h"
+#include "health.h"
+#include "hw.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "slice.h"
+#include "txn.h"
 
 DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
 DEFINE_XARRAY_ALLOC(morph_fabrics);

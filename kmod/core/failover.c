@@ -6,7 +6,17 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "event.h"
+#include "health.h"
+#include "notify.h"
+#include "place.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
 
 #define MAX_SPARE_TRIES	16u	/* spares that one repair tries for a rank */
 

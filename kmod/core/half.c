@@ -7,6 +7,11 @@
  * here: its elements are read, and its receiver when the peer is to have lit it.
  */
 #include "exec.h"
+#include "half.h"
+#include "hw.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
 
 /* Are the elements of a route as it wants them? No lock held. */
 static int verify_elements(struct morph_fabric *fabric, struct morph_txn *txn,

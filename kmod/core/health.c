@@ -5,6 +5,13 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "health.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
 
 #define HOLD_DOWN_NS		(50 * NSEC_PER_MSEC)	/* after the first failure; doubles */

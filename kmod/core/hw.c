@@ -14,7 +14,9 @@
 #include <linux/ktime.h>
 
 #include "core.h"
+#include "hw.h"
 #include "trace.h"
+#include "txn.h"
 
 /* Shortest deadline: the timer wheel counts in jiffies. */
 #define MIN_DEADLINE_JIFFIES	2

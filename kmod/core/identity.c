@@ -8,6 +8,9 @@
  * until the known one is back or the operator accepts it.
  */
 #include "core.h"
+#include "health.h"
+#include "hw.h"
+#include "refusal.h"
 
 /* What is in an accelerator's place now. No lock held. */
 static void look(struct morph_fabric *fabric, u32 accelerator, struct morph_marks *now)

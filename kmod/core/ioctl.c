@@ -10,6 +10,8 @@
 #include <linux/uaccess.h>
 
 #include "ioctl.h"
+#include "refusal.h"
+#include "slice.h"
 
 /* Longest structure and longest array entry that are looked at. */
 #define MOST_BYTES	4096u

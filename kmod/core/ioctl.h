@@ -11,6 +11,11 @@
 #define MORPH_IOCTL_H
 
 #include "core.h"
+#include "event.h"
+#include "refusal.h"
+#include "slice.h"
+#include "txn.h"
+#include "user.h"
 
 struct morph_call {
 	struct morph_fabric *fabric;

@@ -7,7 +7,11 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "chardev.h"
 #include "ioctl.h"
+#include "refusal.h"
+#include "slice.h"
+#include "user.h"
 
 /* Entries read at once under fabric->lock. */
 #define READ_CHUNK	64u

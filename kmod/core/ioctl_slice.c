@@ -3,6 +3,10 @@
 #include <linux/slab.h>
 
 #include "ioctl.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 
 /* The slice and its fabric are there. fabric->lock held. */
 static int slice_check(struct morph_call *call)

@@ -5,6 +5,8 @@
 #include <linux/uaccess.h>
 
 #include "ioctl.h"
+#include "slice.h"
+#include "txn.h"
 
 #define LEAST_LEASE_NS	(1 * (u64)NSEC_PER_MSEC)
 #define MOST_LEASE_NS	(3600 * (u64)NSEC_PER_SEC)

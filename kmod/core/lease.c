@@ -6,7 +6,14 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "half.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
 
 /* The lease runs on until the moment that it was given. */
 static void lease_resume(struct morph_txn *txn)

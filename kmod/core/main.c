@@ -2,7 +2,9 @@
 /* morph.ko: the core for programmable photonic fabrics between accelerators. */
 #include <linux/module.h>
 
+#include "chardev.h"
 #include "core.h"
+#include "notify.h"
 
 #define CREATE_TRACE_POINTS
 #include "trace.h"

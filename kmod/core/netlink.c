@@ -13,6 +13,10 @@
 #include <net/net_namespace.h>
 
 #include "netlink.h"
+#include "notify.h"
+#include "refusal.h"
+#include "slice.h"
+#include "user.h"
 
 enum { MORPH_NLGRP_MONITOR };
 

@@ -13,6 +13,8 @@
 
 #include "core/core.h"
 #include "core/netlink_gen.h"
+#include "core/refusal.h"
+#include "core/slice.h"
 
 /* Entries of a list (ranks, changes) in a reply or notification; a dump tells all. */
 #define MORPH_NL_LIST_MAX	256u

@@ -3,6 +3,9 @@
 #include <linux/slab.h>
 
 #include "netlink.h"
+#include "place.h"
+#include "refusal.h"
+#include "user.h"
 
 #define ANSWER_BYTES	512
 #define QUOTA_BYTES	512

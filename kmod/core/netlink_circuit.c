@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: circuits. Administrators only. */
 #include "netlink.h"
+#include "route.h"
+#include "slice.h"
 
 #define CIRCUIT_BYTES	(512 + 24 * OPTICS_MAX_HOPS)
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: fabrics, their counters, and the events of their slices. */
 #include "netlink.h"
+#include "notify.h"
+#include "slice.h"
 
 #define FABRIC_BYTES	512
 #define STATS_BYTES	1024

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Netlink: accelerators, guides, elements. Anybody may read them. */
+#include "health.h"
 #include "netlink.h"
+#include "notify.h"
+#include "refusal.h"
+#include "slice.h"
 
 #define OBJECT_BYTES	512
 

@@ -2,7 +2,12 @@
 /* Netlink: the operator's acts on hardware, its health, and replacement. */
 #include <linux/ktime.h>
 
+#include "health.h"
 #include "netlink.h"
+#include "notify.h"
+#include "refusal.h"
+#include "repair.h"
+#include "slice.h"
 
 #define HARDWARE_BYTES	512
 

@@ -3,6 +3,11 @@
 #include <linux/slab.h>
 
 #include "netlink.h"
+#include "notify.h"
+#include "refusal.h"
+#include "repair.h"
+#include "slice.h"
+#include "user.h"
 
 #define SLICE_BYTES	512
 #define RANK_BYTES	128

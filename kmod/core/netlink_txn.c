@@ -6,7 +6,12 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
+#include "half.h"
 #include "netlink.h"
+#include "notify.h"
+#include "refusal.h"
+#include "slice.h"
+#include "txn.h"
 
 #define TXN_BYTES	1024
 #define CHANGE_BYTES	192

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From what a change asks for to a path: the kernel's router, or the caller's guides. */
 #include "core.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
+#include "user.h"
 
 /*
  * The planes that a change may use at one end. A port of which some lanes are dead is

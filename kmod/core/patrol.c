@@ -4,6 +4,9 @@
  * is tested; it comes back into use through a test only.
  */
 #include "core.h"
+#include "health.h"
+#include "hw.h"
+#include "notify.h"
 
 #define PATROL_PERIOD		msecs_to_jiffies(1000)
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */

@@ -15,6 +15,7 @@
 #include <linux/pci.h>
 
 #include "core.h"
+#include "health.h"
 
 #ifdef CONFIG_PCI
 

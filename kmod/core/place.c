@@ -8,6 +8,9 @@
 #include <linux/sort.h>
 
 #include "core.h"
+#include "place.h"
+#include "refusal.h"
+#include "slice.h"
 
 /* Hosts looked at, as a multiple of those that are needed at least, and then some. */
 #define WINDOW_FACTOR	4u

@@ -12,6 +12,12 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "place.h"
+#include "plan.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
 
 /*
  * Changes come in bursts. A plan that is made anew between two of them is lost work,

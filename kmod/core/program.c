@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Programming: which elements and lasers a change turns, and the parking of what is left. */
 #include "exec.h"
+#include "half.h"
+#include "health.h"
+#include "hw.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
 
 /* ------------------------------------------------------------------ elements */
 

@@ -4,6 +4,7 @@
 #include <linux/stdarg.h>
 
 #include "core.h"
+#include "refusal.h"
 
 static const char *const part_names[] = {
 	[MORPH_PART_NONE] = "the fabric",

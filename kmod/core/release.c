@@ -5,8 +5,20 @@
  */
 #include <linux/slab.h>
 
+#include "chardev.h"
 #include "core.h"
+#include "event.h"
+#include "half.h"
+#include "health.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
+#include "user.h"
 
 /* Take a circuit out of the slice. Its route must be unclaimed. fabric->lock held. */
 void morph_circuit_drop(struct morph_circuit *circuit)

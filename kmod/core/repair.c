@@ -13,7 +13,18 @@
  *   3. lead every other circuit that is dark, or uses failed hardware, round it
  */
 #include "core.h"
+#include "event.h"
+#include "half.h"
+#include "health.h"
+#include "hw.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
 
 #define MAX_ROUNDS	8u	/* of one repair; each may quarantine what it trusted */
 #define RECOVER_DELAY	msecs_to_jiffies(20)

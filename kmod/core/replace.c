@@ -4,6 +4,14 @@
  * suspicion, and a replacement in any case.
  */
 #include "core.h"
+#include "health.h"
+#include "hw.h"
+#include "place.h"
+#include "refusal.h"
+#include "repair.h"
+#include "slice.h"
+#include "txn.h"
+#include "user.h"
 
 static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal *refusal)
 {

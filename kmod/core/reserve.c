@@ -15,6 +15,13 @@
  * is that of all plans of the slice; slices that have reserved nothing pay nothing.
  */
 #include "core.h"
+#include "notify.h"
+#include "place.h"
+#include "plan.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
+#include "user.h"
 
 /* Let go for the moment: the plan still counts on its routes. */
 static void plan_unhold(struct morph_plan *plan)

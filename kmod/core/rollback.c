@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rolling back: the old light is put back, and called back only if it is read back. */
+#include "event.h"
 #include "exec.h"
+#include "half.h"
+#include "hw.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
+#include "user.h"
 
 /*
  * Take the new light away, and see that it is gone. A laser that was not told, or that

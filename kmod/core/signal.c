@@ -5,6 +5,12 @@
 #include <linux/export.h>
 
 #include "core.h"
+#include "half.h"
+#include "health.h"
+#include "plan.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
 
 #define SIGNAL_BATCH		16u

@@ -8,8 +8,20 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 
+#include "chardev.h"
 #include "core.h"
+#include "half.h"
+#include "health.h"
+#include "notify.h"
+#include "place.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
+#include "user.h"
 
 /* ---------------------------------------------------------------- lifetime */
 

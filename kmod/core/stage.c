@@ -6,7 +6,14 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "half.h"
+#include "plan.h"
+#include "refusal.h"
+#include "route.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
+#include "user.h"
 
 static int refuse_item(struct morph_txn *txn, u32 index, int error, u32 reason, const char *text,
 		       u32 value)

@@ -7,6 +7,14 @@
 #include <linux/slab.h>
 
 #include "exec.h"
+#include "health.h"
+#include "hw.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "txn.h"
 
 /* -------------------------------------------------------------------- claims */
 

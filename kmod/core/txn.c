@@ -6,7 +6,16 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "event.h"
+#include "half.h"
+#include "notify.h"
+#include "plan.h"
+#include "refusal.h"
+#include "repair.h"
+#include "slice.h"
 #include "trace.h"
+#include "txn.h"
+#include "user.h"
 
 /* ---------------------------------------------------------------- lifetime */
 

@@ -11,6 +11,8 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "refusal.h"
+#include "user.h"
 
 #define NO_LIMITS		((struct morph_limits) {		\
 					.accelerators = MORPH_ANY,	\

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Verification: reading receivers back, those of the change and those that it might disturb. */
 #include "exec.h"
+#include "half.h"
+#include "health.h"
+#include "hw.h"
+#include "route.h"
+#include "slice.h"
+#include "txn.h"
 
 #define NEIGHBOUR_READINGS	3u
 

@@ -9,6 +9,8 @@
 #include <linux/slab.h>
 
 #include "core.h"
+#include "place.h"
+#include "refusal.h"
 
 /* Search steps for a whole ring; beyond it the answer is "undecided". */
 #define RING_STEPS	(8 * OPTICS_ROUTE_STEPS)

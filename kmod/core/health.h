@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What is sound, what is not, and how that is found out. */
+#ifndef MORPH_CORE_HEALTH_H
+#define MORPH_CORE_HEALTH_H
+
+#include "core.h"
+
+/* ------------------------------------------------------------------ health.c */
+
+void morph_signal_work(struct work_struct *work);
+/* A live circuit runs over failed hardware: its slice is repaired. fabric->lock held. */
+void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
+/* Hardware that patrol shall test when it can; does it wait for that? fabric->lock held. */
+bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
+void morph_health_init(struct morph_fabric *fabric);
+/* Begin to patrol idle accelerators; end it, and all reading of signals. */
+void morph_health_start(struct morph_fabric *fabric);
+void morph_health_stop(struct morph_fabric *fabric);
+/* Mark hardware; failing hardware sets off repair of the slices that use it. fabric->lock. */
+int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *culprit, u32 health,
+		     u64 since_ns);
+u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index);
+int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool cordon,
+			struct morph_refusal *refusal);
+bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index);
+/* Does the fabric have such a part? */
+int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
+			    struct morph_refusal *refusal);
+/* Does hardware on a route show by itself that it is bad? Talks to the device: no lock held. */
+bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
+			  u32 src_accelerator, struct morph_culprit *culprit);
+/* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
+int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
+			  u32 src_accelerator, struct morph_culprit *culprit);
+
+/* -------------------------------------------------------------------- test.c */
+
+/*
+ * Queue a test; *txn gets the id of the act. accept: whatever accelerator is in the place
+ * is the known one from now on. Takes the locks itself.
+ */
+int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool accept, u32 *txn,
+		      struct morph_refusal *refusal);
+/* Judge by test; the device works, no lock held. Returns 0 when it passed. */
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
+/*
+ * Accelerators are under test: wait until some are given back. False: there are none, or
+ * a signal came. fabric->lock held, dropped meanwhile.
+ */
+bool morph_test_wait(struct morph_fabric *fabric);
+/* A role between free and spare, and the PCI address of an accelerator. Take the locks. */
+int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
+			      struct morph_refusal *refusal);
+int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
+			      struct morph_refusal *refusal);
+
+/* ---------------------------------------------------------------- identity.c */
+
+/* Learn what is there when a fabric is registered: nobody else sees it yet. */
+void morph_identity_learn(struct morph_fabric *fabric);
+/*
+ * Is it the accelerator that was known? 0; or -ENXIO, and it is quarantined. accept: what
+ * is there is the known one from now on. Takes the lock itself.
+ */
+int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool accept);
+/* Why an accelerator is not the one that was known, or 0 if it is. fabric->lock held. */
+int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
+			  struct morph_refusal *refusal);
+
+#endif /* MORPH_CORE_HEALTH_H */
