@@ -3,7 +3,9 @@
 """Tests of what judges the other tests: readers of KTAP and of kernel logs. Prints TAP."""
 
 import os
+import subprocess
 import sys
+import tempfile
 import textwrap
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -174,6 +176,27 @@ def test_only_debug_kernels_take_longer():
 def test_program_that_hangs_is_ended_with_its_children():
     output, _, timed_out = process.run(["sh", "-c", "echo begun; sleep 1000 & wait"], 1)
     return timed_out and output == "begun\n"
+
+
+def stages_run(*arguments):
+    """The stages that scripts/check runs, where each passes at once."""
+    with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as make:
+        os.fchmod(make.fileno(), 0o755)
+        make.write('#!/bin/sh\nfor stage; do :; done; echo "ok $stage"\n')
+    try:
+        done = subprocess.run([os.path.join(TOP, "scripts/check"), *arguments], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, "MAKE": make.name}, check=False)
+    finally:
+        os.remove(make.name)
+    return [line.removeprefix("ok ") for line in done.stdout.splitlines() if line.startswith("ok ")]
+
+
+def test_campaign_without_time_is_not_begun():
+    return same(stages_run("--within", "10", "first", "--", "long:20", "short:2"), ["first", "short"])
+
+
+def test_what_must_run_does_without_time():
+    return same(stages_run("--within", "0", "first", "second", "--", "short:2"), ["first", "second"])
 
 
 def main():
