@@ -35,6 +35,7 @@
 #include <linux/list.h>
 #include <linux/morph.h>
 #include <linux/mutex.h>
+#include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
@@ -53,6 +54,7 @@
 #define MORPH_FEW_GUIDES	16u	/* an explicit path of so many needs no memory of its own */
 #define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
 #define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
+#define MORPH_TXN_HISTORY_BYTES	SZ_1M	/* what they may take, the last one apart */
 #define MORPH_TXN_RECORDS	4u	/* prepared ones of a slice that ended, by their cookie */
 /* Ledger marks beside those of optics; any mark keeps new paths away. */
 #define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
@@ -181,7 +183,8 @@ struct morph_fabric {
 	struct xarray txns;		/* by id: prepared, running, and lately ended */
 	u32 txn_next;			/* last id given */
 	struct morph_txn *ended[MORPH_TXN_HISTORY];	/* ring of those that ended, counted */
-	u32 ended_next;
+	u32 ended_first, ended_count;
+	size_t ended_bytes;
 	u64 seq;			/* counts publishes, starts at 1 */
 	s32 temperature;
 	struct morph_times last_failover;

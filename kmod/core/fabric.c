@@ -16,6 +16,7 @@
 #include "core.h"
 #include "event.h"
 #include "health.h"
+#include "history.h"
 #include "hw.h"
 #include "notify.h"
 #include "plan.h"
@@ -239,11 +240,8 @@ static void fabric_free_tables(struct morph_fabric *fabric)
 static void fabric_release(struct device *dev)
 {
 	struct morph_fabric *fabric = to_morph_fabric(dev);
-	u32 i;
 
-	for (i = 0; i < MORPH_TXN_HISTORY; i++)
-		if (fabric->ended[i])
-			morph_txn_put(fabric->ended[i]);
+	morph_history_free(fabric);
 	fabric_free_tables(fabric);
 	xa_destroy(&fabric->txns);
 	cleanup_srcu_struct(&fabric->srcu);

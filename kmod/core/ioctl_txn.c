@@ -4,6 +4,7 @@
 #include <linux/time64.h>
 #include <linux/uaccess.h>
 
+#include "history.h"
 #include "ioctl.h"
 #include "slice.h"
 #include "txn.h"

@@ -10,6 +10,7 @@
 #include "event.h"
 #include "half.h"
 #include "health.h"
+#include "history.h"
 #include "notify.h"
 #include "plan.h"
 #include "refusal.h"
@@ -111,12 +112,7 @@ void morph_slice_release_work(struct work_struct *work)
 		teardown_chip(slice, slice->ranks[i].accelerator, dark);
 	if (slice->own_spare != MORPH_ANY)
 		teardown_chip(slice, slice->own_spare, true);
-	morph_txn_forget(slice);
-	for (i = 0; i < MORPH_TXN_RECORDS; i++) {
-		if (slice->records[i])
-			morph_txn_put(slice->records[i]);
-		slice->records[i] = NULL;
-	}
+	morph_history_forget(slice);
 	list_del_init(&slice->node);
 	fabric->slices_count--;
 	morph_plan_go_on(fabric);

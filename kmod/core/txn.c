@@ -8,6 +8,7 @@
 #include "core.h"
 #include "event.h"
 #include "half.h"
+#include "history.h"
 #include "notify.h"
 #include "plan.h"
 #include "refusal.h"
@@ -122,7 +123,7 @@ void morph_txn_put(struct morph_txn *txn)
 	kref_put(&txn->kref, txn_last_put);
 }
 
-static size_t kept_bytes(const struct morph_txn *txn)
+size_t morph_txn_bytes(const struct morph_txn *txn)
 {
 	size_t bytes = size_add(struct_size(txn, items, txn->count), txn->reads_bytes);
 	u32 i;
@@ -136,7 +137,7 @@ static size_t kept_bytes(const struct morph_txn *txn)
 int morph_txn_charge(struct morph_txn *txn, struct morph_user *user,
 		     struct morph_refusal *refusal)
 {
-	size_t bytes = kept_bytes(txn);
+	size_t bytes = morph_txn_bytes(txn);
 	int ret = 0;
 
 	if (refusal)
@@ -178,66 +179,16 @@ int morph_txn_enter(struct morph_txn *txn)
 	return 0;
 }
 
-/* A transaction with a number ended: it moves to the history, which pins nothing. */
-static void txn_retire(struct morph_txn *txn)
-{
-	struct morph_fabric *fabric = txn->fabric;
-	struct morph_txn **slot = &fabric->ended[fabric->ended_next++ % MORPH_TXN_HISTORY];
-
-	if (*slot) {
-		xa_erase(&fabric->txns, (*slot)->id);
-		morph_txn_put(*slot);
-	}
-	*slot = txn;			/* takes over the table's reference */
-}
-
-/*
- * What has a number moves to the history and lets go of the slice; listeners are told.
- * The history is the fabric's: only what can be shown is kept there.
- */
+/* What has a number moves to the history and lets go of the slice; listeners are told. */
 static void txn_close(struct morph_txn *txn)
 {
 	if (!txn->id)
 		return;
 	morph_netlink_txn(txn);
-	kvfree(txn->reads);
-	txn->reads = NULL;
-	txn_retire(txn);
+	morph_history_add(txn);
 	if (txn->slice)
 		morph_slice_put(txn->slice);
 	txn->slice = NULL;
-}
-
-void morph_txn_forget(struct morph_slice *slice)
-{
-	if (!slice->last_txn)
-		return;
-	morph_txn_uncharge(slice->last_txn, slice->user);
-	morph_txn_put(slice->last_txn);
-	slice->last_txn = NULL;
-}
-
-/*
- * A committed transaction with a cookie is kept: its repetition will answer the same. That
- * is a promise, so no quota stands against it; there is one for each slice. It lets go of
- * the slice, which would else keep itself alive.
- */
-static void remember(struct morph_txn *txn)
-{
-	struct morph_slice *slice = txn->slice;
-
-	if (!txn->cookie || txn->outcome != MORPH_OUTCOME_COMMITTED)
-		return;
-	kvfree(txn->reads);
-	txn->reads = NULL;
-	txn->reads_bytes = 0;
-	morph_txn_forget(slice);
-	morph_txn_charge(txn, slice->user, NULL);
-	slice->last_txn = morph_txn_get(txn);
-	if (!txn->id) {
-		txn->slice = NULL;
-		morph_slice_put(slice);
-	}
 }
 
 static noinline_for_stack void tell_end(struct morph_txn *txn)
@@ -251,42 +202,6 @@ static noinline_for_stack void tell_end(struct morph_txn *txn)
 	event.index = txn->refusal.index;
 	event.times = txn->times;
 	morph_event_queue(txn->slice, &event);
-}
-
-/*
- * What became of a prepared transaction is kept with its slice, whatever others do in the
- * fabric: its coordinator may come back and ask.
- */
-static void keep_record(struct morph_txn *txn)
-{
-	struct morph_slice *slice = txn->slice;
-	struct morph_txn **slot = &slice->records[slice->records_next % MORPH_TXN_RECORDS];
-
-	if (!txn->cookie || slice->dying)
-		return;
-	slice->records_next++;
-	if (*slot)
-		morph_txn_put(*slot);
-	*slot = morph_txn_get(txn);
-}
-
-struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie)
-{
-	struct morph_txn *txn;
-	u32 i;
-
-	lockdep_assert_held(&slice->fabric->lock);
-	if (!cookie)
-		return NULL;
-	list_for_each_entry(txn, &slice->txns, node)
-		if (txn->cookie == cookie)
-			return morph_txn_get(txn);
-	for (i = 1; i <= MORPH_TXN_RECORDS; i++) {
-		txn = slice->records[(slice->records_next - i) % MORPH_TXN_RECORDS];
-		if (txn && txn->cookie == cookie)
-			return morph_txn_get(txn);
-	}
-	return NULL;
 }
 
 /**
@@ -321,7 +236,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		list_del_init(&txn->node);
 		morph_txn_uncharge(txn, txn->slice->user);
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
-		keep_record(txn);
+		morph_history_keep_record(txn);
 		/* A degraded slice has waited for this. */
 		morph_repair_recover(txn->fabric);
 	}
@@ -329,7 +244,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 	if (txn->slice && txn->id && !txn->slice->dying)
 		tell_end(txn);
 	if (txn->slice)
-		remember(txn);
+		morph_history_keep_last(txn);
 	txn_close(txn);
 }
 
@@ -590,7 +505,7 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 	} else {
 		txn->outcome = outcome;
 		txn->status = status;
-		remember(txn);
+		morph_history_keep_last(txn);
 	}
 	mutex_unlock(&txn->fabric->lock);
 }

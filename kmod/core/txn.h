@@ -108,8 +108,8 @@ void morph_txn_put(struct morph_txn *txn);
 int morph_txn_charge(struct morph_txn *txn, struct morph_user *user,
 		     struct morph_refusal *refusal);
 void morph_txn_uncharge(struct morph_txn *txn, struct morph_user *user);
-/* The transaction that a slice remembers for the sake of its cookie. fabric->lock held. */
-void morph_txn_forget(struct morph_slice *slice);
+/* Its memory, as it is charged. */
+size_t morph_txn_bytes(const struct morph_txn *txn);
 /* Counted, or NULL. fabric->lock held. */
 struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id);
 /* Run to the end in this thread: the device file. Takes the locks itself, waits. */
@@ -126,8 +126,6 @@ int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_r
 int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 			 struct morph_refusal *refusal);
 u64 morph_txn_lease_left(struct morph_txn *txn);
-/* A slice's transaction that was prepared with a cookie, ended or not; counted, or NULL. */
-struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie);
 
 /*
  * The prepared or unconfirmed transaction of that cookie, counted, or NULL: who asks for

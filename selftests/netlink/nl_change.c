@@ -291,6 +291,27 @@ TEST_F(change, each_refused)
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 }
 
+/* Of large transactions that ended fewer are shown: what is kept for those who ask is bounded in bytes. */
+TEST_F(change, large_ones_are_soon_forgotten)
+{
+	struct nl *nl = &self->nl;
+	unsigned int first = 0, last = 0, i, j;
+
+	for (i = 0; i < 16; i++) {
+		nl_apply(nl, self->sim.number, self->slice);
+		nl_put(nl, MORPH_A_TXN_EACH, NULL, 0);
+		for (j = 0; j < 1000; j++)
+			nl_put_add(nl, 9, 9);
+		ASSERT_EQ(0, nl_do(nl)) TH_LOG("%s", nl->text);
+		last = REPLY_U32(nl, MORPH_A_TXN_ID);
+		if (!first)
+			first = last;
+		ASSERT_EQ(MORPH_OUTCOME_NONE, wait_txn(nl, &self->sim, last));
+	}
+	EXPECT_EQ(0, get_txn(nl, &self->sim, last));
+	EXPECT_EQ(ENOENT, get_txn(nl, &self->sim, first));
+}
+
 static int step(struct nl *nl, const struct sim *sim, unsigned int txn, unsigned int verb)
 {
 	nl_begin(nl, MORPH_CMD_TXN_STEP, 0);

@@ -253,6 +253,31 @@ TEST_F(lit, prepared_transaction)
 	EXPECT_GT(prepared, bytes_used(&self->nl));
 }
 
+/* Whoever prepared it may come back and ask for the cookie: that memory is the slice's. */
+TEST_F(lit, record_of_a_prepared_transaction)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_txn_run args = {
+		.generation = GENERATION_ANY,
+		.lease_ns = LEASE,
+		.cookie = 8,
+		.head.flags = MORPH_TXN_PREPARE,
+	};
+	uint64_t before = bytes_used(&self->nl), one;
+	int i;
+
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+	ASSERT_EQ(0, txn_step(self->slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
+	one = bytes_used(&self->nl) - before;
+	EXPECT_LT(0, one);
+	for (i = 0; i < 10; i++) {
+		args.cookie++;
+		ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args));
+		ASSERT_EQ(0, txn_step(self->slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
+	}
+	EXPECT_EQ(before + 4 * one, bytes_used(&self->nl));
+}
+
 /* The memory of the last cookie is one for each slice. */
 TEST_F(lit, remembered_transaction)
 {
