@@ -362,7 +362,7 @@ static void repair_work_fn(struct work_struct *work)
 	struct morph_slice *slice = container_of(work, struct morph_slice, repair_work);
 	struct morph_fabric *fabric = slice->fabric;
 	u32 round, recoveries;
-	int ret = 0;
+	int ret = 0, rerouted = 0;
 
 	mutex_lock(&fabric->lock);
 	if (!slice->repairing)
@@ -376,7 +376,10 @@ static void repair_work_fn(struct work_struct *work)
 		examine_dark(slice);
 		ret = morph_failover_run(slice);
 		if (!ret || ret == -ENOSPC || ret == -EIO)
-			ret = reroute_all(slice);
+			rerouted = reroute_all(slice);
+		/* A spare that let us down is not made good by circuits that have no need of it. */
+		if (!ret || ret == -ENOSPC)
+			ret = rerouted;
 		/* Only hardware that let us down is worth another look. */
 		if (ret != -EIO && ret != -ETIMEDOUT)
 			break;

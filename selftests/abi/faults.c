@@ -143,6 +143,20 @@ TEST_F(faults, deaf_receiver)
 	EXPECT_NE(self->change.dst_plane, self->circuits[0].dst_plane);
 }
 
+/* The spare dies while the only circuit is led to it: there is another. */
+TEST_F(faults, spare_dies_before_it_is_lit)
+{
+	struct morph_event event;
+
+	ASSERT_EQ(0, RUN());
+	FAULT("accelerator_dead 8 after=1");
+	FAULT("accelerator_dead 0");
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
+	EXPECT_EQ(9, event.new_accelerator);
+	EXPECT_EQ(MORPH_HEALTH_FAILED, read_accelerator(&self->sim, 8).health);
+	EXPECT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+}
+
 /* --------------------------------------------------------- programming goes wrong */
 
 /* Light is as before, and nothing is held. */
