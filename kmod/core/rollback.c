@@ -156,6 +156,9 @@ static void drop_new(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
+	/* What it held meanwhile, others may have missed. A repair would wake itself for ever. */
+	if (txn->kind != MORPH_TXN_REPAIR)
+		morph_repair_recover(fabric);
 }
 
 /* Circuits that could not be brought back. fabric->lock held. */
