@@ -10,33 +10,65 @@
  * txn.c, exec.c, rollback.c, repair.c, failover.c, release.c, fabric.c.
  *
  * What is not: routes, lanes, power (the optics have tests of their own), time (a lease
- * may run out at any moment), several transactions of one slice at once.
+ * may run out at any moment), several transactions of one slice at once, halves of
+ * circuits (coordinator.pml).
  *
- *   -DOPS_0=n, _1=n   changes and steps of each tenant
- *   -DERRORS=n        operations of the device that fail
- *   -DFAULTS=n        accelerators that die, guides that are cut
- *   -DREMOVAL         the provider may be removed
- *   -DDEFECT=n        one seeded defect; check says which are looked for
+ * Settings are read from the environment, so that one compilation serves all of them:
+ *
+ *   OPS_0, OPS_1   changes and steps of each tenant
+ *   ALONE          1: there is no second slice; its accelerator is another spare
+ *   LIT_1          1: the second slice has a circuit from the beginning
+ *   STAY           1: no slice ends
+ *   CUT            the only thing that fails, a guide; without it anything may
+ *   ERRORS         operations of the device that fail
+ *   FAULTS         accelerators that die, guides that are cut
+ *   HEALS          of these, how many are mended
+ *   REMOVAL        1: the provider may be removed
+ *   DEFECT         a seeded defect, by its number below; check tells which claim must find it
+ *
+ * With -DREPLAY and the claim in replay.never it follows what was recorded of one slice,
+ * the first: TRACE has its events, by their numbers below.
  */
-#ifndef OPS_0
-#define OPS_0 2
-#endif
-#ifndef OPS_1
-#define OPS_1 1
-#endif
-#ifndef ERRORS
-#define ERRORS 1
-#endif
-#ifndef FAULTS
-#define FAULTS 1
-#endif
-#ifndef DEFECT
-#define DEFECT 0
-#endif
+
+/* Rules of the code that a defect breaks. */
+#define TWO_INSIDE		1	/* a change does not wait for the one under way */
+#define SEIZES_COMMITTED	2	/* failover takes what is committed, not confirmed */
+#define PREPARED_NOT_HELD	3	/* what is prepared claims nothing */
+#define COMMIT_FREES_OLD	4	/* the old light's claims go before the confirmation */
+#define ROLLBACK_UNPROVEN	5	/* the new light counts as dark without being read */
+#define STEP_AFTER_REVOKED	6	/* a queued step goes on with what was revoked */
+#define SPARE_NOT_REJUDGED	7	/* one that failed before it had a rank */
+#define CHANGE_IN_REPAIR	8	/* a tenant's change gets in while the slice is repaired */
+#define REMOVAL_WAKES_NOBODY	9	/* who waits for the device waits on */
+#define FAILURE_FORGOTTEN	10	/* one that came during a repair */
+#define SEIZES_FROM_INSIDE	11	/* failover takes what a commit is using */
+#define RELEASE_UNPROVEN	12	/* an accelerator is free without being read dark */
+#define STEP_AFTER_END		13	/* a step can be queued behind the end */
+#define RECOVERY_MISSED		14	/* what becomes free while a repair gives up */
+#define FAILED_SPARE_IS_LAST	15	/* a spare that could not be lit ends the repair */
+#define ROLLBACK_TELLS_NOBODY	16	/* what a change frees that failed is offered to nobody */
+
+/* What a trace tells of a slice: kmod/core/trace.h. */
+#define STAGE			1
+#define COMMIT_BEGINS		2
+#define LEASE_PREPARED		3
+#define LEASE_UNCONFIRMED	4
+#define END_NONE		5
+#define END_COMMITTED		6
+#define END_ROLLED_BACK		7
+#define END_BROKEN		8
+#define END_REVOKED		9
+#define END_EXPIRED		10
+#define STATE_REPAIRING		11
+#define STATE_OK		12
+#define STATE_DEGRADED		13
+#define REPLACED		14
+#define RELEASE			15
+
+#define SETTING(name, otherwise)	((value = getenv(name)) ? atoi(value) : (otherwise))
 
 #define SLICES	2
-#define SPARE	2		/* the accelerator that is nobody's; 0 and 1 are the slices' */
-#define CHIPS	3
+#define CHIPS	3		/* 0 and 1 are the slices', 2 is a spare */
 #define SHARED	3		/* guides 0 to 2 are the accelerators' own */
 #define GUIDES	4
 #define NOBODY	7		/* no slice, no guide, no accelerator */
@@ -52,8 +84,16 @@ bool chip_dead[CHIPS];		/* it sends no light and takes none */
 bool guide_cut[GUIDES];
 byte laser[GUIDES];		/* slice whose laser shines into the guide, or NOBODY */
 byte laser_chip[GUIDES];	/* the accelerator that this laser belongs to */
-byte errors = ERRORS;		/* operations that may still fail */
-byte faults = FAULTS;
+byte errors;			/* operations that may still fail */
+byte faults;			/* accelerators and guides that may still fail */
+byte heals;			/* and that may be mended */
+bool removable;
+bool stay;
+bool errs;			/* there are errors: a repair may fail by itself */
+byte cut;
+bool alone;
+bool lit_1;
+byte defect;
 
 #define ARRIVES(g)	(laser[g] != NOBODY && !guide_cut[g] && !chip_dead[laser_chip[g]])
 
@@ -69,12 +109,19 @@ byte light[SLICES];		/* guide of its circuit, or NOBODY */
 bool dark[SLICES];		/* hardware says that light is missing */
 mtype state[SLICES];
 bool busy[SLICES];
+bool rank_failed[SLICES];	/* its accelerator is to be replaced */
 bool repairing[SLICES];
 bool kicked[SLICES];		/* repair_work is queued */
 bool dying[SLICES];
 bool released[SLICES];
+bool degraded[SLICES];		/* was, when it was last repaired */
+bool missed[SLICES];		/* something became free since its repair began */
+bool lacks[SLICES];		/* its repair found something to be wanting */
+bool recovers;			/* recover_work is queued */
+byte ops[SLICES];		/* changes and steps that its tenant may still take */
 
 mtype outcome[SLICES];		/* of the slice's transaction */
+bool listed[SLICES];		/* it was prepared and has not ended: slice->txns */
 mtype queued_from[SLICES];	/* netlink has queued a step of it */
 mtype queued_verb[SLICES];
 bool queue_runs[SLICES];		/* the work that takes it */
@@ -84,21 +131,52 @@ bool armed[SLICES];		/* the lease's timer runs */
 bool over[SLICES];		/* the lease has run out */
 
 #define OPEN(s)		(outcome[s] == PREPARED || outcome[s] == UNCONFIRMED)
-#define WHOLE(s)	(!chip_bad[chip[s]] && !dark[s] && \
+#define WHOLE(s)	(!rank_failed[s] && !dark[s] && \
 			 (light[s] == NOBODY || !guide_bad[light[s]]))
 
 #define CLAIMABLE(g)	(holder[g] == NOBODY && !guide_bad[g])
+
+/* ------------------------------------------------------------------- what is seen */
+
+#ifdef REPLAY
+#define MOST_EVENTS	200
+byte recorded[MOST_EVENTS];	/* what was recorded of slice 0 */
+byte length;
+byte at;			/* how far the model has come in it */
+bool strayed;			/* and it did something else */
+
+inline observe(who, what)
+{
+	if
+	:: who == 0 && recorded[at] == what -> at++
+	:: who == 0 && recorded[at] != what -> strayed = true
+	:: who != 0
+	fi
+}
+
+/* The trace ends what its tenant does. */
+inline took_one(s)
+{
+	skip
+}
+#else
+inline observe(who, what)
+{
+	skip
+}
+
+inline took_one(s)
+{
+	ops[s]--
+}
+#endif
 
 /* --------------------------------------------------------- operations of the device */
 
 /* An operation that was submitted: it completes, or its waiter is told that the device is gone. */
 inline completed()
 {
-#if DEFECT == 10
-	!gone			/* nobody wakes those who wait for a device that is gone */
-#else
-	skip
-#endif
+	defect != REMOVAL_WAKES_NOBODY || !gone
 }
 
 /* fail: an operation that failed may have been done all the same. */
@@ -137,21 +215,20 @@ inline read_back(g, lit, ret)
 /* ------------------------------------------------------------------------- slices */
 
 /* morph_slice_enter() of a tenant. Ends in atomic { } of the caller. */
-#if DEFECT == 1
-#define MAY_ENTER(s)	(true)
-#else
-#define MAY_ENTER(s)	(!busy[s])
-#endif
-#if DEFECT == 9
-#define REFUSES(s)	(dying[s] || gone)
-#else
-#define REFUSES(s)	(dying[s] || gone || repairing[s])
-#endif
+#define MAY_ENTER(s)	(!busy[s] || defect == TWO_INSIDE)
+#define REFUSES(s)	(dying[s] || gone || (repairing[s] && defect != CHANGE_IN_REPAIR))
 
 inline enter(s)
 {
 	assert(!busy[s]);
 	busy[s] = true
+}
+
+/* What a tenant changes is not under repair. */
+inline enter_tenant(s)
+{
+	enter(s);
+	assert(!repairing[s])
 }
 
 inline leave(s)
@@ -166,18 +243,42 @@ inline kick(s)
 	:: dying[s] || gone
 	:: else ->
 		if
-		:: !repairing[s] -> repairing[s] = true; state[s] = REPAIRING
+		:: !repairing[s] -> repairing[s] = true; state[s] = REPAIRING;
+			observe(s, STATE_REPAIRING)
 		:: else
 		fi;
 		kicked[s] = true
 	fi
 }
 
-/* Hardware turned out bad: whoever uses it is repaired. morph_health_set(). */
-inline guide_is_bad(g)
+/* morph_repair_recover() */
+inline recover()
+{
+	if
+	:: gone
+	:: else ->
+		missed[0] = true;
+		missed[1] = true;
+		recovers = recovers || degraded[0] || degraded[1]
+	fi
+}
+
+/*
+ * Hardware that a change has met turned out bad: morph_health_set(). One whose circuit is
+ * published is repaired; a spare has no rank yet.
+ */
+inline guide_is_bad(s, g)
 {
 	guide_bad[g] = true;
-	if :: holder[g] != NOBODY && light[holder[g]] == g -> dark[holder[g]] = true; kick(holder[g]) :: else fi
+	if :: light[s] != NOBODY -> kick(s) :: else fi
+}
+
+inline chip_is_bad(s, c)
+{
+	if
+	:: !rank_failed[s] && chip[s] == c -> chip_bad[c] = true; rank_failed[s] = true; kick(s)
+	:: else -> chip_bad[c] = true
+	fi
 }
 
 inline release_guide(g, s)
@@ -187,13 +288,23 @@ inline release_guide(g, s)
 
 /* ------------------------------------------------------------------- transactions */
 
-inline ends(s, how)
+inline ends(s, how, seen)
 {
 	outcome[s] = how;
-#if DEFECT != 14
-	queued_from[s] = NONE;
-#endif
-	armed[s] = false
+	if :: defect != STEP_AFTER_END -> queued_from[s] = NONE :: else fi;
+	armed[s] = false;
+	over[s] = false;
+	observe(s, seen);
+	/* Who is degraded has waited for this. */
+	if :: listed[s] -> listed[s] = false; recover() :: else fi
+}
+
+inline ends_broken_or(s, how, seen)
+{
+	if
+	:: result == ROLLED_BACK -> ends(s, how, seen)
+	:: else -> ends(s, BROKEN, END_BROKEN)
+	fi
 }
 
 /* morph_txn_unstage() of what is prepared. */
@@ -215,15 +326,15 @@ inline roll_back(s, was_on, dead)
 	:: new[s] != NOBODY && new[s] != old[s] ->
 		laser_off(new[s], ret);
 		if :: ret == 1 -> laser_off(new[s], ret) :: else fi;
-#if DEFECT == 6
-		new_dark = true
-#else
-		lit = true;
-		read_back(new[s], lit, ret);
-		if :: ret == 1 -> read_back(new[s], lit, ret) :: else fi;
-		/* Where light can not arrive, the laser's own monitor tells; here: the laser. */
-		new_dark = (ret == 0 && !lit && laser[new[s]] == NOBODY)
-#endif
+		if
+		:: defect == ROLLBACK_UNPROVEN -> new_dark = true
+		:: else ->
+			lit = true;
+			read_back(new[s], lit, ret);
+			if :: ret == 1 -> read_back(new[s], lit, ret) :: else fi;
+			/* Where light can not arrive, the laser's own monitor tells; here: the laser. */
+			new_dark = (ret == 0 && !lit && laser[new[s]] == NOBODY)
+		fi
 	:: else -> new_dark = true
 	fi;
 	old_lit = true;
@@ -240,18 +351,21 @@ inline roll_back(s, was_on, dead)
 		if
 		:: new[s] != NOBODY && new[s] != old[s] ->
 			/* A laser that does not go off may not be used again, nor what it shines into. */
-			if :: !new_dark && !gone -> guide_bad[new[s]] = true :: else fi;
+			if :: !new_dark && !gone -> guide_is_bad(s, new[s]) :: else fi;
 			release_guide(new[s], s)
 		:: else
 		fi;
 		light[s] = old[s];
+		if :: old[s] == NOBODY -> dark[s] = false :: else fi;
 		if :: old[s] != NOBODY && !dead -> holder[old[s]] = s; dark[s] = !old_lit :: else fi;
 		result = (new_dark && old_lit -> ROLLED_BACK : BROKEN);
 		assert(result != ROLLED_BACK || gone || new[s] == NOBODY || new[s] == old[s] ||
 		      laser[new[s]] == NOBODY);
 		if :: result == BROKEN -> kick(s) :: else fi;
 		new[s] = NOBODY;
-		old[s] = NOBODY
+		old[s] = NOBODY;
+		/* Freed for others. What a repair gives back is not offered: it would wake itself. */
+		if :: !dead && defect != ROLLBACK_TELLS_NOBODY -> recover() :: else fi
 	}
 }
 
@@ -262,8 +376,7 @@ inline roll_back(s, was_on, dead)
  */
 inline commit(s, dead)
 {
-	ok = true;
-	was_on = true;
+	atomic { ok = true; was_on = true; observe(s, COMMIT_BEGINS) }
 	if
 	:: break_first && old[s] != NOBODY && !dead ->
 		laser_off(old[s], ret);
@@ -286,8 +399,8 @@ inline commit(s, dead)
 				/* blame(): whoever it is, it is not used again. */
 				atomic {
 					if
-					:: chip_dead[chip_for] -> chip_bad[chip_for] = true
-					:: else -> guide_bad[new[s]] = true
+					:: chip_dead[chip_for] -> chip_is_bad(s, chip_for)
+					:: else -> guide_is_bad(s, new[s])
 					fi
 				}
 			:: else
@@ -301,7 +414,7 @@ inline commit(s, dead)
 		/* exec_darken_old(): what fails now is quarantined, not rolled back. */
 		laser_off(old[s], ret);
 		if :: ret == 1 -> laser_off(old[s], ret) :: else fi;
-		if :: ret == 1 -> atomic { guide_bad[old[s]] = true } :: else fi
+		if :: ret == 1 -> atomic { guide_is_bad(s, old[s]) } :: else fi
 	:: else
 	fi;
 	if
@@ -327,7 +440,23 @@ inline drop_old(s)
 	if :: old[s] != new[s] -> release_guide(old[s], s) :: else fi;
 	keep_old[s] = false;
 	new[s] = NOBODY;
-	old[s] = NOBODY
+	old[s] = NOBODY;
+	recover()
+}
+
+/* What a process remembers of its last change is no part of the state. */
+inline forget()
+{
+	ret = 0;
+	ok = false;
+	was_on = false;
+	lit = false;
+	new_dark = false;
+	old_lit = false;
+	break_first = false;
+	guide = NOBODY;
+	chip_for = NOBODY;
+	result = 0
 }
 
 /* Find a guide for the slice's light, from the accelerator that it shall come from. */
@@ -340,66 +469,67 @@ inline pick(g)
 	fi
 }
 
+/* Stage, and go as far as can be gone without the device: run_entered(). ret 0: it has to commit. In atomic. */
+inline stage(s)
+{
+	chip_for = chip[s];
+	/* Nothing there to take, or a request that is wrong. One open transaction for a slice, here. */
+	if
+	:: OPEN(s) || outcome[s] == RUNNING -> ret = 1
+	:: !OPEN(s) && outcome[s] != RUNNING -> pick(guide); ret = (guide == NOBODY -> 1 : 0)
+	:: !OPEN(s) && outcome[s] != RUNNING && light[s] != NOBODY -> guide = NOBODY
+	:: ret = 1
+	fi;
+	if
+	:: ret == 1 -> observe(s, END_NONE)
+	:: else ->
+		old[s] = light[s];
+		new[s] = guide;
+		if :: guide != NOBODY -> holder[guide] = s :: else fi;
+		outcome[s] = NONE;
+		keep_old[s] = false;
+		observe(s, STAGE);
+		if
+		/* DRY_RUN, or a quota that refuses what is to be prepared. */
+		:: unstage(s); ends(s, NONE, END_NONE); ret = 1
+		:: outcome[s] = PREPARED;
+			listed[s] = true;
+			armed[s] = true;
+			observe(s, LEASE_PREPARED);
+			if :: defect == PREPARED_NOT_HELD -> release_guide(new[s], s) :: else fi;
+			ret = 1
+		:: outcome[s] = RUNNING;
+			if :: break_first = true :: break_first = false fi
+		fi
+	fi
+}
+
 /* A change by the tenant: run_one(). add, move or remove; at once or prepared. */
 inline change(s)
 {
 	atomic {
 		if
-		:: REFUSES(s) -> ret = 1
-		:: !REFUSES(s) && MAY_ENTER(s) -> enter(s); ret = 0
+		:: REFUSES(s) -> ret = 1; observe(s, END_NONE)
+		:: !REFUSES(s) && MAY_ENTER(s) ->
+			enter_tenant(s);
+			ret = 0;
+			stage(s);
+			if :: ret == 1 -> leave(s) :: else fi
 		fi
 	}
 	if
 	:: ret == 0 ->
+		commit(s, false);
 		atomic {
-			chip_for = chip[s];
-			/* One open transaction for a slice, here. */
 			if
-			:: OPEN(s) || outcome[s] == RUNNING -> ret = 1
-			:: else ->
-				if
-				:: pick(guide)
-				:: light[s] != NOBODY -> guide = NOBODY
-				fi;
-				ret = (guide == NOBODY && light[s] == NOBODY -> 1 : 0)
+			:: ok -> publish(s); drop_old(s); ends(s, COMMITTED, END_COMMITTED)
+			:: else -> ends_broken_or(s, ROLLED_BACK, END_ROLLED_BACK)
 			fi;
-			if
-			:: ret == 1 ->
-				if :: !OPEN(s) && outcome[s] != RUNNING -> ends(s, NONE) :: else fi
-			:: else ->
-				old[s] = light[s];
-				new[s] = guide;
-				if :: guide != NOBODY -> holder[guide] = s :: else fi;
-				outcome[s] = NONE;
-				keep_old[s] = false
-			fi
+			leave(s)
 		}
-		if
-		:: ret == 1
-		:: ret == 0 -> atomic { unstage(s); ends(s, NONE) }	/* DRY_RUN, or a refusal after staging */
-		:: ret == 0 ->
-			atomic {
-				outcome[s] = PREPARED;
-				armed[s] = true;
-				over[s] = false;
-#if DEFECT == 4
-				release_guide(new[s], s)	/* what is prepared is not held */
-#endif
-			}
-		:: ret == 0 ->
-			outcome[s] = RUNNING;
-			if :: break_first = true :: break_first = false fi;
-			commit(s, false);
-			atomic {
-				if
-				:: ok -> publish(s); drop_old(s); ends(s, COMMITTED)
-				:: else -> ends(s, result)
-				fi
-			}
-		fi;
-		atomic { leave(s) }
 	:: else
-	fi
+	fi;
+	atomic { forget() }
 }
 
 /* Does a step fit what the transaction has come to? step_check() */
@@ -411,24 +541,17 @@ inline set_out(s)
 {
 	was = outcome[s];
 	chip_for = chip[s];
-#if DEFECT == 14
-	if :: was == PREPARED -> outcome[s] = RUNNING :: else fi
-#else
-	outcome[s] = RUNNING
-#endif
+	if :: defect == STEP_AFTER_END && was != PREPARED :: else -> outcome[s] = RUNNING fi
 }
 
 /* The lease has run out: expire(). The slice has been entered, and the transaction set out. */
 inline expire(s)
 {
 	if
-	:: atomic { was == PREPARED -> unstage(s); ends(s, EXPIRED) }
+	:: atomic { was == PREPARED -> unstage(s); ends(s, EXPIRED, END_EXPIRED) }
 	:: was == UNCONFIRMED ->
 		roll_back(s, false, false);
-		atomic {
-			keep_old[s] = false;
-			if :: result == ROLLED_BACK -> ends(s, EXPIRED) :: else -> ends(s, result) fi
-		}
+		atomic { keep_old[s] = false; ends_broken_or(s, EXPIRED, END_EXPIRED) }
 	fi
 }
 
@@ -439,7 +562,8 @@ inline step(s, verb)
 		if
 		:: REFUSES(s) || !FITS(s, verb) -> ret = 1
 		:: !REFUSES(s) && FITS(s, verb) && MAY_ENTER(s) ->
-			enter(s);
+			enter_tenant(s);
+			assert(listed[s]);	/* what has ended takes no step */
 			armed[s] = false;
 			assert(verb != COMMIT || new[s] == NOBODY || holder[new[s]] == s);
 			set_out(s);
@@ -447,7 +571,7 @@ inline step(s, verb)
 		fi
 	}
 	if
-	:: ret == 0 && over[s] -> expire(s); atomic { leave(s) }
+	:: ret == 0 && over[s] -> expire(s); atomic { leave(s); forget() }
 	:: ret == 0 && !over[s] && verb == COMMIT ->
 		if :: break_first = true :: break_first = false fi;
 		commit(s, false);
@@ -456,26 +580,44 @@ inline step(s, verb)
 			:: ok ->
 				publish(s);
 				keep_old[s] = true;
-#if DEFECT == 5
-				if :: old[s] != new[s] -> release_guide(old[s], s) :: else fi;
-#endif
+				if
+				:: defect == COMMIT_FREES_OLD && old[s] != new[s] -> release_guide(old[s], s)
+				:: else
+				fi;
 				outcome[s] = UNCONFIRMED;
 				armed[s] = true;
-				over[s] = false
-			:: else -> ends(s, result)
+				over[s] = false;
+				observe(s, LEASE_UNCONFIRMED)
+			:: else -> ends_broken_or(s, ROLLED_BACK, END_ROLLED_BACK)
 			fi;
-			leave(s)
+			leave(s);
+			forget()
 		}
 	:: ret == 0 && !over[s] && verb == CONFIRM ->
 		/* The device parks what the old light needed. */
-		atomic { drop_old(s); ends(s, COMMITTED); leave(s) }
+		atomic { drop_old(s); ends(s, COMMITTED, END_COMMITTED); leave(s); forget() }
+	:: ret == 0 && !over[s] && verb == CONFIRM ->
+		/* Its light can not be read, or is not there: the lease runs on. Or VERIFY, with a new one. */
+		atomic {
+			outcome[s] = UNCONFIRMED;
+			armed[s] = true;
+			if :: observe(s, LEASE_UNCONFIRMED) :: skip fi;
+			leave(s);
+			forget()
+		}
 	:: ret == 0 && !over[s] && verb == REVERT && was == PREPARED ->
-		atomic { unstage(s); ends(s, ROLLED_BACK); leave(s) }
+		atomic { unstage(s); ends(s, ROLLED_BACK, END_ROLLED_BACK); leave(s); forget() }
 	:: ret == 0 && !over[s] && verb == REVERT && was == UNCONFIRMED ->
 		roll_back(s, false, false);
-		atomic { keep_old[s] = false; ends(s, result); leave(s) }
-	:: ret == 1
-	fi
+		atomic {
+			keep_old[s] = false;
+			ends_broken_or(s, ROLLED_BACK, END_ROLLED_BACK);
+			leave(s);
+			forget()
+		}
+	:: ret == 1 -> ret = 0
+	fi;
+	was = 0
 }
 
 /* A slice's own, for its repair or its end: morph_txn_revoke_slice(). In atomic. */
@@ -487,21 +629,21 @@ inline revoke_own(s)
 	:: else
 	fi;
 	if
-	:: outcome[s] == PREPARED -> unstage(s); ends(s, REVOKED)
-	:: outcome[s] == UNCONFIRMED -> drop_old(s); ends(s, COMMITTED)
+	:: outcome[s] == PREPARED -> unstage(s); ends(s, REVOKED, END_REVOKED)
+	:: outcome[s] == UNCONFIRMED -> drop_old(s); ends(s, COMMITTED, END_COMMITTED)
 	:: else
 	fi
 }
 
 /* What another slice has only prepared gives way: morph_txn_revoke_holder(). In atomic. */
-#if DEFECT == 2
-#define SEIZABLE(o)	OPEN(o)
-#elif DEFECT == 12
-#define SEIZABLE(o)	(outcome[o] == PREPARED)
-#else
-#define SEIZABLE(o)	(!busy[o] && (outcome[o] == PREPARED || \
-				      (outcome[o] == RUNNING && queued_from[o] == PREPARED)))
-#endif
+#define STAGED(o)	(outcome[o] == PREPARED || (outcome[o] == RUNNING && queued_from[o] == PREPARED))
+#define SEIZABLE(o) \
+	((!busy[o] && STAGED(o)) || \
+	 (defect == SEIZES_COMMITTED && outcome[o] == UNCONFIRMED) || \
+	 (defect == SEIZES_FROM_INSIDE && outcome[o] == RUNNING && !keep_old[o]))
+
+#define GIVES_WAY(o) \
+	(!guide_bad[SHARED] && holder[SHARED] == (o) && new[o] == SHARED && SEIZABLE(o))
 
 inline seize(o, g)
 {
@@ -509,9 +651,10 @@ inline seize(o, g)
 	over[o] = false;
 	queued_from[o] = NONE;
 	assert(!keep_old[o]);	/* never what is committed */
+	assert(!busy[o]);	/* nor what somebody inside is using */
 	unstage(o);
 	release_guide(g, o);
-	ends(o, REVOKED)
+	ends(o, REVOKED, END_REVOKED)
 }
 
 /* ------------------------------------------------------------------------ failover */
@@ -522,8 +665,7 @@ inline stage_repair(s)
 	pick(guide);
 	other = 1 - s;
 	if
-	:: guide == NOBODY && !guide_bad[SHARED] && holder[SHARED] == other && SEIZABLE(other) &&
-	   new[other] == SHARED ->
+	:: guide == NOBODY && GIVES_WAY(other) ->
 		seize(other, SHARED);
 		pick(guide)
 	:: else
@@ -534,52 +676,56 @@ inline stage_repair(s)
 		new[s] = guide;
 		old[s] = light[s];
 		ok = true
-	:: else -> ok = false
+	:: else -> ok = false; lacks[s] = true
 	fi
 }
 
-/* Replace the accelerator: morph_failover_run(). ok: it was, or there was no need. */
+/* Whoever is free and fit may be the spare. */
+#define FIT(c)	(chip_holder[c] == NOBODY && !chip_bad[c])
+/* Others are tried until the circuit can be staged: failover_stage(). */
+#define HAS_WAY(s, c) \
+	(light[s] == NOBODY || CLAIMABLE(c) || CLAIMABLE(SHARED) || GIVES_WAY(1 - s))
+
+/* Replace the accelerator: morph_failover_run(). failed: a spare was there and could not be lit. */
 inline failover(s)
 {
-	ok = true;
-	spare = NOBODY;
 	atomic {
+		ok = true;
+		spare = NOBODY;
 		if
-		:: chip_bad[chip[s]] && chip_holder[SPARE] == NOBODY && !chip_bad[SPARE] ->
-			spare = SPARE;
-			chip_holder[SPARE] = s
-		:: chip_bad[chip[s]] && (chip_holder[SPARE] != NOBODY || chip_bad[SPARE]) -> ok = false
-		:: !chip_bad[chip[s]]
+		:: FIT(0) && HAS_WAY(s, 0) -> spare = 0
+		:: FIT(1) && HAS_WAY(s, 1) -> spare = 1
+		:: FIT(2) && HAS_WAY(s, 2) -> spare = 2
+		:: else -> ok = false; lacks[s] = true
 		fi;
 		chip_for = spare;
 		if
-		:: spare != NOBODY && light[s] != NOBODY -> stage_repair(s)
+		:: ok ->
+			chip_holder[spare] = s;
+			if :: light[s] != NOBODY -> stage_repair(s) :: else fi
 		:: else
-		fi
+		fi;
+		if :: ok -> observe(s, STAGE) :: else fi
 	}
 	if
-	:: spare != NOBODY && ok && light[s] != NOBODY ->
-		break_first = false;
-		commit(s, true)
+	:: ok -> break_first = false; commit(s, true); failed = !ok
 	:: else
 	fi;
 	atomic {
 		if
 		:: spare != NOBODY && ok ->
-			if :: chip_holder[chip[s]] == s && chip[s] != spare -> chip_holder[chip[s]] = NOBODY :: else fi;
+			chip_holder[chip[s]] = NOBODY;
 			chip[s] = spare;
-			chip_holder[spare] = s;
-#if DEFECT != 8
+			observe(s, REPLACED);
 			/* It may have failed since it was chosen, when it had no rank yet. */
-			if :: chip_bad[spare] -> kick(s) :: else fi;
-#endif
-			if
-			:: new[s] != NOBODY -> publish(s); drop_old(s)
-			:: else
-			fi
+			rank_failed[s] = (chip_bad[spare] && defect != SPARE_NOT_REJUDGED);
+			if :: rank_failed[s] -> kick(s) :: else fi;
+			publish(s);
+			drop_old(s)
 		:: spare != NOBODY && !ok -> chip_holder[spare] = NOBODY; new[s] = NOBODY; old[s] = NOBODY
 		:: else
-		fi
+		fi;
+		spare = NOBODY
 	}
 }
 
@@ -588,11 +734,17 @@ inline reroute(s)
 {
 	atomic {
 		chip_for = chip[s];
-		stage_repair(s)
+		stage_repair(s);
+		if :: ok -> observe(s, STAGE) :: else fi
 	}
 	if
 	:: ok -> break_first = false; commit(s, true);
-		atomic { if :: ok -> publish(s); drop_old(s) :: else fi }
+		atomic {
+			if
+			:: ok -> publish(s); drop_old(s)
+			:: else -> failed = true
+			fi
+		}
 	:: else
 	fi
 }
@@ -601,7 +753,7 @@ inline reroute(s)
 inline examine(s)
 {
 	if
-	:: dark[s] && light[s] != NOBODY && !chip_bad[chip[s]] && !guide_bad[light[s]] ->
+	:: dark[s] && light[s] != NOBODY && !rank_failed[s] && !guide_bad[light[s]] ->
 		lit = false;
 		read_back(light[s], lit, ret);
 		atomic {
@@ -609,8 +761,8 @@ inline examine(s)
 			:: ret == 0 && lit -> dark[s] = false
 			:: else ->
 				if
-				:: chip_dead[chip[s]] -> chip_bad[chip[s]] = true
-				:: else -> guide_bad[light[s]] = true
+				:: chip_dead[chip[s]] -> chip_is_bad(s, chip[s])
+				:: else -> guide_is_bad(s, light[s])
 				fi
 			fi
 		}
@@ -618,45 +770,69 @@ inline examine(s)
 	fi
 }
 
+/* The repair has ended: repair_end(), and what follows it. In atomic. */
+inline repair_ends(s)
+{
+	if
+	:: kicked[s] && defect != FAILURE_FORGOTTEN	/* a failure that came meanwhile: go on there */
+	:: !kicked[s] && (dying[s] || gone) -> repairing[s] = false
+	:: !kicked[s] && !dying[s] && !gone && WHOLE(s) ->
+		repairing[s] = false; degraded[s] = false; state[s] = OK; observe(s, STATE_OK)
+	:: !kicked[s] && !dying[s] && !gone && !WHOLE(s) ->
+		repairing[s] = false; degraded[s] = true; state[s] = DEGRADED; observe(s, STATE_DEGRADED);
+		if :: light[s] != NOBODY -> dark[s] = true :: else fi
+	:: kicked[s] && defect == FAILURE_FORGOTTEN ->
+		kicked[s] = false; repairing[s] = false; state[s] = OK
+	fi;
+	/* Something became free while it was being given up, and found nobody who waited. */
+	if
+	:: state[s] == DEGRADED && missed[s] && !gone && defect != RECOVERY_MISSED -> recovers = true
+	:: else
+	fi;
+	missed[s] = false
+}
+
 proctype repair(byte s)
 {
-	byte ret, guide, spare, chip_for, other;
-	bool ok, was_on, lit, new_dark, old_lit, break_first, again;
+	byte ret, guide = NOBODY, spare = NOBODY, chip_for = NOBODY, other;
+	bool ok, was_on, lit, new_dark, old_lit, break_first, failed;
 	mtype result;
 
 end:	do
-	:: atomic { kicked[s] && !busy[s] -> kicked[s] = false; enter(s); again = repairing[s] && !dying[s] }
+	:: atomic { kicked[s] && !busy[s] -> kicked[s] = false; enter(s); failed = repairing[s] && !dying[s] }
 		if
-		:: again ->
-			atomic { revoke_own(s) }
-			if
-			:: !gone && !WHOLE(s) ->
+		:: failed ->
+			atomic { revoke_own(s); missed[s] = false; lacks[s] = false }
+			do
+			:: gone || dying[s] || WHOLE(s) || !failed -> break
+			:: !gone && !dying[s] && !WHOLE(s) && failed ->
+				failed = false;
 				examine(s);
-				if :: !gone && chip_bad[chip[s]] -> failover(s) :: else fi;
+				if :: !gone && rank_failed[s] -> failover(s) :: else fi;
+				atomic {
+					/* Only hardware that let us down is worth another look. */
+					if :: defect == FAILED_SPARE_IS_LAST -> failed = false :: else fi
+				}
 				if
-				:: !gone && !chip_bad[chip[s]] && light[s] != NOBODY &&
+				:: !gone && !rank_failed[s] && light[s] != NOBODY &&
 				   (dark[s] || guide_bad[light[s]]) -> reroute(s)
 				:: else
 				fi
-			:: else
-			fi;
-			atomic {
-				if
-				:: kicked[s]		/* a failure that came meanwhile: go on there */
-#if DEFECT == 11
-					-> kicked[s] = false; repairing[s] = false; state[s] = OK
-#endif
-				:: !kicked[s] && !dying[s] && !gone && WHOLE(s) ->
-					repairing[s] = false; state[s] = OK
-				:: !kicked[s] && !dying[s] && !gone && !WHOLE(s) ->
-					repairing[s] = false; state[s] = DEGRADED;
-					if :: light[s] != NOBODY -> dark[s] = true :: else fi
-				:: !kicked[s] && (dying[s] || gone) -> repairing[s] = false
-				fi;
-				leave(s)
-			}
+			od;
+			atomic { repair_ends(s); leave(s); forget(); failed = false; other = 0 }
 		:: else -> atomic { leave(s) }
 		fi
+	od
+}
+
+/* Something became free or sound: morph_repair_recover_work(). */
+proctype recovery()
+{
+end:	do
+	:: atomic { recovers -> recovers = false;
+		/* No cause to settle what is prepared: its end lets them try. */
+		if :: state[0] == DEGRADED && !listed[0] && !released[0] -> kick(0) :: else fi;
+		if :: state[1] == DEGRADED && !listed[1] && !released[1] -> kick(1) :: else fi }
 	od
 }
 
@@ -672,32 +848,32 @@ inline queue_step(s, verb)
 
 proctype tenant(byte s)
 {
-	byte ret, guide, chip_for;
+	byte ret, guide = NOBODY, chip_for = NOBODY;
 	bool ok, was_on, lit, new_dark, old_lit, break_first;
 	mtype result, was, verb;
-	byte ops = (s == 0 -> OPS_0 : OPS_1);
 
 	do
-	:: !dying[s] && ops > 0 -> ops--; change(s)
-	:: OPEN(s) && ops > 0 -> ops--;
+	:: !dying[s] && ops[s] > 0 -> took_one(s); change(s)
+	:: OPEN(s) && ops[s] > 0 -> took_one(s);
 		if :: verb = COMMIT :: verb = CONFIRM :: verb = REVERT fi;
 		step(s, verb)
 	/* By netlink: looked at now, done by a worker. morph_txn_step_queue() */
-	:: atomic { FITS(s, COMMIT) && !queue_runs[s] && ops > 0 -> ops--; queue_step(s, COMMIT) }
-	:: atomic { FITS(s, CONFIRM) && !queue_runs[s] && ops > 0 -> ops--; queue_step(s, CONFIRM) }
-	:: atomic { FITS(s, REVERT) && !queue_runs[s] && ops > 0 -> ops--; queue_step(s, REVERT) }
+	:: atomic { FITS(s, COMMIT) && !queue_runs[s] && ops[s] > 0 -> took_one(s); queue_step(s, COMMIT) }
+	:: atomic { FITS(s, CONFIRM) && !queue_runs[s] && ops[s] > 0 -> took_one(s); queue_step(s, CONFIRM) }
+	:: atomic { FITS(s, REVERT) && !queue_runs[s] && ops[s] > 0 -> took_one(s); queue_step(s, REVERT) }
 	/* The last file is closed, or the owner was killed. */
-	:: atomic { !dying[s] -> dying[s] = true }; break
+	:: atomic { !dying[s] && !stay -> dying[s] = true }; break
 	/* A named slice stays. */
 	:: break
 	od;
+	ops[s] = 0;
 end:	skip
 }
 
 /* A queued step: step_work(). */
 proctype queue(byte s)
 {
-	byte ret, guide, chip_for;
+	byte ret, guide = NOBODY, chip_for = NOBODY;
 	bool ok, was_on, lit, new_dark, old_lit, break_first;
 	mtype result, was;
 
@@ -705,22 +881,20 @@ end:	do
 	:: atomic { queue_runs[s] ->
 		if
 		:: queued_from[s] != NONE -> outcome[s] = queued_from[s]; queued_from[s] = NONE; ret = 0
-#if DEFECT == 7
-		:: queued_from[s] == NONE -> outcome[s] = PREPARED; ret = 0
-#else
-		:: queued_from[s] == NONE -> ret = 1	/* revoked, or ended, meanwhile */
-#endif
+		/* Revoked, or ended, meanwhile. */
+		:: queued_from[s] == NONE && defect != STEP_AFTER_REVOKED -> ret = 1
+		:: queued_from[s] == NONE && defect == STEP_AFTER_REVOKED -> outcome[s] = PREPARED; ret = 0
 		fi }
-		if :: ret == 0 -> step(s, queued_verb[s]) :: else fi;
-		queue_runs[s] = false
+		if :: ret == 0 -> step(s, queued_verb[s]) :: else -> ret = 0 fi;
+		atomic { queue_runs[s] = false; queued_verb[s] = COMMIT }
 	od
 }
 
 /* The timer, and lease_work_fn(). */
 proctype lease(byte s)
 {
-	byte ret, chip_for;
-	bool ok, lit, new_dark, old_lit, mine;
+	byte ret, guide = NOBODY, chip_for = NOBODY;
+	bool ok, was_on, lit, new_dark, old_lit, break_first, mine;
 	mtype result, was;
 
 end:	do
@@ -729,14 +903,14 @@ end:	do
 			mine = OPEN(s) && over[s];
 			if :: mine -> set_out(s) :: else fi }
 		if :: mine -> expire(s) :: else fi;
-		atomic { leave(s) }
+		atomic { leave(s); forget(); was = 0; mine = false }
 	od
 }
 
 /* morph_slice_release_work() */
 proctype release(byte s)
 {
-	byte ret, g;
+	byte ret;
 	bool lit, is_dark = true;
 
 end:	if
@@ -753,18 +927,32 @@ end:	if
 	:: else
 	fi;
 	atomic {
-#if DEFECT != 13
-		if :: !is_dark && !gone -> chip_bad[chip[s]] = true; guide_bad[light[s]] = true :: else fi;
-#endif
+		if
+		:: !is_dark && !gone && defect != RELEASE_UNPROVEN ->
+			chip_bad[chip[s]] = true; guide_bad[light[s]] = true
+		:: else
+		fi;
 		release_guide(light[s], s);
 		light[s] = NOBODY;
 		chip_holder[chip[s]] = NOBODY;
 		released[s] = true;
+		degraded[s] = false;
 		leave(s);
-		/* Freed: whoever waits for such a thing tries once more. */
-		g = 1 - s;
-		if :: state[g] == DEGRADED && !released[g] -> kick(g) :: else fi
+		observe(s, RELEASE);
+		recover();
+		ret = 0; lit = false; is_dark = true
 	}
+}
+
+/* The test of an accelerator that is back and nobody's: its lasers are off. */
+inline darkens(c, g)
+{
+	if
+	:: laser[g] != NOBODY && laser_chip[g] == c ->
+		laser[g] = NOBODY;
+		laser_chip[g] = NOBODY
+	:: else
+	fi
 }
 
 /* Hardware fails by itself; signals tell the core some time later. */
@@ -773,18 +961,20 @@ proctype nature()
 	byte i;
 
 end:	do
-	:: atomic { faults > 0 -> faults--;
+	:: atomic { faults > 0 && cut == NOBODY -> faults--;
 		select(i : 0 .. CHIPS - 1);
 		chip_dead[i] = true }
 		/* The heartbeat is lost. */
 		atomic { chip_bad[i] = true;
 			if :: chip_holder[i] != NOBODY && chip[chip_holder[i]] == i ->
 				if :: light[chip_holder[i]] != NOBODY -> dark[chip_holder[i]] = true :: else fi;
+				rank_failed[chip_holder[i]] = true;
 				kick(chip_holder[i])
 			   :: else
-			fi }
+			fi;
+			i = 0 }
 	:: atomic { faults > 0 -> faults--;
-		select(i : 0 .. GUIDES - 1);
+		if :: cut == NOBODY -> select(i : 0 .. GUIDES - 1) :: else -> i = cut fi;
 		guide_cut[i] = true }
 		/* A receiver that was lit sends an alarm, for as long as it is dark. */
 		atomic { if
@@ -793,64 +983,137 @@ end:	do
 				/* One that is lit for the first time is judged when it is published. */
 				if :: light[holder[i]] != NOBODY -> kick(holder[i]) :: else fi
 			:: else
-			fi }
+			fi;
+			i = 0 }
+	/* Mended, and found well by a test. */
+	:: atomic { heals > 0 -> heals--;
+		select(i : 0 .. CHIPS - 1);
+		if :: chip_dead[i] && chip_bad[i] :: else -> i = NOBODY fi;
+		if
+		:: i != NOBODY ->
+			chip_dead[i] = false;
+			chip_bad[i] = false;
+			if
+			:: chip_holder[i] == NOBODY ->
+				darkens(i, 0);
+				darkens(i, 1);
+				darkens(i, 2);
+				darkens(i, SHARED)
+			:: else
+			fi;
+			if
+			:: chip_holder[i] != NOBODY && chip[chip_holder[i]] == i && rank_failed[chip_holder[i]] ->
+				rank_failed[chip_holder[i]] = false;
+				kick(chip_holder[i])
+			:: else
+			fi;
+			recover()
+		:: else
+		fi;
+		i = 0 }
+	:: atomic { heals > 0 -> heals--;
+		select(i : 0 .. GUIDES - 1);
+		guide_cut[i] = false;
+		if
+		:: guide_bad[i] && (laser[i] == NOBODY || (holder[i] == laser[i] && light[holder[i]] == i)) ->
+			guide_bad[i] = false;
+			recover()
+		:: else
+		fi;
+		if
+		:: holder[i] != NOBODY && light[holder[i]] == i && dark[holder[i]] -> kick(holder[i])
+		:: else
+		fi;
+		i = 0 }
 	od
 }
 
-#ifdef REMOVAL
+#ifdef REPLAY
+/* What others may do to the slice: take what it has prepared, or what it will want. */
+proctype rival()
+{
+end:	do
+	:: atomic { SEIZABLE(0) -> seize(0, SHARED) }
+	:: atomic { CLAIMABLE(SHARED) -> holder[SHARED] = 1 }
+	:: atomic { holder[SHARED] == 1 -> holder[SHARED] = NOBODY; recover() }
+	/* Or there is no spare for it: the slice's policy. */
+	:: atomic { FIT(1) && FIT(2) -> chip_holder[1] = 1; chip_holder[2] = 1 }
+	:: atomic { chip_holder[1] == 1 && chip_holder[2] == 1 ->
+		chip_holder[1] = NOBODY; chip_holder[2] = NOBODY; recover() }
+	od
+}
+#endif
+
 proctype removal()
 {
 end:	if
 	:: atomic { !gone -> gone = true }
 	fi
 }
-#endif
 
 /* --------------------------------------------------------------------- the contracts */
 
-#define UNUSED_OR_BAD(g)  (laser[g] == NOBODY || guide_bad[g] || chip_bad[laser_chip[g]])
+#define DARK_IN(c, g)	(laser[g] == NOBODY || laser_chip[g] != c || guide_bad[g])
+#define DARK(c)		(DARK_IN(c, 0) && DARK_IN(c, 1) && DARK_IN(c, 2) && DARK_IN(c, SHARED))
 
-/* At every moment. */
+/* At every moment. The claims are false names: what spin says is broken bears its own. */
 proctype always()
 {
+	bool lit_is_claimed, old_is_reserved, free_is_dark, rank_has_its_own;
+
 end:	if
 	/* What is lit and verified is claimed by its slice; nothing seizes it. */
-	:: atomic { !gone && light[0] != NOBODY && holder[light[0]] != 0 && !released[0] -> assert(false) }
-	:: atomic { !gone && light[1] != NOBODY && holder[light[1]] != 1 && !released[1] -> assert(false) }
+	:: atomic { !gone && light[0] != NOBODY && holder[light[0]] != 0 && !released[0] -> assert(lit_is_claimed) }
+	:: atomic { !gone && light[1] != NOBODY && holder[light[1]] != 1 && !released[1] -> assert(lit_is_claimed) }
 	/* The old configuration stays reserved until it is confirmed. */
-	:: atomic { outcome[0] == UNCONFIRMED && old[0] != NOBODY && holder[old[0]] != 0 -> assert(false) }
-	:: atomic { outcome[1] == UNCONFIRMED && old[1] != NOBODY && holder[old[1]] != 1 -> assert(false) }
+	:: atomic { outcome[0] == UNCONFIRMED && old[0] != NOBODY && holder[old[0]] != 0 -> assert(old_is_reserved) }
+	:: atomic { outcome[1] == UNCONFIRMED && old[1] != NOBODY && holder[old[1]] != 1 -> assert(old_is_reserved) }
 	/* An accelerator that is free and fit is dark. */
-	:: atomic { !gone && released[0] && !UNUSED_OR_BAD(0) -> assert(false) }
-	:: atomic { !gone && released[1] && !UNUSED_OR_BAD(1) -> assert(false) }
+	:: atomic { !gone && FIT(0) && !DARK(0) -> assert(free_is_dark) }
+	:: atomic { !gone && FIT(1) && !DARK(1) -> assert(free_is_dark) }
+	:: atomic { !gone && FIT(2) && !DARK(2) -> assert(free_is_dark) }
 	/* One rank, one accelerator. */
-	:: atomic { !released[0] && !released[1] && chip[0] == chip[1] -> assert(false) }
+	:: atomic { !released[0] && !released[1] && chip[0] == chip[1] -> assert(rank_has_its_own) }
 	fi
 }
 
 #define REST(s)		(!busy[s] && !repairing[s] && !kicked[s])
-#define ENDED(s)	(!OPEN(s) && outcome[s] != RUNNING && queued_from[s] == NONE)
-#define AS_TOLD(s)	(gone || released[s] || state[s] != OK || light[s] == NOBODY || ARRIVES(light[s]))
+#define ENDED(s)	(!OPEN(s) && outcome[s] != RUNNING && queued_from[s] == NONE && !listed[s])
+#define AS_TOLD(s)	(gone || released[s] || state[s] != OK || \
+			 (!chip_bad[chip[s]] && (light[s] == NOBODY || ARRIVES(light[s]))))
 #define IN_LEDGER(g)	(gone || laser[g] == NOBODY || guide_bad[g] || chip_bad[laser_chip[g]] || \
 			 (holder[g] == laser[g] && light[laser[g]] == g))
+/* A repair gave up for want of something that is there: an accelerator to take, a guide for its light. */
+#define WAY(c)		((CLAIMABLE(c) && !guide_cut[c]) || (CLAIMABLE(SHARED) && !guide_cut[SHARED]))
+#define WOULD_DO(s, c)	(FIT(c) && !chip_dead[c] && (light[s] == NOBODY || WAY(c)))
+#define HELP(s)		(rank_failed[s] -> WOULD_DO(s, 0) || WOULD_DO(s, 1) || WOULD_DO(s, 2) : \
+					      light[s] != NOBODY && WAY(chip[s]))
 #define NEEDLESSLY_DEGRADED(s) \
-	(!gone && ERRORS == 0 && state[s] == DEGRADED && !released[s] && !dying[s] && chip_bad[chip[s]] && \
-	 chip_holder[SPARE] == NOBODY && !chip_bad[SPARE] && holder[SPARE] == NOBODY && !guide_bad[SPARE])
+	(!gone && state[s] == DEGRADED && (lacks[s] || !errs) && !released[s] && !dying[s] && HELP(s))
 
 /* Once nothing moves any more. */
 proctype at_rest()
 {
+	bool rests, every_one_ended, dead_are_gone, lit_as_told, ledger_is_hardware, nothing_is_wanting;
+
 	timeout;
-	assert(REST(0) && REST(1));
-	/* Every transaction ended: no lease leaves one behind. */
-	assert(ENDED(0) && ENDED(1));
-	assert(!dying[0] || released[0]);
-	assert(!dying[1] || released[1]);
-	/* A slice that says OK is lit. */
-	assert(AS_TOLD(0) && AS_TOLD(1));
-	/* The ledger is what hardware does. */
-	assert(IN_LEDGER(0) && IN_LEDGER(1) && IN_LEDGER(2) && IN_LEDGER(3));
-	assert(!NEEDLESSLY_DEGRADED(0) && !NEEDLESSLY_DEGRADED(1))
+	atomic {
+		rests = REST(0) && REST(1);
+		assert(rests);
+		/* No lease leaves a transaction behind. */
+		every_one_ended = ENDED(0) && ENDED(1);
+		assert(every_one_ended);
+		dead_are_gone = (!dying[0] || released[0]) && (!dying[1] || released[1]);
+		assert(dead_are_gone);
+		/* A slice that says OK has a sound accelerator, and is lit. */
+		lit_as_told = AS_TOLD(0) && AS_TOLD(1);
+		assert(lit_as_told);
+		ledger_is_hardware = IN_LEDGER(0) && IN_LEDGER(1) && IN_LEDGER(2) && IN_LEDGER(3);
+		assert(ledger_is_hardware);
+		/* Nobody is degraded for want of what is free. */
+		nothing_is_wanting = !NEEDLESSLY_DEGRADED(0) && !NEEDLESSLY_DEGRADED(1);
+		assert(nothing_is_wanting)
+	}
 }
 
 init
@@ -858,12 +1121,28 @@ init
 	byte i;
 
 	atomic {
+		c_code {
+			const char *value;
+
+			now.ops[0] = SETTING("OPS_0", 2);
+			now.ops[1] = SETTING("OPS_1", 1);
+			now.alone = SETTING("ALONE", 0);
+			now.stay = SETTING("STAY", 0);
+			now.cut = SETTING("CUT", 7);
+			now.errors = SETTING("ERRORS", 0);
+			now.errs = now.errors > 0;
+			now.faults = SETTING("FAULTS", 0);
+			now.heals = SETTING("HEALS", 0);
+			now.removable = SETTING("REMOVAL", 0);
+			now.lit_1 = SETTING("LIT_1", 0);
+			now.defect = SETTING("DEFECT", 0);
+		};
 		for (i : 0 .. GUIDES - 1) {
 			laser[i] = NOBODY;
 			laser_chip[i] = NOBODY;
 			holder[i] = NOBODY
 		}
-		chip_holder[SPARE] = NOBODY;
+		chip_holder[2] = NOBODY;
 		for (i : 0 .. SLICES - 1) {
 			chip[i] = i;
 			chip_holder[i] = i;
@@ -875,23 +1154,40 @@ init
 			queued_from[i] = NONE;
 			queued_verb[i] = COMMIT
 		}
+		if
+		:: lit_1 -> light[1] = 1; laser[1] = 1; laser_chip[1] = 1; holder[1] = 1; lit_1 = false
+		:: else
+		fi;
 		run tenant(0);
 		run queue(0);
 		run lease(0);
 		run repair(0);
 		run release(0);
-		run tenant(1);
-		run queue(1);
-		run lease(1);
-		run repair(1);
-		run release(1);
-		run always();
-		run at_rest();
+		run recovery();
 		run nature();
-#ifdef REMOVAL
-		run removal()
+#ifdef REPLAY
+		c_code {
+			char *word = getenv("TRACE");
+
+			for (now.length = 0; *word && now.length < MOST_EVENTS - 1; now.length++)
+				now.recorded[now.length] = strtol(word, &word, 10);
+		};
+		chip_holder[1] = NOBODY;
+		run rival()
 #else
-		skip
+		if
+		:: alone -> chip_holder[1] = NOBODY; released[1] = true
+		:: else ->
+			run tenant(1);
+			run queue(1);
+			run lease(1);
+			run repair(1);
+			run release(1)
+		fi;
+		run always();
+		run at_rest()
 #endif
+		;
+		if :: removable -> run removal() :: else fi
 	}
 }

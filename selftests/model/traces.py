@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What selftests/model/record has kept, slice by slice, as the model's events."""
+
+import re
+from dataclasses import dataclass, field
+
+MOST_EVENTS = 190       # of which the model can hold 199
+MOST_CHANCES = 3        # faults, heals, errors that a replay may explain a trace by
+
+STATES = {"repairing": "STATE_REPAIRING", "ok": "STATE_OK", "degraded": "STATE_DEGRADED"}
+LEASES = {"prepared": "LEASE_PREPARED", "unconfirmed": "LEASE_UNCONFIRMED"}
+
+
+@dataclass
+class Slice:
+    """What was seen of one slice, and what its hardware did meanwhile."""
+    events: list = field(default_factory=list)
+    open_txns: set = field(default_factory=set)
+    faults: int = 0
+    heals: int = 0
+    errors: int = 0
+    whole: bool = False         # its end was seen
+    beyond: str = ""            # why the model does not speak of it
+
+    def chances(self):
+        return {name: min(getattr(self, name), MOST_CHANCES) for name in ("faults", "heals", "errors")}
+
+
+def parse(line):
+    """The event's name and its numbers and words."""
+    name, _, text = line.partition(": ")
+    return name, dict(re.findall(r"(\w+)=([\w-]+)", text))
+
+
+def hardware(name, values, slices):
+    """What devices do is everybody's chance."""
+    for entry in slices:
+        if name == "op_fail":
+            entry.errors += 1
+        elif values.get("health", "ok") != "ok" or (name == "signal" and values["value"] == "0"):
+            entry.faults += 1
+        else:
+            entry.heals += 1
+
+
+def observe(entry, name, values):
+    """The model's name of an event of the slice."""
+    if name == "txn_lease":
+        if values["outcome"] == "prepared":
+            entry.open_txns.add(values["txn"])
+        return LEASES[values["outcome"]]
+    if name == "txn_end":
+        entry.open_txns.discard(values["txn"])
+        return "END_" + values["outcome"].replace("-", "_").upper()
+    if name == "slice_state":
+        return STATES[values["state"]]
+    return {"txn_stage": "STAGE", "txn_commit": "COMMIT_BEGINS", "failover": "REPLACED", "slice_release": "RELEASE"}[name]
+
+
+def add(entry, name, values):
+    what = observe(entry, name, values)
+    # Ranks that one repair replaces together are one to the model, which has one.
+    if what == "REPLACED" and entry.events[-1] == "REPLACED":
+        return
+    entry.events.append(what)
+    entry.whole |= what == "RELEASE"
+    if len(entry.open_txns) > 1 or (name == "txn_commit" and entry.open_txns - {values["txn"]} and
+                                    "STATE_REPAIRING" not in entry.events):
+        entry.beyond = "several transactions at once"
+    elif len(entry.events) > MOST_EVENTS:
+        entry.beyond = "too long"
+
+
+def read(path):
+    """All slices of a recording whose end was seen."""
+    live, ended = {}, []
+    with open(path, encoding="ascii") as file:
+        for line in file:
+            name, values = parse(line)
+            key = values["fabric"], values.get("slice")
+            if name == "slice_create":
+                live[key] = Slice()
+            elif name in ("fault", "signal", "op_fail"):
+                if values.get("type") != "temperature":
+                    hardware(name, values, [entry for (fabric, _), entry in live.items() if fabric == key[0]])
+            elif key in live:
+                add(live[key], name, values)
+                if live[key].whole:
+                    ended.append(live.pop(key))
+    return ended
