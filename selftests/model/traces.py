@@ -8,6 +8,7 @@ MOST_EVENTS = 190       # of which the model can hold 199
 MOST_CHANCES = 3        # faults, heals, errors that a replay may explain a trace by
 
 STATES = {"repairing": "STATE_REPAIRING", "ok": "STATE_OK", "degraded": "STATE_DEGRADED"}
+OTHERS = {"txn_stage": "STAGE", "txn_commit": "COMMIT_BEGINS", "failover": "REPLACED", "slice_release": "RELEASE"}
 LEASES = {"prepared": "LEASE_PREPARED", "unconfirmed": "LEASE_UNCONFIRMED"}
 
 
@@ -16,6 +17,7 @@ class Slice:
     """What was seen of one slice, and what its hardware did meanwhile."""
     events: list = field(default_factory=list)
     open_txns: set = field(default_factory=set)
+    signals: int = 0
     faults: int = 0
     heals: int = 0
     errors: int = 0
@@ -23,7 +25,9 @@ class Slice:
     beyond: str = ""            # why the model does not speak of it
 
     def chances(self):
-        return {name: min(getattr(self, name), MOST_CHANCES) for name in ("faults", "heals", "errors")}
+        # Most that fails is both signalled and found.
+        counts = {"faults": max(self.faults, self.signals), "heals": self.heals, "errors": self.errors}
+        return {name: min(count, MOST_CHANCES) for name, count in counts.items()}
 
 
 def parse(line):
@@ -37,7 +41,9 @@ def hardware(name, values, slices):
     for entry in slices:
         if name == "op_fail":
             entry.errors += 1
-        elif values.get("health", "ok") != "ok" or (name == "signal" and values["value"] == "0"):
+        elif name == "signal":
+            entry.signals += values["value"] == "0"
+        elif values["health"] != "ok":
             entry.faults += 1
         else:
             entry.heals += 1
@@ -54,7 +60,7 @@ def observe(entry, name, values):
         return "END_" + values["outcome"].replace("-", "_").upper()
     if name == "slice_state":
         return STATES[values["state"]]
-    return {"txn_stage": "STAGE", "txn_commit": "COMMIT_BEGINS", "failover": "REPLACED", "slice_release": "RELEASE"}[name]
+    return OTHERS[name]
 
 
 def add(entry, name, values):
