@@ -25,8 +25,8 @@ class Slice:
     beyond: str = ""            # why the model does not speak of it
 
     def chances(self):
-        # Most that fails is both signalled and found.
-        counts = {"faults": max(self.faults, self.signals), "heals": self.heals, "errors": self.errors}
+        # What fails for one rank, or another spare, fails more than once for the model's one.
+        counts = {"faults": self.faults + self.signals, "heals": self.heals, "errors": self.errors}
         return {name: min(count, MOST_CHANCES) for name, count in counts.items()}
 
 
