@@ -342,7 +342,7 @@ static int slice_open(struct inode *inode, struct file *filp)
 	if (IS_ERR(file))
 		return PTR_ERR(file);
 	filp->private_data = file;
-	return nonseekable_open(inode, filp);
+	return stream_open(inode, filp);
 }
 
 static char *slice_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode, kuid_t *uid,
