@@ -97,15 +97,16 @@ MORPH_API int morph_slice_read_events(struct morph_slice *slice, struct morph_ev
 		return lm_fail(slice->ctx, (int)-bytes, "read events of slice %u: %s",
 			       slice->number, strerror((int)-bytes));
 	while (at < bytes) {
+		size_t left = (size_t)(bytes - at);
 		uint32_t size = 0;
 
-		if (bytes - at >= (ssize_t)sizeof(size))
+		if (left >= sizeof(size))
 			memcpy(&size, events->records + at, sizeof(size));
-		if (size < 2 * sizeof(__u32) || size > bytes - at)
+		if (size < 2 * sizeof(__u32) || size > left)
 			return lm_fail(
 				slice->ctx, EPROTO,
-				"read events of slice %u: a record of %u bytes where %zd are left",
-				slice->number, size, bytes - at);
+				"read events of slice %u: a record of %u bytes where %zu are left",
+				slice->number, size, left);
 		if (lm_list_add(events->list,
 				record_parse(events->records + at, size, slice->fabric)))
 			return lm_fail(slice->ctx, ENOMEM, "read events of slice %u: out of memory",
