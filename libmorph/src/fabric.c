@@ -24,7 +24,7 @@ static int fabric_new(struct morph_ctx *ctx, int fd, struct morph_fabric **out)
 		if (!fabric)
 			error = lm_fail(ctx, ENOMEM, "open a fabric: out of memory");
 	}
-	if (error) {
+	if (!fabric) {
 		ctx->transport->ops->close(ctx->transport, fd);
 		return error;
 	}

@@ -32,7 +32,8 @@ MORPH_API int morph_model_parse(struct morph_ctx *ctx, const void *profile, size
 	blob = malloc(bytes ? bytes : 1);
 	if (!blob)
 		return lm_fail(ctx, ENOMEM, "make a model: out of memory");
-	memcpy(blob, profile, bytes);
+	if (bytes)
+		memcpy(blob, profile, bytes);
 	block_bytes = optics_graph_bytes(blob, bytes, &refusal);
 	model = block_bytes < 0 ? NULL : malloc(sizeof(*model) + (size_t)block_bytes);
 	if (model)

@@ -23,7 +23,7 @@ static int slice_new(struct morph_ctx *ctx, int fd, struct morph_slice **out)
 		if (!slice)
 			error = lm_fail(ctx, ENOMEM, "open a slice: out of memory");
 	}
-	if (error) {
+	if (!slice) {
 		ctx->transport->ops->close(ctx->transport, fd);
 		return error;
 	}

@@ -13,7 +13,7 @@ static const char *const *profiles;
 static char *file(const char *path, size_t *bytes)
 {
 	FILE *in = fopen(path, "r");
-	struct stat status;
+	struct stat status = { 0 };
 	char *data;
 
 	if (!in || fstat(fileno(in), &status))
@@ -70,7 +70,7 @@ static void spoilt_profiles_are_refused(void **state)
 		data[at] ^= 0x10;
 	}
 	assert_int_equal(morph_model_parse(ctx, data, bytes - 1, &model), -EINVAL);
-	assert_int_equal(morph_model_parse(ctx, data, 0, &model), -EINVAL);
+	assert_int_equal(morph_model_parse(ctx, NULL, 0, &model), -EINVAL);
 	assert_non_null(strstr(morph_error_text(ctx), "the profile of 0 bytes is malformed"));
 	assert_int_equal(morph_model_parse(ctx, data, bytes, &model), 0);
 	morph_model_put(model);

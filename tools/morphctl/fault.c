@@ -99,7 +99,6 @@ static enum exit_code read_file(struct run *run, const char *file, const char *c
 	json_t *records;
 	enum exit_code code = file_of(run, file, path, sizeof(path));
 	size_t size = 0;
-	ssize_t length;
 	FILE *stream;
 
 	if (code)
@@ -110,7 +109,7 @@ static enum exit_code read_file(struct run *run, const char *file, const char *c
 		return exit_of_errno(errno);
 	}
 	records = json_array();
-	while ((length = getline(&line, &size, stream)) > 0) {
+	while (getline(&line, &size, stream) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		if (*line && *line != '#')
 			json_array_append_new(records, words_of(line, names, count));

@@ -207,7 +207,7 @@ static enum exit_code act_on_part(struct run *run, enum verb verb)
 {
 	int64_t part = morph_enum_value(MORPH_ENUM_PART, run->argv[0]);
 	const char *text = run->argv[1];
-	uint32_t fabric, index;
+	uint32_t fabric, index = 0;
 	enum exit_code code;
 
 	if (part <= MORPH_PART_NONE)
