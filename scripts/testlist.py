@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Read selftests/*.list: which programs to run, and how."""
 
+import fnmatch
 import os
 import shlex
 from dataclasses import dataclass
@@ -61,8 +62,42 @@ def parse_line(words):
     return test
 
 
-def read(name):
+@dataclass
+class Difference:
+    """A failure of programs and modules that are not of one tree, which is expected."""
+    name: str
+    reason: str
+
+    def explains(self, result):
+        return fnmatch.fnmatchcase(result.name, self.name)
+
+
+@dataclass
+class Skip:
+    """A skip that is expected."""
+    name: str
+    reason: str
+
+    def allows(self, result):
+        return fnmatch.fnmatchcase(result.name, self.name) and fnmatch.fnmatchcase(result.reason, self.reason)
+
+
+def lines(name, top=TOP):
+    """The words of each line of selftests/<name>.list."""
+    with open(os.path.join(top, "selftests", name + ".list"), encoding="utf-8") as file:
+        return [words for words in (shlex.split(line, comments=True) for line in file) if words]
+
+
+def read(name, top=TOP):
     """The tests in selftests/<name>.list."""
-    with open(os.path.join(TOP, "selftests", name + ".list"), encoding="utf-8") as file:
-        lines = (shlex.split(line, comments=True) for line in file)
-        return [parse_line(words) for words in lines if words]
+    return [parse_line(words) for words in lines(name, top)]
+
+
+def skips():
+    """The skips in selftests/skips.list."""
+    return [Skip(*words) for words in lines("skips")]
+
+
+def differences():
+    """The differences in selftests/compat.list."""
+    return [Difference(*words) for words in lines("compat")]

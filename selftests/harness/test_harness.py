@@ -178,17 +178,23 @@ def test_program_that_hangs_is_ended_with_its_children():
     return timed_out and output == "begun\n"
 
 
-def stages_run(*arguments):
-    """The stages that scripts/check runs, where each passes at once."""
+def check_says(report, *arguments):
+    """What scripts/check prints and its status, where each stage reports the same at once; $stage is its name."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as make:
         os.fchmod(make.fileno(), 0o755)
-        make.write('#!/bin/sh\nfor stage; do :; done; echo "ok $stage"\n')
+        make.write(f'#!/bin/sh\nfor stage; do :; done; echo "{report}"\n')
     try:
         done = subprocess.run([os.path.join(TOP, "scripts/check"), *arguments], stdout=subprocess.PIPE, text=True,
                               env={**os.environ, "MAKE": make.name}, check=False)
     finally:
         os.remove(make.name)
-    return [line.removeprefix("ok ") for line in done.stdout.splitlines() if line.startswith("ok ")]
+    return done.stdout.splitlines(), done.returncode
+
+
+def stages_run(*arguments):
+    """The stages that scripts/check runs, where each passes at once."""
+    lines, _ = check_says("ok $stage", *arguments)
+    return [line.removeprefix("ok ") for line in lines if line.startswith("ok ")]
 
 
 def test_campaign_without_time_is_not_begun():
@@ -197,6 +203,19 @@ def test_campaign_without_time_is_not_begun():
 
 def test_what_must_run_does_without_time():
     return same(stages_run("--within", "0", "first", "second", "--", "short:2"), ["first", "second"])
+
+
+def test_skip_that_is_not_listed_fails():
+    lines, status = check_says("ok vm 6.1: a: b # SKIP in no list", "stage")
+    return same((lines[-1], status), ("0 passed, 1 failed", 1))
+
+
+def test_skip_is_expected_by_name_and_reason():
+    skip = testlist.Skip("vm 6.1-*: a: *", "no * here")
+    expected = ktap.Result("vm 6.1-kasan: a: b", True, True, "no card here")
+    other_kernel = ktap.Result("vm 6.12: a: b", True, True, "no card here")
+    other_reason = ktap.Result("vm 6.1-kasan: a: b", True, True, "out of memory")
+    return skip.allows(expected) and not skip.allows(other_kernel) and not skip.allows(other_reason)
 
 
 def main():
