@@ -328,7 +328,8 @@ static int fabrics_from_devices(struct morph_ctx *ctx, struct morph_list *list)
 
 		if (strcmp(morph_get_device_kind(device), "fabric"))
 			continue;
-		if (open_path(ctx, morph_get_device_path(device), &fabric))
+		open_path(ctx, morph_get_device_path(device), &fabric);
+		if (!fabric)
 			continue;
 		if (!morph_fabric_info(fabric, &info))
 			error = lm_list_add(list, info);

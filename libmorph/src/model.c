@@ -28,6 +28,8 @@ MORPH_API int morph_model_parse(struct morph_ctx *ctx, const void *profile, size
 	void *blob;
 
 	*out = NULL;
+	if (!profile)
+		bytes = 0;
 	/* optics wants 8-byte alignment, which the caller's memory may lack */
 	blob = malloc(bytes ? bytes : 1);
 	if (!blob)

@@ -19,7 +19,7 @@ static char *file(const char *path, size_t *bytes)
 	if (!in || fstat(fileno(in), &status))
 		fail_msg("%s can't be read", path);
 	*bytes = (size_t)status.st_size;
-	data = malloc(*bytes);
+	data = malloc(*bytes + 1);
 	assert_non_null(data);
 	assert_int_equal(fread(data, 1, *bytes, in), *bytes);
 	fclose(in);
