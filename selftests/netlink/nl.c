@@ -329,10 +329,13 @@ int nl_dump(struct nl *nl, nl_object_fn object, void *context)
 static void find_group(struct nl *nl)
 {
 	const struct nlattr *groups = nl_find(nl_reply(nl), CTRL_ATTR_MCAST_GROUPS);
-	const unsigned char *at = (const unsigned char *)groups + NLA_HDRLEN, *end;
+	const unsigned char *at, *end;
 	const struct nlattr *group;
 
-	for (end = groups ? (const unsigned char *)groups + groups->nla_len : at; at < end;
+	if (!groups)
+		return;
+	end = (const unsigned char *)groups + groups->nla_len;
+	for (at = (const unsigned char *)groups + NLA_HDRLEN; at < end;
 	     at += NLA_ALIGN(group->nla_len)) {
 		group = (const struct nlattr *)at;
 		if (!strcmp(nl_get_text(nl_find_nested(group, CTRL_ATTR_MCAST_GRP_NAME)),
