@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Tests of what judges the other tests: readers of KTAP and of kernel logs. Prints TAP."""
 
+import argparse
+import importlib.machinery
+import importlib.util
 import os
 import subprocess
 import sys
@@ -216,6 +219,27 @@ def test_skip_is_expected_by_name_and_reason():
     other_kernel = ktap.Result("vm 6.12: a: b", True, True, "no card here")
     other_reason = ktap.Result("vm 6.1-kasan: a: b", True, True, "out of memory")
     return skip.allows(expected) and not skip.allows(other_kernel) and not skip.allows(other_reason)
+
+
+def suite_lines(differences, *results):
+    """How the suite reports results where programs and modules are of two trees."""
+    loader = importlib.machinery.SourceFileLoader("suite", os.path.join(TOP, "selftests/vm/suite"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("suite", loader))
+    loader.exec_module(module)
+    suite = module.Suite(argparse.Namespace(kernel="6.1", programs=TOP, modules="/old/abi-1"))
+    suite.differences = [testlist.Difference(*words) for words in differences]
+    return [suite.judge(ktap.Result(*result))[1] for result in results]
+
+
+def test_expected_difference_passes():
+    found = suite_lines([("*: txn: a", "no such verb")], ("txn: a", False), ("txn: b", False))
+    return same(found, ["ok vm 6.1, modules of abi-1: txn: a # XFAIL no such verb",
+                        "not ok vm 6.1, modules of abi-1: txn: b"])
+
+
+def test_difference_that_is_gone_fails():
+    found = suite_lines([("*: txn: a", "no such verb")], ("txn: a", True))
+    return same([ktap.read_flat(line).passed for line in found], [False])
 
 
 def main():
