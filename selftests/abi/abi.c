@@ -392,6 +392,39 @@ TEST_F(numbers, strides)
 	EXPECT_EQ(EFAULT, errno);
 }
 
+/* Entries of a program that is newer than the kernel: their unknown ends read as zero. */
+TEST_F(numbers, longer_entries_of_every_range)
+{
+	static const struct {
+		unsigned long number;
+		uint32_t bytes;
+	} ranges[] = {
+		{ MORPH_FABRIC_READ_ACCELERATORS, sizeof(struct morph_accelerator_info) },
+		{ MORPH_FABRIC_READ_GUIDES, sizeof(struct morph_guide_info) },
+		{ MORPH_FABRIC_READ_ELEMENTS, sizeof(struct morph_element_info) },
+		{ MORPH_FABRIC_READ_EDGES, sizeof(struct morph_edge_info) },
+	};
+	static const uint8_t zeros[8];
+	uint8_t entries[256];
+	struct sim edges;
+	unsigned int i;
+
+	sim_start(&edges, "edge4", NULL);
+	for (i = 0; i < sizeof(ranges) / sizeof(*ranges); i++) {
+		struct morph_fabric_read args = READ(0, entries, 1, ranges[i].bytes + 8);
+
+		memset(entries, 0xcc, sizeof(entries));
+		EXPECT_EQ(0, ioctl(edges.fd, ranges[i].number, &args));
+		EXPECT_EQ(1, args.entries.count);
+		EXPECT_EQ(0, memcmp(zeros, entries + ranges[i].bytes, sizeof(zeros)));
+		EXPECT_EQ(0xcc, entries[ranges[i].bytes + 8]);
+		args.entries.stride = ranges[i].bytes - 1;
+		EXPECT_EQ(-1, ioctl(edges.fd, ranges[i].number, &args));
+		EXPECT_EQ(EINVAL, errno);
+	}
+	sim_stop(&edges);
+}
+
 TEST_F(numbers, changes_with_a_longer_stride)
 {
 	struct {

@@ -439,19 +439,56 @@ TEST_F(txn, longer_strides)
 		struct morph_circuit_info info;
 		uint64_t more;
 	} wide[RANKS];
+	struct {
+		struct morph_rank_info info;
+		uint64_t more;
+	} ranks[RANKS];
 	struct morph_slice_info info = {
 		.head = HEAD(morph_slice_info),
+		.ranks = ARRAY(ranks, RANKS),
 		.circuits = ARRAY(wide, RANKS),
 	};
 	int i;
 
 	ASSERT_EQ(0, light_ring(self->slice, RANKS));
 	memset(wide, 0xcc, sizeof(wide));
+	memset(ranks, 0xcc, sizeof(ranks));
 	ASSERT_EQ(0, ioctl(self->slice, MORPH_SLICE_INFO, &info));
 	for (i = 0; i < RANKS; i++) {
 		EXPECT_EQ(i, wide[i].info.src_rank);
 		EXPECT_EQ(0, wide[i].more);
+		EXPECT_EQ(i, ranks[i].info.rank);
+		EXPECT_EQ(0, ranks[i].more);
 	}
+}
+
+TEST_F(txn, longer_strides_of_a_path)
+{
+	struct {
+		uint32_t guide, more;
+	} guides[64];
+	struct {
+		struct morph_path_element element;
+		uint64_t more;
+	} elements[64];
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path),
+		.guides = ARRAY(guides, 64),
+		.elements = ARRAY(elements, 64),
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, light_ring(self->slice, RANKS));
+	READ_SLICE();
+	path.circuit = self->circuits[0].circuit;
+	memset(guides, 0xcc, sizeof(guides));
+	memset(elements, 0xcc, sizeof(elements));
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+	ASSERT_LT(1, path.guides.count);
+	for (i = 0; i < path.guides.count; i++)
+		EXPECT_EQ(0, guides[i].more);
+	for (i = 0; i < path.elements.count; i++)
+		EXPECT_EQ(0, elements[i].more);
 }
 
 /* Every lane of a guide can be used, and not one more. */
