@@ -4,6 +4,7 @@
 #   make check       every check; ends with "N passed, M failed"
 #   make check-debug the selftests on kernels that look for bugs, which it builds
 #   make check-model the protocol of transactions and failover, every state of a small setting
+#   make check-compat what was built for the tagged ABI, with these modules, and the reverse
 #   make coverage    what of the modules' code the selftests reach, by file
 #   make demo        a fabric, a slice and a failover in a virtual machine
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
@@ -107,7 +108,7 @@ help:
 	@echo 'make modules profiles lib tools selftests      one room'
 	@echo 'make modules-6.1 modules-6.12                  modules for one kernel'
 	@echo 'make check-static check-unit check-vm bench    one stage of the proof'
-	@echo 'make $(tree_checks:%=check-%) $(kernel_checks:%=check-%)' | fold -s -w 100
+	@echo 'make $(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%)' | fold -s -w 100
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps debug-kernels clean distclean'
 

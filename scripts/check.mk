@@ -25,14 +25,21 @@ run-build:
 
 # --- static --------------------------------------------------------------------------------------------------------
 
-tree_checks := checkpatch kernel-doc uapi optics-alone format generated licences spelling shell versions docs
+tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated licences spelling shell \
+	versions docs
+cross_checks := cross-i386 cross-powerpc
 kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel) samples-$(kernel))
 
 run-static:
-	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(tree_checks:%=check-%) $(kernel_checks:%=check-%)
+	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(tree_checks:%=check-%) $(cross_checks:%=check-%) \
+		$(kernel_checks:%=check-%)
 
 $(tree_checks:%=check-%): check-%: | build/linux/6.12
 	+@scripts/tap $* scripts/static/$*
+
+# cross-i386 is scripts/static/cross for i386.
+$(cross_checks:%=check-%): check-cross-%: | build/linux/6.12
+	+@scripts/tap cross-$* scripts/static/cross $*
 
 # warnings-6.1 is scripts/static/warnings for 6.1, and so on. The checks of one kernel share a build tree, in
 # which gcc's warnings are errors.
@@ -61,6 +68,14 @@ check-model: deps
 
 run-model: run-traces
 	+@scripts/tap --ktap --timeout 1800 model selftests/model/check
+
+# --- compat: programs, library and modules of the tagged ABI together with those of this tree ------------------------------
+
+check-compat: deps
+	+@scripts/check run-compat
+
+run-compat: modules-6.1 profiles lib tools selftests
+	@scripts/compat 6.1
 
 # --- campaigns: groups of selftests/vm.list that take long ---------------------------------------------------------------
 #
@@ -94,6 +109,7 @@ vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
-.PHONY: check check-ci check-model run-model $(stages:%=check-%) $(stages:%=run-%) run-build $(tree_checks:%=check-%) $(kernel_checks:%=check-%) \
+.PHONY: check check-ci check-model run-model check-compat run-compat $(stages:%=check-%) $(stages:%=run-%) run-build \
+	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) \
 	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) $(campaigns:%=check-%) $(campaigns:%=run-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	coverage
