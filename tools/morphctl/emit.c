@@ -149,7 +149,7 @@ static void add_column(struct libscols_table *table, const char *key, bool right
 	char heading[64];
 	size_t i;
 
-	for (i = 0; key[i] && i < sizeof(heading) - 1; i++)
+	for (i = 0; i < sizeof(heading) - 1 && key[i]; i++)
 		heading[i] = key[i] >= 'a' && key[i] <= 'z' ? key[i] - 32 : key[i];
 	heading[i] = 0;
 	scols_table_new_column(table, heading, 0, right ? SCOLS_FL_RIGHT : 0);
