@@ -167,12 +167,7 @@ int morph_nl_check_index(struct genl_info *info, int attr, u32 count)
 /* Head of a message, or NULL when there is no room. */
 void *morph_nl_begin(struct morph_nl_to *to)
 {
-	void *header = genlmsg_put(to->skb, to->portid, to->seq, &morph_nl_family, to->flags,
-				   to->cmd);
-
-	if (header && to->cb)
-		genl_dump_check_consistent(to->cb, header);
-	return header;
+	return genlmsg_put(to->skb, to->portid, to->seq, &morph_nl_family, to->flags, to->cmd);
 }
 
 /* End of a message, which is taken back if it failed. */
@@ -269,26 +264,23 @@ int morph_nl_dump_lacks(struct netlink_callback *cb, int attr)
 }
 
 /*
- * The state that is told next has this seq: a message whose seq is not that of the
- * one before it, of the same fabric, carries NLM_F_DUMP_INTR. fabric->lock held.
+ * The state that is told next has this seq. A fabric whose seq is not what it was when
+ * the dump came to it is told torn: from there on all messages carry NLM_F_DUMP_INTR,
+ * the end included, since any one may be taken back for want of room. fabric->lock held.
  */
 void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_fabric *fabric)
 {
-	struct netlink_callback *cb = to->cb;
-
-	cb->seq = (u32)fabric->seq ?: 1;
-	if (cursor->seq_fabric != fabric->id)
-		cb->prev_seq = 0;
-	if (cursor->torn)
-		cb->prev_seq = cb->seq + 1 ?: 1;
+	if (cursor->seq_fabric == fabric->id && cursor->seq != fabric->seq)
+		cursor->torn = true;
 	cursor->seq_fabric = fabric->id;
-	cursor->torn = false;
+	cursor->seq = fabric->seq;
+	if (cursor->torn)
+		to->flags |= NLM_F_DUMP_INTR;
 }
 
 /* The fabric to tell now, referenced, or NULL at the end. */
-static struct morph_fabric *dump_fabric(struct netlink_callback *cb,
-					struct morph_nl_cursor *cursor)
+static struct morph_fabric *dump_fabric(struct morph_nl_cursor *cursor)
 {
 	struct morph_fabric *fabric;
 	u32 id = cursor->fabric;
@@ -299,12 +291,9 @@ static struct morph_fabric *dump_fabric(struct netlink_callback *cb,
 		fabric = morph_fabric_find(id);
 	else
 		fabric = morph_fabric_next(&id);
-	if (cursor->inside && (!fabric || id != cursor->fabric)) {
-		/* It went away half told; if nothing follows, the end of the dump says so. */
-		cursor->torn = true;
-		cb->seq = cb->prev_seq + 1 ?: 1;
-	}
 	if (!fabric || id != cursor->fabric) {
+		if (cursor->inside)	/* it went away half told */
+			cursor->torn = true;
 		cursor->inside = false;
 		cursor->index = 0;
 		cursor->sub = 0;
@@ -365,7 +354,7 @@ int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int 
 		ret = dump_begin(cb, cursor, fabric_attr);
 	if (ret)
 		return ret;
-	while ((fabric = dump_fabric(cb, cursor))) {
+	while ((fabric = dump_fabric(cursor))) {
 		cursor->inside = true;
 		ret = tell(&to, cursor, fabric);
 		put_device(&fabric->dev);
@@ -377,6 +366,7 @@ int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int 
 		cursor->done = cursor->only != MORPH_ANY || cursor->fabric == MORPH_ANY - 1;
 		cursor->fabric++;
 	}
+	cb->prev_seq = cursor->torn;	/* unlike cb->seq, which stays 0: the end says so too */
 	return ret == -EMSGSIZE && skb->len ? skb->len : ret;
 }
 

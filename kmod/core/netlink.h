@@ -34,9 +34,10 @@ struct morph_nl_to {
 
 /* Where a dump stands; lives in cb->ctx. */
 struct morph_nl_cursor {
+	u64 seq;		/* of the fabric when it was last looked at */
 	u32 only;		/* the fabric asked for, or MORPH_ANY */
 	u32 fabric;		/* being told */
-	u32 seq_fabric;		/* whose seq is in cb->prev_seq */
+	u32 seq_fabric;		/* which fabric that was */
 	u32 index;		/* of the object to tell next */
 	u32 sub;		/* within it */
 	bool begun, inside, torn, done;

@@ -219,6 +219,11 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = number + 1;
 		cursor->sub = 0;
 	}
+	if (!ret) {	/* slices that were to follow may have gone */
+		mutex_lock(&fabric->lock);
+		morph_nl_dump_seq(to, cursor, fabric);
+		mutex_unlock(&fabric->lock);
+	}
 	return ret;
 }
 
