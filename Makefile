@@ -5,7 +5,7 @@
 #   make check-debug the selftests on kernels that look for bugs, which it builds
 #   make check-model the protocol of transactions and failover, every state of a small setting
 #   make check-compat what was built for the tagged ABI, with these modules, and the reverse
-#   make coverage    what of the modules' code the selftests reach, by file
+#   make coverage    what the tests reach of core, optics and library, by file; make check-coverage judges
 #   make demo        a fabric, a slice and a failover in a virtual machine
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
 #   make help        the rest

@@ -100,9 +100,37 @@ check-debug: deps
 $(DEBUG_KERNELS:%=check-debug-%): check-debug-%: deps
 	+@scripts/check run-vm-$*
 
-coverage: deps
-	+-@scripts/check run-vm-$(COVERAGE_KERNEL)
+# --- coverage: the same programs once more, counted; in user space with counters in the place of sanitizers -----------------
+
+COUNTED := $(BUILD)/gcov
+
+coverage: count
 	@scripts/coverage $(COVERAGE_KERNEL)
+
+check-coverage: coverage
+	+@scripts/check run-coverage
+
+run-coverage:
+	@scripts/tap coverage scripts/coverage --judge $(COVERAGE_KERNEL)
+
+# A test that fails while it is counted does not hide the table.
+count: deps
+	+-@scripts/check run-counted run-vm-$(COVERAGE_KERNEL)
+
+run-vm-$(COVERAGE_KERNEL): counted-library
+
+counted-library: profiles
+	+@CFLAGS="-O1 -g --coverage" $(MAKE) -C libmorph OUT=$(COUNTED)/libmorph
+
+# The counters of an earlier run go.
+run-counted: counted-library
+	@rm -rf $(BUILD)/vm/suite-$(COVERAGE_KERNEL)-*
+	@find $(COUNTED) -name '*.gcda' -delete
+	+@SANITIZE=--coverage CFLAGS="-O1 -g --coverage" CMOCKA_MESSAGE_OUTPUT=TAP \
+		scripts/tap --ktap counted-libmorph $(MAKE) --silent -C libmorph check OUT=$(COUNTED)/libmorph
+	+@scripts/tap --ktap counted-tools $(MAKE) --silent -C tools check OUT=$(COUNTED)/tools LIBMORPH=$(COUNTED)/libmorph
+	+@SANITIZE=--coverage scripts/tap --ktap counted-optics \
+		$(MAKE) --silent -C selftests/optics check OUT=$(COUNTED)/optics
 
 vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 
@@ -112,4 +140,4 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 .PHONY: check check-ci check-model run-model check-compat run-compat $(stages:%=check-%) $(stages:%=run-%) run-build \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) \
 	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) $(campaigns:%=check-%) $(campaigns:%=run-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
-	coverage
+	coverage check-coverage run-coverage count counted-library run-counted
