@@ -175,8 +175,11 @@ TEST_F(reserve, others_leave_the_way_to_the_spare)
 	close(other);
 }
 
-/* What is reserved is the slice's own: its changes come first, and its plans follow. */
-TEST_F(reserve, own_circuits_may_have_it_all)
+/*
+ * What is reserved is the slice's own: its changes come first, and its plans follow. Hundreds of
+ * transactions, which take their time where each is checked.
+ */
+TEST_F_TIMEOUT(reserve, own_circuits_may_have_it_all, 240)
 {
 	static const uint8_t pairs[][2] = { { 0, 1 }, { 1, 0 } };
 	unsigned int lit, i;
