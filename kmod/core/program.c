@@ -225,6 +225,9 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 			n = exec_add_laser(fabric, txn->lasers, n, route, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
 			item->dark_since_ns = ktime_get_ns();
+		/* Lit when it was staged, it went out by itself before it could be moved. */
+		if (step == DARKEN_OLD && item->circuit->alarms != item->alarms)
+			item->dark_since_ns = item->circuit->alarm_since_ns;
 		if (step == LIGHT_NEW)
 			item->circuit->dark = false;
 	}

@@ -71,6 +71,15 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 			 nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0);
 }
 
+/* Light is missing, or may be. @since_ns: 0 for nobody knows. */
+static void count_dark(struct morph_circuit *circuit, u64 since_ns)
+{
+	if (!circuit->dark)
+		circuit->alarm_since_ns = since_ns;
+	circuit->dark = true;
+	circuit->alarms++;
+}
+
 static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *signal)
 {
 	struct morph_culprit culprit = { MORPH_PART_RECEIVER, signal->index, signal->lanes };
@@ -89,10 +98,8 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		/* A peer's light that is still to be verified comes and goes as it likes. */
 		if (circuit->pending && morph_route_comes_in(fabric, link->route))
 			continue;
-		if (!signal->value) {
-			circuit->dark = true;
-			circuit->alarms++;
-		}
+		if (!signal->value)
+			count_dark(circuit, signal->since_ns);
 		if (!circuit->dark)
 			continue;
 		/* The symptom; whoever finds the cause says so. */
@@ -150,10 +157,8 @@ static void doubt_everything(struct morph_fabric *fabric)
 	unsigned long index;
 
 	list_for_each_entry(slice, &fabric->slices, node) {
-		xa_for_each(&slice->circuits, index, circuit) {
-			circuit->dark = true;
-			circuit->alarms++;
-		}
+		xa_for_each(&slice->circuits, index, circuit)
+			count_dark(circuit, 0);
 		if (slice->circuits_count)
 			morph_repair_kick(slice, 0);
 	}

@@ -19,6 +19,7 @@ struct morph_circuit {
 	bool any_src_plane, any_dst_plane;
 	bool dark;			/* hardware says that light is missing */
 	u32 alarms;			/* how often it has said so */
+	u64 alarm_since_ns;		/* when it was first seen, of the last that found it lit */
 	bool listed;			/* in slice->circuits: was lit */
 	struct morph_route *route;	/* NULL only while being set up */
 	struct morph_txn *pending;	/* transaction that is changing it */

@@ -193,6 +193,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 	item->circuit = circuit;
 	item->old = circuit->route;
 	item->dead = circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark;
+	item->alarms = circuit->alarms;
 	return 0;
 }
 

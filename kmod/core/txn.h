@@ -31,6 +31,7 @@ struct morph_item {
 	bool seen;			/* half a circuit: its light, as last looked at */
 	bool broken_first;		/* old must be dark before new can be lit */
 	bool dead;			/* old carries no light any more: repair */
+	u32 alarms;			/* the circuit's when it was staged */
 	u64 dark_since_ns;
 	struct morph_culprit culprit;
 };
