@@ -206,6 +206,7 @@ bool morph_fabric_is_lit(struct morph_fabric *fabric);
 /* The signal entry points: callable from any context. */
 void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 			   const void *results, size_t bytes);
-void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signal);
+void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signals,
+			 u32 count);
 
 #endif /* MORPH_CORE_PROVIDER_H */

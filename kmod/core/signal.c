@@ -15,36 +15,48 @@
 
 #define SIGNAL_BATCH		16u
 
+static void queue_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	u32 slot;
+
+	if (fabric->signal_count == MORPH_SIGNAL_SLOTS) {
+		fabric->signals_overrun = true;
+		morph_stat(fabric, MORPH_STAT_SIGNALS_LOST);
+		return;
+	}
+	slot = (fabric->signal_head + fabric->signal_count++) % MORPH_SIGNAL_SLOTS;
+	fabric->signals[slot] = *signal;
+	if (!signal->since_ns)
+		fabric->signals[slot].since_ns = ktime_get_ns();
+}
+
 /**
  * morph_fabric_signal() - hardware shows something unasked
  * @fabric: a registered fabric
- * @signal: what; copied
+ * @signals: what, all that shows at once, so that the core need not act on half of it; copied
+ * @count: how many
  *
  * Context: any.
  */
-void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
+void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signals,
+			 u32 count)
 {
 	unsigned long flags;
-	u32 slot;
+	u32 i;
 
 	spin_lock_irqsave(&fabric->signal_lock, flags);
 	if (!fabric->signals || fabric->signals_stopped) {
 		spin_unlock_irqrestore(&fabric->signal_lock, flags);
 		return;
 	}
-	if (fabric->signal_count == MORPH_SIGNAL_SLOTS) {
-		fabric->signals_overrun = true;
-		morph_stat(fabric, MORPH_STAT_SIGNALS_LOST);
-	} else {
-		slot = (fabric->signal_head + fabric->signal_count++) % MORPH_SIGNAL_SLOTS;
-		fabric->signals[slot] = *signal;
-		if (!signal->since_ns)
-			fabric->signals[slot].since_ns = ktime_get_ns();
-	}
+	for (i = 0; i < count; i++)
+		queue_signal(fabric, &signals[i]);
 	queue_work(morph_wq, &fabric->signal_work);
 	spin_unlock_irqrestore(&fabric->signal_lock, flags);
-	morph_stat(fabric, MORPH_STAT_SIGNALS);
-	trace_morph_signal(fabric->id, signal->type, signal->index, signal->value);
+	for (i = 0; i < count; i++) {
+		morph_stat(fabric, MORPH_STAT_SIGNALS);
+		trace_morph_signal(fabric->id, signals[i].type, signals[i].index, signals[i].value);
+	}
 }
 EXPORT_SYMBOL_GPL(morph_fabric_signal);
 

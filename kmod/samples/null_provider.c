@@ -241,7 +241,7 @@ static int set_dead(const char *text, const struct kernel_param *param)
 		ret = -ERANGE;
 	} else {
 		signal.value = test_and_change_bit(signal.index, null->dead);
-		morph_fabric_signal(null->fabric, &signal);
+		morph_fabric_signal(null->fabric, &signal, 1);
 	}
 	mutex_unlock(&null_mutex);
 	return ret;

@@ -11,6 +11,8 @@
 
 #include "sim.h"
 
+#define SIGNALS_TOGETHER	16u
+
 static bool real(const struct sim_hardware *hw)
 {
 	return hw->config->clock == SIM_CLOCK_REAL;
@@ -50,54 +52,66 @@ void sim_unqueue(struct sim_hardware *hw, struct sim_event *event)
 		timerqueue_del(&hw->queue, &event->node);
 }
 
-/* Carry out an event that was taken off the queue. Drops the lock. */
-static void happen(struct sim_hardware *hw, struct sim_event *event, unsigned long flags)
-	__releases(hw->lock)
+/* Carry out an event that was taken off the queue: is there anything to signal? */
+static bool happen(struct sim_hardware *hw, struct sim_event *event, struct morph_signal *signal)
 {
-	const enum sim_event_type type = event->type;
-	struct morph_signal signal;
-	bool tell = false;
-
-	switch (type) {
-	case SIM_EVENT_REQUEST:
-		break;
+	switch (event->type) {
 	case SIM_EVENT_FAULT:
 		sim_fault_event(hw, event);
-		break;
+		return false;
 	case SIM_EVENT_PATROL:
-		tell = sim_patrol(hw, &signal);
-		hw->counters.signals += tell;
-		break;
+		return sim_patrol(hw, signal);
 	default:
-		tell = sim_alarm_signal(hw, event, &signal) && !hw->booting;
-		hw->counters.signals += tell;
-		break;
+		return sim_alarm_signal(hw, event, signal) && !hw->booting;
 	}
-	spin_unlock_irqrestore(hw->lock, flags);
-	if (tell)
-		morph_fabric_signal(hw->fabric, &signal);
-	if (type == SIM_EVENT_REQUEST)
-		sim_request_done(hw, container_of(event, struct sim_request, event));
 }
 
-/* Carry out the first event that is due by @until; a stepped clock goes there. */
+static struct sim_event *first_due(struct sim_hardware *hw, u64 until)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&hw->queue);
+
+	if (hw->gone || !first || ktime_to_ns(first->expires) > until)
+		return NULL;
+	return container_of(first, struct sim_event, node);
+}
+
+/*
+ * Carry out what is due first by @until, and what is due with it; a stepped clock goes
+ * there. What shows at one time is signalled in one, so that nobody acts on half of it.
+ */
 static bool run_one(struct sim_hardware *hw, u64 until)
 {
-	struct timerqueue_node *first;
+	struct morph_signal signals[SIGNALS_TOGETHER];
+	struct sim_request *request = NULL;
+	struct sim_event *event;
 	unsigned long flags;
+	u32 count = 0;
+	bool any;
 
 	spin_lock_irqsave(hw->lock, flags);
-	first = timerqueue_getnext(&hw->queue);
-	if (hw->gone || !first || ktime_to_ns(first->expires) > until) {
+	event = first_due(hw, until);
+	any = event;
+	if (!any)
 		arm(hw);
-		spin_unlock_irqrestore(hw->lock, flags);
-		return false;
+	else if (!real(hw) && ktime_to_ns(event->node.expires) > hw->stepped_now)
+		WRITE_ONCE(hw->stepped_now, ktime_to_ns(event->node.expires));
+	for (; event && !request && count < SIGNALS_TOGETHER;
+	     event = first_due(hw, min(until, sim_now(hw)))) {
+		if (event->type == SIM_EVENT_REQUEST && count)
+			break;
+		timerqueue_del(&hw->queue, &event->node);
+		if (event->type == SIM_EVENT_REQUEST)
+			request = container_of(event, struct sim_request, event);
+		else
+			count += happen(hw, event, &signals[count]);
 	}
-	timerqueue_del(&hw->queue, first);
-	if (!real(hw) && ktime_to_ns(first->expires) > hw->stepped_now)
-		WRITE_ONCE(hw->stepped_now, ktime_to_ns(first->expires));
-	happen(hw, container_of(first, struct sim_event, node), flags);
-	return true;
+	hw->counters.signals += count;
+	spin_unlock_irqrestore(hw->lock, flags);
+	if (count)
+		morph_fabric_signal(hw->fabric, signals, count);
+	if (request)
+		sim_request_done(hw, request);
+	return any;
 }
 
 /**
