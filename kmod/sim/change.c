@@ -7,6 +7,7 @@
  * read before and after, and an alarm is raised for the lanes that differ. Alarms
  * are members of the ports, so that raising one never allocates.
  */
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "sim.h"
@@ -42,6 +43,7 @@ int sim_change_init(struct sim_hardware *hw)
 
 void sim_change_free(struct sim_hardware *hw)
 {
+	kvfree(hw->dark);
 	kvfree(hw->heartbeats);
 	kvfree(hw->port_alarms);
 }
@@ -172,15 +174,22 @@ void sim_change_begin(struct sim_hardware *hw)
 
 /*
  * The core changes something: of light that it takes away itself it needs no alarm, unless
- * it is to have them. A fabric that is joined has not commanded anything.
+ * it is to have them. A fabric that is joined has not commanded anything. What goes dark
+ * may be counted all the same.
  */
 static bool command_begin(struct sim_hardware *hw)
 {
-	if (!hw->config->alarm_commanded && !hw->joined)
+	if (!hw->config->alarm_commanded && !hw->joined && !hw->dark)
 		return false;
 	sim_change_begin(hw);
 	hw->change.commanded = !hw->config->alarm_commanded;
 	return true;
+}
+
+/* Is it no news to the core what a change does to this fabric's receivers? */
+static bool own_doing(const struct sim_hardware *hw, const struct sim_optics *o)
+{
+	return hw->change.commanded && o == &hw->optics;
 }
 
 /* The change may alter what a receiver shows, here or in a fabric that is joined. */
@@ -189,7 +198,7 @@ static void touch(struct sim_hardware *hw, struct sim_optics *o, u32 port)
 	struct sim_change *change = &hw->change;
 	u32 i;
 
-	if (port == SIM_NONE || (change->commanded && o == &hw->optics))
+	if (port == SIM_NONE || (own_doing(hw, o) && !hw->dark))
 		return;
 	for (i = 0; i < change->count; i++)
 		if (change->optics[i] == o && change->ports[i] == port)
@@ -237,14 +246,24 @@ void sim_touch_element(struct sim_hardware *hw, u32 element)
 		touch_behind(hw, o->port_guide[e->first_port + port]);
 }
 
-/* Raise the alarms of one receiver for what a change did to it. */
-static void compare(struct sim_optics *o, u32 port, u64 now, const struct sim_reading *before)
+static void count_dark(struct sim_hardware *hw, u32 port, u64 lanes)
+{
+	for (; hw->dark && lanes; lanes &= lanes - 1)
+		hw->dark[port * hw->optics.wavelengths + __ffs64(lanes)]++;
+}
+
+/* Raise the alarms of one receiver for what a change did to it, if the core shall hear them. */
+static void compare(struct sim_optics *o, u32 port, u64 now, const struct sim_reading *before,
+		    bool alarms)
 {
 	struct sim_hardware *hw = container_of(o, struct sim_hardware, optics);
 	struct sim_reading after;
 	u64 back, due = 0;
 
 	sim_receive(o, port, o->all_lanes, now, true, &after);
+	count_dark(hw, port, before->usable & ~after.usable);
+	if (!alarms)
+		return;
 	sim_receiver_lost(hw, port, (before->lit & ~after.lit) | (before->locked & ~after.usable));
 	back = after.usable & ~before->usable;
 	for (u64 lanes = back; lanes; lanes &= lanes - 1) {
@@ -263,7 +282,61 @@ void sim_change_end(struct sim_hardware *hw)
 
 	lockdep_assert_held(hw->lock);
 	for (i = 0; i < change->count; i++)
-		compare(change->optics[i], change->ports[i], change->now, &change->before[i]);
+		compare(change->optics[i], change->ports[i], change->now, &change->before[i],
+			!own_doing(hw, change->optics[i]));
+}
+
+/**
+ * sim_dark_begin() - count from now on how often lanes go dark, from zero
+ * @hw: hardware; its lock must not be held
+ *
+ * Whoever causes it: a fault, or the core. A lane goes dark when a receiver that is locked,
+ * or would be once undisturbed, can't be any more.
+ *
+ * Context: control_mutex held.
+ * Return: 0 or -ENOMEM.
+ */
+int sim_dark_begin(struct sim_hardware *hw)
+{
+	size_t bytes = array3_size(hw->optics.ports_count, hw->optics.wavelengths, sizeof(u32));
+	u32 *fresh = NULL;
+	unsigned long flags;
+
+	if (!hw->dark) {
+		fresh = kvzalloc(bytes, GFP_KERNEL);
+		if (!fresh)
+			return -ENOMEM;
+	}
+	spin_lock_irqsave(hw->lock, flags);
+	if (fresh)
+		hw->dark = fresh;
+	else
+		memset(hw->dark, 0, bytes);
+	spin_unlock_irqrestore(hw->lock, flags);
+	return 0;
+}
+
+/* A line for each receiver of which lanes went dark. */
+void sim_dark_show(struct sim_hardware *hw, struct seq_file *file)
+{
+	u32 lanes = hw->optics.wavelengths, port, lane;
+	const u32 *dark = READ_ONCE(hw->dark);
+	bool any;
+
+	for (port = 0; dark && port < hw->optics.ports_count; port++) {
+		for (lane = 0, any = false; lane < lanes; lane++) {
+			u32 times = READ_ONCE(dark[port * lanes + lane]);
+
+			if (!times)
+				continue;
+			if (!any)
+				seq_printf(file, "receiver %u", port);
+			seq_printf(file, " %u:%u", lane, times);
+			any = true;
+		}
+		if (any)
+			seq_putc(file, '\n');
+	}
 }
 
 /* Drive an element into a state; its light follows while it settles. */

@@ -82,6 +82,17 @@ static int log_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
+static int dark_line(struct sim_hardware *hw, char *line)
+{
+	return sim_dark_begin(hw);
+}
+
+static int dark_show(struct seq_file *file, void *unused)
+{
+	sim_dark_show(file->private, file);
+	return 0;
+}
+
 static int clock_show(struct seq_file *file, void *unused)
 {
 	const struct sim_hardware *hw = file->private;
@@ -165,6 +176,7 @@ LINE_FILE(flip, nothing_show, sim_flip_line);
 LINE_FILE(swap, nothing_show, sim_swap_line);
 LINE_FILE(shutdown, nothing_show, shutdown_line);
 LINE_FILE(advance, clock_show, advance_line);
+LINE_FILE(dark, dark_show, dark_line);
 DEFINE_SHOW_ATTRIBUTE(knobs);
 DEFINE_SHOW_ATTRIBUTE(log);
 DEFINE_SHOW_ATTRIBUTE(clock);
@@ -184,6 +196,7 @@ void sim_debugfs_add(struct sim_hardware *hw)
 	debugfs_create_file("advance", 0600, dir, hw, &advance_fops);
 	debugfs_create_file("knobs", 0400, dir, hw, &knobs_fops);
 	debugfs_create_file("log", 0400, dir, hw, &log_fops);
+	debugfs_create_file("dark", 0600, dir, hw, &dark_fops);
 	debugfs_create_file("clock", 0400, dir, hw, &clock_fops);
 	debugfs_create_file("error", 0400, dir, hw, &error_fops);
 	debugfs_create_file("ops", 0400, dir, hw, &ops_fops);

@@ -168,6 +168,7 @@ struct sim_hardware {
 	u64 operation;			/* programming requests so far */
 	struct sim_counters counters;
 	struct sim_change change;	/* scratch */
+	u32 *dark;			/* by receive port and lane: times it went dark; or NULL */
 	struct sim_port_alarms *port_alarms;
 	struct sim_alarm *heartbeats;
 	struct list_head faults;
@@ -220,6 +221,8 @@ void sim_write_lasers(struct sim_hardware *hw, const struct morph_laser_setting 
 u64 sim_healthy_lanes(const struct sim_transmitter *tx);
 void sim_laser_alarm(struct sim_hardware *hw, u32 port, u64 lost, u64 back);
 void sim_heartbeat_alarm(struct sim_hardware *hw, u32 accelerator);
+int sim_dark_begin(struct sim_hardware *hw);
+void sim_dark_show(struct sim_hardware *hw, struct seq_file *file);
 void sim_receiver_lost(struct sim_hardware *hw, u32 port, u64 lanes);
 bool sim_alarm_signal(struct sim_hardware *hw, struct sim_event *event,
 		      struct morph_signal *signal);
