@@ -215,6 +215,31 @@ static int stats_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
+/* --------------------------------------------------------------------- rest */
+
+/* What is under way or due by itself, patrol aside; all zero: the core has come to rest. */
+static int rest_show(struct seq_file *file, void *unused)
+{
+	struct morph_fabric *fabric = file->private;
+	u32 signals, plans = 0;
+	struct list_head *node;
+
+	mutex_lock(&fabric->lock);
+	spin_lock_irq(&fabric->signal_lock);
+	signals = fabric->signal_count;
+	spin_unlock_irq(&fabric->signal_lock);
+	seq_printf(file, "signals    %u\n", max_t(u32, signals, !!work_busy(&fabric->signal_work)));
+	seq_printf(file, "urgent     %d\n", atomic_read(&fabric->urgent));
+	seq_printf(file, "recoveries %d\n", !!work_busy(&fabric->recover_work.work));
+	list_for_each(node, &fabric->stale_plans)
+		plans++;
+	seq_printf(file, "plans      %u\n", plans);
+	seq_printf(file, "tests      %u\n", fabric->testing);
+	mutex_unlock(&fabric->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(rest);
+
 /* ----------------------------------------------------------- come and go */
 
 /* After registration; debugfs keeps files from being read once they are removed. */
@@ -225,6 +250,7 @@ void morph_debugfs_add(struct morph_fabric *fabric)
 	debugfs_create_file("guide_routes", 0400, fabric->debugfs, fabric, &guide_routes_fops);
 	debugfs_create_file("operations", 0400, fabric->debugfs, fabric, &operations_fops);
 	debugfs_create_file("plans", 0400, fabric->debugfs, fabric, &plans_fops);
+	debugfs_create_file("rest", 0400, fabric->debugfs, fabric, &rest_fops);
 	debugfs_create_file("stats", 0400, fabric->debugfs, fabric, &stats_fops);
 }
 
