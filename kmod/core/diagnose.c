@@ -3,6 +3,8 @@
 #include "core.h"
 #include "health.h"
 #include "hw.h"
+#include "route.h"
+#include "slice.h"
 
 /* Does an accelerator answer? Trouble with asking counts as an answer. */
 static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)
@@ -51,13 +53,35 @@ static bool element_bad(struct morph_fabric *fabric, const struct optics_path *p
 	return false;
 }
 
-/*
- * Nothing on the way owns up. The longest span is the likeliest: a fibre, then a
- * guide between tiles, then the guides inside. Spans that were blamed before are
- * not on new paths, so that a deaf receiver is what remains in the end.
- */
-static void blame_span(struct morph_fabric *fabric, const struct optics_path *path,
-		       struct morph_culprit *culprit)
+/* Does light of some circuit arrive that runs through a guide? fabric->lock held. */
+bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
+{
+	const struct morph_link *link;
+
+	lockdep_assert_held(&fabric->lock);
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
+		const struct morph_circuit *circuit = link->route->circuit;
+
+		/* What a transaction is lighting just now is no proof yet. */
+		if (link->route->role == MORPH_ROUTE_LIVE && circuit && !circuit->pending &&
+		    !circuit->dark && circuit->state == MORPH_CIRCUIT_LIT)
+			return true;
+	}
+	return false;
+}
+
+/* A guide that is not blamed yet, and that no other circuit's light proves to be sound. */
+static bool may_be_to_blame(struct morph_fabric *fabric, u32 guide)
+{
+	u32 health = morph_health_get(fabric, MORPH_PART_GUIDE, guide);
+
+	return (health == MORPH_HEALTH_OK || health == MORPH_HEALTH_SUSPECT) &&
+	       !morph_guide_lit(fabric, guide);
+}
+
+/* The first fibre, else guide between tiles; where @suspect one that is suspected already. */
+static bool blame_long_span(struct morph_fabric *fabric, const struct optics_path *path,
+			    bool suspect, struct morph_culprit *culprit)
 {
 	static const u16 likeliest[] = { MORPH_GUIDE_FIBRE, MORPH_GUIDE_TILE };
 	u32 c, h;
@@ -67,17 +91,33 @@ static void blame_span(struct morph_fabric *fabric, const struct optics_path *pa
 			u32 guide = path->hops[h].guide >> 1;
 
 			if (fabric->graph->guides[guide].class != likeliest[c] ||
-			    morph_health_get(fabric, MORPH_PART_GUIDE, guide) != MORPH_HEALTH_OK)
+			    !may_be_to_blame(fabric, guide) ||
+			    (suspect && !morph_suspect_waits(fabric, MORPH_PART_GUIDE, guide)))
 				continue;
 			culprit->part = MORPH_PART_GUIDE;
 			culprit->index = guide;
-			return;
+			return true;
 		}
 	}
+	return false;
+}
+
+/*
+ * Nothing on the way owns up. The longest span is the likeliest: a fibre, then a
+ * guide between tiles, then the guides inside. Spans that were blamed before are
+ * not on new paths, so that a deaf receiver is what remains in the end.
+ */
+static void blame_span(struct morph_fabric *fabric, const struct optics_path *path,
+		       struct morph_culprit *culprit)
+{
+	u32 h;
+
+	if (blame_long_span(fabric, path, false, culprit))
+		return;
 	for (h = 1; h + 1 < path->hops_count; h++) {
 		u32 guide = path->hops[h].guide >> 1;
 
-		if (morph_health_get(fabric, MORPH_PART_GUIDE, guide) != MORPH_HEALTH_OK)
+		if (!may_be_to_blame(fabric, guide))
 			continue;
 		culprit->part = MORPH_PART_GUIDE;
 		culprit->index = guide;
@@ -99,6 +139,21 @@ static void blame_edge(struct morph_fabric *fabric, const struct optics_path *pa
 
 	culprit->part = MORPH_PART_EDGE;
 	culprit->index = end - fabric->graph->ports_count;
+}
+
+/* Whatever else on the way may be to blame: light will tell them apart. fabric->lock held. */
+static void suspect_path(struct morph_fabric *fabric, const struct optics_path *path)
+{
+	struct morph_culprit suspect = { MORPH_PART_RECEIVER, path->rx, path->lanes };
+	u32 h;
+
+	morph_suspect_add(fabric, &suspect);
+	suspect = (struct morph_culprit){ .part = MORPH_PART_GUIDE };
+	for (h = 0; h < path->hops_count; h++) {
+		suspect.index = path->hops[h].guide >> 1;
+		if (may_be_to_blame(fabric, suspect.index))
+			morph_suspect_add(fabric, &suspect);
+	}
 }
 
 /* Is the receive port known to have been dark on another path just now? */
@@ -128,8 +183,6 @@ bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path 
 int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			  u32 src_accelerator, struct morph_culprit *culprit)
 {
-	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, path->rx, path->lanes };
-
 	if (morph_health_confess(fabric, path, src_accelerator, culprit))
 		return 0;
 	if (optics_end_is_edge(fabric->graph, path->tx) ||
@@ -138,18 +191,21 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
 		return 0;
 	}
 	mutex_lock(&fabric->lock);
-	if (receiver_suspect(fabric, path)) {
-		/* Two ways lead to this receiver and both are dark: it is deaf. */
+	if (!receiver_suspect(fabric, path)) {
+		blame_span(fabric, path, culprit);
+		fabric->rx_blamed = path->rx + 1;
+		/* It was the likeliest, no more. */
+		morph_suspect_add(fabric, culprit);
+		suspect_path(fabric, path);
+	} else if (blame_long_span(fabric, path, true, culprit)) {
+		/* Two ways lead to this receiver, both are dark, and have this in common. */
+		morph_suspect_add(fabric, culprit);
+	} else {
+		/* Two ways, and both are dark: it is deaf. */
 		culprit->part = MORPH_PART_RECEIVER;
 		culprit->index = path->rx;
 		culprit->lanes = path->lanes;
 		fabric->rx_blamed = 0;
-	} else {
-		blame_span(fabric, path, culprit);
-		fabric->rx_blamed = path->rx + 1;
-		/* It was the likeliest, no more: light will tell the span from the receiver. */
-		morph_suspect_add(fabric, culprit);
-		morph_suspect_add(fabric, &receiver);
 	}
 	mutex_unlock(&fabric->lock);
 	return 0;

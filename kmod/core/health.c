@@ -304,6 +304,8 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	if (index >= part_count(fabric, culprit->part))
 		return -ENOENT;
 	trace_morph_fault(fabric->id, culprit->part, index, health);
+	if (health == MORPH_HEALTH_OK)
+		morph_suspect_drop(fabric, culprit->part, index);
 	switch (culprit->part) {
 	case MORPH_PART_ACCELERATOR:
 		set_accelerator(fabric, culprit, health, since_ns);

@@ -13,6 +13,10 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 /* Hardware that patrol shall test when it can; does it wait for that? fabric->lock held. */
 bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
 void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
+/* It has proved to be sound. fabric->lock held. */
+void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index);
+/* Does light of some circuit arrive that runs through a guide? fabric->lock held. */
+bool morph_guide_lit(struct morph_fabric *fabric, u32 guide);
 void morph_health_init(struct morph_fabric *fabric);
 /* Begin to patrol idle accelerators; end it, and all reading of signals. */
 void morph_health_start(struct morph_fabric *fabric);

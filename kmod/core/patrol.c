@@ -30,15 +30,36 @@ bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
 	return false;
 }
 
+/* The oldest that is suspect and no more makes room. */
+static void forget_one(struct morph_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit oldest =
+			fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (morph_health_get(fabric, oldest.part, oldest.index) != MORPH_HEALTH_SUSPECT)
+			continue;
+		morph_suspect_drop(fabric, oldest.part, oldest.index);
+		fabric->seq++;
+		morph_netlink_hardware(fabric, oldest.part, oldest.index);
+		return;
+	}
+}
+
 /*
  * Hardware that patrol shall test when it can: what is quarantined; what is not, is
- * suspect, and goes on being used. More than the ring holds waits for the operator.
- * fabric->lock held.
+ * suspect, and goes on being used. More than the ring holds: suspicions lapse, the oldest
+ * first; what is quarantined waits for the operator. fabric->lock held.
  */
 void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
 {
-	if (fabric->suspect_count == MORPH_SUSPECTS ||
-	    morph_suspect_waits(fabric, suspect->part, suspect->index))
+	if (morph_suspect_waits(fabric, suspect->part, suspect->index))
+		return;
+	if (fabric->suspect_count == MORPH_SUSPECTS)
+		forget_one(fabric);
+	if (fabric->suspect_count == MORPH_SUSPECTS)
 		return;
 	fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS] =
 		*suspect;
@@ -48,19 +69,38 @@ void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *
 	morph_netlink_hardware(fabric, suspect->part, suspect->index);
 }
 
-/* The first suspect has been tested. What could not be goes to the end. fabric->lock held. */
+void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	u32 left = 0, i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit *suspect =
+			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (suspect->part != part || suspect->index != index)
+			fabric->suspects[(fabric->suspect_head + left++) % MORPH_SUSPECTS] =
+				*suspect;
+	}
+	fabric->suspect_count = left;
+}
+
+/*
+ * The first suspect has been tested, unless another test was faster. What could not be goes
+ * to the end. fabric->lock held.
+ */
 static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect,
 			   int ret)
 {
-	u32 before = morph_health_get(fabric, suspect->part, suspect->index);
-
-	fabric->suspect_head = (fabric->suspect_head + 1) % MORPH_SUSPECTS;
-	fabric->suspect_count--;
-	if (!ret && before != MORPH_HEALTH_OK)
+	if (!morph_suspect_waits(fabric, suspect->part, suspect->index))
+		return;
+	if (!ret) {
 		morph_health_set(fabric, suspect, MORPH_HEALTH_OK, 0);
-	else if (ret == -EIO)
+		return;
+	}
+	morph_suspect_drop(fabric, suspect->part, suspect->index);
+	if (ret == -EIO)
 		morph_health_set(fabric, suspect, MORPH_HEALTH_FAILED, 0);
-	else if (ret && ret != -ENXIO)
+	else if (ret != -ENXIO)
 		fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) %
 				 MORPH_SUSPECTS] = *suspect;
 }
@@ -68,16 +108,19 @@ static void suspect_tested(struct morph_fabric *fabric, const struct morph_culpr
 static void patrol_suspect(struct morph_fabric *fabric)
 {
 	struct morph_culprit suspect;
-	bool any;
-	int ret;
+	bool any, lit;
+	int ret = 0;
 
 	mutex_lock(&fabric->lock);
 	any = fabric->suspect_count;
 	suspect = fabric->suspects[fabric->suspect_head];
+	/* Light that arrives through it is as good as a test. */
+	lit = any && suspect.part == MORPH_PART_GUIDE && morph_guide_lit(fabric, suspect.index);
 	mutex_unlock(&fabric->lock);
 	if (!any)
 		return;
-	ret = morph_test_run(fabric, &suspect, false);
+	if (!lit)
+		ret = morph_test_run(fabric, &suspect, false);
 	mutex_lock(&fabric->lock);
 	suspect_tested(fabric, &suspect, ret);
 	mutex_unlock(&fabric->lock);
@@ -164,7 +207,10 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_unlock(&fabric->lock);
 }
 
-/* Read elements back that nobody is turning: one that moved by itself is failed. */
+/*
+ * Read elements back that nobody is turning: one that moved by itself, or has obeyed late,
+ * is not to be trusted until it has passed a test.
+ */
 static void patrol_elements(struct morph_fabric *fabric)
 {
 	u32 total = fabric->graph->elements_count;
@@ -191,7 +237,8 @@ static void patrol_elements(struct morph_fabric *fabric)
 			continue;
 		culprit.index = element;
 		fabric->hw_state[element] = settings[i].state;
-		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		morph_suspect_add(fabric, &culprit);
 	}
 	mutex_unlock(&fabric->lock);
 	for (i = 0; i < count; i++)
