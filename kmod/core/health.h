@@ -59,6 +59,16 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
 			      struct morph_refusal *refusal);
 
+/* ------------------------------------------------------------------- probe.c */
+
+/* Nobody has it, and a test may. fabric->lock held. */
+bool morph_chip_idle(struct morph_fabric *fabric, u32 accelerator);
+/*
+ * A path through a guide, over what is free and sound, between two idle accelerators. It has
+ * room for OPTICS_MAX_HOPS; nothing is claimed. False: none was found. fabric->lock held.
+ */
+bool morph_probe_path(struct morph_fabric *fabric, u32 guide, struct optics_path *path);
+
 /* ---------------------------------------------------------------- identity.c */
 
 /* Learn what is there when a fabric is registered: nobody else sees it yet. */

@@ -148,40 +148,10 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 
 /* ----------------------------------------------------- by light: a probe circuit */
 
-/* Paths that are looked at for one that runs through what is to be tested. */
-#define TEST_ROUTES	256u
+/* Accelerators that are tried at the other end of a port that is to be tested. */
+#define TEST_ENDS	256u
 
-static bool path_uses(const struct optics_path *path, const struct morph_culprit *target)
-{
-	u32 h;
-
-	if (target->part == MORPH_PART_LASER)
-		return path->tx == target->index;
-	if (target->part == MORPH_PART_RECEIVER)
-		return path->rx == target->index;
-	for (h = 0; h < path->hops_count; h++)
-		if (path->hops[h].guide >> 1 == target->index)
-			return true;
-	return false;
-}
-
-/* The tile at one end of a guide, or MORPH_ANY. */
-static u32 end_tile(const struct optics_graph *graph, const struct optics_end *end)
-{
-	if (end->type == MORPH_END_ELEMENT)
-		return graph->elements[end->index].tile;
-	return end->type == MORPH_END_EDGE ? MORPH_ANY : end->index;
-}
-
-static bool idle(struct morph_fabric *fabric, u32 accelerator)
-{
-	const struct morph_chip *chip = &fabric->chips[accelerator];
-
-	return !fabric->ledger->owner[accelerator] && chip->health == MORPH_HEALTH_OK &&
-	       !chip->testing;
-}
-
-/* Route between two idle accelerators, on one plane if it matters. */
+/* Route between two idle accelerators, one of which has the port that is to be tested. */
 static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
 		      u32 dst, u64 tx_planes, u64 rx_planes, struct morph_route *route)
 {
@@ -196,35 +166,10 @@ static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *t
 	};
 	struct optics_refusal why;
 
-	if (src == dst || !idle(fabric, src) || !idle(fabric, dst))
+	if (src == dst || !morph_chip_idle(fabric, src) || !morph_chip_idle(fabric, dst))
 		return false;
 	return !optics_route(fabric->ledger, &request, fabric->route_work, &route->path, NULL,
-			     &why) && path_uses(&route->path, target);
-}
-
-/* From each tile near the target to each other, plane by plane. */
-static bool find_guide_route(struct morph_fabric *fabric, const struct morph_culprit *target,
-			     struct morph_route *route)
-{
-	const struct optics_graph *graph = fabric->graph;
-	const struct optics_guide *guide = &graph->guides[target->index];
-	u32 planes = graph->params.planes, total = graph->accelerators_count;
-	u32 tile[2] = { end_tile(graph, &guide->end[0]), end_tile(graph, &guide->end[1]) };
-	u32 tries, plane, src, dst;
-
-	for (tries = 0; tries < TEST_ROUTES; tries++) {
-		plane = tries % planes;
-		/* First between its own tiles, then from one of them to its neighbours. */
-		src = tile[0] < total ? tile[0] : (tries / planes) % total;
-		dst = tile[1] < total ? tile[1] : (tries / planes / total) % total;
-		if (src == dst || tries >= 2 * planes)
-			dst = (src + 1 + tries / planes / 2) % total;
-		if (tries / planes & 1)
-			swap(src, dst);
-		if (try_route(fabric, target, src, dst, BIT_ULL(plane), ~0ULL, route))
-			return true;
-	}
-	return false;
+			     &why);
 }
 
 static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
@@ -234,7 +179,7 @@ static bool find_port_route(struct morph_fabric *fabric, const struct morph_culp
 	u32 own = target->index / planes, step, other;
 	u64 plane = BIT_ULL(target->index % planes);
 
-	for (step = 1; step < min(total, TEST_ROUTES); step++) {
+	for (step = 1; step < min(total, TEST_ENDS); step++) {
 		other = (own + step) % total;
 		if (target->part == MORPH_PART_LASER ?
 		    try_route(fabric, target, own, other, plane, ~0ULL, route) :
@@ -264,7 +209,7 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 		swap(*marks, marked);
 	else
 		swap(*dead, were);
-	found = marks ? find_guide_route(fabric, target, route) :
+	found = marks ? morph_probe_path(fabric, target->index, &route->path) :
 			find_port_route(fabric, target, route);
 	if (found)
 		ret = morph_route_claim(fabric, route, &why);
@@ -330,6 +275,21 @@ static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 	return ret;
 }
 
+/* What light has come through is sound, whatever was to be tested. */
+static void clear_path(struct morph_fabric *fabric, const struct optics_path *path)
+{
+	struct morph_culprit guide = { .part = MORPH_PART_GUIDE };
+	u32 h;
+
+	mutex_lock(&fabric->lock);
+	for (h = 0; h < path->hops_count; h++) {
+		guide.index = path->hops[h].guide >> 1;
+		if (morph_health_get(fabric, guide.part, guide.index) == MORPH_HEALTH_SUSPECT)
+			morph_health_set(fabric, &guide, MORPH_HEALTH_OK, 0);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
 static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target)
 {
 	u32 planes = fabric->graph->params.planes;
@@ -356,6 +316,8 @@ static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit
 	mutex_unlock(&fabric->lock);
 	if (!ret)
 		ret = dark;
+	if (!ret)
+		clear_path(fabric, &route->path);
 out:
 	kfree(settings);
 	morph_route_free(route);
