@@ -81,6 +81,7 @@ run-compat: modules-6.1 profiles lib tools selftests
 #
 # campaign_on_NAME: the kernels that it runs on.
 
+campaign_on_faults := 6.1
 campaign_on_traces := 6.1
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What can break, and how the simulator is told. */
+#include <string.h>
+
+#include "campaign.h"
+
+#define BROKEN_MDB 60000 /* more than any circuit can lose */
+#define DIM_MDB 6000 /* light goes on, with less than the core counted on */
+#define FLAP_NS 1000000
+
+const struct kind_info kinds[KINDS] = {
+	[ACCELERATOR_DEAD] = { "accelerator dead", MORPH_PART_ACCELERATOR },
+	[ACCELERATOR_FLAPS] = { "accelerator flaps", MORPH_PART_ACCELERATOR },
+	[LASER_DEAD] = { "laser dead", MORPH_PART_LASER },
+	[LASER_DIM] = { "laser dim", MORPH_PART_LASER },
+	[ELEMENT_MOVED] = { "element moved", MORPH_PART_ELEMENT },
+	[ELEMENT_HELD] = { "element held", MORPH_PART_ELEMENT },
+	[FIBRE_CUT] = { "fibre cut", MORPH_PART_GUIDE },
+	[GUIDE_BROKEN] = { "guide broken", MORPH_PART_GUIDE },
+	[GUIDE_DIM] = { "guide dim", MORPH_PART_GUIDE },
+	[RECEIVER_DEAF] = { "receiver deaf", MORPH_PART_RECEIVER },
+};
+
+bool fault_fits(enum kind kind, uint32_t index)
+{
+	if (index >= rack_count(kinds[kind].part))
+		return false;
+	/* A fibre is cut; what is no fibre breaks. */
+	if (kind == FIBRE_CUT || kind == GUIDE_BROKEN)
+		return (rack.guide_class[index] == 2) == (kind == FIBRE_CUT);
+	return true;
+}
+
+/* Another state than the one it has: light on its way goes nowhere, or elsewhere. */
+static unsigned int other_state(uint32_t element)
+{
+	unsigned int state = rack.light.state[element];
+
+	if (!state)
+		return 1;
+	return element & 1 ? 0 : 1 + (state == 1);
+}
+
+void fault_text(const struct fault *fault, char *text, size_t bytes)
+{
+	static const char *const formats[KINDS] = {
+		[ACCELERATOR_DEAD] = "accelerator_dead %u",
+		[ACCELERATOR_FLAPS] = "accelerator_flapping %u",
+		[ELEMENT_HELD] = "element_stuck %u",
+		[FIBRE_CUT] = "fibre_cut %u",
+	};
+	char port[24];
+	int length;
+
+	snprintf(port, sizeof(port), "%u.%u", fault->index / rack.planes,
+		 fault->index % rack.planes);
+	switch (fault->kind) {
+	case LASER_DEAD:
+		length = snprintf(text, bytes, "laser_dead %s", port);
+		break;
+	case LASER_DIM:
+		length = snprintf(text, bytes, "laser_weak %s mdb=%u", port, DIM_MDB);
+		break;
+	case RECEIVER_DEAF:
+		length = snprintf(text, bytes, "receiver_deaf %s", port);
+		break;
+	case ELEMENT_MOVED:
+		length = snprintf(text, bytes, "element_stuck %u state=%u", fault->index,
+				  other_state(fault->index));
+		break;
+	case GUIDE_BROKEN:
+	case GUIDE_DIM:
+		length = snprintf(text, bytes, "guide_lossy %u mdb=%u", fault->index,
+				  fault->kind == GUIDE_DIM ? DIM_MDB : BROKEN_MDB);
+		break;
+	default:
+		length = snprintf(text, bytes, formats[fault->kind], fault->index);
+	}
+	if (fault->kind == ACCELERATOR_FLAPS)
+		length += snprintf(text + length, bytes - length, " period=%u count=2", FLAP_NS);
+	if (fault->after)
+		snprintf(text + length, bytes - length, " after=%u", fault->after);
+}
+
+bool fault_inject(const struct fault *fault)
+{
+	char text[96];
+	unsigned int i;
+
+	fault_text(fault, text, sizeof(text));
+	if (sim_control(&rack.sim, "fault", "%s", text))
+		return false;
+	/* A clock that skips stands still while nobody asks for anything. */
+	for (i = 0; fault->kind == ACCELERATOR_FLAPS && i < 4; i++)
+		if (!rack_rest() || sim_control(&rack.sim, "advance", "%u", FLAP_NS))
+			return false;
+	return true;
+}

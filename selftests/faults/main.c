@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The fault campaign. From the environment: SEED; SINGLES, of each kind of fault so many
+ * components, or all; COMBOS, so many pairs and triples; ONLY, one of them: s17 or c17.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "campaign.h"
+#include "progress.h"
+
+uint64_t seed;
+static const char *only;
+
+static uint64_t number(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && *text ? strtoull(text, NULL, 0) : otherwise;
+}
+
+/* Well-spread bits of a number: what a trial does depends on seed and number alone. */
+static uint64_t mix(uint64_t value)
+{
+	value += 0x9e3779b97f4a7c15ull;
+	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
+	value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
+	return value ^ (value >> 31);
+}
+
+static uint64_t state;
+
+static uint32_t chance(uint32_t below)
+{
+	state = mix(state);
+	return state % below;
+}
+
+static bool wanted(char letter, unsigned int trial)
+{
+	return !only || (only[0] == letter && strtoul(only + 1, NULL, 10) == trial);
+}
+
+static bool is_used(const struct fault *fault)
+{
+	return rack.users[kinds[fault->kind].part][fault->index];
+}
+
+static void run(const struct trial *trial)
+{
+	enum outcome outcome;
+	bool used[FAULTS_MAX];
+	unsigned int i;
+
+	for (i = 0; i < trial->count; i++)
+		used[i] = is_used(&trial->faults[i]);
+	outcome = trial_run(trial);
+	for (i = 0; i < trial->count; i++)
+		report_count(trial->count - 1, trial->faults[i].kind, used[i], outcome);
+}
+
+/* ------------------------------------------------------------------- singles */
+
+/* Is the component one of the so many of its kind that this run tries, half of them in use? */
+static bool drawn(const struct fault *fault, unsigned int share)
+{
+	unsigned int part = kinds[fault->kind].part, all = 0, i;
+	bool used = is_used(fault);
+
+	if (!share || only)
+		return true;
+	for (i = 0; i < rack_count(part); i++)
+		all += fault_fits(fault->kind, i) && !rack.users[part][i] != used;
+	return mix(seed ^ mix(fault->kind << 24 | fault->index)) % all < (share + 1) / 2;
+}
+
+static void singles(unsigned int share)
+{
+	struct trial trial = { .count = 1 };
+	unsigned int kind, index, done = 0;
+	long long began = now_ms();
+
+	for (kind = 0; kind < KINDS; kind++) {
+		for (index = 0; index < rack_count(kinds[kind].part); index++) {
+			if (!fault_fits(kind, index))
+				continue;
+			trial.faults[0] = (struct fault){ .kind = kind, .index = index };
+			trial.number++;
+			if (!wanted('s', trial.number) || !drawn(&trial.faults[0], share))
+				continue;
+			run(&trial);
+			if (++done % 500 == 0)
+				progress("%u single faults, %s %u", done, kinds[kind].name, index);
+		}
+		progress("%u single faults, all of \"%s\", %lld s", done, kinds[kind].name,
+			 (now_ms() - began) / 1000);
+	}
+}
+
+/* -------------------------------------------------------------------- combos */
+
+/* A fault by chance, of something that is in use three times out of four. */
+static struct fault draw_fault(void)
+{
+	bool use = chance(4);
+	struct fault fault;
+
+	do {
+		fault.kind = chance(KINDS);
+		fault.index = chance(rack_count(kinds[fault.kind].part));
+		fault.after = 0;
+	} while (!fault_fits(fault.kind, fault.index) || is_used(&fault) != use);
+	return fault;
+}
+
+static void combos(unsigned int count)
+{
+	unsigned int i;
+
+	for (unsigned int n = 1; n <= count; n++) {
+		struct trial trial = { .number = n, .together = true };
+
+		state = mix(seed ^ n);
+		trial.count = 2 + chance(2);
+		for (i = 0; i < trial.count; i++) {
+			trial.faults[i] = draw_fault();
+			/* Together, or while the first is being repaired. */
+			if (i && chance(2) && trial.faults[i].kind != ACCELERATOR_FLAPS)
+				trial.faults[i].after = 1 + chance(6);
+		}
+		if (wanted('c', n))
+			run(&trial);
+		if (n % 100 == 0)
+			progress("%u of %u pairs and triples", n, count);
+	}
+}
+
+static void result(bool good, const char *name)
+{
+	static unsigned int tests;
+
+	printf("%sok %u %s\n", good ? "" : "not ", ++tests, name);
+}
+
+int main(void)
+{
+	/* The short run, which is part of every check, bears another name. */
+	bool all = !strcmp(program_invocation_short_name, "break_all");
+	unsigned int share = number("SINGLES", all ? 0 : 4), bad;
+
+	seed = number("SEED", 1);
+	only = getenv("ONLY");
+	printf("TAP version 13\n1..3\n# SEED=%llu\n", (unsigned long long)seed);
+	rack_start(seed);
+	result(rack_build(), "slices of every shape are lit");
+	singles(share);
+	result(!violations, "single faults");
+	bad = violations;
+	combos(number("COMBOS", all ? 1000 : 10));
+	result(violations == bad, "pairs and triples");
+	report_write();
+	rack_stop();
+	return violations != 0;
+}
