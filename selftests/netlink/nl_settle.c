@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One tenant waits for his light to settle, and nobody waits for him. The clock is stepped: while the test does not
+ * advance it he is held, for as long as others take, and how long others take is counted in the device's own time.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+#include "nl.h"
+
+#define SETTLE_NS 90000000
+/* Within the profile's deadline for light, by what the core reads in ever longer steps. */
+#define SLOW_NS 50000000
+
+struct runner {
+	pthread_t thread;
+	int slice;
+	int error;
+	struct morph_change change;
+	atomic_bool done;
+};
+
+static void *run_change(void *data)
+{
+	struct runner *runner = data;
+
+	runner->error = txn_run(runner->slice, &runner->change, 1, NULL) ? errno : 0;
+	atomic_store(&runner->done, true);
+	return NULL;
+}
+
+static int start(struct runner *runner, unsigned int src, unsigned int dst)
+{
+	runner->change = change_add(src, dst);
+	atomic_store(&runner->done, false);
+	return pthread_create(&runner->thread, NULL, run_change, runner);
+}
+
+/* Wait until so many wait for the device. */
+static bool held(const struct sim *sim, int count)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (sim_counter(sim, "ops", "in_flight") < count)
+		if (now_ms() > until || usleep(1000))
+			return false;
+	return true;
+}
+
+/* What an act that was queued came to; it needs none of the device's time. */
+static unsigned int outcome_of(struct nl *nl, const struct sim *sim, unsigned int txn)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int outcome;
+
+	do {
+		nl_begin(nl, MORPH_CMD_TXN_GET, 0);
+		nl_put_u32(nl, MORPH_A_TXN_FABRIC, sim->number);
+		nl_put_u32(nl, MORPH_A_TXN_ID, txn);
+		outcome = nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_TXN_OUTCOME);
+		usleep(1000);
+	} while (outcome == MORPH_OUTCOME_RUNNING && now_ms() < until);
+	return outcome;
+}
+
+static int on_part(struct nl *nl, const struct sim *sim, uint8_t command, unsigned int part,
+		   unsigned int index)
+{
+	nl_begin(nl, command, 0);
+	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
+	nl_put_u32(nl, MORPH_A_HARDWARE_PART, part);
+	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, index);
+	if (command == MORPH_CMD_HARDWARE_SET)
+		nl_put_u8(nl, MORPH_A_HARDWARE_CORDONED, 1);
+	return nl_do(nl);
+}
+
+/* ------------------------------------------------- one is held, others take no time */
+
+/* His elements are slow, all others settle at once: only he waits. */
+FIXTURE(slow)
+{
+	struct sim sim;
+	struct nl nl;
+	struct runner slow; /* accelerators 0 and 3: his light passes the tiles of others */
+	int others[3]; /* 1 and 2; 4 and 5; 6 and 7 */
+};
+
+/* The elements of his way become slow, and he sets out on it. */
+static int hold(struct sim *sim, struct runner *slow)
+{
+	struct morph_path_element elements[64];
+	struct morph_change change = change_add(0, 1);
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path),
+		.elements = ARRAY(elements, 64),
+	};
+	unsigned int i;
+
+	if (txn_run(slow->slice, &change, 1, NULL))
+		return errno;
+	path.circuit = change.circuit;
+	if (ioctl(slow->slice, MORPH_CIRCUIT_PATH, &path))
+		return errno;
+	change = change_remove(change.circuit);
+	if (txn_run(slow->slice, &change, 1, NULL))
+		return errno;
+	/* Parked elements that need not turn would be no slower. */
+	for (i = 0; i < path.elements.count; i++) {
+		sim_control(sim, "fault", "element_slow %u ns=%d", elements[i].element, SLOW_NS);
+		sim_control(sim, "flip", "%u %u", elements[i].element, !elements[i].state);
+	}
+	if (start(slow, 0, 1))
+		return EAGAIN;
+	return held(sim, 1) ? 0 : ETIME;
+}
+
+FIXTURE_SETUP(slow)
+{
+	static const uint32_t wanted[][2] = { { 1, 2 }, { 4, 5 }, { 6, 7 }, { 0, 3 } };
+	int i;
+
+	sim_start(&self->sim, "server8", "clock=stepped settle_ns=0 relock_ns=0 write_ns=0");
+	ASSERT_EQ(0, nl_open(&self->nl));
+	for (i = 0; i < 3; i++) {
+		self->others[i] = slice_create_at(self->sim.fd, wanted[i], 2);
+		ASSERT_LE(0, self->others[i]);
+	}
+	self->slow.slice = slice_create_at(self->sim.fd, wanted[3], 2);
+	ASSERT_LE(0, self->slow.slice);
+	ASSERT_EQ(0, hold(&self->sim, &self->slow));
+}
+
+/* Only now the device's time goes on, and his change ends well: he was held, not broken. */
+FIXTURE_TEARDOWN(slow)
+{
+	int i;
+
+	EXPECT_FALSE(atomic_load(&self->slow.done));
+	EXPECT_EQ(0, sim_control(&self->sim, "advance", "%d", 2 * SLOW_NS));
+	ASSERT_EQ(0, pthread_join(self->slow.thread, NULL));
+	EXPECT_EQ(0, self->slow.error);
+	close(self->slow.slice);
+	for (i = 0; i < 3; i++)
+		if (self->others[i] >= 0)
+			close(self->others[i]);
+	nl_close(&self->nl);
+	sim_stop(&self->sim);
+}
+
+TEST_F(slow, others_commit)
+{
+	struct morph_change change;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, light_ring(self->others[i], 2))
+		{
+			TH_LOG("tenant %d: %s", i, last_detail);
+		}
+		change = change_add(0, 1);
+		EXPECT_EQ(0, txn_run(self->others[i], &change, 1, NULL));
+		change = change_remove(change.circuit);
+		EXPECT_EQ(0, txn_run(self->others[i], &change, 1, NULL));
+		EXPECT_FALSE(atomic_load(&self->slow.done));
+	}
+}
+
+TEST_F(slow, others_prepare_commit_and_confirm)
+{
+	struct morph_txn_run args = {
+		.head.flags = MORPH_TXN_PREPARE,
+		.generation = GENERATION_ANY,
+		.lease_ns = 600000000000,
+	};
+	struct morph_change change = change_add(0, 1);
+
+	ASSERT_EQ(0, txn_run(self->others[0], &change, 1, &args));
+	EXPECT_EQ(0, txn_step(self->others[0], args.out_txn, MORPH_TXN_COMMIT, 0, NULL));
+	EXPECT_EQ(0, txn_step(self->others[0], args.out_txn, MORPH_TXN_CONFIRM, 0, NULL));
+}
+
+TEST_F(slow, others_fail_over)
+{
+	struct morph_event event;
+	int i;
+
+	for (i = 1; i < 3; i++) {
+		ASSERT_EQ(0, light_ring(self->others[i], 2));
+		ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %d", 2 + 2 * i));
+		EXPECT_EQ(0, wait_event(self->others[i], MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
+		EXPECT_TRUE(slice_wait_state(self->others[i], MORPH_SLICE_OK));
+	}
+}
+
+TEST_F(slow, slices_come_and_go)
+{
+	ASSERT_EQ(0, light_ring(self->others[2], 2));
+	close(self->others[2]);
+	/* Given back means dark, which the device was asked about. */
+	EXPECT_TRUE(sim_wait_free(&self->sim, 2));
+	self->others[2] = slice_create(self->sim.fd, 2);
+	EXPECT_LE(0, self->others[2]);
+}
+
+TEST_F(slow, administrators_cordon_fail_and_test)
+{
+	unsigned int txn;
+
+	EXPECT_EQ(0, on_part(&self->nl, &self->sim, MORPH_CMD_HARDWARE_SET, MORPH_PART_ACCELERATOR,
+			     6));
+	EXPECT_EQ(0, on_part(&self->nl, &self->sim, MORPH_CMD_HARDWARE_FAIL, MORPH_PART_LASER,
+			     8 * self->sim.info.planes));
+	ASSERT_EQ(0, on_part(&self->nl, &self->sim, MORPH_CMD_HARDWARE_TEST, MORPH_PART_LASER,
+			     8 * self->sim.info.planes));
+	txn = REPLY_U32(&self->nl, MORPH_A_HARDWARE_TXN);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, outcome_of(&self->nl, &self->sim, txn));
+}
+
+TEST_F(slow, administrators_change_circuits_and_replace)
+{
+	struct morph_slice_info info;
+	unsigned int txn;
+
+	ASSERT_EQ(0, slice_info(self->others[1], &info));
+	nl_apply(&self->nl, self->sim.number, info.slice);
+	nl_put_add(&self->nl, 0, 1);
+	ASSERT_EQ(0, nl_do(&self->nl));
+	txn = REPLY_U32(&self->nl, MORPH_A_TXN_ID);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, outcome_of(&self->nl, &self->sim, txn));
+	nl_begin(&self->nl, MORPH_CMD_REPLACE, 0);
+	nl_put_u32(&self->nl, MORPH_A_REPLACE_FABRIC, self->sim.number);
+	nl_put_u32(&self->nl, MORPH_A_REPLACE_SLICE, info.slice);
+	nl_put_u32(&self->nl, MORPH_A_REPLACE_RANK, 1);
+	ASSERT_EQ(0, nl_do(&self->nl));
+	txn = REPLY_U32(&self->nl, MORPH_A_REPLACE_TXN);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, outcome_of(&self->nl, &self->sim, txn));
+}
+
+TEST_F(slow, administrators_read_all)
+{
+	static const uint8_t commands[] = { MORPH_CMD_ACCELERATOR_GET, MORPH_CMD_GUIDE_GET,
+					    MORPH_CMD_ELEMENT_GET,     MORPH_CMD_SLICE_GET,
+					    MORPH_CMD_CIRCUIT_GET,     MORPH_CMD_TXN_GET };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(commands); i++) {
+		nl_begin(&self->nl, commands[i], 0);
+		EXPECT_EQ(0, nl_dump(&self->nl, NULL, NULL));
+	}
+}
+
+TEST_F(slow, other_fabrics_come_and_go)
+{
+	struct sim other;
+
+	sim_start(&other, "server4", "settle_ns=0 relock_ns=0 write_ns=0");
+	sim_stop(&other);
+}
+
+/* ------------------------------------------- all wait alike, and each for his own light */
+
+FIXTURE(alike)
+{
+	struct sim sim;
+	struct runner one, other; /* 0 and 3; 1 and 2 */
+	int third; /* 4 and 5 */
+};
+
+FIXTURE_SETUP(alike)
+{
+	static const uint32_t wanted[][2] = { { 0, 3 }, { 1, 2 }, { 4, 5 } };
+	char settings[100];
+
+	snprintf(settings, sizeof(settings), "clock=stepped settle_ns=%d relock_ns=0 write_ns=0",
+		 SETTLE_NS);
+	sim_start(&self->sim, "server8", settings);
+	self->one.slice = slice_create_at(self->sim.fd, wanted[0], 2);
+	self->other.slice = slice_create_at(self->sim.fd, wanted[1], 2);
+	self->third = slice_create_at(self->sim.fd, wanted[2], 2);
+	ASSERT_LE(0, self->one.slice);
+	ASSERT_LE(0, self->other.slice);
+	ASSERT_LE(0, self->third);
+}
+
+FIXTURE_TEARDOWN(alike)
+{
+	close(self->one.slice);
+	close(self->other.slice);
+	close(self->third);
+	sim_pull(&self->sim);
+	sim_stop(&self->sim);
+}
+
+/* Half a settle of the device's time. */
+static int half(struct sim *sim)
+{
+	return sim_control(sim, "advance", "%d", SETTLE_NS / 2);
+}
+
+/* Whether something is seen to have come. */
+typedef bool (*seen_fn)(void *what);
+
+static bool has_ended(void *what)
+{
+	return atomic_load(&((struct runner *)what)->done);
+}
+
+static bool is_replaced(void *what)
+{
+	struct pollfd pollfd = { .fd = *(int *)what, .events = POLLIN };
+	struct morph_event event;
+
+	while (poll(&pollfd, 1, 0) == 1 && read(pollfd.fd, &event, sizeof(event)) == sizeof(event))
+		if (event.type == MORPH_EVENT_REPLACED)
+			return true;
+	return false;
+}
+
+/*
+ * Let time pass by halves of a settle until something has come; how many. Before each,
+ * wait until it has come, or waits for the device beside so many others.
+ */
+static int halves_until(struct sim *sim, seen_fn seen, void *what, int others)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	int halves = 0;
+
+	while (now_ms() < until) {
+		if (seen(what))
+			return halves;
+		if (sim_counter(sim, "ops", "in_flight") <= others) {
+			usleep(1000);
+			continue;
+		}
+		if (half(sim))
+			return -1;
+		halves++;
+	}
+	return -1;
+}
+
+/* The same circuit once more, as if it had never been. */
+static int take_back(struct sim *sim, struct runner *runner)
+{
+	if (pthread_join(runner->thread, NULL) || runner->error)
+		return runner->error;
+	runner->change = change_remove(runner->change.circuit);
+	atomic_store(&runner->done, false);
+	if (pthread_create(&runner->thread, NULL, run_change, runner) ||
+	    halves_until(sim, has_ended, runner, 0) < 0)
+		return ETIME;
+	return pthread_join(runner->thread, NULL) ? EIO : runner->error;
+}
+
+/* In the midst of one's settle another sets out: he takes what he takes alone, to the nanosecond. */
+TEST_F(alike, commit_takes_no_longer)
+{
+	int alone;
+
+	ASSERT_EQ(0, start(&self->other, 0, 1));
+	alone = halves_until(&self->sim, has_ended, &self->other, 0);
+	ASSERT_LT(0, alone);
+	ASSERT_EQ(0, take_back(&self->sim, &self->other));
+
+	ASSERT_EQ(0, start(&self->one, 0, 1));
+	ASSERT_TRUE(held(&self->sim, 1));
+	ASSERT_EQ(0, half(&self->sim));
+	ASSERT_EQ(0, start(&self->other, 0, 1));
+	ASSERT_TRUE(held(&self->sim, 2));
+	/* The first one's settle ends with this half, and he begins another one at once. */
+	ASSERT_EQ(0, half(&self->sim));
+	ASSERT_EQ(0, pthread_join(self->one.thread, NULL));
+	ASSERT_EQ(0, self->one.error);
+	ASSERT_EQ(0, start(&self->one, 1, 0));
+	ASSERT_TRUE(held(&self->sim, 2));
+	EXPECT_EQ(alone, 1 + halves_until(&self->sim, has_ended, &self->other, 1));
+	EXPECT_FALSE(atomic_load(&self->one.done));
+
+	EXPECT_EQ(0, pthread_join(self->other.thread, NULL));
+	EXPECT_EQ(0, self->other.error);
+	EXPECT_LT(0, halves_until(&self->sim, has_ended, &self->one, 0));
+	EXPECT_EQ(0, pthread_join(self->one.thread, NULL));
+}
+
+TEST_F(alike, failover_takes_no_longer)
+{
+	struct runner ring = { .slice = self->third };
+	int alone;
+
+	ASSERT_EQ(0, start(&ring, 0, 1));
+	ASSERT_LT(0, halves_until(&self->sim, has_ended, &ring, 0));
+	ASSERT_EQ(0, pthread_join(ring.thread, NULL));
+	ASSERT_EQ(0, ring.error);
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 4"));
+	alone = halves_until(&self->sim, is_replaced, &self->third, 0);
+	ASSERT_LT(0, alone);
+	ASSERT_TRUE(slice_wait_state(self->third, MORPH_SLICE_OK));
+
+	ASSERT_EQ(0, start(&self->one, 0, 1));
+	ASSERT_TRUE(held(&self->sim, 1));
+	ASSERT_EQ(0, half(&self->sim));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 5"));
+	ASSERT_TRUE(held(&self->sim, 2));
+	ASSERT_EQ(0, half(&self->sim));
+	ASSERT_EQ(0, pthread_join(self->one.thread, NULL));
+	ASSERT_EQ(0, start(&self->one, 1, 0));
+	ASSERT_TRUE(held(&self->sim, 2));
+	EXPECT_EQ(alone, 1 + halves_until(&self->sim, is_replaced, &self->third, 1));
+	EXPECT_FALSE(atomic_load(&self->one.done));
+	EXPECT_LT(0, halves_until(&self->sim, has_ended, &self->one, 0));
+	EXPECT_EQ(0, pthread_join(self->one.thread, NULL));
+}
+
+TEST_HARNESS_MAIN
