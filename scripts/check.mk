@@ -49,7 +49,8 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
-unit_rooms := selftests/harness profiles libmorph tools selftests/optics selftests/netlink selftests/sim
+unit_rooms := selftests/harness profiles libmorph tools selftests/optics selftests/netlink selftests/sim \
+	selftests/stress
 
 run-unit: profiles lib
 	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(unit_rooms:%=check-%)
@@ -83,6 +84,7 @@ run-compat: modules-6.1 profiles lib tools selftests
 
 campaign_on_faults := 6.1
 campaign_on_traces := 6.1
+campaign_on_stress := 6.1 6.12 6.1-kasan 6.1-kcsan
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 

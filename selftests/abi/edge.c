@@ -582,6 +582,18 @@ TEST_F_TIMEOUT(edge, coordinator_killed_at_random, 240)
 	}
 }
 
+/* What was verified gets a new lease, so that it does not end while somebody thinks. */
+static void renew(struct side *side, uint64_t cookie)
+{
+	side->step = (struct morph_txn_step){
+		.head = HEAD(morph_txn_step),
+		.verb = MORPH_TXN_VERIFY,
+		.cookie = cookie,
+		.lease_ns = LONG,
+	};
+	ioctl(side->slice, MORPH_TXN_STEP, &side->step);
+}
+
 /* What it left is found by its cookie and finished: forward once anything is confirmed. */
 static void recover(struct side *a, struct side *b, uint64_t cookie)
 {
@@ -590,10 +602,30 @@ static void recover(struct side *a, struct side *b, uint64_t cookie)
 	int i;
 
 	for (i = 0; i < 2; i++)
+		renew(sides[i], cookie);
+	for (i = 0; i < 2; i++)
 		confirmed |= !step_by_cookie(sides[i], cookie, MORPH_TXN_QUERY) &&
 			     sides[i]->step.out_outcome == MORPH_OUTCOME_COMMITTED;
 	for (i = 0; i < 2; i++)
 		step_by_cookie(sides[i], cookie, confirmed ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT);
+}
+
+/* One that comes late, and thinks for longer than the leases that it found, can still go back. */
+TEST_F(edge, coordinator_restarted_late_goes_back)
+{
+	ASSERT_EQ(0, side_prepare(&self->a, 300, LONG));
+	ASSERT_EQ(0, side_prepare(&self->b, 300, LONG));
+	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_COMMIT, 0));
+	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_COMMIT, 0));
+	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_VERIFY, SECOND));
+	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_VERIFY, SECOND));
+	renew(&self->a, 300);
+	renew(&self->b, 300);
+	EXPECT_LT(SECOND, self->a.step.out_lease_ns);
+	EXPECT_LT(SECOND, self->b.step.out_lease_ns);
+	EXPECT_EQ(0, step_by_cookie(&self->a, 300, MORPH_TXN_REVERT));
+	EXPECT_EQ(0, step_by_cookie(&self->b, 300, MORPH_TXN_REVERT));
+	EXPECT_SAME_ENDING(0, 300);
 }
 
 TEST_F_TIMEOUT(edge, coordinator_restarted_finishes, 240)

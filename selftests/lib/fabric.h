@@ -48,6 +48,9 @@ void sim_refresh(struct sim *sim);
 /* Wait until so many accelerators are free; false: they never were. */
 bool sim_wait_free(struct sim *sim, unsigned int count);
 int open_fabric(unsigned int number);
+int fabric_info(int fd, struct morph_fabric_info *info);
+/* Open the node of the fabric of that name: its file, or -1. info may be NULL. */
+int find_fabric(const char *name, struct morph_fabric_info *info);
 struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned int index);
 /* Wait until an accelerator has that health; false: it never had. */
 bool wait_health(const struct sim *sim, unsigned int index, unsigned int health);

@@ -70,38 +70,46 @@ int open_fabric(unsigned int number)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-static int read_info(int fd, struct morph_fabric_info *info)
+int fabric_info(int fd, struct morph_fabric_info *info)
 {
 	*info = (struct morph_fabric_info){ .head.size = sizeof(*info) };
 	return ioctl(fd, MORPH_FABRIC_INFO, info);
 }
 
+int find_fabric(const char *name, struct morph_fabric_info *info)
+{
+	struct morph_fabric_info unwanted;
+	struct dirent *entry;
+	unsigned int number;
+	int fd = -1;
+	DIR *dir;
+
+	if (!info)
+		info = &unwanted;
+	dir = opendir("/dev/morph");
+	while (dir && fd < 0 && (entry = readdir(dir))) {
+		if (sscanf(entry->d_name, "fabric%u", &number) != 1)
+			continue;
+		fd = open_fabric(number);
+		if (fd < 0 || (!fabric_info(fd, info) && !strcmp(info->name, name)))
+			continue;
+		close(fd);
+		fd = -1;
+	}
+	if (dir)
+		closedir(dir);
+	if (fd < 0)
+		errno = ENOENT;
+	return fd;
+}
+
 /* The node of the fabric of that name. */
 static void find_node(struct sim *sim)
 {
-	struct dirent *entry;
-	DIR *dir;
-
-	dir = opendir("/dev/morph");
-	if (!dir)
-		give_up("/dev/morph");
-	sim->fd = -1;
-	while (sim->fd < 0 && (entry = readdir(dir))) {
-		if (sscanf(entry->d_name, "fabric%u", &sim->number) != 1)
-			continue;
-		sim->fd = open_fabric(sim->number);
-		if (sim->fd < 0)
-			continue;
-		if (!read_info(sim->fd, &sim->info) && !strcmp(sim->info.name, sim->name))
-			break;
-		close(sim->fd);
-		sim->fd = -1;
-	}
-	closedir(dir);
-	if (sim->fd < 0) {
-		errno = ENOENT;
+	sim->fd = find_fabric(sim->name, &sim->info);
+	if (sim->fd < 0)
 		give_up("no node of fabric %s", sim->name);
-	}
+	sim->number = sim->info.fabric;
 }
 
 void sim_start(struct sim *sim, const char *profile, const char *settings)
@@ -207,7 +215,7 @@ bool sim_all_dark(const struct sim *sim)
 
 void sim_refresh(struct sim *sim)
 {
-	if (read_info(sim->fd, &sim->info))
+	if (fabric_info(sim->fd, &sim->info))
 		give_up("info of %s", sim->name);
 }
 

@@ -193,7 +193,8 @@ TEST_F(slow, others_fail_over)
 	for (i = 1; i < 3; i++) {
 		ASSERT_EQ(0, light_ring(self->others[i], 2));
 		ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %d", 2 + 2 * i));
-		EXPECT_EQ(0, wait_event(self->others[i], MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
+		EXPECT_EQ(0,
+			  wait_event(self->others[i], MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
 		EXPECT_TRUE(slice_wait_state(self->others[i], MORPH_SLICE_OK));
 	}
 }

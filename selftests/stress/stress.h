@@ -1,18 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the stress program share. */
+/* What the files of the stress programs share. */
 #ifndef SELFTESTS_STRESS_H
 #define SELFTESTS_STRESS_H
 
+#include <stdatomic.h>
+
 #include "fabric.h"
 
-/* Chance from a seed: 0 to limit - 1. */
+/* Chance from a seed: 0 to limit - 1, and 0 of nothing. */
 unsigned int pick(uint64_t *seed, unsigned int limit);
+
+/*
+ * Whoever acts by chance. Each act is chosen by the seed and by how many came before it, and
+ * has a chance of its own: what an act finds, and how much it draws, changes no later one.
+ */
+struct actor {
+	uint64_t seed;
+	uint64_t chance; /* of the act under way */
+	unsigned int done;
+	int log; /* where acts are told, or -1 */
+	_Atomic unsigned int *count; /* of all actors together, or NULL */
+};
+
+struct act {
+	const char *name;
+	unsigned int weight;
+	int (*run)(void *who); /* 0 or an errno, which is told and no more */
+};
+
+/* The next act of a table, which ends with a nameless one. */
+const struct act *actor_choose(struct actor *actor, const struct act *acts);
+void actor_act(struct actor *actor, const struct act *acts, void *who);
+/* A line in the log that is no act. */
+void actor_tell(struct actor *actor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The number after a key in a file of the core's debugfs, or -1. */
 long long core_number(const struct sim *sim, const char *file, const char *key);
 
-/* A tenant's process: slices and circuits at random, until the fabric goes or it is killed. */
+#define MOST_RANKS 6
+#define MOST_CIRCUITS 32
+
+/* Slices and circuits at random. Two threads of a process may be a tenant each. */
+struct tenant {
+	struct actor actor;
+	int fabric; /* file, or -1 */
+	_Atomic int slice; /* file, or -1 */
+	struct tenant *sibling; /* in whose slice it meddles, or NULL */
+	int give, take; /* a socket through which slices are handed on, or -1 */
+	unsigned int ranks;
+	unsigned int serial; /* of the slice's file, as the log calls it */
+	struct morph_slice_info info;
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	unsigned int circuits_count;
+};
+
+extern const struct act tenant_acts[];
+/* One act, if there is a fabric; false: there is none any more. */
+bool tenant_act(struct tenant *tenant);
+/* Read all events; close the slice. */
+int tenant_listen(void *tenant);
+int tenant_drop(void *tenant);
+/* A tenant's process, until the fabric goes or it is killed. */
 void tenant(unsigned int fabric, uint64_t seed) __attribute__((noreturn));
+
+/* An administrator, by netlink, of a fabric by its name; hardware that he must leave alone. */
+struct admin;
+extern const struct act admin_acts[];
+struct admin *admin_new(struct actor actor, const char *fabric, const unsigned int *barred);
+void admin_act(struct admin *admin);
+
+/* A coordinator of a change in two fabrics: forward, or finishing what another one began. */
+int coordinate(struct actor *actor, char **slices, unsigned int edge, uint64_t cookie,
+	       const char *verb);
 
 /*
  * With nobody left and no fault: wait until every slice has gone and nothing is claimed,

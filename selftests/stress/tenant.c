@@ -4,172 +4,340 @@
  * faults, rivals and accidents about, nearly every errno is a right one. ENODEV says that
  * slice or fabric have gone.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "stress.h"
 
-#define MOST_RANKS 6
-#define MOST_CIRCUITS 32
-
-struct state {
-	uint64_t seed;
-	int fabric, slice;
-	unsigned int ranks;
-	struct morph_slice_info info;
-	struct morph_circuit_info circuits[MOST_CIRCUITS];
-	unsigned int circuits_count;
-};
-
-unsigned int pick(uint64_t *seed, unsigned int limit)
+static unsigned int chance(struct tenant *t, unsigned int limit)
 {
-	/* splitmix64 */
-	uint64_t z = (*seed += 0x9e3779b97f4a7c15);
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return (z ^ (z >> 31)) % limit;
+	return pick(&t->actor.chance, limit);
 }
 
-static bool read_slice(struct state *t)
+static int as_errno(int ret)
+{
+	return ret < 0 ? errno : 0;
+}
+
+/* The file is the tenant's from now on, and the only one of its slice if it is @fresh. */
+static void adopt(struct tenant *t, int slice, bool fresh)
+{
+	t->serial++;
+	t->ranks = 1;
+	t->slice = slice;
+	if (slice_read(slice, &t->info, NULL, 0, NULL, 0))
+		return;
+	t->ranks = t->info.ranks.count ? t->info.ranks.count : 1;
+	if (fresh)
+		actor_tell(&t->actor, "opened %u %u %llu", t->serial, t->info.slice,
+			   (unsigned long long)t->info.seq);
+}
+
+int tenant_drop(void *who)
+{
+	struct tenant *t = who;
+	int slice = t->slice;
+
+	t->slice = -1;
+	if (slice < 0)
+		return 0;
+	actor_tell(&t->actor, "closed %u", t->serial);
+	return as_errno(close(slice));
+}
+
+static int create(void *who)
+{
+	struct tenant *t = who;
+	struct morph_slice_create args = { .failover = chance(t, 8) ? 0 : chance(t, 3) };
+	struct morph_grant_create all = GRANT_ALL;
+	unsigned int ranks = 1 + chance(t, MOST_RANKS);
+	int grant = -1, slice;
+
+	tenant_drop(t);
+	args.transit = !chance(t, 4);
+	args.spare_policy = chance(t, 2);
+	if (!chance(t, 6))
+		args.head.flags = MORPH_SLICE_RESERVED;
+	all.accelerators = chance(t, 8);
+	if (!chance(t, 6))
+		grant = grant_create(t->fabric, &all);
+	slice = slice_create_with(grant < 0 ? t->fabric : grant, &args, NULL, ranks);
+	if (slice < 0)
+		ranks = errno;
+	if (grant >= 0)
+		close(grant);
+	if (slice < 0)
+		return ranks;
+	adopt(t, slice, true);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ circuits */
+
+/* Whose slice this act is about: its own, or its sibling's. */
+static int either(struct tenant *t)
+{
+	if (t->sibling && !chance(t, 4))
+		return t->sibling->slice;
+	return t->slice;
+}
+
+static void read_circuits(struct tenant *t, int slice)
 {
 	t->circuits_count = 0;
-	if (slice_read(t->slice, &t->info, NULL, 0, t->circuits, MOST_CIRCUITS))
-		return false;
-	t->circuits_count = t->info.circuits.count;
-	return true;
-}
-
-static void open_slice(struct state *t)
-{
-	struct morph_slice_create args = { .failover = pick(&t->seed, 8) ? 0 : pick(&t->seed, 3) };
-
-	args.transit = !pick(&t->seed, 4);
-	args.spare_policy = pick(&t->seed, 2);
-	if (!pick(&t->seed, 6))
-		args.head.flags = MORPH_SLICE_RESERVED;
-	t->ranks = 1 + pick(&t->seed, MOST_RANKS);
-	t->slice = slice_create_with(t->fabric, &args, NULL, t->ranks);
+	if (!slice_read(slice, &t->info, NULL, 0, t->circuits, MOST_CIRCUITS))
+		t->circuits_count = t->info.circuits.count < MOST_CIRCUITS ?
+					    t->info.circuits.count :
+					    MOST_CIRCUITS;
 }
 
 /* Any of the three changes, at random. */
-static struct morph_change any_change(struct state *t)
+static struct morph_change any_change(struct tenant *t)
 {
 	struct morph_change change;
 
-	if (!t->circuits_count || pick(&t->seed, 3)) {
-		change = change_add(pick(&t->seed, t->ranks), pick(&t->seed, t->ranks));
-		change.lanes_count = 1 + pick(&t->seed, 3);
+	if (!t->circuits_count || chance(t, 3)) {
+		change = change_add(chance(t, t->ranks), chance(t, t->ranks));
+		change.lanes_count = 1 + chance(t, 3);
 		return change;
 	}
-	change = change_remove(t->circuits[pick(&t->seed, t->circuits_count)].circuit);
-	if (pick(&t->seed, 2)) {
+	change = change_remove(t->circuits[chance(t, t->circuits_count)].circuit);
+	if (chance(t, 2)) {
 		change.op = MORPH_CHANGE_MOVE;
 		change.src_plane = MORPH_PLANE_ANY;
 		change.dst_plane = MORPH_PLANE_ANY;
-		change.lanes_count = pick(&t->seed, 4);
+		change.lanes_count = chance(t, 4);
 	}
 	return change;
 }
 
-static void change_some(struct state *t)
+static int change_some(struct tenant *t, unsigned int flags)
 {
-	struct morph_txn_run args = { .generation = GENERATION_ANY };
+	struct morph_txn_run args = { .head.flags = flags, .generation = GENERATION_ANY };
+	unsigned int count = 1 + chance(t, 6), i;
 	struct morph_change changes[6];
-	unsigned int count = 1 + pick(&t->seed, 6), i;
+	int slice = either(t);
 
+	read_circuits(t, slice);
 	for (i = 0; i < count; i++)
 		changes[i] = any_change(t);
-	if (!pick(&t->seed, 4))
-		args.cookie = 1 + pick(&t->seed, 2);
-	if (!pick(&t->seed, 5))
-		args.head.flags = pick(&t->seed, 2) ? MORPH_TXN_EACH : MORPH_TXN_DRY_RUN;
-	txn_run(t->slice, changes, count, &args);
+	if (!chance(t, 4))
+		args.cookie = 1 + chance(t, 2);
+	return as_errno(txn_run(slice, changes, count, &args));
+}
+
+static int change_all(void *who)
+{
+	return change_some(who, 0);
+}
+
+static int change_each(void *who)
+{
+	return change_some(who, MORPH_TXN_EACH);
+}
+
+static int change_dry(void *who)
+{
+	return change_some(who, MORPH_TXN_DRY_RUN);
+}
+
+static int light(void *who)
+{
+	struct tenant *t = who;
+
+	return as_errno(light_ring(t->slice, t->ranks));
 }
 
 /* Prepare, and go as far as chance will have it; the lease takes the rest back. */
-static void two_phases(struct state *t)
+static int two_phases(void *who)
 {
-	struct morph_change changes[3] = { any_change(t), any_change(t), any_change(t) };
+	struct tenant *t = who;
 	struct morph_txn_run args = {
 		.head.flags = MORPH_TXN_PREPARE,
 		.generation = GENERATION_ANY,
-		.lease_ns = 1000000ull * (1 + pick(&t->seed, 40)),
+		.lease_ns = 1000000ull * (1 + chance(t, 40)),
 	};
+	struct morph_change changes[3];
+	int slice = either(t), i;
 
-	if (txn_run(t->slice, changes, 1 + pick(&t->seed, 3), &args))
-		return;
-	if (!pick(&t->seed, 4))
-		return;
-	if (!pick(&t->seed, 4)) {
-		txn_step(t->slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL);
-		return;
-	}
-	if (!pick(&t->seed, 4))
-		usleep(pick(&t->seed, 40000)); /* into the lease's end */
-	txn_step(t->slice, args.out_txn, MORPH_TXN_COMMIT, pick(&t->seed, 2) * 5000000, NULL);
-	if (!pick(&t->seed, 3))
-		return;
-	txn_step(t->slice, args.out_txn, pick(&t->seed, 2) ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT,
-		 0, NULL);
+	read_circuits(t, slice);
+	for (i = 0; i < 3; i++)
+		changes[i] = any_change(t);
+	if (txn_run(slice, changes, 1 + chance(t, 3), &args))
+		return errno;
+	if (!chance(t, 4))
+		return 0;
+	if (!chance(t, 4))
+		return as_errno(txn_step(slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
+	if (!chance(t, 4))
+		usleep(chance(t, 40000)); /* into the lease's end */
+	if (txn_step(slice, args.out_txn, MORPH_TXN_COMMIT, chance(t, 2) * 5000000, NULL))
+		return errno;
+	if (!chance(t, 3))
+		return 0;
+	return as_errno(txn_step(slice, args.out_txn,
+				 chance(t, 2) ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT, 0, NULL));
 }
 
-static void act_on_rank(struct state *t)
-{
-	unsigned int rank = pick(&t->seed, t->ranks);
+/* -------------------------------------------------------------------- others */
 
-	if (pick(&t->seed, 3))
-		rank_act(t->slice, MORPH_RANK_REPORT, rank, 0, NULL);
-	else
-		rank_act(t->slice, MORPH_RANK_REPLACE, rank, MORPH_ANY, NULL);
+static int report(void *who)
+{
+	struct tenant *t = who;
+
+	return as_errno(rank_act(t->slice, MORPH_RANK_REPORT, chance(t, t->ranks), 0, NULL));
 }
 
-static void act(struct state *t)
+static int replace(void *who)
 {
-	switch (pick(&t->seed, 16)) {
-	case 0:
-		close(t->slice);
-		t->slice = -1;
-		break;
-	case 1:
-		light_ring(t->slice, t->ranks);
-		break;
-	case 2:
-		act_on_rank(t);
-		break;
-	case 3:
-		slice_policy(t->slice, pick(&t->seed, 3));
-		break;
-	case 4:
-		drain_events(t->slice);
-		break;
-	case 5 ... 8:
-		two_phases(t);
-		break;
-	default:
-		change_some(t);
-	}
+	struct tenant *t = who;
+	unsigned int rank = chance(t, t->ranks);
+
+	return as_errno(rank_act(t->slice, MORPH_RANK_REPLACE, rank, MORPH_ANY, NULL));
+}
+
+static int policy(void *who)
+{
+	struct tenant *t = who;
+
+	return as_errno(slice_policy(t->slice, chance(t, 3)));
+}
+
+int tenant_listen(void *who)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct tenant *t = who;
+	struct morph_event event;
+
+	pollfd.fd = t->slice;
+	while (poll(&pollfd, 1, 0) == 1 && pollfd.revents & POLLIN &&
+	       read(t->slice, &event, sizeof(event)) == sizeof(event))
+		actor_tell(&t->actor, "event %u %u %llu %llu %llu", t->serial, event.type,
+			   (unsigned long long)event.seq, (unsigned long long)event.time_ns,
+			   (unsigned long long)event.lost);
+	return 0;
+}
+
+/* Hand the slice on, as a launcher does to what it launches, and keep it or not. */
+static int give(void *who)
+{
+	struct tenant *t = who;
+	char room[CMSG_SPACE(sizeof(int))] = {}, byte = 0;
+	struct iovec part = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = room,
+		.msg_controllen = sizeof(room),
+	};
+	struct cmsghdr *control = CMSG_FIRSTHDR(&message);
+	int slice = t->slice;
+
+	control->cmsg_level = SOL_SOCKET;
+	control->cmsg_type = SCM_RIGHTS;
+	control->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(control), &slice, sizeof(int));
+	actor_tell(&t->actor, "shared %u", t->serial);
+	if (sendmsg(t->give, &message, MSG_DONTWAIT) < 0)
+		return errno;
+	return chance(t, 2) ? tenant_drop(t) : 0;
+}
+
+static int take(void *who)
+{
+	struct tenant *t = who;
+	char room[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec part = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = room,
+		.msg_controllen = sizeof(room),
+	};
+	int slice;
+
+	if (recvmsg(t->take, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
+		return errno;
+	if (!CMSG_FIRSTHDR(&message))
+		return EMFILE;
+	memcpy(&slice, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+	tenant_drop(t);
+	adopt(t, slice, false);
+	return 0;
+}
+
+/* Open the node of a named slice, if one lets itself be opened. */
+static int visit(void *who)
+{
+	struct tenant *t = who;
+	DIR *dir = opendir("/dev/morph");
+	struct dirent *entry;
+	int slice = -1;
+
+	while (dir && slice < 0 && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "slice", 5) && chance(t, 2))
+			slice = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC);
+	if (dir)
+		closedir(dir);
+	if (slice < 0)
+		return ENOENT;
+	tenant_drop(t);
+	adopt(t, slice, false);
+	return 0;
+}
+
+const struct act tenant_acts[] = { { "create", 1, create },
+				   { "close", 1, tenant_drop },
+				   { "change", 4, change_all },
+				   { "change-each", 1, change_each },
+				   { "dry-run", 1, change_dry },
+				   { "two-phases", 4, two_phases },
+				   { "ring", 1, light },
+				   { "report", 1, report },
+				   { "replace", 1, replace },
+				   { "policy", 1, policy },
+				   { "listen", 1, tenant_listen },
+				   { "give", 1, give },
+				   { "take", 1, take },
+				   { "visit", 1, visit },
+				   {} };
+
+bool tenant_act(struct tenant *t)
+{
+	struct pollfd gone = { .fd = t->fabric };
+	struct morph_slice_info info;
+
+	if (t->fabric < 0 || poll(&gone, 1, 0))
+		return false;
+	/* Whoever has no slice tries to get one, before what chance has chosen. */
+	if (t->slice >= 0 && slice_info(t->slice, &info))
+		tenant_drop(t);
+	if (t->slice < 0)
+		create(t);
+	actor_act(&t->actor, tenant_acts, t);
+	return true;
 }
 
 void tenant(unsigned int fabric, uint64_t seed)
 {
-	struct state t = { .seed = seed, .slice = -1, .fabric = open_fabric(fabric) };
-	struct pollfd gone = { .fd = t.fabric };
+	struct tenant t = {
+		.actor = { .seed = seed, .chance = seed, .log = -1 },
+		.slice = -1,
+		.ranks = 1,
+		.give = -1,
+		.take = -1,
+		.fabric = open_fabric(fabric),
+	};
 
-	while (t.fabric >= 0 && poll(&gone, 1, 0) == 0) {
+	while (tenant_act(&t))
 		if (t.slice < 0)
-			open_slice(&t);
-		if (t.slice < 0) {
 			usleep(5000);
-		} else if (!read_slice(&t)) {
-			close(t.slice);
-			t.slice = -1;
-		} else {
-			act(&t);
-		}
-	}
 	_exit(0);
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Chance from a seed, and the log of what it led to. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define GOLDEN 0x9e3779b97f4a7c15
+
+unsigned int pick(uint64_t *seed, unsigned int limit)
+{
+	/* splitmix64 */
+	uint64_t z = (*seed += GOLDEN);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return limit ? (z ^ (z >> 31)) % limit : 0;
+}
+
+const struct act *actor_choose(struct actor *actor, const struct act *acts)
+{
+	uint64_t own = actor->seed ^ (uint64_t)actor->done << 32;
+	const struct act *act;
+	unsigned int sum = 0, at;
+
+	for (act = acts; act->name; act++)
+		sum += act->weight;
+	actor->done++;
+	at = pick(&own, sum);
+	for (act = acts; at >= act->weight; act++)
+		at -= act->weight;
+	actor->chance = own;
+	return act;
+}
+
+/* One write for each line: a process that is killed leaves whole ones. */
+void actor_tell(struct actor *actor, const char *format, ...)
+{
+	char line[200];
+	va_list arguments;
+	int bytes;
+
+	if (actor->log < 0)
+		return;
+	va_start(arguments, format);
+	bytes = vsnprintf(line, sizeof(line) - 1, format, arguments);
+	va_end(arguments);
+	line[bytes++] = '\n';
+	if (write(actor->log, line, bytes) != bytes)
+		_exit(1);
+}
+
+void actor_act(struct actor *actor, const struct act *acts, void *who)
+{
+	const struct act *act = actor_choose(actor, acts);
+	int error;
+
+	actor_tell(actor, "%u %s", actor->done, act->name);
+	error = act->run(who);
+	actor_tell(actor, "= %u %s", actor->done, error ? strerrorname_np(error) : "0");
+	if (actor->count)
+		(*actor->count)++;
+}
