@@ -111,12 +111,13 @@ static void be_admin(char **argv)
 static void be_coordinator(char **argv)
 {
 	unsigned long long cookie;
+	unsigned int steps;
 	char verb[16];
 
 	if (!actor.count)
 		exit(1);
-	while (scanf("%15s %llu", verb, &cookie) == 2) {
-		int error = coordinate(&actor, argv, atoi(argv[2]), cookie, verb);
+	while (scanf("%15s %llu %u", verb, &cookie, &steps) == 3) {
+		int error = coordinate(&actor, argv, atoi(argv[2]), cookie, verb, steps);
 
 		answer(error ? strerrorname_np(error) : "done");
 	}

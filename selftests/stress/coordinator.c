@@ -17,6 +17,7 @@ struct coordinator {
 	struct actor *actor;
 	uint64_t cookie;
 	unsigned int edge;
+	unsigned int left; /* steps until it hangs, to be killed; 0: it does not */
 	int slices[2];
 };
 
@@ -24,6 +25,8 @@ static void tell(struct coordinator *c, const char *what, int side)
 {
 	actor_tell(c->actor, "%llu %s %d", (unsigned long long)c->cookie, what, side);
 	(*c->actor->count)++;
+	if (c->left && !--c->left)
+		pause();
 }
 
 static int step(struct coordinator *c, int side, unsigned int verb, uint64_t lease_ns,
@@ -124,9 +127,9 @@ static int clear(const int *slices)
 }
 
 int coordinate(struct actor *actor, char **nodes, unsigned int edge, uint64_t cookie,
-	       const char *verb)
+	       const char *verb, unsigned int steps)
 {
-	struct coordinator c = { .actor = actor, .cookie = cookie, .edge = edge };
+	struct coordinator c = { .actor = actor, .cookie = cookie, .edge = edge, .left = steps };
 	int i, error;
 
 	for (i = 0; i < 2; i++) {

@@ -71,7 +71,7 @@ void admin_act(struct admin *admin);
 
 /* A coordinator of a change in two fabrics: forward, or finishing what another one began. */
 int coordinate(struct actor *actor, char **slices, unsigned int edge, uint64_t cookie,
-	       const char *verb);
+	       const char *verb, unsigned int steps);
 
 /*
  * With nobody left and no fault: wait until every slice has gone and nothing is claimed,
