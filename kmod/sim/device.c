@@ -39,6 +39,22 @@ static int begin(struct sim_hardware *hw, u64 *counter)
 	return gone ? -ENODEV : 0;
 }
 
+/* The same for one that takes no time: 0, or what it is to answer at once instead. */
+static int begin_call(struct sim_hardware *hw, u64 *counter, enum sim_call call)
+{
+	struct sim_fate fate;
+	int err;
+
+	err = begin(hw, counter);
+	if (err)
+		return err;
+	fate = sim_fault_call(hw, call);
+	sim_run_due(hw);
+	if (fate.verdict == SIM_VERDICT_SILENT)
+		return -EINPROGRESS;
+	return fate.verdict == SIM_VERDICT_FAILS ? -EIO : 0;
+}
+
 static void write_elements(struct sim_hardware *hw, const struct morph_element_setting *settings,
 			   u32 count)
 {
@@ -134,22 +150,21 @@ static int program(struct sim_hardware *hw, u64 cookie, enum sim_request_type ty
 {
 	u64 delay = hw->write_fixed_ns + count * hw->write_each_ns;
 	struct sim_request *request;
-	enum sim_verdict verdict;
+	struct sim_fate fate;
 	int status = 0;
-	u64 late_ns;
 
-	verdict = sim_fault_operation(hw, &late_ns);
+	fate = sim_fault_call(hw, SIM_CALL_PROGRAM);
 	sim_run_due(hw);
-	if (verdict == SIM_VERDICT_FAILS) {
+	if (fate.verdict == SIM_VERDICT_FAILS)
 		status = -EIO;
-		count /= 2;
-	}
-	if (verdict == SIM_VERDICT_SILENT && !late_ns) {
-		carry_out(hw, type, settings, count / 2);
+	if (fate.verdict != SIM_VERDICT_DONE && !fate.late_ns)
+		count = fate.told ? min_t(u64, count, fate.done) : count / 2;
+	if (fate.verdict == SIM_VERDICT_SILENT && !fate.late_ns) {
+		carry_out(hw, type, settings, count);
 		sim_run_due(hw);
 		return -EINPROGRESS;
 	}
-	delay += late_ns;
+	delay += fate.late_ns;
 	if (!delay) {
 		carry_out(hw, type, settings, count);
 		sim_run_due(hw);
@@ -193,7 +208,7 @@ static int get_elements(struct morph_fabric *fabric, u64 cookie,
 	int err;
 	u32 i;
 
-	err = begin(hw, &hw->counters.get_elements);
+	err = begin_call(hw, &hw->counters.get_elements, SIM_CALL_QUERY);
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
@@ -233,7 +248,7 @@ static int get_lasers(struct morph_fabric *fabric, u64 cookie,
 	int err;
 	u32 i;
 
-	err = begin(hw, &hw->counters.get_lasers);
+	err = begin_call(hw, &hw->counters.get_lasers, SIM_CALL_READ);
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
@@ -280,7 +295,7 @@ static int get_receivers(struct morph_fabric *fabric, u64 cookie,
 	int err;
 	u32 i;
 
-	err = begin(hw, &hw->counters.get_receivers);
+	err = begin_call(hw, &hw->counters.get_receivers, SIM_CALL_READ);
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
@@ -300,7 +315,7 @@ static int probe(struct morph_fabric *fabric, u64 cookie, struct morph_probe *pr
 	int err;
 	u32 i;
 
-	err = begin(hw, &hw->counters.probes);
+	err = begin_call(hw, &hw->counters.probes, SIM_CALL_QUERY);
 	if (err)
 		return err;
 	for (i = 0; i < count; i++) {
@@ -319,7 +334,7 @@ static int wait(struct morph_fabric *fabric, u64 cookie, u64 ns)
 	struct sim_request *request;
 	int err;
 
-	err = begin(hw, &hw->counters.waits);
+	err = begin_call(hw, &hw->counters.waits, SIM_CALL_WAIT);
 	if (err)
 		return err;
 	if (!ns)

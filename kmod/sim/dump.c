@@ -59,7 +59,7 @@ static void show_head(struct sim_hardware *hw, struct seq_file *file)
 
 	seq_printf(file, "profile %s %08x\n", o->name, o->checksum);
 	seq_printf(file, "clock %llu seed %llu operation %llu\n", sim_now(hw), o->seed,
-		   hw->operation);
+		   hw->calls[SIM_CALL_PROGRAM]);
 }
 
 static void show_element(struct sim_hardware *hw, struct seq_file *file, u32 index)
@@ -162,6 +162,25 @@ static int dump_show(struct seq_file *file, void *position)
 	}
 	spin_unlock_irqrestore(hw->lock, flags);
 	return 0;
+}
+
+/* Since when which receivers have had their light undisturbed: light that flickers shows here. */
+void sim_locks_show(struct sim_hardware *hw, struct seq_file *file)
+{
+	struct sim_optics *o = &hw->optics;
+	struct sim_reading reading;
+	unsigned long flags;
+	u64 lanes;
+	u32 port;
+
+	for (port = 0; port < o->ports_count; port++) {
+		spin_lock_irqsave(hw->lock, flags);
+		sim_receive(o, port, o->all_lanes, sim_now(hw), false, &reading);
+		for (lanes = reading.locked; lanes; lanes &= lanes - 1)
+			seq_printf(file, "%u %lu %llu\n", port, __ffs64(lanes),
+				   sim_lock_since(o, port, __ffs64(lanes)));
+		spin_unlock_irqrestore(hw->lock, flags);
+	}
 }
 
 static const struct seq_operations dump_ops = {

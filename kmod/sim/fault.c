@@ -16,10 +16,24 @@ struct sim_fault {
 	struct sim_event event;
 	struct sim_fault_spec spec;
 	u32 id;
-	u64 at_op;			/* starts with this operation; 0: has started */
-	u64 since_op;			/* operations before it started */
+	u64 at_op;			/* starts with this call of its kind; 0: has started */
+	u64 since_op;			/* calls before it started */
 	u64 toggles;			/* of a flapping accelerator, left */
 	bool active;
+};
+
+/* The calls that a fault waits for, and what it makes of them. */
+static const struct {
+	enum sim_call call;
+	enum sim_verdict verdict;
+} hooks[] = {
+	[SIM_FAULT_programming_error] = { SIM_CALL_PROGRAM, SIM_VERDICT_FAILS },
+	[SIM_FAULT_programming_timeout] = { SIM_CALL_PROGRAM, SIM_VERDICT_SILENT },
+	[SIM_FAULT_reading_error] = { SIM_CALL_READ, SIM_VERDICT_FAILS },
+	[SIM_FAULT_reading_timeout] = { SIM_CALL_READ, SIM_VERDICT_SILENT },
+	[SIM_FAULT_query_error] = { SIM_CALL_QUERY, SIM_VERDICT_FAILS },
+	[SIM_FAULT_query_timeout] = { SIM_CALL_QUERY, SIM_VERDICT_SILENT },
+	[SIM_FAULT_waiting_error] = { SIM_CALL_WAIT, SIM_VERDICT_FAILS },
 };
 
 /* What a fault takes that is not given the argument; the others are 0. */
@@ -43,7 +57,7 @@ static void note(struct sim_hardware *hw, const char *format, ...)
 
 	lockdep_assert_held(hw->lock);
 	entry->now = sim_now(hw);
-	entry->operation = hw->operation;
+	entry->operation = hw->calls[SIM_CALL_PROGRAM];
 	va_start(arguments, format);
 	vsnprintf(entry->text, sizeof(entry->text), format, arguments);
 	va_end(arguments);
@@ -227,7 +241,7 @@ static void start(struct sim_hardware *hw, struct sim_fault *fault)
 	lockdep_assert_held(hw->lock);
 	fault->active = true;
 	fault->at_op = 0;
-	fault->since_op = hw->operation;
+	fault->since_op = hw->calls[hooks[fault->spec.type].call];
 	note_fault(hw, fault, "inject");
 	renew(hw, &fault->spec);
 	if (fault->spec.type == SIM_FAULT_accelerator_flapping) {
@@ -269,6 +283,7 @@ void sim_fault_event(struct sim_hardware *hw, struct sim_event *event)
 int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 {
 	struct sim_fault *fault = kzalloc(sizeof(*fault), GFP_KERNEL);
+	u64 *calls = &hw->calls[hooks[spec->type].call];
 	unsigned long flags;
 
 	if (!fault)
@@ -287,63 +302,64 @@ int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 	list_add_tail(&fault->node, &hw->faults);
 	fault->at_op = sim_argument(spec, SIM_ARGUMENT_AT_OP);
 	if (spec->given & BIT(SIM_ARGUMENT_AFTER))
-		fault->at_op = hw->operation + sim_argument(spec, SIM_ARGUMENT_AFTER);
-	if (fault->at_op <= hw->operation)
+		fault->at_op = *calls + sim_argument(spec, SIM_ARGUMENT_AFTER);
+	if (fault->at_op <= *calls)
 		start(hw, fault);
 	spin_unlock_irqrestore(hw->lock, flags);
 	sim_run_due(hw);
 	return 0;
 }
 
-/* Does a programming fault hit this operation? */
-static bool hits(struct sim_hardware *hw, const struct sim_fault *fault)
+/* Does a fault of calls hit this one? */
+static bool hits(struct sim_hardware *hw, const struct sim_fault *fault, enum sim_call call)
 {
 	u64 every = sim_argument(&fault->spec, SIM_ARGUMENT_EVERY);
 	u64 rest = 0;
 
+	if (!fault->active || hooks[fault->spec.type].call != call ||
+	    hooks[fault->spec.type].verdict == SIM_VERDICT_DONE)
+		return false;
 	if (every)
-		div64_u64_rem(hw->operation - fault->since_op, every, &rest);
+		div64_u64_rem(hw->calls[call] - fault->since_op, every, &rest);
 	return !rest;
 }
 
 /**
- * sim_fault_operation() - a programming request arrives
+ * sim_fault_call() - a request arrives
  * @hw: hardware; its lock must not be held
- * @late_ns: set to how much later it shall answer
+ * @call: of which kind
  *
- * Starts the faults that wait for this operation.
+ * Starts the faults that wait for it.
  *
  * Return: what becomes of the request.
  */
-enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns)
+struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
 {
-	enum sim_verdict verdict = SIM_VERDICT_DONE;
+	struct sim_fate fate = { .verdict = SIM_VERDICT_DONE };
 	struct sim_fault *fault, *next;
 	unsigned long flags;
 
-	*late_ns = 0;
 	spin_lock_irqsave(hw->lock, flags);
-	hw->operation++;
+	hw->calls[call]++;
 	list_for_each_entry_safe(fault, next, &hw->faults, node) {
-		if (fault->at_op && fault->at_op <= hw->operation)
+		if (hooks[fault->spec.type].call == call && fault->at_op &&
+		    fault->at_op <= hw->calls[call])
 			start(hw, fault);
 	}
 	list_for_each_entry_safe(fault, next, &hw->faults, node) {
-		if (!fault->active || (fault->spec.type != SIM_FAULT_programming_error &&
-				       fault->spec.type != SIM_FAULT_programming_timeout))
+		if (!hits(hw, fault, call))
 			continue;
-		if (!hits(hw, fault))
-			continue;
-		verdict = fault->spec.type == SIM_FAULT_programming_error ?
-			  SIM_VERDICT_FAILS : SIM_VERDICT_SILENT;
-		*late_ns = sim_argument(&fault->spec, SIM_ARGUMENT_LATE);
+		fate.verdict = hooks[fault->spec.type].verdict;
+		fate.late_ns = sim_argument(&fault->spec, SIM_ARGUMENT_LATE);
+		fate.told = fault->spec.given & BIT(SIM_ARGUMENT_DONE);
+		fate.done = sim_argument(&fault->spec, SIM_ARGUMENT_DONE);
 		note_fault(hw, fault, "hit");
 		if (!sim_argument(&fault->spec, SIM_ARGUMENT_EVERY))
 			end(hw, fault);
 		break;
 	}
 	spin_unlock_irqrestore(hw->lock, flags);
-	return verdict;
+	return fate;
 }
 
 /**

@@ -21,6 +21,15 @@ enum sim_target {
 	SIM_TARGET_DEVICE,
 };
 
+/* What the core asks for, each kind counted for itself. */
+enum sim_call {
+	SIM_CALL_PROGRAM,	/* set_elements, set_lasers: the operations that the log tells */
+	SIM_CALL_READ,		/* get_lasers, get_receivers */
+	SIM_CALL_QUERY,		/* get_elements, probe */
+	SIM_CALL_WAIT,
+	SIM_CALLS,
+};
+
 /* Arguments, written as name=value. The last three go with every kind of fault. */
 enum sim_argument {
 	SIM_ARGUMENT_STATE,
@@ -30,6 +39,7 @@ enum sim_argument {
 	SIM_ARGUMENT_COUNT,
 	SIM_ARGUMENT_EVERY,
 	SIM_ARGUMENT_LATE,
+	SIM_ARGUMENT_DONE,
 	SIM_ARGUMENT_AFTER,	/* start with the operation so many from now */
 	SIM_ARGUMENT_AT_OP,	/* start with the operation of this number */
 	SIM_ARGUMENT_FOR,	/* end so many ns after the start */
@@ -53,11 +63,18 @@ struct sim_fault_spec {
 	u64 arguments[SIM_ARGUMENTS_COUNT];
 };
 
-/* What becomes of a programming request. */
+/* What becomes of a request. */
 enum sim_verdict {
 	SIM_VERDICT_DONE,
 	SIM_VERDICT_FAILS,
 	SIM_VERDICT_SILENT,
+};
+
+struct sim_fate {
+	enum sim_verdict verdict;
+	bool told;		/* how much of it is carried out is given: */
+	u64 done;		/* so many of its settings; else half */
+	u64 late_ns;		/* how much later it answers */
 };
 
 /* fault.c */
@@ -67,7 +84,7 @@ int sim_fault_clear(struct sim_hardware *hw, u32 id);
 void sim_fault_clear_all(struct sim_hardware *hw);
 void sim_fault_free(struct sim_hardware *hw);
 void sim_fault_event(struct sim_hardware *hw, struct sim_event *event);
-enum sim_verdict sim_fault_operation(struct sim_hardware *hw, u64 *late_ns);
+struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call);
 int sim_flip(struct sim_hardware *hw, u32 element, u32 state);
 void sim_swap(struct sim_hardware *hw, u32 accelerator, const uuid_t *uuid);
 void sim_faults_show(struct sim_hardware *hw, struct seq_file *file);

@@ -22,8 +22,18 @@ SIM_FAULT(fibre_cut, GUIDE, NONE, "light",
 SIM_FAULT(receiver_deaf, RECEIVER, NONE, "receiver power and lock",
 	  "reads no power and does not lock")
 SIM_FAULT(programming_error, DEVICE, EVERY, "set_elements, set_lasers",
-	  "the next request, or each every-th, fails half done with EIO")
+	  "the next request, or each every-th, fails with EIO, half done or so many settings")
 SIM_FAULT(programming_timeout, DEVICE, EVERY, "set_elements, set_lasers",
-	  "the next request, or each every-th, never answers, half done; or late by late ns")
+	  "the same, but it never answers; with late it is all made, late by late ns")
 SIM_FAULT(provider_removed, DEVICE, NONE, "the device itself",
 	  "the device is gone without notice")
+SIM_FAULT(reading_error, DEVICE, EVERY, "get_lasers, get_receivers",
+	  "the next reading of light, or each every-th, fails with EIO")
+SIM_FAULT(reading_timeout, DEVICE, EVERY, "get_lasers, get_receivers",
+	  "the next reading of light, or each every-th, never answers")
+SIM_FAULT(query_error, DEVICE, EVERY, "get_elements, probe",
+	  "the next query, or each every-th, fails with EIO")
+SIM_FAULT(query_timeout, DEVICE, EVERY, "get_elements, probe",
+	  "the next query, or each every-th, never answers")
+SIM_FAULT(waiting_error, DEVICE, EVERY, "wait",
+	  "the next wait, or each every-th, fails at once with EIO")

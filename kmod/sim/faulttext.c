@@ -45,6 +45,7 @@ static const char * const argument_names[SIM_ARGUMENTS_COUNT] = {
 	[SIM_ARGUMENT_COUNT] = "count",
 	[SIM_ARGUMENT_EVERY] = "every",
 	[SIM_ARGUMENT_LATE] = "late",
+	[SIM_ARGUMENT_DONE] = "done",
 	[SIM_ARGUMENT_AFTER] = "after",
 	[SIM_ARGUMENT_AT_OP] = "at_op",
 	[SIM_ARGUMENT_FOR] = "for",
@@ -70,8 +71,11 @@ static u32 arguments_of(const struct knob *knob)
 	case SIM_FAULT_accelerator_flapping:
 		return BIT(SIM_ARGUMENT_PERIOD) | BIT(SIM_ARGUMENT_COUNT) |
 		       BIT(SIM_ARGUMENT_AFTER) | BIT(SIM_ARGUMENT_AT_OP);
+	case SIM_FAULT_programming_error:
+		return BIT(SIM_ARGUMENT_EVERY) | BIT(SIM_ARGUMENT_DONE) | COMMON_ARGUMENTS;
 	case SIM_FAULT_programming_timeout:
-		return BIT(SIM_ARGUMENT_EVERY) | BIT(SIM_ARGUMENT_LATE) | COMMON_ARGUMENTS;
+		return BIT(SIM_ARGUMENT_EVERY) | BIT(SIM_ARGUMENT_LATE) | BIT(SIM_ARGUMENT_DONE) |
+		       COMMON_ARGUMENTS;
 	default:
 		if (knob->argument == SIM_ARGUMENT_NONE)
 			return COMMON_ARGUMENTS;

@@ -165,7 +165,7 @@ struct sim_hardware {
 	u64 stepped_now;
 	bool booting;			/* registering: no alarms, a stepped clock skips */
 	bool gone;			/* removed: nothing more may happen */
-	u64 operation;			/* programming requests so far */
+	u64 calls[SIM_CALLS];		/* requests so far */
 	struct sim_counters counters;
 	struct sim_change change;	/* scratch */
 	u32 *dark;			/* by receive port and lane: times it went dark; or NULL */
@@ -245,6 +245,7 @@ void sim_debugfs_init(void);
 void sim_debugfs_exit(void);
 void sim_debugfs_add(struct sim_hardware *hw);
 extern const struct file_operations sim_dump_fops;
+void sim_locks_show(struct sim_hardware *hw, struct seq_file *file);
 
 /* hardware.c */
 struct sim_hardware *sim_hardware_create(struct sim_instance *instance);

@@ -84,7 +84,7 @@ def knobs():
     targets = {"ACCELERATOR": "0", "LASER": "0.0.0x3", "ELEMENT": "0", "RECEIVER": "0.0", "DEVICE": "-"}
     with Instance("rack64", clock="stepped") as sim:
         listed = [line.split("\t")[0] for line in read(sim.debug("knobs")).splitlines()]
-        assert listed == [name for name, _ in names] and len(listed) == 12, listed
+        assert listed == [name for name, _ in names] and len(listed) == 17, listed
         for name, target in names:
             if target == "GUIDE":
                 sim.control("fault", f"{name} 99999999")
