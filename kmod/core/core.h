@@ -216,6 +216,7 @@ struct morph_fabric {
 	u32 signal_head, signal_count;
 	bool signals_overrun;		/* some were lost: everything in use is to be checked */
 	bool signals_stopped;		/* the provider is gone */
+	bool review;			/* hardware may not be as it was told; no lock */
 
 	struct work_struct signal_work;	/* signals to faults: health.c */
 	struct delayed_work plan_work;	/* stale plans: plan.c */

@@ -161,7 +161,8 @@ static int exec_light(struct exec *exec)
 
 /*
  * A laser that does not go off may not be used again: one that the last readings show to
- * be lit, or where there are none any that the step has switched. No lock held.
+ * be lit, or where there are none any that the step has switched. Patrol goes on telling it.
+ * No lock held.
  */
 void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 {
@@ -186,6 +187,7 @@ void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 		morph_health_set(exec->fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
 		mutex_unlock(&exec->fabric->lock);
 	}
+	morph_patrol_review(exec->fabric);
 }
 
 /* Step 5. The new light is there: what fails now is quarantined, not rolled back. */

@@ -17,6 +17,8 @@ void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *
 void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index);
 /* Does light of some circuit arrive that runs through a guide? fabric->lock held. */
 bool morph_guide_lit(struct morph_fabric *fabric, u32 guide);
+/* Hardware may not be as it was told: patrol looks, and tells it again. Any context. */
+void morph_patrol_review(struct morph_fabric *fabric);
 void morph_health_init(struct morph_fabric *fabric);
 /* Begin to patrol idle accelerators; end it, and all reading of signals. */
 void morph_health_start(struct morph_fabric *fabric);

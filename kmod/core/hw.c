@@ -6,7 +6,8 @@
  * belongs to a transaction, and serves its operations one after the other, or it lies
  * on the stack of a single one. Its cookie is that of the operation in flight; who
  * takes it away, the completion or the waiter, settles what became of it. So a late
- * completion finds another cookie, or none, and is counted and discarded.
+ * completion finds another cookie, or none, and is counted and discarded; what the device
+ * has done so late is looked for by patrol.
  * Nothing here allocates.
  */
 #include <linux/hashtable.h>
@@ -14,6 +15,7 @@
 #include <linux/ktime.h>
 
 #include "core.h"
+#include "health.h"
 #include "hw.h"
 #include "trace.h"
 #include "txn.h"
@@ -386,8 +388,10 @@ void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 		}
 	}
 	spin_unlock_irqrestore(&fabric->op_lock, flags);
-	if (!found)
+	if (!found) {
 		morph_stat(fabric, MORPH_STAT_LATE_COMPLETIONS);
+		morph_patrol_review(fabric);
+	}
 	trace_morph_op_complete(fabric->id, cookie, status, found);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_complete);

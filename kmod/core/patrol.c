@@ -4,6 +4,7 @@
  * is tested; it comes back into use through a test only.
  */
 #include "core.h"
+#include "exec.h"
 #include "health.h"
 #include "hw.h"
 #include "notify.h"
@@ -12,6 +13,7 @@
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
 #define PATROL_TESTS		4u	/* suspects tested each period */
+#define REVIEW_CHUNK		16u	/* elements or ports asked for at once */
 
 /* ------------------------------------------------------------------- suspects */
 
@@ -246,6 +248,111 @@ static void patrol_elements(struct morph_fabric *fabric)
 			patrol_park(fabric, settings[i].element);
 }
 
+/* --------------------------------------------------------------------- review */
+
+/*
+ * Hardware may not be as it was told: a request that was given up has been carried out after
+ * all, perhaps over what the device was told since then, or a laser did not go off. Light may
+ * be where nobody wants it. Which request it was is not known any more, so that all hardware
+ * is read, and told again what it was told last, until it could be. Context: any.
+ */
+void morph_patrol_review(struct morph_fabric *fabric)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fabric->signal_lock, flags);
+	if (fabric->signals && !fabric->signals_stopped) {
+		WRITE_ONCE(fabric->review, true);
+		mod_delayed_work(morph_wq, &fabric->patrol_work, 0);
+	}
+	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+}
+
+/* Ports whose lasers are not as they were told. */
+static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
+{
+	struct morph_laser_reading reads[REVIEW_CHUNK] = {};
+	struct morph_laser_setting wrong[REVIEW_CHUNK];
+	u32 n = 0, i;
+	int ret;
+
+	for (i = 0; i < count; i++)
+		reads[i].port = first + i;
+	ret = morph_hw_get_lasers(fabric, NULL, reads, count);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		u32 port = reads[i].port;
+		u64 broken = fabric->ledger->tx_dead[port];
+		u64 told = fabric->tx_on[port];
+
+		if (((reads[i].lanes | reads[i].weak) & ~told) |
+		    (told & ~broken & ~(reads[i].lanes | reads[i].weak)))
+			wrong[n++] = (struct morph_laser_setting){ .port = port, .lanes = told };
+	}
+	mutex_unlock(&fabric->lock);
+	return exec_submit_lasers(fabric, NULL, wrong, n);
+}
+
+/* Elements likewise. A guard pin keeps each in its state until it has it. */
+static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
+{
+	struct morph_element_setting settings[REVIEW_CHUNK];
+	u32 *pins = fabric->ledger->element_pins;
+	u8 told[REVIEW_CHUNK];
+	u32 n = 0, i;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		settings[i].element = first + i;
+		told[i] = fabric->hw_state[first + i];
+	}
+	mutex_unlock(&fabric->lock);
+	ret = morph_hw_get_elements(fabric, NULL, settings, count);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		u32 element = settings[i].element;
+
+		if (settings[i].state == told[i] || fabric->hw_state[element] != told[i] ||
+		    fabric->ledger->element_state[element] != told[i] ||
+		    fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING)
+			continue;
+		pins[element]++;
+		settings[n].element = element;
+		settings[n++].state = told[i];
+	}
+	mutex_unlock(&fabric->lock);
+	if (n)
+		ret = morph_hw_set_elements(fabric, NULL, settings, n);
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < n; i++)
+		pins[settings[i].element]--;
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/* What can't be read or told now is looked at in the next round. */
+static void patrol_review(struct morph_fabric *fabric)
+{
+	const struct optics_graph *graph = fabric->graph;
+	int failed = 0;
+	u32 i;
+
+	if (!READ_ONCE(fabric->review))
+		return;
+	WRITE_ONCE(fabric->review, false);
+	for (i = 0; i < graph->ports_count; i += REVIEW_CHUNK)
+		failed |= review_lasers(fabric, i, min(REVIEW_CHUNK, graph->ports_count - i));
+	for (i = 0; i < graph->elements_count; i += REVIEW_CHUNK)
+		failed |= review_elements(fabric, i, min(REVIEW_CHUNK, graph->elements_count - i));
+	if (failed)
+		WRITE_ONCE(fabric->review, true);
+}
+
 static void patrol_work_fn(struct work_struct *work)
 {
 	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
@@ -254,6 +361,7 @@ static void patrol_work_fn(struct work_struct *work)
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
+	patrol_review(fabric);
 	patrol_chips(fabric);
 	patrol_elements(fabric);
 	for (tests = 0; tests < PATROL_TESTS; tests++)

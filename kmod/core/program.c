@@ -85,7 +85,8 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
 
 /*
  * What hardware says about elements that may not have obeyed. Only those that had
- * been told without an error are to blame for it. No lock held.
+ * been told without an error are to blame for it. One that can't be read now is told its
+ * state again by patrol, before it can be taken for one that has moved. No lock held.
  */
 void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told)
@@ -97,8 +98,10 @@ void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		struct morph_element_setting one = settings[i];
 
 		wanted = settings[i].state;
-		if (morph_hw_get_elements(fabric, txn, &one, 1))
+		if (morph_hw_get_elements(fabric, txn, &one, 1)) {
+			morph_patrol_review(fabric);
 			continue;
+		}
 		mutex_lock(&fabric->lock);
 		fabric->hw_state[one.element] = one.state;
 		culprit.index = one.element;
