@@ -119,7 +119,7 @@ static int exec_program(struct exec *exec)
 	phase_end(exec, MORPH_PHASE_VERIFY);
 	if (!ret)
 		return 0;
-	if (ret != -EIO)
+	if (ret < 0)
 		return refuse_device(exec, ret, "read receivers");
 	txn->refusal.item = wrong;
 	return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, MORPH_PART_RECEIVER,
@@ -153,7 +153,7 @@ static int exec_light(struct exec *exec)
 		return ret;
 	}
 	phase_end(exec, MORPH_PHASE_VERIFY);
-	if (ret != -EIO)
+	if (ret < 0)
 		return refuse_device(exec, ret, "read receivers");
 	blame(exec, wrong);
 	return -EIO;
@@ -202,8 +202,12 @@ static void exec_darken_old(struct exec *exec)
 		return;			/* none */
 	if (ret < 0)
 		exec_set_lasers(exec, DARKEN_OLD);
-	if (exec_verify(exec, DARKEN_OLD, false, &wrong) == -EIO)
-		exec_quarantine_lasers(exec, DARKEN_OLD, true);
+	ret = exec_verify(exec, DARKEN_OLD, false, &wrong);
+	/* Once more, for a passing error. */
+	if (ret < 0 && ret != -ENODEV)
+		ret = exec_verify(exec, DARKEN_OLD, false, &wrong);
+	if (ret && ret != -ENODEV)
+		exec_quarantine_lasers(exec, DARKEN_OLD, ret > 0);
 	phase_end(exec, MORPH_PHASE_VERIFY);
 }
 
@@ -413,7 +417,7 @@ int morph_exec_verify(struct morph_txn *txn)
 	ret = exec_verify(&exec, VERIFY_NEW, true, &wrong);
 	mutex_lock(&fabric->lock);
 	morph_hw_done(txn);
-	if (ret == -EIO) {
+	if (ret > 0) {
 		ret = refuse_unlit(&exec, wrong);
 		txn->refusal.item = wrong;
 		return ret;

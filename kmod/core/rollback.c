@@ -28,11 +28,11 @@ static bool darken_new(struct exec *exec)
 		ret = exec_verify(exec, DARKEN_NEW, false, &wrong);
 	if (!ret || ret == -ENODEV)
 		return true;
-	exec_quarantine_lasers(exec, DARKEN_NEW, ret == -EIO);
+	exec_quarantine_lasers(exec, DARKEN_NEW, ret > 0);
 	return false;
 }
 
-/* Put the old light back. Returns 0 when read-back says that it is there. No lock held. */
+/* Put the old light back. Returns what read-back says, as exec_verify(). No lock held. */
 static int relight(struct exec *exec)
 {
 	const struct optics_params *params = &exec->fabric->graph->params;
@@ -104,8 +104,8 @@ static bool restore(struct exec *exec, int relit)
 		if (!circuit->listed)
 			circuit->slice->circuits_count++;
 		circuit->listed = true;
-		lit = (!relit || relit == -EIO) && old_is_lit(exec, i, &n);
-		if (relit && relit != -EIO)
+		lit = relit >= 0 && old_is_lit(exec, i, &n);
+		if (relit < 0)
 			lit = !item->dead && !exec_laser_route(exec, item, RELIGHT_OLD);
 		circuit->dark = !lit;
 		/* One under repair keeps its state: who gives it up tells so. */

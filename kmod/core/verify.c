@@ -79,7 +79,8 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 
 /*
  * Read until every receiver of the step is lit, or dark, but not longer than the
- * profile's deadline allows: light that is late is a fault.
+ * profile's deadline allows: light that is late is a fault. Returns 0, 1 when *wrong is not
+ * as it shall be, or a negative errno when that can't be told.
  */
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 {
@@ -99,7 +100,7 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 		if (*wrong == MORPH_ANY)
 			return 0;
 		if (left < pause)
-			return -EIO;
+			return 1;
 		left -= pause;
 		ret = morph_hw_wait(exec->fabric, pause);
 		if (ret)
