@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every allocation that a command makes fails in turn:
+ *
+ *   allocation [--record] [command [n]]
+ *
+ * The first, second, ... n-th allocation of the calling task fails, until the command makes
+ * fewer than n. After each: what failed has changed nothing, what succeeded has done all. It
+ * needs a kernel with fault injection.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "allocation.h"
+#include "progress.h"
+
+#define MOST_POINTS 400
+#define DEBUGFS "/sys/kernel/debug/"
+
+static struct stage stage;
+static char text[300];
+
+/* Everything that a command might change, as a line. */
+struct picture {
+	char line[600];
+	bool prepared;
+};
+
+static __attribute__((format(printf, 1, 2))) const char *say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return text;
+}
+
+void must(int error, const char *what)
+{
+	if (!error)
+		return;
+	printf("# %s: %s; %s\n", what, strerror(error), last_detail);
+	exit(1);
+}
+
+/* ------------------------------------------------------------------ the picture */
+
+static struct nl watcher; /* what looks uses no socket of the command's */
+
+static unsigned int asked(uint8_t cmd, uint16_t whose, uint32_t number, uint16_t attribute)
+{
+	nl_begin(&watcher, cmd, 0);
+	nl_put_u32(&watcher, whose, number);
+	return nl_do(&watcher) ? MORPH_ANY : REPLY_U32(&watcher, attribute);
+}
+
+#define CHARGED(what) asked(MORPH_CMD_QUOTA_GET, MORPH_A_QUOTA_UID, 0, MORPH_A_QUOTA_USED_##what)
+
+/* How many accelerators there are of each use and health; spares of another colour count as free. */
+static void draw_accelerators(char *line, size_t room)
+{
+	unsigned int i, used[4][4] = {}, cordoned = 0, u, h, at = 0;
+
+	for (i = 0; i < stage.sim.info.accelerators; i++) {
+		struct morph_accelerator_info info = read_accelerator(&stage.sim, i);
+
+		used[info.use & 3][info.health & 3]++;
+		cordoned += info.cordoned;
+	}
+	for (u = 0; u < 4; u++)
+		for (h = 0; h < 4; h++)
+			at += snprintf(line + at, room - at, "%u", used[u][h]);
+	snprintf(line + at, room - at, " cordoned %u", cordoned);
+}
+
+static unsigned int odd_elements(void)
+{
+	static struct morph_element_info elements[4096];
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.entries = ARRAY(elements, 4096),
+	};
+	unsigned int i, odd = 0;
+
+	must(ERRNO(ioctl(stage.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args)), "elements");
+	for (i = 0; i < args.entries.count; i++)
+		odd += elements[i].health * 100 + elements[i].cordoned;
+	return odd;
+}
+
+static void draw(struct picture *picture)
+{
+	char accelerators[64];
+	unsigned int i, at;
+	struct view view;
+
+	sim_refresh(&stage.sim);
+	draw_accelerators(accelerators, sizeof(accelerators));
+	must(ERRNO(view_read(stage.slice, &view)), "the slice");
+	picture->prepared = CHARGED(PREPARED);
+	at = snprintf(
+		picture->line, sizeof(picture->line),
+		"slices %u use %s elements %u charged %u %u %u %u limit %u policy %u state %u",
+		stage.sim.info.slices, accelerators, odd_elements(), CHARGED(ACCELERATORS),
+		CHARGED(CIRCUITS), CHARGED(LANES), CHARGED(PREPARED),
+		asked(MORPH_CMD_QUOTA_GET, MORPH_A_QUOTA_UID, 4444, MORPH_A_QUOTA_CIRCUITS),
+		view.info.failover, view.info.state);
+	for (i = 0; i < view.info.circuits.count; i++)
+		at += snprintf(picture->line + at, sizeof(picture->line) - at, " %u>%u:%u",
+			       view.circuits[i].src_rank, view.circuits[i].dst_rank,
+			       view.circuits[i].state);
+}
+
+static bool same(const struct picture *a, const struct picture *b)
+{
+	return !strcmp(a->line, b->line);
+}
+
+/* Wait until it is one of two pictures, and nothing is under way. NULL, or what is seen. */
+static const char *becomes(const struct picture *one, const struct picture *other,
+			   struct picture *now)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	for (;;) {
+		if (!world_rest(&stage.sim))
+			return "it never came to rest";
+		draw(now);
+		if (same(now, one) || same(now, other))
+			return NULL;
+		if (now_ms() > until)
+			return say("it is\n#   %s, and should be\n#   %s", now->line, one->line);
+		usleep(5000);
+	}
+}
+
+/* Light and books; while something is prepared they are no function of the circuits. */
+static const char *wrong_light(const struct picture *now)
+{
+	return now->prepared ? NULL : world_wrong(&stage.sim, stage.parked, &stage.slice, 1);
+}
+
+/* ------------------------------------------------------------------ the failures */
+
+static int fail_nth_fd;
+
+static void set_knob(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, value, strlen(value)) < 0) {
+		perror(path);
+		exit(1);
+	}
+	close(fd);
+}
+
+/* Allocations that may wait fail, too; in silence. */
+static bool failures_ready(void)
+{
+	fail_nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (fail_nth_fd < 0)
+		return false;
+	set_knob(DEBUGFS "failslab/ignore-gfp-wait", "N");
+	set_knob(DEBUGFS "failslab/verbose", "0");
+	set_knob(DEBUGFS "fail_page_alloc/ignore-gfp-wait", "N");
+	set_knob(DEBUGFS "fail_page_alloc/ignore-gfp-highmem", "N");
+	set_knob(DEBUGFS "fail_page_alloc/min-order", "0");
+	set_knob(DEBUGFS "fail_page_alloc/verbose", "0");
+	return true;
+}
+
+/* Whose allocations fail: the caller's own, or those of all workers of the kernel. */
+enum victim {
+	SELF,
+	WORKERS
+};
+
+/* Write a number to each worker's fail-nth, or find the least: 0 has failed. */
+static unsigned int workers(const char *number)
+{
+	unsigned int least = MORPH_ANY, value;
+	struct dirent *entry;
+	char path[300], line[32];
+	DIR *dir = opendir("/proc");
+	int fd;
+
+	must(!dir, "/proc");
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		fd = atoi(entry->d_name) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		if (fd < 0)
+			continue;
+		memset(line, 0, sizeof(line));
+		value = read(fd, line, sizeof(line) - 1) > 0 && !strncmp(line, "kworker", 7);
+		close(fd);
+		if (!value)
+			continue;
+		snprintf(path, sizeof(path), "/proc/%s/fail-nth", entry->d_name);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		memset(line, 0, sizeof(line));
+		if (fd >= 0 && pread(fd, line, sizeof(line) - 1, 0) > 0) {
+			value = atoi(line);
+			least = value < least ? value : least;
+		}
+		if (fd >= 0 && number && write(fd, number, strlen(number)) < 0)
+			perror("# fail-nth");
+		close(fd);
+	}
+	closedir(dir);
+	return least;
+}
+
+static void fail_nth(enum victim victim, unsigned int n)
+{
+	char number[16];
+	int bytes = snprintf(number, sizeof(number), "%u", n);
+
+	if (victim == WORKERS) {
+		workers(number);
+	} else if (pwrite(fail_nth_fd, number, bytes, 0) != bytes) {
+		perror("# fail-nth");
+		exit(1);
+	}
+}
+
+/* How many allocations were left to go. */
+static unsigned int fail_nth_left(enum victim victim)
+{
+	char number[16] = "";
+
+	if (victim == WORKERS)
+		return workers("0");
+	if (pread(fail_nth_fd, number, sizeof(number) - 1, 0) <= 0) {
+		perror("# fail-nth");
+		exit(1);
+	}
+	fail_nth(SELF, 0);
+	return atoi(number);
+}
+
+/* -------------------------------------------------------------------- the sweep */
+
+static void prepare_stage(void)
+{
+	static const uint32_t wanted[] = { 0, 1, 2 }, other[] = { 6 };
+	struct morph_slice_create named = { .name = "opened" };
+	struct view view;
+	unsigned int i;
+	int fd;
+
+	sim_start(&stage.sim, "server8", NULL);
+	world_parked(&stage.sim, stage.parked);
+	fd = slice_create_with(stage.sim.fd, &named, other, 1);
+	must(ERRNO(fd), "a named slice");
+	close(fd);
+	stage.named = named.out_slice;
+	stage.slice = slice_create_at(stage.sim.fd, wanted, 3);
+	must(ERRNO(stage.slice), "a slice");
+	must(ERRNO(light_ring(stage.slice, 3)), "a ring");
+	must(ERRNO(view_read(stage.slice, &view)), "reading the slice");
+	stage.number = view.info.slice;
+	for (i = 0; i < 3; i++)
+		stage.circuits[i] = view.circuits[i].circuit;
+	fcntl(stage.slice, F_SETFL, O_NONBLOCK);
+	stage.fd = -1;
+}
+
+/* What kind of caller a command has. */
+enum caller {
+	ABI,
+	NETLINK,
+	WORKER
+};
+
+/* Errors that want of memory may come out as. */
+static bool documented(int error, enum caller caller)
+{
+	return error == ENOMEM || (caller == NETLINK && error == ENOBUFS);
+}
+
+/* Is it as it should be by the answer? NULL, or what is wrong. */
+static const char *judge(const struct command *command, enum caller caller, int error,
+			 const struct picture *set, const struct picture *after,
+			 struct picture *now)
+{
+	const char *what;
+
+	/* Whether a request was carried out whose answer got lost nobody can know. */
+	if (caller == NETLINK && error == ENOBUFS)
+		what = becomes(set, after, now);
+	else if (caller == WORKER && !command->must)
+		what = becomes(after, set, now);
+	else
+		what = becomes(error ? set : after, error ? set : after, now);
+	return what ? what : wrong_light(now);
+}
+
+/* What a command looks like when all of it is done. */
+static void learn(const struct command *command, const struct picture *set, struct picture *after)
+{
+	if (command->restores) {
+		*after = *set;
+		return;
+	}
+	if (command->queued)
+		usleep(200000 * slowness());
+	must(!world_rest(&stage.sim), "rest");
+	draw(after);
+}
+
+/*
+ * The command once, its n-th allocation failing; 0: none. What is wrong, or NULL; *failed:
+ * there was such an allocation. *after is what it looks like when all is done; at n = 0 that
+ * is found out.
+ */
+static const char *once(const struct command *command, enum caller caller, unsigned int n,
+			struct picture *after, bool *failed)
+{
+	enum victim victim = caller == WORKER ? WORKERS : SELF;
+	static struct picture before, set, now;
+	const char *what;
+	int error;
+
+	must(nl_open(&stage.nl), "netlink");
+	draw(&before);
+	if (command->set)
+		command->set(&stage);
+	must(!world_rest(&stage.sim), "rest");
+	draw(&set);
+	if (n)
+		fail_nth(victim, n);
+	error = command->act(&stage);
+	if (n && caller == WORKER)
+		must(!world_rest(&stage.sim), "rest");
+	*failed = n && !fail_nth_left(victim);
+	if (error && (!*failed || !documented(error, caller))) {
+		nl_close(&stage.nl);
+		return say("it answers %s: %s", strerror(error), last_detail);
+	}
+	/* It has perhaps not begun to look otherwise. */
+	if (command->restores)
+		usleep(200000 * slowness());
+	if (!n)
+		learn(command, &set, after);
+	what = judge(command, caller, error, &set, after, &now);
+	if ((!error && caller != WORKER) || !same(&now, &set)) {
+		if (command->undo)
+			command->undo(&stage);
+	} else if (command->unset) {
+		command->unset(&stage);
+	}
+	nl_close(&stage.nl);
+	return what ? what : becomes(&before, &before, &now);
+}
+
+static unsigned int tests, failures, points_all;
+
+static void sweep(const struct command *command, enum caller caller, unsigned int only)
+{
+	static struct picture after;
+	unsigned int n, points = 0;
+	const char *what;
+	bool failed;
+
+	what = once(command, caller, 0, &after, &failed);
+	for (n = only ? only : 1; n <= MOST_POINTS && !what; n++) {
+		what = once(command, caller, n, &after, &failed);
+		if (what)
+			printf("# build/selftests/sweep/allocation %s %u\n", command->name, n);
+		if (only || !failed)
+			break;
+		points++;
+	}
+	points_all += points;
+	/* Which worker does what is a matter of chance. */
+	if (!what && !only && caller != WORKER)
+		what = points_check("allocation", command->name, points);
+	tests++;
+	failures += what != NULL;
+	if (what)
+		printf("# %s\n", what);
+	printf("%sok %u %s\n", what ? "not " : "", tests, command->name);
+	progress("%s: %u allocations so far", command->name, points_all);
+}
+
+static void sweep_all(const struct command *commands, unsigned int count, enum caller caller,
+		      int argc, char **argv)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (argc < 2 || !strcmp(argv[1], commands[i].name))
+			sweep(&commands[i], caller, argc > 2 ? atoi(argv[2]) : 0);
+}
+
+int main(int argc, char **argv)
+{
+	bool record = argc > 1 && !strcmp(argv[1], "--record");
+
+	argc -= record;
+	argv += record;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!failures_ready()) {
+		printf("1..0 # SKIP this kernel has no fault injection\n");
+		return 0;
+	}
+	points_begin(record);
+	prepare_stage();
+	must(nl_open(&watcher), "netlink");
+	printf("TAP version 13\n");
+	sweep_all(abi_commands, abi_commands_count, ABI, argc, argv);
+	sweep_all(netlink_commands, netlink_commands_count, NETLINK, argc, argv);
+	sweep_all(worker_commands, worker_commands_count, WORKER, argc, argv);
+	printf("# %u points\n1..%u\n", points_all, tests);
+	points_end();
+	close(stage.slice);
+	must(ERRNO(slice_delete(stage.sim.fd, MORPH_ANY, "opened", 0)), "slice_delete");
+	sim_stop(&stage.sim);
+	return failures != 0;
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Every call that the core makes of the provider fails in turn, in every shape of change:
+ *
+ *   provider [--quick] [--record] [shape [kind [point]]]
+ *
+ * For each shape and each kind of failure the first call fails, then the second, and so on,
+ * until one is not reached any more. After each the light must be as it was before, or as it
+ * was asked for, by the answer that was given; no other tenant's light may have flickered; and
+ * when the slice has gone nothing of it may be left.
+ */
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nl.h"
+#include "progress.h"
+#include "shapes.h"
+
+#define MOST_POINTS 64
+#define NEIGHBOURS 2
+/* Later than the profiles' deadline by far. */
+#define LATE "late=300000000"
+#define ERROR "programming_error - after=%u"
+
+/* A way in which calls fail. %u is the number of the call, and of those after it. */
+struct kind {
+	const char *name;
+	const char *faults[3];
+	bool quick; /* also in the short run */
+	bool patrol; /* it is patrol that puts right what can't be at once */
+	bool lasts; /* what is lost meanwhile must be told */
+};
+
+static const struct kind kinds[] = {
+	{ "error", .faults = { "programming_error - after=%u" }, .quick = true },
+	{ "error-nothing-done", .faults = { "programming_error - done=0 after=%u" } },
+	{ "error-all-done", .faults = { "programming_error - done=9999 after=%u" } },
+	{ "lost", .faults = { "programming_timeout - after=%u" } },
+	{ "lost-all-done", .faults = { "programming_timeout - done=9999 after=%u" } },
+	{ "late", .faults = { "programming_timeout - " LATE " after=%u" }, .patrol = true },
+	/* The next call is the first of the rollback, or the second try of one that must be. */
+	{ "rollback-error", .faults = { ERROR, ERROR }, .quick = true, .patrol = true },
+	{ "rollback-lost", .faults = { ERROR, "programming_timeout - after=%u" }, .patrol = true },
+	{ "rollback-late", .faults = { ERROR, "programming_timeout - " LATE " after=%u" },
+	  .patrol = true },
+	{ "rollback-fails", .faults = { ERROR, ERROR, ERROR }, .patrol = true, .lasts = true },
+	{ "dead", .faults = { "programming_error - every=1 after=%u" }, .lasts = true },
+	{ "reading-error", .faults = { "reading_error - after=%u" }, .quick = true },
+	{ "reading-lost", .faults = { "reading_timeout - after=%u" } },
+	{ "blind", .faults = { "reading_error - every=1 after=%u" }, .lasts = true },
+	{ "waiting-error", .faults = { "waiting_error - after=%u" } },
+	{ "error-no-query", .faults = { ERROR, "query_error - every=1" }, .patrol = true },
+};
+
+static struct scene scene;
+static struct nl nl;
+static bool alive; /* the scene's fabric is there */
+static bool real; /* and goes by the real clock */
+static char text[400];
+
+static __attribute__((format(printf, 1, 2))) const char *say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	return text;
+}
+
+/* ------------------------------------------------------------------- the scene */
+
+static void scene_close(void)
+{
+	if (!alive)
+		return;
+	if (scene.slice >= 0)
+		close(scene.slice);
+	if (scene.peer_slice >= 0)
+		close(scene.peer_slice);
+	close(scene.neighbour);
+	sim_stop(&scene.sim);
+	if (scene.peer.fd >= 0)
+		sim_stop(&scene.peer);
+	alive = false;
+}
+
+#define UUID_A "11111111-1111-4111-8111-111111111111"
+#define UUID_B "22222222-2222-4222-8222-222222222222"
+
+/* Lateness, and joined fabrics, need real time; for all else its length is of no matter. */
+static bool wants_real(const struct shape *shape, const struct kind *kind)
+{
+	return shape->edge || strstr(kind->name, "late");
+}
+
+/* A fabric, or two that are joined, and a tenant who has nothing to do with it all. */
+static void scene_open(const struct shape *shape, const struct kind *kind)
+{
+	static const uint32_t others[] = { 2, 3 }, farther[] = { 4, 5 };
+
+	scene = (struct scene){ .slice = -1, .peer_slice = -1, .peer.fd = -1 };
+	if (shape->edge) {
+		sim_start(&scene.sim, "edge4", "uuid=" UUID_A " peer=" UUID_B);
+		sim_start(&scene.peer, "edge4", "uuid=" UUID_B " peer=" UUID_A);
+		world_parked(&scene.peer, scene.peer_parked);
+	} else {
+		sim_start(&scene.sim, "server8", wants_real(shape, kind) ? NULL : "clock=skipping");
+	}
+	alive = true;
+	real = wants_real(shape, kind);
+	world_parked(&scene.sim, scene.parked);
+	scene.neighbour = slice_create_at(scene.sim.fd, shape->edge ? others : farther, NEIGHBOURS);
+	if (scene.neighbour < 0 || light_ring(scene.neighbour, NEIGHBOURS) ||
+	    view_read(scene.neighbour, &scene.neighbour_view)) {
+		perror("# the neighbour");
+		exit(1);
+	}
+	scene.neighbour_locks = world_locks(&scene.sim, &scene.neighbour_view);
+	sim_refresh(&scene.sim);
+}
+
+/* A slice as the shape wants it. */
+static void scene_set(const struct shape *shape)
+{
+	static const uint32_t wanted[] = { 0, 1, 2 }, at_edge[] = { 1, 0 };
+
+	scene.wanted_count = 0;
+	if (shape->edge) {
+		scene.slice = slice_create_at(scene.sim.fd, at_edge, 2);
+		scene.peer_slice = slice_create_at(scene.peer.fd, at_edge, 2);
+	} else {
+		scene.slice = slice_create_at(scene.sim.fd, wanted, 3);
+	}
+	if (scene.slice < 0 || shape->set(&scene)) {
+		fprintf(stderr, "# %s can't be set: %s: %s\n", shape->name, strerror(errno),
+			last_detail);
+		exit(1);
+	}
+	drain_events(scene.slice);
+}
+
+/* Hardware that is not trusted would make the next point another one. */
+static bool scene_sound(void)
+{
+	nl_begin(&nl, MORPH_CMD_FABRIC_GET, 0);
+	nl_put_u32(&nl, MORPH_A_FABRIC_ID, scene.sim.number);
+	return !nl_do(&nl) && !REPLY_U32(&nl, MORPH_A_FABRIC_FAILED) &&
+	       !REPLY_U32(&nl, MORPH_A_FABRIC_IMPAIRED);
+}
+
+/* What root is charged for: circuits, lanes and prepared transactions. */
+static unsigned int charged(void)
+{
+	nl_begin(&nl, MORPH_CMD_QUOTA_GET, 0);
+	nl_put_u32(&nl, MORPH_A_QUOTA_UID, 0);
+	if (nl_do(&nl))
+		return 0;
+	return REPLY_U32(&nl, MORPH_A_QUOTA_USED_CIRCUITS) * 10000 +
+	       REPLY_U32(&nl, MORPH_A_QUOTA_USED_LANES) * 100 +
+	       REPLY_U32(&nl, MORPH_A_QUOTA_USED_PREPARED);
+}
+
+/* -------------------------------------------------------------------- judgement */
+
+static const struct morph_circuit_info *find(const struct view *view, unsigned int circuit)
+{
+	unsigned int i;
+
+	for (i = 0; i < view->info.circuits.count; i++)
+		if (view->circuits[i].circuit == circuit)
+			return &view->circuits[i];
+	return NULL;
+}
+
+/* The circuits are those that the answers promised. */
+static const char *wrong_circuits(const struct view *view)
+{
+	unsigned int i;
+
+	for (i = 0; i < scene.wanted_count; i++) {
+		const struct wanted *wanted = &scene.wanted[i];
+		const struct morph_circuit_info *circuit = find(view, wanted->circuit);
+
+		if (!circuit || circuit->src_rank != wanted->src ||
+		    circuit->dst_rank != wanted->dst)
+			return say("circuit %u from %u to %u is missing", wanted->circuit,
+				   wanted->src, wanted->dst);
+	}
+	if (view->info.circuits.count != scene.wanted_count)
+		return say("there are %u circuits, and should be %u", view->info.circuits.count,
+			   scene.wanted_count);
+	return NULL;
+}
+
+/* A circuit, or the slice, is said to be bad: was its owner told? */
+static const char *wrong_silence(const struct view *view)
+{
+	struct pollfd pollfd = { .fd = scene.slice, .events = POLLIN };
+	bool told[1024] = {}, degraded = false;
+	struct morph_event event;
+	unsigned int i;
+
+	while (poll(&pollfd, 1, 0) == 1 && pollfd.revents & POLLIN &&
+	       read(scene.slice, &event, sizeof(event)) == sizeof(event)) {
+		degraded |= event.type == MORPH_EVENT_DEGRADED || event.type == MORPH_EVENT_LOST;
+		if (event.type == MORPH_EVENT_CIRCUIT_FAILED && event.circuit < COUNT(told))
+			told[event.circuit] = true;
+	}
+	if (view->info.state == MORPH_SLICE_DEGRADED && !degraded)
+		return say("the slice is degraded, and nobody was told");
+	for (i = 0; i < view->info.circuits.count; i++)
+		if (view->circuits[i].state != MORPH_CIRCUIT_LIT &&
+		    !told[view->circuits[i].circuit % COUNT(told)])
+			return say("circuit %u is in state %u, and nobody was told",
+				   view->circuits[i].circuit, view->circuits[i].state);
+	return NULL;
+}
+
+static const char *wrong_neighbour(void)
+{
+	struct view view;
+
+	if (view_read(scene.neighbour, &view))
+		return say("the neighbour can't be read");
+	if (view.info.generation != scene.neighbour_view.info.generation ||
+	    view.info.state != MORPH_SLICE_OK)
+		return say("the neighbour's slice has changed");
+	if (drain_events(scene.neighbour))
+		return say("the neighbour was told something");
+	if (world_locks(&scene.sim, &view) != scene.neighbour_locks)
+		return say("the neighbour's light has flickered");
+	return NULL;
+}
+
+/* Idle elements that could not be parked are parked by patrol; nothing else may need time. */
+static const char *wrong_world(bool late)
+{
+	const int slices[] = { scene.neighbour, scene.slice };
+	long long until = now_ms() + PATIENCE_MS;
+	const char *what;
+
+	do {
+		what = world_wrong(&scene.sim, scene.parked, slices, 2);
+		if (what && !late && strncmp(what, "element", 7))
+			return what;
+		usleep(what ? 20000 : 0);
+	} while (what && now_ms() < until);
+	if (!what && scene.peer_slice >= 0)
+		what = world_wrong(&scene.peer, scene.peer_parked, &scene.peer_slice, 1);
+	return what;
+}
+
+/* A repair may still be about to begin. */
+static bool come_to_rest(struct view *view)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	do {
+		if (!world_rest(&scene.sim))
+			return false;
+		/* What was turned last settles, though nobody waits for that. */
+		if (!real && sim_control(&scene.sim, "advance", "1000000"))
+			return false;
+		if (scene.slice < 0)
+			return true;
+		if (view_read(scene.slice, view))
+			return false;
+	} while (view->info.state == MORPH_SLICE_REPAIRING && now_ms() < until);
+	return view->info.state != MORPH_SLICE_REPAIRING;
+}
+
+/* All has been said and done, and the fault is over. */
+static const char *judge(const struct kind *kind)
+{
+	const char *what = NULL;
+	struct view view = {};
+	bool bad = false;
+	unsigned int i;
+
+	if (!come_to_rest(&view))
+		return say("it never came to rest: state %u", view.info.state);
+	if (scene.slice >= 0) {
+		what = wrong_circuits(&view);
+		for (i = 0; i < view.info.circuits.count; i++)
+			bad |= view.circuits[i].state != MORPH_CIRCUIT_LIT;
+		bad |= view.info.state != MORPH_SLICE_OK;
+		if (!what && bad)
+			what = kind->lasts ? wrong_silence(&view) :
+					     say("the slice is in state %u", view.info.state);
+	}
+	if (!what && !bad && !kind->lasts)
+		what = wrong_world(scene.slice < 0 || kind->patrol);
+	return what ? what : wrong_neighbour();
+}
+
+/* The slice goes, and leaves nothing. */
+static const char *wrong_end(unsigned int charged_before)
+{
+	const int slices[] = { scene.neighbour };
+	long long until = now_ms() + 2 * PATIENCE_MS;
+	struct sim now = scene.sim;
+	const char *what;
+
+	if (scene.slice >= 0)
+		close(scene.slice);
+	if (scene.peer_slice >= 0)
+		close(scene.peer_slice);
+	scene.slice = -1;
+	scene.peer_slice = -1;
+	do {
+		usleep(2000);
+		what = NULL;
+		sim_refresh(&now);
+		if (now.info.slices > 1)
+			what = "the slice does not end";
+		else if (charged() != charged_before)
+			what = "something is still charged";
+		else if (now.info.free != scene.sim.info.free ||
+			 now.info.spares != scene.sim.info.spares)
+			what = "accelerators do not come back";
+		else
+			what = world_wrong(&scene.sim, scene.parked, slices, 1);
+	} while (what && now_ms() < until);
+	return what ? what : wrong_neighbour();
+}
+
+/* ------------------------------------------------------------------- the sweep */
+
+static long long first_fault(bool armed)
+{
+	char path[160], line[160], state[16];
+	long long id, first = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph_sim/%s/fault", scene.sim.name);
+	stream = fopen(path, "r");
+	while (stream && first < 0 && fgets(line, sizeof(line), stream))
+		if (sscanf(line, "%lld %15s", &id, state) == 2 && (!armed || state[1] == 'r'))
+			first = id;
+	if (stream)
+		fclose(stream);
+	return first;
+}
+
+/* Let the calls from number point on fail; the fault's number. */
+static long long inject(const struct kind *kind, unsigned int point)
+{
+	unsigned int i;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+	for (i = 0; i < COUNT(kind->faults) && kind->faults[i]; i++)
+		if (sim_control(&scene.sim, "fault", kind->faults[i], point + i)) {
+			perror("# fault");
+			exit(1);
+		}
+#pragma GCC diagnostic pop
+	return first_fault(false);
+}
+
+/* One point: what is wrong, or NULL. *reached: there was such a call. */
+static const char *sweep_point(const struct shape *shape, const struct kind *kind,
+			       unsigned int point, bool *reached)
+{
+	unsigned int charged_before;
+	const char *what, *end;
+	struct view view;
+	long long id;
+	int error;
+
+	if (alive && real != wants_real(shape, kind))
+		scene_close();
+	if (!alive)
+		scene_open(shape, kind);
+	charged_before = charged();
+	scene_set(shape);
+	id = inject(kind, point);
+	error = shape->act(&scene);
+	if (!come_to_rest(&view))
+		return say("it never came to rest while the fault lasts");
+	*reached = first_fault(true) != id;
+	if (error && !*reached)
+		return say("it answers %s though nothing has failed: %s", strerror(error),
+			   last_detail);
+	sim_control(&scene.sim, "clear", "all");
+	what = judge(kind);
+	end = shape->spoils || kind->lasts ? NULL : wrong_end(charged_before);
+	if (what || end || shape->spoils || kind->lasts || !scene_sound())
+		scene_close();
+	return what ? what : end;
+}
+
+static unsigned int failures, tests, points_all;
+
+static void result(const char *name, const char *kind, const char *what)
+{
+	tests++;
+	failures += what != NULL;
+	if (what)
+		printf("# %s\n", what);
+	printf("%sok %u %s %s\n", what ? "not " : "", tests, name, kind);
+	fflush(stdout);
+}
+
+/* One kind of failure in one shape, at one point or at all. */
+static void sweep(const struct shape *shape, const struct kind *kind, unsigned int only)
+{
+	unsigned int point, points = 0;
+	char name[80], bad[500] = "";
+	const char *what;
+	bool reached;
+
+	for (point = only ? only : 1; point <= MOST_POINTS; point++) {
+		reached = false;
+		what = sweep_point(shape, kind, point, &reached);
+		if (what && !*bad)
+			snprintf(bad, sizeof(bad), "at call %u: %s", point, what);
+		if (what)
+			printf("# build/selftests/sweep/provider %s %s %u: %s\n", shape->name,
+			       kind->name, point, what);
+		if (only || !reached)
+			break;
+		points++;
+	}
+	points_all += points;
+	snprintf(name, sizeof(name), "%s/%s", shape->name, kind->name);
+	what = *bad ? bad : only ? NULL : points_check("provider", name, points);
+	result(shape->name, kind->name, what);
+	progress("%lld ms %s/%s", now_ms(), shape->name, kind->name);
+}
+
+static void sweep_shape(const struct shape *shape, const char *kind, unsigned int only, bool quick)
+{
+	unsigned int i;
+
+	for (i = 0; i < COUNT(kinds); i++) {
+		if (kind ? strcmp(kind, kinds[i].name) : quick && !kinds[i].quick)
+			continue;
+		sweep(shape, &kinds[i], only);
+	}
+	scene_close();
+	progress("%s: %u points so far", shape->name, points_all);
+}
+
+int main(int argc, char **argv)
+{
+	bool quick = false, record = false;
+	unsigned int i;
+
+	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+		quick |= !strcmp(argv[1], "--quick");
+		record |= !strcmp(argv[1], "--record");
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (nl_open(&nl)) {
+		perror("# netlink");
+		return 1;
+	}
+	points_begin(record);
+	printf("TAP version 13\n");
+	for (i = 0; i < shapes_count; i++)
+		if (argc < 2 || !strcmp(argv[1], shapes[i].name))
+			sweep_shape(&shapes[i], argc > 2 ? argv[2] : NULL,
+				    argc > 3 ? atoi(argv[3]) : 0, quick);
+	printf("# %u points\n1..%u\n", points_all, tests);
+	points_end();
+	return failures != 0;
+}

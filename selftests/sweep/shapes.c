@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shapes.h"
+
+#define SECOND 1000000000ULL
+#define LONG (600 * SECOND)
+#define EDGE(index) (MORPH_RANK_EDGE | (index))
+/* edge4: what leaves at edge 0 comes in at the peer's edge 4, and the other way. */
+#define OUT 0
+#define IN 4
+
+/* ------------------------------------------------------------- what is wanted */
+
+static void want(struct scene *scene, const struct morph_change *change)
+{
+	struct wanted *last = scene->wanted + scene->wanted_count, *at;
+
+	if (change->op == MORPH_CHANGE_ADD) {
+		*last = (struct wanted){ change->circuit, change->src_rank, change->dst_rank };
+		scene->wanted_count++;
+		return;
+	}
+	for (at = scene->wanted; change->op == MORPH_CHANGE_REMOVE && at < last; at++) {
+		if (at->circuit != change->circuit)
+			continue;
+		*at = last[-1];
+		scene->wanted_count--;
+		return;
+	}
+}
+
+/* A transaction, and what is wanted after it by its own word. */
+static int run(struct scene *scene, struct morph_change *changes, unsigned int count,
+	       unsigned int flags)
+{
+	struct morph_txn_run args = { .generation = GENERATION_ANY, .head.flags = flags };
+	int error = txn_run(scene->slice, changes, count, &args) ? errno : 0;
+	unsigned int i;
+
+	for (i = 0; i < count && !(flags & MORPH_TXN_DRY_RUN); i++)
+		if (flags & MORPH_TXN_EACH ? !changes[i].status : !error)
+			want(scene, &changes[i]);
+	return error;
+}
+
+static int set_ring(struct scene *scene)
+{
+	struct morph_change changes[] = { change_add(0, 1), change_add(1, 2), change_add(2, 0) };
+
+	return run(scene, changes, 3, 0);
+}
+
+static int set_nothing(struct scene *scene)
+{
+	(void)scene;
+	return 0;
+}
+
+/* ------------------------------------------------------------- one transaction */
+
+static int add_one(struct scene *scene)
+{
+	struct morph_change change = change_add(0, 1);
+
+	return run(scene, &change, 1, 0);
+}
+
+static int remove_one(struct scene *scene)
+{
+	struct morph_change change = change_remove(scene->wanted[1].circuit);
+
+	return run(scene, &change, 1, 0);
+}
+
+static int remove_all(struct scene *scene)
+{
+	struct morph_change changes[3];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		changes[i] = change_remove(scene->wanted[i].circuit);
+	return run(scene, changes, 3, 0);
+}
+
+/* A circuit as it is. */
+static struct morph_circuit_info look(struct scene *scene, unsigned int circuit)
+{
+	struct view view;
+	unsigned int i;
+
+	if (!view_read(scene->slice, &view))
+		for (i = 0; i < view.info.circuits.count; i++)
+			if (view.circuits[i].circuit == circuit)
+				return view.circuits[i];
+	return (struct morph_circuit_info){};
+}
+
+static struct morph_change move_of(const struct morph_circuit_info *circuit)
+{
+	return (struct morph_change){
+		.op = MORPH_CHANGE_MOVE,
+		.circuit = circuit->circuit,
+		.src_plane = MORPH_PLANE_ANY,
+		.dst_plane = MORPH_PLANE_ANY,
+		.lanes_count = 1,
+	};
+}
+
+/* To another lane: the new light shines before the old one goes out. */
+static int move_apart(struct scene *scene)
+{
+	struct morph_circuit_info circuit = look(scene, scene->wanted[0].circuit);
+	struct morph_change change = move_of(&circuit);
+
+	change.lanes = circuit.lanes << 1 ? circuit.lanes << 1 : 1;
+	return run(scene, &change, 1, 0);
+}
+
+/* Two circuits exchange their receivers, lanes and ports: the old light must go first. */
+static int swap(struct scene *scene)
+{
+	struct morph_circuit_info a = look(scene, scene->wanted[0].circuit);
+	struct morph_circuit_info b = look(scene, scene->wanted[1].circuit);
+	struct morph_change changes[] = { change_remove(a.circuit), change_remove(b.circuit),
+					  change_add(0, 2), change_add(1, 0) };
+
+	changes[2].src_plane = a.src_plane;
+	changes[2].dst_plane = b.dst_plane;
+	changes[2].lanes = a.lanes;
+	return run(scene, changes, 4, 0);
+}
+
+/* Some go, some come, some move, in one transaction. */
+static int all_kinds(struct scene *scene)
+{
+	struct morph_circuit_info circuit = look(scene, scene->wanted[2].circuit);
+	struct morph_change changes[] = { change_remove(scene->wanted[0].circuit), change_add(1, 0),
+					  change_add(0, 2), move_of(&circuit) };
+
+	return run(scene, changes, 4, 0);
+}
+
+/* The third can't be: no such circuit. */
+static int each(struct scene *scene)
+{
+	struct morph_change changes[] = { change_add(1, 0), change_remove(scene->wanted[0].circuit),
+					  change_remove(999), change_add(2, 1) };
+	int error = run(scene, changes, 4, MORPH_TXN_EACH);
+
+	return error == ENOENT && !changes[0].status && !changes[1].status && !changes[3].status ?
+		       0 :
+		       error;
+}
+
+static int dry_run(struct scene *scene)
+{
+	struct morph_change change = change_add(1, 0);
+
+	return run(scene, &change, 1, MORPH_TXN_DRY_RUN);
+}
+
+/* ------------------------------------------------------------------ two phases */
+
+/* What a coordinator knows of its transaction. */
+struct phases {
+	int slice;
+	unsigned int txn;
+	struct morph_change changes[3];
+	unsigned int count;
+};
+
+static int prepare(struct phases *phases)
+{
+	struct morph_txn_run args = {
+		.generation = GENERATION_ANY,
+		.head.flags = MORPH_TXN_PREPARE,
+		.lease_ns = LONG,
+	};
+	int error;
+
+	error = txn_run(phases->slice, phases->changes, phases->count, &args) ? errno : 0;
+	phases->txn = args.out_txn;
+	return error;
+}
+
+static int step(const struct phases *phases, unsigned int verb, uint64_t lease_ns)
+{
+	return txn_step(phases->slice, phases->txn, verb, lease_ns, NULL) ? errno : 0;
+}
+
+/* A moved and a new circuit. */
+static struct phases two_changes(struct scene *scene)
+{
+	struct morph_circuit_info circuit = look(scene, scene->wanted[0].circuit);
+	struct phases phases = {
+		.slice = scene->slice,
+		.changes = { move_of(&circuit), change_add(1, 0), change_remove(circuit.circuit) },
+		.count = 2,
+	};
+
+	phases.changes[2].circuit = scene->wanted[1].circuit;
+	phases.count = 3;
+	return phases;
+}
+
+static void want_all(struct scene *scene, const struct phases *phases)
+{
+	unsigned int i;
+
+	for (i = 0; i < phases->count; i++)
+		want(scene, &phases->changes[i]);
+}
+
+/* A confirmation that fails leaves it committed: it is asked for once more. */
+static int confirm(struct scene *scene, const struct phases *phases)
+{
+	int error = step(phases, MORPH_TXN_CONFIRM, 0);
+
+	if (error && !step(phases, MORPH_TXN_CONFIRM, 0))
+		error = 0;
+	if (!error)
+		want_all(scene, phases);
+	else
+		step(phases, MORPH_TXN_REVERT, 0);
+	return error;
+}
+
+static int prepare_confirm(struct scene *scene)
+{
+	struct phases phases = two_changes(scene);
+	int error = prepare(&phases);
+
+	if (!error)
+		error = step(&phases, MORPH_TXN_COMMIT, LONG);
+	return error ? error : confirm(scene, &phases);
+}
+
+static int prepare_verify(struct scene *scene)
+{
+	struct phases phases = two_changes(scene);
+	int error = prepare(&phases);
+
+	if (!error)
+		error = step(&phases, MORPH_TXN_COMMIT, LONG);
+	if (error)
+		return error;
+	error = step(&phases, MORPH_TXN_VERIFY, LONG);
+	if (error)
+		step(&phases, MORPH_TXN_REVERT, 0);
+	return error ? error : confirm(scene, &phases);
+}
+
+static int prepare_revert(struct scene *scene)
+{
+	struct phases phases = two_changes(scene);
+	int error = prepare(&phases);
+
+	if (!error)
+		error = step(&phases, MORPH_TXN_COMMIT, LONG);
+	return error ? error : step(&phases, MORPH_TXN_REVERT, 0);
+}
+
+/* Committed, and never heard of again. */
+static int lease(struct scene *scene)
+{
+	struct phases phases = two_changes(scene);
+	struct morph_event event;
+	int error = prepare(&phases);
+
+	if (!error)
+		error = step(&phases, MORPH_TXN_COMMIT, 1000000);
+	if (!error && wait_event(scene->slice, MORPH_EVENT_TXN, PATIENCE_MS, &event))
+		error = ETIME;
+	return error;
+}
+
+/* --------------------------------------------------------------- over an edge */
+
+static struct phases halves(int slice)
+{
+	struct phases phases = {
+		.slice = slice,
+		.changes = { change_add(0, EDGE(OUT)), change_add(EDGE(IN), 0) },
+		.count = 2,
+	};
+
+	phases.changes[0].lanes = 1;
+	phases.changes[1].lanes = 1;
+	return phases;
+}
+
+/* Take a step here and there; where it fails both go back. */
+static int both(const struct phases *here, const struct phases *there, unsigned int verb)
+{
+	int error = step(here, verb, LONG);
+
+	if (!error)
+		error = step(there, verb, LONG);
+	if (error) {
+		step(here, MORPH_TXN_REVERT, 0);
+		step(there, MORPH_TXN_REVERT, 0);
+	}
+	return error;
+}
+
+static int edge(struct scene *scene)
+{
+	struct phases here = halves(scene->slice), there = halves(scene->peer_slice);
+	int error = prepare(&here);
+
+	if (error)
+		return error;
+	error = prepare(&there);
+	if (error) {
+		step(&here, MORPH_TXN_REVERT, 0);
+		return error;
+	}
+	error = both(&here, &there, MORPH_TXN_COMMIT);
+	if (!error)
+		error = both(&here, &there, MORPH_TXN_VERIFY);
+	if (!error)
+		error = both(&here, &there, MORPH_TXN_CONFIRM);
+	if (!error)
+		want_all(scene, &here);
+	return error;
+}
+
+/* ------------------------------------------------------------ repair and the end */
+
+/* A slice has been repaired, or was given up: both are told. */
+static int repaired(struct scene *scene)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_slice_info info;
+
+	do {
+		if (slice_info(scene->slice, &info))
+			return errno;
+		if (now_ms() > until)
+			return ETIME;
+		usleep(1000);
+	} while (info.state == MORPH_SLICE_REPAIRING);
+	return 0;
+}
+
+/* The hardware shows it, and the core takes notice. */
+static int repaired_after(struct scene *scene, const char *fault)
+{
+	uint64_t generation;
+	struct view view;
+	long long until = now_ms() + PATIENCE_MS;
+
+	if (view_read(scene->slice, &view) || sim_control(&scene->sim, "fault", "%s", fault))
+		return errno;
+	generation = view.info.generation;
+	while (!view_read(scene->slice, &view) && now_ms() < until) {
+		if (view.info.state != MORPH_SLICE_REPAIRING && view.info.generation != generation)
+			return 0;
+		usleep(1000);
+	}
+	return ETIME;
+}
+
+static int failover(struct scene *scene)
+{
+	return repaired_after(scene, "accelerator_dead 1");
+}
+
+static int reroute(struct scene *scene)
+{
+	struct morph_circuit_info circuit = look(scene, scene->wanted[0].circuit);
+	char fault[64];
+
+	snprintf(fault, sizeof(fault), "laser_dead 0.%u.%llx", circuit.src_plane,
+		 (unsigned long long)circuit.lanes);
+	return repaired_after(scene, fault);
+}
+
+static int replace(struct scene *scene)
+{
+	int error = rank_act(scene->slice, MORPH_RANK_REPLACE, 1, MORPH_ANY, NULL) ? errno : 0;
+
+	repaired(scene);
+	return error;
+}
+
+static int release(struct scene *scene)
+{
+	struct sim sim = scene->sim;
+
+	close(scene->slice);
+	scene->slice = -1;
+	scene->wanted_count = 0;
+	do {
+		usleep(1000);
+		sim_refresh(&sim);
+	} while (sim.info.slices > 1);
+	return 0;
+}
+
+/* The slice's only file belongs to a process that is killed. */
+static int killed(struct scene *scene)
+{
+	pid_t owner = fork();
+
+	if (owner < 0)
+		return errno;
+	if (!owner) {
+		pause();
+		_exit(0);
+	}
+	close(scene->slice);
+	scene->slice = -1;
+	kill(owner, SIGKILL);
+	waitpid(owner, NULL, 0);
+	return release(scene);
+}
+
+const struct shape shapes[] = {
+	{ "add", false, false, set_nothing, add_one },
+	{ "add-several", false, false, set_nothing, set_ring },
+	{ "remove", false, false, set_ring, remove_one },
+	{ "remove-several", false, false, set_ring, remove_all },
+	{ "move", false, false, set_ring, move_apart },
+	{ "swap", false, false, set_ring, swap },
+	{ "all-kinds", false, false, set_ring, all_kinds },
+	{ "each", false, false, set_ring, each },
+	{ "dry-run", false, false, set_ring, dry_run },
+	{ "prepare-confirm", false, false, set_ring, prepare_confirm },
+	{ "prepare-verify", false, false, set_ring, prepare_verify },
+	{ "prepare-revert", false, false, set_ring, prepare_revert },
+	{ "lease", false, false, set_ring, lease },
+	{ "edge", true, false, set_nothing, edge },
+	{ "failover", false, true, set_ring, failover },
+	{ "reroute", false, true, set_ring, reroute },
+	{ "replace", false, true, set_ring, replace },
+	{ "release", false, false, set_ring, release },
+	{ "killed", false, false, set_ring, killed },
+};
+
+const unsigned int shapes_count = COUNT(shapes);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The recorded numbers of points. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sweep.h"
+
+#define MAX_ROWS 1024
+
+static struct row {
+	char sweep[16];
+	char name[48];
+	unsigned int points;
+} rows[MAX_ROWS];
+
+static unsigned int count;
+static bool recording;
+
+static struct row *find(const char *sweep, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(rows[i].sweep, sweep) && !strcmp(rows[i].name, name))
+			return &rows[i];
+	return NULL;
+}
+
+static struct row *add(const char *sweep, const char *name)
+{
+	struct row *row = &rows[count];
+
+	if (count == MAX_ROWS) {
+		fprintf(stderr, "# the table of points is full\n");
+		exit(1);
+	}
+	count++;
+	snprintf(row->sweep, sizeof(row->sweep), "%s", sweep);
+	snprintf(row->name, sizeof(row->name), "%s", name);
+	return row;
+}
+
+void points_begin(bool record)
+{
+	char line[128], sweep[16], name[48];
+	unsigned int points;
+	FILE *stream;
+
+	recording = record;
+	stream = fopen(POINTS, "r");
+	while (stream && fgets(line, sizeof(line), stream))
+		if (sscanf(line, "%15s %47s %u", sweep, name, &points) == 3)
+			add(sweep, name)->points = points;
+	if (stream)
+		fclose(stream);
+}
+
+const char *points_check(const char *sweep, const char *name, unsigned int points)
+{
+	struct row *row = find(sweep, name);
+	static char text[160];
+
+	if (recording) {
+		if (!row)
+			row = add(sweep, name);
+		row->points = points;
+		return NULL;
+	}
+	if (!row) {
+		snprintf(text, sizeof(text), "%s %s: no number of points is recorded; this time %u",
+			 sweep, name, points);
+		return text;
+	}
+	if (points > row->points)
+		printf("# %s %s: %u points, where %u are recorded\n", sweep, name, points,
+		       row->points);
+	if (points >= row->points)
+		return NULL;
+	snprintf(text, sizeof(text), "%s %s: only %u points, and %u are recorded", sweep, name,
+		 points, row->points);
+	return text;
+}
+
+/* Recorded numbers go where a test machine can write; whoever asked for them copies the file. */
+void points_end(void)
+{
+	const char *results = getenv("RESULTS");
+	char path[256];
+	FILE *stream;
+	unsigned int i;
+
+	if (!recording)
+		return;
+	snprintf(path, sizeof(path), "%s/points", results ? results : "/tmp");
+	stream = fopen(path, "w");
+	if (!stream) {
+		perror(path);
+		exit(1);
+	}
+	fprintf(stream,
+		"# Points that each sweep reaches: sweep, name, number. Written by --record.\n");
+	for (i = 0; i < count; i++)
+		fprintf(stream, "%s %s %u\n", rows[i].sweep, rows[i].name, rows[i].points);
+	fclose(stream);
+	printf("# recorded in %s\n", path);
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is, seen from outside: circuits as the driver tells them, light as the hardware has it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "sweep.h"
+
+#define MAX_ELEMENTS 4096
+#define MAX_GUIDES 8192
+#define MAX_PORTS 512
+
+/* What the circuits ask of the hardware, and what it shows. */
+struct need {
+	uint64_t lanes[MAX_GUIDES];
+	unsigned int pins[MAX_ELEMENTS];
+	unsigned int state[MAX_ELEMENTS];
+	uint64_t lasers[MAX_PORTS];
+	uint64_t receivers[MAX_PORTS];
+};
+
+static char wrong[200];
+
+static __attribute__((format(printf, 1, 2))) const char *say(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(wrong, sizeof(wrong), format, arguments);
+	va_end(arguments);
+	return wrong;
+}
+
+int view_read(int slice, struct view *view)
+{
+	return slice_read(slice, &view->info, view->ranks, COUNT(view->ranks), view->circuits,
+			  COUNT(view->circuits));
+}
+
+long long core_number(const struct sim *sim, const char *file, const char *key)
+{
+	char path[80], line[160];
+	long long value = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/%s", sim->number, file);
+	stream = fopen(path, "r");
+	while (stream && value < 0 && fgets(line, sizeof(line), stream))
+		if (!strncmp(line, key, strlen(key)))
+			sscanf(line + strlen(key), " %lld", &value);
+	if (stream)
+		fclose(stream);
+	return value;
+}
+
+/* ----------------------------------------------------------- what there should be */
+
+static const char *need_path(int slice, const struct morph_circuit_info *circuit, struct need *need)
+{
+	struct morph_path_element elements[64];
+	uint32_t guides[64];
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path),
+		.circuit = circuit->circuit,
+		.guides = ARRAY(guides, 64),
+		.elements = ARRAY(elements, 64),
+	};
+	unsigned int i;
+
+	if (ioctl(slice, MORPH_CIRCUIT_PATH, &path))
+		return say("circuit %u has no path: %s", circuit->circuit, strerror(errno));
+	for (i = 0; i < path.guides.count; i++) {
+		if (need->lanes[guides[i]] & circuit->lanes)
+			return say("two circuits share a lane of guide %u", guides[i]);
+		need->lanes[guides[i]] |= circuit->lanes;
+	}
+	for (i = 0; i < path.elements.count; i++) {
+		unsigned int element = elements[i].element;
+
+		if (need->pins[element]++ && need->state[element] != elements[i].state)
+			return say("two circuits want element %u in two states", element);
+		need->state[element] = elements[i].state;
+	}
+	return NULL;
+}
+
+static const char *need_slice(const struct sim *sim, int slice, struct need *need)
+{
+	unsigned int planes = sim->info.planes, i;
+	const char *what;
+	struct view view;
+
+	if (view_read(slice, &view))
+		return say("the slice can't be read: %s", strerror(errno));
+	for (i = 0; i < view.info.circuits.count; i++) {
+		const struct morph_circuit_info *circuit = &view.circuits[i];
+
+		what = need_path(slice, circuit, need);
+		if (what)
+			return what;
+		if (circuit->state != MORPH_CIRCUIT_LIT)
+			return say("circuit %u is in state %u", circuit->circuit, circuit->state);
+		if (!(circuit->src_rank & MORPH_RANK_EDGE))
+			need->lasers[view.ranks[circuit->src_rank].accelerator * planes +
+				     circuit->src_plane] |= circuit->lanes;
+		if (!(circuit->dst_rank & MORPH_RANK_EDGE))
+			need->receivers[view.ranks[circuit->dst_rank].accelerator * planes +
+					circuit->dst_plane] |= circuit->lanes;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------------ what there is */
+
+static FILE *open_hardware(const struct sim *sim, const char *file)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph_sim/%s/%s", sim->name, file);
+	return fopen(path, "r");
+}
+
+void world_parked(const struct sim *sim, unsigned int *parked)
+{
+	FILE *stream = open_hardware(sim, "hardware");
+	unsigned int element, state;
+	char line[1024];
+
+	while (stream && fgets(line, sizeof(line), stream))
+		if (sscanf(line, "element %u state %u", &element, &state) == 2)
+			parked[element] = state;
+	if (stream)
+		fclose(stream);
+}
+
+/* The light. Ports that are not listed are dark. */
+static const char *compare_light(const struct sim *sim, const struct need *need)
+{
+	unsigned int ports = sim->info.accelerators * sim->info.planes, port;
+	uint64_t lasers[MAX_PORTS] = {}, lit[MAX_PORTS] = {}, locked[MAX_PORTS] = {};
+	FILE *stream = open_hardware(sim, "hardware");
+	unsigned long long one, two;
+	char line[1024];
+
+	if (!stream)
+		return say("the hardware can't be read");
+	while (fgets(line, sizeof(line), stream)) {
+		if (sscanf(line, "laser %u on %llx", &port, &one) == 2)
+			lasers[port] = one;
+		if (sscanf(line, "receiver %u lit %llx locked %llx", &port, &one, &two) == 3) {
+			lit[port] = one;
+			locked[port] = two;
+		}
+	}
+	fclose(stream);
+	for (port = 0; port < ports; port++) {
+		if (lasers[port] != need->lasers[port])
+			return say("lasers of port %u are %#llx, and should be %#llx", port,
+				   (unsigned long long)lasers[port],
+				   (unsigned long long)need->lasers[port]);
+		if (lit[port] != need->receivers[port] || locked[port] != need->receivers[port])
+			return say("receiver %u sees %#llx, locked %#llx, and should see %#llx",
+				   port, (unsigned long long)lit[port],
+				   (unsigned long long)locked[port],
+				   (unsigned long long)need->receivers[port]);
+	}
+	return NULL;
+}
+
+static const char *compare_guides(const struct sim *sim, const struct need *need)
+{
+	static struct morph_guide_info guides[MAX_GUIDES];
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.entries = ARRAY(guides, MAX_GUIDES),
+	};
+	unsigned int i;
+
+	if (ioctl(sim->fd, MORPH_FABRIC_READ_GUIDES, &args))
+		return say("guides can't be read: %s", strerror(errno));
+	for (i = 0; i < args.entries.count; i++)
+		if (guides[i].lanes_free != (guides[i].lanes & ~need->lanes[i]))
+			return say("guide %u: free %#llx, in use %#llx", i,
+				   (unsigned long long)guides[i].lanes_free,
+				   (unsigned long long)need->lanes[i]);
+	return NULL;
+}
+
+static const char *compare_elements(const struct sim *sim, const unsigned int *parked,
+				    const struct need *need)
+{
+	static struct morph_element_info elements[MAX_ELEMENTS];
+	static unsigned int states[MAX_ELEMENTS];
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.entries = ARRAY(elements, MAX_ELEMENTS),
+	};
+	unsigned int i, wanted;
+
+	world_parked(sim, states);
+	if (ioctl(sim->fd, MORPH_FABRIC_READ_ELEMENTS, &args))
+		return say("elements can't be read: %s", strerror(errno));
+	for (i = 0; i < args.entries.count; i++) {
+		wanted = need->pins[i] ? need->state[i] : parked[i];
+		if (elements[i].pins != need->pins[i])
+			return say("element %u has %u pins, and should have %u", i,
+				   elements[i].pins, need->pins[i]);
+		if (elements[i].state != wanted || states[i] != wanted)
+			return say("element %u is in state %u, told as %u, and should be in %u", i,
+				   states[i], elements[i].state, wanted);
+	}
+	return NULL;
+}
+
+const char *world_wrong(const struct sim *sim, const unsigned int *parked, const int *slices,
+			unsigned int count)
+{
+	const char *what = NULL;
+	struct need *need;
+	unsigned int i;
+
+	need = calloc(1, sizeof(*need));
+	if (!need)
+		return "out of memory";
+	for (i = 0; i < count && !what; i++)
+		if (slices[i] >= 0)
+			what = need_slice(sim, slices[i], need);
+	if (!what)
+		what = compare_light(sim, need);
+	if (!what)
+		what = compare_guides(sim, need);
+	if (!what)
+		what = compare_elements(sim, parked, need);
+	free(need);
+	return what;
+}
+
+/* ------------------------------------------------------------------------- rest */
+
+static bool core_at_work(const struct sim *sim)
+{
+	return core_number(sim, "operations", "cookie") >= 0;
+}
+
+bool world_rest(const struct sim *sim)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int calm = 0;
+
+	while (calm < 3) {
+		if (now_ms() > until)
+			return false;
+		calm = core_at_work(sim) || sim_counter(sim, "ops", "in_flight") ? 0 : calm + 1;
+		usleep(1000);
+	}
+	return true;
+}
+
+uint64_t world_locks(const struct sim *sim, const struct view *view)
+{
+	FILE *stream = open_hardware(sim, "locks");
+	unsigned int port, lane, planes = sim->info.planes, i;
+	unsigned long long since;
+	uint64_t sum = 0;
+	char line[80];
+
+	while (stream && fgets(line, sizeof(line), stream)) {
+		if (sscanf(line, "%u %u %llu", &port, &lane, &since) != 3)
+			continue;
+		for (i = 0; i < view->info.ranks.count; i++)
+			if (view->ranks[i].accelerator == port / planes)
+				sum = sum * 31 + port * 64 + lane + since * 7;
+	}
+	if (stream)
+		fclose(stream);
+	return sum;
+}
