@@ -99,7 +99,7 @@ struct morph_object *lm_decode(struct morph_ctx *ctx, const struct nlmsghdr *hea
 	struct morph_object *object;
 
 	*code = 0;
-	if (header->nlmsg_type != ctx->family)
+	if (!ctx->family || header->nlmsg_type != ctx->family)
 		return NULL;
 	if (!genlmsg_valid_hdr((struct nlmsghdr *)header, 0)) {
 		*code = -EPROTO;
@@ -123,9 +123,12 @@ struct morph_object *lm_decode(struct morph_ctx *ctx, const struct nlmsghdr *hea
 
 static void group_parse(struct morph_ctx *ctx, struct nlattr *entry)
 {
+	static struct nla_policy policy[CTRL_ATTR_MCAST_GRP_MAX + 1] = {
+		[CTRL_ATTR_MCAST_GRP_ID] = { .type = NLA_U32 },
+	};
 	struct nlattr *attrs[CTRL_ATTR_MCAST_GRP_MAX + 1];
 
-	if (nla_parse_nested(attrs, CTRL_ATTR_MCAST_GRP_MAX, entry, NULL) ||
+	if (nla_parse_nested(attrs, CTRL_ATTR_MCAST_GRP_MAX, entry, policy) ||
 	    !attrs[CTRL_ATTR_MCAST_GRP_NAME] || !attrs[CTRL_ATTR_MCAST_GRP_ID])
 		return;
 	if (!nla_strcmp(attrs[CTRL_ATTR_MCAST_GRP_NAME], MORPH_MCGRP_MONITOR))
@@ -134,11 +137,14 @@ static void group_parse(struct morph_ctx *ctx, struct nlattr *entry)
 
 int lm_family_parse(struct morph_ctx *ctx, const struct nlmsghdr *header)
 {
+	static struct nla_policy policy[CTRL_ATTR_MAX + 1] = {
+		[CTRL_ATTR_FAMILY_ID] = { .type = NLA_U16 },
+	};
 	struct nlattr *attrs[CTRL_ATTR_MAX + 1];
 	struct nlattr *entry;
 	int left;
 
-	if (genlmsg_parse((struct nlmsghdr *)header, 0, attrs, CTRL_ATTR_MAX, NULL) ||
+	if (genlmsg_parse((struct nlmsghdr *)header, 0, attrs, CTRL_ATTR_MAX, policy) ||
 	    !attrs[CTRL_ATTR_FAMILY_ID])
 		return -EPROTO;
 	ctx->family = nla_get_u16(attrs[CTRL_ATTR_FAMILY_ID]);

@@ -94,10 +94,10 @@ MORPH_API int morph_devices(struct morph_ctx *ctx, struct morph_list **out)
 		morph_list_free(list);
 		return lm_fail(ctx, -error, "list devices: %s", strerror(-error));
 	}
-	for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+	error = 0;
+	for (char *line = text; *line && !error; line += *line == '\n') {
 		error = lm_list_add(list, lm_device_parse(line));
-		if (error)
-			break;
+		line += strcspn(line, "\n");
 	}
 	free(text);
 	if (error) {

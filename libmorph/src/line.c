@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Lines of recordings: written, and read back. */
 #include <ctype.h>
+#include <limits.h>
 
 #include "internal.h"
 #include "recording.h"
 
 #define LEAST_RUN 8 /* zero bytes that are worth a "z" */
+#define MOST_BYTES (256u << 20) /* that a run of zeros may make of a few digits */
 
 void lm_bytes_add(struct lm_bytes *bytes, const void *data, size_t count)
 {
@@ -107,32 +109,47 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* A string of JSON, of which recordings use \" \\ \n and \u00XX; NULL when malformed. */
+/* What follows a backslash: \" \\ \n and \u00XX; false for anything else. */
+static bool parse_escape(const char **at, char *c)
+{
+	const char *code = *at + 1;
+
+	switch (**at) {
+	case '"':
+	case '\\':
+		*c = *(*at)++;
+		return true;
+	case 'n':
+		*c = '\n';
+		(*at)++;
+		return true;
+	case 'u':
+		if (strncmp(code, "00", 2) || hex_digit(code[2]) < 0 || hex_digit(code[3]) < 0)
+			return false;
+		*c = (char)(hex_digit(code[2]) << 4 | hex_digit(code[3]));
+		*at += 5;
+		return true;
+	}
+	return false;
+}
+
+/* A string of JSON; NULL when malformed. */
 static char *parse_string(const char **at)
 {
 	char *text, *end;
+	bool good = true;
 
 	if (!expect(at, '"'))
 		return NULL;
 	text = end = malloc(strlen(*at) + 1);
-	while (text && **at && **at != '"') {
+	while (text && good && **at && **at != '"') {
 		char c = *(*at)++;
 
-		if (c == '\\') {
-			c = *(*at)++;
-			if (c == 'n') {
-				c = '\n';
-			} else if (c == 'u' && !strncmp(*at, "00", 2) && hex_digit((*at)[2]) >= 0 &&
-				   hex_digit((*at)[3]) >= 0) {
-				c = (char)(hex_digit((*at)[2]) << 4 | hex_digit((*at)[3]));
-				*at += 4;
-			} else if (c != '"' && c != '\\') {
-				break;
-			}
-		}
+		if (c == '\\')
+			good = parse_escape(at, &c);
 		*end++ = c;
 	}
-	if (!text || **at != '"') {
+	if (!text || !good || **at != '"') {
 		free(text);
 		return NULL;
 	}
@@ -141,39 +158,52 @@ static char *parse_string(const char **at)
 	return text;
 }
 
+static bool add_zeros(struct lm_bytes *bytes, size_t count)
+{
+	static const uint8_t zeros[256];
+
+	if (count > MOST_BYTES || bytes->count > MOST_BYTES)
+		return false;
+	for (size_t part; count; count -= part) {
+		part = count < sizeof(zeros) ? count : sizeof(zeros);
+		lm_bytes_add(bytes, zeros, part);
+	}
+	return true;
+}
+
 static bool parse_bytes(const char *text, struct lm_bytes *bytes)
 {
 	while (*text) {
-		uint8_t byte = 0;
-		size_t run = 1;
-
 		if (*text == 'z') {
 			char *end;
+			size_t run = strtoul(text + 1, &end, 10);
 
-			run = strtoul(text + 1, &end, 10);
-			if (*end != '.' || run > UINT32_MAX)
+			if (*end != '.' || !add_zeros(bytes, run))
 				return false;
 			text = end + 1;
 		} else {
+			uint8_t byte;
+
 			if (hex_digit(text[0]) < 0 || hex_digit(text[1]) < 0)
 				return false;
 			byte = (uint8_t)(hex_digit(text[0]) << 4 | hex_digit(text[1]));
+			lm_bytes_add(bytes, &byte, 1);
 			text += 2;
 		}
-		while (run--)
-			lm_bytes_add(bytes, &byte, 1);
 	}
 	return !bytes->failed;
 }
 
 static bool parse_number(const char **at, int *number)
 {
+	long value;
 	char *end;
 
 	skip_space(at);
-	*number = (int)strtol(*at, &end, 10);
-	if (end == *at)
+	value = strtol(*at, &end, 10);
+	if (end == *at || value < INT_MIN || value > INT_MAX)
 		return false;
+	*number = (int)value;
 	*at = end;
 	return true;
 }

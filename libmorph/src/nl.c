@@ -22,6 +22,11 @@ struct exchange {
 
 /* ------------------------------------------------------- the kernel's words */
 
+static uint32_t number_of(const struct nlattr *attr)
+{
+	return nla_len(attr) == sizeof(uint32_t) ? nla_get_u32(attr) : 0;
+}
+
 /* The kernel names a bad attribute by its offset, a missing one by number and nest. */
 static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 {
@@ -36,13 +41,13 @@ static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 			nla_strlcpy(error->kernel, attr, sizeof(error->kernel));
 			break;
 		case NLMSGERR_ATTR_OFFS:
-			offset = nla_get_u32(attr);
+			offset = number_of(attr);
 			break;
 		case NLMSGERR_ATTR_MISS_TYPE:
-			missing = nla_get_u32(attr);
+			missing = number_of(attr);
 			break;
 		case NLMSGERR_ATTR_MISS_NEST:
-			nest = nla_get_u32(attr);
+			nest = number_of(attr);
 			break;
 		}
 	}
@@ -59,18 +64,20 @@ static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 static int parse_error(struct exchange *x, const struct nlmsghdr *header)
 {
 	const struct nlmsgerr *report = nlmsg_data(header);
-	size_t skip = sizeof(*report);
+	size_t skip = sizeof(*report), bytes = (size_t)nlmsg_datalen(header);
 
 	if (nlmsg_datalen(header) < (int)sizeof(*report))
 		return -EPROTO;
 	x->done = true;
 	if (!report->error)
 		return 0;
-	if (!(header->nlmsg_flags & NLM_F_CAPPED))
-		skip += report->msg.nlmsg_len - sizeof(report->msg);
-	skip = NLMSG_ALIGN(skip);
-	if ((header->nlmsg_flags & NLM_F_ACK_TLVS) && (int)skip < nlmsg_datalen(header))
-		parse_ext_ack(x, (const char *)report + skip, nlmsg_datalen(header) - (int)skip);
+	if (!(header->nlmsg_flags & NLM_F_CAPPED)) {
+		if (report->msg.nlmsg_len < sizeof(report->msg) || report->msg.nlmsg_len > bytes)
+			return -EPROTO;
+		skip += NLMSG_ALIGN(report->msg.nlmsg_len) - sizeof(report->msg);
+	}
+	if ((header->nlmsg_flags & NLM_F_ACK_TLVS) && skip < bytes)
+		parse_ext_ack(x, (const char *)report + skip, (int)(bytes - skip));
 	return report->error;
 }
 
