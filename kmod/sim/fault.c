@@ -65,7 +65,7 @@ static void note(struct sim_hardware *hw, const char *format, ...)
 
 static void note_fault(struct sim_hardware *hw, const struct sim_fault *fault, const char *what)
 {
-	char text[88];
+	char text[SIM_FAULT_BYTES];
 
 	sim_fault_format(hw, &fault->spec, text, sizeof(text));
 	note(hw, "%s %s", what, text);
@@ -458,7 +458,7 @@ void sim_faults_show(struct sim_hardware *hw, struct seq_file *file)
 {
 	struct sim_fault *fault;
 	unsigned long flags;
-	char text[88];
+	char text[SIM_FAULT_BYTES];
 
 	spin_lock_irqsave(hw->lock, flags);
 	list_for_each_entry(fault, &hw->faults, node) {

@@ -47,6 +47,7 @@ enum sim_argument {
 };
 
 #define SIM_ARGUMENTS_COUNT	SIM_ARGUMENT_NONE
+#define SIM_FAULT_BYTES		160	/* the longest fault as text, with the final NUL */
 
 enum sim_fault_type {
 #define SIM_FAULT(name, ...) SIM_FAULT_##name,

@@ -141,7 +141,7 @@ struct sim_change {
 struct sim_log_entry {
 	u64 now;
 	u64 operation;
-	char text[104];
+	char text[SIM_FAULT_BYTES + 16];
 };
 
 /* A powered device: made by probe, gone with remove. */
