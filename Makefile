@@ -6,6 +6,7 @@
 #   make check-model the protocol of transactions and failover, every state of a small setting
 #   make check-compat what was built for the tagged ABI, with these modules, and the reverse
 #   make coverage    what the tests reach of core, optics and library, by file; make check-coverage judges
+#   make fuzz        libFuzzer on what reads files, texts and messages in user space, FUZZ_SECONDS each
 #   make demo        a fabric, a slice and a failover in a virtual machine
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
 #   make help        the rest
@@ -38,7 +39,7 @@ $(KERNELS:%=modules-%): modules-%: | build/linux/6.12
 	+$(if $(V),,@)scripts/modules $*
 
 $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
-	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y)
+	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y) $(if $(filter %-kasan,$*),KCOV_INSTRUMENT=y)
 
 profiles lib tools selftests:
 	+$(if $(V),,@)$(MAKE) -C $(room_of_$@)
@@ -70,6 +71,9 @@ $(BUILT_KERNELS:%=debug-kernel-%): debug-kernel-%: | build/linux/6.12
 # --- proof ----------------------------------------------------------------------------------------------------------
 
 include scripts/check.mk
+
+fuzz: deps profiles
+	+@scripts/check run-fuzzers
 
 demo: deps
 	+@$(MAKE) all
@@ -113,4 +117,4 @@ help:
 	@echo 'make deps debug-kernels clean distclean'
 
 .PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) profiles lib tools selftests deps \
-	debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) demo bench install install-modules modules-kdir clean distclean help
+	debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench install install-modules modules-kdir clean distclean help

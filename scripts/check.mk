@@ -25,7 +25,7 @@ run-build:
 
 # --- static --------------------------------------------------------------------------------------------------------
 
-tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated licences spelling shell \
+tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated syzkaller licences spelling shell \
 	versions docs
 cross_checks := cross-i386 cross-powerpc
 kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel) samples-$(kernel))
@@ -50,7 +50,7 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
 unit_rooms := selftests/harness profiles libmorph tools selftests/optics selftests/netlink selftests/sim \
-	selftests/stress
+	selftests/stress selftests/fuzz
 
 run-unit: profiles lib
 	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(unit_rooms:%=check-%)
@@ -86,6 +86,7 @@ campaign_on_faults := 6.1
 campaign_on_traces := 6.1
 campaign_on_stress := 6.1 6.12 6.1-kasan 6.1-kcsan
 campaign_on_sweep := 6.1 6.1-kasan 6.12-kasan
+campaign_on_fuzz := 6.1-kasan
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 
@@ -95,6 +96,11 @@ $(campaigns:%=check-%): check-%: deps
 $(campaigns:%=run-%): run-%: profiles lib tools selftests
 	+@for kernel in $(campaign_on_$*); do \
 		$(MAKE) modules-$$kernel && selftests/vm/suite $$kernel $* || failed=1; done; [ ! "$$failed" ]
+
+# --- fuzz: what reads files, texts and messages in user space; the kernel's own interfaces are the campaign fuzz ------------
+
+run-fuzzers: profiles
+	+@scripts/tap --ktap --timeout 36000 fuzz $(MAKE) --silent --keep-going -C selftests/fuzz fuzz
 
 # --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
 
@@ -141,7 +147,7 @@ vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
-.PHONY: check check-ci check-model run-model check-compat run-compat $(stages:%=check-%) $(stages:%=run-%) run-build \
+.PHONY: check check-ci check-model run-model check-compat run-compat run-fuzzers $(stages:%=check-%) $(stages:%=run-%) run-build \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) \
 	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) $(campaigns:%=check-%) $(campaigns:%=run-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	coverage check-coverage run-coverage count counted-library run-counted

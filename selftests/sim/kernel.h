@@ -17,10 +17,10 @@
 typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
-typedef uint64_t u64;
+typedef unsigned long long u64; /* as in the kernel, for printf() */
 typedef int16_t s16;
 typedef int32_t s32;
-typedef int64_t s64;
+typedef long long s64;
 
 #define U16_MAX UINT16_MAX
 #define U64_MAX UINT64_MAX

@@ -1,0 +1,152 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Make inputs of the targets out of real files: seeds.py OUTPUT PROFILES"""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parent.parent.parent
+RECORDINGS = sorted((TOP / "tools/tests/recordings").glob("*.jsonl"))
+ERROR, DONE, CONTROL = 2, 3, 16
+KINDS = {ERROR: 1, DONE: 2, CONTROL: 3}     # of netlink.c; all else is an object
+MOST = 40                                   # of one kind: more would be more of the same
+PLENTY = 4096                               # bytes; what is longer is cut, where it is a list
+
+
+class Seeds:
+    """Files of one target, without doubles."""
+
+    def __init__(self, root, target):
+        self.path = root / target
+        self.path.mkdir(parents=True)
+        self.known = set()
+
+    def add(self, data):
+        """One more input."""
+        if data not in self.known:
+            (self.path / f"{len(self.known):03}").write_bytes(data)
+            self.known.add(data)
+
+
+def unpack(text):
+    """Bytes out of a recording's hexadecimal, where zN. stands for N zeros."""
+    plain = re.sub(r"z(\d+)\.", lambda run: "00" * int(run[1]), text)
+    return bytes.fromhex(plain)
+
+
+def messages(datagram):
+    """The netlink messages of a datagram, as netlink.c eats them."""
+    while len(datagram) >= 16:
+        length = int.from_bytes(datagram[:4], sys.byteorder)
+        kind, flags = (int.from_bytes(datagram[at:at + 2], sys.byteorder) for at in (4, 6))
+        body = datagram[16:length]
+        yield bytes((KINDS.get(kind, 0), flags & 0xf | flags >> 4 & 0xf0)) + len(body).to_bytes(2, "little") + body
+        datagram = datagram[(length + 3) & ~3:]
+
+
+def exchanges(path):
+    """What was received after each netlink request of a recording."""
+    answer = b""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        line = json.loads(line)
+        if line["op"] == "receive" and line["result"] > 0:
+            answer += b"".join(messages(unpack(line["after"])))
+        elif line["op"] == "send" and answer:
+            yield answer
+            answer = b""
+    if answer:
+        yield answer
+
+
+def netlink(seeds):
+    """Answers to each kind of call."""
+    for path in RECORDINGS:
+        for number, answer in enumerate(exchanges(path)):
+            if len(answer) <= PLENTY and len(seeds.known) < 8 * MOST:
+                seeds.add(bytes([number % 15]) + answer)
+                seeds.add(bytes([0x80]) + answer)
+
+
+def device(seeds):
+    """Events as a slice's file gives them, and lists of nodes."""
+    for path in RECORDINGS:
+        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+            if line["op"] == "read" and line["result"] > 0:
+                seeds.add(b"\0" + unpack(line["after"]))
+            elif line["op"] in ("devices", "watched") and line["result"] >= 0:
+                seeds.add(bytes([1 + (line["op"] == "watched")]) + line["text"].encode())
+    event = (248).to_bytes(4, sys.byteorder) + bytes([3]) + bytes(243)
+    seeds.add(b"\0" + event * 2)
+    seeds.add(b"\1add fabric 0 /dev/morph/fabric0\nadd slice 3 /dev/morph/slice3\n")
+    seeds.add(b"\2remove slice 3 /dev/morph/slice3\n")
+
+
+def recording(seeds):
+    """Lines of each op."""
+    kept = {}
+    for path in RECORDINGS:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            found = json.loads(line)
+            key = found["op"], found["text"] if found["op"] == "ioctl" else ""
+            kept[key] = kept.get(key, 0) + 1
+            if kept[key] <= 3 and len(line) <= PLENTY:
+                seeds.add(line.encode())
+
+
+def document(seeds):
+    """The examples of the manual, and what the tests apply."""
+    text = (TOP / "tools/tests/apply.bats").read_text(encoding="utf-8")
+    for match in re.findall(r"<<-?\s*'?(\w+)'?\n(.*?)\n\s*\1\n", text, re.S):
+        seeds.add(match[1].encode() + b"\n")
+    seeds.add(b'{"slices": [{"name": "a", "count": 4, "ring": {"lanes-count": 2, "both": true}, "owner": "root",\n'
+              b' "mode": "0660", "failover": "manual", "transit": "own", "spares": [4, "0000:3b:00.0"], "reserved": false,\n'
+              b' "circuits": [{"src-rank": 0, "dst-rank": 1, "lanes-count": 3, "src-plane": 1, "dst-plane": 0}]}]}\n')
+    seeds.add(b"slices:\n- name: b\n  accelerators: [0, 1, 2]\n  spares: host\n  ring: true\n")
+
+
+def words(seeds):
+    """Of each kind a few."""
+    for word in ("0", "17", "0x1f", "4294967295", "18446744073709551616", "0.25", "1e9", "nan", "1,2,3", ",", "list",
+                 "automatic", "element-pinned", "element_pinned", "0000:3b:00.0", "a", "of",
+                 "01234567-89ab-cdef-0123-456789abcdef"):
+        seeds.add(word.encode())
+
+
+def faults(seeds):
+    """Each line of the table of faults, with its arguments, and the other files' lines."""
+    targets = {"ACCELERATOR": "3", "LASER": "1.2.0x5", "ELEMENT": "4", "GUIDE": "5", "RECEIVER": "2.1", "DEVICE": "-"}
+    table = (TOP / "kmod/sim/fault_table.h").read_text(encoding="utf-8")
+    for name, target, argument in re.findall(r"^SIM_FAULT\((\w+), (\w+), (\w+)", table, re.M):
+        own = "" if argument == "NONE" else f" {argument.lower()}=1"
+        seeds.add(f"\0{name} {targets[target]}{own} after=3 for=1000\n".encode())
+    seeds.add(b"\0accelerator_flapping 0 period=1000 count=18 after=18446744073709551615 at_op=18446744073709551615\n")
+    for line in ("\0random 7 12 over=5", "\1all", "\0017", "\0024 1", "\0032 01234567-89ab-cdef-0123-456789abcdef"):
+        seeds.add(line.encode())
+
+
+def profile(seeds, profiles):
+    """The smaller profiles whole."""
+    for name in ("server4", "edge4", "smartlight72"):
+        seeds.add((profiles / f"{name}.bin").read_bytes())
+
+
+def ledger(seeds):
+    """A circuit on each fabric, released, marked, judged."""
+    for fabric in range(3):
+        seeds.add(bytes([fabric, 0, 0x40, 0, 1, 1, 0x40, 1, 0, 3, 0]))
+        seeds.add(bytes([fabric, 0, 0x44, 0, 1, 7, 4, 1, 3, 0, 0x48, 0, 1, 5, 9, 2, 0x80, 2, 3, 6, 2, 0, 1, 1, 4, 5, 1]))
+
+
+def main():
+    root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    shutil.rmtree(root, ignore_errors=True)
+    for fill in (netlink, device, recording, document, words, faults, ledger):
+        fill(Seeds(root, fill.__name__))
+    profile(Seeds(root, "profile"), profiles)
+
+
+if __name__ == "__main__":
+    main()
