@@ -29,15 +29,19 @@ struct search {
 	unsigned int fresh_count, points, runs;
 };
 
-static bool search_open(struct search *search)
+/* Without KCOV nothing is ever new. */
+static bool search_open(struct search *search, bool led)
 {
+	search->seen = calloc(1u << SEEN_BITS, 1);
+	search->fresh = calloc(COVER_WORDS, sizeof(*search->fresh));
+	search->cover = calloc(1, sizeof(*search->cover));
+	if (!led)
+		return true;
 	search->kcov = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
 	if (search->kcov < 0 || ioctl(search->kcov, KCOV_INIT_TRACE, COVER_WORDS))
 		return false;
 	search->cover = mmap(NULL, COVER_WORDS * sizeof(long), PROT_READ | PROT_WRITE, MAP_SHARED,
 			     search->kcov, 0);
-	search->seen = calloc(1u << SEEN_BITS, 1);
-	search->fresh = calloc(COVER_WORDS, sizeof(*search->fresh));
 	return search->cover != MAP_FAILED && !ioctl(search->kcov, KCOV_ENABLE, KCOV_TRACE_PC);
 }
 
@@ -123,7 +127,7 @@ static const char *cut(struct search *search, struct program *program)
 }
 
 const char *explore(struct world *world, struct program *corpus, unsigned int count,
-		    unsigned int most, unsigned int seconds)
+		    unsigned int most, unsigned int seconds, bool led)
 {
 	struct search search = { .world = world, .results = getenv("RESULTS") ?: "/tmp" };
 	long long now = now_ms(), until = now + seconds * 1000ll, told = now;
@@ -131,7 +135,7 @@ const char *explore(struct world *world, struct program *corpus, unsigned int co
 	unsigned int given = count;
 	char name[64];
 
-	if (!search_open(&search))
+	if (!search_open(&search, led))
 		return "no KCOV here: a kernel with it is 6.1-kasan";
 	for (unsigned int at = 0; at < given && !wrong; at++) {
 		wrong = run(&search, &corpus[at]);
@@ -155,7 +159,8 @@ const char *explore(struct world *world, struct program *corpus, unsigned int co
 		progress("%u programs, %u places, %u kept, %u fabrics, %lld s left", search.runs,
 			 search.points, count, world_fabrics(world), (until - now) / 1000);
 	}
-	ioctl(search.kcov, KCOV_DISABLE, 0);
+	if (led)
+		ioctl(search.kcov, KCOV_DISABLE, 0);
 	printf("# %u programs, %u places in the modules, %u programs kept, %u of them given\n",
 	       search.runs, search.points, count, given);
 	return wrong;

@@ -2,7 +2,8 @@
 /*
  * surface [FILE...]             run programs, by default those kept in the tree; KTAP
  * surface -v FILE...            the same, and tell of each call how it ended
- * surface explore SECONDS SEED  search for more, from those kept
+ * surface explore SECONDS SEED  search for more, from those kept, led by KCOV
+ * surface blind SECONDS SEED    the same on a kernel without KCOV: changes at random
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -97,9 +98,9 @@ static int run_all(struct world *world, bool told)
 	return status;
 }
 
-static int run_explore(struct world *world, unsigned int seconds)
+static int run_explore(struct world *world, unsigned int seconds, bool led)
 {
-	const char *wrong = explore(world, corpus, corpus_count, MOST_PROGRAMS, seconds);
+	const char *wrong = explore(world, corpus, corpus_count, MOST_PROGRAMS, seconds, led);
 
 	if (wrong)
 		printf("# %s; the program is $RESULTS/program, seed %llu\n", wrong,
@@ -110,7 +111,8 @@ static int run_explore(struct world *world, unsigned int seconds)
 
 int main(int argc, char **argv)
 {
-	bool exploring = argc > 1 && !strcmp(argv[1], "explore");
+	bool led = argc > 1 && !strcmp(argv[1], "explore");
+	bool exploring = led || (argc > 1 && !strcmp(argv[1], "blind"));
 	bool told = argc > 1 && !strcmp(argv[1], "-v");
 	struct world *world;
 	int status;
@@ -123,7 +125,7 @@ int main(int argc, char **argv)
 	world = world_open();
 	if (exploring) {
 		random_state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
-		status = run_explore(world, argc > 2 ? (unsigned int)atoi(argv[2]) : 60);
+		status = run_explore(world, argc > 2 ? (unsigned int)atoi(argv[2]) : 60, led);
 	} else {
 		status = run_all(world, told);
 	}

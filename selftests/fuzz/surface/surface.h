@@ -132,8 +132,8 @@ void world_close(struct world *world);
 const char *world_run(struct world *world, const struct program *program, bool told);
 unsigned int world_fabrics(const struct world *world); /* that were used up */
 
-/* Ends with NULL, or with what was wrong. */
+/* Ends with NULL, or with what was wrong. @led: by KCOV, else at random. */
 const char *explore(struct world *world, struct program *corpus, unsigned int count,
-		    unsigned int most, unsigned int seconds);
+		    unsigned int most, unsigned int seconds, bool led);
 
 #endif /* SURFACE_H */
