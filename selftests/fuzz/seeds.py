@@ -6,6 +6,7 @@ import json
 import pathlib
 import re
 import shutil
+import struct
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -13,6 +14,7 @@ RECORDINGS = sorted((TOP / "tools/tests/recordings").glob("*.jsonl"))
 ERROR, DONE, CONTROL = 2, 3, 16
 KINDS = {ERROR: 1, DONE: 2, CONTROL: 3}     # of netlink.c; all else is an object
 MOST = 40                                   # of one kind: more would be more of the same
+TABLE, SECTIONS = 168, 7                     # of a profile's header: where its sections are told, and how many
 PLENTY = 4096                               # bytes; what is longer is cut, where it is a list
 
 
@@ -128,9 +130,16 @@ def faults(seeds):
 
 
 def profile(seeds, profiles):
-    """The smaller profiles whole."""
+    """The smaller profiles whole, and one with each byte of its header and of its first records changed."""
     for name in ("server4", "edge4", "smartlight72"):
         seeds.add((profiles / f"{name}.bin").read_bytes())
+    whole = (profiles / "edge4.bin").read_bytes()
+    places = list(range(TABLE + 16 * SECTIONS))
+    for section in range(SECTIONS):
+        offset, _, stride = struct.unpack_from("<QII", whole, TABLE + 16 * section)
+        places += range(offset, offset + stride)
+    for at in places:
+        seeds.add(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1:])
 
 
 def ledger(seeds):
