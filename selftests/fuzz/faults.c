@@ -18,7 +18,7 @@ static unsigned int added;
 
 int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 {
-	MUST(spec->type <= SIM_FAULT_provider_removed);
+	MUST(spec->type <= SIM_FAULT_waiting_error); /* the last one */
 	MUST(!(spec->given >> SIM_ARGUMENTS_COUNT));
 	switch (spec->type) {
 	case SIM_FAULT_accelerator_dead:

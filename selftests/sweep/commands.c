@@ -71,7 +71,7 @@ static void make_event(struct stage *stage)
 
 /* ------------------------------------------------------------------ the fabric */
 
-static int fabric_info(struct stage *stage)
+static int ask_fabric_info(struct stage *stage)
 {
 	struct morph_fabric_info info = { .head.size = sizeof(info) };
 
@@ -368,7 +368,7 @@ const struct command abi_commands[] = {
 	{ "open-slice", .act = open_slice_file, .undo = close_file },
 	{ "close-slice", .act = close_it, .set = make_slice, .undo = nothing, .queued = true },
 	{ "read-event", .act = read_event, .set = make_event, .undo = nothing, .unset = nothing },
-	{ "fabric-info", .act = fabric_info },
+	{ "fabric-info", .act = ask_fabric_info },
 	{ "read-accelerators", .act = read_accelerators },
 	{ "read-guides", .act = read_guides },
 	{ "read-elements", .act = read_elements },
