@@ -3,6 +3,7 @@
 #   make             everything: modules for each kernel, profiles, library, tools, test programs
 #   make check       every check; ends with "N passed, M failed"
 #   make check-debug the selftests on kernels that look for bugs, which it builds
+#   make check-kunit the inside of the core, with a provider that follows a script, on two of those kernels
 #   make check-model the protocol of transactions and failover, every state of a small setting
 #   make check-compat what was built for the tagged ABI, with these modules, and the reverse
 #   make coverage    what the tests reach of core, optics and library, by file; make check-coverage judges
@@ -40,6 +41,10 @@ $(KERNELS:%=modules-%): modules-%: | build/linux/6.12
 
 $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
 	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y) $(if $(filter %-kasan,$*),KCOV_INSTRUMENT=y)
+
+# With the tests of the inside: kmod/tests.
+$(DEBUG_KERNELS:%=modules-kunit-%): modules-kunit-%: debug-kernel-%
+	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-kunit scripts/modules $* KUNIT=y
 
 profiles lib tools selftests:
 	+$(if $(V),,@)$(MAKE) -C $(room_of_$@)
@@ -116,5 +121,5 @@ help:
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps debug-kernels clean distclean'
 
-.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) profiles lib tools selftests deps \
+.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(DEBUG_KERNELS:%=modules-kunit-%) profiles lib tools selftests deps \
 	debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench install install-modules modules-kdir clean distclean help

@@ -58,6 +58,19 @@ run-unit: profiles lib
 $(unit_rooms:%=check-%): check-%:
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap $* $(MAKE) --silent -C $* check
 
+# --- valgrind: what was never written and is read, which the sanitizers of the unit tests do not see --------------------------
+
+valgrind_rooms := selftests/optics libmorph tools
+
+check-valgrind: deps
+	+@scripts/check run-valgrind
+
+run-valgrind: profiles lib tools
+	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(valgrind_rooms:%=valgrind-%)
+
+$(valgrind_rooms:%=valgrind-%): valgrind-%:
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap valgrind-$* $(MAKE) --silent -C $* valgrind
+
 # --- vm: programs that need one ---------------------------------------------------------------------------------------
 
 run-vm: $(KERNELS:%=run-vm-%)
@@ -87,6 +100,7 @@ campaign_on_traces := 6.1
 campaign_on_stress := 6.1 6.12 6.1-kasan 6.1-kcsan
 campaign_on_sweep := 6.1 6.1-kasan 6.12-kasan
 campaign_on_fuzz := 6.1-kasan
+campaign_on_kunit := 6.1-kasan 6.12-kasan
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 
@@ -96,6 +110,8 @@ $(campaigns:%=check-%): check-%: deps
 $(campaigns:%=run-%): run-%: profiles lib tools selftests
 	+@for kernel in $(campaign_on_$*); do \
 		$(MAKE) modules-$$kernel && selftests/vm/suite $$kernel $* || failed=1; done; [ ! "$$failed" ]
+
+run-kunit: $(campaign_on_kunit:%=modules-kunit-%)
 
 # --- fuzz: what reads files, texts and messages in user space; the kernel's own interfaces are the campaign fuzz ------------
 
@@ -147,7 +163,7 @@ vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
-.PHONY: check check-ci check-model run-model check-compat run-compat run-fuzzers $(stages:%=check-%) $(stages:%=run-%) run-build \
+.PHONY: check check-ci check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat run-fuzzers $(stages:%=check-%) $(stages:%=run-%) run-build \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) \
 	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) $(campaigns:%=check-%) $(campaigns:%=run-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	coverage check-coverage run-coverage count counted-library run-counted

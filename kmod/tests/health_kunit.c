@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Health: hold-down, patrol, signals. Times are set, not waited for. */
+#include "fake.h"
+#include "suites.h"
+
+#define HOLD_DOWN_NS	(50 * NSEC_PER_MSEC)
+#define FLAP_WINDOW_NS	(3600 * NSEC_PER_SEC)
+
+static void set_health(struct fake *fake, u32 part, u32 index, u32 health)
+{
+	struct morph_culprit culprit = { .part = part, .index = index };
+
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(fake->test, 0, morph_health_set(fake->fabric, &culprit, health, 0));
+	mutex_unlock(&fake->fabric->lock);
+}
+
+/* Fail and come back. Returns for how long it is held down. */
+static u64 flap(struct fake *fake, u32 accelerator)
+{
+	const struct morph_chip *chip = &fake->fabric->chips[accelerator];
+
+	set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
+	set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_OK);
+	return chip->hold_until_ns - chip->last_failed_ns;
+}
+
+static void health_hold_down_doubles(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 i;
+
+	for (i = 0; i <= 10; i++)
+		KUNIT_EXPECT_EQ_MSG(test, (u64)HOLD_DOWN_NS << i, flap(fake, 1), "failure %u", i);
+	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 10, flap(fake, 1));
+	/* Each for itself. */
+	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS, flap(fake, 3));
+}
+
+/* More failures than can be counted. */
+static void health_flaps_do_not_wrap(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake->fabric->chips[1].flaps = U8_MAX;
+	fake->fabric->chips[1].last_failed_ns = ktime_get_boottime_ns();
+	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 10, flap(fake, 1));
+	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 10, flap(fake, 1));
+}
+
+static void health_an_hour_without_failure_counts(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_chip *chip = &fake->fabric->chips[1];
+
+	flap(fake, 1);
+	flap(fake, 1);
+	chip->last_failed_ns -= FLAP_WINDOW_NS / 2;
+	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 2, flap(fake, 1));
+	chip->last_failed_ns -= FLAP_WINDOW_NS + NSEC_PER_SEC;
+	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS, flap(fake, 1));
+}
+
+/* What is in doubt, or failed already, does not fail once more. */
+static void health_only_a_failure_is_a_flap(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_chip *chip = &fake->fabric->chips[1];
+
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	KUNIT_EXPECT_EQ(test, (u8)0, chip->flaps);
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	KUNIT_EXPECT_EQ(test, (u8)1, chip->flaps);
+}
+
+/* Held down it is healthy, and yet not given out; then it is. */
+static void health_held_down_is_not_fit(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_fabric *fabric = fake->fabric;
+	u32 free = fabric->free;
+
+	fabric->chips[1].flaps = 10;
+	fabric->chips[1].last_failed_ns = ktime_get_boottime_ns();
+	flap(fake, 1);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fabric->chips[1].health);
+	KUNIT_EXPECT_FALSE(test, morph_chip_fit(fabric, 1));
+	KUNIT_EXPECT_EQ(test, free - 1, fabric->free);
+	fabric->chips[1].hold_until_ns = ktime_get_boottime_ns();
+	mutex_lock(&fabric->lock);
+	morph_chip_update(fabric, 1);
+	mutex_unlock(&fabric->lock);
+	KUNIT_EXPECT_EQ(test, free, fabric->free);
+}
+
+struct part_case {
+	const char *name;
+	u32 part;
+	u32 past;	/* the first index that there is not */
+};
+
+static const struct part_case part_cases[] = {
+	{ "accelerator", MORPH_PART_ACCELERATOR, 6 },
+	{ "laser", MORPH_PART_LASER, 12 },
+	{ "receiver", MORPH_PART_RECEIVER, 12 },
+	{ "element", MORPH_PART_ELEMENT, 24 },
+	{ "guide", MORPH_PART_GUIDE, 84 },
+};
+
+FAKE_CASE_DESC(part_cases, name);
+
+/* Whatever is marked and unmarked in whatever order: the counts come back to where they were. */
+static void health_counts_are_balanced(struct kunit *test)
+{
+	static const u32 ways[] = {
+		MORPH_HEALTH_FAILED, MORPH_HEALTH_FAILED, MORPH_HEALTH_QUARANTINED,
+		MORPH_HEALTH_QUARANTINED, MORPH_HEALTH_OK, MORPH_HEALTH_OK,
+		MORPH_HEALTH_QUARANTINED, MORPH_HEALTH_FAILED, MORPH_HEALTH_OK,
+	};
+	const struct part_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_fabric *fabric = fake->fabric;
+	bool chip = param->part == MORPH_PART_ACCELERATOR;
+	u32 i, bad;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		set_health(fake, param->part, 1, ways[i]);
+		bad = ways[i] != MORPH_HEALTH_OK;
+		KUNIT_EXPECT_EQ_MSG(test, chip ? bad : 0, fabric->failed, "step %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, chip ? 0 : bad, fabric->impaired, "step %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, !bad, morph_health_get(fabric, param->part, 1) ==
+				    MORPH_HEALTH_OK, "step %u", i);
+	}
+}
+
+static void health_knows_how_many_there_are(struct kunit *test)
+{
+	const struct part_case *param = test->param_value;
+	struct morph_culprit culprit = { .part = param->part, .index = param->past };
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+
+	KUNIT_EXPECT_EQ(test, 0, morph_health_check_part(fake->fabric, param->part,
+							 param->past - 1, &refusal));
+	KUNIT_EXPECT_EQ(test, -ENOENT, morph_health_check_part(fake->fabric, param->part,
+							       param->past, &refusal));
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, -ENOENT, morph_health_set(fake->fabric, &culprit,
+							MORPH_HEALTH_FAILED, 0));
+	mutex_unlock(&fake->fabric->lock);
+}
+
+/* ------------------------------------------------------------------------- patrol */
+
+/* One round, now. The next is called off. */
+static void patrol(struct fake *fake)
+{
+	struct delayed_work *work = &fake->fabric->patrol_work;
+
+	fake_clear(fake);
+	mod_delayed_work(morph_wq, work, 0);
+	flush_work(&work->work);	/* not what it has queued for later */
+	cancel_delayed_work_sync(work);
+}
+
+static void patrol_asks_and_reads(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	patrol(fake);
+	KUNIT_EXPECT_STREQ(test, "pe", (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, (u64)fake->accelerators, fake_stat(fake, MORPH_STAT_PATROLS));
+}
+
+static void patrol_finds_a_dead_accelerator(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake->dead[4] = true;
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[4].health);
+	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->failed);
+}
+
+/* It is told by one error of the device that nothing is known, not that all are dead. */
+static void patrol_believes_answers_only(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake->dead[4] = true;
+	fake_clear(fake);
+	fake_rule(fake, FAKE_PROBE, 0, FAKE_ERROR, -EREMOTEIO);
+	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	flush_work(&fake->fabric->patrol_work.work);
+	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
+}
+
+/* It is quarantined, and fails the test that follows. */
+static void patrol_finds_an_element_that_moved(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake->element[7] = 2;
+	fake->stuck[7] = true;
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
+			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 7));
+	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->impaired);
+}
+
+/* One that moved once and obeys again passes the test: it is used as before. */
+static void patrol_takes_back_what_obeys(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake->element[7] = 2;
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 7));
+	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+}
+
+/* One that could not be parked when it was released is parked now. */
+static void patrol_parks_what_was_left(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake->element[7] = 2;
+	fake->fabric->hw_state[7] = 2;
+	patrol(fake);
+	KUNIT_EXPECT_STREQ(test, "peP", (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+}
+
+/* Quarantined, it comes back through a test; held down, not yet; dead, not at all. */
+static void patrol_brings_back_through_a_test(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_chip *chip = &fake->fabric->chips[1];
+
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	chip->hold_until_ns = 0;
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, chip->health);
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
+	chip->hold_until_ns = U64_MAX;
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_QUARANTINED, chip->health);
+	chip->hold_until_ns = 0;
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, chip->health);
+}
+
+/* ------------------------------------------------------------------------ signals */
+
+static void tell(struct fake *fake, u32 type, u32 index, u64 lanes, s32 value)
+{
+	const struct morph_signal signal = {
+		.type = type,
+		.index = index,
+		.lanes = lanes,
+		.value = value,
+	};
+
+	morph_fabric_signal(fake->fabric, &signal, 1);
+}
+
+struct signal_case {
+	const char *name;
+	u32 type, index;
+	s32 value;
+	u32 part;
+	u32 before, after;	/* health */
+};
+
+static const struct signal_case signal_cases[] = {
+	{ "heartbeat lost", MORPH_SIGNAL_HEARTBEAT, 1, 0, MORPH_PART_ACCELERATOR,
+	  MORPH_HEALTH_OK, MORPH_HEALTH_FAILED },
+	{ "heartbeat back", MORPH_SIGNAL_HEARTBEAT, 1, 1, MORPH_PART_ACCELERATOR,
+	  MORPH_HEALTH_FAILED, MORPH_HEALTH_QUARANTINED },
+	{ "heartbeat back that was not lost", MORPH_SIGNAL_HEARTBEAT, 1, 1,
+	  MORPH_PART_ACCELERATOR, MORPH_HEALTH_OK, MORPH_HEALTH_OK },
+	{ "laser low", MORPH_SIGNAL_LASER, 2, 0, MORPH_PART_LASER, MORPH_HEALTH_OK,
+	  MORPH_HEALTH_FAILED },
+	{ "laser well again", MORPH_SIGNAL_LASER, 2, 1, MORPH_PART_LASER, MORPH_HEALTH_FAILED,
+	  MORPH_HEALTH_OK },
+	{ "element alarm", MORPH_SIGNAL_ELEMENT, 3, 0, MORPH_PART_ELEMENT, MORPH_HEALTH_OK,
+	  MORPH_HEALTH_FAILED },
+	{ "element alarm cleared", MORPH_SIGNAL_ELEMENT, 3, 1, MORPH_PART_ELEMENT,
+	  MORPH_HEALTH_FAILED, MORPH_HEALTH_QUARANTINED },
+	{ "receiver dark where nobody sends", MORPH_SIGNAL_RECEIVER, 4, 0, MORPH_PART_RECEIVER,
+	  MORPH_HEALTH_OK, MORPH_HEALTH_OK },
+};
+
+FAKE_CASE_DESC(signal_cases, name);
+
+static void signal_marks(struct kunit *test)
+{
+	const struct signal_case *param = test->param_value;
+	struct fake *fake = test->priv;
+
+	set_health(fake, param->part, param->index, param->before);
+	/* A heartbeat that is back calls for a patrol: not before the hold-down is over. */
+	fake->fabric->chips[1].hold_until_ns = U64_MAX / 2;
+	tell(fake, param->type, param->index, ~0ULL, param->value);
+	flush_work(&fake->fabric->signal_work);
+	KUNIT_EXPECT_EQ(test, param->after,
+			morph_health_get(fake->fabric, param->part, param->index));
+}
+
+/* Indices come from hardware: none is believed. */
+static void signal_of_nothing_is_ignored(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 type;
+
+	for (type = 0; type <= MORPH_SIGNAL_TEMPERATURE + 1; type++) {
+		tell(fake, type, U32_MAX, ~0ULL, 0);
+		tell(fake, type, FAKE_ELEMENTS, ~0ULL, 1);
+	}
+	flush_work(&fake->fabric->signal_work);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+}
+
+/* Some are lost: which is not known, so that whatever is lit is read. */
+static void signal_overrun_doubts_everything(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	const u32 accelerators[] = { 0, 1 };
+	struct morph_slice *slice = fake_slice(fake, accelerators, 2);
+	u32 circuit = fake_light(fake, slice, 0, 1, 0), i;
+	const u32 more = 30;	/* of these the worker may take a batch before it has to wait */
+
+	fake_settle(fake);
+	fake_clear(fake);
+	mutex_lock(&fake->fabric->lock);
+	for (i = 0; i < MORPH_SIGNAL_SLOTS + more; i++)
+		tell(fake, MORPH_SIGNAL_TEMPERATURE, 0, 0, i);
+	KUNIT_EXPECT_GT(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), 0ULL);
+	KUNIT_EXPECT_LE(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), (u64)more);
+	mutex_unlock(&fake->fabric->lock);
+	flush_work(&fake->fabric->signal_work);
+	flush_work(&slice->repair_work);
+	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_RECEIVERS));
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_OFF));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, fake_circuit(slice, circuit)->state);
+	KUNIT_EXPECT_FALSE(test, fake_circuit(slice, circuit)->dark);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->signal_count);
+}
+
+static void signal_after_removal_is_dropped(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	morph_fabric_unregister(fake->fabric);
+	fake->registered = false;
+	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 0);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_SIGNALS));
+	KUNIT_EXPECT_FALSE(test, work_pending(&fake->fabric->signal_work));
+}
+
+static struct kunit_case health_cases[] = {
+	KUNIT_CASE(health_hold_down_doubles),
+	KUNIT_CASE(health_flaps_do_not_wrap),
+	KUNIT_CASE(health_an_hour_without_failure_counts),
+	KUNIT_CASE(health_only_a_failure_is_a_flap),
+	KUNIT_CASE(health_held_down_is_not_fit),
+	KUNIT_CASE_PARAM(health_counts_are_balanced, part_cases_gen_params),
+	KUNIT_CASE_PARAM(health_knows_how_many_there_are, part_cases_gen_params),
+	KUNIT_CASE(patrol_asks_and_reads),
+	KUNIT_CASE(patrol_finds_a_dead_accelerator),
+	KUNIT_CASE(patrol_believes_answers_only),
+	KUNIT_CASE(patrol_finds_an_element_that_moved),
+	KUNIT_CASE(patrol_takes_back_what_obeys),
+	KUNIT_CASE(patrol_parks_what_was_left),
+	KUNIT_CASE(patrol_brings_back_through_a_test),
+	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
+	KUNIT_CASE(signal_of_nothing_is_ignored),
+	KUNIT_CASE(signal_overrun_doubts_everything),
+	KUNIT_CASE(signal_after_removal_is_dropped),
+	{}
+};
+
+struct kunit_suite morph_health_suite = {
+	.name = "morph_health",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = health_cases,
+};

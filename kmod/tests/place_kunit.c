@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Placement: which accelerators a slice gets, and in which order spares are tried. */
+#include "fake.h"
+#include "suites.h"
+
+/* Four hosts of three. */
+static const struct fake_shape four_hosts = {
+	.hosts = 4,
+	.each = 3,
+};
+
+static int place_init(struct kunit *test)
+{
+	fake_open(test, &four_hosts);
+	return 0;
+}
+
+/* Somebody has these. */
+static void hold(struct fake *fake, u32 mask)
+{
+	u32 accelerators[FAKE_MOST], count = 0, i;
+
+	for (i = 0; i < fake->accelerators; i++)
+		if (mask >> i & 1)
+			accelerators[count++] = i;
+	if (count)
+		fake_slice(fake, accelerators, count);
+}
+
+struct place_case {
+	const char *name;
+	u32 held;		/* mask */
+	u32 count;
+	u32 expected[FAKE_MOST];
+};
+
+static const struct place_case place_cases[] = {
+	{ "the host with the least that is enough", BIT(5), 2, { 3, 4 } },
+	{ "one of a host where one is left", BIT(7) | BIT(8), 1, { 6 } },
+	{ "a whole host where only one is whole", BIT(0) | BIT(8) | BIT(11), 3, { 3, 4, 5 } },
+	{ "past a held one in the middle", BIT(7), 2, { 6, 8 } },
+	{ "all that there is", 0, 12, { 0 } },
+};
+
+FAKE_CASE_DESC(place_cases, name);
+
+static void place_chooses(struct kunit *test)
+{
+	const struct place_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	u32 chosen[FAKE_MOST], seen = 0, i;
+	int ret;
+
+	hold(fake, param->held);
+	mutex_lock(&fake->fabric->lock);
+	ret = morph_place(fake->fabric, param->count, chosen, &refusal);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_ASSERT_EQ(test, 0, ret);
+	for (i = 0; i < param->count; i++)
+		seen |= 1u << chosen[i];
+	/* Each once, and none that is held. */
+	KUNIT_EXPECT_EQ(test, param->count, hweight32(seen));
+	KUNIT_EXPECT_EQ(test, 0u, seen & param->held);
+	for (i = 0; i < param->count && param->count < fake->accelerators; i++)
+		KUNIT_EXPECT_EQ_MSG(test, param->expected[i], chosen[i], "rank %u", i);
+}
+
+/* More than a host has: the hosts that are taken lie beside each other. */
+static void place_spreads_over_neighbours(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	u32 chosen[5], hosts = 0, i;
+	int ret;
+
+	mutex_lock(&fake->fabric->lock);
+	ret = morph_place(fake->fabric, 5, chosen, &refusal);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_ASSERT_EQ(test, 0, ret);
+	for (i = 0; i < 5; i++)
+		hosts |= 1u << chosen[i] / 3;
+	KUNIT_EXPECT_EQ(test, 2u, hweight32(hosts));
+	KUNIT_EXPECT_TRUE_MSG(test, hosts & hosts << 1, "hosts %x", hosts);
+	/* The first host is filled before the next is begun. */
+	for (i = 1; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, chosen[0] / 3, chosen[i] / 3);
+}
+
+static void place_refuses_more_than_is_free(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	u32 chosen[FAKE_MOST];
+	int ret;
+
+	hold(fake, 0x7);
+	mutex_lock(&fake->fabric->lock);
+	ret = morph_place(fake->fabric, 10, chosen, &refusal);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, ret);
+	KUNIT_EXPECT_STREQ(test, "9 accelerators are free, 10 were asked for",
+			   (const char *)refusal.text);
+	KUNIT_EXPECT_EQ(test, 9LL, refusal.have);
+	KUNIT_EXPECT_EQ(test, 10LL, refusal.need);
+}
+
+struct possible_case {
+	const char *name;
+	u32 count;
+	int error;
+};
+
+static const struct possible_case possible_cases[] = {
+	{ "none", 0, -EINVAL },
+	{ "one", 1, 0 },
+	{ "all", 12, 0 },
+	{ "one more", 13, -ENOSPC },
+	{ "more than ranks are numbered", MORPH_MAX_RANKS + 1, -ENOSPC },
+	{ "all ones", U32_MAX, -ENOSPC },
+};
+
+FAKE_CASE_DESC(possible_cases, name);
+
+static void place_is_possible(struct kunit *test)
+{
+	const struct possible_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+
+	KUNIT_EXPECT_EQ(test, param->error,
+			morph_place_possible(fake->fabric, param->count, &refusal));
+	KUNIT_EXPECT_EQ(test, param->error, refusal.error);
+}
+
+struct list_case {
+	const char *name;
+	u32 accelerators[3];
+	int error;
+	u32 index;
+	const char *text;
+};
+
+/* 2 is held, 3 a spare, 4 dead, 5 cordoned, 6 under test. */
+static const struct list_case list_cases[] = {
+	{ "sound", { 8, 0, 1 }, 0, 0, "" },
+	{ "listed twice", { 1, 8, 1 }, -EINVAL, 1, "accelerator 1 is listed twice" },
+	{ "not there", { 0, 12, 1 }, -ENOENT, 12,
+	  "there is no accelerator 12, the last one is 11" },
+	{ "held", { 0, 1, 2 }, -EBUSY, 2, "accelerator 2 is held by another tenant" },
+	{ "spare", { 0, 3, 1 }, -EBUSY, 3, "accelerator 3 is held back as a spare" },
+	{ "dead", { 4, 0, 1 }, -EIO, 4,
+	  "accelerator 4 is not healthy, or the operator keeps it free" },
+	{ "cordoned", { 0, 1, 5 }, -EIO, 5,
+	  "accelerator 5 is not healthy, or the operator keeps it free" },
+	{ "under test", { 0, 1, 6 }, -EAGAIN, 6, "accelerator 6 is being tested; try again" },
+};
+
+FAKE_CASE_DESC(list_cases, name);
+
+static void place_checks_a_list(struct kunit *test)
+{
+	const struct list_case *param = test->param_value;
+	struct morph_culprit dead = { .part = MORPH_PART_ACCELERATOR, .index = 4 };
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_fabric *fabric = fake->fabric;
+	int ret;
+
+	hold(fake, 1u << 2);
+	KUNIT_ASSERT_EQ(test, 0, morph_accelerator_set_use(fabric, 3, MORPH_USE_SPARE, &refusal));
+	KUNIT_ASSERT_EQ(test, 0, morph_health_cordon(fabric, MORPH_PART_ACCELERATOR, 5, true,
+						     &refusal));
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, &dead, MORPH_HEALTH_FAILED, 0);
+	fabric->chips[6].testing = true;
+	ret = morph_place_check(fabric, param->accelerators, 3, &refusal);
+	fabric->chips[6].testing = false;
+	mutex_unlock(&fabric->lock);
+	KUNIT_EXPECT_EQ(test, param->error, ret);
+	KUNIT_EXPECT_STREQ(test, param->text, (const char *)refusal.text);
+	KUNIT_EXPECT_EQ(test, param->index, refusal.index);
+}
+
+/* ------------------------------------------------------------------------- spares */
+
+/* Spares are 2, 4, 5, 8, 9, 10 and 11: the last host is of spares only. */
+static void make_spares(struct fake *fake)
+{
+	static const u32 spares[] = { 2, 4, 5, 8, 9, 10, 11 };
+	struct morph_refusal refusal;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(spares); i++)
+		morph_accelerator_set_use(fake->fabric, spares[i], MORPH_USE_SPARE, &refusal);
+}
+
+struct spare_case {
+	const char *name;
+	u32 policy;
+	bool reserved;		/* it has a spare of its own */
+	u32 sick;		/* mask */
+	u32 list[3];
+	u32 expected[8];	/* in this order, then none */
+	u32 count;
+};
+
+static const struct spare_case spare_cases[] = {
+	{ "of the host, then of hosts of spares", MORPH_SPARES_HOST, false, 0, {},
+	  { 4, 5, 9, 10, 11 }, 5 },
+	{ "of the host, then of its neighbours", MORPH_SPARES_ANY, false, 0, {},
+	  { 4, 5, 2, 8, 9, 10, 11 }, 7 },
+	{ "without the sick", MORPH_SPARES_ANY, false, 0x014, {}, { 5, 8, 9, 10, 11 }, 5 },
+	{ "as listed", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 }, { 11, 4, 1 }, 3 },
+	{ "as listed, without the sick", MORPH_SPARES_LIST, false, 0x010, { 11, 4, 1 },
+	  { 11, 1 }, 2 },
+	{ "its own first", MORPH_SPARES_HOST, true, 0, {}, { 4, 5, 9, 10, 11 }, 5 },
+};
+
+FAKE_CASE_DESC(spare_cases, name);
+
+static void place_spares_in_order(struct kunit *test)
+{
+	const struct spare_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_fabric *fabric = fake->fabric;
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	const u32 accelerators[] = { 3 };
+	struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = 1,
+		.spare_policy = param->policy,
+		.spares = param->list,
+		.spares_count = param->policy == MORPH_SPARES_LIST ? 3 : 0,
+		.reserved = param->reserved,
+		.user = fake->user,
+	};
+	struct morph_slice *slice;
+	u32 i;
+
+	make_spares(fake);
+	slice = fake_slice_like(fake, &params);
+	mutex_lock(&fabric->lock);
+	for (culprit.index = 0; culprit.index < fake->accelerators; culprit.index++)
+		if (param->sick >> culprit.index & 1)
+			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	for (i = 0; i < param->count; i++)
+		KUNIT_EXPECT_EQ_MSG(test, param->expected[i], morph_place_spare(slice, 3, i),
+				    "number %u", i);
+	KUNIT_EXPECT_EQ(test, MORPH_ANY, morph_place_spare(slice, 3, param->count));
+	mutex_unlock(&fabric->lock);
+}
+
+static struct kunit_case place_suite_cases[] = {
+	KUNIT_CASE_PARAM(place_chooses, place_cases_gen_params),
+	KUNIT_CASE(place_spreads_over_neighbours),
+	KUNIT_CASE(place_refuses_more_than_is_free),
+	KUNIT_CASE_PARAM(place_is_possible, possible_cases_gen_params),
+	KUNIT_CASE_PARAM(place_checks_a_list, list_cases_gen_params),
+	KUNIT_CASE_PARAM(place_spares_in_order, spare_cases_gen_params),
+	{}
+};
+
+struct kunit_suite morph_place_suite = {
+	.name = "morph_place",
+	.init = place_init,
+	.exit = fake_exit,
+	.test_cases = place_suite_cases,
+};

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Registration, step by step and undone; removal, also while something is under way. */
+#include "fake.h"
+#include "suites.h"
+
+static int register_init(struct kunit *test)
+{
+	fake_alloc(test, &fake_small);
+	return 0;
+}
+
+static void expect_hidden(struct fake *fake)
+{
+	struct morph_fabric *found = morph_fabric_find(fake->fabric->id);
+
+	KUNIT_EXPECT_NULL(fake->test, found);
+	if (found)
+		morph_fabric_put(found);
+	KUNIT_EXPECT_NULL(fake->test, fake->fabric->debugfs);
+}
+
+static int register_fake(struct fake *fake)
+{
+	int ret = morph_fabric_register(fake->fabric, &fake->desc);
+
+	fake->registered = !ret;
+	return ret;
+}
+
+/* Dark before anything moves, and nobody is believed who has not been asked. */
+static void register_asks_in_order(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_fabric *found;
+
+	fake->laser[3] = 1;
+	fake->element[5] = 2;
+	KUNIT_ASSERT_EQ(test, 0, register_fake(fake));
+	KUNIT_EXPECT_STREQ(test, "-Pewrp", (const char *)fake->log);
+	fake_expect_dark(fake);
+	found = morph_fabric_find(fake->fabric->id);
+	KUNIT_EXPECT_PTR_EQ(test, fake->fabric, found);
+	if (found)
+		morph_fabric_put(found);
+}
+
+struct step_case {
+	const char *name;
+	char call;
+	const char *log;	/* what was asked until then */
+};
+
+static const struct step_case step_cases[] = {
+	{ "settled", FAKE_WAIT, "-Pew" },	/* the only one without a deadline */
+	{ "lasers off", FAKE_LASERS_OFF, "-" },
+	{ "elements parked", FAKE_PARK, "-P" },
+	{ "elements read back", FAKE_GET_ELEMENTS, "-Pe" },
+	{ "receivers read", FAKE_GET_RECEIVERS, "-Pewr" },
+	{ "accelerators asked", FAKE_PROBE, "-Pewrp" },
+};
+
+FAKE_CASE_DESC(step_cases, name);
+
+static void register_fails_with_its_step(struct kunit *test)
+{
+	const struct step_case *param = test->param_value;
+	struct morph_probe probe = {};
+	struct fake *fake = test->priv;
+
+	fake_rule(fake, param->call, 0, FAKE_ERROR, -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, -EREMOTEIO, register_fake(fake));
+	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
+	expect_hidden(fake);
+	KUNIT_EXPECT_EQ(test, -ENODEV, morph_hw_probe(fake->fabric, NULL, &probe, 1));
+}
+
+static const void *timed_gen_params(const void *prev, char *desc)
+{
+	return step_cases_gen_params(prev ? prev : &step_cases[0], desc);
+}
+
+/* A device that does not answer is no other case than one that answers with an error. */
+static void register_times_out_with_its_step(struct kunit *test)
+{
+	const struct step_case *param = test->param_value;
+	struct fake *fake = test->priv;
+
+	fake_rule(fake, param->call, 0, FAKE_SILENT, 0);
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, register_fake(fake));
+	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
+	expect_hidden(fake);
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, NULL, 0);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_LATE_COMPLETIONS));
+}
+
+struct desc_case {
+	const char *name;
+	const char *of_fabric;
+	bool no_uuid;
+	u32 flip;		/* byte of the profile that is inverted, 0: none */
+	u32 cut;		/* bytes that are missing at its end */
+};
+
+static const struct desc_case desc_cases[] = {
+	{ "name is missing", NULL },
+	{ "name is empty", "" },
+	{ "name is too long", "0123456789abcdef0123456789abcdef" },
+	{ "name has a blank", "a b" },
+	{ "name has a slash", "a/b" },
+	{ "uuid is zero", "fake", .no_uuid = true },
+	{ "profile has another magic", "fake", .flip = 1 },
+	{ "profile has another checksum", "fake", .flip = 24 },
+	{ "profile was changed", "fake", .flip = 200 },
+	{ "profile is cut short", "fake", .cut = 1 },
+	{ "profile is no profile", "fake", .cut = ~0u },
+};
+
+FAKE_CASE_DESC(desc_cases, name);
+
+/* Refused before the device is asked anything. */
+static void register_refuses_description(struct kunit *test)
+{
+	const struct desc_case *param = test->param_value;
+	struct fake *fake = test->priv;
+
+	fake->desc.name = param->of_fabric;
+	if (param->no_uuid)
+		memset(fake->desc.uuid, 0, sizeof(fake->desc.uuid));
+	if (param->flip)
+		((u8 *)fake->blob)[param->flip] ^= 0xff;
+	fake->desc.profile_bytes -= min_t(size_t, param->cut, fake->desc.profile_bytes);
+	KUNIT_EXPECT_EQ(test, -EINVAL, register_fake(fake));
+	KUNIT_EXPECT_STREQ(test, "", (const char *)fake->log);
+	expect_hidden(fake);
+}
+
+static void register_wants_all_operations(struct kunit *test)
+{
+	static const struct morph_fabric_ops none;
+	struct morph_fabric *fabric = morph_fabric_alloc(NULL, &none, NULL);
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, (int)PTR_ERR_OR_ZERO(fabric));
+	if (!IS_ERR(fabric))
+		morph_fabric_put(fabric);
+}
+
+struct damage_case {
+	const char *name;
+	u32 part, index;
+};
+
+static const struct damage_case damage_cases[] = {
+	{ "an element does not park", MORPH_PART_ELEMENT, 4 },
+	{ "a receiver sees light", MORPH_PART_RECEIVER, 2 },
+	{ "an accelerator is dead", MORPH_PART_ACCELERATOR, 3 },
+};
+
+FAKE_CASE_DESC(damage_cases, name);
+
+/* What is broken from the start is marked, and the rest is used. */
+static void register_marks_what_is_bad(struct kunit *test)
+{
+	const struct damage_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	u32 others = 0, i;
+
+	switch (param->part) {
+	case MORPH_PART_ELEMENT:
+		fake->element[param->index] = 1;
+		fake->stuck[param->index] = true;
+		break;
+	case MORPH_PART_RECEIVER:
+		/* Accelerator 0 burns into accelerator 1, whose selectors are stuck that way. */
+		fake->burning[0] = 1;
+		fake->element[0] = 2;
+		fake->element[5] = 1;
+		fake->stuck[0] = true;
+		fake->stuck[5] = true;
+		break;
+	case MORPH_PART_ACCELERATOR:
+		fake->dead[param->index] = true;
+		break;
+	}
+	KUNIT_ASSERT_EQ(test, 0, register_fake(fake));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
+			morph_health_get(fake->fabric, param->part, param->index));
+	for (i = 0; i < fake->accelerators; i++)
+		others += morph_chip_fit(fake->fabric, i);
+	KUNIT_EXPECT_EQ(test, fake->accelerators - (param->part == MORPH_PART_ACCELERATOR),
+			others);
+}
+
+/* ------------------------------------------------------------------------ removal */
+
+struct under_way {
+	struct work_struct work;
+	struct morph_txn *txn;
+	int ret;
+};
+
+static void under_way_work(struct work_struct *work)
+{
+	struct under_way *under_way = container_of(work, struct under_way, work);
+
+	under_way->ret = morph_txn_run(under_way->txn);
+}
+
+static const struct step_case removal_cases[] = {
+	{ "setting elements", FAKE_SET_ELEMENTS, },
+	{ "settling", FAKE_WAIT, },
+	{ "reading receivers", FAKE_GET_RECEIVERS, },
+	{ "switching lasers on", FAKE_LASERS_ON, },
+};
+
+FAKE_CASE_DESC(removal_cases, name);
+
+/* The provider goes while a transaction waits for its answer: at once, not at the deadline. */
+static void remove_ends_what_is_under_way(struct kunit *test)
+{
+	const struct step_case *param = test->param_value;
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct fake *fake = test->priv;
+	struct under_way under_way;
+	struct morph_slice *slice;
+	struct morph_event event;
+
+	KUNIT_ASSERT_EQ(test, 0, register_fake(fake));
+	slice = fake_slice(fake, NULL, 2);
+	under_way.txn = fake_txn(fake, slice, &change, 1, 0);
+	fake_rule(fake, param->call, 0, FAKE_HANG, 0);
+	INIT_WORK_ONSTACK(&under_way.work, under_way_work);
+	queue_work(system_unbound_wq, &under_way.work);
+	wait_for_completion(&fake->silent);
+	morph_fabric_unregister(fake->fabric);
+	fake->registered = false;
+	flush_work(&under_way.work);
+	destroy_work_on_stack(&under_way.work);
+	KUNIT_EXPECT_EQ(test, -ENODEV, under_way.ret);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PROVIDER_TIMEOUTS));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FABRIC_GONE, fake_event(fake, 0, &event));
+	KUNIT_EXPECT_TRUE(test, fake->files[0]->gone);
+	morph_txn_put(under_way.txn);
+}
+
+static struct kunit_case register_cases[] = {
+	KUNIT_CASE(register_asks_in_order),
+	KUNIT_CASE_PARAM(register_fails_with_its_step, step_cases_gen_params),
+	KUNIT_CASE_PARAM(register_times_out_with_its_step, timed_gen_params),
+	KUNIT_CASE_PARAM(register_refuses_description, desc_cases_gen_params),
+	KUNIT_CASE(register_wants_all_operations),
+	KUNIT_CASE_PARAM(register_marks_what_is_bad, damage_cases_gen_params),
+	{}
+};
+
+struct kunit_suite morph_register_suite = {
+	.name = "morph_register",
+	.init = register_init,
+	.exit = fake_exit,
+	.test_cases = register_cases,
+};
+
+static struct kunit_case removal_suite_cases[] = {
+	KUNIT_CASE_PARAM(remove_ends_what_is_under_way, removal_cases_gen_params),
+	{}
+};
+
+struct kunit_suite morph_removal_suite = {
+	.name = "morph_removal",
+	.init = register_init,
+	.exit = fake_exit,
+	.test_cases = removal_suite_cases,
+};

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Plans, failover and rerouting: what a slice comes to when its hardware fails. */
+#include "fake.h"
+#include "suites.h"
+
+#define MOST_ROUNDS	8u	/* of one repair */
+
+/* Accelerators 0 and 1, joined by light; spares are 2 on their host and 5 on the other. */
+static struct morph_slice *joined_slice(struct fake *fake, u32 failover, u32 spare_policy)
+{
+	static const u32 accelerators[] = { 0, 1 };
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.failover = failover,
+		.spare_policy = spare_policy,
+		.user = fake->user,
+	};
+	struct morph_slice *slice = fake_slice_like(fake, &params);
+
+	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
+	fake_settle(fake);
+	fake_told(fake, 0, 0);
+	fake_clear(fake);
+	return slice;
+}
+
+static struct morph_circuit *only_circuit(struct morph_slice *slice)
+{
+	unsigned long index = 0;
+
+	return xa_find(&slice->circuits, &index, ULONG_MAX, XA_PRESENT);
+}
+
+static void set_health(struct fake *fake, u32 part, u32 index, u32 health)
+{
+	struct morph_culprit culprit = { .part = part, .index = index };
+
+	mutex_lock(&fake->fabric->lock);
+	morph_health_set(fake->fabric, &culprit, health, 0);
+	mutex_unlock(&fake->fabric->lock);
+}
+
+/* An accelerator dies, and what has to follow follows. */
+static void kill_accelerator(struct fake *fake, u32 accelerator)
+{
+	fake->dead[accelerator] = true;
+	set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
+	fake_settle(fake);
+}
+
+static void expect_events(struct fake *fake, const u32 *types, u32 count)
+{
+	struct morph_event event;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		KUNIT_EXPECT_EQ_MSG(fake->test, types[i], fake_event(fake, 0, &event), "event %u",
+				    i);
+	KUNIT_EXPECT_EQ(fake->test, 0u, fake_event(fake, 0, &event));
+}
+
+static u32 count_calls(const struct fake *fake, char call)
+{
+	const char *at = fake->log;
+	u32 count = 0;
+
+	while ((at = strchr(at, call))) {
+		count++;
+		at++;
+	}
+	return count;
+}
+
+/* -------------------------------------------------------------------------- plans */
+
+static void plan_is_made_for_all_ranks(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT,
+				morph_plan_state(&slice->ranks[i].plan));
+		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].plan.spare);
+	}
+	/* It holds nothing: the spare is free for others, and so are the lanes. */
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
+	fake_expect_light(fake);
+}
+
+struct spoil_case {
+	const char *name;
+	u32 policy;
+	u32 spare;		/* of the plan that follows, or MORPH_ANY: none can be made */
+};
+
+static const struct spoil_case spoil_cases[] = {
+	{ "spares of any host: the next", MORPH_SPARES_ANY, 5 },
+	{ "spares of the host: none", MORPH_SPARES_HOST, MORPH_ANY },
+};
+
+FAKE_CASE_DESC(spoil_cases, name);
+
+/* Its spare is kept free by the operator: another plan, or none till the spare is back. */
+static void plan_follows_its_spare(struct kunit *test)
+{
+	const struct spoil_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, param->policy);
+	const struct morph_plan *plan = &slice->ranks[0].plan;
+
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, param->spare, plan->spare);
+	KUNIT_EXPECT_EQ(test, param->spare == MORPH_ANY ? (u32)MORPH_PLAN_NONE :
+			(u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
+	if (param->spare != MORPH_ANY)
+		return;
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, false, &refusal);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, plan->spare);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
+}
+
+/* A guide that it would use fails: it finds another way. */
+static void plan_follows_its_guides(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	struct morph_plan *plan = &slice->ranks[0].plan;
+	u32 guide;
+
+	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
+	guide = plan->txn->items[0].new->hops[1].guide >> 1;
+	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
+	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
+	KUNIT_EXPECT_NE(test, guide, plan->txn->items[0].new->hops[1].guide >> 1);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+}
+
+/* ----------------------------------------------------------------------- failover */
+
+static void failover_puts_the_spare_in_place(struct kunit *test)
+{
+	static const u32 events[] = { MORPH_EVENT_FAILING, MORPH_EVENT_REPLACED,
+				      MORPH_EVENT_RECOVERED };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	const struct morph_fabric *fabric = fake->fabric;
+	u64 generation = slice->generation;
+
+	kill_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, 0u, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, generation + 1, slice->generation);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_PLANS_USED));
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PLANS_INLINE));
+	/* The role goes the other way. */
+	KUNIT_EXPECT_TRUE(test, fabric->chips[1].spare);
+	KUNIT_EXPECT_FALSE(test, fabric->chips[2].spare);
+	fake_expect_light(fake);
+	expect_events(fake, events, ARRAY_SIZE(events));
+}
+
+static void failover_without_a_plan_is_planned_then(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+
+	mutex_lock(&fake->fabric->lock);
+	morph_plan_drop_slice(slice);
+	mutex_unlock(&fake->fabric->lock);
+	kill_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PLANS_USED));
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_PLANS_INLINE));
+	fake_expect_light(fake);
+}
+
+/* Two failures that are seen at once are one transaction. */
+static void failover_of_two_is_one(struct kunit *test)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_ANY);
+	u64 publishes = fake_stat(fake, MORPH_STAT_PUBLISHES);
+
+	fake->dead[0] = true;
+	fake->dead[1] = true;
+	mutex_lock(&fake->fabric->lock);
+	for (culprit.index = 0; culprit.index < 2; culprit.index++)
+		morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, 7u, slice->ranks[0].accelerator + slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, 2ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
+	KUNIT_EXPECT_EQ(test, publishes + 1, fake_stat(fake, MORPH_STAT_PUBLISHES));
+	fake_expect_light(fake);
+}
+
+/* The spare turns out to be dead: it is marked, and the next one is taken. */
+static void failover_goes_past_a_dead_spare(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_ANY);
+
+	fake->dead[2] = true;
+	kill_accelerator(fake, 0);	/* the sender: a dead one drives no light */
+	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[2].health);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	fake_expect_light(fake);
+}
+
+struct policy_case {
+	const char *name;
+	u32 failover;
+	bool spare;		/* there is one */
+};
+
+static const struct policy_case policy_cases[] = {
+	{ "policy is manual", MORPH_FAILOVER_MANUAL, true },
+	{ "policy is none", MORPH_FAILOVER_NONE, true },
+	{ "no spare is left", MORPH_FAILOVER_AUTOMATIC, false },
+};
+
+FAKE_CASE_DESC(policy_cases, name);
+
+/* Nobody takes its place: the slice says what it has lost, and to whom. */
+static void failover_that_may_not_be_degrades(struct kunit *test)
+{
+	const struct policy_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, param->failover, MORPH_SPARES_HOST);
+	struct morph_event event;
+
+	if (!param->spare)
+		kill_accelerator(fake, 2);
+	kill_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_FAILED, only_circuit(slice)->state);
+	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->degraded);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FAILING, fake_event(fake, 0, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_CIRCUIT_FAILED, fake_event(fake, 0, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 0, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_ACCELERATOR, event.part);
+	KUNIT_EXPECT_EQ(test, 1u, event.index);
+	KUNIT_EXPECT_EQ(test, 0ULL, event.bandwidth_mbps);
+	KUNIT_EXPECT_EQ(test, 0u, fake_event(fake, 0, &event));
+}
+
+/* A spare is there later: the slice that has waited for it is made whole. */
+static void failover_comes_when_a_spare_does(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
+	kill_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, false, &refusal);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->degraded);
+	KUNIT_EXPECT_TRUE(test, fake_told(fake, 0, MORPH_EVENT_RECOVERED));
+	fake_expect_light(fake);
+}
+
+/* ------------------------------------------------------------------------ reroute */
+
+struct reroute_case {
+	const char *name;
+	u32 part;
+};
+
+static const struct reroute_case reroute_cases[] = {
+	{ "guide", MORPH_PART_GUIDE },
+	{ "element", MORPH_PART_ELEMENT },
+	{ "laser", MORPH_PART_LASER },
+	{ "receiver", MORPH_PART_RECEIVER },
+};
+
+FAKE_CASE_DESC(reroute_cases, name);
+
+static u32 used_part(const struct morph_circuit *circuit, u32 part)
+{
+	const struct optics_path *path = &circuit->route->path;
+
+	switch (part) {
+	case MORPH_PART_GUIDE:
+		return path->hops[1].guide >> 1;
+	case MORPH_PART_ELEMENT:
+		return path->hops[0].element;
+	case MORPH_PART_LASER:
+		return path->tx;
+	}
+	return path->rx;
+}
+
+/* The accelerators stay, the light goes another way. */
+static void reroute_goes_round(struct kunit *test)
+{
+	static const u32 events[] = { MORPH_EVENT_CIRCUIT_MOVED, MORPH_EVENT_RECOVERED };
+	const struct reroute_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	u32 index = used_part(only_circuit(slice), param->part);
+
+	set_health(fake, param->part, index, MORPH_HEALTH_FAILED);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_REROUTES));
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
+	if (param->part == MORPH_PART_GUIDE || param->part == MORPH_PART_ELEMENT)
+		KUNIT_EXPECT_NE(test, index, used_part(only_circuit(slice), param->part));
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_TRUE(test, morph_route_sound(fake->fabric, only_circuit(slice)->route));
+	mutex_unlock(&fake->fabric->lock);
+	expect_events(fake, events, ARRAY_SIZE(events));
+}
+
+/* Hardware that lets a repair down again and again: so many rounds, and no more. */
+static void reroute_gives_up(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	u32 guide = used_part(only_circuit(slice), MORPH_PART_GUIDE);
+
+	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
+	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
+	flush_work(&slice->repair_work);
+	KUNIT_EXPECT_EQ(test, MOST_ROUNDS, count_calls(fake, FAKE_SET_ELEMENTS));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	/* What failed may still carry light: it stays until there is a better way. */
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, only_circuit(slice)->state);
+	fake_clear(fake);
+	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_OK);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	fake_expect_light(fake);
+}
+
+/* An error that is not the hardware's is no reason to try again. */
+static void reroute_is_not_repeated_in_vain(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	u32 guide = used_part(only_circuit(slice), MORPH_PART_GUIDE);
+
+	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -ENOMEM);
+	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
+	flush_work(&slice->repair_work);
+	KUNIT_EXPECT_EQ(test, 1u, count_calls(fake, FAKE_SET_ELEMENTS));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+}
+
+static struct kunit_case repair_cases[] = {
+	KUNIT_CASE(plan_is_made_for_all_ranks),
+	KUNIT_CASE_PARAM(plan_follows_its_spare, spoil_cases_gen_params),
+	KUNIT_CASE(plan_follows_its_guides),
+	KUNIT_CASE(failover_puts_the_spare_in_place),
+	KUNIT_CASE(failover_without_a_plan_is_planned_then),
+	KUNIT_CASE(failover_of_two_is_one),
+	KUNIT_CASE(failover_goes_past_a_dead_spare),
+	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
+	KUNIT_CASE(failover_comes_when_a_spare_does),
+	KUNIT_CASE_PARAM(reroute_goes_round, reroute_cases_gen_params),
+	KUNIT_CASE(reroute_gives_up),
+	KUNIT_CASE(reroute_is_not_repeated_in_vain),
+	{}
+};
+
+struct kunit_suite morph_repair_suite = {
+	.name = "morph_repair",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = repair_cases,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* All suites of KUnit tests that are linked into morph.ko. */
+#ifndef MORPH_TESTS_SUITES_H
+#define MORPH_TESTS_SUITES_H
+
+#include <kunit/test.h>
+
+extern struct kunit_suite morph_layout_suite;
+extern struct kunit_suite morph_refusal_suite;
+extern struct kunit_suite morph_user_suite;
+extern struct kunit_suite morph_claim_suite;
+extern struct kunit_suite morph_place_suite;
+extern struct kunit_suite morph_event_suite;
+extern struct kunit_suite morph_hw_suite;
+extern struct kunit_suite morph_register_suite;
+extern struct kunit_suite morph_removal_suite;
+extern struct kunit_suite morph_txn_suite;
+extern struct kunit_suite morph_phase_suite;
+extern struct kunit_suite morph_health_suite;
+extern struct kunit_suite morph_repair_suite;
+
+#endif /* MORPH_TESTS_SUITES_H */

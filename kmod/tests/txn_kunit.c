@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Transactions: in which order the device is asked, what failures come to, and the two phases. */
+#include <linux/delay.h>
+
+#include "fake.h"
+#include "suites.h"
+
+#define LONG_LEASE	(3600 * NSEC_PER_SEC)
+
+/* What a case changes; circuit 0 -> 1 on plane 0 is lit before, where it is changed. */
+enum shape {
+	ADD,		/* 0 -> 1 */
+	ADD_TWO,	/* and 1 -> 2 */
+	REMOVE,
+	MOVE,		/* to plane 1 */
+	TURN,		/* its transmitter towards accelerator 2 */
+};
+
+static struct morph_txn *txn_of_shape(struct fake *fake, struct morph_slice *slice,
+				      enum shape shape, u32 flags)
+{
+	struct morph_change changes[2] = { fake_add(0, 1, 0, 1), fake_add(1, 2, 0, 1) };
+	u32 count = shape == ADD_TWO || shape == TURN ? 2 : 1, old;
+
+	if (shape != ADD && shape != ADD_TWO) {
+		old = fake_light(fake, slice, 0, 1, 0);
+		changes[0] = shape == MOVE ? fake_move(old, 1) : fake_remove(old);
+		changes[1] = fake_add(0, 2, 0, 1);
+	}
+	fake_settle(fake);
+	fake_clear(fake);
+	return fake_txn(fake, slice, changes, count, flags);
+}
+
+static int txn_init(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &fake_small);
+	const u32 accelerators[] = { 0, 1, 3 };
+
+	fake_slice(fake, accelerators, ARRAY_SIZE(accelerators));
+	fake_clear(fake);
+	return 0;
+}
+
+static struct morph_slice *txn_slice(struct fake *fake)
+{
+	return fake->files[0]->slice;
+}
+
+/* -------------------------------------------------------------------------- order */
+
+struct order_case {
+	const char *name;
+	enum shape shape;
+	u32 flags;
+	const char *log;
+};
+
+static const struct order_case order_cases[] = {
+	{ "add: turn, settle, see dark, light, lock, see light", ADD, 0, "Ewr+wr" },
+	{ "two at once: as one", ADD_TWO, 0, "Ewr+wr" },
+	{ "two each for itself: one after the other", ADD_TWO, MORPH_TXN_EACH, "Ewr+wrEwr+wr" },
+	{ "remove: dark before park", REMOVE, 0, "-rP" },
+	{ "move: make before break, dark before park", MOVE, 0, "Ewr+wr-rP" },
+	{ "turn: disjoint part, dark, shared part", TURN, 0, "E-Ewr+wrP" },
+	{ "dry run: nothing", TURN, MORPH_TXN_DRY_RUN, "" },
+	{ "prepare: nothing", TURN, MORPH_TXN_PREPARE, "" },
+};
+
+FAKE_CASE_DESC(order_cases, name);
+
+static void txn_asks_in_order(struct kunit *test)
+{
+	const struct order_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), param->shape, param->flags);
+
+	txn->lease_ns = LONG_LEASE;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
+	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
+	if (!param->flags || param->flags == MORPH_TXN_EACH)
+		fake_expect_light(fake);
+	morph_txn_put(txn);
+}
+
+/* Nobody sees a circuit before its light was seen. */
+static void txn_publishes_after_verification(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+	u64 before = fake->fabric->seq;
+
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
+	KUNIT_ASSERT_STREQ(test, "Ewr+wr", (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, before, fake->seq[5]);
+	KUNIT_EXPECT_EQ(test, before + 1, fake->fabric->seq);
+	KUNIT_EXPECT_EQ(test, before + 1, txn->seq);
+	morph_txn_put(txn);
+}
+
+/* ----------------------------------------------------------------------- failures */
+
+struct sweep_case {
+	const char *name;
+	enum shape shape;
+	enum fake_answer answer;
+	int error;
+};
+
+static const struct sweep_case sweep_cases[] = {
+	{ "add, error", ADD, FAKE_ERROR, -EREMOTEIO },
+	{ "add, no answer", ADD, FAKE_SILENT, 0 },
+	{ "add two, error", ADD_TWO, FAKE_ERROR, -EREMOTEIO },
+	{ "remove, error", REMOVE, FAKE_ERROR, -EREMOTEIO },
+	{ "remove, no answer", REMOVE, FAKE_SILENT, 0 },
+	{ "move, error", MOVE, FAKE_ERROR, -EREMOTEIO },
+	{ "move, no answer", MOVE, FAKE_SILENT, 0 },
+	{ "turn, error", TURN, FAKE_ERROR, -EREMOTEIO },
+	{ "turn, no answer", TURN, FAKE_SILENT, 0 },
+};
+
+FAKE_CASE_DESC(sweep_cases, name);
+
+/* The log of a commit without failures; one more operation than it has does not fail. */
+static u32 operations_of(enum shape shape)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(order_cases); i++)
+		if (order_cases[i].shape == shape && !order_cases[i].flags)
+			return strlen(order_cases[i].log);
+	return 0;
+}
+
+/* All light off, so that the next round begins as the first. */
+static void remove_all(struct fake *fake, struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	struct morph_change change;
+	struct morph_txn *txn;
+	unsigned long index;
+
+	xa_for_each(&slice->circuits, index, circuit) {
+		change = fake_remove(circuit->id);
+		txn = fake_txn(fake, slice, &change, 1, 0);
+		KUNIT_EXPECT_EQ(fake->test, 0, morph_txn_run(txn));
+		morph_txn_put(txn);
+	}
+}
+
+/*
+ * Each operation of a commit fails once, the first, the second and so on: then all is as
+ * before or as asked, in the books and in the light.
+ */
+static void txn_survives_one_failure(struct kunit *test)
+{
+	const struct sweep_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake);
+	struct morph_txn *txn;
+	u32 skip, expected, least = operations_of(param->shape);
+	int ret;
+
+	KUNIT_ASSERT_GT(test, least, 0u);
+	for (skip = 0; skip <= least; skip++) {
+		txn = txn_of_shape(fake, slice, param->shape, 0);
+		fake_rule(fake, FAKE_ANY, skip, param->answer, param->error);
+		ret = morph_txn_run(txn);
+		expected = ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED;
+		KUNIT_EXPECT_EQ_MSG(test, expected, txn->outcome,
+				    "operation %u failed: %d, %s", skip, ret, fake->log);
+		if (skip == least)
+			KUNIT_EXPECT_EQ(test, 0, ret);
+		morph_txn_put(txn);
+		fake_clear(fake);
+		fake_settle(fake);
+		fake_expect_light(fake);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)MORPH_SLICE_OK, slice->state,
+				    "operation %u failed", skip);
+		remove_all(fake, slice);
+		fake_expect_dark(fake);
+	}
+}
+
+struct blame_case {
+	const char *name;
+	u32 part, index;	/* that is broken */
+	u32 health;		/* afterwards */
+};
+
+/* The circuit from accelerator 0 to 1 on plane 0: ports 0 and 2, elements 0 and 5. */
+static const struct blame_case blame_cases[] = {
+	{ "transmit selector does not turn", MORPH_PART_ELEMENT, 0, MORPH_HEALTH_FAILED },
+	{ "receive selector does not turn", MORPH_PART_ELEMENT, 5, MORPH_HEALTH_FAILED },
+	{ "laser gives no light", MORPH_PART_LASER, 0, MORPH_HEALTH_FAILED },
+	{ "sender is dead", MORPH_PART_ACCELERATOR, 0, MORPH_HEALTH_FAILED },
+};
+
+FAKE_CASE_DESC(blame_cases, name);
+
+/* Light does not arrive: all is put back, and who is to blame is named and marked. */
+static void txn_finds_the_culprit(struct kunit *test)
+{
+	const struct blame_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+
+	if (param->part == MORPH_PART_ELEMENT)
+		fake->stuck[param->index] = true;
+	else if (param->part == MORPH_PART_LASER)
+		fake->dim[param->index] = 1;
+	else
+		fake->dead[param->index] = true;
+	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_ROLLED_BACK, txn->outcome);
+	KUNIT_EXPECT_EQ(test, -EIO, txn->items[0].change.status);
+	KUNIT_EXPECT_EQ(test, param->part, txn->refusal.part);
+	KUNIT_EXPECT_EQ(test, param->index, txn->refusal.index);
+	KUNIT_EXPECT_EQ(test, param->health,
+			morph_health_get(fake->fabric, param->part, param->index));
+	morph_txn_put(txn);
+	fake_settle(fake);
+	fake_expect_light(fake);
+}
+
+/* Light that does not go off: it is not called rolled back, and the laser is not used again. */
+static void txn_is_broken_by_a_burning_laser(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+
+	fake->burning[0] = 1;
+	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_BROKEN, txn->outcome);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake->fabric->ledger->tx_dead[0]);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_BROKEN));
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
+	morph_txn_put(txn);
+	fake->burning[0] = 0;
+}
+
+/* ------------------------------------------------------------------ two phases */
+
+/* What a failover does first. */
+static void enter_and_revoke(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+
+	mutex_lock(&fabric->lock);
+	morph_slice_enter(slice, true);
+	morph_txn_revoke_slice(slice);
+	morph_slice_leave(slice);
+	mutex_unlock(&fabric->lock);
+}
+
+/* Its lease is over, and the timer says so. */
+static void expire(struct morph_txn *txn)
+{
+	mutex_lock(&txn->fabric->lock);
+	txn->lease_until_ns = 1;
+	hrtimer_start(&txn->lease_timer, ns_to_ktime(1), HRTIMER_MODE_ABS);
+	mutex_unlock(&txn->fabric->lock);
+	while (hrtimer_active(&txn->lease_timer))
+		usleep_range(100, 1000);
+	flush_workqueue(morph_wq);
+}
+
+static void bring_to(struct fake *fake, struct morph_txn *txn, u32 outcome)
+{
+	struct morph_refusal refusal = {};
+
+	KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_run(txn));
+	KUNIT_ASSERT_EQ(fake->test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
+	switch (outcome) {
+	case MORPH_OUTCOME_UNCONFIRMED:
+	case MORPH_OUTCOME_COMMITTED:
+		KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+		if (outcome == MORPH_OUTCOME_COMMITTED)
+			morph_txn_step(txn, MORPH_TXN_CONFIRM, 0, &refusal);
+		break;
+	case MORPH_OUTCOME_ROLLED_BACK:
+		morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal);
+		break;
+	case MORPH_OUTCOME_EXPIRED:
+		expire(txn);
+		break;
+	case MORPH_OUTCOME_REVOKED:
+		enter_and_revoke(txn_slice(fake));
+		break;
+	}
+	KUNIT_ASSERT_EQ(fake->test, outcome, txn->outcome);
+}
+
+struct step_case {
+	const char *name;
+	u32 from;
+	u32 verb;
+	int result;
+	u32 to;
+	bool cookie;
+};
+
+#define STEP(from, verb, result, to)							\
+	{ #from " " #verb, MORPH_OUTCOME_##from, MORPH_TXN_##verb, result,		\
+	  MORPH_OUTCOME_##to, false }
+#define AGAIN(from, verb)								\
+	{ #from " " #verb " again", MORPH_OUTCOME_##from, MORPH_TXN_##verb, 0,		\
+	  MORPH_OUTCOME_##from, true }
+
+static const struct step_case step_cases[] = {
+	STEP(PREPARED, COMMIT, 0, UNCONFIRMED),
+	STEP(PREPARED, CONFIRM, -EINVAL, PREPARED),
+	STEP(PREPARED, REVERT, 0, ROLLED_BACK),
+	STEP(PREPARED, VERIFY, -EINVAL, PREPARED),
+	STEP(UNCONFIRMED, COMMIT, -EINVAL, UNCONFIRMED),
+	STEP(UNCONFIRMED, CONFIRM, 0, COMMITTED),
+	STEP(UNCONFIRMED, REVERT, 0, ROLLED_BACK),
+	STEP(UNCONFIRMED, VERIFY, 0, UNCONFIRMED),
+	STEP(COMMITTED, COMMIT, -EINVAL, COMMITTED),
+	STEP(COMMITTED, CONFIRM, -EINVAL, COMMITTED),
+	STEP(COMMITTED, REVERT, -EINVAL, COMMITTED),
+	STEP(COMMITTED, VERIFY, -EINVAL, COMMITTED),
+	STEP(ROLLED_BACK, COMMIT, -EINVAL, ROLLED_BACK),
+	STEP(ROLLED_BACK, CONFIRM, -EINVAL, ROLLED_BACK),
+	STEP(ROLLED_BACK, REVERT, -EINVAL, ROLLED_BACK),
+	STEP(ROLLED_BACK, VERIFY, -EINVAL, ROLLED_BACK),
+	STEP(EXPIRED, COMMIT, -ETIME, EXPIRED),
+	STEP(EXPIRED, CONFIRM, -ETIME, EXPIRED),
+	STEP(EXPIRED, REVERT, -ETIME, EXPIRED),
+	STEP(EXPIRED, VERIFY, -ETIME, EXPIRED),
+	STEP(REVOKED, COMMIT, -ECANCELED, REVOKED),
+	STEP(REVOKED, CONFIRM, -ECANCELED, REVOKED),
+	STEP(REVOKED, REVERT, -ECANCELED, REVOKED),
+	STEP(REVOKED, VERIFY, -ECANCELED, REVOKED),
+	AGAIN(UNCONFIRMED, COMMIT),
+	AGAIN(COMMITTED, CONFIRM),
+	AGAIN(ROLLED_BACK, REVERT),
+};
+
+FAKE_CASE_DESC(step_cases, name);
+
+static void phase_step_from_state(struct kunit *test)
+{
+	const struct step_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+	int ret;
+
+	txn = txn_of_shape(fake, txn_slice(fake), TURN, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	txn->cookie = param->cookie ? 77 : 0;
+	bring_to(fake, txn, param->from);
+	ret = morph_txn_step(txn, param->verb, 0, &refusal);
+	KUNIT_EXPECT_EQ_MSG(test, param->result, ret, "%s", refusal.text);
+	KUNIT_EXPECT_EQ(test, param->to, txn->outcome);
+	/* Who is refused is told why. */
+	KUNIT_EXPECT_EQ(test, !!param->result, !!refusal.text[0]);
+	/* What has ended holds nothing, and what has not can still be ended. */
+	if (morph_txn_lease_left(txn))
+		KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+	morph_txn_put(txn);
+	fake_settle(fake);
+	fake_expect_light(fake);
+}
+
+struct expire_case {
+	const char *name;
+	enum shape shape;
+	u32 from;
+	const char *log;	/* what the device is asked when the lease runs out */
+};
+
+static const struct expire_case expire_cases[] = {
+	{ "prepared add", ADD, MORPH_OUTCOME_PREPARED, "" },
+	{ "prepared turn", TURN, MORPH_OUTCOME_PREPARED, "" },
+	{ "unconfirmed add", ADD, MORPH_OUTCOME_UNCONFIRMED, "-rP" },
+	{ "unconfirmed remove", REMOVE, MORPH_OUTCOME_UNCONFIRMED, "+wr" },
+	{ "unconfirmed move", MOVE, MORPH_OUTCOME_UNCONFIRMED, "-r+wrP" },
+	{ "unconfirmed turn", TURN, MORPH_OUTCOME_UNCONFIRMED, "-rEw+wrP" },
+};
+
+FAKE_CASE_DESC(expire_cases, name);
+
+/* A missed lease takes all back. */
+static void phase_lease_runs_out(struct kunit *test)
+{
+	const struct expire_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+
+	txn = txn_of_shape(fake, txn_slice(fake), param->shape, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	bring_to(fake, txn, param->from);
+	fake_clear(fake);
+	expire(txn);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_EXPIRED, txn->outcome);
+	KUNIT_EXPECT_EQ(test, -ETIME, txn->status);
+	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_EXPIRED));
+	morph_txn_put(txn);
+	fake_settle(fake);
+	fake_expect_light(fake);
+}
+
+/* The lease is over, but the timer has not fired yet when somebody comes. */
+static void phase_step_comes_too_late(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+
+	txn = txn_of_shape(fake, txn_slice(fake), TURN, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	bring_to(fake, txn, MORPH_OUTCOME_PREPARED);
+	txn->lease_until_ns = 1;
+	KUNIT_EXPECT_EQ(test, -ETIME, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_EXPIRED, txn->outcome);
+	KUNIT_EXPECT_STREQ(test, "", (const char *)fake->log);
+	morph_txn_put(txn);
+}
+
+/* Each step gives the lease anew, verify and commit as long as they say. */
+static void phase_lease_is_given_anew(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+
+	txn = txn_of_shape(fake, txn_slice(fake), ADD, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	bring_to(fake, txn, MORPH_OUTCOME_PREPARED);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 2 * LONG_LEASE, &refusal));
+	KUNIT_EXPECT_GT(test, morph_txn_lease_left(txn), (u64)LONG_LEASE);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_VERIFY, LONG_LEASE, &refusal));
+	KUNIT_EXPECT_LE(test, morph_txn_lease_left(txn), (u64)LONG_LEASE);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_CONFIRM, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, 0ULL, morph_txn_lease_left(txn));
+	morph_txn_put(txn);
+}
+
+/* What was verified is not read once more by confirm; what was not, is. */
+static void phase_confirm_looks_once(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+
+	txn = txn_of_shape(fake, txn_slice(fake), MOVE, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	bring_to(fake, txn, MORPH_OUTCOME_UNCONFIRMED);
+	fake_clear(fake);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_VERIFY, 0, &refusal));
+	KUNIT_EXPECT_STREQ(test, "r", (const char *)fake->log);
+	fake_clear(fake);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_CONFIRM, 0, &refusal));
+	KUNIT_EXPECT_STREQ(test, "P", (const char *)fake->log);
+	morph_txn_put(txn);
+}
+
+/* The old configuration stays reserved until confirm. */
+static void phase_commit_keeps_the_old(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake), *other;
+	const u32 rest[] = { 4 };
+	struct morph_txn *txn;
+	u64 *lanes;
+
+	other = fake_slice(fake, rest, 1);
+	KUNIT_EXPECT_PTR_NE(test, slice, other);
+	txn = txn_of_shape(fake, slice, MOVE, MORPH_TXN_PREPARE);
+	lanes = &fake->fabric->ledger->tx_lanes[0];
+	txn->lease_ns = LONG_LEASE;
+	bring_to(fake, txn, MORPH_OUTCOME_UNCONFIRMED);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake->laser[0]);
+	KUNIT_EXPECT_EQ(test, 1u, hweight64(*lanes));
+	enter_and_revoke(slice);	/* a failover counts it as confirmed */
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_COMMITTED, txn->outcome);
+	KUNIT_EXPECT_EQ(test, 0u, hweight64(*lanes));
+	morph_txn_put(txn);
+}
+
+/* ------------------------------------------------------------------- repetition */
+
+/* The same cookie does nothing again, and is told the same. */
+static void txn_of_same_cookie_is_the_same(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake);
+	struct morph_txn *first, *second;
+
+	first = txn_of_shape(fake, slice, ADD, 0);
+	first->cookie = 5;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(first));
+	second = txn_of_shape(fake, slice, ADD, 0);
+	second->cookie = 5;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(second));
+	KUNIT_EXPECT_STREQ(test, "", (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, first->items[0].change.circuit, second->items[0].change.circuit);
+	KUNIT_EXPECT_EQ(test, first->seq, second->seq);
+	KUNIT_EXPECT_EQ(test, 1u, slice->circuits_count);
+	morph_txn_put(second);
+	morph_txn_put(first);
+}
+
+static void txn_of_old_generation_is_refused(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+
+	txn->generation = txn_slice(fake)->generation + 1;
+	KUNIT_EXPECT_EQ(test, -ESTALE, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_GENERATION, txn->refusal.reason);
+	KUNIT_EXPECT_STREQ(test, "", (const char *)fake->log);
+	morph_txn_put(txn);
+}
+
+/* One that cannot be: none of the others is made either, and each says what it came to. */
+static void txn_is_all_or_nothing(struct kunit *test)
+{
+	struct morph_change changes[] = { fake_add(0, 1, 0, 1), fake_add(0, 2, 0, 1),
+					  fake_add(1, 2, 0, 1) };
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+
+	/* The selector of transmit port 0 can't lead to 1 and 2. */
+	txn = fake_txn(fake, txn_slice(fake), changes, 3, 0);
+	KUNIT_EXPECT_NE(test, 0, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, txn->outcome);
+	KUNIT_EXPECT_EQ(test, 1u, txn->refusal.item);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, txn->items[0].change.status);
+	KUNIT_EXPECT_EQ(test, txn->refusal.error, txn->items[1].change.status);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, txn->items[2].change.status);
+	KUNIT_EXPECT_STREQ(test, "", (const char *)fake->log);
+	morph_txn_put(txn);
+	fake_expect_dark(fake);
+}
+
+static void txn_each_goes_past_a_refusal(struct kunit *test)
+{
+	struct morph_change changes[] = { fake_add(0, 1, 0, 1), fake_add(0, 2, 0, 1),
+					  fake_add(1, 2, 0, 1) };
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+	int ret;
+
+	txn = fake_txn(fake, txn_slice(fake), changes, 3, MORPH_TXN_EACH);
+	ret = morph_txn_run(txn);
+	KUNIT_EXPECT_NE(test, 0, ret);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_COMMITTED, txn->outcome);
+	KUNIT_EXPECT_EQ(test, 1u, txn->refusal.item);
+	KUNIT_EXPECT_EQ(test, 0, txn->items[0].change.status);
+	KUNIT_EXPECT_EQ(test, ret, txn->items[1].change.status);
+	KUNIT_EXPECT_EQ(test, 0, txn->items[2].change.status);
+	morph_txn_put(txn);
+	fake_expect_light(fake);
+}
+
+static struct kunit_case txn_cases[] = {
+	KUNIT_CASE_PARAM(txn_asks_in_order, order_cases_gen_params),
+	KUNIT_CASE(txn_publishes_after_verification),
+	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
+	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
+	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
+	KUNIT_CASE(txn_of_same_cookie_is_the_same),
+	KUNIT_CASE(txn_of_old_generation_is_refused),
+	KUNIT_CASE(txn_is_all_or_nothing),
+	KUNIT_CASE(txn_each_goes_past_a_refusal),
+	{}
+};
+
+struct kunit_suite morph_txn_suite = {
+	.name = "morph_txn",
+	.init = txn_init,
+	.exit = fake_exit,
+	.test_cases = txn_cases,
+};
+
+static struct kunit_case phase_cases[] = {
+	KUNIT_CASE_PARAM(phase_step_from_state, step_cases_gen_params),
+	KUNIT_CASE_PARAM(phase_lease_runs_out, expire_cases_gen_params),
+	KUNIT_CASE(phase_step_comes_too_late),
+	KUNIT_CASE(phase_lease_is_given_anew),
+	KUNIT_CASE(phase_confirm_looks_once),
+	KUNIT_CASE(phase_commit_keeps_the_old),
+	{}
+};
+
+struct kunit_suite morph_phase_suite = {
+	.name = "morph_phases",
+	.init = txn_init,
+	.exit = fake_exit,
+	.test_cases = phase_cases,
+};

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Quotas: what is charged is given back, and who is refused is told how much was left. */
+#include "fake.h"
+#include "suites.h"
+
+#define TENANT	KUIDT_INIT(4343)
+
+static int user_init(struct kunit *test)
+{
+	test->priv = morph_user_get(TENANT);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void user_exit(struct kunit *test)
+{
+	if (test->priv)
+		morph_user_put(test->priv);
+}
+
+static u64 used_of(struct morph_user *user, enum morph_resource resource)
+{
+	struct morph_limits limits, used;
+
+	morph_user_limits(user, &limits, &used);
+	switch (resource) {
+	case MORPH_RES_ACCELERATORS:
+		return used.accelerators;
+	case MORPH_RES_CIRCUITS:
+		return used.circuits;
+	case MORPH_RES_LANES:
+		return used.lanes;
+	case MORPH_RES_PREPARED:
+		return used.prepared;
+	case MORPH_RES_BYTES:
+		return used.bytes;
+	}
+	return 0;
+}
+
+/* A grant that may hold so much of one thing, and nothing of the others. */
+static struct morph_user *grant_of(enum morph_resource resource, u64 limit)
+{
+	struct morph_limits limits = {};
+
+	switch (resource) {
+	case MORPH_RES_ACCELERATORS:
+		limits.accelerators = limit;
+		break;
+	case MORPH_RES_CIRCUITS:
+		limits.circuits = limit;
+		break;
+	case MORPH_RES_LANES:
+		limits.lanes = limit;
+		break;
+	case MORPH_RES_PREPARED:
+		limits.prepared = limit;
+		break;
+	case MORPH_RES_BYTES:
+		limits.bytes = limit;
+		break;
+	}
+	return morph_grant_create(&limits);
+}
+
+struct resource_case {
+	const char *name;
+	enum morph_resource resource;
+	const char *refusal;	/* without the number of the grant */
+};
+
+static const struct resource_case resource_cases[] = {
+	{ "accelerators", MORPH_RES_ACCELERATORS,
+	  " may hold 10 accelerators, holds 7 and asks for 4 more" },
+	{ "circuits", MORPH_RES_CIRCUITS, " may hold 10 circuits, holds 7 and asks for 4 more" },
+	{ "lanes", MORPH_RES_LANES, " may hold 10 lanes, holds 7 and asks for 4 more" },
+	{ "prepared", MORPH_RES_PREPARED,
+	  " may hold 10 prepared transactions, holds 7 and asks for 4 more" },
+	{ "bytes", MORPH_RES_BYTES, " may hold 10 bytes of memory, holds 7 and asks for 4 more" },
+};
+
+FAKE_CASE_DESC(resource_cases, name);
+
+/* Up to the limit and not past it; of this resource, and of no other. */
+static void user_charge_up_to_limit(struct kunit *test)
+{
+	const struct resource_case *param = test->param_value;
+	struct morph_user *grant = grant_of(param->resource, 10);
+	struct morph_refusal refusal = {};
+	enum morph_resource other;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, grant);
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(grant, param->resource, 7, &refusal));
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(grant, param->resource, 4, &refusal));
+	KUNIT_EXPECT_EQ(test, 7ULL, used_of(grant, param->resource));
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(grant, param->resource, 3, &refusal));
+	for (other = MORPH_RES_ACCELERATORS; other <= MORPH_RES_BYTES; other++)
+		KUNIT_EXPECT_EQ(test, other == param->resource ? 10ULL : 0ULL,
+				used_of(grant, other));
+	morph_user_uncharge(grant, param->resource, 10);
+	KUNIT_EXPECT_EQ(test, 0ULL, used_of(grant, param->resource));
+	morph_user_put(grant);
+}
+
+static void user_refusal_has_the_numbers(struct kunit *test)
+{
+	const struct resource_case *param = test->param_value;
+	struct morph_user *grant = grant_of(param->resource, 10);
+	struct morph_refusal refusal = {};
+	char expected[160];
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, grant);
+	snprintf(expected, sizeof(expected), "grant %u%s", grant->grant, param->refusal);
+	morph_user_charge_anyway(grant, param->resource, 7);
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(grant, param->resource, 4, &refusal));
+	KUNIT_EXPECT_STREQ(test, (const char *)expected, (const char *)refusal.text);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_QUOTA, refusal.reason);
+	KUNIT_EXPECT_EQ(test, 3LL, refusal.have);
+	KUNIT_EXPECT_EQ(test, 4LL, refusal.need);
+	morph_user_uncharge(grant, param->resource, 7);
+	morph_user_put(grant);
+}
+
+/* What repairs hold past the limit: nothing is left, not less than nothing. */
+static void user_past_the_limit_has_none_left(struct kunit *test)
+{
+	const struct resource_case *param = test->param_value;
+	struct morph_user *grant = grant_of(param->resource, 10);
+	struct morph_refusal refusal = {};
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, grant);
+	morph_user_charge_anyway(grant, param->resource, 25);
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(grant, param->resource, 1, &refusal));
+	KUNIT_EXPECT_EQ(test, 0LL, refusal.have);
+	morph_user_uncharge(grant, param->resource, 16);
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(grant, param->resource, 1, &refusal));
+	morph_user_uncharge(grant, param->resource, 10);
+	morph_user_put(grant);
+}
+
+/* Amounts near the end of the numbers do not wrap round. */
+static void user_charge_does_not_wrap(struct kunit *test)
+{
+	struct morph_user *grant = grant_of(MORPH_RES_BYTES, U64_MAX - 1);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, grant);
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(grant, MORPH_RES_BYTES, U64_MAX - 2, NULL));
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(grant, MORPH_RES_BYTES, 2, NULL));
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(grant, MORPH_RES_BYTES, U64_MAX, NULL));
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(grant, MORPH_RES_BYTES, 1, NULL));
+	morph_user_uncharge(grant, MORPH_RES_BYTES, U64_MAX - 1);
+	morph_user_put(grant);
+}
+
+static void user_follows_the_default(struct kunit *test)
+{
+	struct morph_user *user = test->priv;
+	struct morph_limits before, changed, limits, used;
+
+	morph_user_get_default(&before);
+	changed = before;
+	changed.circuits = 3;
+	morph_user_set_limits(NULL, &changed);
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(user, MORPH_RES_CIRCUITS, 4, NULL));
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(user, MORPH_RES_CIRCUITS, 3, NULL));
+	morph_user_limits(user, &limits, &used);
+	KUNIT_EXPECT_EQ(test, 3u, limits.circuits);
+	morph_user_set_limits(NULL, &before);
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(user, MORPH_RES_CIRCUITS, 1, NULL));
+	morph_user_uncharge(user, MORPH_RES_CIRCUITS, 4);
+}
+
+static void user_root_has_no_limits(struct kunit *test)
+{
+	struct morph_user *root = morph_user_get(GLOBAL_ROOT_UID);
+	struct morph_limits limits, used;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, root);
+	morph_user_limits(root, &limits, &used);
+	KUNIT_EXPECT_EQ(test, MORPH_ANY, limits.circuits);
+	KUNIT_EXPECT_EQ(test, U64_MAX, limits.bytes);
+	morph_user_put(root);
+}
+
+/* The same person is one record, however often and by whatever way. */
+static void user_is_one_record(struct kunit *test)
+{
+	struct morph_user *again = morph_user_get(TENANT);
+	unsigned long cursor = __kuid_val(TENANT);
+	struct morph_user *walked = morph_user_next(&cursor);
+
+	KUNIT_EXPECT_PTR_EQ(test, (struct morph_user *)test->priv, again);
+	KUNIT_EXPECT_PTR_EQ(test, (struct morph_user *)test->priv, walked);
+	KUNIT_EXPECT_EQ(test, (unsigned long)__kuid_val(TENANT), cursor);
+	if (walked)
+		morph_user_put(walked);
+	morph_user_put(again);
+}
+
+static void user_grant_goes_with_its_last_reference(struct kunit *test)
+{
+	struct morph_user *grant = grant_of(MORPH_RES_LANES, 1), *found;
+	u32 number;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, grant);
+	number = grant->grant;
+	found = morph_grant_find(number);
+	KUNIT_EXPECT_PTR_EQ(test, grant, found);
+	morph_user_put(grant);
+	morph_user_put(found);
+	KUNIT_EXPECT_NULL(test, morph_grant_find(number));
+}
+
+/* A number that was read a while ago means no other grant by now. */
+static void user_grant_numbers_are_not_used_again(struct kunit *test)
+{
+	struct morph_user *first = grant_of(MORPH_RES_LANES, 1), *second;
+	u32 number;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
+	number = first->grant;
+	morph_user_put(first);
+	second = grant_of(MORPH_RES_LANES, 1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
+	KUNIT_EXPECT_NE(test, number, second->grant);
+	morph_user_put(second);
+}
+
+static struct kunit_case user_cases[] = {
+	KUNIT_CASE_PARAM(user_charge_up_to_limit, resource_cases_gen_params),
+	KUNIT_CASE_PARAM(user_refusal_has_the_numbers, resource_cases_gen_params),
+	KUNIT_CASE_PARAM(user_past_the_limit_has_none_left, resource_cases_gen_params),
+	KUNIT_CASE(user_charge_does_not_wrap),
+	KUNIT_CASE(user_follows_the_default),
+	KUNIT_CASE(user_root_has_no_limits),
+	KUNIT_CASE(user_is_one_record),
+	KUNIT_CASE(user_grant_goes_with_its_last_reference),
+	KUNIT_CASE(user_grant_numbers_are_not_used_again),
+	{}
+};
+
+struct kunit_suite morph_user_suite = {
+	.name = "morph_user",
+	.init = user_init,
+	.exit = user_exit,
+	.test_cases = user_cases,
+};
