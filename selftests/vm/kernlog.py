@@ -18,7 +18,7 @@ COMPLAINTS = (
     ("list", r"list_(add|del).*corruption"),
     ("memory", r"Objects remaining in|Slab cache still has objects|kmem_cache_destroy|unreferenced object"
                r"|[Dd]ouble free|page allocation failure"),
-    ("names", r"cannot create duplicate filename|kobject_add_internal failed|debugfs: .*already present"),
+    ("names", r"cannot create duplicate filename|kobject_add_internal failed .*-EEXIST|debugfs: .*already present"),
     ("release", r"Device '.*' does not have a release\(\) function"),
 )
 COMPLAINT = re.compile("|".join(f"(?P<c{i}>{pattern})" for i, (_, pattern) in enumerate(COMPLAINTS)))
