@@ -176,9 +176,12 @@ void sim_locks_show(struct sim_hardware *hw, struct seq_file *file)
 	for (port = 0; port < o->ports_count; port++) {
 		spin_lock_irqsave(hw->lock, flags);
 		sim_receive(o, port, o->all_lanes, sim_now(hw), false, &reading);
-		for (lanes = reading.locked; lanes; lanes &= lanes - 1)
-			seq_printf(file, "%u %lu %llu\n", port, __ffs64(lanes),
-				   sim_lock_since(o, port, __ffs64(lanes)));
+		for (lanes = reading.locked; lanes; lanes &= lanes - 1) {
+			/* Its type is another one in other kernels. */
+			u32 lane = __ffs64(lanes);
+
+			seq_printf(file, "%u %u %llu\n", port, lane, sim_lock_since(o, port, lane));
+		}
 		spin_unlock_irqrestore(hw->lock, flags);
 	}
 }

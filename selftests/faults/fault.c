@@ -4,9 +4,9 @@
 
 #include "campaign.h"
 
-#define BROKEN_MDB 60000 /* more than any circuit can lose */
-#define DIM_MDB 6000 /* light goes on, with less than the core counted on */
-#define FLAP_NS 1000000
+#define BROKEN_MDB 60000u /* more than any circuit can lose */
+#define DIM_MDB 6000u /* light goes on, with less than the core counted on */
+#define FLAP_NS 1000000u
 
 const struct kind_info kinds[KINDS] = {
 	[ACCELERATOR_DEAD] = { "accelerator dead", MORPH_PART_ACCELERATOR },

@@ -142,7 +142,9 @@ static _Atomic unsigned int *open_count(const char *path)
 	void *page = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	close(fd);
-	return page == MAP_FAILED ? NULL : page;
+	if (page == MAP_FAILED)
+		return NULL;
+	return page; /* for as long as the process lives */
 }
 
 int main(int argc, char **argv)

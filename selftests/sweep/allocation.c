@@ -204,12 +204,14 @@ static unsigned int workers(const char *number)
 			continue;
 		snprintf(path, sizeof(path), "/proc/%s/fail-nth", entry->d_name);
 		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
 		memset(line, 0, sizeof(line));
-		if (fd >= 0 && pread(fd, line, sizeof(line) - 1, 0) > 0) {
+		if (pread(fd, line, sizeof(line) - 1, 0) > 0) {
 			value = atoi(line);
 			least = value < least ? value : least;
 		}
-		if (fd >= 0 && number && write(fd, number, strlen(number)) < 0)
+		if (number && write(fd, number, strlen(number)) < 0)
 			perror("# fail-nth");
 		close(fd);
 	}

@@ -23,7 +23,7 @@ static int open_slice_file(struct stage *stage)
 {
 	char path[64];
 
-	snprintf(path, sizeof(path), "/dev/morph/slice%u", stage->named);
+	snprintf(path, sizeof(path), "/dev/morph/slice%d", stage->named);
 	stage->fd = open(path, O_RDWR | O_CLOEXEC);
 	return ERRNO(stage->fd);
 }
