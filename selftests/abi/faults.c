@@ -3,6 +3,7 @@
  * Hardware lets a slice down in other ways than a dead accelerator: lasers, elements,
  * guides, receivers, and the programming itself. Whatever the outcome says must be so.
  */
+#include <pthread.h>
 #include <sys/ioctl.h>
 
 #include "fabric.h"
@@ -283,6 +284,60 @@ TEST_F(faults, every_operation_fails_once)
 		}
 	}
 	EXPECT_LE(2, failures);
+}
+
+struct exchange {
+	int slice;
+	struct morph_change changes[2];
+	int error;
+};
+
+static void *run_exchange(void *context)
+{
+	struct exchange *exchange = context;
+
+	exchange->error = txn_run(exchange->slice, exchange->changes, 2, NULL) ? errno : 0;
+	return NULL;
+}
+
+/* A circuit goes dark while it is to be removed. That fails, so it stays, and is mended. */
+TEST(dark_while_a_change_fails)
+{
+	uint32_t guides[64];
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path),
+		.guides = ARRAY(guides, 64),
+	};
+	struct morph_change change = change_add(0, 1);
+	struct exchange exchange;
+	struct morph_event event;
+	pthread_t thread;
+	long long before;
+	struct sim sim;
+
+	sim_start(&sim, "server8", "settle_ns=2000000000");
+	exchange.slice = slice_create(sim.fd, 2);
+	ASSERT_LE(0, exchange.slice);
+	ASSERT_EQ(0, txn_run(exchange.slice, &change, 1, NULL));
+	path.circuit = change.circuit;
+	ASSERT_EQ(0, ioctl(exchange.slice, MORPH_CIRCUIT_PATH, &path));
+	exchange.changes[0] = change_remove(change.circuit);
+	exchange.changes[1] = change_add(1, 0);
+	before = sim_counter(&sim, "ops", "set_elements");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, run_exchange, &exchange));
+	while (sim_counter(&sim, "ops", "set_elements") == before)
+		usleep(1000);
+	/* The elements settle; the lasers will not go on. */
+	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000",
+				 guides[path.guides.count / 2]));
+	ASSERT_EQ(0, sim_control(&sim, "fault", "programming_error -"));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(EIO, exchange.error);
+	ASSERT_EQ(0, wait_event(exchange.slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &event));
+	EXPECT_EQ(change.circuit, event.circuit);
+	EXPECT_TRUE(slice_wait_state(exchange.slice, MORPH_SLICE_OK));
+	close(exchange.slice);
+	sim_stop(&sim);
 }
 
 /* Darkness can't be verified: the accelerators are not given out again at once. */
