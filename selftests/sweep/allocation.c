@@ -289,8 +289,8 @@ static bool documented(int error, enum caller caller)
 
 /* Is it as it should be by the answer? NULL, or what is wrong. */
 static const char *judge(const struct command *command, enum caller caller, int error,
-			 const struct picture *set, const struct picture *after,
-			 struct picture *now)
+			 const struct picture *before, const struct picture *set,
+			 const struct picture *after, struct picture *now)
 {
 	const char *what;
 
@@ -299,6 +299,8 @@ static const char *judge(const struct command *command, enum caller caller, int 
 		what = becomes(set, after, now);
 	else if (caller == WORKER && !command->must)
 		what = becomes(after, set, now);
+	else if (error && command->ends)
+		what = becomes(set, before, now);
 	else
 		what = becomes(error ? set : after, error ? set : after, now);
 	return what ? what : wrong_light(now);
@@ -351,7 +353,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 		usleep(200000 * slowness());
 	if (!n)
 		learn(command, &set, after);
-	what = judge(command, caller, error, &set, after, &now);
+	what = judge(command, caller, error, &before, &set, after, &now);
 	if ((!error && caller != WORKER) || !same(&now, &set)) {
 		if (command->undo)
 			command->undo(&stage);

@@ -34,6 +34,7 @@ struct command {
 	bool queued; /* a worker does it, after the answer */
 	bool restores; /* in the end all looks as it did before */
 	bool must; /* by workers: want of memory is no excuse */
+	bool ends; /* one that was not done may have ended what was set */
 };
 
 /* Those of the last list make a worker do it: the workers' allocations fail. */

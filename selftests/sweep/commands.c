@@ -358,9 +358,15 @@ static void committed(struct stage *stage)
 	must(commit(stage), "committing");
 }
 
+/* Unless it has ended by itself: a device that has no memory has failed. */
 static void reverted(struct stage *stage)
 {
-	must(revert(stage), "reverting");
+	struct morph_txn_step args;
+
+	must(ERRNO(txn_step(stage->slice, stage->txn, MORPH_TXN_QUERY, 0, &args)), "asking");
+	if (args.out_outcome == MORPH_OUTCOME_PREPARED ||
+	    args.out_outcome == MORPH_OUTCOME_UNCONFIRMED)
+		must(revert(stage), "reverting");
 }
 
 const struct command abi_commands[] = {
@@ -393,7 +399,8 @@ const struct command abi_commands[] = {
 	{ "txn-move", .act = move, .undo = nothing },
 	{ "txn-move-along", .act = add_along, .set = added, .undo = removed, .unset = removed },
 	{ "txn-prepare", .act = prepare, .undo = reverted },
-	{ "txn-commit", .act = commit, .set = prepared, .undo = reverted, .unset = reverted },
+	{ "txn-commit", .act = commit, .set = prepared, .undo = reverted, .unset = reverted,
+	  .ends = true },
 	{ "txn-verify", .act = verify, .set = committed, .undo = reverted, .unset = reverted },
 	{ "txn-confirm", .act = confirm, .set = committed, .undo = removed, .unset = reverted },
 	{ "txn-query", .act = query, .set = prepared, .undo = reverted, .unset = reverted },

@@ -219,6 +219,36 @@ static void want_all(struct scene *scene, const struct phases *phases)
 		want(scene, &phases->changes[i]);
 }
 
+/*
+ * What became of it, by its own word: a repair that comes between ends it, and its owner is
+ * told by the next step that it has ended.
+ */
+static int ended(struct scene *scene, const struct phases *phases, int error)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_txn_step args;
+
+	do {
+		if (txn_step(phases->slice, phases->txn, MORPH_TXN_QUERY, 0, &args))
+			return errno;
+		if (now_ms() > until)
+			return ETIME;
+		usleep(1000);
+	} while (args.out_outcome == MORPH_OUTCOME_RUNNING ||
+		 args.out_outcome == MORPH_OUTCOME_PREPARED ||
+		 args.out_outcome == MORPH_OUTCOME_UNCONFIRMED);
+	if (args.out_outcome == MORPH_OUTCOME_COMMITTED)
+		want_all(scene, phases);
+	return error;
+}
+
+static int prepared_and_committed(struct phases *phases, uint64_t lease_ns)
+{
+	int error = prepare(phases);
+
+	return error ? error : step(phases, MORPH_TXN_COMMIT, lease_ns);
+}
+
 /* A confirmation that fails leaves it committed: it is asked for once more. */
 static int confirm(struct scene *scene, const struct phases *phases)
 {
@@ -226,60 +256,48 @@ static int confirm(struct scene *scene, const struct phases *phases)
 
 	if (error && !step(phases, MORPH_TXN_CONFIRM, 0))
 		error = 0;
-	if (!error)
-		want_all(scene, phases);
-	else
+	if (error)
 		step(phases, MORPH_TXN_REVERT, 0);
-	return error;
+	return ended(scene, phases, error);
 }
 
 static int prepare_confirm(struct scene *scene)
 {
 	struct phases phases = two_changes(scene);
-	int error = prepare(&phases);
+	int error = prepared_and_committed(&phases, LONG);
 
-	if (!error)
-		error = step(&phases, MORPH_TXN_COMMIT, LONG);
 	return error ? error : confirm(scene, &phases);
 }
 
 static int prepare_verify(struct scene *scene)
 {
 	struct phases phases = two_changes(scene);
-	int error = prepare(&phases);
+	int error = prepared_and_committed(&phases, LONG);
 
-	if (!error)
-		error = step(&phases, MORPH_TXN_COMMIT, LONG);
 	if (error)
 		return error;
 	error = step(&phases, MORPH_TXN_VERIFY, LONG);
-	if (error)
-		step(&phases, MORPH_TXN_REVERT, 0);
-	return error ? error : confirm(scene, &phases);
+	if (!error)
+		return confirm(scene, &phases);
+	step(&phases, MORPH_TXN_REVERT, 0);
+	return ended(scene, &phases, error);
 }
 
 static int prepare_revert(struct scene *scene)
 {
 	struct phases phases = two_changes(scene);
-	int error = prepare(&phases);
+	int error = prepared_and_committed(&phases, LONG);
 
-	if (!error)
-		error = step(&phases, MORPH_TXN_COMMIT, LONG);
-	return error ? error : step(&phases, MORPH_TXN_REVERT, 0);
+	return error ? error : ended(scene, &phases, step(&phases, MORPH_TXN_REVERT, 0));
 }
 
 /* Committed, and never heard of again. */
 static int lease(struct scene *scene)
 {
 	struct phases phases = two_changes(scene);
-	struct morph_event event;
-	int error = prepare(&phases);
+	int error = prepared_and_committed(&phases, 1000000);
 
-	if (!error)
-		error = step(&phases, MORPH_TXN_COMMIT, 1000000);
-	if (!error && wait_event(scene->slice, MORPH_EVENT_TXN, PATIENCE_MS, &event))
-		error = ETIME;
-	return error;
+	return error ? error : ended(scene, &phases, 0);
 }
 
 /* --------------------------------------------------------------- over an edge */
@@ -300,10 +318,11 @@ static struct phases halves(int slice)
 /* Take a step here and there; where it fails both go back. */
 static int both(const struct phases *here, const struct phases *there, unsigned int verb)
 {
-	int error = step(here, verb, LONG);
+	uint64_t lease_ns = verb == MORPH_TXN_CONFIRM ? 0 : LONG;
+	int error = step(here, verb, lease_ns);
 
 	if (!error)
-		error = step(there, verb, LONG);
+		error = step(there, verb, lease_ns);
 	if (error) {
 		step(here, MORPH_TXN_REVERT, 0);
 		step(there, MORPH_TXN_REVERT, 0);
