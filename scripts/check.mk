@@ -98,7 +98,7 @@ run-compat: modules-6.1 profiles lib tools selftests
 campaign_on_faults := 6.1
 campaign_on_traces := 6.1
 campaign_on_stress := 6.1 6.12 6.1-kasan 6.1-kcsan
-campaign_on_sweep := 6.1 6.1-kasan 6.12-kasan
+campaign_on_sweep := 6.1 6.1-kasan
 campaign_on_fuzz := 6.1-kasan
 campaign_on_kunit := 6.1-kasan 6.12-kasan
 
