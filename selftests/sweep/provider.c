@@ -436,7 +436,7 @@ static void sweep(const struct shape *shape, const struct kind *kind, unsigned i
 	}
 	points_all += points;
 	snprintf(name, sizeof(name), "%s/%s", shape->name, kind->name);
-	what = *bad ? bad : only ? NULL : points_check("provider", name, points);
+	what = *bad ? bad : only ? NULL : points_check("provider", name, points, 0);
 	result(shape->name, kind->name, what);
 	progress("%lld ms %s/%s", now_ms(), shape->name, kind->name);
 }
@@ -475,6 +475,5 @@ int main(int argc, char **argv)
 			sweep_shape(&shapes[i], argc > 2 ? argv[2] : NULL,
 				    argc > 3 ? atoi(argv[3]) : 0, quick);
 	printf("# %u points\n1..%u\n", points_all, tests);
-	points_end();
 	return failures != 0;
 }

@@ -46,8 +46,11 @@ uint64_t world_locks(const struct sim *sim, const struct view *view);
  * --record the file is written anew.
  */
 void points_begin(bool record);
-/* NULL, or how the number differs from the recorded one; more is good news, and only told. */
-const char *points_check(const char *sweep, const char *name, unsigned int points);
-void points_end(void);
+/*
+ * NULL, or how the number differs from the recorded one: more is good news, and only told; so
+ * many less may be chance.
+ */
+const char *points_check(const char *sweep, const char *name, unsigned int points,
+			 unsigned int chance);
 
 #endif

@@ -56,42 +56,17 @@ void points_begin(bool record)
 		fclose(stream);
 }
 
-const char *points_check(const char *sweep, const char *name, unsigned int points)
-{
-	struct row *row = find(sweep, name);
-	static char text[160];
-
-	if (recording) {
-		if (!row)
-			row = add(sweep, name);
-		row->points = points;
-		return NULL;
-	}
-	if (!row) {
-		snprintf(text, sizeof(text), "%s %s: no number of points is recorded; this time %u",
-			 sweep, name, points);
-		return text;
-	}
-	if (points > row->points)
-		printf("# %s %s: %u points, where %u are recorded\n", sweep, name, points,
-		       row->points);
-	if (points >= row->points)
-		return NULL;
-	snprintf(text, sizeof(text), "%s %s: only %u points, and %u are recorded", sweep, name,
-		 points, row->points);
-	return text;
-}
-
-/* Recorded numbers go where a test machine can write; whoever asked for them copies the file. */
-void points_end(void)
+/*
+ * Recorded numbers go where a test machine can write; whoever asked for them copies the file.
+ * It is written each time: a run that is cut short has recorded what it swept.
+ */
+static void write_all(void)
 {
 	const char *results = getenv("RESULTS");
 	char path[256];
 	FILE *stream;
 	unsigned int i;
 
-	if (!recording)
-		return;
 	snprintf(path, sizeof(path), "%s/points", results ? results : "/tmp");
 	stream = fopen(path, "w");
 	if (!stream) {
@@ -103,5 +78,32 @@ void points_end(void)
 	for (i = 0; i < count; i++)
 		fprintf(stream, "%s %s %u\n", rows[i].sweep, rows[i].name, rows[i].points);
 	fclose(stream);
-	printf("# recorded in %s\n", path);
+}
+
+const char *points_check(const char *sweep, const char *name, unsigned int points,
+			 unsigned int chance)
+{
+	struct row *row = find(sweep, name);
+	static char text[160];
+
+	if (recording) {
+		if (!row)
+			row = add(sweep, name);
+		row->points = points;
+		write_all();
+		return NULL;
+	}
+	if (!row) {
+		snprintf(text, sizeof(text), "%s %s: no number of points is recorded; this time %u",
+			 sweep, name, points);
+		return text;
+	}
+	if (points > row->points)
+		printf("# %s %s: %u points, where %u are recorded\n", sweep, name, points,
+		       row->points);
+	if (points + chance >= row->points)
+		return NULL;
+	snprintf(text, sizeof(text), "%s %s: only %u points, and %u are recorded", sweep, name,
+		 points, row->points);
+	return text;
 }
