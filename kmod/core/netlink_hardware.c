@@ -223,6 +223,20 @@ static const struct kind edges = {
 	.fill = fill_edge,
 };
 
+/* Fill a reply that was begun, and send it. */
+static int kind_answer(const struct kind *kind, struct morph_nl_to *to, struct sk_buff *skb,
+		       struct genl_info *info, struct morph_fabric *fabric, u8 cmd)
+{
+	int ret;
+
+	to->cmd = cmd;
+	to->admin = netlink_capable(skb, CAP_NET_ADMIN);
+	mutex_lock(&fabric->lock);
+	ret = kind->fill(to, fabric, nla_get_u32(info->attrs[kind->id_attr]));
+	mutex_unlock(&fabric->lock);
+	return morph_nl_reply_end(to, info, ret);
+}
+
 static int kind_reply(const struct kind *kind, struct sk_buff *skb, struct genl_info *info,
 		      struct morph_fabric *fabric, u8 cmd)
 {
@@ -230,14 +244,7 @@ static int kind_reply(const struct kind *kind, struct sk_buff *skb, struct genl_
 	int ret;
 
 	ret = morph_nl_reply_begin(&to, info, OBJECT_BYTES);
-	if (ret)
-		return ret;
-	to.cmd = cmd;
-	to.admin = netlink_capable(skb, CAP_NET_ADMIN);
-	mutex_lock(&fabric->lock);
-	ret = kind->fill(&to, fabric, nla_get_u32(info->attrs[kind->id_attr]));
-	mutex_unlock(&fabric->lock);
-	return morph_nl_reply_end(&to, info, ret);
+	return ret ? ret : kind_answer(kind, &to, skb, info, fabric, cmd);
 }
 
 static int kind_get(const struct kind *kind, struct sk_buff *skb, struct genl_info *info)
@@ -371,6 +378,31 @@ static int set_accelerator(struct genl_info *info, struct morph_fabric *fabric, 
 	return ret ? morph_nl_refuse(info, ret, &refusal, use) : 0;
 }
 
+/* Set it, and answer with room that was made before. */
+static int set_and_answer(struct sk_buff *skb, struct genl_info *info,
+			  struct morph_fabric *fabric)
+{
+	struct morph_nl_to to, echo = {};
+	int ret;
+
+	ret = morph_nl_reply_begin(&to, info, OBJECT_BYTES);
+	if (ret)
+		return ret;
+	if (morph_nl_wants_echo(info))
+		ret = morph_nl_reply_begin(&echo, info, OBJECT_BYTES);
+	if (!ret)
+		ret = set_accelerator(info, fabric,
+				      nla_get_u32(info->attrs[MORPH_A_ACCELERATOR_ID]));
+	if (ret) {
+		nlmsg_free(echo.skb);
+		nlmsg_free(to.skb);
+		return ret;
+	}
+	if (echo.skb)
+		kind_answer(&accelerators, &echo, skb, info, fabric, MORPH_CMD_ACCELERATOR_NTF);
+	return kind_answer(&accelerators, &to, skb, info, fabric, MORPH_CMD_ACCELERATOR_SET);
+}
+
 int morph_nl_accelerator_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct morph_fabric *fabric;
@@ -381,12 +413,7 @@ int morph_nl_accelerator_set_doit(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(fabric);
 	ret = morph_nl_check_index(info, MORPH_A_ACCELERATOR_ID, fabric->graph->accelerators_count);
 	if (!ret)
-		ret = set_accelerator(info, fabric,
-				      nla_get_u32(info->attrs[MORPH_A_ACCELERATOR_ID]));
-	if (!ret && morph_nl_wants_echo(info))
-		ret = kind_reply(&accelerators, skb, info, fabric, MORPH_CMD_ACCELERATOR_NTF);
-	if (!ret)
-		ret = kind_reply(&accelerators, skb, info, fabric, MORPH_CMD_ACCELERATOR_SET);
+		ret = set_and_answer(skb, info, fabric);
 	put_device(&fabric->dev);
 	return ret;
 }
