@@ -125,8 +125,8 @@ static void scene_open(const struct shape *shape, const struct kind *kind)
 	sim_refresh(&scene.sim);
 }
 
-/* A slice as the shape wants it. */
-static void scene_set(const struct shape *shape)
+/* A slice as the shape wants it: 0 or an errno. */
+static int try_set(const struct shape *shape)
 {
 	static const uint32_t wanted[] = { 0, 1, 2 }, at_edge[] = { 1, 0 };
 
@@ -137,10 +137,23 @@ static void scene_set(const struct shape *shape)
 	} else {
 		scene.slice = slice_create_at(scene.sim.fd, wanted, 3);
 	}
-	if (scene.slice < 0 || shape->set(&scene)) {
-		fprintf(stderr, "# %s can't be set: %s: %s\n", shape->name, strerror(errno),
-			last_detail);
-		exit(1);
+	return scene.slice < 0 ? errno : shape->set(&scene);
+}
+
+/* By the real clock a device may miss its deadline where the machine is starved. */
+static void scene_set(const struct shape *shape, const struct kind *kind)
+{
+	unsigned int tries = 3;
+	int error;
+
+	while ((error = try_set(shape))) {
+		if (!real || !--tries) {
+			fprintf(stderr, "# %s can't be set: %s: %s\n", shape->name,
+				strerror(error), last_detail);
+			exit(1);
+		}
+		scene_close();
+		scene_open(shape, kind);
 	}
 	drain_events(scene.slice);
 }
@@ -380,7 +393,7 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 	if (!alive)
 		scene_open(shape, kind);
 	charged_before = charged();
-	scene_set(shape);
+	scene_set(shape, kind);
 	id = inject(kind, point);
 	error = shape->act(&scene);
 	if (!come_to_rest(&view)) {
