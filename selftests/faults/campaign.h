@@ -83,7 +83,8 @@ void rack_read_dark(void);
 bool rack_rest(void);
 /* Read the simulator's hardware. */
 void rack_read_light(void);
-/* Health by the core. */
+/* State of an element, and health, by the core. */
+uint32_t rack_element(uint32_t element);
 uint32_t rack_health(uint32_t part, uint32_t index);
 /* Hardware that the core does not count as healthy; at most so many. How many there are. */
 struct part {
@@ -115,6 +116,7 @@ struct fault {
 	enum kind kind;
 	uint32_t index;
 	unsigned int after; /* operations of the core */
+	unsigned int state; /* that an element moves into */
 };
 
 struct kind_info {
@@ -126,6 +128,8 @@ extern const struct kind_info kinds[KINDS];
 
 /* Whether a component can have a fault of that kind. */
 bool fault_fits(enum kind kind, uint32_t index);
+/* Where an element moves depends on where it is. */
+void fault_aim(struct fault *fault);
 bool fault_inject(const struct fault *fault);
 void fault_text(const struct fault *fault, char *text, size_t bytes);
 

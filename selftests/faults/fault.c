@@ -32,13 +32,17 @@ bool fault_fits(enum kind kind, uint32_t index)
 }
 
 /* Another state than the one it has: light on its way goes nowhere, or elsewhere. */
-static unsigned int other_state(uint32_t element)
+void fault_aim(struct fault *fault)
 {
-	unsigned int state = rack.light.state[element];
+	uint32_t now;
 
-	if (!state)
-		return 1;
-	return element & 1 ? 0 : 1 + (state == 1);
+	if (fault->kind != ELEMENT_MOVED)
+		return;
+	now = rack_element(fault->index);
+	if (!now)
+		fault->state = 1;
+	else
+		fault->state = fault->index & 1 ? 0 : 1 + (now == 1);
 }
 
 void fault_text(const struct fault *fault, char *text, size_t bytes)
@@ -66,7 +70,7 @@ void fault_text(const struct fault *fault, char *text, size_t bytes)
 		break;
 	case ELEMENT_MOVED:
 		length = snprintf(text, bytes, "element_stuck %u state=%u", fault->index,
-				  other_state(fault->index));
+				  fault->state);
 		break;
 	case GUIDE_BROKEN:
 	case GUIDE_DIM:

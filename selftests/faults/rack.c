@@ -445,6 +445,20 @@ static void begin_hardware(uint8_t command, uint32_t part, uint32_t index)
 	nl_put_u32(&rack.nl, MORPH_A_HARDWARE_INDEX, index);
 }
 
+uint32_t rack_element(uint32_t element)
+{
+	struct morph_element_info info;
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.first = element,
+		.entries = ARRAY(&info, 1),
+	};
+
+	if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args))
+		give_up("reading an element");
+	return info.state;
+}
+
 uint32_t rack_health(uint32_t part, uint32_t index)
 {
 	begin_hardware(MORPH_CMD_HARDWARE_GET, part, index);
