@@ -148,8 +148,8 @@ static void scene_set(const struct shape *shape, const struct kind *kind)
 
 	while ((error = try_set(shape))) {
 		if (!real || !--tries) {
-			fprintf(stderr, "# %s can't be set: %s: %s\n", shape->name,
-				strerror(error), last_detail);
+			fprintf(stderr, "# %s can't be set: %s: %s\n", shape->name, strerror(error),
+				last_detail);
 			exit(1);
 		}
 		scene_close();

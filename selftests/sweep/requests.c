@@ -168,6 +168,7 @@ static int create(struct stage *stage)
 	struct nl *nl = begin(stage, MORPH_CMD_SLICE_CREATE, MORPH_A_SLICE_FABRIC);
 
 	nl_put_text(nl, MORPH_A_SLICE_NAME, "asked");
+	nl_put_u32(nl, MORPH_A_SLICE_OWNER, 0);
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 2);
 	return nl_do(nl);
 }
