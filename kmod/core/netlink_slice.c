@@ -355,7 +355,8 @@ static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
 		return morph_nl_refuse(info, ret, &refusal, create_culprit(info, &refusal));
 	ret = answer_slice(info, slice);
 	morph_slice_put(slice);
-	return ret;
+	/* It is there: only the answer is lost. */
+	return ret == -ENOMEM ? -ENOBUFS : ret;
 }
 
 int morph_nl_slice_create_doit(struct sk_buff *skb, struct genl_info *info)
