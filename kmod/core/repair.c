@@ -331,6 +331,7 @@ static void repair_end(struct morph_slice *slice)
 	struct morph_fabric *fabric = slice->fabric;
 	bool whole, was = slice->was_degraded;
 	struct morph_event event;
+	u64 left_mbps;
 
 	drop_wishes(slice);
 	whole = is_whole(slice);
@@ -345,9 +346,11 @@ static void repair_end(struct morph_slice *slice)
 	fabric->seq++;
 	if (!whole)
 		fail_dark_circuits(slice);
-	if (!whole && was)
+	left_mbps = morph_slice_bandwidth(slice);
+	if (!whole && was && left_mbps == slice->degraded_mbps)
 		return;			/* it was said before */
-	if (!whole)
+	slice->degraded_mbps = left_mbps;
+	if (!whole && !was)
 		slice->generation++;
 	morph_event_init(&event, slice, whole ? MORPH_EVENT_RECOVERED : MORPH_EVENT_DEGRADED);
 	event.part = slice->culprit.part;

@@ -181,6 +181,29 @@ TEST_F(failover, no_spare_is_left_and_then_it_comes_back)
 	EXPECT_WHOLE_RING();
 }
 
+/* Each time that a repair ends with another bandwidth, be it less or more. */
+TEST_F(failover, what_is_left_is_told_again)
+{
+	struct morph_event event;
+
+	KILL(8);
+	KILL(9);
+	ASSERT_TRUE(wait_health(&self->sim, 8, MORPH_HEALTH_FAILED));
+	ASSERT_TRUE(wait_health(&self->sim, 9, MORPH_HEALTH_FAILED));
+	KILL(1);
+	WAIT(MORPH_EVENT_DEGRADED, &event);
+	EXPECT_EQ(2 * self->sim.info.lane_mbps, event.bandwidth_mbps);
+	KILL(5);
+	WAIT(MORPH_EVENT_DEGRADED, &event);
+	EXPECT_EQ(self->sim.info.lane_mbps, event.bandwidth_mbps);
+	ASSERT_EQ(0, sim_control(&self->sim, "clear", "4"));
+	WAIT(MORPH_EVENT_DEGRADED, &event);
+	EXPECT_EQ(2 * self->sim.info.lane_mbps, event.bandwidth_mbps);
+	REVIVE_ALL();
+	WAIT(MORPH_EVENT_RECOVERED, &event);
+	EXPECT_WHOLE_RING();
+}
+
 TEST_F(failover, manual)
 {
 	struct morph_rank_act act;

@@ -935,7 +935,8 @@ struct morph_slice_policy {
  * @MORPH_EVENT_FAILING: a rank's accelerator failed; sent at once
  * @MORPH_EVENT_REPLACED: a spare is in its place, its light is verified
  * @MORPH_EVENT_DEGRADED: something could not be made whole; @part and @index name
- *                        the culprit, @bandwidth_mbps what is left
+ *                        the culprit, @bandwidth_mbps what is left; told again
+ *                        whenever a repair ends with another bandwidth
  * @MORPH_EVENT_RECOVERED: the slice is OK again
  * @MORPH_EVENT_CIRCUIT_FAILED: a circuit is dark
  * @MORPH_EVENT_CIRCUIT_MOVED: a circuit was led round failed hardware
