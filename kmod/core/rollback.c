@@ -107,7 +107,7 @@ static bool restore(struct exec *exec, int relit)
 		lit = relit >= 0 && old_is_lit(exec, i, &n);
 		if (relit < 0)
 			lit = !item->dead && !exec_laser_route(exec, item, RELIGHT_OLD);
-		/* An alarm that came meanwhile is for the repair to look into that it has queued. */
+		/* An alarm that came meanwhile has queued a repair, which looks into it. */
 		circuit->dark = !lit || circuit->alarms != item->alarms;
 		/* One under repair keeps its state: who gives it up tells so. */
 		if (lit)

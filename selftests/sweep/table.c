@@ -74,6 +74,7 @@ static void write_all(void)
 		exit(1);
 	}
 	fprintf(stream,
+		"# SPDX-License-Identifier: GPL-2.0-only\n"
 		"# Points that each sweep reaches: sweep, name, number. Written by --record.\n");
 	for (i = 0; i < count; i++)
 		fprintf(stream, "%s %s %u\n", rows[i].sweep, rows[i].name, rows[i].points);
