@@ -325,8 +325,7 @@ TEST(dark_while_a_change_fails)
 	exchange.changes[1] = change_add(1, 0);
 	before = sim_counter(&sim, "ops", "set_elements");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, run_exchange, &exchange));
-	while (sim_counter(&sim, "ops", "set_elements") == before)
-		usleep(1000);
+	ASSERT_TRUE(sim_wait_counter(&sim, "ops", "set_elements", before + 1));
 	/* The elements settle; the lasers will not go on. */
 	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000",
 				 guides[path.guides.count / 2]));

@@ -207,16 +207,13 @@ static void *run_change(void *data)
 	return NULL;
 }
 
-/* Wait until elements have been programmed after @before, or the slow one has ended. */
-static long long programmed(const struct sim *sim, long long before, struct runner *slow)
+/* Wait until elements have been programmed more than so many times; how many it is then. */
+static bool programmed(const struct sim *sim, long long *times)
 {
-	long long now;
+	bool more = sim_wait_counter(sim, "ops", "set_elements", *times + 1);
 
-	do {
-		now = sim_counter(sim, "ops", "set_elements");
-		usleep(1000);
-	} while (now <= before && !atomic_load(&slow->done));
-	return now;
+	*times = sim_counter(sim, "ops", "set_elements");
+	return more;
 }
 
 /*
@@ -247,14 +244,14 @@ TEST_F(isolation, long_settle_holds_nobody_up)
 
 	writes = sim_counter(&sim, "ops", "set_elements");
 	ASSERT_EQ(0, pthread_create(&slow_thread, NULL, run_change, &slow));
-	writes = programmed(&sim, writes, &slow);
+	ASSERT_TRUE(programmed(&sim, &writes));
 	ASSERT_EQ(0, slice_info(other.slice, &info));
 	ASSERT_EQ(0, pthread_create(&other_thread, NULL, run_change, &other));
-	writes = programmed(&sim, writes, &slow);
+	ASSERT_TRUE(programmed(&sim, &writes));
 	EXPECT_FALSE(atomic_load(&slow.done));
 	ASSERT_EQ(0, sim_control(&sim, "fault", "accelerator_dead 7"));
 	EXPECT_EQ(0, wait_event(third, MORPH_EVENT_FAILING, PATIENCE_MS, &event));
-	programmed(&sim, writes, &slow);
+	EXPECT_TRUE(programmed(&sim, &writes));
 	EXPECT_FALSE(atomic_load(&slow.done));
 
 	ASSERT_EQ(0, pthread_join(slow_thread, NULL));

@@ -32,22 +32,10 @@ FIXTURE_SETUP(reserve)
 	ASSERT_EQ(0, light_ring(self->slice, RANKS));
 }
 
-/* The number after "key " in the fabric's ledger, as debugfs shows it. */
+/* A number of the fabric's books. */
 static long long ledger(const struct sim *sim, const char *key)
 {
-	char path[96], line[128];
-	long long value = -1;
-	FILE *stream;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", sim->number);
-	stream = fopen(path, "r");
-	if (!stream)
-		return -1;
-	while (value < 0 && fgets(line, sizeof(line), stream))
-		if (!strncmp(line, key, strlen(key)))
-			sscanf(line + strlen(key), " %lld", &value);
-	fclose(stream);
-	return value;
+	return core_counter(sim, "ledger", key);
 }
 
 /* When all slices are gone nothing is held any more. */

@@ -256,8 +256,7 @@ TEST_F(unplug, shutdown_during_a_change)
 	ASSERT_LE(0, worker.slice);
 	before = sim_counter(&slow, "ops", "set_elements");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, add_one, &worker));
-	while (sim_counter(&slow, "ops", "set_elements") == before)
-		usleep(1000);
+	ASSERT_TRUE(sim_wait_counter(&slow, "ops", "set_elements", before + 1));
 	ASSERT_EQ(0, sim_control(&slow, "shutdown", "now"));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(ENODEV, worker.last_error);

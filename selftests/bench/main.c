@@ -182,33 +182,20 @@ static void null_measure(void)
 
 /* --------------------------------------------------------------------- visits */
 
-static long long core_counter(const struct sim *sim, const char *file, const char *key)
+static long long counter(const struct sim *sim, const char *file, const char *key)
 {
-	char path[96], line[160];
-	long long value = -1;
-	size_t length = strlen(key);
-	FILE *stream;
+	long long value = core_counter(sim, file, key);
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/%s", sim->number, file);
-	stream = fopen(path, "r");
-	if (!stream)
-		stop(path);
-	while (value < 0 && fgets(line, sizeof(line), stream))
-		if (!strncmp(line, key, length) && line[length] == ' ')
-			value = atoll(line + length);
-	fclose(stream);
-	if (value < 0) {
-		errno = ENOENT;
+	if (value < 0)
 		stop(key);
-	}
 	return value;
 }
 
 void visits_read(const struct sim *sim, struct visits *visits)
 {
-	visits->elements = core_counter(sim, "ledger", "elements visited");
-	visits->lanes = core_counter(sim, "ledger", "lanes visited");
-	visits->steps = core_counter(sim, "stats", "route-steps");
+	visits->elements = counter(sim, "ledger", "elements visited");
+	visits->lanes = counter(sim, "ledger", "lanes visited");
+	visits->steps = counter(sim, "stats", "route-steps");
 }
 
 void visits_quiet(const struct sim *sim)

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* After the demo: everything has come back, nothing has leaked, and the rack was busy. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "demo.h"
 
 static bool all_back(const void *unused)
@@ -31,23 +28,6 @@ static void check_fabric(void)
 		violation("in the end some receiver still sees light");
 }
 
-static long long ledger_value(const char *key)
-{
-	char path[80], line[120];
-	long long value = -1;
-	size_t bytes = strlen(key);
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", demo.sim.number);
-	file = fopen(path, "r");
-	while (file && fgets(line, sizeof(line), file))
-		if (!strncmp(line, key, bytes) && line[bytes] == ' ')
-			value = strtoll(line + bytes, NULL, 10);
-	if (file)
-		fclose(file);
-	return value;
-}
-
 static void check_ledger(void)
 {
 	static const char *const kinds[] = {
@@ -59,9 +39,9 @@ static void check_ledger(void)
 	long long value;
 	size_t i;
 
-	demo.ledger_pins = ledger_value("pins");
+	demo.ledger_pins = core_counter(&demo.sim, "ledger", "pins");
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		value = ledger_value(kinds[i]);
+		value = core_counter(&demo.sim, "ledger", kinds[i]);
 		if (value)
 			violation("leaked: %s: %lld", kinds[i], value);
 		demo.ledger_held += value;

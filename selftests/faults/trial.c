@@ -283,21 +283,6 @@ static enum outcome check_slices(const struct trial *trial, uint8_t affected)
 
 /* ----------------------------------------------------------- books and hardware */
 
-static long long lanes_on(void)
-{
-	char path[96], line[160];
-	long long value = -1;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/ledger", rack.sim.number);
-	file = fopen(path, "r");
-	while (file && value < 0 && fgets(line, sizeof(line), file))
-		sscanf(line, "transmit lanes on %lld", &value);
-	if (file)
-		fclose(file);
-	return value;
-}
-
 static void check_elements(void)
 {
 	static struct morph_element_info infos[512];
@@ -325,7 +310,7 @@ static void check_elements(void)
 static void check_books(void)
 {
 	static uint64_t *expected;
-	long long on = 0;
+	long long on = 0, believed;
 	unsigned int s, i;
 
 	if (!expected)
@@ -345,8 +330,9 @@ static void check_books(void)
 				  (unsigned long long)rack.light.lit[i],
 				  (unsigned long long)rack.light.locked[i]);
 	}
-	if (lanes_on() != on)
-		violation("%lld lanes are on by the hardware, %lld by the core", on, lanes_on());
+	believed = core_counter(&rack.sim, "ledger", "transmit lanes on");
+	if (believed != on)
+		violation("%lld lanes are on by the hardware, %lld by the core", on, believed);
 	check_elements();
 }
 

@@ -39,6 +39,10 @@ int sim_control(const struct sim *sim, const char *file, const char *format, ...
 	__attribute__((format(printf, 3, 4)));
 /* The number after "key " in a file of the instance in debugfs, or -1. */
 long long sim_counter(const struct sim *sim, const char *file, const char *key);
+/* Wait until it is so much; false: it never was. */
+bool sim_wait_counter(const struct sim *sim, const char *file, const char *key, long long least);
+/* The same number in a file of the core's, of this fabric. */
+long long core_counter(const struct sim *sim, const char *file, const char *key);
 /* Lanes that receivers of an accelerator see, all planes together; by the simulator. */
 uint64_t sim_lit_lanes(const struct sim *sim, unsigned int accelerator);
 bool sim_all_dark(const struct sim *sim);

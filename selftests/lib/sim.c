@@ -16,6 +16,7 @@
 
 #define CONFIGFS "/sys/kernel/config/morph_sim"
 #define DEBUGFS "/sys/kernel/debug/morph_sim"
+#define CORE_DEBUGFS "/sys/kernel/debug/morph"
 
 char last_detail[160];
 
@@ -164,14 +165,13 @@ int sim_control(const struct sim *sim, const char *file, const char *format, ...
 	return write_file(path, line);
 }
 
-long long sim_counter(const struct sim *sim, const char *file, const char *key)
+static long long counter_in(const char *path, const char *key)
 {
-	char path[160], line[256];
 	long long value, found = -1;
 	size_t length = strlen(key);
+	char line[256];
 	FILE *stream;
 
-	snprintf(path, sizeof(path), DEBUGFS "/%s/%s", sim->name, file);
 	stream = fopen(path, "r");
 	if (!stream)
 		return -1;
@@ -180,6 +180,22 @@ long long sim_counter(const struct sim *sim, const char *file, const char *key)
 			found = value;
 	fclose(stream);
 	return found;
+}
+
+long long sim_counter(const struct sim *sim, const char *file, const char *key)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), DEBUGFS "/%s/%s", sim->name, file);
+	return counter_in(path, key);
+}
+
+long long core_counter(const struct sim *sim, const char *file, const char *key)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), CORE_DEBUGFS "/fabric%u/%s", sim->number, file);
+	return counter_in(path, key);
 }
 
 /* Go through the receivers that see light; the mask of those of one accelerator. */
@@ -230,6 +246,18 @@ long long now_ms(void)
 static void nap(void)
 {
 	poll(NULL, 0, 5);
+}
+
+bool sim_wait_counter(const struct sim *sim, const char *file, const char *key, long long least)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (sim_counter(sim, file, key) < least) {
+		if (now_ms() > until)
+			return false;
+		nap();
+	}
+	return true;
 }
 
 bool sim_wait_free(struct sim *sim, unsigned int count)

@@ -46,16 +46,13 @@ static int on_laser(struct nl *nl, uint8_t command, const struct sim *sim, unsig
 /* A laser of an accelerator, which needs another idle one to shine on: the act, under way; or 0. */
 static unsigned int begin_test(struct nl *nl, const struct sim *sim, unsigned int accelerator)
 {
-	long long until = now_ms() + PATIENCE_MS;
 	unsigned int txn;
 
 	if (on_laser(nl, MORPH_CMD_HARDWARE_FAIL, sim, accelerator) ||
 	    on_laser(nl, MORPH_CMD_HARDWARE_TEST, sim, accelerator))
 		return 0;
 	txn = REPLY_U32(nl, MORPH_A_HARDWARE_TXN);
-	while (sim_counter(sim, "ops", "in_flight") <= 0 && now_ms() < until)
-		usleep(1000);
-	return txn;
+	return sim_wait_counter(sim, "ops", "in_flight", 1) ? txn : 0;
 }
 
 /* Let the device's time pass until the test has ended: its outcome. */

@@ -44,12 +44,7 @@ static int start(struct runner *runner, unsigned int src, unsigned int dst)
 /* Wait until so many wait for the device. */
 static bool held(const struct sim *sim, int count)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (sim_counter(sim, "ops", "in_flight") < count)
-		if (now_ms() > until || usleep(1000))
-			return false;
-	return true;
+	return sim_wait_counter(sim, "ops", "in_flight", count);
 }
 
 /* What an act that was queued came to; it needs none of the device's time. */

@@ -10,41 +10,15 @@
 
 static char wrong[200];
 
-long long core_number(const struct sim *sim, const char *file, const char *key)
-{
-	char path[80], line[160];
-	long long value = -1;
-	FILE *stream;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/%s", sim->number, file);
-	stream = fopen(path, "r");
-	while (stream && value < 0 && fgets(line, sizeof(line), stream))
-		if (!strncmp(line, key, strlen(key)))
-			sscanf(line + strlen(key), " %lld", &value);
-	if (stream)
-		fclose(stream);
-	return value;
-}
-
 static long long ledger(const struct sim *sim, const char *key)
 {
-	return core_number(sim, "ledger", key);
+	return core_counter(sim, "ledger", key);
 }
 
 /* Operations that the core waits for now. */
 static bool at_work(const struct sim *sim)
 {
-	char path[80], line[160];
-	bool found = false;
-	FILE *stream;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/operations", sim->number);
-	stream = fopen(path, "r");
-	while (stream && fgets(line, sizeof(line), stream))
-		found |= !strncmp(line, "cookie ", 7);
-	if (stream)
-		fclose(stream);
-	return found;
+	return core_counter(sim, "operations", "cookie") >= 0;
 }
 
 /* Every line of the hardware's state through a function; its sum. */

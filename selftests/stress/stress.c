@@ -212,8 +212,8 @@ static void stress(const char *profile, uint64_t seed, long long seconds, const 
 	result(profile, "everything is dark, free and given back", what);
 	printf("# %u tenants, %u killed, %u faults, provider pulled %u times; %lld committed, %lld failovers\n",
 	       scene.born, scene.killed, scene.faults, scene.pulls,
-	       core_number(&scene.sim, "stats", "committed"),
-	       core_number(&scene.sim, "stats", "failovers "));
+	       core_counter(&scene.sim, "stats", "committed"),
+	       core_counter(&scene.sim, "stats", "failovers"));
 	sim_stop(&scene.sim);
 }
 

@@ -34,9 +34,6 @@ void actor_act(struct actor *actor, const struct act *acts, void *who);
 /* A line in the log that is no act. */
 void actor_tell(struct actor *actor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The number after a key in a file of the core's debugfs, or -1. */
-long long core_number(const struct sim *sim, const char *file, const char *key);
-
 #define MOST_RANKS 6
 #define MOST_CIRCUITS 32
 

@@ -33,8 +33,6 @@ const char *world_wrong(const struct sim *sim, const unsigned int *parked, const
 			unsigned int count);
 /* Wait until nothing is under way, in the core or in the hardware: false: it never ended. */
 bool world_rest(const struct sim *sim);
-/* The number after a key in a file of the core's debugfs, or -1. */
-long long core_number(const struct sim *sim, const char *file, const char *key);
 /* Since when the receivers of the slice have had their light without a break, as one number. */
 uint64_t world_locks(const struct sim *sim, const struct view *view);
 

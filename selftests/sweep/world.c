@@ -39,22 +39,6 @@ int view_read(int slice, struct view *view)
 			  COUNT(view->circuits));
 }
 
-long long core_number(const struct sim *sim, const char *file, const char *key)
-{
-	char path[80], line[160];
-	long long value = -1;
-	FILE *stream;
-
-	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/%s", sim->number, file);
-	stream = fopen(path, "r");
-	while (stream && value < 0 && fgets(line, sizeof(line), stream))
-		if (!strncmp(line, key, strlen(key)))
-			sscanf(line + strlen(key), " %lld", &value);
-	if (stream)
-		fclose(stream);
-	return value;
-}
-
 /* ----------------------------------------------------------- what there should be */
 
 static const char *need_path(int slice, const struct morph_circuit_info *circuit, struct need *need)
@@ -241,7 +225,7 @@ const char *world_wrong(const struct sim *sim, const unsigned int *parked, const
 
 static bool core_at_work(const struct sim *sim)
 {
-	return core_number(sim, "operations", "cookie") >= 0;
+	return core_counter(sim, "operations", "cookie") >= 0;
 }
 
 bool world_rest(const struct sim *sim)
