@@ -3,11 +3,11 @@
  * Hardware lets a slice down in other ways than a dead accelerator: lasers, elements,
  * guides, receivers, and the programming itself. Whatever the outcome says must be so.
  */
-#include <pthread.h>
 #include <sys/ioctl.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
+#include "runner.h"
 
 FIXTURE(faults)
 {
@@ -286,20 +286,6 @@ TEST_F(faults, every_operation_fails_once)
 	EXPECT_LE(2, failures);
 }
 
-struct exchange {
-	int slice;
-	struct morph_change changes[2];
-	int error;
-};
-
-static void *run_exchange(void *context)
-{
-	struct exchange *exchange = context;
-
-	exchange->error = txn_run(exchange->slice, exchange->changes, 2, NULL) ? errno : 0;
-	return NULL;
-}
-
 /* A circuit goes dark while it is to be removed. That fails, so it stays, and is mended. */
 TEST(dark_while_a_change_fails)
 {
@@ -309,9 +295,8 @@ TEST(dark_while_a_change_fails)
 		.guides = ARRAY(guides, 64),
 	};
 	struct morph_change change = change_add(0, 1);
-	struct exchange exchange;
+	struct runner exchange = { .count = 2 };
 	struct morph_event event;
-	pthread_t thread;
 	long long before;
 	struct sim sim;
 
@@ -324,14 +309,13 @@ TEST(dark_while_a_change_fails)
 	exchange.changes[0] = change_remove(change.circuit);
 	exchange.changes[1] = change_add(1, 0);
 	before = sim_counter(&sim, "ops", "set_elements");
-	ASSERT_EQ(0, pthread_create(&thread, NULL, run_exchange, &exchange));
+	ASSERT_EQ(0, runner_start(&exchange));
 	ASSERT_TRUE(sim_wait_counter(&sim, "ops", "set_elements", before + 1));
 	/* The elements settle; the lasers will not go on. */
 	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000",
 				 guides[path.guides.count / 2]));
 	ASSERT_EQ(0, sim_control(&sim, "fault", "programming_error -"));
-	ASSERT_EQ(0, pthread_join(thread, NULL));
-	EXPECT_EQ(EIO, exchange.error);
+	EXPECT_EQ(EIO, runner_join(&exchange));
 	ASSERT_EQ(0, wait_event(exchange.slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &event));
 	EXPECT_EQ(change.circuit, event.circuit);
 	EXPECT_TRUE(slice_wait_state(exchange.slice, MORPH_SLICE_OK));

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Tenants beside each other: neither sees the other, disturbs him, or waits for him. */
-#include <pthread.h>
-#include <stdatomic.h>
 #include <sys/ioctl.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
+#include "runner.h"
 
 FIXTURE(isolation)
 {
@@ -191,22 +190,6 @@ TEST_F(isolation, other_s_lane_is_not_had)
 
 /* -------------------------------------------------------------- nobody waits */
 
-struct runner {
-	int slice;
-	int error;
-	struct morph_change change;
-	atomic_bool done;
-};
-
-static void *run_change(void *data)
-{
-	struct runner *runner = data;
-
-	runner->error = txn_run(runner->slice, &runner->change, 1, NULL) ? errno : 0;
-	atomic_store(&runner->done, true);
-	return NULL;
-}
-
 /* Wait until elements have been programmed more than so many times; how many it is then. */
 static bool programmed(const struct sim *sim, long long *times)
 {
@@ -224,9 +207,7 @@ static bool programmed(const struct sim *sim, long long *times)
 TEST_F(isolation, long_settle_holds_nobody_up)
 {
 	static const uint32_t wanted[] = { 6, 7 };
-	struct runner slow = { .change = change_add(0, 1) };
-	struct runner other = { .change = change_add(0, 1) };
-	pthread_t slow_thread, other_thread;
+	struct runner slow, other;
 	struct morph_slice_info info;
 	struct morph_event event;
 	long long writes;
@@ -243,10 +224,10 @@ TEST_F(isolation, long_settle_holds_nobody_up)
 	ASSERT_EQ(0, light_ring(third, 2));
 
 	writes = sim_counter(&sim, "ops", "set_elements");
-	ASSERT_EQ(0, pthread_create(&slow_thread, NULL, run_change, &slow));
+	ASSERT_EQ(0, runner_add(&slow, 0, 1));
 	ASSERT_TRUE(programmed(&sim, &writes));
 	ASSERT_EQ(0, slice_info(other.slice, &info));
-	ASSERT_EQ(0, pthread_create(&other_thread, NULL, run_change, &other));
+	ASSERT_EQ(0, runner_add(&other, 0, 1));
 	ASSERT_TRUE(programmed(&sim, &writes));
 	EXPECT_FALSE(atomic_load(&slow.done));
 	ASSERT_EQ(0, sim_control(&sim, "fault", "accelerator_dead 7"));
@@ -254,10 +235,8 @@ TEST_F(isolation, long_settle_holds_nobody_up)
 	EXPECT_TRUE(programmed(&sim, &writes));
 	EXPECT_FALSE(atomic_load(&slow.done));
 
-	ASSERT_EQ(0, pthread_join(slow_thread, NULL));
-	ASSERT_EQ(0, pthread_join(other_thread, NULL));
-	EXPECT_EQ(0, slow.error);
-	EXPECT_EQ(0, other.error);
+	EXPECT_EQ(0, runner_join(&slow));
+	EXPECT_EQ(0, runner_join(&other));
 	EXPECT_EQ(0, wait_event(third, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
 	close(third);
 	close(slow.slice);

@@ -61,22 +61,9 @@ static void tell_hardware(const struct sim *sim, const char *file, FILE *to)
 }
 
 /* Failover takes the plan, which a worker makes. */
-static bool wait_plans(int slice)
+static bool planned(int slice)
 {
-	long long until = now_ms() + PATIENCE_MS;
-	struct morph_rank_info ranks[RANKS];
-	struct morph_slice_info info;
-	unsigned int current, i;
-
-	do {
-		usleep(5000);
-		current = 0;
-		if (slice_read(slice, &info, ranks, RANKS, NULL, 0))
-			return false;
-		for (i = 0; i < RANKS; i++)
-			current += ranks[i].plan == MORPH_PLAN_CURRENT;
-	} while (current < RANKS && now_ms() < until);
-	return current == RANKS;
+	return wait_plans(slice, RANKS, MORPH_PLAN_CURRENT);
 }
 
 static int run_and_tell(const struct sim *sim, FILE *to)
@@ -86,9 +73,9 @@ static int run_and_tell(const struct sim *sim, FILE *to)
 	struct morph_slice_info info;
 	int slice = slice_create(sim->fd, RANKS), ret = -1;
 
-	if (slice < 0 || light_ring(slice, RANKS) || !wait_plans(slice) ||
+	if (slice < 0 || light_ring(slice, RANKS) || !planned(slice) ||
 	    sim_control(sim, "fault", "accelerator_dead 2") ||
-	    tell_events(slice, to, MORPH_EVENT_RECOVERED) || !wait_plans(slice) ||
+	    tell_events(slice, to, MORPH_EVENT_RECOVERED) || !planned(slice) ||
 	    slice_read(slice, &info, ranks, RANKS, circuits, RANKS) ||
 	    sim_control(sim, "fault", "laser_dead %u.%u", ranks[LASER_OF].accelerator,
 			circuits[LASER_OF].src_plane) ||

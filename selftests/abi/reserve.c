@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reserved protection: a spare and the lanes to it are held, and nobody else gets them. */
-#include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -62,26 +60,6 @@ FIXTURE_TEARDOWN(reserve)
 	ASSERT_EQ(0, slice_read(self->slice, &self->info, self->ranks, RANKS, self->circuits, MOST))
 #define KILL(accelerator) \
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", accelerator))
-
-/* Wait until the plans of all ranks have that state. */
-static bool wait_plans(int slice, unsigned int ranks_count, unsigned int state)
-{
-	long long until = now_ms() + PATIENCE_MS;
-	struct morph_rank_info ranks[RANKS];
-	struct morph_slice_info info;
-	unsigned int i;
-
-	do {
-		if (slice_read(slice, &info, ranks, RANKS, NULL, 0))
-			return false;
-		for (i = 0; i < ranks_count && ranks[i].plan == state; i++)
-			;
-		if (i == ranks_count)
-			return true;
-		poll(NULL, 0, 5);
-	} while (now_ms() < until);
-	return false;
-}
 
 #define EXPECT_PLANS(wanted) EXPECT_TRUE(wait_plans(self->slice, RANKS, MORPH_PLAN_##wanted))
 

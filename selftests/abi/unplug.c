@@ -8,6 +8,7 @@
 
 #include "fabric.h"
 #include "kselftest_harness.h"
+#include "runner.h"
 
 FIXTURE(unplug)
 {
@@ -233,36 +234,24 @@ TEST_F(unplug, shutdown_turns_lasers_off)
 	EXPECT_EQ(ENODEV, errno);
 }
 
-static void *add_one(void *context)
-{
-	struct morph_change change = change_add(0, 1);
-	struct worker *worker = context;
-
-	if (txn_run(worker->slice, &change, 1, NULL))
-		worker->last_error = errno;
-	return NULL;
-}
-
 /* A change that waits for its elements to settle finds that it is too late for light. */
 TEST_F(unplug, shutdown_during_a_change)
 {
-	struct worker worker = {};
+	struct runner runner;
 	long long before;
-	pthread_t thread;
 	struct sim slow;
 
 	sim_start(&slow, "server8", "settle_ns=2000000000");
-	worker.slice = slice_create(slow.fd, 2);
-	ASSERT_LE(0, worker.slice);
+	runner.slice = slice_create(slow.fd, 2);
+	ASSERT_LE(0, runner.slice);
 	before = sim_counter(&slow, "ops", "set_elements");
-	ASSERT_EQ(0, pthread_create(&thread, NULL, add_one, &worker));
+	ASSERT_EQ(0, runner_add(&runner, 0, 1));
 	ASSERT_TRUE(sim_wait_counter(&slow, "ops", "set_elements", before + 1));
 	ASSERT_EQ(0, sim_control(&slow, "shutdown", "now"));
-	ASSERT_EQ(0, pthread_join(thread, NULL));
-	EXPECT_EQ(ENODEV, worker.last_error);
+	EXPECT_EQ(ENODEV, runner_join(&runner));
 	EXPECT_EQ(-1, sim_counter(&slow, "hardware", "laser"));
 	EXPECT_TRUE(sim_all_dark(&slow));
-	close(worker.slice);
+	close(runner.slice);
 	sim_stop(&slow);
 }
 

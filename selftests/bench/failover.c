@@ -49,19 +49,8 @@ static void *owner_run(void *argument)
 
 static void wait_planned(int slice)
 {
-	struct morph_rank_info ranks[RANKS];
-	struct morph_slice_info info;
-	long long until = now_ms() + PATIENCE_MS;
-
-	do {
-		if (slice_read(slice, &info, ranks, RANKS, NULL, 0))
-			stop("info of a slice");
-		if (ranks[0].plan == MORPH_PLAN_CURRENT)
-			break;
-		usleep(1000);
-	} while (now_ms() < until);
-	if (ranks[0].plan != MORPH_PLAN_CURRENT)
-		wrong("the rank has no current plan");
+	if (!wait_plans(slice, RANKS, MORPH_PLAN_CURRENT))
+		wrong("not all ranks have a current plan");
 	/* The owner sleeps, the machine is idle. */
 	usleep(20000);
 }

@@ -97,6 +97,8 @@ int slice_read(int slice, struct morph_slice_info *info, struct morph_rank_info 
 	       unsigned int circuits_room);
 /* Wait until the slice has that state; false: it never had. */
 bool slice_wait_state(int slice, unsigned int state);
+/* Wait until the plans of all its ranks have that state; false: they never had. */
+bool wait_plans(int slice, unsigned int ranks, unsigned int state);
 int slice_delete(int fabric, unsigned int number, const char *name, unsigned int flags);
 int slice_policy(int slice, unsigned int failover);
 

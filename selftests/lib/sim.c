@@ -300,6 +300,23 @@ bool wait_health(const struct sim *sim, unsigned int index, unsigned int health)
 	return true;
 }
 
+bool wait_plans(int slice, unsigned int ranks, unsigned int state)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_rank_info infos[ranks];
+	struct morph_slice_info info;
+	unsigned int have, i;
+
+	while (!slice_read(slice, &info, infos, ranks, NULL, 0) && now_ms() < until) {
+		for (have = 0, i = 0; i < ranks; i++)
+			have += infos[i].plan == state;
+		if (have == ranks)
+			return true;
+		nap();
+	}
+	return false;
+}
+
 bool slice_wait_state(int slice, unsigned int state)
 {
 	long long until = now_ms() + PATIENCE_MS;

@@ -99,22 +99,6 @@ FIXTURE_TEARDOWN(quota)
 
 /* ------------------------------------------------------------- what is charged */
 
-static bool wait_plans(int slice, unsigned int ranks)
-{
-	long long until = now_ms() + PATIENCE_MS;
-	struct morph_rank_info infos[8];
-	struct morph_slice_info info;
-	unsigned int current, i;
-
-	do {
-		if (slice_read(slice, &info, infos, ranks, NULL, 0) || now_ms() > until)
-			return false;
-		for (current = 0, i = 0; i < ranks; i++)
-			current += infos[i].plan == MORPH_PLAN_CURRENT;
-	} while (current < ranks);
-	return true;
-}
-
 TEST_F(quota, open_files)
 {
 	uint64_t before = bytes_used(&self->nl);
@@ -134,13 +118,13 @@ TEST_F(quota, slice_by_size)
 	int slice = slice_create(self->fd, 1);
 
 	ASSERT_LE(0, slice);
-	ASSERT_TRUE(wait_plans(slice, 1));
+	ASSERT_TRUE(wait_plans(slice, 1, MORPH_PLAN_CURRENT));
 	one = bytes_used(&self->nl) - before;
 	close(slice);
 	ASSERT_TRUE(wait_used(&self->nl, before));
 	slice = slice_create(self->fd, 4);
 	ASSERT_LE(0, slice);
-	ASSERT_TRUE(wait_plans(slice, 4));
+	ASSERT_TRUE(wait_plans(slice, 4, MORPH_PLAN_CURRENT));
 	four = bytes_used(&self->nl) - before;
 	EXPECT_LE(64 * sizeof(struct morph_event), one);
 	EXPECT_LT(one, four);
@@ -307,7 +291,7 @@ TEST_F(lit, protection_plans)
 	ASSERT_EQ(0, light_ring(self->slice, 4));
 	before = bytes_used(&self->nl);
 	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_AUTOMATIC));
-	ASSERT_TRUE(wait_plans(self->slice, 4));
+	ASSERT_TRUE(wait_plans(self->slice, 4, MORPH_PLAN_CURRENT));
 	EXPECT_LT(before, bytes_used(&self->nl));
 }
 

@@ -4,42 +4,17 @@
  * advance it he is held, for as long as others take, and how long others take is counted in the device's own time.
  */
 #include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
 #include "nl.h"
+#include "runner.h"
 
 #define SETTLE_NS 90000000
 /* Within the profile's deadline for light, by what the core reads in ever longer steps. */
 #define SLOW_NS 50000000
-
-struct runner {
-	pthread_t thread;
-	int slice;
-	int error;
-	struct morph_change change;
-	atomic_bool done;
-};
-
-static void *run_change(void *data)
-{
-	struct runner *runner = data;
-
-	runner->error = txn_run(runner->slice, &runner->change, 1, NULL) ? errno : 0;
-	atomic_store(&runner->done, true);
-	return NULL;
-}
-
-static int start(struct runner *runner, unsigned int src, unsigned int dst)
-{
-	runner->change = change_add(src, dst);
-	atomic_store(&runner->done, false);
-	return pthread_create(&runner->thread, NULL, run_change, runner);
-}
 
 /* Wait until so many wait for the device. */
 static bool held(const struct sim *sim, int count)
@@ -110,7 +85,7 @@ static int hold(struct sim *sim, struct runner *slow)
 		sim_control(sim, "fault", "element_slow %u ns=%d", elements[i].element, SLOW_NS);
 		sim_control(sim, "flip", "%u %u", elements[i].element, !elements[i].state);
 	}
-	if (start(slow, 0, 1))
+	if (runner_add(slow, 0, 1))
 		return EAGAIN;
 	return held(sim, 1) ? 0 : ETIME;
 }
@@ -138,8 +113,7 @@ FIXTURE_TEARDOWN(slow)
 
 	EXPECT_FALSE(atomic_load(&self->slow.done));
 	EXPECT_EQ(0, sim_control(&self->sim, "advance", "%d", 2 * SLOW_NS));
-	ASSERT_EQ(0, pthread_join(self->slow.thread, NULL));
-	EXPECT_EQ(0, self->slow.error);
+	EXPECT_EQ(0, runner_join(&self->slow));
 	close(self->slow.slice);
 	for (i = 0; i < 3; i++)
 		if (self->others[i] >= 0)
@@ -344,14 +318,14 @@ static int halves_until(struct sim *sim, seen_fn seen, void *what, int others)
 /* The same circuit once more, as if it had never been. */
 static int take_back(struct sim *sim, struct runner *runner)
 {
-	if (pthread_join(runner->thread, NULL) || runner->error)
-		return runner->error;
-	runner->change = change_remove(runner->change.circuit);
-	atomic_store(&runner->done, false);
-	if (pthread_create(&runner->thread, NULL, run_change, runner) ||
-	    halves_until(sim, has_ended, runner, 0) < 0)
+	int error = runner_join(runner);
+
+	if (error)
+		return error;
+	runner->changes[0] = change_remove(runner->changes[0].circuit);
+	if (runner_start(runner) || halves_until(sim, has_ended, runner, 0) < 0)
 		return ETIME;
-	return pthread_join(runner->thread, NULL) ? EIO : runner->error;
+	return runner_join(runner);
 }
 
 /* In the midst of one's settle another sets out: he takes what he takes alone, to the nanosecond. */
@@ -359,29 +333,27 @@ TEST_F(alike, commit_takes_no_longer)
 {
 	int alone;
 
-	ASSERT_EQ(0, start(&self->other, 0, 1));
+	ASSERT_EQ(0, runner_add(&self->other, 0, 1));
 	alone = halves_until(&self->sim, has_ended, &self->other, 0);
 	ASSERT_LT(0, alone);
 	ASSERT_EQ(0, take_back(&self->sim, &self->other));
 
-	ASSERT_EQ(0, start(&self->one, 0, 1));
+	ASSERT_EQ(0, runner_add(&self->one, 0, 1));
 	ASSERT_TRUE(held(&self->sim, 1));
 	ASSERT_EQ(0, half(&self->sim));
-	ASSERT_EQ(0, start(&self->other, 0, 1));
+	ASSERT_EQ(0, runner_add(&self->other, 0, 1));
 	ASSERT_TRUE(held(&self->sim, 2));
 	/* The first one's settle ends with this half, and he begins another one at once. */
 	ASSERT_EQ(0, half(&self->sim));
-	ASSERT_EQ(0, pthread_join(self->one.thread, NULL));
-	ASSERT_EQ(0, self->one.error);
-	ASSERT_EQ(0, start(&self->one, 1, 0));
+	ASSERT_EQ(0, runner_join(&self->one));
+	ASSERT_EQ(0, runner_add(&self->one, 1, 0));
 	ASSERT_TRUE(held(&self->sim, 2));
 	EXPECT_EQ(alone, 1 + halves_until(&self->sim, has_ended, &self->other, 1));
 	EXPECT_FALSE(atomic_load(&self->one.done));
 
-	EXPECT_EQ(0, pthread_join(self->other.thread, NULL));
-	EXPECT_EQ(0, self->other.error);
+	EXPECT_EQ(0, runner_join(&self->other));
 	EXPECT_LT(0, halves_until(&self->sim, has_ended, &self->one, 0));
-	EXPECT_EQ(0, pthread_join(self->one.thread, NULL));
+	EXPECT_EQ(0, runner_join(&self->one));
 }
 
 TEST_F(alike, failover_takes_no_longer)
@@ -389,28 +361,27 @@ TEST_F(alike, failover_takes_no_longer)
 	struct runner ring = { .slice = self->third };
 	int alone;
 
-	ASSERT_EQ(0, start(&ring, 0, 1));
+	ASSERT_EQ(0, runner_add(&ring, 0, 1));
 	ASSERT_LT(0, halves_until(&self->sim, has_ended, &ring, 0));
-	ASSERT_EQ(0, pthread_join(ring.thread, NULL));
-	ASSERT_EQ(0, ring.error);
+	ASSERT_EQ(0, runner_join(&ring));
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 4"));
 	alone = halves_until(&self->sim, is_replaced, &self->third, 0);
 	ASSERT_LT(0, alone);
 	ASSERT_TRUE(slice_wait_state(self->third, MORPH_SLICE_OK));
 
-	ASSERT_EQ(0, start(&self->one, 0, 1));
+	ASSERT_EQ(0, runner_add(&self->one, 0, 1));
 	ASSERT_TRUE(held(&self->sim, 1));
 	ASSERT_EQ(0, half(&self->sim));
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 5"));
 	ASSERT_TRUE(held(&self->sim, 2));
 	ASSERT_EQ(0, half(&self->sim));
-	ASSERT_EQ(0, pthread_join(self->one.thread, NULL));
-	ASSERT_EQ(0, start(&self->one, 1, 0));
+	ASSERT_EQ(0, runner_join(&self->one));
+	ASSERT_EQ(0, runner_add(&self->one, 1, 0));
 	ASSERT_TRUE(held(&self->sim, 2));
 	EXPECT_EQ(alone, 1 + halves_until(&self->sim, is_replaced, &self->third, 1));
 	EXPECT_FALSE(atomic_load(&self->one.done));
 	EXPECT_LT(0, halves_until(&self->sim, has_ended, &self->one, 0));
-	EXPECT_EQ(0, pthread_join(self->one.thread, NULL));
+	EXPECT_EQ(0, runner_join(&self->one));
 }
 
 TEST_HARNESS_MAIN
