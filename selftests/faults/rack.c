@@ -437,14 +437,6 @@ bool rack_rest(void)
 	return true;
 }
 
-static void begin_hardware(uint8_t command, uint32_t part, uint32_t index)
-{
-	nl_begin(&rack.nl, command, 0);
-	nl_put_u32(&rack.nl, MORPH_A_HARDWARE_FABRIC, rack.sim.number);
-	nl_put_u32(&rack.nl, MORPH_A_HARDWARE_PART, part);
-	nl_put_u32(&rack.nl, MORPH_A_HARDWARE_INDEX, index);
-}
-
 uint32_t rack_element(uint32_t element)
 {
 	struct morph_element_info info;
@@ -461,7 +453,7 @@ uint32_t rack_element(uint32_t element)
 
 uint32_t rack_health(uint32_t part, uint32_t index)
 {
-	begin_hardware(MORPH_CMD_HARDWARE_GET, part, index);
+	nl_on_part(&rack.nl, MORPH_CMD_HARDWARE_GET, rack.sim.number, part, index);
 	return nl_do(&rack.nl) ? MORPH_ANY : REPLY_U32(&rack.nl, MORPH_A_HARDWARE_HEALTH);
 }
 
@@ -497,27 +489,17 @@ unsigned int rack_impaired(struct part *list, unsigned int room)
 
 uint32_t rack_test(uint32_t part, uint32_t index, char *why, size_t bytes)
 {
-	long long until = now_ms() + PATIENCE_MS;
-	uint32_t txn, outcome;
 	const struct nlattr *text;
+	int outcome;
 
-	begin_hardware(MORPH_CMD_HARDWARE_TEST, part, index);
+	nl_on_part(&rack.nl, MORPH_CMD_HARDWARE_TEST, rack.sim.number, part, index);
 	if (nl_do(&rack.nl)) {
 		snprintf(why, bytes, "%s", rack.nl.text);
 		return MORPH_OUTCOME_NONE;
 	}
-	txn = REPLY_U32(&rack.nl, MORPH_A_HARDWARE_TXN);
-	for (;;) {
-		nl_begin(&rack.nl, MORPH_CMD_TXN_GET, 0);
-		nl_put_u32(&rack.nl, MORPH_A_TXN_FABRIC, rack.sim.number);
-		nl_put_u32(&rack.nl, MORPH_A_TXN_ID, txn);
-		outcome = nl_do(&rack.nl) ? MORPH_OUTCOME_NONE :
-					    REPLY_U32(&rack.nl, MORPH_A_TXN_OUTCOME);
-		if (outcome != MORPH_OUTCOME_RUNNING || now_ms() > until)
-			break;
-		usleep(500);
-	}
+	outcome = nl_wait_outcome(&rack.nl, rack.sim.number,
+				  REPLY_U32(&rack.nl, MORPH_A_HARDWARE_TXN));
 	text = nl_find(nl_reply(&rack.nl), MORPH_A_TXN_TEXT);
 	snprintf(why, bytes, "%s", text ? nl_get_text(text) : "");
-	return outcome;
+	return outcome < 0 ? MORPH_OUTCOME_NONE : outcome;
 }

@@ -8,8 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <linux/morph.h>
-
+#include "fabric.h"
 #include "nl.h"
 
 #ifndef SOL_NETLINK
@@ -116,6 +115,15 @@ void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst)
 	nl_put_u32(nl, MORPH_A_CHANGE_SRC_RANK, src);
 	nl_put_u32(nl, MORPH_A_CHANGE_DST_RANK, dst);
 	nl_nest_end(nl, nest);
+}
+
+void nl_on_part(struct nl *nl, uint8_t cmd, unsigned int fabric, unsigned int part,
+		unsigned int index)
+{
+	nl_begin(nl, cmd, 0);
+	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, fabric);
+	nl_put_u32(nl, MORPH_A_HARDWARE_PART, part);
+	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, index);
 }
 
 /* -------------------------------------------------------------------- read */
@@ -277,6 +285,27 @@ int nl_do(struct nl *nl)
 		}
 	}
 	return error;
+}
+
+int nl_outcome(struct nl *nl, unsigned int fabric, unsigned int txn)
+{
+	int error;
+
+	nl_begin(nl, MORPH_CMD_TXN_GET, 0);
+	nl_put_u32(nl, MORPH_A_TXN_FABRIC, fabric);
+	nl_put_u32(nl, MORPH_A_TXN_ID, txn);
+	error = nl_do(nl);
+	return error ? -error : (int)REPLY_U32(nl, MORPH_A_TXN_OUTCOME);
+}
+
+int nl_wait_outcome(struct nl *nl, unsigned int fabric, unsigned int txn)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	int outcome;
+
+	while ((outcome = nl_outcome(nl, fabric, txn)) == MORPH_OUTCOME_RUNNING && now_ms() < until)
+		usleep(1000);
+	return outcome;
 }
 
 int nl_dump_begin(struct nl *nl)

@@ -51,6 +51,9 @@ void nl_put_text(struct nl *nl, uint16_t type, const char *text);
 /* Begin a circuit-apply; one of its changes: a circuit between two ranks. */
 void nl_apply(struct nl *nl, unsigned int fabric, unsigned int slice);
 void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst);
+/* Begin a command about a part of the hardware. */
+void nl_on_part(struct nl *nl, uint8_t cmd, unsigned int fabric, unsigned int part,
+		unsigned int index);
 /* Begin a nest, and end it with what nl_nest() returned. */
 size_t nl_nest(struct nl *nl, uint16_t type);
 void nl_nest_end(struct nl *nl, size_t nest);
@@ -58,6 +61,11 @@ struct genlmsghdr *nl_genl(struct nl *nl);
 
 /* Send the request and wait for its acknowledgement: 0 or an errno. */
 int nl_do(struct nl *nl);
+
+/* The outcome of a transaction, which is then the reply; or a negative errno. */
+int nl_outcome(struct nl *nl, unsigned int fabric, unsigned int txn);
+/* The same when it has ended, or patience has: it still runs then. */
+int nl_wait_outcome(struct nl *nl, unsigned int fabric, unsigned int txn);
 
 typedef void (*nl_object_fn)(const struct nlmsghdr *message, void *context);
 

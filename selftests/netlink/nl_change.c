@@ -59,29 +59,6 @@ FIXTURE_TEARDOWN(change)
 	sim_stop(&self->sim);
 }
 
-static int get_txn(struct nl *nl, const struct sim *sim, unsigned int txn)
-{
-	nl_begin(nl, MORPH_CMD_TXN_GET, 0);
-	nl_put_u32(nl, MORPH_A_TXN_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_TXN_ID, txn);
-	return nl_do(nl);
-}
-
-/* Wait until a transaction runs no more; its outcome, or -1. It is then the reply. */
-static int wait_txn(struct nl *nl, const struct sim *sim, unsigned int txn)
-{
-	long long until = now_ms() + PATIENCE_MS;
-
-	do {
-		if (get_txn(nl, sim, txn))
-			return -1;
-		if (REPLY_U32(nl, MORPH_A_TXN_OUTCOME) != MORPH_OUTCOME_RUNNING)
-			return REPLY_U32(nl, MORPH_A_TXN_OUTCOME);
-		usleep(10000);
-	} while (now_ms() < until);
-	return -1;
-}
-
 static unsigned int circuits(struct nl *nl, const struct sim *sim, unsigned int slice)
 {
 	nl_begin(nl, MORPH_CMD_SLICE_GET, 0);
@@ -172,7 +149,7 @@ TEST_F(change, circuits_come_and_go)
 	nl_put_add(nl, 1, 0);
 	ASSERT_EQ(0, nl_do(nl));
 	txn = REPLY_U32(nl, MORPH_A_TXN_ID);
-	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, wait_txn(nl, &self->sim, txn));
+	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(nl, self->sim.number, txn));
 	EXPECT_EQ(2, nl_count(nl_reply(nl), MORPH_A_TXN_CHANGE));
 	EXPECT_EQ(77, REPLY_U64(nl, MORPH_A_TXN_COOKIE));
 	circuit = nl_get_u32(
@@ -189,7 +166,8 @@ TEST_F(change, circuits_come_and_go)
 	nl_put_u32(nl, MORPH_A_CHANGE_CIRCUIT, circuit);
 	nl_nest_end(nl, nest);
 	ASSERT_EQ(0, nl_do(nl));
-	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
+	ASSERT_EQ(MORPH_OUTCOME_COMMITTED,
+		  nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_EQ(1, circuits(nl, &self->sim, self->slice));
 }
 
@@ -205,7 +183,7 @@ TEST_F(change, repeated_cookie)
 		nl_put_add(nl, 0, 1);
 		ASSERT_EQ(0, nl_do(nl));
 		EXPECT_EQ(MORPH_OUTCOME_COMMITTED,
-			  wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
+			  nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_TXN_ID)));
 		EXPECT_TRUE(nl_wait(&self->monitor, MORPH_CMD_TXN_NTF, PATIENCE_MS));
 	}
 	EXPECT_EQ(1, circuits(nl, &self->sim, self->slice));
@@ -220,7 +198,8 @@ TEST_F(change, refused_transaction_says_why)
 	nl_put_add(nl, 0, 1);
 	nl_put_add(nl, 0, 9);
 	ASSERT_EQ(0, nl_do(nl));
-	ASSERT_EQ(MORPH_OUTCOME_NONE, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
+	ASSERT_EQ(MORPH_OUTCOME_NONE,
+		  nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 	EXPECT_EQ(MORPH_REASON_ARGUMENT, REPLY_U32(nl, MORPH_A_TXN_REASON));
 	EXPECT_NE(NULL, strstr(nl_get_text(nl_find(nl_reply(nl), MORPH_A_TXN_TEXT)), "rank 9"));
@@ -265,7 +244,7 @@ TEST_F(change, each_for_itself)
 	nl_put_add(nl, 0, 9);
 	nl_put_add(nl, 0, 1);
 	ASSERT_EQ(0, nl_do(nl));
-	ASSERT_LE(0, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
+	ASSERT_LE(0, nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 	change = nl_find(nl_reply(nl), MORPH_A_TXN_CHANGE);
 	EXPECT_EQ((uint32_t)-ENOENT, nl_get_u32(nl_find_nested(change, MORPH_A_CHANGE_STATUS)));
@@ -287,7 +266,7 @@ TEST_F(change, each_refused)
 	ASSERT_EQ(0, nl_do(nl));
 	txn = REPLY_U32(nl, MORPH_A_TXN_ID);
 	EXPECT_TRUE(nl_wait(&self->monitor, MORPH_CMD_TXN_NTF, PATIENCE_MS));
-	EXPECT_EQ(MORPH_OUTCOME_NONE, wait_txn(nl, &self->sim, txn));
+	EXPECT_EQ(MORPH_OUTCOME_NONE, nl_wait_outcome(nl, self->sim.number, txn));
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 }
 
@@ -306,10 +285,10 @@ TEST_F(change, large_ones_are_soon_forgotten)
 		last = REPLY_U32(nl, MORPH_A_TXN_ID);
 		if (!first)
 			first = last;
-		ASSERT_EQ(MORPH_OUTCOME_NONE, wait_txn(nl, &self->sim, last));
+		ASSERT_EQ(MORPH_OUTCOME_NONE, nl_wait_outcome(nl, self->sim.number, last));
 	}
-	EXPECT_EQ(0, get_txn(nl, &self->sim, last));
-	EXPECT_EQ(ENOENT, get_txn(nl, &self->sim, first));
+	EXPECT_LE(0, nl_outcome(nl, self->sim.number, last));
+	EXPECT_EQ(-ENOENT, nl_outcome(nl, self->sim.number, first));
 }
 
 static int step(struct nl *nl, const struct sim *sim, unsigned int txn, unsigned int verb)
@@ -326,9 +305,9 @@ static bool wait_outcome(struct nl *nl, const struct sim *sim, unsigned int txn,
 {
 	long long until = now_ms() + PATIENCE_MS;
 
-	while (wait_txn(nl, sim, txn) != outcome && now_ms() < until)
+	while (nl_wait_outcome(nl, sim->number, txn) != outcome && now_ms() < until)
 		usleep(10000);
-	return wait_txn(nl, sim, txn) == outcome;
+	return nl_wait_outcome(nl, sim->number, txn) == outcome;
 }
 
 static unsigned int prepare(struct nl *nl, const struct sim *sim, unsigned int slice,
@@ -409,7 +388,7 @@ TEST_F(change, replace)
 	nl_put_u32(nl, MORPH_A_REPLACE_RANK, 0);
 	ASSERT_EQ(0, nl_do(nl));
 	ASSERT_EQ(MORPH_OUTCOME_COMMITTED,
-		  wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_REPLACE_TXN)));
+		  nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_REPLACE_TXN)));
 	circuits(nl, &self->sim, self->slice);
 	rank = nl_find(nl_reply(nl), MORPH_A_SLICE_RANK);
 	after = nl_get_u32(nl_find_nested(rank, MORPH_A_RANK_ACCELERATOR));
@@ -432,18 +411,12 @@ TEST_F(change, failed_hardware_comes_back_by_a_test)
 	ASSERT_TRUE(nl_wait(&self->monitor, MORPH_CMD_HARDWARE_NTF, PATIENCE_MS));
 	EXPECT_EQ(2, REPLY_U32(&self->monitor, MORPH_A_HARDWARE_INDEX));
 
-	nl_begin(nl, MORPH_CMD_HARDWARE_TEST, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, self->sim.number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_ELEMENT);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, 2);
+	nl_on_part(nl, MORPH_CMD_HARDWARE_TEST, self->sim.number, MORPH_PART_ELEMENT, 2);
 	ASSERT_EQ(0, nl_do(nl));
 	ASSERT_EQ(MORPH_OUTCOME_COMMITTED,
-		  wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_HARDWARE_TXN)));
+		  nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_HARDWARE_TXN)));
 	EXPECT_EQ(MORPH_PART_ELEMENT, REPLY_U32(nl, MORPH_A_TXN_PART));
-	nl_begin(nl, MORPH_CMD_HARDWARE_GET, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, self->sim.number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_ELEMENT);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, 2);
+	nl_on_part(nl, MORPH_CMD_HARDWARE_GET, self->sim.number, MORPH_PART_ELEMENT, 2);
 	ASSERT_EQ(0, nl_do(nl));
 	EXPECT_EQ(MORPH_HEALTH_OK, REPLY_U32(nl, MORPH_A_HARDWARE_HEALTH));
 }
@@ -556,7 +529,8 @@ TEST_F(change, reserved_lanes_are_charged)
 	nl_put_add(nl, 0, 1);
 	nl_put_add(nl, 1, 0);
 	ASSERT_EQ(0, nl_do(nl));
-	ASSERT_EQ(MORPH_OUTCOME_COMMITTED, wait_txn(nl, &self->sim, REPLY_U32(nl, MORPH_A_TXN_ID)));
+	ASSERT_EQ(MORPH_OUTCOME_COMMITTED,
+		  nl_wait_outcome(nl, self->sim.number, REPLY_U32(nl, MORPH_A_TXN_ID)));
 	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_CURRENT));
 	ASSERT_EQ(0, set_lanes(nl, limit));
 	EXPECT_EQ(2, REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES));

@@ -138,10 +138,7 @@ static int disturb(const struct sim *sim)
 
 	if (error)
 		return error;
-	nl_begin(&nl, MORPH_CMD_HARDWARE_SET, 0);
-	nl_put_u32(&nl, MORPH_A_HARDWARE_FABRIC, sim->number);
-	nl_put_u32(&nl, MORPH_A_HARDWARE_PART, MORPH_PART_ELEMENT);
-	nl_put_u32(&nl, MORPH_A_HARDWARE_INDEX, 0);
+	nl_on_part(&nl, MORPH_CMD_HARDWARE_SET, sim->number, MORPH_PART_ELEMENT, 0);
 	nl_put_u8(&nl, MORPH_A_HARDWARE_CORDONED, 1);
 	error = nl_do(&nl);
 	nl_close(&nl);
@@ -396,15 +393,10 @@ static void note_part(const struct nlmsghdr *message, void *context)
 		parts[part] += 1000 + nl_get_u32(nl_find(message, MORPH_A_HARDWARE_INDEX));
 }
 
-static int act(struct nl *nl, uint8_t cmd, const struct sim *sim, unsigned int part,
-	       unsigned int index)
+static int cordon(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
 {
-	nl_begin(nl, cmd, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, part);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, index);
-	if (cmd == MORPH_CMD_HARDWARE_SET)
-		nl_put_u8(nl, MORPH_A_HARDWARE_CORDONED, 1);
+	nl_on_part(nl, MORPH_CMD_HARDWARE_SET, sim->number, part, index);
+	nl_put_u8(nl, MORPH_A_HARDWARE_CORDONED, 1);
 	return nl_do(nl);
 }
 
@@ -418,10 +410,11 @@ TEST_F(dump, impaired_hardware)
 	ASSERT_EQ(0, nl_dump(&self->nl, note_part, parts));
 	EXPECT_EQ(0, self->nl.messages);
 
-	ASSERT_EQ(0, act(&self->nl, MORPH_CMD_HARDWARE_SET, &self->a, MORPH_PART_ACCELERATOR, 3));
-	ASSERT_EQ(0, act(&self->nl, MORPH_CMD_HARDWARE_FAIL, &self->a, MORPH_PART_LASER, 7));
+	ASSERT_EQ(0, cordon(&self->nl, &self->a, MORPH_PART_ACCELERATOR, 3));
+	nl_on_part(&self->nl, MORPH_CMD_HARDWARE_FAIL, self->a.number, MORPH_PART_LASER, 7);
+	ASSERT_EQ(0, nl_do(&self->nl));
 	EXPECT_EQ(MORPH_HEALTH_FAILED, REPLY_U32(&self->nl, MORPH_A_HARDWARE_HEALTH));
-	ASSERT_EQ(0, act(&self->nl, MORPH_CMD_HARDWARE_SET, &self->a, MORPH_PART_GUIDE, 9));
+	ASSERT_EQ(0, cordon(&self->nl, &self->a, MORPH_PART_GUIDE, 9));
 	nl_begin(&self->nl, MORPH_CMD_HARDWARE_GET, 0);
 	nl_put_u32(&self->nl, MORPH_A_HARDWARE_FABRIC, self->a.number);
 	ASSERT_EQ(0, nl_dump(&self->nl, note_part, parts));

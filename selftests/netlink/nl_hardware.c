@@ -36,10 +36,7 @@ FIXTURE_TEARDOWN(tested)
 
 static int on_laser(struct nl *nl, uint8_t command, const struct sim *sim, unsigned int accelerator)
 {
-	nl_begin(nl, command, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_LASER);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, accelerator * sim->info.planes);
+	nl_on_part(nl, command, sim->number, MORPH_PART_LASER, accelerator * sim->info.planes);
 	return nl_do(nl);
 }
 
@@ -56,17 +53,14 @@ static unsigned int begin_test(struct nl *nl, const struct sim *sim, unsigned in
 }
 
 /* Let the device's time pass until the test has ended: its outcome. */
-static unsigned int end_test(struct nl *nl, const struct sim *sim, unsigned int txn)
+static int end_test(struct nl *nl, const struct sim *sim, unsigned int txn)
 {
 	long long until = now_ms() + PATIENCE_MS;
-	unsigned int outcome;
+	int outcome;
 
 	do {
 		sim_control(sim, "advance", "%d", STEP_NS);
-		nl_begin(nl, MORPH_CMD_TXN_GET, 0);
-		nl_put_u32(nl, MORPH_A_TXN_FABRIC, sim->number);
-		nl_put_u32(nl, MORPH_A_TXN_ID, txn);
-		outcome = nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_TXN_OUTCOME);
+		outcome = nl_outcome(nl, sim->number, txn);
 		usleep(1000);
 	} while (outcome == MORPH_OUTCOME_RUNNING && now_ms() < until);
 	return outcome;
@@ -166,10 +160,7 @@ TEST_F(tested, failover_waits_for_the_spare)
 static unsigned int health_of(struct nl *nl, const struct sim *sim, unsigned int part,
 			      unsigned int index)
 {
-	nl_begin(nl, MORPH_CMD_HARDWARE_GET, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, part);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, index);
+	nl_on_part(nl, MORPH_CMD_HARDWARE_GET, sim->number, part, index);
 	return nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_HARDWARE_HEALTH);
 }
 

@@ -38,42 +38,23 @@ static void keep(struct nl *nl, uint16_t attribute)
 	snprintf(said, sizeof(said), "%s", text ? nl_get_text(text) : "");
 }
 
-static void begin_hardware(struct nl *nl, uint8_t command, const struct sim *sim)
-{
-	nl_begin(nl, command, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_ACCELERATOR);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, 1);
-}
-
 /* The operator tests accelerator 1, and waits: 0 or the errno that it came to. */
 static int operator_tests(const struct sim *sim, bool accepts)
 {
-	long long until = now_ms() + PATIENCE_MS;
-	unsigned int txn, outcome;
 	struct nl nl;
-	int error;
+	int error, outcome;
 
 	error = nl_open(&nl);
 	if (error)
 		return error;
-	begin_hardware(&nl, MORPH_CMD_HARDWARE_TEST, sim);
+	nl_on_part(&nl, MORPH_CMD_HARDWARE_TEST, sim->number, MORPH_PART_ACCELERATOR, 1);
 	if (accepts)
 		nl_put(&nl, MORPH_A_HARDWARE_ACCEPT, NULL, 0);
 	error = nl_do(&nl);
-	txn = REPLY_U32(&nl, MORPH_A_HARDWARE_TXN);
-	do {
-		nl_begin(&nl, MORPH_CMD_TXN_GET, 0);
-		nl_put_u32(&nl, MORPH_A_TXN_FABRIC, sim->number);
-		nl_put_u32(&nl, MORPH_A_TXN_ID, txn);
-		if (!error)
-			error = nl_do(&nl);
-		outcome = error ? MORPH_OUTCOME_NONE : REPLY_U32(&nl, MORPH_A_TXN_OUTCOME);
-		if (outcome == MORPH_OUTCOME_RUNNING)
-			usleep(5000);
-	} while (outcome == MORPH_OUTCOME_RUNNING && now_ms() < until);
-	if (!error)
-		error = -(int)REPLY_U32(&nl, MORPH_A_TXN_STATUS);
+	if (!error) {
+		outcome = nl_wait_outcome(&nl, sim->number, REPLY_U32(&nl, MORPH_A_HARDWARE_TXN));
+		error = outcome < 0 ? -outcome : -(int)REPLY_U32(&nl, MORPH_A_TXN_STATUS);
+	}
 	keep(&nl, MORPH_A_TXN_TEXT);
 	nl_close(&nl);
 	return error;
@@ -87,7 +68,7 @@ static unsigned int reason_told(const struct sim *sim)
 
 	if (nl_open(&nl))
 		return MORPH_ANY;
-	begin_hardware(&nl, MORPH_CMD_HARDWARE_GET, sim);
+	nl_on_part(&nl, MORPH_CMD_HARDWARE_GET, sim->number, MORPH_PART_ACCELERATOR, 1);
 	if (nl_do(&nl))
 		reason = MORPH_ANY;
 	else if (nl_find(nl_reply(&nl), MORPH_A_HARDWARE_REASON))
@@ -191,10 +172,7 @@ TEST_F(uuid, only_accelerators_have_one)
 	struct nl nl;
 
 	ASSERT_EQ(0, nl_open(&nl));
-	nl_begin(&nl, MORPH_CMD_HARDWARE_TEST, 0);
-	nl_put_u32(&nl, MORPH_A_HARDWARE_FABRIC, self->sim.number);
-	nl_put_u32(&nl, MORPH_A_HARDWARE_PART, MORPH_PART_GUIDE);
-	nl_put_u32(&nl, MORPH_A_HARDWARE_INDEX, 1);
+	nl_on_part(&nl, MORPH_CMD_HARDWARE_TEST, self->sim.number, MORPH_PART_GUIDE, 1);
 	nl_put(&nl, MORPH_A_HARDWARE_ACCEPT, NULL, 0);
 	EXPECT_EQ(EOPNOTSUPP, nl_do(&nl));
 	nl_close(&nl);

@@ -417,10 +417,7 @@ TEST_F(refuse, acts_say_what_is_wrong)
 		"pci must look like 0000:3b:00.0, or be empty",
 		"pci must look like 0000:3b:00.0, or be empty");
 
-	nl_begin(nl, MORPH_CMD_HARDWARE_FAIL, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, self->sim.number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_GUIDE);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, guides);
+	nl_on_part(nl, MORPH_CMD_HARDWARE_FAIL, self->sim.number, MORPH_PART_GUIDE, guides);
 	snprintf(whole, sizeof(whole), "index %u is past the %u of that kind", guides, guides);
 	refused(_metadata, nl, ENOENT, MORPH_A_HARDWARE_INDEX,
 		"the fabric has no part of that kind at this index", whole);
@@ -506,10 +503,8 @@ TEST_F(refuse, hardware)
 	EXPECT_EQ(EINVAL, nl_do(nl));
 	EXPECT_EQ(MORPH_A_HARDWARE_INDEX, nl->missing);
 
-	nl_begin(nl, MORPH_CMD_HARDWARE_FAIL, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, self->sim.number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_GUIDE);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, self->sim.info.guides);
+	nl_on_part(nl, MORPH_CMD_HARDWARE_FAIL, self->sim.number, MORPH_PART_GUIDE,
+		   self->sim.info.guides);
 	EXPECT_EQ(ENOENT, nl_do(nl));
 	EXPECT_EQ(MORPH_A_HARDWARE_INDEX, nl->bad_attr);
 

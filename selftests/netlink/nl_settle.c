@@ -22,34 +22,6 @@ static bool held(const struct sim *sim, int count)
 	return sim_wait_counter(sim, "ops", "in_flight", count);
 }
 
-/* What an act that was queued came to; it needs none of the device's time. */
-static unsigned int outcome_of(struct nl *nl, const struct sim *sim, unsigned int txn)
-{
-	long long until = now_ms() + PATIENCE_MS;
-	unsigned int outcome;
-
-	do {
-		nl_begin(nl, MORPH_CMD_TXN_GET, 0);
-		nl_put_u32(nl, MORPH_A_TXN_FABRIC, sim->number);
-		nl_put_u32(nl, MORPH_A_TXN_ID, txn);
-		outcome = nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_TXN_OUTCOME);
-		usleep(1000);
-	} while (outcome == MORPH_OUTCOME_RUNNING && now_ms() < until);
-	return outcome;
-}
-
-static int on_part(struct nl *nl, const struct sim *sim, uint8_t command, unsigned int part,
-		   unsigned int index)
-{
-	nl_begin(nl, command, 0);
-	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, sim->number);
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, part);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, index);
-	if (command == MORPH_CMD_HARDWARE_SET)
-		nl_put_u8(nl, MORPH_A_HARDWARE_CORDONED, 1);
-	return nl_do(nl);
-}
-
 /* ------------------------------------------------- one is held, others take no time */
 
 /* His elements are slow, all others settle at once: only he waits. */
@@ -180,16 +152,18 @@ TEST_F(slow, slices_come_and_go)
 
 TEST_F(slow, administrators_cordon_fail_and_test)
 {
-	unsigned int txn;
+	unsigned int laser = 8 * self->sim.info.planes, txn;
+	struct nl *nl = &self->nl;
 
-	EXPECT_EQ(0, on_part(&self->nl, &self->sim, MORPH_CMD_HARDWARE_SET, MORPH_PART_ACCELERATOR,
-			     6));
-	EXPECT_EQ(0, on_part(&self->nl, &self->sim, MORPH_CMD_HARDWARE_FAIL, MORPH_PART_LASER,
-			     8 * self->sim.info.planes));
-	ASSERT_EQ(0, on_part(&self->nl, &self->sim, MORPH_CMD_HARDWARE_TEST, MORPH_PART_LASER,
-			     8 * self->sim.info.planes));
-	txn = REPLY_U32(&self->nl, MORPH_A_HARDWARE_TXN);
-	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, outcome_of(&self->nl, &self->sim, txn));
+	nl_on_part(nl, MORPH_CMD_HARDWARE_SET, self->sim.number, MORPH_PART_ACCELERATOR, 6);
+	nl_put_u8(nl, MORPH_A_HARDWARE_CORDONED, 1);
+	EXPECT_EQ(0, nl_do(nl));
+	nl_on_part(nl, MORPH_CMD_HARDWARE_FAIL, self->sim.number, MORPH_PART_LASER, laser);
+	EXPECT_EQ(0, nl_do(nl));
+	nl_on_part(nl, MORPH_CMD_HARDWARE_TEST, self->sim.number, MORPH_PART_LASER, laser);
+	ASSERT_EQ(0, nl_do(nl));
+	txn = REPLY_U32(nl, MORPH_A_HARDWARE_TXN);
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(nl, self->sim.number, txn));
 }
 
 TEST_F(slow, administrators_change_circuits_and_replace)
@@ -202,14 +176,14 @@ TEST_F(slow, administrators_change_circuits_and_replace)
 	nl_put_add(&self->nl, 0, 1);
 	ASSERT_EQ(0, nl_do(&self->nl));
 	txn = REPLY_U32(&self->nl, MORPH_A_TXN_ID);
-	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, outcome_of(&self->nl, &self->sim, txn));
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(&self->nl, self->sim.number, txn));
 	nl_begin(&self->nl, MORPH_CMD_REPLACE, 0);
 	nl_put_u32(&self->nl, MORPH_A_REPLACE_FABRIC, self->sim.number);
 	nl_put_u32(&self->nl, MORPH_A_REPLACE_SLICE, info.slice);
 	nl_put_u32(&self->nl, MORPH_A_REPLACE_RANK, 1);
 	ASSERT_EQ(0, nl_do(&self->nl));
 	txn = REPLY_U32(&self->nl, MORPH_A_REPLACE_TXN);
-	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, outcome_of(&self->nl, &self->sim, txn));
+	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(&self->nl, self->sim.number, txn));
 }
 
 TEST_F(slow, administrators_read_all)

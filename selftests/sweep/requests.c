@@ -113,11 +113,8 @@ static void make_free(struct stage *stage)
 
 static struct nl *part(struct stage *stage, uint8_t cmd)
 {
-	struct nl *nl = begin(stage, cmd, MORPH_A_HARDWARE_FABRIC);
-
-	nl_put_u32(nl, MORPH_A_HARDWARE_PART, MORPH_PART_ELEMENT);
-	nl_put_u32(nl, MORPH_A_HARDWARE_INDEX, ELEMENT(stage));
-	return nl;
+	nl_on_part(&stage->nl, cmd, stage->sim.number, MORPH_PART_ELEMENT, ELEMENT(stage));
+	return &stage->nl;
 }
 
 static int cordon(struct stage *stage)
