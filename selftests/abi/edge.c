@@ -494,9 +494,7 @@ static void kill_coordinator(pid_t pid, int ready)
 /* What became of a transaction, once it has ended: 1 confirmed, 0 reverted, or never there. */
 static int ending(struct side *side, uint64_t cookie)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (now_ms() < until) {
+	do {
 		if (step_by_cookie(side, cookie, MORPH_TXN_QUERY) == ENOENT)
 			return 0;
 		switch (side->step.out_outcome) {
@@ -507,8 +505,7 @@ static int ending(struct side *side, uint64_t cookie)
 		case MORPH_OUTCOME_REVOKED:
 			return 0;
 		}
-		usleep(5000);
-	}
+	} while (!wait_event(side->slice, MORPH_EVENT_TXN, PATIENCE_MS, NULL));
 	return -1;
 }
 
