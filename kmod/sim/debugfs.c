@@ -112,12 +112,6 @@ static int error_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
-static int locks_show(struct seq_file *file, void *unused)
-{
-	sim_locks_show(file->private, file);
-	return 0;
-}
-
 static int nothing_show(struct seq_file *file, void *unused)
 {
 	return 0;
@@ -188,7 +182,6 @@ DEFINE_SHOW_ATTRIBUTE(log);
 DEFINE_SHOW_ATTRIBUTE(clock);
 DEFINE_SHOW_ATTRIBUTE(error);
 DEFINE_SHOW_ATTRIBUTE(ops);
-DEFINE_SHOW_ATTRIBUTE(locks);
 
 void sim_debugfs_add(struct sim_hardware *hw)
 {
@@ -207,7 +200,6 @@ void sim_debugfs_add(struct sim_hardware *hw)
 	debugfs_create_file("clock", 0400, dir, hw, &clock_fops);
 	debugfs_create_file("error", 0400, dir, hw, &error_fops);
 	debugfs_create_file("ops", 0400, dir, hw, &ops_fops);
-	debugfs_create_file("locks", 0400, dir, hw, &locks_fops);
 	debugfs_create_file("hardware", 0400, dir, hw, &sim_dump_fops);
 }
 

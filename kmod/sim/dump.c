@@ -164,28 +164,6 @@ static int dump_show(struct seq_file *file, void *position)
 	return 0;
 }
 
-/* Since when which receivers have had their light undisturbed: light that flickers shows here. */
-void sim_locks_show(struct sim_hardware *hw, struct seq_file *file)
-{
-	struct sim_optics *o = &hw->optics;
-	struct sim_reading reading;
-	unsigned long flags;
-	u64 lanes;
-	u32 port;
-
-	for (port = 0; port < o->ports_count; port++) {
-		spin_lock_irqsave(hw->lock, flags);
-		sim_receive(o, port, o->all_lanes, sim_now(hw), false, &reading);
-		for (lanes = reading.locked; lanes; lanes &= lanes - 1) {
-			/* Its type is another one in other kernels. */
-			u32 lane = __ffs64(lanes);
-
-			seq_printf(file, "%u %u %llu\n", port, lane, sim_lock_since(o, port, lane));
-		}
-		spin_unlock_irqrestore(hw->lock, flags);
-	}
-}
-
 static const struct seq_operations dump_ops = {
 	.start = dump_start,
 	.next = dump_next,

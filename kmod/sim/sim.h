@@ -245,7 +245,6 @@ void sim_debugfs_init(void);
 void sim_debugfs_exit(void);
 void sim_debugfs_add(struct sim_hardware *hw);
 extern const struct file_operations sim_dump_fops;
-void sim_locks_show(struct sim_hardware *hw, struct seq_file *file);
 
 /* hardware.c */
 struct sim_hardware *sim_hardware_create(struct sim_instance *instance);

@@ -15,7 +15,6 @@ struct scene {
 	unsigned int parked[4096];
 	int neighbour; /* another tenant, lit */
 	struct view neighbour_view;
-	uint64_t neighbour_locks;
 	int slice; /* the one that the shape is about, or -1: it has gone */
 
 	struct wanted wanted[MAX_CIRCUITS];

@@ -33,8 +33,8 @@ const char *world_wrong(const struct sim *sim, const unsigned int *parked, const
 			unsigned int count);
 /* Wait until nothing is under way, in the core or in the hardware: false: it never ended. */
 bool world_rest(const struct sim *sim);
-/* Since when the receivers of the slice have had their light without a break, as one number. */
-uint64_t world_locks(const struct sim *sim, const struct view *view);
+/* Has a receiver of the slice gone dark since the simulator was told to count that? */
+bool world_flickered(const struct sim *sim, const struct view *view);
 
 /* ------------------------------------------------------------------ table.c */
 

@@ -242,22 +242,20 @@ bool world_rest(const struct sim *sim)
 	return true;
 }
 
-uint64_t world_locks(const struct sim *sim, const struct view *view)
+bool world_flickered(const struct sim *sim, const struct view *view)
 {
-	FILE *stream = open_hardware(sim, "locks");
-	unsigned int port, lane, planes = sim->info.planes, i;
-	unsigned long long since;
-	uint64_t sum = 0;
-	char line[80];
+	FILE *stream = open_hardware(sim, "dark");
+	bool flickered = !stream;
+	unsigned int port, i;
+	char line[1024];
 
 	while (stream && fgets(line, sizeof(line), stream)) {
-		if (sscanf(line, "%u %u %llu", &port, &lane, &since) != 3)
+		if (sscanf(line, "receiver %u", &port) != 1)
 			continue;
 		for (i = 0; i < view->info.ranks.count; i++)
-			if (view->ranks[i].accelerator == port / planes)
-				sum = sum * 31 + port * 64 + lane + since * 7;
+			flickered |= view->ranks[i].accelerator == port / sim->info.planes;
 	}
 	if (stream)
 		fclose(stream);
-	return sum;
+	return flickered;
 }
