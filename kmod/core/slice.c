@@ -268,6 +268,32 @@ void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
 	morph_chip_update(fabric, accelerator);
 }
 
+/* The spare that a slice is to hold beside what it is given, which its list may name as well. */
+static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
+			    struct morph_refusal *refusal)
+{
+	struct morph_chip *chips = slice->fabric->chips;
+	u32 i, rank;
+
+	/* None of them is held yet, but none is to be found. */
+	for (i = 0; i < slice->ranks_count; i++)
+		chips[chosen[i]].use = MORPH_USE_HELD;
+	slice->own_spare = morph_place_spare(slice, chosen[0], 0);
+	for (i = 0; i < slice->ranks_count; i++)
+		chips[chosen[i]].use = MORPH_USE_FREE;
+	if (slice->own_spare != MORPH_ANY)
+		return 0;
+	rank = morph_place_spare(slice, chosen[0], 0);
+	if (rank != MORPH_ANY)
+		return morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_NO_SPARE,
+					  MORPH_PART_ACCELERATOR, rank,
+					  "a spare that is listed is a rank of the slice, and no other is free",
+					  "accelerator %u is to be a rank of this slice, and no other spare that is listed is free",
+					  rank);
+	return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
+			    "no spare is free to be reserved for this slice");
+}
+
 /* Choose and take accelerators. fabric->lock held. */
 static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
 		      u32 *chosen, struct morph_refusal *refusal)
@@ -293,14 +319,10 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	}
 	if (ret)
 		return ret;
-	if (slice->reserved) {
-		slice->own_spare = morph_place_spare(slice, chosen[0], 0);
-		if (slice->own_spare == MORPH_ANY)
-			return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
-					    "no spare is free to be reserved for this slice");
-	}
-	if (params->dry_run)
-		return 0;
+	if (slice->reserved)
+		ret = choose_own_spare(slice, chosen, refusal);
+	if (ret || params->dry_run)
+		return ret;
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
 		morph_chip_hold(slice, chosen[i], i);

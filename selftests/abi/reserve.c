@@ -189,6 +189,66 @@ TEST_F(reserve, prepared_and_reverted)
 	EXPECT_EQ(held, ledger(&self->sim, "elements held"));
 }
 
+/* A reserved slice whose spares are listed. */
+static int create_with_spares(int fabric, const uint32_t *accelerators, const uint32_t *spares,
+			      unsigned int spares_count)
+{
+	struct morph_slice_create args = {
+		.head.flags = MORPH_SLICE_RESERVED,
+		.spare_policy = MORPH_SPARES_LIST,
+		.spares = ARRAY(spares, spares_count),
+	};
+
+	last_detail[0] = '\0';
+	return slice_create_with(fabric, &args, accelerators, 1);
+}
+
+/* What a slice is given to compute on can't be held for it as well. */
+TEST_F(reserve, own_rank_is_no_spare)
+{
+	static const uint32_t accelerators[] = { 1, 2 };
+	struct morph_rank_info rank;
+	struct morph_slice_info info;
+	int slice;
+
+	EXPECT_EQ(-1, create_with_spares(self->sim.fd, accelerators, accelerators, 1));
+	EXPECT_EQ(ENOSPC, errno);
+	EXPECT_NE(NULL, strstr(last_detail, "accelerator 1 "))
+	{
+		TH_LOG("%s", last_detail);
+	}
+	/* The next one that is listed is another. */
+	slice = create_with_spares(self->sim.fd, accelerators, accelerators, 2);
+	ASSERT_LE(0, slice);
+	EXPECT_EQ(MORPH_USE_HELD, read_accelerator(&self->sim, 2).use);
+	ASSERT_EQ(0, slice_read(slice, &info, &rank, 1, NULL, 0));
+	EXPECT_EQ(1, rank.accelerator);
+	close(slice);
+}
+
+TEST_F(reserve, chosen_rank_is_no_spare)
+{
+	static const uint32_t all[] = { 1, 2, 3, 5, 6, 7 };
+	struct morph_rank_info rank;
+	struct morph_slice_info info;
+	unsigned int held = 0, i;
+	int slice = slice_create(self->sim.fd, 1);
+
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, slice_read(slice, &info, &rank, 1, NULL, 0));
+	close(slice);
+	ASSERT_TRUE(sim_wait_free(&self->sim, 6));
+	/* The same one would be chosen again. */
+	EXPECT_EQ(-1, create_with_spares(self->sim.fd, NULL, &rank.accelerator, 1));
+	EXPECT_EQ(ENOSPC, errno);
+	slice = create_with_spares(self->sim.fd, NULL, all, 6);
+	ASSERT_LE(0, slice);
+	for (i = 0; i < 6; i++)
+		held += read_accelerator(&self->sim, all[i]).use == MORPH_USE_HELD;
+	EXPECT_EQ(2, held);
+	close(slice);
+}
+
 /* ------------------------------------------------------------------ replenished */
 
 TEST_F(reserve, used_spare_is_replaced_while_there_are_any)
@@ -265,6 +325,9 @@ TEST_F(reserve, two_do_not_share)
 	ASSERT_EQ(0, slice_read(other, &info, ranks, 2, NULL, 0));
 	READ_SLICE();
 	EXPECT_NE(ranks[0].spare, self->ranks[0].spare);
+	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, NULL, 1));
+	EXPECT_EQ(ENOSPC, errno);
+	args.head.flags |= MORPH_SLICE_DRY_RUN;
 	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, NULL, 1));
 	EXPECT_EQ(ENOSPC, errno);
 	KILL(2);
