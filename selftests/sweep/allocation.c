@@ -10,7 +10,6 @@
  */
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +22,12 @@
 #define DEBUGFS "/sys/kernel/debug/"
 
 static struct stage stage;
-static char text[300];
 
 /* Everything that a command might change, as a line. */
 struct picture {
 	char line[600];
 	bool prepared;
 };
-
-static __attribute__((format(printf, 1, 2))) const char *say(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	return text;
-}
 
 void must(int error, const char *what)
 {

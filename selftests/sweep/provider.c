@@ -10,7 +10,6 @@
  * when the slice has gone nothing of it may be left.
  */
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,17 +60,6 @@ static struct scene scene;
 static struct nl nl;
 static bool alive; /* the scene's fabric is there */
 static bool real; /* and goes by the real clock */
-static char text[400];
-
-static __attribute__((format(printf, 1, 2))) const char *say(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	return text;
-}
 
 /* ------------------------------------------------------------------- the scene */
 
@@ -383,7 +371,7 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 			       unsigned int point, bool *reached)
 {
 	unsigned int charged_before;
-	const char *what, *end;
+	const char *what;
 	struct view view;
 	long long id;
 	int error;
@@ -409,10 +397,11 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 	}
 	sim_control(&scene.sim, "clear", "all");
 	what = judge(kind);
-	end = shape->spoils || kind->lasts ? NULL : wrong_end(charged_before);
-	if (what || end || shape->spoils || kind->lasts || !scene_sound())
+	if (!what && !shape->spoils && !kind->lasts)
+		what = wrong_end(charged_before);
+	if (what || shape->spoils || kind->lasts || !scene_sound())
 		scene_close();
-	return what ? what : end;
+	return what;
 }
 
 static unsigned int failures, tests, points_all;

@@ -11,6 +11,11 @@
 #define MAX_CIRCUITS 16
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
 
+/* -------------------------------------------------------------------- say.c */
+
+/* A sentence. It is overwritten by the fourth one after it, so that one may quote another. */
+const char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* ------------------------------------------------------------------ world.c */
 
 /* A slice with all its circuits. */

@@ -85,7 +85,6 @@ const char *points_check(const char *sweep, const char *name, unsigned int point
 			 unsigned int chance)
 {
 	struct row *row = find(sweep, name);
-	static char text[160];
 
 	if (recording) {
 		if (!row)
@@ -94,17 +93,13 @@ const char *points_check(const char *sweep, const char *name, unsigned int point
 		write_all();
 		return NULL;
 	}
-	if (!row) {
-		snprintf(text, sizeof(text), "%s %s: no number of points is recorded; this time %u",
-			 sweep, name, points);
-		return text;
-	}
+	if (!row)
+		return say("%s %s: no number of points is recorded; this time %u", sweep, name,
+			   points);
 	if (points > row->points)
 		printf("# %s %s: %u points, where %u are recorded\n", sweep, name, points,
 		       row->points);
 	if (points + chance >= row->points)
 		return NULL;
-	snprintf(text, sizeof(text), "%s %s: only %u points, and %u are recorded", sweep, name,
-		 points, row->points);
-	return text;
+	return say("%s %s: only %u points, and %u are recorded", sweep, name, points, row->points);
 }

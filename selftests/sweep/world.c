@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is, seen from outside: circuits as the driver tells them, light as the hardware has it. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +19,6 @@ struct need {
 	uint64_t lasers[MAX_PORTS];
 	uint64_t receivers[MAX_PORTS];
 };
-
-static char wrong[200];
-
-static __attribute__((format(printf, 1, 2))) const char *say(const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(wrong, sizeof(wrong), format, arguments);
-	va_end(arguments);
-	return wrong;
-}
 
 int view_read(int slice, struct view *view)
 {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is wrong, in words. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sweep.h"
+
+const char *say(const char *format, ...)
+{
+	/* Room for two pictures of a stage. */
+	static char texts[4][1400];
+	static unsigned int turn;
+	char *text = texts[turn++ % COUNT(texts)];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(texts[0]), format, arguments);
+	va_end(arguments);
+	return text;
+}
