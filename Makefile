@@ -121,5 +121,6 @@ help:
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps debug-kernels clean distclean'
 
-.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(DEBUG_KERNELS:%=modules-kunit-%) profiles lib tools selftests deps \
-	debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench install install-modules modules-kdir clean distclean help
+.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(DEBUG_KERNELS:%=modules-kunit-%) \
+	profiles lib tools selftests deps debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench \
+	install install-modules modules-kdir clean distclean help

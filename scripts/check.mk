@@ -163,7 +163,8 @@ vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 	@selftests/vm/suite $*
 
-.PHONY: check check-ci check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat run-fuzzers $(stages:%=check-%) $(stages:%=run-%) run-build \
-	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) \
-	$(unit_rooms:%=check-%) $(vm_kernels:%=run-vm-%) $(campaigns:%=check-%) $(campaigns:%=run-%) check-debug $(DEBUG_KERNELS:%=check-debug-%) \
-	coverage check-coverage run-coverage count counted-library run-counted
+.PHONY: check check-ci $(stages:%=check-%) $(stages:%=run-%) run-build \
+	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_rooms:%=check-%) \
+	check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
+	$(campaigns:%=check-%) $(campaigns:%=run-%) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
+	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted
