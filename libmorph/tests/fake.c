@@ -10,17 +10,25 @@ static struct fake *fake_of(struct lm_transport *transport)
 	return (struct fake *)transport;
 }
 
+/* A new handle, or a fault. */
+static int handle_new(struct lm_transport *transport)
+{
+	if (fault_strikes("kernel"))
+		return -errno;
+	return 100 + fake_of(transport)->opened++;
+}
+
 static int fake_open(struct lm_transport *transport, const char *path)
 {
 	if (strncmp(path, LM_DEV_DIR "/", strlen(LM_DEV_DIR) + 1))
 		return -ENOENT;
-	return 100 + fake_of(transport)->opened++;
+	return handle_new(transport);
 }
 
 static int fake_adopt(struct lm_transport *transport, int fd)
 {
 	(void)fd;
-	return 100 + fake_of(transport)->opened++;
+	return handle_new(transport);
 }
 
 static int fake_ioctl(struct lm_transport *transport, int fd, unsigned long command, void *argument)
@@ -30,9 +38,14 @@ static int fake_ioctl(struct lm_transport *transport, int fd, unsigned long comm
 
 	assert_true(fd >= 100);
 	assert_int_not_equal(head->size, 0);
+	if (fault_strikes("kernel"))
+		return -errno;
 	result = fake_of(transport)->ioctl(fake_of(transport), command, argument);
-	if (command == MORPH_SLICE_CREATE && !result)
+	if (command == MORPH_SLICE_CREATE && !result && !(head->flags & MORPH_SLICE_DRY_RUN))
 		((struct morph_slice_create *)argument)->out_fd =
+			100 + fake_of(transport)->opened++;
+	if (command == MORPH_GRANT_CREATE && !result)
+		((struct morph_grant_create *)argument)->out_fd =
 			100 + fake_of(transport)->opened++;
 	return result;
 }
@@ -43,6 +56,8 @@ static ssize_t fake_read(struct lm_transport *transport, int fd, void *buffer, s
 	ssize_t got = fake->events_bytes;
 
 	(void)fd;
+	if (fault_strikes("kernel"))
+		return -errno;
 	if (got > (ssize_t)bytes)
 		return -EINVAL;
 	if (got > 0)
@@ -57,29 +72,55 @@ static int fake_poll(struct lm_transport *transport, int fd, int64_t timeout_ns)
 
 	(void)fd;
 	(void)timeout_ns;
+	if (fault_strikes("kernel"))
+		return -errno;
+	if (fake->poll_events)
+		return fake->poll_events;
 	return fake->first != fake->last || fake->events_bytes > 0 ? POLLIN : 0;
+}
+
+/* What a socket for requests still had goes with it. */
+static void drop_answers(struct fake *fake)
+{
+	for (int at = fake->first; at != fake->last; at++) {
+		struct fake_datagram *datagram = &fake->queue[at % FAKE_QUEUE];
+		const struct nlmsghdr *header = (const void *)datagram->bytes;
+
+		if (header && header->nlmsg_seq)
+			datagram->length = 0;
+	}
+	fake->dumping = false;
 }
 
 static void fake_close(struct lm_transport *transport, int fd)
 {
+	struct fake *fake = fake_of(transport);
+
 	assert_true(fd >= 100);
-	fake_of(transport)->closed++;
+	fake->closed++;
+	if (fd == fake->requests)
+		drop_answers(fake);
 }
 
 static int fake_netlink_open(struct lm_transport *transport, uint32_t buffer_bytes)
 {
-	(void)buffer_bytes;
-	return 100 + fake_of(transport)->opened++;
+	int fd = handle_new(transport);
+
+	if (!buffer_bytes && fd >= 0)
+		fake_of(transport)->requests = fd;
+	return fd;
 }
 
 static int fake_netlink_join(struct lm_transport *transport, int fd, uint32_t group)
 {
 	(void)transport;
 	(void)fd;
+	if (fault_strikes("kernel"))
+		return -errno;
 	return group == FAKE_GROUP ? 0 : -EINVAL;
 }
 
-static void answer_family(struct fake *fake)
+void fake_answer_family(struct fake *fake)
 {
 	struct nl_msg *message = nlmsg_alloc();
 	struct nlattr *groups, *group;
@@ -96,19 +137,39 @@ static void answer_family(struct fake *fake)
 	fake_ack(fake);
 }
 
+/* As the kernel: one dump at a time on a socket, until its end has been received. */
 static int fake_netlink_send(struct lm_transport *transport, int fd, const void *message,
 			     size_t bytes)
 {
 	struct fake *fake = fake_of(transport);
+	const struct nlmsghdr *request = message;
+	bool dump = (request->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 
-	(void)fd;
-	fake->request_now = message;
-	assert_int_equal(bytes, fake->request_now->nlmsg_len);
-	if (fake->request_now->nlmsg_type == GENL_ID_CTRL)
-		answer_family(fake);
+	assert_int_equal(fd, fake->requests);
+	assert_int_equal(bytes, request->nlmsg_len);
+	if (fault_strikes("kernel"))
+		return -errno;
+	fake->request_now = request;
+	if (dump && fake->dumping)
+		fake_refuse(fake, EBUSY, NULL, 0, 0, 0);
+	else if (request->nlmsg_type != GENL_ID_CTRL)
+		fake->request(fake, request);
+	else if (fake->controller)
+		fake->controller(fake, request);
 	else
-		fake->request(fake, message);
+		fake_answer_family(fake);
+	fake->dumping |= dump;
 	return 0;
+}
+
+/* Copy a datagram out; the end of a dump may be in it. */
+static void deliver(struct fake *fake, const struct fake_datagram *datagram, void *buffer)
+{
+	const struct nlmsghdr *header = (const void *)datagram->bytes;
+
+	memcpy(buffer, datagram->bytes, (size_t)datagram->length);
+	if (header->nlmsg_type == NLMSG_DONE || header->nlmsg_type == NLMSG_ERROR)
+		fake->dumping = false;
 }
 
 static ssize_t fake_netlink_receive(struct lm_transport *transport, int fd, void **buffer,
@@ -118,6 +179,8 @@ static ssize_t fake_netlink_receive(struct lm_transport *transport, int fd, void
 	struct fake_datagram *datagram = &fake->queue[fake->first % FAKE_QUEUE];
 
 	(void)fd;
+	if (fault_strikes("kernel"))
+		return -errno;
 	if (fake->first == fake->last)
 		return -EAGAIN;
 	fake->first++;
@@ -126,7 +189,7 @@ static ssize_t fake_netlink_receive(struct lm_transport *transport, int fd, void
 		*room = (size_t)datagram->length;
 	}
 	if (datagram->length > 0)
-		memcpy(*buffer, datagram->bytes, (size_t)datagram->length);
+		deliver(fake, datagram, *buffer);
 	free(datagram->bytes);
 	datagram->bytes = NULL;
 	return datagram->length;
@@ -134,18 +197,22 @@ static ssize_t fake_netlink_receive(struct lm_transport *transport, int fd, void
 
 static int fake_devices(struct lm_transport *transport, char **text)
 {
+	if (fault_strikes("kernel"))
+		return -errno;
 	*text = strdup(fake_of(transport)->devices);
 	return 0;
 }
 
 static int fake_watch_open(struct lm_transport *transport)
 {
-	return 100 + fake_of(transport)->opened++;
+	return handle_new(transport);
 }
 
 static int fake_watch_read(struct lm_transport *transport, int fd, char **text)
 {
 	(void)fd;
+	if (fault_strikes("kernel"))
+		return -errno;
 	*text = strdup(fake_of(transport)->devices);
 	return 0;
 }

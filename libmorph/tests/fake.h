@@ -17,6 +17,7 @@
 #include <linux/genetlink.h>
 #include <linux/morph_netlink.h>
 
+#include "faults.h"
 #include "internal.h"
 
 #define FAKE_FAMILY 33
@@ -39,7 +40,12 @@ struct fake {
 	int first, last;
 	char events[8192];
 	ssize_t events_bytes; /* or a negative errno */
+	int poll_events; /* in the place of POLLIN when something waits; 0: that */
 	const char *devices;
+	/* the answer to who the family is, when it shall be another */
+	void (*controller)(struct fake *fake, const struct nlmsghdr *request);
+	int requests; /* the socket that was opened last for requests */
+	bool dumping; /* a dump's end is still to be received from it */
 	int state; /* for hooks */
 	const struct nlmsghdr *request_now;
 };
@@ -56,6 +62,9 @@ void fake_queue_error(struct fake *fake, int error);
 
 /* A message of the family, to be filled. */
 struct nl_msg *fake_message(uint32_t command, uint16_t flags);
+
+/* The answer to who the family is. */
+void fake_answer_family(struct fake *fake);
 
 /* Answers to the request that is being made: acknowledgement, end of a dump, refusal. */
 void fake_ack(struct fake *fake);

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the library calls, so that it can fail. The Makefile renames these functions in the
+ * library's objects, and only there: NAME becomes fault_NAME.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#include "faults.h"
+
+static struct {
+	const char *what; /* NULL: nothing fails */
+	unsigned int left;
+	int error;
+	bool struck;
+} fault;
+
+void fault_at(const char *what, unsigned int nth, int error)
+{
+	fault.what = what;
+	fault.left = nth;
+	fault.error = error;
+	fault.struck = false;
+}
+
+bool fault_struck(void)
+{
+	fault.what = NULL;
+	return fault.struck;
+}
+
+bool fault_strikes(const char *what)
+{
+	if (!fault.what || fault.struck || strcmp(fault.what, what) || --fault.left)
+		return false;
+	fault.struck = true;
+	errno = fault.error;
+	return true;
+}
+
+/* Function @name with @params, which returns @failed where a call of @what strikes. */
+#define FAULTY(what, failed, type, name, params, args)             \
+	type fault_##name params                                   \
+	{                                                          \
+		return fault_strikes(what) ? (failed) : name args; \
+	}
+
+/* ------------------------------------------------------------------- memory */
+
+#define MEMORY(type, name, params, args) FAULTY("memory", NULL, type, name, params, args)
+
+MEMORY(void *, malloc, (size_t bytes), (bytes))
+MEMORY(void *, calloc, (size_t count, size_t bytes), (count, bytes))
+MEMORY(void *, realloc, (void *old, size_t bytes), (old, bytes))
+MEMORY(void *, reallocarray, (void *old, size_t count, size_t bytes), (old, count, bytes))
+MEMORY(char *, strdup, (const char *text), (text))
+MEMORY(char *, strndup, (const char *text, size_t room), (text, room))
+MEMORY(FILE *, open_memstream, (char **text, size_t *bytes), (text, bytes))
+MEMORY(struct nl_msg *, nlmsg_alloc_size, (size_t bytes), (bytes))
+MEMORY(struct nl_sock *, nl_socket_alloc, (void), ())
+
+/* A stream is closed also where that fails. */
+int fault_fclose(FILE *stream)
+{
+	int result = fclose(stream);
+
+	return fault_strikes("fclose") ? EOF : result;
+}
+
+/* ------------------------------------------------------------- system calls */
+
+#define CALL(type, name, params, args) FAULTY(#name, -1, type, name, params, args)
+
+CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+CALL(int, eventfd, (unsigned int value, int flags), (value, flags))
+CALL(int, ppoll,
+     (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
+     (fds, count, timeout, mask))
+CALL(int, setsockopt, (int fd, int level, int option, const void *value, socklen_t bytes),
+     (fd, level, option, value, bytes))
+CALL(ssize_t, sendto,
+     (int fd, const void *buffer, size_t bytes, int flags, const struct sockaddr *to,
+      socklen_t length),
+     (fd, buffer, bytes, flags, to, length))
+CALL(ssize_t, recv, (int fd, void *buffer, size_t bytes, int flags), (fd, buffer, bytes, flags))
+CALL(ssize_t, recvfrom,
+     (int fd, void *buffer, size_t bytes, int flags, struct sockaddr *from, socklen_t *length),
+     (fd, buffer, bytes, flags, from, length))
+CALL(int, nl_connect, (struct nl_sock * socket, int protocol), (socket, protocol))
+
+const char *fault_directory;
+
+DIR *fault_opendir(const char *path)
+{
+	(void)path;
+	return fault_directory ? opendir(fault_directory) : NULL;
+}

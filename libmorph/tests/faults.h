@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Calls that the library makes, and that fail when a test wants it. */
+#ifndef FAULTS_H
+#define FAULTS_H
+
+#include <stdbool.h>
+
+/*
+ * The @nth call of @what from now on fails with @error, once. @what is "memory" (whatever
+ * allocates), "kernel" (whatever is asked of the fake, but to close), or the name of a
+ * function that faults.c wraps.
+ */
+void fault_at(const char *what, unsigned int nth, int error);
+
+/* Whether it has failed; from here on nothing fails. */
+bool fault_struck(void);
+
+/* For those who fail: is it this call? Sets errno. */
+bool fault_strikes(const char *what);
+
+/* What opendir() opens in the library, whatever it is asked for; NULL: nothing. */
+extern const char *fault_directory;
+
+/* Nodes that udev knows, and that it tells of; the list ends with a node of which path is NULL. */
+struct fault_node {
+	const char *action;
+	const char *path; /* "" for a device without a node */
+};
+
+extern const struct fault_node *fault_nodes;
+
+#endif /* FAULTS_H */
