@@ -142,6 +142,16 @@ static int receive(struct exchange *x)
 	return error;
 }
 
+/*
+ * The answer is not read to its end. What is left of it would come first, and while it is a
+ * dump's, the kernel refuses another on this socket (EBUSY): the next request gets a new one.
+ */
+static void give_up(struct morph_ctx *ctx)
+{
+	ctx->transport->ops->close(ctx->transport, ctx->netlink);
+	ctx->netlink = -1;
+}
+
 static int exchange(struct exchange *x, struct nlmsghdr *request, uint16_t flags)
 {
 	struct lm_transport *transport = x->ctx->transport;
@@ -153,7 +163,11 @@ static int exchange(struct exchange *x, struct nlmsghdr *request, uint16_t flags
 	x->torn = x->done = false;
 	error = transport->ops->netlink_send(transport, x->ctx->netlink, request,
 					     request->nlmsg_len);
-	return error < 0 ? error : receive(x);
+	if (!error)
+		error = receive(x);
+	if (!x->done)
+		give_up(x->ctx);
+	return error;
 }
 
 /* --------------------------------------------------------------- connecting */
@@ -271,15 +285,17 @@ int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **o
 {
 	struct exchange x = { .ctx = ctx, .list = lm_list_new() };
 	va_list arguments;
-	int error = x.list ? -EAGAIN : -ENOMEM;
+	bool again = x.list;
+	int error = -ENOMEM;
 
 	*out = NULL;
-	for (uint32_t attempt = 0; error == -EAGAIN && attempt <= ctx->dump_retries; attempt++) {
+	for (uint32_t attempt = 0; again && attempt <= ctx->dump_retries; attempt++) {
 		lm_error_clear(ctx);
 		lm_list_clear(x.list);
 		error = exchange(&x, nlmsg_hdr(request), NLM_F_DUMP);
 		if (!error && (x.torn || seq_differs(x.list)))
 			error = -EAGAIN;
+		again = error == -EAGAIN && x.done;
 	}
 	nlmsg_free(request);
 	if (!error)
