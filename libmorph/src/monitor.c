@@ -140,9 +140,11 @@ static int tell_loss(struct morph_monitor *monitor, struct morph_list *list)
 MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_list **out)
 {
 	struct morph_list *list = lm_list_new();
-	int error = list ? 0 : -ENOMEM;
+	int error = 0;
 
 	*out = NULL;
+	if (!list)
+		return lm_fail(monitor->ctx, ENOMEM, "read notifications: out of memory");
 	for (int message = 0; !error && message < MESSAGES_PER_READ; message++)
 		error = read_one(monitor, list);
 	if (error == -EAGAIN && monitor->lost)
@@ -152,6 +154,9 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 		return (int)morph_list_count(list);
 	}
 	morph_list_free(list);
+	/* what had been read is dropped with the one that could not be */
+	if (error && error != -EAGAIN)
+		monitor->lost = true;
 	if (!error)
 		error = -EAGAIN;
 	return lm_fail(monitor->ctx, -error, "read notifications: %s", strerror(-error));
@@ -228,7 +233,10 @@ static int look_again(struct morph_monitor *monitor, const struct wanted *wanted
 		return result == -EAGAIN ? 0 : result;
 	result = look_in(list, wanted, &lost, out);
 	morph_list_free(list);
-	if (!result && lost && !*out)
+	if (result)
+		return lm_fail(monitor->ctx, -result, "wait for transaction %u of fabric %u: %s",
+			       wanted->txn, wanted->fabric, strerror(-result));
+	if (lost && !*out)
 		result = look_up(monitor, wanted, out);
 	return result;
 }
