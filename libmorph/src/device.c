@@ -49,6 +49,11 @@ int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what)
 	return 0;
 }
 
+bool lm_is_ours(int error)
+{
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EINTR;
+}
+
 /* One line "ACTION KIND NUMBER PATH" to an object; NULL when out of memory. */
 struct morph_object *lm_device_parse(const char *line)
 {

@@ -44,13 +44,16 @@ static int open_path(struct morph_ctx *ctx, const char *path, struct morph_fabri
 	return fabric_new(ctx, fd, out);
 }
 
-/* Does the fabric bear this name, or this UUID? */
+/* Does the fabric bear this name, or this UUID? Any does with NULL. */
 static int fabric_matches(struct morph_fabric *fabric, const char *which)
 {
 	struct morph_fabric_info info;
 	uint8_t uuid[MORPH_UUID_BYTES];
-	int error = fabric_read_info(fabric->ctx, fabric->fd, &info);
+	int error;
 
+	if (!which)
+		return 1;
+	error = fabric_read_info(fabric->ctx, fabric->fd, &info);
 	if (error)
 		return error;
 	if (!strncmp(info.name, which, sizeof(info.name)))
@@ -58,27 +61,46 @@ static int fabric_matches(struct morph_fabric *fabric, const char *which)
 	return lm_uuid_parse(which, uuid) && !memcmp(uuid, info.uuid, sizeof(uuid));
 }
 
+/* Open a fabric if it matches: 1, 0 or a negative errno; *out is NULL but with 1. */
+static int open_if_matches(struct morph_ctx *ctx, const struct morph_object *device,
+			   const char *which, struct morph_fabric **out)
+{
+	int match = open_path(ctx, morph_get_device_path(device), out);
+
+	if (!*out)
+		return match;
+	match = fabric_matches(*out, which);
+	if (match == 1)
+		return 1;
+	morph_fabric_close(*out);
+	*out = NULL;
+	return match;
+}
+
 /* Open the one fabric that bears @which; NULL: the only one. */
 static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices, const char *which,
 			 struct morph_fabric **out)
 {
 	struct morph_fabric *found = NULL;
-	int refused = 0, matches = 0;
+	struct lm_error refused = { 0 };
+	int matches = 0;
 
 	for (size_t at = 0; at < morph_list_count(devices); at++) {
 		const struct morph_object *device = morph_list_get(devices, at);
 		struct morph_fabric *fabric = NULL;
-		int match = 1;
+		int match;
 
 		if (strcmp(morph_get_device_kind(device), "fabric"))
 			continue;
-		refused = open_path(ctx, morph_get_device_path(device), &fabric) ?: refused;
-		if (fabric && which)
-			match = fabric_matches(fabric, which);
-		if (!fabric || match <= 0) {
-			morph_fabric_close(fabric);
-			continue;
+		match = open_if_matches(ctx, device, which, &fabric);
+		if (lm_is_ours(match)) {
+			morph_fabric_close(found);
+			return match;
 		}
+		if (match < 0)
+			refused = ctx->error;
+		if (match <= 0)
+			continue;
 		matches++;
 		if (found)
 			morph_fabric_close(fabric);
@@ -95,8 +117,10 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 	if (matches)
 		return lm_fail(ctx, ENOTUNIQ, "%d fabrics are called \"%s\": use number or UUID",
 			       matches, which);
-	if (refused)
-		return refused;
+	if (refused.code) {
+		ctx->error = refused; /* what came after it has cleared it */
+		return -refused.code;
+	}
 	if (which)
 		return lm_fail(ctx, ENOENT, "there is no fabric \"%s\"", which);
 	return lm_fail(ctx, ENOENT, "there is no fabric");
@@ -328,12 +352,14 @@ static int fabrics_from_devices(struct morph_ctx *ctx, struct morph_list *list)
 
 		if (strcmp(morph_get_device_kind(device), "fabric"))
 			continue;
-		open_path(ctx, morph_get_device_path(device), &fabric);
-		if (!fabric)
-			continue;
-		if (!morph_fabric_info(fabric, &info))
-			error = lm_list_add(list, info);
+		error = open_path(ctx, morph_get_device_path(device), &fabric);
+		if (!error)
+			error = morph_fabric_info(fabric, &info);
 		morph_fabric_close(fabric);
+		if (!error && lm_list_add(list, info))
+			error = lm_fail(ctx, ENOMEM, "list fabrics: out of memory");
+		if (!lm_is_ours(error))
+			error = 0;
 	}
 	morph_list_free(devices);
 	return error;

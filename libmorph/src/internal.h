@@ -169,6 +169,12 @@ int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what)
 /* One line of lm_transport_ops.devices as an object; NULL when out of memory. */
 struct morph_object *lm_device_parse(const char *line);
 
+/*
+ * Whether any other device would fail so too, since it is the caller who lacks something.
+ * Whoever looks through the devices gives up then; otherwise goes on with the next.
+ */
+bool lm_is_ours(int error);
+
 /* A number without anything else in the text. */
 bool lm_number(const char *text, uint32_t *value);
 

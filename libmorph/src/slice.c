@@ -4,12 +4,23 @@
 
 #include "internal.h"
 
-/* Takes @fd. */
-static int slice_new(struct morph_ctx *ctx, int fd, struct morph_slice **out)
+static struct morph_slice *slice_alloc(struct morph_ctx *ctx)
 {
+	struct morph_slice *slice = calloc(1, sizeof(*slice));
+
+	if (slice)
+		slice->ctx = ctx;
+	else
+		lm_fail(ctx, ENOMEM, "open a slice: out of memory");
+	return slice;
+}
+
+/* Takes @slice and @fd, also on failure. */
+static int slice_start(struct morph_slice *slice, int fd, struct morph_slice **out)
+{
+	struct morph_ctx *ctx = slice->ctx;
 	struct morph_fabric_info fabric;
 	struct morph_slice_info info;
-	struct morph_slice *slice = NULL;
 	int error;
 
 	memset(&info, 0, sizeof(info));
@@ -18,21 +29,27 @@ static int slice_new(struct morph_ctx *ctx, int fd, struct morph_slice **out)
 	if (!error)
 		error = lm_ioctl(ctx, fd, MORPH_FABRIC_INFO, &fabric, sizeof(fabric),
 				 "read the slice's fabric");
-	if (!error) {
-		slice = malloc(sizeof(*slice));
-		if (!slice)
-			error = lm_fail(ctx, ENOMEM, "open a slice: out of memory");
-	}
-	if (!slice) {
+	if (error) {
 		ctx->transport->ops->close(ctx->transport, fd);
+		free(slice);
 		return error;
 	}
-	slice->ctx = ctx;
 	slice->fd = fd;
 	slice->fabric = fabric.fabric;
 	slice->number = info.slice;
 	*out = slice;
 	return 0;
+}
+
+/* Takes @fd, also on failure. */
+static int slice_new(struct morph_ctx *ctx, int fd, struct morph_slice **out)
+{
+	struct morph_slice *slice = slice_alloc(ctx);
+
+	if (slice)
+		return slice_start(slice, fd, out);
+	ctx->transport->ops->close(ctx->transport, fd);
+	return -ENOMEM;
 }
 
 static int create(struct morph_fabric *fabric, const struct morph_slice_request *request,
@@ -66,11 +83,19 @@ MORPH_API int morph_slice_create(struct morph_fabric *fabric,
 				 const struct morph_slice_request *request,
 				 struct morph_slice **out)
 {
+	struct morph_slice *slice;
 	int error, fd;
 
 	*out = NULL;
+	/* first, since a slice with a name would stay */
+	slice = slice_alloc(fabric->ctx);
+	if (!slice)
+		return -ENOMEM;
 	error = create(fabric, request, 0, &fd);
-	return error ? error : slice_new(fabric->ctx, fd, out);
+	if (!error)
+		return slice_start(slice, fd, out);
+	free(slice);
+	return error;
 }
 
 MORPH_API int morph_slice_check(struct morph_fabric *fabric,
@@ -101,6 +126,22 @@ static int slice_is_named(struct morph_slice *slice, const char *name)
 	return error ? error : !strncmp(info.name, name, sizeof(info.name));
 }
 
+/* Open a slice if it bears this name: 1, 0 or a negative errno; *out is NULL but with 1. */
+static int open_if_named(struct morph_ctx *ctx, const struct morph_object *device, const char *name,
+			 struct morph_slice **out)
+{
+	int named = open_path(ctx, morph_get_device_path(device), out);
+
+	if (!*out)
+		return named;
+	named = slice_is_named(*out, name);
+	if (named == 1)
+		return 1;
+	morph_slice_close(*out);
+	*out = NULL;
+	return named;
+}
+
 static int open_named(struct morph_ctx *ctx, const char *name, struct morph_slice **out)
 {
 	struct morph_list *devices;
@@ -109,22 +150,20 @@ static int open_named(struct morph_ctx *ctx, const char *name, struct morph_slic
 
 	if (error)
 		return error;
-	for (size_t at = 0; at < morph_list_count(devices); at++) {
+	for (size_t at = 0; at < morph_list_count(devices) && !*out && !lm_is_ours(error); at++) {
 		const struct morph_object *device = morph_list_get(devices, at);
-		struct morph_slice *slice = NULL;
 
 		if (strcmp(morph_get_device_kind(device), "slice"))
 			continue;
-		refused = open_path(ctx, morph_get_device_path(device), &slice) ?: refused;
-		if (slice && slice_is_named(slice, name) == 1) {
-			*out = slice;
-			break;
-		}
-		morph_slice_close(slice);
+		error = open_if_named(ctx, device, name, out);
+		if (error < 0)
+			refused = error;
 	}
 	morph_list_free(devices);
 	if (*out)
 		return 0;
+	if (lm_is_ours(error))
+		return error;
 	if (refused == -EACCES || refused == -EPERM)
 		return lm_fail(ctx, EACCES,
 			       "among the slices that may be opened none is called \"%s\"", name);
