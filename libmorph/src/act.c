@@ -14,6 +14,9 @@
 /* Longest message that a socket's default send buffer takes. */
 #define MAX_MESSAGE_BYTES (192u * 1024)
 
+/* Longest attribute: netlink counts its bytes with 16 bits. */
+#define MAX_ATTR_BYTES 65535u
+
 static void put(struct nl_msg *request, int attribute, uint32_t value)
 {
 	nla_put_u32(request, attribute, value);
@@ -154,14 +157,24 @@ MORPH_API int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, u
 
 /* ------------------------------------------------------------- transactions */
 
-static size_t changes_bytes(const struct morph_txn *txn)
+/* How many bytes a transaction takes; 0, or a noted -EINVAL when it does not fit. */
+static int count_bytes(struct morph_ctx *ctx, const struct morph_txn *txn, size_t *bytes)
 {
-	size_t bytes = 0;
+	*bytes = 8 * ATTR64_BYTES;
+	for (uint32_t at = 0; at < txn->count; at++) {
+		size_t change = NEST_BYTES + 7 * ATTR32_BYTES + ATTR64_BYTES +
+				(size_t)txn->changes[at].guides.count * ATTR32_BYTES;
 
-	for (uint32_t at = 0; at < txn->count; at++)
-		bytes += NEST_BYTES + 7 * ATTR32_BYTES + ATTR64_BYTES +
-			 (size_t)txn->changes[at].guides.count * ATTR32_BYTES;
-	return bytes;
+		if (change > MAX_ATTR_BYTES)
+			return lm_fail(ctx, EINVAL,
+				       "change %u needs %zu bytes, a message takes %u of each", at,
+				       change, MAX_ATTR_BYTES);
+		*bytes += change;
+	}
+	if (*bytes > MAX_MESSAGE_BYTES)
+		return lm_fail(ctx, EINVAL, "the changes need %zu bytes, a message takes %u",
+			       *bytes, MAX_MESSAGE_BYTES);
+	return 0;
 }
 
 /* One end of a new circuit: a rank, or an edge. */
@@ -240,18 +253,17 @@ static int do_txn(struct morph_ctx *ctx, struct nl_msg *request, struct morph_ob
 MORPH_API int morph_admin_circuit_apply(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
 					const struct morph_txn *txn, struct morph_object **out)
 {
-	size_t bytes = 8 * ATTR64_BYTES + changes_bytes(txn);
 	struct nl_msg *request;
+	size_t bytes;
 	int error;
 
 	if (out)
 		*out = NULL;
 	error = lm_txn_check(txn);
+	if (!error)
+		error = count_bytes(ctx, txn, &bytes);
 	if (error)
 		return error;
-	if (bytes > MAX_MESSAGE_BYTES)
-		return lm_fail(ctx, EINVAL, "the changes need %zu bytes, a message takes %u", bytes,
-			       MAX_MESSAGE_BYTES);
 	request = lm_request(ctx, MORPH_CMD_CIRCUIT_APPLY, bytes);
 	if (!request)
 		return -ctx->error.code;
