@@ -264,6 +264,16 @@ static void print_nodes(FILE *out)
 		closedir(dir);
 }
 
+/* The text of a stream in memory is done; -ENOMEM when some of it is missing. */
+static int finish(FILE *out, char **text)
+{
+	if (!fclose(out))
+		return 0;
+	free(*text);
+	*text = NULL;
+	return -ENOMEM;
+}
+
 /* The nodes that udev knows: how many. */
 static int print_known(FILE *out)
 {
@@ -300,7 +310,7 @@ static int real_devices(struct lm_transport *transport, char **text)
 		return -errno;
 	if (!print_known(out))
 		print_nodes(out);
-	return fclose(out) ? -ENOMEM : 0;
+	return finish(out, text);
 }
 
 static int real_watch_open(struct lm_transport *transport)
@@ -337,7 +347,7 @@ static int real_watch_read(struct lm_transport *transport, int fd, char **text)
 		}
 		print_device(out, udev_device_get_action(device), udev_device_get_devnode(device));
 		udev_device_unref(device);
-		if (fclose(out))
+		if (finish(out, text))
 			return -ENOMEM;
 		if (bytes)
 			return 0;

@@ -37,9 +37,14 @@ static int handle_new(struct record *record, int fd)
 	return record->handles[fd];
 }
 
-/* Each line reaches the file before the call returns, so that a crash loses none. */
+/*
+ * Each line reaches the file before the call returns, so that a crash loses none. One for
+ * which there was no memory is marked, so that no replay passes it.
+ */
 static void line_end(struct record *record, struct lm_line *line)
 {
+	if (!line->text || line->before.failed || line->after.failed)
+		strcpy(line->op, "lost");
 	lm_line_write(record->out, line);
 	fflush(record->out);
 	lm_line_clear(line);
@@ -93,6 +98,7 @@ static int record_ioctl(struct lm_transport *transport, int fd, unsigned long co
 	struct lm_line line;
 	int32_t *new_fd = lm_shape_fd(shape, argument);
 	int32_t kept = -1;
+	int result;
 
 	line_begin(&line, "ioctl", handle_of(record, fd), lm_shape_name(shape), 0);
 	memcpy(asked, argument, lm_shape_bytes(shape));
@@ -102,13 +108,17 @@ static int record_ioctl(struct lm_transport *transport, int fd, unsigned long co
 		kept = *new_fd;
 		if (line.result >= 0 && kept >= 0)
 			*new_fd = handle_new(record, kept);
+		if (*new_fd == -EMFILE) {
+			record->inner->ops->close(record->inner, kept);
+			line.result = kept = -EMFILE;
+		}
 	}
 	lm_shape_save(shape, argument, asked, true, &line.after);
 	if (new_fd)
 		*new_fd = kept;
-	kept = line.result;
+	result = line.result;
 	line_end(record, &line);
-	return kept;
+	return result;
 }
 
 static ssize_t record_read(struct lm_transport *transport, int fd, void *buffer, size_t bytes)
@@ -251,14 +261,16 @@ static const struct lm_transport_ops record_ops = {
 struct lm_transport *lm_transport_record(struct lm_transport *inner, const char *path)
 {
 	struct record *record = calloc(1, sizeof(*record));
-	struct lm_line line;
+	struct lm_line head;
 	int error = ENOMEM;
 
-	if (record) {
+	line_begin(&head, "recording", 0, "libmorph", MORPH_ABI_VERSION);
+	if (record && head.text) {
 		record->out = fopen(path, "we");
 		error = errno;
 	}
 	if (!record || !record->out) {
+		lm_line_clear(&head);
 		free(record);
 		inner->ops->free(inner);
 		errno = error;
@@ -266,7 +278,6 @@ struct lm_transport *lm_transport_record(struct lm_transport *inner, const char 
 	}
 	record->transport.ops = &record_ops;
 	record->inner = inner;
-	line_begin(&line, "recording", 0, "libmorph", MORPH_ABI_VERSION);
-	line_end(record, &line);
+	line_end(record, &head);
 	return &record->transport;
 }
