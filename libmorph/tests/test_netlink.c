@@ -234,6 +234,66 @@ static void an_overrun_is_told_when_the_socket_is_empty(void **state)
 	morph_monitor_free(monitor);
 }
 
+/* Read all that waits: how many, and whether the last says that some were lost. */
+static size_t drain(struct morph_monitor *monitor, bool *lost)
+{
+	struct morph_list *list;
+	size_t count = 0;
+
+	*lost = false;
+	while (morph_monitor_wait(monitor, 0) == 1) {
+		int got = morph_monitor_read(monitor, &list);
+
+		assert_true(got > 0);
+		count += (size_t)got;
+		*lost = morph_object_type(morph_list_get(list, (size_t)got - 1)) ==
+			MORPH_OBJECT_RESYNC;
+		morph_list_free(list);
+	}
+	return count;
+}
+
+static void what_there_is_no_memory_for_counts_as_lost(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_list *list;
+	bool lost, struck = true;
+
+	(void)state;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	for (unsigned int nth = 1; struck; nth++) {
+		int result;
+
+		fake_queue(fake, accelerator(1, 5, 0), 0);
+		fake_queue(fake, accelerator(2, 5, 0), 0);
+		fault_at("memory", nth, ENOMEM);
+		result = morph_monitor_read(monitor, &list);
+		struck = fault_struck();
+		assert_int_equal(result, struck ? -ENOMEM : 2);
+		morph_list_free(list);
+		if (struck && drain(monitor, &lost) < 2 && !lost)
+			fail_msg("allocation %u failed: nothing tells of the loss", nth);
+	}
+	morph_monitor_free(monitor);
+}
+
+static void a_loss_is_told_although_memory_was_short(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_list *list;
+	bool lost;
+
+	(void)state;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	fake_queue_error(fake, ENOBUFS);
+	fault_at("memory", 2, ENOMEM); /* the list is there, what it shall hold is not */
+	assert_int_equal(morph_monitor_read(monitor, &list), -ENOMEM);
+	assert_true(fault_struck());
+	assert_int_equal(drain(monitor, &lost), 1);
+	assert_true(lost);
+	morph_monitor_free(monitor);
+}
+
 /* The transaction runs when asked; its end comes with the notifications. */
 static void answer_running(struct fake *kernel, const struct nlmsghdr *request)
 {
@@ -373,6 +433,10 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(an_overrun_is_an_object, begin, end),
 		cmocka_unit_test_setup_teardown(an_overrun_is_told_when_the_socket_is_empty, begin,
+						end),
+		cmocka_unit_test_setup_teardown(what_there_is_no_memory_for_counts_as_lost, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_loss_is_told_although_memory_was_short, begin,
 						end),
 		cmocka_unit_test_setup_teardown(the_end_of_a_transaction_is_waited_for, begin, end),
 		cmocka_unit_test_setup_teardown(an_overrun_while_waiting_asks_again, begin, end),

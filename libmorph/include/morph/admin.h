@@ -16,6 +16,8 @@
  * All calls return 0 or a negative errno; besides those that are named, -ENOENT
  * (the module is not loaded, or there is no such object), -EPERM, -ENODEV (no such
  * fabric), -ENOMEM, and for lists -EAGAIN when every try of a dump was torn.
+ * After -ENOMEM the act may have been done nonetheless: the answer may be what there was
+ * no memory for.
  */
 #ifndef MORPH_ADMIN_H
 #define MORPH_ADMIN_H

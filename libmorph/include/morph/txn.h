@@ -150,7 +150,8 @@ void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model)
  * @out: object of type "txn": outcome, seq, generation, id (when prepared), times,
  *       and an object per change with its circuit, planes, lanes, dark-ns, status,
  *       reason, part and index; may be NULL. Given on failure too, when the
- *       kernel answered
+ *       kernel answered. NULL inside when there is no memory for it, which
+ *       takes nothing back
  *
  * Waits until the light is as asked, verified; or as before. With each, a failure
  * of one change is in that change's status.
@@ -167,7 +168,8 @@ int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
  * @verb: enum morph_txn_verb
  * @lease_ns: for MORPH_TXN_COMMIT and MORPH_TXN_VERIFY: time within which the next
  *            step must come; 0: as long as before, from now on
- * @out: object of type "txn": id, outcome, seq, lease-ns, times; may be NULL
+ * @out: object of type "txn": id, outcome, seq, lease-ns, times; may be NULL, and
+ *       NULL inside as with morph_txn_run()
  *
  * Return: 0, -ENOENT, -ETIME (the lease had run out), -ECANCELED (revoked), -EAGAIN
  * (no light comes in over an edge yet) or another negative errno.
@@ -210,7 +212,7 @@ typedef int (*morph_plan_fn)(const struct morph_object *info, const struct morph
  * @plan: makes the plan
  * @arg: handed to @plan
  * @attempts: how many snapshots at most, 0 for 8
- * @out: as in morph_txn_run(); NULL inside when there was nothing to change
+ * @out: as in morph_txn_run(); NULL inside also when there was nothing to change
  *
  * Where the plan was overtaken (ESTALE) or the slice is under repair (EAGAIN), waits
  * a little, longer each time, reads the slice again and calls @plan again.
