@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 /*
- * The @nth call of @what from now on fails with @error, once. @what is "memory" (whatever
+ * The @nth call of @what from now on fails with @error, once; 0: none. @what is "memory" (whatever
  * allocates), "kernel" (whatever is asked of the fake, but to close), or the name of a
  * function that faults.c wraps.
  */
