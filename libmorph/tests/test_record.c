@@ -172,6 +172,17 @@ static void a_recording_replays(void **state)
 	morph_ctx_free(ctx);
 }
 
+/* A program that aborts would count nothing. */
+static void keep_counters(int signal)
+{
+	(void)signal;
+#ifdef COUNTED
+	extern void __gcov_dump(void);
+
+	__gcov_dump();
+#endif
+}
+
 /* Run a child that must abort; what it said on standard error. */
 static void expect_abort(void (*child)(void), const char *message)
 {
@@ -186,7 +197,7 @@ static void expect_abort(void (*child)(void), const char *message)
 	if (!pid) {
 		dup2(fds[1], 2);
 		close(fds[0]);
-		signal(SIGABRT, SIG_DFL);
+		signal(SIGABRT, keep_counters);
 		child();
 		_exit(0);
 	}
@@ -228,38 +239,190 @@ static void a_program_that_differs_aborts(void **state)
 	expect_abort(ask_beyond_the_end, "the program asks for devices");
 }
 
-static void spoil_and_replay(const char *line)
+/* Replace the value of a field, in the first line of the recording that has @where in it. */
+static void spoil(const char *where, const char *field, const char *value)
 {
-	FILE *out = fopen(path, "w");
+	char *line = NULL, *kept = NULL;
+	size_t room = 0, bytes;
+	bool done = false;
+	FILE *in = fopen(path, "r"), *out = open_memstream(&kept, &bytes);
 
-	fputs("{\"op\":\"recording\",\"handle\":0,\"text\":\"libmorph\",\"before\":\"\","
-	      "\"after\":\"\",\"result\":1}\n",
-	      out);
-	fprintf(out, "%s\n", line);
+	while (getline(&line, &room, in) > 0) {
+		char *at = done || !strstr(line, where) ? NULL : strstr(line, field);
+
+		if (!at) {
+			fputs(line, out);
+			continue;
+		}
+		at += strlen(field);
+		fprintf(out, "%.*s%s%s", (int)(at - line), line, value,
+			at + strcspn(at, field[strlen(field) - 1] == '"' ? "\"" : "}"));
+		done = true;
+	}
+	assert_true(done);
+	fclose(in);
 	fclose(out);
-	ask_for_another_call();
+	out = fopen(path, "w");
+	fputs(kept, out);
+	fclose(out);
+	free(kept);
+	free(line);
 }
 
-static void open_malformed(void)
+static void run_the_program(void)
 {
-	spoil_and_replay("{\"op\":\"netlink\",\"handle\":0,\"before\":\"0g\"}");
-}
-
-static void open_without_head(void)
-{
-	FILE *out = fopen(path, "w");
-
-	fputs("{\"op\":\"open\",\"result\":1}\n", out);
-	fclose(out);
-	replay_ctx();
+	free(program(replay_ctx(), NULL, 7));
 }
 
 static void malformed_recordings_abort(void **state)
 {
-	(void)state;
-	expect_abort(open_malformed, "line 2: no line of a recording");
-	expect_abort(open_without_head, "begins with op \"recording\"");
+	static const struct {
+		const char *where, *field, *value, *message;
+	} spoilt[] = {
+		{ "\"recording\"", "\"op\":\"", "open", "begins with op \"recording\"" },
+		{ "\"recording\"", "\"result\":", "2", "recorded with ABI 2, this library has 1" },
+		{ "\"devices\"", "\"after\":\"", "0g", "line 2: no line of a recording" },
+		{ "\"devices\"", "\"handle\":", "1", "recorded is devices on handle 1" },
+		{ "\"open\"", "\"text\":\"", "/else", "recorded is open /else on handle 0" },
+		{ "\"open\"", "\"result\":", "0", "handle 0 is out of range or in use" },
+		{ "\"open\"", "\"result\":", "256", "handle 256 is out of range or in use" },
+		{ "FABRIC_INFO", "\"handle\":", "9", "on handle 9, the program asks for ioctl" },
+		{ "FABRIC_INFO", "\"before\":\"", "00", "recorded are 1 bytes, the program has" },
+		{ "FABRIC_INFO", "\"after\":\"", "00", "the answer has another size" },
+		{ "SLICE_CREATE", "\"after\":\"", "z9000.", "the answer has another size" },
+		{ "CIRCUIT_PATH", "\"after\":\"", "z200.", "the answer has another size" },
+		{ "TXN_RUN", "\"after\":\"", "z300.", "the answer has another size" },
+		{ "TXN_RUN", "\"after\":\"", "z420.", "the answer has another size" },
+		{ "\"read\"", "\"after\":\"", "z9000.", "9000 bytes, the program has room for" },
+		{ "\"poll\"", "\"handle\":", "9", "poll on handle 9, the program waits on" },
+		{ "\"receive\"", "\"handle\":", "9", "receive on handle 9, the program receives" },
+		{ "\"send\"", "\"handle\":", "9", "recorded is send  on handle 9" },
+		{ "\"watched\"", "\"op\":\"", "watch", "the program asks for watched" },
+	};
+
+	for (size_t at = 0; at < ARRAY_SIZE(spoilt); at++) {
+		forget(state);
+		record(state);
+		spoil(spoilt[at].where, spoilt[at].field, spoilt[at].value);
+		expect_abort(run_the_program, spoilt[at].message);
+	}
 }
+
+static void ask_of_what_is_not_open(void)
+{
+	struct morph_ctx *ctx = replay_ctx();
+
+	ctx->transport->ops->poll(ctx->transport, 0, 0);
+}
+
+static void ask_when_all_is_over(void)
+{
+	struct morph_ctx *ctx = replay_ctx();
+	struct morph_list *list;
+
+	free(program(ctx, NULL, 7));
+	ctx->transport->ops->close(ctx->transport, ctx->netlink);
+	ctx->netlink = -1;
+	morph_devices(ctx, &list);
+}
+
+static void what_was_never_recorded_aborts(void **state)
+{
+	(void)state;
+	expect_abort(ask_of_what_is_not_open, "fd 0 was not opened here");
+	expect_abort(ask_when_all_is_over, "recorded is the end on handle 0");
+}
+
+static void replays_may_lack_memory_and_files(void **state)
+{
+	struct morph_ctx *ctx = replay_ctx();
+	struct morph_fabric *fabric;
+	struct morph_list *list;
+
+	(void)state;
+	fault_at("eventfd", 1, EMFILE);
+	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -EMFILE);
+	assert_true(fault_struck());
+	morph_ctx_free(ctx);
+	ctx = replay_ctx();
+	fault_at("memory", 12, ENOMEM); /* the list, ten words of the line, the text */
+	assert_int_equal(morph_devices(ctx, &list), -ENOMEM);
+	morph_ctx_free(ctx);
+}
+
+/* ---------------------------------------------------------------- recording */
+
+static struct fake *recorded_fake(struct morph_ctx **ctx)
+{
+	struct fake *fake = fake_new();
+
+	fake->ioctl = device;
+	fake->devices = "present fabric 3 /dev/morph/fabric3\n";
+	*ctx = fake_ctx(lm_transport_record(&fake->transport, path));
+	return fake;
+}
+
+static void list_devices(void)
+{
+	struct morph_ctx *ctx = replay_ctx();
+	struct morph_list *list;
+
+	morph_list_free(morph_devices(ctx, &list) ? NULL : list);
+	morph_devices(ctx, &list);
+}
+
+static void lines_without_memory_stop_a_replay(void **state)
+{
+	struct morph_ctx *ctx;
+	struct lm_transport *transport;
+	char event[8];
+	struct fake *fake;
+	char *text;
+
+	(void)state;
+	recorded_fake(&ctx);
+	transport = ctx->transport;
+	assert_int_equal(transport->ops->devices(transport, &text), 0);
+	free(text);
+	fault_at("memory", 1, ENOMEM);
+	assert_int_equal(transport->ops->devices(transport, &text), 0);
+	assert_true(fault_struck());
+	free(text);
+	morph_ctx_free(ctx);
+	expect_abort(list_devices, "recorded is lost on handle 0");
+	fake = recorded_fake(&ctx);
+	transport = ctx->transport;
+	fake->events_bytes = sizeof(event);
+	fault_at("memory", 2, ENOMEM); /* the text is there, the bytes are not */
+	assert_int_equal(transport->ops->read(transport, 0, event, sizeof(event)), sizeof(event));
+	assert_true(fault_struck());
+	morph_ctx_free(ctx);
+	expect_abort(list_devices, "recorded is lost on handle 0");
+}
+
+static void files_beyond_the_recorders_table_are_refused(void **state)
+{
+	struct morph_slice_request *request;
+	struct morph_fabric *fabric, *again, *none;
+	struct morph_slice *slice;
+	struct morph_ctx *ctx;
+	struct fake *fake = recorded_fake(&ctx);
+
+	(void)state;
+	fake->opened = fake->closed = 154; /* the next is fd 254 */
+	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
+	assert_int_equal(morph_fabric_from_fd(ctx, morph_fabric_get_fd(fabric), &again), 0);
+	request = morph_slice_request_new(ctx);
+	assert_int_equal(morph_slice_request_set_count(request, 4), 0);
+	assert_int_equal(morph_slice_create(fabric, request, &slice), -EMFILE);
+	assert_int_equal(morph_fabric_open(ctx, "3", &none), -EMFILE);
+	morph_slice_request_free(request);
+	morph_fabric_close(again);
+	morph_fabric_close(fabric);
+	morph_ctx_free(ctx);
+}
+
+/* ----------------------------------------------------------------- the end */
 
 static void a_recording_that_ends_ends_waiting(void **state)
 {
@@ -389,6 +552,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_recording_replays, record, forget),
 		cmocka_unit_test_setup_teardown(a_program_that_differs_aborts, record, forget),
 		cmocka_unit_test_setup_teardown(malformed_recordings_abort, record, forget),
+		cmocka_unit_test_setup_teardown(what_was_never_recorded_aborts, record, forget),
+		cmocka_unit_test_setup_teardown(replays_may_lack_memory_and_files, record, forget),
+		cmocka_unit_test(lines_without_memory_stop_a_replay),
+		cmocka_unit_test(files_beyond_the_recorders_table_are_refused),
 		cmocka_unit_test(a_recording_that_ends_ends_waiting),
 		cmocka_unit_test(lines_survive_writing_and_reading),
 		cmocka_unit_test(malformed_lines_are_refused),
