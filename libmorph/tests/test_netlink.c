@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Netlink: replies, refusals in the kernel's words, torn dumps, notifications. */
 #include <dirent.h>
+#include <poll.h>
 
 #include "fake.h"
 
@@ -294,6 +295,276 @@ static void a_loss_is_told_although_memory_was_short(void **state)
 	morph_monitor_free(monitor);
 }
 
+/* -------------------------------------------- what no kernel should answer */
+
+static struct nl_msg *odd; /* the answer, before the acknowledgement */
+
+static void answer_odd(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_queue(kernel, odd, request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
+/* Read a fabric, and get @message. */
+static int get_odd(struct nl_msg *message, struct morph_object **out)
+{
+	odd = message;
+	fake->request = answer_odd;
+	return morph_admin_fabric(ctx, 3, out);
+}
+
+/* A message of a type that is none of the family's, with @bytes of zeros in it. */
+static struct nl_msg *bare(int type, int bytes)
+{
+	struct nl_msg *message = nlmsg_alloc();
+
+	assert_non_null(nlmsg_put(message, 0, 0, type, bytes, 0));
+	memset(nlmsg_data(nlmsg_hdr(message)), 0, (size_t)bytes);
+	return message;
+}
+
+static void malformed_messages_are_refused(void **state)
+{
+	struct morph_object *object;
+	struct nl_msg *message;
+
+	(void)state;
+	message = fake_message(MORPH_CMD_FABRIC_GET, 0);
+	nla_put(message, MORPH_A_FABRIC_ID, 3, "abc"); /* a number of three bytes */
+	assert_int_equal(get_odd(message, &object), -EPROTO);
+	message = fake_message(MORPH_CMD_FABRIC_GET, 0);
+	nla_put(message, MORPH_A_FABRIC_UUID, 3, "abc");
+	assert_int_equal(get_odd(message, &object), -EPROTO);
+	message = slice(0, 0, 1);
+	((char *)nla_data(nla_data(
+		nlmsg_find_attr(nlmsg_hdr(message), GENL_HDRLEN, MORPH_A_SLICE_RANK))))[-4] = 7;
+	assert_int_equal(get_odd(message, &object), -EPROTO);
+	assert_int_equal(get_odd(bare(FAKE_FAMILY, 2), &object), -EPROTO);
+	assert_int_equal(get_odd(bare(NLMSG_ERROR, 4), &object), -EPROTO);
+	assert_int_equal(get_odd(bare(NLMSG_OVERRUN, 0), &object), -ENOBUFS);
+	assert_null(object);
+	/* an acknowledgement alone, and what is not known, is no answer */
+	assert_int_equal(get_odd(bare(NLMSG_NOOP, 0), &object), -EPROTO);
+	assert_int_equal(get_odd(fake_message(99, 0), &object), -EPROTO);
+	assert_int_equal(get_odd(bare(FAKE_FAMILY + 1, 8), &object), -EPROTO);
+}
+
+static void numbers_come_in_every_width(void **state)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_TXN_GET, 0);
+	struct morph_object *object;
+	char *text;
+
+	(void)state;
+	nla_put_u8(message, MORPH_A_TXN_ID, 200);
+	nla_put_u16(message, MORPH_A_TXN_SLICE, 60000);
+	nla_put_u64(message, MORPH_A_TXN_SEQ, 1ull << 40);
+	nla_put_s16(message, MORPH_A_TXN_STATUS, -5);
+	nla_put_flag(message, MORPH_A_TXN_EACH);
+	assert_int_equal(get_odd(message, &object), 0);
+	text = fake_print(object);
+	assert_string_equal(text, "txn{slice=60000 id=200 status=-5 each=1 seq=1099511627776}");
+	free(text);
+	morph_object_free(object);
+}
+
+/* ----------------------------------------------------- refusals in full words */
+
+static uint32_t refused_at; /* offset in the request */
+static uint32_t missing_in, missing;
+
+/* As a kernel without NLM_F_CAPPED: the whole request comes back; @cut: more of it than there is. */
+static void refuse_uncapped(struct fake *kernel, const struct nlmsghdr *request)
+{
+	struct nl_msg *message = nlmsg_alloc();
+	bool cut = kernel->state;
+	struct nlmsgerr *report;
+
+	assert_non_null(nlmsg_put(message, 0, 0, NLMSG_ERROR,
+				  (int)(sizeof(int) + request->nlmsg_len), NLM_F_ACK_TLVS));
+	report = nlmsg_data(nlmsg_hdr(message));
+	report->error = -EINVAL;
+	memcpy(&report->msg, request, request->nlmsg_len);
+	if (cut)
+		report->msg.nlmsg_len += 100;
+	nla_put_string(message, NLMSGERR_ATTR_MSG, "not like this");
+	nla_put_u16(message, NLMSGERR_ATTR_OFFS, 7); /* not a number of 32 bits */
+	fake_queue(kernel, message, request->nlmsg_seq);
+}
+
+static void refuse_by_numbers(struct fake *kernel, const struct nlmsghdr *request)
+{
+	(void)request;
+	fake_refuse(kernel, EINVAL, "no", refused_at, missing, missing_in);
+}
+
+static void refuse_in_dump(struct fake *kernel, const struct nlmsghdr *request)
+{
+	struct nl_msg *message = nlmsg_alloc();
+	int error = -EPERM;
+
+	nlmsg_put(message, 0, 0, NLMSG_DONE, sizeof(error), NLM_F_MULTI | NLM_F_ACK_TLVS);
+	memcpy(nlmsg_data(nlmsg_hdr(message)), &error, sizeof(error));
+	nla_put_string(message, NLMSGERR_ATTR_MSG, "not for you");
+	fake_queue(kernel, message, request->nlmsg_seq);
+}
+
+static void refusals_are_read_in_every_form(void **state)
+{
+	struct morph_object *object;
+	struct morph_list *list;
+
+	(void)state;
+	fake->request = refuse_uncapped;
+	assert_int_equal(morph_admin_accelerator(ctx, 3, 7, &object), -EINVAL);
+	assert_string_equal(morph_error_text(ctx), "read accelerator 7: not like this");
+	fake->state = 1;
+	assert_int_equal(morph_admin_accelerator(ctx, 3, 7, &object), -EPROTO);
+	fake->request = refuse_in_dump;
+	assert_int_equal(morph_admin_accelerators(ctx, 3, &list), -EPERM);
+	assert_string_equal(morph_error_kernel_text(ctx), "not for you");
+}
+
+/* Offsets that name no attribute that the library knows name none. */
+static void what_can_not_be_named_is_left_out(void **state)
+{
+	static const struct {
+		uint32_t at, missing, in;
+		const char *attribute;
+	} refusals[] = {
+		{ 20, 0, 0, "fabric" },
+		{ 22, 0, 0, "fabric" },
+		{ 9999, 0, 0, "" },
+		{ 0, MORPH_A_ACCELERATOR_USE, 0, "use" },
+		{ 0, 999, 0, "" },
+		{ 0, MORPH_A_ACCELERATOR_USE, 20, "fabric" },
+		{ 0, MORPH_A_ACCELERATOR_USE, 9999, "" },
+	};
+	struct morph_object *object;
+
+	(void)state;
+	fake->request = refuse_by_numbers;
+	for (size_t at = 0; at < ARRAY_SIZE(refusals); at++) {
+		refused_at = refusals[at].at;
+		missing = refusals[at].missing;
+		missing_in = refusals[at].in;
+		assert_int_equal(morph_admin_accelerator(ctx, 3, 7, &object), -EINVAL);
+		assert_string_equal(morph_error_attribute(ctx), refusals[at].attribute);
+	}
+}
+
+/* --------------------------------------------------------------- the family */
+
+static void answer_no_family(struct fake *kernel, const struct nlmsghdr *request)
+{
+	(void)request;
+	fake_refuse(kernel, ENOENT, "no such family", 20, 0, 0);
+}
+
+static void answer_nothing(struct fake *kernel, const struct nlmsghdr *request)
+{
+	(void)request;
+	fake_ack(kernel);
+}
+
+/* A family without a number, or one whose groups are not what is looked for. */
+static void answer_strange_family(struct fake *kernel, const struct nlmsghdr *request)
+{
+	struct nl_msg *message = nlmsg_alloc();
+	struct nlattr *groups, *group;
+
+	genlmsg_put(message, 0, 0, GENL_ID_CTRL, 0, 0, CTRL_CMD_NEWFAMILY, 2);
+	if (kernel->state)
+		nla_put_u16(message, CTRL_ATTR_FAMILY_ID, FAKE_FAMILY);
+	groups = nla_nest_start(message, CTRL_ATTR_MCAST_GROUPS);
+	group = nla_nest_start(message, 1);
+	nla_put_u32(message, CTRL_ATTR_MCAST_GRP_ID, 8);
+	nla_nest_end(message, group);
+	group = nla_nest_start(message, 2);
+	nla_put_string(message, CTRL_ATTR_MCAST_GRP_NAME, "monitor");
+	nla_nest_end(message, group);
+	group = nla_nest_start(message, 3);
+	nla_put_string(message, CTRL_ATTR_MCAST_GRP_NAME, "monitor");
+	nla_put_u16(message, CTRL_ATTR_MCAST_GRP_ID, 9);
+	nla_nest_end(message, group);
+	group = nla_nest_start(message, 4);
+	nla_put_string(message, CTRL_ATTR_MCAST_GRP_NAME, "other");
+	nla_put_u32(message, CTRL_ATTR_MCAST_GRP_ID, FAKE_GROUP);
+	nla_nest_end(message, group);
+	nla_nest_end(message, groups);
+	fake_queue(kernel, message, request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
+static void a_family_that_is_not_there_is_said_to_be(void **state)
+{
+	struct morph_monitor *monitor;
+
+	(void)state;
+	fake->controller = answer_no_family;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -ENOENT);
+	fake->controller = answer_nothing;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "the kernel has no netlink family \"morph\": "
+						   "is the module morph loaded?");
+	fake->controller = answer_strange_family;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -EPROTO);
+	fake->state = 1;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -EINVAL);
+	assert_string_equal(morph_error_text(ctx), "join the group \"monitor\": Invalid argument");
+	assert_null(monitor);
+}
+
+/* ------------------------------------------------------- what goes together */
+
+/* Of each fabric all at one seq, but the fabrics differ. */
+static void answer_two_fabrics(struct fake *kernel, const struct nlmsghdr *request)
+{
+	for (uint32_t fabric = 0; fabric < 2; fabric++) {
+		struct nl_msg *message = fake_message(MORPH_CMD_GUIDE_GET, NLM_F_MULTI);
+
+		nla_put_u32(message, MORPH_A_GUIDE_FABRIC, fabric);
+		nla_put_u64(message, MORPH_A_GUIDE_SEQ, 5 + fabric);
+		fake_queue(kernel, message, request->nlmsg_seq);
+	}
+	fake_done(kernel);
+}
+
+static void fabrics_may_be_at_different_seqs(void **state)
+{
+	struct morph_list *list;
+
+	(void)state;
+	fake->request = answer_two_fabrics;
+	assert_int_equal(morph_admin_guides(ctx, MORPH_ANY, &list), 0);
+	assert_int_equal(morph_list_count(list), 2);
+	assert_int_equal(morph_list_seq(list), 0);
+	morph_list_free(list);
+}
+
+static void answer_then_gone(struct fake *kernel, const struct nlmsghdr *request)
+{
+	if (request->nlmsg_flags & NLM_F_DUMP) {
+		fake_done(kernel);
+		return;
+	}
+	fake_queue(kernel, slice(0, 0, 256), request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
+static void a_large_slice_may_go_away_while_it_is_read(void **state)
+{
+	struct morph_object *object;
+
+	(void)state;
+	fake->request = answer_then_gone;
+	assert_int_equal(morph_admin_slice(ctx, 3, 9, &object), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "it went away while it was read");
+	assert_null(object);
+}
+
+/* ------------------------------------------------------------------ waiting */
+
 /* The transaction runs when asked; its end comes with the notifications. */
 static void answer_running(struct fake *kernel, const struct nlmsghdr *request)
 {
@@ -375,6 +646,9 @@ static void the_end_of_a_step_is_not_its_beginning(void **state)
 	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_COMMIT, -1, &object), 0);
 	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_UNCONFIRMED);
 	morph_object_free(object);
+	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_REVERT, 0, NULL),
+			 -ETIMEDOUT); /* neither of the two is the end of it */
+	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_CONFIRM, 0, NULL), 0);
 	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_QUERY, -1, NULL),
 			 -EINVAL);
 	morph_monitor_free(monitor);
@@ -396,6 +670,34 @@ static void waiting_ends(void **state)
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
 	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, 1000000, &object), -ETIMEDOUT);
 	assert_null(object);
+	fake->poll_events = POLLIN; /* woken for nothing */
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, 1000000, NULL), -ETIMEDOUT);
+	morph_monitor_free(monitor);
+}
+
+/* A newer kernel's outcome is an end, whatever it is; a status above 0 is none of ours. */
+static void answer_strange_end(struct fake *kernel, const struct nlmsghdr *request)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_TXN_GET, 0);
+
+	nla_put_u32(message, MORPH_A_TXN_OUTCOME, 32);
+	nla_put_s32(message, MORPH_A_TXN_STATUS, kernel->state);
+	fake_queue(kernel, message, request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
+static void strange_ends_are_ends(void **state)
+{
+	struct morph_monitor *monitor;
+
+	(void)state;
+	fake->request = answer_strange_end;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	assert_true(morph_monitor_get_fd(monitor) >= 100);
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, -1, NULL), 0);
+	fake->state = 5;
+	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, -1, NULL), -EPROTO);
+	assert_string_equal(morph_error_text(ctx), "transaction 8 of fabric 3: Protocol error");
 	morph_monitor_free(monitor);
 }
 
@@ -442,6 +744,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_overrun_while_waiting_asks_again, begin, end),
 		cmocka_unit_test_setup_teardown(the_end_of_a_step_is_not_its_beginning, begin, end),
 		cmocka_unit_test_setup_teardown(waiting_ends, begin, end),
+		cmocka_unit_test_setup_teardown(malformed_messages_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(numbers_come_in_every_width, begin, end),
+		cmocka_unit_test_setup_teardown(refusals_are_read_in_every_form, begin, end),
+		cmocka_unit_test_setup_teardown(what_can_not_be_named_is_left_out, begin, end),
+		cmocka_unit_test_setup_teardown(a_family_that_is_not_there_is_said_to_be, begin,
+						end),
+		cmocka_unit_test_setup_teardown(fabrics_may_be_at_different_seqs, begin, end),
+		cmocka_unit_test_setup_teardown(a_large_slice_may_go_away_while_it_is_read, begin,
+						end),
+		cmocka_unit_test_setup_teardown(strange_ends_are_ends, begin, end),
 		cmocka_unit_test(a_kernel_without_the_module_says_so),
 	};
 
