@@ -64,6 +64,8 @@ static void what_is_read_is_named(void **state)
 	morph_object_free(object);
 	expect(morph_admin_slice_named(ctx, 3, "job.1", &object), "slice{fabric=3 name=job.1}");
 	morph_object_free(object);
+	expect(morph_admin_circuit(ctx, 3, 9, 21, &object), "circuit{fabric=3 slice=9 id=21}");
+	morph_object_free(object);
 	expect(morph_admin_hardware_part(ctx, 3, MORPH_PART_LASER, 4, &object),
 	       "hardware{fabric=3 part=laser index=4}");
 	morph_object_free(object);

@@ -14,9 +14,11 @@ static void fill_fabric(struct morph_fabric_info *info)
 }
 
 /* As the kernel refuses: numbers in the head, a sentence in the buffer. */
+static uint32_t reason = MORPH_REASON_LANES;
+
 static int refuse(struct morph_head *head, int error)
 {
-	head->reason = MORPH_REASON_LANES;
+	head->reason = reason;
 	head->part = MORPH_PART_GUIDE;
 	head->index = 17;
 	head->have = 3;
@@ -111,6 +113,38 @@ static void fabrics_are_found_by_name_uuid_and_number(void **state)
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOTUNIQ);
 	assert_string_equal(morph_error_text(ctx), "there are 2 fabrics: say which one");
 	assert_int_equal(morph_error_code(ctx), ENOTUNIQ);
+}
+
+static void fabrics_that_can_not_be_told_apart_are_refused(void **state)
+{
+	struct morph_fabric *fabric;
+
+	(void)state;
+	fake->devices =
+		"present fabric 4 /dev/morph/fabric4\npresent fabric 3 /dev/morph/fabric3\n";
+	assert_int_equal(morph_fabric_open(ctx, "bench", &fabric), -ENOTUNIQ);
+	assert_string_equal(morph_error_text(ctx),
+			    "2 fabrics are called \"bench\": use number or UUID");
+	fake->devices = "";
+	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "there is no fabric");
+}
+
+/* What could not be looked at may have been the one; what follows it does not hide that. */
+static void a_fabric_that_may_have_been_meant_is_told(void **state)
+{
+	struct morph_fabric *fabric;
+
+	(void)state;
+	fake->devices =
+		"present fabric 2 /elsewhere/fabric2\npresent fabric 3 /dev/morph/fabric3\n";
+	assert_int_equal(morph_fabric_open(ctx, "bench", &fabric), 0);
+	morph_fabric_close(fabric);
+	assert_int_equal(morph_fabric_open(ctx, "other", &fabric), -ENOENT);
+	assert_int_equal(morph_error_code(ctx), ENOENT);
+	assert_string_equal(morph_error_text(ctx),
+			    "open /elsewhere/fabric2: No such file or directory");
+	assert_null(fabric);
 }
 
 static void devices_come_in_order(void **state)
@@ -208,6 +242,12 @@ static void slices_are_created_as_requested(void **state)
 	assert_int_equal(morph_error_index(ctx), 17);
 	assert_int_equal(morph_error_have(ctx), 3);
 	assert_int_equal(morph_error_need(ctx), 4);
+	reason = 9999; /* of a newer kernel */
+	assert_int_equal(morph_slice_check(fabric, request), -ENOSPC);
+	assert_string_equal(morph_error_text(ctx),
+			    "create a slice of 2: guide 17 has too few lanes "
+			    "(rule 9999, have 3, need 4, guide 17)");
+	reason = MORPH_REASON_LANES;
 	morph_slice_request_free(request);
 	morph_fabric_close(fabric);
 }
@@ -273,6 +313,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(fabrics_are_found_by_name_uuid_and_number, begin,
+						end),
+		cmocka_unit_test_setup_teardown(fabrics_that_can_not_be_told_apart_are_refused,
+						begin, end),
+		cmocka_unit_test_setup_teardown(a_fabric_that_may_have_been_meant_is_told, begin,
 						end),
 		cmocka_unit_test_setup_teardown(devices_come_in_order, begin, end),
 		cmocka_unit_test_setup_teardown(ranges_are_read_in_batches, begin, end),

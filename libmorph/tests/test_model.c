@@ -76,6 +76,12 @@ static void spoilt_profiles_are_refused(void **state)
 	morph_model_put(model);
 	assert_int_equal(morph_model_load(ctx, "/nonexistent", &model), -ENOENT);
 	assert_int_equal(morph_model_load(ctx, "/", &model), -EINVAL);
+	fault_at("read", 1, EINTR); /* which is no reason to give up */
+	assert_int_equal(morph_model_load(ctx, profiles[0], &model), 0);
+	assert_true(fault_struck());
+	morph_model_put(model);
+	fault_at("read", 1, EIO);
+	assert_int_equal(morph_model_load(ctx, profiles[0], &model), -EIO);
 	free(data);
 	morph_ctx_free(ctx);
 }

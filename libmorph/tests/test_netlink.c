@@ -339,7 +339,7 @@ static void malformed_messages_are_refused(void **state)
 	((char *)nla_data(nla_data(
 		nlmsg_find_attr(nlmsg_hdr(message), GENL_HDRLEN, MORPH_A_SLICE_RANK))))[-4] = 7;
 	assert_int_equal(get_odd(message, &object), -EPROTO);
-	assert_int_equal(get_odd(bare(FAKE_FAMILY, 2), &object), -EPROTO);
+	assert_int_equal(get_odd(bare(FAKE_FAMILY, 0), &object), -EPROTO);
 	assert_int_equal(get_odd(bare(NLMSG_ERROR, 4), &object), -EPROTO);
 	assert_int_equal(get_odd(bare(NLMSG_OVERRUN, 0), &object), -ENOBUFS);
 	assert_null(object);
@@ -565,6 +565,22 @@ static void a_large_slice_may_go_away_while_it_is_read(void **state)
 
 /* ------------------------------------------------------------------ waiting */
 
+/* As many as one read takes, and none that the library knows. */
+static void a_read_may_find_nothing_it_knows(void **state)
+{
+	struct morph_monitor *monitor;
+	struct morph_list *list;
+
+	(void)state;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
+	for (int at = 0; at < FAKE_QUEUE; at++)
+		fake_queue(fake, fake_message(99, 0), 0);
+	assert_int_equal(morph_monitor_read(monitor, &list), -EAGAIN);
+	assert_null(list);
+	assert_int_equal(morph_monitor_wait(monitor, 0), 0);
+	morph_monitor_free(monitor);
+}
+
 /* The transaction runs when asked; its end comes with the notifications. */
 static void answer_running(struct fake *kernel, const struct nlmsghdr *request)
 {
@@ -753,6 +769,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(fabrics_may_be_at_different_seqs, begin, end),
 		cmocka_unit_test_setup_teardown(a_large_slice_may_go_away_while_it_is_read, begin,
 						end),
+		cmocka_unit_test_setup_teardown(a_read_may_find_nothing_it_knows, begin, end),
 		cmocka_unit_test_setup_teardown(strange_ends_are_ends, begin, end),
 		cmocka_unit_test(a_kernel_without_the_module_says_so),
 	};

@@ -28,6 +28,9 @@ static void values_come_in_the_order_of_the_schema(void **state)
 	assert_false(morph_object_has(object, "lanes"));
 	assert_int_equal(morph_object_find(object, "lanes"), -ENOENT);
 	assert_null(morph_object_attr_name(object, 5));
+	assert_false(morph_object_attr_is_list(object, 0));
+	assert_true(morph_object_attr_is_list(object, 3));
+	assert_false(morph_object_attr_is_list(object, 5));
 	assert_int_equal(morph_object_attr_values(object, 5), 0);
 	morph_object_free(object);
 }

@@ -326,11 +326,21 @@ static void ask_when_all_is_over(void)
 	morph_devices(ctx, &list);
 }
 
+static void open_when_all_is_over(void)
+{
+	struct morph_ctx *ctx = replay_ctx();
+
+	free(program(ctx, NULL, 7));
+	ctx->transport->ops->close(ctx->transport, ctx->netlink);
+	ctx->transport->ops->open(ctx->transport, "/dev/morph/fabric3");
+}
+
 static void what_was_never_recorded_aborts(void **state)
 {
 	(void)state;
 	expect_abort(ask_of_what_is_not_open, "fd 0 was not opened here");
 	expect_abort(ask_when_all_is_over, "recorded is the end on handle 0");
+	expect_abort(open_when_all_is_over, "has ended, the program asks for open /dev/morph");
 }
 
 static void replays_may_lack_memory_and_files(void **state)
@@ -347,6 +357,8 @@ static void replays_may_lack_memory_and_files(void **state)
 	ctx = replay_ctx();
 	fault_at("memory", 12, ENOMEM); /* the list, ten words of the line, the text */
 	assert_int_equal(morph_devices(ctx, &list), -ENOMEM);
+	/* what is still open goes with the context */
+	assert_true(ctx->transport->ops->open(ctx->transport, "/dev/morph/fabric3") >= 0);
 	morph_ctx_free(ctx);
 }
 

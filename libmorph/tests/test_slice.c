@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Slices: read whole, plans that are overtaken, events. */
+#include <poll.h>
+
 #include "fake.h"
 
 #define CIRCUITS 3 /* circuits 0 to 2 join ranks n and n + 1 */
@@ -11,6 +13,7 @@ static uint32_t stale_runs; /* runs that are still to be refused */
 static int stale_error;
 static uint32_t snapshots;
 static uint32_t added;
+static uint32_t growing; /* by so many ranks with each look at the slice */
 
 static void fill_slice(struct morph_slice_info *info)
 {
@@ -43,6 +46,10 @@ static int run(struct morph_txn_run *run)
 	if (stale_runs) {
 		stale_runs--;
 		run->head.reason = MORPH_REASON_GENERATION;
+		changes[0].reason = MORPH_REASON_HARDWARE;
+		changes[0].part = MORPH_PART_GUIDE;
+		changes[0].index = 6;
+		changes[0].status = -EIO;
 		return -stale_error;
 	}
 	added = run->changes.count;
@@ -66,10 +73,15 @@ static int device(struct fake *kernel, unsigned long command, void *argument)
 		fabric->fabric = 3;
 		return 0;
 	case MORPH_SLICE_INFO:
+		if (growing) {
+			info->ranks.count += growing;
+			return -EMSGSIZE;
+		}
 		if (info->ranks.count < 4 || info->circuits.count < CIRCUITS) {
 			bool probe = !info->ranks.ptr;
 
 			info->slice = 9;
+			strcpy(info->name, "job");
 			info->ranks.count = 4;
 			info->circuits.count = CIRCUITS;
 			return probe ? 0 : -EMSGSIZE;
@@ -121,6 +133,53 @@ static void a_slice_is_read_whole(void **state)
 	morph_object_free(info);
 	morph_list_free(circuits);
 	assert_int_equal(morph_slice_read(slice, NULL, NULL), 0);
+}
+
+static void a_slice_that_grows_is_given_up(void **state)
+{
+	struct morph_object *info;
+
+	(void)state;
+	growing = 1;
+	assert_int_equal(morph_slice_read(slice, &info, NULL), -EAGAIN);
+	assert_string_equal(morph_error_text(ctx), "read slice 9: it grew during each of 8 tries");
+	assert_null(info);
+	growing = 0;
+}
+
+static void slices_are_found_by_name(void **state)
+{
+	struct morph_slice *found;
+
+	(void)state;
+	fake->devices = "present fabric 3 /dev/morph/fabric3\npresent slice 8 /elsewhere/slice8\n"
+			"present slice 9 /dev/morph/slice9\n";
+	assert_int_equal(morph_slice_open(ctx, "job", &found), 0);
+	morph_slice_close(found);
+	assert_int_equal(morph_slice_open(ctx, "jo", &found), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "there is no slice \"jo\"");
+	fault_at("kernel", 2, EACCES); /* after the list, the first that is there */
+	assert_int_equal(morph_slice_open(ctx, "job", &found), -EACCES);
+	assert_string_equal(morph_error_text(ctx),
+			    "among the slices that may be opened none is called \"job\"");
+	assert_null(found);
+}
+
+static void acts_refuse_nonsense(void **state)
+{
+	struct morph_fabric *fabric;
+	struct morph_object *object;
+
+	(void)state;
+	assert_int_equal(morph_fabric_open(ctx, "3", &fabric), 0);
+	assert_int_equal(morph_slice_delete(fabric, "", false), -EINVAL);
+	assert_int_equal(morph_slice_delete(fabric, "a2345678901234567890123456789012", false),
+			 -EINVAL);
+	morph_fabric_close(fabric);
+	assert_int_equal(morph_txn_step(slice, 1, 99, 0, &object), -EINVAL);
+	assert_null(object);
+	fake->poll_events = POLLHUP;
+	assert_int_equal(morph_slice_wait(slice, -1), -ENODEV);
 }
 
 static void a_ring_adds_what_is_missing(void **state)
@@ -208,6 +267,7 @@ static void a_failed_run_still_tells_its_changes(void **state)
 	assert_int_equal(morph_get_txn_status(result), -ESTALE);
 	assert_string_equal(morph_object_text(result, "reason"), "generation");
 	assert_int_equal(morph_object_values(result, "change"), 1);
+	assert_int_equal(morph_get_change_index(morph_get_txn_change(result, 0)), 6);
 	morph_object_free(result);
 	morph_txn_free(txn);
 }
@@ -280,6 +340,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_slice_is_read_whole, begin, end),
+		cmocka_unit_test_setup_teardown(a_slice_that_grows_is_given_up, begin, end),
+		cmocka_unit_test_setup_teardown(slices_are_found_by_name, begin, end),
+		cmocka_unit_test_setup_teardown(acts_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(a_ring_adds_what_is_missing, begin, end),
 		cmocka_unit_test_setup_teardown(a_ring_that_is_lit_changes_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(rings_refuse_nonsense, begin, end),
