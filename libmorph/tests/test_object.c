@@ -50,6 +50,28 @@ static void a_list_of_values_grows(void **state)
 	morph_object_free(object);
 }
 
+/* Lists have taken the room that was there for all, and there is no more. */
+static void what_finds_no_room_is_not_put(void **state)
+{
+	struct morph_object *object = lm_object_new(MORPH_OBJECT_SLICE, NULL);
+	size_t room = morph_schema_attr_count(MORPH_OBJECT_SLICE);
+
+	(void)state;
+	for (uint32_t at = 0; at < room; at++)
+		assert_int_equal(lm_put_uint(object, MORPH_A_SLICE_SPARE, at), 0);
+	fault_at("memory", 2, ENOMEM);
+	assert_int_equal(lm_put_text(object, MORPH_A_SLICE_NAME, "job", 3), -ENOMEM);
+	assert_true(fault_struck());
+	fault_at("memory", 4, ENOMEM); /* three are those of the inner object */
+	assert_int_equal(lm_put_object(object, MORPH_A_SLICE_RANK,
+				       lm_object_new(MORPH_OBJECT_RANK, NULL)),
+			 -ENOMEM);
+	assert_true(fault_struck());
+	assert_false(morph_object_has(object, "name"));
+	assert_int_equal(morph_object_values(object, "spare"), room);
+	morph_object_free(object);
+}
+
 static void the_last_of_a_repeated_single_value_counts(void **state)
 {
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_SLICE, NULL);
@@ -141,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_come_in_the_order_of_the_schema),
 		cmocka_unit_test(a_list_of_values_grows),
+		cmocka_unit_test(what_finds_no_room_is_not_put),
 		cmocka_unit_test(the_last_of_a_repeated_single_value_counts),
 		cmocka_unit_test(getters_of_another_type_answer_nothing),
 		cmocka_unit_test(a_copy_outlives_what_it_was_made_of),
