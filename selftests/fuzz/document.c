@@ -22,6 +22,12 @@ void warn_line(const char *format, ...)
 	complaints++;
 }
 
+void *needed(void *memory)
+{
+	MUST(memory);
+	return memory;
+}
+
 enum exit_code apply_fabric(struct apply *apply)
 {
 	apply->fabric = 0;

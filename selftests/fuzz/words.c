@@ -10,6 +10,12 @@ const struct option_spec option_specs[OPTION_COUNT_OF] = {
 
 static unsigned int complaints;
 
+void *needed(void *memory)
+{
+	MUST(memory);
+	return memory;
+}
+
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 {
 	char line[4096];

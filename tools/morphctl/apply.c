@@ -64,9 +64,7 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 	code = client_dump(apply->run, morph_admin_accelerators, apply->fabric, &records);
 	if (code)
 		return code;
-	*ids = calloc(count, sizeof(**ids));
-	if (!*ids)
-		abort();
+	*ids = needed(calloc(count, sizeof(**ids)));
 	json_array_foreach(records, i, record)
 	{
 		json_t *id = json_object_get(record, "id");

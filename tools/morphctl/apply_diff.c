@@ -164,9 +164,7 @@ enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slic
 	enum exit_code code;
 	size_t i;
 
-	slice->txn = morph_txn_new(apply->run->client->ctx);
-	if (!slice->txn)
-		abort();
+	slice->txn = needed(morph_txn_new(apply->run->client->ctx));
 	json_array_foreach(circuits, i, circuit)
 	{
 		struct circuit_wish *wish;

@@ -84,9 +84,7 @@ static enum exit_code read_ids(struct apply *apply, const char *where, json_t *l
 
 	if (!json_array_size(list))
 		return wrong(where, "a list of accelerators has numbers, PCI addresses or UUIDs");
-	*ids = calloc(json_array_size(list), sizeof(**ids));
-	if (!*ids)
-		abort();
+	*ids = needed(calloc(json_array_size(list), sizeof(**ids)));
 	json_array_foreach(list, i, item)
 	{
 		if (json_is_string(item)) {
@@ -168,9 +166,7 @@ static enum exit_code add_circuit(const char *where, struct apply_slice *slice,
 			  circuit->src_rank, circuit->dst_rank, wish_ranks(&slice->wish) - 1);
 		return EXIT_CODE_USAGE;
 	}
-	longer = realloc(slice->circuits, (slice->circuits_count + 1) * sizeof(*longer));
-	if (!longer)
-		abort();
+	longer = needed(realloc(slice->circuits, (slice->circuits_count + 1) * sizeof(*longer)));
 	longer[slice->circuits_count++] = *circuit;
 	slice->circuits = longer;
 	return EXIT_CODE_OK;
@@ -304,9 +300,7 @@ static enum exit_code read_document(struct apply *apply)
 		code = wrong("the file", "needs 'slices', an array");
 	if (code)
 		return code;
-	apply->slices = calloc(json_array_size(list) + 1, sizeof(*apply->slices));
-	if (!apply->slices)
-		abort();
+	apply->slices = needed(calloc(json_array_size(list) + 1, sizeof(*apply->slices)));
 	json_array_foreach(list, i, object)
 	{
 		struct apply_slice *slice = &apply->slices[apply->slices_count++];

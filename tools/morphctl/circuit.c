@@ -174,9 +174,7 @@ static enum exit_code change(struct run *run, fill_fn *fill, bool late)
 	code = client_open(run);
 	if (code)
 		return code;
-	txn = morph_txn_new(run->client->ctx);
-	if (!txn)
-		abort();
+	txn = needed(morph_txn_new(run->client->ctx));
 	code = settings(run, txn);
 	if (!code && !late)
 		code = fill(run, fabric, slice, txn);
@@ -211,9 +209,7 @@ static enum exit_code shape(struct run *run, struct morph_circuit_opts *opts, ui
 	list = option_numbers(run, OPTION_GUIDES);
 	if (!list)
 		return EXIT_CODE_USAGE;
-	*guides = calloc(json_array_size(list), sizeof(**guides));
-	if (!*guides)
-		abort();
+	*guides = needed(calloc(json_array_size(list), sizeof(**guides)));
 	json_array_foreach(list, i, item)(*guides)[i] = (uint32_t)json_integer_value(item);
 	opts->guides = *guides;
 	opts->guides_count = json_array_size(list);

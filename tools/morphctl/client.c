@@ -15,9 +15,7 @@ enum exit_code client_open(struct run *run)
 
 	if (run->client)
 		return EXIT_CODE_OK;
-	run->client = calloc(1, sizeof(*run->client));
-	if (!run->client)
-		abort();
+	run->client = needed(calloc(1, sizeof(*run->client)));
 	error = morph_ctx_new(&opts, &run->client->ctx);
 	if (!error)
 		return EXIT_CODE_OK;
@@ -160,9 +158,7 @@ struct view client_view(struct run *run, uint32_t type, const char *columns)
 
 	for (size_t i = 0; i < count; i++)
 		length += strlen(morph_schema_attr_name(type, i)) + 1;
-	text = calloc(1, length);
-	if (!text)
-		abort();
+	text = needed(calloc(1, length));
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			strcat(text, ",");

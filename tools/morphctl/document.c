@@ -229,7 +229,7 @@ enum exit_code document_read(const char *path, json_t **document)
 		return EXIT_CODE_NOT_FOUND;
 	}
 	if (!yaml_parser_initialize(&reader.parser))
-		abort();
+		needed(NULL);
 	yaml_parser_set_input_file(&reader.parser, file);
 	*document = read_stream(&reader);
 	yaml_parser_delete(&reader.parser);

@@ -131,10 +131,8 @@ static void add_line(struct libscols_table *table, json_t *names, json_t *record
 
 static struct libscols_table *new_table(bool noheadings)
 {
-	struct libscols_table *table = scols_new_table();
+	struct libscols_table *table = needed(scols_new_table());
 
-	if (!table)
-		abort();
 	scols_table_enable_noheadings(table, noheadings);
 	scols_table_enable_colors(table, colored());
 	scols_table_set_column_separator(table, "  ");

@@ -80,7 +80,7 @@ static json_t *words_of(char *line, const char *const *names, size_t count)
 	for (size_t i = 0; i < count && *line; i++) {
 		bool last = i + 1 == count;
 		size_t length = last ? strlen(line) : strcspn(line, blanks);
-		char *word = strndup(line, length);
+		char *word = needed(strndup(line, length));
 
 		json_object_set_new(record, names[i], json_string(word));
 		free(word);

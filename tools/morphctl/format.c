@@ -31,9 +31,9 @@ static char *text_of(const char *format, ...)
 
 	va_start(arguments, format);
 	if (vasprintf(&text, format, arguments) < 0)
-		abort();
+		text = NULL;
 	va_end(arguments);
-	return text;
+	return needed(text);
 }
 
 static char *duration(json_int_t ns)

@@ -155,9 +155,7 @@ static enum exit_code act_on_arguments(struct run *run, uint32_t part, enum verb
 	code = client_fabric(run, &fabric);
 	if (code)
 		return code;
-	indices = calloc((size_t)run->argc, sizeof(*indices));
-	if (!indices)
-		abort();
+	indices = needed(calloc((size_t)run->argc, sizeof(*indices)));
 	for (int i = 0; i < run->argc && !code; i++)
 		code = part == MORPH_PART_ACCELERATOR ?
 			       resolve_accelerator(run, fabric, run->argv[i], &indices[i]) :

@@ -2,6 +2,7 @@
 /* Diagnostics, and the exit status that belongs to an errno. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "morphctl.h"
 
@@ -31,6 +32,14 @@ enum exit_code usage_error(const struct run *run, const char *format, ...)
 	fprintf(stderr, "\nSee 'morphctl %s%s%s --help'.\n", command->object,
 		command->verb ? " " : "", command->verb ? command->verb : "");
 	return EXIT_CODE_USAGE;
+}
+
+void *needed(void *memory)
+{
+	if (memory)
+		return memory;
+	warn_line("out of memory");
+	exit(EXIT_CODE_FAILED);
 }
 
 enum exit_code exit_of_errno(int error)

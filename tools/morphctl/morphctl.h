@@ -102,6 +102,8 @@ void warn_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum exit_code exit_of_errno(int error);
+/* Memory that was asked for. Without it the program ends: nothing may be sent or said of which a part is missing. */
+void *needed(void *memory);
 
 /* the commands, one file per object */
 #define COMMAND(object, verb, function, ...) command_fn function;

@@ -205,7 +205,7 @@ bool option_word(const struct run *run, enum option_id id, uint32_t *value)
 json_t *option_numbers(const struct run *run, enum option_id id)
 {
 	json_t *list = json_array();
-	char *copy = strdup(run->option[id]), *place = NULL;
+	char *copy = needed(strdup(run->option[id])), *place = NULL;
 
 	for (char *word = strtok_r(copy, ",", &place); word; word = strtok_r(NULL, ",", &place)) {
 		uint64_t number;

@@ -56,13 +56,11 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char *list,
 				    uint32_t **ids, size_t *count)
 {
-	char *copy = strdup(list), *place = NULL;
+	char *copy = needed(strdup(list)), *place = NULL;
 	enum exit_code code = EXIT_CODE_OK;
 
 	*count = 0;
-	*ids = calloc(strlen(list) + 1, sizeof(**ids));
-	if (!copy || !*ids)
-		abort();
+	*ids = needed(calloc(strlen(list) + 1, sizeof(**ids)));
 	for (char *word = strtok_r(copy, ",", &place); word && !code;
 	     word = strtok_r(NULL, ",", &place)) {
 		code = resolve_accelerator(run, fabric, word, &(*ids)[*count]);

@@ -116,13 +116,11 @@ static int fill_request(struct morph_slice_request *request, const struct slice_
 
 enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t **record)
 {
-	struct morph_slice_request *request = morph_slice_request_new(run->client->ctx);
+	struct morph_slice_request *request = needed(morph_slice_request_new(run->client->ctx));
 	struct morph_object *object = NULL;
 	enum exit_code code;
 	int error;
 
-	if (!request)
-		abort();
 	error = fill_request(request, wish);
 	if (!error)
 		error = morph_admin_slice_create(run->client->ctx, wish->fabric, request,

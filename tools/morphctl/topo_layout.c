@@ -52,9 +52,7 @@ static void axis_make(struct axis *out, const struct topo *topo, uint32_t z, int
 	for (size_t i = 0; i < topo->tiles_count; i++)
 		if (topo->tiles[i].at[2] == z && topo->tiles[i].at[axis] >= out->count)
 			out->count = topo->tiles[i].at[axis] + 1;
-	out->centre = calloc(out->count ? out->count : 1, sizeof(*out->centre));
-	if (!out->centre)
-		abort();
+	out->centre = needed(calloc(out->count ? out->count : 1, sizeof(*out->centre)));
 	for (uint32_t at = 0; at < out->count; at++) {
 		out->centre[at] = place + TILE_SIZE / 2;
 		place += TILE_SIZE;

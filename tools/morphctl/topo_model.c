@@ -7,11 +7,7 @@
 
 static void *zeroed(size_t count, size_t size)
 {
-	void *memory = calloc(count ? count : 1, size);
-
-	if (!memory)
-		abort();
-	return memory;
+	return needed(calloc(count ? count : 1, size));
 }
 
 static int slice_place(const struct topo *topo, uint32_t id)
@@ -45,9 +41,8 @@ static int slice_of_tile(struct topo *topo, uint32_t id)
 
 	if (place >= 0 || id == NUMBER_NONE)
 		return place;
-	topo->slices = realloc(topo->slices, (topo->slices_count + 1) * sizeof(*topo->slices));
-	if (!topo->slices)
-		abort();
+	topo->slices =
+		needed(realloc(topo->slices, (topo->slices_count + 1) * sizeof(*topo->slices)));
 	topo->slices[topo->slices_count] = (struct topo_slice){ .id = id, .name = "", .state = "" };
 	return (int)topo->slices_count++;
 }
