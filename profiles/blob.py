@@ -9,6 +9,8 @@ of checkprofile.py.
 import struct
 import zlib
 
+from spec import integer, text
+
 MAGIC = b"MORPHPF1"
 VERSION = 1
 MAX_PORTS = 16
@@ -31,27 +33,31 @@ HOST = struct.Struct("<32s")
 EDGE = struct.Struct("<16sIhh16s")
 CHECKSUM_AT = 24
 
+POWER, LOSS, TIME = integer(-200000, 200000), integer(0, 100000), integer(0, 3600 * 10 ** 9)
+
 # The parameters of the header, in the header's order.
-PARAMETERS = (
-    "wavelengths", "planes", "lane_mbps", "laser_mdbm", "sensitivity_mdbm", "overload_mdbm",
-    "margin_mdb", "isolation_mdb", "dark_mdbm", "window_mdb", "drift_mdb", "settle_ns",
-    "relock_ns", "write_fixed_ns", "write_each_ns", "deadline_ns", "drift_period_ns",
-)
+PARAMETERS = {
+    "wavelengths": integer(1, 64), "planes": integer(1, 64), "lane_mbps": integer(1, 10 ** 12),
+    "laser_mdbm": POWER, "sensitivity_mdbm": POWER, "overload_mdbm": POWER, "margin_mdb": LOSS,
+    "isolation_mdb": LOSS, "dark_mdbm": POWER, "window_mdb": LOSS, "drift_mdb": LOSS, "settle_ns": TIME,
+    "relock_ns": TIME, "write_fixed_ns": TIME, "write_each_ns": TIME,
+    "deadline_ns": integer(1, 3600 * 10 ** 9), "drift_period_ns": TIME,
+}
+GUIDE_LOSS, KIND_LOSS = integer(0, 65535), integer(0, 99999)
+EDGE_POWER = integer(-32768, 32767)
+NAME = text("[a-z0-9_-]{1,31}", "1 to 31 of the characters a-z 0-9 _ -")
+HOST_NAME = text("[!-~]{1,31}", "1 to 31 printable characters")
 
 
-def text(value, size):
-    """A NUL-terminated name of a fixed size."""
-    raw = value.encode("ascii")
-    if not raw or len(raw) >= size:
-        raise ValueError(f"name '{value}' must have 1 to {size - 1} characters")
-    return raw
+class Impossible(Exception):
+    """No profile can have that."""
 
 
 class Blob:
     """The records of one profile."""
 
     def __init__(self, name, parameters):
-        self.name = text(name, 32)
+        self.name = name.encode("ascii")
         self.parameters = parameters
         self.kinds = {}
         self.kind_records = bytearray()
@@ -59,6 +65,7 @@ class Blob:
         self.elements = bytearray()
         self.guides = bytearray()
         self.accelerators = bytearray()
+        self.positions = set()
         self.hosts = bytearray()
         self.edges = bytearray()
 
@@ -71,15 +78,15 @@ class Blob:
         if name in self.kinds:
             return self.kinds[name]
         if ports > MAX_PORTS or len(states) > MAX_STATES:
-            raise ValueError(f"kind '{name}' has {ports} ports and {len(states)} states; at most "
-                             f"{MAX_PORTS} and {MAX_STATES} are possible")
+            raise Impossible(f"an element '{name}' would have {ports} ports and {len(states)} states; "
+                             f"at most {MAX_PORTS} and {MAX_STATES} are possible")
         first = len(self.states) // STATE.size
         for pairs in states:
             joins = [PORT_NONE] * MAX_PORTS
             for a, b in pairs:
                 joins[a], joins[b] = b, a
             self.states += STATE.pack(*joins)
-        self.kind_records += KIND.pack(text(name, 16), ports, 0, len(states), first, loss_mdb,
+        self.kind_records += KIND.pack(name.encode("ascii"), ports, 0, len(states), first, loss_mdb,
                                        extinction_mdb, 0, 0)
         self.kinds[name] = len(self.kinds)
         return self.kinds[name]
@@ -96,6 +103,9 @@ class Blob:
 
     def accelerator(self, host, position, spare):
         """Add an accelerator; its index."""
+        if tuple(position) in self.positions:
+            raise Impossible(f"two accelerators would be at position {tuple(position)}")
+        self.positions.add(tuple(position))
         index = len(self.accelerators) // ACCELERATOR.size
         self.accelerators += ACCELERATOR.pack(host, *position, SPARE if spare else 0)
         return index
@@ -103,13 +113,13 @@ class Blob:
     def host(self, name):
         """Add a server; its index."""
         index = len(self.hosts) // HOST.size
-        self.hosts += HOST.pack(text(name, 32))
+        self.hosts += HOST.pack(name.encode("ascii"))
         return index
 
     def edge(self, name, peer_edge, least_mdbm, most_mdbm):
         """Add an edge, whose peer's UUID the provider gives; its index."""
         index = len(self.edges) // EDGE.size
-        self.edges += EDGE.pack(bytes(16), peer_edge, least_mdbm, most_mdbm, text(name, 16))
+        self.edges += EDGE.pack(bytes(16), peer_edge, least_mdbm, most_mdbm, name.encode("ascii"))
         return index
 
     def pack(self):

@@ -5,13 +5,15 @@ Cells stand in columns; every side that two cells share carries one PUC. The rul
 of numbering are those of the published prototype; profiles/README.md has them.
 """
 
-from blob import END_ELEMENT, END_RX, END_TX, WAVEGUIDE
-from spec import keys
+from blob import END_ELEMENT, END_RX, END_TX, GUIDE_LOSS, HOST_NAME, KIND_LOSS, WAVEGUIDE
+from spec import boolean, integer, mapping, sequence, table
 
 RIGHT, LEFT, BELOW = 1, 2, 3    # side of cell a that touches b: upper right, lower right, below
 BAR = [(0, 1), (2, 3)]
 CROSS = [(0, 2), (1, 3)]
 PARTIAL = []
+MOST_CELLS = 64                 # either way
+PORT = integer(0, 8 * MOST_CELLS)
 
 
 def columns(width, height):
@@ -62,10 +64,21 @@ def puc_nodes(a, b, side):
 class HexMesh:
     """Fills a blob with one mesh and the accelerators at its ports."""
 
+    SHAPE = {
+        "width": integer(1, MOST_CELLS), "height": integer(1, MOST_CELLS),
+        "port_nodes": sequence(integer(0, 6 * 2 * MOST_CELLS ** 2), 1, 8 * MOST_CELLS),
+        "hosts": table(HOST_NAME, sequence(mapping({"tx": PORT, "rx": PORT, "spare": boolean}), 1, 1024), 1024),
+    }
+    LOSSES = {"element_mdb": KIND_LOSS, "extinction_mdb": KIND_LOSS, "joint_mdb": GUIDE_LOSS,
+              "access_mdb": GUIDE_LOSS}
+    EXTINCTIONS = (("element_mdb", "extinction_mdb"),)
+
     def __init__(self, blob, spec, losses):
         self.blob = blob
         self.spec = spec
         self.losses = losses
+        if blob.parameters["planes"] != 1:
+            raise blob.parameters.places["planes"].wrong("a channel is one port of the mesh: must be 1")
 
     def build(self):
         """The whole fabric."""
@@ -85,19 +98,19 @@ class HexMesh:
         """Accelerators, each with its transmit and receive channel at a port of the mesh."""
         nodes = self.spec["port_nodes"]
         if sorted(nodes) != sorted(free):
-            raise ValueError(f"port_nodes must name each of the {len(free)} ports of the mesh "
-                             f"once; wrong or missing: {sorted(set(nodes) ^ set(free))}")
+            wrong = sorted(set(nodes) ^ set(free)) or [node for node in free if nodes.count(node) > 1]
+            raise self.spec.places["port_nodes"].wrong(f"must name each of the {len(free)} ports of the mesh once; "
+                                                       f"wrong or missing: {wrong[:8]}")
         taken = set()
         for number, (name, members) in enumerate(self.spec["hosts"].items()):
             host = self.blob.host(name)
             for rank, member in enumerate(members):
-                keys(f"host {name}: entry {rank}", member, ("tx", "rx", "spare"))
                 index = self.blob.accelerator(host, (rank, number, 0), member["spare"])
-                for port in (member["tx"], member["rx"]):
-                    if port in taken or port not in range(len(nodes)):
-                        raise ValueError(f"host {name}: port {port} is taken already, or is not "
-                                         f"one of 0 to {len(nodes) - 1}")
-                    taken.add(port)
+                for key in ("tx", "rx"):
+                    if member[key] in taken or member[key] >= len(nodes):
+                        raise member.places[key].wrong(f"port {member[key]} is taken already, or is not one of 0 to "
+                                                       f"{len(nodes) - 1}")
+                    taken.add(member[key])
                 access = self.losses["access_mdb"]
                 self.blob.guide((END_TX, index, 0), free[nodes[member["tx"]]], WAVEGUIDE, access)
                 self.blob.guide(free[nodes[member["rx"]]], (END_RX, index, 0), WAVEGUIDE, access)

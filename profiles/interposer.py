@@ -8,14 +8,21 @@ out comes from: the transmitter, or the ingress of another way. profiles/README.
 has the pictures and the numbering of ports.
 """
 
-from blob import END_EDGE, END_ELEMENT, END_RX, END_TX, FIBRE, TILE, TILE_NONE, TO_EDGE, WAVEGUIDE
-from spec import keys
+from math import prod
+
+from blob import (EDGE_POWER, END_EDGE, END_ELEMENT, END_RX, END_TX, FIBRE, GUIDE_LOSS, KIND_LOSS, TILE,
+                  TILE_NONE, TO_EDGE, WAVEGUIDE, Impossible)
+from spec import integer, mapping, sequence
 
 STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
 FIBRES = "fibres"               # the way that leads to other servers
 AXES = "xyz"
 OCS_WRAP, OCS_RACK = 1, 2       # ports of an optical circuit switch; 0 is the tile's side
+MOST_PORTS = 1 << 16            # of all accelerators together; more would take hours to write
+
+TILE_AT, SERVER_AT = sequence(integer(0, 63), 2, 2), sequence(integer(0, 15), 3, 3)
+FIBRES_TO = integer(0, 15)      # to one neighbour, of one tile
 
 
 def one_pair_states(near, far):
@@ -47,16 +54,58 @@ class Tile:
 class Interposer:
     """Fills a blob with servers, racks of servers, and a pod of racks."""
 
+    SHAPE = {
+        "racks": sequence(integer(1, 16), 3, 3), "servers": sequence(integer(1, 16), 3, 3),
+        "tiles": sequence(integer(1, 64), 2, 2), "spare_tiles": sequence(TILE_AT, 0, 64),
+        "spare_servers": sequence(mapping({"at": sequence(integer(-1, 15), 3, 3),
+                                           "joins": sequence(SERVER_AT, 1, 64)}), 0, 64),
+        "fibres": mapping({"x": FIBRES_TO, "y": FIBRES_TO, "z": FIBRES_TO}),
+        "edges": mapping({"least_mdbm": EDGE_POWER, "most_mdbm": EDGE_POWER,
+                          "fibres": sequence(TILE_AT, 0, 1024)}),
+    }
+    LOSSES = {"element_mdb": KIND_LOSS, "matrix_mdb": KIND_LOSS, "extinction_mdb": KIND_LOSS,
+              "waveguide_mdb": GUIDE_LOSS, "tile_mdb": GUIDE_LOSS, "fibre_mdb": GUIDE_LOSS,
+              "fibre_end_mdb": GUIDE_LOSS, "patch_mdb": GUIDE_LOSS, "ocs_mdb": KIND_LOSS,
+              "ocs_extinction_mdb": KIND_LOSS}
+    EXTINCTIONS = (("element_mdb", "extinction_mdb"), ("matrix_mdb", "extinction_mdb"),
+                   ("ocs_mdb", "ocs_extinction_mdb"))
+
     def __init__(self, blob, spec, losses):
         self.blob = blob
         self.spec = spec
         self.losses = losses
         self.planes = range(blob.parameters["planes"])
-        keys("shape: edges", spec["edges"], ("least_mdbm", "most_mdbm", "fibres"))
+        self.check_places()
         self.edge_tiles = [((0, 0, 0), tuple(tile)) for tile in spec["edges"]["fibres"]]
         self.links = self.rack_links()
         self.fibre_counts = self.count_fibres()
         self.switches = {}              # (rack, link): elements at the source's and sink's side
+
+    # ------------------------------------------------------------ what the rules can't see
+
+    def check_places(self):
+        """Refuse places that are not there, that are taken, and light that the edges can't have."""
+        spec, tiles = self.spec, self.face(2, 1)
+        for tile, place in zip(spec["spare_tiles"], spec["spare_tiles"].places):
+            if tuple(tile) in tiles:
+                raise place.wrong(f"there is a tile at {tile} already")
+            tiles.append(tuple(tile))
+        for tile, place in zip(spec["edges"]["fibres"], spec["edges"]["fibres"].places):
+            if tuple(tile) not in tiles:
+                raise place.wrong(f"there is no tile at {tile}")
+        for spare in spec["spare_servers"]:
+            for server, place in zip(spare["joins"], spare["joins"].places):
+                if tuple(server) not in self.servers():
+                    raise place.wrong(f"there is no server at {server}")
+        edges, laser = spec["edges"], self.blob.parameters["laser_mdbm"]
+        if edges["fibres"] and not edges["least_mdbm"] <= edges["most_mdbm"] <= laser:
+            raise edges.places["most_mdbm"].wrong(f"must be {edges['least_mdbm']}, which is least_mdbm, to {laser}, "
+                                                  f"which is laser_mdbm, and is {edges['most_mdbm']}")
+        # Counted before anything is made.
+        racks, servers = prod(spec["racks"]), prod(spec["servers"]) + len(spec["spare_servers"])
+        ports = racks * servers * len(tiles) * len(self.planes)
+        if ports > MOST_PORTS:
+            raise Impossible(f"the accelerators would have {ports} ports; at most {MOST_PORTS} are possible")
 
     # ------------------------------------------------------------ what is joined to what
 
@@ -191,6 +240,8 @@ class Interposer:
             fibres = self.fibre_counts.get((key, place), (0, 0))
             if any(fibres):
                 ways.append(FIBRES)
+            if not ways:
+                raise Impossible(f"the tile at {list(place)} would have neither neighbours nor fibres")
             accelerator = self.blob.accelerator(host, self.position(rack, key, place),
                                                 key[0] == "spare" or place in spares)
             tiles[place] = self.tile(accelerator, ways, fibres)

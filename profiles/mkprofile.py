@@ -9,41 +9,40 @@ A file may take constants from another one, which its key "constants" names.
 import os
 import sys
 
-import yaml
-
-from blob import PARAMETERS, Blob
+from blob import NAME, PARAMETERS, Blob, Impossible
 from hexmesh import HexMesh
 from interposer import Interposer
-from spec import integers, keys, read
+from spec import Description, mapping, text
 
-# Keys of each geometry's description, and of its losses.
-GEOMETRIES = {
-    "interposer": (Interposer,
-                   ("racks", "servers", "tiles", "spare_tiles", "spare_servers", "fibres",
-                    "edges"),
-                   ("element_mdb", "matrix_mdb", "extinction_mdb", "waveguide_mdb", "tile_mdb",
-                    "fibre_mdb", "fibre_end_mdb", "patch_mdb", "ocs_mdb", "ocs_extinction_mdb")),
-    "hexmesh": (HexMesh,
-                ("width", "height", "port_nodes", "hosts"),
-                ("element_mdb", "extinction_mdb", "joint_mdb", "access_mdb")),
-}
+GEOMETRIES = {"interposer": Interposer, "hexmesh": HexMesh}
+
+
+def rising(parameters, *keys):
+    """Refuse powers that are not in that order."""
+    for lower, higher in zip(keys, keys[1:]):
+        if parameters[lower] > parameters[higher]:
+            raise parameters.places[lower].wrong(f"must be at most {higher}, which is {parameters[higher]}, "
+                                                 f"and is {parameters[lower]}")
 
 
 def make(path):
     """The bytes of the profile that a YAML file describes."""
-    spec = read(path)
-    keys(path, spec, ("name", "geometry", "parameters", "losses", "shape"))
-    if spec["geometry"] not in GEOMETRIES:
-        raise ValueError(f"{path}: geometry '{spec['geometry']}' is unknown; known are "
-                         f"{', '.join(GEOMETRIES)}")
-    builder, shape_keys, loss_keys = GEOMETRIES[spec["geometry"]]
-    keys(f"{path}: parameters", spec["parameters"], PARAMETERS)
-    keys(f"{path}: losses", spec["losses"], loss_keys)
-    keys(f"{path}: shape", spec["shape"], shape_keys)
-    integers(f"{path}: parameters", spec["parameters"])
-    integers(f"{path}: losses", spec["losses"])
-    blob = Blob(spec["name"], spec["parameters"])
-    builder(blob, spec["shape"], spec["losses"]).build()
+    description = Description(path)
+    name = description.take("name", NAME)
+    geometry = GEOMETRIES[description.take("geometry", text("|".join(GEOMETRIES), " or ".join(GEOMETRIES)))]
+    parameters = description.take("parameters", mapping(PARAMETERS))
+    rising(parameters, "dark_mdbm", "sensitivity_mdbm", "overload_mdbm")
+    losses = description.take("losses", mapping(geometry.LOSSES))
+    for pair in geometry.EXTINCTIONS:
+        rising(losses, *pair)
+    where = description.where("shape")
+    shape = description.take("shape", mapping(geometry.SHAPE))
+    description.end()
+    try:
+        blob = Blob(name, parameters)
+        geometry(blob, shape, losses).build()
+    except Impossible as error:
+        raise where.wrong(error) from None
     return blob.pack()
 
 
@@ -53,7 +52,7 @@ def main(arguments):
         sys.exit("usage: mkprofile.py PROFILE.yaml OUTPUT.bin")
     try:
         image = make(arguments[1])
-    except (OSError, ValueError, yaml.YAMLError) as error:
+    except (OSError, ValueError) as error:
         sys.exit(f"mkprofile: {error}")
     partial = arguments[2] + ".new"
     with open(partial, "wb") as file:

@@ -177,6 +177,8 @@ class Profile:
                      f"{where}: {count} states, must be 1 to {MAX_STATES}")
             _require(park < count, f"{where}: parking state {park} of {count} states")
             _require(flags == 0 and reserved == 0, f"{where}: flags and reserved must be 0")
+            _require(loss <= extinction < _RANGES["mdb"][1],
+                     f"{where}: loss {loss} and extinction {extinction} must rise, below {_RANGES['mdb'][1]}")
             _require(first + count <= len(owned),
                      f"{where}: states {first} to {first + count - 1} of {len(owned)}")
             states = []

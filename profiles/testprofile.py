@@ -80,6 +80,8 @@ def breakages(blob):
         ("kind with too many states", kinds + 18, "<H", 65, "states"),
         ("states of another kind", kinds + 60, "<I", 1, "another"),
         ("states beyond the section", kinds + 20, "<I", 0xfffffff0, "states"),
+        ("loss above extinction", kinds + 24, "<I", 36000, "must rise"),
+        ("extinction of 100 dB", kinds + 28, "<I", 100000, "must rise"),
         ("flags of a kind", kinds + 32, "<I", 1, "flags"),
         ("reserved of a kind", kinds + 36, "<I", 1, "reserved"),
         ("state that is not symmetric", states + 16, "<B", 2, "but not"),
