@@ -6,7 +6,8 @@
  * tenant      the process of one job: slice, ring, checks of its own light, release
  * failures    the seeded plan, what events say of each failure, and how it ended
  * breakage    what can be broken, and what has to come of it
- * setup       the fabric, the jobs, the compression of their time
+ * setup       the fabric and the jobs
+ * jobs        the trace's text, and the compression of its time
  * ending      what has to hold when all is over
  * light       reads the simulator's hardware, which believes nothing that the core says
  * tell        progress, and the record of the run as JSON
@@ -188,6 +189,15 @@ bool all_over(const void *unused);
 
 /* A job lasts at least this long. */
 #define SHORTEST_MS 300
+
+/* jobs.c */
+struct pace {
+	double arrivals, durations; /* ms for a second of the trace */
+};
+
+int jobs_read(FILE *file, struct job *jobs, uint32_t most, char *why, size_t room);
+/* Fill in when each job arrives, from the beginning, and how long it stays. */
+struct pace jobs_pace(struct job *jobs, uint32_t count, uint32_t seats, long long length_ms);
 
 /* setup.c */
 void setup_fabric(void);

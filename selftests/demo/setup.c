@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Before the demo: the fabric, the jobs of the trace, and how their time is compressed. */
+/* Before the demo: the fabric and the jobs. */
 #include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "demo.h"
-
-#define LONGEST_S 5400.0 /* of the trace; tasks that stay longer are cut to this */
-#define LOAD 1.0 /* seats asked for, as a share of those there are */
 
 static void *shared(size_t bytes)
 {
@@ -24,56 +20,34 @@ static void *shared(size_t bytes)
 void setup_jobs(const char *path)
 {
 	FILE *file = fopen(path, "r");
-	char line[256], source[16];
+	char why[128];
+	int count;
+	uint32_t i;
 
 	if (!file) {
 		perror(path);
 		exit(1);
 	}
-	while (fgets(line, sizeof(line), file) && demo.jobs_count < JOBS_MAX) {
-		struct job *job = &demo.jobs[demo.jobs_count];
-
-		if (sscanf(line, "%lf,%lf,%u,%15s", &job->arrival_s, &job->duration_s,
-			   &job->accelerators, source) != 4)
-			continue;
-		job->drawn = !strcmp(source, "drawn");
-		job->view = shared(sizeof(*job->view));
-		demo.jobs_count++;
-	}
+	count = jobs_read(file, demo.jobs, JOBS_MAX, why, sizeof(why));
 	fclose(file);
-	if (!demo.jobs_count) {
-		fprintf(stderr, "%s: no line of the form arrival,duration,accelerators,source\n",
-			path);
+	if (count < 0) {
+		fprintf(stderr, "%s: %s\n", path, why);
 		exit(1);
 	}
+	demo.jobs_count = count;
+	for (i = 0; i < demo.jobs_count; i++)
+		demo.jobs[i].view = shared(sizeof(*demo.jobs[i].view));
 }
 
-/* Two factors: one fits the arrivals into the time there is, the other the work to the load. */
 void setup_time(void)
 {
-	double first = demo.jobs[0].arrival_s, last = demo.jobs[demo.jobs_count - 1].arrival_s;
-	double asked = 0, arrivals, durations;
+	struct pace pace = jobs_pace(demo.jobs, demo.jobs_count, demo.seats, demo.length_ms);
 	uint32_t i;
 
-	for (i = 0; i < demo.jobs_count; i++) {
-		struct job *job = &demo.jobs[i];
-
-		job->duration_s = job->duration_s < LONGEST_S ? job->duration_s : LONGEST_S;
-		if (job->accelerators <= demo.seats / 2)
-			asked += job->duration_s * job->accelerators;
-	}
-	arrivals = demo.length_ms / (last - first);
-	durations = LOAD * demo.seats * demo.length_ms / asked;
 	printf("demo: %u jobs; an hour between arrivals takes %.0f ms, an hour of work %.0f ms\n",
-	       demo.jobs_count, 3600 * arrivals, 3600 * durations);
-	for (i = 0; i < demo.jobs_count; i++) {
-		struct job *job = &demo.jobs[i];
-
-		job->arrives_ms = demo.begin_ms + (job->arrival_s - first) * arrivals;
-		job->ends_ms = job->duration_s * durations;
-		if (job->ends_ms < SHORTEST_MS)
-			job->ends_ms = SHORTEST_MS;
-	}
+	       demo.jobs_count, 3600 * pace.arrivals, 3600 * pace.durations);
+	for (i = 0; i < demo.jobs_count; i++)
+		demo.jobs[i].arrives_ms += demo.begin_ms;
 }
 
 static void read_guides(void)

@@ -117,6 +117,16 @@ def words(seeds):
         seeds.add(word.encode())
 
 
+def jobs(seeds):
+    """The demo's own, and some that have caused trouble."""
+    lines = (TOP / "selftests/demo/jobs.csv").read_text(encoding="ascii").splitlines(True)
+    seeds.add(b"\x3f\x78" + "".join(lines[:20]).encode())
+    for text in ("5,1,1,trace\n5,9,2,drawn\n", "0,1,1,trace\n", "0,1,600,trace\n9,1,600,trace\n",
+                 "0,1e-300,1,trace\n0,9e8,64,drawn\n", "0,0,1,trace\n", "0,1,0,trace\n", "nan,inf,-1,trace\n", "9,1,1,trace\n8,1,1,trace\n", "0,1,1,none\n",
+                 "0,1,1,trace", "#" * 300 + "\n0,1,1,trace\n", "0,1,1,trace\n" * 600):
+        seeds.add(b"\x3f\x78" + text.encode())
+
+
 def faults(seeds):
     """Each line of the table of faults, with its arguments, and the other files' lines."""
     targets = {"ACCELERATOR": "3", "LASER": "1.2.0x5", "ELEMENT": "4", "GUIDE": "5", "RECEIVER": "2.1", "DEVICE": "-"}
@@ -152,7 +162,7 @@ def ledger(seeds):
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
-    for fill in (netlink, device, recording, document, words, faults, ledger):
+    for fill in (netlink, device, recording, document, words, jobs, faults, ledger):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
 
