@@ -3,7 +3,7 @@
  * Somebody who acts by chance, for selftests/stress/campaign:
  *
  *   actor tenant SEED LOG COUNT FABRIC UID GIVE TAKE
- *   actor admin SEED LOG COUNT FABRIC ACCELERATOR GUIDE ELEMENT
+ *   actor admin SEED LOG COUNT FABRIC ACCELERATOR GUIDE ELEMENT SPARE
  *   actor coordinator SEED LOG COUNT SLICE SLICE EDGE
  *   actor list ROLE SEED FIRST NUMBER     the acts that a seed leads to, and nothing else
  *
@@ -97,7 +97,8 @@ static void be_tenant(char **argv)
 
 static void be_admin(char **argv)
 {
-	const unsigned int barred[] = { atoi(argv[1]), atoi(argv[2]), atoi(argv[3]) };
+	const unsigned int barred[] = { atoi(argv[1]), atoi(argv[2]), atoi(argv[3]),
+					atoi(argv[4]) };
 	struct admin *admin = admin_new(actor, argv[0], barred);
 	unsigned int acts;
 

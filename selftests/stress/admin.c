@@ -17,7 +17,7 @@ struct admin {
 	struct nl nl;
 	const char *name;
 	struct morph_fabric_info info;
-	unsigned int barred[3]; /* an accelerator, a guide, an element */
+	unsigned int barred[4]; /* an accelerator, a guide, an element, a spare */
 	unsigned int slices[KEPT], slices_count; /* seen last */
 	unsigned int txns[KEPT]; /* asked for last */
 	unsigned int txns_count;
@@ -36,6 +36,14 @@ static void begin(struct admin *a, uint8_t command, uint16_t fabric_type)
 
 /* ------------------------------------------------------------------ hardware */
 
+static bool is_barred(const struct admin *a, unsigned int part, unsigned int index)
+{
+	return (part == MORPH_PART_ACCELERATOR &&
+		(index == a->barred[0] || index == a->barred[3])) ||
+	       (part == MORPH_PART_GUIDE && index == a->barred[1]) ||
+	       (part == MORPH_PART_ELEMENT && index == a->barred[2]);
+}
+
 /* Any piece of hardware but those that are barred. */
 static void put_part(struct admin *a)
 {
@@ -48,7 +56,7 @@ static void put_part(struct admin *a)
 	counts[2] = a->info.elements;
 	counts[3] = counts[4] = a->info.accelerators * a->info.planes;
 	index = chance(a, counts[kind]);
-	if (kind < 3 && index == a->barred[kind])
+	while (is_barred(a, parts[kind], index))
 		index = (index + 1) % counts[kind];
 	nl_put_u32(&a->nl, MORPH_A_HARDWARE_PART, parts[kind]);
 	nl_put_u32(&a->nl, MORPH_A_HARDWARE_INDEX, index);
@@ -101,13 +109,6 @@ static void note_sick(const struct nlmsghdr *message, void *context)
 	sick->indices[i] = nl_get_u32(nl_find(message, MORPH_A_HARDWARE_INDEX));
 	sick->cordoned[i] = !nl_get_u32(nl_find(message, MORPH_A_HARDWARE_HEALTH));
 	sick->count++;
-}
-
-static bool is_barred(const struct admin *a, unsigned int part, unsigned int index)
-{
-	return (part == MORPH_PART_ACCELERATOR && index == a->barred[0]) ||
-	       (part == MORPH_PART_GUIDE && index == a->barred[1]) ||
-	       (part == MORPH_PART_ELEMENT && index == a->barred[2]);
 }
 
 /* Go round: what is not healthy is tested, what is only cordoned is given back. */
@@ -330,7 +331,7 @@ struct admin *admin_new(struct actor actor, const char *fabric, const unsigned i
 
 	a->actor = actor;
 	a->name = fabric;
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		a->barred[i] = barred[i];
 	if (nl_open(&a->nl))
 		exit(1);

@@ -377,6 +377,16 @@ def events_are_whole(told, read, since, emptied):
         yield findings[0]
 
 
+# ------------------------------------------------------------------------------------------------- answers
+
+def stale_is_refused(lines):
+    """What was meant for a generation that has gone by was not done: lines of an actor's log, as words."""
+    stale = {words[0] for words in lines if words[1:] == ["change-stale"]}
+    for words in lines:
+        if words[0] == "=" and words[1] in stale and words[2] == "0":
+            yield f"act {words[1]} was meant for an older generation, and was done"
+
+
 # --------------------------------------------------------------------------------------------- two fabrics
 
 def ending(snapshot, slice_, cookie):

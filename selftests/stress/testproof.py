@@ -331,6 +331,13 @@ def events_with_a_gap():
     assert not whole(EVENTS + EVENTS[-1:]), "one twice"
 
 
+def stale_change_that_was_done():
+    lines = [["1", "change"], ["=", "1", "0"], ["2", "change-stale"], ["=", "2", "ESTALE"], ["3", "change-stale"]]
+    assert not list(proof.stale_is_refused(lines))
+    found = list(proof.stale_is_refused([*lines, ["=", "3", "0"]]))
+    assert found == ["act 3 was meant for an older generation, and was done"], found
+
+
 def pair_that_ends_unlike():
     def alike(one, other):
         return not list(proof.pairs_end_alike(one, other, [(7, 21, 22)]))
@@ -381,7 +388,7 @@ TESTS = (
     light_that_does_not_arrive, receiver_that_is_blind, light_of_another_tenant, light_of_lanes_that_nobody_asked_for,
     accelerator_in_two_slices, accelerator_that_was_not_given_back, count_that_is_wrong, cordoned_accelerator_in_a_slice,
     cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
-    what_is_left, events_with_a_gap, pair_that_ends_unlike, half_without_the_other,
+    what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, dumps_are_decoded,
 )
 
