@@ -114,6 +114,7 @@ static int verify_or_confirm(struct morph_txn *txn, u32 verb, u64 lease_ns)
 
 	if (!txn->verified || verb == MORPH_TXN_VERIFY)
 		ret = morph_exec_verify(txn);
+	txn->stepping_from = 0;
 	if (ret) {
 		lease_resume(txn);
 		return ret;
@@ -262,7 +263,9 @@ static void step_work(struct work_struct *work)
 	mutex_lock(&step->fabric->lock);
 	if (!unqueue(step->txn))
 		goto out;		/* revoked meanwhile */
+	step->txn->stepping_from = step->txn->outcome;
 	ret = step_locked(step->txn, step->verb, step->lease_ns, &refusal);
+	step->txn->stepping_from = 0;
 	/* One that could not be taken leaves the transaction as it was; say why. */
 	if (ret && morph_txn_lease_left(step->txn)) {
 		step->txn->status = ret;

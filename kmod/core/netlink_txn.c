@@ -110,16 +110,27 @@ static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
 	       nla_put_string(skb, MORPH_A_TXN_TEXT, refusal->text);
 }
 
+/*
+ * What is told of a transaction. A queued step waits for devices without the lock: until it
+ * is over the outcome that it found is not its result.
+ */
+static u32 told_outcome(const struct morph_txn *txn)
+{
+	bool stepping = txn->stepping_from && txn->outcome == txn->stepping_from;
+
+	return stepping ? MORPH_OUTCOME_RUNNING : txn->outcome;
+}
+
 static int put_txn(struct sk_buff *skb, struct morph_txn *txn)
 {
-	bool running = txn->outcome == MORPH_OUTCOME_RUNNING;
+	bool running = told_outcome(txn) == MORPH_OUTCOME_RUNNING;
 	u64 lease = morph_txn_lease_left(txn);
 
 	return nla_put_u32(skb, MORPH_A_TXN_FABRIC, txn->fabric->id) ||
 	       (txn->slice_number &&
 		nla_put_u32(skb, MORPH_A_TXN_SLICE, txn->slice_number)) ||
 	       (txn->id && nla_put_u32(skb, MORPH_A_TXN_ID, txn->id)) ||
-	       nla_put_u32(skb, MORPH_A_TXN_OUTCOME, txn->outcome) ||
+	       nla_put_u32(skb, MORPH_A_TXN_OUTCOME, told_outcome(txn)) ||
 	       (txn->cookie &&
 		nla_put_u64_64bit(skb, MORPH_A_TXN_COOKIE, txn->cookie, MORPH_A_TXN_PAD)) ||
 	       (lease && nla_put_u64_64bit(skb, MORPH_A_TXN_LEASE_NS, lease, MORPH_A_TXN_PAD)) ||
@@ -134,7 +145,7 @@ static int put_txn(struct sk_buff *skb, struct morph_txn *txn)
  */
 static int fill_txn(struct morph_nl_to *to, struct morph_txn *txn, u32 *change, u32 most)
 {
-	u32 count = txn->outcome == MORPH_OUTCOME_RUNNING ? 0 : txn->count;
+	u32 count = told_outcome(txn) == MORPH_OUTCOME_RUNNING ? 0 : txn->count;
 	u32 first = *change, end;
 	void *header;
 	bool failed;
@@ -247,7 +258,7 @@ static int tell_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = id;
 		do {
 			ret = fill_txn(to, txn, &cursor->sub, U32_MAX);
-		} while (!ret && txn->outcome != MORPH_OUTCOME_RUNNING &&
+		} while (!ret && told_outcome(txn) != MORPH_OUTCOME_RUNNING &&
 			 cursor->sub < txn->count);
 		if (ret)
 			break;

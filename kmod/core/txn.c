@@ -228,6 +228,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = outcome;
 	txn->queued_from = 0;		/* a step that is still queued finds nothing to do */
+	txn->stepping_from = 0;
 	txn->status = status;
 	txn->seq = txn->fabric->seq;
 	if (outcome < ARRAY_SIZE(stat_of) && !(txn->flags & MORPH_TXN_DRY_RUN))

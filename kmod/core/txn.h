@@ -73,6 +73,7 @@ struct morph_txn {
 	bool keep_old;			/* committed under a lease */
 	bool verified;			/* MORPH_TXN_VERIFY has seen all its light */
 	u32 queued_from;		/* outcome to go on from when a queued step runs, or 0 */
+	u32 stepping_from;		/* outcome that a queued step found which runs now, or 0 */
 	u64 lease_until_ns;		/* CLOCK_BOOTTIME */
 	struct hrtimer lease_timer;
 	struct work_struct lease_work;
