@@ -202,6 +202,29 @@ int morph_nl_reply_end(struct morph_nl_to *to, struct genl_info *info, int ret)
 	return ret;
 }
 
+/* Room for the answer, the notification included: where there is none, nothing is done. */
+int morph_nl_answer_begin(struct morph_nl_answer *answer, struct genl_info *info, u8 ntf,
+			  size_t bytes)
+{
+	int ret;
+
+	answer->echo.skb = NULL;
+	ret = morph_nl_reply_begin(&answer->reply, info, bytes);
+	if (ret || !morph_nl_wants_echo(info))
+		return ret;
+	ret = morph_nl_reply_begin(&answer->echo, info, bytes);
+	answer->echo.cmd = ntf;
+	return ret ? morph_nl_answer_drop(answer, ret) : 0;
+}
+
+/* Nothing was done: @ret, which is handed on, says why. */
+int morph_nl_answer_drop(struct morph_nl_answer *answer, int ret)
+{
+	nlmsg_free(answer->echo.skb);
+	nlmsg_free(answer->reply.skb);
+	return ret;
+}
+
 /* Is there somebody to tell, and memory? Listeners learn from ENOBUFS that they missed one. */
 bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes)
 {

@@ -32,6 +32,12 @@ struct morph_nl_to {
 	struct netlink_callback *cb;	/* of a dump, else NULL */
 };
 
+/* The answer to what changes something. */
+struct morph_nl_answer {
+	struct morph_nl_to reply;
+	struct morph_nl_to echo;	/* the notification, for who asked for it; else no skb */
+};
+
 /* Where a dump stands; lives in cb->ctx. */
 struct morph_nl_cursor {
 	u64 seq;		/* of the fabric when it was last looked at */
@@ -60,6 +66,9 @@ int morph_nl_end(struct morph_nl_to *to, void *header, bool failed);
 
 int morph_nl_reply_begin(struct morph_nl_to *to, struct genl_info *info, size_t bytes);
 int morph_nl_reply_end(struct morph_nl_to *to, struct genl_info *info, int ret);
+int morph_nl_answer_begin(struct morph_nl_answer *answer, struct genl_info *info, u8 ntf,
+			  size_t bytes);
+int morph_nl_answer_drop(struct morph_nl_answer *answer, int ret);
 bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes);
 void morph_nl_notify_end(struct morph_nl_to *to, int ret);
 

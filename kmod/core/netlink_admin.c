@@ -215,23 +215,17 @@ static struct morph_user *named_user(struct genl_info *info)
 	return user ? user : ERR_PTR(-ENOMEM);
 }
 
-static int reply_quota(struct genl_info *info, struct morph_user *user)
-{
-	struct morph_nl_to to;
-	int ret;
-
-	ret = morph_nl_reply_begin(&to, info, QUOTA_BYTES);
-	return ret ? ret : morph_nl_reply_end(&to, info, fill_quota(&to, user));
-}
-
 int morph_nl_quota_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	struct morph_user *user = named_user(info);
+	struct morph_nl_to to;
 	int ret;
 
 	if (IS_ERR(user))
 		return PTR_ERR(user);
-	ret = reply_quota(info, user);
+	ret = morph_nl_reply_begin(&to, info, QUOTA_BYTES);
+	if (!ret)
+		ret = morph_nl_reply_end(&to, info, fill_quota(&to, user));
 	if (user)
 		morph_user_put(user);
 	return ret;
@@ -249,21 +243,31 @@ static void read_limits(struct genl_info *info, struct morph_limits *limits)
 	limits->bytes = morph_nl_get_u64(info, MORPH_A_QUOTA_BYTES, limits->bytes);
 }
 
-int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
+static void set_limits(struct genl_info *info, struct morph_user *user)
 {
-	struct morph_user *user = named_user(info);
 	struct morph_limits limits, used;
-	int ret;
 
-	if (IS_ERR(user))
-		return PTR_ERR(user);
 	if (user)
 		morph_user_limits(user, &limits, &used);
 	else
 		morph_user_get_default(&limits);
 	read_limits(info, &limits);
 	morph_user_set_limits(user, &limits);
-	ret = reply_quota(info, user);
+}
+
+int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	struct morph_user *user = named_user(info);
+	struct morph_nl_to to;
+	int ret;
+
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	ret = morph_nl_reply_begin(&to, info, QUOTA_BYTES);
+	if (!ret) {
+		set_limits(info, user);
+		ret = morph_nl_reply_end(&to, info, fill_quota(&to, user));
+	}
 	if (user)
 		morph_user_put(user);
 	return ret;

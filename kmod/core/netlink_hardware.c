@@ -224,12 +224,11 @@ static const struct kind edges = {
 };
 
 /* Fill a reply that was begun, and send it. */
-static int kind_answer(const struct kind *kind, struct morph_nl_to *to, struct sk_buff *skb,
-		       struct genl_info *info, struct morph_fabric *fabric, u8 cmd)
+static int kind_send(const struct kind *kind, struct morph_nl_to *to, struct sk_buff *skb,
+		     struct genl_info *info, struct morph_fabric *fabric)
 {
 	int ret;
 
-	to->cmd = cmd;
 	to->admin = netlink_capable(skb, CAP_NET_ADMIN);
 	mutex_lock(&fabric->lock);
 	ret = kind->fill(to, fabric, nla_get_u32(info->attrs[kind->id_attr]));
@@ -238,13 +237,13 @@ static int kind_answer(const struct kind *kind, struct morph_nl_to *to, struct s
 }
 
 static int kind_reply(const struct kind *kind, struct sk_buff *skb, struct genl_info *info,
-		      struct morph_fabric *fabric, u8 cmd)
+		      struct morph_fabric *fabric)
 {
 	struct morph_nl_to to;
 	int ret;
 
 	ret = morph_nl_reply_begin(&to, info, OBJECT_BYTES);
-	return ret ? ret : kind_answer(kind, &to, skb, info, fabric, cmd);
+	return ret ? ret : kind_send(kind, &to, skb, info, fabric);
 }
 
 static int kind_get(const struct kind *kind, struct sk_buff *skb, struct genl_info *info)
@@ -257,7 +256,7 @@ static int kind_get(const struct kind *kind, struct sk_buff *skb, struct genl_in
 		return PTR_ERR(fabric);
 	ret = morph_nl_check_index(info, kind->id_attr, kind->count(fabric->graph));
 	if (!ret)
-		ret = kind_reply(kind, skb, info, fabric, kind->get);
+		ret = kind_reply(kind, skb, info, fabric);
 	put_device(&fabric->dev);
 	return ret;
 }
@@ -378,29 +377,21 @@ static int set_accelerator(struct genl_info *info, struct morph_fabric *fabric, 
 	return ret ? morph_nl_refuse(info, ret, &refusal, use) : 0;
 }
 
-/* Set it, and answer with room that was made before. */
 static int set_and_answer(struct sk_buff *skb, struct genl_info *info,
 			  struct morph_fabric *fabric)
 {
-	struct morph_nl_to to, echo = {};
+	struct morph_nl_answer answer;
 	int ret;
 
-	ret = morph_nl_reply_begin(&to, info, OBJECT_BYTES);
+	ret = morph_nl_answer_begin(&answer, info, MORPH_CMD_ACCELERATOR_NTF, OBJECT_BYTES);
 	if (ret)
 		return ret;
-	if (morph_nl_wants_echo(info))
-		ret = morph_nl_reply_begin(&echo, info, OBJECT_BYTES);
-	if (!ret)
-		ret = set_accelerator(info, fabric,
-				      nla_get_u32(info->attrs[MORPH_A_ACCELERATOR_ID]));
-	if (ret) {
-		nlmsg_free(echo.skb);
-		nlmsg_free(to.skb);
-		return ret;
-	}
-	if (echo.skb)
-		kind_answer(&accelerators, &echo, skb, info, fabric, MORPH_CMD_ACCELERATOR_NTF);
-	return kind_answer(&accelerators, &to, skb, info, fabric, MORPH_CMD_ACCELERATOR_SET);
+	ret = set_accelerator(info, fabric, nla_get_u32(info->attrs[MORPH_A_ACCELERATOR_ID]));
+	if (ret)
+		return morph_nl_answer_drop(&answer, ret);
+	if (answer.echo.skb)
+		kind_send(&accelerators, &answer.echo, skb, info, fabric);
+	return kind_send(&accelerators, &answer.reply, skb, info, fabric);
 }
 
 int morph_nl_accelerator_set_doit(struct sk_buff *skb, struct genl_info *info)

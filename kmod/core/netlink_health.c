@@ -61,24 +61,50 @@ void morph_netlink_hardware(struct morph_fabric *fabric, u32 part, u32 index)
 		morph_nl_notify_end(&to, fill_hardware(&to, fabric, &subject));
 }
 
-/* An act: called without a lock, fills refusal on failure and subject->txn where it queued. */
+/*
+ * An act: called without a lock, fills refusal on failure and subject->txn where it queued.
+ * NULL: the part is only looked at.
+ */
 typedef int (*act_fn)(struct genl_info *info, struct morph_fabric *fabric,
 		      struct subject *subject, struct morph_refusal *refusal);
 
-static int reply_hardware(struct genl_info *info, struct morph_fabric *fabric, u8 cmd,
-			  const struct subject *subject)
+/* Fill a reply that was begun, and send it. */
+static int send_hardware(struct morph_nl_to *to, struct genl_info *info,
+			 struct morph_fabric *fabric, const struct subject *subject)
+{
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = fill_hardware(to, fabric, subject);
+	mutex_unlock(&fabric->lock);
+	return morph_nl_reply_end(to, info, ret);
+}
+
+static int look(struct genl_info *info, struct morph_fabric *fabric,
+		const struct subject *subject)
 {
 	struct morph_nl_to to;
 	int ret;
 
 	ret = morph_nl_reply_begin(&to, info, HARDWARE_BYTES);
+	return ret ? ret : send_hardware(&to, info, fabric, subject);
+}
+
+static int act_and_answer(struct genl_info *info, struct morph_fabric *fabric,
+			  struct subject *subject, act_fn act, struct morph_refusal *refusal)
+{
+	struct morph_nl_answer answer;
+	int ret;
+
+	ret = morph_nl_answer_begin(&answer, info, MORPH_CMD_HARDWARE_NTF, HARDWARE_BYTES);
 	if (ret)
 		return ret;
-	to.cmd = cmd;
-	mutex_lock(&fabric->lock);
-	ret = fill_hardware(&to, fabric, subject);
-	mutex_unlock(&fabric->lock);
-	return morph_nl_reply_end(&to, info, ret);
+	ret = act(info, fabric, subject, refusal);
+	if (ret)
+		return morph_nl_answer_drop(&answer, ret);
+	if (answer.echo.skb)
+		send_hardware(&answer.echo, info, fabric, subject);
+	return send_hardware(&answer.reply, info, fabric, subject);
 }
 
 static int act_on_part(struct genl_info *info, struct morph_fabric *fabric, act_fn act)
@@ -98,17 +124,11 @@ static int act_on_part(struct genl_info *info, struct morph_fabric *fabric, act_
 	ret = morph_health_check_part(fabric, subject.part, subject.index, &refusal);
 	mutex_unlock(&fabric->lock);
 	if (!ret)
-		ret = act(info, fabric, &subject, &refusal);
-	if (ret)
-		return morph_nl_refuse(info, ret, &refusal,
-				       info->attrs[ret == -EOPNOTSUPP ? MORPH_A_HARDWARE_PART :
-									MORPH_A_HARDWARE_INDEX]);
-	if (morph_nl_wants_echo(info) && info->genlhdr->cmd != MORPH_CMD_HARDWARE_GET) {
-		ret = reply_hardware(info, fabric, MORPH_CMD_HARDWARE_NTF, &subject);
-		if (ret)
-			return ret;
-	}
-	return reply_hardware(info, fabric, info->genlhdr->cmd, &subject);
+		ret = act ? act_and_answer(info, fabric, &subject, act, &refusal) :
+			    look(info, fabric, &subject);
+	return ret ? morph_nl_refuse(info, ret, &refusal,
+				     info->attrs[ret == -EOPNOTSUPP ? MORPH_A_HARDWARE_PART :
+								      MORPH_A_HARDWARE_INDEX]) : 0;
 }
 
 static int do_act(struct genl_info *info, act_fn act)
@@ -122,12 +142,6 @@ static int do_act(struct genl_info *info, act_fn act)
 	ret = act_on_part(info, fabric, act);
 	put_device(&fabric->dev);
 	return ret;
-}
-
-static int act_nothing(struct genl_info *info, struct morph_fabric *fabric,
-		       struct subject *subject, struct morph_refusal *refusal)
-{
-	return 0;
 }
 
 static int act_cordon(struct genl_info *info, struct morph_fabric *fabric,
@@ -180,7 +194,7 @@ int morph_nl_hardware_test_doit(struct sk_buff *skb, struct genl_info *info)
 
 int morph_nl_hardware_get_doit(struct sk_buff *skb, struct genl_info *info)
 {
-	return do_act(info, act_nothing);
+	return do_act(info, NULL);
 }
 
 /* --------------------------------------------------------------------- dump */

@@ -88,9 +88,9 @@ static int fill_slice(struct morph_nl_to *to, struct morph_slice *slice, u32 *ra
 	return morph_nl_end(to, header, failed || *rank == first);
 }
 
-static size_t slice_bytes(const struct morph_slice *slice)
+static size_t slice_bytes(u32 ranks)
 {
-	return SLICE_BYTES + RANK_BYTES * min(slice->ranks_count, MORPH_NL_LIST_MAX);
+	return SLICE_BYTES + RANK_BYTES * min(ranks, MORPH_NL_LIST_MAX);
 }
 
 void morph_netlink_slice(struct morph_slice *slice)
@@ -98,34 +98,38 @@ void morph_netlink_slice(struct morph_slice *slice)
 	struct morph_nl_to to;
 	u32 rank = 0;
 
-	if (morph_nl_notify_begin(&to, MORPH_CMD_SLICE_NTF, slice_bytes(slice)))
+	if (morph_nl_notify_begin(&to, MORPH_CMD_SLICE_NTF, slice_bytes(slice->ranks_count)))
 		morph_nl_notify_end(&to, fill_slice(&to, slice, &rank, MORPH_NL_LIST_MAX));
 }
 
-static int reply_slice(struct genl_info *info, struct morph_slice *slice, u8 cmd)
+/* Fill a reply that was begun, and send it. */
+static int send_slice(struct morph_nl_to *to, struct genl_info *info, struct morph_slice *slice)
 {
-	struct morph_nl_to to;
 	u32 rank = 0;
 	int ret;
 
-	ret = morph_nl_reply_begin(&to, info, slice_bytes(slice));
-	if (ret)
-		return ret;
-	to.cmd = cmd;
 	mutex_lock(&slice->fabric->lock);
-	ret = fill_slice(&to, slice, &rank, MORPH_NL_LIST_MAX);
+	ret = fill_slice(to, slice, &rank, MORPH_NL_LIST_MAX);
 	mutex_unlock(&slice->fabric->lock);
-	return morph_nl_reply_end(&to, info, ret);
+	return morph_nl_reply_end(to, info, ret);
+}
+
+static int get_slice(struct genl_info *info, struct morph_slice *slice)
+{
+	struct morph_nl_to to;
+	int ret;
+
+	ret = morph_nl_reply_begin(&to, info, slice_bytes(slice->ranks_count));
+	return ret ? ret : send_slice(&to, info, slice);
 }
 
 /* The end of what changes a slice: the notification if asked for, then the reply. */
-static int answer_slice(struct genl_info *info, struct morph_slice *slice)
+static int answer_slice(struct morph_nl_answer *answer, struct genl_info *info,
+			struct morph_slice *slice)
 {
-	int ret = 0;
-
-	if (morph_nl_wants_echo(info))
-		ret = reply_slice(info, slice, MORPH_CMD_SLICE_NTF);
-	return ret ? ret : reply_slice(info, slice, info->genlhdr->cmd);
+	if (answer->echo.skb)
+		send_slice(&answer->echo, info, slice);
+	return send_slice(&answer->reply, info, slice);
 }
 
 static struct morph_slice *find_named(struct genl_info *info, struct morph_fabric *fabric)
@@ -158,7 +162,7 @@ int morph_nl_slice_get_doit(struct sk_buff *skb, struct genl_info *info)
 	slice = find_named(info, fabric);
 	ret = PTR_ERR_OR_ZERO(slice);
 	if (!ret) {
-		ret = reply_slice(info, slice, MORPH_CMD_SLICE_GET);
+		ret = get_slice(info, slice);
 		morph_slice_put(slice);
 	}
 	put_device(&fabric->dev);
@@ -337,6 +341,7 @@ static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
 			struct morph_slice_params *params)
 {
 	struct morph_refusal refusal = {};
+	struct morph_nl_answer answer;
 	struct morph_slice *slice;
 	int ret;
 
@@ -346,17 +351,21 @@ static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
 	ret = morph_slice_check_name(params->name, &refusal);
 	if (ret)
 		return morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_SLICE_NAME]);
+	ret = morph_nl_answer_begin(&answer, info, MORPH_CMD_SLICE_NTF, slice_bytes(params->count));
+	if (ret)
+		return ret;
 	params->user = morph_user_get(params->uid);
 	if (!params->user)
-		return -ENOMEM;
+		return morph_nl_answer_drop(&answer, -ENOMEM);
 	ret = morph_slice_create(fabric, params, &slice, &refusal);
 	morph_user_put(params->user);
-	if (ret)
-		return morph_nl_refuse(info, ret, &refusal, create_culprit(info, &refusal));
-	ret = answer_slice(info, slice);
+	if (ret) {
+		morph_nl_refuse(info, ret, &refusal, create_culprit(info, &refusal));
+		return morph_nl_answer_drop(&answer, ret);
+	}
+	ret = answer_slice(&answer, info, slice);
 	morph_slice_put(slice);
-	/* It is there: only the answer is lost. */
-	return ret == -ENOMEM ? -ENOBUFS : ret;
+	return ret;
 }
 
 int morph_nl_slice_create_doit(struct sk_buff *skb, struct genl_info *info)
@@ -405,7 +414,7 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 	return ret ? morph_nl_refuse(info, ret, &refusal, mode ?: owner) : 0;
 }
 
-static int set_slice(struct genl_info *info, struct morph_slice *slice)
+static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 {
 	struct nlattr *failover = info->attrs[MORPH_A_SLICE_FAILOVER];
 	bool node = info->attrs[MORPH_A_SLICE_OWNER] || info->attrs[MORPH_A_SLICE_MODE];
@@ -422,18 +431,38 @@ static int set_slice(struct genl_info *info, struct morph_slice *slice)
 		return ret;
 	if (failover)
 		ret = morph_slice_set_policy(slice, nla_get_u32(failover), &refusal);
-	return ret ? morph_nl_refuse(info, ret, &refusal, failover) : answer_slice(info, slice);
+	return ret ? morph_nl_refuse(info, ret, &refusal, failover) : 0;
+}
+
+static int set_slice(struct genl_info *info, struct morph_slice *slice)
+{
+	struct morph_nl_answer answer;
+	int ret;
+
+	ret = morph_nl_answer_begin(&answer, info, MORPH_CMD_SLICE_NTF,
+				    slice_bytes(slice->ranks_count));
+	if (ret)
+		return ret;
+	ret = set_attributes(info, slice);
+	return ret ? morph_nl_answer_drop(&answer, ret) : answer_slice(&answer, info, slice);
 }
 
 static int delete_slice(struct genl_info *info, struct morph_slice *slice)
 {
 	struct morph_refusal refusal = {};
-	int ret;
+	struct morph_nl_to echo = {};
+	int ret = 0;
 
-	ret = morph_slice_delete(slice, nla_get_flag(info->attrs[MORPH_A_SLICE_FORCE]), &refusal);
+	if (morph_nl_wants_echo(info))
+		ret = morph_nl_reply_begin(&echo, info, slice_bytes(slice->ranks_count));
 	if (ret)
-		return morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_SLICE_ID]);
-	return morph_nl_wants_echo(info) ? reply_slice(info, slice, MORPH_CMD_SLICE_NTF) : 0;
+		return ret;
+	echo.cmd = MORPH_CMD_SLICE_NTF;
+	ret = morph_slice_delete(slice, nla_get_flag(info->attrs[MORPH_A_SLICE_FORCE]), &refusal);
+	if (!ret)
+		return echo.skb ? send_slice(&echo, info, slice) : 0;
+	nlmsg_free(echo.skb);
+	return morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_SLICE_ID]);
 }
 
 static int on_slice(struct genl_info *info, int (*act)(struct genl_info *info,
