@@ -35,11 +35,17 @@ static DEFINE_IDA(slice_minors);
 /* Guards node_dev and node_cdev of all slices; outside fabric->lock. */
 static DEFINE_MUTEX(node_lock);
 
+/* Without an answer the driver core would take the name and mode of another kind, untold. */
+static char *node_name(const struct device *dev)
+{
+	return kasprintf(GFP_KERNEL | __GFP_NOFAIL, "morph/%s", dev_name(dev));
+}
+
 static char *fabric_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
 {
 	if (mode)
 		*mode = 0660;
-	return kasprintf(GFP_KERNEL, "morph/%s", dev_name(dev));
+	return node_name(dev);
 }
 
 /* Allocated, since the driver core may look into it when the module has gone. */
@@ -356,7 +362,7 @@ static char *slice_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mod
 		*uid = node->uid;
 	if (gid)
 		*gid = GLOBAL_ROOT_GID;
-	return kasprintf(GFP_KERNEL, "morph/%s", dev_name(dev));
+	return node_name(dev);
 }
 
 static void slice_node_release(struct device *dev)
@@ -375,21 +381,7 @@ static const struct device_type slice_node_type = {
 	.release = slice_node_release,
 };
 
-/* Owner and mode as they are now; none for a slice that ends. */
-static int slice_node_fill(struct slice_node *node)
-{
-	struct morph_slice *slice = node->slice;
-	int ret;
-
-	mutex_lock(&slice->fabric->lock);
-	ret = slice->dying ? -ENODEV : 0;
-	node->uid = slice->uid;
-	node->mode = slice->mode;
-	mutex_unlock(&slice->fabric->lock);
-	return ret;
-}
-
-static struct slice_node *slice_node_alloc(struct morph_slice *slice)
+static struct slice_node *slice_node_alloc(struct morph_slice *slice, kuid_t uid, umode_t mode)
 {
 	struct slice_node *node;
 	int minor;
@@ -406,6 +398,8 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice)
 	morph_user_charge_anyway(slice->user, MORPH_RES_BYTES, sizeof(*node));
 	kref_get(&slice->kref);
 	node->slice = slice;
+	node->uid = uid;
+	node->mode = mode;
 	device_initialize(&node->dev);
 	node->dev.class = morph_class;
 	node->dev.type = &slice_node_type;
@@ -428,35 +422,63 @@ static struct device *slice_node_remove(struct morph_slice *slice)
 	return dev;
 }
 
-/*
- * Make the node, in place of the one that there is. Under node_lock the slice either
- * is not dying yet, and whoever ends it will find the node, or gets none.
- */
-int morph_chardev_add_slice(struct morph_slice *slice)
+/* Make a node, in place of the one that there is: both can't have the name at once. */
+static int slice_node_add(struct morph_slice *slice, kuid_t uid, umode_t mode)
 {
-	struct device *old = NULL;
 	struct slice_node *node;
 	int ret;
 
-	node = slice_node_alloc(slice);
+	node = slice_node_alloc(slice, uid, mode);
 	if (!node)
 		return -ENOMEM;
-	mutex_lock(&node_lock);
-	ret = slice_node_fill(node);
-	if (!ret)
-		ret = dev_set_name(&node->dev, "slice%u", slice->number);
+	ret = dev_set_name(&node->dev, "slice%u", slice->number);
 	if (!ret) {
-		old = slice_node_remove(slice);
+		put_device(slice_node_remove(slice));
 		ret = cdev_device_add(&node->cdev, &node->dev);
 	}
+	if (ret) {
+		put_device(&node->dev);
+		return ret;
+	}
+	slice->node_dev = &node->dev;
+	slice->node_cdev = &node->cdev;
+	return 0;
+}
+
+static bool slice_ends(struct morph_slice *slice)
+{
+	bool dying;
+
+	mutex_lock(&slice->fabric->lock);
+	dying = slice->dying;
+	mutex_unlock(&slice->fabric->lock);
+	return dying;
+}
+
+/*
+ * The node of a counted slice, with this owner and mode from the start; if there is no memory,
+ * the one that there was. Under node_lock the slice either is not dying yet, and whoever ends
+ * it will find the node, or gets none.
+ */
+int morph_chardev_set_slice(struct morph_slice *slice, kuid_t uid, umode_t mode)
+{
+	bool had;
+	int ret;
+
+	mutex_lock(&node_lock);
+	had = slice->node_dev;
+	ret = slice_ends(slice) ? -ENODEV : slice_node_add(slice, uid, mode);
 	if (!ret) {
-		slice->node_dev = &node->dev;
-		slice->node_cdev = &node->cdev;
+		mutex_lock(&slice->fabric->lock);
+		slice->uid = uid;
+		slice->mode = mode;
+		mutex_unlock(&slice->fabric->lock);
+	} else if (had && !slice->node_dev && slice_node_add(slice, slice->uid, slice->mode)) {
+		dev_err(&slice->fabric->dev,
+			"no memory for the node of slice %u; set its mode once more\n",
+			slice->number);
 	}
 	mutex_unlock(&node_lock);
-	put_device(old);
-	if (ret)
-		put_device(&node->dev);
 	return ret;
 }
 

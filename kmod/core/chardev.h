@@ -10,7 +10,7 @@ void morph_chardev_exit(void);
 int morph_chardev_add_fabric(struct morph_fabric *fabric);
 void morph_chardev_del_fabric(struct morph_fabric *fabric);
 /* /dev/morph/sliceN; del waits for nothing: open files stay and answer ENODEV. */
-int morph_chardev_add_slice(struct morph_slice *slice);
+int morph_chardev_set_slice(struct morph_slice *slice, kuid_t uid, umode_t mode);
 void morph_chardev_del_slice(struct morph_slice *slice);
 /* A new file for a slice; installs nothing. *file gets the struct file, fd is returned. */
 int morph_chardev_slice_fd(struct morph_slice *slice, struct file **file,

@@ -400,7 +400,7 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 		goto err_uncharge;
 	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
 	if (slice->named) {
-		ret = morph_chardev_add_slice(slice);
+		ret = morph_chardev_set_slice(slice, slice->uid, slice->mode);
 		if (ret)
 			goto err_release;
 	}
@@ -454,20 +454,22 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
 			 struct morph_refusal *refusal)
 {
+	int ret;
+
 	if (!slice->named)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
 				    "only a named slice has a node with owner and mode");
 	if (mode & ~0777)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "mode takes permission bits only");
+	ret = morph_chardev_set_slice(slice, uid, mode);
+	if (ret)
+		return ret;
 	mutex_lock(&slice->fabric->lock);
-	slice->uid = uid;
-	slice->mode = mode;
 	slice->fabric->seq++;
 	morph_netlink_slice(slice);
 	mutex_unlock(&slice->fabric->lock);
-	/* The node is made anew, so that it carries owner and mode from the start. */
-	return morph_chardev_add_slice(slice);
+	return 0;
 }
 
 /* ------------------------------------------------------------------- infos */
