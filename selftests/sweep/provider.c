@@ -476,6 +476,8 @@ int main(int argc, char **argv)
 		if (argc < 2 || !strcmp(argv[1], shapes[i].name))
 			sweep_shape(&shapes[i], argc > 2 ? argv[2] : NULL,
 				    argc > 3 ? atoi(argv[3]) : 0, quick);
+	if (argc < 2 && !quick)
+		result("all that is recorded", "was swept", points_end("provider"));
 	printf("# %u points\n1..%u\n", points_all, tests);
 	return failures != 0;
 }

@@ -55,5 +55,10 @@ void points_begin(bool record);
  */
 const char *points_check(const char *sweep, const char *name, unsigned int points,
 			 unsigned int chance);
+/*
+ * After a whole sweep: NULL, or what is recorded of it and was not swept, which --record
+ * forgets.
+ */
+const char *points_end(const char *sweep);
 
 #endif

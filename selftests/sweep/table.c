@@ -12,6 +12,7 @@ static struct row {
 	char sweep[16];
 	char name[48];
 	unsigned int points;
+	bool swept; /* this time */
 } rows[MAX_ROWS];
 
 static unsigned int count;
@@ -41,14 +42,26 @@ static struct row *add(const char *sweep, const char *name)
 	return row;
 }
 
+static const char *recorded(void)
+{
+	const char *results = getenv("RESULTS");
+	static char path[256];
+
+	snprintf(path, sizeof(path), "%s/points", results ? results : "/tmp");
+	return path;
+}
+
 void points_begin(bool record)
 {
 	char line[128], sweep[16], name[48];
+	FILE *stream = NULL;
 	unsigned int points;
-	FILE *stream;
 
 	recording = record;
-	stream = fopen(POINTS, "r");
+	if (record)
+		stream = fopen(recorded(), "r"); /* goes on where another has begun */
+	if (!stream)
+		stream = fopen(POINTS, "r");
 	while (stream && fgets(line, sizeof(line), stream))
 		if (sscanf(line, "%15s %47s %u", sweep, name, &points) == 3)
 			add(sweep, name)->points = points;
@@ -62,15 +75,11 @@ void points_begin(bool record)
  */
 static void write_all(void)
 {
-	const char *results = getenv("RESULTS");
-	char path[256];
-	FILE *stream;
+	FILE *stream = fopen(recorded(), "w");
 	unsigned int i;
 
-	snprintf(path, sizeof(path), "%s/points", results ? results : "/tmp");
-	stream = fopen(path, "w");
 	if (!stream) {
-		perror(path);
+		perror(recorded());
 		exit(1);
 	}
 	fprintf(stream,
@@ -86,9 +95,11 @@ const char *points_check(const char *sweep, const char *name, unsigned int point
 {
 	struct row *row = find(sweep, name);
 
+	if (recording && !row)
+		row = add(sweep, name);
+	if (row)
+		row->swept = true;
 	if (recording) {
-		if (!row)
-			row = add(sweep, name);
 		row->points = points;
 		write_all();
 		return NULL;
@@ -102,4 +113,24 @@ const char *points_check(const char *sweep, const char *name, unsigned int point
 	if (points + chance >= row->points)
 		return NULL;
 	return say("%s %s: only %u points, and %u are recorded", sweep, name, points, row->points);
+}
+
+const char *points_end(const char *sweep)
+{
+	const char *lost = NULL;
+	unsigned int i, left = 0;
+
+	for (i = 0; i < count; i++) {
+		if (strcmp(rows[i].sweep, sweep) || rows[i].swept) {
+			rows[left++] = rows[i];
+			continue;
+		}
+		lost = say("%s %s: %u points are recorded, and it was not swept", sweep,
+			   rows[i].name, rows[i].points);
+	}
+	if (!recording)
+		return lost;
+	count = left;
+	write_all();
+	return NULL;
 }
