@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "allocation.h"
 #include "progress.h"
@@ -41,25 +42,43 @@ void must(int error, const char *what)
 
 static struct nl watcher; /* what looks uses no socket of the command's */
 
-static unsigned int asked(uint8_t cmd, uint16_t whose, uint32_t number, uint16_t attribute)
+/* The quota of a user is in the watcher's reply. */
+static void ask_quota(uint32_t user)
 {
-	nl_begin(&watcher, cmd, 0);
-	nl_put_u32(&watcher, whose, number);
-	return nl_do(&watcher) ? MORPH_ANY : REPLY_U32(&watcher, attribute);
+	nl_begin(&watcher, MORPH_CMD_QUOTA_GET, 0);
+	nl_put_u32(&watcher, MORPH_A_QUOTA_UID, user);
+	must(nl_do(&watcher), "quota-get");
 }
 
-#define CHARGED(what) asked(MORPH_CMD_QUOTA_GET, MORPH_A_QUOTA_UID, 0, MORPH_A_QUOTA_USED_##what)
+static unsigned int draw_charges(char *line, size_t room)
+{
+	unsigned int prepared, at;
+
+	ask_quota(0);
+	prepared = REPLY_U32(&watcher, MORPH_A_QUOTA_USED_PREPARED);
+	at = snprintf(line, room, "%u %u %u %u",
+		      REPLY_U32(&watcher, MORPH_A_QUOTA_USED_ACCELERATORS),
+		      REPLY_U32(&watcher, MORPH_A_QUOTA_USED_CIRCUITS),
+		      REPLY_U32(&watcher, MORPH_A_QUOTA_USED_LANES), prepared);
+	ask_quota(4444);
+	snprintf(line + at, room - at, " limit %u", REPLY_U32(&watcher, MORPH_A_QUOTA_CIRCUITS));
+	return prepared;
+}
 
 /* How many accelerators there are of each use and health; spares of another colour count as free. */
 static void draw_accelerators(char *line, size_t room)
 {
+	static struct morph_accelerator_info accelerators[64];
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.entries = ARRAY(accelerators, 64),
+	};
 	unsigned int i, used[4][4] = {}, cordoned = 0, u, h, at = 0;
 
-	for (i = 0; i < stage.sim.info.accelerators; i++) {
-		struct morph_accelerator_info info = read_accelerator(&stage.sim, i);
-
-		used[info.use & 3][info.health & 3]++;
-		cordoned += info.cordoned;
+	must(ERRNO(ioctl(stage.sim.fd, MORPH_FABRIC_READ_ACCELERATORS, &args)), "accelerators");
+	for (i = 0; i < args.entries.count; i++) {
+		used[accelerators[i].use & 3][accelerators[i].health & 3]++;
+		cordoned += accelerators[i].cordoned;
 	}
 	for (u = 0; u < 4; u++)
 		for (h = 0; h < 4; h++)
@@ -82,23 +101,41 @@ static unsigned int odd_elements(void)
 	return odd;
 }
 
+/* How many nodes there are, and the sums of their owners and modes. */
+static void draw_nodes(char *line, size_t room)
+{
+	unsigned int nodes = 0, owners = 0, modes = 0;
+	struct dirent *entry;
+	struct stat node;
+	DIR *dir = opendir("/dev/morph");
+
+	must(!dir, "/dev/morph");
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.' || fstatat(dirfd(dir), entry->d_name, &node, 0))
+			continue;
+		nodes++;
+		owners += node.st_uid;
+		modes += node.st_mode & 0777;
+	}
+	closedir(dir);
+	snprintf(line, room, "%u of %u mode %o", nodes, owners, modes);
+}
+
 static void draw(struct picture *picture)
 {
-	char accelerators[64];
+	char accelerators[64], nodes[64], charges[64];
 	unsigned int i, at;
 	struct view view;
 
 	sim_refresh(&stage.sim);
 	draw_accelerators(accelerators, sizeof(accelerators));
+	draw_nodes(nodes, sizeof(nodes));
+	picture->prepared = draw_charges(charges, sizeof(charges));
 	must(ERRNO(view_read(stage.slice, &view)), "the slice");
-	picture->prepared = CHARGED(PREPARED);
-	at = snprintf(
-		picture->line, sizeof(picture->line),
-		"slices %u use %s elements %u charged %u %u %u %u limit %u policy %u state %u",
-		stage.sim.info.slices, accelerators, odd_elements(), CHARGED(ACCELERATORS),
-		CHARGED(CIRCUITS), CHARGED(LANES), CHARGED(PREPARED),
-		asked(MORPH_CMD_QUOTA_GET, MORPH_A_QUOTA_UID, 4444, MORPH_A_QUOTA_CIRCUITS),
-		view.info.failover, view.info.state);
+	at = snprintf(picture->line, sizeof(picture->line),
+		      "slices %u nodes %s use %s elements %u charged %s policy %u state %u",
+		      stage.sim.info.slices, nodes, accelerators, odd_elements(), charges,
+		      view.info.failover, view.info.state);
 	for (i = 0; i < view.info.circuits.count; i++)
 		at += snprintf(picture->line + at, sizeof(picture->line) - at, " %u>%u:%u",
 			       view.circuits[i].src_rank, view.circuits[i].dst_rank,
@@ -270,9 +307,10 @@ enum caller {
 };
 
 /* Errors that want of memory may come out as. */
-static bool documented(int error, enum caller caller)
+static bool documented(const struct command *command, int error, enum caller caller)
 {
-	return error == ENOMEM || (caller == NETLINK && error == ENOBUFS);
+	return error == ENOMEM || error == command->refusal ||
+	       (caller == NETLINK && error == ENOBUFS);
 }
 
 /* Is it as it should be by the answer? NULL, or what is wrong. */
@@ -307,63 +345,92 @@ static void learn(const struct command *command, const struct picture *set, stru
 	draw(after);
 }
 
+/* What the command needs; *set is how it looks then. */
+static void set_stage(const struct command *command, const struct picture *before,
+		      struct picture *set)
+{
+	*set = *before;
+	if (!command->set)
+		return;
+	command->set(&stage);
+	must(!world_rest(&stage.sim), "rest");
+	draw(set);
+}
+
+/* Take back what was done, or what was set for it. */
+static void clear_stage(const struct command *command, bool done)
+{
+	if (done && command->undo)
+		command->undo(&stage);
+	else if (!done && command->unset)
+		command->unset(&stage);
+}
+
 /*
  * The command once, its n-th allocation failing; 0: none. What is wrong, or NULL; *failed:
- * there was such an allocation. *after is what it looks like when all is done; at n = 0 that
- * is found out.
+ * there was such an allocation. It looks like *before, and does so again in the end; *after
+ * is what it looks like when all is done; at n = 0 that is found out.
  */
 static const char *once(const struct command *command, enum caller caller, unsigned int n,
-			struct picture *after, bool *failed)
+			const struct picture *before, struct picture *after, bool *failed)
 {
 	enum victim victim = caller == WORKER ? WORKERS : SELF;
-	static struct picture before, set, now;
+	static struct picture set, now;
 	const char *what;
+	bool done;
 	int error;
 
 	must(nl_open(&stage.nl), "netlink");
-	draw(&before);
-	if (command->set)
-		command->set(&stage);
-	must(!world_rest(&stage.sim), "rest");
-	draw(&set);
+	set_stage(command, before, &set);
 	if (n)
 		fail_nth(victim, n);
 	error = command->act(&stage);
-	if (n && caller == WORKER)
+	if (n && caller == WORKER) {
+		/* It may not have begun. */
+		usleep(200000 * slowness());
 		must(!world_rest(&stage.sim), "rest");
+	}
 	*failed = n && !fail_nth_left(victim);
-	if (error && (!*failed || !documented(error, caller))) {
+	if (error && (!*failed || !documented(command, error, caller))) {
 		nl_close(&stage.nl);
 		return say("it answers %s: %s", strerror(error), last_detail);
 	}
 	/* It has perhaps not begun to look otherwise. */
-	if (command->restores)
+	if (command->restores && caller != WORKER)
 		usleep(200000 * slowness());
 	if (!n)
 		learn(command, &set, after);
-	what = judge(command, caller, error, &before, &set, after, &now);
-	if ((!error && caller != WORKER) || !same(&now, &set)) {
-		if (command->undo)
-			command->undo(&stage);
-	} else if (command->unset) {
-		command->unset(&stage);
-	}
+	what = judge(command, caller, error, before, &set, after, &now);
+	done = (!error && caller != WORKER) || !same(&now, &set);
+	clear_stage(command, done);
 	nl_close(&stage.nl);
-	return what ? what : becomes(&before, &before, &now);
+	if (what || (same(&now, before) && !(done ? command->undo : command->unset)))
+		return what;
+	return becomes(before, before, &now);
 }
 
 static unsigned int tests, failures, points_all;
 
+static void result(const char *name, const char *what)
+{
+	tests++;
+	failures += what != NULL;
+	if (what)
+		printf("# %s\n", what);
+	printf("%sok %u %s\n", what ? "not " : "", tests, name);
+}
+
 static void sweep(const struct command *command, enum caller caller, unsigned int only)
 {
-	static struct picture after;
+	static struct picture before, after;
 	unsigned int n, points = 0;
 	const char *what;
 	bool failed;
 
-	what = once(command, caller, 0, &after, &failed);
+	draw(&before);
+	what = once(command, caller, 0, &before, &after, &failed);
 	for (n = only ? only : 1; n <= MOST_POINTS && !what; n++) {
-		what = once(command, caller, n, &after, &failed);
+		what = once(command, caller, n, &before, &after, &failed);
 		if (what)
 			printf("# build/selftests/sweep/allocation %s %u\n", command->name, n);
 		if (only || !failed)
@@ -374,11 +441,9 @@ static void sweep(const struct command *command, enum caller caller, unsigned in
 	/* Which worker does what is a matter of chance; a little also when slabs are filled up. */
 	if (!what && !only && caller != WORKER)
 		what = points_check("allocation", command->name, points, 1 + points / 16);
-	tests++;
-	failures += what != NULL;
-	if (what)
-		printf("# %s\n", what);
-	printf("%sok %u %s\n", what ? "not " : "", tests, command->name);
+	if (!what && !only && caller == WORKER && !points)
+		what = "no allocation of a worker has failed";
+	result(command->name, what);
 	progress("%s: %u allocations so far", command->name, points_all);
 }
 
@@ -410,6 +475,8 @@ int main(int argc, char **argv)
 	sweep_all(abi_commands, abi_commands_count, ABI, argc, argv);
 	sweep_all(netlink_commands, netlink_commands_count, NETLINK, argc, argv);
 	sweep_all(worker_commands, worker_commands_count, WORKER, argc, argv);
+	if (argc < 2)
+		result("all that is recorded was swept", points_end("allocation"));
 	printf("# %u points\n1..%u\n", points_all, tests);
 	close(stage.slice);
 	must(ERRNO(slice_delete(stage.sim.fd, MORPH_ANY, "opened", 0)), "slice_delete");

@@ -413,6 +413,28 @@ const unsigned int abi_commands_count = COUNT(abi_commands);
 
 /* ------------------------------------------------------------ what workers do */
 
+/* Who asks for a test need not wait until what fails time and again is tested by itself. */
+static void ask_for_test(struct stage *stage, unsigned int accelerator)
+{
+	nl_begin(&stage->nl, MORPH_CMD_HARDWARE_TEST, 0);
+	nl_put_u32(&stage->nl, MORPH_A_HARDWARE_FABRIC, stage->sim.number);
+	nl_put_u32(&stage->nl, MORPH_A_HARDWARE_PART, MORPH_PART_ACCELERATOR);
+	nl_put_u32(&stage->nl, MORPH_A_HARDWARE_INDEX, accelerator);
+	must(nl_do(&stage->nl), "hardware-test");
+}
+
+/* A test that lacks memory has found nothing: it is asked for again. */
+static void trusted_again(struct stage *stage, unsigned int accelerator)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	do {
+		ask_for_test(stage, accelerator);
+		usleep(10000);
+	} while (read_accelerator(&stage->sim, accelerator).health != MORPH_HEALTH_OK &&
+		 now_ms() < until);
+}
+
 /* The accelerator behind rank 0 dies, and comes back when another is in its place. */
 static int fail_over(struct stage *stage)
 {
@@ -429,6 +451,7 @@ static int fail_over(struct stage *stage)
 	} while ((view.ranks[0].accelerator == old || view.info.state != MORPH_SLICE_OK) &&
 		 now_ms() < until);
 	must(ERRNO(sim_control(&stage->sim, "clear", "all")), "clear");
+	trusted_again(stage, old);
 	return view.ranks[0].accelerator == old ? ETIME : 0;
 }
 
@@ -437,7 +460,8 @@ const struct command worker_commands[] = {
 	{ "worker-release", .act = close_it, .set = make_slice, .undo = nothing, .queued = true,
 	  .must = true },
 	{ "worker-apply", .act = ask_add, .undo = take_back, .queued = true },
-	{ "worker-replace", .act = replace, .undo = nothing, .restores = true },
+	/* The spare could not be lit, since its device had no memory: that is all that is told. */
+	{ "worker-replace", .act = replace, .undo = nothing, .restores = true, .refusal = EBUSY },
 };
 
 const unsigned int worker_commands_count = COUNT(worker_commands);

@@ -204,6 +204,27 @@ static void policy_back(struct stage *stage)
 	must(ERRNO(slice_policy(stage->slice, MORPH_FAILOVER_AUTOMATIC)), "policy");
 }
 
+/* Its node is made anew. */
+static int own(struct stage *stage, uint32_t owner, uint32_t mode)
+{
+	struct nl *nl = begin(stage, MORPH_CMD_SLICE_SET, MORPH_A_SLICE_FABRIC);
+
+	nl_put_u32(nl, MORPH_A_SLICE_ID, stage->named);
+	nl_put_u32(nl, MORPH_A_SLICE_OWNER, owner);
+	nl_put_u32(nl, MORPH_A_SLICE_MODE, mode);
+	return nl_do(nl);
+}
+
+static int give_away(struct stage *stage)
+{
+	return own(stage, USER, 0640);
+}
+
+static void take_home(struct stage *stage)
+{
+	must(own(stage, 0, 0600), "slice-set");
+}
+
 static int replace(struct stage *stage)
 {
 	struct nl *nl = begin(stage, MORPH_CMD_REPLACE, MORPH_A_REPLACE_FABRIC);
@@ -219,7 +240,7 @@ static int apply(struct stage *stage, uint16_t flag)
 {
 	nl_apply(&stage->nl, stage->sim.number, stage->number);
 	if (flag)
-		nl_put_u8(&stage->nl, flag, 1);
+		nl_put(&stage->nl, flag, NULL, 0);
 	if (flag == MORPH_A_TXN_PREPARE)
 		nl_put_u64(&stage->nl, MORPH_A_TXN_LEASE_NS, LONG);
 	nl_put_add(&stage->nl, 1, 0);
@@ -312,6 +333,7 @@ const struct command netlink_commands[] = {
 	{ "nl-slice-dump", .act = dump_slice },
 	{ "nl-slice-create", .act = create, .undo = deleted },
 	{ "nl-slice-set", .act = policy, .undo = policy_back },
+	{ "nl-slice-set-node", .act = give_away, .undo = take_home },
 	{ "nl-slice-delete", .act = delete, .set = created, .undo = nothing, .unset = deleted,
 	  .queued = true },
 	{ "nl-circuit-get", .act = get_circuit },
