@@ -93,13 +93,13 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 		if (strcmp(morph_get_device_kind(device), "fabric"))
 			continue;
 		match = open_if_matches(ctx, device, which, &fabric);
-		if (lm_is_ours(match)) {
+		if (!fabric && lm_is_ours(match)) {
 			morph_fabric_close(found);
 			return match;
 		}
 		if (match < 0)
 			refused = ctx->error;
-		if (match <= 0)
+		if (!fabric)
 			continue;
 		matches++;
 		if (found)
@@ -353,7 +353,7 @@ static int fabrics_from_devices(struct morph_ctx *ctx, struct morph_list *list)
 		if (strcmp(morph_get_device_kind(device), "fabric"))
 			continue;
 		error = open_path(ctx, morph_get_device_path(device), &fabric);
-		if (!error)
+		if (fabric)
 			error = morph_fabric_info(fabric, &info);
 		morph_fabric_close(fabric);
 		if (!error && lm_list_add(list, info))

@@ -43,8 +43,10 @@ static int handle_new(struct record *record, int fd)
  */
 static void line_end(struct record *record, struct lm_line *line)
 {
+	static const char lost[] = "lost";
+
 	if (!line->text || line->before.failed || line->after.failed)
-		strcpy(line->op, "lost");
+		memcpy(line->op, lost, sizeof(lost));
 	lm_line_write(record->out, line);
 	fflush(record->out);
 	lm_line_clear(line);
