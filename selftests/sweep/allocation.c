@@ -396,7 +396,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 		return say("it answers %s: %s", strerror(error), last_detail);
 	}
 	/* It has perhaps not begun to look otherwise. */
-	if (command->restores && caller != WORKER)
+	if ((command->restores || error == ENOBUFS) && caller != WORKER)
 		usleep(200000 * slowness());
 	if (!n)
 		learn(command, &set, after);

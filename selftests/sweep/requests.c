@@ -298,14 +298,21 @@ static void prepared(struct stage *stage)
 	must(run_prepared(stage), "preparing");
 }
 
-/* All that is prepared in the slice: who prepared it may not have heard its number. */
+static void revert_open(const struct nlmsghdr *message, void *context)
+{
+	uint32_t outcome = nl_get_u32(nl_find(message, MORPH_A_TXN_OUTCOME));
+	uint32_t txn = nl_get_u32(nl_find(message, MORPH_A_TXN_ID));
+	const struct stage *stage = context;
+
+	if (outcome == MORPH_OUTCOME_PREPARED || outcome == MORPH_OUTCOME_UNCONFIRMED)
+		must(ERRNO(txn_step(stage->slice, txn, MORPH_TXN_REVERT, 0, NULL)), "reverting");
+}
+
+/* All that is prepared: who prepared it may not have heard its number. */
 static void reverted(struct stage *stage)
 {
-	unsigned int txn;
-
-	for (txn = stage->txn; txn < stage->txn + 64; txn++)
-		if (!txn_step(stage->slice, txn, MORPH_TXN_REVERT, 0, NULL))
-			break;
+	must(nl_dump(begin(stage, MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC), revert_open, stage),
+	     "txn-get");
 }
 
 static int commit(struct stage *stage)
