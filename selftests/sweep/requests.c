@@ -6,7 +6,9 @@
 #include "allocation.h"
 
 #define LONG 600000000000ULL
+/* Has everybody's limits, until others are set. */
 #define USER 4444
+#define DEFAULT 65536
 /* Nobody's element, and an accelerator that nobody holds. */
 #define ELEMENT(stage) ((stage)->sim.info.elements - 1)
 #define IDLE 7
@@ -87,7 +89,7 @@ static int set_quota(struct stage *stage)
 
 static void reset_quota(struct stage *stage)
 {
-	must(limit(stage, MORPH_ANY), "quota-set");
+	must(limit(stage, DEFAULT), "quota-set");
 }
 
 /* ------------------------------------------------------------------- hardware */
