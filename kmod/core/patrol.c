@@ -180,7 +180,8 @@ static void patrol_chips(struct morph_fabric *fabric)
 /* An element that could not be parked when it was released. fabric->lock held. */
 static bool left_behind(struct morph_fabric *fabric, u32 element)
 {
-	return !fabric->ledger->element_pins[element] && !fabric->ledger->element_marks[element] &&
+	return !fabric->ledger->element_pins[element] &&
+	       !(fabric->ledger->element_marks[element] & ~OPTICS_CORDONED) &&
 	       fabric->hw_state[element] != optics_park_state(fabric->graph, element);
 }
 
@@ -211,7 +212,8 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 
 /*
  * Read elements back that nobody is turning: one that moved by itself, or has obeyed late,
- * is not to be trusted until it has passed a test.
+ * is not to be trusted until it has passed a test. One that is cordoned carries nobody's
+ * light, but may send what is stray into a receiver in use.
  */
 static void patrol_elements(struct morph_fabric *fabric)
 {
@@ -235,7 +237,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 
 		if (settings[i].state == expected[i] || fabric->hw_state[element] != expected[i] ||
 		    fabric->ledger->element_state[element] != expected[i] ||
-		    fabric->ledger->element_marks[element] & ~OPTICS_HELD)
+		    fabric->ledger->element_marks[element] & ~(OPTICS_HELD | OPTICS_CORDONED))
 			continue;
 		culprit.index = element;
 		fabric->hw_state[element] = settings[i].state;

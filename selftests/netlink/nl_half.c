@@ -96,22 +96,10 @@ static void put_in(struct nl *nl)
 	put_half(nl, MORPH_A_CHANGE_SRC_EDGE, IN, MORPH_A_CHANGE_DST_RANK, 0);
 }
 
-/* Wait until a transaction is under way no more, and has that outcome. It is then the reply. */
+/* Wait until a transaction does not run any more: has it that outcome? It is then the reply. */
 static bool wait_outcome(struct nl *nl, const struct side *side, uint32_t outcome)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	do {
-		nl_begin(nl, MORPH_CMD_TXN_GET, 0);
-		nl_put_u32(nl, MORPH_A_TXN_FABRIC, side->sim.number);
-		nl_put_u32(nl, MORPH_A_TXN_ID, side->txn);
-		if (nl_do(nl))
-			return false;
-		if (REPLY_U32(nl, MORPH_A_TXN_OUTCOME) == outcome)
-			return true;
-		usleep(10000);
-	} while (now_ms() < until);
-	return false;
+	return nl_wait_outcome(nl, side->sim.number, side->txn) == (int)outcome;
 }
 
 /* Both halves of this side, there and back. */

@@ -207,4 +207,40 @@ TEST(suspect_receiver)
 	nl_close(&nl);
 }
 
+/* Wait until the monitor is told that an element has that health. */
+static bool told_health(struct nl *monitor, unsigned int element, unsigned int health)
+{
+	while (nl_wait(monitor, MORPH_CMD_HARDWARE_NTF, PATIENCE_MS))
+		if (REPLY_U32(monitor, MORPH_A_HARDWARE_PART) == MORPH_PART_ELEMENT &&
+		    REPLY_U32(monitor, MORPH_A_HARDWARE_INDEX) == element &&
+		    REPLY_U32(monitor, MORPH_A_HARDWARE_HEALTH) == health)
+			return true;
+	return false;
+}
+
+/* Nobody's light goes through it, but what is stray would. */
+TEST(cordoned_element_that_moved_is_found)
+{
+	const unsigned int element = 26;
+	struct nl nl, monitor;
+	struct sim sim;
+
+	ASSERT_EQ(0, nl_open(&nl));
+	ASSERT_EQ(0, nl_open(&monitor));
+	sim_start(&sim, "smartlight72", NULL);
+	nl_on_part(&nl, MORPH_CMD_HARDWARE_SET, sim.number, MORPH_PART_ELEMENT, element);
+	nl_put_u8(&nl, MORPH_A_HARDWARE_CORDONED, 1);
+	ASSERT_EQ(0, nl_do(&nl));
+	ASSERT_EQ(0, nl_join(&monitor));
+	ASSERT_EQ(0, sim_control(&sim, "flip", "%u 1", element));
+	EXPECT_TRUE(told_health(&monitor, element, MORPH_HEALTH_QUARANTINED));
+	EXPECT_TRUE(told_health(&monitor, element, MORPH_HEALTH_OK));
+	nl_on_part(&nl, MORPH_CMD_HARDWARE_GET, sim.number, MORPH_PART_ELEMENT, element);
+	ASSERT_EQ(0, nl_do(&nl));
+	EXPECT_NE(NULL, nl_find(nl_reply(&nl), MORPH_A_HARDWARE_CORDONED));
+	sim_stop(&sim);
+	nl_close(&monitor);
+	nl_close(&nl);
+}
+
 TEST_HARNESS_MAIN
