@@ -10,6 +10,7 @@
 #include "internal.h"
 
 #define SLACK_BYTES 64 /* for the request's own headers */
+#define MOST_ERRNO 4095 /* the kernel has none beyond */
 
 /* What one exchange of messages gathers. */
 struct exchange {
@@ -60,6 +61,12 @@ static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 		lm_attr_path(x->request, offset, error->attribute, sizeof(error->attribute));
 }
 
+/* What the kernel says has become of a request: 0 or a negative errno, and nothing else. */
+static int result_of(int result)
+{
+	return result <= 0 && result >= -MOST_ERRNO ? result : -EPROTO;
+}
+
 /* An error, or the acknowledgement that all went well. */
 static int parse_error(struct exchange *x, const struct nlmsghdr *header)
 {
@@ -78,7 +85,7 @@ static int parse_error(struct exchange *x, const struct nlmsghdr *header)
 	}
 	if ((header->nlmsg_flags & NLM_F_ACK_TLVS) && skip < bytes)
 		parse_ext_ack(x, (const char *)report + skip, (int)(bytes - skip));
-	return report->error;
+	return result_of(report->error);
 }
 
 /* The end of a dump, which may have failed in its midst. */
@@ -93,7 +100,7 @@ static int parse_done(struct exchange *x, const struct nlmsghdr *header)
 		memcpy(&result, data, sizeof(result));
 	if (result < 0 && (header->nlmsg_flags & NLM_F_ACK_TLVS) && skip < nlmsg_datalen(header))
 		parse_ext_ack(x, data + skip, nlmsg_datalen(header) - skip);
-	return result < 0 ? result : 0;
+	return result < 0 ? result_of(result) : 0;
 }
 
 static int parse_message(struct exchange *x, const struct nlmsghdr *header)
@@ -233,8 +240,9 @@ int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **o
 	if (x.list)
 		error = exchange(&x, nlmsg_hdr(request), NLM_F_ACK);
 	nlmsg_free(request);
+	/* What came before an error is not the answer. */
 	if (out)
-		*out = x.list ? lm_list_pop(x.list) : NULL;
+		*out = error ? NULL : lm_list_pop(x.list);
 	morph_list_free(x.list);
 	if (!error && out && !*out)
 		error = -EPROTO;

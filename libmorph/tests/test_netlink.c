@@ -349,6 +349,46 @@ static void malformed_messages_are_refused(void **state)
 	assert_int_equal(get_odd(bare(FAKE_FAMILY + 1, 8), &object), -EPROTO);
 }
 
+/* The end of an answer, with that result. */
+static struct nl_msg *ending(int type, int32_t result)
+{
+	struct nl_msg *message = bare(type, sizeof(struct nlmsgerr));
+
+	memcpy(nlmsg_data(nlmsg_hdr(message)), &result, sizeof(result));
+	nlmsg_hdr(message)->nlmsg_flags |= NLM_F_CAPPED;
+	return message;
+}
+
+static void results_that_no_kernel_has_are_refused(void **state)
+{
+	static const int32_t results[] = { INT32_MIN, -4096, 1 };
+	struct morph_object *object;
+
+	(void)state;
+	for (size_t at = 0; at < 3; at++)
+		assert_int_equal(get_odd(ending(NLMSG_ERROR, results[at]), &object), -EPROTO);
+	assert_int_equal(get_odd(ending(NLMSG_DONE, INT32_MIN), &object), -EPROTO);
+	assert_int_equal(get_odd(ending(NLMSG_ERROR, -4095), &object), -4095);
+}
+
+static void answer_and_fail(struct fake *kernel, const struct nlmsghdr *request)
+{
+	fake_queue(kernel, odd, request->nlmsg_seq);
+	fake_queue(kernel, ending(NLMSG_ERROR, -EIO), request->nlmsg_seq);
+}
+
+static void answer_before_an_error_is_none(void **state)
+{
+	struct morph_object *object;
+
+	(void)state;
+	odd = fake_message(MORPH_CMD_FABRIC_GET, 0);
+	nla_put_u32(odd, MORPH_A_FABRIC_ID, 3);
+	fake->request = answer_and_fail;
+	assert_int_equal(morph_admin_fabric(ctx, 3, &object), -EIO);
+	assert_null(object);
+}
+
 static void numbers_come_in_every_width(void **state)
 {
 	struct nl_msg *message = fake_message(MORPH_CMD_TXN_GET, 0);
@@ -761,6 +801,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_end_of_a_step_is_not_its_beginning, begin, end),
 		cmocka_unit_test_setup_teardown(waiting_ends, begin, end),
 		cmocka_unit_test_setup_teardown(malformed_messages_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(results_that_no_kernel_has_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(answer_before_an_error_is_none, begin, end),
 		cmocka_unit_test_setup_teardown(numbers_come_in_every_width, begin, end),
 		cmocka_unit_test_setup_teardown(refusals_are_read_in_every_form, begin, end),
 		cmocka_unit_test_setup_teardown(what_can_not_be_named_is_left_out, begin, end),
