@@ -43,8 +43,8 @@ $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
 	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y) $(if $(filter %-kasan,$*),KCOV_INSTRUMENT=y)
 
 # With the tests of the inside: kmod/tests.
-$(DEBUG_KERNELS:%=modules-kunit-%): modules-kunit-%: debug-kernel-%
-	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-kunit scripts/modules $* KUNIT=y
+$(BUILT_KERNELS:%=modules-kunit-%): modules-kunit-%: debug-kernel-%
+	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-kunit scripts/modules $* KUNIT=y $(if $(filter %-gcov,$*),GCOV_PROFILE=y)
 
 profiles lib tools selftests:
 	+$(if $(V),,@)$(MAKE) -C $(room_of_$@)
@@ -121,6 +121,6 @@ help:
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps debug-kernels clean distclean'
 
-.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(DEBUG_KERNELS:%=modules-kunit-%) \
+.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
 	profiles lib tools selftests deps debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench \
 	install install-modules modules-kdir clean distclean help

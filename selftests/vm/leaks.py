@@ -59,9 +59,10 @@ def nameless():
 
 
 def allocated_by_gone(entry, known):
-    """Whether, of all modules in this stack, one that is gone allocated. (A cache may keep what a call filled.)"""
+    """Whether, of all modules in this stack, one that is gone allocated. (A cache may keep what a call filled; so does
+    gcov, of the counters of every module that ever was.)"""
     for line in entry.splitlines():
-        if MODULE.search(line):
+        if MODULE.search(line) or "__gcov_" in line:
             return False
         if set(GONE.findall(line)) - known:
             return True
