@@ -21,6 +21,8 @@ static struct kunit_suite * const suites[] = {
 	&morph_phase_suite,
 	&morph_health_suite,
 	&morph_repair_suite,
+	&morph_lease_suite,
+	&morph_neighbour_suite,
 };
 
 static int run_set(const char *text, const struct kernel_param *param)

@@ -18,5 +18,7 @@ extern struct kunit_suite morph_txn_suite;
 extern struct kunit_suite morph_phase_suite;
 extern struct kunit_suite morph_health_suite;
 extern struct kunit_suite morph_repair_suite;
+extern struct kunit_suite morph_lease_suite;
+extern struct kunit_suite morph_neighbour_suite;
 
 #endif /* MORPH_TESTS_SUITES_H */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is prepared: who may take it away, and steps that are queued. */
+#include "fake.h"
+#include "suites.h"
+
+#define LONG_LEASE	(3600 * NSEC_PER_SEC)
+
+static int lease_init(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &fake_small);
+	const u32 accelerators[] = { 0, 1, 3 };
+
+	fake_slice(fake, accelerators, ARRAY_SIZE(accelerators));
+	return 0;
+}
+
+/* Prepared: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
+static struct morph_txn *prepared(struct fake *fake)
+{
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct morph_txn *txn;
+
+	txn = fake_txn(fake, fake->files[0]->slice, &change, 1, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_run(txn));
+	KUNIT_ASSERT_EQ(fake->test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
+	return txn;
+}
+
+static bool revoke_holder(struct fake *fake, u32 part, u32 index)
+{
+	bool revoked;
+
+	mutex_lock(&fake->fabric->lock);
+	revoked = morph_txn_revoke_holder(fake->fabric, part, index);
+	mutex_unlock(&fake->fabric->lock);
+	return revoked;
+}
+
+static void revert(struct fake *fake, struct morph_txn *txn)
+{
+	struct morph_refusal refusal = {};
+
+	KUNIT_EXPECT_EQ(fake->test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+}
+
+#define ITS_GUIDE	MORPH_ANY
+
+struct holder_case {
+	const char *name;
+	u32 part, index;
+	bool holds;
+};
+
+static const struct holder_case holder_cases[] = {
+	{ "its laser", MORPH_PART_LASER, 0, true },
+	{ "another laser", MORPH_PART_LASER, 2, false },
+	{ "its receiver", MORPH_PART_RECEIVER, 2, true },
+	{ "another receiver", MORPH_PART_RECEIVER, 0, false },
+	{ "its transmit selector", MORPH_PART_ELEMENT, 0, true },
+	{ "its receive selector", MORPH_PART_ELEMENT, 5, true },
+	{ "another selector", MORPH_PART_ELEMENT, 1, false },
+	{ "its guide", MORPH_PART_GUIDE, ITS_GUIDE, true },
+	{ "an edge, where there is none", MORPH_PART_EDGE, 0, false },
+	{ "an accelerator, which its slice has", MORPH_PART_ACCELERATOR, 0, false },
+};
+
+FAKE_CASE_DESC(holder_cases, name);
+
+/* Failover may seize what is prepared: of the transaction that holds the part, no other. */
+static void lease_revokes_the_holder(struct kunit *test)
+{
+	const struct holder_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+	u32 index = param->index;
+
+	if (index == ITS_GUIDE)
+		index = txn->items[0].new->hops[0].guide >> 1;
+	KUNIT_EXPECT_EQ(test, param->holds, revoke_holder(fake, param->part, index));
+	if (param->holds) {
+		KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, txn->outcome);
+		KUNIT_EXPECT_EQ(test, -ECANCELED, txn->status);
+		KUNIT_EXPECT_EQ(test, 0ULL, morph_txn_lease_left(txn));
+	} else {
+		KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
+		revert(fake, txn);
+	}
+	morph_txn_put(txn);
+	fake_settle(fake);
+	fake_expect_dark(fake);
+}
+
+/* Never what is committed. */
+static void lease_keeps_what_is_committed(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	KUNIT_EXPECT_FALSE(test, revoke_holder(fake, MORPH_PART_LASER, 0));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_UNCONFIRMED, txn->outcome);
+	revert(fake, txn);
+	morph_txn_put(txn);
+}
+
+/* Nor what somebody who is inside the slice is using. */
+static void lease_keeps_what_is_in_use(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+	struct morph_slice *slice = txn->slice;
+
+	mutex_lock(&fake->fabric->lock);
+	morph_slice_enter(slice, true);
+	KUNIT_EXPECT_FALSE(test, morph_txn_revoke_holder(fake->fabric, MORPH_PART_LASER, 0));
+	morph_slice_leave(slice);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
+	revert(fake, txn);
+	morph_txn_put(txn);
+}
+
+/* ------------------------------------------------------------------------ queued */
+
+struct verb_case {
+	const char *name;
+	u32 verb;
+};
+
+static const struct verb_case verb_cases[] = {
+	{ "before the first", MORPH_TXN_COMMIT - 1 },
+	{ "a question", MORPH_TXN_QUERY },
+	{ "past the last", MORPH_TXN_VERIFY + 1 },
+};
+
+FAKE_CASE_DESC(verb_cases, name);
+
+static void lease_queues_no_other_verb(struct kunit *test)
+{
+	const struct verb_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, morph_txn_step_queue(txn, param->verb, 0, &refusal));
+	KUNIT_EXPECT_NOT_NULL(test, strstr(refusal.text, "verb must be 1 (commit)"));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
+	revert(fake, txn);
+	morph_txn_put(txn);
+}
+
+/* A queued step that fails leaves the transaction where it was, and says why. */
+static void lease_tells_why_a_queued_step_failed(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	fake->deaf = txn->items[0].new->path.rx + 1;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step_queue(txn, MORPH_TXN_VERIFY, 0, &refusal));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_UNCONFIRMED, txn->outcome);
+	KUNIT_EXPECT_EQ(test, -EIO, txn->status);
+	KUNIT_EXPECT_GT(test, morph_txn_lease_left(txn), 0ULL);
+	fake->deaf = 0;
+	revert(fake, txn);
+	morph_txn_put(txn);
+}
+
+static struct kunit_case lease_cases[] = {
+	KUNIT_CASE_PARAM(lease_revokes_the_holder, holder_cases_gen_params),
+	KUNIT_CASE(lease_keeps_what_is_committed),
+	KUNIT_CASE(lease_keeps_what_is_in_use),
+	KUNIT_CASE_PARAM(lease_queues_no_other_verb, verb_cases_gen_params),
+	KUNIT_CASE(lease_tells_why_a_queued_step_failed),
+	{}
+};
+
+struct kunit_suite morph_lease_suite = {
+	.name = "morph_leases",
+	.init = lease_init,
+	.exit = fake_exit,
+	.test_cases = lease_cases,
+};

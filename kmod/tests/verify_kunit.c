@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The light of others during a change. In a full mesh no change reaches anybody else's
+ * receiver, so a neighbour is named here as the collection would have found him.
+ */
+#include "core/exec.h"
+#include "fake.h"
+#include "suites.h"
+
+#define LONG_LEASE	(3600 * NSEC_PER_SEC)
+
+/* The neighbour: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
+#define HIS_RX		2u
+#define HIS_LASER	0u
+#define HIS_ELEMENT	5u
+
+static int neighbour_init(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &fake_small);
+	const u32 his[] = { 0, 1 }, ours[] = { 3, 4 };
+
+	fake_light(fake, fake_slice(fake, his, ARRAY_SIZE(his)), 0, 1, 0);
+	fake_slice(fake, ours, ARRAY_SIZE(ours));
+	fake_settle(fake);
+	return 0;
+}
+
+/* A change that has been staged, and so has room for what it reads. */
+static struct morph_txn *our_change(struct fake *fake)
+{
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct morph_txn *txn;
+
+	txn = fake_txn(fake, fake->files[1]->slice, &change, 1, MORPH_TXN_PREPARE);
+	txn->lease_ns = LONG_LEASE;
+	KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_run(txn));
+	KUNIT_ASSERT_GT(fake->test, txn->reads_room, 2 * txn->count);
+	return txn;
+}
+
+static int verify_neighbour(struct fake *fake, struct morph_txn *txn, u64 lanes)
+{
+	struct exec exec = { .txn = txn, .fabric = fake->fabric, .neighbours = 1 };
+
+	txn->reads[2 * txn->count] = (struct morph_receiver_reading){
+		.port = HIS_RX,
+		.lanes = lanes,
+	};
+	fake_clear(fake);
+	return exec_verify_neighbours(&exec);
+}
+
+struct neighbour_case {
+	const char *name;
+	u32 part, index;	/* what is wrong */
+	int result;
+	u32 health;		/* of the part, afterwards */
+	const char *readings;	/* how the log begins */
+};
+
+static const struct neighbour_case neighbour_cases[] = {
+	{ "sees his light: read once", 0, 0, 0, 0, "r" },
+	{ "sees none, and nobody owns up", MORPH_PART_RECEIVER, HIS_RX, -EIO, MORPH_HEALTH_OK,
+	  "rrr" },
+	{ "his laser has died", MORPH_PART_LASER, HIS_LASER, 0, MORPH_HEALTH_FAILED, "rrr" },
+	{ "his sender has died", MORPH_PART_ACCELERATOR, 0, 0, MORPH_HEALTH_FAILED, "rrr" },
+	{ "his receiving accelerator has died", MORPH_PART_ACCELERATOR, 1, 0, MORPH_HEALTH_FAILED,
+	  "rrr" },
+	{ "his element has turned", MORPH_PART_ELEMENT, HIS_ELEMENT, -EIO, MORPH_HEALTH_OK,
+	  "rrr" },
+};
+
+FAKE_CASE_DESC(neighbour_cases, name);
+
+static void spoil(struct fake *fake, u32 part, u32 index)
+{
+	if (part == MORPH_PART_RECEIVER)
+		fake->deaf = index + 1;
+	else if (part == MORPH_PART_LASER)
+		fake->dim[index] = 1;
+	else if (part == MORPH_PART_ELEMENT)
+		fake->element[index] = 0;
+	else if (part == MORPH_PART_ACCELERATOR)
+		fake->dead[index] = true;
+	if (part == MORPH_PART_ACCELERATOR && index == HIS_RX / FAKE_PLANES)
+		fake->deaf = HIS_RX + 1;
+}
+
+/* Light that is missing is our doing, but where his own accelerators or lasers own up. */
+static void neighbour_is_looked_at(struct kunit *test)
+{
+	const struct neighbour_case *param = test->param_value;
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = our_change(fake);
+	struct morph_refusal refusal = {};
+	u8 was = fake->element[HIS_ELEMENT];
+
+	spoil(fake, param->part, param->index);
+	KUNIT_EXPECT_EQ(test, param->result, verify_neighbour(fake, txn, 1));
+	KUNIT_EXPECT_EQ_MSG(test, strlen(param->readings), strspn(fake->log, "r"), "%s",
+			    fake->log);
+	if (param->part)
+		KUNIT_EXPECT_EQ(test, param->health,
+				morph_health_get(fake->fabric, param->part, param->index));
+	fake->element[HIS_ELEMENT] = was;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+	morph_txn_put(txn);
+}
+
+/* Lanes that he does not use any more are not missed. */
+static void neighbour_who_has_gone_is_not_missed(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = our_change(fake);
+
+	KUNIT_EXPECT_EQ(test, 0, verify_neighbour(fake, txn, 2));
+	KUNIT_EXPECT_STREQ(test, "r", (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+	morph_txn_put(txn);
+}
+
+/* What can't be read is not taken for light. */
+static void neighbour_must_be_read(struct kunit *test)
+{
+	struct exec exec = { .neighbours = 1 };
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = our_change(fake);
+
+	exec.txn = txn;
+	exec.fabric = fake->fabric;
+	txn->reads[2 * txn->count] = (struct morph_receiver_reading){
+		.port = HIS_RX,
+		.lanes = 1,
+	};
+	fake_rule(fake, FAKE_GET_RECEIVERS, 0, FAKE_ERROR, -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, -EREMOTEIO, exec_verify_neighbours(&exec));
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+	morph_txn_put(txn);
+}
+
+static struct kunit_case neighbour_tests[] = {
+	KUNIT_CASE_PARAM(neighbour_is_looked_at, neighbour_cases_gen_params),
+	KUNIT_CASE(neighbour_who_has_gone_is_not_missed),
+	KUNIT_CASE(neighbour_must_be_read),
+	{}
+};
+
+struct kunit_suite morph_neighbour_suite = {
+	.name = "morph_neighbours",
+	.init = neighbour_init,
+	.exit = fake_exit,
+	.test_cases = neighbour_tests,
+};
