@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* One mistake in an otherwise good call: the errno, and a sentence that names it. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+#define ACCELERATORS 2
+
+FIXTURE(mistakes)
+{
+	struct sim sim;
+	int slice;
+};
+
+FIXTURE_SETUP(mistakes)
+{
+	sim_start(&self->sim, "server8", NULL);
+	self->slice = slice_create(self->sim.fd, ACCELERATORS);
+	ASSERT_LE(0, self->slice);
+}
+
+FIXTURE_TEARDOWN(mistakes)
+{
+	close(self->slice);
+	sim_stop(&self->sim);
+}
+
+/* The call failed so, for that reason. */
+#define EXPECT_REFUSED(error, call, sentence)        \
+	do {                                         \
+		last_detail[0] = '\0';               \
+		EXPECT_EQ(-1, call);                 \
+		EXPECT_EQ(error, errno);             \
+		EXPECT_STREQ(sentence, last_detail); \
+	} while (0)
+
+TEST_F(mistakes, a_transaction_is_named_once)
+{
+	struct morph_txn_step step = {
+		.head = HEAD(morph_txn_step),
+		.txn = 1,
+		.cookie = 1,
+		.verb = MORPH_TXN_QUERY,
+	};
+
+	EXPECT_REFUSED(EINVAL, ioctl(self->slice, MORPH_TXN_STEP, &step),
+		       "a transaction is named by its number, or by 0 and its cookie");
+}
+
+TEST_F(mistakes, there_is_no_such_plane)
+{
+	struct morph_change change = change_add(0, 1);
+	char sentence[80];
+
+	change.src_plane = self->sim.info.planes;
+	snprintf(sentence, sizeof(sentence), "there is no transmit port %u", self->sim.info.planes);
+	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
+	change = change_add(0, 1);
+	change.dst_plane = self->sim.info.planes;
+	snprintf(sentence, sizeof(sentence), "there is no receive port %u", self->sim.info.planes);
+	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
+}
+
+/* A path of more guides than a change has room for by itself is read like a short one. */
+TEST_F(mistakes, a_long_path_does_not_join)
+{
+	struct morph_change change = change_add(0, 1);
+	uint32_t guides[64] = {};
+
+	change.guides = (struct morph_array)ARRAY(guides, 64);
+	EXPECT_EQ(-1, txn_run(self->slice, &change, 1, NULL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MORPH_REASON_PATH, change.reason);
+	change = change_add(0, 1);
+	change.guides = (struct morph_array)ARRAY((uint32_t *)8, 64);
+	EXPECT_EQ(-1, txn_run(self->slice, &change, 1, NULL));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_F(mistakes, a_name_ends)
+{
+	struct morph_slice_delete args = {
+		.head = HEAD(morph_slice_delete),
+		.slice = MORPH_ANY,
+	};
+
+	memset(args.name, 'x', sizeof(args.name));
+	EXPECT_REFUSED(EINVAL, ioctl(self->sim.fd, MORPH_SLICE_DELETE, &args),
+		       "name has no final NUL");
+}
+
+TEST_F(mistakes, a_spare_exists_and_is_allowed)
+{
+	unsigned int total = self->sim.info.accelerators, other;
+	const uint32_t wanted[] = { 4 }, listed[] = { 5 };
+	struct morph_slice_create args = {
+		.spare_policy = MORPH_SPARES_LIST,
+		.spares = ARRAY(listed, 1),
+	};
+	char sentence[80];
+	int slice;
+
+	snprintf(sentence, sizeof(sentence), "there is no accelerator %u, the last one is %u",
+		 total, total - 1);
+	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_REPLACE, 0, total, NULL), sentence);
+
+	/* One that is free, but not listed, is not for this slice. */
+	slice = slice_create_with(self->sim.fd, &args, wanted, 1);
+	ASSERT_LE(0, slice) TH_LOG("%s", last_detail);
+	for (other = 0; other < total; other++)
+		if (read_accelerator(&self->sim, other).use == MORPH_USE_SPARE)
+			break;
+	ASSERT_NE(total, other);
+	snprintf(sentence, sizeof(sentence),
+		 "accelerator %u is not among the spares that the slice allows", other);
+	EXPECT_REFUSED(EBUSY, rank_act(slice, MORPH_RANK_REPLACE, 0, other, NULL), sentence);
+	close(slice);
+}
+
+TEST_HARNESS_MAIN
