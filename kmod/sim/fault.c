@@ -11,6 +11,8 @@
 
 #include "sim.h"
 
+#define DRIFT_STEPS	8u	/* in which a drifting guide gets worse */
+
 struct sim_fault {
 	struct list_head node;		/* sim_hardware.faults */
 	struct sim_event event;
@@ -18,7 +20,7 @@ struct sim_fault {
 	u32 id;
 	u64 at_op;			/* starts with this call of its kind; 0: has started */
 	u64 since_op;			/* calls before it started */
-	u64 toggles;			/* of a flapping accelerator, left */
+	u64 steps;			/* that it has still to take: back and forth, or for the worse */
 	bool active;
 };
 
@@ -155,6 +157,13 @@ static void renew_element(struct sim_hardware *hw, u32 index)
 	sim_change_end(hw);
 }
 
+/* A guide that drifts loses so much by now. */
+static u64 drifted_mdb(const struct sim_fault *fault)
+{
+	return div_u64(sim_argument(&fault->spec, SIM_ARGUMENT_MDB) *
+		       (DRIFT_STEPS - fault->steps), DRIFT_STEPS);
+}
+
 static void renew_guide(struct sim_hardware *hw, u32 index)
 {
 	struct sim_guide *guide = &hw->optics.guides[index];
@@ -166,6 +175,9 @@ static void renew_guide(struct sim_hardware *hw, u32 index)
 	while ((fault = next_active(hw, fault, SIM_FAULT_guide_lossy, SIM_FAULT_fibre_cut, index)))
 		extra += fault->spec.type == SIM_FAULT_fibre_cut ?
 			 SIM_OPAQUE_MDB : sim_argument(&fault->spec, SIM_ARGUMENT_MDB);
+	while ((fault = next_active(hw, fault, SIM_FAULT_guide_drifting, SIM_FAULT_guide_drifting,
+				    index)))
+		extra += drifted_mdb(fault);
 	guide->extra_mdb = min_t(u64, extra, SIM_OPAQUE_MDB);
 	sim_change_end(hw);
 }
@@ -228,9 +240,24 @@ static void end(struct sim_hardware *hw, struct sim_fault *fault)
 	kfree(fault);
 }
 
-static u64 half_period(const struct sim_fault *fault)
+/* The steps of a fault that does not stay as it was when it started, and the time of one. */
+static u64 first_steps(const struct sim_fault *fault)
 {
-	return sim_argument(&fault->spec, SIM_ARGUMENT_PERIOD) / 2;
+	switch (fault->spec.type) {
+	case SIM_FAULT_accelerator_flapping:
+		return 2 * sim_argument(&fault->spec, SIM_ARGUMENT_COUNT) - 1;
+	case SIM_FAULT_guide_drifting:
+		return DRIFT_STEPS;
+	default:
+		return 0;
+	}
+}
+
+static u64 step_ns(const struct sim_fault *fault)
+{
+	u32 steps = fault->spec.type == SIM_FAULT_guide_drifting ? DRIFT_STEPS : 2;
+
+	return div_u64(sim_argument(&fault->spec, SIM_ARGUMENT_PERIOD), steps) ?: 1;
 }
 
 /* A fault starts. One that is over with that is freed. */
@@ -242,12 +269,11 @@ static void start(struct sim_hardware *hw, struct sim_fault *fault)
 	fault->active = true;
 	fault->at_op = 0;
 	fault->since_op = hw->calls[hooks[fault->spec.type].call];
+	fault->steps = first_steps(fault);
 	note_fault(hw, fault, "inject");
 	renew(hw, &fault->spec);
-	if (fault->spec.type == SIM_FAULT_accelerator_flapping) {
-		fault->toggles = 2 * sim_argument(&fault->spec, SIM_ARGUMENT_COUNT) - 1;
-		ns = half_period(fault);
-	}
+	if (fault->steps)
+		ns = step_ns(fault);
 	if (fault->spec.type == SIM_FAULT_provider_removed) {
 		sim_instance_pull(hw->instance);
 		end(hw, fault);
@@ -256,21 +282,26 @@ static void start(struct sim_hardware *hw, struct sim_fault *fault)
 	}
 }
 
-/* A fault's time has come: it ends, or flaps. Called with the lock held. */
+/* A fault's time has come: it ends, flaps, or gets worse. Called with the lock held. */
 void sim_fault_event(struct sim_hardware *hw, struct sim_event *event)
 {
 	struct sim_fault *fault = container_of(event, struct sim_fault, event);
 
 	lockdep_assert_held(hw->lock);
-	if (fault->spec.type != SIM_FAULT_accelerator_flapping || fault->toggles <= 1) {
+	if (fault->steps)
+		fault->steps--;
+	if (fault->spec.type == SIM_FAULT_accelerator_flapping && fault->steps) {
+		fault->active = !fault->active;
+		note_fault(hw, fault, fault->active ? "flap dead" : "flap back");
+	} else if (fault->spec.type == SIM_FAULT_guide_drifting) {
+		note_fault(hw, fault, "worse");
+	} else {
 		end(hw, fault);
 		return;
 	}
-	fault->toggles--;
-	fault->active = !fault->active;
-	note_fault(hw, fault, fault->active ? "flap dead" : "flap back");
 	renew(hw, &fault->spec);
-	sim_queue(hw, event, ktime_to_ns(event->node.expires) + half_period(fault));
+	if (fault->steps)
+		sim_queue(hw, event, ktime_to_ns(event->node.expires) + step_ns(fault));
 }
 
 /**

@@ -17,6 +17,8 @@ SIM_FAULT(element_slow, ELEMENT, NS, "settling of light",
 	  "settles ns later than the profile says, after each write")
 SIM_FAULT(guide_lossy, GUIDE, MDB, "light",
 	  "loses mdb more")
+SIM_FAULT(guide_drifting, GUIDE, MDB, "as guide_lossy",
+	  "loses ever more, until it loses mdb more after a period (ns)")
 SIM_FAULT(fibre_cut, GUIDE, NONE, "light",
 	  "passes no light; only guides between servers or to an edge")
 SIM_FAULT(receiver_deaf, RECEIVER, NONE, "receiver power and lock",

@@ -71,6 +71,9 @@ static u32 arguments_of(const struct knob *knob)
 	case SIM_FAULT_accelerator_flapping:
 		return BIT(SIM_ARGUMENT_PERIOD) | BIT(SIM_ARGUMENT_COUNT) |
 		       BIT(SIM_ARGUMENT_AFTER) | BIT(SIM_ARGUMENT_AT_OP);
+	case SIM_FAULT_guide_drifting:
+		return BIT(SIM_ARGUMENT_MDB) | BIT(SIM_ARGUMENT_PERIOD) |
+		       BIT(SIM_ARGUMENT_AFTER) | BIT(SIM_ARGUMENT_AT_OP);
 	case SIM_FAULT_programming_error:
 		return BIT(SIM_ARGUMENT_EVERY) | BIT(SIM_ARGUMENT_DONE) | COMMON_ARGUMENTS;
 	case SIM_FAULT_programming_timeout:

@@ -42,6 +42,7 @@ int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 		MUST(hw->optics.guides[spec->index].class >= MORPH_GUIDE_FIBRE);
 		/* fall through */
 	case SIM_FAULT_guide_lossy:
+	case SIM_FAULT_guide_drifting:
 		MUST(spec->index < GUIDES);
 		break;
 	default:

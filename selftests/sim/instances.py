@@ -89,7 +89,7 @@ def knobs():
     targets = {"ACCELERATOR": "0", "LASER": "0.0.0x3", "ELEMENT": "0", "RECEIVER": "0.0", "DEVICE": "-"}
     with Instance("rack64", clock="stepped") as sim:
         listed = [line.split("\t")[0] for line in read(sim.debug("knobs")).splitlines()]
-        assert listed == [name for name, _ in names] and len(listed) == 17, listed
+        assert listed == [name for name, _ in names] and len(listed) == 18, listed
         for name, target in names:
             if target == "GUIDE":
                 sim.control("fault", f"{name} 99999999")
@@ -188,6 +188,18 @@ def flapping():
         assert not read(sim.debug("fault"))
 
 
+def drifting():
+    """A guide that drifts loses ever more until it is as bad as asked for, and is good again when that is cleared."""
+    with Instance(clock="stepped") as sim:
+        assert not sim.control("fault", "guide_drifting 4 mdb=800 period=8000")
+        seen = []
+        for _ in range(10):
+            seen += [int(mdb) for mdb in re.findall(r"^guide 4 extra_mdb (\d+)", read(sim.debug("hardware")), re.M)]
+            assert not sim.control("advance", "1000")
+        assert seen == [100, 200, 300, 400, 500, 600, 700, 800, 800], seen
+        assert not sim.control("clear", "all") and "guide 4 extra_mdb" not in read(sim.debug("hardware"))
+
+
 def physical_state():
     """Faults and flips are seen in the hardware, and nowhere else."""
     with Instance(clock="stepped") as sim:
@@ -277,8 +289,8 @@ def drift():
 
 
 def main():
-    tests = (knobs, refusals, bad_profiles, repetition, randomness, flapping, physical_state,
-             removal, drift)
+    tests = (knobs, refusals, bad_profiles, repetition, randomness, flapping, drifting,
+             physical_state, removal, drift)
     failures = 0
     print(f"TAP version 13\n1..{len(tests)}")
     for number, test in enumerate(tests, 1):
