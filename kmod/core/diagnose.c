@@ -162,6 +162,14 @@ static bool receiver_suspect(struct morph_fabric *fabric, const struct optics_pa
 	return fabric->rx_blamed == path->rx + 1;
 }
 
+/* Light arrives there: darkness that comes later is another one. fabric->lock held. */
+void morph_health_lit(struct morph_fabric *fabric, u32 rx)
+{
+	lockdep_assert_held(&fabric->lock);
+	if (fabric->rx_blamed == rx + 1)
+		fabric->rx_blamed = 0;
+}
+
 bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
 			  u32 src_accelerator, struct morph_culprit *culprit)
 {

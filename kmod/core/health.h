@@ -36,6 +36,8 @@ int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 /* Does hardware on a route show by itself that it is bad? Talks to the device: no lock held. */
 bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
 			  u32 src_accelerator, struct morph_culprit *culprit);
+/* Light has arrived at a receive port. fabric->lock held. */
+void morph_health_lit(struct morph_fabric *fabric, u32 rx);
 /* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
 int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			  u32 src_accelerator, struct morph_culprit *culprit);

@@ -124,6 +124,7 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 		item->circuit->power_mdbm = item->new->verdict.power_mdbm;
 		if (exec_read_route(exec, item, step))
 			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
+		morph_health_lit(exec->fabric, item->new->path.rx);
 		item->circuit->last_verified_ns = now;
 	}
 }

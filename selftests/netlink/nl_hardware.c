@@ -243,4 +243,61 @@ TEST(cordoned_element_that_moved_is_found)
 	nl_close(&nl);
 }
 
+static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (health_of(nl, sim, part, index) != MORPH_HEALTH_OK) {
+		if (now_ms() > until)
+			return false;
+		usleep(10000);
+	}
+	return true;
+}
+
+/*
+ * A receiver goes dark for a guide's sake, all is mended, light arrives, and it goes dark again: that
+ * is another failure, and no proof that the receiver itself is to blame.
+ */
+TEST(dark_twice)
+{
+	static const uint32_t wanted[] = { 0, 1 };
+	uint32_t guides[64];
+	struct morph_circuit_path path = {
+		.head.size = sizeof(path),
+		.guides = ARRAY(guides, 64),
+	};
+	struct morph_event event;
+	unsigned int time, i;
+	struct sim sim;
+	struct nl nl;
+	int slice;
+
+	ASSERT_EQ(0, nl_open(&nl));
+	sim_start(&sim, "server8", NULL);
+	for (time = 0; time < 2; time++) {
+		struct morph_change change = change_add(0, 1);
+
+		change.dst_plane = 0;
+		slice = slice_create_at(sim.fd, wanted, 2);
+		ASSERT_LE(0, slice);
+		ASSERT_EQ(0, slice_policy(slice, MORPH_FAILOVER_NONE));
+		ASSERT_EQ(0, txn_run(slice, &change, 1, NULL));
+		path.circuit = change.circuit;
+		path.guides.count = 64;
+		ASSERT_EQ(0, ioctl(slice, MORPH_CIRCUIT_PATH, &path));
+		ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000",
+					 guides[path.guides.count / 2]));
+		ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_CIRCUIT_FAILED, PATIENCE_MS, &event));
+		EXPECT_EQ(MORPH_PART_GUIDE, event.part);
+		close(slice);
+		ASSERT_EQ(0, sim_control(&sim, "clear", "all"));
+		for (i = 0; i < path.guides.count; i++)
+			ASSERT_TRUE(wait_sound(&nl, &sim, MORPH_PART_GUIDE, guides[i]));
+		ASSERT_TRUE(wait_sound(&nl, &sim, MORPH_PART_RECEIVER, sim.info.planes));
+	}
+	sim_stop(&sim);
+	nl_close(&nl);
+}
+
 TEST_HARNESS_MAIN
