@@ -20,9 +20,11 @@
 #define RANKS_MAX 8
 #define CIRCUITS_MAX 16
 #define HOPS_MAX 64
-#define SLICES 5
+#define SLICES 6
 #define PARTS 6 /* enum morph_part, up to guides */
 #define FAULTS_MAX 3
+
+struct fault;
 
 /* ------------------------------------------------------------------ the rack */
 
@@ -60,6 +62,7 @@ struct rack {
 	struct slice slices[SLICES];
 	uint8_t *users[PARTS]; /* by part and index: slices whose light runs through it */
 	uint8_t *guide_class; /* by guide */
+	uint64_t *guide_held; /* by guide: lanes that the core has as taken */
 	uint64_t *dark; /* by receive port: lanes that went dark since rack_watch() */
 	struct light light;
 };
@@ -68,8 +71,11 @@ extern struct rack rack;
 
 void rack_start(uint64_t seed);
 void rack_stop(void);
-/* Make the slices that are not there and light them, as they were made first. */
-bool rack_build(void);
+/*
+ * Make the slices that are not there and light them, as they were made first. Who makes them may
+ * be the one who finds out what is broken, so that his first attempt fails; or it is NULL.
+ */
+bool rack_build(const struct fault *broken);
 /* Take a slice away, and wait until its accelerators are free; roles of spares are as at first. */
 void rack_remove(unsigned int slice);
 unsigned int rack_count(unsigned int part);
@@ -83,8 +89,9 @@ void rack_read_dark(void);
 bool rack_rest(void);
 /* Read the simulator's hardware. */
 void rack_read_light(void);
-/* State of an element, and health, by the core. */
-uint32_t rack_element(uint32_t element);
+void rack_read_guides(void);
+/* An element, and health, by the core. */
+struct morph_element_info rack_element(uint32_t element);
 uint32_t rack_health(uint32_t part, uint32_t index);
 /* Hardware that the core does not count as healthy; at most so many. How many there are. */
 struct part {
@@ -108,6 +115,7 @@ enum kind {
 	FIBRE_CUT,
 	GUIDE_BROKEN,
 	GUIDE_DIM,
+	GUIDE_DRIFTS, /* ever dimmer */
 	RECEIVER_DEAF,
 	KINDS,
 };
@@ -122,6 +130,7 @@ struct fault {
 struct kind_info {
 	const char *name;
 	uint32_t part;
+	bool takes_time; /* of the simulator's clock, to have its effect */
 };
 
 extern const struct kind_info kinds[KINDS];
@@ -147,6 +156,7 @@ struct trial {
 	struct fault faults[FAULTS_MAX];
 	unsigned int count;
 	unsigned int number;
+	unsigned int first; /* of several that are looked at together, up to this one; or 0 */
 	bool together; /* several: one expects less */
 };
 
@@ -154,11 +164,50 @@ extern const char *const outcome_names[OUTCOMES];
 
 /* Inject, wait, check, mend, check. */
 enum outcome trial_run(const struct trial *trial);
-/* Something that must not be; the trial that runs is named with it. */
+/* Slices as they are now are what they are compared with; what goes dark from now on is counted. */
+void trial_begin(void);
+/* No slice has noticed anything since then. */
+void check_nobody_noticed(void);
+/* Slices that are not what they were are made anew, so that each trial begins alike. */
+void start_over(void);
+/* Something that must not be; the trial that it is about is named with it. */
 void violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void violations_are_about(const struct trial *trial);
 extern unsigned int violations;
 extern unsigned int untestable; /* idle components through which no test could send light */
 extern uint64_t seed;
+
+/* ---------------------------------------------------------------------- idle */
+
+/*
+ * What nobody uses breaks, a test finds it, it is mended, and passes a test. Whether others
+ * have noticed is looked at after so many: idle_look() does it for those that are left. False
+ * if slices are in the way of the test.
+ */
+bool idle_run(const struct trial *trial);
+void idle_look(void);
+extern unsigned int idle_look_after;
+/* One that slices were in the way of: when all others have been tried, they go, and it is tried. */
+void idle_put_off(const struct trial *trial);
+void idle_run_alone(void);
+/* The test of something that is broken must fail. False if nobody could test it. */
+bool idle_test(const struct fault *fault);
+
+/* ---------------------------------------------------------------------- mend */
+
+/* All slices go, and leave nothing behind in the core's books. */
+void remove_all(void);
+/* The operator tests what is not healthy, until all is. */
+void mend(void);
+void check_mended(void);
+void test_moved(const struct trial *trial);
+
+/* --------------------------------------------------------------------- books */
+
+/* All is mended: every light is somebody's, and core and hardware are of one mind. */
+void check_books(void);
+/* There are no slices. */
+void check_nothing_held(void);
 
 /* -------------------------------------------------------------------- report */
 

@@ -6,11 +6,13 @@
 
 #define BROKEN_MDB 60000u /* more than any circuit can lose */
 #define DIM_MDB 6000u /* light goes on, with less than the core counted on */
-#define FLAP_NS 1000000u
+#define DRIFT_MDB 16000u
+#define STEP_NS 1000000u /* of what takes time */
+#define STEPS 4u
 
 const struct kind_info kinds[KINDS] = {
 	[ACCELERATOR_DEAD] = { "accelerator dead", MORPH_PART_ACCELERATOR },
-	[ACCELERATOR_FLAPS] = { "accelerator flaps", MORPH_PART_ACCELERATOR },
+	[ACCELERATOR_FLAPS] = { "accelerator flaps", MORPH_PART_ACCELERATOR, true },
 	[LASER_DEAD] = { "laser dead", MORPH_PART_LASER },
 	[LASER_DIM] = { "laser dim", MORPH_PART_LASER },
 	[ELEMENT_MOVED] = { "element moved", MORPH_PART_ELEMENT },
@@ -18,6 +20,7 @@ const struct kind_info kinds[KINDS] = {
 	[FIBRE_CUT] = { "fibre cut", MORPH_PART_GUIDE },
 	[GUIDE_BROKEN] = { "guide broken", MORPH_PART_GUIDE },
 	[GUIDE_DIM] = { "guide dim", MORPH_PART_GUIDE },
+	[GUIDE_DRIFTS] = { "guide drifts", MORPH_PART_GUIDE, true },
 	[RECEIVER_DEAF] = { "receiver deaf", MORPH_PART_RECEIVER },
 };
 
@@ -38,7 +41,7 @@ void fault_aim(struct fault *fault)
 
 	if (fault->kind != ELEMENT_MOVED)
 		return;
-	now = rack_element(fault->index);
+	now = rack_element(fault->index).state;
 	if (!now)
 		fault->state = 1;
 	else
@@ -77,11 +80,15 @@ void fault_text(const struct fault *fault, char *text, size_t bytes)
 		length = snprintf(text, bytes, "guide_lossy %u mdb=%u", fault->index,
 				  fault->kind == GUIDE_DIM ? DIM_MDB : BROKEN_MDB);
 		break;
+	case GUIDE_DRIFTS:
+		length = snprintf(text, bytes, "guide_drifting %u mdb=%u period=%u", fault->index,
+				  DRIFT_MDB, STEPS * STEP_NS);
+		break;
 	default:
 		length = snprintf(text, bytes, formats[fault->kind], fault->index);
 	}
 	if (fault->kind == ACCELERATOR_FLAPS)
-		length += snprintf(text + length, bytes - length, " period=%u count=2", FLAP_NS);
+		length += snprintf(text + length, bytes - length, " period=%u count=2", STEP_NS);
 	if (fault->after)
 		snprintf(text + length, bytes - length, " after=%u", fault->after);
 }
@@ -95,8 +102,8 @@ bool fault_inject(const struct fault *fault)
 	if (sim_control(&rack.sim, "fault", "%s", text))
 		return false;
 	/* A clock that skips stands still while nobody asks for anything. */
-	for (i = 0; fault->kind == ACCELERATOR_FLAPS && i < 4; i++)
-		if (!rack_rest() || sim_control(&rack.sim, "advance", "%u", FLAP_NS))
+	for (i = 0; kinds[fault->kind].takes_time && i < STEPS; i++)
+		if (!rack_rest() || sim_control(&rack.sim, "advance", "%u", STEP_NS))
 			return false;
 	return true;
 }

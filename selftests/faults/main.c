@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The fault campaign. From the environment: SEED; SINGLES, of each kind of fault so many
- * components, or all; COMBOS, so many pairs and triples; ONLY, one of them: s17 or c17.
+ * components, or all; COMBOS, so many pairs and triples; ONLY, some of them: s17, c17 or s17-80;
+ * PART, every so many-th of all: 2/8 begins with the second.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 #include "progress.h"
 
 uint64_t seed;
-static const char *only;
+static struct {
+	char letter; /* s or c, or 0: all */
+	unsigned int first, last;
+} only;
 
 static uint64_t number(const char *name, uint64_t otherwise)
 {
@@ -36,9 +40,48 @@ static uint32_t chance(uint32_t below)
 	return state % below;
 }
 
+/* The run may be split into parts, for several machines at a time. */
+static struct {
+	unsigned int number, of;
+} part = { 1, 1 };
+
+static void read_part(void)
+{
+	const char *text = getenv("PART");
+
+	if (!text || !*text)
+		return;
+	if (sscanf(text, "%u/%u", &part.number, &part.of) == 2 && part.number &&
+	    part.number <= part.of)
+		return;
+	printf("Bail out! PART=%s: should be like 2/8\n", text);
+	exit(1);
+}
+
 static bool wanted(char letter, unsigned int trial)
 {
-	return !only || (only[0] == letter && strtoul(only + 1, NULL, 10) == trial);
+	if (!only.letter)
+		return trial % part.of == part.number % part.of;
+	return only.letter == letter && trial >= only.first && trial <= only.last;
+}
+
+static void read_only(void)
+{
+	const char *text = getenv("ONLY");
+	int numbers;
+
+	if (!text || !*text)
+		return;
+	numbers = sscanf(text, "%c%u-%u", &only.letter, &only.first, &only.last);
+	if (numbers == 2)
+		only.last = only.first;
+	else if (numbers != 3)
+		only.letter = 0;
+	if (!strchr("sc", only.letter) || !only.letter) {
+		printf("Bail out! ONLY=%s: should be like s17, c17 or s17-80\n", text);
+		exit(1);
+	}
+	idle_look_after = 1;
 }
 
 static bool is_used(const struct fault *fault)
@@ -79,9 +122,29 @@ static bool drawn(const struct fault *fault, unsigned int share, const unsigned 
 {
 	unsigned int all = candidates[is_used(fault)];
 
-	if (!share || only || !all)
+	if (!share || only.letter || !all)
 		return true;
 	return mix(seed ^ mix(fault->kind << 24 | fault->index)) % all < (share + 1) / 2;
+}
+
+/* A reserved plan holds it in its state: slices have to go before it can be tested. */
+static bool is_reserved(const struct fault *fault)
+{
+	return kinds[fault->kind].part == MORPH_PART_ELEMENT && rack_element(fault->index).pins;
+}
+
+static void single(struct trial *trial)
+{
+	struct fault *fault = &trial->faults[0];
+
+	if (is_used(fault) || is_reserved(fault)) {
+		run(trial);
+		return;
+	}
+	fault_aim(fault);
+	if (!idle_run(trial))
+		idle_put_off(trial);
+	report_count(SINGLES, fault->kind, false, UNTOUCHED);
 }
 
 static void singles(unsigned int share)
@@ -100,13 +163,15 @@ static void singles(unsigned int share)
 			if (!wanted('s', trial.number) ||
 			    !drawn(&trial.faults[0], share, candidates))
 				continue;
-			run(&trial);
-			if (++done % 500 == 0)
+			single(&trial);
+			if (++done % 2000 == 0)
 				progress("%u single faults, %s %u", done, kinds[kind].name, index);
 		}
 		progress("%u single faults, all of \"%s\", %lld s", done, kinds[kind].name,
 			 (now_ms() - began) / 1000);
 	}
+	idle_run_alone();
+	progress("%u single faults, %lld s", done, (now_ms() - began) / 1000);
 }
 
 /* -------------------------------------------------------------------- combos */
@@ -137,7 +202,7 @@ static void combos(unsigned int count)
 		for (i = 0; i < trial.count; i++) {
 			trial.faults[i] = draw_fault();
 			/* Together, or while the first is being repaired. */
-			if (i && chance(2) && trial.faults[i].kind != ACCELERATOR_FLAPS)
+			if (i && chance(2) && !kinds[trial.faults[i].kind].takes_time)
 				trial.faults[i].after = 1 + chance(6);
 		}
 		if (wanted('c', n))
@@ -161,10 +226,11 @@ int main(void)
 	unsigned int share = number("SINGLES", all ? 0 : 12), bad;
 
 	seed = number("SEED", 1);
-	only = getenv("ONLY");
+	read_only();
+	read_part();
 	printf("TAP version 13\n1..3\n# SEED=%llu\n", (unsigned long long)seed);
 	rack_start(seed);
-	result(rack_build(), "slices of every shape are lit");
+	result(rack_build(NULL), "slices of every shape are lit");
 	singles(share);
 	result(!violations, "single faults");
 	bad = violations;

@@ -25,25 +25,36 @@ static const struct shape {
 	unsigned int ranks;
 	enum pattern pattern;
 	unsigned int lanes, times;
-	uint32_t flags;
+	uint32_t flags, failover;
 } shapes[SLICES] = {
-	{ "ring-on-a-server", { { 0, 0 }, { 0, 1 }, { 0, 3 }, { 0, 2 } }, 4, RING, 1, 1, 0 },
+	{ "ring-on-a-server", { { 0, 0 }, { 0, 1 }, { 0, 3 }, { 0, 2 } }, 4, RING, 1, 1, 0, 0 },
 	{ "ring-of-servers",
 	  { { 1, 0 }, { 1, 1 }, { 2, 0 }, { 2, 1 }, { 3, 0 }, { 3, 1 } },
 	  6,
 	  RING,
 	  1,
 	  1,
+	  0,
 	  0 },
-	{ "all-to-all", { { 4, 0 }, { 4, 1 }, { 4, 2 }, { 4, 3 } }, 4, ALL_TO_ALL, 1, 1, 0 },
-	{ "pair-of-lanes", { { 1, 2 }, { 2, 2 } }, 2, RING, 4, 2, 0 },
+	{ "all-to-all", { { 4, 0 }, { 4, 1 }, { 4, 2 }, { 4, 3 } }, 4, ALL_TO_ALL, 1, 1, 0, 0 },
+	{ "pair-of-lanes", { { 1, 2 }, { 2, 2 } }, 2, RING, 4, 2, 0, 0 },
 	{ "reserved-ring",
 	  { { 5, 0 }, { 5, 1 }, { 6, 1 }, { 6, 0 } },
 	  4,
 	  RING,
 	  2,
 	  1,
-	  MORPH_SLICE_RESERVED },
+	  MORPH_SLICE_RESERVED,
+	  0 },
+	/* What breaks here stays broken. */
+	{ "unprotected-ring",
+	  { { 7, 0 }, { 7, 1 }, { 8, 1 }, { 8, 0 } },
+	  4,
+	  RING,
+	  2,
+	  1,
+	  0,
+	  MORPH_FAILOVER_NONE },
 };
 
 static const char *const part_names[] = { "nothing",  "accelerator", "laser",
@@ -87,7 +98,7 @@ unsigned int rack_count(unsigned int part)
 
 /* --------------------------------------------------------------------- start */
 
-static void read_guide_classes(void)
+void rack_read_guides(void)
 {
 	static struct morph_guide_info guides[512];
 	uint32_t first = 0, i;
@@ -102,7 +113,9 @@ static void read_guide_classes(void)
 		if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_GUIDES, &args) || !args.entries.count)
 			give_up("reading guides");
 		for (i = 0; i < args.entries.count; i++)
-			rack.guide_class[first + i] = guides[i].type;
+			rack.guide_class[first + i] = guides[i].type,
+						 rack.guide_held[first + i] = guides[i].lanes &
+									      ~guides[i].lanes_free;
 		first += args.entries.count;
 	}
 }
@@ -146,13 +159,14 @@ void rack_start(uint64_t number)
 	for (part = 0; part < PARTS; part++)
 		rack.users[part] = zeroed(rack_count(part), 1);
 	rack.guide_class = zeroed(rack.sim.info.guides, 1);
+	rack.guide_held = zeroed(rack.sim.info.guides, sizeof(uint64_t));
 	rack.dark = zeroed(rack.ports, sizeof(uint64_t));
 	rack.light.lit = zeroed(rack.ports, sizeof(uint64_t));
 	rack.light.locked = zeroed(rack.ports, sizeof(uint64_t));
 	rack.light.emits = zeroed(rack.ports, sizeof(uint64_t));
 	rack.light.on = zeroed(rack.ports, sizeof(uint64_t));
 	rack.light.state = zeroed(rack.sim.info.elements, 1);
-	read_guide_classes();
+	rack_read_guides();
 	plan_slices();
 }
 
@@ -187,12 +201,26 @@ static unsigned int pattern_changes(const struct shape *shape, struct morph_chan
 	return n;
 }
 
-static bool slice_build(unsigned int s)
+/* He has been told that hardware failed, and what did is known. */
+static bool has_found(const struct fault *broken)
 {
-	struct morph_slice_create args = { .head.flags = shapes[s].flags };
+	return errno == EIO && broken &&
+	       rack_health(kinds[broken->kind].part, broken->index) == MORPH_HEALTH_FAILED;
+}
+
+static int slice_light(unsigned int s)
+{
 	struct morph_change changes[CIRCUITS_MAX];
-	struct slice *slice = &rack.slices[s];
 	unsigned int count = pattern_changes(&shapes[s], changes);
+
+	return txn_run(rack.slices[s].fd, changes, count, NULL);
+}
+
+static bool slice_build(unsigned int s, const struct fault *broken)
+{
+	struct morph_slice_create args = { .head.flags = shapes[s].flags,
+					   .failover = shapes[s].failover };
+	struct slice *slice = &rack.slices[s];
 
 	slice->fd = slice_create_with(rack.sim.fd, &args, slice->wanted, shapes[s].ranks);
 	if (slice->fd < 0) {
@@ -200,20 +228,20 @@ static bool slice_build(unsigned int s)
 			  last_detail);
 		return false;
 	}
-	if (!txn_run(slice->fd, changes, count, NULL))
+	if (!slice_light(s) || (has_found(broken) && !slice_light(s)))
 		return true;
 	violation("slice %s can't be lit: %s (%s)", slice->name, strerror(errno), last_detail);
 	return false;
 }
 
-bool rack_build(void)
+bool rack_build(const struct fault *broken)
 {
 	bool whole = true;
 	unsigned int s;
 
 	for (s = 0; s < SLICES; s++)
 		if (rack.slices[s].fd < 0)
-			whole &= slice_build(s);
+			whole &= slice_build(s, broken);
 	if (!rack_rest())
 		violation("the core does not come to rest after slices were made");
 	for (s = 0; s < SLICES; s++)
@@ -437,7 +465,7 @@ bool rack_rest(void)
 	return true;
 }
 
-uint32_t rack_element(uint32_t element)
+struct morph_element_info rack_element(uint32_t element)
 {
 	struct morph_element_info info;
 	struct morph_fabric_read args = {
@@ -448,7 +476,7 @@ uint32_t rack_element(uint32_t element)
 
 	if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args))
 		give_up("reading an element");
-	return info.state;
+	return info;
 }
 
 uint32_t rack_health(uint32_t part, uint32_t index)

@@ -9,8 +9,6 @@
 #include "campaign.h"
 
 #define NAMED_MAX 16
-#define MENDS 5
-#define IMPAIRED_MAX 256
 
 const char *const outcome_names[OUTCOMES] = { "untouched", "survived", "degraded", "LOST" };
 
@@ -32,11 +30,19 @@ void violation(const char *format, ...)
 		fault_text(&current->faults[i], fault, sizeof(fault));
 		printf("#   with %s\n", fault);
 	}
-	if (current)
+	if (current && current->first && current->first != current->number)
+		printf("#   again: SEED=%llu ONLY=s%u-%u %s\n", (unsigned long long)seed,
+		       current->first, current->number, program_invocation_short_name);
+	else if (current)
 		printf("#   again: SEED=%llu ONLY=%s%u %s\n", (unsigned long long)seed,
 		       current->together ? "c" : "s", current->number,
 		       program_invocation_short_name);
 	fflush(stdout);
+}
+
+void violations_are_about(const struct trial *trial)
+{
+	current = trial;
 }
 
 /* --------------------------------------------------------------- what is told */
@@ -45,6 +51,7 @@ void violation(const char *format, ...)
 struct told {
 	unsigned int events, degraded;
 	uint64_t bandwidth_mbps;
+	uint64_t moved, replaced; /* circuits and ranks, as masks */
 	struct part named[NAMED_MAX];
 	unsigned int named_count;
 };
@@ -59,7 +66,10 @@ static void note_event(struct told *told, const struct morph_event *event)
 		told->degraded++;
 		told->bandwidth_mbps = event->bandwidth_mbps;
 	}
+	if (event->type == MORPH_EVENT_CIRCUIT_MOVED)
+		told->moved |= 1ull << event->circuit % 64;
 	if (event->type == MORPH_EVENT_REPLACED) {
+		told->replaced |= 1ull << event->rank % 64;
 		part.part = MORPH_PART_ACCELERATOR;
 		part.index = event->old_accelerator;
 	}
@@ -107,6 +117,13 @@ static bool went_dark(const struct slice *slice)
 	return false;
 }
 
+static bool same_way(const struct circuit *a, const struct circuit *b)
+{
+	return a->info.circuit == b->info.circuit && a->rx == b->rx && a->tx == b->tx &&
+	       a->info.lanes == b->info.lanes && a->guides_count == b->guides_count &&
+	       !memcmp(a->guides, b->guides, a->guides_count * sizeof(*a->guides));
+}
+
 static bool same_light(const struct slice *one, const struct slice *other)
 {
 	unsigned int i;
@@ -114,15 +131,10 @@ static bool same_light(const struct slice *one, const struct slice *other)
 	if (one->info.generation != other->info.generation ||
 	    one->circuits_count != other->circuits_count)
 		return false;
-	for (i = 0; i < one->circuits_count; i++) {
-		const struct circuit *a = &one->circuits[i], *b = &other->circuits[i];
-
-		if (a->info.circuit != b->info.circuit || a->rx != b->rx || a->tx != b->tx ||
-		    a->info.lanes != b->info.lanes || a->info.state != b->info.state ||
-		    a->guides_count != b->guides_count ||
-		    memcmp(a->guides, b->guides, a->guides_count * sizeof(*a->guides)))
+	for (i = 0; i < one->circuits_count; i++)
+		if (!same_way(&one->circuits[i], &other->circuits[i]) ||
+		    one->circuits[i].info.state != other->circuits[i].info.state)
 			return false;
-	}
 	return true;
 }
 
@@ -152,6 +164,13 @@ static bool is_locked(const struct circuit *circuit)
 	return (rack.light.locked[circuit->rx] & lanes) == lanes;
 }
 
+/* An accelerator that is back after it failed is not trusted before it has passed a test. */
+static bool is_trusted(const struct slice *slice, const struct circuit *circuit)
+{
+	return slice->ranks[circuit->info.src_rank].health == MORPH_HEALTH_OK &&
+	       slice->ranks[circuit->info.dst_rank].health == MORPH_HEALTH_OK;
+}
+
 /* Bandwidth of the circuits that really are lit, by the simulator. */
 static uint64_t real_bandwidth(const struct slice *slice)
 {
@@ -159,7 +178,7 @@ static uint64_t real_bandwidth(const struct slice *slice)
 	unsigned int i;
 
 	for (i = 0; i < slice->circuits_count; i++)
-		if (is_locked(&slice->circuits[i]))
+		if (is_locked(&slice->circuits[i]) && is_trusted(slice, &slice->circuits[i]))
 			lanes += __builtin_popcountll(slice->circuits[i].info.lanes);
 	return lanes * rack.sim.info.lane_mbps;
 }
@@ -177,6 +196,23 @@ static void check_bystander(unsigned int s, const struct told *told)
 			  part_name(told->named[0].part), told->named[0].index);
 	if (slice->info.state != MORPH_SLICE_OK || !same_light(slice, &before[s]))
 		violation("slice %s has changed, which uses nothing that broke", slice->name);
+}
+
+/* Whoever's circuit goes another way is told of that circuit, or of an end that was replaced. */
+static void check_moved(const struct slice *now, const struct slice *then, const struct told *told)
+{
+	unsigned int i;
+
+	for (i = 0; i < now->circuits_count; i++) {
+		const struct morph_circuit_info *info = &now->circuits[i].info;
+		uint64_t ends = 1ull << info->src_rank | 1ull << info->dst_rank;
+
+		if (same_way(&now->circuits[i], &then->circuits[i]) || told->replaced & ends ||
+		    told->moved >> info->circuit % 64 & 1)
+			continue;
+		violation("circuit %u of slice %s goes another way, and its owner was not told",
+			  info->circuit, now->name);
+	}
 }
 
 static enum outcome check_whole(const struct slice *slice, const struct told *told, bool dark)
@@ -230,6 +266,7 @@ static enum outcome check_affected(unsigned int s, const struct told *told)
 		violation("slice %s has lost circuits or lanes", slice->name);
 		return LOST;
 	}
+	check_moved(slice, &before[s], told);
 	if (slice->info.state == MORPH_SLICE_OK)
 		return check_whole(slice, told, dark);
 	if (slice->info.state == MORPH_SLICE_DEGRADED)
@@ -261,6 +298,27 @@ static void check_culprit(const struct trial *trial, unsigned int s, const struc
 		  n ? others : " nothing", part_name(part), fault->index);
 }
 
+/* What shows its own state is blamed for what it has done, and for nothing else. */
+static void check_innocent(const struct trial *trial, unsigned int s, const struct told *told)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < told->named_count; i++) {
+		const struct part *named = &told->named[i];
+
+		if (named->part != MORPH_PART_ACCELERATOR && named->part != MORPH_PART_LASER &&
+		    named->part != MORPH_PART_ELEMENT)
+			continue;
+		for (k = 0; k < trial->count; k++)
+			if (kinds[trial->faults[k].kind].part == named->part &&
+			    trial->faults[k].index == named->index)
+				break;
+		if (k == trial->count)
+			violation("slice %s was told of %s %u, which is sound", rack.slices[s].name,
+				  part_name(named->part), named->index);
+	}
+}
+
 static enum outcome check_slices(const struct trial *trial, uint8_t affected)
 {
 	enum outcome worst = UNTOUCHED, outcome;
@@ -276,160 +334,32 @@ static enum outcome check_slices(const struct trial *trial, uint8_t affected)
 		outcome = check_affected(s, &told);
 		if (outcome == SURVIVED || outcome == DEGRADED)
 			check_culprit(trial, s, &told);
+		check_innocent(trial, s, &told);
 		worst = outcome > worst ? outcome : worst;
 	}
 	return worst;
 }
 
-/* ----------------------------------------------------------- books and hardware */
-
-static void check_elements(void)
+void trial_begin(void)
 {
-	static struct morph_element_info infos[512];
-	uint32_t first = 0, i;
-
-	while (first < rack.sim.info.elements) {
-		struct morph_fabric_read args = {
-			.head.size = sizeof(args),
-			.first = first,
-			.entries = ARRAY(infos, 512),
-		};
-
-		if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args) || !args.entries.count)
-			return violation("elements can't be read");
-		for (i = 0; i < args.entries.count; i++)
-			if (infos[i].state != rack.light.state[first + i])
-				violation(
-					"element %u is in state %u, the core takes it to be in %u",
-					first + i, rack.light.state[first + i], infos[i].state);
-		first += args.entries.count;
-	}
+	memcpy(before, rack.slices, sizeof(before));
+	rack_watch();
 }
 
-/* All is mended: every light is somebody's, and core and hardware are of one mind. */
-static void check_books(void)
+void check_nobody_noticed(void)
 {
-	static uint64_t *expected;
-	long long on = 0, believed;
-	unsigned int s, i;
-
-	if (!expected)
-		expected = calloc(rack.ports, sizeof(*expected));
-	memset(expected, 0, rack.ports * sizeof(*expected));
-	rack_read_light();
-	for (s = 0; s < SLICES; s++) {
-		for (i = 0; i < rack.slices[s].circuits_count; i++)
-			expected[rack.slices[s].circuits[i].rx] |=
-				rack.slices[s].circuits[i].info.lanes;
-	}
-	for (i = 0; i < rack.ports; i++) {
-		on += __builtin_popcountll(rack.light.on[i]);
-		if (rack.light.lit[i] != expected[i] || rack.light.locked[i] != expected[i])
-			violation("receiver %u should see lanes %#llx: lit are %#llx, locked %#llx",
-				  i, (unsigned long long)expected[i],
-				  (unsigned long long)rack.light.lit[i],
-				  (unsigned long long)rack.light.locked[i]);
-	}
-	believed = core_counter(&rack.sim, "ledger", "transmit lanes on");
-	if (believed != on)
-		violation("%lld lanes are on by the hardware, %lld by the core", on, believed);
-	check_elements();
-}
-
-/* ---------------------------------------------------------------------- mend */
-
-static void remove_all(void)
-{
+	struct told told;
 	unsigned int s;
 
-	for (s = 0; s < SLICES; s++)
-		rack_remove(s);
-}
-
-/* The operator tests what is not healthy: how much that was, and why the last one failed. */
-static unsigned int test_impaired(struct part *list, bool alone, char *why, size_t bytes)
-{
-	unsigned int count, i;
-
-	if (!rack_rest())
-		violation("the core does not come to rest when all is mended");
-	count = rack_impaired(list, IMPAIRED_MAX);
-	if (count && alone)
-		remove_all();
-	for (i = 0; i < count && i < IMPAIRED_MAX; i++)
-		rack_test(list[i].part, list[i].index, why, bytes);
-	return count;
-}
-
-/*
- * Until all is healthy. A part of an accelerator that a slice holds is tested when the
- * slice has gone, so if need be they go.
- */
-static void mend(void)
-{
-	struct part list[IMPAIRED_MAX];
-	unsigned int count = 0, tries, i;
-	char why[200] = "";
-
-	for (tries = 0; tries < MENDS; tries++) {
-		count = test_impaired(list, tries, why, sizeof(why));
-		if (!count)
-			return;
-	}
-	for (i = 0; i < count && i < IMPAIRED_MAX; i++)
-		violation("%s %u is mended, but its health stays %u: %s", part_name(list[i].part),
-			  list[i].index, list[i].health, why);
-}
-
-/* A slice that is degraded becomes whole by itself once what it waits for has passed a test. */
-static void check_mended(void)
-{
-	struct part list[IMPAIRED_MAX];
-	unsigned int s, tries;
-	char why[200];
-
 	for (s = 0; s < SLICES; s++) {
-		struct slice *slice = &rack.slices[s];
-
-		for (tries = 0;
-		     slice_load(slice) && slice->info.state != MORPH_SLICE_OK && tries < MENDS;
-		     tries++) {
-			test_impaired(list, false, why, sizeof(why));
-			rack_rest();
-		}
-		if (slice->info.state != MORPH_SLICE_OK)
-			violation("all is mended, and slice %s is in state %u", slice->name,
-				  slice->info.state);
+		if (rack.slices[s].fd < 0)
+			continue;
+		told = read_events(rack.slices[s].fd);
+		check_bystander(s, &told);
 	}
 }
 
-/*
- * An element that moved where no light goes, or did not obey there, is for patrol to find in its
- * turn, which takes a minute: the operator tests it now, so that the books can be compared.
- */
-static void test_moved(const struct trial *trial)
-{
-	const struct fault *fault;
-	char why[200];
-	unsigned int i;
-
-	for (i = 0; i < trial->count; i++) {
-		fault = &trial->faults[i];
-		if (kinds[fault->kind].part != MORPH_PART_ELEMENT)
-			continue;
-		rack_read_light();
-		if (rack_element(fault->index) == rack.light.state[fault->index])
-			continue;
-		remove_all();
-		if (rack_test(MORPH_PART_ELEMENT, fault->index, why, sizeof(why)) !=
-		    MORPH_OUTCOME_COMMITTED)
-			violation("element %u is mended, and does not pass its test: %s",
-				  fault->index, why);
-	}
-}
-
-/* Slices that are not what they were are made anew, so that each trial begins alike. */
-static void start_over(void)
+void start_over(void)
 {
 	bool changed[SLICES], any = false;
 	unsigned int s;
@@ -443,53 +373,29 @@ static void start_over(void)
 			drain_events(rack.slices[s].fd);
 	}
 	if (any)
-		rack_build();
+		rack_build(NULL);
 	else
 		rack_load();
 }
 
-/* ---------------------------------------------------------------------- use */
-
-/* Nobody uses it: who comes next must find out. False if nobody could. */
-static bool use_idle(const struct fault *fault)
-{
-	uint32_t part = kinds[fault->kind].part, outcome;
-	char why[200];
-
-	if (part == MORPH_PART_ACCELERATOR) {
-		if (fault->kind == ACCELERATOR_DEAD &&
-		    rack_health(part, fault->index) != MORPH_HEALTH_FAILED)
-			violation("idle accelerator %u is dead, its health is %u", fault->index,
-				  rack_health(part, fault->index));
-		return true;
-	}
-	outcome = rack_test(part, fault->index, why, sizeof(why));
-	if (outcome == MORPH_OUTCOME_COMMITTED)
-		violation("%s %u is broken, and passed its test", part_name(part), fault->index);
-	else if (strstr(why, "no idle accelerators"))
-		return false;
-	else if (rack_health(part, fault->index) != MORPH_HEALTH_FAILED)
-		violation("%s %u is broken, a test says \"%s\", and its health is %u",
-			  part_name(part), fault->index, why, rack_health(part, fault->index));
-	return true;
-}
+/* ---------------------------------------------------------------------- trial */
 
 /* A reservation holds it, or what leads there is in use: all go, and it is tested then. */
 static void use_alone(const struct fault *fault)
 {
 	remove_all();
-	untestable += !use_idle(fault);
+	untestable += !idle_test(fault);
 }
 
 /* It holds the state that it is wanted in; so the slice goes and comes while it does. */
-static void use_held(uint8_t affected)
+static void use_held(const struct fault *fault, uint8_t affected)
 {
 	unsigned int s;
 
 	for (s = 0; s < SLICES; s++)
 		if (affected & (1u << s))
 			rack_remove(s);
-	rack_build();
+	rack_build(fault);
 }
 
 enum outcome trial_run(const struct trial *trial)
@@ -499,19 +405,19 @@ enum outcome trial_run(const struct trial *trial)
 	enum outcome outcome;
 	unsigned int i;
 
+	idle_look();
 	current = trial;
 	for (i = 0; i < trial->count; i++)
 		affected |= rack.users[kinds[trial->faults[i].kind].part][trial->faults[i].index];
 	idle = !affected && !trial->together;
-	memcpy(before, rack.slices, sizeof(before));
-	rack_watch();
+	trial_begin();
 	for (i = 0; i < trial->count; i++)
 		if (!fault_inject(&trial->faults[i]))
 			violation("the simulator refuses fault %u", i);
 	if (!rack_rest())
 		violation("the core does not come to rest");
 	if (idle)
-		found = use_idle(&trial->faults[0]);
+		found = idle_test(&trial->faults[0]);
 	else
 		rack_read_light();
 	rack_read_dark();
@@ -519,7 +425,7 @@ enum outcome trial_run(const struct trial *trial)
 		slice_load(&rack.slices[i]);
 	outcome = check_slices(trial, affected);
 	if (affected && !trial->together && trial->faults[0].kind == ELEMENT_HELD)
-		use_held(affected);
+		use_held(&trial->faults[0], affected);
 	if (!found)
 		use_alone(&trial->faults[0]);
 	if (sim_control(&rack.sim, "clear", "all"))
@@ -529,8 +435,7 @@ enum outcome trial_run(const struct trial *trial)
 	mend();
 	test_moved(trial);
 	start_over();
-	if (!idle || trial->number % 256 == 0)
-		check_books();
+	check_books();
 	current = NULL;
 	return outcome;
 }

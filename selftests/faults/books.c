@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The core's books against the circuits that there are, and against the hardware. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "campaign.h"
+
+static void check_elements(void)
+{
+	static struct morph_element_info infos[512];
+	uint32_t first = 0, i;
+
+	while (first < rack.sim.info.elements) {
+		struct morph_fabric_read args = {
+			.head.size = sizeof(args),
+			.first = first,
+			.entries = ARRAY(infos, 512),
+		};
+
+		if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args) || !args.entries.count)
+			return violation("elements can't be read");
+		for (i = 0; i < args.entries.count; i++)
+			if (infos[i].state != rack.light.state[first + i])
+				violation(
+					"element %u is in state %u, the core takes it to be in %u",
+					first + i, rack.light.state[first + i], infos[i].state);
+		first += args.entries.count;
+	}
+}
+
+/* Lanes that reserved plans hold, which are no circuits. */
+static void add_reserved(uint64_t *held)
+{
+	char path[80], line[1024], *at;
+	unsigned long long lanes;
+	unsigned int guide;
+	int length;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/sys/kernel/debug/morph/fabric%u/guide_routes",
+		 rack.sim.number);
+	file = fopen(path, "r");
+	if (!file)
+		return violation("%s can't be read", path);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%u %*x%n", &guide, &length) != 1)
+			continue;
+		for (at = line + length; (at = strstr(at, " H:")); at += length)
+			if (sscanf(at, " H:slice%*u:rank%*u:%llx%n", &lanes, &length) == 1)
+				held[guide] |= lanes;
+			else
+				length = 1;
+	}
+	fclose(file);
+}
+
+/* A lane of a guide is taken where a circuit runs through it, and nowhere else. */
+static void check_guides(void)
+{
+	static uint64_t *held;
+	const struct circuit *circuit;
+	unsigned int s, i, k;
+
+	if (!held)
+		held = calloc(rack.sim.info.guides, sizeof(*held));
+	memset(held, 0, rack.sim.info.guides * sizeof(*held));
+	for (s = 0; s < SLICES; s++)
+		for (i = 0; rack.slices[s].fd >= 0 && i < rack.slices[s].circuits_count; i++)
+			for (circuit = &rack.slices[s].circuits[i], k = 0;
+			     k < circuit->guides_count; k++)
+				held[circuit->guides[k]] |= circuit->info.lanes;
+	add_reserved(held);
+	rack_read_guides();
+	for (i = 0; i < rack.sim.info.guides; i++)
+		if (rack.guide_held[i] != held[i])
+			violation(
+				"of guide %u lanes %#llx are taken, circuits and reservations have %#llx",
+				i, (unsigned long long)rack.guide_held[i],
+				(unsigned long long)held[i]);
+}
+
+void check_books(void)
+{
+	static uint64_t *expected;
+	long long on = 0, believed;
+	unsigned int s, i;
+
+	if (!expected)
+		expected = calloc(rack.ports, sizeof(*expected));
+	memset(expected, 0, rack.ports * sizeof(*expected));
+	/* A clock that skips stands still after the last request: what that has turned settles. */
+	if (sim_control(&rack.sim, "advance", "%llu", (unsigned long long)rack.sim.info.settle_ns))
+		violation("the clock can't be advanced");
+	rack_read_light();
+	for (s = 0; s < SLICES; s++) {
+		for (i = 0; rack.slices[s].fd >= 0 && i < rack.slices[s].circuits_count; i++)
+			expected[rack.slices[s].circuits[i].rx] |=
+				rack.slices[s].circuits[i].info.lanes;
+	}
+	for (i = 0; i < rack.ports; i++) {
+		on += __builtin_popcountll(rack.light.on[i]);
+		if (rack.light.lit[i] != expected[i] || rack.light.locked[i] != expected[i])
+			violation("receiver %u should see lanes %#llx: lit are %#llx, locked %#llx",
+				  i, (unsigned long long)expected[i],
+				  (unsigned long long)rack.light.lit[i],
+				  (unsigned long long)rack.light.locked[i]);
+	}
+	believed = core_counter(&rack.sim, "ledger", "transmit lanes on");
+	if (believed != on)
+		violation("%lld lanes are on by the hardware, %lld by the core", on, believed);
+	check_elements();
+	check_guides();
+}
+
+void check_nothing_held(void)
+{
+	static const char *const held[] = { "elements pinned",	   "pins",
+					    "elements held",	   "guide lanes held",
+					    "transmit lanes held", "transmit lanes on",
+					    "receive lanes held" };
+	long long value;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(held) / sizeof(*held); i++) {
+		value = core_counter(&rack.sim, "ledger", held[i]);
+		if (value)
+			violation("all slices have gone, and the ledger has %lld %s", value,
+				  held[i]);
+	}
+}

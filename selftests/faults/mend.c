@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What broke is sound again: the operator has it tested, and all is as it was. */
+#include "campaign.h"
+
+#define MENDS 5
+#define IMPAIRED_MAX 256
+
+void remove_all(void)
+{
+	unsigned int s;
+
+	for (s = 0; s < SLICES; s++)
+		rack_remove(s);
+	check_nothing_held();
+}
+
+/* The operator tests what is not healthy: how much that was, and why the last one failed. */
+static unsigned int test_impaired(struct part *list, bool alone, char *why, size_t bytes)
+{
+	unsigned int count, i;
+
+	if (!rack_rest())
+		violation("the core does not come to rest when all is mended");
+	count = rack_impaired(list, IMPAIRED_MAX);
+	if (count && alone)
+		remove_all();
+	for (i = 0; i < count && i < IMPAIRED_MAX; i++)
+		rack_test(list[i].part, list[i].index, why, bytes);
+	return count;
+}
+
+/*
+ * Until all is healthy. A part of an accelerator that a slice holds is tested when the
+ * slice has gone, so if need be they go.
+ */
+void mend(void)
+{
+	struct part list[IMPAIRED_MAX];
+	unsigned int count = 0, tries, i;
+	char why[200] = "";
+
+	for (tries = 0; tries < MENDS; tries++) {
+		count = test_impaired(list, tries, why, sizeof(why));
+		if (!count)
+			return;
+	}
+	for (i = 0; i < count && i < IMPAIRED_MAX; i++)
+		violation("%s %u is mended, but its health stays %u: %s", part_name(list[i].part),
+			  list[i].index, list[i].health, why);
+}
+
+/*
+ * A slice that is degraded becomes whole by itself once what it waits for has passed a test.
+ * One that is not protected is not led round anything, and what it still holds itself can't be
+ * tested: then it has to go, like its owner would let it.
+ */
+void check_mended(void)
+{
+	struct part list[IMPAIRED_MAX];
+	unsigned int s, tries;
+	char why[200];
+
+	for (s = 0; s < SLICES; s++) {
+		struct slice *slice = &rack.slices[s];
+
+		for (tries = 0;
+		     slice_load(slice) && slice->info.state != MORPH_SLICE_OK && tries < MENDS;
+		     tries++) {
+			test_impaired(list, false, why, sizeof(why));
+			rack_rest();
+		}
+		if (slice->info.state != MORPH_SLICE_OK &&
+		    !(slice->info.failover == MORPH_FAILOVER_NONE && rack_impaired(list, 1)))
+			violation("all is mended, and slice %s is in state %u", slice->name,
+				  slice->info.state);
+	}
+}
+
+/*
+ * An element that moved where no light goes, or did not obey there, is for patrol to find in its
+ * turn, which takes a minute: the operator tests it now, so that the books can be compared.
+ */
+void test_moved(const struct trial *trial)
+{
+	const struct fault *fault;
+	char why[200];
+	unsigned int i;
+
+	for (i = 0; i < trial->count; i++) {
+		fault = &trial->faults[i];
+		if (kinds[fault->kind].part != MORPH_PART_ELEMENT)
+			continue;
+		rack_read_light();
+		if (rack_element(fault->index).state == rack.light.state[fault->index])
+			continue;
+		remove_all();
+		if (rack_test(MORPH_PART_ELEMENT, fault->index, why, sizeof(why)) !=
+		    MORPH_OUTCOME_COMMITTED)
+			violation("element %u is mended, and does not pass its test: %s",
+				  fault->index, why);
+	}
+}
