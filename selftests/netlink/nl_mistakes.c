@@ -396,6 +396,26 @@ TEST_F(mistakes, in_naming_a_rank)
 	expect(_metadata, nl, &unnamed);
 }
 
+/* That a spare is not there turns out when the replacement is made: its end tells. */
+TEST_F(mistakes, in_naming_a_spare)
+{
+	unsigned int total = self->sim.info.accelerators, txn;
+	struct nl *nl = &self->nl;
+	char sentence[80];
+
+	nl_begin(nl, MORPH_CMD_REPLACE, 0);
+	nl_put_u32(nl, MORPH_A_REPLACE_FABRIC, self->sim.number);
+	nl_put_u32(nl, MORPH_A_REPLACE_SLICE, self->number);
+	nl_put_u32(nl, MORPH_A_REPLACE_RANK, 0);
+	nl_put_u32(nl, MORPH_A_REPLACE_SPARE, total);
+	ASSERT_EQ(0, nl_do(nl));
+	txn = REPLY_U32(nl, MORPH_A_REPLACE_TXN);
+	ASSERT_LE(0, nl_wait_outcome(nl, self->sim.number, txn));
+	EXPECT_EQ(-ENOENT, (int)REPLY_U32(nl, MORPH_A_TXN_STATUS));
+	snprintf(sentence, sizeof(sentence), "there is no accelerator %u to be the spare", total);
+	EXPECT_STREQ(sentence, nl_get_text(nl_find(nl_reply(nl), MORPH_A_TXN_TEXT)));
+}
+
 /* ------------------------------------------------------------- questions and quotas */
 
 TEST_F(mistakes, in_a_question)

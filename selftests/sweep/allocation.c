@@ -20,6 +20,7 @@
 #include "progress.h"
 
 #define MOST_POINTS 400
+#define RECORDED_ON "6.1-kasan"
 #define DEBUGFS "/sys/kernel/debug/"
 
 static struct stage stage;
@@ -420,6 +421,18 @@ static void result(const char *name, const char *what)
 	printf("%sok %u %s\n", what ? "not " : "", tests, name);
 }
 
+/*
+ * How many allocations a command makes depends on the kernel, too: where it looks for bugs each
+ * of ours may bring others with it. One kernel's numbers are recorded.
+ */
+static const char *wrong_number(const char *command, unsigned int points)
+{
+	const char *what = points_check("allocation", command, points, 1 + points / 16);
+	const char *kernel = getenv("KERNEL");
+
+	return kernel && strcmp(kernel, RECORDED_ON) ? NULL : what;
+}
+
 static void sweep(const struct command *command, enum caller caller, unsigned int only)
 {
 	static struct picture before, after;
@@ -440,7 +453,7 @@ static void sweep(const struct command *command, enum caller caller, unsigned in
 	points_all += points;
 	/* Which worker does what is a matter of chance; a little also when slabs are filled up. */
 	if (!what && !only && caller != WORKER)
-		what = points_check("allocation", command->name, points, 1 + points / 16);
+		what = wrong_number(command->name, points);
 	if (!what && !only && caller == WORKER && !points)
 		what = "no allocation of a worker has failed";
 	result(command->name, what);
