@@ -107,11 +107,18 @@ campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 $(campaigns:%=check-%): check-%: deps
 	+@scripts/check run-$*
 
-$(campaigns:%=run-%): run-%: profiles lib tools selftests
-	+@for kernel in $(campaign_on_$*); do \
-		$(MAKE) modules-$$kernel && selftests/vm/suite $$kernel $* || failed=1; done; [ ! "$$failed" ]
+# run-stress runs it on all of them, run-stress-6.1 on one.
+define campaign_rules
+campaign_runs += $(campaign_on_$(1):%=run-$(1)-%)
 
-run-kunit: $(campaign_on_kunit:%=modules-kunit-%)
+run-$(1): $(campaign_on_$(1):%=run-$(1)-%)
+
+$(campaign_on_$(1):%=run-$(1)-%): run-$(1)-%: modules-% profiles lib tools selftests
+	@selftests/vm/suite $$* $(1)
+endef
+$(foreach campaign,$(campaigns),$(eval $(call campaign_rules,$(campaign))))
+
+$(campaign_on_kunit:%=run-kunit-%): run-kunit-%: modules-kunit-%
 
 # --- fuzz: what reads files, texts and messages in user space; the kernel's own interfaces are the campaign fuzz ------------
 
@@ -172,6 +179,6 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
 .PHONY: check check-ci $(stages:%=check-%) $(stages:%=run-%) run-build \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_rooms:%=check-%) \
 	check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
-	$(campaigns:%=check-%) $(campaigns:%=run-%) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
+	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted \
 	run-counted-campaigns
