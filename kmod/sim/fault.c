@@ -20,7 +20,7 @@ struct sim_fault {
 	u32 id;
 	u64 at_op;			/* starts with this call of its kind; 0: has started */
 	u64 since_op;			/* calls before it started */
-	u64 steps;			/* that it has still to take: back and forth, or for the worse */
+	u64 steps;			/* still to be taken: back and forth, or for the worse */
 	bool active;
 };
 

@@ -105,11 +105,14 @@ static unsigned int put_off_count;
 
 void idle_put_off(const struct trial *trial)
 {
-	put_off = realloc(put_off, (put_off_count + 1) * sizeof(*put_off));
-	if (put_off)
-		put_off[put_off_count++] = *trial;
-	else
+	struct trial *more = realloc(put_off, (put_off_count + 1) * sizeof(*put_off));
+
+	if (!more) {
 		violation("no memory");
+		return;
+	}
+	put_off = more;
+	put_off[put_off_count++] = *trial;
 }
 
 void idle_run_alone(void)
