@@ -80,6 +80,8 @@ class Outcome:
         self.failure = None
         if self.status is None:
             self.failure = "hang" if timed_out else "the machine stopped before the command ended"
+        came_up = os.path.exists(os.path.join(results, "booted"))
+        self.died_in_boot = self.status is None and not timed_out and not came_up
         if timed_out:   # the answer to our own NMI is no complaint
             self.complaints = [entry for entry in self.complaints if "panic - not syncing: NMI" not in entry[1]]
 
