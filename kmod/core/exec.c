@@ -159,10 +159,21 @@ static int exec_light(struct exec *exec)
 	return -EIO;
 }
 
+/* Which lanes a laser still emits on; what can't be read counts as on. */
+static u64 exec_still_on(struct exec *exec, u32 tx, u64 lanes)
+{
+	struct morph_laser_reading reading = { .port = tx };
+
+	if (morph_hw_get_lasers(exec->fabric, exec->txn, &reading, 1))
+		return lanes;
+	return lanes & (reading.lanes | reading.weak);
+}
+
 /*
- * A laser that does not go off may not be used again: one that the last readings show to
- * be lit, or where there are none any that the step has switched. Patrol goes on telling it.
- * No lock held.
+ * A laser that does not go off may not be used again: one that emits while the last readings
+ * show its receiver lit, or where there are none any that the step has switched. Light at a
+ * receiver whose laser is off is stray, and for patrol to explain, which goes on telling a
+ * quarantined laser, too. No lock held.
  */
 void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 {
@@ -181,6 +192,8 @@ void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 			culprit.lanes = txn->items[i].seen ? culprit.lanes : 0;
 		else if (read)
 			culprit.lanes = txn->reads[n++].lit;
+		if (read && culprit.lanes)
+			culprit.lanes = exec_still_on(exec, culprit.index, culprit.lanes);
 		if (!culprit.lanes)
 			continue;
 		mutex_lock(&exec->fabric->lock);

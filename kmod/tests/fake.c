@@ -224,6 +224,7 @@ static int fake_get_receivers(struct morph_fabric *fabric, u64 cookie,
 		reading->lit = 0;
 		if (tx != OPTICS_NONE && fake->deaf != reading->port + 1)
 			reading->lit = shining(fake, tx) & reading->lanes;
+		reading->lit |= fake->stray[reading->port] & reading->lanes;
 		reading->locked = tx != OPTICS_NONE && fake->dead[tx / FAKE_PLANES] ?
 				  0 : reading->lit;
 		reading->min_mdbm = reading->lit == reading->lanes ? power : -60000;
@@ -464,6 +465,17 @@ struct morph_txn *fake_txn(struct fake *fake, struct morph_slice *slice,
 
 	txn = morph_txn_alloc(slice, changes, NULL, count, flags, GFP_KERNEL_ACCOUNT);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, txn);
+	return txn;
+}
+
+struct morph_txn *fake_prepare(struct fake *fake, struct morph_slice *slice)
+{
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct morph_txn *txn = fake_txn(fake, slice, &change, 1, MORPH_TXN_PREPARE);
+
+	txn->lease_ns = FAKE_LONG_LEASE;
+	KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_run(txn));
+	KUNIT_ASSERT_EQ(fake->test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
 	return txn;
 }
 

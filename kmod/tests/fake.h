@@ -37,6 +37,7 @@
 /* However slow the machine: what is answered is answered in time, and nobody waits for the rest. */
 #define FAKE_DEADLINE	(600 * NSEC_PER_SEC)
 #define FAKE_SHORT_DEADLINE (1 * NSEC_PER_MSEC)	/* in effect a few jiffies */
+#define FAKE_LONG_LEASE	(3600 * NSEC_PER_SEC)
 
 /* Operations, as they are written into the log. */
 #define FAKE_SET_ELEMENTS	'E'
@@ -104,6 +105,7 @@ struct fake {
 	bool dead[FAKE_MOST];		/* accelerator answers no heartbeat */
 	u64 dim[FAKE_PORTS];		/* by transmit port: lanes whose laser gives no light */
 	u64 burning[FAKE_PORTS];	/* by transmit port: lanes that never go off */
+	u64 stray[FAKE_PORTS];		/* by receive port: lanes lit from who knows where */
 	bool stuck[FAKE_ELEMENTS];	/* element stays as it is */
 	u32 deaf;			/* receive port + 1 that sees nothing */
 
@@ -150,6 +152,8 @@ struct morph_change fake_remove(u32 circuit);
 struct morph_change fake_move(u32 circuit, u32 plane);
 struct morph_txn *fake_txn(struct fake *fake, struct morph_slice *slice,
 			   const struct morph_change *changes, u32 count, u32 flags);
+/* A circuit of a slice's ranks 0 and 1, prepared for as long as the test may take. */
+struct morph_txn *fake_prepare(struct fake *fake, struct morph_slice *slice);
 /* Add a circuit: its number. Must succeed. */
 u32 fake_light(struct fake *fake, struct morph_slice *slice, u32 src, u32 dst, u32 plane);
 struct morph_circuit *fake_circuit(struct morph_slice *slice, u32 id);

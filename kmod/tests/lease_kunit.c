@@ -3,8 +3,6 @@
 #include "fake.h"
 #include "suites.h"
 
-#define LONG_LEASE	(3600 * NSEC_PER_SEC)
-
 static int lease_init(struct kunit *test)
 {
 	struct fake *fake = fake_open(test, &fake_small);
@@ -17,14 +15,7 @@ static int lease_init(struct kunit *test)
 /* Prepared: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
 static struct morph_txn *prepared(struct fake *fake)
 {
-	struct morph_change change = fake_add(0, 1, 0, 1);
-	struct morph_txn *txn;
-
-	txn = fake_txn(fake, fake->files[0]->slice, &change, 1, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
-	KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_run(txn));
-	KUNIT_ASSERT_EQ(fake->test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
-	return txn;
+	return fake_prepare(fake, fake->files[0]->slice);
 }
 
 static bool revoke_holder(struct fake *fake, u32 part, u32 index)

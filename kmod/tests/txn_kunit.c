@@ -5,8 +5,6 @@
 #include "fake.h"
 #include "suites.h"
 
-#define LONG_LEASE	(3600 * NSEC_PER_SEC)
-
 /* What a case changes; circuit 0 -> 1 on plane 0 is lit before, where it is changed. */
 enum shape {
 	ADD,		/* 0 -> 1 */
@@ -75,7 +73,7 @@ static void txn_asks_in_order(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), param->shape, param->flags);
 
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
 	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
 	if (!param->flags || param->flags == MORPH_TXN_EACH)
@@ -239,6 +237,20 @@ static void txn_is_broken_by_a_burning_laser(struct kunit *test)
 	fake->burning[0] = 0;
 }
 
+/* Light that arrives from elsewhere: nor is it rolled back, but its laser is not to blame. */
+static void txn_is_broken_by_stray_light(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+
+	fake->stray[2] = 1;
+	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_BROKEN, txn->outcome);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake->fabric->ledger->tx_dead[0]);
+	morph_txn_put(txn);
+	fake->stray[2] = 0;
+}
+
 /* ------------------------------------------------------------------ two phases */
 
 /* What a failover does first. */
@@ -348,7 +360,7 @@ static void phase_step_from_state(struct kunit *test)
 	int ret;
 
 	txn = txn_of_shape(fake, txn_slice(fake), TURN, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	txn->cookie = param->cookie ? 77 : 0;
 	bring_to(fake, txn, param->from);
 	ret = morph_txn_step(txn, param->verb, 0, &refusal);
@@ -390,7 +402,7 @@ static void phase_lease_runs_out(struct kunit *test)
 	struct morph_txn *txn;
 
 	txn = txn_of_shape(fake, txn_slice(fake), param->shape, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	bring_to(fake, txn, param->from);
 	fake_clear(fake);
 	expire(txn);
@@ -411,7 +423,7 @@ static void phase_step_comes_too_late(struct kunit *test)
 	struct morph_txn *txn;
 
 	txn = txn_of_shape(fake, txn_slice(fake), TURN, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	bring_to(fake, txn, MORPH_OUTCOME_PREPARED);
 	txn->lease_until_ns = 1;
 	KUNIT_EXPECT_EQ(test, -ETIME, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
@@ -428,12 +440,13 @@ static void phase_lease_is_given_anew(struct kunit *test)
 	struct morph_txn *txn;
 
 	txn = txn_of_shape(fake, txn_slice(fake), ADD, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	bring_to(fake, txn, MORPH_OUTCOME_PREPARED);
-	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 2 * LONG_LEASE, &refusal));
-	KUNIT_EXPECT_GT(test, morph_txn_lease_left(txn), (u64)LONG_LEASE);
-	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_VERIFY, LONG_LEASE, &refusal));
-	KUNIT_EXPECT_LE(test, morph_txn_lease_left(txn), (u64)LONG_LEASE);
+	KUNIT_EXPECT_EQ(test, 0,
+			morph_txn_step(txn, MORPH_TXN_COMMIT, 2 * FAKE_LONG_LEASE, &refusal));
+	KUNIT_EXPECT_GT(test, morph_txn_lease_left(txn), (u64)FAKE_LONG_LEASE);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_VERIFY, FAKE_LONG_LEASE, &refusal));
+	KUNIT_EXPECT_LE(test, morph_txn_lease_left(txn), (u64)FAKE_LONG_LEASE);
 	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_CONFIRM, 0, &refusal));
 	KUNIT_EXPECT_EQ(test, 0ULL, morph_txn_lease_left(txn));
 	morph_txn_put(txn);
@@ -447,7 +460,7 @@ static void phase_confirm_looks_once(struct kunit *test)
 	struct morph_txn *txn;
 
 	txn = txn_of_shape(fake, txn_slice(fake), MOVE, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	bring_to(fake, txn, MORPH_OUTCOME_UNCONFIRMED);
 	fake_clear(fake);
 	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_VERIFY, 0, &refusal));
@@ -471,7 +484,7 @@ static void phase_commit_keeps_the_old(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, slice, other);
 	txn = txn_of_shape(fake, slice, MOVE, MORPH_TXN_PREPARE);
 	lanes = &fake->fabric->ledger->tx_lanes[0];
-	txn->lease_ns = LONG_LEASE;
+	txn->lease_ns = FAKE_LONG_LEASE;
 	bring_to(fake, txn, MORPH_OUTCOME_UNCONFIRMED);
 	KUNIT_EXPECT_EQ(test, 0ULL, fake->laser[0]);
 	KUNIT_EXPECT_EQ(test, 1u, hweight64(*lanes));
@@ -563,6 +576,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
+	KUNIT_CASE(txn_is_broken_by_stray_light),
 	KUNIT_CASE(txn_of_same_cookie_is_the_same),
 	KUNIT_CASE(txn_of_old_generation_is_refused),
 	KUNIT_CASE(txn_is_all_or_nothing),

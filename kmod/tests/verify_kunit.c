@@ -7,8 +7,6 @@
 #include "fake.h"
 #include "suites.h"
 
-#define LONG_LEASE	(3600 * NSEC_PER_SEC)
-
 /* The neighbour: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
 #define HIS_RX		2u
 #define HIS_LASER	0u
@@ -28,12 +26,8 @@ static int neighbour_init(struct kunit *test)
 /* A change that has been staged, and so has room for what it reads. */
 static struct morph_txn *our_change(struct fake *fake)
 {
-	struct morph_change change = fake_add(0, 1, 0, 1);
-	struct morph_txn *txn;
+	struct morph_txn *txn = fake_prepare(fake, fake->files[1]->slice);
 
-	txn = fake_txn(fake, fake->files[1]->slice, &change, 1, MORPH_TXN_PREPARE);
-	txn->lease_ns = LONG_LEASE;
-	KUNIT_ASSERT_EQ(fake->test, 0, morph_txn_run(txn));
 	KUNIT_ASSERT_GT(fake->test, txn->reads_room, 2 * txn->count);
 	return txn;
 }

@@ -1,10 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The core's books against the circuits that there are, and against the hardware. */
+/*
+ * The core's books against the circuits that there are, and against the hardware. Patrol tests
+ * what is suspect when it pleases, and holds what it lights meanwhile: what differs counts if it
+ * stays so.
+ */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "campaign.h"
+
+#define TOLD_MAX 8
+
+/* What the last look found to differ. */
+static struct {
+	char told[TOLD_MAX][200];
+	unsigned int count;
+} differences;
+
+static __attribute__((format(printf, 1, 2))) void differs(const char *format, ...)
+{
+	va_list args;
+
+	if (differences.count == TOLD_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(differences.told[differences.count++], sizeof(differences.told[0]), format, args);
+	va_end(args);
+}
+
+/* Look until nothing differs, or for as long as a test could take. */
+static void expect_agreement(void (*look)(void))
+{
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int i;
+
+	do {
+		differences.count = 0;
+		look();
+		if (!differences.count)
+			return;
+		usleep(1000);
+	} while (now_ms() < until);
+	for (i = 0; i < differences.count; i++)
+		violation("%s", differences.told[i]);
+}
 
 static void check_elements(void)
 {
@@ -19,11 +61,10 @@ static void check_elements(void)
 		};
 
 		if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args) || !args.entries.count)
-			return violation("elements can't be read");
+			return differs("elements can't be read");
 		for (i = 0; i < args.entries.count; i++)
 			if (infos[i].state != rack.light.state[first + i])
-				violation(
-					"element %u is in state %u, the core takes it to be in %u",
+				differs("element %u is in state %u, the core takes it to be in %u",
 					first + i, rack.light.state[first + i], infos[i].state);
 		first += args.entries.count;
 	}
@@ -42,7 +83,7 @@ static void add_reserved(uint64_t *held)
 		 rack.sim.number);
 	file = fopen(path, "r");
 	if (!file)
-		return violation("%s can't be read", path);
+		return differs("%s can't be read", path);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%u %*x%n", &guide, &length) != 1)
 			continue;
@@ -74,13 +115,12 @@ static void check_guides(void)
 	rack_read_guides();
 	for (i = 0; i < rack.sim.info.guides; i++)
 		if (rack.guide_held[i] != held[i])
-			violation(
-				"of guide %u lanes %#llx are taken, circuits and reservations have %#llx",
+			differs("of guide %u lanes %#llx are taken, circuits and reservations have %#llx",
 				i, (unsigned long long)rack.guide_held[i],
 				(unsigned long long)held[i]);
 }
 
-void check_books(void)
+static void look_at_circuits(void)
 {
 	static uint64_t *expected;
 	long long on = 0, believed;
@@ -91,7 +131,7 @@ void check_books(void)
 	memset(expected, 0, rack.ports * sizeof(*expected));
 	/* A clock that skips stands still after the last request: what that has turned settles. */
 	if (sim_control(&rack.sim, "advance", "%llu", (unsigned long long)rack.sim.info.settle_ns))
-		violation("the clock can't be advanced");
+		differs("the clock can't be advanced");
 	rack_read_light();
 	for (s = 0; s < SLICES; s++) {
 		for (i = 0; rack.slices[s].fd >= 0 && i < rack.slices[s].circuits_count; i++)
@@ -101,19 +141,19 @@ void check_books(void)
 	for (i = 0; i < rack.ports; i++) {
 		on += __builtin_popcountll(rack.light.on[i]);
 		if (rack.light.lit[i] != expected[i] || rack.light.locked[i] != expected[i])
-			violation("receiver %u should see lanes %#llx: lit are %#llx, locked %#llx",
-				  i, (unsigned long long)expected[i],
-				  (unsigned long long)rack.light.lit[i],
-				  (unsigned long long)rack.light.locked[i]);
+			differs("receiver %u should see lanes %#llx: lit are %#llx, locked %#llx",
+				i, (unsigned long long)expected[i],
+				(unsigned long long)rack.light.lit[i],
+				(unsigned long long)rack.light.locked[i]);
 	}
 	believed = core_counter(&rack.sim, "ledger", "transmit lanes on");
 	if (believed != on)
-		violation("%lld lanes are on by the hardware, %lld by the core", on, believed);
+		differs("%lld lanes are on by the hardware, %lld by the core", on, believed);
 	check_elements();
 	check_guides();
 }
 
-void check_nothing_held(void)
+static void look_for_held(void)
 {
 	static const char *const held[] = { "elements pinned",	   "pins",
 					    "elements held",	   "guide lanes held",
@@ -125,7 +165,16 @@ void check_nothing_held(void)
 	for (i = 0; i < sizeof(held) / sizeof(*held); i++) {
 		value = core_counter(&rack.sim, "ledger", held[i]);
 		if (value)
-			violation("all slices have gone, and the ledger has %lld %s", value,
-				  held[i]);
+			differs("all slices have gone, and the ledger has %lld %s", value, held[i]);
 	}
+}
+
+void check_books(void)
+{
+	expect_agreement(look_at_circuits);
+}
+
+void check_nothing_held(void)
+{
+	expect_agreement(look_for_held);
 }
