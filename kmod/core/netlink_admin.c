@@ -215,22 +215,6 @@ static struct morph_user *named_user(struct genl_info *info)
 	return user ? user : ERR_PTR(-ENOMEM);
 }
 
-int morph_nl_quota_get_doit(struct sk_buff *skb, struct genl_info *info)
-{
-	struct morph_user *user = named_user(info);
-	struct morph_nl_to to;
-	int ret;
-
-	if (IS_ERR(user))
-		return PTR_ERR(user);
-	ret = morph_nl_reply_begin(&to, info, QUOTA_BYTES);
-	if (!ret)
-		ret = morph_nl_reply_end(&to, info, fill_quota(&to, user));
-	if (user)
-		morph_user_put(user);
-	return ret;
-}
-
 static void read_limits(struct genl_info *info, struct morph_limits *limits)
 {
 	limits->accelerators = morph_nl_get_u32(info, MORPH_A_QUOTA_ACCELERATORS,
@@ -255,7 +239,8 @@ static void set_limits(struct genl_info *info, struct morph_user *user)
 	morph_user_set_limits(user, &limits);
 }
 
-int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
+/* There is room for the answer before anything is set: what can't be told is not done. */
+static int answer_quota(struct genl_info *info, bool set)
 {
 	struct morph_user *user = named_user(info);
 	struct morph_nl_to to;
@@ -265,12 +250,23 @@ int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(user);
 	ret = morph_nl_reply_begin(&to, info, QUOTA_BYTES);
 	if (!ret) {
-		set_limits(info, user);
+		if (set)
+			set_limits(info, user);
 		ret = morph_nl_reply_end(&to, info, fill_quota(&to, user));
 	}
 	if (user)
 		morph_user_put(user);
 	return ret;
+}
+
+int morph_nl_quota_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return answer_quota(info, false);
+}
+
+int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return answer_quota(info, true);
 }
 
 /* What a dump of quotas tells, in this order: the cursor's sub. */
