@@ -14,6 +14,15 @@ static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)
 	return !morph_hw_probe(fabric, NULL, &probe, 1) && !probe.alive;
 }
 
+u64 morph_laser_lit(struct morph_fabric *fabric, struct morph_txn *txn, u32 tx, u64 lanes)
+{
+	struct morph_laser_reading reading = { .port = tx };
+
+	if (morph_hw_get_lasers(fabric, txn, &reading, 1))
+		return lanes;
+	return lanes & (reading.lanes | reading.weak);
+}
+
 /* What the transmit port shows: who drives no data into it is to blame before its laser. */
 static bool sender_bad(struct morph_fabric *fabric, const struct optics_path *path,
 		       u32 accelerator, struct morph_culprit *culprit)
@@ -156,12 +165,6 @@ static void suspect_path(struct morph_fabric *fabric, const struct optics_path *
 	}
 }
 
-/* Is the receive port known to have been dark on another path just now? */
-static bool receiver_suspect(struct morph_fabric *fabric, const struct optics_path *path)
-{
-	return fabric->rx_blamed == path->rx + 1;
-}
-
 /* Light arrives there: darkness that comes later is another one. fabric->lock held. */
 void morph_health_lit(struct morph_fabric *fabric, u32 rx)
 {
@@ -188,18 +191,19 @@ bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path 
 	return element_bad(fabric, path, culprit);
 }
 
-int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
-			  u32 src_accelerator, struct morph_culprit *culprit)
+void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
+			   u32 src_accelerator, struct morph_culprit *culprit)
 {
 	if (morph_health_confess(fabric, path, src_accelerator, culprit))
-		return 0;
+		return;
 	if (optics_end_is_edge(fabric->graph, path->tx) ||
 	    optics_end_is_edge(fabric->graph, path->rx)) {
 		blame_edge(fabric, path, culprit);
-		return 0;
+		return;
 	}
 	mutex_lock(&fabric->lock);
-	if (!receiver_suspect(fabric, path)) {
+	/* Was it not dark on another path just now? */
+	if (fabric->rx_blamed != path->rx + 1) {
 		blame_span(fabric, path, culprit);
 		fabric->rx_blamed = path->rx + 1;
 		/* It was the likeliest, no more. */
@@ -216,5 +220,4 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
 		fabric->rx_blamed = 0;
 	}
 	mutex_unlock(&fabric->lock);
-	return 0;
 }

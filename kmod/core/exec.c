@@ -159,23 +159,23 @@ static int exec_light(struct exec *exec)
 	return -EIO;
 }
 
-/* Which lanes a laser still emits on; what can't be read counts as on. */
-static u64 exec_still_on(struct exec *exec, u32 tx, u64 lanes)
+/* Not to be used until it has passed a test, which patrol makes of a receiver. No lock held. */
+static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *culprit)
 {
-	struct morph_laser_reading reading = { .port = tx };
-
-	if (morph_hw_get_lasers(exec->fabric, exec->txn, &reading, 1))
-		return lanes;
-	return lanes & (reading.lanes | reading.weak);
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, culprit, MORPH_HEALTH_QUARANTINED, 0);
+	if (culprit->part == MORPH_PART_RECEIVER)
+		morph_suspect_add(fabric, culprit);
+	mutex_unlock(&fabric->lock);
 }
 
 /*
  * A laser that does not go off may not be used again: one that emits while the last readings
  * show its receiver lit, or where there are none any that the step has switched. Light at a
- * receiver whose laser is off is stray, and for patrol to explain, which goes on telling a
- * quarantined laser, too. No lock held.
+ * receiver whose laser is off is stray, and the receiver is not to be used while it is there.
+ * Patrol goes on with both. No lock held.
  */
-void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
+static void exec_quarantine(struct exec *exec, enum laser_step step, bool read)
 {
 	struct morph_txn *txn = exec->txn;
 	u32 n = 0, i;
@@ -183,30 +183,48 @@ void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read)
 	for (i = 0; i < txn->count; i++) {
 		const struct morph_route *route = exec_laser_route(exec, &txn->items[i], step);
 		struct morph_culprit culprit = { .part = MORPH_PART_LASER };
+		u64 seen, on;
 
 		if (!route || morph_route_comes_in(exec->fabric, route))
 			continue;
+		seen = route->path.lanes;
+		if (read && exec_read_route(exec, &txn->items[i], step))
+			seen = txn->reads[n++].lit;
+		on = seen;
+		if (read && seen)
+			on = morph_laser_lit(exec->fabric, txn, route->path.tx, seen);
 		culprit.index = route->path.tx;
-		culprit.lanes = route->path.lanes;
-		if (read && morph_route_leaves(exec->fabric, route))
-			culprit.lanes = txn->items[i].seen ? culprit.lanes : 0;
-		else if (read)
-			culprit.lanes = txn->reads[n++].lit;
-		if (read && culprit.lanes)
-			culprit.lanes = exec_still_on(exec, culprit.index, culprit.lanes);
-		if (!culprit.lanes)
-			continue;
-		mutex_lock(&exec->fabric->lock);
-		morph_health_set(exec->fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
-		mutex_unlock(&exec->fabric->lock);
+		culprit.lanes = on;
+		if (!on && seen && !morph_route_leaves(exec->fabric, route)) {
+			culprit.part = MORPH_PART_RECEIVER;
+			culprit.index = route->path.rx;
+			culprit.lanes = seen;
+		}
+		if (culprit.lanes)
+			quarantine(exec->fabric, &culprit);
 	}
 	morph_patrol_review(exec->fabric);
+}
+
+/* See that what a step has switched off is dark. True unless something may be lit. No lock held. */
+bool exec_see_dark(struct exec *exec, enum laser_step step)
+{
+	u32 wrong;
+	int ret;
+
+	ret = exec_verify(exec, step, false, &wrong);
+	/* Once more, for a passing error. */
+	if (ret < 0 && ret != -ENODEV)
+		ret = exec_verify(exec, step, false, &wrong);
+	if (!ret || ret == -ENODEV)
+		return true;
+	exec_quarantine(exec, step, ret > 0);
+	return false;
 }
 
 /* Step 5. The new light is there: what fails now is quarantined, not rolled back. */
 static void exec_darken_old(struct exec *exec)
 {
-	u32 wrong;
 	int ret;
 
 	ret = exec_set_lasers(exec, DARKEN_OLD);
@@ -215,12 +233,7 @@ static void exec_darken_old(struct exec *exec)
 		return;			/* none */
 	if (ret < 0)
 		exec_set_lasers(exec, DARKEN_OLD);
-	ret = exec_verify(exec, DARKEN_OLD, false, &wrong);
-	/* Once more, for a passing error. */
-	if (ret < 0 && ret != -ENODEV)
-		ret = exec_verify(exec, DARKEN_OLD, false, &wrong);
-	if (ret && ret != -ENODEV)
-		exec_quarantine_lasers(exec, DARKEN_OLD, ret > 0);
+	exec_see_dark(exec, DARKEN_OLD);
 	phase_end(exec, MORPH_PHASE_VERIFY);
 }
 
@@ -277,6 +290,63 @@ static void publish(struct exec *exec)
 	if (!sound)
 		morph_repair_kick(txn->slice, 0);
 	morph_netlink_slice(txn->slice);
+}
+
+#define BROKEN_CHUNK	8u	/* lasers asked at once */
+
+/* Lasers that were switched off in step 2, and should still be. Returns how many from @first. */
+static u32 collect_broken(struct exec *exec, u32 *first, struct morph_laser_reading *reads,
+			  u64 *lanes)
+{
+	u32 planes = exec->fabric->graph->params.planes, count = 0;
+	struct morph_txn *txn = exec->txn;
+
+	for (; *first < txn->count && count < BROKEN_CHUNK; ++*first) {
+		const struct morph_item *item = &txn->items[*first];
+		const struct morph_route *route = exec_laser_route(exec, item, BREAK_OLD);
+
+		/* One that failed is not used before a test has seen its lasers off. */
+		if (!route || morph_route_comes_in(exec->fabric, route) ||
+		    exec->fabric->chips[route->path.tx / planes].health != MORPH_HEALTH_OK)
+			continue;
+		reads[count].port = route->path.tx;
+		lanes[count++] = route->path.lanes & ~exec->fabric->tx_on[route->path.tx];
+	}
+	return count;
+}
+
+/*
+ * What had to yield went dark before its successor was lit, and its receiver may see nothing
+ * since its elements have turned: its lasers themselves are asked whether they are off.
+ * fabric->lock held, dropped meanwhile.
+ */
+static void see_broken_off(struct exec *exec)
+{
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_culprit culprit = { .part = MORPH_PART_LASER };
+	u32 first = 0, count, i;
+
+	while (first < exec->txn->count) {
+		struct morph_laser_reading reads[BROKEN_CHUNK] = {};
+		u64 lanes[BROKEN_CHUNK];
+		int ret;
+
+		count = collect_broken(exec, &first, reads, lanes);
+		if (!count)
+			break;
+		mutex_unlock(&fabric->lock);
+		ret = morph_hw_get_lasers(fabric, exec->txn, reads, count);
+		mutex_lock(&fabric->lock);
+		/* They obeyed: what can't be read now is left to a review. */
+		if (ret)
+			morph_patrol_review(fabric);
+		for (i = 0; i < count && !ret; i++) {
+			culprit.index = reads[i].port;
+			culprit.lanes = lanes[i] & (reads[i].lanes | reads[i].weak);
+			if (culprit.lanes)
+				morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		}
+	}
 }
 
 /* Let go of the old routes and of circuits that were removed. fabric->lock held. */
@@ -393,6 +463,8 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 		publish(&exec);
 		txn->outcome = MORPH_OUTCOME_COMMITTED;
 		txn->keep_old = keep_old;
+		if (exec.broken)
+			see_broken_off(&exec);
 		if (!keep_old)
 			drop_old(txn);
 	}
@@ -492,6 +564,29 @@ int morph_exec_revert(struct morph_txn *txn)
 			    "the old light did not come back");
 }
 
+/* As exec_see_dark(), where there is no transaction: 0, or -EIO if light is there to stay. */
+static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver_reading *reads,
+			      u32 count)
+{
+	struct exec_patience patience = exec_patience(fabric);
+	bool lit = true, again = true;
+	u32 i;
+	int ret = 0;
+
+	while (lit && !ret) {
+		ret = morph_hw_get_receivers(fabric, NULL, reads, count);
+		/* Once more, for a passing error. */
+		if (ret && ret != -ENODEV && again)
+			ret = morph_hw_get_receivers(fabric, NULL, reads, count);
+		again = !ret;
+		for (lit = false, i = 0; i < count && !ret; i++)
+			lit |= reads[i].lit;
+		if (lit)
+			ret = exec_wait_more(fabric, &patience);
+	}
+	return ret > 0 ? -EIO : ret;
+}
+
 /**
  * morph_exec_darken() - lasers off, verified dark, elements parked
  * @fabric: the fabric
@@ -534,10 +629,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 		};
 	}
 	if (!ret && readings)
-		ret = morph_hw_get_receivers(fabric, NULL, reads, readings);
-	for (i = 0; i < readings && !ret; i++)
-		if (reads[i].lit)
-			ret = -EIO;
+		ret = see_receivers_dark(fabric, reads, readings);
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++)
 		morph_route_release(fabric, routes[i]);

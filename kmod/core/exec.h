@@ -52,6 +52,14 @@ static inline const struct morph_route *exec_laser_route(const struct exec *exec
 	return NULL;
 }
 
+/* How long light may take to come, or to go, in ever longer steps. */
+struct exec_patience {
+	u64 pause, left;	/* ns */
+};
+
+struct exec_patience exec_patience(struct morph_fabric *fabric);
+int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience);
+
 u32 exec_collect_new(struct exec *exec, bool late, u32 first);
 u32 exec_collect_old(struct exec *exec);
 u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
@@ -67,7 +75,7 @@ u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lase
 bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
 int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		       struct morph_laser_setting *lasers, u32 n);
-void exec_quarantine_lasers(struct exec *exec, enum laser_step step, bool read);
+bool exec_see_dark(struct exec *exec, enum laser_step step);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route);

@@ -582,8 +582,9 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	synchronize_srcu(&fabric->srcu);
 	morph_hw_fail_all(fabric, -ENODEV);
 	morph_health_stop(fabric);
-	cancel_delayed_work_sync(&fabric->plan_work);
+	/* In this order: a recovery queues plans. */
 	cancel_delayed_work_sync(&fabric->recover_work);
+	cancel_delayed_work_sync(&fabric->plan_work);
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);
 

@@ -214,7 +214,6 @@ static int failover_stage(struct failover *failover)
 	u32 i;
 	int ret;
 
-	memset(failover->skips, 0, array_size(failover->count, sizeof(u32)));
 	if (failover_from_plan(failover)) {
 		ret = morph_txn_stage(failover->txn);
 		if (!ret) {
@@ -382,7 +381,8 @@ int morph_failover_run(struct morph_slice *slice)
 	/* A spare that is being tested is worth waiting for, where there is no other. */
 	do
 		ret = failover_stage(&failover);
-	while (ret == -ENOSPC && !failover.txn && morph_test_wait(fabric) && !slice->dying);
+	while (ret == -ENOSPC && !failover.txn && morph_test_wait(fabric, &ret) &&
+	       !slice->dying);
 	if (!ret) {
 		failover.txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 		failover.txn->on_publish = failover_publish;

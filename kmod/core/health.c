@@ -304,7 +304,9 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	if (index >= part_count(fabric, culprit->part))
 		return -ENOENT;
 	trace_morph_fault(fabric->id, culprit->part, index, health);
-	if (health == MORPH_HEALTH_OK)
+	/* An accelerator that fails while it is tested fails the test, whatever that says. */
+	if (health == MORPH_HEALTH_OK ||
+	    (health == MORPH_HEALTH_FAILED && culprit->part == MORPH_PART_ACCELERATOR))
 		morph_suspect_drop(fabric, culprit->part, index);
 	switch (culprit->part) {
 	case MORPH_PART_ACCELERATOR:

@@ -19,6 +19,7 @@ void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index);
 bool morph_guide_lit(struct morph_fabric *fabric, u32 guide);
 /* Hardware may not be as it was told: patrol looks, and tells it again. Any context. */
 void morph_patrol_review(struct morph_fabric *fabric);
+#define MORPH_PATROL_PERIOD	msecs_to_jiffies(1000)
 void morph_health_init(struct morph_fabric *fabric);
 /* Begin to patrol idle accelerators; end it, and all reading of signals. */
 void morph_health_start(struct morph_fabric *fabric);
@@ -39,8 +40,10 @@ bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path 
 /* Light has arrived at a receive port. fabric->lock held. */
 void morph_health_lit(struct morph_fabric *fabric, u32 rx);
 /* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
-int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
-			  u32 src_accelerator, struct morph_culprit *culprit);
+void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
+			   u32 src_accelerator, struct morph_culprit *culprit);
+/* Which of some lanes a laser emits on; what can't be read counts as on. No lock held. */
+u64 morph_laser_lit(struct morph_fabric *fabric, struct morph_txn *txn, u32 tx, u64 lanes);
 
 /* -------------------------------------------------------------------- test.c */
 
@@ -50,13 +53,18 @@ int morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path 
  */
 int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool accept, u32 *txn,
 		      struct morph_refusal *refusal);
-/* Judge by test; the device works, no lock held. Returns 0 when it passed. */
+#define MORPH_TEST_FAILED	1
+/*
+ * Judge by test; the device works, no lock held. Returns 0 when it passed, MORPH_TEST_FAILED
+ * when it did not, -EBUSY when it can't be tested now, -ENXIO for an accelerator that is
+ * not the known one, and any other negative errno when the device could not be asked.
+ */
 int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
 /*
  * Accelerators are under test: wait until some are given back. False: there are none, or
- * a signal came. fabric->lock held, dropped meanwhile.
+ * a signal came, which makes *ret -EINTR. fabric->lock held, dropped meanwhile.
  */
-bool morph_test_wait(struct morph_fabric *fabric);
+bool morph_test_wait(struct morph_fabric *fabric, int *ret);
 /* A role between free and spare, and the PCI address of an accelerator. Take the locks. */
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
 			      struct morph_refusal *refusal);

@@ -9,7 +9,6 @@
 #include "hw.h"
 #include "notify.h"
 
-#define PATROL_PERIOD		msecs_to_jiffies(1000)
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
 #define PATROL_TESTS		4u	/* suspects tested each period */
@@ -100,7 +99,7 @@ static void suspect_tested(struct morph_fabric *fabric, const struct morph_culpr
 		return;
 	}
 	morph_suspect_drop(fabric, suspect->part, suspect->index);
-	if (ret == -EIO)
+	if (ret == MORPH_TEST_FAILED)
 		morph_health_set(fabric, suspect, MORPH_HEALTH_FAILED, 0);
 	else if (ret != -ENXIO)
 		fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) %
@@ -222,6 +221,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 	struct morph_element_setting settings[PATROL_ELEMENTS];
 	u8 expected[PATROL_ELEMENTS];
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
+	bool behind[PATROL_ELEMENTS];
 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
@@ -235,6 +235,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 	for (i = 0; i < count; i++) {
 		u32 element = settings[i].element;
 
+		behind[i] = left_behind(fabric, element);
 		if (settings[i].state == expected[i] || fabric->hw_state[element] != expected[i] ||
 		    fabric->ledger->element_state[element] != expected[i] ||
 		    fabric->ledger->element_marks[element] & ~(OPTICS_HELD | OPTICS_CORDONED))
@@ -246,7 +247,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 	}
 	mutex_unlock(&fabric->lock);
 	for (i = 0; i < count; i++)
-		if (left_behind(fabric, settings[i].element))
+		if (behind[i])
 			patrol_park(fabric, settings[i].element);
 }
 
@@ -368,7 +369,7 @@ static void patrol_work_fn(struct work_struct *work)
 	patrol_elements(fabric);
 	for (tests = 0; tests < PATROL_TESTS; tests++)
 		patrol_suspect(fabric);
-	queue_delayed_work(morph_wq, &fabric->patrol_work, PATROL_PERIOD);
+	queue_delayed_work(morph_wq, &fabric->patrol_work, MORPH_PATROL_PERIOD);
 }
 
 void morph_health_init(struct morph_fabric *fabric)
@@ -379,7 +380,7 @@ void morph_health_init(struct morph_fabric *fabric)
 
 void morph_health_start(struct morph_fabric *fabric)
 {
-	queue_delayed_work(morph_wq, &fabric->patrol_work, PATROL_PERIOD);
+	queue_delayed_work(morph_wq, &fabric->patrol_work, MORPH_PATROL_PERIOD);
 }
 
 void morph_health_stop(struct morph_fabric *fabric)

@@ -177,6 +177,8 @@ struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spar
 	list_del_init(&plan->spare_node);
 	plan->spare = MORPH_ANY;
 	plan->state = MORPH_PLAN_NONE;
+	/* Should it not come to pass, another one is wanted. */
+	morph_plan_spoil(plan);
 	return txn;
 }
 

@@ -26,6 +26,7 @@
 #include "trace.h"
 #include "txn.h"
 
+#define FAILED_NOW	XA_MARK_1	/* a circuit whose failure is still to be told */
 #define MAX_ROUNDS	8u	/* of one repair; each may quarantine what it trusted */
 #define RECOVER_DELAY	msecs_to_jiffies(20)
 
@@ -111,7 +112,8 @@ int morph_repair_stage(struct morph_txn *txn)
 		ret = morph_txn_stage(txn);
 	} while (ret && morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
 						txn->refusal.index));
-	return ret;
+	/* What is known to be bad is not device trouble, which would be worth another look. */
+	return ret == -EIO ? -EHOSTUNREACH : ret;
 }
 
 /* ----------------------------------------------------------- dark circuits */
@@ -298,10 +300,15 @@ static void fail_dark_circuits(struct morph_slice *slice)
 		/* Should its accelerator come back, its light is read before it is believed. */
 		circuit->dark = true;
 		circuit->state = MORPH_CIRCUIT_FAILED;
-		morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
+		xa_set_mark(&slice->circuits, index, FAILED_NOW);
+	}
+	/* Not before all are marked: each event says what bandwidth is left. */
+	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
+	event.part = slice->culprit.part;
+	event.index = slice->culprit.index;
+	xa_for_each_marked(&slice->circuits, index, circuit, FAILED_NOW) {
+		xa_clear_mark(&slice->circuits, index, FAILED_NOW);
 		event.circuit = circuit->id;
-		event.part = slice->culprit.part;
-		event.index = slice->culprit.index;
 		morph_event_queue(slice, &event);
 	}
 }
@@ -369,8 +376,6 @@ static void repair_work_fn(struct work_struct *work)
 	int ret = 0, rerouted = 0;
 
 	mutex_lock(&fabric->lock);
-	if (!slice->repairing)
-		goto out;
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
 	recoveries = fabric->recoveries;
@@ -379,10 +384,9 @@ static void repair_work_fn(struct work_struct *work)
 			break;
 		examine_dark(slice);
 		ret = morph_failover_run(slice);
-		if (!ret || ret == -ENOSPC || ret == -EIO)
-			rerouted = reroute_all(slice);
+		rerouted = reroute_all(slice);
 		/* A spare that let us down is not made good by circuits that have no need of it. */
-		if (!ret || ret == -ENOSPC)
+		if (ret != -EIO && ret != -ETIMEDOUT)
 			ret = rerouted;
 		/* Only hardware that let us down is worth another look. */
 		if (ret != -EIO && ret != -ETIMEDOUT)
@@ -400,9 +404,6 @@ static void repair_work_fn(struct work_struct *work)
 	mutex_unlock(&fabric->lock);
 	if (!ret)
 		morph_slice_put(slice);
-	return;
-out:
-	mutex_unlock(&fabric->lock);
 }
 
 /* ------------------------------------------------------------------ recovery */

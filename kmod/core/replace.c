@@ -99,10 +99,13 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 		return ret;
 	culprit.index = probe.accelerator;
 	ret = morph_hw_probe(fabric, NULL, &probe, 1);
-	if (ret == -ENODEV)
-		return ret;
+	if (ret)
+		return morph_refuse(refusal, ret, MORPH_REASON_HARDWARE, MORPH_PART_ACCELERATOR,
+				    probe.accelerator,
+				    "accelerator %u could not be asked: error %d",
+				    probe.accelerator, ret);
 	mutex_lock(&fabric->lock);
-	if (ret || !probe.alive)
+	if (!probe.alive)
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, since);
 	else
 		fabric->chips[probe.accelerator].last_verified_ns = ktime_get_boottime_ns();
@@ -170,10 +173,13 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 			      struct morph_refusal *refusal)
 {
-	struct morph_rank *entry = &slice->ranks[rank];
+	int ret;
 
-	if (entry->accelerator != before)
+	if (slice->ranks[rank].accelerator != before)
 		return 0;
+	ret = check_rank(slice, rank, refusal);
+	if (ret)
+		return ret;
 	return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE, MORPH_PART_ACCELERATOR,
 			    before, "no spare could be lit in place of accelerator %u", before);
 }
@@ -191,7 +197,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 	if (!ret) {
 		do
 			ret = want_replacement(slice, rank, spare, tenant, refusal);
-		while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric));
+		while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric, &ret));
 		if (ret && tenant)
 			slice->hour_replacements--;
 	}

@@ -13,23 +13,14 @@
 #include "user.h"
 
 /*
- * Take the new light away, and see that it is gone. A laser that was not told, or that
- * its receiver still sees, may not be used again. No lock held.
+ * Take the new light away, and see that it is gone: what was told counts for nothing, what
+ * is read for all. No lock held.
  */
 static bool darken_new(struct exec *exec)
 {
-	u32 wrong;
-	int ret;
-
-	ret = exec_set_lasers(exec, DARKEN_NEW);
-	if (ret < 0)
-		ret = exec_set_lasers(exec, DARKEN_NEW);
-	if (ret >= 0)
-		ret = exec_verify(exec, DARKEN_NEW, false, &wrong);
-	if (!ret || ret == -ENODEV)
-		return true;
-	exec_quarantine_lasers(exec, DARKEN_NEW, ret > 0);
-	return false;
+	if (exec_set_lasers(exec, DARKEN_NEW) < 0)
+		exec_set_lasers(exec, DARKEN_NEW);
+	return exec_see_dark(exec, DARKEN_NEW);
 }
 
 /* Put the old light back. Returns what read-back says, as exec_verify(). No lock held. */
@@ -74,6 +65,13 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 	return exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
 }
 
+/* A repair looks again by itself, as long as that may help; it would wake itself for ever. */
+static void repair_later(struct morph_txn *txn)
+{
+	if (txn->kind != MORPH_TXN_REPAIR)
+		morph_repair_kick(txn->slice, 0);
+}
+
 /*
  * Settle the ledger after relight(); what the slice has reserved waits for drop_new().
  * fabric->lock held. Returns whether all is as before.
@@ -116,7 +114,7 @@ static bool restore(struct exec *exec, int relit)
 			circuit->state = MORPH_CIRCUIT_FAILED;
 		/* What a peer does not send is not ours to put back. */
 		if (!lit && morph_route_comes_in(fabric, item->old))
-			morph_repair_kick(txn->slice, 0);
+			repair_later(txn);
 		else if (!lit && !item->dead)
 			whole = false;
 	}
@@ -168,16 +166,16 @@ static void tell_broken(struct morph_txn *txn)
 	struct morph_event event;
 	u32 i;
 
+	morph_event_init(&event, txn->slice, MORPH_EVENT_CIRCUIT_FAILED);
+	event.part = txn->refusal.part;
+	event.index = txn->refusal.index;
 	for (i = 0; i < txn->count; i++) {
 		const struct morph_circuit *circuit = txn->items[i].circuit;
 
 		if (!txn->items[i].old || circuit->state != MORPH_CIRCUIT_FAILED ||
 		    txn->items[i].dead)
 			continue;
-		morph_event_init(&event, txn->slice, MORPH_EVENT_CIRCUIT_FAILED);
 		event.circuit = circuit->id;
-		event.part = txn->refusal.part;
-		event.index = txn->refusal.index;
 		morph_event_queue(txn->slice, &event);
 	}
 }
@@ -199,7 +197,7 @@ void exec_roll_back(struct exec *exec)
 	if (!whole) {
 		txn->slice->generation++;
 		tell_broken(txn);
-		morph_repair_kick(txn->slice, 0);
+		repair_later(txn);
 	}
 	drop_new(txn);
 	/* Not before: whoever sees this finds the circuits as they were. */

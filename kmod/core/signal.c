@@ -65,6 +65,7 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, signal->index, 0 };
 	struct morph_chip *chip;
 	u64 now = ktime_get_boottime_ns();
+	unsigned long left;
 
 	if (signal->index >= fabric->graph->accelerators_count)
 		return;
@@ -78,9 +79,10 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 		return;
 	/* It is back: to be trusted after its hold-down, and a test. */
 	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
-	mod_delayed_work(morph_wq, &fabric->patrol_work,
-			 chip->hold_until_ns > now ?
-			 nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0);
+	left = chip->hold_until_ns > now ? nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0;
+	/* Held down for longer, patrol comes by anyway: one that flaps must not put it off. */
+	if (left < MORPH_PATROL_PERIOD)
+		mod_delayed_work(morph_wq, &fabric->patrol_work, left);
 }
 
 /* Light is missing, or may be. @since_ns: 0 for nobody knows. */
@@ -135,9 +137,16 @@ static void on_element(struct morph_fabric *fabric, const struct morph_signal *s
 {
 	struct morph_culprit culprit = { MORPH_PART_ELEMENT, signal->index, 0 };
 
-	morph_health_set(fabric, &culprit,
-			 signal->value ? MORPH_HEALTH_QUARANTINED : MORPH_HEALTH_FAILED,
-			 signal->since_ns);
+	if (!signal->value) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
+		return;
+	}
+	/* Cleared: to be trusted after a test, if one has not passed it meanwhile. */
+	if (signal->index >= fabric->graph->elements_count ||
+	    morph_health_get(fabric, culprit.part, culprit.index) != MORPH_HEALTH_FAILED)
+		return;
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
+	morph_suspect_add(fabric, &culprit);
 }
 
 static void on_signal(struct morph_fabric *fabric, const struct morph_signal *signal)

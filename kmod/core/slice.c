@@ -394,7 +394,8 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	mutex_lock(&fabric->lock);
 	do
 		ret = slice_take(slice, params, chosen, refusal);
-	while ((ret == -EAGAIN || ret == -ENOSPC) && params->may_wait && morph_test_wait(fabric));
+	while ((ret == -EAGAIN || ret == -ENOSPC) && params->may_wait &&
+	       morph_test_wait(fabric, &ret));
 	mutex_unlock(&fabric->lock);
 	if (ret || params->dry_run)
 		goto err_uncharge;

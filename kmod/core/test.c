@@ -37,18 +37,21 @@ static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 	wake_up_all(&fabric->test_end);
 }
 
-bool morph_test_wait(struct morph_fabric *fabric)
+bool morph_test_wait(struct morph_fabric *fabric, int *ret)
 {
 	u32 ended = fabric->tests_ended;
-	int ret;
+	int signalled;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!fabric->testing)
 		return false;
 	mutex_unlock(&fabric->lock);
-	ret = wait_event_interruptible(fabric->test_end, READ_ONCE(fabric->tests_ended) != ended);
+	signalled = wait_event_interruptible(fabric->test_end,
+					     READ_ONCE(fabric->tests_ended) != ended);
 	mutex_lock(&fabric->lock);
-	return !ret;
+	if (signalled)
+		*ret = -EINTR;
+	return !signalled;
 }
 
 /* -------------------------------------------------------------- accelerators */
@@ -67,7 +70,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 		if (!ret)
 			ret = morph_hw_get_lasers(fabric, NULL, &reading, 1);
 		if (!ret && (reading.lanes | reading.weak))
-			ret = -EIO;
+			ret = MORPH_TEST_FAILED;
 	}
 	return ret;
 }
@@ -79,16 +82,20 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 	bool free;
 	int ret;
 
+	/* A heartbeat that is lost from now on counts for more than what is asked here. */
+	mutex_lock(&fabric->lock);
+	chip->heartbeat_lost = false;
+	mutex_unlock(&fabric->lock);
 	ret = morph_hw_probe(fabric, NULL, &probe, 1);
 	if (!ret && !probe.alive)
-		ret = -EIO;
+		ret = MORPH_TEST_FAILED;
 	if (!ret)
 		ret = morph_identity_check(fabric, index, accept);
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
 	while (chip->testing)
-		morph_test_wait(fabric);
+		morph_test_wait(fabric, &ret);
 	/* Another test may have let it in meanwhile: its lasers may be its holder's. */
 	free = !fabric->ledger->owner[index] && chip->health != MORPH_HEALTH_OK;
 	if (free) {
@@ -98,6 +105,8 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 		mutex_lock(&fabric->lock);
 		test_give_back(fabric, index);
 	}
+	if (!ret && chip->heartbeat_lost)
+		ret = MORPH_TEST_FAILED;
 	if (!ret)
 		chip->last_verified_ns = ktime_get_boottime_ns();
 	mutex_unlock(&fabric->lock);
@@ -134,7 +143,7 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		if (!ret)
 			ret = morph_hw_get_elements(fabric, NULL, &reading, 1);
 		if (!ret && reading.state != setting.state)
-			ret = -EIO;
+			ret = MORPH_TEST_FAILED;
 	}
 	if (ret && ret != -ENODEV)
 		exec_read_back(fabric, NULL, &setting, 1, false);
@@ -240,12 +249,13 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 	ret = exec_set_elements(fabric, NULL, settings, h);
 	if (ret && ret != -ENODEV)
 		exec_read_back(fabric, NULL, settings, h, false);
+	if (!ret)
+		ret = morph_hw_wait(fabric, params->settle_ns);
+	/* Not before: a review may tell the laser so at any time. */
 	mutex_lock(&fabric->lock);
 	fabric->tx_on[route->path.tx] |= route->path.lanes;
 	laser.lanes = fabric->tx_on[route->path.tx];
 	mutex_unlock(&fabric->lock);
-	if (!ret)
-		ret = morph_hw_wait(fabric, params->settle_ns);
 	if (!ret)
 		ret = exec_submit_lasers(fabric, NULL, &laser, 1);
 	if (!ret)
@@ -253,22 +263,29 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 	if (!ret)
 		ret = morph_hw_get_receivers(fabric, NULL, &reading, 1);
 	if (!ret && (reading.locked != reading.lanes || reading.min_mdbm < least))
-		ret = -EIO;
+		ret = MORPH_TEST_FAILED;
 	return ret;
 }
 
-/* The probe's light goes out, or its laser is used no more. fabric->lock held. */
+/*
+ * The probe's light goes out, or its laser is used no more: MORPH_TEST_FAILED. -EBUSY where
+ * the receiver sees other light than the probe's. fabric->lock held, dropped meanwhile.
+ */
 static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 		     struct morph_element_setting *settings)
 {
-	const struct morph_culprit laser = {
-		MORPH_PART_LASER, route->path.tx, route->path.lanes
-	};
+	struct morph_culprit laser = { MORPH_PART_LASER, route->path.tx, 0 };
 	u32 planes = fabric->graph->params.planes;
 	int ret;
 
 	ret = morph_exec_darken(fabric, &route, 1, settings);
-	if (ret && ret != -ENODEV)
+	if (ret && ret != -ENODEV) {
+		mutex_unlock(&fabric->lock);
+		laser.lanes = morph_laser_lit(fabric, NULL, laser.index, route->path.lanes);
+		mutex_lock(&fabric->lock);
+		ret = laser.lanes ? MORPH_TEST_FAILED : ret == -EIO ? -EBUSY : 0;
+	}
+	if (laser.lanes)
 		morph_health_set(fabric, &laser, MORPH_HEALTH_FAILED, 0);
 	test_give_back(fabric, route->path.tx / planes);
 	test_give_back(fabric, route->path.rx / planes);
@@ -314,7 +331,8 @@ static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit
 	mutex_lock(&fabric->lock);
 	dark = end_probe(fabric, route, settings);
 	mutex_unlock(&fabric->lock);
-	if (!ret)
+	if (!ret && ((dark > 0 && target->part == MORPH_PART_LASER) ||
+		     (dark == -EBUSY && target->part == MORPH_PART_RECEIVER)))
 		ret = dark;
 	if (!ret)
 		clear_path(fabric, &route->path);
@@ -346,19 +364,26 @@ static void test_work(struct work_struct *work)
 
 	ret = morph_test_run(fabric, target, txn->accept);
 	mutex_lock(&fabric->lock);
+	/* What came since it was asked counts for more. */
+	if (!ret && target->part == MORPH_PART_ACCELERATOR &&
+	    fabric->chips[target->index].heartbeat_lost)
+		ret = MORPH_TEST_FAILED;
 	if (!ret) {
 		if (target->part == MORPH_PART_ACCELERATOR)
 			fabric->chips[target->index].hold_until_ns = 0;
 		morph_health_set(fabric, target, MORPH_HEALTH_OK, 0);
+	} else if (ret == MORPH_TEST_FAILED) {
+		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
+		ret = morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, target->part,
+				   target->index, "it did not pass the test");
 	} else if (ret == -EBUSY) {
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_STATE, target->part, target->index,
 			     "it is in use, or no idle accelerators can send light through it");
 	} else if (ret == -ENXIO) {
 		morph_identity_refuse(fabric, target->index, &txn->refusal);
 	} else if (ret != -ENODEV && ret != -ENOMEM) {
-		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
-			     target->index, "it did not pass the test");
+			     target->index, "it could not be tested: the device answered %d", ret);
 	}
 	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
 	mutex_unlock(&fabric->lock);

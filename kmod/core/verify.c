@@ -77,6 +77,28 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 	return MORPH_ANY;
 }
 
+struct exec_patience exec_patience(struct morph_fabric *fabric)
+{
+	const struct optics_params *params = &fabric->graph->params;
+
+	return (struct exec_patience){
+		.pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL),
+		.left = params->deadline_ns,
+	};
+}
+
+/* Returns 0, 1 when patience is at its end, or a negative errno. No lock held. */
+int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience)
+{
+	u64 pause = patience->pause;
+
+	if (patience->left < pause)
+		return 1;
+	patience->left -= pause;
+	patience->pause *= 2;
+	return morph_hw_wait(fabric, pause);
+}
+
 /*
  * Read until every receiver of the step is lit, or dark, but not longer than the
  * profile's deadline allows: light that is late is a fault. Returns 0, 1 when *wrong is not
@@ -84,29 +106,21 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
  */
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 {
-	const struct optics_params *params = &exec->fabric->graph->params;
-	u64 pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL);
-	u64 left = params->deadline_ns;
+	struct exec_patience patience = exec_patience(exec->fabric);
 	u32 count;
 	int ret;
 
-	for (;;) {
+	do {
 		ret = read_items(exec, step, &count);
 		if (ret)
 			return ret;
-		*wrong = first_wrong(exec, step, lit);
-		if (*wrong == MORPH_ANY)
-			*wrong = exec_first_wrong_half(exec, step, lit);
+		/* Of halves it is remembered what was seen: always look at all. */
+		*wrong = min(exec_first_wrong_half(exec, step, lit), first_wrong(exec, step, lit));
 		if (*wrong == MORPH_ANY)
 			return 0;
-		if (left < pause)
-			return 1;
-		left -= pause;
-		ret = morph_hw_wait(exec->fabric, pause);
-		if (ret)
-			return ret;
-		pause *= 2;
-	}
+		ret = exec_wait_more(exec->fabric, &patience);
+	} while (!ret);
+	return ret;
 }
 
 /* Remember what was read, for those who look at the circuits. fabric->lock held. */
@@ -124,6 +138,8 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 		item->circuit->power_mdbm = item->new->verdict.power_mdbm;
 		if (exec_read_route(exec, item, step))
 			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
+		else if (morph_route_comes_in(exec->fabric, item->new))
+			continue;	/* that light comes was not looked at */
 		morph_health_lit(exec->fabric, item->new->path.rx);
 		item->circuit->last_verified_ns = now;
 	}

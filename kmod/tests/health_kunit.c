@@ -257,6 +257,47 @@ static void patrol_brings_back_through_a_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, chip->health);
 }
 
+/* Its heartbeat is lost while it is tested: the test does not bring it back. */
+static void patrol_does_not_clear_a_failure_that_comes_meanwhile(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_chip *chip = &fake->fabric->chips[1];
+	const struct morph_signal lost = { .type = MORPH_SIGNAL_HEARTBEAT, .index = 1 };
+
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
+	fake_rule(fake, FAKE_LASERS_OFF, 0, FAKE_HANG, 0);
+	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	wait_for_completion(&fake->silent);
+	morph_fabric_signal(fake->fabric, &lost, 1);
+	flush_work(&fake->fabric->signal_work);
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, NULL, 0);
+	flush_work(&fake->fabric->patrol_work.work);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, chip->health);
+	KUNIT_EXPECT_FALSE(test, morph_chip_fit(fake->fabric, 1));
+}
+
+/* The device could not be asked: that is no verdict, and the test is made again. */
+static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
+{
+	const struct morph_culprit suspect = { MORPH_PART_RECEIVER, 1, 0 };
+	struct fake *fake = test->priv;
+
+	set_health(fake, suspect.part, suspect.index, MORPH_HEALTH_QUARANTINED);
+	mutex_lock(&fake->fabric->lock);
+	morph_suspect_add(fake->fabric, &suspect);
+	mutex_unlock(&fake->fabric->lock);
+	fake_rule(fake, FAKE_GET_RECEIVERS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
+	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	flush_work(&fake->fabric->patrol_work.work);
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_TRUE(test, morph_suspect_waits(fake->fabric, suspect.part, suspect.index));
+	mutex_unlock(&fake->fabric->lock);
+	fake_clear(fake);
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, suspect.part, suspect.index));
+}
+
 /* ------------------------------------------------------------------------ signals */
 
 static void tell(struct fake *fake, u32 type, u32 index, u64 lanes, s32 value)
@@ -294,6 +335,8 @@ static const struct signal_case signal_cases[] = {
 	  MORPH_HEALTH_FAILED },
 	{ "element alarm cleared", MORPH_SIGNAL_ELEMENT, 3, 1, MORPH_PART_ELEMENT,
 	  MORPH_HEALTH_FAILED, MORPH_HEALTH_QUARANTINED },
+	{ "element alarm cleared that was not raised", MORPH_SIGNAL_ELEMENT, 3, 1,
+	  MORPH_PART_ELEMENT, MORPH_HEALTH_OK, MORPH_HEALTH_OK },
 	{ "receiver dark where nobody sends", MORPH_SIGNAL_RECEIVER, 4, 0, MORPH_PART_RECEIVER,
 	  MORPH_HEALTH_OK, MORPH_HEALTH_OK },
 };
@@ -312,6 +355,36 @@ static void signal_marks(struct kunit *test)
 	flush_work(&fake->fabric->signal_work);
 	KUNIT_EXPECT_EQ(test, param->after,
 			morph_health_get(fake->fabric, param->part, param->index));
+}
+
+/* An alarm that is cleared calls for a test, and that for use. */
+static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	set_health(fake, MORPH_PART_ELEMENT, 3, MORPH_HEALTH_FAILED);
+	tell(fake, MORPH_SIGNAL_ELEMENT, 3, 0, 1);
+	flush_work(&fake->fabric->signal_work);
+	patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 3));
+}
+
+/* One that comes and goes, held down for long: patrol comes by no later for that. */
+static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct delayed_work *patrol = &fake->fabric->patrol_work;
+	unsigned long due;
+
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	fake->fabric->chips[1].hold_until_ns = ktime_get_boottime_ns() + 7200 * NSEC_PER_SEC;
+	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
+	due = READ_ONCE(patrol->timer.expires);
+	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
+	flush_work(&fake->fabric->signal_work);
+	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
+	cancel_delayed_work_sync(patrol);
 }
 
 /* Indices come from hardware: none is believed. */
@@ -382,7 +455,11 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(patrol_takes_back_what_obeys),
 	KUNIT_CASE(patrol_parks_what_was_left),
 	KUNIT_CASE(patrol_brings_back_through_a_test),
+	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),
+	KUNIT_CASE(patrol_takes_no_error_for_a_verdict),
 	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
+	KUNIT_CASE(signal_of_an_alarm_cleared_leads_to_a_test),
+	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
 	KUNIT_CASE(signal_of_nothing_is_ignored),
 	KUNIT_CASE(signal_overrun_doubts_everything),
 	KUNIT_CASE(signal_after_removal_is_dropped),

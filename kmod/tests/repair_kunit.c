@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Plans, failover and rerouting: what a slice comes to when its hardware fails. */
+/* Plans, failover, rerouting, and the end: what a slice comes to when its hardware fails. */
 #include "fake.h"
 #include "suites.h"
 
@@ -366,6 +366,65 @@ static void reroute_is_not_repeated_in_vain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
 }
 
+/* The only other way ends where light is already: once tried, it is not tried again. */
+static void reroute_ends_at_stray_light(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	const struct optics_path *path = &only_circuit(slice)->route->path;
+	u32 laser = path->tx, other = path->rx ^ 1;
+
+	fake->stray[other] = ~0ULL;
+	set_health(fake, MORPH_PART_LASER, laser, MORPH_HEALTH_FAILED);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
+			morph_health_get(fake->fabric, MORPH_PART_RECEIVER, other));
+	fake->stray[other] = 0;
+	set_health(fake, MORPH_PART_RECEIVER, other, MORPH_HEALTH_OK);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	fake_expect_light(fake);
+}
+
+/* ------------------------------------------------------------------------- reports */
+
+/* The device can't say whether it is alive: that is told, and nothing is held against it. */
+static void report_needs_an_answer(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	struct morph_refusal refusal = {};
+	u32 state, health;
+
+	fake_rule(fake, FAKE_PROBE, 0, FAKE_ERROR, -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, -EREMOTEIO,
+			morph_repair_report(slice, 0, &state, &health, &refusal));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_ACCELERATOR, refusal.part);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[0].health);
+	KUNIT_EXPECT_EQ(test, 0, morph_repair_report(slice, 0, &state, &health, &refusal));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, state);
+	KUNIT_EXPECT_EQ(test, 0u, slice->ranks[0].accelerator);
+}
+
+/* -------------------------------------------------------------------------- the end */
+
+/* A reading that fails once is no reason to take accelerators out of use. */
+static void release_survives_one_error(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	u32 i;
+
+	fake_rule(fake, FAKE_GET_RECEIVERS, 0, FAKE_ERROR, -EREMOTEIO);
+	mutex_lock(&fake->fabric->lock);
+	morph_slice_release(slice, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	for (i = 0; i < 2; i++)
+		KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[i].health);
+}
+
 static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(plan_is_made_for_all_ranks),
 	KUNIT_CASE_PARAM(plan_follows_its_spare, spoil_cases_gen_params),
@@ -379,6 +438,9 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE_PARAM(reroute_goes_round, reroute_cases_gen_params),
 	KUNIT_CASE(reroute_gives_up),
 	KUNIT_CASE(reroute_is_not_repeated_in_vain),
+	KUNIT_CASE(reroute_ends_at_stray_light),
+	KUNIT_CASE(report_needs_an_answer),
+	KUNIT_CASE(release_survives_one_error),
 	{}
 };
 

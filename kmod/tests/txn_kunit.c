@@ -60,7 +60,7 @@ static const struct order_case order_cases[] = {
 	{ "two each for itself: one after the other", ADD_TWO, MORPH_TXN_EACH, "Ewr+wrEwr+wr" },
 	{ "remove: dark before park", REMOVE, 0, "-rP" },
 	{ "move: make before break, dark before park", MOVE, 0, "Ewr+wr-rP" },
-	{ "turn: disjoint part, dark, shared part", TURN, 0, "E-Ewr+wrP" },
+	{ "turn: disjoint part, dark, shared part; are its lasers off?", TURN, 0, "E-Ewr+wrlP" },
 	{ "dry run: nothing", TURN, MORPH_TXN_DRY_RUN, "" },
 	{ "prepare: nothing", TURN, MORPH_TXN_PREPARE, "" },
 };
@@ -237,7 +237,27 @@ static void txn_is_broken_by_a_burning_laser(struct kunit *test)
 	fake->burning[0] = 0;
 }
 
-/* Light that arrives from elsewhere: nor is it rolled back, but its laser is not to blame. */
+/* One that had to yield to its successor: nobody's receiver tells, so the laser is asked. */
+static void txn_finds_a_burning_laser_that_yielded(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake);
+	struct morph_change changes[2] = {
+		fake_remove(fake_light(fake, slice, 0, 1, 0)),
+		fake_add(0, 2, 0, 1),
+	};
+	struct morph_txn *txn;
+
+	changes[1].lanes = 2;
+	txn = fake_txn(fake, slice, changes, ARRAY_SIZE(changes), 0);
+	fake->burning[0] = 1;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, 1ULL, fake->fabric->ledger->tx_dead[0]);
+	morph_txn_put(txn);
+	fake->burning[0] = 0;
+}
+
+/* Light that arrives from elsewhere: nor is it rolled back, but no laser is to blame. */
 static void txn_is_broken_by_stray_light(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -247,6 +267,7 @@ static void txn_is_broken_by_stray_light(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_BROKEN, txn->outcome);
 	KUNIT_EXPECT_EQ(test, 0ULL, fake->fabric->ledger->tx_dead[0]);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake->fabric->ledger->rx_dead[2]);
 	morph_txn_put(txn);
 	fake->stray[2] = 0;
 }
@@ -576,6 +597,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
+	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
 	KUNIT_CASE(txn_is_broken_by_stray_light),
 	KUNIT_CASE(txn_of_same_cookie_is_the_same),
 	KUNIT_CASE(txn_of_old_generation_is_refused),
