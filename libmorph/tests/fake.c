@@ -304,6 +304,18 @@ struct nl_msg *fake_message(uint32_t command, uint16_t flags)
 	return message;
 }
 
+struct nl_msg *fake_accelerator(uint32_t id, uint64_t seq, uint16_t flags)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_ACCELERATOR_GET, flags);
+
+	nla_put_u32(message, MORPH_A_ACCELERATOR_FABRIC, 3);
+	nla_put_u32(message, MORPH_A_ACCELERATOR_ID, id);
+	nla_put_u32(message, MORPH_A_ACCELERATOR_HEALTH, MORPH_HEALTH_FAILED);
+	nla_put_u64(message, MORPH_A_ACCELERATOR_SEQ, seq);
+	nla_put_u32(message, 1000, 5); /* of a newer kernel */
+	return message;
+}
+
 void fake_refuse(struct fake *fake, int error, const char *text, uint32_t offset, uint32_t missing,
 		 uint32_t nest)
 {

@@ -63,6 +63,9 @@ void fake_queue_error(struct fake *fake, int error);
 /* A message of the family, to be filled. */
 struct nl_msg *fake_message(uint32_t command, uint16_t flags);
 
+/* An accelerator, with an attribute that the library does not know. */
+struct nl_msg *fake_accelerator(uint32_t id, uint64_t seq, uint16_t flags);
+
 /* The answer to who the family is. */
 void fake_answer_family(struct fake *fake);
 
