@@ -516,7 +516,10 @@ static void clear(struct side *side)
 	struct morph_change changes[2];
 	unsigned int i;
 
-	/* While the peer's darkness is looked into, changes are to be tried again. */
+	/*
+	 * While the peer's darkness is looked into, changes answer EAGAIN. No event tells the end
+	 * of that, so they are tried again.
+	 */
 	while (!side_read(side) && side->info.circuits.count && now_ms() < until) {
 		for (i = 0; i < side->info.circuits.count; i++)
 			changes[i] = change_remove(side->circuits[i].circuit);

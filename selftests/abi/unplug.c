@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -123,22 +125,34 @@ TEST_F(unplug, sleepers_are_woken)
 	EXPECT_EQ(0, status);
 }
 
+/* Wait until a node has gone, by a watch of the directory from before; false: it never goes. */
+static bool wait_gone(int watch, const char *kind, unsigned int number)
+{
+	struct pollfd pollfd = { .fd = watch, .events = POLLIN };
+	char events[4096];
+
+	while (exists(kind, number))
+		if (poll(&pollfd, 1, PATIENCE_MS) != 1 || read(watch, events, sizeof(events)) <= 0)
+			return false;
+	return true;
+}
+
 TEST_F(unplug, nodes_go)
 {
 	char path[64];
+	int watch;
 
 	EXPECT_TRUE(exists("fabric", self->sim.number));
 	EXPECT_TRUE(exists("slice", self->named_number));
 	sim_pull(&self->sim);
 	EXPECT_FALSE(exists("fabric", self->sim.number));
+	watch = inotify_init1(IN_CLOEXEC);
+	ASSERT_LE(0, inotify_add_watch(watch, "/dev/morph", IN_DELETE));
+	/* The named slice has lost its hardware and ends with its last file. */
 	close(self->named);
 	self->named = -1;
-	/* The named slice has lost its hardware and ends with its last file. */
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (exists("slice", self->named_number) && now_ms() < until)
-		usleep(5000);
-	EXPECT_FALSE(exists("slice", self->named_number));
+	EXPECT_TRUE(wait_gone(watch, "slice", self->named_number));
+	close(watch);
 	snprintf(path, sizeof(path), "/dev/morph/slice%u", self->named_number);
 	EXPECT_EQ(-1, open(path, O_RDWR));
 }
@@ -165,11 +179,11 @@ TEST_F(unplug, and_plugged_in_again)
 
 /* ------------------------------------------------------------ in the middle of it */
 
+#define COMMITS 8 /* of each worker, before the provider goes */
+
 struct worker {
-	int fabric;
 	int slice;
-	volatile bool stop;
-	unsigned int commits;
+	sem_t committed; /* once for each pair of transactions */
 	int last_error;
 };
 
@@ -178,20 +192,29 @@ static void *work(void *data)
 	struct worker *worker = data;
 	struct morph_change change;
 
-	while (!worker->stop) {
+	for (;;) {
 		change = change_add(0, 1);
-		if (txn_run(worker->slice, &change, 1, NULL)) {
-			worker->last_error = errno;
+		if (txn_run(worker->slice, &change, 1, NULL))
 			break;
-		}
 		change = change_remove(change.circuit);
-		if (txn_run(worker->slice, &change, 1, NULL)) {
-			worker->last_error = errno;
+		if (txn_run(worker->slice, &change, 1, NULL))
 			break;
-		}
-		worker->commits++;
+		sem_post(&worker->committed);
 	}
+	worker->last_error = errno;
 	return NULL;
+}
+
+/* Wait for a worker's next commits; false: there are not so many. */
+static bool wait_commits(struct worker *worker, unsigned int count)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += PATIENCE_MS / 1000;
+	while (count && !sem_clockwait(&worker->committed, CLOCK_MONOTONIC, &until))
+		count--;
+	return !count;
 }
 
 TEST_F(unplug, while_transactions_run)
@@ -200,9 +223,12 @@ TEST_F(unplug, while_transactions_run)
 	pthread_t threads[2];
 	int i;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, sem_init(&workers[i].committed, 0, 0));
 		ASSERT_EQ(0, pthread_create(&threads[i], NULL, work, &workers[i]));
-	usleep(300000);
+	}
+	for (i = 0; i < 2; i++)
+		EXPECT_TRUE(wait_commits(&workers[i], COMMITS));
 	sim_pull(&self->sim);
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, pthread_join(threads[i], NULL));

@@ -9,6 +9,7 @@
  */
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -23,6 +24,8 @@
 
 struct owner {
 	int slice;
+	pid_t tid;
+	sem_t started; /* tid is known, and read() comes next */
 	struct morph_event failing, replaced;
 	uint64_t woken_ns; /* CLOCK_BOOTTIME, back from the read() of replaced */
 	uint64_t woken_mono;
@@ -34,6 +37,8 @@ static void *owner_run(void *argument)
 	struct owner *owner = argument;
 	struct morph_event event;
 
+	owner->tid = gettid();
+	sem_post(&owner->started);
 	while (read(owner->slice, &event, sizeof(event)) == sizeof(event)) {
 		owner->woken_ns = boottime_ns();
 		owner->woken_mono = now_ns();
@@ -51,8 +56,6 @@ static void wait_planned(int slice)
 {
 	if (!wait_plans(slice, RANKS, MORPH_PLAN_CURRENT))
 		wrong("not all ranks have a current plan");
-	/* The owner sleeps, the machine is idle. */
-	usleep(20000);
 }
 
 static unsigned int first_hops(int slice)
@@ -115,9 +118,10 @@ void failover_run(struct sim *sim, unsigned int *server, struct failover *result
 		stop("ring");
 	result->hops = first_hops(owner.slice);
 	wait_planned(owner.slice);
-	if (pthread_create(&thread, NULL, owner_run, &owner))
+	if (sem_init(&owner.started, 0, 0) || pthread_create(&thread, NULL, owner_run, &owner))
 		stop("thread");
-	usleep(20000);
+	sem_wait(&owner.started);
+	wait_asleep(owner.tid);
 	begin = now_ns();
 	if (sim_control(sim, "fault", "accelerator_dead %u", first))
 		stop("fault");

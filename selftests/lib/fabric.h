@@ -119,7 +119,7 @@ int wait_event(int slice, unsigned int type, int timeout_ms, struct morph_event 
 /* Throw away what is queued; how many. */
 int drain_events(int slice);
 
-/* Wait until a process sleeps, in the call that it is known to make next. */
+/* Wait until a process or thread sleeps, in the call that it is known to make next. */
 void wait_asleep(pid_t pid);
 /* CLOCK_MONOTONIC in ms. */
 long long now_ms(void);
