@@ -42,6 +42,17 @@ FIXTURE_TEARDOWN(failover)
 #define REVIVE_ALL() ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"))
 #define WAIT(type, event) ASSERT_EQ(0, wait_event(self->slice, type, PATIENCE_MS, event))
 
+/* Both spares die, then the accelerator of rank 1: nothing can take its place. */
+#define DEGRADE(event)                                                        \
+	({                                                                    \
+		KILL(8);                                                      \
+		KILL(9);                                                      \
+		ASSERT_TRUE(wait_health(&self->sim, 8, MORPH_HEALTH_FAILED)); \
+		ASSERT_TRUE(wait_health(&self->sim, 9, MORPH_HEALTH_FAILED)); \
+		KILL(1);                                                      \
+		WAIT(MORPH_EVENT_DEGRADED, event);                            \
+	})
+
 /* The ring is as it was made, but for the accelerators behind the ranks. */
 #define EXPECT_WHOLE_RING()                                                                    \
 	({                                                                                     \
@@ -160,12 +171,7 @@ TEST_F(failover, no_spare_is_left_and_then_it_comes_back)
 {
 	struct morph_event event;
 
-	KILL(8);
-	KILL(9);
-	ASSERT_TRUE(wait_health(&self->sim, 8, MORPH_HEALTH_FAILED));
-	ASSERT_TRUE(wait_health(&self->sim, 9, MORPH_HEALTH_FAILED));
-	KILL(1);
-	WAIT(MORPH_EVENT_DEGRADED, &event);
+	DEGRADE(&event);
 	EXPECT_EQ(MORPH_PART_ACCELERATOR, event.part);
 	EXPECT_EQ(1, event.index);
 	/* Two of four circuits are lit. */
@@ -186,12 +192,7 @@ TEST_F(failover, what_is_left_is_told_again)
 {
 	struct morph_event event;
 
-	KILL(8);
-	KILL(9);
-	ASSERT_TRUE(wait_health(&self->sim, 8, MORPH_HEALTH_FAILED));
-	ASSERT_TRUE(wait_health(&self->sim, 9, MORPH_HEALTH_FAILED));
-	KILL(1);
-	WAIT(MORPH_EVENT_DEGRADED, &event);
+	DEGRADE(&event);
 	EXPECT_EQ(2 * self->sim.info.lane_mbps, event.bandwidth_mbps);
 	KILL(5);
 	WAIT(MORPH_EVENT_DEGRADED, &event);
