@@ -368,13 +368,9 @@ TEST_F(edge, peer_that_goes_dark_and_comes_back)
 static unsigned int guide_at(struct side *side, unsigned int edge)
 {
 	struct morph_edge_info info = {};
-	struct morph_fabric_read args = {
-		.head = HEAD(morph_fabric_read),
-		.first = edge,
-		.entries = ARRAY(&info, 1),
-	};
 
-	ioctl(side->sim.fd, MORPH_FABRIC_READ_EDGES, &args);
+	fabric_read(side->sim.fd, MORPH_FABRIC_READ_EDGES, edge,
+		    (struct morph_array)ARRAY(&info, 1));
 	return info.guide;
 }
 

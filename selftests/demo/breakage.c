@@ -9,7 +9,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "demo.h"
@@ -513,29 +512,25 @@ static void test_guides(void)
 {
 	const char *morphctl = getenv("MORPHCTL");
 	struct morph_guide_info guides[256];
-	struct morph_fabric_read args;
+	uint32_t first, found = 0;
 	char command[2000];
-	uint32_t first = 0, i, found = 0;
 	size_t used;
+	int count, i;
 
 	used = snprintf(command, sizeof(command), "%s guide test",
 			morphctl ? morphctl : "morphctl");
-	do {
-		args = (struct morph_fabric_read){
-			.head.size = sizeof(args),
-			.first = first,
-			.entries = ARRAY(guides, 256),
-		};
-		if (ioctl(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, &args))
+	for (first = 0; first < demo.sim.info.guides; first += count) {
+		count = fabric_read(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, first,
+				    (struct morph_array)ARRAY(guides, 256));
+		if (count <= 0)
 			return;
-		for (i = 0; i < args.entries.count; i++)
+		for (i = 0; i < count; i++)
 			if (guides[i].health != MORPH_HEALTH_OK && used + 12 < sizeof(command)) {
 				used += snprintf(command + used, sizeof(command) - used, " %u",
 						 guides[i].guide);
 				found++;
 			}
-		first += args.entries.count;
-	} while (args.entries.count);
+	}
 	snprintf(command + used, sizeof(command) - used, " > /dev/null 2>&1");
 	if (found && !system(command))
 		demo.mended_guides += found;

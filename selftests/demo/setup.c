@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Before the demo: the fabric and the jobs. */
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 #include "demo.h"
@@ -53,23 +52,19 @@ void setup_time(void)
 static void read_guides(void)
 {
 	static struct morph_guide_info guides[512];
-	uint32_t first = 0, i;
+	uint32_t first;
+	int count, i;
 
 	demo.guide_type = calloc(demo.sim.info.guides + 512, sizeof(*demo.guide_type));
-	while (first < demo.sim.info.guides) {
-		struct morph_fabric_read args = {
-			.head.size = sizeof(args),
-			.first = first,
-			.entries = ARRAY(guides, 512),
-		};
-
-		if (ioctl(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, &args) || !args.entries.count) {
+	for (first = 0; first < demo.sim.info.guides; first += count) {
+		count = fabric_read(demo.sim.fd, MORPH_FABRIC_READ_GUIDES, first,
+				    (struct morph_array)ARRAY(guides, 512));
+		if (count <= 0) {
 			perror("reading guides");
 			exit(1);
 		}
-		for (i = 0; i < args.entries.count; i++)
+		for (i = 0; i < count; i++)
 			demo.guide_type[first + i] = guides[i].type;
-		first += args.entries.count;
 	}
 }
 

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "campaign.h"
@@ -51,22 +50,18 @@ static void expect_agreement(void (*look)(void))
 static void check_elements(void)
 {
 	static struct morph_element_info infos[512];
-	uint32_t first = 0, i;
+	uint32_t first;
+	int count, i;
 
-	while (first < rack.sim.info.elements) {
-		struct morph_fabric_read args = {
-			.head.size = sizeof(args),
-			.first = first,
-			.entries = ARRAY(infos, 512),
-		};
-
-		if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args) || !args.entries.count)
+	for (first = 0; first < rack.sim.info.elements; first += count) {
+		count = fabric_read(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, first,
+				    (struct morph_array)ARRAY(infos, 512));
+		if (count <= 0)
 			return differs("elements can't be read");
-		for (i = 0; i < args.entries.count; i++)
+		for (i = 0; i < count; i++)
 			if (infos[i].state != rack.light.state[first + i])
 				differs("element %u is in state %u, the core takes it to be in %u",
 					first + i, rack.light.state[first + i], infos[i].state);
-		first += args.entries.count;
 	}
 }
 

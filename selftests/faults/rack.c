@@ -101,22 +101,18 @@ unsigned int rack_count(unsigned int part)
 void rack_read_guides(void)
 {
 	static struct morph_guide_info guides[512];
-	uint32_t first = 0, i;
+	uint32_t first;
+	int count, i;
 
-	while (first < rack.sim.info.guides) {
-		struct morph_fabric_read args = {
-			.head.size = sizeof(args),
-			.first = first,
-			.entries = ARRAY(guides, 512),
-		};
-
-		if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_GUIDES, &args) || !args.entries.count)
+	for (first = 0; first < rack.sim.info.guides; first += count) {
+		count = fabric_read(rack.sim.fd, MORPH_FABRIC_READ_GUIDES, first,
+				    (struct morph_array)ARRAY(guides, 512));
+		if (count <= 0)
 			give_up("reading guides");
-		for (i = 0; i < args.entries.count; i++)
-			rack.guide_class[first + i] = guides[i].type,
-						 rack.guide_held[first + i] = guides[i].lanes &
-									      ~guides[i].lanes_free;
-		first += args.entries.count;
+		for (i = 0; i < count; i++) {
+			rack.guide_class[first + i] = guides[i].type;
+			rack.guide_held[first + i] = guides[i].lanes & ~guides[i].lanes_free;
+		}
 	}
 }
 
@@ -468,13 +464,9 @@ bool rack_rest(void)
 struct morph_element_info rack_element(uint32_t element)
 {
 	struct morph_element_info info;
-	struct morph_fabric_read args = {
-		.head.size = sizeof(args),
-		.first = element,
-		.entries = ARRAY(&info, 1),
-	};
 
-	if (ioctl(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, &args))
+	if (fabric_read(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, element,
+			(struct morph_array)ARRAY(&info, 1)) < 0)
 		give_up("reading an element");
 	return info;
 }

@@ -55,6 +55,8 @@ int open_fabric(unsigned int number);
 int fabric_info(int fd, struct morph_fabric_info *info);
 /* Open the node of the fabric of that name: its file, or -1. info may be NULL. */
 int find_fabric(const char *name, struct morph_fabric_info *info);
+/* Entries of a list of the fabric's from first on, which fit: how many, or -1. */
+int fabric_read(int fd, unsigned long command, uint32_t first, struct morph_array entries);
 struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned int index);
 /* Wait until an accelerator has that health; false: it never had. */
 bool wait_health(const struct sim *sim, unsigned int index, unsigned int health);

@@ -274,16 +274,23 @@ bool sim_wait_free(struct sim *sim, unsigned int count)
 	}
 }
 
+int fabric_read(int fd, unsigned long command, uint32_t first, struct morph_array entries)
+{
+	struct morph_fabric_read args = {
+		.head.size = sizeof(args),
+		.first = first,
+		.entries = entries,
+	};
+
+	return ioctl(fd, command, &args) ? -1 : (int)args.entries.count;
+}
+
 struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned int index)
 {
 	struct morph_accelerator_info info = {};
-	struct morph_fabric_read args = {
-		.head.size = sizeof(args),
-		.first = index,
-		.entries = ARRAY(&info, 1),
-	};
 
-	if (ioctl(sim->fd, MORPH_FABRIC_READ_ACCELERATORS, &args) || args.entries.count != 1)
+	if (fabric_read(sim->fd, MORPH_FABRIC_READ_ACCELERATORS, index,
+			(struct morph_array)ARRAY(&info, 1)) != 1)
 		give_up("accelerator %u of %s", index, sim->name);
 	return info;
 }

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "stress.h"
@@ -53,14 +52,11 @@ static unsigned int compared;
 static long long element_differs(const struct sim *sim, const char *line)
 {
 	struct morph_element_info element = {};
-	struct morph_fabric_read args = {
-		.head.size = sizeof(args),
-		.entries = ARRAY(&element, 1),
-	};
-	unsigned int state;
+	unsigned int index, state;
 
-	if (sscanf(line, "element %u state %u", &args.first, &state) != 2 ||
-	    ioctl(sim->fd, MORPH_FABRIC_READ_ELEMENTS, &args))
+	if (sscanf(line, "element %u state %u", &index, &state) != 2 ||
+	    fabric_read(sim->fd, MORPH_FABRIC_READ_ELEMENTS, index,
+			(struct morph_array)ARRAY(&element, 1)) < 0)
 		return 0;
 	compared++;
 	return element.health == MORPH_HEALTH_OK && element.state != state;
