@@ -92,17 +92,14 @@ TEST_F(faults, element_moves_by_itself)
 
 TEST_F(faults, guide_loses_light)
 {
-	uint32_t guides[64];
-	struct morph_circuit_path path = {
-		.head = HEAD(morph_circuit_path),
-		.guides = ARRAY(guides, 64),
-	};
 	struct morph_event event;
+	uint32_t guides[64];
+	int count;
 
 	ASSERT_EQ(0, RUN());
-	path.circuit = self->change.circuit;
-	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
-	FAULT("guide_lossy %u mdb=60000", guides[path.guides.count / 2]);
+	count = circuit_guides(self->slice, self->change.circuit, guides, 64);
+	ASSERT_LT(0, count);
+	FAULT("guide_lossy %u mdb=60000", guides[count / 2]);
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &event));
 	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
 	READ_SLICE();
@@ -289,31 +286,27 @@ TEST_F(faults, every_operation_fails_once)
 /* A circuit goes dark while it is to be removed. That fails, so it stays, and is mended. */
 TEST(dark_while_a_change_fails)
 {
-	uint32_t guides[64];
-	struct morph_circuit_path path = {
-		.head = HEAD(morph_circuit_path),
-		.guides = ARRAY(guides, 64),
-	};
 	struct morph_change change = change_add(0, 1);
 	struct runner exchange = { .count = 2 };
 	struct morph_event event;
+	uint32_t guides[64];
 	long long before;
 	struct sim sim;
+	int count;
 
 	sim_start(&sim, "server8", "settle_ns=2000000000");
 	exchange.slice = slice_create(sim.fd, 2);
 	ASSERT_LE(0, exchange.slice);
 	ASSERT_EQ(0, txn_run(exchange.slice, &change, 1, NULL));
-	path.circuit = change.circuit;
-	ASSERT_EQ(0, ioctl(exchange.slice, MORPH_CIRCUIT_PATH, &path));
+	count = circuit_guides(exchange.slice, change.circuit, guides, 64);
+	ASSERT_LT(0, count);
 	exchange.changes[0] = change_remove(change.circuit);
 	exchange.changes[1] = change_add(1, 0);
 	before = sim_counter(&sim, "ops", "set_elements");
 	ASSERT_EQ(0, runner_start(&exchange));
 	ASSERT_TRUE(sim_wait_counter(&sim, "ops", "set_elements", before + 1));
 	/* The elements settle; the lasers will not go on. */
-	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000",
-				 guides[path.guides.count / 2]));
+	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000", guides[count / 2]));
 	ASSERT_EQ(0, sim_control(&sim, "fault", "programming_error -"));
 	EXPECT_EQ(EIO, runner_join(&exchange));
 	ASSERT_EQ(0, wait_event(exchange.slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &event));

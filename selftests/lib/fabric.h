@@ -97,6 +97,8 @@ int slice_info(int slice, struct morph_slice_info *info);
 int slice_read(int slice, struct morph_slice_info *info, struct morph_rank_info *ranks,
 	       unsigned int ranks_room, struct morph_circuit_info *circuits,
 	       unsigned int circuits_room);
+/* The guides of a circuit's path: how many, or -1. */
+int circuit_guides(int slice, unsigned int circuit, uint32_t *guides, unsigned int room);
 /* Wait until the slice has that state; false: it never had. */
 bool slice_wait_state(int slice, unsigned int state);
 /* Wait until the plans of all its ranks have that state; false: they never had. */

@@ -58,6 +58,17 @@ int slice_info(int slice, struct morph_slice_info *info)
 	return slice_read(slice, info, NULL, 0, NULL, 0);
 }
 
+int circuit_guides(int slice, unsigned int circuit, uint32_t *guides, unsigned int room)
+{
+	struct morph_circuit_path path = {
+		.head.size = sizeof(path),
+		.circuit = circuit,
+		.guides = ARRAY(guides, room),
+	};
+
+	return ioctl(slice, MORPH_CIRCUIT_PATH, &path) ? -1 : (int)path.guides.count;
+}
+
 int slice_delete(int fabric, unsigned int number, const char *name, unsigned int flags)
 {
 	struct morph_slice_delete args = { .head = HEAD(morph_slice_delete), .slice = number };

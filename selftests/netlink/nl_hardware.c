@@ -6,7 +6,6 @@
  */
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -165,23 +164,31 @@ static unsigned int health_of(struct nl *nl, const struct sim *sim, unsigned int
 	return nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_HARDWARE_HEALTH);
 }
 
+/* Wait until a part is well; false: it never is. */
+static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
+{
+	long long until = now_ms() + PATIENCE_MS;
+
+	while (health_of(nl, sim, part, index) != MORPH_HEALTH_OK) {
+		if (now_ms() > until)
+			return false;
+		usleep(10000);
+	}
+	return true;
+}
+
 /*
  * A guide loses its light, and nothing tells it from the receiver: the guide is out of use,
  * the receiver suspect and used on, until the patrol has an accelerator to test it with.
  */
 TEST(suspect_receiver)
 {
-	uint32_t guides[64];
-	struct morph_circuit_path path = {
-		.head.size = sizeof(path),
-		.guides = ARRAY(guides, 64),
-	};
-	long long until = now_ms() + PATIENCE_MS;
 	struct morph_change change = change_add(0, 1);
 	unsigned int receiver, guide;
+	uint32_t guides[64];
 	struct sim sim;
+	int slice, count;
 	struct nl nl;
-	int slice;
 
 	ASSERT_EQ(0, nl_open(&nl));
 	sim_start(&sim, "server8", NULL);
@@ -189,9 +196,9 @@ TEST(suspect_receiver)
 	ASSERT_LE(0, slice);
 	ASSERT_EQ(0, slice_policy(slice, MORPH_FAILOVER_NONE));
 	ASSERT_EQ(0, txn_run(slice, &change, 1, NULL));
-	path.circuit = change.circuit;
-	ASSERT_EQ(0, ioctl(slice, MORPH_CIRCUIT_PATH, &path));
-	guide = guides[path.guides.count / 2];
+	count = circuit_guides(slice, change.circuit, guides, 64);
+	ASSERT_LT(0, count);
+	guide = guides[count / 2];
 	receiver = 1 * sim.info.planes + change.dst_plane;
 	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000", guide));
 	ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_CIRCUIT_FAILED, PATIENCE_MS, NULL));
@@ -199,10 +206,7 @@ TEST(suspect_receiver)
 	EXPECT_EQ(MORPH_HEALTH_SUSPECT, health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver));
 	/* Without the slice its accelerators can send light through it. */
 	close(slice);
-	while (health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver) != MORPH_HEALTH_OK &&
-	       now_ms() < until)
-		usleep(10000);
-	EXPECT_EQ(MORPH_HEALTH_OK, health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver));
+	EXPECT_TRUE(wait_sound(&nl, &sim, MORPH_PART_RECEIVER, receiver));
 	sim_stop(&sim);
 	nl_close(&nl);
 }
@@ -243,18 +247,6 @@ TEST(cordoned_element_that_moved_is_found)
 	nl_close(&nl);
 }
 
-static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
-{
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (health_of(nl, sim, part, index) != MORPH_HEALTH_OK) {
-		if (now_ms() > until)
-			return false;
-		usleep(10000);
-	}
-	return true;
-}
-
 /*
  * A receiver goes dark for a guide's sake, all is mended, light arrives, and it goes dark again: that
  * is another failure, and no proof that the receiver itself is to blame.
@@ -262,16 +254,12 @@ static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, 
 TEST(dark_twice)
 {
 	static const uint32_t wanted[] = { 0, 1 };
-	uint32_t guides[64];
-	struct morph_circuit_path path = {
-		.head.size = sizeof(path),
-		.guides = ARRAY(guides, 64),
-	};
 	struct morph_event event;
-	unsigned int time, i;
+	int slice, count, i;
+	uint32_t guides[64];
+	unsigned int time;
 	struct sim sim;
 	struct nl nl;
-	int slice;
 
 	ASSERT_EQ(0, nl_open(&nl));
 	sim_start(&sim, "server8", NULL);
@@ -283,16 +271,15 @@ TEST(dark_twice)
 		ASSERT_LE(0, slice);
 		ASSERT_EQ(0, slice_policy(slice, MORPH_FAILOVER_NONE));
 		ASSERT_EQ(0, txn_run(slice, &change, 1, NULL));
-		path.circuit = change.circuit;
-		path.guides.count = 64;
-		ASSERT_EQ(0, ioctl(slice, MORPH_CIRCUIT_PATH, &path));
+		count = circuit_guides(slice, change.circuit, guides, 64);
+		ASSERT_LT(0, count);
 		ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000",
-					 guides[path.guides.count / 2]));
+					 guides[count / 2]));
 		ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_CIRCUIT_FAILED, PATIENCE_MS, &event));
 		EXPECT_EQ(MORPH_PART_GUIDE, event.part);
 		close(slice);
 		ASSERT_EQ(0, sim_control(&sim, "clear", "all"));
-		for (i = 0; i < path.guides.count; i++)
+		for (i = 0; i < count; i++)
 			ASSERT_TRUE(wait_sound(&nl, &sim, MORPH_PART_GUIDE, guides[i]));
 		ASSERT_TRUE(wait_sound(&nl, &sim, MORPH_PART_RECEIVER, sim.info.planes));
 	}
