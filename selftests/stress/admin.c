@@ -6,7 +6,7 @@
 #include "../netlink/nl.h"
 #include "stress.h"
 
-/* Tenants' user ids, and how many named slices there may be; selftests/stress/campaign knows them too. */
+/* Tenants' user ids, and how many named slices there may be; selftests/stress/tenants.py knows them too. */
 #define FIRST_UID 2000
 #define TENANTS 8
 #define NAMES 3
