@@ -30,19 +30,20 @@ static __attribute__((format(printf, 1, 2))) void differs(const char *format, ..
 	va_end(args);
 }
 
+static bool agree(void (*look)(void))
+{
+	differences.count = 0;
+	look();
+	return !differences.count;
+}
+
 /* Look until nothing differs, or for as long as a test could take. */
 static void expect_agreement(void (*look)(void))
 {
-	long long until = now_ms() + PATIENCE_MS;
 	unsigned int i;
 
-	do {
-		differences.count = 0;
-		look();
-		if (!differences.count)
-			return;
-		usleep(1000);
-	} while (now_ms() < until);
+	if (WAIT_UNTIL(agree(look)))
+		return;
 	for (i = 0; i < differences.count; i++)
 		violation("%s", differences.told[i]);
 }

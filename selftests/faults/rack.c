@@ -451,14 +451,7 @@ static long long core_work(void)
 
 bool rack_rest(void)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (core_work()) {
-		if (now_ms() > until)
-			return false;
-		usleep(500);
-	}
-	return true;
+	return WAIT_UNTIL(!core_work());
 }
 
 struct morph_element_info rack_element(uint32_t element)

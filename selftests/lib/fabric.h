@@ -131,6 +131,18 @@ long long now_ms(void);
 unsigned int slowness(void);
 /* How long waiting for the kernel is patient; emulated machines are slow. */
 #define PATIENCE_MS ((int)(20000 * slowness()))
+/* A few ms between two looks. */
+void nap(void);
+/* Wait until a condition holds, which is looked at again and again: whether it does. */
+#define WAIT_UNTIL(condition)                                          \
+	({                                                             \
+		long long __until = now_ms() + PATIENCE_MS;            \
+		bool __holds;                                          \
+                                                                       \
+		while (!(__holds = (condition)) && now_ms() < __until) \
+			nap();                                         \
+		__holds;                                               \
+	})
 /* By this the harness ends a test that hangs. */
 /* clang-format off */
 #define alarm(seconds) alarm((seconds) * slowness())

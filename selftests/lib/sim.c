@@ -243,35 +243,19 @@ long long now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-static void nap(void)
+void nap(void)
 {
-	poll(NULL, 0, 5);
+	poll(NULL, 0, 2);
 }
 
 bool sim_wait_counter(const struct sim *sim, const char *file, const char *key, long long least)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (sim_counter(sim, file, key) < least) {
-		if (now_ms() > until)
-			return false;
-		nap();
-	}
-	return true;
+	return WAIT_UNTIL(sim_counter(sim, file, key) >= least);
 }
 
 bool sim_wait_free(struct sim *sim, unsigned int count)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	for (;;) {
-		sim_refresh(sim);
-		if (sim->info.free == count)
-			return true;
-		if (now_ms() > until)
-			return false;
-		nap();
-	}
+	return WAIT_UNTIL((sim_refresh(sim), sim->info.free == count));
 }
 
 int fabric_read(int fd, unsigned long command, uint32_t first, struct morph_array entries)
@@ -297,14 +281,7 @@ struct morph_accelerator_info read_accelerator(const struct sim *sim, unsigned i
 
 bool wait_health(const struct sim *sim, unsigned int index, unsigned int health)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (read_accelerator(sim, index).health != health) {
-		if (now_ms() > until)
-			return false;
-		nap();
-	}
-	return true;
+	return WAIT_UNTIL(read_accelerator(sim, index).health == health);
 }
 
 bool wait_plans(int slice, unsigned int ranks, unsigned int state)

@@ -167,14 +167,7 @@ static unsigned int health_of(struct nl *nl, const struct sim *sim, unsigned int
 /* Wait until a part is well; false: it never is. */
 static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (health_of(nl, sim, part, index) != MORPH_HEALTH_OK) {
-		if (now_ms() > until)
-			return false;
-		usleep(10000);
-	}
-	return true;
+	return WAIT_UNTIL(health_of(nl, sim, part, index) == MORPH_HEALTH_OK);
 }
 
 /*

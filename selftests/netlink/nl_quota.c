@@ -72,14 +72,7 @@ static uint64_t bytes_used(struct nl *nl)
 /* Teardown is queued: wait until so many bytes are used. */
 static bool wait_used(struct nl *nl, uint64_t bytes)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (bytes_used(nl) != bytes) {
-		if (now_ms() > until)
-			return false;
-		usleep(1000);
-	}
-	return true;
+	return WAIT_UNTIL(bytes_used(nl) == bytes);
 }
 
 FIXTURE_TEARDOWN(quota)
@@ -466,12 +459,7 @@ TEST_F(quota, dump_tells_users_from_grants)
 
 static bool wait_no_grant(struct nl *nl, uint32_t grant)
 {
-	long long until = now_ms() + PATIENCE_MS;
-
-	while (get(nl, MORPH_A_QUOTA_GRANT, grant) != ENOENT)
-		if (now_ms() > until)
-			return false;
-	return true;
+	return WAIT_UNTIL(get(nl, MORPH_A_QUOTA_GRANT, grant) == ENOENT);
 }
 
 TEST_F(quota, grant_lives_as_long_as_its_slices)
