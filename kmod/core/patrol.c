@@ -31,6 +31,12 @@ bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
 	return false;
 }
 
+static void suspect_append(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+{
+	fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS] =
+		*suspect;
+}
+
 /* The oldest that is suspect and no more makes room. */
 static void forget_one(struct morph_fabric *fabric)
 {
@@ -56,14 +62,20 @@ static void forget_one(struct morph_fabric *fabric)
  */
 void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
 {
-	if (morph_suspect_waits(fabric, suspect->part, suspect->index))
+	if (morph_suspect_waits(fabric, suspect->part, suspect->index)) {
+		/* What several dark paths have in common is the last to lapse. */
+		if (morph_health_get(fabric, suspect->part, suspect->index) ==
+		    MORPH_HEALTH_SUSPECT) {
+			morph_suspect_drop(fabric, suspect->part, suspect->index);
+			suspect_append(fabric, suspect);
+		}
 		return;
+	}
 	if (fabric->suspect_count == MORPH_SUSPECTS)
 		forget_one(fabric);
 	if (fabric->suspect_count == MORPH_SUSPECTS)
 		return;
-	fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS] =
-		*suspect;
+	suspect_append(fabric, suspect);
 	if (morph_health_get(fabric, suspect->part, suspect->index) != MORPH_HEALTH_SUSPECT)
 		return;
 	fabric->seq++;
@@ -102,8 +114,7 @@ static void suspect_tested(struct morph_fabric *fabric, const struct morph_culpr
 	if (ret == MORPH_TEST_FAILED)
 		morph_health_set(fabric, suspect, MORPH_HEALTH_FAILED, 0);
 	else if (ret != -ENXIO)
-		fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) %
-				 MORPH_SUSPECTS] = *suspect;
+		suspect_append(fabric, suspect);
 }
 
 static void patrol_suspect(struct morph_fabric *fabric)
