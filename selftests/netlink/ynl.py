@@ -353,11 +353,13 @@ def why_not(machine):
 def quota(machine):
     before = machine.ynl.do("quota-get", {"uid": OWNER})
     ours = machine.ynl.do("quota-set", {"uid": OWNER, "accelerators": 3, "bytes": 2 ** 40})
-    assert ours["accelerators"] == 3 and ours["circuits"] == before["circuits"], ours
-    same(machine.ynl.dump("quota-get", {}), machine.morphctl("quota", "list", fabric=False))
-    assert machine.refused(errno.EDQUOT, "slice-create", name="much", owner=OWNER,
-                           ranks_count=4)["bad-attr"] == ".owner"
-    machine.morphctl("quota", "set", str(OWNER), "--accelerators", str(before["accelerators"]), fabric=False)
+    try:
+        assert ours["accelerators"] == 3 and ours["circuits"] == before["circuits"], ours
+        same(machine.ynl.dump("quota-get", {}), machine.morphctl("quota", "list", fabric=False))
+        assert machine.refused(errno.EDQUOT, "slice-create", name="much", owner=OWNER,
+                               ranks_count=4)["bad-attr"] == ".owner"
+    finally:
+        machine.morphctl("quota", "set", str(OWNER), "--accelerators", str(before["accelerators"]), fabric=False)
     assert machine.ynl.do("quota-get", {"uid": OWNER})["accelerators"] == before["accelerators"]
     default = machine.ynl.do("quota-get", {})
     machine.ynl.do("quota-set", {"prepared": default["prepared"] + 1})
