@@ -199,6 +199,7 @@ struct morph_fabric {
 	struct list_head planless;	/* of morph_plan.stale_node: what they want is not free */
 	u32 degraded;			/* slices in that state */
 	u32 recoveries;			/* times that something became free or sound */
+	u32 repairs, repairs_begun;	/* under way; ever */
 	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
 
 	atomic64_t stats[MORPH_STAT_COUNT];

@@ -368,17 +368,56 @@ static void repair_end(struct morph_slice *slice)
 	morph_plan_touch_slice(slice);
 }
 
+/* Plans that found no spare, or not what they should hold, are made once more. */
+static void replan(struct morph_fabric *fabric)
+{
+	if (list_empty(&fabric->planless))
+		return;
+	list_splice_tail_init(&fabric->planless, &fabric->stale_plans);
+	queue_delayed_work(system_unbound_wq, &fabric->plan_work, 0);
+}
+
+/*
+ * A repair in vain gives back the spares and lanes that it held, and others that were under
+ * way meanwhile have missed these. They try again once nobody holds anything, one after the
+ * other: each then finds all that is free and keeps it from none, so that this ends.
+ */
+static void retry_crowded(struct morph_slice *last)
+{
+	struct morph_slice *slice, *next = NULL;
+	struct morph_fabric *fabric = last->fabric;
+
+	if (fabric->repairs || fabric->state != MORPH_FABRIC_READY)
+		return;
+	replan(fabric);
+	list_for_each_entry(slice, &fabric->slices, node) {
+		/* No cause to settle what is prepared: its end lets them try. */
+		if (!slice->crowded || slice->state != MORPH_SLICE_DEGRADED ||
+		    !list_empty(&slice->txns))
+			continue;
+		if (!next || next == last)
+			next = slice;
+	}
+	if (!next)
+		return;
+	next->crowded = false;
+	morph_repair_kick(next, 0);
+}
+
 static void repair_work_fn(struct work_struct *work)
 {
 	struct morph_slice *slice = container_of(work, struct morph_slice, repair_work);
 	struct morph_fabric *fabric = slice->fabric;
-	u32 round, recoveries;
+	u32 round, recoveries, begun;
+	bool crowded;
 	int ret = 0, rerouted = 0;
 
 	mutex_lock(&fabric->lock);
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
 	recoveries = fabric->recoveries;
+	crowded = fabric->repairs++;
+	begun = ++fabric->repairs_begun;
 	for (round = 0; round < MAX_ROUNDS; round++) {
 		if (slice->dying || fabric->state != MORPH_FABRIC_READY || is_whole(slice))
 			break;
@@ -399,7 +438,10 @@ static void repair_work_fn(struct work_struct *work)
 	if (slice->state == MORPH_SLICE_DEGRADED && fabric->state == MORPH_FABRIC_READY &&
 	    fabric->recoveries != recoveries)
 		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
+	fabric->repairs--;
+	slice->crowded = crowded || fabric->repairs_begun != begun;
 	ret = slice->repairing;
+	retry_crowded(slice);
 	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
 	if (!ret)
@@ -430,9 +472,6 @@ void morph_repair_recover_work(struct work_struct *work)
 		/* No cause to settle what is prepared: its end lets them try. */
 		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
 			morph_repair_kick(slice, 0);
-	if (!list_empty(&fabric->planless)) {
-		list_splice_tail_init(&fabric->planless, &fabric->stale_plans);
-		queue_delayed_work(system_unbound_wq, &fabric->plan_work, 0);
-	}
+	replan(fabric);
 	mutex_unlock(&fabric->lock);
 }

@@ -155,7 +155,10 @@ static void drop_new(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
-	/* What it held meanwhile, others may have missed. A repair would wake itself for ever. */
+	/*
+	 * What it held meanwhile, others may have missed. A repair would wake itself for ever:
+	 * when it has ended, those try again that were repaired beside it.
+	 */
 	if (txn->kind != MORPH_TXN_REPAIR)
 		morph_repair_recover(fabric);
 }

@@ -5,10 +5,11 @@
 
 #define MOST_ROUNDS	8u	/* of one repair */
 
-/* Accelerators 0 and 1, joined by light; spares are 2 on their host and 5 on the other. */
-static struct morph_slice *joined_slice(struct fake *fake, u32 failover, u32 spare_policy)
+/* The first two accelerators of a host, joined by light. */
+static struct morph_slice *slice_of_host(struct fake *fake, u32 host, u32 failover,
+					 u32 spare_policy)
 {
-	static const u32 accelerators[] = { 0, 1 };
+	const u32 accelerators[] = { 3 * host, 3 * host + 1 };
 	const struct morph_slice_params params = {
 		.accelerators = accelerators,
 		.count = ARRAY_SIZE(accelerators),
@@ -20,9 +21,15 @@ static struct morph_slice *joined_slice(struct fake *fake, u32 failover, u32 spa
 
 	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
 	fake_settle(fake);
-	fake_told(fake, 0, 0);
+	fake_told(fake, fake->slices - 1, 0);
 	fake_clear(fake);
 	return slice;
+}
+
+/* Accelerators 0 and 1, joined by light; spares are 2 on their host and 5 on the other. */
+static struct morph_slice *joined_slice(struct fake *fake, u32 failover, u32 spare_policy)
+{
+	return slice_of_host(fake, 0, failover, spare_policy);
 }
 
 static struct morph_circuit *only_circuit(struct morph_slice *slice)
@@ -278,6 +285,62 @@ static void failover_comes_when_a_spare_does(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+/*
+ * Slices of either host, and one spare that both want. While the first one tries it the second
+ * finds none; the first one's attempt is in vain, for a reason that is not the spare's.
+ */
+static void two_want_one_spare(struct fake *fake, struct morph_slice **slices)
+{
+	struct morph_refusal refusal = {};
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		slices[i] = slice_of_host(fake, i, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_ANY);
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 5, true, &refusal);
+	fake_settle(fake);
+	fake_rule(fake, FAKE_SET_ELEMENTS, 0, FAKE_HANG, 0);
+	fake->dead[1] = true;
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	wait_for_completion(&fake->silent);
+	fake->dead[4] = true;
+	set_health(fake, MORPH_PART_ACCELERATOR, 4, MORPH_HEALTH_FAILED);
+	flush_work(&slices[1]->repair_work);
+	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_REPAIRING, slices[0]->state);
+	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
+}
+
+static void failover_in_vain_leaves_the_spare_to_others(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slices[2];
+
+	two_want_one_spare(fake, slices);
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, -ENOMEM, NULL, 0);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[0]->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slices[1]->state);
+	KUNIT_EXPECT_EQ(test, 2u, slices[1]->ranks[1].accelerator);
+}
+
+/* The device goes on like that: each of them tries once more, and they do not wake each other. */
+static void failover_in_vain_comes_to_rest(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slices[2];
+	u64 failed;
+
+	two_want_one_spare(fake, slices);
+	failed = fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED);
+	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -ENOMEM);
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, -ENOMEM, NULL, 0);
+	fake_settle(fake);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[0]->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
+	KUNIT_EXPECT_EQ(test, failed + 3, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
+}
+
 /* ------------------------------------------------------------------------ reroute */
 
 struct reroute_case {
@@ -435,6 +498,8 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
 	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
 	KUNIT_CASE(failover_comes_when_a_spare_does),
+	KUNIT_CASE(failover_in_vain_leaves_the_spare_to_others),
+	KUNIT_CASE(failover_in_vain_comes_to_rest),
 	KUNIT_CASE_PARAM(reroute_goes_round, reroute_cases_gen_params),
 	KUNIT_CASE(reroute_gives_up),
 	KUNIT_CASE(reroute_is_not_repeated_in_vain),
