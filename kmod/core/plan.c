@@ -24,6 +24,7 @@
  * and its maker holds the mutex: it waits for the next tick.
  */
 #define PLAN_DELAY	1	/* jiffies */
+#define PLAN_PATIENCE	(HZ / 10)	/* for want of memory */
 
 /* Nobody waits for a plan: it is made with no more than the priority of those who do wait. */
 static void plan_queue_work(struct morph_fabric *fabric)
@@ -310,50 +311,68 @@ static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spa
 /* Spares that are looked at before a plan is given up. */
 #define PLAN_TRIES	4u
 
-/* Try the next spare; if it can't be reached, the one after it is tried in the next turn. */
-static void plan_make(struct morph_plan *plan)
+/*
+ * Try the next spare; if it can't be reached, the one after it is tried in the next turn.
+ * 0, also where there is none; or -ENOMEM: this says nothing about the spare, so that the
+ * plan stays stale, and is first in the next turn.
+ */
+static int plan_make(struct morph_plan *plan)
 {
 	struct morph_slice *slice = plan->slice;
 	u32 try = plan->tries++, spare = MORPH_ANY;
+	int ret = -ENOMEM;
 
 	plan_clear(plan);
 	if (try < PLAN_TRIES)
 		spare = morph_place_spare(slice, slice->ranks[plan->rank].accelerator, try);
-	if (spare != MORPH_ANY)
-		plan->txn = plan_alloc(slice, plan->rank, spare);
-	if (!plan->txn) {
+	if (spare == MORPH_ANY) {
 		morph_plan_await(plan);
-	} else if (plan_paths(slice, plan->txn, spare)) {
-		plan_clear(plan);
-		list_add(&plan->stale_node, &slice->fabric->stale_plans);
-	} else {
-		plan_publish(plan, plan->txn, spare);
+		return 0;
 	}
+	plan->txn = plan_alloc(slice, plan->rank, spare);
+	if (plan->txn)
+		ret = plan_paths(slice, plan->txn, spare);
+	if (!ret) {
+		plan_publish(plan, plan->txn, spare);
+		return 0;
+	}
+	plan_clear(plan);
+	list_add(&plan->stale_node, &slice->fabric->stale_plans);
+	if (ret != -ENOMEM)
+		return 0;
+	plan->tries = try;
+	plan->state = MORPH_PLAN_STALE;
+	return ret;
 }
 
-/* Make a plan anew, or have it wait for its slice to be at rest. fabric->lock held. */
-static void plan_renew(struct morph_plan *plan)
+/*
+ * Make a plan anew, or have it wait for its slice to be at rest. fabric->lock held. 0, or
+ * -ENOMEM: it is still to be made.
+ */
+static int plan_renew(struct morph_plan *plan)
 {
 	struct morph_slice *slice = plan->slice;
+	int ret;
 
 	list_del_init(&plan->stale_node);
 	plan->queued = false;
 	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
-		return;
+		return 0;
 	if (slice->busy || !list_empty(&slice->txns)) {
 		plan->waiting = true;
 		slice->plans_wait = true;
-		return;
+		return 0;
 	}
 	morph_reserve_suspend(slice);
 	morph_reserve_replenish(slice);
 	/* This one need not be told of the new spare. */
 	list_del_init(&plan->stale_node);
 	plan->queued = false;
-	plan_make(plan);
+	ret = plan_make(plan);
 	morph_reserve_resume(slice);
 	if (plan->state == MORPH_PLAN_CURRENT && plan->held != slice->reserved)
 		morph_plan_await(plan);
+	return ret;
 }
 
 /*
@@ -368,6 +387,7 @@ void morph_plan_work(struct work_struct *work)
 						   plan_work);
 	struct morph_plan *plan;
 	bool more;
+	int ret = 0;
 
 	do {
 		/* Whoever ends it wakes the planner. */
@@ -378,8 +398,10 @@ void morph_plan_work(struct work_struct *work)
 						stale_node);
 		more = plan && fabric->state == MORPH_FABRIC_READY;
 		if (more)
-			plan_renew(plan);
+			ret = plan_renew(plan);
+		if (ret)
+			queue_delayed_work(system_unbound_wq, &fabric->plan_work, PLAN_PATIENCE);
 		mutex_unlock(&fabric->lock);
 		cond_resched();
-	} while (more);
+	} while (more && !ret);
 }

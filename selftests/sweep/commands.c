@@ -455,7 +455,26 @@ static int fail_over(struct stage *stage)
 	return view.ranks[0].accelerator == old ? ETIME : 0;
 }
 
+/* Plans are made for all ranks, of which one that lacks memory is made once there is some. */
+static int plan(struct stage *stage)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int i, current;
+	struct view view;
+
+	must(ERRNO(slice_policy(stage->slice, MORPH_FAILOVER_NONE)), "policy");
+	policy_automatic(stage);
+	do {
+		usleep(1000);
+		must(ERRNO(view_read(stage->slice, &view)), "reading the slice");
+		for (i = current = 0; i < view.info.ranks.count; i++)
+			current += view.ranks[i].plan == MORPH_PLAN_CURRENT;
+	} while (current < view.info.ranks.count && now_ms() < until);
+	return current < view.info.ranks.count ? ETIME : 0;
+}
+
 const struct command worker_commands[] = {
+	{ "worker-plan", .act = plan, .undo = nothing, .restores = true, .must = true },
 	{ "worker-failover", .act = fail_over, .undo = nothing, .restores = true, .must = true },
 	{ "worker-release", .act = close_it, .set = make_slice, .undo = nothing, .queued = true,
 	  .must = true },
