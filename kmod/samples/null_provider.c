@@ -71,12 +71,13 @@ static void request_work(struct work_struct *work)
 	kfree(request);
 }
 
+/* Memory is waited for: a change that was prepared would end for want of it. */
+#define NULL_GFP	(GFP_KERNEL | __GFP_NOFAIL)
+
 static struct null_request *request_new(struct null_device *null, u64 cookie, u32 count)
 {
-	struct null_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
+	struct null_request *request = kzalloc(sizeof(*request), NULL_GFP);
 
-	if (!request)
-		return NULL;
 	INIT_WORK(&request->work, request_work);
 	request->null = null;
 	request->cookie = cookie;
@@ -87,10 +88,6 @@ static struct null_request *request_new(struct null_device *null, u64 cookie, u3
 /* Submit a request that has its settings. The answer comes from request_work(). */
 static int request_submit(struct null_request *request)
 {
-	if (!request->elements && !request->lasers) {
-		kfree(request);
-		return -ENOMEM;
-	}
 	queue_work(request->null->queue, &request->work);
 	return -EINPROGRESS;
 }
@@ -106,9 +103,7 @@ static int null_set_elements(struct morph_fabric *fabric, u64 cookie,
 		if (settings[i].element >= null->elements_count)
 			return -EINVAL;
 	request = request_new(null, cookie, count);
-	if (!request)
-		return -ENOMEM;
-	request->elements = kvmemdup(settings, array_size(count, sizeof(*settings)), GFP_KERNEL);
+	request->elements = kvmemdup(settings, array_size(count, sizeof(*settings)), NULL_GFP);
 	return request_submit(request);
 }
 
@@ -123,9 +118,7 @@ static int null_set_lasers(struct morph_fabric *fabric, u64 cookie,
 		if (settings[i].port >= null->ports_count)
 			return -EINVAL;
 	request = request_new(null, cookie, count);
-	if (!request)
-		return -ENOMEM;
-	request->lasers = kvmemdup(settings, array_size(count, sizeof(*settings)), GFP_KERNEL);
+	request->lasers = kvmemdup(settings, array_size(count, sizeof(*settings)), NULL_GFP);
 	return request_submit(request);
 }
 

@@ -129,13 +129,16 @@ static int later(struct sim_hardware *hw, u64 ns, struct sim_request *request)
 	return -EINPROGRESS;
 }
 
+/*
+ * The registers of a device that are written are there. What stands for them here is waited
+ * for: without memory a change that was prepared would end as if the hardware had failed.
+ */
 static struct sim_request *new_request(u64 cookie, enum sim_request_type type,
 				       const void *settings, size_t bytes)
 {
-	struct sim_request *request = kvmalloc(size_add(sizeof(*request), bytes), GFP_KERNEL);
+	struct sim_request *request = kvmalloc(size_add(sizeof(*request), bytes),
+					       GFP_KERNEL | __GFP_NOFAIL);
 
-	if (!request)
-		return NULL;
 	memset(request, 0, sizeof(*request));
 	request->cookie = cookie;
 	request->type = type;
@@ -171,8 +174,6 @@ static int program(struct sim_hardware *hw, u64 cookie, enum sim_request_type ty
 		return status;
 	}
 	request = new_request(cookie, type, settings, bytes);
-	if (!request)
-		return -ENOMEM;
 	request->status = status;
 	request->count = count;
 	return later(hw, delay, request);
@@ -331,7 +332,6 @@ static int probe(struct morph_fabric *fabric, u64 cookie, struct morph_probe *pr
 static int wait(struct morph_fabric *fabric, u64 cookie, u64 ns)
 {
 	struct sim_hardware *hw = hardware(fabric);
-	struct sim_request *request;
 	int err;
 
 	err = begin_call(hw, &hw->counters.waits, SIM_CALL_WAIT);
@@ -341,10 +341,7 @@ static int wait(struct morph_fabric *fabric, u64 cookie, u64 ns)
 		return 0;
 	if (ns > SIM_MAX_NS)
 		return refused(hw);
-	request = new_request(cookie, SIM_REQUEST_WAIT, NULL, 0);
-	if (!request)
-		return -ENOMEM;
-	return later(hw, ns, request);
+	return later(hw, ns, new_request(cookie, SIM_REQUEST_WAIT, NULL, 0));
 }
 
 static void identify(struct morph_fabric *fabric, u32 accelerator,
