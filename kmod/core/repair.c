@@ -423,6 +423,7 @@ static void repair_work_fn(struct work_struct *work)
 			break;
 		examine_dark(slice);
 		ret = morph_failover_run(slice);
+		slice->failover_error = ret;
 		rerouted = reroute_all(slice);
 		/* A spare that let us down is not made good by circuits that have no need of it. */
 		if (ret != -EIO && ret != -ETIMEDOUT)

@@ -180,6 +180,11 @@ static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 	ret = check_rank(slice, rank, refusal);
 	if (ret)
 		return ret;
+	if (slice->failover_error == -ENOMEM)
+		return morph_refuse(refusal, -ENOMEM, MORPH_REASON_HARDWARE,
+				    MORPH_PART_ACCELERATOR, before,
+				    "the device had no memory to light a spare in place of accelerator %u",
+				    before);
 	return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE, MORPH_PART_ACCELERATOR,
 			    before, "no spare could be lit in place of accelerator %u", before);
 }

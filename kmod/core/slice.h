@@ -88,6 +88,7 @@ struct morph_slice {
 	u64 fault_noticed_ns;		/* when the core read the signal */
 	struct morph_culprit culprit;	/* what degraded it */
 	bool was_degraded;		/* counted in fabric->degraded */
+	int failover_error;		/* why its last failover was in vain, or 0 */
 	bool crowded;			/* other repairs were under way beside its last one */
 	u64 degraded_mbps;		/* what its owner was told is left then */
 

@@ -228,6 +228,34 @@ static void failover_goes_past_a_dead_spare(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+struct vain_case {
+	const char *name;
+	int error;		/* of the device */
+	int answer;
+};
+
+static const struct vain_case vain_cases[] = {
+	{ "the device has no memory: so it is told", -ENOMEM, -ENOMEM },
+	{ "the device failed: no spare could be lit", -EIO, -EBUSY },
+};
+
+FAKE_CASE_DESC(vain_cases, name);
+
+/* Who asks for another accelerator is told why there is none. */
+static void replacement_in_vain_says_why(struct kunit *test)
+{
+	const struct vain_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	u32 state, health;
+
+	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, param->error);
+	KUNIT_EXPECT_EQ(test, param->answer, morph_repair_replace(slice, 1, MORPH_ANY, &state,
+								  &health, &refusal));
+	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
+}
+
 struct policy_case {
 	const char *name;
 	u32 failover;
@@ -496,6 +524,7 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_without_a_plan_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
+	KUNIT_CASE_PARAM(replacement_in_vain_says_why, vain_cases_gen_params),
 	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
 	KUNIT_CASE(failover_comes_when_a_spare_does),
 	KUNIT_CASE(failover_in_vain_leaves_the_spare_to_others),

@@ -308,16 +308,15 @@ enum caller {
 };
 
 /* Errors that want of memory may come out as. */
-static bool documented(const struct command *command, int error, enum caller caller)
+static bool documented(int error, enum caller caller)
 {
-	return error == ENOMEM || error == command->refusal ||
-	       (caller == NETLINK && error == ENOBUFS);
+	return error == ENOMEM || (caller == NETLINK && error == ENOBUFS);
 }
 
 /* Is it as it should be by the answer? NULL, or what is wrong. */
 static const char *judge(const struct command *command, enum caller caller, int error,
-			 const struct picture *before, const struct picture *set,
-			 const struct picture *after, struct picture *now)
+			 const struct picture *set, const struct picture *after,
+			 struct picture *now)
 {
 	const char *what;
 
@@ -326,8 +325,6 @@ static const char *judge(const struct command *command, enum caller caller, int 
 		what = becomes(set, after, now);
 	else if (caller == WORKER && !command->must)
 		what = becomes(after, set, now);
-	else if (error && command->ends)
-		what = becomes(set, before, now);
 	else
 		what = becomes(error ? set : after, error ? set : after, now);
 	return what ? what : wrong_light(now);
@@ -392,7 +389,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 		must(!world_rest(&stage.sim), "rest");
 	}
 	*failed = n && !fail_nth_left(victim);
-	if (error && (!*failed || !documented(command, error, caller))) {
+	if (error && (!*failed || !documented(error, caller))) {
 		nl_close(&stage.nl);
 		return say("it answers %s: %s", strerror(error), last_detail);
 	}
@@ -401,7 +398,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 		usleep(200000 * slowness());
 	if (!n)
 		learn(command, &set, after);
-	what = judge(command, caller, error, before, &set, after, &now);
+	what = judge(command, caller, error, &set, after, &now);
 	done = (!error && caller != WORKER) || !same(&now, &set);
 	clear_stage(command, done);
 	nl_close(&stage.nl);

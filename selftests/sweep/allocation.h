@@ -34,8 +34,6 @@ struct command {
 	bool queued; /* a worker does it, after the answer */
 	bool restores; /* in the end all looks as it did before */
 	bool must; /* by workers: want of memory is no excuse */
-	bool ends; /* one that was not done may have ended what was set */
-	int refusal; /* errno that want of memory may come out as, besides ENOMEM */
 };
 
 /* Those of the last list make a worker do it: the workers' allocations fail. */

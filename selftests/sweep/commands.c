@@ -358,15 +358,9 @@ static void committed(struct stage *stage)
 	must(commit(stage), "committing");
 }
 
-/* Unless it has ended by itself: a device that has no memory has failed. */
 static void reverted(struct stage *stage)
 {
-	struct morph_txn_step args;
-
-	must(ERRNO(txn_step(stage->slice, stage->txn, MORPH_TXN_QUERY, 0, &args)), "asking");
-	if (args.out_outcome == MORPH_OUTCOME_PREPARED ||
-	    args.out_outcome == MORPH_OUTCOME_UNCONFIRMED)
-		must(revert(stage), "reverting");
+	must(revert(stage), "reverting");
 }
 
 const struct command abi_commands[] = {
@@ -399,8 +393,7 @@ const struct command abi_commands[] = {
 	{ "txn-move", .act = move, .undo = nothing },
 	{ "txn-move-along", .act = add_along, .set = added, .undo = removed, .unset = removed },
 	{ "txn-prepare", .act = prepare, .undo = reverted },
-	{ "txn-commit", .act = commit, .set = prepared, .undo = reverted, .unset = reverted,
-	  .ends = true },
+	{ "txn-commit", .act = commit, .set = prepared, .undo = reverted, .unset = reverted },
 	{ "txn-verify", .act = verify, .set = committed, .undo = reverted, .unset = reverted },
 	{ "txn-confirm", .act = confirm, .set = committed, .undo = removed, .unset = reverted },
 	{ "txn-query", .act = query, .set = prepared, .undo = reverted, .unset = reverted },
@@ -479,8 +472,7 @@ const struct command worker_commands[] = {
 	{ "worker-release", .act = close_it, .set = make_slice, .undo = nothing, .queued = true,
 	  .must = true },
 	{ "worker-apply", .act = ask_add, .undo = take_back, .queued = true },
-	/* The spare could not be lit, since its device had no memory: that is all that is told. */
-	{ "worker-replace", .act = replace, .undo = nothing, .restores = true, .refusal = EBUSY },
+	{ "worker-replace", .act = replace, .undo = nothing, .restores = true },
 };
 
 const unsigned int worker_commands_count = COUNT(worker_commands);
