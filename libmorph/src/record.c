@@ -6,14 +6,13 @@
 #include "recording.h"
 
 #define LARGEST_STRUCT 512
-#define MAX_HANDLES 256
 
 struct record {
 	struct lm_transport transport;
 	struct lm_transport *inner;
 	FILE *out;
-	int handles[MAX_HANDLES]; /* by fd; 0: not opened here */
-	int handles_count;
+	int handles[LM_MAX_HANDLES]; /* by fd; 0: not opened here */
+	bool used[LM_MAX_HANDLES]; /* by handle */
 };
 
 static struct record *record_of(struct lm_transport *transport)
@@ -23,18 +22,23 @@ static struct record *record_of(struct lm_transport *transport)
 
 static int handle_of(const struct record *record, int fd)
 {
-	return fd >= 0 && fd < MAX_HANDLES ? record->handles[fd] : 0;
+	return fd >= 0 && fd < LM_MAX_HANDLES ? record->handles[fd] : 0;
 }
 
-/* Number a new fd; an fd beyond the table can't be followed, so it is refused. */
+/* Number a new fd; one that neither this table nor a replay's can follow is refused. */
 static int handle_new(struct record *record, int fd)
 {
+	int handle = 1;
+
 	if (fd < 0)
 		return fd;
-	if (fd >= MAX_HANDLES)
+	while (handle < LM_MAX_HANDLES && record->used[handle])
+		handle++;
+	if (fd >= LM_MAX_HANDLES || handle >= LM_MAX_HANDLES)
 		return -EMFILE;
-	record->handles[fd] = ++record->handles_count;
-	return record->handles[fd];
+	record->used[handle] = true;
+	record->handles[fd] = handle;
+	return handle;
 }
 
 /*
@@ -153,8 +157,10 @@ static void record_close(struct lm_transport *transport, int fd)
 	struct lm_line line;
 
 	line_begin(&line, "close", handle_of(record, fd), "", 0);
-	if (fd >= 0 && fd < MAX_HANDLES)
+	if (fd >= 0 && fd < LM_MAX_HANDLES) {
+		record->used[record->handles[fd]] = false;
 		record->handles[fd] = 0;
+	}
 	record->inner->ops->close(record->inner, fd);
 	line_end(record, &line);
 }

@@ -4,7 +4,8 @@
  *
  *	{"op":"ioctl","handle":2,"text":"MORPH_SLICE_INFO","before":"..","after":"..","result":0}
  *
- * @handle numbers what was opened in the order of opening, from 1; 0: nothing. @text
+ * @handle numbers what is open: each gets the least number, from 1, that nothing open
+ * has, below LM_MAX_HANDLES; 0: nothing. @text
  * is the path or the name of the command. @before and @after are what went to the
  * kernel and what came back: hexadecimal, with "z16." for 16 zero bytes. In a
  * command's structure pointers are 1 (or 0 for NULL), an fd is its handle, and arrays
@@ -18,6 +19,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* What can be open at a time, in a recording, is less. */
+#define LM_MAX_HANDLES 256
 
 /* Bytes that grow; after a failure to grow @failed stays true. */
 struct lm_bytes {

@@ -13,7 +13,6 @@
 #include "recording.h"
 
 #define LARGEST_STRUCT 512
-#define MAX_HANDLES 256
 
 struct replay {
 	struct lm_transport transport;
@@ -24,7 +23,7 @@ struct replay {
 	unsigned int number; /* of the line that was read last */
 	bool ended;
 	struct lm_line line;
-	int fds[MAX_HANDLES]; /* by handle; -1: closed or never opened */
+	int fds[LM_MAX_HANDLES]; /* by handle; -1: closed or never opened */
 };
 
 static struct replay *replay_of(struct lm_transport *transport)
@@ -63,7 +62,7 @@ static bool next(struct replay *replay)
 
 static int handle_of(const struct replay *replay, int fd)
 {
-	for (int handle = 1; handle < MAX_HANDLES; handle++)
+	for (int handle = 1; handle < LM_MAX_HANDLES; handle++)
 		if (replay->fds[handle] == fd)
 			return handle;
 	mismatch(replay, "fd %d was not opened here", fd);
@@ -105,7 +104,7 @@ static int fd_new(struct replay *replay, int handle)
 
 	if (handle < 0)
 		return handle;
-	if (!handle || handle >= MAX_HANDLES || replay->fds[handle] >= 0)
+	if (!handle || handle >= LM_MAX_HANDLES || replay->fds[handle] >= 0)
 		mismatch(replay, "handle %d is out of range or in use", handle);
 	fd = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fd < 0)
@@ -293,7 +292,7 @@ static void replay_free(struct lm_transport *transport)
 {
 	struct replay *replay = replay_of(transport);
 
-	for (int handle = 1; handle < MAX_HANDLES; handle++)
+	for (int handle = 1; handle < LM_MAX_HANDLES; handle++)
 		if (replay->fds[handle] >= 0)
 			close(replay->fds[handle]);
 	lm_line_clear(&replay->line);
@@ -327,7 +326,7 @@ struct lm_transport *lm_transport_replay(const char *path)
 	if (!replay)
 		return NULL;
 	replay->transport.ops = &replay_ops;
-	for (int handle = 0; handle < MAX_HANDLES; handle++)
+	for (int handle = 0; handle < LM_MAX_HANDLES; handle++)
 		replay->fds[handle] = -1;
 	replay->path = strdup(path);
 	replay->in = replay->path ? fopen(path, "re") : NULL;

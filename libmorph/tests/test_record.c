@@ -434,6 +434,30 @@ static void files_beyond_the_recorders_table_are_refused(void **state)
 	morph_ctx_free(ctx);
 }
 
+/* A program that runs for long opens many files, though few at a time. */
+static void open_one_after_the_other(struct morph_ctx *ctx, struct fake *fake)
+{
+	struct morph_fabric *fabric;
+
+	for (int i = 0; i < 300; i++) {
+		assert_int_equal(morph_fabric_open(ctx, "3", &fabric), 0);
+		morph_fabric_close(fabric);
+		if (fake)
+			fake->opened = fake->closed = 0; /* the next has the same fd */
+	}
+	morph_ctx_free(ctx);
+}
+
+static void files_that_were_closed_make_room_for_others(void **state)
+{
+	struct morph_ctx *ctx;
+	struct fake *fake = recorded_fake(&ctx);
+
+	(void)state;
+	open_one_after_the_other(ctx, fake);
+	open_one_after_the_other(replay_ctx(), NULL);
+}
+
 /* ----------------------------------------------------------------- the end */
 
 static void a_recording_that_ends_ends_waiting(void **state)
@@ -562,6 +586,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_recording_replays, record, forget),
+		cmocka_unit_test_teardown(files_that_were_closed_make_room_for_others, forget),
 		cmocka_unit_test_setup_teardown(a_program_that_differs_aborts, record, forget),
 		cmocka_unit_test_setup_teardown(malformed_recordings_abort, record, forget),
 		cmocka_unit_test_setup_teardown(what_was_never_recorded_aborts, record, forget),
