@@ -111,21 +111,33 @@ static json_t *selected(json_t *record, const char *list)
 	return part;
 }
 
+/* A table is printed whole, or not at all: what libsmartcols refuses is for want of memory. */
+static void done(int error)
+{
+	needed(error ? NULL : "");
+}
+
+/* @text is the table's from now on. */
+static void set_cell(struct libscols_line *line, size_t column, const char *key, char *text)
+{
+	const char *color = format_color(key, text);
+
+	done(scols_line_refer_data(line, column, text));
+	if (color)
+		done(scols_cell_set_color(scols_line_get_cell(line, column), color));
+}
+
 static void add_line(struct libscols_table *table, json_t *names, json_t *record)
 {
-	struct libscols_line *line = scols_table_new_line(table, NULL);
+	struct libscols_line *line = needed(scols_table_new_line(table, NULL));
 	json_t *name;
 	size_t i;
 
 	json_array_foreach(names, i, name)
 	{
-		const char *key = json_string_value(name), *color;
-		char *text = format_value(key, json_object_get(record, key));
+		const char *key = json_string_value(name);
 
-		color = format_color(key, text);
-		scols_line_refer_data(line, i, text);
-		if (color)
-			scols_cell_set_color(scols_line_get_cell(line, i), color);
+		set_cell(line, i, key, format_value(key, json_object_get(record, key)));
 	}
 }
 
@@ -135,7 +147,7 @@ static struct libscols_table *new_table(bool noheadings)
 
 	scols_table_enable_noheadings(table, noheadings);
 	scols_table_enable_colors(table, colored());
-	scols_table_set_column_separator(table, "  ");
+	done(scols_table_set_column_separator(table, "  "));
 	/* Whole values always: what a script cuts out must not depend on the terminal's width. */
 	scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS);
 	scols_table_set_termwidth(table, 1 << 15);
@@ -150,7 +162,7 @@ static void add_column(struct libscols_table *table, const char *key, bool right
 	for (i = 0; i < sizeof(heading) - 1 && key[i]; i++)
 		heading[i] = key[i] >= 'a' && key[i] <= 'z' ? key[i] - 32 : key[i];
 	heading[i] = 0;
-	scols_table_new_column(table, heading, 0, right ? SCOLS_FL_RIGHT : 0);
+	needed(scols_table_new_column(table, heading, 0, right ? SCOLS_FL_RIGHT : 0));
 }
 
 static void print_table(json_t *names, json_t *records, bool noheadings)
@@ -175,7 +187,7 @@ static void print_table(json_t *names, json_t *records, bool noheadings)
 	}
 	json_array_foreach(records, i, record) add_line(table, names, record);
 	if (json_array_size(records))
-		scols_print_table(table);
+		done(scols_print_table(table));
 	scols_unref_table(table);
 }
 
@@ -257,20 +269,14 @@ static void print_record(const struct run *run, json_t *record)
 	json_object_foreach(record, key, value)
 	{
 		struct libscols_line *line;
-		const char *color;
-		char *text;
 
 		if (is_table(value) || json_is_object(value))
 			continue;
-		line = scols_table_new_line(table, NULL);
-		text = format_value(key, value);
-		color = format_color(key, text);
-		scols_line_set_data(line, 0, key);
-		scols_line_refer_data(line, 1, text);
-		if (color)
-			scols_cell_set_color(scols_line_get_cell(line, 1), color);
+		line = needed(scols_table_new_line(table, NULL));
+		done(scols_line_set_data(line, 0, key));
+		set_cell(line, 1, key, format_value(key, value));
 	}
-	scols_print_table(table);
+	done(scols_print_table(table));
 	scols_unref_table(table);
 	print_nested(run, record);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * For LD_PRELOAD: the allocation number LACK that the program itself asks for fails, those included that jansson asks
- * for through it. Where there are fewer, the file LACK_NONE is made. What libraries do without memory is theirs.
+ * for through it; or the library whose name has LACK_LIBRARY in it. Where there are fewer, the file LACK_NONE is made.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +17,14 @@ void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 
 static unsigned long left; /* 0: none fails any more */
-static const char *text, *text_end; /* of the program */
+static const char *text, *text_end; /* of the program, or the library */
 
 /* The first object is the program. */
-static int find_text(struct dl_phdr_info *object, size_t bytes, void *unused)
+static int find_text(struct dl_phdr_info *object, size_t bytes, void *library)
 {
 	(void)bytes;
-	(void)unused;
+	if (library && !strstr(object->dlpi_name, library))
+		return 0;
 	for (int at = 0; at < object->dlpi_phnum; at++) {
 		const ElfW(Phdr) *segment = &object->dlpi_phdr[at];
 
@@ -39,7 +40,7 @@ __attribute__((constructor)) static void begin(void)
 {
 	const char *which = getenv("LACK");
 
-	dl_iterate_phdr(find_text, NULL);
+	dl_iterate_phdr(find_text, getenv("LACK_LIBRARY"));
 	left = which ? strtoul(which, NULL, 10) : 0;
 }
 
