@@ -19,6 +19,7 @@
 #define MOST_MDBM	200000
 #define MOST_MDB	100000
 #define MOST_NS		(3600ULL * 1000000000)
+#define MOST_MBPS	1000000000000ULL
 
 /* A profile while it is read. */
 struct reader {
@@ -44,9 +45,15 @@ static const void *records(const struct reader *r, const struct morph_profile_se
 	return r->blob + le64_to_cpu(section->offset);
 }
 
-static bool text_ends(const char *text, size_t size)
+/* It has an end, only zeros after that, and before it what can be printed. */
+static bool text_ok(const char *text, size_t size)
 {
-	return strnlen(text, size) < size;
+	size_t length = strnlen(text, size), i;
+
+	for (i = 0; i < size; i++)
+		if (i < length ? text[i] < ' ' || text[i] > '~' : text[i])
+			return false;
+	return length < size;
 }
 
 static u32 blob_checksum(const u8 *blob, size_t bytes)
@@ -86,8 +93,8 @@ static int read_head(struct reader *r, size_t bytes)
 			      le32_to_cpu(head->checksum), r->o->checksum);
 	if (head->reserved0 || head->reserved1 || head->flags)
 		return refuse(r, "reserved0, reserved1 and flags must be 0");
-	if (!text_ends(head->name, sizeof(head->name)) || !head->name[0])
-		return refuse(r, "the name is empty or has no end");
+	if (!text_ok(head->name, sizeof(head->name)) || !head->name[0])
+		return refuse(r, "the name is empty, has no end, or bytes after it");
 	for (c = head->name; *c; c++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", *c))
 			return refuse(r, "the name has the byte 0x%02x; a-z 0-9 _ - are allowed",
@@ -102,6 +109,13 @@ static int read_power(struct reader *r, const char *name, __le32 raw, s32 *value
 	if (*value < -MOST_MDBM || *value > MOST_MDBM)
 		return refuse(r, "%s is %d, must be %d to %d", name, *value, -MOST_MDBM,
 			      MOST_MDBM);
+	return 0;
+}
+
+static int check_ratio(struct reader *r, const char *name, __le32 raw)
+{
+	if (le32_to_cpu(raw) > MOST_MDB)
+		return refuse(r, "%s is %u, must be at most %u", name, le32_to_cpu(raw), MOST_MDB);
 	return 0;
 }
 
@@ -141,6 +155,7 @@ static int read_parameters(struct reader *r)
 {
 	const struct morph_profile_header *head = r->head;
 	struct sim_optics *o = r->o;
+	u64 deadline_ns;		/* the core's to keep */
 
 	o->wavelengths = le32_to_cpu(head->wavelengths);
 	o->planes = le32_to_cpu(head->planes);
@@ -150,10 +165,18 @@ static int read_parameters(struct reader *r)
 			      MORPH_MAX_WAVELENGTHS);
 	if (!o->planes || o->planes > MORPH_MAX_PLANES)
 		return refuse(r, "planes is %u, must be 1 to %u", o->planes, MORPH_MAX_PLANES);
-	if (o->drift_mdb > MOST_MDB)
-		return refuse(r, "drift_mdb is %u, must be at most %u", o->drift_mdb, MOST_MDB);
+	if (!head->lane_mbps || le64_to_cpu(head->lane_mbps) > MOST_MBPS)
+		return refuse(r, "lane_mbps is %llu, must be 1 to %llu",
+			      (unsigned long long)le64_to_cpu(head->lane_mbps), MOST_MBPS);
+	if (!head->deadline_ns)
+		return refuse(r, "deadline_ns is 0: each operation would be late");
 	o->all_lanes = GENMASK_ULL(o->wavelengths - 1, 0);
 	return read_powers(r) ?:
+	       check_ratio(r, "margin_mdb", head->margin_mdb) ?:
+	       check_ratio(r, "isolation_mdb", head->isolation_mdb) ?:
+	       check_ratio(r, "window_mdb", head->window_mdb) ?:
+	       check_ratio(r, "drift_mdb", head->drift_mdb) ?:
+	       read_time(r, "deadline_ns", head->deadline_ns, &deadline_ns) ?:
 	       read_time(r, "settle_ns", head->settle_ns, &o->settle_ns) ?:
 	       read_time(r, "relock_ns", head->relock_ns, &o->relock_ns) ?:
 	       read_time(r, "write_fixed_ns", head->write_fixed_ns, &o->write_fixed_ns) ?:
@@ -174,9 +197,6 @@ static int read_section(struct reader *r, const char *name,
 	if (le32_to_cpu(section->stride) != stride)
 		return refuse(r, "section %s: stride is %u, must be %u", name,
 			      le32_to_cpu(section->stride), stride);
-	if (offset % 8)
-		return refuse(r, "section %s: offset %llu is no multiple of 8", name,
-			      (unsigned long long)offset);
 	if (offset > total || bytes > total - offset)
 		return refuse(r, "section %s: %u records at %llu end beyond the file", name, *count,
 			      (unsigned long long)offset);
@@ -185,6 +205,9 @@ static int read_section(struct reader *r, const char *name,
 			      most);
 	if (!*count)
 		return 0;
+	if (offset % 8)
+		return refuse(r, "section %s: offset %llu is no multiple of 8", name,
+			      (unsigned long long)offset);
 	if (offset < *end)
 		return refuse(r, "section %s: offset %llu is inside what comes before it", name,
 			      (unsigned long long)offset);
@@ -248,6 +271,7 @@ static int read_kind(struct reader *r, u32 index, const struct morph_profile_kin
 {
 	struct sim_optics *o = r->o;
 	struct sim_kind *kind = &o->kinds[index];
+	u32 loss = le32_to_cpu(raw->loss_mdb), extinction = le32_to_cpu(raw->extinction_mdb);
 	u32 state, port;
 	int err;
 
@@ -255,10 +279,10 @@ static int read_kind(struct reader *r, u32 index, const struct morph_profile_kin
 	kind->park = raw->park;
 	kind->states = le16_to_cpu(raw->states);
 	kind->first_state = le32_to_cpu(raw->first_state);
-	kind->loss_mdb = min_t(u32, le32_to_cpu(raw->loss_mdb), SIM_OPAQUE_MDB);
-	kind->extinction_mdb = min_t(u32, le32_to_cpu(raw->extinction_mdb), SIM_OPAQUE_MDB);
-	if (!text_ends(raw->name, sizeof(raw->name)))
-		return refuse(r, "kind %u: the name has no end", index);
+	kind->loss_mdb = min_t(u32, loss, SIM_OPAQUE_MDB);
+	kind->extinction_mdb = min_t(u32, extinction, SIM_OPAQUE_MDB);
+	if (!text_ok(raw->name, sizeof(raw->name)))
+		return refuse(r, "kind %u: the name is no text, or has no end", index);
 	if (raw->flags || raw->reserved)
 		return refuse(r, "kind %u: flags and reserved must be 0", index);
 	if (!kind->ports || kind->ports > MORPH_MAX_PORTS)
@@ -270,6 +294,9 @@ static int read_kind(struct reader *r, u32 index, const struct morph_profile_kin
 	if (kind->park >= kind->states)
 		return refuse(r, "kind %u: parks in state %u of %u", index, kind->park,
 			      kind->states);
+	if (loss > extinction || extinction >= MOST_MDB)
+		return refuse(r, "kind %u: loss and extinction are %u, %u: must rise below %u",
+			      index, loss, extinction, MOST_MDB);
 	if (kind->first_state > o->states_count ||
 	    kind->states > o->states_count - kind->first_state)
 		return refuse(r, "kind %u: states from %u on, but there are only %u", index,
@@ -341,15 +368,15 @@ static int check_places(struct reader *r)
 				      le16_to_cpu(a[i].flags));
 	}
 	for (i = 0; i < r->o->hosts_count; i++)
-		if (!text_ends(hosts[i].name, sizeof(hosts[i].name)))
-			return refuse(r, "host %u: the name has no end", i);
+		if (!text_ok(hosts[i].name, sizeof(hosts[i].name)))
+			return refuse(r, "host %u: the name is no text, or has no end", i);
 	for (i = 0; i < r->o->edges_count; i++) {
 		struct sim_edge *edge = &r->o->edges[i];
 		s32 least = (s16)le16_to_cpu(edges[i].least_mdbm);
 		s32 most = (s16)le16_to_cpu(edges[i].most_mdbm);
 
-		if (!text_ends(edges[i].name, sizeof(edges[i].name)))
-			return refuse(r, "edge %u: the name has no end", i);
+		if (!text_ok(edges[i].name, sizeof(edges[i].name)))
+			return refuse(r, "edge %u: the name is no text, or has no end", i);
 		if (least > most || most > r->o->laser_mdbm)
 			return refuse(r, "edge %u: least, most, laser are %d, %d, %d: must rise",
 				      i, least, most, r->o->laser_mdbm);
@@ -400,8 +427,8 @@ static int read_guide(struct reader *r, u32 index, const struct morph_profile_gu
 	guide->end[1].type = raw->b_type;
 	if (guide->class > MORPH_GUIDE_EDGE)
 		return refuse(r, "guide %u: class %u is unknown", index, guide->class);
-	if (guide->end[0].type == MORPH_END_EDGE && guide->end[1].type == MORPH_END_EDGE)
-		return refuse(r, "guide %u: leads from an edge to an edge", index);
+	if (guide->end[0].type == guide->end[1].type && guide->end[0].type != MORPH_END_ELEMENT)
+		return refuse(r, "guide %u: both ends are of type %u", index, guide->end[0].type);
 	for (end = 0; end < 2; end++) {
 		const struct sim_end *e = &guide->end[end];
 		sim_coded *coded = attachment(r->o, e);
