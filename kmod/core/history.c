@@ -103,7 +103,8 @@ void morph_history_keep_last(struct morph_txn *txn)
 	struct morph_slice *slice = txn->slice;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!txn->cookie || txn->outcome != MORPH_OUTCOME_COMMITTED)
+	/* What goes change by change may end after its slice has. */
+	if (!txn->cookie || slice->dying || txn->outcome != MORPH_OUTCOME_COMMITTED)
 		return;
 	trim(txn);
 	forget_last(slice);

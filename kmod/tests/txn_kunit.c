@@ -2,6 +2,7 @@
 /* Transactions: in which order the device is asked, what failures come to, and the two phases. */
 #include <linux/delay.h>
 
+#include "core/history.h"
 #include "fake.h"
 #include "suites.h"
 
@@ -538,6 +539,25 @@ static void txn_of_same_cookie_is_the_same(struct kunit *test)
 	morph_txn_put(first);
 }
 
+/* One that went change by change ends after its slice: nobody would give back what it keeps. */
+static void txn_that_outlives_its_slice_is_not_kept(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake);
+	struct morph_txn *txn = txn_of_shape(fake, slice, ADD_TWO, MORPH_TXN_EACH);
+	struct morph_refusal refusal = {};
+
+	KUNIT_EXPECT_EQ(test, 0, morph_slice_delete(slice, true, &refusal));
+	fake_settle(fake);
+	txn->cookie = 5;
+	txn->outcome = MORPH_OUTCOME_COMMITTED;
+	mutex_lock(&fake->fabric->lock);
+	morph_history_keep_last(txn);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_EXPECT_NULL(test, slice->last_txn);
+	morph_txn_put(txn);
+}
+
 static void txn_of_old_generation_is_refused(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -600,6 +620,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
 	KUNIT_CASE(txn_is_broken_by_stray_light),
 	KUNIT_CASE(txn_of_same_cookie_is_the_same),
+	KUNIT_CASE(txn_that_outlives_its_slice_is_not_kept),
 	KUNIT_CASE(txn_of_old_generation_is_refused),
 	KUNIT_CASE(txn_is_all_or_nothing),
 	KUNIT_CASE(txn_each_goes_past_a_refusal),
