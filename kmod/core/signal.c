@@ -94,6 +94,26 @@ static void count_dark(struct morph_circuit *circuit, u64 since_ns)
 	circuit->alarms++;
 }
 
+/*
+ * Is light sent along a route? Where a change has taken it away, darkness is no news. What a
+ * peer sends nobody here knows.
+ */
+static bool is_sent(const struct morph_fabric *fabric, const struct morph_route *route, u64 lanes)
+{
+	u32 h;
+
+	if (morph_route_comes_in(fabric, route))
+		return true;
+	if (!(route->path.lanes & lanes & fabric->tx_on[route->path.tx]))
+		return false;
+	/* Its laser may be on for the route in its place. */
+	for (h = 0; h < route->path.hops_count && route->circuit->pending; h++)
+		if (route->hops[h].element != OPTICS_NONE &&
+		    fabric->hw_state[route->hops[h].element] != route->hops[h].state)
+			return false;
+	return true;
+}
+
 static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *signal)
 {
 	struct morph_culprit culprit = { MORPH_PART_RECEIVER, signal->index, signal->lanes };
@@ -111,6 +131,8 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 			continue;
 		/* A peer's light that is still to be verified comes and goes as it likes. */
 		if (circuit->pending && morph_route_comes_in(fabric, link->route))
+			continue;
+		if (!is_sent(fabric, link->route, signal->lanes))
 			continue;
 		if (!signal->value)
 			count_dark(circuit, signal->since_ns);

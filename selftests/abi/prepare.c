@@ -292,6 +292,45 @@ TEST_F(prepare, holds_what_it_will_use)
 	EXPECT_EQ(0, txn_run(self->slice, &same, 1, NULL));
 }
 
+/*
+ * Alarms for the light that a commit takes away are no failure: that would confirm it. The
+ * accelerator that dies is nobody's; once that is known, so is all that was signalled before.
+ */
+TEST(commanded_alarms_confirm_nothing)
+{
+	struct morph_txn_run args = { .generation = GENERATION_ANY, .lease_ns = LONG };
+	struct morph_change change = change_add(0, 1);
+	struct morph_slice_info info;
+	struct sim sim;
+	int slice;
+
+	args.head.flags = MORPH_TXN_PREPARE;
+	sim_start(&sim, "server8", "alarm_commanded=1");
+	slice = slice_create_at(sim.fd, (uint32_t[]){ 0, 1 }, 2);
+	ASSERT_LE(0, slice);
+	change.src_plane = 0;
+	change.dst_plane = 0;
+	ASSERT_EQ(0, txn_run(slice, &change, 1, NULL));
+	change.op = MORPH_CHANGE_MOVE;
+	change.src_plane = 1;
+	change.dst_plane = 1;
+	ASSERT_EQ(0, txn_run(slice, &change, 1, &args))
+	{
+		TH_LOG("%s: %s", strerror(errno), last_detail);
+	}
+	ASSERT_EQ(0, txn_step(slice, args.out_txn, MORPH_TXN_COMMIT, 0, NULL));
+	ASSERT_EQ(0, sim_control(&sim, "fault", "accelerator_dead 7"));
+	ASSERT_TRUE(wait_health(&sim, 7, MORPH_HEALTH_FAILED));
+	EXPECT_EQ(0, txn_step(slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL))
+	{
+		TH_LOG("%s: %s", strerror(errno), last_detail);
+	}
+	ASSERT_EQ(0, slice_info(slice, &info));
+	EXPECT_EQ(MORPH_SLICE_OK, info.state);
+	close(slice);
+	sim_stop(&sim);
+}
+
 /* The slice ends with a transaction prepared, and with one committed. */
 TEST_F(prepare, slice_ends_meanwhile)
 {
