@@ -101,6 +101,13 @@ static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *ref
 			    "the transaction has ended");
 }
 
+/* Why an earlier step failed is no answer to this one. */
+static void forget_refusal(struct morph_txn *txn)
+{
+	txn->refusal = (struct morph_refusal){ .item = MORPH_ANY };
+	txn->status = 0;
+}
+
 static void end_prepared(struct morph_txn *txn, u32 outcome, int status)
 {
 	morph_txn_unstage(txn);
@@ -136,6 +143,7 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 	int ret = 0;
 
 	lease_stop(txn);
+	forget_refusal(txn);
 	if (verb == MORPH_TXN_COMMIT) {
 		ret = morph_exec_commit(txn, true);
 		if (ret) {
@@ -177,6 +185,7 @@ static void expire(struct morph_txn *txn)
 {
 	int ret;
 
+	forget_refusal(txn);
 	if (txn->outcome == MORPH_OUTCOME_PREPARED) {
 		end_prepared(txn, MORPH_OUTCOME_EXPIRED, -ETIME);
 	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED && light_witnesses(txn)) {
@@ -403,6 +412,7 @@ void morph_txn_revoke_slice(struct morph_slice *slice)
 	while ((txn = first_open(slice))) {
 		lease_stop(txn);
 		unqueue(txn);
+		forget_refusal(txn);
 		if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED)
 			settle_unconfirmed(txn);
 		else

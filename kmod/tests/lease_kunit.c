@@ -161,12 +161,38 @@ static void lease_tells_why_a_queued_step_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* A step that works has nothing to say of one before it that did not. */
+static void lease_forgets_why_a_step_failed(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+	struct morph_event event;
+
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	fake->deaf = txn->items[0].new->path.rx + 1;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step_queue(txn, MORPH_TXN_VERIFY, 0, &refusal));
+	fake_settle(fake);
+	KUNIT_EXPECT_NE(test, (u32)MORPH_REASON_NONE, txn->refusal.reason);
+	fake->deaf = 0;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_VERIFY, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_NONE, txn->refusal.reason);
+	KUNIT_EXPECT_EQ(test, 0, txn->status);
+	while (fake_event(fake, 0, &event))
+		;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_CONFIRM, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_TXN, fake_event(fake, 0, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_NONE, event.part);
+	morph_txn_put(txn);
+}
+
 static struct kunit_case lease_cases[] = {
 	KUNIT_CASE_PARAM(lease_revokes_the_holder, holder_cases_gen_params),
 	KUNIT_CASE(lease_keeps_what_is_committed),
 	KUNIT_CASE(lease_keeps_what_is_in_use),
 	KUNIT_CASE_PARAM(lease_queues_no_other_verb, verb_cases_gen_params),
 	KUNIT_CASE(lease_tells_why_a_queued_step_failed),
+	KUNIT_CASE(lease_forgets_why_a_step_failed),
 	{}
 };
 
