@@ -281,8 +281,7 @@ static void publish(struct exec *exec)
 			sound &= !txn->items[i].circuit->dark &&
 				 morph_route_sound(fabric, txn->items[i].new);
 	}
-	fabric->seq++;
-	txn->seq = fabric->seq;
+	txn->seq = ++fabric->seq;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (txn->on_publish)
 		txn->on_publish(txn, txn->context);
@@ -543,7 +542,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 	}
 	drop_old(txn);
 	morph_hw_done(txn);
-	txn->fabric->seq++;
+	txn->seq = ++txn->fabric->seq;
 	if (dark)
 		morph_repair_kick(txn->slice, 0);
 }
@@ -555,6 +554,7 @@ int morph_exec_revert(struct morph_txn *txn)
 
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
+	txn->seq = 0;			/* what was published is not any more */
 	exec_roll_back(&exec);
 	morph_hw_done(txn);
 	morph_netlink_slice(txn->slice);

@@ -151,7 +151,6 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 			return ret;
 		}
 		txn->outcome = MORPH_OUTCOME_UNCONFIRMED;
-		txn->seq = txn->fabric->seq;
 		morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
 		morph_netlink_txn(txn);
 	} else if (verb == MORPH_TXN_CONFIRM || verb == MORPH_TXN_VERIFY) {

@@ -230,7 +230,9 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 	txn->queued_from = 0;		/* a step that is still queued finds nothing to do */
 	txn->stepping_from = 0;
 	txn->status = status;
-	txn->seq = txn->fabric->seq;
+	/* What was published knows its own; the lock may have been dropped since. */
+	if (!txn->seq)
+		txn->seq = txn->fabric->seq;
 	if (outcome < ARRAY_SIZE(stat_of) && !(txn->flags & MORPH_TXN_DRY_RUN))
 		morph_stat(txn->fabric, stat_of[outcome]);
 	if (!list_empty(&txn->node)) {

@@ -468,6 +468,35 @@ struct morph_txn *fake_txn(struct fake *fake, struct morph_slice *slice,
 	return txn;
 }
 
+static void fake_run_work(struct work_struct *work)
+{
+	struct fake_run *run = container_of(work, struct fake_run, work);
+
+	run->ret = morph_txn_run(run->txn);
+}
+
+void fake_begin(struct fake *fake, struct fake_run *run, struct morph_txn *txn, char call,
+		u32 skip)
+{
+	run->txn = txn;
+	fake_rule(fake, call, skip, FAKE_HANG, 0);
+	INIT_WORK_ONSTACK(&run->work, fake_run_work);
+	queue_work(system_unbound_wq, &run->work);
+	wait_for_completion(&fake->silent);
+}
+
+void fake_go_on(struct fake *fake)
+{
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, NULL, 0);
+}
+
+int fake_end(struct fake_run *run)
+{
+	flush_work(&run->work);
+	destroy_work_on_stack(&run->work);
+	return run->ret;
+}
+
 struct morph_txn *fake_prepare(struct fake *fake, struct morph_slice *slice)
 {
 	struct morph_change change = fake_add(0, 1, 0, 1);

@@ -152,6 +152,20 @@ struct morph_change fake_remove(u32 circuit);
 struct morph_change fake_move(u32 circuit, u32 plane);
 struct morph_txn *fake_txn(struct fake *fake, struct morph_slice *slice,
 			   const struct morph_change *changes, u32 count, u32 flags);
+/* One that runs beside the test: it has begun when an operation of it waits for its answer. */
+struct fake_run {
+	struct work_struct work;
+	struct morph_txn *txn;
+	int ret;
+};
+
+void fake_begin(struct fake *fake, struct fake_run *run, struct morph_txn *txn, char call,
+		u32 skip);
+/* Answer the operation that waits: done. */
+void fake_go_on(struct fake *fake);
+/* Wait for its end: what it returned. */
+int fake_end(struct fake_run *run);
+
 /* A circuit of a slice's ranks 0 and 1, prepared for as long as the test may take. */
 struct morph_txn *fake_prepare(struct fake *fake, struct morph_slice *slice);
 /* Add a circuit: its number. Must succeed. */

@@ -192,19 +192,6 @@ static void register_marks_what_is_bad(struct kunit *test)
 
 /* ------------------------------------------------------------------------ removal */
 
-struct under_way {
-	struct work_struct work;
-	struct morph_txn *txn;
-	int ret;
-};
-
-static void under_way_work(struct work_struct *work)
-{
-	struct under_way *under_way = container_of(work, struct under_way, work);
-
-	under_way->ret = morph_txn_run(under_way->txn);
-}
-
 static const struct step_case removal_cases[] = {
 	{ "setting elements", FAKE_SET_ELEMENTS, },
 	{ "settling", FAKE_WAIT, },
@@ -220,26 +207,22 @@ static void remove_ends_what_is_under_way(struct kunit *test)
 	const struct step_case *param = test->param_value;
 	struct morph_change change = fake_add(0, 1, 0, 1);
 	struct fake *fake = test->priv;
-	struct under_way under_way;
 	struct morph_slice *slice;
 	struct morph_event event;
+	struct morph_txn *txn;
+	struct fake_run run;
 
 	KUNIT_ASSERT_EQ(test, 0, register_fake(fake));
 	slice = fake_slice(fake, NULL, 2);
-	under_way.txn = fake_txn(fake, slice, &change, 1, 0);
-	fake_rule(fake, param->call, 0, FAKE_HANG, 0);
-	INIT_WORK_ONSTACK(&under_way.work, under_way_work);
-	queue_work(system_unbound_wq, &under_way.work);
-	wait_for_completion(&fake->silent);
+	txn = fake_txn(fake, slice, &change, 1, 0);
+	fake_begin(fake, &run, txn, param->call, 0);
 	morph_fabric_unregister(fake->fabric);
 	fake->registered = false;
-	flush_work(&under_way.work);
-	destroy_work_on_stack(&under_way.work);
-	KUNIT_EXPECT_EQ(test, -ENODEV, under_way.ret);
+	KUNIT_EXPECT_EQ(test, -ENODEV, fake_end(&run));
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PROVIDER_TIMEOUTS));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FABRIC_GONE, fake_event(fake, 0, &event));
 	KUNIT_EXPECT_TRUE(test, fake->files[0]->gone);
-	morph_txn_put(under_way.txn);
+	morph_txn_put(txn);
 }
 
 static struct kunit_case register_cases[] = {

@@ -97,6 +97,24 @@ static void txn_publishes_after_verification(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* While it parks what it has left, others publish: that is not its own. */
+static void txn_tells_its_own_publish(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), TURN, 0);
+	struct fake_run run;
+	u64 published;
+
+	fake_begin(fake, &run, txn, FAKE_PARK, 0);
+	mutex_lock(&fake->fabric->lock);
+	published = fake->fabric->seq++;
+	mutex_unlock(&fake->fabric->lock);
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	KUNIT_EXPECT_EQ(test, published, txn->seq);
+	morph_txn_put(txn);
+}
+
 /* ----------------------------------------------------------------------- failures */
 
 struct sweep_case {
@@ -614,6 +632,7 @@ static void txn_each_goes_past_a_refusal(struct kunit *test)
 static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_asks_in_order, order_cases_gen_params),
 	KUNIT_CASE(txn_publishes_after_verification),
+	KUNIT_CASE(txn_tells_its_own_publish),
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
