@@ -299,6 +299,20 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
 	return txn;
 }
 
+/* What became of a change; what was asked for is the caller's own, his addresses too. */
+static void copy_result(struct morph_change *to, const struct morph_change *from)
+{
+	to->circuit = from->circuit;
+	to->src_plane = from->src_plane;
+	to->dst_plane = from->dst_plane;
+	to->lanes = from->lanes;
+	to->dark_ns = from->dark_ns;
+	to->status = from->status;
+	to->reason = from->reason;
+	to->part = from->part;
+	to->index = from->index;
+}
+
 /*
  * Has this been asked for before? Then it does nothing and answers as the first did, in
  * *ret. fabric->lock held; to be asked again once the slice has been entered, since the
@@ -332,7 +346,7 @@ static bool repeated(struct morph_txn *txn, int *ret)
 	txn->seq = first->seq;
 	txn->times = first->times;
 	for (i = 0; i < min(txn->count, first->count); i++)
-		txn->items[i].change = first->items[i].change;
+		copy_result(&txn->items[i].change, &first->items[i].change);
 	txn_close(txn);
 	return true;
 }

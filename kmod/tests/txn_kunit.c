@@ -557,6 +557,26 @@ static void txn_of_same_cookie_is_the_same(struct kunit *test)
 	morph_txn_put(first);
 }
 
+/* The first caller's addresses are of no use to the second. */
+static void txn_of_same_cookie_keeps_its_own_addresses(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake);
+	struct morph_txn *first, *second;
+
+	first = txn_of_shape(fake, slice, ADD, 0);
+	first->cookie = 5;
+	first->items[0].change.guides.ptr = 0x1000;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(first));
+	second = txn_of_shape(fake, slice, ADD, 0);
+	second->cookie = 5;
+	second->items[0].change.guides.ptr = 0x2000;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(second));
+	KUNIT_EXPECT_EQ(test, 0x2000ULL, second->items[0].change.guides.ptr);
+	morph_txn_put(second);
+	morph_txn_put(first);
+}
+
 /* One that went change by change ends after its slice: nobody would give back what it keeps. */
 static void txn_that_outlives_its_slice_is_not_kept(struct kunit *test)
 {
@@ -639,6 +659,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
 	KUNIT_CASE(txn_is_broken_by_stray_light),
 	KUNIT_CASE(txn_of_same_cookie_is_the_same),
+	KUNIT_CASE(txn_of_same_cookie_keeps_its_own_addresses),
 	KUNIT_CASE(txn_that_outlives_its_slice_is_not_kept),
 	KUNIT_CASE(txn_of_old_generation_is_refused),
 	KUNIT_CASE(txn_is_all_or_nothing),
