@@ -86,22 +86,27 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
 /*
  * What hardware says about elements that may not have obeyed. Only those that had
  * been told without an error are to blame for it. One that can't be read now is told its
- * state again by patrol, before it can be taken for one that has moved. No lock held.
+ * state again by patrol, before it can be taken for one that has moved. So is the rest, where
+ * the device does not answer at all: each would be waited for. No lock held.
  */
 void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
 	u32 i, wanted;
+	int ret;
 
 	for (i = 0; i < count; i++) {
 		struct morph_element_setting one = settings[i];
 
 		wanted = settings[i].state;
-		if (morph_hw_get_elements(fabric, txn, &one, 1)) {
+		ret = morph_hw_get_elements(fabric, txn, &one, 1);
+		if (ret)
 			morph_patrol_review(fabric);
+		if (ret == -ETIMEDOUT || ret == -ENODEV)
+			return;
+		if (ret)
 			continue;
-		}
 		mutex_lock(&fabric->lock);
 		fabric->hw_state[one.element] = one.state;
 		culprit.index = one.element;

@@ -2,6 +2,7 @@
 /* Transactions: in which order the device is asked, what failures come to, and the two phases. */
 #include <linux/delay.h>
 
+#include "core/exec.h"
 #include "core/history.h"
 #include "fake.h"
 #include "suites.h"
@@ -197,6 +198,35 @@ static void txn_survives_one_failure(struct kunit *test)
 		remove_all(fake, slice);
 		fake_expect_dark(fake);
 	}
+}
+
+struct unread_case {
+	const char *name;
+	enum fake_answer answer;
+	int error;
+	const char *log;	/* of three elements that are to be read */
+};
+
+static const struct unread_case unread_cases[] = {
+	{ "an error: the others are asked", FAKE_ERROR, -EREMOTEIO, "eee" },
+	{ "no answer: the others are left to patrol", FAKE_SILENT, 0, "e" },
+};
+
+FAKE_CASE_DESC(unread_cases, name);
+
+/* Elements are read back one by one, but a device that hangs is waited for once. */
+static void txn_waits_once_for_a_device_that_hangs(struct kunit *test)
+{
+	struct morph_element_setting settings[] = { { .element = 0 }, { .element = 2 },
+						    { .element = 4 } };
+	const struct unread_case *param = test->param_value;
+	struct fake *fake = test->priv;
+
+	fake->fabric->signals_stopped = true;	/* nor does patrol read meanwhile */
+	fake_rule(fake, FAKE_GET_ELEMENTS, FAKE_ALWAYS, param->answer, param->error);
+	exec_read_back(fake->fabric, NULL, settings, ARRAY_SIZE(settings), true);
+	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
+	fake->fabric->signals_stopped = false;
 }
 
 struct blame_case {
@@ -654,6 +684,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE(txn_publishes_after_verification),
 	KUNIT_CASE(txn_tells_its_own_publish),
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
+	KUNIT_CASE_PARAM(txn_waits_once_for_a_device_that_hangs, unread_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
 	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
