@@ -242,6 +242,7 @@ static void exec_darken_old(struct exec *exec)
 static void publish_item(struct exec *exec, struct morph_item *item)
 {
 	struct morph_circuit *circuit = item->circuit;
+	u64 since = item->dark_since_ns;
 
 	if (item->change.op == MORPH_CHANGE_ADD) {
 		circuit->listed = true;
@@ -261,7 +262,8 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 		if (exec->txn->kind != MORPH_TXN_REPAIR)
 			circuit->state = MORPH_CIRCUIT_WAITING;
 	}
-	circuit->dark_ns = item->dark_since_ns ? ktime_get_ns() - item->dark_since_ns : 0;
+	/* Old light that went out after the new had come is not missed. */
+	circuit->dark_ns = since && since < exec->lit_ns ? exec->lit_ns - since : 0;
 	item->change.dark_ns = circuit->dark_ns;
 	item->change.status = 0;
 	morph_plan_touch_route(exec->fabric, item->new);
@@ -423,6 +425,7 @@ static int exec_run(struct exec *exec)
 		exec_read_back(fabric, txn, txn->settings, exec->early + exec->late, exec->told);
 	if (ret)
 		return ret;
+	exec->lit_ns = ktime_get_ns();
 	/* Step 5 reads the old receivers: note the new ones' power first. */
 	mutex_lock(&fabric->lock);
 	exec_note_power(exec, LIGHT_NEW);

@@ -12,6 +12,7 @@ struct exec {
 	struct morph_txn *txn;
 	struct morph_fabric *fabric;
 	u64 phase_began;	/* ktime_get_ns() */
+	u64 lit_ns;		/* likewise: when all new light was seen */
 	u32 early, late;	/* settings in txn->settings: first the early, then the late */
 	u32 neighbours;		/* readings in txn->reads past those of the items */
 	bool broken;		/* some old circuit must yield first */

@@ -116,6 +116,57 @@ static void txn_tells_its_own_publish(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/*
+ * Two circuits change lanes with each other and must yield; a third has its old light taken
+ * away last, which takes its time. That is none of theirs.
+ */
+static void txn_dark_time_ends_with_the_light(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = txn_slice(fake);
+	u32 first = fake_light(fake, slice, 0, 1, 0), second = fake_light(fake, slice, 0, 1, 0);
+	struct morph_change changes[] = { fake_move(first, 0), fake_move(second, 0),
+					  fake_move(fake_light(fake, slice, 1, 2, 0), 1) };
+	u64 before = ktime_get_ns(), most;
+	struct fake_run run;
+	struct morph_txn *txn;
+
+	changes[0].lanes = fake_circuit(slice, second)->route->path.lanes;
+	changes[1].lanes = fake_circuit(slice, first)->route->path.lanes;
+	txn = fake_txn(fake, slice, changes, ARRAY_SIZE(changes), 0);
+	fake_begin(fake, &run, txn, FAKE_LASERS_OFF, 1);
+	most = ktime_get_ns() - before;
+	msleep(50);
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	KUNIT_EXPECT_GT(test, txn->items[0].change.dark_ns, 0ULL);
+	KUNIT_EXPECT_LE(test, txn->items[0].change.dark_ns, most);
+	KUNIT_EXPECT_EQ(test, 0ULL, txn->items[2].change.dark_ns);
+	morph_txn_put(txn);
+}
+
+/* An alarm for old light after the new was seen: hitless all the same. */
+static void txn_old_light_may_die_late(struct kunit *test)
+{
+	const struct morph_signal late = {
+		.type = MORPH_SIGNAL_RECEIVER,
+		.index = 2,
+		.lanes = 1,
+		.since_ns = ktime_get_ns() + NSEC_PER_SEC * 1000,
+	};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), MOVE, 0);
+	struct fake_run run;
+
+	fake_begin(fake, &run, txn, FAKE_LASERS_ON, 0);
+	morph_fabric_signal(fake->fabric, &late, 1);
+	flush_work(&fake->fabric->signal_work);
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	KUNIT_EXPECT_EQ(test, 0ULL, txn->items[0].change.dark_ns);
+	morph_txn_put(txn);
+}
+
 /* ----------------------------------------------------------------------- failures */
 
 struct sweep_case {
@@ -683,6 +734,8 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_asks_in_order, order_cases_gen_params),
 	KUNIT_CASE(txn_publishes_after_verification),
 	KUNIT_CASE(txn_tells_its_own_publish),
+	KUNIT_CASE(txn_dark_time_ends_with_the_light),
+	KUNIT_CASE(txn_old_light_may_die_late),
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_waits_once_for_a_device_that_hangs, unread_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
