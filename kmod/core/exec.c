@@ -147,10 +147,12 @@ static int exec_light(struct exec *exec)
 	if (!ret) {
 		ret = exec_verify_neighbours(exec);
 		phase_end(exec, MORPH_PHASE_VERIFY);
+		if (ret < 0)
+			return refuse_device(exec, ret, "read other receivers");
 		if (ret)
-			morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, 0, 0,
-				     "a receiver that has no part in this change was disturbed");
-		return ret;
+			return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, 0, 0,
+					    "a receiver that has no part in this change was disturbed");
+		return 0;
 	}
 	phase_end(exec, MORPH_PHASE_VERIFY);
 	if (ret < 0)

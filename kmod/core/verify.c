@@ -336,9 +336,9 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 }
 
 /*
- * -EIO when somebody else's light has suffered. Its owner may just have taken it away, or
- * moved it: what is missing and ought to be there is read once more, and then it is asked
- * whether it has failed by itself. No lock held.
+ * 1 when somebody else's light has suffered, a negative errno when that can't be told. Its
+ * owner may just have taken it away, or moved it: what is missing and ought to be there is
+ * read once more, and then it is asked whether it has failed by itself. No lock held.
  */
 int exec_verify_neighbours(struct exec *exec)
 {
@@ -355,6 +355,6 @@ int exec_verify_neighbours(struct exec *exec)
 	}
 	for (i = 0; i < exec->neighbours; i++)
 		if (!own_fault(exec, reads[i].port, reads[i].lanes))
-			return -EIO;
+			return 1;
 	return 0;
 }
