@@ -209,7 +209,7 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	if (ret)
 		return ret;
 	kref_get(&slice->kref);
-	ret = morph_slice_enter(slice, false);
+	ret = morph_txn_enter_slice(txn, refusal);
 	if (ret)
 		goto out_put;
 	/* The lock was perhaps dropped: look again. */

@@ -515,7 +515,11 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	ret = txn->slice->busy ? -EAGAIN : morph_slice_enter(txn->slice, false);
+	if (txn->slice->busy)
+		ret = morph_refuse(&txn->refusal, -EAGAIN, MORPH_REASON_STATE, 0, 0,
+				   "the slice is being changed; try again");
+	else
+		ret = morph_txn_enter_slice(txn, &txn->refusal);
 	if (ret) {
 		mutex_unlock(&fabric->lock);
 		morph_nl_refuse(info, ret, &txn->refusal, NULL);

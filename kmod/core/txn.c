@@ -441,6 +441,19 @@ static int run_entered(struct morph_txn *txn)
 	return ret;
 }
 
+int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal)
+{
+	int ret = morph_slice_enter(txn->slice, false);
+
+	if (ret == -EAGAIN)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "the slice is being repaired; try again");
+	if (ret == -ENODEV)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	return ret;
+}
+
 static int run_one(struct morph_txn *txn)
 {
 	struct morph_slice *slice = txn->slice;
@@ -450,11 +463,8 @@ static int run_one(struct morph_txn *txn)
 	mutex_lock(&fabric->lock);
 	if (repeated(txn, &ret))
 		goto out;
-	ret = morph_slice_enter(slice, false);
+	ret = morph_txn_enter_slice(txn, &txn->refusal);
 	if (ret) {
-		if (ret == -EAGAIN)
-			morph_refuse(&txn->refusal, ret, MORPH_REASON_STATE, 0, 0,
-				     "the slice is being repaired; try again");
 		morph_txn_end(txn, MORPH_OUTCOME_NONE, ret);
 		goto out;
 	}

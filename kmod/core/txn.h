@@ -148,6 +148,8 @@ void morph_txn_unstage(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
 /* Give it a number by which others find it. fabric->lock held. */
 int morph_txn_enter(struct morph_txn *txn);
+/* morph_slice_enter() for a change that a tenant wants, which says why it can't be now. */
+int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal);
 
 /* ------------------------------------------------------------------- lease.c */
 

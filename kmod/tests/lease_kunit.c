@@ -161,6 +161,26 @@ static void lease_tells_why_a_queued_step_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* Who has to wait for a repair, or comes when all is gone, is told so. */
+static void lease_tells_why_no_step_can_be_taken(struct kunit *test)
+{
+	struct morph_refusal repaired = {}, gone = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+
+	WRITE_ONCE(txn->slice->repairing, true);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &repaired));
+	WRITE_ONCE(txn->slice->repairing, false);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_STATE, repaired.reason);
+	KUNIT_EXPECT_STREQ(test, "the slice is being repaired; try again", repaired.text);
+	morph_fabric_unregister(fake->fabric);
+	fake->registered = false;
+	KUNIT_EXPECT_EQ(test, -ENODEV, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &gone));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_STATE, gone.reason);
+	KUNIT_EXPECT_STREQ(test, "the slice or its fabric is gone", gone.text);
+	morph_txn_put(txn);
+}
+
 /* A step that works has nothing to say of one before it that did not. */
 static void lease_forgets_why_a_step_failed(struct kunit *test)
 {
@@ -192,6 +212,7 @@ static struct kunit_case lease_cases[] = {
 	KUNIT_CASE(lease_keeps_what_is_in_use),
 	KUNIT_CASE_PARAM(lease_queues_no_other_verb, verb_cases_gen_params),
 	KUNIT_CASE(lease_tells_why_a_queued_step_failed),
+	KUNIT_CASE(lease_tells_why_no_step_can_be_taken),
 	KUNIT_CASE(lease_forgets_why_a_step_failed),
 	{}
 };

@@ -689,6 +689,18 @@ static void txn_of_old_generation_is_refused(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+static void txn_of_a_fabric_that_is_gone_is_refused(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+
+	morph_fabric_unregister(fake->fabric);
+	fake->registered = false;
+	KUNIT_EXPECT_EQ(test, -ENODEV, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_STATE, txn->refusal.reason);
+	morph_txn_put(txn);
+}
+
 /* One that cannot be: none of the others is made either, and each says what it came to. */
 static void txn_is_all_or_nothing(struct kunit *test)
 {
@@ -746,6 +758,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE(txn_of_same_cookie_keeps_its_own_addresses),
 	KUNIT_CASE(txn_that_outlives_its_slice_is_not_kept),
 	KUNIT_CASE(txn_of_old_generation_is_refused),
+	KUNIT_CASE(txn_of_a_fabric_that_is_gone_is_refused),
 	KUNIT_CASE(txn_is_all_or_nothing),
 	KUNIT_CASE(txn_each_goes_past_a_refusal),
 	{}
