@@ -219,7 +219,7 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	if (!ret && !morph_txn_lease_left(txn)) {
 		lease_stop(txn);
 		expire(txn);
-		ret = step_check(txn, verb, refusal);
+		ret = step_repeated(txn, verb) ? 0 : step_check(txn, verb, refusal);
 	} else if (!ret) {
 		ret = step_entered(txn, verb, lease_ns);
 	}
