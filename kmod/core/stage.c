@@ -397,9 +397,6 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 		if (!item->circuit->listed) {
 			item->circuit->route = NULL;	/* a prepared one's */
 			morph_circuit_drop(item->circuit);
-		} else if (item->circuit->state == MORPH_CIRCUIT_CHANGING) {
-			item->circuit->state = item->dead ? MORPH_CIRCUIT_FAILED :
-							    MORPH_CIRCUIT_LIT;
 		}
 		item->circuit = NULL;
 		item->old = NULL;
