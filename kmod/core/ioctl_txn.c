@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Commands of the slice file that change circuits. */
 #include <linux/slab.h>
-#include <linux/time64.h>
 #include <linux/uaccess.h>
 
 #include "history.h"
 #include "ioctl.h"
 #include "slice.h"
 #include "txn.h"
-
-#define LEAST_LEASE_NS	(1 * (u64)NSEC_PER_MSEC)
-#define MOST_LEASE_NS	(3600 * (u64)NSEC_PER_SEC)
 
 static int get_path(struct morph_call *call, struct morph_item *item, u32 index)
 {
@@ -107,13 +103,11 @@ static struct morph_txn *get_txn(struct morph_call *call)
 
 static int check_lease(struct morph_call *call, u64 lease_ns, bool may_be_zero)
 {
-	if (!lease_ns && may_be_zero)
-		return 0;
-	if (lease_ns >= LEAST_LEASE_NS && lease_ns <= MOST_LEASE_NS)
+	if (morph_lease_ok(lease_ns) || (!lease_ns && may_be_zero))
 		return 0;
 	return morph_refuse_field(call, -EINVAL,
 				  "lease_ns is %llu, but must lie between %llu and %llu", lease_ns,
-				  LEAST_LEASE_NS, MOST_LEASE_NS);
+				  MORPH_LEAST_LEASE_NS, MORPH_MOST_LEASE_NS);
 }
 
 static int check_run(struct morph_call *call)

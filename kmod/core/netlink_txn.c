@@ -16,10 +16,6 @@
 #define TXN_BYTES	1024
 #define CHANGE_BYTES	192
 
-/* The uapi's limits of a lease. */
-#define LEASE_MIN_NS	NSEC_PER_MSEC
-#define LEASE_MAX_NS	(3600ULL * NSEC_PER_SEC)
-
 /* -------------------------------------------------------------------- reply */
 
 /* The plane that a staged route uses, else the one that was asked for. */
@@ -450,7 +446,7 @@ static int check_flags(struct genl_info *info, const struct order *order)
 		NL_SET_ERR_MSG(info->extack, "lease-ns and prepare go together");
 		return -EINVAL;
 	}
-	if (lease && (order->lease_ns < LEASE_MIN_NS || order->lease_ns > LEASE_MAX_NS)) {
+	if (lease && !morph_lease_ok(order->lease_ns)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, lease, "a lease is 1 ms to 1 hour long");
 		return -EINVAL;
 	}
@@ -617,7 +613,7 @@ static int step_txn(struct genl_info *info, struct morph_txn *txn)
 	}
 	verb = nla_get_u32(info->attrs[MORPH_A_TXN_VERB]);
 	if (lease && ((verb != MORPH_TXN_COMMIT && verb != MORPH_TXN_VERIFY) ||
-		      lease_ns < LEASE_MIN_NS || lease_ns > LEASE_MAX_NS)) {
+		      !morph_lease_ok(lease_ns))) {
 		NL_SET_ERR_MSG_ATTR(info->extack, lease,
 				    "a lease goes with commit and verify, and is 1 ms to 1 hour long");
 		return -EINVAL;

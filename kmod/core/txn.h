@@ -129,6 +129,15 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 			 struct morph_refusal *refusal);
 u64 morph_txn_lease_left(struct morph_txn *txn);
 
+/* The uapi's limits of a lease. */
+#define MORPH_LEAST_LEASE_NS	((u64)NSEC_PER_MSEC)
+#define MORPH_MOST_LEASE_NS	(3600 * (u64)NSEC_PER_SEC)
+
+static inline bool morph_lease_ok(u64 lease_ns)
+{
+	return lease_ns >= MORPH_LEAST_LEASE_NS && lease_ns <= MORPH_MOST_LEASE_NS;
+}
+
 /*
  * The prepared or unconfirmed transaction of that cookie, counted, or NULL: who asks for
  * it again is answered with it. Takes the lock itself.
