@@ -212,26 +212,12 @@ int morph_do_circuit_path(struct morph_call *call)
 
 /* ------------------------------------------------------------------- ranks */
 
-static int check_rank(struct morph_call *call)
-{
-	u32 ranks = call->file->slice->ranks_count;
-
-	if (call->rank_act.rank >= ranks)
-		return morph_refuse_field(call, -ENOENT, "there is no rank %u, the last one is %u",
-					  call->rank_act.rank, ranks - 1);
-	return 0;
-}
-
 int morph_do_rank_report(struct morph_call *call)
 {
 	struct morph_rank_act *args = &call->rank_act;
-	int ret;
 
 	if (args->spare)
 		return morph_refuse_field(call, -EINVAL, "spare must be 0 in a report");
-	ret = check_rank(call);
-	if (ret)
-		return ret;
 	return morph_repair_report(call->file->slice, args->rank, &args->out_state,
 				   &args->out_health, &call->refusal);
 }
@@ -239,16 +225,7 @@ int morph_do_rank_report(struct morph_call *call)
 int morph_do_rank_replace(struct morph_call *call)
 {
 	struct morph_rank_act *args = &call->rank_act;
-	u32 last = call->fabric->graph->accelerators_count - 1;
-	int ret;
 
-	ret = check_rank(call);
-	if (ret)
-		return ret;
-	if (args->spare != MORPH_ANY && args->spare > last)
-		return morph_refuse_field(call, -ENOENT,
-					  "there is no accelerator %u, the last one is %u",
-					  args->spare, last);
 	return morph_repair_replace(call->file->slice, args->rank, args->spare, &args->out_state,
 				    &args->out_health, &call->refusal);
 }
