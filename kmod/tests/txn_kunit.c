@@ -592,6 +592,43 @@ static void phase_confirm_looks_once(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+struct alarm_case {
+	const char *name;
+	enum shape shape;
+};
+
+static const struct alarm_case alarm_cases[] = {
+	{ "its laser is off", MOVE },
+	{ "its laser shines elsewhere", TURN },
+};
+
+FAKE_CASE_DESC(alarm_cases, name);
+
+/* That the old light is gone from its receiver is no failure: it can be put back. */
+static void phase_old_light_is_not_missed(struct kunit *test)
+{
+	const struct morph_signal dark = { .type = MORPH_SIGNAL_RECEIVER, .index = 2, .lanes = 1 };
+	const struct alarm_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn;
+	u32 old;
+
+	txn = txn_of_shape(fake, txn_slice(fake), param->shape, MORPH_TXN_PREPARE);
+	old = txn->items[0].change.circuit;
+	txn->lease_ns = FAKE_LONG_LEASE;
+	bring_to(fake, txn, MORPH_OUTCOME_UNCONFIRMED);
+	morph_fabric_signal(fake->fabric, &dark, 1);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+	KUNIT_EXPECT_EQ_MSG(test, (u32)MORPH_OUTCOME_ROLLED_BACK, txn->outcome, "%s",
+			    refusal.text);
+	KUNIT_EXPECT_FALSE(test, fake_circuit(txn_slice(fake), old)->dark);
+	morph_txn_put(txn);
+	fake_settle(fake);
+	fake_expect_light(fake);
+}
+
 /* The old configuration stays reserved until confirm. */
 static void phase_commit_keeps_the_old(struct kunit *test)
 {
@@ -777,6 +814,7 @@ static struct kunit_case phase_cases[] = {
 	KUNIT_CASE(phase_step_comes_too_late),
 	KUNIT_CASE(phase_lease_is_given_anew),
 	KUNIT_CASE(phase_confirm_looks_once),
+	KUNIT_CASE_PARAM(phase_old_light_is_not_missed, alarm_cases_gen_params),
 	KUNIT_CASE(phase_commit_keeps_the_old),
 	{}
 };
