@@ -559,7 +559,6 @@ int morph_exec_revert(struct morph_txn *txn)
 
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
-	txn->seq = 0;			/* what was published is not any more */
 	exec_roll_back(&exec);
 	morph_hw_done(txn);
 	morph_netlink_slice(txn->slice);

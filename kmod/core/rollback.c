@@ -196,7 +196,7 @@ void exec_roll_back(struct exec *exec)
 	relit = relight(exec);
 	mutex_lock(&fabric->lock);
 	whole &= restore(exec, relit);
-	fabric->seq++;
+	txn->seq = ++fabric->seq;
 	if (!whole) {
 		txn->slice->generation++;
 		tell_broken(txn);
