@@ -1,16 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is prepared: who may take it away, and steps that are queued. */
-#include "fake.h"
+#include "shapes.h"
 #include "suites.h"
-
-static int lease_init(struct kunit *test)
-{
-	struct fake *fake = fake_open(test, &fake_small);
-	const u32 accelerators[] = { 0, 1, 3 };
-
-	fake_slice(fake, accelerators, ARRAY_SIZE(accelerators));
-	return 0;
-}
 
 /* Prepared: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
 static struct morph_txn *prepared(struct fake *fake)
@@ -219,7 +210,7 @@ static struct kunit_case lease_cases[] = {
 
 struct kunit_suite morph_lease_suite = {
 	.name = "morph_leases",
-	.init = lease_init,
+	.init = txn_init,
 	.exit = fake_exit,
 	.test_cases = lease_cases,
 };
