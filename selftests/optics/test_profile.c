@@ -206,6 +206,23 @@ static void kind_malformed_is_refused(void)
 	SPOIL_NAMED(kinds[0].name[0], '\n', kinds[0].name);
 }
 
+/* A kind that no element has takes part in no size, and must be sound all the same. */
+static void kind_malformed_and_unused_is_refused(void)
+{
+	struct sample s;
+	u32 kind;
+
+	sample_open(&s);
+	kind = maker_kind(&s.maker, "spare", 0, 250, 35000);
+	maker_state(&s.maker, "");
+	free(s.blob);
+	s.blob = maker_blob(&s.maker, &s.bytes);
+	s.header = (void *)s.blob;
+	s.kinds = section(&s, &s.header->kinds);
+	CHECK_EQUAL(sealed_refused_at(&s), (s64)(&s.kinds[kind].ports - s.blob));
+	sample_close(&s);
+}
+
 static void state_asymmetric_is_refused(void)
 {
 	SPOIL_HERE(states[0].joins[0], 0); /* to itself */
@@ -299,6 +316,23 @@ static void byte_flipped_breaks_checksum(void)
 	sample_close(&s);
 }
 
+/* Whoever has asked for the size before may be shown something else the second time. */
+static void blob_changed_between_size_and_graph_is_refused(void)
+{
+	struct optics_refusal refusal;
+	struct sample s;
+	void *block;
+
+	sample_open(&s);
+	block = malloc((size_t)optics_graph_bytes(s.blob, s.bytes, &refusal));
+	s.blob[s.bytes - 1] ^= 0x10;
+	CHECK(!optics_graph_build(block, s.blob, s.bytes, &refusal));
+	CHECK_EQUAL(refusal.reason, OPTICS_BAD_PROFILE);
+	CHECK_EQUAL(refusal.have, FIELD(checksum));
+	free(block);
+	sample_close(&s);
+}
+
 /* Use whatever a mutated profile makes: routes, claims, leaks. Sanitizers judge. */
 static void exercise(const void *blob, u64 bytes)
 {
@@ -384,6 +418,7 @@ int main(void)
 		TEST(header_with_insane_numbers_is_refused),
 		TEST(section_out_of_bounds_is_refused),
 		TEST(kind_malformed_is_refused),
+		TEST(kind_malformed_and_unused_is_refused),
 		TEST(state_asymmetric_is_refused),
 		TEST(record_with_bad_index_is_refused),
 		TEST(guide_malformed_is_refused),
@@ -391,6 +426,7 @@ int main(void)
 		TEST(port_without_guide_is_refused),
 		TEST(blob_truncated_is_refused),
 		TEST(byte_flipped_breaks_checksum),
+		TEST(blob_changed_between_size_and_graph_is_refused),
 		TEST(blob_mutated_and_sealed_never_crashes),
 		TEST(reasons_all_have_text_and_errno),
 	};

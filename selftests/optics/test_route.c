@@ -219,6 +219,26 @@ static void hardware_broken_is_named(void)
 	fabric_close(&f);
 }
 
+/* One lane is dead at the laser, the other at the receiver: nothing on the way is to blame. */
+static void lanes_dead_at_different_ends_leave_none(void)
+{
+	struct fabric f;
+	struct route r;
+	struct optics_route_request request;
+
+	open_tiles(&f, 2, 1, 1, 2);
+	f.state->tx_dead[0] = 0x1;
+	f.state->rx_dead[1] = 0x2;
+	request = fabric_request(&f, 0, 1, 1);
+	CHECK_EQUAL(take(&f, &request, &r), OPTICS_UNUSABLE);
+	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE);
+	/* Nor does it help to ask what would be if nobody held anything. */
+	request.ignore_claims = true;
+	fabric_route(&f, &request, &r);
+	CHECK_EQUAL(r.refusal.reason, OPTICS_UNUSABLE);
+	fabric_close(&f);
+}
+
 static void transit_own_keeps_off_foreign_tiles(void)
 {
 	struct fabric f;
@@ -415,6 +435,38 @@ static void direct_guide_is_a_route_of_one_hop(void)
 	fabric_close(&f);
 }
 
+/* Plane 0 leads straight to the receiver, plane 1 through an element. */
+static void direct_guide_is_taken_beside_a_way_through_an_element(void)
+{
+	struct fabric f;
+	struct route r;
+	struct maker *maker = &f.maker;
+	struct optics_route_request request;
+
+	maker_init(maker, 2, 1);
+	maker_kind(maker, "pass", 2, 100, 35000);
+	maker_state(maker, "0-1");
+	maker_host(maker);
+	maker_accelerator(maker, 0);
+	maker_accelerator(maker, 0);
+	maker_element(maker, 0, OPTICS_NONE);
+	maker_guide(maker, TX(0, 0), RX(1, 0), 500);
+	maker_guide(maker, TX(0, 1), AT(0, 0), 10);
+	maker_guide(maker, AT(0, 1), RX(1, 1), 10);
+	maker_guide(maker, TX(1, 0), RX(0, 0), 10);
+	maker_guide(maker, TX(1, 1), RX(0, 1), 10);
+	fabric_open(&f, 64);
+	request = fabric_request(&f, 0, 1, 1);
+	fabric_route(&f, &request, &r);
+	CHECK_EQUAL(r.error, 0);
+	CHECK_EQUAL(r.path.loss_mdb, 120);
+	f.state->tx_lanes[1] = 0x1;
+	fabric_route(&f, &request, &r);
+	CHECK_EQUAL(r.error, 0);
+	CHECK_EQUAL(r.path.loss_mdb, 500);
+	fabric_close(&f);
+}
+
 /*
  * Of two ways around a square of equal loss the one that needs fewer elements switched,
  * whether all of it stands already, all but its first element, or its last alone.
@@ -518,6 +570,7 @@ int main(void)
 		TEST(planes_never_meet_is_proven),
 		TEST(element_pinned_is_crossed_in_its_state_only),
 		TEST(hardware_broken_is_named),
+		TEST(lanes_dead_at_different_ends_leave_none),
 		TEST(transit_own_keeps_off_foreign_tiles),
 		TEST(budget_too_small_gives_up),
 		TEST(dear_way_is_found_when_the_cheap_one_lacks_the_lane),
@@ -525,6 +578,7 @@ int main(void)
 		TEST(lanes_wanted_together_are_undecided_where_ways_merge),
 		TEST(element_crossed_twice_must_keep_its_state),
 		TEST(direct_guide_is_a_route_of_one_hop),
+		TEST(direct_guide_is_taken_beside_a_way_through_an_element),
 		TEST(state_already_there_is_preferred),
 		TEST(visits_follow_the_slice_not_the_fabric),
 		TEST(mesh_cell_is_shared_by_its_two_arms),
