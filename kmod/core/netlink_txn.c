@@ -488,17 +488,6 @@ static int order_read(struct genl_info *info, struct order *order)
 	return 0;
 }
 
-/* The change that a refusal is about, or NULL. */
-static const struct nlattr *culprit_change(struct genl_info *info, u32 item)
-{
-	struct nlattr *attr = NULL;
-
-	do
-		attr = morph_nl_next(info, attr, MORPH_A_TXN_CHANGE);
-	while (attr && item--);
-	return attr;
-}
-
 /*
  * Stage, tell what would be, and undo. A slice that is being changed is not waited
  * for, since that would be waiting for a device.
@@ -560,8 +549,7 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 	} else {
 		ret = morph_txn_queue(txn);
 		if (ret) {
-			morph_nl_refuse(info, ret, &txn->refusal,
-					culprit_change(info, txn->refusal.item));
+			morph_nl_refuse(info, ret, &txn->refusal, NULL);
 			morph_nl_reply_end(&to, info, ret);
 		} else {
 			ret = reply_txn(&to, info, txn);
