@@ -153,6 +153,74 @@ static void health_knows_how_many_there_are(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 }
 
+/* An edge has no health of its own: its fibre, a guide, has. */
+static void health_is_of_five_kinds(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, morph_health_check_part(fake->fabric, MORPH_PART_EDGE,
+								   0, &refusal));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_ARGUMENT, refusal.reason);
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, morph_health_check_part(fake->fabric, 0, 0, &refusal));
+}
+
+/* ----------------------------------------------------------------------- suspects */
+
+static void suspect(struct fake *fake, u32 guide)
+{
+	const struct morph_culprit culprit = { MORPH_PART_GUIDE, guide, 0 };
+
+	mutex_lock(&fake->fabric->lock);
+	morph_suspect_add(fake->fabric, &culprit);
+	mutex_unlock(&fake->fabric->lock);
+}
+
+static bool suspected(struct fake *fake, u32 guide)
+{
+	bool waits;
+
+	mutex_lock(&fake->fabric->lock);
+	waits = morph_suspect_waits(fake->fabric, MORPH_PART_GUIDE, guide);
+	mutex_unlock(&fake->fabric->lock);
+	return waits;
+}
+
+/* The oldest suspicion makes room for one more; what is quarantined is none, and stays. */
+static void suspect_that_is_oldest_lapses(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 i;
+
+	set_health(fake, MORPH_PART_GUIDE, 0, MORPH_HEALTH_QUARANTINED);
+	for (i = 0; i < MORPH_SUSPECTS; i++)
+		suspect(fake, i);
+	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
+	suspect(fake, MORPH_SUSPECTS);
+	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
+	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
+	KUNIT_EXPECT_FALSE(test, suspected(fake, 1));
+	KUNIT_EXPECT_TRUE(test, suspected(fake, MORPH_SUSPECTS));
+	/* It counts as healthy from now on. */
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, MORPH_PART_GUIDE, 1));
+}
+
+static void suspect_does_not_displace_what_is_quarantined(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 i;
+
+	for (i = 0; i < MORPH_SUSPECTS; i++) {
+		set_health(fake, MORPH_PART_GUIDE, i, MORPH_HEALTH_QUARANTINED);
+		suspect(fake, i);
+	}
+	suspect(fake, MORPH_SUSPECTS);
+	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
+	KUNIT_EXPECT_FALSE(test, suspected(fake, MORPH_SUSPECTS));
+	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
+}
+
 /* ------------------------------------------------------------------------- patrol */
 
 /* One round, now. The next is called off. */
@@ -296,6 +364,57 @@ static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
 	patrol(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, suspect.part, suspect.index));
+}
+
+/* Quarantined, receiver 1 waits for its test by light, which patrol makes now. */
+static void patrol_tests_a_receiver(struct fake *fake)
+{
+	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, 1, 0 };
+
+	set_health(fake, receiver.part, receiver.index, MORPH_HEALTH_QUARANTINED);
+	mutex_lock(&fake->fabric->lock);
+	morph_suspect_add(fake->fabric, &receiver);
+	mutex_unlock(&fake->fabric->lock);
+	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	flush_work(&fake->fabric->patrol_work.work);
+	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+}
+
+/* Elements that did not take their states are asked for them, and parked for certain. */
+static void patrol_asks_elements_that_refused_a_test(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 i, parked = 0;
+
+	fake_clear(fake);
+	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
+	patrol_tests_a_receiver(fake);
+	KUNIT_EXPECT_NOT_NULL(test, strstr(fake->log, "Eee"));
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
+	for (i = 0; i < FAKE_ELEMENTS; i++)
+		parked += !fake->element[i];
+	KUNIT_EXPECT_EQ(test, FAKE_ELEMENTS, parked);
+	/* That is no verdict on the receiver. */
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_TRUE(test, morph_suspect_waits(fake->fabric, MORPH_PART_RECEIVER, 1));
+	mutex_unlock(&fake->fabric->lock);
+	fake_clear(fake);
+}
+
+/* A laser that lights a test and then does not go out is used no more, whatever was tested. */
+static void patrol_fails_a_laser_that_burns_on(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 port, failed = 0;
+
+	for (port = 0; port < FAKE_PORTS; port++)
+		fake->burning[port] = ~0ULL;
+	patrol_tests_a_receiver(fake);
+	for (port = 0; port < fake->accelerators * FAKE_PLANES; port++)
+		failed += morph_health_get(fake->fabric, MORPH_PART_LASER, port) ==
+			  MORPH_HEALTH_FAILED;
+	KUNIT_EXPECT_EQ(test, 1u, failed);
+	memset(fake->burning, 0, sizeof(fake->burning));
 }
 
 /* ------------------------------------------------------------------------ signals */
@@ -448,6 +567,9 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(health_held_down_is_not_fit),
 	KUNIT_CASE_PARAM(health_counts_are_balanced, part_cases_gen_params),
 	KUNIT_CASE_PARAM(health_knows_how_many_there_are, part_cases_gen_params),
+	KUNIT_CASE(health_is_of_five_kinds),
+	KUNIT_CASE(suspect_that_is_oldest_lapses),
+	KUNIT_CASE(suspect_does_not_displace_what_is_quarantined),
 	KUNIT_CASE(patrol_asks_and_reads),
 	KUNIT_CASE(patrol_finds_a_dead_accelerator),
 	KUNIT_CASE(patrol_believes_answers_only),
@@ -457,6 +579,8 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(patrol_brings_back_through_a_test),
 	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),
 	KUNIT_CASE(patrol_takes_no_error_for_a_verdict),
+	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
+	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
 	KUNIT_CASE(signal_of_an_alarm_cleared_leads_to_a_test),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),

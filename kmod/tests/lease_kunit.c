@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is prepared: who may take it away, and steps that are queued. */
+/* What is prepared: who may take it away, steps that are queued, cookies that are taken. */
 #include "shapes.h"
 #include "suites.h"
 
@@ -197,6 +197,64 @@ static void lease_forgets_why_a_step_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* ------------------------------------------------------------------------ cookies */
+
+#define COOKIE	9
+
+static struct morph_txn *with_cookie(struct fake *fake, u32 flags)
+{
+	struct morph_change change = fake_add(1, 2, 0, 1);
+	struct morph_txn *txn = fake_txn(fake, fake->files[0]->slice, &change, 1, flags);
+
+	txn->cookie = COOKIE;
+	return txn;
+}
+
+/* Somebody else has prepared it between the question for its cookie and its turn. */
+static void lease_cookie_of_a_prepared_one_is_taken(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *first = prepared(fake), *again = with_cookie(fake, 0);
+
+	first->cookie = COOKIE;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_queue(again));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, again->outcome);
+	KUNIT_EXPECT_EQ(test, -EALREADY, again->status);
+	KUNIT_EXPECT_EQ(test, first->id, again->refusal.index);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_PREPARED, first->outcome);
+	morph_txn_put(again);
+	revert(fake, first);
+	morph_txn_put(first);
+}
+
+/* One that goes change by change leaves the slice to others in between: not to its own cookie. */
+static void lease_cookie_of_a_running_one_is_busy(struct kunit *test)
+{
+	static const u32 flags[] = { 0, MORPH_TXN_EACH };
+	struct fake *fake = test->priv;
+	struct morph_txn *first = with_cookie(fake, MORPH_TXN_EACH), *again;
+	u32 i;
+
+	fake_clear(fake);
+	fake_rule(fake, FAKE_SET_ELEMENTS, 0, FAKE_HANG, 0);
+	KUNIT_ASSERT_EQ(test, 0, morph_txn_queue(first));
+	wait_for_completion(&fake->silent);
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		again = with_cookie(fake, flags[i]);
+		KUNIT_EXPECT_EQ(test, -EBUSY, morph_txn_run(again));
+		KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, again->outcome);
+		KUNIT_EXPECT_STREQ(test, "the transaction of this cookie is under way",
+				   (const char *)again->refusal.text);
+		morph_txn_put(again);
+	}
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, NULL, 0);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_COMMITTED, first->outcome);
+	fake_expect_light(fake);
+	morph_txn_put(first);
+}
+
 static struct kunit_case lease_cases[] = {
 	KUNIT_CASE_PARAM(lease_revokes_the_holder, holder_cases_gen_params),
 	KUNIT_CASE(lease_keeps_what_is_committed),
@@ -205,6 +263,8 @@ static struct kunit_case lease_cases[] = {
 	KUNIT_CASE(lease_tells_why_a_queued_step_failed),
 	KUNIT_CASE(lease_tells_why_no_step_can_be_taken),
 	KUNIT_CASE(lease_forgets_why_a_step_failed),
+	KUNIT_CASE(lease_cookie_of_a_prepared_one_is_taken),
+	KUNIT_CASE(lease_cookie_of_a_running_one_is_busy),
 	{}
 };
 

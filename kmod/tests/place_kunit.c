@@ -141,7 +141,7 @@ struct list_case {
 	const char *text;
 };
 
-/* 2 is held, 3 a spare, 4 dead, 5 cordoned, 6 under test. */
+/* 2 is held, 3 a spare, 4 dead, 5 cordoned, 6 under test, 7 released and still lit. */
 static const struct list_case list_cases[] = {
 	{ "sound", { 8, 0, 1 }, 0, 0, "" },
 	{ "listed twice", { 1, 8, 1 }, -EINVAL, 1, "accelerator 1 is listed twice" },
@@ -154,6 +154,7 @@ static const struct list_case list_cases[] = {
 	{ "cordoned", { 0, 1, 5 }, -EIO, 5,
 	  "accelerator 5 is not healthy, or the operator keeps it free" },
 	{ "under test", { 0, 1, 6 }, -EAGAIN, 6, "accelerator 6 is being tested; try again" },
+	{ "not dark yet", { 0, 7, 1 }, -EBUSY, 7, "accelerator 7 was released and is not dark yet" },
 };
 
 FAKE_CASE_DESC(list_cases, name);
@@ -174,8 +175,10 @@ static void place_checks_a_list(struct kunit *test)
 	mutex_lock(&fabric->lock);
 	morph_health_set(fabric, &dead, MORPH_HEALTH_FAILED, 0);
 	fabric->chips[6].testing = true;
+	fabric->chips[7].use = MORPH_USE_DRAINING;
 	ret = morph_place_check(fabric, param->accelerators, 3, &refusal);
 	fabric->chips[6].testing = false;
+	fabric->chips[7].use = MORPH_USE_FREE;
 	mutex_unlock(&fabric->lock);
 	KUNIT_EXPECT_EQ(test, param->error, ret);
 	KUNIT_EXPECT_STREQ(test, param->text, (const char *)refusal.text);
