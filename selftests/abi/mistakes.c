@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* One mistake in an otherwise good call: the errno, and a sentence that names it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
@@ -62,6 +65,12 @@ TEST_F(mistakes, there_is_no_such_plane)
 	change.dst_plane = self->sim.info.planes;
 	snprintf(sentence, sizeof(sentence), "there is no receive port %u", self->sim.info.planes);
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
+	/* Nor for a circuit that moves. */
+	change = change_add(0, 1);
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	change.op = MORPH_CHANGE_MOVE;
+	change.dst_plane = self->sim.info.planes;
+	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
 }
 
 /* A path of more guides than a change has room for by itself is read like a short one. */
@@ -78,6 +87,91 @@ TEST_F(mistakes, a_long_path_does_not_join)
 	change.guides = (struct morph_array)ARRAY((uint32_t *)8, 64);
 	EXPECT_EQ(-1, txn_run(self->slice, &change, 1, NULL));
 	EXPECT_EQ(EFAULT, errno);
+}
+
+/* So many bytes at the end of all that may be read or written. */
+static void *last_bytes(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE))
+		abort();
+	return pages + page - bytes;
+}
+
+/* The size says more than there is behind the head. */
+TEST_F(mistakes, a_structure_is_all_there)
+{
+	struct morph_slice_info *info = last_bytes(sizeof(info->head));
+
+	info->head = (struct morph_head)HEAD(morph_slice_info);
+	EXPECT_EQ(-1, ioctl(self->slice, MORPH_SLICE_INFO, info));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_F(mistakes, a_list_is_all_there)
+{
+	uint32_t *const one = last_bytes(sizeof(*one));
+	struct {
+		uint32_t index, more;
+	} *const wide = last_bytes(sizeof(*wide));
+	struct morph_slice_create args = { .spare_policy = MORPH_SPARES_LIST };
+	const uint32_t wanted[] = { 4 };
+
+	*one = 5;
+	args.spares = (struct morph_array)ARRAY(one, 2);
+	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, wanted, 1));
+	EXPECT_EQ(EFAULT, errno);
+	/* Entries longer than the kernel's are read one by one: here the second is missing. */
+	wide->index = 5;
+	wide->more = 0;
+	args.spares = (struct morph_array)ARRAY(wide, 2);
+	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, wanted, 1));
+	EXPECT_EQ(EFAULT, errno);
+	args.spares.count = 1;
+	args.spares.stride = sizeof(*wide) + 4;
+	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, wanted, 1));
+	EXPECT_EQ(EFAULT, errno);
+}
+
+TEST_F(mistakes, an_answer_has_where_to_go)
+{
+	struct {
+		struct morph_rank_info info;
+		uint64_t more;
+	} *const wide = last_bytes(sizeof(*wide));
+	struct morph_slice_info info = {
+		.head = HEAD(morph_slice_info),
+		.ranks = ARRAY(wide, ACCELERATORS),
+	};
+
+	EXPECT_EQ(-1, ioctl(self->slice, MORPH_SLICE_INFO, &info));
+	EXPECT_EQ(EFAULT, errno);
+	info.ranks.count = ACCELERATORS;
+	info.ranks.stride = 1 << 20;
+	EXPECT_EQ(-1, ioctl(self->slice, MORPH_SLICE_INFO, &info));
+	EXPECT_EQ(E2BIG, errno);
+}
+
+TEST_F(mistakes, an_entry_has_its_size)
+{
+	struct morph_circuit_path path = {
+		.head = HEAD(morph_circuit_path),
+		.guides = { .ptr = (uintptr_t)&path, .count = 1, .stride = 2 },
+	};
+	struct morph_slice_info info = {
+		.head = HEAD(morph_slice_info),
+		.ranks = { .ptr = (uintptr_t)&info, .count = 1, .stride = 2 },
+	};
+	char sentence[80];
+
+	EXPECT_REFUSED(EINVAL, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path),
+		       "guides.stride is 2, an entry has 4 bytes");
+	snprintf(sentence, sizeof(sentence), "ranks.stride is 2, an entry has %zu bytes",
+		 sizeof(struct morph_rank_info));
+	EXPECT_REFUSED(EINVAL, ioctl(self->slice, MORPH_SLICE_INFO, &info), sentence);
 }
 
 TEST_F(mistakes, a_name_ends)

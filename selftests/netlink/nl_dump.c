@@ -384,6 +384,71 @@ TEST_F(dump, circuits_of_one_slice)
 	close(second);
 }
 
+/* Of a dump in several messages: each number once and in order. */
+struct row {
+	uint16_t attr; /* the number, or what says where it is */
+	unsigned int next, wrong;
+};
+
+static void in_row(const struct nlmsghdr *message, void *context)
+{
+	struct row *row = context;
+	uint32_t number = nl_get_u32(nl_find(message, row->attr));
+
+	if (number == UINT32_MAX)
+		return; /* the default, or a user */
+	row->wrong += number < row->next;
+	row->next = number + 1;
+}
+
+/* Read what has been asked for in small steps: how many there were, or -1 where one was out of row. */
+static int read_in_row(struct nl *nl, uint16_t attr)
+{
+	struct row row = { .attr = attr };
+	bool more = true;
+	int steps = 0;
+
+	if (nl_dump_begin(nl))
+		return -1;
+	for (; more; steps++)
+		if (nl_dump_read(nl, SMALL_ROOM, in_row, &row, &more))
+			return -1;
+	return row.wrong || steps < 3 ? -1 : (int)nl->messages;
+}
+
+TEST_F(dump, circuits_in_several_messages)
+{
+	int slice = slice_create(self->a.fd, 8);
+	unsigned int i;
+
+	ASSERT_LE(0, slice);
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, light_ring(slice, 8)) TH_LOG("%s", last_detail);
+	nl_begin(&self->nl, MORPH_CMD_CIRCUIT_GET, 0);
+	nl_put_u32(&self->nl, MORPH_A_CIRCUIT_FABRIC, self->a.number);
+	EXPECT_EQ(8 * 8, read_in_row(&self->nl, MORPH_A_CIRCUIT_ID));
+	close(slice);
+}
+
+#define GRANTS 100
+
+TEST_F(dump, grants_in_several_messages)
+{
+	int grants[GRANTS], i;
+
+	for (i = 0; i < GRANTS; i++) {
+		struct morph_grant_create args = GRANT_ALL;
+
+		grants[i] = grant_create(self->a.fd, &args);
+		ASSERT_LE(0, grants[i]);
+	}
+	nl_begin(&self->nl, MORPH_CMD_QUOTA_GET, 0);
+	EXPECT_LT(GRANTS,
+		  read_in_row(&self->nl, MORPH_A_QUOTA_GRANT)); /* the default is there, too */
+	for (i = 0; i < GRANTS; i++)
+		close(grants[i]);
+}
+
 static void note_part(const struct nlmsghdr *message, void *context)
 {
 	unsigned int *parts = context;
@@ -422,6 +487,22 @@ TEST_F(dump, impaired_hardware)
 	EXPECT_EQ(1003, parts[MORPH_PART_ACCELERATOR]);
 	EXPECT_EQ(1007, parts[MORPH_PART_LASER]);
 	EXPECT_EQ(1009, parts[MORPH_PART_GUIDE]);
+}
+
+#define CORDONED 150
+
+TEST_F(dump, impaired_hardware_in_several_messages)
+{
+	unsigned int i;
+
+	for (i = 0; i < CORDONED; i++)
+		ASSERT_EQ(0, cordon(&self->nl, &self->a, MORPH_PART_GUIDE, i));
+	/* The replies were read with a large buffer. */
+	nl_close(&self->nl);
+	ASSERT_EQ(0, nl_open(&self->nl));
+	nl_begin(&self->nl, MORPH_CMD_HARDWARE_GET, 0);
+	nl_put_u32(&self->nl, MORPH_A_HARDWARE_FABRIC, self->a.number);
+	EXPECT_EQ(CORDONED, read_in_row(&self->nl, MORPH_A_HARDWARE_INDEX));
 }
 
 TEST_HARNESS_MAIN

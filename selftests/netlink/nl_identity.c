@@ -358,6 +358,25 @@ TEST_F(pci, of_nobody)
 	sim_stop(&other);
 }
 
+/* The address was listed before its device was there: nothing is wrong, and the first one is known. */
+TEST_F(pci, listed_before_it_comes)
+{
+	char settings[64], wanted[120];
+	struct sim early;
+
+	ASSERT_EQ(0, take_out(&self->card[0]));
+	snprintf(settings, sizeof(settings), "pci=1=%.15s", self->card[0].address);
+	sim_start(&early, "server4", settings);
+	ASSERT_EQ(0, put_in());
+	EXPECT_EQ(MORPH_HEALTH_OK, read_accelerator(&early, 1).health);
+	ASSERT_TRUE(change_places(self->card));
+	snprintf(wanted, sizeof(wanted), "has serial number %s, %s was known", self->card[1].serial,
+		 self->card[0].serial);
+	EXPECT_EQ(ENXIO, operator_tests(&early, false));
+	EXPECT_NE(NULL, strstr(said, wanted)) TH_LOG("%s", said);
+	sim_stop(&early);
+}
+
 /* While its device is away no test brings an accelerator back, though the provider hears it. */
 TEST_F(pci, away_is_no_passing)
 {

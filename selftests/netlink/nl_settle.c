@@ -186,6 +186,18 @@ TEST_F(slow, administrators_change_circuits_and_replace)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(&self->nl, self->sim.number, txn));
 }
 
+/* What his change comes to is not known yet, and nobody waits for it. */
+TEST_F(slow, dry_run_on_him_is_refused)
+{
+	struct morph_slice_info info;
+
+	ASSERT_EQ(0, slice_info(self->slow.slice, &info));
+	nl_apply(&self->nl, self->sim.number, info.slice);
+	nl_put(&self->nl, MORPH_A_TXN_DRY_RUN, NULL, 0);
+	nl_put_add(&self->nl, 1, 0);
+	EXPECT_EQ(EAGAIN, nl_do(&self->nl));
+}
+
 TEST_F(slow, administrators_read_all)
 {
 	static const uint8_t commands[] = { MORPH_CMD_ACCELERATOR_GET, MORPH_CMD_GUIDE_GET,
