@@ -5,7 +5,20 @@
 
 #define MOST_ROUNDS	8u	/* of one repair */
 
-/* The first two accelerators of a host, joined by light. */
+/* Its first two ranks are joined by light. */
+static struct morph_slice *joined_slice_like(struct fake *fake,
+					     const struct morph_slice_params *params)
+{
+	struct morph_slice *slice = fake_slice_like(fake, params);
+
+	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
+	fake_settle(fake);
+	fake_told(fake, fake->slices - 1, 0);
+	fake_clear(fake);
+	return slice;
+}
+
+/* The first two accelerators of a host. */
 static struct morph_slice *slice_of_host(struct fake *fake, u32 host, u32 failover,
 					 u32 spare_policy)
 {
@@ -17,13 +30,8 @@ static struct morph_slice *slice_of_host(struct fake *fake, u32 host, u32 failov
 		.spare_policy = spare_policy,
 		.user = fake->user,
 	};
-	struct morph_slice *slice = fake_slice_like(fake, &params);
 
-	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
-	fake_settle(fake);
-	fake_told(fake, fake->slices - 1, 0);
-	fake_clear(fake);
-	return slice;
+	return joined_slice_like(fake, &params);
 }
 
 /* Accelerators 0 and 1, joined by light; spares are 2 on their host and 5 on the other. */
@@ -224,6 +232,30 @@ static void failover_goes_past_a_dead_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[2].health);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	fake_expect_light(fake);
+}
+
+/* The same of the one that it holds for itself: another is taken from those of all. */
+static void failover_goes_past_a_dead_reserved_spare(struct kunit *test)
+{
+	static const u32 accelerators[] = { 0, 1 };
+	struct fake *fake = test->priv;
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.failover = MORPH_FAILOVER_AUTOMATIC,
+		.spare_policy = MORPH_SPARES_ANY,
+		.reserved = true,
+		.user = fake->user,
+	};
+	struct morph_slice *slice = joined_slice_like(fake, &params);
+
+	KUNIT_ASSERT_EQ(test, 2u, slice->own_spare);
+	fake->dead[2] = true;
+	kill_accelerator(fake, 0);
+	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[2].health);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	fake_expect_light(fake);
 }
@@ -524,6 +556,7 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_without_a_plan_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
+	KUNIT_CASE(failover_goes_past_a_dead_reserved_spare),
 	KUNIT_CASE_PARAM(replacement_in_vain_says_why, vain_cases_gen_params),
 	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
 	KUNIT_CASE(failover_comes_when_a_spare_does),

@@ -428,6 +428,18 @@ TEST_F(edge, failover_keeps_edge_and_lane)
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->b));
 }
 
+/* What was committed and not verified is given up: its accelerators stand elsewhere from now on. */
+TEST_F(edge, failover_reverts_halves_that_were_not_verified)
+{
+	ASSERT_EQ(0, side_prepare(&self->a, 1, LONG));
+	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_COMMIT, 0));
+	ASSERT_EQ(0, sim_control(&self->a.sim, "fault", "accelerator_dead 0"));
+	ASSERT_EQ(0, wait_event(self->a.slice, MORPH_EVENT_REPLACED, PATIENCE_MS, NULL));
+	EXPECT_EQ(-1, state_out(&self->a));
+	EXPECT_EQ(-1, state_in(&self->a));
+	EXPECT_TRUE(sim_all_dark(&self->a.sim));
+}
+
 /* ------------------------------------------------- a coordinator that is killed */
 
 #define STEPS 8

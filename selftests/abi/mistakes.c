@@ -109,6 +109,12 @@ TEST_F(mistakes, a_structure_is_all_there)
 	info->head = (struct morph_head)HEAD(morph_slice_info);
 	EXPECT_EQ(-1, ioctl(self->slice, MORPH_SLICE_INFO, info));
 	EXPECT_EQ(EFAULT, errno);
+	/* Or behind what the kernel knows of it. */
+	info = last_bytes(sizeof(*info));
+	info->head = (struct morph_head)HEAD(morph_slice_info);
+	info->head.size += 8;
+	EXPECT_EQ(-1, ioctl(self->slice, MORPH_SLICE_INFO, info));
+	EXPECT_EQ(EFAULT, errno);
 }
 
 TEST_F(mistakes, a_list_is_all_there)

@@ -228,4 +228,27 @@ TEST_F(leaving, lanes_stay_in_a_move_that_names_none)
 	EXPECT_EQ(4, change.lanes);
 }
 
+/* Its new laser gives no light: the old one goes on, of which nobody here sees the other end. */
+TEST_F(leaving, move_that_fails_leaves_it_lit)
+{
+	struct morph_change change = change_add(0, EDGE);
+	struct morph_txn_run args = { .generation = GENERATION_ANY };
+	struct morph_circuit_info circuit;
+	struct morph_slice_info info;
+
+	change.src_plane = 0;
+	change.lanes = 1;
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL)) TH_LOG("%s", last_detail);
+	change.op = MORPH_CHANGE_MOVE;
+	change.src_plane = 1;
+	change.dst_plane = MORPH_PLANE_ANY;
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "laser_dead %u.1", AT_EDGE));
+	EXPECT_EQ(-1, txn_run(self->slice, &change, 1, &args));
+	EXPECT_EQ(EIO, errno);
+	EXPECT_EQ(MORPH_OUTCOME_ROLLED_BACK, args.out_outcome);
+	ASSERT_EQ(0, slice_read(self->slice, &info, NULL, 0, &circuit, 1));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, circuit.state);
+	EXPECT_EQ(0, circuit.src_plane);
+}
+
 TEST_HARNESS_MAIN

@@ -119,6 +119,18 @@ static int create(struct stage *stage, unsigned int flags, const char *name)
 	return ERRNO(stage->fd);
 }
 
+static int create_listed(struct stage *stage)
+{
+	static const uint32_t wanted[] = { 5, 7 }, spares[] = { 8, 9 };
+	struct morph_slice_create args = {
+		.spare_policy = MORPH_SPARES_LIST,
+		.spares = ARRAY(spares, 2),
+	};
+
+	stage->fd = slice_create_with(stage->sim.fd, &args, wanted, 2);
+	return ERRNO(stage->fd);
+}
+
 static int create_plain(struct stage *stage)
 {
 	return create(stage, 0, "");
@@ -374,6 +386,7 @@ const struct command abi_commands[] = {
 	{ "read-elements", .act = read_elements },
 	{ "read-edges", .act = read_edges },
 	{ "slice-create", .act = create_plain, .undo = close_file },
+	{ "slice-create-listed", .act = create_listed, .undo = close_file },
 	{ "slice-create-reserved", .act = create_reserved, .undo = close_file },
 	{ "slice-create-dry", .act = create_dry },
 	{ "slice-create-named", .act = create_named, .undo = drop_named },

@@ -8,6 +8,8 @@
 #define LONG 600000000000ULL
 /* Has everybody's limits, until others are set. */
 #define USER 4444
+/* Has nothing, and is unknown. */
+#define STRANGER 5555
 #define DEFAULT 65536
 /* Nobody's element, and an accelerator that nobody holds. */
 #define ELEMENT(stage) ((stage)->sim.info.elements - 1)
@@ -60,6 +62,17 @@ GET(stats, STATS_GET, STATS_FABRIC, )
 DUMP(stats, STATS_GET, STATS_FABRIC)
 GET(why_not, WHY_NOT, WHY_NOT_FABRIC, nl_put_u32(nl, MORPH_A_WHY_NOT_COUNT, 99))
 DUMP(edge, EDGE_GET, EDGE_FABRIC)
+
+/* Of two that are named, and joined in a ring. */
+static int get_why_not_ring(struct stage *stage)
+{
+	struct nl *nl = begin(stage, MORPH_CMD_WHY_NOT, MORPH_A_WHY_NOT_FABRIC);
+
+	nl_put_u32(nl, MORPH_A_WHY_NOT_ACCELERATOR, IDLE);
+	nl_put_u32(nl, MORPH_A_WHY_NOT_ACCELERATOR, IDLE - 2);
+	nl_put(nl, MORPH_A_WHY_NOT_RING, NULL, 0);
+	return nl_do(nl);
+}
 
 static int get_quota(struct stage *stage)
 {
@@ -162,14 +175,24 @@ static void nothing(struct stage *stage)
 
 /* --------------------------------------------------------------------- slices */
 
-static int create(struct stage *stage)
+static int create_for(struct stage *stage, uint32_t owner)
 {
 	struct nl *nl = begin(stage, MORPH_CMD_SLICE_CREATE, MORPH_A_SLICE_FABRIC);
 
 	nl_put_text(nl, MORPH_A_SLICE_NAME, "asked");
-	nl_put_u32(nl, MORPH_A_SLICE_OWNER, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_OWNER, owner);
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 2);
 	return nl_do(nl);
+}
+
+static int create(struct stage *stage)
+{
+	return create_for(stage, 0);
+}
+
+static int create_for_stranger(struct stage *stage)
+{
+	return create_for(stage, STRANGER);
 }
 
 static void created(struct stage *stage)
@@ -345,6 +368,7 @@ const struct command netlink_commands[] = {
 	{ "nl-slice-get", .act = get_slice },
 	{ "nl-slice-dump", .act = dump_slice },
 	{ "nl-slice-create", .act = create, .undo = deleted },
+	{ "nl-slice-create-for-stranger", .act = create_for_stranger, .undo = deleted },
 	{ "nl-slice-set", .act = policy, .undo = policy_back },
 	{ "nl-slice-set-node", .act = give_away, .undo = take_home },
 	{ "nl-slice-delete", .act = delete, .set = created, .undo = nothing, .unset = deleted,
@@ -367,6 +391,7 @@ const struct command netlink_commands[] = {
 	{ "nl-hardware-dump", .act = dump_hardware },
 	{ "nl-replace", .act = replace, .undo = nothing, .restores = true },
 	{ "nl-why-not", .act = get_why_not },
+	{ "nl-why-not-ring", .act = get_why_not_ring },
 	{ "nl-quota-get", .act = get_quota },
 	{ "nl-quota-dump", .act = dump_quota },
 	{ "nl-quota-set", .act = set_quota, .undo = reset_quota },
