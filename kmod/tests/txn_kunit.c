@@ -281,6 +281,22 @@ static void txn_finds_the_culprit(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+/* Lasers fail for reasons of their own: one that did not turn before is found all the same. */
+static void txn_finds_who_did_not_obey_when_lasers_fail(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
+
+	fake->stuck[0] = true;
+	fake_rule(fake, FAKE_LASERS_ON, FAKE_ALWAYS, FAKE_ERROR, -EREMOTEIO);
+	KUNIT_EXPECT_NE(test, 0, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
+			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 0));
+	fake->stuck[0] = false;
+	fake_clear(fake);
+	morph_txn_put(txn);
+}
+
 /* Light that does not go off: it is not called rolled back, and the laser is not used again. */
 static void txn_is_broken_by_a_burning_laser(struct kunit *test)
 {
@@ -468,6 +484,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_waits_once_for_a_device_that_hangs, unread_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
+	KUNIT_CASE(txn_finds_who_did_not_obey_when_lasers_fail),
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
 	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
 	KUNIT_CASE(txn_is_broken_by_stray_light),
