@@ -158,6 +158,24 @@ static void plan_follows_its_guides(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 }
 
+/* Likewise what the operator wants to be kept free. */
+static void plan_leaves_guides_that_are_kept_free(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	struct morph_plan *plan = &slice->ranks[0].plan;
+	u32 guide;
+
+	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
+	guide = plan->txn->items[0].new->hops[1].guide >> 1;
+	morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide, true, &refusal);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
+	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
+	KUNIT_EXPECT_NE(test, guide, plan->txn->items[0].new->hops[1].guide >> 1);
+}
+
 /* ----------------------------------------------------------------------- failover */
 
 static void failover_puts_the_spare_in_place(struct kunit *test)
@@ -552,6 +570,7 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(plan_is_made_for_all_ranks),
 	KUNIT_CASE_PARAM(plan_follows_its_spare, spoil_cases_gen_params),
 	KUNIT_CASE(plan_follows_its_guides),
+	KUNIT_CASE(plan_leaves_guides_that_are_kept_free),
 	KUNIT_CASE(failover_puts_the_spare_in_place),
 	KUNIT_CASE(failover_without_a_plan_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
