@@ -154,7 +154,8 @@ static const struct list_case list_cases[] = {
 	{ "cordoned", { 0, 1, 5 }, -EIO, 5,
 	  "accelerator 5 is not healthy, or the operator keeps it free" },
 	{ "under test", { 0, 1, 6 }, -EAGAIN, 6, "accelerator 6 is being tested; try again" },
-	{ "not dark yet", { 0, 7, 1 }, -EBUSY, 7, "accelerator 7 was released and is not dark yet" },
+	{ "not dark yet", { 0, 7, 1 }, -EBUSY, 7,
+	  "accelerator 7 was released and is not dark yet" },
 };
 
 FAKE_CASE_DESC(list_cases, name);
