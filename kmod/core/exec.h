@@ -77,6 +77,7 @@ bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting 
 int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		       struct morph_laser_setting *lasers, u32 n);
 bool exec_see_dark(struct exec *exec, enum laser_step step);
+void exec_see_broken_off(struct exec *exec);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route);
