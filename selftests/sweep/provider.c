@@ -125,7 +125,9 @@ static int try_set(const struct shape *shape)
 	} else {
 		scene.slice = slice_create_at(scene.sim.fd, wanted, 3);
 	}
-	return scene.slice < 0 ? errno : shape->set(&scene);
+	if (scene.slice < 0 || (shape->edge && scene.peer_slice < 0))
+		return errno;
+	return shape->set(&scene);
 }
 
 /* By the real clock a device may miss its deadline where the machine is starved. */
@@ -305,7 +307,7 @@ static const char *wrong_end(unsigned int charged_before)
 {
 	const int slices[] = { scene.neighbour };
 	long long until = now_ms() + 2 * PATIENCE_MS;
-	struct sim now = scene.sim;
+	struct sim now = scene.sim, peer_now = scene.peer;
 	const char *what;
 
 	if (scene.slice >= 0)
@@ -318,8 +320,12 @@ static const char *wrong_end(unsigned int charged_before)
 		usleep(2000);
 		what = NULL;
 		sim_refresh(&now);
+		if (peer_now.fd >= 0)
+			sim_refresh(&peer_now);
 		if (now.info.slices > 1)
 			what = "the slice does not end";
+		else if (peer_now.info.slices || peer_now.info.free != scene.peer.info.free)
+			what = "the peer's slice does not end";
 		else if (charged() != charged_before)
 			what = "something is still charged";
 		else if (now.info.free != scene.sim.info.free ||
