@@ -267,8 +267,9 @@ static bool come_to_rest(struct view *view)
 	do {
 		if (!world_rest(&scene.sim))
 			return false;
-		/* What was turned last settles, though nobody waits for that. */
-		if (!real && sim_control(&scene.sim, "advance", "1000000"))
+		/* What was turned last settles, though nobody waits for that, and is signalled. */
+		if (!real &&
+		    (sim_control(&scene.sim, "advance", "1000000") || !world_rest(&scene.sim)))
 			return false;
 		if (scene.slice < 0)
 			return true;

@@ -210,9 +210,12 @@ const char *world_wrong(const struct sim *sim, const unsigned int *parked, const
 
 /* ------------------------------------------------------------------------- rest */
 
+/* What has been signalled may be to be looked at, though nothing is asked of the device yet. */
 static bool core_at_work(const struct sim *sim)
 {
-	return core_counter(sim, "operations", "cookie") >= 0;
+	return core_counter(sim, "rest", "signals") || core_counter(sim, "rest", "urgent") ||
+	       core_counter(sim, "rest", "recoveries") || core_counter(sim, "rest", "tests") ||
+	       core_counter(sim, "operations", "cookie") >= 0;
 }
 
 bool world_rest(const struct sim *sim)
