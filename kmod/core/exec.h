@@ -69,6 +69,7 @@ void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told);
 int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 		      struct morph_element_setting *settings, u32 count);
+void exec_unguard(struct morph_fabric *fabric, u32 element);
 void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count);
 u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,

@@ -220,6 +220,43 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_unlock(&fabric->lock);
 }
 
+/* An element that nobody is turning, and that should be in the state that it had then. fabric->lock held. */
+static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected)
+{
+	return fabric->hw_state[element] == expected &&
+	       fabric->ledger->element_state[element] == expected &&
+	       !(fabric->ledger->element_marks[element] & ~(OPTICS_HELD | OPTICS_CORDONED));
+}
+
+/*
+ * One was not as expected: it may have been turned, and turned back, since it was asked. So
+ * it is asked again, while a guard pin keeps it as it is. No lock held.
+ */
+static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT, .index = element };
+	struct morph_element_setting setting = { .element = element };
+	bool rests;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	rests = at_rest(fabric, element, expected);
+	if (rests)
+		fabric->ledger->element_pins[element]++;
+	mutex_unlock(&fabric->lock);
+	if (!rests)
+		return;
+	ret = morph_hw_get_elements(fabric, NULL, &setting, 1);
+	mutex_lock(&fabric->lock);
+	exec_unguard(fabric, element);
+	if (!ret && setting.state != expected) {
+		fabric->hw_state[element] = setting.state;
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		morph_suspect_add(fabric, &culprit);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
 /*
  * Read elements back that nobody is turning: one that moved by itself, or has obeyed late,
  * is not to be trusted until it has passed a test. One that is cordoned carries nobody's
@@ -231,7 +268,6 @@ static void patrol_elements(struct morph_fabric *fabric)
 	u32 count = min(PATROL_ELEMENTS, total), i;
 	struct morph_element_setting settings[PATROL_ELEMENTS];
 	u8 expected[PATROL_ELEMENTS];
-	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
 	bool behind[PATROL_ELEMENTS];
 
 	mutex_lock(&fabric->lock);
@@ -243,23 +279,15 @@ static void patrol_elements(struct morph_fabric *fabric)
 	if (morph_hw_get_elements(fabric, NULL, settings, count))
 		return;
 	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++) {
-		u32 element = settings[i].element;
-
-		behind[i] = left_behind(fabric, element);
-		if (settings[i].state == expected[i] || fabric->hw_state[element] != expected[i] ||
-		    fabric->ledger->element_state[element] != expected[i] ||
-		    fabric->ledger->element_marks[element] & ~(OPTICS_HELD | OPTICS_CORDONED))
-			continue;
-		culprit.index = element;
-		fabric->hw_state[element] = settings[i].state;
-		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
-		morph_suspect_add(fabric, &culprit);
-	}
-	mutex_unlock(&fabric->lock);
 	for (i = 0; i < count; i++)
+		behind[i] = left_behind(fabric, settings[i].element);
+	mutex_unlock(&fabric->lock);
+	for (i = 0; i < count; i++) {
 		if (behind[i])
 			patrol_park(fabric, settings[i].element);
+		else if (settings[i].state != expected[i])
+			patrol_moved(fabric, settings[i].element, expected[i]);
+	}
 }
 
 /* --------------------------------------------------------------------- review */
@@ -313,7 +341,6 @@ static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
 static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
 {
 	struct morph_element_setting settings[REVIEW_CHUNK];
-	u32 *pins = fabric->ledger->element_pins;
 	u8 told[REVIEW_CHUNK];
 	u32 n = 0, i;
 	int ret;
@@ -335,7 +362,7 @@ static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
 		    fabric->ledger->element_state[element] != told[i] ||
 		    fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING)
 			continue;
-		pins[element]++;
+		fabric->ledger->element_pins[element]++;
 		settings[n].element = element;
 		settings[n++].state = told[i];
 	}
@@ -344,7 +371,7 @@ static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
 		ret = morph_hw_set_elements(fabric, NULL, settings, n);
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < n; i++)
-		pins[settings[i].element]--;
+		exec_unguard(fabric, settings[i].element);
 	mutex_unlock(&fabric->lock);
 	return ret;
 }

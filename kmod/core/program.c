@@ -135,6 +135,17 @@ int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 	return 0;
 }
 
+/*
+ * Let go of a guard pin. Whoever else had pinned the element may have left meanwhile: what
+ * nobody pins counts as parked, and patrol sees to that. fabric->lock held.
+ */
+void exec_unguard(struct morph_fabric *fabric, u32 element)
+{
+	if (!--fabric->ledger->element_pins[element])
+		optics_set_state(fabric->ledger, element,
+				 optics_park_state(fabric->graph, element));
+}
+
 /* Park what exec_collect_parks() has guarded. fabric->lock held, dropped meanwhile. */
 void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count)
@@ -155,7 +166,7 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 	for (i = 0; i < count; i++) {
 		if (!ret)
 			fabric->hw_state[settings[i].element] = settings[i].state;
-		fabric->ledger->element_pins[settings[i].element]--;
+		exec_unguard(fabric, settings[i].element);
 	}
 }
 
