@@ -220,7 +220,7 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_unlock(&fabric->lock);
 }
 
-/* An element that nobody is turning, and that should be in the state that it had then. fabric->lock held. */
+/* Nobody is turning the element, and it should be as it was then. fabric->lock held. */
 static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected)
 {
 	return fabric->hw_state[element] == expected &&
