@@ -280,39 +280,71 @@ static void patrol_finds_an_element_that_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->impaired);
 }
 
-/* What the device answers of elements now; their number. */
-static u32 read_elements(const struct fake *fake, struct morph_element_setting *settings)
+/* A round that waits for the device's answer to its reading number @skip + 1 of elements. */
+static void patrol_until_reading(struct fake *fake, u32 skip)
 {
+	fake_clear(fake);
+	fake_rule(fake, FAKE_GET_ELEMENTS, skip, FAKE_HANG, 0);
+	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	wait_for_completion(&fake->silent);
+}
+
+/* The device answers, and the round goes on to its end. */
+static void patrol_goes_on(struct fake *fake, int status,
+			   const struct morph_element_setting *settings, u32 count)
+{
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, status, settings,
+			      array_size(count, sizeof(*settings)));
+	flush_work(&fake->fabric->patrol_work.work);
+	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+}
+
+/* All are parked but one. */
+static void patrol_reads(struct fake *fake, u32 element, u32 state)
+{
+	struct morph_element_setting settings[FAKE_ELEMENTS];
 	u32 total = fake->fabric->graph->elements_count, i;
 
 	for (i = 0; i < total; i++) {
 		settings[i].element = (fake->fabric->patrol_element + i) % total;
-		settings[i].state = fake->element[settings[i].element];
+		settings[i].state = settings[i].element == element ? state : 0;
 	}
-	return total;
+	patrol_goes_on(fake, 0, settings, total);
+}
+
+/* To core and ledger an element is in a state, and so often pinned in it. */
+static void pin(struct fake *fake, u32 element, u32 state, u32 pins)
+{
+	mutex_lock(&fake->fabric->lock);
+	optics_set_state(fake->fabric->ledger, element, state);
+	fake->fabric->ledger->element_pins[element] = pins;
+	fake->fabric->hw_state[element] = state;
+	mutex_unlock(&fake->fabric->lock);
 }
 
 /* It was read while a change had it turned, which is taken back before patrol looks: no test. */
 static void patrol_asks_again_before_it_suspects(struct kunit *test)
 {
-	struct morph_element_setting settings[FAKE_ELEMENTS];
 	struct fake *fake = test->priv;
-	u32 count;
 
-	fake_clear(fake);
-	fake_rule(fake, FAKE_GET_ELEMENTS, 0, FAKE_HANG, 0);
-	fake->element[7] = 2;
-	count = read_elements(fake, settings);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	wait_for_completion(&fake->silent);
-	fake->element[7] = 0;
-	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, settings,
-			      array_size(count, sizeof(*settings)));
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	patrol_until_reading(fake, 0);
+	patrol_reads(fake, 7, 2);
 	KUNIT_EXPECT_STREQ(test, "pee", (const char *)fake->log);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->ledger->element_pins[7]);
+}
+
+/* What a change has turned since is as it should be. */
+static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	patrol_until_reading(fake, 0);
+	pin(fake, 7, 2, 1);
+	patrol_reads(fake, 7, 2);
+	KUNIT_EXPECT_STREQ(test, "pe", (const char *)fake->log);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	pin(fake, 7, 0, 0);
 }
 
 /* The circuit that had it goes while it is asked again: to the ledger it is parked then. */
@@ -321,22 +353,11 @@ static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct optics_state *ledger = fake->fabric->ledger;
 
-	mutex_lock(&fake->fabric->lock);
-	optics_set_state(ledger, 7, 2);
-	ledger->element_pins[7] = 1;
-	fake->fabric->hw_state[7] = 2;
-	mutex_unlock(&fake->fabric->lock);
-	fake_clear(fake);
-	fake_rule(fake, FAKE_GET_ELEMENTS, 1, FAKE_HANG, 0);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	wait_for_completion(&fake->silent);
-	mutex_lock(&fake->fabric->lock);
+	pin(fake, 7, 2, 1);
+	patrol_until_reading(fake, 1);
 	KUNIT_EXPECT_EQ(test, 2u, ledger->element_pins[7]);
-	ledger->element_pins[7]--;
-	mutex_unlock(&fake->fabric->lock);
-	morph_fabric_complete(fake->fabric, fake->silent_cookie, -EIO, NULL, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	pin(fake, 7, 2, 1);
+	patrol_goes_on(fake, -EIO, NULL, 0);
 	KUNIT_EXPECT_EQ(test, 0u, ledger->element_pins[7]);
 	KUNIT_EXPECT_EQ(test, (u8)0, ledger->element_state[7]);
 	/* The next round parks it. */
@@ -639,6 +660,7 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(patrol_believes_answers_only),
 	KUNIT_CASE(patrol_finds_an_element_that_moved),
 	KUNIT_CASE(patrol_asks_again_before_it_suspects),
+	KUNIT_CASE(patrol_leaves_what_is_turned_meanwhile),
 	KUNIT_CASE(patrol_lets_go_of_what_is_left_meanwhile),
 	KUNIT_CASE(patrol_takes_back_what_obeys),
 	KUNIT_CASE(patrol_parks_what_was_left),
