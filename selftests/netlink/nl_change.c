@@ -41,10 +41,19 @@ static int delete (struct nl *nl, const struct sim *sim, unsigned int slice, uin
 	return nl_do(nl);
 }
 
+static bool owns_nothing(struct nl *nl)
+{
+	nl_begin(nl, MORPH_CMD_QUOTA_GET, 0);
+	nl_put_u32(nl, MORPH_A_QUOTA_UID, OWNER);
+	return !nl_do(nl) && !REPLY_U32(nl, MORPH_A_QUOTA_USED_ACCELERATORS);
+}
+
 FIXTURE_SETUP(change)
 {
 	sim_start(&self->sim, "server8", NULL);
 	ASSERT_EQ(0, nl_open(&self->nl));
+	/* Slices end in their own time, also when their fabric has gone before them. */
+	ASSERT_TRUE(WAIT_UNTIL(owns_nothing(&self->nl)));
 	ASSERT_EQ(0, nl_open(&self->monitor));
 	ASSERT_EQ(0, nl_join(&self->monitor));
 	self->slice = create(&self->nl, &self->sim, 0);

@@ -60,8 +60,21 @@ static struct scene scene;
 static struct nl nl;
 static bool alive; /* the scene's fabric is there */
 static bool real; /* and goes by the real clock */
+static unsigned int charged_at_first; /* before there was any */
 
 /* ------------------------------------------------------------------- the scene */
+
+/* What root is charged for: circuits, lanes and prepared transactions. */
+static unsigned int charged(void)
+{
+	nl_begin(&nl, MORPH_CMD_QUOTA_GET, 0);
+	nl_put_u32(&nl, MORPH_A_QUOTA_UID, 0);
+	if (nl_do(&nl))
+		return 0;
+	return REPLY_U32(&nl, MORPH_A_QUOTA_USED_CIRCUITS) * 10000 +
+	       REPLY_U32(&nl, MORPH_A_QUOTA_USED_LANES) * 100 +
+	       REPLY_U32(&nl, MORPH_A_QUOTA_USED_PREPARED);
+}
 
 static void scene_close(void)
 {
@@ -76,6 +89,11 @@ static void scene_close(void)
 	if (scene.peer.fd >= 0)
 		sim_stop(&scene.peer);
 	alive = false;
+	/* Slices end in their own time, also when their fabric has gone before them. */
+	if (!WAIT_UNTIL(charged() <= charged_at_first)) {
+		fprintf(stderr, "# root is still charged for slices of fabrics that are gone\n");
+		exit(1);
+	}
 }
 
 #define UUID_A "11111111-1111-4111-8111-111111111111"
@@ -155,18 +173,6 @@ static bool scene_sound(void)
 	nl_put_u32(&nl, MORPH_A_FABRIC_ID, scene.sim.number);
 	return !nl_do(&nl) && !REPLY_U32(&nl, MORPH_A_FABRIC_FAILED) &&
 	       !REPLY_U32(&nl, MORPH_A_FABRIC_IMPAIRED);
-}
-
-/* What root is charged for: circuits, lanes and prepared transactions. */
-static unsigned int charged(void)
-{
-	nl_begin(&nl, MORPH_CMD_QUOTA_GET, 0);
-	nl_put_u32(&nl, MORPH_A_QUOTA_UID, 0);
-	if (nl_do(&nl))
-		return 0;
-	return REPLY_U32(&nl, MORPH_A_QUOTA_USED_CIRCUITS) * 10000 +
-	       REPLY_U32(&nl, MORPH_A_QUOTA_USED_LANES) * 100 +
-	       REPLY_U32(&nl, MORPH_A_QUOTA_USED_PREPARED);
 }
 
 /* -------------------------------------------------------------------- judgement */
@@ -477,6 +483,7 @@ int main(int argc, char **argv)
 		perror("# netlink");
 		return 1;
 	}
+	charged_at_first = charged();
 	points_begin(record);
 	printf("TAP version 13\n");
 	for (i = 0; i < shapes_count; i++)
