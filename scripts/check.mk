@@ -73,7 +73,9 @@ $(valgrind_rooms:%=valgrind-%): valgrind-%:
 
 # --- vm: programs that need one ---------------------------------------------------------------------------------------
 
-run-vm: $(KERNELS:%=run-vm-%)
+# Both at once: one machine alone leaves a processor idle.
+run-vm:
+	+@$(MAKE) --keep-going --jobs=$(words $(KERNELS)) $(KERNELS:%=run-vm-%)
 
 # --- model: the protocol of transactions and failover, by spin; and what the driver really did, replayed -------------------
 

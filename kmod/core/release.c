@@ -113,6 +113,8 @@ void morph_slice_release_work(struct work_struct *work)
 	if (slice->own_spare != MORPH_ANY)
 		teardown_chip(slice, slice->own_spare, true);
 	morph_history_forget(slice);
+	/* Before anybody is told: who reacts to that may ask for as much again. */
+	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	list_del_init(&slice->node);
 	fabric->slices_count--;
 	morph_plan_go_on(fabric);
@@ -123,7 +125,6 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_netlink_slice(slice);
 	mutex_unlock(&fabric->lock);
 	trace_morph_slice_release(fabric->id, slice->number, dark);
-	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	morph_chardev_del_slice(slice);
 	xa_erase(&morph_slices, slice->number);
 	morph_slice_put(slice);

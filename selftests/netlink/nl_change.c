@@ -120,6 +120,14 @@ TEST_F(change, slice_is_announced)
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 
+/* Who hears of the end may ask for as much again at once. */
+TEST_F(change, slice_that_is_told_to_have_ended_is_not_charged)
+{
+	ASSERT_EQ(0, delete (&self->nl, &self->sim, self->slice, 0));
+	ASSERT_TRUE(wait_state(&self->monitor, MORPH_SLICE_DYING));
+	EXPECT_TRUE(owns_nothing(&self->nl));
+}
+
 TEST_F(change, echo)
 {
 	EXPECT_EQ(0, self->nl.echoed);

@@ -48,8 +48,12 @@ static void *act_as_tenant(void *data)
 /* If the fabric has gone, keep nothing of it, and look for the next one of its name. */
 static void attend(struct tenant *t, const char *fabric)
 {
+	struct morph_slice_info slice;
 	struct morph_fabric_info info;
 
+	/* Who was born since may have been handed a slice of the fabric before. */
+	if (t->slice >= 0 && slice_info(t->slice, &slice))
+		tenant_drop(t);
 	if (t->fabric >= 0 && !fabric_info(t->fabric, &info))
 		return;
 	tenant_drop(t);
