@@ -19,6 +19,7 @@
 #include "allocation.h"
 #include "progress.h"
 
+#define WORKER_TRIES 5
 #define MOST_POINTS 400
 #define RECORDED_ON "6.1-kasan"
 #define DEBUGFS "/sys/kernel/debug/"
@@ -433,14 +434,18 @@ static const char *wrong_number(const char *command, unsigned int points)
 static void sweep(const struct command *command, enum caller caller, unsigned int only)
 {
 	static struct picture before, after;
-	unsigned int n, points = 0;
+	unsigned int n, tries, points = 0;
 	const char *what;
 	bool failed;
 
 	draw(&before);
 	what = once(command, caller, 0, &before, &after, &failed);
 	for (n = only ? only : 1; n <= MOST_POINTS && !what; n++) {
-		what = once(command, caller, n, &before, &after, &failed);
+		/* It may have been done by a worker that was not there when all were chosen. */
+		tries = caller == WORKER && !points ? WORKER_TRIES : 1;
+		do
+			what = once(command, caller, n, &before, &after, &failed);
+		while (!what && !failed && --tries);
 		if (what)
 			printf("# build/selftests/sweep/allocation %s %u\n", command->name, n);
 		if (only || !failed)
