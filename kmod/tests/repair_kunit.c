@@ -140,21 +140,25 @@ static void plan_follows_its_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
 }
 
+/* The guide in the midst of a plan's first circuit. */
+static u32 plan_guide(struct kunit *test, const struct morph_plan *plan)
+{
+	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
+	return plan->txn->items[0].new->hops[1].guide >> 1;
+}
+
 /* A guide that it would use fails: it finds another way. */
 static void plan_follows_its_guides(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
 	struct morph_plan *plan = &slice->ranks[0].plan;
-	u32 guide;
+	u32 guide = plan_guide(test, plan);
 
-	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
-	guide = plan->txn->items[0].new->hops[1].guide >> 1;
 	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
-	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
-	KUNIT_EXPECT_NE(test, guide, plan->txn->items[0].new->hops[1].guide >> 1);
+	KUNIT_EXPECT_NE(test, guide, plan_guide(test, plan));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 }
 
@@ -165,15 +169,12 @@ static void plan_leaves_guides_that_are_kept_free(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
 	struct morph_plan *plan = &slice->ranks[0].plan;
-	u32 guide;
+	u32 guide = plan_guide(test, plan);
 
-	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
-	guide = plan->txn->items[0].new->hops[1].guide >> 1;
 	morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide, true, &refusal);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
-	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
-	KUNIT_EXPECT_NE(test, guide, plan->txn->items[0].new->hops[1].guide >> 1);
+	KUNIT_EXPECT_NE(test, guide, plan_guide(test, plan));
 }
 
 /* ----------------------------------------------------------------------- failover */
