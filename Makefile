@@ -9,6 +9,7 @@
 #   make coverage    what the tests reach of core, optics and library, by file; make check-coverage judges
 #   make fuzz        libFuzzer on what reads files, texts and messages in user space, FUZZ_SECONDS each
 #   make demo        a fabric, a slice and a failover in a virtual machine
+#   make repro       published figures, computed anew beside their baselines (SEED=7, for another seed)
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
 #   make help        the rest
 #
@@ -84,8 +85,15 @@ demo: deps
 	+@$(MAKE) all
 	@selftests/demo/run
 
-bench: modules-6.1 profiles lib tools selftests
+bench: deps
+	+@$(MAKE) modules-6.1 profiles lib tools selftests
+	@$(MAKE) --silent -C libmorph bench
 	@selftests/bench/run
+
+repro: deps
+	+@$(MAKE) profiles lib
+	+@$(MAKE) --silent -C tools/repro
+	@tools/repro/run $(if $(SEED),--seed $(SEED))
 
 # --- the machine ------------------------------------------------------------------------------------------------------
 
@@ -122,5 +130,5 @@ help:
 	@echo 'make deps debug-kernels clean distclean'
 
 .PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
-	profiles lib tools selftests deps debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench \
+	profiles lib tools selftests deps debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench repro \
 	install install-modules modules-kdir clean distclean help

@@ -12,7 +12,7 @@ from math import prod
 
 from blob import (EDGE_POWER, END_EDGE, END_ELEMENT, END_RX, END_TX, FIBRE, GUIDE_LOSS, KIND_LOSS, TILE,
                   TILE_NONE, TO_EDGE, WAVEGUIDE, Impossible)
-from spec import integer, mapping, sequence
+from spec import either, integer, mapping, sequence, text
 
 STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
@@ -23,6 +23,8 @@ MOST_PORTS = 1 << 16            # of all accelerators together; more would take 
 
 TILE_AT, SERVER_AT = sequence(integer(0, 63), 2, 2), sequence(integer(0, 15), 3, 3)
 FIBRES_TO = integer(0, 15)      # to one neighbour, of one tile
+REACHES = ("ring", "levels")    # servers that a spare server is joined to, where it is not told one by one
+JOINS = either(text("|".join(REACHES), " or ".join(REACHES) + ", or a list of servers"), sequence(SERVER_AT, 1, 64))
 
 
 def one_pair_states(near, far):
@@ -58,7 +60,7 @@ class Interposer:
         "racks": sequence(integer(1, 16), 3, 3), "servers": sequence(integer(1, 16), 3, 3),
         "tiles": sequence(integer(1, 64), 2, 2), "spare_tiles": sequence(TILE_AT, 0, 64),
         "spare_servers": sequence(mapping({"at": sequence(integer(-1, 15), 3, 3),
-                                           "joins": sequence(SERVER_AT, 1, 64)}), 0, 64),
+                                           "joins": JOINS}), 0, 64),
         "fibres": mapping({"x": FIBRES_TO, "y": FIBRES_TO, "z": FIBRES_TO}),
         "edges": mapping({"least_mdbm": EDGE_POWER, "most_mdbm": EDGE_POWER,
                           "fibres": sequence(TILE_AT, 0, 1024)}),
@@ -94,6 +96,10 @@ class Interposer:
             if tuple(tile) not in tiles:
                 raise place.wrong(f"there is no tile at {tile}")
         for spare in spec["spare_servers"]:
+            if spare["joins"] in REACHES:
+                if self.outside(spare["at"]) is None:
+                    raise spare.places["at"].wrong(f"must be at -1 of one axis, for its joins are {spare['joins']}")
+                continue
             for server, place in zip(spare["joins"], spare["joins"].places):
                 if tuple(server) not in self.servers():
                     raise place.wrong(f"there is no server at {server}")
@@ -113,6 +119,28 @@ class Interposer:
         """Positions of the servers of a rack, without spares, in order of their index."""
         nx, ny, nz = self.spec["servers"]
         return [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
+
+    def outside(self, at):
+        """The axis of which a position is at -1, beside a server; None where it is elsewhere."""
+        axes = [axis for axis in range(3) if at[axis] < 0]
+        inside = all(at[axis] < self.spec["servers"][axis] for axis in range(3))
+        return axes[0] if len(axes) == 1 and inside else None
+
+    def joined(self, spare):
+        """Servers that a spare server is joined to.
+
+        ring: the one beside it and the one across the ring that it would stand in.
+        levels: and one of each level that these two are not of, above or below the one beside it.
+        """
+        if spare["joins"] not in REACHES:
+            return [tuple(server) for server in spare["joins"]]
+        at, axis = tuple(spare["at"]), self.outside(spare["at"])
+        beside, across = (at[:axis] + (end,) + at[axis + 1:] for end in (0, self.spec["servers"][axis] - 1))
+        servers = [beside] if beside == across else [beside, across]
+        if spare["joins"] == "levels":
+            there = {server[2] for server in servers}
+            servers += [beside[:2] + (z,) for z in range(self.spec["servers"][2]) if z not in there]
+        return servers
 
     def face(self, axis, sign):
         """Tiles of a server on one of its faces."""
@@ -140,9 +168,9 @@ class Interposer:
                     links += [((server, a), (sink, b), wrap) for a, b in ends
                               for _ in range(self.spec["fibres"][AXES[axis]])]
         for number, spare in enumerate(self.spec["spare_servers"]):
-            for server in spare["joins"]:
+            for server in self.joined(spare):
                 for tile in self.face(2, 1):
-                    here, there = (("spare", number), tile), (tuple(server), tile)
+                    here, there = (("spare", number), tile), (server, tile)
                     links += [(here, there, None), (there, here, None)]
         return links
 

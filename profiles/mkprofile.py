@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-"""Make a device profile: mkprofile.py PROFILE.yaml OUTPUT.bin
+"""Make a device profile: mkprofile.py PROFILE.yaml OUTPUT.bin [KEY=YAML...]
 
 The YAML file describes a fabric; what each constant rests upon stands beside it.
-A file may take constants from another one, which its key "constants" names.
+A file may take constants from another one, which its key "constants" names. Keys
+(name, shape.spare_servers) can be given other values, for a family of profiles.
 """
 
 import os
@@ -25,9 +26,11 @@ def rising(parameters, *keys):
                                                  f"and is {parameters[lower]}")
 
 
-def make(path):
-    """The bytes of the profile that a YAML file describes."""
+def make(path, instead=()):
+    """The bytes of the profile that a YAML file describes, with some keys' values changed: (key, YAML)."""
     description = Description(path)
+    for key, content in instead:
+        description.put(key, content)
     name = description.take("name", NAME)
     geometry = GEOMETRIES[description.take("geometry", text("|".join(GEOMETRIES), " or ".join(GEOMETRIES)))]
     parameters = description.take("parameters", mapping(PARAMETERS))
@@ -48,10 +51,11 @@ def make(path):
 
 def main(arguments):
     """Command line."""
-    if len(arguments) != 3:
-        sys.exit("usage: mkprofile.py PROFILE.yaml OUTPUT.bin")
+    instead = [argument.split("=", 1) for argument in arguments[3:]]
+    if len(arguments) < 3 or any(len(pair) != 2 for pair in instead):
+        sys.exit("usage: mkprofile.py PROFILE.yaml OUTPUT.bin [KEY=YAML...]")
     try:
-        image = make(arguments[1])
+        image = make(arguments[1], instead)
     except (OSError, ValueError) as error:
         sys.exit(f"mkprofile: {error}")
     partial = arguments[2] + ".new"

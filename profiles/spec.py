@@ -86,6 +86,11 @@ def text(pattern, wanted):
     return rule
 
 
+def either(rule, other):
+    """By one rule if it is a single value, by another if it is not."""
+    return lambda node, place: (rule if isinstance(node, yaml.ScalarNode) else other)(node, place)
+
+
 def sequence(rule, least, most):
     """A list of so many of the same."""
     def whole(node, place):
@@ -206,6 +211,22 @@ class Description:
         if key not in self.parts:
             raise self.place.wrong(f"key '{key}' is missing")
         return rule(*self.parts.pop(key))
+
+    def put(self, path, content):
+        """Put other YAML where "key" or "key.key" is; its errors name the path as their file."""
+        key, _, inner = path.partition(".")
+        node = yaml.compose(content, Loader=yaml.SafeLoader)
+        if key not in self.parts:
+            raise self.place.wrong(f"key '{key}' is missing")
+        if not inner:
+            self.parts[key] = node, Place(path, 1, key)
+            return
+        outer, _ = self.parts[key]
+        names = list(pairs(outer, self.where(key)))
+        if inner not in names:
+            raise self.where(key).wrong(f"key '{inner}' is missing")
+        at = names.index(inner)
+        outer.value[at] = outer.value[at][0], node
 
     def where(self, key):
         """The place of a key that has not been taken yet."""

@@ -49,7 +49,7 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
-unit_rooms := selftests/harness profiles libmorph tools selftests/optics selftests/netlink selftests/sim \
+unit_rooms := selftests/harness profiles libmorph tools tools/repro selftests/optics selftests/netlink selftests/sim \
 	selftests/stress selftests/fuzz
 
 run-unit: profiles lib

@@ -32,6 +32,7 @@
 
 #include <linux/cdev.h>
 #include <linux/device.h>
+#include <linux/hrtimer.h>
 #include <linux/list.h>
 #include <linux/morph.h>
 #include <linux/mutex.h>
@@ -144,6 +145,9 @@ enum morph_stat {
 	MORPH_STAT_EVENTS,
 	MORPH_STAT_EVENTS_LOST,
 	MORPH_STAT_PATROLS,
+	MORPH_STAT_CONTROLLERS_EXPIRED,
+	MORPH_STAT_RESERVATIONS,
+	MORPH_STAT_RESERVATION_CONFLICTS,
 	MORPH_STAT_COUNT,
 };
 
@@ -197,6 +201,10 @@ struct morph_fabric {
 	u32 suspect_head, suspect_count;
 	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
 	struct list_head planless;	/* of morph_plan.stale_node: what they want is not free */
+	struct xarray controllers;	/* by number: controller.c */
+	u32 controllers_count;
+	struct hrtimer controller_timer; /* the end of the next of their leases */
+	struct work_struct controller_work;
 	u32 degraded;			/* slices in that state */
 	u32 recoveries;			/* times that something became free or sound */
 	u32 repairs, repairs_begun;	/* under way; ever */

@@ -67,6 +67,8 @@ static int ledger_show(struct seq_file *file, void *unused)
 		   count_marked(ledger->guide_marks, graph->guides_count, OPTICS_CORDONED));
 	seq_printf(file, "guide lanes held    %llu\n",
 		   count_lanes(ledger->guide_lanes, graph->guides_count));
+	seq_printf(file, "lanes reserved      %llu\n",
+		   count_lanes(ledger->guide_reserved, graph->guides_count));
 	seq_printf(file, "transmit lanes held %llu\n",
 		   count_lanes(ledger->tx_lanes, graph->ends_count));
 	seq_printf(file, "transmit lanes on   %llu\n",
@@ -200,6 +202,9 @@ static const char *const stat_names[] = {
 	[MORPH_STAT_EVENTS] = "events",
 	[MORPH_STAT_EVENTS_LOST] = "events-lost",
 	[MORPH_STAT_PATROLS] = "patrols",
+	[MORPH_STAT_CONTROLLERS_EXPIRED] = "controllers-expired",
+	[MORPH_STAT_RESERVATIONS] = "reservations",
+	[MORPH_STAT_RESERVATION_CONFLICTS] = "reservation-conflicts",
 };
 
 static int stats_show(struct seq_file *file, void *unused)

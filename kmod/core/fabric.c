@@ -13,6 +13,7 @@
 #include <linux/wait_bit.h>
 
 #include "chardev.h"
+#include "controller.h"
 #include "core.h"
 #include "event.h"
 #include "health.h"
@@ -187,7 +188,7 @@ void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_
 	info->health = morph_health_get(fabric, MORPH_PART_GUIDE, index);
 	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_GUIDE, index);
 	info->lanes = fabric->graph->all_lanes;
-	info->lanes_free = fabric->graph->all_lanes & ~fabric->ledger->guide_lanes[index];
+	info->lanes_free = fabric->graph->all_lanes & ~optics_guide_taken(fabric->ledger, index);
 	info->loss_mdb = guide->loss_mdb;
 }
 
@@ -242,6 +243,7 @@ static void fabric_release(struct device *dev)
 	struct morph_fabric *fabric = to_morph_fabric(dev);
 
 	morph_history_free(fabric);
+	morph_controller_free(fabric);
 	fabric_free_tables(fabric);
 	xa_destroy(&fabric->txns);
 	cleanup_srcu_struct(&fabric->srcu);
@@ -311,6 +313,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	INIT_DELAYED_WORK(&fabric->recover_work, morph_repair_recover_work);
 	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
 	morph_health_init(fabric);
+	morph_controller_init(fabric);
 	INIT_DELAYED_WORK(&fabric->plan_work, morph_plan_work);
 	device_initialize(&fabric->dev);
 	fabric->dev.parent = parent;
@@ -582,6 +585,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	synchronize_srcu(&fabric->srcu);
 	morph_hw_fail_all(fabric, -ENODEV);
 	morph_health_stop(fabric);
+	morph_controller_stop(fabric);
 	/* In this order: a recovery queues plans. */
 	cancel_delayed_work_sync(&fabric->recover_work);
 	cancel_delayed_work_sync(&fabric->plan_work);

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "controller.h"
 #include "core.h"
 #include "half.h"
 #include "notify.h"
@@ -198,7 +199,7 @@ static void expire(struct morph_txn *txn)
 
 /* Enter the slice and take the step. fabric->lock held, dropped meanwhile. */
 static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
-		       struct morph_refusal *refusal)
+		       const struct morph_token *token, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = txn->slice;
 	int ret;
@@ -216,6 +217,8 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	if (step_repeated(txn, verb))
 		goto out_leave;
 	ret = step_check(txn, verb, refusal);
+	if (!ret)
+		ret = morph_controller_permits(slice, token, refusal);
 	if (!ret && !morph_txn_lease_left(txn)) {
 		lease_stop(txn);
 		expire(txn);
@@ -234,11 +237,12 @@ out_put:
 
 int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_refusal *refusal)
 {
+	static const struct morph_token token;	/* the owner needs none */
 	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	ret = step_locked(txn, verb, lease_ns, refusal);
+	ret = step_locked(txn, verb, lease_ns, &token, refusal);
 	mutex_unlock(&fabric->lock);
 	return ret;
 }
@@ -250,6 +254,7 @@ struct queued_step {
 	struct morph_txn *txn;
 	u32 verb;
 	u64 lease_ns;
+	struct morph_token token;
 };
 
 /* A step that was queued is no longer: the transaction stands where it stood before. */
@@ -272,7 +277,7 @@ static void step_work(struct work_struct *work)
 	if (!unqueue(step->txn))
 		goto out;		/* revoked meanwhile */
 	step->txn->stepping_from = step->txn->outcome;
-	ret = step_locked(step->txn, step->verb, step->lease_ns, &refusal);
+	ret = step_locked(step->txn, step->verb, step->lease_ns, &step->token, &refusal);
 	step->txn->stepping_from = 0;
 	/* One that could not be taken leaves the transaction as it was; say why. */
 	if (ret && morph_txn_lease_left(step->txn)) {
@@ -288,7 +293,7 @@ out:
 }
 
 int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
-			 struct morph_refusal *refusal)
+			 const struct morph_token *token, struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = txn->fabric;
 	struct queued_step *step;
@@ -305,6 +310,8 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	mutex_lock(&fabric->lock);
 	repeated = step_repeated(txn, verb);
 	ret = repeated ? 0 : step_check(txn, verb, refusal);
+	if (!ret && !repeated)
+		ret = morph_controller_permits(txn->slice, token, refusal);
 	if (!ret && !repeated) {
 		/* Until the step has run, those who ask are told that it is under way. */
 		txn->queued_from = txn->outcome;
@@ -322,6 +329,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	step->txn = morph_txn_get(txn);
 	step->verb = verb;
 	step->lease_ns = lease_ns;
+	step->token = *token;
 	queue_work(morph_act_wq, &step->work);
 	return 0;
 }

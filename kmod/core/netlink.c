@@ -56,6 +56,7 @@ static const char * const core_sentences[] = {
 	[MORPH_REASON_IDENTITY] = "another accelerator is in the place of the known one, or none",
 	[MORPH_REASON_ARGUMENT] = "an attribute has a value that does not fit the others",
 	[MORPH_REASON_PEER] = "the fabric at the other side of an edge has not done its part",
+	[MORPH_REASON_CONTROLLER] = "another controller, or epoch of it, decides about this",
 };
 
 /* A fixed sentence for each reason. */

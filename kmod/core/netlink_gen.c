@@ -70,7 +70,7 @@ const struct nla_policy morph_slice_get_nl_policy[MORPH_A_SLICE_NAME + 1] = {
 };
 
 /* MORPH_CMD_SLICE_CREATE - do */
-const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_SPARE + 1] = {
+const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 1] = {
 	[MORPH_A_SLICE_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[MORPH_A_SLICE_OWNER] = { .type = NLA_U32, },
@@ -82,15 +82,17 @@ const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_SPARE + 1] = 
 	[MORPH_A_SLICE_RANKS_COUNT] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_ACCELERATOR] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_SPARE] = { .type = NLA_U32, },
+	[MORPH_A_SLICE_CONTROLLER] = { .type = NLA_U32, },
 };
 
 /* MORPH_CMD_SLICE_SET - do */
-const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_FAILOVER + 1] = {
+const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_CONTROLLER + 1] = {
 	[MORPH_A_SLICE_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_ID] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_FAILOVER] = NLA_POLICY_MAX(NLA_U32, 2),
 	[MORPH_A_SLICE_OWNER] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_MODE] = NLA_POLICY_MAX(NLA_U32, 511),
+	[MORPH_A_SLICE_CONTROLLER] = { .type = NLA_U32, },
 };
 
 /* MORPH_CMD_SLICE_DELETE - do */
@@ -108,7 +110,7 @@ const struct nla_policy morph_circuit_get_nl_policy[MORPH_A_CIRCUIT_ID + 1] = {
 };
 
 /* MORPH_CMD_CIRCUIT_APPLY - do */
-const struct nla_policy morph_circuit_apply_nl_policy[MORPH_A_TXN_CHANGE + 1] = {
+const struct nla_policy morph_circuit_apply_nl_policy[MORPH_A_TXN_EPOCH + 1] = {
 	[MORPH_A_TXN_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_TXN_SLICE] = { .type = NLA_U32, },
 	[MORPH_A_TXN_COOKIE] = { .type = NLA_U64, },
@@ -119,6 +121,8 @@ const struct nla_policy morph_circuit_apply_nl_policy[MORPH_A_TXN_CHANGE + 1] = 
 	[MORPH_A_TXN_EACH] = { .type = NLA_FLAG, },
 	[MORPH_A_TXN_PREPARE] = { .type = NLA_FLAG, },
 	[MORPH_A_TXN_CHANGE] = NLA_POLICY_NESTED(morph_change_nl_policy),
+	[MORPH_A_TXN_CONTROLLER] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_TXN_EPOCH] = NLA_POLICY_MIN(NLA_U64, 1),
 };
 
 /* MORPH_CMD_TXN_GET - do */
@@ -128,11 +132,13 @@ const struct nla_policy morph_txn_get_nl_policy[MORPH_A_TXN_ID + 1] = {
 };
 
 /* MORPH_CMD_TXN_STEP - do */
-const struct nla_policy morph_txn_step_nl_policy[MORPH_A_TXN_VERB + 1] = {
+const struct nla_policy morph_txn_step_nl_policy[MORPH_A_TXN_EPOCH + 1] = {
 	[MORPH_A_TXN_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_TXN_ID] = { .type = NLA_U32, },
 	[MORPH_A_TXN_VERB] = NLA_POLICY_RANGE(NLA_U32, 1, 5),
 	[MORPH_A_TXN_LEASE_NS] = { .type = NLA_U64, },
+	[MORPH_A_TXN_CONTROLLER] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_TXN_EPOCH] = NLA_POLICY_MIN(NLA_U64, 1),
 };
 
 /* MORPH_CMD_HARDWARE_SET - do */
@@ -212,8 +218,61 @@ const struct nla_policy morph_edge_get_nl_policy[MORPH_A_EDGE_ID + 1] = {
 	[MORPH_A_EDGE_ID] = { .type = NLA_U32, },
 };
 
+/* MORPH_CMD_CONTROLLER_GET - do */
+const struct nla_policy morph_controller_get_nl_policy[MORPH_A_CONTROLLER_ID + 1] = {
+	[MORPH_A_CONTROLLER_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_CONTROLLER_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* MORPH_CMD_CONTROLLER_TAKE - do */
+const struct nla_policy morph_controller_take_nl_policy[MORPH_A_CONTROLLER_FORCE + 1] = {
+	[MORPH_A_CONTROLLER_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_CONTROLLER_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_CONTROLLER_EPOCH] = NLA_POLICY_MIN(NLA_U64, 1),
+	[MORPH_A_CONTROLLER_LEASE_NS] = { .type = NLA_U64, },
+	[MORPH_A_CONTROLLER_FORCE] = { .type = NLA_FLAG, },
+};
+
+/* MORPH_CMD_CONTROLLER_RENEW - do */
+const struct nla_policy morph_controller_renew_nl_policy[MORPH_A_CONTROLLER_LEASE_NS + 1] = {
+	[MORPH_A_CONTROLLER_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_CONTROLLER_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_CONTROLLER_EPOCH] = NLA_POLICY_MIN(NLA_U64, 1),
+	[MORPH_A_CONTROLLER_LEASE_NS] = { .type = NLA_U64, },
+};
+
+/* MORPH_CMD_CONTROLLER_DROP - do */
+const struct nla_policy morph_controller_drop_nl_policy[MORPH_A_CONTROLLER_ID + 1] = {
+	[MORPH_A_CONTROLLER_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_CONTROLLER_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* MORPH_CMD_CONTROLLER_SETTLE - do */
+const struct nla_policy morph_controller_settle_nl_policy[MORPH_A_CONTROLLER_EPOCH + 1] = {
+	[MORPH_A_CONTROLLER_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_CONTROLLER_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_CONTROLLER_EPOCH] = NLA_POLICY_MIN(NLA_U64, 1),
+};
+
+/* MORPH_CMD_RESERVATION_GET - do */
+const struct nla_policy morph_reservation_get_nl_policy[MORPH_A_RESERVATION_GUIDE + 1] = {
+	[MORPH_A_RESERVATION_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_RESERVATION_CONTROLLER] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_RESERVATION_GUIDE] = { .type = NLA_U32, },
+};
+
+/* MORPH_CMD_RESERVATION_SET - do */
+const struct nla_policy morph_reservation_set_nl_policy[MORPH_A_RESERVATION_LANES + 1] = {
+	[MORPH_A_RESERVATION_FABRIC] = { .type = NLA_U32, },
+	[MORPH_A_RESERVATION_CONTROLLER] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MORPH_A_RESERVATION_GUIDE] = { .type = NLA_U32, },
+	[MORPH_A_RESERVATION_EPOCH] = NLA_POLICY_MIN(NLA_U64, 1),
+	[MORPH_A_RESERVATION_LANES_COUNT] = NLA_POLICY_MAX(NLA_U32, 64),
+	[MORPH_A_RESERVATION_LANES] = { .type = NLA_U64, },
+};
+
 /* Ops table for morph */
-const struct genl_ops morph_nl_ops[23] = {
+const struct genl_ops morph_nl_ops[30] = {
 	{
 		.cmd		= MORPH_CMD_FABRIC_GET,
 		.doit		= morph_nl_fabric_get_doit,
@@ -261,14 +320,14 @@ const struct genl_ops morph_nl_ops[23] = {
 		.cmd		= MORPH_CMD_SLICE_CREATE,
 		.doit		= morph_nl_slice_create_doit,
 		.policy		= morph_slice_create_nl_policy,
-		.maxattr	= MORPH_A_SLICE_SPARE,
+		.maxattr	= MORPH_A_SLICE_CONTROLLER,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
 		.cmd		= MORPH_CMD_SLICE_SET,
 		.doit		= morph_nl_slice_set_doit,
 		.policy		= morph_slice_set_nl_policy,
-		.maxattr	= MORPH_A_SLICE_FAILOVER,
+		.maxattr	= MORPH_A_SLICE_CONTROLLER,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -290,7 +349,7 @@ const struct genl_ops morph_nl_ops[23] = {
 		.cmd		= MORPH_CMD_CIRCUIT_APPLY,
 		.doit		= morph_nl_circuit_apply_doit,
 		.policy		= morph_circuit_apply_nl_policy,
-		.maxattr	= MORPH_A_TXN_CHANGE,
+		.maxattr	= MORPH_A_TXN_EPOCH,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -305,7 +364,7 @@ const struct genl_ops morph_nl_ops[23] = {
 		.cmd		= MORPH_CMD_TXN_STEP,
 		.doit		= morph_nl_txn_step_doit,
 		.policy		= morph_txn_step_nl_policy,
-		.maxattr	= MORPH_A_TXN_VERB,
+		.maxattr	= MORPH_A_TXN_EPOCH,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{
@@ -378,5 +437,56 @@ const struct genl_ops morph_nl_ops[23] = {
 		.dumpit		= morph_nl_edge_get_dumpit,
 		.policy		= morph_edge_get_nl_policy,
 		.maxattr	= MORPH_A_EDGE_ID,
+	},
+	{
+		.cmd		= MORPH_CMD_CONTROLLER_GET,
+		.doit		= morph_nl_controller_get_doit,
+		.dumpit		= morph_nl_controller_get_dumpit,
+		.policy		= morph_controller_get_nl_policy,
+		.maxattr	= MORPH_A_CONTROLLER_ID,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= MORPH_CMD_CONTROLLER_TAKE,
+		.doit		= morph_nl_controller_take_doit,
+		.policy		= morph_controller_take_nl_policy,
+		.maxattr	= MORPH_A_CONTROLLER_FORCE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= MORPH_CMD_CONTROLLER_RENEW,
+		.doit		= morph_nl_controller_renew_doit,
+		.policy		= morph_controller_renew_nl_policy,
+		.maxattr	= MORPH_A_CONTROLLER_LEASE_NS,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= MORPH_CMD_CONTROLLER_DROP,
+		.doit		= morph_nl_controller_drop_doit,
+		.policy		= morph_controller_drop_nl_policy,
+		.maxattr	= MORPH_A_CONTROLLER_ID,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= MORPH_CMD_CONTROLLER_SETTLE,
+		.doit		= morph_nl_controller_settle_doit,
+		.policy		= morph_controller_settle_nl_policy,
+		.maxattr	= MORPH_A_CONTROLLER_EPOCH,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= MORPH_CMD_RESERVATION_GET,
+		.doit		= morph_nl_reservation_get_doit,
+		.dumpit		= morph_nl_reservation_get_dumpit,
+		.policy		= morph_reservation_get_nl_policy,
+		.maxattr	= MORPH_A_RESERVATION_GUIDE,
+		.flags		= GENL_ADMIN_PERM,
+	},
+	{
+		.cmd		= MORPH_CMD_RESERVATION_SET,
+		.doit		= morph_nl_reservation_set_doit,
+		.policy		= morph_reservation_set_nl_policy,
+		.maxattr	= MORPH_A_RESERVATION_LANES,
+		.flags		= GENL_ADMIN_PERM,
 	},
 };

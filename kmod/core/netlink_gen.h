@@ -27,19 +27,19 @@ extern const struct nla_policy morph_element_get_nl_policy[MORPH_A_ELEMENT_ID + 
 
 extern const struct nla_policy morph_slice_get_nl_policy[MORPH_A_SLICE_NAME + 1];
 
-extern const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_SPARE + 1];
+extern const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 1];
 
-extern const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_FAILOVER + 1];
+extern const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_CONTROLLER + 1];
 
 extern const struct nla_policy morph_slice_delete_nl_policy[MORPH_A_SLICE_FORCE + 1];
 
 extern const struct nla_policy morph_circuit_get_nl_policy[MORPH_A_CIRCUIT_ID + 1];
 
-extern const struct nla_policy morph_circuit_apply_nl_policy[MORPH_A_TXN_CHANGE + 1];
+extern const struct nla_policy morph_circuit_apply_nl_policy[MORPH_A_TXN_EPOCH + 1];
 
 extern const struct nla_policy morph_txn_get_nl_policy[MORPH_A_TXN_ID + 1];
 
-extern const struct nla_policy morph_txn_step_nl_policy[MORPH_A_TXN_VERB + 1];
+extern const struct nla_policy morph_txn_step_nl_policy[MORPH_A_TXN_EPOCH + 1];
 
 extern const struct nla_policy morph_hardware_set_nl_policy[MORPH_A_HARDWARE_CORDONED + 1];
 
@@ -61,8 +61,22 @@ extern const struct nla_policy morph_stats_get_nl_policy[MORPH_A_STATS_FABRIC + 
 
 extern const struct nla_policy morph_edge_get_nl_policy[MORPH_A_EDGE_ID + 1];
 
+extern const struct nla_policy morph_controller_get_nl_policy[MORPH_A_CONTROLLER_ID + 1];
+
+extern const struct nla_policy morph_controller_take_nl_policy[MORPH_A_CONTROLLER_FORCE + 1];
+
+extern const struct nla_policy morph_controller_renew_nl_policy[MORPH_A_CONTROLLER_LEASE_NS + 1];
+
+extern const struct nla_policy morph_controller_drop_nl_policy[MORPH_A_CONTROLLER_ID + 1];
+
+extern const struct nla_policy morph_controller_settle_nl_policy[MORPH_A_CONTROLLER_EPOCH + 1];
+
+extern const struct nla_policy morph_reservation_get_nl_policy[MORPH_A_RESERVATION_GUIDE + 1];
+
+extern const struct nla_policy morph_reservation_set_nl_policy[MORPH_A_RESERVATION_LANES + 1];
+
 /* Ops table for morph */
-extern const struct genl_ops morph_nl_ops[23];
+extern const struct genl_ops morph_nl_ops[30];
 
 int morph_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info);
 int morph_nl_fabric_get_dumpit(struct sk_buff *skb,
@@ -103,5 +117,17 @@ int morph_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info);
 int morph_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
 int morph_nl_edge_get_doit(struct sk_buff *skb, struct genl_info *info);
 int morph_nl_edge_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb);
+int morph_nl_controller_get_doit(struct sk_buff *skb, struct genl_info *info);
+int morph_nl_controller_get_dumpit(struct sk_buff *skb,
+				   struct netlink_callback *cb);
+int morph_nl_controller_take_doit(struct sk_buff *skb, struct genl_info *info);
+int morph_nl_controller_renew_doit(struct sk_buff *skb, struct genl_info *info);
+int morph_nl_controller_drop_doit(struct sk_buff *skb, struct genl_info *info);
+int morph_nl_controller_settle_doit(struct sk_buff *skb,
+				    struct genl_info *info);
+int morph_nl_reservation_get_doit(struct sk_buff *skb, struct genl_info *info);
+int morph_nl_reservation_get_dumpit(struct sk_buff *skb,
+				    struct netlink_callback *cb);
+int morph_nl_reservation_set_doit(struct sk_buff *skb, struct genl_info *info);
 
 #endif /* _LINUX_MORPH_GEN_H */

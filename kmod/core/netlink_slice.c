@@ -2,6 +2,7 @@
 /* Netlink: slices. Administrators only. */
 #include <linux/slab.h>
 
+#include "controller.h"
 #include "netlink.h"
 #include "notify.h"
 #include "refusal.h"
@@ -65,7 +66,9 @@ static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 	       (slice->user->grant &&
 		nla_put_u32(skb, MORPH_A_SLICE_GRANT, slice->user->grant)) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_USED_REPLACEMENTS,
-			   morph_repair_replacements(slice));
+			   morph_repair_replacements(slice)) ||
+	       (slice->controller &&
+		nla_put_u32(skb, MORPH_A_SLICE_CONTROLLER, slice->controller));
 }
 
 /*
@@ -302,6 +305,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 	params->transit = morph_nl_get_u32(info, MORPH_A_SLICE_TRANSIT, MORPH_TRANSIT_ANY);
 	params->spare_policy = morph_nl_get_u32(info, MORPH_A_SLICE_SPARES, MORPH_SPARES_HOST);
 	params->reserved = reserved && nla_get_u8(reserved);
+	params->controller = morph_nl_get_u32(info, MORPH_A_SLICE_CONTROLLER, 0);
 	if (params->accelerators && count && nla_get_u32(count) != params->count) {
 		NL_SET_ERR_MSG_ATTR(info->extack, count,
 				    "ranks-count is not the number of accelerators listed");
@@ -329,6 +333,8 @@ static struct nlattr *create_culprit(struct genl_info *info, const struct morph_
 	}
 	if (refusal->error == -EEXIST)
 		return info->attrs[MORPH_A_SLICE_NAME];
+	if (refusal->error == -ENOENT && refusal->part == MORPH_PART_NONE)
+		return info->attrs[MORPH_A_SLICE_CONTROLLER];
 	if (refusal->part != MORPH_PART_ACCELERATOR)
 		return info->attrs[MORPH_A_SLICE_SPARES] ?: info->attrs[MORPH_A_SLICE_SPARE];
 	listed = morph_nl_find_u32(info, MORPH_A_SLICE_ACCELERATOR, refusal->index);
@@ -416,15 +422,20 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 
 static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 {
+	struct nlattr *controller = info->attrs[MORPH_A_SLICE_CONTROLLER];
 	struct nlattr *failover = info->attrs[MORPH_A_SLICE_FAILOVER];
 	bool node = info->attrs[MORPH_A_SLICE_OWNER] || info->attrs[MORPH_A_SLICE_MODE];
 	struct morph_refusal refusal = {};
 	int ret = 0;
 
-	if (!failover && !node) {
-		NL_SET_ERR_MSG(info->extack, "give failover, owner or mode to set");
+	if (!controller && !failover && !node) {
+		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner or mode to set");
 		return -EINVAL;
 	}
+	if (controller)
+		ret = morph_controller_assign(slice, nla_get_u32(controller), &refusal);
+	if (ret)
+		return morph_nl_refuse(info, ret, &refusal, controller);
 	if (node)
 		ret = set_node(info, slice);
 	if (ret)

@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
+#include "controller.h"
 #include "half.h"
 #include "netlink.h"
 #include "notify.h"
@@ -277,6 +278,7 @@ struct order {
 	u32 count;
 	u32 flags;
 	u64 cookie, generation, lease_ns;
+	struct morph_token token;
 	struct morph_change *changes;	/* count */
 	u32 **guides;			/* count; explicit paths, or NULL */
 };
@@ -416,6 +418,33 @@ static int read_change(struct genl_info *info, struct order *order, u32 index,
 	return read_guides(info, order, index, nest);
 }
 
+/* On whose behalf the request is made. */
+static int read_token(struct genl_info *info, struct morph_token *token)
+{
+	struct nlattr *controller = info->attrs[MORPH_A_TXN_CONTROLLER];
+	struct nlattr *epoch = info->attrs[MORPH_A_TXN_EPOCH];
+
+	if (!controller != !epoch) {
+		NL_SET_ERR_MSG(info->extack, "controller and epoch go together");
+		return -EINVAL;
+	}
+	*token = (struct morph_token) {
+		.needed = true,
+		.controller = controller ? nla_get_u32(controller) : 0,
+		.epoch = epoch ? nla_get_u64(epoch) : 0,
+	};
+	return 0;
+}
+
+/* The attribute that a refusal is about: the epoch, the controller, or another. */
+static const struct nlattr *token_culprit(struct genl_info *info,
+					  const struct morph_refusal *refusal, int otherwise)
+{
+	if (refusal->reason != MORPH_REASON_CONTROLLER)
+		return otherwise ? info->attrs[otherwise] : NULL;
+	return info->attrs[refusal->error == -EPERM ? MORPH_A_TXN_CONTROLLER : MORPH_A_TXN_EPOCH];
+}
+
 static int check_profile(struct genl_info *info, struct morph_fabric *fabric)
 {
 	u32 checksum = morph_nl_get_u32(info, MORPH_A_TXN_PROFILE_CHECKSUM, 0);
@@ -466,6 +495,8 @@ static int order_read(struct genl_info *info, struct order *order)
 		       (info->attrs[MORPH_A_TXN_EACH] ? MORPH_TXN_EACH : 0) |
 		       (info->attrs[MORPH_A_TXN_PREPARE] ? MORPH_TXN_PREPARE : 0);
 	ret = check_flags(info, order);
+	if (!ret)
+		ret = read_token(info, &order->token);
 	if (ret)
 		return ret;
 	while ((attr = morph_nl_next(info, attr, MORPH_A_TXN_CHANGE)))
@@ -523,6 +554,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 
 static int apply(struct genl_info *info, struct morph_slice *slice, struct order *order)
 {
+	struct morph_refusal refusal = {};
 	struct morph_nl_to to;
 	struct morph_txn *txn;
 	int ret;
@@ -536,6 +568,14 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 		morph_txn_put(txn);
 		return ret;
 	}
+	/* What is known to be refused is not queued; staging looks again. */
+	mutex_lock(&slice->fabric->lock);
+	ret = morph_controller_permits(slice, &order->token, &refusal);
+	mutex_unlock(&slice->fabric->lock);
+	if (ret) {
+		morph_nl_refuse(info, ret, &refusal, token_culprit(info, &refusal, 0));
+		return morph_nl_reply_end(&to, info, ret);
+	}
 	txn = morph_txn_alloc(slice, order->changes, order->guides, order->count, order->flags,
 			      GFP_KERNEL_ACCOUNT);
 	if (!txn)
@@ -544,6 +584,7 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 	txn->cookie = order->cookie;
 	txn->generation = order->generation;
 	txn->lease_ns = order->lease_ns;
+	txn->token = order->token;
 	if (order->flags & MORPH_TXN_DRY_RUN) {
 		ret = dry_run(info, &to, txn);
 	} else {
@@ -591,6 +632,7 @@ static int step_txn(struct genl_info *info, struct morph_txn *txn)
 	struct nlattr *lease = info->attrs[MORPH_A_TXN_LEASE_NS];
 	u64 lease_ns = morph_nl_get_u64(info, MORPH_A_TXN_LEASE_NS, 0);
 	struct morph_refusal refusal = {};
+	struct morph_token token;
 	struct morph_nl_to to;
 	u32 verb;
 	int ret;
@@ -606,14 +648,16 @@ static int step_txn(struct genl_info *info, struct morph_txn *txn)
 				    "a lease goes with commit and verify, and is 1 ms to 1 hour long");
 		return -EINVAL;
 	}
-	ret = morph_nl_reply_begin(&to, info, txn_bytes(txn->count));
+	ret = read_token(info, &token);
+	if (!ret)
+		ret = morph_nl_reply_begin(&to, info, txn_bytes(txn->count));
 	if (ret)
 		return ret;
 	if (verb != MORPH_TXN_QUERY)
-		ret = morph_txn_step_queue(txn, verb, lease_ns, &refusal);
+		ret = morph_txn_step_queue(txn, verb, lease_ns, &token, &refusal);
 	if (!ret)
 		return reply_txn(&to, info, txn);
-	morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_TXN_VERB]);
+	morph_nl_refuse(info, ret, &refusal, token_culprit(info, &refusal, MORPH_A_TXN_VERB));
 	return morph_nl_reply_end(&to, info, ret);
 }
 

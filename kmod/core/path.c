@@ -124,7 +124,7 @@ static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct o
 	lanes &= ~(ledger->tx_lanes[path->tx] | ledger->tx_dead[path->tx]);
 	lanes &= ~(ledger->rx_lanes[path->rx] | ledger->rx_dead[path->rx]);
 	for (i = 0; i < path->hops_count; i++)
-		lanes &= ~ledger->guide_lanes[path->hops[i].guide >> 1];
+		lanes &= ~optics_guide_taken(ledger, path->hops[i].guide >> 1);
 	if (optics_weight64(lanes) < need) {
 		*why = (struct optics_refusal){
 			.reason = OPTICS_LANES,

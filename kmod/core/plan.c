@@ -11,6 +11,7 @@
  */
 #include <linux/slab.h>
 
+#include "controller.h"
 #include "core.h"
 #include "place.h"
 #include "plan.h"
@@ -73,16 +74,22 @@ void morph_plan_init(struct morph_slice *slice, u32 rank)
 	slice->ranks[rank].wanted_spare = MORPH_ANY;
 }
 
-void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
+void morph_plan_touch_guide(struct morph_fabric *fabric, u32 guide)
 {
 	struct morph_link *link;
-	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (link->route->role == MORPH_ROUTE_PLAN)
+			morph_plan_spoil(link->route->plan);
+}
+
+void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	u32 i;
+
 	for (i = 0; i < route->path.hops_count; i++)
-		hlist_for_each_entry(link, &fabric->guide_routes[route->hops[i].guide >> 1], node)
-			if (link->route->role == MORPH_ROUTE_PLAN)
-				morph_plan_spoil(link->route->plan);
+		morph_plan_touch_guide(fabric, route->hops[i].guide >> 1);
 }
 
 void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator)
@@ -263,6 +270,7 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 	int ret = 0;
 
 	txn->slice = slice;
+	morph_controller_lift(fabric, slice->controller);
 	for (i = 0; i < txn->count; i++) {
 		circuit = xa_load(&slice->circuits, txn->items[i].change.circuit);
 		txn->items[i].old = circuit->route;
@@ -285,6 +293,7 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 		morph_route_reclaim(fabric, txn->items[i].old);
 		txn->items[i].old = NULL;
 	}
+	morph_controller_lower(fabric, slice->controller);
 	txn->slice = NULL;
 	return ret;
 }

@@ -25,7 +25,8 @@ struct morph_plan {
 
 void morph_plan_init(struct morph_slice *slice, u32 rank);
 void morph_plan_work(struct work_struct *work);
-/* Mark plans stale that count on what a route uses, on a spare, or on a slice's rank. */
+/* Mark plans stale that count on a guide, on all that a route uses, a spare, or a rank. */
+void morph_plan_touch_guide(struct morph_fabric *fabric, u32 guide);
 void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator);
 void morph_plan_touch_slice(struct morph_slice *slice);

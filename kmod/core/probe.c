@@ -104,7 +104,7 @@ static bool step_on(struct leg *leg, u32 *next_state)
 		    (!leg->trusting &&
 		     morph_suspect_waits(leg->fabric, MORPH_PART_GUIDE, code >> 1)))
 			continue;
-		lanes = leg->lanes[leg->count - 1] & ~ledger->guide_lanes[code >> 1];
+		lanes = leg->lanes[leg->count - 1] & ~optics_guide_taken(ledger, code >> 1);
 		if (!lanes)
 			continue;
 		leg->element[leg->count - 1] = end->index;
@@ -192,7 +192,7 @@ static bool find_path(struct morph_fabric *fabric, u32 guide, bool trusting,
 		};
 
 		if (!walk(&back, code ^ 1, fabric->graph->all_lanes &
-			  ~fabric->ledger->guide_lanes[guide]) ||
+			  ~optics_guide_taken(fabric->ledger, guide)) ||
 		    !walk(&on, code, back.lanes[back.count - 1]))
 			continue;
 		join_legs(&back, &on, path);

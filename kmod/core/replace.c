@@ -145,7 +145,8 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 	if (spare != MORPH_ANY && spare >= fabric->graph->accelerators_count)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
 				    MORPH_PART_ACCELERATOR, spare,
-				    "there is no accelerator %u to be the spare", spare);
+				    "there is no accelerator %u to be the spare, the last one is %u",
+				    spare, fabric->graph->accelerators_count - 1);
 	if (spare != MORPH_ANY && (!morph_chip_fit(fabric, spare) ||
 				   (fabric->chips[spare].use == MORPH_USE_HELD &&
 				    spare != slice->own_spare) ||

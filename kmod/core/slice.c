@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "chardev.h"
+#include "controller.h"
 #include "core.h"
 #include "half.h"
 #include "health.h"
@@ -179,8 +180,9 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 			return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
 						  MORPH_PART_ACCELERATOR, params->spares[i],
 						  "a spare that is listed does not exist",
-						  "there is no accelerator %u to be a spare",
-						  params->spares[i]);
+						  "there is no accelerator %u to be a spare, the last one is %u",
+						  params->spares[i],
+						  slice->fabric->graph->accelerators_count - 1);
 	if (!params->spares_count)
 		return 0;
 	slice->spare_list = kvmemdup(params->spares,
@@ -218,6 +220,7 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 	slice->transit = params->transit;
 	slice->spare_policy = params->spare_policy;
 	slice->reserved = params->reserved;
+	slice->controller = params->controller;
 	slice->uid = params->uid;
 	slice->named = params->name[0];
 	slice->mode = params->mode ? params->mode : 0600;
@@ -311,6 +314,11 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 			return morph_refuse_fixed(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
 						  "there is a slice of this name already",
 						  "there is a slice named %s already", slice->name);
+	if (params->controller) {
+		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, params->controller, refusal));
+		if (ret)
+			return ret;
+	}
 	if (params->accelerators) {
 		memcpy(chosen, params->accelerators, array_size(params->count, sizeof(u32)));
 		ret = morph_place_check(fabric, chosen, params->count, refusal);

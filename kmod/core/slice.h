@@ -60,6 +60,7 @@ struct morph_slice {
 	struct list_head node;		/* head: fabric->slices */
 	u32 state;			/* enum morph_slice_state */
 	u32 failover, transit, spare_policy;
+	u32 controller;			/* that decides about it, or 0 */
 	bool reserved;
 	/* Some look at these three without the lock. */
 	bool dying;			/* no new work; teardown is queued or done */
@@ -109,6 +110,7 @@ struct morph_slice_params {
 	const u32 *spares;
 	u32 spares_count;
 	u32 failover, transit, spare_policy;
+	u32 controller;			/* or 0 */
 	umode_t mode;
 	bool reserved;
 	bool dry_run;

@@ -5,6 +5,7 @@
  */
 #include <linux/slab.h>
 
+#include "controller.h"
 #include "core.h"
 #include "half.h"
 #include "plan.h"
@@ -404,6 +405,15 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 	txn->staged = false;
 }
 
+/*
+ * The controller whose reservations a transaction may use: that on whose behalf it is. The
+ * kernel's own repairs may too, since light goes before plans.
+ */
+static u32 reservations_to_use(const struct morph_txn *txn)
+{
+	return txn->token.needed || txn->kind == MORPH_TXN_REPAIR ? txn->slice->controller : 0;
+}
+
 /**
  * morph_txn_stage() - resolve, route, claim and validate a transaction
  * @txn: the transaction; the slice has been entered
@@ -418,7 +428,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 int morph_txn_stage(struct morph_txn *txn)
 {
 	struct morph_slice *slice = txn->slice;
-	u32 resolved, claimed = 0, i;
+	u32 resolved, claimed = 0, lifted, i;
 	bool released = false;
 	int ret = 0;
 
@@ -427,6 +437,11 @@ int morph_txn_stage(struct morph_txn *txn)
 		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
 				    "the slice is at generation %llu, not %llu", slice->generation,
 				    txn->generation);
+	ret = morph_controller_permits(slice, &txn->token, &txn->refusal);
+	if (ret)
+		return ret;
+	lifted = reservations_to_use(txn);
+	morph_controller_lift(txn->fabric, lifted);
 	morph_reserve_suspend(slice);
 	for (resolved = 0; resolved < txn->count; resolved++) {
 		ret = resolve(txn, resolved);
@@ -460,6 +475,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	}
 	mark_changing(txn, true);
 	morph_reserve_resume(slice);
+	morph_controller_lower(txn->fabric, lifted);
 	txn->staged = true;
 	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
 	return 0;
@@ -467,6 +483,7 @@ int morph_txn_stage(struct morph_txn *txn)
 err_undo:
 	undo_stage(txn, resolved, claimed, released);
 	morph_reserve_resume(slice);
+	morph_controller_lower(txn->fabric, lifted);
 	return ret;
 }
 

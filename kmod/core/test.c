@@ -198,14 +198,14 @@ static bool find_port_route(struct morph_fabric *fabric, const struct morph_culp
 	return false;
 }
 
-/* Claim a path through the target as if it were healthy. fabric->lock held. */
+/* Claim a path through the target as if it were healthy, and nobody's. fabric->lock held. */
 static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
 		       struct morph_route *route)
 {
 	struct optics_state *ledger = fabric->ledger;
 	struct optics_refusal why;
 	u8 *marks = NULL, marked = 0;
-	u64 *dead = NULL, were = 0;
+	u64 *dead = NULL, were = 0, reserved = 0;
 	int ret = -EBUSY;
 	bool found;
 
@@ -214,18 +214,22 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 	else
 		dead = target->part == MORPH_PART_LASER ? &ledger->tx_dead[target->index] :
 							  &ledger->rx_dead[target->index];
-	if (marks)
+	if (marks) {
 		swap(*marks, marked);
-	else
+		swap(ledger->guide_reserved[target->index], reserved);
+	} else {
 		swap(*dead, were);
+	}
 	found = marks ? morph_probe_path(fabric, target->index, &route->path) :
 			find_port_route(fabric, target, route);
 	if (found)
 		ret = morph_route_claim(fabric, route, &why);
-	if (marks)
+	if (marks) {
 		swap(*marks, marked);
-	else
+		swap(ledger->guide_reserved[target->index], reserved);
+	} else {
 		swap(*dead, were);
+	}
 	return ret;
 }
 

@@ -61,6 +61,12 @@
 			 { MORPH_SIGNAL_ELEMENT, "element" },		\
 			 { MORPH_SIGNAL_TEMPERATURE, "temperature" })
 
+#define morph_trace_controller_state(state)			\
+	__print_symbolic(state,					\
+			 { MORPH_CONTROLLER_ACTIVE, "active" },	\
+			 { MORPH_CONTROLLER_EXPIRED, "expired" },	\
+			 { MORPH_CONTROLLER_GONE, "gone" })
+
 #endif /* MORPH_CORE_TRACE_NAMES */
 
 /* It was staged: all that it needs is claimed. */
@@ -207,6 +213,41 @@ TRACE_EVENT(morph_fault,
 	    TP_printk("fabric=%u part=%s index=%u health=%s",
 		      __entry->fabric, morph_trace_part(__entry->part), __entry->index,
 		      morph_trace_health(__entry->health))
+);
+
+/* Control was taken, its lease ran out, or it was dropped. */
+TRACE_EVENT(morph_controller,
+	    TP_PROTO(u32 fabric, u32 controller, u64 epoch, u32 state),
+	    TP_ARGS(fabric, controller, epoch, state),
+	    TP_STRUCT__entry(__field(u64, epoch)
+			     __field(u32, fabric)
+			     __field(u32, controller)
+			     __field(u32, state)),
+	    TP_fast_assign(__entry->epoch = epoch;
+			   __entry->fabric = fabric;
+			   __entry->controller = controller;
+			   __entry->state = state;),
+	    TP_printk("fabric=%u controller=%u epoch=%llu state=%s", __entry->fabric,
+		      __entry->controller, __entry->epoch,
+		      morph_trace_controller_state(__entry->state))
+);
+
+/* A controller wanted more lanes of a guide than others have left. */
+TRACE_EVENT(morph_conflict,
+	    TP_PROTO(u32 fabric, u32 controller, u32 guide, u32 have, u32 need),
+	    TP_ARGS(fabric, controller, guide, have, need),
+	    TP_STRUCT__entry(__field(u32, fabric)
+			     __field(u32, controller)
+			     __field(u32, guide)
+			     __field(u32, have)
+			     __field(u32, need)),
+	    TP_fast_assign(__entry->fabric = fabric;
+			   __entry->controller = controller;
+			   __entry->guide = guide;
+			   __entry->have = have;
+			   __entry->need = need;),
+	    TP_printk("fabric=%u controller=%u guide=%u have=%u need=%u", __entry->fabric,
+		      __entry->controller, __entry->guide, __entry->have, __entry->need)
 );
 
 /* A rank got another accelerator; phases in the order of enum morph_phase. */

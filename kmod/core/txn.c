@@ -494,6 +494,7 @@ static int run_item(struct morph_txn *txn, u32 index, u32 *outcome)
 	}
 	one->items[0].guides = item->guides;	/* still ours */
 	one->generation = txn->generation;
+	one->token = txn->token;
 	ret = run_one(one);
 	item->change = one->items[0].change;
 	item->change.status = ret;

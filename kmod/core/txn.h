@@ -6,6 +6,7 @@
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 
+#include "controller.h"
 #include "core.h"
 #include "hw.h"
 #include "refusal.h"
@@ -57,6 +58,7 @@ struct morph_txn {
 	u8 kind;			/* enum morph_txn_kind */
 	u32 flags;			/* MORPH_TXN_* */
 	u64 cookie, generation, lease_ns;
+	struct morph_token token;
 	struct morph_culprit target;	/* for MORPH_TXN_TEST */
 	bool accept;			/* likewise: whatever accelerator is in the place */
 
@@ -123,10 +125,10 @@ int morph_txn_run(struct morph_txn *txn);
 int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id);
 /* Give it an id and run it from the work queue: netlink. Never waits for a device. */
 int morph_txn_queue(struct morph_txn *txn);
-/* Prepared transactions. The first waits for the device, the second queues. */
+/* Prepared transactions. The first is its owner's and waits for the device, the second queues. */
 int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_refusal *refusal);
 int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
-			 struct morph_refusal *refusal);
+			 const struct morph_token *token, struct morph_refusal *refusal);
 u64 morph_txn_lease_left(struct morph_txn *txn);
 
 /* The uapi's limits of a lease. */

@@ -16,7 +16,7 @@ static struct layout state_layout(const struct optics_graph *graph)
 
 	layout.lanes = (sizeof(struct optics_state) + 7) & ~7ull;
 	layout.words = layout.lanes +
-		       ((u64)graph->guides_count + 4ull * graph->ends_count) * sizeof(u64);
+		       (2ull * graph->guides_count + 4ull * graph->ends_count) * sizeof(u64);
 	layout.bytes = layout.words +
 		       ((u64)graph->elements_count + graph->accelerators_count +
 			graph->edges_count + graph->places_count / 2) * sizeof(u32);
@@ -40,7 +40,8 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	memset(block, 0, (size_t)layout.end);
 	state->graph = graph;
 	state->guide_lanes = (u64 *)(base + (size_t)layout.lanes);
-	state->tx_lanes = state->guide_lanes + graph->guides_count;
+	state->guide_reserved = state->guide_lanes + graph->guides_count;
+	state->tx_lanes = state->guide_reserved + graph->guides_count;
 	state->rx_lanes = state->tx_lanes + graph->ends_count;
 	state->tx_dead = state->rx_lanes + graph->ends_count;
 	state->rx_dead = state->tx_dead + graph->ends_count;
@@ -79,7 +80,7 @@ static int check_hop(const struct optics_state *state, const struct optics_path 
 {
 	const struct optics_hop *hop = &path->hops[index];
 	u32 guide = hop->guide >> 1, element = hop->element;
-	u64 taken = state->guide_lanes[guide];
+	u64 taken = optics_guide_taken(state, guide);
 	u32 i;
 
 	for (i = 0; i < index; i++) {

@@ -324,6 +324,7 @@ struct optics_state {
 	u32 *element_pins;	/* claims on it; 0: free to take any state */
 	u8 *guide_marks;
 	u64 *guide_lanes;	/* lanes claimed */
+	u64 *guide_reserved;	/* lanes, claimed or not, that no new path may have */
 	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or coming in */
 	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
 	u64 *tx_dead;		/* by end: lanes whose laser may not be used */
@@ -339,6 +340,12 @@ u64 optics_state_bytes(const struct optics_graph *graph);
 
 /* Lay out a state in @block (8-byte aligned): all parked, free, healthy. O(fabric), once. */
 struct optics_state *optics_state_init(void *block, const struct optics_graph *graph);
+
+/* Lanes of a guide that no new path may have. */
+static inline u64 optics_guide_taken(const struct optics_state *state, u32 guide)
+{
+	return state->guide_lanes[guide] | state->guide_reserved[guide];
+}
 
 /* Set the present state of an element; nobody writes optics_state.element_state but by this. */
 static inline void optics_set_state(struct optics_state *state, u32 element, u32 to)

@@ -142,7 +142,7 @@ static int name_holder(const struct search *search, const struct optics_path *pa
 	error = port_blocks(search, OPTICS_PART_LASER, path->tx, false, OPTICS_BLOCKED, refusal);
 	for (i = 0; i < path->hops_count && !error; i++) {
 		const struct optics_hop *hop = &path->hops[i];
-		u64 lanes = search->lanes & ~state->guide_lanes[hop->guide >> 1];
+		u64 lanes = search->lanes & ~optics_guide_taken(state, hop->guide >> 1);
 		u32 tile;
 
 		common &= lanes;
@@ -176,6 +176,8 @@ static int name_holder(const struct search *search, const struct optics_path *pa
 static int name_broken(const struct search *search, const struct optics_path *path,
 		       struct optics_refusal *refusal)
 {
+	u64 common = optics_search_port_lanes(search, path->tx, false) &
+		     optics_search_port_lanes(search, path->rx, true);
 	u32 i;
 	int error;
 
@@ -196,7 +198,7 @@ static int name_broken(const struct search *search, const struct optics_path *pa
 				    refusal);
 	if (!error)
 		error = optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_NONE, OPTICS_NONE,
-				      0, 0);
+				      optics_weight64(common), search->request->lanes_count);
 	return error;
 }
 

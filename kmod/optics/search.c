@@ -134,7 +134,7 @@ static u64 passing_lanes(struct search *search, u32 code, const struct optics_en
 		lanes = search->lanes;
 	search->state->lanes_visited += optics_weight64(lanes);
 	if (!(search->assume & SEARCH_NO_CLAIMS))
-		lanes &= ~search->state->guide_lanes[guide];
+		lanes &= ~optics_guide_taken(search->state, guide);
 	if (end->type == MORPH_END_ELEMENT)
 		return may_enter(search, end->index) ? lanes : 0;
 	if (!arrives(request, end, backwards))

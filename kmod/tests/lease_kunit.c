@@ -3,6 +3,9 @@
 #include "shapes.h"
 #include "suites.h"
 
+/* What a request of nobody's in particular says. */
+static const struct morph_token token;
+
 /* Prepared: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
 static struct morph_txn *prepared(struct fake *fake)
 {
@@ -126,7 +129,8 @@ static void lease_queues_no_other_verb(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct morph_txn *txn = prepared(fake);
 
-	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, morph_txn_step_queue(txn, param->verb, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP,
+			morph_txn_step_queue(txn, param->verb, 0, &token, &refusal));
 	KUNIT_EXPECT_NOT_NULL(test, strstr(refusal.text, "verb must be 1 (commit)"));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
 	revert(fake, txn);
@@ -142,7 +146,7 @@ static void lease_tells_why_a_queued_step_failed(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
 	fake->deaf = txn->items[0].new->path.rx + 1;
-	KUNIT_EXPECT_EQ(test, 0, morph_txn_step_queue(txn, MORPH_TXN_VERIFY, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step_queue(txn, MORPH_TXN_VERIFY, 0, &token, &refusal));
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_UNCONFIRMED, txn->outcome);
 	KUNIT_EXPECT_EQ(test, -EIO, txn->status);
@@ -182,7 +186,7 @@ static void lease_forgets_why_a_step_failed(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
 	fake->deaf = txn->items[0].new->path.rx + 1;
-	KUNIT_EXPECT_EQ(test, 0, morph_txn_step_queue(txn, MORPH_TXN_VERIFY, 0, &refusal));
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step_queue(txn, MORPH_TXN_VERIFY, 0, &token, &refusal));
 	fake_settle(fake);
 	KUNIT_EXPECT_NE(test, (u32)MORPH_REASON_NONE, txn->refusal.reason);
 	fake->deaf = 0;

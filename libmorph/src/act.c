@@ -214,6 +214,15 @@ static void put_change(struct nl_msg *request, const struct morph_change *change
 	nla_nest_end(request, nest);
 }
 
+/* On whose behalf a request is; 0: nobody's. */
+static void put_token(struct nl_msg *request, uint32_t controller, uint64_t epoch)
+{
+	if (!controller)
+		return;
+	put(request, MORPH_A_TXN_CONTROLLER, controller);
+	nla_put_u64(request, MORPH_A_TXN_EPOCH, epoch);
+}
+
 static void put_txn(struct nl_msg *request, const struct morph_txn *txn)
 {
 	if (txn->cookie)
@@ -230,6 +239,7 @@ static void put_txn(struct nl_msg *request, const struct morph_txn *txn)
 		nla_put_flag(request, MORPH_A_TXN_EACH);
 	if (txn->flags & MORPH_TXN_PREPARE)
 		nla_put_flag(request, MORPH_A_TXN_PREPARE);
+	put_token(request, txn->controller, txn->epoch);
 	for (uint32_t at = 0; at < txn->count; at++)
 		put_change(request, &txn->changes[at]);
 }
@@ -276,6 +286,13 @@ MORPH_API int morph_admin_circuit_apply(struct morph_ctx *ctx, uint32_t fabric, 
 MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
 				   uint32_t verb, uint64_t lease_ns, struct morph_object **out)
 {
+	return morph_controller_step(ctx, fabric, txn, verb, lease_ns, 0, 0, out);
+}
+
+MORPH_API int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
+				    uint32_t verb, uint64_t lease_ns, uint32_t controller,
+				    uint64_t epoch, struct morph_object **out)
+{
 	struct nl_msg *request;
 
 	if (out)
@@ -285,7 +302,7 @@ MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint3
 			ctx, EINVAL,
 			"%u is nothing to do to a transaction: commit, confirm, revert or verify",
 			verb);
-	request = lm_request(ctx, MORPH_CMD_TXN_STEP, 3 * ATTR32_BYTES + ATTR64_BYTES);
+	request = lm_request(ctx, MORPH_CMD_TXN_STEP, 4 * ATTR32_BYTES + 2 * ATTR64_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	put(request, MORPH_A_TXN_FABRIC, fabric);
@@ -293,6 +310,7 @@ MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint3
 	put(request, MORPH_A_TXN_VERB, verb);
 	if (lease_ns)
 		nla_put_u64(request, MORPH_A_TXN_LEASE_NS, lease_ns);
+	put_token(request, controller, epoch);
 	return do_txn(ctx, request, out, "go on with transaction", txn);
 }
 

@@ -37,6 +37,7 @@ static const struct lm_word reason_words[] = {
 	{ "argument", MORPH_REASON_ARGUMENT },
 	{ "identity", MORPH_REASON_IDENTITY },
 	{ "peer", MORPH_REASON_PEER },
+	{ "controller", MORPH_REASON_CONTROLLER },
 };
 
 static const struct lm_word part_words[] = {
@@ -148,8 +149,14 @@ static const struct lm_word event_type_words[] = {
 	{ "fabric-gone", MORPH_EVENT_FABRIC_GONE },
 };
 
+static const struct lm_word controller_state_words[] = {
+	{ "active", MORPH_CONTROLLER_ACTIVE },
+	{ "expired", MORPH_CONTROLLER_EXPIRED },
+	{ "gone", MORPH_CONTROLLER_GONE },
+};
+
 const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
-	[MORPH_ENUM_REASON] = { reason_words, 27 },
+	[MORPH_ENUM_REASON] = { reason_words, 28 },
 	[MORPH_ENUM_PART] = { part_words, 7 },
 	[MORPH_ENUM_HEALTH] = { health_words, 4 },
 	[MORPH_ENUM_FABRIC_STATE] = { fabric_state_words, 3 },
@@ -164,6 +171,7 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_OUTCOME] = { outcome_words, 9 },
 	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 5 },
 	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 10 },
+	[MORPH_ENUM_CONTROLLER_STATE] = { controller_state_words, 3 },
 };
 
 static const struct lm_attr fabric_attrs[] = {
@@ -855,6 +863,12 @@ static const struct lm_attr slice_attrs[] = {
 		.doc = "Replacements that its owner asked for in this hour.",
 	},
 	{
+		.name = "controller",
+		.number = MORPH_A_SLICE_CONTROLLER,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Controller that it is assigned to; 0, in a reply absent: none.",
+	},
+	{
 		.name = "events-lost",
 		.number = LM_LOCAL_SLICE_EVENTS_LOST,
 		.type = MORPH_ATTR_UINT,
@@ -1313,6 +1327,18 @@ static const struct lm_attr txn_attrs[] = {
 		.object = MORPH_OBJECT_TIMES,
 		.doc = "Where the time went.",
 	},
+	{
+		.name = "controller",
+		.number = MORPH_A_TXN_CONTROLLER,
+		.type = MORPH_ATTR_UINT,
+		.doc = "In a request: controller on whose behalf it is made; with epoch.",
+	},
+	{
+		.name = "epoch",
+		.number = MORPH_A_TXN_EPOCH,
+		.type = MORPH_ATTR_UINT,
+		.doc = "In a request: that controller's epoch.",
+	},
 };
 
 static const struct lm_attr hardware_attrs[] = {
@@ -1739,6 +1765,24 @@ static const struct lm_attr stats_attrs[] = {
 		.object = MORPH_OBJECT_TIMES,
 		.doc = "Where the time of the last failover went.",
 	},
+	{
+		.name = "controllers-expired",
+		.number = MORPH_A_STATS_CONTROLLERS_EXPIRED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Leases of controllers that ran out.",
+	},
+	{
+		.name = "reservations",
+		.number = MORPH_A_STATS_RESERVATIONS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Reservations that controllers got.",
+	},
+	{
+		.name = "reservation-conflicts",
+		.number = MORPH_A_STATS_RESERVATION_CONFLICTS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Reservations that were refused: others had the lanes.",
+	},
 };
 
 static const struct lm_attr event_attrs[] = {
@@ -1899,6 +1943,121 @@ static const struct lm_attr event_attrs[] = {
 	},
 };
 
+static const struct lm_attr controller_attrs[] = {
+	{
+		.name = "fabric",
+		.number = MORPH_A_CONTROLLER_FABRIC,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fabric.",
+	},
+	{
+		.name = "id",
+		.number = MORPH_A_CONTROLLER_ID,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its number, chosen by the administrator.",
+	},
+	{
+		.name = "epoch",
+		.number = MORPH_A_CONTROLLER_EPOCH,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its term: greater each time that control was taken.",
+	},
+	{
+		.name = "state",
+		.number = MORPH_A_CONTROLLER_STATE,
+		.type = MORPH_ATTR_ENUM,
+		.enumeration = MORPH_ENUM_CONTROLLER_STATE,
+		.doc = "Whether its lease runs; gone: it was dropped.",
+	},
+	{
+		.name = "lease-ns",
+		.number = MORPH_A_CONTROLLER_LEASE_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "In a request: the lease; in a reply: what is left.",
+	},
+	{
+		.name = "slices",
+		.number = MORPH_A_CONTROLLER_SLICES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Slices that are assigned to it.",
+	},
+	{
+		.name = "force",
+		.number = MORPH_A_CONTROLLER_FORCE,
+		.type = MORPH_ATTR_FLAG,
+		.doc = "In controller-take: even while the lease of the present epoch runs.",
+	},
+	{
+		.name = "lanes-count",
+		.number = MORPH_A_CONTROLLER_LANES_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Lanes that it has reserved, over all guides.",
+	},
+	{
+		.name = "reservations",
+		.number = MORPH_A_CONTROLLER_RESERVATIONS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Reservations that it got.",
+	},
+	{
+		.name = "conflicts",
+		.number = MORPH_A_CONTROLLER_CONFLICTS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Reservations that were refused to it: others had the lanes.",
+	},
+	{
+		.name = "seq",
+		.number = MORPH_A_CONTROLLER_SEQ,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The fabric's seq when this was true.",
+	},
+};
+
+static const struct lm_attr reservation_attrs[] = {
+	{
+		.name = "fabric",
+		.number = MORPH_A_RESERVATION_FABRIC,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fabric.",
+	},
+	{
+		.name = "controller",
+		.number = MORPH_A_RESERVATION_CONTROLLER,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Controller.",
+	},
+	{
+		.name = "guide",
+		.number = MORPH_A_RESERVATION_GUIDE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Guide, which leads to another server.",
+	},
+	{
+		.name = "epoch",
+		.number = MORPH_A_RESERVATION_EPOCH,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The controller's epoch; in a reply: in which it was last asked for.",
+	},
+	{
+		.name = "lanes-count",
+		.number = MORPH_A_RESERVATION_LANES_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "How many; in a request 0 gives them back.",
+	},
+	{
+		.name = "lanes",
+		.number = MORPH_A_RESERVATION_LANES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Mask of them; in a request: to choose from, absent: any.",
+	},
+	{
+		.name = "seq",
+		.number = MORPH_A_RESERVATION_SEQ,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The fabric's seq when this was true.",
+	},
+};
+
 static const struct lm_attr device_attrs[] = {
 	{
 		.name = "action",
@@ -1942,22 +2101,24 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
 	[MORPH_OBJECT_EDGE] = { "edge", edge_attrs, 12 },
 	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 9 },
-	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 23 },
+	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 24 },
 	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 24 },
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 16 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },
-	[MORPH_OBJECT_TXN] = { "txn", txn_attrs, 22 },
+	[MORPH_OBJECT_TXN] = { "txn", txn_attrs, 24 },
 	[MORPH_OBJECT_HARDWARE] = { "hardware", hardware_attrs, 9 },
 	[MORPH_OBJECT_REPLACE] = { "replace", replace_attrs, 5 },
 	[MORPH_OBJECT_WHY_NOT] = { "why-not", why_not_attrs, 14 },
 	[MORPH_OBJECT_QUOTA] = { "quota", quota_attrs, 13 },
-	[MORPH_OBJECT_STATS] = { "stats", stats_attrs, 26 },
+	[MORPH_OBJECT_STATS] = { "stats", stats_attrs, 29 },
 	[MORPH_OBJECT_EVENT] = { "event", event_attrs, 25 },
+	[MORPH_OBJECT_CONTROLLER] = { "controller", controller_attrs, 11 },
+	[MORPH_OBJECT_RESERVATION] = { "reservation", reservation_attrs, 7 },
 	[MORPH_OBJECT_DEVICE] = { "device", device_attrs, 4 },
 	[MORPH_OBJECT_RESYNC] = { "resync", resync_attrs, 1 },
 };
 
-const unsigned int lm_commands_count = 29;
+const unsigned int lm_commands_count = 37;
 
 const struct lm_command lm_commands[] = {
 	{ "fabric-get", MORPH_CMD_FABRIC_GET, MORPH_OBJECT_FABRIC },
@@ -1989,4 +2150,12 @@ const struct lm_command lm_commands[] = {
 	{ "stats-get", MORPH_CMD_STATS_GET, MORPH_OBJECT_STATS },
 	{ "event-ntf", MORPH_CMD_EVENT_NTF, MORPH_OBJECT_EVENT },
 	{ "edge-get", MORPH_CMD_EDGE_GET, MORPH_OBJECT_EDGE },
+	{ "controller-get", MORPH_CMD_CONTROLLER_GET, MORPH_OBJECT_CONTROLLER },
+	{ "controller-take", MORPH_CMD_CONTROLLER_TAKE, MORPH_OBJECT_CONTROLLER },
+	{ "controller-renew", MORPH_CMD_CONTROLLER_RENEW, MORPH_OBJECT_CONTROLLER },
+	{ "controller-drop", MORPH_CMD_CONTROLLER_DROP, MORPH_OBJECT_CONTROLLER },
+	{ "controller-ntf", MORPH_CMD_CONTROLLER_NTF, MORPH_OBJECT_CONTROLLER },
+	{ "controller-settle", MORPH_CMD_CONTROLLER_SETTLE, MORPH_OBJECT_CONTROLLER },
+	{ "reservation-get", MORPH_CMD_RESERVATION_GET, MORPH_OBJECT_RESERVATION },
+	{ "reservation-set", MORPH_CMD_RESERVATION_SET, MORPH_OBJECT_RESERVATION },
 };

@@ -19,6 +19,6 @@ enum {
 };
 
 #define LM_SCHEMAS_COUNT 66
-#define LM_ENUMS_COUNT 16
+#define LM_ENUMS_COUNT 17
 
 #endif /* LM_ATTRS_GEN_H */

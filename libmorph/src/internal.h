@@ -114,6 +114,13 @@ struct morph_object *lm_from_run(const struct morph_txn_run *run, uint32_t fabri
 struct morph_object *lm_from_step(const struct morph_txn_step *step, uint32_t fabric,
 				  uint32_t slice, int error);
 
+/* ------------------------------------------------------------------ models */
+
+struct optics_graph;
+
+/* For planners, which read it while they hold the model. */
+const struct optics_graph *lm_model_graph(const struct morph_model *model);
+
 /* ----------------------------------------------------------------- devices */
 
 struct morph_fabric {
@@ -153,6 +160,8 @@ struct morph_txn {
 	uint64_t generation;
 	uint64_t lease_ns;
 	uint32_t profile_checksum; /* 0: not stated */
+	uint32_t controller; /* on whose behalf, over netlink; 0: nobody's */
+	uint64_t epoch;
 };
 
 /*

@@ -114,6 +114,11 @@ MORPH_API void morph_model_put(struct morph_model *model)
 		free(model);
 }
 
+const struct optics_graph *lm_model_graph(const struct morph_model *model)
+{
+	return model->graph;
+}
+
 MORPH_API uint32_t morph_model_checksum(const struct morph_model *model)
 {
 	return model->graph->params.checksum;

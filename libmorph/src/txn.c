@@ -25,6 +25,8 @@ MORPH_API void morph_txn_clear(struct morph_txn *txn)
 	txn->generation = MORPH_GENERATION_ANY;
 	txn->lease_ns = 0;
 	txn->profile_checksum = 0;
+	txn->controller = 0;
+	txn->epoch = 0;
 }
 
 MORPH_API void morph_txn_free(struct morph_txn *txn)
@@ -173,6 +175,12 @@ MORPH_API void morph_txn_set_generation(struct morph_txn *txn, uint64_t generati
 MORPH_API void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model)
 {
 	txn->profile_checksum = model ? morph_model_checksum(model) : 0;
+}
+
+MORPH_API void morph_txn_set_controller(struct morph_txn *txn, uint32_t controller, uint64_t epoch)
+{
+	txn->controller = controller;
+	txn->epoch = epoch;
 }
 
 int lm_txn_check(const struct morph_txn *txn)

@@ -390,6 +390,51 @@ static int quota_set(struct morph_object **out)
 	return morph_admin_quota_set(ctx, 1000, &opts, out);
 }
 
+static int controller_get(struct morph_object **out)
+{
+	return morph_controller_get(ctx, 3, 7, out);
+}
+
+static int controller_take(struct morph_object **out)
+{
+	return morph_controller_take(ctx, 3, 7, 1, 1000000, MORPH_TAKE_FORCE, out);
+}
+
+static int controller_renew(struct morph_object **out)
+{
+	return morph_controller_renew(ctx, 3, 7, 1, 1000000, out);
+}
+
+static int controller_settle(struct morph_object **out)
+{
+	return morph_controller_settle(ctx, 3, 7, 1, out);
+}
+
+static int controller_drop(void)
+{
+	return morph_controller_drop(ctx, 3, 7);
+}
+
+static int controller_assign(struct morph_object **out)
+{
+	return morph_controller_assign(ctx, 3, 9, 7, out);
+}
+
+static int controller_reserve(struct morph_object **out)
+{
+	return morph_controller_reserve(ctx, 3, 7, 1, 17, 2, 0, out);
+}
+
+static int controller_list(struct morph_list **out)
+{
+	return morph_controller_list(ctx, 3, out);
+}
+
+static int controller_reservations(struct morph_list **out)
+{
+	return morph_controller_reservations(ctx, 3, 7, out);
+}
+
 /* ------------------------------------------- acts: notifications, the rest */
 
 static int make_monitor(void)
@@ -469,6 +514,101 @@ static int model(struct morph_object **out)
 	return error;
 }
 
+/* As many links, and paths, as there is no room for from the beginning. */
+static int solve_traffic(void)
+{
+	struct morph_te *te = morph_te_new(ctx);
+	int result = te ? 0 : -morph_error_code(ctx);
+
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_te_add_link(te, 4);
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_te_add_demand(te, 6, 1);
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_te_add_path(te, at, (const uint32_t[]){ at, 19 - at }, 2);
+	if (result >= 0)
+		result = morph_te_solve(te, NULL, NULL);
+	morph_te_free(te);
+	return result;
+}
+
+static int place_slice(void)
+{
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *loaded = NULL;
+	struct morph_request *request = NULL;
+	struct morph_plan *plan = NULL;
+	int result = morph_model_load(ctx, profile, &loaded);
+
+	if (!result)
+		result = morph_ledger_new(ctx, loaded, &ledger);
+	if (!result)
+		request = morph_request_new(ctx);
+	if (request)
+		plan = morph_plan_new(ctx);
+	if (!plan)
+		result = -morph_error_code(ctx);
+	if (!result)
+		result = morph_request_set_ring(request, 2);
+	if (!result)
+		result = morph_place(ledger, request, plan);
+	if (!result)
+		result = morph_ledger_take(ledger, plan, 1);
+	morph_plan_free(plan);
+	morph_request_free(request);
+	morph_ledger_free(ledger);
+	morph_model_put(loaded);
+	return result;
+}
+
+static int assign_tenants(void)
+{
+	const double weights[] = { 1, 2, 3 };
+	uint32_t primary[3], backup[3];
+
+	return morph_slicing_assign(ctx, weights, 3, 2, 1, NULL, primary, backup);
+}
+
+static int count_spares(void)
+{
+	MORPH_OPTS(morph_spare_count, count);
+	struct morph_risk *risk = morph_risk_new(ctx);
+	int result = risk ? 0 : -morph_error_code(ctx);
+
+	for (uint32_t at = 0; result >= 0 && at < 4; at++)
+		result = morph_risk_add_server(risk, 4, 0.01, 0.01);
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_risk_add_shared(risk, (const uint32_t[]){ at % 4, (at + 1) % 4 }, 2,
+					       0.01);
+	if (result >= 0)
+		result = morph_risk_solve(risk);
+	if (result >= 0)
+		result = morph_risk_spares(risk, 0.9, &count);
+	morph_risk_free(risk);
+	return result;
+}
+
+/* Three that meet at guides of one fibre, and more than there is room for from the beginning. */
+static int share_bandwidth(void)
+{
+	struct morph_bw *bw = morph_bw_new(ctx, 2);
+	int result = bw ? 0 : -morph_error_code(ctx);
+
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_bw_add_accelerator(bw, 1, 1);
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_bw_add_guide(bw, 1);
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_bw_add_group(bw, 0, 0);
+	for (uint32_t at = 0; result >= 0 && at < 20; at++)
+		result = morph_bw_add_hop(bw, at, at, (at + 1) % 20, 1,
+					  (const uint32_t[]){ at % 3, (at + 1) % 3 }, 2);
+	if (result >= 0)
+		result = morph_bw_solve(bw, NULL, NULL);
+	morph_bw_free(bw);
+	return result;
+}
+
 /* -------------------------------------------------------------------- all */
 
 const struct act acts[] = {
@@ -526,11 +666,25 @@ const struct act acts[] = {
 	OBJECT(replace),
 	OBJECT(why_not),
 	OBJECT(quota_set),
+	OBJECT(controller_get),
+	OBJECT(controller_take),
+	OBJECT(controller_renew),
+	OBJECT(controller_settle),
+	PLAIN(controller_drop),
+	OBJECT(controller_assign),
+	OBJECT(controller_reserve),
+	LIST(controller_list),
+	LIST(controller_reservations),
 	PLAIN(make_monitor),
 	LIST(read_monitor),
 	OBJECT(wait_txn),
 	OBJECT(watch),
 	OBJECT(model),
+	PLAIN(solve_traffic),
+	PLAIN(place_slice),
+	PLAIN(assign_tenants),
+	PLAIN(count_spares),
+	PLAIN(share_bandwidth),
 };
 
 const size_t acts_count = ARRAY_SIZE(acts);

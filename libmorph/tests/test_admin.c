@@ -276,6 +276,56 @@ static void quotas_are_set(void **state)
 	expect(morph_admin_quota_set(ctx, MORPH_ANY, &opts, NULL), "quota{bytes=6 grant=8}");
 }
 
+static void controllers_are_named(void **state)
+{
+	struct morph_object *object;
+
+	(void)state;
+	expect(morph_controller_get(ctx, 3, 7, &object), "controller{fabric=3 id=7}");
+	morph_object_free(object);
+	expect(morph_controller_take(ctx, 3, 7, 2, 5000, 0, NULL),
+	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000}");
+	expect(morph_controller_take(ctx, 3, 7, 2, 5000, MORPH_TAKE_FORCE, NULL),
+	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000 force=1}");
+	expect(morph_controller_renew(ctx, 3, 7, 2, 5000, NULL),
+	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000}");
+	expect(morph_controller_settle(ctx, 3, 7, 2, NULL), "controller{fabric=3 id=7 epoch=2}");
+	expect(morph_controller_drop(ctx, 3, 7), "controller{fabric=3 id=7}");
+	expect(morph_controller_assign(ctx, 3, 9, 0, NULL), "slice{fabric=3 id=9 controller=0}");
+	refused(morph_controller_take(ctx, 3, 7, 2, 5000, 2, &object),
+		"flags of taking control are 0x2: 0x2 is unknown");
+}
+
+static void reservations_are_named(void **state)
+{
+	(void)state;
+	expect(morph_controller_reserve(ctx, 3, 7, 2, 17, 4, 0, NULL),
+	       "reservation{fabric=3 controller=7 guide=17 epoch=2 lanes-count=4}");
+	expect(morph_controller_reserve(ctx, 3, 7, 2, 17, 0, 6, NULL),
+	       "reservation{fabric=3 controller=7 guide=17 epoch=2 lanes-count=0 lanes=6}");
+}
+
+/* Steps and changes say on whose behalf they are; nobody's say nothing. */
+static void tokens_are_passed(void **state)
+{
+	struct morph_txn *txn = morph_txn_new(ctx);
+
+	(void)state;
+	expect(morph_controller_step(ctx, 3, 5, MORPH_TXN_COMMIT, 0, 7, 2, NULL),
+	       "txn{fabric=3 id=5 verb=commit controller=7 epoch=2}");
+	expect(morph_admin_txn_step(ctx, 3, 5, MORPH_TXN_COMMIT, 0, NULL),
+	       "txn{fabric=3 id=5 verb=commit}");
+	assert_int_equal(morph_txn_remove(txn, 1), 0);
+	morph_txn_set_controller(txn, 7, 2);
+	expect(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
+	       "txn{fabric=3 slice=9 change=change{op=remove circuit=1} controller=7 epoch=2}");
+	morph_txn_clear(txn);
+	assert_int_equal(morph_txn_remove(txn, 1), 0);
+	expect(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
+	       "txn{fabric=3 slice=9 change=change{op=remove circuit=1}}");
+	morph_txn_free(txn);
+}
+
 /* Options of a newer program: what this library does not know is refused by every call. */
 static void unknown_options_are_refused(void **state)
 {
@@ -316,6 +366,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(accelerators_are_set, begin, end),
 		cmocka_unit_test_setup_teardown(why_not_is_asked, begin, end),
 		cmocka_unit_test_setup_teardown(quotas_are_set, begin, end),
+		cmocka_unit_test_setup_teardown(controllers_are_named, begin, end),
+		cmocka_unit_test_setup_teardown(reservations_are_named, begin, end),
+		cmocka_unit_test_setup_teardown(tokens_are_passed, begin, end),
 		cmocka_unit_test_setup_teardown(unknown_options_are_refused, begin, end),
 	};
 

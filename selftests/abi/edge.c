@@ -1,127 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Half circuits: two fabrics whose edges face each other, and a coordinator that lights a
- * circuit there and one back, or dies on the way.
- */
+/* Half circuits: two fabrics whose edges face each other. */
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "fabric.h"
+#include "side.h"
 #include "kselftest_harness.h"
-
-#define SECOND 1000000000ULL
-#define LONG (600 * SECOND)
-#define MS 1000000ULL
-
-#define UUID_A "11111111-1111-4111-8111-111111111111"
-#define UUID_B "22222222-2222-4222-8222-222222222222"
-
-/* edge4: edge 0 lies at accelerator 1 and leads to the peer's edge 4, which does likewise. */
-#define OUT 0
-#define IN 4
-#define AT_EDGE 1
-#define EDGE(index) (MORPH_RANK_EDGE | (index))
-
-/* One side: a fabric, and a slice of the accelerator at the edge and another one. */
-struct side {
-	struct sim sim;
-	int slice;
-	char node[32];
-	struct morph_change changes[2]; /* what leaves, and what comes in */
-	struct morph_txn_run run;
-	struct morph_txn_step step;
-	struct morph_circuit_info circuits[4];
-	struct morph_slice_info info;
-};
-
-static struct morph_change half(unsigned int src, unsigned int dst)
-{
-	struct morph_change change = change_add(src, dst);
-
-	change.lanes = 1;
-	return change;
-}
-
-static int side_prepare(struct side *side, uint64_t cookie, uint64_t lease_ns)
-{
-	side->changes[0] = half(0, EDGE(OUT));
-	side->changes[1] = half(EDGE(IN), 0);
-	side->run = (struct morph_txn_run){ .head.flags = MORPH_TXN_PREPARE };
-	side->run.generation = GENERATION_ANY;
-	side->run.cookie = cookie;
-	side->run.lease_ns = lease_ns;
-	return txn_run(side->slice, side->changes, 2, &side->run) ? errno : 0;
-}
-
-/* errno of a step, or 0. */
-static int side_step(struct side *side, unsigned int verb, uint64_t lease_ns)
-{
-	return txn_step(side->slice, side->run.out_txn, verb, lease_ns, &side->step) ? errno : 0;
-}
-
-static int step_by_cookie(struct side *side, uint64_t cookie, unsigned int verb)
-{
-	side->step = (struct morph_txn_step){
-		.head = HEAD(morph_txn_step),
-		.verb = verb,
-		.cookie = cookie,
-	};
-	return ioctl(side->slice, MORPH_TXN_STEP, &side->step) ? errno : 0;
-}
-
-static int side_read(struct side *side)
-{
-	return slice_read(side->slice, &side->info, NULL, 0, side->circuits, 4);
-}
-
-/* The state of the circuit with that end, or -1. */
-static int state_of(struct side *side, unsigned int src, unsigned int dst)
-{
-	unsigned int i;
-
-	if (side_read(side))
-		return -1;
-	for (i = 0; i < side->info.circuits.count; i++)
-		if (side->circuits[i].src_rank == src && side->circuits[i].dst_rank == dst)
-			return side->circuits[i].state;
-	return -1;
-}
-
-static int state_out(struct side *side)
-{
-	return state_of(side, 0, EDGE(OUT));
-}
-
-static int state_in(struct side *side)
-{
-	return state_of(side, EDGE(IN), 0);
-}
-
-static void side_start(struct side *side, const char *settings, const char *name)
-{
-	const uint32_t accelerators[] = { AT_EDGE, 0 };
-	struct morph_slice_create args = {};
-
-	sim_start(&side->sim, "edge4", settings);
-	snprintf(args.name, sizeof(args.name), "%s", name);
-	side->slice = slice_create_with(side->sim.fd, &args, accelerators, 2);
-	snprintf(side->node, sizeof(side->node), "/dev/morph/slice%u", args.out_slice);
-}
-
-static void side_stop(struct side *side, const char *name)
-{
-	if (side->slice >= 0)
-		close(side->slice);
-	slice_delete(side->sim.fd, MORPH_ANY, name, MORPH_SLICE_FORCE);
-	sim_wait_free(&side->sim, 4);
-	sim_stop(&side->sim);
-}
 
 FIXTURE(edge)
 {
@@ -194,8 +81,8 @@ TEST_F(edge, circuit_there_and_back)
 	{
 		TH_LOG("%s", last_detail);
 	}
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_out(&self->a));
-	EXPECT_EQ(MORPH_CIRCUIT_WAITING, state_in(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_out(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_WAITING, side_state_in(&self->a));
 	EXPECT_EQ(0, sim_lit_lanes(&self->a.sim, AT_EDGE));
 	/* The light is in the fibre before the peer's elements let it in. */
 	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_COMMIT, 0));
@@ -203,11 +90,11 @@ TEST_F(edge, circuit_there_and_back)
 	EXPECT_EQ(1, sim_lit_lanes(&self->b.sim, AT_EDGE));
 	EXPECT_EQ(0, side_step(&self->a, MORPH_TXN_VERIFY, 0));
 	EXPECT_EQ(MORPH_OUTCOME_UNCONFIRMED, self->a.step.out_outcome);
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
 	EXPECT_EQ(0, side_step(&self->b, MORPH_TXN_CONFIRM, 0));
 	EXPECT_EQ(0, side_step(&self->a, MORPH_TXN_CONFIRM, 0));
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->a.step.out_outcome);
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->b));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->b));
 	EXPECT_EQ(MORPH_SLICE_OK, self->b.info.state);
 	EXPECT_LT(-15000, self->b.circuits[0].power_mdbm);
 	EXPECT_EQ(1, self->b.circuits[0].lanes);
@@ -243,16 +130,16 @@ TEST_F(edge, ends_that_are_wrong)
 
 TEST_F(edge, half_that_leaves_is_verified_here)
 {
-	struct morph_change change = half(0, EDGE(OUT));
+	struct morph_change change = half_circuit(0, EDGE(OUT));
 
 	EXPECT_EQ(0, txn_run(self->a.slice, &change, 1, NULL))
 	{
 		TH_LOG("%s", last_detail);
 	}
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_out(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_out(&self->a));
 	change = change_remove(change.circuit);
 	EXPECT_EQ(0, txn_run(self->a.slice, &change, 1, NULL));
-	change = half(0, EDGE(OUT));
+	change = half_circuit(0, EDGE(OUT));
 	change.src_plane = 2;
 	ASSERT_EQ(0, sim_control(&self->a.sim, "fault", "laser_dead %u.2.0x1", AT_EDGE));
 	EXPECT_EQ(-1, txn_run(self->a.slice, &change, 1, NULL));
@@ -263,13 +150,13 @@ TEST_F(edge, half_that_leaves_is_verified_here)
 TEST_F(edge, other_slice_gets_no_lane_of_it)
 {
 	const uint32_t rest[] = { 2, 3 };
-	struct morph_change change = half(0, EDGE(OUT));
+	struct morph_change change = half_circuit(0, EDGE(OUT));
 	int other;
 
 	ASSERT_EQ(0, txn_run(self->a.slice, &change, 1, NULL));
 	other = slice_create_at(self->a.sim.fd, rest, 2);
 	ASSERT_LE(0, other);
-	change = half(0, EDGE(OUT));
+	change = half_circuit(0, EDGE(OUT));
 	change.lanes = 2;
 	EXPECT_EQ(-1, txn_run(other, &change, 1, NULL));
 	EXPECT_EQ(EBUSY, errno);
@@ -288,7 +175,7 @@ TEST_F(edge, confirm_wants_the_peers_light)
 	EXPECT_EQ(MORPH_OUTCOME_UNCONFIRMED, self->b.step.out_outcome);
 	EXPECT_LT(0, self->b.step.out_lease_ns);
 	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_REVERT, 0));
-	EXPECT_EQ(-1, state_in(&self->b));
+	EXPECT_EQ(-1, side_state_in(&self->b));
 	EXPECT_TRUE(sim_all_dark(&self->b.sim));
 }
 
@@ -300,7 +187,7 @@ TEST_F(edge, lease_without_light_reverts)
 	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_COMMIT, 300 * MS));
 	ASSERT_EQ(0, wait_event(self->b.slice, MORPH_EVENT_TXN, PATIENCE_MS, &event));
 	EXPECT_EQ(MORPH_OUTCOME_EXPIRED, event.outcome);
-	EXPECT_EQ(0, step_by_cookie(&self->b, 1, MORPH_TXN_QUERY));
+	EXPECT_EQ(0, side_step_by_cookie(&self->b, 1, MORPH_TXN_QUERY));
 	EXPECT_EQ(MORPH_OUTCOME_EXPIRED, self->b.step.out_outcome);
 }
 
@@ -331,17 +218,17 @@ TEST_F(edge, found_again_by_its_cookie)
 	txn = self->a.run.out_txn;
 	EXPECT_EQ(0, side_prepare(&self->a, 77, LONG));
 	EXPECT_EQ(txn, self->a.run.out_txn);
-	EXPECT_EQ(ENOENT, step_by_cookie(&self->a, 78, MORPH_TXN_QUERY));
-	EXPECT_EQ(ENOENT, step_by_cookie(&self->a, 0, MORPH_TXN_QUERY));
+	EXPECT_EQ(ENOENT, side_step_by_cookie(&self->a, 78, MORPH_TXN_QUERY));
+	EXPECT_EQ(ENOENT, side_step_by_cookie(&self->a, 0, MORPH_TXN_QUERY));
 	/* Whoever prepared it is gone; the named slice is not. */
 	close(self->a.slice);
 	self->a.slice = open(self->a.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->a.slice);
-	EXPECT_EQ(0, step_by_cookie(&self->a, 77, MORPH_TXN_QUERY));
+	EXPECT_EQ(0, side_step_by_cookie(&self->a, 77, MORPH_TXN_QUERY));
 	EXPECT_EQ(MORPH_OUTCOME_PREPARED, self->a.step.out_outcome);
 	EXPECT_NE(0, self->a.step.txn);
-	EXPECT_EQ(0, step_by_cookie(&self->a, 77, MORPH_TXN_REVERT));
-	EXPECT_EQ(0, step_by_cookie(&self->a, 77, MORPH_TXN_QUERY));
+	EXPECT_EQ(0, side_step_by_cookie(&self->a, 77, MORPH_TXN_REVERT));
+	EXPECT_EQ(0, side_step_by_cookie(&self->a, 77, MORPH_TXN_QUERY));
 	EXPECT_EQ(MORPH_OUTCOME_ROLLED_BACK, self->a.step.out_outcome);
 }
 
@@ -357,11 +244,65 @@ TEST_F(edge, peer_that_goes_dark_and_comes_back)
 	EXPECT_EQ(MORPH_PART_EDGE, event.part);
 	EXPECT_EQ(IN, event.index);
 	EXPECT_TRUE(slice_wait_state(self->b.slice, MORPH_SLICE_DEGRADED));
-	change = half(0, EDGE(OUT));
+	change = half_circuit(0, EDGE(OUT));
 	ASSERT_EQ(0, txn_run(self->a.slice, &change, 1, NULL));
 	EXPECT_TRUE(slice_wait_state(self->b.slice, MORPH_SLICE_OK));
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->b));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->b));
 	EXPECT_EQ(MORPH_SLICE_OK, self->b.info.state);
+}
+
+/* What comes in is led to another plane of its accelerator: prepared and committed. */
+static int move_in(struct side *side)
+{
+	struct morph_change change = {
+		.op = MORPH_CHANGE_MOVE,
+		.circuit = side->changes[1].circuit,
+		.dst_plane = !side->changes[1].dst_plane,
+		.src_plane = MORPH_PLANE_ANY,
+	};
+
+	side->run = (struct morph_txn_run){ .head.flags = MORPH_TXN_PREPARE };
+	side->run.generation = GENERATION_ANY;
+	side->run.lease_ns = LONG;
+	if (txn_run(side->slice, &change, 1, &side->run))
+		return errno;
+	return side_step(side, MORPH_TXN_COMMIT, 0);
+}
+
+TEST_F(edge, half_that_comes_in_is_moved_and_goes_back)
+{
+	unsigned int plane;
+
+	LIGHT_BOTH();
+	plane = self->a.changes[1].dst_plane;
+	ASSERT_EQ(0, move_in(&self->a))
+	{
+		TH_LOG("%s", last_detail);
+	}
+	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_VERIFY, 0));
+	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_REVERT, 0));
+	EXPECT_EQ(MORPH_OUTCOME_ROLLED_BACK, self->a.step.out_outcome);
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
+	EXPECT_EQ(MORPH_SLICE_OK, self->a.info.state);
+	EXPECT_EQ(plane, self->a.circuits[1].dst_plane);
+}
+
+/* What the peer no longer sends is not put back; it is repaired once it is sent again. */
+TEST_F(edge, half_that_went_dark_meanwhile_goes_back_failed)
+{
+	struct morph_change change;
+
+	LIGHT_BOTH();
+	ASSERT_EQ(0, move_in(&self->a));
+	change = change_remove(self->b.changes[0].circuit);
+	ASSERT_EQ(0, txn_run(self->b.slice, &change, 1, NULL));
+	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_REVERT, 0));
+	EXPECT_EQ(MORPH_OUTCOME_ROLLED_BACK, self->a.step.out_outcome);
+	EXPECT_EQ(MORPH_CIRCUIT_FAILED, side_state_in(&self->a));
+	change = half_circuit(0, EDGE(OUT));
+	ASSERT_EQ(0, txn_run(self->b.slice, &change, 1, NULL));
+	EXPECT_TRUE(slice_wait_state(self->a.slice, MORPH_SLICE_OK));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
 }
 
 /* The guide that ends at an edge of a side. */
@@ -379,7 +320,7 @@ TEST_F(edge, fibre_cut_is_seen_from_both_sides)
 	LIGHT_BOTH();
 	ASSERT_EQ(0, sim_control(&self->a.sim, "fault", "fibre_cut %u", guide_at(&self->a, OUT)));
 	EXPECT_TRUE(slice_wait_state(self->b.slice, MORPH_SLICE_DEGRADED));
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
 	ASSERT_EQ(0, sim_control(&self->a.sim, "clear", "all"));
 	EXPECT_TRUE(slice_wait_state(self->b.slice, MORPH_SLICE_OK));
 	ASSERT_EQ(0, sim_control(&self->b.sim, "fault", "fibre_cut %u", guide_at(&self->b, IN)));
@@ -393,7 +334,7 @@ TEST_F(edge, peer_that_is_removed_is_darkness)
 	LIGHT_BOTH();
 	sim_pull(&self->b.sim);
 	EXPECT_TRUE(slice_wait_state(self->a.slice, MORPH_SLICE_DEGRADED));
-	EXPECT_EQ(MORPH_CIRCUIT_FAILED, state_in(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_FAILED, side_state_in(&self->a));
 	close(self->b.slice);
 	self->b.slice = -1;
 	close(self->b.sim.fd);
@@ -419,13 +360,13 @@ TEST_F(edge, failover_keeps_edge_and_lane)
 	ASSERT_EQ(0, wait_event(self->a.slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
 	EXPECT_EQ(4, event.new_accelerator);
 	EXPECT_TRUE(slice_wait_state(self->a.slice, MORPH_SLICE_OK));
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_out(&self->a));
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_out(&self->a));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
 	EXPECT_EQ(1, self->a.circuits[0].lanes);
 	EXPECT_EQ(1, self->a.circuits[1].lanes);
 	/* The peer has lost light for a moment, no more. */
 	EXPECT_TRUE(slice_wait_state(self->b.slice, MORPH_SLICE_OK));
-	EXPECT_EQ(MORPH_CIRCUIT_LIT, state_in(&self->b));
+	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->b));
 }
 
 /* What was committed and not verified is given up: its accelerators stand elsewhere from now on. */
@@ -435,223 +376,9 @@ TEST_F(edge, failover_reverts_halves_that_were_not_verified)
 	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_COMMIT, 0));
 	ASSERT_EQ(0, sim_control(&self->a.sim, "fault", "accelerator_dead 0"));
 	ASSERT_EQ(0, wait_event(self->a.slice, MORPH_EVENT_REPLACED, PATIENCE_MS, NULL));
-	EXPECT_EQ(-1, state_out(&self->a));
-	EXPECT_EQ(-1, state_in(&self->a));
+	EXPECT_EQ(-1, side_state_out(&self->a));
+	EXPECT_EQ(-1, side_state_in(&self->a));
 	EXPECT_TRUE(sim_all_dark(&self->a.sim));
-}
-
-/* ------------------------------------------------- a coordinator that is killed */
-
-#define STEPS 8
-
-/* The coordinator's protocol, as Documentation/device-abi.rst has it, up to a step. */
-static void coordinate(struct side *a, struct side *b, uint64_t cookie, int steps)
-{
-	struct side *const sides[] = { a, b };
-	int step, error = 0;
-
-	for (step = 0; step < steps && !error; step++) {
-		struct side *side = sides[step % 2];
-
-		switch (step / 2) {
-		case 0:
-			error = side_prepare(side, cookie, SECOND);
-			break;
-		case 1:
-			error = side_step(side, MORPH_TXN_COMMIT, SECOND);
-			break;
-		case 2:
-			error = side_step(side, MORPH_TXN_VERIFY, 3 * SECOND);
-			break;
-		default:
-			error = side_step(side, MORPH_TXN_CONFIRM, 0);
-		}
-	}
-}
-
-/* A process that opens the slices by itself, as a coordinator would, and hangs at a step. */
-static pid_t start_coordinator(struct side *a, struct side *b, uint64_t cookie, int steps,
-			       int *ready)
-{
-	int pipe_ends[2];
-	pid_t pid;
-
-	if (pipe(pipe_ends))
-		return -1;
-	pid = fork();
-	if (!pid) {
-		a->slice = open(a->node, O_RDWR | O_CLOEXEC);
-		b->slice = open(b->node, O_RDWR | O_CLOEXEC);
-		coordinate(a, b, cookie, steps);
-		if (write(pipe_ends[1], "", 1) == 1)
-			pause();
-		_exit(0);
-	}
-	close(pipe_ends[1]);
-	*ready = pipe_ends[0];
-	return pid;
-}
-
-static void kill_coordinator(pid_t pid, int ready)
-{
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	close(ready);
-}
-
-/* What became of a transaction, once it has ended: 1 confirmed, 0 reverted, or never there. */
-static int ending(struct side *side, uint64_t cookie)
-{
-	do {
-		if (step_by_cookie(side, cookie, MORPH_TXN_QUERY) == ENOENT)
-			return 0;
-		switch (side->step.out_outcome) {
-		case MORPH_OUTCOME_COMMITTED:
-			return 1;
-		case MORPH_OUTCOME_EXPIRED:
-		case MORPH_OUTCOME_ROLLED_BACK:
-		case MORPH_OUTCOME_REVOKED:
-			return 0;
-		}
-	} while (!wait_event(side->slice, MORPH_EVENT_TXN, PATIENCE_MS, NULL));
-	return -1;
-}
-
-/* Take away what was confirmed, so that the next coordinator finds nothing. */
-static void clear(struct side *side)
-{
-	long long until = now_ms() + PATIENCE_MS;
-	struct morph_change changes[2];
-	unsigned int i;
-
-	/*
-	 * While the peer's darkness is looked into, changes answer EAGAIN. No event tells the end
-	 * of that, so they are tried again.
-	 */
-	while (!side_read(side) && side->info.circuits.count && now_ms() < until) {
-		for (i = 0; i < side->info.circuits.count; i++)
-			changes[i] = change_remove(side->circuits[i].circuit);
-		if (txn_run(side->slice, changes, i, NULL))
-			usleep(5000);
-	}
-	drain_events(side->slice);
-}
-
-/* The lights are as the endings say. */
-#define EXPECT_SAME_ENDING(step, cookie)                                                \
-	({                                                                              \
-		int __a = ending(&self->a, cookie), __b = ending(&self->b, cookie);     \
-                                                                                        \
-		EXPECT_LE(0, __a);                                                      \
-		EXPECT_EQ(__a, __b)                                                     \
-		{                                                                       \
-			TH_LOG("killed after step %d: ends %d and %d", step, __a, __b); \
-		}                                                                       \
-		EXPECT_EQ(__a ? MORPH_CIRCUIT_LIT : -1, state_in(&self->a));            \
-		EXPECT_EQ(__b ? MORPH_CIRCUIT_LIT : -1, state_in(&self->b));            \
-		EXPECT_EQ(!__a, sim_all_dark(&self->a.sim));                            \
-		__a;                                                                    \
-	})
-
-TEST_F_TIMEOUT(edge, coordinator_killed_for_good, 240)
-{
-	int step, ready, confirmed = 0;
-	char byte;
-	pid_t pid;
-
-	for (step = 0; step <= STEPS; step++) {
-		pid = start_coordinator(&self->a, &self->b, step + 1, step, &ready);
-		ASSERT_LT(0, pid);
-		ASSERT_EQ(1, read(ready, &byte, 1));
-		kill_coordinator(pid, ready);
-		confirmed += EXPECT_SAME_ENDING(step, step + 1);
-		clear(&self->a);
-		clear(&self->b);
-	}
-	EXPECT_LT(0, confirmed);
-	EXPECT_GT(STEPS, confirmed);
-}
-
-/* At any moment, in the middle of a step too. */
-TEST_F_TIMEOUT(edge, coordinator_killed_at_random, 240)
-{
-	unsigned int seed = 12345;
-	int round, ready;
-	pid_t pid;
-
-	for (round = 0; round < 12; round++) {
-		pid = start_coordinator(&self->a, &self->b, 100 + round, STEPS, &ready);
-		ASSERT_LT(0, pid);
-		usleep(rand_r(&seed) % 30000);
-		kill_coordinator(pid, ready);
-		EXPECT_SAME_ENDING(round, 100 + round);
-		clear(&self->a);
-		clear(&self->b);
-	}
-}
-
-/* What was verified gets a new lease, so that it does not end while somebody thinks. */
-static void renew(struct side *side, uint64_t cookie)
-{
-	side->step = (struct morph_txn_step){
-		.head = HEAD(morph_txn_step),
-		.verb = MORPH_TXN_VERIFY,
-		.cookie = cookie,
-		.lease_ns = LONG,
-	};
-	ioctl(side->slice, MORPH_TXN_STEP, &side->step);
-}
-
-/* What it left is found by its cookie and finished: forward once anything is confirmed. */
-static void recover(struct side *a, struct side *b, uint64_t cookie)
-{
-	struct side *const sides[] = { a, b };
-	bool confirmed = false;
-	int i;
-
-	for (i = 0; i < 2; i++)
-		renew(sides[i], cookie);
-	for (i = 0; i < 2; i++)
-		confirmed |= !step_by_cookie(sides[i], cookie, MORPH_TXN_QUERY) &&
-			     sides[i]->step.out_outcome == MORPH_OUTCOME_COMMITTED;
-	for (i = 0; i < 2; i++)
-		step_by_cookie(sides[i], cookie, confirmed ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT);
-}
-
-/* One that comes late, and thinks for longer than the leases that it found, can still go back. */
-TEST_F(edge, coordinator_restarted_late_goes_back)
-{
-	ASSERT_EQ(0, side_prepare(&self->a, 300, LONG));
-	ASSERT_EQ(0, side_prepare(&self->b, 300, LONG));
-	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_COMMIT, 0));
-	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_COMMIT, 0));
-	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_VERIFY, SECOND));
-	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_VERIFY, SECOND));
-	renew(&self->a, 300);
-	renew(&self->b, 300);
-	EXPECT_LT(SECOND, self->a.step.out_lease_ns);
-	EXPECT_LT(SECOND, self->b.step.out_lease_ns);
-	EXPECT_EQ(0, step_by_cookie(&self->a, 300, MORPH_TXN_REVERT));
-	EXPECT_EQ(0, step_by_cookie(&self->b, 300, MORPH_TXN_REVERT));
-	EXPECT_SAME_ENDING(0, 300);
-}
-
-TEST_F_TIMEOUT(edge, coordinator_restarted_finishes, 240)
-{
-	int step, ready;
-	char byte;
-	pid_t pid;
-
-	for (step = 0; step <= STEPS; step++) {
-		pid = start_coordinator(&self->a, &self->b, 200 + step, step, &ready);
-		ASSERT_LT(0, pid);
-		ASSERT_EQ(1, read(ready, &byte, 1));
-		kill_coordinator(pid, ready);
-		recover(&self->a, &self->b, 200 + step);
-		EXPECT_EQ(step > STEPS - 2, EXPECT_SAME_ENDING(step, 200 + step));
-		clear(&self->a);
-		clear(&self->b);
-	}
 }
 
 TEST_HARNESS_MAIN

@@ -200,14 +200,8 @@ void visits_read(const struct sim *sim, struct visits *visits)
 
 void visits_quiet(const struct sim *sim)
 {
-	struct visits before, after;
-
-	visits_read(sim, &after);
-	do {
-		before = after;
-		usleep(50000);
-		visits_read(sim, &after);
-	} while (before.elements != after.elements || before.steps != after.steps);
+	if (!WAIT_UNTIL(core_rests(sim) && !core_counter(sim, "rest", "plans")))
+		stop("rest");
 }
 
 /* ----------------------------------------------------------------------- main */

@@ -4,9 +4,10 @@
  * that it visits, and the router its steps. The same operation on the same shape must
  * count the same on every profile; where it counts more the bench fails.
  *
- * A router looks at what lies around its path. Tiles of server4 have no fibres, and at
- * the rim of a rack they lead elsewhere than inside a pod: what the kernel routes is
- * compared between rack64 and pod4096, with room for that.
+ * A router looks at what lies around its path. Tiles of server4 have no fibres: what the
+ * kernel routes is compared between rack64 and pod4096. Both ways round a ring of two
+ * servers meet at once, those of a pod do not: a search for one circuit may look at a few
+ * tiles more there, BESIDE at most, however many the pod has.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 static const char *const profiles[] = { "server4", "rack64", "pod4096" };
 
 #define PROFILES (sizeof(profiles) / sizeof(profiles[0]))
+
+#define BESIDE 8
 
 enum operation {
 	MOVE,
@@ -30,11 +33,12 @@ static const struct {
 	const char *name;
 	unsigned int reference; /* profile */
 	double limit;
+	unsigned int beside; /* steps of the router on top of that */
 } operations[OPERATIONS] = {
-	[MOVE] = { "reconfigure a circuit", 0, 1 },
-	[MOVE_ROUTED] = { "reconfigure, the kernel routes", 1, 1.1 },
-	[SLICE] = { "slice of 4, ring, release", 1, 1.1 },
-	[FAILOVER] = { "failover", 1, 1.1 },
+	[MOVE] = { "reconfigure a circuit", 0, 1, 0 },
+	[MOVE_ROUTED] = { "reconfigure, the kernel routes", 1, 1.1, BESIDE },
+	[SLICE] = { "slice of 4, ring, release", 1, 1.1, 0 },
+	[FAILOVER] = { "failover", 1, 1.1, 0 },
 };
 
 static struct visits since(const struct sim *sim, const struct visits *before)
@@ -95,11 +99,13 @@ static void measure(const char *profile, struct visits *visits)
 	sim_stop(&sim);
 }
 
+/* @room: what may be counted on top of the limit of @operation. */
 static void report_one(const char *what, enum operation operation, long long reference,
-		       long long value, const char *profile)
+		       unsigned int room, long long value, const char *profile)
 {
 	static struct samples samples;
-	const double limit = operations[operation].limit;
+	const double limit =
+		operations[operation].limit + (reference ? (double)room / reference : 0);
 	const char *reference_name = profiles[operations[operation].reference];
 	char name[96];
 	struct row row = {
@@ -132,9 +138,10 @@ void bench_visits(void)
 		for (i = operations[op].reference; i < PROFILES; i++) {
 			const struct visits *seen = &visits[i][op];
 
-			report_one("elements", op, least->elements, seen->elements, profiles[i]);
-			report_one("lanes", op, least->lanes, seen->lanes, profiles[i]);
-			report_one("router's steps", op, least->steps, seen->steps, profiles[i]);
+			report_one("elements", op, least->elements, 0, seen->elements, profiles[i]);
+			report_one("lanes", op, least->lanes, 0, seen->lanes, profiles[i]);
+			report_one("router's steps", op, least->steps, operations[op].beside,
+				   seen->steps, profiles[i]);
 		}
 	}
 }

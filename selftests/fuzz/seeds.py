@@ -159,12 +159,39 @@ def ledger(seeds):
         seeds.add(bytes([fabric, 0, 0x44, 0, 1, 7, 4, 1, 3, 0, 0x48, 0, 1, 5, 9, 2, 0x80, 2, 3, 6, 2, 0, 1, 1, 4, 5, 1]))
 
 
+def wire(kind, checksum, *body):
+    """What planners write, behind its length: libmorph's wire.h."""
+    words = (0x4c504d57, 1, kind, checksum, 5 + len(body), *body)
+    return struct.pack(f"<I{len(words)}I", 4 * len(words), *words)
+
+
+def plan(seeds, profiles):
+    """Plans for a server of four: two of them in a ring, and five, which is too many."""
+    blob = (profiles / "server4.bin").read_bytes()
+    checksum, = struct.unpack_from("<I", blob, 24)
+    elements, guides, accelerators = (struct.unpack_from("<I", blob, TABLE + 16 * at + 8)[0] for at in (2, 3, 4))
+    held = wire(2, checksum, accelerators, elements, guides, *(2 * accelerators + elements + 3 * guides) * (0,))
+    ring = wire(1, 0, 2, 2, 1, 2, 0, 2, 1, 1, 0, 1, 1, 0)
+    found = wire(3, checksum, 1, 1, 2, 0, 0, 0, 1, 1, 2, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0)
+    many = wire(1, 0, 5, 0, 1, 2, 0, 0, 0, 0)
+    none = 0xffffffff
+    refused = wire(3, checksum, 2, 0, 5, 0, 0, 0, 0, 0, 0, 0, 1, 0, *(none, 0) * 5, 0, 0, 4, 5, 0, 0)
+    begin = len(blob).to_bytes(4, "little") + blob + held
+    for asked, answered in ((ring, found), (many, refused), (ring, refused), (many, found)):
+        seeds.add(begin + asked + answered)
+    for at in range(0, len(found), 4):
+        seeds.add(begin + ring + found[:at] + bytes([found[at] ^ 1]) + found[at + 1:])
+    for at in range(0, len(refused), 4):
+        seeds.add(begin + many + refused[:at] + bytes([refused[at] ^ 1]) + refused[at + 1:])
+
+
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
     for fill in (netlink, device, recording, document, words, jobs, faults, ledger):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
+    plan(Seeds(root, "plan"), profiles)
 
 
 if __name__ == "__main__":

@@ -43,6 +43,8 @@ long long sim_counter(const struct sim *sim, const char *file, const char *key);
 bool sim_wait_counter(const struct sim *sim, const char *file, const char *key, long long least);
 /* The same number in a file of the core's, of this fabric. */
 long long core_counter(const struct sim *sim, const char *file, const char *key);
+/* Nothing is signalled, repaired, tested or asked of the device; patrol and plans aside. */
+bool core_rests(const struct sim *sim);
 /* Lanes that receivers of an accelerator see, all planes together; by the simulator. */
 uint64_t sim_lit_lanes(const struct sim *sim, unsigned int accelerator);
 bool sim_all_dark(const struct sim *sim);

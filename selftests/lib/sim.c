@@ -198,6 +198,13 @@ long long core_counter(const struct sim *sim, const char *file, const char *key)
 	return counter_in(path, key);
 }
 
+bool core_rests(const struct sim *sim)
+{
+	return !core_counter(sim, "rest", "signals") && !core_counter(sim, "rest", "urgent") &&
+	       !core_counter(sim, "rest", "recoveries") && !core_counter(sim, "rest", "tests") &&
+	       core_counter(sim, "operations", "cookie") < 0;
+}
+
 /* Go through the receivers that see light; the mask of those of one accelerator. */
 static uint64_t read_receivers(const struct sim *sim, unsigned int accelerator, bool all)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fabric.h"
@@ -115,6 +116,23 @@ void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst)
 	nl_put_u32(nl, MORPH_A_CHANGE_SRC_RANK, src);
 	nl_put_u32(nl, MORPH_A_CHANGE_DST_RANK, dst);
 	nl_nest_end(nl, nest);
+}
+
+void nl_put_token(struct nl *nl, uint32_t controller, uint64_t epoch)
+{
+	nl_put_u32(nl, MORPH_A_TXN_CONTROLLER, controller);
+	nl_put_u64(nl, MORPH_A_TXN_EPOCH, epoch);
+}
+
+int nl_control(struct nl *nl, uint8_t cmd, unsigned int fabric, uint32_t controller, uint64_t epoch,
+	       uint64_t lease_ns)
+{
+	nl_begin(nl, cmd, 0);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_FABRIC, fabric);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_ID, controller);
+	nl_put_u64(nl, MORPH_A_CONTROLLER_EPOCH, epoch);
+	nl_put_u64(nl, MORPH_A_CONTROLLER_LEASE_NS, lease_ns);
+	return nl_do(nl);
 }
 
 void nl_on_part(struct nl *nl, uint8_t cmd, unsigned int fabric, unsigned int part,
@@ -425,4 +443,44 @@ bool nl_wait(struct nl *nl, uint8_t cmd, int timeout_ms)
 			return true;
 	}
 	return false;
+}
+
+/* A process that does one act when the pipe is closed; it ends with the errno. */
+static pid_t rival(const struct sim *sim, const int start[2], nl_act_fn act, unsigned int which)
+{
+	static struct nl nl;
+	pid_t pid = fork();
+	char nothing;
+
+	if (pid)
+		return pid;
+	close(start[1]);
+	if (nl_open(&nl))
+		_exit(255);
+	while (read(start[0], &nothing, 1) > 0)
+		;
+	_exit(act(&nl, sim, which));
+}
+
+int nl_race(const struct sim *sim, unsigned int count, nl_act_fn act, int refused)
+{
+	int start[2], status, won = 0;
+	unsigned int i;
+
+	if (pipe(start))
+		return -1;
+	for (i = 0; i < count; i++)
+		if (rival(sim, start, act, i) < 0)
+			return -1;
+	close(start[0]);
+	close(start[1]);
+	for (i = 0; i < count; i++) {
+		if (wait(&status) < 0 || !WIFEXITED(status))
+			return -1;
+		if (!WEXITSTATUS(status))
+			won++;
+		else if (WEXITSTATUS(status) != refused)
+			return -WEXITSTATUS(status);
+	}
+	return won;
 }

@@ -51,6 +51,11 @@ void nl_put_text(struct nl *nl, uint16_t type, const char *text);
 /* Begin a circuit-apply; one of its changes: a circuit between two ranks. */
 void nl_apply(struct nl *nl, unsigned int fabric, unsigned int slice);
 void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst);
+/* On whose behalf a circuit-apply or txn-step is. */
+void nl_put_token(struct nl *nl, uint32_t controller, uint64_t epoch);
+/* Take or renew control: 0 or an errno. */
+int nl_control(struct nl *nl, uint8_t cmd, unsigned int fabric, uint32_t controller, uint64_t epoch,
+	       uint64_t lease_ns);
 /* Begin a command about a part of the hardware. */
 void nl_on_part(struct nl *nl, uint8_t cmd, unsigned int fabric, unsigned int part,
 		unsigned int index);
@@ -74,6 +79,14 @@ int nl_dump(struct nl *nl, nl_object_fn object, void *context);
 /* The same in steps, reading with so small a buffer: more says whether there is more. */
 int nl_dump_begin(struct nl *nl);
 int nl_dump_read(struct nl *nl, size_t room, nl_object_fn object, void *context, bool *more);
+
+/*
+ * An act that so many processes do at once, each of its number: how many did it. The others
+ * were refused with that errno; else the answer is negative.
+ */
+struct sim;
+typedef int (*nl_act_fn)(struct nl *nl, const struct sim *sim, unsigned int which);
+int nl_race(const struct sim *sim, unsigned int count, nl_act_fn act, int refused);
 
 /* Join "monitor": 0 or an errno. */
 int nl_join(struct nl *nl);

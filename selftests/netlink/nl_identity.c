@@ -131,6 +131,18 @@ TEST_F(uuid, stranger_stays_out)
 	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, read_accelerator(&self->sim, 1).health);
 }
 
+TEST_F(uuid, dead_one_does_not_pass_its_test)
+{
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 1"));
+	ASSERT_TRUE(wait_health(&self->sim, 1, MORPH_HEALTH_FAILED));
+	EXPECT_EQ(EIO, operator_tests(&self->sim, false));
+	EXPECT_STREQ("it did not pass the test", said);
+	EXPECT_EQ(MORPH_HEALTH_FAILED, read_accelerator(&self->sim, 1).health);
+	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
+	EXPECT_EQ(0, operator_tests(&self->sim, false));
+	EXPECT_EQ(MORPH_HEALTH_OK, read_accelerator(&self->sim, 1).health);
+}
+
 TEST_F(uuid, known_one_is_let_in)
 {
 	ASSERT_TRUE(come_back_as(&self->sim, self->known));

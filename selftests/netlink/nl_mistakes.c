@@ -332,7 +332,7 @@ TEST_F(mistakes, in_reserving)
 }
 
 static const struct mistake settings[] = {
-	{ {}, EINVAL, NONE, NONE, "give failover, owner or mode to set" },
+	{ {}, EINVAL, NONE, NONE, "give failover, controller, owner or mode to set" },
 	{ { { MORPH_A_SLICE_OWNER, NO_USER } },
 	  EINVAL,
 	  MORPH_A_SLICE_OWNER,
@@ -412,7 +412,9 @@ TEST_F(mistakes, in_naming_a_spare)
 	txn = REPLY_U32(nl, MORPH_A_REPLACE_TXN);
 	ASSERT_LE(0, nl_wait_outcome(nl, self->sim.number, txn));
 	EXPECT_EQ(-ENOENT, (int)REPLY_U32(nl, MORPH_A_TXN_STATUS));
-	snprintf(sentence, sizeof(sentence), "there is no accelerator %u to be the spare", total);
+	snprintf(sentence, sizeof(sentence),
+		 "there is no accelerator %u to be the spare, the last one is %u", total,
+		 total - 1);
 	EXPECT_STREQ(sentence, nl_get_text(nl_find(nl_reply(nl), MORPH_A_TXN_TEXT)));
 }
 

@@ -58,6 +58,13 @@ static const struct command commands[] = {
 	{ MORPH_CMD_HARDWARE_TEST, MORPH_A_HARDWARE_FABRIC, 0 },
 	{ MORPH_CMD_SLICE_CREATE, MORPH_A_SLICE_FABRIC, 0 },
 	{ MORPH_CMD_WHY_NOT, MORPH_A_WHY_NOT_FABRIC, 0 },
+	{ MORPH_CMD_CONTROLLER_GET, MORPH_A_CONTROLLER_FABRIC, MORPH_A_CONTROLLER_ID },
+	{ MORPH_CMD_CONTROLLER_DROP, MORPH_A_CONTROLLER_FABRIC, MORPH_A_CONTROLLER_ID },
+	{ MORPH_CMD_CONTROLLER_TAKE, MORPH_A_CONTROLLER_FABRIC, 0 },
+	{ MORPH_CMD_CONTROLLER_RENEW, MORPH_A_CONTROLLER_FABRIC, 0 },
+	{ MORPH_CMD_CONTROLLER_SETTLE, MORPH_A_CONTROLLER_FABRIC, 0 },
+	{ MORPH_CMD_RESERVATION_GET, MORPH_A_RESERVATION_FABRIC, 0 },
+	{ MORPH_CMD_RESERVATION_SET, MORPH_A_RESERVATION_FABRIC, 0 },
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -351,7 +358,8 @@ TEST_F(refuse, slice_create_says_which_accelerator)
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);
 	nl_put_u32(nl, MORPH_A_SLICE_SPARES, MORPH_SPARES_LIST);
 	nl_put_u32(nl, MORPH_A_SLICE_SPARE, total);
-	snprintf(whole, sizeof(whole), "there is no accelerator %u to be a spare", total);
+	snprintf(whole, sizeof(whole),
+		 "there is no accelerator %u to be a spare, the last one is %u", total, total - 1);
 	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_SPARE, "a spare that is listed does not exist",
 		whole);
 	close(slice);

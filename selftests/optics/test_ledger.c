@@ -151,6 +151,30 @@ static void lanes_in_use_are_refused_and_nothing_is_claimed(void)
 	fabric_close(&f);
 }
 
+/* What is claimed already may be given back and reserved lanes stay reserved. */
+static void reserved_lanes_are_refused_and_stay_reserved(void)
+{
+	struct fabric f;
+	struct route r;
+	void *before;
+
+	open_cell(&f);
+	bar_path(&r, 0, 0x3);
+	CHECK_EQUAL(optics_claim(f.state, &r.path, &r.refusal), 0);
+	f.state->guide_reserved[1] = 0x2;
+	optics_release(f.state, &r.path);
+	CHECK_EQUAL(f.state->guide_lanes[1], 0);
+	CHECK_EQUAL(f.state->guide_reserved[1], 0x2);
+	before = snapshot(&f);
+	CHECK_EQUAL(optics_claim(f.state, &r.path, &r.refusal), -ENOSPC);
+	CHECK_EQUAL(r.refusal.reason, OPTICS_LANES);
+	CHECK_EQUAL(r.refusal.index, 1);
+	CHECK_EQUAL(r.refusal.have, 1);
+	CHECK(same(&f, before));
+	free(before);
+	fabric_close(&f);
+}
+
 static void ports_busy_or_dead_are_refused(void)
 {
 	struct fabric f;
@@ -224,6 +248,7 @@ int main(void)
 		TEST(element_shared_in_one_state_is_pinned_until_both_left),
 		TEST(element_pinned_in_another_state_is_refused),
 		TEST(lanes_in_use_are_refused_and_nothing_is_claimed),
+		TEST(reserved_lanes_are_refused_and_stay_reserved),
 		TEST(ports_busy_or_dead_are_refused),
 		TEST(unhealthy_parts_are_refused),
 		TEST(path_that_meets_itself_is_refused),

@@ -132,6 +132,13 @@ static void guide_avoided_or_full_is_gone_around(void)
 	CHECK_EQUAL(take(&f, &request, &r), OPTICS_OK);
 	CHECK_EQUAL(r.path.hops_count, 5);
 	CHECK_EQUAL(r.path.lanes, 0x8);
+	/* Lanes that are reserved are no more to be had than those that are claimed. */
+	optics_release(f.state, &r.path);
+	f.state->guide_lanes[direct] = 0x1;
+	f.state->guide_reserved[direct] = 0xa;
+	CHECK_EQUAL(take(&f, &request, &r), OPTICS_OK);
+	CHECK_EQUAL(r.path.hops_count, 5);
+	CHECK_EQUAL(r.path.lanes, 0x4);
 	fabric_close(&f);
 }
 
@@ -232,6 +239,8 @@ static void lanes_dead_at_different_ends_leave_none(void)
 	request = fabric_request(&f, 0, 1, 1);
 	CHECK_EQUAL(take(&f, &request, &r), OPTICS_UNUSABLE);
 	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE);
+	CHECK_EQUAL(r.refusal.have, 0);
+	CHECK_EQUAL(r.refusal.need, 1);
 	/* Nor does it help to ask what would be if nobody held anything. */
 	request.ignore_claims = true;
 	fabric_route(&f, &request, &r);

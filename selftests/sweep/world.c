@@ -185,8 +185,8 @@ static const char *compare_elements(const struct sim *sim, const unsigned int *p
 	return NULL;
 }
 
-const char *world_wrong(const struct sim *sim, const unsigned int *parked, const int *slices,
-			unsigned int count)
+static const char *wrong_now(const struct sim *sim, const unsigned int *parked, const int *slices,
+			     unsigned int count)
 {
 	const char *what = NULL;
 	struct need *need;
@@ -210,14 +210,6 @@ const char *world_wrong(const struct sim *sim, const unsigned int *parked, const
 
 /* ------------------------------------------------------------------------- rest */
 
-/* What has been signalled may be to be looked at, though nothing is asked of the device yet. */
-static bool core_at_work(const struct sim *sim)
-{
-	return core_counter(sim, "rest", "signals") || core_counter(sim, "rest", "urgent") ||
-	       core_counter(sim, "rest", "recoveries") || core_counter(sim, "rest", "tests") ||
-	       core_counter(sim, "operations", "cookie") >= 0;
-}
-
 bool world_rest(const struct sim *sim)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -226,7 +218,7 @@ bool world_rest(const struct sim *sim)
 	while (calm < 3) {
 		if (now_ms() > until)
 			return false;
-		calm = core_at_work(sim) || sim_counter(sim, "ops", "in_flight") ? 0 : calm + 1;
+		calm = core_rests(sim) && !sim_counter(sim, "ops", "in_flight") ? calm + 1 : 0;
 		usleep(1000);
 	}
 	return true;
@@ -248,4 +240,20 @@ bool world_flickered(const struct sim *sim, const struct view *view)
 	if (stream)
 		fclose(stream);
 	return flickered;
+}
+
+/* A probe of the patrol holds a path for a moment, whatever else rests: what is wrong stays so. */
+const char *world_wrong(const struct sim *sim, const unsigned int *parked, const int *slices,
+			unsigned int count)
+{
+	const char *what = NULL;
+	int look;
+
+	for (look = 0; look < 5; look++) {
+		what = wrong_now(sim, parked, slices, count);
+		if (!what || !world_rest(sim))
+			break;
+		usleep(10000);
+	}
+	return what;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "circuit.h"
+#include "controller.h"
 #include "value.h"
 
 #define COLUMNS                                                                                 \
@@ -71,10 +72,15 @@ static enum exit_code settings(struct run *run, struct morph_txn *txn)
 {
 	uint64_t generation = MORPH_GENERATION_ANY;
 	int64_t lease_ns = INT64_C(30000000000);
+	enum exit_code code;
+	struct token token;
 
 	if (!option_ns(run, OPTION_LEASE, &lease_ns) ||
 	    !option_u64(run, OPTION_GENERATION, &generation))
 		return EXIT_CODE_USAGE;
+	code = token_given(run, &token);
+	if (code)
+		return code;
 	if (given(run, OPTION_LEASE) && !given(run, OPTION_PREPARE))
 		return usage_error(run, "--lease is for --prepare");
 	if (given(run, OPTION_DRY_RUN) + given(run, OPTION_EACH) + given(run, OPTION_PREPARE) > 1)
@@ -87,6 +93,7 @@ static enum exit_code settings(struct run *run, struct morph_txn *txn)
 	if (given(run, OPTION_PREPARE))
 		morph_txn_set_prepare(txn, (uint64_t)lease_ns);
 	morph_txn_set_generation(txn, generation);
+	morph_txn_set_controller(txn, token.controller, token.epoch);
 	return EXIT_CODE_OK;
 }
 

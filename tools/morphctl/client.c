@@ -42,7 +42,8 @@ enum exit_code client_error(struct run *run, int error)
 	const char *text = morph_error_text(run->client->ctx);
 
 	warn_line("%s", *text ? text : strerror(-error));
-	if (error == -EPERM || error == -EACCES)
+	/* Who lacks the capability is told nothing else. */
+	if ((error == -EPERM || error == -EACCES) && !*morph_error_kernel_text(run->client->ctx))
 		warn_line("this needs CAP_NET_ADMIN in the initial user namespace; try it as root");
 	if (error == -EAGAIN || error == -ESTALE)
 		warn_line("something changed meanwhile; try again");

@@ -160,11 +160,27 @@ enum exit_code slice_create(struct run *run)
 	return code;
 }
 
+/* The controller, if given, and then what else is. */
+static int set_slice(struct run *run, uint32_t fabric, uint32_t id,
+		     const struct morph_slice_set_opts *opts, uint32_t controller,
+		     struct morph_object **object)
+{
+	struct morph_ctx *ctx = run->client->ctx;
+	int error = 0;
+
+	if (given(run, OPTION_CONTROLLER))
+		error = morph_controller_assign(ctx, fabric, id, controller, object);
+	if (error || !opts->set)
+		return error;
+	morph_object_free(*object);
+	return morph_admin_slice_set(ctx, fabric, id, opts, object);
+}
+
 enum exit_code slice_set(struct run *run)
 {
 	MORPH_OPTS(morph_slice_set_opts, opts);
 	struct morph_object *object = NULL;
-	uint32_t fabric, id;
+	uint32_t fabric, id, controller = 0;
 	enum exit_code code;
 	struct view view;
 	json_t *record;
@@ -180,14 +196,16 @@ enum exit_code slice_set(struct run *run)
 	opts.set = (given(run, OPTION_FAILOVER) ? MORPH_SET_FAILOVER : 0) |
 		   (given(run, OPTION_OWNER) ? MORPH_SET_OWNER : 0) |
 		   (given(run, OPTION_MODE) ? MORPH_SET_MODE : 0);
-	if (!opts.set)
-		return usage_error(run, "wants --failover, --owner or --mode");
+	if (!opts.set && !given(run, OPTION_CONTROLLER))
+		return usage_error(run, "wants --failover, --controller, --owner or --mode");
+	if (!option_u32(run, OPTION_CONTROLLER, &controller))
+		return EXIT_CODE_USAGE;
 	code = client_fabric(run, &fabric);
 	if (!code)
 		code = resolve_slice(run, fabric, run->argv[0], &id);
 	if (code)
 		return code;
-	error = morph_admin_slice_set(run->client->ctx, fabric, id, &opts, &object);
+	error = set_slice(run, fabric, id, &opts, controller, &object);
 	code = client_reply(run, error, object, &record);
 	if (!code) {
 		view = client_view(run, MORPH_OBJECT_SLICE, NULL);

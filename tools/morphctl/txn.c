@@ -24,13 +24,15 @@ enum exit_code txn_show(struct run *run)
 }
 
 enum exit_code txn_step(struct run *run, struct act *act, uint32_t fabric, uint32_t id,
-			uint32_t verb, uint64_t lease_ns, json_t **record)
+			uint32_t verb, uint64_t lease_ns, const struct token *token,
+			json_t **record)
 {
 	struct morph_object *object = NULL;
 	enum exit_code code;
 	int error;
 
-	error = morph_admin_txn_step(run->client->ctx, fabric, id, verb, lease_ns, &object);
+	error = morph_controller_step(run->client->ctx, fabric, id, verb, lease_ns,
+				      token->controller, token->epoch, &object);
 	code = client_reply(run, error, object, record);
 	if (!code && *record)
 		code = act_wait_step(run, act, fabric, verb, record);
@@ -43,17 +45,20 @@ static enum exit_code step(struct run *run, uint32_t verb)
 	json_t *record = NULL;
 	uint32_t fabric, id;
 	enum exit_code code;
+	struct token token;
 	struct view view;
 	struct act act;
 
 	if (!option_ns(run, OPTION_LEASE, &lease_ns))
 		return EXIT_CODE_USAGE;
-	code = number_and_fabric(run, &fabric, &id);
+	code = token_given(run, &token);
+	if (!code)
+		code = number_and_fabric(run, &fabric, &id);
 	if (!code)
 		code = act_begin(run, &act);
 	if (code)
 		return code;
-	code = txn_step(run, &act, fabric, id, verb, (uint64_t)lease_ns, &record);
+	code = txn_step(run, &act, fabric, id, verb, (uint64_t)lease_ns, &token, &record);
 	act_end(&act);
 	if (record) {
 		view = client_view(run, MORPH_OBJECT_TXN, NULL);

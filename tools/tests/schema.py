@@ -16,6 +16,8 @@ import yaml
 SETS = {"spare": "accelerator", "fail": "hardware", "replace": "rank"}
 # Acts on a part answer with the part as the kernel's acts on hardware do.
 ACTS = {"cordon", "uncordon", "fail", "test"}
+# What verbs of a controller tell instead of it; a failure's reach has a form of its own.
+CONTROLLER = {"reservations": "reservation", "reserve": "reservation", "fail": "reach"}
 NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64"}
 
 
@@ -66,7 +68,9 @@ def check_record(where, name, record, spec):
 
 def main():
     spec, name = load(sys.argv[1]), SETS.get(sys.argv[2], sys.argv[2])
-    if sys.argv[3:] and sys.argv[3] in ACTS:
+    if name == "controller":
+        name = CONTROLLER.get(sys.argv[3], name)
+    elif sys.argv[3:] and sys.argv[3] in ACTS:
         name = "hardware"
     if name not in spec[0]:
         return

@@ -102,7 +102,7 @@ load common
 	expect 2 morphctl slice create x --count 4 --mode 999
 	holds "$stderr" "octal"
 	expect 2 morphctl slice set x
-	holds "$stderr" "--failover, --owner or --mode"
+	holds "$stderr" "--failover, --controller, --owner or --mode"
 	expect 2 morphctl accelerator set 1
 	holds "$stderr" "--spare, --free or --pci"
 	expect 2 morphctl accelerator set 1 2 --pci 0000:00:01.0
@@ -124,6 +124,16 @@ load common
 	holds "$stderr" "at least one limit"
 	expect 2 morphctl quota set root --bytes many
 	holds "$stderr" "'many'"
+	expect 2 morphctl controller renew 7
+	holds "$stderr" "--epoch"
+	expect 2 morphctl controller take 7 --lease soon
+	holds "$stderr" "'soon'"
+	expect 2 morphctl controller fail 7
+	holds "$stderr" "--dry-run"
+	expect 2 morphctl controller show seven
+	holds "$stderr" "'seven'"
+	expect 2 morphctl txn commit 3 --controller 7
+	holds "$stderr" "--controller and --epoch go together"
 	expect 2 morphctl why-not --count 2 --lanes 4
 	holds "$stderr" "--ring"
 	expect 2 morphctl monitor --timeout soon

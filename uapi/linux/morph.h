@@ -144,6 +144,7 @@ struct morph_array {
  * @MORPH_REASON_ARGUMENT: a field of the request is wrong; the sentence names it
  * @MORPH_REASON_IDENTITY: another accelerator is in the place of the known one, or none
  * @MORPH_REASON_PEER: the fabric at the other side of an edge has not done its part
+ * @MORPH_REASON_CONTROLLER: another controller, or a later epoch of it, decides about the slice
  */
 enum morph_reason {
 	MORPH_REASON_NONE = 0,
@@ -173,6 +174,7 @@ enum morph_reason {
 	MORPH_REASON_ARGUMENT = 41,
 	MORPH_REASON_IDENTITY = 42,
 	MORPH_REASON_PEER = 43,
+	MORPH_REASON_CONTROLLER = 44,
 };
 
 /**
@@ -925,6 +927,21 @@ struct morph_slice_policy {
 	struct morph_head head;
 	__u32 failover;
 	__u32 reserved;
+};
+
+/* --------------------------------------------------------------- controllers */
+
+/**
+ * enum morph_controller_state - does a controller decide about its slices
+ * @MORPH_CONTROLLER_ACTIVE: its lease runs
+ * @MORPH_CONTROLLER_EXPIRED: its lease has run out: its slices stay as they are until control
+ *                            is taken with a greater epoch
+ * @MORPH_CONTROLLER_GONE: it was dropped
+ */
+enum morph_controller_state {
+	MORPH_CONTROLLER_ACTIVE = 0,
+	MORPH_CONTROLLER_EXPIRED = 1,
+	MORPH_CONTROLLER_GONE = 2,
 };
 
 /* -------------------------------------------------------------------- events */

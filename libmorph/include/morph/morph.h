@@ -63,10 +63,17 @@
 #include <morph/names.h>
 #include <morph/fabric.h>
 #include <morph/slice.h>
+#include <morph/bandwidth.h>
+#include <morph/te.h>
+#include <morph/risk.h>
 #include <morph/txn.h>
 #include <morph/event.h>
 #include <morph/admin.h>
+#include <morph/controller.h>
 #include <morph/model.h>
+#include <morph/coverage.h>
+#include <morph/place.h>
+#include <morph/wire.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -31,6 +31,8 @@ extern "C" {
  * @MORPH_OBJECT_QUOTA: What one user, or one grant, may hold, and holds.
  * @MORPH_OBJECT_STATS: Counters of a fabric since it was registered.
  * @MORPH_OBJECT_EVENT: What a slice's owner is told, told to administrators too.
+ * @MORPH_OBJECT_CONTROLLER: One controller of a fabric.
+ * @MORPH_OBJECT_RESERVATION: Lanes of one guide that a controller has reserved.
  * @MORPH_OBJECT_DEVICE: A device node.
  * @MORPH_OBJECT_RESYNC: Notifications were lost here; whoever follows must dump again.
  */
@@ -52,6 +54,8 @@ enum morph_object_type {
 	MORPH_OBJECT_QUOTA = 15,
 	MORPH_OBJECT_STATS = 16,
 	MORPH_OBJECT_EVENT = 17,
+	MORPH_OBJECT_CONTROLLER = 18,
+	MORPH_OBJECT_RESERVATION = 19,
 	MORPH_OBJECT_DEVICE = 64,
 	MORPH_OBJECT_RESYNC = 65,
 };
@@ -73,6 +77,7 @@ enum morph_object_type {
  * @MORPH_ENUM_OUTCOME: How a transaction ended, or where it stands.
  * @MORPH_ENUM_TXN_VERB: What to do with a prepared transaction.
  * @MORPH_ENUM_EVENT_TYPE: What a slice's owner and the monitor group are told.
+ * @MORPH_ENUM_CONTROLLER_STATE: Does a controller decide about its slices.
  */
 enum morph_enum {
 	MORPH_ENUM_REASON = 1,
@@ -90,6 +95,7 @@ enum morph_enum {
 	MORPH_ENUM_OUTCOME = 13,
 	MORPH_ENUM_TXN_VERB = 14,
 	MORPH_ENUM_EVENT_TYPE = 15,
+	MORPH_ENUM_CONTROLLER_STATE = 16,
 };
 
 /** morph_reason_name() - the word for an enum morph_reason, NULL when unknown */
@@ -180,6 +186,12 @@ static inline const char *morph_txn_verb_name(uint32_t value)
 static inline const char *morph_event_type_name(uint32_t value)
 {
 	return morph_enum_name(MORPH_ENUM_EVENT_TYPE, value);
+}
+
+/** morph_controller_state_name() - the word for an enum morph_controller_state, NULL when unknown */
+static inline const char *morph_controller_state_name(uint32_t value)
+{
+	return morph_enum_name(MORPH_ENUM_CONTROLLER_STATE, value);
 }
 
 /*
@@ -849,6 +861,12 @@ static inline uint32_t morph_get_slice_used_replacements(const struct morph_obje
 	return (uint32_t)morph_object_uint(object, "used-replacements");
 }
 
+/** morph_get_slice_controller() - Controller that it is assigned to; 0, in a reply absent: none. */
+static inline uint32_t morph_get_slice_controller(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "controller");
+}
+
 /** morph_get_slice_events_lost() - Events lost on this file so far. */
 static inline uint64_t morph_get_slice_events_lost(const struct morph_object *object)
 {
@@ -1289,6 +1307,18 @@ static inline const struct morph_object *morph_get_txn_times(const struct morph_
 	return morph_object_value_object(object, "times", 0);
 }
 
+/** morph_get_txn_controller() - In a request: controller on whose behalf it is made; with epoch. */
+static inline uint32_t morph_get_txn_controller(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "controller");
+}
+
+/** morph_get_txn_epoch() - In a request: that controller's epoch. */
+static inline uint64_t morph_get_txn_epoch(const struct morph_object *object)
+{
+	return morph_object_uint(object, "epoch");
+}
+
 /** morph_get_hardware_fabric() - Its fabric. */
 static inline uint32_t morph_get_hardware_fabric(const struct morph_object *object)
 {
@@ -1702,6 +1732,27 @@ morph_get_stats_last_failover(const struct morph_object *object)
 	return morph_object_value_object(object, "last-failover", 0);
 }
 
+/** morph_get_stats_controllers_expired() - Leases of controllers that ran out. */
+static inline uint64_t morph_get_stats_controllers_expired(const struct morph_object *object)
+{
+	return morph_object_uint(object, "controllers-expired");
+}
+
+/** morph_get_stats_reservations() - Reservations that controllers got. */
+static inline uint64_t morph_get_stats_reservations(const struct morph_object *object)
+{
+	return morph_object_uint(object, "reservations");
+}
+
+/**
+ * morph_get_stats_reservation_conflicts() - Reservations that were refused: others had the
+ * lanes.
+ */
+static inline uint64_t morph_get_stats_reservation_conflicts(const struct morph_object *object)
+{
+	return morph_object_uint(object, "reservation-conflicts");
+}
+
 /** morph_get_event_fabric() - Fabric. */
 static inline uint32_t morph_get_event_fabric(const struct morph_object *object)
 {
@@ -1850,6 +1901,125 @@ static inline const struct morph_object *morph_get_event_times(const struct morp
 static inline uint64_t morph_get_event_lost(const struct morph_object *object)
 {
 	return morph_object_uint(object, "lost");
+}
+
+/** morph_get_controller_fabric() - Fabric. */
+static inline uint32_t morph_get_controller_fabric(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fabric");
+}
+
+/** morph_get_controller_id() - Its number, chosen by the administrator. */
+static inline uint32_t morph_get_controller_id(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "id");
+}
+
+/** morph_get_controller_epoch() - Its term: greater each time that control was taken. */
+static inline uint64_t morph_get_controller_epoch(const struct morph_object *object)
+{
+	return morph_object_uint(object, "epoch");
+}
+
+/**
+ * morph_get_controller_state() - Whether its lease runs; gone: it was dropped. enum
+ * morph_controller_state.
+ */
+static inline uint32_t morph_get_controller_state(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "state");
+}
+
+/** morph_get_controller_lease_ns() - In a request: the lease; in a reply: what is left. */
+static inline uint64_t morph_get_controller_lease_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "lease-ns");
+}
+
+/** morph_get_controller_slices() - Slices that are assigned to it. */
+static inline uint32_t morph_get_controller_slices(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "slices");
+}
+
+/**
+ * morph_get_controller_force() - In controller-take: even while the lease of the present epoch
+ * runs.
+ */
+static inline bool morph_get_controller_force(const struct morph_object *object)
+{
+	return morph_object_has(object, "force");
+}
+
+/** morph_get_controller_lanes_count() - Lanes that it has reserved, over all guides. */
+static inline uint32_t morph_get_controller_lanes_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "lanes-count");
+}
+
+/** morph_get_controller_reservations() - Reservations that it got. */
+static inline uint64_t morph_get_controller_reservations(const struct morph_object *object)
+{
+	return morph_object_uint(object, "reservations");
+}
+
+/**
+ * morph_get_controller_conflicts() - Reservations that were refused to it: others had the lanes.
+ */
+static inline uint64_t morph_get_controller_conflicts(const struct morph_object *object)
+{
+	return morph_object_uint(object, "conflicts");
+}
+
+/** morph_get_controller_seq() - The fabric's seq when this was true. */
+static inline uint64_t morph_get_controller_seq(const struct morph_object *object)
+{
+	return morph_object_uint(object, "seq");
+}
+
+/** morph_get_reservation_fabric() - Fabric. */
+static inline uint32_t morph_get_reservation_fabric(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fabric");
+}
+
+/** morph_get_reservation_controller() - Controller. */
+static inline uint32_t morph_get_reservation_controller(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "controller");
+}
+
+/** morph_get_reservation_guide() - Guide, which leads to another server. */
+static inline uint32_t morph_get_reservation_guide(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "guide");
+}
+
+/**
+ * morph_get_reservation_epoch() - The controller's epoch; in a reply: in which it was last asked
+ * for.
+ */
+static inline uint64_t morph_get_reservation_epoch(const struct morph_object *object)
+{
+	return morph_object_uint(object, "epoch");
+}
+
+/** morph_get_reservation_lanes_count() - How many; in a request 0 gives them back. */
+static inline uint32_t morph_get_reservation_lanes_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "lanes-count");
+}
+
+/** morph_get_reservation_lanes() - Mask of them; in a request: to choose from, absent: any. */
+static inline uint64_t morph_get_reservation_lanes(const struct morph_object *object)
+{
+	return morph_object_uint(object, "lanes");
+}
+
+/** morph_get_reservation_seq() - The fabric's seq when this was true. */
+static inline uint64_t morph_get_reservation_seq(const struct morph_object *object)
+{
+	return morph_object_uint(object, "seq");
 }
 
 /** morph_get_device_action() - present, add, remove or change. */

@@ -144,6 +144,16 @@ void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation);
 void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model);
 
 /**
+ * morph_txn_set_controller() - say on whose behalf morph_admin_circuit_apply() changes circuits
+ * @txn: the transaction
+ * @controller: the controller that the slice is assigned to; 0, the default: nobody's
+ * @epoch: its present epoch
+ *
+ * Without meaning to morph_txn_run(): a tenant's file needs no controller.
+ */
+void morph_txn_set_controller(struct morph_txn *txn, uint32_t controller, uint64_t epoch);
+
+/**
  * morph_txn_run() - change a slice's circuits
  * @slice: the slice
  * @txn: what to change; may be run again

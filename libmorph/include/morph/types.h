@@ -27,6 +27,18 @@
 	_Pragma("GCC diagnostic pop") static_assert(true, "takes the semicolon")
 #endif
 
+/**
+ * enum morph_verdict - what a planner found
+ * @MORPH_FEASIBLE: a plan
+ * @MORPH_INFEASIBLE: the proof that there is none
+ * @MORPH_UNDECIDED: neither
+ */
+enum morph_verdict {
+	MORPH_FEASIBLE = 1,
+	MORPH_INFEASIBLE = 2,
+	MORPH_UNDECIDED = 3,
+};
+
 struct morph_ctx;
 struct morph_object;
 struct morph_list;
@@ -38,5 +50,11 @@ struct morph_txn;
 struct morph_events;
 struct morph_monitor;
 struct morph_watch;
+struct morph_te;
+struct morph_risk;
+struct morph_request;
+struct morph_ledger;
+struct morph_plan;
+struct morph_bw;
 
 #endif /* MORPH_TYPES_H */

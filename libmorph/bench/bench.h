@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Rows of the bench's table, and what fails it. */
+#ifndef LM_BENCH_BENCH_H
+#define LM_BENCH_BENCH_H
+
+#include <stdint.h>
+
+#include <morph/morph.h>
+
+#define STATES 10000 /* samples of a row, at most */
+
+struct samples {
+	uint32_t count;
+	double values[STATES]; /* microseconds */
+};
+
+/* Which figure of a row a bar is for. */
+enum figure {
+	NO_BAR,
+	MEAN,
+	P99,
+	MOST,
+};
+
+/* Processor time. */
+double now_us(void);
+
+/* Print a row; the samples are sorted. */
+void report(const char *name, struct samples *samples, enum figure figure, double bar);
+
+/* More about the row before. */
+void remark(const char *text);
+
+/* An answer that must not be. */
+void wrong(const char *what);
+
+/* Placement where slices come and go, in the pod whose profile that is. */
+void bench_pod(struct morph_ctx *ctx, const char *profile);
+
+#endif /* LM_BENCH_BENCH_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Servers joined by planes of circuits, what they want to send to one another, and how several
+ * controllers see that: the instances that traffic engineering is measured on. Twelve servers,
+ * five planes, each a random permutation; at most four paths of at most three hops between
+ * two servers, the shortest ones; heavy-tailed demands.
+ */
+#ifndef LM_BENCH_MESHES_H
+#define LM_BENCH_MESHES_H
+
+#include <stdint.h>
+
+#define MESH_SERVERS 12
+#define MESH_PLANES 5
+#define MESH_HOPS 3
+#define MESH_PATHS 4 /* of a demand */
+#define MESH_LINKS (MESH_SERVERS * MESH_PLANES)
+#define MESH_DEMANDS (MESH_SERVERS * (MESH_SERVERS - 1))
+#define MESH_LANES 16 /* of a link */
+
+struct mesh_path {
+	uint32_t demand;
+	uint32_t hops;
+	uint32_t links[MESH_HOPS];
+};
+
+struct mesh {
+	uint32_t links_count;
+	uint8_t from[MESH_LINKS], to[MESH_LINKS]; /* servers */
+	uint32_t demands_count;
+	uint8_t source[MESH_DEMANDS], target[MESH_DEMANDS];
+	uint32_t paths_count;
+	struct mesh_path paths[MESH_DEMANDS * MESH_PATHS];
+};
+
+/* The same for a seed everywhere, but for the last digits of logarithms. */
+void mesh_make(struct mesh *mesh, uint64_t seed);
+
+/*
+ * What is wanted in an epoch, heavy-tailed and drawn for each anew: so much that on shortest
+ * paths it takes @load times the lanes of all links together.
+ */
+void mesh_epoch(const struct mesh *mesh, uint64_t seed, uint32_t epoch, double load,
+		double amounts[MESH_DEMANDS]);
+
+/* The same as a controller sees it: each amount times a lognormal with deviation @noise. */
+void mesh_view(const struct mesh *mesh, uint64_t seed, uint32_t epoch, uint32_t controller,
+	       double noise, const double amounts[MESH_DEMANDS], double view[MESH_DEMANDS]);
+
+#endif /* LM_BENCH_MESHES_H */

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Placement in a pod of racks where slices come and go. Sizes are drawn from those below a rack
+ * that the TPU v4 paper has (Jouppi et al., ISCA 2023; the split below 64 is not verified), from
+ * whole racks, and one in ten from others; each slice is a torus. Before each one comes, slices go
+ * at random until no more than so many in a thousand accelerators are held. The same for a seed
+ * everywhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <morph/check.h>
+
+#include "bench.h"
+#include "random.h"
+
+#define POD 4096 /* accelerators, spares left out */
+#define EVENTS 10000
+#define CHECKED 997 /* of so many answers one goes through the checker, and all refusals up to */
+#define REFUSALS_CHECKED 8
+
+struct shape {
+	uint8_t x, y, z;
+	uint16_t weight; /* in a thousand */
+};
+
+static const struct shape shapes[] = {
+	{ 1, 1, 1, 43 }, { 2, 1, 1, 8 },   { 2, 2, 1, 142 }, { 2, 2, 2, 133 }, { 2, 2, 4, 186 },
+	{ 2, 4, 4, 96 }, { 4, 4, 4, 292 }, { 3, 1, 1, 20 },  { 2, 3, 1, 20 },  { 6, 1, 1, 15 },
+	{ 3, 3, 1, 10 }, { 2, 2, 3, 20 },  { 4, 4, 3, 15 },
+};
+
+struct pod {
+	struct morph_ctx *ctx;
+	struct morph_ledger *ledger;
+	struct morph_request *request;
+	struct morph_plan *plans[POD]; /* used again: nothing is allocated warm */
+	uint32_t live, held;
+	uint64_t random, digest;
+	struct morph_check_bytes profile;
+	uint32_t checked;
+};
+
+static const struct shape *draw(struct pod *pod)
+{
+	uint32_t choice = random_below(&pod->random, 1000), at = 0;
+
+	while (choice >= shapes[at].weight)
+		choice -= shapes[at++].weight;
+	return &shapes[at];
+}
+
+static void leave(struct pod *pod, uint32_t most)
+{
+	while (pod->live && pod->held > most) {
+		uint32_t at = random_below(&pod->random, pod->live);
+		struct morph_plan *plan = pod->plans[at];
+
+		if (morph_ledger_give(pod->ledger, plan))
+			wrong(morph_error_text(pod->ctx));
+		pod->held -= morph_plan_ranks(plan);
+		pod->plans[at] = pod->plans[--pod->live];
+		pod->plans[pod->live] = plan;
+	}
+}
+
+static struct morph_check_bytes room(ssize_t bytes)
+{
+	return (struct morph_check_bytes){ .data = malloc((size_t)bytes), .bytes = (size_t)bytes };
+}
+
+/* Is the answer what it says? */
+static void check(struct pod *pod, const struct morph_plan *plan)
+{
+	struct morph_check_input input = {
+		.profile = pod->profile,
+		.ledger = room(morph_ledger_write(pod->ledger, NULL, 0)),
+		.request = room(morph_request_write(pod->request, pod->ledger, NULL, 0)),
+		.plan = room(morph_plan_write(plan, pod->ledger, NULL, 0)),
+	};
+	void *ledger = (void *)(uintptr_t)input.ledger.data;
+	void *request = (void *)(uintptr_t)input.request.data;
+	void *written = (void *)(uintptr_t)input.plan.data;
+	char text[256];
+
+	if (ledger && request && written) {
+		morph_ledger_write(pod->ledger, ledger, input.ledger.bytes);
+		morph_request_write(pod->request, pod->ledger, request, input.request.bytes);
+		morph_plan_write(plan, pod->ledger, written, input.plan.bytes);
+		if (morph_check(&input, text, sizeof(text)))
+			wrong(text);
+		pod->checked++;
+	}
+	free(ledger);
+	free(request);
+	free(written);
+}
+
+/* One slice comes, if it can. */
+static uint32_t come(struct pod *pod, struct samples *samples)
+{
+	const struct shape *shape = draw(pod);
+	struct morph_plan *plan = pod->plans[pod->live];
+	uint32_t verdict;
+	double begin;
+
+	if (morph_request_set_torus(pod->request, shape->x, shape->y, shape->z))
+		wrong(morph_error_text(pod->ctx));
+	begin = now_us();
+	if (morph_place(pod->ledger, pod->request, plan))
+		wrong(morph_error_text(pod->ctx));
+	samples->values[samples->count++] = now_us() - begin;
+	verdict = morph_plan_verdict(plan);
+	pod->digest = (pod->digest ^ (verdict << 16 | morph_plan_accelerator(plan, 0))) *
+		      0x100000001b3ULL;
+	if (samples->count % CHECKED == 0 ||
+	    (verdict == MORPH_INFEASIBLE && pod->checked < REFUSALS_CHECKED))
+		check(pod, plan);
+	if (verdict != MORPH_FEASIBLE)
+		return verdict;
+	if (morph_ledger_take(pod->ledger, plan, 1))
+		wrong(morph_error_text(pod->ctx));
+	pod->held += morph_plan_ranks(plan);
+	pod->live++;
+	return verdict;
+}
+
+static void churn(struct pod *pod, uint32_t permille, const char *name, double bar)
+{
+	static struct samples samples;
+	uint32_t verdicts[4] = { 0 };
+	char row[128];
+
+	samples.count = 0;
+	pod->checked = 0;
+	pod->random = 1;
+	pod->digest = 0xcbf29ce484222325ULL;
+	/* Until it is full for the first time it is another thing that is measured. */
+	while (pod->held < POD * permille / 1000)
+		come(pod, &samples);
+	samples.count = 0;
+	while (samples.count < EVENTS) {
+		leave(pod, POD * permille / 1000);
+		verdicts[come(pod, &samples)]++;
+	}
+	report(name, &samples, bar > 0 ? P99 : NO_BAR, bar);
+	snprintf(row, sizeof(row), "%u refused, %u undecided, %u checked, digest %016llx",
+		 verdicts[MORPH_INFEASIBLE], verdicts[MORPH_UNDECIDED], pod->checked,
+		 (unsigned long long)pod->digest);
+	remark(row);
+	leave(pod, 0);
+}
+
+static void *read_profile(const char *path, size_t *bytes)
+{
+	FILE *in = fopen(path, "r");
+	struct stat status = { 0 };
+	void *data = NULL;
+
+	if (in && !fstat(fileno(in), &status))
+		data = malloc((size_t)status.st_size);
+	if (data && fread(data, 1, (size_t)status.st_size, in) != (size_t)status.st_size) {
+		free(data);
+		data = NULL;
+	}
+	if (in)
+		fclose(in);
+	*bytes = (size_t)status.st_size;
+	return data;
+}
+
+void bench_pod(struct morph_ctx *ctx, const char *path)
+{
+	struct pod *pod = calloc(1, sizeof(*pod));
+	struct morph_model *model = NULL;
+	size_t bytes = 0;
+	void *profile = read_profile(path, &bytes);
+	bool made = pod && profile && !morph_model_parse(ctx, profile, bytes, &model) &&
+		    !morph_ledger_new(ctx, model, &pod->ledger);
+
+	if (made) {
+		pod->ctx = ctx;
+		pod->profile = (struct morph_check_bytes){ profile, bytes };
+		pod->request = morph_request_new(ctx);
+		for (uint32_t at = 0; at < POD; at++)
+			made &= !!(pod->plans[at] = morph_plan_new(ctx));
+	}
+	if (made && pod->request) {
+		churn(pod, 700, "slices placed in a pod of 4096, 70 % held", 2000);
+		churn(pod, 950, "the same, 95 % held", 0);
+	} else {
+		wrong(path);
+	}
+	for (uint32_t at = 0; pod && at < POD; at++)
+		morph_plan_free(pod->plans[at]);
+	if (pod) {
+		morph_request_free(pod->request);
+		morph_ledger_free(pod->ledger);
+	}
+	morph_model_put(model);
+	free(profile);
+	free(pod);
+}

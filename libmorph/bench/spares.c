@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What spares are worth: how often one can take over with its light, from which place, beside
+ * what others give up for a failure, and with how much bandwidth. All from one seed: a table, or
+ * with --json one object a line. A figure misses nothing and fails nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "figures.h"
+
+#define REPLICATIONS 10
+#define FAILURES 60
+#define STEPS 4096
+#define QUICK_REPLICATIONS 2
+#define QUICK_FAILURES 12
+#define CONDITION(down)                                                                       \
+	(bench.quick ?                                                                        \
+		 "rack64 full, 8 spares, 12 failures from the first layout on; down: " down : \
+		 "rack64 full, 8 spares, 60 failures from the first layout on; down: " down)
+
+/* Spares of rack64: four of one spare server, or two of each. */
+static const uint32_t one_server[] = { 64, 65, 66, 67 }, two_servers[] = { 64, 65, 68, 69 };
+
+/* ----------------------------------------------------------------- coverage */
+
+/* How a rack is let. */
+static const struct tenancy {
+	const char *name;
+	uint32_t extent[3];
+} tenancies[] = {
+	{ "one 4x4x4 torus", { 4, 4, 4 } },
+	{ "two 2x4x4 tori", { 2, 4, 4 } },
+	{ "four 2x2x4 tori", { 2, 2, 4 } },
+	{ "16 slices of 2x2x1", { 2, 2, 1 } },
+};
+
+static void let(struct morph_coverage *coverage, const struct tenancy *tenancy)
+{
+	struct tori_box box = { 0 };
+
+	memcpy(box.extent, tenancy->extent, sizeof(box.extent));
+	for (box.at[2] = 0; box.at[2] < TORI_SIDE; box.at[2] += box.extent[2])
+		for (box.at[1] = 0; box.at[1] < TORI_SIDE; box.at[1] += box.extent[1])
+			for (box.at[0] = 0; box.at[0] < TORI_SIDE; box.at[0] += box.extent[0])
+				check(tori_light(coverage, &box));
+}
+
+static const char simulated[] = "rates, and what shares a part, are assumed; budget of 4096 steps";
+
+static void report_coverage(const struct morph_coverage_result *result, const char *what,
+			    const char *condition)
+{
+	const struct row row = {
+		.condition = condition,
+		.ours = estimated(&result->covered),
+		.baseline = result->counted.mean,
+		.unit = "share of failures replaced",
+		.versus = "by number alone",
+		.approximation = simulated,
+	};
+	const struct row left = {
+		.condition = condition,
+		.ours = estimated(&result->bandwidth),
+		.baseline = NAN,
+		.unit = "share of lanes lit",
+		.approximation = simulated,
+	};
+
+	report(&row, "replaced, %s", what);
+	report(&left, "lanes lit, %s", what);
+}
+
+static void simulate(struct morph_coverage *coverage, bool revertive, const char *what,
+		     const char *condition)
+{
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
+		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
+		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
+		   .revertive = revertive);
+	MORPH_OPTS(morph_coverage_result, result);
+	char name[96];
+
+	check(morph_coverage_run(coverage, &opts, &result));
+	snprintf(name, sizeof(name), "%s, %s", what, revertive ? "revertive" : "not revertive");
+	report_coverage(&result, name, condition);
+}
+
+/* Accelerators that are down for 2 % of the time, and nothing else. */
+static void bench_coverage(void)
+{
+	for (size_t at = 0; at < sizeof(tenancies) / sizeof(tenancies[0]); at++) {
+		struct morph_coverage *coverage = new_rack("rack64");
+
+		let(coverage, &tenancies[at]);
+		fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
+		for (int revertive = 1; revertive >= 0; revertive--)
+			simulate(coverage, revertive, tenancies[at].name,
+				 CONDITION("accelerators 2 %"));
+		morph_coverage_free(coverage);
+	}
+}
+
+static void fail_all(struct morph_coverage *coverage)
+{
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.015);
+	fails(coverage, MORPH_COVERAGE_LASER, 0.0002);
+	fails(coverage, MORPH_COVERAGE_SERVER, 0.002);
+	fails(coverage, MORPH_COVERAGE_SUPPLY, 0.0002);
+	fails(coverage, MORPH_COVERAGE_BUNDLE, 0.001);
+	for (uint32_t level = 0; level < TORI_SIDE; level++) {
+		const uint32_t hosts[] = { 4 * level, 4 * level + 1, 4 * level + 2, 4 * level + 3 };
+
+		check(morph_coverage_add_supply(coverage, hosts, TORI_SIDE));
+	}
+}
+
+/* Accelerators, lasers, servers, the supplies of four servers, and bundles of fibres. */
+static void bench_nested(void)
+{
+	for (size_t at = 0; at < 2; at++) {
+		struct morph_coverage *coverage = new_rack("rack64");
+		char name[64];
+
+		let(coverage, &tenancies[at]);
+		fail_all(coverage);
+		snprintf(name, sizeof(name), "all parts fail, %s", tenancies[at].name);
+		simulate(coverage, true, name,
+			 CONDITION("accelerators 1.5 %, lasers of a port 0.02 %, servers 0.2 %, "
+				   "supplies of four servers 0.02 %, bundles 0.1 %"));
+		morph_coverage_free(coverage);
+	}
+}
+
+/* How often four spares are enough by number, exactly, where nothing but accelerators fails. */
+static double enough(double share)
+{
+	struct morph_risk *risk = morph_risk_new(bench.ctx);
+	double short_of;
+
+	if (!risk)
+		die();
+	for (uint32_t server = 0; server < 17; server++)
+		check(morph_risk_add_server(risk, 4, share, 0));
+	check(morph_risk_solve(risk));
+	short_of = morph_risk_at_least(risk, 5);
+	morph_risk_free(risk);
+	return 1 - short_of;
+}
+
+/* The published condition: four spares, and accelerators that are down so often. */
+static void bench_published(const uint32_t *spares, const char *which, double share,
+			    const char *range)
+{
+	struct morph_coverage *coverage = new_rack("rack64");
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
+		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
+		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
+		   .revertive = true);
+	MORPH_OPTS(morph_coverage_result, result);
+	struct figure covered;
+
+	check(tori_light(coverage, &whole_rack));
+	check(morph_coverage_set_spares(coverage, spares, 4));
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, share);
+	check(morph_coverage_run(coverage, &opts, &result));
+	morph_coverage_free(coverage);
+	covered.mean = 1 - result.waiting.mean;
+	covered.low = 1 - result.waiting.high;
+	covered.high = 1 - result.waiting.low;
+	report(
+		&(const struct row){
+			.condition =
+				"rack64, a 4x4x4 torus, the mean of the range for all, revertive",
+			.ours = covered,
+			.baseline = enough(share),
+			.unit = "share of time covered",
+			.versus = "by number alone, exact",
+			.approximation = "published: above 0.95 in most cases",
+		},
+		"time covered by 4 spares %s, down %s", which, range);
+}
+
+static void bench_four_spares(void)
+{
+	static const double shares[] = { 0.005, 0.02, 0.04 };
+	static const char *const ranges[] = { "0-1 %", "1-3 %", "3-5 %" };
+
+	for (size_t at = 0; at < 3; at++) {
+		bench_published(one_server, "of one server", shares[at], ranges[at]);
+		bench_published(two_servers, "of two servers", shares[at], ranges[at]);
+	}
+}
+
+/* Where routes never bind the simulation has to find what is known exactly. */
+static void bench_agreement(void)
+{
+	struct morph_coverage *coverage = new_rack("rack64");
+	struct morph_risk *risk = morph_risk_new(bench.ctx);
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed, .replications = 20,
+		   .failures = 400);
+	MORPH_OPTS(morph_coverage_result, result);
+
+	if (!risk)
+		die();
+	check(tori_light_ring(coverage));
+	check(morph_coverage_set_spares(coverage, one_server, 4));
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
+	fails(coverage, MORPH_COVERAGE_SERVER, 0.002);
+	for (uint32_t server = 0; server < 17; server++)
+		check(morph_risk_add_server(risk, 4, 0.02, 0.002));
+	check(morph_risk_solve(risk));
+	check(morph_coverage_run(coverage, &opts, &result));
+	report(
+		&(const struct row){
+			.condition =
+				"rack64, a ring of one lane, 4 spares, accelerators down 2 %, servers 0.2 %",
+			.ours = estimated(&result.waiting),
+			.baseline = morph_risk_at_least(risk, 5),
+			.unit = "share of time",
+			.versus = "exact",
+		},
+		"time without a spare, simulated, where routes do not bind");
+	morph_risk_free(risk);
+	morph_coverage_free(coverage);
+}
+
+/* ---------------------------------------------------------------- positions */
+
+#define POSITIONS 5
+
+static const char *const positions[POSITIONS] = { "(-1,0,0)", "(0,-1,0)", "(0,0,-1)", "(0,-1,1)",
+						  "(-1,0,1)" };
+
+static const char joined[] =
+	"which servers a spare server is joined to is not published: profiles/README.md has the rules";
+
+/* Of all 64 accelerators of a torus that fills the rack, each failing alone. */
+static void bench_position_alone(const char *joins, uint32_t position)
+{
+	struct morph_coverage *coverage;
+	uint64_t replaced = 0, moved = 0;
+	double extra = 0;
+	char profile[64];
+
+	snprintf(profile, sizeof(profile), "spares/rack64-%s-%u", joins, position + 1);
+	coverage = new_rack(profile);
+	check(tori_light(coverage, &whole_rack));
+	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
+		MORPH_OPTS(morph_coverage_result, result);
+
+		check(morph_coverage_try(coverage, &chip, 1, &result));
+		replaced += result.replaced;
+		moved += result.moved;
+		extra += result.extra_fibres * (double)result.moved;
+	}
+	morph_coverage_free(coverage);
+	report(
+		&(const struct row){
+			.condition = "a 4x4x4 torus fills the rack, one spare server of four",
+			.ours = exactly((double)replaced / TORI_CHIPS),
+			.baseline = 1,
+			.unit = "share of 64",
+			.versus = "by number alone",
+			.approximation = joined,
+		},
+		"spare server at %s, joined to %s: replaced alone", positions[position], joins);
+	report(
+		&(const struct row){
+			.condition = "as above",
+			.ours = exactly(moved ? extra / (double)moved : 0),
+			.baseline = NAN,
+			.unit = "fibres more per circuit",
+			.approximation = joined,
+		},
+		"detour from %s, %s", positions[position], joins);
+}
+
+static void bench_position(uint32_t position)
+{
+	/* Fibres each way: to each server that it is joined to, one for each tile. */
+	static const double fibres[POSITIONS] = { 20, 20, 16, 20, 20 };
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
+		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
+		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
+		   .revertive = true);
+	MORPH_OPTS(morph_coverage_result, result);
+	struct morph_coverage *coverage;
+	char profile[64];
+
+	snprintf(profile, sizeof(profile), "spares/rack64-levels-%u", position + 1);
+	coverage = new_rack(profile);
+	check(tori_light(coverage, &whole_rack));
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
+	check(morph_coverage_run(coverage, &opts, &result));
+	morph_coverage_free(coverage);
+	report(
+		&(const struct row){
+			.condition =
+				"a 4x4x4 torus, 4 spares, accelerators down 2 % of the time, revertive",
+			.ours = estimated(&result.covered),
+			.baseline = result.counted.mean,
+			.unit = "share of failures replaced",
+			.versus = "by number alone",
+			.approximation = joined,
+		},
+		"spare server at %s, joined to levels: coverage with routes", positions[position]);
+	report(
+		&(const struct row){
+			.condition = "fibres each way",
+			.ours = exactly(fibres[position]),
+			.baseline = 8,
+			.unit = "fibres",
+			.versus = "joined to its ring alone",
+			.approximation = joined,
+		},
+		"fibres of the spare server at %s", positions[position]);
+}
+
+static void bench_positions(void)
+{
+	for (uint32_t position = 0; position < POSITIONS; position++)
+		bench_position_alone("ring", position);
+	for (uint32_t position = 0; position < POSITIONS; position++) {
+		bench_position_alone("levels", position);
+		bench_position(position);
+	}
+}
+
+/* ------------------------------------------------------------------ program */
+
+static int usage(const char *program)
+{
+	fprintf(stderr, "usage: %s [--json] [--quick] [--seed N] [--profiles DIRECTORY]\n",
+		program);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	for (int at = 1; at < argc; at++) {
+		if (!strcmp(argv[at], "--json"))
+			bench.json = true;
+		else if (!strcmp(argv[at], "--quick"))
+			bench.quick = true;
+		else if (!strcmp(argv[at], "--seed") && at + 1 < argc)
+			bench.seed = strtoull(argv[++at], NULL, 0);
+		else if (!strcmp(argv[at], "--profiles") && at + 1 < argc)
+			bench.profiles = argv[++at];
+		else
+			return usage(argv[0]);
+	}
+	if (morph_ctx_new(NULL, &bench.ctx))
+		return 1;
+	if (!bench.json)
+		printf("%-68s %8s  %20s %8s\n", "", "ours", "95 % interval    ", "baseline");
+	bench.figure = "coverage";
+	bench_coverage();
+	bench_nested();
+	bench_four_spares();
+	bench_agreement();
+	bench.figure = "spare-positions";
+	bench_positions();
+	bench_overprovisioning();
+	bench_blast_radius();
+	bench_bandwidth();
+	morph_ctx_free(bench.ctx);
+	return 0;
+}

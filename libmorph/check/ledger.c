@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is held, as the checker reads it, and the room that it leaves in a rack. */
+#include <morph/wire.h>
+
+#include "internal.h"
+
+int ck_ledger_read(struct check *check, const struct morph_check_bytes *ledger)
+{
+	struct fabric *fabric = &check->fabric;
+	uint64_t words = MORPH_WIRE_HEAD + 3 + 2 * (uint64_t)fabric->accelerators +
+			 fabric->elements + 3 * (uint64_t)fabric->guides;
+	const uint8_t *at = ledger->data;
+
+	if (!at || ledger->bytes < 4 * (MORPH_WIRE_HEAD + 3) || word(at, 0) != MORPH_WIRE_MAGIC ||
+	    word(at, 1) != MORPH_WIRE_VERSION || word(at, 2) != MORPH_WIRE_LEDGER)
+		return ck_wrong(check, EINVAL, "the ledger is none of version 1");
+	if (word(at, 3) != fabric->checksum)
+		return ck_wrong(check, EINVAL, "the ledger is of another profile: %08x, not %08x",
+				word(at, 3), fabric->checksum);
+	if (ledger->bytes != 4 * words || word(at, 4) != words ||
+	    word(at, MORPH_WIRE_HEAD) != fabric->accelerators ||
+	    word(at, MORPH_WIRE_HEAD + 1) != fabric->elements ||
+	    word(at, MORPH_WIRE_HEAD + 2) != fabric->guides)
+		return ck_wrong(check, EINVAL, "the ledger has not the size of its fabric");
+	fabric->ledger = at + 4 * (size_t)(MORPH_WIRE_HEAD + 3);
+	return 0;
+}
+
+uint32_t ck_owner(const struct fabric *fabric, uint32_t accelerator)
+{
+	return word(fabric->ledger, 2 * (size_t)accelerator);
+}
+
+bool ck_free(const struct fabric *fabric, uint32_t accelerator)
+{
+	return !ck_owner(fabric, accelerator) &&
+	       !word(fabric->ledger, 2 * (size_t)accelerator + 1) &&
+	       !ck_is_spare(fabric, accelerator);
+}
+
+static uint32_t element_flags(const struct fabric *fabric, uint32_t element)
+{
+	return word(fabric->ledger, 2 * (size_t)fabric->accelerators + element);
+}
+
+bool ck_element_marked(const struct fabric *fabric, uint32_t element)
+{
+	return element_flags(fabric, element) & 1;
+}
+
+bool ck_element_held(const struct fabric *fabric, uint32_t element)
+{
+	return element_flags(fabric, element) & 2;
+}
+
+bool ck_guide_free(const struct fabric *fabric, uint32_t guide)
+{
+	size_t at = 2 * (size_t)fabric->accelerators + fabric->elements + 3 * (size_t)guide;
+
+	for (uint32_t end = 0; end < 2; end++) {
+		struct end it = ck_guide_end(fabric, guide, end);
+
+		if (it.type == END_ELEMENT && ck_element_marked(fabric, it.index))
+			return false;
+	}
+	return !word(fabric->ledger, at) && !word(fabric->ledger, at + 1) &&
+	       !word(fabric->ledger, at + 2);
+}
+
+/* ----------------------------------------------------------------------- room */
+
+static uint32_t seat_of(const struct room *room, uint32_t host)
+{
+	for (uint32_t seat = 0; seat < room->seats; seat++)
+		if (room->hosts[seat] == host)
+			return seat;
+	return NONE;
+}
+
+static int count_strand(struct strand_walk *walk, uint32_t from, uint32_t to)
+{
+	struct room *room = walk->context;
+	uint32_t a = seat_of(room, from), b = seat_of(room, to);
+
+	for (uint32_t at = 0; at < walk->count; at++)
+		if (!ck_guide_free(walk->fabric, walk->guides[at] >> 1) ||
+		    (at + 1 < walk->count && ck_element_held(walk->fabric, walk->elements[at])))
+			return 0;
+	if (a == NONE || b == NONE)
+		return 0;
+	room->room[a][b]++;
+	room->total++;
+	return 0;
+}
+
+/* Does anybody hold an accelerator there? */
+static bool foreign(const struct fabric *fabric, uint32_t host)
+{
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		if (ck_host(fabric, at) == host && ck_owner(fabric, at))
+			return true;
+	return false;
+}
+
+static void measure(struct room *room)
+{
+	for (uint32_t a = 0; a < room->seats; a++)
+		for (uint32_t b = 0; b < room->seats; b++)
+			room->hops[a][b] = a == b ? 0 : room->room[a][b] ? 1 : NONE;
+	/* Floyd and Warshall: slow, and short. */
+	for (uint32_t via = 0; via < room->seats; via++)
+		for (uint32_t a = 0; a < room->seats; a++)
+			for (uint32_t b = 0; b < room->seats; b++)
+				if (room->hops[a][via] != NONE && room->hops[via][b] != NONE &&
+				    room->hops[a][via] + room->hops[via][b] < room->hops[a][b])
+					room->hops[a][b] = room->hops[a][via] + room->hops[via][b];
+}
+
+int ck_room_read(struct check *check, uint32_t host, struct room *room)
+{
+	const struct fabric *fabric = &check->fabric;
+	struct strand_walk walk = { .fabric = fabric, .each = count_strand, .context = room };
+
+	memset(room, 0, sizeof(*room));
+	room->host = host;
+	for (uint32_t at = 0; at < fabric->hosts; at++) {
+		if (fabric->rack[at] != host)
+			continue;
+		if (room->seats == MOST_SEATS)
+			return ck_wrong(check, EINVAL, "the rack of host %u has more than %d", host,
+					MOST_SEATS);
+		room->hosts[room->seats++] = at;
+	}
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		if (fabric->rack[ck_host(fabric, at)] == host && ck_free(fabric, at))
+			room->free[seat_of(room, ck_host(fabric, at))]++;
+	for (uint32_t code = 0; code < 2 * fabric->guides; code++) {
+		struct end end = ck_guide_end(fabric, code >> 1, code & 1);
+
+		if (end.type == END_ELEMENT && ck_tile(fabric, end.index) != NONE &&
+		    fabric->rack[ck_host(fabric, ck_tile(fabric, end.index))] == host)
+			ck_walk_strands(&walk, code);
+	}
+	if (check->request.transit) {
+		for (uint32_t a = 0; a < room->seats; a++) {
+			if (!foreign(fabric, room->hosts[a]))
+				continue;
+			for (uint32_t b = 0; b < room->seats; b++) {
+				room->total -= room->room[a][b] + room->room[b][a];
+				room->room[a][b] = room->room[b][a] = 0;
+			}
+		}
+	}
+	measure(room);
+	return 0;
+}

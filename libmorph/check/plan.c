@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A feasible plan: is each rank somewhere, and each circuit on fibres that are there and free? */
+#include "internal.h"
+
+#define TIER_CONTIGUOUS 1
+#define STRAND_WORDS 13
+
+static uint32_t accelerator_of(const struct check *check, uint32_t rank)
+{
+	return word(check->plan.rank_words, 2 * (size_t)rank);
+}
+
+static int check_ranks(struct check *check)
+{
+	const struct fabric *fabric = &check->fabric;
+	uint32_t rack = 0;
+
+	for (uint32_t rank = 0; rank < check->plan.ranks; rank++) {
+		uint32_t chip = accelerator_of(check, rank);
+
+		if (chip >= fabric->accelerators)
+			return ck_wrong(check, EBADMSG, "rank %u has no accelerator", rank);
+		if (!ck_free(fabric, chip))
+			return ck_wrong(check, EBADMSG, "accelerator %u of rank %u is not free",
+					chip, rank);
+		for (uint32_t other = 0; other < rank; other++)
+			if (accelerator_of(check, other) == chip)
+				return ck_wrong(check, EBADMSG,
+						"accelerator %u is that of ranks %u and %u", chip,
+						other, rank);
+		if (rank && fabric->rack[ck_host(fabric, chip)] != rack)
+			return ck_wrong(check, EBADMSG, "rank %u is in another rack", rank);
+		rack = fabric->rack[ck_host(fabric, chip)];
+	}
+	return 0;
+}
+
+/* -------------------------------------------------------------------- the box */
+
+/* The torus of a rack: its corner and extents, spares left out. */
+static void measure_rack(const struct fabric *fabric, uint32_t rack, uint32_t corner[3],
+			 uint32_t extent[3])
+{
+	uint32_t far[3] = { 0 };
+
+	corner[0] = corner[1] = corner[2] = NONE;
+	for (uint32_t at = 0; at < fabric->accelerators; at++) {
+		if (fabric->rack[ck_host(fabric, at)] != rack || ck_is_spare(fabric, at))
+			continue;
+		for (uint32_t axis = 0; axis < 3; axis++) {
+			uint32_t place = ck_position(fabric, at, axis);
+
+			corner[axis] = place < corner[axis] ? place : corner[axis];
+			far[axis] = place + 1 > far[axis] ? place + 1 : far[axis];
+		}
+	}
+	for (uint32_t axis = 0; axis < 3; axis++)
+		extent[axis] = far[axis] - corner[axis];
+}
+
+/* Along one dimension of the rack: do the cells that are taken lie in a row, of which length? */
+static uint32_t row_length(const bool *taken, uint32_t extent)
+{
+	uint32_t count = 0, begins = 0;
+
+	for (uint32_t at = 0; at < extent; at++) {
+		count += taken[at];
+		begins += taken[at] && !taken[(at + extent - 1) % extent];
+	}
+	return begins <= 1 ? count : 0;
+}
+
+/* A torus goes through the box dimension by dimension: one step is one step. */
+static bool steps_fit(const struct check *check, const uint32_t extent[3], const uint32_t *cells)
+{
+	const struct request *request = &check->request;
+	uint32_t stride = 1;
+
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		uint32_t moves = NONE;
+
+		for (uint32_t rank = 0; rank < request->ranks; rank++) {
+			uint32_t moved = 0, along = 0;
+
+			if (rank / stride % request->extent[axis] + 1 == request->extent[axis])
+				continue;
+			for (uint32_t to = 0; to < 3; to++) {
+				uint32_t from = cells[3 * rank + to];
+				uint32_t next = cells[3 * (rank + stride) + to];
+
+				if (from == next)
+					continue;
+				moved++;
+				along = to;
+				if ((from + 1) % extent[to] != next)
+					return false;
+			}
+			if (moved != 1 || (moves != NONE && moves != along))
+				return false;
+			moves = along;
+		}
+		stride *= request->extent[axis];
+	}
+	return true;
+}
+
+static int check_box(struct check *check)
+{
+	const struct fabric *fabric = &check->fabric;
+	uint32_t corner[3], extent[3], cells[3 * MOST_RANKS] = { 0 }, volume = 1;
+	uint32_t rack = fabric->rack[ck_host(fabric, accelerator_of(check, 0))];
+
+	measure_rack(fabric, rack, corner, extent);
+	for (uint32_t axis = 0; axis < 3; axis++) {
+		bool taken[MOST_RANKS] = { false };
+
+		if (extent[axis] > MOST_RANKS)
+			return ck_wrong(check, EINVAL, "the torus of a rack is too large");
+		for (uint32_t rank = 0; rank < check->plan.ranks; rank++) {
+			uint32_t at = ck_position(fabric, accelerator_of(check, rank), axis) -
+				      corner[axis];
+
+			cells[3 * rank + axis] = at;
+			taken[at] = true;
+		}
+		volume *= row_length(taken, extent[axis]);
+	}
+	if (volume != check->plan.ranks)
+		return ck_wrong(check, EBADMSG, "the accelerators are no box");
+	if (check->request.extent[0] && !steps_fit(check, extent, cells))
+		return ck_wrong(check, EBADMSG, "the torus does not lie in its box as it should");
+	return 0;
+}
+
+/* ------------------------------------------------------------------- circuits */
+
+/* What has been used by the strands gone through. */
+struct used {
+	bool *guides;
+	uint8_t *elements; /* state + 1 */
+};
+
+/* The server that a strand leads to from @host, or NONE and a report. */
+static uint32_t follow_strand(struct check *check, struct used *used, uint32_t number,
+			      uint32_t host)
+{
+	const struct fabric *fabric = &check->fabric;
+	const uint8_t *strand = check->plan.strand_words + 4 * (size_t)number * STRAND_WORDS;
+	uint32_t count = word(strand, 0);
+	struct end end = { 0 };
+
+	for (uint32_t at = 0; at < count; at++) {
+		uint32_t code = word(strand, 1 + 3 * (size_t)at);
+		uint32_t element = at ? word(strand, 3 * (size_t)at - 1) : NONE;
+		uint32_t state = at ? word(strand, 3 * (size_t)at) : NONE;
+		struct end begin;
+
+		if (code >= 2 * fabric->guides || ck_guide_class(fabric, code >> 1) != CLASS_FIBRE)
+			goto broken;
+		begin = ck_guide_end(fabric, code >> 1, code & 1);
+		if (begin.type != END_ELEMENT)
+			goto broken;
+		if (!at && (ck_tile(fabric, begin.index) == NONE ||
+			    ck_host(fabric, ck_tile(fabric, begin.index)) != host ||
+			    !ck_reaches(fabric, begin, END_TX)))
+			goto broken;
+		if (at) {
+			if (end.index != element || begin.index != element ||
+			    ck_tile(fabric, element) != NONE ||
+			    ck_joined(fabric, element, state, end.port) != begin.port)
+				goto broken;
+			if (ck_element_held(fabric, element) || used->elements[element]) {
+				ck_wrong(check, EBADMSG, "switch %u of fibre %u is in use", element,
+					 number);
+				return NONE;
+			}
+			used->elements[element] = 1;
+		}
+		if (!ck_guide_free(fabric, code >> 1) || used->guides[code >> 1]) {
+			ck_wrong(check, EBADMSG, "guide %u of fibre %u is in use", code >> 1,
+				 number);
+			return NONE;
+		}
+		used->guides[code >> 1] = true;
+		end = ck_guide_end(fabric, code >> 1, !(code & 1));
+		if (end.type != END_ELEMENT)
+			goto broken;
+	}
+	if (!count || ck_tile(fabric, end.index) == NONE || !ck_reaches(fabric, end, END_RX))
+		goto broken;
+	return ck_host(fabric, ck_tile(fabric, end.index));
+broken:
+	ck_wrong(check, EBADMSG, "fibre %u does not lead from host %u to another", number, host);
+	return NONE;
+}
+
+static bool foreign(const struct fabric *fabric, uint32_t host)
+{
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		if (ck_host(fabric, at) == host && ck_owner(fabric, at))
+			return true;
+	return false;
+}
+
+static int check_circuit(struct check *check, struct used *used, uint32_t circuit, uint32_t *next)
+{
+	const struct fabric *fabric = &check->fabric;
+	const uint8_t *pair = check->request.pairs + 8 * (size_t)circuit;
+	const uint8_t *way = check->plan.way_words + 8 * (size_t)circuit;
+	uint32_t host = ck_host(fabric, accelerator_of(check, word(pair, 0)));
+	uint32_t goal = ck_host(fabric, accelerator_of(check, word(pair, 1)));
+	uint32_t first = word(way, 0), count = word(way, 1);
+
+	if (first != *next || count > check->plan.strands - first)
+		return ck_wrong(check, EBADMSG, "the fibres of circuit %u are another's", circuit);
+	*next += count;
+	for (uint32_t at = 0; at < count; at++) {
+		if (check->request.transit && at && foreign(fabric, host))
+			return ck_wrong(check, EBADMSG,
+					"circuit %u crosses host %u, which others hold", circuit,
+					host);
+		host = follow_strand(check, used, first + at, host);
+		if (host == NONE)
+			return -EBADMSG;
+	}
+	if (host != goal)
+		return ck_wrong(check, EBADMSG, "circuit %u ends at host %u, not %u", circuit, host,
+				goal);
+	return 0;
+}
+
+static int check_ways(struct check *check, struct used *used)
+{
+	uint32_t next = 0;
+	int ret = 0;
+
+	for (uint32_t at = 0; at < check->request.circuits && !ret; at++)
+		ret = check_circuit(check, used, at, &next);
+	if (!ret && next != check->plan.strands)
+		ret = ck_wrong(check, EBADMSG, "%u fibres are no circuit's",
+			       check->plan.strands - next);
+	return ret;
+}
+
+static int check_circuits(struct check *check)
+{
+	struct used used = { .guides = calloc((size_t)check->fabric.guides + 1, 1),
+			     .elements = calloc((size_t)check->fabric.elements + 1, 1) };
+	int ret = used.guides && used.elements ? check_ways(check, &used) :
+						 ck_wrong(check, ENOMEM, "out of memory");
+
+	free(used.guides);
+	free(used.elements);
+	return ret;
+}
+
+/* -------------------------------------------------------------------- figures */
+
+/* The fewest servers with so many free accelerators. */
+static uint32_t fewest(const struct room *room, uint32_t ranks)
+{
+	bool taken[MOST_SEATS] = { false };
+	uint32_t servers = 0, have = 0;
+
+	while (have < ranks && servers < room->seats) {
+		uint32_t best = 0;
+
+		for (uint32_t seat = 0; seat < room->seats; seat++)
+			if (!taken[seat] && (taken[best] || room->free[seat] > room->free[best]))
+				best = seat;
+		taken[best] = true;
+		have += room->free[best];
+		servers++;
+	}
+	return servers;
+}
+
+static int check_figures(struct check *check)
+{
+	const struct fabric *fabric = &check->fabric;
+	struct room *room = malloc(sizeof(*room));
+	uint32_t seats[MOST_RANKS], servers = 0, least = 0;
+	bool taken[MOST_SEATS] = { false };
+	int ret;
+
+	if (!room)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	ret = ck_room_read(check, fabric->rack[ck_host(fabric, accelerator_of(check, 0))], room);
+	for (uint32_t rank = 0; rank < check->plan.ranks && !ret; rank++) {
+		uint32_t seat = 0;
+
+		while (room->hosts[seat] != ck_host(fabric, accelerator_of(check, rank)))
+			seat++;
+		servers += !taken[seat];
+		taken[seat] = true;
+		seats[rank] = seat;
+	}
+	for (uint32_t at = 0; at < check->request.circuits && !ret; at++)
+		least += room->hops[seats[word(check->request.pairs, 2 * (size_t)at)]]
+				   [seats[word(check->request.pairs, 2 * (size_t)at + 1)]];
+	if (!ret && check->plan.fibres != check->plan.strands)
+		ret = ck_wrong(check, EBADMSG, "the plan has %u fibres, not %u",
+			       check->plan.strands, check->plan.fibres);
+	if (!ret && check->plan.fibres_bound != least)
+		ret = ck_wrong(check, EBADMSG, "at least %u fibres are needed, not %u", least,
+			       check->plan.fibres_bound);
+	if (!ret && check->plan.servers != servers)
+		ret = ck_wrong(check, EBADMSG, "the ranks are in %u servers, not %u", servers,
+			       check->plan.servers);
+	if (!ret && check->plan.servers_bound != fewest(room, check->plan.ranks))
+		ret = ck_wrong(check, EBADMSG, "at least %u servers are needed, not %u",
+			       fewest(room, check->plan.ranks), check->plan.servers_bound);
+	free(room);
+	return ret;
+}
+
+int ck_feasible(struct check *check)
+{
+	int ret;
+
+	if (check->plan.tier < TIER_CONTIGUOUS || check->plan.tier > check->request.tier)
+		return ck_wrong(check, EBADMSG, "tier %u: at most %u was accepted",
+				check->plan.tier, check->request.tier);
+	if (check->request.lanes > check->fabric.wavelengths)
+		return ck_wrong(check, EBADMSG, "a circuit of %u lanes: there are %u",
+				check->request.lanes, check->fabric.wavelengths);
+	if (check->plan.circuits != check->request.circuits)
+		return ck_wrong(check, EBADMSG, "%u circuits: %u were wanted", check->plan.circuits,
+				check->request.circuits);
+	ret = check_ranks(check);
+	if (!ret && check->plan.tier == TIER_CONTIGUOUS)
+		ret = check_box(check);
+	if (!ret)
+		ret = check_circuits(check);
+	return ret ? ret : check_figures(check);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph-check: is a plan what it says? Not part of <morph/morph.h>; links libmorph-check.a. */
+#ifndef MORPH_CHECK_H
+#define MORPH_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Checking plans
+ *
+ * The checker reads the profile and the wire form of <morph/wire.h> by itself and shares no
+ * code with the planners: it finds servers, racks and fibres anew, and knows of a plan only
+ * what is written in it. A witness that nothing can be done is gone through: every box, every
+ * embedding.
+ */
+
+/**
+ * struct morph_check_bytes - something written
+ * @data: the bytes
+ * @bytes: how many
+ */
+struct morph_check_bytes {
+	const void *data;
+	size_t bytes;
+};
+
+/**
+ * struct morph_check_input - what is to be held against what
+ * @profile: the device profile
+ * @ledger: what is held, written by morph_ledger_write()
+ * @request: what was wanted, written by morph_request_write()
+ * @plan: what was answered, written by morph_plan_write()
+ * @steps: embeddings and routes that may be looked at to check a witness; 0: 2^28
+ */
+struct morph_check_input {
+	struct morph_check_bytes profile;
+	struct morph_check_bytes ledger;
+	struct morph_check_bytes request;
+	struct morph_check_bytes plan;
+	uint64_t steps;
+};
+
+/**
+ * morph_check() - hold a plan against fabric, ledger and request
+ * @input: what
+ * @report: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * A feasible plan costs O(fabric); a witness is exponential in the parts at worst. Thread-safe.
+ *
+ * Return: 0 (it is what it says), -EBADMSG (it is not), -EINVAL (something can't be read),
+ * -EAGAIN (the steps did not suffice) or -ENOMEM.
+ */
+int morph_check(const struct morph_check_input *input, char *report, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_CHECK_H */

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libmorph: several controllers of one fabric, over netlink. Included by <morph/morph.h>.
+ *
+ * DOC: Controllers
+ *
+ * A controller is a program that decides about some slices of a fabric. The kernel keeps
+ * who decides about which slice, under which epoch and until when, and which lanes between
+ * servers are whose; Documentation/controllers.rst has what it promises. A controller that
+ * starts, or takes over from another, reads the epoch with morph_controller_get(), takes
+ * control with the next one, reads with morph_controller_reservations() what was last
+ * decided, reserves what it wants, and gives back the rest with morph_controller_settle().
+ *
+ * All calls need CAP_NET_ADMIN in the initial user namespace, wait for no device, and return
+ * 0 or a negative errno; besides those that are named, -ENOENT (no such fabric, controller
+ * or guide, or the module is not loaded), -EPERM and -ENOMEM.
+ */
+#ifndef MORPH_CONTROLLER_H
+#define MORPH_CONTROLLER_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * morph_controller_get() - read a controller
+ * @ctx: the context
+ * @fabric: the fabric
+ * @controller: its number
+ * @out: object of type "controller"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_controller_get(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+			 struct morph_object **out);
+
+/**
+ * morph_controller_list() - read all controllers
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @out: objects of type "controller"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_controller_list(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+
+#define MORPH_TAKE_FORCE 0x1u /* even while the lease of the present epoch runs */
+
+/**
+ * morph_controller_take() - take control, for the first time or from whoever had it
+ * @ctx: the context
+ * @fabric: the fabric
+ * @controller: its number, not 0
+ * @epoch: greater than the one that the kernel knows
+ * @lease_ns: 1 ms to 1 hour; control ends with it unless it is renewed
+ * @flags: 0, or MORPH_TAKE_FORCE where the holder is known to be gone
+ * @out: object of type "controller" afterwards; may be NULL
+ *
+ * Return: 0, -ESTALE (the epoch is no greater), -EBUSY (the present lease runs), -EINVAL (an
+ * unknown flag; a lease out of range), -ERANGE (number or epoch are 0), -ENOSPC (there are
+ * too many) or another negative errno.
+ */
+int morph_controller_take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+			  uint64_t epoch, uint64_t lease_ns, uint32_t flags,
+			  struct morph_object **out);
+
+/**
+ * morph_controller_renew() - renew the lease of the present epoch
+ * @ctx: the context
+ * @fabric: the fabric
+ * @controller: its number
+ * @epoch: the present epoch
+ * @lease_ns: from now on
+ * @out: object of type "controller" afterwards; may be NULL
+ *
+ * Return: 0, -ESTALE (somebody else has taken control), -ETIME (the lease has run out) or
+ * another negative errno.
+ */
+int morph_controller_renew(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+			   uint64_t epoch, uint64_t lease_ns, struct morph_object **out);
+
+/**
+ * morph_controller_drop() - forget a controller, its epoch and its reservations
+ * @ctx: the context
+ * @fabric: the fabric
+ * @controller: its number
+ *
+ * Return: 0, -EBUSY (slices are assigned to it) or another negative errno.
+ */
+int morph_controller_drop(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller);
+
+/**
+ * morph_controller_assign() - give a slice to a controller
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its number
+ * @controller: the controller, or 0: to none
+ * @out: object of type "slice" afterwards; may be NULL
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_controller_assign(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+			    uint32_t controller, struct morph_object **out);
+
+/**
+ * morph_controller_step() - go on with a prepared transaction of a controller's slice
+ * @ctx: the context
+ * @fabric: its fabric
+ * @txn: its number
+ * @verb: as for morph_admin_txn_step()
+ * @lease_ns: as for morph_admin_txn_step()
+ * @controller: on whose behalf
+ * @epoch: its present epoch
+ * @out: object of type "txn"; may be NULL
+ *
+ * The token of a new transaction is set by morph_txn_set_controller().
+ *
+ * Return: as morph_admin_txn_step(), or -EPERM (not this controller's slice), -ESTALE
+ * (another epoch), -ETIME (the controller's lease has run out, or the transaction's).
+ */
+int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn, uint32_t verb,
+			  uint64_t lease_ns, uint32_t controller, uint64_t epoch,
+			  struct morph_object **out);
+
+/**
+ * morph_controller_reserve() - reserve lanes of a guide that leads to another server
+ * @ctx: the context
+ * @fabric: the fabric
+ * @controller: for whom
+ * @epoch: its present epoch
+ * @guide: the guide
+ * @count: how many, instead of what it has of this guide; 0: give that back
+ * @among: mask of the lanes to choose from; 0: any
+ * @out: object of type "reservation" afterwards; may be NULL
+ *
+ * Return: 0, -EBUSY (others have too many of them: morph_error_have() are left), -EINVAL
+ * (the guide stays within a server; more than there are to choose from), -EIO (the guide is
+ * out of use), -ESTALE, -ETIME or another negative errno.
+ */
+int morph_controller_reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+			     uint64_t epoch, uint32_t guide, uint32_t count, uint64_t among,
+			     struct morph_object **out);
+
+/**
+ * morph_controller_reservations() - read what is reserved
+ * @ctx: the context
+ * @fabric: of this fabric, or MORPH_ANY
+ * @controller: for this controller, or MORPH_ANY
+ * @out: objects of type "reservation"
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_controller_reservations(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+				  struct morph_list **out);
+
+/**
+ * morph_controller_settle() - give back what was last asked for in earlier epochs
+ * @ctx: the context
+ * @fabric: the fabric
+ * @controller: its number
+ * @epoch: its present epoch
+ * @out: object of type "controller" afterwards; may be NULL
+ *
+ * Return: 0, -ESTALE, -ETIME or another negative errno.
+ */
+int morph_controller_settle(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+			    uint64_t epoch, struct morph_object **out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_CONTROLLER_H */

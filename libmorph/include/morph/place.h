@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: where a slice goes. Included by <morph/morph.h>. */
+#ifndef MORPH_PLACE_H
+#define MORPH_PLACE_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Placement
+ *
+ * A request says what is wanted: so many ranks, and the links between them. A ledger says what
+ * is held of a fabric. morph_place() answers with a plan: the accelerator of each rank and the
+ * fibres of each circuit between servers; or why there is none. Nothing here needs a kernel.
+ *
+ *	struct morph_request *request = morph_request_new(ctx);
+ *	struct morph_plan *plan = morph_plan_new(ctx);
+ *
+ *	morph_request_set_torus(request, 2, 4, 4);
+ *	if (!morph_place(ledger, request, plan) && morph_plan_verdict(plan) == MORPH_FEASIBLE)
+ *		morph_ledger_take(ledger, plan, 7);
+ *
+ * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; the
+ * circuits of two servers to one another go the same way; a fibre takes one circuit. Light may
+ * cross servers that belong to others. A *part* of a slice is what one server takes of it. A
+ * torus whose extents allow it is cut into parts that fill a server, as in the Morphlux paper
+ * (arXiv 2508.03674v3, 5.2), and stays so; other requests are cut as the search sees fit.
+ *
+ * A request, a ledger and a plan are each used by one thread at a time. The answer follows
+ * from ledger and request alone, so that all who ask get the same.
+ */
+
+/* ----------------------------------------------------------------- requests */
+
+/**
+ * morph_request_new() - begin a request
+ * @ctx: the context, which must outlive it
+ *
+ * Return: a request for one accelerator, freed by morph_request_free(); NULL when out of memory.
+ */
+struct morph_request *morph_request_new(struct morph_ctx *ctx);
+
+/**
+ * morph_request_free() - free a request
+ * @request: the request, or NULL
+ */
+void morph_request_free(struct morph_request *request);
+
+/**
+ * morph_request_set_count() - so many accelerators, without links
+ * @request: the request; what it asked for before is forgotten
+ * @ranks: how many
+ *
+ * Return: 0, -EINVAL (none) or -E2BIG (more than 256).
+ */
+int morph_request_set_count(struct morph_request *request, uint32_t ranks);
+
+/**
+ * morph_request_set_torus() - a torus
+ * @request: the request; what it asked for before is forgotten
+ * @x: extent of the first dimension; 1 for none
+ * @y: of the second
+ * @z: of the third
+ *
+ * Rank (k * y + j) * x + i is at (i, j, k). Each dimension is a ring; two are joined once.
+ *
+ * Return: 0, -EINVAL (an extent is 0), -E2BIG (more than 256 ranks) or -ENOMEM.
+ */
+int morph_request_set_torus(struct morph_request *request, uint32_t x, uint32_t y, uint32_t z);
+
+/**
+ * morph_request_set_ring() - a ring in the order of ranks
+ * @request: the request; what it asked for before is forgotten
+ * @ranks: how many
+ *
+ * Return: 0, -EINVAL (none), -E2BIG (more than 256) or -ENOMEM.
+ */
+int morph_request_set_ring(struct morph_request *request, uint32_t ranks);
+
+/**
+ * morph_request_set_mesh() - a link between any two ranks
+ * @request: the request; what it asked for before is forgotten
+ * @ranks: how many
+ *
+ * Return: 0, -EINVAL (none), -E2BIG (more than 256) or -ENOMEM.
+ */
+int morph_request_set_mesh(struct morph_request *request, uint32_t ranks);
+
+/**
+ * morph_request_add_circuit() - one more circuit, of any logical graph
+ * @request: the request, whose ranks have been counted
+ * @src: rank that sends
+ * @dst: rank that receives
+ *
+ * Return: 0, -EINVAL (no such rank, or the same twice), -E2BIG (more than 65536) or -ENOMEM.
+ */
+int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst);
+
+/**
+ * morph_request_set_simplex() - links of shapes have one circuit, in the order of ranks
+ * @request: the request; say so before the shape
+ * @simplex: whether
+ */
+void morph_request_set_simplex(struct morph_request *request, bool simplex);
+
+/**
+ * morph_request_set_mbps() - least bandwidth of each circuit
+ * @request: the request
+ * @mbps: megabits per second; 0, as at first: one lane
+ */
+void morph_request_set_mbps(struct morph_request *request, uint64_t mbps);
+
+/**
+ * enum morph_tier - how far apart the accelerators of a slice may lie
+ * @MORPH_TIER_CONTIGUOUS: a box of the rack's torus, in any place and orientation
+ * @MORPH_TIER_STITCHED: anywhere in one rack
+ */
+enum morph_tier {
+	MORPH_TIER_CONTIGUOUS = 1,
+	MORPH_TIER_STITCHED = 2,
+};
+
+/**
+ * morph_request_set_tier() - the farthest that is accepted
+ * @request: the request
+ * @tier: enum morph_tier; at first MORPH_TIER_STITCHED. Nearer ones are tried first.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_request_set_tier(struct morph_request *request, uint32_t tier);
+
+/**
+ * enum morph_objective - what makes one placement better than another
+ * @MORPH_OBJECTIVE_FRAGMENTATION: fewest free accelerators left in servers that are broken into,
+ *	then in the fullest rack
+ * @MORPH_OBJECTIVE_LOAD: fewest fibres
+ * @MORPH_OBJECTIVE_BLAST: fewest servers, whose failure would hit the slice
+ */
+enum morph_objective {
+	MORPH_OBJECTIVE_FRAGMENTATION = 0,
+	MORPH_OBJECTIVE_LOAD = 1,
+	MORPH_OBJECTIVE_BLAST = 2,
+};
+
+/**
+ * morph_request_set_objective() - choose what is best
+ * @request: the request
+ * @objective: enum morph_objective; ties are broken by the others, in their order
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_request_set_objective(struct morph_request *request, uint32_t objective);
+
+/**
+ * morph_request_set_transit() - whose servers light may cross
+ * @request: the request
+ * @transit: enum morph_transit; MORPH_TRANSIT_OWN: only those where nobody else has an accelerator
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_request_set_transit(struct morph_request *request, uint32_t transit);
+
+/**
+ * morph_request_set_budget() - how long the search for one rack may take
+ * @request: the request
+ * @steps: partial placements and routes that are looked at; 0, as at first: 2^20
+ */
+void morph_request_set_budget(struct morph_request *request, uint64_t steps);
+
+/* ------------------------------------------------------------------ ledgers */
+
+/**
+ * morph_ledger_new() - what is held of a fabric, nothing at first
+ * @ctx: the context, which must outlive the ledger
+ * @model: the fabric's model, held by the ledger
+ * @out: the ledger, freed by morph_ledger_free()
+ *
+ * O(fabric).
+ *
+ * Return: 0, -ENOMEM, or -E2BIG (a rack of more than 64 servers or 256 accelerators).
+ */
+int morph_ledger_new(struct morph_ctx *ctx, struct morph_model *model, struct morph_ledger **out);
+
+/**
+ * morph_ledger_free() - free a ledger
+ * @ledger: the ledger, or NULL
+ */
+void morph_ledger_free(struct morph_ledger *ledger);
+
+/**
+ * morph_ledger_hold() - an accelerator is a slice's
+ * @ledger: the ledger
+ * @accelerator: its index
+ * @slice: number of the slice, 0: it is nobody's
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_ledger_hold(struct morph_ledger *ledger, uint32_t accelerator, uint32_t slice);
+
+/**
+ * morph_ledger_mark() - hardware may not be used, or may again
+ * @ledger: the ledger
+ * @part: MORPH_PART_ACCELERATOR, MORPH_PART_ELEMENT or MORPH_PART_GUIDE
+ * @index: its index
+ * @unusable: whether it is cordoned, quarantined or failed
+ *
+ * Return: 0, -ENOENT or -EINVAL (another kind of part).
+ */
+int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint32_t index, bool unusable);
+
+/**
+ * morph_ledger_load() - lanes of a guide are lit
+ * @ledger: the ledger
+ * @guide: its index
+ * @lanes: mask of those in use
+ *
+ * Return: 0, -ENOENT or -EINVAL (lanes that the guide does not have).
+ */
+int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uint64_t lanes);
+
+/**
+ * morph_ledger_take() - a plan is carried out
+ * @ledger: the ledger
+ * @plan: a feasible plan, for the ledger as it is
+ * @slice: number of the slice, not 0
+ *
+ * Return: 0, -EINVAL (the plan is not feasible, or another fabric's) or -EBUSY (something that it
+ * uses is held or unusable; nothing is taken).
+ */
+int morph_ledger_take(struct morph_ledger *ledger, const struct morph_plan *plan, uint32_t slice);
+
+/**
+ * morph_ledger_give() - what a plan took is free again
+ * @ledger: the ledger
+ * @plan: the plan, which morph_ledger_take() has taken
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_ledger_give(struct morph_ledger *ledger, const struct morph_plan *plan);
+
+/* -------------------------------------------------------------------- plans */
+
+/**
+ * morph_plan_new() - room for a plan
+ * @ctx: the context, which must outlive it
+ *
+ * Return: the plan, freed by morph_plan_free(); NULL when out of memory.
+ */
+struct morph_plan *morph_plan_new(struct morph_ctx *ctx);
+
+/**
+ * morph_plan_free() - free a plan
+ * @plan: the plan, or NULL
+ */
+void morph_plan_free(struct morph_plan *plan);
+
+/**
+ * morph_place() - find accelerators and fibres for a request
+ * @ledger: what is held; not changed, but for memory that the search uses
+ * @request: what is wanted
+ * @plan: the answer; what was in it is forgotten
+ *
+ * Boxes first: O(places * orientations * ranks). Then stitched: parts that fill a server by
+ * iterative deepening and negotiated congestion, with cuts to prove that there is none
+ * (exponential in the parts at worst, see planner.rst); other requests by growing from each
+ * server, which proves nothing unless too few accelerators are free. Racks are taken in the
+ * order of the objective; the first that fits is it, but for racks that are hard to decide,
+ * which come last. Nothing is allocated once plan and ledger have seen a request as large.
+ *
+ * Return: 0, whatever the verdict; -EINVAL (the request can't be met by any fabric of this
+ * model: what the text says) or -ENOMEM.
+ */
+int morph_place(struct morph_ledger *ledger, const struct morph_request *request,
+		struct morph_plan *plan);
+
+/**
+ * morph_plan_verdict() - what was found
+ * @plan: the plan
+ *
+ * Return: enum morph_verdict, 0 of a plan that morph_place() has not filled.
+ */
+uint32_t morph_plan_verdict(const struct morph_plan *plan);
+
+/**
+ * morph_plan_tier() - how far apart the accelerators lie
+ * @plan: a feasible plan
+ *
+ * Return: enum morph_tier, or 0.
+ */
+uint32_t morph_plan_tier(const struct morph_plan *plan);
+
+/**
+ * morph_plan_ranks() - number of ranks
+ * @plan: a feasible plan
+ *
+ * Return: how many; 0 when the plan is none.
+ */
+uint32_t morph_plan_ranks(const struct morph_plan *plan);
+
+/**
+ * morph_plan_accelerator() - which accelerator a rank gets
+ * @plan: a feasible plan
+ * @rank: below morph_plan_ranks()
+ *
+ * Return: its index, or UINT32_MAX.
+ */
+uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank);
+
+/**
+ * morph_plan_fibres() - how many fibres the circuits take, each counted once
+ * @plan: a feasible plan
+ * @bound: where to put how many any plan with these ranks on these accelerators takes at
+ *	least, by its distances; or NULL
+ *
+ * Return: how many.
+ */
+uint32_t morph_plan_fibres(const struct morph_plan *plan, uint32_t *bound);
+
+/**
+ * morph_plan_servers() - how many servers the ranks lie in
+ * @plan: a feasible plan
+ * @bound: where to put how many any so many accelerators lie in at least, by what is free in
+ *	the servers of the rack; or NULL
+ *
+ * Return: how many.
+ */
+uint32_t morph_plan_servers(const struct morph_plan *plan, uint32_t *bound);
+
+/**
+ * morph_plan_why() - why there is no plan
+ * @plan: the plan
+ *
+ * Return: a sentence that names what is short, owned by @plan; "" of a feasible plan.
+ */
+const char *morph_plan_why(const struct morph_plan *plan);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_PLACE_H */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: lanes between servers, shared by several controllers. Included by <morph/morph.h>. */
+#ifndef MORPH_TE_H
+#define MORPH_TE_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Several controllers, one rack
+ *
+ * Each controller decides on the lanes that leave its own servers, from its own view of what
+ * all want. Views differ a little. The vertex that a linear program ends in may then be quite
+ * another one, and what several controllers install from such plans overloads links. With a
+ * quadratic term in the objective the optimum is unique and moves no further than the views
+ * differ, so that they agree without talking to one another: Symphony, "Stable and
+ * Fault-Tolerant Decentralized Traffic Engineering" (arXiv 2510.11937), of which only the
+ * abstract was at hand; the formulation is a reconstruction.
+ *
+ *     maximise    sum w_k x_p - lambda / 2 sum w_k x_p^2
+ *     subject to  the load of each link at most its capacity,
+ *                 the flow of each demand at most its amount, x >= 0
+ *
+ * Lanes are whole: morph_te_round() makes them so by a threshold that all controllers share.
+ * Amounts and capacities are in lanes. A problem is used by one thread at a time.
+ */
+
+/**
+ * morph_te_new() - begin a problem
+ * @ctx: the context, which must outlive the problem
+ *
+ * Return: the problem, freed by morph_te_free(); NULL when out of memory.
+ */
+struct morph_te *morph_te_new(struct morph_ctx *ctx);
+
+/**
+ * morph_te_free() - free a problem
+ * @te: the problem, or NULL
+ */
+void morph_te_free(struct morph_te *te);
+
+/**
+ * morph_te_add_link() - a link that circuits share
+ * @te: the problem
+ * @capacity: its lanes
+ *
+ * Return: its number, counted from 0; -EINVAL (@capacity is negative or no number), -E2BIG
+ * (more than 1024) or -ENOMEM.
+ */
+int morph_te_add_link(struct morph_te *te, double capacity);
+
+/**
+ * morph_te_add_demand() - what one server wants to send to another
+ * @te: the problem
+ * @amount: lanes wanted at most
+ * @weight: what a lane of it is worth; 1 where all are worth the same
+ *
+ * Return: its number, counted from 0; -EINVAL (@amount is negative, @weight is not positive,
+ * or one is no number), -E2BIG (more than 2^20) or -ENOMEM.
+ */
+int morph_te_add_demand(struct morph_te *te, double amount, double weight);
+
+/**
+ * morph_te_add_path() - a way that a demand may take
+ * @te: the problem
+ * @demand: its number
+ * @links: the links on the way, each once
+ * @count: how many; none for a way that shares nothing
+ *
+ * Return: the path's number, counted from 0; -ENOENT (no such demand or link), -EINVAL (a link
+ * twice), -E2BIG (more than 2^20 paths, or 64 links on one) or -ENOMEM.
+ */
+int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count);
+
+/**
+ * morph_te_set_capacity() - change a link
+ * @te: the problem
+ * @link: its number
+ * @capacity: its lanes
+ *
+ * Return: 0, -ENOENT or -EINVAL.
+ */
+int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity);
+
+/**
+ * morph_te_set_amount() - change a demand
+ * @te: the problem
+ * @demand: its number
+ * @amount: lanes wanted at most
+ *
+ * Return: 0, -ENOENT or -EINVAL.
+ */
+int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount);
+
+/**
+ * struct morph_te_opts - how to solve
+ * @sz: size of this structure
+ * @lambda: weight of the quadratic term, per lane; 0: a tenth over the largest capacity
+ * @tolerance: largest residual of the optimality conditions; 0: 1e-9
+ * @iterations: at most; 0: 200
+ * @cold: begin from nothing, not from the last solution
+ */
+struct morph_te_opts {
+	size_t sz;
+	double lambda;
+	double tolerance;
+	uint32_t iterations;
+	bool cold;
+};
+
+/**
+ * struct morph_te_result - a solution as a whole
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @throughput: lanes of all demands together
+ * @lambda: what was used
+ * @residual: of the optimality conditions: the least of a link's price, per unit of the
+ *	largest weight, and its room left, per lane of the largest capacity; the worst link
+ * @iterations: steps of Newton's method
+ */
+struct morph_te_result {
+	size_t sz;
+	double throughput;
+	double lambda;
+	double residual;
+	uint32_t iterations;
+};
+
+/**
+ * morph_te_solve() - find the one optimum
+ * @te: the problem
+ * @opts: how, or NULL
+ * @out: what came of it, or NULL
+ *
+ * Newton's method with projection (Bertsekas, SIAM J. Control and Optimization 20, 1982) on
+ * the dual, in the links' prices only: what a demand sends at given prices is known in closed
+ * form. Each step costs links^3 / 6 and paths * links of a path; a dozen are usual. After the
+ * first solution nothing is allocated.
+ *
+ * Return: 0, -EINVAL (an option is negative or no number), -E2BIG (unknown options or results), -EAGAIN
+ * (the residual is above the tolerance still; flows are those of the last step) or -ENOMEM.
+ */
+int morph_te_solve(struct morph_te *te, const struct morph_te_opts *opts,
+		   struct morph_te_result *out);
+
+/**
+ * morph_te_flow() - what a path carries
+ * @te: the problem, solved
+ * @path: its number
+ *
+ * Return: lanes, 0 for a path that does not exist.
+ */
+double morph_te_flow(const struct morph_te *te, uint32_t path);
+
+/**
+ * morph_te_load() - what a link carries
+ * @te: the problem, solved
+ * @link: its number
+ *
+ * Return: lanes, 0 for a link that does not exist.
+ */
+double morph_te_load(const struct morph_te *te, uint32_t link);
+
+/**
+ * morph_te_price() - what one lane more of a link would be worth
+ * @te: the problem, solved
+ * @link: its number
+ *
+ * Return: the price in the weights' unit, 0 where the link is not full.
+ */
+double morph_te_price(const struct morph_te *te, uint32_t link);
+
+/**
+ * morph_te_round() - whole lanes, as other controllers would round them
+ * @te: the problem, solved
+ * @epoch: number of the decision, the same for all controllers
+ * @last: lanes of each path in the epoch before, or NULL
+ * @out: lanes of each path
+ *
+ * Flow x becomes floor(x + u), where u in [0, 1) is drawn from @epoch and the path's number,
+ * which all controllers give alike. Two whose flows differ by d, less than one lane, then
+ * disagree with probability d, and on the mean nothing is lost. A path keeps its lanes while
+ * its flow is less than 0.6 lanes away from them.
+ */
+void morph_te_round(const struct morph_te *te, uint64_t epoch, const uint32_t *last, uint32_t *out);
+
+/**
+ * morph_slicing_assign() - give tenants to controllers
+ * @ctx: the context, for the error only
+ * @weights: of each tenant: how much it hurts when its controller fails
+ * @count: how many tenants
+ * @controllers: how many controllers
+ * @seed: of the draws
+ * @last: the controller of each tenant until now, MORPH_ANY for a new one; or NULL
+ * @primary: the controller of each tenant
+ * @backup: who takes over; MORPH_ANY where there is one controller only. Or NULL
+ *
+ * Tenants are never split, or every failure would hurt them all. The heaviest come first, each
+ * to one of the two least loaded controllers by chance; of 16 draws the most even one is
+ * taken (Symphony's randomised slicing; Mitzenmacher, The Power of Two Choices, IEEE TPDS 12,
+ * 2001). Tenants stay where they are as long as no controller has more than 1.2 times what
+ * one must have at least. A primary's tenants are spread over all others as backups, so
+ * that few lose both at once (shuffle sharding). O(16 count log count + count controllers).
+ *
+ * Return: 0, -EINVAL (no controllers, a weight that is negative or no number, a controller in
+ * @last that does not exist) or -ENOMEM.
+ */
+int morph_slicing_assign(struct morph_ctx *ctx, const double *weights, size_t count,
+			 uint32_t controllers, uint64_t seed, const uint32_t *last,
+			 uint32_t *primary, uint32_t *backup);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_TE_H */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: requests, ledgers and plans in bytes. Included by <morph/morph.h>. */
+#ifndef MORPH_WIRE_H
+#define MORPH_WIRE_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: The wire form
+ *
+ * What planners take and give is written in one form, for whoever has no business with the
+ * library's memory: the checker, other programs, files. It is a sequence of 32-bit words,
+ * little-endian. First the head, MORPH_WIRE_HEAD words: magic, version, enum morph_wire_kind,
+ * the checksum of the profile (0 in a request), and the number of words in all. Then:
+ *
+ * A request: ranks; circuits; lanes of a circuit; enum morph_tier; enum morph_transit; the
+ * three extents of a torus, or zeros. For each circuit the rank that sends and the one that
+ * receives.
+ *
+ * A ledger: accelerators; elements; guides. For each accelerator the slice that has it, or 0,
+ * and whether it is marked. For each element whether it is marked (bit 0), and whether circuits
+ * between servers pass it (bit 1). For each guide whether it is marked, and the low and the
+ * high half of its lanes in use.
+ *
+ * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
+ * together; the fibres, how many there are at least, the servers, how many there are at least;
+ * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
+ * part. For each circuit its first strand and how many it has, one after the other. For each
+ * strand, a way from one server to the next: how many guides, then for each of four guides the
+ * guide times two plus the end at which light enters it, the element behind it, and that
+ * element's state; what is not there is UINT32_MAX. For each refusal: lowest host of the rack;
+ * enum morph_wire_refusal; what there is; what is needed; first cut; number of cuts. For each
+ * cut the low and the high half of a set of the rack's servers, counted in the order of hosts.
+ */
+#define MORPH_WIRE_MAGIC 0x4c504d57U /* "WMPL" */
+#define MORPH_WIRE_VERSION 1U
+#define MORPH_WIRE_HEAD 5U /* words */
+#define MORPH_WIRE_STRAND 13U /* words of a strand */
+
+/**
+ * enum morph_wire_kind - what is written
+ * @MORPH_WIRE_REQUEST: a request
+ * @MORPH_WIRE_LEDGER: a ledger
+ * @MORPH_WIRE_PLAN: a plan
+ */
+enum morph_wire_kind {
+	MORPH_WIRE_REQUEST = 1,
+	MORPH_WIRE_LEDGER = 2,
+	MORPH_WIRE_PLAN = 3,
+};
+
+/**
+ * enum morph_wire_refusal - why a rack does not do
+ * @MORPH_WIRE_COUNT: fewer accelerators are free than are wanted
+ * @MORPH_WIRE_CUTS: each box has an accelerator that is not free, or no routes; each embedding of the
+ *	parts wants more out of one of the cuts than there is room for, or more fibres than there
+ *	are by its distances, or has no routes
+ * @MORPH_WIRE_DOUBT: nothing was found, and nothing proven
+ */
+enum morph_wire_refusal {
+	MORPH_WIRE_COUNT = 0,
+	MORPH_WIRE_CUTS = 1,
+	MORPH_WIRE_DOUBT = 2,
+};
+
+/**
+ * morph_request_write() - a request in bytes
+ * @request: the request
+ * @ledger: the ledger that it is for, whose profile says how many lanes make its bandwidth
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_request_write(const struct morph_request *request, const struct morph_ledger *ledger,
+			    void *buffer, size_t bytes);
+
+/**
+ * morph_ledger_write() - a ledger in bytes
+ * @ledger: the ledger
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_ledger_write(const struct morph_ledger *ledger, void *buffer, size_t bytes);
+
+/**
+ * morph_plan_write() - a plan with its certificate in bytes
+ * @plan: the plan
+ * @ledger: the ledger that it was made for
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger,
+			 void *buffer, size_t bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_WIRE_H */

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Building a bandwidth problem, and reading its solution. */
+#include "bandwidth.h"
+
+#define MOST_WAVELENGTHS 256
+#define MOST_PORTS 1024
+#define MOST_FIBRES 4096
+#define MOST_PARTS (1U << 16) /* accelerators, and guides */
+#define MOST_GROUPS 4096
+#define MOST_HOPS (1U << 20)
+#define MOST_GUIDES 64 /* of a hop */
+#define MOST_CIRCUITS 1024 /* of a hop, for each unit */
+
+MORPH_API struct morph_bw *morph_bw_new(struct morph_ctx *ctx, uint32_t wavelengths)
+{
+	struct morph_bw *bw;
+
+	if (!wavelengths || wavelengths > MOST_WAVELENGTHS) {
+		lm_fail(ctx, EINVAL, "a fibre has 1 to %d wavelengths, not %u", MOST_WAVELENGTHS,
+			wavelengths);
+		return NULL;
+	}
+	bw = calloc(1, sizeof(*bw));
+	if (!bw) {
+		lm_fail(ctx, ENOMEM, "begin a bandwidth problem: out of memory");
+		return NULL;
+	}
+	bw->ctx = ctx;
+	bw->wavelengths = wavelengths;
+	return bw;
+}
+
+MORPH_API void morph_bw_free(struct morph_bw *bw)
+{
+	if (!bw)
+		return;
+	lm_bw_unprepare(bw);
+	free(bw->resources.list);
+	free(bw->accelerators.list);
+	free(bw->guides.list);
+	free(bw->groups.list);
+	free(bw->hops.list);
+	free(bw->ways.list);
+	free(bw);
+}
+
+#define GROW(bw, array, more) ARRAY_GROW((bw)->ctx, (bw)->array, more, "add to a bandwidth problem")
+
+/* ----------------------------------------------------------------- building */
+
+static int check_ports(struct morph_bw *bw, uint32_t transmit, uint32_t receive)
+{
+	if (transmit <= MOST_PORTS && receive <= MOST_PORTS)
+		return 0;
+	return lm_fail(bw->ctx, E2BIG,
+		       "an accelerator has %d ports each way at most, not %u and %u", MOST_PORTS,
+		       transmit, receive);
+}
+
+static int check_fibres(struct morph_bw *bw, uint32_t fibres)
+{
+	if (fibres <= MOST_FIBRES)
+		return 0;
+	return lm_fail(bw->ctx, E2BIG, "a guide has %d fibres at most, not %u", MOST_FIBRES,
+		       fibres);
+}
+
+static int check_wish(struct morph_bw *bw, uint32_t least, uint32_t most)
+{
+	if (!most || least <= most)
+		return 0;
+	return lm_fail(bw->ctx, EINVAL, "a group that must have %u has use for no more than %u",
+		       least, most);
+}
+
+static int check_number(struct morph_bw *bw, uint32_t number, uint32_t count, const char *what)
+{
+	if (number < count)
+		return 0;
+	return lm_fail(bw->ctx, ENOENT, "there is no %s %u, %u were added", what, number, count);
+}
+
+static void add_resource(struct morph_bw *bw, enum morph_bw_part part, uint32_t index,
+			 uint32_t fibres)
+{
+	bw->resources.list[bw->resources.count++] = (struct bw_resource){
+		.part = part,
+		.index = index,
+		.fibres = fibres,
+	};
+	bw->prepared = false;
+	bw->solved = false;
+}
+
+MORPH_API int morph_bw_add_accelerator(struct morph_bw *bw, uint32_t transmit, uint32_t receive)
+{
+	uint32_t number = bw->accelerators.count;
+	int error = check_ports(bw, transmit, receive);
+
+	if (!error && number == MOST_PARTS)
+		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %u accelerators at most",
+				MOST_PARTS);
+	if (!error)
+		error = GROW(bw, accelerators, 1);
+	if (!error)
+		error = GROW(bw, resources, 2);
+	if (error)
+		return error;
+	bw->accelerators.list[bw->accelerators.count++] = bw->resources.count;
+	add_resource(bw, MORPH_BW_TRANSMIT, number, transmit);
+	add_resource(bw, MORPH_BW_RECEIVE, number, receive);
+	return (int)number;
+}
+
+MORPH_API int morph_bw_add_guide(struct morph_bw *bw, uint32_t fibres)
+{
+	uint32_t number = bw->guides.count;
+	int error = check_fibres(bw, fibres);
+
+	if (!error && number == MOST_PARTS)
+		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %u guides at most",
+				MOST_PARTS);
+	if (!error)
+		error = GROW(bw, guides, 1);
+	if (!error)
+		error = GROW(bw, resources, 1);
+	if (error)
+		return error;
+	bw->guides.list[bw->guides.count++] = bw->resources.count;
+	add_resource(bw, MORPH_BW_GUIDE, number, fibres);
+	return (int)number;
+}
+
+MORPH_API int morph_bw_add_group(struct morph_bw *bw, uint32_t least, uint32_t most)
+{
+	int error = check_wish(bw, least, most);
+
+	if (!error && bw->groups.count == MOST_GROUPS)
+		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %d groups at most",
+				MOST_GROUPS);
+	if (!error)
+		error = GROW(bw, groups, 1);
+	if (error)
+		return error;
+	bw->groups.list[bw->groups.count] = (struct bw_group){
+		.least = least,
+		.most = most ? most : UINT32_MAX,
+		.hops = UINT32_MAX,
+	};
+	bw->prepared = false;
+	bw->solved = false;
+	return (int)bw->groups.count++;
+}
+
+static int check_guides(struct morph_bw *bw, const uint32_t *guides, size_t count)
+{
+	if (count > MOST_GUIDES)
+		return lm_fail(bw->ctx, E2BIG, "a hop passes %zu guides, and may pass %d", count,
+			       MOST_GUIDES);
+	for (size_t at = 0; at < count; at++) {
+		int error = check_number(bw, guides[at], bw->guides.count, "guide");
+
+		if (error)
+			return error;
+		for (size_t other = 0; other < at; other++)
+			if (guides[other] == guides[at])
+				return lm_fail(bw->ctx, EINVAL, "a hop passes guide %u twice",
+					       guides[at]);
+	}
+	return 0;
+}
+
+static int check_hop(struct morph_bw *bw, uint32_t group, uint32_t source, uint32_t target,
+		     uint32_t circuits)
+{
+	int error = check_number(bw, group, bw->groups.count, "group");
+
+	if (!error)
+		error = check_number(bw, source, bw->accelerators.count, "accelerator");
+	if (!error)
+		error = check_number(bw, target, bw->accelerators.count, "accelerator");
+	if (error)
+		return error;
+	if (source == target)
+		return lm_fail(bw->ctx, EINVAL, "a hop goes from accelerator %u to itself", source);
+	if (!circuits)
+		return lm_fail(bw->ctx, EINVAL, "a hop has no circuits");
+	if (circuits > MOST_CIRCUITS)
+		return lm_fail(bw->ctx, E2BIG,
+			       "a hop has %u circuits for each unit, and may have %d", circuits,
+			       MOST_CIRCUITS);
+	if (bw->hops.count == MOST_HOPS)
+		return lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %u hops at most",
+			       MOST_HOPS);
+	return 0;
+}
+
+static int ascending(const void *one, const void *other)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+MORPH_API int morph_bw_add_hop(struct morph_bw *bw, uint32_t group, uint32_t source,
+			       uint32_t target, uint32_t circuits, const uint32_t *guides,
+			       size_t count)
+{
+	uint32_t uses = (uint32_t)count + 2, *way;
+	int error = check_hop(bw, group, source, target, circuits);
+
+	if (!error)
+		error = check_guides(bw, guides, count);
+	if (!error)
+		error = GROW(bw, hops, 1);
+	if (!error)
+		error = GROW(bw, ways, uses);
+	if (error)
+		return error;
+	bw->hops.list[bw->hops.count] = (struct bw_hop){
+		.group = group,
+		.next = bw->groups.list[group].hops,
+		.circuits = circuits,
+		.first = bw->ways.count,
+		.count = uses,
+	};
+	way = bw->ways.list + bw->ways.count;
+	way[0] = bw->accelerators.list[source];
+	way[1] = bw->accelerators.list[target] + 1;
+	for (size_t at = 0; at < count; at++)
+		way[2 + at] = bw->guides.list[guides[at]];
+	/* In order, so that two that are alike look alike. */
+	qsort(way, uses, sizeof(*way), ascending);
+	bw->ways.count += uses;
+	bw->groups.list[group].hops = bw->hops.count;
+	bw->prepared = false;
+	bw->solved = false;
+	return (int)bw->hops.count++;
+}
+
+MORPH_API int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t transmit,
+				       uint32_t receive)
+{
+	int error = check_number(bw, accelerator, bw->accelerators.count, "accelerator");
+
+	if (!error)
+		error = check_ports(bw, transmit, receive);
+	if (error)
+		return error;
+	bw->resources.list[bw->accelerators.list[accelerator]].fibres = transmit;
+	bw->resources.list[bw->accelerators.list[accelerator] + 1].fibres = receive;
+	return 0;
+}
+
+MORPH_API int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres)
+{
+	int error = check_number(bw, guide, bw->guides.count, "guide");
+
+	if (!error)
+		error = check_fibres(bw, fibres);
+	if (!error)
+		bw->resources.list[bw->guides.list[guide]].fibres = fibres;
+	return error;
+}
+
+MORPH_API int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint32_t most)
+{
+	int error = check_number(bw, group, bw->groups.count, "group");
+
+	if (!error)
+		error = check_wish(bw, least, most);
+	if (error)
+		return error;
+	bw->groups.list[group].least = least;
+	bw->groups.list[group].most = most ? most : UINT32_MAX;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+MORPH_API uint32_t morph_bw_bandwidth(const struct morph_bw *bw, uint32_t group)
+{
+	return bw->solved && group < bw->groups.count ? bw->groups.list[group].bandwidth : 0;
+}
+
+/* Circuits of one type are its hops', one after the other in the order of wavelengths. */
+MORPH_API size_t morph_bw_lanes(const struct morph_bw *bw, uint32_t number, uint32_t *wavelengths,
+				size_t room)
+{
+	const struct bw_hop *hop;
+	size_t circuits, seen = 0;
+
+	if (!bw->solved || number >= bw->hops.count)
+		return 0;
+	hop = &bw->hops.list[number];
+	circuits = (size_t)hop->circuits * bw->groups.list[hop->group].bandwidth;
+	for (uint32_t wavelength = 0; wavelengths && wavelength < bw->wavelengths; wavelength++) {
+		size_t taken = bw->kept.taken[(size_t)hop->type * bw->wavelengths + wavelength];
+
+		for (size_t at = seen; at < seen + taken; at++)
+			if (at >= hop->before && at < hop->before + circuits &&
+			    at - hop->before < room)
+				wavelengths[at - hop->before] = wavelength;
+		seen += taken;
+	}
+	return circuits;
+}
+
+MORPH_API int morph_bw_stop(const struct morph_bw *bw, uint32_t group, struct morph_bw_stop *out)
+{
+	struct morph_bw_stop stop = { 0 };
+	int error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bw_stop");
+
+	if (error)
+		return error;
+	if (group != MORPH_ANY && group >= bw->groups.count)
+		return lm_fail(bw->ctx, ENOENT, "there is no group %u, %u were added", group,
+			       bw->groups.count);
+	if (bw->solved)
+		stop = group == MORPH_ANY ? bw->short_of : bw->groups.list[group].stop;
+	stop.sz = out->sz;
+	memcpy(out, &stop, out->sz < sizeof(stop) ? out->sz : sizeof(stop));
+	return 0;
+}
+
+MORPH_API uint64_t morph_bw_load(const struct morph_bw *bw, enum morph_bw_part part, uint32_t index)
+{
+	uint64_t load = 0;
+
+	for (uint32_t at = 0; bw->solved && at < bw->groups.count; at++) {
+		const struct bw_group *group = &bw->groups.list[at];
+
+		for (uint32_t use = 0; use < group->count; use++) {
+			const struct bw_use *its = &bw->uses[group->first + use];
+			const struct bw_resource *resource = &bw->resources.list[its->resource];
+
+			if (resource->part == part && resource->index == index)
+				load += (uint64_t)its->circuits * group->bandwidth;
+		}
+	}
+	return load;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Wavelengths by looking at all ways. What can't be in the way is taken out first:
+ *
+ * - a resource of which all users together fit into one wavelength;
+ * - a resource of which all users use another one too, that takes no more;
+ * - a type that uses only one of the resources that are left. Whatever wavelengths the others have,
+ *   there is room for it, since no resource has more than it takes of all wavelengths.
+ *
+ * What is left falls apart into components. In each, the type that has least room beyond what it
+ * wants has its circuits shared out over the wavelengths in every way. Wavelengths that look the
+ * same are interchangeable: of these a later one never gets more than an earlier one.
+ */
+#include "bandwidth.h"
+
+#define MOST_DEPTH 8192 /* types * wavelengths of a component */
+#define BRIEFLY 16 /* the share of steps for looking at all ways */
+
+struct bw_exhaust {
+	bool *type_left, *resource_left;
+	uint32_t *binding; /* by type: resources that are left */
+	uint32_t *wanted; /* by resource: by types that are left */
+	uint32_t *out; /* types that were taken out, in this order */
+	uint32_t out_count;
+	struct bw_component component; /* at hand */
+	uint32_t *chosen; /* by depth: type */
+	uint16_t *room; /* by type, then wavelength */
+	int32_t *same; /* by depth, then wavelength: the one before it that looks the same; -1 for none */
+	uint32_t *later; /* by depth, then wavelength: room in later ones */
+	uint64_t last; /* step */
+};
+
+#define MAKE(list, count) ((list) = calloc((count) + 1, sizeof(*(list))))
+
+struct bw_exhaust *lm_bw_exhaust_new(const struct morph_bw *bw)
+{
+	size_t types = bw->types_count, resources = bw->resources.count;
+	size_t deep = MOST_DEPTH + bw->wavelengths;
+	struct bw_exhaust *exhaust = calloc(1, sizeof(*exhaust));
+
+	if (!exhaust)
+		return NULL;
+	if (MAKE(exhaust->type_left, types) && MAKE(exhaust->resource_left, resources) &&
+	    MAKE(exhaust->binding, types) && MAKE(exhaust->wanted, resources) &&
+	    MAKE(exhaust->out, types) && MAKE(exhaust->component.types, types) &&
+	    MAKE(exhaust->component.resources, resources) &&
+	    MAKE(exhaust->component.inside, types) && MAKE(exhaust->chosen, types) &&
+	    MAKE(exhaust->room, types * bw->wavelengths) && MAKE(exhaust->same, deep) &&
+	    MAKE(exhaust->later, deep))
+		return exhaust;
+	lm_bw_exhaust_free(exhaust);
+	return NULL;
+}
+
+void lm_bw_exhaust_free(struct bw_exhaust *exhaust)
+{
+	if (!exhaust)
+		return;
+	free(exhaust->type_left);
+	free(exhaust->resource_left);
+	free(exhaust->binding);
+	free(exhaust->wanted);
+	free(exhaust->out);
+	free(exhaust->component.types);
+	free(exhaust->component.resources);
+	free(exhaust->component.inside);
+	free(exhaust->chosen);
+	free(exhaust->room);
+	free(exhaust->same);
+	free(exhaust->later);
+	free(exhaust);
+}
+
+static const uint32_t *way_of(const struct morph_bw *bw, uint32_t type)
+{
+	return bw->ways.list + bw->types[type].first;
+}
+
+static bool uses(const struct morph_bw *bw, uint32_t type, uint32_t resource)
+{
+	const uint32_t *way = way_of(bw, type);
+
+	for (uint32_t at = 0; at < bw->types[type].count; at++)
+		if (way[at] == resource)
+			return true;
+	return false;
+}
+
+/* ---------------------------------------------------------- what is in the way */
+
+/* Whether all that are left of one resource's users use the other. */
+static bool within(const struct morph_bw *bw, uint32_t one, uint32_t other)
+{
+	const struct bw_resource *resource = &bw->resources.list[one];
+
+	for (uint32_t at = 0; at < resource->count; at++) {
+		uint32_t type = bw->users[resource->first + at];
+
+		if (bw->exhaust->type_left[type] && !uses(bw, type, other))
+			return false;
+	}
+	return true;
+}
+
+static bool never_binds(const struct morph_bw *bw, uint32_t number)
+{
+	const struct bw_resource *resource = &bw->resources.list[number];
+	const struct bw_exhaust *exhaust = bw->exhaust;
+	const uint32_t *way;
+	uint32_t at = 0, type;
+
+	if (exhaust->wanted[number] <= resource->fibres)
+		return true;
+	while (!exhaust->type_left[bw->users[resource->first + at]])
+		at++;
+	type = bw->users[resource->first + at];
+	way = way_of(bw, type);
+	for (uint32_t use = 0; use < bw->types[type].count; use++)
+		if (way[use] != number && exhaust->resource_left[way[use]] &&
+		    bw->resources.list[way[use]].fibres <= resource->fibres &&
+		    within(bw, number, way[use]))
+			return true;
+	return false;
+}
+
+static bool take_out_resources(struct morph_bw *bw)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	bool changed = false;
+
+	for (uint32_t at = 0; at < bw->resources.count; at++) {
+		const struct bw_resource *resource = &bw->resources.list[at];
+
+		if (!exhaust->resource_left[at] || !never_binds(bw, at))
+			continue;
+		exhaust->resource_left[at] = false;
+		changed = true;
+		for (uint32_t user = 0; user < resource->count; user++)
+			exhaust->binding[bw->users[resource->first + user]]--;
+	}
+	return changed;
+}
+
+static bool take_out_types(struct morph_bw *bw)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	bool changed = false;
+
+	for (uint32_t type = 0; type < bw->types_count; type++) {
+		const uint32_t *way = way_of(bw, type);
+
+		if (!exhaust->type_left[type] || exhaust->binding[type] > 1)
+			continue;
+		exhaust->type_left[type] = false;
+		exhaust->out[exhaust->out_count++] = type;
+		changed = true;
+		for (uint32_t at = 0; at < bw->types[type].count; at++)
+			exhaust->wanted[way[at]] -= bw->types[type].wanted;
+	}
+	return changed;
+}
+
+static void take_out(struct morph_bw *bw)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	bool changed = true;
+
+	exhaust->out_count = 0;
+	memset(exhaust->wanted, 0, bw->resources.count * sizeof(*exhaust->wanted));
+	for (uint32_t at = 0; at < bw->resources.count; at++)
+		exhaust->resource_left[at] = true;
+	for (uint32_t type = 0; type < bw->types_count; type++) {
+		const uint32_t *way = way_of(bw, type);
+
+		exhaust->type_left[type] = bw->types[type].wanted > 0;
+		exhaust->component.inside[type] = false;
+		exhaust->binding[type] = bw->types[type].count;
+		for (uint32_t at = 0; at < bw->types[type].count; at++)
+			exhaust->wanted[way[at]] += bw->types[type].wanted;
+	}
+	while (changed) {
+		changed = take_out_resources(bw);
+		changed |= take_out_types(bw);
+	}
+}
+
+/* What hangs together with a type; it is not left any more. */
+static void take_component(struct morph_bw *bw, uint32_t first)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+
+	exhaust->component.resources_count = 0;
+	exhaust->component.types[0] = first;
+	exhaust->component.types_count = 1;
+	exhaust->type_left[first] = false;
+	exhaust->component.inside[first] = true;
+	for (uint32_t at = 0; at < exhaust->component.types_count; at++) {
+		const uint32_t *way = way_of(bw, exhaust->component.types[at]);
+
+		for (uint32_t use = 0; use < bw->types[exhaust->component.types[at]].count; use++) {
+			const struct bw_resource *resource = &bw->resources.list[way[use]];
+
+			if (!exhaust->resource_left[way[use]])
+				continue;
+			exhaust->resource_left[way[use]] = false;
+			exhaust->component.resources[exhaust->component.resources_count++] =
+				way[use];
+			for (uint32_t user = 0; user < resource->count; user++) {
+				uint32_t type = bw->users[resource->first + user];
+
+				if (!exhaust->type_left[type])
+					continue;
+				exhaust->type_left[type] = false;
+				exhaust->component.inside[type] = true;
+				exhaust->component.types[exhaust->component.types_count++] = type;
+			}
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- search */
+
+static uint32_t missing(const struct morph_bw *bw, uint32_t type)
+{
+	return bw->types[type].wanted - bw->now.placed[type];
+}
+
+/* Whether the wavelengths that its users could have suffice for all that they miss. */
+static bool suffices(const struct morph_bw *bw, uint32_t number)
+{
+	const struct bw_exhaust *exhaust = bw->exhaust;
+	const struct bw_resource *resource = &bw->resources.list[number];
+	const uint16_t *load = bw->now.load + (size_t)number * bw->wavelengths;
+	uint64_t need = 0, have = 0;
+
+	for (uint32_t at = 0; at < resource->count; at++)
+		if (exhaust->component.inside[bw->users[resource->first + at]])
+			need += missing(bw, bw->users[resource->first + at]);
+	for (uint32_t wavelength = 0; have < need && wavelength < bw->wavelengths; wavelength++) {
+		uint32_t left = resource->fibres - load[wavelength], useful = 0;
+
+		for (uint32_t at = 0; useful < left && at < resource->count; at++) {
+			uint32_t type = bw->users[resource->first + at];
+
+			if (exhaust->component.inside[type])
+				useful +=
+					exhaust->room[(size_t)type * bw->wavelengths + wavelength];
+		}
+		have += useful < left ? useful : left;
+	}
+	return have >= need;
+}
+
+/* The type to be shared out next, types_count when there is none; false if it is in vain. */
+static bool choose(struct morph_bw *bw, uint32_t *chosen)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	uint64_t least = UINT64_MAX;
+
+	*chosen = bw->types_count;
+	for (uint32_t at = 0; at < exhaust->component.types_count; at++) {
+		uint32_t type = exhaust->component.types[at], wants = missing(bw, type);
+		uint16_t *room = exhaust->room + (size_t)type * bw->wavelengths;
+		uint64_t all = 0;
+
+		for (uint32_t wavelength = 0; wavelength < bw->wavelengths; wavelength++) {
+			uint32_t its = wants ? lm_bw_room(bw, type, wavelength) : 0;
+
+			room[wavelength] = (uint16_t)(its < wants ? its : wants);
+			all += room[wavelength];
+		}
+		if (all < wants)
+			return false;
+		if (!wants || all - wants >= least)
+			continue;
+		least = all - wants;
+		*chosen = type;
+	}
+	for (uint32_t at = 0; at < exhaust->component.resources_count; at++)
+		if (!suffices(bw, exhaust->component.resources[at]))
+			return false;
+	return true;
+}
+
+static enum bw_answer search(struct morph_bw *bw, uint32_t depth);
+
+/* Share the circuits that a type misses out over the wavelengths from @wavelength on. */
+static enum bw_answer share_out(struct morph_bw *bw, uint32_t depth, uint32_t type,
+				uint32_t wavelength)
+{
+	size_t row = (size_t)depth * bw->wavelengths;
+	const int32_t *same = bw->exhaust->same + row;
+	const uint32_t *later = bw->exhaust->later + row;
+	const uint16_t *taken = bw->now.taken + (size_t)type * bw->wavelengths;
+	uint32_t left = missing(bw, type), most, least;
+	enum bw_answer answer = BW_NO;
+
+	if (wavelength == bw->wavelengths)
+		return search(bw, depth + 1);
+	if (bw->steps++ >= bw->exhaust->last)
+		return BW_UNKNOWN;
+	most = lm_bw_room(bw, type, wavelength);
+	if (most > left)
+		most = left;
+	if (same[wavelength] >= 0 && taken[same[wavelength]] < most)
+		most = taken[same[wavelength]];
+	least = left > later[wavelength] ? left - later[wavelength] : 0;
+	for (uint32_t circuits = most + 1; answer == BW_NO && circuits-- > least;) {
+		lm_bw_shift(bw, type, wavelength, (int)circuits);
+		answer = share_out(bw, depth, type, wavelength + 1);
+		if (answer != BW_YES)
+			lm_bw_shift(bw, type, wavelength, -(int)circuits);
+	}
+	return answer;
+}
+
+/*
+ * Wavelengths look the same as long as each type has had as many of one as of the other; @last is
+ * what the last type has had, NULL for the first.
+ */
+static void note_same(struct morph_bw *bw, uint32_t depth, const uint16_t *last)
+{
+	int32_t *same = bw->exhaust->same + (size_t)depth * bw->wavelengths;
+
+	for (uint32_t at = 0; at < bw->wavelengths; at++) {
+		int32_t before = last ? (same - bw->wavelengths)[at] : (int32_t)at - 1;
+
+		same[at] = before >= 0 && (!last || last[before] == last[at]) ? before : -1;
+	}
+}
+
+static enum bw_answer search(struct morph_bw *bw, uint32_t depth)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	uint32_t *later = exhaust->later + (size_t)depth * bw->wavelengths;
+	uint32_t type, sum = 0;
+
+	if (bw->steps++ >= exhaust->last)
+		return BW_UNKNOWN;
+	if (!choose(bw, &type))
+		return BW_NO;
+	if (type == bw->types_count)
+		return BW_YES;
+	note_same(bw, depth,
+		  depth ? &bw->now.taken[(size_t)exhaust->chosen[depth - 1] * bw->wavelengths] :
+			  NULL);
+	for (uint32_t at = bw->wavelengths; at--;) {
+		later[at] = sum;
+		sum += exhaust->room[(size_t)type * bw->wavelengths + at];
+	}
+	exhaust->chosen[depth] = type;
+	return share_out(bw, depth, type, 0);
+}
+
+/* Briefly all ways, for that is often enough; then by weights. */
+static enum bw_answer try_component(struct morph_bw *bw, uint64_t last)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	uint64_t steps = last > bw->steps ? last - bw->steps : 0;
+	enum bw_answer answer = BW_UNKNOWN;
+
+	exhaust->last = bw->steps + steps / BRIEFLY;
+	if ((size_t)exhaust->component.types_count * bw->wavelengths <= MOST_DEPTH)
+		answer = search(bw, 0);
+	if (answer == BW_UNKNOWN && lm_bw_outweighs(bw, &exhaust->component, last))
+		answer = BW_NO;
+	return answer;
+}
+
+enum bw_answer lm_bw_exhaust(struct morph_bw *bw, uint64_t last)
+{
+	struct bw_exhaust *exhaust = bw->exhaust;
+	enum bw_answer answer = BW_YES;
+
+	lm_bw_clear(bw, &bw->now);
+	take_out(bw);
+	for (uint32_t type = 0; answer != BW_NO && type < bw->types_count; type++) {
+		enum bw_answer its;
+
+		if (!exhaust->type_left[type])
+			continue;
+		take_component(bw, type);
+		its = try_component(bw, last);
+		if (its != BW_YES)
+			answer = its;
+	}
+	while (answer == BW_YES && exhaust->out_count--) {
+		uint32_t type = exhaust->out[exhaust->out_count];
+
+		for (uint32_t at = 0; at < bw->wavelengths; at++) {
+			uint32_t room = lm_bw_room(bw, type, at), wants = missing(bw, type);
+
+			lm_bw_shift(bw, type, at, (int)(room < wants ? room : wants));
+		}
+	}
+	return answer;
+}

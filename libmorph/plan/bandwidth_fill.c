@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Fair bandwidths by filling. Of two plans that is fairer which has, at the lowest level where
+ * they differ, fewer groups that stay behind there. So level by level as many groups as can be
+ * go one up, and all plans in which as many do are followed. Whatever fits still fits with
+ * less, so a group that stays behind never goes up later; and since it is tried last with all
+ * that did go up, and nobody has yet more than one more, it can gain only if another is lowered
+ * to as little: sets that can't be made larger make plans fair, largest ones leximin.
+ *
+ * Groups stay behind in at most 6! = 720 orders where there are six, so their plans are never
+ * too many to be followed.
+ */
+#include "bandwidth.h"
+
+#define STEPS (1U << 22)
+#define SHARE 4 /* of these one search for wavelengths may take */
+
+/* Filling of one level. */
+struct fill {
+	struct morph_bw *bw;
+	uint32_t level;
+	uint32_t active; /* groups of the plan at hand that may go up */
+	uint32_t plans; /* at this level */
+	uint32_t found; /* plans at the next level */
+	uint32_t up; /* groups that go up in each of these */
+	bool gave_up; /* something was not looked at, or not to the end */
+};
+
+static void set_level(struct morph_bw *bw, uint32_t number, uint32_t level)
+{
+	struct bw_group *group = &bw->groups.list[number];
+	uint32_t more = level - group->level; /* modulo 2^32, as what types want */
+
+	if (group->level == level)
+		return;
+	for (uint32_t at = group->first; at < group->first + group->count; at++) {
+		struct bw_resource *resource = &bw->resources.list[bw->uses[at].resource];
+		uint64_t takes = (uint64_t)resource->fibres * bw->wavelengths;
+
+		bw->over -= resource->load > takes;
+		resource->load -= (uint64_t)bw->uses[at].circuits * group->level;
+		resource->load += (uint64_t)bw->uses[at].circuits * level;
+		bw->over += resource->load > takes;
+	}
+	for (uint32_t at = group->hops; at != UINT32_MAX; at = bw->hops.list[at].next)
+		bw->types[bw->hops.list[at].type].wanted += more * bw->hops.list[at].circuits;
+	group->level = level;
+}
+
+static void set_levels(struct morph_bw *bw, const uint32_t *levels)
+{
+	for (uint32_t at = 0; at < bw->groups.count; at++)
+		set_level(bw, at, levels[at]);
+}
+
+/* Whether all groups can have their level. */
+static enum bw_answer ask(struct morph_bw *bw)
+{
+	bw->steps++;
+	if (bw->over)
+		return BW_NO;
+	bw->steps += lm_bw_look(bw);
+	return bw->wavelengths == 1 ? BW_YES : lm_bw_colour(bw);
+}
+
+/* Where the levels at hand are too much. */
+static struct morph_bw_stop find_stop(const struct morph_bw *bw, enum bw_answer answer)
+{
+	for (uint32_t at = 0; bw->over && at < bw->resources.count; at++) {
+		const struct bw_resource *resource = &bw->resources.list[at];
+		uint64_t takes = (uint64_t)resource->fibres * bw->wavelengths;
+
+		if (resource->load > takes)
+			return (struct morph_bw_stop){ .part = resource->part,
+						       .index = resource->index,
+						       .have = takes,
+						       .need = resource->load };
+	}
+	if (answer == BW_NO)
+		return (struct morph_bw_stop){ .part = MORPH_BW_WAVELENGTHS,
+					       .index = MORPH_ANY,
+					       .have = bw->wavelengths,
+					       .need = bw->wavelengths + 1ULL };
+	return (struct morph_bw_stop){ .index = MORPH_ANY };
+}
+
+/* ------------------------------------------------------------------ filling */
+
+/* The levels at hand are a plan for the next level, in which @up groups have gone up. */
+static void follow(struct fill *fill, uint32_t up)
+{
+	struct morph_bw *bw = fill->bw;
+	uint32_t *plan;
+
+	if (fill->found && up < fill->up)
+		return;
+	if (up > fill->up)
+		fill->found = 0;
+	fill->up = up;
+	if (fill->found == bw->room) {
+		fill->gave_up = true;
+		return;
+	}
+	plan = bw->plans[1] + (size_t)fill->found * bw->groups.count;
+	for (uint32_t at = 0; at < bw->groups.count; at++)
+		plan[at] = bw->groups.list[at].level;
+	/* The last answer was about these levels, or no group went up. */
+	if (!fill->found++ && up)
+		lm_bw_copy(bw, &bw->kept, &bw->good);
+}
+
+/*
+ * Try all sets of the groups from the @at-th on that may go up, those with more first, so that
+ * the first one that is found can't be made larger. Beyond the limit only that is looked for.
+ */
+static void try_sets(struct fill *fill, uint32_t at, uint32_t up)
+{
+	struct morph_bw *bw = fill->bw;
+	enum bw_answer answer;
+
+	if (at == fill->active) {
+		follow(fill, up);
+		return;
+	}
+	set_level(bw, bw->active[at], fill->level + 1);
+	answer = ask(bw);
+	if (answer == BW_YES)
+		try_sets(fill, at + 1, up + 1);
+	fill->gave_up |= answer == BW_UNKNOWN;
+	set_level(bw, bw->active[at], fill->level);
+	if (fill->found && up + fill->active - at - 1 < fill->up)
+		return;
+	if (answer == BW_YES && bw->steps >= bw->limit)
+		fill->gave_up = true;
+	else
+		try_sets(fill, at + 1, up);
+}
+
+static void fill_level(struct fill *fill)
+{
+	struct morph_bw *bw = fill->bw;
+	uint32_t *next = bw->plans[1];
+
+	fill->found = fill->up = 0;
+	for (uint32_t plan = 0; plan < fill->plans; plan++) {
+		if (plan && bw->steps >= bw->limit) {
+			fill->gave_up = true;
+			break;
+		}
+		set_levels(bw, bw->plans[0] + (size_t)plan * bw->groups.count);
+		fill->active = 0;
+		for (uint32_t at = 0; at < bw->groups.count; at++)
+			if (bw->groups.list[at].level == fill->level &&
+			    bw->groups.list[at].most > fill->level)
+				bw->active[fill->active++] = at;
+		try_sets(fill, 0, 0);
+	}
+	bw->plans[1] = bw->plans[0];
+	bw->plans[0] = next;
+	fill->plans = fill->found;
+}
+
+/* All plans that are followed have the same levels, but not for the same groups. */
+static uint32_t highest(const struct morph_bw *bw)
+{
+	uint32_t level = 0;
+
+	for (uint32_t at = 0; at < bw->groups.count; at++)
+		if (bw->plans[0][at] > level)
+			level = bw->plans[0][at];
+	return level;
+}
+
+/* From the least that groups must have, which is feasible. Returns whether nothing was left out. */
+static bool fill_up(struct morph_bw *bw)
+{
+	struct fill fill = { .bw = bw, .plans = 1 };
+
+	lm_bw_copy(bw, &bw->kept, &bw->good);
+	for (uint32_t at = 0; at < bw->groups.count; at++)
+		bw->plans[0][at] = bw->groups.list[at].level;
+	for (fill.level = 0; fill.level <= highest(bw); fill.level++)
+		fill_level(&fill);
+	for (uint32_t at = 0; at < bw->groups.count; at++)
+		bw->groups.list[at].bandwidth = bw->plans[0][at];
+	return !fill.gave_up;
+}
+
+/* -------------------------------------------------------------------- proof */
+
+/* What stops groups that have so much: in ascending order, so that others change little. */
+static bool prove_level(struct morph_bw *bw, uint32_t level)
+{
+	bool proven = true;
+
+	for (uint32_t at = 0; at < bw->groups.count; at++) {
+		const struct bw_group *group = &bw->groups.list[at];
+		uint32_t most = group->least > level + 1 ? group->least : level + 1;
+
+		set_level(bw, at, group->bandwidth < most ? group->bandwidth : most);
+	}
+	for (uint32_t at = 0; at < bw->groups.count; at++) {
+		struct bw_group *group = &bw->groups.list[at];
+		enum bw_answer answer;
+
+		if (group->bandwidth != level)
+			continue;
+		if (group->most == level) {
+			group->stop = (struct morph_bw_stop){ .part = MORPH_BW_WISH,
+							      .index = MORPH_ANY,
+							      .have = level,
+							      .need = level + 1ULL };
+			continue;
+		}
+		set_level(bw, at, level + 1);
+		answer = ask(bw);
+		group->stop = find_stop(bw, answer);
+		proven &= answer == BW_NO;
+		set_level(bw, at, level);
+	}
+	return proven;
+}
+
+static bool prove(struct morph_bw *bw)
+{
+	uint32_t last = highest(bw);
+	bool proven = true;
+
+	for (uint32_t level = 0; level <= last; level++)
+		proven &= prove_level(bw, level);
+	return proven;
+}
+
+/* --------------------------------------------------------------------- all */
+
+/* Forget the last solution; the same problem has the same answer whatever was solved before. */
+static void begin(struct morph_bw *bw)
+{
+	for (uint32_t at = 0; at < bw->resources.count; at++)
+		bw->resources.list[at].load = 0;
+	for (uint32_t at = 0; at < bw->types_count; at++)
+		bw->types[at].wanted = 0;
+	for (uint32_t at = 0; at < bw->groups.count; at++) {
+		struct bw_group *group = &bw->groups.list[at];
+
+		group->level = group->bandwidth = 0;
+		group->stop = (struct morph_bw_stop){ .index = MORPH_ANY };
+	}
+	bw->over = 0;
+	bw->short_of = (struct morph_bw_stop){ .index = MORPH_ANY };
+	lm_bw_clear(bw, &bw->good);
+	lm_bw_clear(bw, &bw->kept);
+	lm_bw_weigh_forget(bw);
+	for (uint32_t at = 0; at < bw->groups.count; at++)
+		set_level(bw, at, bw->groups.list[at].least);
+}
+
+/* Number the circuits of each type through; with one wavelength that is all there is to do. */
+static void number_circuits(struct morph_bw *bw)
+{
+	for (uint32_t at = 0; at < bw->types_count; at++)
+		bw->types[at].wanted = 0;
+	for (uint32_t at = 0; at < bw->hops.count; at++) {
+		struct bw_hop *hop = &bw->hops.list[at];
+		struct bw_type *type = &bw->types[hop->type];
+
+		hop->before = type->wanted;
+		type->wanted += hop->circuits * bw->groups.list[hop->group].bandwidth;
+		if (bw->wavelengths == 1)
+			bw->kept.taken[hop->type] = (uint16_t)type->wanted;
+	}
+}
+
+static void solve(struct morph_bw *bw, uint64_t steps, struct morph_bw_result *result)
+{
+	enum bw_answer answer;
+	bool leximin;
+
+	bw->steps = 0;
+	bw->limit = steps;
+	bw->share = steps / SHARE;
+	begin(bw);
+	answer = ask(bw);
+	result->verdict = answer == BW_YES ? MORPH_FEASIBLE :
+			  answer == BW_NO  ? MORPH_INFEASIBLE :
+					     MORPH_UNDECIDED;
+	if (answer == BW_YES) {
+		leximin = fill_up(bw);
+		bw->limit = bw->steps > UINT64_MAX - steps ? UINT64_MAX : bw->steps + steps;
+		result->proof = prove(bw) ? MORPH_BW_FAIR : MORPH_BW_LEGAL;
+		if (leximin)
+			result->proof = MORPH_BW_LEXIMIN;
+	} else {
+		bw->short_of = find_stop(bw, answer);
+	}
+	number_circuits(bw);
+	for (uint32_t at = 0; at < bw->types_count; at++)
+		result->circuits += bw->types[at].wanted;
+	result->steps = bw->steps;
+}
+
+MORPH_API int morph_bw_solve(struct morph_bw *bw, const struct morph_bw_opts *opts,
+			     struct morph_bw_result *out)
+{
+	struct morph_bw_result result = { .sz = out ? out->sz : 0 };
+	struct morph_bw_opts mine;
+	int error = lm_opts_check(bw->ctx, opts, sizeof(*opts), "morph_bw_opts");
+
+	if (!error)
+		error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bw_result");
+	if (!error && !bw->prepared)
+		error = lm_bw_prepare(bw);
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	solve(bw, mine.steps ? mine.steps : STEPS, &result);
+	bw->solved = true;
+	if (out)
+		memcpy(out, &result, out->sz < sizeof(result) ? out->sz : sizeof(result));
+	return 0;
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is held of a fabric, as planners see it: accelerators, fibres, and what is unusable. */
+#include "place.h"
+
+static int ledger_arrays(struct morph_ledger *ledger)
+{
+	const struct optics_graph *graph = ledger->graph;
+
+	ledger->owner = calloc(graph->accelerators_count + 1, sizeof(*ledger->owner));
+	ledger->chip_marked = calloc(graph->accelerators_count + 1, sizeof(bool));
+	ledger->element_marked = calloc(graph->elements_count + 1, sizeof(bool));
+	ledger->element_held = calloc(graph->elements_count + 1, sizeof(*ledger->element_held));
+	ledger->guide_marked = calloc(graph->guides_count + 1, sizeof(bool));
+	ledger->guide_lanes = calloc(graph->guides_count + 1, sizeof(*ledger->guide_lanes));
+	ledger->host_free = calloc(graph->hosts_count + 1, sizeof(*ledger->host_free));
+	ledger->rack_free = calloc(ledger->sites.racks_count + 1, sizeof(*ledger->rack_free));
+	ledger->rack_order = calloc(ledger->sites.racks_count + 1, sizeof(*ledger->rack_order));
+	if (!ledger->owner || !ledger->chip_marked || !ledger->element_marked ||
+	    !ledger->element_held || !ledger->guide_marked || !ledger->guide_lanes ||
+	    !ledger->host_free || !ledger->rack_free || !ledger->rack_order)
+		return -ENOMEM;
+	return 0;
+}
+
+/* One more accelerator may be had, or one less. */
+static void count_free(struct morph_ledger *ledger, uint32_t accelerator, int by)
+{
+	uint32_t host = ledger->graph->accelerators[accelerator].host;
+	uint32_t rack = ledger->sites.host_rack[host];
+
+	ledger->host_free[host] = (uint16_t)(ledger->host_free[host] + by);
+	ledger->rack_free[rack] = (uint16_t)(ledger->rack_free[rack] + by);
+}
+
+MORPH_API int morph_ledger_new(struct morph_ctx *ctx, struct morph_model *model,
+			       struct morph_ledger **out)
+{
+	struct morph_ledger *ledger = calloc(1, sizeof(*ledger));
+	int ret = -ENOMEM;
+
+	*out = NULL;
+	if (!ledger)
+		return lm_fail(ctx, ENOMEM, "begin a ledger: out of memory");
+	ledger->ctx = ctx;
+	ledger->model = morph_model_get(model);
+	ledger->graph = lm_model_graph(model);
+	ret = lm_sites_build(&ledger->sites, ledger->graph);
+	if (!ret)
+		ret = ledger_arrays(ledger);
+	if (ret) {
+		morph_ledger_free(ledger);
+		return lm_fail(ctx, -ret, "begin a ledger: %s",
+			       ret == -E2BIG ?
+				       "a rack has more than 64 servers or 256 accelerators" :
+				       "out of memory");
+	}
+	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++)
+		if (lm_ledger_free(ledger, at))
+			count_free(ledger, at, 1);
+	*out = ledger;
+	return 0;
+}
+
+MORPH_API void morph_ledger_free(struct morph_ledger *ledger)
+{
+	if (!ledger)
+		return;
+	free(ledger->owner);
+	free(ledger->chip_marked);
+	free(ledger->element_marked);
+	free(ledger->element_held);
+	free(ledger->guide_marked);
+	free(ledger->guide_lanes);
+	free(ledger->host_free);
+	free(ledger->rack_free);
+	free(ledger->rack_order);
+	free(ledger->search.partners);
+	lm_sites_free(&ledger->sites);
+	morph_model_put(ledger->model);
+	free(ledger);
+}
+
+bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator)
+{
+	return !ledger->owner[accelerator] && !ledger->chip_marked[accelerator] &&
+	       !sites_spare(&ledger->sites, accelerator);
+}
+
+bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand)
+{
+	for (uint32_t at = 0; at < strand->guides_count; at++) {
+		uint32_t code = strand->guides[at];
+		const struct optics_guide *guide = &ledger->graph->guides[code >> 1];
+
+		if (ledger->guide_marked[code >> 1] || ledger->guide_lanes[code >> 1] ||
+		    ledger->element_marked[guide->end[code & 1].index] ||
+		    ledger->element_marked[guide->end[!(code & 1)].index])
+			return false;
+		if (at && ledger->element_held[strand->elements[at - 1]])
+			return false;
+	}
+	return true;
+}
+
+/* ---------------------------------------------------------------- what is told */
+
+static int unknown(struct morph_ledger *ledger, const char *part, uint32_t index, uint32_t count)
+{
+	return lm_fail(ledger->ctx, ENOENT, "%s %u: the fabric has %u", part, index, count);
+}
+
+MORPH_API int morph_ledger_hold(struct morph_ledger *ledger, uint32_t accelerator, uint32_t slice)
+{
+	bool was;
+
+	if (accelerator >= ledger->graph->accelerators_count)
+		return unknown(ledger, "accelerator", accelerator,
+			       ledger->graph->accelerators_count);
+	was = lm_ledger_free(ledger, accelerator);
+	ledger->owner[accelerator] = slice;
+	count_free(ledger, accelerator, lm_ledger_free(ledger, accelerator) - was);
+	return 0;
+}
+
+MORPH_API int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint32_t index,
+				bool unusable)
+{
+	bool was;
+
+	switch (part) {
+	case MORPH_PART_ACCELERATOR:
+		if (index >= ledger->graph->accelerators_count)
+			return unknown(ledger, "accelerator", index,
+				       ledger->graph->accelerators_count);
+		was = lm_ledger_free(ledger, index);
+		ledger->chip_marked[index] = unusable;
+		count_free(ledger, index, lm_ledger_free(ledger, index) - was);
+		return 0;
+	case MORPH_PART_ELEMENT:
+		if (index >= ledger->graph->elements_count)
+			return unknown(ledger, "element", index, ledger->graph->elements_count);
+		ledger->element_marked[index] = unusable;
+		return 0;
+	case MORPH_PART_GUIDE:
+		if (index >= ledger->graph->guides_count)
+			return unknown(ledger, "guide", index, ledger->graph->guides_count);
+		ledger->guide_marked[index] = unusable;
+		return 0;
+	}
+	return lm_fail(ledger->ctx, EINVAL,
+		       "part %u can't be marked: accelerators, elements and guides can", part);
+}
+
+MORPH_API int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uint64_t lanes)
+{
+	if (guide >= ledger->graph->guides_count)
+		return unknown(ledger, "guide", guide, ledger->graph->guides_count);
+	if (lanes & ~ledger->graph->all_lanes)
+		return lm_fail(ledger->ctx, EINVAL, "lanes %#llx: a guide has %#llx",
+			       (unsigned long long)lanes,
+			       (unsigned long long)ledger->graph->all_lanes);
+	ledger->guide_lanes[guide] = lanes;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ taking plans */
+
+static int plan_check(const struct morph_ledger *ledger, const struct morph_plan *plan)
+{
+	if (plan->verdict != MORPH_FEASIBLE)
+		return lm_fail(ledger->ctx, EINVAL, "the plan is not a feasible one");
+	if (plan->checksum != ledger->graph->params.checksum)
+		return lm_fail(
+			ledger->ctx, EINVAL,
+			"the plan is for a profile with checksum %08x, the ledger's has %08x",
+			plan->checksum, ledger->graph->params.checksum);
+	return 0;
+}
+
+static void hold_strand(struct morph_ledger *ledger, const struct strand *strand, bool hold)
+{
+	for (uint32_t at = 0; at < strand->guides_count; at++) {
+		ledger->guide_lanes[strand->guides[at] >> 1] = hold ? ledger->graph->all_lanes : 0;
+		if (at)
+			ledger->element_held[strand->elements[at - 1]] = hold;
+	}
+}
+
+MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_plan *plan,
+				uint32_t slice)
+{
+	int ret = plan_check(ledger, plan);
+
+	if (ret)
+		return ret;
+	if (!slice)
+		return lm_fail(ledger->ctx, EINVAL, "slice 0 is nobody");
+	for (uint32_t rank = 0; rank < plan->ranks; rank++)
+		if (!lm_ledger_free(ledger, plan->accelerators[rank]))
+			return lm_fail(ledger->ctx, EBUSY, "accelerator %u of rank %u is not free",
+				       plan->accelerators[rank], rank);
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		if (!lm_strand_free(ledger, &plan->strands[at]))
+			return lm_fail(ledger->ctx, EBUSY, "fibre %u is not free",
+				       plan->strands[at].guides[0] >> 1);
+	for (uint32_t rank = 0; rank < plan->ranks; rank++)
+		morph_ledger_hold(ledger, plan->accelerators[rank], slice);
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		hold_strand(ledger, &plan->strands[at], true);
+	return 0;
+}
+
+MORPH_API int morph_ledger_give(struct morph_ledger *ledger, const struct morph_plan *plan)
+{
+	int ret = plan_check(ledger, plan);
+
+	if (ret)
+		return ret;
+	for (uint32_t rank = 0; rank < plan->ranks; rank++)
+		morph_ledger_hold(ledger, plan->accelerators[rank], 0);
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		hold_strand(ledger, &plan->strands[at], false);
+	return 0;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Where ranks would lie: what that costs, and the ways of its circuits from server to server. */
+#include "place.h"
+
+/* Circuits from server to server. */
+static void count_units(struct rack_search *search, const struct morph_request *request,
+			const struct mapping *mapping)
+{
+	memset(search->units, 0, sizeof(search->units));
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		uint32_t from = mapping->seats[request->circuits[at].src];
+		uint32_t to = mapping->seats[request->circuits[at].dst];
+
+		if (from != to)
+			search->units[from][to]++;
+	}
+}
+
+void lm_mapping_weigh(struct rack_search *search, const struct morph_request *request,
+		      struct mapping *mapping)
+{
+	uint8_t taken[NET_SITES] = { 0 };
+
+	mapping->broken = 0;
+	mapping->fibres = 0;
+	mapping->servers = 0;
+	for (uint32_t rank = 0; rank < request->ranks; rank++)
+		taken[mapping->seats[rank]]++;
+	for (uint32_t seat = 0; seat < search->net.sites; seat++) {
+		if (!taken[seat])
+			continue;
+		mapping->servers++;
+		mapping->broken += (uint32_t)(search->free[seat] - taken[seat]);
+	}
+	for (uint32_t at = 0; at < request->circuits_count; at++)
+		mapping->fibres += search->distances[mapping->seats[request->circuits[at].src]]
+						    [mapping->seats[request->circuits[at].dst]];
+}
+
+void lm_figures_copy(struct mapping *to, const struct mapping *from)
+{
+	to->broken = from->broken;
+	to->fibres = from->fibres;
+	to->servers = from->servers;
+}
+
+bool lm_mapping_better(const struct morph_request *request, const struct mapping *a,
+		       const struct mapping *b)
+{
+	const uint32_t ours[] = { a->broken, a->fibres, a->servers };
+	const uint32_t theirs[] = { b->broken, b->fibres, b->servers };
+	uint32_t first = request->objective;
+
+	if (ours[first] != theirs[first])
+		return ours[first] < theirs[first];
+	for (uint32_t at = 0; at < ARRAY_SIZE(ours); at++)
+		if (ours[at] != theirs[at])
+			return ours[at] < theirs[at];
+	return false;
+}
+
+static bool collect_routes(struct rack_search *search)
+{
+	struct routes *routes = &search->routes;
+
+	routes->count = 0;
+	for (uint32_t from = 0; from < search->net.sites; from++) {
+		for (uint32_t to = 0; to < search->net.sites; to++) {
+			uint32_t units = search->units[from][to];
+
+			if (!units)
+				continue;
+			if (units > NET_ROOM || search->distances[from][to] == NET_APART)
+				return false;
+			routes->list[routes->count++] = (struct route){ .from = (uint8_t)from,
+									.to = (uint8_t)to,
+									.units = (uint8_t)units };
+		}
+	}
+	return true;
+}
+
+enum stitch_verdict lm_mapping_route(struct rack_search *search,
+				     const struct morph_request *request,
+				     const struct mapping *mapping, uint64_t steps)
+{
+	count_units(search, request, mapping);
+	if (!collect_routes(search))
+		return STITCH_INFEASIBLE;
+	if (lm_routes_negotiate(&search->net, &search->routes, &search->stitch.work))
+		return STITCH_FEASIBLE;
+	search->stitch.scratch = search->net;
+	switch (lm_routes_exhaust(&search->stitch.scratch, &search->routes, &steps)) {
+	case ROUTES_FOUND:
+		return STITCH_FEASIBLE;
+	case ROUTES_NONE:
+		return STITCH_INFEASIBLE;
+	default:
+		return STITCH_UNDECIDED;
+	}
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Routes by negotiated congestion. */
+#include <string.h>
+
+#include "routes.h"
+
+#define ROUNDS 12
+#define HOP 64u /* price of one */
+#define GRUDGE 40u /* more for each round in which a link was wanted by too many */
+#define PRESSURE 128u /* per unit too many, of 256; grows by two fifths each round */
+
+static void charge(struct routes_work *work, const struct route *route, int32_t units)
+{
+	for (uint32_t hop = 0; hop < route->hops; hop++)
+		work->used[route->sites[hop]][route->sites[hop + 1]] += (uint32_t)units;
+}
+
+static bool overlaps(const struct net *net, const struct routes_work *work,
+		     const struct route *route)
+{
+	for (uint32_t hop = 0; hop < route->hops; hop++) {
+		uint32_t from = route->sites[hop], to = route->sites[hop + 1];
+
+		if (work->used[from][to] > net->room[from][to])
+			return true;
+	}
+	return false;
+}
+
+static uint32_t price(const struct net *net, const struct routes_work *work, uint32_t from,
+		      uint32_t to, uint32_t units, uint32_t pressure)
+{
+	uint32_t wanted = work->used[from][to] + units;
+	uint32_t excess = wanted > net->room[from][to] ? wanted - net->room[from][to] : 0;
+
+	return (HOP + work->grudge[from][to]) * (256 + pressure * excess) / 256;
+}
+
+/* Dijkstra's algorithm; the cheapest way at the prices of this round. */
+static bool route_one(const struct net *net, const struct routes_work *work, struct route *route,
+		      uint32_t pressure)
+{
+	uint32_t cost[NET_SITES];
+	uint8_t before[NET_SITES] = { 0 };
+	uint64_t open = 1ULL << route->from, done = 0;
+	uint32_t hops = 0;
+
+	cost[route->from] = 0;
+	while (!(done >> route->to & 1)) {
+		uint32_t at = NET_SITES;
+
+		for (uint64_t left = open; left; left &= left - 1)
+			if (at == NET_SITES || cost[net_first(left)] < cost[at])
+				at = net_first(left);
+		if (at == NET_SITES)
+			return false;
+		open &= ~(1ULL << at);
+		done |= 1ULL << at;
+		for (uint64_t left = net->out[at] & ~done; left; left &= left - 1) {
+			uint32_t to = net_first(left);
+			uint32_t total =
+				cost[at] + price(net, work, at, to, route->units, pressure);
+
+			if (open >> to & 1 && cost[to] <= total)
+				continue;
+			open |= 1ULL << to;
+			cost[to] = total;
+			before[to] = (uint8_t)at;
+		}
+	}
+	for (uint32_t at = route->to; at != route->from; at = before[at])
+		hops++;
+	route->hops = (uint8_t)hops;
+	route->sites[hops] = route->to;
+	for (uint32_t at = route->to; hops; hops--)
+		route->sites[hops - 1] = (uint8_t)(at = before[at]);
+	return true;
+}
+
+bool lm_routes_negotiate(const struct net *net, struct routes *routes, struct routes_work *work)
+{
+	uint32_t pressure = PRESSURE;
+
+	memset(work, 0, sizeof(*work));
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		bool clash = false;
+
+		for (uint32_t at = 0; at < routes->count; at++) {
+			struct route *route = &routes->list[at];
+
+			if (round) {
+				if (!overlaps(net, work, route))
+					continue;
+				charge(work, route, -(int32_t)route->units);
+			}
+			if (!route_one(net, work, route, pressure))
+				return false;
+			charge(work, route, route->units);
+		}
+		for (uint32_t from = 0; from < net->sites; from++) {
+			for (uint64_t left = net->out[from]; left; left &= left - 1) {
+				uint32_t to = net_first(left);
+
+				if (work->used[from][to] <= net->room[from][to])
+					continue;
+				work->grudge[from][to] += GRUDGE;
+				clash = true;
+			}
+		}
+		if (!clash)
+			return true;
+		pressure += pressure * 2 / 5;
+	}
+	return false;
+}

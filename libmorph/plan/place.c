@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Placement: racks in order, in each the tiers in order, and the plan of the first that fits. */
+#include <stdio.h>
+
+#include "place.h"
+
+#define DEFAULT_STEPS (1ULL << 20)
+#define FIRST_STEPS (1ULL << 11) /* of each rack, before any is searched to the end */
+
+/* ---------------------------------------------------------------------- rack */
+
+/* May light cross that server? */
+static bool may_cross(const struct morph_ledger *ledger, uint32_t host)
+{
+	const struct sites *sites = &ledger->sites;
+
+	for (uint32_t at = sites->members_first[host]; at < sites->members_first[host + 1]; at++)
+		if (ledger->owner[sites->members[at]])
+			return false;
+	return true;
+}
+
+/* What is free in a rack: accelerators by seat, and fibres from seat to seat. */
+static void rack_begin(struct morph_ledger *ledger, const struct morph_request *request,
+		       uint32_t number, uint64_t steps)
+{
+	const struct sites *sites = &ledger->sites;
+	const struct rack *rack = &sites->racks[number];
+	struct rack_search *search = &ledger->search;
+	bool own = request->transit == MORPH_TRANSIT_OWN;
+
+	search->rack = number;
+	search->steps = steps;
+	lm_net_init(&search->net, rack->hosts_count);
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++) {
+		uint32_t host = sites->rack_hosts[rack->hosts_first + seat];
+
+		search->free[seat] = (uint8_t)ledger->host_free[host];
+		if (own && !search->free[seat] && !may_cross(ledger, host))
+			continue;
+		for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1];
+		     at++) {
+			const struct strand *strand = &sites->strands[at];
+			uint32_t to = sites->host_seat[strand->to];
+			uint32_t room = search->net.room[seat][to];
+
+			if (sites->host_rack[strand->to] != number || room == NET_ROOM ||
+			    (own && !may_cross(ledger, strand->to)) ||
+			    !lm_strand_free(ledger, strand))
+				continue;
+			lm_net_set_room(&search->net, seat, to, room + 1);
+		}
+	}
+	lm_net_measure(&search->net, search->distances);
+}
+
+/* The block of accelerators that each server of a rack has, or none if they differ. */
+static bool find_block(const struct morph_ledger *ledger, uint32_t number, uint32_t block[3])
+{
+	const struct sites *sites = &ledger->sites;
+	const struct rack *rack = &sites->racks[number];
+	uint32_t volume, host, first;
+	uint8_t far[3] = { 0 };
+
+	if (!rack->extent[0])
+		return false;
+	/* That of the server at the corner of the torus; a rack of the paper has equal ones. */
+	host = ledger->graph->accelerators[sites_accelerator(sites, number, 0, 0, 0)].host;
+	first = sites->members_first[host];
+	volume = sites->members_first[host + 1] - first;
+	for (uint32_t at = 0; at < volume; at++) {
+		const struct cell *cell = &sites->cells[sites->members[first + at]];
+
+		if (sites_spare(sites, sites->members[first + at]))
+			return false;
+		far[0] = cell->x > far[0] ? cell->x : far[0];
+		far[1] = cell->y > far[1] ? cell->y : far[1];
+		far[2] = cell->z > far[2] ? cell->z : far[2];
+	}
+	for (uint32_t axis = 0; axis < 3; axis++)
+		block[axis] = far[axis] + 1U;
+	return block[0] * block[1] * block[2] == volume;
+}
+
+/* --------------------------------------------------------------------- plan */
+
+static bool strand_used(const struct morph_plan *plan, const struct strand *strand)
+{
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		for (uint32_t guide = 0; guide < strand->guides_count; guide++)
+			for (uint32_t its = 0; its < plan->strands[at].guides_count; its++)
+				if (plan->strands[at].guides[its] >> 1 ==
+				    strand->guides[guide] >> 1)
+					return true;
+	return false;
+}
+
+/* A fibre from host to host that is free, at @tile if there is one. */
+static const struct strand *pick_strand(const struct morph_ledger *ledger,
+					const struct morph_plan *plan, uint32_t from, uint32_t to,
+					uint32_t from_tile, uint32_t to_tile)
+{
+	const struct sites *sites = &ledger->sites;
+	const struct strand *best = NULL;
+	uint32_t most = 0;
+
+	for (uint32_t at = sites->strands_first[from]; at < sites->strands_first[from + 1]; at++) {
+		const struct strand *strand = &sites->strands[at];
+		uint32_t score =
+			1 + (strand->from_tile == from_tile) + (strand->to_tile == to_tile);
+
+		if (strand->to != to || score <= most || !lm_strand_free(ledger, strand) ||
+		    strand_used(plan, strand))
+			continue;
+		best = strand;
+		most = score;
+	}
+	return best;
+}
+
+static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t circuit)
+{
+	const struct rack_search *search = &ledger->search;
+	const struct rack *rack = &ledger->sites.racks[search->rack];
+	const uint32_t *hosts = &ledger->sites.rack_hosts[rack->hosts_first];
+	const struct rank_pair *pair = &plan->circuits[circuit];
+	uint32_t from = search->best.seats[pair->src], to = search->best.seats[pair->dst];
+	struct circuit_way *way = &plan->ways[circuit];
+	const struct route *route;
+
+	way->first = plan->strands_count;
+	way->count = 0;
+	if (from == to)
+		return 0;
+	route = &search->routes.list[search->route_of[from][to]];
+	for (uint32_t hop = 0; hop < route->hops; hop++) {
+		const struct strand *strand = pick_strand(ledger, plan, hosts[route->sites[hop]],
+							  hosts[route->sites[hop + 1]],
+							  plan->accelerators[pair->src],
+							  plan->accelerators[pair->dst]);
+
+		if (!strand)
+			return lm_fail(ledger->ctx, EPROTO,
+				       "the routes of a plan take more fibres than there are");
+		if (lm_plan_add_strand(plan, strand))
+			return -ENOMEM;
+		way->count++;
+	}
+	return 0;
+}
+
+/* The fewest servers of the rack in which so many accelerators are free. */
+static uint32_t fewest_servers(const struct rack_search *search, uint32_t ranks)
+{
+	uint32_t with[RACK_ACCELERATORS + 1] = { 0 }, servers = 0;
+
+	for (uint32_t seat = 0; seat < search->net.sites; seat++)
+		with[search->free[seat]]++;
+	for (uint32_t free = RACK_ACCELERATORS; free && ranks; free--) {
+		for (; with[free] && ranks; with[free]--) {
+			ranks -= ranks < free ? ranks : free;
+			servers++;
+		}
+	}
+	return servers;
+}
+
+static int plan_fill(struct morph_ledger *ledger, const struct morph_request *request,
+		     struct morph_plan *plan, uint32_t tier)
+{
+	struct rack_search *search = &ledger->search;
+	int ret = 0;
+
+	plan->verdict = MORPH_FEASIBLE;
+	plan->tier = tier;
+	plan->fibres_bound = search->best.fibres;
+	plan->servers = search->best.servers;
+	plan->servers_bound = fewest_servers(search, request->ranks);
+	plan->refusals_count = 0;
+	plan->cuts_count = 0;
+	plan->why[0] = '\0';
+	memcpy(plan->accelerators, search->best.accelerators, sizeof(plan->accelerators));
+	for (uint32_t at = 0; at < search->routes.count; at++)
+		search->route_of[search->routes.list[at].from][search->routes.list[at].to] =
+			(uint16_t)at;
+	for (uint32_t at = 0; at < plan->circuits_count && !ret; at++)
+		ret = add_way(ledger, plan, at);
+	if (ret)
+		plan->verdict = 0;
+	return ret;
+}
+
+/* ---------------------------------------------------------------------- tiers */
+
+static enum stitch_verdict refuse_count(struct rack_refusal *refusal, uint32_t have, uint32_t need)
+{
+	refusal->reason = MORPH_WIRE_COUNT;
+	refusal->have = have;
+	refusal->need = need;
+	return STITCH_INFEASIBLE;
+}
+
+/* Look in one rack; *tier where it was found. */
+static enum stitch_verdict try_rack(struct morph_ledger *ledger,
+				    const struct morph_request *request,
+				    const struct morph_plan *plan, uint32_t rack, uint64_t steps,
+				    uint32_t *tier, struct rack_refusal *refusal)
+{
+	struct rack_search *search = &ledger->search;
+	enum stitch_verdict boxes, rest = STITCH_INFEASIBLE;
+
+	*refusal = (struct rack_refusal){ .rack = rack, .need = request->ranks };
+	if (ledger->rack_free[rack] < request->ranks)
+		return refuse_count(refusal, ledger->rack_free[rack], request->ranks);
+	rack_begin(ledger, request, rack, steps);
+	*tier = MORPH_TIER_CONTIGUOUS;
+	search->stitch.cuts.count = 0;
+	boxes = lm_place_boxes(ledger, request, false);
+	if (boxes != STITCH_FEASIBLE && request->tier > MORPH_TIER_CONTIGUOUS) {
+		*tier = MORPH_TIER_STITCHED;
+		rest = plan->whole ? lm_place_parts(ledger, request) :
+				     lm_place_grow(ledger, request);
+	}
+	/* Only where all else has been ruled out is it worth while to look at boxes to the end. */
+	if (boxes == STITCH_UNDECIDED && rest == STITCH_INFEASIBLE) {
+		*tier = MORPH_TIER_CONTIGUOUS;
+		boxes = lm_place_boxes(ledger, request, true);
+	}
+	if (boxes == STITCH_FEASIBLE || rest == STITCH_FEASIBLE)
+		return STITCH_FEASIBLE;
+	if (boxes == STITCH_INFEASIBLE)
+		boxes = rest;
+	refusal->reason = boxes == STITCH_UNDECIDED ? MORPH_WIRE_DOUBT : MORPH_WIRE_CUTS;
+	return boxes;
+}
+
+/*
+ * Racks in the order in which they are looked at: as the objective says the one with least
+ * free first, or with most. A sort by counting, for what is free is a small number.
+ */
+static void order_racks(struct morph_ledger *ledger, const struct morph_request *request)
+{
+	bool fullest = request->objective == MORPH_OBJECTIVE_FRAGMENTATION;
+	uint32_t first[RACK_ACCELERATORS + 2] = { 0 };
+
+	for (uint32_t rack = 0; rack < ledger->sites.racks_count; rack++) {
+		uint32_t free = ledger->rack_free[rack];
+
+		first[(fullest ? free : RACK_ACCELERATORS - free) + 1]++;
+	}
+	for (uint32_t key = 0; key <= RACK_ACCELERATORS; key++)
+		first[key + 1] += first[key];
+	for (uint32_t rack = 0; rack < ledger->sites.racks_count; rack++) {
+		uint32_t free = ledger->rack_free[rack];
+
+		ledger->rack_order[first[fullest ? free : RACK_ACCELERATORS - free]++] = rack;
+	}
+}
+
+/* Why no rack does, in a sentence: the one that comes closest. */
+static void explain(const struct morph_ledger *ledger, struct morph_plan *plan)
+{
+	uint32_t most = 0, doubts = 0, cut = 0;
+
+	for (uint32_t at = 0; at < plan->refusals_count; at++) {
+		const struct rack_refusal *refusal = &plan->refusals[at];
+
+		if (refusal->reason == MORPH_WIRE_COUNT && refusal->have > most)
+			most = refusal->have;
+		doubts += refusal->reason == MORPH_WIRE_DOUBT;
+		cut += refusal->reason == MORPH_WIRE_CUTS;
+	}
+	if (doubts)
+		snprintf(plan->why, sizeof(plan->why),
+			 "nothing was found, and nothing proven, in %u of %u racks", doubts,
+			 ledger->sites.racks_count);
+	else if (cut)
+		snprintf(
+			plan->why, sizeof(plan->why),
+			"%u of %u racks have enough free accelerators; in none are there enough fibres, or whole servers, where they lie",
+			cut, ledger->sites.racks_count);
+	else
+		snprintf(plan->why, sizeof(plan->why),
+			 "%u accelerators are wanted in one rack; the rack with most free has %u",
+			 plan->ranks, most);
+	plan->verdict = doubts ? MORPH_UNDECIDED : MORPH_INFEASIBLE;
+}
+
+/* ---------------------------------------------------------------------- begin */
+
+/* What no fabric of this model can do, whoever holds what. */
+static int check(const struct morph_ledger *ledger, const struct morph_request *request,
+		 struct morph_plan *plan)
+{
+	const struct optics_params *params = &ledger->graph->params;
+	uint64_t lanes = lm_request_lanes(request, ledger->graph);
+	uint32_t out[MOST_RANKS] = { 0 }, in[MOST_RANKS] = { 0 };
+
+	if (lanes > params->wavelengths)
+		return lm_fail(ledger->ctx, EINVAL,
+			       "%llu Mb/s is more than a circuit has: %u lanes of %llu Mb/s",
+			       (unsigned long long)request->mbps, params->wavelengths,
+			       (unsigned long long)params->lane_mbps);
+	plan->lanes = (uint32_t)lanes;
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		out[request->circuits[at].src]++;
+		in[request->circuits[at].dst]++;
+	}
+	for (uint32_t rank = 0; rank < request->ranks; rank++)
+		if (out[rank] > params->planes || in[rank] > params->planes)
+			return lm_fail(
+				ledger->ctx, EINVAL,
+				"rank %u has %u circuits out and %u in: an accelerator has %u ports each way",
+				rank, out[rank], in[rank], params->planes);
+	return 0;
+}
+
+/* Who has circuits with whom, by rank. */
+static int find_partners(struct rack_search *search, const struct morph_request *request,
+			 struct morph_ctx *ctx)
+{
+	uint32_t next[MOST_RANKS + 1] = { 0 };
+
+	if (2 * request->circuits_count > search->partners_room) {
+		uint32_t *partners = reallocarray(search->partners, 2 * request->circuits_count,
+						  sizeof(*partners));
+
+		if (!partners)
+			return lm_fail(ctx, ENOMEM, "place a slice: out of memory");
+		search->partners = partners;
+		search->partners_room = 2 * request->circuits_count;
+	}
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		next[request->circuits[at].src]++;
+		next[request->circuits[at].dst]++;
+	}
+	search->partners_first[0] = 0;
+	for (uint32_t rank = 0; rank < request->ranks; rank++) {
+		search->partners_first[rank + 1] = search->partners_first[rank] + next[rank];
+		next[rank] = search->partners_first[rank];
+	}
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		const struct rank_pair *pair = &request->circuits[at];
+
+		search->partners[next[pair->src]++] = pair->dst;
+		search->partners[next[pair->dst]++] = pair->src | PARTNER_SENDS;
+	}
+	return 0;
+}
+
+static int begin(struct morph_ledger *ledger, const struct morph_request *request,
+		 struct morph_plan *plan)
+{
+	struct rack_search *search = &ledger->search;
+	uint16_t places[MOST_RANKS];
+	int ret;
+
+	plan->verdict = 0;
+	plan->checksum = ledger->graph->params.checksum;
+	plan->ranks = request->ranks;
+	plan->farthest = request->tier;
+	plan->transit = request->transit;
+	plan->circuits_count = 0;
+	plan->strands_count = 0;
+	plan->refusals_count = 0;
+	plan->cuts_count = 0;
+	plan->why[0] = '\0';
+	memcpy(plan->extent, request->extent, sizeof(plan->extent));
+	ret = check(ledger, request, plan);
+	if (!ret)
+		ret = lm_plan_reserve(plan, request);
+	if (!ret)
+		ret = find_partners(search, request, ledger->ctx);
+	if (ret)
+		return ret;
+	if (request->circuits_count)
+		memcpy(plan->circuits, request->circuits,
+		       request->circuits_count * sizeof(*plan->circuits));
+	plan->circuits_count = request->circuits_count;
+	memset(plan->parts, 0, sizeof(plan->parts));
+	plan->whole = find_block(ledger, 0, search->block) &&
+		      lm_request_cut(request, search->block, plan->parts, places);
+	return 0;
+}
+
+/* Look in all racks, as long as @steps allow in each; their refusals are in the plan. */
+static int try_racks(struct morph_ledger *ledger, const struct morph_request *request,
+		     struct morph_plan *plan, uint64_t steps)
+{
+	bool cuts = plan->whole && request->tier != MORPH_TIER_CONTIGUOUS;
+	struct rack_refusal refusal;
+	uint32_t tier = 0;
+	int ret = 0;
+
+	plan->refusals_count = 0;
+	plan->cuts_count = 0;
+	for (uint32_t at = 0; at < ledger->sites.racks_count && !ret; at++) {
+		if (try_rack(ledger, request, plan, ledger->rack_order[at], steps, &tier,
+			     &refusal) == STITCH_FEASIBLE)
+			return plan_fill(ledger, request, plan, tier);
+		ret = lm_plan_refuse(plan, &refusal,
+				     cuts && refusal.reason == MORPH_WIRE_CUTS ?
+					     &ledger->search.stitch.cuts :
+					     NULL);
+	}
+	if (!ret)
+		explain(ledger, plan);
+	return ret;
+}
+
+MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_request *request,
+			  struct morph_plan *plan)
+{
+	uint64_t steps = request->steps ? request->steps : DEFAULT_STEPS;
+	int ret = begin(ledger, request, plan);
+
+	if (ret)
+		return ret;
+	order_racks(ledger, request);
+	/* One that is hard to decide may be followed by one that is easy. */
+	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1) {
+		ret = try_racks(ledger, request, plan, FIRST_STEPS);
+		if (ret || plan->verdict != MORPH_UNDECIDED)
+			return ret;
+	}
+	return try_racks(ledger, request, plan, steps);
+}

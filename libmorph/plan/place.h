@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What the files of placement share: requests, ledgers, plans. */
+#ifndef LM_PLAN_PLACE_H
+#define LM_PLAN_PLACE_H
+
+#include "array.h"
+#include "sites.h"
+#include "stitch.h"
+
+#define MOST_RANKS RACK_ACCELERATORS
+#define MOST_CIRCUITS 65536
+
+struct rank_pair {
+	uint16_t src, dst;
+};
+
+struct morph_request {
+	struct morph_ctx *ctx;
+	uint32_t ranks;
+	uint32_t extent[3]; /* of a torus; 0 where it is none */
+	uint32_t circuits_count, circuits_room;
+	struct rank_pair *circuits;
+	uint64_t mbps, steps;
+	uint32_t tier, objective, transit;
+	bool simplex;
+};
+
+struct rack_refusal {
+	uint32_t rack;
+	uint32_t reason; /* enum morph_wire_refusal */
+	uint32_t have, need;
+	uint32_t cuts_first, cuts_count; /* in plan.cuts: sets of seats */
+};
+
+/* The fibres of a circuit, one server after the other; none inside a server. */
+struct circuit_way {
+	uint32_t first, count; /* in plan.strands */
+};
+
+struct morph_plan {
+	struct morph_ctx *ctx;
+	uint32_t verdict, tier;
+	uint32_t checksum; /* of the profile */
+	uint32_t ranks, lanes, farthest, transit, circuits_count;
+	bool whole; /* parts that fill a server stay together */
+	uint32_t fibres_bound, servers, servers_bound;
+	uint32_t accelerators[MOST_RANKS];
+	uint16_t parts[MOST_RANKS];
+	uint32_t extent[3];
+	uint32_t circuits_room, strands_count, strands_room, refusals_count, refusals_room;
+	uint32_t cuts_count, cuts_room;
+	struct rank_pair *circuits;
+	struct circuit_way *ways;
+	struct strand *strands;
+	struct rack_refusal *refusals;
+	uint64_t *cuts;
+	char why[256];
+};
+
+/* Where the ranks would lie, and what it would cost. */
+struct mapping {
+	uint32_t accelerators[MOST_RANKS];
+	uint16_t seats[MOST_RANKS];
+	uint32_t broken; /* free accelerators left over in its servers */
+	uint32_t fibres; /* at least */
+	uint32_t servers;
+};
+
+#define PARTNER_SENDS 0x80000000U /* | rank: it sends to the one whose partner it is */
+
+/* Memory of a search in one rack. */
+struct rack_search {
+	uint32_t rack;
+	uint64_t steps; /* left */
+	uint8_t free[NET_SITES]; /* accelerators, by seat */
+	struct net net;
+	net_distances distances;
+	struct mapping best, trial;
+	struct pattern pattern;
+	struct routes routes;
+	uint16_t units[NET_SITES][NET_SITES]; /* circuits from seat to seat */
+	uint16_t route_of[NET_SITES][NET_SITES]; /* of the pairs that have units */
+	uint32_t block[3]; /* of accelerators that a whole server has */
+	uint32_t partners_first[MOST_RANKS + 1];
+	uint32_t *partners; /* ranks that a rank has circuits with; PARTNER_SENDS */
+	uint32_t partners_room;
+	struct stitch stitch;
+};
+
+struct morph_ledger {
+	struct morph_ctx *ctx;
+	struct morph_model *model;
+	const struct optics_graph *graph;
+	struct sites sites;
+	uint32_t *owner; /* by accelerator */
+	bool *chip_marked;
+	bool *element_marked;
+	uint16_t *element_held; /* strands that pass it, of circuits taken */
+	bool *guide_marked;
+	uint64_t *guide_lanes;
+	uint16_t *host_free; /* accelerators */
+	uint16_t *rack_free;
+	uint32_t *rack_order; /* in which racks are looked at */
+	struct rack_search search;
+};
+
+/* Lanes of each circuit; perhaps more than there are. */
+uint64_t lm_request_lanes(const struct morph_request *request, const struct optics_graph *graph);
+
+/* May a slice be given this accelerator? */
+bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator);
+
+/* May a circuit be lit on that strand? */
+bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand);
+
+/* Room in a plan's arrays, each of which may move: 0 or a noted -ENOMEM. */
+int lm_plan_reserve(struct morph_plan *plan, const struct morph_request *request);
+int lm_plan_add_strand(struct morph_plan *plan, const struct strand *strand);
+int lm_plan_refuse(struct morph_plan *plan, const struct rack_refusal *refusal,
+		   const struct cuts *cuts);
+
+/*
+ * How a torus is cut into parts that fill servers of that block of accelerators, with fewest
+ * circuits between parts: the part of each rank, and its place in the part, (z * y + y) * x + x.
+ * Returns the number of parts, 0 where that can't be done.
+ */
+uint32_t lm_request_cut(const struct morph_request *request, const uint32_t block[3],
+			uint16_t *parts, uint16_t *places);
+
+/* Look in one rack. Each returns STITCH_FEASIBLE with search->best and routes filled. */
+enum stitch_verdict lm_place_boxes(struct morph_ledger *ledger, const struct morph_request *request,
+				   bool thorough);
+enum stitch_verdict lm_place_parts(struct morph_ledger *ledger,
+				   const struct morph_request *request);
+enum stitch_verdict lm_place_grow(struct morph_ledger *ledger, const struct morph_request *request);
+
+/* What a mapping costs; routes for it, or why none. */
+void lm_mapping_weigh(struct rack_search *search, const struct morph_request *request,
+		      struct mapping *mapping);
+bool lm_mapping_better(const struct morph_request *request, const struct mapping *a,
+		       const struct mapping *b);
+enum stitch_verdict lm_mapping_route(struct rack_search *search,
+				     const struct morph_request *request,
+				     const struct mapping *mapping, uint64_t steps);
+void lm_figures_copy(struct mapping *to, const struct mapping *from);
+
+#endif /* LM_PLAN_PLACE_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Stitching: which free sites take the slots of a pattern, and by which ways their circuits
+ * go, so that no link carries more than it has room for. Sites need not be neighbours.
+ */
+#ifndef LM_PLAN_STITCH_H
+#define LM_PLAN_STITCH_H
+
+#include "cuts.h"
+#include "net.h"
+#include "pattern.h"
+#include "routes.h"
+
+enum stitch_verdict {
+	STITCH_INFEASIBLE,
+	STITCH_FEASIBLE,
+	STITCH_UNDECIDED, /* out of steps */
+};
+
+#define STITCH_DOUBTS 64
+
+/* An embedding: the site of each slot. */
+struct embedding {
+	uint8_t sites[PATTERN_SLOTS];
+};
+
+/* Memory of lm_stitch(), and after it what it found. */
+struct stitch {
+	const struct net *net;
+	const struct pattern *pattern;
+	uint64_t free;
+	/* Found: where everything goes. */
+	struct embedding embedding;
+	struct routes routes;
+	/*
+	 * Not found: every embedding wants more hops than there is room, or more out of one of
+	 * these sets than there is, but for those whose routes have been searched in vain.
+	 */
+	struct cuts cuts;
+	uint32_t exhausted_count;
+	/* While it works. */
+	bool cuts_known;
+	uint32_t doubts_count;
+	struct embedding doubts[STITCH_DOUBTS];
+	uint64_t steps;
+	uint32_t least_hops; /* between two free sites */
+	uint32_t limit, examined, beyond; /* hops of all circuits together */
+	int16_t left[PATTERN_SLOTS + 1][CUTS_ACTIVE]; /* room of each active cut, by depth */
+	net_distances distances;
+	struct routes_work work;
+	struct net scratch;
+};
+
+/**
+ * lm_stitch() - embed a pattern
+ * @stitch: memory, and the answer; nothing in it need be set
+ * @net: what there is room for
+ * @pattern: what is to be embedded, prepared
+ * @free: sites that may take a slot
+ * @steps: how many embeddings and partial routes may be looked at, UINT64_MAX for all
+ *
+ * Embeddings are searched by iterative deepening over the hops that their circuits need
+ * at least: Korf, Depth-First Iterative-Deepening (Artificial Intelligence 27, 1985);
+ * routes first by negotiation, then, where no cut forbids them, by search. Each embedding
+ * that is passed over wants more than there is by a cut, or by the sum of its distances.
+ *
+ * Exponential in the slots at worst. Deterministic; allocates nothing.
+ *
+ * Return: the verdict.
+ */
+enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,
+			      const struct pattern *pattern, uint64_t free, uint64_t steps);
+
+#endif /* LM_PLAN_STITCH_H */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Building a traffic problem, and reading its solution. */
+#include <math.h>
+
+#include "mix.h"
+#include "te.h"
+
+#define MOST_LINKS 1024
+#define MOST_PATHS (1U << 20)
+#define MOST_HOPS 64
+
+MORPH_API struct morph_te *morph_te_new(struct morph_ctx *ctx)
+{
+	struct morph_te *te = calloc(1, sizeof(*te));
+
+	if (!te) {
+		lm_fail(ctx, ENOMEM, "begin a traffic problem: out of memory");
+		return NULL;
+	}
+	te->ctx = ctx;
+	return te;
+}
+
+MORPH_API void morph_te_free(struct morph_te *te)
+{
+	if (!te)
+		return;
+	free(te->capacities.list);
+	free(te->demands.list);
+	free(te->paths.list);
+	free(te->links.list);
+	free(te->prices);
+	free(te->memory);
+	free(te);
+}
+
+#define GROW(te, array, more) ARRAY_GROW((te)->ctx, (te)->array, more, "add to a traffic problem")
+
+static int check_number(struct morph_te *te, double number, const char *what)
+{
+	if (isfinite(number) && number >= 0)
+		return 0;
+	return lm_fail(te->ctx, EINVAL, "%s is %g: lanes are a number, 0 or more", what, number);
+}
+
+MORPH_API int morph_te_add_link(struct morph_te *te, double capacity)
+{
+	int error = check_number(te, capacity, "a link's capacity");
+
+	if (!error && te->capacities.count == MOST_LINKS)
+		error = lm_fail(te->ctx, E2BIG, "a traffic problem has %d links at most",
+				MOST_LINKS);
+	if (!error)
+		error = GROW(te, capacities, 1);
+	if (error)
+		return error;
+	te->capacities.list[te->capacities.count] = capacity;
+	return (int)te->capacities.count++;
+}
+
+MORPH_API int morph_te_add_demand(struct morph_te *te, double amount, double weight)
+{
+	int error = check_number(te, amount, "a demand's amount");
+
+	if (!error && !(isfinite(weight) && weight > 0))
+		error = lm_fail(te->ctx, EINVAL, "a demand's weight is %g: it is a number above 0",
+				weight);
+	if (!error && te->demands.count == MOST_PATHS)
+		error = lm_fail(te->ctx, E2BIG, "a traffic problem has %u demands at most",
+				MOST_PATHS);
+	if (!error)
+		error = GROW(te, demands, 1);
+	if (error)
+		return error;
+	te->demands.list[te->demands.count] = (struct te_demand){
+		.amount = amount,
+		.weight = weight,
+		.first = UINT32_MAX,
+	};
+	return (int)te->demands.count++;
+}
+
+static int check_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count)
+{
+	if (demand >= te->demands.count)
+		return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
+			       te->demands.count);
+	if (count > MOST_HOPS)
+		return lm_fail(te->ctx, E2BIG, "a path has %zu links, and may have %d", count,
+			       MOST_HOPS);
+	if (te->paths.count == MOST_PATHS)
+		return lm_fail(te->ctx, E2BIG, "a traffic problem has %u paths at most",
+			       MOST_PATHS);
+	for (size_t at = 0; at < count; at++) {
+		if (links[at] >= te->capacities.count)
+			return lm_fail(te->ctx, ENOENT, "there is no link %u, %u were added",
+				       links[at], te->capacities.count);
+		for (size_t other = 0; other < at; other++)
+			if (links[other] == links[at])
+				return lm_fail(te->ctx, EINVAL, "a path has link %u twice",
+					       links[at]);
+	}
+	return 0;
+}
+
+MORPH_API int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links,
+				size_t count)
+{
+	int error = check_path(te, demand, links, count);
+
+	if (!error)
+		error = GROW(te, paths, 1);
+	if (!error)
+		error = GROW(te, links, (uint32_t)count);
+	if (error)
+		return error;
+	te->paths.list[te->paths.count] = (struct te_path){
+		.demand = demand,
+		.next = te->demands.list[demand].first,
+		.first = te->links.count,
+		.count = (uint32_t)count,
+	};
+	if (count)
+		memcpy(te->links.list + te->links.count, links, count * sizeof(*links));
+	te->links.count += (uint32_t)count;
+	te->demands.list[demand].first = te->paths.count;
+	if (++te->demands.list[demand].paths > te->most_paths)
+		te->most_paths = te->demands.list[demand].paths;
+	return (int)te->paths.count++;
+}
+
+MORPH_API int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity)
+{
+	int error = check_number(te, capacity, "a link's capacity");
+
+	if (!error && link >= te->capacities.count)
+		error = lm_fail(te->ctx, ENOENT, "there is no link %u, %u were added", link,
+				te->capacities.count);
+	if (!error)
+		te->capacities.list[link] = capacity;
+	return error;
+}
+
+MORPH_API int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount)
+{
+	int error = check_number(te, amount, "a demand's amount");
+
+	if (!error && demand >= te->demands.count)
+		error = lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
+				te->demands.count);
+	if (!error)
+		te->demands.list[demand].amount = amount;
+	return error;
+}
+
+MORPH_API double morph_te_flow(const struct morph_te *te, uint32_t path)
+{
+	return path < te->paths.count ? te->paths.list[path].flow : 0;
+}
+
+MORPH_API double morph_te_price(const struct morph_te *te, uint32_t link)
+{
+	return link < te->solved_links ? te->prices[link] : 0;
+}
+
+MORPH_API double morph_te_load(const struct morph_te *te, uint32_t link)
+{
+	double load = 0;
+
+	for (uint32_t at = 0; at < te->paths.count; at++) {
+		const struct te_path *path = &te->paths.list[at];
+
+		for (uint32_t hop = 0; hop < path->count; hop++)
+			if (te->links.list[path->first + hop] == link)
+				load += path->flow;
+	}
+	return load;
+}
+
+/* ----------------------------------------------------------------- rounding */
+
+#define STAY 0.6 /* lanes that a flow may be away from what is lit */
+
+/* In [0, 1), from the epoch and the path. */
+static double threshold(uint64_t epoch, uint64_t path)
+{
+	return mix_unit(mix(epoch * 0x9e3779b97f4a7c15 + path * 0xd1342543de82ef95 + 1));
+}
+
+MORPH_API void morph_te_round(const struct morph_te *te, uint64_t epoch, const uint32_t *last,
+			      uint32_t *out)
+{
+	for (uint32_t at = 0; at < te->paths.count; at++) {
+		double flow = te->paths.list[at].flow;
+
+		if (last && fabs(flow - last[at]) < STAY)
+			out[at] = last[at];
+		else
+			out[at] = (uint32_t)floor(flow + threshold(epoch, at));
+	}
+}

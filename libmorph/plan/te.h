@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The traffic problem, as its builder and its solver share it. */
+#ifndef LM_PLAN_TE_H
+#define LM_PLAN_TE_H
+
+#include "array.h"
+
+struct te_demand {
+	double amount;
+	double weight;
+	uint32_t first; /* path; ~0 for none */
+	uint32_t paths;
+};
+
+struct te_path {
+	uint32_t demand;
+	uint32_t next; /* path of the same demand; ~0 for none */
+	uint32_t first, count; /* in links */
+	double flow;
+};
+
+struct morph_te {
+	struct morph_ctx *ctx;
+	ARRAY_OF(double) capacities; /* by link */
+	ARRAY_OF(struct te_demand) demands;
+	ARRAY_OF(struct te_path) paths;
+	ARRAY_OF(uint32_t) links; /* of all paths */
+	uint32_t most_paths; /* of one demand */
+	/* Of the solver; made by the first solution after something was added. */
+	uint32_t solved_links, solved_paths;
+	double *prices; /* by link; they stay */
+	double *memory;
+};
+
+#endif /* LM_PLAN_TE_H */

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Requests, ledgers and plans in bytes, as <morph/wire.h> says. */
+#include <endian.h>
+
+#include "place.h"
+
+/* Words on their way into a buffer, which may be too small; they are counted all the same. */
+struct words {
+	uint8_t *buffer;
+	size_t room, count; /* words */
+};
+
+static void put(struct words *words, uint32_t value)
+{
+	uint32_t word = htole32(value);
+
+	if (words->count < words->room)
+		memcpy(words->buffer + 4 * words->count, &word, 4);
+	words->count++;
+}
+
+static void put_long(struct words *words, uint64_t value)
+{
+	put(words, (uint32_t)value);
+	put(words, (uint32_t)(value >> 32));
+}
+
+static struct words begin(void *buffer, size_t bytes, uint32_t kind, uint32_t checksum)
+{
+	struct words words = { .buffer = buffer, .room = buffer ? bytes / 4 : 0 };
+
+	put(&words, MORPH_WIRE_MAGIC);
+	put(&words, MORPH_WIRE_VERSION);
+	put(&words, kind);
+	put(&words, checksum);
+	put(&words, 0); /* the number of words, when it is known */
+	return words;
+}
+
+static ssize_t end(struct words *words)
+{
+	size_t count = words->count;
+
+	if (words->room >= MORPH_WIRE_HEAD) {
+		words->count = MORPH_WIRE_HEAD - 1;
+		put(words, (uint32_t)count);
+	}
+	if (words->buffer && words->room < count)
+		return -ENOSPC;
+	return (ssize_t)(4 * count);
+}
+
+MORPH_API ssize_t morph_request_write(const struct morph_request *request,
+				      const struct morph_ledger *ledger, void *buffer, size_t bytes)
+{
+	struct words words = begin(buffer, bytes, MORPH_WIRE_REQUEST, 0);
+
+	put(&words, request->ranks);
+	put(&words, request->circuits_count);
+	put(&words, (uint32_t)lm_request_lanes(request, ledger->graph));
+	put(&words, request->tier);
+	put(&words, request->transit);
+	for (uint32_t axis = 0; axis < 3; axis++)
+		put(&words, request->extent[axis]);
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		put(&words, request->circuits[at].src);
+		put(&words, request->circuits[at].dst);
+	}
+	return end(&words);
+}
+
+MORPH_API ssize_t morph_ledger_write(const struct morph_ledger *ledger, void *buffer, size_t bytes)
+{
+	const struct optics_graph *graph = ledger->graph;
+	struct words words = begin(buffer, bytes, MORPH_WIRE_LEDGER, graph->params.checksum);
+
+	put(&words, graph->accelerators_count);
+	put(&words, graph->elements_count);
+	put(&words, graph->guides_count);
+	for (uint32_t at = 0; at < graph->accelerators_count; at++) {
+		put(&words, ledger->owner[at]);
+		put(&words, ledger->chip_marked[at]);
+	}
+	for (uint32_t at = 0; at < graph->elements_count; at++)
+		put(&words, ledger->element_marked[at] | (ledger->element_held[at] ? 2U : 0));
+	for (uint32_t at = 0; at < graph->guides_count; at++) {
+		put(&words, ledger->guide_marked[at]);
+		put_long(&words, ledger->guide_lanes[at]);
+	}
+	return end(&words);
+}
+
+static void put_strand(struct words *words, const struct strand *strand)
+{
+	put(words, strand->guides_count);
+	for (uint32_t at = 0; at < STRAND_GUIDES; at++) {
+		bool between = at + 1 < strand->guides_count;
+
+		put(words, at < strand->guides_count ? strand->guides[at] : OPTICS_NONE);
+		put(words, between ? strand->elements[at] : OPTICS_NONE);
+		put(words, between ? strand->states[at] : OPTICS_NONE);
+	}
+}
+
+MORPH_API ssize_t morph_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger,
+				   void *buffer, size_t bytes)
+{
+	struct words words = begin(buffer, bytes, MORPH_WIRE_PLAN, plan->checksum);
+	bool feasible = plan->verdict == MORPH_FEASIBLE;
+
+	put(&words, plan->verdict);
+	put(&words, feasible ? plan->tier : 0);
+	put(&words, plan->ranks);
+	put(&words, plan->whole);
+	put(&words, feasible ? plan->strands_count : 0);
+	put(&words, feasible ? plan->fibres_bound : 0);
+	put(&words, feasible ? plan->servers : 0);
+	put(&words, feasible ? plan->servers_bound : 0);
+	put(&words, feasible ? plan->circuits_count : 0);
+	put(&words, feasible ? plan->strands_count : 0);
+	put(&words, plan->refusals_count);
+	put(&words, plan->cuts_count);
+	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
+		put(&words, feasible ? plan->accelerators[rank] : OPTICS_NONE);
+		put(&words, plan->parts[rank]);
+	}
+	for (uint32_t at = 0; feasible && at < plan->circuits_count; at++) {
+		put(&words, plan->ways[at].first);
+		put(&words, plan->ways[at].count);
+	}
+	for (uint32_t at = 0; feasible && at < plan->strands_count; at++)
+		put_strand(&words, &plan->strands[at]);
+	for (uint32_t at = 0; at < plan->refusals_count; at++) {
+		const struct rack_refusal *refusal = &plan->refusals[at];
+		const struct rack *rack = &ledger->sites.racks[refusal->rack];
+
+		put(&words, ledger->sites.rack_hosts[rack->hosts_first]);
+		put(&words, refusal->reason);
+		put(&words, refusal->have);
+		put(&words, refusal->need);
+		put(&words, refusal->cuts_first);
+		put(&words, refusal->cuts_count);
+	}
+	for (uint32_t at = 0; at < plan->cuts_count; at++)
+		put_long(&words, plan->cuts[at]);
+	return end(&words);
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Several controllers of one fabric: requests over netlink. */
+#include <netlink/attr.h>
+
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+/* The most that a request here has: numbers of 8 bytes with their headers. */
+#define REQUEST_BYTES (7 * 12)
+
+/* A request whose fabric is in @attribute, unless it is MORPH_ANY. */
+static struct nl_msg *begin(struct morph_ctx *ctx, uint32_t command, int attribute, uint32_t fabric)
+{
+	struct nl_msg *request = lm_request(ctx, command, REQUEST_BYTES);
+
+	if (request && fabric != MORPH_ANY)
+		nla_put_u32(request, attribute, fabric);
+	return request;
+}
+
+/* One about a controller. */
+static struct nl_msg *about(struct morph_ctx *ctx, uint32_t command, uint32_t fabric,
+			    uint32_t controller)
+{
+	struct nl_msg *request = begin(ctx, command, MORPH_A_CONTROLLER_FABRIC, fabric);
+
+	if (request)
+		nla_put_u32(request, MORPH_A_CONTROLLER_ID, controller);
+	return request;
+}
+
+MORPH_API int morph_controller_get(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+				   struct morph_object **out)
+{
+	struct nl_msg *request = about(ctx, MORPH_CMD_CONTROLLER_GET, fabric, controller);
+
+	*out = NULL;
+	return request ? lm_do(ctx, request, out, "read controller %u", controller) :
+			 -ctx->error.code;
+}
+
+MORPH_API int morph_controller_list(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
+{
+	struct nl_msg *request =
+		begin(ctx, MORPH_CMD_CONTROLLER_GET, MORPH_A_CONTROLLER_FABRIC, fabric);
+
+	*out = NULL;
+	return request ? lm_dump(ctx, request, out, "read all controllers") : -ctx->error.code;
+}
+
+MORPH_API int morph_controller_take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+				    uint64_t epoch, uint64_t lease_ns, uint32_t flags,
+				    struct morph_object **out)
+{
+	struct nl_msg *request;
+
+	if (out)
+		*out = NULL;
+	if (flags & ~MORPH_TAKE_FORCE)
+		return lm_fail(ctx, EINVAL, "flags of taking control are 0x%x: 0x%x is unknown",
+			       flags, flags & ~MORPH_TAKE_FORCE);
+	request = about(ctx, MORPH_CMD_CONTROLLER_TAKE, fabric, controller);
+	if (!request)
+		return -ctx->error.code;
+	nla_put_u64(request, MORPH_A_CONTROLLER_EPOCH, epoch);
+	nla_put_u64(request, MORPH_A_CONTROLLER_LEASE_NS, lease_ns);
+	if (flags & MORPH_TAKE_FORCE)
+		nla_put_flag(request, MORPH_A_CONTROLLER_FORCE);
+	return lm_do(ctx, request, out, "take control as controller %u", controller);
+}
+
+MORPH_API int morph_controller_renew(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+				     uint64_t epoch, uint64_t lease_ns, struct morph_object **out)
+{
+	struct nl_msg *request = about(ctx, MORPH_CMD_CONTROLLER_RENEW, fabric, controller);
+
+	if (out)
+		*out = NULL;
+	if (!request)
+		return -ctx->error.code;
+	nla_put_u64(request, MORPH_A_CONTROLLER_EPOCH, epoch);
+	nla_put_u64(request, MORPH_A_CONTROLLER_LEASE_NS, lease_ns);
+	return lm_do(ctx, request, out, "renew the lease of controller %u", controller);
+}
+
+MORPH_API int morph_controller_drop(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller)
+{
+	struct nl_msg *request = about(ctx, MORPH_CMD_CONTROLLER_DROP, fabric, controller);
+
+	return request ? lm_do(ctx, request, NULL, "drop controller %u", controller) :
+			 -ctx->error.code;
+}
+
+MORPH_API int morph_controller_assign(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+				      uint32_t controller, struct morph_object **out)
+{
+	struct nl_msg *request = begin(ctx, MORPH_CMD_SLICE_SET, MORPH_A_SLICE_FABRIC, fabric);
+
+	if (out)
+		*out = NULL;
+	if (!request)
+		return -ctx->error.code;
+	nla_put_u32(request, MORPH_A_SLICE_ID, slice);
+	nla_put_u32(request, MORPH_A_SLICE_CONTROLLER, controller);
+	return lm_do(ctx, request, out, "assign slice %u to controller %u", slice, controller);
+}
+
+MORPH_API int morph_controller_reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+				       uint64_t epoch, uint32_t guide, uint32_t count,
+				       uint64_t among, struct morph_object **out)
+{
+	struct nl_msg *request =
+		begin(ctx, MORPH_CMD_RESERVATION_SET, MORPH_A_RESERVATION_FABRIC, fabric);
+
+	if (out)
+		*out = NULL;
+	if (!request)
+		return -ctx->error.code;
+	nla_put_u32(request, MORPH_A_RESERVATION_CONTROLLER, controller);
+	nla_put_u32(request, MORPH_A_RESERVATION_GUIDE, guide);
+	nla_put_u64(request, MORPH_A_RESERVATION_EPOCH, epoch);
+	nla_put_u32(request, MORPH_A_RESERVATION_LANES_COUNT, count);
+	if (among)
+		nla_put_u64(request, MORPH_A_RESERVATION_LANES, among);
+	return lm_do(ctx, request, out, "reserve %u lanes of guide %u", count, guide);
+}
+
+MORPH_API int morph_controller_reservations(struct morph_ctx *ctx, uint32_t fabric,
+					    uint32_t controller, struct morph_list **out)
+{
+	struct nl_msg *request =
+		begin(ctx, MORPH_CMD_RESERVATION_GET, MORPH_A_RESERVATION_FABRIC, fabric);
+
+	*out = NULL;
+	if (!request)
+		return -ctx->error.code;
+	if (controller != MORPH_ANY)
+		nla_put_u32(request, MORPH_A_RESERVATION_CONTROLLER, controller);
+	return lm_dump(ctx, request, out, "read all reservations");
+}
+
+MORPH_API int morph_controller_settle(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+				      uint64_t epoch, struct morph_object **out)
+{
+	struct nl_msg *request = about(ctx, MORPH_CMD_CONTROLLER_SETTLE, fabric, controller);
+
+	if (out)
+		*out = NULL;
+	if (!request)
+		return -ctx->error.code;
+	nla_put_u64(request, MORPH_A_CONTROLLER_EPOCH, epoch);
+	return lm_do(ctx, request, out, "settle the reservations of controller %u", controller);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Placement on a real rack, whose profile the command line gives. Whatever is answered goes
+ * through the checker, which shares no code with the planner and goes through every witness.
+ */
+#include "placing.h"
+
+struct tally {
+	uint32_t verdicts[4], tiers[3];
+};
+
+/* Slices come and go. Returns how often what. */
+static struct tally churn(struct bench *bench, uint64_t seed, uint32_t events)
+{
+	struct morph_plan *live[ACCELERATORS] = { NULL };
+	struct tally tally = { { 0 }, { 0 } };
+
+	for (uint32_t event = 0; event < events; event++) {
+		uint32_t at = random_below(&seed, ACCELERATORS);
+
+		if (live[at]) {
+			assert_int_equal(morph_ledger_give(bench->ledger, live[at]), 0);
+			morph_plan_free(live[at]);
+			live[at] = NULL;
+			continue;
+		}
+		ask(bench->request, &seed);
+		live[at] = morph_plan_new(bench->ctx);
+		assert_non_null(live[at]);
+		tally.verdicts[placed(bench, live[at])]++;
+		tally.tiers[morph_plan_tier(live[at])]++;
+		if (morph_plan_verdict(live[at]) == MORPH_FEASIBLE) {
+			assert_int_equal(morph_ledger_take(bench->ledger, live[at], event + 1), 0);
+			continue;
+		}
+		assert_string_not_equal(morph_plan_why(live[at]), "");
+		morph_plan_free(live[at]);
+		live[at] = NULL;
+	}
+	for (uint32_t at = 0; at < ACCELERATORS; at++) {
+		if (live[at])
+			assert_int_equal(morph_ledger_give(bench->ledger, live[at]), 0);
+		morph_plan_free(live[at]);
+	}
+	return tally;
+}
+
+static void whatever_is_answered_is_so(void **state)
+{
+	struct tally tally = churn(*state, 1, 250);
+
+	print_message("%u feasible (%u contiguous), %u infeasible, %u undecided\n",
+		      tally.verdicts[1], tally.tiers[1], tally.verdicts[2], tally.verdicts[3]);
+	assert_true(tally.tiers[1] > 30 && tally.tiers[2] > 10);
+	assert_true(tally.verdicts[2] > 20);
+}
+
+static void what_was_taken_is_given_back(void **state)
+{
+	struct bench *bench = *state;
+	size_t bytes = (size_t)morph_ledger_write(bench->ledger, NULL, 0);
+	void *before = malloc(bytes), *after = malloc(bytes);
+
+	assert_non_null(before);
+	assert_non_null(after);
+	morph_ledger_write(bench->ledger, before, bytes);
+	churn(bench, 2, 60);
+	morph_ledger_write(bench->ledger, after, bytes);
+	assert_memory_equal(before, after, bytes);
+	free(before);
+	free(after);
+}
+
+static void refusals_for_want_of_fibres_are_proven(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t verdicts[4] = { 0 };
+	uint64_t seed = 3;
+
+	morph_request_set_budget(bench->request, 1 << 15);
+	for (uint32_t round = 0; round < 10; round++) {
+		hold_fibres(bench, &seed, 25 + 5 * round);
+		for (uint32_t server = 0; server < 16; server++) {
+			uint32_t slice = random_below(&seed, 10) < 3;
+
+			for (uint32_t at = 0; at < 4; at++)
+				morph_ledger_hold(bench->ledger, 4 * server + at, slice);
+		}
+		assert_int_equal(morph_request_set_torus(bench->request, 2, 4, round % 2 ? 2 : 4),
+				 0);
+		verdicts[placed(bench, bench->plan)]++;
+	}
+	print_message("%u feasible, %u infeasible, %u undecided\n", verdicts[1], verdicts[2],
+		      verdicts[3]);
+	assert_true(verdicts[1] > 1 && verdicts[2] > 3);
+}
+
+/* --------------------------------------------------------------------- wishes */
+
+static void an_empty_rack_takes_a_box(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t bound;
+
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
+	assert_int_equal(morph_plan_ranks(bench->plan), 32);
+	assert_int_equal(morph_plan_servers(bench->plan, &bound), 8);
+	assert_int_equal(bound, 8);
+	assert_int_equal(morph_plan_fibres(bench->plan, &bound), 96);
+	assert_int_equal(bound, 96);
+	assert_int_equal(morph_plan_accelerator(bench->plan, 32), UINT32_MAX);
+	assert_string_equal(morph_plan_why(bench->plan), "");
+}
+
+/* Every other accelerator along each dimension is free: no two are neighbours. */
+static void what_no_box_takes_is_stitched(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		morph_ledger_hold(bench->ledger, at, (at ^ at >> 1 ^ at >> 4) & 1);
+	assert_int_equal(morph_request_set_ring(bench->request, 12), 0);
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CONTIGUOUS), 0);
+	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_STITCHED), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_STITCHED);
+}
+
+static void objectives_differ(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t servers[3];
+
+	/* Two servers have two left each, all others are free. */
+	for (uint32_t at = 0; at < 8; at++)
+		if (at % 4 < 2)
+			morph_ledger_hold(bench->ledger, at, 1);
+	assert_int_equal(morph_request_set_count(bench->request, 4), 0);
+	for (uint32_t objective = 0; objective < 3; objective++) {
+		assert_int_equal(morph_request_set_objective(bench->request, objective), 0);
+		assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+		servers[objective] = morph_plan_servers(bench->plan, NULL);
+	}
+	assert_int_equal(servers[MORPH_OBJECTIVE_BLAST], 1);
+	assert_int_equal(morph_request_set_count(bench->request, 2), 0);
+	assert_int_equal(morph_request_set_objective(bench->request, MORPH_OBJECTIVE_FRAGMENTATION),
+			 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	/* Not into a server that is whole. */
+	assert_true(morph_plan_accelerator(bench->plan, 0) < 8);
+}
+
+/* The only ways between the free servers lead through others'. */
+static void transit_can_be_forbidden(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		morph_ledger_hold(bench->ledger, at, at / 4 != 0 && at / 4 != 7 ? 1 : 0);
+	assert_int_equal(morph_request_set_ring(bench->request, 8), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
+	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+}
+
+static void a_search_without_steps_is_undecided(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 6;
+
+	for (uint32_t server = 0; server < 16; server += 2)
+		for (uint32_t at = 0; at < 4; at++)
+			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_fibres(bench, &seed, 60);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	morph_request_set_budget(bench->request, 1);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "nothing proven"));
+}
+
+static void too_few_accelerators_are_counted(void **state)
+{
+	struct bench *bench = *state;
+
+	morph_ledger_hold(bench->ledger, 5, 1);
+	assert_int_equal(morph_request_set_torus(bench->request, 4, 4, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	assert_string_equal(
+		morph_plan_why(bench->plan),
+		"64 accelerators are wanted in one rack; the rack with most free has 63");
+	assert_int_equal(morph_plan_ranks(bench->plan), 0);
+	assert_int_equal(morph_plan_tier(bench->plan), 0);
+	assert_int_equal(morph_plan_fibres(bench->plan, NULL), 0);
+	assert_int_equal(morph_plan_servers(bench->plan, NULL), 0);
+}
+
+/* ------------------------------------------------------------------- bad input */
+
+static void what_no_rack_can_do_is_said(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(morph_request_set_mesh(bench->request, 8), 0);
+	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
+	assert_string_equal(
+		morph_error_text(bench->ctx),
+		"rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way");
+	assert_int_equal(morph_plan_verdict(bench->plan), 0);
+	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	morph_request_set_mbps(bench->request, UINT64_MAX);
+	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "is more than a circuit has"));
+}
+
+static void wrong_requests_are_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_request *request = bench->request;
+
+	assert_int_equal(morph_request_set_count(request, 0), -EINVAL);
+	assert_int_equal(morph_request_set_count(request, 257), -E2BIG);
+	assert_int_equal(morph_request_set_torus(request, 2, 0, 2), -EINVAL);
+	assert_int_equal(morph_request_set_torus(request, 65536, 65536, 65536), -E2BIG);
+	assert_int_equal(morph_request_set_ring(request, 300), -E2BIG);
+	assert_int_equal(morph_request_set_mesh(request, 0), -EINVAL);
+	assert_int_equal(morph_request_set_mesh(request, 256), 0);
+	assert_int_equal(morph_request_set_count(request, 3), 0);
+	assert_int_equal(morph_request_add_circuit(request, 0, 3), -EINVAL);
+	assert_int_equal(morph_request_add_circuit(request, 3, 0), -EINVAL);
+	assert_int_equal(morph_request_add_circuit(request, 1, 1), -EINVAL);
+	assert_int_equal(morph_request_add_circuit(request, 2, 0), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_request_set_tier(request, 0), -EINVAL);
+	assert_int_equal(morph_request_set_tier(request, 3), -EINVAL);
+	assert_int_equal(morph_request_set_objective(request, 3), -EINVAL);
+	assert_int_equal(morph_request_set_transit(request, 2), -EINVAL);
+	assert_int_equal(morph_request_set_count(request, 2), 0);
+	for (uint32_t at = 0; at < 65536; at++)
+		assert_int_equal(morph_request_add_circuit(request, 0, 1), 0);
+	assert_int_equal(morph_request_add_circuit(request, 0, 1), -E2BIG);
+}
+
+static void wrong_entries_are_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_ledger *ledger = bench->ledger;
+
+	assert_int_equal(morph_ledger_hold(ledger, 72, 1), -ENOENT);
+	assert_int_equal(morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, 72, true), -ENOENT);
+	assert_int_equal(morph_ledger_mark(ledger, MORPH_PART_ELEMENT, 1 << 20, true), -ENOENT);
+	assert_int_equal(morph_ledger_mark(ledger, MORPH_PART_GUIDE, 1 << 20, true), -ENOENT);
+	assert_int_equal(morph_ledger_mark(ledger, MORPH_PART_LASER, 0, true), -EINVAL);
+	assert_int_equal(morph_ledger_load(ledger, 1 << 20, 1), -ENOENT);
+	assert_int_equal(morph_ledger_load(ledger, 0, 1 << 16), -EINVAL);
+}
+
+static void what_is_marked_is_not_used(void **state)
+{
+	struct bench *bench = *state;
+	const uint32_t *section = (const uint32_t *)(const void *)(rack_profile + 168 + 2 * 16);
+
+	for (uint32_t at = 1; at < ACCELERATORS; at++)
+		assert_int_equal(morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, true),
+				 0);
+	assert_int_equal(morph_request_set_count(bench->request, 1), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_accelerator(bench->plan, 0), 0);
+	for (uint32_t at = 1; at < ACCELERATORS; at++)
+		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, false);
+	for (uint32_t at = 0; at < section[2]; at++)
+		assert_int_equal(morph_ledger_mark(bench->ledger, MORPH_PART_ELEMENT, at, true), 0);
+	assert_int_equal(morph_request_set_ring(bench->request, 5), 0);
+	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+}
+
+static void only_what_is_free_is_taken(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 1), -EINVAL);
+	assert_int_equal(morph_ledger_give(bench->ledger, bench->plan), -EINVAL);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 0), -EINVAL);
+	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 1), 0);
+	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 2), -EBUSY);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "is not free"));
+	/* Accelerators alone do not make it free. */
+	for (uint32_t rank = 0; rank < 16; rank++)
+		morph_ledger_hold(bench->ledger, morph_plan_accelerator(bench->plan, rank), 0);
+	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 2), -EBUSY);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "fibre"));
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
+		TEST(whatever_is_answered_is_so),
+		TEST(what_was_taken_is_given_back),
+		TEST(refusals_for_want_of_fibres_are_proven),
+		TEST(an_empty_rack_takes_a_box),
+		TEST(what_no_box_takes_is_stitched),
+		TEST(objectives_differ),
+		TEST(transit_can_be_forbidden),
+		TEST(a_search_without_steps_is_undecided),
+		TEST(too_few_accelerators_are_counted),
+		TEST(what_no_rack_can_do_is_said),
+		TEST(wrong_requests_are_refused),
+		TEST(wrong_entries_are_refused),
+		TEST(what_is_marked_is_not_used),
+		TEST(only_what_is_free_is_taken),
+#undef TEST
+	};
+
+	return placing_run(argc, argv, "place", tests, ARRAY_SIZE(tests));
+}

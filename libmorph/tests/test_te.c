@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Traffic between servers: solutions are held against the conditions of optimality as they
+ * follow from the problem, whole lanes against chance, controllers against one another.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "../bench/meshes.h"
+#include "../bench/random.h"
+#include "fake.h"
+
+#define NEAR 1e-6
+
+static struct morph_ctx *ctx;
+static struct mesh mesh;
+static double amounts[MESH_DEMANDS];
+
+static int begin(void **state)
+{
+	(void)state;
+	ctx = fake_ctx(&fake_new()->transport);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	morph_ctx_free(ctx);
+	return 0;
+}
+
+/* The mesh of a seed as a problem. */
+static struct morph_te *make_problem(uint64_t seed, double load)
+{
+	struct morph_te *te = morph_te_new(ctx);
+
+	mesh_make(&mesh, seed);
+	mesh_epoch(&mesh, seed, 0, load, amounts);
+	for (uint32_t link = 0; link < mesh.links_count; link++)
+		assert_int_equal(morph_te_add_link(te, MESH_LANES), link);
+	for (uint32_t at = 0; at < mesh.demands_count; at++)
+		assert_int_equal(morph_te_add_demand(te, amounts[at], 1), at);
+	for (uint32_t at = 0; at < mesh.paths_count; at++)
+		assert_int_equal(morph_te_add_path(te, mesh.paths[at].demand, mesh.paths[at].links,
+						   mesh.paths[at].hops),
+				 at);
+	return te;
+}
+
+static void set_amounts(struct morph_te *te, const double *wanted)
+{
+	for (uint32_t at = 0; at < mesh.demands_count; at++)
+		assert_int_equal(morph_te_set_amount(te, at, wanted[at]), 0);
+}
+
+static void solve(struct morph_te *te, double lambda, bool cold, struct morph_te_result *result)
+{
+	MORPH_OPTS(morph_te_opts, opts, .lambda = lambda, .cold = cold);
+
+	result->sz = sizeof(*result);
+	if (morph_te_solve(te, &opts, result))
+		fail_msg("%s", morph_error_text(ctx));
+}
+
+/* ------------------------------------------------------- optimal, and why */
+
+/*
+ * What a path would gain by more flow is what its links cost, and what its demand's limit
+ * costs; less where it carries nothing.
+ */
+static void check_demand(const struct morph_te *te, uint32_t demand, double wanted, double lambda)
+{
+	double sent = 0, limit = 0;
+
+	for (uint32_t at = 0; at < mesh.paths_count; at++)
+		if (mesh.paths[at].demand == demand)
+			sent += morph_te_flow(te, at);
+	assert_true(sent <= wanted + NEAR);
+	for (int pass = 0; pass < 2; pass++) {
+		for (uint32_t at = 0; at < mesh.paths_count; at++) {
+			const struct mesh_path *path = &mesh.paths[at];
+			double flow = morph_te_flow(te, at), gain = 1 - lambda * flow;
+
+			if (path->demand != demand)
+				continue;
+			for (uint32_t hop = 0; hop < path->hops; hop++)
+				gain -= morph_te_price(te, path->links[hop]);
+			assert_true(flow >= 0);
+			if (!pass && flow > 0)
+				limit = gain;
+			if (pass && flow > 0)
+				assert_true(fabs(gain - limit) < NEAR);
+			if (pass)
+				assert_true(gain <= limit + NEAR);
+		}
+	}
+	assert_true(limit >= -NEAR);
+	assert_true(limit < NEAR || sent > wanted - NEAR);
+}
+
+static void check_optimal(const struct morph_te *te, const double *wanted, double lambda)
+{
+	for (uint32_t link = 0; link < mesh.links_count; link++) {
+		double price = morph_te_price(te, link), load = morph_te_load(te, link);
+
+		assert_true(price >= 0);
+		assert_true(load <= MESH_LANES * (1 + NEAR));
+		assert_true(price < NEAR || load > MESH_LANES * (1 - NEAR));
+	}
+	for (uint32_t at = 0; at < mesh.demands_count; at++)
+		check_demand(te, at, wanted[at], lambda);
+}
+
+static void solutions_meet_the_conditions_of_optimality(void **state)
+{
+	const double loads[] = { 0.1, 0.7, 1, 2 }, lambdas[] = { 0.1 / MESH_LANES, 0.05, 0.5 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		for (size_t load = 0; load < ARRAY_SIZE(loads); load++) {
+			struct morph_te *te = make_problem(seed, loads[load]);
+			struct morph_te_result result;
+
+			for (size_t at = 0; at < ARRAY_SIZE(lambdas); at++) {
+				solve(te, lambdas[at], at == 1, &result);
+				assert_true(result.residual <= 1e-9);
+				check_optimal(te, amounts, lambdas[at]);
+			}
+			morph_te_free(te);
+		}
+	}
+}
+
+/* One after the other, each from where the last one ended; one of them ends beside a kink. */
+static void problems_are_solved_one_after_the_other(void **state)
+{
+	const uint64_t seeds[] = { 2, 25 };
+	double view[MESH_DEMANDS];
+
+	(void)state;
+	for (size_t seed = 0; seed < ARRAY_SIZE(seeds); seed++) {
+		struct morph_te *te = make_problem(seeds[seed], 0.6);
+
+		for (uint32_t epoch = 0; epoch < 8; epoch++) {
+			struct morph_te_result result;
+
+			mesh_epoch(&mesh, seeds[seed], epoch, 0.6, amounts);
+			set_amounts(te, amounts);
+			solve(te, 0, false, &result);
+			for (uint32_t controller = 0; controller < 4; controller++) {
+				mesh_view(&mesh, seeds[seed], epoch, controller, 0.05, amounts,
+					  view);
+				set_amounts(te, view);
+				solve(te, 0, false, &result);
+				check_optimal(te, view, result.lambda);
+			}
+		}
+		morph_te_free(te);
+	}
+}
+
+static void one_link_is_shared_by_weight(void **state)
+{
+	MORPH_OPTS(morph_te_opts, opts, .lambda = 0.01);
+	struct morph_te *te = morph_te_new(ctx);
+	uint32_t link = 0;
+
+	(void)state;
+	morph_te_add_link(te, 6);
+	for (int at = 0; at < 3; at++) {
+		morph_te_add_demand(te, at ? 10 : 1, 1);
+		morph_te_add_path(te, (uint32_t)at, &link, 1);
+	}
+	assert_int_equal(morph_te_solve(te, &opts, NULL), 0);
+	assert_true(fabs(morph_te_flow(te, 0) - 1) < NEAR);
+	assert_true(fabs(morph_te_flow(te, 1) - 2.5) < NEAR);
+	assert_true(fabs(morph_te_flow(te, 2) - 2.5) < NEAR);
+	/* A path that shares nothing is full as soon as all that is wanted is sent. */
+	morph_te_add_demand(te, 7, 2);
+	assert_int_equal(morph_te_add_path(te, 3, NULL, 0), 3);
+	assert_int_equal(morph_te_set_capacity(te, 0, 0), 0);
+	assert_int_equal(morph_te_solve(te, NULL, NULL), 0);
+	assert_true(morph_te_load(te, 0) < NEAR);
+	assert_true(fabs(morph_te_flow(te, 3) - 7) < NEAR);
+	morph_te_free(te);
+}
+
+static void a_problem_without_anything_is_solved(void **state)
+{
+	MORPH_OPTS(morph_te_result, result);
+	struct morph_te *te = morph_te_new(ctx);
+
+	(void)state;
+	assert_int_equal(morph_te_solve(te, NULL, &result), 0);
+	assert_true(result.throughput == 0);
+	assert_true(morph_te_flow(te, 0) == 0 && morph_te_price(te, 0) == 0);
+	morph_te_free(te);
+}
+
+/* ------------------------------------------------------------------ stable */
+
+static void solving_again_begins_where_it_ended(void **state)
+{
+	struct morph_te *te = make_problem(1, 1);
+	struct morph_te_result cold, warm;
+	double view[MESH_DEMANDS], flows[MESH_DEMANDS * MESH_PATHS] = { 0 };
+
+	(void)state;
+	mesh_view(&mesh, 1, 0, 0, 0.05, amounts, view);
+	solve(te, 0, true, &cold);
+	set_amounts(te, view);
+	/* Nothing is allocated either. */
+	fault_at("memory", 1, ENOMEM);
+	solve(te, 0, false, &warm);
+	assert_false(fault_struck());
+	for (uint32_t at = 0; at < mesh.paths_count; at++)
+		flows[at] = morph_te_flow(te, at);
+	solve(te, 0, true, &cold);
+	assert_true(warm.iterations < cold.iterations);
+	for (uint32_t at = 0; at < mesh.paths_count; at++)
+		assert_true(fabs(flows[at] - morph_te_flow(te, at)) < NEAR);
+	morph_te_free(te);
+}
+
+/* A vertex may jump however little views differ; this optimum moves no further than they do. */
+static void flows_move_no_further_than_views_differ(void **state)
+{
+	double view[MESH_DEMANDS], flows[MESH_DEMANDS * MESH_PATHS] = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct morph_te *te = make_problem(seed, 1);
+		double moved = 0, differed = 0;
+		struct morph_te_result result;
+
+		solve(te, 0, true, &result);
+		for (uint32_t at = 0; at < mesh.paths_count; at++)
+			flows[at] = morph_te_flow(te, at);
+		mesh_view(&mesh, seed, 0, 0, 0.001, amounts, view);
+		set_amounts(te, view);
+		solve(te, 0, true, &result);
+		for (uint32_t at = 0; at < mesh.paths_count; at++)
+			moved += pow(flows[at] - morph_te_flow(te, at), 2);
+		for (uint32_t at = 0; at < mesh.demands_count; at++)
+			differed += pow(view[at] - amounts[at], 2);
+		assert_true(differed > 0);
+		assert_true(sqrt(moved / differed) < 3);
+		morph_te_free(te);
+	}
+}
+
+/* ------------------------------------------------------------------- lanes */
+
+static void controllers_round_alike_but_for_what_their_views_differ(void **state)
+{
+	struct morph_te *one = make_problem(1, 1), *other = make_problem(1, 1);
+	uint32_t mine[MESH_DEMANDS * MESH_PATHS], its[MESH_DEMANDS * MESH_PATHS];
+	const uint32_t epochs = 2000;
+	double view[MESH_DEMANDS], expected = 0, disagreed = 0, lanes = 0;
+	struct morph_te_result result;
+
+	(void)state;
+	mesh_view(&mesh, 1, 0, 1, 0.05, amounts, view);
+	set_amounts(other, view);
+	solve(one, 0, true, &result);
+	solve(other, 0, true, &result);
+	for (uint32_t at = 0; at < mesh.paths_count; at++)
+		expected += fmin(fabs(morph_te_flow(one, at) - morph_te_flow(other, at)), 1);
+	for (uint32_t epoch = 0; epoch < epochs; epoch++) {
+		morph_te_round(one, epoch, NULL, mine);
+		morph_te_round(other, epoch, NULL, its);
+		for (uint32_t at = 0; at < mesh.paths_count; at++) {
+			disagreed += mine[at] != its[at];
+			lanes += mine[at];
+		}
+	}
+	solve(one, 0, false, &result);
+	assert_true(expected > 1);
+	assert_true(fabs(disagreed / epochs / expected - 1) < 0.05);
+	assert_true(fabs(lanes / epochs / result.throughput - 1) < 0.01);
+	morph_te_free(one);
+	morph_te_free(other);
+}
+
+static void lanes_stay_while_the_flow_is_near(void **state)
+{
+	struct morph_te *te = morph_te_new(ctx);
+	uint32_t last = 3, out;
+
+	(void)state;
+	morph_te_add_demand(te, 3.55, 1);
+	morph_te_add_path(te, 0, NULL, 0);
+	assert_int_equal(morph_te_solve(te, NULL, NULL), 0);
+	for (uint64_t epoch = 0; epoch < 100; epoch++) {
+		morph_te_round(te, epoch, &last, &out);
+		assert_int_equal(out, 3);
+	}
+	last = 5;
+	for (uint64_t epoch = 0; epoch < 100; epoch++) {
+		morph_te_round(te, epoch, &last, &out);
+		assert_in_range(out, 3, 4);
+	}
+	morph_te_free(te);
+}
+
+/* ---------------------------------------------------------------- bad input */
+
+#define REFUSED(errno_wanted, call, words)                             \
+	do {                                                           \
+		assert_int_equal(call, -(errno_wanted));               \
+		assert_non_null(strstr(morph_error_text(ctx), words)); \
+	} while (0)
+
+static void what_is_no_problem_is_refused_with_the_reason(void **state)
+{
+	MORPH_OPTS(morph_te_opts, opts, .lambda = -1);
+	struct morph_te *te = morph_te_new(ctx);
+	const uint32_t twice[] = { 0, 0 }, beyond = 1;
+	uint32_t many[65] = { 0 };
+
+	(void)state;
+	REFUSED(EINVAL, morph_te_add_link(te, -1), "capacity is -1");
+	REFUSED(EINVAL, morph_te_add_link(te, NAN), "0 or more");
+	assert_int_equal(morph_te_add_link(te, 1), 0);
+	REFUSED(EINVAL, morph_te_add_demand(te, INFINITY, 1), "amount is inf");
+	REFUSED(EINVAL, morph_te_add_demand(te, 1, 0), "weight is 0");
+	assert_int_equal(morph_te_add_demand(te, 1, 1), 0);
+	REFUSED(ENOENT, morph_te_add_path(te, 1, NULL, 0), "no demand 1, 1 were added");
+	REFUSED(ENOENT, morph_te_add_path(te, 0, &beyond, 1), "no link 1, 1 were added");
+	REFUSED(EINVAL, morph_te_add_path(te, 0, twice, 2), "link 0 twice");
+	REFUSED(E2BIG, morph_te_add_path(te, 0, many, 65), "65 links");
+	REFUSED(ENOENT, morph_te_set_capacity(te, 1, 1), "no link 1");
+	REFUSED(EINVAL, morph_te_set_capacity(te, 0, -2), "capacity is -2");
+	REFUSED(ENOENT, morph_te_set_amount(te, 1, 1), "no demand 1");
+	REFUSED(EINVAL, morph_te_set_amount(te, 0, -2), "amount is -2");
+	REFUSED(EINVAL, morph_te_solve(te, &opts, NULL), "lambda is -1");
+	for (uint32_t link = 1; link < 1024; link++)
+		assert_int_equal(morph_te_add_link(te, 1), link);
+	REFUSED(E2BIG, morph_te_add_link(te, 1), "1024 links at most");
+	morph_te_free(te);
+	morph_te_free(NULL);
+}
+
+static void problems_that_are_too_large_are_refused(void **state)
+{
+	const int most = 1 << 20;
+	struct morph_te *te = morph_te_new(ctx);
+
+	(void)state;
+	for (int at = 0; at < most; at++)
+		if (morph_te_add_demand(te, 1, 1) != at || morph_te_add_path(te, 0, NULL, 0) != at)
+			fail_msg("%s", morph_error_text(ctx));
+	REFUSED(E2BIG, morph_te_add_demand(te, 1, 1), "1048576 demands at most");
+	REFUSED(E2BIG, morph_te_add_path(te, 0, NULL, 0), "1048576 paths at most");
+	morph_te_free(te);
+}
+
+static void too_few_iterations_are_told(void **state)
+{
+	MORPH_OPTS(morph_te_opts, opts, .iterations = 1);
+	MORPH_OPTS(morph_te_result, result);
+	struct morph_te *te = make_problem(1, 1);
+
+	(void)state;
+	REFUSED(EAGAIN, morph_te_solve(te, &opts, &result), "after 1 steps");
+	assert_int_equal(result.iterations, 1);
+	assert_true(result.residual > 1e-9);
+	morph_te_free(te);
+}
+
+/* ------------------------------------------------------------- controllers */
+
+#define TENANTS 64
+#define CONTROLLERS 8
+
+static double weights[TENANTS];
+static uint32_t primary[TENANTS], backup[TENANTS];
+
+static double make_weights(uint64_t seed)
+{
+	uint64_t random = seed;
+	double total = 0;
+
+	for (uint32_t at = 0; at < TENANTS; at++)
+		total += weights[at] = pow(1 - random_unit(&random), -0.5);
+	return total;
+}
+
+static double most_loaded(void)
+{
+	double most = 0;
+
+	for (uint32_t controller = 0; controller < CONTROLLERS; controller++) {
+		double load = 0;
+
+		for (uint32_t at = 0; at < TENANTS; at++)
+			if (primary[at] == controller)
+				load += weights[at];
+		most = fmax(most, load);
+	}
+	return most;
+}
+
+static void no_controller_has_much_more_than_one_must(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		double floor = make_weights(seed) / CONTROLLERS;
+
+		for (uint32_t at = 0; at < TENANTS; at++)
+			floor = fmax(floor, weights[at]);
+		assert_int_equal(morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, seed,
+						      NULL, primary, backup),
+				 0);
+		assert_true(most_loaded() <= 1.2 * floor);
+	}
+}
+
+static void tenants_stay_where_they_are(void **state)
+{
+	uint32_t last[TENANTS];
+
+	(void)state;
+	make_weights(1);
+	morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, 1, NULL, primary, NULL);
+	memcpy(last, primary, sizeof(last));
+	last[5] = MORPH_ANY;
+	morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, 2, last, primary, NULL);
+	for (uint32_t at = 0; at < TENANTS; at++)
+		assert_true(at == 5 ? primary[at] < CONTROLLERS : primary[at] == last[at]);
+	/* Not if one of them has far too much. */
+	for (uint32_t at = 0; at < TENANTS; at++)
+		last[at] = 0;
+	morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, 2, last, primary, NULL);
+	assert_true(most_loaded() < make_weights(1) / 2);
+}
+
+/* Each of the others backs a share of a primary's tenants, as even as can be. */
+static void backups_are_shared_out(void **state)
+{
+	(void)state;
+	make_weights(3);
+	morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, 3, NULL, primary, backup);
+	for (uint32_t one = 0; one < CONTROLLERS; one++) {
+		uint32_t counts[CONTROLLERS] = { 0 }, tenants = 0;
+
+		for (uint32_t at = 0; at < TENANTS; at++) {
+			if (primary[at] != one)
+				continue;
+			tenants++;
+			assert_int_not_equal(backup[at], one);
+			counts[backup[at]]++;
+		}
+		for (uint32_t other = 0; other < CONTROLLERS; other++)
+			assert_true(counts[other] <= tenants / (CONTROLLERS - 1) + 1);
+	}
+	morph_slicing_assign(ctx, weights, 3, 1, 3, NULL, primary, backup);
+	assert_int_equal(primary[2], 0);
+	assert_int_equal(backup[2], MORPH_ANY);
+}
+
+static void tenants_that_can_not_be_given_away_are_refused(void **state)
+{
+	const double bad[] = { 1, -1 };
+	const uint32_t last[] = { 0, 3 };
+
+	(void)state;
+	REFUSED(EINVAL, morph_slicing_assign(ctx, bad, 1, 0, 1, NULL, primary, backup),
+		"no controllers");
+	REFUSED(EINVAL, morph_slicing_assign(ctx, bad, 2, 2, 1, NULL, primary, backup),
+		"tenant 1 is -1");
+	make_weights(1);
+	REFUSED(EINVAL, morph_slicing_assign(ctx, weights, MORPH_ANY, 3, 1, NULL, primary, backup),
+		"tenants are too many");
+	REFUSED(EINVAL, morph_slicing_assign(ctx, weights, 2, 3, 1, last, primary, backup),
+		"with controller 3, the last one is 2");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(solutions_meet_the_conditions_of_optimality, begin,
+						end),
+		cmocka_unit_test_setup_teardown(problems_are_solved_one_after_the_other, begin,
+						end),
+		cmocka_unit_test_setup_teardown(one_link_is_shared_by_weight, begin, end),
+		cmocka_unit_test_setup_teardown(a_problem_without_anything_is_solved, begin, end),
+		cmocka_unit_test_setup_teardown(solving_again_begins_where_it_ended, begin, end),
+		cmocka_unit_test_setup_teardown(flows_move_no_further_than_views_differ, begin,
+						end),
+		cmocka_unit_test_setup_teardown(
+			controllers_round_alike_but_for_what_their_views_differ, begin, end),
+		cmocka_unit_test_setup_teardown(lanes_stay_while_the_flow_is_near, begin, end),
+		cmocka_unit_test_setup_teardown(what_is_no_problem_is_refused_with_the_reason,
+						begin, end),
+		cmocka_unit_test_setup_teardown(problems_that_are_too_large_are_refused, begin,
+						end),
+		cmocka_unit_test_setup_teardown(too_few_iterations_are_told, begin, end),
+		cmocka_unit_test_setup_teardown(no_controller_has_much_more_than_one_must, begin,
+						end),
+		cmocka_unit_test_setup_teardown(tenants_stay_where_they_are, begin, end),
+		cmocka_unit_test_setup_teardown(backups_are_shared_out, begin, end),
+		cmocka_unit_test_setup_teardown(tenants_that_can_not_be_given_away_are_refused,
+						begin, end),
+	};
+
+	return cmocka_run_group_tests_name("te", tests, NULL, NULL);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl controller */
+#include "controller.h"
+#include "client.h"
+#include "value.h"
+
+#define COLUMNS "id,epoch,state,lease-ns,slices,lanes-count,reservations,conflicts"
+#define RESERVATIONS "controller,guide,epoch,lanes-count,lanes"
+#define HIT "id,name,owner,circuits-count,lanes-count,percent"
+
+enum exit_code token_given(struct run *run, struct token *token)
+{
+	*token = (struct token){ 0 };
+	if (!option_u32(run, OPTION_CONTROLLER, &token->controller) ||
+	    !option_u64(run, OPTION_EPOCH, &token->epoch))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_CONTROLLER) != given(run, OPTION_EPOCH))
+		return usage_error(run, "--controller and --epoch go together");
+	return EXIT_CODE_OK;
+}
+
+enum exit_code controller_list(struct run *run)
+{
+	return client_list(run, morph_controller_list, MORPH_OBJECT_CONTROLLER, COLUMNS);
+}
+
+static enum exit_code id_and_fabric(struct run *run, uint32_t *fabric, uint32_t *id)
+{
+	enum exit_code code = resolve_number(run, "controller", run->argv[0], id);
+
+	return code ? code : client_fabric(run, fabric);
+}
+
+enum exit_code controller_show(struct run *run)
+{
+	uint32_t fabric, id;
+	enum exit_code code = id_and_fabric(run, &fabric, &id);
+
+	return code ? code :
+		      client_show(run, morph_controller_get, MORPH_OBJECT_CONTROLLER, fabric, id);
+}
+
+/* What an act answered: frees the object. */
+static enum exit_code answer(struct run *run, int error, struct morph_object *object, uint32_t type)
+{
+	json_t *record;
+	enum exit_code code = client_reply(run, error, object, &record);
+	struct view view;
+
+	if (!code) {
+		view = client_view(run, type, NULL);
+		code = emit_one(run, &view, record);
+	}
+	json_decref(record);
+	return code;
+}
+
+/* The epoch that is given, which has to be. */
+static enum exit_code epoch_given(struct run *run, uint64_t *epoch)
+{
+	if (!option_u64(run, OPTION_EPOCH, epoch))
+		return EXIT_CODE_USAGE;
+	return *epoch ? EXIT_CODE_OK : usage_error(run, "wants --epoch, which is never 0");
+}
+
+static enum exit_code lease_given(struct run *run, uint64_t *lease_ns)
+{
+	int64_t ns = INT64_C(30000000000);
+
+	if (!option_ns(run, OPTION_LEASE, &ns))
+		return EXIT_CODE_USAGE;
+	*lease_ns = (uint64_t)ns;
+	return EXIT_CODE_OK;
+}
+
+enum exit_code controller_take(struct run *run)
+{
+	struct morph_object *object = NULL, *known = NULL;
+	uint64_t epoch = 0, lease_ns;
+	uint32_t fabric, id;
+	enum exit_code code;
+	int error;
+
+	if (!option_u64(run, OPTION_EPOCH, &epoch))
+		return EXIT_CODE_USAGE;
+	code = lease_given(run, &lease_ns);
+	if (!code)
+		code = id_and_fabric(run, &fabric, &id);
+	if (code)
+		return code;
+	/* Without a wish of his own: the one after that which the kernel knows. */
+	if (!given(run, OPTION_EPOCH)) {
+		epoch = 1;
+		if (!morph_controller_get(run->client->ctx, fabric, id, &known))
+			epoch = morph_get_controller_epoch(known) + 1;
+		morph_object_free(known);
+	}
+	error = morph_controller_take(run->client->ctx, fabric, id, epoch, lease_ns,
+				      given(run, OPTION_SEIZE) ? MORPH_TAKE_FORCE : 0, &object);
+	return answer(run, error, object, MORPH_OBJECT_CONTROLLER);
+}
+
+enum exit_code controller_renew(struct run *run)
+{
+	struct morph_object *object = NULL;
+	uint64_t epoch = 0, lease_ns;
+	uint32_t fabric, id;
+	enum exit_code code;
+	int error;
+
+	code = epoch_given(run, &epoch);
+	if (!code)
+		code = lease_given(run, &lease_ns);
+	if (!code)
+		code = id_and_fabric(run, &fabric, &id);
+	if (code)
+		return code;
+	error = morph_controller_renew(run->client->ctx, fabric, id, epoch, lease_ns, &object);
+	return answer(run, error, object, MORPH_OBJECT_CONTROLLER);
+}
+
+enum exit_code controller_settle(struct run *run)
+{
+	struct morph_object *object = NULL;
+	uint32_t fabric, id;
+	uint64_t epoch = 0;
+	enum exit_code code;
+	int error;
+
+	code = epoch_given(run, &epoch);
+	if (!code)
+		code = id_and_fabric(run, &fabric, &id);
+	if (code)
+		return code;
+	error = morph_controller_settle(run->client->ctx, fabric, id, epoch, &object);
+	return answer(run, error, object, MORPH_OBJECT_CONTROLLER);
+}
+
+enum exit_code controller_drop(struct run *run)
+{
+	uint32_t fabric, id;
+	enum exit_code code = id_and_fabric(run, &fabric, &id);
+
+	if (code)
+		return code;
+	return client_reply(run, morph_controller_drop(run->client->ctx, fabric, id), NULL, NULL);
+}
+
+enum exit_code controller_reserve(struct run *run)
+{
+	struct morph_object *object = NULL;
+	uint32_t fabric, id, guide, count;
+	uint64_t epoch = 0, among = 0;
+	enum exit_code code;
+	int error;
+
+	if (!option_u64(run, OPTION_LANE_MASK, &among))
+		return EXIT_CODE_USAGE;
+	code = epoch_given(run, &epoch);
+	if (!code)
+		code = resolve_number(run, "guide", run->argv[1], &guide);
+	if (!code)
+		code = resolve_number(run, "number of lanes", run->argv[2], &count);
+	if (!code)
+		code = id_and_fabric(run, &fabric, &id);
+	if (code)
+		return code;
+	error = morph_controller_reserve(run->client->ctx, fabric, id, epoch, guide, count, among,
+					 &object);
+	return answer(run, error, object, MORPH_OBJECT_RESERVATION);
+}
+
+enum exit_code controller_reservations(struct run *run)
+{
+	uint32_t fabric, id = MORPH_ANY;
+	struct morph_list *list = NULL;
+	enum exit_code code;
+	json_t *records;
+	int error;
+
+	code = run->argc ? id_and_fabric(run, &fabric, &id) : client_fabric(run, &fabric);
+	if (code)
+		return code;
+	error = morph_controller_reservations(run->client->ctx, fabric, id, &list);
+	if (error < 0)
+		return client_error(run, error);
+	records = records_of(list);
+	morph_list_free(list);
+	return client_emit(run, MORPH_OBJECT_RESERVATION, RESERVATIONS, records);
+}
+
+/* --------------------------------------------------------- what a failure hits */
+
+static int dump_circuits(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
+{
+	return morph_admin_circuits(ctx, fabric, MORPH_ANY, list);
+}
+
+/* Lanes of all circuits, or of those of one slice. */
+static uint64_t lanes_of(json_t *circuits, uint32_t slice)
+{
+	uint64_t sum = 0;
+	json_t *circuit;
+	size_t i;
+
+	json_array_foreach(circuits, i, circuit) if (slice == MORPH_ANY ||
+						     number_of(circuit, "slice", 0) == slice)
+		sum += (uint64_t)__builtin_popcountll(wide_of(circuit, "lanes"));
+	return sum;
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* What would be hit, as a document; @slices and @circuits are all that there are. */
+static json_t *report(uint32_t id, json_t *slices, json_t *circuits)
+{
+	uint64_t whole = lanes_of(circuits, MORPH_ANY), sum = 0, lanes;
+	json_t *hit = json_array(), *slice;
+	size_t i;
+
+	json_array_foreach(slices, i, slice)
+	{
+		if (number_of(slice, "controller", 0) != id)
+			continue;
+		lanes = lanes_of(circuits, number_of(slice, "id", 0));
+		sum += lanes;
+		json_array_append_new(
+			hit, json_pack("{s:i, s:s, s:i, s:i, s:I, s:f}", "id",
+				       (int)number_of(slice, "id", 0), "name",
+				       text_of_key(slice, "name"), "owner",
+				       (int)number_of(slice, "owner", 0), "circuits-count",
+				       (int)number_of(slice, "circuits-count", 0), "lanes-count",
+				       (json_int_t)lanes, "percent", percent(lanes, whole)));
+	}
+	return json_pack("{s:i, s:i, s:I, s:I, s:f, s:o}", "controller", (int)id, "slices",
+			 (int)json_array_size(slices), "lanes-count", (json_int_t)sum, "lanes-all",
+			 (json_int_t)whole, "percent", percent(sum, whole), "hit", hit);
+}
+
+static void write_report(struct run *run, json_t *report)
+{
+	json_t *hit = json_object_get(report, "hit");
+
+	printf("controller %u decides about %zu of %u slices, with %u of %u lanes (%.1f %%).\n"
+	       "Would it fail, their light would stay, and nobody could change them until control is "
+	       "taken.\n",
+	       number_of(report, "controller", 0), json_array_size(hit),
+	       number_of(report, "slices", 0), number_of(report, "lanes-count", 0),
+	       number_of(report, "lanes-all", 0),
+	       json_real_value(json_object_get(report, "percent")));
+	if (json_array_size(hit)) {
+		printf("\n");
+		emit_table(run, HIT, hit);
+	}
+}
+
+enum exit_code controller_fail(struct run *run)
+{
+	json_t *slices = NULL, *circuits = NULL, *document;
+	struct morph_object *known = NULL;
+	uint32_t fabric, id;
+	enum exit_code code;
+
+	if (!given(run, OPTION_DRY_RUN))
+		return usage_error(run, "wants --dry-run: it fails by not renewing its lease");
+	code = id_and_fabric(run, &fabric, &id);
+	if (!code)
+		code = client_reply(run, morph_controller_get(run->client->ctx, fabric, id, &known),
+				    known, NULL);
+	if (!code)
+		code = client_dump(run, morph_admin_slices, fabric, &slices);
+	if (!code)
+		code = client_dump(run, dump_circuits, fabric, &circuits);
+	if (!code) {
+		document = report(id, slices, circuits);
+		if (given(run, OPTION_JSON))
+			emit_document(document);
+		else
+			write_report(run, document);
+		json_decref(document);
+	}
+	json_decref(slices);
+	json_decref(circuits);
+	return code;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* On whose behalf something is changed. */
+#ifndef MORPHCTL_CONTROLLER_H
+#define MORPHCTL_CONTROLLER_H
+
+#include "morphctl.h"
+
+struct token {
+	uint32_t controller; /* 0: nobody's */
+	uint64_t epoch;
+};
+
+/* What --controller and --epoch say. */
+enum exit_code token_given(struct run *run, struct token *token);
+
+#endif

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Fills, boxes, stitching, replay. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../libmorph/bench/random.h"
+#include "../../libmorph/plan/stitch.h"
+#include "clusters.h"
+
+#define X 2
+#define Y 2
+#define Z 4
+#define LINK 1 /* of a slice takes all four fibres: libmorph/bench/racks.h */
+#define STITCH_STEPS 50000000
+
+/* -------------------------------------------------------------------- fills */
+
+static uint32_t draw_size(uint64_t *random, const struct mix *mix)
+{
+	double total = 0, point;
+	uint32_t size = 0;
+
+	for (uint32_t at = 0; at < RACK_SIZES; at++)
+		total += mix->weight[at];
+	point = random_unit(random) * total;
+	while (size + 1 < RACK_SIZES && point >= mix->weight[size])
+		point -= mix->weight[size++];
+	return size;
+}
+
+void cluster_fill_mix(struct racks *racks, uint64_t seed, const struct mix *mix)
+{
+	racks_begin(racks, seed);
+	while (racks_free_sites(racks))
+		racks_take(racks, draw_size(&racks->random, mix));
+}
+
+void cluster_fill_sorted(struct racks *racks, uint64_t seed)
+{
+	racks_begin(racks, seed);
+	for (uint32_t size = CLUSTER_SLICE + 1; size-- > 0;)
+		for (uint32_t at = 0; at < RACK_SLICES / 4 >> size; at++)
+			racks_take(racks, size);
+}
+
+void cluster_free_slices(struct racks *racks, uint32_t permille)
+{
+	uint32_t left = (racks->slices_count * permille + 500) / 1000;
+
+	while (left) {
+		uint32_t at = random_below(&racks->random, racks->slices_count);
+
+		if (racks->slices[at].gone)
+			continue;
+		racks_give_back(racks, at);
+		left--;
+	}
+}
+
+uint64_t cluster_digest(uint64_t digest, const struct racks *racks)
+{
+	for (uint32_t rack = 0; rack < RACKS; rack++)
+		digest = mix(digest ^ racks->taken[rack]) + rack;
+	return digest;
+}
+
+/* -------------------------------------------------------------------- boxes */
+
+/* The boxes of a size in servers; those of a rack's whole extent have one place there. */
+static const struct box {
+	uint8_t size, x, y, z;
+} boxes[] = {
+	{ 0, 1, 1, 1 }, { 1, 1, 1, 2 }, { 2, 1, 1, 4 }, { 2, 1, 2, 2 }, { 2, 2, 1, 2 },
+	{ 3, 1, 2, 4 }, { 3, 2, 1, 4 }, { 3, 2, 2, 2 }, { 4, 2, 2, 4 },
+};
+
+static bool box_free(uint16_t free, const struct box *box, uint32_t at)
+{
+	for (uint32_t z = 0; z < box->z; z++)
+		for (uint32_t y = 0; y < box->y; y++)
+			for (uint32_t x = 0; x < box->x; x++)
+				if (!(free >> (4 * ((at / 4 + z) % Z) + 2 * ((at / 2 + y) % Y) +
+					       (at + x) % X) &
+				      1))
+					return false;
+	return true;
+}
+
+bool cluster_anywhere(uint16_t free, uint32_t size)
+{
+	for (uint32_t box = 0; box < sizeof(boxes) / sizeof(*boxes); box++)
+		for (uint32_t at = 0; boxes[box].size == size && at < RACK_SITES; at++)
+			if (box_free(free, &boxes[box], at))
+				return true;
+	return false;
+}
+
+bool cluster_aligned(uint16_t free, uint32_t size)
+{
+	uint16_t sites;
+
+	for (uint32_t at = 0; (sites = racks_box(size, at)); at++)
+		if ((free & sites) == sites)
+			return true;
+	return false;
+}
+
+/* ---------------------------------------------------------------- stitching */
+
+static bool stitches(const struct racks *racks, uint32_t rack, const struct pattern *pattern)
+{
+	static struct stitch stitch;
+	struct net net;
+
+	racks_net(racks, rack, LINK, &net);
+	switch (lm_stitch(&stitch, &net, pattern, racks_free(racks, rack), STITCH_STEPS)) {
+	case STITCH_FEASIBLE:
+		return true;
+	case STITCH_INFEASIBLE:
+		return false;
+	default:
+		repro_wrong("a rack was left undecided");
+	}
+}
+
+bool cluster_stitches(const struct racks *racks, uint32_t rack, uint32_t size)
+{
+	static const uint8_t extents[RACK_SIZES][3] = {
+		{ 1, 1, 1 }, { 1, 1, 2 }, { 1, 1, 4 }, { 1, 2, 4 }, { 2, 2, 4 },
+	};
+	static struct pattern patterns[RACK_SIZES];
+	struct pattern *pattern = &patterns[size];
+	uint16_t free = racks_free(racks, rack);
+
+	if (net_count(free) < 1U << size)
+		return false;
+	if (cluster_aligned(free, size))
+		return true;
+	if (!pattern->slots) {
+		lm_pattern_torus(pattern, extents[size][0], extents[size][1], extents[size][2],
+				 LINK);
+		lm_pattern_prepare(pattern);
+	}
+	return stitches(racks, rack, pattern);
+}
+
+bool cluster_stitches_ring(const struct racks *racks, uint32_t rack, uint32_t servers)
+{
+	static struct pattern patterns[RACK_SITES + 1];
+	struct pattern *pattern = &patterns[servers];
+
+	if (net_count(racks_free(racks, rack)) < servers)
+		return false;
+	if (!pattern->slots) {
+		lm_pattern_torus(pattern, 1, 1, servers, LINK);
+		lm_pattern_prepare(pattern);
+	}
+	return stitches(racks, rack, pattern);
+}
+
+/* -------------------------------------------------------------------- trace */
+
+void jobs_read(struct jobs *jobs, const char *path, uint64_t seed, const struct mix *mix)
+{
+	FILE *file = path ? fopen(path, "r") : NULL;
+	uint64_t random = seed;
+	char line[128];
+
+	if (!file)
+		repro_wrong("the trace %s can't be read", path ? path : "(--trace FILE)");
+	jobs->count = 0;
+	while (fgets(line, sizeof(line), file)) {
+		double duration;
+		unsigned int accelerators;
+
+		if (line[0] == '#' || line[0] == 'd')
+			continue;
+		if (sscanf(line, "%lf,%u", &duration, &accelerators) != 2 || !accelerators ||
+		    accelerators > 1U << CLUSTER_SLICE || jobs->count == CLUSTER_JOBS)
+			repro_wrong("%s: what is this line? %s", path, line);
+		jobs->duration_s[jobs->count] = duration;
+		jobs->size[jobs->count++] =
+			(uint8_t)(mix ? draw_size(&random, mix) :
+					(uint32_t)(31 - __builtin_clz(accelerators)));
+	}
+	fclose(file);
+	if (!jobs->count)
+		repro_wrong("%s has no jobs", path);
+}
+
+uint32_t replay_window(const struct repro *repro, const struct jobs *jobs, uint32_t number)
+{
+	uint64_t random = repro_seed(repro, number);
+
+	return random_below(&random, jobs->count);
+}
+
+struct mix trace_mix(const struct repro *repro)
+{
+	return (struct mix){ { repro_given(repro, "tasks_1"), repro_given(repro, "tasks_2"),
+			       repro_given(repro, "tasks_4"), repro_given(repro, "tasks_8") } };
+}
+
+void replay_end_one(struct replay *replay)
+{
+	uint32_t first = RACKS_NONE;
+
+	for (uint32_t at = 0; at < replay->racks.slices_count; at++)
+		if (!replay->racks.slices[at].gone &&
+		    (first == RACKS_NONE || replay->ends_s[at] < replay->ends_s[first]))
+			first = at;
+	if (first == RACKS_NONE)
+		repro_wrong("no job is left to end");
+	replay->now_s = replay->ends_s[first];
+	racks_give_back(&replay->racks, first);
+}
+
+void replay_run(struct replay *replay, const struct jobs *jobs, uint32_t from, uint32_t begun)
+{
+	racks_begin(&replay->racks, from);
+	replay->now_s = 0;
+	for (uint32_t at = 0; at < begun; at++) {
+		uint32_t job = (from + at) % jobs->count, slice;
+
+		while ((slice = racks_take(&replay->racks, jobs->size[job])) == RACKS_NONE)
+			replay_end_one(replay);
+		replay->ends_s[slice] = replay->now_s + jobs->duration_s[job];
+	}
+}

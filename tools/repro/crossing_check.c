@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Looks through a plan of slices across racks: servers, ways hop by hop against the geometry, and
+ * no link twice. Every link of a face gets its number, for a circuit
+ * switch joins only links of the same one: a colouring of a bipartite graph, whose degree is
+ * enough (Konig, 1916), by alternating paths.
+ */
+#include <string.h>
+
+#include "crossing.h"
+
+#define DIMENSIONS 3
+#define NOBODY UINT16_MAX
+
+struct check {
+	const struct racks *racks;
+	uint8_t inside[RACKS][RACK_SITES][RACK_SITES]; /* links in use between servers of a rack */
+	/* By dimension, servers of a face and link of a server: the rack that plus and minus are joined to. */
+	uint16_t plus[DIMENSIONS][8][RACKS][4], minus[DIMENSIONS][8][RACKS][4];
+};
+
+static uint32_t axis_of(uint32_t one, uint32_t other)
+{
+	switch (one ^ other) {
+	case 1:
+		return 0;
+	case 2:
+		return 1;
+	default:
+		return 2;
+	}
+}
+
+static uint32_t wide(uint32_t axis)
+{
+	return axis < 2 ? 2 : 4;
+}
+
+/* Of the servers of a face, which. */
+static uint32_t place_on_face(uint32_t site, uint32_t axis)
+{
+	uint32_t x = site & 1, y = site >> 1 & 1, z = site >> 2;
+
+	return axis == 0 ? 2 * z + y : axis == 1 ? 2 * z + x : 2 * y + x;
+}
+
+static bool on_face(uint32_t site, uint32_t axis, bool plus)
+{
+	uint32_t at = axis < 2 ? site >> axis & 1 : site >> 2;
+
+	return at == (plus ? (axis < 2 ? 1 : 3) : 0);
+}
+
+/* A number that neither a plus face's server nor a minus face's has yet; others change theirs. */
+static bool join(struct check *check, uint32_t axis, uint32_t place, uint32_t from, uint32_t to)
+{
+	uint16_t(*plus)[4] = check->plus[axis][place], (*minus)[4] = check->minus[axis][place];
+	uint32_t mine = 0, its = 0, number;
+	uint16_t next = (uint16_t)to;
+
+	while (mine < wide(axis) && plus[from][mine] != NOBODY)
+		mine++;
+	while (its < wide(axis) && minus[to][its] != NOBODY)
+		its++;
+	if (mine == wide(axis) || its == wide(axis))
+		return false;
+	/* The links of both numbers that begin at the minus face, one after the other, change number. */
+	if (minus[to][mine] != NOBODY) {
+		bool at_minus = true;
+		uint16_t path[2 * RACKS + 2];
+		uint32_t count = 0;
+
+		path[count++] = next;
+		for (number = mine; count < 2 * RACKS + 1; number = number == mine ? its : mine) {
+			next = at_minus ? minus[next][number] : plus[next][number];
+			if (next == NOBODY)
+				break;
+			path[count++] = next;
+			at_minus = !at_minus;
+		}
+		for (uint32_t pass = 0; pass < 2; pass++) {
+			for (uint32_t at = 0; at + 1 < count; at++) {
+				uint32_t old = at % 2 ? its : mine, new = at % 2 ? mine : its;
+				uint16_t in = path[at % 2 ? at + 1 : at],
+					 out = path[at % 2 ? at : at + 1];
+
+				plus[out][pass ? new : old] = pass ? in : NOBODY;
+				minus[in][pass ? new : old] = pass ? out : NOBODY;
+			}
+		}
+	}
+	plus[from][mine] = (uint16_t)to;
+	minus[to][mine] = (uint16_t)from;
+	return true;
+}
+
+/* Slices that are there have the links between their servers, and the wraps: from the last to the first. */
+static void take_there(struct check *check, const struct racks_slice *slice)
+{
+	for (uint32_t one = 0; one < RACK_SITES; one++) {
+		for (uint32_t axis = 0; axis < DIMENSIONS; axis++) {
+			uint32_t above = axis < 2 ? one ^ (1U << axis) : (one + 4) % RACK_SITES;
+
+			if (!(slice->sites >> one & 1) || !(slice->sites >> above & 1))
+				continue;
+			if (!on_face(one, axis, true))
+				check->inside[slice->rack][one][above] = wide(axis);
+			else
+				for (uint32_t link = 0; link < wide(axis); link++)
+					join(check, axis, place_on_face(one, axis), slice->rack,
+					     slice->rack);
+		}
+	}
+}
+
+static const char *check_way(struct check *check, const struct pod *pod, const struct way *way,
+			     server from, server to)
+{
+	uint32_t switches = 0;
+	server at = from;
+
+	for (uint32_t hop = 0; hop < way->hops; hop++) {
+		const struct arc *arc = &pod->arcs[at % RACK_SITES][way->arcs[hop]];
+		server next = crossing_step(pod, at, way->arcs[hop], to);
+		uint32_t here = at % RACK_SITES, there = next % RACK_SITES;
+		uint32_t axis = axis_of(here, there);
+
+		if (way->arcs[hop] >= pod->arcs_count[here])
+			return "a way goes where nothing leads";
+		if (!arc->face) {
+			uint32_t low = here < there ? here : there, high = here + there - low;
+
+			if (at / RACK_SITES != next / RACK_SITES ||
+			    (axis == 2 && high != low + 4) ||
+			    ++check->inside[at / RACK_SITES][low][high] > wide(axis))
+				return "a link within a rack is wanted twice";
+		} else {
+			bool plus = on_face(here, axis, true);
+
+			if (++switches > 1 || !on_face(here, axis, plus) ||
+			    !on_face(there, axis, !plus) ||
+			    place_on_face(here, axis) != place_on_face(there, axis))
+				return "a circuit switch can't join these";
+			join(check, axis, place_on_face(here, axis),
+			     (plus ? at : next) / RACK_SITES, (plus ? next : at) / RACK_SITES);
+		}
+		at = next;
+	}
+	return at == to ? NULL : "a way does not lead to its server";
+}
+
+static const char *check_servers(const struct check *check, const struct plan *plan)
+{
+	uint16_t seen[RACKS] = { 0 };
+
+	for (uint32_t slot = 0; slot < plan->slices * CROSSING_SLOTS; slot++) {
+		uint32_t rack = plan->slots[slot] / RACK_SITES;
+		uint16_t bit = (uint16_t)(1U << plan->slots[slot] % RACK_SITES);
+
+		if (rack >= RACKS || seen[rack] & bit || !(racks_free(check->racks, rack) & bit))
+			return "a server has two slots, or is not free";
+		seen[rack] |= bit;
+	}
+	return NULL;
+}
+
+/* The links of the plan fit together: each number of a face's link has one partner. */
+static const char *check_numbers(const struct check *check)
+{
+	for (uint32_t at = 0; at < DIMENSIONS * 8 * RACKS * 4; at++) {
+		uint32_t axis = at / (8 * RACKS * 4), place = at / (RACKS * 4) % 8;
+		uint32_t rack = at / 4 % RACKS, link = at % 4;
+		uint16_t to = check->plus[axis][place][rack][link];
+		uint16_t from = check->minus[axis][place][rack][link];
+
+		if ((to != NOBODY && check->minus[axis][place][to][link] != rack) ||
+		    (from != NOBODY && check->plus[axis][place][from][link] != rack))
+			return "links of faces with different numbers are joined";
+	}
+	return NULL;
+}
+
+const char *crossing_check(const struct racks *racks, const struct plan *plan)
+{
+	static struct check check;
+	static struct pod pod;
+	const char *wrong;
+
+	memset(&check, 0, sizeof(check));
+	memset(check.plus, 0xff, sizeof(check.plus));
+	memset(check.minus, 0xff, sizeof(check.minus));
+	check.racks = racks;
+	crossing_pod(racks, &pod);
+	wrong = check_servers(&check, plan);
+	for (uint32_t at = 0; at < racks->slices_count; at++)
+		if (!racks->slices[at].gone)
+			take_there(&check, &racks->slices[at]);
+	for (uint32_t at = 0; !wrong && at < plan->slices * CROSSING_EDGES * CROSSING_WIDE; at++) {
+		uint32_t slice = at / (CROSSING_EDGES * CROSSING_WIDE);
+		uint32_t edge = at / CROSSING_WIDE % CROSSING_EDGES;
+		const server *slots = &plan->slots[slice * CROSSING_SLOTS];
+
+		wrong = check_way(&check, &pod, &plan->ways[slice][edge][at % CROSSING_WIDE],
+				  slots[crossing_edges[edge][0]], slots[crossing_edges[edge][1]]);
+	}
+	return wrong ? wrong : check_numbers(&check);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Plans of slices across racks, each spoilt in one way by a seed: the check must refuse every one. */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../libmorph/bench/random.h"
+#include "crossing.h"
+#include "repro.h"
+
+#define MUTANTS 1000
+
+enum kind {
+	SHORTENED, /* a way ends before its server */
+	TWICE, /* a server has two slots */
+	TAKEN, /* a slot has a server of a slice that was there */
+	CROWDED, /* all links of an edge go one way, which has two */
+	KINDS,
+};
+
+static bool spoil(struct plan *plan, const struct racks *racks, enum kind kind, uint64_t *random)
+{
+	uint32_t slice = random_below(random, plan->slices),
+		 edge = random_below(random, CROSSING_EDGES);
+	struct way *ways = plan->ways[slice][edge];
+	server *slot = &plan->slots[random_below(random, plan->slices * CROSSING_SLOTS)];
+	server other = (server)random_below(random, RACK_SLICES);
+
+	switch (kind) {
+	case SHORTENED:
+		ways[random_below(random, CROSSING_WIDE)].hops--;
+		return true;
+	case TWICE:
+		other = plan->slots[random_below(random, plan->slices * CROSSING_SLOTS)];
+		if (other == *slot)
+			return false;
+		*slot = other;
+		return true;
+	case TAKEN:
+		if (racks_free(racks, other / RACK_SITES) >> other % RACK_SITES & 1)
+			return false;
+		*slot = other;
+		return true;
+	default:
+		if (ways[0].arcs[0] > 1) /* in z there are four */
+			return false;
+		for (uint32_t at = 1; at < CROSSING_WIDE; at++)
+			ways[at] = ways[0];
+		return true;
+	}
+}
+
+int main(void)
+{
+	const struct crossing_effort effort = { .starts = 1, .moves = 300000 };
+	static struct racks racks;
+	static struct plan plan, spoilt;
+	struct crossing_bound bound;
+	uint32_t refused = 0, made = 0;
+	uint64_t random = 1;
+
+	racks_fill(&racks, 1, 300);
+	crossing_bound_find(&racks, &bound);
+	crossing_build(&racks, bound.slices, &effort, 1, &plan);
+	while (made < MUTANTS) {
+		enum kind kind = made % KINDS;
+
+		spoilt = plan;
+		if (!spoil(&spoilt, &racks, kind, &random))
+			continue;
+		made++;
+		if (crossing_check(&racks, &spoilt))
+			refused++;
+		else
+			printf("a mutant of kind %u passed\n", (uint32_t)kind);
+	}
+	printf("%u slices, %u of %u mutants refused\n", plan.slices, refused, made);
+	return plan.slices && refused == made ? 0 : 1;
+}

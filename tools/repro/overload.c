@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Several controllers that decide on lanes from views of their own: what their plans, by linear
+ * programs and regularised, add up to beyond what links have; then in whole lanes, how many
+ * reservations are refused, and what rounding loses. The instances are those of the bench,
+ * libmorph/bench/meshes.h.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <morph/morph.h>
+
+#include "../../libmorph/bench/meshes.h"
+#include "../../libmorph/bench/oracle.h"
+#include "../../libmorph/bench/random.h"
+#include "repro.h"
+
+#define MESHES 32
+#define EPOCHS 8
+#define CONTROLLERS 4
+#define LOAD 0.6 /* of which linear programs carry 95 % */
+#define PATHS (MESH_DEMANDS * MESH_PATHS)
+
+/* How a controller plans: what is published for linear programs is of one that begins from nothing. */
+enum way {
+	COLD,
+	WARM,
+	REGULAR,
+	WAYS,
+};
+
+static const char *const way_names[REGULAR] = { "linear program, cold", "linear program, warm" };
+
+/* Sums over the epochs of a mesh. */
+struct sums {
+	double sent, overload, worst; /* lanes; worst links' excess, as a share */
+	double asked, refused, whole; /* in whole lanes */
+};
+
+struct setting {
+	struct morph_ctx *ctx;
+	struct morph_te *te, *rounder;
+	const struct mesh *mesh;
+	uint64_t seed;
+	double noise;
+	void *warm[CONTROLLERS];
+};
+
+static struct morph_te *make_problem(struct morph_ctx *ctx, const struct mesh *mesh)
+{
+	struct morph_te *te = morph_te_new(ctx);
+
+	for (uint32_t link = 0; te && link < mesh->links_count; link++)
+		morph_te_add_link(te, MESH_LANES);
+	for (uint32_t at = 0; te && at < mesh->demands_count; at++)
+		morph_te_add_demand(te, 0, 1);
+	for (uint32_t at = 0; te && at < mesh->paths_count; at++)
+		if (morph_te_add_path(te, mesh->paths[at].demand, mesh->paths[at].links,
+				      mesh->paths[at].hops) < 0)
+			repro_wrong("%s", morph_error_text(ctx));
+	if (!te)
+		repro_wrong("out of memory");
+	return te;
+}
+
+static void solve_regular(const struct setting *setting, const double *amounts, double *flows)
+{
+	for (uint32_t at = 0; at < setting->mesh->demands_count; at++)
+		morph_te_set_amount(setting->te, at, amounts[at]);
+	if (morph_te_solve(setting->te, NULL, NULL))
+		repro_wrong("%s", morph_error_text(setting->ctx));
+	for (uint32_t at = 0; at < setting->mesh->paths_count; at++)
+		flows[at] = morph_te_flow(setting->te, at);
+}
+
+static void solve(const struct setting *setting, enum way way, uint32_t controller,
+		  const double *amounts, double *flows)
+{
+	void *oracle = setting->warm[controller];
+
+	if (way == REGULAR) {
+		solve_regular(setting, amounts, flows);
+		return;
+	}
+	if (way == COLD)
+		oracle = oracle_new(setting->mesh);
+	if (!oracle || !oracle_solve(oracle, setting->mesh, amounts, flows))
+		repro_wrong("the linear program has no answer");
+	if (way == COLD)
+		oracle_free(oracle);
+}
+
+/* What each controller installs: what leaves its own servers. */
+static void install(const struct mesh *mesh, uint32_t controller, const double *flows, double *all)
+{
+	for (uint32_t at = 0; at < mesh->paths_count; at++)
+		if (mesh->source[mesh->paths[at].demand] % CONTROLLERS == controller)
+			all[at] = flows[at];
+}
+
+static void count_overload(const struct mesh *mesh, const double *flows, struct sums *sums)
+{
+	double loads[MESH_LINKS] = { 0 }, worst = 0;
+
+	for (uint32_t at = 0; at < mesh->paths_count; at++)
+		for (uint32_t hop = 0; hop < mesh->paths[at].hops; hop++)
+			loads[mesh->paths[at].links[hop]] += flows[at];
+	for (uint32_t link = 0; link < mesh->links_count; link++) {
+		sums->overload += fmax(loads[link] - MESH_LANES, 0);
+		worst = fmax(worst, loads[link] / MESH_LANES - 1);
+	}
+	sums->worst += worst;
+}
+
+/* A problem in which each path has a demand of its own and shares nothing: it rounds any flows. */
+static struct morph_te *make_rounder(struct morph_ctx *ctx, const struct mesh *mesh)
+{
+	struct morph_te *te = morph_te_new(ctx);
+
+	for (uint32_t at = 0; te && at < mesh->paths_count; at++) {
+		morph_te_add_demand(te, 0, 1);
+		morph_te_add_path(te, at, NULL, 0);
+	}
+	if (!te)
+		repro_wrong("out of memory");
+	return te;
+}
+
+static void round_flows(const struct setting *setting, uint64_t epoch, const double *flows,
+			uint32_t *lanes)
+{
+	MORPH_OPTS(morph_te_opts, opts, .lambda = 1e-6);
+
+	for (uint32_t at = 0; at < setting->mesh->paths_count; at++)
+		morph_te_set_amount(setting->rounder, at, flows[at]);
+	if (morph_te_solve(setting->rounder, &opts, NULL))
+		repro_wrong("%s", morph_error_text(setting->ctx));
+	morph_te_round(setting->rounder, epoch, NULL, lanes);
+}
+
+/*
+ * The lanes of one path after the other are reserved, as the driver would: what does not fit
+ * is refused.
+ */
+static void reserve(const struct setting *setting, uint64_t epoch, const double *flows,
+		    struct sums *sums)
+{
+	const struct mesh *mesh = setting->mesh;
+	uint32_t left[MESH_LINKS], lanes[PATHS];
+
+	for (uint32_t link = 0; link < mesh->links_count; link++)
+		left[link] = MESH_LANES;
+	round_flows(setting, epoch, flows, lanes);
+	for (uint32_t at = 0; at < mesh->paths_count; at++) {
+		const struct mesh_path *path = &mesh->paths[at];
+		uint32_t most = lanes[at];
+
+		for (uint32_t hop = 0; hop < path->hops; hop++)
+			if (left[path->links[hop]] < most)
+				most = left[path->links[hop]];
+		for (uint32_t hop = 0; hop < path->hops; hop++)
+			left[path->links[hop]] -= most;
+		sums->sent += flows[at];
+		sums->whole += lanes[at];
+		sums->asked += lanes[at];
+		sums->refused += lanes[at] - most;
+	}
+}
+
+/* An epoch in which every controller plans in its own way from its own view. */
+static void run_epoch(const struct setting *setting, uint32_t epoch, struct sums sums[WAYS])
+{
+	double amounts[MESH_DEMANDS], view[MESH_DEMANDS], flows[PATHS] = { 0 }, all[PATHS] = { 0 };
+
+	mesh_epoch(setting->mesh, setting->seed, epoch, LOAD, amounts);
+	for (enum way way = 0; way < WAYS; way++) {
+		for (uint32_t controller = 0; controller < CONTROLLERS; controller++) {
+			mesh_view(setting->mesh, setting->seed, epoch, controller, setting->noise,
+				  amounts, view);
+			solve(setting, way, controller, view, flows);
+			install(setting->mesh, controller, flows, all);
+		}
+		count_overload(setting->mesh, all, &sums[way]);
+		reserve(setting, epoch, all, &sums[way]);
+	}
+}
+
+/* All epochs of the topology of a seed. */
+static void run_mesh(struct morph_ctx *ctx, uint64_t seed, double noise, struct sums sums[WAYS])
+{
+	static struct mesh mesh;
+	struct setting setting = { .ctx = ctx, .mesh = &mesh, .seed = seed, .noise = noise };
+
+	mesh_make(&mesh, seed);
+	setting.te = make_problem(ctx, &mesh);
+	setting.rounder = make_rounder(ctx, &mesh);
+	for (uint32_t at = 0; at < CONTROLLERS; at++)
+		setting.warm[at] = oracle_new(&mesh);
+	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
+		run_epoch(&setting, epoch, sums);
+	for (uint32_t at = 0; at < CONTROLLERS; at++)
+		oracle_free(setting.warm[at]);
+	morph_te_free(setting.rounder);
+	morph_te_free(setting.te);
+}
+
+/* --------------------------------------------------------------------- rows */
+
+/* By mesh: figures of a way that plans. */
+enum figure {
+	VOLUME,
+	WORST,
+	REFUSED,
+	DISAGREED, /* more than are refused where all have the same view: without what rounding does */
+	ROUNDING,
+	FIGURES,
+};
+
+static const char *const figure_names[FIGURES] = { "overload volume", "worst link above capacity",
+						   "refused per thousand",
+						   "refused per thousand for views that differ",
+						   "rounding loss" };
+static const char *const figure_units[FIGURES] = { "share of what is sent", "share of capacity",
+						   "per thousand", "per thousand",
+						   "share of what is sent" };
+
+static double refused(const struct sums *sums)
+{
+	return 1000 * sums->refused / sums->asked;
+}
+
+/* @same: where nobody's view is off. */
+static double figure_of(const struct sums *sums, const struct sums *same, enum figure figure)
+{
+	switch (figure) {
+	case VOLUME:
+		return sums->overload / sums->sent;
+	case WORST:
+		return sums->worst / EPOCHS;
+	case REFUSED:
+		return refused(sums);
+	case DISAGREED:
+		return refused(sums) - refused(same);
+	default:
+		return 1 - sums->whole / sums->sent;
+	}
+}
+
+static const char *const approximation =
+	"the original's formulation, topologies and demands are not at hand: a reconstruction, 12 "
+	"servers, 5 planes of circuits";
+
+/* Ours beside one of the baselines. */
+static void figure_rows(struct samples figures[WAYS][FIGURES], enum way base, double noise,
+			const char *condition)
+{
+	for (enum figure figure = 0; figure < FIGURES; figure++) {
+		char name[128];
+		struct row row = {
+			.name = name,
+			.condition = condition,
+			.unit = figure_units[figure],
+			.baseline_name = way_names[base],
+			.baseline = samples_mean(&figures[base][figure]),
+			.approximation = approximation,
+		};
+
+		if (!noise && figure != REFUSED && figure != ROUNDING)
+			continue;
+		snprintf(name, sizeof(name), "overload/noise %g %%, %s, against %s", noise * 100,
+			 figure_names[figure], way_names[base]);
+		samples_row(&figures[REGULAR][figure], &row);
+		row_print(&row);
+	}
+}
+
+static void ratio_row(struct samples *ratios, double noise, const char *what, const char *condition)
+{
+	char name[96];
+	struct row row = {
+		.name = name,
+		.condition = condition,
+		.unit = "times less overload",
+		.approximation = approximation,
+	};
+
+	if (!ratios->count)
+		return;
+	snprintf(name, sizeof(name), "overload/noise %g %%, less than %s", noise * 100, what);
+	samples_median_row(ratios, &row);
+	row_print(&row);
+}
+
+static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double noise,
+		       struct sums same[MESHES][WAYS])
+{
+	static struct samples figures[WAYS][FIGURES], ratios[WAYS];
+	uint32_t meshes = repro->quick ? 6 : MESHES;
+	char condition[384];
+
+	memset(figures, 0, sizeof(figures));
+	memset(ratios, 0, sizeof(ratios));
+	for (uint32_t at = 0; at < meshes; at++) {
+		struct sums sums[WAYS] = { 0 };
+
+		run_mesh(ctx, repro_seed(repro, at), noise, sums);
+		if (!noise)
+			memcpy(same[at], sums, sizeof(sums));
+		for (enum way way = 0; way < WAYS; way++) {
+			for (enum figure figure = 0; figure < FIGURES; figure++)
+				samples_add(&figures[way][figure],
+					    figure_of(&sums[way], &same[at][way], figure));
+			if (way != REGULAR && noise)
+				samples_add(&ratios[way],
+					    sums[way].overload / sums[REGULAR].overload);
+		}
+	}
+	snprintf(
+		condition, sizeof(condition),
+		"%d controllers, views %g %% off (lognormal), %u topologies of %d epochs, demands of "
+		"which a linear program carries 95 %%; linear programs by the dual simplex, columns "
+		"in the order of paths",
+		CONTROLLERS, noise * 100, meshes, EPOCHS);
+	figure_rows(figures, COLD, noise, condition);
+	figure_rows(figures, WARM, noise, condition);
+	ratio_row(&ratios[COLD], noise, way_names[COLD], condition);
+	ratio_row(&ratios[WARM], noise, way_names[WARM], condition);
+}
+
+int main(int argc, char **argv)
+{
+	static const double noises[] = { 0, 0.01, 0.02, 0.05, 0.1 };
+	static struct sums same[MESHES][WAYS];
+	struct morph_ctx *ctx;
+	struct repro repro;
+
+	repro_begin(&repro, argc, argv);
+	if (morph_ctx_new(NULL, &ctx))
+		repro_wrong("there is no context");
+	for (uint32_t at = 0; at < sizeof(noises) / sizeof(*noises); at++)
+		noise_rows(&repro, ctx, noises[at], same);
+	morph_ctx_free(ctx);
+	return 0;
+}

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The data file of what is published, read and looked through."""
+
+import os
+
+import yaml
+
+# In the order in which they run; each prints rows.
+PROGRAMS = ("collective", "ports", "training", "spares", "coverage", "fragmentation", "blast", "overload", "acceptance")
+CERTAINTIES = {"paper", "code", "abstract", "secondary", "unverified", "trace"}
+PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.yaml")
+
+
+def faults(data):
+    """What is wrong with the data file."""
+    found = []
+    for program, parameters in data["parameters"].items():
+        if program not in PROGRAMS:
+            found.append(f"parameters of {program}: there is no such program")
+        for name, entry in parameters.items():
+            if set(entry) != {"value", "certainty", "source"} or not isinstance(entry["value"], (int, float)):
+                found.append(f"parameter {program}.{name} needs a number, its certainty and its source")
+            elif entry["certainty"] not in CERTAINTIES:
+                found.append(f"parameter {program}.{name}: what is '{entry['certainty']}'?")
+    for name, entry in data["figures"].items():
+        missing = {"title", "source", "certainty", "condition", "rows"} - set(entry)
+        if missing:
+            found.append(f"figure {name} has no {', '.join(sorted(missing))}")
+            continue
+        for certainty in [entry["certainty"]] + [row.get("certainty", "paper") for row in entry["rows"].values()]:
+            if certainty not in CERTAINTIES:
+                found.append(f"figure {name}: what is '{certainty}'?")
+        found += [f"figure {name}, row {row}: no number" for row, claim in entry["rows"].items()
+                  if not isinstance(claim.get("value"), (int, float))]
+    return found
+
+
+def load(path=PATH):
+    with open(path, encoding="utf-8") as file:
+        data = yaml.safe_load(file)
+    wrong = faults(data)
+    if wrong:
+        raise ValueError(f"{path}: " + "; ".join(wrong))
+    return data

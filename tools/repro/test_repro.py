@@ -1,0 +1,154 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tests of what recomputes published figures, with few samples. Prints TAP."""
+
+import copy
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+
+import published    # noqa: E402
+
+NUMBERS = ("ours", "low", "high", "baseline")
+WORDS = ("name", "condition", "unit", "program", "figure")
+
+
+def run(folder, seed):
+    """One run in a folder of its own: the text of its file, and the file as it is read."""
+    output = os.path.join(folder, f"seed-{seed}-{len(os.listdir(folder))}")
+    subprocess.run([os.path.join(HERE, "run"), "--quick", "--seed", str(seed), "--output", output], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with open(os.path.join(output, "repro.json"), encoding="utf-8") as file:
+        text = file.read()
+    return text, json.loads(text), output
+
+
+class Runs:
+    """Seed 1 twice, and another one."""
+
+    def __init__(self, folder):
+        self.text, self.data, self.output = run(folder, 1)
+        self.again = run(folder, 1)[0]
+        self.other = run(folder, 7)[1]
+
+    def rows(self):
+        return self.data["rows"]
+
+
+def say(found):
+    for line in found:
+        print(f"# {line}")
+    return not found
+
+
+def test_what_is_published_has_source_and_certainty(_):
+    return say(published.faults(published.load()))
+
+
+def test_a_number_without_certainty_is_refused(_):
+    data = copy.deepcopy(published.load())
+    del data["parameters"]["spares"]["covered"]["certainty"]
+    data["figures"]["overload"]["certainty"] = "rumour"
+    return len(published.faults(data)) == 2
+
+
+def test_rows_have_all_fields(runs):
+    found = []
+    for row in runs.rows():
+        found += [f"{row['name']}: no {field}" for field in WORDS if not row.get(field)]
+        found += [f"{row['name']}: {field} is no number" for field in NUMBERS
+                  if row[field] is not None and not isinstance(row[field], (int, float))]
+        if row["ours"] is None:
+            found.append(f"{row['name']}: nothing is ours")
+        if (row["low"] is None) != (row["interval"] is None) or (row["high"] is None) != (row["interval"] is None):
+            found.append(f"{row['name']}: half an interval")
+        if (row["baseline"] is None) != (row["baseline_name"] is None):
+            found.append(f"{row['name']}: half a baseline")
+    return say(found)
+
+
+def test_rows_have_names_of_their_own(runs):
+    names = [row["name"] for row in runs.rows()]
+    return say(sorted({name for name in names if names.count(name) > 1}))
+
+
+def test_what_is_published_has_its_row(runs):
+    names = {row["name"] for row in runs.rows()}
+    return say([f"{figure}/{row}: no such row" for figure, entry in published.load()["figures"].items()
+                for row in entry["rows"] if f"{figure}/{row}" not in names])
+
+
+def test_programs_have_what_they_compute_from_in_the_data_file_only(_):
+    done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "spares"), "--quick"], capture_output=True,
+                          text=True, check=False)
+    return done.returncode == 1 and "covered=VALUE must be given" in done.stderr
+
+
+def test_one_seed_gives_the_same_bytes(runs):
+    return runs.text == runs.again
+
+
+def test_another_seed_moves_what_depends_on_chance(runs):
+    others = {row["name"]: row for row in runs.other["rows"]}
+    return any(row["ours"] != others[row["name"]]["ours"] for row in runs.rows() if row["interval"])
+
+
+def test_another_seed_stays_within_intervals(runs):
+    """The two intervals of a row have a value in common."""
+    others, found = {row["name"]: row for row in runs.other["rows"]}, []
+    for row in runs.rows():
+        other = others[row["name"]]
+        if row["interval"] and not (row["low"] <= other["high"] + 1e-9 and other["low"] <= row["high"] + 1e-9):
+            found.append(f"{row['name']}: {row['low']} to {row['high']}, then {other['low']} to {other['high']}")
+    return say(found)
+
+
+def test_nothing_else_depends_on_the_seed(runs):
+    others = {row["name"]: row for row in runs.other["rows"]}
+    return say([row["name"] for row in runs.rows()
+                if not row["interval"] and row["ours"] != others[row["name"]]["ours"]])
+
+
+def test_each_figure_has_a_picture(runs):
+    for figure in {row["figure"] for row in runs.rows()}:
+        xml.etree.ElementTree.parse(os.path.join(runs.output, "repro", figure + ".svg"))
+    return True
+
+
+def test_baselines_are_no_better_than_what_has_more_choice(runs):
+    """Each tier may do all that the one before it may."""
+    ours, found = {row["name"]: row["ours"] for row in runs.rows()}, []
+    tiers = ("aligned", "any place and orientation", "stitched in a rack", "stitched across racks", "bound across racks")
+    for fill in ("acceptance/random fill", "acceptance/sorted fill", "acceptance-trace/as traced"):
+        served = [ours[f"{fill}, {tier}"] for tier in tiers]
+        if served != sorted(served):
+            found.append(f"{fill}: {served}")
+    return say(found)
+
+
+def test_plans_across_racks_that_are_spoilt_are_refused(_):
+    done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "mutants")], capture_output=True, text=True, check=False)
+    return say(done.stdout.splitlines() if done.returncode else [])
+
+
+def main():
+    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
+    print(f"TAP version 13\n1..{len(tests)}")
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(folder)
+        for number, (name, test) in enumerate(tests, 1):
+            passed = test(runs)
+            failed |= not passed
+            print("ok" if passed else "not ok", number, name.removeprefix("test_"))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
