@@ -17,6 +17,7 @@ sys.path[:0] = [os.path.join(TOP, "scripts"), os.path.join(TOP, "selftests/vm")]
 import kernlog      # noqa: E402
 import ktap         # noqa: E402
 import leaks        # noqa: E402
+import machine      # noqa: E402
 import process      # noqa: E402
 import testlist     # noqa: E402
 
@@ -181,6 +182,28 @@ def test_program_that_hangs_is_ended_with_its_children():
     return timed_out and output == "begun\n"
 
 
+def given_up(boot, silence, booted, says=""):
+    """Is a machine taken to hang that needs a second and a half, and at its beginning says so much?"""
+    with tempfile.TemporaryDirectory() as results:
+        with subprocess.Popen(["sh", "-c", f"printf '{says}'; sleep 1.5"], stdout=subprocess.PIPE) as qemu:
+            copier = machine.Copier(qemu.stdout, os.path.join(results, "output"), None)
+            copier.start()
+            up = results if booted else os.path.join(results, "booted")
+            hung = machine.hangs(qemu, machine.Patience(boot, silence, 100), up, copier)
+            qemu.kill()
+            copier.join()
+    return hung
+
+
+def test_machine_that_does_not_come_up_is_given_up():
+    return given_up(boot=0, silence=100, booted=False) and not given_up(boot=100, silence=0, booted=False)
+
+
+def test_machine_that_falls_silent_is_given_up():
+    return given_up(boot=100, silence=0.1, booted=True, says="word") and \
+        not given_up(boot=0, silence=100, booted=True, says="word")
+
+
 def check_says(report, *arguments):
     """What scripts/check prints and its status, where each stage reports the same at once; $stage is its name."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as make:
@@ -204,8 +227,9 @@ def test_campaign_without_time_is_not_begun():
     return same(stages_run("--within", "10", "first", "--", "long:20", "short:2"), ["first", "short"])
 
 
-def test_what_must_run_does_without_time():
-    return same(stages_run("--within", "0", "first", "second", "--", "short:2"), ["first", "second"])
+def test_stage_that_hangs_is_ended_in_time():
+    lines, status = check_says('ok begun"; sleep 1000; "', "--within", "0.02", "stage")
+    return same((lines[-2:], status), (["failed: stage: did not end in time", "1 passed, 1 failed"], 1))
 
 
 def test_skip_that_is_not_listed_fails():

@@ -9,6 +9,7 @@ import subprocess
 import tempfile
 import threading
 import time
+from dataclasses import dataclass
 
 import initramfs
 import kernlog
@@ -17,7 +18,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(TOP, "build")
 STATE = os.path.join(BUILD, "vm")
-KVM_TRIAL_SECONDS = 12
 
 # Only warnings reach the console, which is slow; the whole log is saved when the command has ended.
 APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
@@ -27,6 +27,7 @@ APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable
           # A machine that hangs is asked by NMI what all its tasks and processors are doing.
           "unknown_nmi_panic", f"panic_print={1 << 0 | 1 << 6:#x}")
 NMI_SECONDS = 20
+LOOK_SECONDS = 0.5
 # Red zones, poison and the allocator's caller in every object that a driver may own; no shared caches.
 CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
@@ -68,6 +69,17 @@ def write_whole(path, content):
     os.rename(file.name, path)
 
 
+@dataclass
+class Patience:
+    """After how many seconds a machine has hung: since power-on until it is up, without a word from then on, and in all."""
+    boot: float
+    silence: float
+    total: float
+
+
+KVM_TRIAL = Patience(12, 12, 12)
+
+
 class Outcome:
     """How a run ended: the command's status, or None and a reason, and what the kernel complained of."""
 
@@ -81,7 +93,7 @@ class Outcome:
         if self.status is None:
             self.failure = "hang" if timed_out else "the machine stopped before the command ended"
         came_up = os.path.exists(os.path.join(results, "booted"))
-        self.died_in_boot = self.status is None and not timed_out and not came_up
+        self.died_in_boot = self.status is None and not came_up
         if timed_out:   # the answer to our own NMI is no complaint
             self.complaints = [entry for entry in self.complaints if "panic - not syncing: NMI" not in entry[1]]
 
@@ -114,7 +126,7 @@ class Machine:
         self.memory_mb = memory_mb
         self.append = append
 
-    def run(self, command, results, timeout, output=None, errors=None):
+    def run(self, command, results, patience, output=None, errors=None):
         """Boot, run a shell command, and return an Outcome.
 
         The command's output goes to the open file output, what QEMU has to say to errors.
@@ -128,7 +140,7 @@ class Machine:
         image = initramfs.build(self.kernel.modules, os.path.join(HERE, "init"))
         write_whole(os.path.join(results, "initramfs"), image)
         started = time.time()
-        timed_out = self._qemu(results, timeout, output, errors)
+        timed_out = self._qemu(results, patience, output, errors)
         os.unlink(os.path.join(results, "initramfs"))
         outcome = Outcome(results, timed_out)
         booted = os.path.join(results, "booted")
@@ -136,12 +148,12 @@ class Machine:
             outcome.booted_after = os.path.getmtime(booted) - started
         return outcome
 
-    def _qemu(self, results, timeout, output, errors):
+    def _qemu(self, results, patience, output, errors):
         with subprocess.Popen(self._arguments(results), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=errors) as qemu:
-            copier = threading.Thread(target=copy, args=(qemu.stdout, os.path.join(results, "output"), output))
+            copier = Copier(qemu.stdout, os.path.join(results, "output"), output)
             copier.start()
-            timed_out = not ends(qemu, timeout)
+            timed_out = hangs(qemu, patience, os.path.join(results, "booted"), copier)
             if timed_out:
                 interrogate(results)
                 ends(qemu, NMI_SECONDS)
@@ -173,22 +185,51 @@ def ends(qemu, timeout):
         return False
 
 
+def hangs(qemu, patience, booted, copier):
+    """Wait for the end, or until there is no hope of it."""
+    started, up = time.monotonic(), None
+    while not ends(qemu, LOOK_SECONDS):
+        now = time.monotonic()
+        if up is None and os.path.exists(booted):
+            up = now
+        if up is None and now - started > patience.boot:
+            return True
+        if up is not None and now - max(up, copier.heard) > patience.silence:
+            return True
+        if now - started > patience.total:
+            return True
+    return False
+
+
 def interrogate(results):
     """Have the kernel print what hangs; the console keeps it."""
-    with socket.socket(socket.AF_UNIX) as monitor:
-        monitor.connect(os.path.join(os.path.relpath(results), "monitor"))
-        monitor.recv(4096)
-        monitor.sendall(b"nmi\n")
-        monitor.recv(4096)
+    try:
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(NMI_SECONDS)
+            monitor.connect(os.path.join(os.path.relpath(results), "monitor"))
+            monitor.recv(4096)
+            monitor.sendall(b"nmi\n")
+            monitor.recv(4096)
+    except OSError:
+        pass    # the emulator itself hangs, or has just ended
 
 
-def copy(source, path, output):
-    with open(path, "wb") as file:
-        while chunk := source.read1():
-            file.write(chunk)
-            if output:
-                output.write(chunk)
-                output.flush()
+class Copier(threading.Thread):
+    """Writes what a machine says to a file and on, and knows when it has last said anything."""
+
+    def __init__(self, source, path, output):
+        super().__init__()
+        self.source, self.path, self.output = source, path, output
+        self.heard = 0
+
+    def run(self):
+        with open(self.path, "wb") as file:
+            while chunk := self.source.read1():
+                self.heard = time.monotonic()
+                file.write(chunk)
+                if self.output:
+                    self.output.write(chunk)
+                    self.output.flush()
 
 
 def kvm_works(kernel):
@@ -200,8 +241,7 @@ def kvm_works(kernel):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not os.path.exists(verdict):
             with tempfile.TemporaryDirectory(dir=STATE) as results:
-                outcome = Machine(kernel, "kvm").run("true", results, KVM_TRIAL_SECONDS,
-                                                             errors=subprocess.DEVNULL)
+                outcome = Machine(kernel, "kvm").run("true", results, KVM_TRIAL, errors=subprocess.DEVNULL)
             write_whole(verdict, b"yes" if outcome.status == 0 else b"no")
     return read(verdict) == "yes"
 
