@@ -115,6 +115,12 @@ void morph_controller_stop(struct morph_fabric *fabric)
 	cancel_work_sync(&fabric->controller_work);
 }
 
+static void controller_free(struct morph_controller *controller)
+{
+	kvfree(controller->lanes);
+	kfree(controller);
+}
+
 void morph_controller_free(struct morph_fabric *fabric)
 {
 	struct morph_controller *controller;
@@ -122,7 +128,7 @@ void morph_controller_free(struct morph_fabric *fabric)
 
 	xa_for_each(&fabric->controllers, id, controller) {
 		morph_controller_yield(fabric, controller);
-		kfree(controller);
+		controller_free(controller);
 	}
 	xa_destroy(&fabric->controllers);
 }
@@ -200,7 +206,7 @@ static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 
 					       struct morph_refusal *refusal)
 {
 	struct morph_controller *controller;
-	int ret;
+	int ret = -ENOMEM;
 
 	if (fabric->controllers_count == MORPH_MAX_CONTROLLERS) {
 		morph_refuse(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0, id,
@@ -211,14 +217,20 @@ static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 
 	if (!controller)
 		return ERR_PTR(-ENOMEM);
 	controller->id = id;
+	controller->lanes = kvcalloc(fabric->graph->guides_count, sizeof(*controller->lanes),
+				     GFP_KERNEL_ACCOUNT);
+	if (!controller->lanes)
+		goto err_free;
 	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
 	ret = xa_err(xa_store(&fabric->controllers, id, controller, GFP_KERNEL_ACCOUNT));
-	if (ret) {
-		kfree(controller);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto err_free;
 	fabric->controllers_count++;
 	return controller;
+
+err_free:
+	controller_free(controller);
+	return ERR_PTR(ret);
 }
 
 /* fabric->lock held. */
@@ -301,7 +313,7 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 	*last = *controller;
 	xa_erase(&fabric->controllers, id);
 	fabric->controllers_count--;
-	kfree(controller);
+	controller_free(controller);
 	morph_repair_recover(fabric);
 out:
 	mutex_unlock(&fabric->lock);

@@ -16,20 +16,20 @@ struct morph_token {
 	bool needed;		/* it came over netlink: the slice's controller must be named */
 };
 
-/* Lanes of one guide that a controller has reserved. Under fabric->lock. */
+/* That a controller has lanes of one guide reserved. Under fabric->lock. */
 struct morph_reservation {
-	u64 lanes;
 	u64 epoch;		/* in which it was last asked for */
 };
 
 /* Under fabric->lock. */
 struct morph_controller {
 	u32 id;
-	u32 lanes;		/* reserved, over all guides */
+	u32 lanes_count;	/* reserved, over all guides */
 	u64 epoch;
 	u64 lease_until_ns;	/* CLOCK_BOOTTIME */
 	bool told;		/* that the lease of this epoch has run out */
-	struct xarray reservations; /* by guide */
+	struct xarray reservations; /* by guide, where it has any */
+	u64 *lanes;		/* by guide: those that it has reserved */
 	u64 granted, conflicts;	/* reservations that were, and were not to be had */
 };
 
@@ -78,10 +78,10 @@ int morph_controller_check(const struct morph_controller *controller, u64 epoch,
 			   struct morph_refusal *refusal);
 /*
  * What a controller has reserved does not stand in the way from here on, until it is
- * lowered again, in the same hold of the lock. 0, and one that is gone: nothing.
+ * lowered again, in the same hold of the lock. 0, and one that is gone: nothing. O(1).
  */
 void morph_controller_lift(struct morph_fabric *fabric, u32 id);
-void morph_controller_lower(struct morph_fabric *fabric, u32 id);
+void morph_controller_lower(struct morph_fabric *fabric);
 /* All of its reservations go. */
 void morph_controller_yield(struct morph_fabric *fabric, struct morph_controller *controller);
 u64 morph_controller_lease_left(const struct morph_controller *controller);

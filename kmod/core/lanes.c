@@ -6,8 +6,7 @@
  * the lanes that are claimed, so that light may be lit on reserved lanes, go out, and be
  * lit again with the reservation as it was, and a reservation may go with light on its
  * lanes. Lanes of two controllers never overlap. While a change is staged that may use
- * what a controller has reserved, that is lifted, in one hold of fabric->lock; the cost is
- * that of all its reservations.
+ * what a controller has reserved, that is lifted, in one hold of fabric->lock.
  */
 #include <linux/slab.h>
 
@@ -19,32 +18,30 @@
 #include "slice.h"
 #include "trace.h"
 
-static void set_reserved(struct morph_fabric *fabric, u32 id, bool set)
-{
-	struct morph_controller *controller = id ? xa_load(&fabric->controllers, id) : NULL;
-	u64 *reserved = fabric->ledger->guide_reserved;
-	struct morph_reservation *reservation;
-	unsigned long guide;
-
-	lockdep_assert_held(&fabric->lock);
-	if (!controller)
-		return;
-	xa_for_each(&controller->reservations, guide, reservation) {
-		if (set)
-			reserved[guide] |= reservation->lanes;
-		else
-			reserved[guide] &= ~reservation->lanes;
-	}
-}
-
 void morph_controller_lift(struct morph_fabric *fabric, u32 id)
 {
-	set_reserved(fabric, id, false);
+	struct morph_controller *controller = id ? xa_load(&fabric->controllers, id) : NULL;
+
+	lockdep_assert_held(&fabric->lock);
+	fabric->ledger->lifted = controller ? controller->lanes : NULL;
 }
 
-void morph_controller_lower(struct morph_fabric *fabric, u32 id)
+void morph_controller_lower(struct morph_fabric *fabric)
 {
-	set_reserved(fabric, id, true);
+	lockdep_assert_held(&fabric->lock);
+	fabric->ledger->lifted = NULL;
+}
+
+/* Instead of what the controller has reserved of a guide. */
+static void set_lanes(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide,
+		      u64 lanes)
+{
+	u64 *reserved = &fabric->ledger->guide_reserved[guide];
+	u64 had = controller->lanes[guide];
+
+	*reserved = (*reserved & ~had) | lanes;
+	controller->lanes_count += optics_weight64(lanes) - optics_weight64(had);
+	controller->lanes[guide] = lanes;
 }
 
 static void drop(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide)
@@ -53,8 +50,7 @@ static void drop(struct morph_fabric *fabric, struct morph_controller *controlle
 
 	if (!reservation)
 		return;
-	fabric->ledger->guide_reserved[guide] &= ~reservation->lanes;
-	controller->lanes -= optics_weight64(reservation->lanes);
+	set_lanes(fabric, controller, guide, 0);
 	kfree(reservation);
 }
 
@@ -156,34 +152,30 @@ static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *
 static int reserve(struct morph_fabric *fabric, struct morph_controller *controller,
 		   const struct morph_lanes_wanted *wanted, struct morph_refusal *refusal)
 {
-	struct morph_reservation *reservation, *made = NULL;
-	u64 *reserved = &fabric->ledger->guide_reserved[wanted->guide];
-	u64 lanes, had;
+	u64 had = controller->lanes[wanted->guide];
+	struct morph_reservation *reservation;
+	u64 lanes;
 	u32 have;
 	int ret;
 
-	reservation = xa_load(&controller->reservations, wanted->guide);
-	had = reservation ? reservation->lanes : 0;
 	lanes = choose(fabric, wanted, had, &have);
 	if (!lanes)
 		return refuse_conflict(fabric, controller, wanted, have, refusal);
+	reservation = xa_load(&controller->reservations, wanted->guide);
 	if (!reservation) {
-		made = kzalloc(sizeof(*made), GFP_KERNEL_ACCOUNT);
-		if (!made)
+		reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
+		if (!reservation)
 			return -ENOMEM;
-		ret = xa_err(xa_store(&controller->reservations, wanted->guide, made,
+		ret = xa_err(xa_store(&controller->reservations, wanted->guide, reservation,
 				      GFP_KERNEL_ACCOUNT));
 		if (ret) {
-			kfree(made);
+			kfree(reservation);
 			return ret;
 		}
-		reservation = made;
 	}
-	*reserved = (*reserved & ~had) | lanes;
-	controller->lanes += wanted->count - optics_weight64(had);
+	set_lanes(fabric, controller, wanted->guide, lanes);
 	controller->granted++;
 	morph_stat(fabric, MORPH_STAT_RESERVATIONS);
-	reservation->lanes = lanes;
 	reservation->epoch = wanted->epoch;
 	if (lanes & ~had)
 		morph_plan_touch_guide(fabric, wanted->guide);

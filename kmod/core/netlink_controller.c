@@ -29,7 +29,7 @@ static int fill_controller(struct morph_nl_to *to, struct morph_fabric *fabric,
 				   MORPH_A_CONTROLLER_PAD) ||
 		 nla_put_u32(skb, MORPH_A_CONTROLLER_SLICES,
 			     morph_controller_slices(fabric, controller->id)) ||
-		 nla_put_u32(skb, MORPH_A_CONTROLLER_LANES_COUNT, controller->lanes) ||
+		 nla_put_u32(skb, MORPH_A_CONTROLLER_LANES_COUNT, controller->lanes_count) ||
 		 nla_put_u64_64bit(skb, MORPH_A_CONTROLLER_RESERVATIONS, controller->granted,
 				   MORPH_A_CONTROLLER_PAD) ||
 		 nla_put_u64_64bit(skb, MORPH_A_CONTROLLER_CONFLICTS, controller->conflicts,
@@ -281,9 +281,11 @@ int morph_nl_controller_settle_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* -------------------------------------------------------------- reservations */
 
-static int fill_reservation(struct morph_nl_to *to, struct morph_fabric *fabric, u32 controller,
-			    u32 guide, const struct morph_reservation *reservation)
+/* Of a guide of which it has nothing, the epoch is 0. */
+static int fill_reservation(struct morph_nl_to *to, struct morph_fabric *fabric,
+			    struct morph_controller *controller, u32 guide)
 {
+	struct morph_reservation *reservation = xa_load(&controller->reservations, guide);
 	struct sk_buff *skb = to->skb;
 	bool failed;
 	void *header;
@@ -292,13 +294,13 @@ static int fill_reservation(struct morph_nl_to *to, struct morph_fabric *fabric,
 	if (!header)
 		return -EMSGSIZE;
 	failed = nla_put_u32(skb, MORPH_A_RESERVATION_FABRIC, fabric->id) ||
-		 nla_put_u32(skb, MORPH_A_RESERVATION_CONTROLLER, controller) ||
+		 nla_put_u32(skb, MORPH_A_RESERVATION_CONTROLLER, controller->id) ||
 		 nla_put_u32(skb, MORPH_A_RESERVATION_GUIDE, guide) ||
-		 nla_put_u64_64bit(skb, MORPH_A_RESERVATION_EPOCH, reservation->epoch,
-				   MORPH_A_RESERVATION_PAD) ||
+		 nla_put_u64_64bit(skb, MORPH_A_RESERVATION_EPOCH,
+				   reservation ? reservation->epoch : 0, MORPH_A_RESERVATION_PAD) ||
 		 nla_put_u32(skb, MORPH_A_RESERVATION_LANES_COUNT,
-			     optics_weight64(reservation->lanes)) ||
-		 nla_put_u64_64bit(skb, MORPH_A_RESERVATION_LANES, reservation->lanes,
+			     optics_weight64(controller->lanes[guide])) ||
+		 nla_put_u64_64bit(skb, MORPH_A_RESERVATION_LANES, controller->lanes[guide],
 				   MORPH_A_RESERVATION_PAD) ||
 		 nla_put_u64_64bit(skb, MORPH_A_RESERVATION_SEQ, fabric->seq,
 				   MORPH_A_RESERVATION_PAD);
@@ -309,8 +311,6 @@ static int fill_reservation(struct morph_nl_to *to, struct morph_fabric *fabric,
 static int send_reservation(struct morph_nl_to *to, struct genl_info *info,
 			    struct morph_fabric *fabric, u32 id, u32 guide)
 {
-	static const struct morph_reservation none;
-	const struct morph_reservation *reservation;
 	struct morph_refusal refusal = {};
 	struct morph_controller *controller;
 	int ret;
@@ -318,10 +318,8 @@ static int send_reservation(struct morph_nl_to *to, struct genl_info *info,
 	mutex_lock(&fabric->lock);
 	controller = morph_controller_find(fabric, id, &refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
-	if (!ret) {
-		reservation = xa_load(&controller->reservations, guide) ?: &none;
-		ret = fill_reservation(to, fabric, id, guide, reservation);
-	}
+	if (!ret)
+		ret = fill_reservation(to, fabric, controller, guide);
 	mutex_unlock(&fabric->lock);
 	if (ret == -ENOENT)
 		morph_nl_refuse(info, ret, &refusal, info->attrs[MORPH_A_RESERVATION_CONTROLLER]);
@@ -437,7 +435,7 @@ static int tell_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cur
 		cursor->index = id;
 		xa_for_each_start(&controller->reservations, guide, reservation, cursor->sub) {
 			cursor->sub = guide;
-			ret = fill_reservation(to, fabric, id, guide, reservation);
+			ret = fill_reservation(to, fabric, controller, guide);
 			if (ret)
 				goto out;
 		}

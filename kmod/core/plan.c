@@ -293,7 +293,7 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 		morph_route_reclaim(fabric, txn->items[i].old);
 		txn->items[i].old = NULL;
 	}
-	morph_controller_lower(fabric, slice->controller);
+	morph_controller_lower(fabric);
 	txn->slice = NULL;
 	return ret;
 }

@@ -428,7 +428,7 @@ static u32 reservations_to_use(const struct morph_txn *txn)
 int morph_txn_stage(struct morph_txn *txn)
 {
 	struct morph_slice *slice = txn->slice;
-	u32 resolved, claimed = 0, lifted, i;
+	u32 resolved, claimed = 0, i;
 	bool released = false;
 	int ret = 0;
 
@@ -440,8 +440,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	ret = morph_controller_permits(slice, &txn->token, &txn->refusal);
 	if (ret)
 		return ret;
-	lifted = reservations_to_use(txn);
-	morph_controller_lift(txn->fabric, lifted);
+	morph_controller_lift(txn->fabric, reservations_to_use(txn));
 	morph_reserve_suspend(slice);
 	for (resolved = 0; resolved < txn->count; resolved++) {
 		ret = resolve(txn, resolved);
@@ -475,7 +474,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	}
 	mark_changing(txn, true);
 	morph_reserve_resume(slice);
-	morph_controller_lower(txn->fabric, lifted);
+	morph_controller_lower(txn->fabric);
 	txn->staged = true;
 	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
 	return 0;
@@ -483,7 +482,7 @@ int morph_txn_stage(struct morph_txn *txn)
 err_undo:
 	undo_stage(txn, resolved, claimed, released);
 	morph_reserve_resume(slice);
-	morph_controller_lower(txn->fabric, lifted);
+	morph_controller_lower(txn->fabric);
 	return ret;
 }
 

@@ -41,6 +41,7 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	state->graph = graph;
 	state->guide_lanes = (u64 *)(base + (size_t)layout.lanes);
 	state->guide_reserved = state->guide_lanes + graph->guides_count;
+	state->lifted = NULL;
 	state->tx_lanes = state->guide_reserved + graph->guides_count;
 	state->rx_lanes = state->tx_lanes + graph->ends_count;
 	state->tx_dead = state->rx_lanes + graph->ends_count;

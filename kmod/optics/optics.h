@@ -325,6 +325,7 @@ struct optics_state {
 	u8 *guide_marks;
 	u64 *guide_lanes;	/* lanes claimed */
 	u64 *guide_reserved;	/* lanes, claimed or not, that no new path may have */
+	const u64 *lifted;	/* by guide: reserved lanes that one may have all the same; or NULL */
 	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or coming in */
 	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
 	u64 *tx_dead;		/* by end: lanes whose laser may not be used */
@@ -344,7 +345,11 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 /* Lanes of a guide that no new path may have. */
 static inline u64 optics_guide_taken(const struct optics_state *state, u32 guide)
 {
-	return state->guide_lanes[guide] | state->guide_reserved[guide];
+	u64 reserved = state->guide_reserved[guide];
+
+	if (state->lifted)
+		reserved &= ~state->lifted[guide];
+	return state->guide_lanes[guide] | reserved;
 }
 
 /* Set the present state of an element; nobody writes optics_state.element_state but by this. */
