@@ -167,6 +167,26 @@ def test_leak_is_found_where_modules_lie_without_kaslr():
     return leaks.allocated_by_gone("kmalloc-96: 1 f age=1\n        0xffffffffa0300000\n", set())
 
 
+def test_tasks_that_may_hang_are_told_from_idle_threads():
+    log = """
+        [    8.0] task:kworker/0:0     state:I stack:0     pid:9     ppid:2      flags:0x00004000
+        [    8.0] Call Trace:
+        [    8.0]  worker_thread+0x1/0x2
+        [    8.0]  </TASK>
+        [    8.1] task:kworker/1:0     state:S stack:0     pid:8     ppid:2      flags:0x00004000
+        [    8.1]  morph_exec_wait+0x1/0x2 [morph]
+        [    8.1]  </TASK>
+        [    8.2] task:stress          state:S stack:0     pid:180   tgid:180   ppid:177    flags:0x00000002
+        [    8.2]  ? guess+0x75/0x190
+        [    8.2]  pipe_read+0x75/0x190
+        [    8.2]  </TASK>
+        [    8.3] runnable tasks:
+    """
+    told = kernlog.hanging(textwrap.dedent(log)).splitlines()
+    return same([line.split()[2] for line in told],
+                ["task:kworker/1:0", "morph_exec_wait+0x1/0x2", "task:stress", "pipe_read+0x75/0x190"])
+
+
 def test_debug_kernel_is_one_of_its_version():
     test = testlist.Test("a", kernels=("6.1",))
     return test.runs_on("6.1-kasan") and not test.runs_on("6.12-kasan")

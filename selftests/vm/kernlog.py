@@ -28,6 +28,9 @@ NOISE = re.compile(r"^(\[ *[\d.]+\] ?)?"
 END = re.compile(r"---\[ end (trace|Kernel panic)")
 EXCERPT_LINES = 120
 QUIET_LINES = 12    # of context after a complaint that has no end mark
+TASK = re.compile(r"\] task:\S+ +state:(?P<state>\S) .* ppid:(?P<parent>\d+)")
+TASK_END = re.compile(r"\] task:|</TASK>")
+KTHREADD = "2"
 
 
 def scan(log):
@@ -52,3 +55,21 @@ def excerpt_end(lines, start):
         if END.search(lines[position]):
             return position + 1
     return min(start + QUIET_LINES, limit)
+
+
+def hanging(log):
+    """The stacks, in what the kernel prints of all tasks, of those that may be what hangs: all but idle kernel threads."""
+    lines = log.splitlines()
+    told = []
+    for position, line in enumerate(lines):
+        task = TASK.search(line)
+        if not task:
+            continue
+        stack = [line]
+        for line in lines[position + 1:position + EXCERPT_LINES]:
+            if TASK_END.search(line):
+                break
+            stack.append(line)
+        if task["parent"] not in ("0", KTHREADD) or task["state"] not in "SI" or any("[morph" in line for line in stack):
+            told += stack if task["state"] == "R" else [line for line in stack if not NOISE.match(line)]
+    return "\n".join(told)
