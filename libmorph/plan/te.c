@@ -2,7 +2,6 @@
 /* Building a traffic problem, and reading its solution. */
 #include <math.h>
 
-#include "mix.h"
 #include "te.h"
 
 #define MOST_LINKS 1024
@@ -31,6 +30,9 @@ MORPH_API void morph_te_free(struct morph_te *te)
 	free(te->links.list);
 	free(te->prices);
 	free(te->memory);
+	free(te->turns.list);
+	free(te->room.list);
+	free(te->wanting.list);
 	free(te);
 }
 
@@ -175,27 +177,4 @@ MORPH_API double morph_te_load(const struct morph_te *te, uint32_t link)
 				load += path->flow;
 	}
 	return load;
-}
-
-/* ----------------------------------------------------------------- rounding */
-
-#define STAY 0.6 /* lanes that a flow may be away from what is lit */
-
-/* In [0, 1), from the epoch and the path. */
-static double threshold(uint64_t epoch, uint64_t path)
-{
-	return mix_unit(mix(epoch * 0x9e3779b97f4a7c15 + path * 0xd1342543de82ef95 + 1));
-}
-
-MORPH_API void morph_te_round(const struct morph_te *te, uint64_t epoch, const uint32_t *last,
-			      uint32_t *out)
-{
-	for (uint32_t at = 0; at < te->paths.count; at++) {
-		double flow = te->paths.list[at].flow;
-
-		if (last && fabs(flow - last[at]) < STAY)
-			out[at] = last[at];
-		else
-			out[at] = (uint32_t)floor(flow + threshold(epoch, at));
-	}
 }

@@ -19,6 +19,12 @@ struct te_path {
 	double flow;
 };
 
+/* A path that may have one lane more, when whole lanes are made of flows. */
+struct te_turn {
+	double rank;
+	uint32_t path;
+};
+
 struct morph_te {
 	struct morph_ctx *ctx;
 	ARRAY_OF(double) capacities; /* by link */
@@ -30,6 +36,10 @@ struct morph_te {
 	uint32_t solved_links, solved_paths;
 	double *prices; /* by link; they stay */
 	double *memory;
+	/* Of rounding. */
+	ARRAY_OF(struct te_turn) turns;
+	ARRAY_OF(double) room; /* by link */
+	ARRAY_OF(int64_t) wanting; /* by demand */
 };
 
 #endif /* LM_PLAN_TE_H */

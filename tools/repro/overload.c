@@ -40,7 +40,7 @@ struct sums {
 
 struct setting {
 	struct morph_ctx *ctx;
-	struct morph_te *te, *rounder;
+	struct morph_te *te;
 	const struct mesh *mesh;
 	uint64_t seed;
 	double noise;
@@ -91,12 +91,27 @@ static void solve(const struct setting *setting, enum way way, uint32_t controll
 		oracle_free(oracle);
 }
 
-/* What each controller installs: what leaves its own servers. */
-static void install(const struct mesh *mesh, uint32_t controller, const double *flows, double *all)
+/* What the controllers install. */
+struct installed {
+	double flows[PATHS];
+	uint32_t lanes[PATHS];
+};
+
+/* A controller installs what leaves its own servers, of what it has planned for all. */
+static void install(const struct setting *setting, uint32_t epoch, uint32_t controller,
+		    const double *flows, struct installed *installed)
 {
-	for (uint32_t at = 0; at < mesh->paths_count; at++)
-		if (mesh->source[mesh->paths[at].demand] % CONTROLLERS == controller)
-			all[at] = flows[at];
+	const struct mesh *mesh = setting->mesh;
+	uint32_t lanes[PATHS];
+
+	if (morph_te_round(setting->te, flows, epoch, NULL, lanes))
+		repro_wrong("%s", morph_error_text(setting->ctx));
+	for (uint32_t at = 0; at < mesh->paths_count; at++) {
+		if (mesh->source[mesh->paths[at].demand] % CONTROLLERS != controller)
+			continue;
+		installed->flows[at] = flows[at];
+		installed->lanes[at] = lanes[at];
+	}
 }
 
 static void count_overload(const struct mesh *mesh, const double *flows, struct sums *sums)
@@ -113,45 +128,17 @@ static void count_overload(const struct mesh *mesh, const double *flows, struct 
 	sums->worst += worst;
 }
 
-/* A problem in which each path has a demand of its own and shares nothing: it rounds any flows. */
-static struct morph_te *make_rounder(struct morph_ctx *ctx, const struct mesh *mesh)
-{
-	struct morph_te *te = morph_te_new(ctx);
-
-	for (uint32_t at = 0; te && at < mesh->paths_count; at++) {
-		morph_te_add_demand(te, 0, 1);
-		morph_te_add_path(te, at, NULL, 0);
-	}
-	if (!te)
-		repro_wrong("out of memory");
-	return te;
-}
-
-static void round_flows(const struct setting *setting, uint64_t epoch, const double *flows,
-			uint32_t *lanes)
-{
-	MORPH_OPTS(morph_te_opts, opts, .lambda = 1e-6);
-
-	for (uint32_t at = 0; at < setting->mesh->paths_count; at++)
-		morph_te_set_amount(setting->rounder, at, flows[at]);
-	if (morph_te_solve(setting->rounder, &opts, NULL))
-		repro_wrong("%s", morph_error_text(setting->ctx));
-	morph_te_round(setting->rounder, epoch, NULL, lanes);
-}
-
 /*
  * The lanes of one path after the other are reserved, as the driver would: what does not fit
  * is refused.
  */
-static void reserve(const struct setting *setting, uint64_t epoch, const double *flows,
-		    struct sums *sums)
+static void reserve(const struct mesh *mesh, const struct installed *installed, struct sums *sums)
 {
-	const struct mesh *mesh = setting->mesh;
-	uint32_t left[MESH_LINKS], lanes[PATHS];
+	const uint32_t *lanes = installed->lanes;
+	uint32_t left[MESH_LINKS];
 
 	for (uint32_t link = 0; link < mesh->links_count; link++)
 		left[link] = MESH_LANES;
-	round_flows(setting, epoch, flows, lanes);
 	for (uint32_t at = 0; at < mesh->paths_count; at++) {
 		const struct mesh_path *path = &mesh->paths[at];
 		uint32_t most = lanes[at];
@@ -161,7 +148,7 @@ static void reserve(const struct setting *setting, uint64_t epoch, const double 
 				most = left[path->links[hop]];
 		for (uint32_t hop = 0; hop < path->hops; hop++)
 			left[path->links[hop]] -= most;
-		sums->sent += flows[at];
+		sums->sent += installed->flows[at];
 		sums->whole += lanes[at];
 		sums->asked += lanes[at];
 		sums->refused += lanes[at] - most;
@@ -171,7 +158,8 @@ static void reserve(const struct setting *setting, uint64_t epoch, const double 
 /* An epoch in which every controller plans in its own way from its own view. */
 static void run_epoch(const struct setting *setting, uint32_t epoch, struct sums sums[WAYS])
 {
-	double amounts[MESH_DEMANDS], view[MESH_DEMANDS], flows[PATHS] = { 0 }, all[PATHS] = { 0 };
+	double amounts[MESH_DEMANDS], view[MESH_DEMANDS], flows[PATHS] = { 0 };
+	struct installed installed = { 0 };
 
 	mesh_epoch(setting->mesh, setting->seed, epoch, LOAD, amounts);
 	for (enum way way = 0; way < WAYS; way++) {
@@ -179,10 +167,10 @@ static void run_epoch(const struct setting *setting, uint32_t epoch, struct sums
 			mesh_view(setting->mesh, setting->seed, epoch, controller, setting->noise,
 				  amounts, view);
 			solve(setting, way, controller, view, flows);
-			install(setting->mesh, controller, flows, all);
+			install(setting, epoch, controller, flows, &installed);
 		}
-		count_overload(setting->mesh, all, &sums[way]);
-		reserve(setting, epoch, all, &sums[way]);
+		count_overload(setting->mesh, installed.flows, &sums[way]);
+		reserve(setting->mesh, &installed, &sums[way]);
 	}
 }
 
@@ -194,14 +182,12 @@ static void run_mesh(struct morph_ctx *ctx, uint64_t seed, double noise, struct 
 
 	mesh_make(&mesh, seed);
 	setting.te = make_problem(ctx, &mesh);
-	setting.rounder = make_rounder(ctx, &mesh);
 	for (uint32_t at = 0; at < CONTROLLERS; at++)
 		setting.warm[at] = oracle_new(&mesh);
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
 		run_epoch(&setting, epoch, sums);
 	for (uint32_t at = 0; at < CONTROLLERS; at++)
 		oracle_free(setting.warm[at]);
-	morph_te_free(setting.rounder);
 	morph_te_free(setting.te);
 }
 
@@ -212,26 +198,16 @@ enum figure {
 	VOLUME,
 	WORST,
 	REFUSED,
-	DISAGREED, /* more than are refused where all have the same view: without what rounding does */
 	ROUNDING,
 	FIGURES,
 };
 
 static const char *const figure_names[FIGURES] = { "overload volume", "worst link above capacity",
-						   "refused per thousand",
-						   "refused per thousand for views that differ",
-						   "rounding loss" };
+						   "refused per thousand", "rounding loss" };
 static const char *const figure_units[FIGURES] = { "share of what is sent", "share of capacity",
-						   "per thousand", "per thousand",
-						   "share of what is sent" };
+						   "per thousand", "share of what is sent" };
 
-static double refused(const struct sums *sums)
-{
-	return 1000 * sums->refused / sums->asked;
-}
-
-/* @same: where nobody's view is off. */
-static double figure_of(const struct sums *sums, const struct sums *same, enum figure figure)
+static double figure_of(const struct sums *sums, enum figure figure)
 {
 	switch (figure) {
 	case VOLUME:
@@ -239,9 +215,7 @@ static double figure_of(const struct sums *sums, const struct sums *same, enum f
 	case WORST:
 		return sums->worst / EPOCHS;
 	case REFUSED:
-		return refused(sums);
-	case DISAGREED:
-		return refused(sums) - refused(same);
+		return 1000 * sums->refused / sums->asked;
 	default:
 		return 1 - sums->whole / sums->sent;
 	}
@@ -292,8 +266,7 @@ static void ratio_row(struct samples *ratios, double noise, const char *what, co
 	row_print(&row);
 }
 
-static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double noise,
-		       struct sums same[MESHES][WAYS])
+static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double noise)
 {
 	static struct samples figures[WAYS][FIGURES], ratios[WAYS];
 	uint32_t meshes = repro->quick ? 6 : MESHES;
@@ -305,12 +278,9 @@ static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double 
 		struct sums sums[WAYS] = { 0 };
 
 		run_mesh(ctx, repro_seed(repro, at), noise, sums);
-		if (!noise)
-			memcpy(same[at], sums, sizeof(sums));
 		for (enum way way = 0; way < WAYS; way++) {
 			for (enum figure figure = 0; figure < FIGURES; figure++)
-				samples_add(&figures[way][figure],
-					    figure_of(&sums[way], &same[at][way], figure));
+				samples_add(&figures[way][figure], figure_of(&sums[way], figure));
 			if (way != REGULAR && noise)
 				samples_add(&ratios[way],
 					    sums[way].overload / sums[REGULAR].overload);
@@ -331,7 +301,6 @@ static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double 
 int main(int argc, char **argv)
 {
 	static const double noises[] = { 0, 0.01, 0.02, 0.05, 0.1 };
-	static struct sums same[MESHES][WAYS];
 	struct morph_ctx *ctx;
 	struct repro repro;
 
@@ -339,7 +308,7 @@ int main(int argc, char **argv)
 	if (morph_ctx_new(NULL, &ctx))
 		repro_wrong("there is no context");
 	for (uint32_t at = 0; at < sizeof(noises) / sizeof(*noises); at++)
-		noise_rows(&repro, ctx, noises[at], same);
+		noise_rows(&repro, ctx, noises[at]);
 	morph_ctx_free(ctx);
 	return 0;
 }

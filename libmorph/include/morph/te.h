@@ -174,17 +174,26 @@ double morph_te_price(const struct morph_te *te, uint32_t link);
 
 /**
  * morph_te_round() - whole lanes, as other controllers would round them
- * @te: the problem, solved
+ * @te: the problem
+ * @flows: of each path, that no link is overloaded with; NULL: those of the last solution
  * @epoch: number of the decision, the same for all controllers
  * @last: lanes of each path in the epoch before, or NULL
  * @out: lanes of each path
  *
- * Flow x becomes floor(x + u), where u in [0, 1) is drawn from @epoch and the path's number,
- * which all controllers give alike. Two whose flows differ by d, less than one lane, then
- * disagree with probability d, and on the mean nothing is lost. A path keeps its lanes while
- * its flow is less than 0.6 lanes away from them.
+ * Each controller rounds what it has planned for all, and installs its own part. A demand
+ * gets floor(f + u) lanes of its f at most, and a path with flow x has its turn for one above
+ * floor(x) in the order of x + v, as long as all of its links have room; u and v in [0, 1) are
+ * drawn from @epoch and the numbers of demand and path, which all controllers give alike. So
+ * no link is overloaded where views are the same, and where they differ a little, so do the
+ * lanes. A path keeps its lanes while its flow is less than 0.6 lanes away from them; then a
+ * link whose flows have just become less may have some too many for this epoch.
+ *
+ * O(paths log paths + paths * links of a path). After the first call nothing is allocated.
+ *
+ * Return: 0, -EINVAL (a flow is negative, above 2^31 or no number) or -ENOMEM.
  */
-void morph_te_round(const struct morph_te *te, uint64_t epoch, const uint32_t *last, uint32_t *out);
+int morph_te_round(struct morph_te *te, const double *flows, uint64_t epoch, const uint32_t *last,
+		   uint32_t *out);
 
 /**
  * morph_slicing_assign() - give tenants to controllers
