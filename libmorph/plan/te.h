@@ -19,8 +19,11 @@ struct te_path {
 	double flow;
 };
 
+struct te_servers;
+
 struct morph_te {
 	struct morph_ctx *ctx;
+	struct te_servers *servers; /* that links join, or NULL */
 	ARRAY_OF(double) capacities; /* by link */
 	ARRAY_OF(struct te_demand) demands;
 	ARRAY_OF(struct te_path) paths;
@@ -31,5 +34,8 @@ struct morph_te {
 	double *prices; /* by link; they stay */
 	double *memory;
 };
+
+/* te_fabric.c */
+void lm_te_servers_free(struct te_servers *servers);
 
 #endif /* LM_PLAN_TE_H */
