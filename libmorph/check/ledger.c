@@ -13,7 +13,7 @@ int ck_ledger_read(struct check *check, const struct morph_check_bytes *ledger)
 
 	if (!at || ledger->bytes < 4 * (MORPH_WIRE_HEAD + 3) || word(at, 0) != MORPH_WIRE_MAGIC ||
 	    word(at, 1) != MORPH_WIRE_VERSION || word(at, 2) != MORPH_WIRE_LEDGER)
-		return ck_wrong(check, EINVAL, "the ledger is none of version 1");
+		return ck_wrong(check, EINVAL, "the ledger is none of version 2");
 	if (word(at, 3) != fabric->checksum)
 		return ck_wrong(check, EINVAL, "the ledger is of another profile: %08x, not %08x",
 				word(at, 3), fabric->checksum);
@@ -33,9 +33,7 @@ uint32_t ck_owner(const struct fabric *fabric, uint32_t accelerator)
 
 bool ck_free(const struct fabric *fabric, uint32_t accelerator)
 {
-	return !ck_owner(fabric, accelerator) &&
-	       !word(fabric->ledger, 2 * (size_t)accelerator + 1) &&
-	       !ck_is_spare(fabric, accelerator);
+	return !ck_owner(fabric, accelerator) && !word(fabric->ledger, 2 * (size_t)accelerator + 1);
 }
 
 static uint32_t element_flags(const struct fabric *fabric, uint32_t element)

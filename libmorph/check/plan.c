@@ -120,6 +120,9 @@ static int check_box(struct check *check)
 			uint32_t at = ck_position(fabric, accelerator_of(check, rank), axis) -
 				      corner[axis];
 
+			/* A spare of the profile that is none any more stands beside it. */
+			if (at >= extent[axis])
+				return ck_wrong(check, EBADMSG, "the accelerators are no box");
 			cells[3 * rank + axis] = at;
 			taken[at] = true;
 		}

@@ -8,6 +8,7 @@ static int ledger_arrays(struct morph_ledger *ledger)
 
 	ledger->owner = calloc(graph->accelerators_count + 1, sizeof(*ledger->owner));
 	ledger->chip_marked = calloc(graph->accelerators_count + 1, sizeof(bool));
+	ledger->spare = calloc(graph->accelerators_count + 1, sizeof(bool));
 	ledger->element_marked = calloc(graph->elements_count + 1, sizeof(bool));
 	ledger->element_held = calloc(graph->elements_count + 1, sizeof(*ledger->element_held));
 	ledger->guide_marked = calloc(graph->guides_count + 1, sizeof(bool));
@@ -15,7 +16,7 @@ static int ledger_arrays(struct morph_ledger *ledger)
 	ledger->host_free = calloc(graph->hosts_count + 1, sizeof(*ledger->host_free));
 	ledger->rack_free = calloc(ledger->sites.racks_count + 1, sizeof(*ledger->rack_free));
 	ledger->rack_order = calloc(ledger->sites.racks_count + 1, sizeof(*ledger->rack_order));
-	if (!ledger->owner || !ledger->chip_marked || !ledger->element_marked ||
+	if (!ledger->owner || !ledger->chip_marked || !ledger->spare || !ledger->element_marked ||
 	    !ledger->element_held || !ledger->guide_marked || !ledger->guide_lanes ||
 	    !ledger->host_free || !ledger->rack_free || !ledger->rack_order)
 		return -ENOMEM;
@@ -54,9 +55,11 @@ MORPH_API int morph_ledger_new(struct morph_ctx *ctx, struct morph_model *model,
 				       "a rack has more than 64 servers or 256 accelerators" :
 				       "out of memory");
 	}
-	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++)
+	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++) {
+		ledger->spare[at] = sites_spare(&ledger->sites, at);
 		if (lm_ledger_free(ledger, at))
 			count_free(ledger, at, 1);
+	}
 	*out = ledger;
 	return 0;
 }
@@ -67,6 +70,7 @@ MORPH_API void morph_ledger_free(struct morph_ledger *ledger)
 		return;
 	free(ledger->owner);
 	free(ledger->chip_marked);
+	free(ledger->spare);
 	free(ledger->element_marked);
 	free(ledger->element_held);
 	free(ledger->guide_marked);
@@ -74,16 +78,30 @@ MORPH_API void morph_ledger_free(struct morph_ledger *ledger)
 	free(ledger->host_free);
 	free(ledger->rack_free);
 	free(ledger->rack_order);
+	free(ledger->state);
 	free(ledger->search.partners);
 	lm_sites_free(&ledger->sites);
 	morph_model_put(ledger->model);
 	free(ledger);
 }
 
+int lm_ledger_state(struct morph_ledger *ledger)
+{
+	void *block;
+
+	if (ledger->state)
+		return 0;
+	block = malloc(optics_state_bytes(ledger->graph));
+	if (!block)
+		return lm_fail(ledger->ctx, ENOMEM, "note what circuits hold: out of memory");
+	ledger->state = optics_state_init(block, ledger->graph);
+	return 0;
+}
+
 bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator)
 {
 	return !ledger->owner[accelerator] && !ledger->chip_marked[accelerator] &&
-	       !sites_spare(&ledger->sites, accelerator);
+	       !ledger->spare[accelerator];
 }
 
 bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand)
@@ -151,6 +169,19 @@ MORPH_API int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint
 		       "part %u can't be marked: accelerators, elements and guides can", part);
 }
 
+MORPH_API int morph_ledger_set_spare(struct morph_ledger *ledger, uint32_t accelerator, bool spare)
+{
+	bool was;
+
+	if (accelerator >= ledger->graph->accelerators_count)
+		return unknown(ledger, "accelerator", accelerator,
+			       ledger->graph->accelerators_count);
+	was = lm_ledger_free(ledger, accelerator);
+	ledger->spare[accelerator] = spare;
+	count_free(ledger, accelerator, lm_ledger_free(ledger, accelerator) - was);
+	return 0;
+}
+
 MORPH_API int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uint64_t lanes)
 {
 	if (guide >= ledger->graph->guides_count)
@@ -165,7 +196,7 @@ MORPH_API int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uin
 
 /* ------------------------------------------------------------------ taking plans */
 
-static int plan_check(const struct morph_ledger *ledger, const struct morph_plan *plan)
+int lm_plan_check(const struct morph_ledger *ledger, const struct morph_plan *plan)
 {
 	if (plan->verdict != MORPH_FEASIBLE)
 		return lm_fail(ledger->ctx, EINVAL, "the plan is not a feasible one");
@@ -189,7 +220,7 @@ static void hold_strand(struct morph_ledger *ledger, const struct strand *strand
 MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_plan *plan,
 				uint32_t slice)
 {
-	int ret = plan_check(ledger, plan);
+	int ret = lm_plan_check(ledger, plan);
 
 	if (ret)
 		return ret;
@@ -212,7 +243,7 @@ MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_
 
 MORPH_API int morph_ledger_give(struct morph_ledger *ledger, const struct morph_plan *plan)
 {
-	int ret = plan_check(ledger, plan);
+	int ret = lm_plan_check(ledger, plan);
 
 	if (ret)
 		return ret;

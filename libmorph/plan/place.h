@@ -94,6 +94,7 @@ struct morph_ledger {
 	struct sites sites;
 	uint32_t *owner; /* by accelerator */
 	bool *chip_marked;
+	bool *spare; /* by accelerator: nobody is given it */
 	bool *element_marked;
 	uint16_t *element_held; /* strands that pass it, of circuits taken */
 	bool *guide_marked;
@@ -101,11 +102,18 @@ struct morph_ledger {
 	uint16_t *host_free; /* accelerators */
 	uint16_t *rack_free;
 	uint32_t *rack_order; /* in which racks are looked at */
+	struct optics_state *state; /* inside servers: elements that circuits hold; NULL: none does */
 	struct rack_search search;
 };
 
 /* Lanes of each circuit; perhaps more than there are. */
 uint64_t lm_request_lanes(const struct morph_request *request, const struct optics_graph *graph);
+
+/* 0, or a noted -EINVAL of a plan that is not feasible, or of another profile. */
+int lm_plan_check(const struct morph_ledger *ledger, const struct morph_plan *plan);
+
+/* See that there is ledger->state: 0 or a noted -ENOMEM. */
+int lm_ledger_state(struct morph_ledger *ledger);
 
 /* May a slice be given this accelerator? */
 bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator);

@@ -6,7 +6,6 @@
 
 #define MOST_LINKS 1024
 #define MOST_PATHS (1U << 20)
-#define MOST_HOPS 64
 
 MORPH_API struct morph_te *morph_te_new(struct morph_ctx *ctx)
 {
@@ -33,6 +32,7 @@ MORPH_API void morph_te_free(struct morph_te *te)
 	free(te->turns.list);
 	free(te->room.list);
 	free(te->wanting.list);
+	lm_te_servers_free(te->servers);
 	free(te);
 }
 
@@ -87,9 +87,9 @@ static int check_path(struct morph_te *te, uint32_t demand, const uint32_t *link
 	if (demand >= te->demands.count)
 		return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
 			       te->demands.count);
-	if (count > MOST_HOPS)
+	if (count > MORPH_TE_HOPS)
 		return lm_fail(te->ctx, E2BIG, "a path has %zu links, and may have %d", count,
-			       MOST_HOPS);
+			       MORPH_TE_HOPS);
 	if (te->paths.count == MOST_PATHS)
 		return lm_fail(te->ctx, E2BIG, "a traffic problem has %u paths at most",
 			       MOST_PATHS);
@@ -153,6 +153,11 @@ MORPH_API int morph_te_set_amount(struct morph_te *te, uint32_t demand, double a
 	if (!error)
 		te->demands.list[demand].amount = amount;
 	return error;
+}
+
+MORPH_API double morph_te_capacity(const struct morph_te *te, uint32_t link)
+{
+	return link < te->capacities.count ? te->capacities.list[link] : 0;
 }
 
 MORPH_API double morph_te_flow(const struct morph_te *te, uint32_t path)

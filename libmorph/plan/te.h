@@ -25,8 +25,11 @@ struct te_turn {
 	uint32_t path;
 };
 
+struct te_servers;
+
 struct morph_te {
 	struct morph_ctx *ctx;
+	struct te_servers *servers; /* that links join, or NULL */
 	ARRAY_OF(double) capacities; /* by link */
 	ARRAY_OF(struct te_demand) demands;
 	ARRAY_OF(struct te_path) paths;
@@ -41,5 +44,8 @@ struct morph_te {
 	ARRAY_OF(double) room; /* by link */
 	ARRAY_OF(int64_t) wanting; /* by demand */
 };
+
+/* te_fabric.c */
+void lm_te_servers_free(struct te_servers *servers);
 
 #endif /* LM_PLAN_TE_H */

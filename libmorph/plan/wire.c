@@ -79,7 +79,7 @@ MORPH_API ssize_t morph_ledger_write(const struct morph_ledger *ledger, void *bu
 	put(&words, graph->guides_count);
 	for (uint32_t at = 0; at < graph->accelerators_count; at++) {
 		put(&words, ledger->owner[at]);
-		put(&words, ledger->chip_marked[at]);
+		put(&words, ledger->chip_marked[at] | (ledger->spare[at] ? 2U : 0));
 	}
 	for (uint32_t at = 0; at < graph->elements_count; at++)
 		put(&words, ledger->element_marked[at] | (ledger->element_held[at] ? 2U : 0));

@@ -89,7 +89,7 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 		return lm_fail(ctx, EINVAL, "a slice made for a user needs a name");
 	request =
 		lm_request(ctx, MORPH_CMD_SLICE_CREATE,
-			   (10 + listed + wanted->spares_count) * ATTR32_BYTES + MORPH_NAME_BYTES);
+			   (11 + listed + wanted->spares_count) * ATTR32_BYTES + MORPH_NAME_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	put(request, MORPH_A_SLICE_FABRIC, fabric);
@@ -106,6 +106,8 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 		put(request, MORPH_A_SLICE_RANKS_COUNT, wanted->accelerators_count);
 	put_list(request, MORPH_A_SLICE_ACCELERATOR, wanted->accelerators, listed);
 	put_list(request, MORPH_A_SLICE_SPARE, wanted->spares, wanted->spares_count);
+	if (wanted->controller)
+		put(request, MORPH_A_SLICE_CONTROLLER, wanted->controller);
 	return lm_do(ctx, request, out, "create slice \"%s\"", wanted->name);
 }
 

@@ -2094,6 +2094,247 @@ static const struct lm_attr resync_attrs[] = {
 	},
 };
 
+static const struct lm_attr plan_attrs[] = {
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_PLAN_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible, infeasible or undecided.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_PLAN_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why there is no plan; absent of a feasible one.",
+	},
+	{
+		.name = "tier",
+		.number = LM_LOCAL_PLAN_TIER,
+		.type = MORPH_ATTR_STRING,
+		.doc = "contiguous or stitched.",
+	},
+	{
+		.name = "profile-checksum",
+		.number = LM_LOCAL_PLAN_PROFILE_CHECKSUM,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Checksum of the profile that it is for.",
+	},
+	{
+		.name = "ranks-count",
+		.number = LM_LOCAL_PLAN_RANKS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Accelerators.",
+	},
+	{
+		.name = "circuits-count",
+		.number = LM_LOCAL_PLAN_CIRCUITS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits.",
+	},
+	{
+		.name = "lanes-count",
+		.number = LM_LOCAL_PLAN_LANES_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Wavelengths of each circuit.",
+	},
+	{
+		.name = "servers",
+		.number = LM_LOCAL_PLAN_SERVERS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Servers in which the ranks lie.",
+	},
+	{
+		.name = "servers-bound",
+		.number = LM_LOCAL_PLAN_SERVERS_BOUND,
+		.type = MORPH_ATTR_UINT,
+		.doc = "No placement in that rack takes fewer.",
+	},
+	{
+		.name = "servers-bound-kind",
+		.number = LM_LOCAL_PLAN_SERVERS_BOUND_KIND,
+		.type = MORPH_ATTR_STRING,
+		.doc = "What that follows from: free-accelerators.",
+	},
+	{
+		.name = "fibres",
+		.number = LM_LOCAL_PLAN_FIBRES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fibres that the circuits take, each counted once.",
+	},
+	{
+		.name = "fibres-bound",
+		.number = LM_LOCAL_PLAN_FIBRES_BOUND,
+		.type = MORPH_ATTR_UINT,
+		.doc = "No routes between these accelerators take fewer.",
+	},
+	{
+		.name = "fibres-bound-kind",
+		.number = LM_LOCAL_PLAN_FIBRES_BOUND_KIND,
+		.type = MORPH_ATTR_STRING,
+		.doc = "What that follows from: distances.",
+	},
+	{
+		.name = "rank",
+		.number = LM_LOCAL_PLAN_RANK,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN_RANK,
+		.list = true,
+		.doc = "Its ranks.",
+	},
+	{
+		.name = "circuit",
+		.number = LM_LOCAL_PLAN_CIRCUIT,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN_CIRCUIT,
+		.list = true,
+		.doc = "Its circuits.",
+	},
+	{
+		.name = "load",
+		.number = LM_LOCAL_PLAN_LOAD,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN_LOAD,
+		.list = true,
+		.doc = "Fibres that it takes, from server to server.",
+	},
+	{
+		.name = "refusal",
+		.number = LM_LOCAL_PLAN_REFUSAL,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN_REFUSAL,
+		.list = true,
+		.doc = "Of each rack: why it does not do.",
+	},
+};
+
+static const struct lm_attr plan_rank_attrs[] = {
+	{
+		.name = "rank",
+		.number = LM_LOCAL_PLAN_RANK_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its rank.",
+	},
+	{
+		.name = "accelerator",
+		.number = LM_LOCAL_PLAN_RANK_ACCELERATOR,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The accelerator.",
+	},
+	{
+		.name = "host",
+		.number = LM_LOCAL_PLAN_RANK_HOST,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its server.",
+	},
+};
+
+static const struct lm_attr plan_circuit_attrs[] = {
+	{
+		.name = "src-rank",
+		.number = LM_LOCAL_PLAN_CIRCUIT_SRC_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Rank that sends.",
+	},
+	{
+		.name = "dst-rank",
+		.number = LM_LOCAL_PLAN_CIRCUIT_DST_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Rank that receives.",
+	},
+	{
+		.name = "host",
+		.number = LM_LOCAL_PLAN_CIRCUIT_HOST,
+		.type = MORPH_ATTR_UINT,
+		.list = true,
+		.doc = "Servers on its way.",
+	},
+	{
+		.name = "guide",
+		.number = LM_LOCAL_PLAN_CIRCUIT_GUIDE,
+		.type = MORPH_ATTR_UINT,
+		.list = true,
+		.doc = "Fibres between them.",
+	},
+};
+
+static const struct lm_attr plan_load_attrs[] = {
+	{
+		.name = "src-host",
+		.number = LM_LOCAL_PLAN_LOAD_SRC_HOST,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Server that they leave.",
+	},
+	{
+		.name = "dst-host",
+		.number = LM_LOCAL_PLAN_LOAD_DST_HOST,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Server that they reach.",
+	},
+	{
+		.name = "fibres",
+		.number = LM_LOCAL_PLAN_LOAD_FIBRES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fibres that it takes.",
+	},
+	{
+		.name = "free",
+		.number = LM_LOCAL_PLAN_LOAD_FREE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fibres that were free, these included.",
+	},
+};
+
+static const struct lm_attr plan_refusal_attrs[] = {
+	{
+		.name = "host",
+		.number = LM_LOCAL_PLAN_REFUSAL_HOST,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Lowest server of the rack.",
+	},
+	{
+		.name = "reason",
+		.number = LM_LOCAL_PLAN_REFUSAL_REASON,
+		.type = MORPH_ATTR_STRING,
+		.doc = "count, cuts or doubt.",
+	},
+	{
+		.name = "have",
+		.number = LM_LOCAL_PLAN_REFUSAL_HAVE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Accelerators that are free in it.",
+	},
+	{
+		.name = "need",
+		.number = LM_LOCAL_PLAN_REFUSAL_NEED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Accelerators that are wanted.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_PLAN_REFUSAL_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "The same as a sentence.",
+	},
+	{
+		.name = "cut",
+		.number = LM_LOCAL_PLAN_REFUSAL_CUT,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN_CUT,
+		.list = true,
+		.doc = "Sets of servers: out of one of them each embedding wants more fibres than there are.",
+	},
+};
+
+static const struct lm_attr plan_cut_attrs[] = {
+	{
+		.name = "host",
+		.number = LM_LOCAL_PLAN_CUT_HOST,
+		.type = MORPH_ATTR_UINT,
+		.list = true,
+		.doc = "They.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -2116,6 +2357,12 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_RESERVATION] = { "reservation", reservation_attrs, 7 },
 	[MORPH_OBJECT_DEVICE] = { "device", device_attrs, 4 },
 	[MORPH_OBJECT_RESYNC] = { "resync", resync_attrs, 1 },
+	[MORPH_OBJECT_PLAN] = { "plan", plan_attrs, 17 },
+	[MORPH_OBJECT_PLAN_RANK] = { "plan-rank", plan_rank_attrs, 3 },
+	[MORPH_OBJECT_PLAN_CIRCUIT] = { "plan-circuit", plan_circuit_attrs, 4 },
+	[MORPH_OBJECT_PLAN_LOAD] = { "plan-load", plan_load_attrs, 4 },
+	[MORPH_OBJECT_PLAN_REFUSAL] = { "plan-refusal", plan_refusal_attrs, 6 },
+	[MORPH_OBJECT_PLAN_CUT] = { "plan-cut", plan_cut_attrs, 1 },
 };
 
 const unsigned int lm_commands_count = 37;

@@ -146,6 +146,7 @@ struct morph_slice_request {
 	uint32_t transit;
 	uint32_t spare_policy;
 	uint32_t mode;
+	uint32_t controller; /* that it is assigned to, over netlink; 0: to none */
 	bool reserved;
 	char name[MORPH_NAME_BYTES];
 };
@@ -190,6 +191,8 @@ bool lm_number(const char *text, uint32_t *value);
 /* 0, or a noted -EINVAL when the request says neither how many nor which. */
 int lm_request_check(const struct morph_slice_request *request);
 int lm_txn_check(const struct morph_txn *txn);
+/* Forget all changes but the first @count. */
+void lm_txn_cut(struct morph_txn *txn, size_t count);
 
 /* ----------------------------------------------------------------- netlink */
 

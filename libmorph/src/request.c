@@ -129,6 +129,12 @@ MORPH_API void morph_slice_request_set_reserved(struct morph_slice_request *requ
 	request->reserved = reserved;
 }
 
+MORPH_API void morph_slice_request_set_controller(struct morph_slice_request *request,
+						  uint32_t controller)
+{
+	request->controller = controller;
+}
+
 MORPH_API int morph_slice_request_set_name(struct morph_slice_request *request, const char *name,
 					   uint32_t mode)
 {

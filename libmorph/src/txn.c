@@ -15,11 +15,15 @@ MORPH_API struct morph_txn *morph_txn_new(struct morph_ctx *ctx)
 	return txn;
 }
 
+void lm_txn_cut(struct morph_txn *txn, size_t count)
+{
+	while (txn->count > count)
+		free((void *)(uintptr_t)txn->changes[--txn->count].guides.ptr);
+}
+
 MORPH_API void morph_txn_clear(struct morph_txn *txn)
 {
-	for (uint32_t at = 0; at < txn->count; at++)
-		free((void *)(uintptr_t)txn->changes[at].guides.ptr);
-	txn->count = 0;
+	lm_txn_cut(txn, 0);
 	txn->flags = 0;
 	txn->cookie = 0;
 	txn->generation = MORPH_GENERATION_ANY;

@@ -537,7 +537,9 @@ static int place_slice(void)
 	struct morph_ledger *ledger = NULL;
 	struct morph_model *loaded = NULL;
 	struct morph_request *request = NULL;
+	struct morph_object *described = NULL;
 	struct morph_plan *plan = NULL;
+	struct morph_txn *txn = NULL;
 	int result = morph_model_load(ctx, profile, &loaded);
 
 	if (!result)
@@ -553,7 +555,15 @@ static int place_slice(void)
 	if (!result)
 		result = morph_place(ledger, request, plan);
 	if (!result)
+		result = morph_plan_describe(plan, ledger, &described);
+	if (!result && !(txn = morph_txn_new(ctx)))
+		result = -morph_error_code(ctx);
+	if (!result)
+		result = morph_txn_add_plan(txn, plan, ledger);
+	if (!result)
 		result = morph_ledger_take(ledger, plan, 1);
+	morph_txn_free(txn);
+	morph_object_free(described);
 	morph_plan_free(plan);
 	morph_request_free(request);
 	morph_ledger_free(ledger);

@@ -83,7 +83,7 @@ static int fake_poll(struct lm_transport *transport, int fd, int64_t timeout_ns)
 static void drop_answers(struct fake *fake)
 {
 	for (int at = fake->first; at != fake->last; at++) {
-		struct fake_datagram *datagram = &fake->queue[at % FAKE_QUEUE];
+		struct fake_datagram *datagram = &fake->queue[at % FAKE_ROOM];
 		const struct nlmsghdr *header = (const void *)datagram->bytes;
 
 		if (header && header->nlmsg_seq)
@@ -176,7 +176,7 @@ static ssize_t fake_netlink_receive(struct lm_transport *transport, int fd, void
 				    size_t *room)
 {
 	struct fake *fake = fake_of(transport);
-	struct fake_datagram *datagram = &fake->queue[fake->first % FAKE_QUEUE];
+	struct fake_datagram *datagram = &fake->queue[fake->first % FAKE_ROOM];
 
 	(void)fd;
 	if (fault_strikes("kernel"))
@@ -223,7 +223,7 @@ static void fake_free(struct lm_transport *transport)
 
 	assert_int_equal(fake->opened, fake->closed);
 	for (; fake->first != fake->last; fake->first++)
-		free(fake->queue[fake->first % FAKE_QUEUE].bytes);
+		free(fake->queue[fake->first % FAKE_ROOM].bytes);
 	free(fake);
 }
 
@@ -270,8 +270,8 @@ struct morph_ctx *fake_ctx(struct lm_transport *transport)
 
 static struct fake_datagram *queue_next(struct fake *fake)
 {
-	assert_true(fake->last - fake->first < FAKE_QUEUE);
-	return &fake->queue[fake->last++ % FAKE_QUEUE];
+	assert_true(fake->last - fake->first < FAKE_ROOM);
+	return &fake->queue[fake->last++ % FAKE_ROOM];
 }
 
 void fake_queue(struct fake *fake, struct nl_msg *message, uint32_t seq)

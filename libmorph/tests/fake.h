@@ -22,7 +22,8 @@
 
 #define FAKE_FAMILY 33
 #define FAKE_GROUP 7
-#define FAKE_QUEUE 64
+#define FAKE_QUEUE 64 /* notifications that one read takes */
+#define FAKE_ROOM 512 /* datagrams that may wait */
 
 /* A datagram that waits, or an error in its place. */
 struct fake_datagram {
@@ -36,7 +37,7 @@ struct fake {
 	int closed;
 	int (*ioctl)(struct fake *fake, unsigned long command, void *argument);
 	void (*request)(struct fake *fake, const struct nlmsghdr *request);
-	struct fake_datagram queue[FAKE_QUEUE];
+	struct fake_datagram queue[FAKE_ROOM];
 	int first, last;
 	char events[8192];
 	ssize_t events_bytes; /* or a negative errno */

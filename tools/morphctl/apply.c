@@ -191,8 +191,10 @@ enum exit_code apply_fabric(struct apply *apply)
 
 	if (apply->fabric == MORPH_ANY)
 		code = client_fabric(apply->run, &apply->fabric);
-	for (size_t i = 0; i < apply->slices_count; i++)
+	for (size_t i = 0; i < apply->slices_count; i++) {
 		apply->slices[i].wish.fabric = apply->fabric;
+		apply->slices[i].wish.controller = apply->token.controller;
+	}
 	return code;
 }
 
@@ -228,6 +230,9 @@ enum exit_code apply(struct run *run)
 	if (lease_ns < 1000000 || lease_ns > INT64_C(3600000000000))
 		return usage_error(run, "--lease wants 0.001 to 3600 seconds, not '%s'",
 				   run->option[OPTION_LEASE]);
+	code = token_given(run, &apply.token);
+	if (code)
+		return code;
 	apply.lease_ns = (uint64_t)lease_ns;
 	apply.changes = json_array();
 	apply.fabric = MORPH_ANY;

@@ -3,6 +3,7 @@
 #ifndef MORPHCTL_APPLY_H
 #define MORPHCTL_APPLY_H
 
+#include "controller.h"
 #include "slice.h"
 
 struct circuit_wish {
@@ -42,6 +43,7 @@ struct apply {
 	uint32_t fabric; /* MORPH_ANY until apply_fabric() */
 	bool dry_run;
 	uint64_t lease_ns;
+	struct token token; /* on whose behalf */
 	struct apply_slice *slices;
 	size_t slices_count;
 	json_t *changes; /* what is told of the difference */

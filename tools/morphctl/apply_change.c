@@ -11,9 +11,6 @@
 #include "txn.h"
 #include "value.h"
 
-/* Slices that are assigned to a controller are the controller's to change. */
-static const struct token nobody;
-
 static enum exit_code create_and_set(struct apply *apply)
 {
 	enum exit_code code = EXIT_CODE_OK;
@@ -73,7 +70,8 @@ static enum exit_code step_all(struct apply *apply, struct act *act, uint32_t ve
 		if (slice->stage == STAGE_NONE)
 			continue;
 		code = txn_step(apply->run, act, apply->fabric, slice->txn_id, verb,
-				verb == MORPH_TXN_COMMIT ? apply->lease_ns : 0, &nobody, &record);
+				verb == MORPH_TXN_COMMIT ? apply->lease_ns : 0, &apply->token,
+				&record);
 		if (!code)
 			slice->stage = after;
 		json_decref(record);
@@ -92,7 +90,7 @@ static enum exit_code undo_slice(struct apply *apply, struct act *act, struct ap
 		return EXIT_CODE_PARTIAL;
 	if (slice->stage != STAGE_NONE) {
 		tally_add(&tally, txn_step(apply->run, act, apply->fabric, slice->txn_id,
-					   MORPH_TXN_REVERT, 0, &nobody, &record));
+					   MORPH_TXN_REVERT, 0, &apply->token, &record));
 		json_decref(record);
 	}
 	if (slice->was_set) {

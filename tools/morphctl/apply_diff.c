@@ -165,6 +165,7 @@ enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slic
 	size_t i;
 
 	slice->txn = needed(morph_txn_new(apply->run->client->ctx));
+	morph_txn_set_controller(slice->txn, apply->token.controller, apply->token.epoch);
 	json_array_foreach(circuits, i, circuit)
 	{
 		struct circuit_wish *wish;

@@ -3,7 +3,8 @@
  * Files that people write, in YAML or JSON, as JSON values. JSON is read as the YAML that it is.
  *
  * Of YAML there is what JSON has: mappings, lists and scalars. A plain scalar is null, true, false
- * or a whole number if it reads so in JSON, else a string; so 0660, yes and 0000:3b:00.0 are strings.
+ * or a number if it reads so in JSON, but for exponents; else a string; so 0660, yes and 0000:3b:00.0
+ * are strings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -61,6 +62,17 @@ static bool is_whole_number(const char *text)
 	       (*digits != '0' || !digits[1]);
 }
 
+/* Digits, a point, and digits. */
+static bool is_decimal_number(const char *text)
+{
+	const char *digits = text + (*text == '-');
+	size_t length = strspn(digits, "0123456789");
+	const char *rest = digits + length + 1;
+
+	return length && (*digits != '0' || length == 1) && digits[length] == '.' && *rest &&
+	       strspn(rest, "0123456789") == strlen(rest);
+}
+
 static json_t *plain_value(const char *text)
 {
 	long long number;
@@ -69,6 +81,8 @@ static json_t *plain_value(const char *text)
 		return json_null();
 	if (!strcmp(text, "true") || !strcmp(text, "false"))
 		return json_boolean(*text == 't');
+	if (is_decimal_number(text))
+		return json_real(strtod(text, NULL));
 	errno = 0;
 	number = is_whole_number(text) ? strtoll(text, NULL, 10) : 0;
 	return is_whole_number(text) && !errno ? json_integer(number) : json_string(text);

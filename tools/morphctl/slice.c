@@ -56,28 +56,37 @@ static enum exit_code parse_spares(struct run *run, struct slice_wish *wish)
 	return resolve_accelerators(run, wish->fabric, text, &wish->spares, &wish->spares_count);
 }
 
-static enum exit_code parse_wish(struct run *run, struct slice_wish *wish)
+enum exit_code slice_wish_options(struct run *run, struct slice_wish *wish)
 {
-	enum exit_code code;
-
-	wish->name = run->argv[0];
 	wish->owner = getuid();
 	wish->mode = 0600;
-	wish->reserved = given(run, OPTION_RESERVED);
-	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
-		return usage_error(run, "wants either --count or --accelerators");
-	if (!option_u32(run, OPTION_COUNT, &wish->count) ||
-	    !option_word(run, OPTION_FAILOVER, &wish->failover) ||
-	    !option_word(run, OPTION_TRANSIT, &wish->transit))
+	if (!option_word(run, OPTION_FAILOVER, &wish->failover) ||
+	    !option_word(run, OPTION_TRANSIT, &wish->transit) ||
+	    !option_u32(run, OPTION_CONTROLLER, &wish->controller))
 		return EXIT_CODE_USAGE;
-	if (given(run, OPTION_COUNT) && !wish->count)
-		return usage_error(run, "--count must be at least 1");
 	if (given(run, OPTION_OWNER) && !parse_user(run->option[OPTION_OWNER], &wish->owner))
 		return usage_error(run, "there is no user '%s'", run->option[OPTION_OWNER]);
 	if (given(run, OPTION_MODE) && !parse_mode(run->option[OPTION_MODE], &wish->mode))
 		return usage_error(run, "--mode wants octal permission bits as 0660, not '%s'",
 				   run->option[OPTION_MODE]);
-	code = client_fabric(run, &wish->fabric);
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code parse_wish(struct run *run, struct slice_wish *wish)
+{
+	enum exit_code code;
+
+	wish->name = run->argv[0];
+	wish->reserved = given(run, OPTION_RESERVED);
+	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
+		return usage_error(run, "wants either --count or --accelerators");
+	if (!option_u32(run, OPTION_COUNT, &wish->count))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_COUNT) && !wish->count)
+		return usage_error(run, "--count must be at least 1");
+	code = slice_wish_options(run, wish);
+	if (!code)
+		code = client_fabric(run, &wish->fabric);
 	if (!code)
 		code = parse_spares(run, wish);
 	if (!code && given(run, OPTION_ACCELERATORS))
@@ -111,6 +120,7 @@ static int fill_request(struct morph_slice_request *request, const struct slice_
 							       wish->spares_count) :
 				morph_slice_request_set_spare_policy(request, wish->spare_policy);
 	morph_slice_request_set_reserved(request, wish->reserved);
+	morph_slice_request_set_controller(request, wish->controller);
 	return error;
 }
 

@@ -19,8 +19,11 @@ struct slice_wish {
 	uint32_t *spares;
 	size_t spares_count;
 	bool reserved;
+	uint32_t controller; /* 0: none */
 };
 
+/* What options say of owner, mode and failover of a new slice. */
+enum exit_code slice_wish_options(struct run *run, struct slice_wish *wish);
 void slice_wish_free(struct slice_wish *wish);
 enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t **record);
 bool parse_mode(const char *text, uint32_t *mode);

@@ -26,29 +26,55 @@
 	"'-get'. With --once and --timeout the exit status is 6 when nothing happened in "      \
 	"time. Needs CAP_NET_ADMIN."
 
-#define APPLY                                                                                     \
-	"FILE is YAML or JSON; '-' reads standard input. It describes slices and their circuits:" \
-	"\n\n"                                                                                    \
-	"  slices:\n"                                                                             \
-	"  - name: train\n"                                                                       \
-	"    owner: alice\n"                                                                      \
-	"    mode: 0660\n"                                                                        \
-	"    count: 4\n"                                                                          \
-	"    failover: automatic\n"                                                               \
-	"    transit: any\n"                                                                      \
-	"    spares: host\n"                                                                      \
-	"    reserved: false\n"                                                                   \
-	"    ring: {lanes-count: 2, both: true}\n"                                                \
-	"    circuits:\n"                                                                         \
-	"    - {src-rank: 0, dst-rank: 2, lanes-count: 1, src-plane: 4, dst-plane: 4}\n\n"        \
-	"Aliases and tags are not taken. "                                                        \
-	"Instead of count, accelerators lists them by number, PCI address or UUID. Slices "       \
-	"that the file does not name are left alone; a slice with neither ring nor circuits "     \
-	"keeps the circuits that it has. The differences are printed. New slices are created, "   \
-	"all changes of circuits are prepared under a lease, then committed, then confirmed; on " \
-	"any failure they are reverted and the new slices deleted. With --dry-run the kernel "    \
-	"validates what it can without changing anything; circuits of a slice that is not there " \
-	"yet can be validated as a ring only."
+#define APPLY                                                                                         \
+	"FILE is YAML or JSON; '-' reads standard input. It describes slices and their circuits:"     \
+	"\n\n"                                                                                        \
+	"  slices:\n"                                                                                 \
+	"  - name: train\n"                                                                           \
+	"    owner: alice\n"                                                                          \
+	"    mode: 0660\n"                                                                            \
+	"    count: 4\n"                                                                              \
+	"    failover: automatic\n"                                                                   \
+	"    transit: any\n"                                                                          \
+	"    spares: host\n"                                                                          \
+	"    reserved: false\n"                                                                       \
+	"    ring: {lanes-count: 2, both: true}\n"                                                    \
+	"    circuits:\n"                                                                             \
+	"    - {src-rank: 0, dst-rank: 2, lanes-count: 1, src-plane: 4, dst-plane: 4}\n\n"            \
+	"Aliases and tags are not taken. "                                                            \
+	"Instead of count, accelerators lists them by number, PCI address or UUID. Slices "           \
+	"that the file does not name are left alone; a slice with neither ring nor circuits "         \
+	"keeps the circuits that it has. The differences are printed. New slices are created, "       \
+	"all changes of circuits are prepared under a lease, then committed, then confirmed; on "     \
+	"any failure they are reverted and the new slices deleted. With --dry-run the kernel "        \
+	"validates what it can without changing anything; circuits of a slice that is not there "     \
+	"yet can be validated as a ring only. With --controller and --epoch the changes are made on " \
+	"behalf of that controller, to which new slices are assigned."
+
+#define PLACE                                                                                      \
+	"What is asked for: --count, without circuits; or a torus, ring or mesh, with a circuit "  \
+	"each way for each link. What is free is read from the kernel. The answer is the "         \
+	"accelerator of each rank, the fibres of each circuit, what that takes and what it must "  \
+	"take at least; or why no rack does: too few accelerators are free, or so few fibres "     \
+	"that lead out of sets of servers that are named. Exit status 0 when there is a plan, "    \
+	"and 1 when there is none or when nothing was found and nothing proven. With --apply the " \
+	"slice NAME is created and its circuits are lit on just these fibres, in one "             \
+	"transaction that the kernel judges; when that fails the slice is deleted again. The "     \
+	"profile is looked for where the kernel finds its firmware, unless --profile says where "  \
+	"it is. With --controller and --epoch what that controller has reserved may be used, and " \
+	"the slice is assigned to it."
+
+#define TE                                                                                     \
+	"FILE is YAML or JSON; '-' reads standard input:"                                      \
+	"\n\n"                                                                                 \
+	"  epoch: 3\n"                                                                         \
+	"  ways: 4\n"                                                                          \
+	"  demands:\n"                                                                         \
+	"  - {from: 0, to: 5, lanes: 12.5, weight: 2, controller: 7}\n\n"                      \
+	"Servers are numbers of hosts. A demand takes up to so many of the shortest ways; "    \
+	"lambda, if given, weighs the quadratic term; weight is 1 and ways 4 where they are "  \
+	"not given. Lanes are made whole by a threshold that follows from epoch and order of " \
+	"the demands, so that all who have the same file get the same."
 
 const struct command commands[] = {
 #define COMMAND(object_, verb_, function_, arguments_, fewest_, most_, options_, help_, detail_, \

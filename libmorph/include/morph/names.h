@@ -35,6 +35,12 @@ extern "C" {
  * @MORPH_OBJECT_RESERVATION: Lanes of one guide that a controller has reserved.
  * @MORPH_OBJECT_DEVICE: A device node.
  * @MORPH_OBJECT_RESYNC: Notifications were lost here; whoever follows must dump again.
+ * @MORPH_OBJECT_PLAN: Where a slice would go, and what proves it; or why nowhere.
+ * @MORPH_OBJECT_PLAN_RANK: An accelerator of a plan.
+ * @MORPH_OBJECT_PLAN_CIRCUIT: A circuit of a plan.
+ * @MORPH_OBJECT_PLAN_LOAD: What a plan takes of the fibres from one server to another.
+ * @MORPH_OBJECT_PLAN_REFUSAL: Why a rack does not do.
+ * @MORPH_OBJECT_PLAN_CUT: A set of servers.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -58,6 +64,12 @@ enum morph_object_type {
 	MORPH_OBJECT_RESERVATION = 19,
 	MORPH_OBJECT_DEVICE = 64,
 	MORPH_OBJECT_RESYNC = 65,
+	MORPH_OBJECT_PLAN = 66,
+	MORPH_OBJECT_PLAN_RANK = 67,
+	MORPH_OBJECT_PLAN_CIRCUIT = 68,
+	MORPH_OBJECT_PLAN_LOAD = 69,
+	MORPH_OBJECT_PLAN_REFUSAL = 70,
+	MORPH_OBJECT_PLAN_CUT = 71,
 };
 
 /**
@@ -2050,6 +2062,224 @@ static inline const char *morph_get_device_path(const struct morph_object *objec
 static inline const char *morph_get_resync_text(const struct morph_object *object)
 {
 	return morph_object_text(object, "text");
+}
+
+/** morph_get_plan_verdict() - feasible, infeasible or undecided. */
+static inline const char *morph_get_plan_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/** morph_get_plan_text() - Why there is no plan; absent of a feasible one. */
+static inline const char *morph_get_plan_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/** morph_get_plan_tier() - contiguous or stitched. */
+static inline const char *morph_get_plan_tier(const struct morph_object *object)
+{
+	return morph_object_text(object, "tier");
+}
+
+/** morph_get_plan_profile_checksum() - Checksum of the profile that it is for. */
+static inline uint32_t morph_get_plan_profile_checksum(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "profile-checksum");
+}
+
+/** morph_get_plan_ranks_count() - Accelerators. */
+static inline uint32_t morph_get_plan_ranks_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "ranks-count");
+}
+
+/** morph_get_plan_circuits_count() - Circuits. */
+static inline uint32_t morph_get_plan_circuits_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "circuits-count");
+}
+
+/** morph_get_plan_lanes_count() - Wavelengths of each circuit. */
+static inline uint32_t morph_get_plan_lanes_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "lanes-count");
+}
+
+/** morph_get_plan_servers() - Servers in which the ranks lie. */
+static inline uint32_t morph_get_plan_servers(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "servers");
+}
+
+/** morph_get_plan_servers_bound() - No placement in that rack takes fewer. */
+static inline uint32_t morph_get_plan_servers_bound(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "servers-bound");
+}
+
+/** morph_get_plan_servers_bound_kind() - What that follows from: free-accelerators. */
+static inline const char *morph_get_plan_servers_bound_kind(const struct morph_object *object)
+{
+	return morph_object_text(object, "servers-bound-kind");
+}
+
+/** morph_get_plan_fibres() - Fibres that the circuits take, each counted once. */
+static inline uint32_t morph_get_plan_fibres(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fibres");
+}
+
+/** morph_get_plan_fibres_bound() - No routes between these accelerators take fewer. */
+static inline uint32_t morph_get_plan_fibres_bound(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fibres-bound");
+}
+
+/** morph_get_plan_fibres_bound_kind() - What that follows from: distances. */
+static inline const char *morph_get_plan_fibres_bound_kind(const struct morph_object *object)
+{
+	return morph_object_text(object, "fibres-bound-kind");
+}
+
+/** morph_get_plan_rank() - Its ranks. */
+static inline const struct morph_object *
+morph_get_plan_rank(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "rank", value);
+}
+
+/** morph_get_plan_circuit() - Its circuits. */
+static inline const struct morph_object *
+morph_get_plan_circuit(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "circuit", value);
+}
+
+/** morph_get_plan_load() - Fibres that it takes, from server to server. */
+static inline const struct morph_object *
+morph_get_plan_load(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "load", value);
+}
+
+/** morph_get_plan_refusal() - Of each rack: why it does not do. */
+static inline const struct morph_object *
+morph_get_plan_refusal(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "refusal", value);
+}
+
+/** morph_get_plan_rank_rank() - Its rank. */
+static inline uint32_t morph_get_plan_rank_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "rank");
+}
+
+/** morph_get_plan_rank_accelerator() - The accelerator. */
+static inline uint32_t morph_get_plan_rank_accelerator(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "accelerator");
+}
+
+/** morph_get_plan_rank_host() - Its server. */
+static inline uint32_t morph_get_plan_rank_host(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "host");
+}
+
+/** morph_get_plan_circuit_src_rank() - Rank that sends. */
+static inline uint32_t morph_get_plan_circuit_src_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "src-rank");
+}
+
+/** morph_get_plan_circuit_dst_rank() - Rank that receives. */
+static inline uint32_t morph_get_plan_circuit_dst_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dst-rank");
+}
+
+/** morph_get_plan_circuit_host() - Servers on its way. */
+static inline uint32_t morph_get_plan_circuit_host(const struct morph_object *object, size_t value)
+{
+	return (uint32_t)morph_object_value_uint(object, "host", value);
+}
+
+/** morph_get_plan_circuit_guide() - Fibres between them. */
+static inline uint32_t morph_get_plan_circuit_guide(const struct morph_object *object, size_t value)
+{
+	return (uint32_t)morph_object_value_uint(object, "guide", value);
+}
+
+/** morph_get_plan_load_src_host() - Server that they leave. */
+static inline uint32_t morph_get_plan_load_src_host(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "src-host");
+}
+
+/** morph_get_plan_load_dst_host() - Server that they reach. */
+static inline uint32_t morph_get_plan_load_dst_host(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dst-host");
+}
+
+/** morph_get_plan_load_fibres() - Fibres that it takes. */
+static inline uint32_t morph_get_plan_load_fibres(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fibres");
+}
+
+/** morph_get_plan_load_free() - Fibres that were free, these included. */
+static inline uint32_t morph_get_plan_load_free(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "free");
+}
+
+/** morph_get_plan_refusal_host() - Lowest server of the rack. */
+static inline uint32_t morph_get_plan_refusal_host(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "host");
+}
+
+/** morph_get_plan_refusal_reason() - count, cuts or doubt. */
+static inline const char *morph_get_plan_refusal_reason(const struct morph_object *object)
+{
+	return morph_object_text(object, "reason");
+}
+
+/** morph_get_plan_refusal_have() - Accelerators that are free in it. */
+static inline uint32_t morph_get_plan_refusal_have(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "have");
+}
+
+/** morph_get_plan_refusal_need() - Accelerators that are wanted. */
+static inline uint32_t morph_get_plan_refusal_need(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "need");
+}
+
+/** morph_get_plan_refusal_text() - The same as a sentence. */
+static inline const char *morph_get_plan_refusal_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/**
+ * morph_get_plan_refusal_cut() - Sets of servers: out of one of them each embedding wants more
+ * fibres than there are.
+ */
+static inline const struct morph_object *
+morph_get_plan_refusal_cut(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "cut", value);
+}
+
+/** morph_get_plan_cut_host() - They. */
+static inline uint32_t morph_get_plan_cut_host(const struct morph_object *object, size_t value)
+{
+	return (uint32_t)morph_object_value_uint(object, "host", value);
 }
 
 #ifdef __cplusplus

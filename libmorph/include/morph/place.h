@@ -31,6 +31,16 @@ extern "C" {
  *
  * A request, a ledger and a plan are each used by one thread at a time. The answer follows
  * from ledger and request alone, so that all who ask get the same.
+ *
+ * With a kernel, the ledger is read from it and the plan becomes a transaction:
+ *
+ *	morph_ledger_read(ledger, fabric, 0);
+ *	morph_place(ledger, request, plan);
+ *	morph_txn_set_model(txn, model);
+ *	morph_txn_add_plan(txn, plan, ledger);
+ *
+ * and then a slice of the plan's accelerators is created, in the order of ranks and with the
+ * request's policy on transit, and the transaction is run on it.
  */
 
 /* ----------------------------------------------------------------- requests */
@@ -212,6 +222,19 @@ int morph_ledger_hold(struct morph_ledger *ledger, uint32_t accelerator, uint32_
 int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint32_t index, bool unusable);
 
 /**
+ * morph_ledger_set_spare() - an accelerator is held back as a spare, or is not any more
+ * @ledger: the ledger
+ * @accelerator: its index
+ * @spare: whether; at first as the profile says. Who replaces another changes roles with it.
+ *
+ * A spare is given to no slice. One of the profile's that is none any more is taken by stitched
+ * slices; it has no place in the torus.
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_ledger_set_spare(struct morph_ledger *ledger, uint32_t accelerator, bool spare);
+
+/**
  * morph_ledger_load() - lanes of a guide are lit
  * @ledger: the ledger
  * @guide: its index
@@ -240,6 +263,26 @@ int morph_ledger_take(struct morph_ledger *ledger, const struct morph_plan *plan
  * Return: 0 or -EINVAL.
  */
 int morph_ledger_give(struct morph_ledger *ledger, const struct morph_plan *plan);
+
+/**
+ * morph_ledger_read() - a ledger of what a fabric's kernel says
+ * @ledger: the ledger; what was in it is forgotten
+ * @fabric: number of the fabric
+ * @controller: what this controller has reserved counts as free where no circuit of the kernel's
+ *	list has it; 0: what is reserved is free for nobody
+ *
+ * Reads accelerators, guides, elements and unhealthy hardware over netlink, until they are all of
+ * one moment. Accelerators that are held or being drained are their slices', or UINT32_MAX's for
+ * those to whom slices are not told. What is not healthy, or cordoned, is marked; suspects too.
+ * What a reserved slice keeps free inside servers is not told by the kernel: there it
+ * may refuse what was planned.
+ *
+ * Return: 0, -ESTALE (the fabric has another profile than the ledger's model), -EAGAIN (the
+ * fabric changed during each of eight tries), -EPROTO or -ENOENT (the kernel names hardware that
+ * the profile does not have), -EPERM (of a controller only administrators are told), -ENOMEM, or
+ * what the lists of <morph/admin.h> return; the ledger may then have parts of what was read.
+ */
+int morph_ledger_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller);
 
 /* -------------------------------------------------------------------- plans */
 
@@ -336,6 +379,40 @@ uint32_t morph_plan_servers(const struct morph_plan *plan, uint32_t *bound);
  * Return: a sentence that names what is short, owned by @plan; "" of a feasible plan.
  */
 const char *morph_plan_why(const struct morph_plan *plan);
+
+/**
+ * morph_plan_describe() - all that a plan says, its certificate included
+ * @plan: the plan, filled by morph_place()
+ * @ledger: the ledger that it was made for
+ * @out: object of type "plan": verdict, tier, figures with their bounds and what these rest upon,
+ *	ranks, circuits with servers and fibres, fibres from server to server; or of each rack
+ *	why it does not do
+ *
+ * Return: 0, -EINVAL (the plan is empty, or another fabric's) or -ENOMEM.
+ */
+int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger *ledger,
+			struct morph_object **out);
+
+/**
+ * morph_txn_add_plan() - light the circuits of a plan
+ * @txn: the transaction, of a slice with the plan's accelerators in the order of its ranks
+ * @plan: a feasible plan; some of its fibres may afterwards be others between the same servers
+ * @ledger: the ledger that it was made for, before morph_ledger_take(); afterwards as before
+ *
+ * Each circuit becomes a change of the transaction, in the order of the request, with all of its
+ * guides and lanes: on the plan's fibres, and inside servers by the router of the driver,
+ * through what the ledger says is free there. What the driver's judge would refuse is refused here;
+ * the kernel judges again. Where a circuit finds its way blocked by those before it, it goes
+ * first in the next try, up to 64 times (Abel, "On the ordering of connections for automatic
+ * wire routing", IEEE Transactions on Computers C-21, 1972). If it was blocked three times it may
+ * take other free fibres between the same servers, and the plan says so from then on. Each try
+ * costs O(circuits * steps log steps) with at most 2^14 steps, in most cases a few dozen.
+ *
+ * Return: 0, -EINVAL (the plan is not feasible, or another fabric's), -E2BIG (more than 1024
+ * changes), -EBUSY (no ways were found inside the servers: the text names the circuit), what the
+ * judge says (-ERANGE, -EXDEV...) or -ENOMEM; then the transaction is as before.
+ */
+int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph_ledger *ledger);
 
 #ifdef __cplusplus
 }

@@ -95,6 +95,15 @@ int morph_slice_request_set_spares(struct morph_slice_request *request, const ui
 void morph_slice_request_set_reserved(struct morph_slice_request *request, bool reserved);
 
 /**
+ * morph_slice_request_set_controller() - assign the slice to a controller from its beginning
+ * @request: the request
+ * @controller: the controller's number; 0, the default: to none
+ *
+ * Without meaning to morph_slice_create(): who opens a fabric's node assigns nothing.
+ */
+void morph_slice_request_set_controller(struct morph_slice_request *request, uint32_t controller);
+
+/**
  * morph_slice_request_set_name() - give the slice a name, so that it outlives its files
  * @request: the request
  * @name: 1 to 31 of [a-zA-Z0-9_.-]; NULL or "": none

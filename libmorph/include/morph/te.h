@@ -28,6 +28,8 @@ extern "C" {
  * Amounts and capacities are in lanes. A problem is used by one thread at a time.
  */
 
+#define MORPH_TE_HOPS 64 /* links of a path, at most */
+
 /**
  * morph_te_new() - begin a problem
  * @ctx: the context, which must outlive the problem
@@ -76,6 +78,68 @@ int morph_te_add_demand(struct morph_te *te, double amount, double weight);
 int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count);
 
 /**
+ * morph_te_add_servers() - the links of a fabric: from each server to those beside it
+ * @te: the problem, without links
+ * @ledger: the fabric, and which of it is unusable; what is lit or reserved does not matter,
+ *	for it is what the controllers divide
+ *
+ * A link is all fibres from one server to another; its capacity is the lanes of those that are
+ * not marked. O(fibres).
+ *
+ * Return: how many links there are now, numbered from 0; -EINVAL (the problem has links), -E2BIG
+ * (more than 1024) or -ENOMEM; then the problem is as before.
+ */
+int morph_te_add_servers(struct morph_te *te, const struct morph_ledger *ledger);
+
+/**
+ * morph_te_link_ends() - which servers a link joins
+ * @te: the problem
+ * @link: its number
+ * @src_host: where to put the server that it leaves
+ * @dst_host: where to put the server that it reaches
+ *
+ * Return: 0 or -ENOENT (no such link, or not of morph_te_add_servers()).
+ */
+int morph_te_link_ends(const struct morph_te *te, uint32_t link, uint32_t *src_host,
+		       uint32_t *dst_host);
+
+/**
+ * morph_te_guide_link() - which link a fibre belongs to
+ * @te: the problem
+ * @guide: the fibre
+ *
+ * Return: the link's number, or -ENOENT (no fibre between servers).
+ */
+int morph_te_guide_link(const struct morph_te *te, uint32_t guide);
+
+/**
+ * morph_te_add_ways() - the shortest ways of a demand from one server to another
+ * @te: the problem, with the links of morph_te_add_servers()
+ * @demand: its number
+ * @src_host: the server that sends
+ * @dst_host: the server that receives
+ * @most: how many ways at most; 0 counts as 1
+ *
+ * Ways that come by no server twice, the shortest first, up to two hops longer than that;
+ * among equals in the order of servers. O(links * hops + ways * hops * links of a server).
+ *
+ * Return: how many were added, -ENOENT (no such demand), -EINVAL (no such server, or the same
+ * twice), -EHOSTUNREACH (no way), -E2BIG or -ENOMEM.
+ */
+int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t src_host, uint32_t dst_host,
+		      uint32_t most);
+
+/**
+ * morph_te_path_links() - the links of a path
+ * @te: the problem
+ * @path: its number
+ * @links: where to put where they are: the problem's, until something is added to it
+ *
+ * Return: how many, 0 for a path that does not exist.
+ */
+uint32_t morph_te_path_links(const struct morph_te *te, uint32_t path, const uint32_t **links);
+
+/**
  * morph_te_set_capacity() - change a link
  * @te: the problem
  * @link: its number
@@ -84,6 +148,15 @@ int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *link
  * Return: 0, -ENOENT or -EINVAL.
  */
 int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity);
+
+/**
+ * morph_te_capacity() - what a link may carry
+ * @te: the problem
+ * @link: its number
+ *
+ * Return: lanes, 0 for a link that does not exist.
+ */
+double morph_te_capacity(const struct morph_te *te, uint32_t link);
 
 /**
  * morph_te_set_amount() - change a demand

@@ -22,7 +22,7 @@ extern "C" {
  * receives.
  *
  * A ledger: accelerators; elements; guides. For each accelerator the slice that has it, or 0,
- * and whether it is marked. For each element whether it is marked (bit 0), and whether circuits
+ * and whether it is marked (bit 0), and a spare (bit 1). For each element whether it is marked (bit 0), and whether circuits
  * between servers pass it (bit 1). For each guide whether it is marked, and the low and the
  * high half of its lanes in use.
  *
@@ -37,7 +37,7 @@ extern "C" {
  * cut the low and the high half of a set of the rack's servers, counted in the order of hosts.
  */
 #define MORPH_WIRE_MAGIC 0x4c504d57U /* "WMPL" */
-#define MORPH_WIRE_VERSION 1U
+#define MORPH_WIRE_VERSION 2U
 #define MORPH_WIRE_HEAD 5U /* words */
 #define MORPH_WIRE_STRAND 13U /* words of a strand */
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Plans as objects: all that they say, for people and programs. */
+#include <stdio.h>
+
+#include "place.h"
+
+/* Fills an object: attributes are put until one fails. */
+struct writer {
+	struct morph_object *object;
+	int error;
+};
+
+static struct writer begin(uint32_t type)
+{
+	struct writer writer = { .object = lm_object_new(type, NULL) };
+
+	writer.error = writer.object ? 0 : -ENOMEM;
+	return writer;
+}
+
+static void put(struct writer *writer, uint32_t attribute, uint64_t value)
+{
+	if (!writer->error)
+		writer->error = lm_put_uint(writer->object, attribute, value);
+}
+
+static void put_text(struct writer *writer, uint32_t attribute, const char *text)
+{
+	if (!writer->error)
+		writer->error = lm_put_text(writer->object, attribute, text, strlen(text));
+}
+
+/* Takes @inner. */
+static void put_inner(struct writer *writer, uint32_t attribute, struct writer *inner)
+{
+	if (!writer->error)
+		writer->error = inner->error;
+	if (writer->error)
+		morph_object_free(inner->object);
+	else
+		writer->error = lm_put_object(writer->object, attribute, inner->object);
+}
+
+/* ------------------------------------------------------------------- feasible */
+
+static void put_ranks(struct writer *writer, const struct morph_plan *plan,
+		      const struct optics_graph *graph)
+{
+	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
+		struct writer inner = begin(MORPH_OBJECT_PLAN_RANK);
+
+		put(&inner, LM_LOCAL_PLAN_RANK_RANK, rank);
+		put(&inner, LM_LOCAL_PLAN_RANK_ACCELERATOR, plan->accelerators[rank]);
+		put(&inner, LM_LOCAL_PLAN_RANK_HOST,
+		    graph->accelerators[plan->accelerators[rank]].host);
+		put_inner(writer, LM_LOCAL_PLAN_RANK, &inner);
+	}
+}
+
+static void put_circuits(struct writer *writer, const struct morph_plan *plan,
+			 const struct optics_graph *graph)
+{
+	for (uint32_t at = 0; at < plan->circuits_count; at++) {
+		const struct rank_pair *pair = &plan->circuits[at];
+		const struct circuit_way *way = &plan->ways[at];
+		struct writer inner = begin(MORPH_OBJECT_PLAN_CIRCUIT);
+
+		put(&inner, LM_LOCAL_PLAN_CIRCUIT_SRC_RANK, pair->src);
+		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
+		put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST,
+		    graph->accelerators[plan->accelerators[pair->src]].host);
+		for (uint32_t hop = way->first; hop < way->first + way->count; hop++) {
+			const struct strand *strand = &plan->strands[hop];
+
+			put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST, strand->to);
+			for (uint32_t guide = 0; guide < strand->guides_count; guide++)
+				put(&inner, LM_LOCAL_PLAN_CIRCUIT_GUIDE,
+				    strand->guides[guide] >> 1);
+		}
+		put_inner(writer, LM_LOCAL_PLAN_CIRCUIT, &inner);
+	}
+}
+
+/* Of the pair that the strand number @at joins; only where it is the pair's first in the plan. */
+static void put_load(struct writer *writer, const struct morph_plan *plan,
+		     const struct morph_ledger *ledger, uint32_t at)
+{
+	const struct sites *sites = &ledger->sites;
+	uint32_t from = plan->strands[at].from, to = plan->strands[at].to;
+	struct writer inner;
+	uint32_t taken = 0, free = 0;
+
+	for (uint32_t other = 0; other < plan->strands_count; other++) {
+		if (plan->strands[other].from != from || plan->strands[other].to != to)
+			continue;
+		if (other < at)
+			return;
+		taken++;
+	}
+	for (uint32_t other = sites->strands_first[from]; other < sites->strands_first[from + 1];
+	     other++)
+		free += sites->strands[other].to == to &&
+			lm_strand_free(ledger, &sites->strands[other]);
+	inner = begin(MORPH_OBJECT_PLAN_LOAD);
+	put(&inner, LM_LOCAL_PLAN_LOAD_SRC_HOST, from);
+	put(&inner, LM_LOCAL_PLAN_LOAD_DST_HOST, to);
+	put(&inner, LM_LOCAL_PLAN_LOAD_FIBRES, taken);
+	put(&inner, LM_LOCAL_PLAN_LOAD_FREE, free);
+	put_inner(writer, LM_LOCAL_PLAN_LOAD, &inner);
+}
+
+static void put_feasible(struct writer *writer, const struct morph_plan *plan,
+			 const struct morph_ledger *ledger)
+{
+	put_text(writer, LM_LOCAL_PLAN_TIER,
+		 plan->tier == MORPH_TIER_CONTIGUOUS ? "contiguous" : "stitched");
+	put(writer, LM_LOCAL_PLAN_SERVERS, plan->servers);
+	put(writer, LM_LOCAL_PLAN_SERVERS_BOUND, plan->servers_bound);
+	put_text(writer, LM_LOCAL_PLAN_SERVERS_BOUND_KIND, "free-accelerators");
+	put(writer, LM_LOCAL_PLAN_FIBRES, plan->strands_count);
+	put(writer, LM_LOCAL_PLAN_FIBRES_BOUND, plan->fibres_bound);
+	put_text(writer, LM_LOCAL_PLAN_FIBRES_BOUND_KIND, "distances");
+	put_ranks(writer, plan, ledger->graph);
+	put_circuits(writer, plan, ledger->graph);
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		put_load(writer, plan, ledger, at);
+}
+
+/* -------------------------------------------------------------------- refused */
+
+static const char *refusal_text(const struct rack_refusal *refusal, const struct rack *rack,
+				char *text, size_t room)
+{
+	switch (refusal->reason) {
+	case MORPH_WIRE_COUNT:
+		snprintf(text, room, "%u accelerators are wanted, %u are free", refusal->need,
+			 refusal->have);
+		break;
+	case MORPH_WIRE_CUTS:
+		snprintf(
+			text, room,
+			"enough accelerators are free; but each box has one that is not free, or no routes, and each embedding of the parts into the %u servers wants more fibres than there are%s",
+			rack->hosts_count,
+			refusal->cuts_count ? " out of one of the sets of servers that are named" :
+					      "");
+		break;
+	default:
+		snprintf(text, room,
+			 "enough accelerators are free; nothing was found, and nothing is proven");
+	}
+	return text;
+}
+
+static void put_cut(struct writer *writer, const struct sites *sites, const struct rack *rack,
+		    uint64_t set)
+{
+	struct writer inner = begin(MORPH_OBJECT_PLAN_CUT);
+
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
+		if (set >> seat & 1)
+			put(&inner, LM_LOCAL_PLAN_CUT_HOST,
+			    sites->rack_hosts[rack->hosts_first + seat]);
+	put_inner(writer, LM_LOCAL_PLAN_REFUSAL_CUT, &inner);
+}
+
+static void put_refusal(struct writer *writer, const struct morph_plan *plan,
+			const struct morph_ledger *ledger, const struct rack_refusal *refusal)
+{
+	static const char *const reasons[] = {
+		[MORPH_WIRE_COUNT] = "count", [MORPH_WIRE_CUTS] = "cuts", [MORPH_WIRE_DOUBT] = "doubt"
+	};
+	const struct rack *rack = &ledger->sites.racks[refusal->rack];
+	struct writer inner = begin(MORPH_OBJECT_PLAN_REFUSAL);
+	char text[256];
+
+	put(&inner, LM_LOCAL_PLAN_REFUSAL_HOST, ledger->sites.rack_hosts[rack->hosts_first]);
+	put_text(&inner, LM_LOCAL_PLAN_REFUSAL_REASON, reasons[refusal->reason]);
+	put(&inner, LM_LOCAL_PLAN_REFUSAL_HAVE, ledger->rack_free[refusal->rack]);
+	put(&inner, LM_LOCAL_PLAN_REFUSAL_NEED, refusal->need);
+	put_text(&inner, LM_LOCAL_PLAN_REFUSAL_TEXT,
+		 refusal_text(refusal, rack, text, sizeof(text)));
+	for (uint32_t at = 0; at < refusal->cuts_count; at++)
+		put_cut(&inner, &ledger->sites, rack, plan->cuts[refusal->cuts_first + at]);
+	put_inner(writer, LM_LOCAL_PLAN_REFUSAL, &inner);
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger *ledger,
+				  struct morph_object **out)
+{
+	static const char *const verdicts[] = { [MORPH_FEASIBLE] = "feasible",
+						[MORPH_INFEASIBLE] = "infeasible",
+						[MORPH_UNDECIDED] = "undecided" };
+	struct writer writer;
+
+	*out = NULL;
+	if (!plan->verdict || plan->checksum != ledger->graph->params.checksum)
+		return lm_fail(ledger->ctx, EINVAL, "the plan is empty, or another fabric's");
+	writer = begin(MORPH_OBJECT_PLAN);
+	put_text(&writer, LM_LOCAL_PLAN_VERDICT, verdicts[plan->verdict]);
+	put(&writer, LM_LOCAL_PLAN_PROFILE_CHECKSUM, plan->checksum);
+	put(&writer, LM_LOCAL_PLAN_RANKS_COUNT, plan->ranks);
+	put(&writer, LM_LOCAL_PLAN_CIRCUITS_COUNT, plan->circuits_count);
+	put(&writer, LM_LOCAL_PLAN_LANES_COUNT, plan->lanes);
+	if (plan->verdict == MORPH_FEASIBLE)
+		put_feasible(&writer, plan, ledger);
+	else
+		put_text(&writer, LM_LOCAL_PLAN_TEXT, plan->why);
+	for (uint32_t at = 0; at < plan->refusals_count; at++)
+		put_refusal(&writer, plan, ledger, &plan->refusals[at]);
+	if (writer.error) {
+		morph_object_free(writer.object);
+		return lm_fail(ledger->ctx, ENOMEM, "describe a plan: out of memory");
+	}
+	*out = writer.object;
+	return 0;
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A ledger of what a fabric's kernel says is held. */
+#include "place.h"
+
+/* Lists of one moment. */
+struct live {
+	struct morph_list *accelerators, *guides, *elements, *hardware;
+	struct morph_list *reservations, *circuits; /* of a controller's reservations only */
+};
+
+static void live_free(struct live *live)
+{
+	morph_list_free(live->accelerators);
+	morph_list_free(live->guides);
+	morph_list_free(live->elements);
+	morph_list_free(live->hardware);
+	morph_list_free(live->reservations);
+	morph_list_free(live->circuits);
+	memset(live, 0, sizeof(*live));
+}
+
+static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+		      struct live *live)
+{
+	int error = morph_admin_accelerators(ctx, fabric, &live->accelerators);
+
+	if (!error)
+		error = morph_admin_guides(ctx, fabric, &live->guides);
+	if (!error)
+		error = morph_admin_elements(ctx, fabric, &live->elements);
+	if (!error)
+		error = morph_admin_hardware(ctx, fabric, &live->hardware);
+	if (!error && controller)
+		error = morph_controller_reservations(ctx, fabric, controller, &live->reservations);
+	if (!error && controller)
+		error = morph_admin_circuits(ctx, fabric, MORPH_ANY, &live->circuits);
+	return error;
+}
+
+/* Is it the fabric of the model? And which publish was its last? */
+static int read_seq(struct morph_ledger *ledger, uint32_t fabric, uint64_t *seq)
+{
+	struct morph_object *info = NULL;
+	int error = morph_admin_fabric(ledger->ctx, fabric, &info);
+
+	if (!error) {
+		*seq = morph_get_fabric_seq(info);
+		error = morph_model_check(ledger->ctx, ledger->model, info);
+	}
+	morph_object_free(info);
+	return error;
+}
+
+/* All lists while nothing was published. */
+static int read_whole(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller,
+		      struct live *live)
+{
+	uint64_t before = 0, after = 0;
+	int error;
+
+	for (int attempt = 0; attempt < LM_RETRIES; attempt++) {
+		live_free(live);
+		error = read_seq(ledger, fabric, &before);
+		if (!error)
+			error = read_lists(ledger->ctx, fabric, controller, live);
+		if (!error)
+			error = read_seq(ledger, fabric, &after);
+		if (error || before == after)
+			return error;
+	}
+	return lm_fail(ledger->ctx, EAGAIN,
+		       "read what is held of fabric %u: it changed during each of %d tries", fabric,
+		       LM_RETRIES);
+}
+
+/* -------------------------------------------------------------------- take over */
+
+static bool unusable(uint32_t health, uint32_t cordoned)
+{
+	return health != MORPH_HEALTH_OK || cordoned;
+}
+
+/* The kernel has one entry of each thing that the profile has. */
+static int check_count(struct morph_ledger *ledger, const char *what, const struct morph_list *list,
+		       uint32_t count)
+{
+	if (morph_list_count(list) == count)
+		return 0;
+	return lm_fail(ledger->ctx, EPROTO, "the kernel tells of %zu %s, the profile of %u",
+		       morph_list_count(list), what, count);
+}
+
+static int take_accelerators(struct morph_ledger *ledger, const struct morph_list *list)
+{
+	int error = check_count(ledger, "accelerators", list, ledger->graph->accelerators_count);
+
+	for (size_t at = 0; at < morph_list_count(list) && !error; at++) {
+		const struct morph_object *it = morph_list_get(list, at);
+		uint32_t id = morph_get_accelerator_id(it), use = morph_get_accelerator_use(it);
+		uint32_t slice = morph_get_accelerator_slice(it);
+		bool held = use == MORPH_USE_HELD || use == MORPH_USE_DRAINING;
+
+		error = morph_ledger_hold(ledger, id, !held ? 0 : slice ? slice : UINT32_MAX);
+		if (!error)
+			error = morph_ledger_set_spare(ledger, id, use == MORPH_USE_SPARE);
+		if (!error)
+			error = morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, id,
+						  unusable(morph_get_accelerator_health(it),
+							   morph_get_accelerator_cordoned(it)));
+	}
+	return error;
+}
+
+static int take_guides(struct morph_ledger *ledger, const struct morph_list *list)
+{
+	int error = check_count(ledger, "guides", list, ledger->graph->guides_count);
+
+	for (size_t at = 0; at < morph_list_count(list) && !error; at++) {
+		const struct morph_object *it = morph_list_get(list, at);
+		uint32_t id = morph_get_guide_id(it);
+
+		error = morph_ledger_load(
+			ledger, id, morph_get_guide_lanes(it) & ~morph_get_guide_lanes_free(it));
+		if (!error)
+			error = morph_ledger_mark(ledger, MORPH_PART_GUIDE, id,
+						  unusable(morph_get_guide_health(it),
+							   morph_get_guide_cordoned(it)));
+	}
+	return error;
+}
+
+/* In a state that no claim pins, an element is as good as parked. */
+static int take_elements(struct morph_ledger *ledger, const struct morph_list *list)
+{
+	const struct optics_graph *graph = ledger->graph;
+	int error = check_count(ledger, "elements", list, graph->elements_count);
+
+	for (size_t at = 0; at < morph_list_count(list) && !error; at++) {
+		const struct morph_object *it = morph_list_get(list, at);
+		uint32_t id = morph_get_element_id(it), state = morph_get_element_state(it);
+		uint32_t pins = morph_get_element_pins(it);
+
+		error = morph_ledger_mark(ledger, MORPH_PART_ELEMENT, id,
+					  unusable(morph_get_element_health(it),
+						   morph_get_element_cordoned(it)));
+		if (error)
+			break;
+		if (state >= graph->kinds[graph->elements[id].kind].states)
+			return lm_fail(ledger->ctx, EPROTO,
+				       "element %u is in state %u: by the profile it has %u", id,
+				       state, graph->kinds[graph->elements[id].kind].states);
+		optics_set_state(ledger->state, id, state);
+		ledger->state->element_pins[id] = pins;
+		ledger->element_held[id] = pins && graph->elements[id].tile == OPTICS_NONE;
+	}
+	return error;
+}
+
+/* Accelerators, guides and elements have told their health themselves. */
+static int take_hardware(struct morph_ledger *ledger, const struct morph_list *list)
+{
+	const struct optics_graph *graph = ledger->graph;
+	struct optics_state *state = ledger->state;
+
+	memset(state->tx_dead, 0, graph->ends_count * sizeof(*state->tx_dead));
+	memset(state->rx_dead, 0, graph->ends_count * sizeof(*state->rx_dead));
+	for (size_t at = 0; at < morph_list_count(list); at++) {
+		const struct morph_object *it = morph_list_get(list, at);
+		uint32_t part = morph_get_hardware_part(it), index = morph_get_hardware_index(it);
+
+		if ((part != MORPH_PART_LASER && part != MORPH_PART_RECEIVER) ||
+		    !unusable(morph_get_hardware_health(it), morph_get_hardware_cordoned(it)))
+			continue;
+		if (index >= graph->ports_count)
+			return lm_fail(ledger->ctx, EPROTO,
+				       "the kernel tells of port %u, the profile of %u", index,
+				       graph->ports_count);
+		(part == MORPH_PART_LASER ? state->tx_dead : state->rx_dead)[index] =
+			graph->all_lanes;
+	}
+	return 0;
+}
+
+/* The lanes of a guide that circuits have. */
+static uint64_t lit_lanes(const struct morph_list *circuits, uint32_t guide)
+{
+	uint64_t lanes = 0;
+
+	for (size_t at = 0; at < morph_list_count(circuits); at++) {
+		const struct morph_object *it = morph_list_get(circuits, at);
+
+		for (size_t hop = 0; hop < morph_object_values(it, "guide"); hop++)
+			if (morph_get_circuit_guide(it, hop) == guide)
+				lanes |= morph_get_circuit_lanes(it);
+	}
+	return lanes;
+}
+
+static int open_reserved(struct morph_ledger *ledger, const struct live *live)
+{
+	int error = 0;
+
+	for (size_t at = 0; at < morph_list_count(live->reservations) && !error; at++) {
+		const struct morph_object *it = morph_list_get(live->reservations, at);
+		uint32_t guide = morph_get_reservation_guide(it);
+		uint64_t mine = morph_get_reservation_lanes(it) & ~lit_lanes(live->circuits, guide);
+		uint64_t taken = guide < ledger->graph->guides_count ? ledger->guide_lanes[guide] :
+								       0;
+
+		error = morph_ledger_load(ledger, guide, taken & ~mine);
+	}
+	return error;
+}
+
+MORPH_API int morph_ledger_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller)
+{
+	struct live live = { NULL };
+	int error = lm_ledger_state(ledger);
+
+	if (!error)
+		error = read_whole(ledger, fabric, controller, &live);
+	if (!error)
+		error = take_accelerators(ledger, live.accelerators);
+	if (!error)
+		error = take_guides(ledger, live.guides);
+	if (!error)
+		error = take_elements(ledger, live.elements);
+	if (!error)
+		error = take_hardware(ledger, live.hardware);
+	if (!error)
+		error = open_reserved(ledger, &live);
+	live_free(&live);
+	return error;
+}

@@ -1,0 +1,237 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is lit is what was planned: slices placed on a rack, held against what the kernel tells. Prints TAP.
+
+The plan is what `morphctl place --apply --json` has written. That it was carried out is seen by the dumps of the
+kernel alone: which accelerators the slice has, and which of the guides of each circuit are fibres.
+"""
+
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import traceback
+
+CONFIGFS = "/sys/kernel/config/morph_sim/place"
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MORPHCTL = os.path.join(TOP, "build/tools/morphctl/morphctl")
+PATIENCE_S = 20 * int(os.environ.get("SLOWNESS", 1))
+SERVERS, OF_SERVER, FIBRE = 16, 4, 2
+TENANTS = (0, 3, 5, 6, 9, 10)       # servers in which others have accelerators: no eight others make a box of 2x4x4
+
+
+def write(name, text):
+    with open(os.path.join(CONFIGFS, name), "w", encoding="ascii") as file:
+        file.write(text)
+
+
+class Rack:
+    """A simulated rack, asked by morphctl."""
+
+    def __enter__(self):
+        os.mkdir(CONFIGFS)
+        write("profile", "rack64")
+        write("live", "1")
+        return self
+
+    def __exit__(self, *_):
+        write("live", "0")
+        os.rmdir(CONFIGFS)
+
+    def ask(self, *words, status=0):
+        """What morphctl answers, as JSON, and what it says."""
+        done = subprocess.run([MORPHCTL, *map(str, words), "--json", "--fabric", "place"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=6 * PATIENCE_S, check=False)
+        assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
+        return json.loads(done.stdout) if done.stdout.strip() else done.stderr
+
+    def do(self, *words):
+        """An act that has no answer to show."""
+        subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL, check=True,
+                       timeout=6 * PATIENCE_S)
+
+    def fibres(self):
+        """Guides between servers."""
+        return {guide["id"] for guide in self.ask("guide", "list") if guide["class"] == FIBRE}
+
+    def end(self, *slices):
+        """Delete slices, and wait until their accelerators are dark."""
+        if slices:
+            self.do("slice", "delete", *slices)
+        until = time.monotonic() + PATIENCE_S
+        while any(chip["use"] == "draining" for chip in self.ask("accelerator", "list")):
+            assert time.monotonic() < until, "accelerators stay dark for ever"
+            time.sleep(0.05)
+
+
+def crossed(circuit, fibres):
+    """The fibres of a circuit, in the direction of light."""
+    return [guide for guide in circuit["guide"] if guide in fibres]
+
+
+def held(circuits):
+    """What circuits have, for comparison."""
+    return sorted((circuit["slice"], circuit["id"], circuit["state"], circuit["lanes"], tuple(circuit["guide"]))
+                  for circuit in circuits)
+
+
+def check_lit(rack, name, plan):
+    """The slice has the plan's accelerators; each of its circuits is lit, on the plan's fibres and no others."""
+    fibres = rack.fibres()
+    ranks = rack.ask("slice", "show", name)["rank"]
+    assert [(rank["rank"], rank["accelerator"]) for rank in ranks] == \
+        [(rank["rank"], rank["accelerator"]) for rank in plan["rank"]]
+    circuits = rack.ask("circuit", "list", name)
+    assert all(circuit["state"] == "lit" for circuit in circuits), {circuit["state"] for circuit in circuits}
+    assert all(circuit["lanes"].bit_count() == plan["lanes-count"] for circuit in circuits)
+    lit = sorted((circuit["src-rank"], circuit["dst-rank"], crossed(circuit, fibres)) for circuit in circuits)
+    planned = sorted((circuit["src-rank"], circuit["dst-rank"], circuit.get("guide", []))
+                     for circuit in plan.get("circuit", []))
+    assert lit == planned, next(pair for pair in zip(lit, planned) if pair[0] != pair[1])
+    assert len(circuits) == plan["circuits-count"]
+    assert sum(len(guides) for _src, _dst, guides in lit) == plan["fibres"]
+
+
+def tenants(rack):
+    """Slices of others, on servers here and there, lit by the kernel as it likes."""
+    chance = random.Random(5)
+    chips = [OF_SERVER * server + tile for server in TENANTS for tile in range(OF_SERVER)]
+    chance.shuffle(chips)
+    names = []
+    for first in range(0, len(chips), OF_SERVER):
+        names.append(f"tenant{first // OF_SERVER}")
+        chosen = ",".join(map(str, chips[first:first + OF_SERVER]))
+        rack.do("slice", "create", names[-1], "--accelerators", chosen)
+        rack.do("circuit", "apply-ring", names[-1])
+    return names
+
+
+def empty_rack(rack):
+    """A box of an empty rack."""
+    plan = rack.ask("place", "box", "--shape", "2x4x4", "--apply")
+    assert plan["tier"] == "contiguous" and plan["ranks-count"] == 32 and plan["circuits-count"] == 160
+    check_lit(rack, "box", plan)
+    rack.end("box")
+
+
+def whole_rack(rack):
+    """A torus that takes every accelerator of the rack, with all of their ports."""
+    plan = rack.ask("place", "whole", "--shape", "4x4x4", "--apply")
+    assert plan["circuits-count"] == 384
+    check_lit(rack, "whole", plan)
+    rack.end("whole")
+
+
+def among_others(rack):
+    """Stitched into what others have left, across their servers; none of theirs is touched."""
+    names = tenants(rack)
+    before = held(rack.ask("circuit", "list"))
+    lit = {guide for circuit in before for guide in circuit[4]}
+    plan = rack.ask("place", "stitched", "--shape", "2x4x4", "--apply")
+    assert plan["tier"] == "stitched"
+    assert not {rank["host"] for rank in plan["rank"]} & set(TENANTS)
+    assert any(set(circuit["host"]) & set(TENANTS) for circuit in plan["circuit"]), "no light crosses others' servers"
+    assert not {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])} & lit
+    check_lit(rack, "stitched", plan)
+    after = [circuit for circuit in held(rack.ask("circuit", "list")) if circuit[0] != plan["slice"]["id"]]
+    assert after == before
+    rack.end("stitched", *names)
+
+
+def other_shapes(rack):
+    """Rings of several lanes, meshes, accelerators alone: one after the other, each in what the others leave."""
+    wishes = [("ring", ["--ring", "10", "--lanes", "2"]), ("mesh", ["--mesh", "6"]), ("count", ["--count", "7"]),
+              ("box", ["--shape", "2x2x4"]), ("row", ["--shape", "3x2"]), ("own", ["--ring", "4", "--transit", "own"])]
+    plans = {name: rack.ask("place", name, *wish, "--apply") for name, wish in wishes}
+    for name, plan in plans.items():
+        check_lit(rack, name, plan)
+    assert plans["ring"]["lanes-count"] == 2 and "txn" not in plans["count"]
+    rack.end(*plans)
+
+
+def refused(rack):
+    """What can't be placed is said, with the reason, and leaves nothing behind."""
+    names = tenants(rack)
+    answer = rack.ask("place", "none", "--shape", "4x4x4", "--apply", status=1)
+    assert answer["verdict"] == "infeasible" and answer["refusal"][0]["reason"] == "count"
+    assert answer["refusal"][0]["have"] == 64 - OF_SERVER * len(TENANTS)
+    assert {entry["name"] for entry in rack.ask("slice", "list")} == set(names)
+    # The name is taken: the kernel refuses, after the plan was made.
+    assert "tenant0" in rack.ask("place", "tenant0", "--count", "1", "--apply", status=1)
+    assert {entry["name"] for entry in rack.ask("slice", "list")} == set(names)
+    rack.end(*names)
+
+
+def unusable(rack):
+    """What is cordoned or failed is left out of plans."""
+    first = rack.ask("place", "--ring", "8")
+    fibre = next(circuit["guide"][0] for circuit in first["circuit"] if "guide" in circuit)
+    chip = first["rank"][0]["accelerator"]
+    rack.do("guide", "cordon", fibre)
+    rack.do("accelerator", "fail", chip)
+    plan = rack.ask("place", "ring", "--ring", "8", "--apply")
+    assert chip not in {rank["accelerator"] for rank in plan["rank"]}
+    assert fibre not in {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])}
+    check_lit(rack, "ring", plan)
+    rack.end("ring")
+    rack.do("guide", "uncordon", fibre)
+    rack.do("accelerator", "test", chip)
+
+
+def spares(rack):
+    """A spare whose role has moved is an accelerator like others, and one that became a spare is none."""
+    count = len(rack.ask("accelerator", "list"))
+    assert "refusal" in rack.ask("place", "--count", "65", status=1)
+    rack.do("spare", "remove", *range(64, count))
+    rack.do("spare", "add", 0, 1)
+    plan = rack.ask("place", "all", "--count", count - 2, "--apply")
+    assert {rank["accelerator"] for rank in plan["rank"]} == set(range(2, count))
+    rack.end("all")
+    rack.do("spare", "remove", 0, 1)
+    rack.do("spare", "add", *range(64, count))
+
+
+def reservations(rack):
+    """Fibres that a controller has reserved are its own: planned and lit with its token, and by nobody else."""
+    rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
+    first = rack.ask("place", "--shape", "2x2x4")
+    mine = {guide for circuit in first["circuit"] for guide in circuit.get("guide", [])}
+    lanes = rack.ask("fabric", "show")["wavelengths"]
+    for guide in mine:
+        rack.do("controller", "reserve", 7, guide, lanes, "--epoch", 1)
+    token = ["--controller", 7, "--epoch", 1]
+    other = rack.ask("place", "others", "--shape", "2x2x4", "--apply")
+    assert not {guide for circuit in other["circuit"] for guide in circuit.get("guide", [])} & mine
+    check_lit(rack, "others", other)
+    rack.end("others")
+    plan = rack.ask("place", "mine", "--shape", "2x2x4", "--apply", *token)
+    assert {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])} == mine
+    assert plan["slice"]["controller"] == 7
+    check_lit(rack, "mine", plan)
+    rack.end("mine")
+    rack.do("controller", "drop", 7)
+
+
+TESTS = (empty_rack, whole_rack, among_others, other_shapes, refused, unusable, spares, reservations)
+
+
+def main():
+    print(f"TAP version 13\n1..{len(TESTS)}", flush=True)
+    failed = 0
+    with Rack() as rack:
+        for number, test in enumerate(TESTS, 1):
+            try:
+                test(rack)
+                print(f"ok {number} {test.__name__}", flush=True)
+            except (AssertionError, subprocess.SubprocessError, LookupError, ValueError):
+                failed += 1
+                print(*("# " + line for line in traceback.format_exc().splitlines()), sep="\n")
+                print(f"not ok {number} {test.__name__}", flush=True)
+                rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

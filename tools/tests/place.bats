@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Plans for an empty rack, which need no kernel.
+
+load common
+
+setup() {
+	rack=$TOP/build/profiles/rack64.bin
+	[[ -s $rack ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
+}
+
+@test "a torus of the rack is a box, at its bounds" {
+	expect 0 morphctl place --shape 2x4x4 --profile "$rack"
+	holds "$output" "contiguous: 32 accelerators in 8 servers, 8 at least by free-accelerators; 160 circuits on 96 fibres, 96 at least by distances"
+	expect 0 morphctl place --shape 2x4x4 --profile "$rack" --json
+	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 32 ]]
+	[[ $(jq '[.circuit[].guide // [] | .[]] | [length, (unique | length)] | join(" ")' <<<"$output") == '"96 96"' ]]
+	[[ $(jq '[.load[].fibres] | add' <<<"$output") == 96 ]]
+	[[ $(jq 'all(.load[]; .fibres <= .free)' <<<"$output") == true ]]
+}
+
+@test "what is asked for is counted" {
+	expect 0 morphctl place --count 5 --profile "$rack" --fields ranks-count,circuits-count --json
+	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[5,0]" ]]
+	expect 0 morphctl place --ring 5 --lanes 3 --profile "$rack" --json
+	[[ $(jq -c '[.["ranks-count"], .["circuits-count"], .["lanes-count"]]' <<<"$output") == "[5,10,3]" ]]
+	expect 0 morphctl place --mesh 4 --bandwidth 25001 --profile "$rack" --json
+	[[ $(jq -c '[.["ranks-count"], .["circuits-count"], .["lanes-count"]]' <<<"$output") == "[4,12,2]" ]]
+	expect 0 morphctl place --shape 3x2 --profile "$rack" --json
+	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[6,18]" ]]
+}
+
+@test "what no rack can take is told, with the reason" {
+	expect 1 morphctl place --shape 4x4x5 --profile "$rack"
+	holds "$output" "infeasible: 80 accelerators are wanted in one rack; the rack with most free has 64"
+	holds "$output" "rack of host 0: 80 accelerators are wanted, 64 are free"
+	expect 1 morphctl place --shape 4x4x5 --profile "$rack" --json
+	[[ $(jq -c '[.verdict, .refusal[0].reason, .refusal[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
+}
+
+@test "what no fabric of the profile can do is an error" {
+	expect 1 morphctl place --mesh 8 --profile "$rack"
+	holds "$stderr" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"
+	expect 1 morphctl place --ring 4 --lanes 17 --profile "$rack"
+	holds "$stderr" "is more than a circuit has: 16 lanes"
+	[[ -z $output ]]
+}
+
+@test "wrong arguments are named" {
+	expect 2 morphctl place --profile "$rack"
+	holds "$stderr" "wants one of --count, --shape, --ring and --mesh"
+	expect 2 morphctl place --count 2 --ring 3 --profile "$rack"
+	holds "$stderr" "wants one of"
+	for shape in 2x x2 2x2x2x2 2X2 a 2x-1 ""; do
+		expect 2 morphctl place --shape "$shape" --profile "$rack"
+		holds "$stderr" "--shape wants extents as 2x4x4"
+	done
+	expect 2 morphctl place --ring 4 --lanes 2 --bandwidth 5 --profile "$rack"
+	holds "$stderr" "--bandwidth and --lanes exclude each other"
+	expect 2 morphctl place job --ring 4 --profile "$rack"
+	holds "$stderr" "'job' would be the slice's name"
+	expect 2 morphctl place --ring 4 --apply
+	holds "$stderr" "--apply wants the NAME"
+	expect 2 morphctl place job --ring 4 --apply --profile "$rack"
+	holds "$stderr" "--apply wants --fabric"
+	expect 2 morphctl place --ring 4 --controller 7 --profile "$rack"
+	holds "$stderr" "--controller and --epoch go together"
+}
+
+@test "a profile that is missing, or is none" {
+	expect 3 morphctl place --ring 4 --profile "$BATS_TEST_TMPDIR/none.bin"
+	holds "$stderr" "none.bin"
+	echo nonsense >"$BATS_TEST_TMPDIR/wrong.bin"
+	expect 1 morphctl place --ring 4 --profile "$BATS_TEST_TMPDIR/wrong.bin"
+	holds "$stderr" "malformed"
+}

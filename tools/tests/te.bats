@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Lanes between servers, solved on an empty rack, which needs no kernel.
+
+load common
+
+setup() {
+	rack=$TOP/build/profiles/rack64.bin
+	[[ -s $rack ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
+	file=$BATS_TEST_TMPDIR/demands.yaml
+}
+
+solve() {
+	printf '%s\n' "$1" >"$file"
+	expect 0 morphctl te solve "$file" --profile "$rack" --json
+}
+
+refused() {
+	printf '%s\n' "$2" >"$file"
+	expect "${3:-2}" morphctl te solve "$file" --profile "$rack"
+	[[ -z $output ]]
+	holds "$stderr" "$1"
+}
+
+@test "what fits is carried whole, on the shortest way" {
+	solve 'demands: [{from: 0, to: 1, lanes: 12.5, controller: 7}]'
+	[[ $(jq '.demands[0].flow * 1000 | round' <<<"$output") == 12500 ]]
+	[[ $(jq -c '.paths[0].host' <<<"$output") == "[0,1]" ]]
+	[[ $(jq '.links[0].capacity == 128' <<<"$output") == true ]]
+	[[ $(jq '.residual < 1e-6' <<<"$output") == true ]]
+}
+
+@test "what does not fit is shared by weight, and the full link has a price" {
+	solve $'ways: 1\ndemands:\n- {from: 0, to: 1, lanes: 100, weight: 1}\n- {from: 0, to: 1, lanes: 100, weight: 3}'
+	[[ $(jq '[.demands[].flow] | add | round' <<<"$output") == 128 ]]
+	[[ $(jq '.demands[1].flow > .demands[0].flow' <<<"$output") == true ]]
+	[[ $(jq '.links | length' <<<"$output") == 1 ]]
+	[[ $(jq '.links[0].price > 0' <<<"$output") == true ]]
+}
+
+@test "whole lanes follow from the epoch, the same each time" {
+	wish='demands: [{from: 0, to: 1, lanes: 0.5}, {from: 2, to: 3, lanes: 0.5}, {from: 4, to: 5, lanes: 0.5}, {from: 6, to: 7, lanes: 0.5}]'
+	lanes() {
+		solve "epoch: $1"$'\n'"$wish"
+		jq -c '[.demands[]["lanes-count"]]' <<<"$output"
+	}
+	[[ $(lanes 1) == "$(lanes 1)" ]]
+	[[ $(for epoch in {1..8}; do lanes "$epoch"; done | sort -u | wc -l) -gt 1 ]]
+}
+
+@test "more ways carry more" {
+	solve $'ways: 1\ndemands: [{from: 0, to: 5, lanes: 500}]'
+	narrow=$(jq .throughput <<<"$output")
+	solve $'ways: 8\ndemands: [{from: 0, to: 5, lanes: 500}]'
+	[[ $(jq --argjson narrow "$narrow" '.throughput > 2 * $narrow' <<<"$output") == true ]]
+	[[ $(jq '.paths | length' <<<"$output") == 8 ]]
+	[[ $(jq '[.links[] | .load <= .capacity + 1e-6] | all' <<<"$output") == true ]]
+}
+
+@test "what is wrong in the file is named" {
+	refused "wants a list 'demands'" 'epoch: 1'
+	refused "wants an object" '[1]'
+	refused "there is no key 'demand'; there are demands,epoch,ways,lambda" 'demand: []'
+	refused "demand 1: there is no key 'lane'; there are from,to,lanes,weight,controller" \
+		'demands: [{from: 0, to: 1, lanes: 1}, {from: 0, to: 1, lane: 1}]'
+	refused "demand 0: 'from' and 'to' must be numbers of hosts" 'demands: [{from: a, to: 1, lanes: 1}]'
+	refused "demand 0: 'lanes' must be" 'demands: [{from: 0, to: 1, lanes: -1}]'
+	refused "demand 0: 'lanes' must be" 'demands: [{from: 0, to: 1}]'
+	refused "demand 0: 'weight' must be" 'demands: [{from: 0, to: 1, lanes: 1, weight: 0}]'
+	refused "'ways' must be 1 to 64" $'ways: 0\ndemands: [{from: 0, to: 1, lanes: 1}]'
+	refused "from host 0 to host 99: two of the 18 servers are wanted" \
+		'demands: [{from: 0, to: 99, lanes: 1}]' 1
+	refused "from host 3 to host 3" 'demands: [{from: 3, to: 3, lanes: 1}]' 1
+}
+
+@test "divergence needs a kernel" {
+	echo 'demands: [{from: 0, to: 1, lanes: 1}]' >"$file"
+	expect 2 morphctl te divergence "$file" --profile "$rack"
+	holds "$stderr" "wants --fabric beside --profile"
+}
