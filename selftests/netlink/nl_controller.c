@@ -267,6 +267,24 @@ TEST_F(control, taking_and_expiry_are_told)
 	nl_close(&ears);
 }
 
+TEST_F(control, echo)
+{
+	struct nl *nl = &self->nl;
+
+	nl_begin(nl, MORPH_CMD_CONTROLLER_TAKE, NLM_F_ECHO);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_FABRIC, self->sim.number);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_ID, 8);
+	nl_put_u64(nl, MORPH_A_CONTROLLER_EPOCH, 1);
+	nl_put_u64(nl, MORPH_A_CONTROLLER_LEASE_NS, LONG);
+	ASSERT_EQ(0, nl_do(nl));
+	EXPECT_EQ(MORPH_CMD_CONTROLLER_NTF, nl->echoed);
+	nl_begin(nl, MORPH_CMD_CONTROLLER_DROP, NLM_F_ECHO);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_FABRIC, self->sim.number);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_ID, 8);
+	ASSERT_EQ(0, nl_do(nl));
+	EXPECT_EQ(MORPH_CMD_CONTROLLER_NTF, nl->echoed);
+}
+
 /* The next lease to end is not always the last that was given. */
 TEST_F(control, each_of_several_leases_ends)
 {

@@ -23,6 +23,7 @@
 #define IN 4
 #define AT_EDGE 1
 #define FIBRE 2 /* class of a guide */
+#define SMALL_ROOM 4096 /* less than a hundred reservations need */
 
 /* A fabric with edges, two controllers, and a slice of the first of them. */
 FIXTURE(lanes)
@@ -366,6 +367,27 @@ TEST_F(lanes, expiry_leaves_reservations)
 }
 
 /* The backup finds in the kernel what was last decided, takes what it wants, and gives the rest back. */
+static int settle(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t epoch)
+{
+	nl_begin(nl, MORPH_CMD_CONTROLLER_SETTLE, 0);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_FABRIC, sim->number);
+	nl_put_u32(nl, MORPH_A_CONTROLLER_ID, id);
+	nl_put_u64(nl, MORPH_A_CONTROLLER_EPOCH, epoch);
+	return nl_do(nl);
+}
+
+TEST_F(lanes, settling_is_for_who_has_control)
+{
+	struct nl *nl = &self->nl;
+
+	ASSERT_EQ(0, reserve(nl, &self->sim, 1, self->guide, 1, 0));
+	EXPECT_EQ(ENOENT, settle(nl, &self->sim, 3, 2));
+	EXPECT_EQ(MORPH_A_CONTROLLER_ID, nl->bad_attr);
+	EXPECT_EQ(ESTALE, settle(nl, &self->sim, 1, 2));
+	EXPECT_EQ(MORPH_A_CONTROLLER_EPOCH, nl->bad_attr);
+	EXPECT_EQ(0x1, reserved(nl, &self->sim, 1, self->guide));
+}
+
 TEST_F(lanes, backup_settles)
 {
 	uint32_t other = edge_guide(&self->nl, &self->sim, OUT + 1);
@@ -382,11 +404,7 @@ TEST_F(lanes, backup_settles)
 	ASSERT_EQ(0, reserve_epoch(nl, &self->sim, 1, 2, self->guide, 2, 0));
 	EXPECT_EQ(0x3, REPLY_U64(nl, MORPH_A_RESERVATION_LANES));
 	EXPECT_EQ(2, REPLY_U64(nl, MORPH_A_RESERVATION_EPOCH));
-	nl_begin(nl, MORPH_CMD_CONTROLLER_SETTLE, 0);
-	nl_put_u32(nl, MORPH_A_CONTROLLER_FABRIC, self->sim.number);
-	nl_put_u32(nl, MORPH_A_CONTROLLER_ID, 1);
-	nl_put_u64(nl, MORPH_A_CONTROLLER_EPOCH, 2);
-	ASSERT_EQ(0, nl_do(nl));
+	ASSERT_EQ(0, settle(nl, &self->sim, 1, 2));
 	EXPECT_EQ(2, REPLY_U32(nl, MORPH_A_CONTROLLER_LANES_COUNT));
 	EXPECT_EQ(0, reserved(nl, &self->sim, 1, other));
 	EXPECT_EQ(0x3, reserved(nl, &self->sim, 1, self->guide));
@@ -589,6 +607,29 @@ FIXTURE_TEARDOWN(rack)
 	EXPECT_TRUE(WAIT_UNTIL(no_slices(&self->sim)));
 	nl_close(&self->nl);
 	sim_stop(&self->sim);
+}
+
+TEST_F(rack, long_dump_goes_on_where_it_was)
+{
+	struct nl *nl = &self->nl;
+	struct tally tally = {};
+	unsigned int at, fibres = 0;
+	bool more = true;
+	struct nl reader;
+
+	for (at = 0; at < self->fibres.count && fibres < 100; at++)
+		fibres += !reserve(nl, &self->sim, 2, self->fibres.guides[at], 1, 0);
+	ASSERT_EQ(100, fibres);
+	/* A socket that has never read more gets messages of that size. */
+	ASSERT_EQ(0, nl_open(&reader));
+	nl_begin(&reader, MORPH_CMD_RESERVATION_GET, 0);
+	nl_put_u32(&reader, MORPH_A_RESERVATION_FABRIC, self->sim.number);
+	ASSERT_EQ(0, nl_dump_begin(&reader));
+	while (more)
+		ASSERT_EQ(0, nl_dump_read(&reader, SMALL_ROOM, count, &tally, &more));
+	nl_close(&reader);
+	EXPECT_EQ(100, tally.second);
+	EXPECT_EQ(100, tally.lanes);
 }
 
 /* Reserve all of all fibres that can be had for one controller, then lose the fibre in use. */

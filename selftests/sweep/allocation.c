@@ -123,9 +123,28 @@ static void draw_nodes(char *line, size_t room)
 	snprintf(line, room, "%u of %u mode %o", nodes, owners, modes);
 }
 
+static void draw_controller(const struct nlmsghdr *message, void *context)
+{
+	char *line = context;
+
+	sprintf(line + strlen(line), " %u@%llu:%u",
+		nl_get_u32(nl_find(message, MORPH_A_CONTROLLER_ID)),
+		(unsigned long long)nl_get_u64(nl_find(message, MORPH_A_CONTROLLER_EPOCH)),
+		nl_get_u32(nl_find(message, MORPH_A_CONTROLLER_LANES_COUNT)));
+}
+
+/* Number, epoch and lanes of each controller; there is one at most. */
+static void draw_controllers(char *line)
+{
+	*line = '\0';
+	nl_begin(&watcher, MORPH_CMD_CONTROLLER_GET, 0);
+	nl_put_u32(&watcher, MORPH_A_CONTROLLER_FABRIC, stage.edges.number);
+	must(nl_dump(&watcher, draw_controller, line), "controllers");
+}
+
 static void draw(struct picture *picture)
 {
-	char accelerators[64], nodes[64], charges[64];
+	char accelerators[64], nodes[64], charges[64], controllers[64];
 	unsigned int i, at;
 	struct view view;
 
@@ -133,11 +152,13 @@ static void draw(struct picture *picture)
 	draw_accelerators(accelerators, sizeof(accelerators));
 	draw_nodes(nodes, sizeof(nodes));
 	picture->prepared = draw_charges(charges, sizeof(charges));
+	draw_controllers(controllers);
 	must(ERRNO(view_read(stage.slice, &view)), "the slice");
-	at = snprintf(picture->line, sizeof(picture->line),
-		      "slices %u nodes %s use %s elements %u charged %s policy %u state %u",
-		      stage.sim.info.slices, nodes, accelerators, odd_elements(), charges,
-		      view.info.failover, view.info.state);
+	at = snprintf(
+		picture->line, sizeof(picture->line),
+		"slices %u nodes %s use %s elements %u charged %s controllers%s policy %u state %u",
+		stage.sim.info.slices, nodes, accelerators, odd_elements(), charges, controllers,
+		view.info.failover, view.info.state);
 	for (i = 0; i < view.info.circuits.count; i++)
 		at += snprintf(picture->line + at, sizeof(picture->line) - at, " %u>%u:%u",
 			       view.circuits[i].src_rank, view.circuits[i].dst_rank,
@@ -276,6 +297,15 @@ static unsigned int fail_nth_left(enum victim victim)
 
 /* -------------------------------------------------------------------- the sweep */
 
+static uint32_t edge_guide(void)
+{
+	nl_begin(&watcher, MORPH_CMD_EDGE_GET, 0);
+	nl_put_u32(&watcher, MORPH_A_EDGE_FABRIC, stage.edges.number);
+	nl_put_u32(&watcher, MORPH_A_EDGE_ID, 0);
+	must(nl_do(&watcher), "edge-get");
+	return REPLY_U32(&watcher, MORPH_A_EDGE_GUIDE);
+}
+
 static void prepare_stage(void)
 {
 	static const uint32_t wanted[] = { 0, 1, 2 }, other[] = { 6 };
@@ -299,6 +329,8 @@ static void prepare_stage(void)
 		stage.circuits[i] = view.circuits[i].circuit;
 	fcntl(stage.slice, F_SETFL, O_NONBLOCK);
 	stage.fd = -1;
+	sim_start(&stage.edges, "edge4", NULL);
+	stage.guide = edge_guide();
 }
 
 /* What kind of caller a command has. */
@@ -484,17 +516,19 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	points_begin(record);
-	prepare_stage();
 	must(nl_open(&watcher), "netlink");
+	prepare_stage();
 	printf("TAP version 13\n");
 	sweep_all(abi_commands, abi_commands_count, ABI, argc, argv);
 	sweep_all(netlink_commands, netlink_commands_count, NETLINK, argc, argv);
+	sweep_all(controller_commands, controller_commands_count, NETLINK, argc, argv);
 	sweep_all(worker_commands, worker_commands_count, WORKER, argc, argv);
 	if (argc < 2)
 		result("all that is recorded was swept", points_end("allocation"));
 	printf("# %u points\n1..%u\n", points_all, tests);
 	close(stage.slice);
 	must(ERRNO(slice_delete(stage.sim.fd, MORPH_ANY, "opened", 0)), "slice_delete");
+	sim_stop(&stage.edges);
 	sim_stop(&stage.sim);
 	return failures != 0;
 }

@@ -14,6 +14,8 @@ struct stage {
 	unsigned int number; /* that slice's */
 	int named; /* number of a named slice, or 0 */
 	unsigned int circuits[3];
+	struct sim edges; /* another fabric: one of whose guides leads to a server */
+	unsigned int guide;
 
 	/* for the command */
 	struct nl nl;
@@ -37,8 +39,10 @@ struct command {
 };
 
 /* Those of the last list make a worker do it: the workers' allocations fail. */
-extern const struct command abi_commands[], netlink_commands[], worker_commands[];
-extern const unsigned int abi_commands_count, netlink_commands_count, worker_commands_count;
+extern const struct command abi_commands[], netlink_commands[], controller_commands[];
+extern const struct command worker_commands[];
+extern const unsigned int abi_commands_count, netlink_commands_count, controller_commands_count;
+extern const unsigned int worker_commands_count;
 
 /* A circuit that netlink is asked for, and its removal. */
 int ask_add(struct stage *stage);
