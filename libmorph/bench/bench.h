@@ -37,4 +37,7 @@ void wrong(const char *what);
 /* Placement where slices come and go, in the pod whose profile that is. */
 void bench_pod(struct morph_ctx *ctx, const char *profile);
 
+/* Light for slices that come and go, in the rack whose profile that is. */
+void bench_light(struct morph_ctx *ctx, const char *profile);
+
 #endif /* LM_BENCH_BENCH_H */

@@ -532,6 +532,23 @@ static int solve_traffic(void)
 	return result;
 }
 
+static int solve_fabric(void)
+{
+	struct morph_te *te = morph_te_new(ctx);
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *loaded = NULL;
+	int result = te ? morph_model_load(ctx, profile, &loaded) : -morph_error_code(ctx);
+
+	if (!result)
+		result = morph_ledger_new(ctx, loaded, &ledger);
+	if (!result)
+		result = morph_te_add_servers(te, ledger);
+	morph_te_free(te);
+	morph_ledger_free(ledger);
+	morph_model_put(loaded);
+	return result;
+}
+
 static int place_slice(void)
 {
 	struct morph_ledger *ledger = NULL;
@@ -691,6 +708,7 @@ const struct act acts[] = {
 	OBJECT(watch),
 	OBJECT(model),
 	PLAIN(solve_traffic),
+	PLAIN(solve_fabric),
 	PLAIN(place_slice),
 	PLAIN(assign_tenants),
 	PLAIN(count_spares),

@@ -262,6 +262,35 @@ static void what_the_profile_does_not_have_is_refused(void **state)
 	assert_non_null(strstr(morph_error_text(ctx), "port"));
 }
 
+/* Whatever the kernel is asked may fail, and there may be no memory for what it says. */
+static void each_failure_is_told(void **state)
+{
+	unsigned int nth = 0;
+
+	(void)state;
+	kernel.reserved = 5;
+	for (bool struck = true; struck; nth++) {
+		int error;
+
+		fault_at("memory", nth + 1, ENOMEM);
+		error = morph_ledger_read(ledger, FABRIC, 7);
+		struck = fault_struck();
+		assert_int_equal(error, struck ? -ENOMEM : 0);
+	}
+	assert_true(nth > 100);
+	for (nth = 1;; nth++) {
+		int error;
+
+		fault_at("kernel", nth, EIO);
+		error = morph_ledger_read(ledger, FABRIC, 7);
+		if (!fault_struck())
+			break;
+		assert_int_equal(error, -EIO);
+		assert_string_not_equal(morph_error_text(ctx), "");
+	}
+	assert_true(nth > 8);
+}
+
 /* In a server of four nothing crosses fibres, but lasers and elements count. */
 static void what_is_dead_or_held_is_not_lit(void **state)
 {
@@ -311,6 +340,7 @@ int main(int argc, char **argv)
 		TEST(another_profile_is_refused),
 		TEST(a_fabric_that_changes_is_read_again),
 		TEST(what_the_profile_does_not_have_is_refused),
+		TEST(each_failure_is_told),
 		TEST(what_is_dead_or_held_is_not_lit),
 #undef TEST
 	};

@@ -277,6 +277,30 @@ static void what_is_marked_is_not_used(void **state)
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 }
 
+/* Spares whose role has moved: the rack has eight, in two servers beside the torus. */
+static void who_is_a_spare_is_the_ledger_s_to_say(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(morph_ledger_set_spare(bench->ledger, 72, true), -ENOENT);
+	assert_int_equal(morph_ledger_set_spare(bench->ledger, 5, true), 0);
+	assert_int_equal(morph_request_set_count(bench->request, 64), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	assert_int_equal(morph_ledger_set_spare(bench->ledger, 70, false), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	for (uint32_t rank = 0; rank < 64; rank++)
+		assert_int_not_equal(morph_plan_accelerator(bench->plan, rank), 5);
+	/* A server of spares that are none any more takes a part as others do. */
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		morph_ledger_hold(bench->ledger, at, at >= 12);
+	for (uint32_t at = 64; at < 72; at++)
+		assert_int_equal(morph_ledger_set_spare(bench->ledger, at, at >= 68), 0);
+	assert_int_equal(morph_ledger_set_spare(bench->ledger, 5, false), 0);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_STITCHED);
+}
+
 static void only_what_is_free_is_taken(void **state)
 {
 	struct bench *bench = *state;
@@ -313,6 +337,7 @@ int main(int argc, char **argv)
 		TEST(wrong_requests_are_refused),
 		TEST(wrong_entries_are_refused),
 		TEST(what_is_marked_is_not_used),
+		TEST(who_is_a_spare_is_the_ledger_s_to_say),
 		TEST(only_what_is_free_is_taken),
 #undef TEST
 	};

@@ -11,6 +11,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -29,6 +30,8 @@ def write(name, text):
 
 class Rack:
     """A simulated rack, asked by morphctl."""
+
+    hosts = None
 
     def __enter__(self):
         os.mkdir(CONFIGFS)
@@ -55,6 +58,13 @@ class Rack:
     def fibres(self):
         """Guides between servers."""
         return {guide["id"] for guide in self.ask("guide", "list") if guide["class"] == FIBRE}
+
+    def host(self, element):
+        """The server on one of whose tiles an element sits."""
+        if not self.hosts:
+            chips = {chip["id"]: chip["host"] for chip in self.ask("accelerator", "list")}
+            self.hosts = {one["id"]: chips.get(one.get("tile")) for one in self.ask("element", "list")}
+        return self.hosts[element]
 
     def end(self, *slices):
         """Delete slices, and wait until their accelerators are dark."""
@@ -214,7 +224,54 @@ def reservations(rack):
     rack.do("controller", "drop", 7)
 
 
-TESTS = (empty_rack, whole_rack, among_others, other_shapes, refused, unusable, spares, reservations)
+def divergence(rack):
+    """What is reserved is held against the solution: nothing of it, all of it, and too much of it."""
+    rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"epoch": 2, "demands": [{"from": 0, "to": 4, "lanes": 20, "controller": 8}], "ways": 1}, file)
+        file.flush()
+        told = rack.ask("te", "divergence", file.name)
+        assert told["controllers"] == [{"controller": 8, "lanes-count": 20, "reserved": 0, "missing": 20, "surplus": 0,
+                                        "percent": 100.0}], told
+        fibre = next(guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4))
+        other = next(guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4) and
+                     guide["id"] != fibre)
+        rack.do("controller", "reserve", 8, fibre, 16, "--epoch", 1)
+        rack.do("controller", "reserve", 8, other, 4, "--epoch", 1)
+        told = rack.ask("te", "divergence", file.name)
+        assert told["controllers"][0]["percent"] == 0 and not told["differences"], told
+        rack.do("controller", "reserve", 8, other, 7, "--epoch", 1)
+        told = rack.ask("te", "divergence", file.name)
+        assert told["differences"] == [{"controller": 8, "src-host": 0, "dst-host": 4, "lanes-count": 20,
+                                        "reserved": 23}], told
+    rack.do("controller", "drop", 8)
+
+
+def joins(rack, guide, src, dst):
+    """Is it a fibre, through which light gets from one server to another? End a is where light comes from."""
+    return guide["class"] == FIBRE and rack.host(guide["a-index"]) == src and rack.host(guide["b-index"]) == dst
+
+
+def on_behalf(rack):
+    """A slice is a controller's from its beginning, and apply changes it with the controller's token only."""
+    rack.do("controller", "take", 9, "--epoch", 1, "--lease", 600)
+    made = rack.ask("slice", "create", "theirs", "--accelerators", "0,1", "--controller", 9)
+    assert made["controller"] == 9
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"slices": [{"name": "theirs", "accelerators": [0, 1], "circuits": [{"src-rank": 0, "dst-rank": 1}]},
+                              {"name": "new", "accelerators": [2, 3], "ring": {}}]}, file)
+        file.flush()
+        rack.ask("apply", file.name, status=4)
+        assert not rack.ask("circuit", "list")
+        rack.ask("apply", file.name, "--controller", 9, "--epoch", 1)
+    assert rack.ask("slice", "show", "new")["controller"] == 9
+    assert len(rack.ask("circuit", "list", "theirs")) == 1
+    rack.end("theirs", "new")
+    rack.do("controller", "drop", 9)
+
+
+TESTS = (empty_rack, whole_rack, among_others, other_shapes, refused, unusable, spares, reservations, divergence,
+         on_behalf)
 
 
 def main():
