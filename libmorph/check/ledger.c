@@ -13,7 +13,7 @@ int ck_ledger_read(struct check *check, const struct morph_check_bytes *ledger)
 
 	if (!at || ledger->bytes < 4 * (MORPH_WIRE_HEAD + 3) || word(at, 0) != MORPH_WIRE_MAGIC ||
 	    word(at, 1) != MORPH_WIRE_VERSION || word(at, 2) != MORPH_WIRE_LEDGER)
-		return ck_wrong(check, EINVAL, "the ledger is none of version 1");
+		return ck_wrong(check, EINVAL, "the ledger is none of version 2");
 	if (word(at, 3) != fabric->checksum)
 		return ck_wrong(check, EINVAL, "the ledger is of another profile: %08x, not %08x",
 				word(at, 3), fabric->checksum);
