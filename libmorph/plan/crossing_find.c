@@ -175,22 +175,22 @@ static void find_leads(struct crossing *crossing, const struct sites *sites, uin
 }
 
 /* A link is there both ways, or not at all. */
+static void match_lead(struct crossing *crossing, const struct cross_arc *arc, uint32_t rack)
+{
+	for (uint32_t other = 0; other < crossing->pod.racks; other++)
+		if (!(crossing->leads[other][arc->far_group] >> rack & 1))
+			crossing->leads[rack][arc->group] &= ~(1ULL << other);
+}
+
 static void match_leads(struct crossing *crossing)
 {
 	const struct cross_pod *pod = &crossing->pod;
 
-	for (uint32_t seat = 0; seat < pod->seats; seat++) {
-		for (uint32_t number = 0; number < pod->arcs_count[seat]; number++) {
-			const struct cross_arc *arc = &pod->arcs[seat][number];
-
-			for (uint32_t at = 0; arc->face && at < pod->racks * pod->racks; at++) {
-				uint32_t one = at / pod->racks, other = at % pod->racks;
-
-				if (!(crossing->leads[other][arc->far_group] >> one & 1))
-					crossing->leads[one][arc->group] &= ~(1ULL << other);
-			}
-		}
-	}
+	for (uint32_t seat = 0; seat < pod->seats; seat++)
+		for (uint32_t number = 0; number < pod->arcs_count[seat]; number++)
+			for (uint32_t rack = 0; pod->arcs[seat][number].face && rack < pod->racks;
+			     rack++)
+				match_lead(crossing, &pod->arcs[seat][number], rack);
 }
 
 void lm_crossing_find(struct crossing *crossing, const struct sites *sites)

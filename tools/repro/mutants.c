@@ -13,7 +13,8 @@ enum kind {
 	SHORTENED, /* a way ends before its server */
 	TWICE, /* a server has two slots */
 	TAKEN, /* a slot has a server of a slice that was there */
-	CROWDED, /* all links of an edge go one way, which has two */
+	CROWDED, /* all links of an edge go one way, which begins with two links within a rack */
+	FULL, /* the same, with two of a face */
 	KINDS,
 };
 
@@ -26,7 +27,11 @@ static bool spoil(struct cross_found *found, const struct racks *racks, enum kin
 	cross_server *slot = &found->servers[random_below(random, found->slices * CROSSING_SLOTS)];
 	cross_server other = (cross_server)(random_below(random, RACKS) * CROSS_SEATS +
 					    random_below(random, RACK_SITES));
+	static struct cross_pod pod;
+	const struct cross_arc *arc;
+	cross_server from;
 
+	crossing_pod(racks, &pod);
 	switch (kind) {
 	case SHORTENED:
 		ways[random_below(random, CROSSING_WIDE)].hops--;
@@ -43,7 +48,10 @@ static bool spoil(struct cross_found *found, const struct racks *racks, enum kin
 		*slot = other;
 		return true;
 	default:
-		if (ways[0].arcs[0] > 1) /* in z there are four */
+		from = found->servers[slice * CROSSING_SLOTS + crossing_edges[edge][0]];
+		arc = &pod.arcs[from % CROSS_SEATS][ways->arcs[0]];
+		if (arc->face != (kind == FULL) ||
+		    pod.room[from / CROSS_SEATS][arc->group] >= CROSSING_WIDE)
 			return false;
 		for (uint32_t at = 1; at < CROSSING_WIDE; at++)
 			ways[at] = ways[0];
