@@ -19,6 +19,8 @@ OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
 FIBRES = "fibres"               # the way that leads to other servers
 AXES = "xyz"
 OCS_WRAP, OCS_RACK = 1, 2       # ports of an optical circuit switch; 0 is the tile's side
+OCS_WIDTH = 8                   # choices of a selector of a circuit switch that joins any racks
+RING, ANY = "ring", "any"       # which racks the circuit switches join
 MOST_PORTS = 1 << 16            # of all accelerators together; more would take hours to write
 
 TILE_AT, SERVER_AT = sequence(integer(0, 63), 2, 2), sequence(integer(0, 15), 3, 3)
@@ -57,7 +59,9 @@ class Interposer:
     """Fills a blob with servers, racks of servers, and a pod of racks."""
 
     SHAPE = {
-        "racks": sequence(integer(1, 16), 3, 3), "servers": sequence(integer(1, 16), 3, 3),
+        "racks": sequence(integer(1, 16), 3, 3),
+        "switches": text(f"{RING}|{ANY}", f"{RING}, to the next rack, or {ANY}, to any"),
+        "servers": sequence(integer(1, 16), 3, 3),
         "tiles": sequence(integer(1, 64), 2, 2), "spare_tiles": sequence(TILE_AT, 0, 64),
         "spare_servers": sequence(mapping({"at": sequence(integer(-1, 15), 3, 3),
                                            "joins": JOINS}), 0, 64),
@@ -81,7 +85,8 @@ class Interposer:
         self.edge_tiles = [((0, 0, 0), tuple(tile)) for tile in spec["edges"]["fibres"]]
         self.links = self.rack_links()
         self.fibre_counts = self.count_fibres()
-        self.switches = {}              # (rack, link): elements at the source's and sink's side
+        # (rack, link): elements at the source's and sink's side, or what they choose from: (element, port) by rack.
+        self.switches = {}
 
     # ------------------------------------------------------------ what the rules can't see
 
@@ -109,11 +114,18 @@ class Interposer:
                                                   f"which is laser_mdbm, and is {edges['most_mdbm']}")
         # Counted before anything is made.
         racks, servers = prod(spec["racks"]), prod(spec["servers"]) + len(spec["spare_servers"])
+        if spec["switches"] == ANY and racks > OCS_WIDTH ** 2:
+            raise Impossible(f"a circuit switch would join {racks} racks; at most {OCS_WIDTH ** 2} are possible")
         ports = racks * servers * len(tiles) * len(self.planes)
         if ports > MOST_PORTS:
             raise Impossible(f"the accelerators would have {ports} ports; at most {MOST_PORTS} are possible")
 
     # ------------------------------------------------------------ what is joined to what
+
+    def racks(self):
+        """Positions of the racks, in order of their index."""
+        nx, ny, nz = self.spec["racks"]
+        return [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
 
     def servers(self):
         """Positions of the servers of a rack, without spares, in order of their index."""
@@ -320,7 +332,9 @@ class Interposer:
             into = (tiles[sink].selectors["in"][used[sink][1]], 0)
             used[source][0] += 1
             used[sink][1] += 1
-            if wrap and self.pod():
+            if wrap and self.pod() and self.spec["switches"] == ANY:
+                self.switches[rack, number] = self.choices(out, "out"), self.choices(into, "in")
+            elif wrap and self.pod():
                 self.switched_fibre(rack, number, out, into)
             else:
                 self.join(out, into, FIBRE, "fibre_mdb")
@@ -357,6 +371,34 @@ class Interposer:
         self.join((second, 0), into, FIBRE, "fibre_end_mdb")
         self.switches[rack, number] = (first, second)
 
+    def choices(self, tile, side):
+        """Selectors that lead a fibre of a tile to any rack, the way out or the way in: (element, port) by rack.
+
+        In a circuit switch with so many ports as racks a circuit from one to another is
+        what the selectors of both have chosen. A pass loses as much in two levels as in one.
+        """
+        racks = prod(self.spec["racks"])
+        width, levels = min(racks, OCS_WIDTH), 1 if racks <= OCS_WIDTH else 2
+        kind = self.blob.kind(f"ocs{width}", width + 1, one_pair_states([0], range(1, width + 1)),
+                              self.losses["ocs_mdb"] // levels, self.losses["ocs_extinction_mdb"])
+
+        def selector(fibre, loss):
+            element = self.blob.element(kind, TILE_NONE)
+            self.join(*((fibre, (element, 0)) if side == "out" else ((element, 0), fibre)), FIBRE, loss)
+            return [(element, 1 + choice) for choice in range(width)]
+
+        found = selector(tile, "fibre_end_mdb")
+        if levels > 1:
+            found = [choice for leaf in found for choice in selector(leaf, "patch_mdb")]
+        return found[:racks]
+
+    def any_rack(self):
+        """The fibres inside circuit switches that join any racks: link by link, each with each."""
+        order = {rack: index for index, rack in enumerate(self.racks())}
+        for (rack, number), (out, _) in self.switches.items():
+            for there, index in order.items():
+                self.join(out[index], self.switches[there, number][1][order[rack]], FIBRE, "patch_mdb")
+
     def rack_fibres(self):
         """The fibres between racks, which the circuit switches select instead of the wrap."""
         for (rack, number), (first, _) in self.switches.items():
@@ -368,8 +410,9 @@ class Interposer:
 
     def build(self):
         """The whole fabric."""
-        nx, ny, nz = self.spec["racks"]
-        racks = [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
-        for index, rack in enumerate(racks):
+        for index, rack in enumerate(self.racks()):
             self.rack(rack, f"rack{index:02}-" if self.pod() else "")
-        self.rack_fibres()
+        if self.spec["switches"] == ANY:
+            self.any_rack()
+        else:
+            self.rack_fibres()

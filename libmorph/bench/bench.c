@@ -368,9 +368,10 @@ int main(int argc, char **argv)
 {
 	struct morph_ctx *ctx;
 
-	json = argc > 3 && !strcmp(argv[3], "--json");
-	if (argc != 3 + json) {
-		fprintf(stderr, "usage: %s POD RACK [--json]: profiles of a pod4096 and a rack64\n",
+	json = argc > 4 && !strcmp(argv[4], "--json");
+	if (argc != 4 + json) {
+		fprintf(stderr,
+			"usage: %s POD ANY RACK [--json]: profiles of a pod4096, a pod4096-any and a rack64\n",
 			argv[0]);
 		return 2;
 	}
@@ -380,8 +381,8 @@ int main(int argc, char **argv)
 		printf("%-52s %8s %8s %8s %8s\n", "", "mean", "median", "99 %", "most");
 	bench_stitch(1, "32 accelerators stitched, 4 fibres", P99, 1000);
 	bench_stitch(2, "32 accelerators stitched, 8 fibres", MEAN, 20);
-	bench_pod(ctx, argv[1]);
-	bench_light(ctx, argv[2]);
+	bench_pod(ctx, argv[1], argv[2]);
+	bench_light(ctx, argv[3]);
 	bench_bandwidth(ctx, "6 rings of 16 accelerators, whole fibres", true, 1, 200);
 	bench_bandwidth(ctx, "6 irregular groups, whole fibres", false, 1, 200);
 	bench_bandwidth(ctx, "6 rings, 2 wavelengths", true, 2, 10);

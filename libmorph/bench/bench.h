@@ -34,8 +34,11 @@ void remark(const char *text);
 /* An answer that must not be. */
 void wrong(const char *what);
 
-/* Placement where slices come and go, in the pod whose profile that is. */
-void bench_pod(struct morph_ctx *ctx, const char *profile);
+/*
+ * Placement where slices come and go, in the pod whose profile that is; and across racks, in the
+ * one whose switches join any.
+ */
+void bench_pod(struct morph_ctx *ctx, const char *profile, const char *any);
 
 /* Light for slices that come and go, in the rack whose profile that is. */
 void bench_light(struct morph_ctx *ctx, const char *profile);

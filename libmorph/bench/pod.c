@@ -99,9 +99,8 @@ static void check(struct pod *pod, const struct morph_plan *plan)
 }
 
 /* One slice comes, if it can. */
-static uint32_t come(struct pod *pod, struct samples *samples)
+static uint32_t come(struct pod *pod, const struct shape *shape, struct samples *samples)
 {
-	const struct shape *shape = draw(pod);
 	struct morph_plan *plan = pod->plans[pod->live];
 	uint32_t verdict;
 	double begin;
@@ -139,11 +138,11 @@ static void churn(struct pod *pod, uint32_t permille, const char *name, double b
 	pod->digest = 0xcbf29ce484222325ULL;
 	/* Until it is full for the first time it is another thing that is measured. */
 	while (pod->held < POD * permille / 1000)
-		come(pod, &samples);
+		come(pod, draw(pod), &samples);
 	samples.count = 0;
 	while (samples.count < EVENTS) {
 		leave(pod, POD * permille / 1000);
-		verdicts[come(pod, &samples)]++;
+		verdicts[come(pod, draw(pod), &samples)]++;
 	}
 	report(name, &samples, bar > 0 ? P99 : NO_BAR, bar);
 	snprintf(row, sizeof(row), "%u refused, %u undecided, %u checked, digest %016llx",
@@ -151,6 +150,76 @@ static void churn(struct pod *pod, uint32_t permille, const char *name, double b
 		 (unsigned long long)pod->digest);
 	remark(row);
 	leave(pod, 0);
+}
+
+/* -------------------------------------------------------------- across racks */
+
+#define CLUSTERS 8
+#define HELD (POD * 7 / 10)
+
+static void set_tier(struct pod *pod, uint32_t tier)
+{
+	if (morph_request_set_tier(pod->request, tier))
+		wrong(morph_error_text(pod->ctx));
+}
+
+/* Slices of 4, 8, 16 and 32 share all equally, come in any order, and some of them go. */
+static void fragment(struct pod *pod, struct samples *samples)
+{
+	static const struct shape sizes[] = {
+		{ 2, 2, 1, 0 }, { 2, 2, 2, 0 }, { 2, 2, 4, 0 }, { 2, 4, 4, 0 }
+	};
+	uint8_t order[POD / 8];
+	uint32_t count = 0;
+
+	for (uint8_t size = 0; size < 4; size++)
+		for (uint32_t at = 0; at < POD / 16U >> size; at++)
+			order[count++] = size;
+	set_tier(pod, MORPH_TIER_CONTIGUOUS);
+	for (; count; count--) {
+		uint32_t at = random_below(&pod->random, count);
+
+		samples->count = 0;
+		come(pod, &sizes[order[at]], samples);
+		order[at] = order[count - 1];
+	}
+	leave(pod, HELD);
+}
+
+/* Requests of 32, one after the other, until one is not met. */
+static void fill_across(struct pod *pod, const char *name)
+{
+	static const struct shape wanted = { 2, 4, 4, 0 };
+	static struct samples samples, filling;
+	uint32_t verdicts[4] = { 0 }, tiers[4] = { 0 }, room = 0;
+	char row[160];
+
+	samples.count = 0;
+	pod->checked = 0;
+	pod->digest = 0xcbf29ce484222325ULL;
+	for (uint32_t cluster = 0; cluster < CLUSTERS; cluster++) {
+		uint32_t verdict;
+
+		pod->random = cluster + 1;
+		fragment(pod, &filling);
+		room += (POD - pod->held) / 32;
+		set_tier(pod, MORPH_TIER_CROSSING);
+		do {
+			verdict = come(pod, &wanted, &samples);
+			verdicts[verdict]++;
+			if (verdict == MORPH_FEASIBLE)
+				tiers[morph_plan_tier(pod->plans[pod->live - 1])]++;
+		} while (verdict == MORPH_FEASIBLE);
+		leave(pod, 0);
+	}
+	report(name, &samples, NO_BAR, 0);
+	snprintf(
+		row, sizeof(row),
+		"%u of %u that would be all: %u contiguous, %u stitched, %u across racks; %u refused, %u undecided, %u checked, digest %016llx",
+		verdicts[MORPH_FEASIBLE], room, tiers[1], tiers[2], tiers[3],
+		verdicts[MORPH_INFEASIBLE], verdicts[MORPH_UNDECIDED], pod->checked,
+		(unsigned long long)pod->digest);
+	remark(row);
 }
 
 static void *read_profile(const char *path, size_t *bytes)
@@ -171,7 +240,9 @@ static void *read_profile(const char *path, size_t *bytes)
 	return data;
 }
 
-void bench_pod(struct morph_ctx *ctx, const char *path)
+typedef void measure_pod(struct pod *pod);
+
+static void with_pod(struct morph_ctx *ctx, const char *path, measure_pod *measure)
 {
 	struct pod *pod = calloc(1, sizeof(*pod));
 	struct morph_model *model = NULL;
@@ -187,12 +258,10 @@ void bench_pod(struct morph_ctx *ctx, const char *path)
 		for (uint32_t at = 0; at < POD; at++)
 			made &= !!(pod->plans[at] = morph_plan_new(ctx));
 	}
-	if (made && pod->request) {
-		churn(pod, 700, "slices placed in a pod of 4096, 70 % held", 2000);
-		churn(pod, 950, "the same, 95 % held", 0);
-	} else {
+	if (made && pod->request)
+		measure(pod);
+	else
 		wrong(path);
-	}
 	for (uint32_t at = 0; pod && at < POD; at++)
 		morph_plan_free(pod->plans[at]);
 	if (pod) {
@@ -202,4 +271,21 @@ void bench_pod(struct morph_ctx *ctx, const char *path)
 	morph_model_put(model);
 	free(profile);
 	free(pod);
+}
+
+static void measure_churn(struct pod *pod)
+{
+	churn(pod, 700, "slices placed in a pod of 4096, 70 % held", 2000);
+	churn(pod, 950, "the same, 95 % held", 0);
+}
+
+static void measure_across(struct pod *pod)
+{
+	fill_across(pod, "32 accelerators in a pod of 4096, 70 % held, any tier");
+}
+
+void bench_pod(struct morph_ctx *ctx, const char *path, const char *any)
+{
+	with_pod(ctx, path, measure_churn);
+	with_pod(ctx, any, measure_across);
 }

@@ -262,7 +262,7 @@ static int walk_on(struct strand_walk *walk, uint32_t from)
 		return to != from && ck_reaches(fabric, end, END_RX) ? walk->each(walk, from, to) :
 								       0;
 	}
-	if (walk->count == 4)
+	if (walk->count == MOST_GUIDES)
 		return 0;
 	for (uint32_t state = 0; state < ck_states(fabric, end.index) && !ret; state++) {
 		uint32_t out = ck_joined(fabric, end.index, state, end.port), next;

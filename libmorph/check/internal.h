@@ -17,6 +17,7 @@
 #define NONE UINT32_MAX
 #define MOST_SEATS 64
 #define MOST_RANKS 256
+#define MOST_GUIDES 5 /* from server to server */
 
 /* Fields of the profile, see its format. */
 enum end_type {
@@ -123,7 +124,7 @@ int ck_refused(struct check *check);
  */
 struct strand_walk {
 	const struct fabric *fabric;
-	uint32_t count, guides[4], elements[4], states[4];
+	uint32_t count, guides[MOST_GUIDES], elements[MOST_GUIDES], states[MOST_GUIDES];
 	int (*each)(struct strand_walk *walk, uint32_t from, uint32_t to);
 	void *context;
 };

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A feasible plan: is each rank somewhere, and each circuit on fibres that are there and free? */
+#include <morph/wire.h>
+
 #include "internal.h"
 
 #define TIER_CONTIGUOUS 1
-#define STRAND_WORDS 13
+#define TIER_CROSSING 3
 
 static uint32_t accelerator_of(const struct check *check, uint32_t rank)
 {
@@ -28,7 +30,8 @@ static int check_ranks(struct check *check)
 				return ck_wrong(check, EBADMSG,
 						"accelerator %u is that of ranks %u and %u", chip,
 						other, rank);
-		if (rank && fabric->rack[ck_host(fabric, chip)] != rack)
+		if (rank && check->plan.tier < TIER_CROSSING &&
+		    fabric->rack[ck_host(fabric, chip)] != rack)
 			return ck_wrong(check, EBADMSG, "rank %u is in another rack", rank);
 		rack = fabric->rack[ck_host(fabric, chip)];
 	}
@@ -148,7 +151,7 @@ static uint32_t follow_strand(struct check *check, struct used *used, uint32_t n
 			      uint32_t host)
 {
 	const struct fabric *fabric = &check->fabric;
-	const uint8_t *strand = check->plan.strand_words + 4 * (size_t)number * STRAND_WORDS;
+	const uint8_t *strand = check->plan.strand_words + 4 * (size_t)number * MORPH_WIRE_STRAND;
 	uint32_t count = word(strand, 0);
 	struct end end = { 0 };
 
@@ -197,6 +200,11 @@ broken:
 	return NONE;
 }
 
+static uint32_t strand_guides(const struct check *check, uint32_t number)
+{
+	return word(check->plan.strand_words, MORPH_WIRE_STRAND * (size_t)number);
+}
+
 static bool foreign(const struct fabric *fabric, uint32_t host)
 {
 	for (uint32_t at = 0; at < fabric->accelerators; at++)
@@ -212,7 +220,7 @@ static int check_circuit(struct check *check, struct used *used, uint32_t circui
 	const uint8_t *way = check->plan.way_words + 8 * (size_t)circuit;
 	uint32_t host = ck_host(fabric, accelerator_of(check, word(pair, 0)));
 	uint32_t goal = ck_host(fabric, accelerator_of(check, word(pair, 1)));
-	uint32_t first = word(way, 0), count = word(way, 1);
+	uint32_t first = word(way, 0), count = word(way, 1), switched = 0;
 
 	if (first != *next || count > check->plan.strands - first)
 		return ck_wrong(check, EBADMSG, "the fibres of circuit %u are another's", circuit);
@@ -225,6 +233,10 @@ static int check_circuit(struct check *check, struct used *used, uint32_t circui
 		host = follow_strand(check, used, first + at, host);
 		if (host == NONE)
 			return -EBADMSG;
+		switched += strand_guides(check, first + at) > 1;
+		if (check->plan.tier == TIER_CROSSING && switched > 1)
+			return ck_wrong(check, EBADMSG, "circuit %u passes circuit switches twice",
+					circuit);
 	}
 	if (host != goal)
 		return ck_wrong(check, EBADMSG, "circuit %u ends at host %u, not %u", circuit, host,
@@ -317,6 +329,50 @@ static int check_figures(struct check *check)
 	return ret;
 }
 
+/* Across racks: a fibre for each circuit between servers, and the fewest servers of the fabric. */
+static int check_crossing_figures(struct check *check)
+{
+	const struct fabric *fabric = &check->fabric;
+	uint32_t *free_of = calloc((size_t)fabric->hosts + 1, sizeof(*free_of));
+	uint32_t with[MOST_RANKS + 1] = { 0 }, servers = 0, fewest_of = 0, least = 0, left;
+	int ret = 0;
+
+	if (!free_of)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		free_of[ck_host(fabric, at)] += ck_free(fabric, at);
+	for (uint32_t host = 0; host < fabric->hosts; host++)
+		with[free_of[host] < MOST_RANKS ? free_of[host] : MOST_RANKS]++;
+	left = check->plan.ranks;
+	for (uint32_t many = MOST_RANKS; many && left; many--)
+		for (; with[many] && left; with[many]--, fewest_of++)
+			left -= left < many ? left : many;
+	/* A server that has been counted has nothing left to be counted for. */
+	for (uint32_t rank = 0; rank < check->plan.ranks; rank++) {
+		uint32_t host = ck_host(fabric, accelerator_of(check, rank));
+
+		servers += free_of[host] != 0;
+		free_of[host] = 0;
+	}
+	free(free_of);
+	for (uint32_t at = 0; at < check->request.circuits; at++) {
+		const uint8_t *pair = check->request.pairs + 8 * (size_t)at;
+
+		least += ck_host(fabric, accelerator_of(check, word(pair, 0))) !=
+			 ck_host(fabric, accelerator_of(check, word(pair, 1)));
+	}
+	if (check->plan.fibres != check->plan.strands || check->plan.fibres_bound != least)
+		ret = ck_wrong(check, EBADMSG,
+			       "the plan has %u fibres of at least %u, not %u of %u",
+			       check->plan.strands, least, check->plan.fibres,
+			       check->plan.fibres_bound);
+	else if (check->plan.servers != servers || check->plan.servers_bound != fewest_of)
+		ret = ck_wrong(check, EBADMSG,
+			       "the ranks are in %u servers of at least %u, not %u of %u", servers,
+			       fewest_of, check->plan.servers, check->plan.servers_bound);
+	return ret;
+}
+
 int ck_feasible(struct check *check)
 {
 	int ret;
@@ -335,5 +391,8 @@ int ck_feasible(struct check *check)
 		ret = check_box(check);
 	if (!ret)
 		ret = check_circuits(check);
-	return ret ? ret : check_figures(check);
+	if (ret)
+		return ret;
+	return check->plan.tier == TIER_CROSSING ? check_crossing_figures(check) :
+						   check_figures(check);
 }

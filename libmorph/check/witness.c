@@ -5,6 +5,7 @@
 #include "internal.h"
 
 #define TIER_STITCHED 2
+#define TIER_CROSSING 3
 #define MOST_CUTS 4096
 
 struct search {
@@ -599,18 +600,60 @@ static int check_refusal(struct check *check, struct search *search, const uint8
 	return 0;
 }
 
+/*
+ * All racks together have fewer accelerators free than are wanted; where parts fill servers, in
+ * servers that have as many free as a part.
+ */
+static int check_all_racks(struct check *check, struct search *search, struct room *room,
+			   const uint8_t *refusal)
+{
+	const struct fabric *fabric = &check->fabric;
+	uint32_t block[3], have = 0;
+	uint32_t *free_of;
+
+	memset(search, 0, sizeof(*search));
+	search->check = check;
+	search->size = 1;
+	search->room = room;
+	room->host = 0;
+	if (check->plan.whole) {
+		read_block(search, block);
+		search->size = block[0] * block[1] * block[2];
+		if (!check->request.extent[0] || !parts_sound(search, block))
+			return ck_wrong(check, EBADMSG, "the parts are none that fill a server");
+	}
+	free_of = calloc((size_t)fabric->hosts + 1, sizeof(*free_of));
+	if (!free_of)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		free_of[ck_host(fabric, at)] += ck_free(fabric, at);
+	for (uint32_t host = 0; host < fabric->hosts; host++)
+		have += free_of[host] / search->size * search->size;
+	free(free_of);
+	if (word(refusal, 0) != NONE || word(refusal, 1) != MORPH_WIRE_COUNT ||
+	    word(refusal, 2) != have || word(refusal, 3) != check->request.ranks ||
+	    have >= check->request.ranks)
+		return ck_wrong(check, EBADMSG,
+				"all racks have %u accelerators free, not %u of %u wanted", have,
+				word(refusal, 2), word(refusal, 3));
+	return 0;
+}
+
 /* Each rack is spoken of once, and what is said of it is so. */
 static int check_refusals(struct check *check, struct search *search, struct room *room)
 {
 	const struct fabric *fabric = &check->fabric;
-	uint32_t racks = 0;
+	uint32_t racks = 0, all = check->request.tier >= TIER_CROSSING;
 	int ret = 0;
 
 	for (uint32_t host = 0; host < fabric->hosts; host++)
 		racks += fabric->rack[host] == host;
-	if (check->plan.refusals != racks)
+	if (check->plan.refusals != racks + all)
 		return ck_wrong(check, EBADMSG, "%u of %u racks are spoken of",
-				check->plan.refusals, racks);
+				check->plan.refusals, racks + all);
+	if (all)
+		ret = check_all_racks(check, search, room,
+				      check->plan.refusal_words + 24 * (size_t)racks);
 	for (uint32_t at = 0; at < racks && !ret; at++) {
 		const uint8_t *refusal = check->plan.refusal_words + 24 * (size_t)at;
 		uint32_t host = word(refusal, 0);

@@ -80,6 +80,7 @@ MORPH_API void morph_ledger_free(struct morph_ledger *ledger)
 	free(ledger->rack_order);
 	free(ledger->state);
 	free(ledger->search.partners);
+	free(ledger->crossing);
 	lm_sites_free(&ledger->sites);
 	morph_model_put(ledger->model);
 	free(ledger);

@@ -2,8 +2,7 @@
 /* The second tier for what is made of whole servers: its parts are stitched together. */
 #include "place.h"
 
-/* Accelerators of a server by their place in it, (z * y + y) * x + x, as in its parts. */
-static void server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order)
+void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order)
 {
 	const struct sites *sites = &ledger->sites;
 	const uint32_t *members = &sites->members[sites->members_first[host]];
@@ -35,7 +34,7 @@ static void take_embedding(struct morph_ledger *ledger, const struct morph_reque
 	for (uint32_t rank = 0; rank < request->ranks; rank++) {
 		uint32_t seat = search->stitch.embedding.sites[parts[rank]];
 
-		server_order(ledger, ledger->sites.rack_hosts[rack->hosts_first + seat], order);
+		lm_server_order(ledger, ledger->sites.rack_hosts[rack->hosts_first + seat], order);
 		search->best.accelerators[rank] = order[places[rank]];
 		search->best.seats[rank] = (uint16_t)seat;
 	}

@@ -10,7 +10,7 @@
 /* ---------------------------------------------------------------------- rack */
 
 /* May light cross that server? */
-static bool may_cross(const struct morph_ledger *ledger, uint32_t host)
+bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host)
 {
 	const struct sites *sites = &ledger->sites;
 
@@ -37,7 +37,7 @@ static void rack_begin(struct morph_ledger *ledger, const struct morph_request *
 
 		search->free[seat] = (uint8_t)ledger->host_free[host];
 		/* No light of this slice gets out of it, since none that answers would get back in. */
-		if (own && !may_cross(ledger, host))
+		if (own && !lm_may_cross(ledger, host))
 			continue;
 		for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1];
 		     at++) {
@@ -46,7 +46,7 @@ static void rack_begin(struct morph_ledger *ledger, const struct morph_request *
 			uint32_t room = search->net.room[seat][to];
 
 			if (sites->host_rack[strand->to] != number || room == NET_ROOM ||
-			    (own && !may_cross(ledger, strand->to)) ||
+			    (own && !lm_may_cross(ledger, strand->to)) ||
 			    !lm_strand_free(ledger, strand))
 				continue;
 			lm_net_set_room(&search->net, seat, to, room + 1);
@@ -419,10 +419,11 @@ MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_reques
 		return ret;
 	order_racks(ledger, request);
 	/* One that is hard to decide may be followed by one that is easy. */
-	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1) {
+	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1)
 		ret = try_racks(ledger, request, plan, FIRST_STEPS);
-		if (ret || plan->verdict != MORPH_UNDECIDED)
-			return ret;
-	}
-	return try_racks(ledger, request, plan, steps);
+	if (!ret && (!plan->verdict || plan->verdict == MORPH_UNDECIDED))
+		ret = try_racks(ledger, request, plan, steps);
+	if (ret || plan->verdict == MORPH_FEASIBLE || request->tier < MORPH_TIER_CROSSING)
+		return ret;
+	return lm_place_crossing(ledger, request, plan, steps);
 }

@@ -104,6 +104,7 @@ struct morph_ledger {
 	uint32_t *rack_order; /* in which racks are looked at */
 	struct optics_state *state; /* inside servers: elements that circuits hold; NULL: none does */
 	struct rack_search search;
+	struct crossing *crossing; /* memory of the tier across racks, once it was needed */
 };
 
 /* Lanes of each circuit; perhaps more than there are. */
@@ -120,6 +121,12 @@ bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator);
 
 /* May a circuit be lit on that strand? */
 bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand);
+
+/* May light of a slice that crosses only its own servers cross that one? */
+bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host);
+
+/* Accelerators of a server by their place in it, (z * y + y) * x + x, as in its parts. */
+void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order);
 
 /* Room in a plan's arrays, each of which may move: 0 or a noted -ENOMEM. */
 int lm_plan_reserve(struct morph_plan *plan, const struct morph_request *request);
@@ -141,6 +148,13 @@ enum stitch_verdict lm_place_boxes(struct morph_ledger *ledger, const struct mor
 enum stitch_verdict lm_place_parts(struct morph_ledger *ledger,
 				   const struct morph_request *request);
 enum stitch_verdict lm_place_grow(struct morph_ledger *ledger, const struct morph_request *request);
+
+/*
+ * Look across racks, when none does alone: fills the plan, or adds to its refusals that all racks
+ * together have too few accelerators, or leaves it undecided. 0 or a noted error.
+ */
+int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *request,
+		      struct morph_plan *plan, uint64_t steps);
 
 /* What a mapping costs; routes for it, or why none. */
 void lm_mapping_weigh(struct rack_search *search, const struct morph_request *request,

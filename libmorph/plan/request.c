@@ -149,9 +149,10 @@ MORPH_API void morph_request_set_mbps(struct morph_request *request, uint64_t mb
 
 MORPH_API int morph_request_set_tier(struct morph_request *request, uint32_t tier)
 {
-	if (tier != MORPH_TIER_CONTIGUOUS && tier != MORPH_TIER_STITCHED)
+	if (tier < MORPH_TIER_CONTIGUOUS || tier > MORPH_TIER_CROSSING)
 		return lm_fail(request->ctx, EINVAL,
-			       "tier %u: 1 is contiguous, 2 stitched in a rack", tier);
+			       "tier %u: 1 is contiguous, 2 stitched in a rack, 3 across racks",
+			       tier);
 	request->tier = tier;
 	return 0;
 }

@@ -9,7 +9,8 @@
 
 #include "optics.h"
 
-#define STRAND_GUIDES 4 /* at most: a circuit switch at either end, and what is between */
+#define STRAND_GUIDES \
+	5 /* at most: two stages of a circuit switch at either end, and what is between */
 #define RACK_ACCELERATORS 256 /* at most */
 
 /* A way from one server to another: a fibre, or several with circuit switches between. */

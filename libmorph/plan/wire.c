@@ -132,9 +132,12 @@ MORPH_API ssize_t morph_plan_write(const struct morph_plan *plan, const struct m
 		put_strand(&words, &plan->strands[at]);
 	for (uint32_t at = 0; at < plan->refusals_count; at++) {
 		const struct rack_refusal *refusal = &plan->refusals[at];
-		const struct rack *rack = &ledger->sites.racks[refusal->rack];
 
-		put(&words, ledger->sites.rack_hosts[rack->hosts_first]);
+		put(&words,
+		    refusal->rack == UINT32_MAX ?
+			    UINT32_MAX :
+			    ledger->sites
+				    .rack_hosts[ledger->sites.racks[refusal->rack].hosts_first]);
 		put(&words, refusal->reason);
 		put(&words, refusal->have);
 		put(&words, refusal->need);

@@ -167,7 +167,7 @@ int placing_run(int argc, char **argv, const char *name, const struct CMUnitTest
 	int failed;
 
 	if (argc != 2) {
-		fprintf(stderr, "usage: test_%s PROFILE: that of a rack64\n", name);
+		fprintf(stderr, "usage: test_%s PROFILE\n", name);
 		return 2;
 	}
 	rack_profile = read_file(argv[1], &rack_bytes);

@@ -14,7 +14,7 @@ static void spoil_feasible(struct written *all, uint64_t *seed)
 	uint32_t *rank = all->plan + PLAN_HEAD, *way = rank + 2 * ranks;
 	uint32_t *strand = way + 2 * circuits, *held = all->ledger + HEAD + 3;
 	uint32_t guides = all->ledger[HEAD + 2], *guide = all->ledger + HEAD + 3 + 2 * 72;
-	uint32_t one = random_below(seed, strands), code = strand[13 * one + 1];
+	uint32_t one = random_below(seed, strands), code = strand[MORPH_WIRE_STRAND * one + 1];
 	uint32_t who = random_below(seed, ranks);
 
 	guide += all->ledger[HEAD + 1]; /* behind the elements */
@@ -41,16 +41,17 @@ static void spoil_feasible(struct written *all, uint64_t *seed)
 		held[2 * rank[2 * who] + 1] = 1; /* unusable */
 		break;
 	case 7: /* routes */
-		strand[13 * one + 1] = code ^ 1; /* against the light */
+		strand[MORPH_WIRE_STRAND * one + 1] = code ^ 1; /* against the light */
 		break;
 	case 8:
-		strand[13 * one + 1] = random_below(seed, 2 * guides) | 0x40000000U;
+		strand[MORPH_WIRE_STRAND * one + 1] = random_below(seed, 2 * guides) | 0x40000000U;
 		break;
 	case 9:
-		strand[13 * one + 1] = strand[13 * ((one + 1) % strands) + 1]; /* twice */
+		strand[MORPH_WIRE_STRAND * one + 1] =
+			strand[MORPH_WIRE_STRAND * ((one + 1) % strands) + 1]; /* twice */
 		break;
 	case 10:
-		strand[13 * one] += 1; /* a guide more */
+		strand[MORPH_WIRE_STRAND * one] += 1; /* a guide more */
 		break;
 	case 11:
 		way[2 * random_below(seed, circuits) + 1] += 1;

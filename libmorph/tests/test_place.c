@@ -235,7 +235,7 @@ static void wrong_requests_are_refused(void **state)
 	assert_int_equal(morph_request_add_circuit(request, 2, 0), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_request_set_tier(request, 0), -EINVAL);
-	assert_int_equal(morph_request_set_tier(request, 3), -EINVAL);
+	assert_int_equal(morph_request_set_tier(request, 4), -EINVAL);
 	assert_int_equal(morph_request_set_objective(request, 3), -EINVAL);
 	assert_int_equal(morph_request_set_transit(request, 2), -EINVAL);
 	assert_int_equal(morph_request_set_count(request, 2), 0);

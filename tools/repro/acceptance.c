@@ -165,17 +165,14 @@ struct counted {
 	uint64_t digest;
 };
 
-static const struct crossing_effort quick = { .starts = 1, .moves = 100000 };
-static const struct crossing_effort thorough = { .starts = 2,
-						 .moves = 2000000,
-						 .mends = 2,
-						 .mend_moves = 300000 };
+static const struct crossing_effort quick = { .starts = 1, .each = { 300000, 22, 8 } };
+static const struct crossing_effort thorough = { .starts = 4, .each = { 3000000, 22, 10 } };
 
 static void count(const struct repro *repro, const struct fill *fill, uint32_t number,
 		  struct counted *counted)
 {
 	static struct racks racks;
-	static struct plan plan;
+	static struct cross_found found;
 	struct crossing_bound bound;
 	uint32_t built;
 
@@ -192,9 +189,9 @@ static void count(const struct repro *repro, const struct fill *fill, uint32_t n
 	if (number >= (repro->quick ? QUICKLY_BUILT : fill->built))
 		return;
 	crossing_build(&racks, bound.slices, repro->quick ? &quick : &thorough,
-		       repro_seed(repro, number), &plan);
+		       repro_seed(repro, number), &found);
 	/* What racks serve each for itself is served across racks, too. */
-	built = (uint32_t)fmax(plan.slices, counted->served[STITCHED].values[number]);
+	built = (uint32_t)fmax(found.slices, counted->served[STITCHED].values[number]);
 	samples_add(&counted->served[CROSSING], built);
 	counted->met += built == bound.slices;
 }

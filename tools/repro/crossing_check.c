@@ -113,16 +113,16 @@ static void take_there(struct check *check, const struct racks_slice *slice)
 	}
 }
 
-static const char *check_way(struct check *check, const struct pod *pod, const struct way *way,
-			     server from, server to)
+static const char *check_way(struct check *check, const struct cross_pod *pod,
+			     const struct cross_way *way, cross_server from, cross_server to)
 {
 	uint32_t switches = 0;
-	server at = from;
+	cross_server at = from;
 
 	for (uint32_t hop = 0; hop < way->hops; hop++) {
-		const struct arc *arc = &pod->arcs[at % RACK_SITES][way->arcs[hop]];
-		server next = crossing_step(pod, at, way->arcs[hop], to);
-		uint32_t here = at % RACK_SITES, there = next % RACK_SITES;
+		const struct cross_arc *arc = &pod->arcs[at % CROSS_SEATS][way->arcs[hop]];
+		cross_server next = cross_step(pod, at, way->arcs[hop], to);
+		uint32_t here = at % CROSS_SEATS, there = next % CROSS_SEATS;
 		uint32_t axis = axis_of(here, there);
 
 		if (way->arcs[hop] >= pod->arcs_count[here])
@@ -130,9 +130,9 @@ static const char *check_way(struct check *check, const struct pod *pod, const s
 		if (!arc->face) {
 			uint32_t low = here < there ? here : there, high = here + there - low;
 
-			if (at / RACK_SITES != next / RACK_SITES ||
+			if (at / CROSS_SEATS != next / CROSS_SEATS ||
 			    (axis == 2 && high != low + 4) ||
-			    ++check->inside[at / RACK_SITES][low][high] > wide(axis))
+			    ++check->inside[at / CROSS_SEATS][low][high] > wide(axis))
 				return "a link within a rack is wanted twice";
 		} else {
 			bool plus = on_face(here, axis, true);
@@ -141,21 +141,23 @@ static const char *check_way(struct check *check, const struct pod *pod, const s
 			    !on_face(there, axis, !plus) ||
 			    place_on_face(here, axis) != place_on_face(there, axis))
 				return "a circuit switch can't join these";
-			join(check, axis, place_on_face(here, axis),
-			     (plus ? at : next) / RACK_SITES, (plus ? next : at) / RACK_SITES);
+			if (!join(check, axis, place_on_face(here, axis),
+				  (plus ? at : next) / CROSS_SEATS,
+				  (plus ? next : at) / CROSS_SEATS))
+				return "a link of a face is wanted twice";
 		}
 		at = next;
 	}
 	return at == to ? NULL : "a way does not lead to its server";
 }
 
-static const char *check_servers(const struct check *check, const struct plan *plan)
+static const char *check_servers(const struct check *check, const struct cross_found *found)
 {
-	uint16_t seen[RACKS] = { 0 };
+	uint32_t seen[RACKS] = { 0 };
 
-	for (uint32_t slot = 0; slot < plan->slices * CROSSING_SLOTS; slot++) {
-		uint32_t rack = plan->slots[slot] / RACK_SITES;
-		uint16_t bit = (uint16_t)(1U << plan->slots[slot] % RACK_SITES);
+	for (uint32_t slot = 0; slot < found->slices * CROSSING_SLOTS; slot++) {
+		uint32_t rack = found->servers[slot] / CROSS_SEATS;
+		uint32_t bit = 1U << found->servers[slot] % CROSS_SEATS;
 
 		if (rack >= RACKS || seen[rack] & bit || !(racks_free(check->racks, rack) & bit))
 			return "a server has two slots, or is not free";
@@ -180,10 +182,10 @@ static const char *check_numbers(const struct check *check)
 	return NULL;
 }
 
-const char *crossing_check(const struct racks *racks, const struct plan *plan)
+const char *crossing_check(const struct racks *racks, const struct cross_found *found)
 {
 	static struct check check;
-	static struct pod pod;
+	static struct cross_pod pod;
 	const char *wrong;
 
 	memset(&check, 0, sizeof(check));
@@ -191,17 +193,15 @@ const char *crossing_check(const struct racks *racks, const struct plan *plan)
 	memset(check.minus, 0xff, sizeof(check.minus));
 	check.racks = racks;
 	crossing_pod(racks, &pod);
-	wrong = check_servers(&check, plan);
+	wrong = check_servers(&check, found);
 	for (uint32_t at = 0; at < racks->slices_count; at++)
 		if (!racks->slices[at].gone)
 			take_there(&check, &racks->slices[at]);
-	for (uint32_t at = 0; !wrong && at < plan->slices * CROSSING_EDGES * CROSSING_WIDE; at++) {
-		uint32_t slice = at / (CROSSING_EDGES * CROSSING_WIDE);
-		uint32_t edge = at / CROSSING_WIDE % CROSSING_EDGES;
-		const server *slots = &plan->slots[slice * CROSSING_SLOTS];
+	for (uint32_t at = 0; !wrong && at < found->slices * CROSSING_LINKS; at++) {
+		const cross_server *slots = &found->servers[at / CROSSING_LINKS * CROSSING_SLOTS];
+		const uint8_t *edge = crossing_edges[at % CROSSING_LINKS / CROSSING_WIDE];
 
-		wrong = check_way(&check, &pod, &plan->ways[slice][edge][at % CROSSING_WIDE],
-				  slots[crossing_edges[edge][0]], slots[crossing_edges[edge][1]]);
+		wrong = check_way(&check, &pod, &found->ways[at], slots[edge[0]], slots[edge[1]]);
 	}
 	return wrong ? wrong : check_numbers(&check);
 }

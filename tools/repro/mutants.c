@@ -13,35 +13,45 @@ enum kind {
 	SHORTENED, /* a way ends before its server */
 	TWICE, /* a server has two slots */
 	TAKEN, /* a slot has a server of a slice that was there */
-	CROWDED, /* all links of an edge go one way, which has two */
+	CROWDED, /* all links of an edge go one way, which begins with two links within a rack */
+	FULL, /* the same, with two of a face */
 	KINDS,
 };
 
-static bool spoil(struct plan *plan, const struct racks *racks, enum kind kind, uint64_t *random)
+static bool spoil(struct cross_found *found, const struct racks *racks, enum kind kind,
+		  uint64_t *random)
 {
-	uint32_t slice = random_below(random, plan->slices),
+	uint32_t slice = random_below(random, found->slices),
 		 edge = random_below(random, CROSSING_EDGES);
-	struct way *ways = plan->ways[slice][edge];
-	server *slot = &plan->slots[random_below(random, plan->slices * CROSSING_SLOTS)];
-	server other = (server)random_below(random, RACK_SLICES);
+	struct cross_way *ways = &found->ways[slice * CROSSING_LINKS + edge * CROSSING_WIDE];
+	cross_server *slot = &found->servers[random_below(random, found->slices * CROSSING_SLOTS)];
+	cross_server other = (cross_server)(random_below(random, RACKS) * CROSS_SEATS +
+					    random_below(random, RACK_SITES));
+	static struct cross_pod pod;
+	const struct cross_arc *arc;
+	cross_server from;
 
+	crossing_pod(racks, &pod);
 	switch (kind) {
 	case SHORTENED:
 		ways[random_below(random, CROSSING_WIDE)].hops--;
 		return true;
 	case TWICE:
-		other = plan->slots[random_below(random, plan->slices * CROSSING_SLOTS)];
+		other = found->servers[random_below(random, found->slices * CROSSING_SLOTS)];
 		if (other == *slot)
 			return false;
 		*slot = other;
 		return true;
 	case TAKEN:
-		if (racks_free(racks, other / RACK_SITES) >> other % RACK_SITES & 1)
+		if (racks_free(racks, other / CROSS_SEATS) >> other % CROSS_SEATS & 1)
 			return false;
 		*slot = other;
 		return true;
 	default:
-		if (ways[0].arcs[0] > 1) /* in z there are four */
+		from = found->servers[slice * CROSSING_SLOTS + crossing_edges[edge][0]];
+		arc = &pod.arcs[from % CROSS_SEATS][ways->arcs[0]];
+		if (arc->face != (kind == FULL) ||
+		    pod.room[from / CROSS_SEATS][arc->group] >= CROSSING_WIDE)
 			return false;
 		for (uint32_t at = 1; at < CROSSING_WIDE; at++)
 			ways[at] = ways[0];
@@ -51,20 +61,20 @@ static bool spoil(struct plan *plan, const struct racks *racks, enum kind kind, 
 
 int main(void)
 {
-	const struct crossing_effort effort = { .starts = 1, .moves = 300000 };
+	const struct crossing_effort effort = { .starts = 1, .each = { 300000, 22, 8 } };
 	static struct racks racks;
-	static struct plan plan, spoilt;
+	static struct cross_found found, spoilt;
 	struct crossing_bound bound;
 	uint32_t refused = 0, made = 0;
 	uint64_t random = 1;
 
 	racks_fill(&racks, 1, 300);
 	crossing_bound_find(&racks, &bound);
-	crossing_build(&racks, bound.slices, &effort, 1, &plan);
+	crossing_build(&racks, bound.slices, &effort, 1, &found);
 	while (made < MUTANTS) {
 		enum kind kind = made % KINDS;
 
-		spoilt = plan;
+		spoilt = found;
 		if (!spoil(&spoilt, &racks, kind, &random))
 			continue;
 		made++;
@@ -73,6 +83,6 @@ int main(void)
 		else
 			printf("a mutant of kind %u passed\n", (uint32_t)kind);
 	}
-	printf("%u slices, %u of %u mutants refused\n", plan.slices, refused, made);
-	return plan.slices && refused == made ? 0 : 1;
+	printf("%u slices, %u of %u mutants refused\n", found.slices, refused, made);
+	return found.slices && refused == made ? 0 : 1;
 }

@@ -127,10 +127,13 @@ void morph_request_set_mbps(struct morph_request *request, uint64_t mbps);
  * enum morph_tier - how far apart the accelerators of a slice may lie
  * @MORPH_TIER_CONTIGUOUS: a box of the rack's torus, in any place and orientation
  * @MORPH_TIER_STITCHED: anywhere in one rack
+ * @MORPH_TIER_CROSSING: in any racks that circuit switches join; a circuit passes one switch at most.
+ *	Tori whose parts fill servers, and accelerators without links
  */
 enum morph_tier {
 	MORPH_TIER_CONTIGUOUS = 1,
 	MORPH_TIER_STITCHED = 2,
+	MORPH_TIER_CROSSING = 3,
 };
 
 /**

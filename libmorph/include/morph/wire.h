@@ -30,16 +30,16 @@ extern "C" {
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
  * part. For each circuit its first strand and how many it has, one after the other. For each
- * strand, a way from one server to the next: how many guides, then for each of four guides the
+ * strand, a way from one server to the next: how many guides, then for each of five guides the
  * guide times two plus the end at which light enters it, the element behind it, and that
- * element's state; what is not there is UINT32_MAX. For each refusal: lowest host of the rack;
- * enum morph_wire_refusal; what there is; what is needed; first cut; number of cuts. For each
+ * element's state; what is not there is UINT32_MAX. For each refusal: lowest host of the rack, or UINT32_MAX
+ * of all racks together; enum morph_wire_refusal; what there is; what is needed; first cut; number of cuts. For each
  * cut the low and the high half of a set of the rack's servers, counted in the order of hosts.
  */
 #define MORPH_WIRE_MAGIC 0x4c504d57U /* "WMPL" */
 #define MORPH_WIRE_VERSION 2U
 #define MORPH_WIRE_HEAD 5U /* words */
-#define MORPH_WIRE_STRAND 13U /* words of a strand */
+#define MORPH_WIRE_STRAND 16U /* words of a strand */
 
 /**
  * enum morph_wire_kind - what is written
@@ -55,7 +55,8 @@ enum morph_wire_kind {
 
 /**
  * enum morph_wire_refusal - why a rack does not do
- * @MORPH_WIRE_COUNT: fewer accelerators are free than are wanted
+ * @MORPH_WIRE_COUNT: fewer accelerators are free than are wanted; of all racks together, where parts
+ *	fill servers: in servers that are free
  * @MORPH_WIRE_CUTS: each box has an accelerator that is not free, or no routes; each embedding of the
  *	parts wants more out of one of the cuts than there is room for, or more fibres than there
  *	are by its distances, or has no routes

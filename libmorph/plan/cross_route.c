@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Ways for the links of slices across racks, and what they take. */
+#include <string.h>
+
+#include "cross.h"
+
+#define STATES (2 * CROSS_SEATS) /* seats of the first rack, and of the last: behind a switch */
+
+void lm_cross_shape_init(struct cross_shape *shape, uint32_t slots)
+{
+	memset(shape, 0, sizeof(*shape));
+	shape->slots = slots;
+}
+
+static uint32_t slot_links(const struct cross_shape *shape, uint32_t slot)
+{
+	uint32_t links = 0;
+
+	for (uint32_t at = 0; at < shape->of_slot_count[slot]; at++)
+		links += shape->edges[shape->of_slot[slot][at]].links;
+	return links;
+}
+
+bool lm_cross_shape_join(struct cross_shape *shape, uint32_t from, uint32_t to, uint32_t links)
+{
+	uint32_t number = shape->edges_count;
+
+	if (number == CROSS_EDGES || !links || links > CROSS_DEGREE ||
+	    shape->links + links > CROSS_WAYS || slot_links(shape, from) + links > CROSS_DEGREE ||
+	    slot_links(shape, to) + links > CROSS_DEGREE)
+		return false;
+	shape->edges[number].from = (uint8_t)from;
+	shape->edges[number].to = (uint8_t)to;
+	shape->edges[number].links = (uint8_t)links;
+	shape->edges[number].first = (uint16_t)shape->links;
+	shape->of_slot[from][shape->of_slot_count[from]++] = (uint16_t)number;
+	shape->of_slot[to][shape->of_slot_count[to]++] = (uint16_t)number;
+	shape->edges_count++;
+	shape->links += links;
+	return true;
+}
+
+/* ---------------------------------------------------------------------- use */
+
+static void count_use(struct cross *cross, uint32_t rack, uint32_t group, int by)
+{
+	uint16_t *used = &cross->used[rack][group];
+	uint32_t room = cross->pod->room[rack][group], number = rack * CROSS_GROUPS + group;
+
+	cross->taken += (uint32_t)by;
+	if (by > 0 && (*used)++ >= room) {
+		cross->over++;
+		if (*used == room + 1) {
+			cross->hot_at[number] = (uint16_t)cross->hot_count;
+			cross->hot[cross->hot_count++] = (uint16_t)number;
+		}
+	} else if (by < 0 && --*used >= room) {
+		cross->over--;
+		if (*used == room) {
+			uint16_t last = cross->hot[--cross->hot_count];
+
+			cross->hot[cross->hot_at[number]] = last;
+			cross->hot_at[last] = cross->hot_at[number];
+		}
+	}
+}
+
+static void use_way(struct cross *cross, const struct cross_way *way, cross_server from,
+		    cross_server to, int by)
+{
+	/* What has no way at all wants a link that there is not. */
+	if (!way->hops)
+		cross->over += (uint32_t)by;
+	for (uint32_t hop = 0; hop < way->hops; hop++) {
+		const struct cross_arc *arc = &cross->pod->arcs[from % CROSS_SEATS][way->arcs[hop]];
+
+		count_use(cross, from / CROSS_SEATS, arc->group, by);
+		if (arc->face)
+			count_use(cross, to / CROSS_SEATS, arc->far_group, by);
+		from = cross_step(cross->pod, from, way->arcs[hop], to);
+	}
+}
+
+struct ends {
+	struct cross_way *ways;
+	uint32_t links;
+	cross_server from, to;
+};
+
+static struct ends ends_of(struct cross *cross, uint32_t slice, uint32_t edge)
+{
+	const struct cross_shape *shape = cross->shape;
+	const cross_server *servers = &cross->found.servers[slice * shape->slots];
+
+	return (struct ends){ &cross->found.ways[slice * shape->links + shape->edges[edge].first],
+			      shape->edges[edge].links, servers[shape->edges[edge].from],
+			      servers[shape->edges[edge].to] };
+}
+
+void lm_cross_use(struct cross *cross, uint32_t slice, uint32_t edge, int by)
+{
+	struct ends ends = ends_of(cross, slice, edge);
+
+	for (uint32_t link = 0; link < ends.links; link++)
+		use_way(cross, &ends.ways[link], ends.from, ends.to, by);
+}
+
+static bool way_has(const struct cross_pod *pod, const struct cross_way *way, cross_server from,
+		    cross_server to, uint32_t rack, uint32_t group)
+{
+	for (uint32_t hop = 0; hop < way->hops; hop++) {
+		const struct cross_arc *arc = &pod->arcs[from % CROSS_SEATS][way->arcs[hop]];
+
+		if ((arc->group == group && from / CROSS_SEATS == rack) ||
+		    (arc->face && arc->far_group == group && to / CROSS_SEATS == rack))
+			return true;
+		from = cross_step(pod, from, way->arcs[hop], to);
+	}
+	return false;
+}
+
+bool lm_cross_who(const struct cross *cross, uint32_t rack, uint32_t group, uint32_t from,
+		  uint32_t *slice, uint32_t *edge)
+{
+	const struct cross_shape *shape = cross->shape;
+	uint32_t count = cross->found.slices * shape->edges_count;
+
+	for (uint32_t at = 0; at < count; at++, from++) {
+		uint32_t number = from % count;
+		struct ends ends;
+
+		*slice = number / shape->edges_count;
+		*edge = number % shape->edges_count;
+		ends = ends_of((struct cross *)(uintptr_t)cross, *slice, *edge);
+		if (ends.from / CROSS_SEATS != rack && ends.to / CROSS_SEATS != rack)
+			continue;
+		for (uint32_t link = 0; link < ends.links; link++)
+			if (way_has(cross->pod, &ends.ways[link], ends.from, ends.to, rack, group))
+				return true;
+	}
+	return false;
+}
+
+uint32_t lm_cross_excess(const struct cross *cross, uint32_t slice)
+{
+	const struct cross_shape *shape = cross->shape;
+	const struct cross_pod *pod = cross->pod;
+	uint32_t excess = 0;
+
+	for (uint32_t edge = 0; edge < shape->edges_count; edge++) {
+		struct ends ends = ends_of((struct cross *)(uintptr_t)cross, slice, edge);
+
+		for (uint32_t at = 0; at < cross->hot_count; at++) {
+			uint32_t rack = cross->hot[at] / CROSS_GROUPS;
+			uint32_t group = cross->hot[at] % CROSS_GROUPS;
+
+			for (uint32_t link = 0; link < ends.links; link++)
+				excess += way_has(pod, &ends.ways[link], ends.from, ends.to, rack,
+						  group);
+		}
+		for (uint32_t link = 0; link < ends.links; link++)
+			excess += !ends.ways[link].hops;
+	}
+	return excess;
+}
+
+/* --------------------------------------------------------------------- ways */
+
+/* What other ways take, by rack and group. */
+typedef uint16_t cross_load[CROSS_RACKS][CROSS_GROUPS];
+
+static uint32_t price(const struct cross_pod *pod, const cross_load load, uint32_t rack,
+		      uint32_t group)
+{
+	return 1 + (load[rack][group] >= pod->room[rack][group] ? CROSS_BEYOND : 0);
+}
+
+/* A state is a seat, plus CROSS_SEATS where it is of the last rack, behind a switch. */
+struct labels {
+	uint16_t cost[STATES];
+	uint8_t from[STATES], arc[STATES]; /* the state before, and the way from there */
+	uint64_t open, done;
+};
+
+static void relax(const struct cross_pod *pod, const cross_load load, struct labels *labels,
+		  uint32_t state, uint32_t rack, cross_server to)
+{
+	uint32_t seat = state % CROSS_SEATS, behind = state / CROSS_SEATS, last = to / CROSS_SEATS;
+	uint32_t here = behind ? last : rack;
+
+	for (uint32_t at = 0; at < pod->arcs_count[seat]; at++) {
+		const struct cross_arc *arc = &pod->arcs[seat][at];
+		uint32_t next = (behind || arc->face ? CROSS_SEATS : 0) + arc->to, cost;
+		uint32_t there = next / CROSS_SEATS ? last : here;
+
+		if (labels->done >> next & 1 || !pod->room[here][arc->group] ||
+		    (arc->face && (behind || !pod->room[last][arc->far_group] ||
+				   !(pod->leads[rack][arc->group] >> last & 1))) ||
+		    (!(pod->pass[there] >> arc->to & 1) &&
+		     (arc->to != to % CROSS_SEATS || there != last)))
+			continue;
+		cost = labels->cost[state] + price(pod, load, here, arc->group);
+		if (arc->face)
+			cost += price(pod, load, last, arc->far_group);
+		if (cost >= labels->cost[next])
+			continue;
+		labels->cost[next] = (uint16_t)cost;
+		labels->from[next] = (uint8_t)state;
+		labels->arc[next] = (uint8_t)at;
+		labels->open |= 1ULL << next;
+	}
+}
+
+static uint32_t cheapest(const struct labels *labels)
+{
+	uint32_t best = (uint32_t)__builtin_ctzll(labels->open);
+
+	for (uint64_t left = labels->open & (labels->open - 1); left; left &= left - 1) {
+		uint32_t state = (uint32_t)__builtin_ctzll(left);
+
+		if (labels->cost[state] < labels->cost[best])
+			best = state;
+	}
+	return best;
+}
+
+/* Dijkstra's algorithm; a way without hops where there is none. */
+static void find(const struct cross_pod *pod, const cross_load load, cross_server from,
+		 cross_server to, struct cross_way *way)
+{
+	uint32_t rack = from / CROSS_SEATS, begin = from % CROSS_SEATS, goal = to % CROSS_SEATS;
+	bool near = rack == to / CROSS_SEATS;
+	struct labels labels = { .open = 1ULL << begin };
+	uint8_t arcs[STATES];
+	uint32_t at;
+
+	memset(labels.cost, 0xff, sizeof(labels.cost));
+	labels.cost[begin] = 0;
+	way->hops = 0;
+	do {
+		if (!labels.open)
+			return;
+		at = cheapest(&labels);
+		labels.open &= ~(1ULL << at);
+		labels.done |= 1ULL << at;
+		relax(pod, load, &labels, at, rack, to);
+	} while (at % CROSS_SEATS != goal || (at < CROSS_SEATS && !near));
+	for (; at != begin; at = labels.from[at])
+		arcs[way->hops++] = labels.arc[at];
+	for (uint32_t hop = 0; hop < way->hops; hop++)
+		way->arcs[hop] = arcs[way->hops - 1 - hop];
+}
+
+static uint32_t left_in(const struct cross_pod *pod, const cross_load load, uint32_t rack,
+			uint32_t group)
+{
+	uint32_t room = pod->room[rack][group], used = load[rack][group];
+
+	return room > used ? room - used : 0;
+}
+
+/* How many links can go that way, 1 where it is full. */
+static uint32_t width(const struct cross_pod *pod, const cross_load load,
+		      const struct cross_way *way, cross_server from, cross_server to,
+		      uint32_t most)
+{
+	for (uint32_t hop = 0; hop < way->hops; hop++) {
+		const struct cross_arc *arc = &pod->arcs[from % CROSS_SEATS][way->arcs[hop]];
+		uint32_t left = left_in(pod, load, from / CROSS_SEATS, arc->group);
+
+		most = left < most ? left : most;
+		left = arc->face ? left_in(pod, load, to / CROSS_SEATS, arc->far_group) : most;
+		most = left < most ? left : most;
+		from = cross_step(pod, from, way->arcs[hop], to);
+	}
+	return most ? most : 1;
+}
+
+void lm_cross_route(struct cross *cross, uint32_t slice, uint32_t edge)
+{
+	struct ends ends = ends_of(cross, slice, edge);
+	uint32_t link = 0;
+
+	while (link < ends.links) {
+		struct cross_way *way = &ends.ways[link];
+		uint32_t last;
+
+		find(cross->pod, cross->used, ends.from, ends.to, way);
+		last = link +
+		       width(cross->pod, cross->used, way, ends.from, ends.to, ends.links - link);
+		for (; link < last; link++) {
+			if (&ends.ways[link] != way)
+				ends.ways[link] = *way;
+			use_way(cross, way, ends.from, ends.to, 1);
+		}
+	}
+}
+
+/* What so many links on a way take, by @load, and that they take it. */
+static uint32_t load_way(const struct cross_pod *pod, cross_load load, const struct cross_way *way,
+			 cross_server from, cross_server to, int links)
+{
+	uint32_t cost = 0;
+
+	for (uint32_t hop = 0; hop < way->hops; hop++) {
+		const struct cross_arc *arc = &pod->arcs[from % CROSS_SEATS][way->arcs[hop]];
+		uint32_t here = from / CROSS_SEATS, there = to / CROSS_SEATS;
+
+		cost += price(pod, load, here, arc->group);
+		load[here][arc->group] = (uint16_t)(load[here][arc->group] + links);
+		if (arc->face) {
+			cost += price(pod, load, there, arc->far_group);
+			load[there][arc->far_group] =
+				(uint16_t)(load[there][arc->far_group] + links);
+		}
+		from = cross_step(pod, from, way->arcs[hop], to);
+	}
+	return way->hops ? cost : CROSS_ALONE_MOST;
+}
+
+uint32_t lm_cross_alone(struct cross *cross, cross_server from, cross_server to)
+{
+	uint32_t links = cross->shape->edges[0].links, cost = 0, ways = 0, done = 0;
+	struct cross_way way[4];
+	uint32_t wide[4];
+
+	if (cross->alone[from][to])
+		return cross->alone[from][to];
+	while (done < links) {
+		find(cross->pod, cross->nothing, from, to, &way[ways]);
+		wide[ways] = ways == 3 ? links - done :
+					 width(cross->pod, cross->nothing, &way[ways], from, to,
+					       links - done);
+		cost += wide[ways] *
+			load_way(cross->pod, cross->nothing, &way[ways], from, to, (int)wide[ways]);
+		done += wide[ways++];
+	}
+	while (ways--)
+		load_way(cross->pod, cross->nothing, &way[ways], from, to, -(int)wide[ways]);
+	cost = cost < CROSS_ALONE_MOST ? cost : CROSS_ALONE_MOST;
+	cross->alone[from][to] = cross->alone[to][from] = (uint8_t)cost;
+	return cost;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The tier across racks: a fabric's racks as a pod that slices are built in, and plans of them. */
+#ifndef LM_PLAN_CROSSING_H
+#define LM_PLAN_CROSSING_H
+
+#include "cross.h"
+#include "place.h"
+
+/* Memory of the tier, and what it knows of a fabric. */
+struct crossing {
+	/* Of the fabric. */
+	bool possible; /* racks are alike, and switches join their faces */
+	uint8_t from[CROSS_GROUPS], to[CROSS_GROUPS]; /* seats that a group joins */
+	uint32_t first_face; /* groups below join neighbours of a rack */
+	uint32_t out[CROSS_RACKS][CROSS_GROUPS]; /* fibre out of a face, coded as in a strand */
+	uint32_t in[CROSS_RACKS][CROSS_GROUPS]; /* the one into it */
+	uint64_t leads[CROSS_RACKS][CROSS_GROUPS]; /* racks that both lead to */
+	/* Of a search. */
+	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
+	uint16_t units[CROSS_SLOTS][CROSS_SLOTS]; /* circuits from part to part */
+	struct cross_pod pod;
+	struct cross_shape shape;
+	struct cross cross;
+};
+
+/* Find the faces of a fabric's racks: O(strands). */
+void lm_crossing_find(struct crossing *crossing, const struct sites *sites);
+
+/* What is free of a fabric: O(servers * (ways from one to another) + fibres of faces). */
+void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
+		      uint32_t part, struct crossing *crossing);
+
+/* Strands from one host to another, in sites.strands. */
+struct strand_range {
+	uint32_t first, end;
+};
+
+struct strand_range lm_strands_between(const struct sites *sites, uint32_t from, uint32_t to);
+
+static inline uint32_t crossing_host(const struct sites *sites, cross_server server)
+{
+	return sites
+		->rack_hosts[sites->racks[server / CROSS_SEATS].hosts_first + server % CROSS_SEATS];
+}
+
+#endif /* LM_PLAN_CROSSING_H */

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A fabric's racks as a pod: the faces of its racks, and what is free of all. */
+#include "crossing.h"
+
+struct strand_range lm_strands_between(const struct sites *sites, uint32_t from, uint32_t to)
+{
+	uint32_t low = sites->strands_first[from], high = sites->strands_first[from + 1],
+		 end = high;
+	struct strand_range range;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (sites->strands[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	range.first = low;
+	for (range.end = low; range.end < end && sites->strands[range.end].to == to;)
+		range.end++;
+	return range;
+}
+
+/* --------------------------------------------------------------------- faces */
+
+static bool switched(const struct strand *strand)
+{
+	return strand->guides_count > 1;
+}
+
+/* One more group of links from seat to seat. Its number, CROSS_GROUPS where there are too many. */
+static uint32_t add_group(struct crossing *crossing, uint32_t from, uint32_t to)
+{
+	uint32_t group = crossing->pod.groups;
+
+	if (group == CROSS_GROUPS)
+		return CROSS_GROUPS;
+	crossing->from[group] = (uint8_t)from;
+	crossing->to[group] = (uint8_t)to;
+	crossing->pod.groups++;
+	return group;
+}
+
+static bool add_arc(struct crossing *crossing, uint32_t from, uint32_t to, uint32_t group,
+		    uint32_t far_group, bool face)
+{
+	struct cross_pod *pod = &crossing->pod;
+
+	if (group == CROSS_GROUPS || pod->arcs_count[from] == CROSS_ARCS)
+		return false;
+	pod->arcs[from][pod->arcs_count[from]++] = (struct cross_arc){
+		.to = (uint8_t)to,
+		.group = (uint8_t)group,
+		.far_group = (uint8_t)far_group,
+		.face = face,
+	};
+	return true;
+}
+
+static bool is_switched(const struct sites *sites, uint32_t at)
+{
+	return switched(&sites->strands[at]);
+}
+
+/* How many ways from one host to another pass switches, or do not. */
+static uint32_t count_strands(const struct sites *sites, uint32_t from, uint32_t to, bool through)
+{
+	struct strand_range range = lm_strands_between(sites, from, to);
+	uint32_t count = 0;
+
+	for (uint32_t at = range.first; at < range.end; at++)
+		count += is_switched(sites, at) == through;
+	return count;
+}
+
+/* What joins two seats of the first rack: neighbours by fibres, and link by link the wraps. */
+static bool join_seats(struct crossing *crossing, const struct sites *sites, uint32_t one,
+		       uint32_t other, bool faces)
+{
+	const uint32_t *hosts = &sites->rack_hosts[sites->racks[0].hosts_first];
+	uint32_t there = count_strands(sites, hosts[one], hosts[other], faces);
+	uint32_t back = count_strands(sites, hosts[other], hosts[one], faces);
+	uint32_t links = there < back ? there : back;
+
+	for (uint32_t link = 0; faces && link < links; link++) {
+		uint32_t group = add_group(crossing, one, other);
+		uint32_t far = add_group(crossing, other, one);
+
+		if (!add_arc(crossing, one, other, group, far, true) ||
+		    !add_arc(crossing, other, one, far, group, true))
+			return false;
+	}
+	if (!faces && links) {
+		uint32_t group = add_group(crossing, one, other);
+
+		return add_arc(crossing, one, other, group, 0, false) &&
+		       add_arc(crossing, other, one, group, 0, false);
+	}
+	return true;
+}
+
+static bool find_arcs(struct crossing *crossing, const struct sites *sites)
+{
+	bool fits = true;
+
+	for (uint32_t faces = 0; faces < 2; faces++) {
+		crossing->first_face = faces ? crossing->first_face : CROSS_GROUPS;
+		if (faces)
+			crossing->first_face = crossing->pod.groups;
+		for (uint32_t one = 0; one < crossing->pod.seats; one++)
+			for (uint32_t other = one + 1; other < crossing->pod.seats; other++)
+				fits = fits && join_seats(crossing, sites, one, other, faces);
+	}
+	return fits && crossing->pod.groups > crossing->first_face;
+}
+
+/*
+ * The fibres of a rack's faces. The wraps from one seat to another are counted in the order of
+ * their fibres, so that the same number is the same link in every rack.
+ */
+static void find_fibres(struct crossing *crossing, const struct sites *sites, uint32_t rack)
+{
+	struct cross_pod *pod = &crossing->pod;
+	const uint32_t *hosts = &sites->rack_hosts[sites->racks[rack].hosts_first];
+
+	for (uint32_t group = 0; group < pod->groups; group++)
+		crossing->out[rack][group] = crossing->in[rack][group] = OPTICS_NONE;
+	for (uint32_t seat = 0; seat < pod->seats; seat++) {
+		for (uint32_t number = 0; number < pod->arcs_count[seat]; number++) {
+			const struct cross_arc *arc = &pod->arcs[seat][number];
+			struct strand_range range;
+			uint32_t skip = 0;
+
+			if (!arc->face)
+				continue;
+			for (uint32_t before = 0; before < number; before++)
+				skip += pod->arcs[seat][before].face &&
+					pod->arcs[seat][before].to == arc->to;
+			range = lm_strands_between(sites, hosts[seat], hosts[arc->to]);
+			for (uint32_t at = range.first; at < range.end; at++) {
+				const struct strand *strand = &sites->strands[at];
+
+				if (!switched(strand) || skip--)
+					continue;
+				crossing->out[rack][arc->group] = strand->guides[0];
+				crossing->in[rack][arc->far_group] =
+					strand->guides[strand->guides_count - 1];
+				break;
+			}
+		}
+	}
+}
+
+/* The racks that light gets to from each face, by the fibre out of one and the one into the other. */
+static void find_leads(struct crossing *crossing, const struct sites *sites, uint32_t host)
+{
+	uint32_t rack = sites->host_rack[host], seat = sites->host_seat[host];
+	const struct cross_pod *pod = &crossing->pod;
+
+	for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1]; at++) {
+		const struct strand *strand = &sites->strands[at];
+		uint32_t last = sites->host_rack[strand->to];
+
+		for (uint32_t number = 0; switched(strand) && number < pod->arcs_count[seat];
+		     number++) {
+			const struct cross_arc *arc = &pod->arcs[seat][number];
+
+			if (arc->face && crossing->out[rack][arc->group] == strand->guides[0] &&
+			    crossing->in[last][arc->far_group] ==
+				    strand->guides[strand->guides_count - 1])
+				crossing->leads[rack][arc->group] |= 1ULL << last;
+		}
+	}
+}
+
+/* A link is there both ways, or not at all. */
+static void match_lead(struct crossing *crossing, const struct cross_arc *arc, uint32_t rack)
+{
+	for (uint32_t other = 0; other < crossing->pod.racks; other++)
+		if (!(crossing->leads[other][arc->far_group] >> rack & 1))
+			crossing->leads[rack][arc->group] &= ~(1ULL << other);
+}
+
+static void match_leads(struct crossing *crossing)
+{
+	const struct cross_pod *pod = &crossing->pod;
+
+	for (uint32_t seat = 0; seat < pod->seats; seat++)
+		for (uint32_t number = 0; number < pod->arcs_count[seat]; number++)
+			for (uint32_t rack = 0; pod->arcs[seat][number].face && rack < pod->racks;
+			     rack++)
+				match_lead(crossing, &pod->arcs[seat][number], rack);
+}
+
+void lm_crossing_find(struct crossing *crossing, const struct sites *sites)
+{
+	struct cross_pod *pod = &crossing->pod;
+
+	crossing->possible = sites->racks_count > 1 && sites->racks_count <= CROSS_RACKS &&
+			     sites->racks[0].hosts_count <= CROSS_SEATS;
+	for (uint32_t rack = 1; rack < sites->racks_count && crossing->possible; rack++)
+		crossing->possible = sites->racks[rack].hosts_count == sites->racks[0].hosts_count;
+	if (!crossing->possible)
+		return;
+	pod->racks = sites->racks_count;
+	pod->seats = sites->racks[0].hosts_count;
+	crossing->possible = find_arcs(crossing, sites);
+	if (!crossing->possible)
+		return;
+	for (uint32_t rack = 0; rack < pod->racks; rack++)
+		find_fibres(crossing, sites, rack);
+	for (uint32_t host = 0; host < sites->graph->hosts_count; host++)
+		find_leads(crossing, sites, host);
+	match_leads(crossing);
+}
+
+/* ---------------------------------------------------------------------- room */
+
+static bool fibre_free(const struct morph_ledger *ledger, uint32_t code)
+{
+	const struct optics_guide *guide;
+
+	if (code == OPTICS_NONE)
+		return false;
+	guide = &ledger->graph->guides[code >> 1];
+	return !ledger->guide_marked[code >> 1] && !ledger->guide_lanes[code >> 1] &&
+	       !ledger->element_marked[guide->end[0].index] &&
+	       !ledger->element_marked[guide->end[1].index];
+}
+
+static uint32_t free_strands(const struct morph_ledger *ledger, uint32_t from, uint32_t to)
+{
+	struct strand_range range = lm_strands_between(&ledger->sites, from, to);
+	uint32_t count = 0;
+
+	for (uint32_t at = range.first; at < range.end; at++)
+		count += !is_switched(&ledger->sites, at) &&
+			 lm_strand_free(ledger, &ledger->sites.strands[at]);
+	return count;
+}
+
+static void rack_room(const struct morph_ledger *ledger, uint32_t rack, struct crossing *crossing)
+{
+	const struct sites *sites = &ledger->sites;
+	const uint32_t *hosts = &sites->rack_hosts[sites->racks[rack].hosts_first];
+	struct cross_pod *pod = &crossing->pod;
+
+	for (uint32_t group = 0; group < pod->groups; group++) {
+		uint32_t from = hosts[crossing->from[group]], to = hosts[crossing->to[group]];
+		uint32_t there, back;
+
+		if (group >= crossing->first_face) {
+			pod->room[rack][group] = fibre_free(ledger, crossing->out[rack][group]) &&
+						 fibre_free(ledger, crossing->in[rack][group]);
+			pod->leads[rack][group] = crossing->leads[rack][group];
+			continue;
+		}
+		there = free_strands(ledger, from, to);
+		back = free_strands(ledger, to, from);
+		there = there < back ? there : back;
+		pod->room[rack][group] = (uint8_t)(there < UINT8_MAX ? there : UINT8_MAX);
+	}
+}
+
+void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
+		      uint32_t part, struct crossing *crossing)
+{
+	const struct sites *sites = &ledger->sites;
+	struct cross_pod *pod = &crossing->pod;
+
+	for (uint32_t rack = 0; rack < pod->racks; rack++) {
+		pod->free[rack] = pod->pass[rack] = 0;
+		for (uint32_t seat = 0; seat < pod->seats; seat++) {
+			uint32_t host = sites->rack_hosts[sites->racks[rack].hosts_first + seat];
+
+			if (ledger->host_free[host] >= part)
+				pod->free[rack] |= 1U << seat;
+			if (request->transit != MORPH_TRANSIT_OWN || lm_may_cross(ledger, host))
+				pod->pass[rack] |= 1U << seat;
+		}
+		rack_room(ledger, rack, crossing);
+	}
+}

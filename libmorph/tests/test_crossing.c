@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Slices across racks, on a pod of two whose circuit switches join any faces, which the command
+ * line gives. Whatever is answered goes through the checker, which shares no code with the planner.
+ */
+#include "placing.h"
+
+#define RACKS 2
+#define RACK_ALL 72 /* accelerators of a rack, spares included */
+#define SERVERS 16 /* of a rack */
+#define HEAD 5 /* words of the wire form */
+#define PLAN_HEAD 17
+
+static void hold_server(struct bench *bench, uint32_t rack, uint32_t server, uint32_t slice)
+{
+	for (uint32_t at = 0; at < 4; at++)
+		assert_int_equal(morph_ledger_hold(bench->ledger, RACK_ALL * rack + 4 * server + at,
+						   slice),
+				 0);
+}
+
+/* Each server is free with that chance; returns how many are. */
+static uint32_t fill(struct bench *bench, uint64_t *seed, uint32_t free_percent)
+{
+	uint32_t count = 0;
+
+	for (uint32_t server = 0; server < RACKS * SERVERS; server++) {
+		bool free = random_below(seed, 100) < free_percent;
+
+		hold_server(bench, server / SERVERS, server % SERVERS, free ? 0 : 1);
+		count += free;
+	}
+	return count;
+}
+
+static void ask_crossing(struct bench *bench, uint32_t x, uint32_t y, uint32_t z)
+{
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
+	assert_int_equal(morph_request_set_torus(bench->request, x, y, z), 0);
+}
+
+static bool in_second(uint32_t accelerator)
+{
+	return accelerator >= RACK_ALL;
+}
+
+static void what_no_rack_takes_crosses(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t there = 0, bound;
+
+	/* A column of four servers is free in each. */
+	for (uint32_t server = 0; server < SERVERS; server++)
+		for (uint32_t rack = 0; rack < RACKS; rack++)
+			hold_server(bench, rack, server, server % 4 ? 1 : 0);
+	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
+	for (uint32_t rank = 0; rank < 32; rank++)
+		there += in_second(morph_plan_accelerator(bench->plan, rank));
+	assert_int_equal(there, 16);
+	assert_int_equal(morph_plan_servers(bench->plan, &bound), 8);
+	assert_int_equal(bound, 8);
+	assert_true(morph_plan_fibres(bench->plan, &bound) > 96);
+	assert_int_equal(bound, 96);
+}
+
+static void nearer_tiers_come_first(void **state)
+{
+	struct bench *bench = *state;
+
+	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
+}
+
+static void whatever_crosses_is_so(void **state)
+{
+	static const uint8_t shapes[][3] = { { 2, 4, 4 }, { 2, 2, 4 }, { 4, 4, 4 },
+					     { 2, 2, 6 }, { 2, 4, 6 }, { 2, 2, 2 } };
+	struct bench *bench = *state;
+	uint32_t verdicts[4] = { 0 }, tiers[4] = { 0 };
+	uint64_t seed = 1;
+
+	for (uint32_t round = 0; round < 80; round++) {
+		const uint8_t *shape = shapes[random_below(&seed, 6)];
+
+		fill(bench, &seed, 20 + random_below(&seed, 50));
+		hold_fibres(bench, &seed, random_below(&seed, 4) ? 0 : 5);
+		morph_request_set_simplex(bench->request, random_below(&seed, 4) == 0);
+		morph_request_set_transit(bench->request, random_below(&seed, 4) == 0);
+		ask_crossing(bench, shape[0], shape[1], shape[2]);
+		verdicts[placed(bench, bench->plan)]++;
+		tiers[morph_plan_tier(bench->plan)]++;
+		if (morph_plan_verdict(bench->plan) == MORPH_FEASIBLE)
+			assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 2), 0);
+		if (morph_plan_verdict(bench->plan) == MORPH_FEASIBLE)
+			assert_int_equal(morph_ledger_give(bench->ledger, bench->plan), 0);
+	}
+	print_message("%u feasible (%u across racks), %u infeasible, %u undecided\n", verdicts[1],
+		      tiers[MORPH_TIER_CROSSING], verdicts[2], verdicts[3]);
+	assert_true(tiers[MORPH_TIER_CROSSING] > 15 && verdicts[MORPH_INFEASIBLE] > 5);
+}
+
+/* One link after the other gets its fibres: nothing is promised that is not there. */
+static void slices_that_cross_share_the_switches(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_plan *plans[4] = { NULL };
+	uint32_t count = 0;
+	uint64_t seed = 9;
+
+	fill(bench, &seed, 45);
+	ask_crossing(bench, 2, 2, 4);
+	for (; count < 4; count++) {
+		plans[count] = morph_plan_new(bench->ctx);
+		assert_non_null(plans[count]);
+		if (placed(bench, plans[count]) != MORPH_FEASIBLE)
+			break;
+		assert_int_equal(morph_ledger_take(bench->ledger, plans[count], 2 + count), 0);
+	}
+	assert_true(count > 1);
+	assert_int_equal(morph_ledger_give(bench->ledger, plans[0]), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	for (uint32_t at = 0; at < 4; at++)
+		morph_plan_free(plans[at]);
+}
+
+/* Spoil a plan across racks, its ledger or its request, so that it can't be right any more. */
+static void spoil(struct written *all, uint64_t *seed)
+{
+	uint32_t *plan = all->plan + HEAD, ranks = plan[2], circuits = plan[8], strands = plan[9];
+	uint32_t *rank = all->plan + PLAN_HEAD, *way = rank + 2 * ranks;
+	uint32_t *strand = way + 2 * circuits, *held = all->ledger + HEAD + 3;
+	uint32_t *element = held + 2 * RACKS * RACK_ALL, *guide = element + all->ledger[HEAD + 1];
+	uint32_t *one = &strand[MORPH_WIRE_STRAND * random_below(seed, strands)];
+	uint32_t who = random_below(seed, ranks), to = random_below(seed, one[0]);
+
+	switch (random_below(seed, 12)) {
+	case 0: /* figures and bounds */
+		plan[4 + random_below(seed, 4)] += 1;
+		break;
+	case 1: /* as if it lay in one rack */
+		plan[1] = MORPH_TIER_STITCHED;
+		break;
+	case 2:
+		rank[2 * who] = rank[2 * ((who + 1) % ranks)];
+		break;
+	case 3:
+		rank[2 * who] = 64 + random_below(seed, 8); /* a spare */
+		break;
+	case 4:
+		held[2 * rank[2 * who]] = 1000;
+		break;
+	case 5:
+		one[1 + 3 * to] ^= 1; /* against the light */
+		break;
+	case 6: /* twice */
+		memcpy(one, one == strand ? one + MORPH_WIRE_STRAND : strand,
+		       4 * MORPH_WIRE_STRAND);
+		break;
+	case 7:
+		guide[3 * (one[1 + 3 * to] >> 1) + 1] = 1; /* a fibre that is lit */
+		break;
+	case 8: /* another state of a switch, or a guide too many */
+		one[one[0] > 1 ? 3 : 0] += 1;
+		break;
+	case 9: /* a switch that is unusable, or a fibre */
+		if (one[0] > 1)
+			element[one[2]] |= 1;
+		else
+			guide[3 * (one[1] >> 1)] = 1;
+		break;
+	case 10:
+		way[2 * random_below(seed, circuits) + 1] += 1;
+		break;
+	default:
+		all->request[HEAD + 3] = MORPH_TIER_STITCHED; /* no more was accepted */
+		break;
+	}
+}
+
+static void mutants_of_plans_are_rejected(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t mutants = 0;
+	uint64_t seed = 4;
+	char report[256];
+
+	while (mutants < 1000) {
+		fill(bench, &seed, 35);
+		ask_crossing(bench, 2, 4, 4);
+		if (placed(bench, bench->plan) != MORPH_FEASIBLE ||
+		    morph_plan_tier(bench->plan) != MORPH_TIER_CROSSING)
+			continue;
+		for (uint32_t round = 0; round < 100; round++, mutants++) {
+			struct written all = write_all(bench, bench->plan);
+
+			spoil(&all, &seed);
+			if (!check_written(&all, report, sizeof(report)))
+				fail_msg("mutant %u was taken for a plan", mutants);
+			assert_string_not_equal(report, "");
+			written_free(&all);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------- refusals */
+
+static void hold_all_but(struct bench *bench, uint32_t free)
+{
+	for (uint32_t server = 0; server < RACKS * SERVERS; server++)
+		hold_server(bench, server % RACKS, server / RACKS, server < free ? 0 : 1);
+}
+
+static void too_few_servers_are_counted(void **state)
+{
+	struct bench *bench = *state;
+
+	hold_all_but(bench, 7);
+	/* Three more are free in a server, but no part can be there. */
+	for (uint32_t at = 0; at < 3; at++)
+		morph_ledger_hold(bench->ledger, 63 - at, 0);
+	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	assert_string_equal(
+		morph_plan_why(bench->plan),
+		"32 accelerators are wanted; all racks together have 28 free in servers of which all are free");
+	assert_int_equal(morph_request_set_ring(bench->request, 32), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	assert_string_equal(morph_plan_why(bench->plan),
+			    "32 accelerators are wanted; all racks together have 31 free");
+}
+
+static void mutants_of_refusals_are_rejected(void **state)
+{
+	struct bench *bench = *state;
+	char report[256];
+
+	hold_all_but(bench, 7);
+	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	for (uint32_t mutant = 0; mutant < 8; mutant++) {
+		struct written all = write_all(bench, bench->plan);
+		uint32_t *plan = all.plan + HEAD;
+		uint32_t *last = all.plan + PLAN_HEAD + 2 * plan[2] + 6 * (plan[10] - 1);
+		uint32_t *held = all.ledger + HEAD + 3;
+
+		if (mutant < 4)
+			last[mutant] += 1;
+		else if (mutant < 7)
+			/* A server more, or one less than is said. */
+			for (uint32_t at = 0; at < 4; at++)
+				held[2 * (4 * (mutant - 4) + at)] ^= 1;
+		else
+			plan[10]--; /* nothing is said of all racks together */
+		if (!check_written(&all, report, sizeof(report)))
+			fail_msg("mutant %u was taken for a proof", mutant);
+		written_free(&all);
+	}
+}
+
+static void what_is_not_looked_for_is_undecided(void **state)
+{
+	struct bench *bench = *state;
+
+	hold_all_but(bench, 12);
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
+	assert_int_equal(morph_request_set_ring(bench->request, 40), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "parts fill servers"));
+}
+
+/* Free servers that no fibres lead to. */
+static void a_vain_search_is_undecided(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 6;
+
+	hold_all_but(bench, 10);
+	hold_fibres(bench, &seed, 100);
+	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "nothing proven"));
+}
+
+static void accelerators_without_links_lie_anywhere(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
+	assert_int_equal(morph_request_set_count(bench->request, 100), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
+	assert_int_equal(morph_plan_servers(bench->plan, NULL), 25);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
+		TEST(what_no_rack_takes_crosses),
+		TEST(nearer_tiers_come_first),
+		TEST(whatever_crosses_is_so),
+		TEST(slices_that_cross_share_the_switches),
+		TEST(mutants_of_plans_are_rejected),
+		TEST(too_few_servers_are_counted),
+		TEST(mutants_of_refusals_are_rejected),
+		TEST(what_is_not_looked_for_is_undecided),
+		TEST(a_vain_search_is_undecided),
+		TEST(accelerators_without_links_lie_anywhere),
+#undef TEST
+	};
+
+	return placing_run(argc, argv, "crossing", tests, ARRAY_SIZE(tests));
+}
