@@ -116,10 +116,19 @@ static enum exit_code ask(struct placing *placing)
 
 /* ------------------------------------------------------------------- the plan */
 
+static enum exit_code describe(struct placing *placing)
+{
+	struct morph_object *object = NULL;
+	int error = morph_plan_describe(placing->plan, placing->ledger, &object);
+
+	json_decref(placing->report);
+	placing->report = NULL;
+	return client_reply(placing->run, error, object, &placing->report);
+}
+
 static enum exit_code plan(struct placing *placing)
 {
 	struct morph_ctx *ctx = placing->run->client->ctx;
-	struct morph_object *object = NULL;
 	enum exit_code code;
 	int error;
 
@@ -128,9 +137,7 @@ static enum exit_code plan(struct placing *placing)
 	if (code)
 		return code;
 	error = morph_place(placing->ledger, placing->request, placing->plan);
-	if (!error)
-		error = morph_plan_describe(placing->plan, placing->ledger, &object);
-	code = client_reply(placing->run, error, object, &placing->report);
+	code = error ? client_error(placing->run, error) : describe(placing);
 	if (code || morph_plan_verdict(placing->plan) != MORPH_FEASIBLE)
 		return code ? code : EXIT_CODE_FAILED;
 	if (!given(placing->run, OPTION_CARRY_OUT) ||
@@ -140,7 +147,8 @@ static enum exit_code plan(struct placing *placing)
 	morph_txn_set_model(placing->txn, placing->model);
 	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
 	error = morph_txn_add_plan(placing->txn, placing->plan, placing->ledger);
-	return error < 0 ? client_error(placing->run, error) : EXIT_CODE_OK;
+	/* Some of its fibres may be others now. */
+	return error < 0 ? client_error(placing->run, error) : describe(placing);
 }
 
 /* ------------------------------------------------------------------ the light */
