@@ -128,6 +128,7 @@ uint32_t lm_cross_excess(const struct cross *cross, uint32_t slice);
 struct cross_effort {
 	uint64_t moves;
 	double hot, cold;
+	bool thrifty; /* go on when all is built, so that less is taken */
 };
 
 /**
@@ -141,7 +142,8 @@ struct cross_effort {
  *
  * Each slice grows from a server over the nearest ones; then servers change places and links
  * ways, by simulated annealing (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983) on the links
- * that are taken and those taken beyond what there is, until there are none. Proves nothing.
+ * that are taken and those taken beyond what there is, until there are none of the latter, or to
+ * the end if it is to be thrifty. Proves nothing.
  * Deterministic for a seed; allocates nothing.
  *
  * Return: links that are still wanted beyond what there is; 0: all slices are built; UINT32_MAX:

@@ -344,7 +344,8 @@ uint32_t lm_cross_build(struct cross *cross, const struct cross_pod *pod,
 		return UINT32_MAX;
 	for (; cross->found.slices < wanted; cross->found.slices++)
 		grow(cross, cross->found.slices);
-	for (uint64_t move = 0; move < effort->moves && cross->over; move++, heat *= cooling)
+	for (uint64_t move = 0; move < effort->moves && (cross->over || effort->thrifty);
+	     move++, heat *= cooling)
 		anneal_once(cross, heat);
 	return cross->over;
 }

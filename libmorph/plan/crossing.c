@@ -5,8 +5,8 @@
 #include "crossing.h"
 
 #define STARTS 16 /* from which a slice grows, one after the other */
-#define MOVES 2000 /* from each */
-#define HOT 10.0
+#define MOVES 6000 /* from each */
+#define HOT 6.0
 #define COLD 1.0
 
 /* --------------------------------------------------------------------- shape */
@@ -238,7 +238,8 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 	for (uint32_t start = 0; start < STARTS && steps; start++) {
 		struct cross_effort effort = { .moves = steps < MOVES ? steps : MOVES,
 					       .hot = HOT,
-					       .cold = COLD };
+					       .cold = COLD,
+					       .thrifty = true };
 		int ret;
 
 		steps -= effort.moves;

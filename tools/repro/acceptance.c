@@ -165,8 +165,12 @@ struct counted {
 	uint64_t digest;
 };
 
-static const struct crossing_effort quick = { .starts = 1, .each = { 300000, 22, 8 } };
-static const struct crossing_effort thorough = { .starts = 4, .each = { 3000000, 22, 10 } };
+static const struct crossing_effort quick = { .starts = 1,
+					      .each = { .moves = 300000, .hot = 22, .cold = 8 } };
+static const struct crossing_effort thorough = {
+	.starts = 4,
+	.each = { .moves = 3000000, .hot = 22, .cold = 10 }
+};
 
 static void count(const struct repro *repro, const struct fill *fill, uint32_t number,
 		  struct counted *counted)

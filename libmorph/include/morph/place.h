@@ -177,9 +177,9 @@ int morph_request_set_objective(struct morph_request *request, uint32_t objectiv
 int morph_request_set_transit(struct morph_request *request, uint32_t transit);
 
 /**
- * morph_request_set_budget() - how long the search for one rack may take
+ * morph_request_set_budget() - how long the search for one rack may take, and the one across racks
  * @request: the request
- * @steps: partial placements and routes that are looked at; 0, as at first: 2^20
+ * @steps: partial placements and routes, or changes, that are looked at; 0, as at first: 2^20
  */
 void morph_request_set_budget(struct morph_request *request, uint64_t steps);
 
@@ -314,7 +314,10 @@ void morph_plan_free(struct morph_plan *plan);
  * (exponential in the parts at worst, see planner.rst); other requests by growing from each
  * server, which proves nothing unless too few accelerators are free. Racks are taken in the
  * order of the objective; the first that fits is it, but for racks that are hard to decide,
- * which come last. Nothing is allocated once plan and ledger have seen a request as large.
+ * which come last. Where none does and the request accepts it, parts that fill a server are placed
+ * across racks by annealing (O(changes); kept memory of some megabytes from the first time on),
+ * which proves nothing unless too few servers are free. Nothing is allocated once plan and ledger
+ * have seen a request as large.
  *
  * Return: 0, whatever the verdict; -EINVAL (the request can't be met by any fabric of this
  * model: what the text says) or -ENOMEM.
@@ -359,7 +362,7 @@ uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank);
  * morph_plan_fibres() - how many fibres the circuits take, each counted once
  * @plan: a feasible plan
  * @bound: where to put how many any plan with these ranks on these accelerators takes at
- *	least, by its distances; or NULL
+ *	least, by its distances, across racks one for each circuit between servers; or NULL
  *
  * Return: how many.
  */
@@ -369,7 +372,7 @@ uint32_t morph_plan_fibres(const struct morph_plan *plan, uint32_t *bound);
  * morph_plan_servers() - how many servers the ranks lie in
  * @plan: a feasible plan
  * @bound: where to put how many any so many accelerators lie in at least, by what is free in
- *	the servers of the rack; or NULL
+ *	the servers of the rack, across racks in all; or NULL
  *
  * Return: how many.
  */
