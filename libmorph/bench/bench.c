@@ -368,9 +368,10 @@ int main(int argc, char **argv)
 {
 	struct morph_ctx *ctx;
 
-	json = argc > 2 && !strcmp(argv[2], "--json");
-	if (argc != 2 + json) {
-		fprintf(stderr, "usage: %s PROFILE [--json]: that of a pod4096\n", argv[0]);
+	json = argc > 3 && !strcmp(argv[3], "--json");
+	if (argc != 3 + json) {
+		fprintf(stderr, "usage: %s POD RACK [--json]: profiles of a pod4096 and a rack64\n",
+			argv[0]);
 		return 2;
 	}
 	if (morph_ctx_new(NULL, &ctx))
@@ -380,6 +381,7 @@ int main(int argc, char **argv)
 	bench_stitch(1, "32 accelerators stitched, 4 fibres", P99, 1000);
 	bench_stitch(2, "32 accelerators stitched, 8 fibres", MEAN, 20);
 	bench_pod(ctx, argv[1]);
+	bench_defrag(ctx, argv[2]);
 	bench_bandwidth(ctx, "6 rings of 16 accelerators, whole fibres", true, 1, 200);
 	bench_bandwidth(ctx, "6 irregular groups, whole fibres", false, 1, 200);
 	bench_bandwidth(ctx, "6 rings, 2 wavelengths", true, 2, 10);

@@ -153,7 +153,7 @@ static void churn(struct pod *pod, uint32_t permille, const char *name, double b
 	leave(pod, 0);
 }
 
-static void *read_profile(const char *path, size_t *bytes)
+void *read_profile(const char *path, size_t *bytes)
 {
 	FILE *in = fopen(path, "r");
 	struct stat status = { 0 };
