@@ -34,6 +34,12 @@ void remark(const char *text);
 /* An answer that must not be. */
 void wrong(const char *what);
 
+/* A file in memory of its own, NULL where it can't be read. */
+void *read_profile(const char *path, size_t *bytes);
+
+/* Room made by rewiring the rack whose profile that is. */
+void bench_defrag(struct morph_ctx *ctx, const char *profile);
+
 /*
  * Placement where slices come and go, in the pod whose profile that is; and across racks, in the
  * one whose switches join any.

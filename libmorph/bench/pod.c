@@ -222,7 +222,7 @@ static void fill_across(struct pod *pod, const char *name)
 	remark(row);
 }
 
-static void *read_profile(const char *path, size_t *bytes)
+void *read_profile(const char *path, size_t *bytes)
 {
 	FILE *in = fopen(path, "r");
 	struct stat status = { 0 };

@@ -21,8 +21,7 @@ int ck_wrong(struct check *check, int error, const char *format, ...)
 	return -error;
 }
 
-/* The words behind the head of something of that kind, or NULL. */
-static const uint8_t *body(const struct morph_check_bytes *bytes, uint32_t kind, size_t *words)
+const uint8_t *ck_body(const struct morph_check_bytes *bytes, uint32_t kind, size_t *words)
 {
 	const uint8_t *at = bytes->data;
 
@@ -34,11 +33,11 @@ static const uint8_t *body(const struct morph_check_bytes *bytes, uint32_t kind,
 	return at + 4 * (size_t)MORPH_WIRE_HEAD;
 }
 
-static int read_request(struct check *check, const struct morph_check_bytes *bytes)
+int ck_request_read(struct check *check, const struct morph_check_bytes *bytes)
 {
 	struct request *request = &check->request;
 	size_t words = 0;
-	const uint8_t *at = body(bytes, MORPH_WIRE_REQUEST, &words);
+	const uint8_t *at = ck_body(bytes, MORPH_WIRE_REQUEST, &words);
 
 	if (!at || words < 8 || words != 8 + 2 * (uint64_t)word(at, 1))
 		return ck_wrong(check, EINVAL, "the request is malformed");
@@ -69,7 +68,7 @@ static int read_plan(struct check *check, const struct morph_check_bytes *bytes)
 {
 	struct plan *plan = &check->plan;
 	size_t words = 0;
-	const uint8_t *at = body(bytes, MORPH_WIRE_PLAN, &words);
+	const uint8_t *at = ck_body(bytes, MORPH_WIRE_PLAN, &words);
 	uint32_t *const fields[] = { &plan->verdict, &plan->tier,	   &plan->ranks,
 				     &plan->whole,   &plan->fibres,	   &plan->fibres_bound,
 				     &plan->servers, &plan->servers_bound, &plan->circuits,
@@ -123,7 +122,7 @@ int morph_check(const struct morph_check_input *input, char *report, size_t room
 	if (!ret)
 		ret = ck_ledger_read(&check, &input->ledger);
 	if (!ret)
-		ret = read_request(&check, &input->request);
+		ret = ck_request_read(&check, &input->request);
 	if (!ret)
 		ret = read_plan(&check, &input->plan);
 	if (!ret)

@@ -141,6 +141,14 @@ void ck_fabric_free(struct fabric *fabric)
 	free(fabric->rack);
 }
 
+uint64_t ck_light_ns(const struct fabric *fabric)
+{
+	const uint8_t *settle = fabric->profile + 112, *relock = fabric->profile + 120;
+
+	return (word(settle, 0) | (uint64_t)word(settle, 1) << 32) +
+	       (word(relock, 0) | (uint64_t)word(relock, 1) << 32);
+}
+
 struct end ck_guide_end(const struct fabric *fabric, uint32_t guide, uint32_t end)
 {
 	const uint8_t *at = fabric->profile + fabric->guides_at + (size_t)guide * GUIDE;

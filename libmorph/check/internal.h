@@ -85,9 +85,18 @@ static inline uint32_t word(const uint8_t *bytes, size_t index)
 	return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
+/* What is in use: guides, and elements between servers. */
+struct used {
+	bool *guides, *elements;
+};
+
 /* Note what is wrong; returns @error. */
 int ck_wrong(struct check *check, int error, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
+
+/* check.c: the words behind the head of something of that kind, or NULL. */
+const uint8_t *ck_body(const struct morph_check_bytes *bytes, uint32_t kind, size_t *words);
+int ck_request_read(struct check *check, const struct morph_check_bytes *bytes);
 
 /* fabric.c */
 int ck_fabric_read(struct check *check, const struct morph_check_bytes *profile);
@@ -99,6 +108,8 @@ uint32_t ck_joined(const struct fabric *fabric, uint32_t element, uint32_t state
 uint32_t ck_states(const struct fabric *fabric, uint32_t element);
 uint32_t ck_host(const struct fabric *fabric, uint32_t accelerator);
 uint32_t ck_position(const struct fabric *fabric, uint32_t accelerator, uint32_t axis);
+/* What light takes to settle and to be locked to. */
+uint64_t ck_light_ns(const struct fabric *fabric);
 bool ck_is_spare(const struct fabric *fabric, uint32_t accelerator);
 /* Whether light can get to an end of that type behind a port, without leaving the tile. */
 bool ck_reaches(const struct fabric *fabric, struct end from, uint32_t type);
@@ -109,11 +120,30 @@ uint32_t ck_owner(const struct fabric *fabric, uint32_t accelerator);
 bool ck_free(const struct fabric *fabric, uint32_t accelerator);
 bool ck_element_marked(const struct fabric *fabric, uint32_t element);
 bool ck_element_held(const struct fabric *fabric, uint32_t element);
-bool ck_guide_free(const struct fabric *fabric, uint32_t guide);
-int ck_room_read(struct check *check, uint32_t host, struct room *room);
+bool ck_guide_marked(const struct fabric *fabric, uint32_t guide);
+bool ck_guide_dark(const struct fabric *fabric, uint32_t guide);
+/* What the ledger says: 0 or a noted -ENOMEM; to be freed in either case. */
+int ck_used_read(struct check *check, struct used *used);
+void ck_used_free(struct used *used);
+/* Does anybody but @slice hold an accelerator there? */
+bool ck_foreign(const struct fabric *fabric, uint32_t host, uint32_t slice);
+/* The room that @used leaves; @own: in servers that nobody has a part of. */
+int ck_room_read(struct check *check, const struct used *used, bool own, uint32_t host,
+		 struct room *room);
+uint32_t ck_seat(const struct room *room, uint32_t host);
 
 /* plan.c */
 int ck_feasible(struct check *check);
+/* The accelerators of a plan: free, in one rack, and a box where that is its tier. */
+int ck_members(struct check *check);
+/*
+ * The server that a strand leads to from @host, or NONE and a report; what it passes is in use
+ * from then on. @number: for the report.
+ */
+uint32_t ck_follow_strand(struct check *check, struct used *used, const uint8_t *strand,
+			  uint32_t number, uint32_t host);
+/* A strand is dark. */
+void ck_leave_strand(struct check *check, struct used *used, const uint8_t *strand);
 
 /* witness.c */
 int ck_refused(struct check *check);
@@ -124,6 +154,7 @@ int ck_refused(struct check *check);
  */
 struct strand_walk {
 	const struct fabric *fabric;
+	const struct used *used;
 	uint32_t count, guides[MOST_GUIDES], elements[MOST_GUIDES], states[MOST_GUIDES];
 	int (*each)(struct strand_walk *walk, uint32_t from, uint32_t to);
 	void *context;

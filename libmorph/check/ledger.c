@@ -51,23 +51,54 @@ bool ck_element_held(const struct fabric *fabric, uint32_t element)
 	return element_flags(fabric, element) & 2;
 }
 
-bool ck_guide_free(const struct fabric *fabric, uint32_t guide)
+/* Where the ledger's words of a guide are. */
+static size_t guide_at(const struct fabric *fabric, uint32_t guide)
 {
-	size_t at = 2 * (size_t)fabric->accelerators + fabric->elements + 3 * (size_t)guide;
+	return 2 * (size_t)fabric->accelerators + fabric->elements + 3 * (size_t)guide;
+}
 
+bool ck_guide_marked(const struct fabric *fabric, uint32_t guide)
+{
 	for (uint32_t end = 0; end < 2; end++) {
 		struct end it = ck_guide_end(fabric, guide, end);
 
 		if (it.type == END_ELEMENT && ck_element_marked(fabric, it.index))
-			return false;
+			return true;
 	}
-	return !word(fabric->ledger, at) && !word(fabric->ledger, at + 1) &&
-	       !word(fabric->ledger, at + 2);
+	return word(fabric->ledger, guide_at(fabric, guide));
+}
+
+bool ck_guide_dark(const struct fabric *fabric, uint32_t guide)
+{
+	size_t at = guide_at(fabric, guide);
+
+	return !word(fabric->ledger, at + 1) && !word(fabric->ledger, at + 2);
+}
+
+int ck_used_read(struct check *check, struct used *used)
+{
+	const struct fabric *fabric = &check->fabric;
+
+	used->guides = calloc((size_t)fabric->guides + 1, sizeof(bool));
+	used->elements = calloc((size_t)fabric->elements + 1, sizeof(bool));
+	if (!used->guides || !used->elements)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	for (uint32_t at = 0; at < fabric->guides; at++)
+		used->guides[at] = ck_guide_marked(fabric, at) || !ck_guide_dark(fabric, at);
+	for (uint32_t at = 0; at < fabric->elements; at++)
+		used->elements[at] = ck_element_held(fabric, at);
+	return 0;
+}
+
+void ck_used_free(struct used *used)
+{
+	free(used->guides);
+	free(used->elements);
 }
 
 /* ----------------------------------------------------------------------- room */
 
-static uint32_t seat_of(const struct room *room, uint32_t host)
+uint32_t ck_seat(const struct room *room, uint32_t host)
 {
 	for (uint32_t seat = 0; seat < room->seats; seat++)
 		if (room->hosts[seat] == host)
@@ -78,11 +109,11 @@ static uint32_t seat_of(const struct room *room, uint32_t host)
 static int count_strand(struct strand_walk *walk, uint32_t from, uint32_t to)
 {
 	struct room *room = walk->context;
-	uint32_t a = seat_of(room, from), b = seat_of(room, to);
+	uint32_t a = ck_seat(room, from), b = ck_seat(room, to);
 
 	for (uint32_t at = 0; at < walk->count; at++)
-		if (!ck_guide_free(walk->fabric, walk->guides[at] >> 1) ||
-		    (at + 1 < walk->count && ck_element_held(walk->fabric, walk->elements[at])))
+		if (walk->used->guides[walk->guides[at] >> 1] ||
+		    (at + 1 < walk->count && walk->used->elements[walk->elements[at]]))
 			return 0;
 	if (a == NONE || b == NONE)
 		return 0;
@@ -91,11 +122,11 @@ static int count_strand(struct strand_walk *walk, uint32_t from, uint32_t to)
 	return 0;
 }
 
-/* Does anybody hold an accelerator there? */
-static bool foreign(const struct fabric *fabric, uint32_t host)
+bool ck_foreign(const struct fabric *fabric, uint32_t host, uint32_t slice)
 {
 	for (uint32_t at = 0; at < fabric->accelerators; at++)
-		if (ck_host(fabric, at) == host && ck_owner(fabric, at))
+		if (ck_host(fabric, at) == host && ck_owner(fabric, at) &&
+		    ck_owner(fabric, at) != slice)
 			return true;
 	return false;
 }
@@ -114,10 +145,13 @@ static void measure(struct room *room)
 					room->hops[a][b] = room->hops[a][via] + room->hops[via][b];
 }
 
-int ck_room_read(struct check *check, uint32_t host, struct room *room)
+int ck_room_read(struct check *check, const struct used *used, bool own, uint32_t host,
+		 struct room *room)
 {
 	const struct fabric *fabric = &check->fabric;
-	struct strand_walk walk = { .fabric = fabric, .each = count_strand, .context = room };
+	struct strand_walk walk = {
+		.fabric = fabric, .used = used, .each = count_strand, .context = room
+	};
 
 	memset(room, 0, sizeof(*room));
 	room->host = host;
@@ -131,7 +165,7 @@ int ck_room_read(struct check *check, uint32_t host, struct room *room)
 	}
 	for (uint32_t at = 0; at < fabric->accelerators; at++)
 		if (fabric->rack[ck_host(fabric, at)] == host && ck_free(fabric, at))
-			room->free[seat_of(room, ck_host(fabric, at))]++;
+			room->free[ck_seat(room, ck_host(fabric, at))]++;
 	for (uint32_t code = 0; code < 2 * fabric->guides; code++) {
 		struct end end = ck_guide_end(fabric, code >> 1, code & 1);
 
@@ -139,9 +173,9 @@ int ck_room_read(struct check *check, uint32_t host, struct room *room)
 		    fabric->rack[ck_host(fabric, ck_tile(fabric, end.index))] == host)
 			ck_walk_strands(&walk, code);
 	}
-	if (check->request.transit) {
+	if (own) {
 		for (uint32_t a = 0; a < room->seats; a++) {
-			if (!foreign(fabric, room->hosts[a]))
+			if (!ck_foreign(fabric, room->hosts[a], 0))
 				continue;
 			for (uint32_t b = 0; b < room->seats; b++) {
 				room->total -= room->room[a][b] + room->room[b][a];

@@ -140,23 +140,15 @@ static int check_box(struct check *check)
 
 /* ------------------------------------------------------------------- circuits */
 
-/* What has been used by the strands gone through. */
-struct used {
-	bool *guides;
-	uint8_t *elements; /* state + 1 */
-};
-
-/* The server that a strand leads to from @host, or NONE and a report. */
-static uint32_t follow_strand(struct check *check, struct used *used, uint32_t number,
-			      uint32_t host)
+uint32_t ck_follow_strand(struct check *check, struct used *used, const uint8_t *strand,
+			  uint32_t number, uint32_t host)
 {
 	const struct fabric *fabric = &check->fabric;
-	const uint8_t *strand = check->plan.strand_words + 4 * (size_t)number * MORPH_WIRE_STRAND;
 	uint32_t count = word(strand, 0);
 	struct end end = { 0 };
 
 	for (uint32_t at = 0; at < count; at++) {
-		uint32_t code = word(strand, 1 + 3 * (size_t)at);
+		uint32_t code = at < 4 ? word(strand, 1 + 3 * (size_t)at) : NONE;
 		uint32_t element = at ? word(strand, 3 * (size_t)at - 1) : NONE;
 		uint32_t state = at ? word(strand, 3 * (size_t)at) : NONE;
 		struct end begin;
@@ -175,14 +167,14 @@ static uint32_t follow_strand(struct check *check, struct used *used, uint32_t n
 			    ck_tile(fabric, element) != NONE ||
 			    ck_joined(fabric, element, state, end.port) != begin.port)
 				goto broken;
-			if (ck_element_held(fabric, element) || used->elements[element]) {
+			if (used->elements[element]) {
 				ck_wrong(check, EBADMSG, "switch %u of fibre %u is in use", element,
 					 number);
 				return NONE;
 			}
-			used->elements[element] = 1;
+			used->elements[element] = true;
 		}
-		if (!ck_guide_free(fabric, code >> 1) || used->guides[code >> 1]) {
+		if (used->guides[code >> 1]) {
 			ck_wrong(check, EBADMSG, "guide %u of fibre %u is in use", code >> 1,
 				 number);
 			return NONE;
@@ -205,12 +197,15 @@ static uint32_t strand_guides(const struct check *check, uint32_t number)
 	return word(check->plan.strand_words, MORPH_WIRE_STRAND * (size_t)number);
 }
 
-static bool foreign(const struct fabric *fabric, uint32_t host)
+void ck_leave_strand(struct check *check, struct used *used, const uint8_t *strand)
 {
-	for (uint32_t at = 0; at < fabric->accelerators; at++)
-		if (ck_host(fabric, at) == host && ck_owner(fabric, at))
-			return true;
-	return false;
+	for (uint32_t at = 0; at < word(strand, 0); at++) {
+		uint32_t guide = word(strand, 1 + 3 * (size_t)at) >> 1;
+
+		used->guides[guide] = ck_guide_marked(&check->fabric, guide);
+		if (at)
+			used->elements[word(strand, 3 * (size_t)at - 1)] = false;
+	}
 }
 
 static int check_circuit(struct check *check, struct used *used, uint32_t circuit, uint32_t *next)
@@ -226,11 +221,14 @@ static int check_circuit(struct check *check, struct used *used, uint32_t circui
 		return ck_wrong(check, EBADMSG, "the fibres of circuit %u are another's", circuit);
 	*next += count;
 	for (uint32_t at = 0; at < count; at++) {
-		if (check->request.transit && at && foreign(fabric, host))
+		if (check->request.transit && at && ck_foreign(fabric, host, 0))
 			return ck_wrong(check, EBADMSG,
 					"circuit %u crosses host %u, which others hold", circuit,
 					host);
-		host = follow_strand(check, used, first + at, host);
+		host = ck_follow_strand(check, used,
+					check->plan.strand_words +
+						4 * ((size_t)first + at) * MORPH_WIRE_STRAND,
+					first + at, host);
 		if (host == NONE)
 			return -EBADMSG;
 		switched += strand_guides(check, first + at) > 1;
@@ -259,13 +257,12 @@ static int check_ways(struct check *check, struct used *used)
 
 static int check_circuits(struct check *check)
 {
-	struct used used = { .guides = calloc((size_t)check->fabric.guides + 1, 1),
-			     .elements = calloc((size_t)check->fabric.elements + 1, 1) };
-	int ret = used.guides && used.elements ? check_ways(check, &used) :
-						 ck_wrong(check, ENOMEM, "out of memory");
+	struct used used = { NULL, NULL };
+	int ret = ck_used_read(check, &used);
 
-	free(used.guides);
-	free(used.elements);
+	if (!ret)
+		ret = check_ways(check, &used);
+	ck_used_free(&used);
 	return ret;
 }
 
@@ -292,6 +289,7 @@ static uint32_t fewest(const struct room *room, uint32_t ranks)
 
 static int check_figures(struct check *check)
 {
+	struct used used = { NULL, NULL };
 	const struct fabric *fabric = &check->fabric;
 	struct room *room = malloc(sizeof(*room));
 	uint32_t seats[MOST_RANKS], servers = 0, least = 0;
@@ -300,7 +298,11 @@ static int check_figures(struct check *check)
 
 	if (!room)
 		return ck_wrong(check, ENOMEM, "out of memory");
-	ret = ck_room_read(check, fabric->rack[ck_host(fabric, accelerator_of(check, 0))], room);
+	ret = ck_used_read(check, &used);
+	if (!ret)
+		ret = ck_room_read(check, &used, check->request.transit,
+				   fabric->rack[ck_host(fabric, accelerator_of(check, 0))], room);
+	ck_used_free(&used);
 	for (uint32_t rank = 0; rank < check->plan.ranks && !ret; rank++) {
 		uint32_t seat = 0;
 
@@ -373,7 +375,7 @@ static int check_crossing_figures(struct check *check)
 	return ret;
 }
 
-int ck_feasible(struct check *check)
+int ck_members(struct check *check)
 {
 	int ret;
 
@@ -383,12 +385,19 @@ int ck_feasible(struct check *check)
 	if (check->request.lanes > check->fabric.wavelengths)
 		return ck_wrong(check, EBADMSG, "a circuit of %u lanes: there are %u",
 				check->request.lanes, check->fabric.wavelengths);
-	if (check->plan.circuits != check->request.circuits)
-		return ck_wrong(check, EBADMSG, "%u circuits: %u were wanted", check->plan.circuits,
-				check->request.circuits);
 	ret = check_ranks(check);
 	if (!ret && check->plan.tier == TIER_CONTIGUOUS)
 		ret = check_box(check);
+	return ret;
+}
+
+int ck_feasible(struct check *check)
+{
+	int ret = ck_members(check);
+
+	if (!ret && check->plan.circuits != check->request.circuits)
+		ret = ck_wrong(check, EBADMSG, "%u circuits: %u were wanted", check->plan.circuits,
+			       check->request.circuits);
 	if (!ret)
 		ret = check_circuits(check);
 	if (ret)

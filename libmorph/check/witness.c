@@ -2,45 +2,10 @@
 /* That nothing can be done: is it so in each rack, by what the plan says? All is gone through. */
 #include <morph/wire.h>
 
-#include "internal.h"
+#include "search.h"
 
-#define TIER_STITCHED 2
 #define TIER_CROSSING 3
 #define MOST_CUTS 4096
-
-struct search {
-	struct check *check;
-	struct room *room;
-	/* Circuits from seat to seat, to be routed. */
-	uint32_t demands;
-	struct {
-		uint32_t from, to, units;
-		bool routed;
-	} demand[MOST_SEATS * MOST_SEATS];
-	/* Parts and their embedding. */
-	uint32_t parts, size;
-	uint32_t units[MOST_SEATS][MOST_SEATS]; /* from part to part */
-	uint32_t order[MOST_SEATS];
-	uint32_t seat[MOST_SEATS]; /* by part; NONE: none yet */
-	/* Sets of seats, and by depth the room that is left out of each. */
-	uint32_t cuts_count;
-	uint64_t *sets;
-	int32_t *left;
-};
-
-enum answer {
-	NO,
-	YES,
-	GAVE_UP
-};
-
-static bool spend(struct search *search)
-{
-	if (!search->check->steps)
-		return false;
-	search->check->steps--;
-	return true;
-}
 
 /* --------------------------------------------------------------------- routes */
 
@@ -162,7 +127,7 @@ static enum answer route_next(struct search *search, uint32_t left)
 		return YES;
 	if (need > left || !seats_bear(search))
 		return NO;
-	if (!spend(search))
+	if (!ck_spend(search->check))
 		return GAVE_UP;
 	search->demand[walk.number].routed = true;
 	answer = route_on(search, &walk, search->demand[walk.number].from,
@@ -179,168 +144,7 @@ static enum answer route_all(struct search *search)
 	return cuts_bear_all(search) ? route_next(search, search->room->total) : NO;
 }
 
-static void add_demand(struct search *search, uint32_t from, uint32_t to, uint32_t units)
-{
-	for (uint32_t at = 0; at < search->demands; at++) {
-		if (search->demand[at].from == from && search->demand[at].to == to) {
-			search->demand[at].units += units;
-			return;
-		}
-	}
-	search->demand[search->demands].from = from;
-	search->demand[search->demands].to = to;
-	search->demand[search->demands].routed = false;
-	search->demand[search->demands++].units = units;
-}
-
-/* ---------------------------------------------------------------------- boxes */
-
-static uint32_t seat_of(const struct search *search, uint32_t accelerator)
-{
-	uint32_t host = ck_host(&search->check->fabric, accelerator), seat = 0;
-
-	while (search->room->hosts[seat] != host)
-		seat++;
-	return seat;
-}
-
-/* The torus of a rack. */
-struct grid {
-	uint32_t corner[3], extent[3];
-	uint32_t cells[MOST_RANKS];
-	bool whole; /* each cell has one accelerator */
-};
-
-static void read_grid(const struct search *search, struct grid *grid)
-{
-	const struct fabric *fabric = &search->check->fabric;
-	uint32_t far[3] = { 0 }, count = 0;
-
-	grid->corner[0] = grid->corner[1] = grid->corner[2] = NONE;
-	for (uint32_t pass = 0; pass < 2; pass++) {
-		for (uint32_t at = 0; at < fabric->accelerators; at++) {
-			uint32_t place[3], cell;
-
-			if (fabric->rack[ck_host(fabric, at)] != search->room->host ||
-			    ck_is_spare(fabric, at))
-				continue;
-			for (uint32_t axis = 0; axis < 3; axis++) {
-				place[axis] = ck_position(fabric, at, axis);
-				if (!pass && place[axis] < grid->corner[axis])
-					grid->corner[axis] = place[axis];
-				if (!pass && place[axis] + 1 > far[axis])
-					far[axis] = place[axis] + 1;
-				place[axis] -= grid->corner[axis];
-			}
-			if (!pass) {
-				count++;
-				continue;
-			}
-			cell = (place[2] * grid->extent[1] + place[1]) * grid->extent[0] + place[0];
-			grid->whole &= grid->cells[cell] == NONE;
-			grid->cells[cell] = at;
-		}
-		if (pass)
-			break;
-		grid->whole = count && count <= MOST_RANKS;
-		for (uint32_t axis = 0; axis < 3 && grid->whole; axis++) {
-			grid->extent[axis] = far[axis] - grid->corner[axis];
-			grid->whole = grid->extent[axis] <= MOST_RANKS;
-		}
-		if (!grid->whole ||
-		    (uint64_t)grid->extent[0] * grid->extent[1] * grid->extent[2] != count)
-			break;
-		memset(grid->cells, 0xff, sizeof(grid->cells));
-	}
-	if (grid->whole)
-		grid->whole = (uint64_t)grid->extent[0] * grid->extent[1] * grid->extent[2] ==
-			      count;
-}
-
-/* A box of that size, its dimensions along those of @axis, from @begin: has it a plan? */
-static enum answer try_box(struct search *search, const struct grid *grid, const uint32_t size[3],
-			   const uint32_t axis[3], const uint32_t begin[3])
-{
-	const struct request *request = &search->check->request;
-	uint32_t chips[MOST_RANKS];
-
-	for (uint32_t rank = 0; rank < request->ranks; rank++) {
-		const uint32_t at[3] = { rank % size[0], rank / size[0] % size[1],
-					 rank / size[0] / size[1] };
-		uint32_t place[3];
-
-		for (uint32_t dimension = 0; dimension < 3; dimension++)
-			place[axis[dimension]] = (begin[axis[dimension]] + at[dimension]) %
-						 grid->extent[axis[dimension]];
-		chips[rank] =
-			grid->cells[(place[2] * grid->extent[1] + place[1]) * grid->extent[0] +
-				    place[0]];
-		if (!ck_free(&search->check->fabric, chips[rank]))
-			return NO;
-	}
-	/* Ranks that go back and forth in a box may lie there in other ways. */
-	if (!request->extent[0])
-		return GAVE_UP;
-	search->demands = 0;
-	for (uint32_t at = 0; at < request->circuits; at++) {
-		uint32_t from = seat_of(search, chips[word(request->pairs, 2 * (size_t)at)]);
-		uint32_t to = seat_of(search, chips[word(request->pairs, 2 * (size_t)at + 1)]);
-
-		if (from != to)
-			add_demand(search, from, to, 1);
-	}
-	return route_all(search);
-}
-
-static enum answer try_size(struct search *search, const struct grid *grid, const uint32_t size[3])
-{
-	static const uint32_t turns[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-					      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-
-	for (uint32_t turn = 0; turn < 6; turn++) {
-		const uint32_t *axis = turns[turn], *extent = grid->extent;
-		uint32_t begin[3];
-
-		if (size[0] > extent[axis[0]] || size[1] > extent[axis[1]] ||
-		    size[2] > extent[axis[2]])
-			continue;
-		for (uint32_t at = 0; at < extent[0] * extent[1] * extent[2]; at++) {
-			enum answer answer;
-
-			begin[0] = at % extent[0];
-			begin[1] = at / extent[0] % extent[1];
-			begin[2] = at / extent[0] / extent[1];
-			answer = try_box(search, grid, size, axis, begin);
-			if (answer != NO)
-				return answer;
-		}
-	}
-	return NO;
-}
-
-static enum answer try_boxes(struct search *search)
-{
-	const struct request *request = &search->check->request;
-	struct grid grid = { .whole = false };
-	enum answer answer = NO;
-
-	read_grid(search, &grid);
-	if (!grid.whole)
-		return NO;
-	if (request->extent[0])
-		return try_size(search, &grid, request->extent);
-	for (uint32_t x = 1; x <= request->ranks && answer == NO; x++) {
-		for (uint32_t y = 1; x * y <= request->ranks && answer == NO; y++) {
-			const uint32_t size[3] = { x, y, request->ranks / (x * y) };
-
-			if (x * y * size[2] == request->ranks)
-				answer = try_size(search, &grid, size);
-		}
-	}
-	return answer;
-}
-
-/* ---------------------------------------------------------------------- parts */
+/* ----------------------------------------------------------------------- cuts */
 
 /* Take what goes out of each cut between @part and the parts before it. Is there room? */
 static bool cuts_bear(struct search *search, uint32_t depth, uint32_t part)
@@ -365,169 +169,6 @@ static bool cuts_bear(struct search *search, uint32_t depth, uint32_t part)
 	for (uint32_t cut = 0; cut < search->cuts_count; cut++)
 		bear &= after[cut] >= 0;
 	return bear;
-}
-
-/* Do the parts that have a seat want more fibres than there are? */
-static bool too_far(const struct search *search, uint32_t depth)
-{
-	const struct room *room = search->room;
-	uint64_t hops = 0;
-
-	for (uint32_t a = 0; a <= depth; a++) {
-		for (uint32_t b = 0; b <= depth; b++) {
-			uint32_t from = search->order[a], to = search->order[b];
-			uint32_t units = search->units[from][to];
-
-			if (!units)
-				continue;
-			if (room->hops[search->seat[from]][search->seat[to]] == NONE)
-				return true;
-			hops += (uint64_t)units * room->hops[search->seat[from]][search->seat[to]];
-		}
-	}
-	return hops > room->total;
-}
-
-static enum answer embed(struct search *search, uint32_t depth, uint64_t taken)
-{
-	uint32_t part;
-
-	if (depth == search->parts) {
-		search->demands = 0;
-		for (uint32_t a = 0; a < search->parts; a++)
-			for (uint32_t b = 0; b < search->parts; b++)
-				if (search->units[a][b])
-					add_demand(search, search->seat[a], search->seat[b],
-						   search->units[a][b]);
-		return route_all(search);
-	}
-	part = search->order[depth];
-	for (uint32_t seat = 0; seat < search->room->seats; seat++) {
-		enum answer answer;
-
-		if (taken >> seat & 1 || search->room->free[seat] < search->size)
-			continue;
-		if (!spend(search))
-			return GAVE_UP;
-		search->seat[part] = seat;
-		answer = NO;
-		if (cuts_bear(search, depth, part) && !too_far(search, depth))
-			answer = embed(search, depth + 1, taken | 1ULL << seat);
-		search->seat[part] = NONE;
-		if (answer != NO)
-			return answer;
-	}
-	return NO;
-}
-
-/* Each part after one that it is joined to, if there is one. */
-static void order_parts(struct search *search)
-{
-	bool placed[MOST_SEATS] = { false };
-
-	for (uint32_t depth = 0; depth < search->parts; depth++) {
-		uint32_t best = 0, most = 0;
-
-		for (uint32_t part = 0; part < search->parts; part++) {
-			uint32_t near = 0;
-
-			for (uint32_t other = 0; other < search->parts; other++)
-				if (placed[other])
-					near += search->units[part][other] +
-						search->units[other][part];
-			if (!placed[part] && (placed[best] || near > most)) {
-				best = part;
-				most = near;
-			}
-		}
-		placed[best] = true;
-		search->order[depth] = best;
-	}
-}
-
-/* The extents of what a server has. */
-static void read_block(const struct search *search, uint32_t block[3])
-{
-	const struct fabric *fabric = &search->check->fabric;
-	uint32_t near[3] = { NONE, NONE, NONE }, far[3] = { 0 };
-
-	for (uint32_t at = 0; at < fabric->accelerators; at++) {
-		if (ck_host(fabric, at) != search->room->host)
-			continue;
-		for (uint32_t axis = 0; axis < 3; axis++) {
-			uint32_t place = ck_position(fabric, at, axis);
-
-			near[axis] = place < near[axis] ? place : near[axis];
-			far[axis] = place + 1 > far[axis] ? place + 1 : far[axis];
-		}
-	}
-	for (uint32_t axis = 0; axis < 3; axis++)
-		block[axis] = far[axis] > near[axis] ? far[axis] - near[axis] : 1;
-}
-
-/* The part of a rank where the torus is cut into blocks of that size. */
-static uint32_t part_at(const struct request *request, const uint32_t size[3], uint32_t rank)
-{
-	uint32_t x = rank % request->extent[0] / size[0];
-	uint32_t y = rank / request->extent[0] % request->extent[1] / size[1];
-	uint32_t z = rank / request->extent[0] / request->extent[1] / size[2];
-
-	return (z * (request->extent[1] / size[1]) + y) * (request->extent[0] / size[0]) + x;
-}
-
-/* Whether the plan's parts are blocks as large as a server, with fewest circuits between. */
-static bool parts_sound(const struct search *search, const uint32_t block[3])
-{
-	static const uint32_t turns[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
-					      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
-	const struct request *request = &search->check->request;
-	const uint8_t *ranks = search->check->plan.rank_words;
-	uint32_t least = NONE, theirs = NONE;
-
-	for (uint32_t turn = 0; turn < 6; turn++) {
-		uint32_t size[3], between = 0;
-		bool same = true;
-
-		for (uint32_t axis = 0; axis < 3; axis++)
-			size[axis] = block[turns[turn][axis]];
-		if (request->extent[0] % size[0] || request->extent[1] % size[1] ||
-		    request->extent[2] % size[2])
-			continue;
-		for (uint32_t at = 0; at < request->circuits; at++)
-			between += part_at(request, size, word(request->pairs, 2 * (size_t)at)) !=
-				   part_at(request, size, word(request->pairs, 2 * (size_t)at + 1));
-		for (uint32_t rank = 0; rank < request->ranks; rank++)
-			same &= word(ranks, 2 * (size_t)rank + 1) == part_at(request, size, rank);
-		least = between < least ? between : least;
-		theirs = same ? between : theirs;
-	}
-	return theirs != NONE && theirs == least;
-}
-
-static enum answer try_parts(struct search *search)
-{
-	const struct request *request = &search->check->request;
-	const uint8_t *ranks = search->check->plan.rank_words;
-	uint32_t block[3];
-
-	if (!search->check->plan.whole || !request->extent[0])
-		return GAVE_UP;
-	read_block(search, block);
-	search->size = block[0] * block[1] * block[2];
-	search->parts = request->ranks / search->size;
-	if (!search->parts || search->parts > MOST_SEATS || !parts_sound(search, block))
-		return GAVE_UP;
-	for (uint32_t at = 0; at < request->circuits; at++) {
-		uint32_t src = word(request->pairs, 2 * (size_t)at);
-		uint32_t dst = word(request->pairs, 2 * (size_t)at + 1);
-		uint32_t a = word(ranks, 2 * (size_t)src + 1), b = word(ranks, 2 * (size_t)dst + 1);
-
-		search->units[a][b] += a != b;
-	}
-	for (uint32_t part = 0; part < search->parts; part++)
-		search->seat[part] = NONE;
-	order_parts(search);
-	return embed(search, 0, 0);
 }
 
 /* ----------------------------------------------------------------------- racks */
@@ -568,9 +209,9 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 
 	if (ret)
 		return ret;
-	answer = try_boxes(search);
+	answer = ck_try_boxes(search);
 	if (answer == NO && check->request.tier >= TIER_STITCHED)
-		answer = try_parts(search);
+		answer = ck_try_parts(search);
 	if (answer == NO)
 		return 0;
 	if (answer == GAVE_UP && !check->steps)
@@ -581,7 +222,13 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 static int check_refusal(struct check *check, struct search *search, const uint8_t *refusal)
 {
 	uint32_t free = 0;
-	int ret = ck_room_read(check, word(refusal, 0), search->room);
+	struct used used = { NULL, NULL };
+	int ret = ck_used_read(check, &used);
+
+	if (!ret)
+		ret = ck_room_read(check, &used, check->request.transit, word(refusal, 0),
+				   search->room);
+	ck_used_free(&used);
 
 	if (ret)
 		return ret;
@@ -608,20 +255,15 @@ static int check_all_racks(struct check *check, struct search *search, struct ro
 			   const uint8_t *refusal)
 {
 	const struct fabric *fabric = &check->fabric;
-	uint32_t block[3], have = 0;
-	uint32_t *free_of;
+	uint32_t *free_of, have = 0;
 
 	memset(search, 0, sizeof(*search));
 	search->check = check;
 	search->size = 1;
 	search->room = room;
 	room->host = 0;
-	if (check->plan.whole) {
-		read_block(search, block);
-		search->size = block[0] * block[1] * block[2];
-		if (!check->request.extent[0] || !parts_sound(search, block))
-			return ck_wrong(check, EBADMSG, "the parts are none that fill a server");
-	}
+	if (check->plan.whole && !ck_parts_read(search))
+		return ck_wrong(check, EBADMSG, "the parts are none that fill a server");
 	free_of = calloc((size_t)fabric->hosts + 1, sizeof(*free_of));
 	if (!free_of)
 		return ck_wrong(check, ENOMEM, "out of memory");
@@ -667,6 +309,8 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 		memset(search, 0, sizeof(*search));
 		search->check = check;
 		search->room = room;
+		search->bear = cuts_bear;
+		search->route = route_all;
 		ret = check_refusal(check, search, refusal);
 		free(search->sets);
 		free(search->left);

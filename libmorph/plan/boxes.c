@@ -195,3 +195,31 @@ enum stitch_verdict lm_place_boxes(struct morph_ledger *ledger, const struct mor
 		return STITCH_FEASIBLE;
 	return boxes.doubt ? STITCH_UNDECIDED : STITCH_INFEASIBLE;
 }
+
+struct visit {
+	place_fn each;
+	void *context;
+};
+
+static bool visit(struct boxes *boxes, const struct box *box, void *context)
+{
+	const struct visit *visit = context;
+
+	(void)boxes;
+	(void)box;
+	return visit->each(visit->context);
+}
+
+void lm_place_each_box(struct morph_ledger *ledger, const struct morph_request *request,
+		       place_fn each, void *context)
+{
+	struct boxes boxes = {
+		.ledger = ledger,
+		.request = request,
+		.extent = ledger->sites.racks[ledger->search.rack].extent,
+	};
+	struct visit it = { .each = each, .context = context };
+
+	if (boxes.extent[0])
+		each_box(&boxes, visit, &it);
+}

@@ -155,3 +155,18 @@ enum stitch_verdict lm_place_grow(struct morph_ledger *ledger, const struct morp
 	}
 	return STITCH_UNDECIDED;
 }
+
+void lm_place_each_growth(struct morph_ledger *ledger, const struct morph_request *request,
+			  place_fn each, void *context)
+{
+	struct rack_search *search = &ledger->search;
+	uint8_t seats[NET_SITES] = { 0 }, order[NET_SITES] = { 0 };
+	uint32_t count = rank_seats(ledger, request, seats);
+
+	for (uint32_t at = 0; at < count; at++) {
+		spread(ledger, request, order, by_distance(search, seats[at], order));
+		improve(search, request);
+		if (each(context))
+			return;
+	}
+}

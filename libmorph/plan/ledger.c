@@ -209,7 +209,7 @@ int lm_plan_check(const struct morph_ledger *ledger, const struct morph_plan *pl
 	return 0;
 }
 
-static void hold_strand(struct morph_ledger *ledger, const struct strand *strand, bool hold)
+void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bool hold)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++) {
 		ledger->guide_lanes[strand->guides[at] >> 1] = hold ? ledger->graph->all_lanes : 0;
@@ -238,7 +238,7 @@ MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_
 	for (uint32_t rank = 0; rank < plan->ranks; rank++)
 		morph_ledger_hold(ledger, plan->accelerators[rank], slice);
 	for (uint32_t at = 0; at < plan->strands_count; at++)
-		hold_strand(ledger, &plan->strands[at], true);
+		lm_strand_hold(ledger, &plan->strands[at], true);
 	return 0;
 }
 
@@ -251,6 +251,6 @@ MORPH_API int morph_ledger_give(struct morph_ledger *ledger, const struct morph_
 	for (uint32_t rank = 0; rank < plan->ranks; rank++)
 		morph_ledger_hold(ledger, plan->accelerators[rank], 0);
 	for (uint32_t at = 0; at < plan->strands_count; at++)
-		hold_strand(ledger, &plan->strands[at], false);
+		lm_strand_hold(ledger, &plan->strands[at], false);
 	return 0;
 }

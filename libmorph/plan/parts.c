@@ -24,20 +24,29 @@ void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t 
 	}
 }
 
+void lm_place_lay_parts(struct morph_ledger *ledger, const struct morph_request *request,
+			const uint16_t *parts, const uint16_t *places, const uint8_t *sites,
+			struct mapping *mapping)
+{
+	const struct rack *rack = &ledger->sites.racks[ledger->search.rack];
+	uint32_t order[MOST_RANKS];
+
+	for (uint32_t rank = 0; rank < request->ranks; rank++) {
+		uint32_t seat = sites[parts[rank]];
+
+		lm_server_order(ledger, ledger->sites.rack_hosts[rack->hosts_first + seat], order);
+		mapping->accelerators[rank] = order[places[rank]];
+		mapping->seats[rank] = (uint16_t)seat;
+	}
+}
+
 static void take_embedding(struct morph_ledger *ledger, const struct morph_request *request,
 			   const uint16_t *parts, const uint16_t *places)
 {
 	struct rack_search *search = &ledger->search;
-	const struct rack *rack = &ledger->sites.racks[search->rack];
-	uint32_t order[MOST_RANKS];
 
-	for (uint32_t rank = 0; rank < request->ranks; rank++) {
-		uint32_t seat = search->stitch.embedding.sites[parts[rank]];
-
-		lm_server_order(ledger, ledger->sites.rack_hosts[rack->hosts_first + seat], order);
-		search->best.accelerators[rank] = order[places[rank]];
-		search->best.seats[rank] = (uint16_t)seat;
-	}
+	lm_place_lay_parts(ledger, request, parts, places, search->stitch.embedding.sites,
+			   &search->best);
 	search->routes = search->stitch.routes;
 	lm_mapping_weigh(search, request, &search->best);
 }

@@ -187,7 +187,7 @@ static void find_bounds(struct pattern *pattern)
 	}
 }
 
-void lm_pattern_prepare(struct pattern *pattern)
+void lm_pattern_arrange(struct pattern *pattern)
 {
 	pattern->demands_count = 0;
 	for (uint32_t from = 0; from < pattern->slots; from++)
@@ -200,5 +200,10 @@ void lm_pattern_prepare(struct pattern *pattern)
 				};
 	find_order(pattern);
 	find_alike(pattern);
+}
+
+void lm_pattern_prepare(struct pattern *pattern)
+{
+	lm_pattern_arrange(pattern);
 	find_bounds(pattern);
 }

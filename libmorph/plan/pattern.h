@@ -30,9 +30,10 @@ struct pattern {
 	uint32_t units_total;
 	uint8_t units[PATTERN_SLOTS][PATTERN_SLOTS]; /* [from][to] */
 	uint64_t near[PATTERN_SLOTS]; /* slots with a demand to or from it */
-	/* By lm_pattern_prepare(): */
+	/* By lm_pattern_arrange(): */
 	struct pattern_step steps[PATTERN_SLOTS];
 	struct demand demands[PATTERN_DEMANDS];
+	/* By lm_pattern_prepare(): */
 	/* Least and most units that leave any so many slots; where not known 0 and the total. */
 	uint32_t least_out[PATTERN_SLOTS + 1];
 	uint32_t most_out[PATTERN_SLOTS + 1];
@@ -51,10 +52,12 @@ void lm_pattern_join(struct pattern *pattern, uint32_t slot, uint32_t other, uin
 void lm_pattern_torus(struct pattern *pattern, uint32_t x, uint32_t y, uint32_t z, uint32_t units);
 
 /*
- * Order the slots, find what is alike, and bound what leaves so many of them. Not to search
- * twice what is alike: Grochow and Kellis, Network Motif Discovery Using Subgraph
- * Enumeration and Symmetry-Breaking (RECOMB 2007). O(2^slots) up to 16 slots.
+ * Order the slots and find what is alike, not to search it twice: Grochow and Kellis, Network
+ * Motif Discovery Using Subgraph Enumeration and Symmetry-Breaking (RECOMB 2007).
  */
+void lm_pattern_arrange(struct pattern *pattern);
+
+/* The same, and bound what leaves so many slots. O(2^slots) up to 16 slots. */
 void lm_pattern_prepare(struct pattern *pattern);
 
 #endif /* LM_PLAN_PATTERN_H */

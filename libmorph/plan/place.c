@@ -151,7 +151,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 }
 
 /* The fewest servers of the rack in which so many accelerators are free. */
-static uint32_t fewest_servers(const struct rack_search *search, uint32_t ranks)
+uint32_t lm_place_fewest(const struct rack_search *search, uint32_t ranks)
 {
 	uint32_t with[RACK_ACCELERATORS + 1] = { 0 }, servers = 0;
 
@@ -176,7 +176,7 @@ static int plan_fill(struct morph_ledger *ledger, const struct morph_request *re
 	plan->tier = tier;
 	plan->fibres_bound = search->best.fibres;
 	plan->servers = search->best.servers;
-	plan->servers_bound = fewest_servers(search, request->ranks);
+	plan->servers_bound = lm_place_fewest(search, request->ranks);
 	plan->refusals_count = 0;
 	plan->cuts_count = 0;
 	plan->why[0] = '\0';
@@ -239,7 +239,7 @@ static enum stitch_verdict try_rack(struct morph_ledger *ledger,
  * Racks in the order in which they are looked at: as the objective says the one with least
  * free first, or with most. A sort by counting, for what is free is a small number.
  */
-static void order_racks(struct morph_ledger *ledger, const struct morph_request *request)
+void lm_place_order(struct morph_ledger *ledger, const struct morph_request *request)
 {
 	bool fullest = request->objective == MORPH_OBJECTIVE_FRAGMENTATION;
 	uint32_t first[RACK_ACCELERATORS + 2] = { 0 };
@@ -349,8 +349,8 @@ static int find_partners(struct rack_search *search, const struct morph_request 
 	return 0;
 }
 
-static int begin(struct morph_ledger *ledger, const struct morph_request *request,
-		 struct morph_plan *plan)
+int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *request,
+		   struct morph_plan *plan)
 {
 	struct rack_search *search = &ledger->search;
 	uint16_t places[MOST_RANKS];
@@ -413,11 +413,11 @@ MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_reques
 			  struct morph_plan *plan)
 {
 	uint64_t steps = request->steps ? request->steps : DEFAULT_STEPS;
-	int ret = begin(ledger, request, plan);
+	int ret = lm_place_begin(ledger, request, plan);
 
 	if (ret)
 		return ret;
-	order_racks(ledger, request);
+	lm_place_order(ledger, request);
 	/* One that is hard to decide may be followed by one that is easy. */
 	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1)
 		ret = try_racks(ledger, request, plan, FIRST_STEPS);

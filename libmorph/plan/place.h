@@ -156,6 +156,38 @@ enum stitch_verdict lm_place_grow(struct morph_ledger *ledger, const struct morp
 int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *request,
 		      struct morph_plan *plan, uint64_t steps);
 
+/*
+ * Every box that the request could lie in, and what grows from every server, the best first, until
+ * @each says enough: each is in search->trial. What of the rack is free, and how far its servers
+ * are from one another, is in search.
+ */
+typedef bool (*place_fn)(void *context);
+void lm_place_each_box(struct morph_ledger *ledger, const struct morph_request *request,
+		       place_fn each, void *context);
+void lm_place_each_growth(struct morph_ledger *ledger, const struct morph_request *request,
+			  place_fn each, void *context);
+
+/* Lay the parts of a torus into servers: those of the seats in @sites. */
+void lm_place_lay_parts(struct morph_ledger *ledger, const struct morph_request *request,
+			const uint16_t *parts, const uint16_t *places, const uint8_t *sites,
+			struct mapping *mapping);
+
+/*
+ * Begin with a request: is it one that some fabric of this model can meet? What the plan says of
+ * it is set. 0, or a noted -EINVAL or -ENOMEM.
+ */
+int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *request,
+		   struct morph_plan *plan);
+
+/* The order in which racks are looked at, in ledger->rack_order. */
+void lm_place_order(struct morph_ledger *ledger, const struct morph_request *request);
+
+/* The fewest servers of the rack that is looked at in which so many accelerators are free. */
+uint32_t lm_place_fewest(const struct rack_search *search, uint32_t ranks);
+
+/* Take a strand's guides and switches, or give them back. */
+void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bool hold);
+
 /* What a mapping costs; routes for it, or why none. */
 void lm_mapping_weigh(struct rack_search *search, const struct morph_request *request,
 		      struct mapping *mapping);

@@ -2,7 +2,7 @@
 /* Requests, ledgers and plans in bytes, as <morph/wire.h> says. */
 #include <endian.h>
 
-#include "place.h"
+#include "defrag.h"
 
 /* Words on their way into a buffer, which may be too small; they are counted all the same. */
 struct words {
@@ -146,5 +146,113 @@ MORPH_API ssize_t morph_plan_write(const struct morph_plan *plan, const struct m
 	}
 	for (uint32_t at = 0; at < plan->cuts_count; at++)
 		put_long(&words, plan->cuts[at]);
+	return end(&words);
+}
+
+/* -------------------------------------------------------------- defragmentation */
+
+MORPH_API ssize_t morph_defrag_write_running(const struct morph_defrag *defrag, void *buffer,
+					     size_t bytes)
+{
+	uint32_t checksum = defrag->slices.count ? defrag->slices.list[0].plan->checksum : 0;
+	struct words words = begin(buffer, bytes, MORPH_WIRE_RUNNING, checksum);
+
+	put(&words, defrag->slices.count);
+	for (uint32_t slice = 0; slice < defrag->slices.count; slice++) {
+		const struct running *running = &defrag->slices.list[slice];
+		const struct morph_plan *plan = running->plan;
+
+		put(&words, running->slice);
+		put(&words, plan->transit);
+		put(&words, running->pinned);
+		put(&words, plan->ranks);
+		put(&words, plan->circuits_count);
+		put(&words, plan->strands_count);
+		for (uint32_t rank = 0; rank < plan->ranks; rank++)
+			put(&words, plan->accelerators[rank]);
+		for (uint32_t at = 0; at < plan->circuits_count; at++) {
+			put(&words, plan->circuits[at].src);
+			put(&words, plan->circuits[at].dst);
+			put(&words, plan->ways[at].first);
+			put(&words, plan->ways[at].count);
+		}
+		for (uint32_t at = 0; at < plan->strands_count; at++)
+			put_strand(&words, &plan->strands[at]);
+	}
+	return end(&words);
+}
+
+static void put_steps(struct words *words, const struct morph_defrag *defrag)
+{
+	for (uint32_t at = 0; at < defrag->steps.count; at++) {
+		put(words, defrag->steps.list[at].kind);
+		put(words, defrag->steps.list[at].slice);
+		put(words, defrag->steps.list[at].first);
+		put(words, defrag->steps.list[at].count);
+	}
+	for (uint32_t at = 0; at < defrag->changes.count; at++) {
+		put(words, defrag->changes.list[at].circuit);
+		put(words, defrag->changes.list[at].first);
+		put(words, defrag->changes.list[at].count);
+	}
+	for (uint32_t at = 0; at < defrag->strands.count; at++)
+		put_strand(words, &defrag->strands.list[at]);
+	for (uint32_t at = 0; at < defrag->tenants.count; at++) {
+		put(words, defrag->tenants.list[at].slice);
+		put(words, defrag->tenants.list[at].moved);
+		put(words, defrag->tenants.list[at].dark);
+		put_long(words, defrag->tenants.list[at].dark_ns);
+	}
+}
+
+static void put_refusals(struct words *words, const struct morph_defrag *defrag)
+{
+	for (uint32_t at = 0; at < defrag->refusals.count; at++) {
+		const struct refusal *refusal = &defrag->refusals.list[at];
+
+		put(words, refusal->host);
+		put(words, refusal->reason);
+		put(words, refusal->have);
+		put(words, refusal->need);
+		put(words, refusal->first);
+		put(words, refusal->count);
+	}
+	for (uint32_t at = 0; at < defrag->metrics.count; at++) {
+		put(words, defrag->metrics.list[at].first);
+		put(words, defrag->metrics.list[at].count);
+	}
+	for (uint32_t at = 0; at < defrag->lengths.count; at++) {
+		put(words, defrag->lengths.list[at].from);
+		put(words, defrag->lengths.list[at].to);
+		put(words, defrag->lengths.list[at].length);
+	}
+}
+
+MORPH_API ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *buffer, size_t bytes)
+{
+	const struct morph_plan *plan = defrag->plan;
+	struct words words = begin(buffer, bytes, MORPH_WIRE_DEFRAG, plan->checksum);
+	bool feasible = defrag->verdict == MORPH_FEASIBLE;
+
+	put(&words, defrag->verdict);
+	put(&words, feasible ? plan->tier : 0);
+	put(&words, plan->ranks);
+	put(&words, plan->whole);
+	put(&words, defrag->moved);
+	put(&words, defrag->moved_least);
+	put(&words, defrag->dark);
+	put(&words, defrag->steps.count);
+	put(&words, defrag->changes.count);
+	put(&words, defrag->strands.count);
+	put(&words, defrag->tenants.count);
+	put(&words, defrag->refusals.count);
+	put(&words, defrag->metrics.count);
+	put(&words, defrag->lengths.count);
+	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
+		put(&words, feasible ? plan->accelerators[rank] : OPTICS_NONE);
+		put(&words, plan->parts[rank]);
+	}
+	put_steps(&words, defrag);
+	put_refusals(&words, defrag);
 	return end(&words);
 }

@@ -58,6 +58,40 @@ struct morph_check_input {
  */
 int morph_check(const struct morph_check_input *input, char *report, size_t room);
 
+/**
+ * struct morph_check_defrag_input - what is to be held against what
+ * @profile: the device profile
+ * @ledger: what is held, written by morph_ledger_write() before anything is moved
+ * @request: what was wanted, written by morph_request_write()
+ * @running: slices that run, written by morph_defrag_write_running() before anything is moved
+ * @answer: what was answered, written by morph_defrag_write()
+ * @steps: ways that may be looked at to check a witness; 0: 2^28
+ */
+struct morph_check_defrag_input {
+	struct morph_check_bytes profile;
+	struct morph_check_bytes ledger;
+	struct morph_check_bytes request;
+	struct morph_check_bytes running;
+	struct morph_check_bytes answer;
+	uint64_t steps;
+};
+
+/**
+ * morph_check_defrag() - hold an answer of defragmentation against what runs
+ * @input: what
+ * @report: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * The steps are carried out one after the other, in a ledger of the checker's own: no fibre is ever
+ * used twice, no circuit is dark that was not said to be, and in the end what was wanted is
+ * lit. A refusal, and a least number of circuits that are moved, is gone through: every place of
+ * the request, and every way of every circuit, but for what the metrics rule out; exponential at
+ * worst. Thread-safe.
+ *
+ * Return: as morph_check().
+ */
+int morph_check_defrag(const struct morph_check_defrag_input *input, char *report, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -73,6 +73,7 @@
 #include <morph/model.h>
 #include <morph/coverage.h>
 #include <morph/place.h>
+#include <morph/defrag.h>
 #include <morph/wire.h>
 
 #ifdef __cplusplus

@@ -56,5 +56,6 @@ struct morph_request;
 struct morph_ledger;
 struct morph_plan;
 struct morph_bw;
+struct morph_defrag;
 
 #endif /* MORPH_TYPES_H */

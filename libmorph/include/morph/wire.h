@@ -26,6 +26,25 @@ extern "C" {
  * between servers pass it (bit 1). For each guide whether it is marked, and the low and the
  * high half of its lanes in use.
  *
+ * Running slices: how many. For each its number; enum morph_transit; whether it is pinned; the
+ * numbers of its ranks, circuits and strands; for each rank its accelerator; for each circuit the
+ * rank that sends, the one that receives, its first strand and how many it has; the strands, as in a
+ * plan.
+ *
+ * An answer of defragmentation: enum morph_verdict; enum morph_tier; ranks; whether parts that fill
+ * a server stay together; circuits that are moved, how many go another way at least, and that go
+ * dark; the numbers of steps, changes, strands, tenants, refusals, metrics and lengths. For each
+ * rank its accelerator and its part. For each step enum morph_defrag_kind, its slice, or 0 for the one that was
+ * requested, its first change and how many it has. For each change its circuit, first strand and
+ * number of strands. The strands. For each tenant its slice, how many of its circuits are
+ * moved, how many go dark, and the low and the high half of the nanoseconds for which the one is
+ * dark that is so longest. For each refusal: lowest host of the rack; enum morph_wire_refusal; what
+ * there is; what is needed; first metric; number of metrics. For each metric its first length and
+ * how many it has. For each length the server that its fibres leave, the one that they reach, as
+ * the rack counts them in the order of hosts, and the length. What all circuits of the rack need at
+ * least, by these lengths, is more than those of all fibres that can be had together; links
+ * without a length have none.
+ *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
@@ -46,11 +65,15 @@ extern "C" {
  * @MORPH_WIRE_REQUEST: a request
  * @MORPH_WIRE_LEDGER: a ledger
  * @MORPH_WIRE_PLAN: a plan
+ * @MORPH_WIRE_RUNNING: slices that run
+ * @MORPH_WIRE_DEFRAG: an answer of defragmentation
  */
 enum morph_wire_kind {
 	MORPH_WIRE_REQUEST = 1,
 	MORPH_WIRE_LEDGER = 2,
 	MORPH_WIRE_PLAN = 3,
+	MORPH_WIRE_RUNNING = 4,
+	MORPH_WIRE_DEFRAG = 5,
 };
 
 /**
@@ -59,7 +82,8 @@ enum morph_wire_kind {
  *	fill servers: in servers that are free
  * @MORPH_WIRE_CUTS: each box has an accelerator that is not free, or no routes; each embedding of the
  *	parts wants more out of one of the cuts than there is room for, or more fibres than there
- *	are by its distances, or has no routes
+ *	are by its distances, or has no routes. Of defragmentation: what each embedding wants, and
+ *	what runs, is too long by one of the metrics, or has no ways
  * @MORPH_WIRE_DOUBT: nothing was found, and nothing proven
  */
 enum morph_wire_refusal {
@@ -101,6 +125,28 @@ ssize_t morph_ledger_write(const struct morph_ledger *ledger, void *buffer, size
  */
 ssize_t morph_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger,
 			 void *buffer, size_t bytes);
+
+/**
+ * morph_defrag_write_running() - the slices that were added, in bytes
+ * @defrag: the problem
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * To be written before morph_defrag_take(), which changes them.
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_defrag_write_running(const struct morph_defrag *defrag, void *buffer, size_t bytes);
+
+/**
+ * morph_defrag_write() - an answer with its certificate in bytes
+ * @defrag: the object, solved
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *buffer, size_t bytes);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Room made by rewiring, in a rack where slices have come and gone: circuits go ways by chance, up
+ * to two hops longer than they need, as if others had been in their way who have left since. Where
+ * a request is refused although accelerators are free, what runs is led anew. The same for a seed
+ * everywhere.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <morph/check.h>
+
+#include "../plan/defrag.h"
+#include "bench.h"
+#include "random.h"
+
+#define SLICES 64
+#define REFUSALS 100
+#define DETOUR 2 /* hops that circuits take too many, at most */
+#define CHECKED 10 /* of so many answers one goes through the checker */
+
+struct rack_shape {
+	uint8_t x, y, z; /* of a torus; 0: a ring, or a mesh of z */
+};
+
+static const struct rack_shape shapes[] = {
+	{ 2, 1, 1 }, { 3, 1, 1 }, { 4, 1, 1 }, { 6, 1, 1 }, { 2, 3, 1 }, { 2, 2, 2 },
+	{ 2, 2, 4 }, { 3, 3, 1 }, { 2, 2, 3 }, { 0, 1, 4 }, { 0, 1, 5 }, { 8, 1, 1 },
+};
+
+struct site {
+	struct morph_ctx *ctx;
+	struct morph_ledger *ledger;
+	struct morph_request *request;
+	struct morph_defrag *defrag;
+	struct morph_plan *plans[SLICES]; /* used again */
+	uint32_t numbers[SLICES];
+	uint32_t live, held, next;
+	uint64_t random;
+	struct morph_check_bytes profile;
+};
+
+/* What came of it. */
+struct outcome {
+	uint32_t refused, verdicts[4], moved, dark, tenants, fewest;
+	uint64_t dark_ns, digest;
+};
+
+static void draw(struct site *site)
+{
+	const struct rack_shape *shape =
+		&shapes[random_below(&site->random, sizeof(shapes) / sizeof(shapes[0]))];
+	int ret;
+
+	if (shape->x)
+		ret = morph_request_set_torus(site->request, shape->x, shape->y, shape->z);
+	else
+		ret = morph_request_set_mesh(site->request, shape->z);
+	if (ret)
+		wrong(morph_error_text(site->ctx));
+}
+
+static void leave(struct site *site)
+{
+	uint32_t at = random_below(&site->random, site->live);
+	struct morph_plan *plan = site->plans[at];
+
+	if (morph_ledger_give(site->ledger, plan))
+		wrong(morph_error_text(site->ctx));
+	site->held -= morph_plan_ranks(plan);
+	site->plans[at] = site->plans[--site->live];
+	site->numbers[at] = site->numbers[site->live];
+	site->plans[site->live] = plan;
+}
+
+/* A way by chance over what is free, in so many hops at most; it is held. */
+static bool wander(struct site *site, struct morph_plan *plan, uint32_t host, uint32_t goal,
+		   uint64_t seen, uint32_t hops)
+{
+	const struct sites *sites = &site->ledger->sites;
+	uint32_t first = sites->strands_first[host], count = sites->strands_first[host + 1] - first;
+	uint32_t begin = random_below(&site->random, count ? count : 1);
+
+	if (host == goal)
+		return true;
+	for (uint32_t at = 0; hops && at < count; at++) {
+		const struct strand *strand = &sites->strands[first + (begin + at) % count];
+
+		if (seen >> strand->to & 1 || !lm_strand_free(site->ledger, strand))
+			continue;
+		if (lm_plan_add_strand(plan, strand))
+			return false;
+		lm_strand_hold(site->ledger, strand, true);
+		if (wander(site, plan, strand->to, goal, seen | 1ULL << strand->to, hops - 1))
+			return true;
+		lm_strand_hold(site->ledger, strand, false);
+		plan->strands_count--;
+	}
+	return false;
+}
+
+/* The circuits of a plan go as if others had been in their way. False where there is no room. */
+static bool scatter(struct site *site, struct morph_plan *plan)
+{
+	const struct optics_graph *graph = site->ledger->graph;
+	bool found = true;
+
+	plan->strands_count = 0;
+	for (uint32_t at = 0; at < plan->circuits_count && found; at++) {
+		uint32_t src = plan->accelerators[plan->circuits[at].src];
+		uint32_t dst = plan->accelerators[plan->circuits[at].dst];
+		uint32_t host = graph->accelerators[src].host, hops = plan->ways[at].count;
+
+		plan->ways[at].first = plan->strands_count;
+		found = wander(site, plan, host, graph->accelerators[dst].host, 1ULL << host,
+			       hops ? hops + DETOUR : 0);
+		plan->ways[at].count = plan->strands_count - plan->ways[at].first;
+	}
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		lm_strand_hold(site->ledger, &plan->strands[at], false);
+	return found;
+}
+
+static void come(struct site *site)
+{
+	struct morph_plan *plan = site->plans[site->live];
+
+	draw(site);
+	if (morph_place(site->ledger, site->request, plan))
+		wrong(morph_error_text(site->ctx));
+	if (morph_plan_verdict(plan) != MORPH_FEASIBLE || !scatter(site, plan))
+		return;
+	if (morph_ledger_take(site->ledger, plan, site->next))
+		wrong(morph_error_text(site->ctx));
+	site->numbers[site->live++] = site->next++;
+	site->held += morph_plan_ranks(plan);
+}
+
+static struct morph_check_bytes room(ssize_t bytes)
+{
+	return (struct morph_check_bytes){ .data = malloc((size_t)bytes), .bytes = (size_t)bytes };
+}
+
+/* Is the answer what it says? */
+static void check(const struct site *site)
+{
+	struct morph_check_defrag_input input = {
+		.profile = site->profile,
+		.ledger = room(morph_ledger_write(site->ledger, NULL, 0)),
+		.request = room(morph_request_write(site->request, site->ledger, NULL, 0)),
+		.running = room(morph_defrag_write_running(site->defrag, NULL, 0)),
+		.answer = room(morph_defrag_write(site->defrag, NULL, 0)),
+		.steps = 1 << 18,
+	};
+	void *ledger = (void *)(uintptr_t)input.ledger.data;
+	void *request = (void *)(uintptr_t)input.request.data;
+	void *running = (void *)(uintptr_t)input.running.data;
+	void *answer = (void *)(uintptr_t)input.answer.data;
+	char text[256];
+
+	if (ledger && request && running && answer) {
+		int ret;
+
+		morph_ledger_write(site->ledger, ledger, input.ledger.bytes);
+		morph_request_write(site->request, site->ledger, request, input.request.bytes);
+		morph_defrag_write_running(site->defrag, running, input.running.bytes);
+		morph_defrag_write(site->defrag, answer, input.answer.bytes);
+		ret = morph_check_defrag(&input, text, sizeof(text));
+		if (ret && ret != -EAGAIN)
+			wrong(text);
+	}
+	free(ledger);
+	free(request);
+	free(running);
+	free(answer);
+}
+
+static void solve(struct site *site, struct outcome *outcome, struct samples samples[2])
+{
+	MORPH_OPTS(morph_defrag_result, result);
+	struct samples *mine;
+	double begin, took;
+
+	morph_defrag_clear(site->defrag);
+	for (uint32_t at = 0; at < site->live; at++)
+		if (morph_defrag_add(site->defrag, site->plans[at], site->numbers[at], 0))
+			wrong(morph_error_text(site->ctx));
+	begin = now_us();
+	if (morph_defrag_solve(site->defrag, site->ledger, site->request, NULL, &result))
+		wrong(morph_error_text(site->ctx));
+	took = now_us() - begin;
+	mine = &samples[result.verdict != MORPH_FEASIBLE];
+	mine->values[mine->count++] = took;
+	outcome->refused++;
+	outcome->verdicts[result.verdict]++;
+	outcome->moved += result.moved;
+	outcome->dark += result.dark;
+	outcome->tenants += result.tenants;
+	outcome->fewest += result.verdict == MORPH_FEASIBLE && result.moved_least == result.moved;
+	for (uint32_t at = 0; at < result.tenants; at++) {
+		MORPH_OPTS(morph_defrag_tenant, tenant);
+
+		morph_defrag_tenant(site->defrag, at, &tenant);
+		if (tenant.dark_ns > outcome->dark_ns)
+			outcome->dark_ns = tenant.dark_ns;
+	}
+	if (outcome->refused % CHECKED == 0)
+		check(site);
+}
+
+static void print(const struct outcome *outcome)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+		 "%u refused: %u feasible by rewiring, %u proven not to be, %u undecided",
+		 outcome->refused, outcome->verdicts[1], outcome->verdicts[2],
+		 outcome->verdicts[3]);
+	remark(text);
+	snprintf(
+		text, sizeof(text),
+		"%u circuits of %u tenants moved (fewest proven in %u answers), %u dark, for %llu ns at most",
+		outcome->moved, outcome->tenants, outcome->fewest, outcome->dark,
+		(unsigned long long)outcome->dark_ns);
+	remark(text);
+}
+
+static void run(struct site *site, const char *name)
+{
+	static struct samples samples[2];
+	struct outcome outcome = { 0 };
+	char text[96];
+
+	samples[0].count = samples[1].count = 0;
+	while (outcome.refused < REFUSALS) {
+		uint32_t most = 32 + random_below(&site->random, 25);
+		struct morph_plan *plan;
+
+		for (uint32_t tries = 0; tries < 12 && site->held < most && site->live < SLICES - 1;
+		     tries++)
+			come(site);
+		plan = site->plans[site->live];
+		draw(site);
+		if (morph_place(site->ledger, site->request, plan))
+			wrong(morph_error_text(site->ctx));
+		if (morph_plan_verdict(plan) != MORPH_FEASIBLE &&
+		    site->held + site->request->ranks <= 64)
+			solve(site, &outcome, samples);
+		for (uint32_t gone = 0; gone < 3 && site->live; gone++)
+			leave(site);
+	}
+	report(name, &samples[0], NO_BAR, 0);
+	snprintf(text, sizeof(text), "  not made room for");
+	if (samples[1].count)
+		report(text, &samples[1], NO_BAR, 0);
+	print(&outcome);
+}
+
+void bench_defrag(struct morph_ctx *ctx, const char *path)
+{
+	struct site site = { .ctx = ctx, .next = 1, .random = 1 };
+	struct morph_model *model = NULL;
+	size_t bytes = 0;
+	void *profile = read_profile(path, &bytes);
+
+	if (!profile || morph_model_parse(ctx, profile, bytes, &model) ||
+	    morph_ledger_new(ctx, model, &site.ledger)) {
+		wrong(path);
+		free(profile);
+		return;
+	}
+	site.profile = (struct morph_check_bytes){ profile, bytes };
+	site.request = morph_request_new(ctx);
+	morph_request_set_budget(site.request, 1 << 9);
+	site.defrag = morph_defrag_new(ctx);
+	for (uint32_t at = 0; at < SLICES; at++)
+		site.plans[at] = morph_plan_new(ctx);
+	run(&site, "room made by rewiring a rack");
+	while (site.live)
+		leave(&site);
+	for (uint32_t at = 0; at < site.ledger->sites.strands_count; at++)
+		if (random_below(&site.random, 2))
+			morph_ledger_mark(site.ledger, MORPH_PART_GUIDE,
+					  site.ledger->sites.strands[at].guides[0] >> 1, true);
+	run(&site, "the same, half of the fibres unusable");
+	for (uint32_t at = 0; at < SLICES; at++)
+		morph_plan_free(site.plans[at]);
+	morph_defrag_free(site.defrag);
+	morph_request_free(site.request);
+	morph_ledger_free(site.ledger);
+	morph_model_put(model);
+	free(profile);
+}

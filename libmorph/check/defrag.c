@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Is an answer of defragmentation what it says? Its steps are carried out one by one. */
+#include <morph/wire.h>
+
+#include "defrag.h"
+
+enum step_kind {
+	MOVE = 1,
+	SWITCH = 2,
+	BREAK = 3,
+	MAKE = 4,
+	PLACE = 5
+};
+
+#define DEFAULT_STEPS (1ULL << 28)
+#define wrong(defrag, ...) ck_wrong(&(defrag)->check, __VA_ARGS__)
+
+/* ---------------------------------------------------------------------- reading */
+
+static int read_slice(struct defrag *defrag, struct slice *slice, const uint8_t **at, size_t *words)
+{
+	uint64_t need;
+
+	if (*words < 6)
+		return wrong(defrag, EINVAL, "the running slices are malformed");
+	slice->number = word(*at, 0);
+	slice->transit = word(*at, 1);
+	slice->pinned = word(*at, 2);
+	slice->ranks = word(*at, 3);
+	slice->circuits = word(*at, 4);
+	slice->strands = word(*at, 5);
+	need = 6 + (uint64_t)slice->ranks + 4 * (uint64_t)slice->circuits +
+	       MORPH_WIRE_STRAND * (uint64_t)slice->strands;
+	if (*words < need || !slice->number)
+		return wrong(defrag, EINVAL, "the running slices are malformed");
+	slice->accelerators = *at + 24;
+	slice->circuit_words = slice->accelerators + 4 * (size_t)slice->ranks;
+	slice->strand_words = slice->circuit_words + 16 * (size_t)slice->circuits;
+	slice->first_lit = defrag->lit_count;
+	defrag->lit_count += slice->circuits;
+	*at += 4 * need;
+	*words -= need;
+	for (const struct slice *other = defrag->slices; other < slice; other++)
+		if (other->number == slice->number)
+			return wrong(defrag, EINVAL, "slice %u runs twice", slice->number);
+	for (uint32_t rank = 0; rank < slice->ranks; rank++)
+		if (word(slice->accelerators, rank) >= defrag->check.fabric.accelerators ||
+		    ck_owner(&defrag->check.fabric, word(slice->accelerators, rank)) !=
+			    slice->number)
+			return wrong(defrag, EBADMSG, "rank %u of slice %u is not its", rank,
+				     slice->number);
+	return 0;
+}
+
+static uint32_t host_of(const struct defrag *defrag, const struct slice *slice, uint32_t rank)
+{
+	return ck_host(&defrag->check.fabric, word(slice->accelerators, rank));
+}
+
+static int read_circuit(struct defrag *defrag, const struct slice *slice, uint32_t circuit)
+{
+	const uint8_t *words = slice->circuit_words + 16 * (size_t)circuit;
+	struct lit *lit = &defrag->lit[slice->first_lit + circuit];
+	uint32_t first = word(words, 2);
+
+	lit->slice = (uint32_t)(slice - defrag->slices);
+	lit->circuit = circuit;
+	lit->src = word(words, 0);
+	lit->dst = word(words, 1);
+	lit->count = word(words, 3);
+	if (lit->src >= slice->ranks || lit->dst >= slice->ranks || first > slice->strands ||
+	    lit->count > slice->strands - first || lit->count >= MOST_SEATS)
+		return wrong(defrag, EINVAL, "circuit %u of slice %u is malformed", circuit,
+			     slice->number);
+	lit->strands = slice->strand_words + 4 * (size_t)first * MORPH_WIRE_STRAND;
+	lit->src_host = host_of(defrag, slice, lit->src);
+	lit->dst_host = host_of(defrag, slice, lit->dst);
+	lit->first_strands = lit->strands;
+	lit->first_count = lit->count;
+	return 0;
+}
+
+static int read_running(struct defrag *defrag, const struct morph_check_bytes *bytes)
+{
+	size_t words = 0;
+	const uint8_t *at = ck_body(bytes, MORPH_WIRE_RUNNING, &words);
+	int ret = 0;
+
+	if (!at || !words || word(at, 0) > words)
+		return wrong(defrag, EINVAL, "the running slices are malformed");
+	defrag->slices_count = word(at, 0);
+	if (defrag->slices_count &&
+	    word((const uint8_t *)bytes->data, 3) != defrag->check.fabric.checksum)
+		return wrong(defrag, EINVAL, "the running slices are of another profile");
+	defrag->slices = calloc((size_t)defrag->slices_count + 1, sizeof(*defrag->slices));
+	if (!defrag->slices)
+		return wrong(defrag, ENOMEM, "out of memory");
+	at += 4;
+	words--;
+	for (uint32_t slice = 0; slice < defrag->slices_count && !ret; slice++)
+		ret = read_slice(defrag, &defrag->slices[slice], &at, &words);
+	if (!ret && words)
+		ret = wrong(defrag, EINVAL, "the running slices have not the size that they say");
+	if (ret)
+		return ret;
+	defrag->lit = calloc((size_t)defrag->lit_count + 1, sizeof(*defrag->lit));
+	if (!defrag->lit)
+		return wrong(defrag, ENOMEM, "out of memory");
+	for (uint32_t slice = 0; slice < defrag->slices_count && !ret; slice++)
+		for (uint32_t at_it = 0; at_it < defrag->slices[slice].circuits && !ret; at_it++)
+			ret = read_circuit(defrag, &defrag->slices[slice], at_it);
+	return ret;
+}
+
+static int read_answer(struct defrag *defrag, const struct morph_check_bytes *bytes)
+{
+	struct answer_words *answer = &defrag->answer;
+	struct plan *plan = &defrag->check.plan;
+	size_t words = 0;
+	const uint8_t *at = ck_body(bytes, MORPH_WIRE_DEFRAG, &words);
+	uint32_t *const fields[] = { &answer->verdict, &plan->tier,	 &plan->ranks,
+				     &plan->whole,     &answer->moved,	 &answer->least,
+				     &answer->dark,    &answer->steps,	 &answer->changes,
+				     &answer->strands, &answer->tenants, &answer->refusals,
+				     &answer->metrics, &answer->lengths };
+	uint64_t need;
+
+	if (!at || words < 14)
+		return wrong(defrag, EINVAL, "the answer is malformed");
+	for (uint32_t field = 0; field < 14; field++)
+		*fields[field] = word(at, field);
+	need = 14 + 2 * (uint64_t)plan->ranks + 4 * (uint64_t)answer->steps +
+	       3 * (uint64_t)answer->changes + MORPH_WIRE_STRAND * (uint64_t)answer->strands +
+	       5 * (uint64_t)answer->tenants + 6 * (uint64_t)answer->refusals +
+	       2 * (uint64_t)answer->metrics + 3 * (uint64_t)answer->lengths;
+	if (words != need)
+		return wrong(defrag, EINVAL, "the answer has not the size that it says");
+	plan->rank_words = at + 4 * (size_t)14;
+	answer->step_words = plan->rank_words + 8 * (size_t)plan->ranks;
+	answer->change_words = answer->step_words + 16 * (size_t)answer->steps;
+	answer->strand_words = answer->change_words + 12 * (size_t)answer->changes;
+	answer->tenant_words =
+		answer->strand_words + 4 * MORPH_WIRE_STRAND * (size_t)answer->strands;
+	answer->refusal_words = answer->tenant_words + 20 * (size_t)answer->tenants;
+	answer->metric_words = answer->refusal_words + 24 * (size_t)answer->refusals;
+	answer->length_words = answer->metric_words + 8 * (size_t)answer->metrics;
+	if (word((const uint8_t *)bytes->data, 3) != defrag->check.fabric.checksum)
+		return wrong(defrag, EBADMSG, "the answer is for another profile");
+	if (plan->ranks != defrag->check.request.ranks)
+		return wrong(defrag, EBADMSG, "the answer has %u ranks, %u were wanted",
+			     plan->ranks, defrag->check.request.ranks);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- what is lit */
+
+static const uint8_t *strand_at(const uint8_t *strands, uint32_t number)
+{
+	return strands + 4 * (size_t)number * MORPH_WIRE_STRAND;
+}
+
+static bool sound(const struct defrag *defrag, const struct lit *lit)
+{
+	for (uint32_t at = 0; at < lit->count; at++)
+		for (uint32_t guide = 0; guide < word(strand_at(lit->strands, at), 0); guide++)
+			if (ck_guide_marked(&defrag->check.fabric, word(strand_at(lit->strands, at),
+									1 + 3 * (size_t)guide) >>
+									   1))
+				return false;
+	return true;
+}
+
+/*
+ * Where the circuits that run go: each is in use in the ledger, and none twice. To be followed
+ * anew they must not be; what has been followed is in use again.
+ */
+static int follow_running(struct defrag *defrag)
+{
+	struct check *check = &defrag->check;
+	struct used seen = { NULL, NULL };
+	int ret = ck_used_read(check, &seen);
+
+	for (uint32_t at = 0; !ret && at < check->fabric.guides; at++)
+		seen.guides[at] = ck_guide_dark(&check->fabric, at);
+	for (uint32_t at = 0; !ret && at < check->fabric.elements; at++)
+		seen.elements[at] = !ck_element_held(&check->fabric, at);
+	for (uint32_t at = 0; !ret && at < defrag->lit_count; at++) {
+		struct lit *lit = &defrag->lit[at];
+		uint32_t host = lit->src_host;
+
+		for (uint32_t hop = 0; hop < lit->count && host != NONE; hop++) {
+			host = ck_follow_strand(check, &seen, strand_at(lit->strands, hop), hop,
+						host);
+			if (host != NONE &&
+			    check->fabric.rack[host] != check->fabric.rack[lit->src_host])
+				host = NONE;
+		}
+		if (host != lit->dst_host)
+			ret = wrong(defrag, EBADMSG, "circuit %u of slice %u is not lit so",
+				    lit->circuit, defrag->slices[lit->slice].number);
+		lit->may_move = !ret && !defrag->slices[lit->slice].pinned && lit->count &&
+				sound(defrag, lit);
+	}
+	ck_used_free(&seen);
+	return ret;
+}
+
+/* -------------------------------------------------------------------- replaying */
+
+/* Light a circuit over strands of the answer, in servers that it may cross. */
+static int light(struct defrag *defrag, uint32_t slice, bool own, const uint8_t *change,
+		 uint32_t from, uint32_t to)
+{
+	uint32_t first = word(change, 1), count = word(change, 2), host = from;
+
+	if (first > defrag->answer.strands || count > defrag->answer.strands - first)
+		return wrong(defrag, EBADMSG, "a change has strands that are not there");
+	for (uint32_t at = 0; at < count; at++) {
+		if (own && at && ck_foreign(&defrag->check.fabric, host, slice))
+			return wrong(defrag, EBADMSG,
+				     "circuit %u of slice %u crosses host %u, which others hold",
+				     word(change, 0), slice, host);
+		host = ck_follow_strand(&defrag->check, &defrag->used,
+					strand_at(defrag->answer.strand_words, first + at),
+					first + at, host);
+		if (host == NONE)
+			return -EBADMSG;
+	}
+	if (host != to)
+		return wrong(defrag, EBADMSG, "circuit %u of slice %u ends at host %u, not %u",
+			     word(change, 0), slice, host, to);
+	return 0;
+}
+
+static void leave(struct defrag *defrag, const uint8_t *strands, uint32_t count)
+{
+	for (uint32_t at = 0; at < count; at++)
+		ck_leave_strand(&defrag->check, &defrag->used, strand_at(strands, at));
+}
+
+/* What a circuit crosses already it may cross again. */
+static bool crossed_before(const struct defrag *defrag, const struct lit *lit, uint32_t host)
+{
+	uint32_t at_host = lit->src_host;
+
+	for (uint32_t at = 0; at < lit->first_count; at++) {
+		const uint8_t *strand = strand_at(lit->first_strands, at);
+		uint32_t last = word(strand, 0) - 1;
+		uint32_t code = word(strand, 1 + 3 * (size_t)last);
+		struct end end = ck_guide_end(&defrag->check.fabric, code >> 1, !(code & 1));
+
+		if (at_host == host)
+			return true;
+		at_host = ck_host(&defrag->check.fabric, ck_tile(&defrag->check.fabric, end.index));
+	}
+	return at_host == host;
+}
+
+/* As light(), where servers that others hold may be crossed if they were. */
+static int lead(struct defrag *defrag, struct lit *lit, const uint8_t *change)
+{
+	const struct slice *slice = &defrag->slices[lit->slice];
+	int ret = light(defrag, slice->number, false, change, lit->src_host, lit->dst_host);
+	uint32_t host = lit->src_host;
+
+	if (ret)
+		return ret;
+	for (uint32_t at = 0; at < word(change, 2); at++) {
+		const uint8_t *strand =
+			strand_at(defrag->answer.strand_words, word(change, 1) + at);
+		uint32_t code = word(strand, 1 + 3 * (size_t)(word(strand, 0) - 1));
+		struct end end = ck_guide_end(&defrag->check.fabric, code >> 1, !(code & 1));
+
+		if (slice->transit && at &&
+		    ck_foreign(&defrag->check.fabric, host, slice->number) &&
+		    !crossed_before(defrag, lit, host))
+			return wrong(defrag, EBADMSG,
+				     "circuit %u of slice %u crosses host %u, which others hold",
+				     lit->circuit, slice->number, host);
+		host = ck_host(&defrag->check.fabric, ck_tile(&defrag->check.fabric, end.index));
+	}
+	lit->strands = strand_at(defrag->answer.strand_words, word(change, 1));
+	lit->count = word(change, 2);
+	return 0;
+}
+
+/* Has a rank of a circuit a port for a second way, beside all that the step lights? */
+static int check_ports(struct defrag *defrag, const struct slice *slice, const struct lit *mine,
+		       uint32_t step)
+{
+	uint32_t out = 0, in = 0;
+
+	for (uint32_t at = 0; at < slice->circuits; at++) {
+		const struct lit *lit = &defrag->lit[slice->first_lit + at];
+		uint32_t ways = 1 + (lit->step == step + 1);
+
+		out += lit->src == mine->src ? ways : 0;
+		in += lit->dst == mine->dst ? ways : 0;
+	}
+	if (out > defrag->check.fabric.planes || in > defrag->check.fabric.planes)
+		return wrong(defrag, EBADMSG,
+			     "step %u: circuit %u of slice %u has no port for a second way", step,
+			     mine->circuit, slice->number);
+	return 0;
+}
+
+static struct slice *find_slice(const struct defrag *defrag, uint32_t number)
+{
+	for (uint32_t at = 0; at < defrag->slices_count; at++)
+		if (defrag->slices[at].number == number)
+			return &defrag->slices[at];
+	return NULL;
+}
+
+/* The circuits that a step names: each may be moved, and is lit or dark as the kind wants. */
+static int name_circuits(struct defrag *defrag, const struct slice *slice, uint32_t step,
+			 uint32_t kind, const uint8_t *changes, uint32_t count)
+{
+	for (uint32_t at = 0; at < count; at++) {
+		uint32_t circuit = word(changes, 3 * (size_t)at);
+		struct lit *lit;
+
+		if (circuit >= slice->circuits)
+			return wrong(defrag, EBADMSG, "slice %u has no circuit %u", slice->number,
+				     circuit);
+		lit = &defrag->lit[slice->first_lit + circuit];
+		if (!lit->may_move)
+			return wrong(defrag, EBADMSG, "circuit %u of slice %u may not move",
+				     circuit, slice->number);
+		if (lit->step == step + 1)
+			return wrong(defrag, EBADMSG, "step %u changes circuit %u twice", step,
+				     circuit);
+		if (lit->dark != (kind == MAKE))
+			return wrong(defrag, EBADMSG, "step %u: circuit %u of slice %u is %s", step,
+				     circuit, slice->number, lit->dark ? "dark" : "lit");
+		lit->step = step + 1;
+		lit->moved = true;
+		lit->interrupted |= kind != MOVE;
+	}
+	return 0;
+}
+
+/* One change: what goes out first, goes out first. */
+static int replay_change(struct defrag *defrag, struct slice *slice, uint32_t step, uint32_t kind,
+			 const uint8_t *change)
+{
+	struct lit *lit = &defrag->lit[slice->first_lit + word(change, 0)];
+	int ret = 0;
+
+	if (kind == MOVE)
+		ret = check_ports(defrag, slice, lit, step);
+	if (kind == BREAK) {
+		if (word(change, 2))
+			return wrong(defrag, EBADMSG, "what goes out takes no strands");
+		lit->dark = true;
+		return 0;
+	}
+	lit->dark = false;
+	return ret ? ret : lead(defrag, lit, change);
+}
+
+/* Strands of circuits before a step changes them. */
+struct before {
+	const uint8_t *strands;
+	uint32_t count;
+};
+
+static int replay_changes(struct defrag *defrag, struct slice *slice, uint32_t step, uint32_t kind,
+			  const uint8_t *changes, uint32_t count)
+{
+	struct before *before = calloc((size_t)count + 1, sizeof(*before));
+	int ret = 0;
+
+	if (!before)
+		return wrong(defrag, ENOMEM, "out of memory");
+	for (uint32_t at = 0; at < count; at++) {
+		const struct lit *lit =
+			&defrag->lit[slice->first_lit + word(changes, 3 * (size_t)at)];
+
+		before[at] = (struct before){ lit->strands, kind == MAKE ? 0 : lit->count };
+		if (kind == SWITCH || kind == BREAK)
+			leave(defrag, before[at].strands, before[at].count);
+	}
+	for (uint32_t at = 0; at < count && !ret; at++)
+		ret = replay_change(defrag, slice, step, kind, changes + 12 * (size_t)at);
+	for (uint32_t at = 0; at < count && !ret && kind == MOVE; at++)
+		leave(defrag, before[at].strands, before[at].count);
+	free(before);
+	return ret;
+}
+
+/* The last step lights what was requested. */
+static int replay_place(struct defrag *defrag, const uint8_t *changes, uint32_t count)
+{
+	const struct request *request = &defrag->check.request;
+	const uint8_t *ranks = defrag->check.plan.rank_words;
+	int ret = 0;
+
+	if (count != request->circuits)
+		return wrong(defrag, EBADMSG, "%u circuits are lit, %u were wanted", count,
+			     request->circuits);
+	for (uint32_t at = 0; at < count && !ret; at++) {
+		const uint8_t *change = changes + 12 * (size_t)at;
+		uint32_t src = word(ranks, 2 * (size_t)word(request->pairs, 2 * (size_t)at));
+		uint32_t dst = word(ranks, 2 * (size_t)word(request->pairs, 2 * (size_t)at + 1));
+
+		if (word(change, 0) != at)
+			return wrong(defrag, EBADMSG, "circuit %u is lit in place of %u",
+				     word(change, 0), at);
+		ret = light(defrag, 0, request->transit, change,
+			    ck_host(&defrag->check.fabric, src),
+			    ck_host(&defrag->check.fabric, dst));
+	}
+	return ret;
+}
+
+/* While a step lights something, what is dark stays so. */
+static void pass_time(struct defrag *defrag, uint32_t kind, uint32_t step)
+{
+	for (uint32_t at = 0; at < defrag->lit_count; at++) {
+		struct lit *lit = &defrag->lit[at];
+
+		if (kind != BREAK && (lit->dark || (kind == SWITCH && lit->step == step + 1)))
+			lit->dark_ns += defrag->light_ns;
+	}
+}
+
+static int replay_step(struct defrag *defrag, uint32_t step, uint32_t *next)
+{
+	const struct answer_words *answer = &defrag->answer;
+	const uint8_t *words = answer->step_words + 16 * (size_t)step;
+	uint32_t kind = word(words, 0), first = word(words, 2), count = word(words, 3);
+	const uint8_t *changes = answer->change_words + 12 * (size_t)first;
+	struct slice *slice = find_slice(defrag, word(words, 1));
+	int ret;
+
+	if (first != *next || count > answer->changes - first)
+		return wrong(defrag, EBADMSG, "step %u has changes that are another's", step);
+	*next += count;
+	if ((kind == PLACE) != (step + 1 == answer->steps) || (kind == PLACE && word(words, 1)))
+		return wrong(defrag, EBADMSG,
+			     "the last step, and no other, lights what was wanted");
+	if (kind == PLACE) {
+		pass_time(defrag, kind, step);
+		return replay_place(defrag, changes, count);
+	}
+	if (kind < MOVE || kind > MAKE || !slice || !count)
+		return wrong(defrag, EBADMSG, "step %u does nothing that there is", step);
+	ret = name_circuits(defrag, slice, step, kind, changes, count);
+	if (ret)
+		return ret;
+	pass_time(defrag, kind, step);
+	return replay_changes(defrag, slice, step, kind, changes, count);
+}
+
+/* ---------------------------------------------------------------------- figures */
+
+static int check_tenants(struct defrag *defrag)
+{
+	const struct answer_words *answer = &defrag->answer;
+	uint32_t tenants = 0, moved = 0, dark = 0;
+
+	for (uint32_t at = 0; at < defrag->slices_count; at++) {
+		const struct slice *slice = &defrag->slices[at];
+		uint32_t its_moved = 0, its_dark = 0;
+		uint64_t longest = 0, told;
+		const uint8_t *words;
+
+		for (uint32_t circuit = 0; circuit < slice->circuits; circuit++) {
+			const struct lit *lit = &defrag->lit[slice->first_lit + circuit];
+
+			its_moved += lit->moved;
+			its_dark += lit->interrupted;
+			longest = lit->dark_ns > longest ? lit->dark_ns : longest;
+		}
+		moved += its_moved;
+		dark += its_dark;
+		if (!its_moved)
+			continue;
+		if (tenants == answer->tenants)
+			return wrong(defrag, EBADMSG, "slice %u is moved, which is not told",
+				     slice->number);
+		words = answer->tenant_words + 20 * (size_t)tenants++;
+		told = word(words, 3) | (uint64_t)word(words, 4) << 32;
+		if (word(words, 0) != slice->number || word(words, 1) != its_moved ||
+		    word(words, 2) != its_dark || told != longest)
+			return wrong(defrag, EBADMSG,
+				     "slice %u: %u circuits are moved, %u dark for %llu ns at most",
+				     slice->number, its_moved, its_dark,
+				     (unsigned long long)longest);
+	}
+	if (tenants != answer->tenants || moved != answer->moved || dark != answer->dark)
+		return wrong(defrag, EBADMSG, "%u circuits of %u tenants are moved, %u go dark",
+			     moved, tenants, dark);
+	if (answer->least > moved)
+		return wrong(defrag, EBADMSG, "%u circuits are moved: the least is not %u", moved,
+			     answer->least);
+	return 0;
+}
+
+static int check_feasible(struct defrag *defrag)
+{
+	uint32_t next = 0;
+	int ret = ck_members(&defrag->check);
+
+	if (!ret && !defrag->answer.steps)
+		ret = wrong(defrag, EBADMSG, "there are no steps");
+	for (uint32_t step = 0; step < defrag->answer.steps && !ret; step++)
+		ret = replay_step(defrag, step, &next);
+	if (!ret && next != defrag->answer.changes)
+		ret = wrong(defrag, EBADMSG, "%u changes are no step's",
+			    defrag->answer.changes - next);
+	for (uint32_t at = 0; at < defrag->lit_count && !ret; at++)
+		if (defrag->lit[at].dark)
+			ret = wrong(defrag, EBADMSG, "circuit %u of slice %u stays dark",
+				    defrag->lit[at].circuit,
+				    defrag->slices[defrag->lit[at].slice].number);
+	if (!ret)
+		ret = check_tenants(defrag);
+	if (!ret && defrag->answer.least)
+		ret = ck_rewire_least(defrag);
+	return ret;
+}
+
+static int judge(struct defrag *defrag)
+{
+	int ret = follow_running(defrag);
+
+	if (ret)
+		return ret;
+	switch (defrag->answer.verdict) {
+	case 1:
+		return check_feasible(defrag);
+	case 2:
+		return ck_rewire_refused(defrag);
+	case 3:
+		return 0; /* says nothing */
+	}
+	return wrong(defrag, EBADMSG, "verdict %u is none", defrag->answer.verdict);
+}
+
+int morph_check_defrag(const struct morph_check_defrag_input *input, char *report, size_t room)
+{
+	struct defrag *defrag = calloc(1, sizeof(*defrag));
+	struct check *check;
+	int ret;
+
+	if (report && room)
+		report[0] = '\0';
+	if (!defrag)
+		return -ENOMEM;
+	check = &defrag->check;
+	check->steps = input->steps ? input->steps : DEFAULT_STEPS;
+	check->report = report;
+	check->report_room = report ? room : 0;
+	ret = ck_fabric_read(check, &input->profile);
+	if (!ret)
+		ret = ck_ledger_read(check, &input->ledger);
+	if (!ret)
+		ret = ck_request_read(check, &input->request);
+	if (!ret)
+		ret = read_running(defrag, &input->running);
+	if (!ret)
+		ret = read_answer(defrag, &input->answer);
+	if (!ret)
+		ret = ck_used_read(check, &defrag->used);
+	if (!ret) {
+		defrag->light_ns = ck_light_ns(&check->fabric);
+		ret = judge(defrag);
+	}
+	ck_used_free(&defrag->used);
+	free(defrag->slices);
+	free(defrag->lit);
+	ck_fabric_free(&check->fabric);
+	free(defrag);
+	return ret;
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * That no rewiring does: what runs and what is wanted is led anew from nothing, in every place that
+ * the request could have, but for what is too long by one of the metrics.
+ */
+#include <morph/wire.h>
+
+#include "defrag.h"
+#include "search.h"
+
+#define MOST_METRICS 4096
+#define MOST_FLOWS 4096
+#define APART 0x10000000LL
+
+/* A circuit that is to be led. */
+struct flow {
+	uint32_t from, to; /* seats */
+	uint64_t through; /* seats */
+	bool runs;
+	bool led, moved;
+	uint32_t hops, was_hops;
+	uint8_t way[MOST_SEATS], was[MOST_SEATS];
+};
+
+struct rewire {
+	struct defrag *defrag;
+	uint64_t through; /* of the request */
+	uint32_t running, count;
+	struct flow *flows;
+	uint32_t limit; /* circuits that may go another way; NONE: all */
+	uint32_t metrics;
+	int64_t *slack; /* by metric */
+	int64_t *apart; /* by metric, seat and seat */
+	int64_t *left; /* by depth and metric */
+};
+
+/* ------------------------------------------------------------------------ flows */
+
+static uint32_t seat_after(const struct defrag *defrag, const struct room *room,
+			   const uint8_t *strand)
+{
+	const struct fabric *fabric = &defrag->check.fabric;
+	uint32_t code = word(strand, 1 + 3 * (size_t)(word(strand, 0) - 1));
+	struct end end = ck_guide_end(fabric, code >> 1, !(code & 1));
+
+	return ck_seat(room, ck_host(fabric, ck_tile(fabric, end.index)));
+}
+
+static uint64_t own_seats(const struct defrag *defrag, const struct room *room, uint32_t slice)
+{
+	uint64_t own = 0;
+
+	for (uint32_t seat = 0; seat < room->seats; seat++)
+		if (!ck_foreign(&defrag->check.fabric, room->hosts[seat], slice))
+			own |= 1ULL << seat;
+	return own;
+}
+
+/* The circuits that run in the rack and may be moved; what they take is free in @used. */
+static void read_flows(struct rewire *rewire, const struct room *room, struct used *used)
+{
+	struct defrag *defrag = rewire->defrag;
+
+	rewire->running = 0;
+	for (uint32_t at = 0; at < defrag->lit_count; at++) {
+		const struct lit *lit = &defrag->lit[at];
+		const struct slice *slice = &defrag->slices[lit->slice];
+		struct flow *flow = &rewire->flows[rewire->running];
+
+		if (!lit->may_move || ck_seat(room, lit->src_host) == NONE)
+			continue;
+		*flow = (struct flow){ .runs = true, .from = ck_seat(room, lit->src_host) };
+		flow->to = ck_seat(room, lit->dst_host);
+		flow->was[0] = (uint8_t)flow->from;
+		flow->was_hops = lit->first_count;
+		flow->through = slice->transit ? own_seats(defrag, room, slice->number) : ~0ULL;
+		flow->through |= 1ULL << flow->from;
+		for (uint32_t hop = 0; hop < lit->first_count; hop++) {
+			const uint8_t *strand =
+				lit->first_strands + 4 * (size_t)hop * MORPH_WIRE_STRAND;
+			uint32_t seat = seat_after(defrag, room, strand);
+
+			flow->was[hop + 1] = (uint8_t)seat;
+			flow->through |= 1ULL << seat;
+			ck_leave_strand(&defrag->check, used, strand);
+		}
+		rewire->running++;
+	}
+}
+
+/* ---------------------------------------------------------------------- metrics */
+
+/* Bellman and Ford, by these lengths: slow, and short. */
+static void measure(const struct room *room, const uint32_t *length, uint32_t from,
+		    uint64_t through, int64_t *apart)
+{
+	bool changed = true;
+
+	for (uint32_t seat = 0; seat < room->seats; seat++)
+		apart[seat] = APART;
+	apart[from] = 0;
+	while (changed) {
+		changed = false;
+		for (uint32_t a = 0; a < room->seats; a++) {
+			for (uint32_t b = 0; b < room->seats && apart[a] < APART; b++) {
+				int64_t sum = apart[a] + length[a * MOST_SEATS + b];
+
+				if (!room->room[a][b] || !(through >> b & 1) || apart[b] <= sum)
+					continue;
+				apart[b] = sum;
+				changed = true;
+			}
+		}
+	}
+}
+
+static int read_metric(struct rewire *rewire, const struct room *room, uint32_t number,
+		       const uint8_t *metric)
+{
+	struct defrag *defrag = rewire->defrag;
+	uint32_t first = word(metric, 0), count = word(metric, 1);
+	uint32_t *length = calloc((size_t)MOST_SEATS * MOST_SEATS, sizeof(*length));
+	int64_t *slack = &rewire->slack[number], apart[MOST_SEATS] = { 0 };
+	int ret = 0;
+
+	if (!length)
+		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
+	if (first > defrag->answer.lengths || count > defrag->answer.lengths - first)
+		ret = ck_wrong(&defrag->check, EBADMSG, "a metric has lengths that are not there");
+	for (uint32_t at = 0; at < count && !ret; at++) {
+		const uint8_t *words = defrag->answer.length_words + 12 * ((size_t)first + at);
+		uint32_t from = word(words, 0), to = word(words, 1);
+
+		if (from >= room->seats || to >= room->seats || word(words, 2) > UINT16_MAX)
+			ret = ck_wrong(&defrag->check, EBADMSG, "a length is of no link");
+		else
+			length[from * MOST_SEATS + to] = word(words, 2);
+	}
+	*slack = 0;
+	for (uint32_t a = 0; a < room->seats && !ret; a++)
+		for (uint32_t b = 0; b < room->seats; b++)
+			*slack += (int64_t)room->room[a][b] * length[a * MOST_SEATS + b];
+	for (uint32_t at = 0; at < rewire->running && !ret; at++) {
+		const struct flow *flow = &rewire->flows[at];
+
+		measure(room, length, flow->from, flow->through, apart);
+		*slack -= apart[flow->to];
+	}
+	for (uint32_t from = 0; from < room->seats && !ret; from++)
+		measure(room, length, from, rewire->through >> from & 1 ? rewire->through : 0,
+			&rewire->apart[((size_t)number * MOST_SEATS + from) * MOST_SEATS]);
+	free(length);
+	return ret;
+}
+
+static int64_t apart_by(const struct rewire *rewire, uint32_t metric, uint32_t from, uint32_t to)
+{
+	return rewire->apart[((size_t)metric * MOST_SEATS + from) * MOST_SEATS + to];
+}
+
+/* What is left of each metric when @part lies where it does, beside those before. */
+static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
+{
+	struct rewire *rewire = search->context;
+	const int64_t *before = depth ? &rewire->left[(size_t)depth * rewire->metrics] :
+					rewire->slack;
+	int64_t *after = &rewire->left[((size_t)depth + 1) * rewire->metrics];
+	uint32_t mine = search->seat[part];
+	bool bear = true;
+
+	for (uint32_t metric = 0; metric < rewire->metrics; metric++) {
+		after[metric] = before[metric];
+		for (uint32_t at = 0; at < depth; at++) {
+			uint32_t other = search->order[at], its = search->seat[other];
+
+			if (mine == its)
+				continue;
+			after[metric] -= (int64_t)search->units[part][other] *
+						 apart_by(rewire, metric, mine, its) +
+					 (int64_t)search->units[other][part] *
+						 apart_by(rewire, metric, its, mine);
+		}
+		bear &= after[metric] >= 0;
+	}
+	return bear;
+}
+
+/* -------------------------------------------------------------------------- ways */
+
+static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved);
+
+/* Hops from each seat to a flow's end, over what is left. */
+static void measure_to(const struct room *room, const struct flow *flow, uint32_t hops[MOST_SEATS])
+{
+	uint32_t queue[MOST_SEATS] = { 0 }, head = 0, tail = 0;
+
+	for (uint32_t seat = 0; seat < room->seats; seat++)
+		hops[seat] = NONE;
+	hops[flow->to] = 0;
+	queue[tail++] = flow->to;
+	for (; head < tail; head++) {
+		if (!(flow->through >> queue[head] & 1))
+			continue;
+		for (uint32_t seat = 0; seat < room->seats; seat++) {
+			if (hops[seat] != NONE || !room->room[seat][queue[head]])
+				continue;
+			hops[seat] = hops[queue[head]] + 1;
+			queue[tail++] = seat;
+		}
+	}
+}
+
+static int compare(const struct flow *one, const struct flow *other)
+{
+	if (one->hops != other->hops)
+		return one->hops < other->hops ? -1 : 1;
+	return memcmp(one->way, other->way, one->hops + 1U);
+}
+
+/*
+ * Of flows that are alike, the later one goes the later way: each set of ways is looked at once.
+ * Where it counts which of them is moved, what runs is not alike.
+ */
+static bool in_order(const struct rewire *rewire, const struct flow *flow)
+{
+	for (const struct flow *other = rewire->flows; other < rewire->flows + rewire->count;
+	     other++) {
+		int order;
+
+		if (other == flow || !other->led || other->from != flow->from ||
+		    other->to != flow->to || other->through != flow->through ||
+		    (rewire->limit != NONE && (flow->runs || other->runs)))
+			continue;
+		order = compare(other, flow);
+		if (other < flow ? order > 0 : order < 0)
+			return false;
+	}
+	return true;
+}
+
+static enum answer arrive(struct search *search, struct flow *flow, uint32_t left, uint32_t moved)
+{
+	struct rewire *rewire = search->context;
+	enum answer answer = NO;
+
+	if (flow->runs &&
+	    (flow->hops != flow->was_hops || memcmp(flow->way, flow->was, flow->hops + 1U) != 0))
+		moved++;
+	if (rewire->limit != NONE && moved > rewire->limit)
+		return NO;
+	flow->led = true;
+	if (in_order(rewire, flow))
+		answer = lead_next(search, left, moved);
+	flow->led = false;
+	return answer;
+}
+
+static enum answer lead_on(struct search *search, struct flow *flow, const uint32_t *hops,
+			   uint64_t seen, uint32_t most, uint32_t left, uint32_t moved)
+{
+	struct room *room = search->room;
+	uint32_t at = flow->way[flow->hops];
+
+	if (!ck_spend(search->check))
+		return GAVE_UP;
+	if (at == flow->to)
+		return arrive(search, flow, left, moved);
+	for (uint32_t next = 0; next < room->seats; next++) {
+		enum answer answer;
+
+		if (seen >> next & 1 || !room->room[at][next] || !(flow->through >> next & 1) ||
+		    hops[next] >= most)
+			continue;
+		room->room[at][next]--;
+		flow->way[++flow->hops] = (uint8_t)next;
+		answer =
+			lead_on(search, flow, hops, seen | 1ULL << next, most - 1, left - 1, moved);
+		flow->hops--;
+		room->room[at][next]++;
+		if (answer != NO)
+			return answer;
+	}
+	return NO;
+}
+
+/* Lead the flow that is farthest; what is there besides what all need is for detours. */
+static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved)
+{
+	struct rewire *rewire = search->context;
+	uint32_t farthest = 0, hops[MOST_SEATS], its_hops[MOST_SEATS] = { 0 };
+	struct flow *chosen = NULL;
+	uint64_t need = 0;
+
+	for (uint32_t at = 0; at < rewire->count; at++) {
+		struct flow *flow = &rewire->flows[at];
+
+		if (flow->led)
+			continue;
+		measure_to(search->room, flow, hops);
+		if (hops[flow->from] == NONE || !(flow->through >> flow->from & 1))
+			return NO;
+		need += hops[flow->from];
+		if (chosen && hops[flow->from] <= farthest)
+			continue;
+		farthest = hops[flow->from];
+		chosen = flow;
+		memcpy(its_hops, hops, sizeof(hops));
+	}
+	if (!chosen)
+		return YES;
+	if (need > left)
+		return NO;
+	if (!ck_spend(search->check))
+		return GAVE_UP;
+	chosen->hops = 0;
+	chosen->way[0] = (uint8_t)chosen->from;
+	return lead_on(search, chosen, its_hops, 1ULL << chosen->from,
+		       farthest + (uint32_t)(left - need), left, moved);
+}
+
+/* All demands of an embedding, circuit by circuit, beside what runs. */
+static enum answer lead_all(struct search *search)
+{
+	struct rewire *rewire = search->context;
+
+	rewire->count = rewire->running;
+	for (uint32_t metric = 0; metric < rewire->metrics; metric++) {
+		int64_t left = rewire->slack[metric];
+
+		for (uint32_t at = 0; at < search->demands; at++)
+			left -= (int64_t)search->demand[at].units *
+				apart_by(rewire, metric, search->demand[at].from,
+					 search->demand[at].to);
+		if (left < 0)
+			return NO;
+	}
+	for (uint32_t at = 0; at < search->demands; at++) {
+		for (uint32_t unit = 0; unit < search->demand[at].units; unit++) {
+			if (rewire->count == MOST_FLOWS)
+				return GAVE_UP;
+			rewire->flows[rewire->count++] = (struct flow){
+				.from = search->demand[at].from,
+				.to = search->demand[at].to,
+				.through = rewire->through,
+			};
+		}
+	}
+	for (uint32_t at = 0; at < rewire->count; at++)
+		rewire->flows[at].led = false;
+	return lead_next(search, search->room->total, 0);
+}
+
+/* ------------------------------------------------------------------------- racks */
+
+/* The rack of @host without what may move: its room, flows, and the metrics of a refusal. */
+static int read_rack(struct rewire *rewire, struct search *search, uint32_t host,
+		     const uint8_t *refusal)
+{
+	struct defrag *defrag = rewire->defrag;
+	struct check *check = &defrag->check;
+	uint32_t first = refusal ? word(refusal, 4) : 0, count = refusal ? word(refusal, 5) : 0;
+	struct used used = { NULL, NULL };
+	int ret;
+
+	if (first > defrag->answer.metrics || count > defrag->answer.metrics - first ||
+	    count > MOST_METRICS)
+		return ck_wrong(check, EBADMSG,
+				"the rack of host %u has metrics that are not there", host);
+	rewire->metrics = count;
+	rewire->slack = calloc((size_t)count + 1, sizeof(int64_t));
+	rewire->apart = calloc(((size_t)count + 1) * MOST_SEATS * MOST_SEATS, sizeof(int64_t));
+	rewire->left = calloc(((size_t)count + 1) * (MOST_SEATS + 1), sizeof(int64_t));
+	rewire->flows = calloc(MOST_FLOWS, sizeof(*rewire->flows));
+	if (!rewire->slack || !rewire->apart || !rewire->left || !rewire->flows)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	ret = ck_used_read(check, &used);
+	/* Once for the seats, and again when what may move has left. */
+	if (!ret)
+		ret = ck_room_read(check, &used, false, host, search->room);
+	if (!ret && defrag->lit_count > MOST_FLOWS)
+		ret = ck_wrong(check, EAGAIN, "too many circuits run");
+	/* Where nothing may go another way, all stays where it is. */
+	if (!ret && rewire->limit) {
+		read_flows(rewire, search->room, &used);
+		ret = ck_room_read(check, &used, false, host, search->room);
+	}
+	rewire->through = check->request.transit ? own_seats(defrag, search->room, 0) : ~0ULL;
+	for (uint32_t at = 0; at < count && !ret; at++)
+		ret = read_metric(rewire, search->room, at,
+				  defrag->answer.metric_words + 8 * ((size_t)first + at));
+	ck_used_free(&used);
+	return ret;
+}
+
+static void rewire_free(struct rewire *rewire)
+{
+	free(rewire->slack);
+	free(rewire->apart);
+	free(rewire->left);
+	free(rewire->flows);
+}
+
+/* Is there a place for the request, and ways for all, in that rack? */
+static enum answer try_rack(struct search *search)
+{
+	const struct check *check = search->check;
+	enum answer answer = NO;
+
+	/* Ranks that may lie anywhere may lie in a box. */
+	if (check->plan.whole || check->request.tier < TIER_STITCHED)
+		answer = ck_try_boxes(search);
+	if (answer != NO || check->request.tier < TIER_STITCHED)
+		return answer;
+	return check->plan.whole ? ck_try_parts(search) : ck_try_ranks(search);
+}
+
+static int check_rack(struct defrag *defrag, struct search *search, uint32_t host,
+		      const uint8_t *refusal, uint32_t limit)
+{
+	struct rewire rewire = { .defrag = defrag, .limit = limit };
+	enum answer answer = NO;
+	int ret;
+
+	ret = read_rack(&rewire, search, host, refusal);
+	search->bear = metrics_bear;
+	search->route = lead_all;
+	search->context = &rewire;
+	if (!ret)
+		answer = try_rack(search);
+	rewire_free(&rewire);
+	if (ret || answer == NO)
+		return ret;
+	if (answer == GAVE_UP && !defrag->check.steps)
+		return ck_wrong(&defrag->check, EAGAIN, "the rack of host %u: out of steps", host);
+	return ck_wrong(&defrag->check, EBADMSG, "the rack of host %u is refused without a proof",
+			host);
+}
+
+static uint32_t count_free(const struct defrag *defrag, uint32_t rack)
+{
+	const struct fabric *fabric = &defrag->check.fabric;
+	uint32_t free = 0;
+
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		free += fabric->rack[ck_host(fabric, at)] == rack && ck_free(fabric, at);
+	return free;
+}
+
+static int check_refusal(struct defrag *defrag, struct search *search, const uint8_t *refusal)
+{
+	const struct check *check = &defrag->check;
+	uint32_t host = word(refusal, 0), free = count_free(defrag, host);
+
+	if (word(refusal, 1) == MORPH_WIRE_CUTS)
+		return check_rack(defrag, search, host, refusal, NONE);
+	if (word(refusal, 1) != MORPH_WIRE_COUNT)
+		return ck_wrong(&defrag->check, EBADMSG, "the rack of host %u is in doubt", host);
+	if (word(refusal, 2) != free || word(refusal, 3) != check->request.ranks ||
+	    free >= check->request.ranks)
+		return ck_wrong(&defrag->check, EBADMSG,
+				"the rack of host %u has %u accelerators free, not %u of %u wanted",
+				host, free, word(refusal, 2), word(refusal, 3));
+	return 0;
+}
+
+static int each_rack(struct defrag *defrag, struct search *search, struct room *room)
+{
+	const struct fabric *fabric = &defrag->check.fabric;
+	uint32_t racks = 0;
+	int ret = 0;
+
+	for (uint32_t host = 0; host < fabric->hosts; host++)
+		racks += fabric->rack[host] == host;
+	if (defrag->answer.refusals != racks)
+		return ck_wrong(&defrag->check, EBADMSG, "%u of %u racks are spoken of",
+				defrag->answer.refusals, racks);
+	for (uint32_t at = 0; at < racks && !ret; at++) {
+		const uint8_t *refusal = defrag->answer.refusal_words + 24 * (size_t)at;
+		uint32_t host = word(refusal, 0);
+
+		if (host >= fabric->hosts || fabric->rack[host] != host)
+			return ck_wrong(&defrag->check, EBADMSG,
+					"host %u is not the first of a rack", host);
+		for (uint32_t other = 0; other < at; other++)
+			if (word(defrag->answer.refusal_words + 24 * (size_t)other, 0) == host)
+				return ck_wrong(&defrag->check, EBADMSG,
+						"the rack of host %u is spoken of twice", host);
+		memset(search, 0, sizeof(*search));
+		search->check = &defrag->check;
+		search->room = room;
+		ret = check_refusal(defrag, search, refusal);
+	}
+	return ret;
+}
+
+int ck_rewire_refused(struct defrag *defrag)
+{
+	struct search *search = calloc(1, sizeof(*search));
+	struct room *room = calloc(1, sizeof(*room));
+	int ret = search && room ? each_rack(defrag, search, room) :
+				   ck_wrong(&defrag->check, ENOMEM, "out of memory");
+
+	free(search);
+	free(room);
+	return ret;
+}
+
+int ck_rewire_least(struct defrag *defrag)
+{
+	const struct fabric *fabric = &defrag->check.fabric;
+	struct search *search = calloc(1, sizeof(*search));
+	struct room *room = calloc(1, sizeof(*room));
+	int ret = 0;
+
+	if (!search || !room) {
+		free(search);
+		free(room);
+		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
+	}
+	for (uint32_t host = 0; host < fabric->hosts && !ret; host++) {
+		if (fabric->rack[host] != host ||
+		    count_free(defrag, host) < defrag->check.request.ranks)
+			continue;
+		memset(search, 0, sizeof(*search));
+		search->check = &defrag->check;
+		search->room = room;
+		ret = check_rack(defrag, search, host, NULL, defrag->answer.least - 1);
+	}
+	free(search);
+	free(room);
+	return ret;
+}

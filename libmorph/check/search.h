@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Going through all places that a request could have in a rack. */
+#ifndef CHECK_SEARCH_H
+#define CHECK_SEARCH_H
+
+#include "internal.h"
+
+#define TIER_STITCHED 2
+
+enum answer {
+	NO,
+	YES,
+	GAVE_UP
+};
+
+struct search {
+	struct check *check;
+	struct room *room;
+	/* Circuits from seat to seat, to be routed. */
+	uint32_t demands;
+	struct {
+		uint32_t from, to, units;
+		bool routed;
+	} demand[MOST_SEATS * MOST_SEATS];
+	/* Parts, or ranks, and their embedding. */
+	uint32_t parts, size;
+	uint32_t units[MOST_SEATS][MOST_SEATS]; /* from part to part */
+	uint32_t order[MOST_SEATS];
+	uint32_t seat[MOST_SEATS]; /* by part; NONE: none yet */
+	/* Sets of seats, and by depth the room that is left out of each. */
+	uint32_t cuts_count;
+	uint64_t *sets;
+	int32_t *left;
+	/*
+	 * What is asked of embeddings: may the part that got a seat at @depth lie there, beside
+	 * those before? And have all demands routes?
+	 */
+	bool (*bear)(struct search *search, uint32_t depth, uint32_t part);
+	enum answer (*route)(struct search *search);
+	void *context;
+};
+
+/* One step less. False where there is none left. */
+bool ck_spend(struct check *check);
+
+/* How large parts are and how many; false: the plan's are none that fill a server of search->room. */
+bool ck_parts_read(struct search *search);
+
+/* All boxes, parts of a torus that fill a server, or ranks anywhere: has one of them routes? */
+enum answer ck_try_boxes(struct search *search);
+enum answer ck_try_parts(struct search *search);
+enum answer ck_try_ranks(struct search *search);
+
+#endif /* CHECK_SEARCH_H */

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: room for a slice by moving light of those that run. Included by <morph/morph.h>. */
+#ifndef MORPH_DEFRAG_H
+#define MORPH_DEFRAG_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Defragmentation
+ *
+ * Where morph_place() refuses a request for want of fibres, others' circuits may be in its way
+ * that could as well go another. morph_defrag_solve() finds accelerators and fibres for the
+ * request, the circuits of running slices that have to move for it, and the order in which each
+ * of them is moved; or it proves that no rewiring makes room. Ranks keep their accelerators.
+ *
+ *	struct morph_defrag *defrag = morph_defrag_new(ctx);
+ *	MORPH_OPTS(morph_defrag_result, result);
+ *
+ *	morph_defrag_add(defrag, plan_of_7, 7, 0);
+ *	morph_defrag_add(defrag, plan_of_9, 9, MORPH_DEFRAG_PINNED);
+ *	if (!morph_defrag_solve(defrag, ledger, request, NULL, &result) &&
+ *	    result.verdict == MORPH_FEASIBLE)
+ *		morph_defrag_take(defrag, ledger, 11);
+ *
+ * Each step is a transaction of one slice. A circuit is moved by lighting its new way beside the
+ * old, which then goes out: its light is never gone. That takes free fibres, and at either end a
+ * port that none of the slice's circuits uses; without the port it is dark while its path settles
+ * and its receiver locks. Where circuits wait for each other's fibres in a circle, one is led aside
+ * over free ones and comes back; where there are none, it goes out until there are. What each tenant
+ * would notice is told. Time is what the profile says that light takes, one step after the other,
+ * without that of software.
+ *
+ * A circuit whose fibres or switches are marked stays where it is, and so does all that the ledger
+ * holds besides the plans that were added. What a slice says of transit holds where its circuits
+ * are led anew; they may cross again what they cross.
+ *
+ * An object is used by one thread at a time; the answer follows from its input alone.
+ */
+
+/**
+ * morph_defrag_new() - room for the problem and its answer
+ * @ctx: the context, which must outlive it
+ *
+ * Return: the object, some 4 MiB, freed by morph_defrag_free(); NULL when out of memory.
+ */
+struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx);
+
+/**
+ * morph_defrag_free() - free it
+ * @defrag: the object, or NULL; plans that were added are the caller's
+ */
+void morph_defrag_free(struct morph_defrag *defrag);
+
+/**
+ * morph_defrag_clear() - forget the slices that were added, and the answer
+ * @defrag: the object
+ */
+void morph_defrag_clear(struct morph_defrag *defrag);
+
+#define MORPH_DEFRAG_PINNED 0x1u /* morph_defrag_add(): none of its circuits may move */
+
+/**
+ * morph_defrag_add() - a slice that runs
+ * @defrag: the object
+ * @plan: its plan, which must outlive the object; only morph_defrag_take() changes it
+ * @slice: its number in the ledger, not 0
+ * @flags: MORPH_DEFRAG_PINNED or 0
+ *
+ * Return: 0, -EINVAL (not a feasible plan; number 0; unknown flags), -EEXIST (the slice is there)
+ * or -ENOMEM.
+ */
+int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint32_t slice,
+		     uint32_t flags);
+
+/**
+ * enum morph_defrag_objective - what makes one answer better than another
+ * @MORPH_DEFRAG_LIGHT: fewest circuits that go dark, then fewest that are moved
+ * @MORPH_DEFRAG_MOVES: fewest circuits that are moved, then fewest that go dark
+ */
+enum morph_defrag_objective {
+	MORPH_DEFRAG_LIGHT = 0,
+	MORPH_DEFRAG_MOVES = 1,
+};
+
+/**
+ * struct morph_defrag_opts - how to search
+ * @sz: size of this structure
+ * @objective: enum morph_defrag_objective
+ * @steps: of the search in each rack; 0: 2^20
+ */
+struct morph_defrag_opts {
+	size_t sz;
+	uint32_t objective;
+	uint64_t steps;
+};
+
+/**
+ * struct morph_defrag_result - the answer as a whole
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @verdict: whether there is room after rewiring; infeasible only if no accelerators of any rack and
+ *	no ways of all circuits together do
+ * @steps: transactions, the one that lights the new slice among them
+ * @moved: circuits of running slices that are moved, for a while or for good
+ * @moved_least: so many go another way in the end in any answer; 0 where that was not proven
+ * @dark: circuits that go dark meanwhile
+ * @tenants: slices whose circuits are moved
+ */
+struct morph_defrag_result {
+	size_t sz;
+	enum morph_verdict verdict;
+	uint32_t steps;
+	uint32_t moved;
+	uint32_t moved_least;
+	uint32_t dark;
+	uint32_t tenants;
+};
+
+/**
+ * morph_defrag_solve() - make room for a request
+ * @defrag: slices that run
+ * @ledger: what is held; not changed, but for memory that the search uses
+ * @request: what is wanted
+ * @opts: how, or NULL
+ * @out: the answer as a whole, or NULL
+ *
+ * Rack by rack, in the order of the request's objective. Ways of what runs and of what is to come
+ * are negotiated together, which costs O(rounds * circuits * servers^2) for each embedding that is
+ * looked at; those without any are proven to have none by lengths of links (Onaga, Kakusho and
+ * Iri) or by search, which is exponential at worst.
+ *
+ * Return: 0, whatever the verdict; -EINVAL (no fabric of this model does; a plan is another
+ * fabric's, or not what the ledger holds: what the text says; unknown objective), -E2BIG (unknown
+ * options or results) or -ENOMEM.
+ */
+int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledger *ledger,
+		       const struct morph_request *request, const struct morph_defrag_opts *opts,
+		       struct morph_defrag_result *out);
+
+/**
+ * morph_defrag_why() - why there is no room
+ * @defrag: the object, solved
+ *
+ * Return: a sentence that names what is short, owned by @defrag; "" of a feasible answer.
+ */
+const char *morph_defrag_why(const struct morph_defrag *defrag);
+
+/**
+ * morph_defrag_plan() - what the request gets, once all has been moved
+ * @defrag: the object, solved
+ *
+ * Return: the plan, owned by @defrag; its verdict is that of the answer.
+ */
+const struct morph_plan *morph_defrag_plan(const struct morph_defrag *defrag);
+
+/**
+ * enum morph_defrag_kind - what a step does
+ * @MORPH_DEFRAG_MOVE: new ways are lit, then the old go out
+ * @MORPH_DEFRAG_SWITCH: old ways go out, then the new are lit, over the same ports or fibres
+ * @MORPH_DEFRAG_BREAK: circuits go out
+ * @MORPH_DEFRAG_MAKE: circuits that went out are lit again, by another way
+ * @MORPH_DEFRAG_PLACE: the slice that was requested is lit; the last step
+ */
+enum morph_defrag_kind {
+	MORPH_DEFRAG_MOVE = 1,
+	MORPH_DEFRAG_SWITCH = 2,
+	MORPH_DEFRAG_BREAK = 3,
+	MORPH_DEFRAG_MAKE = 4,
+	MORPH_DEFRAG_PLACE = 5,
+};
+
+/**
+ * struct morph_defrag_step - one transaction
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @kind: what it does
+ * @slice: of which slice; 0: the one that was requested
+ * @changes: circuits that it changes
+ * @takes_ns: that light takes for it: to settle and to be locked to
+ */
+struct morph_defrag_step {
+	size_t sz;
+	enum morph_defrag_kind kind;
+	uint32_t slice;
+	uint32_t changes;
+	uint64_t takes_ns;
+};
+
+/**
+ * morph_defrag_step() - look at a step
+ * @defrag: the object, solved
+ * @step: its number, below morph_defrag_result.steps
+ * @out: where to
+ *
+ * Return: 0, -ENOENT or -E2BIG (an unknown field).
+ */
+int morph_defrag_step(const struct morph_defrag *defrag, uint32_t step,
+		      struct morph_defrag_step *out);
+
+/**
+ * struct morph_defrag_change - what happens to a circuit in a step
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @src_rank: rank that sends
+ * @dst_rank: rank that receives
+ * @circuit: its number in its slice's plan
+ * @fibres: fibres that it takes from server to server; none where it goes out
+ */
+struct morph_defrag_change {
+	size_t sz;
+	uint32_t src_rank;
+	uint32_t dst_rank;
+	uint32_t circuit;
+	uint32_t fibres;
+};
+
+/**
+ * morph_defrag_change() - look at a change
+ * @defrag: the object, solved
+ * @step: number of the step
+ * @change: number of the change in it
+ * @out: where to
+ *
+ * Return: 0, -ENOENT or -E2BIG (an unknown field).
+ */
+int morph_defrag_change(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
+			struct morph_defrag_change *out);
+
+/**
+ * morph_defrag_guides() - the guides between servers that a circuit takes
+ * @defrag: the object, solved
+ * @step: number of the step
+ * @change: number of the change in it
+ * @guides: where to put them, in the direction of light
+ * @count: how many there is room for
+ *
+ * Return: how many there are, or -ENOENT.
+ */
+int morph_defrag_guides(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
+			uint32_t *guides, uint32_t count);
+
+/**
+ * struct morph_defrag_tenant - what a tenant would notice
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @slice: its slice
+ * @moved: circuits that are moved
+ * @dark: circuits whose light is gone meanwhile
+ * @dark_ns: for how long, of the one that is dark longest
+ */
+struct morph_defrag_tenant {
+	size_t sz;
+	uint32_t slice;
+	uint32_t moved;
+	uint32_t dark;
+	uint64_t dark_ns;
+};
+
+/**
+ * morph_defrag_tenant() - look at a tenant
+ * @defrag: the object, solved
+ * @tenant: its number, below morph_defrag_result.tenants
+ * @out: where to
+ *
+ * Return: 0, -ENOENT or -E2BIG (an unknown field).
+ */
+int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
+			struct morph_defrag_tenant *out);
+
+/**
+ * morph_defrag_take() - all steps are carried out, in a ledger
+ * @defrag: the object, solved, with a feasible answer
+ * @ledger: the ledger that it was solved for, as it was
+ * @slice: number of the slice that was requested, not 0
+ *
+ * The plans that were added are those of the slices as they run afterwards.
+ *
+ * Return: 0, -EINVAL (no feasible answer, or another fabric's), -EBUSY (something is held that
+ * was free; nothing is changed) or -ENOMEM.
+ */
+int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger, uint32_t slice);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_DEFRAG_H */

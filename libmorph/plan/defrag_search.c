@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which accelerators of a rack the request gets, so that all circuits have ways. */
+#include "defrag.h"
+
+#define ENOUGH 8 /* answers to choose from */
+#define EXTRA_STEPS 2048 /* in search of better ones */
+#define IMPROVE_STEPS 65536 /* in search of those that move fewer, and for the proof */
+#define LOOK_STEPS 16 /* that negotiating and refuting cost */
+#define ORDER_NODES 512
+#define RANK_SLOTS 24 /* up to which ranks are tried everywhere */
+
+enum goal {
+	FIND, /* any answer */
+	PROVE, /* answers that move fewer than the least so far */
+};
+
+struct hunt {
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	const struct morph_request *request;
+	enum goal goal;
+	uint64_t steps;
+	uint32_t tier;
+	uint32_t found; /* answers */
+	uint32_t least; /* circuits that go another way */
+	uint32_t doubts_count;
+	uint32_t doubt_tiers[DEFRAG_DOUBTS];
+	bool unsure; /* something was left out */
+	bool stopped;
+	/* Embedding slots: parts, or ranks. */
+	bool whole;
+	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
+	uint32_t size; /* ranks of a slot */
+	uint8_t sites[PATTERN_SLOTS]; /* by slot */
+	uint8_t room[NET_SITES]; /* slots that a seat may take yet */
+	uint32_t known; /* metrics that left is reckoned for */
+	int64_t left[PATTERN_SLOTS + 1][REWIRE_METRICS];
+};
+
+/* ---------------------------------------------------------------------- answers */
+
+static bool better(const struct morph_defrag *defrag, const struct best *best, uint32_t hops)
+{
+	const struct rewire *rewire = defrag->rewire;
+	bool moves = defrag->objective == MORPH_DEFRAG_MOVES;
+	const uint32_t ours[] = { moves ? rewire->touched : rewire->interrupted,
+				  moves ? rewire->interrupted : rewire->touched,
+				  rewire->actions_count, hops };
+	const uint32_t theirs[] = { moves ? best->touched : best->interrupted,
+				    moves ? best->interrupted : best->touched, best->actions_count,
+				    best->hops };
+
+	for (uint32_t at = 0; at < ARRAY_SIZE(ours); at++)
+		if (ours[at] != theirs[at])
+			return ours[at] < theirs[at];
+	return false;
+}
+
+/* All flows have ways: put them in order, and keep them if they are the best yet. */
+static void consider(struct hunt *hunt, const struct mapping *mapping)
+{
+	struct morph_defrag *defrag = hunt->defrag;
+	struct rewire *rewire = defrag->rewire;
+	struct best *best = defrag->best;
+	uint32_t moved = lm_rewire_moved(rewire), hops = 0;
+
+	hunt->found++;
+	hunt->least = moved < hunt->least ? moved : hunt->least;
+	lm_rewire_order(rewire, ORDER_NODES);
+	for (uint32_t at = 0; at < rewire->count; at++)
+		hops += rewire->flows[at].goes.hops;
+	if (best->found && !better(defrag, best, hops))
+		return;
+	best->found = true;
+	best->rack = hunt->ledger->search.rack;
+	best->tier = hunt->tier;
+	best->interrupted = rewire->interrupted;
+	best->touched = rewire->touched;
+	best->moved = moved;
+	best->hops = hops;
+	best->count = rewire->count;
+	best->actions_count = rewire->actions_count;
+	if (mapping != &best->mapping)
+		best->mapping = *mapping;
+	memcpy(best->flows, rewire->flows, rewire->count * sizeof(*rewire->flows));
+	memcpy(best->actions, rewire->actions, rewire->actions_count * sizeof(*rewire->actions));
+}
+
+static bool enough(const struct hunt *hunt)
+{
+	const struct best *best = hunt->defrag->best;
+
+	return hunt->found >= ENOUGH || (best->found && !best->interrupted && best->touched <= 1);
+}
+
+static bool spend(struct hunt *hunt, uint64_t steps)
+{
+	if (hunt->steps >= steps) {
+		hunt->steps -= steps;
+		return true;
+	}
+	hunt->steps = 0;
+	hunt->stopped = hunt->unsure = true;
+	return false;
+}
+
+/* The request's circuits from server to server. */
+static bool add_circuits(struct hunt *hunt, const struct mapping *mapping)
+{
+	struct rewire *rewire = hunt->defrag->rewire;
+	const struct morph_request *request = hunt->request;
+
+	rewire->count = rewire->running;
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		uint32_t from = mapping->seats[request->circuits[at].src];
+		uint32_t to = mapping->seats[request->circuits[at].dst];
+
+		if (from != to && !lm_rewire_add(rewire, from, to, at))
+			return false;
+	}
+	return true;
+}
+
+static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t limit)
+{
+	switch (lm_rewire_exhaust(hunt->defrag->rewire, limit, &hunt->steps)) {
+	case ROUTES_FOUND:
+		consider(hunt, mapping);
+		break;
+	case ROUTES_UNDECIDED:
+		hunt->stopped = hunt->unsure = true;
+		break;
+	default:
+		break;
+	}
+}
+
+/* Look at one embedding. Returns whether that is enough of them. */
+static bool examine(struct hunt *hunt, const struct mapping *mapping)
+{
+	struct rewire *rewire = hunt->defrag->rewire;
+
+	if (!add_circuits(hunt, mapping)) {
+		hunt->unsure = true;
+		return false;
+	}
+	if (lm_rewire_refuted(rewire))
+		return false;
+	if (!spend(hunt, LOOK_STEPS))
+		return true;
+	if (hunt->goal == PROVE) {
+		if (hunt->least > 1 || !lm_rewire_refute_still(rewire))
+			exhaust(hunt, mapping, hunt->least - 1);
+		return hunt->stopped || !hunt->least;
+	}
+	if (lm_rewire_negotiate(rewire)) {
+		consider(hunt, mapping);
+		if (hunt->found == 1 && hunt->steps > EXTRA_STEPS)
+			hunt->steps = EXTRA_STEPS;
+		return enough(hunt);
+	}
+	if (lm_rewire_refute(rewire))
+		return false;
+	/* Others may have ways that are found at once. */
+	if (hunt->doubts_count < DEFRAG_DOUBTS) {
+		hunt->doubt_tiers[hunt->doubts_count] = hunt->tier;
+		hunt->defrag->doubts[hunt->doubts_count++] = *mapping;
+		return false;
+	}
+	exhaust(hunt, mapping, UINT32_MAX);
+	return hunt->stopped || enough(hunt);
+}
+
+static bool examine_trial(void *context)
+{
+	struct hunt *hunt = context;
+
+	return examine(hunt, &hunt->ledger->search.trial);
+}
+
+/* ------------------------------------------------------------------- embeddings */
+
+/* Ranks that are slots of their own take what is free of their servers, in order. */
+static void lay_ranks(struct hunt *hunt, struct mapping *mapping)
+{
+	const struct morph_ledger *ledger = hunt->ledger;
+	const struct sites *sites = &ledger->sites;
+	const struct rack *rack = &sites->racks[ledger->search.rack];
+	uint32_t next[NET_SITES];
+
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
+		next[seat] = sites->members_first[sites->rack_hosts[rack->hosts_first + seat]];
+	for (uint32_t rank = 0; rank < hunt->request->ranks; rank++) {
+		uint32_t seat = hunt->sites[rank];
+
+		while (!lm_ledger_free(ledger, sites->members[next[seat]]))
+			next[seat]++;
+		mapping->accelerators[rank] = sites->members[next[seat]++];
+		mapping->seats[rank] = (uint16_t)seat;
+	}
+}
+
+static bool examine_embedding(struct hunt *hunt)
+{
+	struct mapping *trial = &hunt->ledger->search.trial;
+
+	if (hunt->whole)
+		lm_place_lay_parts(hunt->ledger, hunt->request, hunt->parts, hunt->places,
+				   hunt->sites, trial);
+	else
+		lay_ranks(hunt, trial);
+	return examine(hunt, trial);
+}
+
+/* What the metrics leave once the slot at @depth has its site. */
+static void reckon(struct hunt *hunt, uint32_t depth, uint32_t first)
+{
+	const struct pattern *pattern = &hunt->ledger->search.pattern;
+	const struct rewire *rewire = hunt->defrag->rewire;
+	uint32_t slot = pattern->steps[depth].slot, site = hunt->sites[slot];
+
+	for (uint32_t at = first; at < rewire->metrics_count; at++) {
+		const struct metric *metric = &rewire->metrics[at];
+		int64_t left = depth ? hunt->left[depth][at] : metric->slack;
+
+		for (uint64_t near = pattern->steps[depth].before; near; near &= near - 1) {
+			uint32_t other = net_first(near), its = hunt->sites[other];
+
+			left -= (int64_t)pattern->units[slot][other] *
+					(site == its ? 0 : metric->apart[site][its]) +
+				(int64_t)pattern->units[other][slot] *
+					(site == its ? 0 : metric->apart[its][site]);
+		}
+		hunt->left[depth + 1][at] = left;
+	}
+}
+
+static bool metrics_allow(const struct hunt *hunt, uint32_t depth)
+{
+	for (uint32_t at = 0; at < hunt->known; at++)
+		if (hunt->left[depth][at] < 0)
+			return false;
+	return true;
+}
+
+/* Metrics that were found below are held against the slots up to @depth. */
+static void reckon_anew(struct hunt *hunt, uint32_t depth)
+{
+	uint32_t first = hunt->known;
+
+	hunt->known = hunt->defrag->rewire->metrics_count;
+	for (uint32_t at = 0; at < depth && first < hunt->known; at++)
+		reckon(hunt, at, first);
+}
+
+/* Hops of what is between the slot at @depth on @site and those before. */
+static uint32_t hops_added(const struct hunt *hunt, uint32_t depth, uint32_t site)
+{
+	const struct rack_search *search = &hunt->ledger->search;
+	const struct pattern *pattern = &search->pattern;
+	uint32_t slot = pattern->steps[depth].slot, hops = 0;
+
+	for (uint64_t near = pattern->steps[depth].before; near; near &= near - 1) {
+		uint32_t other = net_first(near), its = hunt->sites[other];
+
+		hops += (uint32_t)pattern->units[slot][other] * search->distances[site][its] +
+			(uint32_t)pattern->units[other][slot] * search->distances[its][site];
+	}
+	return hops;
+}
+
+/* Sites for the slot at @depth, the nearest first; not to look twice at what is alike. */
+static uint32_t candidates(const struct hunt *hunt, uint32_t depth, uint8_t sites[NET_SITES])
+{
+	const struct pattern *pattern = &hunt->ledger->search.pattern;
+	uint32_t hops[NET_SITES], count = 0, least = 0;
+
+	for (uint64_t below = pattern->steps[depth].below; below; below &= below - 1)
+		if (hunt->sites[net_first(below)] > least)
+			least = hunt->sites[net_first(below)];
+	for (uint32_t site = least; site < hunt->defrag->rewire->room.sites; site++) {
+		uint32_t its = hops_added(hunt, depth, site), to = count;
+
+		if (!hunt->room[site])
+			continue;
+		for (; to && hops[to - 1] > its; to--) {
+			hops[to] = hops[to - 1];
+			sites[to] = sites[to - 1];
+		}
+		hops[to] = its;
+		sites[to] = (uint8_t)site;
+		count++;
+	}
+	return count;
+}
+
+/* Give the slots from @depth on a site each. Returns whether enough has been looked at. */
+static bool embed(struct hunt *hunt, uint32_t depth)
+{
+	const struct pattern *pattern = &hunt->ledger->search.pattern;
+	uint8_t sites[NET_SITES];
+	uint32_t count;
+
+	if (depth == pattern->slots)
+		return examine_embedding(hunt);
+	count = candidates(hunt, depth, sites);
+	for (uint32_t at = 0; at < count; at++) {
+		bool done = false;
+
+		if (!spend(hunt, 1))
+			return true;
+		hunt->sites[pattern->steps[depth].slot] = sites[at];
+		reckon(hunt, depth, 0);
+		hunt->known = hunt->defrag->rewire->metrics_count;
+		if (!metrics_allow(hunt, depth + 1))
+			continue;
+		hunt->room[sites[at]]--;
+		done = embed(hunt, depth + 1);
+		hunt->room[sites[at]]++;
+		if (done)
+			return true;
+		reckon_anew(hunt, depth);
+		if (depth && !metrics_allow(hunt, depth))
+			return false;
+	}
+	return false;
+}
+
+/* Parts that fill a server, or ranks, as slots. False where there are too many. */
+static bool make_slots(struct hunt *hunt)
+{
+	const struct morph_request *request = hunt->request;
+	struct rack_search *search = &hunt->ledger->search;
+	uint32_t count = hunt->whole ?
+				 lm_request_cut(request, search->block, hunt->parts, hunt->places) :
+				 request->ranks;
+
+	if (count > (hunt->whole ? PATTERN_SLOTS : RANK_SLOTS))
+		return false;
+	hunt->size = request->ranks / count;
+	lm_pattern_init(&search->pattern, count);
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		const struct rank_pair *pair = &request->circuits[at];
+		uint32_t from = hunt->whole ? hunt->parts[pair->src] : pair->src;
+		uint32_t to = hunt->whole ? hunt->parts[pair->dst] : pair->dst;
+
+		if (from != to)
+			lm_pattern_add(&search->pattern, from, to, 1);
+	}
+	lm_pattern_arrange(&search->pattern);
+	for (uint32_t seat = 0; seat < search->net.sites; seat++)
+		hunt->room[seat] = (uint8_t)(search->free[seat] / hunt->size);
+	return true;
+}
+
+/* ------------------------------------------------------------------------- rack */
+
+/* Look at boxes, at what grows, then at all embeddings, until there is enough. */
+static void look(struct hunt *hunt)
+{
+	const struct morph_request *request = hunt->request;
+	bool torus = request->extent[0];
+
+	hunt->tier = MORPH_TIER_CONTIGUOUS;
+	lm_place_each_box(hunt->ledger, request, examine_trial, hunt);
+	if (request->tier == MORPH_TIER_CONTIGUOUS) {
+		/* Ranks that go back and forth may lie in a box in other ways. */
+		hunt->unsure |= !torus;
+		return;
+	}
+	hunt->tier = MORPH_TIER_STITCHED;
+	if (!hunt->whole && hunt->goal == FIND && !enough(hunt) && !hunt->stopped)
+		lm_place_each_growth(hunt->ledger, request, examine_trial, hunt);
+	if (hunt->stopped || (hunt->goal == FIND && enough(hunt)))
+		return;
+	hunt->known = 0;
+	if (make_slots(hunt))
+		embed(hunt, 0);
+	else
+		hunt->unsure = true;
+}
+
+/* What was neither led nor refuted is searched to the end. */
+static void settle_doubts(struct hunt *hunt)
+{
+	for (uint32_t at = 0; at < hunt->doubts_count && !hunt->stopped && !hunt->found; at++) {
+		add_circuits(hunt, &hunt->defrag->doubts[at]);
+		hunt->tier = hunt->doubt_tiers[at];
+		if (!lm_rewire_refuted(hunt->defrag->rewire))
+			exhaust(hunt, &hunt->defrag->doubts[at], UINT32_MAX);
+	}
+}
+
+/* Move fewer with the accelerators that were found; then with any. */
+static void improve(struct hunt *hunt, uint64_t steps)
+{
+	struct best *best = hunt->defrag->best;
+	struct mapping *mapping = &hunt->ledger->search.best;
+
+	*mapping = best->mapping;
+	hunt->tier = best->tier;
+	hunt->steps = steps < IMPROVE_STEPS ? steps : IMPROVE_STEPS;
+	hunt->stopped = hunt->unsure = false;
+	for (uint32_t before = 0; hunt->least && before != hunt->least && !hunt->stopped;) {
+		before = hunt->least;
+		add_circuits(hunt, mapping);
+		exhaust(hunt, mapping, hunt->least - 1);
+	}
+	hunt->goal = PROVE;
+	hunt->steps = steps < IMPROVE_STEPS ? steps : IMPROVE_STEPS;
+	hunt->stopped = hunt->unsure = !hunt->defrag->exact;
+	if (hunt->least && !hunt->stopped)
+		look(hunt);
+	hunt->defrag->moved_least = hunt->unsure ? 0 : hunt->least;
+}
+
+static void rack_begin(struct hunt *hunt, uint32_t number)
+{
+	const struct sites *sites = &hunt->ledger->sites;
+	struct rack_search *search = &hunt->ledger->search;
+	const struct rack *rack = &sites->racks[number];
+
+	search->rack = number;
+	search->net = hunt->defrag->rewire->room;
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
+		search->free[seat] =
+			(uint8_t)hunt->ledger
+				->host_free[sites->rack_hosts[rack->hosts_first + seat]];
+	lm_net_measure(&search->net, search->distances);
+}
+
+enum stitch_verdict lm_defrag_search(struct morph_defrag *defrag, struct morph_ledger *ledger,
+				     const struct morph_request *request, uint32_t rack,
+				     uint64_t steps)
+{
+	struct hunt hunt = {
+		.defrag = defrag,
+		.ledger = ledger,
+		.request = request,
+		.steps = steps,
+		.least = UINT32_MAX,
+		.whole = defrag->plan->whole,
+	};
+
+	rack_begin(&hunt, rack);
+	look(&hunt);
+	if (!hunt.found)
+		settle_doubts(&hunt);
+	if (hunt.found) {
+		improve(&hunt, steps);
+		return STITCH_FEASIBLE;
+	}
+	return hunt.unsure || !defrag->exact ? STITCH_UNDECIDED : STITCH_INFEASIBLE;
+}
