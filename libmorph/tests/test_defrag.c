@@ -939,7 +939,7 @@ static struct parts find_parts(const struct answer *answer)
 	parts.steps = parts.ranks + 2 * parts.head[2];
 	parts.changes = parts.steps + 4 * parts.head[7];
 	parts.strands = parts.changes + 3 * parts.head[8];
-	parts.tenants = parts.strands + 13 * parts.head[9];
+	parts.tenants = parts.strands + MORPH_WIRE_STRAND * parts.head[9];
 	parts.refusals = parts.tenants + 5 * parts.head[10];
 	parts.metrics = parts.refusals + 6 * parts.head[11];
 	parts.lengths = parts.metrics + 2 * parts.head[12];
@@ -955,7 +955,7 @@ static void spoil(struct answer *answer, uint64_t *seed)
 	uint32_t *held = (uint32_t *)answer->blobs[0] + HEAD + 3;
 	uint32_t *ledger = (uint32_t *)answer->blobs[0] + HEAD;
 	uint32_t *guide = held + 2 * ledger[0] + ledger[1];
-	uint32_t code = it.strands[13 * strand + 1], rank = random_below(seed, it.head[2]);
+	uint32_t code = it.strands[MORPH_WIRE_STRAND * strand + 1], rank = random_below(seed, it.head[2]);
 
 	switch (random_below(seed, 20)) {
 	case 0: /* figures */
@@ -986,13 +986,13 @@ static void spoil(struct answer *answer, uint64_t *seed)
 		held[2 * it.ranks[2 * rank]] = 1000; /* another's */
 		break;
 	case 9: /* ways */
-		it.strands[13 * strand + 1] = code ^ 1;
+		it.strands[MORPH_WIRE_STRAND * strand + 1] = code ^ 1;
 		break;
 	case 10:
-		it.strands[13 * strand + 1] = random_below(seed, 1000) | 0x40000000U;
+		it.strands[MORPH_WIRE_STRAND * strand + 1] = random_below(seed, 1000) | 0x40000000U;
 		break;
 	case 11:
-		it.strands[13 * strand] += 1;
+		it.strands[MORPH_WIRE_STRAND * strand] += 1;
 		break;
 	case 12:
 		guide[3 * (code >> 1)] = 1; /* unusable */
