@@ -398,6 +398,7 @@ static void rewire_free(struct rewire *rewire)
 	free(rewire->apart);
 	free(rewire->left);
 	free(rewire->flows);
+	free(rewire);
 }
 
 /* Is there a place for the request, and ways for all, in that rack? */
@@ -417,17 +418,21 @@ static enum answer try_rack(struct search *search)
 static int check_rack(struct defrag *defrag, struct search *search, uint32_t host,
 		      const uint8_t *refusal, uint32_t limit)
 {
-	struct rewire rewire = { .defrag = defrag, .limit = limit };
+	struct rewire *rewire = calloc(1, sizeof(*rewire));
 	enum answer answer = NO;
 	int ret;
 
-	ret = read_rack(&rewire, search, host, refusal);
+	if (!rewire)
+		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
+	rewire->defrag = defrag;
+	rewire->limit = limit;
+	ret = read_rack(rewire, search, host, refusal);
 	search->bear = metrics_bear;
 	search->route = lead_all;
-	search->context = &rewire;
+	search->context = rewire;
 	if (!ret)
 		answer = try_rack(search);
-	rewire_free(&rewire);
+	rewire_free(rewire);
 	if (ret || answer == NO)
 		return ret;
 	if (answer == GAVE_UP && !defrag->check.steps)
