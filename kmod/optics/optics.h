@@ -325,7 +325,7 @@ struct optics_state {
 	u8 *guide_marks;
 	u64 *guide_lanes;	/* lanes claimed */
 	u64 *guide_reserved;	/* lanes, claimed or not, that no new path may have */
-	const u64 *lifted;	/* by guide: reserved lanes that one may have all the same; or NULL */
+	const u64 *lifted;	/* by guide: which of these may be had all the same; or NULL */
 	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or coming in */
 	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
 	u64 *tx_dead;		/* by end: lanes whose laser may not be used */

@@ -955,7 +955,8 @@ static void spoil(struct answer *answer, uint64_t *seed)
 	uint32_t *held = (uint32_t *)answer->blobs[0] + HEAD + 3;
 	uint32_t *ledger = (uint32_t *)answer->blobs[0] + HEAD;
 	uint32_t *guide = held + 2 * ledger[0] + ledger[1];
-	uint32_t code = it.strands[MORPH_WIRE_STRAND * strand + 1], rank = random_below(seed, it.head[2]);
+	uint32_t code = it.strands[MORPH_WIRE_STRAND * strand + 1],
+		 rank = random_below(seed, it.head[2]);
 
 	switch (random_below(seed, 20)) {
 	case 0: /* figures */
