@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Corners of a rack with few fibres, slices that run there by chance, and answers that are checked. */
+#include "corner.h"
+
+static const uint32_t server_x = 1, server_y = 2, server_z = 4; /* to the next server, by axis */
+
+/* Servers 4z + 2y + x of a block. */
+void corner_choose(struct corner *corner, uint32_t count)
+{
+	const uint32_t block[CORNER] = { 0,	   server_x,
+					 server_y, server_x + server_y,
+					 server_z, server_x + server_z };
+
+	corner->hosts_count = count;
+	memcpy(corner->hosts, block, sizeof(block));
+}
+
+static bool in_corner(const struct corner *corner, uint32_t host)
+{
+	for (uint32_t at = 0; at < corner->hosts_count; at++)
+		if (corner->hosts[at] == host)
+			return true;
+	return false;
+}
+
+/* Leave so many accelerators of each server of the corner, and up to so many fibres of each link. */
+void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres)
+{
+	struct morph_ledger *ledger = corner->bench->ledger;
+	const struct sites *sites = &ledger->sites;
+	uint32_t left = 0;
+
+	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++) {
+		bool keep = in_corner(corner, ledger->graph->accelerators[at].host) &&
+			    at % 4 < chips;
+
+		morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, at, !keep);
+	}
+	for (uint32_t at = 0; at < sites->strands_count; at++) {
+		const struct strand *strand = &sites->strands[at];
+		bool keep = in_corner(corner, strand->from) && in_corner(corner, strand->to);
+
+		if (!at || sites->strands[at - 1].from != strand->from ||
+		    sites->strands[at - 1].to != strand->to)
+			left = 1 + random_below(seed, fibres);
+		keep = keep && left;
+		left -= keep;
+		morph_ledger_load(ledger, strand->guides[0] >> 1, !keep);
+	}
+}
+
+/* A way by chance over what is free, seldom a short one; it is held. */
+static bool wander(struct corner *corner, struct morph_plan *plan, uint32_t host, uint32_t goal,
+		   uint64_t seen, uint64_t *seed)
+{
+	struct morph_ledger *ledger = corner->bench->ledger;
+	const struct sites *sites = &ledger->sites;
+	uint32_t first = sites->strands_first[host], count = sites->strands_first[host + 1] - first;
+	uint32_t begin = random_below(seed, count ? count : 1);
+
+	if (host == goal)
+		return true;
+	for (uint32_t at = 0; at < count; at++) {
+		const struct strand *strand = &sites->strands[first + (begin + at) % count];
+
+		if (seen >> strand->to & 1 || !lm_strand_free(ledger, strand))
+			continue;
+		assert_int_equal(lm_plan_add_strand(plan, strand), 0);
+		lm_strand_hold(ledger, strand, true);
+		if (wander(corner, plan, strand->to, goal, seen | 1ULL << strand->to, seed))
+			return true;
+		lm_strand_hold(ledger, strand, false);
+		plan->strands_count--;
+	}
+	return false;
+}
+
+/* The circuits of a plan go other ways, as after a long time of coming and going. */
+static void scatter(struct corner *corner, struct morph_plan *plan, uint64_t *seed)
+{
+	struct morph_ledger *ledger = corner->bench->ledger;
+	bool found = true;
+
+	assert_true(plan->circuits_count < DEMANDS && ledger->sites.racks_count == 1);
+	plan->strands_count = 0;
+	for (uint32_t at = 0; at < plan->circuits_count && found; at++) {
+		uint32_t src = plan->accelerators[plan->circuits[at].src];
+		uint32_t dst = plan->accelerators[plan->circuits[at].dst];
+		uint32_t host = ledger->graph->accelerators[src].host;
+
+		plan->ways[at].first = plan->strands_count;
+		found = wander(corner, plan, host, ledger->graph->accelerators[dst].host,
+			       1ULL << host, seed);
+		plan->ways[at].count = plan->strands_count - plan->ways[at].first;
+	}
+	for (uint32_t at = 0; at < plan->strands_count; at++)
+		lm_strand_hold(ledger, &plan->strands[at], false);
+	if (!found)
+		assert_int_equal(morph_place(ledger, corner->bench->request, plan), 0);
+}
+
+/* Any small slice. */
+void corner_ask(struct morph_request *request, uint64_t *seed)
+{
+	uint32_t ranks = 2 + random_below(seed, 3);
+
+	morph_request_set_simplex(request, random_below(seed, 2));
+	if (random_below(seed, 3)) {
+		assert_int_equal(morph_request_set_ring(request, ranks), 0);
+		return;
+	}
+	assert_int_equal(morph_request_set_count(request, ranks), 0);
+	for (uint32_t at = 0; at < ranks; at++) {
+		uint32_t src = random_below(seed, ranks), dst = random_below(seed, ranks);
+
+		if (src != dst)
+			assert_int_equal(morph_request_add_circuit(request, src, dst), 0);
+	}
+}
+
+void corner_run(struct corner *corner, uint64_t *seed, uint32_t count)
+{
+	struct bench *bench = corner->bench;
+
+	for (uint32_t tries = 0; tries < 2 * count && corner->count < count; tries++) {
+		struct morph_plan *plan = corner->plans[corner->count];
+
+		corner_ask(bench->request, seed);
+		assert_int_equal(
+			morph_request_set_transit(bench->request, random_below(seed, 6) == 0), 0);
+		assert_int_equal(morph_place(bench->ledger, bench->request, plan), 0);
+		if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
+			continue;
+		if (plan->transit == MORPH_TRANSIT_ANY)
+			scatter(corner, plan, seed);
+		corner->count++;
+		assert_int_equal(morph_ledger_take(bench->ledger, plan, corner->count), 0);
+		assert_int_equal(morph_defrag_add(corner->defrag, plan, corner->count,
+						  random_below(seed, 8) ? 0 : MORPH_DEFRAG_PINNED),
+				 0);
+	}
+	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_ANY), 0);
+}
+
+void corner_begin(struct corner *corner, struct bench *bench)
+{
+	memset(corner, 0, sizeof(*corner));
+	corner->bench = bench;
+	corner->defrag = morph_defrag_new(bench->ctx);
+	assert_non_null(corner->defrag);
+	for (uint32_t at = 0; at < SLICES; at++) {
+		corner->plans[at] = morph_plan_new(bench->ctx);
+		assert_non_null(corner->plans[at]);
+	}
+}
+
+/* All slices end, and those that ran are forgotten. */
+void corner_clear(struct corner *corner)
+{
+	struct morph_ledger *ledger = corner->bench->ledger;
+
+	morph_defrag_clear(corner->defrag);
+	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++)
+		morph_ledger_hold(ledger, at, 0);
+	for (uint32_t at = 0; at < ledger->sites.strands_count; at++)
+		lm_strand_hold(ledger, &ledger->sites.strands[at], false);
+	corner->count = 0;
+}
+
+void corner_end(struct corner *corner)
+{
+	for (uint32_t at = 0; at < SLICES; at++)
+		morph_plan_free(corner->plans[at]);
+	morph_defrag_free(corner->defrag);
+}
+
+/* --------------------------------------------------------------------- checking */
+
+static struct morph_check_bytes blob(void **to, ssize_t bytes)
+{
+	assert_true(bytes > 0);
+	*to = malloc((size_t)bytes);
+	assert_non_null(*to);
+	return (struct morph_check_bytes){ *to, (size_t)bytes };
+}
+
+void answer_write(const struct corner *corner, struct answer *answer)
+{
+	const struct bench *bench = corner->bench;
+	const struct morph_defrag *defrag = corner->defrag;
+	struct morph_check_defrag_input *input = &answer->input;
+
+	*input = (struct morph_check_defrag_input){ .profile = { rack_profile, rack_bytes } };
+	input->ledger = blob(&answer->blobs[0], morph_ledger_write(bench->ledger, NULL, 0));
+	input->request = blob(&answer->blobs[1],
+			      morph_request_write(bench->request, bench->ledger, NULL, 0));
+	input->running = blob(&answer->blobs[2], morph_defrag_write_running(defrag, NULL, 0));
+	input->answer = blob(&answer->blobs[3], morph_defrag_write(defrag, NULL, 0));
+	morph_ledger_write(bench->ledger, answer->blobs[0], input->ledger.bytes);
+	morph_request_write(bench->request, bench->ledger, answer->blobs[1], input->request.bytes);
+	morph_defrag_write_running(defrag, answer->blobs[2], input->running.bytes);
+	morph_defrag_write(defrag, answer->blobs[3], input->answer.bytes);
+}
+
+void answer_free(struct answer *answer)
+{
+	for (uint32_t at = 0; at < ARRAY_SIZE(answer->blobs); at++)
+		free(answer->blobs[at]);
+}
+
+/* Solve; the answer has to be what it says. */
+struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objective)
+{
+	MORPH_OPTS(morph_defrag_opts, opts, .objective = objective);
+	MORPH_OPTS(morph_defrag_result, result);
+	struct answer answer;
+	char report[256];
+
+	if (morph_defrag_solve(corner->defrag, corner->bench->ledger, corner->bench->request, &opts,
+			       &result))
+		fail_msg("%s", morph_error_text(corner->bench->ctx));
+	answer_write(corner, &answer);
+	if (morph_check_defrag(&answer.input, report, sizeof(report)))
+		fail_msg("%s", report);
+	answer_free(&answer);
+	return result;
+}
+
+/* Until a request that morph_place() refuses is satisfied by moves. */
+struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed)
+{
+	struct bench *bench = corner->bench;
+
+	for (;;) {
+		struct morph_defrag_result result;
+
+		corner_clear(corner);
+		corner_choose(corner, 4 + random_below(seed, 3));
+		corner_fence(corner, seed, 1 + random_below(seed, 3), 1 + random_below(seed, 2));
+		corner_run(corner, seed, 2 + random_below(seed, 4));
+		corner_ask(bench->request, seed);
+		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
+		if (morph_plan_verdict(bench->plan) != MORPH_UNDECIDED)
+			continue;
+		result = corner_solve(corner, random_below(seed, 2));
+		if (result.verdict == MORPH_FEASIBLE && result.moved)
+			return result;
+	}
+}

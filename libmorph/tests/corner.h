@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A corner of a rack, small enough to try all that can be done in it. */
+#ifndef CORNER_H
+#define CORNER_H
+
+#include <morph/check.h>
+
+#include "../plan/defrag.h"
+#include "placing.h"
+
+#define SLICES 8
+#define CORNER 6 /* servers of a corner */
+#define DEMANDS 64 /* circuits of a slice, or of all together, are fewer */
+
+/* Slices that run, and what is asked of them. */
+struct corner {
+	struct bench *bench;
+	struct morph_defrag *defrag;
+	uint32_t count;
+	struct morph_plan *plans[SLICES];
+	uint32_t hosts_count, hosts[CORNER];
+};
+
+void corner_begin(struct corner *corner, struct bench *bench);
+/* All slices end, and those that ran are forgotten. */
+void corner_clear(struct corner *corner);
+void corner_end(struct corner *corner);
+
+/* Servers 4z + 2y + x of a block. */
+void corner_choose(struct corner *corner, uint32_t count);
+/* Leave so many accelerators of each server of the corner, and up to so many fibres of each link. */
+void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres);
+/* Slices that go ways by chance. */
+void corner_run(struct corner *corner, uint64_t *seed, uint32_t count);
+/* A request of a few ranks. */
+void corner_ask(struct morph_request *request, uint64_t *seed);
+
+/* Solve; the answer has to be what it says. */
+struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objective);
+/* Until a request that morph_place() refuses is satisfied by moves. */
+struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed);
+
+/* What the checker is given; blobs in the order of input: ledger, request, running, answer. */
+struct answer {
+	struct morph_check_defrag_input input;
+	void *blobs[4];
+};
+
+void answer_write(const struct corner *corner, struct answer *answer);
+void answer_free(struct answer *answer);
+
+/* brute.c: the fewest circuits that have to go another way, UINT32_MAX: there are no ways. */
+uint32_t brute_least(const struct corner *corner);
+/* Can the request be made room for without any light going out? 1, 0, or -1: too much to try. */
+int brute_hitless(const struct corner *corner);
+
+#endif /* CORNER_H */
