@@ -214,7 +214,7 @@ static int open_reserved(struct morph_ledger *ledger, const struct live *live)
 
 MORPH_API int morph_ledger_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller)
 {
-	struct live live = { NULL };
+	struct live live = { .accelerators = NULL };
 	int error = lm_ledger_state(ledger);
 
 	if (!error)
