@@ -69,7 +69,7 @@ run-valgrind: profiles lib tools
 	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(valgrind_rooms:%=valgrind-%)
 
 $(valgrind_rooms:%=valgrind-%): valgrind-%:
-	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap valgrind-$* $(MAKE) --silent -C $* valgrind
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap --timeout 3600 valgrind-$* $(MAKE) --silent -C $* valgrind
 
 # --- vm: programs that need one ---------------------------------------------------------------------------------------
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Building a model of coverage: what is lit, and what can fail. */
 #include "coverage.h"
+#include "router.h"
 
 static int no_memory(struct morph_ctx *ctx)
 {
@@ -13,7 +14,7 @@ static bool make_arrays(struct morph_coverage *coverage)
 	void *block = malloc(optics_state_bytes(graph));
 
 	coverage->steps = coverage->work_steps = OPTICS_ROUTE_STEPS;
-	coverage->work = malloc(optics_route_bytes(coverage->steps));
+	coverage->work = router_work(coverage->steps);
 	coverage->chips = calloc(graph->accelerators_count, sizeof(*coverage->chips));
 	coverage->slices = calloc(graph->accelerators_count + 1, sizeof(*coverage->slices));
 	coverage->ranks = calloc(graph->accelerators_count + 1, sizeof(*coverage->ranks));

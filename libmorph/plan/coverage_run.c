@@ -5,6 +5,7 @@
 #include "coverage.h"
 #include "mix.h"
 #include "student.h"
+#include "router.h"
 
 #define REPLICATIONS 20
 #define FAILURES 500
@@ -157,9 +158,10 @@ static int prepare(struct morph_coverage *coverage, uint32_t steps, bool reverti
 			       "no slice was added: there is nothing to cover");
 	coverage->steps = steps ? steps : OPTICS_ROUTE_STEPS;
 	if (coverage->steps > coverage->work_steps) {
-		work = realloc(coverage->work, optics_route_bytes(coverage->steps));
+		work = router_work(coverage->steps);
 		if (!work)
 			return lm_fail(coverage->ctx, ENOMEM, "find coverage: out of memory");
+		free(coverage->work);
 		coverage->work = work;
 		coverage->work_steps = coverage->steps;
 	}

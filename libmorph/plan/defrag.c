@@ -28,11 +28,38 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 	return defrag;
 }
 
+static void forget(struct morph_defrag *defrag)
+{
+	defrag->verdict = 0;
+	defrag->moved = defrag->moved_least = defrag->dark = 0;
+	defrag->steps.count = defrag->changes.count = defrag->strands.count = 0;
+	defrag->tenants.count = 0;
+	defrag->refusals.count = defrag->metrics.count = defrag->lengths.count = 0;
+	defrag->guides.count = 0;
+	defrag->lit = false;
+	if (defrag->best)
+		defrag->best->found = false;
+	if (defrag->plan)
+		defrag->plan->verdict = 0;
+	defrag->why[0] = '\0';
+}
+
+MORPH_API void morph_defrag_clear(struct morph_defrag *defrag)
+{
+	for (uint32_t at = 0; at < defrag->slices.count; at++)
+		lm_running_free(&defrag->slices.list[at]);
+	defrag->slices.count = defrag->stays.count = 0;
+	forget(defrag);
+}
+
 MORPH_API void morph_defrag_free(struct morph_defrag *defrag)
 {
 	if (!defrag)
 		return;
+	morph_defrag_clear(defrag);
 	free(defrag->slices.list);
+	free(defrag->stays.list);
+	free(defrag->guides.list);
 	free(defrag->rewire);
 	free(defrag->best);
 	free(defrag->doubts);
@@ -48,24 +75,6 @@ MORPH_API void morph_defrag_free(struct morph_defrag *defrag)
 	free(defrag->metrics.list);
 	free(defrag->lengths.list);
 	free(defrag);
-}
-
-static void forget(struct morph_defrag *defrag)
-{
-	defrag->verdict = 0;
-	defrag->moved = defrag->moved_least = defrag->dark = 0;
-	defrag->steps.count = defrag->changes.count = defrag->strands.count = 0;
-	defrag->tenants.count = 0;
-	defrag->refusals.count = defrag->metrics.count = defrag->lengths.count = 0;
-	defrag->best->found = false;
-	defrag->plan->verdict = 0;
-	defrag->why[0] = '\0';
-}
-
-MORPH_API void morph_defrag_clear(struct morph_defrag *defrag)
-{
-	defrag->slices.count = 0;
-	forget(defrag);
 }
 
 MORPH_API int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint32_t slice,
@@ -258,7 +267,7 @@ static int try_racks(struct morph_defrag *defrag, struct morph_ledger *ledger,
 	return ret;
 }
 
-static void report(const struct morph_defrag *defrag, struct morph_defrag_result *out)
+void lm_defrag_report(const struct morph_defrag *defrag, struct morph_defrag_result *out)
 {
 	const struct morph_defrag_result result = {
 		.sz = out->sz,
@@ -301,6 +310,6 @@ MORPH_API int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledge
 	}
 	defrag->plan->verdict = defrag->verdict;
 	if (out)
-		report(defrag, out);
+		lm_defrag_report(defrag, out);
 	return 0;
 }

@@ -10,11 +10,26 @@
 #define DEFRAG_REQUEST (UINT32_MAX - 1) /* a circuit that is to come */
 #define DEFRAG_DOUBTS 64
 
+/* How a circuit of a plan is lit. */
+struct lit {
+	uint32_t number; /* of the circuit in its slice; none between its going out and its return */
+	struct optics_path path;
+};
+
 /* A slice that runs. */
 struct running {
 	struct morph_plan *plan;
 	uint32_t slice;
 	bool pinned;
+	struct lit *
+		lit; /* by circuit; NULL: it was not read from a kernel, and the plan is another's */
+	struct optics_hop *hops; /* of the paths in @lit */
+};
+
+/* A slice that was read, and that no step touches. */
+struct stay {
+	uint32_t slice;
+	const char *why;
 };
 
 /* A strand of the rack that what may be moved and what is to come have between them. */
@@ -28,6 +43,10 @@ struct change {
 	uint32_t flow; /* or DEFRAG_REQUEST */
 	uint32_t circuit;
 	uint32_t first, count; /* in defrag.strands */
+	uint32_t guides_first,
+		guides_count; /* in defrag.guides: the whole path, once it was found */
+	uint64_t lanes; /* of that path */
+	bool dark; /* its light goes out first, whatever the kind of the step */
 };
 
 struct step {
@@ -71,6 +90,7 @@ struct best {
 struct morph_defrag {
 	struct morph_ctx *ctx;
 	ARRAY_OF(struct running) slices;
+	ARRAY_OF(struct stay) stays;
 	struct rewire *rewire;
 	struct best *best;
 	struct mapping *doubts;
@@ -88,6 +108,8 @@ struct morph_defrag {
 	ARRAY_OF(struct step) steps;
 	ARRAY_OF(struct change) changes;
 	ARRAY_OF(struct strand) strands;
+	ARRAY_OF(uint32_t) guides;
+	bool lit; /* paths of all changes were found */
 	ARRAY_OF(struct tenant) tenants;
 	ARRAY_OF(struct refusal) refusals;
 	ARRAY_OF(struct metric_told) metrics;
@@ -113,5 +135,19 @@ enum stitch_verdict lm_defrag_search(struct morph_defrag *defrag, struct morph_l
 /* defrag_steps.c: the best answer as steps, with fibres, and what tenants notice. */
 int lm_defrag_steps(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		    const struct morph_request *request);
+
+/* What tenants notice of the steps, counted anew. 0 or -ENOMEM. */
+int lm_defrag_tell_tenants(struct morph_defrag *defrag);
+
+/* The running slice of that number, which there is. */
+struct running *lm_defrag_running(const struct morph_defrag *defrag, uint32_t slice);
+
+/* The slice's plan, or that of the request, which slice 0 stands for. */
+struct morph_plan *lm_defrag_plan_of(const struct morph_defrag *defrag, uint32_t slice);
+
+void lm_running_free(struct running *running);
+
+/* The answer as a whole, as far as its reader knows of it. */
+void lm_defrag_report(const struct morph_defrag *defrag, struct morph_defrag_result *out);
 
 #endif /* LM_PLAN_DEFRAG_H */

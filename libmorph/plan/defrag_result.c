@@ -52,15 +52,18 @@ MORPH_API int morph_defrag_step(const struct morph_defrag *defrag, uint32_t step
 	return 0;
 }
 
-static const struct morph_plan *plan_of(const struct morph_defrag *defrag, const struct step *step)
+struct running *lm_defrag_running(const struct morph_defrag *defrag, uint32_t slice)
 {
-	const struct running *running = defrag->slices.list;
+	struct running *running = defrag->slices.list;
 
-	if (!step->slice)
-		return defrag->plan;
-	while (running->slice != step->slice)
+	while (running->slice != slice)
 		running++;
-	return running->plan;
+	return running;
+}
+
+struct morph_plan *lm_defrag_plan_of(const struct morph_defrag *defrag, uint32_t slice)
+{
+	return slice ? lm_defrag_running(defrag, slice)->plan : defrag->plan;
 }
 
 static const struct change *find_change(const struct morph_defrag *defrag, uint32_t step,
@@ -82,11 +85,13 @@ MORPH_API int morph_defrag_change(const struct morph_defrag *defrag, uint32_t st
 
 	if (ret || !its)
 		return ret;
-	pair = &plan_of(defrag, &defrag->steps.list[step])->circuits[its->circuit];
+	pair = &lm_defrag_plan_of(defrag, defrag->steps.list[step].slice)->circuits[its->circuit];
 	mine.src_rank = pair->src;
 	mine.dst_rank = pair->dst;
 	mine.circuit = its->circuit;
 	mine.fibres = its->count;
+	mine.dark = its->dark || defrag->steps.list[step].kind == MORPH_DEFRAG_SWITCH ||
+		    defrag->steps.list[step].kind == MORPH_DEFRAG_BREAK;
 	fill(out, &mine, sizeof(mine));
 	return 0;
 }

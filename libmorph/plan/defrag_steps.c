@@ -90,15 +90,6 @@ static const uint32_t kinds[] = {
 	[ACTION_MAKE] = MORPH_DEFRAG_MAKE,
 };
 
-static const struct morph_plan *plan_of(const struct morph_defrag *defrag, uint32_t slice)
-{
-	const struct running *running = defrag->slices.list;
-
-	while (running->slice != slice)
-		running++;
-	return running->plan;
-}
-
 static int begin_step(struct morph_defrag *defrag, uint32_t kind, uint32_t slice)
 {
 	int ret = DEFRAG_GROW(defrag, steps, 1);
@@ -116,7 +107,7 @@ static int begin_step(struct morph_defrag *defrag, uint32_t kind, uint32_t slice
 static bool ports_left(const struct making *making, const struct step *step,
 		       const struct flow *flow)
 {
-	const struct morph_plan *plan = plan_of(making->defrag, flow->slice);
+	const struct morph_plan *plan = lm_defrag_plan_of(making->defrag, flow->slice);
 	const struct rank_pair *pair = &plan->circuits[flow->circuit];
 	uint32_t out = 1, in = 1;
 
@@ -271,9 +262,20 @@ static void weigh(struct making *making)
 
 /* ------------------------------------------------------------------------- tenants */
 
-static bool goes_out(uint32_t kind)
+static bool goes_out(const struct step *step, const struct change *change)
 {
-	return kind == MORPH_DEFRAG_SWITCH || kind == MORPH_DEFRAG_BREAK;
+	return step->kind == MORPH_DEFRAG_SWITCH || step->kind == MORPH_DEFRAG_BREAK ||
+	       change->dark;
+}
+
+/* What a step does to a circuit, or NULL. */
+static const struct change *change_of(const struct morph_defrag *defrag, const struct step *step,
+				      uint32_t slice, uint32_t circuit)
+{
+	for (uint32_t at = 0; step->slice == slice && at < step->count; at++)
+		if (defrag->changes.list[step->first + at].circuit == circuit)
+			return &defrag->changes.list[step->first + at];
+	return NULL;
 }
 
 /* For how long a circuit of a slice is dark; *moved and *dark: how often it is. */
@@ -286,14 +288,13 @@ static uint64_t dark_time(const struct morph_defrag *defrag, uint32_t slice, uin
 	*moved = *dark = 0;
 	for (uint32_t at = 0; at < defrag->steps.count; at++) {
 		const struct step *step = &defrag->steps.list[at];
-		bool mine = false;
+		const struct change *mine = change_of(defrag, step, slice, circuit);
 
-		for (uint32_t its = 0; step->slice == slice && its < step->count; its++)
-			mine |= defrag->changes.list[step->first + its].circuit == circuit;
-		*moved += mine;
-		*dark += mine && goes_out(step->kind);
-		if (mine && goes_out(step->kind))
+		*moved += mine != NULL;
+		if (mine && goes_out(step, mine)) {
+			++*dark;
 			out = true;
+		}
 		if (out && step->kind != MORPH_DEFRAG_BREAK)
 			sum += defrag->light_ns;
 		if (mine && step->kind != MORPH_DEFRAG_BREAK)
@@ -302,7 +303,7 @@ static uint64_t dark_time(const struct morph_defrag *defrag, uint32_t slice, uin
 	return sum;
 }
 
-static int tell_tenants(struct morph_defrag *defrag)
+int lm_defrag_tell_tenants(struct morph_defrag *defrag)
 {
 	defrag->tenants.count = 0;
 	defrag->moved = defrag->dark = 0;
@@ -337,6 +338,8 @@ int lm_defrag_steps(struct morph_defrag *defrag, struct morph_ledger *ledger,
 	int ret = 0;
 
 	defrag->steps.count = defrag->changes.count = defrag->strands.count = 0;
+	defrag->guides.count = 0;
+	defrag->lit = false;
 	defrag->light_ns = params->settle_ns + params->relock_ns;
 	weigh(&making);
 	for (uint32_t at = 0; at < defrag->best->actions_count && !ret; at++)
@@ -344,6 +347,6 @@ int lm_defrag_steps(struct morph_defrag *defrag, struct morph_ledger *ledger,
 	if (!ret)
 		ret = place(&making);
 	if (!ret)
-		ret = tell_tenants(defrag);
+		ret = lm_defrag_tell_tenants(defrag);
 	return ret;
 }

@@ -3,43 +3,7 @@
 #include <stdio.h>
 
 #include "place.h"
-
-/* Fills an object: attributes are put until one fails. */
-struct writer {
-	struct morph_object *object;
-	int error;
-};
-
-static struct writer begin(uint32_t type)
-{
-	struct writer writer = { .object = lm_object_new(type, NULL) };
-
-	writer.error = writer.object ? 0 : -ENOMEM;
-	return writer;
-}
-
-static void put(struct writer *writer, uint32_t attribute, uint64_t value)
-{
-	if (!writer->error)
-		writer->error = lm_put_uint(writer->object, attribute, value);
-}
-
-static void put_text(struct writer *writer, uint32_t attribute, const char *text)
-{
-	if (!writer->error)
-		writer->error = lm_put_text(writer->object, attribute, text, strlen(text));
-}
-
-/* Takes @inner. */
-static void put_inner(struct writer *writer, uint32_t attribute, struct writer *inner)
-{
-	if (!writer->error)
-		writer->error = inner->error;
-	if (writer->error)
-		morph_object_free(inner->object);
-	else
-		writer->error = lm_put_object(writer->object, attribute, inner->object);
-}
+#include "writer.h"
 
 /* ------------------------------------------------------------------- feasible */
 
@@ -47,7 +11,7 @@ static void put_ranks(struct writer *writer, const struct morph_plan *plan,
 		      const struct optics_graph *graph)
 {
 	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
-		struct writer inner = begin(MORPH_OBJECT_PLAN_RANK);
+		struct writer inner = writer_begin(MORPH_OBJECT_PLAN_RANK);
 
 		put(&inner, LM_LOCAL_PLAN_RANK_RANK, rank);
 		put(&inner, LM_LOCAL_PLAN_RANK_ACCELERATOR, plan->accelerators[rank]);
@@ -63,7 +27,7 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 	for (uint32_t at = 0; at < plan->circuits_count; at++) {
 		const struct rank_pair *pair = &plan->circuits[at];
 		const struct circuit_way *way = &plan->ways[at];
-		struct writer inner = begin(MORPH_OBJECT_PLAN_CIRCUIT);
+		struct writer inner = writer_begin(MORPH_OBJECT_PLAN_CIRCUIT);
 
 		put(&inner, LM_LOCAL_PLAN_CIRCUIT_SRC_RANK, pair->src);
 		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
@@ -101,7 +65,7 @@ static void put_load(struct writer *writer, const struct morph_plan *plan,
 	     other++)
 		free += sites->strands[other].to == to &&
 			lm_strand_free(ledger, &sites->strands[other]);
-	inner = begin(MORPH_OBJECT_PLAN_LOAD);
+	inner = writer_begin(MORPH_OBJECT_PLAN_LOAD);
 	put(&inner, LM_LOCAL_PLAN_LOAD_SRC_HOST, from);
 	put(&inner, LM_LOCAL_PLAN_LOAD_DST_HOST, to);
 	put(&inner, LM_LOCAL_PLAN_LOAD_FIBRES, taken);
@@ -154,7 +118,7 @@ static const char *refusal_text(const struct rack_refusal *refusal, const struct
 static void put_cut(struct writer *writer, const struct sites *sites, const struct rack *rack,
 		    uint64_t set)
 {
-	struct writer inner = begin(MORPH_OBJECT_PLAN_CUT);
+	struct writer inner = writer_begin(MORPH_OBJECT_PLAN_CUT);
 
 	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
 		if (set >> seat & 1)
@@ -170,7 +134,7 @@ static void put_refusal(struct writer *writer, const struct morph_plan *plan,
 		[MORPH_WIRE_COUNT] = "count", [MORPH_WIRE_CUTS] = "cuts", [MORPH_WIRE_DOUBT] = "doubt"
 	};
 	const struct rack *rack = &ledger->sites.racks[refusal->rack];
-	struct writer inner = begin(MORPH_OBJECT_PLAN_REFUSAL);
+	struct writer inner = writer_begin(MORPH_OBJECT_PLAN_REFUSAL);
 	char text[256];
 
 	put(&inner, LM_LOCAL_PLAN_REFUSAL_HOST, ledger->sites.rack_hosts[rack->hosts_first]);
@@ -186,19 +150,20 @@ static void put_refusal(struct writer *writer, const struct morph_plan *plan,
 
 /* ------------------------------------------------------------------ the whole */
 
-MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger *ledger,
-				  struct morph_object **out)
+const char *lm_verdict_text(uint32_t verdict)
 {
-	static const char *const verdicts[] = { [MORPH_FEASIBLE] = "feasible",
-						[MORPH_INFEASIBLE] = "infeasible",
-						[MORPH_UNDECIDED] = "undecided" };
-	struct writer writer;
+	static const char *const texts[] = { [MORPH_FEASIBLE] = "feasible",
+					     [MORPH_INFEASIBLE] = "infeasible",
+					     [MORPH_UNDECIDED] = "undecided" };
 
-	*out = NULL;
-	if (!plan->verdict || plan->checksum != ledger->graph->params.checksum)
-		return lm_fail(ledger->ctx, EINVAL, "the plan is empty, or another fabric's");
-	writer = begin(MORPH_OBJECT_PLAN);
-	put_text(&writer, LM_LOCAL_PLAN_VERDICT, verdicts[plan->verdict]);
+	return texts[verdict];
+}
+
+struct writer lm_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger)
+{
+	struct writer writer = writer_begin(MORPH_OBJECT_PLAN);
+
+	put_text(&writer, LM_LOCAL_PLAN_VERDICT, lm_verdict_text(plan->verdict));
 	put(&writer, LM_LOCAL_PLAN_PROFILE_CHECKSUM, plan->checksum);
 	put(&writer, LM_LOCAL_PLAN_RANKS_COUNT, plan->ranks);
 	put(&writer, LM_LOCAL_PLAN_CIRCUITS_COUNT, plan->circuits_count);
@@ -209,10 +174,18 @@ MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct mo
 		put_text(&writer, LM_LOCAL_PLAN_TEXT, plan->why);
 	for (uint32_t at = 0; at < plan->refusals_count; at++)
 		put_refusal(&writer, plan, ledger, &plan->refusals[at]);
-	if (writer.error) {
-		morph_object_free(writer.object);
-		return lm_fail(ledger->ctx, ENOMEM, "describe a plan: out of memory");
-	}
-	*out = writer.object;
-	return 0;
+	return writer;
+}
+
+MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger *ledger,
+				  struct morph_object **out)
+{
+	struct writer writer;
+
+	*out = NULL;
+	if (!plan->verdict || plan->checksum != ledger->graph->params.checksum)
+		return lm_fail(ledger->ctx, EINVAL, "the plan is empty, or another fabric's");
+	writer = lm_plan_write(plan, ledger);
+	*out = writer_end(&writer);
+	return *out ? 0 : lm_fail(ledger->ctx, ENOMEM, "describe a plan: out of memory");
 }

@@ -1,63 +1,54 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* From a plan to a transaction: the ways inside servers, by the router and judge of the driver. */
-#include "place.h"
+#include "light.h"
+#include "router.h"
 
 #define LIGHT_STEPS OPTICS_ROUTE_STEPS
 #define LIGHT_TRIES 64 /* orders of circuits */
 #define LIGHT_FAITHFUL 3 /* times that a circuit is stuck before it may take other fibres */
-#define LIGHT_OWNER (UINT32_MAX - 1) /* whose slice has no number yet */
-
-/* The circuits of a plan, on their way to light. */
-struct lighting {
-	struct morph_ledger *ledger;
-	struct morph_plan *plan;
-	uint32_t *order; /* in which circuits are routed */
-	uint8_t *stuck; /* by circuit: how often it had no way */
-	struct optics_path *paths; /* by circuit; without hops: none is claimed */
-	struct optics_hop *hops;
-	uint8_t *states; /* of elements, as they were before */
-	void *work; /* of the router */
-};
+#define LIGHT_PATIENT 6 /* times that it is stuck before it goes out first */
 
 /* ------------------------------------------------------------------------ room */
 
-static void lighting_free(struct lighting *lighting)
+void lm_light_free(struct lighting *lighting)
 {
 	free(lighting->work);
 	free(lighting->paths);
 	free(lighting->hops);
 	free(lighting->order);
 	free(lighting->stuck);
-	free(lighting->states);
 }
 
-static int lighting_room(struct lighting *lighting)
+int lm_light_room(struct lighting *lighting, uint32_t most)
 {
-	uint32_t count = lighting->plan->circuits_count;
-
-	lighting->work = malloc(optics_route_bytes(LIGHT_STEPS));
-	lighting->paths = calloc(count + 1UL, sizeof(*lighting->paths));
-	lighting->hops = calloc(count + 1UL, OPTICS_MAX_HOPS * sizeof(*lighting->hops));
-	lighting->order = calloc(count + 1UL, sizeof(*lighting->order));
-	lighting->stuck = calloc(count + 1UL, sizeof(*lighting->stuck));
-	lighting->states = malloc(lighting->ledger->graph->elements_count + 1UL);
+	lighting->work = router_work(LIGHT_STEPS);
+	lighting->paths = calloc(most + 1UL, sizeof(*lighting->paths));
+	lighting->hops = calloc(most + 1UL, OPTICS_MAX_HOPS * sizeof(*lighting->hops));
+	lighting->order = calloc(most + 1UL, sizeof(*lighting->order));
+	lighting->stuck = calloc(most + 1UL, sizeof(*lighting->stuck));
 	if (!lighting->work || !lighting->paths || !lighting->hops || !lighting->order ||
-	    !lighting->stuck || !lighting->states)
+	    !lighting->stuck)
 		return lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
-	for (uint32_t at = 0; at < count; at++)
-		lighting->order[at] = at;
 	return 0;
 }
 
 /* ----------------------------------------------------------------------- state */
 
-/* What the ledger says of the fabric, with all fibres closed: each circuit has its own opened. */
-static void state_begin(const struct lighting *lighting)
+int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
+		   struct light_before *before)
 {
-	const struct morph_ledger *ledger = lighting->ledger;
 	const struct optics_graph *graph = ledger->graph;
 	struct optics_state *state = ledger->state;
 
+	before->states = malloc(graph->elements_count + 1UL);
+	before->pins = malloc((graph->elements_count + 1UL) * sizeof(*before->pins));
+	if (!before->states || !before->pins) {
+		free(before->states);
+		free(before->pins);
+		return lm_fail(ledger->ctx, ENOMEM, "light a plan: out of memory");
+	}
+	memcpy(before->states, state->element_state, graph->elements_count);
+	memcpy(before->pins, state->element_pins, graph->elements_count * sizeof(*before->pins));
 	for (uint32_t at = 0; at < graph->guides_count; at++) {
 		bool closed = ledger->guide_marked[at] ||
 			      graph->guides[at].class >= MORPH_GUIDE_FIBRE;
@@ -67,7 +58,6 @@ static void state_begin(const struct lighting *lighting)
 	}
 	for (uint32_t at = 0; at < graph->elements_count; at++)
 		state->element_marks[at] = ledger->element_marked[at] ? OPTICS_UNHEALTHY : 0;
-	memcpy(lighting->states, state->element_state, graph->elements_count);
 	/* A port is in use as far as the guide at it is. */
 	for (uint32_t at = 0; at < graph->ends_count; at++) {
 		uint32_t tx = graph->tx_guide[at], rx = graph->rx_guide[at];
@@ -77,29 +67,33 @@ static void state_begin(const struct lighting *lighting)
 	}
 	for (uint32_t at = 0; at < graph->accelerators_count; at++)
 		state->owner[at] = ledger->owner[at];
-	for (uint32_t rank = 0; rank < lighting->plan->ranks; rank++)
-		state->owner[lighting->plan->accelerators[rank]] = LIGHT_OWNER;
+	for (uint32_t rank = 0; rank < plan->ranks; rank++)
+		state->owner[plan->accelerators[rank]] = LIGHT_OWNER;
+	return 0;
 }
 
-/* The ledger says again what it did. */
-static void state_end(struct lighting *lighting)
+void lm_light_end(struct morph_ledger *ledger, struct light_before *before)
 {
-	struct optics_state *state = lighting->ledger->state;
+	struct optics_state *state = ledger->state;
 
-	for (uint32_t at = 0; at < lighting->ledger->graph->elements_count; at++)
-		if (state->element_state[at] != lighting->states[at])
-			optics_set_state(state, at, lighting->states[at]);
+	for (uint32_t at = 0; at < ledger->graph->elements_count; at++)
+		if (state->element_state[at] != before->states[at])
+			optics_set_state(state, at, before->states[at]);
+	memcpy(state->element_pins, before->pins,
+	       ledger->graph->elements_count * sizeof(*before->pins));
+	free(before->states);
+	free(before->pins);
 }
 
 /* May a circuit take other fibres than the plan's? Not where light goes over circuit switches. */
 static bool loose(const struct lighting *lighting, uint32_t circuit)
 {
-	const struct circuit_way *way = &lighting->plan->ways[circuit];
+	const struct wanted *wanted = &lighting->wanted[circuit];
 
-	for (uint32_t at = way->first; at < way->first + way->count; at++)
-		if (lighting->plan->strands[at].guides_count > 1)
+	for (uint32_t at = 0; at < wanted->count; at++)
+		if (wanted->strands[at].guides_count > 1)
 			return false;
-	return lighting->stuck[circuit] == LIGHT_FAITHFUL;
+	return lighting->stuck[circuit] >= LIGHT_FAITHFUL;
 }
 
 static void open_strand(const struct morph_ledger *ledger, const struct strand *strand, bool open)
@@ -112,26 +106,31 @@ static void open_strand(const struct morph_ledger *ledger, const struct strand *
 	}
 }
 
+/* Nobody has light on it, not even of another wavelength. */
+static bool dark(const struct morph_ledger *ledger, const struct strand *strand)
+{
+	return strand->guides_count == 1 && !ledger->state->guide_lanes[strand->guides[0] >> 1];
+}
+
 /*
  * Open the fibres of a circuit, as far as they are sound, or close them again; and perhaps the
- * others that lead from the same servers to the same.
+ * others that are dark and lead from the same servers to the same.
  */
 static void open_way(const struct lighting *lighting, uint32_t circuit, bool open)
 {
-	const struct circuit_way *way = &lighting->plan->ways[circuit];
+	const struct wanted *wanted = &lighting->wanted[circuit];
 	const struct morph_ledger *ledger = lighting->ledger;
 	const struct sites *sites = &ledger->sites;
 	bool others = loose(lighting, circuit);
 
-	for (uint32_t at = way->first; at < way->first + way->count; at++) {
-		const struct strand *strand = &lighting->plan->strands[at];
+	for (uint32_t at = 0; at < wanted->count; at++) {
+		const struct strand *strand = &wanted->strands[at];
 
 		open_strand(ledger, strand, open);
 		for (uint32_t other = sites->strands_first[strand->from];
 		     others && other < sites->strands_first[strand->from + 1]; other++)
 			if (sites->strands[other].to == strand->to &&
-			    sites->strands[other].guides_count == 1 &&
-			    lm_strand_free(ledger, &sites->strands[other]))
+			    (!open || dark(ledger, &sites->strands[other])))
 				open_strand(ledger, &sites->strands[other], open);
 	}
 }
@@ -153,21 +152,19 @@ static uint64_t free_planes(const struct optics_graph *graph, uint32_t accelerat
 
 static int route(struct lighting *lighting, uint32_t circuit)
 {
-	const struct morph_plan *plan = lighting->plan;
 	const struct optics_graph *graph = lighting->ledger->graph;
 	struct optics_state *state = lighting->ledger->state;
+	const struct wanted *wanted = &lighting->wanted[circuit];
 	struct optics_path *path = &lighting->paths[circuit];
-	uint32_t src = plan->accelerators[plan->circuits[circuit].src];
-	uint32_t dst = plan->accelerators[plan->circuits[circuit].dst];
 	struct optics_route_request request = {
-		.tx_accelerator = src,
-		.rx_accelerator = dst,
-		.tx_planes = free_planes(graph, src, state->tx_lanes, state->tx_dead),
-		.rx_planes = free_planes(graph, dst, state->rx_lanes, state->rx_dead),
+		.tx_accelerator = wanted->src,
+		.rx_accelerator = wanted->dst,
+		.tx_planes = free_planes(graph, wanted->src, state->tx_lanes, state->tx_dead),
+		.rx_planes = free_planes(graph, wanted->dst, state->rx_lanes, state->rx_dead),
 		.lanes_allowed = graph->all_lanes,
-		.lanes_count = plan->lanes,
-		.owner = LIGHT_OWNER,
-		.transit_own = plan->transit == MORPH_TRANSIT_OWN,
+		.lanes_count = wanted->lanes,
+		.owner = lighting->owner,
+		.transit_own = lighting->transit_own,
 		.steps = LIGHT_STEPS,
 	};
 	struct optics_refusal refusal;
@@ -188,7 +185,7 @@ static int route(struct lighting *lighting, uint32_t circuit)
 
 static void release_all(struct lighting *lighting)
 {
-	for (uint32_t at = 0; at < lighting->plan->circuits_count; at++) {
+	for (uint32_t at = 0; at < lighting->count; at++) {
 		struct optics_path *path = &lighting->paths[at];
 
 		if (path->hops_count)
@@ -202,34 +199,49 @@ static uint32_t route_all(struct lighting *lighting)
 {
 	uint32_t at = 0;
 
-	while (at < lighting->plan->circuits_count && !route(lighting, lighting->order[at]))
+	while (at < lighting->count && !route(lighting, lighting->order[at]))
 		at++;
 	return at;
 }
 
+/* What is asked more and more often may do more and more: it was stuck once more. */
+static void relax(struct lighting *lighting, uint32_t circuit)
+{
+	struct wanted *wanted = &lighting->wanted[circuit];
+
+	lighting->stuck[circuit] += lighting->stuck[circuit] < LIGHT_PATIENT;
+	if (lighting->stuck[circuit] < LIGHT_PATIENT || !wanted->old || wanted->dark)
+		return;
+	wanted->dark = true;
+	optics_release(lighting->ledger->state, wanted->old);
+}
+
 static int no_way(const struct lighting *lighting, uint32_t circuit)
 {
-	const struct morph_plan *plan = lighting->plan;
-	const struct rank_pair *pair = &plan->circuits[circuit];
+	const struct wanted *wanted = &lighting->wanted[circuit];
 
 	return lm_fail(
 		lighting->ledger->ctx, EBUSY,
-		"circuit %u, from rank %u on accelerator %u to rank %u on accelerator %u: no way was found inside the servers to its %u fibres",
-		circuit, pair->src, plan->accelerators[pair->src], pair->dst,
-		plan->accelerators[pair->dst], plan->ways[circuit].count);
+		"the circuit from rank %u on accelerator %u to rank %u on accelerator %u: no way was found inside the servers to its %u fibres",
+		wanted->ranks.src, wanted->src, wanted->ranks.dst, wanted->dst, wanted->count);
 }
 
 static int find_ways(struct lighting *lighting)
 {
 	uint32_t *order = lighting->order;
 
+	for (uint32_t at = 0; at < lighting->count; at++) {
+		order[at] = at;
+		lighting->stuck[at] = 0;
+		lighting->paths[at].hops_count = 0;
+	}
 	for (uint32_t tries = 0; tries < LIGHT_TRIES; tries++) {
 		uint32_t stuck = route_all(lighting), circuit = order[stuck];
 
-		if (stuck == lighting->plan->circuits_count)
+		if (stuck == lighting->count)
 			return 0;
 		release_all(lighting);
-		lighting->stuck[circuit] += lighting->stuck[circuit] < LIGHT_FAITHFUL;
+		relax(lighting, circuit);
 		/* First of all in the next try; the others keep their order. */
 		memmove(&order[1], &order[0], stuck * sizeof(*order));
 		order[0] = circuit;
@@ -247,15 +259,14 @@ static const struct strand *strand_of(const struct sites *sites, uint32_t host, 
 	return &sites->strands[at];
 }
 
-/* The plan says which fibres its circuits have, also where these are others than before. */
+/* It is said which fibres circuits have, also where these are others than before. */
 static void note_fibres(const struct lighting *lighting)
 {
 	const struct morph_ledger *ledger = lighting->ledger;
-	struct morph_plan *plan = lighting->plan;
 
-	for (uint32_t circuit = 0; circuit < plan->circuits_count; circuit++) {
+	for (uint32_t circuit = 0; circuit < lighting->count; circuit++) {
 		const struct optics_path *path = &lighting->paths[circuit];
-		uint32_t at = plan->ways[circuit].first;
+		struct strand *strand = lighting->wanted[circuit].strands;
 
 		if (!loose(lighting, circuit))
 			continue;
@@ -264,9 +275,8 @@ static void note_fibres(const struct lighting *lighting)
 
 			if (ledger->graph->guides[guide].class != MORPH_GUIDE_FIBRE)
 				continue;
-			plan->strands[at] =
-				*strand_of(&ledger->sites, plan->strands[at].from, guide);
-			at++;
+			*strand = *strand_of(&ledger->sites, strand->from, guide);
+			strand++;
 		}
 	}
 }
@@ -275,15 +285,16 @@ static void note_fibres(const struct lighting *lighting)
 
 static int judge(struct lighting *lighting)
 {
-	const struct morph_plan *plan = lighting->plan;
 	struct optics_view view = optics_state_view(lighting->ledger->state);
 	struct optics_refusal refusal;
 	int error;
 
-	for (uint32_t at = 0; at < plan->circuits_count; at++)
+	for (uint32_t at = 0; at < lighting->count; at++)
 		open_way(lighting, at, true);
-	error = optics_validate(&view, lighting->paths, plan->circuits_count, LIGHT_OWNER,
-				plan->transit == MORPH_TRANSIT_OWN, NULL, &refusal);
+	error = optics_validate(&view, lighting->paths, lighting->count, lighting->owner,
+				lighting->transit_own, NULL, &refusal);
+	for (uint32_t at = 0; at < lighting->count; at++)
+		open_way(lighting, at, false);
 	if (!error)
 		return 0;
 	return lm_fail(lighting->ledger->ctx, -error, "circuit %u of the plan: %s (%lld of %lld)",
@@ -291,43 +302,82 @@ static int judge(struct lighting *lighting)
 		       (long long)refusal.need);
 }
 
-/* ----------------------------------------------------------------- transaction */
-
-static int add_circuit(struct morph_txn *txn, const struct lighting *lighting, uint32_t circuit)
+int lm_light(struct lighting *lighting)
 {
-	const struct rank_pair *pair = &lighting->plan->circuits[circuit];
-	const struct optics_path *path = &lighting->paths[circuit];
-	uint32_t guides[OPTICS_MAX_HOPS];
-	MORPH_OPTS(morph_circuit_opts, opts, .guides = guides, .guides_count = path->hops_count,
-		   .lanes = path->lanes, .lanes_count = lighting->plan->lanes);
+	int error = find_ways(lighting);
 
+	if (error)
+		return error;
+	note_fibres(lighting);
+	for (uint32_t at = 0; at < lighting->count; at++)
+		if (lighting->wanted[at].old && !lighting->wanted[at].dark)
+			optics_release(lighting->ledger->state, lighting->wanted[at].old);
+	return judge(lighting);
+}
+
+uint32_t lm_light_guides(const struct optics_path *path, uint32_t *guides)
+{
 	for (uint32_t hop = 0; hop < path->hops_count; hop++)
 		guides[hop] = path->hops[hop].guide >> 1;
-	return morph_txn_add(txn, pair->src, pair->dst, &opts);
+	return path->hops_count;
+}
+
+/* ------------------------------------------------------------------------ plan */
+
+static int want_plan(struct lighting *lighting, struct morph_plan *plan)
+{
+	lighting->wanted = calloc(plan->circuits_count + 1UL, sizeof(*lighting->wanted));
+	if (!lighting->wanted)
+		return lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+	for (uint32_t at = 0; at < plan->circuits_count; at++)
+		lighting->wanted[at] = (struct wanted){
+			.ranks = plan->circuits[at],
+			.src = plan->accelerators[plan->circuits[at].src],
+			.dst = plan->accelerators[plan->circuits[at].dst],
+			.lanes = plan->lanes,
+			.strands = &plan->strands[plan->ways[at].first],
+			.count = plan->ways[at].count,
+		};
+	lighting->count = plan->circuits_count;
+	return lm_light_room(lighting, plan->circuits_count);
+}
+
+static int add_circuit(struct morph_txn *txn, const struct lighting *lighting,
+		       const struct morph_plan *plan, uint32_t circuit)
+{
+	const struct optics_path *path = &lighting->paths[circuit];
+	uint32_t guides[OPTICS_MAX_HOPS];
+	MORPH_OPTS(morph_circuit_opts, opts, .guides = guides,
+		   .guides_count = lm_light_guides(path, guides), .lanes = path->lanes,
+		   .lanes_count = plan->lanes);
+
+	return morph_txn_add(txn, plan->circuits[circuit].src, plan->circuits[circuit].dst, &opts);
 }
 
 /* Ways for all circuits, legal together; then changes of the transaction. */
-static int light(struct lighting *lighting, struct morph_txn *txn)
+static int light_plan(struct lighting *lighting, const struct morph_plan *plan,
+		      struct morph_txn *txn)
 {
-	int error;
+	struct light_before before;
+	int error = lm_light_begin(lighting->ledger, plan, &before);
 
-	state_begin(lighting);
-	error = find_ways(lighting);
-	if (!error) {
-		note_fibres(lighting);
-		error = judge(lighting);
-	}
-	for (uint32_t at = 0; at < lighting->plan->circuits_count && error >= 0; at++)
-		error = add_circuit(txn, lighting, at);
-	release_all(lighting);
-	state_end(lighting);
+	if (error)
+		return error;
+	error = lm_light(lighting);
+	for (uint32_t at = 0; at < lighting->count && error >= 0; at++)
+		error = add_circuit(txn, lighting, plan, at);
+	lm_light_end(lighting->ledger, &before);
 	return error < 0 ? error : 0;
 }
 
 MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
 				 struct morph_ledger *ledger)
 {
-	struct lighting lighting = { .ledger = ledger, .plan = plan };
+	struct lighting lighting = {
+		.ledger = ledger,
+		.owner = LIGHT_OWNER,
+		.transit_own = plan->transit == MORPH_TRANSIT_OWN,
+	};
 	size_t before = morph_txn_count(txn);
 	int error = lm_plan_check(ledger, plan);
 
@@ -339,11 +389,12 @@ MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
 		return error;
 	error = lm_ledger_state(ledger);
 	if (!error)
-		error = lighting_room(&lighting);
+		error = want_plan(&lighting, plan);
 	if (!error)
-		error = light(&lighting, txn);
+		error = light_plan(&lighting, plan, txn);
 	if (error)
 		lm_txn_cut(txn, before);
-	lighting_free(&lighting);
+	lm_light_free(&lighting);
+	free(lighting.wanted);
 	return error;
 }

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A ledger of what a fabric's kernel says is held. */
-#include "place.h"
+#include "live.h"
 
-/* Lists of one moment. */
-struct live {
-	struct morph_list *accelerators, *guides, *elements, *hardware;
-	struct morph_list *reservations, *circuits; /* of a controller's reservations only */
-};
-
-static void live_free(struct live *live)
+void lm_live_free(struct live *live)
 {
 	morph_list_free(live->accelerators);
 	morph_list_free(live->guides);
@@ -16,10 +10,11 @@ static void live_free(struct live *live)
 	morph_list_free(live->hardware);
 	morph_list_free(live->reservations);
 	morph_list_free(live->circuits);
+	morph_list_free(live->slices);
 	memset(live, 0, sizeof(*live));
 }
 
-static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
+static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, bool slices,
 		      struct live *live)
 {
 	int error = morph_admin_accelerators(ctx, fabric, &live->accelerators);
@@ -32,8 +27,10 @@ static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controlle
 		error = morph_admin_hardware(ctx, fabric, &live->hardware);
 	if (!error && controller)
 		error = morph_controller_reservations(ctx, fabric, controller, &live->reservations);
-	if (!error && controller)
+	if (!error && (controller || slices))
 		error = morph_admin_circuits(ctx, fabric, MORPH_ANY, &live->circuits);
+	if (!error && slices)
+		error = morph_admin_slices(ctx, fabric, &live->slices);
 	return error;
 }
 
@@ -51,18 +48,17 @@ static int read_seq(struct morph_ledger *ledger, uint32_t fabric, uint64_t *seq)
 	return error;
 }
 
-/* All lists while nothing was published. */
-static int read_whole(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller,
-		      struct live *live)
+int lm_live_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller, bool slices,
+		 struct live *live)
 {
 	uint64_t before = 0, after = 0;
 	int error;
 
 	for (int attempt = 0; attempt < LM_RETRIES; attempt++) {
-		live_free(live);
+		lm_live_free(live);
 		error = read_seq(ledger, fabric, &before);
 		if (!error)
-			error = read_lists(ledger->ctx, fabric, controller, live);
+			error = read_lists(ledger->ctx, fabric, controller, slices, live);
 		if (!error)
 			error = read_seq(ledger, fabric, &after);
 		if (error || before == after)
@@ -212,23 +208,30 @@ static int open_reserved(struct morph_ledger *ledger, const struct live *live)
 	return error;
 }
 
+int lm_live_take(struct morph_ledger *ledger, const struct live *live)
+{
+	int error = take_accelerators(ledger, live->accelerators);
+
+	if (!error)
+		error = take_guides(ledger, live->guides);
+	if (!error)
+		error = take_elements(ledger, live->elements);
+	if (!error)
+		error = take_hardware(ledger, live->hardware);
+	if (!error)
+		error = open_reserved(ledger, live);
+	return error;
+}
+
 MORPH_API int morph_ledger_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller)
 {
 	struct live live = { .accelerators = NULL };
 	int error = lm_ledger_state(ledger);
 
 	if (!error)
-		error = read_whole(ledger, fabric, controller, &live);
+		error = lm_live_read(ledger, fabric, controller, false, &live);
 	if (!error)
-		error = take_accelerators(ledger, live.accelerators);
-	if (!error)
-		error = take_guides(ledger, live.guides);
-	if (!error)
-		error = take_elements(ledger, live.elements);
-	if (!error)
-		error = take_hardware(ledger, live.hardware);
-	if (!error)
-		error = open_reserved(ledger, &live);
-	live_free(&live);
+		error = lm_live_take(ledger, &live);
+	lm_live_free(&live);
 	return error;
 }

@@ -2335,6 +2335,175 @@ static const struct lm_attr plan_cut_attrs[] = {
 	},
 };
 
+static const struct lm_attr defrag_attrs[] = {
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_DEFRAG_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible, infeasible or undecided.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_DEFRAG_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why there is no room; absent of a feasible answer.",
+	},
+	{
+		.name = "moved",
+		.number = LM_LOCAL_DEFRAG_MOVED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits of running slices that are moved, for a while or for good.",
+	},
+	{
+		.name = "moved-least",
+		.number = LM_LOCAL_DEFRAG_MOVED_LEAST,
+		.type = MORPH_ATTR_UINT,
+		.doc = "So many go another way in any answer; 0: not proven.",
+	},
+	{
+		.name = "dark",
+		.number = LM_LOCAL_DEFRAG_DARK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits whose light is gone meanwhile.",
+	},
+	{
+		.name = "step",
+		.number = LM_LOCAL_DEFRAG_STEP,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_DEFRAG_STEP,
+		.list = true,
+		.doc = "Transactions, one after the other.",
+	},
+	{
+		.name = "tenant",
+		.number = LM_LOCAL_DEFRAG_TENANT,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_DEFRAG_TENANT,
+		.list = true,
+		.doc = "What tenants notice.",
+	},
+	{
+		.name = "stay",
+		.number = LM_LOCAL_DEFRAG_STAY,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_DEFRAG_STAY,
+		.list = true,
+		.doc = "Slices that nothing is moved of.",
+	},
+	{
+		.name = "plan",
+		.number = LM_LOCAL_DEFRAG_PLAN,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN,
+		.doc = "What the request gets.",
+	},
+};
+
+static const struct lm_attr defrag_step_attrs[] = {
+	{
+		.name = "kind",
+		.number = LM_LOCAL_DEFRAG_STEP_KIND,
+		.type = MORPH_ATTR_STRING,
+		.doc = "move, switch, break, make or place.",
+	},
+	{
+		.name = "slice",
+		.number = LM_LOCAL_DEFRAG_STEP_SLICE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Whose; absent of the one that was asked for.",
+	},
+	{
+		.name = "takes-ns",
+		.number = LM_LOCAL_DEFRAG_STEP_TAKES_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "That light takes for it.",
+	},
+	{
+		.name = "change",
+		.number = LM_LOCAL_DEFRAG_STEP_CHANGE,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_DEFRAG_CHANGE,
+		.list = true,
+		.doc = "Circuits that it changes.",
+	},
+};
+
+static const struct lm_attr defrag_change_attrs[] = {
+	{
+		.name = "src-rank",
+		.number = LM_LOCAL_DEFRAG_CHANGE_SRC_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Rank that sends.",
+	},
+	{
+		.name = "dst-rank",
+		.number = LM_LOCAL_DEFRAG_CHANGE_DST_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Rank that receives.",
+	},
+	{
+		.name = "circuit",
+		.number = LM_LOCAL_DEFRAG_CHANGE_CIRCUIT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its number, where a kernel has told it.",
+	},
+	{
+		.name = "dark",
+		.number = LM_LOCAL_DEFRAG_CHANGE_DARK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "1: its light goes out.",
+	},
+	{
+		.name = "guide",
+		.number = LM_LOCAL_DEFRAG_CHANGE_GUIDE,
+		.type = MORPH_ATTR_UINT,
+		.list = true,
+		.doc = "Fibres between servers that it takes.",
+	},
+};
+
+static const struct lm_attr defrag_tenant_attrs[] = {
+	{
+		.name = "slice",
+		.number = LM_LOCAL_DEFRAG_TENANT_SLICE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its slice.",
+	},
+	{
+		.name = "moved",
+		.number = LM_LOCAL_DEFRAG_TENANT_MOVED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that are moved.",
+	},
+	{
+		.name = "dark",
+		.number = LM_LOCAL_DEFRAG_TENANT_DARK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits whose light is gone meanwhile.",
+	},
+	{
+		.name = "dark-ns",
+		.number = LM_LOCAL_DEFRAG_TENANT_DARK_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "For how long, of the one that is dark longest, without what software takes.",
+	},
+};
+
+static const struct lm_attr defrag_stay_attrs[] = {
+	{
+		.name = "slice",
+		.number = LM_LOCAL_DEFRAG_STAY_SLICE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The slice.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_DEFRAG_STAY_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -2363,6 +2532,11 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_PLAN_LOAD] = { "plan-load", plan_load_attrs, 4 },
 	[MORPH_OBJECT_PLAN_REFUSAL] = { "plan-refusal", plan_refusal_attrs, 6 },
 	[MORPH_OBJECT_PLAN_CUT] = { "plan-cut", plan_cut_attrs, 1 },
+	[MORPH_OBJECT_DEFRAG] = { "defrag", defrag_attrs, 9 },
+	[MORPH_OBJECT_DEFRAG_STEP] = { "defrag-step", defrag_step_attrs, 4 },
+	[MORPH_OBJECT_DEFRAG_CHANGE] = { "defrag-change", defrag_change_attrs, 5 },
+	[MORPH_OBJECT_DEFRAG_TENANT] = { "defrag-tenant", defrag_tenant_attrs, 4 },
+	[MORPH_OBJECT_DEFRAG_STAY] = { "defrag-stay", defrag_stay_attrs, 2 },
 };
 
 const unsigned int lm_commands_count = 37;

@@ -8,6 +8,8 @@
 """
 
 import contextlib
+import glob
+import json
 import mmap
 import os
 import random
@@ -195,6 +197,15 @@ class Scene:
                 raise Wrong(what)
         return look
 
+    def keep(self, taken):
+        """Leave what was found wrong beside the logs."""
+        for number, this in enumerate(taken):
+            with open(os.path.join(self.directory, f"wrong{number}.json"), "w", encoding="ascii") as file:
+                json.dump(this, file, default=lambda thing: getattr(thing, "__dict__", repr(thing)), indent=1)
+        for path in glob.glob(f"{snapshot.DEBUGFS}/morph*/*/*"):
+            with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
+                write(os.path.join(self.directory, "-".join(path.split("/")[-2:])), file.read())
+
     def prove(self, fabrics, rules, *more):
         """Wait until the rules hold of one snapshot; those of ALWAYS must hold of every one. The snapshots."""
         until = time.monotonic() + PATIENCE
@@ -208,6 +219,7 @@ class Scene:
                 never = proof.broken(proof.ALWAYS, fabric.profile, this)
                 never += proof.broken([proof.nothing_uses_what_is_barred], fabric.profile, this, fabric.barred)
                 if never:
+                    self.keep(taken)
                     raise Wrong("\n".join(never))
                 findings += proof.broken(rules, fabric.profile, this)
             if taken:
@@ -217,5 +229,6 @@ class Scene:
                 self.quiet += 1
                 return taken
             if time.monotonic() > until:
+                self.keep(taken)
                 raise Wrong("\n".join(findings))
             time.sleep(0.1)

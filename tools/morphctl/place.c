@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl place: from a request to a plan, and from the plan to light */
 #include <stdlib.h>
-#include <string.h>
 
 #include "circuit.h"
 #include "controller.h"
+#include "place.h"
 #include "profile.h"
-#include "slice.h"
+#include "request.h"
 #include "value.h"
 
 #define RANKS "rank,accelerator,host"
@@ -36,84 +36,6 @@ static void placing_free(struct placing *placing)
 	morph_model_put(placing->model);
 }
 
-/* -------------------------------------------------------------- what is wanted */
-
-/* Up to three extents, divided by 'x'. */
-static bool parse_torus(const char *text, uint32_t extent[3])
-{
-	char rest;
-	int count = sscanf(text, "%9ux%9ux%9u%c", &extent[0], &extent[1], &extent[2], &rest);
-
-	return count >= 1 && count <= 3 && strspn(text, "0123456789x") == strlen(text) &&
-	       text[strlen(text) - 1] != 'x';
-}
-
-static enum exit_code ask_shape(const struct placing *placing)
-{
-	const struct run *run = placing->run;
-	uint32_t extent[3] = { 1, 1, 1 }, count = 0;
-	int error;
-
-	if (given(run, OPTION_COUNT) + given(run, OPTION_TORUS) + given(run, OPTION_RING_OF) +
-		    given(run, OPTION_MESH) !=
-	    1)
-		return usage_error(run, "wants one of --count, --shape, --ring and --mesh");
-	if (!option_u32(run, OPTION_COUNT, &count) || !option_u32(run, OPTION_RING_OF, &count) ||
-	    !option_u32(run, OPTION_MESH, &count))
-		return EXIT_CODE_USAGE;
-	if (given(run, OPTION_TORUS) && !parse_torus(run->option[OPTION_TORUS], extent))
-		return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
-				   run->option[OPTION_TORUS]);
-	if (given(run, OPTION_TORUS))
-		error = morph_request_set_torus(placing->request, extent[0], extent[1], extent[2]);
-	else if (given(run, OPTION_RING_OF))
-		error = morph_request_set_ring(placing->request, count);
-	else if (given(run, OPTION_MESH))
-		error = morph_request_set_mesh(placing->request, count);
-	else
-		error = morph_request_set_count(placing->request, count);
-	return error < 0 ? client_error(placing->run, error) : EXIT_CODE_OK;
-}
-
-static enum exit_code ask_bandwidth(const struct placing *placing)
-{
-	const struct run *run = placing->run;
-	struct morph_object *info = NULL;
-	uint64_t mbps = 0;
-	uint32_t lanes = 0;
-	int error;
-
-	if (!option_u64(run, OPTION_BANDWIDTH, &mbps) || !option_u32(run, OPTION_LANES, &lanes))
-		return EXIT_CODE_USAGE;
-	if (given(run, OPTION_BANDWIDTH) && given(run, OPTION_LANES))
-		return usage_error(run, "--bandwidth and --lanes exclude each other");
-	error = morph_model_info(run->client->ctx, placing->model, &info);
-	if (error < 0)
-		return client_error(placing->run, error);
-	if (given(run, OPTION_LANES))
-		mbps = lanes * morph_get_fabric_lane_mbps(info);
-	morph_object_free(info);
-	morph_request_set_mbps(placing->request, mbps);
-	return EXIT_CODE_OK;
-}
-
-static enum exit_code ask(struct placing *placing)
-{
-	uint32_t transit = MORPH_TRANSIT_ANY, objective = MORPH_OBJECTIVE_FRAGMENTATION;
-	struct run *run = placing->run;
-	enum exit_code code;
-
-	placing->request = needed(morph_request_new(run->client->ctx));
-	placing->plan = needed(morph_plan_new(run->client->ctx));
-	if (!option_word(run, OPTION_TRANSIT, &transit) ||
-	    !option_word(run, OPTION_OBJECTIVE, &objective))
-		return EXIT_CODE_USAGE;
-	morph_request_set_transit(placing->request, transit);
-	morph_request_set_objective(placing->request, objective);
-	code = ask_shape(placing);
-	return code ? code : ask_bandwidth(placing);
-}
-
 /* ------------------------------------------------------------------- the plan */
 
 static enum exit_code describe(struct placing *placing)
@@ -136,6 +58,7 @@ static enum exit_code plan(struct placing *placing)
 			      placing->model, &placing->ledger);
 	if (code)
 		return code;
+	placing->plan = needed(morph_plan_new(ctx));
 	error = morph_place(placing->ledger, placing->request, placing->plan);
 	code = error ? client_error(placing->run, error) : describe(placing);
 	if (code || morph_plan_verdict(placing->plan) != MORPH_FEASIBLE)
@@ -153,14 +76,16 @@ static enum exit_code plan(struct placing *placing)
 
 /* ------------------------------------------------------------------ the light */
 
-static void fill_wish(const struct placing *placing, struct slice_wish *wish)
+enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
+			    struct slice_wish *wish, json_t **slice)
 {
-	wish->fabric = placing->fabric;
-	wish->name = placing->run->argv[0];
-	wish->accelerators_count = morph_plan_ranks(placing->plan);
+	wish->fabric = fabric;
+	wish->name = run->argv[0];
+	wish->accelerators_count = morph_plan_ranks(plan);
 	wish->accelerators = needed(calloc(wish->accelerators_count, sizeof(uint32_t)));
 	for (uint32_t rank = 0; rank < wish->accelerators_count; rank++)
-		wish->accelerators[rank] = morph_plan_accelerator(placing->plan, rank);
+		wish->accelerators[rank] = morph_plan_accelerator(plan, rank);
+	return slice_make(run, wish, slice);
 }
 
 /* Lights the slice; *txn: the transaction, or NULL. */
@@ -172,16 +97,17 @@ static enum exit_code light(struct placing *placing, struct act *act, uint32_t s
 	return circuit_run(placing->run, act, placing->fabric, slice, placing->txn, false, txn);
 }
 
-static enum exit_code take_back(struct placing *placing, uint32_t slice, enum exit_code code)
+enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
+			       enum exit_code code)
 {
-	int error =
-		morph_admin_slice_delete(placing->run->client->ctx, placing->fabric, slice, true);
+	int error = morph_admin_slice_delete(run->client->ctx, fabric, slice, true);
 
-	if (client_reply(placing->run, error, NULL, NULL)) {
-		warn_line("place: slice %u is there without its circuits", slice);
+	if (client_reply(run, error, NULL, NULL)) {
+		warn_line("%s: slice %u is there without its circuits", run->command->object,
+			  slice);
 		return EXIT_CODE_PARTIAL;
 	}
-	warn_line("place: nothing was changed: the slice is deleted again");
+	warn_line("%s: the slice is deleted again", run->command->object);
 	return code;
 }
 
@@ -195,14 +121,13 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 	code = act_begin(placing->run, &act);
 	if (code)
 		return code;
-	fill_wish(placing, wish);
-	code = slice_make(placing->run, wish, &slice);
+	code = place_create(placing->run, placing->fabric, placing->plan, wish, &slice);
 	if (!code) {
 		uint32_t id = number_of(slice, "id", NUMBER_NONE);
 
 		code = light(placing, &act, id, &txn);
 		if (code)
-			code = take_back(placing, id, code);
+			code = place_take_back(placing->run, placing->fabric, id, code);
 	}
 	if (!code) {
 		json_object_set(placing->report, "slice", slice);
@@ -217,7 +142,7 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 
 /* ------------------------------------------------------------------ the answer */
 
-static void write_refusals(const json_t *report)
+void place_write_refusals(const json_t *report)
 {
 	json_t *refusals = json_object_get(report, "refusal"), *refusal, *cut;
 	size_t i, k;
@@ -239,7 +164,7 @@ static void write_refusals(const json_t *report)
 	}
 }
 
-static void write_table(struct run *run, const char *columns, json_t *records)
+void place_write_table(struct run *run, const char *columns, json_t *records)
 {
 	if (!json_array_size(records))
 		return;
@@ -247,7 +172,7 @@ static void write_table(struct run *run, const char *columns, json_t *records)
 	emit_table(run, columns, records);
 }
 
-static void write_plan(struct run *run, const json_t *report)
+void place_write_plan(struct run *run, const json_t *report)
 {
 	const json_t *slice = json_object_get(report, "slice"),
 		     *txn = json_object_get(report, "txn");
@@ -262,9 +187,9 @@ static void write_plan(struct run *run, const json_t *report)
 	if (slice)
 		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
 		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
-	write_table(run, RANKS, json_object_get(report, "rank"));
-	write_table(run, CIRCUITS, json_object_get(report, "circuit"));
-	write_table(run, LOADS, json_object_get(report, "load"));
+	place_write_table(run, RANKS, json_object_get(report, "rank"));
+	place_write_table(run, CIRCUITS, json_object_get(report, "circuit"));
+	place_write_table(run, LOADS, json_object_get(report, "load"));
 }
 
 static enum exit_code answer(struct placing *placing)
@@ -274,9 +199,9 @@ static enum exit_code answer(struct placing *placing)
 	if (given(placing->run, OPTION_JSON) || given(placing->run, OPTION_FIELDS))
 		return emit_one(placing->run, &view, placing->report);
 	if (key_is(placing->report, "verdict", "feasible"))
-		write_plan(placing->run, placing->report);
+		place_write_plan(placing->run, placing->report);
 	else
-		write_refusals(placing->report);
+		place_write_refusals(placing->report);
 	return EXIT_CODE_OK;
 }
 
@@ -307,7 +232,7 @@ enum exit_code place_slice(struct run *run)
 	if (!code)
 		code = profile_model(run, &placing.fabric, &placing.model);
 	if (!code)
-		code = ask(&placing);
+		code = request_given(run, placing.model, &placing.request);
 	if (!code)
 		code = plan(&placing);
 	if (!code && given(run, OPTION_CARRY_OUT))

@@ -64,6 +64,17 @@
 	"it is. With --controller and --epoch what that controller has reserved may be used, and " \
 	"the slice is assigned to it."
 
+#define DEFRAG                                                                                         \
+	"Where 'morphctl place' finds too few fibres, circuits of slices that run may be in the way "  \
+	"which could as well go another. Ranks keep their accelerators. The answer is what is moved, " \
+	"transaction by transaction, and what each tenant would notice of it: a circuit that is lit "  \
+	"by its new way before the old goes out is not dark; one without a free port, or without "     \
+	"fibres beside its own, is dark for as long as light takes to settle and to be locked to. "    \
+	"Slices that can't be moved are named, with the reason. Nothing is changed without --apply, "  \
+	"which creates the slice NAME, runs the steps and lights the slice's circuits. Where a step "  \
+	"fails what was moved stays where it is, what is out is lit again, and the slice is deleted. " \
+	"Exit status 0 when there is room, 1 when not. Options are those of 'morphctl place'."
+
 #define TE                                                                                     \
 	"FILE is YAML or JSON; '-' reads standard input:"                                      \
 	"\n\n"                                                                                 \

@@ -77,6 +77,22 @@ int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint3
 		     uint32_t flags);
 
 /**
+ * morph_defrag_read() - the slices that run on a fabric
+ * @defrag: the object; slices that were added before, and the answer, are forgotten
+ * @ledger: becomes what the fabric's kernel says is held, as by morph_ledger_read()
+ * @fabric: number of the fabric
+ * @controller: whose slices and reservations may be used besides those that are no controller's;
+ *	0: nobody's
+ *
+ * A slice stays as it is where it is not in order, is another controller's, lies in several racks,
+ * has light over circuit switches or edges, or shares a fibre by wavelength with others.
+ *
+ * Return: 0 or as morph_ledger_read().
+ */
+int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger *ledger, uint32_t fabric,
+		      uint32_t controller);
+
+/**
  * enum morph_defrag_objective - what makes one answer better than another
  * @MORPH_DEFRAG_LIGHT: fewest circuits that go dark, then fewest that are moved
  * @MORPH_DEFRAG_MOVES: fewest circuits that are moved, then fewest that go dark
@@ -206,6 +222,8 @@ int morph_defrag_step(const struct morph_defrag *defrag, uint32_t step,
  * @dst_rank: rank that receives
  * @circuit: its number in its slice's plan
  * @fibres: fibres that it takes from server to server; none where it goes out
+ * @dark: 1: its light goes out, by the kind of the step or since morph_defrag_light() found no
+ *	way beside the old one
  */
 struct morph_defrag_change {
 	size_t sz;
@@ -213,6 +231,7 @@ struct morph_defrag_change {
 	uint32_t dst_rank;
 	uint32_t circuit;
 	uint32_t fibres;
+	uint32_t dark;
 };
 
 /**
@@ -266,6 +285,63 @@ struct morph_defrag_tenant {
  */
 int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
 			struct morph_defrag_tenant *out);
+
+/**
+ * morph_defrag_light() - find ways inside servers for all steps
+ * @defrag: the object, of slices that morph_defrag_read() has read; solved, with a feasible answer
+ * @ledger: the ledger that it was solved for, as it was; not changed but for counters
+ * @out: the answer as a whole once more, or NULL: a circuit for which there is no second way
+ *	inside a server goes dark
+ *
+ * The router and the judge of the driver are asked for each step as the fabric will be by then.
+ * Fibres may become others between the same servers.
+ *
+ * Return: 0, -EINVAL (no feasible answer; slices that were added by morph_defrag_add()), -EBUSY (no
+ * ways were found for a step: the text names the circuit) or -ENOMEM; or as the judge refuses.
+ */
+int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledger *ledger,
+		       struct morph_defrag_result *out);
+
+/**
+ * morph_txn_add_step() - what a step changes, as changes of a transaction
+ * @txn: the transaction, to be run on the slice that morph_defrag_step() names
+ * @defrag: the object, after morph_defrag_light()
+ * @step: number of the step
+ *
+ * Steps are run one after the other, each when the one before has ended well. Where one fails,
+ * all is as it was before it, and morph_txn_add_broken() lights what is out.
+ *
+ * Return: 0, -EINVAL (morph_defrag_light() has not succeeded), -ENOENT (there is no such step),
+ * -E2BIG (more than 1024 changes) or -ENOMEM; the transaction is as it was then.
+ */
+int morph_txn_add_step(struct morph_txn *txn, const struct morph_defrag *defrag, uint32_t step);
+
+/**
+ * morph_txn_add_broken() - circuits that are out where a step has failed, to be lit again
+ * @txn: the transaction, to be run on @slice, each change for itself
+ * @defrag: the object, after morph_defrag_light()
+ * @done: how many steps were run, the first ones
+ * @slice: of which slice
+ *
+ * By whatever routes the driver finds. Without a broken circuit nothing is added.
+ *
+ * Return: 0, -EINVAL (so many steps can't have been run), -E2BIG (more than 1024 changes) or -ENOMEM;
+ * the transaction is as it was then.
+ */
+int morph_txn_add_broken(struct morph_txn *txn, const struct morph_defrag *defrag, uint32_t done,
+			 uint32_t slice);
+
+/**
+ * morph_defrag_describe() - the answer as an object
+ * @defrag: the object, solved
+ * @ledger: the ledger that it was solved for
+ * @out: an object of type "defrag" with all that it says: verdict, steps, tenants, slices that
+ *	stay, the request's plan; freed by morph_object_free()
+ *
+ * Return: 0, -EINVAL (not solved) or -ENOMEM.
+ */
+int morph_defrag_describe(const struct morph_defrag *defrag, const struct morph_ledger *ledger,
+			  struct morph_object **out);
 
 /**
  * morph_defrag_take() - all steps are carried out, in a ledger

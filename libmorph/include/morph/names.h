@@ -41,6 +41,11 @@ extern "C" {
  * @MORPH_OBJECT_PLAN_LOAD: What a plan takes of the fibres from one server to another.
  * @MORPH_OBJECT_PLAN_REFUSAL: Why a rack does not do.
  * @MORPH_OBJECT_PLAN_CUT: A set of servers.
+ * @MORPH_OBJECT_DEFRAG: What is moved so that a request fits, and what it gets then; or why nothing helps.
+ * @MORPH_OBJECT_DEFRAG_STEP: One transaction.
+ * @MORPH_OBJECT_DEFRAG_CHANGE: What happens to a circuit in a step.
+ * @MORPH_OBJECT_DEFRAG_TENANT: What a tenant would notice.
+ * @MORPH_OBJECT_DEFRAG_STAY: A slice that nothing is moved of.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -70,6 +75,11 @@ enum morph_object_type {
 	MORPH_OBJECT_PLAN_LOAD = 69,
 	MORPH_OBJECT_PLAN_REFUSAL = 70,
 	MORPH_OBJECT_PLAN_CUT = 71,
+	MORPH_OBJECT_DEFRAG = 72,
+	MORPH_OBJECT_DEFRAG_STEP = 73,
+	MORPH_OBJECT_DEFRAG_CHANGE = 74,
+	MORPH_OBJECT_DEFRAG_TENANT = 75,
+	MORPH_OBJECT_DEFRAG_STAY = 76,
 };
 
 /**
@@ -2280,6 +2290,160 @@ morph_get_plan_refusal_cut(const struct morph_object *object, size_t value)
 static inline uint32_t morph_get_plan_cut_host(const struct morph_object *object, size_t value)
 {
 	return (uint32_t)morph_object_value_uint(object, "host", value);
+}
+
+/** morph_get_defrag_verdict() - feasible, infeasible or undecided. */
+static inline const char *morph_get_defrag_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/** morph_get_defrag_text() - Why there is no room; absent of a feasible answer. */
+static inline const char *morph_get_defrag_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/**
+ * morph_get_defrag_moved() - Circuits of running slices that are moved, for a while or for good.
+ */
+static inline uint32_t morph_get_defrag_moved(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "moved");
+}
+
+/** morph_get_defrag_moved_least() - So many go another way in any answer; 0: not proven. */
+static inline uint32_t morph_get_defrag_moved_least(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "moved-least");
+}
+
+/** morph_get_defrag_dark() - Circuits whose light is gone meanwhile. */
+static inline uint32_t morph_get_defrag_dark(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dark");
+}
+
+/** morph_get_defrag_step() - Transactions, one after the other. */
+static inline const struct morph_object *
+morph_get_defrag_step(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "step", value);
+}
+
+/** morph_get_defrag_tenant() - What tenants notice. */
+static inline const struct morph_object *
+morph_get_defrag_tenant(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "tenant", value);
+}
+
+/** morph_get_defrag_stay() - Slices that nothing is moved of. */
+static inline const struct morph_object *
+morph_get_defrag_stay(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "stay", value);
+}
+
+/** morph_get_defrag_plan() - What the request gets. */
+static inline const struct morph_object *morph_get_defrag_plan(const struct morph_object *object)
+{
+	return morph_object_value_object(object, "plan", 0);
+}
+
+/** morph_get_defrag_step_kind() - move, switch, break, make or place. */
+static inline const char *morph_get_defrag_step_kind(const struct morph_object *object)
+{
+	return morph_object_text(object, "kind");
+}
+
+/** morph_get_defrag_step_slice() - Whose; absent of the one that was asked for. */
+static inline uint32_t morph_get_defrag_step_slice(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "slice");
+}
+
+/** morph_get_defrag_step_takes_ns() - That light takes for it. */
+static inline uint64_t morph_get_defrag_step_takes_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "takes-ns");
+}
+
+/** morph_get_defrag_step_change() - Circuits that it changes. */
+static inline const struct morph_object *
+morph_get_defrag_step_change(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "change", value);
+}
+
+/** morph_get_defrag_change_src_rank() - Rank that sends. */
+static inline uint32_t morph_get_defrag_change_src_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "src-rank");
+}
+
+/** morph_get_defrag_change_dst_rank() - Rank that receives. */
+static inline uint32_t morph_get_defrag_change_dst_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dst-rank");
+}
+
+/** morph_get_defrag_change_circuit() - Its number, where a kernel has told it. */
+static inline uint32_t morph_get_defrag_change_circuit(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "circuit");
+}
+
+/** morph_get_defrag_change_dark() - 1: its light goes out. */
+static inline uint32_t morph_get_defrag_change_dark(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dark");
+}
+
+/** morph_get_defrag_change_guide() - Fibres between servers that it takes. */
+static inline uint32_t
+morph_get_defrag_change_guide(const struct morph_object *object, size_t value)
+{
+	return (uint32_t)morph_object_value_uint(object, "guide", value);
+}
+
+/** morph_get_defrag_tenant_slice() - Its slice. */
+static inline uint32_t morph_get_defrag_tenant_slice(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "slice");
+}
+
+/** morph_get_defrag_tenant_moved() - Circuits that are moved. */
+static inline uint32_t morph_get_defrag_tenant_moved(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "moved");
+}
+
+/** morph_get_defrag_tenant_dark() - Circuits whose light is gone meanwhile. */
+static inline uint32_t morph_get_defrag_tenant_dark(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dark");
+}
+
+/**
+ * morph_get_defrag_tenant_dark_ns() - For how long, of the one that is dark longest, without
+ * what software takes.
+ */
+static inline uint64_t morph_get_defrag_tenant_dark_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "dark-ns");
+}
+
+/** morph_get_defrag_stay_slice() - The slice. */
+static inline uint32_t morph_get_defrag_stay_slice(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "slice");
+}
+
+/** morph_get_defrag_stay_text() - Why. */
+static inline const char *morph_get_defrag_stay_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The slices of a fabric's kernel, as plans that may be led another way. */
+#include <errno.h>
+
+#include "defrag.h"
+#include "live.h"
+
+/* One slice as the kernel tells of it. */
+struct reading {
+	struct morph_defrag *defrag;
+	const struct morph_ledger *ledger;
+	const struct live *live;
+	const struct morph_object *slice;
+	struct running *running;
+	uint32_t rack;
+};
+
+static const char no_memory[] = "out of memory"; /* no reason to stay */
+
+void lm_running_free(struct running *running)
+{
+	if (running->lit)
+		morph_plan_free(running->plan);
+	free(running->lit);
+	free(running->hops);
+}
+
+static const struct morph_object *circuit_of(const struct reading *reading, size_t *at)
+{
+	for (; *at < morph_list_count(reading->live->circuits); (*at)++) {
+		const struct morph_object *it = morph_list_get(reading->live->circuits, *at);
+
+		if (morph_get_circuit_slice(it) == reading->running->slice)
+			return it;
+	}
+	return NULL;
+}
+
+static uint32_t count_circuits(const struct reading *reading)
+{
+	uint32_t count = 0;
+
+	for (size_t at = 0; circuit_of(reading, &at); at++)
+		count++;
+	return count;
+}
+
+/* ------------------------------------------------------------------------ ranks */
+
+/* Accelerators of all ranks, of one rack. Returns NULL, or why the slice stays as it is. */
+static const char *read_ranks(struct reading *reading)
+{
+	const struct morph_ledger *ledger = reading->ledger;
+	struct morph_plan *plan = reading->running->plan;
+	size_t ranks = morph_object_values(reading->slice, "rank");
+
+	if (!ranks || ranks > MOST_RANKS)
+		return "it has more ranks than the planner takes";
+	plan->ranks = (uint32_t)ranks;
+	for (size_t at = 0; at < ranks; at++) {
+		const struct morph_object *it = morph_get_slice_rank(reading->slice, at);
+		uint32_t rank = morph_get_rank_rank(it), chip = morph_get_rank_accelerator(it);
+		uint32_t rack;
+
+		if (rank >= ranks || chip >= ledger->graph->accelerators_count)
+			return "its ranks are not those of this profile";
+		plan->accelerators[rank] = chip;
+		rack = ledger->sites.host_rack[ledger->graph->accelerators[chip].host];
+		if (at && rack != reading->rack)
+			return "it lies in several racks";
+		reading->rack = rack;
+	}
+	return NULL;
+}
+
+/* --------------------------------------------------------------------- circuits */
+
+/* The end of a guide at which an element is, or 2. */
+static uint32_t end_at(const struct optics_guide *guide, uint32_t element)
+{
+	uint32_t end = 0;
+
+	while (end < 2 &&
+	       (guide->end[end].type != MORPH_END_ELEMENT || guide->end[end].index != element))
+		end++;
+	return end;
+}
+
+/* The path of a lit circuit, whose elements are in the states that the ledger has. */
+static bool read_path(const struct reading *reading, const struct morph_object *circuit,
+		      struct optics_path *path)
+{
+	const struct optics_graph *graph = reading->ledger->graph;
+	uint32_t src = morph_get_circuit_src_accelerator(circuit);
+	uint32_t tx = src * graph->params.planes + morph_get_circuit_src_plane(circuit);
+	uint32_t count = (uint32_t)morph_object_values(circuit, "guide"), code;
+
+	if (!count || count > OPTICS_MAX_HOPS || tx >= graph->ports_count ||
+	    graph->tx_guide[tx] == OPTICS_NONE)
+		return false;
+	path->tx = tx;
+	path->lanes = morph_get_circuit_lanes(circuit);
+	path->hops_count = count;
+	code = graph->tx_guide[tx];
+	for (uint32_t hop = 0; hop < count; hop++) {
+		const struct optics_end *far = &graph->guides[code >> 1].end[!(code & 1)];
+		uint32_t next, end;
+
+		if (morph_get_circuit_guide(circuit, hop) != code >> 1)
+			return false;
+		path->hops[hop] = (struct optics_hop){ .guide = code, .element = OPTICS_NONE };
+		if (hop + 1 == count) {
+			path->rx = far->index * graph->params.planes + far->port;
+			return far->type == MORPH_END_RX;
+		}
+		next = morph_get_circuit_guide(circuit, hop + 1);
+		if (far->type != MORPH_END_ELEMENT || next >= graph->guides_count)
+			return false;
+		end = end_at(&graph->guides[next], far->index);
+		if (end == 2)
+			return false;
+		path->hops[hop].element = far->index;
+		path->hops[hop].state = reading->ledger->state->element_state[far->index];
+		code = next * 2 + end;
+	}
+	return false;
+}
+
+/* The strand that a guide is, or NULL: it is a part of one over a circuit switch. */
+static const struct strand *strand_of(const struct sites *sites, uint32_t host, uint32_t code)
+{
+	for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1]; at++)
+		if (sites->strands[at].guides_count == 1 && sites->strands[at].guides[0] == code)
+			return &sites->strands[at];
+	return NULL;
+}
+
+/* The fibres of a path. Returns NULL, or why the slice stays as it is. */
+static const char *read_strands(struct reading *reading, const struct optics_path *path,
+				uint32_t circuit)
+{
+	const struct morph_ledger *ledger = reading->ledger;
+	const struct optics_graph *graph = ledger->graph;
+	struct morph_plan *plan = reading->running->plan;
+	uint32_t host = graph->accelerators[path->tx / graph->params.planes].host;
+	struct circuit_way *way = &plan->ways[circuit];
+
+	*way = (struct circuit_way){ .first = plan->strands_count };
+	for (uint32_t hop = 0; hop < path->hops_count; hop++) {
+		uint32_t guide = path->hops[hop].guide >> 1;
+		const struct strand *strand;
+
+		if (graph->guides[guide].class < MORPH_GUIDE_FIBRE)
+			continue;
+		strand = strand_of(&ledger->sites, host, path->hops[hop].guide);
+		if (!strand)
+			return "its light goes over circuit switches";
+		if (ledger->guide_lanes[guide] != path->lanes)
+			return "it shares a fibre with others";
+		if (way->count + 1 == ledger->sites.racks[reading->rack].hosts_count)
+			return "its light goes in circles";
+		if (lm_plan_add_strand(plan, strand))
+			return no_memory;
+		way->count++;
+		host = strand->to;
+	}
+	return NULL;
+}
+
+/* Returns NULL, or why the slice stays as it is. */
+static const char *read_circuit(struct reading *reading, const struct morph_object *it,
+				uint32_t circuit)
+{
+	struct running *running = reading->running;
+	struct lit *lit = &running->lit[circuit];
+
+	if (morph_get_circuit_state(it) != MORPH_CIRCUIT_LIT)
+		return "not all of its circuits are lit";
+	if (!morph_object_has(it, "src-rank") || !morph_object_has(it, "dst-rank"))
+		return "its light goes over edges";
+	lit->number = morph_get_circuit_id(it);
+	lit->path.hops = &running->hops[(size_t)circuit * OPTICS_MAX_HOPS];
+	running->plan->circuits[circuit] =
+		(struct rank_pair){ (uint16_t)morph_get_circuit_src_rank(it),
+				    (uint16_t)morph_get_circuit_dst_rank(it) };
+	if (running->plan->circuits[circuit].src >= running->plan->ranks ||
+	    running->plan->circuits[circuit].dst >= running->plan->ranks ||
+	    !read_path(reading, it, &lit->path))
+		return "its circuits are not of this profile";
+	return read_strands(reading, &lit->path, circuit);
+}
+
+static int reserve(struct reading *reading, uint32_t count)
+{
+	struct morph_ctx *ctx = reading->defrag->ctx;
+	struct running *running = reading->running;
+	struct morph_plan *plan = morph_plan_new(ctx);
+
+	running->plan = plan;
+	running->lit = calloc(count + 1UL, sizeof(*running->lit));
+	running->hops = calloc(count + 1UL, OPTICS_MAX_HOPS * sizeof(*running->hops));
+	if (plan) {
+		plan->circuits = calloc(count + 1UL, sizeof(*plan->circuits));
+		plan->ways = calloc(count + 1UL, sizeof(*plan->ways));
+	}
+	if (!plan || !running->lit || !running->hops || !plan->circuits || !plan->ways) {
+		morph_plan_free(plan);
+		free(running->lit);
+		free(running->hops);
+		return lm_fail(ctx, ENOMEM, "read slice %u: out of memory", running->slice);
+	}
+	plan->verdict = MORPH_FEASIBLE;
+	plan->checksum = reading->ledger->graph->params.checksum;
+	plan->transit = morph_get_slice_transit(reading->slice);
+	plan->circuits_room = plan->circuits_count = count;
+	return 0;
+}
+
+/* ----------------------------------------------------------------------- slices */
+
+static const char *read_all(struct reading *reading)
+{
+	struct morph_plan *plan = reading->running->plan;
+	const struct morph_object *it;
+	uint32_t circuit = 0;
+	const char *why = read_ranks(reading);
+
+	for (size_t at = 0; !why && (it = circuit_of(reading, &at)); at++) {
+		why = read_circuit(reading, it, circuit++);
+		if (!why && optics_weight64(morph_get_circuit_lanes(it)) > plan->lanes)
+			plan->lanes = optics_weight64(morph_get_circuit_lanes(it));
+	}
+	return why;
+}
+
+/* Why nobody may touch it, whatever its circuits are; or NULL. */
+static const char *untouchable(const struct reading *reading, uint32_t controller)
+{
+	uint32_t its = morph_get_slice_controller(reading->slice);
+
+	if (morph_get_slice_state(reading->slice) != MORPH_SLICE_OK)
+		return "it is not in order";
+	return its && its != controller ? "another controller decides for it" : NULL;
+}
+
+static int note_stay(struct morph_defrag *defrag, uint32_t slice, const char *why)
+{
+	int ret = DEFRAG_GROW(defrag, stays, 1);
+
+	if (!ret)
+		defrag->stays.list[defrag->stays.count++] = (struct stay){ slice, why };
+	return ret;
+}
+
+static int read_slice(struct reading *reading, uint32_t controller)
+{
+	struct running running = { .slice = morph_get_slice_id(reading->slice) };
+	struct morph_defrag *defrag = reading->defrag;
+	const char *why = untouchable(reading, controller);
+	uint32_t circuits;
+	int ret;
+
+	reading->running = &running;
+	circuits = count_circuits(reading);
+	if (!circuits)
+		return 0; /* nothing to be moved */
+	if (why)
+		return note_stay(defrag, running.slice, why);
+	ret = DEFRAG_GROW(defrag, slices, 1);
+	if (!ret)
+		ret = reserve(reading, circuits);
+	if (ret)
+		return ret;
+	why = read_all(reading);
+	if (!why) {
+		defrag->slices.list[defrag->slices.count++] = running;
+		return 0;
+	}
+	lm_running_free(&running);
+	return why == no_memory ? -ENOMEM : note_stay(defrag, running.slice, why);
+}
+
+MORPH_API int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger *ledger,
+				uint32_t fabric, uint32_t controller)
+{
+	struct live live = { .accelerators = NULL };
+	struct reading reading = { .defrag = defrag, .ledger = ledger, .live = &live };
+	int ret = lm_ledger_state(ledger);
+
+	morph_defrag_clear(defrag);
+	if (!ret)
+		ret = lm_live_read(ledger, fabric, controller, true, &live);
+	if (!ret)
+		ret = lm_live_take(ledger, &live);
+	for (size_t at = 0; at < morph_list_count(live.slices) && !ret; at++) {
+		reading.slice = morph_list_get(live.slices, at);
+		ret = read_slice(&reading, controller);
+	}
+	lm_live_free(&live);
+	if (ret)
+		morph_defrag_clear(defrag);
+	return ret;
+}

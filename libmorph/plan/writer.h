@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Objects that say what the planner found. */
+#ifndef LM_PLAN_WRITER_H
+#define LM_PLAN_WRITER_H
+
+#include "place.h"
+
+/* Fills an object: attributes are put until one fails. */
+struct writer {
+	struct morph_object *object;
+	int error;
+};
+
+static inline struct writer writer_begin(uint32_t type)
+{
+	struct writer writer = { .object = lm_object_new(type, NULL) };
+
+	writer.error = writer.object ? 0 : -ENOMEM;
+	return writer;
+}
+
+static inline void put(struct writer *writer, uint32_t attribute, uint64_t value)
+{
+	if (!writer->error)
+		writer->error = lm_put_uint(writer->object, attribute, value);
+}
+
+static inline void put_text(struct writer *writer, uint32_t attribute, const char *text)
+{
+	if (!writer->error)
+		writer->error = lm_put_text(writer->object, attribute, text, strlen(text));
+}
+
+/* Takes @inner. */
+static inline void put_inner(struct writer *writer, uint32_t attribute, struct writer *inner)
+{
+	if (!writer->error)
+		writer->error = inner->error;
+	if (writer->error)
+		morph_object_free(inner->object);
+	else
+		writer->error = lm_put_object(writer->object, attribute, inner->object);
+}
+
+/* The object, or NULL and nothing left of it. */
+static inline struct morph_object *writer_end(struct writer *writer)
+{
+	if (!writer->error)
+		return writer->object;
+	morph_object_free(writer->object);
+	return NULL;
+}
+
+/* describe.c: a plan, whatever its verdict is. */
+struct writer lm_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger);
+const char *lm_verdict_text(uint32_t verdict);
+
+#endif /* LM_PLAN_WRITER_H */

@@ -1,0 +1,174 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Room is made for a slice while others run, and they are seen to run on. Prints TAP.
+
+Four servers in a circle have one fibre left each way from each to the next; all others of the rack are cordoned. The
+slice `first` lies in two neighbours. While the fibres between them were cordoned too it was lit the other way round,
+over the fibres that a slice in the other two servers needs. Nobody leads it back when they are free again.
+"""
+
+import subprocess
+import sys
+import traceback
+
+from place import FIBRE, OF_SERVER, Rack, check_lit, crossed, held
+
+CIRCLE = (0, 2, 3, 1)       # servers, each beside the next
+FIRST, SECOND = (0, 1), (2, 3)
+WISH = ("--mesh", "2")
+PORTS = 6
+
+
+def fibres_between(rack):
+    """One fibre for each pair of servers, by the pair."""
+    return {(rack.host(guide["a-index"]), rack.host(guide["b-index"])): guide["id"]
+            for guide in rack.ask("guide", "list") if guide["class"] == FIBRE}
+
+
+def detour(rack, *token):
+    """What is told above, on behalf of a controller or of none. Ranks 0 and 2 of `first` are in one server, 1 and 3 in the other."""
+    fibre = fibres_between(rack)
+    circle = {fibre[pair] for at in range(4) for pair in ((CIRCLE[at], CIRCLE[at - 1]), (CIRCLE[at - 1], CIRCLE[at]))}
+    direct = [fibre[FIRST], fibre[FIRST[::-1]]]
+    rack.fibre_ids = rack.fibres()
+    rack.do("guide", "cordon", *(rack.fibre_ids - circle), *direct)
+    chips = [OF_SERVER * server for server in FIRST]
+    rack.do("slice", "create", "first", "--accelerators", ",".join(map(str, chips + [chip + 1 for chip in chips])),
+            *token[:2])
+    rack.do("circuit", "add", "first", 0, 1, *token)
+    rack.do("circuit", "add", "first", 1, 0, *token)
+    rack.do("guide", "uncordon", *direct)
+    rest = [chip["id"] for chip in rack.ask("accelerator", "list")
+            if chip["use"] == "free" and chip["id"] not in [OF_SERVER * server for server in SECOND]]
+    rack.do("slice", "create", "rest", "--accelerators", ",".join(map(str, rest)))
+    rack.ask("place", *WISH, status=1)
+
+
+def end(rack, *slices):
+    rack.end("first", "rest", *slices)
+    rack.do("guide", "uncordon", *rack.fibre_ids)
+
+
+def moved(before, after):
+    """Circuits that are lit by other guides than before."""
+    return {circuit[1] for circuit in set(before) ^ set(after)}
+
+
+def room_is_made(rack):
+    """A circuit is led back beside its old way, without a moment of darkness, and the request fits."""
+    detour(rack)
+    before = held(rack.ask("circuit", "list"))
+    answer = rack.ask("defrag", "second", *WISH, "--apply")
+    assert answer["verdict"] == "feasible" and answer["moved"] == answer["moved-least"] == 1, answer
+    assert [(one["moved"], one["dark"], one["dark-ns"]) for one in answer["tenant"]] == [(1, 0, 0)], answer["tenant"]
+    check_lit(rack, "second", answer["plan"])
+    first = rack.ask("circuit", "list", "first")
+    assert [step["kind"] for step in answer["step"]] == ["move", "place"]
+    (change,) = answer["step"][0]["change"]
+    assert moved(before, held(first)) == {change["circuit"]}
+    circuit = next(one for one in first if one["id"] == change["circuit"])
+    assert crossed(circuit, rack.fibre_ids) == change["guide"], (circuit, change)
+    assert circuit["state"] == "lit" and circuit["dark-ns"] == 0, circuit
+    assert all(step["measured-dark-ns"] == 0 for step in answer["step"]), answer["step"]
+    end(rack, "second")
+
+
+def dry_run_changes_nothing(rack):
+    """Without --apply it is only said what would be moved."""
+    detour(rack)
+    before = held(rack.ask("circuit", "list"))
+    answer = rack.ask("defrag", *WISH, "--dry-run")
+    assert answer["verdict"] == "feasible" and answer["moved"] == 1 and "slice" not in answer
+    assert held(rack.ask("circuit", "list")) == before and len(rack.ask("slice", "list")) == 2
+    end(rack)
+
+
+def without_a_port_it_is_dark(rack):
+    """Where the ends have no port left a circuit goes out first: it is said before, and seen afterwards."""
+    detour(rack)
+    for ends in ((0, 2), (2, 0), (1, 3), (3, 1)):
+        for _port in range(PORTS - 1):
+            rack.do("circuit", "add", "first", *ends)
+    answer = rack.ask("defrag", "second", *WISH, "--apply")
+    assert [(one["moved"], one["dark"]) for one in answer["tenant"]] == [(1, 1)], answer["tenant"]
+    assert answer["tenant"][0]["dark-ns"] > 0
+    assert all(step["measured-dark-ns"] > 0 for step in answer["step"] if step["kind"] == "switch"), answer["step"]
+    check_lit(rack, "second", answer["plan"])
+    assert {circuit["state"] for circuit in rack.ask("circuit", "list", "first")} == {"lit"}
+    end(rack, "second")
+
+
+def controllers_decide(rack):
+    """Circuits of a slice that is a controller's are moved with its token, and stay without."""
+    token = ("--controller", 7, "--epoch", 1)
+    rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
+    detour(rack, *token)
+    answer = rack.ask("defrag", *WISH, status=1)
+    assert answer["verdict"] == "infeasible" and "controller" in answer["stay"][0]["text"], answer
+    answer = rack.ask("defrag", "second", *WISH, "--apply", *token)
+    assert answer["moved"] == 1
+    check_lit(rack, "second", answer["plan"])
+    end(rack, "second")
+    rack.do("controller", "drop", 7)
+
+
+def a_step_that_fails(rack):
+    """An element on the new way is stuck: the light goes on by the old one, and the new slice is gone again."""
+    detour(rack)
+    before = held(rack.ask("circuit", "list"))
+    write_fault("programming_error - after=0")
+    error = rack.ask("defrag", "second", *WISH, "--apply", status=1)
+    assert "step 1 of" in error and "deleted again" in error, error
+    write_fault(None)
+    assert held(rack.ask("circuit", "list")) == before
+    assert {entry["name"] for entry in rack.ask("slice", "list")} == {"first", "rest"}
+    end(rack)
+
+
+def write_fault(fault):
+    """Tell the simulated hardware to fail, or not to any more."""
+    with open(f"/sys/kernel/debug/morph_sim/place/{'fault' if fault else 'clear'}", "w", encoding="ascii") as file:
+        file.write(fault or "all")
+
+
+def name_is_taken(rack):
+    """What the kernel refuses before anything was moved leaves all as it was."""
+    detour(rack)
+    before = held(rack.ask("circuit", "list"))
+    assert "first" in rack.ask("defrag", "first", *WISH, "--apply", status=1)
+    assert held(rack.ask("circuit", "list")) == before
+    end(rack)
+
+
+def nothing_helps(rack):
+    """A request for more accelerators than are free is refused, with both numbers."""
+    detour(rack)
+    answer = rack.ask("defrag", "--mesh", "5", status=1)
+    assert answer["verdict"] == "infeasible" and "5 acc" in answer["text"] and "has 2" in answer["text"], answer
+    end(rack)
+
+
+TESTS = (room_is_made, dry_run_changes_nothing, without_a_port_it_is_dark, controllers_decide, a_step_that_fails,
+         name_is_taken, nothing_helps)
+
+
+def main():
+    print(f"TAP version 13\n1..{len(TESTS)}", flush=True)
+    failed = 0
+    with Rack() as rack:
+        for number, test in enumerate(TESTS, 1):
+            try:
+                test(rack)
+                print(f"ok {number} {test.__name__}", flush=True)
+            except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, StopIteration):
+                failed += 1
+                print(*("# " + line for line in traceback.format_exc().splitlines()), sep="\n")
+                print(f"not ok {number} {test.__name__}", flush=True)
+                write_fault(None)
+                rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
+                rack.do("guide", "uncordon", *rack.fibres())
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
