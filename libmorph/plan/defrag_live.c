@@ -11,7 +11,7 @@ struct reading {
 	const struct morph_ledger *ledger;
 	const struct live *live;
 	const struct morph_object *slice;
-	struct running *running;
+	struct running *running; /* the next of the list */
 	uint32_t rack;
 };
 
@@ -207,7 +207,8 @@ static int reserve(struct reading *reading, uint32_t count)
 		morph_plan_free(plan);
 		free(running->lit);
 		free(running->hops);
-		return lm_fail(ctx, ENOMEM, "read slice %u: out of memory", running->slice);
+		lm_fail(ctx, ENOMEM, "read slice %u: out of memory", running->slice);
+		return -ENOMEM;
 	}
 	plan->verdict = MORPH_FEASIBLE;
 	plan->checksum = reading->ledger->graph->params.checksum;
@@ -254,30 +255,30 @@ static int note_stay(struct morph_defrag *defrag, uint32_t slice, const char *wh
 
 static int read_slice(struct reading *reading, uint32_t controller)
 {
-	struct running running = { .slice = morph_get_slice_id(reading->slice) };
 	struct morph_defrag *defrag = reading->defrag;
 	const char *why = untouchable(reading, controller);
-	uint32_t circuits;
-	int ret;
+	uint32_t slice = morph_get_slice_id(reading->slice), circuits;
+	int ret = DEFRAG_GROW(defrag, slices, 1);
 
-	reading->running = &running;
+	if (ret)
+		return ret;
+	reading->running = &defrag->slices.list[defrag->slices.count];
+	*reading->running = (struct running){ .slice = slice };
 	circuits = count_circuits(reading);
 	if (!circuits)
 		return 0; /* nothing to be moved */
 	if (why)
-		return note_stay(defrag, running.slice, why);
-	ret = DEFRAG_GROW(defrag, slices, 1);
-	if (!ret)
-		ret = reserve(reading, circuits);
+		return note_stay(defrag, slice, why);
+	ret = reserve(reading, circuits);
 	if (ret)
 		return ret;
 	why = read_all(reading);
 	if (!why) {
-		defrag->slices.list[defrag->slices.count++] = running;
+		defrag->slices.count++;
 		return 0;
 	}
-	lm_running_free(&running);
-	return why == no_memory ? -ENOMEM : note_stay(defrag, running.slice, why);
+	lm_running_free(reading->running);
+	return why == no_memory ? -ENOMEM : note_stay(defrag, slice, why);
 }
 
 MORPH_API int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger *ledger,

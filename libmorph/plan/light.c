@@ -27,8 +27,10 @@ int lm_light_room(struct lighting *lighting, uint32_t most)
 	lighting->order = calloc(most + 1UL, sizeof(*lighting->order));
 	lighting->stuck = calloc(most + 1UL, sizeof(*lighting->stuck));
 	if (!lighting->work || !lighting->paths || !lighting->hops || !lighting->order ||
-	    !lighting->stuck)
-		return lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+	    !lighting->stuck) {
+		lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+		return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -45,7 +47,8 @@ int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
 	if (!before->states || !before->pins) {
 		free(before->states);
 		free(before->pins);
-		return lm_fail(ledger->ctx, ENOMEM, "light a plan: out of memory");
+		lm_fail(ledger->ctx, ENOMEM, "light a plan: out of memory");
+		return -ENOMEM;
 	}
 	memcpy(before->states, state->element_state, graph->elements_count);
 	memcpy(before->pins, state->element_pins, graph->elements_count * sizeof(*before->pins));
@@ -327,8 +330,10 @@ uint32_t lm_light_guides(const struct optics_path *path, uint32_t *guides)
 static int want_plan(struct lighting *lighting, struct morph_plan *plan)
 {
 	lighting->wanted = calloc(plan->circuits_count + 1UL, sizeof(*lighting->wanted));
-	if (!lighting->wanted)
-		return lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+	if (!lighting->wanted) {
+		lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+		return -ENOMEM;
+	}
 	for (uint32_t at = 0; at < plan->circuits_count; at++)
 		lighting->wanted[at] = (struct wanted){
 			.ranks = plan->circuits[at],
