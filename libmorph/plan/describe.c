@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans as objects: all that they say, for people and programs. */
+/* Plans and protections as objects: all that they say, for people and programs. */
 #include <stdio.h>
 
-#include "place.h"
+#include "protect.h"
 
 /* Fills an object: attributes are put until one fails. */
 struct writer {
@@ -41,6 +41,10 @@ static void put_inner(struct writer *writer, uint32_t attribute, struct writer *
 		writer->error = lm_put_object(writer->object, attribute, inner->object);
 }
 
+static const char *const verdicts[] = { [MORPH_FEASIBLE] = "feasible",
+					[MORPH_INFEASIBLE] = "infeasible",
+					[MORPH_UNDECIDED] = "undecided" };
+
 /* ------------------------------------------------------------------- feasible */
 
 static void put_ranks(struct writer *writer, const struct morph_plan *plan,
@@ -57,6 +61,14 @@ static void put_ranks(struct writer *writer, const struct morph_plan *plan,
 	}
 }
 
+/* Of a circuit: where it gets to next, and how. */
+static void put_strand(struct writer *writer, const struct strand *strand)
+{
+	put(writer, LM_LOCAL_PLAN_CIRCUIT_HOST, strand->to);
+	for (uint32_t guide = 0; guide < strand->guides_count; guide++)
+		put(writer, LM_LOCAL_PLAN_CIRCUIT_GUIDE, strand->guides[guide] >> 1);
+}
+
 static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 			 const struct optics_graph *graph)
 {
@@ -69,14 +81,8 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
 		put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST,
 		    graph->accelerators[plan->accelerators[pair->src]].host);
-		for (uint32_t hop = way->first; hop < way->first + way->count; hop++) {
-			const struct strand *strand = &plan->strands[hop];
-
-			put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST, strand->to);
-			for (uint32_t guide = 0; guide < strand->guides_count; guide++)
-				put(&inner, LM_LOCAL_PLAN_CIRCUIT_GUIDE,
-				    strand->guides[guide] >> 1);
-		}
+		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
+			put_strand(&inner, &plan->strands[hop]);
 		put_inner(writer, LM_LOCAL_PLAN_CIRCUIT, &inner);
 	}
 }
@@ -189,9 +195,6 @@ static void put_refusal(struct writer *writer, const struct morph_plan *plan,
 MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger *ledger,
 				  struct morph_object **out)
 {
-	static const char *const verdicts[] = { [MORPH_FEASIBLE] = "feasible",
-						[MORPH_INFEASIBLE] = "infeasible",
-						[MORPH_UNDECIDED] = "undecided" };
 	struct writer writer;
 
 	*out = NULL;
@@ -212,6 +215,94 @@ MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct mo
 	if (writer.error) {
 		morph_object_free(writer.object);
 		return lm_fail(ledger->ctx, ENOMEM, "describe a plan: out of memory");
+	}
+	*out = writer.object;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- protection */
+
+static void put_spare_circuits(struct writer *writer, const struct morph_protection *protection,
+			       const struct morph_plan *plan, const struct morph_ledger *ledger,
+			       uint32_t number)
+{
+	const struct protected_rank *rank = &protection->ranks[number];
+
+	for (uint32_t at = rank->ways_first; at < rank->ways_first + rank->ways_count; at++) {
+		const struct spare_way *way = &protection->ways.list[at];
+		const struct rank_pair *pair = &plan->circuits[way->circuit];
+		uint32_t src = pair->src == number ? rank->spare : plan->accelerators[pair->src];
+		struct writer inner = begin(MORPH_OBJECT_PLAN_CIRCUIT);
+
+		put(&inner, LM_LOCAL_PLAN_CIRCUIT_SRC_RANK, pair->src);
+		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
+		put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST, ledger->graph->accelerators[src].host);
+		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
+			put_strand(&inner, &protection->strands.list[hop].strand);
+		put_inner(writer, LM_LOCAL_PROTECTION_RANK_CIRCUIT, &inner);
+	}
+}
+
+static void put_spare_refusal(struct writer *writer, const struct spare_refusal *refusal,
+			      const uint32_t *hosts)
+{
+	static const char *const reasons[] = { [MORPH_WIRE_SPARE_CUT] = "cut",
+					       [MORPH_WIRE_SPARE_SEARCHED] = "searched",
+					       [MORPH_WIRE_SPARE_DOUBT] = "doubt" };
+	struct writer inner = begin(MORPH_OBJECT_PROTECTION_REFUSAL);
+
+	put(&inner, LM_LOCAL_PROTECTION_REFUSAL_SPARE, refusal->spare);
+	put_text(&inner, LM_LOCAL_PROTECTION_REFUSAL_REASON, reasons[refusal->reason]);
+	for (uint64_t left = refusal->departs; left; left &= left - 1)
+		put(&inner, LM_LOCAL_PROTECTION_REFUSAL_HOST, hosts[net_first(left)]);
+	put_inner(writer, LM_LOCAL_PROTECTION_RANK_REFUSAL, &inner);
+}
+
+static void put_protected(struct writer *writer, const struct morph_protection *protection,
+			  const struct morph_plan *plan, const struct morph_ledger *ledger,
+			  uint32_t number)
+{
+	const struct protected_rank *rank = &protection->ranks[number];
+	const struct optics_accelerator *chips = ledger->graph->accelerators;
+	const struct sites *sites = &ledger->sites;
+	uint32_t rack = sites->host_rack[chips[plan->accelerators[number]].host];
+	struct writer inner = begin(MORPH_OBJECT_PROTECTION_RANK);
+
+	put(&inner, LM_LOCAL_PROTECTION_RANK_RANK, number);
+	put_text(&inner, LM_LOCAL_PROTECTION_RANK_VERDICT, verdicts[rank->verdict]);
+	if (rank->verdict == MORPH_FEASIBLE) {
+		put(&inner, LM_LOCAL_PROTECTION_RANK_SPARE, rank->spare);
+		put(&inner, LM_LOCAL_PROTECTION_RANK_HOST, chips[rank->spare].host);
+		put(&inner, LM_LOCAL_PROTECTION_RANK_FIBRES, rank->strands_count);
+	}
+	put_spare_circuits(&inner, protection, plan, ledger, number);
+	for (uint32_t at = 0; at < rank->refusals_count; at++)
+		put_spare_refusal(&inner, &protection->refusals.list[rank->refusals_first + at],
+				  &sites->rack_hosts[sites->racks[rack].hosts_first]);
+	put_inner(writer, LM_LOCAL_PROTECTION_RANK, &inner);
+}
+
+MORPH_API int morph_protection_describe(const struct morph_protection *protection,
+					const struct morph_plan *plan,
+					const struct morph_ledger *ledger,
+					struct morph_object **out)
+{
+	struct writer writer;
+
+	*out = NULL;
+	if (!protection->verdict || protection->checksum != ledger->graph->params.checksum ||
+	    protection->ranks_count != plan->ranks || protection->checksum != plan->checksum)
+		return lm_fail(ledger->ctx, EINVAL,
+			       "the protection is empty, or another plan's or fabric's");
+	writer = begin(MORPH_OBJECT_PROTECTION);
+	put_text(&writer, LM_LOCAL_PROTECTION_VERDICT, verdicts[protection->verdict]);
+	if (protection->why[0])
+		put_text(&writer, LM_LOCAL_PROTECTION_TEXT, protection->why);
+	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
+		put_protected(&writer, protection, plan, ledger, rank);
+	if (writer.error) {
+		morph_object_free(writer.object);
+		return lm_fail(ledger->ctx, ENOMEM, "describe a protection: out of memory");
 	}
 	*out = writer.object;
 	return 0;
