@@ -212,7 +212,7 @@ static void nothing_moves_where_something_is_kept(void **state)
 {
 	struct morph_protection *protections[SLICES];
 	uint32_t taken = 0, moved = 0;
-	bool kept[SLICES];
+	bool kept[SLICES] = { false };
 	struct corner corner;
 	uint64_t seed = 4;
 
