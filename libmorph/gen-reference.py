@@ -12,7 +12,7 @@ import re
 import sys
 
 HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'model.h',
-           'te.h', 'risk.h', 'coverage.h', 'bandwidth.h', 'place.h', 'defrag.h', 'wire.h', 'check.h']
+           'te.h', 'risk.h', 'coverage.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'wire.h', 'check.h']
 COMMENT = re.compile(r'/\*\*?\n(.*?)\*/\n', re.S)
 TITLE = re.compile(r'((?:struct|enum|typedef) )?(\w+)(\(\))? - (.*)')
 

@@ -384,6 +384,7 @@ int main(int argc, char **argv)
 	bench_pod(ctx, argv[1], argv[2]);
 	bench_light(ctx, argv[3]);
 	bench_defrag(ctx, argv[3]);
+	bench_protect(ctx, argv[3]);
 	bench_bandwidth(ctx, "6 rings of 16 accelerators, whole fibres", true, 1, 200);
 	bench_bandwidth(ctx, "6 irregular groups, whole fibres", false, 1, 200);
 	bench_bandwidth(ctx, "6 rings, 2 wavelengths", true, 2, 10);

@@ -49,4 +49,7 @@ void bench_pod(struct morph_ctx *ctx, const char *profile, const char *any);
 /* Light for slices that come and go, in the rack whose profile that is. */
 void bench_light(struct morph_ctx *ctx, const char *profile);
 
+/* Spares for the ranks of slices in the rack whose profile that is. */
+void bench_protect(struct morph_ctx *ctx, const char *profile);
+
 #endif /* LM_BENCH_BENCH_H */

@@ -64,7 +64,7 @@ int ck_request_read(struct check *check, const struct morph_check_bytes *bytes)
 	return 0;
 }
 
-static int read_plan(struct check *check, const struct morph_check_bytes *bytes)
+int ck_plan_read(struct check *check, const struct morph_check_bytes *bytes)
 {
 	struct plan *plan = &check->plan;
 	size_t words = 0;
@@ -124,7 +124,7 @@ int morph_check(const struct morph_check_input *input, char *report, size_t room
 	if (!ret)
 		ret = ck_request_read(&check, &input->request);
 	if (!ret)
-		ret = read_plan(&check, &input->plan);
+		ret = ck_plan_read(&check, &input->plan);
 	if (!ret)
 		ret = judge(&check);
 	ck_fabric_free(&check.fabric);

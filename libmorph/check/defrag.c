@@ -159,14 +159,21 @@ static const uint8_t *strand_at(const uint8_t *strands, uint32_t number)
 	return strands + 4 * (size_t)number * MORPH_WIRE_STRAND;
 }
 
-static bool sound(const struct defrag *defrag, const struct lit *lit)
+/* May a circuit leave its fibres? Not those that are unusable, or kept. */
+static bool loose(const struct defrag *defrag, const struct lit *lit)
 {
-	for (uint32_t at = 0; at < lit->count; at++)
-		for (uint32_t guide = 0; guide < word(strand_at(lit->strands, at), 0); guide++)
-			if (ck_guide_marked(&defrag->check.fabric, word(strand_at(lit->strands, at),
-									1 + 3 * (size_t)guide) >>
-									   1))
+	const struct fabric *fabric = &defrag->check.fabric;
+
+	for (uint32_t at = 0; at < lit->count; at++) {
+		const uint8_t *strand = strand_at(lit->strands, at);
+
+		for (uint32_t hop = 0; hop < word(strand, 0); hop++) {
+			uint32_t guide = word(strand, 1 + 3 * (size_t)hop) >> 1;
+
+			if (ck_guide_marked(fabric, guide) || ck_guide_kept(fabric, guide))
 				return false;
+		}
+	}
 	return true;
 }
 
@@ -199,7 +206,7 @@ static int follow_running(struct defrag *defrag)
 			ret = wrong(defrag, EBADMSG, "circuit %u of slice %u is not lit so",
 				    lit->circuit, defrag->slices[lit->slice].number);
 		lit->may_move = !ret && !defrag->slices[lit->slice].pinned && lit->count &&
-				sound(defrag, lit);
+				loose(defrag, lit);
 	}
 	ck_used_free(&seen);
 	return ret;

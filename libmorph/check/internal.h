@@ -97,6 +97,7 @@ int ck_wrong(struct check *check, int error, const char *format, ...)
 /* check.c: the words behind the head of something of that kind, or NULL. */
 const uint8_t *ck_body(const struct morph_check_bytes *bytes, uint32_t kind, size_t *words);
 int ck_request_read(struct check *check, const struct morph_check_bytes *bytes);
+int ck_plan_read(struct check *check, const struct morph_check_bytes *bytes);
 
 /* fabric.c */
 int ck_fabric_read(struct check *check, const struct morph_check_bytes *profile);
@@ -118,11 +119,16 @@ bool ck_reaches(const struct fabric *fabric, struct end from, uint32_t type);
 int ck_ledger_read(struct check *check, const struct morph_check_bytes *ledger);
 uint32_t ck_owner(const struct fabric *fabric, uint32_t accelerator);
 bool ck_free(const struct fabric *fabric, uint32_t accelerator);
+/* Is it a spare by the ledger? And may it take over from another? */
+bool ck_spare(const struct fabric *fabric, uint32_t accelerator);
+bool ck_ready(const struct fabric *fabric, uint32_t accelerator);
 bool ck_element_marked(const struct fabric *fabric, uint32_t element);
 bool ck_element_held(const struct fabric *fabric, uint32_t element);
 bool ck_guide_marked(const struct fabric *fabric, uint32_t guide);
+/* Does a protection keep it, or a switch at its end? */
+bool ck_guide_kept(const struct fabric *fabric, uint32_t guide);
 bool ck_guide_dark(const struct fabric *fabric, uint32_t guide);
-/* What the ledger says: 0 or a noted -ENOMEM; to be freed in either case. */
+/* What the ledger says, what is kept among it: 0 or a noted -ENOMEM; to be freed in either case. */
 int ck_used_read(struct check *check, struct used *used);
 void ck_used_free(struct used *used);
 /* Does anybody but @slice hold an accelerator there? */

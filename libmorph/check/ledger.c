@@ -36,6 +36,17 @@ bool ck_free(const struct fabric *fabric, uint32_t accelerator)
 	return !ck_owner(fabric, accelerator) && !word(fabric->ledger, 2 * (size_t)accelerator + 1);
 }
 
+bool ck_spare(const struct fabric *fabric, uint32_t accelerator)
+{
+	return word(fabric->ledger, 2 * (size_t)accelerator + 1) & 2;
+}
+
+bool ck_ready(const struct fabric *fabric, uint32_t accelerator)
+{
+	return !ck_owner(fabric, accelerator) &&
+	       word(fabric->ledger, 2 * (size_t)accelerator + 1) == 2;
+}
+
 static uint32_t element_flags(const struct fabric *fabric, uint32_t element)
 {
 	return word(fabric->ledger, 2 * (size_t)fabric->accelerators + element);
@@ -65,7 +76,18 @@ bool ck_guide_marked(const struct fabric *fabric, uint32_t guide)
 		if (it.type == END_ELEMENT && ck_element_marked(fabric, it.index))
 			return true;
 	}
-	return word(fabric->ledger, guide_at(fabric, guide));
+	return word(fabric->ledger, guide_at(fabric, guide)) & 1;
+}
+
+bool ck_guide_kept(const struct fabric *fabric, uint32_t guide)
+{
+	for (uint32_t end = 0; end < 2; end++) {
+		struct end it = ck_guide_end(fabric, guide, end);
+
+		if (it.type == END_ELEMENT && element_flags(fabric, it.index) & 4)
+			return true;
+	}
+	return word(fabric->ledger, guide_at(fabric, guide)) & 2;
 }
 
 bool ck_guide_dark(const struct fabric *fabric, uint32_t guide)
@@ -84,7 +106,8 @@ int ck_used_read(struct check *check, struct used *used)
 	if (!used->guides || !used->elements)
 		return ck_wrong(check, ENOMEM, "out of memory");
 	for (uint32_t at = 0; at < fabric->guides; at++)
-		used->guides[at] = ck_guide_marked(fabric, at) || !ck_guide_dark(fabric, at);
+		used->guides[at] = ck_guide_marked(fabric, at) || ck_guide_kept(fabric, at) ||
+				   !ck_guide_dark(fabric, at);
 	for (uint32_t at = 0; at < fabric->elements; at++)
 		used->elements[at] = ck_element_held(fabric, at);
 	return 0;

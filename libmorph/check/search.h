@@ -23,6 +23,7 @@ struct search {
 		bool routed;
 	} demand[MOST_SEATS * MOST_SEATS];
 	/* Parts, or ranks, and their embedding. */
+	uint64_t stops; /* seats from which light that comes to them goes no further */
 	uint32_t parts, size;
 	uint32_t units[MOST_SEATS][MOST_SEATS]; /* from part to part */
 	uint32_t order[MOST_SEATS];
@@ -45,6 +46,9 @@ bool ck_spend(struct check *check);
 
 /* How large parts are and how many; false: the plan's are none that fill a server of search->room. */
 bool ck_parts_read(struct search *search);
+
+/* Can all demands be routed? What the cuts forbid can't; everything else is tried. */
+enum answer ck_route_all(struct search *search);
 
 /* All boxes, parts of a torus that fill a server, or ranks anywhere: has one of them routes? */
 enum answer ck_try_boxes(struct search *search);

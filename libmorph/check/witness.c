@@ -85,6 +85,8 @@ static enum answer route_on(struct search *search, const struct walk *walk, uint
 
 	if (at == search->demand[walk->number].to)
 		return route_next(search, left);
+	if (search->stops >> at & 1 && at != search->demand[walk->number].from)
+		return NO;
 	for (uint32_t next = 0; next < room->seats; next++) {
 		if (seen >> next & 1 || room->room[at][next] < units || walk->hops[next] >= hops)
 			continue;
@@ -138,8 +140,7 @@ static enum answer route_next(struct search *search, uint32_t left)
 	return answer;
 }
 
-/* Can all demands be routed? What the cuts forbid can't; everything else is tried. */
-static enum answer route_all(struct search *search)
+enum answer ck_route_all(struct search *search)
 {
 	return cuts_bear_all(search) ? route_next(search, search->room->total) : NO;
 }
@@ -310,7 +311,7 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 		search->check = check;
 		search->room = room;
 		search->bear = cuts_bear;
-		search->route = route_all;
+		search->route = ck_route_all;
 		ret = check_refusal(check, search, refusal);
 		free(search->sets);
 		free(search->left);

@@ -225,7 +225,7 @@ static bool fibre_free(const struct morph_ledger *ledger, uint32_t code)
 		return false;
 	guide = &ledger->graph->guides[code >> 1];
 	return !ledger->guide_marked[code >> 1] && !ledger->guide_lanes[code >> 1] &&
-	       !ledger->element_marked[guide->end[0].index] &&
+	       !ledger->guide_kept[code >> 1] && !ledger->element_marked[guide->end[0].index] &&
 	       !ledger->element_marked[guide->end[1].index];
 }
 

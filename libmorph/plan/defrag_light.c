@@ -60,6 +60,7 @@ static void choose_again(struct walk *walk, struct wanted *wanted)
 			if (sites->strands[other].to == strand->to &&
 			    sites->strands[other].guides_count == 1 &&
 			    lm_strand_sound(ledger, &sites->strands[other]) &&
+			    lm_strand_unkept(ledger, &sites->strands[other]) &&
 			    !ledger->state->guide_lanes[sites->strands[other].guides[0] >> 1])
 				*strand = sites->strands[other];
 	}

@@ -59,11 +59,15 @@ static void count_ports(const struct morph_plan *plan, struct ports *ports)
 	}
 }
 
-static bool way_sound(const struct morph_ledger *ledger, const struct morph_plan *plan,
+/* May a circuit leave its fibres? Not those that are unusable, or kept. */
+static bool way_loose(const struct morph_ledger *ledger, const struct morph_plan *plan,
 		      uint32_t circuit)
 {
+	const struct strand *strands = &plan->strands[plan->ways[circuit].first];
+
 	for (uint32_t at = 0; at < plan->ways[circuit].count; at++)
-		if (!lm_strand_sound(ledger, &plan->strands[plan->ways[circuit].first + at]))
+		if (!lm_strand_sound(ledger, &strands[at]) ||
+		    !lm_strand_unkept(ledger, &strands[at]))
 			return false;
 	return true;
 }
@@ -100,7 +104,7 @@ static bool add_flows(struct morph_defrag *defrag, const struct morph_ledger *le
 		const struct rank_pair *pair = &plan->circuits[at];
 		struct flow *flow = &rewire->flows[rewire->running];
 
-		if (!plan->ways[at].count || !way_sound(ledger, plan, at))
+		if (!plan->ways[at].count || !way_loose(ledger, plan, at))
 			continue;
 		if (rewire->running == REWIRE_FLOWS)
 			return false;

@@ -21,6 +21,14 @@ static void put_ranks(struct writer *writer, const struct morph_plan *plan,
 	}
 }
 
+/* Of a circuit: where it gets to next, and how. */
+void lm_strand_write(struct writer *writer, const struct strand *strand)
+{
+	put(writer, LM_LOCAL_PLAN_CIRCUIT_HOST, strand->to);
+	for (uint32_t guide = 0; guide < strand->guides_count; guide++)
+		put(writer, LM_LOCAL_PLAN_CIRCUIT_GUIDE, strand->guides[guide] >> 1);
+}
+
 static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 			 const struct optics_graph *graph)
 {
@@ -33,14 +41,8 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
 		put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST,
 		    graph->accelerators[plan->accelerators[pair->src]].host);
-		for (uint32_t hop = way->first; hop < way->first + way->count; hop++) {
-			const struct strand *strand = &plan->strands[hop];
-
-			put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST, strand->to);
-			for (uint32_t guide = 0; guide < strand->guides_count; guide++)
-				put(&inner, LM_LOCAL_PLAN_CIRCUIT_GUIDE,
-				    strand->guides[guide] >> 1);
-		}
+		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
+			lm_strand_write(&inner, &plan->strands[hop]);
 		put_inner(writer, LM_LOCAL_PLAN_CIRCUIT, &inner);
 	}
 }

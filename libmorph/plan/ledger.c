@@ -11,14 +11,17 @@ static int ledger_arrays(struct morph_ledger *ledger)
 	ledger->spare = calloc(graph->accelerators_count + 1, sizeof(bool));
 	ledger->element_marked = calloc(graph->elements_count + 1, sizeof(bool));
 	ledger->element_held = calloc(graph->elements_count + 1, sizeof(*ledger->element_held));
+	ledger->element_kept = calloc(graph->elements_count + 1, sizeof(*ledger->element_kept));
 	ledger->guide_marked = calloc(graph->guides_count + 1, sizeof(bool));
 	ledger->guide_lanes = calloc(graph->guides_count + 1, sizeof(*ledger->guide_lanes));
+	ledger->guide_kept = calloc(graph->guides_count + 1, sizeof(*ledger->guide_kept));
 	ledger->host_free = calloc(graph->hosts_count + 1, sizeof(*ledger->host_free));
 	ledger->rack_free = calloc(ledger->sites.racks_count + 1, sizeof(*ledger->rack_free));
 	ledger->rack_order = calloc(ledger->sites.racks_count + 1, sizeof(*ledger->rack_order));
 	if (!ledger->owner || !ledger->chip_marked || !ledger->spare || !ledger->element_marked ||
-	    !ledger->element_held || !ledger->guide_marked || !ledger->guide_lanes ||
-	    !ledger->host_free || !ledger->rack_free || !ledger->rack_order)
+	    !ledger->element_held || !ledger->element_kept || !ledger->guide_marked ||
+	    !ledger->guide_lanes || !ledger->guide_kept || !ledger->host_free ||
+	    !ledger->rack_free || !ledger->rack_order)
 		return -ENOMEM;
 	return 0;
 }
@@ -73,8 +76,10 @@ MORPH_API void morph_ledger_free(struct morph_ledger *ledger)
 	free(ledger->spare);
 	free(ledger->element_marked);
 	free(ledger->element_held);
+	free(ledger->element_kept);
 	free(ledger->guide_marked);
 	free(ledger->guide_lanes);
+	free(ledger->guide_kept);
 	free(ledger->host_free);
 	free(ledger->rack_free);
 	free(ledger->rack_order);
@@ -105,7 +110,13 @@ bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator)
 	       !ledger->spare[accelerator];
 }
 
-bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand)
+bool lm_ledger_spare(const struct morph_ledger *ledger, uint32_t accelerator)
+{
+	return ledger->spare[accelerator] && !ledger->owner[accelerator] &&
+	       !ledger->chip_marked[accelerator];
+}
+
+bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++) {
 		uint32_t code = strand->guides[at];
@@ -119,6 +130,20 @@ bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *stra
 			return false;
 	}
 	return true;
+}
+
+bool lm_strand_unkept(const struct morph_ledger *ledger, const struct strand *strand)
+{
+	for (uint32_t at = 0; at < strand->guides_count; at++)
+		if (ledger->guide_kept[strand->guides[at] >> 1] ||
+		    (at && ledger->element_kept[strand->elements[at - 1]]))
+			return false;
+	return true;
+}
+
+bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand)
+{
+	return lm_strand_dark(ledger, strand) && lm_strand_unkept(ledger, strand);
 }
 
 /* ---------------------------------------------------------------- what is told */

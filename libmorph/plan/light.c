@@ -109,10 +109,11 @@ static void open_strand(const struct morph_ledger *ledger, const struct strand *
 	}
 }
 
-/* Nobody has light on it, not even of another wavelength. */
+/* Nobody has light on it, not even of another wavelength, or keeps it for a spare. */
 static bool dark(const struct morph_ledger *ledger, const struct strand *strand)
 {
-	return strand->guides_count == 1 && !ledger->state->guide_lanes[strand->guides[0] >> 1];
+	return strand->guides_count == 1 && lm_strand_unkept(ledger, strand) &&
+	       !ledger->state->guide_lanes[strand->guides[0] >> 1];
 }
 
 /*

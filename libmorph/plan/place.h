@@ -97,8 +97,10 @@ struct morph_ledger {
 	bool *spare; /* by accelerator: nobody is given it */
 	bool *element_marked;
 	uint16_t *element_held; /* strands that pass it, of circuits taken */
+	uint32_t *element_kept; /* by how many ranks' protections */
 	bool *guide_marked;
 	uint64_t *guide_lanes;
+	uint32_t *guide_kept;
 	uint16_t *host_free; /* accelerators */
 	uint16_t *rack_free;
 	uint32_t *rack_order; /* in which racks are looked at */
@@ -119,7 +121,16 @@ int lm_ledger_state(struct morph_ledger *ledger);
 /* May a slice be given this accelerator? */
 bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator);
 
-/* May a circuit be lit on that strand? */
+/* May it take over from another? */
+bool lm_ledger_spare(const struct morph_ledger *ledger, uint32_t accelerator);
+
+/* Is a strand sound, and without light? */
+bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand);
+
+/* Does no protection keep it? */
+bool lm_strand_unkept(const struct morph_ledger *ledger, const struct strand *strand);
+
+/* May a circuit be lit on that strand? It is dark, and not kept so. */
 bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand);
 
 /* May light of a slice that crosses only its own servers cross that one? */

@@ -3,6 +3,7 @@
 #include <endian.h>
 
 #include "defrag.h"
+#include "protect.h"
 
 /* Words on their way into a buffer, which may be too small; they are counted all the same. */
 struct words {
@@ -82,9 +83,10 @@ MORPH_API ssize_t morph_ledger_write(const struct morph_ledger *ledger, void *bu
 		put(&words, ledger->chip_marked[at] | (ledger->spare[at] ? 2U : 0));
 	}
 	for (uint32_t at = 0; at < graph->elements_count; at++)
-		put(&words, ledger->element_marked[at] | (ledger->element_held[at] ? 2U : 0));
+		put(&words, ledger->element_marked[at] | (ledger->element_held[at] ? 2U : 0) |
+				    (ledger->element_kept[at] ? 4U : 0));
 	for (uint32_t at = 0; at < graph->guides_count; at++) {
-		put(&words, ledger->guide_marked[at]);
+		put(&words, ledger->guide_marked[at] | (ledger->guide_kept[at] ? 2U : 0));
 		put_long(&words, ledger->guide_lanes[at]);
 	}
 	return end(&words);
@@ -254,5 +256,47 @@ MORPH_API ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *bu
 	}
 	put_steps(&words, defrag);
 	put_refusals(&words, defrag);
+	return end(&words);
+}
+
+/* ------------------------------------------------------------------- protection */
+
+static void put_protected(struct words *words, const struct protected_rank *rank)
+{
+	put(words, rank->verdict);
+	put(words, rank->spare);
+	put(words, rank->ways_first);
+	put(words, rank->ways_count);
+	put(words, rank->refusals_first);
+	put(words, rank->refusals_count);
+}
+
+MORPH_API ssize_t morph_protection_write(const struct morph_protection *protection, void *buffer,
+					 size_t bytes)
+{
+	struct words words = begin(buffer, bytes, MORPH_WIRE_PROTECTION, protection->checksum);
+
+	put(&words, protection->verdict);
+	put(&words, protection->ranks_count);
+	put(&words, protection->ways.count);
+	put(&words, protection->strands.count);
+	put(&words, protection->refusals.count);
+	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
+		put_protected(&words, &protection->ranks[rank]);
+	for (uint32_t at = 0; at < protection->ways.count; at++) {
+		put(&words, protection->ways.list[at].circuit);
+		put(&words, protection->ways.list[at].first);
+		put(&words, protection->ways.list[at].count);
+	}
+	for (uint32_t at = 0; at < protection->strands.count; at++)
+		put_strand(&words, &protection->strands.list[at].strand);
+	for (uint32_t at = 0; at < protection->refusals.count; at++) {
+		const struct spare_refusal *refusal = &protection->refusals.list[at];
+
+		put(&words, refusal->spare);
+		put(&words, refusal->reason);
+		put_long(&words, refusal->departs);
+		put_long(&words, refusal->arrives);
+	}
 	return end(&words);
 }

@@ -55,4 +55,7 @@ static inline struct morph_object *writer_end(struct writer *writer)
 struct writer lm_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger);
 const char *lm_verdict_text(uint32_t verdict);
 
+/* What a circuit takes to the next server. */
+void lm_strand_write(struct writer *writer, const struct strand *strand);
+
 #endif /* LM_PLAN_WRITER_H */

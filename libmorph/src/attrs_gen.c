@@ -2504,6 +2504,100 @@ static const struct lm_attr defrag_stay_attrs[] = {
 	},
 };
 
+static const struct lm_attr protection_attrs[] = {
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_PROTECTION_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible, infeasible or undecided.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_PROTECTION_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Which rank is not protected, and why; absent where all are.",
+	},
+	{
+		.name = "rank",
+		.number = LM_LOCAL_PROTECTION_RANK,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PROTECTION_RANK,
+		.list = true,
+		.doc = "Its ranks.",
+	},
+};
+
+static const struct lm_attr protection_rank_attrs[] = {
+	{
+		.name = "rank",
+		.number = LM_LOCAL_PROTECTION_RANK_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its rank.",
+	},
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_PROTECTION_RANK_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible, infeasible or undecided.",
+	},
+	{
+		.name = "spare",
+		.number = LM_LOCAL_PROTECTION_RANK_SPARE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The accelerator that takes over; absent where none does.",
+	},
+	{
+		.name = "host",
+		.number = LM_LOCAL_PROTECTION_RANK_HOST,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its server.",
+	},
+	{
+		.name = "fibres",
+		.number = LM_LOCAL_PROTECTION_RANK_FIBRES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fibres that its circuits take then.",
+	},
+	{
+		.name = "circuit",
+		.number = LM_LOCAL_PROTECTION_RANK_CIRCUIT,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PLAN_CIRCUIT,
+		.list = true,
+		.doc = "Its circuits, from and to the spare.",
+	},
+	{
+		.name = "refusal",
+		.number = LM_LOCAL_PROTECTION_RANK_REFUSAL,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PROTECTION_REFUSAL,
+		.list = true,
+		.doc = "Where none takes over: of each spare why it does not do.",
+	},
+};
+
+static const struct lm_attr protection_refusal_attrs[] = {
+	{
+		.name = "spare",
+		.number = LM_LOCAL_PROTECTION_REFUSAL_SPARE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The spare.",
+	},
+	{
+		.name = "reason",
+		.number = LM_LOCAL_PROTECTION_REFUSAL_REASON,
+		.type = MORPH_ATTR_STRING,
+		.doc = "cut, searched or doubt.",
+	},
+	{
+		.name = "host",
+		.number = LM_LOCAL_PROTECTION_REFUSAL_HOST,
+		.type = MORPH_ATTR_UINT,
+		.list = true,
+		.doc = "For cut: servers out of which more circuits lead than there are fibres.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -2537,6 +2631,9 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_DEFRAG_CHANGE] = { "defrag-change", defrag_change_attrs, 5 },
 	[MORPH_OBJECT_DEFRAG_TENANT] = { "defrag-tenant", defrag_tenant_attrs, 4 },
 	[MORPH_OBJECT_DEFRAG_STAY] = { "defrag-stay", defrag_stay_attrs, 2 },
+	[MORPH_OBJECT_PROTECTION] = { "protection", protection_attrs, 3 },
+	[MORPH_OBJECT_PROTECTION_RANK] = { "protection-rank", protection_rank_attrs, 7 },
+	[MORPH_OBJECT_PROTECTION_REFUSAL] = { "protection-refusal", protection_refusal_attrs, 3 },
 };
 
 const unsigned int lm_commands_count = 37;

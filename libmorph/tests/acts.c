@@ -557,6 +557,7 @@ static int place_slice(void)
 	struct morph_object *described = NULL;
 	struct morph_plan *plan = NULL;
 	struct morph_txn *txn = NULL;
+	struct morph_protection *protection = NULL;
 	int result = morph_model_load(ctx, profile, &loaded);
 
 	if (!result)
@@ -579,6 +580,15 @@ static int place_slice(void)
 		result = morph_txn_add_plan(txn, plan, ledger);
 	if (!result)
 		result = morph_ledger_take(ledger, plan, 1);
+	if (!result && !(protection = morph_protection_new(ctx)))
+		result = -morph_error_code(ctx);
+	if (!result)
+		result = morph_protect(ledger, plan, protection);
+	morph_object_free(described);
+	described = NULL;
+	if (!result)
+		result = morph_protection_describe(protection, plan, ledger, &described);
+	morph_protection_free(protection);
 	morph_txn_free(txn);
 	morph_object_free(described);
 	morph_plan_free(plan);

@@ -3,7 +3,7 @@
  * Slices across racks, on a pod of two whose circuit switches join any faces, which the command
  * line gives. Whatever is answered goes through the checker, which shares no code with the planner.
  */
-#include "placing.h"
+#include "protecting.h"
 
 #define RACKS 2
 #define RACK_ALL 72 /* accelerators of a rack, spares included */
@@ -295,6 +295,38 @@ static void accelerators_without_links_lie_anywhere(void **state)
 	assert_int_equal(morph_plan_servers(bench->plan, NULL), 25);
 }
 
+/* Circuits that leave the rack are not led to its spares; those that pass its switches are. */
+static void ranks_whose_circuits_stay_in_the_rack_are_protected(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+	const struct morph_plan *plan = bench->plan;
+	uint32_t crossing = 0;
+
+	for (uint32_t server = 0; server < SERVERS; server++)
+		for (uint32_t rack = 0; rack < RACKS; rack++)
+			hold_server(bench, rack, server,
+				    server % 4 || (rack && server >= 8) ? 1 : 0);
+	ask_crossing(bench, 2, 2, 6);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_ledger_take(bench->ledger, plan, 7), 0);
+	assert_int_not_equal(protected(bench, plan, protection), MORPH_FEASIBLE);
+	for (uint32_t rank = 0; rank < 24; rank++) {
+		bool leaves = false;
+
+		for (uint32_t at = 0; at < plan->circuits_count; at++)
+			leaves |= (plan->circuits[at].src == rank ||
+				   plan->circuits[at].dst == rank) &&
+				  in_second(plan->accelerators[plan->circuits[at].src]) !=
+					  in_second(plan->accelerators[plan->circuits[at].dst]);
+		crossing += leaves;
+		assert_int_equal(morph_protection_of(protection, rank) == MORPH_UNDECIDED, leaves);
+	}
+	print_message("%u of 24 ranks have circuits that leave the rack\n", crossing);
+	assert_in_range(crossing, 1, 23);
+	morph_protection_free(protection);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -309,6 +341,7 @@ int main(int argc, char **argv)
 		TEST(what_is_not_looked_for_is_undecided),
 		TEST(a_vain_search_is_undecided),
 		TEST(accelerators_without_links_lie_anywhere),
+		TEST(ranks_whose_circuits_stay_in_the_rack_are_protected),
 #undef TEST
 	};
 

@@ -12,6 +12,9 @@
 #define RANKS "rank,accelerator,host"
 #define CIRCUITS "src-rank,dst-rank,host,guide"
 #define LOADS "src-host,dst-host,fibres,free"
+#define PROTECTED "rank,verdict,spare,host,fibres"
+
+#define PLANNED (UINT32_MAX - 1) /* whose slice has no number yet */
 
 /* One request from beginning to end. */
 struct placing {
@@ -48,9 +51,45 @@ static enum exit_code describe(struct placing *placing)
 	return client_reply(placing->run, error, object, &placing->report);
 }
 
+/* As if the slice was lit: who would take over from its ranks? The ledger is as before then. */
+static enum exit_code protect(struct placing *placing)
+{
+	struct morph_protection *protection =
+		needed(morph_protection_new(placing->run->client->ctx));
+	struct morph_object *object = NULL;
+	json_t *reply = NULL;
+	enum exit_code code;
+	int error = morph_ledger_take(placing->ledger, placing->plan, PLANNED);
+
+	if (!error) {
+		error = morph_protect(placing->ledger, placing->plan, protection);
+		if (!error)
+			error = morph_protection_describe(protection, placing->plan,
+							  placing->ledger, &object);
+		morph_ledger_give(placing->ledger, placing->plan);
+	}
+	code = client_reply(placing->run, error, object, &reply);
+	if (reply)
+		json_object_set_new(placing->report, "protection", reply);
+	morph_protection_free(protection);
+	return code;
+}
+
+/* The circuits become a transaction, for --apply. */
+static enum exit_code add_circuits(struct placing *placing)
+{
+	int error;
+
+	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
+	morph_txn_set_model(placing->txn, placing->model);
+	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
+	error = morph_txn_add_plan(placing->txn, placing->plan, placing->ledger);
+	/* Some of its fibres may be others now. */
+	return error < 0 ? client_error(placing->run, error) : describe(placing);
+}
+
 static enum exit_code plan(struct placing *placing)
 {
-	struct morph_ctx *ctx = placing->run->client->ctx;
 	enum exit_code code;
 	int error;
 
@@ -58,20 +97,15 @@ static enum exit_code plan(struct placing *placing)
 			      placing->model, &placing->ledger);
 	if (code)
 		return code;
-	placing->plan = needed(morph_plan_new(ctx));
+	placing->plan = needed(morph_plan_new(placing->run->client->ctx));
 	error = morph_place(placing->ledger, placing->request, placing->plan);
 	code = error ? client_error(placing->run, error) : describe(placing);
 	if (code || morph_plan_verdict(placing->plan) != MORPH_FEASIBLE)
 		return code ? code : EXIT_CODE_FAILED;
-	if (!given(placing->run, OPTION_CARRY_OUT) ||
-	    !number_of(placing->report, "circuits-count", 0))
-		return EXIT_CODE_OK;
-	placing->txn = needed(morph_txn_new(ctx));
-	morph_txn_set_model(placing->txn, placing->model);
-	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
-	error = morph_txn_add_plan(placing->txn, placing->plan, placing->ledger);
-	/* Some of its fibres may be others now. */
-	return error < 0 ? client_error(placing->run, error) : describe(placing);
+	if (given(placing->run, OPTION_CARRY_OUT) &&
+	    number_of(placing->report, "circuits-count", 0))
+		code = add_circuits(placing);
+	return code || !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
 }
 
 /* ------------------------------------------------------------------ the light */
@@ -172,6 +206,17 @@ void place_write_table(struct run *run, const char *columns, json_t *records)
 	emit_table(run, columns, records);
 }
 
+static void write_protection(struct run *run, const json_t *protection)
+{
+	const char *text = text_of_key(protection, "text");
+
+	if (!protection)
+		return;
+	printf("\nprotection: %s%s%s\n", text_of_key(protection, "verdict"), *text ? ": " : "",
+	       text);
+	place_write_table(run, PROTECTED, json_object_get(protection, "rank"));
+}
+
 void place_write_plan(struct run *run, const json_t *report)
 {
 	const json_t *slice = json_object_get(report, "slice"),
@@ -190,6 +235,7 @@ void place_write_plan(struct run *run, const json_t *report)
 	place_write_table(run, RANKS, json_object_get(report, "rank"));
 	place_write_table(run, CIRCUITS, json_object_get(report, "circuit"));
 	place_write_table(run, LOADS, json_object_get(report, "load"));
+	write_protection(run, json_object_get(report, "protection"));
 }
 
 static enum exit_code answer(struct placing *placing)

@@ -19,6 +19,18 @@ setup() {
 	[[ $(jq 'all(.load[]; .fibres <= .free)' <<<"$output") == true ]]
 }
 
+@test "each rank is told its spare" {
+	expect 0 morphctl place --shape 4x4x4 --protect --profile "$rack"
+	holds "$output" "protection: feasible"
+	expect 0 morphctl place --shape 4x4x4 --protect --profile "$rack" --json
+	[[ $(jq -c '.protection | [.verdict, (.rank | length)]' <<<"$output") == '["feasible",64]' ]]
+	[[ $(jq 'all(.protection.rank[]; .spare >= 64 and .host >= 16)' <<<"$output") == true ]]
+	# Its fibres are those of its circuits, each once.
+	[[ $(jq 'all(.protection.rank[]; ([.circuit[].guide // [] | .[]] | unique | length) == .fibres)' <<<"$output") == true ]]
+	expect 0 morphctl place --shape 2x2 --profile "$rack" --json
+	[[ $(jq 'has("protection")' <<<"$output") == false ]]
+}
+
 @test "what is asked for is counted" {
 	expect 0 morphctl place --count 5 --profile "$rack" --fields ranks-count,circuits-count --json
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[5,0]" ]]

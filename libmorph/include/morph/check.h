@@ -92,6 +92,40 @@ struct morph_check_defrag_input {
  */
 int morph_check_defrag(const struct morph_check_defrag_input *input, char *report, size_t room);
 
+/**
+ * struct morph_check_protection_input - what is to be held against what
+ * @profile: the device profile
+ * @ledger: what is held, written by morph_ledger_write() after the plan was taken
+ * @request: what was wanted, written by morph_request_write()
+ * @plan: the slice's plan, written by morph_plan_write()
+ * @protection: what was answered, written by morph_protection_write()
+ * @steps: ways that may be looked at to check that there are none; 0: 2^28
+ */
+struct morph_check_protection_input {
+	struct morph_check_bytes profile;
+	struct morph_check_bytes ledger;
+	struct morph_check_bytes request;
+	struct morph_check_bytes plan;
+	struct morph_check_bytes protection;
+	uint64_t steps;
+};
+
+/**
+ * morph_check_protection() - hold a protection against fabric, ledger and plan
+ * @input: what
+ * @report: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Of each rank that is protected, the spare is sound and nobody's, and each circuit leads to it over
+ * fibres that are dark or the rank's own, none of them twice; with MORPH_TRANSIT_OWN it crosses
+ * servers only of which others have no part and can get none. Of one that is not, each spare is refused, by a cut that
+ * is counted, or all ways are tried, which is exponential at worst. Thread-safe.
+ *
+ * Return: as morph_check().
+ */
+int morph_check_protection(const struct morph_check_protection_input *input, char *report,
+			   size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -34,8 +34,8 @@ extern "C" {
  * would notice is told. Time is what the profile says that light takes, one step after the other,
  * without that of software.
  *
- * A circuit whose fibres or switches are marked stays where it is, and so does all that the ledger
- * holds besides the plans that were added. What a slice says of transit holds where its circuits
+ * A circuit whose fibres or switches are marked, or kept for a protection, stays where it is, and so
+ * does all that the ledger holds besides the plans that were added. What a slice says of transit holds where its circuits
  * are led anew; they may cross again what they cross.
  *
  * An object is used by one thread at a time; the answer follows from its input alone.

@@ -74,6 +74,7 @@
 #include <morph/coverage.h>
 #include <morph/place.h>
 #include <morph/defrag.h>
+#include <morph/protect.h>
 #include <morph/wire.h>
 
 #ifdef __cplusplus

@@ -46,6 +46,9 @@ extern "C" {
  * @MORPH_OBJECT_DEFRAG_CHANGE: What happens to a circuit in a step.
  * @MORPH_OBJECT_DEFRAG_TENANT: What a tenant would notice.
  * @MORPH_OBJECT_DEFRAG_STAY: A slice that nothing is moved of.
+ * @MORPH_OBJECT_PROTECTION: Which spare would take over from each rank of a plan.
+ * @MORPH_OBJECT_PROTECTION_RANK: A rank of which the accelerator might fail.
+ * @MORPH_OBJECT_PROTECTION_REFUSAL: Why a spare does not do.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -80,6 +83,9 @@ enum morph_object_type {
 	MORPH_OBJECT_DEFRAG_CHANGE = 74,
 	MORPH_OBJECT_DEFRAG_TENANT = 75,
 	MORPH_OBJECT_DEFRAG_STAY = 76,
+	MORPH_OBJECT_PROTECTION = 77,
+	MORPH_OBJECT_PROTECTION_RANK = 78,
+	MORPH_OBJECT_PROTECTION_REFUSAL = 79,
 };
 
 /**
@@ -2444,6 +2450,93 @@ static inline uint32_t morph_get_defrag_stay_slice(const struct morph_object *ob
 static inline const char *morph_get_defrag_stay_text(const struct morph_object *object)
 {
 	return morph_object_text(object, "text");
+}
+
+/** morph_get_protection_verdict() - feasible, infeasible or undecided. */
+static inline const char *morph_get_protection_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/** morph_get_protection_text() - Which rank is not protected, and why; absent where all are. */
+static inline const char *morph_get_protection_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/** morph_get_protection_rank() - Its ranks. */
+static inline const struct morph_object *
+morph_get_protection_rank(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "rank", value);
+}
+
+/** morph_get_protection_rank_rank() - Its rank. */
+static inline uint32_t morph_get_protection_rank_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "rank");
+}
+
+/** morph_get_protection_rank_verdict() - feasible, infeasible or undecided. */
+static inline const char *morph_get_protection_rank_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/** morph_get_protection_rank_spare() - The accelerator that takes over; absent where none does. */
+static inline uint32_t morph_get_protection_rank_spare(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "spare");
+}
+
+/** morph_get_protection_rank_host() - Its server. */
+static inline uint32_t morph_get_protection_rank_host(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "host");
+}
+
+/** morph_get_protection_rank_fibres() - Fibres that its circuits take then. */
+static inline uint32_t morph_get_protection_rank_fibres(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fibres");
+}
+
+/** morph_get_protection_rank_circuit() - Its circuits, from and to the spare. */
+static inline const struct morph_object *
+morph_get_protection_rank_circuit(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "circuit", value);
+}
+
+/**
+ * morph_get_protection_rank_refusal() - Where none takes over: of each spare why it does not do.
+ */
+static inline const struct morph_object *
+morph_get_protection_rank_refusal(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "refusal", value);
+}
+
+/** morph_get_protection_refusal_spare() - The spare. */
+static inline uint32_t morph_get_protection_refusal_spare(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "spare");
+}
+
+/** morph_get_protection_refusal_reason() - cut, searched or doubt. */
+static inline const char *morph_get_protection_refusal_reason(const struct morph_object *object)
+{
+	return morph_object_text(object, "reason");
+}
+
+/**
+ * morph_get_protection_refusal_host() - For cut: servers out of which more circuits lead than
+ * there are fibres.
+ */
+static inline uint32_t
+morph_get_protection_refusal_host(const struct morph_object *object, size_t value)
+{
+	return (uint32_t)morph_object_value_uint(object, "host", value);
 }
 
 #ifdef __cplusplus

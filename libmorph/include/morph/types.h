@@ -57,5 +57,6 @@ struct morph_ledger;
 struct morph_plan;
 struct morph_bw;
 struct morph_defrag;
+struct morph_protection;
 
 #endif /* MORPH_TYPES_H */

@@ -22,9 +22,9 @@ extern "C" {
  * receives.
  *
  * A ledger: accelerators; elements; guides. For each accelerator the slice that has it, or 0,
- * and whether it is marked (bit 0), and a spare (bit 1). For each element whether it is marked (bit 0), and whether circuits
- * between servers pass it (bit 1). For each guide whether it is marked, and the low and the
- * high half of its lanes in use.
+ * and whether it is marked (bit 0), and a spare (bit 1). For each element whether it is marked (bit 0), whether circuits
+ * between servers pass it (bit 1), and whether it is kept for a protection (bit 2). For each guide whether it is marked
+ * (bit 0), and kept (bit 1), and the low and the high half of its lanes in use.
  *
  * Running slices: how many. For each its number; enum morph_transit; whether it is pinned; the
  * numbers of its ranks, circuits and strands; for each rank its accelerator; for each circuit the
@@ -44,6 +44,13 @@ extern "C" {
  * the rack counts them in the order of hosts, and the length. What all circuits of the rack need at
  * least, by these lengths, is more than those of all fibres that can be had together; links
  * without a length have none.
+ *
+ * A protection: enum morph_verdict; the numbers of ranks, ways, strands and refusals. For each rank
+ * enum morph_verdict, its spare, or UINT32_MAX, its first way and how many it has, its first refusal and
+ * how many it has. For each way the plan's circuit, its first strand and how many it has. The strands. For
+ * each refusal the spare; enum morph_wire_spare; the low and the high half of the set of the rack's servers
+ * where light departs, and of the set in which it arrives. These differ at most by servers that light may not
+ * cross; out of the one, to arrive outside of the other, more circuits lead than there are fibres.
  *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
@@ -67,6 +74,7 @@ extern "C" {
  * @MORPH_WIRE_PLAN: a plan
  * @MORPH_WIRE_RUNNING: slices that run
  * @MORPH_WIRE_DEFRAG: an answer of defragmentation
+ * @MORPH_WIRE_PROTECTION: a protection
  */
 enum morph_wire_kind {
 	MORPH_WIRE_REQUEST = 1,
@@ -74,6 +82,7 @@ enum morph_wire_kind {
 	MORPH_WIRE_PLAN = 3,
 	MORPH_WIRE_RUNNING = 4,
 	MORPH_WIRE_DEFRAG = 5,
+	MORPH_WIRE_PROTECTION = 6,
 };
 
 /**
@@ -90,6 +99,18 @@ enum morph_wire_refusal {
 	MORPH_WIRE_COUNT = 0,
 	MORPH_WIRE_CUTS = 1,
 	MORPH_WIRE_DOUBT = 2,
+};
+
+/**
+ * enum morph_wire_spare - why a spare does not do
+ * @MORPH_WIRE_SPARE_CUT: more circuits lead out of a set of servers than there are fibres
+ * @MORPH_WIRE_SPARE_SEARCHED: no cut forbids it, but all ways were tried in vain
+ * @MORPH_WIRE_SPARE_DOUBT: nothing was found, and nothing proven
+ */
+enum morph_wire_spare {
+	MORPH_WIRE_SPARE_CUT = 0,
+	MORPH_WIRE_SPARE_SEARCHED = 1,
+	MORPH_WIRE_SPARE_DOUBT = 2,
 };
 
 /**
@@ -147,6 +168,17 @@ ssize_t morph_defrag_write_running(const struct morph_defrag *defrag, void *buff
  * Return: the size in bytes, or -ENOSPC when @bytes is less.
  */
 ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *buffer, size_t bytes);
+
+/**
+ * morph_protection_write() - a protection with its certificate in bytes
+ * @protection: the protection
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_protection_write(const struct morph_protection *protection, void *buffer,
+			       size_t bytes);
 
 #ifdef __cplusplus
 }

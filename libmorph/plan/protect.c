@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Which spare would take over from each rank of a slice, and by which fibres. */
+#include <stdio.h>
+
+#include "protect.h"
+
+#define GROW(protection, array) \
+	ARRAY_GROW((protection)->ctx, (protection)->array, 1, "protect a slice")
+
+/* ----------------------------------------------------------------- the failure */
+
+/* What a circuit of the rank holds goes out, and is noted. */
+static int lift_way(struct failure *failure, uint32_t circuit)
+{
+	struct morph_protection *protection = failure->protection;
+	const struct circuit_way *way = &failure->plan->ways[circuit];
+	struct morph_ledger *ledger = failure->ledger;
+	int ret = 0;
+
+	for (uint32_t hop = way->first; hop < way->first + way->count; hop++) {
+		const struct strand *strand = &failure->plan->strands[hop];
+
+		for (uint32_t at = 0; at < strand->guides_count; at++) {
+			struct spare_lifted lifted = {
+				.guide = strand->guides[at] >> 1,
+				.element = at ? strand->elements[at - 1] : OPTICS_NONE,
+			};
+
+			ret = GROW(protection, lifted);
+			if (ret)
+				return ret;
+			lifted.lanes = ledger->guide_lanes[lifted.guide];
+			if (at)
+				lifted.held = ledger->element_held[lifted.element];
+			protection->lifted.list[protection->lifted.count++] = lifted;
+		}
+		lm_strand_hold(ledger, strand, false);
+	}
+	return 0;
+}
+
+/* The light of the failed accelerator goes out; its circuits are the ways that are looked for. */
+static int lift(struct failure *failure)
+{
+	struct morph_protection *protection = failure->protection;
+	int ret = 0;
+
+	protection->lifted.count = 0;
+	for (uint32_t at = 0; at < failure->plan->circuits_count && !ret; at++) {
+		const struct rank_pair *pair = &failure->plan->circuits[at];
+
+		if (pair->src != failure->number && pair->dst != failure->number)
+			continue;
+		ret = GROW(protection, ways);
+		if (!ret) {
+			protection->ways.list[protection->ways.count++] =
+				(struct spare_way){ .circuit = at };
+			failure->rank->ways_count++;
+			ret = lift_way(failure, at);
+		}
+	}
+	return ret;
+}
+
+/* All is as it was. */
+static void lower(const struct failure *failure)
+{
+	struct morph_protection *protection = failure->protection;
+	struct morph_ledger *ledger = failure->ledger;
+
+	while (protection->lifted.count) {
+		const struct spare_lifted *lifted =
+			&protection->lifted.list[--protection->lifted.count];
+
+		ledger->guide_lanes[lifted->guide] = lifted->lanes;
+		if (lifted->element != OPTICS_NONE)
+			ledger->element_held[lifted->element] = lifted->held;
+	}
+}
+
+static bool is_own(const struct morph_protection *protection, const struct strand *strand)
+{
+	for (uint32_t at = 0; at < protection->lifted.count; at++)
+		if (protection->lifted.list[at].guide == strand->guides[0] >> 1)
+			return true;
+	return false;
+}
+
+/* ------------------------------------------------------------------------ ways */
+
+static bool is_used(const struct failure *failure, const struct strand *strand)
+{
+	const struct morph_protection *protection = failure->protection;
+
+	for (uint32_t at = failure->rank->strands_first; at < protection->strands.count; at++)
+		if (protection->strands.list[at].strand.guides[0] >> 1 == strand->guides[0] >> 1)
+			return true;
+	return false;
+}
+
+/* From server to server: at the tiles of both ends where that can be, else one that is kept anyway. */
+static const struct strand *pick(const struct failure *failure, uint32_t from, uint32_t to,
+				 const struct spare_ends *ends)
+{
+	const struct morph_ledger *ledger = failure->ledger;
+	const struct sites *sites = &ledger->sites;
+	const struct strand *best = NULL;
+	uint32_t most = 0;
+
+	for (uint32_t at = sites->strands_first[from]; at < sites->strands_first[from + 1]; at++) {
+		const struct strand *strand = &sites->strands[at];
+		uint32_t score = 1 + 2 * (strand->from_tile == ends->src) +
+				 2 * (strand->to_tile == ends->dst) +
+				 !!ledger->guide_kept[strand->guides[0] >> 1];
+
+		if (strand->to != to || score <= most || !lm_strand_dark(ledger, strand) ||
+		    is_used(failure, strand))
+			continue;
+		best = strand;
+		most = score;
+	}
+	return best;
+}
+
+static int add_strands(struct failure *failure, struct spare_way *way, const struct route *route,
+		       const struct spare_ends *ends)
+{
+	struct morph_protection *protection = failure->protection;
+	int ret = 0;
+
+	for (uint32_t hop = 0; hop < route->hops && !ret; hop++) {
+		const struct strand *strand = pick(failure, failure->hosts[route->sites[hop]],
+						   failure->hosts[route->sites[hop + 1]], ends);
+
+		if (!strand)
+			return lm_fail(
+				protection->ctx, EPROTO,
+				"the routes of a protection take more fibres than there are");
+		ret = GROW(protection, strands);
+		if (!ret)
+			protection->strands.list[protection->strands.count++] =
+				(struct spare_strand){ *strand, is_own(protection, strand) };
+		way->count++;
+	}
+	return ret;
+}
+
+/* The routes that were found become strands. */
+static int add_ways(struct failure *failure)
+{
+	struct morph_protection *protection = failure->protection;
+	const struct route *route = failure->ledger->search.routes.list;
+	struct protected_rank *rank = failure->rank;
+	int ret = 0;
+
+	for (uint32_t at = 0; at < rank->ways_count && !ret; at++) {
+		struct spare_ends ends = lm_protect_ends(failure, rank->ways_first + at);
+		struct spare_way *way = &protection->ways.list[rank->ways_first + at];
+
+		way->first = protection->strands.count;
+		if (ends.from != ends.to)
+			ret = add_strands(failure, way, route++, &ends);
+	}
+	rank->verdict = MORPH_FEASIBLE;
+	rank->spare = failure->spare;
+	rank->strands_count = protection->strands.count - rank->strands_first;
+	/* Why nearer spares do not do is of no interest any more. */
+	protection->refusals.count = rank->refusals_first;
+	rank->refusals_count = 0;
+	return ret;
+}
+
+/* ---------------------------------------------------------------------- spares */
+
+static int refuse(struct failure *failure, enum stitch_verdict verdict)
+{
+	struct morph_protection *protection = failure->protection;
+	struct spare_refusal refusal = { .spare = failure->spare };
+	int ret = GROW(protection, refusals);
+
+	if (ret)
+		return ret;
+	if (lm_protect_cut(failure, &refusal))
+		refusal.reason = MORPH_WIRE_SPARE_CUT;
+	else if (verdict == STITCH_INFEASIBLE)
+		refusal.reason = MORPH_WIRE_SPARE_SEARCHED;
+	else
+		refusal.reason = MORPH_WIRE_SPARE_DOUBT;
+	if (refusal.reason == MORPH_WIRE_SPARE_DOUBT)
+		failure->rank->verdict = MORPH_UNDECIDED;
+	protection->refusals.list[protection->refusals.count++] = refusal;
+	failure->rank->refusals_count++;
+	return 0;
+}
+
+/* Fibres that the circuits need at least to get to a spare; UINT32_MAX: one does not get there. */
+static uint32_t distance(struct failure *failure, uint32_t spare)
+{
+	const struct rack_search *search = &failure->ledger->search;
+	const struct protected_rank *rank = failure->rank;
+	uint32_t sum = 0;
+
+	failure->spare = spare;
+	for (uint32_t at = rank->ways_first; at < rank->ways_first + rank->ways_count; at++) {
+		struct spare_ends ends = lm_protect_ends(failure, at);
+
+		if (ends.to == NET_SITES || search->distances[ends.from][ends.to] == NET_APART)
+			return UINT32_MAX;
+		sum += search->distances[ends.from][ends.to];
+	}
+	return sum;
+}
+
+/* The rack's spares that are sound and nobody's, the nearest first. */
+static uint32_t list_spares(struct failure *failure, uint32_t spares[RACK_ACCELERATORS])
+{
+	const struct morph_ledger *ledger = failure->ledger;
+	const struct sites *sites = &ledger->sites;
+	const struct rack *rack = &sites->racks[failure->rack];
+	uint32_t far[RACK_ACCELERATORS], count = 0;
+
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++) {
+		uint32_t host = sites->rack_hosts[rack->hosts_first + seat];
+
+		for (uint32_t at = sites->members_first[host]; at < sites->members_first[host + 1];
+		     at++) {
+			uint32_t spare = sites->members[at], place = count, hops;
+
+			if (!lm_ledger_spare(ledger, spare))
+				continue;
+			hops = distance(failure, spare);
+			for (; place && far[place - 1] > hops; place--) {
+				far[place] = far[place - 1];
+				spares[place] = spares[place - 1];
+			}
+			far[place] = hops;
+			spares[place] = spare;
+			count++;
+		}
+	}
+	return count;
+}
+
+static int try_spares(struct failure *failure)
+{
+	uint32_t spares[RACK_ACCELERATORS], count = list_spares(failure, spares);
+	struct protected_rank *rank = failure->rank;
+	int ret = 0;
+
+	rank->verdict = MORPH_INFEASIBLE;
+	for (uint32_t at = 0; at < count && !ret && rank->verdict != MORPH_FEASIBLE; at++) {
+		enum stitch_verdict verdict;
+
+		failure->spare = spares[at];
+		verdict = lm_protect_route(failure);
+		ret = verdict == STITCH_FEASIBLE ? add_ways(failure) : refuse(failure, verdict);
+	}
+	return ret;
+}
+
+/* ----------------------------------------------------------------------- ranks */
+
+static uint32_t rack_of(const struct failure *failure, uint32_t rank)
+{
+	const struct morph_ledger *ledger = failure->ledger;
+
+	return ledger->sites
+		.host_rack[ledger->graph->accelerators[failure->plan->accelerators[rank]].host];
+}
+
+static bool leaves_rack(const struct failure *failure)
+{
+	for (uint32_t at = 0; at < failure->rank->ways_count; at++) {
+		const struct spare_way *way =
+			&failure->protection->ways.list[failure->rank->ways_first + at];
+		const struct rank_pair *pair = &failure->plan->circuits[way->circuit];
+
+		if (rack_of(failure, pair->src) != rack_of(failure, pair->dst))
+			return true;
+	}
+	return false;
+}
+
+static int look_for_spare(struct failure *failure)
+{
+	struct morph_protection *protection = failure->protection;
+	struct protected_rank *rank = failure->rank;
+	int ret = 0;
+
+	/* Ways through circuit switches are not looked for. */
+	rank->crossing = leaves_rack(failure);
+	if (!rank->crossing) {
+		lm_protect_net(failure);
+		ret = try_spares(failure);
+	}
+	if (rank->verdict != MORPH_FEASIBLE) {
+		protection->ways.count = rank->ways_first;
+		rank->ways_count = 0;
+	}
+	return ret;
+}
+
+static int protect_rank(struct failure *failure, uint32_t number)
+{
+	struct morph_protection *protection = failure->protection;
+	int ret;
+
+	failure->number = number;
+	failure->rank = &protection->ranks[number];
+	failure->rack = rack_of(failure, number);
+	*failure->rank = (struct protected_rank){
+		.verdict = MORPH_UNDECIDED,
+		.spare = UINT32_MAX,
+		.ways_first = protection->ways.count,
+		.strands_first = protection->strands.count,
+		.refusals_first = protection->refusals.count,
+	};
+	ret = lift(failure);
+	if (!ret)
+		ret = look_for_spare(failure);
+	lower(failure);
+	return ret;
+}
+
+/* -------------------------------------------------------------------- the slice */
+
+static void explain(struct morph_protection *protection)
+{
+	uint32_t at = 0;
+
+	while (protection->ranks[at].verdict != protection->verdict)
+		at++;
+	if (protection->ranks[at].crossing)
+		snprintf(protection->why, sizeof(protection->why),
+			 "rank %u: circuits of it leave the rack, which are not looked at", at);
+	else if (!protection->ranks[at].refusals_count)
+		snprintf(protection->why, sizeof(protection->why),
+			 "rank %u: its rack has no spare that is sound and nobody's", at);
+	else
+		snprintf(protection->why, sizeof(protection->why),
+			 "rank %u: %s for its circuits to any of %u spares", at,
+			 protection->verdict == MORPH_UNDECIDED ? "no ways were found" :
+								  "there are no ways",
+			 protection->ranks[at].refusals_count);
+}
+
+/* The slice that has all of a plan, or 0 and why not. */
+static uint32_t taken_by(const struct morph_ledger *ledger, const struct morph_plan *plan)
+{
+	uint32_t slice = ledger->owner[plan->accelerators[0]];
+
+	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
+		if (slice && ledger->owner[plan->accelerators[rank]] == slice)
+			continue;
+		lm_fail(ledger->ctx, EINVAL,
+			"accelerator %u of rank %u is not held: morph_ledger_take() comes first",
+			plan->accelerators[rank], rank);
+		return 0;
+	}
+	for (uint32_t at = 0; at < plan->strands_count; at++) {
+		for (uint32_t guide = 0; guide < plan->strands[at].guides_count; guide++) {
+			if (ledger->guide_lanes[plan->strands[at].guides[guide] >> 1])
+				continue;
+			lm_fail(ledger->ctx, EINVAL,
+				"guide %u of the plan is dark: morph_ledger_take() comes first",
+				plan->strands[at].guides[guide] >> 1);
+			return 0;
+		}
+	}
+	return slice;
+}
+
+static void clear(struct morph_protection *protection)
+{
+	protection->verdict = 0;
+	protection->ranks_count = 0;
+	protection->ways.count = protection->strands.count = protection->refusals.count = 0;
+	protection->why[0] = '\0';
+}
+
+MORPH_API int morph_protect(struct morph_ledger *ledger, const struct morph_plan *plan,
+			    struct morph_protection *protection)
+{
+	struct failure failure = { .ledger = ledger, .plan = plan, .protection = protection };
+	uint32_t verdict = MORPH_FEASIBLE;
+	int ret;
+
+	if (protection->keeper)
+		return lm_fail(ledger->ctx, EBUSY,
+			       "the protection is kept: morph_ledger_unkeep() comes first");
+	clear(protection);
+	ret = lm_plan_check(ledger, plan);
+	if (ret)
+		return ret;
+	failure.slice = taken_by(ledger, plan);
+	if (!failure.slice)
+		return -EINVAL;
+	for (uint32_t rank = 0; rank < plan->ranks && !ret; rank++) {
+		ret = protect_rank(&failure, rank);
+		if (verdict != MORPH_INFEASIBLE &&
+		    protection->ranks[rank].verdict != MORPH_FEASIBLE)
+			verdict = protection->ranks[rank].verdict;
+	}
+	if (ret) {
+		clear(protection);
+		return ret;
+	}
+	protection->checksum = plan->checksum;
+	protection->verdict = verdict;
+	protection->ranks_count = plan->ranks;
+	if (verdict != MORPH_FEASIBLE)
+		explain(protection);
+	return 0;
+}

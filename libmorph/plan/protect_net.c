@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Ways from and to a spare: the rack as its light would find it, routes, and cuts where there are none. */
+#include "protect.h"
+
+#define STEPS (1ULL << 16) /* of the search for the ways to one spare */
+
+static uint32_t seat_of(const struct failure *failure, uint32_t accelerator)
+{
+	const struct morph_ledger *ledger = failure->ledger;
+
+	return ledger->sites.host_seat[ledger->graph->accelerators[accelerator].host];
+}
+
+struct spare_ends lm_protect_ends(const struct failure *failure, uint32_t way)
+{
+	const struct morph_plan *plan = failure->plan;
+	const struct rank_pair *pair = &plan->circuits[failure->protection->ways.list[way].circuit];
+	struct spare_ends ends = {
+		.src = pair->src == failure->number ? failure->spare :
+						      plan->accelerators[pair->src],
+		.dst = pair->dst == failure->number ? failure->spare :
+						      plan->accelerators[pair->dst],
+	};
+
+	ends.from = seat_of(failure, ends.src);
+	ends.to = seat_of(failure, ends.dst);
+	/* Within a server light goes no way that concerns anybody here. */
+	if (ends.from != ends.to)
+		ends.to = failure->arrives_at[ends.to];
+	return ends;
+}
+
+/* ------------------------------------------------------------------------- net */
+
+/* Has nobody else a part of that server, nor ever will? Its accelerators are the slice's, or spares. */
+static bool is_closed(const struct failure *failure, uint32_t host)
+{
+	const struct morph_ledger *ledger = failure->ledger;
+	const struct sites *sites = &ledger->sites;
+
+	for (uint32_t at = sites->members_first[host]; at < sites->members_first[host + 1]; at++) {
+		uint32_t member = sites->members[at], owner = ledger->owner[member];
+
+		if (owner ? owner != failure->slice : !ledger->spare[member])
+			return false;
+	}
+	return true;
+}
+
+/* The sites of the rack: its seats, and those of seats once more where light may arrive but not go on. */
+static uint32_t number_sites(struct failure *failure)
+{
+	const struct sites *sites = &failure->ledger->sites;
+	const struct rack *rack = &sites->racks[failure->rack];
+	bool own = failure->plan->transit == MORPH_TRANSIT_OWN;
+	uint32_t count = rack->hosts_count;
+
+	failure->blurred = false;
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++) {
+		uint32_t host = sites->rack_hosts[rack->hosts_first + seat];
+
+		failure->hosts[seat] = host;
+		failure->arrives_at[seat] = (uint8_t)seat;
+		if (!own || is_closed(failure, host))
+			continue;
+		failure->arrives_at[seat] = (uint8_t)count;
+		if (count == NET_SITES)
+			failure->blurred = true;
+		else
+			failure->hosts[count++] = host;
+	}
+	return count;
+}
+
+void lm_protect_net(struct failure *failure)
+{
+	struct morph_ledger *ledger = failure->ledger;
+	const struct sites *sites = &ledger->sites;
+	struct net *net = &ledger->search.net;
+	uint32_t seats = sites->racks[failure->rack].hosts_count;
+
+	lm_net_init(net, number_sites(failure));
+	for (uint32_t seat = 0; seat < seats; seat++) {
+		uint32_t host = failure->hosts[seat];
+
+		for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1];
+		     at++) {
+			const struct strand *strand = &sites->strands[at];
+			uint32_t to;
+
+			if (sites->host_rack[strand->to] != failure->rack ||
+			    !lm_strand_dark(ledger, strand))
+				continue;
+			to = failure->arrives_at[sites->host_seat[strand->to]];
+			if (to < NET_SITES && net->room[seat][to] < NET_ROOM)
+				lm_net_set_room(net, seat, to, net->room[seat][to] + 1U);
+		}
+	}
+	lm_net_measure(net, ledger->search.distances);
+}
+
+/* ---------------------------------------------------------------------- routes */
+
+/* Each circuit goes its own way; false: one has none at all. */
+static bool list_routes(const struct failure *failure, struct routes *routes)
+{
+	const struct rack_search *search = &failure->ledger->search;
+	const struct protected_rank *rank = failure->rank;
+
+	routes->count = 0;
+	for (uint32_t way = rank->ways_first; way < rank->ways_first + rank->ways_count; way++) {
+		struct spare_ends ends = lm_protect_ends(failure, way);
+
+		if (ends.from == ends.to)
+			continue;
+		if (ends.to == NET_SITES || search->distances[ends.from][ends.to] == NET_APART)
+			return false;
+		routes->list[routes->count++] = (struct route){
+			.from = (uint8_t)ends.from,
+			.to = (uint8_t)ends.to,
+			.units = 1,
+		};
+	}
+	return true;
+}
+
+enum stitch_verdict lm_protect_route(struct failure *failure)
+{
+	struct rack_search *search = &failure->ledger->search;
+	enum stitch_verdict none = failure->blurred ? STITCH_UNDECIDED : STITCH_INFEASIBLE;
+	struct spare_refusal refusal;
+	uint64_t steps = STEPS;
+
+	if (!list_routes(failure, &search->routes))
+		return none;
+	if (lm_routes_negotiate(&search->net, &search->routes, &search->stitch.work))
+		return STITCH_FEASIBLE;
+	if (lm_protect_cut(failure, &refusal))
+		return none;
+	search->stitch.scratch = search->net;
+	switch (lm_routes_exhaust(&search->stitch.scratch, &search->routes, &steps)) {
+	case ROUTES_FOUND:
+		return STITCH_FEASIBLE;
+	case ROUTES_NONE:
+		return none;
+	default:
+		return STITCH_UNDECIDED;
+	}
+}
+
+/* ------------------------------------------------------------------------ cuts */
+
+/* Light between one site and many, in one direction. */
+struct stream {
+	const struct net *net;
+	bool inward; /* it ends at the one */
+	uint8_t goes[NET_SITES][NET_SITES]; /* away from the one */
+	uint8_t wanted[NET_SITES]; /* that does not go yet */
+};
+
+/* Can one more go from one site to the next, as seen from the one? */
+static bool has_room(const struct stream *stream, uint32_t from, uint32_t to)
+{
+	const struct net *net = stream->net;
+	uint32_t room = stream->inward ? net->room[to][from] : net->room[from][to];
+
+	return stream->goes[from][to] < room || stream->goes[to][from];
+}
+
+/* One more to where it is wanted; the sites that were reached in vain, or 0. */
+static uint64_t push(struct stream *stream, uint32_t root)
+{
+	uint8_t before[NET_SITES], queue[NET_SITES];
+	uint32_t head = 0, tail = 0, at = root;
+	uint64_t seen = 1ULL << root;
+
+	queue[tail++] = (uint8_t)root;
+	while (head < tail && !stream->wanted[at = queue[head++]]) {
+		uint64_t next = (stream->net->out[at] | stream->net->in[at]) & ~seen;
+
+		for (; next; next &= next - 1) {
+			uint32_t to = net_first(next);
+
+			if (!has_room(stream, at, to))
+				continue;
+			seen |= 1ULL << to;
+			before[to] = (uint8_t)at;
+			queue[tail++] = (uint8_t)to;
+		}
+	}
+	if (!stream->wanted[at])
+		return seen;
+	stream->wanted[at]--;
+	for (; at != root; at = before[at]) {
+		if (stream->goes[at][before[at]])
+			stream->goes[at][before[at]]--;
+		else
+			stream->goes[before[at]][at]++;
+	}
+	return 0;
+}
+
+/*
+ * All that goes out of the spare, or all that comes in, leaving the other aside: by augmenting paths
+ * (Ford and Fulkerson, Canadian Journal of Mathematics 8, 1956), O(circuits * (sites + links)). Where
+ * that is not all, the sites that are reached are a cut.
+ */
+static uint64_t starve(const struct failure *failure, bool inward)
+{
+	const struct protected_rank *rank = failure->rank;
+	struct stream stream = { .net = &failure->ledger->search.net, .inward = inward };
+	uint32_t left = 0, root = 0;
+	uint64_t reached = 0;
+
+	for (uint32_t way = rank->ways_first; way < rank->ways_first + rank->ways_count; way++) {
+		struct spare_ends ends = lm_protect_ends(failure, way);
+
+		if (ends.from == ends.to || (ends.dst == failure->spare) != inward)
+			continue;
+		root = inward ? ends.to : ends.from;
+		stream.wanted[inward ? ends.from : ends.to]++;
+		left++;
+	}
+	for (; left && !reached; left--)
+		reached = push(&stream, root);
+	return inward && reached ? net_all(stream.net->sites) & ~reached : reached;
+}
+
+bool lm_protect_cut(const struct failure *failure, struct spare_refusal *refusal)
+{
+	uint32_t seats = failure->ledger->sites.racks[failure->rack].hosts_count;
+	uint64_t set;
+
+	if (failure->blurred)
+		return false;
+	set = starve(failure, false);
+	if (!set)
+		set = starve(failure, true);
+	refusal->departs = set & net_all(seats);
+	refusal->arrives = 0;
+	for (uint32_t seat = 0; seat < seats; seat++)
+		refusal->arrives |= (set >> failure->arrives_at[seat] & 1) << seat;
+	return set;
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Protection: which spare takes over from each rank. */
+#include "faults.h"
+#include "protecting.h"
+
+static const char *server_profile; /* of a server that stands alone */
+
+/* How many ranks there were of each verdict, and spares that were refused for each reason. */
+struct tally {
+	uint32_t verdicts[4], reasons[3], own;
+};
+
+static void compare(const struct corner *corner, uint32_t plan, struct morph_protection *protection,
+		    struct tally *tally)
+{
+	protected(corner->bench, corner->plans[plan], protection);
+	for (uint32_t rank = 0; rank < corner->plans[plan]->ranks; rank++) {
+		uint32_t verdict = morph_protection_of(protection, rank);
+
+		tally->verdicts[verdict]++;
+		assert_int_equal(verdict == MORPH_FEASIBLE, any_spare_does(corner, plan, rank));
+		assert_int_not_equal(verdict, MORPH_UNDECIDED);
+	}
+	for (uint32_t at = 0; at < protection->refusals.count; at++) {
+		tally->reasons[protection->refusals.list[at].reason]++;
+		tally->own += protection->refusals.list[at].departs !=
+			      protection->refusals.list[at].arrives;
+	}
+}
+
+static void verdicts_are_those_of_trying_everything(void **state)
+{
+	struct tally tally = { { 0 }, { 0 }, 0 };
+	struct morph_protection *protection;
+	struct corner corner;
+	uint64_t seed = 1;
+
+	corner_begin(&corner, *state);
+	protection = morph_protection_new(corner.bench->ctx);
+	assert_non_null(protection);
+	for (uint32_t round = 0; round < 300; round++) {
+		protecting_run(&corner, &seed);
+		for (uint32_t at = 0; at < corner.count; at++)
+			compare(&corner, at, protection, &tally);
+	}
+	print_message(
+		"%u ranks protected, %u not: %u spares by cuts, %u by cuts at servers of others, %u searched\n",
+		tally.verdicts[MORPH_FEASIBLE], tally.verdicts[MORPH_INFEASIBLE],
+		tally.reasons[MORPH_WIRE_SPARE_CUT], tally.own,
+		tally.reasons[MORPH_WIRE_SPARE_SEARCHED]);
+	assert_true(tally.verdicts[MORPH_FEASIBLE] && tally.verdicts[MORPH_INFEASIBLE]);
+	assert_true(tally.reasons[MORPH_WIRE_SPARE_CUT] &&
+		    tally.reasons[MORPH_WIRE_SPARE_SEARCHED] && tally.own);
+	morph_protection_free(protection);
+	corner_end(&corner);
+}
+
+/* ----------------------------------------------------------------------- racks */
+
+static void every_rank_of_a_full_rack_has_a_spare(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+	struct morph_object *object = NULL;
+
+	place_torus(bench, bench->plan, WHOLE_RACK, 7);
+	assert_int_equal(protected(bench, bench->plan, protection), MORPH_FEASIBLE);
+	assert_int_equal(morph_protection_ranks(protection), ACCELERATORS);
+	assert_string_equal(morph_protection_why(protection), "");
+	for (uint32_t rank = 0; rank < ACCELERATORS; rank++) {
+		assert_int_equal(morph_protection_of(protection, rank), MORPH_FEASIBLE);
+		assert_in_range(morph_protection_spare(protection, rank), ACCELERATORS, 71);
+		assert_in_range(morph_protection_fibres(protection, rank), 12, 36);
+	}
+	assert_int_equal(morph_protection_of(protection, ACCELERATORS), 0);
+	assert_int_equal(morph_protection_spare(protection, ACCELERATORS), UINT32_MAX);
+	assert_int_equal(morph_protection_fibres(protection, ACCELERATORS), 0);
+	assert_int_equal(morph_protection_describe(protection, bench->plan, bench->ledger, &object),
+			 0);
+	assert_string_equal(morph_get_protection_verdict(object), "feasible");
+	assert_int_equal(morph_object_values(object, "rank"), ACCELERATORS);
+	morph_object_free(object);
+	morph_protection_free(protection);
+}
+
+static void without_spares_no_rank_is_protected(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+
+	place_torus(bench, bench->plan, HALF_RACK, 7);
+	for (uint32_t at = ACCELERATORS; at < 72; at++)
+		assert_int_equal(
+			morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, at % 2), 0);
+	for (uint32_t at = ACCELERATORS; at < 72; at += 2)
+		assert_int_equal(morph_ledger_hold(bench->ledger, at, 9), 0);
+	assert_int_equal(protected(bench, bench->plan, protection), MORPH_INFEASIBLE);
+	assert_string_equal(morph_protection_why(protection),
+			    "rank 0: its rack has no spare that is sound and nobody's");
+	assert_int_equal(morph_protection_of(protection, 31), MORPH_INFEASIBLE);
+	assert_int_equal(morph_protection_spare(protection, 31), UINT32_MAX);
+	morph_protection_free(protection);
+}
+
+/* The fibres of its spare servers are all that is short. */
+static void a_refusal_names_the_servers_of_the_cut(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+	const struct sites *sites = &bench->ledger->sites;
+	const struct morph_object *rank, *refusal;
+	struct morph_object *object = NULL;
+
+	place_torus(bench, bench->plan, HALF_RACK, 7);
+	for (uint32_t at = 0; at < sites->strands_count; at++)
+		if (sites->strands[at].to >= 16)
+			morph_ledger_load(bench->ledger, sites->strands[at].guides[0] >> 1, 1);
+	assert_int_equal(protected(bench, bench->plan, protection), MORPH_INFEASIBLE);
+	assert_string_equal(morph_protection_why(protection),
+			    "rank 0: there are no ways for its circuits to any of 8 spares");
+	assert_int_equal(morph_protection_describe(protection, bench->plan, bench->ledger, &object),
+			 0);
+	rank = morph_get_protection_rank(object, 5);
+	assert_string_equal(morph_get_protection_rank_verdict(rank), "infeasible");
+	assert_int_equal(morph_object_values(rank, "refusal"), 8);
+	refusal = morph_get_protection_rank_refusal(rank, 0);
+	assert_string_equal(morph_get_protection_refusal_reason(refusal), "cut");
+	/* All that leads to the spare, that one left out. */
+	assert_true(morph_object_values(refusal, "host") >= 16);
+	morph_object_free(object);
+	morph_protection_free(protection);
+}
+
+/* Its spares stand beside its accelerators, and light finds its way without the rack's fibres. */
+static void a_server_alone_needs_no_fibres(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *model = NULL;
+
+	assert_int_equal(morph_model_load(bench->ctx, server_profile, &model), 0);
+	assert_int_equal(morph_ledger_new(bench->ctx, model, &ledger), 0);
+	assert_int_equal(morph_request_set_ring(bench->request, 8), 0);
+	assert_int_equal(morph_place(ledger, bench->request, bench->plan), 0);
+	assert_int_equal(morph_ledger_take(ledger, bench->plan, 1), 0);
+	assert_int_equal(morph_protect(ledger, bench->plan, protection), 0);
+	assert_int_equal(morph_protection_verdict(protection), MORPH_FEASIBLE);
+	for (uint32_t rank = 0; rank < 8; rank++)
+		assert_int_equal(morph_protection_fibres(protection, rank), 0);
+	morph_protection_free(protection);
+	morph_ledger_free(ledger);
+	morph_model_put(model);
+}
+
+/* ----------------------------------------------------------------------- input */
+
+static void refused(const struct bench *bench, int result, int error, const char *text)
+{
+	assert_int_equal(result, -error);
+	if (!strstr(morph_error_text(bench->ctx), text))
+		fail_msg("\"%s\" has no \"%s\"", morph_error_text(bench->ctx), text);
+}
+
+static void bad_input_is_refused_with_its_reason(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+	struct morph_ledger *ledger = bench->ledger;
+	struct morph_object *object = NULL;
+
+	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
+		"the plan is not a feasible one");
+	refused(bench, morph_ledger_keep(ledger, protection), EINVAL, "the protection is empty");
+	refused(bench, morph_ledger_unkeep(ledger, protection), EINVAL, "does not keep");
+	refused(bench, morph_protection_describe(protection, bench->plan, ledger, &object), EINVAL,
+		"is empty");
+	assert_int_equal(morph_protection_verdict(protection), 0);
+	place_torus(bench, bench->plan, HALF_RACK, 7);
+	assert_int_equal(morph_ledger_give(ledger, bench->plan), 0);
+	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
+		"of rank 0 is not held: morph_ledger_take() comes first");
+	for (uint32_t rank = 0; rank < 32; rank++)
+		morph_ledger_hold(ledger, bench->plan->accelerators[rank], rank == 31 ? 8 : 7);
+	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
+		"of rank 31 is not held");
+	morph_ledger_hold(ledger, bench->plan->accelerators[31], 7);
+	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
+		"of the plan is dark");
+	morph_ledger_give(ledger, bench->plan);
+	morph_ledger_take(ledger, bench->plan, 7);
+	bench->plan->checksum++;
+	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
+		"the plan is for a profile with checksum");
+	bench->plan->checksum--;
+	assert_int_equal(protected(bench, bench->plan, protection), MORPH_FEASIBLE);
+	assert_int_equal(morph_ledger_keep(ledger, protection), 0);
+	refused(bench, morph_ledger_keep(ledger, protection), EBUSY, "is kept already");
+	refused(bench, morph_protect(ledger, bench->plan, protection), EBUSY,
+		"the protection is kept: morph_ledger_unkeep() comes first");
+	assert_int_equal(morph_ledger_unkeep(ledger, protection), 0);
+	morph_ledger_set_spare(ledger, morph_protection_spare(protection, 0), false);
+	refused(bench, morph_ledger_keep(ledger, protection), EBUSY, "is no sound spare any more");
+	protection->checksum++;
+	refused(bench, morph_ledger_keep(ledger, protection), EINVAL,
+		"the protection is for a profile with checksum");
+	morph_protection_free(protection);
+}
+
+/* ---------------------------------------------------------------------- memory */
+
+static void protecting_again_allocates_nothing(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = new_protection(bench);
+
+	place_torus(bench, bench->plan, WHOLE_RACK, 7);
+	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), 0);
+	fault_at("memory", 1, ENOMEM);
+	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), 0);
+	assert_int_equal(morph_ledger_keep(bench->ledger, protection), 0);
+	assert_int_equal(morph_ledger_unkeep(bench->ledger, protection), 0);
+	assert_false(fault_struck());
+	morph_protection_free(protection);
+}
+
+static void a_protection_without_memory_leaves_no_trace(void **state)
+{
+	struct bench *bench = *state;
+	bool struck = true;
+	size_t bytes;
+
+	place_torus(bench, bench->plan, HALF_RACK, 7);
+	fault_at("memory", 1, ENOMEM);
+	assert_null(morph_protection_new(bench->ctx));
+	for (uint32_t nth = 1; struck; nth++) {
+		struct morph_protection *protection = new_protection(bench);
+		void *copy = copy_of(bench->ledger, &bytes);
+		int ret;
+
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_protect(bench->ledger, bench->plan, protection);
+		struck = fault_struck();
+		assert_int_equal(ret, struck ? -ENOMEM : 0);
+		assert_int_equal(morph_protection_ranks(protection), struck ? 0 : 32);
+		ledger_is(bench->ledger, copy, bytes);
+		morph_protection_free(protection);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
+		TEST(verdicts_are_those_of_trying_everything),
+		TEST(every_rank_of_a_full_rack_has_a_spare),
+		TEST(without_spares_no_rank_is_protected),
+		TEST(a_refusal_names_the_servers_of_the_cut),
+		TEST(a_server_alone_needs_no_fibres),
+		TEST(bad_input_is_refused_with_its_reason),
+		TEST(protecting_again_allocates_nothing),
+		TEST(a_protection_without_memory_leaves_no_trace),
+#undef TEST
+	};
+
+	server_profile = argc == 3 ? argv[2] : "";
+	return placing_run(argc - 1, argv, "protect", tests, ARRAY_SIZE(tests));
+}
