@@ -77,6 +77,8 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 				put(&inner, LM_LOCAL_PLAN_CIRCUIT_GUIDE,
 				    strand->guides[guide] >> 1);
 		}
+		if (plan->bands > 1 && way->count)
+			put(&inner, LM_LOCAL_PLAN_CIRCUIT_LANES, lm_way_lanes(graph, plan, way));
 		put_inner(writer, LM_LOCAL_PLAN_CIRCUIT, &inner);
 	}
 }
@@ -99,8 +101,10 @@ static void put_load(struct writer *writer, const struct morph_plan *plan,
 	}
 	for (uint32_t other = sites->strands_first[from]; other < sites->strands_first[from + 1];
 	     other++)
-		free += sites->strands[other].to == to &&
-			lm_strand_free(ledger, &sites->strands[other]);
+		for (uint32_t band = 0; band < plan->bands && sites->strands[other].to == to;
+		     band++)
+			free += lm_strand_dark(ledger, &sites->strands[other],
+					       lm_band_lanes(ledger->graph, plan->bands, band));
 	inner = begin(MORPH_OBJECT_PLAN_LOAD);
 	put(&inner, LM_LOCAL_PLAN_LOAD_SRC_HOST, from);
 	put(&inner, LM_LOCAL_PLAN_LOAD_DST_HOST, to);
@@ -203,6 +207,8 @@ MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct mo
 	put(&writer, LM_LOCAL_PLAN_RANKS_COUNT, plan->ranks);
 	put(&writer, LM_LOCAL_PLAN_CIRCUITS_COUNT, plan->circuits_count);
 	put(&writer, LM_LOCAL_PLAN_LANES_COUNT, plan->lanes);
+	if (plan->bands > 1)
+		put(&writer, LM_LOCAL_PLAN_WAVELENGTHS, plan->bands);
 	if (plan->verdict == MORPH_FEASIBLE)
 		put_feasible(&writer, plan, ledger);
 	else
