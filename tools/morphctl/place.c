@@ -11,6 +11,8 @@
 
 #define RANKS "rank,accelerator,host"
 #define CIRCUITS "src-rank,dst-rank,host,guide"
+#define SHARED \
+	"src-rank,dst-rank,host,lanes,guide" /* with the wavelengths that each has of its fibres */
 #define LOADS "src-host,dst-host,fibres,free"
 
 /* One request from beginning to end. */
@@ -101,13 +103,17 @@ static enum exit_code ask(struct placing *placing)
 {
 	uint32_t transit = MORPH_TRANSIT_ANY, objective = MORPH_OBJECTIVE_FRAGMENTATION;
 	struct run *run = placing->run;
+	uint32_t wavelengths = 1;
 	enum exit_code code;
 
 	placing->request = needed(morph_request_new(run->client->ctx));
 	placing->plan = needed(morph_plan_new(run->client->ctx));
 	if (!option_word(run, OPTION_TRANSIT, &transit) ||
-	    !option_word(run, OPTION_OBJECTIVE, &objective))
+	    !option_word(run, OPTION_OBJECTIVE, &objective) ||
+	    !option_u32(run, OPTION_WAVELENGTHS, &wavelengths))
 		return EXIT_CODE_USAGE;
+	if (morph_request_set_wavelengths(placing->request, wavelengths) < 0)
+		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
 	morph_request_set_transit(placing->request, transit);
 	morph_request_set_objective(placing->request, objective);
 	code = ask_shape(placing);
@@ -263,7 +269,8 @@ static void write_plan(struct run *run, const json_t *report)
 		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
 		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
 	write_table(run, RANKS, json_object_get(report, "rank"));
-	write_table(run, CIRCUITS, json_object_get(report, "circuit"));
+	write_table(run, json_object_get(report, "wavelengths") ? SHARED : CIRCUITS,
+		    json_object_get(report, "circuit"));
 	write_table(run, LOADS, json_object_get(report, "load"));
 }
 
