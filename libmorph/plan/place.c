@@ -103,29 +103,21 @@ static bool find_block(const struct morph_ledger *ledger, uint32_t number, uint3
 
 /* --------------------------------------------------------------------- plan */
 
-static bool strands_meet(const struct strand *one, const struct strand *other)
+/* What a circuit has been given is not dark for those after it, until the plan is complete. */
+static void note_way(struct morph_ledger *ledger, const struct morph_plan *plan,
+		     const struct circuit_way *way, uint32_t first, bool given)
 {
-	for (uint32_t guide = 0; guide < one->guides_count; guide++)
-		for (uint32_t its = 0; its < other->guides_count; its++)
-			if (one->guides[guide] >> 1 == other->guides[its] >> 1)
-				return true;
-	return false;
-}
+	uint64_t lanes = lm_band_lanes(ledger->graph, plan->bands, way->band);
 
-/* The bands in which circuits up to that one have a strand; its own ends the search. */
-static uint32_t bands_used(const struct morph_plan *plan, uint32_t circuit,
-			   const struct strand *strand)
-{
-	uint32_t used = 0, own = 1U << plan->ways[circuit].band;
+	for (uint32_t hop = first; hop < way->first + way->count; hop++) {
+		const struct strand *strand = &plan->strands[hop];
 
-	for (uint32_t at = 0; at <= circuit && !(used & own); at++) {
-		const struct circuit_way *way = &plan->ways[at];
+		for (uint32_t at = 0; at < strand->guides_count; at++) {
+			uint64_t *lit = &ledger->guide_lanes[strand->guides[at] >> 1];
 
-		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
-			if (strands_meet(&plan->strands[hop], strand))
-				used |= 1U << way->band;
+			*lit = given ? *lit | lanes : *lit & ~lanes;
+		}
 	}
-	return used;
 }
 
 /* A fibre from host to host that is dark in the circuit's band: in all if there is one, and at its tiles. */
@@ -145,15 +137,11 @@ static const struct strand *pick_strand(const struct morph_ledger *ledger,
 		const struct strand *strand = &sites->strands[at];
 		uint32_t score =
 			1 + (strand->from_tile == from_tile) + (strand->to_tile == to_tile);
-		uint32_t used;
 
 		if (strand->to != to || score + DARK <= most ||
 		    !lm_strand_dark(ledger, strand, lanes))
 			continue;
-		used = bands_used(plan, circuit, strand);
-		if (used >> band & 1)
-			continue;
-		if (!used && lm_strand_free(ledger, strand))
+		if (lm_strand_free(ledger, strand))
 			score += DARK;
 		if (score <= most)
 			continue;
@@ -191,6 +179,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 		if (lm_plan_add_strand(plan, strand))
 			return -ENOMEM;
 		way->count++;
+		note_way(ledger, plan, way, way->first + hop, true);
 	}
 	return 0;
 }
@@ -215,6 +204,7 @@ static int plan_fill(struct morph_ledger *ledger, const struct morph_request *re
 		     struct morph_plan *plan, uint32_t tier)
 {
 	struct rack_search *search = &ledger->search;
+	uint32_t count = 0;
 	int ret = 0;
 
 	plan->verdict = MORPH_FEASIBLE;
@@ -229,8 +219,10 @@ static int plan_fill(struct morph_ledger *ledger, const struct morph_request *re
 	for (uint32_t at = search->routes.count; at--;)
 		search->route_of[search->routes.list[at].from][search->routes.list[at].to] =
 			(uint16_t)at;
-	for (uint32_t at = 0; at < plan->circuits_count && !ret; at++)
-		ret = add_way(ledger, plan, at);
+	for (; !ret && count < plan->circuits_count; count++)
+		ret = add_way(ledger, plan, count);
+	while (count--)
+		note_way(ledger, plan, &plan->ways[count], plan->ways[count].first, false);
 	if (ret)
 		plan->verdict = 0;
 	return ret;
