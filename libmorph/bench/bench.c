@@ -88,9 +88,14 @@ void remark(const char *text)
 
 /* ----------------------------------------------------------------- stitching */
 
-/* 32 accelerators, a torus of 2x4x4, into racks without a box for them. */
-static void bench_stitch(uint32_t links, const char *name, enum figure figure, double bar)
+/*
+ * 32 accelerators, a torus of 2x4x4, into racks without a box for them, where a link has room for
+ * so many others: by more fibres, or by bands that a circuit stays in.
+ */
+static void bench_stitch(uint32_t links, uint32_t bands, const char *name, enum figure figure,
+			 double bar)
 {
+	static struct net nets[BANDS];
 	static struct samples all, no;
 	static struct stitch stitch;
 	static struct pattern pattern;
@@ -105,11 +110,13 @@ static void bench_stitch(uint32_t links, const char *name, enum figure figure, d
 		uint32_t rack = racks_walk_next(&walk);
 		double begin = now_us(), took;
 		enum stitch_verdict verdict;
-		struct net net;
 
-		racks_net(&walk.racks, rack, links, &net);
-		verdict = lm_stitch(&stitch, &net, &pattern, racks_free(&walk.racks, rack),
-				    UINT64_MAX);
+		if (bands > 1)
+			racks_nets(&walk.racks, rack, bands, nets);
+		else
+			racks_net(&walk.racks, rack, links, nets);
+		verdict = lm_stitch_bands(&stitch, nets, bands, &pattern,
+					  racks_free(&walk.racks, rack), UINT64_MAX);
 		took = now_us() - begin;
 		all.values[all.count++] = took;
 		if (verdict == STITCH_INFEASIBLE)
@@ -379,8 +386,10 @@ int main(int argc, char **argv)
 		return 1;
 	if (!json)
 		printf("%-52s %8s %8s %8s %8s\n", "", "mean", "median", "99 %", "most");
-	bench_stitch(1, "32 accelerators stitched, 4 fibres", P99, 1000);
-	bench_stitch(2, "32 accelerators stitched, 8 fibres", MEAN, 20);
+	bench_stitch(1, 1, "32 accelerators stitched, 4 fibres", P99, 1000);
+	bench_stitch(2, 1, "32 accelerators stitched, 8 fibres", MEAN, 20);
+	bench_stitch(1, 2, "32 accelerators stitched, 4 fibres, 2 wavelengths", NO_BAR, 0);
+	bench_stitch(1, 4, "32 accelerators stitched, 4 fibres, 4 wavelengths", NO_BAR, 0);
 	bench_pod(ctx, argv[1], argv[2]);
 	bench_light(ctx, argv[3]);
 	bench_defrag(ctx, argv[3]);

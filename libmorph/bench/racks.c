@@ -144,12 +144,17 @@ static uint16_t neighbours(uint32_t at)
 	return site(!x, y, z) | site(x, !y, z) | site(x, y, (z + 1) % 4) | site(x, y, (z + 3) % 4);
 }
 
-void racks_net(const struct racks *racks, uint32_t rack, uint32_t links, struct net *net)
+static void open_links(uint32_t links, struct net *net)
 {
 	lm_net_init(net, RACK_SITES);
 	for (uint32_t from = 0; from < RACK_SITES; from++)
 		for (uint32_t left = neighbours(from); left; left &= left - 1)
 			lm_net_set_room(net, from, net_first(left), links);
+}
+
+/* What slices take of links, each in one of the bands. */
+static void take_links(const struct racks *racks, uint32_t rack, uint32_t bands, struct net *nets)
+{
 	for (uint32_t at = 0; at < racks->slices_count; at++) {
 		const struct racks_slice *slice = &racks->slices[at];
 
@@ -159,10 +164,27 @@ void racks_net(const struct racks *racks, uint32_t rack, uint32_t links, struct 
 			uint32_t from = net_first(sites);
 			uint32_t near = neighbours(from) & slice->sites;
 
-			for (; near; near &= near - 1)
-				lm_net_take(net, from, net_first(near), 1);
+			for (; near; near &= near - 1) {
+				uint32_t to = net_first(near);
+				uint64_t chance = (rack * RACK_SITES + from) * RACK_SITES + to;
+
+				lm_net_take(&nets[random_below(&chance, bands)], from, to, 1);
+			}
 		}
 	}
+}
+
+void racks_net(const struct racks *racks, uint32_t rack, uint32_t links, struct net *net)
+{
+	open_links(links, net);
+	take_links(racks, rack, 1, net);
+}
+
+void racks_nets(const struct racks *racks, uint32_t rack, uint32_t bands, struct net *nets)
+{
+	for (uint32_t band = 0; band < bands; band++)
+		open_links(1, &nets[band]);
+	take_links(racks, rack, bands, nets);
 }
 
 void racks_walk_begin(struct racks_walk *walk, uint64_t seed)

@@ -68,6 +68,12 @@ bool racks_has_box(const struct racks *racks, uint32_t rack);
  */
 void racks_net(const struct racks *racks, uint32_t rack, uint32_t links, struct net *net);
 
+/*
+ * The same with so many bands: in each a link has room for one, and what a slice takes of a link it
+ * takes in a band by chance, the same for a link always.
+ */
+void racks_nets(const struct racks *racks, uint32_t rack, uint32_t bands, struct net *nets);
+
 /* Go on from state to state of racks that 32 accelerators fit into only if stitched. */
 struct racks_walk {
 	struct racks racks;

@@ -43,12 +43,17 @@ int ck_request_read(struct check *check, const struct morph_check_bytes *bytes)
 		return ck_wrong(check, EINVAL, "the request is malformed");
 	request->ranks = word(at, 0);
 	request->circuits = word(at, 1);
-	request->lanes = word(at, 2);
+	request->lanes = word(at, 2) & 0xffff;
+	request->bands = (word(at, 2) >> 16) + 1;
 	request->tier = word(at, 3);
 	request->transit = word(at, 4);
 	for (uint32_t axis = 0; axis < 3; axis++)
 		request->extent[axis] = word(at, 5 + axis);
 	request->pairs = at + 4 * (size_t)8;
+	if (request->bands > check->fabric.wavelengths ||
+	    check->fabric.wavelengths % request->bands)
+		return ck_wrong(check, EINVAL, "%u circuits can't share the %u lanes of a fibre",
+				request->bands, check->fabric.wavelengths);
 	if (!request->ranks || request->ranks > MOST_RANKS)
 		return ck_wrong(check, EINVAL, "the request has %u ranks", request->ranks);
 	if (request->extent[0] &&

@@ -565,6 +565,8 @@ int morph_check_defrag(const struct morph_check_defrag_input *input, char *repor
 		ret = ck_ledger_read(check, &input->ledger);
 	if (!ret)
 		ret = ck_request_read(check, &input->request);
+	if (!ret && check->request.bands > 1)
+		ret = ck_wrong(check, EINVAL, "the request's circuits don't take fibres whole");
 	if (!ret)
 		ret = read_running(defrag, &input->running);
 	if (!ret)

@@ -49,6 +49,7 @@ struct fabric {
 
 struct request {
 	uint32_t ranks, circuits, lanes, tier, transit, extent[3];
+	uint32_t bands; /* circuits that a fibre takes, each in as many wavelengths of its own */
 	const uint8_t *pairs; /* words */
 };
 
@@ -130,12 +131,19 @@ bool ck_guide_kept(const struct fabric *fabric, uint32_t guide);
 bool ck_guide_dark(const struct fabric *fabric, uint32_t guide);
 /* What the ledger says, what is kept among it: 0 or a noted -ENOMEM; to be freed in either case. */
 int ck_used_read(struct check *check, struct used *used);
+/* The same in the lanes of a band only. */
+int ck_band_read(struct check *check, uint32_t band, struct used *used);
 void ck_used_free(struct used *used);
 /* Does anybody but @slice hold an accelerator there? */
 bool ck_foreign(const struct fabric *fabric, uint32_t host, uint32_t slice);
 /* The room that @used leaves; @own: in servers that nobody has a part of. */
 int ck_room_read(struct check *check, const struct used *used, bool own, uint32_t host,
 		 struct room *room);
+/*
+ * The room that the ledger leaves in all bands together, and if @bands is not NULL in each: one
+ * room where circuits take fibres whole.
+ */
+int ck_rooms_read(struct check *check, uint32_t host, struct room *room, struct room *bands);
 uint32_t ck_seat(const struct room *room, uint32_t host);
 
 /* plan.c */

@@ -90,14 +90,20 @@ bool ck_guide_kept(const struct fabric *fabric, uint32_t guide)
 	return word(fabric->ledger, guide_at(fabric, guide)) & 2;
 }
 
-bool ck_guide_dark(const struct fabric *fabric, uint32_t guide)
+/* The lanes of a guide that are in use. */
+static uint64_t guide_lit(const struct fabric *fabric, uint32_t guide)
 {
 	size_t at = guide_at(fabric, guide);
 
-	return !word(fabric->ledger, at + 1) && !word(fabric->ledger, at + 2);
+	return word(fabric->ledger, at + 1) | (uint64_t)word(fabric->ledger, at + 2) << 32;
 }
 
-int ck_used_read(struct check *check, struct used *used)
+bool ck_guide_dark(const struct fabric *fabric, uint32_t guide)
+{
+	return !guide_lit(fabric, guide);
+}
+
+static int read_used(struct check *check, uint64_t lanes, struct used *used)
 {
 	const struct fabric *fabric = &check->fabric;
 
@@ -107,10 +113,25 @@ int ck_used_read(struct check *check, struct used *used)
 		return ck_wrong(check, ENOMEM, "out of memory");
 	for (uint32_t at = 0; at < fabric->guides; at++)
 		used->guides[at] = ck_guide_marked(fabric, at) || ck_guide_kept(fabric, at) ||
-				   !ck_guide_dark(fabric, at);
+				   guide_lit(fabric, at) & lanes;
 	for (uint32_t at = 0; at < fabric->elements; at++)
 		used->elements[at] = ck_element_held(fabric, at);
 	return 0;
+}
+
+int ck_used_read(struct check *check, struct used *used)
+{
+	return read_used(check, UINT64_MAX, used);
+}
+
+int ck_band_read(struct check *check, uint32_t band, struct used *used)
+{
+	uint32_t each = check->fabric.wavelengths / check->request.bands;
+	uint64_t lanes = 0;
+
+	for (uint32_t lane = band * each; lane < (band + 1) * each; lane++)
+		lanes |= 1ULL << lane;
+	return read_used(check, lanes, used);
 }
 
 void ck_used_free(struct used *used)
@@ -208,4 +229,40 @@ int ck_room_read(struct check *check, const struct used *used, bool own, uint32_
 	}
 	measure(room);
 	return 0;
+}
+
+static void add_room(struct room *room, const struct room *band)
+{
+	room->total += band->total;
+	for (uint32_t a = 0; a < room->seats; a++)
+		for (uint32_t b = 0; b < room->seats; b++)
+			room->room[a][b] += band->room[a][b];
+}
+
+int ck_rooms_read(struct check *check, uint32_t host, struct room *room, struct room *bands)
+{
+	struct room *one = bands ? NULL : malloc(sizeof(*one));
+	int ret = 0;
+
+	if (!bands && !one)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	for (uint32_t band = 0; band < check->request.bands && !ret; band++) {
+		struct room *its = bands ? &bands[band] : one;
+		struct used used = { NULL, NULL };
+
+		ret = ck_band_read(check, band, &used);
+		if (!ret)
+			ret = ck_room_read(check, &used, check->request.transit, host, its);
+		ck_used_free(&used);
+		if (ret)
+			break;
+		if (band)
+			add_room(room, its);
+		else
+			*room = *its;
+	}
+	if (!ret)
+		measure(room);
+	free(one);
+	return ret;
 }

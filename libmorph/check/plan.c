@@ -208,15 +208,20 @@ void ck_leave_strand(struct check *check, struct used *used, const uint8_t *stra
 	}
 }
 
-static int check_circuit(struct check *check, struct used *used, uint32_t circuit, uint32_t *next)
+/* @bands: what is in use in each band. */
+static int check_circuit(struct check *check, struct used *bands, uint32_t circuit, uint32_t *next)
 {
 	const struct fabric *fabric = &check->fabric;
 	const uint8_t *pair = check->request.pairs + 8 * (size_t)circuit;
 	const uint8_t *way = check->plan.way_words + 8 * (size_t)circuit;
 	uint32_t host = ck_host(fabric, accelerator_of(check, word(pair, 0)));
 	uint32_t goal = ck_host(fabric, accelerator_of(check, word(pair, 1)));
-	uint32_t first = word(way, 0), count = word(way, 1), switched = 0;
+	uint32_t first = word(way, 0), count = word(way, 1) & 0xffff, switched = 0;
+	uint32_t band = word(way, 1) >> 16;
 
+	if (band >= check->request.bands)
+		return ck_wrong(check, EBADMSG, "circuit %u has wavelength %u of %u", circuit, band,
+				check->request.bands);
 	if (first != *next || count > check->plan.strands - first)
 		return ck_wrong(check, EBADMSG, "the fibres of circuit %u are another's", circuit);
 	*next += count;
@@ -225,7 +230,7 @@ static int check_circuit(struct check *check, struct used *used, uint32_t circui
 			return ck_wrong(check, EBADMSG,
 					"circuit %u crosses host %u, which others hold", circuit,
 					host);
-		host = ck_follow_strand(check, used,
+		host = ck_follow_strand(check, &bands[band],
 					check->plan.strand_words +
 						4 * ((size_t)first + at) * MORPH_WIRE_STRAND,
 					first + at, host);
@@ -242,27 +247,61 @@ static int check_circuit(struct check *check, struct used *used, uint32_t circui
 	return 0;
 }
 
-static int check_ways(struct check *check, struct used *used)
+/* A switch leads all wavelengths the same way. */
+static int check_states(struct check *check)
+{
+	uint32_t *states = malloc(((size_t)check->fabric.elements + 1) * sizeof(*states));
+	int ret = 0;
+
+	if (!states)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	memset(states, 0xff, ((size_t)check->fabric.elements + 1) * sizeof(*states));
+	for (uint32_t number = 0; number < check->plan.strands && !ret; number++) {
+		const uint8_t *strand =
+			check->plan.strand_words + 4 * MORPH_WIRE_STRAND * (size_t)number;
+
+		for (uint32_t at = 1; at < word(strand, 0) && !ret; at++) {
+			uint32_t element = word(strand, 3 * (size_t)at - 1);
+			uint32_t state = word(strand, 3 * (size_t)at);
+
+			if (states[element] != NONE && states[element] != state)
+				ret = ck_wrong(check, EBADMSG, "switch %u has two states", element);
+			states[element] = state;
+		}
+	}
+	free(states);
+	return ret;
+}
+
+static int check_ways(struct check *check, struct used *bands)
 {
 	uint32_t next = 0;
 	int ret = 0;
 
 	for (uint32_t at = 0; at < check->request.circuits && !ret; at++)
-		ret = check_circuit(check, used, at, &next);
+		ret = check_circuit(check, bands, at, &next);
 	if (!ret && next != check->plan.strands)
 		ret = ck_wrong(check, EBADMSG, "%u fibres are no circuit's",
 			       check->plan.strands - next);
+	if (!ret && check->request.bands > 1)
+		ret = check_states(check);
 	return ret;
 }
 
 static int check_circuits(struct check *check)
 {
-	struct used used = { NULL, NULL };
-	int ret = ck_used_read(check, &used);
+	struct used *bands = calloc(check->request.bands, sizeof(*bands));
+	int ret = 0;
 
+	if (!bands)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	for (uint32_t band = 0; band < check->request.bands && !ret; band++)
+		ret = ck_band_read(check, band, &bands[band]);
 	if (!ret)
-		ret = check_ways(check, &used);
-	ck_used_free(&used);
+		ret = check_ways(check, bands);
+	for (uint32_t band = 0; band < check->request.bands; band++)
+		ck_used_free(&bands[band]);
+	free(bands);
 	return ret;
 }
 
@@ -289,7 +328,6 @@ static uint32_t fewest(const struct room *room, uint32_t ranks)
 
 static int check_figures(struct check *check)
 {
-	struct used used = { NULL, NULL };
 	const struct fabric *fabric = &check->fabric;
 	struct room *room = malloc(sizeof(*room));
 	uint32_t seats[MOST_RANKS], servers = 0, least = 0;
@@ -298,11 +336,8 @@ static int check_figures(struct check *check)
 
 	if (!room)
 		return ck_wrong(check, ENOMEM, "out of memory");
-	ret = ck_used_read(check, &used);
-	if (!ret)
-		ret = ck_room_read(check, &used, check->request.transit,
-				   fabric->rack[ck_host(fabric, accelerator_of(check, 0))], room);
-	ck_used_free(&used);
+	ret = ck_rooms_read(check, fabric->rack[ck_host(fabric, accelerator_of(check, 0))], room,
+			    NULL);
 	for (uint32_t rank = 0; rank < check->plan.ranks && !ret; rank++) {
 		uint32_t seat = 0;
 
@@ -382,9 +417,12 @@ int ck_members(struct check *check)
 	if (check->plan.tier < TIER_CONTIGUOUS || check->plan.tier > check->request.tier)
 		return ck_wrong(check, EBADMSG, "tier %u: at most %u was accepted",
 				check->plan.tier, check->request.tier);
-	if (check->request.lanes > check->fabric.wavelengths)
+	if (check->request.lanes > check->fabric.wavelengths / check->request.bands)
 		return ck_wrong(check, EBADMSG, "a circuit of %u lanes: there are %u",
-				check->request.lanes, check->fabric.wavelengths);
+				check->request.lanes,
+				check->fabric.wavelengths / check->request.bands);
+	if (check->request.bands > 1 && check->plan.tier == TIER_CROSSING)
+		return ck_wrong(check, EBADMSG, "across racks circuits take fibres whole");
 	ret = check_ranks(check);
 	if (!ret && check->plan.tier == TIER_CONTIGUOUS)
 		ret = check_box(check);

@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #define TIER_STITCHED 2
+#define MOST_DEMANDS (MOST_SEATS * MOST_SEATS)
 
 enum answer {
 	NO,
@@ -15,13 +16,17 @@ enum answer {
 
 struct search {
 	struct check *check;
-	struct room *room;
+	struct room *room; /* of all bands together */
+	/* The room of each band, where circuits share fibres: each is then a demand of its own. */
+	uint32_t bands;
+	struct room *layers;
 	/* Circuits from seat to seat, to be routed. */
 	uint32_t demands;
 	struct {
 		uint32_t from, to, units;
+		uint32_t band; /* where it is routed */
 		bool routed;
-	} demand[MOST_SEATS * MOST_SEATS];
+	} demand[MOST_DEMANDS];
 	/* Parts, or ranks, and their embedding. */
 	uint64_t stops; /* seats from which light that comes to them goes no further */
 	uint32_t parts, size;

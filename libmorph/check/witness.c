@@ -31,7 +31,7 @@ static void measure_to(const struct room *room, uint32_t to, uint32_t hops[MOST_
 /* Have the seats where demands begin and end that have no route as many fibres left? */
 static bool seats_bear(const struct search *search)
 {
-	const struct room *room = search->room;
+	uint32_t seats = search->room->seats;
 	int32_t out[MOST_SEATS] = { 0 }, in[MOST_SEATS] = { 0 };
 
 	for (uint32_t at = 0; at < search->demands; at++) {
@@ -40,10 +40,14 @@ static bool seats_bear(const struct search *search)
 		out[search->demand[at].from] -= (int32_t)search->demand[at].units;
 		in[search->demand[at].to] -= (int32_t)search->demand[at].units;
 	}
-	for (uint32_t a = 0; a < room->seats; a++) {
-		for (uint32_t b = 0; b < room->seats; b++) {
-			out[a] += (int32_t)room->room[a][b];
-			in[a] += (int32_t)room->room[b][a];
+	for (uint32_t a = 0; a < seats; a++) {
+		for (uint32_t band = 0; band < search->bands; band++) {
+			const struct room *room = &search->layers[band];
+
+			for (uint32_t b = 0; b < seats; b++) {
+				out[a] += (int32_t)room->room[a][b];
+				in[a] += (int32_t)room->room[b][a];
+			}
 		}
 		if (out[a] < 0 || in[a] < 0)
 			return false;
@@ -69,9 +73,10 @@ static bool cuts_bear_all(const struct search *search)
 
 static enum answer route_next(struct search *search, uint32_t left);
 
-/* The demand that is being routed, the hops that it may have, and those from each seat on. */
+/* The demand that is being routed, the room of its band, and the hops from each seat on. */
 struct walk {
 	uint32_t number;
+	struct room *room;
 	uint32_t hops[MOST_SEATS];
 };
 
@@ -79,7 +84,7 @@ struct walk {
 static enum answer route_on(struct search *search, const struct walk *walk, uint32_t at,
 			    uint64_t seen, uint32_t hops, uint32_t left)
 {
-	struct room *room = search->room;
+	struct room *room = walk->room;
 	uint32_t units = search->demand[walk->number].units;
 	enum answer answer;
 
@@ -99,6 +104,35 @@ static enum answer route_on(struct search *search, const struct walk *walk, uint
 	return NO;
 }
 
+/* Hops from a seat to @to in the band where they are fewest, NONE where there is no way. */
+static uint32_t fewest_hops(const struct search *search, uint32_t from, uint32_t to)
+{
+	uint32_t fewest = NONE, hops[MOST_SEATS] = { 0 };
+
+	for (uint32_t band = 0; band < search->bands; band++) {
+		measure_to(&search->layers[band], to, hops);
+		fewest = hops[from] < fewest ? hops[from] : fewest;
+	}
+	return fewest;
+}
+
+/*
+ * Circuits with the same ends are alike, so none needs a band before that of one that is routed:
+ * they are routed in their order.
+ */
+static uint32_t first_band(const struct search *search, uint32_t number)
+{
+	uint32_t first = 0;
+
+	for (uint32_t at = 0; at < number; at++)
+		if (search->demand[at].routed &&
+		    search->demand[at].from == search->demand[number].from &&
+		    search->demand[at].to == search->demand[number].to &&
+		    search->demand[at].band > first)
+			first = search->demand[at].band;
+	return first;
+}
+
 /*
  * Route the demand that is farthest. What the demands need at least, over the fibres that are
  * left, must be there; what is there besides is for detours.
@@ -106,24 +140,23 @@ static enum answer route_on(struct search *search, const struct walk *walk, uint
 static enum answer route_next(struct search *search, uint32_t left)
 {
 	struct walk walk = { .number = NONE };
-	uint32_t farthest = 0, hops[MOST_SEATS] = { 0 };
+	uint32_t farthest = 0, most;
 	uint64_t need = 0;
-	enum answer answer;
+	enum answer answer = NO;
 
 	for (uint32_t at = 0; at < search->demands; at++) {
-		uint32_t from = search->demand[at].from;
+		uint32_t hops;
 
 		if (search->demand[at].routed)
 			continue;
-		measure_to(search->room, search->demand[at].to, hops);
-		if (hops[from] == NONE)
+		hops = fewest_hops(search, search->demand[at].from, search->demand[at].to);
+		if (hops == NONE)
 			return NO;
-		need += (uint64_t)hops[from] * search->demand[at].units;
-		if (walk.number != NONE && hops[from] <= farthest)
+		need += (uint64_t)hops * search->demand[at].units;
+		if (walk.number != NONE && hops <= farthest)
 			continue;
-		farthest = hops[from];
+		farthest = hops;
 		walk.number = at;
-		memcpy(walk.hops, hops, sizeof(hops));
 	}
 	if (walk.number == NONE)
 		return YES;
@@ -131,11 +164,18 @@ static enum answer route_next(struct search *search, uint32_t left)
 		return NO;
 	if (!ck_spend(search->check))
 		return GAVE_UP;
+	most = farthest + (uint32_t)((left - need) / search->demand[walk.number].units);
 	search->demand[walk.number].routed = true;
-	answer = route_on(search, &walk, search->demand[walk.number].from,
-			  1ULL << search->demand[walk.number].from,
-			  farthest + (uint32_t)((left - need) / search->demand[walk.number].units),
-			  left);
+	for (uint32_t band = first_band(search, walk.number); band < search->bands && answer == NO;
+	     band++) {
+		uint32_t from = search->demand[walk.number].from;
+
+		walk.room = &search->layers[band];
+		measure_to(walk.room, search->demand[walk.number].to, walk.hops);
+		search->demand[walk.number].band = band;
+		if (walk.hops[from] <= most)
+			answer = route_on(search, &walk, from, 1ULL << from, most, left);
+	}
 	search->demand[walk.number].routed = false;
 	return answer;
 }
@@ -223,16 +263,12 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 static int check_refusal(struct check *check, struct search *search, const uint8_t *refusal)
 {
 	uint32_t free = 0;
-	struct used used = { NULL, NULL };
-	int ret = ck_used_read(check, &used);
-
-	if (!ret)
-		ret = ck_room_read(check, &used, check->request.transit, word(refusal, 0),
-				   search->room);
-	ck_used_free(&used);
+	int ret = ck_rooms_read(check, word(refusal, 0), search->room, search->layers);
 
 	if (ret)
 		return ret;
+	if (search->bands > 1 && check->request.circuits > MOST_DEMANDS)
+		return ck_wrong(check, EAGAIN, "too many circuits share fibres");
 	for (uint32_t seat = 0; seat < search->room->seats; seat++)
 		free += search->room->free[seat];
 	if (word(refusal, 1) == MORPH_WIRE_CUTS)
@@ -283,7 +319,8 @@ static int check_all_racks(struct check *check, struct search *search, struct ro
 }
 
 /* Each rack is spoken of once, and what is said of it is so. */
-static int check_refusals(struct check *check, struct search *search, struct room *room)
+static int check_refusals(struct check *check, struct search *search, struct room *room,
+			  struct room *layers)
 {
 	const struct fabric *fabric = &check->fabric;
 	uint32_t racks = 0, all = check->request.tier >= TIER_CROSSING;
@@ -310,6 +347,8 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 		memset(search, 0, sizeof(*search));
 		search->check = check;
 		search->room = room;
+		search->bands = check->request.bands;
+		search->layers = layers;
 		search->bear = cuts_bear;
 		search->route = ck_route_all;
 		ret = check_refusal(check, search, refusal);
@@ -323,10 +362,12 @@ int ck_refused(struct check *check)
 {
 	struct search *search = calloc(1, sizeof(*search));
 	struct room *room = calloc(1, sizeof(*room));
-	int ret = search && room ? check_refusals(check, search, room) :
-				   ck_wrong(check, ENOMEM, "out of memory");
+	struct room *layers = calloc(check->request.bands, sizeof(*layers));
+	int ret = search && room && layers ? check_refusals(check, search, room, layers) :
+					     ck_wrong(check, ENOMEM, "out of memory");
 
 	free(search);
 	free(room);
+	free(layers);
 	return ret;
 }

@@ -120,8 +120,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 	uint32_t other = crossing->parts[plan->circuits[circuit].dst];
 	struct circuit_way *way = &plan->ways[circuit];
 
-	way->first = plan->strands_count;
-	way->count = 0;
+	*way = (struct circuit_way){ .first = plan->strands_count };
 	if (one == other)
 		return 0;
 	next_link(crossing, one, other, trail);

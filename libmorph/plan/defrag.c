@@ -87,6 +87,11 @@ MORPH_API int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *p
 			       "slice %u: its plan is not a feasible one, so it can't run", slice);
 	if (!slice)
 		return lm_fail(defrag->ctx, EINVAL, "slice 0 is nobody");
+	if (plan->bands > 1)
+		return lm_fail(
+			defrag->ctx, EINVAL,
+			"slice %u: its circuits share fibres in %u wavelengths; they have to take them whole",
+			slice, plan->bands);
 	if (flags & ~MORPH_DEFRAG_PINNED)
 		return lm_fail(defrag->ctx, EINVAL, "flags %#x: there is %#x", flags,
 			       MORPH_DEFRAG_PINNED);
@@ -300,6 +305,11 @@ MORPH_API int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledge
 	ret = check_input(defrag, ledger, &mine);
 	if (!ret)
 		ret = lm_place_begin(ledger, request, defrag->plan);
+	if (!ret && request->bands > 1)
+		ret = lm_fail(
+			defrag->ctx, EINVAL,
+			"room is made for circuits that take fibres whole: 1 wavelength, not %u",
+			request->bands);
 	if (ret)
 		return ret;
 	lm_place_order(ledger, request);

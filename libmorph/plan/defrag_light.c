@@ -34,6 +34,7 @@ static void want(struct walk *walk, const struct step *step)
 			.src = plan->accelerators[pair->src],
 			.dst = plan->accelerators[pair->dst],
 			.lanes = lit ? optics_weight64(lit->path.lanes) : plan->lanes,
+			.among = walk->lighting.ledger->graph->all_lanes,
 			.strands = &defrag->strands.list[change->first],
 			.count = change->count,
 			.old = moves ? &lit->path : NULL,

@@ -211,6 +211,7 @@ static int reserve(struct reading *reading, uint32_t count)
 		return -ENOMEM;
 	}
 	plan->verdict = MORPH_FEASIBLE;
+	plan->bands = 1;
 	plan->checksum = reading->ledger->graph->params.checksum;
 	plan->transit = morph_get_slice_transit(reading->slice);
 	plan->circuits_room = plan->circuits_count = count;

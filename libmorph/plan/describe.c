@@ -43,6 +43,8 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 		    graph->accelerators[plan->accelerators[pair->src]].host);
 		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
 			lm_strand_write(&inner, &plan->strands[hop]);
+		if (plan->bands > 1 && way->count)
+			put(&inner, LM_LOCAL_PLAN_CIRCUIT_LANES, lm_way_lanes(graph, plan, way));
 		put_inner(writer, LM_LOCAL_PLAN_CIRCUIT, &inner);
 	}
 }
@@ -65,8 +67,10 @@ static void put_load(struct writer *writer, const struct morph_plan *plan,
 	}
 	for (uint32_t other = sites->strands_first[from]; other < sites->strands_first[from + 1];
 	     other++)
-		free += sites->strands[other].to == to &&
-			lm_strand_free(ledger, &sites->strands[other]);
+		for (uint32_t band = 0; band < plan->bands && sites->strands[other].to == to;
+		     band++)
+			free += lm_strand_open(ledger, &sites->strands[other],
+					       lm_band_lanes(ledger->graph, plan->bands, band));
 	inner = writer_begin(MORPH_OBJECT_PLAN_LOAD);
 	put(&inner, LM_LOCAL_PLAN_LOAD_SRC_HOST, from);
 	put(&inner, LM_LOCAL_PLAN_LOAD_DST_HOST, to);
@@ -170,6 +174,8 @@ struct writer lm_plan_write(const struct morph_plan *plan, const struct morph_le
 	put(&writer, LM_LOCAL_PLAN_RANKS_COUNT, plan->ranks);
 	put(&writer, LM_LOCAL_PLAN_CIRCUITS_COUNT, plan->circuits_count);
 	put(&writer, LM_LOCAL_PLAN_LANES_COUNT, plan->lanes);
+	if (plan->bands > 1)
+		put(&writer, LM_LOCAL_PLAN_WAVELENGTHS, plan->bands);
 	if (plan->verdict == MORPH_FEASIBLE)
 		put_feasible(&writer, plan, ledger);
 	else

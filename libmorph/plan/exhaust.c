@@ -5,7 +5,8 @@
 #include "routes.h"
 
 struct exhaust {
-	struct net *net;
+	struct net *nets;
+	uint32_t bands;
 	struct routes *routes;
 	uint64_t *steps;
 	bool routed[PATTERN_DEMANDS];
@@ -14,33 +15,41 @@ struct exhaust {
 /* A route on its way; the routes after it are chosen once it has arrived. */
 struct way {
 	struct route *route;
+	const struct route *before; /* routed, with the same ends; or NULL */
 	uint32_t hops; /* that it is to have */
 	uint8_t left[NET_SITES]; /* hops to its end at least */
 };
 
 static enum routes_verdict next_route(struct exhaust *exhaust);
 
+/*
+ * @tied: it has gone as the one before it until now. Of routes with the same ends none comes
+ * before the last, by hops and then by sites, for they might as well change places.
+ */
 static enum routes_verdict walk(struct exhaust *exhaust, struct way *way, uint32_t hop,
-				uint64_t visited)
+				uint64_t visited, bool tied)
 {
 	struct route *route = way->route;
-	struct net *net = exhaust->net;
-	uint32_t at = route->sites[hop];
+	struct net *net = &exhaust->nets[route->band];
+	uint32_t at = route->sites[hop], least = 0;
 
 	if (at == route->to) {
 		route->hops = (uint8_t)hop;
 		return next_route(exhaust);
 	}
+	if (tied)
+		least = way->before->sites[hop + 1];
 	for (uint64_t left = net->out[at] & ~visited; left; left &= left - 1) {
 		uint32_t to = net_first(left);
 		enum routes_verdict verdict;
 
 		if (net->room[at][to] < route->units || way->left[to] == NET_APART ||
-		    hop + 1 + way->left[to] > way->hops || (to == route->to && hop + 1 < way->hops))
+		    hop + 1 + way->left[to] > way->hops ||
+		    (to == route->to && hop + 1 < way->hops) || to < least)
 			continue;
 		route->sites[hop + 1] = (uint8_t)to;
 		lm_net_take(net, at, to, route->units);
-		verdict = walk(exhaust, way, hop + 1, visited | 1ULL << to);
+		verdict = walk(exhaust, way, hop + 1, visited | 1ULL << to, tied && to == least);
 		lm_net_take(net, at, to, -(int32_t)route->units);
 		if (verdict != ROUTES_NONE)
 			return verdict;
@@ -52,7 +61,6 @@ static enum routes_verdict walk(struct exhaust *exhaust, struct way *way, uint32
 static bool sites_suffice(const struct exhaust *exhaust)
 {
 	const struct routes *routes = exhaust->routes;
-	const struct net *net = exhaust->net;
 	int32_t out[NET_SITES] = { 0 }, in[NET_SITES] = { 0 };
 
 	for (uint32_t at = 0; at < routes->count; at++) {
@@ -61,29 +69,48 @@ static bool sites_suffice(const struct exhaust *exhaust)
 		out[routes->list[at].from] += routes->list[at].units;
 		in[routes->list[at].to] += routes->list[at].units;
 	}
-	for (uint32_t site = 0; site < net->sites; site++) {
-		for (uint64_t left = net->out[site]; left && out[site] > 0; left &= left - 1)
-			out[site] -= net->room[site][net_first(left)];
-		for (uint64_t left = net->in[site]; left && in[site] > 0; left &= left - 1)
-			in[site] -= net->room[net_first(left)][site];
+	for (uint32_t site = 0; site < exhaust->nets->sites; site++) {
+		for (uint32_t band = 0; band < exhaust->bands; band++) {
+			const struct net *net = &exhaust->nets[band];
+
+			for (uint64_t left = net->out[site]; left && out[site] > 0;
+			     left &= left - 1)
+				out[site] -= net->room[site][net_first(left)];
+			for (uint64_t left = net->in[site]; left && in[site] > 0; left &= left - 1)
+				in[site] -= net->room[net_first(left)][site];
+		}
 		if (out[site] > 0 || in[site] > 0)
 			return false;
 	}
 	return true;
 }
 
+/* Hops from each site to @end, in the band where they are fewest. */
+static void measure_to(const struct exhaust *exhaust, uint32_t end, uint8_t hops[NET_SITES])
+{
+	uint8_t other[NET_SITES];
+
+	lm_net_measure_to(exhaust->nets, end, hops);
+	for (uint32_t band = 1; band < exhaust->bands; band++) {
+		lm_net_measure_to(&exhaust->nets[band], end, other);
+		for (uint32_t site = 0; site < NET_SITES; site++)
+			hops[site] = other[site] < hops[site] ? other[site] : hops[site];
+	}
+}
+
 /*
  * Choose the route that is longest, which has the fewest ways, and measure what is left to
- * spare if all others go straight: negative where they can't.
+ * spare if all others go straight: negative where they can't. @longest: hops of the chosen one.
  */
-static int64_t choose(const struct exhaust *exhaust, uint32_t *chosen, uint8_t left[NET_SITES])
+static int64_t choose(const struct exhaust *exhaust, uint32_t *chosen, uint32_t *longest)
 {
 	const struct routes *routes = exhaust->routes;
-	int64_t spare = exhaust->net->room_total;
-	uint32_t longest = 0;
+	int64_t spare = 0;
 
+	for (uint32_t band = 0; band < exhaust->bands; band++)
+		spare += exhaust->nets[band].room_total;
 	*chosen = routes->count;
-	for (uint32_t end = 0; end < exhaust->net->sites; end++) {
+	for (uint32_t end = 0; end < exhaust->nets->sites; end++) {
 		uint8_t hops[NET_SITES];
 		bool measured = false;
 
@@ -93,26 +120,59 @@ static int64_t choose(const struct exhaust *exhaust, uint32_t *chosen, uint8_t l
 			if (exhaust->routed[at] || route->to != end)
 				continue;
 			if (!measured)
-				lm_net_measure_to(exhaust->net, end, hops);
+				measure_to(exhaust, end, hops);
 			measured = true;
 			if (hops[route->from] == NET_APART)
 				return -1;
 			spare -= (int64_t)route->units * hops[route->from];
-			if (*chosen < routes->count && hops[route->from] <= longest)
+			if (*chosen < routes->count && hops[route->from] <= *longest)
 				continue;
-			longest = hops[route->from];
+			*longest = hops[route->from];
 			*chosen = at;
-			memcpy(left, hops, sizeof(hops));
 		}
 	}
 	return spare;
 }
 
+/* Is there as much left in an earlier band, everywhere? What fits here then fits there. */
+static bool band_alike(const struct exhaust *exhaust, uint32_t band)
+{
+	for (uint32_t other = 0; other < band; other++)
+		if (!memcmp(exhaust->nets[other].room, exhaust->nets[band].room,
+			    sizeof(exhaust->nets->room)))
+			return true;
+	return false;
+}
+
+/* Route the one that was chosen in a band, in at most so many hops. */
+static enum routes_verdict walk_band(struct exhaust *exhaust, uint32_t chosen, uint32_t band,
+				     uint32_t longest)
+{
+	struct route *route = &exhaust->routes->list[chosen];
+	struct way way = { .route = route };
+	enum routes_verdict verdict = ROUTES_NONE;
+
+	lm_net_measure_to(&exhaust->nets[band], route->to, way.left);
+	if (way.left[route->from] == NET_APART)
+		return ROUTES_NONE;
+	route->band = (uint8_t)band;
+	route->sites[0] = route->from;
+	way.hops = way.left[route->from];
+	if (chosen && route[-1].from == route->from && route[-1].to == route->to) {
+		way.before = &route[-1];
+		if (way.hops < way.before->hops)
+			way.hops = way.before->hops;
+	}
+	for (; verdict == ROUTES_NONE && way.hops <= longest; way.hops++)
+		verdict = walk(exhaust, &way, 0, 1ULL << route->from,
+			       way.before && way.hops == way.before->hops);
+	return verdict;
+}
+
 static enum routes_verdict next_route(struct exhaust *exhaust)
 {
-	struct way way;
-	uint32_t chosen, longest;
-	int64_t spare = choose(exhaust, &chosen, way.left);
+	uint32_t chosen, longest = 0, most = exhaust->nets->sites - 1;
+	int64_t spare = choose(exhaust, &chosen, &longest);
 	enum routes_verdict verdict = ROUTES_NONE;
 
 	if (chosen == exhaust->routes->count && spare >= 0)
@@ -122,22 +182,19 @@ static enum routes_verdict next_route(struct exhaust *exhaust)
 	--*exhaust->steps;
 	if (spare < 0 || !sites_suffice(exhaust))
 		return ROUTES_NONE;
-	way.route = &exhaust->routes->list[chosen];
-	way.hops = way.left[way.route->from];
-	way.route->sites[0] = way.route->from;
-	longest = way.hops + (uint32_t)(spare / way.route->units);
-	if (longest > exhaust->net->sites - 1)
-		longest = exhaust->net->sites - 1;
+	longest += (uint32_t)(spare / exhaust->routes->list[chosen].units);
 	exhaust->routed[chosen] = true;
-	for (; verdict == ROUTES_NONE && way.hops <= longest; way.hops++)
-		verdict = walk(exhaust, &way, 0, 1ULL << way.route->from);
+	for (uint32_t band = 0; verdict == ROUTES_NONE && band < exhaust->bands; band++)
+		if (!band_alike(exhaust, band))
+			verdict = walk_band(exhaust, chosen, band, longest < most ? longest : most);
 	exhaust->routed[chosen] = false;
 	return verdict;
 }
 
-enum routes_verdict lm_routes_exhaust(struct net *net, struct routes *routes, uint64_t *steps)
+enum routes_verdict lm_routes_exhaust(struct net *nets, uint32_t bands, struct routes *routes,
+				      uint64_t *steps)
 {
-	struct exhaust exhaust = { .net = net, .routes = routes, .steps = steps };
+	struct exhaust exhaust = { .nets = nets, .bands = bands, .routes = routes, .steps = steps };
 
 	return next_route(&exhaust);
 }

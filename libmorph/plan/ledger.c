@@ -116,13 +116,13 @@ bool lm_ledger_spare(const struct morph_ledger *ledger, uint32_t accelerator)
 	       !ledger->chip_marked[accelerator];
 }
 
-bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand)
+bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++) {
 		uint32_t code = strand->guides[at];
 		const struct optics_guide *guide = &ledger->graph->guides[code >> 1];
 
-		if (ledger->guide_marked[code >> 1] || ledger->guide_lanes[code >> 1] ||
+		if (ledger->guide_marked[code >> 1] || ledger->guide_lanes[code >> 1] & lanes ||
 		    ledger->element_marked[guide->end[code & 1].index] ||
 		    ledger->element_marked[guide->end[!(code & 1)].index])
 			return false;
@@ -141,9 +141,14 @@ bool lm_strand_unkept(const struct morph_ledger *ledger, const struct strand *st
 	return true;
 }
 
+bool lm_strand_open(const struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes)
+{
+	return lm_strand_dark(ledger, strand, lanes) && lm_strand_unkept(ledger, strand);
+}
+
 bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand)
 {
-	return lm_strand_dark(ledger, strand) && lm_strand_unkept(ledger, strand);
+	return lm_strand_open(ledger, strand, ledger->graph->all_lanes);
 }
 
 /* ---------------------------------------------------------------- what is told */
@@ -234,12 +239,47 @@ int lm_plan_check(const struct morph_ledger *ledger, const struct morph_plan *pl
 	return 0;
 }
 
-void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bool hold)
+void lm_strand_light(struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes,
+		     bool hold)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++) {
-		ledger->guide_lanes[strand->guides[at] >> 1] = hold ? ledger->graph->all_lanes : 0;
+		uint64_t *lit = &ledger->guide_lanes[strand->guides[at] >> 1];
+
+		*lit = hold ? *lit | lanes : *lit & ~lanes;
+		/* Switches are one plan's, in whatever wavelengths. */
 		if (at)
 			ledger->element_held[strand->elements[at - 1]] = hold;
+	}
+}
+
+void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bool hold)
+{
+	lm_strand_light(ledger, strand, ledger->graph->all_lanes, hold);
+}
+
+/* The strands of a plan's circuits, in their lanes: are all dark? Returns the first that is not, or NULL. */
+static const struct strand *first_lit(const struct morph_ledger *ledger,
+				      const struct morph_plan *plan)
+{
+	for (uint32_t at = 0; at < plan->circuits_count; at++) {
+		const struct circuit_way *way = &plan->ways[at];
+		uint64_t lanes = lm_way_lanes(ledger->graph, plan, way);
+
+		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
+			if (!lm_strand_open(ledger, &plan->strands[hop], lanes))
+				return &plan->strands[hop];
+	}
+	return NULL;
+}
+
+static void light_plan(struct morph_ledger *ledger, const struct morph_plan *plan, bool hold)
+{
+	for (uint32_t at = 0; at < plan->circuits_count; at++) {
+		const struct circuit_way *way = &plan->ways[at];
+		uint64_t lanes = lm_way_lanes(ledger->graph, plan, way);
+
+		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
+			lm_strand_light(ledger, &plan->strands[hop], lanes, hold);
 	}
 }
 
@@ -247,6 +287,7 @@ MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_
 				uint32_t slice)
 {
 	int ret = lm_plan_check(ledger, plan);
+	const struct strand *lit;
 
 	if (ret)
 		return ret;
@@ -256,14 +297,12 @@ MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_
 		if (!lm_ledger_free(ledger, plan->accelerators[rank]))
 			return lm_fail(ledger->ctx, EBUSY, "accelerator %u of rank %u is not free",
 				       plan->accelerators[rank], rank);
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		if (!lm_strand_free(ledger, &plan->strands[at]))
-			return lm_fail(ledger->ctx, EBUSY, "fibre %u is not free",
-				       plan->strands[at].guides[0] >> 1);
+	lit = first_lit(ledger, plan);
+	if (lit)
+		return lm_fail(ledger->ctx, EBUSY, "fibre %u is not free", lit->guides[0] >> 1);
 	for (uint32_t rank = 0; rank < plan->ranks; rank++)
 		morph_ledger_hold(ledger, plan->accelerators[rank], slice);
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		lm_strand_hold(ledger, &plan->strands[at], true);
+	light_plan(ledger, plan, true);
 	return 0;
 }
 
@@ -275,7 +314,6 @@ MORPH_API int morph_ledger_give(struct morph_ledger *ledger, const struct morph_
 		return ret;
 	for (uint32_t rank = 0; rank < plan->ranks; rank++)
 		morph_ledger_hold(ledger, plan->accelerators[rank], 0);
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		lm_strand_hold(ledger, &plan->strands[at], false);
+	light_plan(ledger, plan, false);
 	return 0;
 }

@@ -165,7 +165,7 @@ static int route(struct lighting *lighting, uint32_t circuit)
 		.rx_accelerator = wanted->dst,
 		.tx_planes = free_planes(graph, wanted->src, state->tx_lanes, state->tx_dead),
 		.rx_planes = free_planes(graph, wanted->dst, state->rx_lanes, state->rx_dead),
-		.lanes_allowed = graph->all_lanes,
+		.lanes_allowed = wanted->among,
 		.lanes_count = wanted->lanes,
 		.owner = lighting->owner,
 		.transit_own = lighting->transit_own,
@@ -326,6 +326,41 @@ uint32_t lm_light_guides(const struct optics_path *path, uint32_t *guides)
 	return path->hops_count;
 }
 
+/* --------------------------------------------------------------- wavelengths */
+
+static bool passes(const struct strand *strand, uint32_t guide)
+{
+	for (uint32_t at = 0; at < strand->guides_count; at++)
+		if (strand->guides[at] >> 1 == guide)
+			return true;
+	return false;
+}
+
+/*
+ * Elements lead all wavelengths the same way: profiles have no others. Light that shares a fibre
+ * with another circuit's would end where that does, so a plan is lit as far as it shares none.
+ */
+static int check_shared(const struct morph_ledger *ledger, const struct morph_plan *plan)
+{
+	for (uint32_t at = 0; plan->bands > 1 && at < plan->strands_count; at++) {
+		const struct strand *strand = &plan->strands[at];
+		uint32_t guide = strand->guides[0] >> 1;
+
+		if (ledger->guide_lanes[guide])
+			return lm_fail(
+				ledger->ctx, EOPNOTSUPP,
+				"fibre %u has others' light in other wavelengths: this profile has no elements that part wavelengths",
+				guide);
+		for (uint32_t other = 0; other < at; other++)
+			if (passes(&plan->strands[other], guide))
+				return lm_fail(
+					ledger->ctx, EOPNOTSUPP,
+					"two circuits share fibre %u in different wavelengths: this profile has no elements that part them",
+					guide);
+	}
+	return 0;
+}
+
 /* ------------------------------------------------------------------------ plan */
 
 static int want_plan(struct lighting *lighting, struct morph_plan *plan)
@@ -341,6 +376,7 @@ static int want_plan(struct lighting *lighting, struct morph_plan *plan)
 			.src = plan->accelerators[plan->circuits[at].src],
 			.dst = plan->accelerators[plan->circuits[at].dst],
 			.lanes = plan->lanes,
+			.among = lm_way_lanes(lighting->ledger->graph, plan, &plan->ways[at]),
 			.strands = &plan->strands[plan->ways[at].first],
 			.count = plan->ways[at].count,
 		};
@@ -391,6 +427,8 @@ MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
 		error = lm_fail(ledger->ctx, E2BIG,
 				"the plan has %u circuits, the transaction %zu changes: at most %d",
 				plan->circuits_count, before, LM_MAX_CHANGES);
+	if (!error)
+		error = check_shared(ledger, plan);
 	if (error)
 		return error;
 	error = lm_ledger_state(ledger);

@@ -12,6 +12,7 @@ struct wanted {
 	struct rank_pair ranks; /* of @src and @dst, for people */
 	uint32_t src, dst; /* accelerators */
 	uint32_t lanes; /* how many */
+	uint64_t among; /* these */
 	struct strand
 		*strands; /* its fibres, one server after the other; perhaps others in the end */
 	uint32_t count; /* of @strands */

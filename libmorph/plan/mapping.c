@@ -59,6 +59,17 @@ bool lm_mapping_better(const struct morph_request *request, const struct mapping
 	return false;
 }
 
+/* Where there are several bands each circuit goes for itself. */
+static void add_routes(struct rack_search *search, uint32_t from, uint32_t to, uint32_t units)
+{
+	uint32_t each = search->bands > 1 ? 1 : units;
+
+	for (uint32_t at = 0; at < units; at += each)
+		search->routes.list[search->routes.count++] = (struct route){
+			.from = (uint8_t)from, .to = (uint8_t)to, .units = (uint8_t)each
+		};
+}
+
 static bool collect_routes(struct rack_search *search)
 {
 	struct routes *routes = &search->routes;
@@ -72,9 +83,7 @@ static bool collect_routes(struct rack_search *search)
 				continue;
 			if (units > NET_ROOM || search->distances[from][to] == NET_APART)
 				return false;
-			routes->list[routes->count++] = (struct route){ .from = (uint8_t)from,
-									.to = (uint8_t)to,
-									.units = (uint8_t)units };
+			add_routes(search, from, to, units);
 		}
 	}
 	return true;
@@ -84,13 +93,17 @@ enum stitch_verdict lm_mapping_route(struct rack_search *search,
 				     const struct morph_request *request,
 				     const struct mapping *mapping, uint64_t steps)
 {
+	const struct net *nets = lm_rack_nets(search);
+
 	count_units(search, request, mapping);
+	if (search->bands > 1 && request->circuits_count > PATTERN_DEMANDS)
+		return STITCH_UNDECIDED;
 	if (!collect_routes(search))
 		return STITCH_INFEASIBLE;
-	if (lm_routes_negotiate(&search->net, &search->routes, &search->stitch.work))
+	if (lm_routes_negotiate(nets, search->bands, &search->routes, search->stitch.work))
 		return STITCH_FEASIBLE;
-	search->stitch.scratch = search->net;
-	switch (lm_routes_exhaust(&search->stitch.scratch, &search->routes, &steps)) {
+	memcpy(search->stitch.scratch, nets, search->bands * sizeof(*nets));
+	switch (lm_routes_exhaust(search->stitch.scratch, search->bands, &search->routes, &steps)) {
 	case ROUTES_FOUND:
 		return STITCH_FEASIBLE;
 	case ROUTES_NONE:

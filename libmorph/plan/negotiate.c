@@ -36,9 +36,12 @@ static uint32_t price(const struct net *net, const struct routes_work *work, uin
 	return (HOP + work->grudge[from][to]) * (256 + pressure * excess) / 256;
 }
 
-/* Dijkstra's algorithm; the cheapest way at the prices of this round. */
-static bool route_one(const struct net *net, const struct routes_work *work, struct route *route,
-		      uint32_t pressure)
+/*
+ * Dijkstra's algorithm; the cheapest way at the prices of this round. Returns its price, UINT32_MAX
+ * where there is none.
+ */
+static uint32_t route_one(const struct net *net, const struct routes_work *work,
+			  struct route *route, uint32_t pressure)
 {
 	uint32_t cost[NET_SITES];
 	uint8_t before[NET_SITES] = { 0 };
@@ -53,7 +56,7 @@ static bool route_one(const struct net *net, const struct routes_work *work, str
 			if (at == NET_SITES || cost[net_first(left)] < cost[at])
 				at = net_first(left);
 		if (at == NET_SITES)
-			return false;
+			return UINT32_MAX;
 		open &= ~(1ULL << at);
 		done |= 1ULL << at;
 		for (uint64_t left = net->out[at] & ~done; left; left &= left - 1) {
@@ -74,14 +77,56 @@ static bool route_one(const struct net *net, const struct routes_work *work, str
 	route->sites[hops] = route->to;
 	for (uint32_t at = route->to; hops; hops--)
 		route->sites[hops - 1] = (uint8_t)(at = before[at]);
-	return true;
+	return cost[route->to];
 }
 
-bool lm_routes_negotiate(const struct net *net, struct routes *routes, struct routes_work *work)
+/* In the band where it is cheapest. */
+static bool route_best(const struct net *nets, uint32_t bands, const struct routes_work *work,
+		       struct route *route, uint32_t pressure)
+{
+	uint32_t least = UINT32_MAX;
+	struct route best;
+
+	if (bands == 1)
+		return route_one(nets, work, route, pressure) != UINT32_MAX;
+	best = *route;
+	for (uint32_t band = 0; band < bands; band++) {
+		uint32_t cost = route_one(&nets[band], &work[band], route, pressure);
+
+		if (cost >= least)
+			continue;
+		least = cost;
+		best = *route;
+		best.band = (uint8_t)band;
+	}
+	*route = best;
+	return least != UINT32_MAX;
+}
+
+/* Bear a grudge against each link that is wanted by too many. Returns whether there is one. */
+static bool resent(const struct net *net, struct routes_work *work)
+{
+	bool clash = false;
+
+	for (uint32_t from = 0; from < net->sites; from++) {
+		for (uint64_t left = net->out[from]; left; left &= left - 1) {
+			uint32_t to = net_first(left);
+
+			if (work->used[from][to] <= net->room[from][to])
+				continue;
+			work->grudge[from][to] += GRUDGE;
+			clash = true;
+		}
+	}
+	return clash;
+}
+
+bool lm_routes_negotiate(const struct net *nets, uint32_t bands, struct routes *routes,
+			 struct routes_work *work)
 {
 	uint32_t pressure = PRESSURE;
 
-	memset(work, 0, sizeof(*work));
+	memset(work, 0, bands * sizeof(*work));
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		bool clash = false;
 
@@ -89,24 +134,16 @@ bool lm_routes_negotiate(const struct net *net, struct routes *routes, struct ro
 			struct route *route = &routes->list[at];
 
 			if (round) {
-				if (!overlaps(net, work, route))
+				if (!overlaps(&nets[route->band], &work[route->band], route))
 					continue;
-				charge(work, route, -(int32_t)route->units);
+				charge(&work[route->band], route, -(int32_t)route->units);
 			}
-			if (!route_one(net, work, route, pressure))
+			if (!route_best(nets, bands, work, route, pressure))
 				return false;
-			charge(work, route, route->units);
+			charge(&work[route->band], route, route->units);
 		}
-		for (uint32_t from = 0; from < net->sites; from++) {
-			for (uint64_t left = net->out[from]; left; left &= left - 1) {
-				uint32_t to = net_first(left);
-
-				if (work->used[from][to] <= net->room[from][to])
-					continue;
-				work->grudge[from][to] += GRUDGE;
-				clash = true;
-			}
-		}
+		for (uint32_t band = 0; band < bands; band++)
+			clash |= resent(&nets[band], &work[band]);
 		if (!clash)
 			return true;
 		pressure += pressure * 2 / 5;

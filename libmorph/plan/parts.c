@@ -75,7 +75,8 @@ enum stitch_verdict lm_place_parts(struct morph_ledger *ledger, const struct mor
 	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
 		if (search->free[seat] >= size)
 			free |= 1ULL << seat;
-	verdict = lm_stitch(&search->stitch, &search->net, pattern, free, search->steps);
+	verdict = lm_stitch_bands(&search->stitch, lm_rack_nets(search), search->bands, pattern,
+				  free, search->steps);
 	if (verdict == STITCH_FEASIBLE)
 		take_embedding(ledger, request, parts, places);
 	return verdict;

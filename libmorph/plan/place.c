@@ -5,6 +5,7 @@
 #include "place.h"
 
 #define DEFAULT_STEPS (1ULL << 20)
+#define DARK 4 /* what it is worth that a fibre is dark in all bands: more than its tiles */
 #define FIRST_STEPS (1ULL << 11) /* of each rack, before any is searched to the end */
 
 /* ---------------------------------------------------------------------- rack */
@@ -20,6 +21,24 @@ bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host)
 	return true;
 }
 
+/* A strand has room for a circuit in each band in which it is dark. */
+static void add_room(struct morph_ledger *ledger, const struct strand *strand, uint32_t from,
+		     uint32_t to)
+{
+	struct rack_search *search = &ledger->search;
+
+	for (uint32_t band = 0; band < search->bands; band++) {
+		uint64_t lanes = lm_band_lanes(ledger->graph, search->bands, band);
+
+		if (search->net.room[from][to] == NET_ROOM ||
+		    !lm_strand_open(ledger, strand, lanes))
+			continue;
+		lm_net_take(&search->net, from, to, -1);
+		if (search->bands > 1)
+			lm_net_take(&search->nets[band], from, to, -1);
+	}
+}
+
 /* What is free in a rack: accelerators by seat, and fibres from seat to seat. */
 static void rack_begin(struct morph_ledger *ledger, const struct morph_request *request,
 		       uint32_t number, uint64_t steps)
@@ -31,7 +50,10 @@ static void rack_begin(struct morph_ledger *ledger, const struct morph_request *
 
 	search->rack = number;
 	search->steps = steps;
+	search->bands = request->bands;
 	lm_net_init(&search->net, rack->hosts_count);
+	for (uint32_t band = 0; search->bands > 1 && band < search->bands; band++)
+		lm_net_init(&search->nets[band], rack->hosts_count);
 	for (uint32_t seat = 0; seat < rack->hosts_count; seat++) {
 		uint32_t host = sites->rack_hosts[rack->hosts_first + seat];
 
@@ -42,14 +64,10 @@ static void rack_begin(struct morph_ledger *ledger, const struct morph_request *
 		for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1];
 		     at++) {
 			const struct strand *strand = &sites->strands[at];
-			uint32_t to = sites->host_seat[strand->to];
-			uint32_t room = search->net.room[seat][to];
 
-			if (sites->host_rack[strand->to] != number || room == NET_ROOM ||
-			    (own && !lm_may_cross(ledger, strand->to)) ||
-			    !lm_strand_free(ledger, strand))
-				continue;
-			lm_net_set_room(&search->net, seat, to, room + 1);
+			if (sites->host_rack[strand->to] == number &&
+			    !(own && !lm_may_cross(ledger, strand->to)))
+				add_room(ledger, strand, seat, sites->host_seat[strand->to]);
 		}
 	}
 	lm_net_measure(&search->net, search->distances);
@@ -85,33 +103,47 @@ static bool find_block(const struct morph_ledger *ledger, uint32_t number, uint3
 
 /* --------------------------------------------------------------------- plan */
 
-static bool strand_used(const struct morph_plan *plan, const struct strand *strand)
+/* What a circuit has been given is not dark for those after it, until the plan is complete. */
+static void note_way(struct morph_ledger *ledger, const struct morph_plan *plan,
+		     const struct circuit_way *way, uint32_t first, bool given)
 {
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		for (uint32_t guide = 0; guide < strand->guides_count; guide++)
-			for (uint32_t its = 0; its < plan->strands[at].guides_count; its++)
-				if (plan->strands[at].guides[its] >> 1 ==
-				    strand->guides[guide] >> 1)
-					return true;
-	return false;
+	uint64_t lanes = lm_band_lanes(ledger->graph, plan->bands, way->band);
+
+	for (uint32_t hop = first; hop < way->first + way->count; hop++) {
+		const struct strand *strand = &plan->strands[hop];
+
+		for (uint32_t at = 0; at < strand->guides_count; at++) {
+			uint64_t *lit = &ledger->guide_lanes[strand->guides[at] >> 1];
+
+			*lit = given ? *lit | lanes : *lit & ~lanes;
+		}
+	}
 }
 
-/* A fibre from host to host that is free, at @tile if there is one. */
+/* A fibre from host to host that is dark in the circuit's band: in all if there is one, and at its tiles. */
 static const struct strand *pick_strand(const struct morph_ledger *ledger,
-					const struct morph_plan *plan, uint32_t from, uint32_t to,
-					uint32_t from_tile, uint32_t to_tile)
+					const struct morph_plan *plan, uint32_t circuit,
+					uint32_t from, uint32_t to)
 {
 	const struct sites *sites = &ledger->sites;
+	const struct rank_pair *pair = &plan->circuits[circuit];
+	uint32_t from_tile = plan->accelerators[pair->src];
+	uint32_t to_tile = plan->accelerators[pair->dst];
+	uint32_t band = plan->ways[circuit].band, most = 0;
+	uint64_t lanes = lm_band_lanes(ledger->graph, plan->bands, band);
 	const struct strand *best = NULL;
-	uint32_t most = 0;
 
 	for (uint32_t at = sites->strands_first[from]; at < sites->strands_first[from + 1]; at++) {
 		const struct strand *strand = &sites->strands[at];
 		uint32_t score =
 			1 + (strand->from_tile == from_tile) + (strand->to_tile == to_tile);
 
-		if (strand->to != to || score <= most || !lm_strand_free(ledger, strand) ||
-		    strand_used(plan, strand))
+		if (strand->to != to || score + DARK <= most ||
+		    !lm_strand_open(ledger, strand, lanes))
+			continue;
+		if (lm_strand_free(ledger, strand))
+			score += DARK;
+		if (score <= most)
 			continue;
 		best = strand;
 		most = score;
@@ -121,24 +153,25 @@ static const struct strand *pick_strand(const struct morph_ledger *ledger,
 
 static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t circuit)
 {
-	const struct rack_search *search = &ledger->search;
+	struct rack_search *search = &ledger->search;
 	const struct rack *rack = &ledger->sites.racks[search->rack];
 	const uint32_t *hosts = &ledger->sites.rack_hosts[rack->hosts_first];
 	const struct rank_pair *pair = &plan->circuits[circuit];
 	uint32_t from = search->best.seats[pair->src], to = search->best.seats[pair->dst];
 	struct circuit_way *way = &plan->ways[circuit];
-	const struct route *route;
+	struct route *route;
 
-	way->first = plan->strands_count;
-	way->count = 0;
+	*way = (struct circuit_way){ .first = plan->strands_count };
 	if (from == to)
 		return 0;
 	route = &search->routes.list[search->route_of[from][to]];
+	way->band = route->band;
+	/* The next circuit takes the next route, where this one has been used up. */
+	search->route_of[from][to] += !--route->units;
 	for (uint32_t hop = 0; hop < route->hops; hop++) {
-		const struct strand *strand = pick_strand(ledger, plan, hosts[route->sites[hop]],
-							  hosts[route->sites[hop + 1]],
-							  plan->accelerators[pair->src],
-							  plan->accelerators[pair->dst]);
+		const struct strand *strand = pick_strand(ledger, plan, circuit,
+							  hosts[route->sites[hop]],
+							  hosts[route->sites[hop + 1]]);
 
 		if (!strand)
 			return lm_fail(ledger->ctx, EPROTO,
@@ -146,6 +179,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 		if (lm_plan_add_strand(plan, strand))
 			return -ENOMEM;
 		way->count++;
+		note_way(ledger, plan, way, way->first + hop, true);
 	}
 	return 0;
 }
@@ -170,6 +204,7 @@ static int plan_fill(struct morph_ledger *ledger, const struct morph_request *re
 		     struct morph_plan *plan, uint32_t tier)
 {
 	struct rack_search *search = &ledger->search;
+	uint32_t count = 0;
 	int ret = 0;
 
 	plan->verdict = MORPH_FEASIBLE;
@@ -181,11 +216,13 @@ static int plan_fill(struct morph_ledger *ledger, const struct morph_request *re
 	plan->cuts_count = 0;
 	plan->why[0] = '\0';
 	memcpy(plan->accelerators, search->best.accelerators, sizeof(plan->accelerators));
-	for (uint32_t at = 0; at < search->routes.count; at++)
+	for (uint32_t at = search->routes.count; at--;)
 		search->route_of[search->routes.list[at].from][search->routes.list[at].to] =
 			(uint16_t)at;
-	for (uint32_t at = 0; at < plan->circuits_count && !ret; at++)
-		ret = add_way(ledger, plan, at);
+	for (; !ret && count < plan->circuits_count; count++)
+		ret = add_way(ledger, plan, count);
+	while (count--)
+		note_way(ledger, plan, &plan->ways[count], plan->ways[count].first, false);
 	if (ret)
 		plan->verdict = 0;
 	return ret;
@@ -297,10 +334,15 @@ static int check(const struct morph_ledger *ledger, const struct morph_request *
 	uint64_t lanes = lm_request_lanes(request, ledger->graph);
 	uint32_t out[MOST_RANKS] = { 0 }, in[MOST_RANKS] = { 0 };
 
-	if (lanes > params->wavelengths)
+	if (params->wavelengths % request->bands)
+		return lm_fail(ledger->ctx, EINVAL,
+			       "the %u lanes of a fibre can't be shared evenly in %u wavelengths",
+			       params->wavelengths, request->bands);
+	if (lanes > params->wavelengths / request->bands)
 		return lm_fail(ledger->ctx, EINVAL,
 			       "%llu Mb/s is more than a circuit has: %u lanes of %llu Mb/s",
-			       (unsigned long long)request->mbps, params->wavelengths,
+			       (unsigned long long)request->mbps,
+			       params->wavelengths / request->bands,
 			       (unsigned long long)params->lane_mbps);
 	plan->lanes = (uint32_t)lanes;
 	for (uint32_t at = 0; at < request->circuits_count; at++) {
@@ -361,6 +403,7 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 	plan->ranks = request->ranks;
 	plan->farthest = request->tier;
 	plan->transit = request->transit;
+	plan->bands = request->bands;
 	plan->circuits_count = 0;
 	plan->strands_count = 0;
 	plan->refusals_count = 0;
@@ -415,6 +458,10 @@ MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_reques
 	uint64_t steps = request->steps ? request->steps : DEFAULT_STEPS;
 	int ret = lm_place_begin(ledger, request, plan);
 
+	if (!ret && request->bands > 1 && request->tier == MORPH_TIER_CROSSING)
+		ret = lm_fail(ledger->ctx, EINVAL,
+			      "across racks circuits take fibres whole: 1 wavelength, not %u",
+			      request->bands);
 	if (ret)
 		return ret;
 	lm_place_order(ledger, request);

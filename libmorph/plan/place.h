@@ -22,6 +22,7 @@ struct morph_request {
 	struct rank_pair *circuits;
 	uint64_t mbps, steps;
 	uint32_t tier, objective, transit;
+	uint32_t bands; /* wavelengths of a fibre, of which a circuit takes one */
 	bool simplex;
 };
 
@@ -35,6 +36,7 @@ struct rack_refusal {
 /* The fibres of a circuit, one server after the other; none inside a server. */
 struct circuit_way {
 	uint32_t first, count; /* in plan.strands */
+	uint32_t band; /* the same on all of them; 0 where circuits take fibres whole */
 };
 
 struct morph_plan {
@@ -42,6 +44,7 @@ struct morph_plan {
 	uint32_t verdict, tier;
 	uint32_t checksum; /* of the profile */
 	uint32_t ranks, lanes, farthest, transit, circuits_count;
+	uint32_t bands; /* as the request's */
 	bool whole; /* parts that fill a server stay together */
 	uint32_t fibres_bound, servers, servers_bound;
 	uint32_t accelerators[MOST_RANKS];
@@ -73,13 +76,16 @@ struct rack_search {
 	uint32_t rack;
 	uint64_t steps; /* left */
 	uint8_t free[NET_SITES]; /* accelerators, by seat */
-	struct net net;
+	uint32_t bands;
+	struct net net; /* of all bands together */
+	struct net nets[BANDS]; /* where there are several */
 	net_distances distances;
 	struct mapping best, trial;
 	struct pattern pattern;
 	struct routes routes;
 	uint16_t units[NET_SITES][NET_SITES]; /* circuits from seat to seat */
-	uint16_t route_of[NET_SITES][NET_SITES]; /* of the pairs that have units */
+	uint16_t route_of[NET_SITES]
+			 [NET_SITES]; /* of the pairs that have units: the next to be used */
 	uint32_t block[3]; /* of accelerators that a whole server has */
 	uint32_t partners_first[MOST_RANKS + 1];
 	uint32_t *partners; /* ranks that a rank has circuits with; PARTNER_SENDS */
@@ -109,6 +115,30 @@ struct morph_ledger {
 	struct crossing *crossing; /* memory of the tier across racks, once it was needed */
 };
 
+static inline const struct net *lm_rack_nets(const struct rack_search *search)
+{
+	return search->bands > 1 ? search->nets : &search->net;
+}
+
+/*
+ * The lanes of a band: of the wavelengths of a fibre an equal share, those that stand side by
+ * side. One band has all.
+ */
+static inline uint64_t lm_band_lanes(const struct optics_graph *graph, uint32_t bands,
+				     uint32_t band)
+{
+	uint32_t each = graph->params.wavelengths / bands;
+
+	return graph->all_lanes >> (graph->params.wavelengths - each) << band * each;
+}
+
+/* What a circuit may have: inside a server all. */
+static inline uint64_t lm_way_lanes(const struct optics_graph *graph, const struct morph_plan *plan,
+				    const struct circuit_way *way)
+{
+	return way->count ? lm_band_lanes(graph, plan->bands, way->band) : graph->all_lanes;
+}
+
 /* Lanes of each circuit; perhaps more than there are. */
 uint64_t lm_request_lanes(const struct morph_request *request, const struct optics_graph *graph);
 
@@ -124,13 +154,16 @@ bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator);
 /* May it take over from another? */
 bool lm_ledger_spare(const struct morph_ledger *ledger, uint32_t accelerator);
 
-/* Is a strand sound, and without light? */
-bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand);
+/* Is a strand sound, and without light in those lanes? */
+bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes);
 
 /* Does no protection keep it? */
 bool lm_strand_unkept(const struct morph_ledger *ledger, const struct strand *strand);
 
-/* May a circuit be lit on that strand? It is dark, and not kept so. */
+/* May a circuit be lit on that strand, in those lanes? They are dark, and it is not kept. */
+bool lm_strand_open(const struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes);
+
+/* May a circuit take that strand whole? */
 bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand);
 
 /* May light of a slice that crosses only its own servers cross that one? */
@@ -196,8 +229,10 @@ void lm_place_order(struct morph_ledger *ledger, const struct morph_request *req
 /* The fewest servers of the rack that is looked at in which so many accelerators are free. */
 uint32_t lm_place_fewest(const struct rack_search *search, uint32_t ranks);
 
-/* Take a strand's guides and switches, or give them back. */
+/* Take a strand's guides and switches, or give them back; or those lanes of the guides. */
 void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bool hold);
+void lm_strand_light(struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes,
+		     bool hold);
 
 /* What a mapping costs; routes for it, or why none. */
 void lm_mapping_weigh(struct rack_search *search, const struct morph_request *request,

@@ -113,7 +113,8 @@ static const struct strand *pick(const struct failure *failure, uint32_t from, u
 				 2 * (strand->to_tile == ends->dst) +
 				 !!ledger->guide_kept[strand->guides[0] >> 1];
 
-		if (strand->to != to || score <= most || !lm_strand_dark(ledger, strand) ||
+		if (strand->to != to || score <= most ||
+		    !lm_strand_dark(ledger, strand, ledger->graph->all_lanes) ||
 		    is_used(failure, strand))
 			continue;
 		best = strand;
@@ -392,6 +393,11 @@ MORPH_API int morph_protect(struct morph_ledger *ledger, const struct morph_plan
 	ret = lm_plan_check(ledger, plan);
 	if (ret)
 		return ret;
+	if (plan->bands > 1)
+		return lm_fail(
+			ledger->ctx, EINVAL,
+			"the plan shares fibres by %u wavelengths: protections take fibres whole",
+			plan->bands);
 	failure.slice = taken_by(ledger, plan);
 	if (!failure.slice)
 		return -EINVAL;

@@ -89,7 +89,7 @@ void lm_protect_net(struct failure *failure)
 			uint32_t to;
 
 			if (sites->host_rack[strand->to] != failure->rack ||
-			    !lm_strand_dark(ledger, strand))
+			    !lm_strand_dark(ledger, strand, ledger->graph->all_lanes))
 				continue;
 			to = failure->arrives_at[sites->host_seat[strand->to]];
 			if (to < NET_SITES && net->room[seat][to] < NET_ROOM)
@@ -133,12 +133,12 @@ enum stitch_verdict lm_protect_route(struct failure *failure)
 
 	if (!list_routes(failure, &search->routes))
 		return none;
-	if (lm_routes_negotiate(&search->net, &search->routes, &search->stitch.work))
+	if (lm_routes_negotiate(&search->net, 1, &search->routes, search->stitch.work))
 		return STITCH_FEASIBLE;
 	if (lm_protect_cut(failure, &refusal))
 		return none;
-	search->stitch.scratch = search->net;
-	switch (lm_routes_exhaust(&search->stitch.scratch, &search->routes, &steps)) {
+	search->stitch.scratch[0] = search->net;
+	switch (lm_routes_exhaust(search->stitch.scratch, 1, &search->routes, &steps)) {
 	case ROUTES_FOUND:
 		return STITCH_FEASIBLE;
 	case ROUTES_NONE:

@@ -100,7 +100,7 @@ static int check_rank(const struct morph_ledger *ledger, const struct morph_prot
 	     at++) {
 		const struct spare_strand *it = &protection->strands.list[at];
 
-		if (!it->own && !lm_strand_dark(ledger, &it->strand))
+		if (!it->own && !lm_strand_dark(ledger, &it->strand, ledger->graph->all_lanes))
 			return lm_fail(ledger->ctx, EBUSY,
 				       "guide %u, which rank %u would need, is not free any more",
 				       it->strand.guides[0] >> 1, number);

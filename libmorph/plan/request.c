@@ -13,6 +13,7 @@ MORPH_API struct morph_request *morph_request_new(struct morph_ctx *ctx)
 	request->ctx = ctx;
 	request->ranks = 1;
 	request->tier = MORPH_TIER_STITCHED;
+	request->bands = 1;
 	return request;
 }
 
@@ -145,6 +146,17 @@ MORPH_API void morph_request_set_simplex(struct morph_request *request, bool sim
 MORPH_API void morph_request_set_mbps(struct morph_request *request, uint64_t mbps)
 {
 	request->mbps = mbps;
+}
+
+MORPH_API int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavelengths)
+{
+	if (!wavelengths || wavelengths > BANDS)
+		return lm_fail(
+			request->ctx, EINVAL,
+			"%u wavelengths of a fibre: 1, where circuits take fibres whole, to %d",
+			wavelengths, BANDS);
+	request->bands = wavelengths;
+	return 0;
 }
 
 MORPH_API int morph_request_set_tier(struct morph_request *request, uint32_t tier)

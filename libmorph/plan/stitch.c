@@ -10,14 +10,19 @@ static void routes_begin(struct stitch *stitch, const struct embedding *embeddin
 {
 	const struct pattern *pattern = stitch->pattern;
 
-	stitch->routes.count = pattern->demands_count;
+	stitch->routes.count = 0;
 	for (uint32_t at = 0; at < pattern->demands_count; at++) {
 		const struct demand *demand = &pattern->demands[at];
-		struct route *route = &stitch->routes.list[at];
+		uint8_t each = stitch->bands > 1 ? 1 : demand->units;
 
-		route->from = embedding->sites[demand->from];
-		route->to = embedding->sites[demand->to];
-		route->units = demand->units;
+		for (uint32_t units = 0; units < demand->units; units += each) {
+			struct route *route = &stitch->routes.list[stitch->routes.count++];
+
+			route->from = embedding->sites[demand->from];
+			route->to = embedding->sites[demand->to];
+			route->units = each;
+			route->band = 0;
+		}
 	}
 }
 
@@ -30,9 +35,10 @@ static enum stitch_verdict found(struct stitch *stitch, const struct embedding *
 /* Look at all routes of an embedding that no cut forbids. */
 static enum stitch_verdict exhaust(struct stitch *stitch, const struct embedding *embedding)
 {
-	stitch->scratch = *stitch->net;
+	memcpy(stitch->scratch, stitch->nets, stitch->bands * sizeof(*stitch->nets));
 	routes_begin(stitch, embedding);
-	switch (lm_routes_exhaust(&stitch->scratch, &stitch->routes, &stitch->steps)) {
+	switch (lm_routes_exhaust(stitch->scratch, stitch->bands, &stitch->routes,
+				  &stitch->steps)) {
 	case ROUTES_FOUND:
 		return found(stitch, embedding);
 	case ROUTES_NONE:
@@ -106,7 +112,7 @@ static enum stitch_verdict examine(struct stitch *stitch, const struct embedding
 	if (stitch->cuts_known && cuts_forbid(stitch, embedding))
 		return STITCH_INFEASIBLE;
 	routes_begin(stitch, embedding);
-	if (lm_routes_negotiate(stitch->net, &stitch->routes, &stitch->work))
+	if (lm_routes_negotiate(stitch->nets, stitch->bands, &stitch->routes, stitch->work))
 		return found(stitch, embedding);
 	if (!stitch->cuts_known && cuts_forbid(stitch, embedding))
 		return STITCH_INFEASIBLE;
@@ -234,10 +240,29 @@ static enum stitch_verdict search(struct stitch *stitch)
 	return STITCH_INFEASIBLE;
 }
 
-enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,
-			      const struct pattern *pattern, uint64_t free, uint64_t steps)
+/* The room of all bands together. */
+static const struct net *sum_up(struct stitch *stitch)
 {
-	stitch->net = net;
+	if (stitch->bands == 1)
+		return stitch->nets;
+	stitch->sum = stitch->nets[0];
+	for (uint32_t band = 1; band < stitch->bands; band++) {
+		const struct net *net = &stitch->nets[band];
+
+		for (uint32_t from = 0; from < net->sites; from++)
+			for (uint64_t left = net->out[from]; left; left &= left - 1)
+				lm_net_take(&stitch->sum, from, net_first(left),
+					    -(int32_t)net->room[from][net_first(left)]);
+	}
+	return &stitch->sum;
+}
+
+enum stitch_verdict lm_stitch_bands(struct stitch *stitch, const struct net *nets, uint32_t bands,
+				    const struct pattern *pattern, uint64_t free, uint64_t steps)
+{
+	stitch->nets = nets;
+	stitch->bands = bands;
+	stitch->net = sum_up(stitch);
 	stitch->pattern = pattern;
 	stitch->free = free;
 	stitch->steps = steps;
@@ -249,7 +274,15 @@ enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,
 	stitch->examined = 0;
 	if (net_count(free) < pattern->slots)
 		return STITCH_INFEASIBLE;
-	lm_net_measure(net, stitch->distances);
+	if (bands > 1 && pattern->units_total > PATTERN_DEMANDS)
+		return STITCH_UNDECIDED;
+	lm_net_measure(stitch->net, stitch->distances);
 	least_hops_find(stitch);
 	return search(stitch);
+}
+
+enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,
+			      const struct pattern *pattern, uint64_t free, uint64_t steps)
+{
+	return lm_stitch_bands(stitch, net, 1, pattern, free, steps);
 }

@@ -26,7 +26,9 @@ struct embedding {
 
 /* Memory of lm_stitch(), and after it what it found. */
 struct stitch {
-	const struct net *net;
+	const struct net *net; /* of all bands together */
+	const struct net *nets;
+	uint32_t bands;
 	const struct pattern *pattern;
 	uint64_t free;
 	/* Found: where everything goes. */
@@ -47,8 +49,9 @@ struct stitch {
 	uint32_t limit, examined, beyond; /* hops of all circuits together */
 	int16_t left[PATTERN_SLOTS + 1][CUTS_ACTIVE]; /* room of each active cut, by depth */
 	net_distances distances;
-	struct routes_work work;
-	struct net scratch;
+	struct net sum;
+	struct routes_work work[BANDS];
+	struct net scratch[BANDS];
 };
 
 /**
@@ -70,5 +73,24 @@ struct stitch {
  */
 enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,
 			      const struct pattern *pattern, uint64_t free, uint64_t steps);
+
+/**
+ * lm_stitch_bands() - embed a pattern where a fibre carries several wavelengths
+ * @stitch: as in lm_stitch()
+ * @nets: what there is room for in each band, the same sites in all; from one site to another
+ *	NET_ROOM in all bands together at most
+ * @bands: how many, 1 to BANDS
+ * @pattern: as in lm_stitch()
+ * @free: as in lm_stitch()
+ * @steps: as in lm_stitch()
+ *
+ * Each circuit has a route and a band of its own. Embeddings, distances and cuts are those of
+ * all bands together: more than these bear no choice of bands does. That there are no
+ * wavelengths, though there is room, is found by the search for routes.
+ *
+ * Return: the verdict; undecided, too, where there are more than PATTERN_DEMANDS circuits.
+ */
+enum stitch_verdict lm_stitch_bands(struct stitch *stitch, const struct net *nets, uint32_t bands,
+				    const struct pattern *pattern, uint64_t free, uint64_t steps);
 
 #endif /* LM_PLAN_STITCH_H */

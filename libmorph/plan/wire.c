@@ -58,7 +58,8 @@ MORPH_API ssize_t morph_request_write(const struct morph_request *request,
 
 	put(&words, request->ranks);
 	put(&words, request->circuits_count);
-	put(&words, (uint32_t)lm_request_lanes(request, ledger->graph));
+	put(&words, (uint32_t)lm_request_lanes(request, ledger->graph) | (request->bands - 1)
+										 << 16);
 	put(&words, request->tier);
 	put(&words, request->transit);
 	for (uint32_t axis = 0; axis < 3; axis++)
@@ -128,7 +129,7 @@ MORPH_API ssize_t morph_plan_write(const struct morph_plan *plan, const struct m
 	}
 	for (uint32_t at = 0; feasible && at < plan->circuits_count; at++) {
 		put(&words, plan->ways[at].first);
-		put(&words, plan->ways[at].count);
+		put(&words, plan->ways[at].count | plan->ways[at].band << 16);
 	}
 	for (uint32_t at = 0; feasible && at < plan->strands_count; at++)
 		put_strand(&words, &plan->strands[at]);

@@ -2205,6 +2205,12 @@ static const struct lm_attr plan_attrs[] = {
 		.list = true,
 		.doc = "Of each rack: why it does not do.",
 	},
+	{
+		.name = "wavelengths",
+		.number = LM_LOCAL_PLAN_WAVELENGTHS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that share a fibre at most; absent where they take fibres whole.",
+	},
 };
 
 static const struct lm_attr plan_rank_attrs[] = {
@@ -2254,6 +2260,12 @@ static const struct lm_attr plan_circuit_attrs[] = {
 		.type = MORPH_ATTR_UINT,
 		.list = true,
 		.doc = "Fibres between them.",
+	},
+	{
+		.name = "lanes",
+		.number = LM_LOCAL_PLAN_CIRCUIT_LANES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Mask of the wavelengths that it has of each of its fibres; absent where it takes them whole.",
 	},
 };
 
@@ -2620,9 +2632,9 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_RESERVATION] = { "reservation", reservation_attrs, 7 },
 	[MORPH_OBJECT_DEVICE] = { "device", device_attrs, 4 },
 	[MORPH_OBJECT_RESYNC] = { "resync", resync_attrs, 1 },
-	[MORPH_OBJECT_PLAN] = { "plan", plan_attrs, 17 },
+	[MORPH_OBJECT_PLAN] = { "plan", plan_attrs, 18 },
 	[MORPH_OBJECT_PLAN_RANK] = { "plan-rank", plan_rank_attrs, 3 },
-	[MORPH_OBJECT_PLAN_CIRCUIT] = { "plan-circuit", plan_circuit_attrs, 4 },
+	[MORPH_OBJECT_PLAN_CIRCUIT] = { "plan-circuit", plan_circuit_attrs, 5 },
 	[MORPH_OBJECT_PLAN_LOAD] = { "plan-load", plan_load_attrs, 4 },
 	[MORPH_OBJECT_PLAN_REFUSAL] = { "plan-refusal", plan_refusal_attrs, 6 },
 	[MORPH_OBJECT_PLAN_CUT] = { "plan-cut", plan_cut_attrs, 1 },

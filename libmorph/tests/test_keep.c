@@ -116,7 +116,8 @@ static void fibres_are_dark(const struct morph_ledger *ledger,
 	for (uint32_t at = 0; at < protection->strands.count; at++) {
 		const struct spare_strand *it = &protection->strands.list[at];
 
-		assert_int_equal(lm_strand_dark(ledger, &it->strand), !it->own);
+		assert_int_equal(lm_strand_dark(ledger, &it->strand, ledger->graph->all_lanes),
+				 !it->own);
 		assert_false(lm_strand_free(ledger, &it->strand));
 	}
 }

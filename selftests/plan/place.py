@@ -150,6 +150,23 @@ def among_others(rack):
     rack.end("stitched", *names)
 
 
+def wavelengths(rack):
+    """Circuits are lit in the wavelengths of the plan; one that would share a fibre is refused, as are those it is with."""
+    plan = rack.ask("place", "waves", "--shape", "2x2x4", "--wavelengths", "4", "--apply")
+    check_lit(rack, "waves", plan)
+    planned = {(circuit["src-rank"], circuit["dst-rank"]): circuit.get("lanes") for circuit in plan["circuit"]}
+    assert any(planned.values())
+    for circuit in rack.ask("circuit", "list", "waves"):
+        lanes = planned[circuit["src-rank"], circuit["dst-rank"]]
+        assert lanes is None or not circuit["lanes"] & ~lanes, circuit
+    before = held(rack.ask("circuit", "list"))
+    assert rack.ask("place", "--mesh", "7", "--wavelengths", "4")["verdict"] == "feasible"
+    told = rack.ask("place", "shared", "--mesh", "7", "--wavelengths", "4", "--apply", status=5)
+    assert "no elements that part" in told, told
+    assert held(rack.ask("circuit", "list")) == before
+    rack.end("waves")
+
+
 def other_shapes(rack):
     """Rings of several lanes, meshes, accelerators alone: one after the other, each in what the others leave."""
     wishes = [("ring", ["--ring", "10", "--lanes", "2"]), ("mesh", ["--mesh", "6"]), ("count", ["--count", "7"]),
@@ -270,8 +287,8 @@ def on_behalf(rack):
     rack.do("controller", "drop", 9)
 
 
-TESTS = (empty_rack, whole_rack, among_others, other_shapes, refused, unusable, spares, reservations, divergence,
-         on_behalf)
+TESTS = (empty_rack, whole_rack, among_others, wavelengths, other_shapes, refused, unusable, spares, reservations,
+         divergence, on_behalf)
 
 
 def main():

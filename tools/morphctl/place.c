@@ -11,6 +11,8 @@
 
 #define RANKS "rank,accelerator,host"
 #define CIRCUITS "src-rank,dst-rank,host,guide"
+#define SHARED \
+	"src-rank,dst-rank,host,lanes,guide" /* with the wavelengths that each has of its fibres */
 #define LOADS "src-host,dst-host,fibres,free"
 #define PROTECTED "rank,verdict,spare,host,fibres"
 
@@ -233,7 +235,8 @@ void place_write_plan(struct run *run, const json_t *report)
 		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
 		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
 	place_write_table(run, RANKS, json_object_get(report, "rank"));
-	place_write_table(run, CIRCUITS, json_object_get(report, "circuit"));
+	place_write_table(run, json_object_get(report, "wavelengths") ? SHARED : CIRCUITS,
+			  json_object_get(report, "circuit"));
 	place_write_table(run, LOADS, json_object_get(report, "load"));
 	write_protection(run, json_object_get(report, "protection"));
 }

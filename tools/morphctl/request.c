@@ -67,12 +67,16 @@ enum exit_code request_given(struct run *run, const struct morph_model *model,
 			     struct morph_request **request)
 {
 	uint32_t transit = MORPH_TRANSIT_ANY, objective = MORPH_OBJECTIVE_FRAGMENTATION;
+	uint32_t wavelengths = 1;
 	enum exit_code code;
 
 	*request = needed(morph_request_new(run->client->ctx));
 	if (!option_word(run, OPTION_TRANSIT, &transit) ||
-	    !option_word(run, OPTION_OBJECTIVE, &objective))
+	    !option_word(run, OPTION_OBJECTIVE, &objective) ||
+	    !option_u32(run, OPTION_WAVELENGTHS, &wavelengths))
 		return EXIT_CODE_USAGE;
+	if (morph_request_set_wavelengths(*request, wavelengths) < 0)
+		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
 	morph_request_set_transit(*request, transit);
 	morph_request_set_objective(*request, objective);
 	code = ask_shape(run, *request);

@@ -23,6 +23,7 @@ enum placer {
 	ANYWHERE,
 	SEQUENCE,
 	STITCHED,
+	WAVELENGTHS,
 	CROSSING,
 	BOUND,
 	PLACERS,
@@ -33,6 +34,7 @@ static const char *const placer_names[PLACERS] = {
 	"any place and orientation",
 	"in sequence (SiPAC)",
 	"stitched in a rack",
+	"stitched in a rack, 2 wavelengths",
 	"stitched across racks",
 	"bound across racks",
 };
@@ -49,6 +51,8 @@ static uint32_t in_rack(const struct racks *racks, uint32_t rack, enum placer pl
 		return cluster_aligned(free, CLUSTER_SLICE);
 	case ANYWHERE:
 		return cluster_anywhere(free, CLUSTER_SLICE);
+	case WAVELENGTHS:
+		return cluster_stitches_in(racks, rack, CLUSTER_SLICE, 2);
 	default:
 		return cluster_stitches(racks, rack, CLUSTER_SLICE);
 	}
@@ -265,7 +269,7 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 	snprintf(
 		condition, sizeof(condition),
 		"%s; 30 %% of 4096 free, %u clusters, digest %016llx; stitched: 4 fibres each way from "
-		"server to server; across racks: 16 links on a face, one circuit switch on a way, built "
+		"server to server, whole or with 2 wavelengths of which a circuit keeps one; across racks: 16 links on a face, one circuit switch on a way, built "
 		"in %u clusters, as many as the proved bound in %u of them",
 		fill->words, clusters, (unsigned long long)counted->digest,
 		counted->served[CROSSING].count, counted->met);

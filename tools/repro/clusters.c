@@ -109,13 +109,15 @@ bool cluster_aligned(uint16_t free, uint32_t size)
 
 /* ---------------------------------------------------------------- stitching */
 
-static bool stitches(const struct racks *racks, uint32_t rack, const struct pattern *pattern)
+static bool stitches(const struct racks *racks, uint32_t rack, const struct pattern *pattern,
+		     uint32_t wavelengths)
 {
 	static struct stitch stitch;
-	struct net net;
+	static struct net nets[BANDS];
 
-	racks_net(racks, rack, LINK, &net);
-	switch (lm_stitch(&stitch, &net, pattern, racks_free(racks, rack), STITCH_STEPS)) {
+	racks_nets(racks, rack, wavelengths, nets);
+	switch (lm_stitch_bands(&stitch, nets, wavelengths, pattern, racks_free(racks, rack),
+				STITCH_STEPS)) {
 	case STITCH_FEASIBLE:
 		return true;
 	case STITCH_INFEASIBLE:
@@ -125,7 +127,8 @@ static bool stitches(const struct racks *racks, uint32_t rack, const struct patt
 	}
 }
 
-bool cluster_stitches(const struct racks *racks, uint32_t rack, uint32_t size)
+bool cluster_stitches_in(const struct racks *racks, uint32_t rack, uint32_t size,
+			 uint32_t wavelengths)
 {
 	static const uint8_t extents[RACK_SIZES][3] = {
 		{ 1, 1, 1 }, { 1, 1, 2 }, { 1, 1, 4 }, { 1, 2, 4 }, { 2, 2, 4 },
@@ -143,7 +146,12 @@ bool cluster_stitches(const struct racks *racks, uint32_t rack, uint32_t size)
 				 LINK);
 		lm_pattern_prepare(pattern);
 	}
-	return stitches(racks, rack, pattern);
+	return stitches(racks, rack, pattern, wavelengths);
+}
+
+bool cluster_stitches(const struct racks *racks, uint32_t rack, uint32_t size)
+{
+	return cluster_stitches_in(racks, rack, size, 1);
 }
 
 bool cluster_stitches_ring(const struct racks *racks, uint32_t rack, uint32_t servers)
@@ -157,7 +165,7 @@ bool cluster_stitches_ring(const struct racks *racks, uint32_t rack, uint32_t se
 		lm_pattern_torus(pattern, 1, 1, servers, LINK);
 		lm_pattern_prepare(pattern);
 	}
-	return stitches(racks, rack, pattern);
+	return stitches(racks, rack, pattern, 1);
 }
 
 /* -------------------------------------------------------------------- trace */

@@ -33,9 +33,12 @@ bool cluster_anywhere(uint16_t free, uint32_t size);
 
 /*
  * Whether the torus of 1 << @size servers, or a ring of @servers, can be stitched into a rack
- * with four fibres from server to server, none of which carries two slices.
+ * with four fibres from server to server, none of which carries two slices; or where each carries
+ * so many wavelengths, of which a circuit keeps one.
  */
 bool cluster_stitches(const struct racks *racks, uint32_t rack, uint32_t size);
+bool cluster_stitches_in(const struct racks *racks, uint32_t rack, uint32_t size,
+			 uint32_t wavelengths);
 bool cluster_stitches_ring(const struct racks *racks, uint32_t rack, uint32_t servers);
 
 /* Tasks of a trace in their order. */

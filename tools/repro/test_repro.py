@@ -129,6 +129,9 @@ def test_baselines_are_no_better_than_what_has_more_choice(runs):
         served = [ours[f"{fill}, {tier}"] for tier in tiers]
         if served != sorted(served):
             found.append(f"{fill}: {served}")
+        whole = "stitched in a rack"
+        if not ours[f"{fill}, {whole}"] <= ours[f"{fill}, {whole}, 2 wavelengths"]:
+            found.append(f"{fill}: more with whole fibres than with two wavelengths")
     return say(found)
 
 

@@ -58,6 +58,21 @@ setup() {
 	[[ -z $output ]]
 }
 
+@test "circuits share fibres in wavelengths of their own" {
+	expect 1 morphctl place --mesh 7 --profile "$rack"
+	expect 0 morphctl place --mesh 7 --wavelengths 4 --profile "$rack"
+	holds "$output" "SRC-RANK  DST-RANK  HOST  LANES  GUIDE"
+	expect 0 morphctl place --mesh 7 --wavelengths 4 --profile "$rack" --json
+	[[ $(jq .wavelengths <<<"$output") == 4 ]]
+	# Some have a fibre together, and then different lanes of it.
+	[[ $(jq '[.circuit[].guide // [] | .[]] | length > (unique | length)' <<<"$output") == true ]]
+	[[ $(jq '[.circuit[] | .lanes as $lanes | (.guide // [])[] | [., $lanes]] | length == (unique | length)' <<<"$output") == true ]]
+	expect 1 morphctl place --mesh 7 --wavelengths 3 --profile "$rack"
+	holds "$stderr" "16 lanes of a fibre can't be shared evenly in 3 wavelengths"
+	expect 2 morphctl place --mesh 7 --wavelengths 0 --profile "$rack"
+	holds "$stderr" "--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16"
+}
+
 @test "wrong arguments are named" {
 	expect 2 morphctl place --profile "$rack"
 	holds "$stderr" "wants one of --count, --shape, --ring and --mesh"

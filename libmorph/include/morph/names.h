@@ -2186,6 +2186,15 @@ morph_get_plan_refusal(const struct morph_object *object, size_t value)
 	return morph_object_value_object(object, "refusal", value);
 }
 
+/**
+ * morph_get_plan_wavelengths() - Circuits that share a fibre at most; absent where they take
+ * fibres whole.
+ */
+static inline uint32_t morph_get_plan_wavelengths(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "wavelengths");
+}
+
 /** morph_get_plan_rank_rank() - Its rank. */
 static inline uint32_t morph_get_plan_rank_rank(const struct morph_object *object)
 {
@@ -2226,6 +2235,15 @@ static inline uint32_t morph_get_plan_circuit_host(const struct morph_object *ob
 static inline uint32_t morph_get_plan_circuit_guide(const struct morph_object *object, size_t value)
 {
 	return (uint32_t)morph_object_value_uint(object, "guide", value);
+}
+
+/**
+ * morph_get_plan_circuit_lanes() - Mask of the wavelengths that it has of each of its fibres;
+ * absent where it takes them whole.
+ */
+static inline uint64_t morph_get_plan_circuit_lanes(const struct morph_object *object)
+{
+	return morph_object_uint(object, "lanes");
 }
 
 /** morph_get_plan_load_src_host() - Server that they leave. */

@@ -24,7 +24,8 @@ extern "C" {
  *		morph_ledger_take(ledger, plan, 7);
  *
  * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; the
- * circuits of two servers to one another go the same way; a fibre takes one circuit. Light may
+ * circuits of two servers to one another go the same way; a fibre takes one circuit, unless
+ * morph_request_set_wavelengths() says otherwise. Light may
  * cross servers that belong to others. A *part* of a slice is what one server takes of it. A
  * torus whose extents allow it is cut into parts that fill a server, as in the Morphlux paper
  * (arXiv 2508.03674v3, 5.2), and stays so; other requests are cut as the search sees fit.
@@ -122,6 +123,25 @@ void morph_request_set_simplex(struct morph_request *request, bool simplex);
  * @mbps: megabits per second; 0, as at first: one lane
  */
 void morph_request_set_mbps(struct morph_request *request, uint64_t mbps);
+
+/**
+ * morph_request_set_wavelengths() - how many circuits a fibre takes
+ * @request: the request
+ * @wavelengths: how many, at most 16; 1, as at first: a circuit takes its fibres whole
+ *
+ * The lanes of a fibre are shared evenly: circuit of wavelength w has the w-th share of those that
+ * stand side by side, one lane where @wavelengths is all that the profile has. Nothing converts:
+ * a circuit keeps its wavelength on every fibre of its way. It has one, and a way, of its own,
+ * whatever others between the same servers have.
+ *
+ * This is for fibres that end in demultiplexers. Elements of today's profiles lead all
+ * wavelengths the same way; there morph_txn_add_plan() lights plans in which no fibre is shared,
+ * which is what morph_place() prefers where there are fibres enough. Circuit switches between
+ * servers are one plan's. Across racks, and for morph_defrag_solve(), it has to be 1.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavelengths);
 
 /**
  * enum morph_tier - how far apart the accelerators of a slice may lie
@@ -319,6 +339,10 @@ void morph_plan_free(struct morph_plan *plan);
  * which proves nothing unless too few servers are free. Nothing is allocated once plan and ledger
  * have seen a request as large.
  *
+ * With several wavelengths each is a layer of its own, with the fibres on which it is dark, and
+ * each circuit is routed in one of them; cuts and distances are of all layers together, and
+ * where there is room but no wavelength, the search for routes is the proof.
+ *
  * Return: 0, whatever the verdict; -EINVAL (the request can't be met by any fabric of this
  * model: what the text says) or -ENOMEM.
  */
@@ -359,7 +383,7 @@ uint32_t morph_plan_ranks(const struct morph_plan *plan);
 uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank);
 
 /**
- * morph_plan_fibres() - how many fibres the circuits take, each counted once
+ * morph_plan_fibres() - how many fibres the circuits take, each counted once for each circuit
  * @plan: a feasible plan
  * @bound: where to put how many any plan with these ranks on these accelerators takes at
  *	least, by its distances, across racks one for each circuit between servers; or NULL
@@ -414,7 +438,8 @@ int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger
  * take other free fibres between the same servers, and the plan says so from then on. Each try
  * costs O(circuits * steps log steps) with at most 2^14 steps, in most cases a few dozen.
  *
- * Return: 0, -EINVAL (the plan is not feasible, or another fabric's), -E2BIG (more than 1024
+ * Return: 0, -EINVAL (the plan is not feasible, or another fabric's), -EOPNOTSUPP (circuits
+ * share a fibre in different wavelengths, which no element parts), -E2BIG (more than 1024
  * changes), -EBUSY (no ways were found inside the servers: the text names the circuit), what the
  * judge says (-ERANGE, -EXDEV...) or -ENOMEM; then the transaction is as before.
  */

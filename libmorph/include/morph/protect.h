@@ -61,7 +61,7 @@ void morph_protection_free(struct morph_protection *protection);
  * rack + spares * work for the circuits of one rank)); the search is exponential at worst, and given
  * up after 2^16 steps. Nothing is allocated once @protection has seen a slice as large.
  *
- * Return: 0, whatever the verdict; -EINVAL (the plan is not feasible, another fabric's, or not
+ * Return: 0, whatever the verdict; -EINVAL (the plan is not feasible, shares fibres by wavelength, is another fabric's, or not
  * taken), -EBUSY (@protection is kept by a ledger) or -ENOMEM.
  */
 int morph_protect(struct morph_ledger *ledger, const struct morph_plan *plan,

@@ -17,7 +17,8 @@ extern "C" {
  * little-endian. First the head, MORPH_WIRE_HEAD words: magic, version, enum morph_wire_kind,
  * the checksum of the profile (0 in a request), and the number of words in all. Then:
  *
- * A request: ranks; circuits; lanes of a circuit; enum morph_tier; enum morph_transit; the
+ * A request: ranks; circuits; lanes of a circuit, and in the high half of the word how many
+ * other circuits may share its fibres; enum morph_tier; enum morph_transit; the
  * three extents of a torus, or zeros. For each circuit the rank that sends and the one that
  * receives.
  *
@@ -55,7 +56,9 @@ extern "C" {
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
- * part. For each circuit its first strand and how many it has, one after the other. For each
+ * part. For each circuit its first strand and how many it has, one after the other, and in the
+ * high half of that word its wavelength: of as many as share a fibre, numbered from 0, each of which
+ * has as many lanes, side by side. For each
  * strand, a way from one server to the next: how many guides, then for each of five guides the
  * guide times two plus the end at which light enters it, the element behind it, and that
  * element's state; what is not there is UINT32_MAX. For each refusal: lowest host of the rack, or UINT32_MAX
