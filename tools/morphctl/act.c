@@ -41,9 +41,11 @@ static int64_t now_ns(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* A step that is queued leaves the outcome as it was until its turn comes. */
+/* A step that is queued leaves the outcome as it was until its turn comes; then it is under way. */
 static bool step_waits(uint32_t verb, uint32_t outcome)
 {
+	if (outcome == MORPH_OUTCOME_RUNNING)
+		return true;
 	switch (verb) {
 	case MORPH_TXN_COMMIT:
 		return outcome == MORPH_OUTCOME_PREPARED;
