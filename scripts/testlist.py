@@ -68,6 +68,11 @@ class Difference:
     name: str
     reason: str
 
+    @property
+    def by_chance(self):
+        """May it pass as well?"""
+        return self.reason.startswith("a race: ")
+
     def explains(self, result):
         return fnmatch.fnmatchcase(result.name, self.name)
 

@@ -286,6 +286,11 @@ def test_difference_that_is_gone_fails():
     return same([ktap.read_flat(line).passed for line in found], [False])
 
 
+def test_race_may_pass_or_fail():
+    found = suite_lines([("*: txn: a", "a race: who is first")], ("txn: a", True), ("txn: a", False))
+    return same([ktap.read_flat(line).passed for line in found], [True, True])
+
+
 def main():
     tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
     print(f"TAP version 13\n1..{len(tests)}")
