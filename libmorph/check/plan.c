@@ -148,7 +148,9 @@ uint32_t ck_follow_strand(struct check *check, struct used *used, const uint8_t 
 	struct end end = { 0 };
 
 	for (uint32_t at = 0; at < count; at++) {
-		uint32_t code = at < 4 ? word(strand, 1 + 3 * (size_t)at) : NONE;
+		uint32_t code = 1 + 3 * (uint64_t)at < MORPH_WIRE_STRAND ?
+					word(strand, 1 + 3 * (size_t)at) :
+					NONE;
 		uint32_t element = at ? word(strand, 3 * (size_t)at - 1) : NONE;
 		uint32_t state = at ? word(strand, 3 * (size_t)at) : NONE;
 		struct end begin;

@@ -598,6 +598,50 @@ static int place_slice(void)
 	return result;
 }
 
+/* A slice that runs, and room that is made for another: none of its circuits need be moved. */
+static int make_room(void)
+{
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *loaded = NULL;
+	struct morph_request *request = NULL;
+	struct morph_object *described = NULL;
+	struct morph_plan *plan = NULL;
+	struct morph_defrag *defrag = NULL;
+	int result = morph_model_load(ctx, profile, &loaded);
+
+	if (!result)
+		result = morph_ledger_new(ctx, loaded, &ledger);
+	if (!result)
+		request = morph_request_new(ctx);
+	if (request)
+		plan = morph_plan_new(ctx);
+	if (plan)
+		defrag = morph_defrag_new(ctx);
+	if (!defrag)
+		result = -morph_error_code(ctx);
+	if (!result)
+		result = morph_request_set_ring(request, 2);
+	if (!result)
+		result = morph_place(ledger, request, plan);
+	if (!result)
+		result = morph_ledger_take(ledger, plan, 1);
+	if (!result)
+		result = morph_defrag_add(defrag, plan, 1, 0);
+	if (!result)
+		result = morph_defrag_solve(defrag, ledger, request, NULL, NULL);
+	if (!result)
+		result = morph_defrag_describe(defrag, ledger, &described);
+	if (!result)
+		result = morph_defrag_take(defrag, ledger, 2);
+	morph_object_free(described);
+	morph_defrag_free(defrag);
+	morph_plan_free(plan);
+	morph_request_free(request);
+	morph_ledger_free(ledger);
+	morph_model_put(loaded);
+	return result;
+}
+
 static int assign_tenants(void)
 {
 	const double weights[] = { 1, 2, 3 };
@@ -720,6 +764,7 @@ const struct act acts[] = {
 	PLAIN(solve_traffic),
 	PLAIN(solve_fabric),
 	PLAIN(place_slice),
+	PLAIN(make_room),
 	PLAIN(assign_tenants),
 	PLAIN(count_spares),
 	PLAIN(share_bandwidth),
