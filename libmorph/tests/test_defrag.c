@@ -324,6 +324,37 @@ static void a_search_without_steps_is_undecided(void **state)
 	corner_end(&corner);
 }
 
+/* Nor one of another profile; and an answer is for the ledger that it was found for. */
+static void a_plan_of_what_is_not_lit_is_refused(void **state)
+{
+	struct bench *bench = *state;
+	struct corner corner;
+	uint32_t guide;
+
+	corner_begin(&corner, bench);
+	make_detour(&corner, 5);
+	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
+	assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 8), -EINVAL);
+	guide = corner.plans[0]->strands[0].guides[0] >> 1;
+	assert_int_equal(morph_ledger_load(bench->ledger, guide, 0), 0);
+	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, NULL,
+					    NULL),
+			 -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "is dark in the ledger"));
+	assert_int_equal(morph_ledger_load(bench->ledger, guide, 1), 0);
+	corner.plans[0]->checksum++;
+	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, NULL,
+					    NULL),
+			 -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "with checksum"));
+	corner.plans[0]->checksum--;
+	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_FEASIBLE);
+	corner.defrag->plan->checksum++;
+	assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 8), -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "with checksum"));
+	corner_end(&corner);
+}
+
 static void wrong_input_is_refused(void **state)
 {
 	MORPH_OPTS(morph_defrag_opts, opts, .objective = 2);
@@ -365,6 +396,7 @@ int main(int argc, char **argv)
 		TEST(what_is_pinned_or_marked_stays),
 		TEST(ranks_keep_their_accelerators),
 		TEST(a_search_without_steps_is_undecided),
+		TEST(a_plan_of_what_is_not_lit_is_refused),
 		TEST(wrong_input_is_refused),
 #undef TEST
 	};
