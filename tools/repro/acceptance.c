@@ -269,8 +269,9 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 	snprintf(
 		condition, sizeof(condition),
 		"%s; 30 %% of 4096 free, %u clusters, digest %016llx; stitched: 4 fibres each way from "
-		"server to server, whole or with 2 wavelengths of which a circuit keeps one; across racks: 16 links on a face, one circuit switch on a way, built "
-		"in %u clusters, as many as the proved bound in %u of them",
+		"server to server, whole or with 2 wavelengths of which a circuit keeps one; across racks: "
+		"16 links on a face, one circuit switch on a way, built in %u clusters, as many as the proved "
+		"bound in %u of them",
 		fill->words, clusters, (unsigned long long)counted->digest,
 		counted->served[CROSSING].count, counted->met);
 	for (enum placer placer = 0; placer < PLACERS; placer++) {
@@ -288,7 +289,9 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 		if (placer == BOUND)
 			continue;
 		share_row(fill, counted, placer, BOUND, condition);
-		share_row(fill, counted, placer, STITCHED, condition);
+		/* What racks serve is counted in whole fibres. */
+		if (placer != WAVELENGTHS)
+			share_row(fill, counted, placer, STITCHED, condition);
 		/* Of a replay there may be nothing that is contiguous. */
 		for (enum placer base = ALIGNED;
 		     placer == CROSSING && !fill->replayed && base <= ANYWHERE; base++)
