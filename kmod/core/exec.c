@@ -195,6 +195,15 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	}
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
+	item->change.status = 0;
+	morph_plan_touch_route(exec->fabric, item->new);
+	if (item->unlit) {
+		/* The repair that moved it says what it has come to. */
+		circuit->dark = true;
+		if (circuit->state == MORPH_CIRCUIT_LIT)
+			circuit->state = MORPH_CIRCUIT_CHANGING;
+		return;
+	}
 	circuit->state = MORPH_CIRCUIT_LIT;
 	if (morph_route_comes_in(exec->fabric, item->new)) {
 		/* A repair wants to know at once, a tenant verifies when the peer has lit. */
@@ -205,8 +214,6 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	/* Old light that went out after the new had come is not missed. */
 	circuit->dark_ns = since && since < exec->lit_ns ? exec->lit_ns - since : 0;
 	item->change.dark_ns = circuit->dark_ns;
-	item->change.status = 0;
-	morph_plan_touch_route(exec->fabric, item->new);
 }
 
 static void publish(struct exec *exec)
@@ -219,7 +226,7 @@ static void publish(struct exec *exec)
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
 		/* Hardware may have failed, or light gone out, since it was verified. */
-		if (txn->items[i].new)
+		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
 				 morph_route_sound(fabric, txn->items[i].new);
 	}

@@ -44,7 +44,7 @@ static inline const struct morph_route *exec_laser_route(const struct exec *exec
 	case LIGHT_NEW:
 	case DARKEN_NEW:
 	case VERIFY_NEW:
-		return item->new;
+		return item->unlit ? NULL : item->new;
 	case RELIGHT_OLD:
 		if (item->dead || !(item->broken_first || exec->relight_all))
 			return NULL;
@@ -75,6 +75,8 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
 		   const struct morph_route *route, bool on);
 bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
+int exec_tell_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+		     struct morph_laser_setting *lasers, u32 n);
 int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		       struct morph_laser_setting *lasers, u32 n);
 bool exec_see_dark(struct exec *exec, enum laser_step step);

@@ -110,14 +110,32 @@ static u32 spare_of(const struct failover *failover, u32 rank)
 
 static bool touches(const struct failover *failover, const struct morph_circuit *circuit)
 {
-	u32 src = spare_of(failover, circuit->src_rank);
-	u32 dst = spare_of(failover, circuit->dst_rank);
+	return spare_of(failover, circuit->src_rank) != MORPH_ANY ||
+	       spare_of(failover, circuit->dst_rank) != MORPH_ANY;
+}
 
-	if (src == MORPH_ANY && dst == MORPH_ANY)
-		return false;
-	/* The other end failed too and has no spare: this circuit can't be lit. */
-	return (src != MORPH_ANY || !morph_rank_failed(failover->slice, circuit->src_rank)) &&
-	       (dst != MORPH_ANY || !morph_rank_failed(failover->slice, circuit->dst_rank));
+/* Will there be an accelerator at this end of a circuit? */
+static bool has_place(const struct failover *failover, u32 rank)
+{
+	return spare_of(failover, rank) != MORPH_ANY ||
+	       !morph_rank_failed(failover->slice, rank);
+}
+
+/*
+ * Where the other end failed too and has no spare, a circuit can't be lit. It is moved all
+ * the same, and stays dark: nothing that the slice holds may end at an accelerator that it
+ * has given back.
+ */
+static void mark_unlit(struct failover *failover)
+{
+	u32 i;
+
+	for (i = 0; i < failover->txn->count; i++) {
+		struct morph_item *item = &failover->txn->items[i];
+
+		item->unlit = !has_place(failover, item->change.src_rank) ||
+			      !has_place(failover, item->change.dst_rank);
+	}
 }
 
 /* A transaction that moves the circuits of all replaced ranks. */
@@ -144,6 +162,7 @@ static void failover_build(struct failover *failover)
 			item->new_dst = spare_of(failover, circuit->dst_rank);
 		n++;
 	}
+	mark_unlit(failover);
 }
 
 /* A single failed rank with a current plan: nothing has to be worked out. */
@@ -167,6 +186,7 @@ static bool failover_from_plan(struct failover *failover)
 		morph_chip_hold(slice, spare, rank);
 	}
 	failover->spares[0] = spare;
+	mark_unlit(failover);
 	return true;
 }
 

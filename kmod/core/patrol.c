@@ -334,7 +334,8 @@ static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
 			wrong[n++] = (struct morph_laser_setting){ .port = port, .lanes = told };
 	}
 	mutex_unlock(&fabric->lock);
-	return exec_submit_lasers(fabric, NULL, wrong, n);
+	/* The review itself looks once more at what does not obey. */
+	return exec_tell_lasers(fabric, NULL, wrong, n);
 }
 
 /* Elements likewise. A guard pin keeps each in its state until it has it. */

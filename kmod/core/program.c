@@ -207,8 +207,8 @@ bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting 
  * its port: a test by light may have changed others meanwhile, and what was submitted
  * first need not be done first. So until it agrees it is told again. No lock held.
  */
-int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
-		       struct morph_laser_setting *lasers, u32 n)
+int exec_tell_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+		     struct morph_laser_setting *lasers, u32 n)
 {
 	bool changed;
 	int ret;
@@ -221,6 +221,20 @@ int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		changed = exec_update_lasers(fabric, lasers, n);
 		mutex_unlock(&fabric->lock);
 	} while (!ret && changed);
+	return ret;
+}
+
+/*
+ * Likewise. After an error nobody knows which of them have obeyed, and a receiver that sees
+ * nothing proves nothing where it is deaf: a review asks the lasers themselves.
+ */
+int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+		       struct morph_laser_setting *lasers, u32 n)
+{
+	int ret = exec_tell_lasers(fabric, txn, lasers, n);
+
+	if (ret && ret != -ENODEV)
+		morph_patrol_review(fabric);
 	return ret;
 }
 

@@ -173,6 +173,13 @@ static void examine(struct morph_circuit *circuit)
 							    MORPH_HEALTH_FAILED, 0);
 }
 
+/* Was it told to be lit? Of one that was not, darkness tells nothing. */
+static bool is_told_lit(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	return morph_route_comes_in(fabric, route) ||
+	       (fabric->tx_on[route->path.tx] & route->path.lanes) == route->path.lanes;
+}
+
 static void examine_dark(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -185,6 +192,7 @@ static void examine_dark(struct morph_slice *slice)
 		/* Known causes need no search. */
 		if (morph_rank_failed(slice, circuit->src_rank) ||
 		    morph_rank_failed(slice, circuit->dst_rank) ||
+		    !is_told_lit(fabric, circuit->route) ||
 		    !morph_route_sound(fabric, circuit->route))
 			continue;
 		examine(circuit);

@@ -21,9 +21,13 @@ void morph_repair_tell_failing(struct morph_slice *slice, u32 rank);
 int morph_failover_run(struct morph_slice *slice);
 u64 morph_txn_longest_dark(const struct morph_txn *txn);
 
+/* Is there no accelerator that would answer? One that somebody wants replaced still does. */
 static inline bool morph_rank_failed(const struct morph_slice *slice, u32 rank)
 {
-	return !(rank & MORPH_RANK_EDGE) && slice->ranks[rank].failed;
+	const struct morph_rank *entry = &slice->ranks[rank];
+
+	return !(rank & MORPH_RANK_EDGE) && entry->failed &&
+	       slice->fabric->chips[entry->accelerator].health != MORPH_HEALTH_OK;
 }
 
 /* Something that the slice uses failed. fabric->lock held. */

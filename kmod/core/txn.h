@@ -32,6 +32,7 @@ struct morph_item {
 	bool seen;			/* half a circuit: its light, as last looked at */
 	bool broken_first;		/* old must be dark before new can be lit */
 	bool dead;			/* old carries no light any more: repair */
+	bool unlit;			/* new stays dark: there is nobody at one of its ends */
 	u32 alarms;			/* the circuit's when it was staged */
 	u64 dark_since_ns;
 	struct morph_culprit culprit;

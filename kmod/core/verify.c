@@ -133,7 +133,7 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
-		if (!item->new)
+		if (!item->new || item->unlit)
 			continue;
 		item->circuit->power_mdbm = item->new->verdict.power_mdbm;
 		if (exec_read_route(exec, item, step))

@@ -156,6 +156,27 @@ static void lease_tells_why_a_queued_step_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/*
+ * Its laser does not obey, and the receiver that would have shown it is deaf: after the error
+ * the laser itself is asked, and told again.
+ */
+static void lease_end_reviews_what_failed(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	fake->deaf = txn->items[0].new->path.rx + 1;
+	fake_rule(fake, FAKE_LASERS_OFF, 0, FAKE_ERROR, -EIO);
+	fake_rule(fake, FAKE_LASERS_OFF, 0, FAKE_ERROR, -EIO);
+	revert(fake, txn);
+	fake_settle(fake);
+	fake->deaf = 0;
+	fake_expect_light(fake);
+	morph_txn_put(txn);
+}
+
 /* Who has to wait for a repair, or comes when all is gone, is told so. */
 static void lease_tells_why_no_step_can_be_taken(struct kunit *test)
 {
@@ -265,6 +286,7 @@ static struct kunit_case lease_cases[] = {
 	KUNIT_CASE(lease_keeps_what_is_in_use),
 	KUNIT_CASE_PARAM(lease_queues_no_other_verb, verb_cases_gen_params),
 	KUNIT_CASE(lease_tells_why_a_queued_step_failed),
+	KUNIT_CASE(lease_end_reviews_what_failed),
 	KUNIT_CASE(lease_tells_why_no_step_can_be_taken),
 	KUNIT_CASE(lease_forgets_why_a_step_failed),
 	KUNIT_CASE(lease_cookie_of_a_prepared_one_is_taken),

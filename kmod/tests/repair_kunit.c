@@ -239,6 +239,71 @@ static void failover_of_two_is_one(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+/* Where a circuit ends. */
+static void expect_ends(struct kunit *test, const struct morph_circuit *circuit, u32 src, u32 dst)
+{
+	KUNIT_EXPECT_EQ(test, src, circuit->route->path.tx / FAKE_PLANES);
+	KUNIT_EXPECT_EQ(test, dst, circuit->route->path.rx / FAKE_PLANES);
+}
+
+/* The only spare goes to the dead one: who is only wished away stays, and is joined to it. */
+static void failover_beside_a_wish_in_vain(struct kunit *test)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+
+	fake->dead[0] = true;
+	mutex_lock(&fake->fabric->lock);
+	morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	slice->ranks[1].failed = true;		/* as morph_repair_replace() does */
+	slice->ranks[1].forced = true;
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	expect_ends(test, only_circuit(slice), 2, 1);
+	fake_expect_light(fake);
+}
+
+/*
+ * The other end is dead too, and there is no spare for it: the circuit stays dark, but leaves
+ * the accelerator that its slice has no more, and is lit when its other end is back.
+ */
+static void failover_moves_what_stays_dark(struct kunit *test)
+{
+	static const u32 events[] = {
+		MORPH_EVENT_FAILING, MORPH_EVENT_FAILING, MORPH_EVENT_REPLACED,
+		MORPH_EVENT_CIRCUIT_FAILED, MORPH_EVENT_DEGRADED,
+	};
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	const struct optics_state *ledger = fake->fabric->ledger;
+
+	fake->dead[0] = true;
+	fake->dead[1] = true;
+	mutex_lock(&fake->fabric->lock);
+	for (culprit.index = 0; culprit.index < 2; culprit.index++)
+		morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_FAILED, only_circuit(slice)->state);
+	expect_ends(test, only_circuit(slice), 2, 1);
+	KUNIT_EXPECT_EQ(test, 0ULL, ledger->tx_lanes[0] | ledger->tx_lanes[1]);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake->laser[0] | fake->laser[1]);
+	expect_events(fake, events, ARRAY_SIZE(events));
+	fake->dead[1] = false;
+	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[2].health);
+	expect_ends(test, only_circuit(slice), 2, 1);
+	fake_expect_light(fake);
+}
+
 /* The spare turns out to be dead: it is marked, and the next one is taken. */
 static void failover_goes_past_a_dead_spare(struct kunit *test)
 {
@@ -575,6 +640,8 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_puts_the_spare_in_place),
 	KUNIT_CASE(failover_without_a_plan_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
+	KUNIT_CASE(failover_beside_a_wish_in_vain),
+	KUNIT_CASE(failover_moves_what_stays_dark),
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
 	KUNIT_CASE(failover_goes_past_a_dead_reserved_spare),
 	KUNIT_CASE_PARAM(replacement_in_vain_says_why, vain_cases_gen_params),

@@ -248,6 +248,20 @@ def accelerators_are_as_slices_say(_profile, snapshot):
         yield f"the fabric counts {fabric['slices']} slices, there are {len(snapshot.objects['slice'])}"
 
 
+def circuits_end_at_their_ranks(_profile, snapshot):
+    """Each circuit ends at the accelerators that its ranks have now."""
+    places = {(slice_["id"], rank["rank"]): rank["accelerator"]
+              for slice_ in snapshot.objects["slice"] for rank in slice_["rank"]}
+    for circuit in snapshot.objects["circuit"]:
+        for end in ("src", "dst"):
+            if f"{end}_edge" in circuit:
+                continue
+            place = places.get((circuit["slice"], circuit[f"{end}_rank"]))
+            if place != circuit[f"{end}_accelerator"]:
+                yield (f"{name_of(circuit)} ends at accelerator {circuit[f'{end}_accelerator']}, "
+                       f"rank {circuit[f'{end}_rank']} is at {place}")
+
+
 def nothing_uses_what_is_barred(_profile, snapshot, barred):
     """Hardware that was cordoned before the first slice, and since, is in no slice and no circuit."""
     for slice_ in snapshot.objects["slice"]:
@@ -334,7 +348,7 @@ def nothing_is_left(_profile, snapshot):
             yield f"receiver {port} sees {lanes:#x}"
 
 
-ALWAYS = (lanes_are_used_once, accelerators_have_one_slice)
+ALWAYS = (lanes_are_used_once, accelerators_have_one_slice, circuits_end_at_their_ranks)
 AT_REST = (all_is_at_rest, ledger_has_circuits, elements_are_as_believed, lasers_are_circuits, light_goes_its_way,
            light_stays_with_its_tenant, accelerators_are_as_slices_say, slices_have_owners)
 

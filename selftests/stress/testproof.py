@@ -74,6 +74,10 @@ class Maker:
     def circuit(self, slice_, number, lanes, **ends):
         """A lit circuit; ends as netlink names them."""
         one, circuit = self.profile, {"slice": slice_, "id": number, "state": LIT, "lanes": lanes, **ends}
+        ranks = {rank["accelerator"]: rank["rank"] for other in self.objects["slice"] if other["id"] == slice_
+                 for rank in other["rank"]}
+        circuit.update({end.replace("accelerator", "rank"): ranks.get(place) for end, place in ends.items()
+                        if end.endswith("accelerator")})
         source, target = proof.source_of(one, circuit), proof.target_of(one, circuit)
         guides, elements, states = self.search(source, target)
         circuit.update(guide=guides, element=elements, element_state=states)
@@ -260,6 +264,12 @@ def accelerator_in_two_slices():
     finds(proof.accelerators_are_as_slices_say, doctor, "accelerator 0 says", "accelerator 2 says")
 
 
+def circuit_that_was_left_behind():
+    def doctor(taken):
+        of(taken, "slice", id=11)["rank"][0]["accelerator"] = 7
+    finds(proof.circuits_end_at_their_ranks, doctor, "ends at accelerator 0, rank 0 is at 7")
+
+
 def accelerator_that_was_not_given_back():
     finds(proof.accelerators_are_as_slices_say, lambda taken: taken.objects["accelerator"][5].update(use=HELD), "use 2")
 
@@ -386,7 +396,7 @@ TESTS = (
     lane_that_nobody_gave_back, pin_that_nobody_gave_back, element_that_is_elsewhere,
     element_that_a_circuit_needs_otherwise, laser_that_is_off, laser_that_is_on_for_nobody, light_that_goes_another_way,
     light_that_does_not_arrive, receiver_that_is_blind, light_of_another_tenant, light_of_lanes_that_nobody_asked_for,
-    accelerator_in_two_slices, accelerator_that_was_not_given_back, count_that_is_wrong, cordoned_accelerator_in_a_slice,
+    accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong, cordoned_accelerator_in_a_slice,
     cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, dumps_are_decoded,
