@@ -36,7 +36,7 @@ class Pair(Scene):
         for index, (accelerator, _) in enumerate(PLACES):
             self.net.request("SLICE_CREATE", fabric=number, name=f"{fabric.name}-{index}", owner=0, mode=0o600,
                              accelerator=accelerator)
-        found = {one["name"]: one["id"] for one in self.net.dump("slice", number)}
+        found = {one["name"]: one["id"] for one in self.net.whole_dump("slice", number)}
         return [found[f"{fabric.name}-{index}"] for index in range(len(PLACES))]
 
     def coordinator(self, index):
@@ -108,7 +108,7 @@ class Pair(Scene):
 
     def end(self):
         for fabric, slices in zip(self.fabrics, self.slices):
-            number = next(one["id"] for one in self.net.dump("fabric") if one["name"] == fabric.name)
+            number = next(one["id"] for one in self.net.whole_dump("fabric") if one["name"] == fabric.name)
             for slice_ in slices:
                 self.net.request("SLICE_DELETE", fabric=number, id=slice_, force=b"")
         self.prove(self.fabrics, (*proof.AT_REST, proof.nothing_is_left))

@@ -70,7 +70,7 @@ class Fabric:
     def plug(self, net):
         """Bring it to life, with what is barred cordoned before any tenant may come."""
         write(f"{CONFIGFS}/{self.name}/live", "1")
-        number = next(fabric["id"] for fabric in net.dump("fabric") if fabric["name"] == self.name)
+        number = next(fabric["id"] for fabric in net.whole_dump("fabric") if fabric["name"] == self.name)
         for kind, members in self.barred.items():
             for index in members:
                 net.request("HARDWARE_SET", fabric=number, part=proof.PARTS[kind], index=index, cordoned=b"\1")

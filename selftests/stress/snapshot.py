@@ -10,6 +10,7 @@ header. A Snapshot is plain dictionaries, so that proof.py can be held against d
     monitor.join()                      # then monitor.events() returns what slices were told; ask it nothing else
 """
 
+import contextlib
 import errno
 import glob
 import os
@@ -167,6 +168,12 @@ class Netlink:
         request = b"" if fabric is None else struct.pack("HHI", 8, number, fabric)
         replies = self._ask(self.family, NUMBERS[f"MORPH_CMD_{kind.upper()}_GET"], request, NLM_F_DUMP)
         return join_parts(kind, [decode(kind, reply) for reply in replies])
+
+    def whole_dump(self, kind, fabric=None):
+        """The same, asked again as long as something changes meanwhile."""
+        while True:
+            with contextlib.suppress(Torn):
+                return self.dump(kind, fabric)
 
     def request(self, command, **attributes):
         """A change, with numbers, sentences and flags of the attribute set, which the command's name begins with."""

@@ -218,8 +218,8 @@ class Tenants(Scene):
         self.strike()
         self.clear()
         self.empty_bazaar()
-        number = next(fabric["id"] for fabric in self.net.dump("fabric") if fabric["name"] == self.fabric.name)
-        for one in self.net.dump("slice", number):
+        number = next(fabric["id"] for fabric in self.net.whole_dump("fabric") if fabric["name"] == self.fabric.name)
+        for one in self.net.whole_dump("slice", number):     # some are still going
             if one.get("name"):
                 with contextlib.suppress(FileNotFoundError):    # one that was being deleted when its tenant was killed
                     self.net.request("SLICE_DELETE", fabric=number, id=one["id"], force=b"")
