@@ -396,8 +396,8 @@ TESTS = (
     lane_that_nobody_gave_back, pin_that_nobody_gave_back, element_that_is_elsewhere,
     element_that_a_circuit_needs_otherwise, laser_that_is_off, laser_that_is_on_for_nobody, light_that_goes_another_way,
     light_that_does_not_arrive, receiver_that_is_blind, light_of_another_tenant, light_of_lanes_that_nobody_asked_for,
-    accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong, cordoned_accelerator_in_a_slice,
-    cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
+    accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong,
+    cordoned_accelerator_in_a_slice, cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, dumps_are_decoded,
 )
