@@ -10,26 +10,15 @@ bool ck_spend(struct check *check)
 	return true;
 }
 
-static void append(struct search *search, uint32_t from, uint32_t to, uint32_t units)
-{
-	search->demand[search->demands].from = from;
-	search->demand[search->demands].to = to;
-	search->demand[search->demands].routed = false;
-	search->demand[search->demands++].units = units;
-}
-
+/* Each circuit goes for itself. What a part of them has no room for, all have none for. */
 static void add_demand(struct search *search, uint32_t from, uint32_t to, uint32_t units)
 {
-	/* Circuits that share fibres go each for itself. */
-	for (; search->bands > 1 && units > 1; units--)
-		append(search, from, to, 1);
-	for (uint32_t at = 0; at < search->demands && search->bands <= 1; at++) {
-		if (search->demand[at].from == from && search->demand[at].to == to) {
-			search->demand[at].units += units;
-			return;
-		}
+	for (; units && search->demands < MOST_DEMANDS; units--) {
+		search->demand[search->demands].from = from;
+		search->demand[search->demands].to = to;
+		search->demand[search->demands].units = 1;
+		search->demand[search->demands++].routed = false;
 	}
-	append(search, from, to, units);
 }
 
 /* ---------------------------------------------------------------------- boxes */

@@ -328,22 +328,19 @@ static enum answer lead_all(struct search *search)
 		int64_t left = rewire->slack[metric];
 
 		for (uint32_t at = 0; at < search->demands; at++)
-			left -= (int64_t)search->demand[at].units *
-				apart_by(rewire, metric, search->demand[at].from,
+			left -= apart_by(rewire, metric, search->demand[at].from,
 					 search->demand[at].to);
 		if (left < 0)
 			return NO;
 	}
 	for (uint32_t at = 0; at < search->demands; at++) {
-		for (uint32_t unit = 0; unit < search->demand[at].units; unit++) {
-			if (rewire->count == MOST_FLOWS)
-				return GAVE_UP;
-			rewire->flows[rewire->count++] = (struct flow){
-				.from = search->demand[at].from,
-				.to = search->demand[at].to,
-				.through = rewire->through,
-			};
-		}
+		if (rewire->count == MOST_FLOWS)
+			return GAVE_UP;
+		rewire->flows[rewire->count++] = (struct flow){
+			.from = search->demand[at].from,
+			.to = search->demand[at].to,
+			.through = rewire->through,
+		};
 	}
 	for (uint32_t at = 0; at < rewire->count; at++)
 		rewire->flows[at].led = false;

@@ -23,9 +23,11 @@ struct search {
 	/* Circuits from seat to seat, to be routed. */
 	uint32_t demands;
 	struct {
-		uint32_t from, to, units;
+		uint32_t from, to;
+		uint32_t units; /* circuits that go together */
 		uint32_t band; /* where it is routed */
 		bool routed;
+		uint8_t way[MOST_SEATS]; /* then: its seats, the last one is to */
 	} demand[MOST_DEMANDS];
 	/* Parts, or ranks, and their embedding. */
 	uint64_t stops; /* seats from which light that comes to them goes no further */

@@ -64,7 +64,7 @@ static bool cuts_bear_all(const struct search *search)
 		for (uint32_t at = 0; at < search->demands; at++)
 			if (search->sets[cut] >> search->demand[at].from & 1 &&
 			    !(search->sets[cut] >> search->demand[at].to & 1))
-				left -= (int32_t)search->demand[at].units;
+				left--;
 		if (left < 0)
 			return false;
 	}
@@ -77,26 +77,34 @@ static enum answer route_next(struct search *search, uint32_t left);
 struct walk {
 	uint32_t number;
 	struct room *room;
+	const uint8_t *before; /* the way of the last one with the same ends in this band, or NULL */
 	uint32_t hops[MOST_SEATS];
 };
 
-/* On from @at, in at most @hops; @left fibres are left in all. */
-static enum answer route_on(struct search *search, const struct walk *walk, uint32_t at,
-			    uint64_t seen, uint32_t hops, uint32_t left)
+/*
+ * On from the seat at @depth of its way, in at most @hops; @left fibres are left in all. @tied: it
+ * goes as the one before it, and on no seat lower than that one's: they might change places.
+ */
+static enum answer route_on(struct search *search, const struct walk *walk, uint32_t depth,
+			    uint64_t seen, uint32_t hops, uint32_t left, bool tied)
 {
-	struct room *room = walk->room;
 	uint32_t units = search->demand[walk->number].units;
+	uint8_t *way = search->demand[walk->number].way;
+	struct room *room = walk->room;
+	uint32_t at = way[depth];
 	enum answer answer;
 
 	if (at == search->demand[walk->number].to)
 		return route_next(search, left);
 	if (search->stops >> at & 1 && at != search->demand[walk->number].from)
 		return NO;
-	for (uint32_t next = 0; next < room->seats; next++) {
+	for (uint32_t next = tied ? walk->before[depth + 1] : 0; next < room->seats; next++) {
 		if (seen >> next & 1 || room->room[at][next] < units || walk->hops[next] >= hops)
 			continue;
 		room->room[at][next] -= units;
-		answer = route_on(search, walk, next, seen | 1ULL << next, hops - 1, left - units);
+		way[depth + 1] = (uint8_t)next;
+		answer = route_on(search, walk, depth + 1, seen | 1ULL << next, hops - 1,
+				  left - units, tied && next == walk->before[depth + 1]);
 		room->room[at][next] += units;
 		if (answer != NO)
 			return answer;
@@ -117,20 +125,19 @@ static uint32_t fewest_hops(const struct search *search, uint32_t from, uint32_t
 }
 
 /*
- * Circuits with the same ends are alike, so none needs a band before that of one that is routed:
- * they are routed in their order.
+ * Circuits with the same ends are alike, so none needs a band before that of one that is routed,
+ * nor in the same band a way before its: they are routed in their order. That one, or NONE.
  */
-static uint32_t first_band(const struct search *search, uint32_t number)
+static uint32_t last_alike(const struct search *search, uint32_t number)
 {
-	uint32_t first = 0;
+	uint32_t last = NONE;
 
 	for (uint32_t at = 0; at < number; at++)
 		if (search->demand[at].routed &&
 		    search->demand[at].from == search->demand[number].from &&
-		    search->demand[at].to == search->demand[number].to &&
-		    search->demand[at].band > first)
-			first = search->demand[at].band;
-	return first;
+		    search->demand[at].to == search->demand[number].to)
+			last = at;
+	return last;
 }
 
 /*
@@ -140,7 +147,7 @@ static uint32_t first_band(const struct search *search, uint32_t number)
 static enum answer route_next(struct search *search, uint32_t left)
 {
 	struct walk walk = { .number = NONE };
-	uint32_t farthest = 0, most;
+	uint32_t farthest = 0, most, alike;
 	uint64_t need = 0;
 	enum answer answer = NO;
 
@@ -165,24 +172,57 @@ static enum answer route_next(struct search *search, uint32_t left)
 	if (!ck_spend(search->check))
 		return GAVE_UP;
 	most = farthest + (uint32_t)((left - need) / search->demand[walk.number].units);
+	alike = last_alike(search, walk.number);
 	search->demand[walk.number].routed = true;
-	for (uint32_t band = first_band(search, walk.number); band < search->bands && answer == NO;
-	     band++) {
+	search->demand[walk.number].way[0] = (uint8_t)search->demand[walk.number].from;
+	for (uint32_t band = alike == NONE ? 0 : search->demand[alike].band;
+	     band < search->bands && answer == NO; band++) {
 		uint32_t from = search->demand[walk.number].from;
 
 		walk.room = &search->layers[band];
+		walk.before = alike != NONE && search->demand[alike].band == band ?
+				      search->demand[alike].way :
+				      NULL;
 		measure_to(walk.room, search->demand[walk.number].to, walk.hops);
 		search->demand[walk.number].band = band;
 		if (walk.hops[from] <= most)
-			answer = route_on(search, &walk, from, 1ULL << from, most, left);
+			answer = route_on(search, &walk, 0, 1ULL << from, most, left, walk.before);
 	}
 	search->demand[walk.number].routed = false;
 	return answer;
 }
 
+/* Circuits with the same ends go together, with the first of them; or each goes for itself again. */
+static void gather(struct search *search, bool together)
+{
+	for (uint32_t at = 0; at < search->demands; at++) {
+		uint32_t first = 0;
+
+		search->demand[at].units = 1;
+		search->demand[at].routed = false;
+		while (search->demand[first].from != search->demand[at].from ||
+		       search->demand[first].to != search->demand[at].to)
+			first++;
+		if (!together || first == at)
+			continue;
+		search->demand[first].units++;
+		search->demand[at].routed = true;
+	}
+}
+
+/* Routes are soon found where circuits go together; that there are none takes the other search. */
 enum answer ck_route_all(struct search *search)
 {
-	return cuts_bear_all(search) ? route_next(search, search->room->total) : NO;
+	enum answer answer = NO;
+
+	if (!cuts_bear_all(search))
+		return NO;
+	if (search->bands <= 1) {
+		gather(search, true);
+		answer = route_next(search, search->room->total);
+		gather(search, false);
+	}
+	return answer == NO ? route_next(search, search->room->total) : answer;
 }
 
 /* ----------------------------------------------------------------------- cuts */
@@ -250,9 +290,14 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 
 	if (ret)
 		return ret;
-	answer = ck_try_boxes(search);
-	if (answer == NO && check->request.tier >= TIER_STITCHED)
-		answer = ck_try_parts(search);
+	/* Ranks that may lie anywhere may lie in boxes too. */
+	if (!check->plan.whole && check->request.tier >= TIER_STITCHED) {
+		answer = ck_try_ranks(search);
+	} else {
+		answer = ck_try_boxes(search);
+		if (answer == NO && check->request.tier >= TIER_STITCHED)
+			answer = ck_try_parts(search);
+	}
 	if (answer == NO)
 		return 0;
 	if (answer == GAVE_UP && !check->steps)
@@ -267,8 +312,8 @@ static int check_refusal(struct check *check, struct search *search, const uint8
 
 	if (ret)
 		return ret;
-	if (search->bands > 1 && check->request.circuits > MOST_DEMANDS)
-		return ck_wrong(check, EAGAIN, "too many circuits share fibres");
+	if (check->request.circuits > MOST_DEMANDS)
+		return ck_wrong(check, EAGAIN, "too many circuits");
 	for (uint32_t seat = 0; seat < search->room->seats; seat++)
 		free += search->room->free[seat];
 	if (word(refusal, 1) == MORPH_WIRE_CUTS)

@@ -12,14 +12,16 @@ struct sweep {
 	const struct net *net;
 	const struct pattern *pattern;
 	struct cut *found;
-	uint64_t free;
+	const uint8_t *takes; /* slots, by site */
+	uint32_t takes_total;
+	uint64_t free; /* sites that take any */
 	uint32_t planes;
 	bool symmetric; /* what is true of a set is true of the rest */
 	uint64_t out[NET_SITES][PLANES];
 	uint64_t in[NET_SITES][PLANES];
-	/* By the number of free sites inside: least and most that an embedding has to lead out. */
-	uint32_t least[NET_SITES + 1];
-	uint32_t most[NET_SITES + 1];
+	/* By the slots that may be inside: least and most that an embedding has to lead out. */
+	uint32_t least[CUT_TAKES + 1];
+	uint32_t most[CUT_TAKES + 1];
 };
 
 static void planes_add(struct sweep *sweep, uint32_t from, uint32_t to)
@@ -59,14 +61,13 @@ static void sweep_init(struct sweep *sweep)
 	}
 }
 
-/* With @inside free sites in a set, how many slots may be there, and what would leave them? */
+/* Where a set may take @inside slots, how many may be there, and what would leave them? */
 static void sweep_bound(struct sweep *sweep)
 {
 	const struct pattern *pattern = sweep->pattern;
-	uint32_t free = net_count(sweep->free);
 
-	for (uint32_t inside = 0; inside <= free; inside++) {
-		uint32_t outside = free - inside;
+	for (uint32_t inside = 0; inside <= sweep->takes_total; inside++) {
+		uint32_t outside = sweep->takes_total - inside;
 		uint32_t slots = pattern->slots > outside ? pattern->slots - outside : 0;
 
 		sweep->least[inside] = UINT32_MAX;
@@ -153,8 +154,10 @@ static uint32_t drop_loose(const struct sweep *sweep, uint32_t count)
 
 	for (uint32_t at = 0; at < count; at++) {
 		struct cut cut = sweep->found[at];
-		uint32_t inside = net_count(cut.set & sweep->free);
+		uint32_t inside = 0;
 
+		for (uint64_t left = cut.set & sweep->free; left; left &= left - 1)
+			inside += sweep->takes[net_first(left)];
 		if (cut.room >= sweep->most[inside])
 			continue;
 		cut.slack = cut.room > sweep->least[inside] ? cut.room - sweep->least[inside] : 0;
@@ -164,22 +167,32 @@ static uint32_t drop_loose(const struct sweep *sweep, uint32_t count)
 }
 
 void lm_cuts_find(struct cuts *cuts, const struct net *net, const struct pattern *pattern,
-		  uint64_t free)
+		  const uint8_t *takes)
 {
-	struct sweep sweep = { .net = net, .pattern = pattern, .found = cuts->found, .free = free };
+	struct sweep sweep = {
+		.net = net,
+		.pattern = pattern,
+		.found = cuts->found,
+		.takes = takes,
+	};
 	uint32_t count;
 
 	cuts->count = 0;
 	cuts->active_count = 0;
 	cuts->complete = false;
-	if (pattern->units_total > INT16_MAX) /* would not fit; it goes without cuts then */
+	for (uint32_t site = 0; site < NET_SITES; site++) {
+		sweep.free |= (uint64_t) !!takes[site] << site;
+		sweep.takes_total += takes[site];
+	}
+	/* Would not fit; it goes without cuts then. */
+	if (pattern->units_total > INT16_MAX || sweep.takes_total > CUT_TAKES)
 		return;
 	sweep_init(&sweep);
 	sweep_bound(&sweep);
-	cuts->complete = net->sites <= CUT_SITES && net_count(free) <= CUT_FREE;
+	cuts->complete = net->sites <= CUT_SITES && net_count(sweep.free) <= CUT_FREE;
 	if (cuts->complete) {
 		sweep_all(&sweep);
-		count = 1U << net_count(free);
+		count = 1U << net_count(sweep.free);
 	} else {
 		count = sweep_single(&sweep);
 	}

@@ -17,6 +17,7 @@
 #define CUTS_ACTIVE 32 /* of these, that parts of embeddings are held against */
 #define CUT_SITES 20 /* up to which all sets of sites are looked at */
 #define CUT_FREE 16 /* the same of free ones */
+#define CUT_TAKES (8 * NET_SITES) /* slots that all sites together may take */
 
 struct cut {
 	uint64_t set;
@@ -34,9 +35,12 @@ struct cuts {
 	struct cut found[1 << CUT_FREE]; /* by the free sites in the set; while they are found */
 };
 
-/* The tightest cuts for a pattern in the sites of @free; none is active. O(2^sites). */
+/*
+ * The tightest cuts for a pattern; none is active. @takes: how many slots each site may take,
+ * CUT_TAKES in all at most, else there are none. O(2^sites).
+ */
 void lm_cuts_find(struct cuts *cuts, const struct net *net, const struct pattern *pattern,
-		  uint64_t free);
+		  const uint8_t *takes);
 
 /*
  * Hold a whole embedding against all cuts, and make the one active that it violates most.

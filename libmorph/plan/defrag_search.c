@@ -7,7 +7,6 @@
 #define IMPROVE_STEPS 65536 /* in search of those that move fewer, and for the proof */
 #define LOOK_STEPS 16 /* that negotiating and refuting cost */
 #define ORDER_NODES 512
-#define RANK_SLOTS 24 /* up to which ranks are tried everywhere */
 
 enum goal {
 	FIND, /* any answer */
@@ -180,26 +179,6 @@ static bool examine_trial(void *context)
 
 /* ------------------------------------------------------------------- embeddings */
 
-/* Ranks that are slots of their own take what is free of their servers, in order. */
-static void lay_ranks(struct hunt *hunt, struct mapping *mapping)
-{
-	const struct morph_ledger *ledger = hunt->ledger;
-	const struct sites *sites = &ledger->sites;
-	const struct rack *rack = &sites->racks[ledger->search.rack];
-	uint32_t next[NET_SITES];
-
-	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
-		next[seat] = sites->members_first[sites->rack_hosts[rack->hosts_first + seat]];
-	for (uint32_t rank = 0; rank < hunt->request->ranks; rank++) {
-		uint32_t seat = hunt->sites[rank];
-
-		while (!lm_ledger_free(ledger, sites->members[next[seat]]))
-			next[seat]++;
-		mapping->accelerators[rank] = sites->members[next[seat]++];
-		mapping->seats[rank] = (uint16_t)seat;
-	}
-}
-
 static bool examine_embedding(struct hunt *hunt)
 {
 	struct mapping *trial = &hunt->ledger->search.trial;
@@ -208,7 +187,7 @@ static bool examine_embedding(struct hunt *hunt)
 		lm_place_lay_parts(hunt->ledger, hunt->request, hunt->parts, hunt->places,
 				   hunt->sites, trial);
 	else
-		lay_ranks(hunt, trial);
+		lm_place_lay_ranks(hunt->ledger, hunt->request, hunt->sites, trial);
 	return examine(hunt, trial);
 }
 

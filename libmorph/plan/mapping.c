@@ -59,18 +59,8 @@ bool lm_mapping_better(const struct morph_request *request, const struct mapping
 	return false;
 }
 
-/* Where there are several bands each circuit goes for itself. */
-static void add_routes(struct rack_search *search, uint32_t from, uint32_t to, uint32_t units)
-{
-	uint32_t each = search->bands > 1 ? 1 : units;
-
-	for (uint32_t at = 0; at < units; at += each)
-		search->routes.list[search->routes.count++] = (struct route){
-			.from = (uint8_t)from, .to = (uint8_t)to, .units = (uint8_t)each
-		};
-}
-
-static bool collect_routes(struct rack_search *search)
+/* @apart: circuits with the same ends may go different ways. */
+static bool collect_routes(struct rack_search *search, bool apart)
 {
 	struct routes *routes = &search->routes;
 
@@ -83,27 +73,39 @@ static bool collect_routes(struct rack_search *search)
 				continue;
 			if (units > NET_ROOM || search->distances[from][to] == NET_APART)
 				return false;
-			add_routes(search, from, to, units);
+			lm_routes_add(routes, from, to, units, apart ? 1 : units);
 		}
 	}
 	return true;
+}
+
+static enum routes_verdict route(struct rack_search *search, bool apart, uint64_t *steps)
+{
+	const struct net *nets = lm_rack_nets(search);
+
+	if (!collect_routes(search, apart))
+		return ROUTES_NONE;
+	if (lm_routes_negotiate(nets, search->bands, &search->routes, search->stitch.work))
+		return ROUTES_FOUND;
+	memcpy(search->stitch.scratch, nets, search->bands * sizeof(*nets));
+	return lm_routes_exhaust(search->stitch.scratch, search->bands, &search->routes, steps);
 }
 
 enum stitch_verdict lm_mapping_route(struct rack_search *search,
 				     const struct morph_request *request,
 				     const struct mapping *mapping, uint64_t steps)
 {
-	const struct net *nets = lm_rack_nets(search);
+	enum routes_verdict verdict = ROUTES_NONE;
 
 	count_units(search, request, mapping);
-	if (search->bands > 1 && request->circuits_count > PATTERN_DEMANDS)
+	if (request->circuits_count > PATTERN_DEMANDS)
 		return STITCH_UNDECIDED;
-	if (!collect_routes(search))
-		return STITCH_INFEASIBLE;
-	if (lm_routes_negotiate(nets, search->bands, &search->routes, search->stitch.work))
-		return STITCH_FEASIBLE;
-	memcpy(search->stitch.scratch, nets, search->bands * sizeof(*nets));
-	switch (lm_routes_exhaust(search->stitch.scratch, search->bands, &search->routes, &steps)) {
+	/* Together circuits have routes soon, if at all; each for itself may have what they have not. */
+	if (search->bands == 1)
+		verdict = route(search, false, &steps);
+	if (verdict != ROUTES_FOUND)
+		verdict = route(search, true, &steps);
+	switch (verdict) {
 	case ROUTES_FOUND:
 		return STITCH_FEASIBLE;
 	case ROUTES_NONE:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The second tier for what is made of whole servers: its parts are stitched together. */
+/*
+ * The second tier, to the end: parts that fill servers, or ranks, where there are few, are
+ * stitched together.
+ */
 #include "place.h"
 
 void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order)
@@ -40,44 +43,88 @@ void lm_place_lay_parts(struct morph_ledger *ledger, const struct morph_request 
 	}
 }
 
-static void take_embedding(struct morph_ledger *ledger, const struct morph_request *request,
-			   const uint16_t *parts, const uint16_t *places)
+void lm_place_lay_ranks(struct morph_ledger *ledger, const struct morph_request *request,
+			const uint8_t *sites, struct mapping *mapping)
 {
-	struct rack_search *search = &ledger->search;
+	const struct sites *all = &ledger->sites;
+	const struct rack *rack = &all->racks[ledger->search.rack];
+	uint32_t next[NET_SITES];
 
-	lm_place_lay_parts(ledger, request, parts, places, search->stitch.embedding.sites,
-			   &search->best);
-	search->routes = search->stitch.routes;
-	lm_mapping_weigh(search, request, &search->best);
+	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
+		next[seat] = all->members_first[all->rack_hosts[rack->hosts_first + seat]];
+	for (uint32_t rank = 0; rank < request->ranks; rank++) {
+		uint32_t seat = sites[rank];
+
+		while (!lm_ledger_free(ledger, all->members[next[seat]]))
+			next[seat]++;
+		mapping->accelerators[rank] = all->members[next[seat]++];
+		mapping->seats[rank] = (uint16_t)seat;
+	}
 }
 
-enum stitch_verdict lm_place_parts(struct morph_ledger *ledger, const struct morph_request *request)
+/* Circuits between slots. */
+static void make_pattern(struct rack_search *search, const struct morph_request *request,
+			 const uint16_t *slots, uint32_t count)
 {
-	struct rack_search *search = &ledger->search;
-	const struct rack *rack = &ledger->sites.racks[search->rack];
 	struct pattern *pattern = &search->pattern;
-	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
-	uint32_t size, count;
-	enum stitch_verdict verdict;
-	uint64_t free = 0;
 
-	count = lm_request_cut(request, search->block, parts, places);
-	size = request->ranks / count;
 	lm_pattern_init(pattern, count);
 	for (uint32_t at = 0; at < request->circuits_count; at++) {
-		uint32_t from = parts[request->circuits[at].src];
-		uint32_t to = parts[request->circuits[at].dst];
+		uint32_t from = slots[request->circuits[at].src];
+		uint32_t to = slots[request->circuits[at].dst];
 
 		if (from != to)
 			lm_pattern_add(pattern, from, to, 1);
 	}
 	lm_pattern_prepare(pattern);
-	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
-		if (search->free[seat] >= size)
-			free |= 1ULL << seat;
-	verdict = lm_stitch_bands(&search->stitch, lm_rack_nets(search), search->bands, pattern,
-				  free, search->steps);
-	if (verdict == STITCH_FEASIBLE)
-		take_embedding(ledger, request, parts, places);
+	search->prepared = true;
+}
+
+static enum stitch_verdict stitch(struct rack_search *search, const uint8_t *takes)
+{
+	return lm_stitch_shared(&search->stitch, lm_rack_nets(search), search->bands,
+				&search->pattern, takes, search->steps);
+}
+
+enum stitch_verdict lm_place_parts(struct morph_ledger *ledger, const struct morph_request *request)
+{
+	struct rack_search *search = &ledger->search;
+	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
+	uint32_t count = lm_request_cut(request, search->block, parts, places);
+	uint8_t takes[NET_SITES] = { 0 };
+	enum stitch_verdict verdict;
+
+	if (!search->prepared)
+		make_pattern(search, request, parts, count);
+	for (uint32_t seat = 0; seat < search->net.sites; seat++)
+		takes[seat] = search->free[seat] >= request->ranks / count;
+	verdict = stitch(search, takes);
+	if (verdict != STITCH_FEASIBLE)
+		return verdict;
+	lm_place_lay_parts(ledger, request, parts, places, search->stitch.embedding.sites,
+			   &search->best);
+	search->routes = search->stitch.routes;
+	lm_mapping_weigh(search, request, &search->best);
+	return verdict;
+}
+
+enum stitch_verdict lm_place_ranks(struct morph_ledger *ledger, const struct morph_request *request)
+{
+	struct rack_search *search = &ledger->search;
+	enum stitch_verdict verdict;
+	uint16_t slots[MOST_RANKS];
+
+	if (request->ranks > RANK_SLOTS)
+		return STITCH_UNDECIDED;
+	for (uint16_t rank = 0; rank < request->ranks; rank++)
+		slots[rank] = rank;
+	if (!search->prepared)
+		make_pattern(search, request, slots, request->ranks);
+	verdict = stitch(search, search->free);
+	if (verdict != STITCH_FEASIBLE)
+		return verdict;
+	lm_place_lay_ranks(ledger, request, search->stitch.embedding.sites, &search->best);
+	search->routes = search->stitch.routes;
+	lm_mapping_weigh(search, request, &search->best);
 	return verdict;
 }

@@ -238,11 +238,11 @@ static enum stitch_verdict refuse_count(struct rack_refusal *refusal, uint32_t h
 	return STITCH_INFEASIBLE;
 }
 
-/* Look in one rack; *tier where it was found. */
+/* Look in one rack; *tier where it was found. @thorough: what growing does not find is searched for. */
 static enum stitch_verdict try_rack(struct morph_ledger *ledger,
 				    const struct morph_request *request,
 				    const struct morph_plan *plan, uint32_t rack, uint64_t steps,
-				    uint32_t *tier, struct rack_refusal *refusal)
+				    bool thorough, uint32_t *tier, struct rack_refusal *refusal)
 {
 	struct rack_search *search = &ledger->search;
 	enum stitch_verdict boxes, rest = STITCH_INFEASIBLE;
@@ -258,6 +258,9 @@ static enum stitch_verdict try_rack(struct morph_ledger *ledger,
 		*tier = MORPH_TIER_STITCHED;
 		rest = plan->whole ? lm_place_parts(ledger, request) :
 				     lm_place_grow(ledger, request);
+		/* Ranks that are tried everywhere are tried in boxes too. */
+		if (rest == STITCH_UNDECIDED && !plan->whole && thorough)
+			rest = boxes = lm_place_ranks(ledger, request);
 	}
 	/* Only where all else has been ruled out is it worth while to look at boxes to the end. */
 	if (boxes == STITCH_UNDECIDED && rest == STITCH_INFEASIBLE) {
@@ -422,6 +425,7 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 		       request->circuits_count * sizeof(*plan->circuits));
 	plan->circuits_count = request->circuits_count;
 	memset(plan->parts, 0, sizeof(plan->parts));
+	search->prepared = false;
 	plan->whole = find_block(ledger, 0, search->block) &&
 		      lm_request_cut(request, search->block, plan->parts, places);
 	return 0;
@@ -429,9 +433,9 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 
 /* Look in all racks, as long as @steps allow in each; their refusals are in the plan. */
 static int try_racks(struct morph_ledger *ledger, const struct morph_request *request,
-		     struct morph_plan *plan, uint64_t steps)
+		     struct morph_plan *plan, uint64_t steps, bool thorough)
 {
-	bool cuts = plan->whole && request->tier != MORPH_TIER_CONTIGUOUS;
+	bool cuts = request->tier != MORPH_TIER_CONTIGUOUS;
 	struct rack_refusal refusal;
 	uint32_t tier = 0;
 	int ret = 0;
@@ -439,7 +443,7 @@ static int try_racks(struct morph_ledger *ledger, const struct morph_request *re
 	plan->refusals_count = 0;
 	plan->cuts_count = 0;
 	for (uint32_t at = 0; at < ledger->sites.racks_count && !ret; at++) {
-		if (try_rack(ledger, request, plan, ledger->rack_order[at], steps, &tier,
+		if (try_rack(ledger, request, plan, ledger->rack_order[at], steps, thorough, &tier,
 			     &refusal) == STITCH_FEASIBLE)
 			return plan_fill(ledger, request, plan, tier);
 		ret = lm_plan_refuse(plan, &refusal,
@@ -467,9 +471,9 @@ MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_reques
 	lm_place_order(ledger, request);
 	/* One that is hard to decide may be followed by one that is easy. */
 	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1)
-		ret = try_racks(ledger, request, plan, FIRST_STEPS);
+		ret = try_racks(ledger, request, plan, FIRST_STEPS, false);
 	if (!ret && (!plan->verdict || plan->verdict == MORPH_UNDECIDED))
-		ret = try_racks(ledger, request, plan, steps);
+		ret = try_racks(ledger, request, plan, steps, true);
 	if (ret || plan->verdict == MORPH_FEASIBLE || request->tier < MORPH_TIER_CROSSING)
 		return ret;
 	return lm_place_crossing(ledger, request, plan, steps);

@@ -82,6 +82,7 @@ struct rack_search {
 	net_distances distances;
 	struct mapping best, trial;
 	struct pattern pattern;
+	bool prepared; /* the pattern is that of the request */
 	struct routes routes;
 	uint16_t units[NET_SITES][NET_SITES]; /* circuits from seat to seat */
 	uint16_t route_of[NET_SITES]
@@ -186,12 +187,20 @@ int lm_plan_refuse(struct morph_plan *plan, const struct rack_refusal *refusal,
 uint32_t lm_request_cut(const struct morph_request *request, const uint32_t block[3],
 			uint16_t *parts, uint16_t *places);
 
-/* Look in one rack. Each returns STITCH_FEASIBLE with search->best and routes filled. */
+#define RANK_SLOTS 24 /* up to which ranks are tried everywhere */
+
+/*
+ * Look in one rack. Each returns STITCH_FEASIBLE with search->best and routes filled. Boxes and
+ * parts are searched to the end, growing proves nothing; ranks are tried everywhere, where they
+ * are few.
+ */
 enum stitch_verdict lm_place_boxes(struct morph_ledger *ledger, const struct morph_request *request,
 				   bool thorough);
 enum stitch_verdict lm_place_parts(struct morph_ledger *ledger,
 				   const struct morph_request *request);
 enum stitch_verdict lm_place_grow(struct morph_ledger *ledger, const struct morph_request *request);
+enum stitch_verdict lm_place_ranks(struct morph_ledger *ledger,
+				   const struct morph_request *request);
 
 /*
  * Look across racks, when none does alone: fills the plan, or adds to its refusals that all racks
@@ -215,6 +224,10 @@ void lm_place_each_growth(struct morph_ledger *ledger, const struct morph_reques
 void lm_place_lay_parts(struct morph_ledger *ledger, const struct morph_request *request,
 			const uint16_t *parts, const uint16_t *places, const uint8_t *sites,
 			struct mapping *mapping);
+
+/* Ranks take what is free of the servers of the seats in @sites, in order. */
+void lm_place_lay_ranks(struct morph_ledger *ledger, const struct morph_request *request,
+			const uint8_t *sites, struct mapping *mapping);
 
 /*
  * Begin with a request: is it one that some fabric of this model can meet? What the plan says of

@@ -26,6 +26,16 @@ struct routes {
 	struct route list[PATTERN_DEMANDS];
 };
 
+/* @units circuits from one site to another, @each of which go together. */
+static inline void lm_routes_add(struct routes *routes, uint32_t from, uint32_t to, uint32_t units,
+				 uint32_t each)
+{
+	for (uint32_t at = 0; at < units; at += each)
+		routes->list[routes->count++] = (struct route){ .from = (uint8_t)from,
+								.to = (uint8_t)to,
+								.units = (uint8_t)each };
+}
+
 /* Memory of lm_routes_negotiate(), for each band. */
 struct routes_work {
 	uint32_t used[NET_SITES][NET_SITES];

@@ -6,24 +6,61 @@
 
 /* ------------------------------------------------------------------- routes */
 
-static void routes_begin(struct stitch *stitch, const struct embedding *embedding)
+/* Slots that share a site have the demands of both: those with the same ends are one. */
+static void routes_of_sites(struct stitch *stitch, const struct embedding *embedding, bool apart)
+{
+	const struct pattern *pattern = stitch->pattern;
+	uint32_t sites = stitch->net->sites;
+
+	for (uint32_t from = 0; from < sites; from++)
+		memset(stitch->units[from], 0, sites * sizeof(stitch->units[from][0]));
+	for (uint32_t at = 0; at < pattern->demands_count; at++) {
+		const struct demand *demand = &pattern->demands[at];
+
+		stitch->units[embedding->sites[demand->from]][embedding->sites[demand->to]] +=
+			demand->units;
+	}
+	for (uint32_t from = 0; from < sites; from++)
+		for (uint32_t to = 0; to < sites; to++)
+			if (from != to)
+				lm_routes_add(&stitch->routes, from, to, stitch->units[from][to],
+					      apart ? 1 : stitch->units[from][to]);
+}
+
+/* @apart: circuits with the same ends may go different ways. */
+static void routes_begin(struct stitch *stitch, const struct embedding *embedding, bool apart)
 {
 	const struct pattern *pattern = stitch->pattern;
 
 	stitch->routes.count = 0;
+	if (stitch->shared) {
+		routes_of_sites(stitch, embedding, apart);
+		return;
+	}
 	for (uint32_t at = 0; at < pattern->demands_count; at++) {
 		const struct demand *demand = &pattern->demands[at];
-		uint8_t each = stitch->bands > 1 ? 1 : demand->units;
 
-		for (uint32_t units = 0; units < demand->units; units += each) {
-			struct route *route = &stitch->routes.list[stitch->routes.count++];
-
-			route->from = embedding->sites[demand->from];
-			route->to = embedding->sites[demand->to];
-			route->units = each;
-			route->band = 0;
-		}
+		lm_routes_add(&stitch->routes, embedding->sites[demand->from],
+			      embedding->sites[demand->to], demand->units,
+			      apart ? 1 : demand->units);
 	}
+}
+
+/*
+ * Routes at first sight: together, which is quick, and where that is in vain each circuit for
+ * itself, as it must where there are several bands.
+ */
+static bool negotiate(struct stitch *stitch, const struct embedding *embedding)
+{
+	bool apart = stitch->bands > 1;
+
+	routes_begin(stitch, embedding, apart);
+	if (lm_routes_negotiate(stitch->nets, stitch->bands, &stitch->routes, stitch->work))
+		return true;
+	if (apart || stitch->units_most == 1)
+		return false;
+	routes_begin(stitch, embedding, true);
+	return lm_routes_negotiate(stitch->nets, stitch->bands, &stitch->routes, stitch->work);
 }
 
 static enum stitch_verdict found(struct stitch *stitch, const struct embedding *embedding)
@@ -32,13 +69,25 @@ static enum stitch_verdict found(struct stitch *stitch, const struct embedding *
 	return STITCH_FEASIBLE;
 }
 
-/* Look at all routes of an embedding that no cut forbids. */
-static enum stitch_verdict exhaust(struct stitch *stitch, const struct embedding *embedding)
+/* Look at all routes of an embedding, with circuits of the same ends together or apart. */
+static enum routes_verdict exhaust_routes(struct stitch *stitch, const struct embedding *embedding,
+					  bool apart)
 {
 	memcpy(stitch->scratch, stitch->nets, stitch->bands * sizeof(*stitch->nets));
-	routes_begin(stitch, embedding);
-	switch (lm_routes_exhaust(stitch->scratch, stitch->bands, &stitch->routes,
-				  &stitch->steps)) {
+	routes_begin(stitch, embedding, apart);
+	return lm_routes_exhaust(stitch->scratch, stitch->bands, &stitch->routes, &stitch->steps);
+}
+
+/* The same of one that no cut forbids: together they are soon found, if there are such. */
+static enum stitch_verdict exhaust(struct stitch *stitch, const struct embedding *embedding)
+{
+	enum routes_verdict verdict = ROUTES_NONE;
+
+	if (stitch->bands == 1)
+		verdict = exhaust_routes(stitch, embedding, false);
+	if (verdict == ROUTES_NONE && (stitch->bands > 1 || stitch->units_most > 1))
+		verdict = exhaust_routes(stitch, embedding, true);
+	switch (verdict) {
 	case ROUTES_FOUND:
 		return found(stitch, embedding);
 	case ROUTES_NONE:
@@ -96,7 +145,7 @@ static void cuts_reckon(struct stitch *stitch, const struct embedding *embedding
 static bool cuts_forbid(struct stitch *stitch, const struct embedding *embedding)
 {
 	if (!stitch->cuts_known)
-		lm_cuts_find(&stitch->cuts, stitch->net, stitch->pattern, stitch->free);
+		lm_cuts_find(&stitch->cuts, stitch->net, stitch->pattern, stitch->takes);
 	stitch->cuts_known = true;
 	if (!lm_cuts_violated(&stitch->cuts, stitch->pattern, embedding->sites))
 		return false;
@@ -111,8 +160,7 @@ static enum stitch_verdict examine(struct stitch *stitch, const struct embedding
 {
 	if (stitch->cuts_known && cuts_forbid(stitch, embedding))
 		return STITCH_INFEASIBLE;
-	routes_begin(stitch, embedding);
-	if (lm_routes_negotiate(stitch->nets, stitch->bands, &stitch->routes, stitch->work))
+	if (negotiate(stitch, embedding))
 		return found(stitch, embedding);
 	if (!stitch->cuts_known && cuts_forbid(stitch, embedding))
 		return STITCH_INFEASIBLE;
@@ -131,8 +179,8 @@ static uint64_t candidates(const struct stitch *stitch, uint32_t depth, uint64_t
 	uint32_t least = 0;
 
 	for (uint64_t left = stitch->pattern->steps[depth].below; left; left &= left - 1)
-		if (embedding->sites[net_first(left)] >= least)
-			least = embedding->sites[net_first(left)] + 1U;
+		if (embedding->sites[net_first(left)] > least)
+			least = embedding->sites[net_first(left)];
 	return free & ~net_all(least);
 }
 
@@ -184,20 +232,38 @@ static enum stitch_verdict place(struct stitch *stitch, uint32_t depth, uint64_t
 			if (!cuts_allow(stitch, depth + 1))
 				continue;
 		}
-		verdict = place(stitch, depth + 1, free & ~(1ULL << site), more, embedding);
+		stitch->takes_yet[site]--;
+		verdict = place(stitch, depth + 1,
+				stitch->takes_yet[site] ? free : free & ~(1ULL << site), more,
+				embedding);
+		stitch->takes_yet[site]++;
 		if (verdict != STITCH_INFEASIBLE)
 			return verdict;
 	}
 	return STITCH_INFEASIBLE;
 }
 
+/* Sites that may take a slot. */
+static uint64_t free_sites(const struct stitch *stitch)
+{
+	uint64_t free = 0;
+
+	for (uint32_t site = 0; site < NET_SITES; site++)
+		free |= (uint64_t) !!stitch->takes[site] << site;
+	return free;
+}
+
 static void least_hops_find(struct stitch *stitch)
 {
+	uint64_t free = free_sites(stitch);
+
 	stitch->least_hops = NET_APART;
-	for (uint64_t left = stitch->free; left; left &= left - 1) {
+	for (uint64_t left = free; left; left &= left - 1) {
 		const uint8_t *distances = stitch->distances[net_first(left)];
 
-		for (uint64_t rest = stitch->free & ~(left & -left); rest; rest &= rest - 1)
+		if (stitch->takes[net_first(left)] > 1)
+			stitch->least_hops = 0;
+		for (uint64_t rest = free & ~(left & -left); rest; rest &= rest - 1)
 			if (distances[net_first(rest)] < stitch->least_hops)
 				stitch->least_hops = distances[net_first(rest)];
 	}
@@ -227,7 +293,7 @@ static enum stitch_verdict search(struct stitch *stitch)
 	for (stitch->limit = hops; stitch->limit <= stitch->net->room_total;
 	     stitch->limit = next_limit(stitch)) {
 		stitch->beyond = UINT32_MAX;
-		verdict = place(stitch, 0, stitch->free, hops, &embedding);
+		verdict = place(stitch, 0, free_sites(stitch), hops, &embedding);
 		if (verdict != STITCH_INFEASIBLE)
 			return verdict;
 		stitch->examined = stitch->limit + 1;
@@ -257,14 +323,34 @@ static const struct net *sum_up(struct stitch *stitch)
 	return &stitch->sum;
 }
 
-enum stitch_verdict lm_stitch_bands(struct stitch *stitch, const struct net *nets, uint32_t bands,
-				    const struct pattern *pattern, uint64_t free, uint64_t steps)
+/* How many circuits may have the same ends? */
+static void weigh_units(struct stitch *stitch)
 {
+	const struct pattern *pattern = stitch->pattern;
+
+	stitch->units_most = 0;
+	for (uint32_t at = 0; at < pattern->demands_count; at++)
+		if (pattern->demands[at].units > stitch->units_most)
+			stitch->units_most = pattern->demands[at].units;
+	stitch->shared = false;
+	for (uint32_t site = 0; site < NET_SITES; site++)
+		stitch->shared |= stitch->takes[site] > 1;
+	if (stitch->shared)
+		stitch->units_most = pattern->units_total;
+}
+
+enum stitch_verdict lm_stitch_shared(struct stitch *stitch, const struct net *nets, uint32_t bands,
+				     const struct pattern *pattern, const uint8_t *takes,
+				     uint64_t steps)
+{
+	uint32_t total = 0;
+
 	stitch->nets = nets;
 	stitch->bands = bands;
 	stitch->net = sum_up(stitch);
 	stitch->pattern = pattern;
-	stitch->free = free;
+	memcpy(stitch->takes, takes, sizeof(stitch->takes));
+	memcpy(stitch->takes_yet, takes, sizeof(stitch->takes_yet));
 	stitch->steps = steps;
 	stitch->cuts.count = 0;
 	stitch->cuts.active_count = 0;
@@ -272,13 +358,26 @@ enum stitch_verdict lm_stitch_bands(struct stitch *stitch, const struct net *net
 	stitch->exhausted_count = 0;
 	stitch->doubts_count = 0;
 	stitch->examined = 0;
-	if (net_count(free) < pattern->slots)
+	for (uint32_t site = 0; site < NET_SITES; site++)
+		total += takes[site];
+	if (total < pattern->slots)
 		return STITCH_INFEASIBLE;
 	if (bands > 1 && pattern->units_total > PATTERN_DEMANDS)
 		return STITCH_UNDECIDED;
+	weigh_units(stitch);
 	lm_net_measure(stitch->net, stitch->distances);
 	least_hops_find(stitch);
 	return search(stitch);
+}
+
+enum stitch_verdict lm_stitch_bands(struct stitch *stitch, const struct net *nets, uint32_t bands,
+				    const struct pattern *pattern, uint64_t free, uint64_t steps)
+{
+	uint8_t takes[NET_SITES];
+
+	for (uint32_t site = 0; site < NET_SITES; site++)
+		takes[site] = free >> site & 1;
+	return lm_stitch_shared(stitch, nets, bands, pattern, takes, steps);
 }
 
 enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Stitching: which free sites take the slots of a pattern, and by which ways their circuits
- * go, so that no link carries more than it has room for. Sites need not be neighbours.
+ * go, so that no link carries more than it has room for. Sites need not be neighbours, and may
+ * take several slots, whose circuits with each other then need no way.
  */
 #ifndef LM_PLAN_STITCH_H
 #define LM_PLAN_STITCH_H
@@ -30,7 +31,7 @@ struct stitch {
 	const struct net *nets;
 	uint32_t bands;
 	const struct pattern *pattern;
-	uint64_t free;
+	uint8_t takes[NET_SITES]; /* slots that each site may take */
 	/* Found: where everything goes. */
 	struct embedding embedding;
 	struct routes routes;
@@ -45,6 +46,10 @@ struct stitch {
 	uint32_t doubts_count;
 	struct embedding doubts[STITCH_DOUBTS];
 	uint64_t steps;
+	uint8_t takes_yet[NET_SITES]; /* slots that each site may take besides those it has */
+	bool shared; /* sites may take several */
+	uint32_t units_most; /* circuits that may have the same ends */
+	uint8_t units[NET_SITES][NET_SITES]; /* circuits from site to site, where they are shared */
 	uint32_t least_hops; /* between two free sites */
 	uint32_t limit, examined, beyond; /* hops of all circuits together */
 	int16_t left[PATTERN_SLOTS + 1][CUTS_ACTIVE]; /* room of each active cut, by depth */
@@ -59,7 +64,7 @@ struct stitch {
  * @stitch: memory, and the answer; nothing in it need be set
  * @net: what there is room for
  * @pattern: what is to be embedded, prepared
- * @free: sites that may take a slot
+ * @free: sites that may take a slot, one each
  * @steps: how many embeddings and partial routes may be looked at, UINT64_MAX for all
  *
  * Embeddings are searched by iterative deepening over the hops that their circuits need
@@ -92,5 +97,10 @@ enum stitch_verdict lm_stitch(struct stitch *stitch, const struct net *net,
  */
 enum stitch_verdict lm_stitch_bands(struct stitch *stitch, const struct net *nets, uint32_t bands,
 				    const struct pattern *pattern, uint64_t free, uint64_t steps);
+
+/* The same, where sites take several slots. @takes: by site, how many; 255 circuits lead from one to another at most. */
+enum stitch_verdict lm_stitch_shared(struct stitch *stitch, const struct net *nets, uint32_t bands,
+				     const struct pattern *pattern, const uint8_t *takes,
+				     uint64_t steps);
 
 #endif /* LM_PLAN_STITCH_H */

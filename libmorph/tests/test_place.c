@@ -77,8 +77,8 @@ static void refusals_for_want_of_fibres_are_proven(void **state)
 	uint32_t verdicts[4] = { 0 };
 	uint64_t seed = 3;
 
-	morph_request_set_budget(bench->request, 1 << 15);
-	for (uint32_t round = 0; round < 10; round++) {
+	morph_request_set_budget(bench->request, 1 << 18);
+	for (uint32_t round = 0; round < 14; round++) {
 		hold_fibres(bench, &seed, 25 + 5 * round);
 		for (uint32_t server = 0; server < 16; server++) {
 			uint32_t slice = random_below(&seed, 10) < 3;
@@ -93,6 +93,36 @@ static void refusals_for_want_of_fibres_are_proven(void **state)
 	print_message("%u feasible, %u infeasible, %u undecided\n", verdicts[1], verdicts[2],
 		      verdicts[3]);
 	assert_true(verdicts[1] > 1 && verdicts[2] > 3);
+}
+
+/* What fills no servers is tried everywhere where it is small, so that its refusal is proven too. */
+static void small_rings_and_meshes_are_decided(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t verdicts[4] = { 0 }, cut = 0;
+	uint64_t seed = 4;
+
+	for (uint32_t round = 0; round < 60; round++) {
+		uint32_t ranks = 2 + random_below(&seed, 5), free = 0;
+
+		hold_fibres(bench, &seed, 60 + random_below(&seed, 35));
+		for (uint32_t at = 0; at < ACCELERATORS; at++) {
+			bool held = random_below(&seed, 8) != 0;
+
+			free += !held;
+			morph_ledger_hold(bench->ledger, at, held);
+		}
+		if (round % 2)
+			assert_int_equal(morph_request_set_mesh(bench->request, ranks), 0);
+		else
+			assert_int_equal(morph_request_set_ring(bench->request, ranks), 0);
+		verdicts[placed(bench, bench->plan)]++;
+		cut += morph_plan_verdict(bench->plan) == MORPH_INFEASIBLE && free >= ranks;
+	}
+	print_message("%u feasible, %u infeasible, %u of these for want of fibres\n", verdicts[1],
+		      verdicts[2], cut);
+	assert_int_equal(verdicts[3], 0);
+	assert_true(verdicts[1] > 5 && cut > 5);
 }
 
 /* --------------------------------------------------------------------- wishes */
@@ -327,6 +357,7 @@ int main(int argc, char **argv)
 		TEST(whatever_is_answered_is_so),
 		TEST(what_was_taken_is_given_back),
 		TEST(refusals_for_want_of_fibres_are_proven),
+		TEST(small_rings_and_meshes_are_decided),
 		TEST(an_empty_rack_takes_a_box),
 		TEST(what_no_box_takes_is_stitched),
 		TEST(objectives_differ),

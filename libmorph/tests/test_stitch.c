@@ -43,29 +43,39 @@ static void check_route(const struct net *whole, struct net *left, const struct 
 	}
 }
 
-/* Each slot has a free site of its own, each demand its units, no link more than it has room for. */
-static void check_plan(const struct net *whole, uint64_t free)
+/* No site has more slots than it takes, each demand has its units, no link more than it has room for. */
+static void check_shared(const struct net *whole, const uint8_t *takes)
 {
-	uint32_t wanted[PATTERN_SLOTS][PATTERN_SLOTS] = { 0 };
-	uint8_t slot_at[NET_SITES] = { 0 };
+	int32_t wanted[NET_SITES][NET_SITES] = { 0 };
+	const uint8_t *sites = stitch.embedding.sites;
+	uint8_t taken[NET_SITES] = { 0 };
 	struct net left = *whole;
 
-	for (uint32_t slot = 0; slot < pattern.slots; slot++) {
-		uint32_t site = stitch.embedding.sites[slot];
-
-		assert_true(free >> site & 1);
-		free &= ~(1ULL << site);
-		slot_at[site] = (uint8_t)slot;
-	}
+	for (uint32_t slot = 0; slot < pattern.slots; slot++)
+		assert_true(++taken[sites[slot]] <= takes[sites[slot]]);
+	for (uint32_t a = 0; a < pattern.slots; a++)
+		for (uint32_t b = 0; b < pattern.slots; b++)
+			if (sites[a] != sites[b])
+				wanted[sites[a]][sites[b]] += pattern.units[a][b];
 	for (uint32_t at = 0; at < stitch.routes.count; at++) {
 		const struct route *route = &stitch.routes.list[at];
 
 		check_route(whole, &left, route);
-		wanted[slot_at[route->from]][slot_at[route->to]] += route->units;
+		wanted[route->from][route->to] -= route->units;
 	}
-	for (uint32_t from = 0; from < pattern.slots; from++)
-		for (uint32_t to = 0; to < pattern.slots; to++)
-			assert_int_equal(wanted[from][to], pattern.units[from][to]);
+	for (uint32_t from = 0; from < whole->sites; from++)
+		for (uint32_t to = 0; to < whole->sites; to++)
+			assert_int_equal(wanted[from][to], 0);
+}
+
+/* The same, where each site takes one slot. */
+static void check_plan(const struct net *whole, uint64_t free)
+{
+	uint8_t takes[NET_SITES];
+
+	for (uint32_t site = 0; site < NET_SITES; site++)
+		takes[site] = free >> site & 1;
+	check_shared(whole, takes);
 }
 
 /* ----------------------------------------------------- why there is no plan */
@@ -153,41 +163,50 @@ static uint32_t embeddings_unexplained(const struct net *whole, uint64_t free)
 
 /* -------------------------------------------------------------- the small ones */
 
-/* Route demand @at and those after it through what is left, in every way there is. */
-static bool routes_exist(struct net *left, const uint8_t *sites, uint32_t at, uint32_t here,
-			 uint64_t seen)
+/* Route circuit @unit of demand @at and those after it through what is left, in every way there is. */
+static bool routes_exist(struct net *left, const uint8_t *sites, uint32_t at, uint32_t unit,
+			 uint32_t here, uint64_t seen)
 {
 	const struct demand *demand = &pattern.demands[at];
 
 	if (at == pattern.demands_count)
 		return true;
+	if (unit == demand->units)
+		return routes_exist(left, sites, at + 1, 0, NET_SITES, 0);
 	if (here == NET_SITES) {
 		here = sites[demand->from];
 		seen = 1ULL << here;
 	}
 	if (here == sites[demand->to])
-		return routes_exist(left, sites, at + 1, NET_SITES, 0);
+		return routes_exist(left, sites, at, unit + 1, NET_SITES, 0);
 	for (uint32_t next = 0; next < left->sites; next++) {
 		bool exist;
 
-		if (seen >> next & 1 || left->room[here][next] < demand->units)
+		if (seen >> next & 1 || !left->room[here][next])
 			continue;
-		left->room[here][next] -= demand->units;
-		exist = routes_exist(left, sites, at, next, seen | 1ULL << next);
-		left->room[here][next] += demand->units;
+		left->room[here][next]--;
+		exist = routes_exist(left, sites, at, unit, next, seen | 1ULL << next);
+		left->room[here][next]++;
 		if (exist)
 			return true;
 	}
 	return false;
 }
 
-static bool embedding_exists(struct net *left, uint8_t *sites, uint32_t slots, uint64_t unused)
+static bool embedding_exists(struct net *left, uint8_t *sites, uint32_t slots, uint8_t *takes)
 {
 	if (slots == pattern.slots)
-		return routes_exist(left, sites, 0, NET_SITES, 0);
-	for (uint64_t rest = unused; rest; rest &= rest - 1) {
-		sites[slots] = (uint8_t)net_first(rest);
-		if (embedding_exists(left, sites, slots + 1, unused & ~(rest & -rest)))
+		return routes_exist(left, sites, 0, 0, NET_SITES, 0);
+	for (uint32_t site = 0; site < left->sites; site++) {
+		bool exists;
+
+		if (!takes[site])
+			continue;
+		sites[slots] = (uint8_t)site;
+		takes[site]--;
+		exists = embedding_exists(left, sites, slots + 1, takes);
+		takes[site]++;
+		if (exists)
 			return true;
 	}
 	return false;
@@ -231,13 +250,15 @@ static void small_ones_are_decided_as_by_trying_everything(void **state)
 	for (int at = 0; at < 4000; at++) {
 		uint64_t free = make_small(&random);
 		struct net left = net;
-		uint8_t sites[PATTERN_SLOTS];
+		uint8_t sites[PATTERN_SLOTS], takes[NET_SITES] = { 0 };
 		enum stitch_verdict verdict = lm_stitch(&stitch, &net, &pattern, free, ALL);
 
 		counts[verdict]++;
 		searched += stitch.exhausted_count > 0;
+		for (uint32_t site = 0; site < net.sites; site++)
+			takes[site] = free >> site & 1;
 		assert_int_equal(verdict == STITCH_FEASIBLE,
-				 embedding_exists(&left, sites, 0, free));
+				 embedding_exists(&left, sites, 0, takes));
 		if (verdict == STITCH_FEASIBLE)
 			check_plan(&net, free);
 		else
@@ -249,6 +270,52 @@ static void small_ones_are_decided_as_by_trying_everything(void **state)
 	assert_true(counts[STITCH_FEASIBLE] > 100);
 	assert_true(counts[STITCH_INFEASIBLE] > 100);
 	assert_true(searched > 10);
+}
+
+/* Does a plan lead circuits with the same ends by different ways? */
+static bool goes_apart(void)
+{
+	for (uint32_t at = 1; at < stitch.routes.count; at++) {
+		const struct route *one = &stitch.routes.list[at - 1];
+		const struct route *next = &stitch.routes.list[at];
+
+		if (one->from == next->from && one->to == next->to &&
+		    (one->hops != next->hops || memcmp(one->sites, next->sites, one->hops) != 0))
+			return true;
+	}
+	return false;
+}
+
+/* Slots may share a site, and circuits with the same ends part. */
+static void shared_sites_are_decided_as_by_trying_everything(void **state)
+{
+	uint32_t counts[3] = { 0 }, apart = 0;
+	uint64_t random = 1;
+
+	(void)state;
+	for (int at = 0; at < 3000; at++) {
+		uint64_t free = make_small(&random);
+		uint8_t sites[PATTERN_SLOTS], takes[NET_SITES] = { 0 };
+		struct net left = net;
+		enum stitch_verdict verdict;
+
+		for (uint32_t site = 0; site < net.sites; site++)
+			takes[site] = free >> site & 1 ? (uint8_t)random_below(&random, 3) : 0;
+		verdict = lm_stitch_shared(&stitch, &net, 1, &pattern, takes, ALL);
+		counts[verdict]++;
+		assert_int_equal(verdict == STITCH_FEASIBLE,
+				 embedding_exists(&left, sites, 0, takes));
+		if (verdict != STITCH_FEASIBLE)
+			continue;
+		check_shared(&net, takes);
+		apart += goes_apart();
+	}
+	printf("%u feasible, %u infeasible, %u where circuits with the same ends part\n",
+	       counts[STITCH_FEASIBLE], counts[STITCH_INFEASIBLE], apart);
+	assert_int_equal(counts[STITCH_UNDECIDED], 0);
+	assert_true(counts[STITCH_FEASIBLE] > 100);
+	assert_true(counts[STITCH_INFEASIBLE] > 100);
+	assert_true(apart > 10);
 }
 
 /* ---------------------------------------------------------------- alike or not */
@@ -474,6 +541,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(embeddings_that_are_alike_are_searched_once),
 		cmocka_unit_test(small_ones_are_decided_as_by_trying_everything),
+		cmocka_unit_test(shared_sites_are_decided_as_by_trying_everything),
 		cmocka_unit_test(racks_of_a_seed_are_always_the_same),
 		cmocka_unit_test(plans_for_racks_are_plans),
 		cmocka_unit_test(racks_without_a_plan_have_a_cut_for_every_embedding),
