@@ -21,6 +21,8 @@ struct running {
 	struct morph_plan *plan;
 	uint32_t slice;
 	bool pinned;
+	bool repaired; /* by the kernel, with what is dark at the time */
+	struct morph_protection *kept; /* what it would take, or NULL */
 	struct lit *
 		lit; /* by circuit; NULL: it was not read from a kernel, and the plan is another's */
 	struct optics_hop *hops; /* of the paths in @lit */

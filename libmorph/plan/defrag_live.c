@@ -4,6 +4,7 @@
 
 #include "defrag.h"
 #include "live.h"
+#include "protect.h"
 
 /* One slice as the kernel tells of it. */
 struct reading {
@@ -19,6 +20,9 @@ static const char no_memory[] = "out of memory"; /* no reason to stay */
 
 void lm_running_free(struct running *running)
 {
+	if (running->kept)
+		morph_ledger_unkeep(running->kept->keeper, running->kept);
+	morph_protection_free(running->kept);
 	if (running->lit)
 		morph_plan_free(running->plan);
 	free(running->lit);
@@ -264,7 +268,12 @@ static int read_slice(struct reading *reading, uint32_t controller)
 	if (ret)
 		return ret;
 	reading->running = &defrag->slices.list[defrag->slices.count];
-	*reading->running = (struct running){ .slice = slice };
+	*reading->running = (struct running){
+		.slice = slice,
+		/* For one that has a spare of its own the kernel holds what it takes. */
+		.repaired = morph_get_slice_failover(reading->slice) == MORPH_FAILOVER_AUTOMATIC &&
+			    !morph_get_slice_reserved(reading->slice),
+	};
 	circuits = count_circuits(reading);
 	if (!circuits)
 		return 0; /* nothing to be moved */
@@ -302,4 +311,40 @@ MORPH_API int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger
 	if (ret)
 		morph_defrag_clear(defrag);
 	return ret;
+}
+
+static int keep(struct running *running, struct morph_ledger *ledger)
+{
+	struct morph_protection *protection = morph_protection_new(ledger->ctx);
+	int ret = protection ? morph_protect(ledger, running->plan, protection) :
+			       lm_fail(ledger->ctx, ENOMEM, "keep a protection: out of memory");
+
+	if (!ret)
+		ret = morph_ledger_keep(ledger, protection);
+	if (ret) {
+		morph_protection_free(protection);
+		return ret;
+	}
+	running->kept = protection;
+	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
+		ret += protection->ranks[rank].verdict == MORPH_FEASIBLE;
+	return ret;
+}
+
+MORPH_API int morph_defrag_keep(struct morph_defrag *defrag, struct morph_ledger *ledger)
+{
+	int ranks = 0;
+
+	for (uint32_t at = 0; at < defrag->slices.count; at++) {
+		struct running *running = &defrag->slices.list[at];
+		int ret;
+
+		if (!running->lit || !running->repaired || running->kept)
+			continue;
+		ret = keep(running, ledger);
+		if (ret < 0)
+			return ret;
+		ranks += ret;
+	}
+	return ranks;
 }

@@ -25,9 +25,12 @@ struct placing {
 	struct token token;
 	struct morph_model *model;
 	struct morph_ledger *ledger;
+	struct morph_defrag *running; /* slices of the fabric, which have fibres to keep */
+	uint32_t kept; /* ranks of theirs that have a spare */
 	struct morph_request *request;
 	struct morph_plan *plan;
 	struct morph_txn *txn; /* with --apply */
+	bool refused;
 	json_t *report; /* the plan, and what was made of it */
 };
 
@@ -37,6 +40,7 @@ static void placing_free(struct placing *placing)
 	morph_txn_free(placing->txn);
 	morph_plan_free(placing->plan);
 	morph_request_free(placing->request);
+	morph_defrag_free(placing->running);
 	morph_ledger_free(placing->ledger);
 	morph_model_put(placing->model);
 }
@@ -90,20 +94,56 @@ static enum exit_code add_circuits(struct placing *placing)
 	return error < 0 ? client_error(placing->run, error) : describe(placing);
 }
 
-static enum exit_code plan(struct placing *placing)
+/* What the fabric holds, and what its slices need when an accelerator of theirs fails. */
+static enum exit_code read_fabric(struct placing *placing)
 {
-	enum exit_code code;
+	struct morph_ctx *ctx = placing->run->client->ctx;
+	int error = morph_ledger_new(ctx, placing->model, &placing->ledger);
+
+	if (error || placing->fabric == MORPH_ANY)
+		return error ? client_error(placing->run, error) : EXIT_CODE_OK;
+	placing->running = needed(morph_defrag_new(ctx));
+	error = morph_defrag_read(placing->running, placing->ledger, placing->fabric,
+				  placing->token.controller);
+	if (!error && !given(placing->run, OPTION_UNPROTECT))
+		error = morph_defrag_keep(placing->running, placing->ledger);
+	if (error < 0)
+		return client_error(placing->run, error);
+	placing->kept = (uint32_t)error;
+	return EXIT_CODE_OK;
+}
+
+/* Would it fit, if nothing were kept? */
+static enum exit_code try_unprotected(struct placing *placing)
+{
 	int error;
 
-	code = profile_ledger(placing->run, placing->fabric, placing->token.controller,
-			      placing->model, &placing->ledger);
+	if (!placing->kept)
+		return EXIT_CODE_FAILED;
+	morph_defrag_clear(placing->running);
+	error = morph_place(placing->ledger, placing->request, placing->plan);
+	if (error)
+		return client_error(placing->run, error);
+	if (morph_plan_verdict(placing->plan) == MORPH_FEASIBLE)
+		warn_line(
+			"%s: it would fit on fibres that are kept for the failover of %u ranks that run; --unprotect takes these too",
+			placing->run->command->object, placing->kept);
+	return EXIT_CODE_FAILED;
+}
+
+static enum exit_code plan(struct placing *placing)
+{
+	enum exit_code code = read_fabric(placing);
+	int error;
+
 	if (code)
 		return code;
 	placing->plan = needed(morph_plan_new(placing->run->client->ctx));
 	error = morph_place(placing->ledger, placing->request, placing->plan);
 	code = error ? client_error(placing->run, error) : describe(placing);
-	if (code || morph_plan_verdict(placing->plan) != MORPH_FEASIBLE)
-		return code ? code : EXIT_CODE_FAILED;
+	placing->refused = !error && morph_plan_verdict(placing->plan) != MORPH_FEASIBLE;
+	if (code || placing->refused)
+		return code ? code : try_unprotected(placing);
 	if (given(placing->run, OPTION_CARRY_OUT) &&
 	    number_of(placing->report, "circuits-count", 0))
 		code = add_circuits(placing);
@@ -287,7 +327,7 @@ enum exit_code place_slice(struct run *run)
 	if (!code && given(run, OPTION_CARRY_OUT))
 		code = carry_out(&placing, &wish);
 	/* A plan that could not be carried out is no answer. */
-	if (placing.report && (!code || morph_plan_verdict(placing.plan) != MORPH_FEASIBLE)) {
+	if (placing.report && (!code || placing.refused)) {
 		told = answer(&placing);
 		code = code ? code : told;
 	}

@@ -287,6 +287,23 @@ int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
 			struct morph_defrag_tenant *out);
 
 /**
+ * morph_defrag_keep() - keep free what the slices that run need when an accelerator fails
+ * @defrag: the object, of slices that morph_defrag_read() has read
+ * @ledger: the ledger that it has filled, which must outlive what is kept
+ *
+ * Each slice that its kernel repairs by itself (MORPH_FAILOVER_AUTOMATIC) is protected, one after
+ * the other, and its protection is kept (morph_ledger_keep()): slices that are placed in the ledger
+ * from then on take no fibre that a spare of theirs would need. Those with a reserved spare need
+ * none of it: the kernel holds their fibres. Nothing is kept any more after morph_defrag_read(),
+ * morph_defrag_clear() or morph_defrag_free(). Solving moves nothing onto what is kept, nor away
+ * from it.
+ *
+ * Return: how many ranks have a spare that could be lit, -EPROTO (the ledger is not as it was read)
+ * or -ENOMEM.
+ */
+int morph_defrag_keep(struct morph_defrag *defrag, struct morph_ledger *ledger);
+
+/**
  * morph_defrag_light() - find ways inside servers for all steps
  * @defrag: the object, of slices that morph_defrag_read() has read; solved, with a feasible answer
  * @ledger: the ledger that it was solved for, as it was; not changed but for counters
