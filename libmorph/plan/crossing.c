@@ -305,10 +305,11 @@ static void doubt(const struct crossing *crossing, struct morph_plan *plan)
 {
 	plan->verdict = MORPH_UNDECIDED;
 	snprintf(plan->why, sizeof(plan->why), "no rack does, and %s",
-		 !plan->whole ? "across racks only tori are looked for whose parts fill servers" :
+		 !plan->whole ?
+			 "across racks only tori are looked for whose parts fill servers" :
 		 !crossing->possible ?
-				"the fabric's racks are not alike, or no switches join them" :
-				"nothing was found across racks, and nothing proven");
+			 "the fabric's racks are not alike or too large, or no switches join them" :
+			 "nothing was found across racks, and nothing proven");
 }
 
 static int begin(struct morph_ledger *ledger)

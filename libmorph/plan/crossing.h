@@ -9,7 +9,7 @@
 /* Memory of the tier, and what it knows of a fabric. */
 struct crossing {
 	/* Of the fabric. */
-	bool possible; /* racks are alike, and switches join their faces */
+	bool possible; /* racks are alike and not too large, and switches join their faces */
 	uint8_t from[CROSS_GROUPS], to[CROSS_GROUPS]; /* seats that a group joins */
 	uint32_t first_face; /* groups below join neighbours of a rack */
 	uint32_t out[CROSS_RACKS][CROSS_GROUPS]; /* fibre out of a face, coded as in a strand */

@@ -142,6 +142,70 @@ void corner_run(struct corner *corner, uint64_t *seed, uint32_t count)
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_ANY), 0);
 }
 
+/* ---------------------------------------------------------------------- one detour */
+
+/* So many fibres of a link may be used; none of any other. */
+static void keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_t count)
+{
+	struct morph_ledger *ledger = corner->bench->ledger;
+
+	for (uint32_t at = 0; at < ledger->sites.strands_count && count; at++) {
+		const struct strand *strand = &ledger->sites.strands[at];
+
+		if (strand->from != from || strand->to != to || strand->guides_count > 1)
+			continue;
+		assert_int_equal(morph_ledger_load(ledger, strand->guides[0] >> 1, 0), 0);
+		count--;
+	}
+	assert_int_equal(count, 0);
+}
+
+/* A free fibre of a link goes on a plan's list. */
+static void add_strand(struct corner *corner, struct morph_plan *plan, uint32_t from, uint32_t to)
+{
+	struct morph_ledger *ledger = corner->bench->ledger;
+	const struct strand *strand = ledger->sites.strands;
+
+	while (strand->from != from || strand->to != to || !lm_strand_free(ledger, strand))
+		strand++;
+	assert_int_equal(lm_plan_add_strand(plan, strand), 0);
+}
+
+void corner_detour(struct corner *corner, uint32_t circuits)
+{
+	struct bench *bench = corner->bench;
+	struct morph_plan *plan = corner->plans[0];
+
+	corner_choose(corner, 4);
+	for (uint32_t at = 0; at < bench->ledger->graph->accelerators_count; at++)
+		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, at != 0 && at != 4);
+	for (uint32_t at = 0; at < bench->ledger->graph->guides_count; at++)
+		morph_ledger_load(bench->ledger, at, 1);
+	keep_link(corner, 0, 1, circuits);
+	keep_link(corner, 0, 2, 1);
+	keep_link(corner, 2, 3, 1);
+	keep_link(corner, 3, 1, 1);
+	assert_int_equal(morph_request_set_count(bench->request, 2), 0);
+	for (uint32_t at = 0; at < circuits; at++)
+		assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
+	assert_int_equal(placed(bench, plan), MORPH_FEASIBLE);
+	plan->strands_count--;
+	plan->ways[circuits - 1].count = 3;
+	add_strand(corner, plan, 0, 2);
+	add_strand(corner, plan, 2, 3);
+	add_strand(corner, plan, 3, 1);
+	assert_int_equal(morph_ledger_take(bench->ledger, plan, 7), 0);
+	for (uint32_t chip = 8; chip <= 12; chip += 4)
+		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, chip, false);
+	/* From the rank in server 2, by itself or not. */
+	morph_request_set_simplex(bench->request, true);
+	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
+	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
+	assert_int_not_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+}
+
+/* ------------------------------------------------------------------- begin and end */
+
 void corner_begin(struct corner *corner, struct bench *bench)
 {
 	memset(corner, 0, sizeof(*corner));

@@ -35,6 +35,12 @@ void corner_run(struct corner *corner, uint64_t *seed, uint32_t count);
 /* A request of a few ranks. */
 void corner_ask(struct morph_request *request, uint64_t *seed);
 
+/*
+ * Servers 0, 1, 2 and 3 in a square. Of so many circuits from 0 to 1 all but one go straight,
+ * and one goes by 2 and 3, where a circuit is wanted. One fibre more is straight.
+ */
+void corner_detour(struct corner *corner, uint32_t circuits);
+
 /* Solve; the answer has to be what it says. */
 struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objective);
 /* Until a request that morph_place() refuses is satisfied by moves. */

@@ -21,7 +21,7 @@
 
 static struct {
 	const char *what; /* NULL: nothing fails */
-	unsigned int left;
+	unsigned int nth, left;
 	int error;
 	bool struck;
 } fault;
@@ -29,9 +29,14 @@ static struct {
 void fault_at(const char *what, unsigned int nth, int error)
 {
 	fault.what = what;
-	fault.left = nth;
+	fault.nth = fault.left = nth;
 	fault.error = error;
 	fault.struck = false;
+}
+
+unsigned int fault_calls(void)
+{
+	return fault.nth - fault.left;
 }
 
 bool fault_struck(void)

@@ -15,6 +15,9 @@ void fault_at(const char *what, unsigned int nth, int error);
 /* Whether it has failed; from here on nothing fails. */
 bool fault_struck(void);
 
+/* How many calls of it there have been since then; before fault_struck(). */
+unsigned int fault_calls(void);
+
 /* For those who fail: is it this call? Sets errno. */
 bool fault_strikes(const char *what);
 

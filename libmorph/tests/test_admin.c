@@ -94,9 +94,10 @@ static void slices_are_created_as_requested(void **state)
 	assert_int_equal(morph_slice_request_set_spare_policy(request, MORPH_SPARES_ANY), 0);
 	assert_int_equal(morph_slice_request_set_name(request, "b", 0), 0);
 	morph_slice_request_set_reserved(request, false);
+	morph_slice_request_set_controller(request, 12);
 	expect(morph_admin_slice_create(ctx, 3, request, 0, NULL),
 	       "slice{fabric=3 name=b owner=0 failover=manual transit=own spares=any "
-	       "ranks-count=7}");
+	       "ranks-count=7 controller=12}");
 	morph_slice_request_free(request);
 }
 

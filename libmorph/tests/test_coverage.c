@@ -366,6 +366,42 @@ static void repairs_darken_nothing(void **state)
 	}
 }
 
+/* All fibres are down but those along one path, which passes each server. */
+static void leave_one_path(bool only)
+{
+	static const uint8_t path[] = { 0, 4, 8, 12, 14, 10, 6, 2, 3, 7, 11, 15, 13, 9, 5, 1 };
+	const struct hosts *hosts = &coverage->hosts;
+
+	for (uint32_t at = 0; at < hosts->bundles_count; at++) {
+		const struct bundle *bundle = &hosts->bundles[at];
+		bool along = false;
+
+		for (uint32_t step = 0; step + 1 < ARRAY_SIZE(path); step++)
+			along |= (bundle->nodes[0] == path[step] &&
+				  bundle->nodes[1] == path[step + 1]) ||
+				 (bundle->nodes[1] == path[step] &&
+				  bundle->nodes[0] == path[step + 1]);
+		for (uint32_t fibre = bundle->first; fibre < bundle[1].first; fibre++)
+			coverage->state->guide_marks[hosts->fibres[fibre]] =
+				only && !along ? OPTICS_UNHEALTHY : 0;
+	}
+}
+
+static void light_that_comes_too_weak_holds_nothing(void **state)
+{
+	MORPH_OPTS(morph_coverage_circuit, circuit, .src = 0, .dst = 1, .plane = 1);
+
+	(void)state;
+	/* Of the first server, and of the one that is ten fibres further along the path. */
+	assert_int_equal(morph_coverage_add_slice(coverage, (const uint32_t[]){ 0, 44 }, 2), 0);
+	leave_one_path(true);
+	assert_int_equal(morph_coverage_add_circuit(coverage, 0, &circuit), -ERANGE);
+	assert_non_null(strstr(morph_error_text(ctx), optics_reason_text(OPTICS_MARGIN)));
+	leave_one_path(false);
+	check_ledger();
+	good(morph_coverage_add_circuit(coverage, 0, &circuit));
+}
+
 static struct cover_thing *thing_of(uint32_t part, uint32_t index)
 {
 	for (uint32_t at = 0; at < coverage->things_count; at++)
@@ -531,6 +567,9 @@ static void what_is_no_model_is_refused_with_the_reason(void **state)
 
 static void memory_that_runs_out_is_told(void **state)
 {
+	/* So many steps that the router needs more room than it has from the beginning. */
+	MORPH_OPTS(morph_coverage_opts, opts, .replications = 2, .failures = 1,
+		   .steps = 2 * OPTICS_ROUTE_STEPS);
 	bool struck = true;
 
 	(void)state;
@@ -542,9 +581,14 @@ static void memory_that_runs_out_is_told(void **state)
 		fault_at("memory", at, ENOMEM);
 		other = morph_coverage_new(ctx, model);
 		if (other)
+			error = morph_coverage_set_rate(other, MORPH_COVERAGE_ACCELERATOR, REPAIR,
+							REPAIR);
+		if (error >= 0)
 			error = tori_light_ring(other);
 		if (error >= 0)
-			error = morph_coverage_try(other, NULL, 0, &result);
+			error = morph_coverage_add_supply(other, (const uint32_t[]){ 3, 7 }, 2);
+		if (error >= 0)
+			error = morph_coverage_run(other, &opts, &result);
 		morph_coverage_free(other);
 		struck = fault_struck();
 		assert_int_equal(error, struck ? -ENOMEM : 0);
@@ -565,6 +609,7 @@ int main(int count, char **arguments)
 		TEST(revertive_switching_covers_more),
 		TEST(ledgers_hold_what_circuits_hold),
 		TEST(repairs_darken_nothing),
+		TEST(light_that_comes_too_weak_holds_nothing),
 		TEST(what_is_down_for_two_causes_stays_down_for_one),
 		TEST(runs_leave_no_trace_and_repeat),
 		TEST(fibres_lead_as_in_the_rack),

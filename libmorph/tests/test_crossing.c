@@ -327,6 +327,54 @@ static void ranks_whose_circuits_stay_in_the_rack_are_protected(void **state)
 	morph_protection_free(protection);
 }
 
+/* Memory of the tier is made when it is first asked for. */
+static void without_memory_nothing_is_placed(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t failed = 0;
+	int ret;
+
+	for (uint32_t server = 0; server < SERVERS; server++)
+		for (uint32_t rack = 0; rack < RACKS; rack++)
+			hold_server(bench, rack, server, server % 4 ? 1 : 0);
+	ask_crossing(bench, 2, 4, 4);
+	do {
+		fault_at("memory", failed + 1, ENOMEM);
+		ret = morph_place(bench->ledger, bench->request, bench->plan);
+		assert_int_equal(ret, fault_struck() ? -ENOMEM : 0);
+		failed += ret != 0;
+	} while (ret);
+	print_message("%u allocations failed\n", failed);
+	assert_true(failed > 2);
+	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+}
+
+/* --------------------------------------------------------------------- making room */
+
+/* That one circuit is the fewest is proven of the rack alone where that is, not of another that might do. */
+static void how_few_are_moved_is_not_proven_of_other_racks(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_defrag_result result;
+	struct corner corner;
+
+	corner_begin(&corner, bench);
+	corner_detour(&corner, 3);
+	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
+	result = corner_solve(&corner, MORPH_DEFRAG_LIGHT);
+	assert_int_equal(result.moved, 1);
+	assert_int_equal(result.moved_least, 1);
+	/* Two are free in the other rack, with no fibre between them. */
+	for (uint32_t server = 0; server < 2; server++)
+		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, RACK_ALL + 4 * server,
+				  false);
+	result = corner_solve(&corner, MORPH_DEFRAG_LIGHT);
+	assert_int_equal(result.verdict, MORPH_FEASIBLE);
+	assert_int_equal(result.moved, 1);
+	assert_int_equal(result.moved_least, 0);
+	corner_end(&corner);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -341,6 +389,8 @@ int main(int argc, char **argv)
 		TEST(what_is_not_looked_for_is_undecided),
 		TEST(a_vain_search_is_undecided),
 		TEST(accelerators_without_links_lie_anywhere),
+		TEST(without_memory_nothing_is_placed),
+		TEST(how_few_are_moved_is_not_proven_of_other_racks),
 		TEST(ranks_whose_circuits_stay_in_the_rack_are_protected),
 #undef TEST
 	};

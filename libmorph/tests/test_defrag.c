@@ -132,70 +132,6 @@ static void the_same_is_answered_again(void **state)
 
 /* --------------------------------------------------------------------- one by one */
 
-/* So many fibres of a link may be used; none of any other. */
-static void keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_t count)
-{
-	struct morph_ledger *ledger = corner->bench->ledger;
-
-	for (uint32_t at = 0; at < ledger->sites.strands_count && count; at++) {
-		const struct strand *strand = &ledger->sites.strands[at];
-
-		if (strand->from != from || strand->to != to)
-			continue;
-		assert_int_equal(morph_ledger_load(ledger, strand->guides[0] >> 1, 0), 0);
-		count--;
-	}
-	assert_int_equal(count, 0);
-}
-
-/* A free fibre of a link goes on a plan's list. */
-static void add_strand(struct corner *corner, struct morph_plan *plan, uint32_t from, uint32_t to)
-{
-	struct morph_ledger *ledger = corner->bench->ledger;
-	const struct strand *strand = ledger->sites.strands;
-
-	while (strand->from != from || strand->to != to || !lm_strand_free(ledger, strand))
-		strand++;
-	assert_int_equal(lm_plan_add_strand(plan, strand), 0);
-}
-
-/*
- * Servers 0, 1, 2 and 3 in a square. Of so many circuits from 0 to 1 all but one go straight,
- * and one goes by 2 and 3, where a circuit is wanted. One fibre more is straight.
- */
-static void make_detour(struct corner *corner, uint32_t circuits)
-{
-	struct bench *bench = corner->bench;
-	struct morph_plan *plan = corner->plans[0];
-
-	corner_choose(corner, 4);
-	for (uint32_t at = 0; at < bench->ledger->graph->accelerators_count; at++)
-		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, at != 0 && at != 4);
-	for (uint32_t at = 0; at < bench->ledger->graph->guides_count; at++)
-		morph_ledger_load(bench->ledger, at, 1);
-	keep_link(corner, 0, 1, circuits);
-	keep_link(corner, 0, 2, 1);
-	keep_link(corner, 2, 3, 1);
-	keep_link(corner, 3, 1, 1);
-	assert_int_equal(morph_request_set_count(bench->request, 2), 0);
-	for (uint32_t at = 0; at < circuits; at++)
-		assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
-	assert_int_equal(placed(bench, plan), MORPH_FEASIBLE);
-	plan->strands_count--;
-	plan->ways[circuits - 1].count = 3;
-	add_strand(corner, plan, 0, 2);
-	add_strand(corner, plan, 2, 3);
-	add_strand(corner, plan, 3, 1);
-	assert_int_equal(morph_ledger_take(bench->ledger, plan, 7), 0);
-	for (uint32_t chip = 8; chip <= 12; chip += 4)
-		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, chip, false);
-	/* From the rank in server 2, by itself or not. */
-	morph_request_set_simplex(bench->request, true);
-	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
-	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
-	assert_int_not_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
-}
-
 /* The only tenant that notices. */
 static struct morph_defrag_tenant notice(const struct corner *corner)
 {
@@ -216,7 +152,7 @@ static void a_circuit_with_a_port_left_is_never_dark(void **state)
 	uint32_t guides[4];
 
 	corner_begin(&corner, *state);
-	make_detour(&corner, 5);
+	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	result = corner_solve(&corner, MORPH_DEFRAG_LIGHT);
 	assert_int_equal(result.verdict, MORPH_FEASIBLE);
@@ -254,7 +190,7 @@ static void without_a_port_it_is_dark_while_light_settles(void **state)
 	uint64_t light = 0;
 
 	corner_begin(&corner, bench);
-	make_detour(&corner, 6);
+	corner_detour(&corner, 6);
 	assert_int_equal(morph_model_info(bench->ctx, bench->model, &info), 0);
 	light = morph_object_uint(info, "settle-ns") + morph_object_uint(info, "relock-ns");
 	morph_object_free(info);
@@ -273,7 +209,7 @@ static void what_is_pinned_or_marked_stays(void **state)
 	uint32_t guide;
 
 	corner_begin(&corner, bench);
-	make_detour(&corner, 5);
+	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, MORPH_DEFRAG_PINNED),
 			 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
@@ -296,7 +232,7 @@ static void ranks_keep_their_accelerators(void **state)
 	struct corner corner;
 
 	corner_begin(&corner, bench);
-	make_detour(&corner, 5);
+	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(morph_request_set_ring(bench->request, 3), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
@@ -314,7 +250,7 @@ static void a_search_without_steps_is_undecided(void **state)
 	struct corner corner;
 
 	corner_begin(&corner, bench);
-	make_detour(&corner, 5);
+	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, &opts,
 					    &result),
@@ -332,7 +268,7 @@ static void a_plan_of_what_is_not_lit_is_refused(void **state)
 	uint32_t guide;
 
 	corner_begin(&corner, bench);
-	make_detour(&corner, 5);
+	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 8), -EINVAL);
 	guide = corner.plans[0]->strands[0].guides[0] >> 1;
@@ -355,6 +291,40 @@ static void a_plan_of_what_is_not_lit_is_refused(void **state)
 	corner_end(&corner);
 }
 
+/* For people and programs: the verdict, and why; or steps, tenants and the plan. */
+static void answers_are_described(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_object *told;
+	struct corner corner;
+
+	corner_begin(&corner, bench);
+	assert_int_equal(morph_defrag_describe(corner.defrag, bench->ledger, &told), -EINVAL);
+	assert_null(told);
+	corner_detour(&corner, 5);
+	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, MORPH_DEFRAG_PINNED),
+			 0);
+	corner_solve(&corner, 0);
+	assert_int_equal(morph_defrag_describe(corner.defrag, bench->ledger, &told), 0);
+	assert_string_equal(morph_object_text(told, "verdict"), "infeasible");
+	assert_string_equal(morph_object_text(told, "text"), morph_defrag_why(corner.defrag));
+	assert_false(morph_object_has(told, "plan"));
+	morph_object_free(told);
+	morph_defrag_clear(corner.defrag);
+	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
+	corner_solve(&corner, 0);
+	assert_int_equal(morph_defrag_describe(corner.defrag, bench->ledger, &told), 0);
+	assert_string_equal(morph_object_text(told, "verdict"), "feasible");
+	assert_false(morph_object_has(told, "text"));
+	assert_int_equal(morph_object_values(told, "step"), 2);
+	assert_int_equal(morph_object_values(told, "tenant"), 1);
+	assert_true(morph_object_has(told, "plan"));
+	morph_object_free(told);
+	corner.defrag->plan->checksum++;
+	assert_int_equal(morph_defrag_describe(corner.defrag, bench->ledger, &told), -EINVAL);
+	corner_end(&corner);
+}
+
 static void wrong_input_is_refused(void **state)
 {
 	MORPH_OPTS(morph_defrag_opts, opts, .objective = 2);
@@ -363,7 +333,7 @@ static void wrong_input_is_refused(void **state)
 
 	corner_begin(&corner, bench);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), -EINVAL);
-	make_detour(&corner, 5);
+	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 0, 0), -EINVAL);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 2), -EINVAL);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 8, 0), 0);
@@ -377,6 +347,11 @@ static void wrong_input_is_refused(void **state)
 	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, &opts,
 					    NULL),
 			 -EINVAL);
+	opts.sz = 2;
+	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, &opts,
+					    NULL),
+			 -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "morph_defrag_opts.sz is 2"));
 	assert_int_equal(morph_request_set_mesh(bench->request, 8), 0);
 	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, NULL,
 					    NULL),
@@ -397,6 +372,7 @@ int main(int argc, char **argv)
 		TEST(ranks_keep_their_accelerators),
 		TEST(a_search_without_steps_is_undecided),
 		TEST(a_plan_of_what_is_not_lit_is_refused),
+		TEST(answers_are_described),
 		TEST(wrong_input_is_refused),
 #undef TEST
 	};

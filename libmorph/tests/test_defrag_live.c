@@ -1,385 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Making room on a fabric that runs. The kernel is a fake with books of its own: what is lit, by which
- * guides and states of elements. Steps are carried out there, where nothing is used twice.
- */
+/* Making room on a fabric that runs, in a kernel that is a fake: what is read of it, told, and lit. */
 #include <stdio.h>
 
 #include <morph/check.h>
 
 #include "../plan/place.h"
-#include "corner.h"
-
-#define FABRIC 3
-#define CIRCUITS 512
-#define DATAGRAM 30000
-#define CONTROLLER 5
-
-struct circuit {
-	uint32_t slice, number; /* 0: there is none */
-	uint32_t src_rank, dst_rank;
-	uint32_t state;
-	struct optics_path path;
-	struct optics_hop hops[OPTICS_MAX_HOPS];
-};
-
-/* What the kernel has. Its ledger is one of the library only in as much as that has room for it. */
-static struct {
-	struct morph_ledger *books;
-	struct corner *corner;
-	struct circuit circuits[CIRCUITS];
-	uint32_t count;
-	uint32_t controller[SLICES + 1], state[SLICES + 1];
-	struct nl_msg *last; /* that is not queued yet */
-} kernel;
-
-/* ------------------------------------------------------------------ the light */
-
-static void claim(const struct circuit *circuit)
-{
-	struct morph_ledger *books = kernel.books;
-
-	for (uint32_t hop = 0; hop < circuit->path.hops_count; hop++) {
-		const struct optics_hop *at = &circuit->hops[hop];
-
-		assert_false(books->guide_marked[at->guide >> 1]);
-		assert_int_equal(books->guide_lanes[at->guide >> 1] & circuit->path.lanes, 0);
-		morph_ledger_load(books, at->guide >> 1,
-				  books->guide_lanes[at->guide >> 1] | circuit->path.lanes);
-		if (at->element == OPTICS_NONE)
-			continue;
-		assert_true(!books->state->element_pins[at->element] ||
-			    books->state->element_state[at->element] == at->state);
-		optics_set_state(books->state, at->element, at->state);
-		books->state->element_pins[at->element]++;
-	}
-}
-
-static void release(const struct circuit *circuit)
-{
-	struct morph_ledger *books = kernel.books;
-
-	for (uint32_t hop = 0; hop < circuit->path.hops_count; hop++) {
-		const struct optics_hop *at = &circuit->hops[hop];
-
-		morph_ledger_load(books, at->guide >> 1,
-				  books->guide_lanes[at->guide >> 1] & ~circuit->path.lanes);
-		if (at->element != OPTICS_NONE)
-			books->state->element_pins[at->element]--;
-	}
-}
-
-static uint32_t joining(const struct optics_graph *graph, uint32_t element, uint8_t from,
-			uint8_t to)
-{
-	uint32_t state = 0;
-
-	while (optics_joined(graph, element, state, from) != to) {
-		state++;
-		assert_true(state < graph->kinds[graph->elements[element].kind].states);
-	}
-	return state;
-}
-
-/* The path of a change, as the kernel follows its guides. */
-static void follow(const struct morph_change *change, struct circuit *circuit)
-{
-	const struct optics_graph *graph = kernel.books->graph;
-	const uint32_t *guides = (const void *)(uintptr_t)change->guides.ptr;
-	struct optics_end at = { .type = MORPH_END_TX };
-
-	circuit->path = (struct optics_path){ .lanes = change->lanes,
-					      .hops_count = change->guides.count,
-					      .hops = circuit->hops };
-	for (uint32_t hop = 0; hop < change->guides.count; hop++) {
-		const struct optics_guide *guide = &graph->guides[guides[hop]];
-		uint32_t end = guide->end[0].type == at.type &&
-					       (!hop || guide->end[0].index == at.index) ?
-				       0 :
-				       1;
-
-		assert_int_equal(guide->end[end].type, at.type);
-		if (hop) {
-			assert_int_equal(guide->end[end].index, at.index);
-			circuit->hops[hop - 1].element = at.index;
-			circuit->hops[hop - 1].state =
-				joining(graph, at.index, at.port, guide->end[end].port);
-		} else {
-			circuit->path.tx =
-				guide->end[end].index * graph->params.planes + guide->end[end].port;
-		}
-		circuit->hops[hop] = (struct optics_hop){ guides[hop] << 1 | end, OPTICS_NONE, 0 };
-		at = guide->end[!end];
-	}
-	assert_int_equal(at.type, MORPH_END_RX);
-	circuit->path.rx = at.index * graph->params.planes + at.port;
-}
-
-static struct circuit *find(uint32_t slice, uint32_t number)
-{
-	for (uint32_t at = 0; at < kernel.count; at++)
-		if (kernel.circuits[at].slice == slice && kernel.circuits[at].number == number)
-			return &kernel.circuits[at];
-	fail_msg("slice %u has no circuit %u", slice, number);
-	return NULL;
-}
-
-static void add(uint32_t slice, const struct morph_change *change)
-{
-	struct circuit *circuit = &kernel.circuits[kernel.count++];
-
-	assert_true(kernel.count < CIRCUITS);
-	*circuit = (struct circuit){ .slice = slice,
-				     .number = kernel.count,
-				     .src_rank = change->src_rank,
-				     .dst_rank = change->dst_rank };
-	follow(change, circuit);
-	claim(circuit);
-}
-
-/* A circuit by its new way: lit beside the old one, unless it was said to go dark. */
-static void move(uint32_t slice, const struct morph_change *change, bool dark)
-{
-	struct circuit *circuit = find(slice, change->circuit), fresh = *circuit;
-
-	follow(change, &fresh);
-	assert_int_equal(fresh.path.tx / kernel.books->graph->params.planes,
-			 circuit->path.tx / kernel.books->graph->params.planes);
-	assert_int_equal(fresh.path.rx / kernel.books->graph->params.planes,
-			 circuit->path.rx / kernel.books->graph->params.planes);
-	if (dark)
-		release(circuit);
-	claim(&fresh);
-	if (!dark)
-		release(circuit);
-	*circuit = fresh;
-	circuit->path.hops = circuit->hops;
-}
-
-static void run_step(const struct morph_defrag *defrag, uint32_t number, uint32_t request)
-{
-	struct morph_txn *txn = morph_txn_new(defrag->ctx);
-	MORPH_OPTS(morph_defrag_step, step);
-	uint32_t slice;
-
-	assert_int_equal(morph_defrag_step(defrag, number, &step), 0);
-	assert_int_equal(morph_txn_add_step(txn, defrag, number), 0);
-	assert_int_equal(txn->count, step.changes);
-	slice = step.slice ? step.slice : request;
-	for (uint32_t at = 0; at < txn->count; at++) {
-		MORPH_OPTS(morph_defrag_change, change);
-
-		assert_int_equal(morph_defrag_change(defrag, number, at, &change), 0);
-		if (txn->changes[at].op == MORPH_CHANGE_ADD) {
-			add(slice, &txn->changes[at]);
-		} else if (txn->changes[at].op == MORPH_CHANGE_MOVE) {
-			move(slice, &txn->changes[at], change.dark);
-		} else {
-			struct circuit *circuit = find(slice, txn->changes[at].circuit);
-
-			release(circuit);
-			circuit->slice = 0;
-		}
-	}
-	morph_txn_free(txn);
-}
-
-/* ----------------------------------------------------------------- what it tells */
-
-/* Many messages go into one datagram, as a kernel does it. */
-static struct nl_msg *one_more(struct fake *it, uint32_t command)
-{
-	struct fake_datagram *datagram = &it->queue[(it->last + FAKE_ROOM - 1) % FAKE_ROOM];
-	struct nlmsghdr *header = kernel.last ? nlmsg_hdr(kernel.last) : NULL;
-
-	if (header && it->first != it->last && datagram->length > 0 &&
-	    datagram->length < DATAGRAM) {
-		size_t bytes = NLMSG_ALIGN(datagram->length);
-
-		header->nlmsg_seq = it->request_now->nlmsg_seq;
-		datagram->bytes = realloc(datagram->bytes, bytes + header->nlmsg_len);
-		assert_non_null(datagram->bytes);
-		memcpy(datagram->bytes + bytes, header, header->nlmsg_len);
-		datagram->length = (ssize_t)(bytes + header->nlmsg_len);
-		nlmsg_free(kernel.last);
-	} else if (header) {
-		fake_queue(it, kernel.last, it->request_now->nlmsg_seq);
-	}
-	kernel.last = command ? fake_message(command, NLM_F_MULTI) : NULL;
-	return kernel.last;
-}
-
-static void tell_accelerators(struct fake *it)
-{
-	const struct morph_ledger *books = kernel.books;
-
-	for (uint32_t at = 0; at < books->graph->accelerators_count; at++) {
-		struct nl_msg *message = one_more(it, MORPH_CMD_ACCELERATOR_GET);
-
-		nla_put_u32(message, MORPH_A_ACCELERATOR_ID, at);
-		nla_put_u32(message, MORPH_A_ACCELERATOR_USE,
-			    books->spare[at] ? MORPH_USE_SPARE :
-			    books->owner[at] ? MORPH_USE_HELD :
-					       MORPH_USE_FREE);
-		if (books->owner[at])
-			nla_put_u32(message, MORPH_A_ACCELERATOR_SLICE, books->owner[at]);
-		nla_put_u8(message, MORPH_A_ACCELERATOR_CORDONED, books->chip_marked[at]);
-	}
-}
-
-static void tell_guides(struct fake *it)
-{
-	const struct morph_ledger *books = kernel.books;
-
-	for (uint32_t at = 0; at < books->graph->guides_count; at++) {
-		struct nl_msg *message = one_more(it, MORPH_CMD_GUIDE_GET);
-
-		nla_put_u32(message, MORPH_A_GUIDE_ID, at);
-		nla_put_u64(message, MORPH_A_GUIDE_LANES, books->graph->all_lanes);
-		nla_put_u64(message, MORPH_A_GUIDE_LANES_FREE,
-			    books->graph->all_lanes & ~books->guide_lanes[at]);
-		nla_put_u8(message, MORPH_A_GUIDE_CORDONED, books->guide_marked[at]);
-	}
-}
-
-static void tell_elements(struct fake *it)
-{
-	const struct optics_state *state = kernel.books->state;
-
-	for (uint32_t at = 0; at < kernel.books->graph->elements_count; at++) {
-		struct nl_msg *message = one_more(it, MORPH_CMD_ELEMENT_GET);
-
-		nla_put_u32(message, MORPH_A_ELEMENT_ID, at);
-		nla_put_u32(message, MORPH_A_ELEMENT_STATE, state->element_state[at]);
-		nla_put_u32(message, MORPH_A_ELEMENT_PINS, state->element_pins[at]);
-	}
-}
-
-static void tell_slices(struct fake *it)
-{
-	for (uint32_t slice = 1; slice <= kernel.corner->count; slice++) {
-		const struct morph_plan *plan = kernel.corner->plans[slice - 1];
-		struct nl_msg *message = one_more(it, MORPH_CMD_SLICE_GET);
-
-		nla_put_u32(message, MORPH_A_SLICE_ID, slice);
-		nla_put_u32(message, MORPH_A_SLICE_STATE, kernel.state[slice]);
-		nla_put_u32(message, MORPH_A_SLICE_TRANSIT, plan->transit);
-		if (kernel.controller[slice])
-			nla_put_u32(message, MORPH_A_SLICE_CONTROLLER, kernel.controller[slice]);
-		for (uint32_t rank = 0; rank < plan->ranks; rank++) {
-			struct nlattr *nest = nla_nest_start(message, MORPH_A_SLICE_RANK);
-
-			nla_put_u32(message, MORPH_A_RANK_RANK, rank);
-			nla_put_u32(message, MORPH_A_RANK_ACCELERATOR, plan->accelerators[rank]);
-			nla_nest_end(message, nest);
-		}
-	}
-}
-
-static void tell_circuits(struct fake *it)
-{
-	uint32_t planes = kernel.books->graph->params.planes;
-
-	for (uint32_t at = 0; at < kernel.count; at++) {
-		const struct circuit *circuit = &kernel.circuits[at];
-		struct nl_msg *message;
-
-		if (!circuit->slice)
-			continue;
-		message = one_more(it, MORPH_CMD_CIRCUIT_GET);
-		nla_put_u32(message, MORPH_A_CIRCUIT_SLICE, circuit->slice);
-		nla_put_u32(message, MORPH_A_CIRCUIT_ID, circuit->number);
-		nla_put_u32(message, MORPH_A_CIRCUIT_STATE, circuit->state);
-		nla_put_u32(message, MORPH_A_CIRCUIT_SRC_RANK, circuit->src_rank);
-		if (circuit->dst_rank != MORPH_ANY)
-			nla_put_u32(message, MORPH_A_CIRCUIT_DST_RANK, circuit->dst_rank);
-		nla_put_u32(message, MORPH_A_CIRCUIT_SRC_ACCELERATOR, circuit->path.tx / planes);
-		nla_put_u32(message, MORPH_A_CIRCUIT_DST_ACCELERATOR, circuit->path.rx / planes);
-		nla_put_u32(message, MORPH_A_CIRCUIT_SRC_PLANE, circuit->path.tx % planes);
-		nla_put_u32(message, MORPH_A_CIRCUIT_DST_PLANE, circuit->path.rx % planes);
-		nla_put_u64(message, MORPH_A_CIRCUIT_LANES, circuit->path.lanes);
-		for (uint32_t hop = 0; hop < circuit->path.hops_count; hop++)
-			nla_put_u32(message, MORPH_A_CIRCUIT_GUIDE, circuit->hops[hop].guide >> 1);
-	}
-}
-
-static void tell_fabric(struct fake *it, const struct nlmsghdr *request)
-{
-	struct nl_msg *message = fake_message(MORPH_CMD_FABRIC_GET, 0);
-
-	nla_put_u32(message, MORPH_A_FABRIC_PROFILE_CHECKSUM,
-		    morph_model_checksum(kernel.corner->bench->model));
-	nla_put_u64(message, MORPH_A_FABRIC_SEQ, 1);
-	fake_queue(it, message, request->nlmsg_seq);
-	fake_ack(it);
-}
-
-static void answer(struct fake *it, const struct nlmsghdr *request)
-{
-	switch (fake_command(request)) {
-	case MORPH_CMD_FABRIC_GET:
-		tell_fabric(it, request);
-		return;
-	case MORPH_CMD_ACCELERATOR_GET:
-		tell_accelerators(it);
-		break;
-	case MORPH_CMD_GUIDE_GET:
-		tell_guides(it);
-		break;
-	case MORPH_CMD_ELEMENT_GET:
-		tell_elements(it);
-		break;
-	case MORPH_CMD_HARDWARE_GET:
-	case MORPH_CMD_RESERVATION_GET:
-		break;
-	case MORPH_CMD_SLICE_GET:
-		tell_slices(it);
-		break;
-	case MORPH_CMD_CIRCUIT_GET:
-		tell_circuits(it);
-		break;
-	default:
-		fail_msg("command %u", fake_command(request));
-	}
-	one_more(it, 0);
-	fake_done(it);
-}
+#include "kernel.h"
 
 /* ----------------------------------------------------------------------- a scene */
-
-/* All that runs in the corner is lit in the kernel; false: it has no ways inside servers. */
-static bool boot(struct corner *corner, const bool *barred)
-{
-	struct bench *bench = corner->bench;
-	struct morph_ledger *books;
-	int ret = 0;
-
-	morph_ledger_free(kernel.books);
-	memset(&kernel, 0, sizeof(kernel));
-	kernel.corner = corner;
-	assert_int_equal(morph_ledger_new(bench->ctx, bench->model, &kernel.books), 0);
-	books = kernel.books;
-	assert_int_equal(lm_ledger_state(books), 0);
-	for (uint32_t at = 0; at < books->graph->guides_count; at++)
-		morph_ledger_mark(books, MORPH_PART_GUIDE, at, barred[at]);
-	for (uint32_t at = 0; at < books->graph->accelerators_count; at++)
-		morph_ledger_mark(books, MORPH_PART_ACCELERATOR, at,
-				  bench->ledger->chip_marked[at]);
-	for (uint32_t slice = 1; slice <= corner->count && !ret; slice++) {
-		struct morph_plan *plan = corner->plans[slice - 1];
-		struct morph_txn *txn = morph_txn_new(bench->ctx);
-
-		ret = morph_txn_add_plan(txn, plan, books);
-		for (uint32_t at = 0; at < txn->count; at++)
-			add(slice, &txn->changes[at]);
-		for (uint32_t rank = 0; rank < plan->ranks; rank++)
-			morph_ledger_hold(books, plan->accelerators[rank], slice);
-		kernel.controller[slice] =
-			corner->defrag->slices.list[slice - 1].pinned ? CONTROLLER : 0;
-		morph_txn_free(txn);
-	}
-	return !ret;
-}
 
 static struct morph_defrag_result solve(struct bench *bench, struct morph_defrag *defrag,
 					struct morph_ledger *ledger)
@@ -397,22 +25,13 @@ static struct morph_defrag_result solve(struct bench *bench, struct morph_defrag
  */
 static bool set(struct corner *corner, uint64_t *seed, bool moves)
 {
-	struct morph_ledger *ledger = corner->bench->ledger;
-	bool *barred = calloc(ledger->graph->guides_count, sizeof(*barred)), up;
-
-	assert_non_null(barred);
 	corner_clear(corner);
 	corner_choose(corner, 4 + random_below(seed, 3));
 	corner_fence(corner, seed, 1 + random_below(seed, 2), 2);
-	for (uint32_t at = 0; at < ledger->graph->guides_count; at++)
-		barred[at] = ledger->guide_lanes[at];
 	corner_run(corner, seed, 1 + random_below(seed, 4));
 	corner_ask(corner->bench->request, seed);
-	up = (!moves || solve(corner->bench, corner->defrag, corner->bench->ledger).moved) &&
-	     boot(corner, barred);
-	free(barred);
-	((struct fake *)corner->bench->ctx->transport)->request = answer;
-	return up;
+	return (!moves || solve(corner->bench, corner->defrag, corner->bench->ledger).moved) &&
+	       kernel_boot(corner);
 }
 
 /* The answer, with the fibres that it has by now, is what it says. */
@@ -454,6 +73,73 @@ static void check_request(const struct morph_defrag *defrag, uint32_t request)
 		circuit++;
 	}
 	assert_int_equal(circuit, plan->circuits_count);
+}
+
+/* A transaction with room for all changes of a step but one stays as it is. */
+static void check_full(const struct morph_defrag *defrag, uint32_t number)
+{
+	struct morph_txn *txn = morph_txn_new(defrag->ctx);
+	uint32_t count;
+
+	assert_non_null(txn);
+	while (txn->count <= LM_MAX_CHANGES - defrag->steps.list[number].count)
+		assert_true(morph_txn_remove(txn, 1) >= 0);
+	count = txn->count;
+	assert_int_equal(morph_txn_add_step(txn, defrag, number), -E2BIG);
+	assert_int_equal(txn->count, count);
+	morph_txn_free(txn);
+}
+
+/* There are so many steps, and no more. */
+static void check_beyond(const struct morph_defrag *defrag, uint32_t steps)
+{
+	struct morph_txn *txn = morph_txn_new(defrag->ctx);
+
+	assert_int_equal(morph_txn_add_step(txn, defrag, steps), -ENOENT);
+	assert_int_equal(morph_txn_add_broken(txn, defrag, steps + 1, 1), -EINVAL);
+	assert_int_equal(txn->count, 0);
+	morph_txn_free(txn);
+}
+
+/* What is out where a step fails is lit again: all circuits that a slice lacks in the kernel, and no more. */
+static uint32_t check_broken(const struct morph_defrag *defrag, uint32_t done)
+{
+	uint32_t sum = 0;
+
+	for (uint32_t at = 0; at < defrag->slices.count; at++) {
+		const struct running *running = &defrag->slices.list[at];
+		const struct morph_plan *plan = running->plan;
+		struct morph_txn *txn = morph_txn_new(defrag->ctx);
+		int lacks[DEMANDS][DEMANDS] = { { 0 } };
+
+		assert_int_equal(morph_txn_add_broken(txn, defrag, done, running->slice), 0);
+		sum += txn->count;
+		for (uint32_t circuit = 0; circuit < plan->circuits_count; circuit++)
+			lacks[plan->circuits[circuit].src][plan->circuits[circuit].dst]++;
+		for (uint32_t circuit = 0; circuit < kernel.count; circuit++)
+			if (kernel.circuits[circuit].slice == running->slice)
+				lacks[kernel.circuits[circuit].src_rank]
+				     [kernel.circuits[circuit].dst_rank]--;
+		for (uint32_t change = 0; change < txn->count; change++) {
+			assert_int_equal(txn->changes[change].op, MORPH_CHANGE_ADD);
+			assert_int_equal(txn->changes[change].lanes_count, plan->lanes);
+			lacks[txn->changes[change].src_rank][txn->changes[change].dst_rank]--;
+		}
+		for (uint32_t src = 0; src < plan->ranks; src++)
+			for (uint32_t dst = 0; dst < plan->ranks; dst++)
+				assert_int_equal(lacks[src][dst], 0);
+		if (txn->count) {
+			uint32_t broken = txn->count;
+
+			while (txn->count <= LM_MAX_CHANGES - broken)
+				assert_true(morph_txn_remove(txn, 1) >= 0);
+			assert_int_equal(morph_txn_add_broken(txn, defrag, done, running->slice),
+					 -E2BIG);
+			assert_int_equal(txn->count, LM_MAX_CHANGES - broken + 1);
+		}
+		morph_txn_free(txn);
+	}
+	return sum;
 }
 
 /* ------------------------------------------------------------------------- tests */
@@ -502,6 +188,23 @@ static void what_runs_is_read(void **state)
 	corner_end(&corner);
 }
 
+/* The next answer that is lit: some circuits are moved for it. */
+static struct morph_defrag_result next_answer(struct corner *corner, uint64_t *seed,
+					      struct morph_defrag *defrag,
+					      struct morph_ledger *ledger)
+{
+	for (;;) {
+		MORPH_OPTS(morph_defrag_result, result);
+
+		if (!set(corner, seed, true))
+			continue;
+		assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), 0);
+		solve(corner->bench, defrag, ledger);
+		if (!morph_defrag_light(defrag, ledger, &result))
+			return result;
+	}
+}
+
 static void steps_make_room_in_the_kernel(void **state)
 {
 	struct corner corner;
@@ -531,13 +234,141 @@ static void steps_make_room_in_the_kernel(void **state)
 		assert_int_equal(ret, 0);
 		check(&corner, defrag, ledger);
 		for (uint32_t step = 0; step < result.steps; step++)
-			run_step(defrag, step, request);
+			kernel_run_step(defrag, step, request);
 		check_request(defrag, request);
 		moved += result.moved;
 	}
 	print_message("%u moved, %u without ways inside servers\n", moved, stuck);
 	assert_true(moved > 10);
 	assert_true(stuck < 5);
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
+static void what_a_failed_step_leaves_out_is_lit_again(void **state)
+{
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	uint32_t broken = 0;
+	uint64_t seed = 7;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	/* Until it is one slice of several. */
+	while (!broken) {
+		uint32_t steps = next_answer(&corner, &seed, defrag, ledger).steps;
+
+		for (uint32_t step = 0; step < steps; step++) {
+			broken += check_broken(defrag, step) && defrag->slices.count > 1;
+			kernel_run_step(defrag, step, 77);
+		}
+		assert_int_equal(check_broken(defrag, steps), 0);
+	}
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
+static void steps_that_do_not_fit_leave_a_transaction_as_it_was(void **state)
+{
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	uint32_t steps = 0, most = 0;
+	uint64_t seed = 7;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	while (most < 2) {
+		steps = next_answer(&corner, &seed, defrag, ledger).steps;
+		for (uint32_t step = 0; step < steps; step++) {
+			check_full(defrag, step);
+			if (defrag->steps.list[step].count > most)
+				most = defrag->steps.list[step].count;
+		}
+	}
+	check_beyond(defrag, steps);
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
+/* One slice, one of whose circuits goes round; all that is read of it. */
+static void read_detour(struct corner *corner, uint32_t circuits, struct morph_defrag *defrag,
+			struct morph_ledger *ledger)
+{
+	corner_detour(corner, circuits);
+	assert_int_equal(morph_defrag_add(corner->defrag, corner->plans[0], 7, 0), 0);
+	assert_true(kernel_boot(corner));
+	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), 0);
+}
+
+static void a_circuit_without_a_second_port_is_switched(void **state)
+{
+	MORPH_OPTS(morph_defrag_result, result);
+	MORPH_OPTS(morph_defrag_step, step);
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	read_detour(&corner, 6, defrag, ledger);
+	solve(corner.bench, defrag, ledger);
+	assert_int_equal(morph_defrag_light(defrag, ledger, &result), 0);
+	assert_int_equal(result.moved, 1);
+	assert_int_equal(result.dark, 1);
+	assert_int_equal(morph_defrag_step(defrag, 0, &step), 0);
+	assert_int_equal(step.kind, MORPH_DEFRAG_SWITCH);
+	check(&corner, defrag, ledger);
+	for (uint32_t at = 0; at < result.steps; at++)
+		kernel_run_step(defrag, at, 77);
+	check_request(defrag, 77);
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
+/* The fibre of the only change of the first step. */
+static uint32_t first_fibre(const struct morph_defrag *defrag)
+{
+	uint32_t guide;
+
+	assert_int_equal(morph_defrag_guides(defrag, 0, 0, &guide, 1), 1);
+	return guide;
+}
+
+/* By then the fibre of the answer is in use: as if the ways of an earlier step had come to need it. */
+static void another_fibre_is_taken_where_one_is_lit(void **state)
+{
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	const struct strand *strand;
+	uint32_t planned;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	read_detour(&corner, 5, defrag, ledger);
+	/* One more straight on. */
+	for (strand = ledger->sites.strands;
+	     strand->from != 0 || strand->to != 1 || !ledger->guide_marked[strand->guides[0] >> 1];)
+		strand++;
+	morph_ledger_mark(ledger, MORPH_PART_GUIDE, strand->guides[0] >> 1, false);
+	solve(corner.bench, defrag, ledger);
+	planned = first_fibre(defrag);
+	morph_ledger_load(ledger, planned, 1);
+	assert_int_equal(morph_defrag_light(defrag, ledger, NULL), 0);
+	assert_int_not_equal(first_fibre(defrag), planned);
+	assert_int_equal(ledger->guide_lanes[first_fibre(defrag)], 0);
+	assert_false(ledger->guide_marked[first_fibre(defrag)]);
+	check(&corner, defrag, ledger);
 	morph_ledger_free(ledger);
 	morph_defrag_free(defrag);
 	corner_end(&corner);
@@ -550,7 +381,8 @@ static void what_stays_is_told(void **state)
 	struct morph_defrag *defrag;
 	struct morph_ledger *ledger;
 	struct circuit *circuit;
-	uint32_t fibre = 0;
+	struct morph_object *told;
+	uint32_t fibre = 0, second;
 	uint64_t seed = 5;
 
 	corner_begin(&corner, *state);
@@ -577,9 +409,21 @@ static void what_stays_is_told(void **state)
 	STAYS(kernel.controller[1] = 9, kernel.controller[1] = 0, "another controller");
 	STAYS(circuit->state = MORPH_CIRCUIT_CHANGING, circuit->state = 0, "not all");
 	STAYS(circuit->dst_rank = MORPH_ANY, circuit->dst_rank = 1, "over edges");
+	STAYS(circuit->src_rank += 99, circuit->src_rank -= 99, "not of this profile");
+	/* From its second guide no light goes on to the others. */
+	second = circuit->hops[1].guide;
+	STAYS(circuit->hops[1].guide = circuit->hops[2].guide, circuit->hops[1].guide = second,
+	      "not of this profile");
 	STAYS(kernel.books->guide_lanes[circuit->hops[fibre].guide >> 1] |= 2,
 	      kernel.books->guide_lanes[circuit->hops[fibre].guide >> 1] &= ~2ULL,
 	      "shares a fibre");
+	solve(corner.bench, defrag, ledger);
+	assert_int_equal(morph_defrag_describe(defrag, ledger, &told), 0);
+	assert_int_equal(morph_object_values(told, "stay"), defrag->stays.count);
+	assert_int_equal(morph_get_defrag_stay_slice(morph_get_defrag_stay(told, 0)), 1);
+	assert_string_equal(morph_get_defrag_stay_text(morph_get_defrag_stay(told, 0)),
+			    defrag->stays.list[0].why);
+	morph_object_free(told);
 	morph_ledger_free(ledger);
 	morph_defrag_free(defrag);
 	corner_end(&corner);
@@ -596,6 +440,8 @@ static void wrong_calls_are_refused(void **state)
 	txn = morph_txn_new(corner.bench->ctx);
 	assert_int_equal(morph_defrag_light(corner.defrag, corner.bench->ledger, NULL), -EINVAL);
 	corner_satisfy(&corner, &seed);
+	assert_int_equal(morph_defrag_light(corner.defrag, corner.bench->ledger, NULL), -EINVAL);
+	assert_non_null(strstr(morph_error_text(corner.bench->ctx), "was not read"));
 	assert_int_equal(lm_ledger_state(corner.bench->ledger), 0);
 	assert_int_equal(morph_defrag_light(corner.defrag, corner.bench->ledger, NULL), -EINVAL);
 	assert_non_null(strstr(morph_error_text(corner.bench->ctx), "was added as a plan"));
@@ -606,6 +452,15 @@ static void wrong_calls_are_refused(void **state)
 	corner_end(&corner);
 }
 
+static void without_memory_nothing_is_read(struct morph_defrag *defrag, struct morph_ledger *ledger,
+					   uint32_t nth)
+{
+	fault_at("memory", nth, ENOMEM);
+	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), -ENOMEM);
+	assert_true(fault_struck());
+	assert_int_equal(defrag->slices.count, 0);
+}
+
 /* Each allocation of what follows the reading fails in turn: that is said, and all can be done again. */
 static void without_memory_nothing_is_lit(void **state)
 {
@@ -614,7 +469,7 @@ static void without_memory_nothing_is_lit(void **state)
 	struct morph_ledger *ledger;
 	struct morph_object *told;
 	uint64_t seed = 7;
-	uint32_t failed = 0;
+	uint32_t failed = 0, all;
 
 	corner_begin(&corner, *state);
 	defrag = morph_defrag_new(corner.bench->ctx);
@@ -628,6 +483,9 @@ static void without_memory_nothing_is_lit(void **state)
 	for (unsigned int nth = 1;; nth++) {
 		int ret;
 
+		/* The list of guides has room from the last time. */
+		free(defrag->guides.list);
+		memset(&defrag->guides, 0, sizeof(defrag->guides));
 		fault_at("memory", nth, ENOMEM);
 		ret = morph_defrag_light(defrag, ledger, NULL);
 		if (!ret) {
@@ -642,12 +500,14 @@ static void without_memory_nothing_is_lit(void **state)
 		failed++;
 	}
 	assert_true(failed > 20);
-	for (unsigned int nth = 1; nth < 20000; nth *= 3) {
-		fault_at("memory", nth, ENOMEM);
-		assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), -ENOMEM);
-		assert_true(fault_struck());
-		assert_int_equal(defrag->slices.count, 0);
-	}
+	/* Most of the reading is of what the kernel tells, object by object; the last slice is made of it at the end. */
+	fault_at("memory", 0, ENOMEM);
+	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), 0);
+	all = fault_calls();
+	for (uint32_t nth = 1; nth < all - 10; nth *= 3)
+		without_memory_nothing_is_read(defrag, ledger, nth);
+	for (uint32_t nth = all - 10; nth <= all; nth++)
+		without_memory_nothing_is_read(defrag, ledger, nth);
 	morph_ledger_free(ledger);
 	morph_defrag_free(defrag);
 	corner_end(&corner);
@@ -655,8 +515,7 @@ static void without_memory_nothing_is_lit(void **state)
 
 static int end(void **state)
 {
-	morph_ledger_free(kernel.books);
-	memset(&kernel, 0, sizeof(kernel));
+	kernel_end();
 	return placing_teardown(state);
 }
 
@@ -666,6 +525,10 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_is_read),
 		TEST(steps_make_room_in_the_kernel),
+		TEST(what_a_failed_step_leaves_out_is_lit_again),
+		TEST(steps_that_do_not_fit_leave_a_transaction_as_it_was),
+		TEST(a_circuit_without_a_second_port_is_switched),
+		TEST(another_fibre_is_taken_where_one_is_lit),
 		TEST(what_stays_is_told),
 		TEST(wrong_calls_are_refused),
 		TEST(without_memory_nothing_is_lit),

@@ -274,6 +274,19 @@ static void wrong_requests_are_refused(void **state)
 	assert_int_equal(morph_request_add_circuit(request, 0, 1), -E2BIG);
 }
 
+/* One rack is asked for more than its fibres bear: no switches lead to others. */
+static void a_single_rack_has_none_to_cross_to(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 1;
+
+	hold_fibres(bench, &seed, 100);
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "no switches join them"));
+}
+
 static void wrong_entries_are_refused(void **state)
 {
 	struct bench *bench = *state;
@@ -366,6 +379,7 @@ int main(int argc, char **argv)
 		TEST(too_few_accelerators_are_counted),
 		TEST(what_no_rack_can_do_is_said),
 		TEST(wrong_requests_are_refused),
+		TEST(a_single_rack_has_none_to_cross_to),
 		TEST(wrong_entries_are_refused),
 		TEST(what_is_marked_is_not_used),
 		TEST(who_is_a_spare_is_the_ledger_s_to_say),
