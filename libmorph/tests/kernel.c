@@ -241,6 +241,8 @@ static void tell_slices(struct fake *it)
 		nla_put_u32(message, MORPH_A_SLICE_ID, slice);
 		nla_put_u32(message, MORPH_A_SLICE_STATE, kernel.state[slice]);
 		nla_put_u32(message, MORPH_A_SLICE_TRANSIT, plan->transit);
+		nla_put_u32(message, MORPH_A_SLICE_FAILOVER, kernel.failover[slice]);
+		nla_put_u32(message, MORPH_A_SLICE_RESERVED, kernel.reserved[slice]);
 		if (kernel.controller[slice])
 			nla_put_u32(message, MORPH_A_SLICE_CONTROLLER, kernel.controller[slice]);
 		for (uint32_t rank = 0; rank < plan->ranks; rank++) {

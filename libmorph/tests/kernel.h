@@ -26,6 +26,8 @@ struct kernel {
 	struct circuit circuits[512];
 	uint32_t count;
 	uint32_t controller[SLICES + 1], state[SLICES + 1]; /* by slice */
+	uint32_t failover[SLICES + 1];
+	bool reserved[SLICES + 1]; /* it has a spare of its own */
 	struct nl_msg *last; /* that is not queued yet */
 };
 

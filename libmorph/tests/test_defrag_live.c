@@ -6,6 +6,7 @@
 
 #include "../plan/place.h"
 #include "kernel.h"
+#include "../plan/protect.h"
 
 /* ----------------------------------------------------------------------- a scene */
 
@@ -183,6 +184,70 @@ static void what_runs_is_read(void **state)
 		assert_int_equal(defrag->stays.count, 0);
 	}
 	assert_true(strands > 40);
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
+static uint32_t guides_kept(const struct morph_ledger *ledger)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t guide = 0; guide < ledger->graph->guides_count; guide++)
+		kept += ledger->guide_kept[guide] != 0;
+	return kept;
+}
+
+/* Of slices that the kernel repairs with what is dark at the time, and of no others. */
+static void what_running_slices_need_is_kept(void **state)
+{
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	uint32_t kept = 0, guides = 0;
+	uint64_t seed = 5;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	for (uint32_t round = 0; round < 8; round++) {
+		int ranks;
+
+		if (!set(&corner, &seed, false))
+			continue;
+		for (uint32_t slice = 1; slice <= SLICES; slice++) {
+			kernel.failover[slice] = slice % 4 ? MORPH_FAILOVER_AUTOMATIC :
+							     MORPH_FAILOVER_MANUAL;
+			kernel.reserved[slice] = slice % 4 == 3;
+		}
+		assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, CONTROLLER), 0);
+		/* The spares are outside the corner. */
+		for (uint32_t guide = 0; guide < ledger->graph->guides_count; guide++)
+			morph_ledger_mark(ledger, MORPH_PART_GUIDE, guide, false);
+		for (uint32_t at = ACCELERATORS; at < ledger->graph->accelerators_count; at++) {
+			morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, at, false);
+			assert_int_equal(morph_ledger_set_spare(ledger, at, true), 0);
+		}
+		ranks = morph_defrag_keep(defrag, ledger);
+		assert_true(ranks >= 0);
+		for (uint32_t at = 0; at < defrag->slices.count; at++) {
+			const struct running *running = &defrag->slices.list[at];
+			uint32_t kind = running->slice % 4;
+
+			assert_int_equal(running->kept != NULL, kind == 1 || kind == 2);
+			for (uint32_t rank = 0; running->kept && rank < running->plan->ranks;
+			     rank++)
+				ranks -= running->kept->ranks[rank].verdict == MORPH_FEASIBLE;
+			kept += running->kept != NULL;
+		}
+		assert_int_equal(ranks, 0);
+		guides += guides_kept(ledger);
+		/* Again is no more. */
+		assert_int_equal(morph_defrag_keep(defrag, ledger), 0);
+		morph_defrag_clear(defrag);
+		assert_int_equal(guides_kept(ledger), 0);
+	}
+	assert_true(kept > 3 && guides > 0);
 	morph_ledger_free(ledger);
 	morph_defrag_free(defrag);
 	corner_end(&corner);
@@ -524,6 +589,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, end)
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_is_read),
+		TEST(what_running_slices_need_is_kept),
 		TEST(steps_make_room_in_the_kernel),
 		TEST(what_a_failed_step_leaves_out_is_lit_again),
 		TEST(steps_that_do_not_fit_leave_a_transaction_as_it_was),
