@@ -49,9 +49,9 @@ void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_
 	}
 }
 
-/* A way by chance over what is free, seldom a short one; it is held. */
+/* A way by chance over what is free, in so many hops at most and seldom a short one; it is held. */
 static bool wander(struct corner *corner, struct morph_plan *plan, uint32_t host, uint32_t goal,
-		   uint64_t seen, uint64_t *seed)
+		   uint64_t seen, uint32_t hops, uint64_t *seed)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
 	const struct sites *sites = &ledger->sites;
@@ -60,14 +60,15 @@ static bool wander(struct corner *corner, struct morph_plan *plan, uint32_t host
 
 	if (host == goal)
 		return true;
-	for (uint32_t at = 0; at < count; at++) {
+	for (uint32_t at = 0; hops && at < count; at++) {
 		const struct strand *strand = &sites->strands[first + (begin + at) % count];
 
 		if (seen >> strand->to & 1 || !lm_strand_free(ledger, strand))
 			continue;
 		assert_int_equal(lm_plan_add_strand(plan, strand), 0);
 		lm_strand_hold(ledger, strand, true);
-		if (wander(corner, plan, strand->to, goal, seen | 1ULL << strand->to, seed))
+		if (wander(corner, plan, strand->to, goal, seen | 1ULL << strand->to, hops - 1,
+			   seed))
 			return true;
 		lm_strand_hold(ledger, strand, false);
 		plan->strands_count--;
@@ -81,16 +82,17 @@ static void scatter(struct corner *corner, struct morph_plan *plan, uint64_t *se
 	struct morph_ledger *ledger = corner->bench->ledger;
 	bool found = true;
 
-	assert_true(plan->circuits_count < DEMANDS && ledger->sites.racks_count == 1);
+	assert_true(ledger->sites.racks_count == 1);
 	plan->strands_count = 0;
 	for (uint32_t at = 0; at < plan->circuits_count && found; at++) {
 		uint32_t src = plan->accelerators[plan->circuits[at].src];
 		uint32_t dst = plan->accelerators[plan->circuits[at].dst];
 		uint32_t host = ledger->graph->accelerators[src].host;
+		uint32_t hops = corner->detour ? plan->ways[at].count + corner->detour : NET_SITES;
 
 		plan->ways[at].first = plan->strands_count;
 		found = wander(corner, plan, host, ledger->graph->accelerators[dst].host,
-			       1ULL << host, seed);
+			       1ULL << host, hops, seed);
 		plan->ways[at].count = plan->strands_count - plan->ways[at].first;
 	}
 	for (uint32_t at = 0; at < plan->strands_count; at++)
@@ -118,26 +120,34 @@ void corner_ask(struct morph_request *request, uint64_t *seed)
 	}
 }
 
+bool corner_add(struct corner *corner, uint64_t *seed)
+{
+	struct bench *bench = corner->bench;
+	struct morph_plan *plan = corner->plans[corner->count];
+
+	assert_int_equal(morph_place(bench->ledger, bench->request, plan), 0);
+	if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
+		return false;
+	if (plan->transit == MORPH_TRANSIT_ANY)
+		scatter(corner, plan, seed);
+	corner->count++;
+	assert_int_equal(morph_ledger_take(bench->ledger, plan, corner->count), 0);
+	assert_int_equal(morph_defrag_add(corner->defrag, plan, corner->count,
+					  random_below(seed, 8) ? 0 : MORPH_DEFRAG_PINNED),
+			 0);
+	return true;
+}
+
 void corner_run(struct corner *corner, uint64_t *seed, uint32_t count)
 {
 	struct bench *bench = corner->bench;
 
 	for (uint32_t tries = 0; tries < 2 * count && corner->count < count; tries++) {
-		struct morph_plan *plan = corner->plans[corner->count];
-
 		corner_ask(bench->request, seed);
+		assert_true(bench->request->circuits_count < DEMANDS);
 		assert_int_equal(
 			morph_request_set_transit(bench->request, random_below(seed, 6) == 0), 0);
-		assert_int_equal(morph_place(bench->ledger, bench->request, plan), 0);
-		if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
-			continue;
-		if (plan->transit == MORPH_TRANSIT_ANY)
-			scatter(corner, plan, seed);
-		corner->count++;
-		assert_int_equal(morph_ledger_take(bench->ledger, plan, corner->count), 0);
-		assert_int_equal(morph_defrag_add(corner->defrag, plan, corner->count,
-						  random_below(seed, 8) ? 0 : MORPH_DEFRAG_PINNED),
-				 0);
+		corner_add(corner, seed);
 	}
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_ANY), 0);
 }

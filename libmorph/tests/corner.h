@@ -19,6 +19,7 @@ struct corner {
 	uint32_t count;
 	struct morph_plan *plans[SLICES];
 	uint32_t hosts_count, hosts[CORNER];
+	uint32_t detour; /* hops that circuits take too many at most; 0: any number */
 };
 
 void corner_begin(struct corner *corner, struct bench *bench);
@@ -30,6 +31,8 @@ void corner_end(struct corner *corner);
 void corner_choose(struct corner *corner, uint32_t count);
 /* Leave so many accelerators of each server of the corner, and up to so many fibres of each link. */
 void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres);
+/* What is requested becomes the next slice, and goes ways by chance; false: it has no place. */
+bool corner_add(struct corner *corner, uint64_t *seed);
 /* Slices that go ways by chance. */
 void corner_run(struct corner *corner, uint64_t *seed, uint32_t count);
 /* A request of a few ranks. */
