@@ -92,6 +92,11 @@ MORPH_API int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *p
 			defrag->ctx, EINVAL,
 			"slice %u: its circuits share fibres in %u wavelengths; they have to take them whole",
 			slice, plan->bands);
+	if (plan->tier == MORPH_TIER_CROSSING)
+		return lm_fail(
+			defrag->ctx, EINVAL,
+			"slice %u: it was placed across racks; it stays as it is where it is not added",
+			slice);
 	if (flags & ~MORPH_DEFRAG_PINNED)
 		return lm_fail(defrag->ctx, EINVAL, "flags %#x: there is %#x", flags,
 			       MORPH_DEFRAG_PINNED);

@@ -138,6 +138,10 @@ enum stitch_verdict lm_defrag_search(struct morph_defrag *defrag, struct morph_l
 int lm_defrag_steps(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		    const struct morph_request *request);
 
+/* What a step does to a circuit of a slice, or NULL. */
+const struct change *lm_defrag_change_of(const struct morph_defrag *defrag, const struct step *step,
+					 uint32_t slice, uint32_t circuit);
+
 /* What tenants notice of the steps, counted anew. 0 or -ENOMEM. */
 int lm_defrag_tell_tenants(struct morph_defrag *defrag);
 

@@ -203,7 +203,7 @@ static int pool_held(struct morph_defrag *defrag, const struct morph_ledger *led
 	return ret;
 }
 
-/* What is free in the rack. */
+/* What is free in the rack: of what shares something the first. */
 static int pool_free(struct morph_defrag *defrag, const struct morph_ledger *ledger, uint32_t rack)
 {
 	const struct sites *sites = &ledger->sites;
@@ -220,14 +220,12 @@ static int pool_free(struct morph_defrag *defrag, const struct morph_ledger *led
 				continue;
 			if (pass(defrag, strand))
 				ret = pool_add(defrag, at, DEFRAG_NOBODY);
-			else
-				defrag->exact = false;
 		}
 	}
 	return ret;
 }
 
-/* A strand that one that is held shares something with might be free in another wiring. */
+/* A strand that shares something with what is in the pool might be free in another wiring, or in its place. */
 static void look_for_rivals(struct morph_defrag *defrag, const struct morph_ledger *ledger,
 			    uint32_t rack)
 {

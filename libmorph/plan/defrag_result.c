@@ -137,11 +137,11 @@ static const struct change *last_change(const struct morph_defrag *defrag, uint3
 					uint32_t circuit)
 {
 	for (uint32_t at = defrag->steps.count; at--;) {
-		const struct step *step = &defrag->steps.list[at];
+		const struct change *change =
+			lm_defrag_change_of(defrag, &defrag->steps.list[at], slice, circuit);
 
-		for (uint32_t its = 0; step->slice == slice && its < step->count; its++)
-			if (defrag->changes.list[step->first + its].circuit == circuit)
-				return &defrag->changes.list[step->first + its];
+		if (change)
+			return change;
 	}
 	return NULL;
 }

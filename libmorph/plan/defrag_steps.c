@@ -268,9 +268,8 @@ static bool goes_out(const struct step *step, const struct change *change)
 	       change->dark;
 }
 
-/* What a step does to a circuit, or NULL. */
-static const struct change *change_of(const struct morph_defrag *defrag, const struct step *step,
-				      uint32_t slice, uint32_t circuit)
+const struct change *lm_defrag_change_of(const struct morph_defrag *defrag, const struct step *step,
+					 uint32_t slice, uint32_t circuit)
 {
 	for (uint32_t at = 0; step->slice == slice && at < step->count; at++)
 		if (defrag->changes.list[step->first + at].circuit == circuit)
@@ -288,7 +287,7 @@ static uint64_t dark_time(const struct morph_defrag *defrag, uint32_t slice, uin
 	*moved = *dark = 0;
 	for (uint32_t at = 0; at < defrag->steps.count; at++) {
 		const struct step *step = &defrag->steps.list[at];
-		const struct change *mine = change_of(defrag, step, slice, circuit);
+		const struct change *mine = lm_defrag_change_of(defrag, step, slice, circuit);
 
 		*moved += mine != NULL;
 		if (mine && goes_out(step, mine)) {

@@ -82,8 +82,11 @@ static void put_load(struct writer *writer, const struct morph_plan *plan,
 static void put_feasible(struct writer *writer, const struct morph_plan *plan,
 			 const struct morph_ledger *ledger)
 {
-	put_text(writer, LM_LOCAL_PLAN_TIER,
-		 plan->tier == MORPH_TIER_CONTIGUOUS ? "contiguous" : "stitched");
+	static const char *const tiers[] = { [MORPH_TIER_CONTIGUOUS] = "contiguous",
+					     [MORPH_TIER_STITCHED] = "stitched",
+					     [MORPH_TIER_CROSSING] = "crossing" };
+
+	put_text(writer, LM_LOCAL_PLAN_TIER, tiers[plan->tier]);
 	put(writer, LM_LOCAL_PLAN_SERVERS, plan->servers);
 	put(writer, LM_LOCAL_PLAN_SERVERS_BOUND, plan->servers_bound);
 	put_text(writer, LM_LOCAL_PLAN_SERVERS_BOUND_KIND, "free-accelerators");
@@ -133,24 +136,30 @@ static void put_cut(struct writer *writer, const struct sites *sites, const stru
 	put_inner(writer, LM_LOCAL_PLAN_REFUSAL_CUT, &inner);
 }
 
+/* Of a rack; or, for want of accelerators, of all racks together. */
 static void put_refusal(struct writer *writer, const struct morph_plan *plan,
 			const struct morph_ledger *ledger, const struct rack_refusal *refusal)
 {
 	static const char *const reasons[] = {
 		[MORPH_WIRE_COUNT] = "count", [MORPH_WIRE_CUTS] = "cuts", [MORPH_WIRE_DOUBT] = "doubt"
 	};
-	const struct rack *rack = &ledger->sites.racks[refusal->rack];
+	const struct sites *sites = &ledger->sites;
+	static const struct rack none = { .hosts_count = 0 };
+	bool together = refusal->rack == UINT32_MAX;
+	const struct rack *rack = together ? &none : &sites->racks[refusal->rack];
 	struct writer inner = writer_begin(MORPH_OBJECT_PLAN_REFUSAL);
 	char text[256];
 
-	put(&inner, LM_LOCAL_PLAN_REFUSAL_HOST, ledger->sites.rack_hosts[rack->hosts_first]);
+	if (!together)
+		put(&inner, LM_LOCAL_PLAN_REFUSAL_HOST, sites->rack_hosts[rack->hosts_first]);
 	put_text(&inner, LM_LOCAL_PLAN_REFUSAL_REASON, reasons[refusal->reason]);
-	put(&inner, LM_LOCAL_PLAN_REFUSAL_HAVE, ledger->rack_free[refusal->rack]);
+	put(&inner, LM_LOCAL_PLAN_REFUSAL_HAVE,
+	    together ? refusal->have : ledger->rack_free[refusal->rack]);
 	put(&inner, LM_LOCAL_PLAN_REFUSAL_NEED, refusal->need);
 	put_text(&inner, LM_LOCAL_PLAN_REFUSAL_TEXT,
 		 refusal_text(refusal, rack, text, sizeof(text)));
 	for (uint32_t at = 0; at < refusal->cuts_count; at++)
-		put_cut(&inner, &ledger->sites, rack, plan->cuts[refusal->cuts_first + at]);
+		put_cut(&inner, sites, rack, plan->cuts[refusal->cuts_first + at]);
 	put_inner(writer, LM_LOCAL_PLAN_REFUSAL, &inner);
 }
 

@@ -158,13 +158,20 @@ static int unknown(struct morph_ledger *ledger, const char *part, uint32_t index
 	return lm_fail(ledger->ctx, ENOENT, "%s %u: the fabric has %u", part, index, count);
 }
 
+static int check_accelerator(struct morph_ledger *ledger, uint32_t accelerator)
+{
+	uint32_t count = ledger->graph->accelerators_count;
+
+	return accelerator < count ? 0 : unknown(ledger, "accelerator", accelerator, count);
+}
+
 MORPH_API int morph_ledger_hold(struct morph_ledger *ledger, uint32_t accelerator, uint32_t slice)
 {
+	int ret = check_accelerator(ledger, accelerator);
 	bool was;
 
-	if (accelerator >= ledger->graph->accelerators_count)
-		return unknown(ledger, "accelerator", accelerator,
-			       ledger->graph->accelerators_count);
+	if (ret)
+		return ret;
 	was = lm_ledger_free(ledger, accelerator);
 	ledger->owner[accelerator] = slice;
 	count_free(ledger, accelerator, lm_ledger_free(ledger, accelerator) - was);
@@ -175,12 +182,13 @@ MORPH_API int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint
 				bool unusable)
 {
 	bool was;
+	int ret;
 
 	switch (part) {
 	case MORPH_PART_ACCELERATOR:
-		if (index >= ledger->graph->accelerators_count)
-			return unknown(ledger, "accelerator", index,
-				       ledger->graph->accelerators_count);
+		ret = check_accelerator(ledger, index);
+		if (ret)
+			return ret;
 		was = lm_ledger_free(ledger, index);
 		ledger->chip_marked[index] = unusable;
 		count_free(ledger, index, lm_ledger_free(ledger, index) - was);
@@ -202,11 +210,11 @@ MORPH_API int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint
 
 MORPH_API int morph_ledger_set_spare(struct morph_ledger *ledger, uint32_t accelerator, bool spare)
 {
+	int ret = check_accelerator(ledger, accelerator);
 	bool was;
 
-	if (accelerator >= ledger->graph->accelerators_count)
-		return unknown(ledger, "accelerator", accelerator,
-			       ledger->graph->accelerators_count);
+	if (ret)
+		return ret;
 	was = lm_ledger_free(ledger, accelerator);
 	ledger->spare[accelerator] = spare;
 	count_free(ledger, accelerator, lm_ledger_free(ledger, accelerator) - was);

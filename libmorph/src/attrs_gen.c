@@ -2111,7 +2111,7 @@ static const struct lm_attr plan_attrs[] = {
 		.name = "tier",
 		.number = LM_LOCAL_PLAN_TIER,
 		.type = MORPH_ATTR_STRING,
-		.doc = "contiguous or stitched.",
+		.doc = "contiguous, stitched, or crossing: in several racks.",
 	},
 	{
 		.name = "profile-checksum",
@@ -2203,7 +2203,7 @@ static const struct lm_attr plan_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_PLAN_REFUSAL,
 		.list = true,
-		.doc = "Of each rack: why it does not do.",
+		.doc = "Of each rack: why it does not do; and of all racks together.",
 	},
 	{
 		.name = "wavelengths",
@@ -2301,7 +2301,7 @@ static const struct lm_attr plan_refusal_attrs[] = {
 		.name = "host",
 		.number = LM_LOCAL_PLAN_REFUSAL_HOST,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Lowest server of the rack.",
+		.doc = "Lowest server of the rack; absent of all racks together.",
 	},
 	{
 		.name = "reason",

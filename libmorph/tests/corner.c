@@ -49,9 +49,9 @@ void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_
 	}
 }
 
-/* A way by chance over what is free, seldom a short one; it is held. */
+/* A way by chance over what is free, in so many hops at most and seldom a short one; it is held. */
 static bool wander(struct corner *corner, struct morph_plan *plan, uint32_t host, uint32_t goal,
-		   uint64_t seen, uint64_t *seed)
+		   uint64_t seen, uint32_t hops, uint64_t *seed)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
 	const struct sites *sites = &ledger->sites;
@@ -60,14 +60,15 @@ static bool wander(struct corner *corner, struct morph_plan *plan, uint32_t host
 
 	if (host == goal)
 		return true;
-	for (uint32_t at = 0; at < count; at++) {
+	for (uint32_t at = 0; hops && at < count; at++) {
 		const struct strand *strand = &sites->strands[first + (begin + at) % count];
 
 		if (seen >> strand->to & 1 || !lm_strand_free(ledger, strand))
 			continue;
 		assert_int_equal(lm_plan_add_strand(plan, strand), 0);
 		lm_strand_hold(ledger, strand, true);
-		if (wander(corner, plan, strand->to, goal, seen | 1ULL << strand->to, seed))
+		if (wander(corner, plan, strand->to, goal, seen | 1ULL << strand->to, hops - 1,
+			   seed))
 			return true;
 		lm_strand_hold(ledger, strand, false);
 		plan->strands_count--;
@@ -81,16 +82,17 @@ static void scatter(struct corner *corner, struct morph_plan *plan, uint64_t *se
 	struct morph_ledger *ledger = corner->bench->ledger;
 	bool found = true;
 
-	assert_true(plan->circuits_count < DEMANDS && ledger->sites.racks_count == 1);
+	assert_true(ledger->sites.racks_count == 1);
 	plan->strands_count = 0;
 	for (uint32_t at = 0; at < plan->circuits_count && found; at++) {
 		uint32_t src = plan->accelerators[plan->circuits[at].src];
 		uint32_t dst = plan->accelerators[plan->circuits[at].dst];
 		uint32_t host = ledger->graph->accelerators[src].host;
+		uint32_t hops = corner->detour ? plan->ways[at].count + corner->detour : NET_SITES;
 
 		plan->ways[at].first = plan->strands_count;
 		found = wander(corner, plan, host, ledger->graph->accelerators[dst].host,
-			       1ULL << host, seed);
+			       1ULL << host, hops, seed);
 		plan->ways[at].count = plan->strands_count - plan->ways[at].first;
 	}
 	for (uint32_t at = 0; at < plan->strands_count; at++)
@@ -118,34 +120,41 @@ void corner_ask(struct morph_request *request, uint64_t *seed)
 	}
 }
 
+bool corner_add(struct corner *corner, uint64_t *seed)
+{
+	struct bench *bench = corner->bench;
+	struct morph_plan *plan = corner->plans[corner->count];
+
+	assert_int_equal(morph_place(bench->ledger, bench->request, plan), 0);
+	if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
+		return false;
+	if (plan->transit == MORPH_TRANSIT_ANY)
+		scatter(corner, plan, seed);
+	corner->count++;
+	assert_int_equal(morph_ledger_take(bench->ledger, plan, corner->count), 0);
+	assert_int_equal(morph_defrag_add(corner->defrag, plan, corner->count,
+					  random_below(seed, 8) ? 0 : MORPH_DEFRAG_PINNED),
+			 0);
+	return true;
+}
+
 void corner_run(struct corner *corner, uint64_t *seed, uint32_t count)
 {
 	struct bench *bench = corner->bench;
 
 	for (uint32_t tries = 0; tries < 2 * count && corner->count < count; tries++) {
-		struct morph_plan *plan = corner->plans[corner->count];
-
 		corner_ask(bench->request, seed);
+		assert_true(bench->request->circuits_count < DEMANDS);
 		assert_int_equal(
 			morph_request_set_transit(bench->request, random_below(seed, 6) == 0), 0);
-		assert_int_equal(morph_place(bench->ledger, bench->request, plan), 0);
-		if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
-			continue;
-		if (plan->transit == MORPH_TRANSIT_ANY)
-			scatter(corner, plan, seed);
-		corner->count++;
-		assert_int_equal(morph_ledger_take(bench->ledger, plan, corner->count), 0);
-		assert_int_equal(morph_defrag_add(corner->defrag, plan, corner->count,
-						  random_below(seed, 8) ? 0 : MORPH_DEFRAG_PINNED),
-				 0);
+		corner_add(corner, seed);
 	}
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_ANY), 0);
 }
 
 /* ---------------------------------------------------------------------- one detour */
 
-/* So many fibres of a link may be used; none of any other. */
-static void keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_t count)
+void corner_keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_t count)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
 
@@ -168,10 +177,11 @@ static void add_strand(struct corner *corner, struct morph_plan *plan, uint32_t 
 
 	while (strand->from != from || strand->to != to || !lm_strand_free(ledger, strand))
 		strand++;
+	lm_strand_hold(ledger, strand, true);
 	assert_int_equal(lm_plan_add_strand(plan, strand), 0);
 }
 
-void corner_detour(struct corner *corner, uint32_t circuits)
+void corner_detours(struct corner *corner, uint32_t circuits, uint32_t away)
 {
 	struct bench *bench = corner->bench;
 	struct morph_plan *plan = corner->plans[0];
@@ -181,27 +191,38 @@ void corner_detour(struct corner *corner, uint32_t circuits)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, at != 0 && at != 4);
 	for (uint32_t at = 0; at < bench->ledger->graph->guides_count; at++)
 		morph_ledger_load(bench->ledger, at, 1);
-	keep_link(corner, 0, 1, circuits);
-	keep_link(corner, 0, 2, 1);
-	keep_link(corner, 2, 3, 1);
-	keep_link(corner, 3, 1, 1);
+	corner_keep_link(corner, 0, 1, circuits);
+	corner_keep_link(corner, 0, 2, away);
+	corner_keep_link(corner, 2, 3, away);
+	corner_keep_link(corner, 3, 1, away);
 	assert_int_equal(morph_request_set_count(bench->request, 2), 0);
 	for (uint32_t at = 0; at < circuits; at++)
 		assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
 	assert_int_equal(placed(bench, plan), MORPH_FEASIBLE);
-	plan->strands_count--;
-	plan->ways[circuits - 1].count = 3;
-	add_strand(corner, plan, 0, 2);
-	add_strand(corner, plan, 2, 3);
-	add_strand(corner, plan, 3, 1);
+	plan->strands_count -= away;
+	for (uint32_t at = circuits - away; at < circuits; at++) {
+		plan->ways[at] = (struct circuit_way){ .first = plan->strands_count, .count = 3 };
+		add_strand(corner, plan, 0, 2);
+		add_strand(corner, plan, 2, 3);
+		add_strand(corner, plan, 3, 1);
+	}
+	for (uint32_t at = circuits - away; at < plan->strands_count; at++)
+		lm_strand_hold(bench->ledger, &plan->strands[at], false);
 	assert_int_equal(morph_ledger_take(bench->ledger, plan, 7), 0);
 	for (uint32_t chip = 8; chip <= 12; chip += 4)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, chip, false);
 	/* From the rank in server 2, by itself or not. */
 	morph_request_set_simplex(bench->request, true);
 	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
+	for (uint32_t at = 1; at < away; at++)
+		assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
 	assert_int_not_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+}
+
+void corner_detour(struct corner *corner, uint32_t circuits)
+{
+	corner_detours(corner, circuits, 1);
 }
 
 /* ------------------------------------------------------------------- begin and end */
@@ -291,6 +312,14 @@ struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objectiv
 }
 
 /* Until a request that morph_place() refuses is satisfied by moves. */
+bool corner_lacks_fibres(const struct corner *corner)
+{
+	const struct morph_plan *plan = corner->bench->plan;
+
+	return morph_plan_verdict(plan) != MORPH_FEASIBLE &&
+	       plan->refusals[0].reason != MORPH_WIRE_COUNT;
+}
+
 struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed)
 {
 	struct bench *bench = corner->bench;
@@ -304,7 +333,7 @@ struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed)
 		corner_run(corner, seed, 2 + random_below(seed, 4));
 		corner_ask(bench->request, seed);
 		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
-		if (morph_plan_verdict(bench->plan) != MORPH_UNDECIDED)
+		if (!corner_lacks_fibres(corner))
 			continue;
 		result = corner_solve(corner, random_below(seed, 2));
 		if (result.verdict == MORPH_FEASIBLE && result.moved)

@@ -26,7 +26,7 @@ static void try_corner(struct corner *corner, uint64_t *seed, struct tally *tall
 	tally->asked++;
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
 	if (morph_plan_verdict(bench->plan) == MORPH_FEASIBLE ||
-	    (morph_plan_verdict(bench->plan) == MORPH_INFEASIBLE && random_below(seed, 20)))
+	    (!corner_lacks_fibres(corner) && random_below(seed, 20)))
 		return;
 	tally->refused++;
 	result = corner_solve(corner, MORPH_DEFRAG_LIGHT);
@@ -202,6 +202,28 @@ static void without_a_port_it_is_dark_while_light_settles(void **state)
 	corner_end(&corner);
 }
 
+/* What one leaves the next may take. */
+static void each_switch_over_is_a_step_of_its_own(void **state)
+{
+	MORPH_OPTS(morph_defrag_step, step);
+	struct morph_defrag_result result;
+	struct corner corner;
+
+	corner_begin(&corner, *state);
+	corner_detours(&corner, 6, 2);
+	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
+	result = corner_solve(&corner, MORPH_DEFRAG_LIGHT);
+	assert_int_equal(result.verdict, MORPH_FEASIBLE);
+	assert_int_equal(result.dark, 2);
+	assert_int_equal(result.steps, 3);
+	for (uint32_t at = 0; at < 2; at++) {
+		assert_int_equal(morph_defrag_step(corner.defrag, at, &step), 0);
+		assert_int_equal(step.kind, MORPH_DEFRAG_SWITCH);
+		assert_int_equal(step.changes, 1);
+	}
+	corner_end(&corner);
+}
+
 static void what_is_pinned_or_marked_stays(void **state)
 {
 	struct bench *bench = *state;
@@ -325,6 +347,166 @@ static void answers_are_described(void **state)
 	corner_end(&corner);
 }
 
+/* ----------------------------------------------------------------- in other words */
+
+/* A fibre that two ways pass: what that means for other wirings is not looked for, so nothing is proven. */
+static void ways_that_share_something_leave_doubt(void **state)
+{
+	MORPH_OPTS(morph_defrag_result, result);
+	struct bench *bench = *state;
+	struct strand *strands = bench->ledger->sites.strands;
+	struct corner corner;
+	uint32_t before;
+
+	corner_begin(&corner, bench);
+	corner_detour(&corner, 5);
+	corner_keep_link(&corner, 0, 4, 2);
+	assert_int_equal(morph_request_set_ring(bench->request, 3), 0);
+	morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, 24, false);
+	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
+	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
+	/* Two that are free, as one might be in place of the other; then one that runs, and one that is lit. */
+	for (uint32_t round = 0; round < 2; round++) {
+		struct strand *one = &strands[bench->ledger->sites.strands_first[0]], *other;
+
+		while (one->to != (round ? 1 : 4))
+			one++;
+		other = one + (round ? 7 : 1);
+		assert_int_equal(other->to, one->to);
+		before = other->guides[0];
+		other->guides[0] = one->guides[0];
+		assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request,
+						    NULL, &result),
+				 0);
+		assert_int_equal(result.verdict, MORPH_UNDECIDED);
+		other->guides[0] = before;
+	}
+	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
+	corner_end(&corner);
+}
+
+/* Where no order is found, as for want of steps: legal all the same, but all go dark. */
+static void without_an_order_all_go_out_at_once(void **state)
+{
+	uint32_t joined = 0;
+	struct corner corner;
+	uint64_t seed = 4;
+
+	corner_begin(&corner, *state);
+	while (joined < 5) {
+		struct morph_ledger *ledger = corner.bench->ledger;
+		struct morph_defrag *defrag = corner.defrag;
+		struct rewire *rewire = defrag->rewire;
+		struct best *best = defrag->best;
+		struct answer answer;
+		char report[256];
+
+		corner_satisfy(&corner, &seed);
+		assert_int_equal(lm_defrag_rack(defrag, ledger, corner.bench->request, best->rack),
+				 0);
+		rewire->count = best->count;
+		memcpy(rewire->flows, best->flows, best->count * sizeof(*best->flows));
+		lm_rewire_order(rewire, 0);
+		assert_int_equal(rewire->interrupted, best->moved);
+		assert_int_equal(rewire->touched, best->moved);
+		assert_int_equal(rewire->actions_count, 2 * best->moved);
+		best->actions_count = rewire->actions_count;
+		memcpy(best->actions, rewire->actions,
+		       best->actions_count * sizeof(*best->actions));
+		assert_int_equal(lm_defrag_steps(defrag, ledger, corner.bench->request), 0);
+		answer_write(&corner, &answer);
+		if (morph_check_defrag(&answer.input, report, sizeof(report)))
+			fail_msg("%s", report);
+		answer_free(&answer);
+		assert_int_equal(defrag->dark, best->moved);
+		/* What is one slice's, one after the other, is one step. */
+		joined += 2 * best->moved + 1 - defrag->steps.count;
+	}
+	corner_end(&corner);
+}
+
+/* ------------------------------------------------------------------ all or nothing */
+
+/* As written: accelerators, fibres, and the plans of what runs. */
+static void *world(const struct corner *corner, struct morph_defrag *defrag, size_t *bytes)
+{
+	size_t first = (size_t)morph_ledger_write(corner->bench->ledger, NULL, 0);
+	size_t second = (size_t)morph_defrag_write_running(defrag, NULL, 0);
+	uint8_t *copy = malloc(first + second);
+
+	assert_non_null(copy);
+	*bytes = first + second;
+	morph_ledger_write(corner->bench->ledger, copy, first);
+	morph_defrag_write_running(defrag, copy + first, second);
+	return copy;
+}
+
+static void unchanged(const struct corner *corner, struct morph_defrag *defrag, void *before)
+{
+	size_t bytes;
+	void *after = world(corner, defrag, &bytes);
+
+	assert_memory_equal(before, after, bytes);
+	free(before);
+	free(after);
+}
+
+static void what_can_t_be_taken_moves_nothing(void **state)
+{
+	struct bench *bench = *state;
+	struct corner corner;
+	uint64_t seed = 5;
+	size_t bytes;
+
+	corner_begin(&corner, bench);
+	for (uint32_t round = 0; round < 5; round++) {
+		uint32_t chip;
+		void *before;
+
+		corner_satisfy(&corner, &seed);
+		chip = morph_plan_accelerator(morph_defrag_plan(corner.defrag), 0);
+		assert_int_equal(morph_ledger_hold(bench->ledger, chip, 99), 0);
+		before = world(&corner, corner.defrag, &bytes);
+		assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 100), -EBUSY);
+		unchanged(&corner, corner.defrag, before);
+		assert_int_equal(morph_ledger_hold(bench->ledger, chip, 0), 0);
+		assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 100), 0);
+	}
+	corner_end(&corner);
+}
+
+static void without_memory_nothing_is_moved(void **state)
+{
+	struct bench *bench = *state;
+	struct corner corner;
+	unsigned int nth = 1;
+	size_t bytes;
+
+	corner_begin(&corner, bench);
+	corner_detour(&corner, 5);
+	for (bool struck = true; struck; nth++) {
+		struct morph_defrag *defrag = morph_defrag_new(bench->ctx);
+		void *before;
+		int ret;
+
+		assert_int_equal(morph_defrag_add(defrag, corner.plans[0], 7, 0), 0);
+		before = world(&corner, defrag, &bytes);
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_defrag_solve(defrag, bench->ledger, bench->request, NULL, NULL);
+		if (!ret)
+			ret = morph_defrag_take(defrag, bench->ledger, 8);
+		struck = fault_struck();
+		assert_int_equal(ret, struck ? -ENOMEM : 0);
+		if (struck)
+			unchanged(&corner, defrag, before);
+		else
+			free(before);
+		morph_defrag_free(defrag);
+	}
+	assert_true(nth > 12);
+	corner_end(&corner);
+}
+
 static void wrong_input_is_refused(void **state)
 {
 	MORPH_OPTS(morph_defrag_opts, opts, .objective = 2);
@@ -368,11 +550,16 @@ int main(int argc, char **argv)
 		TEST(the_same_is_answered_again),
 		TEST(a_circuit_with_a_port_left_is_never_dark),
 		TEST(without_a_port_it_is_dark_while_light_settles),
+		TEST(each_switch_over_is_a_step_of_its_own),
 		TEST(what_is_pinned_or_marked_stays),
 		TEST(ranks_keep_their_accelerators),
 		TEST(a_search_without_steps_is_undecided),
 		TEST(a_plan_of_what_is_not_lit_is_refused),
 		TEST(answers_are_described),
+		TEST(ways_that_share_something_leave_doubt),
+		TEST(without_an_order_all_go_out_at_once),
+		TEST(what_can_t_be_taken_moves_nothing),
+		TEST(without_memory_nothing_is_moved),
 		TEST(wrong_input_is_refused),
 #undef TEST
 	};

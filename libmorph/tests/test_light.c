@@ -3,7 +3,7 @@
  * From plans to transactions, on a real rack. What becomes of a plan is followed guide by guide,
  * as the kernel does, and claimed inside servers, so that later slices find it there.
  */
-#include "../plan/place.h"
+#include "../plan/light.h"
 #include "placing.h"
 
 #define MOST_HOPS 64
@@ -251,6 +251,94 @@ static void a_plan_that_can_t_be_lit_leaves_the_transaction(void **state)
 	morph_txn_free(txn);
 }
 
+/* The router looks for ways that are free and bright enough; that they are too bright is for the judge. */
+static void what_the_judge_refuses_is_not_lit(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_txn *txn = morph_txn_new(bench->ctx);
+	struct optics_graph *graph = (struct optics_graph *)(uintptr_t)bench->ledger->graph;
+	int32_t most = graph->params.overload_mdbm;
+
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_txn_remove(txn, 7), 0);
+	graph->params.overload_mdbm = graph->params.sensitivity_mdbm;
+	assert_true(morph_txn_add_plan(txn, bench->plan, bench->ledger) < 0);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "circuit 0 of the plan: "));
+	assert_int_equal(morph_txn_count(txn), 1);
+	graph->params.overload_mdbm = most;
+	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), 0);
+	morph_txn_free(txn);
+}
+
+/* ------------------------------------------------------------------------ moves */
+
+/* The only circuit of bench->plan as it is lit, and as it is to be lit on another fibre. */
+static void light_one(const struct bench *bench, struct lighting *lighting, struct wanted *wanted)
+{
+	struct morph_plan *plan = bench->plan;
+
+	*wanted = (struct wanted){ .ranks = plan->circuits[0],
+				   .src = plan->accelerators[0],
+				   .dst = plan->accelerators[1],
+				   .lanes = plan->lanes,
+				   .among = bench->ledger->graph->all_lanes,
+				   .strands = plan->strands,
+				   .count = 1,
+				   .old = wanted->old };
+	*lighting = (struct lighting){
+		.ledger = bench->ledger, .owner = LIGHT_OWNER, .wanted = wanted, .count = 1
+	};
+	assert_int_equal(lm_light_room(lighting, 1), 0);
+	assert_int_equal(lm_light(lighting), 0);
+	assert_true(lighting->paths[0].hops_count > 2);
+}
+
+/* Beside its old way as long as a laser is left for that; else it is told that it goes dark. */
+static void try_move(struct bench *bench, bool lasers)
+{
+	struct lighting before, after;
+	struct wanted wanted = { .old = NULL };
+	struct light_before state;
+	struct morph_ledger *ledger = bench->ledger;
+	const struct optics_graph *graph = ledger->graph;
+	uint32_t first = bench->plan->accelerators[0] * graph->params.planes;
+
+	assert_int_equal(lm_ledger_state(ledger), 0);
+	assert_int_equal(lm_light_begin(ledger, bench->plan, &state), 0);
+	light_one(bench, &before, &wanted);
+	assert_false(wanted.dark);
+	for (uint32_t plane = 0; plane < graph->params.planes; plane++)
+		ledger->state->tx_dead[first + plane] =
+			lasers || first + plane == before.paths[0].tx ? 0 : graph->all_lanes;
+	wanted.old = &before.paths[0];
+	light_one(bench, &after, &wanted);
+	assert_int_equal(wanted.dark, !lasers);
+	assert_int_equal(after.paths[0].tx == before.paths[0].tx, !lasers);
+	/* Of both ways the new one is lit. */
+	for (uint32_t plane = 0; plane < graph->params.planes; plane++)
+		assert_int_equal(ledger->state->tx_lanes[first + plane],
+				 first + plane == after.paths[0].tx ? after.paths[0].lanes : 0);
+	memset(&ledger->state->tx_dead[first], 0,
+	       graph->params.planes * sizeof(*ledger->state->tx_dead));
+	lm_light_end(ledger, &state);
+	lm_light_free(&before);
+	lm_light_free(&after);
+}
+
+static void what_has_no_second_laser_is_moved_in_the_dark(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		morph_ledger_hold(bench->ledger, at, at != 3 && at != 4);
+	assert_int_equal(morph_request_set_count(bench->request, 2), 0);
+	assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	try_move(bench, true);
+	try_move(bench, false);
+}
+
 /* ------------------------------------------------------------------ descriptions */
 
 static void a_feasible_plan_is_described(void **state)
@@ -308,6 +396,38 @@ static void a_refusal_is_described_with_its_cuts(void **state)
 	morph_object_free(plan);
 }
 
+/* The only refusal of a plan, described. */
+static void refused(struct bench *bench, uint32_t verdict, const char *reason, const char *text)
+{
+	const struct morph_object *refusal;
+	struct morph_object *plan;
+
+	assert_int_equal(placed(bench, bench->plan), verdict);
+	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
+	assert_int_equal(morph_object_values(plan, "refusal"), 1);
+	refusal = morph_object_value_object(plan, "refusal", 0);
+	assert_string_equal(morph_get_plan_refusal_reason(refusal), reason);
+	assert_string_equal(morph_get_plan_refusal_text(refusal), text);
+	morph_object_free(plan);
+}
+
+static void refusals_are_described_by_their_reason(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 6;
+
+	for (uint32_t server = 0; server < 16; server += 2)
+		for (uint32_t at = 0; at < 4; at++)
+			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	assert_int_equal(morph_request_set_torus(bench->request, 3, 4, 3), 0);
+	refused(bench, MORPH_INFEASIBLE, "count", "36 accelerators are wanted, 32 are free");
+	hold_fibres(bench, &seed, 60);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	morph_request_set_budget(bench->request, 1);
+	refused(bench, MORPH_UNDECIDED, "doubt",
+		"enough accelerators are free; nothing was found, and nothing is proven");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -316,8 +436,11 @@ int main(int argc, char **argv)
 		TEST(a_torus_that_fills_the_rack_is_lit),
 		TEST(the_ledger_stays_as_it_was),
 		TEST(a_plan_that_can_t_be_lit_leaves_the_transaction),
+		TEST(what_the_judge_refuses_is_not_lit),
+		TEST(what_has_no_second_laser_is_moved_in_the_dark),
 		TEST(a_feasible_plan_is_described),
 		TEST(a_refusal_is_described_with_its_cuts),
+		TEST(refusals_are_described_by_their_reason),
 #undef TEST
 	};
 

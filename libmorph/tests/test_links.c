@@ -138,6 +138,26 @@ static void ways_may_find_no_memory(void **state)
 	assert_true(nth > 4);
 }
 
+/* And what has begun is undone, so that it can be tried again. */
+static void servers_may_find_no_memory(void **state)
+{
+	unsigned int nth = 1;
+
+	for (;; nth++) {
+		int result;
+
+		fault_at("memory", nth, ENOMEM);
+		result = add_servers(*state);
+		if (!fault_struck())
+			break;
+		assert_int_equal(result, -ENOMEM);
+		assert_true(morph_te_capacity(te, 0) == 0);
+		assert_int_equal(morph_te_guide_link(te, 0), -ENOENT);
+	}
+	assert_true(nth > 5);
+	assert_true(morph_te_capacity(te, 0) > 0);
+}
+
 static void wrong_problems_are_refused(void **state)
 {
 	struct bench *bench = *state;
@@ -167,6 +187,7 @@ int main(int argc, char **argv)
 		TEST(what_is_marked_carries_nothing),
 		TEST(ways_are_the_shortest),
 		TEST(ways_may_find_no_memory),
+		TEST(servers_may_find_no_memory),
 		TEST(wrong_problems_are_refused),
 #undef TEST
 	};

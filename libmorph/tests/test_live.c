@@ -91,6 +91,14 @@ static void tell_hardware(struct fake *it)
 	nla_put_u32(message, MORPH_A_HARDWARE_PART, MORPH_PART_LASER);
 	nla_put_u32(message, MORPH_A_HARDWARE_INDEX, 1);
 	nla_put_u32(message, MORPH_A_HARDWARE_HEALTH, MORPH_HEALTH_QUARANTINED);
+	/* One that is well, and what has told its health itself. */
+	message = one_of_many(it, MORPH_CMD_HARDWARE_GET, message);
+	nla_put_u32(message, MORPH_A_HARDWARE_PART, MORPH_PART_LASER);
+	nla_put_u32(message, MORPH_A_HARDWARE_INDEX, 3);
+	message = one_of_many(it, MORPH_CMD_HARDWARE_GET, message);
+	nla_put_u32(message, MORPH_A_HARDWARE_PART, MORPH_PART_GUIDE);
+	nla_put_u32(message, MORPH_A_HARDWARE_INDEX, 4);
+	nla_put_u32(message, MORPH_A_HARDWARE_HEALTH, MORPH_HEALTH_FAILED);
 	if (kernel.receiver != MORPH_ANY) {
 		message = one_of_many(it, MORPH_CMD_HARDWARE_GET, message);
 		nla_put_u32(message, MORPH_A_HARDWARE_PART, MORPH_PART_RECEIVER);
@@ -208,6 +216,7 @@ static void what_the_kernel_has_is_in_the_ledger(void **state)
 	assert_int_equal(light->tx_dead[1], ledger->graph->all_lanes);
 	assert_int_equal(light->rx_dead[2], ledger->graph->all_lanes);
 	assert_int_equal(light->tx_dead[0] | light->rx_dead[1], 0);
+	assert_int_equal(light->tx_dead[3] | light->tx_dead[4] | light->rx_dead[4], 0);
 	/* What has gone is gone from the ledger, too. */
 	kernel.lit = 0;
 	kernel.receiver = MORPH_ANY;

@@ -228,6 +228,49 @@ static void too_few_accelerators_are_counted(void **state)
 	assert_int_equal(morph_plan_servers(bench->plan, NULL), 0);
 }
 
+/* ---------------------------------------------------------------------- memory */
+
+/* Each allocation fails in turn: nothing is planned then, and the ledger is as before. */
+static void try_without_memory(struct bench *bench, uint32_t verdict, unsigned int least)
+{
+	size_t bytes = (size_t)morph_ledger_write(bench->ledger, NULL, 0);
+	void *before = malloc(bytes), *after = malloc(bytes);
+	unsigned int nth = 1;
+
+	assert_int_equal(morph_ledger_write(bench->ledger, before, bytes), bytes);
+	for (;; nth++) {
+		struct morph_plan *plan = morph_plan_new(bench->ctx);
+		int ret;
+
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_place(bench->ledger, bench->request, plan);
+		assert_int_equal(morph_ledger_write(bench->ledger, after, bytes), bytes);
+		assert_memory_equal(before, after, bytes);
+		assert_int_equal(morph_plan_verdict(plan), ret ? 0 : verdict);
+		morph_plan_free(plan);
+		if (!fault_struck())
+			break;
+		assert_int_equal(ret, -ENOMEM);
+	}
+	assert_true(nth > least);
+	free(before);
+	free(after);
+}
+
+static void without_memory_nothing_is_planned(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 6;
+
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	try_without_memory(bench, MORPH_FEASIBLE, 5);
+	for (uint32_t server = 0; server < 16; server += 2)
+		for (uint32_t at = 0; at < 4; at++)
+			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_fibres(bench, &seed, 60);
+	try_without_memory(bench, MORPH_INFEASIBLE, 4);
+}
+
 /* ------------------------------------------------------------------- bad input */
 
 static void what_no_rack_can_do_is_said(void **state)
@@ -377,6 +420,7 @@ int main(int argc, char **argv)
 		TEST(transit_can_be_forbidden),
 		TEST(a_search_without_steps_is_undecided),
 		TEST(too_few_accelerators_are_counted),
+		TEST(without_memory_nothing_is_planned),
 		TEST(what_no_rack_can_do_is_said),
 		TEST(wrong_requests_are_refused),
 		TEST(a_single_rack_has_none_to_cross_to),

@@ -8,6 +8,7 @@
 
 #include "../bench/meshes.h"
 #include "../bench/random.h"
+#include "../plan/mix.h"
 #include "fake.h"
 
 #define NEAR 1e-6
@@ -285,6 +286,45 @@ static void flows_from_elsewhere_are_rounded(void **state)
 	morph_te_free(te);
 }
 
+/* As the planner draws it. */
+static double threshold_of(uint64_t epoch, uint32_t path)
+{
+	return mix_unit(
+		mix(epoch * 0x9e3779b97f4a7c15 + 2 * (uint64_t)path * 0xd1342543de82ef95 + 1));
+}
+
+/* Two demands want the only lane, and what is left of their flows and chance come to the same: to one. */
+static void of_turns_alike_the_first_path_s_comes_first(void **state)
+{
+	struct morph_te *te = morph_te_new(ctx);
+	uint32_t link = 0, lanes[2], given = 0;
+
+	(void)state;
+	assert_int_equal(morph_te_add_link(te, 1), 0);
+	for (uint32_t at = 0; at < 2; at++) {
+		assert_int_equal(morph_te_add_demand(te, 1, 1), at);
+		assert_int_equal(morph_te_add_path(te, at, &link, 1), at);
+	}
+	for (uint64_t epoch = 0; epoch < 100; epoch++) {
+		const double flows[] = { 1 - threshold_of(epoch, 0), 1 - threshold_of(epoch, 1) };
+
+		assert_int_equal(morph_te_round(te, flows, epoch, NULL, lanes), 0);
+		/* The second gets it where the first wants no lane in this epoch. */
+		if (lanes[0] == lanes[1])
+			continue;
+		given += lanes[0];
+		assert_int_equal(lanes[0] + lanes[1], 1);
+		if (lanes[1]) {
+			const double alone[] = { flows[0], 0 };
+
+			assert_int_equal(morph_te_round(te, alone, epoch, NULL, lanes), 0);
+			assert_int_equal(lanes[0], 0);
+		}
+	}
+	assert_in_range(given, 20, 80);
+	morph_te_free(te);
+}
+
 static void controllers_round_alike_but_for_what_their_views_differ(void **state)
 {
 	struct morph_te *one = make_problem(1, 1), *other = make_problem(1, 1);
@@ -529,6 +569,8 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(lanes_overload_no_link, begin, end),
 		cmocka_unit_test_setup_teardown(flows_from_elsewhere_are_rounded, begin, end),
+		cmocka_unit_test_setup_teardown(of_turns_alike_the_first_path_s_comes_first, begin,
+						end),
 		cmocka_unit_test_setup_teardown(
 			controllers_round_alike_but_for_what_their_views_differ, begin, end),
 		cmocka_unit_test_setup_teardown(lanes_stay_while_the_flow_is_near, begin, end),

@@ -410,6 +410,31 @@ static void a_shared_fibre_is_not_lit_for_nothing_parts_its_light(void **state)
 	morph_txn_free(txn);
 }
 
+static void wavelengths_are_described(void **state)
+{
+	struct bench *bench = *state;
+	const struct morph_object *circuit;
+	struct morph_object *plan;
+
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
+	assert_int_equal(morph_request_set_wavelengths(bench->request, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	for (uint32_t at = 0; at < bench->plan->circuits_count; at++)
+		bench->plan->ways[at].band = at % 4;
+	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
+	assert_int_equal(morph_get_plan_wavelengths(plan), 4);
+	for (uint32_t at = 0; at < bench->plan->circuits_count; at++) {
+		circuit = morph_object_value_object(plan, "circuit", at);
+		/* Inside a server there is no fibre to be shared. */
+		assert_int_equal(morph_object_has(circuit, "lanes"),
+				 bench->plan->ways[at].count > 0);
+		if (bench->plan->ways[at].count)
+			assert_int_equal(morph_get_plan_circuit_lanes(circuit),
+					 0xfULL << 4 * (at % 4));
+	}
+	morph_object_free(plan);
+}
+
 /* ------------------------------------------------------------------- bad input */
 
 static void refused(struct bench *bench, const char *why)
@@ -453,6 +478,22 @@ static void room_is_made_for_whole_fibres_only(void **state)
 	morph_defrag_free(defrag);
 }
 
+static void protections_take_whole_fibres_only(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_protection *protection = morph_protection_new(bench->ctx);
+
+	assert_non_null(protection);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
+	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 7), 0);
+	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "shares fibres by 2 wavelengths"));
+	assert_int_equal(morph_protection_verdict(protection), 0);
+	morph_protection_free(protection);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -464,8 +505,10 @@ int main(int argc, char **argv)
 		TEST(mutants_of_plans_are_rejected),
 		TEST(circuits_are_lit_in_their_wavelength),
 		TEST(a_shared_fibre_is_not_lit_for_nothing_parts_its_light),
+		TEST(wavelengths_are_described),
 		TEST(wavelengths_that_can_t_be_are_refused),
 		TEST(room_is_made_for_whole_fibres_only),
+		TEST(protections_take_whole_fibres_only),
 #undef TEST
 	};
 

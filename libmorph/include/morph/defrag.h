@@ -70,8 +70,8 @@ void morph_defrag_clear(struct morph_defrag *defrag);
  * @slice: its number in the ledger, not 0
  * @flags: MORPH_DEFRAG_PINNED or 0
  *
- * Return: 0, -EINVAL (not a feasible plan; number 0; unknown flags), -EEXIST (the slice is there)
- * or -ENOMEM.
+ * Return: 0, -EINVAL (not a feasible plan, or one across racks; number 0; unknown flags), -EEXIST
+ * (the slice is there) or -ENOMEM.
  */
 int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint32_t slice,
 		     uint32_t flags);

@@ -2092,7 +2092,7 @@ static inline const char *morph_get_plan_text(const struct morph_object *object)
 	return morph_object_text(object, "text");
 }
 
-/** morph_get_plan_tier() - contiguous or stitched. */
+/** morph_get_plan_tier() - contiguous, stitched, or crossing: in several racks. */
 static inline const char *morph_get_plan_tier(const struct morph_object *object)
 {
 	return morph_object_text(object, "tier");
@@ -2179,7 +2179,7 @@ morph_get_plan_load(const struct morph_object *object, size_t value)
 	return morph_object_value_object(object, "load", value);
 }
 
-/** morph_get_plan_refusal() - Of each rack: why it does not do. */
+/** morph_get_plan_refusal() - Of each rack: why it does not do; and of all racks together. */
 static inline const struct morph_object *
 morph_get_plan_refusal(const struct morph_object *object, size_t value)
 {
@@ -2270,7 +2270,7 @@ static inline uint32_t morph_get_plan_load_free(const struct morph_object *objec
 	return (uint32_t)morph_object_uint(object, "free");
 }
 
-/** morph_get_plan_refusal_host() - Lowest server of the rack. */
+/** morph_get_plan_refusal_host() - Lowest server of the rack; absent of all racks together. */
 static inline uint32_t morph_get_plan_refusal_host(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "host");
