@@ -316,9 +316,13 @@ MORPH_API int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger
 static int keep(struct running *running, struct morph_ledger *ledger)
 {
 	struct morph_protection *protection = morph_protection_new(ledger->ctx);
-	int ret = protection ? morph_protect(ledger, running->plan, protection) :
-			       lm_fail(ledger->ctx, ENOMEM, "keep a protection: out of memory");
+	int ret;
 
+	if (!protection) {
+		lm_fail(ledger->ctx, ENOMEM, "keep a protection: out of memory");
+		return -ENOMEM;
+	}
+	ret = morph_protect(ledger, running->plan, protection);
 	if (!ret)
 		ret = morph_ledger_keep(ledger, protection);
 	if (ret) {
