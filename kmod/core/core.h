@@ -230,7 +230,8 @@ struct morph_fabric {
 	struct work_struct signal_work;	/* signals to faults: health.c */
 	struct delayed_work plan_work;	/* stale plans: plan.c */
 	atomic_t urgent;		/* repairs, releases, last files: planning stands back */
-	struct delayed_work patrol_work; /* idle accelerators: health.c */
+	struct delayed_work patrol_work; /* idle hardware, round by round: patrol.c */
+	struct work_struct review_work;	/* hardware as it was told: patrol.c */
 	struct dentry *debugfs;
 
 	/* chardev.c */

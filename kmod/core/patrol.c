@@ -296,7 +296,9 @@ static void patrol_elements(struct morph_fabric *fabric)
  * Hardware may not be as it was told: a request that was given up has been carried out after
  * all, perhaps over what the device was told since then, or a laser did not go off. Light may
  * be where nobody wants it. Which request it was is not known any more, so that all hardware
- * is read, and told again what it was told last, until it could be. Context: any.
+ * is read, and told again what it was told last, until it could be. It is begun at once, and
+ * never hurries the rounds: what they find sound is tried again, and hardware that no command
+ * moves would be tried without end. Context: any.
  */
 void morph_patrol_review(struct morph_fabric *fabric)
 {
@@ -305,7 +307,7 @@ void morph_patrol_review(struct morph_fabric *fabric)
 	spin_lock_irqsave(&fabric->signal_lock, flags);
 	if (fabric->signals && !fabric->signals_stopped) {
 		WRITE_ONCE(fabric->review, true);
-		mod_delayed_work(morph_wq, &fabric->patrol_work, 0);
+		queue_work(morph_wq, &fabric->review_work);
 	}
 	spin_unlock_irqrestore(&fabric->signal_lock, flags);
 }
@@ -377,14 +379,15 @@ static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
 	return ret;
 }
 
-/* What can't be read or told now is looked at in the next round. */
-static void patrol_review(struct morph_fabric *fabric)
+/* What can't be read or told now is looked at with the next round. */
+static void review_work_fn(struct work_struct *work)
 {
+	struct morph_fabric *fabric = container_of(work, struct morph_fabric, review_work);
 	const struct optics_graph *graph = fabric->graph;
 	int failed = 0;
 	u32 i;
 
-	if (!READ_ONCE(fabric->review))
+	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
 	WRITE_ONCE(fabric->review, false);
 	for (i = 0; i < graph->ports_count; i += REVIEW_CHUNK)
@@ -403,7 +406,8 @@ static void patrol_work_fn(struct work_struct *work)
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
-	patrol_review(fabric);
+	if (READ_ONCE(fabric->review))
+		queue_work(morph_wq, &fabric->review_work);
 	patrol_chips(fabric);
 	patrol_elements(fabric);
 	for (tests = 0; tests < PATROL_TESTS; tests++)
@@ -414,6 +418,7 @@ static void patrol_work_fn(struct work_struct *work)
 void morph_health_init(struct morph_fabric *fabric)
 {
 	INIT_WORK(&fabric->signal_work, morph_signal_work);
+	INIT_WORK(&fabric->review_work, review_work_fn);
 	INIT_DELAYED_WORK(&fabric->patrol_work, patrol_work_fn);
 }
 
@@ -430,5 +435,7 @@ void morph_health_stop(struct morph_fabric *fabric)
 	fabric->signals_stopped = true;
 	spin_unlock_irqrestore(&fabric->signal_lock, flags);
 	cancel_work_sync(&fabric->signal_work);
+	/* Rounds ask for reviews; nobody else does any more. */
 	cancel_delayed_work_sync(&fabric->patrol_work);
+	cancel_work_sync(&fabric->review_work);
 }

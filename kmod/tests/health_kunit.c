@@ -591,6 +591,23 @@ static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 	cancel_delayed_work_sync(patrol);
 }
 
+/* Hardware that nothing moves is asked for at once, again and again: the rounds keep their pace. */
+static void patrol_is_not_hurried_by_reviews(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct delayed_work *patrol = &fake->fabric->patrol_work;
+	unsigned long due;
+
+	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
+	due = READ_ONCE(patrol->timer.expires);
+	morph_patrol_review(fake->fabric);
+	flush_work(&fake->fabric->review_work);
+	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
+	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_ELEMENTS));
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_PROBE));
+	cancel_delayed_work_sync(patrol);
+}
+
 /* Indices come from hardware: none is believed. */
 static void signal_of_nothing_is_ignored(struct kunit *test)
 {
@@ -672,6 +689,7 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
 	KUNIT_CASE(signal_of_an_alarm_cleared_leads_to_a_test),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
+	KUNIT_CASE(patrol_is_not_hurried_by_reviews),
 	KUNIT_CASE(signal_of_nothing_is_ignored),
 	KUNIT_CASE(signal_overrun_doubts_everything),
 	KUNIT_CASE(signal_after_removal_is_dropped),
