@@ -32,6 +32,7 @@ MORPH_API void morph_te_free(struct morph_te *te)
 	free(te->turns.list);
 	free(te->room.list);
 	free(te->wanting.list);
+	free(te->left.list);
 	lm_te_servers_free(te->servers);
 	free(te);
 }

@@ -5,6 +5,8 @@
 
 #include "array.h"
 
+#define TE_STAY 0.6 /* lanes that a flow may be away from what is lit */
+
 struct te_demand {
 	double amount;
 	double weight;
@@ -43,9 +45,14 @@ struct morph_te {
 	ARRAY_OF(struct te_turn) turns;
 	ARRAY_OF(double) room; /* by link */
 	ARRAY_OF(int64_t) wanting; /* by demand */
+	ARRAY_OF(int64_t) left; /* by link, of what was decided last */
 };
 
 /* te_fabric.c */
 void lm_te_servers_free(struct te_servers *servers);
+
+/* te_round.c: what a path carries, @flows or NULL for those of the last solution */
+double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path);
+int lm_te_check_flows(struct morph_te *te, const double *flows);
 
 #endif /* LM_PLAN_TE_H */

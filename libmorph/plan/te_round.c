@@ -10,7 +10,6 @@
 #include "mix.h"
 #include "te.h"
 
-#define STAY 0.6 /* lanes that a flow may be away from what is lit */
 #define SLIGHT 1e-6 /* lanes by which what a solver calls 0 may be off */
 #define LEAST 0.02 /* lanes: a path whose flow is less than that above whole lanes gets no more */
 
@@ -30,7 +29,7 @@ static double demand_threshold(uint64_t epoch, uint32_t demand)
 	return threshold(epoch, 2 * (uint64_t)demand + 1);
 }
 
-static double flow_of(const struct morph_te *te, const double *flows, uint32_t path)
+double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path)
 {
 	return flows ? fmax(flows[path], 0) : te->paths.list[path].flow;
 }
@@ -54,7 +53,7 @@ static void begin(struct morph_te *te, const double *flows, uint64_t epoch)
 		double sum = 0;
 
 		for (; path != UINT32_MAX; path = te->paths.list[path].next)
-			sum += flow_of(te, flows, path);
+			sum += lm_te_flow(te, flows, path);
 		te->wanting.list[at] = (int64_t)floor(sum + demand_threshold(epoch, at));
 	}
 	for (uint32_t link = 0; link < te->capacities.count; link++)
@@ -86,10 +85,10 @@ static uint32_t give_whole(struct morph_te *te, const double *flows, uint64_t ep
 	uint32_t turns = 0;
 
 	for (uint32_t at = 0; at < te->paths.count; at++) {
-		double flow = flow_of(te, flows, at), whole = floor(flow);
+		double flow = lm_te_flow(te, flows, at), whole = floor(flow);
 
 		out[at] = 0;
-		if (last && fabs(flow - last[at]) < STAY) {
+		if (last && last[at] != MORPH_ANY && fabs(flow - last[at]) < TE_STAY) {
 			give(te, at, last[at], out);
 			continue;
 		}
@@ -104,7 +103,7 @@ static uint32_t give_whole(struct morph_te *te, const double *flows, uint64_t ep
 	return turns;
 }
 
-static int check_flows(struct morph_te *te, const double *flows)
+int lm_te_check_flows(struct morph_te *te, const double *flows)
 {
 	for (uint32_t at = 0; flows && at < te->paths.count; at++)
 		if (!(flows[at] >= -SLIGHT && flows[at] <= INT32_MAX))
@@ -129,7 +128,7 @@ static int make_room(struct morph_te *te)
 MORPH_API int morph_te_round(struct morph_te *te, const double *flows, uint64_t epoch,
 			     const uint32_t *last, uint32_t *out)
 {
-	int error = check_flows(te, flows);
+	int error = lm_te_check_flows(te, flows);
 	uint32_t turns;
 
 	if (!error)

@@ -379,6 +379,153 @@ static void lanes_stay_while_the_flow_is_near(void **state)
 	morph_te_free(te);
 }
 
+/* ------------------------------------------------------------- what was decided last */
+
+#define RECALLERS 4
+
+/* The demands of each controller in turn. */
+static size_t demands_of(uint32_t controller, uint32_t *demands)
+{
+	size_t count = 0;
+
+	for (uint32_t at = controller; at < mesh.demands_count; at += RECALLERS)
+		demands[count++] = at;
+	return count;
+}
+
+/* Lanes of each link, of one controller's demands. */
+static void loads_of(uint32_t controller, const uint32_t *lanes, uint32_t *loads)
+{
+	memset(loads, 0, MESH_LINKS * sizeof(*loads));
+	for (uint32_t at = 0; at < mesh.paths_count; at++)
+		for (uint32_t hop = 0; hop < mesh.paths[at].hops; hop++)
+			if (mesh.paths[at].demand % RECALLERS == controller)
+				loads[mesh.paths[at].links[hop]] += lanes[at];
+}
+
+/* Lanes of links by which two decisions differ, and of the one. */
+static uint32_t differ(const uint32_t *one, const uint32_t *other, uint32_t *all)
+{
+	uint32_t mine[MESH_LINKS], its[MESH_LINKS], sum = 0;
+
+	for (uint32_t controller = 0; controller < RECALLERS; controller++) {
+		loads_of(controller, one, mine);
+		loads_of(controller, other, its);
+		for (uint32_t link = 0; link < MESH_LINKS; link++) {
+			sum += (uint32_t)abs((int)(mine[link] - its[link]));
+			*all += mine[link];
+		}
+	}
+	return sum;
+}
+
+/* What all have reserved, read back link by link. Lanes that no path explains. */
+static uint32_t recall(struct morph_te *te, const uint32_t *lanes, uint32_t *last)
+{
+	uint32_t demands[MESH_DEMANDS], loads[MESH_LINKS], sum = 0;
+
+	for (uint32_t controller = 0; controller < RECALLERS; controller++) {
+		size_t count = demands_of(controller, demands);
+		int64_t left;
+
+		loads_of(controller, lanes, loads);
+		left = morph_te_recall(te, NULL, demands, count, loads, last);
+		assert_true(left >= 0);
+		sum += (uint32_t)left;
+	}
+	return sum;
+}
+
+/*
+ * The next epoch is decided three times: by those who remember the last one, by those who read
+ * what is reserved, and by those who know nothing of it.
+ */
+static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(void **state)
+{
+	uint32_t remembered = 0, read = 0, forgotten = 0, unexplained = 0, all = 0, unused = 0;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		struct morph_te *te = make_problem(seed, 1);
+		uint32_t last[MESH_DEMANDS * MESH_PATHS], lanes[MESH_DEMANDS * MESH_PATHS];
+		uint32_t recalled[MESH_DEMANDS * MESH_PATHS];
+		struct morph_te_result result;
+		double view[MESH_DEMANDS];
+
+		solve(te, 0, true, &result);
+		assert_int_equal(morph_te_round(te, NULL, 1, NULL, last), 0);
+		mesh_view(&mesh, seed, 0, 1, 0.05, amounts, view);
+		set_amounts(te, view);
+		solve(te, 0, false, &result);
+		unexplained += recall(te, last, recalled);
+		assert_int_equal(morph_te_round(te, NULL, 2, last, lanes), 0);
+		remembered += differ(last, lanes, &all);
+		assert_int_equal(morph_te_round(te, NULL, 2, recalled, lanes), 0);
+		read += differ(last, lanes, &unused);
+		assert_int_equal(morph_te_round(te, NULL, 2, NULL, lanes), 0);
+		forgotten += differ(last, lanes, &unused);
+		morph_te_free(te);
+	}
+	print_message("# of %u lanes %u change, %u, %u; %u can't be explained\n", all, remembered,
+		      read, forgotten, unexplained);
+	assert_true(read < 1.2 * remembered);
+	assert_true(forgotten > 2 * read);
+	assert_true(unexplained < all / 20);
+}
+
+/* What the paths could have had is found again, and nothing of others' is touched. */
+static void what_is_reserved_is_explained(void **state)
+{
+	struct morph_te *te = morph_te_new(ctx);
+	const uint32_t both[] = { 0, 1 }, held[] = { 5, 3 }, mine[] = { 0, 1 };
+	const double flows[] = { 1.9, 1.2, 3.4, 7 };
+	uint32_t last[4] = { 9, 9, 9, 9 };
+
+	(void)state;
+	for (uint32_t link = 0; link < 2; link++)
+		assert_int_equal(morph_te_add_link(te, 16), link);
+	for (uint32_t demand = 0; demand < 3; demand++)
+		assert_int_equal(morph_te_add_demand(te, 16, 1), demand);
+	morph_te_add_path(te, 0, &both[0], 1);
+	morph_te_add_path(te, 0, &both[1], 1);
+	morph_te_add_path(te, 1, both, 2);
+	morph_te_add_path(te, 2, &both[0], 1);
+	/* 5 = 2 + 3, and 3 = 0 + 3: the first path was cut by one, or the second. */
+	assert_int_equal(morph_te_recall(te, flows, mine, 2, held, last), 0);
+	assert_int_equal(last[0] + last[2], 5);
+	assert_int_equal(last[1] + last[2], 3);
+	assert_int_equal(last[3], 9);
+	/* What nobody wants any more can't be explained by one who wants nothing. */
+	assert_int_equal(morph_te_recall(te, flows, mine, 0, held, last), 8);
+	assert_int_equal(morph_te_recall(te, (const double[]){ 0, 0, 0, 0 }, mine, 2,
+					 (const uint32_t[]){ 0, 0 }, last),
+			 0);
+	assert_int_equal(last[0] + last[1] + last[2], 0);
+	morph_te_free(te);
+}
+
+/* One that is new has no lanes to keep: no flow is so small that it could never begin. */
+static void a_path_without_a_past_is_rounded_as_ever(void **state)
+{
+	struct morph_te *te = morph_te_new(ctx);
+	const double flows[] = { 0.5, 0.5 };
+	const uint32_t last[] = { 0, MORPH_ANY };
+	uint32_t lanes[2], given = 0;
+
+	(void)state;
+	for (uint32_t at = 0; at < 2; at++) {
+		morph_te_add_demand(te, 1, 1);
+		morph_te_add_path(te, at, NULL, 0);
+	}
+	for (uint64_t epoch = 0; epoch < 100; epoch++) {
+		assert_int_equal(morph_te_round(te, flows, epoch, last, lanes), 0);
+		assert_int_equal(lanes[0], 0);
+		given += lanes[1];
+	}
+	assert_in_range(given, 10, 60);
+	morph_te_free(te);
+}
+
 /* ---------------------------------------------------------------- bad input */
 
 #define REFUSED(errno_wanted, call, words)                             \
@@ -413,6 +560,10 @@ static void what_is_no_problem_is_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_te_solve(te, &opts, NULL), "lambda is -1");
 	assert_int_equal(morph_te_add_path(te, 0, &link, 1), 0);
 	REFUSED(EINVAL, morph_te_round(te, &below, 0, NULL, many), "path 0 has a flow of -1");
+	REFUSED(EINVAL, (int)morph_te_recall(te, &below, &link, 1, many, many),
+		"path 0 has a flow of -1");
+	REFUSED(ENOENT, (int)morph_te_recall(te, NULL, &beyond, 1, many, many),
+		"no demand 1, 1 were added");
 	for (uint32_t link = 1; link < 1024; link++)
 		assert_int_equal(morph_te_add_link(te, 1), link);
 	REFUSED(E2BIG, morph_te_add_link(te, 1), "1024 links at most");
@@ -574,6 +725,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			controllers_round_alike_but_for_what_their_views_differ, begin, end),
 		cmocka_unit_test_setup_teardown(lanes_stay_while_the_flow_is_near, begin, end),
+		cmocka_unit_test_setup_teardown(
+			who_reads_what_is_reserved_changes_little_more_than_who_remembers, begin,
+			end),
+		cmocka_unit_test_setup_teardown(what_is_reserved_is_explained, begin, end),
+		cmocka_unit_test_setup_teardown(a_path_without_a_past_is_rounded_as_ever, begin,
+						end),
 		cmocka_unit_test_setup_teardown(what_is_no_problem_is_refused_with_the_reason,
 						begin, end),
 		cmocka_unit_test_setup_teardown(problems_that_are_too_large_are_refused, begin,

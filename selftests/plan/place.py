@@ -264,6 +264,27 @@ def divergence(rack):
     rack.do("controller", "drop", 8)
 
 
+def hysteresis(rack):
+    """What was decided last is read from the kernel: half a lane is rounded as it was, in whatever epoch; else by chance."""
+    def lanes(epoch):
+        json.dump({"epoch": epoch, "ways": 1, "demands": [{"from": 0, "to": 4, "lanes": 2.5, "controller": 8},
+                                                          {"from": 4, "to": 0, "lanes": 2.5, "controller": 9}]},
+                  open(file.name, "w"))
+        return [(path.get("last-lanes-count"), path["lanes-count"]) for path in rack.ask("te", "solve", file.name)["paths"]]
+
+    rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
+    fibre = next(guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4))
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        free = [lanes(epoch) for epoch in range(12)]
+        assert {path[0] for path in free} == {path[1] for path in free} == {(None, 2), (None, 3)}, free
+        for held in (2, 3):
+            rack.do("controller", "reserve", 8, fibre, held, "--epoch", 1)
+            told = [lanes(epoch) for epoch in range(12)]
+            assert {path[0] for path in told} == {(held, held)}, told
+            assert [path[1] for path in told] == [path[1] for path in free], told
+    rack.do("controller", "drop", 8)
+
+
 def joins(rack, guide, src, dst):
     """Is it a fibre, through which light gets from one server to another? End a is where light comes from."""
     return guide["class"] == FIBRE and rack.host(guide["a-index"]) == src and rack.host(guide["b-index"]) == dst
@@ -288,7 +309,7 @@ def on_behalf(rack):
 
 
 TESTS = (empty_rack, whole_rack, among_others, wavelengths, other_shapes, refused, unusable, spares, reservations,
-         divergence, on_behalf)
+         divergence, hysteresis, on_behalf)
 
 
 def main():

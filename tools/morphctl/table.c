@@ -75,17 +75,19 @@
 	"fails what was moved stays where it is, what is out is lit again, and the slice is deleted. " \
 	"Exit status 0 when there is room, 1 when not. Options are those of 'morphctl place'."
 
-#define TE                                                                                     \
-	"FILE is YAML or JSON; '-' reads standard input:"                                      \
-	"\n\n"                                                                                 \
-	"  epoch: 3\n"                                                                         \
-	"  ways: 4\n"                                                                          \
-	"  demands:\n"                                                                         \
-	"  - {from: 0, to: 5, lanes: 12.5, weight: 2, controller: 7}\n\n"                      \
-	"Servers are numbers of hosts. A demand takes up to so many of the shortest ways; "    \
-	"lambda, if given, weighs the quadratic term; weight is 1 and ways 4 where they are "  \
-	"not given. Lanes are made whole by a threshold that follows from epoch and order of " \
-	"the demands, so that all who have the same file get the same."
+#define TE                                                                                          \
+	"FILE is YAML or JSON; '-' reads standard input:"                                           \
+	"\n\n"                                                                                      \
+	"  epoch: 3\n"                                                                              \
+	"  ways: 4\n"                                                                               \
+	"  demands:\n"                                                                              \
+	"  - {from: 0, to: 5, lanes: 12.5, weight: 2, controller: 7}\n\n"                           \
+	"Servers are numbers of hosts. A demand takes up to so many of the shortest ways; "         \
+	"lambda, if given, weighs the quadratic term; weight is 1 and ways 4 where they are "       \
+	"not given. Lanes are made whole by a threshold that follows from epoch and order of "      \
+	"the demands, so that all who have the same file get the same. Of a fabric of the kernel, " \
+	"what controllers have reserved there is what they decided last: ways whose flow is less "  \
+	"than 0.6 lanes away from that stay as they are."
 
 const struct command commands[] = {
 #define COMMAND(object_, verb_, function_, arguments_, fewest_, most_, options_, help_, detail_, \

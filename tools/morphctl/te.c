@@ -3,167 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "document.h"
 #include "profile.h"
+#include "te.h"
 #include "value.h"
 
-#define WAYS 4
 #define LEAST 1e-6 /* lanes: what is less is none */
 #define DEMANDS "src-host,dst-host,controller,amount,flow,lanes-count"
 #define LINKS "src-host,dst-host,capacity,load,lanes-count,price"
 #define CONTROLLERS "controller,lanes-count,reserved,missing,surplus,percent"
 #define DIFFERENCES "controller,src-host,dst-host,lanes-count,reserved"
 
-struct demand {
-	uint32_t src_host, dst_host, controller;
-	double amount, weight;
-	uint32_t first, paths; /* of the problem */
-};
-
-/* A file of demands, solved on a fabric. */
-struct traffic {
-	struct run *run;
-	uint32_t fabric; /* MORPH_ANY: an empty one */
-	struct morph_model *model;
-	struct morph_ledger *ledger;
-	struct morph_te *te;
-	uint32_t links;
-	json_t *document;
-	uint64_t epoch;
-	uint32_t ways;
-	double lambda;
-	struct demand *demands;
-	size_t demands_count;
-	uint32_t *lanes; /* by path, whole */
-	struct morph_te_result result;
-};
-
 static void traffic_free(struct traffic *traffic)
 {
+	json_decref(traffic->reservations);
 	free(traffic->lanes);
+	free(traffic->last);
 	free(traffic->demands);
 	json_decref(traffic->document);
 	morph_te_free(traffic->te);
 	morph_ledger_free(traffic->ledger);
 	morph_model_put(traffic->model);
-}
-
-/* -------------------------------------------------------------------- the file */
-
-static enum exit_code wrong(const struct traffic *traffic, const char *where, const char *what)
-{
-	warn_line("%s: %s%s", traffic->run->argv[0], where, what);
-	return EXIT_CODE_USAGE;
-}
-
-/* Every key is one of those that are known, divided by commas. */
-static enum exit_code check_keys(const struct traffic *traffic, const json_t *object,
-				 const char *where, const char *known)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)object, key, value)
-	{
-		const char *word = known;
-
-		while (*word && (strncmp(word, key, strcspn(word, ",")) ||
-				 strlen(key) != strcspn(word, ",")))
-			word += strcspn(word, ",") + (word[strcspn(word, ",")] == ',');
-		if (*word)
-			continue;
-		warn_line("%s: %sthere is no key '%s'; there are %s", traffic->run->argv[0], where,
-			  key, known);
-		return EXIT_CODE_USAGE;
-	}
-	return EXIT_CODE_OK;
-}
-
-/* A whole number of the file; what is absent stays as it was. */
-static bool whole(const json_t *object, const char *key, uint64_t most, uint64_t *value)
-{
-	const json_t *it = json_object_get(object, key);
-
-	if (!it)
-		return true;
-	if (!json_is_integer(it) || json_integer_value(it) < 0 ||
-	    (uint64_t)json_integer_value(it) > most)
-		return false;
-	*value = (uint64_t)json_integer_value(it);
-	return true;
-}
-
-static bool real(const json_t *object, const char *key, double *value)
-{
-	const json_t *it = json_object_get(object, key);
-
-	if (it && json_is_number(it))
-		*value = json_number_value(it);
-	return !it || json_is_number(it);
-}
-
-static enum exit_code read_demand(const struct traffic *traffic, size_t number, const json_t *it,
-				  struct demand *demand)
-{
-	uint64_t from = UINT64_MAX, to = UINT64_MAX, controller = 0;
-	enum exit_code code;
-	char where[32];
-
-	snprintf(where, sizeof(where), "demand %zu: ", number);
-	if (!json_is_object(it))
-		return wrong(traffic, where, "wants an object");
-	code = check_keys(traffic, it, where, "from,to,lanes,weight,controller");
-	if (code)
-		return code;
-	*demand = (struct demand){ .amount = -1, .weight = 1 };
-	if (!whole(it, "from", UINT32_MAX - 1, &from) || !whole(it, "to", UINT32_MAX - 1, &to) ||
-	    from == UINT64_MAX || to == UINT64_MAX)
-		return wrong(traffic, where, "'from' and 'to' must be numbers of hosts");
-	if (!real(it, "lanes", &demand->amount) || demand->amount < 0)
-		return wrong(traffic, where, "'lanes' must be a number, 0 or more");
-	if (!real(it, "weight", &demand->weight) || demand->weight <= 0)
-		return wrong(traffic, where, "'weight' must be a number above 0");
-	if (!whole(it, "controller", UINT32_MAX - 1, &controller))
-		return wrong(traffic, where, "'controller' must be the number of one");
-	demand->src_host = (uint32_t)from;
-	demand->dst_host = (uint32_t)to;
-	demand->controller = (uint32_t)controller;
-	return EXIT_CODE_OK;
-}
-
-static enum exit_code read_file(struct traffic *traffic)
-{
-	enum exit_code code = document_read(traffic->run->argv[0], &traffic->document);
-	uint64_t ways = WAYS;
-	json_t *list, *it;
-	size_t i;
-
-	if (code)
-		return code;
-	if (!json_is_object(traffic->document))
-		return wrong(traffic, "", "wants an object with 'demands'");
-	code = check_keys(traffic, traffic->document, "", "demands,epoch,ways,lambda");
-	if (code)
-		return code;
-	list = json_object_get(traffic->document, "demands");
-	if (!json_is_array(list) || !json_array_size(list))
-		return wrong(traffic, "", "wants a list 'demands' with at least one");
-	if (!whole(traffic->document, "epoch", INT64_MAX, &traffic->epoch))
-		return wrong(traffic, "", "'epoch' must be a number, 0 or more");
-	if (!whole(traffic->document, "ways", 64, &ways) || !ways)
-		return wrong(traffic, "", "'ways' must be 1 to 64");
-	if (!real(traffic->document, "lambda", &traffic->lambda) || traffic->lambda < 0)
-		return wrong(traffic, "", "'lambda' must be a number, 0 or more");
-	traffic->ways = (uint32_t)ways;
-	traffic->demands_count = json_array_size(list);
-	traffic->demands = needed(calloc(traffic->demands_count, sizeof(*traffic->demands)));
-	json_array_foreach(list, i, it)
-	{
-		code = read_demand(traffic, i, it, &traffic->demands[i]);
-		if (code)
-			return code;
-	}
-	return EXIT_CODE_OK;
 }
 
 /* ------------------------------------------------------------------ the problem */
@@ -184,6 +43,69 @@ static int add_demand(struct traffic *traffic, struct demand *demand, uint32_t *
 	return 0;
 }
 
+/* ---------------------------------------------------------- what was decided last */
+
+static int dump_reservations(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
+{
+	return morph_controller_reservations(ctx, fabric, MORPH_ANY, list);
+}
+
+/* Lanes that a controller has reserved on the fibres of a link. */
+static uint32_t reserved_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller)
+{
+	json_t *record;
+	uint32_t sum = 0;
+	size_t i;
+
+	json_array_foreach(traffic->reservations, i, record)
+	{
+		if (number_of(record, "controller", 0) == controller &&
+		    morph_te_guide_link(traffic->te, number_of(record, "guide", NUMBER_NONE)) ==
+			    (int)link)
+			sum += number_of(record, "lanes-count", 0);
+	}
+	return sum;
+}
+
+/* A controller's ways, as its reservations have them. One that has none has decided nothing. */
+static int64_t recall(struct traffic *traffic, uint32_t controller)
+{
+	uint32_t *demands = needed(calloc(traffic->demands_count, sizeof(*demands)));
+	uint32_t *held = needed(calloc(traffic->links + 1UL, sizeof(*held)));
+	uint32_t count = 0, sum = 0;
+	int64_t ret = 0;
+
+	for (uint32_t link = 0; link < traffic->links; link++) {
+		held[link] = reserved_lanes(traffic, link, controller);
+		sum += held[link];
+	}
+	for (size_t i = 0; i < traffic->demands_count; i++)
+		if (traffic->demands[i].controller == controller)
+			demands[count++] = (uint32_t)i;
+	if (sum)
+		ret = morph_te_recall(traffic->te, NULL, demands, count, held, traffic->last);
+	free(held);
+	free(demands);
+	return ret;
+}
+
+/* Every controller reads of all what they decided last, so that all go on from the same. */
+static int recall_all(struct traffic *traffic)
+{
+	int64_t ret = 0;
+
+	for (size_t i = 0; i < traffic->demands_count && ret >= 0; i++) {
+		uint32_t controller = traffic->demands[i].controller;
+		size_t first = 0;
+
+		while (traffic->demands[first].controller != controller)
+			first++;
+		if (first == i)
+			ret = recall(traffic, controller);
+	}
+	return ret < 0 ? (int)ret : 0;
+}
+
 static enum exit_code solve(struct traffic *traffic)
 {
 	MORPH_OPTS(morph_te_opts, opts, .lambda = traffic->lambda);
@@ -202,19 +124,28 @@ static enum exit_code solve(struct traffic *traffic)
 	if (ret < 0)
 		return client_error(run, ret);
 	traffic->lanes = needed(calloc(paths + 1UL, sizeof(*traffic->lanes)));
-	ret = morph_te_round(traffic->te, NULL, traffic->epoch, NULL, traffic->lanes);
+	traffic->last = needed(calloc(paths + 1UL, sizeof(*traffic->last)));
+	for (uint32_t path = 0; path < paths; path++)
+		traffic->last[path] = MORPH_ANY;
+	ret = recall_all(traffic);
+	if (!ret)
+		ret = morph_te_round(traffic->te, NULL, traffic->epoch, traffic->last,
+				     traffic->lanes);
 	return ret ? client_error(run, ret) : EXIT_CODE_OK;
 }
 
 static enum exit_code prepare(struct traffic *traffic)
 {
-	enum exit_code code = read_file(traffic);
+	enum exit_code code = traffic_read(traffic);
 
 	if (!code)
 		code = profile_model(traffic->run, &traffic->fabric, &traffic->model);
 	if (!code)
 		code = profile_ledger(traffic->run, traffic->fabric, 0, traffic->model,
 				      &traffic->ledger);
+	if (!code && traffic->fabric != MORPH_ANY)
+		code = client_dump(traffic->run, dump_reservations, traffic->fabric,
+				   &traffic->reservations);
 	return code ? code : solve(traffic);
 }
 
@@ -281,6 +212,18 @@ static json_t *path_hosts(const struct traffic *traffic, uint32_t path)
 	return hosts;
 }
 
+static json_t *path_record(const struct traffic *traffic, size_t demand, uint32_t path)
+{
+	json_t *record = json_pack("{s:I, s:o, s:f, s:I}", "demand", (json_int_t)demand, "host",
+				   path_hosts(traffic, path), "flow",
+				   morph_te_flow(traffic->te, path), "lanes-count",
+				   (json_int_t)traffic->lanes[path]);
+
+	if (traffic->last[path] != MORPH_ANY)
+		json_object_set_new(record, "last-lanes-count", json_integer(traffic->last[path]));
+	return record;
+}
+
 static json_t *path_records(const struct traffic *traffic)
 {
 	json_t *records = json_array();
@@ -289,11 +232,7 @@ static json_t *path_records(const struct traffic *traffic)
 		const struct demand *demand = &traffic->demands[i];
 
 		for (uint32_t path = demand->first; path < demand->first + demand->paths; path++)
-			json_array_append_new(
-				records, json_pack("{s:I, s:o, s:f, s:I}", "demand", (json_int_t)i,
-						   "host", path_hosts(traffic, path), "flow",
-						   morph_te_flow(traffic->te, path), "lanes-count",
-						   (json_int_t)traffic->lanes[path]));
+			json_array_append_new(records, path_record(traffic, i, path));
 	}
 	return records;
 }
@@ -353,32 +292,13 @@ enum exit_code te_solve(struct run *run)
 
 /* ------------------------------------------------------------------- divergence */
 
-/* Lanes that a controller has reserved on the fibres of a link. */
-static uint32_t reserved_lanes(const struct traffic *traffic, json_t *reservations, uint32_t link,
-			       uint32_t controller)
-{
-	json_t *record;
-	uint32_t sum = 0;
-	size_t i;
-
-	json_array_foreach(reservations, i, record)
-	{
-		if (number_of(record, "controller", 0) == controller &&
-		    morph_te_guide_link(traffic->te, number_of(record, "guide", NUMBER_NONE)) ==
-			    (int)link)
-			sum += number_of(record, "lanes-count", 0);
-	}
-	return sum;
-}
-
-static json_t *compare(const struct traffic *traffic, json_t *reservations, uint32_t controller,
-		       json_t *differences)
+static json_t *compare(const struct traffic *traffic, uint32_t controller, json_t *differences)
 {
 	uint32_t want = 0, have = 0, missing = 0, surplus = 0, from = 0, to = 0;
 
 	for (uint32_t link = 0; link < traffic->links; link++) {
 		uint32_t planned = link_lanes(traffic, link, controller);
-		uint32_t held = reserved_lanes(traffic, reservations, link, controller);
+		uint32_t held = reserved_lanes(traffic, link, controller);
 
 		want += planned;
 		have += held;
@@ -399,39 +319,34 @@ static json_t *compare(const struct traffic *traffic, json_t *reservations, uint
 			 want + have ? 100.0 * (missing + surplus) / (want + have) : 0);
 }
 
-static int dump_reservations(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
-{
-	return morph_controller_reservations(ctx, fabric, MORPH_ANY, list);
-}
-
 /* Has the controller of entry @i been met before it? Of demands first, then of reservations. */
-static bool met(const struct traffic *traffic, json_t *reservations, size_t i, uint32_t controller)
+static bool met(const struct traffic *traffic, size_t i, uint32_t controller)
 {
 	for (size_t k = 0; k < traffic->demands_count && k < i; k++)
 		if (traffic->demands[k].controller == controller)
 			return true;
 	for (size_t k = traffic->demands_count; k < i; k++)
-		if (number_of(json_array_get(reservations, k - traffic->demands_count),
+		if (number_of(json_array_get(traffic->reservations, k - traffic->demands_count),
 			      "controller", 0) == controller)
 			return true;
 	return false;
 }
 
-static json_t *report_divergence(const struct traffic *traffic, json_t *reservations)
+static json_t *report_divergence(const struct traffic *traffic)
 {
 	json_t *controllers = json_array(), *differences = json_array();
-	size_t count = traffic->demands_count + json_array_size(reservations);
+	size_t count = traffic->demands_count + json_array_size(traffic->reservations);
 
 	for (size_t i = 0; i < count; i++) {
 		size_t at = i - traffic->demands_count;
-		uint32_t controller =
-			i < traffic->demands_count ?
-				traffic->demands[i].controller :
-				number_of(json_array_get(reservations, at), "controller", 0);
+		uint32_t controller = i < traffic->demands_count ?
+					      traffic->demands[i].controller :
+					      number_of(json_array_get(traffic->reservations, at),
+							"controller", 0);
 
-		if (!met(traffic, reservations, i, controller))
-			json_array_append_new(controllers, compare(traffic, reservations,
-								   controller, differences));
+		if (!met(traffic, i, controller))
+			json_array_append_new(controllers,
+					      compare(traffic, controller, differences));
 	}
 	return json_pack("{s:I, s:o, s:o}", "epoch", (json_int_t)traffic->epoch, "controllers",
 			 controllers, "differences", differences);
@@ -440,17 +355,15 @@ static json_t *report_divergence(const struct traffic *traffic, json_t *reservat
 enum exit_code te_divergence(struct run *run)
 {
 	struct traffic traffic = { .run = run };
-	json_t *reservations = NULL, *report, *differences;
+	json_t *report, *differences;
 	enum exit_code code;
 
 	if (given(run, OPTION_PROFILE) && !given(run, OPTION_FABRIC))
 		return usage_error(run, "wants --fabric beside --profile: the kernel has what is "
 					"reserved");
 	code = prepare(&traffic);
-	if (!code)
-		code = client_dump(run, dump_reservations, traffic.fabric, &reservations);
 	if (!code) {
-		report = report_divergence(&traffic, reservations);
+		report = report_divergence(&traffic);
 		differences = json_object_get(report, "differences");
 		if (given(run, OPTION_JSON)) {
 			emit_document(report);
@@ -463,7 +376,6 @@ enum exit_code te_divergence(struct run *run)
 		}
 		json_decref(report);
 	}
-	json_decref(reservations);
 	traffic_free(&traffic);
 	return code;
 }
