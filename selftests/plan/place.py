@@ -50,6 +50,11 @@ class Rack:
         assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
         return json.loads(done.stdout) if done.stdout.strip() else done.stderr
 
+    def says(self, *words):
+        """What morphctl says beside its answer."""
+        return subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, timeout=6 * PATIENCE_S, check=False).stderr
+
     def do(self, *words):
         """An act that has no answer to show."""
         subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL, check=True,
@@ -241,6 +246,23 @@ def reservations(rack):
     rack.do("controller", "drop", 7)
 
 
+def protected(rack):
+    """Fibres that the failover of a running slice needs are nobody else's, but for who takes them knowingly."""
+    rack.ask("place", "safe", "--shape", "2x2x4", "--apply")
+    fibres = sorted(rack.fibres())
+    random.Random(2).shuffle(fibres)
+    for first in range(0, len(fibres), 16):
+        rack.do("guide", "cordon", *fibres[first:first + 16])
+        said = rack.says("place", "--shape", "2x4x4")
+        if said:
+            break
+    assert "--unprotect takes these too" in said, said
+    plan = rack.ask("place", "bold", "--shape", "2x4x4", "--unprotect", "--apply")
+    check_lit(rack, "bold", plan)
+    rack.do("guide", "uncordon", *fibres)
+    rack.end("safe", "bold")
+
+
 def divergence(rack):
     """What is reserved is held against the solution: nothing of it, all of it, and too much of it."""
     rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
@@ -309,7 +331,7 @@ def on_behalf(rack):
 
 
 TESTS = (empty_rack, whole_rack, among_others, wavelengths, other_shapes, refused, unusable, spares, reservations,
-         divergence, hysteresis, on_behalf)
+         protected, divergence, hysteresis, on_behalf)
 
 
 def main():
