@@ -353,12 +353,13 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 		exec_roll_back(&exec);
 	} else {
 		publish(&exec);
-		txn->outcome = MORPH_OUTCOME_COMMITTED;
 		txn->keep_old = keep_old;
 		if (exec.broken)
 			exec_see_broken_off(&exec);
 		if (!keep_old)
 			drop_old(txn);
+		/* Not before: whoever sees this may turn what has been let go of. */
+		txn->outcome = MORPH_OUTCOME_COMMITTED;
 	}
 	morph_hw_done(txn);
 	return ret;

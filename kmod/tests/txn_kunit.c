@@ -76,6 +76,23 @@ static void txn_tells_its_own_publish(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* While it parks what it has left, others who want to turn that are refused: it is under way. */
+static void txn_has_ended_when_it_has_parked(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), TURN, 0);
+	struct fake_run run;
+
+	fake_begin(fake, &run, txn, FAKE_PARK, 0);
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_RUNNING, txn->outcome);
+	mutex_unlock(&fake->fabric->lock);
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_COMMITTED, txn->outcome);
+	morph_txn_put(txn);
+}
+
 /*
  * Two circuits change lanes with each other and must yield; a third has its old light taken
  * away last, which takes its time. That is none of theirs.
@@ -479,6 +496,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_asks_in_order, order_cases_gen_params),
 	KUNIT_CASE(txn_publishes_after_verification),
 	KUNIT_CASE(txn_tells_its_own_publish),
+	KUNIT_CASE(txn_has_ended_when_it_has_parked),
 	KUNIT_CASE(txn_dark_time_ends_with_the_light),
 	KUNIT_CASE(txn_old_light_may_die_late),
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
