@@ -253,18 +253,21 @@ static void patrol_finds_a_dead_accelerator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->failed);
 }
 
-/* It is told by one error of the device that nothing is known, not that all are dead. */
+/* It is told by an error of the device that nothing is known, not that all has failed or moved. */
 static void patrol_believes_answers_only(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
 	fake->dead[4] = true;
+	fake->element[7] = 2;
 	fake_clear(fake);
 	fake_rule(fake, FAKE_PROBE, 0, FAKE_ERROR, -EREMOTEIO);
+	fake_rule(fake, FAKE_GET_ELEMENTS, 0, FAKE_ERROR, -EREMOTEIO);
 	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
 	flush_work(&fake->fabric->patrol_work.work);
 	cancel_delayed_work_sync(&fake->fabric->patrol_work);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
 }
 
 /* It is quarantined, and fails the test that follows. */

@@ -267,6 +267,18 @@ static void failover_beside_a_wish_in_vain(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+struct dark_case {
+	const char *name;
+	bool seen;
+};
+
+static const struct dark_case dark_cases[] = {
+	{ "before its receiver has told of it", false },
+	{ "after its receiver has told of it", true },
+};
+
+FAKE_CASE_DESC(dark_cases, name);
+
 /*
  * The other end is dead too, and there is no spare for it: the circuit stays dark, but leaves
  * the accelerator that its slice has no more, and is lit when its other end is back.
@@ -277,6 +289,7 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 		MORPH_EVENT_FAILING, MORPH_EVENT_FAILING, MORPH_EVENT_REPLACED,
 		MORPH_EVENT_CIRCUIT_FAILED, MORPH_EVENT_DEGRADED,
 	};
+	const struct dark_case *param = test->param_value;
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
@@ -285,6 +298,7 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 	fake->dead[0] = true;
 	fake->dead[1] = true;
 	mutex_lock(&fake->fabric->lock);
+	only_circuit(slice)->dark = param->seen;
 	for (culprit.index = 0; culprit.index < 2; culprit.index++)
 		morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 	mutex_unlock(&fake->fabric->lock);
@@ -408,6 +422,23 @@ static void failover_that_may_not_be_degrades(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, event.index);
 	KUNIT_EXPECT_EQ(test, 0ULL, event.bandwidth_mbps);
 	KUNIT_EXPECT_EQ(test, 0u, fake_event(fake, 0, &event));
+}
+
+/* A degraded slice that may be repaired from now on is repaired now. */
+static void failover_that_is_allowed_later_is_made_then(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_MANUAL, MORPH_SPARES_HOST);
+	struct morph_refusal refusal = {};
+
+	kill_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, 0,
+			morph_slice_set_policy(slice, MORPH_FAILOVER_AUTOMATIC, &refusal));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
+	fake_expect_light(fake);
 }
 
 /* A spare is there later: the slice that has waited for it is made whole. */
@@ -641,11 +672,12 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_without_a_plan_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
 	KUNIT_CASE(failover_beside_a_wish_in_vain),
-	KUNIT_CASE(failover_moves_what_stays_dark),
+	KUNIT_CASE_PARAM(failover_moves_what_stays_dark, dark_cases_gen_params),
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
 	KUNIT_CASE(failover_goes_past_a_dead_reserved_spare),
 	KUNIT_CASE_PARAM(replacement_in_vain_says_why, vain_cases_gen_params),
 	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
+	KUNIT_CASE(failover_that_is_allowed_later_is_made_then),
 	KUNIT_CASE(failover_comes_when_a_spare_does),
 	KUNIT_CASE(failover_in_vain_leaves_the_spare_to_others),
 	KUNIT_CASE(failover_in_vain_comes_to_rest),

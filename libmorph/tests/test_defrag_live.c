@@ -253,6 +253,49 @@ static void what_running_slices_need_is_kept(void **state)
 	corner_end(&corner);
 }
 
+/* Each allocation fails in turn: what is kept then is told, and the rest is kept when asked again. */
+static void without_memory_what_they_need_is_kept_later(void **state)
+{
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	uint64_t seed = 5;
+	uint32_t failed = 0, guides;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	while (!set(&corner, &seed, false))
+		;
+	for (uint32_t slice = 1; slice <= SLICES; slice++)
+		kernel.failover[slice] = MORPH_FAILOVER_AUTOMATIC;
+	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, CONTROLLER), 0);
+	for (uint32_t at = ACCELERATORS; at < ledger->graph->accelerators_count; at++)
+		assert_int_equal(morph_ledger_set_spare(ledger, at, true), 0);
+	assert_true(morph_defrag_keep(defrag, ledger) >= 0);
+	guides = guides_kept(ledger);
+	for (unsigned int nth = 1;; nth++) {
+		int ret;
+
+		morph_defrag_clear(defrag);
+		assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, CONTROLLER), 0);
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_defrag_keep(defrag, ledger);
+		if (!fault_struck()) {
+			assert_true(ret >= 0);
+			break;
+		}
+		assert_int_equal(ret, -ENOMEM);
+		assert_true(morph_defrag_keep(defrag, ledger) >= 0);
+		assert_int_equal(guides_kept(ledger), guides);
+		failed++;
+	}
+	assert_true(failed > 2);
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
 /* The next answer that is lit: some circuits are moved for it. */
 static struct morph_defrag_result next_answer(struct corner *corner, uint64_t *seed,
 					      struct morph_defrag *defrag,
@@ -590,6 +633,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_is_read),
 		TEST(what_running_slices_need_is_kept),
+		TEST(without_memory_what_they_need_is_kept_later),
 		TEST(steps_make_room_in_the_kernel),
 		TEST(what_a_failed_step_leaves_out_is_lit_again),
 		TEST(steps_that_do_not_fit_leave_a_transaction_as_it_was),
