@@ -37,6 +37,7 @@ struct cross_pod {
 	uint8_t arcs_count[CROSS_SEATS];
 	uint32_t free[CROSS_RACKS]; /* seats that may take a slot */
 	uint32_t pass[CROSS_RACKS]; /* seats that light may cross */
+	uint16_t takes[CROSS_SERVERS]; /* ranks, where slots want to know */
 	uint8_t room[CROSS_RACKS][CROSS_GROUPS]; /* links */
 	uint64_t leads[CROSS_RACKS][CROSS_GROUPS]; /* of a face: racks */
 };
@@ -50,6 +51,7 @@ struct cross_shape {
 	} edges[CROSS_EDGES];
 	uint16_t of_slot[CROSS_SLOTS][CROSS_DEGREE]; /* edges */
 	uint8_t of_slot_count[CROSS_SLOTS];
+	uint16_t takes[CROSS_SLOTS]; /* ranks of a slot, none less than those after it; 0: any server */
 };
 
 /* A server of the pod: rack * CROSS_SEATS + seat. */

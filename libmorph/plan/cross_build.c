@@ -84,15 +84,42 @@ static void exchange(struct cross *cross, uint32_t one, uint32_t other)
 	cross->place[b] = (uint16_t)one;
 }
 
-/* The servers of a slice: one by chance, and then for each slot the one nearest to what it is joined to. */
-static void grow(struct cross *cross, uint32_t slice)
+/* May the server of a place have that slot? */
+static bool fits(const struct cross *cross, uint32_t slot, uint32_t place)
+{
+	return cross->shape->takes[slot] <= cross->pod->takes[cross->found.servers[place]];
+}
+
+/* One for the first slot, by chance. False where there is none that is large enough. */
+static bool begin_somewhere(struct cross *cross, uint32_t first)
+{
+	uint32_t left = cross->found.servers_count - first;
+	uint32_t start = mix_below(&cross->random, left);
+
+	for (uint32_t skip = 0; skip < left; skip++) {
+		uint32_t place = first + (start + skip) % left;
+
+		if (!fits(cross, 0, place))
+			continue;
+		exchange(cross, first, place);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The servers of a slice: one by chance, and then for each slot the one nearest to what it is
+ * joined to. False where none is left that is large enough.
+ */
+static bool grow(struct cross *cross, uint32_t slice)
 {
 	const struct cross_shape *shape = cross->shape;
 	uint32_t first = slice * shape->slots, end = cross->found.servers_count;
 	uint16_t far[CROSS_SERVERS];
 	struct distances distances;
 
-	exchange(cross, first, first + mix_below(&cross->random, end - first));
+	if (!begin_somewhere(cross, first))
+		return false;
 	for (uint32_t slot = 1; slot < shape->slots; slot++) {
 		uint32_t best = first + slot;
 
@@ -109,13 +136,18 @@ static void grow(struct cross *cross, uint32_t slice)
 				far[one] = (uint16_t)(far[one] +
 						      distances.hops[cross->found.servers[one]]);
 		}
+		while (best < end && !fits(cross, slot, best))
+			best++;
+		if (best == end)
+			return false;
 		for (uint32_t one = best + 1; one < end; one++)
-			if (far[one] < far[best])
+			if (far[one] < far[best] && fits(cross, slot, one))
 				best = one;
 		exchange(cross, first + slot, best);
 	}
 	for (uint32_t edge = 0; edge < shape->edges_count; edge++)
 		lm_cross_route(cross, slice, edge);
+	return true;
 }
 
 /* ------------------------------------------------------------------- annealing */
@@ -278,6 +310,15 @@ static uint32_t propose(struct cross *cross, uint32_t place)
 	return cross->place[near / CROSS_SEATS * CROSS_SEATS + net_first(left)];
 }
 
+/* Each of the two servers is large enough for the other's slot. */
+static bool may_exchange(const struct cross *cross, uint32_t one, uint32_t other)
+{
+	uint32_t slots = cross->shape->slots, placed = cross->found.slices * slots;
+
+	return fits(cross, one % slots, other) &&
+	       (other >= placed || fits(cross, other % slots, one));
+}
+
 static void anneal_once(struct cross *cross, double heat)
 {
 	const struct cross_shape *shape = cross->shape;
@@ -299,7 +340,7 @@ static void anneal_once(struct cross *cross, double heat)
 						      shape->edges[edge].to);
 	}
 	other = propose(cross, one);
-	if (one != other)
+	if (one != other && may_exchange(cross, one, other))
 		try_exchange(cross, one, other, heat);
 }
 
@@ -343,7 +384,8 @@ uint32_t lm_cross_build(struct cross *cross, const struct cross_pod *pod,
 	    wanted * shape->links > CROSS_WAYS)
 		return UINT32_MAX;
 	for (; cross->found.slices < wanted; cross->found.slices++)
-		grow(cross, cross->found.slices);
+		if (!grow(cross, cross->found.slices))
+			return UINT32_MAX;
 	for (uint64_t move = 0; move < effort->moves && (cross->over || effort->thrifty);
 	     move++, heat *= cooling)
 		anneal_once(cross, heat);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The third tier: a slice whose parts fill servers, of any racks that circuit switches join. */
+/* The third tier: a slice whose parts lie in servers of any racks that circuit switches join. */
 #include <stdio.h>
 
 #include "crossing.h"
@@ -8,6 +8,7 @@
 #define MOVES 6000 /* from each */
 #define HOT 6.0
 #define COLD 1.0
+#define NO_PART UINT16_MAX
 
 /* --------------------------------------------------------------------- shape */
 
@@ -19,6 +20,8 @@ static bool find_shape(const struct morph_request *request, struct crossing *cro
 
 	lm_cross_shape_init(&crossing->shape, fits ? count : 0);
 	memset(crossing->units, 0, sizeof(crossing->units));
+	for (uint32_t rank = 0; fits && rank < request->ranks; rank++)
+		crossing->shape.takes[crossing->parts[rank]]++;
 	for (uint32_t at = 0; fits && at < request->circuits_count; at++) {
 		uint32_t from = crossing->parts[request->circuits[at].src];
 		uint32_t to = crossing->parts[request->circuits[at].dst];
@@ -142,6 +145,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 	return 0;
 }
 
+/* Places are counted over the free ones, which are all where parts fill servers. */
 static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct crossing *crossing = ledger->crossing;
@@ -149,9 +153,12 @@ static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
 
 	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
 		cross_server server = crossing->cross.found.servers[crossing->parts[rank]];
+		uint32_t at = 0, place = crossing->places[rank];
 
 		lm_server_order(ledger, crossing_host(&ledger->sites, server), order);
-		plan->accelerators[rank] = order[crossing->places[rank]];
+		while (!lm_ledger_free(ledger, order[at]) || place--)
+			at++;
+		plan->accelerators[rank] = order[at];
 	}
 }
 
@@ -224,26 +231,29 @@ static int fill(struct morph_ledger *ledger, struct morph_plan *plan)
 
 /* -------------------------------------------------------------------- search */
 
+/* Parts, @count of them, the smallest of @least ranks. */
 static int search(struct morph_ledger *ledger, const struct morph_request *request,
-		  struct morph_plan *plan, uint64_t steps)
+		  struct morph_plan *plan, uint32_t least, uint32_t count, uint64_t *steps)
 {
 	struct crossing *crossing = ledger->crossing;
-	uint32_t count =
-		lm_request_cut(request, ledger->search.block, crossing->parts, crossing->places);
 
 	if (!crossing->possible || !find_shape(request, crossing, count))
 		return -EAGAIN;
-	lm_crossing_room(ledger, request, request->ranks / count, crossing);
-	for (uint32_t start = 0; start < STARTS && steps; start++) {
-		struct cross_effort effort = { .moves = steps < MOVES ? steps : MOVES,
+	lm_crossing_room(ledger, request, least, crossing);
+	for (uint32_t start = 0; start < STARTS && *steps; start++) {
+		struct cross_effort effort = { .moves = *steps < MOVES ? *steps : MOVES,
 					       .hot = HOT,
 					       .cold = COLD,
 					       .thrifty = true };
+		uint32_t over;
 		int ret;
 
-		steps -= effort.moves;
-		if (lm_cross_build(&crossing->cross, &crossing->pod, &crossing->shape, 1, &effort,
-				   start))
+		*steps -= effort.moves;
+		over = lm_cross_build(&crossing->cross, &crossing->pod, &crossing->shape, 1,
+				      &effort, start);
+		if (over == UINT32_MAX)
+			break;
+		if (over)
 			continue;
 		ret = fill(ledger, plan);
 		if (ret != -EAGAIN)
@@ -251,6 +261,89 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 		find_shape(request, crossing, count);
 	}
 	return -EAGAIN;
+}
+
+/* A rank without a part that has most circuits to those of part @part, the first of them. */
+static uint32_t nearest(const struct morph_request *request, const struct crossing *crossing,
+			uint32_t part)
+{
+	uint32_t joined[MOST_RANKS] = { 0 }, best = UINT32_MAX;
+
+	for (uint32_t at = 0; at < request->circuits_count; at++) {
+		uint32_t src = request->circuits[at].src, dst = request->circuits[at].dst;
+
+		joined[src] += crossing->parts[dst] == part;
+		joined[dst] += crossing->parts[src] == part;
+	}
+	for (uint32_t rank = 0; rank < request->ranks; rank++)
+		if (crossing->parts[rank] == NO_PART &&
+		    (best == UINT32_MAX || joined[rank] > joined[best]))
+			best = rank;
+	return best;
+}
+
+/*
+ * Ranks in parts, what is joined together: servers have @with[n] parts of n ranks, the largest
+ * come first. Returns how many there are, and the ranks of the last. O(ranks * circuits).
+ */
+static uint32_t group(const struct morph_request *request, struct crossing *crossing,
+		      const uint32_t with[MOST_RANKS + 1], uint32_t *least)
+{
+	uint32_t part = 0, done = 0;
+
+	for (uint32_t rank = 0; rank < request->ranks; rank++)
+		crossing->parts[rank] = NO_PART;
+	for (uint32_t size = MOST_RANKS; size; size--) {
+		for (uint32_t left = with[size]; left && done < request->ranks; left--, part++) {
+			for (*least = 0; *least < size && done < request->ranks; done++) {
+				uint32_t rank = nearest(request, crossing, part);
+
+				crossing->parts[rank] = (uint16_t)part;
+				crossing->places[rank] = (uint16_t)(*least)++;
+			}
+		}
+	}
+	return part;
+}
+
+/*
+ * What fills no servers: in parts as large as the largest server has room for, and then smaller ones;
+ * and at last in those servers that have most room, in each as many as it has.
+ */
+static int search_groups(struct morph_ledger *ledger, const struct morph_request *request,
+			 struct morph_plan *plan, uint64_t steps)
+{
+	uint32_t with[MOST_RANKS + 1] = { 0 }, largest = MOST_RANKS, least = 0, count;
+	int ret = -EAGAIN;
+
+	for (uint32_t host = 0; host < ledger->graph->hosts_count; host++)
+		with[ledger->host_free[host]]++;
+	while (!with[largest])
+		largest--;
+	for (uint32_t size = largest; size && steps && ret == -EAGAIN; size--) {
+		uint32_t alike[MOST_RANKS + 1] = { [0] = 0 };
+
+		alike[size] = request->ranks;
+		count = group(request, ledger->crossing, alike, &least);
+		ret = search(ledger, request, plan, least, count, &steps);
+	}
+	if (ret != -EAGAIN)
+		return ret;
+	count = group(request, ledger->crossing, with, &least);
+	return search(ledger, request, plan, least, count, &steps);
+}
+
+/* In parts that fill servers, or else as servers have room. */
+static int search_parts(struct morph_ledger *ledger, const struct morph_request *request,
+			struct morph_plan *plan, uint64_t steps)
+{
+	struct crossing *crossing = ledger->crossing;
+	uint32_t count;
+
+	if (!plan->whole)
+		return search_groups(ledger, request, plan, steps);
+	count = lm_request_cut(request, ledger->search.block, crossing->parts, crossing->places);
+	return search(ledger, request, plan, request->ranks / count, count, &steps);
 }
 
 /* Ranks without links lie anywhere: in the racks in their order. */
@@ -305,8 +398,6 @@ static void doubt(const struct crossing *crossing, struct morph_plan *plan)
 {
 	plan->verdict = MORPH_UNDECIDED;
 	snprintf(plan->why, sizeof(plan->why), "no rack does, and %s",
-		 !plan->whole ?
-			 "across racks only tori are looked for whose parts fill servers" :
 		 !crossing->possible ?
 			 "the fabric's racks are not alike or too large, or no switches join them" :
 			 "nothing was found across racks, and nothing proven");
@@ -339,7 +430,7 @@ int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *r
 	ret = begin(ledger);
 	if (ret)
 		return ret;
-	ret = plan->whole ? search(ledger, request, plan, steps) : -EAGAIN;
+	ret = search_parts(ledger, request, plan, steps);
 	if (ret == -EAGAIN)
 		doubt(ledger->crossing, plan);
 	return ret == -EAGAIN ? 0 : ret;

@@ -26,9 +26,9 @@ struct crossing {
 /* Find the faces of a fabric's racks: O(strands). */
 void lm_crossing_find(struct crossing *crossing, const struct sites *sites);
 
-/* What is free of a fabric: O(servers * (ways from one to another) + fibres of faces). */
+/* What is free of a fabric, and the servers with @least ranks' room: O(servers * (ways from one to another) + fibres of faces). */
 void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
-		      uint32_t part, struct crossing *crossing);
+		      uint32_t least, struct crossing *crossing);
 
 /* Strands from one host to another, in sites.strands. */
 struct strand_range {

@@ -264,7 +264,7 @@ static void rack_room(const struct morph_ledger *ledger, uint32_t rack, struct c
 }
 
 void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
-		      uint32_t part, struct crossing *crossing)
+		      uint32_t least, struct crossing *crossing)
 {
 	const struct sites *sites = &ledger->sites;
 	struct cross_pod *pod = &crossing->pod;
@@ -274,7 +274,8 @@ void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_requ
 		for (uint32_t seat = 0; seat < pod->seats; seat++) {
 			uint32_t host = sites->rack_hosts[sites->racks[rack].hosts_first + seat];
 
-			if (ledger->host_free[host] >= part)
+			pod->takes[rack * CROSS_SEATS + seat] = ledger->host_free[host];
+			if (ledger->host_free[host] >= least)
 				pod->free[rack] |= 1U << seat;
 			if (request->transit != MORPH_TRANSIT_OWN || lm_may_cross(ledger, host))
 				pod->pass[rack] |= 1U << seat;

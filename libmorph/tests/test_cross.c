@@ -362,10 +362,44 @@ static void racks_with_more_links_than_are_looked_at_are_not_joined(void **state
 	}
 }
 
+/* Slots lie in servers that have room for their ranks, whatever is exchanged. */
+static void slots_get_servers_that_are_large_enough(void **state)
+{
+	static const uint16_t takes[] = { 3, 2, 2, 1 };
+	const struct cross_effort effort = { .moves = 2000, .hot = 6, .cold = 1, .thrifty = true };
+	uint64_t seed = 4;
+	uint32_t built = 0, none = 0;
+
+	(void)state;
+	for (uint32_t round = 0; round < 200; round++) {
+		uint32_t over;
+
+		make_row(2, 6, 4);
+		add_face();
+		for (uint32_t server = 0; server < CROSS_SERVERS; server++)
+			pod.takes[server] = (uint16_t)random_below(&seed, 4);
+		lm_cross_shape_init(&shape, 4);
+		memcpy(shape.takes, takes, sizeof(takes));
+		for (uint32_t slot = 1; slot < 4; slot++)
+			assert_true(lm_cross_shape_join(&shape, slot - 1, slot, 1));
+		over = lm_cross_build(&cross, &pod, &shape, 1, &effort, round);
+		none += over == UINT32_MAX;
+		if (over)
+			continue;
+		for (uint32_t slot = 0; slot < 4; slot++)
+			assert_true(pod.takes[cross.found.servers[slot]] >= takes[slot]);
+		check_books();
+		built++;
+	}
+	print_message("# %u built, %u without a server for a slot\n", built, none);
+	assert_true(built > 50 && none > 5);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_is_built_is_counted),
+		cmocka_unit_test(slots_get_servers_that_are_large_enough),
 		cmocka_unit_test(ways_that_are_worse_are_given_up),
 		cmocka_unit_test(the_worst_slice_goes_first),
 		cmocka_unit_test(a_slice_without_a_way_goes),

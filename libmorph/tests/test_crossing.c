@@ -260,15 +260,70 @@ static void mutants_of_refusals_are_rejected(void **state)
 	}
 }
 
-static void what_is_not_looked_for_is_undecided(void **state)
+/* What fills no servers: rings, meshes, odd tori and what is drawn by chance, beside others in their servers. */
+static void ask_odd(struct bench *bench, uint64_t *seed)
+{
+	struct morph_request *request = bench->request;
+	uint32_t ranks = 2 + random_below(seed, 40);
+
+	assert_int_equal(morph_request_set_tier(request, MORPH_TIER_CROSSING), 0);
+	switch (random_below(seed, 4)) {
+	case 0:
+		assert_int_equal(morph_request_set_ring(request, ranks), 0);
+		break;
+	case 1:
+		assert_int_equal(morph_request_set_mesh(request, 2 + ranks % 6), 0);
+		break;
+	case 2:
+		assert_int_equal(morph_request_set_torus(request, 3, 1 + ranks % 7, 1), 0);
+		break;
+	default:
+		assert_int_equal(morph_request_set_count(request, ranks), 0);
+		for (uint32_t at = 1; at < ranks; at++)
+			assert_int_equal(morph_request_add_circuit(request, at, (at - 1) / 2), 0);
+	}
+}
+
+static void what_fills_no_servers_crosses_too(void **state)
 {
 	struct bench *bench = *state;
+	uint32_t verdicts[4] = { 0 }, tiers[4] = { 0 };
+	uint64_t seed = 3;
+
+	for (uint32_t round = 0; round < 100; round++) {
+		uint32_t percent = 10 + random_below(&seed, 40);
+
+		for (uint32_t at = 0; at < RACKS * RACK_ALL; at++)
+			if (at % RACK_ALL < 4 * SERVERS)
+				assert_int_equal(
+					morph_ledger_hold(bench->ledger, at,
+							  random_below(&seed, 100) < percent ? 0 :
+											       1),
+					0);
+		hold_fibres(bench, &seed, random_below(&seed, 4) ? 0 : 5);
+		ask_odd(bench, &seed);
+		verdicts[placed(bench, bench->plan)]++;
+		tiers[morph_plan_tier(bench->plan)]++;
+	}
+	print_message("%u feasible (%u across racks), %u infeasible, %u undecided\n", verdicts[1],
+		      tiers[MORPH_TIER_CROSSING], verdicts[2], verdicts[3]);
+	assert_true(tiers[MORPH_TIER_CROSSING] > 8 && verdicts[MORPH_INFEASIBLE] > 5 &&
+		    verdicts[MORPH_UNDECIDED] < 5);
+}
+
+/* Consecutive ranks of a ring share servers, as many as there is room for. */
+static void a_ring_takes_few_servers(void **state)
+{
+	struct bench *bench = *state;
+	uint32_t bound;
 
 	hold_all_but(bench, 12);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 40), 0);
-	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
-	assert_non_null(strstr(morph_plan_why(bench->plan), "parts fill servers"));
+	assert_int_equal(morph_request_set_ring(bench->request, 42), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
+	assert_int_equal(morph_plan_servers(bench->plan, &bound), 11);
+	assert_int_equal(bound, 11);
 }
 
 /* Free servers that no fibres lead to. */
@@ -386,7 +441,8 @@ int main(int argc, char **argv)
 		TEST(mutants_of_plans_are_rejected),
 		TEST(too_few_servers_are_counted),
 		TEST(mutants_of_refusals_are_rejected),
-		TEST(what_is_not_looked_for_is_undecided),
+		TEST(what_fills_no_servers_crosses_too),
+		TEST(a_ring_takes_few_servers),
 		TEST(a_vain_search_is_undecided),
 		TEST(accelerators_without_links_lie_anywhere),
 		TEST(without_memory_nothing_is_placed),

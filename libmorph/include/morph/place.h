@@ -23,8 +23,8 @@ extern "C" {
  *	if (!morph_place(ledger, request, plan) && morph_plan_verdict(plan) == MORPH_FEASIBLE)
  *		morph_ledger_take(ledger, plan, 7);
  *
- * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; the
- * circuits of two servers to one another go the same way; a fibre takes one circuit, unless
+ * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; each circuit
+ * has a way of its own, across racks each link has one; a fibre takes one circuit, unless
  * morph_request_set_wavelengths() says otherwise. Light may
  * cross servers that belong to others. A *part* of a slice is what one server takes of it. A
  * torus whose extents allow it is cut into parts that fill a server, as in the Morphlux paper
@@ -148,7 +148,8 @@ int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavele
  * @MORPH_TIER_CONTIGUOUS: a box of the rack's torus, in any place and orientation
  * @MORPH_TIER_STITCHED: anywhere in one rack
  * @MORPH_TIER_CROSSING: in any racks that circuit switches join; a circuit passes one switch at most.
- *	Tori whose parts fill servers, and accelerators without links
+ *	Tori whose parts fill servers, accelerators without links, and whatever else can be had in up to
+ *	64 parts, each in a server that has room for it
  */
 enum morph_tier {
 	MORPH_TIER_CONTIGUOUS = 1,
