@@ -412,8 +412,8 @@ static int light_plan(struct lighting *lighting, const struct morph_plan *plan,
 	return error < 0 ? error : 0;
 }
 
-MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
-				 struct morph_ledger *ledger)
+int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph_ledger *ledger,
+		    uint32_t *stuck)
 {
 	struct lighting lighting = {
 		.ledger = ledger,
@@ -438,7 +438,17 @@ MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
 		error = light_plan(&lighting, plan, txn);
 	if (error)
 		lm_txn_cut(txn, before);
+	if (error == -EBUSY)
+		*stuck = lighting.order[0];
 	lm_light_free(&lighting);
 	free(lighting.wanted);
 	return error;
+}
+
+MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
+				 struct morph_ledger *ledger)
+{
+	uint32_t stuck;
+
+	return lm_txn_add_plan(txn, plan, ledger, &stuck);
 }

@@ -60,6 +60,10 @@ void lm_light_end(struct morph_ledger *ledger, struct light_before *before);
  */
 int lm_light(struct lighting *lighting);
 
+/* morph_txn_add_plan(); *stuck: the circuit that has no way, after -EBUSY. */
+int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph_ledger *ledger,
+		    uint32_t *stuck);
+
 /* Guides of a path, OPTICS_MAX_HOPS at most; returns how many. */
 uint32_t lm_light_guides(const struct optics_path *path, uint32_t *guides);
 

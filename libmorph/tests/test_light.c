@@ -123,12 +123,22 @@ static void darken(struct bench *bench, struct lit *lit)
 	lit->txn = NULL;
 }
 
+/* Fibres that are left out, or kept for somebody. */
+static uint32_t kept(const struct morph_ledger *ledger)
+{
+	uint32_t count = 0;
+
+	for (uint32_t guide = 0; guide < ledger->graph->guides_count; guide++)
+		count += ledger->guide_kept[guide] != 0;
+	return count;
+}
+
 /* Slices come, are lit, and go. */
 static void what_is_placed_is_lit_on_its_fibres(void **state)
 {
 	struct bench *bench = *state;
 	struct lit live[ACCELERATORS] = { { NULL } };
-	uint32_t lit = 0, stuck = 0;
+	uint32_t lit = 0, stuck = 0, again = 0;
 	uint64_t seed = 11;
 
 	for (uint32_t event = 0; event < 1000; event++) {
@@ -148,9 +158,18 @@ static void what_is_placed_is_lit_on_its_fibres(void **state)
 			assert_non_null(strstr(morph_error_text(bench->ctx), "no way was found"));
 			assert_int_equal(error, -EBUSY);
 			assert_int_equal(morph_txn_count(it->txn), 0);
+			stuck++;
+			error = morph_txn_place(it->txn, bench->ledger, bench->request,
+						bench->plan);
+			again += !error;
+			assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+			assert_int_equal(kept(bench->ledger), 0);
+		}
+		if (error) {
+			assert_int_equal(error, -EBUSY);
+			assert_int_equal(morph_txn_count(it->txn), 0);
 			morph_txn_free(it->txn);
 			it->txn = NULL;
-			stuck++;
 			continue;
 		}
 		lit++;
@@ -161,12 +180,14 @@ static void what_is_placed_is_lit_on_its_fibres(void **state)
 			morph_ledger_hold(bench->ledger, it->accelerators[rank], event + 1);
 		}
 	}
-	print_message("%u lit, %u without ways inside servers\n", lit, stuck);
+	print_message("%u lit; %u without ways inside servers, %u of them by another plan\n", lit,
+		      stuck, again);
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		if (live[at].txn)
 			darken(bench, &live[at]);
 	assert_true(lit > 100);
 	assert_true(100 * stuck <= 2 * lit);
+	assert_true(again > 0);
 }
 
 static void a_torus_that_fills_the_rack_is_lit(void **state)
@@ -248,6 +269,35 @@ static void a_plan_that_can_t_be_lit_leaves_the_transaction(void **state)
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), -EBUSY);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "from rank 5 "));
 	assert_int_equal(morph_txn_count(txn), 1);
+	morph_txn_free(txn);
+}
+
+/* Nobody can send: all plans are in vain, and it is the first that is told, with its reason. */
+static void where_no_plan_can_be_lit_the_first_is_told(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_txn *txn = morph_txn_new(bench->ctx);
+	const struct optics_graph *graph = bench->ledger->graph;
+
+	for (uint32_t port = 0; port < graph->ports_count; port++) {
+		uint32_t code = graph->tx_guide[port];
+
+		assert_int_equal(morph_ledger_mark(bench->ledger, MORPH_PART_ELEMENT,
+						   graph->guides[code >> 1].end[!(code & 1)].index,
+						   true),
+				 0);
+	}
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), -EBUSY);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "no way was found"));
+	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_txn_count(txn), 0);
+	assert_int_equal(kept(bench->ledger), 0);
+	/* What can't be placed is refused as ever. */
+	assert_int_equal(morph_request_set_count(bench->request, 65), 0);
+	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), 0);
+	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_INFEASIBLE);
 	morph_txn_free(txn);
 }
 
@@ -436,6 +486,7 @@ int main(int argc, char **argv)
 		TEST(a_torus_that_fills_the_rack_is_lit),
 		TEST(the_ledger_stays_as_it_was),
 		TEST(a_plan_that_can_t_be_lit_leaves_the_transaction),
+		TEST(where_no_plan_can_be_lit_the_first_is_told),
 		TEST(what_the_judge_refuses_is_not_lit),
 		TEST(what_has_no_second_laser_is_moved_in_the_dark),
 		TEST(a_feasible_plan_is_described),

@@ -82,16 +82,22 @@ static enum exit_code protect(struct placing *placing)
 }
 
 /* The circuits become a transaction, for --apply. */
-static enum exit_code add_circuits(struct placing *placing)
+/* The plan; with --apply one that can be lit, and its transaction. */
+static int find_plan(struct placing *placing)
 {
 	int error;
 
+	if (!given(placing->run, OPTION_CARRY_OUT))
+		return morph_place(placing->ledger, placing->request, placing->plan);
 	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
 	morph_txn_set_model(placing->txn, placing->model);
 	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
-	error = morph_txn_add_plan(placing->txn, placing->plan, placing->ledger);
-	/* Some of its fibres may be others now. */
-	return error < 0 ? client_error(placing->run, error) : describe(placing);
+	error = morph_txn_place(placing->txn, placing->ledger, placing->request, placing->plan);
+	if (!morph_txn_count(placing->txn)) {
+		morph_txn_free(placing->txn);
+		placing->txn = NULL;
+	}
+	return error;
 }
 
 /* What the fabric holds, and what its slices need when an accelerator of theirs fails. */
@@ -139,15 +145,12 @@ static enum exit_code plan(struct placing *placing)
 	if (code)
 		return code;
 	placing->plan = needed(morph_plan_new(placing->run->client->ctx));
-	error = morph_place(placing->ledger, placing->request, placing->plan);
-	code = error ? client_error(placing->run, error) : describe(placing);
+	error = find_plan(placing);
+	code = error < 0 ? client_error(placing->run, error) : describe(placing);
 	placing->refused = !error && morph_plan_verdict(placing->plan) != MORPH_FEASIBLE;
 	if (code || placing->refused)
 		return code ? code : try_unprotected(placing);
-	if (given(placing->run, OPTION_CARRY_OUT) &&
-	    number_of(placing->report, "circuits-count", 0))
-		code = add_circuits(placing);
-	return code || !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
+	return !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
 }
 
 /* ------------------------------------------------------------------ the light */
