@@ -23,8 +23,10 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 	if (wanted == *room)
 		return 0;
 	grown = reallocarray(*list, wanted, bytes);
-	if (!grown)
-		return lm_fail(ctx, ENOMEM, "%s: out of memory", what);
+	if (!grown) {
+		lm_fail(ctx, ENOMEM, "%s: out of memory", what);
+		return -ENOMEM;
+	}
 	*list = grown;
 	*room = wanted;
 	return 0;

@@ -448,7 +448,7 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
 				 struct morph_ledger *ledger)
 {
-	uint32_t stuck;
+	uint32_t stuck = UINT32_MAX;
 
 	return lm_txn_add_plan(txn, plan, ledger, &stuck);
 }

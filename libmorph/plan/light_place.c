@@ -47,7 +47,7 @@ static void take_back(struct left_out *out)
 	free(out->guides.list);
 }
 
-/* Place and light; *stuck: the circuit that has no way, after -EBUSY. */
+/* Place and light; *stuck: the circuit that has no way, after an -EBUSY for its sake. */
 static int try_plan(struct morph_txn *txn, struct morph_ledger *ledger,
 		    const struct morph_request *request, struct morph_plan *plan, uint32_t *stuck)
 {
@@ -62,10 +62,10 @@ MORPH_API int morph_txn_place(struct morph_txn *txn, struct morph_ledger *ledger
 			      const struct morph_request *request, struct morph_plan *plan)
 {
 	struct left_out out = { .ledger = ledger };
-	uint32_t stuck, plans = 1;
+	uint32_t stuck = UINT32_MAX, plans = 1;
 	int error = try_plan(txn, ledger, request, plan, &stuck);
 
-	while (error == -EBUSY && plans < PLANS) {
+	while (error == -EBUSY && stuck != UINT32_MAX && plans < PLANS) {
 		error = leave_out(&out, plan, stuck);
 		if (error)
 			break;
