@@ -438,7 +438,7 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 		error = light_plan(&lighting, plan, txn);
 	if (error)
 		lm_txn_cut(txn, before);
-	if (error == -EBUSY)
+	if (error == -EBUSY && lighting.order)
 		*stuck = lighting.order[0];
 	lm_light_free(&lighting);
 	free(lighting.wanted);
