@@ -87,6 +87,10 @@ void rack_watch(void);
 void rack_read_dark(void);
 /* Wait until the core has come to rest: false if it does not. */
 bool rack_rest(void);
+/* Is that so now? */
+bool rack_rests(void);
+/* Number of the last change that the core has published. */
+uint64_t rack_seq(void);
 /* Read the simulator's hardware. */
 void rack_read_light(void);
 void rack_read_guides(void);

@@ -449,9 +449,20 @@ static long long core_work(void)
 	return sum;
 }
 
+bool rack_rests(void)
+{
+	return !core_work();
+}
+
 bool rack_rest(void)
 {
-	return WAIT_UNTIL(!core_work());
+	return WAIT_UNTIL(rack_rests());
+}
+
+uint64_t rack_seq(void)
+{
+	sim_refresh(&rack.sim);
+	return rack.sim.info.seq;
 }
 
 struct morph_element_info rack_element(uint32_t element)

@@ -398,6 +398,26 @@ static void use_held(const struct fault *fault, uint8_t affected)
 	rack_build(fault);
 }
 
+/*
+ * Slices, with the light that they have then: patrol may bring something back at any time, and
+ * what was read before and after that does not belong together.
+ */
+static void look_at_slices(bool light)
+{
+	unsigned int tries = 50, i;
+	uint64_t seq;
+
+	do {
+		rack_rest();
+		seq = rack_seq();
+		if (light)
+			rack_read_light();
+		rack_read_dark();
+		for (i = 0; i < SLICES; i++)
+			slice_load(&rack.slices[i]);
+	} while ((!rack_rests() || rack_seq() != seq) && --tries);
+}
+
 enum outcome trial_run(const struct trial *trial)
 {
 	bool idle, found = true;
@@ -418,11 +438,7 @@ enum outcome trial_run(const struct trial *trial)
 		violation("the core does not come to rest");
 	if (idle)
 		found = idle_test(&trial->faults[0]);
-	else
-		rack_read_light();
-	rack_read_dark();
-	for (i = 0; i < SLICES; i++)
-		slice_load(&rack.slices[i]);
+	look_at_slices(!idle);
 	outcome = check_slices(trial, affected);
 	if (affected && !trial->together && trial->faults[0].kind == ELEMENT_HELD)
 		use_held(&trial->faults[0], affected);
