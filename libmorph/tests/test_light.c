@@ -294,6 +294,14 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_txn_count(txn), 0);
 	assert_int_equal(kept(bench->ledger), 0);
+	/* Without one fibre after the other there is no plan in the end: that is not the answer. */
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		assert_int_equal(morph_ledger_hold(bench->ledger, at, at == 0 || at == 4 ? 0 : 1),
+				 0);
+	assert_int_equal(morph_request_set_mesh(bench->request, 2), 0);
+	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), -EBUSY);
+	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(kept(bench->ledger), 0);
 	/* What can't be placed is refused as ever. */
 	assert_int_equal(morph_request_set_count(bench->request, 65), 0);
 	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), 0);
