@@ -400,6 +400,25 @@ void fake_settle(struct fake *fake)
 	}
 }
 
+void fake_set_health(struct fake *fake, u32 part, u32 index, u32 health)
+{
+	struct morph_culprit culprit = { .part = part, .index = index };
+
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(fake->test, 0, morph_health_set(fake->fabric, &culprit, health, 0));
+	mutex_unlock(&fake->fabric->lock);
+}
+
+void fake_patrol(struct fake *fake)
+{
+	struct delayed_work *work = &fake->fabric->patrol_work;
+
+	fake_clear(fake);
+	mod_delayed_work(morph_wq, work, 0);
+	flush_work(&work->work);	/* not what it has queued for later */
+	cancel_delayed_work_sync(work);
+}
+
 struct morph_slice *fake_slice_like(struct fake *fake, const struct morph_slice_params *params)
 {
 	struct morph_refusal refusal = {};

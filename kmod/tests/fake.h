@@ -142,6 +142,9 @@ void fake_clear(struct fake *fake);	/* log and rules */
 u64 fake_stat(struct fake *fake, enum morph_stat stat);
 /* Until whatever follows from what was done has been done. */
 void fake_settle(struct fake *fake);
+void fake_set_health(struct fake *fake, u32 part, u32 index, u32 health);
+/* One round of patrol, now; the next is called off. */
+void fake_patrol(struct fake *fake);
 
 struct morph_slice *fake_slice_like(struct fake *fake, const struct morph_slice_params *params);
 struct morph_slice *fake_slice(struct fake *fake, const u32 *accelerators, u32 count);

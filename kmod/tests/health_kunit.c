@@ -1,27 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Health: hold-down, patrol, signals. Times are set, not waited for. */
+/* Health: hold-down, suspects, signals. Times are set, not waited for. */
 #include "fake.h"
 #include "suites.h"
 
 #define HOLD_DOWN_NS	(50 * NSEC_PER_MSEC)
 #define FLAP_WINDOW_NS	(3600 * NSEC_PER_SEC)
 
-static void set_health(struct fake *fake, u32 part, u32 index, u32 health)
-{
-	struct morph_culprit culprit = { .part = part, .index = index };
-
-	mutex_lock(&fake->fabric->lock);
-	KUNIT_EXPECT_EQ(fake->test, 0, morph_health_set(fake->fabric, &culprit, health, 0));
-	mutex_unlock(&fake->fabric->lock);
-}
-
 /* Fail and come back. Returns for how long it is held down. */
 static u64 flap(struct fake *fake, u32 accelerator)
 {
 	const struct morph_chip *chip = &fake->fabric->chips[accelerator];
 
-	set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
-	set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_OK);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_OK);
 	return chip->hold_until_ns - chip->last_failed_ns;
 }
 
@@ -67,12 +58,12 @@ static void health_only_a_failure_is_a_flap(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct morph_chip *chip = &fake->fabric->chips[1];
 
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
 	KUNIT_EXPECT_EQ(test, (u8)0, chip->flaps);
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
 	KUNIT_EXPECT_EQ(test, (u8)1, chip->flaps);
 }
 
@@ -127,7 +118,7 @@ static void health_counts_are_balanced(struct kunit *test)
 	u32 i, bad;
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
-		set_health(fake, param->part, 1, ways[i]);
+		fake_set_health(fake, param->part, 1, ways[i]);
 		bad = ways[i] != MORPH_HEALTH_OK;
 		KUNIT_EXPECT_EQ_MSG(test, chip ? bad : 0, fabric->failed, "step %u", i);
 		KUNIT_EXPECT_EQ_MSG(test, chip ? 0 : bad, fabric->impaired, "step %u", i);
@@ -192,7 +183,7 @@ static void suspect_that_is_oldest_lapses(struct kunit *test)
 	struct fake *fake = test->priv;
 	u32 i;
 
-	set_health(fake, MORPH_PART_GUIDE, 0, MORPH_HEALTH_QUARANTINED);
+	fake_set_health(fake, MORPH_PART_GUIDE, 0, MORPH_HEALTH_QUARANTINED);
 	for (i = 0; i < MORPH_SUSPECTS; i++)
 		suspect(fake, i);
 	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
@@ -212,297 +203,13 @@ static void suspect_does_not_displace_what_is_quarantined(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < MORPH_SUSPECTS; i++) {
-		set_health(fake, MORPH_PART_GUIDE, i, MORPH_HEALTH_QUARANTINED);
+		fake_set_health(fake, MORPH_PART_GUIDE, i, MORPH_HEALTH_QUARANTINED);
 		suspect(fake, i);
 	}
 	suspect(fake, MORPH_SUSPECTS);
 	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
 	KUNIT_EXPECT_FALSE(test, suspected(fake, MORPH_SUSPECTS));
 	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
-}
-
-/* ------------------------------------------------------------------------- patrol */
-
-/* One round, now. The next is called off. */
-static void patrol(struct fake *fake)
-{
-	struct delayed_work *work = &fake->fabric->patrol_work;
-
-	fake_clear(fake);
-	mod_delayed_work(morph_wq, work, 0);
-	flush_work(&work->work);	/* not what it has queued for later */
-	cancel_delayed_work_sync(work);
-}
-
-static void patrol_asks_and_reads(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	patrol(fake);
-	KUNIT_EXPECT_STREQ(test, "pe", (const char *)fake->log);
-	KUNIT_EXPECT_EQ(test, (u64)fake->accelerators, fake_stat(fake, MORPH_STAT_PATROLS));
-}
-
-static void patrol_finds_a_dead_accelerator(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	fake->dead[4] = true;
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[4].health);
-	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->failed);
-}
-
-/* It is told by an error of the device that nothing is known, not that all has failed or moved. */
-static void patrol_believes_answers_only(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	fake->dead[4] = true;
-	fake->element[7] = 2;
-	fake_clear(fake);
-	fake_rule(fake, FAKE_PROBE, 0, FAKE_ERROR, -EREMOTEIO);
-	fake_rule(fake, FAKE_GET_ELEMENTS, 0, FAKE_ERROR, -EREMOTEIO);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
-}
-
-/* It is quarantined, and fails the test that follows. */
-static void patrol_finds_an_element_that_moved(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	fake->element[7] = 2;
-	fake->stuck[7] = true;
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
-			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 7));
-	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->impaired);
-}
-
-/* A round that waits for the device's answer to its reading number @skip + 1 of elements. */
-static void patrol_until_reading(struct fake *fake, u32 skip)
-{
-	fake_clear(fake);
-	fake_rule(fake, FAKE_GET_ELEMENTS, skip, FAKE_HANG, 0);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	wait_for_completion(&fake->silent);
-}
-
-/* The device answers, and the round goes on to its end. */
-static void patrol_goes_on(struct fake *fake, int status,
-			   const struct morph_element_setting *settings, u32 count)
-{
-	morph_fabric_complete(fake->fabric, fake->silent_cookie, status, settings,
-			      array_size(count, sizeof(*settings)));
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
-}
-
-/* All are parked but one. */
-static void patrol_reads(struct fake *fake, u32 element, u32 state)
-{
-	struct morph_element_setting settings[FAKE_ELEMENTS];
-	u32 total = fake->fabric->graph->elements_count, i;
-
-	for (i = 0; i < total; i++) {
-		settings[i].element = (fake->fabric->patrol_element + i) % total;
-		settings[i].state = settings[i].element == element ? state : 0;
-	}
-	patrol_goes_on(fake, 0, settings, total);
-}
-
-/* To core and ledger an element is in a state, and so often pinned in it. */
-static void pin(struct fake *fake, u32 element, u32 state, u32 pins)
-{
-	mutex_lock(&fake->fabric->lock);
-	optics_set_state(fake->fabric->ledger, element, state);
-	fake->fabric->ledger->element_pins[element] = pins;
-	fake->fabric->hw_state[element] = state;
-	mutex_unlock(&fake->fabric->lock);
-}
-
-/* It was read while a change had it turned, which is taken back before patrol looks: no test. */
-static void patrol_asks_again_before_it_suspects(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	patrol_until_reading(fake, 0);
-	patrol_reads(fake, 7, 2);
-	KUNIT_EXPECT_STREQ(test, "pee", (const char *)fake->log);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->ledger->element_pins[7]);
-}
-
-/* What a change has turned since is as it should be. */
-static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	patrol_until_reading(fake, 0);
-	pin(fake, 7, 2, 1);
-	patrol_reads(fake, 7, 2);
-	KUNIT_EXPECT_STREQ(test, "pe", (const char *)fake->log);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
-	pin(fake, 7, 0, 0);
-}
-
-/* The circuit that had it goes while it is asked again: to the ledger it is parked then. */
-static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-	struct optics_state *ledger = fake->fabric->ledger;
-
-	pin(fake, 7, 2, 1);
-	patrol_until_reading(fake, 1);
-	KUNIT_EXPECT_EQ(test, 2u, ledger->element_pins[7]);
-	pin(fake, 7, 2, 1);
-	patrol_goes_on(fake, -EIO, NULL, 0);
-	KUNIT_EXPECT_EQ(test, 0u, ledger->element_pins[7]);
-	KUNIT_EXPECT_EQ(test, (u8)0, ledger->element_state[7]);
-	/* The next round parks it. */
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)0, fake->fabric->hw_state[7]);
-}
-
-/* One that moved once and obeys again passes the test: it is used as before. */
-static void patrol_takes_back_what_obeys(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	fake->element[7] = 2;
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
-			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 7));
-	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
-}
-
-/* One that could not be parked when it was released is parked now. */
-static void patrol_parks_what_was_left(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-
-	fake->element[7] = 2;
-	fake->fabric->hw_state[7] = 2;
-	patrol(fake);
-	KUNIT_EXPECT_STREQ(test, "peP", (const char *)fake->log);
-	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
-}
-
-/* Quarantined, it comes back through a test; held down, not yet; dead, not at all. */
-static void patrol_brings_back_through_a_test(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-	struct morph_chip *chip = &fake->fabric->chips[1];
-
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
-	chip->hold_until_ns = 0;
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, chip->health);
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
-	chip->hold_until_ns = U64_MAX;
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_QUARANTINED, chip->health);
-	chip->hold_until_ns = 0;
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, chip->health);
-}
-
-/* Its heartbeat is lost while it is tested: the test does not bring it back. */
-static void patrol_does_not_clear_a_failure_that_comes_meanwhile(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-	struct morph_chip *chip = &fake->fabric->chips[1];
-	const struct morph_signal lost = { .type = MORPH_SIGNAL_HEARTBEAT, .index = 1 };
-
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
-	fake_rule(fake, FAKE_LASERS_OFF, 0, FAKE_HANG, 0);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	wait_for_completion(&fake->silent);
-	morph_fabric_signal(fake->fabric, &lost, 1);
-	flush_work(&fake->fabric->signal_work);
-	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, NULL, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, chip->health);
-	KUNIT_EXPECT_FALSE(test, morph_chip_fit(fake->fabric, 1));
-}
-
-/* The device could not be asked: that is no verdict, and the test is made again. */
-static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
-{
-	const struct morph_culprit suspect = { MORPH_PART_RECEIVER, 1, 0 };
-	struct fake *fake = test->priv;
-
-	set_health(fake, suspect.part, suspect.index, MORPH_HEALTH_QUARANTINED);
-	mutex_lock(&fake->fabric->lock);
-	morph_suspect_add(fake->fabric, &suspect);
-	mutex_unlock(&fake->fabric->lock);
-	fake_rule(fake, FAKE_GET_RECEIVERS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	mutex_lock(&fake->fabric->lock);
-	KUNIT_EXPECT_TRUE(test, morph_suspect_waits(fake->fabric, suspect.part, suspect.index));
-	mutex_unlock(&fake->fabric->lock);
-	fake_clear(fake);
-	patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
-			morph_health_get(fake->fabric, suspect.part, suspect.index));
-}
-
-/* Quarantined, receiver 1 waits for its test by light, which patrol makes now. */
-static void patrol_tests_a_receiver(struct fake *fake)
-{
-	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, 1, 0 };
-
-	set_health(fake, receiver.part, receiver.index, MORPH_HEALTH_QUARANTINED);
-	mutex_lock(&fake->fabric->lock);
-	morph_suspect_add(fake->fabric, &receiver);
-	mutex_unlock(&fake->fabric->lock);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
-}
-
-/* Elements that did not take their states are asked for them, and parked for certain. */
-static void patrol_asks_elements_that_refused_a_test(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-	u32 i, parked = 0;
-
-	fake_clear(fake);
-	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
-	patrol_tests_a_receiver(fake);
-	KUNIT_EXPECT_NOT_NULL(test, strstr(fake->log, "Eee"));
-	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
-	for (i = 0; i < FAKE_ELEMENTS; i++)
-		parked += !fake->element[i];
-	KUNIT_EXPECT_EQ(test, FAKE_ELEMENTS, parked);
-	/* That is no verdict on the receiver. */
-	mutex_lock(&fake->fabric->lock);
-	KUNIT_EXPECT_TRUE(test, morph_suspect_waits(fake->fabric, MORPH_PART_RECEIVER, 1));
-	mutex_unlock(&fake->fabric->lock);
-	fake_clear(fake);
-}
-
-/* A laser that lights a test and then does not go out is used no more, whatever was tested. */
-static void patrol_fails_a_laser_that_burns_on(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-	u32 port, failed = 0;
-
-	for (port = 0; port < FAKE_PORTS; port++)
-		fake->burning[port] = ~0ULL;
-	patrol_tests_a_receiver(fake);
-	for (port = 0; port < fake->accelerators * FAKE_PLANES; port++)
-		failed += morph_health_get(fake->fabric, MORPH_PART_LASER, port) ==
-			  MORPH_HEALTH_FAILED;
-	KUNIT_EXPECT_EQ(test, 1u, failed);
-	memset(fake->burning, 0, sizeof(fake->burning));
 }
 
 /* ------------------------------------------------------------------------ signals */
@@ -555,7 +262,7 @@ static void signal_marks(struct kunit *test)
 	const struct signal_case *param = test->param_value;
 	struct fake *fake = test->priv;
 
-	set_health(fake, param->part, param->index, param->before);
+	fake_set_health(fake, param->part, param->index, param->before);
 	/* A heartbeat that is back calls for a patrol: not before the hold-down is over. */
 	fake->fabric->chips[1].hold_until_ns = U64_MAX / 2;
 	tell(fake, param->type, param->index, ~0ULL, param->value);
@@ -569,10 +276,10 @@ static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
-	set_health(fake, MORPH_PART_ELEMENT, 3, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ELEMENT, 3, MORPH_HEALTH_FAILED);
 	tell(fake, MORPH_SIGNAL_ELEMENT, 3, 0, 1);
 	flush_work(&fake->fabric->signal_work);
-	patrol(fake);
+	fake_patrol(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 3));
 }
@@ -584,30 +291,13 @@ static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 	struct delayed_work *patrol = &fake->fabric->patrol_work;
 	unsigned long due;
 
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
 	fake->fabric->chips[1].hold_until_ns = ktime_get_boottime_ns() + 7200 * NSEC_PER_SEC;
 	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
 	due = READ_ONCE(patrol->timer.expires);
 	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
 	flush_work(&fake->fabric->signal_work);
 	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
-	cancel_delayed_work_sync(patrol);
-}
-
-/* Hardware that nothing moves is asked for at once, again and again: the rounds keep their pace. */
-static void patrol_is_not_hurried_by_reviews(struct kunit *test)
-{
-	struct fake *fake = test->priv;
-	struct delayed_work *patrol = &fake->fabric->patrol_work;
-	unsigned long due;
-
-	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
-	due = READ_ONCE(patrol->timer.expires);
-	morph_patrol_review(fake->fabric);
-	flush_work(&fake->fabric->review_work);
-	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
-	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_ELEMENTS));
-	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_PROBE));
 	cancel_delayed_work_sync(patrol);
 }
 
@@ -675,24 +365,9 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(health_is_of_five_kinds),
 	KUNIT_CASE(suspect_that_is_oldest_lapses),
 	KUNIT_CASE(suspect_does_not_displace_what_is_quarantined),
-	KUNIT_CASE(patrol_asks_and_reads),
-	KUNIT_CASE(patrol_finds_a_dead_accelerator),
-	KUNIT_CASE(patrol_believes_answers_only),
-	KUNIT_CASE(patrol_finds_an_element_that_moved),
-	KUNIT_CASE(patrol_asks_again_before_it_suspects),
-	KUNIT_CASE(patrol_leaves_what_is_turned_meanwhile),
-	KUNIT_CASE(patrol_lets_go_of_what_is_left_meanwhile),
-	KUNIT_CASE(patrol_takes_back_what_obeys),
-	KUNIT_CASE(patrol_parks_what_was_left),
-	KUNIT_CASE(patrol_brings_back_through_a_test),
-	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),
-	KUNIT_CASE(patrol_takes_no_error_for_a_verdict),
-	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
-	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
 	KUNIT_CASE(signal_of_an_alarm_cleared_leads_to_a_test),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
-	KUNIT_CASE(patrol_is_not_hurried_by_reviews),
 	KUNIT_CASE(signal_of_nothing_is_ignored),
 	KUNIT_CASE(signal_overrun_doubts_everything),
 	KUNIT_CASE(signal_after_removal_is_dropped),

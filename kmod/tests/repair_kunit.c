@@ -47,20 +47,11 @@ static struct morph_circuit *only_circuit(struct morph_slice *slice)
 	return xa_find(&slice->circuits, &index, ULONG_MAX, XA_PRESENT);
 }
 
-static void set_health(struct fake *fake, u32 part, u32 index, u32 health)
-{
-	struct morph_culprit culprit = { .part = part, .index = index };
-
-	mutex_lock(&fake->fabric->lock);
-	morph_health_set(fake->fabric, &culprit, health, 0);
-	mutex_unlock(&fake->fabric->lock);
-}
-
 /* An accelerator dies, and what has to follow follows. */
 static void kill_accelerator(struct fake *fake, u32 accelerator)
 {
 	fake->dead[accelerator] = true;
-	set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
 }
 
@@ -155,7 +146,7 @@ static void plan_follows_its_guides(struct kunit *test)
 	struct morph_plan *plan = &slice->ranks[0].plan;
 	u32 guide = plan_guide(test, plan);
 
-	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
 	KUNIT_EXPECT_NE(test, guide, plan_guide(test, plan));
@@ -310,7 +301,7 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0ULL, fake->laser[0] | fake->laser[1]);
 	expect_events(fake, events, ARRAY_SIZE(events));
 	fake->dead[1] = false;
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[2].health);
@@ -475,10 +466,10 @@ static void two_want_one_spare(struct fake *fake, struct morph_slice **slices)
 	fake_settle(fake);
 	fake_rule(fake, FAKE_SET_ELEMENTS, 0, FAKE_HANG, 0);
 	fake->dead[1] = true;
-	set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
 	wait_for_completion(&fake->silent);
 	fake->dead[4] = true;
-	set_health(fake, MORPH_PART_ACCELERATOR, 4, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 4, MORPH_HEALTH_FAILED);
 	flush_work(&slices[1]->repair_work);
 	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_REPAIRING, slices[0]->state);
 	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
@@ -556,7 +547,7 @@ static void reroute_goes_round(struct kunit *test)
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
 	u32 index = used_part(only_circuit(slice), param->part);
 
-	set_health(fake, param->part, index, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, param->part, index, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_REROUTES));
@@ -577,14 +568,14 @@ static void reroute_gives_up(struct kunit *test)
 	u32 guide = used_part(only_circuit(slice), MORPH_PART_GUIDE);
 
 	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
-	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
 	flush_work(&slice->repair_work);
 	KUNIT_EXPECT_EQ(test, MOST_ROUNDS, count_calls(fake, FAKE_SET_ELEMENTS));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
 	/* What failed may still carry light: it stays until there is a better way. */
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, only_circuit(slice)->state);
 	fake_clear(fake);
-	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_OK);
+	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_OK);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	fake_expect_light(fake);
@@ -598,7 +589,7 @@ static void reroute_is_not_repeated_in_vain(struct kunit *test)
 	u32 guide = used_part(only_circuit(slice), MORPH_PART_GUIDE);
 
 	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -ENOMEM);
-	set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
 	flush_work(&slice->repair_work);
 	KUNIT_EXPECT_EQ(test, 1u, count_calls(fake, FAKE_SET_ELEMENTS));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
@@ -613,13 +604,13 @@ static void reroute_ends_at_stray_light(struct kunit *test)
 	u32 laser = path->tx, other = path->rx ^ 1;
 
 	fake->stray[other] = ~0ULL;
-	set_health(fake, MORPH_PART_LASER, laser, MORPH_HEALTH_FAILED);
+	fake_set_health(fake, MORPH_PART_LASER, laser, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
 			morph_health_get(fake->fabric, MORPH_PART_RECEIVER, other));
 	fake->stray[other] = 0;
-	set_health(fake, MORPH_PART_RECEIVER, other, MORPH_HEALTH_OK);
+	fake_set_health(fake, MORPH_PART_RECEIVER, other, MORPH_HEALTH_OK);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	fake_expect_light(fake);

@@ -20,6 +20,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_txn_suite,
 	&morph_phase_suite,
 	&morph_health_suite,
+	&morph_patrol_suite,
 	&morph_repair_suite,
 	&morph_lease_suite,
 	&morph_neighbour_suite,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The third tier: a slice whose parts lie in servers of any racks that circuit switches join. */
 #include <stdio.h>
+#include <string.h>
 
 #include "crossing.h"
 
@@ -162,17 +163,24 @@ static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
 	}
 }
 
+/* How many servers have so many accelerators free. */
+static void count_rooms(const struct morph_ledger *ledger, uint32_t with[MOST_RANKS + 1])
+{
+	memset(with, 0, (MOST_RANKS + 1) * sizeof(*with));
+	for (uint32_t host = 0; host < ledger->graph->hosts_count; host++)
+		with[ledger->host_free[host]]++;
+}
+
 /* Servers, and how many there are at least: of those with most free. */
 static void fill_figures(const struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct optics_graph *graph = ledger->graph;
-	uint32_t with[MOST_RANKS + 1] = { 0 }, left = plan->ranks;
+	uint32_t with[MOST_RANKS + 1], left = plan->ranks;
 
 	plan->servers = 0;
 	plan->servers_bound = 0;
 	plan->fibres_bound = 0;
-	for (uint32_t host = 0; host < graph->hosts_count; host++)
-		with[ledger->host_free[host]]++;
+	count_rooms(ledger, with);
 	for (uint32_t many = MOST_RANKS; many && left; many--) {
 		for (; with[many] && left; with[many]--) {
 			left -= left < many ? left : many;
@@ -313,11 +321,10 @@ static uint32_t group(const struct morph_request *request, struct crossing *cros
 static int search_groups(struct morph_ledger *ledger, const struct morph_request *request,
 			 struct morph_plan *plan, uint64_t steps)
 {
-	uint32_t with[MOST_RANKS + 1] = { 0 }, largest = MOST_RANKS, least = 0, count;
+	uint32_t with[MOST_RANKS + 1], largest = MOST_RANKS, least = 0, count;
 	int ret = -EAGAIN;
 
-	for (uint32_t host = 0; host < ledger->graph->hosts_count; host++)
-		with[ledger->host_free[host]]++;
+	count_rooms(ledger, with);
 	while (!with[largest])
 		largest--;
 	for (uint32_t size = largest; size && steps && ret == -EAGAIN; size--) {

@@ -89,6 +89,19 @@ static int64_t recall(struct traffic *traffic, uint32_t controller)
 	return ret;
 }
 
+/* Has the controller of entry @i been met before it? Of demands first, then of reservations. */
+static bool met(const struct traffic *traffic, size_t i, uint32_t controller)
+{
+	for (size_t k = 0; k < traffic->demands_count && k < i; k++)
+		if (traffic->demands[k].controller == controller)
+			return true;
+	for (size_t k = traffic->demands_count; k < i; k++)
+		if (number_of(json_array_get(traffic->reservations, k - traffic->demands_count),
+			      "controller", 0) == controller)
+			return true;
+	return false;
+}
+
 /* Every controller reads of all what they decided last, so that all go on from the same. */
 static int recall_all(struct traffic *traffic)
 {
@@ -96,11 +109,8 @@ static int recall_all(struct traffic *traffic)
 
 	for (size_t i = 0; i < traffic->demands_count && ret >= 0; i++) {
 		uint32_t controller = traffic->demands[i].controller;
-		size_t first = 0;
 
-		while (traffic->demands[first].controller != controller)
-			first++;
-		if (first == i)
+		if (!met(traffic, i, controller))
 			ret = recall(traffic, controller);
 	}
 	return ret < 0 ? (int)ret : 0;
@@ -317,19 +327,6 @@ static json_t *compare(const struct traffic *traffic, uint32_t controller, json_
 			 "lanes-count", (json_int_t)want, "reserved", (json_int_t)have, "missing",
 			 (json_int_t)missing, "surplus", (json_int_t)surplus, "percent",
 			 want + have ? 100.0 * (missing + surplus) / (want + have) : 0);
-}
-
-/* Has the controller of entry @i been met before it? Of demands first, then of reservations. */
-static bool met(const struct traffic *traffic, size_t i, uint32_t controller)
-{
-	for (size_t k = 0; k < traffic->demands_count && k < i; k++)
-		if (traffic->demands[k].controller == controller)
-			return true;
-	for (size_t k = traffic->demands_count; k < i; k++)
-		if (number_of(json_array_get(traffic->reservations, k - traffic->demands_count),
-			      "controller", 0) == controller)
-			return true;
-	return false;
 }
 
 static json_t *report_divergence(const struct traffic *traffic)
