@@ -83,11 +83,20 @@ MORPH_API int morph_te_add_demand(struct morph_te *te, double amount, double wei
 	return (int)te->demands.count++;
 }
 
+int lm_te_check_demand(const struct morph_te *te, uint32_t demand)
+{
+	if (demand < te->demands.count)
+		return 0;
+	return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
+		       te->demands.count);
+}
+
 static int check_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count)
 {
-	if (demand >= te->demands.count)
-		return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
-			       te->demands.count);
+	int error = lm_te_check_demand(te, demand);
+
+	if (error)
+		return error;
 	if (count > MORPH_TE_HOPS)
 		return lm_fail(te->ctx, E2BIG, "a path has %zu links, and may have %d", count,
 			       MORPH_TE_HOPS);
@@ -148,9 +157,8 @@ MORPH_API int morph_te_set_amount(struct morph_te *te, uint32_t demand, double a
 {
 	int error = check_number(te, amount, "a demand's amount");
 
-	if (!error && demand >= te->demands.count)
-		error = lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
-				te->demands.count);
+	if (!error)
+		error = lm_te_check_demand(te, demand);
 	if (!error)
 		te->demands.list[demand].amount = amount;
 	return error;

@@ -51,6 +51,9 @@ struct morph_te {
 /* te_fabric.c */
 void lm_te_servers_free(struct te_servers *servers);
 
+/* te.c: 0, or a noted -ENOENT */
+int lm_te_check_demand(const struct morph_te *te, uint32_t demand);
+
 /* te_round.c: what a path carries, @flows or NULL for those of the last solution */
 double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path);
 int lm_te_check_flows(struct morph_te *te, const double *flows);

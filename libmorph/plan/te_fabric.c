@@ -201,11 +201,10 @@ MORPH_API int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t s
 		.te = te, .demand = demand, .target = dst_host, .most = most ? most : 1
 	};
 	uint32_t hosts = te->servers ? te->servers->hosts : 0;
-	int ret;
+	int ret = lm_te_check_demand(te, demand);
 
-	if (demand >= te->demands.count)
-		return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
-			       te->demands.count);
+	if (ret)
+		return ret;
 	if (src_host >= hosts || dst_host >= hosts || src_host == dst_host)
 		return lm_fail(te->ctx, EINVAL,
 			       "from host %u to host %u: two of the %u servers are wanted",

@@ -137,15 +137,6 @@ static void begin(struct recall *recall, const uint32_t *held)
 	}
 }
 
-static int check_demands(const struct morph_te *te, const uint32_t *demands, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (demands[i] >= te->demands.count)
-			return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added",
-				       demands[i], te->demands.count);
-	return 0;
-}
-
 MORPH_API int64_t morph_te_recall(struct morph_te *te, const double *flows, const uint32_t *demands,
 				  size_t count, const uint32_t *held, uint32_t *last)
 {
@@ -159,8 +150,8 @@ MORPH_API int64_t morph_te_recall(struct morph_te *te, const double *flows, cons
 	int error = lm_te_check_flows(te, flows);
 	int64_t sum = 0;
 
-	if (!error)
-		error = check_demands(te, demands, count);
+	for (size_t i = 0; i < count && !error; i++)
+		error = lm_te_check_demand(te, demands[i]);
 	if (!error)
 		error = ARRAY_GROW(te->ctx, te->left, te->capacities.count, "recall lanes");
 	if (error)
