@@ -3,8 +3,10 @@
 """Tests of what judges the other tests: readers of KTAP and of kernel logs. Prints TAP."""
 
 import argparse
+import contextlib
 import importlib.machinery
 import importlib.util
+import io
 import os
 import subprocess
 import sys
@@ -187,6 +189,40 @@ def test_tasks_that_may_hang_are_told_from_idle_threads():
                 ["task:kworker/1:0", "morph_exec_wait+0x1/0x2", "task:stress", "pipe_read+0x75/0x190"])
 
 
+def test_emulator_that_hangs_is_told_from_the_machine():
+    answer = "[    9.0] Kernel panic - not syncing: NMI: Not continuing\n"
+    patched = "[    9.1]  text_poke_bp_batch+0xb7/0x300\n"
+    trapped = "[    9.2] RIP: 0010:exc_int3+0x4e/0x120\n"
+    return kernlog.emulator_hangs(answer + patched + trapped) and kernlog.emulator_hangs("") and \
+        not kernlog.emulator_hangs(answer) and not kernlog.emulator_hangs(answer + patched)
+
+
+def suite_that_runs(*runs):
+    """What the suite prints of one group with tests a and b where machines, one after the other, report and end so."""
+    suite = load_suite()
+    machines = iter(runs)
+    suite.command = lambda group, tests: ["sh", "-c", "printf '{}'; exit {}".format(*next(machines))]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        good = suite.run_group("main", [testlist.Test("a"), testlist.Test("b")])
+    return [line for line in printed.getvalue().splitlines() if not line.endswith(" s")], good
+
+
+def test_another_machine_goes_on_where_the_emulator_hung():
+    printed, good = suite_that_runs(("ok a: one\\n# end a\\n", 123), ("ok b: two\\n# end b\\n", 0))
+    return good and same(printed, ["ok vm 6.1: a: one", "# 6.1: main: another machine goes on with b", "ok vm 6.1: b: two"])
+
+
+def test_emulator_that_always_hangs_fails():
+    printed, good = suite_that_runs(*[("", 123)] * 3)
+    return not good and same(printed[-1], "not ok vm 6.1: b: the machine ended first")
+
+
+def test_machine_that_hangs_fails_at_once():
+    printed, good = suite_that_runs(("ok a: one\\n# end a\\n", 124))
+    return not good and same(printed[-1], "not ok vm 6.1: b: the machine ended first")
+
+
 def test_debug_kernel_is_one_of_its_version():
     test = testlist.Test("a", kernels=("6.1",))
     return test.runs_on("6.1-kasan") and not test.runs_on("6.12-kasan")
@@ -265,12 +301,17 @@ def test_skip_is_expected_by_name_and_reason():
     return skip.allows(expected) and not skip.allows(other_kernel) and not skip.allows(other_reason)
 
 
-def suite_lines(differences, *results):
-    """How the suite reports results where programs and modules are of two trees."""
+def load_suite(modules=TOP):
+    """selftests/vm/suite, on 6.1."""
     loader = importlib.machinery.SourceFileLoader("suite", os.path.join(TOP, "selftests/vm/suite"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("suite", loader))
     loader.exec_module(module)
-    suite = module.Suite(argparse.Namespace(kernel="6.1", programs=TOP, modules="/old/abi-1"))
+    return module.Suite(argparse.Namespace(kernel="6.1", programs=TOP, modules=modules))
+
+
+def suite_lines(differences, *results):
+    """How the suite reports results where programs and modules are of two trees."""
+    suite = load_suite(modules="/old/abi-1")
     suite.differences = [testlist.Difference(*words) for words in differences]
     return [suite.judge(ktap.Result(*result))[1] for result in results]
 

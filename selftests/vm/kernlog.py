@@ -31,6 +31,7 @@ QUIET_LINES = 12    # of context after a complaint that has no end mark
 TASK = re.compile(r"\] task:\S+ +state:(?P<state>\S) .* ppid:(?P<parent>\d+)")
 TASK_END = re.compile(r"\] task:|</TASK>")
 KTHREADD = "2"
+ANSWER = "panic - not syncing: NMI"     # to unknown_nmi_panic
 
 
 def scan(log):
@@ -55,6 +56,16 @@ def excerpt_end(lines, start):
         if END.search(lines[position]):
             return position + 1
     return min(start + QUIET_LINES, limit)
+
+
+def emulator_hangs(log):
+    """Is it the emulator that hangs, by what a machine that hung has answered to an NMI?
+
+    QEMU 7.2 may go on running a breakpoint that the kernel, which patches its own text behind one, has taken away
+    again: that processor traps for ever, and the one that patches waits for it. Or there is no answer at all, for
+    which the machine has no means.
+    """
+    return ANSWER not in log or "text_poke_bp_batch" in log and "exc_int3" in log
 
 
 def hanging(log):

@@ -91,11 +91,16 @@ class Outcome:
         self.status = int(status) if status else None
         self.failure = None
         if self.status is None:
-            self.failure = "hang" if timed_out else "the machine stopped before the command ended"
+            self.failure = self._why_no_status(timed_out)
         came_up = os.path.exists(os.path.join(results, "booted"))
         self.died_in_boot = self.status is None and not came_up
         if timed_out:   # the answer to our own NMI is no complaint
-            self.complaints = [entry for entry in self.complaints if "panic - not syncing: NMI" not in entry[1]]
+            self.complaints = [entry for entry in self.complaints if kernlog.ANSWER not in entry[1]]
+
+    def _why_no_status(self, timed_out):
+        if not timed_out:
+            return "the machine stopped before the command ended"
+        return "the emulator hangs" if kernlog.emulator_hangs(self.log) else "hang"
 
 
 def read(*path):
