@@ -35,7 +35,7 @@ static uint32_t seat_of(const struct search *search, uint32_t accelerator)
 /* The torus of a rack. */
 struct grid {
 	uint32_t corner[3], extent[3];
-	uint32_t cells[MOST_RANKS];
+	uint32_t cells[MOST_CHIPS];
 	bool whole; /* each cell has one accelerator */
 };
 
@@ -70,10 +70,10 @@ static void read_grid(const struct search *search, struct grid *grid)
 		}
 		if (pass)
 			break;
-		grid->whole = count && count <= MOST_RANKS;
+		grid->whole = count && count <= MOST_CHIPS;
 		for (uint32_t axis = 0; axis < 3 && grid->whole; axis++) {
 			grid->extent[axis] = far[axis] - grid->corner[axis];
-			grid->whole = grid->extent[axis] <= MOST_RANKS;
+			grid->whole = grid->extent[axis] <= MOST_CHIPS;
 		}
 		if (!grid->whole ||
 		    (uint64_t)grid->extent[0] * grid->extent[1] * grid->extent[2] != count)
@@ -90,7 +90,7 @@ static enum answer try_box(struct search *search, const struct grid *grid, const
 			   const uint32_t axis[3], const uint32_t begin[3])
 {
 	const struct request *request = &search->check->request;
-	uint32_t chips[MOST_RANKS];
+	uint32_t chips[MOST_CHIPS];
 
 	for (uint32_t rank = 0; rank < request->ranks; rank++) {
 		const uint32_t at[3] = { rank % size[0], rank / size[0] % size[1],

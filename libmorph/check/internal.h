@@ -16,7 +16,8 @@
 
 #define NONE UINT32_MAX
 #define MOST_SEATS 64
-#define MOST_RANKS 256
+#define MOST_RANKS 4096
+#define MOST_CHIPS 256 /* of a rack */
 #define MOST_GUIDES 5 /* from server to server */
 
 /* Fields of the profile, see its format. */

@@ -110,14 +110,14 @@ static bool steps_fit(const struct check *check, const uint32_t extent[3], const
 static int check_box(struct check *check)
 {
 	const struct fabric *fabric = &check->fabric;
-	uint32_t corner[3], extent[3], cells[3 * MOST_RANKS] = { 0 }, volume = 1;
+	uint32_t corner[3], extent[3], cells[3 * MOST_RANKS], volume = 1;
 	uint32_t rack = fabric->rack[ck_host(fabric, accelerator_of(check, 0))];
 
 	measure_rack(fabric, rack, corner, extent);
 	for (uint32_t axis = 0; axis < 3; axis++) {
-		bool taken[MOST_RANKS] = { false };
+		bool taken[MOST_CHIPS] = { false };
 
-		if (extent[axis] > MOST_RANKS)
+		if (extent[axis] > MOST_CHIPS)
 			return ck_wrong(check, EINVAL, "the torus of a rack is too large");
 		for (uint32_t rank = 0; rank < check->plan.ranks; rank++) {
 			uint32_t at = ck_position(fabric, accelerator_of(check, rank), axis) -

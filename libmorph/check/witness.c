@@ -286,8 +286,11 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 {
 	uint32_t host = word(refusal, 0);
 	enum answer answer;
-	int ret = read_cuts(check, search, refusal);
+	int ret;
 
+	if (check->request.circuits > MOST_DEMANDS)
+		return ck_wrong(check, EAGAIN, "too many circuits");
+	ret = read_cuts(check, search, refusal);
 	if (ret)
 		return ret;
 	/* Ranks that may lie anywhere may lie in boxes too. */
@@ -312,8 +315,6 @@ static int check_refusal(struct check *check, struct search *search, const uint8
 
 	if (ret)
 		return ret;
-	if (check->request.circuits > MOST_DEMANDS)
-		return ck_wrong(check, EAGAIN, "too many circuits");
 	for (uint32_t seat = 0; seat < search->room->seats; seat++)
 		free += search->room->free[seat];
 	if (word(refusal, 1) == MORPH_WIRE_CUTS)

@@ -16,10 +16,10 @@
 #define CROSS_ARCS 24 /* of a seat */
 #define CROSS_GROUPS 255 /* of a rack */
 #define CROSS_SERVERS (CROSS_RACKS * CROSS_SEATS)
-#define CROSS_SLOTS 64 /* of a slice */
-#define CROSS_EDGES 512
+#define CROSS_SLOTS 1024 /* of a slice */
+#define CROSS_EDGES 4096
 #define CROSS_DEGREE 64 /* links of a slot, at most */
-#define CROSS_WAYS 6144 /* of all slices */
+#define CROSS_WAYS 12288 /* of all slices */
 #define CROSS_HOPS (2 * CROSS_SEATS)
 
 /* From a seat to another of its rack, or through a face to one of any rack that it leads to. */
@@ -46,8 +46,9 @@ struct cross_pod {
 struct cross_shape {
 	uint32_t slots, edges_count, links; /* links: of all edges together */
 	struct {
-		uint8_t from, to, links;
+		uint16_t from, to;
 		uint16_t first; /* number of its first link */
+		uint8_t links;
 	} edges[CROSS_EDGES];
 	uint16_t of_slot[CROSS_SLOTS][CROSS_DEGREE]; /* edges */
 	uint8_t of_slot_count[CROSS_SLOTS];
@@ -154,6 +155,13 @@ struct cross_effort {
 uint32_t lm_cross_build(struct cross *cross, const struct cross_pod *pod,
 			const struct cross_shape *shape, uint32_t wanted,
 			const struct cross_effort *effort, uint64_t seed);
+
+/*
+ * One slice, whose slots have @servers already: routes alone. Returns what lm_cross_build() does,
+ * UINT32_MAX where one of them is not free, or there are not so many ways.
+ */
+uint32_t lm_cross_lay(struct cross *cross, const struct cross_pod *pod,
+		      const struct cross_shape *shape, const cross_server *servers);
 
 /* Slices with links that are wanted beyond what there is go, the worst first; returns how many stay. */
 uint32_t lm_cross_settle(struct cross *cross);

@@ -392,6 +392,23 @@ uint32_t lm_cross_build(struct cross *cross, const struct cross_pod *pod,
 	return cross->over;
 }
 
+uint32_t lm_cross_lay(struct cross *cross, const struct cross_pod *pod,
+		      const struct cross_shape *shape, const cross_server *servers)
+{
+	begin(cross, pod, shape, 0);
+	if (shape->links > CROSS_WAYS)
+		return UINT32_MAX;
+	for (uint32_t slot = 0; slot < shape->slots; slot++) {
+		if (!(pod->free[servers[slot] / CROSS_SEATS] >> servers[slot] % CROSS_SEATS & 1))
+			return UINT32_MAX;
+		exchange(cross, slot, cross->place[servers[slot]]);
+	}
+	cross->found.slices = 1;
+	for (uint32_t edge = 0; edge < shape->edges_count; edge++)
+		lm_cross_route(cross, 0, edge);
+	return cross->over;
+}
+
 /* ----------------------------------------------------------------------- settle */
 
 /* The last slice takes the number of one that goes; its servers are left over. */

@@ -29,8 +29,8 @@ bool lm_cross_shape_join(struct cross_shape *shape, uint32_t from, uint32_t to, 
 	    shape->links + links > CROSS_WAYS || slot_links(shape, from) + links > CROSS_DEGREE ||
 	    slot_links(shape, to) + links > CROSS_DEGREE)
 		return false;
-	shape->edges[number].from = (uint8_t)from;
-	shape->edges[number].to = (uint8_t)to;
+	shape->edges[number].from = (uint16_t)from;
+	shape->edges[number].to = (uint16_t)to;
 	shape->edges[number].links = (uint8_t)links;
 	shape->edges[number].first = (uint16_t)shape->links;
 	shape->of_slot[from][shape->of_slot_count[from]++] = (uint16_t)number;

@@ -20,19 +20,20 @@ static bool find_shape(const struct morph_request *request, struct crossing *cro
 	bool fits = count <= CROSS_SLOTS;
 
 	lm_cross_shape_init(&crossing->shape, fits ? count : 0);
-	memset(crossing->units, 0, sizeof(crossing->units));
+	if (fits)
+		memset(crossing->units, 0, (size_t)count * count * sizeof(*crossing->units));
 	for (uint32_t rank = 0; fits && rank < request->ranks; rank++)
 		crossing->shape.takes[crossing->parts[rank]]++;
 	for (uint32_t at = 0; fits && at < request->circuits_count; at++) {
 		uint32_t from = crossing->parts[request->circuits[at].src];
 		uint32_t to = crossing->parts[request->circuits[at].dst];
 
-		crossing->units[from][to] += from != to;
+		crossing->units[from * count + to] += from != to;
 	}
 	for (uint32_t one = 0; one < count && fits; one++) {
 		for (uint32_t other = one + 1; other < count && fits; other++) {
-			uint32_t there = crossing->units[one][other];
-			uint32_t back = crossing->units[other][one];
+			uint32_t there = crossing->units[one * count + other];
+			uint32_t back = crossing->units[other * count + one];
 
 			if (there || back)
 				fits = lm_cross_shape_join(&crossing->shape, one, other,
@@ -44,17 +45,8 @@ static bool find_shape(const struct morph_request *request, struct crossing *cro
 
 /* ---------------------------------------------------------------------- plan */
 
-static bool in_plan(const struct morph_plan *plan, const struct strand *strand)
-{
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		if (plan->strands[at].guides[0] == strand->guides[0])
-			return true;
-	return false;
-}
-
 /* The way of light for one hop: any fibre between neighbours, or the one of that face. */
-static const struct strand *hop_strand(const struct morph_ledger *ledger,
-				       const struct morph_plan *plan, cross_server from,
+static const struct strand *hop_strand(const struct morph_ledger *ledger, cross_server from,
 				       cross_server to, uint32_t fibre)
 {
 	const struct sites *sites = &ledger->sites;
@@ -66,7 +58,7 @@ static const struct strand *hop_strand(const struct morph_ledger *ledger,
 
 		if ((fibre == OPTICS_NONE ? strand->guides_count == 1 :
 					    strand->guides[0] == fibre) &&
-		    lm_strand_free(ledger, strand) && !in_plan(plan, strand))
+		    lm_strand_free(ledger, strand))
 			return strand;
 	}
 	return NULL;
@@ -103,12 +95,13 @@ static void next_link(struct crossing *crossing, uint32_t one, uint32_t other, s
 	const struct cross *cross = &crossing->cross;
 
 	trail->hops = 0;
-	for (uint32_t edge = 0; edge < shape->edges_count; edge++) {
-		uint32_t from = shape->edges[edge].from, to = shape->edges[edge].to, link;
+	for (uint32_t at = 0; at < shape->of_slot_count[one]; at++) {
+		uint32_t edge = shape->of_slot[one][at], link;
+		uint32_t from = shape->edges[edge].from, to = shape->edges[edge].to;
 
-		if (from != (one < other ? one : other) || to != (one < other ? other : one))
+		if (from != other && to != other)
 			continue;
-		link = shape->edges[edge].first + --crossing->units[one][other];
+		link = shape->edges[edge].first + --crossing->units[one * shape->slots + other];
 		follow_way(crossing, &cross->found.ways[link], cross->found.servers[from],
 			   cross->found.servers[to], trail);
 		return;
@@ -133,7 +126,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 		cross_server from = trail->servers[hop + (one > other)];
 		cross_server to = trail->servers[hop + (one < other)];
 		const struct strand *strand = hop_strand(
-			ledger, plan, from, to, one < other ? trail->out[hop] : trail->back[hop]);
+			ledger, from, to, one < other ? trail->out[hop] : trail->back[hop]);
 
 		if (!strand) {
 			*missing = hop;
@@ -142,6 +135,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 		if (lm_plan_add_strand(plan, strand))
 			return -ENOMEM;
 		way->count++;
+		lm_plan_note(ledger, plan, way, way->first + step, true);
 	}
 	return 0;
 }
@@ -150,7 +144,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct crossing *crossing = ledger->crossing;
-	uint32_t order[MOST_RANKS];
+	uint32_t order[RACK_ACCELERATORS];
 
 	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
 		cross_server server = crossing->cross.found.servers[crossing->parts[rank]];
@@ -164,9 +158,9 @@ static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
 }
 
 /* How many servers have so many accelerators free. */
-static void count_rooms(const struct morph_ledger *ledger, uint32_t with[MOST_RANKS + 1])
+static void count_rooms(const struct morph_ledger *ledger, uint32_t with[RACK_ACCELERATORS + 1])
 {
-	memset(with, 0, (MOST_RANKS + 1) * sizeof(*with));
+	memset(with, 0, (RACK_ACCELERATORS + 1) * sizeof(*with));
 	for (uint32_t host = 0; host < ledger->graph->hosts_count; host++)
 		with[ledger->host_free[host]]++;
 }
@@ -175,13 +169,13 @@ static void count_rooms(const struct morph_ledger *ledger, uint32_t with[MOST_RA
 static void fill_figures(const struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct optics_graph *graph = ledger->graph;
-	uint32_t with[MOST_RANKS + 1], left = plan->ranks;
+	uint32_t with[RACK_ACCELERATORS + 1], left = plan->ranks;
 
 	plan->servers = 0;
 	plan->servers_bound = 0;
 	plan->fibres_bound = 0;
 	count_rooms(ledger, with);
-	for (uint32_t many = MOST_RANKS; many && left; many--) {
+	for (uint32_t many = RACK_ACCELERATORS; many && left; many--) {
 		for (; with[many] && left; with[many]--) {
 			left -= left < many ? left : many;
 			plan->servers_bound++;
@@ -214,14 +208,16 @@ static void fill_verdict(const struct morph_ledger *ledger, struct morph_plan *p
 static int fill(struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	struct crossing *crossing = ledger->crossing;
-	uint32_t missing = 0;
+	uint32_t missing = 0, count = 0;
 	struct trail trail;
 	int ret = 0;
 
 	plan->strands_count = 0;
 	fill_ranks(ledger, plan);
-	for (uint32_t at = 0; at < plan->circuits_count && !ret; at++)
-		ret = add_way(ledger, plan, at, &trail, &missing);
+	for (; count < plan->circuits_count && !ret; count++)
+		ret = add_way(ledger, plan, count, &trail, &missing);
+	while (count--)
+		lm_plan_note(ledger, plan, &plan->ways[count], plan->ways[count].first, false);
 	if (!ret)
 		fill_verdict(ledger, plan);
 	if (ret != -EAGAIN)
@@ -271,6 +267,29 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 	return -EAGAIN;
 }
 
+/* Parts that fill racks. */
+static int search_whole(struct morph_ledger *ledger, const struct morph_request *request,
+			struct morph_plan *plan, uint32_t count)
+{
+	struct crossing *crossing = ledger->crossing;
+	cross_server servers[CROSS_SLOTS];
+	int ret = -EAGAIN;
+
+	if (!crossing->possible || !find_shape(request, crossing, count))
+		return -EAGAIN;
+	lm_crossing_room(ledger, request, request->ranks / count, crossing);
+	if (!lm_crossing_whole(ledger, request, servers))
+		return -EAGAIN;
+	/* Each plan that does not go through the switches leaves less that might lead somewhere. */
+	while (ret == -EAGAIN &&
+	       !lm_cross_lay(&crossing->cross, &crossing->pod, &crossing->shape, servers)) {
+		ret = fill(ledger, plan);
+		if (ret == -EAGAIN)
+			find_shape(request, crossing, count);
+	}
+	return ret;
+}
+
 /* A rank without a part that has most circuits to those of part @part, the first of them. */
 static uint32_t nearest(const struct morph_request *request, const struct crossing *crossing,
 			uint32_t part)
@@ -295,13 +314,13 @@ static uint32_t nearest(const struct morph_request *request, const struct crossi
  * come first. Returns how many there are, and the ranks of the last. O(ranks * circuits).
  */
 static uint32_t group(const struct morph_request *request, struct crossing *crossing,
-		      const uint32_t with[MOST_RANKS + 1], uint32_t *least)
+		      const uint32_t with[RACK_ACCELERATORS + 1], uint32_t *least)
 {
 	uint32_t part = 0, done = 0;
 
 	for (uint32_t rank = 0; rank < request->ranks; rank++)
 		crossing->parts[rank] = NO_PART;
-	for (uint32_t size = MOST_RANKS; size; size--) {
+	for (uint32_t size = RACK_ACCELERATORS; size; size--) {
 		for (uint32_t left = with[size]; left && done < request->ranks; left--, part++) {
 			for (*least = 0; *least < size && done < request->ranks; done++) {
 				uint32_t rank = nearest(request, crossing, part);
@@ -321,14 +340,14 @@ static uint32_t group(const struct morph_request *request, struct crossing *cros
 static int search_groups(struct morph_ledger *ledger, const struct morph_request *request,
 			 struct morph_plan *plan, uint64_t steps)
 {
-	uint32_t with[MOST_RANKS + 1], largest = MOST_RANKS, least = 0, count;
+	uint32_t with[RACK_ACCELERATORS + 1], largest = RACK_ACCELERATORS, least = 0, count;
 	int ret = -EAGAIN;
 
 	count_rooms(ledger, with);
 	while (!with[largest])
 		largest--;
 	for (uint32_t size = largest; size && steps && ret == -EAGAIN; size--) {
-		uint32_t alike[MOST_RANKS + 1] = { [0] = 0 };
+		uint32_t alike[RACK_ACCELERATORS + 1] = { [0] = 0 };
 
 		alike[size] = request->ranks;
 		count = group(request, ledger->crossing, alike, &least);
@@ -346,10 +365,14 @@ static int search_parts(struct morph_ledger *ledger, const struct morph_request 
 {
 	struct crossing *crossing = ledger->crossing;
 	uint32_t count;
+	int ret;
 
 	if (!plan->whole)
 		return search_groups(ledger, request, plan, steps);
 	count = lm_request_cut(request, ledger->search.block, crossing->parts, crossing->places);
+	ret = search_whole(ledger, request, plan, count);
+	if (ret != -EAGAIN)
+		return ret;
 	return search(ledger, request, plan, request->ranks / count, count, &steps);
 }
 

@@ -17,7 +17,7 @@ struct crossing {
 	uint64_t leads[CROSS_RACKS][CROSS_GROUPS]; /* racks that both lead to */
 	/* Of a search. */
 	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
-	uint16_t units[CROSS_SLOTS][CROSS_SLOTS]; /* circuits from part to part */
+	uint16_t units[CROSS_SLOTS * CROSS_SLOTS]; /* circuits from part to part: from * parts + to */
 	struct cross_pod pod;
 	struct cross_shape shape;
 	struct cross cross;
@@ -29,6 +29,15 @@ void lm_crossing_find(struct crossing *crossing, const struct sites *sites);
 /* What is free of a fabric, and the servers with @least ranks' room: O(servers * (ways from one to another) + fibres of faces). */
 void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
 		      uint32_t least, struct crossing *crossing);
+
+/*
+ * Servers, by part, of a torus that fills racks: those racks with most links of which all is free,
+ * the parts where they are in the torus of the rack. So are slices of TPU v4 laid out (Jouppi et
+ * al., ISCA 2023). False where there are not so many racks, or it does not fill them. After
+ * lm_crossing_room(). O(racks squared + ranks).
+ */
+bool lm_crossing_whole(const struct morph_ledger *ledger, const struct morph_request *request,
+		       cross_server *servers);
 
 /* Strands from one host to another, in sites.strands. */
 struct strand_range {

@@ -58,7 +58,7 @@ static const char *read_ranks(struct reading *reading)
 	struct morph_plan *plan = reading->running->plan;
 	size_t ranks = morph_object_values(reading->slice, "rank");
 
-	if (!ranks || ranks > MOST_RANKS)
+	if (!ranks || ranks > RACK_ACCELERATORS)
 		return "it has more ranks than the planner takes";
 	plan->ranks = (uint32_t)ranks;
 	for (size_t at = 0; at < ranks; at++) {

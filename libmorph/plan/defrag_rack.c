@@ -47,7 +47,7 @@ static uint64_t own_seats(const struct morph_ledger *ledger, uint32_t rack, uint
 
 /* Ports of ranks that a plan's circuits use. */
 struct ports {
-	uint32_t out[MOST_RANKS], in[MOST_RANKS];
+	uint32_t out[RACK_ACCELERATORS], in[RACK_ACCELERATORS];
 };
 
 static void count_ports(const struct morph_plan *plan, struct ports *ports)

@@ -28,7 +28,7 @@ struct hunt {
 	bool stopped;
 	/* Embedding slots: parts, or ranks. */
 	bool whole;
-	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
+	uint16_t parts[RACK_ACCELERATORS], places[RACK_ACCELERATORS];
 	uint32_t size; /* ranks of a slot */
 	uint8_t sites[PATTERN_SLOTS]; /* by slot */
 	uint8_t room[NET_SITES]; /* slots that a seat may take yet */

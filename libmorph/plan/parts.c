@@ -32,7 +32,7 @@ void lm_place_lay_parts(struct morph_ledger *ledger, const struct morph_request 
 			struct mapping *mapping)
 {
 	const struct rack *rack = &ledger->sites.racks[ledger->search.rack];
-	uint32_t order[MOST_RANKS];
+	uint32_t order[RACK_ACCELERATORS];
 
 	for (uint32_t rank = 0; rank < request->ranks; rank++) {
 		uint32_t seat = sites[parts[rank]];
@@ -89,7 +89,7 @@ static enum stitch_verdict stitch(struct rack_search *search, const uint8_t *tak
 enum stitch_verdict lm_place_parts(struct morph_ledger *ledger, const struct morph_request *request)
 {
 	struct rack_search *search = &ledger->search;
-	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
+	uint16_t parts[RACK_ACCELERATORS], places[RACK_ACCELERATORS];
 	uint32_t count = lm_request_cut(request, search->block, parts, places);
 	uint8_t takes[NET_SITES] = { 0 };
 	enum stitch_verdict verdict;
@@ -112,7 +112,7 @@ enum stitch_verdict lm_place_ranks(struct morph_ledger *ledger, const struct mor
 {
 	struct rack_search *search = &ledger->search;
 	enum stitch_verdict verdict;
-	uint16_t slots[MOST_RANKS];
+	uint16_t slots[RACK_ACCELERATORS];
 
 	if (request->ranks > RANK_SLOTS)
 		return STITCH_UNDECIDED;

@@ -103,9 +103,8 @@ static bool find_block(const struct morph_ledger *ledger, uint32_t number, uint3
 
 /* --------------------------------------------------------------------- plan */
 
-/* What a circuit has been given is not dark for those after it, until the plan is complete. */
-static void note_way(struct morph_ledger *ledger, const struct morph_plan *plan,
-		     const struct circuit_way *way, uint32_t first, bool given)
+void lm_plan_note(struct morph_ledger *ledger, const struct morph_plan *plan,
+		  const struct circuit_way *way, uint32_t first, bool given)
 {
 	uint64_t lanes = lm_band_lanes(ledger->graph, plan->bands, way->band);
 
@@ -179,7 +178,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 		if (lm_plan_add_strand(plan, strand))
 			return -ENOMEM;
 		way->count++;
-		note_way(ledger, plan, way, way->first + hop, true);
+		lm_plan_note(ledger, plan, way, way->first + hop, true);
 	}
 	return 0;
 }
@@ -215,14 +214,15 @@ static int plan_fill(struct morph_ledger *ledger, const struct morph_request *re
 	plan->refusals_count = 0;
 	plan->cuts_count = 0;
 	plan->why[0] = '\0';
-	memcpy(plan->accelerators, search->best.accelerators, sizeof(plan->accelerators));
+	memcpy(plan->accelerators, search->best.accelerators,
+	       plan->ranks * sizeof(*plan->accelerators));
 	for (uint32_t at = search->routes.count; at--;)
 		search->route_of[search->routes.list[at].from][search->routes.list[at].to] =
 			(uint16_t)at;
 	for (; !ret && count < plan->circuits_count; count++)
 		ret = add_way(ledger, plan, count);
 	while (count--)
-		note_way(ledger, plan, &plan->ways[count], plan->ways[count].first, false);
+		lm_plan_note(ledger, plan, &plan->ways[count], plan->ways[count].first, false);
 	if (ret)
 		plan->verdict = 0;
 	return ret;
@@ -335,7 +335,7 @@ static int check(const struct morph_ledger *ledger, const struct morph_request *
 {
 	const struct optics_params *params = &ledger->graph->params;
 	uint64_t lanes = lm_request_lanes(request, ledger->graph);
-	uint32_t out[MOST_RANKS] = { 0 }, in[MOST_RANKS] = { 0 };
+	uint32_t out[MOST_RANKS], in[MOST_RANKS];
 
 	if (params->wavelengths % request->bands)
 		return lm_fail(ledger->ctx, EINVAL,
@@ -348,6 +348,8 @@ static int check(const struct morph_ledger *ledger, const struct morph_request *
 			       params->wavelengths / request->bands,
 			       (unsigned long long)params->lane_mbps);
 	plan->lanes = (uint32_t)lanes;
+	memset(out, 0, request->ranks * sizeof(*out));
+	memset(in, 0, request->ranks * sizeof(*in));
 	for (uint32_t at = 0; at < request->circuits_count; at++) {
 		out[request->circuits[at].src]++;
 		in[request->circuits[at].dst]++;
@@ -365,7 +367,7 @@ static int check(const struct morph_ledger *ledger, const struct morph_request *
 static int find_partners(struct rack_search *search, const struct morph_request *request,
 			 struct morph_ctx *ctx)
 {
-	uint32_t next[MOST_RANKS + 1] = { 0 };
+	uint32_t next[MOST_RANKS];
 
 	if (2 * request->circuits_count > search->partners_room) {
 		uint32_t *partners = reallocarray(search->partners, 2 * request->circuits_count,
@@ -376,6 +378,7 @@ static int find_partners(struct rack_search *search, const struct morph_request 
 		search->partners = partners;
 		search->partners_room = 2 * request->circuits_count;
 	}
+	memset(next, 0, request->ranks * sizeof(*next));
 	for (uint32_t at = 0; at < request->circuits_count; at++) {
 		next[request->circuits[at].src]++;
 		next[request->circuits[at].dst]++;
@@ -424,7 +427,7 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 		memcpy(plan->circuits, request->circuits,
 		       request->circuits_count * sizeof(*plan->circuits));
 	plan->circuits_count = request->circuits_count;
-	memset(plan->parts, 0, sizeof(plan->parts));
+	memset(plan->parts, 0, plan->ranks * sizeof(*plan->parts));
 	search->prepared = false;
 	plan->whole = find_block(ledger, 0, search->block) &&
 		      lm_request_cut(request, search->block, plan->parts, places);

@@ -7,7 +7,7 @@
 #include "sites.h"
 #include "stitch.h"
 
-#define MOST_RANKS RACK_ACCELERATORS
+#define MOST_RANKS 4096 /* as in the driver; RACK_ACCELERATORS of them in one rack */
 #define MOST_CIRCUITS 65536
 
 struct rank_pair {
@@ -62,8 +62,8 @@ struct morph_plan {
 
 /* Where the ranks would lie, and what it would cost. */
 struct mapping {
-	uint32_t accelerators[MOST_RANKS];
-	uint16_t seats[MOST_RANKS];
+	uint32_t accelerators[RACK_ACCELERATORS];
+	uint16_t seats[RACK_ACCELERATORS];
 	uint32_t broken; /* free accelerators left over in its servers */
 	uint32_t fibres; /* at least */
 	uint32_t servers;
@@ -176,6 +176,13 @@ void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t 
 /* Room in a plan's arrays, each of which may move: 0 or a noted -ENOMEM. */
 int lm_plan_reserve(struct morph_plan *plan, const struct morph_request *request);
 int lm_plan_add_strand(struct morph_plan *plan, const struct strand *strand);
+
+/*
+ * The fibres of a circuit, from number @first of the plan on, are @given: they are not dark for the
+ * circuits after it. Taken back when the plan is complete, for the ledger is not to change.
+ */
+void lm_plan_note(struct morph_ledger *ledger, const struct morph_plan *plan,
+		  const struct circuit_way *way, uint32_t first, bool given);
 int lm_plan_refuse(struct morph_plan *plan, const struct rack_refusal *refusal,
 		   const struct cuts *cuts);
 

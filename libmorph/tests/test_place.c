@@ -295,10 +295,11 @@ static void wrong_requests_are_refused(void **state)
 	struct morph_request *request = bench->request;
 
 	assert_int_equal(morph_request_set_count(request, 0), -EINVAL);
-	assert_int_equal(morph_request_set_count(request, 257), -E2BIG);
+	assert_int_equal(morph_request_set_count(request, 4097), -E2BIG);
 	assert_int_equal(morph_request_set_torus(request, 2, 0, 2), -EINVAL);
 	assert_int_equal(morph_request_set_torus(request, 65536, 65536, 65536), -E2BIG);
-	assert_int_equal(morph_request_set_ring(request, 300), -E2BIG);
+	assert_int_equal(morph_request_set_ring(request, 5000), -E2BIG);
+	assert_int_equal(morph_request_set_mesh(request, 300), -E2BIG);
 	assert_int_equal(morph_request_set_mesh(request, 0), -EINVAL);
 	assert_int_equal(morph_request_set_mesh(request, 256), 0);
 	assert_int_equal(morph_request_set_count(request, 3), 0);

@@ -65,7 +65,7 @@ void morph_request_free(struct morph_request *request);
  * @request: the request; what it asked for before is forgotten
  * @ranks: how many
  *
- * Return: 0, -EINVAL (none) or -E2BIG (more than 256).
+ * Return: 0, -EINVAL (none) or -E2BIG (more than 4096).
  */
 int morph_request_set_count(struct morph_request *request, uint32_t ranks);
 
@@ -78,7 +78,7 @@ int morph_request_set_count(struct morph_request *request, uint32_t ranks);
  *
  * Rank (k * y + j) * x + i is at (i, j, k). Each dimension is a ring; two are joined once.
  *
- * Return: 0, -EINVAL (an extent is 0), -E2BIG (more than 256 ranks) or -ENOMEM.
+ * Return: 0, -EINVAL (an extent is 0), -E2BIG (more than 4096 ranks) or -ENOMEM.
  */
 int morph_request_set_torus(struct morph_request *request, uint32_t x, uint32_t y, uint32_t z);
 
@@ -87,7 +87,7 @@ int morph_request_set_torus(struct morph_request *request, uint32_t x, uint32_t 
  * @request: the request; what it asked for before is forgotten
  * @ranks: how many
  *
- * Return: 0, -EINVAL (none), -E2BIG (more than 256) or -ENOMEM.
+ * Return: 0, -EINVAL (none), -E2BIG (more than 4096) or -ENOMEM.
  */
 int morph_request_set_ring(struct morph_request *request, uint32_t ranks);
 
@@ -96,7 +96,7 @@ int morph_request_set_ring(struct morph_request *request, uint32_t ranks);
  * @request: the request; what it asked for before is forgotten
  * @ranks: how many
  *
- * Return: 0, -EINVAL (none), -E2BIG (more than 256) or -ENOMEM.
+ * Return: 0, -EINVAL (none), -E2BIG (more than 4096) or -ENOMEM.
  */
 int morph_request_set_mesh(struct morph_request *request, uint32_t ranks);
 
