@@ -166,7 +166,8 @@ int main(int argc, char **argv)
 		TEST(too_few_accelerators_are_counted),
 #undef TEST
 	};
-	int failed = placing_run(argc, argv, "large", tests, ARRAY_SIZE(tests));
+	int failed;
+	failed = placing_run(argc, argv, "large", tests, ARRAY_SIZE(tests));
 
 	if (pod)
 		placing_teardown(&pod);
