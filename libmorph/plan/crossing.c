@@ -43,196 +43,6 @@ static bool find_shape(const struct morph_request *request, struct crossing *cro
 	return fits;
 }
 
-/* ---------------------------------------------------------------------- plan */
-
-/* The way of light for one hop: any fibre between neighbours, or the one of that face. */
-static const struct strand *hop_strand(const struct morph_ledger *ledger, cross_server from,
-				       cross_server to, uint32_t fibre)
-{
-	const struct sites *sites = &ledger->sites;
-	struct strand_range range =
-		lm_strands_between(sites, crossing_host(sites, from), crossing_host(sites, to));
-
-	for (uint32_t at = range.first; at < range.end; at++) {
-		const struct strand *strand = &sites->strands[at];
-
-		if ((fibre == OPTICS_NONE ? strand->guides_count == 1 :
-					    strand->guides[0] == fibre) &&
-		    lm_strand_free(ledger, strand))
-			return strand;
-	}
-	return NULL;
-}
-
-/* The servers and fibres out of faces along a link, from its first slot's server on. */
-struct trail {
-	uint32_t hops;
-	cross_server servers[CROSS_HOPS + 1];
-	uint32_t out[CROSS_HOPS], back[CROSS_HOPS]; /* OPTICS_NONE between neighbours */
-};
-
-static void follow_way(const struct crossing *crossing, const struct cross_way *way,
-		       cross_server from, cross_server to, struct trail *trail)
-{
-	trail->hops = way->hops;
-	trail->servers[0] = from;
-	for (uint32_t hop = 0; hop < way->hops; hop++) {
-		const struct cross_arc *arc =
-			&crossing->pod.arcs[from % CROSS_SEATS][way->arcs[hop]];
-		uint32_t here = from / CROSS_SEATS, there = to / CROSS_SEATS;
-
-		trail->out[hop] = arc->face ? crossing->out[here][arc->group] : OPTICS_NONE;
-		trail->back[hop] = arc->face ? crossing->out[there][arc->far_group] : OPTICS_NONE;
-		from = cross_step(&crossing->pod, from, way->arcs[hop], to);
-		trail->servers[hop + 1] = from;
-	}
-}
-
-/* The next link of the edge between two parts, from the server of @one. */
-static void next_link(struct crossing *crossing, uint32_t one, uint32_t other, struct trail *trail)
-{
-	const struct cross_shape *shape = &crossing->shape;
-	const struct cross *cross = &crossing->cross;
-
-	trail->hops = 0;
-	for (uint32_t at = 0; at < shape->of_slot_count[one]; at++) {
-		uint32_t edge = shape->of_slot[one][at], link;
-		uint32_t from = shape->edges[edge].from, to = shape->edges[edge].to;
-
-		if (from != other && to != other)
-			continue;
-		link = shape->edges[edge].first + --crossing->units[one * shape->slots + other];
-		follow_way(crossing, &cross->found.ways[link], cross->found.servers[from],
-			   cross->found.servers[to], trail);
-		return;
-	}
-}
-
-/* The fibres of a circuit. A hop that has none, for what is inside a switch is unusable: *hop. */
-static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t circuit,
-		   struct trail *trail, uint32_t *missing)
-{
-	struct crossing *crossing = ledger->crossing;
-	uint32_t one = crossing->parts[plan->circuits[circuit].src];
-	uint32_t other = crossing->parts[plan->circuits[circuit].dst];
-	struct circuit_way *way = &plan->ways[circuit];
-
-	*way = (struct circuit_way){ .first = plan->strands_count };
-	if (one == other)
-		return 0;
-	next_link(crossing, one, other, trail);
-	for (uint32_t step = 0; step < trail->hops; step++) {
-		uint32_t hop = one < other ? step : trail->hops - 1 - step;
-		cross_server from = trail->servers[hop + (one > other)];
-		cross_server to = trail->servers[hop + (one < other)];
-		const struct strand *strand = hop_strand(
-			ledger, from, to, one < other ? trail->out[hop] : trail->back[hop]);
-
-		if (!strand) {
-			*missing = hop;
-			return -EAGAIN;
-		}
-		if (lm_plan_add_strand(plan, strand))
-			return -ENOMEM;
-		way->count++;
-		lm_plan_note(ledger, plan, way, way->first + step, true);
-	}
-	return 0;
-}
-
-/* Places are counted over the free ones, which are all where parts fill servers. */
-static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
-{
-	const struct crossing *crossing = ledger->crossing;
-	uint32_t order[RACK_ACCELERATORS];
-
-	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
-		cross_server server = crossing->cross.found.servers[crossing->parts[rank]];
-		uint32_t at = 0, place = crossing->places[rank];
-
-		lm_server_order(ledger, crossing_host(&ledger->sites, server), order);
-		while (!lm_ledger_free(ledger, order[at]) || place--)
-			at++;
-		plan->accelerators[rank] = order[at];
-	}
-}
-
-/* How many servers have so many accelerators free. */
-static void count_rooms(const struct morph_ledger *ledger, uint32_t with[RACK_ACCELERATORS + 1])
-{
-	memset(with, 0, (RACK_ACCELERATORS + 1) * sizeof(*with));
-	for (uint32_t host = 0; host < ledger->graph->hosts_count; host++)
-		with[ledger->host_free[host]]++;
-}
-
-/* Servers, and how many there are at least: of those with most free. */
-static void fill_figures(const struct morph_ledger *ledger, struct morph_plan *plan)
-{
-	const struct optics_graph *graph = ledger->graph;
-	uint32_t with[RACK_ACCELERATORS + 1], left = plan->ranks;
-
-	plan->servers = 0;
-	plan->servers_bound = 0;
-	plan->fibres_bound = 0;
-	count_rooms(ledger, with);
-	for (uint32_t many = RACK_ACCELERATORS; many && left; many--) {
-		for (; with[many] && left; with[many]--) {
-			left -= left < many ? left : many;
-			plan->servers_bound++;
-		}
-	}
-	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
-		uint32_t host = graph->accelerators[plan->accelerators[rank]].host, other = 0;
-
-		while (graph->accelerators[plan->accelerators[other]].host != host)
-			other++;
-		plan->servers += other == rank;
-	}
-	for (uint32_t at = 0; at < plan->circuits_count; at++)
-		plan->fibres_bound +=
-			graph->accelerators[plan->accelerators[plan->circuits[at].src]].host !=
-			graph->accelerators[plan->accelerators[plan->circuits[at].dst]].host;
-}
-
-static void fill_verdict(const struct morph_ledger *ledger, struct morph_plan *plan)
-{
-	plan->verdict = MORPH_FEASIBLE;
-	plan->tier = MORPH_TIER_CROSSING;
-	plan->refusals_count = 0;
-	plan->cuts_count = 0;
-	plan->why[0] = '\0';
-	fill_figures(ledger, plan);
-}
-
-/* What the search has found as a plan; -EAGAIN where that does not go through the switches. */
-static int fill(struct morph_ledger *ledger, struct morph_plan *plan)
-{
-	struct crossing *crossing = ledger->crossing;
-	uint32_t missing = 0, count = 0;
-	struct trail trail;
-	int ret = 0;
-
-	plan->strands_count = 0;
-	fill_ranks(ledger, plan);
-	for (; count < plan->circuits_count && !ret; count++)
-		ret = add_way(ledger, plan, count, &trail, &missing);
-	while (count--)
-		lm_plan_note(ledger, plan, &plan->ways[count], plan->ways[count].first, false);
-	if (!ret)
-		fill_verdict(ledger, plan);
-	if (ret != -EAGAIN)
-		return ret;
-	plan->strands_count = 0;
-	for (uint32_t group = crossing->first_face; group < crossing->pod.groups; group++) {
-		uint32_t rack = trail.servers[missing] / CROSS_SEATS;
-
-		if (crossing->out[rack][group] == trail.out[missing])
-			crossing->pod.leads[rack][group] &=
-				~(1ULL << trail.servers[missing + 1] / CROSS_SEATS);
-	}
-	return ret;
-}
-
 /* -------------------------------------------------------------------- search */
 
 /* Parts, @count of them, the smallest of @least ranks. */
@@ -259,10 +69,9 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 			break;
 		if (over)
 			continue;
-		ret = fill(ledger, plan);
+		ret = lm_crossing_fill(ledger, plan);
 		if (ret != -EAGAIN)
 			return ret;
-		find_shape(request, crossing, count);
 	}
 	return -EAGAIN;
 }
@@ -283,9 +92,7 @@ static int search_whole(struct morph_ledger *ledger, const struct morph_request 
 	/* Each plan that does not go through the switches leaves less that might lead somewhere. */
 	while (ret == -EAGAIN &&
 	       !lm_cross_lay(&crossing->cross, &crossing->pod, &crossing->shape, servers)) {
-		ret = fill(ledger, plan);
-		if (ret == -EAGAIN)
-			find_shape(request, crossing, count);
+		ret = lm_crossing_fill(ledger, plan);
 	}
 	return ret;
 }
@@ -343,7 +150,7 @@ static int search_groups(struct morph_ledger *ledger, const struct morph_request
 	uint32_t with[RACK_ACCELERATORS + 1], largest = RACK_ACCELERATORS, least = 0, count;
 	int ret = -EAGAIN;
 
-	count_rooms(ledger, with);
+	lm_crossing_rooms(ledger, with);
 	while (!with[largest])
 		largest--;
 	for (uint32_t size = largest; size && steps && ret == -EAGAIN; size--) {
@@ -396,7 +203,7 @@ static void take_any(struct morph_ledger *ledger, struct morph_plan *plan)
 		}
 	}
 	plan->strands_count = 0;
-	fill_verdict(ledger, plan);
+	lm_crossing_verdict(ledger, plan);
 }
 
 /* ---------------------------------------------------------------------- tier */

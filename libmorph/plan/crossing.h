@@ -18,6 +18,7 @@ struct crossing {
 	/* Of a search. */
 	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
 	uint16_t units[CROSS_SLOTS * CROSS_SLOTS]; /* circuits from part to part: from * parts + to */
+	uint64_t given[CROSS_EDGES][2]; /* links that circuits of the plan have, there and back */
 	struct cross_pod pod;
 	struct cross_shape shape;
 	struct cross cross;
@@ -38,6 +39,18 @@ void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_requ
  */
 bool lm_crossing_whole(const struct morph_ledger *ledger, const struct morph_request *request,
 		       cross_server *servers);
+
+/* How many servers have so many accelerators free. */
+void lm_crossing_rooms(const struct morph_ledger *ledger, uint32_t with[RACK_ACCELERATORS + 1]);
+
+/* A plan that has its accelerators and fibres is feasible, and its figures are these. */
+void lm_crossing_verdict(const struct morph_ledger *ledger, struct morph_plan *plan);
+
+/*
+ * What lm_cross_build() or lm_cross_lay() has found as a plan. -EAGAIN where that does not go through
+ * the switches, for something inside is unusable; then crossing->pod leads there no more. -ENOMEM.
+ */
+int lm_crossing_fill(struct morph_ledger *ledger, struct morph_plan *plan);
 
 /* Strands from one host to another, in sites.strands. */
 struct strand_range {

@@ -423,10 +423,6 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 	size_t before = morph_txn_count(txn);
 	int error = lm_plan_check(ledger, plan);
 
-	if (!error && before + plan->circuits_count > LM_MAX_CHANGES)
-		error = lm_fail(ledger->ctx, E2BIG,
-				"the plan has %u circuits, the transaction %zu changes: at most %d",
-				plan->circuits_count, before, LM_MAX_CHANGES);
 	if (!error)
 		error = check_shared(ledger, plan);
 	if (error)
@@ -434,8 +430,10 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 	error = lm_ledger_state(ledger);
 	if (!error)
 		error = want_plan(&lighting, plan);
+	txn->whole_plan = true;
 	if (!error)
 		error = light_plan(&lighting, plan, txn);
+	txn->whole_plan = false;
 	if (error)
 		lm_txn_cut(txn, before);
 	if (error == -EBUSY && lighting.order)

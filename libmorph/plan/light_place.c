@@ -9,7 +9,8 @@
 #include "array.h"
 #include "light.h"
 
-#define PLANS 16 /* that are tried */
+#define PLANS 16 /* that are tried, */
+#define CIRCUITS 16384 /* with so many circuits in all, or twice */
 
 /* Fibres that are left out, each as often as it is listed. */
 struct left_out {
@@ -65,7 +66,8 @@ MORPH_API int morph_txn_place(struct morph_txn *txn, struct morph_ledger *ledger
 	uint32_t stuck = UINT32_MAX, plans = 1;
 	int error = try_plan(txn, ledger, request, plan, &stuck);
 
-	while (error == -EBUSY && stuck != UINT32_MAX && plans < PLANS) {
+	while (error == -EBUSY && stuck != UINT32_MAX && plans < PLANS &&
+	       (plans < 2 || (plans + 1) * plan->circuits_count <= CIRCUITS)) {
 		error = leave_out(&out, plan, stuck);
 		if (error)
 			break;

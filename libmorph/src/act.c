@@ -159,13 +159,34 @@ MORPH_API int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, u
 
 /* ------------------------------------------------------------- transactions */
 
+#define TXN_BYTES (8 * ATTR64_BYTES) /* without changes */
+
+static size_t change_bytes(const struct morph_change *change)
+{
+	return NEST_BYTES + 7 * ATTR32_BYTES + ATTR64_BYTES +
+	       (size_t)change->guides.count * ATTR32_BYTES;
+}
+
+uint32_t lm_txn_front(const struct morph_txn *txn)
+{
+	size_t bytes = TXN_BYTES;
+	uint32_t front = 0;
+
+	while (front < txn->count && front < LM_MAX_CHANGES) {
+		bytes += change_bytes(&txn->changes[front]);
+		if (front && bytes > MAX_MESSAGE_BYTES)
+			break;
+		front++;
+	}
+	return front;
+}
+
 /* How many bytes a transaction takes; 0, or a noted -EINVAL when it does not fit. */
 static int count_bytes(struct morph_ctx *ctx, const struct morph_txn *txn, size_t *bytes)
 {
-	*bytes = 8 * ATTR64_BYTES;
+	*bytes = TXN_BYTES;
 	for (uint32_t at = 0; at < txn->count; at++) {
-		size_t change = NEST_BYTES + 7 * ATTR32_BYTES + ATTR64_BYTES +
-				(size_t)txn->changes[at].guides.count * ATTR32_BYTES;
+		size_t change = change_bytes(&txn->changes[at]);
 
 		if (change > MAX_ATTR_BYTES)
 			return lm_fail(ctx, EINVAL,

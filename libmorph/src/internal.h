@@ -156,6 +156,7 @@ struct morph_txn {
 	struct morph_change *changes; /* guides.ptr points to memory of the transaction */
 	uint32_t count;
 	uint32_t room;
+	bool whole_plan; /* one is added: however many changes it has, for they can be split */
 	uint32_t flags; /* MORPH_TXN_* */
 	uint64_t cookie;
 	uint64_t generation;
@@ -190,6 +191,8 @@ bool lm_number(const char *text, uint32_t *value);
 
 /* 0, or a noted -EINVAL when the request says neither how many nor which. */
 int lm_request_check(const struct morph_slice_request *request);
+/* How many of its first changes go into one transaction of the kernel, and into one message: all, or at least 1. */
+uint32_t lm_txn_front(const struct morph_txn *txn);
 int lm_txn_check(const struct morph_txn *txn);
 /* Forget all changes but the first @count. */
 void lm_txn_cut(struct morph_txn *txn, size_t count);

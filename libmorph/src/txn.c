@@ -45,7 +45,7 @@ MORPH_API void morph_txn_free(struct morph_txn *txn)
 /* Append a change; its number, or a noted failure. */
 static int change_add(struct morph_txn *txn, const struct morph_change *change)
 {
-	if (txn->count == LM_MAX_CHANGES)
+	if (txn->count >= LM_MAX_CHANGES && !txn->whole_plan)
 		return lm_fail(txn->ctx, E2BIG, "a transaction takes %d changes at most",
 			       LM_MAX_CHANGES);
 	if (txn->count == txn->room) {
@@ -145,6 +145,34 @@ MORPH_API size_t morph_txn_count(const struct morph_txn *txn)
 	return txn->count;
 }
 
+MORPH_API int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest)
+{
+	uint32_t front = lm_txn_front(txn), back = txn->count - front;
+	struct morph_txn *behind;
+
+	*rest = NULL;
+	if (!back)
+		return 0;
+	behind = morph_txn_new(txn->ctx);
+	if (!behind)
+		return -ENOMEM;
+	behind->changes = reallocarray(NULL, back, sizeof(*behind->changes));
+	if (!behind->changes) {
+		morph_txn_free(behind);
+		return lm_fail(txn->ctx, ENOMEM, "split a transaction: out of memory");
+	}
+	memcpy(behind->changes, &txn->changes[front], back * sizeof(*behind->changes));
+	behind->count = behind->room = back;
+	txn->count = front;
+	behind->flags = txn->flags;
+	behind->lease_ns = txn->lease_ns;
+	behind->profile_checksum = txn->profile_checksum;
+	behind->controller = txn->controller;
+	behind->epoch = txn->epoch;
+	*rest = behind;
+	return 0;
+}
+
 static void set_flag(struct morph_txn *txn, uint32_t flag, bool on)
 {
 	txn->flags = on ? txn->flags | flag : txn->flags & ~flag;
@@ -191,6 +219,11 @@ int lm_txn_check(const struct morph_txn *txn)
 {
 	if (!txn->count)
 		return lm_fail(txn->ctx, EINVAL, "the transaction has no changes");
+	if (txn->count > LM_MAX_CHANGES)
+		return lm_fail(
+			txn->ctx, E2BIG,
+			"%u changes: the kernel takes %d in a transaction; morph_txn_split() makes several of it",
+			txn->count, LM_MAX_CHANGES);
 	if (txn->flags & (txn->flags - 1))
 		return lm_fail(
 			txn->ctx, EINVAL,

@@ -309,6 +309,90 @@ static void changes_are_as_asked(void **state)
 	morph_txn_free(txn);
 }
 
+/* A transaction with more changes than one takes, as a plan is added. */
+static struct morph_txn *large_txn(uint32_t changes, uint32_t guides)
+{
+	MORPH_OPTS(morph_circuit_opts, opts, .lanes_count = 1, .guides_count = guides);
+	struct morph_txn *txn = morph_txn_new(ctx);
+	uint32_t *list = calloc(guides, sizeof(*list));
+
+	assert_non_null(txn);
+	assert_non_null(list);
+	opts.guides = list;
+	txn->whole_plan = true;
+	for (uint32_t at = 0; at < changes; at++)
+		assert_int_equal(morph_txn_add(txn, at, at + 1, &opts), at);
+	free(list);
+	return txn;
+}
+
+static void too_many_changes_are_split(void **state)
+{
+	struct morph_txn *txn = large_txn(1500, 3), *rest, *none;
+
+	(void)state;
+	morph_txn_set_prepare(txn, 5000);
+	morph_txn_set_cookie(txn, 77);
+	morph_txn_set_generation(txn, 12);
+	morph_txn_set_controller(txn, 3, 4);
+	assert_int_equal(lm_txn_check(txn), -E2BIG);
+	assert_non_null(strstr(morph_error_text(ctx), "morph_txn_split()"));
+	assert_int_equal(morph_txn_split(txn, &rest), 0);
+	assert_int_equal(lm_txn_check(txn), 0);
+	assert_int_equal(morph_txn_count(txn), 1024);
+	assert_int_equal(morph_txn_count(rest), 476);
+	assert_int_equal(rest->changes[0].src_rank, 1024);
+	assert_int_equal(rest->changes[475].guides.count, 3);
+	assert_int_equal(rest->flags, txn->flags);
+	assert_int_equal(rest->lease_ns, 5000);
+	assert_int_equal(rest->controller, 3);
+	assert_int_equal(rest->epoch, 4);
+	/* These are of the first one alone. */
+	assert_int_equal(txn->cookie, 77);
+	assert_int_equal(rest->cookie, 0);
+	assert_true(rest->generation == MORPH_GENERATION_ANY);
+	assert_int_equal(morph_txn_split(rest, &none), 0);
+	assert_null(none);
+	morph_txn_free(txn);
+	morph_txn_free(rest);
+}
+
+static void changes_that_fill_a_message_are_split(void **state)
+{
+	struct morph_txn *txn = large_txn(600, 100), *rest;
+	size_t parts = 0, changes = 0;
+
+	(void)state;
+	for (; txn; morph_txn_free(txn), txn = rest, parts++) {
+		assert_int_equal(morph_txn_split(txn, &rest), 0);
+		changes += morph_txn_count(txn);
+		assert_in_range(morph_txn_count(txn) * 100 * 8, 1, 192 * 1024);
+	}
+	assert_int_equal(changes, 600);
+	assert_int_equal(parts, 3);
+	/* One that is too large for any stays alone. */
+	txn = large_txn(2, 30000);
+	assert_int_equal(morph_txn_split(txn, &rest), 0);
+	assert_int_equal(morph_txn_count(txn), 1);
+	morph_txn_free(txn);
+	morph_txn_free(rest);
+}
+
+static void what_can_not_be_split_stays(void **state)
+{
+	struct morph_txn *txn = large_txn(1025, 3), *rest;
+
+	(void)state;
+	for (unsigned int nth = 1; nth <= 2; nth++) {
+		fault_at("memory", nth, ENOMEM);
+		assert_int_equal(morph_txn_split(txn, &rest), -ENOMEM);
+		assert_true(fault_struck());
+		assert_null(rest);
+		assert_int_equal(morph_txn_count(txn), 1025);
+	}
+	morph_txn_free(txn);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +408,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slices_are_created_as_requested, begin, end),
 		cmocka_unit_test_setup_teardown(transactions_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(changes_are_as_asked, begin, end),
+		cmocka_unit_test_setup_teardown(too_many_changes_are_split, begin, end),
+		cmocka_unit_test_setup_teardown(changes_that_fill_a_message_are_split, begin, end),
+		cmocka_unit_test_setup_teardown(what_can_not_be_split_stays, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

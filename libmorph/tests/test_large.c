@@ -155,6 +155,29 @@ static void too_few_accelerators_are_counted(void **state)
 		"4096 accelerators are wanted; all racks together have 4092 free in servers of which all are free");
 }
 
+/* ----------------------------------------------------------------------- light */
+
+static void what_fills_racks_can_be_lit(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_txn *txn = morph_txn_new(bench->ctx), *rest;
+	size_t parts = 0, changes = 0;
+
+	assert_non_null(txn);
+	ask_torus(bench, 8, 8, 8);
+	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), 0);
+	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
+	is_tight(bench);
+	assert_int_equal(morph_txn_count(txn), 3072);
+	for (; txn; morph_txn_free(txn), txn = rest, parts++) {
+		assert_int_equal(morph_txn_split(txn, &rest), 0);
+		assert_in_range(morph_txn_count(txn), 1, 1024);
+		changes += morph_txn_count(txn);
+	}
+	assert_int_equal(changes, 3072);
+	assert_int_equal(parts, 3);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
@@ -164,11 +187,12 @@ int main(int argc, char **argv)
 		TEST(racks_of_which_others_have_a_server_are_left_out),
 		TEST(what_fills_no_racks_grows),
 		TEST(too_few_accelerators_are_counted),
+		TEST(what_fills_racks_can_be_lit),
 #undef TEST
 	};
 	int failed;
-	failed = placing_run(argc, argv, "large", tests, ARRAY_SIZE(tests));
 
+	failed = placing_run(argc, argv, "large", tests, ARRAY_SIZE(tests));
 	if (pod)
 		placing_teardown(&pod);
 	return failed;

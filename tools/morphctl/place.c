@@ -81,7 +81,6 @@ static enum exit_code protect(struct placing *placing)
 	return code;
 }
 
-/* The circuits become a transaction, for --apply. */
 /* The plan; with --apply one that can be lit, and its transaction. */
 static int find_plan(struct placing *placing)
 {
@@ -167,13 +166,25 @@ enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph
 	return slice_make(run, wish, slice);
 }
 
-/* Lights the slice; *txn: the transaction, or NULL. */
-static enum exit_code light(struct placing *placing, struct act *act, uint32_t slice, json_t **txn)
+/* Lights the slice, in as many transactions as it takes; each goes into the list. */
+static enum exit_code light(struct placing *placing, struct act *act, uint32_t slice, json_t *txns)
 {
-	*txn = NULL;
-	if (!placing->txn)
-		return EXIT_CODE_OK;
-	return circuit_run(placing->run, act, placing->fabric, slice, placing->txn, false, txn);
+	enum exit_code code = EXIT_CODE_OK;
+
+	while (placing->txn && !code) {
+		struct morph_txn *rest;
+		json_t *txn = NULL;
+		int error = morph_txn_split(placing->txn, &rest);
+
+		code = error ? client_error(placing->run, error) :
+			       circuit_run(placing->run, act, placing->fabric, slice, placing->txn,
+					   false, &txn);
+		if (txn)
+			json_array_append_new(txns, txn);
+		morph_txn_free(placing->txn);
+		placing->txn = rest;
+	}
+	return code;
 }
 
 enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
@@ -190,10 +201,10 @@ enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 	return code;
 }
 
-/* All or nothing: the slice, then its circuits in one transaction. */
+/* All or nothing: the slice, then its circuits; where these fail the slice goes again. */
 static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish)
 {
-	json_t *slice = NULL, *txn = NULL;
+	json_t *slice = NULL, *txns = json_array();
 	enum exit_code code;
 	struct act act;
 
@@ -204,17 +215,17 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 	if (!code) {
 		uint32_t id = number_of(slice, "id", NUMBER_NONE);
 
-		code = light(placing, &act, id, &txn);
+		code = light(placing, &act, id, txns);
 		if (code)
 			code = place_take_back(placing->run, placing->fabric, id, code);
 	}
 	if (!code) {
 		json_object_set(placing->report, "slice", slice);
-		if (txn)
-			json_object_set(placing->report, "txn", txn);
+		if (json_array_size(txns))
+			json_object_set(placing->report, "txn", txns);
 	}
 	json_decref(slice);
-	json_decref(txn);
+	json_decref(txns);
 	act_end(&act);
 	return code;
 }

@@ -51,6 +51,25 @@ struct morph_txn *morph_txn_new(struct morph_ctx *ctx);
 void morph_txn_free(struct morph_txn *txn);
 
 /**
+ * morph_txn_split() - several transactions of one that is too large
+ * @txn: the transaction; its first changes stay, as many as the kernel takes at once
+ * @rest: where to put a transaction with the others, freed by morph_txn_free(); NULL if there are none
+ *
+ * The kernel takes at most 1024 changes in one transaction, and a message at most 192 KiB.
+ * morph_txn_add_plan() adds a whole plan all the same; what it adds can be lit one after the other:
+ *
+ *	for (; txn && !error; morph_txn_free(txn), txn = rest)
+ *		error = morph_txn_split(txn, &rest) ? : morph_txn_run(slice, txn, NULL);
+ *
+ * Each is all or nothing, and all of them together are not: what fails halfway leaves the slice
+ * with part of its circuits. The rest has the settings of @txn but its cookie, for that names one
+ * transaction, and its generation, for the first one changes that. Numbers of changes begin anew.
+ *
+ * Return: 0 or -ENOMEM; then @txn is as before.
+ */
+int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest);
+
+/**
  * morph_txn_clear() - forget a transaction's changes and settings
  * @txn: the transaction, as new afterwards
  */
