@@ -82,7 +82,7 @@ static bool steps_fit(const struct check *check, const uint32_t extent[3], const
 	for (uint32_t axis = 0; axis < 3; axis++) {
 		uint32_t moves = NONE;
 
-		for (uint32_t rank = 0; rank < request->ranks; rank++) {
+		for (uint32_t rank = 0; rank < check->plan.ranks; rank++) {
 			uint32_t moved = 0, along = 0;
 
 			if (rank / stride % request->extent[axis] + 1 == request->extent[axis])

@@ -101,12 +101,12 @@ static uint32_t find_edge(const struct cross_shape *shape, uint32_t one, uint32_
 	return edge;
 }
 
-/* Of the links between two parts that no circuit has yet, that way, the best. */
+/* Of the links between two parts that no circuit has yet, that way, the best: there is one. */
 static void take_link(struct morph_ledger *ledger, uint32_t one, uint32_t other,
 		      const struct wish *wish, struct trail *trail)
 {
 	struct crossing *crossing = ledger->crossing;
-	uint32_t edge = find_edge(&crossing->shape, one, other), best = UINT32_MAX, most = 0;
+	uint32_t edge = find_edge(&crossing->shape, one, other), best = 0, most = 0;
 	uint64_t *given = &crossing->given[edge][one > other];
 
 	for (uint32_t link = 0; link < crossing->shape.edges[edge].links; link++) {

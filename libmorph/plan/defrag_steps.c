@@ -257,7 +257,8 @@ static void weigh(struct making *making)
 	plan->fibres_bound = best->mapping.fibres;
 	plan->servers = best->mapping.servers;
 	plan->servers_bound = lm_place_fewest(search, making->request->ranks);
-	memcpy(plan->accelerators, best->mapping.accelerators, sizeof(plan->accelerators));
+	memcpy(plan->accelerators, best->mapping.accelerators,
+	       plan->ranks * sizeof(*plan->accelerators));
 }
 
 /* ------------------------------------------------------------------------- tenants */

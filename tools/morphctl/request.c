@@ -67,18 +67,20 @@ enum exit_code request_given(struct run *run, const struct morph_model *model,
 			     struct morph_request **request)
 {
 	uint32_t transit = MORPH_TRANSIT_ANY, objective = MORPH_OBJECTIVE_FRAGMENTATION;
-	uint32_t wavelengths = 1;
+	uint32_t wavelengths = 1, tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
 	enum exit_code code;
 
 	*request = needed(morph_request_new(run->client->ctx));
 	if (!option_word(run, OPTION_TRANSIT, &transit) ||
 	    !option_word(run, OPTION_OBJECTIVE, &objective) ||
+	    !option_word(run, OPTION_TIER, &tier) ||
 	    !option_u32(run, OPTION_WAVELENGTHS, &wavelengths))
 		return EXIT_CODE_USAGE;
 	if (morph_request_set_wavelengths(*request, wavelengths) < 0)
 		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
 	morph_request_set_transit(*request, transit);
 	morph_request_set_objective(*request, objective);
+	morph_request_set_tier(*request, tier + MORPH_TIER_CONTIGUOUS);
 	code = ask_shape(run, *request);
 	return code ? code : ask_bandwidth(run, model, *request);
 }

@@ -51,18 +51,19 @@
 	"yet can be validated as a ring only. With --controller and --epoch the changes are made on " \
 	"behalf of that controller, to which new slices are assigned."
 
-#define PLACE                                                                                      \
-	"What is asked for: --count, without circuits; or a torus, ring or mesh, with a circuit "  \
-	"each way for each link. What is free is read from the kernel. The answer is the "         \
-	"accelerator of each rank, the fibres of each circuit, what that takes and what it must "  \
-	"take at least; or why no rack does: too few accelerators are free, or so few fibres "     \
-	"that lead out of sets of servers that are named. Exit status 0 when there is a plan, "    \
-	"and 1 when there is none or when nothing was found and nothing proven. With --apply the " \
-	"slice NAME is created and its circuits are lit on just these fibres, in one "             \
-	"transaction that the kernel judges; when that fails the slice is deleted again. The "     \
-	"profile is looked for where the kernel finds its firmware, unless --profile says where "  \
-	"it is. With --controller and --epoch what that controller has reserved may be used, and " \
-	"the slice is assigned to it."
+#define PLACE                                                                                  \
+	"What is asked for: --count, without circuits; or a torus, ring or mesh, with a "      \
+	"circuit each way for each link. What is free is read from the kernel. The answer is " \
+	"the accelerator of each rank, the fibres of each circuit, what that takes and what "  \
+	"it must take at least; or why no rack does: too few accelerators are free, or so "    \
+	"few fibres that lead out of sets of servers that are named. Exit status 0 when "      \
+	"there is a plan, and 1 when there is none or when nothing was found and nothing "     \
+	"proven. With --apply the slice NAME is created and its circuits are lit on just "     \
+	"these fibres, in transactions of up to 1024 circuits that the kernel judges; when "   \
+	"one fails the slice is deleted again. The profile is looked for where the kernel "    \
+	"finds its firmware, unless --profile says where it is. With --controller and "        \
+	"--epoch what that controller has reserved may be used, and the slice is assigned to " \
+	"it."
 
 #define DEFRAG                                                                                         \
 	"Where 'morphctl place' finds too few fibres, circuits of slices that run may be in the way "  \

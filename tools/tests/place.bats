@@ -50,6 +50,22 @@ setup() {
 	[[ $(jq -c '[.verdict, .refusal[0].reason, .refusal[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
 }
 
+@test "the farthest tier that is accepted is the one that was asked for" {
+	pod=$TOP/build/profiles/pod128.bin
+	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
+	expect 1 morphctl place --shape 4x4x8 --profile "$pod"
+	holds "$output" "infeasible: 128 accelerators are wanted in one rack; the rack with most free has 64"
+	expect 0 morphctl place --shape 4x4x8 --tier crossing --profile "$pod" --json
+	[[ $(jq -c '[.tier, .servers, .fibres - .["fibres-bound"]]' <<<"$output") == '["crossing",32,0]' ]]
+	expect 0 morphctl place --shape 3x3x3 --profile "$rack" --fields tier --json
+	[[ $(jq -r .tier <<<"$output") == contiguous ]]
+	expect 0 morphctl place --shape 5x3 --profile "$rack" --fields tier --json
+	[[ $(jq -r .tier <<<"$output") == stitched ]]
+	expect 1 morphctl place --shape 5x3 --tier contiguous --profile "$rack"
+	expect 2 morphctl place --shape 5x3 --tier far --profile "$rack"
+	holds "$stderr" "--tier wants contiguous|stitched|crossing, not 'far'"
+}
+
 @test "what no fabric of the profile can do is an error" {
 	expect 1 morphctl place --mesh 8 --profile "$rack"
 	holds "$stderr" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"

@@ -149,7 +149,7 @@ int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavele
  * @MORPH_TIER_STITCHED: anywhere in one rack
  * @MORPH_TIER_CROSSING: in any racks that circuit switches join; a circuit passes one switch at most.
  *	Tori whose parts fill servers, accelerators without links, and whatever else can be had in up to
- *	64 parts, each in a server that has room for it
+ *	1024 parts, each in a server that has room for it
  */
 enum morph_tier {
 	MORPH_TIER_CONTIGUOUS = 1,
