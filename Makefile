@@ -104,8 +104,7 @@ FIRMWARE_DIR ?= /lib/firmware
 install: lib tools profiles $(if $(KDIR),install-modules)
 	+$(MAKE) -C libmorph install
 	+$(MAKE) -C tools install
-	install -d $(DESTDIR)$(FIRMWARE_DIR)/morph
-	install -m 644 build/profiles/*.bin $(DESTDIR)$(FIRMWARE_DIR)/morph
+	+$(MAKE) -C profiles install OUT=$(BUILD)/profiles FIRMWARE=$(FIRMWARE_DIR)/morph
 
 install-modules: modules-kdir
 	+$(MAKE) -C $(KDIR) M=$(BUILD)/kmod-kdir $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install

@@ -177,7 +177,7 @@ static uint32_t price(const struct cross_pod *pod, const cross_load load, uint32
 
 /* A state is a seat, plus CROSS_SEATS where it is of the last rack, behind a switch. */
 struct labels {
-	uint16_t cost[STATES];
+	uint32_t cost[STATES]; /* links times STATES, and hops: of ways that take as much the one of fewer */
 	uint8_t from[STATES], arc[STATES]; /* the state before, and the way from there */
 	uint64_t open, done;
 };
@@ -199,12 +199,13 @@ static void relax(const struct cross_pod *pod, const cross_load load, struct lab
 		    (!(pod->pass[there] >> arc->to & 1) &&
 		     (arc->to != to % CROSS_SEATS || there != last)))
 			continue;
-		cost = labels->cost[state] + price(pod, load, here, arc->group);
+		cost = price(pod, load, here, arc->group);
 		if (arc->face)
 			cost += price(pod, load, last, arc->far_group);
+		cost = labels->cost[state] + cost * STATES + 1;
 		if (cost >= labels->cost[next])
 			continue;
-		labels->cost[next] = (uint16_t)cost;
+		labels->cost[next] = cost;
 		labels->from[next] = (uint8_t)state;
 		labels->arc[next] = (uint8_t)at;
 		labels->open |= 1ULL << next;

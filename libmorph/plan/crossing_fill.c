@@ -4,9 +4,12 @@
 
 #include "crossing.h"
 
-/* What a circuit wants of its fibres: it gets to those at its own accelerators' tiles most easily. */
+/*
+ * What a circuit wants of its fibres: it gets to those at its own accelerators' tiles most easily, and
+ * on from one to another of the same tile.
+ */
 struct wish {
-	uint32_t src, dst; /* accelerators */
+	uint32_t src, dst; /* accelerators, at first */
 	bool strict; /* those out of faces are the ones that were found */
 };
 
@@ -132,8 +135,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 	const struct rank_pair *pair = &plan->circuits[circuit];
 	uint32_t one = ledger->crossing->parts[pair->src],
 		 other = ledger->crossing->parts[pair->dst];
-	const struct wish wish = { plan->accelerators[pair->src], plan->accelerators[pair->dst],
-				   strict };
+	struct wish wish = { plan->accelerators[pair->src], plan->accelerators[pair->dst], strict };
 	struct circuit_way *way = &plan->ways[circuit];
 
 	*way = (struct circuit_way){ .first = plan->strands_count };
@@ -151,6 +153,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 			return -ENOMEM;
 		way->count++;
 		lm_plan_note(ledger, plan, way, way->first + step, true);
+		wish.src = strand->to_tile;
 	}
 	return 0;
 }

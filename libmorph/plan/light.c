@@ -4,7 +4,7 @@
 #include "router.h"
 
 #define LIGHT_STEPS OPTICS_ROUTE_STEPS
-#define LIGHT_TRIES 64 /* orders of circuits */
+#define LIGHT_TRIES 12 /* times that a circuit is stuck before that is all */
 #define LIGHT_FAITHFUL 3 /* times that a circuit is stuck before it may take other fibres */
 #define LIGHT_PATIENT 6 /* times that it is stuck before it goes out first */
 
@@ -187,25 +187,39 @@ static int route(struct lighting *lighting, uint32_t circuit)
 	return error;
 }
 
-static void release_all(struct lighting *lighting)
+static void take_back(struct lighting *lighting, uint32_t circuit)
 {
-	for (uint32_t at = 0; at < lighting->count; at++) {
-		struct optics_path *path = &lighting->paths[at];
+	struct optics_path *path = &lighting->paths[circuit];
 
-		if (path->hops_count)
-			optics_release(lighting->ledger->state, path);
-		path->hops_count = 0;
-	}
+	if (path->hops_count)
+		optics_release(lighting->ledger->state, path);
+	path->hops_count = 0;
 }
 
-/* Route all in their order. Returns the place of the first that has no way; else how many. */
-static uint32_t route_all(struct lighting *lighting)
+/* Of the servers that a circuit crosses, its own two included; the first is number 0. */
+static uint32_t crossed_host(const struct lighting *lighting, uint32_t circuit, uint32_t number)
 {
-	uint32_t at = 0;
+	const struct wanted *wanted = &lighting->wanted[circuit];
 
-	while (at < lighting->count && !route(lighting, lighting->order[at]))
-		at++;
-	return at;
+	return number ? wanted->strands[number - 1].to :
+			lighting->ledger->graph->accelerators[wanted->src].host;
+}
+
+static bool meet(const struct lighting *lighting, uint32_t one, uint32_t other)
+{
+	for (uint32_t at = 0; at <= lighting->wanted[one].count; at++)
+		for (uint32_t with = 0; with <= lighting->wanted[other].count; with++)
+			if (crossed_host(lighting, one, at) == crossed_host(lighting, other, with))
+				return true;
+	return false;
+}
+
+/* Only light in the servers that it crosses can be in a circuit's way: that is found again after it. */
+static void make_room(struct lighting *lighting, uint32_t circuit)
+{
+	for (uint32_t other = 0; other < lighting->count; other++)
+		if (lighting->paths[other].hops_count && meet(lighting, circuit, other))
+			take_back(lighting, other);
 }
 
 /* What is asked more and more often may do more and more: it was stuck once more. */
@@ -213,7 +227,7 @@ static void relax(struct lighting *lighting, uint32_t circuit)
 {
 	struct wanted *wanted = &lighting->wanted[circuit];
 
-	lighting->stuck[circuit] += lighting->stuck[circuit] < LIGHT_PATIENT;
+	lighting->stuck[circuit]++;
 	if (lighting->stuck[circuit] < LIGHT_PATIENT || !wanted->old || wanted->dark)
 		return;
 	wanted->dark = true;
@@ -230,27 +244,38 @@ static int no_way(const struct lighting *lighting, uint32_t circuit)
 		wanted->ranks.src, wanted->src, wanted->ranks.dst, wanted->dst, wanted->count);
 }
 
+/*
+ * Rip up and reroute: a circuit that is stuck becomes the first, before those that it meets. (Dees and
+ * Smith, Performance of Interconnection Rip-Up and Reroute Strategies, DAC 1981.)
+ */
 static int find_ways(struct lighting *lighting)
 {
-	uint32_t *order = lighting->order;
+	uint32_t *order = lighting->order, at = 0;
 
-	for (uint32_t at = 0; at < lighting->count; at++) {
-		order[at] = at;
-		lighting->stuck[at] = 0;
-		lighting->paths[at].hops_count = 0;
+	for (uint32_t circuit = 0; circuit < lighting->count; circuit++) {
+		order[circuit] = circuit;
+		lighting->stuck[circuit] = 0;
+		lighting->paths[circuit].hops_count = 0;
 	}
-	for (uint32_t tries = 0; tries < LIGHT_TRIES; tries++) {
-		uint32_t stuck = route_all(lighting), circuit = order[stuck];
+	while (at < lighting->count) {
+		uint32_t circuit = order[at];
 
-		if (stuck == lighting->count)
-			return 0;
-		release_all(lighting);
+		if (lighting->paths[circuit].hops_count || !route(lighting, circuit)) {
+			at++;
+			continue;
+		}
+		if (lighting->stuck[circuit] == LIGHT_TRIES) {
+			for (uint32_t other = 0; other < lighting->count; other++)
+				take_back(lighting, other);
+			return no_way(lighting, circuit);
+		}
 		relax(lighting, circuit);
-		/* First of all in the next try; the others keep their order. */
-		memmove(&order[1], &order[0], stuck * sizeof(*order));
+		make_room(lighting, circuit);
+		memmove(&order[1], &order[0], at * sizeof(*order));
 		order[0] = circuit;
+		at = 0;
 	}
-	return no_way(lighting, order[0]);
+	return 0;
 }
 
 /* The strand of a fibre that leaves a host. */

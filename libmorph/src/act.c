@@ -11,9 +11,6 @@
 #define ATTR64_BYTES 12
 #define NEST_BYTES 4
 
-/* Longest message that a socket's default send buffer takes. */
-#define MAX_MESSAGE_BYTES (192u * 1024)
-
 /* Longest attribute: netlink counts its bytes with 16 bits. */
 #define MAX_ATTR_BYTES 65535u
 
@@ -174,7 +171,7 @@ uint32_t lm_txn_front(const struct morph_txn *txn)
 
 	while (front < txn->count && front < LM_MAX_CHANGES) {
 		bytes += change_bytes(&txn->changes[front]);
-		if (front && bytes > MAX_MESSAGE_BYTES)
+		if (front && bytes > LM_MAX_MESSAGE_BYTES)
 			break;
 		front++;
 	}
@@ -194,9 +191,9 @@ static int count_bytes(struct morph_ctx *ctx, const struct morph_txn *txn, size_
 				       change, MAX_ATTR_BYTES);
 		*bytes += change;
 	}
-	if (*bytes > MAX_MESSAGE_BYTES)
+	if (*bytes > LM_MAX_MESSAGE_BYTES)
 		return lm_fail(ctx, EINVAL, "the changes need %zu bytes, a message takes %u",
-			       *bytes, MAX_MESSAGE_BYTES);
+			       *bytes, LM_MAX_MESSAGE_BYTES);
 	return 0;
 }
 

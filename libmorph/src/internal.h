@@ -24,6 +24,7 @@
 #define LM_DEV_DIR "/dev/morph"
 #define LM_RETRIES 8 /* of torn reads, and of overtaken plans */
 #define LM_MAX_CHANGES 1024 /* as MORPH_TXN_RUN takes */
+#define LM_MAX_MESSAGE_BYTES (192u * 1024) /* less than anybody may have a socket send */
 
 /* ---------------------------------------------------------------- contexts */
 

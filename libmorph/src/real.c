@@ -144,10 +144,18 @@ static void set_option(int fd, int option)
 	setsockopt(fd, SOL_NETLINK, option, &on, sizeof(on));
 }
 
+/* Without the privilege, as many as the administrator lets everybody have. */
+static void set_bytes(int fd, int privileged, int plain, uint32_t bytes)
+{
+	int size = (int)bytes;
+
+	if (setsockopt(fd, SOL_SOCKET, privileged, &size, sizeof(size)))
+		setsockopt(fd, SOL_SOCKET, plain, &size, sizeof(size));
+}
+
 static int real_netlink_open(struct lm_transport *transport, uint32_t buffer_bytes)
 {
 	struct behind *behind = calloc(1, sizeof(*behind));
-	int size = (int)buffer_bytes;
 
 	if (!behind)
 		return -ENOMEM;
@@ -162,9 +170,9 @@ static int real_netlink_open(struct lm_transport *transport, uint32_t buffer_byt
 	set_option(behind->fd, NETLINK_EXT_ACK);
 	set_option(behind->fd, NETLINK_CAP_ACK);
 	set_option(behind->fd, NETLINK_GET_STRICT_CHK);
+	set_bytes(behind->fd, SO_SNDBUFFORCE, SO_SNDBUF, LM_MAX_MESSAGE_BYTES);
 	if (buffer_bytes) {
-		if (setsockopt(behind->fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
-			setsockopt(behind->fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size));
+		set_bytes(behind->fd, SO_RCVBUFFORCE, SO_RCVBUF, buffer_bytes);
 		nl_socket_set_nonblocking(behind->socket);
 	}
 	return behind_keep(transport, behind);

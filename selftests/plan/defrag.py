@@ -116,19 +116,13 @@ def a_step_that_fails(rack):
     """An element on the new way is stuck: the light goes on by the old one, and the new slice is gone again."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
-    write_fault("programming_error - after=0")
+    rack.fault("programming_error - after=0")
     error = rack.ask("defrag", "second", *WISH, "--apply", status=1)
     assert "step 1 of" in error and "deleted again" in error, error
-    write_fault(None)
+    rack.fault()
     assert held(rack.ask("circuit", "list")) == before
     assert {entry["name"] for entry in rack.ask("slice", "list")} == {"first", "rest"}
     end(rack)
-
-
-def write_fault(fault):
-    """Tell the simulated hardware to fail, or not to any more."""
-    with open(f"/sys/kernel/debug/morph_sim/place/{'fault' if fault else 'clear'}", "w", encoding="ascii") as file:
-        file.write(fault or "all")
 
 
 def name_is_taken(rack):
@@ -164,7 +158,7 @@ def main():
                 failed += 1
                 print(*("# " + line for line in traceback.format_exc().splitlines()), sep="\n")
                 print(f"not ok {number} {test.__name__}", flush=True)
-                write_fault(None)
+                rack.fault()
                 rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
                 rack.do("guide", "uncordon", *rack.fibres())
     return 1 if failed else 0

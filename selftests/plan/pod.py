@@ -1,0 +1,73 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""A slice in several racks, of more circuits than one transaction takes: lit and given back as a whole. Prints TAP."""
+
+import os
+import subprocess
+import sys
+import traceback
+
+from place import DEBUGFS, Rack, check_lit
+
+WISH = ("--shape", "12x4x4", "--tier", "crossing")      # three racks, and all their accelerators
+CIRCUITS, OF_TRANSACTION = 1152, 1024
+
+
+def operations():
+    """How many requests the hardware has had that program it."""
+    with open(os.path.join(DEBUGFS, "ops"), encoding="ascii") as file:
+        counters = dict(line.split()[:2] for line in file)
+    return int(counters["operation"])
+
+
+def free(rack):
+    """Accelerators that nobody holds."""
+    return sum(chip["use"] == "free" for chip in rack.ask("accelerator", "list"))
+
+
+def lit_in_several_transactions(rack):
+    """All circuits are lit as planned, by as many transactions as are needed."""
+    plan = rack.ask("place", "pod", *WISH, "--apply")
+    assert plan["tier"] == "crossing" and plan["circuits-count"] == CIRCUITS
+    assert [txn["outcome"] for txn in plan["txn"]] == ["committed"] * -(-CIRCUITS // OF_TRANSACTION), plan["txn"]
+    check_lit(rack, "pod", plan)
+    rack.end("pod")
+
+
+def one_that_fails_takes_all_back(rack):
+    """The last request that programs the hardware fails: what the first transaction has lit goes with the slice."""
+    had, began = free(rack), operations()
+    rack.ask("place", "pod", *WISH, "--apply")
+    last = operations() - began - 1
+    rack.end("pod")
+    rack.fault(f"programming_error - after={last}")
+    said = rack.ask("place", "pod", *WISH, "--apply", status=1)
+    assert "the slice is deleted again" in said, said
+    rack.fault()
+    rack.end()
+    assert not rack.ask("slice", "list") and not rack.ask("circuit", "list")
+    assert free(rack) == had
+
+
+TESTS = (lit_in_several_transactions, one_that_fails_takes_all_back)
+
+
+def main():
+    print(f"TAP version 13\n1..{len(TESTS)}", flush=True)
+    failed = 0
+    with Rack("pod192") as rack:
+        for number, test in enumerate(TESTS, 1):
+            try:
+                test(rack)
+                print(f"ok {number} {test.__name__}", flush=True)
+            except (AssertionError, subprocess.SubprocessError, LookupError, ValueError):
+                failed += 1
+                print(*("# " + line for line in traceback.format_exc().splitlines()), sep="\n")
+                print(f"not ok {number} {test.__name__}", flush=True)
+                rack.fault()
+                rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
