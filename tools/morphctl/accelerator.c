@@ -50,7 +50,9 @@ static enum exit_code set_all(struct run *run, const struct morph_accelerator_op
 	json_t *records;
 	uint32_t fabric;
 
-	code = client_fabric(run, &fabric);
+	code = client_fields(run, MORPH_OBJECT_ACCELERATOR);
+	if (!code)
+		code = client_fabric(run, &fabric);
 	if (code)
 		return code;
 	records = json_array();

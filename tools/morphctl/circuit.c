@@ -178,7 +178,9 @@ static enum exit_code change(struct run *run, fill_fn *fill, bool late)
 	struct morph_txn *txn;
 	enum exit_code code;
 
-	code = client_open(run);
+	code = client_fields(run, MORPH_OBJECT_TXN);
+	if (!code)
+		code = client_open(run);
 	if (code)
 		return code;
 	txn = needed(morph_txn_new(run->client->ctx));

@@ -151,12 +151,22 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric)
 	return code;
 }
 
-/* All attributes that the type can have, divided by commas. */
-struct view client_view(struct run *run, uint32_t type, const char *columns)
+/* What commands add to what the library tells. */
+static const char *added_to(uint32_t type)
 {
-	size_t count = morph_schema_attr_count(type), length = 1;
+	return type == MORPH_OBJECT_PLAN   ? ",slice,txn,protection" :
+	       type == MORPH_OBJECT_DEFRAG ? ",slice" :
+					     "";
+}
+
+/* All attributes that the type can have, divided by commas; NULL: any. */
+static char *attributes_of(uint32_t type)
+{
+	size_t count = morph_schema_attr_count(type), length = strlen(added_to(type)) + 1;
 	char *text;
 
+	if (!count)
+		return NULL;
 	for (size_t i = 0; i < count; i++)
 		length += strlen(morph_schema_attr_name(type, i)) + 1;
 	text = needed(calloc(1, length));
@@ -165,9 +175,25 @@ struct view client_view(struct run *run, uint32_t type, const char *columns)
 			strcat(text, ",");
 		strcat(text, morph_schema_attr_name(type, i));
 	}
+	strcat(text, added_to(type));
+	return text;
+}
+
+struct view client_view(struct run *run, uint32_t type, const char *columns)
+{
 	free(run->client->attributes);
-	run->client->attributes = text;
-	return (struct view){ .columns = columns, .attributes = count ? text : NULL };
+	run->client->attributes = attributes_of(type);
+	return (struct view){ .columns = columns, .attributes = run->client->attributes };
+}
+
+enum exit_code client_fields(const struct run *run, uint32_t type)
+{
+	char *attributes = attributes_of(type);
+	const struct view view = { .attributes = attributes };
+	bool known = emit_knows_fields(run, &view);
+
+	free(attributes);
+	return known ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }
 
 enum exit_code client_list(struct run *run, client_dump_fn *dump, uint32_t type,

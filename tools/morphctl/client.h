@@ -20,6 +20,8 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric);
 enum exit_code client_fabric_records(struct run *run, json_t **records);
 enum exit_code client_error(struct run *run, int error);
 struct view client_view(struct run *run, uint32_t type, const char *columns);
+/* Before anything is changed: can --fields be had of what is told afterwards? */
+enum exit_code client_fields(const struct run *run, uint32_t type);
 
 /* record.c */
 json_t *record_of(const struct morph_object *object);

@@ -83,7 +83,9 @@ enum exit_code controller_take(struct run *run)
 
 	if (!option_u64(run, OPTION_EPOCH, &epoch))
 		return EXIT_CODE_USAGE;
-	code = lease_given(run, &lease_ns);
+	code = client_fields(run, MORPH_OBJECT_CONTROLLER);
+	if (!code)
+		code = lease_given(run, &lease_ns);
 	if (!code)
 		code = id_and_fabric(run, &fabric, &id);
 	if (code)
@@ -108,7 +110,9 @@ enum exit_code controller_renew(struct run *run)
 	enum exit_code code;
 	int error;
 
-	code = epoch_given(run, &epoch);
+	code = client_fields(run, MORPH_OBJECT_CONTROLLER);
+	if (!code)
+		code = epoch_given(run, &epoch);
 	if (!code)
 		code = lease_given(run, &lease_ns);
 	if (!code)
@@ -127,7 +131,9 @@ enum exit_code controller_settle(struct run *run)
 	enum exit_code code;
 	int error;
 
-	code = epoch_given(run, &epoch);
+	code = client_fields(run, MORPH_OBJECT_CONTROLLER);
+	if (!code)
+		code = epoch_given(run, &epoch);
 	if (!code)
 		code = id_and_fabric(run, &fabric, &id);
 	if (code)
@@ -156,7 +162,9 @@ enum exit_code controller_reserve(struct run *run)
 
 	if (!option_u64(run, OPTION_LANE_MASK, &among))
 		return EXIT_CODE_USAGE;
-	code = epoch_given(run, &epoch);
+	code = client_fields(run, MORPH_OBJECT_RESERVATION);
+	if (!code)
+		code = epoch_given(run, &epoch);
 	if (!code)
 		code = resolve_number(run, "guide", run->argv[1], &guide);
 	if (!code)

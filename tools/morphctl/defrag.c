@@ -289,7 +289,7 @@ static enum exit_code check_options(struct run *run)
 				   run->argv[0]);
 	if (given(run, OPTION_CARRY_OUT) && !run->argc)
 		return usage_error(run, "--apply wants the NAME of the slice");
-	return EXIT_CODE_OK;
+	return client_fields(run, MORPH_OBJECT_DEFRAG);
 }
 
 enum exit_code defrag(struct run *run)

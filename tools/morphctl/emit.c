@@ -26,8 +26,7 @@ static bool in_list(const char *list, const char *word, size_t length)
 	return false;
 }
 
-/* Every field must be an attribute that such a record may have. */
-static bool fields_known(const struct run *run, const struct view *view)
+bool emit_knows_fields(const struct run *run, const struct view *view)
 {
 	const char *word = run->option[OPTION_FIELDS];
 
@@ -217,7 +216,7 @@ enum exit_code emit_list(const struct run *run, const struct view *view, json_t 
 	json_t *list, *record;
 	size_t i;
 
-	if (!fields_known(run, view))
+	if (!emit_knows_fields(run, view))
 		return EXIT_CODE_USAGE;
 	if (!given(run, OPTION_JSON)) {
 		emit_table(run, fields(run, view->columns), records);
@@ -285,7 +284,7 @@ enum exit_code emit_one(const struct run *run, const struct view *view, json_t *
 {
 	json_t *part;
 
-	if (!fields_known(run, view))
+	if (!emit_knows_fields(run, view))
 		return EXIT_CODE_USAGE;
 	part = selected(record, fields(run, NULL));
 	if (given(run, OPTION_JSON))

@@ -15,6 +15,9 @@ struct view {
 	const char *attributes;
 };
 
+/* Is every field of --fields an attribute of the view? If not, it is said. */
+bool emit_knows_fields(const struct run *run, const struct view *view);
+
 /* Emitting takes no reference: the caller keeps its records. */
 enum exit_code emit_list(const struct run *run, const struct view *view, json_t *records);
 enum exit_code emit_one(const struct run *run, const struct view *view, json_t *record);

@@ -136,7 +136,9 @@ static enum exit_code act_on_list(struct run *run, uint32_t fabric, uint32_t par
 	struct act act = { 0 };
 
 	/* A cordon is in force when the call returns; failures and tests are queued. */
-	code = verb == FAIL || verb == TEST ? act_begin(run, &act) : client_open(run);
+	code = client_fields(run, MORPH_OBJECT_HARDWARE);
+	if (!code)
+		code = verb == FAIL || verb == TEST ? act_begin(run, &act) : client_open(run);
 	if (code)
 		return code;
 	records = json_array();

@@ -318,7 +318,7 @@ static enum exit_code check_apply(struct run *run)
 	if (given(run, OPTION_CARRY_OUT) && given(run, OPTION_PROFILE) &&
 	    !given(run, OPTION_FABRIC))
 		return usage_error(run, "--apply wants --fabric beside --profile");
-	return EXIT_CODE_OK;
+	return client_fields(run, MORPH_OBJECT_PLAN);
 }
 
 enum exit_code place_slice(struct run *run)

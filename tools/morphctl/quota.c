@@ -96,7 +96,9 @@ enum exit_code quota_set(struct run *run)
 	if (!parse_whose(run->argv[0], &uid, &opts.grant))
 		return usage_error(run, "there is no user '%s', nor is it default or grant:N",
 				   run->argv[0]);
-	code = client_open(run);
+	code = client_fields(run, MORPH_OBJECT_QUOTA);
+	if (!code)
+		code = client_open(run);
 	if (code)
 		return code;
 	error = morph_admin_quota_set(run->client->ctx, uid, &opts, &object);

@@ -57,7 +57,10 @@ enum exit_code replace_rank(struct run *run)
 	enum exit_code code;
 	struct act act;
 
-	code = resolve_number(run, "rank", run->argv[1], &rank);
+	code = client_fields(run,
+			     given(run, OPTION_NO_WAIT) ? MORPH_OBJECT_REPLACE : MORPH_OBJECT_RANK);
+	if (!code)
+		code = resolve_number(run, "rank", run->argv[1], &rank);
 	if (!code)
 		code = client_fabric(run, &fabric);
 	if (!code)

@@ -152,10 +152,13 @@ static enum exit_code dry_run(struct run *run, const struct slice_wish *wish)
 enum exit_code slice_create(struct run *run)
 {
 	struct slice_wish wish = { 0 };
-	enum exit_code code = parse_wish(run, &wish);
+	enum exit_code code = client_fields(run, given(run, OPTION_DRY_RUN) ? MORPH_OBJECT_WHY_NOT :
+									      MORPH_OBJECT_SLICE);
 	struct view view;
 	json_t *record;
 
+	if (!code)
+		code = parse_wish(run, &wish);
 	if (!code && given(run, OPTION_DRY_RUN)) {
 		code = dry_run(run, &wish);
 	} else if (!code) {
@@ -210,7 +213,9 @@ enum exit_code slice_set(struct run *run)
 		return usage_error(run, "wants --failover, --controller, --owner or --mode");
 	if (!option_u32(run, OPTION_CONTROLLER, &controller))
 		return EXIT_CODE_USAGE;
-	code = client_fabric(run, &fabric);
+	code = client_fields(run, MORPH_OBJECT_SLICE);
+	if (!code)
+		code = client_fabric(run, &fabric);
 	if (!code)
 		code = resolve_slice(run, fabric, run->argv[0], &id);
 	if (code)

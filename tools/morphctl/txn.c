@@ -51,7 +51,9 @@ static enum exit_code step(struct run *run, uint32_t verb)
 
 	if (!option_ns(run, OPTION_LEASE, &lease_ns))
 		return EXIT_CODE_USAGE;
-	code = token_given(run, &token);
+	code = client_fields(run, MORPH_OBJECT_TXN);
+	if (!code)
+		code = token_given(run, &token);
 	if (!code)
 		code = number_and_fabric(run, &fabric, &id);
 	if (!code)

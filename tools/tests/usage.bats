@@ -144,6 +144,31 @@ load common
 	holds "$stderr" "matrix|svg|json"
 }
 
+@test "fields that there are not are told before anything is changed" {
+	while read -r words; do
+		expect 2 morphctl $words --fields colour
+		holds "$stderr" "--fields: there is no 'colour' here; there are "
+	done <<-'END'
+		accelerator set 1 --spare
+		spare add 1
+		slice create x --count 1
+		slice set x --mode 0660
+		circuit add x 0 1
+		circuit remove x 1
+		circuit move x 1
+		circuit apply-ring x
+		txn commit 1
+		replace x 1
+		quota set default --accelerators 3
+		controller take 1
+		controller renew 1 --epoch 1
+		controller settle 1 --epoch 1
+		controller reserve 1 2 3 --epoch 1
+		place x --count 1 --apply
+		defrag x --ring 3 --apply
+	END
+}
+
 @test "output that cannot be written is a failure" {
 	[[ -c /dev/full ]] || skip "no /dev/full"
 	status=0
