@@ -52,13 +52,6 @@ void lm_crossing_verdict(const struct morph_ledger *ledger, struct morph_plan *p
  */
 int lm_crossing_fill(struct morph_ledger *ledger, struct morph_plan *plan);
 
-/* Strands from one host to another, in sites.strands. */
-struct strand_range {
-	uint32_t first, end;
-};
-
-struct strand_range lm_strands_between(const struct sites *sites, uint32_t from, uint32_t to);
-
 static inline uint32_t crossing_host(const struct sites *sites, cross_server server)
 {
 	return sites

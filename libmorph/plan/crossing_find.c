@@ -2,26 +2,6 @@
 /* A fabric's racks as a pod: the faces of its racks, and what is free of all. */
 #include "crossing.h"
 
-struct strand_range lm_strands_between(const struct sites *sites, uint32_t from, uint32_t to)
-{
-	uint32_t low = sites->strands_first[from], high = sites->strands_first[from + 1],
-		 end = high;
-	struct strand_range range;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (sites->strands[middle].to < to)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	range.first = low;
-	for (range.end = low; range.end < end && sites->strands[range.end].to == to;)
-		range.end++;
-	return range;
-}
-
 /* --------------------------------------------------------------------- faces */
 
 static bool switched(const struct strand *strand)

@@ -88,14 +88,9 @@ void lm_light_end(struct morph_ledger *ledger, struct light_before *before)
 	free(before->pins);
 }
 
-/* May a circuit take other fibres than the plan's? Not where light goes over circuit switches. */
+/* May a circuit take other fibres than the plan's? */
 static bool loose(const struct lighting *lighting, uint32_t circuit)
 {
-	const struct wanted *wanted = &lighting->wanted[circuit];
-
-	for (uint32_t at = 0; at < wanted->count; at++)
-		if (wanted->strands[at].guides_count > 1)
-			return false;
 	return lighting->stuck[circuit] >= LIGHT_FAITHFUL;
 }
 
@@ -112,8 +107,10 @@ static void open_strand(const struct morph_ledger *ledger, const struct strand *
 /* Nobody has light on it, not even of another wavelength, or keeps it for a spare. */
 static bool dark(const struct morph_ledger *ledger, const struct strand *strand)
 {
-	return strand->guides_count == 1 && lm_strand_unkept(ledger, strand) &&
-	       !ledger->state->guide_lanes[strand->guides[0] >> 1];
+	for (uint32_t at = 0; at < strand->guides_count; at++)
+		if (ledger->state->guide_lanes[strand->guides[at] >> 1])
+			return false;
+	return lm_strand_unkept(ledger, strand);
 }
 
 /*
@@ -129,12 +126,11 @@ static void open_way(const struct lighting *lighting, uint32_t circuit, bool ope
 
 	for (uint32_t at = 0; at < wanted->count; at++) {
 		const struct strand *strand = &wanted->strands[at];
+		struct strand_range range = lm_strands_between(sites, strand->from, strand->to);
 
 		open_strand(ledger, strand, open);
-		for (uint32_t other = sites->strands_first[strand->from];
-		     others && other < sites->strands_first[strand->from + 1]; other++)
-			if (sites->strands[other].to == strand->to &&
-			    (!open || dark(ledger, &sites->strands[other])))
+		for (uint32_t other = range.first; others && other < range.end; other++)
+			if (!open || dark(ledger, &sites->strands[other]))
 				open_strand(ledger, &sites->strands[other], open);
 	}
 }
@@ -278,12 +274,13 @@ static int find_ways(struct lighting *lighting)
 	return 0;
 }
 
-/* The strand of a fibre that leaves a host. */
-static const struct strand *strand_of(const struct sites *sites, uint32_t host, uint32_t guide)
+/* The strand from one server to another that begins with a fibre. */
+static const struct strand *strand_of(const struct sites *sites, uint32_t from, uint32_t to,
+				      uint32_t guide)
 {
-	uint32_t at = sites->strands_first[host];
+	uint32_t at = lm_strands_between(sites, from, to).first;
 
-	while (sites->strands[at].guides_count > 1 || sites->strands[at].guides[0] >> 1 != guide)
+	while (sites->strands[at].guides[0] >> 1 != guide)
 		at++;
 	return &sites->strands[at];
 }
@@ -297,14 +294,13 @@ static void note_fibres(const struct lighting *lighting)
 		const struct optics_path *path = &lighting->paths[circuit];
 		struct strand *strand = lighting->wanted[circuit].strands;
 
-		if (!loose(lighting, circuit))
-			continue;
-		for (uint32_t hop = 0; hop < path->hops_count; hop++) {
+		for (uint32_t hop = 0; loose(lighting, circuit) && hop < path->hops_count; hop++) {
 			uint32_t guide = path->hops[hop].guide >> 1;
 
 			if (ledger->graph->guides[guide].class != MORPH_GUIDE_FIBRE)
 				continue;
-			*strand = *strand_of(&ledger->sites, strand->from, guide);
+			*strand = *strand_of(&ledger->sites, strand->from, strand->to, guide);
+			hop += strand->guides_count - 1;
 			strand++;
 		}
 	}

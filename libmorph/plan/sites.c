@@ -364,3 +364,22 @@ void lm_sites_free(struct sites *sites)
 	free(sites->strands);
 	memset(sites, 0, sizeof(*sites));
 }
+
+struct strand_range lm_strands_between(const struct sites *sites, u32 from, u32 to)
+{
+	u32 low = sites->strands_first[from], high = sites->strands_first[from + 1], end = high;
+	struct strand_range range;
+
+	while (low < high) {
+		u32 middle = low + (high - low) / 2;
+
+		if (sites->strands[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	range.first = low;
+	for (range.end = low; range.end < end && sites->strands[range.end].to == to;)
+		range.end++;
+	return range;
+}

@@ -69,4 +69,11 @@ static inline bool sites_spare(const struct sites *sites, u32 accelerator)
 int lm_sites_build(struct sites *sites, const struct optics_graph *graph);
 void lm_sites_free(struct sites *sites);
 
+/* Strands from one host to another, in sites.strands: O(log strands). */
+struct strand_range {
+	u32 first, end;
+};
+
+struct strand_range lm_strands_between(const struct sites *sites, u32 from, u32 to);
+
 #endif /* LM_PLAN_SITES_H */

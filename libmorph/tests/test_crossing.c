@@ -327,6 +327,54 @@ static void a_ring_takes_few_servers(void **state)
 }
 
 /* Free servers that no fibres lead to. */
+/* The fibres of the plan are those of the transaction, circuit by circuit. */
+static void take_their_fibres(struct bench *bench, const struct morph_txn *txn)
+{
+	struct morph_object *plan;
+
+	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
+	assert_int_equal(morph_txn_count(txn), morph_object_values(plan, "circuit"));
+	for (uint32_t at = 0; at < txn->count; at++) {
+		const struct morph_object *circuit = morph_object_value_object(plan, "circuit", at);
+		const struct morph_array *path = &txn->changes[at].guides;
+		const uint32_t *guides = (const void *)(uintptr_t)path->ptr;
+		uint32_t hop = 0;
+
+		for (uint32_t own = 0; own < morph_object_values(circuit, "guide"); own++, hop++)
+			while (hop < path->count &&
+			       guides[hop] != morph_get_plan_circuit_guide(circuit, own))
+				hop++;
+		assert_in_range(hop, 0, path->count);
+	}
+	morph_object_free(plan);
+}
+
+/* Some by other fibres and switches than they were placed with: the plan then names these. */
+static void what_crosses_is_lit(void **state)
+{
+	static const uint8_t shapes[][3] = { { 2, 3, 20 }, { 6, 4, 4 }, { 3, 4, 8 }, { 2, 5, 10 } };
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ARRAY_SIZE(shapes); at++) {
+		struct morph_txn *txn = morph_txn_new(bench->ctx);
+		struct written all;
+		char report[256];
+
+		assert_non_null(txn);
+		ask_crossing(bench, shapes[at][0], shapes[at][1], shapes[at][2]);
+		assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan),
+				 0);
+		assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
+		assert_in_range(morph_txn_count(txn), 450, 600);
+		take_their_fibres(bench, txn);
+		all = write_all(bench, bench->plan);
+		if (check_written(&all, report, sizeof(report)))
+			fail_msg("%s", report);
+		written_free(&all);
+		morph_txn_free(txn);
+	}
+}
+
 static void a_vain_search_is_undecided(void **state)
 {
 	struct bench *bench = *state;
@@ -443,6 +491,7 @@ int main(int argc, char **argv)
 		TEST(mutants_of_refusals_are_rejected),
 		TEST(what_fills_no_servers_crosses_too),
 		TEST(a_ring_takes_few_servers),
+		TEST(what_crosses_is_lit),
 		TEST(a_vain_search_is_undecided),
 		TEST(accelerators_without_links_lie_anywhere),
 		TEST(without_memory_nothing_is_placed),
