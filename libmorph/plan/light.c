@@ -115,7 +115,7 @@ static bool dark(const struct morph_ledger *ledger, const struct strand *strand)
 
 /*
  * Open the fibres of a circuit, as far as they are sound, or close them again; and perhaps the
- * others that are dark and lead from the same servers to the same.
+ * others that are dark and lead from the same servers to the same, over a switch as these do or not.
  */
 static void open_way(const struct lighting *lighting, uint32_t circuit, bool open)
 {
@@ -130,7 +130,8 @@ static void open_way(const struct lighting *lighting, uint32_t circuit, bool ope
 
 		open_strand(ledger, strand, open);
 		for (uint32_t other = range.first; others && other < range.end; other++)
-			if (!open || dark(ledger, &sites->strands[other]))
+			if (sites->strands[other].guides_count == strand->guides_count &&
+			    (!open || dark(ledger, &sites->strands[other])))
 				open_strand(ledger, &sites->strands[other], open);
 	}
 }
