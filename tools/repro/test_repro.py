@@ -99,14 +99,23 @@ def test_another_seed_moves_what_depends_on_chance(runs):
     return any(row["ours"] != others[row["name"]]["ours"] for row in runs.rows() if row["interval"])
 
 
+def apart(row, other, times):
+    """Have the intervals of a row, made so many times as wide, no value in common?"""
+    least, most = ([one["ours"] + times * (one[end] - one["ours"]) for one in (row, other)] for end in ("low", "high"))
+    return max(least) > min(most) + 1e-9
+
+
 def test_another_seed_stays_within_intervals(runs):
-    """The two intervals of a row have a value in common."""
-    others, found = {row["name"]: row for row in runs.other["rows"]}, []
-    for row in runs.rows():
-        other = others[row["name"]]
-        if row["interval"] and not (row["low"] <= other["high"] + 1e-9 and other["low"] <= row["high"] + 1e-9):
-            found.append(f"{row['name']}: {row['low']} to {row['high']}, then {other['low']} to {other['high']}")
-    return say(found)
+    """
+    The two intervals of a row have a value in common. One in twenty leaves out what it is meant to hold, so that of
+    hundreds of pairs one in fifty may be apart; but none when both are twice as wide.
+    """
+    others = {row["name"]: row for row in runs.other["rows"]}
+    rows = [(row, others[row["name"]]) for row in runs.rows() if row["interval"]]
+    found = [pair for pair in rows if apart(*pair, 1)]
+    wrong = found if len(found) > len(rows) / 50 else [pair for pair in found if apart(*pair, 2)]
+    return say([f"{row['name']}: {row['low']} to {row['high']}, then {other['low']} to {other['high']}"
+                for row, other in wrong])
 
 
 def test_nothing_else_depends_on_the_seed(runs):
