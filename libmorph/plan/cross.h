@@ -40,6 +40,11 @@ struct cross_pod {
 	uint16_t takes[CROSS_SERVERS]; /* ranks, where slots want to know */
 	uint8_t room[CROSS_RACKS][CROSS_GROUPS]; /* links */
 	uint64_t leads[CROSS_RACKS][CROSS_GROUPS]; /* of a face: racks */
+	/*
+	 * 1 + the group that counts the light which gets into a seat, 0: none does. A link takes one
+	 * of its room at both ends, and CROSS_PASS where it passes.
+	 */
+	uint8_t gates[CROSS_SEATS];
 };
 
 /* What a slice is: links between slots. */
@@ -54,6 +59,8 @@ struct cross_shape {
 	uint8_t of_slot_count[CROSS_SLOTS];
 	uint16_t takes[CROSS_SLOTS]; /* ranks of a slot, none less than those after it; 0: any server */
 };
+
+#define CROSS_PASS 2 /* both ways */
 
 /* A server of the pod: rack * CROSS_SEATS + seat. */
 typedef uint16_t cross_server;

@@ -47,7 +47,6 @@ static void count_use(struct cross *cross, uint32_t rack, uint32_t group, int by
 	uint16_t *used = &cross->used[rack][group];
 	uint32_t room = cross->pod->room[rack][group], number = rack * CROSS_GROUPS + group;
 
-	cross->taken += (uint32_t)by;
 	if (by > 0 && (*used)++ >= room) {
 		cross->over++;
 		if (*used == room + 1) {
@@ -65,19 +64,36 @@ static void count_use(struct cross *cross, uint32_t rack, uint32_t group, int by
 	}
 }
 
+static void count_link(struct cross *cross, uint32_t rack, uint32_t group, int by)
+{
+	cross->taken += (uint32_t)by;
+	count_use(cross, rack, group, by);
+}
+
+static void count_gate(struct cross *cross, cross_server server, uint32_t times, int by)
+{
+	uint32_t gate = cross->pod->gates[server % CROSS_SEATS];
+
+	while (gate && times--)
+		count_use(cross, server / CROSS_SEATS, gate - 1, by);
+}
+
 static void use_way(struct cross *cross, const struct cross_way *way, cross_server from,
 		    cross_server to, int by)
 {
 	/* What has no way at all wants a link that there is not. */
 	if (!way->hops)
 		cross->over += (uint32_t)by;
+	else
+		count_gate(cross, from, 1, by);
 	for (uint32_t hop = 0; hop < way->hops; hop++) {
 		const struct cross_arc *arc = &cross->pod->arcs[from % CROSS_SEATS][way->arcs[hop]];
 
-		count_use(cross, from / CROSS_SEATS, arc->group, by);
+		count_link(cross, from / CROSS_SEATS, arc->group, by);
 		if (arc->face)
-			count_use(cross, to / CROSS_SEATS, arc->far_group, by);
+			count_link(cross, to / CROSS_SEATS, arc->far_group, by);
 		from = cross_step(cross->pod, from, way->arcs[hop], to);
+		count_gate(cross, from, hop + 1 < way->hops ? CROSS_PASS : 1, by);
 	}
 }
 
@@ -105,9 +121,16 @@ void lm_cross_use(struct cross *cross, uint32_t slice, uint32_t edge, int by)
 		use_way(cross, &ends.ways[link], ends.from, ends.to, by);
 }
 
+static bool gate_is(const struct cross_pod *pod, cross_server server, uint32_t rack, uint32_t group)
+{
+	return server / CROSS_SEATS == rack && pod->gates[server % CROSS_SEATS] == group + 1;
+}
+
 static bool way_has(const struct cross_pod *pod, const struct cross_way *way, cross_server from,
 		    cross_server to, uint32_t rack, uint32_t group)
 {
+	if (way->hops && gate_is(pod, from, rack, group))
+		return true;
 	for (uint32_t hop = 0; hop < way->hops; hop++) {
 		const struct cross_arc *arc = &pod->arcs[from % CROSS_SEATS][way->arcs[hop]];
 
@@ -115,6 +138,8 @@ static bool way_has(const struct cross_pod *pod, const struct cross_way *way, cr
 		    (arc->face && arc->far_group == group && to / CROSS_SEATS == rack))
 			return true;
 		from = cross_step(pod, from, way->arcs[hop], to);
+		if (gate_is(pod, from, rack, group))
+			return true;
 	}
 	return false;
 }
@@ -175,6 +200,17 @@ static uint32_t price(const struct cross_pod *pod, const cross_load load, uint32
 	return 1 + (load[rack][group] >= pod->room[rack][group] ? CROSS_BEYOND : 0);
 }
 
+/* What light costs that passes a seat. */
+static uint32_t toll(const struct cross_pod *pod, const cross_load load, uint32_t rack,
+		     uint32_t seat)
+{
+	uint32_t gate = pod->gates[seat];
+
+	return gate && load[rack][gate - 1] + CROSS_PASS > pod->room[rack][gate - 1] ?
+		       CROSS_BEYOND :
+		       0;
+}
+
 /* A state is a seat, plus CROSS_SEATS where it is of the last rack, behind a switch. */
 struct labels {
 	uint32_t cost[STATES]; /* links times STATES, and hops: of ways that take as much the one of fewer */
@@ -202,6 +238,8 @@ static void relax(const struct cross_pod *pod, const cross_load load, struct lab
 		cost = price(pod, load, here, arc->group);
 		if (arc->face)
 			cost += price(pod, load, last, arc->far_group);
+		if (arc->to != to % CROSS_SEATS || there != last)
+			cost += toll(pod, load, there, arc->to);
 		cost = labels->cost[state] + cost * STATES + 1;
 		if (cost >= labels->cost[next])
 			continue;
@@ -273,6 +311,11 @@ static uint32_t width(const struct cross_pod *pod, const cross_load load,
 		left = arc->face ? left_in(pod, load, to / CROSS_SEATS, arc->far_group) : most;
 		most = left < most ? left : most;
 		from = cross_step(pod, from, way->arcs[hop], to);
+		if (hop + 1 == way->hops || !pod->gates[from % CROSS_SEATS])
+			continue;
+		left = left_in(pod, load, from / CROSS_SEATS, pod->gates[from % CROSS_SEATS] - 1U) /
+		       CROSS_PASS;
+		most = left < most ? left : most;
 	}
 	return most ? most : 1;
 }

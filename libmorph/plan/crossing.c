@@ -6,6 +6,7 @@
 #include "crossing.h"
 
 #define STARTS 16 /* from which a slice grows, one after the other */
+#define AIRY 8 /* of them with less light in servers than gets in, for then it finds its ways */
 #define MOVES 6000 /* from each */
 #define HOT 6.0
 #define COLD 1.0
@@ -53,7 +54,6 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 
 	if (!crossing->possible || !find_shape(request, crossing, count))
 		return -EAGAIN;
-	lm_crossing_room(ledger, request, least, crossing);
 	for (uint32_t start = 0; start < STARTS && *steps; start++) {
 		struct cross_effort effort = { .moves = *steps < MOVES ? *steps : MOVES,
 					       .hot = HOT,
@@ -62,6 +62,8 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 		uint32_t over;
 		int ret;
 
+		if (start % AIRY == 0)
+			lm_crossing_room(ledger, request, least, start < AIRY, crossing);
 		*steps -= effort.moves;
 		over = lm_cross_build(&crossing->cross, &crossing->pod, &crossing->shape, 1,
 				      &effort, start);
@@ -86,7 +88,7 @@ static int search_whole(struct morph_ledger *ledger, const struct morph_request 
 
 	if (!crossing->possible || !find_shape(request, crossing, count))
 		return -EAGAIN;
-	lm_crossing_room(ledger, request, request->ranks / count, crossing);
+	lm_crossing_room(ledger, request, request->ranks / count, false, crossing);
 	if (!lm_crossing_whole(ledger, request, servers))
 		return -EAGAIN;
 	/* Each plan that does not go through the switches leaves less that might lead somewhere. */
@@ -247,8 +249,12 @@ static int begin(struct morph_ledger *ledger)
 	ledger->crossing = calloc(1, sizeof(*ledger->crossing));
 	if (!ledger->crossing)
 		return lm_fail(ledger->ctx, ENOMEM, "place a slice across racks: out of memory");
-	lm_crossing_find(ledger->crossing, &ledger->sites);
-	return 0;
+	if (!lm_crossing_find(ledger->crossing, &ledger->sites))
+		return 0;
+	free(ledger->crossing);
+	ledger->crossing = NULL;
+	lm_fail(ledger->ctx, ENOMEM, "place a slice across racks: out of memory");
+	return -ENOMEM;
 }
 
 int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *request,

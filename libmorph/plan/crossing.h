@@ -12,6 +12,8 @@ struct crossing {
 	bool possible; /* racks are alike and not too large, and switches join their faces */
 	uint8_t from[CROSS_GROUPS], to[CROSS_GROUPS]; /* seats that a group joins */
 	uint32_t first_face; /* groups below join neighbours of a rack */
+	uint32_t first_gate; /* those below are links of faces, those from here on seats */
+	uint32_t limits[CROSS_SEATS]; /* light that gets into a seat at once, or out of it */
 	uint32_t out[CROSS_RACKS][CROSS_GROUPS]; /* fibre out of a face, coded as in a strand */
 	uint32_t in[CROSS_RACKS][CROSS_GROUPS]; /* the one into it */
 	uint64_t leads[CROSS_RACKS][CROSS_GROUPS]; /* racks that both lead to */
@@ -24,12 +26,16 @@ struct crossing {
 	struct cross cross;
 };
 
-/* Find the faces of a fabric's racks: O(strands). */
-void lm_crossing_find(struct crossing *crossing, const struct sites *sites);
+/* Find the faces of a fabric's racks, and how much light gets into servers: O(strands). 0 or -ENOMEM. */
+int lm_crossing_find(struct crossing *crossing, const struct sites *sites);
 
-/* What is free of a fabric, and the servers with @least ranks' room: O(servers * (ways from one to another) + fibres of faces). */
+/*
+ * What is free of a fabric, and the servers with @least ranks' room. @airy: no more than three
+ * quarters of the light that gets into a server at most. O(servers * (ways from one to another) +
+ * fibres of faces).
+ */
 void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
-		      uint32_t least, struct crossing *crossing);
+		      uint32_t least, bool airy, struct crossing *crossing);
 
 /*
  * Servers, by part, of a torus that fills racks: those racks with most links of which all is free,

@@ -258,7 +258,7 @@ int lm_crossing_fill(struct morph_ledger *ledger, struct morph_plan *plan)
 	if (ret != -EAGAIN)
 		return ret;
 	plan->strands_count = 0;
-	for (uint32_t group = crossing->first_face; group < crossing->pod.groups; group++) {
+	for (uint32_t group = crossing->first_face; group < crossing->first_gate; group++) {
 		uint32_t rack = trail.servers[missing] / CROSS_SEATS;
 
 		if (crossing->out[rack][group] == trail.out[missing])

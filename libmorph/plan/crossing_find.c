@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A fabric's racks as a pod: the faces of its racks, and what is free of all. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "crossing.h"
+#include "gates.h"
 
 /* --------------------------------------------------------------------- faces */
 
@@ -92,7 +96,12 @@ static bool find_arcs(struct crossing *crossing, const struct sites *sites)
 			for (uint32_t other = one + 1; other < crossing->pod.seats; other++)
 				fits = fits && join_seats(crossing, sites, one, other, faces);
 	}
-	return fits && crossing->pod.groups > crossing->first_face;
+	fits = fits && crossing->pod.groups > crossing->first_face;
+	crossing->first_gate = crossing->pod.groups;
+	for (uint32_t seat = 0; seat < crossing->pod.seats; seat++)
+		crossing->pod.gates[seat] =
+			(uint8_t)((add_group(crossing, seat, seat) + 1) % (CROSS_GROUPS + 1));
+	return fits;
 }
 
 /*
@@ -173,7 +182,84 @@ static void match_leads(struct crossing *crossing)
 				match_lead(crossing, &pod->arcs[seat][number], rack);
 }
 
-void lm_crossing_find(struct crossing *crossing, const struct sites *sites)
+/* --------------------------------------------------------------------- gates */
+
+struct fibres {
+	uint32_t codes[GATE_FIBRES], count;
+};
+
+static void add_fibre(struct fibres *fibres, uint32_t code)
+{
+	if (code != OPTICS_NONE && fibres->count < GATE_FIBRES)
+		fibres->codes[fibres->count++] = code;
+}
+
+static void add_strands(struct fibres *fibres, const struct sites *sites, uint32_t from,
+			uint32_t to)
+{
+	struct strand_range range = lm_strands_between(sites, from, to);
+
+	for (uint32_t at = range.first; at < range.end; at++)
+		if (!is_switched(sites, at))
+			add_fibre(fibres, sites->strands[at].guides[0]);
+}
+
+/* The fibres into a seat's server, and out of it. */
+static void gather(const struct crossing *crossing, const struct sites *sites, uint32_t rack,
+		   uint32_t seat, struct fibres *in, struct fibres *out)
+{
+	const uint32_t *hosts = &sites->rack_hosts[sites->racks[rack].hosts_first];
+
+	in->count = out->count = 0;
+	for (uint32_t group = 0; group < crossing->first_gate; group++) {
+		uint32_t one = crossing->from[group], other = crossing->to[group];
+
+		if (group >= crossing->first_face && one == seat) {
+			add_fibre(out, crossing->out[rack][group]);
+			add_fibre(in, crossing->in[rack][group]);
+		} else if (group < crossing->first_face && (one == seat || other == seat)) {
+			other = one == seat ? other : one;
+			add_strands(out, sites, hosts[seat], hosts[other]);
+			add_strands(in, sites, hosts[other], hosts[seat]);
+		}
+	}
+}
+
+/* Racks are alike: how much light gets into each server of the first, and out of it. */
+static int find_limits(struct crossing *crossing, const struct sites *sites)
+{
+	const uint32_t *hosts = &sites->rack_hosts[sites->racks[0].hosts_first];
+	struct fibres in, out;
+	struct gate *gates = calloc(2UL * CROSS_SEATS, sizeof(*gates));
+	int ret;
+
+	if (!gates)
+		return -ENOMEM;
+	for (uint32_t seat = 0; seat < crossing->pod.seats; seat++) {
+		struct gate *into = &gates[2 * seat], *from = &gates[2 * seat + 1];
+
+		gather(crossing, sites, 0, seat, &in, &out);
+		into->host = from->host = hosts[seat];
+		into->end_type = MORPH_END_RX;
+		from->end_type = MORPH_END_TX;
+		into->sources_count = from->sinks_count = in.count;
+		into->sinks_count = from->sources_count = out.count;
+		memcpy(into->sources, in.codes, sizeof(in.codes));
+		memcpy(into->sinks, out.codes, sizeof(out.codes));
+		memcpy(from->sinks, in.codes, sizeof(in.codes));
+		for (uint32_t at = 0; at < out.count; at++)
+			from->sources[at] = out.codes[at] ^ 1;
+	}
+	ret = lm_gate_limits(sites->graph, gates, 2 * crossing->pod.seats);
+	for (uint32_t seat = 0; seat < crossing->pod.seats; seat++)
+		crossing->limits[seat] = gates[2 * seat].limit < gates[2 * seat + 1].limit ?
+						 gates[2 * seat].limit :
+						 gates[2 * seat + 1].limit;
+	free(gates);
+	return ret;
+}
+
+int lm_crossing_find(struct crossing *crossing, const struct sites *sites)
 {
 	struct cross_pod *pod = &crossing->pod;
 
@@ -182,17 +268,18 @@ void lm_crossing_find(struct crossing *crossing, const struct sites *sites)
 	for (uint32_t rack = 1; rack < sites->racks_count && crossing->possible; rack++)
 		crossing->possible = sites->racks[rack].hosts_count == sites->racks[0].hosts_count;
 	if (!crossing->possible)
-		return;
+		return 0;
 	pod->racks = sites->racks_count;
 	pod->seats = sites->racks[0].hosts_count;
 	crossing->possible = find_arcs(crossing, sites);
 	if (!crossing->possible)
-		return;
+		return 0;
 	for (uint32_t rack = 0; rack < pod->racks; rack++)
 		find_fibres(crossing, sites, rack);
 	for (uint32_t host = 0; host < sites->graph->hosts_count; host++)
 		find_leads(crossing, sites, host);
 	match_leads(crossing);
+	return find_limits(crossing, sites);
 }
 
 /* ---------------------------------------------------------------------- room */
@@ -220,7 +307,31 @@ static uint32_t free_strands(const struct morph_ledger *ledger, uint32_t from, u
 	return count;
 }
 
-static void rack_room(const struct morph_ledger *ledger, uint32_t rack, struct crossing *crossing)
+static uint32_t count_lit(const struct morph_ledger *ledger, const struct fibres *fibres)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < fibres->count; at++)
+		count += ledger->guide_lanes[fibres->codes[at] >> 1] != 0;
+	return count;
+}
+
+/* What of a server's limit others have left. */
+static uint32_t gate_room(const struct morph_ledger *ledger, const struct crossing *crossing,
+			  uint32_t rack, uint32_t seat, bool airy)
+{
+	uint32_t limit = crossing->limits[seat] * (airy ? 3 : 4) / 4, lit;
+	struct fibres in, out;
+
+	gather(crossing, &ledger->sites, rack, seat, &in, &out);
+	lit = count_lit(ledger, &in);
+	lit = count_lit(ledger, &out) > lit ? count_lit(ledger, &out) : lit;
+	limit = limit < UINT8_MAX ? limit : UINT8_MAX;
+	return limit > lit ? limit - lit : 0;
+}
+
+static void rack_room(const struct morph_ledger *ledger, uint32_t rack, bool airy,
+		      struct crossing *crossing)
 {
 	const struct sites *sites = &ledger->sites;
 	const uint32_t *hosts = &sites->rack_hosts[sites->racks[rack].hosts_first];
@@ -230,6 +341,11 @@ static void rack_room(const struct morph_ledger *ledger, uint32_t rack, struct c
 		uint32_t from = hosts[crossing->from[group]], to = hosts[crossing->to[group]];
 		uint32_t there, back;
 
+		if (group >= crossing->first_gate) {
+			pod->room[rack][group] = (uint8_t)gate_room(ledger, crossing, rack,
+								    crossing->from[group], airy);
+			continue;
+		}
 		if (group >= crossing->first_face) {
 			pod->room[rack][group] = fibre_free(ledger, crossing->out[rack][group]) &&
 						 fibre_free(ledger, crossing->in[rack][group]);
@@ -244,7 +360,7 @@ static void rack_room(const struct morph_ledger *ledger, uint32_t rack, struct c
 }
 
 void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_request *request,
-		      uint32_t least, struct crossing *crossing)
+		      uint32_t least, bool airy, struct crossing *crossing)
 {
 	const struct sites *sites = &ledger->sites;
 	struct cross_pod *pod = &crossing->pod;
@@ -260,6 +376,6 @@ void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_requ
 			if (request->transit != MORPH_TRANSIT_OWN || lm_may_cross(ledger, host))
 				pod->pass[rack] |= 1U << seat;
 		}
-		rack_room(ledger, rack, crossing);
+		rack_room(ledger, rack, airy, crossing);
 	}
 }

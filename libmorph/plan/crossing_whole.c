@@ -19,12 +19,12 @@ static bool is_free(const struct morph_ledger *ledger, uint32_t rack)
 }
 
 /* Links of a rack that can be had. */
-static uint32_t count_links(const struct cross_pod *pod, uint32_t rack)
+static uint32_t count_links(const struct crossing *crossing, uint32_t rack)
 {
 	uint32_t links = 0;
 
-	for (uint32_t group = 0; group < pod->groups; group++)
-		links += pod->room[rack][group];
+	for (uint32_t group = 0; group < crossing->first_gate; group++)
+		links += crossing->pod.room[rack][group];
 	return links;
 }
 
@@ -37,7 +37,7 @@ static bool choose_racks(const struct morph_ledger *ledger, uint32_t count,
 
 	for (uint32_t at = 0; at < sites->racks_count; at++) {
 		uint32_t rack = ledger->rack_order[at];
-		uint32_t has = count_links(&ledger->crossing->pod, rack), to = chosen;
+		uint32_t has = count_links(ledger->crossing, rack), to = chosen;
 
 		if (memcmp(sites->racks[rack].extent, sites->racks[0].extent,
 			   sizeof(sites->racks[0].extent)) ||

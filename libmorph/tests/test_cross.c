@@ -2,6 +2,7 @@
 /* What is inside the tier across racks: slices built together in pods made by hand, and the faces of racks. */
 #include "../bench/random.h"
 #include "../plan/crossing.h"
+#include "../plan/gates.h"
 #include "fake.h"
 
 static struct cross cross;
@@ -277,6 +278,7 @@ static struct {
 	struct optics_graph graph;
 	struct rack racks[2];
 	u32 hosts[4], seat[4], rack_of[4], first[5];
+	struct optics_guide guides[4 * MOST_LINKS]; /* that end nowhere */
 	struct strand strands[8 * MOST_LINKS];
 } faces;
 
@@ -310,6 +312,10 @@ static void make_faces(u32 links, u32 from, u32 to)
 	}
 	faces.racks[0] = (struct rack){ .hosts_first = 0, .hosts_count = 2 };
 	faces.racks[1] = (struct rack){ .hosts_first = 2, .hosts_count = 2 };
+	for (u32 at = 0; at < ARRAY_SIZE(faces.guides); at++)
+		faces.guides[at].end[0].type = faces.guides[at].end[1].type = MORPH_END_EDGE;
+	faces.graph.guides = faces.guides;
+	faces.graph.guides_count = ARRAY_SIZE(faces.guides);
 	faces.graph.hosts_count = 4;
 	faces.sites = (struct sites){ .graph = &faces.graph,
 				      .racks_count = 2,
@@ -339,7 +345,7 @@ static void a_link_that_leads_one_way_only_leads_nowhere(void **state)
 	assert_non_null(crossing);
 	/* From the second seat of the second rack there is no light to the first of the first. */
 	make_faces(2, 3, 0);
-	lm_crossing_find(crossing, &faces.sites);
+	assert_int_equal(lm_crossing_find(crossing, &faces.sites), 0);
 	assert_true(crossing->possible);
 	assert_int_equal(leads_of(crossing, 0, 0), 1);
 	assert_int_equal(leads_of(crossing, 0, 1), 3);
@@ -356,7 +362,7 @@ static void racks_with_more_links_than_are_looked_at_are_not_joined(void **state
 		crossing = calloc(1, sizeof(*crossing));
 		assert_non_null(crossing);
 		make_faces(links, UINT32_MAX, UINT32_MAX);
-		lm_crossing_find(crossing, &faces.sites);
+		assert_int_equal(lm_crossing_find(crossing, &faces.sites), 0);
 		assert_int_equal(crossing->possible, links == CROSS_ARCS);
 		free(crossing);
 	}
@@ -395,6 +401,116 @@ static void slots_get_servers_that_are_large_enough(void **state)
 	assert_true(built > 50 && none > 5);
 }
 
+/* ---------------------------------------------------------------------- gates */
+
+enum {
+	A,
+	X,
+	M,
+	P,
+	Q,
+	R,
+	U,
+	V,
+	W,
+	ELEMENTS
+};
+
+#define PORTS 4
+
+/* A server of one tile, whose elements lead one circuit each. */
+static struct {
+	struct optics_graph graph;
+	struct optics_kind kind;
+	struct morph_profile_state states[2];
+	struct optics_element elements[ELEMENTS];
+	struct optics_accelerator tile;
+	struct optics_guide guides[16];
+	u32 port_guide[ELEMENTS * PORTS];
+	u32 ports[ELEMENTS]; /* in use */
+} maze;
+
+static struct optics_end port_of(u32 element, u32 code)
+{
+	u32 port = maze.ports[element]++;
+
+	assert_in_range(port, 0, PORTS - 1);
+	maze.port_guide[element * PORTS + port] = code;
+	return (struct optics_end){ .index = element, .port = (u8)port, .type = MORPH_END_ELEMENT };
+}
+
+/* From an element to another; ELEMENTS: from another server, or into a receiver. */
+static u32 join(u32 from, u32 to)
+{
+	u32 guide = maze.graph.guides_count++;
+	struct optics_end *end = maze.guides[guide].end;
+
+	end[0] = from == ELEMENTS ? (struct optics_end){ .type = MORPH_END_EDGE } :
+				    port_of(from, 2 * guide);
+	end[1] = to == ELEMENTS ? (struct optics_end){ .type = MORPH_END_RX } :
+				  port_of(to, 2 * guide + 1);
+	return 2 * guide;
+}
+
+static void make_maze(void)
+{
+	memset(&maze, 0, sizeof(maze));
+	memset(maze.port_guide, 0xff, sizeof(maze.port_guide));
+	memset(maze.states, MORPH_PORT_NONE, sizeof(maze.states));
+	maze.states[1].joins[0] = 1;
+	maze.states[1].joins[1] = 0;
+	maze.kind = (struct optics_kind){ .ports = PORTS, .states = 2 };
+	for (u32 at = 0; at < ELEMENTS; at++)
+		maze.elements[at].first_port = at * PORTS;
+	maze.graph = (struct optics_graph){ .kinds = &maze.kind,
+					    .states = maze.states,
+					    .elements = maze.elements,
+					    .elements_count = ELEMENTS,
+					    .port_guide = maze.port_guide,
+					    .guides = maze.guides,
+					    .accelerators = &maze.tile,
+					    .accelerators_count = 1 };
+}
+
+/* The first takes the shortest way, and goes round when the second has no other than that. */
+static void light_makes_room_for_more(void **state)
+{
+	struct gate gate = { .end_type = MORPH_END_RX };
+
+	(void)state;
+	make_maze();
+	gate.sources[gate.sources_count++] = join(ELEMENTS, A);
+	gate.sources[gate.sources_count++] = join(ELEMENTS, U);
+	join(A, X);
+	join(X, M);
+	join(M, ELEMENTS);
+	join(A, P);
+	join(P, Q);
+	join(Q, R);
+	join(R, ELEMENTS);
+	join(U, V);
+	join(V, W);
+	join(W, M);
+	assert_int_equal(lm_gate_limits(&maze.graph, &gate, 1), 0);
+	assert_int_equal(gate.limit, 2);
+}
+
+/* Two fibres lead to one element: it leads the light of one, into the receiver or on by a fibre. */
+static void an_element_leads_as_much_as_its_states_do(void **state)
+{
+	struct gate gates[2] = { { .end_type = MORPH_END_RX }, { .end_type = MORPH_END_TX } };
+
+	(void)state;
+	make_maze();
+	gates[0].sources[gates[0].sources_count++] = join(ELEMENTS, A);
+	gates[0].sources[gates[0].sources_count++] = join(ELEMENTS, A);
+	gates[0].sinks[gates[0].sinks_count++] = join(A, ELEMENTS);
+	gates[1].sources[gates[1].sources_count++] = gates[0].sinks[0] ^ 1;
+	assert_int_equal(lm_gate_limits(&maze.graph, gates, 2), 0);
+	assert_int_equal(gates[0].limit, 1);
+	assert_int_equal(gates[1].limit, 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -405,6 +521,8 @@ int main(void)
 		cmocka_unit_test(a_slice_without_a_way_goes),
 		cmocka_unit_test(a_link_that_leads_one_way_only_leads_nowhere),
 		cmocka_unit_test(racks_with_more_links_than_are_looked_at_are_not_joined),
+		cmocka_unit_test(light_makes_room_for_more),
+		cmocka_unit_test(an_element_leads_as_much_as_its_states_do),
 	};
 
 	return cmocka_run_group_tests_name("cross", tests, NULL, NULL);

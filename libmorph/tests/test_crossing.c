@@ -3,6 +3,7 @@
  * Slices across racks, on a pod of two whose circuit switches join any faces, which the command
  * line gives. Whatever is answered goes through the checker, which shares no code with the planner.
  */
+#include "../plan/crossing.h"
 #include "protecting.h"
 
 #define RACKS 2
@@ -327,6 +328,30 @@ static void a_ring_takes_few_servers(void **state)
 }
 
 /* Free servers that no fibres lead to. */
+/* Each of the four tiles of a server has six planes, each with one way in from its fibres and one out. */
+static void no_server_gets_more_light_than_it_can_lead(void **state)
+{
+	static const uint8_t shapes[][3] = { { 3, 5, 7 }, { 6, 3, 5 }, { 3, 3, 12 }, { 7, 3, 4 } };
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ARRAY_SIZE(shapes); at++) {
+		uint32_t in[RACKS * RACK_ALL] = { 0 };
+		const struct morph_plan *plan = bench->plan;
+		const struct morph_ledger *ledger = bench->ledger;
+
+		ask_crossing(bench, shapes[at][0], shapes[at][1], shapes[at][2]);
+		if (placed(bench, bench->plan) != MORPH_FEASIBLE)
+			continue;
+		for (uint32_t strand = 0; strand < plan->strands_count; strand++) {
+			uint32_t to = plan->strands[strand].to;
+
+			assert_in_range(++in[to], 1,
+					ledger->crossing->limits[ledger->sites.host_seat[to]]);
+		}
+		assert_int_equal(ledger->crossing->limits[0], 24);
+	}
+}
+
 /* The fibres of the plan are those of the transaction, circuit by circuit. */
 static void take_their_fibres(struct bench *bench, const struct morph_txn *txn)
 {
@@ -491,6 +516,7 @@ int main(int argc, char **argv)
 		TEST(mutants_of_refusals_are_rejected),
 		TEST(what_fills_no_servers_crosses_too),
 		TEST(a_ring_takes_few_servers),
+		TEST(no_server_gets_more_light_than_it_can_lead),
 		TEST(what_crosses_is_lit),
 		TEST(a_vain_search_is_undecided),
 		TEST(accelerators_without_links_lie_anywhere),
