@@ -445,10 +445,12 @@ static u32 join(u32 from, u32 to)
 	u32 guide = maze.graph.guides_count++;
 	struct optics_end *end = maze.guides[guide].end;
 
-	end[0] = from == ELEMENTS ? (struct optics_end){ .type = MORPH_END_EDGE } :
-				    port_of(from, 2 * guide);
-	end[1] = to == ELEMENTS ? (struct optics_end){ .type = MORPH_END_RX } :
-				  port_of(to, 2 * guide + 1);
+	end[0].type = MORPH_END_EDGE;
+	if (from != ELEMENTS)
+		end[0] = port_of(from, 2 * guide);
+	end[1].type = MORPH_END_RX;
+	if (to != ELEMENTS)
+		end[1] = port_of(to, 2 * guide + 1);
 	return 2 * guide;
 }
 
