@@ -320,12 +320,13 @@ static uint32_t count_lit(const struct morph_ledger *ledger, const struct fibres
 static uint32_t gate_room(const struct morph_ledger *ledger, const struct crossing *crossing,
 			  uint32_t rack, uint32_t seat, bool airy)
 {
-	uint32_t limit = crossing->limits[seat] * (airy ? 3 : 4) / 4, lit;
+	uint32_t limit = crossing->limits[seat] * (airy ? 3 : 4) / 4, came, went, lit;
 	struct fibres in, out;
 
 	gather(crossing, &ledger->sites, rack, seat, &in, &out);
-	lit = count_lit(ledger, &in);
-	lit = count_lit(ledger, &out) > lit ? count_lit(ledger, &out) : lit;
+	came = count_lit(ledger, &in);
+	went = count_lit(ledger, &out);
+	lit = came > went ? came : went;
 	limit = limit < UINT8_MAX ? limit : UINT8_MAX;
 	return limit > lit ? limit - lit : 0;
 }

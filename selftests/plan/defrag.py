@@ -7,11 +7,9 @@ slice `first` lies in two neighbours. While the fibres between them were cordone
 over the fibres that a slice in the other two servers needs. Nobody leads it back when they are free again.
 """
 
-import subprocess
 import sys
-import traceback
 
-from place import FIBRE, OF_SERVER, Rack, check_lit, crossed, held
+from place import FIBRE, OF_SERVER, check_lit, crossed, held, run
 
 CIRCLE = (0, 2, 3, 1)       # servers, each beside the next
 FIRST, SECOND = (0, 1), (2, 3)
@@ -146,23 +144,5 @@ TESTS = (room_is_made, dry_run_changes_nothing, without_a_port_it_is_dark, contr
          name_is_taken, nothing_helps)
 
 
-def main():
-    print(f"TAP version 13\n1..{len(TESTS)}", flush=True)
-    failed = 0
-    with Rack() as rack:
-        for number, test in enumerate(TESTS, 1):
-            try:
-                test(rack)
-                print(f"ok {number} {test.__name__}", flush=True)
-            except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, StopIteration):
-                failed += 1
-                print(*("# " + line for line in traceback.format_exc().splitlines()), sep="\n")
-                print(f"not ok {number} {test.__name__}", flush=True)
-                rack.fault()
-                rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
-                rack.do("guide", "uncordon", *rack.fibres())
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS))

@@ -3,11 +3,9 @@
 """A slice in several racks, of more circuits than one transaction takes: lit and given back as a whole. Prints TAP."""
 
 import os
-import subprocess
 import sys
-import traceback
 
-from place import DEBUGFS, Rack, check_lit
+from place import DEBUGFS, check_lit, run
 
 WISH = ("--shape", "12x4x4", "--tier", "crossing")      # three racks, and all their accelerators
 CIRCUITS, OF_TRANSACTION = 1152, 1024
@@ -52,22 +50,5 @@ def one_that_fails_takes_all_back(rack):
 TESTS = (lit_in_several_transactions, one_that_fails_takes_all_back)
 
 
-def main():
-    print(f"TAP version 13\n1..{len(TESTS)}", flush=True)
-    failed = 0
-    with Rack("pod192") as rack:
-        for number, test in enumerate(TESTS, 1):
-            try:
-                test(rack)
-                print(f"ok {number} {test.__name__}", flush=True)
-            except (AssertionError, subprocess.SubprocessError, LookupError, ValueError):
-                failed += 1
-                print(*("# " + line for line in traceback.format_exc().splitlines()), sep="\n")
-                print(f"not ok {number} {test.__name__}", flush=True)
-                rack.fault()
-                rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(TESTS, "pod192"))

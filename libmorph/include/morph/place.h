@@ -433,15 +433,17 @@ int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger
  * Each circuit becomes a change of the transaction, in the order of the request, with all of its
  * guides and lanes: on the plan's fibres, and inside servers by the router of the driver,
  * through what the ledger says is free there. What the driver's judge would refuse is refused here;
- * the kernel judges again. Where a circuit finds its way blocked by those before it, it goes
- * first in the next try, up to 64 times (Abel, "On the ordering of connections for automatic
- * wire routing", IEEE Transactions on Computers C-21, 1972). If it was blocked three times it may
- * take other free fibres between the same servers, and the plan says so from then on. Each try
- * costs O(circuits * steps log steps) with at most 2^14 steps, in most cases a few dozen. What is
- * more than the kernel takes in one transaction can be run as several: morph_txn_split().
+ * the kernel judges again. Where a circuit finds its way blocked, those that cross a server that it
+ * crosses are taken back, and led again after it (rip up and reroute; Dees and Smith, DAC 1981). If
+ * it was blocked three times it may take other free fibres between the same servers, over a switch
+ * where the plan does, and the plan says so from then on; after the twelfth time that is all. Each
+ * time costs O(circuits in these servers * steps log steps) with at most 2^14 steps, in most cases a
+ * few dozen. What is more than the kernel takes in one transaction can be run as several:
+ * morph_txn_split().
  *
  * Return: 0, -EINVAL (the plan is not feasible, or another fabric's), -EOPNOTSUPP (circuits
- * share a fibre in different wavelengths, which no element parts), -EBUSY (no ways were found inside the servers: the text names the circuit), what the
+ * share a fibre in different wavelengths, which no element parts), -EBUSY (no ways were found
+ * inside the servers: the text names the circuit), what the
  * judge says (-ERANGE, -EXDEV...) or -ENOMEM; then the transaction is as before.
  */
 int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph_ledger *ledger);
@@ -456,8 +458,8 @@ int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct mo
  * morph_place(), and morph_txn_add_plan() where the answer is FEASIBLE. One plan in eighty has no
  * ways inside servers, in a rack that is held to 70 %; then the slice is placed anew without the
  * fibres of the circuit that had none, up to 16 times, or as long as all plans together have 16384
- * circuits. Of 2000 slices that come to such a rack 23 have
- * no ways by the first plan, and 2 by all of them.
+ * circuits. Of 2000 slices that come to such a rack 25 have no ways by the first plan, and 3 by all
+ * of them.
  *
  * Return: 0: the verdict is in @plan, and the transaction has its changes if it is FEASIBLE; else
  * what morph_place() or morph_txn_add_plan() returns, -EBUSY for the first plan where none can be
