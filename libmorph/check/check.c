@@ -46,7 +46,8 @@ int ck_request_read(struct check *check, const struct morph_check_bytes *bytes)
 	request->lanes = word(at, 2) & 0xffff;
 	request->bands = (word(at, 2) >> 16) + 1;
 	request->tier = word(at, 3);
-	request->transit = word(at, 4);
+	request->transit = word(at, 4) & 0xffff;
+	request->whole = word(at, 4) >> 16;
 	for (uint32_t axis = 0; axis < 3; axis++)
 		request->extent[axis] = word(at, 5 + axis);
 	request->pairs = at + 4 * (size_t)8;

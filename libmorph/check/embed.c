@@ -85,6 +85,22 @@ static void read_grid(const struct search *search, struct grid *grid)
 			      count;
 }
 
+/* Have the servers of those accelerators no others? */
+static bool servers_filled(const struct search *search, const uint32_t *chips)
+{
+	uint32_t block[3], servers = 0;
+	uint64_t seen = 0;
+
+	for (uint32_t rank = 0; rank < search->check->request.ranks; rank++) {
+		uint64_t seat = 1ULL << seat_of(search, chips[rank]);
+
+		servers += !(seen & seat);
+		seen |= seat;
+	}
+	ck_block_read(search, block);
+	return servers * block[0] * block[1] * block[2] == search->check->request.ranks;
+}
+
 /* A box of that size, its dimensions along those of @axis, from @begin: has it a plan? */
 static enum answer try_box(struct search *search, const struct grid *grid, const uint32_t size[3],
 			   const uint32_t axis[3], const uint32_t begin[3])
@@ -106,6 +122,8 @@ static enum answer try_box(struct search *search, const struct grid *grid, const
 		if (!ck_free(&search->check->fabric, chips[rank]))
 			return NO;
 	}
+	if (request->whole && !servers_filled(search, chips))
+		return NO;
 	/* Ranks that go back and forth in a box may lie there in other ways. */
 	if (!request->extent[0])
 		return GAVE_UP;
@@ -258,8 +276,7 @@ static enum answer embed_all(struct search *search)
 	return embed(search, 0);
 }
 
-/* The extents of what a server has. */
-static void read_block(const struct search *search, uint32_t block[3])
+void ck_block_read(const struct search *search, uint32_t block[3])
 {
 	const struct fabric *fabric = &search->check->fabric;
 	uint32_t near[3] = { NONE, NONE, NONE }, far[3] = { 0 };
@@ -324,7 +341,7 @@ bool ck_parts_read(struct search *search)
 
 	if (!search->check->plan.whole || !request->extent[0])
 		return false;
-	read_block(search, block);
+	ck_block_read(search, block);
 	search->size = block[0] * block[1] * block[2];
 	search->parts = request->ranks / search->size;
 	return search->parts && parts_sound(search, block);

@@ -50,6 +50,7 @@ struct fabric {
 
 struct request {
 	uint32_t ranks, circuits, lanes, tier, transit, extent[3];
+	uint32_t whole; /* no part of a server is to be had */
 	uint32_t bands; /* circuits that a fibre takes, each in as many wavelengths of its own */
 	const uint8_t *pairs; /* words */
 };
@@ -66,6 +67,7 @@ struct room {
 	uint32_t seats;
 	uint32_t hosts[MOST_SEATS];
 	uint32_t free[MOST_SEATS]; /* accelerators */
+	uint64_t stops; /* seats that light may not cross */
 	uint32_t room[MOST_SEATS][MOST_SEATS]; /* fibres */
 	uint32_t hops[MOST_SEATS][MOST_SEATS]; /* NONE: no way */
 	uint32_t total; /* fibres */
@@ -137,7 +139,10 @@ int ck_band_read(struct check *check, uint32_t band, struct used *used);
 void ck_used_free(struct used *used);
 /* Does anybody but @slice hold an accelerator there? */
 bool ck_foreign(const struct fabric *fabric, uint32_t host, uint32_t slice);
-/* The room that @used leaves; @own: in servers that nobody has a part of. */
+/*
+ * The room that @used leaves. @own: where others have a part of a server light goes no further, and takes
+ * no fibres of their tiles.
+ */
 int ck_room_read(struct check *check, const struct used *used, bool own, uint32_t host,
 		 struct room *room);
 /*
@@ -149,6 +154,8 @@ uint32_t ck_seat(const struct room *room, uint32_t host);
 
 /* plan.c */
 int ck_feasible(struct check *check);
+/* Does anybody hold one of the tiles where those guides begin and end? */
+bool ck_touches_others(const struct fabric *fabric, uint32_t first_code, uint32_t last_code);
 /* The accelerators of a plan: free, in one rack, and a box where that is its tier. */
 int ck_members(struct check *check);
 /*
@@ -170,6 +177,7 @@ int ck_refused(struct check *check);
 struct strand_walk {
 	const struct fabric *fabric;
 	const struct used *used;
+	bool own; /* not from or to tiles of others */
 	uint32_t count, guides[MOST_GUIDES], elements[MOST_GUIDES], states[MOST_GUIDES];
 	int (*each)(struct strand_walk *walk, uint32_t from, uint32_t to);
 	void *context;

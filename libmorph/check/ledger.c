@@ -159,7 +159,9 @@ static int count_strand(struct strand_walk *walk, uint32_t from, uint32_t to)
 		if (walk->used->guides[walk->guides[at] >> 1] ||
 		    (at + 1 < walk->count && walk->used->elements[walk->elements[at]]))
 			return 0;
-	if (a == NONE || b == NONE)
+	if (a == NONE || b == NONE ||
+	    (walk->own &&
+	     ck_touches_others(walk->fabric, walk->guides[0], walk->guides[walk->count - 1])))
 		return 0;
 	room->room[a][b]++;
 	room->total++;
@@ -183,7 +185,7 @@ static void measure(struct room *room)
 	/* Floyd and Warshall: slow, and short. */
 	for (uint32_t via = 0; via < room->seats; via++)
 		for (uint32_t a = 0; a < room->seats; a++)
-			for (uint32_t b = 0; b < room->seats; b++)
+			for (uint32_t b = 0; b < room->seats && !(room->stops >> via & 1); b++)
 				if (room->hops[a][via] != NONE && room->hops[via][b] != NONE &&
 				    room->hops[a][via] + room->hops[via][b] < room->hops[a][b])
 					room->hops[a][b] = room->hops[a][via] + room->hops[via][b];
@@ -194,7 +196,7 @@ int ck_room_read(struct check *check, const struct used *used, bool own, uint32_
 {
 	const struct fabric *fabric = &check->fabric;
 	struct strand_walk walk = {
-		.fabric = fabric, .used = used, .each = count_strand, .context = room
+		.fabric = fabric, .used = used, .own = own, .each = count_strand, .context = room
 	};
 
 	memset(room, 0, sizeof(*room));
@@ -217,16 +219,8 @@ int ck_room_read(struct check *check, const struct used *used, bool own, uint32_
 		    fabric->rack[ck_host(fabric, ck_tile(fabric, end.index))] == host)
 			ck_walk_strands(&walk, code);
 	}
-	if (own) {
-		for (uint32_t a = 0; a < room->seats; a++) {
-			if (!ck_foreign(fabric, room->hosts[a], 0))
-				continue;
-			for (uint32_t b = 0; b < room->seats; b++) {
-				room->total -= room->room[a][b] + room->room[b][a];
-				room->room[a][b] = room->room[b][a] = 0;
-			}
-		}
-	}
+	for (uint32_t seat = 0; own && seat < room->seats; seat++)
+		room->stops |= (uint64_t)ck_foreign(fabric, room->hosts[seat], 0) << seat;
 	measure(room);
 	return 0;
 }

@@ -38,6 +38,27 @@ static int check_ranks(struct check *check)
 	return 0;
 }
 
+/* Of servers that are taken whole nobody else has any part. */
+static int check_whole(struct check *check)
+{
+	const struct fabric *fabric = &check->fabric;
+	uint32_t *missing = calloc((size_t)fabric->hosts + 1, sizeof(*missing));
+	int ret = 0;
+
+	if (!missing)
+		return ck_wrong(check, ENOMEM, "out of memory");
+	for (uint32_t at = 0; at < fabric->accelerators; at++)
+		missing[ck_host(fabric, at)]++;
+	for (uint32_t rank = 0; rank < check->plan.ranks; rank++)
+		missing[ck_host(fabric, accelerator_of(check, rank))]--;
+	for (uint32_t rank = 0; rank < check->plan.ranks && !ret; rank++)
+		if (missing[ck_host(fabric, accelerator_of(check, rank))])
+			ret = ck_wrong(check, EBADMSG, "the server of rank %u is not taken whole",
+				       rank);
+	free(missing);
+	return ret;
+}
+
 /* -------------------------------------------------------------------- the box */
 
 /* The torus of a rack: its corner and extents, spares left out. */
@@ -140,6 +161,24 @@ static int check_box(struct check *check)
 
 /* ------------------------------------------------------------------- circuits */
 
+bool ck_touches_others(const struct fabric *fabric, uint32_t first_code, uint32_t last_code)
+{
+	uint32_t from =
+		ck_tile(fabric, ck_guide_end(fabric, first_code >> 1, first_code & 1).index);
+	uint32_t to = ck_tile(fabric, ck_guide_end(fabric, last_code >> 1, !(last_code & 1)).index);
+
+	return ck_owner(fabric, from) || ck_owner(fabric, to);
+}
+
+/* The same of a strand of the plan, which has been followed. */
+static bool strand_touches_others(const struct check *check, const uint8_t *strand)
+{
+	uint32_t last = word(strand, 0) - 1;
+
+	return ck_touches_others(&check->fabric, word(strand, 1),
+				 word(strand, 1 + 3 * (size_t)last));
+}
+
 uint32_t ck_follow_strand(struct check *check, struct used *used, const uint8_t *strand,
 			  uint32_t number, uint32_t host)
 {
@@ -228,16 +267,20 @@ static int check_circuit(struct check *check, struct used *bands, uint32_t circu
 		return ck_wrong(check, EBADMSG, "the fibres of circuit %u are another's", circuit);
 	*next += count;
 	for (uint32_t at = 0; at < count; at++) {
+		const uint8_t *strand =
+			check->plan.strand_words + 4 * ((size_t)first + at) * MORPH_WIRE_STRAND;
+
 		if (check->request.transit && at && ck_foreign(fabric, host, 0))
 			return ck_wrong(check, EBADMSG,
 					"circuit %u crosses host %u, which others hold", circuit,
 					host);
-		host = ck_follow_strand(check, &bands[band],
-					check->plan.strand_words +
-						4 * ((size_t)first + at) * MORPH_WIRE_STRAND,
-					first + at, host);
+		host = ck_follow_strand(check, &bands[band], strand, first + at, host);
 		if (host == NONE)
 			return -EBADMSG;
+		if (check->request.transit && strand_touches_others(check, strand))
+			return ck_wrong(check, EBADMSG,
+					"fibre %u of circuit %u is at a tile that others hold",
+					first + at, circuit);
 		switched += strand_guides(check, first + at) > 1;
 		if (check->plan.tier == TIER_CROSSING && switched > 1)
 			return ck_wrong(check, EBADMSG, "circuit %u passes circuit switches twice",
@@ -426,6 +469,8 @@ int ck_members(struct check *check)
 	if (check->request.bands > 1 && check->plan.tier == TIER_CROSSING)
 		return ck_wrong(check, EBADMSG, "across racks circuits take fibres whole");
 	ret = check_ranks(check);
+	if (!ret && check->request.whole)
+		ret = check_whole(check);
 	if (!ret && check->plan.tier == TIER_CONTIGUOUS)
 		ret = check_box(check);
 	return ret;

@@ -499,9 +499,11 @@ int ck_rewire_refused(struct defrag *defrag)
 {
 	struct search *search = calloc(1, sizeof(*search));
 	struct room *room = calloc(1, sizeof(*room));
-	int ret = search && room ? each_rack(defrag, search, room) :
+	int ret = search && room ? ck_proves_all(&defrag->check) :
 				   ck_wrong(&defrag->check, ENOMEM, "out of memory");
 
+	if (!ret)
+		ret = each_rack(defrag, search, room);
 	free(search);
 	free(room);
 	return ret;
@@ -519,6 +521,7 @@ int ck_rewire_least(struct defrag *defrag)
 		free(room);
 		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
 	}
+	ret = ck_proves_all(&defrag->check);
 	for (uint32_t host = 0; host < fabric->hosts && !ret; host++) {
 		if (fabric->rack[host] != host ||
 		    count_free(defrag, host) < defrag->check.request.ranks)

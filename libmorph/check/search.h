@@ -51,6 +51,12 @@ struct search {
 /* One step less. False where there is none left. */
 bool ck_spend(struct check *check);
 
+/* The extents of what a server of search->room has. */
+void ck_block_read(const struct search *search, uint32_t block[3]);
+
+/* 0, or a report: of a request that shares servers nothing is proven by parts that fill them. */
+int ck_proves_all(struct check *check);
+
 /* How large parts are and how many; false: the plan's are none that fill a server of search->room. */
 bool ck_parts_read(struct search *search);
 

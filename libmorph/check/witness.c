@@ -20,7 +20,8 @@ static void measure_to(const struct room *room, uint32_t to, uint32_t hops[MOST_
 	queue[tail++] = to;
 	for (; head < tail; head++) {
 		for (uint32_t seat = 0; seat < room->seats; seat++) {
-			if (hops[seat] != NONE || !room->room[seat][queue[head]])
+			if (hops[seat] != NONE || !room->room[seat][queue[head]] ||
+			    (head && room->stops >> queue[head] & 1))
 				continue;
 			hops[seat] = hops[queue[head]] + 1;
 			queue[tail++] = seat;
@@ -315,6 +316,7 @@ static int check_refusal(struct check *check, struct search *search, const uint8
 
 	if (ret)
 		return ret;
+	search->stops = search->room->stops;
 	for (uint32_t seat = 0; seat < search->room->seats; seat++)
 		free += search->room->free[seat];
 	if (word(refusal, 1) == MORPH_WIRE_CUTS)
@@ -364,6 +366,48 @@ static int check_all_racks(struct check *check, struct search *search, struct ro
 	return 0;
 }
 
+static int leaves_rack(struct strand_walk *walk, uint32_t from, uint32_t to)
+{
+	return walk->fabric->rack[from] != walk->fabric->rack[to];
+}
+
+/* Do circuits join all ranks? */
+static bool connected(const struct request *request)
+{
+	uint16_t of[MOST_RANKS];
+	bool changed = true;
+
+	for (uint32_t rank = 0; rank < request->ranks; rank++)
+		of[rank] = (uint16_t)rank;
+	while (changed) {
+		changed = false;
+		for (uint32_t at = 0; at < request->circuits; at++) {
+			uint16_t *one = &of[word(request->pairs, 2 * (size_t)at)];
+			uint16_t *other = &of[word(request->pairs, 2 * (size_t)at + 1)];
+
+			changed |= *one != *other;
+			*one = *other = *one < *other ? *one : *other;
+		}
+	}
+	for (uint32_t rank = 0; rank < request->ranks; rank++)
+		if (of[rank])
+			return false;
+	return true;
+}
+
+/* Where no light gets from rack to rack, and ranks hang together, they are in one if anywhere. */
+static bool racks_are_all(struct check *check, uint32_t racks)
+{
+	struct strand_walk walk = { .fabric = &check->fabric, .each = leaves_rack };
+
+	if (racks == 1)
+		return true;
+	for (uint32_t code = 0; code < 2 * check->fabric.guides; code++)
+		if (ck_walk_strands(&walk, code))
+			return false;
+	return connected(&check->request);
+}
+
 /* Each rack is spoken of once, and what is said of it is so. */
 static int check_refusals(struct check *check, struct search *search, struct room *room,
 			  struct room *layers)
@@ -374,6 +418,8 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 
 	for (uint32_t host = 0; host < fabric->hosts; host++)
 		racks += fabric->rack[host] == host;
+	if (all && check->plan.refusals == racks && racks_are_all(check, racks))
+		all = 0;
 	if (check->plan.refusals != racks + all)
 		return ck_wrong(check, EBADMSG, "%u of %u racks are spoken of",
 				check->plan.refusals, racks + all);
@@ -404,13 +450,23 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 	return ret;
 }
 
+int ck_proves_all(struct check *check)
+{
+	if (check->plan.whole && !check->request.whole)
+		return ck_wrong(check, EBADMSG, "of servers that are shared nothing is proven");
+	return 0;
+}
+
 int ck_refused(struct check *check)
 {
 	struct search *search = calloc(1, sizeof(*search));
 	struct room *room = calloc(1, sizeof(*room));
 	struct room *layers = calloc(check->request.bands, sizeof(*layers));
-	int ret = search && room && layers ? check_refusals(check, search, room, layers) :
+	int ret = search && room && layers ? ck_proves_all(check) :
 					     ck_wrong(check, ENOMEM, "out of memory");
+
+	if (!ret)
+		ret = check_refusals(check, search, room, layers);
 
 	free(search);
 	free(room);

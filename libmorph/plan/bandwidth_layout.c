@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A bandwidth problem laid out for solving: what groups use, types of hops, who uses what. */
 #include "bandwidth.h"
+#include "sort.h"
 
 #define MOST_PAIRS (1U << 24) /* of type and wavelength, and of resource and wavelength */
 #define MOST_PLANS 1024U /* 720 for six groups, see bandwidth_fill.c */
@@ -56,7 +57,7 @@ static void sort_types(struct morph_bw *bw, uint32_t *order)
 {
 	for (uint32_t at = 0; at < bw->hops.count; at++)
 		order[at] = at;
-	qsort_r(order, bw->hops.count, sizeof(*order), by_way, bw);
+	lm_sort(order, bw->hops.count, sizeof(*order), by_way, bw);
 	bw->types_count = 0;
 	for (uint32_t at = 0; at < bw->hops.count; at++) {
 		struct bw_hop *hop = &bw->hops.list[order[at]];

@@ -37,12 +37,17 @@ static void rank_cell(const struct morph_request *request, const struct box *box
 	cell[2] = z;
 }
 
-/* Whether all accelerators of a box are free; then they are in search->trial. */
+/*
+ * Whether all accelerators of a box are free, and all of their servers, if these are to be taken
+ * whole; then they are in search->trial.
+ */
 static bool box_free(struct boxes *boxes, const struct box *box)
 {
 	struct morph_ledger *ledger = boxes->ledger;
 	const struct sites *sites = &ledger->sites;
 	struct mapping *trial = &ledger->search.trial;
+	const uint32_t *block = ledger->search.block;
+	uint64_t seats = 0;
 
 	for (uint32_t rank = 0; rank < boxes->request->ranks; rank++) {
 		uint32_t cell[3], place[3] = { 0 }, chip;
@@ -59,8 +64,10 @@ static bool box_free(struct boxes *boxes, const struct box *box)
 		trial->accelerators[rank] = chip;
 		trial->seats[rank] =
 			(uint16_t)sites->host_seat[ledger->graph->accelerators[chip].host];
+		seats |= 1ULL << trial->seats[rank];
 	}
-	return true;
+	return boxes->request->servers != MORPH_SERVERS_WHOLE ||
+	       net_count(seats) * block[0] * block[1] * block[2] == boxes->request->ranks;
 }
 
 typedef bool (*box_fn)(struct boxes *boxes, const struct box *box, void *context);

@@ -236,10 +236,38 @@ static int refuse(struct morph_plan *plan, uint32_t have)
 static void doubt(const struct crossing *crossing, struct morph_plan *plan)
 {
 	plan->verdict = MORPH_UNDECIDED;
-	snprintf(plan->why, sizeof(plan->why), "no rack does, and %s",
+	snprintf(plan->why, sizeof(plan->why), "no rack does, and %s%s",
 		 !crossing->possible ?
 			 "the fabric's racks are not alike or too large, or no switches join them" :
-			 "nothing was found across racks, and nothing proven");
+			 "nothing was found across racks, and nothing proven",
+		 lm_plan_remark(plan));
+}
+
+/* Do circuits join all ranks? O(circuits). */
+static bool connected(const struct rack_search *search, uint32_t ranks)
+{
+	uint16_t queue[MOST_RANKS] = { 0 };
+	bool seen[MOST_RANKS] = { true };
+	uint32_t count = 1;
+
+	for (uint32_t head = 0; head < count; head++) {
+		for (uint32_t at = search->partners_first[queue[head]];
+		     at < search->partners_first[queue[head] + 1]; at++) {
+			uint32_t partner = search->partners[at] & ~PARTNER_SENDS;
+
+			if (!seen[partner])
+				queue[count++] = (uint16_t)partner;
+			seen[partner] = true;
+		}
+	}
+	return count == ranks;
+}
+
+/* Has all been said when it has been said of each rack? */
+static bool racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request)
+{
+	return ledger->sites.racks_count == 1 ||
+	       (!ledger->sites.joined && connected(&ledger->search, request->ranks));
 }
 
 static int begin(struct morph_ledger *ledger)
@@ -264,6 +292,8 @@ int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *r
 	uint32_t have = count_free(ledger, plan->whole ? block[0] * block[1] * block[2] : 1);
 	int ret;
 
+	if (plan->verdict == MORPH_INFEASIBLE && racks_are_all(ledger, request))
+		return 0;
 	if (have < request->ranks)
 		return refuse(plan, have);
 	if (!request->circuits_count) {

@@ -18,6 +18,7 @@ struct crossing {
 	uint32_t in[CROSS_RACKS][CROSS_GROUPS]; /* the one into it */
 	uint64_t leads[CROSS_RACKS][CROSS_GROUPS]; /* racks that both lead to */
 	/* Of a search. */
+	bool own; /* light keeps to tiles that nobody else has */
 	uint16_t parts[MOST_RANKS], places[MOST_RANKS];
 	uint16_t units[CROSS_SLOTS * CROSS_SLOTS]; /* circuits from part to part: from * parts + to */
 	uint64_t given[CROSS_EDGES][2]; /* links that circuits of the plan have, there and back */

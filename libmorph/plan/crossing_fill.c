@@ -35,7 +35,8 @@ static const struct strand *hop_strand(const struct morph_ledger *ledger, cross_
 
 		if ((strand->guides_count == 1) != (face == OPTICS_NONE) || score <= most ||
 		    (wish->strict && !found && face != OPTICS_NONE) ||
-		    !lm_strand_free(ledger, strand))
+		    !lm_strand_free(ledger, strand) ||
+		    (ledger->crossing->own && !lm_may_touch(ledger, strand)))
 			continue;
 		best = strand;
 		most = score;

@@ -284,26 +284,38 @@ int lm_crossing_find(struct crossing *crossing, const struct sites *sites)
 
 /* ---------------------------------------------------------------------- room */
 
-static bool fibre_free(const struct morph_ledger *ledger, uint32_t code)
+static bool tile_held(const struct morph_ledger *ledger, uint32_t element)
+{
+	uint32_t tile = ledger->graph->elements[element].tile;
+
+	return tile != OPTICS_NONE && ledger->owner[tile];
+}
+
+static bool fibre_free(const struct morph_ledger *ledger, uint32_t code, bool own)
 {
 	const struct optics_guide *guide;
 
 	if (code == OPTICS_NONE)
 		return false;
 	guide = &ledger->graph->guides[code >> 1];
+	if (own &&
+	    (tile_held(ledger, guide->end[0].index) || tile_held(ledger, guide->end[1].index)))
+		return false;
 	return !ledger->guide_marked[code >> 1] && !ledger->guide_lanes[code >> 1] &&
 	       !ledger->guide_kept[code >> 1] && !ledger->element_marked[guide->end[0].index] &&
 	       !ledger->element_marked[guide->end[1].index];
 }
 
-static uint32_t free_strands(const struct morph_ledger *ledger, uint32_t from, uint32_t to)
+static uint32_t free_strands(const struct morph_ledger *ledger, uint32_t from, uint32_t to,
+			     bool own)
 {
 	struct strand_range range = lm_strands_between(&ledger->sites, from, to);
 	uint32_t count = 0;
 
 	for (uint32_t at = range.first; at < range.end; at++)
 		count += !is_switched(&ledger->sites, at) &&
-			 lm_strand_free(ledger, &ledger->sites.strands[at]);
+			 lm_strand_free(ledger, &ledger->sites.strands[at]) &&
+			 !(own && !lm_may_touch(ledger, &ledger->sites.strands[at]));
 	return count;
 }
 
@@ -348,13 +360,14 @@ static void rack_room(const struct morph_ledger *ledger, uint32_t rack, bool air
 			continue;
 		}
 		if (group >= crossing->first_face) {
-			pod->room[rack][group] = fibre_free(ledger, crossing->out[rack][group]) &&
-						 fibre_free(ledger, crossing->in[rack][group]);
+			pod->room[rack][group] =
+				fibre_free(ledger, crossing->out[rack][group], crossing->own) &&
+				fibre_free(ledger, crossing->in[rack][group], crossing->own);
 			pod->leads[rack][group] = crossing->leads[rack][group];
 			continue;
 		}
-		there = free_strands(ledger, from, to);
-		back = free_strands(ledger, to, from);
+		there = free_strands(ledger, from, to, crossing->own);
+		back = free_strands(ledger, to, from, crossing->own);
 		there = there < back ? there : back;
 		pod->room[rack][group] = (uint8_t)(there < UINT8_MAX ? there : UINT8_MAX);
 	}
@@ -366,6 +379,7 @@ void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_requ
 	const struct sites *sites = &ledger->sites;
 	struct cross_pod *pod = &crossing->pod;
 
+	crossing->own = request->transit == MORPH_TRANSIT_OWN;
 	for (uint32_t rack = 0; rack < pod->racks; rack++) {
 		pod->free[rack] = pod->pass[rack] = 0;
 		for (uint32_t seat = 0; seat < pod->seats; seat++) {
@@ -374,7 +388,7 @@ void lm_crossing_room(const struct morph_ledger *ledger, const struct morph_requ
 			pod->takes[rack * CROSS_SEATS + seat] = ledger->host_free[host];
 			if (ledger->host_free[host] >= least)
 				pod->free[rack] |= 1U << seat;
-			if (request->transit != MORPH_TRANSIT_OWN || lm_may_cross(ledger, host))
+			if (!crossing->own || lm_may_cross(ledger, host))
 				pod->pass[rack] |= 1U << seat;
 		}
 		rack_room(ledger, rack, airy, crossing);

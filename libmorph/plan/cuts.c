@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Finding the sets of sites out of which there is little room. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cuts.h"
+#include "sort.h"
 
 #define PLANES 8 /* of bits of the room of a link */
 
@@ -138,9 +138,11 @@ static uint32_t sweep_single(const struct sweep *sweep)
 	return count;
 }
 
-static int by_slack(const void *one, const void *other)
+static int by_slack(const void *one, const void *other, void *context)
 {
 	const struct cut *a = one, *b = other;
+
+	(void)context;
 
 	if (a->slack != b->slack)
 		return a->slack < b->slack ? -1 : 1;
@@ -197,7 +199,7 @@ void lm_cuts_find(struct cuts *cuts, const struct net *net, const struct pattern
 		count = sweep_single(&sweep);
 	}
 	count = drop_loose(&sweep, count);
-	qsort(cuts->found, count, sizeof(cuts->found[0]), by_slack);
+	lm_sort(cuts->found, count, sizeof(cuts->found[0]), by_slack, NULL);
 	cuts->complete = cuts->complete && count <= CUTS;
 	cuts->count = count < CUTS ? count : CUTS;
 	memcpy(cuts->list, cuts->found, cuts->count * sizeof(cuts->list[0]));

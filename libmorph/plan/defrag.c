@@ -221,8 +221,8 @@ static void explain(struct morph_defrag *defrag, const struct morph_request *req
 	defrag->verdict = doubts ? MORPH_UNDECIDED : MORPH_INFEASIBLE;
 	if (doubts)
 		snprintf(defrag->why, sizeof(defrag->why),
-			 "nothing was found, and nothing proven, in %u of %u racks", doubts,
-			 defrag->refusals.count);
+			 "nothing was found, and nothing proven, in %u of %u racks%s", doubts,
+			 defrag->refusals.count, lm_plan_remark(defrag->plan));
 	else if (cut)
 		snprintf(
 			defrag->why, sizeof(defrag->why),
@@ -244,6 +244,8 @@ static int try_racks(struct morph_defrag *defrag, struct morph_ledger *ledger,
 	uint32_t others = 0;
 	int ret = 0;
 
+	defrag->verdict = 0;
+	defrag->refusals.count = defrag->metrics.count = defrag->lengths.count = 0;
 	for (uint32_t at = 0; at < ledger->sites.racks_count; at++)
 		others += ledger->rack_free[at] >= request->ranks;
 	for (uint32_t at = 0; at < ledger->sites.racks_count && !ret; at++) {
@@ -255,8 +257,9 @@ static int try_racks(struct morph_defrag *defrag, struct morph_ledger *ledger,
 				return ret;
 			switch (lm_defrag_search(defrag, ledger, request, rack, steps)) {
 			case STITCH_FEASIBLE:
-				/* In another rack fewer might have to be moved. */
-				if (others > 1)
+				/* In another rack, or in a part of a server, fewer might have to be moved. */
+				if (others > 1 || (defrag->plan->whole &&
+						   request->servers != MORPH_SERVERS_WHOLE))
 					defrag->moved_least = 0;
 				defrag->verdict = MORPH_FEASIBLE;
 				defrag->refusals.count = 0;
@@ -298,6 +301,7 @@ MORPH_API int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledge
 				 struct morph_defrag_result *out)
 {
 	struct morph_defrag_opts mine;
+	uint64_t steps;
 	int ret = lm_opts_check(defrag->ctx, opts, sizeof(mine), "morph_defrag_opts");
 
 	if (!ret)
@@ -318,7 +322,10 @@ MORPH_API int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledge
 	if (ret)
 		return ret;
 	lm_place_order(ledger, request);
-	ret = try_racks(defrag, ledger, request, mine.steps ? mine.steps : DEFAULT_STEPS);
+	steps = mine.steps ? mine.steps : DEFAULT_STEPS;
+	ret = try_racks(defrag, ledger, request, steps);
+	if (!ret && lm_place_share(ledger, request, defrag->verdict, defrag->plan))
+		ret = try_racks(defrag, ledger, request, steps);
 	if (ret) {
 		forget(defrag);
 		return ret;

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "defrag.h"
+#include "sort.h"
 
 bool lm_strand_sound(const struct morph_ledger *ledger, const struct strand *strand)
 {
@@ -124,9 +125,11 @@ static bool add_flows(struct morph_defrag *defrag, const struct morph_ledger *le
 }
 
 /* Those that begin at the same place side by side. */
-static int by_place(const void *one, const void *other)
+static int by_place(const void *one, const void *other, void *context)
 {
 	const struct flow *a = one, *b = other;
+
+	(void)context;
 
 	if (a->from != b->from)
 		return a->from < b->from ? -1 : 1;
@@ -247,9 +250,11 @@ static void look_for_rivals(struct morph_defrag *defrag, const struct morph_ledg
 	}
 }
 
-static int by_strand(const void *one, const void *other)
+static int by_strand(const void *one, const void *other, void *context)
 {
 	const struct pooled *a = one, *b = other;
+
+	(void)context;
 
 	return a->strand < b->strand ? -1 : a->strand > b->strand;
 }
@@ -260,7 +265,8 @@ static void pool_sort(struct morph_defrag *defrag, const struct sites *sites)
 	uint32_t at = 0;
 
 	if (defrag->pool.count)
-		qsort(defrag->pool.list, defrag->pool.count, sizeof(*defrag->pool.list), by_strand);
+		lm_sort(defrag->pool.list, defrag->pool.count, sizeof(*defrag->pool.list),
+			by_strand, NULL);
 	for (uint32_t link = 0; link <= NET_SITES * NET_SITES; link++) {
 		for (; at < defrag->pool.count; at++) {
 			const struct strand *strand = &sites->strands[defrag->pool.list[at].strand];
@@ -307,6 +313,18 @@ static uint64_t request_seats(const struct morph_ledger *ledger,
 		       net_all(ledger->sites.racks[rack].hosts_count);
 }
 
+/* Is something free where its light may not cross? It could end there, but is not led there. */
+static bool leaves_out(const struct morph_ledger *ledger, uint64_t through, uint32_t rack)
+{
+	const struct sites *sites = &ledger->sites;
+
+	for (uint32_t seat = 0; seat < sites->racks[rack].hosts_count; seat++)
+		if (!(through >> seat & 1) &&
+		    ledger->host_free[sites->rack_hosts[sites->racks[rack].hosts_first + seat]])
+			return true;
+	return false;
+}
+
 int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		   const struct morph_request *request, uint32_t rack)
 {
@@ -334,7 +352,7 @@ int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 			defrag->exact = false;
 	}
 	if (rewire->running)
-		qsort(rewire->flows, rewire->running, sizeof(*rewire->flows), by_place);
+		lm_sort(rewire->flows, rewire->running, sizeof(*rewire->flows), by_place, NULL);
 	ret = pool_held(defrag, ledger);
 	if (!ret)
 		ret = pool_free(defrag, ledger, rack);
@@ -343,6 +361,8 @@ int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 	look_for_rivals(defrag, ledger, rack);
 	pool_sort(defrag, &ledger->sites);
 	rewire->through = request_seats(ledger, request, rack);
+	if (leaves_out(ledger, rewire->through, rack))
+		defrag->exact = false;
 	lm_rewire_begin(rewire);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include "defrag.h"
 
 #define ENOUGH 8 /* answers to choose from */
+#define SPARING 4 /* times that circuits are not to be moved because they went dark */
 #define EXTRA_STEPS 2048 /* in search of better ones */
 #define IMPROVE_STEPS 65536 /* in search of those that move fewer, and for the proof */
 #define LOOK_STEPS 16 /* that negotiating and refuting cost */
@@ -370,6 +371,28 @@ static void settle_doubts(struct hunt *hunt)
 	}
 }
 
+/* Whose light goes out while it is moved stays where it is, if the others can be led round it. */
+static void spare_dark(struct hunt *hunt, const struct mapping *mapping)
+{
+	struct rewire *rewire = hunt->defrag->rewire;
+	const struct best *best = hunt->defrag->best;
+	const struct action *actions = best->actions;
+	uint32_t count = best->actions_count;
+
+	for (uint32_t round = 0; best->interrupted && round < SPARING; round++) {
+		for (uint32_t at = 0; at < count; at++)
+			if (actions[at].kind == ACTION_SWITCH || actions[at].kind == ACTION_BREAK)
+				rewire->flows[actions[at].flow].stays = true;
+		if (!add_circuits(hunt, mapping) || !lm_rewire_negotiate(rewire))
+			break;
+		consider(hunt, mapping);
+		actions = rewire->actions;
+		count = rewire->actions_count;
+	}
+	for (uint32_t at = 0; at < rewire->running; at++)
+		rewire->flows[at].stays = false;
+}
+
 /* Move fewer with the accelerators that were found; then with any. */
 static void improve(struct hunt *hunt, uint64_t steps)
 {
@@ -378,6 +401,7 @@ static void improve(struct hunt *hunt, uint64_t steps)
 
 	*mapping = best->mapping;
 	hunt->tier = best->tier;
+	spare_dark(hunt, mapping);
 	hunt->steps = steps < IMPROVE_STEPS ? steps : IMPROVE_STEPS;
 	hunt->stopped = hunt->unsure = false;
 	for (uint32_t before = 0; hunt->least && before != hunt->least && !hunt->stopped;) {

@@ -37,6 +37,8 @@ static enum routes_verdict walk(struct exhaust *exhaust, struct way *way, uint32
 		route->hops = (uint8_t)hop;
 		return next_route(exhaust);
 	}
+	if (hop && net->stops >> at & 1)
+		return ROUTES_NONE;
 	if (tied)
 		least = way->before->sites[hop + 1];
 	for (uint64_t left = net->out[at] & ~visited; left; left &= left - 1) {

@@ -59,6 +59,8 @@ static uint32_t route_one(const struct net *net, const struct routes_work *work,
 			return UINT32_MAX;
 		open &= ~(1ULL << at);
 		done |= 1ULL << at;
+		if (net->stops >> at & 1 && at != route->from)
+			continue;
 		for (uint64_t left = net->out[at] & ~done; left; left &= left - 1) {
 			uint32_t to = net_first(left);
 			uint32_t total =

@@ -23,8 +23,8 @@ void lm_net_take(struct net *net, uint32_t from, uint32_t to, int32_t units)
 	lm_net_set_room(net, from, to, (uint32_t)((int32_t)net->room[from][to] - units));
 }
 
-/* Breadth first, a ring of sites at a time. */
-static void measure(const uint64_t *next, uint32_t at, uint8_t distances[NET_SITES])
+/* Breadth first, a ring of sites at a time; on from all but the stops. */
+static void measure(const uint64_t *next, uint64_t stops, uint32_t at, uint8_t distances[NET_SITES])
 {
 	uint64_t seen = 1ULL << at, ring = seen;
 
@@ -33,7 +33,8 @@ static void measure(const uint64_t *next, uint32_t at, uint8_t distances[NET_SIT
 
 		for (; ring; ring &= ring - 1) {
 			distances[net_first(ring)] = hops;
-			reached |= next[net_first(ring)];
+			if (!hops || !(stops >> net_first(ring) & 1))
+				reached |= next[net_first(ring)];
 		}
 		ring = reached & ~seen;
 		seen |= ring;
@@ -44,14 +45,14 @@ void lm_net_measure(const struct net *net, net_distances distances)
 {
 	for (uint32_t from = 0; from < net->sites; from++) {
 		memset(distances[from], NET_APART, NET_SITES);
-		measure(net->out, from, distances[from]);
+		measure(net->out, net->stops, from, distances[from]);
 	}
 }
 
 void lm_net_measure_to(const struct net *net, uint32_t to, uint8_t distances[NET_SITES])
 {
 	memset(distances, NET_APART, NET_SITES);
-	measure(net->in, to, distances);
+	measure(net->in, net->stops, to, distances);
 }
 
 uint32_t lm_net_room_out(const struct net *net, uint64_t set)

@@ -19,6 +19,7 @@ struct net {
 	uint32_t room_total;
 	uint64_t out[NET_SITES]; /* sites to which there is room */
 	uint64_t in[NET_SITES]; /* sites from which there is */
+	uint64_t stops; /* sites where light may begin and end, but that it may not cross */
 	uint8_t room[NET_SITES][NET_SITES]; /* [from][to] */
 };
 
@@ -49,7 +50,7 @@ void lm_net_set_room(struct net *net, uint32_t from, uint32_t to, uint32_t room)
 /* Take @units of room, or give them back where @units is negative. */
 void lm_net_take(struct net *net, uint32_t from, uint32_t to, int32_t units);
 
-/* Hops between all pairs, through sites with room; O(sites * (sites + links)). */
+/* Hops between all pairs, over links with room; O(sites * (sites + links)). */
 void lm_net_measure(const struct net *net, net_distances distances);
 
 /* Hops from each site to @to; O(sites + links). */

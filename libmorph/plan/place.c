@@ -21,6 +21,11 @@ bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host)
 	return true;
 }
 
+bool lm_may_touch(const struct morph_ledger *ledger, const struct strand *strand)
+{
+	return !ledger->owner[strand->from_tile] && !ledger->owner[strand->to_tile];
+}
+
 /* A strand has room for a circuit in each band in which it is dark. */
 static void add_room(struct morph_ledger *ledger, const struct strand *strand, uint32_t from,
 		     uint32_t to)
@@ -37,6 +42,14 @@ static void add_room(struct morph_ledger *ledger, const struct strand *strand, u
 		if (search->bands > 1)
 			lm_net_take(&search->nets[band], from, to, -1);
 	}
+}
+
+/* Light goes no further than that seat. */
+static void stop_at(struct rack_search *search, uint32_t seat)
+{
+	search->net.stops |= 1ULL << seat;
+	for (uint32_t band = 0; search->bands > 1 && band < search->bands; band++)
+		search->nets[band].stops |= 1ULL << seat;
 }
 
 /* What is free in a rack: accelerators by seat, and fibres from seat to seat. */
@@ -58,15 +71,14 @@ static void rack_begin(struct morph_ledger *ledger, const struct morph_request *
 		uint32_t host = sites->rack_hosts[rack->hosts_first + seat];
 
 		search->free[seat] = (uint8_t)ledger->host_free[host];
-		/* No light of this slice gets out of it, since none that answers would get back in. */
 		if (own && !lm_may_cross(ledger, host))
-			continue;
+			stop_at(search, seat);
 		for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1];
 		     at++) {
 			const struct strand *strand = &sites->strands[at];
 
 			if (sites->host_rack[strand->to] == number &&
-			    !(own && !lm_may_cross(ledger, strand->to)))
+			    !(own && !lm_may_touch(ledger, strand)))
 				add_room(ledger, strand, seat, sites->host_seat[strand->to]);
 		}
 	}
@@ -130,6 +142,7 @@ static const struct strand *pick_strand(const struct morph_ledger *ledger,
 	uint32_t to_tile = plan->accelerators[pair->dst];
 	uint32_t band = plan->ways[circuit].band, most = 0;
 	uint64_t lanes = lm_band_lanes(ledger->graph, plan->bands, band);
+	bool own = plan->transit == MORPH_TRANSIT_OWN;
 	const struct strand *best = NULL;
 
 	for (uint32_t at = sites->strands_first[from]; at < sites->strands_first[from + 1]; at++) {
@@ -138,7 +151,8 @@ static const struct strand *pick_strand(const struct morph_ledger *ledger,
 			1 + (strand->from_tile == from_tile) + (strand->to_tile == to_tile);
 
 		if (strand->to != to || score + DARK <= most ||
-		    !lm_strand_open(ledger, strand, lanes))
+		    !lm_strand_open(ledger, strand, lanes) ||
+		    (own && !lm_may_touch(ledger, strand)))
 			continue;
 		if (lm_strand_free(ledger, strand))
 			score += DARK;
@@ -298,6 +312,11 @@ void lm_place_order(struct morph_ledger *ledger, const struct morph_request *req
 	}
 }
 
+const char *lm_plan_remark(const struct morph_plan *plan)
+{
+	return plan->not_whole ? "; in whole servers it can't be done" : "";
+}
+
 /* Why no rack does, in a sentence: the one that comes closest. */
 static void explain(const struct morph_ledger *ledger, struct morph_plan *plan)
 {
@@ -313,13 +332,13 @@ static void explain(const struct morph_ledger *ledger, struct morph_plan *plan)
 	}
 	if (doubts)
 		snprintf(plan->why, sizeof(plan->why),
-			 "nothing was found, and nothing proven, in %u of %u racks", doubts,
-			 ledger->sites.racks_count);
+			 "nothing was found, and nothing proven, in %u of %u racks%s", doubts,
+			 ledger->sites.racks_count, lm_plan_remark(plan));
 	else if (cut)
 		snprintf(
 			plan->why, sizeof(plan->why),
-			"%u of %u racks have enough free accelerators; in none are there enough fibres, or whole servers, where they lie",
-			cut, ledger->sites.racks_count);
+			"%u of %u racks have enough free accelerators; in none are there enough fibres%s where they lie",
+			cut, ledger->sites.racks_count, plan->whole ? ", or whole servers," : "");
 	else
 		snprintf(plan->why, sizeof(plan->why),
 			 "%u accelerators are wanted in one rack; the rack with most free has %u",
@@ -429,9 +448,29 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 	plan->circuits_count = request->circuits_count;
 	memset(plan->parts, 0, plan->ranks * sizeof(*plan->parts));
 	search->prepared = false;
+	plan->not_whole = false;
 	plan->whole = find_block(ledger, 0, search->block) &&
 		      lm_request_cut(request, search->block, plan->parts, places);
-	return 0;
+	if (request->servers != MORPH_SERVERS_WHOLE) {
+		plan->whole &= request->tier > MORPH_TIER_CONTIGUOUS;
+		return 0;
+	}
+	return plan->whole ?
+		       0 :
+		       lm_fail(ledger->ctx, EINVAL,
+			       "servers are to be taken whole: that can be done with tori that are cut evenly into the blocks of accelerators which servers have, if all have the same");
+}
+
+bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *request,
+		    uint32_t verdict, struct morph_plan *plan)
+{
+	if (!plan->whole || verdict == MORPH_FEASIBLE || request->servers == MORPH_SERVERS_WHOLE)
+		return false;
+	plan->not_whole = verdict == MORPH_INFEASIBLE;
+	plan->whole = false;
+	memset(plan->parts, 0, plan->ranks * sizeof(*plan->parts));
+	ledger->search.prepared = false;
+	return true;
 }
 
 /* Look in all racks, as long as @steps allow in each; their refusals are in the plan. */
@@ -459,10 +498,27 @@ static int try_racks(struct morph_ledger *ledger, const struct morph_request *re
 	return ret;
 }
 
+/* Look in racks, and then across them. */
+static int place(struct morph_ledger *ledger, const struct morph_request *request,
+		 struct morph_plan *plan)
+{
+	uint64_t steps = request->steps ? request->steps : DEFAULT_STEPS;
+	int ret = 0;
+
+	plan->verdict = 0;
+	/* One that is hard to decide may be followed by one that is easy. */
+	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1)
+		ret = try_racks(ledger, request, plan, FIRST_STEPS, false);
+	if (!ret && (!plan->verdict || plan->verdict == MORPH_UNDECIDED))
+		ret = try_racks(ledger, request, plan, steps, true);
+	if (ret || plan->verdict == MORPH_FEASIBLE || request->tier < MORPH_TIER_CROSSING)
+		return ret;
+	return lm_place_crossing(ledger, request, plan, steps);
+}
+
 MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_request *request,
 			  struct morph_plan *plan)
 {
-	uint64_t steps = request->steps ? request->steps : DEFAULT_STEPS;
 	int ret = lm_place_begin(ledger, request, plan);
 
 	if (!ret && request->bands > 1 && request->tier == MORPH_TIER_CROSSING)
@@ -472,12 +528,8 @@ MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_reques
 	if (ret)
 		return ret;
 	lm_place_order(ledger, request);
-	/* One that is hard to decide may be followed by one that is easy. */
-	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1)
-		ret = try_racks(ledger, request, plan, FIRST_STEPS, false);
-	if (!ret && (!plan->verdict || plan->verdict == MORPH_UNDECIDED))
-		ret = try_racks(ledger, request, plan, steps, true);
-	if (ret || plan->verdict == MORPH_FEASIBLE || request->tier < MORPH_TIER_CROSSING)
-		return ret;
-	return lm_place_crossing(ledger, request, plan, steps);
+	ret = place(ledger, request, plan);
+	if (!ret && lm_place_share(ledger, request, plan->verdict, plan))
+		ret = place(ledger, request, plan);
+	return ret;
 }

@@ -21,7 +21,7 @@ struct morph_request {
 	uint32_t circuits_count, circuits_room;
 	struct rank_pair *circuits;
 	uint64_t mbps, steps;
-	uint32_t tier, objective, transit;
+	uint32_t tier, objective, transit, servers;
 	uint32_t bands; /* wavelengths of a fibre, of which a circuit takes one */
 	bool simplex;
 };
@@ -46,6 +46,7 @@ struct morph_plan {
 	uint32_t ranks, lanes, farthest, transit, circuits_count;
 	uint32_t bands; /* as the request's */
 	bool whole; /* parts that fill a server stay together */
+	bool not_whole; /* it was looked for so, and proven that it can't be done */
 	uint32_t fibres_bound, servers, servers_bound;
 	uint32_t accelerators[MOST_RANKS];
 	uint16_t parts[MOST_RANKS];
@@ -170,6 +171,9 @@ bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *stra
 /* May light of a slice that crosses only its own servers cross that one? */
 bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host);
 
+/* May it begin and end at that strand's tiles? Nobody has their accelerators. */
+bool lm_may_touch(const struct morph_ledger *ledger, const struct strand *strand);
+
 /* Accelerators of a server by their place in it, (z * y + y) * x + x, as in its parts. */
 void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order);
 
@@ -242,6 +246,16 @@ void lm_place_lay_ranks(struct morph_ledger *ledger, const struct morph_request 
  */
 int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *request,
 		   struct morph_plan *plan);
+
+/*
+ * Parts that fill servers are looked for first: with that @verdict, is there more to look at, where
+ * ranks share servers with others? Then the plan is ready for it.
+ */
+bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *request,
+		    uint32_t verdict, struct morph_plan *plan);
+
+/* What a verdict that is none has to add; "" if nothing. */
+const char *lm_plan_remark(const struct morph_plan *plan);
 
 /* The order in which racks are looked at, in ledger->rack_order. */
 void lm_place_order(struct morph_ledger *ledger, const struct morph_request *request);

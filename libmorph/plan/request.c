@@ -187,6 +187,15 @@ MORPH_API int morph_request_set_transit(struct morph_request *request, uint32_t 
 	return 0;
 }
 
+MORPH_API int morph_request_set_servers(struct morph_request *request, uint32_t servers)
+{
+	if (servers > MORPH_SERVERS_WHOLE)
+		return lm_fail(request->ctx, EINVAL,
+			       "servers %u: 0 may be shared, 1 are taken whole", servers);
+	request->servers = servers;
+	return 0;
+}
+
 MORPH_API void morph_request_set_budget(struct morph_request *request, uint64_t steps)
 {
 	request->steps = steps;

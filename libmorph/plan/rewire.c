@@ -210,7 +210,7 @@ bool lm_rewire_negotiate(struct rewire *rewire)
 		for (uint32_t at = rewire->count; at--;) {
 			struct flow *flow = &rewire->flows[at];
 
-			if (!overlaps(rewire, &flow->goes))
+			if (flow->stays || !overlaps(rewire, &flow->goes))
 				continue;
 			lm_way_charge(rewire->used, &flow->goes, -1);
 			route_one(rewire, flow, pressure);

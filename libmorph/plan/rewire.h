@@ -28,6 +28,7 @@ struct way {
 struct flow {
 	uint8_t from, to; /* sites */
 	bool running; /* it is lit */
+	bool stays; /* it is not led another way by negotiation */
 	bool ports; /* at both ends there is a port more than are lit: a new way may be lit beside the old */
 	uint8_t least; /* hops, were it alone */
 	uint32_t slice, circuit; /* whose, and which */

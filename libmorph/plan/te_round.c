@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "mix.h"
+#include "sort.h"
 #include "te.h"
 
 #define SLIGHT 1e-6 /* lanes by which what a solver calls 0 may be off */
@@ -34,9 +35,11 @@ double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path)
 	return flows ? fmax(flows[path], 0) : te->paths.list[path].flow;
 }
 
-static int by_rank(const void *one, const void *other)
+static int by_rank(const void *one, const void *other, void *context)
 {
 	const struct te_turn *a = one, *b = other;
+
+	(void)context;
 
 	if (a->rank > b->rank)
 		return -1;
@@ -137,7 +140,7 @@ MORPH_API int morph_te_round(struct morph_te *te, const double *flows, uint64_t 
 		return error;
 	begin(te, flows, epoch);
 	turns = give_whole(te, flows, epoch, last, out);
-	qsort(te->turns.list, turns, sizeof(*te->turns.list), by_rank);
+	lm_sort(te->turns.list, turns, sizeof(*te->turns.list), by_rank, NULL);
 	for (uint32_t at = 0; at < turns; at++) {
 		const struct te_path *path = &te->paths.list[te->turns.list[at].path];
 

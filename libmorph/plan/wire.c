@@ -61,7 +61,7 @@ MORPH_API ssize_t morph_request_write(const struct morph_request *request,
 	put(&words, (uint32_t)lm_request_lanes(request, ledger->graph) | (request->bands - 1)
 										 << 16);
 	put(&words, request->tier);
-	put(&words, request->transit);
+	put(&words, request->transit | request->servers << 16);
 	for (uint32_t axis = 0; axis < 3; axis++)
 		put(&words, request->extent[axis]);
 	for (uint32_t at = 0; at < request->circuits_count; at++) {

@@ -45,6 +45,36 @@ bool fault_struck(void)
 	return fault.struck;
 }
 
+int __sanitizer_install_malloc_and_free_hooks(void (*allocated)(const volatile void *, size_t),
+					      void (*freed)(const volatile void *))
+	__attribute__((weak));
+
+static unsigned long allocated;
+
+static void count_allocation(const volatile void *memory, size_t bytes)
+{
+	(void)memory;
+	(void)bytes;
+	allocated++;
+}
+
+static void ignore_free(const volatile void *memory)
+{
+	(void)memory;
+}
+
+unsigned long allocations(void)
+{
+	static bool installed;
+	unsigned long count = allocated;
+
+	if (!installed && __sanitizer_install_malloc_and_free_hooks)
+		installed =
+			__sanitizer_install_malloc_and_free_hooks(count_allocation, ignore_free);
+	allocated = 0;
+	return count;
+}
+
 bool fault_strikes(const char *what)
 {
 	if (!fault.what || fault.struck || strcmp(fault.what, what) || --fault.left)

@@ -18,6 +18,12 @@ bool fault_struck(void);
 /* How many calls of it there have been since then; before fault_struck(). */
 unsigned int fault_calls(void);
 
+/*
+ * How often memory was allocated since the last call, by whomever, the C library among them: where the
+ * test is built with AddressSanitizer, which alone sees all; else 0.
+ */
+unsigned long allocations(void);
+
 /* For those who fail: is it this call? Sets errno. */
 bool fault_strikes(const char *what);
 

@@ -223,10 +223,12 @@ static void too_few_servers_are_counted(void **state)
 	for (uint32_t at = 0; at < 3; at++)
 		morph_ledger_hold(bench->ledger, 63 - at, 0);
 	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_string_equal(
 		morph_plan_why(bench->plan),
 		"32 accelerators are wanted; all racks together have 28 free in servers of which all are free");
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_SHARED), 0);
 	assert_int_equal(morph_request_set_ring(bench->request, 32), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_string_equal(morph_plan_why(bench->plan),

@@ -434,6 +434,7 @@ static void a_refusal_is_described_with_its_cuts(void **state)
 		for (uint32_t at = 0; at < 4; at++)
 			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
 	hold_fibres(bench, &seed, 60);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);

@@ -78,6 +78,7 @@ static void refusals_for_want_of_fibres_are_proven(void **state)
 	uint64_t seed = 3;
 
 	morph_request_set_budget(bench->request, 1 << 18);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
 	for (uint32_t round = 0; round < 14; round++) {
 		hold_fibres(bench, &seed, 25 + 5 * round);
 		for (uint32_t server = 0; server < 16; server++) {
@@ -196,6 +197,92 @@ static void transit_can_be_forbidden(void **state)
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 }
 
+/* Where the torus of the rack has an accelerator: 0 to 3 along x. Servers have 2x2x1. */
+static uint32_t column(uint32_t accelerator)
+{
+	return (accelerator & 1) | (accelerator >> 1 & 2);
+}
+
+/* Half of two neighbours is free, on the side where they meet, or on the other one. */
+static void light_may_end_where_it_may_not_cross(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
+	for (uint32_t away = 0; away < 2; away++) {
+		for (uint32_t at = 0; at < ACCELERATORS; at++) {
+			uint32_t side = column(at) == 1 || column(at) == 2;
+
+			/* Of the servers with the lowest y and z. */
+			morph_ledger_hold(bench->ledger, at, at >> 3 || side == away);
+		}
+		assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+		assert_int_equal(morph_plan_servers(bench->plan, NULL), 2);
+	}
+}
+
+/* What is free are halves of servers that lie far apart. */
+static void servers_are_shared_unless_they_are_wanted_whole(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		morph_ledger_hold(bench->ledger, at, at / 4 % 5 || at % 2);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 1), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_STITCHED);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "whole servers"));
+}
+
+/* Cuts prove that parts of whole servers have no ways, but nothing of ranks that lie otherwise. */
+static void of_shared_servers_whole_ones_prove_nothing(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 6;
+
+	for (uint32_t server = 0; server < 16; server += 2)
+		for (uint32_t at = 0; at < 4; at++)
+			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_fibres(bench, &seed, 60);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "in whole servers it can't be done"));
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+}
+
+/* Half of each server is free, in a row: a box that is no server's. */
+static void a_box_breaks_no_server_that_is_wanted_whole(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		morph_ledger_hold(bench->ledger, at, column(at) != 1 && column(at) != 2);
+	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CONTIGUOUS), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+}
+
+static void what_fills_no_servers_has_none_whole(void **state)
+{
+	struct bench *bench = *state;
+
+	assert_int_equal(morph_request_set_servers(bench->request, 2), -EINVAL);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
+	assert_int_equal(morph_request_set_torus(bench->request, 3, 2, 1), 0);
+	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
+	assert_non_null(strstr(morph_error_text(bench->ctx), "tori that are cut evenly"));
+	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
+}
+
 static void a_search_without_steps_is_undecided(void **state)
 {
 	struct bench *bench = *state;
@@ -206,6 +293,7 @@ static void a_search_without_steps_is_undecided(void **state)
 			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
 	hold_fibres(bench, &seed, 60);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	morph_request_set_budget(bench->request, 1);
 	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
@@ -268,7 +356,37 @@ static void without_memory_nothing_is_planned(void **state)
 		for (uint32_t at = 0; at < 4; at++)
 			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
 	hold_fibres(bench, &seed, 60);
-	try_without_memory(bench, MORPH_INFEASIBLE, 4);
+	try_without_memory(bench, MORPH_UNDECIDED, 4);
+}
+
+/* Neither the library nor what it calls. */
+static void placing_again_allocates_nothing(void **state)
+{
+	struct bench *bench = *state;
+	uint64_t seed = 6;
+
+	for (uint32_t server = 0; server < 16; server += 2)
+		for (uint32_t at = 0; at < 4; at++)
+			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_fibres(bench, &seed, 60);
+#ifdef __SANITIZE_ADDRESS__
+	allocations();
+	morph_plan_free(morph_plan_new(bench->ctx));
+	assert_int_equal(allocations(), 1);
+#endif
+	for (uint32_t shape = 0; shape < 3; shape++) {
+		assert_int_equal(shape == 2 ? morph_request_set_ring(bench->request, 12) :
+					      morph_request_set_torus(bench->request, 2, 4,
+								      shape ? 1 : 4),
+				 0);
+		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
+		allocations();
+		fault_at("memory", 1, ENOMEM);
+		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
+		assert_int_equal(allocations(), 0);
+		assert_int_equal(fault_calls(), 0);
+		fault_struck();
+	}
 }
 
 /* ------------------------------------------------------------------- bad input */
@@ -318,7 +436,7 @@ static void wrong_requests_are_refused(void **state)
 	assert_int_equal(morph_request_add_circuit(request, 0, 1), -E2BIG);
 }
 
-/* One rack is asked for more than its fibres bear: no switches lead to others. */
+/* One rack is asked for more than its fibres bear: there is nothing else to look at. */
 static void a_single_rack_has_none_to_cross_to(void **state)
 {
 	struct bench *bench = *state;
@@ -327,8 +445,7 @@ static void a_single_rack_has_none_to_cross_to(void **state)
 	hold_fibres(bench, &seed, 100);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
-	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
-	assert_non_null(strstr(morph_plan_why(bench->plan), "no switches join them"));
+	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 }
 
 static void wrong_entries_are_refused(void **state)
@@ -419,6 +536,12 @@ int main(int argc, char **argv)
 		TEST(what_no_box_takes_is_stitched),
 		TEST(objectives_differ),
 		TEST(transit_can_be_forbidden),
+		TEST(light_may_end_where_it_may_not_cross),
+		TEST(servers_are_shared_unless_they_are_wanted_whole),
+		TEST(of_shared_servers_whole_ones_prove_nothing),
+		TEST(a_box_breaks_no_server_that_is_wanted_whole),
+		TEST(what_fills_no_servers_has_none_whole),
+		TEST(placing_again_allocates_nothing),
 		TEST(a_search_without_steps_is_undecided),
 		TEST(too_few_accelerators_are_counted),
 		TEST(without_memory_nothing_is_planned),

@@ -226,7 +226,7 @@ static void whatever_is_placed_is_so(void **state)
 	struct bench *bench = *state;
 	uint64_t seed = 31;
 
-	for (uint32_t at = 0; at < 150; at++) {
+	for (uint32_t at = 0; at < 200; at++) {
 		uint32_t verdict;
 
 		any_rack(bench, &seed, wavelengths[at % ARRAY_SIZE(wavelengths)]);

@@ -191,11 +191,35 @@ int morph_request_set_objective(struct morph_request *request, uint32_t objectiv
 /**
  * morph_request_set_transit() - whose servers light may cross
  * @request: the request
- * @transit: enum morph_transit; MORPH_TRANSIT_OWN: only those where nobody else has an accelerator
+ * @transit: enum morph_transit; MORPH_TRANSIT_OWN: only those where nobody else has an accelerator.
+ *	A server in which others have some may then have ranks, but light ends there, and
+ *	takes no fibre that begins or ends at a tile of theirs.
  *
  * Return: 0 or -EINVAL.
  */
 int morph_request_set_transit(struct morph_request *request, uint32_t transit);
+
+/**
+ * enum morph_servers - may a slice have a part of a server?
+ * @MORPH_SERVERS_SHARED: yes; a torus that is cut evenly into servers is looked for in whole ones first
+ * @MORPH_SERVERS_WHOLE: no, as where hosts are scheduled whole: only tori that are cut evenly into
+ *	the blocks of accelerators that servers have can be asked for
+ */
+enum morph_servers {
+	MORPH_SERVERS_SHARED = 0,
+	MORPH_SERVERS_WHOLE = 1,
+};
+
+/**
+ * morph_request_set_servers() - whether servers are taken whole
+ * @request: the request
+ * @servers: enum morph_servers; at first MORPH_SERVERS_SHARED
+ *
+ * What can't be done in whole servers is proven sooner, for fewer places are to be looked at.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_request_set_servers(struct morph_request *request, uint32_t servers);
 
 /**
  * morph_request_set_budget() - how long the search for one rack may take, and the one across racks
@@ -332,8 +356,9 @@ void morph_plan_free(struct morph_plan *plan);
  *
  * Boxes first: O(places * orientations * ranks). Then stitched: parts that fill a server by
  * iterative deepening and negotiated congestion, with cuts to prove that there is none
- * (exponential in the parts at worst, see planner.rst); other requests by growing from each
- * server, which proves nothing unless too few accelerators are free. Racks are taken in the
+ * (exponential in the parts at worst, see planner.rst); other requests, and tori for which there
+ * are no whole servers, by growing from each server; up to 24 ranks are then tried everywhere, and of
+ * more that there is no place is proven by too few free accelerators only. Racks are taken in the
  * order of the objective; the first that fits is it, but for racks that are hard to decide,
  * which come last. Where none does and the request accepts it, parts that fill a server are placed
  * across racks by annealing (O(changes); kept memory of some megabytes from the first time on),

@@ -18,8 +18,8 @@ extern "C" {
  * the checksum of the profile (0 in a request), and the number of words in all. Then:
  *
  * A request: ranks; circuits; lanes of a circuit, and in the high half of the word how many
- * other circuits may share its fibres; enum morph_tier; enum morph_transit; the
- * three extents of a torus, or zeros. For each circuit the rank that sends and the one that
+ * other circuits may share its fibres; enum morph_tier; enum morph_transit, and in the high half of
+ * the word enum morph_servers; the three extents of a torus, or zeros. For each circuit the rank that sends and the one that
  * receives.
  *
  * A ledger: accelerators; elements; guides. For each accelerator the slice that has it, or 0,

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Sorting in place: the C library's qsort() takes memory where there is much to sort. */
+#ifndef LM_PLAN_SORT_H
+#define LM_PLAN_SORT_H
+
+#include <stddef.h>
+
+/*
+ * Sort @count items of @size bytes, ascending by @order, which tells all of them apart: a heap
+ * (Floyd, Algorithm 245, Treesort 3, CACM 1964) does not keep what is equal in order.
+ * O(count * log count); allocates nothing.
+ */
+void lm_sort(void *items, size_t count, size_t size,
+	     int (*order)(const void *one, const void *other, void *context), void *context);
+
+#endif /* LM_PLAN_SORT_H */
