@@ -502,6 +502,9 @@ int ck_rewire_refused(struct defrag *defrag)
 	int ret = search && room ? ck_proves_all(&defrag->check) :
 				   ck_wrong(&defrag->check, ENOMEM, "out of memory");
 
+	if (!ret && !ck_racks_are_all(&defrag->check))
+		ret = ck_wrong(&defrag->check, EBADMSG, "of slices across racks nothing is proven");
+
 	if (!ret)
 		ret = each_rack(defrag, search, room);
 	free(search);

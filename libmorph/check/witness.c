@@ -395,12 +395,14 @@ static bool connected(const struct request *request)
 	return true;
 }
 
-/* Where no light gets from rack to rack, and ranks hang together, they are in one if anywhere. */
-static bool racks_are_all(struct check *check, uint32_t racks)
+bool ck_racks_are_all(struct check *check)
 {
 	struct strand_walk walk = { .fabric = &check->fabric, .each = leaves_rack };
+	uint32_t racks = 0;
 
-	if (racks == 1)
+	for (uint32_t host = 0; host < check->fabric.hosts; host++)
+		racks += check->fabric.rack[host] == host;
+	if (racks == 1 || check->request.tier < TIER_CROSSING)
 		return true;
 	for (uint32_t code = 0; code < 2 * check->fabric.guides; code++)
 		if (ck_walk_strands(&walk, code))
@@ -418,7 +420,7 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 
 	for (uint32_t host = 0; host < fabric->hosts; host++)
 		racks += fabric->rack[host] == host;
-	if (all && check->plan.refusals == racks && racks_are_all(check, racks))
+	if (all && check->plan.refusals == racks && ck_racks_are_all(check))
 		all = 0;
 	if (check->plan.refusals != racks + all)
 		return ck_wrong(check, EBADMSG, "%u of %u racks are spoken of",

@@ -263,10 +263,9 @@ static bool connected(const struct rack_search *search, uint32_t ranks)
 	return count == ranks;
 }
 
-/* Has all been said when it has been said of each rack? */
-static bool racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request)
+bool lm_racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request)
 {
-	return ledger->sites.racks_count == 1 ||
+	return request->tier < MORPH_TIER_CROSSING || ledger->sites.racks_count == 1 ||
 	       (!ledger->sites.joined && connected(&ledger->search, request->ranks));
 }
 
@@ -292,12 +291,19 @@ int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *r
 	uint32_t have = count_free(ledger, plan->whole ? block[0] * block[1] * block[2] : 1);
 	int ret;
 
-	if (plan->verdict == MORPH_INFEASIBLE && racks_are_all(ledger, request))
+	if (plan->verdict == MORPH_INFEASIBLE && lm_racks_are_all(ledger, request))
 		return 0;
 	if (have < request->ranks)
 		return refuse(plan, have);
 	if (!request->circuits_count) {
 		take_any(ledger, plan);
+		return 0;
+	}
+	if (request->bands > 1) {
+		plan->verdict = MORPH_UNDECIDED;
+		snprintf(plan->why, sizeof(plan->why),
+			 "no rack does, and across racks circuits take fibres whole%s",
+			 lm_plan_remark(plan));
 		return 0;
 	}
 	ret = begin(ledger);

@@ -206,7 +206,8 @@ static int refuse(struct morph_defrag *defrag, const struct morph_ledger *ledger
 	return ret;
 }
 
-static void explain(struct morph_defrag *defrag, const struct morph_request *request)
+static void explain(struct morph_defrag *defrag, const struct morph_ledger *ledger,
+		    const struct morph_request *request)
 {
 	uint32_t most = 0, doubts = 0, cut = 0;
 
@@ -218,8 +219,14 @@ static void explain(struct morph_defrag *defrag, const struct morph_request *req
 		doubts += refusal->reason == MORPH_WIRE_DOUBT;
 		cut += refusal->reason == MORPH_WIRE_CUTS;
 	}
-	defrag->verdict = doubts ? MORPH_UNDECIDED : MORPH_INFEASIBLE;
-	if (doubts)
+	defrag->verdict = MORPH_INFEASIBLE;
+	if (doubts || !lm_racks_are_all(ledger, request))
+		defrag->verdict = MORPH_UNDECIDED;
+	if (!doubts && defrag->verdict == MORPH_UNDECIDED)
+		snprintf(defrag->why, sizeof(defrag->why),
+			 "no rack does, and room for slices across racks is not looked for%s",
+			 lm_plan_remark(defrag->plan));
+	else if (doubts)
 		snprintf(defrag->why, sizeof(defrag->why),
 			 "nothing was found, and nothing proven, in %u of %u racks%s", doubts,
 			 defrag->refusals.count, lm_plan_remark(defrag->plan));
@@ -276,7 +283,7 @@ static int try_racks(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		ret = refuse(defrag, ledger, rack, reason, request->ranks);
 	}
 	if (!ret)
-		explain(defrag, request);
+		explain(defrag, ledger, request);
 	return ret;
 }
 

@@ -521,10 +521,6 @@ MORPH_API int morph_place(struct morph_ledger *ledger, const struct morph_reques
 {
 	int ret = lm_place_begin(ledger, request, plan);
 
-	if (!ret && request->bands > 1 && request->tier == MORPH_TIER_CROSSING)
-		ret = lm_fail(ledger->ctx, EINVAL,
-			      "across racks circuits take fibres whole: 1 wavelength, not %u",
-			      request->bands);
 	if (ret)
 		return ret;
 	lm_place_order(ledger, request);

@@ -254,6 +254,9 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *request,
 		    uint32_t verdict, struct morph_plan *plan);
 
+/* Has all been said of a request when it has been said of each rack? After lm_place_begin(). */
+bool lm_racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request);
+
 /* What a verdict that is none has to add; "" if nothing. */
 const char *lm_plan_remark(const struct morph_plan *plan);
 

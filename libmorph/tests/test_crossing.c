@@ -208,6 +208,39 @@ static void mutants_of_plans_are_rejected(void **state)
 
 /* ------------------------------------------------------------------- refusals */
 
+/* One that fits a rack is found; of one that does not nothing is said. */
+static void circuits_that_share_fibres_cross_to_no_rack(void **state)
+{
+	struct bench *bench = *state;
+
+	ask_crossing(bench, 2, 4, 4);
+	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	ask_crossing(bench, 4, 4, 8);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(
+		strstr(morph_plan_why(bench->plan), "across racks circuits take fibres whole"));
+}
+
+static void room_is_not_made_across_racks(void **state)
+{
+	struct bench *bench = *state;
+	struct morph_defrag *defrag = morph_defrag_new(bench->ctx);
+	MORPH_OPTS(morph_defrag_result, result);
+
+	assert_non_null(defrag);
+	ask_crossing(bench, 4, 4, 8);
+	assert_int_equal(morph_defrag_solve(defrag, bench->ledger, bench->request, NULL, &result),
+			 0);
+	assert_int_equal(result.verdict, MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_defrag_why(defrag), "across racks"));
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_STITCHED), 0);
+	assert_int_equal(morph_defrag_solve(defrag, bench->ledger, bench->request, NULL, &result),
+			 0);
+	assert_int_equal(result.verdict, MORPH_INFEASIBLE);
+	morph_defrag_free(defrag);
+}
+
 static void hold_all_but(struct bench *bench, uint32_t free)
 {
 	for (uint32_t server = 0; server < RACKS * SERVERS; server++)
@@ -514,6 +547,8 @@ int main(int argc, char **argv)
 		TEST(whatever_crosses_is_so),
 		TEST(slices_that_cross_share_the_switches),
 		TEST(mutants_of_plans_are_rejected),
+		TEST(circuits_that_share_fibres_cross_to_no_rack),
+		TEST(room_is_not_made_across_racks),
 		TEST(too_few_servers_are_counted),
 		TEST(mutants_of_refusals_are_rejected),
 		TEST(what_fills_no_servers_crosses_too),

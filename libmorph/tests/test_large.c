@@ -150,9 +150,8 @@ static void too_few_accelerators_are_counted(void **state)
 	assert_int_equal(morph_ledger_hold(bench->ledger, 17, 1), 0);
 	ask_torus(bench, 16, 16, 16);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
-	assert_string_equal(
-		morph_plan_why(bench->plan),
-		"4096 accelerators are wanted; all racks together have 4095 free");
+	assert_string_equal(morph_plan_why(bench->plan),
+			    "4096 accelerators are wanted; all racks together have 4095 free");
 }
 
 /* ----------------------------------------------------------------------- light */

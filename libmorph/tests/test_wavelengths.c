@@ -458,8 +458,6 @@ static void wavelengths_that_can_t_be_are_refused(void **state)
 	refused(bench, "more than a circuit has: 4 lanes");
 	morph_request_set_mbps(request, 100000);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
-	assert_int_equal(morph_request_set_tier(request, MORPH_TIER_CROSSING), 0);
-	refused(bench, "across racks circuits take fibres whole");
 }
 
 static void room_is_made_for_whole_fibres_only(void **state)
