@@ -306,6 +306,20 @@ MORPH_API size_t morph_bw_lanes(const struct morph_bw *bw, uint32_t number, uint
 	return circuits;
 }
 
+uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t number, uint32_t circuit)
+{
+	const struct bw_hop *hop = &bw->hops.list[number];
+	size_t place = (size_t)hop->before + circuit, seen = 0;
+	uint32_t wavelength = 0;
+
+	for (; wavelength + 1 < bw->wavelengths; wavelength++) {
+		seen += bw->kept.taken[(size_t)hop->type * bw->wavelengths + wavelength];
+		if (seen > place)
+			break;
+	}
+	return wavelength;
+}
+
 MORPH_API int morph_bw_stop(const struct morph_bw *bw, uint32_t group, struct morph_bw_stop *out)
 {
 	struct morph_bw_stop stop = { 0 };

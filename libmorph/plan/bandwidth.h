@@ -74,6 +74,8 @@ struct morph_bw {
 
 	/* Made by the first solution after something was added. */
 	bool prepared, solved;
+	enum morph_verdict verdict; /* of the solution */
+	enum morph_bw_proof proof;
 	struct bw_use *uses; /* of all groups */
 	uint32_t *users; /* types of all resources */
 	uint32_t types_count;
@@ -131,6 +133,9 @@ enum bw_answer lm_bw_exhaust(struct morph_bw *bw, uint64_t last);
  */
 bool lm_bw_outweighs(struct morph_bw *bw, const struct bw_component *component, uint64_t last);
 void lm_bw_weigh_forget(struct morph_bw *bw);
+
+/* The wavelength of a hop's n-th circuit. O(wavelengths). */
+uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t hop, uint32_t number);
 
 /* Memory of these; NULL when out of it. */
 struct bw_chain *lm_bw_chain_new(const struct morph_bw *bw);

@@ -297,6 +297,8 @@ static void solve(struct morph_bw *bw, uint64_t steps, struct morph_bw_result *r
 	for (uint32_t at = 0; at < bw->types_count; at++)
 		result->circuits += bw->types[at].wanted;
 	result->steps = bw->steps;
+	bw->verdict = result->verdict;
+	bw->proof = result->proof;
 }
 
 MORPH_API int morph_bw_solve(struct morph_bw *bw, const struct morph_bw_opts *opts,

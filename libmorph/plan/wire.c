@@ -2,6 +2,7 @@
 /* Requests, ledgers and plans in bytes, as <morph/wire.h> says. */
 #include <endian.h>
 
+#include "bandwidth.h"
 #include "defrag.h"
 #include "protect.h"
 
@@ -298,6 +299,97 @@ MORPH_API ssize_t morph_protection_write(const struct morph_protection *protecti
 		put(&words, refusal->reason);
 		put_long(&words, refusal->departs);
 		put_long(&words, refusal->arrives);
+	}
+	return end(&words);
+}
+
+/* -------------------------------------------------------------------- bandwidth */
+
+MORPH_API ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t bytes)
+{
+	struct words words = begin(buffer, bytes, MORPH_WIRE_BANDWIDTH, 0);
+	uint32_t first = 0;
+
+	put(&words, bw->wavelengths);
+	put(&words, bw->accelerators.count);
+	put(&words, bw->guides.count);
+	put(&words, bw->groups.count);
+	put(&words, bw->hops.count);
+	/* Besides guides a way has the ports at both ends. */
+	put(&words, bw->ways.count - 2 * bw->hops.count);
+	for (uint32_t at = 0; at < bw->accelerators.count; at++) {
+		put(&words, bw->resources.list[bw->accelerators.list[at]].fibres);
+		put(&words, bw->resources.list[bw->accelerators.list[at] + 1].fibres);
+	}
+	for (uint32_t at = 0; at < bw->guides.count; at++)
+		put(&words, bw->resources.list[bw->guides.list[at]].fibres);
+	for (uint32_t at = 0; at < bw->groups.count; at++) {
+		put(&words, bw->groups.list[at].least);
+		put(&words, bw->groups.list[at].most);
+	}
+	for (uint32_t at = 0; at < bw->hops.count; at++) {
+		const struct bw_hop *hop = &bw->hops.list[at];
+		uint32_t ends[2] = { 0 };
+
+		for (uint32_t use = 0; use < hop->count; use++) {
+			const struct bw_resource *it =
+				&bw->resources.list[bw->ways.list[hop->first + use]];
+
+			if (it->part != MORPH_BW_GUIDE)
+				ends[it->part == MORPH_BW_RECEIVE] = it->index;
+		}
+		put(&words, hop->group);
+		put(&words, ends[0]);
+		put(&words, ends[1]);
+		put(&words, hop->circuits);
+		put(&words, first);
+		put(&words, hop->count - 2);
+		first += hop->count - 2;
+	}
+	for (uint32_t at = 0; at < bw->ways.count; at++) {
+		const struct bw_resource *it = &bw->resources.list[bw->ways.list[at]];
+
+		if (it->part == MORPH_BW_GUIDE)
+			put(&words, it->index);
+	}
+	return end(&words);
+}
+
+static void put_stop(struct words *words, const struct morph_bw_stop *stop)
+{
+	put(words, stop->part);
+	put(words, stop->index);
+	put_long(words, stop->have);
+	put_long(words, stop->need);
+}
+
+MORPH_API ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes)
+{
+	struct words words = begin(buffer, bytes, MORPH_WIRE_SHARES, 0);
+	bool feasible = bw->verdict == MORPH_FEASIBLE;
+	uint64_t circuits = 0;
+
+	if (!bw->solved)
+		return lm_fail(bw->ctx, EINVAL, "the bandwidth problem is not solved");
+	for (uint32_t at = 0; at < bw->hops.count; at++)
+		circuits += morph_bw_lanes(bw, at, NULL, 0);
+	put(&words, bw->verdict);
+	put(&words, feasible ? bw->proof : 0);
+	put(&words, bw->groups.count);
+	put(&words, bw->hops.count);
+	put(&words, (uint32_t)circuits);
+	put_stop(&words, &bw->short_of);
+	for (uint32_t at = 0; at < bw->groups.count; at++) {
+		put(&words, bw->groups.list[at].bandwidth);
+		put_stop(&words, &bw->groups.list[at].stop);
+	}
+	for (uint32_t at = 0; at < bw->hops.count; at++)
+		put(&words, (uint32_t)morph_bw_lanes(bw, at, NULL, 0));
+	for (uint32_t at = 0; at < bw->hops.count; at++) {
+		uint32_t count = (uint32_t)morph_bw_lanes(bw, at, NULL, 0);
+
+		for (uint32_t circuit = 0; circuit < count; circuit++)
+			put(&words, lm_bw_lane(bw, at, circuit));
 	}
 	return end(&words);
 }

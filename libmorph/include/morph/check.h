@@ -126,6 +126,33 @@ struct morph_check_protection_input {
 int morph_check_protection(const struct morph_check_protection_input *input, char *report,
 			   size_t room);
 
+/**
+ * struct morph_check_bandwidth_input - what is to be held against what
+ * @problem: what was asked, written by morph_bw_write_problem()
+ * @answer: what was answered, written by morph_bw_write()
+ * @steps: wavelengths and plans that may be looked at to check a proof; 0: 2^28
+ */
+struct morph_check_bandwidth_input {
+	struct morph_check_bytes problem;
+	struct morph_check_bytes answer;
+	uint64_t steps;
+};
+
+/**
+ * morph_check_bandwidth() - hold the bandwidths of groups against their ports and guides
+ * @input: what
+ * @report: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Each circuit has a wavelength that nobody else has where it goes. What stops a group is counted again, and
+ * all wavelengths are tried where it is these that are said to be short; of the fairest plan all that would be fairer
+ * are tried, which is exponential in groups and wavelengths. Thread-safe.
+ *
+ * Return: as morph_check().
+ */
+int morph_check_bandwidth(const struct morph_check_bandwidth_input *input, char *report,
+			  size_t room);
+
 #ifdef __cplusplus
 }
 #endif

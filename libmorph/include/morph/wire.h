@@ -53,6 +53,17 @@ extern "C" {
  * where light departs, and of the set in which it arrives. These differ at most by servers that light may not
  * cross; out of the one, to arrive outside of the other, more circuits lead than there are fibres.
  *
+ * A bandwidth problem: wavelengths; the numbers of accelerators, guides, groups, hops, and of the guides
+ * of all hops together. For each accelerator its transmit and its receive ports. For each guide its fibres.
+ * For each group what it must have, and what it has use for, UINT32_MAX for whatever it can get. For each hop its
+ * group, the accelerator that sends, the one that receives, circuits for each unit, its first guide and how many
+ * it has. The guides.
+ *
+ * Its answer: enum morph_verdict; enum morph_bw_proof; the numbers of groups, hops, and circuits. Why all can't
+ * have their least, as a stop: enum morph_bw_part, index, and the low and the high half of what there
+ * is and of what is needed. For each group what it gets, and its stop. For each hop how many circuits it has. For each
+ * circuit, hop by hop, its wavelength, those of a hop in ascending order.
+ *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
@@ -78,6 +89,8 @@ extern "C" {
  * @MORPH_WIRE_RUNNING: slices that run
  * @MORPH_WIRE_DEFRAG: an answer of defragmentation
  * @MORPH_WIRE_PROTECTION: a protection
+ * @MORPH_WIRE_BANDWIDTH: a bandwidth problem
+ * @MORPH_WIRE_SHARES: its answer
  */
 enum morph_wire_kind {
 	MORPH_WIRE_REQUEST = 1,
@@ -86,6 +99,8 @@ enum morph_wire_kind {
 	MORPH_WIRE_RUNNING = 4,
 	MORPH_WIRE_DEFRAG = 5,
 	MORPH_WIRE_PROTECTION = 6,
+	MORPH_WIRE_BANDWIDTH = 7,
+	MORPH_WIRE_SHARES = 8,
 };
 
 /**
@@ -182,6 +197,26 @@ ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *buffer, size
  */
 ssize_t morph_protection_write(const struct morph_protection *protection, void *buffer,
 			       size_t bytes);
+
+/**
+ * morph_bw_write_problem() - a bandwidth problem in bytes
+ * @bw: the problem
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t bytes);
+
+/**
+ * morph_bw_write() - the answer to a bandwidth problem in bytes
+ * @bw: the problem, solved
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, -ENOSPC when @bytes is less, or -EINVAL (it is not solved).
+ */
+ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes);
 
 #ifdef __cplusplus
 }
