@@ -114,7 +114,7 @@ void help_command(FILE *stream, const struct command *command)
 		const struct option_spec *spec = &option_specs[id];
 		char words[48];
 
-		if (!(command->options & (UINT64_C(1) << id)))
+		if (!takes_option(command, id))
 			continue;
 		snprintf(words, sizeof(words), "--%s%s%s", spec->name, spec->argument ? " " : "",
 			 spec->argument ? spec->argument : "");
@@ -142,7 +142,7 @@ static json_t *command_json(const struct command *command)
 		const struct option_spec *spec = &option_specs[id];
 		char letter[2] = { spec->letter, 0 };
 
-		if (command->options & (UINT64_C(1) << id))
+		if (takes_option(command, id))
 			json_array_append_new(options,
 					      json_pack("{s:s, s:s, s:o, s:s}", "name", spec->name,
 							"letter", letter, "argument",

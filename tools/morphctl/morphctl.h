@@ -30,6 +30,9 @@ struct option_spec {
 	const char *help;
 };
 
+/* Options, by bit: enum option_id. */
+typedef unsigned __int128 option_set;
+
 struct run;
 typedef enum exit_code command_fn(struct run *run);
 
@@ -40,11 +43,16 @@ struct command {
 	const char *arguments;
 	int fewest;
 	int most;
-	uint64_t options; /* bit: enum option_id */
+	option_set options;
 	const char *help;
 	const char *detail;
 	const char *examples;
 };
+
+static inline bool takes_option(const struct command *command, size_t id)
+{
+	return command->options >> id & 1;
+}
 
 struct object_spec {
 	const char *name;

@@ -11,11 +11,6 @@
 
 #define LONG_BASE 256 /* what getopt_long() returns for option i is LONG_BASE + i */
 
-static bool taken(const struct command *command, size_t id)
-{
-	return command->options & (UINT64_C(1) << id);
-}
-
 /* The options of this command only: a long name may stand for another option elsewhere. */
 static void build(const struct command *command, struct option *longs, char *shorts)
 {
@@ -25,7 +20,7 @@ static void build(const struct command *command, struct option *longs, char *sho
 	for (id = 0; id < OPTION_COUNT_OF; id++) {
 		const struct option_spec *spec = &option_specs[id];
 
-		if (!taken(command, id))
+		if (!takes_option(command, id))
 			continue;
 		longs[count].name = spec->name;
 		longs[count].has_arg = spec->argument ? required_argument : no_argument;
@@ -46,7 +41,7 @@ static int option_of_letter(const struct command *command, int letter)
 	size_t id;
 
 	for (id = 0; id < OPTION_COUNT_OF; id++)
-		if (taken(command, id) && option_specs[id].letter == letter)
+		if (takes_option(command, id) && option_specs[id].letter == letter)
 			return (int)id;
 	return -1;
 }

@@ -5,7 +5,7 @@
 #include "morphctl.h"
 
 #define MANY INT_MAX
-#define OPT(id) (UINT64_C(1) << OPTION_##id)
+#define OPT(id) ((option_set)1 << OPTION_##id)
 #define LISTING (OPT(FABRIC) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
 #define QUEUED (OPT(WAIT) | OPT(NO_WAIT) | OPT(TIMEOUT))
 #define TOKEN (OPT(CONTROLLER) | OPT(EPOCH))
@@ -126,7 +126,7 @@ const struct option_spec option_specs[OPTION_COUNT_OF] = {
 #undef OPTION
 };
 
-_Static_assert(OPTION_COUNT_OF <= 64, "struct command keeps its options in 64 bits");
+_Static_assert(OPTION_COUNT_OF <= 8 * sizeof(option_set), "struct command keeps an option in a bit");
 
 const struct exit_spec exit_specs[] = {
 #define EXIT(id, code_, meaning_) { .code = code_, .meaning = meaning_ },
