@@ -109,6 +109,16 @@ def document(seeds):
     seeds.add(b"slices:\n- name: b\n  accelerators: [0, 1, 2]\n  spares: host\n  ring: true\n")
 
 
+def graph(seeds):
+    """Links as the tests have them, and what is none."""
+    text = (TOP / "tools/tests/place.bats").read_text(encoding="utf-8")
+    for match in re.findall(r"\b(?:graph \d|refused) '(.*?)'", text):
+        seeds.add(match.encode().decode("unicode_escape").encode())
+    for text in ("0 1\n1 2\n2 0\n", "# ring\n\n 0\t1 # one\r\n1 0", "0 0x1\n", "1 2\n", "0 4095\n", "0 4096\n", "0 1\0\n", "0 1 2\n",
+                 "0\n", "-1 0\n", "".join(f"{rank} {rank + 1}\n" for rank in range(300))):
+        seeds.add(text.encode())
+
+
 def words(seeds):
     """Of each kind a few."""
     for word in ("0", "17", "0x1f", "4294967295", "18446744073709551616", "0.25", "1e9", "nan", "1,2,3", ",", "list",
@@ -188,7 +198,7 @@ def plan(seeds, profiles):
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
-    for fill in (netlink, device, recording, document, words, jobs, faults, ledger):
+    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)

@@ -20,7 +20,7 @@ struct making {
 	struct token token;
 	struct morph_model *model;
 	struct morph_ledger *ledger;
-	struct morph_request *request;
+	struct asked asked;
 	struct morph_defrag *defrag;
 	struct morph_defrag_result result;
 	json_t *report; /* the answer, and what was made of it */
@@ -30,7 +30,7 @@ static void making_free(struct making *making)
 {
 	json_decref(making->report);
 	morph_defrag_free(making->defrag);
-	morph_request_free(making->request);
+	asked_free(&making->asked);
 	morph_ledger_free(making->ledger);
 	morph_model_put(making->model);
 }
@@ -52,6 +52,7 @@ static enum exit_code describe(struct making *making)
 
 static enum exit_code solve(struct making *making)
 {
+	MORPH_OPTS(morph_defrag_opts, opts, .steps = making->asked.steps);
 	struct morph_ctx *ctx = making->run->client->ctx;
 	enum exit_code code;
 
@@ -62,8 +63,9 @@ static enum exit_code solve(struct making *making)
 		code = failed(making, morph_defrag_read(making->defrag, making->ledger,
 							making->fabric, making->token.controller));
 	if (!code)
-		code = failed(making, morph_defrag_solve(making->defrag, making->ledger,
-							 making->request, NULL, &making->result));
+		code = failed(making,
+			      morph_defrag_solve(making->defrag, making->ledger,
+						 making->asked.request, &opts, &making->result));
 	if (!code && making->result.verdict == MORPH_FEASIBLE)
 		code = failed(making,
 			      morph_defrag_light(making->defrag, making->ledger, &making->result));
@@ -309,7 +311,7 @@ enum exit_code defrag(struct run *run)
 	if (!code && making.fabric == MORPH_ANY)
 		code = client_fabric(run, &making.fabric);
 	if (!code)
-		code = request_given(run, making.model, &making.request);
+		code = request_given(run, making.model, &making.asked);
 	if (!code)
 		code = solve(&making);
 	if (!code && given(run, OPTION_CARRY_OUT))

@@ -27,7 +27,7 @@ struct placing {
 	struct morph_ledger *ledger;
 	struct morph_defrag *running; /* slices of the fabric, which have fibres to keep */
 	uint32_t kept; /* ranks of theirs that have a spare */
-	struct morph_request *request;
+	struct asked asked;
 	struct morph_plan *plan;
 	struct morph_txn *txn; /* with --apply */
 	bool refused;
@@ -39,7 +39,7 @@ static void placing_free(struct placing *placing)
 	json_decref(placing->report);
 	morph_txn_free(placing->txn);
 	morph_plan_free(placing->plan);
-	morph_request_free(placing->request);
+	asked_free(&placing->asked);
 	morph_defrag_free(placing->running);
 	morph_ledger_free(placing->ledger);
 	morph_model_put(placing->model);
@@ -87,11 +87,12 @@ static int find_plan(struct placing *placing)
 	int error;
 
 	if (!given(placing->run, OPTION_CARRY_OUT))
-		return morph_place(placing->ledger, placing->request, placing->plan);
+		return morph_place(placing->ledger, placing->asked.request, placing->plan);
 	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
 	morph_txn_set_model(placing->txn, placing->model);
 	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
-	error = morph_txn_place(placing->txn, placing->ledger, placing->request, placing->plan);
+	error = morph_txn_place(placing->txn, placing->ledger, placing->asked.request,
+				placing->plan);
 	if (!morph_txn_count(placing->txn)) {
 		morph_txn_free(placing->txn);
 		placing->txn = NULL;
@@ -126,7 +127,7 @@ static enum exit_code try_unprotected(struct placing *placing)
 	if (!placing->kept)
 		return EXIT_CODE_FAILED;
 	morph_defrag_clear(placing->running);
-	error = morph_place(placing->ledger, placing->request, placing->plan);
+	error = morph_place(placing->ledger, placing->asked.request, placing->plan);
 	if (error)
 		return client_error(placing->run, error);
 	if (morph_plan_verdict(placing->plan) == MORPH_FEASIBLE)
@@ -335,7 +336,7 @@ enum exit_code place_slice(struct run *run)
 	if (!code)
 		code = profile_model(run, &placing.fabric, &placing.model);
 	if (!code)
-		code = request_given(run, placing.model, &placing.request);
+		code = request_given(run, placing.model, &placing.asked);
 	if (!code)
 		code = plan(&placing);
 	if (!code && given(run, OPTION_CARRY_OUT))

@@ -2,6 +2,7 @@
 /* From options to a request. */
 #include <string.h>
 
+#include "graph.h"
 #include "request.h"
 #include "value.h"
 
@@ -15,21 +16,44 @@ static bool parse_torus(const char *text, uint32_t extent[3])
 	       text[strlen(text) - 1] != 'x';
 }
 
+/* The links of a file, one circuit each way, or one. */
+static enum exit_code ask_graph(struct run *run, struct morph_request *request)
+{
+	bool simplex = given(run, OPTION_SIMPLEX);
+	struct graph graph;
+	enum exit_code code = graph_read(run->option[OPTION_GRAPH], &graph);
+	int error = code ? 0 : morph_request_set_count(request, graph.ranks);
+
+	for (size_t at = 0; at < graph.links_count && !code && !error; at++) {
+		const struct graph_link *link = &graph.links[at];
+
+		error = morph_request_add_circuit(request, link->src, link->dst);
+		if (!error && !simplex)
+			error = morph_request_add_circuit(request, link->dst, link->src);
+	}
+	graph_free(&graph);
+	return error < 0 ? client_error(run, error) : code;
+}
+
 static enum exit_code ask_shape(struct run *run, struct morph_request *request)
 {
 	uint32_t extent[3] = { 1, 1, 1 }, count = 0;
 	int error;
 
 	if (given(run, OPTION_COUNT) + given(run, OPTION_TORUS) + given(run, OPTION_RING_OF) +
-		    given(run, OPTION_MESH) !=
+		    given(run, OPTION_MESH) + given(run, OPTION_GRAPH) !=
 	    1)
-		return usage_error(run, "wants one of --count, --shape, --ring and --mesh");
+		return usage_error(run,
+				   "wants one of --count, --shape, --ring, --mesh and --graph");
 	if (!option_u32(run, OPTION_COUNT, &count) || !option_u32(run, OPTION_RING_OF, &count) ||
 	    !option_u32(run, OPTION_MESH, &count))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_TORUS) && !parse_torus(run->option[OPTION_TORUS], extent))
 		return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
 				   run->option[OPTION_TORUS]);
+	morph_request_set_simplex(request, given(run, OPTION_SIMPLEX));
+	if (given(run, OPTION_GRAPH))
+		return ask_graph(run, request);
 	if (given(run, OPTION_TORUS))
 		error = morph_request_set_torus(request, extent[0], extent[1], extent[2]);
 	else if (given(run, OPTION_RING_OF))
@@ -42,14 +66,14 @@ static enum exit_code ask_shape(struct run *run, struct morph_request *request)
 }
 
 static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *model,
-				    struct morph_request *request)
+				    struct asked *asked)
 {
 	struct morph_object *info = NULL;
-	uint64_t mbps = 0;
 	uint32_t lanes = 0;
 	int error;
 
-	if (!option_u64(run, OPTION_BANDWIDTH, &mbps) || !option_u32(run, OPTION_LANES, &lanes))
+	if (!option_u64(run, OPTION_BANDWIDTH, &asked->mbps) ||
+	    !option_u32(run, OPTION_LANES, &lanes))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_BANDWIDTH) && given(run, OPTION_LANES))
 		return usage_error(run, "--bandwidth and --lanes exclude each other");
@@ -57,30 +81,51 @@ static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *m
 	if (error < 0)
 		return client_error(run, error);
 	if (given(run, OPTION_LANES))
-		mbps = lanes * morph_get_fabric_lane_mbps(info);
+		asked->mbps = lanes * morph_get_fabric_lane_mbps(info);
 	morph_object_free(info);
-	morph_request_set_mbps(request, mbps);
+	morph_request_set_mbps(asked->request, asked->mbps);
 	return EXIT_CODE_OK;
 }
 
-enum exit_code request_given(struct run *run, const struct morph_model *model,
-			     struct morph_request **request)
+/* How the answer is looked for, and which one is best. */
+static enum exit_code ask_search(struct run *run, struct asked *asked)
 {
-	uint32_t transit = MORPH_TRANSIT_ANY, objective = MORPH_OBJECTIVE_FRAGMENTATION;
-	uint32_t wavelengths = 1, tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
+	uint32_t objective = MORPH_OBJECTIVE_FRAGMENTATION;
+
+	if (!option_word(run, OPTION_OBJECTIVE, &objective) ||
+	    !option_u64(run, OPTION_STEPS, &asked->steps))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_STEPS) && !asked->steps)
+		return usage_error(run, "--steps must be at least 1");
+	morph_request_set_objective(asked->request, objective);
+	morph_request_set_budget(asked->request, asked->steps);
+	return EXIT_CODE_OK;
+}
+
+enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked)
+{
+	uint32_t tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
 	enum exit_code code;
 
-	*request = needed(morph_request_new(run->client->ctx));
-	if (!option_word(run, OPTION_TRANSIT, &transit) ||
-	    !option_word(run, OPTION_OBJECTIVE, &objective) ||
+	*asked = (struct asked){ .transit = MORPH_TRANSIT_ANY, .wavelengths = 1 };
+	asked->request = needed(morph_request_new(run->client->ctx));
+	if (!option_word(run, OPTION_TRANSIT, &asked->transit) ||
 	    !option_word(run, OPTION_TIER, &tier) ||
-	    !option_u32(run, OPTION_WAVELENGTHS, &wavelengths))
+	    !option_u32(run, OPTION_WAVELENGTHS, &asked->wavelengths))
 		return EXIT_CODE_USAGE;
-	if (morph_request_set_wavelengths(*request, wavelengths) < 0)
+	asked->tier = tier + MORPH_TIER_CONTIGUOUS;
+	if (morph_request_set_wavelengths(asked->request, asked->wavelengths) < 0)
 		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
-	morph_request_set_transit(*request, transit);
-	morph_request_set_objective(*request, objective);
-	morph_request_set_tier(*request, tier + MORPH_TIER_CONTIGUOUS);
-	code = ask_shape(run, *request);
-	return code ? code : ask_bandwidth(run, model, *request);
+	morph_request_set_transit(asked->request, asked->transit);
+	morph_request_set_tier(asked->request, asked->tier);
+	code = ask_search(run, asked);
+	if (!code)
+		code = ask_shape(run, asked->request);
+	return code ? code : ask_bandwidth(run, model, asked);
+}
+
+void asked_free(struct asked *asked)
+{
+	morph_request_free(asked->request);
+	asked->request = NULL;
 }

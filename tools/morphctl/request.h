@@ -5,8 +5,16 @@
 
 #include "client.h"
 
-/* By --count, --shape, --ring or --mesh, and what goes with them; @request is the caller's to free. */
-enum exit_code request_given(struct run *run, const struct morph_model *model,
-			     struct morph_request **request);
+/* A request, and the terms that it was made with. */
+struct asked {
+	struct morph_request *request;
+	uint64_t mbps; /* of each circuit at least */
+	uint64_t steps; /* of the search; 0: the library's own */
+	uint32_t transit, tier, wavelengths;
+};
+
+/* By --count, --shape, --ring, --mesh or --graph, and what goes with them; @asked is the caller's to free. */
+enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked);
+void asked_free(struct asked *asked);
 
 #endif

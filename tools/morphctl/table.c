@@ -12,6 +12,9 @@
 #define CHANGES \
 	(QUEUED | OPT(DRY_RUN) | OPT(EACH) | OPT(PREPARE) | OPT(LEASE) | OPT(GENERATION) | TOKEN)
 #define SHAPE (OPT(LANES) | OPT(LANE_MASK) | OPT(SRC_PLANE) | OPT(DST_PLANE) | OPT(GUIDES))
+#define REQUEST                                                                           \
+	(OPT(COUNT) | OPT(TORUS) | OPT(RING_OF) | OPT(MESH) | OPT(GRAPH) | OPT(SIMPLEX) | \
+	 OPT(STEPS) | OPT(BANDWIDTH) | OPT(LANES) | OPT(TRANSIT) | OPT(PROFILE))
 #define FAULTY (OPT(INSTANCE) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
 #define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP) | OPT(BUFFER))
 
@@ -51,18 +54,20 @@
 	"yet can be validated as a ring only. With --controller and --epoch the changes are made on " \
 	"behalf of that controller, to which new slices are assigned."
 
-#define PLACE                                                                                  \
-	"What is asked for: --count, without circuits; or a torus, ring or mesh, with a "      \
-	"circuit each way for each link. What is free is read from the kernel. The answer is " \
-	"the accelerator of each rank, the fibres of each circuit, what that takes and what "  \
-	"it must take at least; or why no rack does: too few accelerators are free, or so "    \
-	"few fibres that lead out of sets of servers that are named. Exit status 0 when "      \
-	"there is a plan, and 1 when there is none or when nothing was found and nothing "     \
-	"proven. With --apply the slice NAME is created and its circuits are lit on just "     \
-	"these fibres, in transactions of up to 1024 circuits that the kernel judges; when "   \
-	"one fails the slice is deleted again. The profile is looked for where the kernel "    \
-	"finds its firmware, unless --profile says where it is. With --controller and "        \
-	"--epoch what that controller has reserved may be used, and the slice is assigned to " \
+#define PLACE                                                                                   \
+	"What is asked for: --count, without circuits; or a torus, ring, mesh or the links of " \
+	"a file, with a circuit each way for each link unless --simplex is given. The file of " \
+	"--graph has a link in each line: two ranks, numbered from 0; what follows '#' is a "   \
+	"remark, and a pair that stands twice has two links. What is free is read from the "    \
+	"kernel. The answer is the accelerator of each rank, the fibres of each circuit, what " \
+	"that takes and what it must take at least; or why no rack does: too few accelerators " \
+	"are free, or so few fibres that lead out of sets of servers that are named. Exit "     \
+	"status 0 when there is a plan, and 1 when there is none or when nothing was found "    \
+	"and nothing proven. With --apply the slice NAME is created and its circuits are lit "  \
+	"on just these fibres, in transactions of up to 1024 circuits that the kernel judges; " \
+	"when one fails the slice is deleted again. The profile is looked for where the "       \
+	"kernel finds its firmware, unless --profile says where it is. With --controller and "  \
+	"--epoch what that controller has reserved may be used, and the slice is assigned to "  \
 	"it."
 
 #define DEFRAG                                                                                         \
@@ -126,7 +131,8 @@ const struct option_spec option_specs[OPTION_COUNT_OF] = {
 #undef OPTION
 };
 
-_Static_assert(OPTION_COUNT_OF <= 8 * sizeof(option_set), "struct command keeps an option in a bit");
+_Static_assert(OPTION_COUNT_OF <= 8 * sizeof(option_set),
+	       "struct command keeps an option in a bit");
 
 const struct exit_spec exit_specs[] = {
 #define EXIT(id, code_, meaning_) { .code = code_, .meaning = meaning_ },

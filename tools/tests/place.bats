@@ -92,9 +92,89 @@ setup() {
 	holds "$stderr" "--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16"
 }
 
+# graph STATUS TEXT OPTION...: place the links of a file that has this text
+graph() {
+	printf '%b' "$2" >"$BATS_TEST_TMPDIR/links"
+	expect "$1" morphctl place --graph "$BATS_TEST_TMPDIR/links" --profile "$rack" --json "${@:3}"
+}
+
+# refused TEXT SENTENCE: such a file is not read, for that reason
+refused() {
+	graph 2 "$1"
+	[[ -z $output ]]
+	holds "$stderr" "links: $2"
+}
+
+circuits() {
+	jq -c '[.circuit[] | [."src-rank", ."dst-rank"]]' <<<"$output"
+}
+
+@test "any logical graph is placed" {
+	graph 0 '0 1\n1 2  # a star\n\n  # and no more\n1\t3\r\n4 1'
+	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
+	[[ $(circuits) == "[[0,1],[1,0],[1,2],[2,1],[1,3],[3,1],[4,1],[1,4]]" ]]
+	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 5 ]]
+	graph 0 '0 1\n1 2\n4 3\n2 3\n' --simplex
+	[[ $(circuits) == "[[0,1],[1,2],[4,3],[2,3]]" ]]
+	# A pair that stands twice has two links.
+	graph 0 '0 1\n0 1\n' --simplex
+	[[ $(circuits) == "[[0,1],[0,1]]" ]]
+	expect 0 morphctl place --graph - --profile "$rack" --fields circuits-count --json <<<"0 1"
+	[[ $(jq '."circuits-count"' <<<"$output") == 2 ]]
+}
+
+@test "a graph that is a ring is placed as the ring is" {
+	graph 0 '0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n' --simplex
+	links=$output
+	expect 0 morphctl place --ring 6 --simplex --profile "$rack" --json
+	[[ $(jq -c '[.rank, .fibres]' <<<"$output") == "$(jq -c '[.rank, .fibres]' <<<"$links")" ]]
+}
+
+@test "links of shapes are one circuit with --simplex" {
+	expect 0 morphctl place --ring 5 --simplex --profile "$rack" --json
+	[[ $(circuits) == "[[0,1],[1,2],[2,3],[3,4],[4,0]]" ]]
+	expect 0 morphctl place --shape 2x3 --simplex --profile "$rack" --fields circuits-count --json
+	[[ $(jq '."circuits-count"' <<<"$output") == 9 ]]
+	# Seven circuits out of an accelerator are too many, but not six out and six in.
+	expect 1 morphctl place --mesh 8 --profile "$rack"
+	expect 0 morphctl place --mesh 7 --simplex --profile "$rack" --fields circuits-count --json
+	[[ $(jq '."circuits-count"' <<<"$output") == 21 ]]
+}
+
+@test "lines that are wrong in a graph are named, with what would be right" {
+	refused '0 1\n2\n' "line 2: one word alone; a line has two ranks, as '0 1'"
+	refused '0 1 2\n' "line 1: more than two words; a line has two ranks"
+	refused '# 0\n0 a\n' "line 2: 'a' is no rank; ranks are numbers from 0 to 4095"
+	refused '0 -1\n' "line 1: '-1' is no rank"
+	refused '0 4096\n' "line 1: '4096' is no rank"
+	refused '0 1\n1 1\n' "line 2: a link from rank 1 to itself; the two ranks must differ"
+	refused '0 1\n1 4\n0 2\n' "line 2: rank 4, but rank 3 is in no line; ranks are numbered from 0 without a gap"
+	refused '1 2\n' "line 1: rank 2, but rank 0 is in no line"
+	refused '# nothing\n\n' "there is no link; a line has two ranks"
+	refused '' "there is no link"
+	refused '0 1\0 2\n' "line 1: a NUL character; leave it out"
+	expect 3 morphctl place --graph "$BATS_TEST_TMPDIR/none" --profile "$rack"
+	holds "$stderr" "none: No such file"
+	expect 1 morphctl place --graph "$BATS_TEST_TMPDIR" --profile "$rack"
+	holds "$stderr" "Is a directory"
+}
+
+@test "where the search ends nothing is said to be impossible" {
+	pod=$TOP/build/profiles/pod128.bin
+	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
+	expect 1 morphctl place --shape 4x4x7 --tier crossing --steps 1 --profile "$pod"
+	holds "$output" "undecided: no rack does, and nothing was found across racks, and nothing proven"
+	expect 0 morphctl place --shape 4x4x7 --tier crossing --profile "$pod"
+	expect 2 morphctl place --ring 4 --steps 0 --profile "$rack"
+	holds "$stderr" "--steps must be at least 1"
+	expect 2 morphctl place --ring 4 --steps few --profile "$rack"
+}
+
 @test "wrong arguments are named" {
 	expect 2 morphctl place --profile "$rack"
-	holds "$stderr" "wants one of --count, --shape, --ring and --mesh"
+	holds "$stderr" "wants one of --count, --shape, --ring, --mesh and --graph"
+	expect 2 morphctl place --graph - --ring 3 --profile "$rack"
+	holds "$stderr" "wants one of"
 	expect 2 morphctl place --count 2 --ring 3 --profile "$rack"
 	holds "$stderr" "wants one of"
 	for shape in 2x x2 2x2x2x2 2X2 a 2x-1 ""; do
