@@ -154,7 +154,7 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric)
 /* What commands add to what the library tells. */
 static const char *added_to(uint32_t type)
 {
-	return type == MORPH_OBJECT_PLAN   ? ",slice,txn,protection" :
+	return type == MORPH_OBJECT_PLAN   ? ",slice,txn,protection,transit-own,transit-any" :
 	       type == MORPH_OBJECT_DEFRAG ? ",slice" :
 					     "";
 }

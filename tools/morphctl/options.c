@@ -11,6 +11,19 @@
 
 #define LONG_BASE 256 /* what getopt_long() returns for option i is LONG_BASE + i */
 
+/* One in brackets may be left out. */
+static bool needs_argument(const struct option_spec *spec)
+{
+	return spec->argument && *spec->argument != '[';
+}
+
+/* A number that follows an option which may have one: it is taken, not left among the arguments. */
+static char *next_number(int argc, char **argv)
+{
+	return optind < argc && argv[optind][0] >= '0' && argv[optind][0] <= '9' ? argv[optind++] :
+										   NULL;
+}
+
 /* The options of this command only: a long name may stand for another option elsewhere. */
 static void build(const struct command *command, struct option *longs, char *shorts)
 {
@@ -23,13 +36,13 @@ static void build(const struct command *command, struct option *longs, char *sho
 		if (!takes_option(command, id))
 			continue;
 		longs[count].name = spec->name;
-		longs[count].has_arg = spec->argument ? required_argument : no_argument;
+		longs[count].has_arg = needs_argument(spec) ? required_argument : no_argument;
 		longs[count].flag = NULL;
 		longs[count++].val = LONG_BASE + (int)id;
 		if (!spec->letter)
 			continue;
 		*shorts++ = spec->letter;
-		if (spec->argument)
+		if (needs_argument(spec))
 			*shorts++ = ':';
 	}
 	memset(&longs[count], 0, sizeof(longs[count]));
@@ -81,6 +94,8 @@ bool options_parse(struct run *run, int argc, char **argv)
 			return false;
 		}
 		id = found >= LONG_BASE ? found - LONG_BASE : option_of_letter(command, found);
+		if (found >= LONG_BASE && !optarg && option_specs[id].argument)
+			optarg = next_number(argc, argv);
 		run->option[id] = optarg ? optarg : "";
 	}
 	run->argc = argc - optind;

@@ -4,6 +4,7 @@
 
 #include "circuit.h"
 #include "controller.h"
+#include "ground.h"
 #include "place.h"
 #include "profile.h"
 #include "request.h"
@@ -16,17 +17,17 @@
 #define LOADS "src-host,dst-host,fibres,free"
 #define PROTECTED "rank,verdict,spare,host,fibres"
 
+/* In the report: what would be with the other policy on transit. */
+#define OWN "transit-own"
+#define ANY "transit-any"
+
 #define PLANNED (UINT32_MAX - 1) /* whose slice has no number yet */
 
 /* One request from beginning to end. */
 struct placing {
 	struct run *run;
-	uint32_t fabric; /* MORPH_ANY: an empty one */
+	struct ground ground;
 	struct token token;
-	struct morph_model *model;
-	struct morph_ledger *ledger;
-	struct morph_defrag *running; /* slices of the fabric, which have fibres to keep */
-	uint32_t kept; /* ranks of theirs that have a spare */
 	struct asked asked;
 	struct morph_plan *plan;
 	struct morph_txn *txn; /* with --apply */
@@ -40,9 +41,7 @@ static void placing_free(struct placing *placing)
 	morph_txn_free(placing->txn);
 	morph_plan_free(placing->plan);
 	asked_free(&placing->asked);
-	morph_defrag_free(placing->running);
-	morph_ledger_free(placing->ledger);
-	morph_model_put(placing->model);
+	ground_free(&placing->ground);
 }
 
 /* ------------------------------------------------------------------- the plan */
@@ -50,7 +49,7 @@ static void placing_free(struct placing *placing)
 static enum exit_code describe(struct placing *placing)
 {
 	struct morph_object *object = NULL;
-	int error = morph_plan_describe(placing->plan, placing->ledger, &object);
+	int error = morph_plan_describe(placing->plan, placing->ground.ledger, &object);
 
 	json_decref(placing->report);
 	placing->report = NULL;
@@ -65,14 +64,14 @@ static enum exit_code protect(struct placing *placing)
 	struct morph_object *object = NULL;
 	json_t *reply = NULL;
 	enum exit_code code;
-	int error = morph_ledger_take(placing->ledger, placing->plan, PLANNED);
+	int error = morph_ledger_take(placing->ground.ledger, placing->plan, PLANNED);
 
 	if (!error) {
-		error = morph_protect(placing->ledger, placing->plan, protection);
+		error = morph_protect(placing->ground.ledger, placing->plan, protection);
 		if (!error)
 			error = morph_protection_describe(protection, placing->plan,
-							  placing->ledger, &object);
-		morph_ledger_give(placing->ledger, placing->plan);
+							  placing->ground.ledger, &object);
+		morph_ledger_give(placing->ground.ledger, placing->plan);
 	}
 	code = client_reply(placing->run, error, object, &reply);
 	if (reply)
@@ -87,11 +86,11 @@ static int find_plan(struct placing *placing)
 	int error;
 
 	if (!given(placing->run, OPTION_CARRY_OUT))
-		return morph_place(placing->ledger, placing->asked.request, placing->plan);
+		return morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
 	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
-	morph_txn_set_model(placing->txn, placing->model);
+	morph_txn_set_model(placing->txn, placing->ground.model);
 	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
-	error = morph_txn_place(placing->txn, placing->ledger, placing->asked.request,
+	error = morph_txn_place(placing->txn, placing->ground.ledger, placing->asked.request,
 				placing->plan);
 	if (!morph_txn_count(placing->txn)) {
 		morph_txn_free(placing->txn);
@@ -100,46 +99,54 @@ static int find_plan(struct placing *placing)
 	return error;
 }
 
-/* What the fabric holds, and what its slices need when an accelerator of theirs fails. */
-static enum exit_code read_fabric(struct placing *placing)
+/* What light on others' servers is worth: what is said of the policy that was not asked for. */
+static enum exit_code try_other_transit(struct placing *placing)
 {
-	struct morph_ctx *ctx = placing->run->client->ctx;
-	int error = morph_ledger_new(ctx, placing->model, &placing->ledger);
+	bool any = placing->asked.transit == MORPH_TRANSIT_ANY;
+	uint32_t verdict = morph_plan_verdict(placing->plan);
+	struct morph_plan *plan;
+	int error = 0;
 
-	if (error || placing->fabric == MORPH_ANY)
-		return error ? client_error(placing->run, error) : EXIT_CODE_OK;
-	placing->running = needed(morph_defrag_new(ctx));
-	error = morph_defrag_read(placing->running, placing->ledger, placing->fabric,
-				  placing->token.controller);
-	if (!error && !given(placing->run, OPTION_UNPROTECT))
-		error = morph_defrag_keep(placing->running, placing->ledger);
-	if (error < 0)
+	if (!any && verdict == MORPH_FEASIBLE)
+		return EXIT_CODE_OK;
+	/* What all servers together do not lead, some of them do not either. */
+	if (!any || verdict != MORPH_INFEASIBLE) {
+		plan = needed(morph_plan_new(placing->run->client->ctx));
+		morph_request_set_transit(placing->asked.request,
+					  any ? MORPH_TRANSIT_OWN : MORPH_TRANSIT_ANY);
+		error = morph_place(placing->ground.ledger, placing->asked.request, plan);
+		morph_request_set_transit(placing->asked.request, placing->asked.transit);
+		verdict = morph_plan_verdict(plan);
+		morph_plan_free(plan);
+	}
+	if (error)
 		return client_error(placing->run, error);
-	placing->kept = (uint32_t)error;
+	json_object_set_new(placing->report, any ? OWN : ANY, json_string(verdict_word(verdict)));
 	return EXIT_CODE_OK;
 }
 
 /* Would it fit, if nothing were kept? */
 static enum exit_code try_unprotected(struct placing *placing)
 {
+	uint32_t kept = placing->ground.kept;
 	int error;
 
-	if (!placing->kept)
+	if (!kept)
 		return EXIT_CODE_FAILED;
-	morph_defrag_clear(placing->running);
-	error = morph_place(placing->ledger, placing->asked.request, placing->plan);
+	ground_release(&placing->ground);
+	error = morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
 	if (error)
 		return client_error(placing->run, error);
 	if (morph_plan_verdict(placing->plan) == MORPH_FEASIBLE)
 		warn_line(
 			"%s: it would fit on fibres that are kept for the failover of %u ranks that run; --unprotect takes these too",
-			placing->run->command->object, placing->kept);
+			placing->run->command->object, kept);
 	return EXIT_CODE_FAILED;
 }
 
 static enum exit_code plan(struct placing *placing)
 {
-	enum exit_code code = read_fabric(placing);
+	enum exit_code code = ground_read(&placing->ground, placing->token.controller);
 	int error;
 
 	if (code)
@@ -148,6 +155,8 @@ static enum exit_code plan(struct placing *placing)
 	error = find_plan(placing);
 	code = error < 0 ? client_error(placing->run, error) : describe(placing);
 	placing->refused = !error && morph_plan_verdict(placing->plan) != MORPH_FEASIBLE;
+	if (!code)
+		code = try_other_transit(placing);
 	if (code || placing->refused)
 		return code ? code : try_unprotected(placing);
 	return !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
@@ -178,8 +187,8 @@ static enum exit_code light(struct placing *placing, struct act *act, uint32_t s
 		int error = morph_txn_split(placing->txn, &rest);
 
 		code = error ? client_error(placing->run, error) :
-			       circuit_run(placing->run, act, placing->fabric, slice, placing->txn,
-					   false, &txn);
+			       circuit_run(placing->run, act, placing->ground.fabric, slice,
+					   placing->txn, false, &txn);
 		if (txn)
 			json_array_append_new(txns, txn);
 		morph_txn_free(placing->txn);
@@ -212,13 +221,13 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 	code = act_begin(placing->run, &act);
 	if (code)
 		return code;
-	code = place_create(placing->run, placing->fabric, placing->plan, wish, &slice);
+	code = place_create(placing->run, placing->ground.fabric, placing->plan, wish, &slice);
 	if (!code) {
 		uint32_t id = number_of(slice, "id", NUMBER_NONE);
 
 		code = light(placing, &act, id, txns);
 		if (code)
-			code = place_take_back(placing->run, placing->fabric, id, code);
+			code = place_take_back(placing->run, placing->ground.fabric, id, code);
 	}
 	if (!code) {
 		json_object_set(placing->report, "slice", slice);
@@ -233,26 +242,50 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 
 /* ------------------------------------------------------------------ the answer */
 
-void place_write_refusals(const json_t *report)
+const char *verdict_word(uint32_t verdict)
 {
-	json_t *refusals = json_object_get(report, "refusal"), *refusal, *cut;
-	size_t i, k;
+	return verdict == MORPH_FEASIBLE   ? "feasible" :
+	       verdict == MORPH_INFEASIBLE ? "infeasible" :
+					     "undecided";
+}
+
+static void write_other_transit(const json_t *report)
+{
+	const char *own = text_of_key(report, OWN), *any = text_of_key(report, ANY);
+
+	if (*own)
+		printf("with own transit only: %s\n", own);
+	if (*any)
+		printf("with any transit: %s\n", any);
+}
+
+void place_write_refusal(const json_t *refusal)
+{
+	const json_t *cuts = json_object_get(refusal, "cut");
+	char *hosts;
+
+	if (json_object_get(refusal, "host"))
+		printf("rack of host %u: ", number_of(refusal, "host", 0));
+	else
+		printf("all racks together: ");
+	printf("%s\n", text_of_key(refusal, "text"));
+	if (!json_array_size(cuts))
+		return;
+	/* They are sorted: the first leaves embeddings least to spare. */
+	hosts = format_value("host", json_object_get(json_array_get(cuts, 0), "host"));
+	printf("  the tightest: hosts %s\n", hosts);
+	free(hosts);
+}
+
+static void write_refusals(const json_t *report)
+{
+	json_t *refusal;
+	size_t i;
 
 	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
-	json_array_foreach(refusals, i, refusal)
-	{
-		json_t *cuts = json_object_get(refusal, "cut");
-
-		printf("rack of host %u: %s%s\n", number_of(refusal, "host", 0),
-		       text_of_key(refusal, "text"), json_array_size(cuts) ? ":" : "");
-		json_array_foreach(cuts, k, cut)
-		{
-			char *hosts = format_value("host", json_object_get(cut, "host"));
-
-			printf("  hosts %s\n", hosts);
-			free(hosts);
-		}
-	}
+	write_other_transit(report);
+	json_array_foreach(json_object_get(report, "refusal"), i, refusal)
+		place_write_refusal(refusal);
 }
 
 void place_write_table(struct run *run, const char *columns, json_t *records)
@@ -286,6 +319,7 @@ void place_write_plan(struct run *run, const json_t *report)
 	       text_of_key(report, "servers-bound-kind"), number_of(report, "circuits-count", 0),
 	       number_of(report, "fibres", 0), number_of(report, "fibres-bound", 0),
 	       text_of_key(report, "fibres-bound-kind"));
+	write_other_transit(report);
 	if (slice)
 		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
 		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
@@ -305,7 +339,7 @@ static enum exit_code answer(struct placing *placing)
 	if (key_is(placing->report, "verdict", "feasible"))
 		place_write_plan(placing->run, placing->report);
 	else
-		place_write_refusals(placing->report);
+		write_refusals(placing->report);
 	return EXIT_CODE_OK;
 }
 
@@ -324,7 +358,7 @@ static enum exit_code check_apply(struct run *run)
 
 enum exit_code place_slice(struct run *run)
 {
-	struct placing placing = { .run = run };
+	struct placing placing = { .run = run, .ground.run = run };
 	struct slice_wish wish = { 0 };
 	enum exit_code code, told;
 
@@ -334,9 +368,9 @@ enum exit_code place_slice(struct run *run)
 	if (!code)
 		code = slice_wish_options(run, &wish);
 	if (!code)
-		code = profile_model(run, &placing.fabric, &placing.model);
+		code = profile_model(run, &placing.ground.fabric, &placing.ground.model);
 	if (!code)
-		code = request_given(run, placing.model, &placing.asked);
+		code = request_given(run, placing.ground.model, &placing.asked);
 	if (!code)
 		code = plan(&placing);
 	if (!code && given(run, OPTION_CARRY_OUT))

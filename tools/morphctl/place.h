@@ -13,7 +13,10 @@ enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 			       enum exit_code code);
 
 void place_write_plan(struct run *run, const json_t *report);
-void place_write_refusals(const json_t *report);
+/* Why a rack does not do: of the sets of servers that forbid it the tightest. */
+void place_write_refusal(const json_t *refusal);
+/* What enum morph_verdict is called. */
+const char *verdict_word(uint32_t verdict);
 /* A table after an empty line; nothing of no records. */
 void place_write_table(struct run *run, const char *columns, json_t *records);
 

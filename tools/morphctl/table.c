@@ -63,12 +63,22 @@
 	"that takes and what it must take at least; or why no rack does: too few accelerators " \
 	"are free, or so few fibres that lead out of sets of servers that are named. Exit "     \
 	"status 0 when there is a plan, and 1 when there is none or when nothing was found "    \
-	"and nothing proven. With --apply the slice NAME is created and its circuits are lit "  \
-	"on just these fibres, in transactions of up to 1024 circuits that the kernel judges; " \
-	"when one fails the slice is deleted again. The profile is looked for where the "       \
-	"kernel finds its firmware, unless --profile says where it is. With --controller and "  \
-	"--epoch what that controller has reserved may be used, and the slice is assigned to "  \
-	"it."
+	"and nothing proven. What would be with the other policy on transit is told too. With " \
+	"--apply the slice NAME is created and its circuits are lit on just these fibres, in "  \
+	"transactions of up to 1024 circuits that the kernel judges; when one fails the slice " \
+	"is deleted again. The profile is looked for where the kernel finds its firmware, "     \
+	"unless --profile says where it is. With --controller and --epoch what that "           \
+	"controller has reserved may be used, and the slice is assigned to it."
+
+#define WHY_NOT                                                                                        \
+	"With --count or --accelerators, and --transit, --ring without a number and --lanes "          \
+	"besides, the kernel is asked. All else is what 'morphctl place' is asked for, and planned "   \
+	"like that; where it does not fit the binding constraint is named: each is lifted alone, and " \
+	"the first without which the request fits is it. Lifted are, in this order: transit, "         \
+	"bandwidth, wavelengths and tier of the request; hardware that is not sound or cordoned; "     \
+	"spares, that are given to no slice; fibres kept for failover; the light of other slices; "    \
+	"other slices. Of a rack that has too few fibres the tightest set of servers is named. Exit "  \
+	"status 0 when it would be granted, and 1 when not."
 
 #define DEFRAG                                                                                         \
 	"Where 'morphctl place' finds too few fibres, circuits of slices that run may be in the way "  \

@@ -65,14 +65,45 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 	return code;
 }
 
+/* Options that the kernel does not know: planners are asked. A ring with a number of ranks is one. */
+static bool is_planned(const struct run *run)
+{
+	static const enum option_id ids[] = {
+		OPTION_TORUS,	  OPTION_MESH,	    OPTION_GRAPH,   OPTION_SIMPLEX,
+		OPTION_STEPS,	  OPTION_BANDWIDTH, OPTION_TIER,    OPTION_WAVELENGTHS,
+		OPTION_OBJECTIVE, OPTION_UNPROTECT, OPTION_PROFILE, OPTION_CONTROLLER,
+		OPTION_EPOCH
+	};
+
+	for (size_t at = 0; at < sizeof(ids) / sizeof(ids[0]); at++)
+		if (given(run, ids[at]))
+			return true;
+	return given(run, OPTION_RING) && *run->option[OPTION_RING];
+}
+
+static enum exit_code ask_planner(struct run *run)
+{
+	const char *ring = run->option[OPTION_RING];
+
+	if (given(run, OPTION_ACCELERATORS))
+		return usage_error(run,
+				   "--accelerators goes with --ring, --lanes and --transit only");
+	if (ring && !*ring)
+		return usage_error(run, "--ring wants the number of its ranks here");
+	run->option[OPTION_RING_OF] = ring;
+	return why_not_plan(run);
+}
+
 enum exit_code why_not(struct run *run)
 {
 	MORPH_OPTS(morph_why_not_opts, opts);
 	uint32_t *accelerators = NULL, fabric;
 	enum exit_code code;
 
+	if (is_planned(run))
+		return ask_planner(run);
 	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
-		return usage_error(run, "wants either --count or --accelerators");
+		return usage_error(run, "wants either --count or --accelerators, or a shape");
 	if (!option_u32(run, OPTION_COUNT, &opts.count) ||
 	    !option_word(run, OPTION_TRANSIT, &opts.transit) ||
 	    !option_u32(run, OPTION_LANES, &opts.lanes_count))

@@ -11,4 +11,7 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_why_not_opts *opts,
 			   json_t **answer);
 
+/* The same of a request that planners answer, as 'morphctl place' has it. */
+enum exit_code why_not_plan(struct run *run);
+
 #endif

@@ -109,7 +109,7 @@ def main():
                                for one in commands])
     table("_morphctl_argument", [
         (f"{key(one)} {dashes}{name}", option["argument"])
-        for one in commands for option in one["options"] if option["argument"]
+        for one in commands for option in one["options"] if (option["argument"] or "[")[0] != "["
         for dashes, name in (("--", option["name"]), ("-", option["letter"])) if name])
     print(TAIL, end="")
 

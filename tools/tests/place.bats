@@ -19,6 +19,20 @@ setup() {
 	[[ $(jq 'all(.load[]; .fibres <= .free)' <<<"$output") == true ]]
 }
 
+@test "the policy on transit that was not asked for is told too" {
+	# In an empty rack nothing belongs to others.
+	expect 0 morphctl place --shape 2x4x4 --profile "$rack"
+	holds "$output" $'\nwith own transit only: feasible\n'
+	expect 0 morphctl place --shape 2x4x4 --profile "$rack" --fields transit-own,transit-any --json
+	[[ $(jq -c . <<<"$output") == '{"transit-own":"feasible"}' ]]
+	expect 0 morphctl place --shape 2x4x4 --transit own --profile "$rack" --fields transit-own,transit-any --json
+	[[ $(jq -c . <<<"$output") == '{}' ]]
+	expect 1 morphctl place --count 65 --profile "$rack" --fields transit-own,transit-any --json
+	[[ $(jq -c . <<<"$output") == '{"transit-own":"infeasible"}' ]]
+	expect 1 morphctl place --count 65 --transit own --profile "$rack"
+	holds "$output" $'\nwith any transit: infeasible\n'
+}
+
 @test "each rank is told its spare" {
 	expect 0 morphctl place --shape 4x4x4 --protect --profile "$rack"
 	holds "$output" "protection: feasible"

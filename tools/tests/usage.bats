@@ -136,6 +136,10 @@ load common
 	holds "$stderr" "--controller and --epoch go together"
 	expect 2 morphctl why-not --count 2 --lanes 4
 	holds "$stderr" "--ring"
+	expect 2 morphctl why-not --accelerators 0,1 --tier contiguous
+	holds "$stderr" "--accelerators goes with --ring, --lanes and --transit only"
+	expect 2 morphctl why-not --count 2 --ring --tier contiguous
+	holds "$stderr" "--ring wants the number of its ranks here"
 	expect 2 morphctl monitor --timeout soon
 	holds "$stderr" "'soon'"
 	expect 2 morphctl monitor --buffer 100
