@@ -21,6 +21,7 @@ struct making {
 	struct morph_model *model;
 	struct morph_ledger *ledger;
 	struct asked asked;
+	uint32_t objective; /* enum morph_defrag_objective */
 	struct morph_defrag *defrag;
 	struct morph_defrag_result result;
 	json_t *report; /* the answer, and what was made of it */
@@ -52,7 +53,8 @@ static enum exit_code describe(struct making *making)
 
 static enum exit_code solve(struct making *making)
 {
-	MORPH_OPTS(morph_defrag_opts, opts, .steps = making->asked.steps);
+	MORPH_OPTS(morph_defrag_opts, opts, .objective = making->objective,
+		   .steps = making->asked.steps);
 	struct morph_ctx *ctx = making->run->client->ctx;
 	enum exit_code code;
 
@@ -282,8 +284,10 @@ static enum exit_code answer(struct making *making)
 	return EXIT_CODE_OK;
 }
 
-static enum exit_code check_options(struct run *run)
+static enum exit_code check_options(struct run *run, uint32_t *objective)
 {
+	if (!option_word(run, OPTION_REWIRING, objective))
+		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_CARRY_OUT) && given(run, OPTION_DRY_RUN))
 		return usage_error(run, "--apply and --dry-run exclude each other");
 	if (!given(run, OPTION_CARRY_OUT) && run->argc)
@@ -300,7 +304,7 @@ enum exit_code defrag(struct run *run)
 	struct slice_wish wish = { 0 };
 	enum exit_code code, told;
 
-	code = check_options(run);
+	code = check_options(run, &making.objective);
 	if (!code)
 		code = token_given(run, &making.token);
 	if (!code)

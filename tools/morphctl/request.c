@@ -92,7 +92,9 @@ static enum exit_code ask_search(struct run *run, struct asked *asked)
 {
 	uint32_t objective = MORPH_OBJECTIVE_FRAGMENTATION;
 
+	/* No command has both. */
 	if (!option_word(run, OPTION_OBJECTIVE, &objective) ||
+	    !option_word(run, OPTION_PLACEMENT, &objective) ||
 	    !option_u64(run, OPTION_STEPS, &asked->steps))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_STEPS) && !asked->steps)

@@ -89,7 +89,7 @@
 	"Slices that can't be moved are named, with the reason. Nothing is changed without --apply, "  \
 	"which creates the slice NAME, runs the steps and lights the slice's circuits. Where a step "  \
 	"fails what was moved stays where it is, what is out is lit again, and the slice is deleted. " \
-	"Exit status 0 when there is room, 1 when not. Options are those of 'morphctl place'."
+	"Exit status 0 when there is room, 1 when not. Options are those of 'morphctl place', but that --objective is about what is moved."
 
 #define TE                                                                                          \
 	"FILE is YAML or JSON; '-' reads standard input:"                                           \

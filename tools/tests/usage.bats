@@ -140,6 +140,10 @@ load common
 	holds "$stderr" "--accelerators goes with --ring, --lanes and --transit only"
 	expect 2 morphctl why-not --count 2 --ring --tier contiguous
 	holds "$stderr" "--ring wants the number of its ranks here"
+	expect 2 morphctl defrag --ring 4 --objective load
+	holds "$stderr" "--objective wants dark|moves, not 'load'"
+	expect 2 morphctl defrag --ring 4 --apply --dry-run
+	holds "$stderr" "--apply and --dry-run exclude each other"
 	expect 2 morphctl monitor --timeout soon
 	holds "$stderr" "'soon'"
 	expect 2 morphctl monitor --buffer 100
