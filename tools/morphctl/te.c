@@ -13,7 +13,7 @@
 #define CONTROLLERS "controller,lanes-count,reserved,missing,surplus,percent"
 #define DIFFERENCES "controller,src-host,dst-host,lanes-count,reserved"
 
-static void traffic_free(struct traffic *traffic)
+void traffic_free(struct traffic *traffic)
 {
 	json_decref(traffic->reservations);
 	free(traffic->lanes);
@@ -144,7 +144,7 @@ static enum exit_code solve(struct traffic *traffic)
 	return ret ? client_error(run, ret) : EXIT_CODE_OK;
 }
 
-static enum exit_code prepare(struct traffic *traffic)
+enum exit_code traffic_solve(struct traffic *traffic)
 {
 	enum exit_code code = traffic_read(traffic);
 
@@ -161,8 +161,7 @@ static enum exit_code prepare(struct traffic *traffic)
 
 /* ------------------------------------------------------------------- the answer */
 
-/* Whole lanes of a link, of one controller's demands or of all. */
-static uint32_t link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller)
+uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller)
 {
 	const uint32_t *links;
 	uint32_t sum = 0;
@@ -258,13 +257,13 @@ static json_t *link_records(const struct traffic *traffic)
 		if (load < LEAST)
 			continue;
 		morph_te_link_ends(traffic->te, link, &from, &to);
-		json_array_append_new(records,
-				      json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host",
-						(json_int_t)from, "dst-host", (json_int_t)to,
-						"capacity", morph_te_capacity(traffic->te, link),
-						"load", load, "lanes-count",
-						(json_int_t)link_lanes(traffic, link, MORPH_ANY),
-						"price", morph_te_price(traffic->te, link)));
+		json_array_append_new(
+			records,
+			json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host", (json_int_t)from,
+				  "dst-host", (json_int_t)to, "capacity",
+				  morph_te_capacity(traffic->te, link), "load", load, "lanes-count",
+				  (json_int_t)traffic_link_lanes(traffic, link, MORPH_ANY), "price",
+				  morph_te_price(traffic->te, link)));
 	}
 	return records;
 }
@@ -272,7 +271,7 @@ static json_t *link_records(const struct traffic *traffic)
 enum exit_code te_solve(struct run *run)
 {
 	struct traffic traffic = { .run = run };
-	enum exit_code code = prepare(&traffic);
+	enum exit_code code = traffic_solve(&traffic);
 
 	if (!code) {
 		json_t *report = json_pack("{s:I, s:f, s:f, s:f, s:I, s:o, s:o, s:o}", "epoch",
@@ -307,7 +306,7 @@ static json_t *compare(const struct traffic *traffic, uint32_t controller, json_
 	uint32_t want = 0, have = 0, missing = 0, surplus = 0, from = 0, to = 0;
 
 	for (uint32_t link = 0; link < traffic->links; link++) {
-		uint32_t planned = link_lanes(traffic, link, controller);
+		uint32_t planned = traffic_link_lanes(traffic, link, controller);
 		uint32_t held = reserved_lanes(traffic, link, controller);
 
 		want += planned;
@@ -358,7 +357,7 @@ enum exit_code te_divergence(struct run *run)
 	if (given(run, OPTION_PROFILE) && !given(run, OPTION_FABRIC))
 		return usage_error(run, "wants --fabric beside --profile: the kernel has what is "
 					"reserved");
-	code = prepare(&traffic);
+	code = traffic_solve(&traffic);
 	if (!code) {
 		report = report_divergence(&traffic);
 		differences = json_object_get(report, "differences");

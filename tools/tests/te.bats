@@ -73,6 +73,18 @@ refused() {
 	refused "from host 3 to host 3" 'demands: [{from: 3, to: 3, lanes: 1}]' 1
 }
 
+@test "what is reserved is the kernel's, and a controller's" {
+	echo 'demands: [{from: 0, to: 1, lanes: 1, controller: 7}]' >"$file"
+	expect 2 morphctl te apply "$file" --controller 7 --epoch 1 --profile "$rack"
+	holds "$stderr" "wants --fabric beside --profile"
+	expect 2 morphctl te apply "$file"
+	holds "$stderr" "wants --controller and --epoch, neither of which is 0"
+	expect 2 morphctl te apply "$file" --controller 7 --epoch 0
+	holds "$stderr" "neither of which is 0"
+	expect 2 morphctl te apply "$file" --controller 7
+	holds "$stderr" "--controller and --epoch go together"
+}
+
 @test "divergence needs a kernel" {
 	echo 'demands: [{from: 0, to: 1, lanes: 1}]' >"$file"
 	expect 2 morphctl te divergence "$file" --profile "$rack"

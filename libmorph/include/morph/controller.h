@@ -135,9 +135,9 @@ int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn, 
  * @among: mask of the lanes to choose from; 0: any
  * @out: object of type "reservation" afterwards; may be NULL
  *
- * Return: 0, -EBUSY (others have too many of them: morph_error_have() are left), -EINVAL
- * (the guide stays within a server; more than there are to choose from), -EIO (the guide is
- * out of use), -ESTALE, -ETIME or another negative errno.
+ * Return: 0, -EBUSY (others have reserved or lit too many of them; what nobody has is in the
+ * guide's attribute lanes-free), -EINVAL (the guide stays within a server; more than there are
+ * to choose from), -EIO (the guide is out of use), -ESTALE, -ETIME or another negative errno.
  */
 int morph_controller_reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
 			     uint64_t epoch, uint32_t guide, uint32_t count, uint64_t among,

@@ -1,0 +1,97 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""What controllers should have of the fibres is reserved. Prints TAP.
+
+What `morphctl te apply` says is held against what the kernel tells afterwards.
+"""
+
+import json
+import sys
+import tempfile
+
+from place import joins, run
+
+LANES = 16      # of a fibre
+
+
+class Controllers:
+    """Controllers of the rack, each in epoch 1."""
+
+    def __init__(self, rack, *numbers):
+        self.rack, self.numbers = rack, numbers
+
+    def __enter__(self):
+        for number in self.numbers:
+            self.rack.do("controller", "take", number, "--epoch", 1, "--lease", 600)
+
+    def __exit__(self, *_):
+        for number in self.numbers:
+            self.rack.do("controller", "drop", number)
+
+
+def reserved(rack):
+    """Lanes by controller and fibre, as the kernel tells."""
+    return {(entry["controller"], entry["guide"]): entry["lanes-count"]
+            for entry in rack.ask("controller", "reservations")}
+
+
+def applied(rack):
+    """A controller gets the lanes that the solution gives it, and keeps those that it has had where they are."""
+    def apply(controller, *demands, options=(), epoch=1, status=0):
+        with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+            json.dump({"epoch": 1, "ways": 1, "demands": [dict(zip(("from", "to", "lanes", "controller"), demand))
+                                                          for demand in demands]}, file)
+            file.flush()
+            answer = rack.ask("te", "apply", file.name, "--controller", controller, "--epoch", epoch, *options,
+                              status=status)
+            differs = rack.ask("te", "divergence", file.name)
+        missing = {one["controller"]: one["missing"] + one["surplus"] for one in differs["controllers"]}
+        return answer, missing.get(controller)
+
+    fibres = [guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4)]
+    with Controllers(rack, 7, 8, 9):
+        first = ((0, 4, 20, 8), (0, 1, 7, 8), (4, 0, 3, 9))
+        answer, missing = apply(8, *first, options=["--dry-run"])
+        assert not reserved(rack) and missing == 27 and answer["lanes-count"] == 27, answer
+        asked = {entry["guide"]: entry["asked"] for entry in answer["fibres"]}
+        answer, missing = apply(8, *first)
+        assert missing == 0 and answer["granted"] == 27 and answer["conflicts"] == 0 and not answer["short"], answer
+        assert reserved(rack) == {(8, guide): lanes for guide, lanes in asked.items()}
+        before = reserved(rack)
+        assert apply(8, *first)[1] == 0 and reserved(rack) == before
+        # Of the four fibres two are 8's, in whole or for the most part: the rest is 9's, and it is short of what is not.
+        answer, missing = apply(9, (0, 4, 4 * LANES, 9), (0, 1, 1, 8), status=7)
+        assert missing == 20 and answer["granted"] == 4 * LANES - 20 and answer["conflicts"] >= 2, answer
+        assert answer["short"] == [{"src-host": 0, "dst-host": 4, "lanes-count": 4 * LANES, "granted": 4 * LANES - 20}]
+        assert {key: lanes for key, lanes in reserved(rack).items() if key[0] == 8} == before
+        # What is not wanted any more is given back, and then 9 gets it.
+        answer, missing = apply(8, (0, 4, 0, 8))
+        assert missing == 0 and {entry["result"] for entry in answer["fibres"]} == {"given-back"}, answer
+        assert {key[0] for key in reserved(rack)} == {9}
+        assert apply(9, (0, 4, 4 * LANES, 9))[1] == 0
+        assert {guide for _, guide in reserved(rack)} == set(fibres)
+        before = reserved(rack)
+        apply(9, (0, 4, 8, 9), epoch=2, status=6)
+        apply(7, (0, 4, 8, 9), status=2)
+        assert reserved(rack) == before
+
+
+def unusable(rack):
+    """A fibre that is cordoned is told, and the next one is asked."""
+    fibres = [guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4)]
+    rack.do("guide", "cordon", fibres[0])
+    with Controllers(rack, 8), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"demands": [{"from": 0, "to": 4, "lanes": LANES + 2, "controller": 8}], "ways": 1}, file)
+        file.flush()
+        answer = rack.ask("te", "apply", file.name, "--controller", 8, "--epoch", 1)
+        results = {entry["guide"]: entry["result"] for entry in answer["fibres"]}
+        assert results[fibres[0]] == "unusable" and answer["granted"] == LANES + 2, answer
+        assert (8, fibres[0]) not in reserved(rack)
+    rack.do("guide", "uncordon", fibres[0])
+
+
+TESTS = (applied, unusable)
+
+
+if __name__ == "__main__":
+    sys.exit(run(TESTS))
