@@ -1,15 +1,15 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What controllers should have of the fibres is reserved. Prints TAP.
+"""Slices are given to controllers, and what controllers should have of the fibres is reserved. Prints TAP.
 
-What `morphctl te apply` says is held against what the kernel tells afterwards.
+What `morphctl controller assign` and `morphctl te apply` say is held against what the kernel tells afterwards.
 """
 
 import json
 import sys
 import tempfile
 
-from place import joins, run
+from place import joins, run, tenants
 
 LANES = 16      # of a fibre
 
@@ -29,10 +29,43 @@ class Controllers:
             self.rack.do("controller", "drop", number)
 
 
+def deciders(rack):
+    """Who decides about which slice, as the kernel tells; 0: nobody."""
+    return {entry["id"]: entry.get("controller", 0) for entry in rack.ask("slice", "list")}
+
+
 def reserved(rack):
     """Lanes by controller and fibre, as the kernel tells."""
     return {(entry["controller"], entry["guide"]): entry["lanes-count"]
             for entry in rack.ask("controller", "reservations")}
+
+
+def assigned(rack):
+    """Whole slices are spread by weight; once that is so nothing moves, and the backups are the same."""
+    names = tenants(rack)
+    wish = ["controller", "assign", "--controllers", "7,8,9"]
+    with Controllers(rack, 7, 8, 9):
+        before = deciders(rack)
+        planned = rack.ask(*wish, "--dry-run")
+        assert deciders(rack) == before and set(before.values()) == {0}
+        answer = rack.ask(*wish)
+        told = {entry["id"]: entry["controller"] for entry in answer["slices"]}
+        assert told == {entry["id"]: entry["controller"] for entry in planned["slices"]} == deciders(rack)
+        # Six rings of four circuits with a lane each: two for each controller.
+        assert [(one["slices"], one["lanes-count"]) for one in answer["controllers"]] == [(2, 8)] * 3, answer
+        for number in (7, 8, 9):
+            backups = [entry["backup"] for entry in answer["slices"] if entry["controller"] == number]
+            assert len(set(backups)) == 2 and number not in backups, answer
+        again = rack.ask(*wish)
+        assert {entry["result"] for entry in again["slices"]} == {"kept"}
+        assert [entry["backup"] for entry in again["slices"]] == [entry["backup"] for entry in answer["slices"]]
+        assert "no controller" in rack.ask("controller", "assign", "--controllers", "7,8,6", status=3)
+        assert deciders(rack) == told
+        # One is gone: what was its own is the others', and those have no backup but each other.
+        fewer = rack.ask("controller", "assign", "--controllers", "7,8")
+        assert set(deciders(rack).values()) == {7, 8}
+        assert all({entry["controller"], entry["backup"]} == {7, 8} for entry in fewer["slices"])
+        rack.end(*names)
 
 
 def applied(rack):
@@ -90,7 +123,7 @@ def unusable(rack):
     rack.do("guide", "uncordon", fibres[0])
 
 
-TESTS = (applied, unusable)
+TESTS = (assigned, applied, unusable)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl controller */
 #include "controller.h"
+#include "circuit.h"
 #include "client.h"
 #include "value.h"
 
@@ -199,13 +200,7 @@ enum exit_code controller_reservations(struct run *run)
 
 /* --------------------------------------------------------- what a failure hits */
 
-static int dump_circuits(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
-{
-	return morph_admin_circuits(ctx, fabric, MORPH_ANY, list);
-}
-
-/* Lanes of all circuits, or of those of one slice. */
-static uint64_t lanes_of(json_t *circuits, uint32_t slice)
+uint64_t controller_lanes(json_t *circuits, uint32_t slice)
 {
 	uint64_t sum = 0;
 	json_t *circuit;
@@ -217,7 +212,7 @@ static uint64_t lanes_of(json_t *circuits, uint32_t slice)
 	return sum;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+double controller_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -225,7 +220,7 @@ static double percent(uint64_t part, uint64_t whole)
 /* What would be hit, as a document; @slices and @circuits are all that there are. */
 static json_t *report(uint32_t id, json_t *slices, json_t *circuits)
 {
-	uint64_t whole = lanes_of(circuits, MORPH_ANY), sum = 0, lanes;
+	uint64_t whole = controller_lanes(circuits, MORPH_ANY), sum = 0, lanes;
 	json_t *hit = json_array(), *slice;
 	size_t i;
 
@@ -233,19 +228,20 @@ static json_t *report(uint32_t id, json_t *slices, json_t *circuits)
 	{
 		if (number_of(slice, "controller", 0) != id)
 			continue;
-		lanes = lanes_of(circuits, number_of(slice, "id", 0));
+		lanes = controller_lanes(circuits, number_of(slice, "id", 0));
 		sum += lanes;
-		json_array_append_new(
-			hit, json_pack("{s:i, s:s, s:i, s:i, s:I, s:f}", "id",
-				       (int)number_of(slice, "id", 0), "name",
-				       text_of_key(slice, "name"), "owner",
-				       (int)number_of(slice, "owner", 0), "circuits-count",
-				       (int)number_of(slice, "circuits-count", 0), "lanes-count",
-				       (json_int_t)lanes, "percent", percent(lanes, whole)));
+		json_array_append_new(hit,
+				      json_pack("{s:i, s:s, s:i, s:i, s:I, s:f}", "id",
+						(int)number_of(slice, "id", 0), "name",
+						text_of_key(slice, "name"), "owner",
+						(int)number_of(slice, "owner", 0), "circuits-count",
+						(int)number_of(slice, "circuits-count", 0),
+						"lanes-count", (json_int_t)lanes, "percent",
+						controller_percent(lanes, whole)));
 	}
 	return json_pack("{s:i, s:i, s:I, s:I, s:f, s:o}", "controller", (int)id, "slices",
 			 (int)json_array_size(slices), "lanes-count", (json_int_t)sum, "lanes-all",
-			 (json_int_t)whole, "percent", percent(sum, whole), "hit", hit);
+			 (json_int_t)whole, "percent", controller_percent(sum, whole), "hit", hit);
 }
 
 static void write_report(struct run *run, json_t *report)
@@ -281,7 +277,7 @@ enum exit_code controller_fail(struct run *run)
 	if (!code)
 		code = client_dump(run, morph_admin_slices, fabric, &slices);
 	if (!code)
-		code = client_dump(run, dump_circuits, fabric, &circuits);
+		code = circuit_records(run, fabric, MORPH_ANY, &circuits);
 	if (!code) {
 		document = report(id, slices, circuits);
 		if (given(run, OPTION_JSON))

@@ -130,6 +130,16 @@ load common
 	holds "$stderr" "'soon'"
 	expect 2 morphctl controller fail 7
 	holds "$stderr" "--dry-run"
+	expect 2 morphctl controller assign
+	holds "$stderr" "wants --controllers, as 7,8,9"
+	expect 2 morphctl controller assign --controllers 7,0
+	holds "$stderr" "no controller is number 0"
+	expect 2 morphctl controller assign --controllers 7,8,7
+	holds "$stderr" "7 stands there twice"
+	expect 2 morphctl controller assign --controllers 7,b
+	holds "$stderr" "'b' is none"
+	expect 2 morphctl controller assign --controllers 7,8 --seed x
+	holds "$stderr" "--seed wants a number"
 	expect 2 morphctl controller show seven
 	holds "$stderr" "'seven'"
 	expect 2 morphctl txn commit 3 --controller 7
