@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of the bench's table, and what fails it. */
+/* Rows of the bench, what fails it, and its parts. */
 #ifndef LM_BENCH_BENCH_H
 #define LM_BENCH_BENCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <morph/morph.h>
@@ -11,34 +13,65 @@
 
 struct samples {
 	uint32_t count;
-	double values[STATES]; /* microseconds */
-};
-
-/* Which figure of a row a bar is for. */
-enum figure {
-	NO_BAR,
-	MEAN,
-	P99,
-	MOST,
+	double values[STATES]; /* of times: microseconds */
 };
 
 /* Processor time. */
 double now_us(void);
 
-/* Print a row; the samples are sorted. */
+void sample(struct samples *samples, double value);
+
+/* Which figure of a row a bar is for. */
+enum figure {
+	NO_BAR,
+	MEAN,
+	MEDIAN,
+	P99,
+	MOST,
+};
+
+/*
+ * A row. A name that begins with blanks is of something more about the last row whose name does
+ * not.
+ */
+struct row {
+	const char *name;
+	const char *unit; /* NULL: microseconds */
+	enum figure figure; /* that must not be above the limit, or with at_least not below it */
+	bool at_least;
+	double limit;
+	struct samples *reference; /* the ratio is of the medians; NULL: there is none */
+	const char *reference_name;
+};
+
+/* Print a row; the samples, and those it is held against, are sorted. */
+void report_row(const struct row *row, struct samples *samples);
+
+/* Times. */
 void report(const char *name, struct samples *samples, enum figure figure, double bar);
 
+/* Times of an oracle, beside ours of the same instances. */
+void report_oracle(const char *name, struct samples *samples, struct samples *ours);
+
+/* What there may be so many of at most. */
+void report_count(const char *name, uint32_t count, uint32_t most);
+
 /* More about the row before. */
-void remark(const char *text);
+void remark(const char *format, ...) __attribute__((__format__(__printf__, 1, 2)));
 
 /* An answer that must not be. */
 void wrong(const char *what);
 
+/* Rows go to a file too, an object of JSON each, times in nanoseconds. False: it can't be written. */
+bool rows_begin(const char *path);
+/* All rows are there. Whether nothing was wrong. */
+bool rows_end(void);
+
 /* A file in memory of its own, NULL where it can't be read. */
 void *read_profile(const char *path, size_t *bytes);
 
-/* Room made by rewiring the rack whose profile that is. */
-void bench_defrag(struct morph_ctx *ctx, const char *profile);
+/* Racks that 32 accelerators are stitched into. */
+void bench_stitch(void);
 
 /*
  * Placement where slices come and go, in the pod whose profile that is; and across racks, in the
@@ -49,7 +82,17 @@ void bench_pod(struct morph_ctx *ctx, const char *profile, const char *any);
 /* Light for slices that come and go, in the rack whose profile that is. */
 void bench_light(struct morph_ctx *ctx, const char *profile);
 
+/* Room made by rewiring the rack whose profile that is. */
+void bench_defrag(struct morph_ctx *ctx, const char *profile);
+
 /* Spares for the ranks of slices in the rack whose profile that is. */
 void bench_protect(struct morph_ctx *ctx, const char *profile);
+
+/* Bandwidth of groups, beside integer programs. */
+void bench_bandwidth(struct morph_ctx *ctx);
+
+/* Lanes between servers for one controller and for several. */
+void bench_te(struct morph_ctx *ctx);
+void bench_overload(struct morph_ctx *ctx);
 
 #endif /* LM_BENCH_BENCH_H */

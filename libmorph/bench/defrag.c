@@ -5,7 +5,6 @@
  * a request is refused although accelerators are free, what runs is led anew. The same for a seed
  * everywhere.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,7 +190,7 @@ static void solve(struct site *site, struct outcome *outcome, struct samples sam
 		wrong(morph_error_text(site->ctx));
 	took = now_us() - begin;
 	mine = &samples[result.verdict != MORPH_FEASIBLE];
-	mine->values[mine->count++] = took;
+	sample(mine, took);
 	outcome->refused++;
 	outcome->verdicts[result.verdict]++;
 	outcome->moved += result.moved;
@@ -211,26 +210,18 @@ static void solve(struct site *site, struct outcome *outcome, struct samples sam
 
 static void print(const struct outcome *outcome)
 {
-	char text[200];
-
-	snprintf(text, sizeof(text),
-		 "%u refused: %u feasible by rewiring, %u proven not to be, %u undecided",
-		 outcome->refused, outcome->verdicts[1], outcome->verdicts[2],
-		 outcome->verdicts[3]);
-	remark(text);
-	snprintf(
-		text, sizeof(text),
-		"%u circuits of %u tenants moved (fewest proven in %u answers), %u dark, for %llu ns at most",
-		outcome->moved, outcome->tenants, outcome->fewest, outcome->dark,
-		(unsigned long long)outcome->dark_ns);
-	remark(text);
+	report_count("  undecided", outcome->verdicts[MORPH_UNDECIDED], 0);
+	remark("%u refused: %u feasible by rewiring, %u proven not to be", outcome->refused,
+	       outcome->verdicts[MORPH_FEASIBLE], outcome->verdicts[MORPH_INFEASIBLE]);
+	remark("%u circuits of %u tenants moved (fewest proven in %u answers), %u dark, for %llu ns at most",
+	       outcome->moved, outcome->tenants, outcome->fewest, outcome->dark,
+	       (unsigned long long)outcome->dark_ns);
 }
 
 static void run(struct site *site, const char *name)
 {
 	static struct samples samples[2];
 	struct outcome outcome = { 0 };
-	char text[96];
 
 	samples[0].count = samples[1].count = 0;
 	while (outcome.refused < REFUSALS) {
@@ -251,9 +242,8 @@ static void run(struct site *site, const char *name)
 			leave(site);
 	}
 	report(name, &samples[0], NO_BAR, 0);
-	snprintf(text, sizeof(text), "  not made room for");
 	if (samples[1].count)
-		report(text, &samples[1], NO_BAR, 0);
+		report("  not made room for", &samples[1], NO_BAR, 0);
 	print(&outcome);
 }
 
@@ -283,7 +273,7 @@ void bench_defrag(struct morph_ctx *ctx, const char *path)
 		if (random_below(&site.random, 2))
 			morph_ledger_mark(site.ledger, MORPH_PART_GUIDE,
 					  site.ledger->sites.strands[at].guides[0] >> 1, true);
-	run(&site, "the same, half of the fibres unusable");
+	run(&site, "room made by rewiring a rack, half of its fibres unusable");
 	for (uint32_t at = 0; at < SLICES; at++)
 		morph_plan_free(site.plans[at]);
 	morph_defrag_free(site.defrag);

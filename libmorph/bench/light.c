@@ -4,7 +4,6 @@
  * What was lit holds guides and elements until its slice goes, as in the driver. The same for a
  * seed everywhere.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "../plan/place.h"
@@ -123,7 +122,6 @@ static void come(struct rack_of_slices *rack, struct samples *samples)
 static void churn(struct rack_of_slices *rack, uint32_t percent, const char *name)
 {
 	static struct samples samples;
-	char row[128];
 
 	samples.count = 0;
 	rack->lit = rack->stuck = rack->unlit = 0;
@@ -133,9 +131,8 @@ static void churn(struct rack_of_slices *rack, uint32_t percent, const char *nam
 		come(rack, &samples);
 	}
 	report(name, &samples, NO_BAR, 0);
-	snprintf(row, sizeof(row), "%u lit; %u without ways inside servers, %u by any plan",
-		 rack->lit, rack->stuck, rack->unlit);
-	remark(row);
+	remark("%u lit; %u without ways inside servers, %u by any plan", rack->lit, rack->stuck,
+	       rack->unlit);
 	leave(rack, 0);
 }
 
@@ -158,7 +155,7 @@ void bench_light(struct morph_ctx *ctx, const char *profile)
 	}
 	if (made) {
 		churn(rack, 70, "ways inside servers of a slice in a rack, 70 % held");
-		churn(rack, 95, "the same, 95 % held");
+		churn(rack, 95, "ways inside servers of a slice in a rack, 95 % held");
 	} else {
 		wrong(profile);
 	}

@@ -139,7 +139,6 @@ static void churn(struct pod *pod, uint32_t permille, const char *name, double b
 {
 	static struct samples samples;
 	uint32_t verdicts[4] = { 0 };
-	char row[128];
 
 	samples.count = 0;
 	pod->checked = 0;
@@ -154,10 +153,8 @@ static void churn(struct pod *pod, uint32_t permille, const char *name, double b
 		verdicts[come(pod, draw(pod), &samples)]++;
 	}
 	report(name, &samples, bar > 0 ? P99 : NO_BAR, bar);
-	snprintf(row, sizeof(row), "%u refused, %u undecided, %u checked, digest %016llx",
-		 verdicts[MORPH_INFEASIBLE], verdicts[MORPH_UNDECIDED], pod->checked,
-		 (unsigned long long)pod->digest);
-	remark(row);
+	remark("%u refused, %u undecided, %u checked, digest %016llx", verdicts[MORPH_INFEASIBLE],
+	       verdicts[MORPH_UNDECIDED], pod->checked, (unsigned long long)pod->digest);
 	leave(pod, 0);
 }
 
@@ -195,40 +192,54 @@ static void fragment(struct pod *pod, struct samples *samples)
 	leave(pod, HELD);
 }
 
-/* Requests of 32, one after the other, until one is not met. */
-static void fill_across(struct pod *pod, const char *name)
+/* What came of requests of 32, over all clusters. */
+struct filling {
+	struct samples samples;
+	uint32_t verdicts[4], tiers[4];
+	uint32_t room; /* for so many, were accelerators all that they need */
+	uint32_t short_of; /* clusters that took fewer than that, which is a bound on any answer */
+};
+
+/* One request after the other, until one is not met. */
+static void fill_cluster(struct pod *pod, struct filling *filling)
 {
 	static const struct shape wanted = { 2, 4, 4, 0 };
-	static struct samples samples, filling;
-	uint32_t verdicts[4] = { 0 }, tiers[4] = { 0 }, room = 0;
-	char row[160];
+	uint32_t room = (POD - pod->held) / 32, met = 0, verdict;
 
-	samples.count = 0;
+	set_tier(pod, MORPH_TIER_CROSSING);
+	do {
+		verdict = come(pod, &wanted, &filling->samples);
+		filling->verdicts[verdict]++;
+		if (verdict == MORPH_FEASIBLE) {
+			filling->tiers[morph_plan_tier(pod->plans[pod->live - 1])]++;
+			met++;
+		}
+	} while (verdict == MORPH_FEASIBLE);
+	filling->room += room;
+	filling->short_of += met < room;
+}
+
+static void fill_across(struct pod *pod, const char *name)
+{
+	static struct filling filling;
+	static struct samples before;
+
 	pod->checked = 0;
 	pod->digest = 0xcbf29ce484222325ULL;
 	for (uint32_t cluster = 0; cluster < CLUSTERS; cluster++) {
-		uint32_t verdict;
-
 		pod->random = cluster + 1;
-		fragment(pod, &filling);
-		room += (POD - pod->held) / 32;
-		set_tier(pod, MORPH_TIER_CROSSING);
-		do {
-			verdict = come(pod, &wanted, &samples);
-			verdicts[verdict]++;
-			if (verdict == MORPH_FEASIBLE)
-				tiers[morph_plan_tier(pod->plans[pod->live - 1])]++;
-		} while (verdict == MORPH_FEASIBLE);
+		fragment(pod, &before);
+		fill_cluster(pod, &filling);
 		leave(pod, 0);
 	}
-	report(name, &samples, NO_BAR, 0);
-	snprintf(
-		row, sizeof(row),
-		"%u of %u that would be all: %u contiguous, %u stitched, %u across racks; %u refused, %u undecided, %u checked, digest %016llx",
-		verdicts[MORPH_FEASIBLE], room, tiers[1], tiers[2], tiers[3],
-		verdicts[MORPH_INFEASIBLE], verdicts[MORPH_UNDECIDED], pod->checked,
-		(unsigned long long)pod->digest);
-	remark(row);
+	report(name, &filling.samples, NO_BAR, 0);
+	report_count("  clusters short of what accelerators bound", filling.short_of, 0);
+	report_count("  undecided", filling.verdicts[MORPH_UNDECIDED], 0);
+	remark("%u of %u that would be all: %u contiguous, %u stitched, %u across racks",
+	       filling.verdicts[MORPH_FEASIBLE], filling.room, filling.tiers[MORPH_TIER_CONTIGUOUS],
+	       filling.tiers[MORPH_TIER_STITCHED], filling.tiers[MORPH_TIER_CROSSING]);
+	remark("%u refused, %u checked, digest %016llx", filling.verdicts[MORPH_INFEASIBLE],
+	       pod->checked, (unsigned long long)pod->digest);
 }
 
 void *read_profile(const char *path, size_t *bytes)
@@ -285,7 +296,7 @@ static void with_pod(struct morph_ctx *ctx, const char *path, measure_pod *measu
 static void measure_churn(struct pod *pod)
 {
 	churn(pod, 700, "slices placed in a pod of 4096, 70 % held", 2000);
-	churn(pod, 950, "the same, 95 % held", 0);
+	churn(pod, 950, "slices placed in a pod of 4096, 95 % held", 0);
 }
 
 static void measure_across(struct pod *pod)

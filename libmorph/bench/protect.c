@@ -3,8 +3,6 @@
  * Spares for slices of a rack: tori that fill it to about 70 %, with some of the fibres lit besides, so that
  * spares are near for some ranks and cut off for others. The same for a seed everywhere.
  */
-#include <stdio.h>
-
 #include "../plan/protect.h"
 #include "bench.h"
 #include "random.h"
@@ -73,7 +71,6 @@ static void protect(struct rack_of_slices *rack, struct samples *samples)
 static void run(struct rack_of_slices *rack, uint32_t percent, const char *name)
 {
 	static struct samples samples;
-	char text[160];
 
 	samples.count = 0;
 	memset(rack->verdicts, 0, sizeof(rack->verdicts));
@@ -84,12 +81,10 @@ static void run(struct rack_of_slices *rack, uint32_t percent, const char *name)
 		protect(rack, &samples);
 	}
 	report(name, &samples, NO_BAR, 0);
-	snprintf(text, sizeof(text),
-		 "%u ranks protected, %u not, %u undecided; %u spares by cuts, %u searched",
-		 rack->verdicts[MORPH_FEASIBLE], rack->verdicts[MORPH_INFEASIBLE],
-		 rack->verdicts[MORPH_UNDECIDED], rack->reasons[MORPH_WIRE_SPARE_CUT],
-		 rack->reasons[MORPH_WIRE_SPARE_SEARCHED]);
-	remark(text);
+	remark("%u ranks protected, %u not, %u undecided; %u spares by cuts, %u searched",
+	       rack->verdicts[MORPH_FEASIBLE], rack->verdicts[MORPH_INFEASIBLE],
+	       rack->verdicts[MORPH_UNDECIDED], rack->reasons[MORPH_WIRE_SPARE_CUT],
+	       rack->reasons[MORPH_WIRE_SPARE_SEARCHED]);
 }
 
 void bench_protect(struct morph_ctx *ctx, const char *profile)

@@ -100,7 +100,8 @@ static void put_bar(const struct row *row, double ratio)
 	bool met = row->at_least ? ratio >= row->limit : ratio <= row->limit;
 
 	if (row->limit)
-		fprintf(output, ", \"limit\": %g, \"met\": %s", row->limit, met ? "true" : "false");
+		fprintf(output, ", \"bar\": \"ratio\", \"limit\": %g, \"met\": %s", row->limit,
+			met ? "true" : "false");
 	if (row->aim)
 		fprintf(output, ", \"aim\": %g", row->aim);
 }

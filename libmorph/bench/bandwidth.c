@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Six groups of 16 accelerators: how soon their fairest bandwidths are found, by filling and by integer programs. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "exact.h"
+#include "groups.h"
+
+/* Instances of a kind. */
+struct setting {
+	const char *name;
+	bool rings; /* or any shape */
+	uint32_t wavelengths, count;
+};
+
+struct bandwidth_rows {
+	struct samples ours, its;
+	uint32_t undecided;
+};
+
+static int ascending(const void *one, const void *other)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+
+	return (a > b) - (a < b);
+}
+
+/* Solve what is in @groups; its bandwidths in ascending order. The result's verdict. */
+static uint32_t share(struct morph_ctx *ctx, const struct groups *groups,
+		      struct bandwidth_rows *rows, uint32_t *sorted)
+{
+	MORPH_OPTS(morph_bw_result, result);
+	struct morph_bw *bw = groups_problem(ctx, groups);
+	double begin;
+
+	if (!bw || morph_bw_solve(bw, NULL, NULL))
+		wrong(morph_error_text(ctx));
+	begin = now_us();
+	if (!bw || morph_bw_solve(bw, NULL, &result))
+		wrong(morph_error_text(ctx));
+	sample(&rows->ours, now_us() - begin);
+	for (uint32_t at = 0; bw && at < groups->groups_count; at++)
+		sorted[at] = morph_bw_bandwidth(bw, at);
+	qsort(sorted, groups->groups_count, sizeof(*sorted), ascending);
+	morph_bw_free(bw);
+	if (result.verdict == MORPH_FEASIBLE && result.proof != MORPH_BW_LEXIMIN)
+		return MORPH_UNDECIDED;
+	return result.verdict;
+}
+
+static void ask(const struct groups *groups, uint32_t verdict, const uint32_t *mine,
+		struct bandwidth_rows *rows)
+{
+	uint32_t best[GROUPS_COUNT] = { 0 };
+	double begin = now_us();
+	bool exact = exact_bandwidths(groups, best);
+
+	sample(&rows->its, now_us() - begin);
+	if ((verdict == MORPH_FEASIBLE) != exact ||
+	    (exact && memcmp(mine, best, sizeof(best)) != 0))
+		wrong("integer programs find other bandwidths");
+}
+
+static void measure(struct morph_ctx *ctx, const struct setting *setting)
+{
+	static struct bandwidth_rows rows;
+	static struct groups groups;
+
+	memset(&rows, 0, sizeof(rows));
+	for (uint64_t seed = 1; seed <= setting->count; seed++) {
+		uint32_t mine[GROUPS_COUNT] = { 0 }, verdict;
+
+		if (setting->rings)
+			groups_rings(&groups, seed, 4, 4, 6, setting->wavelengths, 6, 4);
+		else
+			groups_irregular(&groups, seed, 16, 24, 6, 4, setting->wavelengths);
+		verdict = share(ctx, &groups, &rows, mine);
+		rows.undecided += verdict == MORPH_UNDECIDED;
+		if (verdict != MORPH_UNDECIDED)
+			ask(&groups, verdict, mine, &rows);
+	}
+	report(setting->name, &rows.ours, NO_BAR, 0);
+	report_oracle("  the same by integer programs (CBC)", &rows.its, &rows.ours);
+	report_count("  undecided which are the fairest", rows.undecided, 0);
+}
+
+void bench_bandwidth(struct morph_ctx *ctx)
+{
+	static const struct setting settings[] = {
+		{ "6 rings of 16 accelerators, whole fibres", true, 1, 200 },
+		{ "6 irregular groups, whole fibres", false, 1, 200 },
+		{ "6 rings, 2 wavelengths", true, 2, 10 },
+		{ "6 irregular groups, 4 wavelengths", false, 4, 50 },
+	};
+
+	for (size_t at = 0; at < sizeof(settings) / sizeof(settings[0]); at++)
+		measure(ctx, &settings[at]);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * How plans of several controllers add up, each by its own view: by linear programs from nothing
+ * and warm, and regularised.
+ */
+#include "bench.h"
+#include "oracle.h"
+#include "traffic.h"
+
+#define CONTROLLERS 4
+#define LOAD 0.6 /* of which linear programs carry 95 % */
+#define ALL CONTROLLERS /* what knows the amounts themselves */
+
+enum way {
+	COLD,
+	WARM,
+	REGULAR,
+	WAYS,
+};
+
+/* A mesh: each controller has its own warm problems, and there is one that has no noise. */
+struct setting {
+	struct morph_ctx *ctx;
+	struct mesh mesh;
+	uint64_t seed;
+	void *oracles[CONTROLLERS + 1];
+	struct morph_te *te[CONTROLLERS + 1];
+};
+
+struct overload_rows {
+	struct samples ratios[REGULAR]; /* by mesh */
+	struct samples lost; /* of the throughput, by epoch */
+};
+
+/* Lanes that are wanted of links beyond what they have. */
+static double overload(const struct mesh *mesh, const double *flows)
+{
+	double loads[MESH_LINKS] = { 0 }, sum = 0;
+
+	for (uint32_t at = 0; at < mesh->paths_count; at++)
+		for (uint32_t hop = 0; hop < mesh->paths[at].hops; hop++)
+			loads[mesh->paths[at].links[hop]] += flows[at];
+	for (uint32_t link = 0; link < mesh->links_count; link++)
+		if (loads[link] > MESH_LANES)
+			sum += loads[link] - MESH_LANES;
+	return sum;
+}
+
+/* What each controller installs: what leaves its own servers. */
+static void install(const struct mesh *mesh, uint32_t controller, const double *flows, double *all)
+{
+	for (uint32_t at = 0; at < mesh->paths_count; at++)
+		if (mesh->source[mesh->paths[at].demand] % CONTROLLERS == controller)
+			all[at] = flows[at];
+}
+
+static void solve_linear(void *oracle, const struct mesh *mesh, const double *amounts,
+			 double *flows)
+{
+	if (!oracle || !oracle_solve(oracle, mesh, amounts, flows))
+		wrong("the linear oracle has no answer");
+}
+
+static void solve(struct setting *setting, enum way way, uint32_t controller, const double *amounts,
+		  double *flows)
+{
+	const struct mesh *mesh = &setting->mesh;
+	struct morph_te *te = setting->te[controller];
+	void *oracle;
+
+	switch (way) {
+	case COLD:
+		oracle = oracle_new(mesh);
+		solve_linear(oracle, mesh, amounts, flows);
+		oracle_free(oracle);
+		break;
+	case WARM:
+		solve_linear(setting->oracles[controller], mesh, amounts, flows);
+		break;
+	default:
+		traffic_solve(setting->ctx, te, mesh, amounts, false, NULL);
+		for (uint32_t at = 0; at < mesh->paths_count; at++)
+			flows[at] = morph_te_flow(te, at);
+		break;
+	}
+}
+
+/* What all plan adds up to, by the three ways. */
+static void plan_epoch(struct setting *setting, uint32_t epoch, double sums[WAYS])
+{
+	double amounts[MESH_DEMANDS], view[MESH_DEMANDS], flows[TRAFFIC_PATHS] = { 0 };
+	double plans[WAYS][TRAFFIC_PATHS] = { { 0 } };
+	const struct mesh *mesh = &setting->mesh;
+
+	mesh_epoch(mesh, setting->seed, epoch, LOAD, amounts);
+	for (uint32_t controller = 0; controller < CONTROLLERS; controller++) {
+		mesh_view(mesh, setting->seed, epoch, controller, TRAFFIC_NOISE, amounts, view);
+		for (enum way way = COLD; way < WAYS; way++) {
+			solve(setting, way, controller, view, flows);
+			install(mesh, controller, flows, plans[way]);
+		}
+	}
+	for (enum way way = COLD; way < WAYS; way++)
+		sums[way] += overload(mesh, plans[way]);
+}
+
+static double sum_of(const double *flows, uint32_t count)
+{
+	double sum = 0;
+
+	for (uint32_t at = 0; at < count; at++)
+		sum += flows[at];
+	return sum;
+}
+
+/* How much less is sent than a linear program would, of the same amounts. */
+static double throughput_lost(struct setting *setting, uint32_t epoch)
+{
+	double amounts[MESH_DEMANDS], flows[TRAFFIC_PATHS] = { 0 }, most;
+	const struct mesh *mesh = &setting->mesh;
+
+	mesh_epoch(mesh, setting->seed, epoch, LOAD, amounts);
+	solve(setting, WARM, ALL, amounts, flows);
+	most = sum_of(flows, mesh->paths_count);
+	solve(setting, REGULAR, ALL, amounts, flows);
+	return most > 0 ? 1 - sum_of(flows, mesh->paths_count) / most : 0;
+}
+
+static void measure_mesh(struct setting *setting, struct overload_rows *rows)
+{
+	double sums[WAYS] = { 0 };
+	bool made = true;
+
+	mesh_make(&setting->mesh, setting->seed);
+	for (uint32_t at = 0; at <= CONTROLLERS; at++) {
+		setting->oracles[at] = oracle_new(&setting->mesh);
+		setting->te[at] = traffic_problem(setting->ctx, &setting->mesh);
+		made &= setting->oracles[at] && setting->te[at];
+	}
+	for (uint32_t epoch = 0; made && epoch < TRAFFIC_EPOCHS; epoch++) {
+		sample(&rows->lost, throughput_lost(setting, epoch));
+		plan_epoch(setting, epoch, sums);
+	}
+	for (enum way way = COLD; way < REGULAR; way++)
+		sample(&rows->ratios[way], sums[way] / sums[REGULAR]);
+	for (uint32_t at = 0; at <= CONTROLLERS; at++) {
+		oracle_free(setting->oracles[at]);
+		morph_te_free(setting->te[at]);
+	}
+}
+
+/* How often a ratio is below one, which it must never be. */
+static uint32_t below_one(const struct samples *ratios)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < ratios->count; at++)
+		count += ratios->values[at] < 1;
+	return count;
+}
+
+static void report_ratios(const char *name, struct samples *ratios)
+{
+	const struct row row = {
+		.name = name, .unit = "times", .figure = MEDIAN, .at_least = true, .limit = 2.5
+	};
+
+	report_row(&row, ratios);
+	report_count("  of these below 1", below_one(ratios), 0);
+}
+
+void bench_overload(struct morph_ctx *ctx)
+{
+	static struct overload_rows rows;
+	static struct setting setting;
+
+	setting.ctx = ctx;
+	for (setting.seed = 1; setting.seed <= TRAFFIC_MESHES; setting.seed++)
+		measure_mesh(&setting, &rows);
+	report_ratios("overload, linear program from nothing, over ours", &rows.ratios[COLD]);
+	report_ratios("overload, linear program warm, over ours", &rows.ratios[WARM]);
+	report_row(&(const struct row){ .name = "  throughput lost",
+					.unit = "share",
+					.figure = MOST,
+					.limit = 0.001 },
+		   &rows.lost);
+	if (rows.lost.values[rows.lost.count - 1] > 0.001)
+		wrong("regularised, more than a thousandth of the throughput is lost");
+}
