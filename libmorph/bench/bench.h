@@ -70,7 +70,7 @@ bool rows_end(void);
 /* A file in memory of its own, NULL where it can't be read. */
 void *read_profile(const char *path, size_t *bytes);
 
-/* Racks that 32 accelerators are stitched into. */
+/* Racks that 32 accelerators are stitched into, and what integer programs say of some of them. */
 void bench_stitch(void);
 
 /*

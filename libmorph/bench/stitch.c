@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * 32 accelerators, a torus of 2x4x4, into racks without a box for them.
+ * 32 accelerators, a torus of 2x4x4, into racks without a box for them. Some of the states are put to
+ * an integer program too.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "../plan/stitch.h"
 #include "bench.h"
+#include "exact_place.h"
 #include "racks.h"
+
+#define ASKED 12 /* states that an integer program is asked about: the first ones */
+#define ASKED_REFUSED 6 /* and the first refused ones, these among them */
+#define ASKED_SECONDS 20 /* for each */
 
 /* A state, and what was found. */
 struct state {
@@ -24,11 +30,20 @@ struct setting {
 	uint32_t links, bands;
 	enum figure figure;
 	double bar;
+	uint32_t asked, asked_refused;
+};
+
+/* What integer programs say. */
+struct asked {
+	uint32_t states, refused, gave_up;
+	struct samples ours, cold;
+	struct samples planned, started; /* of those for which there is a plan */
 };
 
 struct tally {
 	uint32_t undecided;
 	struct samples all, refused;
+	struct asked asked;
 };
 
 static struct stitch stitch;
@@ -50,6 +65,64 @@ static void find(struct state *state, const struct setting *setting, struct rack
 	state->took_us = now_us() - begin;
 }
 
+/* ------------------------------------------------------------ integer programs */
+
+/* Ask, beginning from nothing or from our plan. */
+static void ask_from(const struct state *state, bool start, struct samples *samples,
+		     struct asked *asked)
+{
+	const struct exact_place place = {
+		.net = state->nets,
+		.pattern = &pattern,
+		.free = state->free,
+		.seats = start ? stitch.embedding.sites : NULL,
+		.routes = start ? &stitch.routes : NULL,
+		.seconds = ASKED_SECONDS,
+	};
+	enum exact_answer answer;
+	double took = 0;
+
+	answer = exact_place(&place, &took);
+	sample(samples, took);
+	if (answer == EXACT_GAVE_UP)
+		asked->gave_up++;
+	else if ((answer == EXACT_YES) != (state->verdict == STITCH_FEASIBLE))
+		wrong("an integer program says something else of a rack");
+}
+
+static void ask(const struct state *state, const struct setting *setting, struct asked *asked)
+{
+	bool refused = state->verdict == STITCH_INFEASIBLE;
+
+	if (asked->states >= setting->asked &&
+	    (!refused || asked->refused >= setting->asked_refused))
+		return;
+	asked->states++;
+	asked->refused += refused;
+	sample(&asked->ours, state->took_us);
+	ask_from(state, false, &asked->cold, asked);
+	if (!refused) {
+		sample(&asked->planned, state->took_us);
+		ask_from(state, true, &asked->started, asked);
+	}
+}
+
+static void report_asked(struct asked *asked)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "  the first %u of these, %u of them refused", asked->states,
+		 asked->refused);
+	report(name, &asked->ours, NO_BAR, 0);
+	report_oracle("  the same by an integer program (CBC)", &asked->cold, &asked->ours);
+	report_oracle("  those with a plan, beginning from it (CBC)", &asked->started,
+		      &asked->planned);
+	remark("%u times CBC has not ended in %d s, and says nothing", asked->gave_up,
+	       ASKED_SECONDS);
+}
+
+/* ------------------------------------------------------------------------ rows */
+
 static void measure(const struct setting *setting)
 {
 	static struct racks_walk walk;
@@ -68,6 +141,7 @@ static void measure(const struct setting *setting)
 		}
 		if (state.verdict == STITCH_INFEASIBLE)
 			sample(&tally.refused, state.took_us);
+		ask(&state, setting, &tally.asked);
 	}
 	report(setting->name, &tally.all, setting->figure, setting->bar);
 	report_count("  undecided", tally.undecided, 0);
@@ -76,15 +150,17 @@ static void measure(const struct setting *setting)
 			 tally.refused.count);
 		report(name, &tally.refused, NO_BAR, 0);
 	}
+	if (tally.asked.states)
+		report_asked(&tally.asked);
 }
 
 void bench_stitch(void)
 {
 	static const struct setting settings[] = {
-		{ "32 accelerators stitched, 4 fibres", 1, 1, P99, 1000 },
-		{ "32 accelerators stitched, 8 fibres", 2, 1, MEAN, 20 },
-		{ "32 accelerators stitched, 4 fibres, 2 wavelengths", 1, 2, NO_BAR, 0 },
-		{ "32 accelerators stitched, 4 fibres, 4 wavelengths", 1, 4, NO_BAR, 0 },
+		{ "32 accelerators stitched, 4 fibres", 1, 1, P99, 1000, ASKED, ASKED_REFUSED },
+		{ "32 accelerators stitched, 8 fibres", 2, 1, MEAN, 20, ASKED / 2, 0 },
+		{ "32 accelerators stitched, 4 fibres, 2 wavelengths", 1, 2, NO_BAR, 0, 0, 0 },
+		{ "32 accelerators stitched, 4 fibres, 4 wavelengths", 1, 4, NO_BAR, 0, 0, 0 },
 	};
 
 	lm_pattern_torus(&pattern, 1, 2, 4, 1);
