@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * 32 accelerators, a torus of 2x4x4, into racks without a box for them. Some of the states are put to
- * an integer program too.
+ * 32 accelerators, a torus of 2x4x4, into racks without a box for them. Plans are checked, and
+ * so is what refusals say; some of the states are put to an integer program too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,11 @@
 #include "../plan/stitch.h"
 #include "bench.h"
 #include "exact_place.h"
+#include "proof.h"
 #include "racks.h"
 
+#define REFUSALS_CHECKED 4 /* one in so many */
+#define REFUSAL_STEPS (1ULL << 28)
 #define ASKED 12 /* states that an integer program is asked about: the first ones */
 #define ASKED_REFUSED 6 /* and the first refused ones, these among them */
 #define ASKED_SECONDS 20 /* for each */
@@ -41,7 +44,7 @@ struct asked {
 };
 
 struct tally {
-	uint32_t undecided;
+	uint32_t undecided, checked, unchecked;
 	struct samples all, refused;
 	struct asked asked;
 };
@@ -63,6 +66,75 @@ static void find(struct state *state, const struct setting *setting, struct rack
 	state->verdict = lm_stitch_bands(&stitch, state->nets, state->bands, &pattern, state->free,
 					 UINT64_MAX);
 	state->took_us = now_us() - begin;
+}
+
+/* --------------------------------------------------------------------- proofs */
+
+static void describe(const struct state *state, struct proof_rack *rack)
+{
+	*rack = (struct proof_rack){ .sites = RACK_SITES,
+				     .bands = state->bands,
+				     .slots = pattern.slots,
+				     .free = state->free };
+	for (uint32_t band = 0; band < state->bands; band++)
+		for (uint32_t from = 0; from < RACK_SITES; from++)
+			memcpy(rack->room[band][from], state->nets[band].room[from], RACK_SITES);
+	for (uint32_t from = 0; from < pattern.slots; from++)
+		memcpy(rack->units[from], pattern.units[from], pattern.slots);
+}
+
+static void check_plan(const struct proof_rack *rack)
+{
+	static struct proof_way ways[PATTERN_DEMANDS];
+
+	for (uint32_t at = 0; at < stitch.routes.count; at++) {
+		const struct route *route = &stitch.routes.list[at];
+
+		ways[at] = (struct proof_way){
+			.units = route->units,
+			.band = route->band,
+			.hops = route->hops,
+			.sites = route->sites,
+		};
+	}
+	if (!proof_of_plan(rack, stitch.embedding.sites, ways, stitch.routes.count))
+		wrong("a plan for a rack is none");
+}
+
+static void check_refusal(const struct proof_rack *rack, struct tally *tally)
+{
+	static uint64_t sets[CUTS];
+	const struct proof_refusal refusal = {
+		.sets_count = stitch.cuts.count,
+		.sets = sets,
+		.searched = stitch.exhausted_count,
+		.steps = REFUSAL_STEPS,
+	};
+
+	for (uint32_t at = 0; at < stitch.cuts.count; at++)
+		sets[at] = stitch.cuts.list[at].set;
+	switch (proof_of_refusal(rack, &refusal)) {
+	case PROOF_HOLDS:
+		tally->checked++;
+		break;
+	case PROOF_FAILS:
+		wrong("a rack was refused without a proof");
+		break;
+	default:
+		tally->unchecked++;
+	}
+}
+
+static void check(const struct state *state, struct tally *tally)
+{
+	struct proof_rack rack;
+
+	describe(state, &rack);
+	if (state->verdict == STITCH_FEASIBLE)
+		check_plan(&rack);
+	else if (state->verdict == STITCH_INFEASIBLE &&
+		 tally->refused.count % REFUSALS_CHECKED == 1)
+		check_refusal(&rack, tally);
 }
 
 /* ------------------------------------------------------------ integer programs */
@@ -141,14 +213,17 @@ static void measure(const struct setting *setting)
 		}
 		if (state.verdict == STITCH_INFEASIBLE)
 			sample(&tally.refused, state.took_us);
+		check(&state, &tally);
 		ask(&state, setting, &tally.asked);
 	}
 	report(setting->name, &tally.all, setting->figure, setting->bar);
 	report_count("  undecided", tally.undecided, 0);
 	if (tally.refused.count) {
-		snprintf(name, sizeof(name), "  of these refused, with a cut for each: %u",
+		snprintf(name, sizeof(name), "  of these refused, with a proof: %u",
 			 tally.refused.count);
 		report(name, &tally.refused, NO_BAR, 0);
+		remark("one in %d proofs gone through: %u hold, %u take too long", REFUSALS_CHECKED,
+		       tally.checked, tally.unchecked);
 	}
 	if (tally.asked.states)
 		report_asked(&tally.asked);

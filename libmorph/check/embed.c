@@ -268,7 +268,7 @@ static void order_parts(struct search *search)
 	}
 }
 
-static enum answer embed_all(struct search *search)
+enum answer ck_embed_all(struct search *search)
 {
 	for (uint32_t part = 0; part < search->parts; part++)
 		search->seat[part] = NONE;
@@ -361,7 +361,7 @@ enum answer ck_try_parts(struct search *search)
 
 		search->units[a][b] += a != b;
 	}
-	return embed_all(search);
+	return ck_embed_all(search);
 }
 
 enum answer ck_try_ranks(struct search *search)
@@ -375,5 +375,5 @@ enum answer ck_try_ranks(struct search *search)
 	for (uint32_t at = 0; at < request->circuits; at++)
 		search->units[word(request->pairs, 2 * (size_t)at)]
 			     [word(request->pairs, 2 * (size_t)at + 1)]++;
-	return embed_all(search);
+	return ck_embed_all(search);
 }

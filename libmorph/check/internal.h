@@ -150,6 +150,8 @@ int ck_room_read(struct check *check, const struct used *used, bool own, uint32_
  * room where circuits take fibres whole.
  */
 int ck_rooms_read(struct check *check, uint32_t host, struct room *room, struct room *bands);
+/* Hops from each seat to each. */
+void ck_room_measure(struct room *room);
 uint32_t ck_seat(const struct room *room, uint32_t host);
 
 /* plan.c */

@@ -177,7 +177,7 @@ bool ck_foreign(const struct fabric *fabric, uint32_t host, uint32_t slice)
 	return false;
 }
 
-static void measure(struct room *room)
+void ck_room_measure(struct room *room)
 {
 	for (uint32_t a = 0; a < room->seats; a++)
 		for (uint32_t b = 0; b < room->seats; b++)
@@ -221,7 +221,7 @@ int ck_room_read(struct check *check, const struct used *used, bool own, uint32_
 	}
 	for (uint32_t seat = 0; own && seat < room->seats; seat++)
 		room->stops |= (uint64_t)ck_foreign(fabric, room->hosts[seat], 0) << seat;
-	measure(room);
+	ck_room_measure(room);
 	return 0;
 }
 
@@ -256,7 +256,7 @@ int ck_rooms_read(struct check *check, uint32_t host, struct room *room, struct 
 			*room = *its;
 	}
 	if (!ret)
-		measure(room);
+		ck_room_measure(room);
 	free(one);
 	return ret;
 }

@@ -63,6 +63,14 @@ int ck_proves_all(struct check *check);
 /* How large parts are and how many; false: the plan's are none that fill a server of search->room. */
 bool ck_parts_read(struct search *search);
 
+/* Room for so many sets: 0 or a noted -ENOMEM. Freed by ck_cuts_free() in either case. */
+int ck_cuts_new(struct search *search, uint32_t count);
+/* What room there is out of each, once the sets are there. */
+void ck_cuts_weigh(struct search *search);
+void ck_cuts_free(struct search *search);
+/* For search->bear: take what goes out of each cut between @part and those before. Is there room? */
+bool ck_cuts_bear(struct search *search, uint32_t depth, uint32_t part);
+
 /* Can all demands be routed? What the cuts forbid can't; everything else is tried. */
 enum answer ck_route_all(struct search *search);
 
@@ -70,5 +78,7 @@ enum answer ck_route_all(struct search *search);
 enum answer ck_try_boxes(struct search *search);
 enum answer ck_try_parts(struct search *search);
 enum answer ck_try_ranks(struct search *search);
+/* The same for parts, their sizes and circuits, as they stand in @search. */
+enum answer ck_embed_all(struct search *search);
 
 #endif /* CHECK_SEARCH_H */

@@ -229,7 +229,7 @@ enum answer ck_route_all(struct search *search)
 /* ----------------------------------------------------------------------- cuts */
 
 /* Take what goes out of each cut between @part and the parts before it. Is there room? */
-static bool cuts_bear(struct search *search, uint32_t depth, uint32_t part)
+bool ck_cuts_bear(struct search *search, uint32_t depth, uint32_t part)
 {
 	const int32_t *before = &search->left[(size_t)depth * search->cuts_count];
 	int32_t *after = &search->left[((size_t)depth + 1) * search->cuts_count];
@@ -253,33 +253,56 @@ static bool cuts_bear(struct search *search, uint32_t depth, uint32_t part)
 	return bear;
 }
 
+int ck_cuts_new(struct search *search, uint32_t count)
+{
+	search->cuts_count = count;
+	search->sets = calloc((size_t)count + 1, sizeof(*search->sets));
+	search->left = calloc(((size_t)count + 1) * (MOST_SEATS + 1), sizeof(*search->left));
+	if (search->sets && search->left)
+		return 0;
+	return ck_wrong(search->check, ENOMEM, "out of memory");
+}
+
+void ck_cuts_weigh(struct search *search)
+{
+	const struct room *room = search->room;
+
+	for (uint32_t cut = 0; cut < search->cuts_count; cut++) {
+		uint64_t set = search->sets[cut];
+
+		search->left[cut] = 0;
+		for (uint32_t a = 0; a < room->seats; a++)
+			for (uint32_t b = 0; b < room->seats; b++)
+				if (set >> a & 1 && !(set >> b & 1))
+					search->left[cut] += (int32_t)room->room[a][b];
+	}
+}
+
+void ck_cuts_free(struct search *search)
+{
+	free(search->sets);
+	free(search->left);
+}
+
 /* ----------------------------------------------------------------------- racks */
 
 /* The cuts of a refusal, and what room there is out of each. */
 static int read_cuts(struct check *check, struct search *search, const uint8_t *refusal)
 {
 	uint32_t first = word(refusal, 4), count = word(refusal, 5);
-	const struct room *room = search->room;
+	const uint8_t *words = check->plan.cut_words;
+	int ret;
 
 	if (first > check->plan.cuts || count > check->plan.cuts - first || count > MOST_CUTS)
 		return ck_wrong(check, EBADMSG, "the rack of host %u has cuts that are not there",
 				word(refusal, 0));
-	search->cuts_count = count;
-	search->sets = calloc((size_t)count + 1, sizeof(*search->sets));
-	search->left = calloc(((size_t)count + 1) * (MOST_SEATS + 1), sizeof(*search->left));
-	if (!search->sets || !search->left)
-		return ck_wrong(check, ENOMEM, "out of memory");
-	for (uint32_t cut = 0; cut < count; cut++) {
-		uint64_t set = word(check->plan.cut_words, 2 * ((size_t)first + cut)) |
-			       (uint64_t)word(check->plan.cut_words, 2 * ((size_t)first + cut) + 1)
-				       << 32;
-
-		search->sets[cut] = set;
-		for (uint32_t a = 0; a < room->seats; a++)
-			for (uint32_t b = 0; b < room->seats; b++)
-				if (set >> a & 1 && !(set >> b & 1))
-					search->left[cut] += (int32_t)room->room[a][b];
-	}
+	ret = ck_cuts_new(search, count);
+	if (ret)
+		return ret;
+	for (uint32_t cut = 0; cut < count; cut++)
+		search->sets[cut] = word(words, 2 * ((size_t)first + cut)) |
+				    (uint64_t)word(words, 2 * ((size_t)first + cut) + 1) << 32;
+	ck_cuts_weigh(search);
 	return 0;
 }
 
@@ -443,11 +466,10 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 		search->room = room;
 		search->bands = check->request.bands;
 		search->layers = layers;
-		search->bear = cuts_bear;
+		search->bear = ck_cuts_bear;
 		search->route = ck_route_all;
 		ret = check_refusal(check, search, refusal);
-		free(search->sets);
-		free(search->left);
+		ck_cuts_free(search);
 	}
 	return ret;
 }
