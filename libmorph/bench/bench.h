@@ -91,7 +91,7 @@ void bench_protect(struct morph_ctx *ctx, const char *profile);
 /* Bandwidth of groups, beside integer programs. */
 void bench_bandwidth(struct morph_ctx *ctx);
 
-/* Lanes between servers for one controller and for several. */
+/* Lanes between servers for one controller and for several, beside linear and quadratic programs. */
 void bench_te(struct morph_ctx *ctx);
 void bench_overload(struct morph_ctx *ctx);
 

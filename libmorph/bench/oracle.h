@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The linear program of traffic engineering, by COIN-OR's Clp: what planners are held against. */
+/* Linear and quadratic programs of traffic engineering, by COIN-OR's Clp: what planners are held against. */
 #ifndef LM_BENCH_ORACLE_H
 #define LM_BENCH_ORACLE_H
 
@@ -17,5 +17,11 @@ void oracle_free(void *oracle);
  * it found the optimum; @flows by path.
  */
 bool oracle_solve(void *oracle, const struct mesh *mesh, const double *amounts, double *flows);
+
+/*
+ * The regularised problem, every path less worth by half of @lambda times the square of its flow, as
+ * a quadratic program from nothing. Returns whether it found the optimum; @flows by path.
+ */
+bool oracle_quadratic(const struct mesh *mesh, const double *amounts, double lambda, double *flows);
 
 #endif /* LM_BENCH_ORACLE_H */
