@@ -25,9 +25,11 @@ int main(int argc, char **argv)
 	bench_light(ctx, argv[3]);
 	bench_defrag(ctx, argv[3]);
 	bench_protect(ctx, argv[3]);
+	bench_sizing(ctx);
 	bench_bandwidth(ctx);
 	bench_te(ctx);
 	bench_overload(ctx);
+	bench_slicing(ctx);
 	morph_ctx_free(ctx);
 	return !rows_end();
 }

@@ -88,11 +88,17 @@ void bench_defrag(struct morph_ctx *ctx, const char *profile);
 /* Spares for the ranks of slices in the rack whose profile that is. */
 void bench_protect(struct morph_ctx *ctx, const char *profile);
 
+/* How many spares are enough, beside racks drawn by chance. */
+void bench_sizing(struct morph_ctx *ctx);
+
 /* Bandwidth of groups, beside integer programs. */
 void bench_bandwidth(struct morph_ctx *ctx);
 
 /* Lanes between servers for one controller and for several, beside linear and quadratic programs. */
 void bench_te(struct morph_ctx *ctx);
 void bench_overload(struct morph_ctx *ctx);
+
+/* Tenants given to controllers. */
+void bench_slicing(struct morph_ctx *ctx);
 
 #endif /* LM_BENCH_BENCH_H */

@@ -4,28 +4,15 @@
  * one has. Whole tenants are assigned, as a controller's failure would else hurt all of them;
  * so the largest tenant, and an even share, are a floor.
  */
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <morph/morph.h>
 
 #include "../../libmorph/bench/random.h"
+#include "../../libmorph/bench/tenants.h"
 #include "repro.h"
 
-#define TENANTS 4096
-#define CONTROLLERS 16
 #define DRAWS 200
-
-struct case_ {
-	uint32_t controllers, tenants;
-	double tail; /* exponent of the weights' distribution, Lomax's */
-};
-
-static const struct case_ cases[] = {
-	{ 4, 8, 1.2 },	 { 4, 24, 1.2 },  { 8, 16, 2 },	  { 8, 64, 2 },
-	{ 16, 64, 1.2 }, { 8, 256, 1.2 }, { 8, 1024, 2 }, { 16, 4096, 2 },
-};
 
 enum way {
 	COLOCATED,
@@ -35,54 +22,30 @@ enum way {
 	WAYS,
 };
 
-static double most_of(const double *weights, uint32_t tenants, const uint32_t *controller,
-		      uint32_t controllers)
-{
-	double loads[CONTROLLERS] = { 0 }, most = 0;
-
-	for (uint32_t at = 0; at < tenants; at++)
-		loads[controller[at]] += weights[at];
-	for (uint32_t at = 0; at < controllers; at++)
-		most = fmax(most, loads[at]);
-	return most;
-}
-
-static int heavier(const void *one, const void *other)
-{
-	double a = *(const double *)one, b = *(const double *)other;
-
-	return (a < b) - (a > b);
-}
-
-static void draw(struct morph_ctx *ctx, const struct case_ *this, uint64_t seed,
+static void draw(struct morph_ctx *ctx, const struct tenants_case *this, uint64_t seed,
 		 struct samples shares[WAYS])
 {
 	static double weights[TENANTS];
 	static uint32_t controller[TENANTS];
 	uint32_t tenants = this->tenants, controllers = this->controllers;
 	uint64_t random = seed;
-	double total = 0;
+	double total = tenants_draw(this, &random, weights);
 
-	for (uint32_t at = 0; at < tenants; at++) {
-		weights[at] = pow(1 - random_unit(&random), -1 / this->tail) - 1;
-		total += weights[at];
-	}
-	qsort(weights, tenants, sizeof(*weights), heavier);
 	for (uint32_t at = 0; at < tenants; at++)
 		controller[at] = at * controllers / tenants;
-	samples_add(&shares[COLOCATED], most_of(weights, tenants, controller, controllers) / total);
+	samples_add(&shares[COLOCATED], tenants_worst(this, weights, controller) / total);
 	for (uint32_t at = 0; at < tenants; at++)
 		controller[at] = random_below(&random, controllers);
-	samples_add(&shares[HASHED], most_of(weights, tenants, controller, controllers) / total);
+	samples_add(&shares[HASHED], tenants_worst(this, weights, controller) / total);
 	if (morph_slicing_assign(ctx, weights, tenants, controllers, seed, NULL, controller, NULL))
 		repro_wrong("%s", morph_error_text(ctx));
-	samples_add(&shares[OURS], most_of(weights, tenants, controller, controllers) / total);
-	samples_add(&shares[FLOOR], fmax(1.0 / controllers, weights[0] / total));
+	samples_add(&shares[OURS], tenants_worst(this, weights, controller) / total);
+	samples_add(&shares[FLOOR], tenants_floor(this, weights, total) / total);
 }
 
 static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t number)
 {
-	const struct case_ *this = &cases[number];
+	const struct tenants_case *this = &tenants_cases[number];
 	uint32_t draws = repro->quick ? DRAWS / 5 : DRAWS;
 	struct samples shares[WAYS] = { 0 }, cut = { 0 };
 	char name[96], condition[384];
@@ -136,7 +99,7 @@ int main(int argc, char **argv)
 	repro_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
 		repro_wrong("there is no context");
-	for (uint32_t at = 0; at < sizeof(cases) / sizeof(*cases); at++)
+	for (uint32_t at = 0; at < TENANTS_CASES; at++)
 		case_rows(&repro, ctx, at);
 	morph_ctx_free(ctx);
 	return 0;
