@@ -24,6 +24,7 @@ int main(int argc, char **argv)
 	bench_pod(ctx, argv[1], argv[2]);
 	bench_light(ctx, argv[3]);
 	bench_defrag(ctx, argv[3]);
+	bench_corners(ctx, argv[3]);
 	bench_protect(ctx, argv[3]);
 	bench_sizing(ctx);
 	bench_bandwidth(ctx);

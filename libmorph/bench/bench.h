@@ -82,8 +82,9 @@ void bench_pod(struct morph_ctx *ctx, const char *profile, const char *any);
 /* Light for slices that come and go, in the rack whose profile that is. */
 void bench_light(struct morph_ctx *ctx, const char *profile);
 
-/* Room made by rewiring the rack whose profile that is. */
+/* Room made by rewiring the rack whose profile that is; and corners of it, beside brute force. */
 void bench_defrag(struct morph_ctx *ctx, const char *profile);
+void bench_corners(struct morph_ctx *ctx, const char *profile);
 
 /* Spares for the ranks of slices in the rack whose profile that is. */
 void bench_protect(struct morph_ctx *ctx, const char *profile);

@@ -12,6 +12,7 @@
 
 #include "../plan/defrag.h"
 #include "bench.h"
+#include "fenced.h"
 #include "random.h"
 
 #define SLICES 64
@@ -73,54 +74,6 @@ static void leave(struct site *site)
 	site->plans[site->live] = plan;
 }
 
-/* A way by chance over what is free, in so many hops at most; it is held. */
-static bool wander(struct site *site, struct morph_plan *plan, uint32_t host, uint32_t goal,
-		   uint64_t seen, uint32_t hops)
-{
-	const struct sites *sites = &site->ledger->sites;
-	uint32_t first = sites->strands_first[host], count = sites->strands_first[host + 1] - first;
-	uint32_t begin = random_below(&site->random, count ? count : 1);
-
-	if (host == goal)
-		return true;
-	for (uint32_t at = 0; hops && at < count; at++) {
-		const struct strand *strand = &sites->strands[first + (begin + at) % count];
-
-		if (seen >> strand->to & 1 || !lm_strand_free(site->ledger, strand))
-			continue;
-		if (lm_plan_add_strand(plan, strand))
-			return false;
-		lm_strand_hold(site->ledger, strand, true);
-		if (wander(site, plan, strand->to, goal, seen | 1ULL << strand->to, hops - 1))
-			return true;
-		lm_strand_hold(site->ledger, strand, false);
-		plan->strands_count--;
-	}
-	return false;
-}
-
-/* The circuits of a plan go as if others had been in their way. False where there is no room. */
-static bool scatter(struct site *site, struct morph_plan *plan)
-{
-	const struct optics_graph *graph = site->ledger->graph;
-	bool found = true;
-
-	plan->strands_count = 0;
-	for (uint32_t at = 0; at < plan->circuits_count && found; at++) {
-		uint32_t src = plan->accelerators[plan->circuits[at].src];
-		uint32_t dst = plan->accelerators[plan->circuits[at].dst];
-		uint32_t host = graph->accelerators[src].host, hops = plan->ways[at].count;
-
-		plan->ways[at].first = plan->strands_count;
-		found = wander(site, plan, host, graph->accelerators[dst].host, 1ULL << host,
-			       hops ? hops + DETOUR : 0);
-		plan->ways[at].count = plan->strands_count - plan->ways[at].first;
-	}
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		lm_strand_hold(site->ledger, &plan->strands[at], false);
-	return found;
-}
-
 static void come(struct site *site)
 {
 	struct morph_plan *plan = site->plans[site->live];
@@ -128,7 +81,8 @@ static void come(struct site *site)
 	draw(site);
 	if (morph_place(site->ledger, site->request, plan))
 		wrong(morph_error_text(site->ctx));
-	if (morph_plan_verdict(plan) != MORPH_FEASIBLE || !scatter(site, plan))
+	if (morph_plan_verdict(plan) != MORPH_FEASIBLE ||
+	    !fenced_scatter(site->ledger, plan, DETOUR, &site->random))
 		return;
 	if (morph_ledger_take(site->ledger, plan, site->next))
 		wrong(morph_error_text(site->ctx));

@@ -1,123 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Corners of a rack with few fibres, slices that run there by chance, and answers that are checked. */
+/* Corners of a rack where slices run by chance, and answers that are checked. */
 #include "corner.h"
-
-static const uint32_t server_x = 1, server_y = 2, server_z = 4; /* to the next server, by axis */
 
 /* Servers 4z + 2y + x of a block. */
 void corner_choose(struct corner *corner, uint32_t count)
 {
-	const uint32_t block[CORNER] = { 0,	   server_x,
-					 server_y, server_x + server_y,
-					 server_z, server_x + server_z };
-
 	corner->hosts_count = count;
-	memcpy(corner->hosts, block, sizeof(block));
+	memcpy(corner->hosts, fenced_block, sizeof(corner->hosts));
 }
 
-static bool in_corner(const struct corner *corner, uint32_t host)
-{
-	for (uint32_t at = 0; at < corner->hosts_count; at++)
-		if (corner->hosts[at] == host)
-			return true;
-	return false;
-}
-
-/* Leave so many accelerators of each server of the corner, and up to so many fibres of each link. */
 void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres)
 {
-	struct morph_ledger *ledger = corner->bench->ledger;
-	const struct sites *sites = &ledger->sites;
-	uint32_t left = 0;
-
-	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++) {
-		bool keep = in_corner(corner, ledger->graph->accelerators[at].host) &&
-			    at % 4 < chips;
-
-		morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, at, !keep);
-	}
-	for (uint32_t at = 0; at < sites->strands_count; at++) {
-		const struct strand *strand = &sites->strands[at];
-		bool keep = in_corner(corner, strand->from) && in_corner(corner, strand->to);
-
-		if (!at || sites->strands[at - 1].from != strand->from ||
-		    sites->strands[at - 1].to != strand->to)
-			left = 1 + random_below(seed, fibres);
-		keep = keep && left;
-		left -= keep;
-		morph_ledger_load(ledger, strand->guides[0] >> 1, !keep);
-	}
+	fenced_leave(corner->bench->ledger, corner->hosts_count, seed, chips, fibres);
 }
 
-/* A way by chance over what is free, in so many hops at most and seldom a short one; it is held. */
-static bool wander(struct corner *corner, struct morph_plan *plan, uint32_t host, uint32_t goal,
-		   uint64_t seen, uint32_t hops, uint64_t *seed)
-{
-	struct morph_ledger *ledger = corner->bench->ledger;
-	const struct sites *sites = &ledger->sites;
-	uint32_t first = sites->strands_first[host], count = sites->strands_first[host + 1] - first;
-	uint32_t begin = random_below(seed, count ? count : 1);
-
-	if (host == goal)
-		return true;
-	for (uint32_t at = 0; hops && at < count; at++) {
-		const struct strand *strand = &sites->strands[first + (begin + at) % count];
-
-		if (seen >> strand->to & 1 || !lm_strand_free(ledger, strand))
-			continue;
-		assert_int_equal(lm_plan_add_strand(plan, strand), 0);
-		lm_strand_hold(ledger, strand, true);
-		if (wander(corner, plan, strand->to, goal, seen | 1ULL << strand->to, hops - 1,
-			   seed))
-			return true;
-		lm_strand_hold(ledger, strand, false);
-		plan->strands_count--;
-	}
-	return false;
-}
-
-/* The circuits of a plan go other ways, as after a long time of coming and going. */
+/* The circuits of a plan go other ways; where they find none it is what it was. */
 static void scatter(struct corner *corner, struct morph_plan *plan, uint64_t *seed)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
-	bool found = true;
 
 	assert_true(ledger->sites.racks_count == 1);
-	plan->strands_count = 0;
-	for (uint32_t at = 0; at < plan->circuits_count && found; at++) {
-		uint32_t src = plan->accelerators[plan->circuits[at].src];
-		uint32_t dst = plan->accelerators[plan->circuits[at].dst];
-		uint32_t host = ledger->graph->accelerators[src].host;
-		uint32_t hops = corner->detour ? plan->ways[at].count + corner->detour : NET_SITES;
-
-		plan->ways[at].first = plan->strands_count;
-		found = wander(corner, plan, host, ledger->graph->accelerators[dst].host,
-			       1ULL << host, hops, seed);
-		plan->ways[at].count = plan->strands_count - plan->ways[at].first;
-	}
-	for (uint32_t at = 0; at < plan->strands_count; at++)
-		lm_strand_hold(ledger, &plan->strands[at], false);
-	if (!found)
+	if (!fenced_scatter(ledger, plan, corner->detour, seed))
 		assert_int_equal(morph_place(ledger, corner->bench->request, plan), 0);
 }
 
-/* Any small slice. */
 void corner_ask(struct morph_request *request, uint64_t *seed)
 {
-	uint32_t ranks = 2 + random_below(seed, 3);
-
-	morph_request_set_simplex(request, random_below(seed, 2));
-	if (random_below(seed, 3)) {
-		assert_int_equal(morph_request_set_ring(request, ranks), 0);
-		return;
-	}
-	assert_int_equal(morph_request_set_count(request, ranks), 0);
-	for (uint32_t at = 0; at < ranks; at++) {
-		uint32_t src = random_below(seed, ranks), dst = random_below(seed, ranks);
-
-		if (src != dst)
-			assert_int_equal(morph_request_add_circuit(request, src, dst), 0);
-	}
+	assert_int_equal(fenced_ask(request, seed), 0);
 }
 
 bool corner_add(struct corner *corner, uint64_t *seed)
@@ -242,13 +151,8 @@ void corner_begin(struct corner *corner, struct bench *bench)
 /* All slices end, and those that ran are forgotten. */
 void corner_clear(struct corner *corner)
 {
-	struct morph_ledger *ledger = corner->bench->ledger;
-
 	morph_defrag_clear(corner->defrag);
-	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++)
-		morph_ledger_hold(ledger, at, 0);
-	for (uint32_t at = 0; at < ledger->sites.strands_count; at++)
-		lm_strand_hold(ledger, &ledger->sites.strands[at], false);
+	fenced_clear(corner->bench->ledger);
 	corner->count = 0;
 }
 

@@ -5,12 +5,14 @@
 
 #include <morph/check.h>
 
+#include "../bench/brute.h"
+#include "../bench/fenced.h"
 #include "../plan/defrag.h"
 #include "placing.h"
 
 #define SLICES 8
-#define CORNER 6 /* servers of a corner */
-#define DEMANDS 64 /* circuits of a slice, or of all together, are fewer */
+#define CORNER FENCED_SERVERS
+#define DEMANDS BRUTE_DEMANDS
 
 /* Slices that run, and what is asked of them. */
 struct corner {
@@ -64,10 +66,5 @@ struct answer {
 
 void answer_write(const struct corner *corner, struct answer *answer);
 void answer_free(struct answer *answer);
-
-/* brute.c: the fewest circuits that have to go another way, UINT32_MAX: there are no ways. */
-uint32_t brute_least(const struct corner *corner);
-/* Can the request be made room for without any light going out? 1, 0, or -1: too much to try. */
-int brute_hitless(const struct corner *corner);
 
 #endif /* CORNER_H */

@@ -30,7 +30,7 @@ static void try_corner(struct corner *corner, uint64_t *seed, struct tally *tall
 		return;
 	tally->refused++;
 	result = corner_solve(corner, MORPH_DEFRAG_LIGHT);
-	least = brute_least(corner);
+	least = brute_least(bench->ledger, bench->request, corner->defrag);
 	tally->verdicts[result.verdict]++;
 	tally->by_search += strstr(morph_defrag_why(corner->defrag), "fibres") != NULL;
 	assert_int_equal(result.verdict, least == UINT32_MAX ? MORPH_INFEASIBLE : MORPH_FEASIBLE);
@@ -42,7 +42,7 @@ static void try_corner(struct corner *corner, uint64_t *seed, struct tally *tall
 			    result.moved + result.dark;
 	tally->dark += result.dark;
 	if (result.dark) {
-		int hitless = brute_hitless(corner);
+		int hitless = brute_hitless(bench->ledger, bench->request, corner->defrag);
 
 		tally->needless += hitless == 1;
 		tally->unknown += hitless < 0;

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Every place of a request and every way of every circuit of a corner; and every order of moves. */
-#include "corner.h"
+/* Every place of a request and every way of every circuit; and every order of moves. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../plan/defrag.h"
+#include "../plan/mix.h"
+#include "brute.h"
+
+#define RANKS 16
 
 struct demand_of {
 	uint32_t from, to; /* seats */
@@ -11,12 +19,13 @@ struct demand_of {
 };
 
 struct brute {
-	const struct corner *corner;
+	const struct morph_ledger *ledger;
+	const struct morph_request *request;
 	uint32_t sites, running, count;
 	uint8_t room[NET_SITES][NET_SITES];
-	struct demand_of demands[DEMANDS];
-	uint8_t way[DEMANDS][NET_SITES];
-	uint32_t free[NET_SITES], seats[16];
+	struct demand_of demands[BRUTE_DEMANDS];
+	uint8_t way[BRUTE_DEMANDS][NET_SITES];
+	uint32_t free[NET_SITES], seats[RANKS];
 	uint32_t least; /* moved so far; UINT32_MAX: no ways found */
 };
 
@@ -60,7 +69,7 @@ static void brute_next(struct brute *brute, uint32_t at, uint32_t moved)
 /* Every place of every rank. */
 static void brute_place(struct brute *brute, uint32_t rank)
 {
-	const struct morph_request *request = brute->corner->bench->request;
+	const struct morph_request *request = brute->request;
 
 	if (rank == request->ranks) {
 		brute->count = brute->running;
@@ -103,7 +112,7 @@ static uint64_t brute_through(const struct morph_ledger *ledger, const struct mo
 /* What runs and may move: its room is free, and it is to be led. */
 static void brute_running(struct brute *brute, const struct running *running)
 {
-	const struct morph_ledger *ledger = brute->corner->bench->ledger;
+	const struct morph_ledger *ledger = brute->ledger;
 	const struct morph_plan *plan = running->plan;
 
 	for (uint32_t at = 0; !running->pinned && at < plan->circuits_count; at++) {
@@ -125,15 +134,17 @@ static void brute_running(struct brute *brute, const struct running *running)
 		}
 		demand->was_hops = way->count;
 		demand->to = demand->was[way->count];
-		assert_true(++brute->running < DEMANDS / 2);
+		brute->running++;
+		assert(brute->running < BRUTE_DEMANDS / 2);
 	}
 }
 
-static void brute_begin(struct brute *brute, const struct corner *corner)
+static void brute_begin(struct brute *brute, const struct morph_ledger *ledger,
+			const struct morph_request *request, const struct morph_defrag *defrag)
 {
-	const struct morph_ledger *ledger = corner->bench->ledger;
-
-	brute->corner = corner;
+	assert(request->ranks <= RANKS && request->circuits_count < BRUTE_DEMANDS / 2);
+	brute->ledger = ledger;
+	brute->request = request;
 	brute->sites = ledger->sites.racks[0].hosts_count;
 	brute->least = UINT32_MAX;
 	for (uint32_t at = 0; at < ledger->sites.strands_count; at++) {
@@ -143,21 +154,21 @@ static void brute_begin(struct brute *brute, const struct corner *corner)
 			brute->room[ledger->sites.host_seat[strand->from]]
 				   [ledger->sites.host_seat[strand->to]]++;
 	}
-	for (uint32_t at = 0; at < corner->defrag->slices.count; at++)
-		brute_running(brute, &corner->defrag->slices.list[at]);
+	for (uint32_t at = 0; at < defrag->slices.count; at++)
+		brute_running(brute, &defrag->slices.list[at]);
 	for (uint32_t at = 0; at < ledger->graph->accelerators_count; at++)
 		if (lm_ledger_free(ledger, at))
 			brute->free[ledger->sites.host_seat[ledger->graph->accelerators[at].host]]++;
 }
 
-/* The fewest circuits that have to go another way, UINT32_MAX: there are no ways. */
-uint32_t brute_least(const struct corner *corner)
+uint32_t brute_least(const struct morph_ledger *ledger, const struct morph_request *request,
+		     const struct morph_defrag *defrag)
 {
 	struct brute *brute = calloc(1, sizeof(*brute));
 	uint32_t least;
 
-	assert_non_null(brute);
-	brute_begin(brute, corner);
+	assert(brute);
+	brute_begin(brute, ledger, request, defrag);
 	brute_place(brute, 0);
 	least = brute->least;
 	free(brute);
@@ -172,8 +183,8 @@ uint32_t brute_least(const struct corner *corner)
 /* Ways of each circuit that runs, and the states that can be got to with all light on. */
 struct reach {
 	struct brute brute;
-	uint32_t ways_count[DEMANDS];
-	uint8_t hops[DEMANDS][WAYS], ways[DEMANDS][WAYS][NET_SITES];
+	uint32_t ways_count[BRUTE_DEMANDS];
+	uint8_t hops[BRUTE_DEMANDS][WAYS], ways[BRUTE_DEMANDS][WAYS][NET_SITES];
 	uint64_t states[STATES]; /* in the order in which they were found: the ways in base WAYS */
 	uint64_t seen[2 * STATES];
 	uint32_t count;
@@ -263,15 +274,15 @@ static void spread_from(struct reach *reach, uint64_t state)
 	}
 }
 
-/* Can the request be made room for without any light going out? 1, 0, or -1: too much to try. */
-int brute_hitless(const struct corner *corner)
+int brute_hitless(const struct morph_ledger *ledger, const struct morph_request *request,
+		  const struct morph_defrag *defrag)
 {
 	struct reach *reach = calloc(1, sizeof(*reach));
 	uint64_t state = 0, weight = 1;
 	int answer = 0;
 
-	assert_non_null(reach);
-	brute_begin(&reach->brute, corner);
+	assert(reach);
+	brute_begin(&reach->brute, ledger, request, defrag);
 	reach->all = reach->brute.running <= 10;
 	for (uint32_t at = 0; at < reach->brute.running && reach->all; at++, weight *= WAYS) {
 		const struct demand_of *demand = &reach->brute.demands[at];
@@ -279,9 +290,11 @@ int brute_hitless(const struct corner *corner)
 		uint32_t mine = 0;
 
 		list_ways(reach, at, way, 0, 1ULL << demand->from);
-		while (reach->hops[at][mine] != demand->was_hops ||
-		       memcmp(reach->ways[at][mine], demand->was, demand->was_hops + 1) != 0)
-			assert_true(++mine < reach->ways_count[at]);
+		while (mine < reach->ways_count[at] &&
+		       (reach->hops[at][mine] != demand->was_hops ||
+			memcmp(reach->ways[at][mine], demand->was, demand->was_hops + 1) != 0))
+			mine++;
+		assert(mine < reach->ways_count[at]);
 		state += mine * weight;
 	}
 	if (reach->all)
