@@ -67,6 +67,12 @@ bool rows_begin(const char *path);
 /* All rows are there. Whether nothing was wrong. */
 bool rows_end(void);
 
+/* enum morph_servers: hosts are scheduled whole where that can be. Those of the profiles have 2x2x1. */
+static inline uint32_t servers_of_torus(uint32_t x, uint32_t y, uint32_t z)
+{
+	return !(x % 2) + !(y % 2) + !(z % 2) > 1 ? MORPH_SERVERS_WHOLE : MORPH_SERVERS_SHARED;
+}
+
 /* A file in memory of its own, NULL where it can't be read. */
 void *read_profile(const char *path, size_t *bytes);
 

@@ -57,7 +57,10 @@ static void draw(struct site *site)
 		ret = morph_request_set_torus(site->request, shape->x, shape->y, shape->z);
 	else
 		ret = morph_request_set_mesh(site->request, shape->z);
-	if (ret)
+	if (ret ||
+	    morph_request_set_servers(site->request,
+				      shape->x ? servers_of_torus(shape->x, shape->y, shape->z) :
+						 MORPH_SERVERS_SHARED))
 		wrong(morph_error_text(site->ctx));
 }
 

@@ -98,14 +98,6 @@ static void check(struct pod *pod, const struct morph_plan *plan)
 	free(written);
 }
 
-/* Hosts are scheduled whole where that can be: servers have 2x2x1. */
-static uint32_t fills_servers(const struct shape *shape)
-{
-	uint32_t even = !(shape->x % 2) + !(shape->y % 2) + !(shape->z % 2);
-
-	return even > 1 ? MORPH_SERVERS_WHOLE : MORPH_SERVERS_SHARED;
-}
-
 /* One slice comes, if it can. */
 static uint32_t come(struct pod *pod, const struct shape *shape, struct samples *samples)
 {
@@ -114,7 +106,7 @@ static uint32_t come(struct pod *pod, const struct shape *shape, struct samples 
 	double begin;
 
 	if (morph_request_set_torus(pod->request, shape->x, shape->y, shape->z) ||
-	    morph_request_set_servers(pod->request, fills_servers(shape)))
+	    morph_request_set_servers(pod->request, servers_of_torus(shape->x, shape->y, shape->z)))
 		wrong(morph_error_text(pod->ctx));
 	begin = now_us();
 	if (morph_place(pod->ledger, pod->request, plan))

@@ -116,10 +116,13 @@ enum exit_code request_given(struct run *run, const struct morph_model *model, s
 	    !option_u32(run, OPTION_WAVELENGTHS, &asked->wavelengths))
 		return EXIT_CODE_USAGE;
 	asked->tier = tier + MORPH_TIER_CONTIGUOUS;
+	asked->servers = given(run, OPTION_WHOLE_SERVERS) ? MORPH_SERVERS_WHOLE :
+							    MORPH_SERVERS_SHARED;
 	if (morph_request_set_wavelengths(asked->request, asked->wavelengths) < 0)
 		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
 	morph_request_set_transit(asked->request, asked->transit);
 	morph_request_set_tier(asked->request, asked->tier);
+	morph_request_set_servers(asked->request, asked->servers);
 	code = ask_search(run, asked);
 	if (!code)
 		code = ask_shape(run, asked->request);

@@ -10,7 +10,7 @@ struct asked {
 	struct morph_request *request;
 	uint64_t mbps; /* of each circuit at least */
 	uint64_t steps; /* of the search; 0: the library's own */
-	uint32_t transit, tier, wavelengths;
+	uint32_t transit, tier, servers, wavelengths;
 };
 
 /* By --count, --shape, --ring, --mesh or --graph, and what goes with them; @asked is the caller's to free. */

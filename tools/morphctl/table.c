@@ -14,7 +14,8 @@
 #define SHAPE (OPT(LANES) | OPT(LANE_MASK) | OPT(SRC_PLANE) | OPT(DST_PLANE) | OPT(GUIDES))
 #define REQUEST                                                                           \
 	(OPT(COUNT) | OPT(TORUS) | OPT(RING_OF) | OPT(MESH) | OPT(GRAPH) | OPT(SIMPLEX) | \
-	 OPT(STEPS) | OPT(BANDWIDTH) | OPT(LANES) | OPT(TRANSIT) | OPT(PROFILE))
+	 OPT(WHOLE_SERVERS) | OPT(STEPS) | OPT(BANDWIDTH) | OPT(LANES) | OPT(TRANSIT) |   \
+	 OPT(PROFILE))
 #define FAULTY (OPT(INSTANCE) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
 #define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP) | OPT(BUFFER))
 
@@ -70,14 +71,14 @@
 	"unless --profile says where it is. With --controller and --epoch what that "           \
 	"controller has reserved may be used, and the slice is assigned to it."
 
-#define WHY_NOT                                                                                        \
-	"With --count or --accelerators, and --transit, --ring without a number and --lanes "          \
-	"besides, the kernel is asked. All else is what 'morphctl place' is asked for, and planned "   \
-	"like that; where it does not fit the binding constraint is named: each is lifted alone, and " \
-	"the first without which the request fits is it. Lifted are, in this order: transit, "         \
-	"bandwidth, wavelengths and tier of the request; hardware that is not sound or cordoned; "     \
-	"spares, that are given to no slice; fibres kept for failover; the light of other slices; "    \
-	"other slices. Of a rack that has too few fibres the tightest set of servers is named. Exit "  \
+#define WHY_NOT                                                                                                   \
+	"With --count or --accelerators, and --transit, --ring without a number and --lanes "                     \
+	"besides, the kernel is asked. All else is what 'morphctl place' is asked for, and planned "              \
+	"like that; where it does not fit the binding constraint is named: each is lifted alone, and "            \
+	"the first without which the request fits is it. Lifted are, in this order: transit, "                    \
+	"whole servers, bandwidth, wavelengths and tier of the request; hardware that is not sound or cordoned; " \
+	"spares, that are given to no slice; fibres kept for failover; the light of other slices; "               \
+	"other slices. Of a rack that has too few fibres the tightest set of servers is named. Exit "             \
 	"status 0 when it would be granted, and 1 when not."
 
 #define DEFRAG                                                                                         \

@@ -69,10 +69,10 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 static bool is_planned(const struct run *run)
 {
 	static const enum option_id ids[] = {
-		OPTION_TORUS,	  OPTION_MESH,	    OPTION_GRAPH,   OPTION_SIMPLEX,
-		OPTION_STEPS,	  OPTION_BANDWIDTH, OPTION_TIER,    OPTION_WAVELENGTHS,
-		OPTION_OBJECTIVE, OPTION_UNPROTECT, OPTION_PROFILE, OPTION_CONTROLLER,
-		OPTION_EPOCH
+		OPTION_TORUS,	  OPTION_MESH,	       OPTION_GRAPH,   OPTION_SIMPLEX,
+		OPTION_STEPS,	  OPTION_BANDWIDTH,    OPTION_TIER,    OPTION_WAVELENGTHS,
+		OPTION_OBJECTIVE, OPTION_UNPROTECT,    OPTION_PROFILE, OPTION_CONTROLLER,
+		OPTION_EPOCH,	  OPTION_WHOLE_SERVERS
 	};
 
 	for (size_t at = 0; at < sizeof(ids) / sizeof(ids[0]); at++)

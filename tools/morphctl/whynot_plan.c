@@ -157,6 +157,14 @@ static int lift_transit(struct asking *asking, bool lifted)
 	return 1;
 }
 
+static int lift_servers(struct asking *asking, bool lifted)
+{
+	const struct asked *asked = &asking->asked;
+
+	morph_request_set_servers(asked->request, lifted ? MORPH_SERVERS_SHARED : asked->servers);
+	return asked->servers == MORPH_SERVERS_WHOLE;
+}
+
 static int lift_bandwidth(struct asking *asking, bool lifted)
 {
 	const struct asked *asked = &asking->asked;
@@ -243,6 +251,7 @@ static int lift_all(struct asking *asking, bool lifted)
 			     0;
 
 	lift_transit(asking, lifted);
+	lift_servers(asking, lifted);
 	lift_bandwidth(asking, lifted);
 	lift_wavelengths(asking, lifted);
 	lift_rack(asking, lifted);
@@ -258,6 +267,7 @@ struct constraint {
 /* Those that whoever asks can lift alone come first, those that hit others last. */
 static const struct constraint constraints[] = {
 	{ "transit", lift_transit, "with --transit any it would fit" },
+	{ "servers", lift_servers, "without --whole-servers it would fit" },
 	{ "bandwidth", lift_bandwidth, "with circuits of one lane it would fit" },
 	{ "wavelengths", lift_wavelengths,
 	  "on fibres of its own, without --wavelengths, it would fit" },

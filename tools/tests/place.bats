@@ -176,12 +176,20 @@ circuits() {
 @test "where the search ends nothing is said to be impossible" {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
-	expect 1 morphctl place --shape 4x4x7 --tier crossing --steps 1 --profile "$pod"
+	expect 1 morphctl place --shape 4x4x7 --whole-servers --tier crossing --steps 1 --profile "$pod"
 	holds "$output" "undecided: no rack does, and nothing was found across racks, and nothing proven"
 	expect 0 morphctl place --shape 4x4x7 --tier crossing --profile "$pod"
 	expect 2 morphctl place --ring 4 --steps 0 --profile "$rack"
 	holds "$stderr" "--steps must be at least 1"
 	expect 2 morphctl place --ring 4 --steps few --profile "$rack"
+}
+
+@test "a torus is placed in parts of servers, unless these are wanted whole" {
+	expect 0 morphctl place --shape 2x2 --whole-servers --profile "$rack"
+	expect 2 morphctl place --shape 3x2 --whole-servers --profile "$rack"
+	holds "$stderr" "servers are to be taken whole"
+	expect 0 morphctl place --shape 3x2 --profile "$rack"
+	expect 2 morphctl place --ring 4 --whole-servers --profile "$rack"
 }
 
 @test "wrong arguments are named" {
