@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "electrical.h"
-#include "tori.h"
 
 #define SPARES 4
 #define CHIPS (TORI_CHIPS + SPARES)
@@ -19,7 +18,7 @@
 struct rack {
 	uint32_t load[CHIPS][CHIPS]; /* of the link; by torus links and detours */
 	bool link[CHIPS][CHIPS];
-	uint32_t failed;
+	bool used[CHIPS][CHIPS]; /* by the slice of both ends */
 };
 
 struct flow {
@@ -28,10 +27,11 @@ struct flow {
 	uint32_t chips[MOST_HOPS + 1];
 };
 
-static void join(struct rack *rack, uint32_t one, uint32_t other, uint32_t load)
+static void join(struct rack *rack, uint32_t one, uint32_t other, bool used)
 {
 	rack->link[one][other] = rack->link[other][one] = true;
-	rack->load[one][other] = rack->load[other][one] = load;
+	rack->used[one][other] = rack->used[other][one] = used;
+	rack->load[one][other] = rack->load[other][one] = used;
 }
 
 /* Accelerators that are next to one in the torus. */
@@ -46,26 +46,40 @@ static void neighbours(uint32_t chip, uint32_t near[6])
 	}
 }
 
-static void build(struct rack *rack, uint32_t failed)
+static bool of_one_slice(uint32_t one, uint32_t other, const uint32_t slice[TORI_CHIPS])
+{
+	return slice[one] && slice[one] == slice[other];
+}
+
+uint32_t electrical_links(uint32_t chip, const uint32_t slice[TORI_CHIPS])
+{
+	uint32_t near[6], links = 0;
+
+	neighbours(chip, near);
+	for (uint32_t way = 0; way < 6; way++)
+		links += of_one_slice(chip, near[way], slice);
+	return links;
+}
+
+static void build(struct rack *rack, uint32_t failed, const uint32_t slice[TORI_CHIPS])
 {
 	/* As in rack64: beside the spare server, across the ring, and one of each other level. */
 	static const uint32_t servers[] = { 0, 1, 4, 8, 12 };
 
 	memset(rack, 0, sizeof(*rack));
-	rack->failed = failed;
 	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
 		uint32_t near[6];
 
 		neighbours(chip, near);
 		for (uint32_t way = 0; way < 6; way++)
 			if (chip != failed && near[way] != failed)
-				join(rack, chip, near[way], 1);
+				join(rack, chip, near[way], of_one_slice(chip, near[way], slice));
 	}
 	for (uint32_t at = 0; at < SPARES; at++) {
-		join(rack, TORI_CHIPS + at, TORI_CHIPS + (at ^ 1), 0);
-		join(rack, TORI_CHIPS + at, TORI_CHIPS + (at ^ 2), 0);
+		join(rack, TORI_CHIPS + at, TORI_CHIPS + (at ^ 1), false);
+		join(rack, TORI_CHIPS + at, TORI_CHIPS + (at ^ 2), false);
 		for (uint32_t server = 0; server < sizeof(servers) / sizeof(servers[0]); server++)
-			join(rack, TORI_CHIPS + at, 4 * servers[server] + at, 0);
+			join(rack, TORI_CHIPS + at, 4 * servers[server] + at, false);
 	}
 }
 
@@ -105,10 +119,10 @@ static bool find(const struct rack *rack, struct flow *flow, uint32_t limit)
 	return true;
 }
 
-static void detour(struct rack *rack, struct flow flows[FLOWS])
+static void detour(struct rack *rack, struct flow *flows, uint32_t count)
 {
 	for (uint32_t round = 0; round < ROUNDS; round++) {
-		for (uint32_t at = 0; at < FLOWS; at++) {
+		for (uint32_t at = 0; at < count; at++) {
 			uint32_t limit = 0;
 
 			carry(rack, &flows[at], -1);
@@ -119,11 +133,12 @@ static void detour(struct rack *rack, struct flow flows[FLOWS])
 	}
 }
 
-static struct electrical measure(const struct rack *rack, const struct flow flows[FLOWS])
+static struct electrical measure(const struct rack *rack, const struct flow *flows, uint32_t count)
 {
 	struct electrical left = { .slowest = 1 };
+	uint32_t links = count;
 
-	for (uint32_t at = 0; at < FLOWS; at++) {
+	for (uint32_t at = 0; at < count; at++) {
 		uint32_t fullest = 1;
 
 		for (uint32_t hop = 0; hop < flows[at].hops; hop++) {
@@ -131,14 +146,24 @@ static struct electrical measure(const struct rack *rack, const struct flow flow
 
 			fullest = load > fullest ? load : fullest;
 		}
-		left.replaced += 1.0 / fullest / FLOWS;
+		left.replaced += 1.0 / fullest / count;
+		left.all += 1.0 / fullest;
 		if (1.0 / fullest < left.slowest)
 			left.slowest = 1.0 / fullest;
 	}
+	for (uint32_t from = 0; from < TORI_CHIPS; from++) {
+		for (uint32_t to = 0; to < TORI_CHIPS; to++) {
+			if (!rack->used[from][to])
+				continue;
+			left.all += 1.0 / rack->load[from][to];
+			links++;
+		}
+	}
+	left.all /= links;
 	return left;
 }
 
-struct electrical electrical_after(uint32_t failed)
+struct electrical electrical_after(uint32_t failed, const uint32_t slice[TORI_CHIPS])
 {
 	struct electrical best = { 0 };
 	uint32_t near[6];
@@ -147,15 +172,18 @@ struct electrical electrical_after(uint32_t failed)
 	for (uint32_t spare = TORI_CHIPS; spare < CHIPS; spare++) {
 		struct flow flows[FLOWS] = { 0 };
 		struct electrical left;
+		uint32_t count = 0;
 		struct rack rack;
 
-		build(&rack, failed);
+		build(&rack, failed, slice);
 		for (uint32_t way = 0; way < 6; way++) {
-			flows[2 * way] = (struct flow){ .from = near[way], .to = spare };
-			flows[2 * way + 1] = (struct flow){ .from = spare, .to = near[way] };
+			if (!of_one_slice(failed, near[way], slice))
+				continue;
+			flows[count++] = (struct flow){ .from = near[way], .to = spare };
+			flows[count++] = (struct flow){ .from = spare, .to = near[way] };
 		}
-		detour(&rack, flows);
-		left = measure(&rack, flows);
+		detour(&rack, flows, count);
+		left = measure(&rack, flows, count);
 		if (left.slowest > best.slowest ||
 		    (left.slowest >= best.slowest && left.replaced > best.replaced))
 			best = left;

@@ -110,6 +110,19 @@ struct figure averaged(const double *values, uint32_t count)
 	return (struct figure){ mean, mean - half, mean + half };
 }
 
+const char *figure_of(enum trace_set set, const char *plain, const char *traced)
+{
+	return set == TRACE_SETS ? plain : traced;
+}
+
+const char *prefix_of(enum trace_set set)
+{
+	static const char *const prefixes[TRACE_SETS + 1] = { "as traced, ",
+							      "more of several GPUs, ", "" };
+
+	return prefixes[set];
+}
+
 /* -------------------------------------------------------------------- racks */
 
 const struct tori_box whole_rack = { .extent = { 4, 4, 4 } };

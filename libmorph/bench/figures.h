@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "replay.h"
 #include "tori.h"
 
 /* What the command line says. */
@@ -14,6 +15,8 @@ extern struct bench {
 	const char *figure; /* that rows are of */
 	const char *profiles; /* their directory */
 	uint64_t seed;
+	struct given given; /* numbers that are published */
+	struct trace trace;
 	struct morph_ctx *ctx;
 } bench;
 
@@ -37,6 +40,10 @@ struct figure estimated(const struct morph_coverage_estimate *estimate);
 /* With an interval of 95 %. */
 struct figure averaged(const double *values, uint32_t count);
 
+/* A figure's name, and what its rows begin with, for racks let as jobs of the trace run. */
+const char *figure_of(enum trace_set set, const char *plain, const char *traced);
+const char *prefix_of(enum trace_set set);
+
 /* End with the library's own words; in the second case where an answer is an error. */
 void die(void) __attribute__((__noreturn__));
 void check(int error);
@@ -48,9 +55,10 @@ struct morph_coverage *new_rack(const char *profile);
 /* Parts of a kind are down for that share of the time, a day each time. */
 void fails(struct morph_coverage *coverage, uint32_t part, double share);
 
-/* given_up.c */
-void bench_overprovisioning(void);
-void bench_blast_radius(void);
-void bench_bandwidth(void);
+/*
+ * given_up.c; of racks that are let as jobs of a trace run, or, TRACE_SETS, as published and whole.
+ */
+void bench_overprovisioning(enum trace_set set);
+void bench_one_failure(enum trace_set set);
 
 #endif /* LM_BENCH_FIGURES_H */

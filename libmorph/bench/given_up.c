@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is given up for a failure: accelerators that are sound, and bandwidth. */
+#include <stdio.h>
 #include <string.h>
 
 #include "electrical.h"
 #include "figures.h"
-#include "racks.h"
+#include "lets.h"
 #include "random.h"
 
 #define CLUSTERS 16 /* of 64 racks each */
+#define TRACED_CLUSTERS 8
+#define RACKS_LEFT 16
 #define MOST_FAILURES 4
 
 /* --------------------------------------------------------- overprovisioning */
@@ -26,29 +29,6 @@ struct cost {
 	uint32_t failed, unreached;
 };
 
-static struct tori_box box_of(uint16_t sites)
-{
-	uint32_t low[3] = { UINT32_MAX, UINT32_MAX, UINT32_MAX }, high[3] = { 0 };
-	struct tori_box box;
-
-	for (uint32_t left = sites; left; left &= left - 1) {
-		uint32_t place[3];
-
-		tori_place(4 * net_first(left), place);
-		for (int axis = 0; axis < 3; axis++) {
-			uint32_t end = place[axis] + (axis < 2 ? 2 : 1);
-
-			low[axis] = place[axis] < low[axis] ? place[axis] : low[axis];
-			high[axis] = end > high[axis] ? end : high[axis];
-		}
-	}
-	for (int axis = 0; axis < 3; axis++) {
-		box.at[axis] = low[axis];
-		box.extent[axis] = high[axis] - low[axis];
-	}
-	return box;
-}
-
 /* What each policy gives up for failures in one rack. */
 static void add_cost(struct cost *cost, const struct racks *racks, uint32_t rack, uint64_t failed,
 		     const struct morph_coverage_result *result)
@@ -59,7 +39,7 @@ static void add_cost(struct cost *cost, const struct racks *racks, uint32_t rack
 		const struct racks_slice *slice = &racks->slices[at];
 		uint32_t size = 4 * net_count(slice->sites), hit = 0;
 
-		if (slice->rack != rack)
+		if (slice->gone || slice->rack != rack)
 			continue;
 		for (uint32_t sites = slice->sites; sites; sites &= sites - 1)
 			hit += (uint32_t)__builtin_popcountll(failed >> 4 * net_first(sites) & 15);
@@ -84,14 +64,9 @@ static void bench_rack(const struct racks *racks, uint32_t rack, uint64_t *rando
 		       struct cost costs[MOST_FAILURES])
 {
 	struct morph_coverage *coverage = new_rack("rack64");
-	uint32_t taken = (uint16_t)~racks_free(racks, rack);
+	uint32_t taken = racks->taken[rack], slice[TORI_CHIPS];
 
-	for (uint32_t at = 0; at < racks->slices_count; at++) {
-		struct tori_box box = box_of(racks->slices[at].sites);
-
-		if (racks->slices[at].rack == rack)
-			check(tori_light(coverage, &box));
-	}
+	let_rack(coverage, racks, rack, slice);
 	for (uint32_t count = 1; taken && count <= MOST_FAILURES; count++) {
 		MORPH_OPTS(morph_coverage_result, result);
 		uint32_t chips[MOST_FAILURES], chosen = 0;
@@ -111,136 +86,211 @@ static void bench_rack(const struct racks *racks, uint32_t rack, uint64_t *rando
 	morph_coverage_free(coverage);
 }
 
-static void report_cost(double values[POLICIES][CLUSTERS], uint32_t clusters, enum policy policy,
-			const char *name)
+/* Per failed accelerator, by cluster, and how many found no spare. */
+struct costs {
+	double values[POLICIES][CLUSTERS], unreached[CLUSTERS];
+	uint32_t clusters;
+	enum trace_set set;
+};
+
+#define COST_APPROXIMATION                                                                       \
+	"published as ratios to Morphlux, whose own figure by the rule given would be 0; taken " \
+	"per failed accelerator"
+
+static void report_cost(const struct costs *costs, enum policy policy, const char *name)
 {
+	char condition[384];
+
+	snprintf(condition, sizeof(condition),
+		 "%u racks%s%s, 1 to 4 failures each, 8 spares in a rack", costs->clusters * RACKS,
+		 costs->set == TRACE_SETS ? " that are full, slices of 4 to 32" : ": ",
+		 costs->set == TRACE_SETS ? "" : trace_words[costs->set]);
 	report(
 		&(const struct row){
-			.condition =
-				bench.quick ?
-					"256 full racks, slices of 4 to 32, 1 to 4 failures each, 8 spares in a rack" :
-					"1024 full racks, slices of 4 to 32, 1 to 4 failures each, 8 spares in a rack",
-			.ours = averaged(values[policy], clusters),
-			.baseline = averaged(values[IDEAL], clusters).mean,
+			.condition = condition,
+			.ours = averaged(costs->values[policy], costs->clusters),
+			.baseline = averaged(costs->values[IDEAL], costs->clusters).mean,
 			.unit = "accelerators given up, per failed one",
 			.versus = "ideal switch",
-			.approximation =
-				"published as ratios to Morphlux, whose own figure by the rule given would be 0; "
-				"taken per failed accelerator; slices of equal total size",
+			.approximation = costs->set == TRACE_SETS ?
+						 COST_APPROXIMATION "; slices of equal total size" :
+						 COST_APPROXIMATION "; " TRACE_APPROXIMATION,
 		},
-		"%s", name);
+		"%s%s", prefix_of(costs->set), name);
 }
 
-void bench_overprovisioning(void)
+static void add_cluster(struct costs *costs, uint32_t cluster, uint64_t *random)
 {
-	const uint32_t clusters = bench.quick ? 4 : CLUSTERS;
-	static double values[POLICIES][CLUSTERS];
+	struct cost sums[MOST_FAILURES] = { 0 };
 	static struct racks racks;
-	uint64_t random = mix(bench.seed);
-	uint32_t unreached = 0, failed = 0;
+	uint32_t unreached = 0;
+	double failed = 0;
 
-	for (uint32_t cluster = 0; cluster < clusters; cluster++) {
-		struct cost costs[MOST_FAILURES] = { 0 };
-		double sum = 0;
-
-		racks_fill(&racks, mix(bench.seed) + cluster, 0);
-		for (uint32_t rack = 0; rack < RACKS; rack++)
-			bench_rack(&racks, rack, &random, costs);
-		for (uint32_t count = 0; count < MOST_FAILURES; count++) {
-			for (uint32_t policy = 0; policy < POLICIES; policy++)
-				values[policy][cluster] += costs[count].sums[policy];
-			sum += costs[count].failed;
-			unreached += costs[count].unreached;
-		}
+	let_racks(&racks, costs->set, cluster);
+	for (uint32_t rack = 0; rack < RACKS; rack++)
+		bench_rack(&racks, rack, random, sums);
+	for (uint32_t count = 0; count < MOST_FAILURES; count++) {
 		for (uint32_t policy = 0; policy < POLICIES; policy++)
-			values[policy][cluster] /= sum;
-		failed += (uint32_t)sum;
+			costs->values[policy][cluster] += sums[count].sums[policy];
+		failed += sums[count].failed;
+		unreached += sums[count].unreached;
 	}
-	bench.figure = "overprovisioning";
-	report_cost(values, clusters, OURS, "a spare that light gets to");
-	report_cost(values, clusters, MIGRATION, "job migration");
-	report_cost(values, clusters, EVICTION, "server eviction");
+	for (uint32_t policy = 0; policy < POLICIES; policy++)
+		costs->values[policy][cluster] /= failed;
+	costs->unreached[cluster] = unreached / failed;
+}
+
+void bench_overprovisioning(enum trace_set set)
+{
+	struct costs costs = { .clusters = set == TRACE_SETS ? CLUSTERS : TRACED_CLUSTERS,
+			       .set = set };
+	uint64_t random = mix(bench.seed);
+
+	if (bench.quick)
+		costs.clusters /= 4;
+	for (uint32_t cluster = 0; cluster < costs.clusters; cluster++)
+		add_cluster(&costs, cluster, &random);
+	bench.figure = figure_of(set, "overprovisioning", "overprovisioning-trace");
+	report_cost(&costs, OURS, "a spare that light gets to");
+	report_cost(&costs, MIGRATION, "job migration");
+	report_cost(&costs, EVICTION, "server eviction");
 	report(
 		&(const struct row){
 			.condition = "the same",
-			.ours = exactly((double)unreached / failed),
+			.ours = averaged(costs.unreached, costs.clusters),
 			.baseline = NAN,
 			.unit = "share of failures",
 		},
-		"failures without a spare that light gets to");
+		"%sfailures without a spare that light gets to", prefix_of(set));
 }
 
-/* Accelerators that one failure takes from their tenants. */
-void bench_blast_radius(void)
-{
-	struct morph_coverage *coverage = new_rack("rack64");
-	uint32_t hit = 0, most = 0;
+/* -------------------------------------------------------------- one failure */
 
-	check(tori_light(coverage, &whole_rack));
+/* What the failure of one accelerator alone leaves: ours, and of an electrical rack. */
+enum left {
+	HIT, /* accelerators, at most */
+	REPLACED, /* links of the replaced one, as shares */
+	SLOWEST, /* link, at each failure */
+	LEFTS,
+};
+
+struct left_of {
+	double ours, electrical;
+};
+
+/* Each accelerator of a rack's slices fails by itself. */
+static void fail_each(struct morph_coverage *coverage, const uint32_t slice[TORI_CHIPS],
+		      struct left_of left[LEFTS])
+{
+	uint32_t count = 0;
+
+	memset(left, 0, LEFTS * sizeof(*left));
 	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
+		uint32_t circuits = 2 * electrical_links(chip, slice), hit;
+		struct electrical electrical;
 		MORPH_OPTS(morph_coverage_result, result);
 
+		if (!slice[chip])
+			continue;
+		electrical = electrical_after(chip, slice);
 		check(morph_coverage_try(coverage, &chip, 1, &result));
-		/* Its own twelve circuits move; of those of others none, or it is hit too. */
-		hit = result.replaced && result.moved == 12 && !result.rerouted && !result.dark ?
+		/* Its own circuits move; of those of others none, or it is hit too. */
+		hit = result.replaced && result.moved == circuits && !result.rerouted &&
+				      !result.dark ?
 			      1 :
 			      TORI_CHIPS;
-		most = hit > most ? hit : most;
+		left[HIT].ours = fmax(left[HIT].ours, hit);
+		left[REPLACED].ours += (double)result.moved / circuits;
+		left[SLOWEST].ours += result.bandwidth.mean;
+		left[REPLACED].electrical += electrical.replaced;
+		left[SLOWEST].electrical += electrical.slowest;
+		count++;
 	}
-	morph_coverage_free(coverage);
-	bench.figure = "failure-radius";
-	report(
-		&(const struct row){
-			.condition =
-				"rack64 filled by a 4x4x4 torus, each accelerator failing alone",
-			.ours = exactly(most),
-			.baseline = 64,
-			.unit = "accelerators",
-			.versus = "the rack",
-		},
-		"accelerators hit by one failure, at most");
+	left[HIT].electrical = TORI_CHIPS;
+	for (enum left at = REPLACED; at < LEFTS; at++) {
+		left[at].ours /= count;
+		left[at].electrical /= count;
+	}
 }
 
-/* ---------------------------------------------------------------- bandwidth */
+#define LEFT_APPROXIMATION                                                                           \
+	"LUMION's own model is not at hand: a torus of fixed links, detours to a spare share links " \
+	"evenly, and the spare has as many cables as ours has fibres"
 
-void bench_bandwidth(void)
+/* By rack, each in a cluster of its own; where one slice fills it there is one only. */
+struct lefts {
+	double ours[LEFTS][RACKS_LEFT], electrical[LEFTS][RACKS_LEFT];
+	uint32_t racks;
+	enum trace_set set;
+};
+
+static void report_left(const struct lefts *lefts, enum left left, const char *name)
+{
+	static const char *const meanings[LEFTS] = {
+		"each accelerator failing alone",
+		"links of the accelerator that failed, mean of all that may",
+		"the same; what a ring through the whole slice goes by",
+	};
+	bool whole = lefts->set == TRACE_SETS;
+	char condition[512];
+
+	if (whole)
+		snprintf(condition, sizeof(condition), "rack64 filled by a 4x4x4 torus; %s",
+			 meanings[left]);
+	else
+		snprintf(condition, sizeof(condition), "%u racks: %s; %s", lefts->racks,
+			 trace_words[lefts->set], meanings[left]);
+	report(
+		&(const struct row){
+			.condition = condition,
+			.ours = whole ? exactly(lefts->ours[left][0]) :
+					averaged(lefts->ours[left], lefts->racks),
+			.baseline = whole ? lefts->electrical[left][0] :
+					    averaged(lefts->electrical[left], lefts->racks).mean,
+			.unit = left == HIT ? "accelerators" : "share of a link's bandwidth",
+			.versus = left == HIT ? "the rack" : "electrical rack",
+			.approximation = left == HIT ? (whole ? NULL : TRACE_APPROXIMATION) :
+					 whole	     ? LEFT_APPROXIMATION :
+						       LEFT_APPROXIMATION "; " TRACE_APPROXIMATION,
+		},
+		"%s%s", prefix_of(lefts->set), name);
+}
+
+static void add_left(struct lefts *lefts, uint32_t number)
 {
 	struct morph_coverage *coverage = new_rack("rack64");
-	double slowest = 0, replaced = 0, ours = 0;
-	static const char model[] =
-		"LUMION's own model is not at hand: a torus of fixed links, detours to a spare share "
-		"links evenly, and the spare has as many cables as ours has fibres";
+	struct left_of left[LEFTS];
+	uint32_t slice[TORI_CHIPS];
+	static struct racks racks;
 
-	check(tori_light(coverage, &whole_rack));
-	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
-		struct electrical left = electrical_after(chip);
-		MORPH_OPTS(morph_coverage_result, result);
-
-		check(morph_coverage_try(coverage, &chip, 1, &result));
-		ours += result.bandwidth.mean / TORI_CHIPS;
-		slowest += left.slowest / TORI_CHIPS;
-		replaced += left.replaced / TORI_CHIPS;
+	if (lefts->set == TRACE_SETS) {
+		check(tori_light(coverage, &whole_rack));
+		for (uint32_t chip = 0; chip < TORI_CHIPS; chip++)
+			slice[chip] = 1;
+	} else {
+		let_racks(&racks, lefts->set, number);
+		let_rack(coverage, &racks, let_rack_of(&racks, number), slice);
 	}
+	fail_each(coverage, slice, left);
 	morph_coverage_free(coverage);
-	bench.figure = "bandwidth-after-failure";
-	report(
-		&(const struct row){
-			.condition = "a 4x4x4 torus fills the rack, one failure, mean of all 64",
-			.ours = exactly(ours),
-			.baseline = replaced,
-			.unit = "share of a link's bandwidth",
-			.versus = "electrical rack",
-			.approximation = model,
-		},
-		"the replaced accelerator's links");
-	report(
-		&(const struct row){
-			.condition = "the same; what a ring through the whole slice goes by",
-			.ours = exactly(ours),
-			.baseline = slowest,
-			.unit = "share of a link's bandwidth",
-			.versus = "electrical rack",
-			.approximation = model,
-		},
-		"the slowest link");
+	for (enum left at = 0; at < LEFTS; at++) {
+		lefts->ours[at][number] = left[at].ours;
+		lefts->electrical[at][number] = left[at].electrical;
+	}
+}
+
+/* Accelerators that it takes from their tenants, and bandwidth afterwards. */
+void bench_one_failure(enum trace_set set)
+{
+	struct lefts lefts = { .racks = 1, .set = set };
+
+	if (set != TRACE_SETS)
+		lefts.racks = bench.quick ? RACKS_LEFT / 4 : RACKS_LEFT;
+	for (uint32_t number = 0; number < lefts.racks; number++)
+		add_left(&lefts, number);
+	bench.figure = figure_of(set, "failure-radius", "failure-radius-trace");
+	report_left(&lefts, HIT, "accelerators hit by one failure, at most");
+	bench.figure = figure_of(set, "bandwidth-after-failure", "bandwidth-after-failure-trace");
+	report_left(&lefts, REPLACED, "the replaced accelerator's links");
+	report_left(&lefts, SLOWEST, "the slowest link");
 }

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "figures.h"
+#include "lets.h"
 
+#define TRACED_RACKS 8
 #define REPLICATIONS 10
 #define FAILURES 60
 #define STEPS 4096
@@ -72,17 +74,24 @@ static void report_coverage(const struct morph_coverage_result *result, const ch
 	report(&left, "lanes lit, %s", what);
 }
 
-static void simulate(struct morph_coverage *coverage, bool revertive, const char *what,
-		     const char *condition)
+static struct morph_coverage_result run(struct morph_coverage *coverage, bool revertive)
 {
 	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
 		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
 		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
 		   .revertive = revertive);
 	MORPH_OPTS(morph_coverage_result, result);
-	char name[96];
 
 	check(morph_coverage_run(coverage, &opts, &result));
+	return result;
+}
+
+static void simulate(struct morph_coverage *coverage, bool revertive, const char *what,
+		     const char *condition)
+{
+	struct morph_coverage_result result = run(coverage, revertive);
+	char name[96];
+
 	snprintf(name, sizeof(name), "%s, %s", what, revertive ? "revertive" : "not revertive");
 	report_coverage(&result, name, condition);
 }
@@ -100,6 +109,60 @@ static void bench_coverage(void)
 				 CONDITION("accelerators 2 %"));
 		morph_coverage_free(coverage);
 	}
+}
+
+/* Means of a rack each, of several, in which jobs of the trace run. */
+struct traced {
+	double covered[TRACED_RACKS], counted[TRACED_RACKS], lit[TRACED_RACKS];
+};
+
+static void simulate_traced(enum trace_set set, bool revertive, uint32_t number,
+			    struct traced *traced)
+{
+	struct morph_coverage *coverage = new_rack("rack64");
+	struct morph_coverage_result result;
+	uint32_t slice[TORI_CHIPS];
+	static struct racks racks;
+
+	let_racks(&racks, set, number);
+	let_rack(coverage, &racks, let_rack_of(&racks, number), slice);
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
+	result = run(coverage, revertive);
+	morph_coverage_free(coverage);
+	traced->covered[number] = result.covered.mean;
+	traced->counted[number] = result.counted.mean;
+	traced->lit[number] = result.bandwidth.mean;
+}
+
+static void bench_traced_coverage(enum trace_set set, bool revertive)
+{
+	uint32_t count = bench.quick ? TRACED_RACKS / 4 : TRACED_RACKS;
+	struct traced traced;
+	char condition[384];
+	struct row row = {
+		.condition = condition,
+		.unit = "share of failures replaced",
+		.versus = "by number alone",
+		.approximation = TRACE_APPROXIMATION
+		"; rates, and what shares a part, are assumed; budget of 4096 steps",
+	};
+
+	for (uint32_t number = 0; number < count; number++)
+		simulate_traced(set, revertive, number, &traced);
+	snprintf(condition, sizeof(condition),
+		 "%u racks, 8 spares: %s; %d times %d failures of each; down: accelerators 2 %%",
+		 count, trace_words[set], bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
+		 bench.quick ? QUICK_FAILURES : FAILURES);
+	row.ours = averaged(traced.covered, count);
+	row.baseline = averaged(traced.counted, count).mean;
+	report(&row, "replaced, %s, %s", trace_names[set],
+	       revertive ? "revertive" : "not revertive");
+	row.ours = averaged(traced.lit, count);
+	row.baseline = NAN;
+	row.versus = NULL;
+	row.unit = "share of lanes lit";
+	report(&row, "lanes lit, %s, %s", trace_names[set],
+	       revertive ? "revertive" : "not revertive");
 }
 
 static void fail_all(struct morph_coverage *coverage)
@@ -332,14 +395,20 @@ static void bench_positions(void)
 
 static int usage(const char *program)
 {
-	fprintf(stderr, "usage: %s [--json] [--quick] [--seed N] [--profiles DIRECTORY]\n",
+	fprintf(stderr,
+		"usage: %s [--json] [--quick] [--seed N] [--profiles DIRECTORY] --trace FILE "
+		"NAME=VALUE...\n",
 		program);
 	return 2;
 }
 
-int main(int argc, char **argv)
+/* Options, and then numbers that are published; whether they are such. */
+static bool read_arguments(int argc, char **argv)
 {
-	for (int at = 1; at < argc; at++) {
+	const char *trace = NULL;
+	int at;
+
+	for (at = 1; at < argc && !strncmp(argv[at], "--", 2); at++) {
 		if (!strcmp(argv[at], "--json"))
 			bench.json = true;
 		else if (!strcmp(argv[at], "--quick"))
@@ -348,9 +417,20 @@ int main(int argc, char **argv)
 			bench.seed = strtoull(argv[++at], NULL, 0);
 		else if (!strcmp(argv[at], "--profiles") && at + 1 < argc)
 			bench.profiles = argv[++at];
+		else if (!strcmp(argv[at], "--trace") && at + 1 < argc)
+			trace = argv[++at];
 		else
-			return usage(argv[0]);
+			return false;
 	}
+	given_begin(&bench.given, "spares", argc - at, argv + at);
+	trace_begin(&bench.trace, trace, &bench.given);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	if (!read_arguments(argc, argv))
+		return usage(argv[0]);
 	if (morph_ctx_new(NULL, &bench.ctx))
 		return 1;
 	if (!bench.json)
@@ -362,9 +442,15 @@ int main(int argc, char **argv)
 	bench_agreement();
 	bench.figure = "spare-positions";
 	bench_positions();
-	bench_overprovisioning();
-	bench_blast_radius();
-	bench_bandwidth();
+	bench_overprovisioning(TRACE_SETS);
+	bench_one_failure(TRACE_SETS);
+	for (enum trace_set set = 0; set < TRACE_SETS; set++) {
+		bench.figure = "coverage-trace";
+		bench_traced_coverage(set, true);
+		bench_traced_coverage(set, false);
+		bench_overprovisioning(set);
+		bench_one_failure(set);
+	}
 	morph_ctx_free(bench.ctx);
 	return 0;
 }

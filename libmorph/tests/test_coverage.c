@@ -506,15 +506,30 @@ static void fibres_lead_as_in_the_rack(void **state)
 	}
 }
 
+/* In a rack that one slice fills; the first half of it alone finds links that nobody uses. */
 static void electrical_detours_halve_some_link(void **state)
 {
-	(void)state;
-	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
-		struct electrical left = electrical_after(chip);
+	uint32_t slice[TORI_CHIPS], links = 0;
 
+	(void)state;
+	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++)
+		slice[chip] = 1;
+	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
+		struct electrical left = electrical_after(chip, slice);
+
+		assert_int_equal(electrical_links(chip, slice), 6);
 		assert_true(left.slowest > 0 && left.slowest <= 0.5);
 		assert_true(left.replaced >= left.slowest && left.replaced <= 1);
+		assert_true(left.all > left.slowest && left.all < 1);
 	}
+	for (uint32_t chip = TORI_CHIPS / 2; chip < TORI_CHIPS; chip++)
+		slice[chip] = 0;
+	for (uint32_t chip = 0; chip < TORI_CHIPS / 2; chip++) {
+		assert_true(electrical_after(chip, slice).slowest >= 0.5);
+		links += electrical_links(chip, slice);
+	}
+	/* Two levels of the torus: rings of four in both, and one link between them. */
+	assert_int_equal(links, TORI_CHIPS / 2 * 5);
 }
 
 /* ----------------------------------------------------------------- bad input */

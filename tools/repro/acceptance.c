@@ -14,7 +14,7 @@
 #define CLUSTERS 40
 #define FREE_PERMILLE 300
 #define TRACE_BUILT 10
-#define QUICKLY_BUILT 2
+#define QUICKLY_BUILT 3
 #define SERVERS (1U << CLUSTER_SLICE)
 
 /* Who places. */
@@ -129,29 +129,24 @@ static void make_sorted(const struct repro *repro, uint32_t number, struct racks
 	racks_vacate(racks, FREE_PERMILLE);
 }
 
-static void replay(const struct repro *repro, uint32_t number, const struct mix *mix,
-		   struct racks *racks)
+static void make_traced(const struct repro *repro, uint32_t number, enum trace_set set,
+			struct racks *racks)
 {
-	static struct jobs jobs;
 	static struct replay replay;
 
-	jobs_read(&jobs, repro->trace, repro_seed(repro, 0), mix);
-	replay_run(&replay, &jobs, replay_window(repro, &jobs, number), REPLAY_JOBS);
-	while (racks_free_sites(&replay.racks) * 1000 < FREE_PERMILLE * RACK_SLICES)
+	cluster_replay_aligned(repro, number, set, &replay, racks);
+	while (racks_free_sites(racks) * 1000 < FREE_PERMILLE * RACK_SLICES)
 		replay_end_one(&replay);
-	*racks = replay.racks;
 }
 
 static void make_trace(const struct repro *repro, uint32_t number, struct racks *racks)
 {
-	replay(repro, number, NULL, racks);
+	make_traced(repro, number, TRACE_AS_IT_IS, racks);
 }
 
 static void make_wide_trace(const struct repro *repro, uint32_t number, struct racks *racks)
 {
-	struct mix mix = trace_mix(repro);
-
-	replay(repro, number, &mix, racks);
+	make_traced(repro, number, TRACE_WIDE, racks);
 }
 
 /* --------------------------------------------------------------------- rows */
@@ -311,18 +306,16 @@ int main(int argc, char **argv)
 		  "by chance",
 		  NULL, make_sorted, false, CLUSTERS },
 		{ "acceptance-trace/as traced",
-		  "tasks of the trace one after the other, aligned first fit, then those that end first "
-		  "go",
-		  TRACE_APPROXIMATION, make_trace, true, TRACE_BUILT },
+		  TRACE_WORDS_AS_IT_IS ", then those that end first go", TRACE_APPROXIMATION,
+		  make_trace, true, TRACE_BUILT },
 		{ "acceptance-trace/more of several GPUs",
-		  "durations of the trace in its order, sizes by chance as in its sample of tasks of "
-		  "several GPUs, aligned first fit, then those that end first go",
-		  TRACE_APPROXIMATION, make_wide_trace, true, TRACE_BUILT },
+		  TRACE_WORDS_WIDE ", then those that end first go", TRACE_APPROXIMATION,
+		  make_wide_trace, true, TRACE_BUILT },
 	};
 	static struct counted counted;
 	struct repro repro;
 
-	repro_begin(&repro, argc, argv);
+	cluster_begin(&repro, argc, argv);
 	for (uint32_t fill = 0; fill < sizeof(fills) / sizeof(*fills); fill++) {
 		uint32_t clusters = repro.quick ? CLUSTERS / 5 : CLUSTERS;
 

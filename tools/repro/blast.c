@@ -4,15 +4,35 @@
  * one has. Whole tenants are assigned, as a controller's failure would else hurt all of them;
  * so the largest tenant, and an even share, are a floor.
  */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <morph/morph.h>
 
 #include "../../libmorph/bench/random.h"
-#include "../../libmorph/bench/tenants.h"
+#include "clusters.h"
 #include "repro.h"
 
+#define TENANTS 4096
+#define CONTROLLERS 16
 #define DRAWS 200
+#define TRACE_DRAWS 40
+#define ALL 0 /* tenants: as many as there are */
+
+struct case_ {
+	uint32_t controllers, tenants;
+	double tail; /* exponent of the weights' distribution, Lomax's; 0: of a trace */
+	enum trace_set set;
+};
+
+static const struct case_ cases[] = {
+	{ 4, 8, 1.2, TRACE_SETS },    { 4, 24, 1.2, TRACE_SETS },     { 8, 16, 2, TRACE_SETS },
+	{ 8, 64, 2, TRACE_SETS },     { 16, 64, 1.2, TRACE_SETS },    { 8, 256, 1.2, TRACE_SETS },
+	{ 8, 1024, 2, TRACE_SETS },   { 16, 4096, 2, TRACE_SETS },    { 4, 8, 0, TRACE_AS_IT_IS },
+	{ 8, 64, 0, TRACE_AS_IT_IS }, { 16, ALL, 0, TRACE_AS_IT_IS }, { 4, 8, 0, TRACE_WIDE },
+	{ 8, 64, 0, TRACE_WIDE },     { 16, ALL, 0, TRACE_WIDE },
+};
 
 enum way {
 	COLOCATED,
@@ -22,68 +42,150 @@ enum way {
 	WAYS,
 };
 
-static void draw(struct morph_ctx *ctx, const struct tenants_case *this, uint64_t seed,
-		 struct samples shares[WAYS])
+static double most_of(const double *weights, uint32_t tenants, const uint32_t *controller,
+		      uint32_t controllers)
+{
+	double loads[CONTROLLERS] = { 0 }, most = 0;
+
+	for (uint32_t at = 0; at < tenants; at++)
+		loads[controller[at]] += weights[at];
+	for (uint32_t at = 0; at < controllers; at++)
+		most = fmax(most, loads[at]);
+	return most;
+}
+
+static int heavier(const void *one, const void *other)
+{
+	double a = *(const double *)one, b = *(const double *)other;
+
+	return (a < b) - (a > b);
+}
+
+static uint32_t weigh_by_chance(const struct case_ *this, uint64_t *random, double *weights)
+{
+	for (uint32_t at = 0; at < this->tenants; at++)
+		weights[at] = pow(1 - random_unit(random), -1 / this->tail) - 1;
+	return this->tenants;
+}
+
+/* Tenants are tasks that run at once, some of them by chance; each weighs what it has. */
+static uint32_t weigh_traced(const struct repro *repro, const struct case_ *this, uint32_t number,
+			     uint64_t *random, double *weights)
+{
+	static struct replay replay;
+	static struct racks racks;
+	uint32_t tenants = 0, wanted;
+
+	cluster_replay_aligned(repro, number, this->set, &replay, &racks);
+	for (uint32_t at = 0; at < racks.slices_count; at++)
+		if (!racks.slices[at].gone)
+			weights[tenants++] = net_count(racks.slices[at].sites);
+	wanted = this->tenants == ALL ? tenants : this->tenants;
+	for (uint32_t at = 0; at < wanted; at++) {
+		uint32_t other = at + random_below(random, tenants - at);
+		double kept = weights[at];
+
+		weights[at] = weights[other];
+		weights[other] = kept;
+	}
+	return wanted;
+}
+
+/* What some controller has at least, for it is all divided; of a trace in whole servers. */
+static double even_share(const struct case_ *this, double total)
+{
+	double share = total / this->controllers;
+
+	return this->tail > 0 ? share : ceil(share);
+}
+
+static void draw(const struct repro *repro, struct morph_ctx *ctx, const struct case_ *this,
+		 uint32_t number, struct samples shares[WAYS])
 {
 	static double weights[TENANTS];
 	static uint32_t controller[TENANTS];
-	uint32_t tenants = this->tenants, controllers = this->controllers;
-	uint64_t random = seed;
-	double total = tenants_draw(this, &random, weights);
+	uint32_t tenants, controllers = this->controllers;
+	uint64_t seed = repro_seed(repro, number), random = seed;
+	double total = 0;
 
+	tenants = this->tail > 0 ? weigh_by_chance(this, &random, weights) :
+				   weigh_traced(repro, this, number, &random, weights);
+	for (uint32_t at = 0; at < tenants; at++)
+		total += weights[at];
+	qsort(weights, tenants, sizeof(*weights), heavier);
 	for (uint32_t at = 0; at < tenants; at++)
 		controller[at] = at * controllers / tenants;
-	samples_add(&shares[COLOCATED], tenants_worst(this, weights, controller) / total);
+	samples_add(&shares[COLOCATED], most_of(weights, tenants, controller, controllers) / total);
 	for (uint32_t at = 0; at < tenants; at++)
 		controller[at] = random_below(&random, controllers);
-	samples_add(&shares[HASHED], tenants_worst(this, weights, controller) / total);
+	samples_add(&shares[HASHED], most_of(weights, tenants, controller, controllers) / total);
 	if (morph_slicing_assign(ctx, weights, tenants, controllers, seed, NULL, controller, NULL))
 		repro_wrong("%s", morph_error_text(ctx));
-	samples_add(&shares[OURS], tenants_worst(this, weights, controller) / total);
-	samples_add(&shares[FLOOR], tenants_floor(this, weights, total) / total);
+	samples_add(&shares[OURS], most_of(weights, tenants, controller, controllers) / total);
+	samples_add(&shares[FLOOR], fmax(even_share(this, total), weights[0]) / total);
 }
 
-static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t number)
+/* What rows of a case begin with, and on which condition they are. */
+struct words {
+	char name[96], condition[512];
+};
+
+static void say(const struct case_ *this, uint32_t draws, struct samples shares[WAYS],
+		struct words *words)
 {
-	const struct tenants_case *this = &tenants_cases[number];
-	uint32_t draws = repro->quick ? DRAWS / 5 : DRAWS;
-	struct samples shares[WAYS] = { 0 }, cut = { 0 };
-	char name[96], condition[384];
+	bool traced = this->tail <= 0;
+	char tenants[32] = "all", weights[192];
+
+	if (this->tenants != ALL)
+		snprintf(tenants, sizeof(tenants), "%u", this->tenants);
+	snprintf(words->name, sizeof(words->name), "blast-radius%s/%s%s%u controllers, %s tenants",
+		 traced ? "-trace" : "", traced ? trace_names[this->set] : "", traced ? ", " : "",
+		 this->controllers, tenants);
+	if (traced)
+		snprintf(weights, sizeof(weights), "that weigh as many servers as they have: %s",
+			 trace_words[this->set]);
+	else
+		snprintf(weights, sizeof(weights), "of exponent %g", this->tail);
+	snprintf(
+		words->condition, sizeof(words->condition),
+		"%u controllers, %s tenants %s, %u draws: share that the worst failure touches; heavy tenants "
+		"together %.3f, floor (largest tenant or even share%s) %.3f",
+		this->controllers, tenants, weights, draws, samples_mean(&shares[COLOCATED]),
+		traced ? ", in whole servers" : "", samples_mean(&shares[FLOOR]));
+}
+
+static void print_rows(const struct case_ *this, uint32_t draws, struct samples shares[WAYS])
+{
+	struct samples cut = { 0 };
+	struct words words = { 0 };
+	char name[128];
 	struct row row = {
-		.name = name,
-		.condition = condition,
+		.name = words.name,
+		.condition = words.condition,
 		.unit = "share of traffic",
 		.baseline_name = "by a hash",
+		.baseline = samples_mean(&shares[HASHED]),
 		.approximation =
-			"weights of tenants and the slicing of the original are not published: "
-			"whole tenants, Lomax weights",
+			this->tail > 0 ?
+				"weights of tenants and the slicing of the original are not published: "
+				"whole tenants, Lomax weights" :
+				"the slicing of the original is not published: whole tenants; " TRACE_APPROXIMATION,
 	};
 
-	for (uint32_t at = 0; at < draws; at++)
-		draw(ctx, this, repro_seed(repro, 1000 * number + at), shares);
+	say(this, draws, shares, &words);
 	for (uint32_t at = 0; at < draws; at++)
 		samples_add(&cut, 1 - shares[OURS].values[at] / shares[COLOCATED].values[at]);
-	snprintf(
-		condition, sizeof(condition),
-		"%u controllers, %u tenants of exponent %g, %u draws: share that the worst failure "
-		"touches; heavy tenants together %.3f, floor (largest tenant or even share) %.3f",
-		this->controllers, this->tenants, this->tail, draws,
-		samples_mean(&shares[COLOCATED]), samples_mean(&shares[FLOOR]));
-	snprintf(name, sizeof(name), "blast-radius/%u controllers, %u tenants", this->controllers,
-		 this->tenants);
 	samples_row(&shares[OURS], &row);
-	row.baseline = samples_mean(&shares[HASHED]);
 	row_print(&row);
-	snprintf(name, sizeof(name), "blast-radius/%u controllers, %u tenants, over the floor",
-		 this->controllers, this->tenants);
+	row.name = name;
+	snprintf(name, sizeof(name), "%s, over the floor", words.name);
 	row.unit = "times the floor";
 	for (uint32_t at = 0; at < draws; at++)
 		shares[OURS].values[at] /= shares[FLOOR].values[at];
 	samples_row(&shares[OURS], &row);
 	row.baseline_name = NULL;
 	row_print(&row);
-	snprintf(name, sizeof(name), "blast-radius/%u controllers, %u tenants, less than together",
-		 this->controllers, this->tenants);
+	snprintf(name, sizeof(name), "%s, less than together", words.name);
 	row.unit = "share of the blast radius cut";
 	row.baseline_name = "heavy tenants together";
 	row.baseline = 0;
@@ -91,15 +193,28 @@ static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t
 	row_print(&row);
 }
 
+static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t number)
+{
+	const struct case_ *this = &cases[number];
+	uint32_t draws = this->tail > 0 ? DRAWS : TRACE_DRAWS;
+	struct samples shares[WAYS] = { 0 };
+
+	if (repro->quick)
+		draws /= 5;
+	for (uint32_t at = 0; at < draws; at++)
+		draw(repro, ctx, this, 1000 * number + at, shares);
+	print_rows(this, draws, shares);
+}
+
 int main(int argc, char **argv)
 {
 	struct morph_ctx *ctx;
 	struct repro repro;
 
-	repro_begin(&repro, argc, argv);
+	cluster_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
 		repro_wrong("there is no context");
-	for (uint32_t at = 0; at < TENANTS_CASES; at++)
+	for (uint32_t at = 0; at < sizeof(cases) / sizeof(*cases); at++)
 		case_rows(&repro, ctx, at);
 	morph_ctx_free(ctx);
 	return 0;

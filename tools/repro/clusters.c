@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fills, boxes, stitching, replay. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "../../libmorph/bench/random.h"
 #include "../../libmorph/plan/stitch.h"
 #include "clusters.h"
@@ -15,26 +10,19 @@
 #define LINK 1 /* of a slice takes all four fibres: libmorph/bench/racks.h */
 #define STITCH_STEPS 50000000
 
-/* -------------------------------------------------------------------- fills */
-
-static uint32_t draw_size(uint64_t *random, const struct mix *mix)
+void cluster_begin(struct repro *repro, int argc, char **argv)
 {
-	double total = 0, point;
-	uint32_t size = 0;
-
-	for (uint32_t at = 0; at < RACK_SIZES; at++)
-		total += mix->weight[at];
-	point = random_unit(random) * total;
-	while (size + 1 < RACK_SIZES && point >= mix->weight[size])
-		point -= mix->weight[size++];
-	return size;
+	repro_begin(repro, argc, argv);
+	trace_begin(&repro->trace, repro->trace.path, &repro->given);
 }
+
+/* -------------------------------------------------------------------- fills */
 
 void cluster_fill_mix(struct racks *racks, uint64_t seed, const struct mix *mix)
 {
 	racks_begin(racks, seed);
 	while (racks_free_sites(racks))
-		racks_take(racks, draw_size(&racks->random, mix));
+		racks_take(racks, mix_size(mix, &racks->random));
 }
 
 void cluster_fill_sorted(struct racks *racks, uint64_t seed)
@@ -170,70 +158,17 @@ bool cluster_stitches_ring(const struct racks *racks, uint32_t rack, uint32_t se
 
 /* -------------------------------------------------------------------- trace */
 
-void jobs_read(struct jobs *jobs, const char *path, uint64_t seed, const struct mix *mix)
+void cluster_replay(const struct repro *repro, uint32_t number, enum trace_set set,
+		    struct replay *replay)
 {
-	FILE *file = path ? fopen(path, "r") : NULL;
-	uint64_t random = seed;
-	char line[128];
-
-	if (!file)
-		repro_wrong("the trace %s can't be read", path ? path : "(--trace FILE)");
-	jobs->count = 0;
-	while (fgets(line, sizeof(line), file)) {
-		double duration;
-		unsigned int accelerators;
-
-		if (line[0] == '#' || line[0] == 'd')
-			continue;
-		if (sscanf(line, "%lf,%u", &duration, &accelerators) != 2 || !accelerators ||
-		    accelerators > 1U << CLUSTER_SLICE || jobs->count == CLUSTER_JOBS)
-			repro_wrong("%s: what is this line? %s", path, line);
-		jobs->duration_s[jobs->count] = duration;
-		jobs->size[jobs->count++] =
-			(uint8_t)(mix ? draw_size(&random, mix) :
-					(uint32_t)(31 - __builtin_clz(accelerators)));
-	}
-	fclose(file);
-	if (!jobs->count)
-		repro_wrong("%s has no jobs", path);
+	replay_run(replay, &repro->trace, set, repro_seed(repro, 0), number);
 }
 
-uint32_t replay_window(const struct repro *repro, const struct jobs *jobs, uint32_t number)
+void cluster_replay_aligned(const struct repro *repro, uint32_t number, enum trace_set set,
+			    struct replay *replay, struct racks *racks)
 {
-	uint64_t random = repro_seed(repro, number);
-
-	return random_below(&random, jobs->count);
-}
-
-struct mix trace_mix(const struct repro *repro)
-{
-	return (struct mix){ { repro_given(repro, "tasks_1"), repro_given(repro, "tasks_2"),
-			       repro_given(repro, "tasks_4"), repro_given(repro, "tasks_8") } };
-}
-
-void replay_end_one(struct replay *replay)
-{
-	uint32_t first = RACKS_NONE;
-
-	for (uint32_t at = 0; at < replay->racks.slices_count; at++)
-		if (!replay->racks.slices[at].gone &&
-		    (first == RACKS_NONE || replay->ends_s[at] < replay->ends_s[first]))
-			first = at;
-	if (first == RACKS_NONE)
-		repro_wrong("no job is left to end");
-	replay->now_s = replay->ends_s[first];
-	racks_give_back(&replay->racks, first);
-}
-
-void replay_run(struct replay *replay, const struct jobs *jobs, uint32_t from, uint32_t begun)
-{
-	racks_begin(&replay->racks, from);
-	replay->now_s = 0;
-	for (uint32_t at = 0; at < begun; at++) {
-		uint32_t job = (from + at) % jobs->count, slice;
-
-		while ((slice = racks_take(&replay->racks, jobs->size[job])) == RACKS_NONE)
-			replay_end_one(replay);
-		replay->ends_s[slice] = replay->now_s + jobs->duration_s[job];
-	}
+	racks_begin(racks, number);
+	replay->placer = &replay_aligned;
+	replay->cluster = racks;
+	cluster_replay(repro, number, set, replay);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Clusters of 64 racks in the states that figures are about. Racks, slices and the generator of
- * the random fill are those of libmorph/bench/racks.h; here are the other fills, boxes wherever
- * they may lie, and what of a rack can be stitched.
+ * the random fill are those of libmorph/bench/racks.h, jobs of a trace those of replay.h beside it;
+ * here are the other fills, boxes wherever they may lie, and what of a rack can be stitched.
  */
 #ifndef REPRO_CLUSTERS_H
 #define REPRO_CLUSTERS_H
@@ -11,12 +11,9 @@
 #include "repro.h"
 
 #define CLUSTER_SLICE 3 /* the size of 32 accelerators, 8 servers */
-#define CLUSTER_JOBS 8192 /* of a trace, at most */
 
-/* How likely each size is: published as percent of slices. */
-struct mix {
-	double weight[RACK_SIZES];
-};
+/* repro_begin(), for a program that replays a trace. */
+void cluster_begin(struct repro *repro, int argc, char **argv);
 
 /* Sizes by chance until nothing is free. */
 void cluster_fill_mix(struct racks *racks, uint64_t seed, const struct mix *mix);
@@ -41,40 +38,14 @@ bool cluster_stitches_in(const struct racks *racks, uint32_t rack, uint32_t size
 			 uint32_t wavelengths);
 bool cluster_stitches_ring(const struct racks *racks, uint32_t rack, uint32_t servers);
 
-/* Tasks of a trace in their order. */
-struct jobs {
-	uint32_t count;
-	double duration_s[CLUSTER_JOBS];
-	uint8_t size[CLUSTER_JOBS]; /* servers: 1 << size */
-};
-
-/* From tools/repro/data; @mix: sizes by chance instead of the trace's, or NULL. */
-void jobs_read(struct jobs *jobs, const char *path, uint64_t seed, const struct mix *mix);
-
-#define REPLAY_JOBS 3072 /* that a replay begins */
-#define TRACE_APPROXIMATION                                                                    \
-	"a GPU of the trace is taken as a server of four accelerators, and its tasks run one " \
-	"after the other as early as each fits, for the cluster that it is of was larger"
-
-/* Where in the trace the replay for a cluster begins. */
-uint32_t replay_window(const struct repro *repro, const struct jobs *jobs, uint32_t number);
-
-/* Sizes of the trace's sample of tasks of several GPUs, which has no times. */
-struct mix trace_mix(const struct repro *repro);
-
-/* A cluster that runs the jobs one after the other, as early as each fits. */
-struct replay {
-	struct racks racks;
-	double ends_s[RACK_SLICES]; /* by slice */
-	uint32_t next; /* job */
-	double now_s;
-};
-
-/* From a job on, until nothing fits and @begun jobs have run. */
-void replay_run(struct replay *replay, const struct jobs *jobs, uint32_t from, uint32_t begun);
-
-/* The job that ends first goes; nothing comes. */
-void replay_end_one(struct replay *replay);
+/*
+ * The cluster of a number in which jobs of the trace run, however it places them; nothing is taken
+ * of it at first. And the same placed by aligned first fit.
+ */
+void cluster_replay(const struct repro *repro, uint32_t number, enum trace_set set,
+		    struct replay *replay);
+void cluster_replay_aligned(const struct repro *repro, uint32_t number, enum trace_set set,
+			    struct replay *replay, struct racks *racks);
 
 /* A digest of what is taken, for the conditions: the same for a seed everywhere. */
 uint64_t cluster_digest(uint64_t digest, const struct racks *racks);

@@ -177,32 +177,24 @@ static void make_mix_with_racks(const struct repro *repro, uint32_t number, stru
 }
 
 /* A fifth of those that run goes, in the order of their ends. */
-static void replay(const struct repro *repro, uint32_t number, const struct mix *mix,
-		   struct racks *racks)
+static void make_traced(const struct repro *repro, uint32_t number, enum trace_set set,
+			struct racks *racks)
 {
-	static struct jobs jobs;
 	static struct replay replay;
-	uint32_t running = 0;
 
-	jobs_read(&jobs, repro->trace, repro_seed(repro, 0), mix);
-	replay_run(&replay, &jobs, replay_window(repro, &jobs, number), REPLAY_JOBS);
-	for (uint32_t at = 0; at < replay.racks.slices_count; at++)
-		running += !replay.racks.slices[at].gone;
-	for (uint32_t left = (running * FREED_PERMILLE + 500) / 1000; left; left--)
+	cluster_replay_aligned(repro, number, set, &replay, racks);
+	for (uint32_t left = (replay.running * FREED_PERMILLE + 500) / 1000; left; left--)
 		replay_end_one(&replay);
-	*racks = replay.racks;
 }
 
 static void make_trace(const struct repro *repro, uint32_t number, struct racks *racks)
 {
-	replay(repro, number, NULL, racks);
+	make_traced(repro, number, TRACE_AS_IT_IS, racks);
 }
 
 static void make_wide_trace(const struct repro *repro, uint32_t number, struct racks *racks)
 {
-	struct mix mix = trace_mix(repro);
-
-	replay(repro, number, &mix, racks);
+	make_traced(repro, number, TRACE_WIDE, racks);
 }
 
 int main(int argc, char **argv)
@@ -216,21 +208,17 @@ int main(int argc, char **argv)
 		  .words = "sizes 4, 8, 16, 32, 64 by chance as in production until all is taken, "
 			   "aligned first fit, then 20 % of the slices go by chance" },
 		{ .name = "fragmentation-trace/as traced",
-		  .words =
-			  "tasks of the trace one after the other, aligned first fit, then the 20 % "
-			  "that end first go",
+		  .words = TRACE_WORDS_AS_IT_IS ", then the 20 % that end first go",
 		  .approximation = TRACE_APPROXIMATION },
 		{ .name = "fragmentation-trace/more of several GPUs",
-		  .words =
-			  "durations of the trace in its order, sizes by chance as in its sample of "
-			  "tasks of several GPUs, aligned first fit, then the 20 % that end first go",
+		  .words = TRACE_WORDS_WIDE ", then the 20 % that end first go",
 		  .approximation = TRACE_APPROXIMATION },
 	};
 	static make_cluster *const makers[] = { make_mix, make_mix_with_racks, make_trace,
 						make_wide_trace };
 	struct repro repro;
 
-	repro_begin(&repro, argc, argv);
+	cluster_begin(&repro, argc, argv);
 	for (uint32_t at = 0; at < sizeof(fills) / sizeof(*fills); at++)
 		fill_rows(&repro, &fills[at], makers[at]);
 	return 0;

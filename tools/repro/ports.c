@@ -144,16 +144,46 @@ static uint32_t size_of(const struct racks_slice *slice)
 	return 31 - (uint32_t)__builtin_clz(net_count(slice->sites));
 }
 
-/* The share of a rack's ports that are used, where all of it is taken. */
+/* How racks came to be as they are. */
+struct fill {
+	const char *figures; /* what their names end with */
+	const char *name, *words;
+	const struct mix *mix; /* sizes by chance until nothing is free, or NULL: jobs of a trace */
+	enum trace_set set;
+};
+
+static void make(const struct repro *repro, const struct fill *fill, uint32_t number,
+		 struct racks *racks)
+{
+	static struct replay replay;
+
+	if (fill->mix)
+		cluster_fill_mix(racks, repro_seed(repro, number), fill->mix);
+	else
+		cluster_replay_aligned(repro, number, fill->set, &replay, racks);
+}
+
+/* Whether a slice is there, in one rack. */
+static bool stands_in(const struct racks_slice *slice, uint32_t rack)
+{
+	return !slice->gone && slice->rack == rack;
+}
+
+static uint32_t taken_in(const struct racks *racks, uint32_t rack)
+{
+	return net_count(racks->taken[rack]);
+}
+
+/* The share that is used of the ports of all that is taken in a rack. */
 static double rack_use(const struct racks *racks, uint32_t rack, enum model model)
 {
 	double used = 0;
 
 	for (uint32_t at = 0; at < racks->slices_count; at++)
-		if (racks->slices[at].rack == rack)
+		if (stands_in(&racks->slices[at], rack))
 			used += net_count(racks->slices[at].sites) *
 				used_by(size_of(&racks->slices[at]), model) / PORTS;
-	return used / RACK_SITES;
+	return used / taken_in(racks, rack);
 }
 
 /* Figures of a cluster, over its racks; each a sample of what clusters are like. */
@@ -183,22 +213,28 @@ static uint32_t clusters_of(const struct repro *repro)
 	return repro->quick ? 8 : 64;
 }
 
-static void use_rows(const struct repro *repro, const struct mix *mix, const char *requests)
+static void use_of_cluster(const struct racks *racks, struct samples figures[MODELS][FIGURES])
+{
+	for (uint32_t model = 0; model < MODELS; model++) {
+		struct samples use = { 0 };
+
+		for (uint32_t rack = 0; rack < RACKS; rack++)
+			if (taken_in(racks, rack))
+				samples_add(&use, rack_use(racks, rack, model));
+		figures_of(&use, figures[model]);
+	}
+}
+
+static void use_rows(const struct repro *repro, const struct fill *fill)
 {
 	static struct samples figures[MODELS][FIGURES];
 	static struct racks racks;
-	char name[96], condition[256];
+	char name[128], condition[512];
 
 	memset(figures, 0, sizeof(figures));
 	for (uint32_t at = 0; at < clusters_of(repro); at++) {
-		cluster_fill_mix(&racks, repro_seed(repro, at), mix);
-		for (uint32_t model = 0; model < MODELS; model++) {
-			struct samples use = { 0 };
-
-			for (uint32_t rack = 0; rack < RACKS; rack++)
-				samples_add(&use, rack_use(&racks, rack, model));
-			figures_of(&use, figures[model]);
-		}
+		make(repro, fill, at, &racks);
+		use_of_cluster(&racks, figures);
 	}
 	for (uint32_t figure = 0; figure < FIGURES; figure++) {
 		struct row row = {
@@ -207,19 +243,20 @@ static void use_rows(const struct repro *repro, const struct mix *mix, const cha
 			.unit = "share of ports used",
 			.baseline_name = "electrical, extents",
 			.baseline = samples_mean(&figures[EXTENTS][figure]),
+			.approximation = fill->mix ? NULL : TRACE_APPROXIMATION,
 		};
 
-		snprintf(name, sizeof(name), "port-use/%s, %s", requests, figure_names[figure]);
+		snprintf(name, sizeof(name), "port-use%s/%s, %s", fill->figures, fill->name,
+			 figure_names[figure]);
 		snprintf(
 			condition, sizeof(condition),
-			"64 racks filled by chance, %s, aligned first fit, nothing freed, %u clusters; "
-			"closed rings: %.3f; ours within 4 fibres each way of a slice's own servers "
-			"(the original counts ports only: 1)",
-			requests, clusters_of(repro), samples_mean(&figures[CLOSED][figure]));
+			"64 racks: %s, nothing freed; %u clusters; closed rings: %.3f; ours within 4 fibres "
+			"each way of a slice's own servers (the original counts ports only: 1)",
+			fill->words, clusters_of(repro), samples_mean(&figures[CLOSED][figure]));
 		samples_row(&figures[FIBRED][figure], &row);
 		row_print(&row);
-		snprintf(name, sizeof(name), "port-use/%s, %s, electrical", requests,
-			 figure_names[figure]);
+		snprintf(name, sizeof(name), "port-use%s/%s, %s, electrical", fill->figures,
+			 fill->name, figure_names[figure]);
 		samples_row(&figures[EXTENTS][figure], &row);
 		row.baseline_name = NULL;
 		row_print(&row);
@@ -254,7 +291,7 @@ static double rack_gain(const struct racks *racks, uint32_t rack, double compute
 		const struct racks_slice *slice = &racks->slices[at];
 		uint32_t size = size_of(slice);
 
-		if (slice->rack != rack)
+		if (!stands_in(slice, rack))
 			continue;
 		electrical +=
 			net_count(slice->sites) / step_time(compute, size, used_by(size, EXTENTS));
@@ -264,51 +301,73 @@ static double rack_gain(const struct racks *racks, uint32_t rack, double compute
 	return optical / electrical;
 }
 
-static void gain_rows(const struct repro *repro, const struct mix *mix, double gain)
+/* Of what racks gain, two models: ports counted only, and within fibres. */
+enum gain {
+	MEDIAN_GAIN,
+	BEST_GAIN,
+	ABOVE, /* share of racks that gain more than the published median */
+	GAINS,
+};
+
+static void gains_of_cluster(const struct racks *racks, double compute, double told,
+			     struct samples figures[2][GAINS])
 {
-	static const char *const names[] = { "rack-throughput/median rack",
-					     "rack-throughput/best rack",
-					     "rack-throughput/racks above 1.3" };
-	static struct samples figures[2][3];
-	static struct racks racks;
-	double compute = compute_for(gain);
-	char condition[384];
+	for (uint32_t fibred = 0; fibred < 2; fibred++) {
+		struct samples gains = { 0 };
+		uint32_t above = 0;
 
-	for (uint32_t at = 0; at < clusters_of(repro); at++) {
-		cluster_fill_mix(&racks, repro_seed(repro, at), mix);
-		for (uint32_t fibred = 0; fibred < 2; fibred++) {
-			struct samples gains = { 0 };
-			uint32_t above = 0;
+		for (uint32_t rack = 0; rack < RACKS; rack++) {
+			double times;
 
-			for (uint32_t rack = 0; rack < RACKS; rack++) {
-				double times = rack_gain(&racks, rack, compute, fibred);
-
-				samples_add(&gains, times);
-				above += times > 1.3;
-			}
-			samples_add(&figures[fibred][0], samples_quantile(&gains, 0.5));
-			samples_add(&figures[fibred][1], samples_max(&gains));
-			samples_add(&figures[fibred][2], (double)above / RACKS);
+			if (!taken_in(racks, rack))
+				continue;
+			times = rack_gain(racks, rack, compute, fibred);
+			samples_add(&gains, times);
+			above += times > told;
 		}
+		samples_add(&figures[fibred][MEDIAN_GAIN], samples_quantile(&gains, 0.5));
+		samples_add(&figures[fibred][BEST_GAIN], samples_max(&gains));
+		samples_add(&figures[fibred][ABOVE], (double)above / gains.count);
 	}
-	for (uint32_t figure = 0; figure < 3; figure++) {
+}
+
+#define GAIN_APPROXIMATION                                                                            \
+	"model and alpha are not published: as much computing as the published gain of the smallest " \
+	"slices implies, then a ring"
+
+static void gain_rows(const struct repro *repro, const struct fill *fill)
+{
+	double gain = repro_given(repro, "gain_of_4"), told = repro_given(repro, "gain_of_half");
+	static struct samples figures[2][GAINS];
+	static struct racks racks;
+	char above[64], name[128], condition[512];
+	const char *const names[GAINS] = { "median rack", "best rack", above };
+
+	snprintf(above, sizeof(above), "racks above %g", told);
+	memset(figures, 0, sizeof(figures));
+	for (uint32_t at = 0; at < clusters_of(repro); at++) {
+		make(repro, fill, at, &racks);
+		gains_of_cluster(&racks, compute_for(gain), told, figures);
+	}
+	for (uint32_t figure = 0; figure < GAINS; figure++) {
 		struct row row = {
-			.name = names[figure],
+			.name = name,
 			.condition = condition,
-			.unit = figure == 2 ? "share of racks" : "times",
-			.baseline_name = figure == 2 ? NULL : "electrical, extents",
+			.unit = figure == ABOVE ? "share of racks" : "times",
+			.baseline_name = figure == ABOVE ? NULL : "electrical, extents",
 			.baseline = 1,
-			.approximation =
-				"model and alpha are not published: as much computing as the "
-				"published gain of the smallest slices implies, then a ring",
+			.approximation = fill->mix ? GAIN_APPROXIMATION :
+						     GAIN_APPROXIMATION "; " TRACE_APPROXIMATION,
 		};
 
 		samples_row(&figures[1][figure], &row);
+		snprintf(name, sizeof(name), "rack-throughput%s/%s%s%s", fill->figures,
+			 fill->mix ? "" : fill->name, fill->mix ? "" : ", ", names[figure]);
 		snprintf(
 			condition, sizeof(condition),
-			"racks filled by chance (4 to 32), %u clusters; computing found from %gx for "
-			"slices of 4; ports lit within 4 fibres each way (ports counted only: %.3f)",
-			clusters_of(repro), gain, samples_mean(&figures[0][figure]));
+			"64 racks: %s; %u clusters; computing found from %gx for slices of 4; ports lit "
+			"within 4 fibres each way (ports counted only: %.3f)",
+			fill->words, clusters_of(repro), gain, samples_mean(&figures[0][figure]));
 		row_print(&row);
 	}
 }
@@ -323,10 +382,14 @@ static double prototype_gain(const uint32_t extent[2])
 	return 2.0 / used;
 }
 
-static void tenant_rows(const struct mix *mix)
+/* What a slice of so many accelerators gains in bandwidth. */
+static double tenant_gain(uint32_t size)
 {
-	double gain = 0, most = 0, total = 0;
+	return used_by(size, FIBRED) / used_by(size, EXTENTS);
+}
 
+static void prototype_row(void)
+{
 	row_print(&(struct row){
 		.name = "tenant-bandwidth/2x1x1 of a 2x2 torus",
 		.condition =
@@ -338,12 +401,16 @@ static void tenant_rows(const struct mix *mix)
 		.baseline = 1,
 		.approximation = "ports are counted; nothing is measured on a network",
 	});
-	for (uint32_t size = 0; size < 4; size++) {
-		double here = used_by(size, FIBRED) / used_by(size, EXTENTS);
+}
 
-		gain += mix->weight[size] * here;
+static void tenant_rows(const struct mix *mix)
+{
+	double gain = 0, most = 0, total = 0;
+
+	for (uint32_t size = 0; size < 4; size++) {
+		gain += mix->weight[size] * tenant_gain(size);
 		total += mix->weight[size];
-		most = fmax(most, here);
+		most = fmax(most, tenant_gain(size));
 	}
 	row_print(&(struct row){
 		.name = "tenant-bandwidth/mean slice",
@@ -365,12 +432,72 @@ static void tenant_rows(const struct mix *mix)
 	});
 }
 
+static void tenants_of_cluster(const struct repro *repro, const struct fill *fill, uint32_t number,
+			       struct samples figures[2])
+{
+	static struct racks racks;
+	double sum = 0, most = 0;
+	uint32_t count = 0;
+
+	make(repro, fill, number, &racks);
+	for (uint32_t at = 0; at < racks.slices_count; at++) {
+		double gain;
+
+		if (racks.slices[at].gone)
+			continue;
+		gain = tenant_gain(size_of(&racks.slices[at]));
+		sum += gain;
+		most = fmax(most, gain);
+		count++;
+	}
+	samples_add(&figures[0], sum / count);
+	samples_add(&figures[1], most);
+}
+
+/* The same of the slices that run at once. */
+static void traced_tenant_rows(const struct repro *repro, const struct fill *fill)
+{
+	static const char *const names[] = { "mean slice", "best slice" };
+	struct samples figures[2] = { 0 };
+	char name[128], condition[512];
+	struct row row = {
+		.name = name,
+		.condition = condition,
+		.unit = "times",
+		.baseline_name = "electrical, extents",
+		.baseline = 1,
+		.approximation = TRACE_APPROXIMATION,
+	};
+
+	for (uint32_t at = 0; at < clusters_of(repro); at++)
+		tenants_of_cluster(repro, fill, at, figures);
+	snprintf(
+		condition, sizeof(condition),
+		"slices that run at once: %s; %u clusters; all ports in rings within 4 fibres from server "
+		"to server, against extents",
+		fill->words, clusters_of(repro));
+	for (uint32_t figure = 0; figure < 2; figure++) {
+		snprintf(name, sizeof(name), "tenant-bandwidth%s/%s, %s", fill->figures, fill->name,
+			 names[figure]);
+		samples_row(&figures[figure], &row);
+		row_print(&row);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct repro repro;
 	struct mix mix, with_racks;
+	const struct fill fills[] = {
+		{ "", "4 to 32", "filled by chance, 4 to 32, aligned first fit", &mix, TRACE_SETS },
+		{ "", "4 to 64", "filled by chance, 4 to 64, aligned first fit", &with_racks,
+		  TRACE_SETS },
+		{ "-trace", trace_names[TRACE_AS_IT_IS], TRACE_WORDS_AS_IT_IS, NULL,
+		  TRACE_AS_IT_IS },
+		{ "-trace", trace_names[TRACE_WIDE], TRACE_WORDS_WIDE, NULL, TRACE_WIDE },
+	};
 
-	repro_begin(&repro, argc, argv);
+	cluster_begin(&repro, argc, argv);
 	mix = (struct mix){ { repro_given(&repro, "weight_4"), repro_given(&repro, "weight_8"),
 			      repro_given(&repro, "weight_16"),
 			      repro_given(&repro, "weight_32") } };
@@ -378,9 +505,16 @@ int main(int argc, char **argv)
 	with_racks.weight[4] = repro_given(&repro, "weight_64");
 	shape_rows();
 	ring_rows();
-	use_rows(&repro, &mix, "4 to 32");
-	use_rows(&repro, &with_racks, "4 to 64");
-	gain_rows(&repro, &mix, repro_given(&repro, "gain_of_4"));
+	for (uint32_t fill = 0; fill < sizeof(fills) / sizeof(*fills); fill++)
+		use_rows(&repro, &fills[fill]);
+	prototype_row();
 	tenant_rows(&mix);
+	for (uint32_t fill = 0; fill < sizeof(fills) / sizeof(*fills); fill++) {
+		/* Racks of which one slice is all have their own row above. */
+		if (fills[fill].mix != &with_racks)
+			gain_rows(&repro, &fills[fill]);
+		if (!fills[fill].mix)
+			traced_tenant_rows(&repro, &fills[fill]);
+	}
 	return 0;
 }

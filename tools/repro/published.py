@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data file of what is published, read and looked through."""
+"""The data file of what is published, read and looked through. With the name of a program: what that one is given."""
 
 import os
+import sys
 
 import yaml
 
@@ -42,3 +43,12 @@ def load(path=PATH):
     if wrong:
         raise ValueError(f"{path}: " + "; ".join(wrong))
     return data
+
+
+def arguments(data, program):
+    """What a program is given to compute from."""
+    return [f"{name}={entry['value']!r}" for name, entry in data["parameters"].get(program, {}).items()]
+
+
+if __name__ == "__main__":
+    print(*arguments(load(), sys.argv[1]), sep="\n")

@@ -29,7 +29,7 @@ void repro_begin(struct repro *repro, int argc, char **argv)
 		if (!strcmp(*argv, "--quick")) {
 			repro->quick = true;
 		} else if (argc > 1 && !strcmp(*argv, "--trace")) {
-			repro->trace = *++argv;
+			repro->trace.path = *++argv;
 			argc--;
 		} else if (argc > 1 && !strcmp(*argv, "--seed")) {
 			char *end;
@@ -42,30 +42,12 @@ void repro_begin(struct repro *repro, int argc, char **argv)
 			break;
 		}
 	}
-	repro->given = argv;
-	repro->given_count = argc;
-	for (; argc > 0; argc--, argv++)
-		if (!strchr(*argv, '='))
-			repro_wrong("'%s' is neither an option nor NAME=VALUE", *argv);
+	given_begin(&repro->given, "repro", argc, argv);
 }
 
 double repro_given(const struct repro *repro, const char *name)
 {
-	size_t length = strlen(name);
-
-	for (int at = 0; at < repro->given_count; at++) {
-		const char *word = repro->given[at];
-		char *end;
-		double value;
-
-		if (strncmp(word, name, length) || word[length] != '=')
-			continue;
-		value = strtod(word + length + 1, &end);
-		if (!word[length + 1] || *end || !isfinite(value))
-			repro_wrong("'%s' has no number", word);
-		return value;
-	}
-	repro_wrong("%s=VALUE must be given", name);
+	return given_number(&repro->given, name);
 }
 
 uint64_t repro_seed(const struct repro *repro, uint32_t number)

@@ -9,15 +9,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../../libmorph/bench/replay.h"
+
 /* How often chance is tried: clusters, draws, topologies. */
 #define REPRO_SAMPLES 512
 
 struct repro {
 	uint64_t seed;
 	bool quick; /* fewer samples, the same rows */
-	const char *trace; /* a file of jobs, or NULL */
-	int given_count;
-	char **given; /* name=value */
+	struct trace trace; /* of jobs; its path is NULL where there is none */
+	struct given given; /* numbers that are published */
 };
 
 /*

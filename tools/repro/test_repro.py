@@ -16,6 +16,9 @@ sys.path.insert(0, HERE)
 import published    # noqa: E402
 
 NUMBERS = ("ours", "low", "high", "baseline")
+# Figures that a fill matters for.
+TRACED = ("port-use", "rack-throughput", "tenant-bandwidth", "fragmentation", "acceptance", "coverage", "overprovisioning",
+          "failure-radius", "bandwidth-after-failure", "blast-radius")
 WORDS = ("name", "condition", "unit", "program", "figure")
 
 
@@ -141,6 +144,17 @@ def test_baselines_are_no_better_than_what_has_more_choice(runs):
         whole = "stitched in a rack"
         if not ours[f"{fill}, {whole}"] <= ours[f"{fill}, {whole}, 2 wavelengths"]:
             found.append(f"{fill}: more with whole fibres than with two wavelengths")
+    return say(found)
+
+
+def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
+    """Each has rows for jobs as they are traced, and for more of several accelerators, with an interval."""
+    found = []
+    for figure in TRACED:
+        rows = [row for row in runs.rows() if row["figure"] == figure + "-trace"]
+        found += [f"{figure}: no row {name}" for name in ("as traced", "more of several GPUs")
+                  if not any(name in row["name"] for row in rows)]
+        found += [f"{row['name']}: no interval" for row in rows if not row["interval"]]
     return say(found)
 
 

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Clusters of 64 racks in which the jobs of a trace run: the second set of instances that figures
+ * are computed for. Racks and slices are those of racks.h; tools/repro/data has the trace.
+ */
+#ifndef LM_BENCH_REPLAY_H
+#define LM_BENCH_REPLAY_H
+
+#include "given.h"
+#include "racks.h"
+
+#define REPLAY_MOST_JOBS 8192 /* of a trace */
+#define REPLAY_JOBS 3072 /* that a replay begins */
+
+/* How likely each size of slices is. */
+struct mix {
+	double weight[RACK_SIZES];
+};
+
+/* A size by chance. */
+uint32_t mix_size(const struct mix *mix, uint64_t *random);
+
+/* Which sizes jobs have: those of the trace, or by chance as in its sample of larger ones. */
+enum trace_set {
+	TRACE_AS_IT_IS,
+	TRACE_WIDE,
+	TRACE_SETS,
+};
+
+/* For names of rows, and for their conditions. */
+extern const char *const trace_names[TRACE_SETS];
+#define TRACE_WORDS_AS_IT_IS "tasks of the trace one after the other, aligned first fit"
+#define TRACE_WORDS_WIDE                                                                     \
+	"durations of the trace in its order, sizes by chance as in its sample of tasks of " \
+	"several GPUs, aligned first fit"
+extern const char *const trace_words[TRACE_SETS];
+
+#define TRACE_APPROXIMATION                                                                    \
+	"a GPU of the trace is taken as a server of four accelerators, and its tasks run one " \
+	"after the other as early as each fits, for the cluster that it is of was larger"
+
+struct trace {
+	const char *path;
+	struct mix wide;
+};
+
+/* Takes the sizes of the sample, which has no times, from tasks_1=VALUE to tasks_8=VALUE. */
+void trace_begin(struct trace *trace, const char *path, const struct given *given);
+
+/* How a cluster takes 1 << @size servers, and gives them back. */
+struct replay_placer {
+	uint32_t (*take)(void *cluster, uint32_t size); /* a slice, or RACKS_NONE */
+	void (*give_back)(void *cluster, uint32_t slice);
+};
+
+/* For struct racks: racks_take(), racks_give_back(). */
+extern const struct replay_placer replay_aligned;
+
+/* A cluster that runs jobs one after the other, as early as each fits. */
+struct replay {
+	const struct replay_placer *placer;
+	void *cluster;
+	uint32_t running; /* jobs */
+	double now_s;
+	double ends_s[RACK_SLICES]; /* by slice; INFINITY: there is none */
+};
+
+/*
+ * Run jobs in a cluster in which nothing is taken, until nothing fits and REPLAY_JOBS have run.
+ * The clusters of a seed begin at places that are spread evenly over the trace, from one by chance
+ * on; sizes by chance are each cluster's own. Ends the program where the trace can't be read.
+ */
+void replay_run(struct replay *replay, const struct trace *trace, enum trace_set set, uint64_t seed,
+		uint32_t cluster);
+
+/* The job that ends first goes; nothing comes. */
+void replay_end_one(struct replay *replay);
+
+#endif /* LM_BENCH_REPLAY_H */
