@@ -75,43 +75,96 @@ static uint32_t in_racks(const struct racks *racks, enum placer placer)
  */
 struct sequence {
 	bool taken[RACK_SLICES];
-	uint16_t first[RACK_SLICES], length[RACK_SLICES]; /* of slices; length 0: gone */
-	uint32_t count;
+	uint16_t length[RACK_SLICES]; /* of slices, by their first servers, which are their numbers */
 };
 
-static bool take_run(struct sequence *sequence, uint32_t servers)
+static uint32_t take_run(struct sequence *sequence, uint32_t servers)
 {
 	uint32_t run = 0;
 
 	for (uint32_t at = 0; at < RACK_SLICES; at++) {
+		uint32_t first = at + 1 - servers;
+
 		run = sequence->taken[at] ? 0 : run + 1;
 		if (run < servers)
 			continue;
-		sequence->first[sequence->count] = (uint16_t)(at + 1 - servers);
-		sequence->length[sequence->count++] = (uint16_t)servers;
-		memset(&sequence->taken[at + 1 - servers], true, servers);
-		return true;
+		sequence->length[first] = (uint16_t)servers;
+		memset(&sequence->taken[first], true, servers);
+		return first;
 	}
-	return false;
+	return RACKS_NONE;
+}
+
+static void give_back_run(struct sequence *sequence, uint32_t first)
+{
+	memset(&sequence->taken[first], false, sequence->length[first]);
+}
+
+static uint32_t free_in(const struct sequence *sequence)
+{
+	uint32_t free = 0;
+
+	for (uint32_t at = 0; at < RACK_SLICES; at++)
+		free += !sequence->taken[at];
+	return free;
+}
+
+/* How many requests are served, and how many there would be of all that is free. */
+struct served {
+	uint32_t slices, all;
+};
+
+static struct served serve_in_sequence(struct sequence *sequence)
+{
+	struct served served = { .all = free_in(sequence) / SERVERS };
+
+	while (take_run(sequence, SERVERS) != RACKS_NONE)
+		served.slices++;
+	return served;
 }
 
 /* The slices of a cluster in the order in which they came, those that are gone among them. */
-static uint32_t serve_in_sequence(const struct racks *racks)
+static struct served serve_filled(const struct racks *racks)
 {
 	static struct sequence sequence;
-	uint32_t served = 0;
+	static uint32_t runs[RACK_SLICES];
 
 	memset(&sequence, 0, sizeof(sequence));
-	for (uint32_t at = 0; at < racks->slices_count; at++)
-		if (!take_run(&sequence, net_count(racks->slices[at].sites)))
+	for (uint32_t at = 0; at < racks->slices_count; at++) {
+		runs[at] = take_run(&sequence, net_count(racks->slices[at].sites));
+		if (runs[at] == RACKS_NONE)
 			repro_wrong("what was in the racks does not fit in sequence");
+	}
 	for (uint32_t at = 0; at < racks->slices_count; at++)
 		if (racks->slices[at].gone)
-			memset(&sequence.taken[sequence.first[at]], false, sequence.length[at]);
-	sequence.count = 0;
-	while (take_run(&sequence, SERVERS))
-		served++;
-	return served;
+			give_back_run(&sequence, runs[at]);
+	return serve_in_sequence(&sequence);
+}
+
+static uint32_t take_size(void *cluster, uint32_t size)
+{
+	return take_run(cluster, 1U << size);
+}
+
+static void give_back_size(void *cluster, uint32_t slice)
+{
+	give_back_run(cluster, slice);
+}
+
+/* Jobs that SiPAC places run when its own cluster has room for them. */
+static struct served serve_replayed(const struct repro *repro, uint32_t number, enum trace_set set)
+{
+	static const struct replay_placer placer = { take_size, give_back_size };
+	static struct sequence sequence;
+	static struct replay replay;
+
+	memset(&sequence, 0, sizeof(sequence));
+	replay.placer = &placer;
+	replay.cluster = &sequence;
+	cluster_replay(repro, number, set, &replay);
+	while (free_in(&sequence) * 1000 < FREE_PERMILLE * RACK_SLICES)
+		replay_end_one(&replay);
+	return serve_in_sequence(&sequence);
 }
 
 /* ----------------------------------------------------------------- clusters */
@@ -139,27 +192,18 @@ static void make_traced(const struct repro *repro, uint32_t number, enum trace_s
 		replay_end_one(&replay);
 }
 
-static void make_trace(const struct repro *repro, uint32_t number, struct racks *racks)
-{
-	make_traced(repro, number, TRACE_AS_IT_IS, racks);
-}
-
-static void make_wide_trace(const struct repro *repro, uint32_t number, struct racks *racks)
-{
-	make_traced(repro, number, TRACE_WIDE, racks);
-}
-
 /* --------------------------------------------------------------------- rows */
 
 struct fill {
 	const char *name, *words, *approximation;
-	make_cluster *make;
-	bool replayed; /* its slices are not in the order in which they came */
+	make_cluster *make; /* or NULL: jobs of a trace */
+	enum trace_set set;
 	uint32_t built; /* clusters in which slices are built across racks, which takes seconds each */
 };
 
 struct counted {
 	struct samples served[PLACERS];
+	struct samples all_in_sequence; /* slices that SiPAC's free servers would make */
 	uint32_t met; /* clusters in which as many were built as the bound */
 	uint64_t digest;
 };
@@ -177,16 +221,20 @@ static void count(const struct repro *repro, const struct fill *fill, uint32_t n
 	static struct racks racks;
 	static struct cross_found found;
 	struct crossing_bound bound;
+	struct served sequence;
 	uint32_t built;
 
-	fill->make(repro, number, &racks);
+	if (fill->make)
+		fill->make(repro, number, &racks);
+	else
+		make_traced(repro, number, fill->set, &racks);
 	counted->digest = cluster_digest(counted->digest, &racks);
-	for (enum placer placer = 0; placer < PLACERS; placer++) {
-		if (placer == SEQUENCE && !fill->replayed)
-			samples_add(&counted->served[placer], serve_in_sequence(&racks));
-		else if (placer < CROSSING && placer != SEQUENCE)
+	for (enum placer placer = 0; placer < CROSSING; placer++)
+		if (placer != SEQUENCE)
 			samples_add(&counted->served[placer], in_racks(&racks, placer));
-	}
+	sequence = fill->make ? serve_filled(&racks) : serve_replayed(repro, number, fill->set);
+	samples_add(&counted->served[SEQUENCE], sequence.slices);
+	samples_add(&counted->all_in_sequence, sequence.all);
 	crossing_bound_find(&racks, &bound);
 	samples_add(&counted->served[BOUND], bound.slices);
 	if (number >= (repro->quick ? QUICKLY_BUILT : fill->built))
@@ -199,10 +247,12 @@ static void count(const struct repro *repro, const struct fill *fill, uint32_t n
 	counted->met += built == bound.slices;
 }
 
+/* What is served, of all that is free, or of what racks serve. */
 static void share_row(const struct fill *fill, const struct counted *counted, enum placer placer,
-		      enum placer all, const char *condition)
+		      bool all, const char *condition)
 {
-	const struct samples *served = &counted->served[placer], *most = &counted->served[all];
+	const struct samples *served = &counted->served[placer];
+	const struct samples *most = &counted->served[all ? BOUND : STITCHED];
 	struct samples shares = { 0 };
 	char name[160];
 	struct row row = {
@@ -212,49 +262,68 @@ static void share_row(const struct fill *fill, const struct counted *counted, en
 		.approximation = fill->approximation,
 	};
 
+	if (all && placer == SEQUENCE)
+		most = &counted->all_in_sequence;
 	for (uint32_t at = 0; at < served->count; at++)
 		samples_add(&shares, served->values[at] / most->values[at]);
 	snprintf(name, sizeof(name), "%s, %s, of %s", fill->name, placer_names[placer],
-		 all == BOUND ? "all that is free" : "what racks serve");
+		 all ? "all that is free" : "what racks serve");
 	samples_row(&shares, &row);
 	row_print(&row);
 }
 
 /*
- * How many times as many as by a baseline, on the mean of both; its interval by leaving out one
+ * How many times as many as by another, on the mean of both; its interval by leaving out one
  * cluster after the other, the jackknife: Tukey (1958).
+ */
+static void ratio_of(const struct samples *ours, const struct samples *theirs, uint32_t count,
+		     struct row *row)
+{
+	struct samples ratios = { 0 };
+	double sum = 0, its = 0;
+
+	for (uint32_t at = 0; at < count; at++) {
+		sum += ours->values[at];
+		its += theirs->values[at];
+	}
+	for (uint32_t at = 0; at < count; at++)
+		samples_add(&ratios, count * sum / its - (count - 1) * (sum - ours->values[at]) /
+								 (its - theirs->values[at]));
+	samples_row(&ratios, row);
+}
+
+/*
+ * Across racks against a baseline. Of a replay there may be nothing that is contiguous, and no
+ * multiple of it: what the baseline serves is told as a share there.
  */
 static void ratio_row(const struct fill *fill, const struct counted *counted, enum placer base,
 		      const char *condition)
 {
 	const struct samples *ours = &counted->served[CROSSING], *theirs = &counted->served[base];
-	double sum = 0, its = 0;
-	struct samples ratios = { 0 };
 	char name[160];
 	struct row row = {
 		.name = name,
 		.condition = condition,
-		.unit = "times",
 		.approximation = fill->approximation,
 	};
 
-	for (uint32_t at = 0; at < ours->count; at++) {
-		sum += ours->values[at];
-		its += theirs->values[at];
+	if (fill->make) {
+		snprintf(name, sizeof(name), "%s, %s, against %s", fill->name,
+			 placer_names[CROSSING], placer_names[base]);
+		row.unit = "times";
+		ratio_of(ours, theirs, ours->count, &row);
+	} else {
+		snprintf(name, sizeof(name), "%s, %s, of as many as %s", fill->name,
+			 placer_names[base], placer_names[CROSSING]);
+		row.unit = "share of slices";
+		ratio_of(theirs, ours, ours->count, &row);
 	}
-	for (uint32_t at = 0; at < ours->count; at++)
-		samples_add(&ratios, ours->count * sum / its - (ours->count - 1) *
-								       (sum - ours->values[at]) /
-								       (its - theirs->values[at]));
-	snprintf(name, sizeof(name), "%s, %s, against %s", fill->name, placer_names[CROSSING],
-		 placer_names[base]);
-	samples_row(&ratios, &row);
 	row_print(&row);
 }
 
 static void print_rows(const struct fill *fill, const struct counted *counted, uint32_t clusters)
 {
-	char name[160], condition[512];
+	char name[160], condition[768];
 	struct row row = {
 		.name = name,
 		.condition = condition,
@@ -266,9 +335,14 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 		"%s; 30 %% of 4096 free, %u clusters, digest %016llx; stitched: 4 fibres each way from "
 		"server to server, whole or with 2 wavelengths of which a circuit keeps one; across racks: "
 		"16 links on a face, one circuit switch on a way, built in %u clusters, as many as the proved "
-		"bound in %u of them",
+		"bound in %u of them%s",
 		fill->words, clusters, (unsigned long long)counted->digest,
-		counted->served[CROSSING].count, counted->met);
+		counted->served[CROSSING].count, counted->met,
+		fill->make ?
+			"" :
+			"; in sequence: the same jobs in a cluster that is filled so, and its free "
+			"servers; where nothing contiguous is left there is no multiple of it, so "
+			"that shares are told");
 	for (enum placer placer = 0; placer < PLACERS; placer++) {
 		const struct samples *served = &counted->served[placer];
 		const struct samples *aligned = &counted->served[ALIGNED];
@@ -283,13 +357,11 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 		row_print(&row);
 		if (placer == BOUND)
 			continue;
-		share_row(fill, counted, placer, BOUND, condition);
+		share_row(fill, counted, placer, true, condition);
 		/* What racks serve is counted in whole fibres. */
 		if (placer != WAVELENGTHS)
-			share_row(fill, counted, placer, STITCHED, condition);
-		/* Of a replay there may be nothing that is contiguous. */
-		for (enum placer base = ALIGNED;
-		     placer == CROSSING && !fill->replayed && base <= ANYWHERE; base++)
+			share_row(fill, counted, placer, false, condition);
+		for (enum placer base = ALIGNED; placer == CROSSING && base <= SEQUENCE; base++)
 			ratio_row(fill, counted, base, condition);
 	}
 }
@@ -300,17 +372,17 @@ int main(int argc, char **argv)
 		{ "acceptance/random fill",
 		  "equal shares of 4, 8, 16, 32 in random order, aligned first fit, then slices go by "
 		  "chance",
-		  NULL, make_random, false, CLUSTERS },
+		  NULL, make_random, TRACE_SETS, CLUSTERS },
 		{ "acceptance/sorted fill",
 		  "equal shares of 4, 8, 16, 32, the large ones first, aligned first fit, then slices go "
 		  "by chance",
-		  NULL, make_sorted, false, CLUSTERS },
+		  NULL, make_sorted, TRACE_SETS, CLUSTERS },
 		{ "acceptance-trace/as traced",
-		  TRACE_WORDS_AS_IT_IS ", then those that end first go", TRACE_APPROXIMATION,
-		  make_trace, true, TRACE_BUILT },
+		  TRACE_WORDS_AS_IT_IS ", then those that end first go", TRACE_APPROXIMATION, NULL,
+		  TRACE_AS_IT_IS, TRACE_BUILT },
 		{ "acceptance-trace/more of several GPUs",
-		  TRACE_WORDS_WIDE ", then those that end first go", TRACE_APPROXIMATION,
-		  make_wide_trace, true, TRACE_BUILT },
+		  TRACE_WORDS_WIDE ", then those that end first go", TRACE_APPROXIMATION, NULL,
+		  TRACE_WIDE, TRACE_BUILT },
 	};
 	static struct counted counted;
 	struct repro repro;
