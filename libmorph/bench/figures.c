@@ -127,14 +127,21 @@ const char *prefix_of(enum trace_set set)
 
 const struct tori_box whole_rack = { .extent = { 4, 4, 4 } };
 
-struct morph_coverage *new_rack(const char *profile)
+struct morph_model *load_model(const char *profile)
 {
-	struct morph_coverage *coverage;
 	struct morph_model *model;
 	char path[512];
 
 	snprintf(path, sizeof(path), "%s/%s.bin", bench.profiles, profile);
 	check(morph_model_load(bench.ctx, path, &model));
+	return model;
+}
+
+struct morph_coverage *new_rack(const char *profile)
+{
+	struct morph_model *model = load_model(profile);
+	struct morph_coverage *coverage;
+
 	coverage = morph_coverage_new(bench.ctx, model);
 	morph_model_put(model);
 	if (!coverage)
@@ -151,4 +158,16 @@ static uint64_t active_ns(double share)
 void fails(struct morph_coverage *coverage, uint32_t part, double share)
 {
 	check(morph_coverage_set_rate(coverage, part, active_ns(share), REPAIR_NS));
+}
+
+struct morph_coverage_result run_rack(struct morph_coverage *coverage, bool revertive)
+{
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
+		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
+		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
+		   .revertive = revertive);
+	MORPH_OPTS(morph_coverage_result, result);
+
+	check(morph_coverage_run(coverage, &opts, &result));
+	return result;
 }

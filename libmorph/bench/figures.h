@@ -50,10 +50,22 @@ void check(int error);
 
 extern const struct tori_box whole_rack;
 
-/* A model of coverage of a profile. */
+/* A profile, put back by the caller; and a model of coverage of one. */
+struct morph_model *load_model(const char *profile);
 struct morph_coverage *new_rack(const char *profile);
 /* Parts of a kind are down for that share of the time, a day each time. */
 void fails(struct morph_coverage *coverage, uint32_t part, double share);
+
+/* How long is simulated, as a rule. */
+#define REPLICATIONS 10
+#define FAILURES 60
+#define STEPS 4096
+#define QUICK_REPLICATIONS 2
+#define QUICK_FAILURES 12
+struct morph_coverage_result run_rack(struct morph_coverage *coverage, bool revertive);
+
+/* positions.c */
+void bench_positions(void);
 
 /*
  * given_up.c; of racks that are let as jobs of a trace run, or, TRACE_SETS, as published and whole.

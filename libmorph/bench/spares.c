@@ -12,18 +12,17 @@
 #include "lets.h"
 
 #define TRACED_RACKS 8
-#define REPLICATIONS 10
-#define FAILURES 60
-#define STEPS 4096
-#define QUICK_REPLICATIONS 2
-#define QUICK_FAILURES 12
 #define CONDITION(down)                                                                       \
 	(bench.quick ?                                                                        \
 		 "rack64 full, 8 spares, 12 failures from the first layout on; down: " down : \
 		 "rack64 full, 8 spares, 60 failures from the first layout on; down: " down)
 
+#define RANGES 3
+#define SERVER 4 /* accelerators */
+
 /* Spares of rack64: four of one spare server, or two of each. */
-static const uint32_t one_server[] = { 64, 65, 66, 67 }, two_servers[] = { 64, 65, 68, 69 };
+static const uint32_t one_server[SERVER] = { 64, 65, 66, 67 },
+		      two_servers[SERVER] = { 64, 65, 68, 69 };
 
 /* ----------------------------------------------------------------- coverage */
 
@@ -74,22 +73,10 @@ static void report_coverage(const struct morph_coverage_result *result, const ch
 	report(&left, "lanes lit, %s", what);
 }
 
-static struct morph_coverage_result run(struct morph_coverage *coverage, bool revertive)
-{
-	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
-		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
-		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
-		   .revertive = revertive);
-	MORPH_OPTS(morph_coverage_result, result);
-
-	check(morph_coverage_run(coverage, &opts, &result));
-	return result;
-}
-
 static void simulate(struct morph_coverage *coverage, bool revertive, const char *what,
 		     const char *condition)
 {
-	struct morph_coverage_result result = run(coverage, revertive);
+	struct morph_coverage_result result = run_rack(coverage, revertive);
 	char name[96];
 
 	snprintf(name, sizeof(name), "%s, %s", what, revertive ? "revertive" : "not revertive");
@@ -127,7 +114,7 @@ static void simulate_traced(enum trace_set set, bool revertive, uint32_t number,
 	let_racks(&racks, set, number);
 	let_rack(coverage, &racks, let_rack_of(&racks, number), slice);
 	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
-	result = run(coverage, revertive);
+	result = run_rack(coverage, revertive);
 	morph_coverage_free(coverage);
 	traced->covered[number] = result.covered.mean;
 	traced->counted[number] = result.counted.mean;
@@ -165,13 +152,18 @@ static void bench_traced_coverage(enum trace_set set, bool revertive)
 	       revertive ? "revertive" : "not revertive");
 }
 
+static double part(const char *name)
+{
+	return given_number(&bench.given, name);
+}
+
 static void fail_all(struct morph_coverage *coverage)
 {
 	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.015);
-	fails(coverage, MORPH_COVERAGE_LASER, 0.0002);
-	fails(coverage, MORPH_COVERAGE_SERVER, 0.002);
-	fails(coverage, MORPH_COVERAGE_SUPPLY, 0.0002);
-	fails(coverage, MORPH_COVERAGE_BUNDLE, 0.001);
+	fails(coverage, MORPH_COVERAGE_LASER, part("laser"));
+	fails(coverage, MORPH_COVERAGE_SERVER, part("server"));
+	fails(coverage, MORPH_COVERAGE_SUPPLY, part("supply"));
+	fails(coverage, MORPH_COVERAGE_BUNDLE, part("bundle"));
 	for (uint32_t level = 0; level < TORI_SIDE; level++) {
 		const uint32_t hosts[] = { 4 * level, 4 * level + 1, 4 * level + 2, 4 * level + 3 };
 
@@ -184,211 +176,144 @@ static void bench_nested(void)
 {
 	for (size_t at = 0; at < 2; at++) {
 		struct morph_coverage *coverage = new_rack("rack64");
-		char name[64];
+		char name[64], condition[256];
 
 		let(coverage, &tenancies[at]);
 		fail_all(coverage);
 		snprintf(name, sizeof(name), "all parts fail, %s", tenancies[at].name);
-		simulate(coverage, true, name,
-			 CONDITION("accelerators 1.5 %, lasers of a port 0.02 %, servers 0.2 %, "
-				   "supplies of four servers 0.02 %, bundles 0.1 %"));
+		snprintf(
+			condition, sizeof(condition),
+			"%s, lasers of a port %g %%, servers %g %%, supplies of four servers %g %%, "
+			"bundles %g %%",
+			CONDITION("accelerators 1.5 %"), 100 * part("laser"), 100 * part("server"),
+			100 * part("supply"), 100 * part("bundle"));
+		simulate(coverage, true, name, condition);
 		morph_coverage_free(coverage);
 	}
 }
 
-/* How often four spares are enough by number, exactly, where nothing but accelerators fails. */
-static double enough(double share)
+/* The ranges that shares of time are published for: as they are named, and their means. */
+struct range {
+	char name[32];
+	double mean;
+};
+
+static struct range range_of(uint32_t number)
+{
+	struct range range;
+	char name[32];
+	double least, most;
+
+	snprintf(name, sizeof(name), "down_%u_least", number + 1);
+	least = given_number(&bench.given, name);
+	snprintf(name, sizeof(name), "down_%u_most", number + 1);
+	most = given_number(&bench.given, name);
+	range.mean = (least + most) / 2;
+	snprintf(range.name, sizeof(range.name), "%g-%g %%", 100 * least, 100 * most);
+	return range;
+}
+
+/* How often more accelerators are down than there are spares, exactly: of 64 and these. */
+static double short_of(uint32_t spares, double share, double whole)
 {
 	struct morph_risk *risk = morph_risk_new(bench.ctx);
 	double short_of;
 
 	if (!risk)
 		die();
-	for (uint32_t server = 0; server < 17; server++)
-		check(morph_risk_add_server(risk, 4, share, 0));
+	for (uint32_t left = TORI_CHIPS + spares, count; left; left -= count) {
+		count = left < SERVER ? left : SERVER;
+		check(morph_risk_add_server(risk, count, share, whole));
+	}
 	check(morph_risk_solve(risk));
-	short_of = morph_risk_at_least(risk, 5);
+	short_of = morph_risk_at_least(risk, spares + 1);
 	morph_risk_free(risk);
-	return 1 - short_of;
+	return short_of;
 }
 
 /* The published condition: four spares, and accelerators that are down so often. */
-static void bench_published(const uint32_t *spares, const char *which, double share,
-			    const char *range)
+static void bench_published(const uint32_t spares[SERVER], const char *which,
+			    const struct range *range)
 {
 	struct morph_coverage *coverage = new_rack("rack64");
-	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
-		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
-		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
-		   .revertive = true);
-	MORPH_OPTS(morph_coverage_result, result);
+	struct morph_coverage_result result;
 	struct figure covered;
+	char told[64];
 
 	check(tori_light(coverage, &whole_rack));
-	check(morph_coverage_set_spares(coverage, spares, 4));
-	fails(coverage, MORPH_COVERAGE_ACCELERATOR, share);
-	check(morph_coverage_run(coverage, &opts, &result));
+	check(morph_coverage_set_spares(coverage, spares, SERVER));
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, range->mean);
+	result = run_rack(coverage, true);
 	morph_coverage_free(coverage);
 	covered.mean = 1 - result.waiting.mean;
 	covered.low = 1 - result.waiting.high;
 	covered.high = 1 - result.waiting.low;
+	snprintf(told, sizeof(told), "published: above %g in most cases",
+		 given_number(&bench.given, "covered"));
 	report(
 		&(const struct row){
 			.condition =
 				"rack64, a 4x4x4 torus, the mean of the range for all, revertive",
 			.ours = covered,
-			.baseline = enough(share),
+			.baseline = 1 - short_of(SERVER, range->mean, 0),
 			.unit = "share of time covered",
 			.versus = "by number alone, exact",
-			.approximation = "published: above 0.95 in most cases",
+			.approximation = told,
 		},
-		"time covered by 4 spares %s, down %s", which, range);
+		"time covered by 4 spares %s, down %s", which, range->name);
 }
 
 static void bench_four_spares(void)
 {
-	static const double shares[] = { 0.005, 0.02, 0.04 };
-	static const char *const ranges[] = { "0-1 %", "1-3 %", "3-5 %" };
+	for (uint32_t number = 0; number < RANGES; number++) {
+		struct range range = range_of(number);
 
-	for (size_t at = 0; at < 3; at++) {
-		bench_published(one_server, "of one server", shares[at], ranges[at]);
-		bench_published(two_servers, "of two servers", shares[at], ranges[at]);
+		bench_published(one_server, "of one server", &range);
+		bench_published(two_servers, "of two servers", &range);
 	}
 }
 
-/* Where routes never bind the simulation has to find what is known exactly. */
-static void bench_agreement(void)
+/* ---------------------------------------------------------------- agreement */
+
+/*
+ * Where routes never bind the simulation has to find what is known exactly: the time for which
+ * some rank of a ring that goes through all 64 has no accelerator.
+ */
+static void agree(uint32_t spares, double share, double whole, const char *condition,
+		  const char *name)
 {
+	static const uint32_t numbers[] = { 64, 65, 66, 67, 68, 69, 70, 71 };
 	struct morph_coverage *coverage = new_rack("rack64");
-	struct morph_risk *risk = morph_risk_new(bench.ctx);
-	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed, .replications = 20,
-		   .failures = 400);
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed);
 	MORPH_OPTS(morph_coverage_result, result);
 
-	if (!risk)
-		die();
 	check(tori_light_ring(coverage));
-	check(morph_coverage_set_spares(coverage, one_server, 4));
-	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
-	fails(coverage, MORPH_COVERAGE_SERVER, 0.002);
-	for (uint32_t server = 0; server < 17; server++)
-		check(morph_risk_add_server(risk, 4, 0.02, 0.002));
-	check(morph_risk_solve(risk));
+	check(morph_coverage_set_spares(coverage, numbers, spares));
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, share);
+	if (whole > 0)
+		fails(coverage, MORPH_COVERAGE_SERVER, whole);
 	check(morph_coverage_run(coverage, &opts, &result));
+	morph_coverage_free(coverage);
 	report(
 		&(const struct row){
-			.condition =
-				"rack64, a ring of one lane, 4 spares, accelerators down 2 %, servers 0.2 %",
+			.condition = condition,
 			.ours = estimated(&result.waiting),
-			.baseline = morph_risk_at_least(risk, 5),
+			.baseline = short_of(spares, share, whole),
 			.unit = "share of time",
 			.versus = "exact",
 		},
-		"time without a spare, simulated, where routes do not bind");
-	morph_risk_free(risk);
-	morph_coverage_free(coverage);
+		"%s", name);
 }
 
-/* ---------------------------------------------------------------- positions */
-
-#define POSITIONS 5
-
-static const char *const positions[POSITIONS] = { "(-1,0,0)", "(0,-1,0)", "(0,0,-1)", "(0,-1,1)",
-						  "(-1,0,1)" };
-
-static const char joined[] =
-	"which servers a spare server is joined to is not published: profiles/README.md has the rules";
-
-/* Of all 64 accelerators of a torus that fills the rack, each failing alone. */
-static void bench_position_alone(const char *joins, uint32_t position)
+static void bench_agreement(void)
 {
-	struct morph_coverage *coverage;
-	uint64_t replaced = 0, moved = 0;
-	double extra = 0;
-	char profile[64];
+	char condition[192];
 
-	snprintf(profile, sizeof(profile), "spares/rack64-%s-%u", joins, position + 1);
-	coverage = new_rack(profile);
-	check(tori_light(coverage, &whole_rack));
-	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
-		MORPH_OPTS(morph_coverage_result, result);
-
-		check(morph_coverage_try(coverage, &chip, 1, &result));
-		replaced += result.replaced;
-		moved += result.moved;
-		extra += result.extra_fibres * (double)result.moved;
-	}
-	morph_coverage_free(coverage);
-	report(
-		&(const struct row){
-			.condition = "a 4x4x4 torus fills the rack, one spare server of four",
-			.ours = exactly((double)replaced / TORI_CHIPS),
-			.baseline = 1,
-			.unit = "share of 64",
-			.versus = "by number alone",
-			.approximation = joined,
-		},
-		"spare server at %s, joined to %s: replaced alone", positions[position], joins);
-	report(
-		&(const struct row){
-			.condition = "as above",
-			.ours = exactly(moved ? extra / (double)moved : 0),
-			.baseline = NAN,
-			.unit = "fibres more per circuit",
-			.approximation = joined,
-		},
-		"detour from %s, %s", positions[position], joins);
-}
-
-static void bench_position(uint32_t position)
-{
-	/* Fibres each way: to each server that it is joined to, one for each tile. */
-	static const double fibres[POSITIONS] = { 20, 20, 16, 20, 20 };
-	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
-		   .replications = bench.quick ? QUICK_REPLICATIONS : REPLICATIONS,
-		   .failures = bench.quick ? QUICK_FAILURES : FAILURES, .steps = STEPS,
-		   .revertive = true);
-	MORPH_OPTS(morph_coverage_result, result);
-	struct morph_coverage *coverage;
-	char profile[64];
-
-	snprintf(profile, sizeof(profile), "spares/rack64-levels-%u", position + 1);
-	coverage = new_rack(profile);
-	check(tori_light(coverage, &whole_rack));
-	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
-	check(morph_coverage_run(coverage, &opts, &result));
-	morph_coverage_free(coverage);
-	report(
-		&(const struct row){
-			.condition =
-				"a 4x4x4 torus, 4 spares, accelerators down 2 % of the time, revertive",
-			.ours = estimated(&result.covered),
-			.baseline = result.counted.mean,
-			.unit = "share of failures replaced",
-			.versus = "by number alone",
-			.approximation = joined,
-		},
-		"spare server at %s, joined to levels: coverage with routes", positions[position]);
-	report(
-		&(const struct row){
-			.condition = "fibres each way",
-			.ours = exactly(fibres[position]),
-			.baseline = 8,
-			.unit = "fibres",
-			.versus = "joined to its ring alone",
-			.approximation = joined,
-		},
-		"fibres of the spare server at %s", positions[position]);
-}
-
-static void bench_positions(void)
-{
-	for (uint32_t position = 0; position < POSITIONS; position++)
-		bench_position_alone("ring", position);
-	for (uint32_t position = 0; position < POSITIONS; position++) {
-		bench_position_alone("levels", position);
-		bench_position(position);
-	}
+	snprintf(condition, sizeof(condition),
+		 "rack64, a ring of one lane, 4 spares, accelerators down 2 %%, servers %g %%",
+		 100 * part("server"));
+	agree(SERVER, 0.02, part("server"), condition,
+	      "time without a spare, simulated, where routes do not bind");
 }
 
 /* ------------------------------------------------------------------ program */
@@ -440,7 +365,6 @@ int main(int argc, char **argv)
 	bench_nested();
 	bench_four_spares();
 	bench_agreement();
-	bench.figure = "spare-positions";
 	bench_positions();
 	bench_overprovisioning(TRACE_SETS);
 	bench_one_failure(TRACE_SETS);

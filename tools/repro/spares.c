@@ -11,17 +11,27 @@
 
 #define DRAWS 400
 
+#define RANGES 3
+
 struct case_ {
 	const char *what;
 	uint32_t count; /* that fail one by one */
 	double least, most; /* of the share of time for which one is down */
 };
 
-static const struct case_ cases[] = {
-	{ "64 accelerators", 64, 0, 0.01 },    { "64 accelerators", 64, 0.01, 0.03 },
-	{ "64 accelerators", 64, 0.03, 0.05 }, { "16 servers", 16, 0, 0.01 },
-	{ "16 servers", 16, 0.01, 0.03 },      { "16 servers", 16, 0.03, 0.05 },
-};
+/* The published range of a number. */
+static struct case_ case_of(const struct repro *repro, const char *what, uint32_t count,
+			    uint32_t range)
+{
+	struct case_ this = { .what = what, .count = count };
+	char name[32];
+
+	snprintf(name, sizeof(name), "down_%u_least", range + 1);
+	this.least = repro_given(repro, name);
+	snprintf(name, sizeof(name), "down_%u_most", range + 1);
+	this.most = repro_given(repro, name);
+	return this;
+}
 
 /* Least K of a mean distribution: by either rule. */
 struct counts {
@@ -67,10 +77,9 @@ static struct counts on_the_mean(const struct found *found, double covered, uint
 	return counts;
 }
 
-static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t number,
-		      double covered)
+static void case_rows(const struct repro *repro, struct morph_ctx *ctx, const struct case_ *this,
+		      uint32_t number, double covered)
 {
-	const struct case_ *this = &cases[number];
 	static struct found found;
 	uint32_t draws = repro->quick ? 100 : DRAWS;
 	uint64_t random = repro_seed(repro, number);
@@ -111,14 +120,24 @@ static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t
 
 int main(int argc, char **argv)
 {
+	static const struct {
+		const char *what;
+		uint32_t count;
+	} subjects[] = { { "64 accelerators", 64 }, { "16 servers", 16 } };
 	struct morph_ctx *ctx;
 	struct repro repro;
+	double covered;
 
 	repro_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
 		repro_wrong("there is no context");
-	for (uint32_t at = 0; at < sizeof(cases) / sizeof(*cases); at++)
-		case_rows(&repro, ctx, at, repro_given(&repro, "covered"));
+	covered = repro_given(&repro, "covered");
+	for (uint32_t at = 0; at < 2 * RANGES; at++) {
+		struct case_ this = case_of(&repro, subjects[at / RANGES].what,
+					    subjects[at / RANGES].count, at % RANGES);
+
+		case_rows(&repro, ctx, &this, at, covered);
+	}
 	morph_ctx_free(ctx);
 	return 0;
 }

@@ -5,6 +5,7 @@
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,10 @@ sys.path.insert(0, HERE)
 
 import published    # noqa: E402
 
+TRACE = os.path.join(HERE, "data", "jobs.csv")
+BENCH = os.path.join(os.path.dirname(os.path.dirname(HERE)), "libmorph", "bench")
+# Of programs that have more than a file of their name, or another one.
+SOURCES = {"coverage": [os.path.join(BENCH, name + ".c") for name in ("spares", "positions", "given_up", "electrical")]}
 NUMBERS = ("ours", "low", "high", "baseline")
 # Figures that a fill matters for.
 TRACED = ("port-use", "rack-throughput", "tenant-bandwidth", "fragmentation", "acceptance", "coverage", "overprovisioning",
@@ -56,7 +61,7 @@ def test_what_is_published_has_source_and_certainty(_):
 
 def test_a_number_without_certainty_is_refused(_):
     data = copy.deepcopy(published.load())
-    del data["parameters"]["spares"]["covered"]["certainty"]
+    del data["parameters"]["training"]["batch"]["certainty"]
     data["figures"]["overload"]["certainty"] = "rumour"
     return len(published.faults(data)) == 2
 
@@ -88,9 +93,38 @@ def test_what_is_published_has_its_row(runs):
 
 
 def test_programs_have_what_they_compute_from_in_the_data_file_only(_):
-    done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "spares"), "--quick"], capture_output=True,
-                          text=True, check=False)
-    return done.returncode == 1 and "covered=VALUE must be given" in done.stderr
+    """Each program, without each of the numbers that are published, says so and ends."""
+    data, found = published.load(), []
+    for program in data["parameters"]:
+        words = published.arguments(data, program)
+        for word in words:
+            done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], program), "--quick", "--trace", TRACE,
+                                   *(other for other in words if other != word)], capture_output=True, text=True,
+                                  check=False)
+            if done.returncode != 1 or f"{word.partition('=')[0]}=VALUE must be given" not in done.stderr:
+                found.append(f"{program} does without {word}")
+    return say(found)
+
+
+def numbers_of(text):
+    """Numbers with a fraction in a program's text, but for comments and intervals; as they are, and told in percent."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    return ({float(word) for word in re.findall(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?", text)} |
+            {float(word) / 100 for word in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?) %(?! interval)", text)})
+
+
+def test_no_published_number_is_written_in_a_program(runs):
+    """Parameters, and what is published of the figures that a program prints; but for whole and half numbers."""
+    data, found = published.load(), []
+    for program in published.PROGRAMS:
+        figures = {row["figure"] for row in runs.rows() if row["program"] == program}
+        told = {entry["value"] for entry in data["parameters"].get(program, {}).values()}
+        told |= {claim["value"] for figure in figures for claim in data["figures"][figure]["rows"].values()}
+        told = {float(number) for number in told if 2 * number != int(2 * number)}
+        for path in SOURCES.get(program, [os.path.join(HERE, program + ".c")]):
+            with open(path, encoding="utf-8") as file:
+                found += [f"{path} has {number:g}" for number in sorted(told & numbers_of(file.read()))]
+    return say(found)
 
 
 def test_one_seed_gives_the_same_bytes(runs):

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Where a spare server stands outside the torus: five positions, two rules of what it is joined to. */
+#include <stdio.h>
+#include <string.h>
+
+#include "figures.h"
+
+#define POSITIONS 5
+#define SPARE_SERVER 16 /* after those of the torus */
+
+static const char *const positions[POSITIONS] = { "(-1,0,0)", "(0,-1,0)", "(0,0,-1)", "(0,-1,1)",
+						  "(-1,0,1)" };
+
+static const char joined[] =
+	"which servers a spare server is joined to is not published: profiles/README.md has the rules";
+
+/* A rule of what spare servers are joined to. */
+enum joins {
+	RING,
+	LEVELS,
+	JOINS,
+};
+
+static const char *const joins_names[JOINS] = { "ring", "levels" };
+
+static void profile_of(enum joins joins, uint32_t position, char profile[64])
+{
+	snprintf(profile, 64, "spares/rack64-%s-%u", joins_names[joins], position + 1);
+}
+
+/* Of all 64 accelerators of a torus that fills the rack, each failing alone. */
+static void bench_position_alone(enum joins joins, uint32_t position)
+{
+	struct morph_coverage *coverage;
+	uint64_t replaced = 0, moved = 0;
+	double extra = 0;
+	char profile[64];
+
+	profile_of(joins, position, profile);
+	coverage = new_rack(profile);
+	check(tori_light(coverage, &whole_rack));
+	for (uint32_t chip = 0; chip < TORI_CHIPS; chip++) {
+		MORPH_OPTS(morph_coverage_result, result);
+
+		check(morph_coverage_try(coverage, &chip, 1, &result));
+		replaced += result.replaced;
+		moved += result.moved;
+		extra += result.extra_fibres * (double)result.moved;
+	}
+	morph_coverage_free(coverage);
+	report(
+		&(const struct row){
+			.condition = "a 4x4x4 torus fills the rack, one spare server of four",
+			.ours = exactly((double)replaced / TORI_CHIPS),
+			.baseline = 1,
+			.unit = "share of 64",
+			.versus = "by number alone",
+			.approximation = joined,
+		},
+		"spare server at %s, joined to %s: replaced alone", positions[position],
+		joins_names[joins]);
+	report(
+		&(const struct row){
+			.condition = "as above",
+			.ours = exactly(moved ? extra / (double)moved : 0),
+			.baseline = NAN,
+			.unit = "fibres more per circuit",
+			.approximation = joined,
+		},
+		"detour from %s, %s", positions[position], joins_names[joins]);
+}
+
+/* Fibres that leave the spare server, as its profile has them. */
+static double fibres_of(enum joins joins, uint32_t position)
+{
+	struct morph_ledger *ledger;
+	struct morph_object *info;
+	struct morph_model *model;
+	struct morph_te *te;
+	char profile[64];
+	double lanes = 0;
+	int links;
+
+	profile_of(joins, position, profile);
+	model = load_model(profile);
+	check(morph_ledger_new(bench.ctx, model, &ledger));
+	check(morph_model_info(bench.ctx, model, &info));
+	te = morph_te_new(bench.ctx);
+	if (!te)
+		die();
+	links = morph_te_add_servers(te, ledger);
+	check(links);
+	for (uint32_t link = 0; link < (uint32_t)links; link++) {
+		uint32_t from, to;
+
+		check(morph_te_link_ends(te, link, &from, &to));
+		lanes += from == SPARE_SERVER ? morph_te_capacity(te, link) : 0;
+	}
+	lanes /= morph_get_fabric_wavelengths(info);
+	morph_te_free(te);
+	morph_object_free(info);
+	morph_ledger_free(ledger);
+	morph_model_put(model);
+	return lanes;
+}
+
+static void bench_position(uint32_t position)
+{
+	struct morph_coverage_result result;
+	struct morph_coverage *coverage;
+	char profile[64];
+
+	profile_of(LEVELS, position, profile);
+	coverage = new_rack(profile);
+	check(tori_light(coverage, &whole_rack));
+	fails(coverage, MORPH_COVERAGE_ACCELERATOR, 0.02);
+	result = run_rack(coverage, true);
+	morph_coverage_free(coverage);
+	report(
+		&(const struct row){
+			.condition =
+				"a 4x4x4 torus, 4 spares, accelerators down 2 % of the time, revertive",
+			.ours = estimated(&result.covered),
+			.baseline = result.counted.mean,
+			.unit = "share of failures replaced",
+			.versus = "by number alone",
+			.approximation = joined,
+		},
+		"spare server at %s, joined to levels: coverage with routes", positions[position]);
+	report(
+		&(const struct row){
+			.condition = "fibres each way, counted in the profile",
+			.ours = exactly(fibres_of(LEVELS, position)),
+			.baseline = fibres_of(RING, position),
+			.unit = "fibres",
+			.versus = "joined to its ring alone",
+			.approximation = joined,
+		},
+		"fibres of the spare server at %s", positions[position]);
+}
+
+void bench_positions(void)
+{
+	bench.figure = "spare-positions";
+	for (uint32_t position = 0; position < POSITIONS; position++)
+		bench_position_alone(RING, position);
+	for (uint32_t position = 0; position < POSITIONS; position++) {
+		bench_position_alone(LEVELS, position);
+		bench_position(position);
+	}
+}
