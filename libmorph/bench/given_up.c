@@ -171,6 +171,7 @@ enum left {
 	HIT, /* accelerators, at most */
 	REPLACED, /* links of the replaced one, as shares */
 	SLOWEST, /* link, at each failure */
+	ALL, /* links, on the mean */
 	LEFTS,
 };
 
@@ -201,9 +202,12 @@ static void fail_each(struct morph_coverage *coverage, const uint32_t slice[TORI
 			      TORI_CHIPS;
 		left[HIT].ours = fmax(left[HIT].ours, hit);
 		left[REPLACED].ours += (double)result.moved / circuits;
-		left[SLOWEST].ours += result.bandwidth.mean;
+		/* A circuit has all of its lanes or none. */
+		left[SLOWEST].ours += result.bandwidth.mean >= 1;
+		left[ALL].ours += result.bandwidth.mean;
 		left[REPLACED].electrical += electrical.replaced;
 		left[SLOWEST].electrical += electrical.slowest;
+		left[ALL].electrical += electrical.all;
 		count++;
 	}
 	left[HIT].electrical = TORI_CHIPS;
@@ -229,7 +233,9 @@ static void report_left(const struct lefts *lefts, enum left left, const char *n
 	static const char *const meanings[LEFTS] = {
 		"each accelerator failing alone",
 		"links of the accelerator that failed, mean of all that may",
-		"the same; what a ring through the whole slice goes by",
+		"the least of all links after a failure, mean of all failures: what a ring through the "
+		"whole slice goes by; a circuit of ours has all of its lanes or none",
+		"all links of slices, mean of all failures",
 	};
 	bool whole = lefts->set == TRACE_SETS;
 	char condition[512];
@@ -293,4 +299,5 @@ void bench_one_failure(enum trace_set set)
 	bench.figure = figure_of(set, "bandwidth-after-failure", "bandwidth-after-failure-trace");
 	report_left(&lefts, REPLACED, "the replaced accelerator's links");
 	report_left(&lefts, SLOWEST, "the slowest link");
+	report_left(&lefts, ALL, "all links");
 }
