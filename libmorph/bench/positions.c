@@ -28,8 +28,8 @@ static void profile_of(enum joins joins, uint32_t position, char profile[64])
 	snprintf(profile, 64, "spares/rack64-%s-%u", joins_names[joins], position + 1);
 }
 
-/* Of all 64 accelerators of a torus that fills the rack, each failing alone. */
-static void bench_position_alone(enum joins joins, uint32_t position)
+/* Of all 64 accelerators of a torus that fills the rack, each failing alone: the share replaced. */
+static struct figure bench_position_alone(enum joins joins, uint32_t position)
 {
 	struct morph_coverage *coverage;
 	uint64_t replaced = 0, moved = 0;
@@ -68,6 +68,7 @@ static void bench_position_alone(enum joins joins, uint32_t position)
 			.approximation = joined,
 		},
 		"detour from %s, %s", positions[position], joins_names[joins]);
+	return exactly((double)replaced / TORI_CHIPS);
 }
 
 /* Fibres that leave the spare server, as its profile has them. */
@@ -104,7 +105,7 @@ static double fibres_of(enum joins joins, uint32_t position)
 	return lanes;
 }
 
-static void bench_position(uint32_t position)
+static struct figure bench_position(uint32_t position)
 {
 	struct morph_coverage_result result;
 	struct morph_coverage *coverage;
@@ -137,15 +138,98 @@ static void bench_position(uint32_t position)
 			.approximation = joined,
 		},
 		"fibres of the spare server at %s", positions[position]);
+	return estimated(&result.covered);
+}
+
+/* ------------------------------------------------------------------- winners */
+
+/* How much one figure is above another; of what is known exactly there is no interval. */
+static struct figure lead(const struct figure *one, const struct figure *other)
+{
+	double mean = one->mean - other->mean, half;
+
+	if (isnan(one->low) || isnan(other->low))
+		return exactly(mean);
+	half = hypot((one->high - one->low) / 2, (other->high - other->low) / 2);
+	return (struct figure){ mean, mean - half, mean + half };
+}
+
+/* The best of those that are below @limit, or NULL. */
+static const struct figure *best_below(const struct figure figures[POSITIONS], double limit)
+{
+	const struct figure *best = NULL;
+
+	for (uint32_t at = 0; at < POSITIONS; at++)
+		if (figures[at].mean < limit && (!best || figures[at].mean > best->mean))
+			best = &figures[at];
+	return best;
+}
+
+static const struct figure *worst_of(const struct figure figures[POSITIONS])
+{
+	const struct figure *worst = figures;
+
+	for (uint32_t at = 1; at < POSITIONS; at++)
+		if (figures[at].mean < worst->mean)
+			worst = &figures[at];
+	return worst;
+}
+
+/* Positions with the same figure, in words. */
+static void name_all(const struct figure figures[POSITIONS], const struct figure *like, char *words,
+		     size_t size)
+{
+	size_t length = 0;
+
+	for (uint32_t at = 0; at < POSITIONS && length < size; at++)
+		if (figures[at].mean <= like->mean && figures[at].mean >= like->mean)
+			length += (size_t)snprintf(words + length, size - length, "%s%s",
+						   length ? " " : "", positions[at]);
+}
+
+/* Which position wins, and by how much: over the next best, and over the worst. */
+static void report_winner(const struct figure figures[POSITIONS], const char *what,
+			  const char *unit)
+{
+	const struct figure *winner = best_below(figures, INFINITY), *worst = worst_of(figures);
+	const struct figure *next = best_below(figures, winner->mean);
+	char first[64], second[64] = "none", last[64], condition[384];
+	struct row row = {
+		.condition = condition,
+		.unit = unit,
+		.baseline = NAN,
+		.approximation = joined,
+	};
+	struct figure over_next = lead(winner, next ? next : winner);
+
+	name_all(figures, winner, first, sizeof(first));
+	if (next)
+		name_all(figures, next, second, sizeof(second));
+	name_all(figures, worst, last, sizeof(last));
+	snprintf(
+		condition, sizeof(condition),
+		"wins: %s; next: %s%s; last: %s; what is simulated has the interval of two independent "
+		"means",
+		first, second, over_next.low <= 0 ? ", which it is not told apart from" : "", last);
+	row.ours = over_next;
+	report(&row, "the winner's lead over the next, %s", what);
+	row.ours = lead(winner, worst);
+	report(&row, "the winner's lead over the last, %s", what);
 }
 
 void bench_positions(void)
 {
+	struct figure alone[JOINS][POSITIONS], covered[POSITIONS];
+
 	bench.figure = "spare-positions";
 	for (uint32_t position = 0; position < POSITIONS; position++)
-		bench_position_alone(RING, position);
+		alone[RING][position] = bench_position_alone(RING, position);
 	for (uint32_t position = 0; position < POSITIONS; position++) {
-		bench_position_alone(LEVELS, position);
-		bench_position(position);
+		alone[LEVELS][position] = bench_position_alone(LEVELS, position);
+		covered[position] = bench_position(position);
 	}
+	report_winner(alone[RING], "joined to ring: replaced alone", "share of 64");
+	report_winner(alone[LEVELS], "joined to levels: replaced alone", "share of 64");
+	report_winner(covered, "joined to levels: coverage with routes",
+		      "share of failures replaced");
 }

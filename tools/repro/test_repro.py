@@ -192,6 +192,14 @@ def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
     return say(found)
 
 
+def test_winners_of_positions_lead(runs):
+    """As their rows say: over the last one no less than over the next."""
+    ours = {row["name"]: row["ours"] for row in runs.rows()}
+    names = [name for name in ours if "the winner's lead over the next" in name]
+    return len(names) == 3 and say([name for name in names
+                                    if not 0 <= ours[name] <= ours[name.replace("over the next", "over the last")]])
+
+
 def test_plans_across_racks_that_are_spoilt_are_refused(_):
     done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "mutants")], capture_output=True, text=True, check=False)
     return say(done.stdout.splitlines() if done.returncode else [])
