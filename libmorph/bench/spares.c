@@ -305,15 +305,40 @@ static void agree(uint32_t spares, double share, double whole, const char *condi
 		"%s", name);
 }
 
+/* As many spares as are enough by number, themselves among what fails. */
+static uint32_t enough_spares(double share, double covered)
+{
+	uint32_t spares = 0;
+
+	while (short_of(spares, share, 0) > 1 - covered)
+		spares++;
+	return spares;
+}
+
 static void bench_agreement(void)
 {
-	char condition[192];
+	double covered = given_number(&bench.given, "covered");
+	char name[128], condition[192];
 
 	snprintf(condition, sizeof(condition),
 		 "rack64, a ring of one lane, 4 spares, accelerators down 2 %%, servers %g %%",
 		 100 * part("server"));
 	agree(SERVER, 0.02, part("server"), condition,
 	      "time without a spare, simulated, where routes do not bind");
+	for (uint32_t number = 0; number < RANGES; number++) {
+		struct range range = range_of(number);
+		uint32_t spares = enough_spares(range.mean, covered);
+
+		snprintf(name, sizeof(name),
+			 "time without a spare of %u, down %s, simulated, where routes do not bind",
+			 spares, range.name);
+		snprintf(
+			condition, sizeof(condition),
+			"rack64, a ring of one lane, as many spares as are enough for %g %% of the time "
+			"by number, accelerators down %g %%, the mean of the range",
+			100 * covered, 100 * range.mean);
+		agree(spares, range.mean, 0, condition, name);
+	}
 }
 
 /* ------------------------------------------------------------------ program */

@@ -95,6 +95,49 @@ static void times_without_a_spare_are_as_exactly_known(void **state)
 	morph_risk_free(risk);
 }
 
+/* How often more of 64 accelerators and so many spares are down than there are spares, exactly. */
+static double exactly_short(uint32_t spares, double share)
+{
+	struct morph_risk *risk = morph_risk_new(ctx);
+	double short_of;
+
+	for (uint32_t server = 0; server < TORI_CHIPS / 4; server++)
+		good(morph_risk_add_server(risk, 4, share, 0));
+	if (spares)
+		good(morph_risk_add_server(risk, spares, share, 0));
+	good(morph_risk_solve(risk));
+	short_of = morph_risk_at_least(risk, spares + 1);
+	morph_risk_free(risk);
+	return short_of;
+}
+
+/* With as many spares as suffice for 95 % of the time at the middle of each published range. */
+static void published_ranges_are_as_exactly_known(void **state)
+{
+	static const double shares[] = { 0.005, 0.02, 0.04 };
+
+	(void)state;
+	good(tori_light_ring(coverage));
+	for (size_t at = 0; at < ARRAY_SIZE(shares); at++) {
+		MORPH_OPTS(morph_coverage_opts, opts, .seed = 1, .failures = 200);
+		MORPH_OPTS(morph_coverage_result, result);
+		uint32_t spares = 0;
+		double exact;
+
+		while (exactly_short(spares, shares[at]) > 0.05)
+			spares++;
+		exact = exactly_short(spares, shares[at]);
+		keep_spares(spares);
+		fails(MORPH_COVERAGE_ACCELERATOR, shares[at]);
+		good(morph_coverage_run(coverage, &opts, &result));
+		if (exact < result.counted_waiting.low || exact > result.counted_waiting.high)
+			fail_msg("%u spares, %g: %g is not in %g to %g", spares, shares[at], exact,
+				 result.counted_waiting.low, result.counted_waiting.high);
+		assert_true(result.counted_waiting.high < 2 * exact);
+		assert_true(fabs(result.waiting.mean - result.counted_waiting.mean) < 1e-12);
+	}
+}
+
 /*
  * From a sound rack a single failure would never leave it without a spare. (Until that failure
  * there are repairs only, so that it is less often than over long times.)
@@ -616,6 +659,7 @@ int main(int count, char **arguments)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(times_without_a_spare_are_as_exactly_known),
+		TEST(published_ranges_are_as_exactly_known),
 		TEST(replications_begin_with_what_is_down_on_the_mean),
 		TEST(as_many_are_replaced_as_there_are_spares),
 		TEST(each_accelerator_of_a_full_torus_is_replaced),

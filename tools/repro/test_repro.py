@@ -192,6 +192,13 @@ def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
     return say(found)
 
 
+def test_simulated_spares_agree_with_what_is_exact(runs):
+    """Four intervals of 95 %, made twice as wide: each holds what is known exactly."""
+    rows = [row for row in runs.rows() if "where routes do not bind" in row["name"]]
+    return len(rows) == 4 and say([row["name"] for row in rows
+                                   if apart(row, {end: row["baseline"] for end in ("ours", "low", "high")}, 2)])
+
+
 def test_winners_of_positions_lead(runs):
     """As their rows say: over the last one no less than over the next."""
     ours = {row["name"]: row["ours"] for row in runs.rows()}
