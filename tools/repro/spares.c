@@ -118,6 +118,149 @@ static void case_rows(const struct repro *repro, struct morph_ctx *ctx, const st
 	row_print(&row);
 }
 
+/* ------------------------------------------------------------------- groups */
+
+/*
+ * What fails together: an accelerator with its lasers, of which it has those of six ports; a
+ * server; the supply of the four servers of a level; and, where they are counted, bundles of
+ * fibres, each of which belongs to the two servers that it joins.
+ */
+#define LEVELS 4
+#define LEVEL_SERVERS 4
+#define SERVERS (LEVELS * LEVEL_SERVERS)
+#define ACCELERATORS 4
+#define PORTS 6
+
+struct groups {
+	double accelerator, laser, server, supply, bundle;
+};
+
+static void good(struct morph_ctx *ctx, int error)
+{
+	if (error < 0)
+		repro_wrong("%s", morph_error_text(ctx));
+}
+
+/* How often an accelerator is down by itself, with a laser that it can't do without. */
+static double alone(const struct groups *groups)
+{
+	return 1 - (1 - groups->accelerator) * pow(1 - groups->laser, PORTS);
+}
+
+/* Neighbours: along x and y, of which both links are one bundle, and round the ring of levels. */
+static uint32_t bundles_of(uint32_t pairs[][2])
+{
+	uint32_t count = 0;
+
+	for (uint32_t server = 0; server < SERVERS; server++) {
+		const uint32_t next[] = { server | 1, server | 2,
+					  (server + LEVEL_SERVERS) % SERVERS };
+
+		for (uint32_t at = 0; at < 3; at++) {
+			if (next[at] == server)
+				continue;
+			pairs[count][0] = server;
+			pairs[count++][1] = next[at];
+		}
+	}
+	return count;
+}
+
+static struct morph_risk *with_groups(struct morph_ctx *ctx, const struct groups *groups)
+{
+	struct morph_risk *risk = morph_risk_new(ctx);
+	uint32_t pairs[3 * SERVERS][2], bundles = bundles_of(pairs);
+
+	for (uint32_t server = 0; server < SERVERS; server++)
+		good(ctx, morph_risk_add_server(risk, ACCELERATORS, alone(groups), groups->server));
+	for (uint32_t level = 0; level < LEVELS; level++) {
+		const uint32_t servers[LEVEL_SERVERS] = { 4 * level, 4 * level + 1, 4 * level + 2,
+							  4 * level + 3 };
+
+		good(ctx, morph_risk_add_shared(risk, servers, LEVEL_SERVERS, groups->supply));
+	}
+	for (uint32_t at = 0; groups->bundle > 0 && at < bundles; at++)
+		good(ctx, morph_risk_add_shared(risk, pairs[at], 2, groups->bundle));
+	good(ctx, morph_risk_solve(risk));
+	return risk;
+}
+
+/* Each accelerator is down as often as with groups, but independently of the others. */
+static struct morph_risk *independent(struct morph_ctx *ctx, const struct groups *groups)
+{
+	uint32_t pairs[3 * SERVERS][2], bundles = bundles_of(pairs);
+	struct morph_risk *risk = morph_risk_new(ctx);
+
+	for (uint32_t server = 0; server < SERVERS; server++) {
+		double up = (1 - alone(groups)) * (1 - groups->server) * (1 - groups->supply);
+
+		for (uint32_t at = 0; at < bundles; at++)
+			if (pairs[at][0] == server || pairs[at][1] == server)
+				up *= 1 - groups->bundle;
+		good(ctx, morph_risk_add_server(risk, ACCELERATORS, 1 - up, 0));
+	}
+	good(ctx, morph_risk_solve(risk));
+	return risk;
+}
+
+static void group_rows(struct morph_ctx *ctx, const struct groups *groups, const char *name,
+		       const char *condition, double covered)
+{
+	MORPH_OPTS(morph_spare_count, together, .enough = 0);
+	MORPH_OPTS(morph_spare_count, apart, .enough = 0);
+	struct morph_risk *grouped = with_groups(ctx, groups);
+	struct morph_risk *each = independent(ctx, groups);
+	char words[160];
+
+	good(ctx, morph_risk_spares(grouped, covered, &together));
+	good(ctx, morph_risk_spares(each, covered, &apart));
+	row_print(&(struct row){
+		.name = name,
+		.condition = condition,
+		.unit = "spares",
+		.ours = together.enough,
+		.baseline_name = "as if independent",
+		.baseline = apart.enough,
+	});
+	snprintf(words, sizeof(words), "%s, the independent number too few", name);
+	row_print(&(struct row){
+		.name = words,
+		.condition = condition,
+		.unit = "share of time",
+		.ours = morph_risk_at_least(grouped, apart.enough + 1),
+		.baseline_name = "as if independent",
+		.baseline = apart.short_of,
+	});
+	morph_risk_free(grouped);
+	morph_risk_free(each);
+}
+
+static void groups_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t range,
+			bool bundles)
+{
+	struct case_ this = case_of(repro, "64 accelerators", SERVERS * ACCELERATORS, range);
+	struct groups groups = {
+		.accelerator = (this.least + this.most) / 2,
+		.laser = repro_given(repro, "laser"),
+		.server = repro_given(repro, "server"),
+		.supply = repro_given(repro, "supply"),
+		.bundle = bundles ? repro_given(repro, "bundle") : 0,
+	};
+	double covered = repro_given(repro, "covered");
+	char name[128], condition[512];
+
+	snprintf(name, sizeof(name), "spares/%s in groups%s, %g to %g %%", this.what,
+		 bundles ? " and bundles" : "", this.least * 100, this.most * 100);
+	snprintf(
+		condition, sizeof(condition),
+		"%.0f %% of the time covered, exact; down: accelerators %g %%, the mean of the range, lasers of a "
+		"port %g %%, servers %g %%, supplies of four servers %g %%, bundles of fibres between two "
+		"servers, which take both, %g %%; independent: each accelerator as often as with groups",
+		covered * 100, groups.accelerator * 100, groups.laser * 100, groups.server * 100,
+		groups.supply * 100, groups.bundle * 100);
+	group_rows(ctx, &groups, name, condition, covered);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -138,6 +281,9 @@ int main(int argc, char **argv)
 
 		case_rows(&repro, ctx, &this, at, covered);
 	}
+	for (uint32_t bundles = 0; bundles < 2; bundles++)
+		for (uint32_t range = 0; range < RANGES; range++)
+			groups_rows(&repro, ctx, range, bundles);
 	morph_ctx_free(ctx);
 	return 0;
 }

@@ -199,6 +199,12 @@ def test_simulated_spares_agree_with_what_is_exact(runs):
                                    if apart(row, {end: row["baseline"] for end in ("ours", "low", "high")}, 2)])
 
 
+def test_groups_need_no_fewer_spares(runs):
+    """What fails together is down at once more often than what fails as often, each for itself."""
+    rows = [row for row in runs.rows() if row["name"].startswith("spares/") and "in groups" in row["name"]]
+    return len(rows) == 12 and say([row["name"] for row in rows if row["ours"] < row["baseline"]])
+
+
 def test_winners_of_positions_lead(runs):
     """As their rows say: over the last one no less than over the next."""
     ours = {row["name"]: row["ours"] for row in runs.rows()}
