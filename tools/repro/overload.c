@@ -34,8 +34,9 @@ static const char *const way_names[REGULAR] = { "linear program, cold", "linear 
 
 /* Sums over the epochs of a mesh. */
 struct sums {
-	double sent, overload, worst; /* lanes; worst links' excess, as a share */
-	double asked, refused, whole; /* in whole lanes */
+	double sent, carried, overload, worst; /* lanes; worst links' excess, as a share */
+	double asked, refused; /* in whole lanes */
+	double lost; /* what is refused on all paths of the demand */
 };
 
 struct setting {
@@ -129,30 +130,121 @@ static void count_overload(const struct mesh *mesh, const double *flows, struct 
 }
 
 /*
- * The lanes of one path after the other are reserved, as the driver would: what does not fit
- * is refused.
+ * What links carry of what is sent: a path as much as the worst of its links leaves it, where what
+ * comes to a link beyond its capacity is lost from all alike.
  */
-static void reserve(const struct mesh *mesh, const struct installed *installed, struct sums *sums)
+static double count_carried(const struct mesh *mesh, const double *flows)
 {
-	const uint32_t *lanes = installed->lanes;
-	uint32_t left[MESH_LINKS];
+	double loads[MESH_LINKS] = { 0 }, carried = 0;
+
+	for (uint32_t at = 0; at < mesh->paths_count; at++)
+		for (uint32_t hop = 0; hop < mesh->paths[at].hops; hop++)
+			loads[mesh->paths[at].links[hop]] += flows[at];
+	for (uint32_t at = 0; at < mesh->paths_count; at++) {
+		double share = 1;
+
+		for (uint32_t hop = 0; hop < mesh->paths[at].hops; hop++)
+			share = fmin(share, MESH_LANES / loads[mesh->paths[at].links[hop]]);
+		carried += share * flows[at];
+	}
+	return carried;
+}
+
+/* ------------------------------------------------------------- reservations */
+
+/* What a controller asks for next: its paths in their order. */
+struct turn {
+	uint32_t next[CONTROLLERS], left[CONTROLLERS]; /* path; how many it asks for */
+	uint32_t waiting; /* of all */
+};
+
+static uint32_t controller_of(const struct mesh *mesh, uint32_t path)
+{
+	return mesh->source[mesh->paths[path].demand] % CONTROLLERS;
+}
+
+static void turns_begin(struct turn *turn, const struct mesh *mesh, const uint32_t *lanes)
+{
+	memset(turn, 0, sizeof(*turn));
+	for (uint32_t at = 0; at < mesh->paths_count; at++) {
+		turn->left[controller_of(mesh, at)] += lanes[at] > 0;
+		turn->waiting += lanes[at] > 0;
+	}
+}
+
+/* Whose turn it is comes by chance, every order of all requests as likely as any other. */
+static uint32_t turn_of(struct turn *turn, const struct mesh *mesh, const uint32_t *lanes,
+			uint64_t *random)
+{
+	uint32_t chance = random_below(random, turn->waiting), controller = 0, path;
+
+	while (chance >= turn->left[controller])
+		chance -= turn->left[controller++];
+	path = turn->next[controller];
+	while (!lanes[path] || controller_of(mesh, path) != controller)
+		path++;
+	turn->next[controller] = path + 1;
+	turn->left[controller]--;
+	turn->waiting--;
+	return path;
+}
+
+/* Lanes of a path, as many as are left of those that are wanted. */
+static uint32_t grant(const struct mesh *mesh, uint32_t at, uint32_t wanted, uint32_t *left)
+{
+	const struct mesh_path *path = &mesh->paths[at];
+
+	for (uint32_t hop = 0; hop < path->hops; hop++)
+		if (left[path->links[hop]] < wanted)
+			wanted = left[path->links[hop]];
+	for (uint32_t hop = 0; hop < path->hops; hop++)
+		left[path->links[hop]] -= wanted;
+	return wanted;
+}
+
+/*
+ * The controllers reserve at once, as with the driver: who comes first is chance. What does not
+ * fit is refused; with @again the loser then tries the other paths of the demand, from the next
+ * one on. Returns lanes that are refused in the end.
+ */
+static uint32_t reserve(const struct mesh *mesh, const uint32_t *lanes, uint64_t random, bool again)
+{
+	uint32_t left[MESH_LINKS], refused = 0;
+	struct turn turn;
 
 	for (uint32_t link = 0; link < mesh->links_count; link++)
 		left[link] = MESH_LANES;
-	for (uint32_t at = 0; at < mesh->paths_count; at++) {
-		const struct mesh_path *path = &mesh->paths[at];
-		uint32_t most = lanes[at];
+	turns_begin(&turn, mesh, lanes);
+	while (turn.waiting) {
+		uint32_t path = turn_of(&turn, mesh, lanes, &random);
+		uint32_t demand = mesh->paths[path].demand, lacking = lanes[path];
 
-		for (uint32_t hop = 0; hop < path->hops; hop++)
-			if (left[path->links[hop]] < most)
-				most = left[path->links[hop]];
-		for (uint32_t hop = 0; hop < path->hops; hop++)
-			left[path->links[hop]] -= most;
-		sums->sent += installed->flows[at];
-		sums->whole += lanes[at];
-		sums->asked += lanes[at];
-		sums->refused += lanes[at] - most;
+		lacking -= grant(mesh, path, lacking, left);
+		for (uint32_t at = path + 1;
+		     again && lacking && at < mesh->paths_count && mesh->paths[at].demand == demand;
+		     at++)
+			lacking -= grant(mesh, at, lacking, left);
+		for (uint32_t at = path;
+		     again && lacking && at > 0 && mesh->paths[at - 1].demand == demand; at--)
+			lacking -= grant(mesh, at - 1, lacking, left);
+		refused += lacking;
 	}
+	return refused;
+}
+
+static void count_reservations(const struct setting *setting, uint32_t epoch,
+			       const struct installed *installed, struct sums *sums)
+{
+	const struct mesh *mesh = setting->mesh;
+	uint64_t random = setting->seed * EPOCHS + epoch;
+
+	for (uint32_t at = 0; at < mesh->paths_count; at++) {
+		sums->sent += installed->flows[at];
+		sums->asked += installed->lanes[at];
+	}
+	sums->carried += count_carried(mesh, installed->flows);
+	sums->refused += reserve(mesh, installed->lanes, random, false);
+	sums->lost += reserve(mesh, installed->lanes, random, true);
 }
 
 /* An epoch in which every controller plans in its own way from its own view. */
@@ -170,7 +262,7 @@ static void run_epoch(const struct setting *setting, uint32_t epoch, struct sums
 			install(setting, epoch, controller, flows, &installed);
 		}
 		count_overload(setting->mesh, installed.flows, &sums[way]);
-		reserve(setting->mesh, &installed, &sums[way]);
+		count_reservations(setting, epoch, &installed, &sums[way]);
 	}
 }
 
@@ -198,14 +290,19 @@ enum figure {
 	VOLUME,
 	WORST,
 	REFUSED,
+	LOST,
 	ROUNDING,
 	FIGURES,
 };
 
-static const char *const figure_names[FIGURES] = { "overload volume", "worst link above capacity",
-						   "refused per thousand", "rounding loss" };
+static const char *const figure_names[FIGURES] = {
+	"overload volume",	"worst link above capacity",
+	"refused per thousand", "refused per thousand after other paths were tried",
+	"rounding loss",
+};
 static const char *const figure_units[FIGURES] = { "share of what is sent", "share of capacity",
-						   "per thousand", "share of what is sent" };
+						   "per thousand", "per thousand",
+						   "share of what is sent" };
 
 static double figure_of(const struct sums *sums, enum figure figure)
 {
@@ -216,8 +313,10 @@ static double figure_of(const struct sums *sums, enum figure figure)
 		return sums->worst / EPOCHS;
 	case REFUSED:
 		return 1000 * sums->refused / sums->asked;
+	case LOST:
+		return 1000 * sums->lost / sums->asked;
 	default:
-		return 1 - sums->whole / sums->sent;
+		return 1 - sums->asked / sums->sent;
 	}
 }
 
@@ -240,7 +339,7 @@ static void figure_rows(struct samples figures[WAYS][FIGURES], enum way base, do
 			.approximation = approximation,
 		};
 
-		if (!noise && figure != REFUSED && figure != ROUNDING)
+		if (!noise && figure < REFUSED)
 			continue;
 		snprintf(name, sizeof(name), "overload/noise %g %%, %s, against %s", noise * 100,
 			 figure_names[figure], way_names[base]);
@@ -248,6 +347,11 @@ static void figure_rows(struct samples figures[WAYS][FIGURES], enum way base, do
 		row_print(&row);
 	}
 }
+
+/* By mesh, of what is by a linear program from nothing. */
+struct throughput {
+	struct samples sent, carried;
+};
 
 static void ratio_row(struct samples *ratios, double noise, const char *what, const char *condition)
 {
@@ -266,18 +370,46 @@ static void ratio_row(struct samples *ratios, double noise, const char *what, co
 	row_print(&row);
 }
 
+/* Throughput, of what linear programs have by the same views: sent, and carried. */
+static void throughput_rows(const struct throughput *throughput, double noise,
+			    const char *condition)
+{
+	static const char *const names[] = { "sent", "carried" };
+
+	for (uint32_t at = 0; at < 2; at++) {
+		char name[128];
+		struct row row = {
+			.name = name,
+			.condition = condition,
+			.unit = "share of the linear program's",
+			.baseline_name = way_names[COLD],
+			.baseline = 1,
+			.approximation = approximation,
+		};
+
+		snprintf(name, sizeof(name), "overload/noise %g %%, throughput %s, of %s",
+			 noise * 100, names[at], way_names[COLD]);
+		samples_row(at ? &throughput->carried : &throughput->sent, &row);
+		row_print(&row);
+	}
+}
+
 static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double noise)
 {
 	static struct samples figures[WAYS][FIGURES], ratios[WAYS];
+	static struct throughput throughput;
 	uint32_t meshes = repro->quick ? 6 : MESHES;
 	char condition[384];
 
 	memset(figures, 0, sizeof(figures));
 	memset(ratios, 0, sizeof(ratios));
+	memset(&throughput, 0, sizeof(throughput));
 	for (uint32_t at = 0; at < meshes; at++) {
 		struct sums sums[WAYS] = { 0 };
 
 		run_mesh(ctx, repro_seed(repro, at), noise, sums);
+		samples_add(&throughput.sent, sums[REGULAR].sent / sums[COLD].sent);
+		samples_add(&throughput.carried, sums[REGULAR].carried / sums[COLD].carried);
 		for (enum way way = 0; way < WAYS; way++) {
 			for (enum figure figure = 0; figure < FIGURES; figure++)
 				samples_add(&figures[way][figure], figure_of(&sums[way], figure));
@@ -290,10 +422,11 @@ static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double 
 		condition, sizeof(condition),
 		"%d controllers, views %g %% off (lognormal), %u topologies of %d epochs, demands of "
 		"which a linear program carries 95 %%; linear programs by the dual simplex, columns "
-		"in the order of paths",
+		"in the order of paths; controllers reserve their paths interleaved by chance",
 		CONTROLLERS, noise * 100, meshes, EPOCHS);
 	figure_rows(figures, COLD, noise, condition);
 	figure_rows(figures, WARM, noise, condition);
+	throughput_rows(&throughput, noise, condition);
 	ratio_row(&ratios[COLD], noise, way_names[COLD], condition);
 	ratio_row(&ratios[WARM], noise, way_names[WARM], condition);
 }

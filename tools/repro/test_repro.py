@@ -192,6 +192,19 @@ def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
     return say(found)
 
 
+def test_regularised_throughput_is_within_its_bar(runs):
+    """Within 0.1 % of what linear programs send at 5 % of noise, and no less carried."""
+    ours = {row["name"]: row["ours"] for row in runs.rows()}
+    name = "overload/noise 5 %, throughput {}, of linear program, cold"
+    return abs(ours[name.format("sent")] - 1) <= 0.001 and ours[name.format("carried")] >= 0.999
+
+
+def test_losers_that_try_other_paths_are_refused_less(runs):
+    ours = {row["name"]: row["ours"] for row in runs.rows()}
+    after = " after other paths were tried"
+    return say([name for name in ours if after in name and not ours[name] <= ours[name.replace(after, "")]])
+
+
 def test_simulated_spares_agree_with_what_is_exact(runs):
     """Four intervals of 95 %, made twice as wide: each holds what is known exactly."""
     rows = [row for row in runs.rows() if "where routes do not bind" in row["name"]]
