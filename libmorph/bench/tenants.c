@@ -18,16 +18,21 @@ static int heavier(const void *one, const void *other)
 	return (a < b) - (a > b);
 }
 
-double tenants_draw(const struct tenants_case *this, uint64_t *random, double *weights)
+double tenants_sort(double *weights, uint32_t count)
 {
 	double total = 0;
 
-	for (uint32_t at = 0; at < this->tenants; at++) {
-		weights[at] = pow(1 - random_unit(random), -1 / this->tail) - 1;
+	for (uint32_t at = 0; at < count; at++)
 		total += weights[at];
-	}
-	qsort(weights, this->tenants, sizeof(*weights), heavier);
+	qsort(weights, count, sizeof(*weights), heavier);
 	return total;
+}
+
+double tenants_draw(const struct tenants_case *this, uint64_t *random, double *weights)
+{
+	for (uint32_t at = 0; at < this->tenants; at++)
+		weights[at] = pow(1 - random_unit(random), -1 / this->tail) - 1;
+	return tenants_sort(weights, this->tenants);
 }
 
 double tenants_worst(const struct tenants_case *this, const double *weights,

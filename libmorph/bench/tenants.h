@@ -19,7 +19,10 @@ struct tenants_case {
 
 extern const struct tenants_case tenants_cases[TENANTS_CASES];
 
-/* Draw weights, the heaviest first; returns their sum. */
+/* Put weights in order, the heaviest first; returns their sum. */
+double tenants_sort(double *weights, uint32_t count);
+
+/* Draw weights, in that order; returns their sum. */
 double tenants_draw(const struct tenants_case *this, uint64_t *random, double *weights);
 
 /* The weight that the failure of the worst controller touches. */

@@ -6,32 +6,28 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <morph/morph.h>
 
 #include "../../libmorph/bench/random.h"
+#include "../../libmorph/bench/tenants.h"
 #include "clusters.h"
 #include "repro.h"
 
-#define TENANTS 4096
-#define CONTROLLERS 16
 #define DRAWS 200
 #define TRACE_DRAWS 40
 #define ALL 0 /* tenants: as many as there are */
 
+/* A case of the bench, or where the tail is 0 one of a trace. */
 struct case_ {
-	uint32_t controllers, tenants;
-	double tail; /* exponent of the weights' distribution, Lomax's; 0: of a trace */
+	struct tenants_case of;
 	enum trace_set set;
 };
 
-static const struct case_ cases[] = {
-	{ 4, 8, 1.2, TRACE_SETS },    { 4, 24, 1.2, TRACE_SETS },     { 8, 16, 2, TRACE_SETS },
-	{ 8, 64, 2, TRACE_SETS },     { 16, 64, 1.2, TRACE_SETS },    { 8, 256, 1.2, TRACE_SETS },
-	{ 8, 1024, 2, TRACE_SETS },   { 16, 4096, 2, TRACE_SETS },    { 4, 8, 0, TRACE_AS_IT_IS },
-	{ 8, 64, 0, TRACE_AS_IT_IS }, { 16, ALL, 0, TRACE_AS_IT_IS }, { 4, 8, 0, TRACE_WIDE },
-	{ 8, 64, 0, TRACE_WIDE },     { 16, ALL, 0, TRACE_WIDE },
+static const struct case_ traced[] = {
+	{ { 4, 8, 0 }, TRACE_AS_IT_IS },    { { 8, 64, 0 }, TRACE_AS_IT_IS },
+	{ { 16, ALL, 0 }, TRACE_AS_IT_IS }, { { 4, 8, 0 }, TRACE_WIDE },
+	{ { 8, 64, 0 }, TRACE_WIDE },	    { { 16, ALL, 0 }, TRACE_WIDE },
 };
 
 enum way {
@@ -41,32 +37,6 @@ enum way {
 	FLOOR,
 	WAYS,
 };
-
-static double most_of(const double *weights, uint32_t tenants, const uint32_t *controller,
-		      uint32_t controllers)
-{
-	double loads[CONTROLLERS] = { 0 }, most = 0;
-
-	for (uint32_t at = 0; at < tenants; at++)
-		loads[controller[at]] += weights[at];
-	for (uint32_t at = 0; at < controllers; at++)
-		most = fmax(most, loads[at]);
-	return most;
-}
-
-static int heavier(const void *one, const void *other)
-{
-	double a = *(const double *)one, b = *(const double *)other;
-
-	return (a < b) - (a > b);
-}
-
-static uint32_t weigh_by_chance(const struct case_ *this, uint64_t *random, double *weights)
-{
-	for (uint32_t at = 0; at < this->tenants; at++)
-		weights[at] = pow(1 - random_unit(random), -1 / this->tail) - 1;
-	return this->tenants;
-}
 
 /* Tenants are tasks that run at once, some of them by chance; each weighs what it has. */
 static uint32_t weigh_traced(const struct repro *repro, const struct case_ *this, uint32_t number,
@@ -80,7 +50,7 @@ static uint32_t weigh_traced(const struct repro *repro, const struct case_ *this
 	for (uint32_t at = 0; at < racks.slices_count; at++)
 		if (!racks.slices[at].gone)
 			weights[tenants++] = net_count(racks.slices[at].sites);
-	wanted = this->tenants == ALL ? tenants : this->tenants;
+	wanted = this->of.tenants == ALL ? tenants : this->of.tenants;
 	for (uint32_t at = 0; at < wanted; at++) {
 		uint32_t other = at + random_below(random, tenants - at);
 		double kept = weights[at];
@@ -91,38 +61,35 @@ static uint32_t weigh_traced(const struct repro *repro, const struct case_ *this
 	return wanted;
 }
 
-/* What some controller has at least, for it is all divided; of a trace in whole servers. */
-static double even_share(const struct case_ *this, double total)
-{
-	double share = total / this->controllers;
-
-	return this->tail > 0 ? share : ceil(share);
-}
-
 static void draw(const struct repro *repro, struct morph_ctx *ctx, const struct case_ *this,
 		 uint32_t number, struct samples shares[WAYS])
 {
 	static double weights[TENANTS];
 	static uint32_t controller[TENANTS];
-	uint32_t tenants, controllers = this->controllers;
+	struct tenants_case of = this->of;
 	uint64_t seed = repro_seed(repro, number), random = seed;
-	double total = 0;
+	double total, floor;
 
-	tenants = this->tail > 0 ? weigh_by_chance(this, &random, weights) :
-				   weigh_traced(repro, this, number, &random, weights);
-	for (uint32_t at = 0; at < tenants; at++)
-		total += weights[at];
-	qsort(weights, tenants, sizeof(*weights), heavier);
-	for (uint32_t at = 0; at < tenants; at++)
-		controller[at] = at * controllers / tenants;
-	samples_add(&shares[COLOCATED], most_of(weights, tenants, controller, controllers) / total);
-	for (uint32_t at = 0; at < tenants; at++)
-		controller[at] = random_below(&random, controllers);
-	samples_add(&shares[HASHED], most_of(weights, tenants, controller, controllers) / total);
-	if (morph_slicing_assign(ctx, weights, tenants, controllers, seed, NULL, controller, NULL))
+	if (of.tail > 0) {
+		total = tenants_draw(&of, &random, weights);
+		floor = tenants_floor(&of, weights, total);
+	} else {
+		of.tenants = weigh_traced(repro, this, number, &random, weights);
+		total = tenants_sort(weights, of.tenants);
+		/* Of a trace all weigh whole servers. */
+		floor = ceil(tenants_floor(&of, weights, total));
+	}
+	for (uint32_t at = 0; at < of.tenants; at++)
+		controller[at] = at * of.controllers / of.tenants;
+	samples_add(&shares[COLOCATED], tenants_worst(&of, weights, controller) / total);
+	for (uint32_t at = 0; at < of.tenants; at++)
+		controller[at] = random_below(&random, of.controllers);
+	samples_add(&shares[HASHED], tenants_worst(&of, weights, controller) / total);
+	if (morph_slicing_assign(ctx, weights, of.tenants, of.controllers, seed, NULL, controller,
+				 NULL))
 		repro_wrong("%s", morph_error_text(ctx));
-	samples_add(&shares[OURS], most_of(weights, tenants, controller, controllers) / total);
-	samples_add(&shares[FLOOR], fmax(even_share(this, total), weights[0]) / total);
+	samples_add(&shares[OURS], tenants_worst(&of, weights, controller) / total);
+	samples_add(&shares[FLOOR], floor / total);
 }
 
 /* What rows of a case begin with, and on which condition they are. */
@@ -133,25 +100,25 @@ struct words {
 static void say(const struct case_ *this, uint32_t draws, struct samples shares[WAYS],
 		struct words *words)
 {
-	bool traced = this->tail <= 0;
+	bool is_traced = this->of.tail <= 0;
 	char tenants[32] = "all", weights[192];
 
-	if (this->tenants != ALL)
-		snprintf(tenants, sizeof(tenants), "%u", this->tenants);
+	if (this->of.tenants != ALL)
+		snprintf(tenants, sizeof(tenants), "%u", this->of.tenants);
 	snprintf(words->name, sizeof(words->name), "blast-radius%s/%s%s%u controllers, %s tenants",
-		 traced ? "-trace" : "", traced ? trace_names[this->set] : "", traced ? ", " : "",
-		 this->controllers, tenants);
-	if (traced)
+		 is_traced ? "-trace" : "", is_traced ? trace_names[this->set] : "",
+		 is_traced ? ", " : "", this->of.controllers, tenants);
+	if (is_traced)
 		snprintf(weights, sizeof(weights), "that weigh as many servers as they have: %s",
 			 trace_words[this->set]);
 	else
-		snprintf(weights, sizeof(weights), "of exponent %g", this->tail);
+		snprintf(weights, sizeof(weights), "of exponent %g", this->of.tail);
 	snprintf(
 		words->condition, sizeof(words->condition),
 		"%u controllers, %s tenants %s, %u draws: share that the worst failure touches; heavy tenants "
 		"together %.3f, floor (largest tenant or even share%s) %.3f",
-		this->controllers, tenants, weights, draws, samples_mean(&shares[COLOCATED]),
-		traced ? ", in whole servers" : "", samples_mean(&shares[FLOOR]));
+		this->of.controllers, tenants, weights, draws, samples_mean(&shares[COLOCATED]),
+		is_traced ? ", in whole servers" : "", samples_mean(&shares[FLOOR]));
 }
 
 /* The worst draw of all; and how far apart the worst of so many parts of them are. */
@@ -195,7 +162,7 @@ static void print_rows(const struct case_ *this, uint32_t draws, struct samples 
 		.baseline_name = "by a hash",
 		.baseline = samples_mean(&shares[HASHED]),
 		.approximation =
-			this->tail > 0 ?
+			this->of.tail > 0 ?
 				"weights of tenants and the slicing of the original are not published: "
 				"whole tenants, Lomax weights" :
 				"the slicing of the original is not published: whole tenants; " TRACE_APPROXIMATION,
@@ -225,8 +192,10 @@ static void print_rows(const struct case_ *this, uint32_t draws, struct samples 
 
 static void case_rows(const struct repro *repro, struct morph_ctx *ctx, uint32_t number)
 {
-	const struct case_ *this = &cases[number];
-	uint32_t draws = this->tail > 0 ? DRAWS : TRACE_DRAWS;
+	const struct case_ drawn = { tenants_cases[number % TENANTS_CASES], TRACE_SETS };
+	const struct case_ *this = number < TENANTS_CASES ? &drawn :
+							    &traced[number - TENANTS_CASES];
+	uint32_t draws = this->of.tail > 0 ? DRAWS : TRACE_DRAWS;
 	struct samples shares[WAYS] = { 0 };
 
 	if (repro->quick)
@@ -244,7 +213,7 @@ int main(int argc, char **argv)
 	cluster_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
 		repro_wrong("there is no context");
-	for (uint32_t at = 0; at < sizeof(cases) / sizeof(*cases); at++)
+	for (uint32_t at = 0; at < TENANTS_CASES + sizeof(traced) / sizeof(*traced); at++)
 		case_rows(&repro, ctx, at);
 	morph_ctx_free(ctx);
 	return 0;
