@@ -106,7 +106,7 @@ static enum answer try_box(struct search *search, const struct grid *grid, const
 			   const uint32_t axis[3], const uint32_t begin[3])
 {
 	const struct request *request = &search->check->request;
-	uint32_t chips[MOST_CHIPS];
+	uint32_t chips[MOST_CHIPS] = { 0 };
 
 	for (uint32_t rank = 0; rank < request->ranks; rank++) {
 		const uint32_t at[3] = { rank % size[0], rank / size[0] % size[1],

@@ -499,9 +499,14 @@ int ck_rewire_refused(struct defrag *defrag)
 {
 	struct search *search = calloc(1, sizeof(*search));
 	struct room *room = calloc(1, sizeof(*room));
-	int ret = search && room ? ck_proves_all(&defrag->check) :
-				   ck_wrong(&defrag->check, ENOMEM, "out of memory");
+	int ret;
 
+	if (!search || !room) {
+		free(search);
+		free(room);
+		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
+	}
+	ret = ck_proves_all(&defrag->check);
 	if (!ret && !ck_racks_are_all(&defrag->check))
 		ret = ck_wrong(&defrag->check, EBADMSG, "of slices across racks nothing is proven");
 

@@ -486,11 +486,15 @@ int ck_refused(struct check *check)
 	struct search *search = calloc(1, sizeof(*search));
 	struct room *room = calloc(1, sizeof(*room));
 	struct room *layers = calloc(check->request.bands, sizeof(*layers));
-	int ret = search && room && layers ? ck_proves_all(check) :
-					     ck_wrong(check, ENOMEM, "out of memory");
+	int ret;
 
-	if (!ret)
-		ret = check_refusals(check, search, room, layers);
+	if (search && room && layers) {
+		ret = ck_proves_all(check);
+		if (!ret)
+			ret = check_refusals(check, search, room, layers);
+	} else {
+		ret = ck_wrong(check, ENOMEM, "out of memory");
+	}
 
 	free(search);
 	free(room);

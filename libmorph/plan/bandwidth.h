@@ -134,8 +134,8 @@ enum bw_answer lm_bw_exhaust(struct morph_bw *bw, uint64_t last);
 bool lm_bw_outweighs(struct morph_bw *bw, const struct bw_component *component, uint64_t last);
 void lm_bw_weigh_forget(struct morph_bw *bw);
 
-/* The wavelength of a hop's n-th circuit. O(wavelengths). */
-uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t hop, uint32_t number);
+/* The wavelength of the circuit of hop @number that was numbered so. O(wavelengths). */
+uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t number, uint32_t circuit);
 
 /* Memory of these; NULL when out of it. */
 struct bw_chain *lm_bw_chain_new(const struct morph_bw *bw);

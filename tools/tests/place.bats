@@ -186,10 +186,10 @@ circuits() {
 
 @test "a torus is placed in parts of servers, unless these are wanted whole" {
 	expect 0 morphctl place --shape 2x2 --whole-servers --profile "$rack"
-	expect 2 morphctl place --shape 3x2 --whole-servers --profile "$rack"
+	expect 1 morphctl place --shape 3x2 --whole-servers --profile "$rack"
 	holds "$stderr" "servers are to be taken whole"
 	expect 0 morphctl place --shape 3x2 --profile "$rack"
-	expect 2 morphctl place --ring 4 --whole-servers --profile "$rack"
+	expect 1 morphctl place --ring 4 --whole-servers --profile "$rack"
 }
 
 @test "wrong arguments are named" {
