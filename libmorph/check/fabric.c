@@ -5,6 +5,7 @@
 #define HEADER_BYTES 280U
 #define PORTS 16U
 #define PORT_NONE 0xffU
+#define MOST_WAVELENGTHS 64 /* a set of them is two words */
 #define LOOKED_AT 256 /* ports of a tile, from the end of a fibre on */
 
 enum record {
@@ -112,6 +113,9 @@ int ck_fabric_read(struct check *check, const struct morph_check_bytes *profile)
 	fabric->checksum = word(at, 6);
 	fabric->wavelengths = word(at, 16);
 	fabric->planes = word(at, 17);
+	if (!fabric->wavelengths || fabric->wavelengths > MOST_WAVELENGTHS)
+		return ck_wrong(check, EINVAL, "the profile has %u wavelengths, not 1 to %d",
+				fabric->wavelengths, MOST_WAVELENGTHS);
 	if (!section(profile, 0, KIND, &fabric->kinds_at, &fabric->kinds) ||
 	    !section(profile, 1, STATE, &fabric->states_at, &fabric->states) ||
 	    !section(profile, 2, ELEMENT, &fabric->elements_at, &fabric->elements) ||

@@ -129,7 +129,7 @@ static void what_is_kept_stays_dark_and_ranks_protected(void **state)
 	struct town town;
 
 	town_begin(&town, *state);
-	for (uint32_t round = 0; round < 30; round++) {
+	for (uint32_t round = 0; round < 40; round++) {
 		again = seed;
 		town_settle(&town, &seed, true);
 		town_live(&town, &seed);

@@ -4,20 +4,9 @@
  * length before it. It must say something of any bytes; and what it says is sound, it must say
  * again.
  */
-#include <morph/check.h>
-
-#include "fuzz.h"
+#include "parts.h"
 
 #define STEPS 4096
-
-static struct morph_check_bytes eat_part(struct input *input)
-{
-	size_t bytes = eat32(input);
-
-	if (bytes > input->left)
-		bytes = input->left;
-	return (struct morph_check_bytes){ .data = eat_bytes(input, bytes), .bytes = bytes };
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

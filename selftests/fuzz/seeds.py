@@ -15,6 +15,8 @@ ERROR, DONE, CONTROL = 2, 3, 16
 KINDS = {ERROR: 1, DONE: 2, CONTROL: 3}     # of netlink.c; all else is an object
 MOST = 40                                   # of one kind: more would be more of the same
 TABLE, SECTIONS = 168, 7                     # of a profile's header: where its sections are told, and how many
+WIRE = (TOP / "libmorph/include/morph/wire.h").read_text(encoding="utf-8")
+WIRE_VERSION = int(re.search(r"MORPH_WIRE_VERSION (\d+)U", WIRE)[1])
 PLENTY = 4096                               # bytes; what is longer is cut, where it is a list
 
 
@@ -171,7 +173,7 @@ def ledger(seeds):
 
 def wire(kind, checksum, *body):
     """What planners write, behind its length: libmorph's wire.h."""
-    words = (0x4c504d57, 1, kind, checksum, 5 + len(body), *body)
+    words = (0x4c504d57, WIRE_VERSION, kind, checksum, 5 + len(body), *body)
     return struct.pack(f"<I{len(words)}I", 4 * len(words), *words)
 
 
@@ -189,16 +191,31 @@ def plan(seeds, profiles):
     begin = len(blob).to_bytes(4, "little") + blob + held
     for asked, answered in ((ring, found), (many, refused), (ring, refused), (many, found)):
         seeds.add(begin + asked + answered)
+    # A profile with more wavelengths than a set of lanes has.
+    wide = blob[:64] + (96).to_bytes(4, "little") + blob[68:]
+    seeds.add(len(wide).to_bytes(4, "little") + wide + held + ring + found)
     for at in range(0, len(found), 4):
         seeds.add(begin + ring + found[:at] + bytes([found[at] ^ 1]) + found[at + 1:])
     for at in range(0, len(refused), 4):
         seeds.add(begin + many + refused[:at] + bytes([refused[at] ^ 1]) + refused[at + 1:])
 
 
+def bandwidth(seeds):
+    """One group of one hop, over a guide that has two lanes: it gets both."""
+    none = 0xffffffff
+    asked = wire(7, 0, 2, 2, 1, 1, 1, 1, 2, 2, 2, 2, 1, 1, none, 0, 0, 1, 1, 0, 1, 0)
+    given = wire(8, 0, 1, 2, 1, 1, 2, 0, none, 0, 0, 0, 0, 2, 4, 0, 2, 0, 3, 0, 2, 0, 1)
+    seeds.add(asked + given)
+    for at in range(0, len(given), 4):
+        seeds.add(asked + given[:at] + bytes([given[at] ^ 1]) + given[at + 1:])
+    for at in range(0, len(asked), 4):
+        seeds.add(asked[:at] + bytes([asked[at] ^ 1]) + asked[at + 1:] + given)
+
+
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
-    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger):
+    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)
