@@ -177,6 +177,28 @@ def wire(kind, checksum, *body):
     return struct.pack(f"<I{len(words)}I", 4 * len(words), *words)
 
 
+def answers(seeds, profiles):
+    """A ring of two for which room is made, where nothing runs; and its ranks, for which there are no spares."""
+    blob = (profiles / "server4.bin").read_bytes()
+    checksum, = struct.unpack_from("<I", blob, 24)
+    elements, guides, accelerators = (struct.unpack_from("<I", blob, TABLE + 16 * at + 8)[0] for at in (2, 3, 4))
+    none, rest = 0xffffffff, (elements + 3 * guides) * (0,)
+    ring = wire(1, 0, 2, 2, 1, 2, 0, 2, 1, 1, 0, 1, 1, 0)
+    ranks = (0, 0, 1, 0)
+    dark = wire(2, checksum, accelerators, elements, guides, *(2 * accelerators) * (0,), *rest)
+    running = wire(4, checksum, 0)
+    room = wire(5, checksum, 1, 1, 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 0, *ranks, 5, 0, 0, 2, 0, 0, 0, 1, 0, 0)
+    lit = wire(2, checksum, accelerators, elements, guides, 7, 0, 7, 0, *(2 * accelerators - 4) * (0,), *rest)
+    found = wire(3, checksum, 1, 1, 2, 0, 0, 0, 1, 1, 2, 0, 0, 0, *ranks, 0, 0, 0, 0)
+    bare = wire(6, checksum, 2, 2, 0, 0, 0, *(2, none, 0, 0, 0, 0) * 2)
+    begin = len(blob).to_bytes(4, "little") + blob
+    for which, before, answer in ((0, dark + ring + running, room), (1, lit + ring + found, bare)):
+        head = bytes([which]) + begin + before
+        seeds.add(head + answer)
+        for at in range(0, len(answer), 4):
+            seeds.add(head + answer[:at] + bytes([answer[at] ^ 1]) + answer[at + 1:])
+
+
 def plan(seeds, profiles):
     """Plans for a server of four: two of them in a ring, and five, which is too many."""
     blob = (profiles / "server4.bin").read_bytes()
@@ -219,6 +241,7 @@ def main():
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)
+    answers(Seeds(root, "answers"), profiles)
 
 
 if __name__ == "__main__":
