@@ -54,7 +54,7 @@ bool ck_spend(struct check *check);
 /* The extents of what a server of search->room has. */
 void ck_block_read(const struct search *search, uint32_t block[3]);
 
-/* Where no light gets from rack to rack, and ranks hang together, they are in one if anywhere. */
+/* Is there nothing more to say of a request than of each rack? */
 bool ck_racks_are_all(struct check *check);
 
 /* 0, or a report: of a request that shares servers nothing is proven by parts that fill them. */

@@ -243,30 +243,9 @@ static void doubt(const struct crossing *crossing, struct morph_plan *plan)
 		 lm_plan_remark(plan));
 }
 
-/* Do circuits join all ranks? O(circuits). */
-static bool connected(const struct rack_search *search, uint32_t ranks)
-{
-	uint16_t queue[MOST_RANKS] = { 0 };
-	bool seen[MOST_RANKS] = { true };
-	uint32_t count = 1;
-
-	for (uint32_t head = 0; head < count; head++) {
-		for (uint32_t at = search->partners_first[queue[head]];
-		     at < search->partners_first[queue[head] + 1]; at++) {
-			uint32_t partner = search->partners[at] & ~PARTNER_SENDS;
-
-			if (!seen[partner])
-				queue[count++] = (uint16_t)partner;
-			seen[partner] = true;
-		}
-	}
-	return count == ranks;
-}
-
 bool lm_racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request)
 {
-	return request->tier < MORPH_TIER_CROSSING || ledger->sites.racks_count == 1 ||
-	       (!ledger->sites.joined && connected(&ledger->search, request->ranks));
+	return request->tier < MORPH_TIER_CROSSING || ledger->sites.racks_count == 1;
 }
 
 static int begin(struct morph_ledger *ledger)

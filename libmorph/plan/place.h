@@ -254,7 +254,7 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *request,
 		    uint32_t verdict, struct morph_plan *plan);
 
-/* Has all been said of a request when it has been said of each rack? After lm_place_begin(). */
+/* Has all been said of a request when it has been said of each rack? */
 bool lm_racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request);
 
 /* What a verdict that is none has to add; "" if nothing. */

@@ -237,9 +237,6 @@ static int find_racks(struct sites *sites)
 		for (u32 seat = 0; seat < rack->hosts_count; seat++)
 			sites->host_seat[sites->rack_hosts[rack->hosts_first + seat]] = seat;
 	}
-	for (u32 at = 0; at < sites->strands_count && !sites->joined; at++)
-		sites->joined = sites->host_rack[sites->strands[at].from] !=
-				sites->host_rack[sites->strands[at].to];
 	return 0;
 }
 

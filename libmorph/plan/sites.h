@@ -48,7 +48,6 @@ struct sites {
 	u32 strands_count;
 	u32 *strands_first; /* by host that they leave, and one more */
 	struct strand *strands; /* by host that they leave, then host that they reach */
-	bool joined; /* some lead from rack to rack */
 };
 
 static inline u32 sites_accelerator(const struct sites *sites, u32 rack, u32 x, u32 y, u32 z)

@@ -106,12 +106,20 @@ uint32_t placed(struct bench *bench, struct morph_plan *plan)
 
 /* -------------------------------------------------------------------- shapes */
 
+void ask_servers(struct morph_request *request, uint64_t *seed, const uint8_t extent[3])
+{
+	uint32_t even = !(extent[0] % 2) + !(extent[1] % 2) + !(extent[2] % 2);
+
+	assert_int_equal(morph_request_set_servers(request, even > 1 && random_below(seed, 2)), 0);
+}
+
 void ask(struct morph_request *request, uint64_t *seed)
 {
 	static const uint8_t shapes[][3] = { { 2, 2, 1 }, { 2, 2, 2 }, { 2, 2, 4 }, { 2, 4, 4 },
 					     { 4, 4, 2 }, { 2, 1, 1 }, { 3, 1, 1 }, { 3, 2, 1 },
 					     { 3, 3, 1 }, { 4, 2, 1 }, { 1, 4, 4 }, { 2, 2, 3 } };
-	uint32_t choice = random_below(seed, 16), even = 0;
+	static const uint8_t none[3] = { 1, 1, 1 };
+	uint32_t choice = random_below(seed, 16);
 	int ret;
 
 	morph_request_set_simplex(request, random_below(seed, 4) == 0);
@@ -127,10 +135,7 @@ void ask(struct morph_request *request, uint64_t *seed)
 	else
 		ret = morph_request_set_torus(request, 2, 2, 4);
 	assert_int_equal(ret, 0);
-	/* Servers have 2x2x1. */
-	for (uint32_t axis = 0; axis < 3 && choice < 12; axis++)
-		even += shapes[choice][axis] % 2 == 0;
-	assert_int_equal(morph_request_set_servers(request, even > 1 && random_below(seed, 2)), 0);
+	ask_servers(request, seed, choice < 12 ? shapes[choice] : none);
 	assert_int_equal(morph_request_set_objective(request, random_below(seed, 3)), 0);
 	assert_int_equal(morph_request_set_tier(request, 1 + (random_below(seed, 4) != 0)), 0);
 	assert_int_equal(morph_request_set_transit(request, random_below(seed, 4) == 0), 0);

@@ -37,6 +37,9 @@ int check_written(const struct written *all, char *report, size_t room);
 /* Place what the request says; the answer has to be what it says. Returns the verdict. */
 uint32_t placed(struct bench *bench, struct morph_plan *plan);
 
+/* Perhaps servers are wanted whole, where such a torus fills them: those of the rack have 2x2x1. */
+void ask_servers(struct morph_request *request, uint64_t *seed, const uint8_t extent[3]);
+
 /* Any request. */
 void ask(struct morph_request *request, uint64_t *seed);
 

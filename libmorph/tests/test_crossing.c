@@ -222,6 +222,25 @@ static void circuits_that_share_fibres_cross_to_no_rack(void **state)
 		strstr(morph_plan_why(bench->plan), "across racks circuits take fibres whole"));
 }
 
+/* Of a server in each rack half is free, and the faces of these halves meet in a switch. */
+static void light_may_end_in_servers_of_others_across_racks(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t at = 0; at < RACKS * RACK_ALL; at++)
+		assert_int_equal(morph_ledger_hold(bench->ledger, at, 1), 0);
+	/* Tiles at x = 3 of the one, at x = 0 of the other. */
+	for (uint32_t y = 0; y < 2; y++) {
+		assert_int_equal(morph_ledger_hold(bench->ledger, 4 + 1 + 2 * y, 0), 0);
+		assert_int_equal(morph_ledger_hold(bench->ledger, RACK_ALL + 2 * y, 0), 0);
+	}
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
+	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
+	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
+}
+
 static void room_is_not_made_across_racks(void **state)
 {
 	struct bench *bench = *state;
@@ -548,6 +567,7 @@ int main(int argc, char **argv)
 		TEST(slices_that_cross_share_the_switches),
 		TEST(mutants_of_plans_are_rejected),
 		TEST(circuits_that_share_fibres_cross_to_no_rack),
+		TEST(light_may_end_in_servers_of_others_across_racks),
 		TEST(room_is_not_made_across_racks),
 		TEST(too_few_servers_are_counted),
 		TEST(mutants_of_refusals_are_rejected),

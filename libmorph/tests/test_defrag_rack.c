@@ -18,6 +18,7 @@ static void ask_shape(struct morph_request *request, uint64_t *seed)
 	static const uint8_t shapes[][3] = { { 2, 1, 1 }, { 4, 1, 1 }, { 6, 1, 1 }, { 2, 3, 1 },
 					     { 2, 2, 2 }, { 2, 2, 3 }, { 2, 2, 4 }, { 3, 3, 1 },
 					     { 2, 4, 1 }, { 4, 2, 2 }, { 8, 1, 1 }, { 2, 2, 1 } };
+	static const uint8_t none[3] = { 1, 1, 1 };
 	uint32_t choice = random_below(seed, 16);
 
 	morph_request_set_simplex(request, random_below(seed, 4) == 0);
@@ -32,6 +33,7 @@ static void ask_shape(struct morph_request *request, uint64_t *seed)
 							choice == 14 ? 3 + random_below(seed, 20) :
 								       25 + random_below(seed, 4)),
 				 0);
+	ask_servers(request, seed, choice < 12 ? shapes[choice] : none);
 	assert_int_equal(morph_request_set_transit(request, random_below(seed, 6) == 0), 0);
 }
 

@@ -446,6 +446,9 @@ static void a_single_rack_has_none_to_cross_to(void **state)
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
+	morph_request_set_budget(bench->request, 1);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "no switches join them"));
 }
 
 static void wrong_entries_are_refused(void **state)
