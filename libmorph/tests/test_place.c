@@ -298,6 +298,9 @@ static void a_search_without_steps_is_undecided(void **state)
 	morph_request_set_budget(bench->request, 1);
 	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
 	assert_non_null(strstr(morph_plan_why(bench->plan), "nothing proven"));
+	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
+	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_plan_why(bench->plan), "no switches join them"));
 }
 
 static void too_few_accelerators_are_counted(void **state)
