@@ -26,7 +26,7 @@ def fits(rack, *wish):
 
 def transit(rack):
     """Light may not cross the servers of others; place says what would be if it might, and the reverse."""
-    names, wish = tenants(rack), ("--shape", "2x4x4")
+    names, wish = tenants(rack), ("--shape", "2x4x4", "--whole-servers")
     assert binding(rack, *wish, "--transit", "own") == ("transit", set())
     refused = rack.ask("place", *wish, "--transit", "own", status=1)
     assert refused["transit-any"] == "feasible" and "transit-own" not in refused
