@@ -8,6 +8,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -258,6 +259,22 @@ def test_machine_that_does_not_come_up_is_given_up():
 def test_machine_that_falls_silent_is_given_up():
     return given_up(boot=100, silence=0.1, booted=True, says="word") and \
         not given_up(boot=0, silence=100, booted=True, says="word")
+
+
+def test_machine_whose_clock_runs_away_is_ended():
+    with tempfile.TemporaryDirectory() as results:
+        booted = os.path.join(results, "booted")
+        ends = []
+        for uptime in ("502.54", "6.05"):
+            with open(booted, "w", encoding="ascii") as file:
+                file.write(uptime)
+            with subprocess.Popen(["sleep", "1.5"], stdout=subprocess.PIPE) as qemu:
+                copier = machine.Copier(qemu.stdout, os.path.join(results, "output"), None)
+                copier.start()
+                machine.hangs(qemu, machine.Patience(100, 100, 100), booted, copier)
+                ends.append(qemu.wait())
+                copier.join()
+    return ends[0] == -signal.SIGKILL and ends[1] == 0
 
 
 def check_says(report, *arguments):
