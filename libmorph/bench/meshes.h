@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include <morph/morph.h>
+
 #define MESH_SERVERS 12
 #define MESH_PLANES 5
 #define MESH_HOPS 3
@@ -46,5 +48,9 @@ void mesh_epoch(const struct mesh *mesh, uint64_t seed, uint32_t epoch, double l
 /* The same as a controller sees it: each amount times a lognormal with deviation @noise. */
 void mesh_view(const struct mesh *mesh, uint64_t seed, uint32_t epoch, uint32_t controller,
 	       double noise, const double amounts[MESH_DEMANDS], double view[MESH_DEMANDS]);
+
+/* As a problem, of these amounts or NULL: none yet. NULL when out of memory. */
+struct morph_te *mesh_problem(struct morph_ctx *ctx, const struct mesh *mesh,
+			      const double *amounts);
 
 #endif /* LM_BENCH_MESHES_H */

@@ -140,7 +140,7 @@ static void measure_mesh(struct setting *setting, struct overload_rows *rows)
 	mesh_make(&setting->mesh, setting->seed);
 	for (uint32_t at = 0; at <= CONTROLLERS; at++) {
 		setting->oracles[at] = oracle_new(&setting->mesh);
-		setting->te[at] = traffic_problem(setting->ctx, &setting->mesh);
+		setting->te[at] = mesh_problem(setting->ctx, &setting->mesh, NULL);
 		made &= setting->oracles[at] && setting->te[at];
 	}
 	for (uint32_t epoch = 0; made && epoch < TRAFFIC_EPOCHS; epoch++) {

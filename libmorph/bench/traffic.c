@@ -12,21 +12,6 @@
 #define QUADRATIC 1 /* epochs of each mesh that a quadratic program is asked about */
 #define AGREE 1e-6 /* of the objective */
 
-struct morph_te *traffic_problem(struct morph_ctx *ctx, const struct mesh *mesh)
-{
-	struct morph_te *te = morph_te_new(ctx);
-
-	for (uint32_t link = 0; te && link < mesh->links_count; link++)
-		morph_te_add_link(te, MESH_LANES);
-	for (uint32_t at = 0; te && at < mesh->demands_count; at++)
-		morph_te_add_demand(te, 0, 1);
-	for (uint32_t at = 0; te && at < mesh->paths_count; at++)
-		if (morph_te_add_path(te, mesh->paths[at].demand, mesh->paths[at].links,
-				      mesh->paths[at].hops) < 0)
-			wrong(morph_error_text(ctx));
-	return te;
-}
-
 double traffic_solve(struct morph_ctx *ctx, struct morph_te *te, const struct mesh *mesh,
 		     const double *amounts, bool cold, struct morph_te_result *result)
 {
@@ -127,7 +112,7 @@ static void measure_mesh(struct morph_ctx *ctx, uint64_t seed, struct te_rows *r
 	struct morph_te *te;
 
 	mesh_make(&mesh, seed);
-	te = traffic_problem(ctx, &mesh);
+	te = mesh_problem(ctx, &mesh, NULL);
 	for (uint32_t epoch = 0; te && epoch < TRAFFIC_EPOCHS; epoch++) {
 		MORPH_OPTS(morph_te_result, result);
 		double took;

@@ -12,9 +12,6 @@
 #define TRAFFIC_NOISE 0.05
 #define TRAFFIC_PATHS (MESH_DEMANDS * MESH_PATHS)
 
-/* The problem of a mesh, without amounts; NULL when out of memory. */
-struct morph_te *traffic_problem(struct morph_ctx *ctx, const struct mesh *mesh);
-
 /* Solve it for these amounts; @result may be NULL. The time that it took. */
 double traffic_solve(struct morph_ctx *ctx, struct morph_te *te, const struct mesh *mesh,
 		     const double *amounts, bool cold, struct morph_te_result *result);

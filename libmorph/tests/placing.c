@@ -141,6 +141,13 @@ void ask(struct morph_request *request, uint64_t *seed)
 	assert_int_equal(morph_request_set_transit(request, random_below(seed, 4) == 0), 0);
 }
 
+void hold_every_other_server(struct bench *bench)
+{
+	for (uint32_t at = 0; at < ACCELERATORS; at++)
+		if (at / 4 % 2 == 0)
+			assert_int_equal(morph_ledger_hold(bench->ledger, at, 1), 0);
+}
+
 /* Fibres between servers, as wires of class 2 in the profile: held or not by chance. */
 void hold_fibres(struct bench *bench, uint64_t *seed, uint32_t percent)
 {

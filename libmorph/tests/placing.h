@@ -43,6 +43,9 @@ void ask_servers(struct morph_request *request, uint64_t *seed, const uint8_t ex
 /* Any request. */
 void ask(struct morph_request *request, uint64_t *seed);
 
+/* Of two servers one is somebody's. */
+void hold_every_other_server(struct bench *bench);
+
 /* Fibres between servers, as wires of class 2 in the profile: held or not by chance. */
 void hold_fibres(struct bench *bench, uint64_t *seed, uint32_t percent);
 

@@ -6,29 +6,14 @@
 
 #include "../bench/groups.h"
 #include "../bench/random.h"
-#include "fake.h"
+#include "alone.h"
 
 #define STEPS (1 << 22) /* of the checker, for each answer */
 #define HEAD 5 /* words */
 #define ANSWER_HEAD 11
 #define GROUP 7
 
-static struct morph_ctx *ctx;
 static struct groups groups;
-
-static int begin(void **state)
-{
-	(void)state;
-	ctx = fake_ctx(&fake_new()->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
 
 /* A problem and its answer, in words. */
 struct asked {

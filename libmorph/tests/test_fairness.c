@@ -8,27 +8,12 @@
 
 #include "../bench/groups.h"
 #include "../bench/random.h"
-#include "fake.h"
+#include "alone.h"
 
 #define RESOURCES (2 * GROUPS_ACCELERATORS + GROUPS_GUIDES)
 #define WAVELENGTHS 16
 
-static struct morph_ctx *ctx;
 static struct groups groups;
-
-static int begin(void **state)
-{
-	(void)state;
-	ctx = fake_ctx(&fake_new()->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
 
 static struct morph_bw *make_problem(void)
 {

@@ -430,9 +430,7 @@ static void a_refusal_is_described_with_its_cuts(void **state)
 	struct morph_object *plan;
 	uint64_t seed = 6;
 
-	for (uint32_t server = 0; server < 16; server += 2)
-		for (uint32_t at = 0; at < 4; at++)
-			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
@@ -470,9 +468,7 @@ static void refusals_are_described_by_their_reason(void **state)
 	struct bench *bench = *state;
 	uint64_t seed = 6;
 
-	for (uint32_t server = 0; server < 16; server += 2)
-		for (uint32_t at = 0; at < 4; at++)
-			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_every_other_server(bench);
 	assert_int_equal(morph_request_set_torus(bench->request, 3, 4, 3), 0);
 	refused(bench, MORPH_INFEASIBLE, "count", "36 accelerators are wanted, 32 are free");
 	hold_fibres(bench, &seed, 60);

@@ -243,9 +243,7 @@ static void of_shared_servers_whole_ones_prove_nothing(void **state)
 	struct bench *bench = *state;
 	uint64_t seed = 6;
 
-	for (uint32_t server = 0; server < 16; server += 2)
-		for (uint32_t at = 0; at < 4; at++)
-			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
@@ -288,9 +286,7 @@ static void a_search_without_steps_is_undecided(void **state)
 	struct bench *bench = *state;
 	uint64_t seed = 6;
 
-	for (uint32_t server = 0; server < 16; server += 2)
-		for (uint32_t at = 0; at < 4; at++)
-			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
@@ -355,9 +351,7 @@ static void without_memory_nothing_is_planned(void **state)
 
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
 	try_without_memory(bench, MORPH_FEASIBLE, 5);
-	for (uint32_t server = 0; server < 16; server += 2)
-		for (uint32_t at = 0; at < 4; at++)
-			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
 	try_without_memory(bench, MORPH_UNDECIDED, 4);
 }
@@ -368,9 +362,7 @@ static void placing_again_allocates_nothing(void **state)
 	struct bench *bench = *state;
 	uint64_t seed = 6;
 
-	for (uint32_t server = 0; server < 16; server += 2)
-		for (uint32_t at = 0; at < 4; at++)
-			morph_ledger_hold(bench->ledger, 4 * server + at, 1);
+	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
 #ifdef __SANITIZE_ADDRESS__
 	allocations();

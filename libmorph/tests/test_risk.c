@@ -6,25 +6,9 @@
 #include <math.h>
 
 #include "../bench/random.h"
-#include "fake.h"
+#include "alone.h"
 
 #define ALIKE 1e-12
-
-static struct morph_ctx *ctx;
-
-static int begin(void **state)
-{
-	(void)state;
-	ctx = fake_ctx(&fake_new()->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
 
 static void solve(struct morph_risk *risk)
 {

@@ -4,23 +4,7 @@
 #include <stdio.h>
 
 #include "../bench/random.h"
-#include "fake.h"
-
-static struct morph_ctx *ctx;
-
-static int begin(void **state)
-{
-	(void)state;
-	ctx = fake_ctx(&fake_new()->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
+#include "alone.h"
 
 #define REFUSED(errno_wanted, call, words)                             \
 	do {                                                           \

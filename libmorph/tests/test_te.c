@@ -9,27 +9,12 @@
 #include "../bench/meshes.h"
 #include "../bench/random.h"
 #include "../plan/mix.h"
-#include "fake.h"
+#include "alone.h"
 
 #define NEAR 1e-6
 
-static struct morph_ctx *ctx;
 static struct mesh mesh;
 static double amounts[MESH_DEMANDS];
-
-static int begin(void **state)
-{
-	(void)state;
-	ctx = fake_ctx(&fake_new()->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
 
 /* The mesh of a seed as a problem. */
 static struct morph_te *make_problem(uint64_t seed, double load)

@@ -12,6 +12,7 @@
 #include <yaml.h>
 
 #include "document.h"
+#include "input.h"
 
 #define DEEPEST 32u
 
@@ -233,21 +234,17 @@ static json_t *read_stream(struct reader *reader)
 enum exit_code document_read(const char *path, json_t **document)
 {
 	struct reader reader = { .path = path };
-	FILE *file = stdin;
+	FILE *file = NULL;
+	enum exit_code code = input_open(path, &file);
 
 	*document = NULL;
-	if (strcmp(path, "-"))
-		file = fopen(path, "re");
-	if (!file) {
-		warn_line("%s: %s", path, strerror(errno));
-		return EXIT_CODE_NOT_FOUND;
-	}
+	if (code)
+		return code;
 	if (!yaml_parser_initialize(&reader.parser))
 		needed(NULL);
 	yaml_parser_set_input_file(&reader.parser, file);
 	*document = read_stream(&reader);
 	yaml_parser_delete(&reader.parser);
-	if (file != stdin)
-		fclose(file);
+	input_close(file);
 	return *document ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "graph.h"
+#include "input.h"
 
 #define BLANKS " \t\r\n\v\f"
 
@@ -135,19 +136,14 @@ static enum exit_code read_stream(struct reader *reader, FILE *file)
 enum exit_code graph_read(const char *path, struct graph *graph)
 {
 	struct reader reader = { .path = path, .graph = graph };
-	enum exit_code code;
-	FILE *file = stdin;
+	FILE *file = NULL;
+	enum exit_code code = input_open(path, &file);
 
 	*graph = (struct graph){ 0 };
-	if (strcmp(path, "-"))
-		file = fopen(path, "re");
-	if (!file) {
-		warn_line("%s: %s", path, strerror(errno));
-		return EXIT_CODE_NOT_FOUND;
-	}
+	if (code)
+		return code;
 	code = read_stream(&reader, file);
-	if (file != stdin)
-		fclose(file);
+	input_close(file);
 	return code;
 }
 

@@ -99,8 +99,11 @@ static int find_plan(struct placing *placing)
 	return error;
 }
 
-/* What light on others' servers is worth: what is said of the policy that was not asked for. */
-static enum exit_code try_other_transit(struct placing *placing)
+/*
+ * What light on others' servers is worth: what is said of the policy that was not asked for. Of the
+ * fabric as it was read; so nobody who is waiting for light has to wait for this.
+ */
+static void try_other_transit(struct placing *placing)
 {
 	bool any = placing->asked.transit == MORPH_TRANSIT_ANY;
 	uint32_t verdict = morph_plan_verdict(placing->plan);
@@ -108,7 +111,7 @@ static enum exit_code try_other_transit(struct placing *placing)
 	int error = 0;
 
 	if (!any && verdict == MORPH_FEASIBLE)
-		return EXIT_CODE_OK;
+		return;
 	/* What all servers together do not lead, some of them do not either. */
 	if (!any || verdict != MORPH_INFEASIBLE) {
 		plan = needed(morph_plan_new(placing->run->client->ctx));
@@ -120,9 +123,10 @@ static enum exit_code try_other_transit(struct placing *placing)
 		morph_plan_free(plan);
 	}
 	if (error)
-		return client_error(placing->run, error);
-	json_object_set_new(placing->report, any ? OWN : ANY, json_string(verdict_word(verdict)));
-	return EXIT_CODE_OK;
+		client_error(placing->run, error);
+	else
+		json_object_set_new(placing->report, any ? OWN : ANY,
+				    json_string(verdict_word(verdict)));
 }
 
 /* Would it fit, if nothing were kept? */
@@ -155,11 +159,11 @@ static enum exit_code plan(struct placing *placing)
 	error = find_plan(placing);
 	code = error < 0 ? client_error(placing->run, error) : describe(placing);
 	placing->refused = !error && morph_plan_verdict(placing->plan) != MORPH_FEASIBLE;
-	if (!code)
-		code = try_other_transit(placing);
-	if (code || placing->refused)
-		return code ? code : try_unprotected(placing);
-	return !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
+	if (!code && placing->refused) {
+		try_other_transit(placing);
+		return try_unprotected(placing);
+	}
+	return code || !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
 }
 
 /* ------------------------------------------------------------------ the light */
@@ -375,6 +379,8 @@ enum exit_code place_slice(struct run *run)
 		code = plan(&placing);
 	if (!code && given(run, OPTION_CARRY_OUT))
 		code = carry_out(&placing, &wish);
+	if (!code)
+		try_other_transit(&placing);
 	/* A plan that could not be carried out is no answer. */
 	if (placing.report && (!code || placing.refused)) {
 		told = answer(&placing);

@@ -53,11 +53,12 @@ static uint32_t held_lanes(const struct applying *applying, uint32_t guide)
 	json_t *record;
 	size_t i;
 
-	json_array_foreach(applying->traffic.reservations, i,
-			   record) if (number_of(record, "controller", 0) ==
-					       applying->token.controller &&
-				       number_of(record, "guide", NUMBER_NONE) ==
-					       guide) return number_of(record, "lanes-count", 0);
+	json_array_foreach(applying->traffic.reservations, i, record)
+	{
+		if (number_of(record, "controller", 0) == applying->token.controller &&
+		    number_of(record, "guide", NUMBER_NONE) == guide)
+			return number_of(record, "lanes-count", 0);
+	}
 	return 0;
 }
 

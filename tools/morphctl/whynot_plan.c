@@ -373,7 +373,11 @@ static json_t *tightest(const json_t *refusals)
 	json_t *refusal, *copy;
 	size_t i;
 
-	json_array_foreach(refusals, i, refusal) if (closer(refusal, closest)) closest = refusal;
+	json_array_foreach(refusals, i, refusal)
+	{
+		if (closer(refusal, closest))
+			closest = refusal;
+	}
 	if (!closest)
 		return NULL;
 	copy = needed(json_copy((json_t *)closest));

@@ -48,23 +48,6 @@ struct setting {
 	void *warm[CONTROLLERS];
 };
 
-static struct morph_te *make_problem(struct morph_ctx *ctx, const struct mesh *mesh)
-{
-	struct morph_te *te = morph_te_new(ctx);
-
-	for (uint32_t link = 0; te && link < mesh->links_count; link++)
-		morph_te_add_link(te, MESH_LANES);
-	for (uint32_t at = 0; te && at < mesh->demands_count; at++)
-		morph_te_add_demand(te, 0, 1);
-	for (uint32_t at = 0; te && at < mesh->paths_count; at++)
-		if (morph_te_add_path(te, mesh->paths[at].demand, mesh->paths[at].links,
-				      mesh->paths[at].hops) < 0)
-			repro_wrong("%s", morph_error_text(ctx));
-	if (!te)
-		repro_wrong("out of memory");
-	return te;
-}
-
 static void solve_regular(const struct setting *setting, const double *amounts, double *flows)
 {
 	for (uint32_t at = 0; at < setting->mesh->demands_count; at++)
@@ -273,7 +256,9 @@ static void run_mesh(struct morph_ctx *ctx, uint64_t seed, double noise, struct 
 	struct setting setting = { .ctx = ctx, .mesh = &mesh, .seed = seed, .noise = noise };
 
 	mesh_make(&mesh, seed);
-	setting.te = make_problem(ctx, &mesh);
+	setting.te = mesh_problem(ctx, &mesh, NULL);
+	if (!setting.te)
+		repro_wrong("out of memory");
 	for (uint32_t at = 0; at < CONTROLLERS; at++)
 		setting.warm[at] = oracle_new(&mesh);
 	for (uint32_t epoch = 0; epoch < EPOCHS; epoch++)
