@@ -228,6 +228,7 @@ static const struct morph_command slice_commands[] = {
 			       reserved),
 	MORPH_COMMAND(MORPH_RANK_REPORT, morph_do_rank_report, morph_rank_act, out_health, 0),
 	MORPH_COMMAND(MORPH_RANK_REPLACE, morph_do_rank_replace, morph_rank_act, out_health, 0),
+	MORPH_COMMAND(MORPH_RANK_PREFER, morph_do_rank_prefer, morph_rank_act, out_health, 0),
 	MORPH_COMMAND_RESERVED(MORPH_SLICE_POLICY, morph_do_slice_policy, morph_slice_policy,
 			       reserved, 0, reserved),
 };

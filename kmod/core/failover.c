@@ -48,7 +48,7 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 		if (*skip || !is_idle(slice, spare))
 			return MORPH_ANY;
 	} else {
-		spare = morph_place_spare(slice, entry->accelerator, *skip);
+		spare = morph_place_spare(slice, entry->accelerator, entry->preferred, *skip);
 	}
 	++*skip;
 	if (spare == MORPH_ANY)
@@ -354,6 +354,7 @@ static void failover_publish(struct morph_txn *txn, void *context)
 		entry->failed = false;
 		entry->forced = false;
 		entry->wanted_spare = MORPH_ANY;
+		entry->preferred = MORPH_ANY;
 		morph_stat(fabric, MORPH_STAT_FAILOVERS);
 		morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
 		event.rank = failover->ranks[i];

@@ -128,6 +128,7 @@ int morph_do_circuit_path(struct morph_call *call);
 int morph_do_txn_run(struct morph_call *call);
 int morph_do_txn_step(struct morph_call *call);
 int morph_do_rank_report(struct morph_call *call);
+int morph_do_rank_prefer(struct morph_call *call);
 int morph_do_rank_replace(struct morph_call *call);
 int morph_do_slice_policy(struct morph_call *call);
 

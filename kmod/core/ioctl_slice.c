@@ -230,6 +230,14 @@ int morph_do_rank_replace(struct morph_call *call)
 				    &args->out_health, &call->refusal);
 }
 
+int morph_do_rank_prefer(struct morph_call *call)
+{
+	const struct morph_rank_act *args = &call->rank_act;
+	const struct morph_preference preference = { .rank = args->rank, .spare = args->spare };
+
+	return morph_repair_prefer(call->file->slice, &preference, 1, &call->refusal);
+}
+
 int morph_do_slice_policy(struct morph_call *call)
 {
 	return morph_slice_set_policy(call->file->slice, call->slice_policy.failover,

@@ -31,6 +31,19 @@ const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_DST_EDGE + 1] = {
 	[MORPH_A_CHANGE_DST_EDGE] = { .type = NLA_U32, },
 };
 
+const struct nla_policy morph_rank_nl_policy[MORPH_A_RANK_PREFERRED + 1] = {
+	[MORPH_A_RANK_RANK] = { .type = NLA_U32, },
+	[MORPH_A_RANK_ACCELERATOR] = { .type = NLA_U32, },
+	[MORPH_A_RANK_HOST] = { .type = NLA_U32, },
+	[MORPH_A_RANK_HEALTH] = NLA_POLICY_MAX(NLA_U32, 3),
+	[MORPH_A_RANK_PLAN] = NLA_POLICY_MAX(NLA_U32, 3),
+	[MORPH_A_RANK_SPARE] = { .type = NLA_U32, },
+	[MORPH_A_RANK_REPLACEMENTS] = { .type = NLA_U32, },
+	[MORPH_A_RANK_PCI] = { .type = NLA_NUL_STRING, },
+	[MORPH_A_RANK_UUID] = { .type = NLA_BINARY, },
+	[MORPH_A_RANK_PREFERRED] = { .type = NLA_U32, },
+};
+
 /* MORPH_CMD_FABRIC_GET - do */
 const struct nla_policy morph_fabric_get_nl_policy[MORPH_A_FABRIC_ID + 1] = {
 	[MORPH_A_FABRIC_ID] = { .type = NLA_U32, },
@@ -93,6 +106,7 @@ const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_CONTROLLER + 1] 
 	[MORPH_A_SLICE_OWNER] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_MODE] = NLA_POLICY_MAX(NLA_U32, 511),
 	[MORPH_A_SLICE_CONTROLLER] = { .type = NLA_U32, },
+	[MORPH_A_SLICE_RANK] = NLA_POLICY_NESTED(morph_rank_nl_policy),
 };
 
 /* MORPH_CMD_SLICE_DELETE - do */

@@ -14,6 +14,7 @@
 
 /* Common nested types */
 extern const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_DST_EDGE + 1];
+extern const struct nla_policy morph_rank_nl_policy[MORPH_A_RANK_PREFERRED + 1];
 
 extern const struct nla_policy morph_fabric_get_nl_policy[MORPH_A_FABRIC_ID + 1];
 

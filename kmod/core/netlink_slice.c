@@ -17,6 +17,7 @@
 
 static int put_rank(struct sk_buff *skb, struct morph_slice *slice, u32 rank)
 {
+	u32 preferred = slice->ranks[rank].preferred;
 	struct morph_rank_info info = {};
 	struct nlattr *nest;
 
@@ -32,7 +33,8 @@ static int put_rank(struct sk_buff *skb, struct morph_slice *slice, u32 rank)
 	    (info.spare != MORPH_ANY && nla_put_u32(skb, MORPH_A_RANK_SPARE, info.spare)) ||
 	    nla_put_u32(skb, MORPH_A_RANK_REPLACEMENTS, info.replacements) ||
 	    nla_put_string(skb, MORPH_A_RANK_PCI, info.pci) ||
-	    nla_put(skb, MORPH_A_RANK_UUID, sizeof(info.uuid), info.uuid)) {
+	    nla_put(skb, MORPH_A_RANK_UUID, sizeof(info.uuid), info.uuid) ||
+	    (preferred != MORPH_ANY && nla_put_u32(skb, MORPH_A_RANK_PREFERRED, preferred))) {
 		nla_nest_cancel(skb, nest);
 		return -EMSGSIZE;
 	}
@@ -420,16 +422,77 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 	return ret ? morph_nl_refuse(info, ret, &refusal, mode ?: owner) : 0;
 }
 
+static int read_preference(struct genl_info *info, const struct nlattr *nest,
+			   struct morph_preference *preference)
+{
+	struct nlattr *tb[MORPH_A_RANK_MAX + 1];
+	int ret;
+
+	ret = nla_parse_nested(tb, MORPH_A_RANK_MAX, nest, morph_rank_nl_policy, info->extack);
+	if (ret)
+		return ret;
+	if (!tb[MORPH_A_RANK_RANK]) {
+		NL_SET_ERR_MSG_ATTR(info->extack, nest, "the rank that prefers a spare is not named");
+		return -EINVAL;
+	}
+	preference->rank = nla_get_u32(tb[MORPH_A_RANK_RANK]);
+	preference->spare = tb[MORPH_A_RANK_PREFERRED] ? nla_get_u32(tb[MORPH_A_RANK_PREFERRED]) :
+							 MORPH_ANY;
+	return 0;
+}
+
+/* The first of the preferences that a refusal is about. */
+static struct nlattr *prefer_culprit(struct genl_info *info, const struct morph_preference *list,
+				     const struct morph_refusal *refusal)
+{
+	bool spare = refusal->part == MORPH_PART_ACCELERATOR;
+	struct nlattr *nest = NULL;
+	u32 i = 0;
+
+	while ((nest = morph_nl_next(info, nest, MORPH_A_SLICE_RANK))) {
+		if ((spare ? list[i].spare : list[i].rank) == refusal->index)
+			return nest;
+		i++;
+	}
+	return NULL;
+}
+
+static int set_preferences(struct genl_info *info, struct morph_slice *slice)
+{
+	struct morph_preference *list;
+	struct nlattr *nest = NULL;
+	struct morph_refusal refusal = {};
+	u32 count = 0, i = 0;
+	int ret = 0;
+
+	while ((nest = morph_nl_next(info, nest, MORPH_A_SLICE_RANK)))
+		count++;
+	list = kvmalloc_array(count, sizeof(*list), GFP_KERNEL_ACCOUNT);
+	if (!list)
+		return -ENOMEM;
+	while (!ret && (nest = morph_nl_next(info, nest, MORPH_A_SLICE_RANK)))
+		ret = read_preference(info, nest, &list[i++]);
+	if (!ret) {
+		ret = morph_repair_prefer(slice, list, count, &refusal);
+		if (ret)
+			morph_nl_refuse(info, ret, &refusal,
+					prefer_culprit(info, list, &refusal));
+	}
+	kvfree(list);
+	return ret;
+}
+
 static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 {
 	struct nlattr *controller = info->attrs[MORPH_A_SLICE_CONTROLLER];
 	struct nlattr *failover = info->attrs[MORPH_A_SLICE_FAILOVER];
+	bool prefers = info->attrs[MORPH_A_SLICE_RANK];
 	bool node = info->attrs[MORPH_A_SLICE_OWNER] || info->attrs[MORPH_A_SLICE_MODE];
 	struct morph_refusal refusal = {};
 	int ret = 0;
 
-	if (!controller && !failover && !node) {
-		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner or mode to set");
+	if (!controller && !failover && !node && !prefers) {
+		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner, mode or rank to set");
 		return -EINVAL;
 	}
 	if (controller)
@@ -438,6 +501,8 @@ static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 		return morph_nl_refuse(info, ret, &refusal, controller);
 	if (node)
 		ret = set_node(info, slice);
+	if (!ret && prefers)
+		ret = set_preferences(info, slice);
 	if (ret)
 		return ret;
 	if (failover)

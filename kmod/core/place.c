@@ -324,6 +324,7 @@ int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 
 /* A walk over spares in order of preference, until the wanted one is reached. */
 struct spare_walk {
 	struct morph_fabric *fabric;
+	u32 preferred;	/* was looked at first, or MORPH_ANY */
 	u32 skip;	/* candidates still to be passed over */
 	u32 seen;	/* of the fabric's free spares */
 	u32 found;
@@ -365,7 +366,8 @@ static bool walk_host(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 	list_for_each_entry(chip, &fabric->hosts[host].spares, host_node) {
 		index = chip_index(fabric, chip);
 		walk->seen++;
-		if (spare_hosts_only && host_has_tenants(fabric, index))
+		if (index == walk->preferred ||
+		    (spare_hosts_only && host_has_tenants(fabric, index)))
 			continue;
 		if (walk_take(walk, index))
 			return true;
@@ -388,32 +390,64 @@ static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_
 	return false;
 }
 
+/* Those that a list names need be no spares. */
+static bool is_free(struct morph_fabric *fabric, u32 accelerator)
+{
+	u32 use = fabric->chips[accelerator].use;
+
+	return (use == MORPH_USE_SPARE || use == MORPH_USE_FREE) &&
+	       morph_chip_fit(fabric, accelerator);
+}
+
 static bool walk_list(struct spare_walk *walk, struct morph_slice *slice)
 {
-	struct morph_fabric *fabric = walk->fabric;
 	u32 i, index;
 
 	for (i = 0; i < slice->spare_list_count; i++) {
 		index = slice->spare_list[i];
-		if (fabric->chips[index].use != MORPH_USE_SPARE &&
-		    fabric->chips[index].use != MORPH_USE_FREE)
-			continue;
-		if (morph_chip_fit(fabric, index) && walk_take(walk, index))
+		if (index != walk->preferred && is_free(walk->fabric, index) &&
+		    walk_take(walk, index))
 			return true;
 	}
 	return false;
 }
 
-u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 skip)
+bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
+{
+	const struct morph_fabric *fabric = slice->fabric;
+	const struct optics_accelerator *places = fabric->graph->accelerators;
+	const struct morph_chip *chip = &fabric->chips[spare];
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (spare == slice->own_spare)
+		return morph_chip_fit(slice->fabric, spare);
+	if (slice->spare_policy != MORPH_SPARES_LIST)
+		return chip->use == MORPH_USE_SPARE && chip->listed &&
+		       (slice->spare_policy == MORPH_SPARES_ANY ||
+			places[spare].host == places[accelerator].host ||
+			!host_has_tenants(slice->fabric, spare));
+	for (i = 0; i < slice->spare_list_count; i++)
+		if (slice->spare_list[i] == spare)
+			return is_free(slice->fabric, spare);
+	return false;
+}
+
+u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct spare_walk walk = { .fabric = fabric, .skip = skip, .found = MORPH_ANY };
+	struct spare_walk walk = {
+		.fabric = fabric, .preferred = preferred, .skip = skip, .found = MORPH_ANY,
+	};
 	u32 host = fabric->graph->accelerators[accelerator].host;
 	bool spare_hosts_only = slice->spare_policy == MORPH_SPARES_HOST;
 
 	lockdep_assert_held(&fabric->lock);
 	if (slice->own_spare != MORPH_ANY && morph_chip_fit(fabric, slice->own_spare) &&
 	    walk_take(&walk, slice->own_spare))
+		return walk.found;
+	if (preferred != MORPH_ANY && preferred != slice->own_spare &&
+	    morph_place_allows(slice, accelerator, preferred) && walk_take(&walk, preferred))
 		return walk.found;
 	if (slice->spare_policy == MORPH_SPARES_LIST)
 		walk_list(&walk, slice);

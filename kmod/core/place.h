@@ -18,8 +18,13 @@ int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 /* Check an explicit list: exists, no duplicates, free, fit, not spare. fabric->lock held. */
 int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
 		      struct morph_refusal *refusal);
-/* The spare that may replace an accelerator of the slice, at or after position skip. */
-u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 skip);
+/*
+ * The spare that may replace an accelerator of the slice, at position skip: that which the
+ * slice has of its own, the preferred one, or MORPH_ANY, and then the others by distance.
+ */
+u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip);
+/* Is it a spare that may replace it, and could do so now? fabric->lock held. */
+bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare);
 
 /* ----------------------------------------------------------------- why_not.c */
 

@@ -72,6 +72,7 @@ void morph_plan_init(struct morph_slice *slice, u32 rank)
 	INIT_LIST_HEAD(&plan->spare_node);
 	INIT_LIST_HEAD(&plan->stale_node);
 	slice->ranks[rank].wanted_spare = MORPH_ANY;
+	slice->ranks[rank].preferred = MORPH_ANY;
 }
 
 void morph_plan_touch_guide(struct morph_fabric *fabric, u32 guide)
@@ -328,12 +329,13 @@ static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spa
 static int plan_make(struct morph_plan *plan)
 {
 	struct morph_slice *slice = plan->slice;
+	const struct morph_rank *entry = &slice->ranks[plan->rank];
 	u32 try = plan->tries++, spare = MORPH_ANY;
 	int ret = -ENOMEM;
 
 	plan_clear(plan);
 	if (try < PLAN_TRIES)
-		spare = morph_place_spare(slice, slice->ranks[plan->rank].accelerator, try);
+		spare = morph_place_spare(slice, entry->accelerator, entry->preferred, try);
 	if (spare == MORPH_ANY) {
 		morph_plan_await(plan);
 		return 0;
@@ -352,6 +354,17 @@ static int plan_make(struct morph_plan *plan)
 	plan->tries = try;
 	plan->state = MORPH_PLAN_STALE;
 	return ret;
+}
+
+/* Does it hold all that its slice has reserved, or else count on the spare that is preferred? */
+static bool plan_is_best(const struct morph_plan *plan)
+{
+	const struct morph_slice *slice = plan->slice;
+	u32 preferred = slice->ranks[plan->rank].preferred;
+
+	if (slice->reserved)
+		return plan->held;
+	return preferred == MORPH_ANY || plan->spare == preferred;
 }
 
 /*
@@ -379,7 +392,7 @@ static int plan_renew(struct morph_plan *plan)
 	plan->queued = false;
 	ret = plan_make(plan);
 	morph_reserve_resume(slice);
-	if (plan->state == MORPH_PLAN_CURRENT && plan->held != slice->reserved)
+	if (plan->state == MORPH_PLAN_CURRENT && !plan_is_best(plan))
 		morph_plan_await(plan);
 	return ret;
 }

@@ -40,6 +40,14 @@ int morph_repair_replace(struct morph_slice *slice, u32 rank, u32 spare, u32 *st
 /* The operator's replacement: queued; *txn gets the id of the act. */
 int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u32 *txn,
 			       struct morph_refusal *refusal);
+/* Which spare is to be tried first for a rank; MORPH_ANY: none before others. */
+struct morph_preference {
+	u32 rank, spare;
+};
+
+/* All of them, or none where one is refused. Takes the lock itself. */
+int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference *list, u32 count,
+			struct morph_refusal *refusal);
 /* How many replacements the owner has asked for in the hour that runs. fabric->lock held. */
 u32 morph_repair_replacements(const struct morph_slice *slice);
 /* Some hardware became usable again: let degraded slices try once more. fabric->lock held. */

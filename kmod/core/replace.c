@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What the owner of a slice and the operator may ask about a rank: a report of a
- * suspicion, and a replacement in any case.
+ * suspicion, a replacement in any case, and which spare is to be tried first.
  */
 #include "core.h"
 #include "health.h"
 #include "hw.h"
+#include "notify.h"
 #include "place.h"
 #include "refusal.h"
 #include "repair.h"
@@ -23,6 +24,40 @@ static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal 
 					  "the slice has no such rank",
 					  "there is no rank %u, the slice has %u", rank,
 					  slice->ranks_count);
+	return 0;
+}
+
+/*
+ * May this one be a rank's spare? The slice has those that it allows, the operator
+ * any accelerator that is free.
+ */
+static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allowed_only,
+		       struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 use;
+
+	if (spare == MORPH_ANY)
+		return 0;
+	if (spare >= fabric->graph->accelerators_count)
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, spare,
+					  "there is no such accelerator to be the spare",
+					  "there is no accelerator %u to be the spare, the last one is %u",
+					  spare, fabric->graph->accelerators_count - 1);
+	use = fabric->chips[spare].use;
+	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
+	    (use == MORPH_USE_HELD && spare != slice->own_spare))
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
+					  MORPH_PART_ACCELERATOR, spare,
+					  "it is held, cordoned or not healthy",
+					  "accelerator %u is held, cordoned or not healthy", spare);
+	if (allowed_only && !morph_place_allows(slice, slice->ranks[rank].accelerator, spare))
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_NO_SPARE,
+					  MORPH_PART_ACCELERATOR, spare,
+					  "it is not among the spares that the slice allows",
+					  "accelerator %u is not among the spares that the slice allows",
+					  spare);
 	return 0;
 }
 
@@ -113,21 +148,6 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 	return wait_repaired(slice, rank, probe.accelerator, state, health);
 }
 
-#define MAX_SPARES_SOUGHT	1024u
-
-/* Is an accelerator among the spares that a slice allows itself for another one? */
-static bool spare_allowed(struct morph_slice *slice, u32 accelerator, u32 spare)
-{
-	u32 i, next;
-
-	for (i = 0; i < MAX_SPARES_SOUGHT; i++) {
-		next = morph_place_spare(slice, accelerator, i);
-		if (next == MORPH_ANY || next == spare)
-			return next == spare;
-	}
-	return false;
-}
-
 /*
  * Mark a rank for replacement, whatever the policy. A tenant has the spares that its
  * slice allows, the operator any accelerator that is free. fabric->lock held.
@@ -135,32 +155,17 @@ static bool spare_allowed(struct morph_slice *slice, u32 accelerator, u32 spare)
 static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
 			    struct morph_refusal *refusal)
 {
-	struct morph_fabric *fabric = slice->fabric;
 	struct morph_rank *entry;
 	int ret;
 
 	ret = check_rank(slice, rank, refusal);
+	if (!ret)
+		ret = check_spare(slice, rank, spare, tenant, refusal);
 	if (ret)
 		return ret;
-	if (spare != MORPH_ANY && spare >= fabric->graph->accelerators_count)
-		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
-				    MORPH_PART_ACCELERATOR, spare,
-				    "there is no accelerator %u to be the spare, the last one is %u",
-				    spare, fabric->graph->accelerators_count - 1);
-	if (spare != MORPH_ANY && (!morph_chip_fit(fabric, spare) ||
-				   (fabric->chips[spare].use == MORPH_USE_HELD &&
-				    spare != slice->own_spare) ||
-				   fabric->chips[spare].use == MORPH_USE_DRAINING))
-		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
-				    MORPH_PART_ACCELERATOR, spare,
-				    "accelerator %u is held, cordoned or not healthy", spare);
 	entry = &slice->ranks[rank];
-	if (spare != MORPH_ANY && tenant && !spare_allowed(slice, entry->accelerator, spare))
-		return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE,
-				    MORPH_PART_ACCELERATOR, spare,
-				    "accelerator %u is not among the spares that the slice allows",
-				    spare);
-	if (spare == MORPH_ANY && morph_place_spare(slice, entry->accelerator, 0) == MORPH_ANY)
+	if (spare == MORPH_ANY &&
+	    morph_place_spare(slice, entry->accelerator, MORPH_ANY, 0) == MORPH_ANY)
 		return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
 				    "no spare that the slice allows is free and healthy");
 	entry->failed = true;
@@ -269,5 +274,50 @@ int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u
 	txn->spare = spare;
 	ret = morph_txn_launch(txn, replace_work, id);
 	morph_txn_put(txn);
+	return ret;
+}
+
+static int check_preferences(struct morph_slice *slice, const struct morph_preference *list,
+			     u32 count, struct morph_refusal *refusal)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < count && !ret; i++) {
+		ret = check_rank(slice, list[i].rank, refusal);
+		if (!ret)
+			ret = check_spare(slice, list[i].rank, list[i].spare, true, refusal);
+	}
+	return ret;
+}
+
+int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference *list, u32 count,
+			struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	bool changed = false;
+	int ret;
+	u32 i;
+
+	mutex_lock(&fabric->lock);
+	do
+		ret = check_preferences(slice, list, count, refusal);
+	while (ret == -EBUSY && morph_test_wait(fabric, &ret));
+	for (i = 0; i < count && !ret; i++) {
+		struct morph_rank *entry = &slice->ranks[list[i].rank];
+
+		if (entry->preferred == list[i].spare)
+			continue;
+		entry->preferred = list[i].spare;
+		changed = true;
+		/* Where the plan counts on it anyway there is nothing to do. */
+		if (entry->plan.spare != entry->preferred)
+			morph_plan_spoil(&entry->plan);
+	}
+	if (changed) {
+		fabric->seq++;
+		morph_netlink_slice(slice);
+	}
+	mutex_unlock(&fabric->lock);
 	return ret;
 }

@@ -98,7 +98,7 @@ void morph_reserve_replenish(struct morph_slice *slice)
 	if (!slice->reserved || (old != MORPH_ANY && morph_chip_fit(fabric, old)))
 		return;
 	slice->own_spare = MORPH_ANY;
-	spare = morph_place_spare(slice, slice->ranks[0].accelerator, 0);
+	spare = morph_place_spare(slice, slice->ranks[0].accelerator, MORPH_ANY, 0);
 	if (old != MORPH_ANY) {
 		/* It is tested like any other that is idle, and is anybody's then. */
 		morph_chip_let_go(fabric, old);

@@ -281,12 +281,12 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 	/* None of them is held yet, but none is to be found. */
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_HELD;
-	slice->own_spare = morph_place_spare(slice, chosen[0], 0);
+	slice->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_FREE;
 	if (slice->own_spare != MORPH_ANY)
 		return 0;
-	rank = morph_place_spare(slice, chosen[0], 0);
+	rank = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	if (rank != MORPH_ANY)
 		return morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_NO_SPARE,
 					  MORPH_PART_ACCELERATOR, rank,

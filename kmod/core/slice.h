@@ -40,6 +40,7 @@ struct morph_rank {
 	bool failed;			/* its accelerator is to be replaced */
 	bool forced;			/* somebody asked for it, whatever the policy */
 	u32 wanted_spare;		/* which one they asked for, or MORPH_ANY */
+	u32 preferred;			/* spare that is tried first, or MORPH_ANY */
 	struct morph_plan plan;
 };
 

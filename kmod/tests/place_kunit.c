@@ -207,6 +207,7 @@ struct spare_case {
 	u32 list[3];
 	u32 expected[8];	/* in this order, then none */
 	u32 count;
+	u32 preferred;		/* 0: none */
 };
 
 static const struct spare_case spare_cases[] = {
@@ -219,6 +220,19 @@ static const struct spare_case spare_cases[] = {
 	{ "as listed, without the sick", MORPH_SPARES_LIST, false, 0x010, { 11, 4, 1 },
 	  { 11, 1 }, 2 },
 	{ "its own first", MORPH_SPARES_HOST, true, 0, {}, { 4, 5, 9, 10, 11 }, 5 },
+	{ "the preferred one first", MORPH_SPARES_HOST, false, 0, {}, { 10, 4, 5, 9, 11 }, 5, 10 },
+	{ "the preferred one of a neighbour", MORPH_SPARES_ANY, false, 0, {},
+	  { 2, 4, 5, 8, 9, 10, 11 }, 7, 2 },
+	{ "the preferred one of the list", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 },
+	  { 1, 11, 4 }, 3, 1 },
+	{ "its own before the preferred one", MORPH_SPARES_HOST, true, 0, {},
+	  { 4, 10, 5, 9, 11 }, 5, 10 },
+	{ "its own, which is preferred too", MORPH_SPARES_HOST, true, 0, {},
+	  { 4, 5, 9, 10, 11 }, 5, 4 },
+	{ "not one that is not allowed", MORPH_SPARES_HOST, false, 0, {}, { 4, 5, 9, 10, 11 }, 5, 2 },
+	{ "not one that is not listed", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 },
+	  { 11, 4, 1 }, 3, 5 },
+	{ "not one that is sick", MORPH_SPARES_ANY, false, 0x400, {}, { 4, 5, 2, 8, 9, 11 }, 6, 10 },
 };
 
 FAKE_CASE_DESC(spare_cases, name);
@@ -239,8 +253,8 @@ static void place_spares_in_order(struct kunit *test)
 		.reserved = param->reserved,
 		.user = fake->user,
 	};
+	u32 preferred = param->preferred ?: MORPH_ANY, spare, i;
 	struct morph_slice *slice;
-	u32 i;
 
 	make_spares(fake);
 	slice = fake_slice_like(fake, &params);
@@ -249,9 +263,16 @@ static void place_spares_in_order(struct kunit *test)
 		if (param->sick >> culprit.index & 1)
 			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 	for (i = 0; i < param->count; i++)
-		KUNIT_EXPECT_EQ_MSG(test, param->expected[i], morph_place_spare(slice, 3, i),
-				    "number %u", i);
-	KUNIT_EXPECT_EQ(test, MORPH_ANY, morph_place_spare(slice, 3, param->count));
+		KUNIT_EXPECT_EQ_MSG(test, param->expected[i],
+				    morph_place_spare(slice, 3, preferred, i), "number %u", i);
+	KUNIT_EXPECT_EQ(test, MORPH_ANY, morph_place_spare(slice, 3, preferred, param->count));
+	/* Those that are allowed are those that can be reached so. */
+	for (spare = 0; spare < fake->accelerators; spare++) {
+		for (i = 0; i < param->count && param->expected[i] != spare; i++)
+			;
+		KUNIT_EXPECT_EQ_MSG(test, i < param->count, morph_place_allows(slice, 3, spare),
+				    "spare %u", spare);
+	}
 	mutex_unlock(&fabric->lock);
 }
 

@@ -23,6 +23,7 @@ struct running {
 	bool pinned;
 	bool repaired; /* by the kernel, with what is dark at the time */
 	struct morph_protection *kept; /* what it would take, or NULL */
+	uint32_t spares[RACK_ACCELERATORS]; /* by rank: that the kernel counts on, or UINT32_MAX */
 	struct lit *
 		lit; /* by circuit; NULL: it was not read from a kernel, and the plan is another's */
 	struct optics_hop *hops; /* of the paths in @lit */

@@ -69,6 +69,8 @@ static const char *read_ranks(struct reading *reading)
 		if (rank >= ranks || chip >= ledger->graph->accelerators_count)
 			return "its ranks are not those of this profile";
 		plan->accelerators[rank] = chip;
+		reading->running->spares[rank] =
+			morph_object_has(it, "spare") ? morph_get_rank_spare(it) : UINT32_MAX;
 		rack = ledger->sites.host_rack[ledger->graph->accelerators[chip].host];
 		if (at && rack != reading->rack)
 			return "it lies in several racks";
@@ -322,7 +324,9 @@ static int keep(struct running *running, struct morph_ledger *ledger)
 		lm_fail(ledger->ctx, ENOMEM, "keep a protection: out of memory");
 		return -ENOMEM;
 	}
+	protection->first = running->spares;
 	ret = morph_protect(ledger, running->plan, protection);
+	protection->first = NULL;
 	if (!ret)
 		ret = morph_ledger_keep(ledger, protection);
 	if (ret) {

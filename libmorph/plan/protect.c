@@ -242,12 +242,27 @@ static uint32_t list_spares(struct failure *failure, uint32_t spares[RACK_ACCELE
 	return count;
 }
 
+/* That one before all others, where it is among them. */
+static void put_first(uint32_t spare, uint32_t *spares, uint32_t count)
+{
+	uint32_t at = 0;
+
+	while (at < count && spares[at] != spare)
+		at++;
+	if (at == count)
+		return;
+	memmove(spares + 1, spares, at * sizeof(*spares));
+	spares[0] = spare;
+}
+
 static int try_spares(struct failure *failure)
 {
 	uint32_t spares[RACK_ACCELERATORS], count = list_spares(failure, spares);
 	struct protected_rank *rank = failure->rank;
 	int ret = 0;
 
+	if (failure->protection->first)
+		put_first(failure->protection->first[failure->number], spares, count);
 	rank->verdict = MORPH_INFEASIBLE;
 	for (uint32_t at = 0; at < count && !ret && rank->verdict != MORPH_FEASIBLE; at++) {
 		enum stitch_verdict verdict;

@@ -49,6 +49,7 @@ struct morph_protection {
 	ARRAY_OF(struct spare_strand) strands;
 	ARRAY_OF(struct spare_refusal) refusals;
 	ARRAY_OF(struct spare_lifted) lifted; /* while a rank is looked at */
+	const uint32_t *first; /* by rank: the spare that is tried before nearer ones; or NULL */
 	char why[256];
 };
 

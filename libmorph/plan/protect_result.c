@@ -68,6 +68,14 @@ MORPH_API const char *morph_protection_why(const struct morph_protection *protec
 	return protection->why;
 }
 
+static int check_filled(const struct morph_protection *protection)
+{
+	if (protection->verdict)
+		return 0;
+	return lm_fail(protection->ctx, EINVAL,
+		       "the protection is empty: morph_protect() comes first");
+}
+
 /* --------------------------------------------------------------------- keeping */
 
 static void keep(struct morph_ledger *ledger, const struct morph_protection *protection, int by)
@@ -110,9 +118,10 @@ static int check_rank(const struct morph_ledger *ledger, const struct morph_prot
 
 MORPH_API int morph_ledger_keep(struct morph_ledger *ledger, struct morph_protection *protection)
 {
-	if (!protection->verdict)
-		return lm_fail(ledger->ctx, EINVAL,
-			       "the protection is empty: morph_protect() comes first");
+	int error = check_filled(protection);
+
+	if (error)
+		return error;
 	if (protection->checksum != ledger->graph->params.checksum)
 		return lm_fail(
 			ledger->ctx, EINVAL,
@@ -138,4 +147,31 @@ MORPH_API int morph_ledger_unkeep(struct morph_ledger *ledger, struct morph_prot
 	keep(ledger, protection, -1);
 	protection->keeper = NULL;
 	return 0;
+}
+
+/* ------------------------------------------------------------------ the kernel */
+
+MORPH_API int morph_protection_apply(const struct morph_protection *protection, uint32_t fabric,
+				     uint32_t slice)
+{
+	struct morph_preference preferences[MOST_RANKS];
+	int error = check_filled(protection);
+
+	if (error)
+		return error;
+	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
+		preferences[rank] =
+			(struct morph_preference){ rank, protection->ranks[rank].spare };
+	return morph_admin_slice_prefer(protection->ctx, fabric, slice, preferences,
+					protection->ranks_count, NULL);
+}
+
+MORPH_API int morph_slice_protect(struct morph_slice *slice,
+				  const struct morph_protection *protection)
+{
+	int error = check_filled(protection);
+
+	for (uint32_t rank = 0; rank < protection->ranks_count && !error; rank++)
+		error = morph_slice_prefer(slice, rank, protection->ranks[rank].spare);
+	return error;
 }

@@ -140,6 +140,36 @@ MORPH_API int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint
 	return lm_do(ctx, request, out, "change slice %u", slice);
 }
 
+static void put_preference(struct nl_msg *request, const struct morph_preference *preference)
+{
+	struct nlattr *nest = nla_nest_start(request, MORPH_A_SLICE_RANK | NLA_F_NESTED);
+
+	put(request, MORPH_A_RANK_RANK, preference->rank);
+	if (preference->spare != MORPH_ANY)
+		put(request, MORPH_A_RANK_PREFERRED, preference->spare);
+	nla_nest_end(request, nest);
+}
+
+MORPH_API int morph_admin_slice_prefer(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+				       const struct morph_preference *preferences, size_t count,
+				       struct morph_object **out)
+{
+	struct nl_msg *request;
+
+	if (out)
+		*out = NULL;
+	if (!count)
+		return lm_fail(ctx, EINVAL, "prefer spares for slice %u: of no rank", slice);
+	request = lm_request(ctx, MORPH_CMD_SLICE_SET, (2 + 3 * count) * ATTR32_BYTES);
+	if (!request)
+		return -ctx->error.code;
+	put(request, MORPH_A_SLICE_FABRIC, fabric);
+	put(request, MORPH_A_SLICE_ID, slice);
+	for (size_t at = 0; at < count; at++)
+		put_preference(request, &preferences[at]);
+	return lm_do(ctx, request, out, "prefer spares for slice %u", slice);
+}
+
 MORPH_API int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
 				       bool force)
 {

@@ -719,6 +719,12 @@ static const struct lm_attr rank_attrs[] = {
 		.type = MORPH_ATTR_UUID,
 		.doc = "UUID of the accelerator.",
 	},
+	{
+		.name = "preferred",
+		.number = MORPH_A_RANK_PREFERRED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Spare that is tried first; absent when none.",
+	},
 };
 
 static const struct lm_attr slice_attrs[] = {
@@ -2616,7 +2622,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_GUIDE] = { "guide", guide_attrs, 15 },
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
 	[MORPH_OBJECT_EDGE] = { "edge", edge_attrs, 12 },
-	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 9 },
+	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 10 },
 	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 24 },
 	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 24 },
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 16 },

@@ -57,6 +57,7 @@ static const struct lm_command_shape shapes[] = {
 	{ SHAPE(MORPH_RANK_REPORT, morph_rank_act) },
 	{ SHAPE(MORPH_RANK_REPLACE, morph_rank_act) },
 	{ SHAPE(MORPH_SLICE_POLICY, morph_slice_policy) },
+	{ SHAPE(MORPH_RANK_PREFER, morph_rank_act) },
 };
 
 _Static_assert(sizeof(struct morph_slice_info) <= LARGEST_STRUCT &&

@@ -392,6 +392,16 @@ MORPH_API int morph_slice_replace(struct morph_slice *slice, uint32_t rank, uint
 	return rank_act(slice, MORPH_RANK_REPLACE, &act, "replace", state, health);
 }
 
+MORPH_API int morph_slice_prefer(struct morph_slice *slice, uint32_t rank, uint32_t spare)
+{
+	struct morph_rank_act act;
+
+	memset(&act, 0, sizeof(act));
+	act.rank = rank;
+	act.spare = spare;
+	return rank_act(slice, MORPH_RANK_PREFER, &act, "prefer a spare for", NULL, NULL);
+}
+
 MORPH_API int morph_slice_set_failover(struct morph_slice *slice, uint32_t failover)
 {
 	struct morph_slice_policy policy;

@@ -200,6 +200,11 @@ static int report(void)
 	return morph_slice_report(slice, 0, NULL, NULL);
 }
 
+static int prefer(void)
+{
+	return morph_slice_prefer(slice, 0, 8);
+}
+
 static int set_failover(void)
 {
 	return morph_slice_set_failover(slice, MORPH_FAILOVER_AUTOMATIC);
@@ -352,6 +357,13 @@ static int admin_slice_set(struct morph_object **out)
 	MORPH_OPTS(morph_slice_set_opts, opts, .set = MORPH_SET_OWNER);
 
 	return morph_admin_slice_set(ctx, 3, 9, &opts, out);
+}
+
+static int admin_slice_prefer(struct morph_object **out)
+{
+	static const struct morph_preference preferences[] = { { 0, 8 }, { 1, MORPH_ANY } };
+
+	return morph_admin_slice_prefer(ctx, 3, 9, preferences, 2, out);
 }
 
 static int admin_slice_delete(void)
@@ -725,6 +737,7 @@ const struct act acts[] = {
 	OBJECT(read_slice),
 	OBJECT(circuit_path),
 	PLAIN(report),
+	PLAIN(prefer),
 	PLAIN(set_failover),
 	PLAIN(delete_slice),
 	PLAIN(read_events),
@@ -741,6 +754,7 @@ const struct act acts[] = {
 	OBJECT(admin_slice_named),
 	OBJECT(admin_slice_create),
 	OBJECT(admin_slice_set),
+	OBJECT(admin_slice_prefer),
 	PLAIN(admin_slice_delete),
 	OBJECT(accelerator_set),
 	OBJECT(hardware_set),

@@ -250,6 +250,8 @@ static void tell_slices(struct fake *it)
 
 			nla_put_u32(message, MORPH_A_RANK_RANK, rank);
 			nla_put_u32(message, MORPH_A_RANK_ACCELERATOR, plan->accelerators[rank]);
+			if (kernel.spare)
+				nla_put_u32(message, MORPH_A_RANK_SPARE, kernel.spare);
 			nla_nest_end(message, nest);
 		}
 	}

@@ -28,6 +28,7 @@ struct kernel {
 	uint32_t controller[SLICES + 1], state[SLICES + 1]; /* by slice */
 	uint32_t failover[SLICES + 1];
 	bool reserved[SLICES + 1]; /* it has a spare of its own */
+	uint32_t spare; /* that plans of all ranks count on, or 0 */
 	struct nl_msg *last; /* that is not queued yet */
 };
 

@@ -105,6 +105,7 @@ static void slices_are_set_and_deleted(void **state)
 {
 	MORPH_OPTS(morph_slice_set_opts, opts, .failover = MORPH_FAILOVER_MANUAL, .owner = 1001,
 		   .mode = 0600);
+	static const struct morph_preference preferences[] = { { 2, 64 }, { 3, MORPH_ANY } };
 
 	(void)state;
 	refused(morph_admin_slice_set(ctx, 3, 9, &opts, NULL),
@@ -115,6 +116,10 @@ static void slices_are_set_and_deleted(void **state)
 	opts.set = MORPH_SET_FAILOVER | MORPH_SET_OWNER | MORPH_SET_MODE;
 	expect(morph_admin_slice_set(ctx, 3, 9, &opts, NULL),
 	       "slice{fabric=3 id=9 owner=1001 mode=384 failover=manual}");
+	refused(morph_admin_slice_prefer(ctx, 3, 9, preferences, 0, NULL),
+		"prefer spares for slice 9: of no rank");
+	expect(morph_admin_slice_prefer(ctx, 3, 9, preferences, 2, NULL),
+	       "slice{fabric=3 id=9 rank=rank{rank=2 preferred=64},rank{rank=3}}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, true), "slice{fabric=3 id=9 force=1}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, false), "slice{fabric=3 id=9}");
 }

@@ -253,6 +253,51 @@ static void what_running_slices_need_is_kept(void **state)
 	corner_end(&corner);
 }
 
+/* Of all spares that do, the one is kept on which the kernel counts. */
+static void the_spare_that_the_kernel_counts_on_is_kept_first(void **state)
+{
+	uint32_t counted = 0, others = 0;
+	struct corner corner;
+	struct morph_defrag *defrag;
+	struct morph_ledger *ledger;
+	uint64_t seed = 5;
+
+	corner_begin(&corner, *state);
+	defrag = morph_defrag_new(corner.bench->ctx);
+	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
+	for (uint32_t round = 0; round < 8; round++) {
+		if (!set(&corner, &seed, false))
+			continue;
+		kernel.spare = ACCELERATORS + 7;
+		assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, CONTROLLER), 0);
+		for (uint32_t guide = 0; guide < ledger->graph->guides_count; guide++)
+			morph_ledger_mark(ledger, MORPH_PART_GUIDE, guide, false);
+		for (uint32_t at = ACCELERATORS; at < ledger->graph->accelerators_count; at++) {
+			morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, at, false);
+			assert_int_equal(morph_ledger_set_spare(ledger, at, true), 0);
+		}
+		assert_true(morph_defrag_keep(defrag, ledger) >= 0);
+		for (uint32_t at = 0; at < defrag->slices.count; at++) {
+			const struct running *running = &defrag->slices.list[at];
+
+			for (uint32_t rank = 0; running->kept && rank < running->plan->ranks;
+			     rank++) {
+				uint32_t spare = morph_protection_spare(running->kept, rank);
+
+				counted += spare == kernel.spare;
+				others += spare != kernel.spare && spare != UINT32_MAX;
+			}
+		}
+		morph_defrag_clear(defrag);
+	}
+	kernel.spare = 0;
+	print_message("%u ranks with that spare, %u with another\n", counted, others);
+	assert_true(counted > others);
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
 /* Each allocation fails in turn: what is kept then is told, and the rest is kept when asked again. */
 static void without_memory_what_they_need_is_kept_later(void **state)
 {
@@ -633,6 +678,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		TEST(what_runs_is_read),
 		TEST(what_running_slices_need_is_kept),
+		TEST(the_spare_that_the_kernel_counts_on_is_kept_first),
 		TEST(without_memory_what_they_need_is_kept_later),
 		TEST(steps_make_room_in_the_kernel),
 		TEST(what_a_failed_step_leaves_out_is_lit_again),

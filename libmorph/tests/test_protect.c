@@ -319,6 +319,102 @@ static void a_search_that_takes_too_long_is_given_up(void **state)
 	morph_protection_free(protection);
 }
 
+/* ------------------------------------------------------------------ the kernel */
+
+#define REFUSED 5u /* rank */
+
+static struct {
+	uint32_t spare[RACK_ACCELERATORS]; /* by rank */
+	uint32_t count;
+	uint32_t refused; /* rank */
+} told;
+
+static int hear_slice(struct fake *fake, unsigned long command, void *argument)
+{
+	const struct morph_rank_act *act = argument;
+
+	(void)fake;
+	if (command != MORPH_RANK_PREFER)
+		return 0;
+	if (act->rank == told.refused)
+		return -EBUSY;
+	told.spare[act->rank] = act->spare;
+	return 0;
+}
+
+static void hear_operator(struct fake *fake, const struct nlmsghdr *request)
+{
+	struct morph_object *slice = lm_object_new(MORPH_OBJECT_SLICE, "slice-set");
+	const struct genlmsghdr *genl = nlmsg_data(request);
+
+	assert_int_equal(genl->cmd, MORPH_CMD_SLICE_SET);
+	assert_int_equal(
+		lm_decode_attrs(slice, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0)), 0);
+	assert_int_equal(morph_get_slice_id(slice), 9);
+	for (size_t at = 0; at < morph_object_values(slice, "rank"); at++) {
+		const struct morph_object *rank = morph_get_slice_rank(slice, at);
+
+		told.spare[morph_get_rank_rank(rank)] = morph_object_has(rank, "preferred") ?
+								morph_get_rank_preferred(rank) :
+								MORPH_ANY;
+	}
+	told.count = (uint32_t)morph_object_values(slice, "rank");
+	morph_object_free(slice);
+	fake_ack(fake);
+}
+
+static void told_are_spares_of(const struct morph_protection *protection, uint32_t first,
+			       uint32_t end)
+{
+	for (uint32_t rank = first; rank < end; rank++)
+		assert_int_equal(told.spare[rank], morph_protection_spare(protection, rank));
+}
+
+static void spares_are_told_to_the_kernel(void **state)
+{
+	struct bench *bench = *state;
+	struct fake *fake = fake_new();
+	struct morph_ctx *ctx = fake_ctx(&fake->transport);
+	struct morph_protection *protection = morph_protection_new(ctx);
+	struct morph_slice *slice;
+
+	fake->ioctl = hear_slice;
+	fake->request = hear_operator;
+	assert_int_equal(morph_slice_open(ctx, "9", &slice), 0);
+	assert_int_equal(morph_protection_apply(protection, 3, 9), -EINVAL);
+	assert_int_equal(morph_slice_protect(slice, protection), -EINVAL);
+	place_torus(bench, bench->plan, HALF_RACK, 7);
+	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), 0);
+	assert_int_equal(morph_protection_verdict(protection), MORPH_FEASIBLE);
+
+	memset(&told, 0xaa, sizeof(told));
+	assert_int_equal(morph_protection_apply(protection, 3, 9), 0);
+	assert_int_equal(told.count, 32);
+	told_are_spares_of(protection, 0, 32);
+
+	memset(&told, 0xaa, sizeof(told));
+	assert_int_equal(morph_slice_protect(slice, protection), 0);
+	told_are_spares_of(protection, 0, 32);
+
+	/* The first that is refused ends it. */
+	memset(&told, 0xaa, sizeof(told));
+	told.refused = REFUSED;
+	assert_int_equal(morph_slice_protect(slice, protection), -EBUSY);
+	told_are_spares_of(protection, 0, REFUSED);
+	assert_int_equal(told.spare[REFUSED + 1], 0xaaaaaaaa);
+
+	/* Without spares none is preferred. */
+	for (uint32_t at = ACCELERATORS; at < 72; at++)
+		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, true);
+	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), 0);
+	assert_int_equal(morph_protection_apply(protection, 3, 9), 0);
+	for (uint32_t rank = 0; rank < 32; rank++)
+		assert_int_equal(told.spare[rank], MORPH_ANY);
+	morph_slice_close(slice);
+	morph_protection_free(protection);
+	morph_ctx_free(ctx);
+}
+
 /* ---------------------------------------------------------------------- memory */
 
 static void protecting_again_allocates_nothing(void **state)
@@ -372,6 +468,7 @@ int main(int argc, char **argv)
 		TEST(bad_input_is_refused_with_its_reason),
 		TEST(a_flow_that_gives_way_is_given_back),
 		TEST(a_search_that_takes_too_long_is_given_up),
+		TEST(spares_are_told_to_the_kernel),
 		TEST(protecting_again_allocates_nothing),
 		TEST(a_protection_without_memory_leaves_no_trace),
 #undef TEST

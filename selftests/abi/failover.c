@@ -401,6 +401,25 @@ FIXTURE_TEARDOWN(rack)
 	sim_stop(&self->sim);
 }
 
+/* Of eight spares the last is not the one that the kernel would take. */
+TEST_F(rack, preferred_spare_takes_over)
+{
+	struct morph_rank_info ranks[4];
+	struct morph_slice_info info;
+	struct morph_event event;
+	int slice = slice_create(self->sim.fd, 4);
+
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, light_ring(slice, 4));
+	ASSERT_EQ(0, rank_act(slice, MORPH_RANK_PREFER, 2, 71, NULL));
+	ASSERT_EQ(0, slice_read(slice, &info, ranks, 4, NULL, 0));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", ranks[2].accelerator));
+	ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
+	EXPECT_EQ(71, event.new_accelerator);
+	EXPECT_TRUE(slice_wait_state(slice, MORPH_SLICE_OK));
+	close(slice);
+}
+
 /* No server of the rack has spares of its own: spare servers (64 to 71) give them. */
 TEST_F(rack, spare_server_gives_the_spare)
 {

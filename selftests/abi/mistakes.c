@@ -207,6 +207,7 @@ TEST_F(mistakes, a_spare_exists_and_is_allowed)
 		 "there is no accelerator %u to be the spare, the last one is %u", total,
 		 total - 1);
 	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_REPLACE, 0, total, NULL), sentence);
+	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_PREFER, 0, total, NULL), sentence);
 
 	/* One that is free, but not listed, is not for this slice. */
 	slice = slice_create_with(self->sim.fd, &args, wanted, 1);
@@ -218,6 +219,10 @@ TEST_F(mistakes, a_spare_exists_and_is_allowed)
 	snprintf(sentence, sizeof(sentence),
 		 "accelerator %u is not among the spares that the slice allows", other);
 	EXPECT_REFUSED(EBUSY, rank_act(slice, MORPH_RANK_REPLACE, 0, other, NULL), sentence);
+	EXPECT_REFUSED(EBUSY, rank_act(slice, MORPH_RANK_PREFER, 0, other, NULL), sentence);
+	snprintf(sentence, sizeof(sentence), "accelerator %u is held, cordoned or not healthy",
+		 wanted[0]);
+	EXPECT_REFUSED(EBUSY, rank_act(slice, MORPH_RANK_PREFER, 0, wanted[0], NULL), sentence);
 	close(slice);
 }
 

@@ -400,9 +400,26 @@ TEST_F(refuse, slice_create_says_what_is_wrong)
 	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "job", 0));
 }
 
+/* MORPH_ANY in place of the rank: it is not named. */
+static void put_preference(struct nl *nl, uint32_t fabric, uint32_t slice, uint32_t rank,
+			   uint32_t spare)
+{
+	size_t nest;
+
+	nl_begin(nl, MORPH_CMD_SLICE_SET, 0);
+	nl_put_u32(nl, MORPH_A_SLICE_FABRIC, fabric);
+	nl_put_u32(nl, MORPH_A_SLICE_ID, slice);
+	nest = nl_nest(nl, MORPH_A_SLICE_RANK);
+	if (rank != MORPH_ANY)
+		nl_put_u32(nl, MORPH_A_RANK_RANK, rank);
+	nl_put_u32(nl, MORPH_A_RANK_PREFERRED, spare);
+	nl_nest_end(nl, nest);
+}
+
 TEST_F(refuse, acts_say_what_is_wrong)
 {
 	uint32_t held = 0, guides = self->sim.info.guides;
+	uint32_t accelerators = self->sim.info.accelerators;
 	int slice = slice_create_at(self->sim.fd, &held, 1);
 	struct morph_slice_info info;
 	struct nl *nl = &self->nl;
@@ -444,6 +461,22 @@ TEST_F(refuse, acts_say_what_is_wrong)
 	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_MODE,
 		"only a named slice has a node with owner and mode",
 		"only a named slice has a node with owner and mode");
+
+	put_preference(nl, self->sim.number, info.slice, 7, MORPH_ANY);
+	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_RANK, "the slice has no such rank",
+		"there is no rank 7, the slice has 1");
+
+	put_preference(nl, self->sim.number, info.slice, 0, accelerators);
+	snprintf(whole, sizeof(whole),
+		 "there is no accelerator %u to be the spare, the last one is %u", accelerators,
+		 accelerators - 1);
+	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_RANK,
+		"there is no such accelerator to be the spare", whole);
+
+	put_preference(nl, self->sim.number, info.slice, MORPH_ANY, MORPH_ANY);
+	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_RANK,
+		"the rank that prefers a spare is not named",
+		"the rank that prefers a spare is not named");
 
 	nl_begin(nl, MORPH_CMD_REPLACE, 0);
 	nl_put_u32(nl, MORPH_A_REPLACE_FABRIC, self->sim.number);

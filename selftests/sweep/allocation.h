@@ -22,6 +22,7 @@ struct stage {
 	int fd; /* a file that it made, or is about, or -1 */
 	unsigned int circuit; /* that it added */
 	unsigned int txn;
+	unsigned int spare; /* that is preferred */
 	unsigned int prepared; /* cookie of the next one */
 };
 
@@ -47,6 +48,9 @@ extern const unsigned int worker_commands_count;
 /* A circuit that netlink is asked for, and its removal. */
 int ask_add(struct stage *stage);
 void take_back(struct stage *stage);
+
+/* Look for a spare, which the command then prefers. */
+void find_spare(struct stage *stage);
 
 /* errno of a call that returned -1, or 0. */
 #define ERRNO(call) ((call) < 0 ? errno : 0)

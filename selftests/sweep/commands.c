@@ -223,6 +223,23 @@ static int replace(struct stage *stage)
 	return ERRNO(rank_act(stage->slice, MORPH_RANK_REPLACE, 0, MORPH_ANY, NULL));
 }
 
+void find_spare(struct stage *stage)
+{
+	stage->spare = 0;
+	while (read_accelerator(&stage->sim, stage->spare).use != MORPH_USE_SPARE)
+		stage->spare++;
+}
+
+static int prefer(struct stage *stage)
+{
+	return ERRNO(rank_act(stage->slice, MORPH_RANK_PREFER, 0, stage->spare, NULL));
+}
+
+static void prefer_none(struct stage *stage)
+{
+	must(ERRNO(rank_act(stage->slice, MORPH_RANK_PREFER, 0, MORPH_ANY, NULL)), "prefer");
+}
+
 static void nothing(struct stage *stage)
 {
 	(void)stage;
@@ -397,6 +414,7 @@ const struct command abi_commands[] = {
 	{ "circuit-path", .act = read_path },
 	{ "slice-policy", .act = policy_manual, .undo = policy_automatic },
 	{ "rank-report", .act = report },
+	{ "rank-prefer", .act = prefer, .set = find_spare, .undo = prefer_none, .unset = nothing },
 	{ "rank-replace", .act = replace, .undo = nothing, .restores = true },
 	{ "txn-add", .act = add, .undo = removed },
 	{ "txn-add-each", .act = add_each, .undo = removed },

@@ -250,6 +250,29 @@ static void take_home(struct stage *stage)
 	must(own(stage, 0, 0600), "slice-set");
 }
 
+static int put_preference(struct stage *stage, uint32_t spare)
+{
+	struct nl *nl = begin(stage, MORPH_CMD_SLICE_SET, MORPH_A_SLICE_FABRIC);
+	size_t nest;
+
+	nl_put_u32(nl, MORPH_A_SLICE_ID, stage->number);
+	nest = nl_nest(nl, MORPH_A_SLICE_RANK);
+	nl_put_u32(nl, MORPH_A_RANK_RANK, 0);
+	nl_put_u32(nl, MORPH_A_RANK_PREFERRED, spare);
+	nl_nest_end(nl, nest);
+	return nl_do(nl);
+}
+
+static int prefer(struct stage *stage)
+{
+	return put_preference(stage, stage->spare);
+}
+
+static void prefer_none(struct stage *stage)
+{
+	must(put_preference(stage, MORPH_ANY), "prefer");
+}
+
 static int replace(struct stage *stage)
 {
 	struct nl *nl = begin(stage, MORPH_CMD_REPLACE, MORPH_A_REPLACE_FABRIC);
@@ -370,6 +393,8 @@ const struct command netlink_commands[] = {
 	{ "nl-slice-create", .act = create, .undo = deleted },
 	{ "nl-slice-create-for-stranger", .act = create_for_stranger, .undo = deleted },
 	{ "nl-slice-set", .act = policy, .undo = policy_back },
+	{ "nl-slice-prefer", .act = prefer, .set = find_spare, .undo = prefer_none,
+	  .unset = nothing },
 	{ "nl-slice-set-node", .act = give_away, .undo = take_home },
 	{ "nl-slice-delete", .act = delete, .set = created, .undo = nothing, .unset = deleted,
 	  .queued = true },

@@ -30,8 +30,10 @@ struct placing {
 	struct token token;
 	struct asked asked;
 	struct morph_plan *plan;
+	struct morph_protection *protection; /* with --protect */
 	struct morph_txn *txn; /* with --apply */
 	bool refused;
+	bool lit;
 	json_t *report; /* the plan, and what was made of it */
 };
 
@@ -39,6 +41,7 @@ static void placing_free(struct placing *placing)
 {
 	json_decref(placing->report);
 	morph_txn_free(placing->txn);
+	morph_protection_free(placing->protection);
 	morph_plan_free(placing->plan);
 	asked_free(&placing->asked);
 	ground_free(&placing->ground);
@@ -76,8 +79,20 @@ static enum exit_code protect(struct placing *placing)
 	code = client_reply(placing->run, error, object, &reply);
 	if (reply)
 		json_object_set_new(placing->report, "protection", reply);
-	morph_protection_free(protection);
+	placing->protection = protection;
 	return code;
+}
+
+/* The slice runs: whatever comes of this, it stays. */
+static enum exit_code tell_protection(struct placing *placing, uint32_t slice)
+{
+	int error = morph_protection_apply(placing->protection, placing->ground.fabric, slice);
+
+	if (!client_reply(placing->run, error, NULL, NULL))
+		return EXIT_CODE_OK;
+	warn_line("%s: slice %u is lit, and the kernel chooses its spares by itself",
+		  placing->run->command->object, slice);
+	return EXIT_CODE_PARTIAL;
 }
 
 /* The plan; with --apply one that can be lit, and its transaction. */
@@ -222,6 +237,9 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 	enum exit_code code;
 	struct act act;
 
+	/* The spares of the whole rack were looked at. */
+	if (placing->protection)
+		wish->spare_policy = MORPH_SPARES_ANY;
 	code = act_begin(placing->run, &act);
 	if (code)
 		return code;
@@ -232,8 +250,11 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 		code = light(placing, &act, id, txns);
 		if (code)
 			code = place_take_back(placing->run, placing->ground.fabric, id, code);
+		placing->lit = !code;
+		if (!code && placing->protection)
+			code = tell_protection(placing, id);
 	}
-	if (!code) {
+	if (placing->lit) {
 		json_object_set(placing->report, "slice", slice);
 		if (json_array_size(txns))
 			json_object_set(placing->report, "txn", txns);
@@ -382,7 +403,7 @@ enum exit_code place_slice(struct run *run)
 	if (!code)
 		try_other_transit(&placing);
 	/* A plan that could not be carried out is no answer. */
-	if (placing.report && (!code || placing.refused)) {
+	if (placing.report && (!code || placing.refused || placing.lit)) {
 		told = answer(&placing);
 		code = code ? code : told;
 	}

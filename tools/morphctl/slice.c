@@ -173,60 +173,113 @@ enum exit_code slice_create(struct run *run)
 	return code;
 }
 
-/* The controller, if given, and then what else is. */
+/* What is to be changed about a slice. */
+struct slice_change {
+	struct morph_slice_set_opts opts;
+	uint32_t controller;
+	struct morph_preference *preferences;
+	size_t preferences_count;
+};
+
+static enum exit_code parse_preference(struct run *run, uint32_t fabric, char *word,
+				       struct morph_preference *preference)
+{
+	char *spare = strchr(word, '=');
+	enum exit_code code;
+
+	if (!spare)
+		return usage_error(run, "--prefer wants RANK=ACCELERATOR or RANK=none, not '%s'",
+				   word);
+	*spare++ = '\0';
+	preference->spare = MORPH_ANY;
+	code = resolve_number(run, "rank", word, &preference->rank);
+	return code || !strcmp(spare, "none") ?
+		       code :
+		       resolve_accelerator(run, fabric, spare, &preference->spare);
+}
+
+static enum exit_code parse_preferences(struct run *run, uint32_t fabric,
+					struct slice_change *change)
+{
+	const char *list = given(run, OPTION_PREFER) ? run->option[OPTION_PREFER] : "";
+	char *copy = needed(strdup(list)), *place = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+
+	change->preferences = needed(calloc(strlen(list) + 1, sizeof(*change->preferences)));
+	for (char *word = strtok_r(copy, ",", &place); word && !code;
+	     word = strtok_r(NULL, ",", &place))
+		code = parse_preference(run, fabric, word,
+					&change->preferences[change->preferences_count++]);
+	free(copy);
+	if (!code && given(run, OPTION_PREFER) && !change->preferences_count)
+		return usage_error(run, "--prefer wants RANK=ACCELERATOR, divided by commas");
+	return code;
+}
+
+/* One after the other, each told by its own object. */
 static int set_slice(struct run *run, uint32_t fabric, uint32_t id,
-		     const struct morph_slice_set_opts *opts, uint32_t controller,
-		     struct morph_object **object)
+		     const struct slice_change *change, struct morph_object **object)
 {
 	struct morph_ctx *ctx = run->client->ctx;
 	int error = 0;
 
 	if (given(run, OPTION_CONTROLLER))
-		error = morph_controller_assign(ctx, fabric, id, controller, object);
-	if (error || !opts->set)
-		return error;
-	morph_object_free(*object);
-	return morph_admin_slice_set(ctx, fabric, id, opts, object);
+		error = morph_controller_assign(ctx, fabric, id, change->controller, object);
+	if (!error && change->opts.set) {
+		morph_object_free(*object);
+		error = morph_admin_slice_set(ctx, fabric, id, &change->opts, object);
+	}
+	if (!error && change->preferences_count) {
+		morph_object_free(*object);
+		error = morph_admin_slice_prefer(ctx, fabric, id, change->preferences,
+						 change->preferences_count, object);
+	}
+	return error;
 }
 
 enum exit_code slice_set(struct run *run)
 {
-	MORPH_OPTS(morph_slice_set_opts, opts);
+	struct slice_change change = { .opts.sz = sizeof(change.opts) };
+	struct morph_slice_set_opts *opts = &change.opts;
 	struct morph_object *object = NULL;
-	uint32_t fabric, id, controller = 0;
+	uint32_t fabric, id;
 	enum exit_code code;
 	struct view view;
 	json_t *record;
 	int error;
 
-	if (!option_word(run, OPTION_FAILOVER, &opts.failover))
+	if (!option_word(run, OPTION_FAILOVER, &opts->failover))
 		return EXIT_CODE_USAGE;
-	if (given(run, OPTION_OWNER) && !parse_user(run->option[OPTION_OWNER], &opts.owner))
+	if (given(run, OPTION_OWNER) && !parse_user(run->option[OPTION_OWNER], &opts->owner))
 		return usage_error(run, "there is no user '%s'", run->option[OPTION_OWNER]);
-	if (given(run, OPTION_MODE) && !parse_mode(run->option[OPTION_MODE], &opts.mode))
+	if (given(run, OPTION_MODE) && !parse_mode(run->option[OPTION_MODE], &opts->mode))
 		return usage_error(run, "--mode wants octal permission bits as 0660, not '%s'",
 				   run->option[OPTION_MODE]);
-	opts.set = (given(run, OPTION_FAILOVER) ? MORPH_SET_FAILOVER : 0) |
-		   (given(run, OPTION_OWNER) ? MORPH_SET_OWNER : 0) |
-		   (given(run, OPTION_MODE) ? MORPH_SET_MODE : 0);
-	if (!opts.set && !given(run, OPTION_CONTROLLER))
-		return usage_error(run, "wants --failover, --controller, --owner or --mode");
-	if (!option_u32(run, OPTION_CONTROLLER, &controller))
+	opts->set = (given(run, OPTION_FAILOVER) ? MORPH_SET_FAILOVER : 0) |
+		    (given(run, OPTION_OWNER) ? MORPH_SET_OWNER : 0) |
+		    (given(run, OPTION_MODE) ? MORPH_SET_MODE : 0);
+	if (!opts->set && !given(run, OPTION_CONTROLLER) && !given(run, OPTION_PREFER))
+		return usage_error(run,
+				   "wants --failover, --controller, --owner, --mode or --prefer");
+	if (!option_u32(run, OPTION_CONTROLLER, &change.controller))
 		return EXIT_CODE_USAGE;
 	code = client_fields(run, MORPH_OBJECT_SLICE);
 	if (!code)
 		code = client_fabric(run, &fabric);
 	if (!code)
 		code = resolve_slice(run, fabric, run->argv[0], &id);
-	if (code)
-		return code;
-	error = set_slice(run, fabric, id, &opts, controller, &object);
-	code = client_reply(run, error, object, &record);
+	if (!code)
+		code = parse_preferences(run, fabric, &change);
 	if (!code) {
-		view = client_view(run, MORPH_OBJECT_SLICE, NULL);
-		code = emit_one(run, &view, record);
+		error = set_slice(run, fabric, id, &change, &object);
+		code = client_reply(run, error, object, &record);
+		if (!code) {
+			view = client_view(run, MORPH_OBJECT_SLICE, NULL);
+			code = emit_one(run, &view, record);
+		}
+		json_decref(record);
 	}
-	json_decref(record);
+	free(change.preferences);
 	return code;
 }
 

@@ -69,7 +69,9 @@
 	"transactions of up to 1024 circuits that the kernel judges; when one fails the slice " \
 	"is deleted again. The profile is looked for where the kernel finds its firmware, "     \
 	"unless --profile says where it is. With --controller and --epoch what that "           \
-	"controller has reserved may be used, and the slice is assigned to it."
+	"controller has reserved may be used, and the slice is assigned to it. With --protect " \
+	"and --apply the slice may have any spare, and the kernel tries those of the "          \
+	"protection first."
 
 #define WHY_NOT                                                                                                   \
 	"With --count or --accelerators, and --transit, --ring without a number and --lanes "                     \

@@ -898,16 +898,19 @@ struct morph_txn_step {
 };
 
 /**
- * struct morph_rank_act - MORPH_RANK_REPORT, MORPH_RANK_REPLACE: about one rank
+ * struct morph_rank_act - MORPH_RANK_REPORT, MORPH_RANK_REPLACE, MORPH_RANK_PREFER: about one rank
  * @head: flags must be 0
  * @rank: in: which one
- * @spare: in: for REPLACE: the accelerator to take, or MORPH_ANY; else 0
- * @out_state: out: enum morph_slice_state afterwards
- * @out_health: out: enum morph_health of the accelerator that was behind the rank
+ * @spare: in: for REPLACE: the accelerator to take, or MORPH_ANY; for PREFER: the one to try
+ *         first, or MORPH_ANY; for REPORT 0
+ * @out_state: out: enum morph_slice_state afterwards; of PREFER 0
+ * @out_health: out: enum morph_health of the accelerator that was behind the rank; of PREFER 0
  *
  * REPORT tells a suspicion: the core probes the accelerator, and replaces it if
  * the probe confirms it. REPLACE asks for a spare in any case, within the
  * replacements that the slice may have in an hour. Both return when the matter is settled.
+ * PREFER says which of the spares that the slice allows is tried first, should the rank's
+ * accelerator fail; it holds until the rank has another accelerator.
  */
 struct morph_rank_act {
 	struct morph_head head;
@@ -1055,5 +1058,6 @@ struct morph_event {
 #define MORPH_RANK_REPORT		_IOWR(MORPH_IOC, 0x24, struct morph_rank_act)
 #define MORPH_RANK_REPLACE		_IOWR(MORPH_IOC, 0x25, struct morph_rank_act)
 #define MORPH_SLICE_POLICY		_IOWR(MORPH_IOC, 0x26, struct morph_slice_policy)
+#define MORPH_RANK_PREFER		_IOWR(MORPH_IOC, 0x27, struct morph_rank_act)
 
 #endif /* _UAPI_LINUX_MORPH_H */

@@ -353,6 +353,34 @@ int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice
 			  const struct morph_slice_set_opts *opts, struct morph_object **out);
 
 /**
+ * struct morph_preference - which spare is tried first, should a rank's accelerator fail
+ * @rank: the rank
+ * @spare: one of the spares that the slice allows, or MORPH_ANY: none before others
+ */
+struct morph_preference {
+	uint32_t rank;
+	uint32_t spare;
+};
+
+/**
+ * morph_admin_slice_prefer() - say which spares are tried first
+ * @ctx: the context
+ * @fabric: its fabric
+ * @slice: its number
+ * @preferences: of these ranks, others keep theirs
+ * @count: how many; at least 1
+ * @out: object of type "slice" afterwards; may be NULL
+ *
+ * A preference holds until the rank has another accelerator. All are set, or none.
+ *
+ * Return: 0, -EINVAL (none), -ENOENT (no such rank or accelerator), -EBUSY (a spare is
+ * held, not healthy, or not among those that the slice allows) or another negative errno.
+ */
+int morph_admin_slice_prefer(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+			     const struct morph_preference *preferences, size_t count,
+			     struct morph_object **out);
+
+/**
  * morph_admin_slice_delete() - end a slice
  * @ctx: the context
  * @fabric: its fabric

@@ -756,6 +756,12 @@ static inline const uint8_t *morph_get_rank_uuid(const struct morph_object *obje
 	return morph_object_bytes(object, "uuid");
 }
 
+/** morph_get_rank_preferred() - Spare that is tried first; absent when none. */
+static inline uint32_t morph_get_rank_preferred(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "preferred");
+}
+
 /** morph_get_slice_fabric() - Its fabric. */
 static inline uint32_t morph_get_slice_fabric(const struct morph_object *object)
 {

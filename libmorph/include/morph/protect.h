@@ -15,11 +15,14 @@ extern "C" {
  * For each rank of a slice: if its accelerator failed, which spare would take its place, and by which
  * fibres would its circuits go? The driver finds such plans by itself, from what is dark at the
  * time. Here they are found beforehand, proven where there are none, and the fibres that they need
- * can be kept from slices that are placed later, so that the driver finds them dark.
+ * can be kept from slices that are placed later, so that the driver finds them dark. Once the slice
+ * is lit the driver is told which spares these are, and tries them first.
  *
  *	morph_ledger_take(ledger, plan, 7);
  *	if (!morph_protect(ledger, plan, protection))
  *		morph_ledger_keep(ledger, protection);
+ *	...
+ *	morph_protection_apply(protection, fabric, 7);
  *
  * One accelerator fails at a time: protections share spares and fibres with one another, those of
  * other slices too, and none with light (shared protection, ITU-T G.808.3). All slices
@@ -134,6 +137,33 @@ const char *morph_protection_why(const struct morph_protection *protection);
 int morph_protection_describe(const struct morph_protection *protection,
 			      const struct morph_plan *plan, const struct morph_ledger *ledger,
 			      struct morph_object **out);
+
+/**
+ * morph_protection_apply() - tell the driver which spares are to take over
+ * @protection: the protection, filled by morph_protect()
+ * @fabric: the fabric
+ * @slice: the slice, lit as the protection's plan says; it must allow the spares of its rack
+ *
+ * As administrator; a slice's owner has morph_slice_protect(). A rank that is not protected prefers none.
+ * The driver plans the ways anew, and does so again whenever something that they need has changed;
+ * a spare to which it finds none, or which is not free any more, gives way to the next. A rank that
+ * was replaced prefers none: protections are to be found and told anew.
+ *
+ * Return: 0, -EINVAL (the protection is empty) or as morph_admin_slice_prefer(): then none is preferred anew.
+ */
+int morph_protection_apply(const struct morph_protection *protection, uint32_t fabric,
+			   uint32_t slice);
+
+/**
+ * morph_slice_protect() - tell the driver which spares are to take over, as a slice's owner
+ * @slice: the slice, lit as the protection's plan says; it must allow the spares of its rack
+ * @protection: the protection, filled by morph_protect()
+ *
+ * As morph_protection_apply(), but rank by rank: those before one that is refused are told.
+ *
+ * Return: 0, -EINVAL (the protection is empty) or as morph_slice_prefer().
+ */
+int morph_slice_protect(struct morph_slice *slice, const struct morph_protection *protection);
 
 /**
  * morph_ledger_keep() - keep the fibres of a protection dark

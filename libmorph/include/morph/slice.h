@@ -239,6 +239,19 @@ int morph_slice_replace(struct morph_slice *slice, uint32_t rank, uint32_t spare
 			uint32_t *health);
 
 /**
+ * morph_slice_prefer() - say which spare is tried first, should a rank's accelerator fail
+ * @slice: the slice
+ * @rank: which one
+ * @spare: one of the spares that the slice allows, or MORPH_ANY: none before others
+ *
+ * It holds until the rank has another accelerator.
+ *
+ * Return: 0, -ENOENT (no such rank or accelerator), -EBUSY (the spare is held, not healthy,
+ * or not among those that the slice allows) or another negative errno.
+ */
+int morph_slice_prefer(struct morph_slice *slice, uint32_t rank, uint32_t spare);
+
+/**
  * morph_slice_set_failover() - change what happens when an accelerator fails
  * @slice: the slice
  * @failover: enum morph_failover

@@ -185,6 +185,7 @@ const struct command commands[] = {
 	IOCTL("txn_step", MORPH_TXN_STEP, morph_txn_step, txn_step_fields),
 	IOCTL("rank_report", MORPH_RANK_REPORT, morph_rank_act, rank_act_fields),
 	IOCTL("rank_replace", MORPH_RANK_REPLACE, morph_rank_act, rank_act_fields),
+	IOCTL("rank_prefer", MORPH_RANK_PREFER, morph_rank_act, rank_act_fields),
 	IOCTL("slice_policy", MORPH_SLICE_POLICY, morph_slice_policy, slice_policy_fields),
 	{ "read", HOW_READ, 0, 0, read_fields, COUNT(read_fields), NULL, 0 },
 	{ "poll", HOW_POLL, 0, 0, NULL, 0, NULL, 0 },
