@@ -218,6 +218,16 @@ static int replace(void *who)
 	return as_errno(rank_act(t->slice, MORPH_RANK_REPLACE, rank, MORPH_ANY, NULL));
 }
 
+/* A spare, perhaps, or one that is refused, or none. */
+static int prefer(void *who)
+{
+	struct tenant *t = who;
+	unsigned int rank = chance(t, t->ranks), spare = chance(t, 20);
+
+	return as_errno(
+		rank_act(t->slice, MORPH_RANK_PREFER, rank, spare ? spare : MORPH_ANY, NULL));
+}
+
 static int policy(void *who)
 {
 	struct tenant *t = who;
@@ -318,6 +328,7 @@ const struct act tenant_acts[] = { { "create", 1, create },
 				   { "ring", 1, light },
 				   { "report", 1, report },
 				   { "replace", 1, replace },
+				   { "prefer", 1, prefer },
 				   { "policy", 1, policy },
 				   { "listen", 1, tenant_listen },
 				   { "give", 1, give },
