@@ -304,6 +304,19 @@ static uint64_t long_word(const uint8_t *words, size_t index)
 	return word(words, index) | (uint64_t)word(words, index + 1) << 32;
 }
 
+static bool leaves_rack(const struct protect *protect)
+{
+	const struct fabric *fabric = &protect->check.fabric;
+
+	for (uint32_t at = 0; at < protect->check.request.circuits; at++)
+		for (uint32_t end = 0; concerns(protect, at) && end < 2; end++)
+			if (fabric->rack[ck_host(fabric,
+						 chip_of(protect, end_of(protect, at, end)))] !=
+			    protect->rack)
+				return true;
+	return false;
+}
+
 static int check_refusal(struct protect *protect, const uint8_t *refusal, bool *doubt)
 {
 	uint32_t spare = word(refusal, 0);
@@ -313,6 +326,14 @@ static int check_refusal(struct protect *protect, const uint8_t *refusal, bool *
 		return wrong(protect, EBADMSG,
 			     "rank %u: accelerator %u, which is refused, is no spare",
 			     protect->number, spare);
+	if (leaves_rack(protect)) {
+		*doubt = true;
+		return word(refusal, 1) == MORPH_WIRE_SPARE_DOUBT ?
+			       0 :
+			       wrong(protect, EBADMSG,
+				     "rank %u: its circuits leave the rack, which nothing is proven of",
+				     protect->number);
+	}
 	list_demands(protect, spare);
 	switch (word(refusal, 1)) {
 	case MORPH_WIRE_SPARE_CUT:
@@ -361,19 +382,6 @@ static int check_refusals(struct protect *protect, uint32_t count, bool *doubt)
 	return ret;
 }
 
-static bool leaves_rack(const struct protect *protect)
-{
-	const struct fabric *fabric = &protect->check.fabric;
-
-	for (uint32_t at = 0; at < protect->check.request.circuits; at++)
-		for (uint32_t end = 0; concerns(protect, at) && end < 2; end++)
-			if (fabric->rack[ck_host(fabric,
-						 chip_of(protect, end_of(protect, at, end)))] !=
-			    protect->rack)
-				return true;
-	return false;
-}
-
 /* ------------------------------------------------------------------------- ranks */
 
 static int check_rank(struct protect *protect, uint32_t number)
@@ -391,8 +399,6 @@ static int check_rank(struct protect *protect, uint32_t number)
 			     number);
 	if (verdict == FEASIBLE)
 		ret = check_protected(protect, spare);
-	else if (verdict == UNDECIDED && leaves_rack(protect))
-		doubt = true;
 	else
 		ret = check_refusals(protect, refusals, &doubt);
 	if (ret)

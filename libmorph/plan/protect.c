@@ -9,17 +9,20 @@
 
 /* ----------------------------------------------------------------- the failure */
 
-/* What a circuit of the rank holds goes out, and is noted. */
-static int lift_way(struct failure *failure, uint32_t circuit)
+/* What a circuit of the rank holds goes out, but for what it keeps, and is noted. */
+static int lift_way(struct failure *failure, uint32_t number)
 {
 	struct morph_protection *protection = failure->protection;
-	const struct circuit_way *way = &failure->plan->ways[circuit];
+	const struct circuit_way *way = &failure->plan->ways[protection->ways.list[number].circuit];
+	const struct spare_rest rest = lm_protect_rest(failure, number);
 	struct morph_ledger *ledger = failure->ledger;
 	int ret = 0;
 
 	for (uint32_t hop = way->first; hop < way->first + way->count; hop++) {
 		const struct strand *strand = &failure->plan->strands[hop];
 
+		if (hop - rest.first < rest.count)
+			continue;
 		for (uint32_t at = 0; at < strand->guides_count; at++) {
 			struct spare_lifted lifted = {
 				.guide = strand->guides[at] >> 1,
@@ -56,7 +59,7 @@ static int lift(struct failure *failure)
 			protection->ways.list[protection->ways.count++] =
 				(struct spare_way){ .circuit = at };
 			failure->rank->ways_count++;
-			ret = lift_way(failure, at);
+			ret = lift_way(failure, protection->ways.count - 1);
 		}
 	}
 	return ret;
@@ -146,6 +149,22 @@ static int add_strands(struct failure *failure, struct spare_way *way, const str
 	return ret;
 }
 
+/* What the circuit keeps. */
+static int add_rest(struct failure *failure, struct spare_way *way, const struct spare_rest *rest)
+{
+	struct morph_protection *protection = failure->protection;
+	int ret = 0;
+
+	for (uint32_t hop = rest->first; hop < rest->first + rest->count && !ret; hop++) {
+		ret = GROW(protection, strands);
+		if (!ret)
+			protection->strands.list[protection->strands.count++] =
+				(struct spare_strand){ failure->plan->strands[hop], true };
+		way->count++;
+	}
+	return ret;
+}
+
 /* The routes that were found become strands. */
 static int add_ways(struct failure *failure)
 {
@@ -156,11 +175,17 @@ static int add_ways(struct failure *failure)
 
 	for (uint32_t at = 0; at < rank->ways_count && !ret; at++) {
 		struct spare_ends ends = lm_protect_ends(failure, rank->ways_first + at);
+		struct spare_rest rest = lm_protect_rest(failure, rank->ways_first + at);
 		struct spare_way *way = &protection->ways.list[rank->ways_first + at];
+		bool leaves = ends.src == failure->spare;
 
 		way->first = protection->strands.count;
-		if (ends.from != ends.to)
+		if (!leaves)
+			ret = add_rest(failure, way, &rest);
+		if (!ret && ends.from != ends.to)
 			ret = add_strands(failure, way, route++, &ends);
+		if (!ret && leaves)
+			ret = add_rest(failure, way, &rest);
 	}
 	rank->verdict = MORPH_FEASIBLE;
 	rank->spare = failure->spare;
@@ -181,7 +206,9 @@ static int refuse(struct failure *failure, enum stitch_verdict verdict)
 
 	if (ret)
 		return ret;
-	if (lm_protect_cut(failure, &refusal))
+	if (failure->rank->crossing)
+		refusal.reason = MORPH_WIRE_SPARE_DOUBT; /* it might leave the rack elsewhere */
+	else if (lm_protect_cut(failure, &refusal))
 		refusal.reason = MORPH_WIRE_SPARE_CUT;
 	else if (verdict == STITCH_INFEASIBLE)
 		refusal.reason = MORPH_WIRE_SPARE_SEARCHED;
@@ -286,14 +313,9 @@ static uint32_t rack_of(const struct failure *failure, uint32_t rank)
 
 static bool leaves_rack(const struct failure *failure)
 {
-	for (uint32_t at = 0; at < failure->rank->ways_count; at++) {
-		const struct spare_way *way =
-			&failure->protection->ways.list[failure->rank->ways_first + at];
-		const struct rank_pair *pair = &failure->plan->circuits[way->circuit];
-
-		if (rack_of(failure, pair->src) != rack_of(failure, pair->dst))
+	for (uint32_t at = 0; at < failure->rank->ways_count; at++)
+		if (lm_protect_rest(failure, failure->rank->ways_first + at).count)
 			return true;
-	}
 	return false;
 }
 
@@ -301,14 +323,11 @@ static int look_for_spare(struct failure *failure)
 {
 	struct morph_protection *protection = failure->protection;
 	struct protected_rank *rank = failure->rank;
-	int ret = 0;
+	int ret;
 
-	/* Ways through circuit switches are not looked for. */
 	rank->crossing = leaves_rack(failure);
-	if (!rank->crossing) {
-		lm_protect_net(failure);
-		ret = try_spares(failure);
-	}
+	lm_protect_net(failure);
+	ret = try_spares(failure);
 	if (rank->verdict != MORPH_FEASIBLE) {
 		protection->ways.count = rank->ways_first;
 		rank->ways_count = 0;
@@ -346,12 +365,14 @@ static void explain(struct morph_protection *protection)
 
 	while (protection->ranks[at].verdict != protection->verdict)
 		at++;
-	if (protection->ranks[at].crossing)
-		snprintf(protection->why, sizeof(protection->why),
-			 "rank %u: circuits of it leave the rack, which are not looked at", at);
-	else if (!protection->ranks[at].refusals_count)
+	if (!protection->ranks[at].refusals_count)
 		snprintf(protection->why, sizeof(protection->why),
 			 "rank %u: its rack has no spare that is sound and nobody's", at);
+	else if (protection->ranks[at].crossing)
+		snprintf(
+			protection->why, sizeof(protection->why),
+			"rank %u: from none of %u spares ways were found to where its circuits leave the rack",
+			at, protection->ranks[at].refusals_count);
 	else
 		snprintf(protection->why, sizeof(protection->why),
 			 "rank %u: %s for its circuits to any of %u spares", at,

@@ -26,7 +26,7 @@ struct spare_refusal {
 
 struct protected_rank {
 	uint32_t verdict, spare;
-	bool crossing; /* circuits of it leave the rack */
+	bool crossing; /* circuits of it end in other racks */
 	uint32_t ways_first, ways_count;
 	uint32_t strands_first, strands_count;
 	uint32_t refusals_first, refusals_count;
@@ -73,9 +73,17 @@ struct failure {
 
 /* Where a circuit would begin and end with the spare. */
 struct spare_ends {
-	uint32_t src, dst; /* accelerators */
+	uint32_t src,
+		dst; /* accelerators; of a circuit that ends in another rack one at whose tile it leaves this */
 	uint32_t from, to; /* sites */
 };
+
+/* What a circuit keeps that ends in another rack: where it leaves this one, and all beyond. In plan.strands. */
+struct spare_rest {
+	uint32_t first, count; /* 0: the circuit ends in the rack */
+};
+
+struct spare_rest lm_protect_rest(const struct failure *failure, uint32_t way);
 
 struct spare_ends lm_protect_ends(const struct failure *failure, uint32_t way);
 

@@ -4,29 +4,68 @@
 
 #define STEPS (1ULL << 16) /* of the search for the ways to one spare */
 
-static uint32_t seat_of(const struct failure *failure, uint32_t accelerator)
+static const struct rank_pair *pair_of(const struct failure *failure, uint32_t way)
 {
-	const struct morph_ledger *ledger = failure->ledger;
+	return &failure->plan->circuits[failure->protection->ways.list[way].circuit];
+}
 
-	return ledger->sites.host_seat[ledger->graph->accelerators[accelerator].host];
+static uint32_t host_of(const struct failure *failure, uint32_t accelerator)
+{
+	return failure->ledger->graph->accelerators[accelerator].host;
+}
+
+static bool in_rack(const struct failure *failure, uint32_t host)
+{
+	return failure->ledger->sites.host_rack[host] == failure->rack;
+}
+
+struct spare_rest lm_protect_rest(const struct failure *failure, uint32_t way)
+{
+	const struct morph_plan *plan = failure->plan;
+	const struct rank_pair *pair = pair_of(failure, way);
+	const struct circuit_way *it = &plan->ways[failure->protection->ways.list[way].circuit];
+	bool leaves = pair->src == failure->number;
+	uint32_t other = leaves ? pair->dst : pair->src, at = it->first, end = at + it->count;
+
+	if (in_rack(failure, host_of(failure, plan->accelerators[other])))
+		return (struct spare_rest){ 0, 0 };
+	if (leaves) {
+		while (!in_rack(failure, plan->strands[end - 1].from))
+			end--;
+		return (struct spare_rest){ end - 1, it->first + it->count - (end - 1) };
+	}
+	while (!in_rack(failure, plan->strands[at].to))
+		at++;
+	return (struct spare_rest){ it->first, at + 1 - it->first };
 }
 
 struct spare_ends lm_protect_ends(const struct failure *failure, uint32_t way)
 {
 	const struct morph_plan *plan = failure->plan;
-	const struct rank_pair *pair = &plan->circuits[failure->protection->ways.list[way].circuit];
-	struct spare_ends ends = {
-		.src = pair->src == failure->number ? failure->spare :
-						      plan->accelerators[pair->src],
-		.dst = pair->dst == failure->number ? failure->spare :
-						      plan->accelerators[pair->dst],
-	};
+	const struct sites *sites = &failure->ledger->sites;
+	const struct rank_pair *pair = pair_of(failure, way);
+	const struct spare_rest rest = lm_protect_rest(failure, way);
+	bool leaves = pair->src == failure->number;
+	uint32_t spare = failure->spare, seat = sites->host_seat[host_of(failure, spare)];
+	uint32_t other = plan->accelerators[leaves ? pair->dst : pair->src];
+	uint32_t host = host_of(failure, other), far;
+	struct spare_ends ends;
 
-	ends.from = seat_of(failure, ends.src);
-	ends.to = seat_of(failure, ends.dst);
-	/* Within a server light goes no way that concerns anybody here. */
-	if (ends.from != ends.to)
-		ends.to = failure->arrives_at[ends.to];
+	if (rest.count) {
+		const struct strand *gate =
+			&plan->strands[leaves ? rest.first : rest.first + rest.count - 1];
+
+		other = leaves ? gate->from_tile : gate->to_tile;
+		host = leaves ? gate->from : gate->to;
+	}
+	far = sites->host_seat[host];
+	ends = leaves ? (struct spare_ends){ spare, other, seat, far } :
+			(struct spare_ends){ other, spare, far, seat };
+	/* Within a server light goes no way that concerns anybody here; where it leaves the rack it goes on. */
+	if (seat != far)
+		ends.to = rest.count && failure->arrives_at[far] != far ?
+				  NET_SITES :
+				  failure->arrives_at[ends.to];
 	return ends;
 }
 
@@ -88,7 +127,7 @@ void lm_protect_net(struct failure *failure)
 			const struct strand *strand = &sites->strands[at];
 			uint32_t to;
 
-			if (sites->host_rack[strand->to] != failure->rack ||
+			if (!in_rack(failure, strand->to) ||
 			    !lm_strand_dark(ledger, strand, ledger->graph->all_lanes))
 				continue;
 			to = failure->arrives_at[sites->host_seat[strand->to]];

@@ -60,9 +60,10 @@ void morph_protection_free(struct morph_protection *protection);
  *
  * Routes are found by negotiated congestion, then by search of all ways; where more is wanted out of
  * the spare's server, or into it, than can get through, a cut proves that there are none (Ford and
- * Fulkerson, 1956). Ranks of which circuits leave the rack are not decided. O(ranks * (strands of the
+ * Fulkerson, 1956). O(ranks * (strands of the
  * rack + spares * work for the circuits of one rank)); the search is exponential at worst, and given
- * up after 2^16 steps. Nothing is allocated once @protection has seen a slice as large.
+ * up after 2^16 steps. A circuit that ends in another rack keeps what it has there, and the link by which
+ * it leaves; where no spare leads there the rank is not decided, for it might leave elsewhere. Nothing is allocated once @protection has seen a slice as large.
  *
  * Return: 0, whatever the verdict; -EINVAL (the plan is not feasible, shares fibres by wavelength, is another fabric's, or not
  * taken), -EBUSY (@protection is kept by a ledger) or -ENOMEM.
