@@ -261,13 +261,53 @@ static struct morph_txn *plan_alloc(struct morph_slice *slice, u32 rank, u32 spa
 	return txn;
 }
 
+/* One path after the other, each claimed while the next ones are found. The number of them. */
+static u32 claim_paths(struct morph_txn *txn, int *ret)
+{
+	struct optics_refusal why = {};
+	u32 claimed;
+
+	*ret = 0;
+	for (claimed = 0; claimed < txn->count; claimed++) {
+		struct morph_item *item = &txn->items[claimed];
+
+		*ret = morph_path_find(txn, item, &why);
+		if (!*ret)
+			*ret = morph_route_claim(txn->fabric, item->new, &why);
+		if (*ret)
+			break;
+	}
+	return claimed;
+}
+
+/* Orders of the circuits that are tried with one spare. */
+#define PLAN_ORDERS	4u
+
+/* All anew, and the circuit that was left without a path comes first. */
+static void reorder(struct morph_txn *txn, u32 claimed)
+{
+	struct morph_item left;
+	u32 i;
+
+	for (i = 0; i < claimed; i++)
+		morph_route_release(txn->fabric, txn->items[i].new);
+	for (i = 0; i <= claimed; i++) {
+		if (txn->items[i].new)
+			morph_route_free(txn->items[i].new);
+		txn->items[i].new = NULL;
+	}
+	/* The kernel chooses the paths: no item points to guides of its own. */
+	left = txn->items[claimed];
+	memmove(&txn->items[1], &txn->items[0], claimed * sizeof(left));
+	txn->items[0] = left;
+}
+
 /* Find paths as if the rank's circuits were gone, each without the others' lanes. */
 static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct optics_refusal why = {};
 	struct morph_circuit *circuit;
-	u32 i, claimed;
+	u32 i, claimed, order;
 	int ret = 0;
 
 	txn->slice = slice;
@@ -277,14 +317,10 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 		txn->items[i].old = circuit->route;
 		morph_route_release(fabric, circuit->route);
 	}
-	for (claimed = 0; claimed < txn->count; claimed++) {
-		struct morph_item *item = &txn->items[claimed];
-
-		ret = morph_path_find(txn, item, &why);
-		if (!ret)
-			ret = morph_route_claim(fabric, item->new, &why);
-		if (ret)
-			break;
+	claimed = claim_paths(txn, &ret);
+	for (order = 1; ret && ret != -ENOMEM && order < PLAN_ORDERS; order++) {
+		reorder(txn, claimed);
+		claimed = claim_paths(txn, &ret);
 	}
 	if (!ret)
 		ret = morph_txn_reserve(txn);

@@ -1,11 +1,12 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""A slice in several racks, of more circuits than one transaction takes: lit and given back as a whole. Prints TAP."""
+"""A slice in several racks, of more circuits than one transaction takes: lit, given back as a whole, protected. Prints TAP."""
 
 import os
 import sys
 
 from place import DEBUGFS, check_lit, run
+from protect import planned, settled
 
 WISH = ("--shape", "12x4x4", "--tier", "crossing")      # three racks, and all their accelerators
 CIRCUITS, OF_TRANSACTION = 1152, 1024
@@ -47,7 +48,21 @@ def one_that_fails_takes_all_back(rack):
     assert free(rack) == had
 
 
-TESTS = (lit_in_several_transactions, one_that_fails_takes_all_back)
+def protected_across_racks(rack):
+    """Each rank of the full racks counts on the spare of its protection, and the spare takes over."""
+    plan = rack.ask("place", "pod", *WISH, "--protect", "--apply")
+    spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["rank"]}
+    assert plan["protection"]["verdict"] == "feasible" and len(spares) == plan["ranks-count"]
+    planned(rack, "pod", spares)
+    for number in (0, 100, 191):
+        rack.do("accelerator", "fail", plan["rank"][number]["accelerator"])
+        told = settled(rack, "pod", lambda told: told[number]["replacements"] == 1)
+        assert told[number]["accelerator"] == spares[number]
+    assert all(circuit["state"] == "lit" for circuit in rack.ask("circuit", "list", "pod"))
+    rack.end("pod")
+
+
+TESTS = (lit_in_several_transactions, one_that_fails_takes_all_back, protected_across_racks)
 
 
 if __name__ == "__main__":
