@@ -48,7 +48,9 @@ MORPH_API void morph_defrag_clear(struct morph_defrag *defrag)
 {
 	for (uint32_t at = 0; at < defrag->slices.count; at++)
 		lm_running_free(&defrag->slices.list[at]);
-	defrag->slices.count = defrag->stays.count = 0;
+	for (uint32_t at = 0; at < defrag->fixed.count; at++)
+		lm_running_free(&defrag->fixed.list[at]);
+	defrag->slices.count = defrag->fixed.count = defrag->stays.count = 0;
 	forget(defrag);
 }
 
@@ -58,6 +60,7 @@ MORPH_API void morph_defrag_free(struct morph_defrag *defrag)
 		return;
 	morph_defrag_clear(defrag);
 	free(defrag->slices.list);
+	free(defrag->fixed.list);
 	free(defrag->stays.list);
 	free(defrag->guides.list);
 	free(defrag->rewire);

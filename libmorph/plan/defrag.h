@@ -23,7 +23,7 @@ struct running {
 	bool pinned;
 	bool repaired; /* by the kernel, with what is dark at the time */
 	struct morph_protection *kept; /* what it would take, or NULL */
-	uint32_t spares[RACK_ACCELERATORS]; /* by rank: that the kernel counts on, or UINT32_MAX */
+	uint32_t *spares; /* by rank: that the kernel counts on, or UINT32_MAX; or NULL */
 	struct lit *
 		lit; /* by circuit; NULL: it was not read from a kernel, and the plan is another's */
 	struct optics_hop *hops; /* of the paths in @lit */
@@ -93,6 +93,7 @@ struct best {
 struct morph_defrag {
 	struct morph_ctx *ctx;
 	ARRAY_OF(struct running) slices;
+	ARRAY_OF(struct running) fixed; /* of those that stay: what their failover needs can be told */
 	ARRAY_OF(struct stay) stays;
 	struct rewire *rewire;
 	struct best *best;

@@ -12,8 +12,9 @@ struct reading {
 	const struct morph_ledger *ledger;
 	const struct live *live;
 	const struct morph_object *slice;
-	struct running *running; /* the next of the list */
+	struct running *running;
 	uint32_t rack;
+	const char *why; /* it stays, though all is known of it; or NULL */
 };
 
 static const char no_memory[] = "out of memory"; /* no reason to stay */
@@ -27,6 +28,7 @@ void lm_running_free(struct running *running)
 		morph_plan_free(running->plan);
 	free(running->lit);
 	free(running->hops);
+	free(running->spares);
 }
 
 static const struct morph_object *circuit_of(const struct reading *reading, size_t *at)
@@ -51,29 +53,25 @@ static uint32_t count_circuits(const struct reading *reading)
 
 /* ------------------------------------------------------------------------ ranks */
 
-/* Accelerators of all ranks, of one rack. Returns NULL, or why the slice stays as it is. */
+/* Accelerators of all ranks. Returns NULL, or why the slice stays as it is. */
 static const char *read_ranks(struct reading *reading)
 {
 	const struct morph_ledger *ledger = reading->ledger;
 	struct morph_plan *plan = reading->running->plan;
-	size_t ranks = morph_object_values(reading->slice, "rank");
 
-	if (!ranks || ranks > RACK_ACCELERATORS)
-		return "it has more ranks than the planner takes";
-	plan->ranks = (uint32_t)ranks;
-	for (size_t at = 0; at < ranks; at++) {
+	for (size_t at = 0; at < plan->ranks; at++) {
 		const struct morph_object *it = morph_get_slice_rank(reading->slice, at);
 		uint32_t rank = morph_get_rank_rank(it), chip = morph_get_rank_accelerator(it);
 		uint32_t rack;
 
-		if (rank >= ranks || chip >= ledger->graph->accelerators_count)
+		if (rank >= plan->ranks || chip >= ledger->graph->accelerators_count)
 			return "its ranks are not those of this profile";
 		plan->accelerators[rank] = chip;
 		reading->running->spares[rank] =
 			morph_object_has(it, "spare") ? morph_get_rank_spare(it) : UINT32_MAX;
 		rack = ledger->sites.host_rack[ledger->graph->accelerators[chip].host];
-		if (at && rack != reading->rack)
-			return "it lies in several racks";
+		if (at && rack != reading->rack && !reading->why)
+			reading->why = "it lies in several racks";
 		reading->rack = rack;
 	}
 	return NULL;
@@ -132,13 +130,30 @@ static bool read_path(const struct reading *reading, const struct morph_object *
 	return false;
 }
 
-/* The strand that a guide is, or NULL: it is a part of one over a circuit switch. */
-static const struct strand *strand_of(const struct sites *sites, uint32_t host, uint32_t code)
+/* The strand that a path takes from that hop on, or NULL. */
+static const struct strand *strand_at(const struct sites *sites, uint32_t host,
+				      const struct optics_path *path, uint32_t hop)
 {
-	for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1]; at++)
-		if (sites->strands[at].guides_count == 1 && sites->strands[at].guides[0] == code)
-			return &sites->strands[at];
+	for (uint32_t at = sites->strands_first[host]; at < sites->strands_first[host + 1]; at++) {
+		const struct strand *strand = &sites->strands[at];
+		uint32_t same = 0;
+
+		while (same < strand->guides_count && hop + same < path->hops_count &&
+		       strand->guides[same] == path->hops[hop + same].guide)
+			same++;
+		if (same == strand->guides_count)
+			return strand;
+	}
 	return NULL;
+}
+
+/* Of those that the slice's light may cross. */
+static uint32_t servers_of(const struct reading *reading)
+{
+	const struct morph_ledger *ledger = reading->ledger;
+
+	return reading->why ? ledger->graph->hosts_count :
+			      ledger->sites.racks[reading->rack].hosts_count;
 }
 
 /* The fibres of a path. Returns NULL, or why the slice stays as it is. */
@@ -158,17 +173,20 @@ static const char *read_strands(struct reading *reading, const struct optics_pat
 
 		if (graph->guides[guide].class < MORPH_GUIDE_FIBRE)
 			continue;
-		strand = strand_of(&ledger->sites, host, path->hops[hop].guide);
+		strand = strand_at(&ledger->sites, host, path, hop);
 		if (!strand)
-			return "its light goes over circuit switches";
+			return "its circuits are not of this profile";
+		if (strand->guides_count > 1 && !reading->why)
+			reading->why = "its light goes over circuit switches";
 		if (ledger->guide_lanes[guide] != path->lanes)
 			return "it shares a fibre with others";
-		if (way->count + 1 == ledger->sites.racks[reading->rack].hosts_count)
+		if (way->count + 1 == servers_of(reading))
 			return "its light goes in circles";
 		if (lm_plan_add_strand(plan, strand))
 			return no_memory;
 		way->count++;
 		host = strand->to;
+		hop += strand->guides_count - 1;
 	}
 	return NULL;
 }
@@ -196,7 +214,7 @@ static const char *read_circuit(struct reading *reading, const struct morph_obje
 	return read_strands(reading, &lit->path, circuit);
 }
 
-static int reserve(struct reading *reading, uint32_t count)
+static int reserve(struct reading *reading, uint32_t count, uint32_t ranks)
 {
 	struct morph_ctx *ctx = reading->defrag->ctx;
 	struct running *running = reading->running;
@@ -205,14 +223,17 @@ static int reserve(struct reading *reading, uint32_t count)
 	running->plan = plan;
 	running->lit = calloc(count + 1UL, sizeof(*running->lit));
 	running->hops = calloc(count + 1UL, OPTICS_MAX_HOPS * sizeof(*running->hops));
+	running->spares = calloc(ranks, sizeof(*running->spares));
 	if (plan) {
 		plan->circuits = calloc(count + 1UL, sizeof(*plan->circuits));
 		plan->ways = calloc(count + 1UL, sizeof(*plan->ways));
 	}
-	if (!plan || !running->lit || !running->hops || !plan->circuits || !plan->ways) {
+	if (!plan || !running->lit || !running->hops || !running->spares || !plan->circuits ||
+	    !plan->ways) {
 		morph_plan_free(plan);
 		free(running->lit);
 		free(running->hops);
+		free(running->spares);
 		lm_fail(ctx, ENOMEM, "read slice %u: out of memory", running->slice);
 		return -ENOMEM;
 	}
@@ -221,6 +242,7 @@ static int reserve(struct reading *reading, uint32_t count)
 	plan->checksum = reading->ledger->graph->params.checksum;
 	plan->transit = morph_get_slice_transit(reading->slice);
 	plan->circuits_room = plan->circuits_count = count;
+	plan->ranks = ranks;
 	return 0;
 }
 
@@ -241,16 +263,6 @@ static const char *read_all(struct reading *reading)
 	return why;
 }
 
-/* Why nobody may touch it, whatever its circuits are; or NULL. */
-static const char *untouchable(const struct reading *reading, uint32_t controller)
-{
-	uint32_t its = morph_get_slice_controller(reading->slice);
-
-	if (morph_get_slice_state(reading->slice) != MORPH_SLICE_OK)
-		return "it is not in order";
-	return its && its != controller ? "another controller decides for it" : NULL;
-}
-
 static int note_stay(struct morph_defrag *defrag, uint32_t slice, const char *why)
 {
 	int ret = DEFRAG_GROW(defrag, stays, 1);
@@ -260,37 +272,61 @@ static int note_stay(struct morph_defrag *defrag, uint32_t slice, const char *wh
 	return ret;
 }
 
-static int read_slice(struct reading *reading, uint32_t controller)
+/* All is known of it, whether it may be moved or not. */
+static int add_running(struct reading *reading)
 {
 	struct morph_defrag *defrag = reading->defrag;
-	const char *why = untouchable(reading, controller);
-	uint32_t slice = morph_get_slice_id(reading->slice), circuits;
-	int ret = DEFRAG_GROW(defrag, slices, 1);
+	int ret;
 
-	if (ret)
+	if (!reading->why) {
+		ret = DEFRAG_GROW(defrag, slices, 1);
+		if (!ret)
+			defrag->slices.list[defrag->slices.count++] = *reading->running;
 		return ret;
-	reading->running = &defrag->slices.list[defrag->slices.count];
-	*reading->running = (struct running){
+	}
+	ret = DEFRAG_GROW(defrag, fixed, 1);
+	if (!ret)
+		ret = note_stay(defrag, reading->running->slice, reading->why);
+	if (!ret)
+		defrag->fixed.list[defrag->fixed.count++] = *reading->running;
+	return ret;
+}
+
+static int read_slice(struct reading *reading, uint32_t controller)
+{
+	uint32_t slice = morph_get_slice_id(reading->slice), circuits;
+	uint32_t its = morph_get_slice_controller(reading->slice);
+	size_t ranks = morph_object_values(reading->slice, "rank");
+	struct running running = {
 		.slice = slice,
 		/* For one that has a spare of its own the kernel holds what it takes. */
 		.repaired = morph_get_slice_failover(reading->slice) == MORPH_FAILOVER_AUTOMATIC &&
 			    !morph_get_slice_reserved(reading->slice),
 	};
+	const char *why;
+	int ret;
+
+	reading->running = &running;
+	reading->why = its && its != controller ? "another controller decides for it" : NULL;
 	circuits = count_circuits(reading);
 	if (!circuits)
 		return 0; /* nothing to be moved */
-	if (why)
-		return note_stay(defrag, slice, why);
-	ret = reserve(reading, circuits);
+	if (morph_get_slice_state(reading->slice) != MORPH_SLICE_OK)
+		return note_stay(reading->defrag, slice, "it is not in order");
+	if (!ranks || ranks > MOST_RANKS)
+		return note_stay(reading->defrag, slice,
+				 "it has more ranks than the planner takes");
+	ret = reserve(reading, circuits, (uint32_t)ranks);
 	if (ret)
 		return ret;
 	why = read_all(reading);
-	if (!why) {
-		defrag->slices.count++;
-		return 0;
-	}
-	lm_running_free(reading->running);
-	return why == no_memory ? -ENOMEM : note_stay(defrag, slice, why);
+	if (!why)
+		ret = add_running(reading);
+	else
+		ret = why == no_memory ? -ENOMEM : note_stay(reading->defrag, slice, why);
+	if (why || ret)
+		lm_running_free(&running);
+	return ret;
 }
 
 MORPH_API int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger *ledger,
@@ -339,20 +375,29 @@ static int keep(struct running *running, struct morph_ledger *ledger)
 	return ret;
 }
 
-MORPH_API int morph_defrag_keep(struct morph_defrag *defrag, struct morph_ledger *ledger)
+/* How many ranks have a spare, or a negative errno. */
+static int keep_all(struct running *list, uint32_t count, struct morph_ledger *ledger)
 {
 	int ranks = 0;
 
-	for (uint32_t at = 0; at < defrag->slices.count; at++) {
-		struct running *running = &defrag->slices.list[at];
-		int ret;
+	for (uint32_t at = 0; at < count; at++) {
+		int ret = list[at].lit && list[at].repaired && !list[at].kept ?
+				  keep(&list[at], ledger) :
+				  0;
 
-		if (!running->lit || !running->repaired || running->kept)
-			continue;
-		ret = keep(running, ledger);
 		if (ret < 0)
 			return ret;
 		ranks += ret;
 	}
 	return ranks;
+}
+
+MORPH_API int morph_defrag_keep(struct morph_defrag *defrag, struct morph_ledger *ledger)
+{
+	int ranks = keep_all(defrag->slices.list, defrag->slices.count, ledger), more;
+
+	if (ranks < 0)
+		return ranks;
+	more = keep_all(defrag->fixed.list, defrag->fixed.count, ledger);
+	return more < 0 ? more : ranks + more;
 }

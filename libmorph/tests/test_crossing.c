@@ -4,6 +4,7 @@
  * line gives. Whatever is answered goes through the checker, which shares no code with the planner.
  */
 #include "../plan/crossing.h"
+#include "kernel.h"
 #include "protecting.h"
 
 #define RACKS 2
@@ -602,6 +603,65 @@ static void whatever_is_protected_across_racks_is_so(void **state)
 	morph_protection_free(protection);
 }
 
+/* What was placed runs in a kernel. It is not moved, for that reason, but what its failover needs is kept. */
+static void stays_and_is_kept(struct bench *bench, const char *why)
+{
+	struct morph_defrag *defrag = morph_defrag_new(bench->ctx);
+	struct morph_ledger *ledger = NULL;
+	struct corner corner;
+	uint32_t kept = 0;
+
+	corner_begin(&corner, bench);
+	assert_int_equal(DEFRAG_GROW(corner.defrag, slices, 1), 0);
+	corner.defrag->slices.list[corner.defrag->slices.count++] =
+		(struct running){ .plan = bench->plan, .slice = 1 };
+	assert_true(kernel_boot(&corner));
+	assert_int_equal(morph_ledger_new(bench->ctx, bench->model, &ledger), 0);
+	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), 0);
+	assert_int_equal(defrag->slices.count, 0);
+	assert_string_equal(defrag->stays.list[0].why, why);
+	for (uint32_t rack = 0; rack < RACKS; rack++)
+		for (uint32_t at = 4 * SERVERS; at < RACK_ALL; at++)
+			assert_int_equal(morph_ledger_set_spare(ledger, RACK_ALL * rack + at, true),
+					 0);
+	assert_int_equal(morph_defrag_keep(defrag, ledger), bench->plan->ranks);
+	for (uint32_t guide = 0; guide < ledger->graph->guides_count; guide++)
+		kept += ledger->guide_kept[guide] > 0;
+	assert_true(kept > bench->plan->ranks);
+	assert_int_equal(morph_defrag_keep(defrag, ledger), 0);
+	morph_defrag_clear(defrag);
+	for (uint32_t guide = 0; guide < ledger->graph->guides_count; guide++)
+		assert_int_equal(ledger->guide_kept[guide], 0);
+	kernel_end();
+	morph_ledger_free(ledger);
+	morph_defrag_free(defrag);
+	corner_end(&corner);
+}
+
+static void what_a_slice_across_racks_needs_is_kept(void **state)
+{
+	struct bench *bench = *state;
+
+	for (uint32_t server = 0; server < SERVERS; server++)
+		for (uint32_t rack = 0; rack < RACKS; rack++)
+			hold_server(bench, rack, server,
+				    server % 4 || (rack && server >= 8) ? 1 : 0);
+	ask_crossing(bench, 2, 2, 6);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
+	stays_and_is_kept(bench, "it lies in several racks");
+}
+
+static void what_a_slice_over_switches_needs_is_kept(void **state)
+{
+	struct bench *bench = *state;
+
+	ask_crossing(bench, 4, 4, 4);
+	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
+	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
+	stays_and_is_kept(bench, "its light goes over circuit switches");
+}
+
 /* Memory of the tier is made when it is first asked for. */
 static void without_memory_nothing_is_placed(void **state)
 {
@@ -674,6 +734,8 @@ int main(int argc, char **argv)
 		TEST(how_few_are_moved_is_not_proven_of_other_racks),
 		TEST(ranks_whose_circuits_leave_the_rack_are_protected),
 		TEST(whatever_is_protected_across_racks_is_so),
+		TEST(what_a_slice_across_racks_needs_is_kept),
+		TEST(what_a_slice_over_switches_needs_is_kept),
 #undef TEST
 	};
 

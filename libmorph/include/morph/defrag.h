@@ -293,8 +293,10 @@ int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
  *
  * Each slice that its kernel repairs by itself (MORPH_FAILOVER_AUTOMATIC) is protected, one after
  * the other, and its protection is kept (morph_ledger_keep()): slices that are placed in the ledger
- * from then on take no fibre that a spare of theirs would need. Those with a reserved spare need
- * none of it: the kernel holds their fibres. Nothing is kept any more after morph_defrag_read(),
+ * from then on take no fibre that a spare of theirs would need. Spares on which the kernel's own
+ * plans count come before nearer ones. So are slices that lie in several racks, or are another
+ * controller's, which solving does not move; those of which not all is known are left out. Those
+ * with a reserved spare need none of it: the kernel holds their fibres. Nothing is kept any more after morph_defrag_read(),
  * morph_defrag_clear() or morph_defrag_free(). Solving moves nothing onto what is kept, nor away
  * from it.
  *
