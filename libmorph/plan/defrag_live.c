@@ -12,7 +12,7 @@ struct reading {
 	const struct morph_ledger *ledger;
 	const struct live *live;
 	const struct morph_object *slice;
-	struct running running;
+	struct running *running; /* the next of the list of slices */
 	uint32_t rack;
 	const char *why; /* it stays, though all is known of it; or NULL */
 };
@@ -36,7 +36,7 @@ static const struct morph_object *circuit_of(const struct reading *reading, size
 	for (; *at < morph_list_count(reading->live->circuits); (*at)++) {
 		const struct morph_object *it = morph_list_get(reading->live->circuits, *at);
 
-		if (morph_get_circuit_slice(it) == reading->running.slice)
+		if (morph_get_circuit_slice(it) == reading->running->slice)
 			return it;
 	}
 	return NULL;
@@ -57,7 +57,7 @@ static uint32_t count_circuits(const struct reading *reading)
 static const char *read_ranks(struct reading *reading)
 {
 	const struct morph_ledger *ledger = reading->ledger;
-	struct morph_plan *plan = reading->running.plan;
+	struct morph_plan *plan = reading->running->plan;
 
 	for (size_t at = 0; at < plan->ranks; at++) {
 		const struct morph_object *it = morph_get_slice_rank(reading->slice, at);
@@ -67,7 +67,7 @@ static const char *read_ranks(struct reading *reading)
 		if (rank >= plan->ranks || chip >= ledger->graph->accelerators_count)
 			return "its ranks are not those of this profile";
 		plan->accelerators[rank] = chip;
-		reading->running.spares[rank] =
+		reading->running->spares[rank] =
 			morph_object_has(it, "spare") ? morph_get_rank_spare(it) : UINT32_MAX;
 		rack = ledger->sites.host_rack[ledger->graph->accelerators[chip].host];
 		if (at && rack != reading->rack && !reading->why)
@@ -162,7 +162,7 @@ static const char *read_strands(struct reading *reading, const struct optics_pat
 {
 	const struct morph_ledger *ledger = reading->ledger;
 	const struct optics_graph *graph = ledger->graph;
-	struct morph_plan *plan = reading->running.plan;
+	struct morph_plan *plan = reading->running->plan;
 	uint32_t host = graph->accelerators[path->tx / graph->params.planes].host;
 	struct circuit_way *way = &plan->ways[circuit];
 
@@ -195,7 +195,7 @@ static const char *read_strands(struct reading *reading, const struct optics_pat
 static const char *read_circuit(struct reading *reading, const struct morph_object *it,
 				uint32_t circuit)
 {
-	struct running *running = &reading->running;
+	struct running *running = reading->running;
 	struct lit *lit = &running->lit[circuit];
 
 	if (morph_get_circuit_state(it) != MORPH_CIRCUIT_LIT)
@@ -217,7 +217,7 @@ static const char *read_circuit(struct reading *reading, const struct morph_obje
 static int reserve(struct reading *reading, uint32_t count, uint32_t ranks)
 {
 	struct morph_ctx *ctx = reading->defrag->ctx;
-	struct running *running = &reading->running;
+	struct running *running = reading->running;
 	struct morph_plan *plan = morph_plan_new(ctx);
 
 	running->plan = plan;
@@ -250,7 +250,7 @@ static int reserve(struct reading *reading, uint32_t count, uint32_t ranks)
 
 static const char *read_all(struct reading *reading)
 {
-	struct morph_plan *plan = reading->running.plan;
+	struct morph_plan *plan = reading->running->plan;
 	const struct morph_object *it;
 	uint32_t circuit = 0;
 	const char *why = read_ranks(reading);
@@ -279,16 +279,14 @@ static int add_running(struct reading *reading)
 	int ret;
 
 	if (!reading->why) {
-		ret = DEFRAG_GROW(defrag, slices, 1);
-		if (!ret)
-			defrag->slices.list[defrag->slices.count++] = reading->running;
-		return ret;
+		defrag->slices.count++;
+		return 0;
 	}
 	ret = DEFRAG_GROW(defrag, fixed, 1);
 	if (!ret)
-		ret = note_stay(defrag, reading->running.slice, reading->why);
+		ret = note_stay(defrag, reading->running->slice, reading->why);
 	if (!ret)
-		defrag->fixed.list[defrag->fixed.count++] = reading->running;
+		defrag->fixed.list[defrag->fixed.count++] = *reading->running;
 	return ret;
 }
 
@@ -297,10 +295,13 @@ static int read_slice(struct reading *reading, uint32_t controller)
 	uint32_t slice = morph_get_slice_id(reading->slice), circuits;
 	uint32_t its = morph_get_slice_controller(reading->slice);
 	size_t ranks = morph_object_values(reading->slice, "rank");
+	int ret = DEFRAG_GROW(reading->defrag, slices, 1);
 	const char *why;
-	int ret;
 
-	reading->running = (struct running){
+	if (ret)
+		return ret;
+	reading->running = &reading->defrag->slices.list[reading->defrag->slices.count];
+	*reading->running = (struct running){
 		.slice = slice,
 		/* For one that has a spare of its own the kernel holds what it takes. */
 		.repaired = morph_get_slice_failover(reading->slice) == MORPH_FAILOVER_AUTOMATIC &&
@@ -324,7 +325,7 @@ static int read_slice(struct reading *reading, uint32_t controller)
 	else
 		ret = why == no_memory ? -ENOMEM : note_stay(reading->defrag, slice, why);
 	if (why || ret)
-		lm_running_free(&reading->running);
+		lm_running_free(reading->running);
 	return ret;
 }
 

@@ -206,11 +206,10 @@ static int refuse(struct failure *failure, enum stitch_verdict verdict)
 
 	if (ret)
 		return ret;
-	if (failure->rank->crossing)
-		refusal.reason = MORPH_WIRE_SPARE_DOUBT; /* it might leave the rack elsewhere */
-	else if (lm_protect_cut(failure, &refusal))
+	/* Nothing is proven of circuits that might leave the rack elsewhere. */
+	if (!failure->rank->crossing && lm_protect_cut(failure, &refusal))
 		refusal.reason = MORPH_WIRE_SPARE_CUT;
-	else if (verdict == STITCH_INFEASIBLE)
+	else if (!failure->rank->crossing && verdict == STITCH_INFEASIBLE)
 		refusal.reason = MORPH_WIRE_SPARE_SEARCHED;
 	else
 		refusal.reason = MORPH_WIRE_SPARE_DOUBT;
