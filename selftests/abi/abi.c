@@ -79,6 +79,7 @@ COMMAND(txn_step, MORPH_TXN_STEP, morph_txn_step, true);
 COMMAND(rank_report, MORPH_RANK_REPORT, morph_rank_act, true);
 COMMAND(rank_replace, MORPH_RANK_REPLACE, morph_rank_act, true);
 COMMAND(slice_policy, MORPH_SLICE_POLICY, morph_slice_policy, true);
+COMMAND(rank_prefer, MORPH_RANK_PREFER, morph_rank_act, true);
 
 FIXTURE_SETUP(command)
 {
@@ -240,7 +241,7 @@ TEST_F(numbers, all_others_are_unknown)
 		}
 		if (number > _IOC_NR(MORPH_FABRIC_READ_ELEMENTS) &&
 		    number != _IOC_NR(MORPH_FABRIC_READ_EDGES) &&
-		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_SLICE_POLICY))) {
+		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_RANK_PREFER))) {
 			EXPECT_EQ(-1, ioctl(self->slice, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
 		}
