@@ -46,6 +46,16 @@ struct defrag {
 	uint64_t light_ns;
 };
 
+#define wrong(defrag, ...) ck_wrong(&(defrag)->check, __VA_ARGS__)
+
+static inline const uint8_t *strand_at(const uint8_t *strands, uint32_t number)
+{
+	return strands + 4 * (size_t)number * MORPH_WIRE_STRAND;
+}
+
+/* All steps, on what runs as it was at first: 0 or a report. */
+int ck_replay(struct defrag *defrag);
+
 /* Room for the request without what may move, in a rack. */
 int ck_rewire_refused(struct defrag *defrag);
 

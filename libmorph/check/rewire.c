@@ -5,34 +5,10 @@
  */
 #include <morph/wire.h>
 
-#include "defrag.h"
-#include "search.h"
+#include "rewire.h"
 
 #define MOST_METRICS 4096
-#define MOST_FLOWS 4096
 #define APART 0x10000000LL
-
-/* A circuit that is to be led. */
-struct flow {
-	uint32_t from, to; /* seats */
-	uint64_t through; /* seats */
-	bool runs;
-	bool led, moved;
-	uint32_t hops, was_hops;
-	uint8_t way[MOST_SEATS], was[MOST_SEATS];
-};
-
-struct rewire {
-	struct defrag *defrag;
-	uint64_t through; /* of the request */
-	uint32_t running, count;
-	struct flow *flows;
-	uint32_t limit; /* circuits that may go another way; NONE: all */
-	uint32_t metrics;
-	int64_t *slack; /* by metric */
-	int64_t *apart; /* by metric, seat and seat */
-	int64_t *left; /* by depth and metric */
-};
 
 /* ------------------------------------------------------------------------ flows */
 
@@ -153,11 +129,6 @@ static int read_metric(struct rewire *rewire, const struct room *room, uint32_t 
 	return ret;
 }
 
-static int64_t apart_by(const struct rewire *rewire, uint32_t metric, uint32_t from, uint32_t to)
-{
-	return rewire->apart[((size_t)metric * MOST_SEATS + from) * MOST_SEATS + to];
-}
-
 /* What is left of each metric when @part lies where it does, beside those before. */
 static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 {
@@ -183,168 +154,6 @@ static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 		bear &= after[metric] >= 0;
 	}
 	return bear;
-}
-
-/* -------------------------------------------------------------------------- ways */
-
-static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved);
-
-/* Hops from each seat to a flow's end, over what is left. */
-static void measure_to(const struct room *room, const struct flow *flow, uint32_t hops[MOST_SEATS])
-{
-	uint32_t queue[MOST_SEATS] = { 0 }, head = 0, tail = 0;
-
-	for (uint32_t seat = 0; seat < room->seats; seat++)
-		hops[seat] = NONE;
-	hops[flow->to] = 0;
-	queue[tail++] = flow->to;
-	for (; head < tail; head++) {
-		if (!(flow->through >> queue[head] & 1))
-			continue;
-		for (uint32_t seat = 0; seat < room->seats; seat++) {
-			if (hops[seat] != NONE || !room->room[seat][queue[head]])
-				continue;
-			hops[seat] = hops[queue[head]] + 1;
-			queue[tail++] = seat;
-		}
-	}
-}
-
-static int compare(const struct flow *one, const struct flow *other)
-{
-	if (one->hops != other->hops)
-		return one->hops < other->hops ? -1 : 1;
-	return memcmp(one->way, other->way, one->hops + 1U);
-}
-
-/*
- * Of flows that are alike, the later one goes the later way: each set of ways is looked at once.
- * Where it counts which of them is moved, what runs is not alike.
- */
-static bool in_order(const struct rewire *rewire, const struct flow *flow)
-{
-	for (const struct flow *other = rewire->flows; other < rewire->flows + rewire->count;
-	     other++) {
-		int order;
-
-		if (other == flow || !other->led || other->from != flow->from ||
-		    other->to != flow->to || other->through != flow->through ||
-		    (rewire->limit != NONE && (flow->runs || other->runs)))
-			continue;
-		order = compare(other, flow);
-		if (other < flow ? order > 0 : order < 0)
-			return false;
-	}
-	return true;
-}
-
-static enum answer arrive(struct search *search, struct flow *flow, uint32_t left, uint32_t moved)
-{
-	struct rewire *rewire = search->context;
-	enum answer answer = NO;
-
-	if (flow->runs &&
-	    (flow->hops != flow->was_hops || memcmp(flow->way, flow->was, flow->hops + 1U) != 0))
-		moved++;
-	if (rewire->limit != NONE && moved > rewire->limit)
-		return NO;
-	flow->led = true;
-	if (in_order(rewire, flow))
-		answer = lead_next(search, left, moved);
-	flow->led = false;
-	return answer;
-}
-
-static enum answer lead_on(struct search *search, struct flow *flow, const uint32_t *hops,
-			   uint64_t seen, uint32_t most, uint32_t left, uint32_t moved)
-{
-	struct room *room = search->room;
-	uint32_t at = flow->way[flow->hops];
-
-	if (!ck_spend(search->check))
-		return GAVE_UP;
-	if (at == flow->to)
-		return arrive(search, flow, left, moved);
-	for (uint32_t next = 0; next < room->seats; next++) {
-		enum answer answer;
-
-		if (seen >> next & 1 || !room->room[at][next] || !(flow->through >> next & 1) ||
-		    hops[next] >= most)
-			continue;
-		room->room[at][next]--;
-		flow->way[++flow->hops] = (uint8_t)next;
-		answer =
-			lead_on(search, flow, hops, seen | 1ULL << next, most - 1, left - 1, moved);
-		flow->hops--;
-		room->room[at][next]++;
-		if (answer != NO)
-			return answer;
-	}
-	return NO;
-}
-
-/* Lead the flow that is farthest; what is there besides what all need is for detours. */
-static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved)
-{
-	struct rewire *rewire = search->context;
-	uint32_t farthest = 0, hops[MOST_SEATS], its_hops[MOST_SEATS] = { 0 };
-	struct flow *chosen = NULL;
-	uint64_t need = 0;
-
-	for (uint32_t at = 0; at < rewire->count; at++) {
-		struct flow *flow = &rewire->flows[at];
-
-		if (flow->led)
-			continue;
-		measure_to(search->room, flow, hops);
-		if (hops[flow->from] == NONE || !(flow->through >> flow->from & 1))
-			return NO;
-		need += hops[flow->from];
-		if (chosen && hops[flow->from] <= farthest)
-			continue;
-		farthest = hops[flow->from];
-		chosen = flow;
-		memcpy(its_hops, hops, sizeof(hops));
-	}
-	if (!chosen)
-		return YES;
-	if (need > left)
-		return NO;
-	if (!ck_spend(search->check))
-		return GAVE_UP;
-	chosen->hops = 0;
-	chosen->way[0] = (uint8_t)chosen->from;
-	return lead_on(search, chosen, its_hops, 1ULL << chosen->from,
-		       farthest + (uint32_t)(left - need), left, moved);
-}
-
-/* All demands of an embedding, circuit by circuit, beside what runs. */
-static enum answer lead_all(struct search *search)
-{
-	struct rewire *rewire = search->context;
-
-	rewire->count = rewire->running;
-	for (uint32_t metric = 0; metric < rewire->metrics; metric++) {
-		int64_t left = rewire->slack[metric];
-
-		for (uint32_t at = 0; at < search->demands; at++)
-			left -= apart_by(rewire, metric, search->demand[at].from,
-					 search->demand[at].to);
-		if (left < 0)
-			return NO;
-	}
-	for (uint32_t at = 0; at < search->demands; at++) {
-		if (rewire->count == MOST_FLOWS)
-			return GAVE_UP;
-		rewire->flows[rewire->count++] = (struct flow){
-			.from = search->demand[at].from,
-			.to = search->demand[at].to,
-			.through = rewire->through,
-		};
-	}
-	for (uint32_t at = 0; at < rewire->count; at++)
-		rewire->flows[at].led = false;
-	return lead_next(search, search->room->total, 0);
 }
 
 /* ------------------------------------------------------------------------- racks */
@@ -425,7 +234,7 @@ static int check_rack(struct defrag *defrag, struct search *search, uint32_t hos
 	rewire->limit = limit;
 	ret = read_rack(rewire, search, host, refusal);
 	search->bear = metrics_bear;
-	search->route = lead_all;
+	search->route = ck_lead_all;
 	search->context = rewire;
 	if (!ret)
 		answer = try_rack(search);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A rack in which what runs is led anew, beside what is wanted. */
+#ifndef CHECK_REWIRE_H
+#define CHECK_REWIRE_H
+
+#include "defrag.h"
+#include "search.h"
+
+#define MOST_FLOWS 4096
+
+/* A circuit that is to be led. */
+struct flow {
+	uint32_t from, to; /* seats */
+	uint64_t through; /* seats */
+	bool runs;
+	bool led, moved;
+	uint32_t hops, was_hops;
+	uint8_t way[MOST_SEATS], was[MOST_SEATS];
+};
+
+struct rewire {
+	struct defrag *defrag;
+	uint64_t through; /* of the request */
+	uint32_t running, count;
+	struct flow *flows;
+	uint32_t limit; /* circuits that may go another way; NONE: all */
+	uint32_t metrics;
+	int64_t *slack; /* by metric */
+	int64_t *apart; /* by metric, seat and seat */
+	int64_t *left; /* by depth and metric */
+};
+
+static inline int64_t apart_by(const struct rewire *rewire, uint32_t metric, uint32_t from,
+			       uint32_t to)
+{
+	return rewire->apart[((size_t)metric * MOST_SEATS + from) * MOST_SEATS + to];
+}
+
+/* All demands of an embedding, circuit by circuit, beside what runs: search->route of a struct rewire. */
+enum answer ck_lead_all(struct search *search);
+
+#endif /* CHECK_REWIRE_H */

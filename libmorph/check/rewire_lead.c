@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Ways for what runs and for what is wanted: all of them are tried. */
+#include "rewire.h"
+
+static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved);
+
+/* Hops from each seat to a flow's end, over what is left. */
+static void measure_to(const struct room *room, const struct flow *flow, uint32_t hops[MOST_SEATS])
+{
+	uint32_t queue[MOST_SEATS] = { 0 }, head = 0, tail = 0;
+
+	for (uint32_t seat = 0; seat < room->seats; seat++)
+		hops[seat] = NONE;
+	hops[flow->to] = 0;
+	queue[tail++] = flow->to;
+	for (; head < tail; head++) {
+		if (!(flow->through >> queue[head] & 1))
+			continue;
+		for (uint32_t seat = 0; seat < room->seats; seat++) {
+			if (hops[seat] != NONE || !room->room[seat][queue[head]])
+				continue;
+			hops[seat] = hops[queue[head]] + 1;
+			queue[tail++] = seat;
+		}
+	}
+}
+
+static int compare(const struct flow *one, const struct flow *other)
+{
+	if (one->hops != other->hops)
+		return one->hops < other->hops ? -1 : 1;
+	return memcmp(one->way, other->way, one->hops + 1U);
+}
+
+/*
+ * Of flows that are alike, the later one goes the later way: each set of ways is looked at once.
+ * Where it counts which of them is moved, what runs is not alike.
+ */
+static bool in_order(const struct rewire *rewire, const struct flow *flow)
+{
+	for (const struct flow *other = rewire->flows; other < rewire->flows + rewire->count;
+	     other++) {
+		int order;
+
+		if (other == flow || !other->led || other->from != flow->from ||
+		    other->to != flow->to || other->through != flow->through ||
+		    (rewire->limit != NONE && (flow->runs || other->runs)))
+			continue;
+		order = compare(other, flow);
+		if (other < flow ? order > 0 : order < 0)
+			return false;
+	}
+	return true;
+}
+
+static enum answer arrive(struct search *search, struct flow *flow, uint32_t left, uint32_t moved)
+{
+	struct rewire *rewire = search->context;
+	enum answer answer = NO;
+
+	if (flow->runs &&
+	    (flow->hops != flow->was_hops || memcmp(flow->way, flow->was, flow->hops + 1U) != 0))
+		moved++;
+	if (rewire->limit != NONE && moved > rewire->limit)
+		return NO;
+	flow->led = true;
+	if (in_order(rewire, flow))
+		answer = lead_next(search, left, moved);
+	flow->led = false;
+	return answer;
+}
+
+static enum answer lead_on(struct search *search, struct flow *flow, const uint32_t *hops,
+			   uint64_t seen, uint32_t most, uint32_t left, uint32_t moved)
+{
+	struct room *room = search->room;
+	uint32_t at = flow->way[flow->hops];
+
+	if (!ck_spend(search->check))
+		return GAVE_UP;
+	if (at == flow->to)
+		return arrive(search, flow, left, moved);
+	for (uint32_t next = 0; next < room->seats; next++) {
+		enum answer answer;
+
+		if (seen >> next & 1 || !room->room[at][next] || !(flow->through >> next & 1) ||
+		    hops[next] >= most)
+			continue;
+		room->room[at][next]--;
+		flow->way[++flow->hops] = (uint8_t)next;
+		answer =
+			lead_on(search, flow, hops, seen | 1ULL << next, most - 1, left - 1, moved);
+		flow->hops--;
+		room->room[at][next]++;
+		if (answer != NO)
+			return answer;
+	}
+	return NO;
+}
+
+/* Lead the flow that is farthest; what is there besides what all need is for detours. */
+static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved)
+{
+	struct rewire *rewire = search->context;
+	uint32_t farthest = 0, hops[MOST_SEATS], its_hops[MOST_SEATS] = { 0 };
+	struct flow *chosen = NULL;
+	uint64_t need = 0;
+
+	for (uint32_t at = 0; at < rewire->count; at++) {
+		struct flow *flow = &rewire->flows[at];
+
+		if (flow->led)
+			continue;
+		measure_to(search->room, flow, hops);
+		if (hops[flow->from] == NONE || !(flow->through >> flow->from & 1))
+			return NO;
+		need += hops[flow->from];
+		if (chosen && hops[flow->from] <= farthest)
+			continue;
+		farthest = hops[flow->from];
+		chosen = flow;
+		memcpy(its_hops, hops, sizeof(hops));
+	}
+	if (!chosen)
+		return YES;
+	if (need > left)
+		return NO;
+	if (!ck_spend(search->check))
+		return GAVE_UP;
+	chosen->hops = 0;
+	chosen->way[0] = (uint8_t)chosen->from;
+	return lead_on(search, chosen, its_hops, 1ULL << chosen->from,
+		       farthest + (uint32_t)(left - need), left, moved);
+}
+
+enum answer ck_lead_all(struct search *search)
+{
+	struct rewire *rewire = search->context;
+
+	rewire->count = rewire->running;
+	for (uint32_t metric = 0; metric < rewire->metrics; metric++) {
+		int64_t left = rewire->slack[metric];
+
+		for (uint32_t at = 0; at < search->demands; at++)
+			left -= apart_by(rewire, metric, search->demand[at].from,
+					 search->demand[at].to);
+		if (left < 0)
+			return NO;
+	}
+	for (uint32_t at = 0; at < search->demands; at++) {
+		if (rewire->count == MOST_FLOWS)
+			return GAVE_UP;
+		rewire->flows[rewire->count++] = (struct flow){
+			.from = search->demand[at].from,
+			.to = search->demand[at].to,
+			.through = rewire->through,
+		};
+	}
+	for (uint32_t at = 0; at < rewire->count; at++)
+		rewire->flows[at].led = false;
+	return lead_next(search, search->room->total, 0);
+}
