@@ -169,13 +169,13 @@ static int tell_metric(struct morph_defrag *defrag, const struct metric *metric)
 		for (uint64_t left = room->out[from]; left; left &= left - 1) {
 			uint32_t to = net_first(left);
 
-			if (!metric->length[from][to])
+			if (!metric->lengths.of[from][to])
 				continue;
 			if (DEFRAG_GROW(defrag, lengths, 1))
 				return -ENOMEM;
 			defrag->lengths.list[defrag->lengths.count++] =
 				(struct length){ (uint16_t)from, (uint16_t)to,
-						 metric->length[from][to] };
+						 metric->lengths.of[from][to] };
 		}
 	}
 	if (DEFRAG_GROW(defrag, metrics, 1))

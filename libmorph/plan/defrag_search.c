@@ -135,6 +135,15 @@ static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t l
 	}
 }
 
+/* All flows have ways. Returns whether that is enough of such embeddings. */
+static bool accept(struct hunt *hunt, const struct mapping *mapping)
+{
+	consider(hunt, mapping);
+	if (hunt->found == 1 && hunt->steps > EXTRA_STEPS)
+		hunt->steps = EXTRA_STEPS;
+	return enough(hunt);
+}
+
 /* Look at one embedding. Returns whether that is enough of them. */
 static bool examine(struct hunt *hunt, const struct mapping *mapping)
 {
@@ -153,14 +162,12 @@ static bool examine(struct hunt *hunt, const struct mapping *mapping)
 			exhaust(hunt, mapping, hunt->least - 1);
 		return hunt->stopped || !hunt->least;
 	}
-	if (lm_rewire_negotiate(rewire)) {
-		consider(hunt, mapping);
-		if (hunt->found == 1 && hunt->steps > EXTRA_STEPS)
-			hunt->steps = EXTRA_STEPS;
-		return enough(hunt);
-	}
+	if (lm_rewire_negotiate(rewire))
+		return accept(hunt, mapping);
 	if (lm_rewire_refute(rewire))
 		return false;
+	if (lm_rewire_negotiate_shares(rewire))
+		return accept(hunt, mapping);
 	/* Others may have ways that are found at once. */
 	if (hunt->doubts_count < DEFRAG_DOUBTS) {
 		hunt->doubt_tiers[hunt->doubts_count] = hunt->tier;

@@ -5,6 +5,7 @@
 #include "rewire.h"
 
 #define ROUNDS 32
+#define ROUNDS_SURE 128 /* where shares of circuits have ways */
 #define HOP 64u /* price of one */
 #define STAY 8u /* less where it goes already */
 #define GRUDGE 40u /* more for each round in which a link was wanted by too many */
@@ -23,6 +24,18 @@ void lm_way_charge(uint16_t used[NET_SITES][NET_SITES], const struct way *way, i
 
 		*link = (uint16_t)(*link + units);
 	}
+}
+
+void lm_way_trace(struct way *way, uint32_t from, uint32_t to, const uint8_t before[NET_SITES])
+{
+	uint32_t hops = 0;
+
+	for (uint32_t at = to; at != from; at = before[at])
+		hops++;
+	way->hops = (uint8_t)hops;
+	way->sites[hops] = (uint8_t)to;
+	for (uint32_t at = to; hops; hops--)
+		way->sites[hops - 1] = (uint8_t)(at = before[at]);
 }
 
 /* Hops from a flow's beginning to its end, were it alone. */
@@ -90,19 +103,6 @@ static uint32_t price(const struct rewire *rewire, uint32_t from, uint32_t to, u
 			  256);
 }
 
-/* Write down the way to a flow's end by the sites before each. */
-static void trace(struct flow *flow, const uint8_t *before)
-{
-	uint32_t hops = 0;
-
-	for (uint32_t at = flow->to; at != flow->from; at = before[at])
-		hops++;
-	flow->goes.hops = (uint8_t)hops;
-	flow->goes.sites[hops] = flow->to;
-	for (uint32_t at = flow->to; hops; hops--)
-		flow->goes.sites[hops - 1] = (uint8_t)(at = before[at]);
-}
-
 /* Dijkstra's algorithm; the cheapest way at the prices of this round. */
 static void route_one(const struct rewire *rewire, struct flow *flow, uint32_t pressure)
 {
@@ -133,7 +133,7 @@ static void route_one(const struct rewire *rewire, struct flow *flow, uint32_t p
 			before[to] = (uint8_t)at;
 		}
 	}
-	trace(flow, before);
+	lm_way_trace(&flow->goes, flow->from, flow->to, before);
 }
 
 /* Links that too many want are dearer from now on. Returns whether there are any. */
@@ -179,32 +179,13 @@ static void settle(struct rewire *rewire)
 	}
 }
 
-static void begin(struct rewire *rewire)
-{
-	memset(rewire->used, 0, sizeof(rewire->used));
-	memset(rewire->grudge, 0, sizeof(rewire->grudge));
-	for (uint32_t at = 0; at < rewire->count; at++) {
-		struct flow *flow = &rewire->flows[at];
-
-		if (flow->running) {
-			flow->goes = flow->was;
-		} else {
-			route_one(rewire, flow, PRESSURE);
-		}
-		lm_way_charge(rewire->used, &flow->goes, 1);
-	}
-}
-
-bool lm_rewire_negotiate(struct rewire *rewire)
+/* From the ways that all go, as they clash. */
+static bool negotiate(struct rewire *rewire, uint32_t rounds)
 {
 	uint32_t pressure = PRESSURE;
 
-	for (uint32_t at = rewire->running; at < rewire->count; at++)
-		if (rewire->flows[at].least == NET_APART)
-			return false;
-	begin(rewire);
 	for (uint32_t round = 0; bear_grudges(rewire); round++) {
-		if (round == ROUNDS)
+		if (round == rounds)
 			return false;
 		/* What is to come first: it is to go round what is lit, if it can. */
 		for (uint32_t at = rewire->count; at--;) {
@@ -221,6 +202,40 @@ bool lm_rewire_negotiate(struct rewire *rewire)
 	}
 	settle(rewire);
 	return true;
+}
+
+static void begin(struct rewire *rewire)
+{
+	memset(rewire->used, 0, sizeof(rewire->used));
+	memset(rewire->grudge, 0, sizeof(rewire->grudge));
+}
+
+bool lm_rewire_negotiate(struct rewire *rewire)
+{
+	for (uint32_t at = rewire->running; at < rewire->count; at++)
+		if (rewire->flows[at].least == NET_APART)
+			return false;
+	begin(rewire);
+	for (uint32_t at = 0; at < rewire->count; at++) {
+		struct flow *flow = &rewire->flows[at];
+
+		if (flow->running) {
+			flow->goes = flow->was;
+		} else {
+			route_one(rewire, flow, PRESSURE);
+		}
+		lm_way_charge(rewire->used, &flow->goes, 1);
+	}
+	return negotiate(rewire, ROUNDS);
+}
+
+bool lm_rewire_negotiate_shares(struct rewire *rewire)
+{
+	begin(rewire);
+	lm_shares_deal(rewire);
+	for (uint32_t at = 0; at < rewire->count; at++)
+		lm_way_charge(rewire->used, &rewire->flows[at].goes, 1);
+	return negotiate(rewire, ROUNDS_SURE);
 }
 
 uint32_t lm_rewire_moved(const struct rewire *rewire)

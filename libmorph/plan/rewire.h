@@ -16,6 +16,8 @@
 #define REWIRE_METRICS 64
 #define REWIRE_FLOWS 2048
 #define REWIRE_ACTIONS (4 * REWIRE_FLOWS)
+#define REWIRE_SHARES (2 * REWIRE_FLOWS)
+#define REWIRE_WHOLE 4096U /* what one circuit is, in shares */
 #define REWIRE_SEEN 4096 /* states of the order that are remembered */
 
 /* The sites that a circuit crosses, both ends among them. */
@@ -38,6 +40,30 @@ struct flow {
 	struct way now; /* while the order is looked for */
 };
 
+/* Of links, from site to site. */
+struct lengths {
+	uint32_t of[NET_SITES][NET_SITES];
+};
+
+#define LENGTH_APART (1U << 30) /* of where there is no way */
+
+/* Circuits that have the same ends and may cross the same sites. */
+struct bundle {
+	uint8_t from, to;
+	uint32_t circuits;
+	uint32_t shares; /* its first, or SHARES_NONE */
+	uint64_t through;
+};
+
+/* A part of a bundle that goes a way of its own. */
+struct share {
+	struct way way;
+	uint32_t amount; /* REWIRE_WHOLE: a circuit */
+	uint32_t next; /* of the bundle, or SHARES_NONE */
+};
+
+#define SHARES_NONE UINT32_MAX
+
 /*
  * A length for each link that there is room on. What all circuits need at least, by the shortest
  * ways of these lengths, can be no more than the lengths of all the room there is together; so an
@@ -49,11 +75,9 @@ struct flow {
  */
 struct metric {
 	int64_t slack; /* what the room is longer than what runs needs */
-	uint16_t length[NET_SITES][NET_SITES];
+	struct lengths lengths; /* UINT16_MAX at most */
 	uint32_t apart[NET_SITES][NET_SITES]; /* shortest ways of the request's circuits */
 };
-
-#define METRIC_APART 0x1000000U /* where there is no way */
 
 enum action_kind {
 	ACTION_MOVE, /* the new way is lit, then the old goes out */
@@ -76,7 +100,14 @@ struct rewire {
 	/* Lengths by which embeddings have no ways. */
 	uint32_t metrics_count;
 	struct metric metrics[REWIRE_METRICS];
-	struct metric scratch;
+	struct lengths scratch;
+	/* Shares of flows, and what links bear of them, in all and too much. */
+	uint32_t bundles_count, shares_count;
+	uint32_t shares_spare; /* the first of those that were given back, or SHARES_NONE */
+	struct bundle bundles[REWIRE_FLOWS];
+	struct share shares[REWIRE_SHARES];
+	uint32_t load[NET_SITES][NET_SITES];
+	struct lengths excess;
 	/* By lm_rewire_order(). */
 	uint32_t actions_count;
 	uint32_t interrupted; /* circuits that go dark */
@@ -95,6 +126,32 @@ bool lm_way_same(const struct way *one, const struct way *other);
 /* Take a way's links, or give them back. */
 void lm_way_charge(uint16_t used[NET_SITES][NET_SITES], const struct way *way, int units);
 
+/* The way between two sites, by the site before each. */
+void lm_way_trace(struct way *way, uint32_t from, uint32_t to, const uint8_t before[NET_SITES]);
+
+/* Shortest ways from a site, by lengths; @through as in struct flow. */
+void lm_lengths_measure(const struct net *room, const struct lengths *lengths, uint32_t from,
+			uint64_t through, uint32_t cost[NET_SITES], uint8_t before[NET_SITES]);
+
+/* rewire_share.c: bundles of the flows from @first to before @end, none of which has ways yet. */
+void lm_shares_bundle(struct rewire *rewire, uint32_t first, uint32_t end);
+
+/*
+ * What all bundles need by these lengths; INT64_MAX where one has no way at all. With @lead they may
+ * go these ways from now on; the first that a bundle may go is that of all of it.
+ */
+int64_t lm_shares_need(struct rewire *rewire, const struct net *room, const struct lengths *lengths,
+		       bool lead);
+
+/* What links bear too much, as lengths in rewire->excess. Returns whether any does. */
+bool lm_shares_excess(struct rewire *rewire, const struct net *room);
+
+/* Each bundle moves shares to the cheapest of its ways. Returns whether any was moved. */
+bool lm_shares_even(struct rewire *rewire, const struct net *room);
+
+/* Each flow is to go a way of its bundle, as many each as its share is. */
+void lm_shares_deal(struct rewire *rewire);
+
 /* Where running circuits begin: what is shortest for each, were it alone. */
 void lm_rewire_begin(struct rewire *rewire);
 
@@ -111,6 +168,9 @@ bool lm_rewire_add(struct rewire *rewire, uint32_t from, uint32_t to, uint32_t c
  */
 bool lm_rewire_negotiate(struct rewire *rewire);
 
+/* The same from where the largest shares go, after lm_rewire_refute() has refuted nothing. */
+bool lm_rewire_negotiate_shares(struct rewire *rewire);
+
 /*
  * Ways for all flows that move no more than @limit of those that run, or the answer that there
  * are none. What is in the way of a circuit is moved, one after the other of what could be; what
@@ -125,9 +185,12 @@ bool lm_rewire_refuted(const struct rewire *rewire);
 void lm_rewire_count_hops(struct rewire *rewire);
 
 /*
- * Look for such a metric, and keep it. The perceptron's rule: links are made longer by what the
- * shortest ways want of them too much, and shorter by what they leave; if there are such lengths,
- * it ends with some (Novikoff 1962). O(rounds * flows * sites^2).
+ * Look for such a metric, and keep it while there is room for more. Shares of circuits are led so that the sum of squares of what
+ * links bear too much becomes as small as can be: from each way to a cheaper one, at what its links
+ * bear too much for prices (Fratta, Gerla and Kleinrock, The flow deviation method, Networks 3, 1973;
+ * Bertsekas and Gafni, Projected Newton methods, 1983). Where nothing is too much in the end, all
+ * shares have ways; else what is too much is a metric, as shortest ways bear it, too. Found within some
+ * dozens of rounds of O(bundles * (sites^2 + shares * hops)).
  */
 bool lm_rewire_refute(struct rewire *rewire);
 

@@ -5,16 +5,15 @@
 #include "rewire.h"
 
 #define ROUNDS 200
-#define LENGTH_MOST 30000U
+#define LENGTH_MOST (1U << 15)
 
-/* Shortest ways from a site, by length; @through as in struct flow. */
-static void measure(const struct net *room, const struct metric *metric, uint32_t from,
-		    uint64_t through, uint32_t cost[NET_SITES], uint8_t before[NET_SITES])
+void lm_lengths_measure(const struct net *room, const struct lengths *lengths, uint32_t from,
+			uint64_t through, uint32_t cost[NET_SITES], uint8_t before[NET_SITES])
 {
 	uint64_t open = 1ULL << from, done = 0;
 
 	for (uint32_t site = 0; site < room->sites; site++)
-		cost[site] = METRIC_APART;
+		cost[site] = LENGTH_APART;
 	cost[from] = 0;
 	while (open) {
 		uint32_t at = net_first(open);
@@ -26,7 +25,7 @@ static void measure(const struct net *room, const struct metric *metric, uint32_
 		done |= 1ULL << at;
 		for (uint64_t left = room->out[at] & through & ~done; left; left &= left - 1) {
 			uint32_t to = net_first(left);
-			uint32_t total = cost[at] + metric->length[at][to];
+			uint32_t total = cost[at] + lengths->of[at][to];
 
 			if (open >> to & 1 && cost[to] <= total)
 				continue;
@@ -38,63 +37,98 @@ static void measure(const struct net *room, const struct metric *metric, uint32_
 }
 
 /* The length of all room. */
-static int64_t room_length(const struct net *room, const struct metric *metric)
+static int64_t room_length(const struct net *room, const struct lengths *lengths)
 {
 	int64_t sum = 0;
 
 	for (uint32_t from = 0; from < room->sites; from++)
 		for (uint64_t left = room->out[from]; left; left &= left - 1)
-			sum += room->room[from][net_first(left)] *
-			       metric->length[from][net_first(left)];
+			sum += (int64_t)room->room[from][net_first(left)] *
+			       lengths->of[from][net_first(left)];
 	return sum;
 }
 
-/* What some flows need by these lengths, in @room; what the shortest ways take is in used. */
-static int64_t need(struct rewire *rewire, const struct net *room, const struct metric *metric,
-		    uint32_t first, uint32_t end)
+/* What the room is longer than what all bundles need. */
+static int64_t slack(struct rewire *rewire, const struct net *room, const struct lengths *lengths)
 {
-	uint32_t cost[NET_SITES] = { 0 };
-	uint8_t before[NET_SITES] = { 0 };
-	const struct flow *last = NULL;
-	int64_t sum = 0;
+	int64_t need = lm_shares_need(rewire, room, lengths, false);
 
-	memset(rewire->used, 0, sizeof(rewire->used));
-	for (uint32_t at = first; at < end; at++) {
-		const struct flow *flow = &rewire->flows[at];
-
-		if (flow->least == NET_APART)
-			return INT64_MAX;
-		if (!last || last->from != flow->from || last->through != flow->through)
-			measure(room, metric, flow->from, flow->through, cost, before);
-		last = flow;
-		if (cost[flow->to] == METRIC_APART)
-			return INT64_MAX;
-		sum += cost[flow->to];
-		for (uint32_t site = flow->to; site != flow->from; site = before[site])
-			rewire->used[before[site]][site]++;
-	}
-	return sum;
+	return need == INT64_MAX ? -1 : room_length(room, lengths) - need;
 }
 
-/* Longer by what is wanted too much, shorter by what is left. False when all are at their end. */
-static bool learn(const struct rewire *rewire, const struct net *room, struct metric *metric)
+static void set_to_hops(const struct net *room, struct lengths *lengths)
 {
-	bool more = false;
+	memset(lengths, 0, sizeof(*lengths));
+	for (uint32_t from = 0; from < room->sites; from++)
+		for (uint64_t left = room->out[from]; left; left &= left - 1)
+			lengths->of[from][net_first(left)] = 1;
+}
 
+/* Not 0, as where all room is taken. */
+static uint32_t longest(const struct net *room, const struct lengths *lengths)
+{
+	uint32_t most = 1;
+
+	for (uint32_t from = 0; from < room->sites; from++)
+		for (uint64_t left = room->out[from]; left; left &= left - 1)
+			if (lengths->of[from][net_first(left)] > most)
+				most = lengths->of[from][net_first(left)];
+	return most;
+}
+
+/* The same lengths, of which the longest becomes @most, rounded. */
+static void scale(const struct net *room, const struct lengths *fine, uint64_t most,
+		  struct lengths *coarse)
+{
+	uint64_t unit = longest(room, fine);
+
+	memset(coarse, 0, sizeof(*coarse));
 	for (uint32_t from = 0; from < room->sites; from++) {
 		for (uint64_t left = room->out[from]; left; left &= left - 1) {
 			uint32_t to = net_first(left);
-			int32_t length = metric->length[from][to] + rewire->used[from][to] -
-					 room->room[from][to];
 
-			if (length > (int32_t)LENGTH_MOST)
-				return false;
-			length = length < 0 ? 0 : length;
-			more |= length != metric->length[from][to];
-			metric->length[from][to] = (uint16_t)length;
+			coarse->of[from][to] =
+				(uint32_t)((fine->of[from][to] * most + unit / 2) / unit);
 		}
 	}
-	return more;
+}
+
+/*
+ * Lengths that say as much, as coarse as can be: a cut becomes zeros and ones, without what is left
+ * of the search. False where rounding leaves nothing to say.
+ */
+static bool coarsen(struct rewire *rewire, const struct net *room, struct lengths *found)
+{
+	for (uint64_t most = 1; most <= LENGTH_MOST; most *= 2) {
+		scale(room, &rewire->excess, most, found);
+		if (slack(rewire, room, found) < 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Look for lengths by which flows from @first on have no ways in @room. What links bear too much, once
+ * it can't become less, is such: all shares go ways that are shortest by it, so these need what the
+ * room is long, and the sum of its squares besides.
+ */
+static bool refute(struct rewire *rewire, const struct net *room, uint32_t first,
+		   struct lengths *found)
+{
+	bool moved = true;
+
+	lm_shares_bundle(rewire, first, rewire->count);
+	set_to_hops(room, &rewire->excess);
+	for (uint32_t round = 0; round < ROUNDS && moved; round++) {
+		if (lm_shares_need(rewire, room, &rewire->excess, true) >
+			    room_length(room, &rewire->excess) &&
+		    coarsen(rewire, room, found))
+			return true;
+		moved = lm_shares_even(rewire, room) || !round;
+		if (!lm_shares_excess(rewire, room))
+			return false;
+	}
+	return false;
 }
 
 /* A metric is kept: what it says of what runs, and of any two sites. */
@@ -102,42 +136,21 @@ static void keep(struct rewire *rewire, struct metric *metric)
 {
 	uint8_t before[NET_SITES];
 
-	metric->slack = room_length(&rewire->room, metric) -
-			need(rewire, &rewire->room, metric, 0, rewire->running);
+	lm_shares_bundle(rewire, 0, rewire->running);
+	metric->slack = slack(rewire, &rewire->room, &metric->lengths);
 	for (uint32_t from = 0; from < rewire->room.sites; from++) {
 		uint64_t through = rewire->through >> from & 1 ? rewire->through : 0;
 
-		measure(&rewire->room, metric, from, through, metric->apart[from], before);
+		lm_lengths_measure(&rewire->room, &metric->lengths, from, through,
+				   metric->apart[from], before);
 	}
 	rewire->metrics_count++;
-}
-
-static void set_to_hops(const struct net *room, struct metric *metric)
-{
-	memset(metric->length, 0, sizeof(metric->length));
-	for (uint32_t from = 0; from < room->sites; from++)
-		for (uint64_t left = room->out[from]; left; left &= left - 1)
-			metric->length[from][net_first(left)] = 1;
-}
-
-/* Look for a metric by which flows from @first on have no ways in @room. */
-static bool refute(struct rewire *rewire, const struct net *room, uint32_t first,
-		   struct metric *metric)
-{
-	set_to_hops(room, metric);
-	for (uint32_t round = 0; round < ROUNDS; round++) {
-		if (need(rewire, room, metric, first, rewire->count) > room_length(room, metric))
-			return true;
-		if (!learn(rewire, room, metric))
-			return false;
-	}
-	return false;
 }
 
 void lm_rewire_count_hops(struct rewire *rewire)
 {
 	rewire->metrics_count = 0;
-	set_to_hops(&rewire->room, &rewire->metrics[0]);
+	set_to_hops(&rewire->room, &rewire->metrics[0].lengths);
 	keep(rewire, &rewire->metrics[0]);
 }
 
@@ -145,9 +158,12 @@ bool lm_rewire_refute(struct rewire *rewire)
 {
 	struct metric *metric = &rewire->metrics[rewire->metrics_count];
 
-	if (rewire->metrics_count == REWIRE_METRICS || !refute(rewire, &rewire->room, 0, metric))
+	if (!refute(rewire, &rewire->room, 0, &rewire->scratch))
 		return false;
-	keep(rewire, metric);
+	if (rewire->metrics_count < REWIRE_METRICS) {
+		metric->lengths = rewire->scratch;
+		keep(rewire, metric);
+	}
 	return true;
 }
 

@@ -121,6 +121,44 @@ static void whatever_is_answered_is_so(void **state)
 	corner_end(&corner);
 }
 
+/*
+ * Tori of servers, and of ranks anywhere, in racks half of whose fibres are unusable: too large to try
+ * all ways, and full enough that it takes all circuits together to see that there are none.
+ */
+static void half_a_rack_leaves_no_doubt(void **state)
+{
+	static const uint8_t shapes[][3] = { { 2, 2, 3 }, { 2, 2, 4 }, { 2, 2, 2 },
+					     { 3, 3, 1 }, { 2, 3, 1 }, { 8, 1, 1 } };
+	struct bench *bench = *state;
+	struct tally tally = { .moved = 0 };
+	struct corner corner;
+	uint64_t seed = 2;
+
+	corner_begin(&corner, bench);
+	corner.detour = 2;
+	morph_request_set_budget(bench->request, 1 << 9);
+	for (uint32_t round = 0; round < 120; round++) {
+		const uint8_t *shape = shapes[round % ARRAY_SIZE(shapes)];
+
+		fill(&corner, &seed, 50);
+		morph_request_set_simplex(bench->request, 0);
+		morph_request_set_transit(bench->request, MORPH_TRANSIT_ANY);
+		morph_request_set_servers(bench->request, round % ARRAY_SIZE(shapes) < 3 ?
+								  MORPH_SERVERS_WHOLE :
+								  MORPH_SERVERS_SHARED);
+		assert_int_equal(
+			morph_request_set_torus(bench->request, shape[0], shape[1], shape[2]), 0);
+		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
+		if (morph_plan_verdict(bench->plan) != MORPH_FEASIBLE)
+			solve(&corner, 0, &tally);
+	}
+	print_message("%u feasible, %u not, %u undecided; %u checked\n", tally.verdicts[1],
+		      tally.verdicts[2], tally.verdicts[3], tally.checked);
+	assert_true(tally.verdicts[MORPH_FEASIBLE] > 10 && tally.verdicts[MORPH_INFEASIBLE] > 10);
+	assert_int_equal(tally.verdicts[MORPH_UNDECIDED], 0);
+	corner_end(&corner);
+}
+
 /* Of more ranks than are tried everywhere it is not known that there is no place. */
 static void long_rings_leave_doubt(void **state)
 {
@@ -144,6 +182,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
 		TEST(whatever_is_answered_is_so),
+		TEST(half_a_rack_leaves_no_doubt),
 		TEST(long_rings_leave_doubt),
 #undef TEST
 	};

@@ -45,7 +45,7 @@ extern "C" {
  * morph_defrag_new() - room for the problem and its answer
  * @ctx: the context, which must outlive it
  *
- * Return: the object, some 4 MiB, freed by morph_defrag_free(); NULL when out of memory.
+ * Return: the object, some 5 MiB, freed by morph_defrag_free(); NULL when out of memory.
  */
 struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx);
 
@@ -146,7 +146,8 @@ struct morph_defrag_result {
  * Rack by rack, in the order of the request's objective. Ways of what runs and of what is to come
  * are negotiated together, which costs O(rounds * circuits * servers^2) for each embedding that is
  * looked at; those without any are proven to have none by lengths of links (Onaga, Kakusho and
- * Iri) or by search, which is exponential at worst.
+ * Iri), which come from shares of circuits led to where least is too much (Fratta, Gerla and
+ * Kleinrock), or by search, which is exponential at worst.
  *
  * Return: 0, whatever the verdict; -EINVAL (no fabric of this model does; a plan is another
  * fabric's, or not what the ledger holds: what the text says; unknown objective), -E2BIG (unknown

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Ways for circuits that are lit and for those that are to come, over nets by chance: what is found is
+ * gone through hop by hop, and what is said not to be is held against all cuts and all ways.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../bench/random.h"
+#include "../plan/rewire.h"
+
+#define SITES 8
+
+static struct rewire *rewire;
+
+/* ----------------------------------------------------------------------- nets */
+
+/* A ring both ways, so that no site is apart, and links across it. */
+static void make_net(uint64_t *seed, uint32_t sites, uint32_t across)
+{
+	lm_net_init(&rewire->room, sites);
+	for (uint32_t site = 0; site < sites; site++) {
+		lm_net_set_room(&rewire->room, site, (site + 1) % sites, 1 + random_below(seed, 3));
+		lm_net_set_room(&rewire->room, (site + 1) % sites, site, 1 + random_below(seed, 3));
+	}
+	for (uint32_t at = 0; at < across; at++) {
+		uint32_t from = random_below(seed, sites), to = random_below(seed, sites);
+
+		if (from != to)
+			lm_net_set_room(&rewire->room, from, to, 1 + random_below(seed, 3));
+	}
+	rewire->through = net_all(sites);
+	rewire->running = 0;
+}
+
+/* A circuit that goes by chance over what is left of @room, from a site to whichever it gets to. */
+static void run_one(uint64_t *seed, struct net *room)
+{
+	struct flow *flow = &rewire->flows[rewire->running];
+	uint32_t at = random_below(seed, room->sites);
+	uint64_t seen = 1ULL << at;
+
+	*flow = (struct flow){ .running = true, .through = rewire->through };
+	flow->from = flow->was.sites[0] = (uint8_t)at;
+	for (uint32_t hops = 1 + random_below(seed, 4); hops && room->out[at] & ~seen; hops--) {
+		uint64_t next = room->out[at] & ~seen;
+
+		for (uint32_t skip = random_below(seed, net_count(next)); skip; skip--)
+			next &= next - 1;
+		lm_net_take(room, at, net_first(next), 1);
+		at = net_first(next);
+		seen |= 1ULL << at;
+		flow->was.sites[++flow->was.hops] = (uint8_t)at;
+	}
+	flow->to = (uint8_t)at;
+	flow->goes = flow->was;
+	rewire->running += flow->was.hops > 0;
+}
+
+static void make_flows(uint64_t *seed, uint32_t running, uint32_t wanted)
+{
+	struct net room = rewire->room;
+
+	while (running--)
+		run_one(seed, &room);
+	lm_rewire_begin(rewire);
+	while (rewire->count < rewire->running + wanted) {
+		uint32_t from = random_below(seed, room.sites), to = random_below(seed, room.sites);
+
+		if (from != to)
+			assert_true(lm_rewire_add(rewire, from, to, 0));
+	}
+}
+
+/* Each flow has a way from its beginning to its end, and no link more than it has room for. */
+static void check_ways(void)
+{
+	struct net left = rewire->room;
+
+	for (uint32_t at = 0; at < rewire->count; at++) {
+		const struct way *way = &rewire->flows[at].goes;
+		uint64_t seen = 1ULL << way->sites[0];
+
+		assert_int_equal(way->sites[0], rewire->flows[at].from);
+		assert_int_equal(way->sites[way->hops], rewire->flows[at].to);
+		for (uint32_t hop = 0; hop < way->hops; hop++) {
+			assert_false(seen >> way->sites[hop + 1] & 1);
+			seen |= 1ULL << way->sites[hop + 1];
+			assert_true(left.room[way->sites[hop]][way->sites[hop + 1]] > 0);
+			lm_net_take(&left, way->sites[hop], way->sites[hop + 1], 1);
+		}
+	}
+}
+
+/* Does a set of sites have less room out of it than is wanted out of it? */
+static bool some_cut_is_violated(void)
+{
+	for (uint64_t set = 1; set < net_all(rewire->room.sites); set++) {
+		uint32_t wanted = 0;
+
+		for (uint32_t at = 0; at < rewire->count; at++)
+			wanted += set >> rewire->flows[at].from & 1 &&
+				  !(set >> rewire->flows[at].to & 1);
+		if (wanted > lm_net_room_out(&rewire->room, set))
+			return true;
+	}
+	return false;
+}
+
+static bool have_ways(void)
+{
+	uint64_t steps = UINT64_MAX;
+
+	switch (lm_rewire_exhaust(rewire, UINT32_MAX, &steps)) {
+	case ROUTES_FOUND:
+		check_ways();
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---------------------------------------------------------------------- proofs */
+
+static void what_is_refuted_has_no_ways(void **state)
+{
+	uint32_t refuted = 0, have = 0, doubts = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (uint32_t round = 0; round < 3000; round++) {
+		bool have_some;
+
+		make_net(&seed, 4 + random_below(&seed, 3), random_below(&seed, 6));
+		make_flows(&seed, random_below(&seed, 5), 2 + random_below(&seed, 6));
+		have_some = have_ways();
+		have += have_some;
+		if (!lm_rewire_refute(rewire)) {
+			doubts += !have_some;
+			continue;
+		}
+		assert_false(have_some);
+		assert_true(lm_rewire_refuted(rewire));
+		refuted++;
+	}
+	print_message("%u have ways, %u are refuted, %u have shares of ways only\n", have, refuted,
+		      doubts);
+	assert_true(have > 500 && refuted > 500);
+}
+
+static void every_cut_that_is_violated_is_found(void **state)
+{
+	uint32_t violated = 0;
+	uint64_t seed = 2;
+
+	(void)state;
+	while (violated < 500) {
+		make_net(&seed, 2 * SITES, 4 * SITES);
+		make_flows(&seed, 2 * SITES, 2 * SITES + random_below(&seed, SITES));
+		if (!some_cut_is_violated())
+			continue;
+		violated++;
+		assert_true(lm_rewire_refuted(rewire) || lm_rewire_refute(rewire));
+	}
+}
+
+/* Mostly one cut forbids, and is written as one: nothing of the search for lengths is left in them. */
+static void most_cuts_are_zeros_and_ones(void **state)
+{
+	uint32_t cuts = 0, longest = 0, coarse = 0;
+	uint64_t seed = 3;
+
+	(void)state;
+	for (; cuts < 100; cuts++) {
+		const struct lengths *lengths;
+
+		do {
+			make_net(&seed, SITES, SITES);
+			make_flows(&seed, SITES, SITES);
+		} while (!some_cut_is_violated() || lm_rewire_refuted(rewire));
+		lengths = &rewire->metrics[rewire->metrics_count].lengths;
+		assert_true(lm_rewire_refute(rewire));
+		longest = 0;
+		for (uint32_t from = 0; from < SITES; from++)
+			for (uint32_t to = 0; to < SITES; to++)
+				if (lengths->of[from][to] > longest)
+					longest = lengths->of[from][to];
+		assert_true(longest > 0);
+		coarse += longest == 1;
+	}
+	print_message("of 100 refuted by cuts, %u are so by zeros and ones\n", coarse);
+	assert_true(coarse > 50);
+}
+
+/* A proof counts, whether or not there is room to keep it for others. */
+static void a_refutation_needs_no_room_among_the_metrics(void **state)
+{
+	uint64_t seed = 4;
+
+	(void)state;
+	do {
+		make_net(&seed, SITES, SITES);
+		make_flows(&seed, SITES, SITES);
+	} while (!some_cut_is_violated() || lm_rewire_refuted(rewire));
+	rewire->metrics_count = REWIRE_METRICS;
+	assert_true(lm_rewire_refute(rewire));
+	assert_int_equal(rewire->metrics_count, REWIRE_METRICS);
+}
+
+/* What has no way at all is refuted by hops. */
+static void what_is_apart_is_refuted(void **state)
+{
+	(void)state;
+	lm_net_init(&rewire->room, 3);
+	lm_net_set_room(&rewire->room, 0, 1, 1);
+	rewire->through = net_all(3);
+	rewire->running = 0;
+	lm_rewire_begin(rewire);
+	assert_true(lm_rewire_add(rewire, 0, 2, 0));
+	assert_false(lm_rewire_negotiate(rewire));
+	assert_true(lm_rewire_refuted(rewire));
+	assert_true(lm_rewire_refute(rewire));
+}
+
+/* What runs may stay and have its link for itself, or go round and leave it. */
+static void what_runs_is_in_the_way_while_it_stays(void **state)
+{
+	(void)state;
+	lm_net_init(&rewire->room, 3);
+	lm_net_set_room(&rewire->room, 0, 1, 1);
+	rewire->through = net_all(3);
+	rewire->running = 1;
+	rewire->flows[0] = (struct flow){ .to = 1, .running = true, .through = net_all(3) };
+	rewire->flows[0].was = rewire->flows[0].goes = (struct way){ .hops = 1, .sites = { 0, 1 } };
+	lm_rewire_begin(rewire);
+	assert_true(lm_rewire_add(rewire, 0, 1, 0));
+	assert_true(lm_rewire_refute_still(rewire));
+	lm_net_set_room(&rewire->room, 0, 2, 1);
+	lm_net_set_room(&rewire->room, 2, 1, 1);
+	lm_rewire_begin(rewire);
+	assert_true(lm_rewire_add(rewire, 0, 2, 0));
+	assert_false(lm_rewire_refute_still(rewire));
+	assert_true(lm_rewire_add(rewire, 2, 1, 0));
+	assert_false(lm_rewire_refute_still(rewire));
+	assert_true(lm_rewire_add(rewire, 0, 1, 0));
+	assert_true(lm_rewire_refute_still(rewire));
+}
+
+/* ------------------------------------------------------------------------ ways */
+
+/* Where circuits that give way to one another find no end, they find it from where their shares go. */
+static void shares_show_the_ways_that_negotiation_misses(void **state)
+{
+	uint32_t shown = 0, missed = 0;
+	uint64_t seed = 5;
+
+	(void)state;
+	while (shown < 10) {
+		make_net(&seed, 2 * SITES, 2 * SITES);
+		make_flows(&seed, 2 * SITES, SITES + random_below(&seed, 2 * SITES));
+		if (lm_rewire_negotiate(rewire)) {
+			check_ways();
+			continue;
+		}
+		if (lm_rewire_refuted(rewire) || lm_rewire_refute(rewire))
+			continue;
+		if (lm_rewire_negotiate_shares(rewire)) {
+			check_ways();
+			shown++;
+		} else {
+			missed++;
+		}
+	}
+	print_message("shares show the ways of %u, not of %u\n", shown, missed);
+	assert_true(missed < shown);
+}
+
+/* So many ways of so many bundles: what there is no room for is not gone, and what is answered holds. */
+static void more_ways_than_there_is_room_for(void **state)
+{
+	uint64_t seed = 6;
+
+	(void)state;
+	make_net(&seed, NET_SITES, 8 * NET_SITES);
+	make_flows(&seed, 0, REWIRE_FLOWS);
+	assert_false(lm_rewire_add(rewire, 0, 1, 0));
+	assert_true(lm_rewire_refute(rewire));
+	for (uint32_t from = 0; from < NET_SITES; from++)
+		for (uint32_t to = 0; to < NET_SITES; to++)
+			if (from != to)
+				lm_net_set_room(&rewire->room, from, to, 1);
+	assert_false(lm_rewire_refute(rewire));
+	assert_int_equal(rewire->shares_count, REWIRE_SHARES);
+	assert_true(lm_rewire_negotiate_shares(rewire));
+	check_ways();
+}
+
+static int begin_all(void **state)
+{
+	(void)state;
+	rewire = calloc(1, sizeof(*rewire));
+	return !rewire;
+}
+
+static int end_all(void **state)
+{
+	(void)state;
+	free(rewire);
+	return 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_refuted_has_no_ways),
+		cmocka_unit_test(every_cut_that_is_violated_is_found),
+		cmocka_unit_test(most_cuts_are_zeros_and_ones),
+		cmocka_unit_test(a_refutation_needs_no_room_among_the_metrics),
+		cmocka_unit_test(what_is_apart_is_refuted),
+		cmocka_unit_test(what_runs_is_in_the_way_while_it_stays),
+		cmocka_unit_test(shares_show_the_ways_that_negotiation_misses),
+		cmocka_unit_test(more_ways_than_there_is_room_for),
+	};
+
+	return cmocka_run_group_tests_name("rewire", tests, begin_all, end_all);
+}
