@@ -18,9 +18,8 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 	defrag->ctx = ctx;
 	defrag->rewire = calloc(1, sizeof(*defrag->rewire));
 	defrag->best = calloc(1, sizeof(*defrag->best));
-	defrag->doubts = calloc(DEFRAG_DOUBTS, sizeof(*defrag->doubts));
 	defrag->plan = morph_plan_new(ctx);
-	if (!defrag->rewire || !defrag->best || !defrag->doubts || !defrag->plan) {
+	if (!defrag->rewire || !defrag->best || !defrag->plan) {
 		lm_fail(ctx, ENOMEM, "begin to make room: out of memory");
 		morph_defrag_free(defrag);
 		return NULL;
@@ -65,7 +64,6 @@ MORPH_API void morph_defrag_free(struct morph_defrag *defrag)
 	free(defrag->guides.list);
 	free(defrag->rewire);
 	free(defrag->best);
-	free(defrag->doubts);
 	morph_plan_free(defrag->plan);
 	free(defrag->pool.list);
 	free(defrag->guides_taken);

@@ -8,7 +8,6 @@
 
 #define DEFRAG_NOBODY UINT32_MAX
 #define DEFRAG_REQUEST (UINT32_MAX - 1) /* a circuit that is to come */
-#define DEFRAG_DOUBTS 64
 
 /* How a circuit of a plan is lit. */
 struct lit {
@@ -97,7 +96,6 @@ struct morph_defrag {
 	ARRAY_OF(struct stay) stays;
 	struct rewire *rewire;
 	struct best *best;
-	struct mapping *doubts;
 	struct morph_plan *plan; /* of the request */
 	uint32_t objective;
 	/* The rack that is looked at. */

@@ -23,8 +23,6 @@ struct hunt {
 	uint32_t tier;
 	uint32_t found; /* answers */
 	uint32_t least; /* circuits that go another way */
-	uint32_t doubts_count;
-	uint32_t doubt_tiers[DEFRAG_DOUBTS];
 	bool unsure; /* something was left out */
 	bool stopped;
 	/* Embedding slots: parts, or ranks. */
@@ -121,18 +119,24 @@ static bool add_circuits(struct hunt *hunt, const struct mapping *mapping)
 	return true;
 }
 
-static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t limit)
+/* Look at all ways of one embedding, in so many steps. */
+static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t limit,
+		    uint64_t steps)
 {
-	switch (lm_rewire_exhaust(hunt->defrag->rewire, limit, &hunt->steps)) {
+	uint64_t left = steps;
+
+	switch (lm_rewire_exhaust(hunt->defrag->rewire, limit, &left)) {
 	case ROUTES_FOUND:
 		consider(hunt, mapping);
 		break;
 	case ROUTES_UNDECIDED:
-		hunt->stopped = hunt->unsure = true;
+		hunt->unsure = true;
+		hunt->stopped = steps == hunt->steps;
 		break;
 	default:
 		break;
 	}
+	hunt->steps -= steps - left;
 }
 
 /* All flows have ways. Returns whether that is enough of such embeddings. */
@@ -159,7 +163,7 @@ static bool examine(struct hunt *hunt, const struct mapping *mapping)
 		return true;
 	if (hunt->goal == PROVE) {
 		if (hunt->least > 1 || !lm_rewire_refute_still(rewire))
-			exhaust(hunt, mapping, hunt->least - 1);
+			exhaust(hunt, mapping, hunt->least - 1, hunt->steps);
 		return hunt->stopped || !hunt->least;
 	}
 	if (lm_rewire_negotiate(rewire))
@@ -168,14 +172,9 @@ static bool examine(struct hunt *hunt, const struct mapping *mapping)
 		return false;
 	if (lm_rewire_negotiate_shares(rewire))
 		return accept(hunt, mapping);
-	/* Others may have ways that are found at once. */
-	if (hunt->doubts_count < DEFRAG_DOUBTS) {
-		hunt->doubt_tiers[hunt->doubts_count] = hunt->tier;
-		hunt->defrag->doubts[hunt->doubts_count++] = *mapping;
-		return false;
-	}
-	exhaust(hunt, mapping, UINT32_MAX);
-	return hunt->stopped || enough(hunt);
+	/* Others may have ways that are found at once: half of the steps are theirs. */
+	exhaust(hunt, mapping, UINT32_MAX, hunt->steps / 2);
+	return enough(hunt);
 }
 
 static bool examine_trial(void *context)
@@ -367,17 +366,6 @@ static void look(struct hunt *hunt)
 		hunt->unsure = true;
 }
 
-/* What was neither led nor refuted is searched to the end. */
-static void settle_doubts(struct hunt *hunt)
-{
-	for (uint32_t at = 0; at < hunt->doubts_count && !hunt->stopped && !hunt->found; at++) {
-		add_circuits(hunt, &hunt->defrag->doubts[at]);
-		hunt->tier = hunt->doubt_tiers[at];
-		if (!lm_rewire_refuted(hunt->defrag->rewire))
-			exhaust(hunt, &hunt->defrag->doubts[at], UINT32_MAX);
-	}
-}
-
 /* Whose light goes out while it is moved stays where it is, if the others can be led round it. */
 static void spare_dark(struct hunt *hunt, const struct mapping *mapping)
 {
@@ -414,7 +402,7 @@ static void improve(struct hunt *hunt, uint64_t steps)
 	for (uint32_t before = 0; hunt->least && before != hunt->least && !hunt->stopped;) {
 		before = hunt->least;
 		add_circuits(hunt, mapping);
-		exhaust(hunt, mapping, hunt->least - 1);
+		exhaust(hunt, mapping, hunt->least - 1, hunt->steps);
 	}
 	hunt->goal = PROVE;
 	hunt->steps = steps < IMPROVE_STEPS ? steps : IMPROVE_STEPS;
@@ -454,8 +442,6 @@ enum stitch_verdict lm_defrag_search(struct morph_defrag *defrag, struct morph_l
 
 	rack_begin(&hunt, rack);
 	look(&hunt);
-	if (!hunt.found)
-		settle_doubts(&hunt);
 	if (hunt.found) {
 		improve(&hunt, steps);
 		return STITCH_FEASIBLE;

@@ -56,9 +56,14 @@ static int64_t slack(struct rewire *rewire, const struct net *room, const struct
 	return need == INT64_MAX ? -1 : room_length(room, lengths) - need;
 }
 
+static void clear(const struct net *room, struct lengths *lengths)
+{
+	memset(lengths, 0, room->sites * sizeof(lengths->of[0]));
+}
+
 static void set_to_hops(const struct net *room, struct lengths *lengths)
 {
-	memset(lengths, 0, sizeof(*lengths));
+	clear(room, lengths);
 	for (uint32_t from = 0; from < room->sites; from++)
 		for (uint64_t left = room->out[from]; left; left &= left - 1)
 			lengths->of[from][net_first(left)] = 1;
@@ -82,7 +87,7 @@ static void scale(const struct net *room, const struct lengths *fine, uint64_t m
 {
 	uint64_t unit = longest(room, fine);
 
-	memset(coarse, 0, sizeof(*coarse));
+	clear(room, coarse);
 	for (uint32_t from = 0; from < room->sites; from++) {
 		for (uint64_t left = room->out[from]; left; left &= left - 1) {
 			uint32_t to = net_first(left);

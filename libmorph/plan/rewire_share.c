@@ -52,7 +52,7 @@ void lm_shares_bundle(struct rewire *rewire, uint32_t first, uint32_t end)
 	rewire->bundles_count = kept;
 	rewire->shares_spare = SHARES_NONE;
 	rewire->shares_count = 0;
-	memset(rewire->load, 0, sizeof(rewire->load));
+	memset(rewire->load, 0, rewire->room.sites * sizeof(rewire->load[0]));
 }
 
 /* -------------------------------------------------------------------------- ways */

@@ -133,7 +133,7 @@ static void what_is_refuted_has_no_ways(void **state)
 	uint64_t seed = 1;
 
 	(void)state;
-	for (uint32_t round = 0; round < 3000; round++) {
+	for (uint32_t round = 0; round < 2000; round++) {
 		bool have_some;
 
 		make_net(&seed, 4 + random_below(&seed, 3), random_below(&seed, 6));
@@ -159,7 +159,7 @@ static void every_cut_that_is_violated_is_found(void **state)
 	uint64_t seed = 2;
 
 	(void)state;
-	while (violated < 500) {
+	while (violated < 200) {
 		make_net(&seed, 2 * SITES, 4 * SITES);
 		make_flows(&seed, 2 * SITES, 2 * SITES + random_below(&seed, SITES));
 		if (!some_cut_is_violated())
