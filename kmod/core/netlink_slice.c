@@ -432,7 +432,7 @@ static int read_preference(struct genl_info *info, const struct nlattr *nest,
 	if (ret)
 		return ret;
 	if (!tb[MORPH_A_RANK_RANK]) {
-		NL_SET_ERR_MSG_ATTR(info->extack, nest, "the rank that prefers a spare is not named");
+		NL_SET_ERR_MSG_ATTR(info->extack, nest, "name the rank that prefers a spare");
 		return -EINVAL;
 	}
 	preference->rank = nla_get_u32(tb[MORPH_A_RANK_RANK]);
@@ -492,7 +492,7 @@ static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 	int ret = 0;
 
 	if (!controller && !failover && !node && !prefers) {
-		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner, mode or rank to set");
+		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner, mode or rank");
 		return -EINVAL;
 	}
 	if (controller)

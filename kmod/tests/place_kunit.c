@@ -229,10 +229,12 @@ static const struct spare_case spare_cases[] = {
 	  { 4, 10, 5, 9, 11 }, 5, 10 },
 	{ "its own, which is preferred too", MORPH_SPARES_HOST, true, 0, {},
 	  { 4, 5, 9, 10, 11 }, 5, 4 },
-	{ "not one that is not allowed", MORPH_SPARES_HOST, false, 0, {}, { 4, 5, 9, 10, 11 }, 5, 2 },
+	{ "not one that is not allowed", MORPH_SPARES_HOST, false, 0, {},
+	  { 4, 5, 9, 10, 11 }, 5, 2 },
 	{ "not one that is not listed", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 },
 	  { 11, 4, 1 }, 3, 5 },
-	{ "not one that is sick", MORPH_SPARES_ANY, false, 0x400, {}, { 4, 5, 2, 8, 9, 11 }, 6, 10 },
+	{ "not one that is sick", MORPH_SPARES_ANY, false, 0x400, {},
+	  { 4, 5, 2, 8, 9, 11 }, 6, 10 },
 };
 
 FAKE_CASE_DESC(spare_cases, name);

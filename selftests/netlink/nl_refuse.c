@@ -474,9 +474,8 @@ TEST_F(refuse, acts_say_what_is_wrong)
 		"there is no such accelerator to be the spare", whole);
 
 	put_preference(nl, self->sim.number, info.slice, MORPH_ANY, MORPH_ANY);
-	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_RANK,
-		"the rank that prefers a spare is not named",
-		"the rank that prefers a spare is not named");
+	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_RANK, "name the rank that prefers a spare",
+		"name the rank that prefers a spare");
 
 	nl_begin(nl, MORPH_CMD_REPLACE, 0);
 	nl_put_u32(nl, MORPH_A_REPLACE_FABRIC, self->sim.number);
