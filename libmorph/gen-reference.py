@@ -11,8 +11,10 @@ import os
 import re
 import sys
 
-HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'model.h',
-           'te.h', 'risk.h', 'coverage.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'wire.h', 'check.h']
+HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'controller.h',
+           'model.h', 'te.h', 'risk.h', 'coverage.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'wire.h',
+           'check.h']
+GENERATED = 'names.h'   # whose calls the schema tells
 COMMENT = re.compile(r'/\*\*?\n(.*?)\*/\n', re.S)
 TITLE = re.compile(r'((?:struct|enum|typedef) )?(\w+)(\(\))? - (.*)')
 
@@ -150,8 +152,9 @@ def main():
     if len(arguments) != 2:
         sys.exit(__doc__)
     path, include = arguments
-    headers = [(name, parse_header(os.path.join(include, name))) for name in HEADERS
-               if os.path.exists(os.path.join(include, name))]
+    if set(os.listdir(include)) != {*HEADERS, GENERATED}:
+        sys.exit(f'{include} has other headers than {sorted([*HEADERS, GENERATED])}')
+    headers = [(name, parse_header(os.path.join(include, name))) for name in HEADERS]
     if mode == '--man':
         os.makedirs(path, exist_ok=True)
         for name, (_, entries) in headers:
