@@ -73,8 +73,7 @@ void lm_error_clear(struct morph_ctx *ctx)
 	memset(&ctx->error, 0, sizeof(ctx->error));
 }
 
-/* Append to the error's text; what does not fit is cut. */
-static void LM_PRINTF(2, 3) text_add(struct lm_error *error, const char *format, ...)
+void lm_error_add(struct lm_error *error, const char *format, ...)
 {
 	size_t used = strlen(error->text);
 	va_list arguments;
@@ -91,19 +90,19 @@ static void text_add_reason(struct lm_error *error)
 	const char *part = morph_part_name(error->part);
 
 	if (error->reason && reason)
-		text_add(error, " (%s", reason);
+		lm_error_add(error, " (%s", reason);
 	else if (error->reason)
-		text_add(error, " (rule %u", error->reason);
+		lm_error_add(error, " (rule %u", error->reason);
 	else
 		return;
 	if (error->have || error->need)
-		text_add(error, ", have %lld, need %lld", (long long)error->have,
-			 (long long)error->need);
+		lm_error_add(error, ", have %lld, need %lld", (long long)error->have,
+			     (long long)error->need);
 	if (error->part && part && error->index == MORPH_ANY)
-		text_add(error, ", %s", part); /* no single one is to blame */
+		lm_error_add(error, ", %s", part); /* no single one is to blame */
 	else if (error->part && part)
-		text_add(error, ", %s %u", part, error->index);
-	text_add(error, ")");
+		lm_error_add(error, ", %s %u", part, error->index);
+	lm_error_add(error, ")");
 }
 
 int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments)
@@ -112,10 +111,10 @@ int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list 
 
 	error->code = code;
 	vsnprintf(error->text, sizeof(error->text), format, arguments);
-	text_add(error, ": %s", error->kernel[0] ? error->kernel : strerror(code));
+	lm_error_add(error, ": %s", error->kernel[0] ? error->kernel : strerror(code));
 	text_add_reason(error);
 	if (error->attribute[0])
-		text_add(error, " [attribute %s]", error->attribute);
+		lm_error_add(error, " [attribute %s]", error->attribute);
 	return -code;
 }
 

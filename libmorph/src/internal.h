@@ -58,6 +58,9 @@ int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...) LM_PRINTF(
 /* The same, keeping what was noted of the kernel's answer since lm_error_clear(). */
 int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments);
 
+/* Append to an error's text; what does not fit is cut. */
+void lm_error_add(struct lm_error *error, const char *format, ...) LM_PRINTF(2, 3);
+
 /* Forget the last failure before talking to the kernel. */
 void lm_error_clear(struct morph_ctx *ctx);
 

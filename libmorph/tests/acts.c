@@ -437,6 +437,14 @@ static int controller_reserve(struct morph_object **out)
 	return morph_controller_reserve(ctx, 3, 7, 1, 17, 2, 0, out);
 }
 
+static int controller_reserve_edge(void)
+{
+	const struct morph_controller_end ends[] = { { ctx, 3, 5, 1 }, { ctx, 4, 5, 1 } };
+	uint64_t lanes;
+
+	return morph_controller_reserve_edge(ends, 7, 2, 0, &lanes);
+}
+
 static int controller_list(struct morph_list **out)
 {
 	return morph_controller_list(ctx, 3, out);
@@ -768,6 +776,7 @@ const struct act acts[] = {
 	PLAIN(controller_drop),
 	OBJECT(controller_assign),
 	OBJECT(controller_reserve),
+	PLAIN(controller_reserve_edge),
 	LIST(controller_list),
 	LIST(controller_reservations),
 	PLAIN(make_monitor),

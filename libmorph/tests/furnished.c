@@ -85,6 +85,14 @@ static void put_object(struct nl_msg *message, uint32_t command)
 		nla_put_string(message, MORPH_A_FABRIC_NAME, "bench");
 		nla_put(message, MORPH_A_FABRIC_UUID, MORPH_UUID_BYTES, "0123456789abcdef");
 		break;
+	case MORPH_CMD_EDGE_GET:
+		nla_put(message, MORPH_A_EDGE_PEER_UUID, MORPH_UUID_BYTES, "0123456789abcdef");
+		nla_put_u32(message, MORPH_A_EDGE_PEER_EDGE, 5);
+		break;
+	case MORPH_CMD_RESERVATION_GET:
+	case MORPH_CMD_RESERVATION_SET:
+		nla_put_u64(message, MORPH_A_RESERVATION_LANES, 3);
+		break;
 	case MORPH_CMD_SLICE_GET:
 		nla_put_u32(message, MORPH_A_SLICE_ID, 9);
 		for (int rank = 0; rank < 256; rank++) {

@@ -144,6 +144,61 @@ int morph_controller_reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t co
 			     struct morph_object **out);
 
 /**
+ * struct morph_controller_end - one end of an edge, in its own fabric
+ * @ctx: the context of the fabric's kernel; that of the other end, or another one
+ * @fabric: the fabric
+ * @edge: the edge, by its number there; its guide is that of the object of type "edge"
+ * @epoch: the controller's present epoch in this fabric
+ */
+struct morph_controller_end {
+	struct morph_ctx *ctx;
+	uint32_t fabric;
+	uint32_t edge;
+	uint64_t epoch;
+};
+
+/**
+ * morph_controller_reserve_edge() - reserve the same lanes at both ends of an edge
+ * @ends: the ends, in any order: each names the fabric and the edge of the other
+ * @controller: for whom; its number is the same in both fabrics
+ * @count: how many lanes, instead of what it has there; 0: give back both ends
+ * @among: mask of the lanes to choose from; 0: any
+ * @lanes: mask of the lanes that both ends have then; may be NULL
+ *
+ * A circuit between two fabrics has the same lanes in both, and each is reserved in its own. Of the
+ * lanes that both may have these are taken first: those that are reserved at both, those that
+ * circuits of the controller's slices have, those that are reserved at one, then the lowest. Neither
+ * end gives back anything before both have what is wanted. Where one refuses because others have been
+ * faster, what is free is read anew, a few times.
+ *
+ * On failure both ends have the lanes that they had before. There are two exceptions, and the text
+ * names the end: where that could not be put back since the kernel refuses or is not reached, which
+ * may leave an end with more than it had; and where both ends have the lanes, as @lanes
+ * tells, but one of them could not give back what is beyond. What was put back was asked for in the
+ * present epoch. With @count 0 one end is given back although the other cannot be.
+ *
+ * Who dies between the two ends, or between them and giving back, leaves lanes reserved that are in no
+ * use, but nothing lit. They are what morph_controller_reservations() tells of one end and not of the
+ * other. The same call heals it, by whomever, with any @count; so does morph_controller_settle()
+ * with a later epoch.
+ *
+ * It costs about twelve requests, none of which waits for a device; one of them, where the edge has a
+ * slice of the controller's, is a dump of that slice's circuits. Both contexts are in use meanwhile;
+ * each, as ever, by one thread at a time. A failure is noted in both, and its text names the end at
+ * which it was.
+ *
+ * A reservation that is refused stands in the place of a link that is overloaded, by controllers that
+ * decide without talking to one another: Symphony, "Stable and Fault-Tolerant Decentralized Traffic
+ * Engineering" (arXiv 2510.11937), of which only the abstract was at hand.
+ *
+ * Return: 0; -EINVAL (the ends do not name each other, and nothing was asked for; more than there are to
+ * choose from); -EBUSY, -EIO, -ESTALE and -ETIME as morph_controller_reserve(); or another negative
+ * errno.
+ */
+int morph_controller_reserve_edge(const struct morph_controller_end ends[2], uint32_t controller,
+				  uint32_t count, uint64_t among, uint64_t *lanes);
+
+/**
  * morph_controller_reservations() - read what is reserved
  * @ctx: the context
  * @fabric: of this fabric, or MORPH_ANY

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Lanes of an edge, reserved at both of its ends, which may be of two kernels.
+ *
+ * Neither kernel knows of the other, so no transaction covers both. In its place stands an order of
+ * requests: each end gets the lanes that are wanted beside those that it has, and only when both
+ * have them is given back what is beyond. So whatever fails before, all is still there that the
+ * controller had, and nobody else can have taken it meanwhile.
+ */
+#include <stdio.h>
+
+#include <netlink/attr.h>
+
+#include <linux/morph_netlink.h>
+
+#include "internal.h"
+
+#define TRIES 8 /* while others reserve lanes of the same edge */
+#define UUID_BYTES 37 /* as text */
+
+struct end {
+	const struct morph_controller_end *of;
+	const char *name;
+	char uuid[UUID_BYTES]; /* of its fabric */
+	char peer_uuid[UUID_BYTES]; /* of the fabric that the edge leads to, or "" */
+	uint32_t peer_edge;
+	uint32_t guide;
+	bool asked; /* for a change: it may have been made although its answer was a failure */
+	uint64_t had; /* lanes that the controller had before the call */
+	uint64_t has; /* and has now */
+	uint64_t lit; /* lanes that circuits of its slices have */
+	uint64_t free; /* lanes that nobody has */
+};
+
+struct pair {
+	struct end ends[2];
+	uint32_t controller;
+	uint32_t count;
+	uint64_t among;
+	struct lm_error error; /* the first failure, with the end at which it was */
+};
+
+static uint32_t weight(uint64_t lanes)
+{
+	return (uint32_t)__builtin_popcountll(lanes);
+}
+
+/* Keep what the end's context says of a failure, unless there was one before. */
+static int check(struct pair *pair, const struct end *end, int error)
+{
+	const struct morph_controller_end *of = end->of;
+
+	if (!error || pair->error.code)
+		return error;
+	pair->error = of->ctx->error;
+	pair->error.text[0] = '\0';
+	lm_error_add(&pair->error, "%s end, edge %u of fabric %u: %s", end->name, of->edge,
+		     of->fabric, of->ctx->error.text);
+	return error;
+}
+
+/* ----------------------------------------------------------- what is there */
+
+static void keep_uuid(char *kept, const struct morph_object *object, const char *name)
+{
+	const char *uuid = morph_object_text(object, name);
+
+	snprintf(kept, UUID_BYTES, "%s", uuid ? uuid : "");
+}
+
+static int read_fabric(struct end *end)
+{
+	struct morph_object *fabric;
+	int error = morph_admin_fabric(end->of->ctx, end->of->fabric, &fabric);
+
+	if (error)
+		return error;
+	keep_uuid(end->uuid, fabric, "uuid");
+	morph_object_free(fabric);
+	return 0;
+}
+
+static bool is_at(const struct morph_object *circuit, const char *name, uint32_t edge)
+{
+	return morph_object_has(circuit, name) && morph_object_uint(circuit, name) == edge;
+}
+
+/* Lanes that a slice's circuits have at the edge; one that is only prepared has none yet. */
+static int read_circuits(struct end *end, uint32_t slice)
+{
+	const struct morph_controller_end *of = end->of;
+	struct morph_list *circuits;
+	int error = morph_admin_circuits(of->ctx, of->fabric, slice, &circuits);
+
+	if (error)
+		return error;
+	for (size_t at = 0; at < morph_list_count(circuits); at++) {
+		const struct morph_object *circuit = morph_list_get(circuits, at);
+
+		if (morph_get_circuit_state(circuit) != MORPH_CIRCUIT_PREPARED &&
+		    (is_at(circuit, "src-edge", of->edge) || is_at(circuit, "dst-edge", of->edge)))
+			end->lit |= morph_get_circuit_lanes(circuit);
+	}
+	morph_list_free(circuits);
+	return 0;
+}
+
+/* Light on the edge, which only one slice has, is the controller's where the slice is. */
+static int read_lit(const struct pair *pair, struct end *end, uint32_t slice)
+{
+	struct morph_object *object;
+	bool ours;
+	int error = morph_admin_slice(end->of->ctx, end->of->fabric, slice, &object);
+
+	if (!error) {
+		ours = morph_get_slice_controller(object) == pair->controller;
+		morph_object_free(object);
+		error = ours ? read_circuits(end, slice) : 0;
+	}
+	return error == -ENOENT ? 0 : error; /* it has gone meanwhile */
+}
+
+static int read_edge(const struct pair *pair, struct end *end)
+{
+	const struct morph_controller_end *of = end->of;
+	struct morph_object *edge;
+	int error = morph_admin_edge(of->ctx, of->fabric, of->edge, &edge);
+
+	if (error)
+		return error;
+	keep_uuid(end->peer_uuid, edge, "peer-uuid");
+	end->peer_edge = morph_get_edge_peer_edge(edge);
+	end->guide = morph_get_edge_guide(edge);
+	end->lit = 0;
+	if (morph_object_has(edge, "slice"))
+		error = read_lit(pair, end, morph_get_edge_slice(edge));
+	morph_object_free(edge);
+	return error;
+}
+
+static int read_free(struct end *end)
+{
+	struct morph_object *guide;
+	int error = morph_admin_guide(end->of->ctx, end->of->fabric, end->guide, &guide);
+
+	if (error)
+		return error;
+	end->free = morph_get_guide_lanes_free(guide);
+	morph_object_free(guide);
+	return 0;
+}
+
+static int read_has(const struct pair *pair, struct end *end)
+{
+	struct morph_ctx *ctx = end->of->ctx;
+	struct nl_msg *request = lm_request(ctx, MORPH_CMD_RESERVATION_GET, 3 * 8);
+	struct morph_object *reservation;
+	int error;
+
+	if (!request)
+		return -ctx->error.code;
+	nla_put_u32(request, MORPH_A_RESERVATION_FABRIC, end->of->fabric);
+	nla_put_u32(request, MORPH_A_RESERVATION_CONTROLLER, pair->controller);
+	nla_put_u32(request, MORPH_A_RESERVATION_GUIDE, end->guide);
+	error = lm_do(ctx, request, &reservation, "read what is reserved of guide %u", end->guide);
+	if (error)
+		return error;
+	end->has = morph_get_reservation_lanes(reservation);
+	morph_object_free(reservation);
+	return 0;
+}
+
+static int read_end(struct pair *pair, struct end *end)
+{
+	int error = read_fabric(end);
+
+	if (!error)
+		error = read_edge(pair, end);
+	if (!error)
+		error = read_has(pair, end);
+	if (!error)
+		error = read_free(end);
+	return check(pair, end, error);
+}
+
+static void add_peer(struct lm_error *error, const struct end *end)
+{
+	lm_error_add(error, "%s end, edge %u of fabric %s, ", end->name, end->of->edge, end->uuid);
+	if (*end->peer_uuid)
+		lm_error_add(error, "names edge %u of fabric %s", end->peer_edge, end->peer_uuid);
+	else
+		lm_error_add(error, "names none");
+}
+
+static bool names(const struct end *end, const struct end *other)
+{
+	return *end->peer_uuid && !strcmp(end->peer_uuid, other->uuid) &&
+	       end->peer_edge == other->of->edge;
+}
+
+static int check_names(struct pair *pair)
+{
+	const struct end *a = &pair->ends[0], *b = &pair->ends[1];
+
+	if (names(a, b) && names(b, a))
+		return 0;
+	pair->error.code = EINVAL;
+	lm_error_add(&pair->error, "the ends do not name each other: ");
+	add_peer(&pair->error, a);
+	lm_error_add(&pair->error, "; ");
+	add_peer(&pair->error, b);
+	return -EINVAL;
+}
+
+/* --------------------------------------------------------------- requests */
+
+/* So many lanes of a mask in the place of what the controller has at an end. */
+static int reserve(const struct pair *pair, struct end *end, uint32_t count, uint64_t among)
+{
+	const struct morph_controller_end *of = end->of;
+	struct morph_object *reservation;
+	int error;
+
+	end->asked = true;
+	error = morph_controller_reserve(of->ctx, of->fabric, pair->controller, of->epoch,
+					 end->guide, count, among, &reservation);
+	if (error)
+		return error;
+	end->has = morph_get_reservation_lanes(reservation);
+	morph_object_free(reservation);
+	return 0;
+}
+
+/* So many lanes of a mask beside those that it has elsewhere. */
+static int extend(struct pair *pair, struct end *end, uint32_t count, uint64_t mask)
+{
+	uint32_t beside = weight(end->has & ~mask);
+
+	return check(pair, end, reserve(pair, end, count + beside, mask | end->has));
+}
+
+/* Ask for what cannot be had: the kernel counts the conflict, and says what there is. By now it may be had. */
+static int be_refused(struct pair *pair, struct end *first, struct end *second)
+{
+	uint64_t may = (second->free | second->has | second->lit) & pair->among;
+
+	if (weight(may) < pair->count)
+		return extend(pair, second, pair->count, pair->among);
+	return extend(pair, first, pair->count, may);
+}
+
+/* The lowest lanes of a mask, so many. */
+static uint64_t lowest(uint64_t lanes, uint32_t count)
+{
+	uint64_t rest = lanes;
+
+	while (rest && count--)
+		rest &= rest - 1;
+	return lanes & ~rest;
+}
+
+/*
+ * Lanes that both ends may have: first what is reserved at both, and of that what is lit; then what is
+ * lit; then what is left of a call that ended between the two. Fewer where there are too few.
+ */
+static uint64_t choose(const struct pair *pair)
+{
+	const struct end *a = &pair->ends[0], *b = &pair->ends[1];
+	uint64_t may = (a->free | a->has | a->lit) & (b->free | b->has | b->lit) & pair->among;
+	uint64_t both = a->has & b->has, lit = a->lit | b->lit;
+	const uint64_t order[] = { both & lit, both, lit, a->has | b->has, UINT64_MAX };
+	uint64_t chosen = 0;
+
+	for (size_t at = 0; at < ARRAY_SIZE(order); at++)
+		chosen |= lowest(may & order[at] & ~chosen, pair->count - weight(chosen));
+	return chosen;
+}
+
+/* Read both ends, before each try. */
+static int look(struct pair *pair, bool first)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(pair->ends); at++) {
+		struct end *end = &pair->ends[at];
+		int error = read_end(pair, end);
+
+		if (error)
+			return error;
+		if (first)
+			end->had = end->has;
+	}
+	return check_names(pair);
+}
+
+/*
+ * Both ends get the same lanes beside those that they have, or -EAGAIN: what is free has changed since
+ * it was read. Whoever asks, asks the same end first: of two that want all lanes one gets them, and
+ * not each of them an end.
+ */
+static int try_both(struct pair *pair, uint64_t *chosen)
+{
+	bool turned = strcmp(pair->ends[0].uuid, pair->ends[1].uuid) > 0;
+	struct end *first = &pair->ends[turned], *second = &pair->ends[!turned];
+	int error;
+
+	*chosen = choose(pair);
+	if (weight(*chosen) < pair->count) {
+		error = be_refused(pair, first, second);
+		return error ? error : -EAGAIN;
+	}
+	error = extend(pair, first, pair->count, *chosen);
+	if (!error)
+		error = extend(pair, second, pair->count, *chosen);
+	return error == -EBUSY ? -EAGAIN : error;
+}
+
+/* Try, until both ends have the chosen lanes, or one cannot get them. */
+static int reserve_both(struct pair *pair, uint64_t *chosen)
+{
+	for (unsigned int nth = 0; nth < TRIES; nth++) {
+		int error;
+
+		pair->error = (struct lm_error){ 0 };
+		error = look(pair, !nth);
+		if (error)
+			return error;
+		error = try_both(pair, chosen);
+		if (error != -EAGAIN)
+			return error;
+	}
+	if (!pair->error.code)
+		lm_error_add(&pair->error, "what is free at the ends changes all the time");
+	pair->error.code = EBUSY;
+	return -EBUSY;
+}
+
+/* What either end has beyond what was chosen is given back; where it is not, the other one still does. */
+static int trim(struct pair *pair, uint64_t chosen)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(pair->ends); at++) {
+		struct end *end = &pair->ends[at];
+
+		if (end->has != chosen)
+			check(pair, end, reserve(pair, end, pair->count, chosen));
+	}
+	return -pair->error.code;
+}
+
+/* Either end has again what it had; the failure that led to this is the one that is told. */
+static void put_back(struct pair *pair)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(pair->ends); at++) {
+		struct end *end = &pair->ends[at];
+		int error;
+
+		if (!end->asked)
+			continue;
+		error = read_has(pair, end);
+		if (!error && end->has != end->had)
+			error = reserve(pair, end, weight(end->had), end->had);
+		if (error)
+			lm_error_add(&pair->error, "; the %s end was not put back: %s", end->name,
+				     end->of->ctx->error.text);
+	}
+}
+
+/* What there is at an end that cannot be reached is not in the way of what is at the other. */
+static int give_back(struct pair *pair)
+{
+	int errors[2], error;
+
+	for (size_t at = 0; at < ARRAY_SIZE(errors); at++)
+		errors[at] = read_end(pair, &pair->ends[at]);
+	if (!errors[0] && !errors[1]) {
+		error = check_names(pair);
+		if (error)
+			return error;
+	}
+	for (size_t at = 0; at < ARRAY_SIZE(errors); at++)
+		if (!errors[at])
+			errors[at] =
+				check(pair, &pair->ends[at], reserve(pair, &pair->ends[at], 0, 0));
+	return -pair->error.code;
+}
+
+MORPH_API int morph_controller_reserve_edge(const struct morph_controller_end ends[2],
+					    uint32_t controller, uint32_t count, uint64_t among,
+					    uint64_t *lanes)
+{
+	struct pair pair = {
+		.ends = { { .of = &ends[0], .name = "first" },
+			  { .of = &ends[1], .name = "second" } },
+		.controller = controller,
+		.count = count,
+		.among = among ? among : UINT64_MAX,
+	};
+	uint64_t chosen = 0;
+	int error;
+
+	if (lanes)
+		*lanes = 0;
+	if (!count) {
+		error = give_back(&pair);
+	} else {
+		error = reserve_both(&pair, &chosen);
+		if (error) {
+			put_back(&pair);
+		} else {
+			if (lanes)
+				*lanes = chosen;
+			error = trim(&pair, chosen);
+		}
+	}
+	if (error)
+		ends[0].ctx->error = ends[1].ctx->error = pair.error;
+	return error;
+}

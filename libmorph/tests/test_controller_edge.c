@@ -1,0 +1,831 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Lanes of an edge at both of its ends: the same at both, or each end as it was, whatever is refused,
+ * lost or taken by others meanwhile. The ends are of two kernels, or of one, that keep books of the
+ * lanes as kmod/core/lanes.c does.
+ */
+#include <stdio.h>
+
+#include "../plan/mix.h"
+#include "fake.h"
+
+#define LANES 0xffffull /* of a guide */
+#define OURS 7 /* controller */
+#define OTHERS 8
+#define SLICE 9
+#define ROUNDS 3000
+
+/* What a kernel keeps of one end. */
+struct site {
+	struct fake *fake;
+	struct morph_ctx *ctx;
+	const char *uuid, *peer_uuid; /* NULL: the edge leads to none */
+	uint32_t fabric, edge, guide, peer_edge;
+	uint64_t epoch; /* of the controller */
+	uint64_t ours; /* reserved */
+	uint64_t bears; /* epoch of that */
+	uint64_t theirs; /* reserved or lit by others */
+	uint64_t lit; /* by our slice */
+	uint64_t prepared; /* by a change of our slice that is not lit */
+	uint64_t had; /* before the call */
+	uint32_t decides; /* about the slice that has the edge */
+	uint32_t conflicts;
+	bool marked; /* the guide is out of use */
+	bool slice_gone;
+};
+
+static struct site sites[2];
+
+static struct {
+	uint32_t wanted; /* by the call that is made */
+	uint32_t count; /* requests since then */
+	uint32_t refused_at, refused_until; /* and all between the two */
+	int error;
+	const struct site *first; /* that is asked for lanes */
+	uint32_t reserved; /* requests to reserve at the second site, each of which may be overtaken */
+	uint32_t overtaken; /* so many of the first of them */
+} requests;
+
+static struct site *site_of(const struct fake *fake, uint32_t fabric)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++)
+		if (sites[at].fake == fake && sites[at].fabric == fabric)
+			return &sites[at];
+	fail_msg("fabric %u is asked for", fabric);
+	return NULL;
+}
+
+static uint32_t weight(uint64_t lanes)
+{
+	return (uint32_t)__builtin_popcountll(lanes);
+}
+
+static uint64_t lowest(uint64_t lanes, uint32_t count)
+{
+	uint64_t rest = lanes;
+
+	while (rest && count--)
+		rest &= rest - 1;
+	return lanes & ~rest;
+}
+
+static uint64_t may_have(const struct site *site)
+{
+	return LANES & ~(site->theirs | (site->prepared & ~site->ours));
+}
+
+/* Nothing that was there before is given up until both ends have what is wanted. */
+static void check_kept(void)
+{
+	bool both = weight(sites[0].ours & sites[1].ours) >= requests.wanted;
+
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++)
+		assert_true(both || !(sites[at].had & ~sites[at].ours));
+}
+
+/* As the kernel: what it has, then what its slices have lit, then the lowest. */
+static int reserve(struct site *site, uint64_t epoch, uint32_t count, uint64_t among)
+{
+	uint64_t left = may_have(site) & among, chosen;
+
+	if (epoch != site->epoch)
+		return ESTALE;
+	if (!count) {
+		site->ours = site->bears = 0;
+		return 0;
+	}
+	if (count > weight(among & LANES))
+		return EINVAL;
+	if (site->marked)
+		return EIO;
+	if (weight(left) < count) {
+		site->conflicts++;
+		return EBUSY;
+	}
+	chosen = lowest(left & site->ours, count);
+	chosen |= lowest(left & site->lit & ~chosen, count - weight(chosen));
+	chosen |= lowest(left & ~chosen, count - weight(chosen));
+	site->ours = chosen;
+	site->bears = epoch;
+	check_kept();
+	return 0;
+}
+
+/* Somebody else is faster, with the lowest lane that is asked for and not reserved yet. */
+static void overtake(struct site *site, uint64_t among)
+{
+	if (site == &sites[1] && requests.reserved++ < requests.overtaken)
+		site->theirs |= lowest(among & LANES & ~site->ours, 1);
+}
+
+/* A number of the request, of 4 or 8 bytes; 0 where it is not there. */
+static uint64_t number(const struct nlmsghdr *request, int attribute)
+{
+	const struct genlmsghdr *genl = nlmsg_data(request);
+	struct nlattr *attr =
+		nla_find(genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), attribute);
+
+	if (!attr)
+		return 0;
+	return nla_len(attr) == sizeof(uint64_t) ? nla_get_u64(attr) : nla_get_u32(attr);
+}
+
+static int set_reservation(struct site *site, const struct nlmsghdr *request)
+{
+	uint64_t among = number(request, MORPH_A_RESERVATION_LANES);
+
+	if (!among)
+		among = UINT64_MAX;
+	if (!requests.first)
+		requests.first = site;
+	overtake(site, among);
+	return reserve(site, number(request, MORPH_A_RESERVATION_EPOCH),
+		       (uint32_t)number(request, MORPH_A_RESERVATION_LANES_COUNT), among);
+}
+
+static void put_edge(struct nl_msg *message, const struct site *site)
+{
+	nla_put_u32(message, MORPH_A_EDGE_GUIDE, site->guide);
+	if (site->peer_uuid) {
+		nla_put(message, MORPH_A_EDGE_PEER_UUID, MORPH_UUID_BYTES, site->peer_uuid);
+		nla_put_u32(message, MORPH_A_EDGE_PEER_EDGE, site->peer_edge);
+	}
+	if (site->lit | site->prepared || site->decides != OURS)
+		nla_put_u32(message, MORPH_A_EDGE_SLICE, SLICE);
+}
+
+static void tell_circuit(struct site *site, const struct nlmsghdr *request, uint32_t edge,
+			 uint32_t state, uint64_t lanes)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_CIRCUIT_GET, NLM_F_MULTI);
+
+	nla_put_u32(message, edge % 2 ? MORPH_A_CIRCUIT_SRC_EDGE : MORPH_A_CIRCUIT_DST_EDGE,
+		    edge / 2);
+	nla_put_u32(message, MORPH_A_CIRCUIT_STATE, state);
+	nla_put_u64(message, MORPH_A_CIRCUIT_LANES, lanes);
+	fake_queue(site->fake, message, request->nlmsg_seq);
+}
+
+/* All of the slice's: those that leave and come in, one at another edge, and one that is prepared. */
+static void tell_circuits(struct site *site, const struct nlmsghdr *request)
+{
+	uint64_t leaves = site->lit & 0xff, enters = site->lit & ~leaves;
+
+	tell_circuit(site, request, 2 * site->edge, MORPH_CIRCUIT_LIT, leaves);
+	tell_circuit(site, request, 2 * site->edge + 1, MORPH_CIRCUIT_FAILED, enters);
+	tell_circuit(site, request, 2 * site->edge, MORPH_CIRCUIT_PREPARED, site->prepared);
+	tell_circuit(site, request, 2 * site->edge + 3, MORPH_CIRCUIT_LIT, LANES);
+	fake_done(site->fake);
+}
+
+static void put_object(struct nl_msg *message, const struct site *site, uint32_t command)
+{
+	switch (command) {
+	case MORPH_CMD_FABRIC_GET:
+		nla_put(message, MORPH_A_FABRIC_UUID, MORPH_UUID_BYTES, site->uuid);
+		break;
+	case MORPH_CMD_EDGE_GET:
+		put_edge(message, site);
+		break;
+	case MORPH_CMD_SLICE_GET:
+		nla_put_u32(message, MORPH_A_SLICE_CONTROLLER, site->decides);
+		break;
+	case MORPH_CMD_GUIDE_GET:
+		nla_put_u64(message, MORPH_A_GUIDE_LANES_FREE,
+			    LANES & ~(site->theirs | site->ours | site->lit | site->prepared));
+		break;
+	default:
+		nla_put_u64(message, MORPH_A_RESERVATION_LANES, site->ours);
+	}
+}
+
+/* What each command names beside the fabric. */
+static const struct {
+	uint32_t command;
+	int fabric, named;
+} commands[] = {
+	{ MORPH_CMD_FABRIC_GET, MORPH_A_FABRIC_ID, MORPH_A_FABRIC_ID },
+	{ MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, MORPH_A_EDGE_ID },
+	{ MORPH_CMD_SLICE_GET, MORPH_A_SLICE_FABRIC, MORPH_A_SLICE_ID },
+	{ MORPH_CMD_CIRCUIT_GET, MORPH_A_CIRCUIT_FABRIC, MORPH_A_CIRCUIT_SLICE },
+	{ MORPH_CMD_GUIDE_GET, MORPH_A_GUIDE_FABRIC, MORPH_A_GUIDE_ID },
+	{ MORPH_CMD_RESERVATION_GET, MORPH_A_RESERVATION_FABRIC, MORPH_A_RESERVATION_GUIDE },
+	{ MORPH_CMD_RESERVATION_SET, MORPH_A_RESERVATION_FABRIC, MORPH_A_RESERVATION_GUIDE },
+};
+
+static void check_named(const struct site *site, uint32_t command, uint64_t named)
+{
+	switch (command) {
+	case MORPH_CMD_FABRIC_GET:
+		assert_int_equal(named, site->fabric);
+		break;
+	case MORPH_CMD_EDGE_GET:
+		assert_int_equal(named, site->edge);
+		break;
+	case MORPH_CMD_SLICE_GET:
+	case MORPH_CMD_CIRCUIT_GET:
+		assert_int_equal(named, SLICE);
+		break;
+	default:
+		assert_int_equal(named, site->guide);
+	}
+}
+
+static int act(struct site *site, uint32_t command, const struct nlmsghdr *request)
+{
+	requests.count++;
+	if (requests.count >= requests.refused_at && requests.count < requests.refused_until)
+		return requests.error;
+	if (command == MORPH_CMD_SLICE_GET && site->slice_gone)
+		return ENOENT;
+	if (command == MORPH_CMD_RESERVATION_SET || command == MORPH_CMD_RESERVATION_GET)
+		assert_int_equal(number(request, MORPH_A_RESERVATION_CONTROLLER), OURS);
+	return command == MORPH_CMD_RESERVATION_SET ? set_reservation(site, request) : 0;
+}
+
+static void answer(struct fake *fake, const struct nlmsghdr *request)
+{
+	uint32_t command = fake_command(request);
+	struct nl_msg *message;
+	struct site *site;
+	size_t at = 0;
+	int error;
+
+	while (commands[at].command != command)
+		assert_true(++at < ARRAY_SIZE(commands));
+	site = site_of(fake, (uint32_t)number(request, commands[at].fabric));
+	check_named(site, command, number(request, commands[at].named));
+	error = act(site, command, request);
+	if (error) {
+		fake_refuse(fake, error, "no", 0, 0, 0);
+		return;
+	}
+	if (command == MORPH_CMD_CIRCUIT_GET) {
+		tell_circuits(site, request);
+		return;
+	}
+	message = fake_message(command, 0);
+	put_object(message, site, command);
+	fake_queue(fake, message, request->nlmsg_seq);
+	fake_ack(fake);
+}
+
+/* ------------------------------------------------------------- the two ends */
+
+static void make_sites(uint32_t second_fabric)
+{
+	static const char first_uuid[] = "first-uuid-here-", second_uuid[] = "second-uuid-here";
+
+	sites[0] = (struct site){ .fabric = 3,
+				  .edge = 0,
+				  .guide = 17,
+				  .uuid = first_uuid,
+				  .peer_uuid = second_uuid,
+				  .peer_edge = 4,
+				  .epoch = 2,
+				  .decides = OURS };
+	sites[1] = (struct site){ .fabric = second_fabric,
+				  .edge = 4,
+				  .guide = 21,
+				  .uuid = second_uuid,
+				  .peer_uuid = first_uuid,
+				  .peer_edge = 0,
+				  .epoch = 5,
+				  .decides = OURS };
+	memset(&requests, 0, sizeof(requests));
+}
+
+static void make_kernel(struct site *site)
+{
+	site->fake = fake_new();
+	site->fake->request = answer;
+	site->ctx = fake_ctx(&site->fake->transport);
+}
+
+/* Two kernels, each of which has a fabric of the same number. */
+static int begin(void **state)
+{
+	(void)state;
+	make_sites(3);
+	make_kernel(&sites[0]);
+	make_kernel(&sites[1]);
+	return 0;
+}
+
+static int begin_as_one(void **state)
+{
+	(void)state;
+	make_sites(4);
+	make_kernel(&sites[0]);
+	sites[1].fake = sites[0].fake;
+	sites[1].ctx = sites[0].ctx;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	if (sites[1].ctx != sites[0].ctx)
+		morph_ctx_free(sites[1].ctx);
+	morph_ctx_free(sites[0].ctx);
+	return 0;
+}
+
+/* The call, with one end or the other named first. */
+static int call_from(size_t first, uint32_t count, uint64_t among, uint64_t *lanes)
+{
+	struct morph_controller_end ends[2];
+
+	requests.wanted = count;
+	requests.count = requests.reserved = 0;
+	requests.first = NULL;
+	for (size_t at = 0; at < ARRAY_SIZE(ends); at++) {
+		struct site *site = &sites[first ^ at];
+
+		site->had = site->ours;
+		ends[at] = (struct morph_controller_end){ site->ctx, site->fabric, site->edge,
+							  site->epoch };
+	}
+	return morph_controller_reserve_edge(ends, OURS, count, among, lanes);
+}
+
+static int call(uint32_t count, uint64_t *lanes)
+{
+	return call_from(0, count, 0, lanes);
+}
+
+static void assert_both(uint64_t lanes)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++) {
+		assert_int_equal(sites[at].ours, lanes);
+		assert_int_equal(sites[at].bears, sites[at].epoch);
+	}
+}
+
+static void assert_as_before(void)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++)
+		assert_int_equal(sites[at].ours, sites[at].had);
+}
+
+/* The failure is told in both contexts, in these words. */
+static void assert_told(int error, const char *words)
+{
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++) {
+		assert_int_equal(morph_error_code(sites[at].ctx), error);
+		if (!strstr(morph_error_text(sites[at].ctx), words))
+			fail_msg("\"%s\" does not have \"%s\"", morph_error_text(sites[at].ctx),
+				 words);
+	}
+}
+
+/* ------------------------------------------------------- what is reserved */
+
+static void lanes_are_the_same_at_both_ends(void **state)
+{
+	uint64_t lanes;
+
+	(void)state;
+	sites[0].theirs = 0x3;
+	sites[1].theirs = 0x4;
+	assert_int_equal(call(3, &lanes), 0);
+	assert_int_equal(lanes, 0x38);
+	assert_both(0x38);
+	/* More, fewer, and within a mask. */
+	assert_int_equal(call(5, &lanes), 0);
+	assert_both(0xf8);
+	assert_int_equal(call(2, &lanes), 0);
+	assert_both(0x18);
+	assert_int_equal(call_from(0, 2, 0xf000, &lanes), 0);
+	assert_both(0x3000);
+	assert_int_equal(call_from(1, 2, 0, NULL), 0);
+	assert_both(0x3000);
+}
+
+/* What a call has left at one end is the first choice of the next, beside what is reserved and lit. */
+static void what_is_left_at_one_end_is_taken_up(void **state)
+{
+	uint64_t lanes;
+
+	(void)state;
+	sites[0].ours = 0x1f00;
+	sites[1].ours = 0x1000;
+	sites[0].lit = sites[1].lit = 0x4;
+	assert_int_equal(call(4, &lanes), 0);
+	assert_both(0x1304);
+}
+
+/* Of two that begin at different ends, and want all lanes, each would have one end. */
+static void the_same_end_is_asked_first_by_whomever(void **state)
+{
+	(void)state;
+	for (uint32_t count = 1; count <= 17; count++)
+		for (size_t first = 0; first < ARRAY_SIZE(sites); first++) {
+			assert_int_equal(call_from(first, count, 0, NULL),
+					 count > 16 ? -EINVAL : 0);
+			assert_ptr_equal(requests.first, &sites[count > 16]);
+		}
+}
+
+/* Lanes by chance: one in two, in four, in eight. */
+static uint64_t one_in(uint32_t parts, uint64_t *random)
+{
+	uint64_t lanes = LANES;
+
+	for (; parts > 1; parts /= 2)
+		lanes &= mix_next(random);
+	return lanes;
+}
+
+/* Each site at random, of which some lanes are had, lit, prepared, and some are others'. */
+static void make_random(uint64_t *random)
+{
+	uint64_t lit = one_in(4, random), prepared = one_in(8, random) & ~lit;
+	uint32_t reserved = mix_below(random, 2) ? 4 : 8;
+
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++) {
+		struct site *site = &sites[at];
+
+		site->ours = one_in(reserved, random);
+		site->theirs = one_in(2, random) & ~site->ours;
+		site->decides = mix_below(random, 3) ? OURS : OTHERS;
+		site->lit = site->decides == OURS ? lit & ~site->theirs : 0;
+		site->prepared = 0;
+		if (site->decides == OURS && !mix_below(random, 4))
+			site->prepared = prepared & ~(site->theirs | site->ours);
+		site->conflicts = 0;
+	}
+}
+
+/* What was reserved stays as far as it may, then what is lit. */
+static void assert_kept(const uint64_t *had, uint64_t lit, uint32_t count, uint64_t lanes)
+{
+	uint64_t both = had[0] & had[1];
+	uint64_t dark = both & ~lit;
+
+	assert_int_equal(weight(lanes & both), weight(both) < count ? weight(both) : count);
+	if (weight(both) >= count)
+		assert_true((both & lit & ~lanes) == 0 || (dark & lanes) == 0);
+	else if (weight(both | lit) >= count)
+		assert_int_equal(lanes & ~(both | lit), 0);
+	else
+		assert_int_equal(lit & ~lanes, 0);
+}
+
+/*
+ * Both ends have the lanes where there are enough that both may have; else it is a conflict that one
+ * kernel has counted, and all is as before.
+ */
+static void lanes_are_reserved_wherever_there_are_enough(void **state)
+{
+	uint32_t good = 0, conflicts = 0;
+	uint64_t random = 1;
+
+	(void)state;
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		uint32_t count = 1 + mix_below(&random, 9);
+		uint64_t common, lanes, again;
+		int error;
+
+		make_random(&random);
+		common = may_have(&sites[0]) & may_have(&sites[1]);
+		error = call_from(round % 2, count, 0, &lanes);
+		if (error) {
+			assert_true(weight(common) < count);
+			assert_int_equal(error, -EBUSY);
+			assert_int_equal(lanes, 0);
+			assert_as_before();
+			assert_int_equal(sites[0].conflicts + sites[1].conflicts, 1);
+			conflicts++;
+			continue;
+		}
+		good++;
+		assert_int_equal(weight(lanes), count);
+		assert_int_equal(lanes & ~common, 0);
+		assert_both(lanes);
+		assert_int_equal(sites[0].conflicts + sites[1].conflicts, 0);
+		assert_kept((uint64_t[]){ sites[0].had, sites[1].had },
+			    (sites[0].lit | sites[1].lit) & common, count, lanes);
+		/* The same call again, by whoever names the ends in whatever order. */
+		assert_int_equal(call_from((round + 1) % 2, count, 0, &again), 0);
+		assert_int_equal(again, lanes);
+		assert_both(lanes);
+	}
+	print_message("%u reserved, %u conflicts\n", good, conflicts);
+	assert_true(good > ROUNDS / 4 && conflicts > ROUNDS / 4);
+}
+
+static void lanes_of_a_slice_that_has_gone_are_nobodys(void **state)
+{
+	uint64_t lanes;
+
+	(void)state;
+	sites[0].lit = 0x10;
+	sites[0].slice_gone = true;
+	assert_int_equal(call(1, &lanes), 0);
+	assert_both(0x1);
+}
+
+static void both_ends_are_given_back(void **state)
+{
+	(void)state;
+	sites[0].ours = 0xf;
+	sites[1].ours = 0x3c;
+	assert_int_equal(call(0, NULL), 0);
+	assert_int_equal(sites[0].ours | sites[1].ours, 0);
+	/* Also one, where the other is not reached. */
+	for (uint32_t nth = 1; nth <= 10; nth++) {
+		sites[0].ours = sites[1].ours = 0xf;
+		requests.refused_at = nth;
+		requests.refused_until = nth + 1;
+		requests.error = EPERM;
+		assert_int_equal(call(0, NULL), -EPERM);
+		assert_int_equal(!sites[0].ours + !sites[1].ours, 1);
+		assert_told(EPERM, sites[0].ours ? "first end" : "second end");
+	}
+	requests.refused_at = 1;
+	requests.refused_until = UINT32_MAX;
+	assert_int_equal(call(0, NULL), -EPERM);
+	assert_told(EPERM, "first end");
+	requests.refused_until = 0;
+	assert_int_equal(call(0, NULL), 0);
+	assert_int_equal(sites[0].ours | sites[1].ours, 0);
+}
+
+/* -------------------------------------------------------- what is refused */
+
+static void ends_that_do_not_name_each_other_are_refused(void **state)
+{
+	struct site right = sites[1];
+
+	(void)state;
+	sites[0].ours = sites[1].ours = 0x3;
+	sites[1].peer_edge = 1;
+	for (uint32_t count = 0; count < 2; count++) {
+		assert_int_equal(call(count, NULL), -EINVAL);
+		assert_as_before();
+		assert_int_equal(requests.count, 8);
+		assert_told(EINVAL,
+			    "the ends do not name each other: first end, edge 0 of fabric ");
+		assert_told(EINVAL,
+			    ", names edge 4 of fabric 7365636f-6e64-2d75-7569-642d68657265");
+		assert_told(EINVAL,
+			    "second end, edge 4 of fabric 7365636f-6e64-2d75-7569-642d68657265");
+		assert_told(EINVAL,
+			    ", names edge 1 of fabric 66697273-742d-7575-6964-2d686572652d");
+	}
+	sites[1].peer_edge = right.peer_edge;
+	sites[1].peer_uuid = sites[1].uuid;
+	assert_int_equal(call(1, NULL), -EINVAL);
+	sites[1].peer_uuid = NULL;
+	assert_int_equal(call(1, NULL), -EINVAL);
+	assert_told(EINVAL, "names none");
+	sites[1].peer_uuid = right.peer_uuid;
+	sites[0].peer_uuid = NULL;
+	assert_int_equal(call(1, NULL), -EINVAL);
+	assert_as_before();
+}
+
+static void refusals_name_the_end_at_fault(void **state)
+{
+	(void)state;
+	sites[1].theirs = LANES & ~0x7ull;
+	assert_int_equal(call(4, NULL), -EBUSY);
+	assert_told(EBUSY, "second end, edge 4 of fabric");
+	assert_int_equal(call_from(1, 4, 0, NULL), -EBUSY);
+	assert_told(EBUSY, "first end, edge 4 of fabric");
+	sites[0].theirs = 0x1;
+	assert_int_equal(call(3, NULL), -EBUSY);
+	assert_told(EBUSY, "first end, edge 0 of fabric");
+	assert_int_equal(call(17, NULL), -EINVAL);
+	sites[1].marked = true;
+	assert_int_equal(call(1, NULL), -EIO);
+	assert_told(EIO, "second end, edge 4 of fabric");
+	assert_as_before();
+}
+
+static void control_that_was_lost_changes_nothing(void **state)
+{
+	(void)state;
+	sites[0].ours = 0x1;
+	for (size_t at = 0; at < ARRAY_SIZE(sites); at++) {
+		const struct morph_controller_end ends[] = {
+			{ sites[0].ctx, sites[0].fabric, sites[0].edge, sites[0].epoch - !at },
+			{ sites[1].ctx, sites[1].fabric, sites[1].edge, sites[1].epoch - at },
+		};
+
+		sites[0].had = sites[0].ours;
+		assert_int_equal(morph_controller_reserve_edge(ends, OURS, 2, 0, NULL), -ESTALE);
+		assert_told(ESTALE, at ? "second end" : "first end");
+		assert_as_before();
+	}
+}
+
+/* Others take a lane of the second end each time, until there are no more tries. */
+static void who_is_overtaken_tries_again(void **state)
+{
+	uint64_t lanes;
+
+	(void)state;
+	sites[0].ours = 0x1;
+	sites[1].ours = 0x2;
+	requests.overtaken = 3;
+	assert_int_equal(call(4, &lanes), 0);
+	assert_both(lanes);
+	assert_int_equal(weight(lanes), 4);
+	assert_int_equal(weight(sites[1].theirs), 3);
+	assert_int_equal(lanes & sites[1].theirs, 0);
+	requests.overtaken = UINT32_MAX;
+	sites[1].theirs = 0;
+	sites[0].ours = 0x8001;
+	sites[1].ours = 0x8002;
+	assert_int_equal(call(4, &lanes), -EBUSY);
+	assert_int_equal(lanes, 0);
+	assert_as_before();
+	assert_told(EBUSY, "second end");
+	/* What is told is of the last try. */
+	sites[1].theirs = 0;
+	requests.overtaken = 1;
+	requests.refused_at = 11;
+	requests.refused_until = 12;
+	requests.error = EPERM;
+	assert_int_equal(call(4, NULL), -EPERM);
+	assert_as_before();
+	assert_told(EPERM, "first end");
+}
+
+/* --------------------------------------------------------- what goes wrong */
+
+/* Reservations from before: none, fewer, others, more, and what a call left that ended between. */
+static const struct {
+	uint64_t first, second;
+	uint32_t count;
+	bool grows; /* the first end, and then the second */
+} starts[] = {
+	{ 0, 0, 3, true },	  { 0x1, 0x1, 3, true }, { 0x30, 0xc0, 3, true },
+	{ 0xff, 0xff, 3, false }, { 0xf, 0, 4, false },	 { 0x1f, 0x3c, 2, false },
+};
+
+static void start(size_t at)
+{
+	sites[0].ours = starts[at].first;
+	sites[1].ours = starts[at].second;
+	sites[0].lit = sites[1].lit = 0x2;
+}
+
+/* Both, or as before; or both have the lanes, and one of them more, which the same call gives back. */
+static void assert_ended(int error, uint64_t lanes, uint32_t count)
+{
+	if (!error) {
+		assert_both(lanes);
+	} else if (lanes) {
+		assert_int_equal(weight(lanes), count);
+		assert_int_equal(lanes & ~(sites[0].ours & sites[1].ours), 0);
+	} else {
+		assert_as_before();
+	}
+	assert_int_equal(call(count, &lanes), 0);
+	assert_both(lanes);
+	assert_int_equal(weight(lanes), count);
+}
+
+static void each_request_may_be_refused(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < ARRAY_SIZE(starts); at++) {
+		uint32_t count = starts[at].count, nth = 0;
+		uint64_t lanes;
+		int error;
+
+		do {
+			start(at);
+			requests.refused_at = ++nth;
+			requests.refused_until = nth + 1;
+			requests.error = EPERM;
+			error = call(count, &lanes);
+			assert_int_equal(error, nth <= requests.count ? -EPERM : 0);
+			requests.refused_until = 0;
+			assert_ended(error, lanes, count);
+		} while (error);
+		assert_true(nth > 10);
+	}
+}
+
+/*
+ * Whoever asks dies before one of his requests, whichever: nothing that was there is lost, and the next
+ * one, in his own epoch, has both ends by the same call.
+ */
+static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
+{
+	(void)state;
+	for (size_t at = 0; at < ARRAY_SIZE(starts); at++) {
+		uint32_t count = starts[at].count, nth = 0, halves = 0;
+		uint64_t lanes;
+		int error;
+
+		do {
+			start(at);
+			requests.refused_at = ++nth;
+			requests.refused_until = UINT32_MAX;
+			requests.error = ENODEV;
+			error = call(count, &lanes);
+			check_kept();
+			halves += (sites[0].ours & ~sites[0].had) && sites[1].ours == sites[1].had;
+			requests.refused_until = 0;
+			sites[0].epoch++;
+			sites[1].epoch++;
+			assert_int_equal(call(count, &lanes), 0);
+			assert_int_equal(weight(lanes), count);
+			assert_both(lanes);
+		} while (error);
+		/* Between the two ends there is a moment at which one has more than before. */
+		assert_int_equal(halves, starts[at].grows ? 1 : 0);
+	}
+}
+
+static void what_is_not_put_back_is_told(void **state)
+{
+	uint64_t lanes;
+
+	(void)state;
+	sites[0].ours = 0x1;
+	requests.refused_at = 10; /* the second end */
+	requests.refused_until = UINT32_MAX;
+	requests.error = ENODEV;
+	assert_int_equal(call(2, &lanes), -ENODEV);
+	assert_int_equal(lanes, 0);
+	assert_told(ENODEV, "second end, edge 4 of fabric");
+	assert_told(ENODEV, "; the first end was not put back: ");
+	assert_int_equal(sites[0].ours, 0x3);
+	assert_int_equal(sites[1].ours, 0);
+}
+
+static unsigned int sweep(const char *what, int code)
+{
+	unsigned int calls = 0;
+
+	for (size_t at = 0; at < ARRAY_SIZE(starts); at++) {
+		uint32_t count = starts[at].count;
+		unsigned int nth = 0;
+		uint64_t lanes;
+		bool struck;
+		int error;
+
+		do {
+			start(at);
+			fault_at(what, ++nth, code);
+			error = call(count, &lanes);
+			struck = fault_struck();
+			assert_int_equal(error, struck ? -code : 0);
+			if (struck)
+				assert_told(code, " end, edge ");
+			assert_ended(error, lanes, count);
+		} while (struck);
+		calls += nth - 1;
+	}
+	print_message("%u calls of %s failed\n", calls, what);
+	return calls;
+}
+
+/* Requests that are not sent, and answers that are lost, of which the change was made. */
+static void each_call_of_the_kernels_may_fail(void **state)
+{
+	(void)state;
+	assert_true(sweep("kernel", EMFILE) > 150);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+	(void)state;
+	assert_true(sweep("memory", ENOMEM) > 300);
+}
+
+#define BOTH_WAYS(test)                                                                       \
+	{ .name = #test, .test_func = test, .setup_func = begin, .teardown_func = end },      \
+	{                                                                                     \
+		.name = #test " (one kernel)", .test_func = test, .setup_func = begin_as_one, \
+		.teardown_func = end                                                          \
+	}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH_WAYS(lanes_are_the_same_at_both_ends),
+		BOTH_WAYS(lanes_are_reserved_wherever_there_are_enough),
+		BOTH_WAYS(what_is_left_at_one_end_is_taken_up),
+		BOTH_WAYS(the_same_end_is_asked_first_by_whomever),
+		BOTH_WAYS(lanes_of_a_slice_that_has_gone_are_nobodys),
+		BOTH_WAYS(both_ends_are_given_back),
+		BOTH_WAYS(ends_that_do_not_name_each_other_are_refused),
+		BOTH_WAYS(refusals_name_the_end_at_fault),
+		BOTH_WAYS(control_that_was_lost_changes_nothing),
+		BOTH_WAYS(who_is_overtaken_tries_again),
+		BOTH_WAYS(each_request_may_be_refused),
+		BOTH_WAYS(who_dies_between_the_ends_is_followed_by_the_next),
+		BOTH_WAYS(what_is_not_put_back_is_told),
+		BOTH_WAYS(each_call_of_the_kernels_may_fail),
+		BOTH_WAYS(each_allocation_may_fail),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
