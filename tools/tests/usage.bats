@@ -102,7 +102,7 @@ load common
 	expect 2 morphctl slice create x --count 4 --mode 999
 	holds "$stderr" "octal"
 	expect 2 morphctl slice set x
-	holds "$stderr" "--failover, --controller, --owner or --mode"
+	holds "$stderr" "--failover, --controller, --owner, --mode or --prefer"
 	expect 2 morphctl accelerator set 1
 	holds "$stderr" "--spare, --free or --pci"
 	expect 2 morphctl accelerator set 1 2 --pci 0000:00:01.0
