@@ -106,9 +106,9 @@ static void list_fabrics(json_t *records)
 			text_of_key(record, "name"), text_of_key(record, "uuid"));
 }
 
-static enum exit_code choose(const struct run *run, json_t *records, uint32_t *fabric)
+/* NULL: the only one that there is. */
+static enum exit_code choose(const char *which, json_t *records, uint32_t *fabric)
 {
-	const char *which = run->option[OPTION_FABRIC];
 	const json_t *chosen = NULL;
 	unsigned int found = 0;
 	json_t *record;
@@ -139,16 +139,21 @@ static enum exit_code choose(const struct run *run, json_t *records, uint32_t *f
 	return found || !which ? EXIT_CODE_USAGE : EXIT_CODE_NOT_FOUND;
 }
 
-enum exit_code client_fabric(struct run *run, uint32_t *fabric)
+enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric)
 {
 	json_t *records;
 	enum exit_code code = client_fabric_records(run, &records);
 
 	if (code)
 		return code;
-	code = choose(run, records, fabric);
+	code = choose(which, records, fabric);
 	json_decref(records);
 	return code;
+}
+
+enum exit_code client_fabric(struct run *run, uint32_t *fabric)
+{
+	return client_fabric_named(run, run->option[OPTION_FABRIC], fabric);
 }
 
 /* What commands add to what the library tells. */

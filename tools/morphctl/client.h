@@ -16,7 +16,10 @@ struct client {
 /* client.c: a status other than EXIT_CODE_OK comes after a message */
 enum exit_code client_open(struct run *run);
 void client_close(struct run *run);
+/* The fabric of --fabric, or the only one. */
 enum exit_code client_fabric(struct run *run, uint32_t *fabric);
+/* One by its number, name or UUID. */
+enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric);
 enum exit_code client_fabric_records(struct run *run, json_t **records);
 enum exit_code client_error(struct run *run, int error);
 struct view client_view(struct run *run, uint32_t type, const char *columns);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl controller */
+#include <stdlib.h>
+#include <string.h>
+
 #include "controller.h"
 #include "circuit.h"
 #include "client.h"
@@ -7,6 +10,7 @@
 
 #define COLUMNS "id,epoch,state,lease-ns,slices,lanes-count,reservations,conflicts"
 #define RESERVATIONS "controller,guide,epoch,lanes-count,lanes"
+#define AT_ENDS "fabric," RESERVATIONS
 #define HIT "id,name,owner,circuits-count,lanes-count,percent"
 
 enum exit_code token_given(struct run *run, struct token *token)
@@ -196,6 +200,101 @@ enum exit_code controller_reservations(struct run *run)
 	records = records_of(list);
 	morph_list_free(list);
 	return client_emit(run, MORPH_OBJECT_RESERVATION, RESERVATIONS, records);
+}
+
+/* --------------------------------------------------------- both ends of an edge */
+
+/* The end that is written FABRIC:EDGE. */
+static enum exit_code resolve_end(struct run *run, const char *text,
+				  struct morph_controller_end *end)
+{
+	const char *colon = strrchr(text, ':');
+	enum exit_code code;
+	char *fabric;
+
+	if (!colon || colon == text)
+		return usage_error(run, "wants the other end as FABRIC:EDGE, not '%s'", text);
+	code = resolve_number(run, "edge", colon + 1, &end->edge);
+	if (code)
+		return code;
+	fabric = needed(strndup(text, (size_t)(colon - text)));
+	code = client_fabric_named(run, fabric, &end->fabric);
+	free(fabric);
+	return code;
+}
+
+/* What is written of both ends; the controller's epoch there is the same unless it is given. */
+static enum exit_code ends_given(struct run *run, struct morph_controller_end ends[2])
+{
+	enum exit_code code = epoch_given(run, &ends[0].epoch);
+
+	if (code)
+		return code;
+	ends[1].epoch = ends[0].epoch;
+	if (!option_u64(run, OPTION_TO_EPOCH, &ends[1].epoch))
+		return EXIT_CODE_USAGE;
+	code = resolve_number(run, "edge", run->argv[1], &ends[0].edge);
+	if (!code)
+		code = resolve_end(run, run->argv[2], &ends[1]);
+	if (!code)
+		code = client_fabric(run, &ends[0].fabric);
+	if (!code)
+		ends[0].ctx = ends[1].ctx = run->client->ctx;
+	return code;
+}
+
+/* What the controller has at an end, if anything, is added to the records. */
+static enum exit_code add_reservation(struct run *run, const struct morph_controller_end *end,
+				      uint32_t id, json_t *records)
+{
+	const struct morph_object *reservation;
+	struct morph_object *edge = NULL;
+	struct morph_list *list = NULL;
+	int error = morph_admin_edge(end->ctx, end->fabric, end->edge, &edge);
+
+	if (!error)
+		error = morph_controller_reservations(end->ctx, end->fabric, id, &list);
+	for (size_t at = 0; !error && at < morph_list_count(list); at++) {
+		reservation = morph_list_get(list, at);
+		if (morph_get_reservation_guide(reservation) == morph_get_edge_guide(edge))
+			json_array_append_new(records, record_of(reservation));
+	}
+	morph_list_free(list);
+	morph_object_free(edge);
+	return error ? client_error(run, error) : EXIT_CODE_OK;
+}
+
+enum exit_code controller_reserve_edge(struct run *run)
+{
+	struct morph_controller_end ends[2] = { 0 };
+	enum exit_code code;
+	uint64_t among = 0;
+	uint32_t id, count;
+	json_t *records;
+	int error;
+
+	if (!option_u64(run, OPTION_LANE_MASK, &among))
+		return EXIT_CODE_USAGE;
+	code = client_fields(run, MORPH_OBJECT_RESERVATION);
+	if (!code)
+		code = resolve_number(run, "controller", run->argv[0], &id);
+	if (!code)
+		code = resolve_number(run, "number of lanes", run->argv[3], &count);
+	if (!code)
+		code = ends_given(run, ends);
+	if (code)
+		return code;
+	error = morph_controller_reserve_edge(ends, id, count, among, NULL);
+	if (error)
+		return client_error(run, error);
+	records = json_array();
+	code = add_reservation(run, &ends[0], id, records);
+	if (!code)
+		code = add_reservation(run, &ends[1], id, records);
+	if (!code)
+		return client_emit(run, MORPH_OBJECT_RESERVATION, AT_ENDS, records);
+	json_decref(records);
+	return code;
 }
 
 /* --------------------------------------------------------- what a failure hits */

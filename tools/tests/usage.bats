@@ -140,6 +140,16 @@ load common
 	holds "$stderr" "'b' is none"
 	expect 2 morphctl controller assign --controllers 7,8 --seed x
 	holds "$stderr" "--seed wants a number"
+	expect 2 morphctl controller reserve-edge 7 0 rack1:4 2
+	holds "$stderr" "wants --epoch"
+	expect 2 morphctl controller reserve-edge 7 0 rack1 2 --epoch 1
+	holds "$stderr" "wants the other end as FABRIC:EDGE, not 'rack1'"
+	expect 2 morphctl controller reserve-edge 7 0 :4 2 --epoch 1
+	holds "$stderr" "not ':4'"
+	expect 2 morphctl controller reserve-edge 7 0 rack1:out0 2 --epoch 1
+	holds "$stderr" "the edge is a number, not 'out0'"
+	expect 2 morphctl controller reserve-edge 7 0 rack1:4 2 --epoch 1 --to-epoch x
+	holds "$stderr" "--to-epoch wants a number"
 	expect 2 morphctl controller show seven
 	holds "$stderr" "'seven'"
 	expect 2 morphctl txn commit 3 --controller 7
@@ -182,6 +192,7 @@ load common
 		controller renew 1 --epoch 1
 		controller settle 1 --epoch 1
 		controller reserve 1 2 3 --epoch 1
+		controller reserve-edge 1 0 rack1:4 3 --epoch 1
 		place x --count 1 --apply
 		defrag x --ring 3 --apply
 	END
