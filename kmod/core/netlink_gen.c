@@ -31,17 +31,9 @@ const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_DST_EDGE + 1] = {
 	[MORPH_A_CHANGE_DST_EDGE] = { .type = NLA_U32, },
 };
 
-const struct nla_policy morph_rank_nl_policy[MORPH_A_RANK_PREFERRED + 1] = {
-	[MORPH_A_RANK_RANK] = { .type = NLA_U32, },
-	[MORPH_A_RANK_ACCELERATOR] = { .type = NLA_U32, },
-	[MORPH_A_RANK_HOST] = { .type = NLA_U32, },
-	[MORPH_A_RANK_HEALTH] = NLA_POLICY_MAX(NLA_U32, 3),
-	[MORPH_A_RANK_PLAN] = NLA_POLICY_MAX(NLA_U32, 3),
-	[MORPH_A_RANK_SPARE] = { .type = NLA_U32, },
-	[MORPH_A_RANK_REPLACEMENTS] = { .type = NLA_U32, },
-	[MORPH_A_RANK_PCI] = { .type = NLA_NUL_STRING, },
-	[MORPH_A_RANK_UUID] = { .type = NLA_BINARY, },
-	[MORPH_A_RANK_PREFERRED] = { .type = NLA_U32, },
+const struct nla_policy morph_preference_nl_policy[MORPH_A_PREFERENCE_SPARE + 1] = {
+	[MORPH_A_PREFERENCE_RANK] = { .type = NLA_U32, },
+	[MORPH_A_PREFERENCE_SPARE] = { .type = NLA_U32, },
 };
 
 /* MORPH_CMD_FABRIC_GET - do */
@@ -99,14 +91,14 @@ const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 
 };
 
 /* MORPH_CMD_SLICE_SET - do */
-const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_CONTROLLER + 1] = {
+const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_PREFERENCE + 1] = {
 	[MORPH_A_SLICE_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_ID] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_FAILOVER] = NLA_POLICY_MAX(NLA_U32, 2),
 	[MORPH_A_SLICE_OWNER] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_MODE] = NLA_POLICY_MAX(NLA_U32, 511),
 	[MORPH_A_SLICE_CONTROLLER] = { .type = NLA_U32, },
-	[MORPH_A_SLICE_RANK] = NLA_POLICY_NESTED(morph_rank_nl_policy),
+	[MORPH_A_SLICE_PREFERENCE] = NLA_POLICY_NESTED(morph_preference_nl_policy),
 };
 
 /* MORPH_CMD_SLICE_DELETE - do */
@@ -341,7 +333,7 @@ const struct genl_ops morph_nl_ops[30] = {
 		.cmd		= MORPH_CMD_SLICE_SET,
 		.doit		= morph_nl_slice_set_doit,
 		.policy		= morph_slice_set_nl_policy,
-		.maxattr	= MORPH_A_SLICE_CONTROLLER,
+		.maxattr	= MORPH_A_SLICE_PREFERENCE,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

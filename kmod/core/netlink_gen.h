@@ -14,7 +14,7 @@
 
 /* Common nested types */
 extern const struct nla_policy morph_change_nl_policy[MORPH_A_CHANGE_DST_EDGE + 1];
-extern const struct nla_policy morph_rank_nl_policy[MORPH_A_RANK_PREFERRED + 1];
+extern const struct nla_policy morph_preference_nl_policy[MORPH_A_PREFERENCE_SPARE + 1];
 
 extern const struct nla_policy morph_fabric_get_nl_policy[MORPH_A_FABRIC_ID + 1];
 
@@ -30,7 +30,7 @@ extern const struct nla_policy morph_slice_get_nl_policy[MORPH_A_SLICE_NAME + 1]
 
 extern const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 1];
 
-extern const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_CONTROLLER + 1];
+extern const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_PREFERENCE + 1];
 
 extern const struct nla_policy morph_slice_delete_nl_policy[MORPH_A_SLICE_FORCE + 1];
 

@@ -425,19 +425,20 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 static int read_preference(struct genl_info *info, const struct nlattr *nest,
 			   struct morph_preference *preference)
 {
-	struct nlattr *tb[MORPH_A_RANK_MAX + 1];
+	struct nlattr *tb[MORPH_A_PREFERENCE_MAX + 1], *spare;
 	int ret;
 
-	ret = nla_parse_nested(tb, MORPH_A_RANK_MAX, nest, morph_rank_nl_policy, info->extack);
+	ret = nla_parse_nested(tb, MORPH_A_PREFERENCE_MAX, nest, morph_preference_nl_policy,
+			       info->extack);
 	if (ret)
 		return ret;
-	if (!tb[MORPH_A_RANK_RANK]) {
+	spare = tb[MORPH_A_PREFERENCE_SPARE];
+	if (!tb[MORPH_A_PREFERENCE_RANK]) {
 		NL_SET_ERR_MSG_ATTR(info->extack, nest, "name the rank that prefers a spare");
 		return -EINVAL;
 	}
-	preference->rank = nla_get_u32(tb[MORPH_A_RANK_RANK]);
-	preference->spare = tb[MORPH_A_RANK_PREFERRED] ? nla_get_u32(tb[MORPH_A_RANK_PREFERRED]) :
-							 MORPH_ANY;
+	preference->rank = nla_get_u32(tb[MORPH_A_PREFERENCE_RANK]);
+	preference->spare = spare ? nla_get_u32(spare) : MORPH_ANY;
 	return 0;
 }
 
@@ -449,7 +450,7 @@ static struct nlattr *prefer_culprit(struct genl_info *info, const struct morph_
 	struct nlattr *nest = NULL;
 	u32 i = 0;
 
-	while ((nest = morph_nl_next(info, nest, MORPH_A_SLICE_RANK))) {
+	while ((nest = morph_nl_next(info, nest, MORPH_A_SLICE_PREFERENCE))) {
 		if ((spare ? list[i].spare : list[i].rank) == refusal->index)
 			return nest;
 		i++;
@@ -465,12 +466,12 @@ static int set_preferences(struct genl_info *info, struct morph_slice *slice)
 	u32 count = 0, i = 0;
 	int ret = 0;
 
-	while ((nest = morph_nl_next(info, nest, MORPH_A_SLICE_RANK)))
+	while ((nest = morph_nl_next(info, nest, MORPH_A_SLICE_PREFERENCE)))
 		count++;
 	list = kvmalloc_array(count, sizeof(*list), GFP_KERNEL_ACCOUNT);
 	if (!list)
 		return -ENOMEM;
-	while (!ret && (nest = morph_nl_next(info, nest, MORPH_A_SLICE_RANK)))
+	while (!ret && (nest = morph_nl_next(info, nest, MORPH_A_SLICE_PREFERENCE)))
 		ret = read_preference(info, nest, &list[i++]);
 	if (!ret) {
 		ret = morph_repair_prefer(slice, list, count, &refusal);
@@ -486,13 +487,13 @@ static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 {
 	struct nlattr *controller = info->attrs[MORPH_A_SLICE_CONTROLLER];
 	struct nlattr *failover = info->attrs[MORPH_A_SLICE_FAILOVER];
-	bool prefers = info->attrs[MORPH_A_SLICE_RANK];
+	bool prefers = info->attrs[MORPH_A_SLICE_PREFERENCE];
 	bool node = info->attrs[MORPH_A_SLICE_OWNER] || info->attrs[MORPH_A_SLICE_MODE];
 	struct morph_refusal refusal = {};
 	int ret = 0;
 
 	if (!controller && !failover && !node && !prefers) {
-		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner, mode or rank");
+		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner, mode or preference");
 		return -EINVAL;
 	}
 	if (controller)

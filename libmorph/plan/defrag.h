@@ -92,7 +92,8 @@ struct best {
 struct morph_defrag {
 	struct morph_ctx *ctx;
 	ARRAY_OF(struct running) slices;
-	ARRAY_OF(struct running) fixed; /* of those that stay: what their failover needs can be told */
+	ARRAY_OF(struct running)
+	fixed; /* of those that stay: what their failover needs can be told */
 	ARRAY_OF(struct stay) stays;
 	struct rewire *rewire;
 	struct best *best;

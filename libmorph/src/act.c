@@ -142,11 +142,11 @@ MORPH_API int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint
 
 static void put_preference(struct nl_msg *request, const struct morph_preference *preference)
 {
-	struct nlattr *nest = nla_nest_start(request, MORPH_A_SLICE_RANK | NLA_F_NESTED);
+	struct nlattr *nest = nla_nest_start(request, MORPH_A_SLICE_PREFERENCE | NLA_F_NESTED);
 
-	put(request, MORPH_A_RANK_RANK, preference->rank);
+	put(request, MORPH_A_PREFERENCE_RANK, preference->rank);
 	if (preference->spare != MORPH_ANY)
-		put(request, MORPH_A_RANK_PREFERRED, preference->spare);
+		put(request, MORPH_A_PREFERENCE_SPARE, preference->spare);
 	nla_nest_end(request, nest);
 }
 

@@ -727,6 +727,21 @@ static const struct lm_attr rank_attrs[] = {
 	},
 };
 
+static const struct lm_attr preference_attrs[] = {
+	{
+		.name = "rank",
+		.number = MORPH_A_PREFERENCE_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The rank.",
+	},
+	{
+		.name = "spare",
+		.number = MORPH_A_PREFERENCE_SPARE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Accelerator; absent when none is tried before others.",
+	},
+};
+
 static const struct lm_attr slice_attrs[] = {
 	{
 		.name = "fabric",
@@ -873,6 +888,14 @@ static const struct lm_attr slice_attrs[] = {
 		.number = MORPH_A_SLICE_CONTROLLER,
 		.type = MORPH_ATTR_UINT,
 		.doc = "Controller that it is assigned to; 0, in a reply absent: none.",
+	},
+	{
+		.name = "preference",
+		.number = MORPH_A_SLICE_PREFERENCE,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_PREFERENCE,
+		.list = true,
+		.doc = "In a request: which spares are tried first.",
 	},
 	{
 		.name = "events-lost",
@@ -2623,7 +2646,8 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
 	[MORPH_OBJECT_EDGE] = { "edge", edge_attrs, 12 },
 	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 10 },
-	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 24 },
+	[MORPH_OBJECT_PREFERENCE] = { "preference", preference_attrs, 2 },
+	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 25 },
 	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 24 },
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 16 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },

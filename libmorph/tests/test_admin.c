@@ -119,7 +119,7 @@ static void slices_are_set_and_deleted(void **state)
 	refused(morph_admin_slice_prefer(ctx, 3, 9, preferences, 0, NULL),
 		"prefer spares for slice 9: of no rank");
 	expect(morph_admin_slice_prefer(ctx, 3, 9, preferences, 2, NULL),
-	       "slice{fabric=3 id=9 rank=rank{rank=2 preferred=64},rank{rank=3}}");
+	       "slice{fabric=3 id=9 preference=preference{rank=2 spare=64},preference{rank=3}}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, true), "slice{fabric=3 id=9 force=1}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, false), "slice{fabric=3 id=9}");
 }

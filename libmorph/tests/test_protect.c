@@ -351,14 +351,13 @@ static void hear_operator(struct fake *fake, const struct nlmsghdr *request)
 	assert_int_equal(
 		lm_decode_attrs(slice, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0)), 0);
 	assert_int_equal(morph_get_slice_id(slice), 9);
-	for (size_t at = 0; at < morph_object_values(slice, "rank"); at++) {
-		const struct morph_object *rank = morph_get_slice_rank(slice, at);
+	for (size_t at = 0; at < morph_object_values(slice, "preference"); at++) {
+		const struct morph_object *it = morph_get_slice_preference(slice, at);
 
-		told.spare[morph_get_rank_rank(rank)] = morph_object_has(rank, "preferred") ?
-								morph_get_rank_preferred(rank) :
-								MORPH_ANY;
+		told.spare[morph_get_preference_rank(it)] =
+			morph_object_has(it, "spare") ? morph_get_preference_spare(it) : MORPH_ANY;
 	}
-	told.count = (uint32_t)morph_object_values(slice, "rank");
+	told.count = (uint32_t)morph_object_values(slice, "preference");
 	morph_object_free(slice);
 	fake_ack(fake);
 }

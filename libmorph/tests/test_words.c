@@ -64,7 +64,7 @@ static void schemas_have_every_attribute_once(void **state)
 	assert_null(morph_object_type_name(0));
 	assert_null(morph_object_type_name(40));
 	assert_null(morph_object_type_name(100000));
-	assert_int_equal(morph_schema_attr_count(MORPH_OBJECT_RANK), 9);
+	assert_int_equal(morph_schema_attr_count(MORPH_OBJECT_RANK), 10);
 	assert_string_equal(morph_schema_attr_name(MORPH_OBJECT_RANK, 5), "spare");
 	assert_true(morph_schema_attr_is_list(MORPH_OBJECT_CIRCUIT, 18));
 }

@@ -332,7 +332,7 @@ TEST_F(mistakes, in_reserving)
 }
 
 static const struct mistake settings[] = {
-	{ {}, EINVAL, NONE, NONE, "give failover, controller, owner, mode or rank" },
+	{ {}, EINVAL, NONE, NONE, "give failover, controller, owner, mode or preference" },
 	{ { { MORPH_A_SLICE_OWNER, NO_USER } },
 	  EINVAL,
 	  MORPH_A_SLICE_OWNER,

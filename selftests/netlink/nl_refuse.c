@@ -409,10 +409,10 @@ static void put_preference(struct nl *nl, uint32_t fabric, uint32_t slice, uint3
 	nl_begin(nl, MORPH_CMD_SLICE_SET, 0);
 	nl_put_u32(nl, MORPH_A_SLICE_FABRIC, fabric);
 	nl_put_u32(nl, MORPH_A_SLICE_ID, slice);
-	nest = nl_nest(nl, MORPH_A_SLICE_RANK);
+	nest = nl_nest(nl, MORPH_A_SLICE_PREFERENCE);
 	if (rank != MORPH_ANY)
-		nl_put_u32(nl, MORPH_A_RANK_RANK, rank);
-	nl_put_u32(nl, MORPH_A_RANK_PREFERRED, spare);
+		nl_put_u32(nl, MORPH_A_PREFERENCE_RANK, rank);
+	nl_put_u32(nl, MORPH_A_PREFERENCE_SPARE, spare);
 	nl_nest_end(nl, nest);
 }
 
@@ -463,19 +463,19 @@ TEST_F(refuse, acts_say_what_is_wrong)
 		"only a named slice has a node with owner and mode");
 
 	put_preference(nl, self->sim.number, info.slice, 7, MORPH_ANY);
-	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_RANK, "the slice has no such rank",
+	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_PREFERENCE, "the slice has no such rank",
 		"there is no rank 7, the slice has 1");
 
 	put_preference(nl, self->sim.number, info.slice, 0, accelerators);
 	snprintf(whole, sizeof(whole),
 		 "there is no accelerator %u to be the spare, the last one is %u", accelerators,
 		 accelerators - 1);
-	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_RANK,
+	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_PREFERENCE,
 		"there is no such accelerator to be the spare", whole);
 
 	put_preference(nl, self->sim.number, info.slice, MORPH_ANY, MORPH_ANY);
-	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_RANK, "name the rank that prefers a spare",
-		"name the rank that prefers a spare");
+	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_PREFERENCE,
+		"name the rank that prefers a spare", "name the rank that prefers a spare");
 
 	nl_begin(nl, MORPH_CMD_REPLACE, 0);
 	nl_put_u32(nl, MORPH_A_REPLACE_FABRIC, self->sim.number);

@@ -256,9 +256,9 @@ static int put_preference(struct stage *stage, uint32_t spare)
 	size_t nest;
 
 	nl_put_u32(nl, MORPH_A_SLICE_ID, stage->number);
-	nest = nl_nest(nl, MORPH_A_SLICE_RANK);
-	nl_put_u32(nl, MORPH_A_RANK_RANK, 0);
-	nl_put_u32(nl, MORPH_A_RANK_PREFERRED, spare);
+	nest = nl_nest(nl, MORPH_A_SLICE_PREFERENCE);
+	nl_put_u32(nl, MORPH_A_PREFERENCE_RANK, 0);
+	nl_put_u32(nl, MORPH_A_PREFERENCE_SPARE, spare);
 	nl_nest_end(nl, nest);
 	return nl_do(nl);
 }

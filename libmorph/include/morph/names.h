@@ -20,6 +20,7 @@ extern "C" {
  * @MORPH_OBJECT_ELEMENT: One switching element.
  * @MORPH_OBJECT_EDGE: One edge, where a guide leaves the fabric.
  * @MORPH_OBJECT_RANK: One rank of a slice.
+ * @MORPH_OBJECT_PREFERENCE: Which spare is tried first for a rank.
  * @MORPH_OBJECT_SLICE: One slice.
  * @MORPH_OBJECT_CIRCUIT: One circuit.
  * @MORPH_OBJECT_CHANGE: One change of a transaction.
@@ -57,19 +58,20 @@ enum morph_object_type {
 	MORPH_OBJECT_ELEMENT = 4,
 	MORPH_OBJECT_EDGE = 5,
 	MORPH_OBJECT_RANK = 6,
-	MORPH_OBJECT_SLICE = 7,
-	MORPH_OBJECT_CIRCUIT = 8,
-	MORPH_OBJECT_CHANGE = 9,
-	MORPH_OBJECT_TIMES = 10,
-	MORPH_OBJECT_TXN = 11,
-	MORPH_OBJECT_HARDWARE = 12,
-	MORPH_OBJECT_REPLACE = 13,
-	MORPH_OBJECT_WHY_NOT = 14,
-	MORPH_OBJECT_QUOTA = 15,
-	MORPH_OBJECT_STATS = 16,
-	MORPH_OBJECT_EVENT = 17,
-	MORPH_OBJECT_CONTROLLER = 18,
-	MORPH_OBJECT_RESERVATION = 19,
+	MORPH_OBJECT_PREFERENCE = 7,
+	MORPH_OBJECT_SLICE = 8,
+	MORPH_OBJECT_CIRCUIT = 9,
+	MORPH_OBJECT_CHANGE = 10,
+	MORPH_OBJECT_TIMES = 11,
+	MORPH_OBJECT_TXN = 12,
+	MORPH_OBJECT_HARDWARE = 13,
+	MORPH_OBJECT_REPLACE = 14,
+	MORPH_OBJECT_WHY_NOT = 15,
+	MORPH_OBJECT_QUOTA = 16,
+	MORPH_OBJECT_STATS = 17,
+	MORPH_OBJECT_EVENT = 18,
+	MORPH_OBJECT_CONTROLLER = 19,
+	MORPH_OBJECT_RESERVATION = 20,
 	MORPH_OBJECT_DEVICE = 64,
 	MORPH_OBJECT_RESYNC = 65,
 	MORPH_OBJECT_PLAN = 66,
@@ -762,6 +764,18 @@ static inline uint32_t morph_get_rank_preferred(const struct morph_object *objec
 	return (uint32_t)morph_object_uint(object, "preferred");
 }
 
+/** morph_get_preference_rank() - The rank. */
+static inline uint32_t morph_get_preference_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "rank");
+}
+
+/** morph_get_preference_spare() - Accelerator; absent when none is tried before others. */
+static inline uint32_t morph_get_preference_spare(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "spare");
+}
+
 /** morph_get_slice_fabric() - Its fabric. */
 static inline uint32_t morph_get_slice_fabric(const struct morph_object *object)
 {
@@ -899,6 +913,13 @@ static inline uint32_t morph_get_slice_used_replacements(const struct morph_obje
 static inline uint32_t morph_get_slice_controller(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "controller");
+}
+
+/** morph_get_slice_preference() - In a request: which spares are tried first. */
+static inline const struct morph_object *
+morph_get_slice_preference(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "preference", value);
 }
 
 /** morph_get_slice_events_lost() - Events lost on this file so far. */
