@@ -9,9 +9,6 @@
 #include "../plan/pattern.h"
 #include "../plan/routes.h"
 
-#define EXACT_SITES 16
-#define EXACT_SLOTS 8
-
 enum exact_answer {
 	EXACT_NO, /* proven */
 	EXACT_YES,
@@ -33,11 +30,9 @@ struct exact_place {
  * go over a link is whole, and no link has more than it has room for. The published program
  * (Morphlux, Algorithm 1) makes the load of the fullest link least and never holds it against
  * the fibres; as each load here is that of a whole link, its optimum is within the fibres if
- * and only if there is a plan, and that is what is asked, without an objective. What it has as a
- * product, two slots on two sites, is linear here and tight: Adams and Johnson, Improved linear
- * programming-based lower bounds for the quadratic assignment problem (DIMACS 16, 1994), so that
- * distances and all cuts follow for it, too. Slots that are alike are told apart by the order of their
- * sites. Without a plan to begin from circuits may be split first: where even so there is no plan
+ * and only if there is a plan, and that is what is asked, without an objective. What it
+ * has as a product is linear here and tight (program.h), so that distances and all cuts follow for
+ * it, too. Without a plan to begin from circuits may be split first: where even so there is no plan
  * that is soon known, and else it takes a while. @took_us: processor time of the solver alone.
  */
 enum exact_answer exact_place(const struct exact_place *place, double *took_us);
