@@ -30,8 +30,8 @@ struct exact_place {
  * go over a link is whole, and no link has more than it has room for. The published program
  * (Morphlux, Algorithm 1) makes the load of the fullest link least and never holds it against
  * the fibres; as each load here is that of a whole link, its optimum is within the fibres if
- * and only if there is a plan, and that is what is asked, without an objective. What it
- * has as a product is linear here and tight (program.h), so that distances and all cuts follow for
+ * and only if there is a plan, and that is what is asked, without an objective: published_place.h
+ * has it with one. What it has as a product is linear here and tight (program.h), so that distances and all cuts follow for
  * it, too. Without a plan to begin from circuits may be split first: where even so there is no plan
  * that is soon known, and else it takes a while. @took_us: processor time of the solver alone.
  */

@@ -10,6 +10,7 @@
 #include "bench.h"
 #include "exact_place.h"
 #include "proof.h"
+#include "published_place.h"
 #include "racks.h"
 
 #define REFUSALS_CHECKED 4 /* one in so many */
@@ -17,6 +18,9 @@
 #define ASKED 12 /* states that an integer program is asked about: the first ones */
 #define ASKED_REFUSED 6 /* and the first refused ones, these among them */
 #define ASKED_SECONDS 20 /* for each */
+#define WAYS_SHORTEST 50 /* that the published program looks at, as its authors' code does */
+#define WAYS_KEPT 5 /* that it may take */
+#define NODES 2000 /* that it is given */
 
 /* A state, and what was found. */
 struct state {
@@ -40,6 +44,8 @@ struct setting {
 struct asked {
 	uint32_t states, refused, gave_up;
 	struct samples ours, cold;
+	struct samples published; /* with the published objective */
+	uint32_t unproven; /* of these */
 	struct samples planned, started; /* of those for which there is a plan */
 };
 
@@ -162,6 +168,31 @@ static void ask_from(const struct state *state, bool start, struct samples *samp
 		wrong("an integer program says something else of a rack");
 }
 
+/* The published program may leave what we find, for it has few ways, but not find what we refuse. */
+static void ask_published(const struct state *state, const struct setting *setting,
+			  struct asked *asked)
+{
+	static const struct racks empty;
+	static struct published_plan plan;
+	static struct net links;
+	const struct published_place place = { .links = &links,
+					       .left = state->nets,
+					       .pattern = &pattern,
+					       .free = state->free,
+					       .ways_shortest = WAYS_SHORTEST,
+					       .ways_kept = WAYS_KEPT,
+					       .nodes = NODES };
+	double begin;
+
+	racks_net(&empty, 0, setting->links, &links);
+	begin = now_us();
+	published_place(&place, &plan);
+	sample(&asked->published, now_us() - begin);
+	asked->unproven += !plan.proven;
+	if (plan.found && plan.load <= setting->links && state->verdict == STITCH_INFEASIBLE)
+		wrong("the published program says something else of a rack");
+}
+
 static void ask(const struct state *state, const struct setting *setting, struct asked *asked)
 {
 	bool refused = state->verdict == STITCH_INFEASIBLE;
@@ -173,6 +204,7 @@ static void ask(const struct state *state, const struct setting *setting, struct
 	asked->refused += refused;
 	sample(&asked->ours, state->took_us);
 	ask_from(state, false, &asked->cold, asked);
+	ask_published(state, setting, asked);
 	if (!refused) {
 		sample(&asked->planned, state->took_us);
 		ask_from(state, true, &asked->started, asked);
@@ -191,6 +223,9 @@ static void report_asked(struct asked *asked)
 		      &asked->planned);
 	remark("%u times CBC has not ended in %d s, and says nothing", asked->gave_up,
 	       ASKED_SECONDS);
+	report_oracle("  the same by the published program, with its objective (CBC)",
+		      &asked->published, &asked->ours);
+	remark("%u times it has not ended in %d nodes", asked->unproven, NODES);
 }
 
 /* ------------------------------------------------------------------------ rows */
