@@ -10,11 +10,16 @@
 
 #include "clusters.h"
 #include "crossing.h"
+#include "ilp.h"
 
 #define CLUSTERS 40
 #define FREE_PERMILLE 300
 #define TRACE_BUILT 10
 #define QUICKLY_BUILT 3
+#define ASKED 6 /* clusters of which racks are put to the published program: seconds each */
+#define QUICKLY_ASKED 2
+#define NODES 2000
+#define QUICK_NODES 1
 #define SERVERS (1U << CLUSTER_SLICE)
 
 /* Who places. */
@@ -26,6 +31,9 @@ enum placer {
 	WAVELENGTHS,
 	CROSSING,
 	BOUND,
+	PUBLISHED, /* by the published program, whatever fibres that needs */
+	PUBLISHED_WITHIN, /* where these are enough */
+	ALL_WAYS_WITHIN, /* where it may take all ways that it looks at */
 	PLACERS,
 };
 
@@ -37,6 +45,9 @@ static const char *const placer_names[PLACERS] = {
 	"stitched in a rack, 2 wavelengths",
 	"stitched across racks",
 	"bound across racks",
+	"published program",
+	"published program, within the fibres",
+	"published program, all ways, within the fibres",
 };
 
 /* Whole slices of a rack: two only where it is empty. */
@@ -65,6 +76,72 @@ static uint32_t in_racks(const struct racks *racks, enum placer placer)
 	for (uint32_t rack = 0; rack < RACKS; rack++)
 		count += in_rack(racks, rack, placer);
 	return count;
+}
+
+/* ------------------------------------------------------------------- program */
+
+#define PROGRAM_APPROXIMATION                                                                                   \
+	"which ways the program may take is told by its authors' code alone, and what makes a way less loaded " \
+	"there is taken as its fullest link, then all of its links together"
+
+/* What it said of racks without an aligned place, with so many ways. */
+struct asked {
+	uint32_t refused, beyond; /* racks that we refuse, and those of them with a plan */
+	struct samples undecided, agrees;
+	struct samples fibres, our_fibres; /* of racks of which both have a plan */
+};
+
+enum {
+	FEW_WAYS,
+	ALL_WAYS,
+	WAYS,
+};
+
+static uint32_t nodes(const struct repro *repro)
+{
+	return repro->quick ? QUICK_NODES : NODES;
+}
+
+static void note(struct asked *asked, const struct ilp_answer *answer)
+{
+	samples_add(&asked->undecided, answer->within == ILP_UNDECIDED);
+	if (answer->within != ILP_UNDECIDED)
+		samples_add(&asked->agrees, (answer->within == ILP_YES) == answer->ours);
+	asked->refused += !answer->ours;
+	asked->beyond += !answer->ours && answer->planned;
+	if (!answer->ours || !answer->planned)
+		return;
+	samples_add(&asked->fibres, answer->fibres);
+	samples_add(&asked->our_fibres, answer->our_fibres);
+}
+
+/* Slices of a cluster: those with an aligned place, and what the program plans. */
+static void ask_program(const struct repro *repro, const struct racks *racks, struct asked *asked,
+			struct samples *served)
+{
+	const uint32_t shortest = (uint32_t)repro_given(repro, "ways_shortest");
+	const struct ilp_effort efforts[WAYS] = {
+		{ shortest, (uint32_t)repro_given(repro, "ways_kept"), nodes(repro) },
+		{ shortest, shortest, nodes(repro) },
+	};
+	uint32_t aligned = in_racks(racks, ALIGNED), planned = aligned;
+	uint32_t within[WAYS] = { aligned, aligned };
+
+	for (uint32_t rack = 0; rack < RACKS; rack++) {
+		if (net_count(racks_free(racks, rack)) < SERVERS || in_rack(racks, rack, ALIGNED))
+			continue;
+		for (uint32_t ways = 0; ways < WAYS; ways++) {
+			struct ilp_answer answer;
+
+			ilp_ask(racks, rack, &efforts[ways], &answer);
+			note(&asked[ways], &answer);
+			within[ways] += answer.within == ILP_YES;
+			planned += ways == FEW_WAYS && answer.planned;
+		}
+	}
+	samples_add(&served[PUBLISHED], planned);
+	samples_add(&served[PUBLISHED_WITHIN], within[FEW_WAYS]);
+	samples_add(&served[ALL_WAYS_WITHIN], within[ALL_WAYS]);
 }
 
 /* ----------------------------------------------------------------- sequence */
@@ -204,6 +281,7 @@ struct fill {
 struct counted {
 	struct samples served[PLACERS];
 	struct samples all_in_sequence; /* slices that SiPAC's free servers would make */
+	struct asked asked[WAYS];
 	uint32_t met; /* clusters in which as many were built as the bound */
 	uint64_t digest;
 };
@@ -229,12 +307,14 @@ static void count(const struct repro *repro, const struct fill *fill, uint32_t n
 	else
 		make_traced(repro, number, fill->set, &racks);
 	counted->digest = cluster_digest(counted->digest, &racks);
-	for (enum placer placer = 0; placer < CROSSING; placer++)
+	for (enum placer placer = 0; placer <= WAVELENGTHS; placer++)
 		if (placer != SEQUENCE)
 			samples_add(&counted->served[placer], in_racks(&racks, placer));
 	sequence = fill->make ? serve_filled(&racks) : serve_replayed(repro, number, fill->set);
 	samples_add(&counted->served[SEQUENCE], sequence.slices);
 	samples_add(&counted->all_in_sequence, sequence.all);
+	if (fill->make && number < (repro->quick ? QUICKLY_ASKED : ASKED))
+		ask_program(repro, &racks, counted->asked, counted->served);
 	crossing_bound_find(&racks, &bound);
 	samples_add(&counted->served[BOUND], bound.slices);
 	if (number >= (repro->quick ? QUICKLY_BUILT : fill->built))
@@ -247,20 +327,14 @@ static void count(const struct repro *repro, const struct fill *fill, uint32_t n
 	counted->met += built == bound.slices;
 }
 
-/* What is served, of all that is free, or of what racks serve. */
+/* What is served, of all that is free, or of what racks serve; @row has its condition. */
 static void share_row(const struct fill *fill, const struct counted *counted, enum placer placer,
-		      bool all, const char *condition)
+		      bool all, struct row row)
 {
 	const struct samples *served = &counted->served[placer];
 	const struct samples *most = &counted->served[all ? BOUND : STITCHED];
 	struct samples shares = { 0 };
 	char name[160];
-	struct row row = {
-		.name = name,
-		.condition = condition,
-		.unit = "share of requests",
-		.approximation = fill->approximation,
-	};
 
 	if (all && placer == SEQUENCE)
 		most = &counted->all_in_sequence;
@@ -268,8 +342,37 @@ static void share_row(const struct fill *fill, const struct counted *counted, en
 		samples_add(&shares, served->values[at] / most->values[at]);
 	snprintf(name, sizeof(name), "%s, %s, of %s", fill->name, placer_names[placer],
 		 all ? "all that is free" : "what racks serve");
+	row.name = name;
+	row.unit = "share of requests";
 	samples_row(&shares, &row);
 	row_print(&row);
+}
+
+/* Slices, beside those of aligned places in the same clusters, and shares; @row has its condition. */
+static void placer_rows(const struct fill *fill, const struct counted *counted, enum placer placer,
+			struct row row)
+{
+	const struct samples *served = &counted->served[placer];
+	struct samples aligned = counted->served[ALIGNED];
+	char name[160];
+
+	snprintf(name, sizeof(name), "%s, %s", fill->name, placer_names[placer]);
+	row.name = name;
+	row.unit = "slices of 32";
+	aligned.count = served->count;
+	if (placer != ALIGNED) {
+		row.baseline_name = placer_names[ALIGNED];
+		row.baseline = samples_mean(&aligned);
+	}
+	samples_row(served, &row);
+	row_print(&row);
+	row.baseline_name = NULL;
+	if (placer == BOUND)
+		return;
+	share_row(fill, counted, placer, true, row);
+	/* What racks serve is counted in whole fibres, no more than there are. */
+	if (placer != WAVELENGTHS && placer != PUBLISHED)
+		share_row(fill, counted, placer, false, row);
 }
 
 /*
@@ -321,14 +424,57 @@ static void ratio_row(const struct fill *fill, const struct counted *counted, en
 	row_print(&row);
 }
 
+/* What the program says of racks, beside what we say. */
+static void asked_rows(const struct fill *fill, struct asked *asked, const char *program,
+		       struct row row)
+{
+	char name[160];
+
+	row.name = name;
+	row.unit = "share of racks";
+	snprintf(name, sizeof(name), "%s, %s, undecided within the fibres", fill->name, program);
+	samples_share_row(&asked->undecided, &row);
+	row_print(&row);
+	snprintf(name, sizeof(name), "%s, %s, of those decided, as ours", fill->name, program);
+	samples_share_row(&asked->agrees, &row);
+	row_print(&row);
+	snprintf(name, sizeof(name), "%s, %s, its objective", fill->name, program);
+	row.unit = "fibres of the fullest link";
+	row.baseline_name = "of our plans";
+	row.baseline = samples_mean(&asked->our_fibres);
+	samples_row(&asked->fibres, &row);
+	row_print(&row);
+}
+
+static void program_rows(const struct repro *repro, const struct fill *fill,
+			 struct counted *counted)
+{
+	struct asked *few = &counted->asked[FEW_WAYS], *all = &counted->asked[ALL_WAYS];
+	char condition[1024];
+	const struct row row = { .condition = condition, .approximation = PROGRAM_APPROXIMATION };
+
+	snprintf(
+		condition, sizeof(condition),
+		"%s; the first %u of the same clusters, and of them the %u racks without an aligned place but "
+		"with eight free servers, each put to the published program (Morphlux, Algorithm 1), which makes "
+		"the load of the fullest link least: by CBC, with products made linear and tight, in %u nodes at most; "
+		"undecided is what it knows of neither then; of the %g shortest ways it may take the %g least loaded "
+		"as in its authors' code, or all; it has no limit on fibres, and within the fibres counts "
+		"what needs 4 at most; %u of these racks we prove to have no plan within them, and of those it has one "
+		"beyond them for %u, with all ways for %u; its objective is told of racks of which both have plans",
+		fill->words, counted->served[PUBLISHED].count, few->undecided.count, nodes(repro),
+		repro_given(repro, "ways_shortest"), repro_given(repro, "ways_kept"), few->refused,
+		few->beyond, all->beyond);
+	for (enum placer placer = PUBLISHED; placer < PLACERS; placer++)
+		placer_rows(fill, counted, placer, row);
+	asked_rows(fill, few, placer_names[PUBLISHED], row);
+	asked_rows(fill, all, "published program, all ways", row);
+}
+
 static void print_rows(const struct fill *fill, const struct counted *counted, uint32_t clusters)
 {
-	char name[160], condition[768];
-	struct row row = {
-		.name = name,
-		.condition = condition,
-		.approximation = fill->approximation,
-	};
+	char condition[768];
+	const struct row row = { .condition = condition, .approximation = fill->approximation };
 
 	snprintf(
 		condition, sizeof(condition),
@@ -343,24 +489,8 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 			"; in sequence: the same jobs in a cluster that is filled so, and its free "
 			"servers; where nothing contiguous is left there is no multiple of it, so "
 			"that shares are told");
-	for (enum placer placer = 0; placer < PLACERS; placer++) {
-		const struct samples *served = &counted->served[placer];
-		const struct samples *aligned = &counted->served[ALIGNED];
-
-		if (!served->count)
-			continue;
-		snprintf(name, sizeof(name), "%s, %s", fill->name, placer_names[placer]);
-		row.unit = "slices of 32";
-		row.baseline_name = placer == ALIGNED ? NULL : placer_names[ALIGNED];
-		row.baseline = samples_mean(aligned);
-		samples_row(served, &row);
-		row_print(&row);
-		if (placer == BOUND)
-			continue;
-		share_row(fill, counted, placer, true, condition);
-		/* What racks serve is counted in whole fibres. */
-		if (placer != WAVELENGTHS)
-			share_row(fill, counted, placer, false, condition);
+	for (enum placer placer = 0; placer <= BOUND; placer++) {
+		placer_rows(fill, counted, placer, row);
 		for (enum placer base = ALIGNED; placer == CROSSING && base <= SEQUENCE; base++)
 			ratio_row(fill, counted, base, condition);
 	}
@@ -395,6 +525,8 @@ int main(int argc, char **argv)
 		for (uint32_t at = 0; at < clusters; at++)
 			count(&repro, &fills[fill], at, &counted);
 		print_rows(&fills[fill], &counted, clusters);
+		if (fills[fill].make)
+			program_rows(&repro, &fills[fill], &counted);
 	}
 	return 0;
 }

@@ -166,6 +166,19 @@ void samples_row(const struct samples *samples, struct row *row)
 	row->interval = "95 % of the mean";
 }
 
+/* Wilson, Probable Inference (1927): it has a width where all samples are alike, too. */
+void samples_share_row(const struct samples *samples, struct row *row)
+{
+	double share = samples_mean(samples), count = samples->count;
+	double square = NORMAL * NORMAL / count, middle = (share + square / 2) / (1 + square);
+	double half = sqrt(square * (share * (1 - share) + square / 4)) / (1 + square);
+
+	row->ours = share;
+	row->low = middle - half;
+	row->high = middle + half;
+	row->interval = "95 % of the share";
+}
+
 void samples_median_row(struct samples *samples, struct row *row)
 {
 	double half = samples->count / 2.0, away = NORMAL / 2 * sqrt(samples->count);

@@ -73,4 +73,7 @@ void samples_median_row(struct samples *samples, struct row *row);
 /* The mean of samples, and where with 95 % it lies by Student's distribution. */
 void samples_row(const struct samples *samples, struct row *row);
 
+/* The share of samples that are 1 and not 0, and where with 95 % it lies by Wilson's score. */
+void samples_share_row(const struct samples *samples, struct row *row);
+
 #endif /* REPRO_H */

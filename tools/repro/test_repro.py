@@ -181,6 +181,30 @@ def test_baselines_are_no_better_than_what_has_more_choice(runs):
     return say(found)
 
 
+def test_published_program_is_held_against_ours(runs):
+    """
+    On both fills: within the fibres it serves no more racks than are stitched, and its objective is nowhere below ours, which
+    is the least that there can be. What it leaves undecided is told apart.
+    """
+    ours, found = {row["name"]: row for row in runs.rows()}, []
+    for fill in ("acceptance/random fill", "acceptance/sorted fill"):
+        for program in ("published program", "published program, all ways"):
+            name = f"{fill}, {program}"
+            served, objective = ours[f"{name}, within the fibres, of what racks serve"], ours[f"{name}, its objective"]
+            undecided, agrees = ours[f"{name}, undecided within the fibres"], ours[f"{name}, of those decided, as ours"]
+            if not 0 < served["ours"] <= 1:
+                found.append(f"{name}: {served['ours']} of what racks serve")
+            if not objective["ours"] >= objective["baseline"] == 4:
+                found.append(f"{name}: {objective['ours']} fibres beside {objective['baseline']}")
+            if not 0 < agrees["ours"] <= 1 or not 0 <= undecided["ours"] < 1:
+                found.append(f"{name}: as ours for {agrees['ours']}, undecided {undecided['ours']}")
+            if undecided["ours"] == 0 and agrees["ours"] == 1 and served["ours"] != 1:
+                found.append(f"{name}: says what ours says, but serves another share")
+            if "Algorithm 1" not in objective["condition"] or not objective["approximation"]:
+                found.append(f"{name}: what was asked is not told")
+    return say(found)
+
+
 def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
     """Each has rows for jobs as they are traced, and for more of several accelerators, with an interval."""
     found = []
