@@ -223,8 +223,7 @@ static void report_asked(struct asked *asked)
 		      &asked->planned);
 	remark("%u times CBC has not ended in %d s, and says nothing", asked->gave_up,
 	       ASKED_SECONDS);
-	report_oracle("  the same by the published program, with its objective (CBC)",
-		      &asked->published, &asked->ours);
+	report_oracle("  the same by the published program (CBC)", &asked->published, &asked->ours);
 	remark("%u times it has not ended in %d nodes", asked->unproven, NODES);
 }
 
