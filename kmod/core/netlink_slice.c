@@ -493,7 +493,8 @@ static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 	int ret = 0;
 
 	if (!controller && !failover && !node && !prefers) {
-		NL_SET_ERR_MSG(info->extack, "give failover, controller, owner, mode or preference");
+		NL_SET_ERR_MSG(info->extack,
+			       "give failover, controller, owner, mode or preference");
 		return -EINVAL;
 	}
 	if (controller)
