@@ -76,6 +76,8 @@
 #include <morph/defrag.h>
 #include <morph/protect.h>
 #include <morph/wire.h>
+#include <morph/delay.h>
+#include <morph/collective.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -58,5 +58,8 @@ struct morph_plan;
 struct morph_bw;
 struct morph_defrag;
 struct morph_protection;
+struct morph_delay;
+struct morph_collective;
+struct morph_schedule;
 
 #endif /* MORPH_TYPES_H */

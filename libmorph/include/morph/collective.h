@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: collectives as rounds. Included by <morph/morph.h>. */
+#ifndef MORPH_COLLECTIVE_H
+#define MORPH_COLLECTIVE_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Collectives
+ *
+ * A collective moves chunks among ranks, in rounds. A chunk begins at one rank, or each rank has a part of its own of
+ * it, to be summed; and is to end at one rank, or at each. In a round ranks send chunks to others, all at
+ * once: what is sent is what was there before the round. What arrives is summed with what is
+ * there, or takes its place.
+ *
+ *	collective	a chunk begins	and ends
+ *	all-reduce	at each rank	at each
+ *	reduce-scatter	at each		at one
+ *	all-gather	at one		at each
+ *	all-to-all	at one		at one
+ *	broadcast	at the root	at each
+ *
+ * morph_collective_build() makes the rounds of a known algorithm, the other calls any. morph_collective_run() carries
+ * them out with sets, and says whether each chunk ends as it should.
+ *
+ * A collective is used by one thread at a time while it is changed, by any number when it is not.
+ */
+
+/**
+ * morph_collective_new() - begin a collective, without ranks
+ * @ctx: the context, which must outlive it
+ *
+ * Return: the collective, freed by morph_collective_free(); NULL when out of memory.
+ */
+struct morph_collective *morph_collective_new(struct morph_ctx *ctx);
+
+/**
+ * morph_collective_free() - free a collective
+ * @collective: the collective, or NULL
+ */
+void morph_collective_free(struct morph_collective *collective);
+
+/* ------------------------------------------------------------------ by hand */
+
+/** MORPH_EACH_RANK - where a chunk begins or ends that every rank has or gets */
+#define MORPH_EACH_RANK UINT32_MAX
+
+/**
+ * morph_collective_begin() - forget what there was, and say how many take part
+ * @collective: the collective
+ * @ranks: how many
+ *
+ * Return: 0, -EINVAL (none) or -E2BIG (more than 4096).
+ */
+int morph_collective_begin(struct morph_collective *collective, uint32_t ranks);
+
+/**
+ * morph_collective_add_chunk() - something that is to be moved
+ * @collective: the collective
+ * @begins: the rank that has it, or MORPH_EACH_RANK: each has a part to be summed
+ * @ends: the rank that is to have it in the end, or MORPH_EACH_RANK
+ * @bytes: its size
+ *
+ * Return: its number, counted from 0; -ENOENT (no such rank), -E2BIG (more than 2^24 of them, or 2^50
+ * bytes) or -ENOMEM.
+ */
+int morph_collective_add_chunk(struct morph_collective *collective, uint32_t begins, uint32_t ends,
+			       uint64_t bytes);
+
+/**
+ * morph_collective_add_round() - begin another round
+ * @collective: the collective
+ *
+ * Return: its number, counted from 0; -E2BIG (more than 65536) or -ENOMEM.
+ */
+int morph_collective_add_round(struct morph_collective *collective);
+
+/**
+ * morph_collective_add_transfer() - one more that sends in the round begun last
+ * @collective: the collective
+ * @src: rank that sends
+ * @dst: rank that receives, another one
+ * @reduce: what arrives is summed with what is there, else takes its place
+ *
+ * Return: its number, counted from 0 over all rounds; -ENOENT (no such rank, or no round), -EINVAL (it sends to
+ * itself), -E2BIG (more than 2^26) or -ENOMEM.
+ */
+int morph_collective_add_transfer(struct morph_collective *collective, uint32_t src, uint32_t dst,
+				  bool reduce);
+
+/**
+ * morph_collective_add_run() - chunks that the transfer begun last sends
+ * @collective: the collective
+ * @first: number of the first of them
+ * @count: how many, with numbers one after the other
+ *
+ * Return: 0, -ENOENT (no such chunk, or no transfer), -EINVAL (none), -E2BIG (more than 2^28 runs) or -ENOMEM.
+ */
+int morph_collective_add_run(struct morph_collective *collective, uint32_t first, uint32_t count);
+
+/* ------------------------------------------------------------ by algorithm */
+
+/**
+ * enum morph_collective_kind - what is to be done
+ * @MORPH_ALL_REDUCE: the sum of all ranks' buffers, for each
+ * @MORPH_REDUCE_SCATTER: of the sum, a share for each
+ * @MORPH_ALL_GATHER: all ranks' shares, for each
+ * @MORPH_ALL_TO_ALL: from each rank something for each other
+ * @MORPH_BROADCAST: the root's buffer, for each
+ */
+enum morph_collective_kind {
+	MORPH_ALL_REDUCE = 1,
+	MORPH_REDUCE_SCATTER = 2,
+	MORPH_ALL_GATHER = 3,
+	MORPH_ALL_TO_ALL = 4,
+	MORPH_BROADCAST = 5,
+};
+
+/**
+ * enum morph_algorithm - how it is done
+ * @MORPH_RING: each to the next, ranks - 1 rounds for each half; any number of ranks. All but all-to-all and
+ *	broadcast
+ * @MORPH_RINGS: rings along each dimension, one after the other; all but all-to-all and broadcast
+ * @MORPH_HALVING: recursive halving for reduce-scatter, doubling for all-gather, both for all-reduce; partners differ
+ *	by one bit of their ranks (Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005). Powers of two
+ * @MORPH_HALVING_CYCLIC: the same with shifts by powers of two, in one direction
+ * @MORPH_DOUBLING: whole buffers with one who differs by one bit, all-reduce only; powers of two
+ * @MORPH_SWING: as halving, but partners swing from side to side (De Sensi et al., NSDI 2024), for powers of two
+ * @MORPH_BRUCK: shifts by powers of the radix (Bruck et al., IEEE TPDS 8(11), 1997); all-to-all and all-gather, any
+ *	number of ranks
+ * @MORPH_SHIFT: to the next, to the one after it, and so on: all-to-all, any number of ranks
+ * @MORPH_PAIRWISE: with the one whose rank differs by round, in the bits: all-to-all, powers of two; of other
+ *	numbers of ranks by the round-robin schedule of tournaments
+ * @MORPH_TERNARY: to both sides by powers of three, balanced ternary (arXiv 2605.26930); all-to-all, any number of
+ *	ranks
+ * @MORPH_DIRECT: everything in one round, one circuit for each pair; all kinds
+ * @MORPH_BINOMIAL: a binomial tree: broadcast
+ * @MORPH_BINARY: a binary tree, buffers in segments: broadcast
+ * @MORPH_STRAGGLAR: all-reduce when the last rank is late: what the others have was summed and scattered among them before
+ *	(arXiv 2505.23523). Numbers of ranks up to 33, and even ones up to 256
+ */
+enum morph_algorithm {
+	MORPH_RING = 1,
+	MORPH_RINGS = 2,
+	MORPH_HALVING = 3,
+	MORPH_HALVING_CYCLIC = 4,
+	MORPH_DOUBLING = 5,
+	MORPH_SWING = 6,
+	MORPH_BRUCK = 7,
+	MORPH_SHIFT = 8,
+	MORPH_PAIRWISE = 9,
+	MORPH_TERNARY = 10,
+	MORPH_DIRECT = 11,
+	MORPH_BINOMIAL = 12,
+	MORPH_BINARY = 13,
+	MORPH_STRAGGLAR = 14,
+};
+
+/**
+ * struct morph_collective_opts - what is to be built
+ * @sz: sizeof(struct morph_collective_opts)
+ * @kind: enum morph_collective_kind
+ * @algorithm: enum morph_algorithm
+ * @ranks: how many
+ * @root: of a broadcast
+ * @bytes: the whole buffer: what each rank has before, or after an all-gather; shares are rounded up
+ * @radix: of Bruck's algorithm; 0: 2. Of a binary tree, in how many segments buffers go; 0: 1
+ * @extent: of MORPH_RINGS: extents of up to three dimensions, whose product is @ranks; rank (k * y + j) * x + i
+ *	is at (i, j, k). 0 for 1
+ * @matrix: of an all-to-all, what each rank has for each: matrix[src * ranks + dst] bytes, instead of @bytes; or
+ *	NULL. What a rank has for itself is not moved
+ */
+struct morph_collective_opts {
+	size_t sz;
+	uint32_t kind;
+	uint32_t algorithm;
+	uint32_t ranks;
+	uint32_t root;
+	uint64_t bytes;
+	uint32_t radix;
+	uint32_t extent[3];
+	const uint64_t *matrix;
+};
+
+/**
+ * morph_collective_build() - the rounds of an algorithm
+ * @collective: the collective; what was in it is forgotten
+ * @opts: which
+ *
+ * O(transfers + runs of chunks), but for MORPH_STRAGGLAR, where it is told in its file.
+ *
+ * Return: 0, -EINVAL (the algorithm does not do that; a number of ranks that it has no rounds for; what the
+ * text says), -E2BIG, -ENOMEM, or as morph_opts_check().
+ */
+int morph_collective_build(struct morph_collective *collective,
+			   const struct morph_collective_opts *opts);
+
+/* ---------------------------------------------------------------- reading */
+
+/**
+ * morph_collective_run() - does each chunk end where and as it should?
+ * @collective: the collective
+ *
+ * Carries rounds out with the sets of ranks whose part each rank has in each chunk. Nothing may be
+ * summed twice, nobody sends what it does not have, and no rank gets a chunk twice in a round but to sum it.
+ * O(chunk transfers * ranks / 64), one chunk after the other; it keeps ranks^2 / 4 bytes.
+ *
+ * Return: 0, -EBADMSG (it does not: the text names round, rank and chunk) or -ENOMEM.
+ */
+int morph_collective_run(const struct morph_collective *collective);
+
+/**
+ * morph_collective_ranks() - how many take part
+ * @collective: the collective
+ *
+ * Return: how many.
+ */
+uint32_t morph_collective_ranks(const struct morph_collective *collective);
+
+/**
+ * morph_collective_chunks() - how many chunks there are
+ * @collective: the collective
+ *
+ * Return: how many.
+ */
+uint32_t morph_collective_chunks(const struct morph_collective *collective);
+
+/**
+ * morph_collective_rounds() - how many rounds there are
+ * @collective: the collective
+ *
+ * Return: how many.
+ */
+uint32_t morph_collective_rounds(const struct morph_collective *collective);
+
+/**
+ * morph_collective_transfers() - how many transfers a round has
+ * @collective: the collective
+ * @round: the round
+ *
+ * Return: how many; 0 where there is no such round.
+ */
+uint32_t morph_collective_transfers(const struct morph_collective *collective, uint32_t round);
+
+/**
+ * struct morph_transfer - what one rank sends to another in a round
+ * @src: rank that sends
+ * @dst: rank that receives
+ * @bytes: how much
+ * @reduce: it is summed with what is there, else takes its place
+ */
+struct morph_transfer {
+	uint32_t src;
+	uint32_t dst;
+	uint64_t bytes;
+	bool reduce;
+};
+
+/**
+ * morph_collective_transfer() - a transfer of a round
+ * @collective: the collective
+ * @round: the round
+ * @number: which, below morph_collective_transfers()
+ * @out: where to put it
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_collective_transfer(const struct morph_collective *collective, uint32_t round,
+			      uint32_t number, struct morph_transfer *out);
+
+/**
+ * morph_collective_bytes() - the most that any rank sends or receives in all rounds
+ * @collective: the collective
+ *
+ * Over the bandwidth of all of a rank's ports this bounds from below what the rounds take.
+ *
+ * Return: bytes.
+ */
+uint64_t morph_collective_bytes(const struct morph_collective *collective);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_COLLECTIVE_H */

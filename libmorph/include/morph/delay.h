@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: what rounds of a collective and changes of circuits take. Included by <morph/morph.h>. */
+#ifndef MORPH_DELAY_H
+#define MORPH_DELAY_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Delays
+ *
+ * Planners of schedules reckon with this: what one rank sends to another in a round takes
+ *
+ *	round + hops * hop + bytes / bandwidth
+ *
+ * where the bytes are those of all that goes over the fullest circuit of the way; and after circuits
+ * were changed light is there when
+ *
+ *	drain + barrier(ranks) + program + ports * port + settle + relock
+ *
+ * have gone by. Each of these is a constant, or is known by its quantiles; the
+ * planner takes all parts at one quantile, as if they were late together. All is at first 0, but for the bandwidth,
+ * which has to be set. Inside, time is counted in whole picoseconds and rounded up, so that all who reckon
+ * come to the same.
+ *
+ * A delay is used by one thread at a time.
+ */
+
+/**
+ * morph_delay_new() - begin a delay
+ * @ctx: the context, which must outlive it
+ *
+ * Return: the delay, freed by morph_delay_free(); NULL when out of memory.
+ */
+struct morph_delay *morph_delay_new(struct morph_ctx *ctx);
+
+/**
+ * morph_delay_free() - free a delay
+ * @delay: the delay, or NULL
+ */
+void morph_delay_free(struct morph_delay *delay);
+
+/**
+ * morph_delay_set_link() - what a round takes on circuits that are lit
+ * @delay: the delay
+ * @round_ns: what each round takes besides, often called alpha
+ * @hop_ns: what each hop takes besides, often called delta
+ * @mbps: bandwidth of one port on one plane, in megabits per second
+ *
+ * Return: 0 or -EINVAL (no bandwidth, or more than 2^40; a time above 2^40).
+ */
+int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t hop_ns,
+			 uint64_t mbps);
+
+/**
+ * enum morph_delay_part - parts of what a change takes
+ * @MORPH_DELAY_DRAIN: until what is under way has arrived
+ * @MORPH_DELAY_BARRIER: until all ranks have said so; see morph_delay_set_barrier() too
+ * @MORPH_DELAY_PROGRAM: until elements and lasers are told, whatever changes
+ * @MORPH_DELAY_PORT: for each port that gets another circuit
+ * @MORPH_DELAY_SETTLE: until light has its power
+ * @MORPH_DELAY_RELOCK: until receivers have locked to it
+ * @MORPH_DELAY_PARTS: how many parts there are
+ */
+enum morph_delay_part {
+	MORPH_DELAY_DRAIN = 0,
+	MORPH_DELAY_BARRIER = 1,
+	MORPH_DELAY_PROGRAM = 2,
+	MORPH_DELAY_PORT = 3,
+	MORPH_DELAY_SETTLE = 4,
+	MORPH_DELAY_RELOCK = 5,
+	MORPH_DELAY_PARTS = 6,
+};
+
+/**
+ * morph_delay_set_part() - what a part of a change takes
+ * @delay: the delay
+ * @part: enum morph_delay_part
+ * @ns: its quantiles, ascending: of count numbers number i is the (i + 1) / count quantile. One
+ *	number is a constant
+ * @count: how many, at most 64
+ *
+ * Return: 0 or -EINVAL (no such part, no numbers or too many, one above 2^40, or not ascending).
+ */
+int morph_delay_set_part(struct morph_delay *delay, uint32_t part, const uint64_t *ns,
+			 size_t count);
+
+/**
+ * morph_delay_set_barrier() - what a barrier takes by the number of its ranks
+ * @delay: the delay
+ * @ranks: numbers of ranks, ascending
+ * @ns: what it takes for as many; between two numbers on the line from one to the other, outside as
+ *	the nearest
+ * @count: how many, at most 64; it takes the place of what MORPH_DELAY_BARRIER was
+ *
+ * Return: 0 or -EINVAL (no numbers or too many, one above 2^40, or ranks not ascending).
+ */
+int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t *ranks, const uint64_t *ns,
+			    size_t count);
+
+/**
+ * morph_delay_set_quantile() - at which quantile parts are taken
+ * @delay: the delay
+ * @permille: 1 to 1000; at first 990
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille);
+
+/**
+ * enum morph_delay_scope - what carries nothing while circuits are changed
+ * @MORPH_DELAY_PORT_SCOPE: the ports that get other circuits
+ * @MORPH_DELAY_PLANE_SCOPE: the plane on which any circuit is changed
+ * @MORPH_DELAY_FABRIC_SCOPE: all planes
+ */
+enum morph_delay_scope {
+	MORPH_DELAY_PORT_SCOPE = 0,
+	MORPH_DELAY_PLANE_SCOPE = 1,
+	MORPH_DELAY_FABRIC_SCOPE = 2,
+};
+
+/**
+ * morph_delay_set_scope() - say what carries nothing while circuits are changed
+ * @delay: the delay
+ * @scope: enum morph_delay_scope; at first MORPH_DELAY_PORT_SCOPE
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope);
+
+/**
+ * morph_delay_change_ns() - what a change takes
+ * @delay: the delay
+ * @ranks: how many take part in the barrier
+ * @ports: how many ports get another circuit
+ *
+ * Return: nanoseconds, at the quantile that was set; 0 when no port does.
+ */
+uint64_t morph_delay_change_ns(const struct morph_delay *delay, uint32_t ranks, uint32_t ports);
+
+/**
+ * morph_delay_round_ns() - what a round takes
+ * @delay: the delay
+ * @bytes: what goes over the fullest circuit of the way
+ * @hops: circuits of the way
+ *
+ * Return: nanoseconds, rounded up; UINT64_MAX where the bandwidth was not set.
+ */
+uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_t bytes, uint32_t hops);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_DELAY_H */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What rounds and changes take, in whole picoseconds. */
+#ifndef LM_SCHEDULE_DELAY_H
+#define LM_SCHEDULE_DELAY_H
+
+#include "../src/internal.h"
+
+#define MOST_QUANTILES 64
+#define PS_PER_NS 1000
+
+struct morph_delay {
+	struct morph_ctx *ctx;
+	uint64_t round_ns, hop_ns, mbps;
+	uint32_t scope, permille;
+	uint32_t counts[MORPH_DELAY_PARTS];
+	uint64_t parts[MORPH_DELAY_PARTS][MOST_QUANTILES];
+	uint32_t barriers; /* 0: the barrier is a part like others */
+	uint32_t barrier_ranks[MOST_QUANTILES];
+	uint64_t barrier_ns[MOST_QUANTILES];
+};
+
+/* The same for one number of ranks at one quantile: what planners reckon with. */
+struct costs {
+	uint64_t round_ps, hop_ps;
+	uint64_t mbps;
+	uint64_t change_ps; /* of a change, whatever changes */
+	uint64_t port_ps; /* besides, for each port that gets another circuit */
+	uint32_t scope; /* enum morph_delay_scope */
+};
+
+struct costs lm_delay_costs(const struct morph_delay *delay, uint32_t ranks);
+
+/* Time on the wire, rounded up. 2^64 bytes at a megabit per second are more than 64 bits of picoseconds. */
+static inline uint64_t costs_bytes_ps(const struct costs *costs, uint64_t bytes)
+{
+	unsigned __int128 bits = (unsigned __int128)bytes * 8000000;
+	unsigned __int128 ps = (bits + costs->mbps - 1) / costs->mbps;
+
+	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
+}
+
+#endif /* LM_SCHEDULE_DELAY_H */
