@@ -39,4 +39,24 @@ static inline uint64_t costs_bytes_ps(const struct costs *costs, uint64_t bytes)
 	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
 }
 
+/* No time is longer: two of them can be added without a thought. */
+#define LONGEST_PS (1ULL << 62)
+
+/* What a send takes over circuits that are lit, of which the fullest carries so many bytes. */
+static inline uint64_t costs_send_ps(const struct costs *costs, uint64_t bytes, uint32_t hops)
+{
+	unsigned __int128 ps = (unsigned __int128)costs->hop_ps * hops + costs->round_ps +
+			       costs_bytes_ps(costs, bytes);
+
+	return ps > LONGEST_PS ? LONGEST_PS : (uint64_t)ps;
+}
+
+/* What it takes to set so many circuits. */
+static inline uint64_t costs_change_ps(const struct costs *costs, uint64_t circuits)
+{
+	unsigned __int128 ps = (unsigned __int128)costs->port_ps * circuits + costs->change_ps;
+
+	return ps > LONGEST_PS ? LONGEST_PS : (uint64_t)ps;
+}
+
 #endif /* LM_SCHEDULE_DELAY_H */

@@ -78,6 +78,7 @@
 #include <morph/wire.h>
 #include <morph/delay.h>
 #include <morph/collective.h>
+#include <morph/schedule.h>
 
 #ifdef __cplusplus
 extern "C" {

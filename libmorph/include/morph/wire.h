@@ -64,6 +64,20 @@ extern "C" {
  * is and of what is needed. For each group what it gets, and its stop. For each hop how many circuits it has. For each
  * circuit, hop by hop, its wavelength, those of a hop in ascending order.
  *
+ * A collective: ranks; the numbers of chunks, rounds, transfers and runs. For each chunk the rank where it begins,
+ * and where it ends, or UINT32_MAX for each rank, and the low and the high half of its bytes. For each round its first
+ * transfer and how many it has. For each transfer the rank that sends, the one that receives, whether it is summed there,
+ * its first run and how many it has. For each run its first chunk and how many it has.
+ *
+ * A schedule: enum morph_verdict; ranks; planes; enum morph_delay_scope; then, in picoseconds, each the low and
+ * the high half of what a round takes, a hop, the megabits per second of a port, what a change takes, what each
+ * circuit of it takes besides, and when all has arrived; enum morph_schedule_bound, and the low and the high half of that bound;
+ * how many of the first holds are lit when it starts; the numbers of matchings, circuits, holds, sends and hops. For each
+ * matching its first circuit and how many it has. For each circuit the rank that sends and the one that receives. For each
+ * hold its plane, its matching, and the low and the high half of the picoseconds from the start when it is set, lit and dark. For each
+ * send its round, its first transfer of those of the round, and how many, its first hop and how many it has, and the low and the high half of
+ * the bytes of each transfer, and of the picoseconds when it begins and when all has arrived. For each hop its hold.
+ *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
@@ -91,6 +105,8 @@ extern "C" {
  * @MORPH_WIRE_PROTECTION: a protection
  * @MORPH_WIRE_BANDWIDTH: a bandwidth problem
  * @MORPH_WIRE_SHARES: its answer
+ * @MORPH_WIRE_COLLECTIVE: a collective
+ * @MORPH_WIRE_SCHEDULE: a schedule
  */
 enum morph_wire_kind {
 	MORPH_WIRE_REQUEST = 1,
@@ -101,6 +117,8 @@ enum morph_wire_kind {
 	MORPH_WIRE_PROTECTION = 6,
 	MORPH_WIRE_BANDWIDTH = 7,
 	MORPH_WIRE_SHARES = 8,
+	MORPH_WIRE_COLLECTIVE = 9,
+	MORPH_WIRE_SCHEDULE = 10,
 };
 
 /**
@@ -217,6 +235,27 @@ ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t b
  * Return: the size in bytes, -ENOSPC when @bytes is less, or -EINVAL (it is not solved).
  */
 ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes);
+
+/**
+ * morph_collective_write() - a collective in bytes
+ * @collective: the collective
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_collective_write(const struct morph_collective *collective, void *buffer,
+			       size_t bytes);
+
+/**
+ * morph_schedule_write() - a schedule with its bound in bytes
+ * @schedule: the schedule
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_schedule_write(const struct morph_schedule *schedule, void *buffer, size_t bytes);
 
 #ifdef __cplusplus
 }

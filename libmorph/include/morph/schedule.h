@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: when circuits change. Included by <morph/morph.h>. */
+#ifndef MORPH_SCHEDULE_H
+#define MORPH_SCHEDULE_H
+
+#include <morph/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Schedules
+ *
+ * A schedule says for a collective which circuits are held from when to when, and what is sent over
+ * them. Plane j is transmit and receive port j of every rank: on a plane a rank has a circuit to one other at
+ * most, and one from one other. A *hold* is a matching of circuits on a plane: it is set, which takes what the
+ * delay says; then it is lit; and at some time it is dark. A *send* is transfers of a round, or the part of each that goes
+ * one way: over one hold, or over one after the other.
+ *
+ *	morph_collective_build(collective, &how);
+ *	morph_delay_set_link(delay, 500, 500, 800000);
+ *	morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
+ *	morph_schedule_plan(schedule, collective, delay, &opts);
+ *
+ * A round begins when the one before has ended, but for MORPH_POLICY_MATCHINGS. With each schedule comes a time
+ * that no other falls below, whatever its circuits. It is written by morph_schedule_write() for the checker,
+ * which carries it out with its own clock. A schedule is used by one thread at a time.
+ */
+
+/**
+ * morph_schedule_new() - room for a schedule
+ * @ctx: the context, which must outlive it
+ *
+ * Return: the schedule, freed by morph_schedule_free(); NULL when out of memory.
+ */
+struct morph_schedule *morph_schedule_new(struct morph_ctx *ctx);
+
+/**
+ * morph_schedule_free() - free a schedule
+ * @schedule: the schedule, or NULL
+ */
+void morph_schedule_free(struct morph_schedule *schedule);
+
+/**
+ * enum morph_policy - how it is chosen when circuits change
+ * @MORPH_POLICY_BEST: by whichever of these ends first
+ * @MORPH_POLICY_EACH_ROUND: each round has circuits of its own, on all planes, unless they are there
+ * @MORPH_POLICY_ONE_SHOT: before the first round each plane gets what it has to the end
+ * @MORPH_POLICY_SEGMENTS: some rounds, one after the other, share the circuits of all planes, over which others are hops; a
+ *	dynamic program finds which (Harvest, arXiv 2602.09188; PCCL, arXiv 2509.15450)
+ * @MORPH_POLICY_OVERLAP: while some planes change, others send (SWOT, arXiv 2510.19322)
+ * @MORPH_POLICY_MATCHINGS: of a collective of one round: each circuit changes when both of its ends have done with the last
+ * @MORPH_POLICIES: how many there are
+ */
+enum morph_policy {
+	MORPH_POLICY_BEST = 0,
+	MORPH_POLICY_EACH_ROUND = 1,
+	MORPH_POLICY_ONE_SHOT = 2,
+	MORPH_POLICY_SEGMENTS = 3,
+	MORPH_POLICY_OVERLAP = 4,
+	MORPH_POLICY_MATCHINGS = 5,
+	MORPH_POLICIES = 6,
+};
+
+/**
+ * struct morph_schedule_opts - what may be used
+ * @sz: sizeof(struct morph_schedule_opts)
+ * @policy: enum morph_policy
+ * @planes: ports of each rank; 0: 1
+ * @after: what it leaves lit is lit at first; NULL: nothing is
+ * @budget: how long is searched, in the units of the policy; 0: as long as pays in most cases
+ */
+struct morph_schedule_opts {
+	size_t sz;
+	uint32_t policy;
+	uint32_t planes;
+	const struct morph_schedule *after;
+	uint64_t budget;
+};
+
+/**
+ * morph_schedule_plan() - find when circuits change
+ * @schedule: the answer; what was in it is forgotten
+ * @collective: what is to be done, with its rounds
+ * @delay: what rounds and changes take
+ * @opts: what may be used; NULL for one plane, dark at first, and the best policy
+ *
+ * Return: 0, whatever the verdict; -EINVAL (no bandwidth, more than 64 planes, @opts->after is of another number of ranks or
+ * planes, a policy that does not do this collective), -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
+ */
+int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
+			const struct morph_delay *delay, const struct morph_schedule_opts *opts);
+
+/**
+ * morph_schedule_verdict() - what was found
+ * @schedule: the schedule
+ *
+ * Return: enum morph_verdict, 0 of a schedule that was not planned.
+ */
+uint32_t morph_schedule_verdict(const struct morph_schedule *schedule);
+
+/**
+ * morph_schedule_policy() - by which policy it was found
+ * @schedule: the schedule
+ *
+ * Return: enum morph_policy, none of them MORPH_POLICY_BEST but of a schedule that was not planned.
+ */
+uint32_t morph_schedule_policy(const struct morph_schedule *schedule);
+
+/**
+ * morph_schedule_why() - why there is none
+ * @schedule: the schedule
+ *
+ * Return: a sentence, owned by @schedule; "" of a feasible one.
+ */
+const char *morph_schedule_why(const struct morph_schedule *schedule);
+
+/**
+ * enum morph_schedule_bound - what a bound of a schedule follows from
+ * @MORPH_BOUND_PORTS: the rank that sends or receives most does so over all of its planes
+ * @MORPH_BOUND_CHAIN: transfers that wait for one another follow one another, each over all planes
+ */
+enum morph_schedule_bound {
+	MORPH_BOUND_PORTS = 1,
+	MORPH_BOUND_CHAIN = 2,
+};
+
+/**
+ * morph_schedule_ns() - when all has arrived
+ * @schedule: a feasible schedule
+ * @bound: where to put a time that no schedule of these rounds on as many planes falls below; or NULL
+ *
+ * Return: nanoseconds from the start, rounded up.
+ */
+uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *bound);
+
+/**
+ * morph_schedule_changes() - how often circuits change
+ * @schedule: a feasible schedule
+ * @circuits: where to put how many circuits are set in all; or NULL
+ *
+ * Return: how many times at which circuits begin to be set.
+ */
+uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits);
+
+/**
+ * struct morph_hold - circuits of a plane that are lit together
+ * @plane: the plane
+ * @circuits: how many
+ * @set_ps: picoseconds from the start at which the first of their ports stops sending
+ * @lit_ps: from when on they carry data; as @set_ps where they were there before
+ * @dark_ps: from when on their ports are free
+ */
+struct morph_hold {
+	uint32_t plane;
+	uint32_t circuits;
+	uint64_t set_ps;
+	uint64_t lit_ps;
+	uint64_t dark_ps;
+};
+
+/**
+ * morph_schedule_holds() - how many holds there are
+ * @schedule: a feasible schedule
+ *
+ * Return: how many.
+ */
+uint32_t morph_schedule_holds(const struct morph_schedule *schedule);
+
+/**
+ * morph_schedule_hold() - a hold
+ * @schedule: a feasible schedule
+ * @number: which, below morph_schedule_holds(), in the order in which they are set
+ * @out: where to put it
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_schedule_hold(const struct morph_schedule *schedule, uint32_t number,
+			struct morph_hold *out);
+
+/**
+ * morph_schedule_circuit() - a circuit of a hold
+ * @schedule: a feasible schedule
+ * @hold: the hold
+ * @number: which, below the number of its circuits, in the order of ranks that send
+ * @src: where to put the rank that sends
+ * @dst: where to put the rank that receives
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold, uint32_t number,
+			   uint32_t *src, uint32_t *dst);
+
+/**
+ * struct morph_send - transfers that go the same way at the same time
+ * @round: their round
+ * @first: the first of them, of those of the round
+ * @count: how many, one after the other
+ * @bytes: what of each transfer goes this way
+ * @from_ps: when they begin
+ * @until_ps: when all has arrived
+ * @hops: circuits of the way
+ */
+struct morph_send {
+	uint32_t round;
+	uint32_t first;
+	uint32_t count;
+	uint64_t bytes;
+	uint64_t from_ps;
+	uint64_t until_ps;
+	uint32_t hops;
+};
+
+/**
+ * morph_schedule_sends() - how many sends there are
+ * @schedule: a feasible schedule
+ *
+ * Return: how many.
+ */
+uint32_t morph_schedule_sends(const struct morph_schedule *schedule);
+
+/**
+ * morph_schedule_send() - a send
+ * @schedule: a feasible schedule
+ * @number: which, below morph_schedule_sends()
+ * @out: where to put it
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_schedule_send(const struct morph_schedule *schedule, uint32_t number,
+			struct morph_send *out);
+
+/**
+ * morph_schedule_hop() - the hold of a hop
+ * @schedule: a feasible schedule
+ * @send: the send
+ * @number: which hop, from 0 at the rank that sends
+ *
+ * Return: the hold's number, or UINT32_MAX.
+ */
+uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send, uint32_t number);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_SCHEDULE_H */

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Schedules: how they are filled and read. */
+#include "../plan/mix.h"
+#include "../plan/sort.h"
+#include "schedule.h"
+
+#define GROW(schedule, array, more) \
+	ARRAY_GROW((schedule)->ctx, (schedule)->array, more, "plan a schedule")
+
+MORPH_API struct morph_schedule *morph_schedule_new(struct morph_ctx *ctx)
+{
+	struct morph_schedule *schedule = calloc(1, sizeof(*schedule));
+
+	if (!schedule) {
+		lm_fail(ctx, ENOMEM, "begin a schedule: out of memory");
+		return NULL;
+	}
+	schedule->ctx = ctx;
+	return schedule;
+}
+
+MORPH_API void morph_schedule_free(struct morph_schedule *schedule)
+{
+	if (!schedule)
+		return;
+	free(schedule->circuits.list);
+	free(schedule->matchings.list);
+	free(schedule->holds.list);
+	free(schedule->sends.list);
+	free(schedule->hops.list);
+	free(schedule->places);
+	free(schedule);
+}
+
+/* ------------------------------------------------------------------ filling */
+
+void lm_schedule_begin(struct morph_schedule *schedule, uint32_t ranks, uint32_t planes,
+		       const struct costs *costs)
+{
+	schedule->ranks = ranks;
+	schedule->planes = planes;
+	schedule->costs = *costs;
+	schedule->verdict = 0;
+	schedule->policy = MORPH_POLICY_BEST;
+	schedule->residents = 0;
+	schedule->finish_ps = 0;
+	schedule->why[0] = '\0';
+	schedule->circuits.count = 0;
+	schedule->matchings.count = 0;
+	schedule->holds.count = 0;
+	schedule->sends.count = 0;
+	schedule->hops.count = 0;
+	if (schedule->places)
+		memset(schedule->places, 0xff, schedule->places_room * sizeof(*schedule->places));
+}
+
+static int by_src(const void *one, const void *other, void *context)
+{
+	const struct joined *a = one, *b = other;
+
+	(void)context;
+	return a->src < b->src ? -1 : a->src > b->src;
+}
+
+static uint64_t digest_of(const struct joined *circuits, uint32_t count)
+{
+	uint64_t digest = count;
+
+	for (uint32_t at = 0; at < count; at++)
+		digest = mix(digest ^ ((uint64_t)circuits[at].src << 32 | circuits[at].dst));
+	return digest;
+}
+
+/* Where a matching is, or is to be; there is always room. */
+static uint32_t *place_of(struct morph_schedule *schedule, uint64_t digest,
+			  const struct joined *circuits, uint32_t count)
+{
+	for (uint32_t at = (uint32_t)digest;; at++) {
+		uint32_t *place = &schedule->places[at & (schedule->places_room - 1)];
+		const struct matching *matching = &schedule->matchings.list[*place];
+
+		if (*place == UINT32_MAX)
+			return place;
+		if (matching->digest == digest && matching->count == count &&
+		    !memcmp(&schedule->circuits.list[matching->first], circuits,
+			    count * sizeof(*circuits)))
+			return place;
+	}
+}
+
+/* Twice as many places as there are matchings. */
+static int make_places(struct morph_schedule *schedule)
+{
+	uint32_t room = schedule->places_room ? 2 * schedule->places_room : 64;
+	uint32_t *places;
+
+	if (2 * (schedule->matchings.count + 1) <= schedule->places_room)
+		return 0;
+	places = malloc(room * sizeof(*places));
+	if (!places)
+		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	free(schedule->places);
+	schedule->places = places;
+	schedule->places_room = room;
+	memset(places, 0xff, room * sizeof(*places));
+	for (uint32_t at = 0; at < schedule->matchings.count; at++) {
+		const struct matching *matching = &schedule->matchings.list[at];
+
+		*place_of(schedule, matching->digest, &schedule->circuits.list[matching->first],
+			  matching->count) = at;
+	}
+	return 0;
+}
+
+int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
+			 uint32_t *out)
+{
+	uint32_t *place;
+	uint64_t digest;
+	int ret;
+
+	lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
+	digest = digest_of(circuits, count);
+	ret = make_places(schedule);
+	if (ret)
+		return ret;
+	place = place_of(schedule, digest, circuits, count);
+	if (*place == UINT32_MAX) {
+		ret = GROW(schedule, matchings, 1);
+		if (!ret)
+			ret = GROW(schedule, circuits, count);
+		if (ret)
+			return ret;
+		memcpy(&schedule->circuits.list[schedule->circuits.count], circuits,
+		       count * sizeof(*circuits));
+		*place = schedule->matchings.count;
+		schedule->matchings.list[schedule->matchings.count++] = (struct matching){
+			.first = schedule->circuits.count, .count = count, .digest = digest
+		};
+		schedule->circuits.count += count;
+	}
+	*out = *place;
+	return 0;
+}
+
+int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,
+		     uint64_t set_ps, uint64_t lit_ps, uint32_t *out)
+{
+	int ret = GROW(schedule, holds, 1);
+
+	if (ret)
+		return ret;
+	*out = schedule->holds.count;
+	schedule->holds.list[schedule->holds.count++] = (struct hold){ .plane = plane,
+								       .matching = matching,
+								       .set_ps = set_ps,
+								       .lit_ps = lit_ps,
+								       .dark_ps = UINT64_MAX };
+	return 0;
+}
+
+int lm_schedule_send(struct morph_schedule *schedule, const struct send *send, const uint32_t *hops)
+{
+	int ret;
+
+	if (send->until_ps > LONGEST_PS)
+		return lm_fail(schedule->ctx, ERANGE,
+			       "round %u ends after more than 2^62 picoseconds", send->round);
+	ret = GROW(schedule, sends, 1);
+	if (!ret)
+		ret = GROW(schedule, hops, send->hops);
+	if (ret)
+		return ret;
+	memcpy(&schedule->hops.list[schedule->hops.count], hops, send->hops * sizeof(*hops));
+	schedule->sends.list[schedule->sends.count] = *send;
+	schedule->sends.list[schedule->sends.count++].hops_first = schedule->hops.count;
+	schedule->hops.count += send->hops;
+	if (send->until_ps > schedule->finish_ps)
+		schedule->finish_ps = send->until_ps;
+	return 0;
+}
+
+/* Circuits that @after leaves lit on a plane; returns how many. */
+static uint32_t left_lit(const struct morph_schedule *after, uint32_t plane,
+			 struct joined *circuits)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < after->holds.count; at++) {
+		const struct hold *hold = &after->holds.list[at];
+		const struct matching *matching = &after->matchings.list[hold->matching];
+
+		if (hold->plane != plane || hold->dark_ps < after->finish_ps)
+			continue;
+		memcpy(&circuits[count], &after->circuits.list[matching->first],
+		       matching->count * sizeof(*circuits));
+		count += matching->count;
+	}
+	return count;
+}
+
+int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_schedule *after)
+{
+	struct joined *circuits = calloc(schedule->ranks, sizeof(*circuits));
+	int ret = 0;
+
+	if (!circuits)
+		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	for (uint32_t plane = 0; !ret && plane < schedule->planes; plane++) {
+		uint32_t count = left_lit(after, plane, circuits), matching, hold;
+
+		if (!count)
+			continue;
+		ret = lm_schedule_matching(schedule, circuits, count, &matching);
+		if (!ret)
+			ret = lm_schedule_hold(schedule, plane, matching, 0, 0, &hold);
+		schedule->residents += !ret;
+	}
+	free(circuits);
+	return ret;
+}
+
+void lm_schedule_end(struct morph_schedule *schedule, uint32_t policy)
+{
+	schedule->verdict = MORPH_FEASIBLE;
+	schedule->policy = policy;
+	for (uint32_t at = 0; at < schedule->holds.count; at++)
+		if (schedule->holds.list[at].dark_ps == UINT64_MAX)
+			schedule->holds.list[at].dark_ps = schedule->finish_ps;
+}
+
+uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src)
+{
+	const struct matching *among = &schedule->matchings.list[matching];
+	const struct joined *circuits = &schedule->circuits.list[among->first];
+	uint32_t low = 0, high = among->count;
+
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+
+		if (circuits[middle].src < src)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < among->count && circuits[low].src == src ? circuits[low].dst : UINT32_MAX;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+MORPH_API uint32_t morph_schedule_verdict(const struct morph_schedule *schedule)
+{
+	return schedule->verdict;
+}
+
+MORPH_API uint32_t morph_schedule_policy(const struct morph_schedule *schedule)
+{
+	return schedule->policy;
+}
+
+MORPH_API const char *morph_schedule_why(const struct morph_schedule *schedule)
+{
+	return schedule->why;
+}
+
+MORPH_API uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *bound)
+{
+	if (bound)
+		*bound = schedule->bound_ps / PS_PER_NS;
+	return (schedule->finish_ps + PS_PER_NS - 1) / PS_PER_NS;
+}
+
+MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits)
+{
+	uint32_t changes = 0;
+	uint64_t set = 0;
+
+	for (uint32_t at = schedule->residents; at < schedule->holds.count; at++) {
+		const struct hold *hold = &schedule->holds.list[at];
+
+		set += schedule->matchings.list[hold->matching].count;
+		if (at == schedule->residents || hold->set_ps != hold[-1].set_ps)
+			changes++;
+	}
+	if (circuits)
+		*circuits = set;
+	return changes;
+}
+
+MORPH_API uint32_t morph_schedule_holds(const struct morph_schedule *schedule)
+{
+	return schedule->holds.count;
+}
+
+MORPH_API int morph_schedule_hold(const struct morph_schedule *schedule, uint32_t number,
+				  struct morph_hold *out)
+{
+	const struct hold *hold;
+
+	if (number >= schedule->holds.count)
+		return lm_fail(schedule->ctx, ENOENT, "there is no hold %u, the schedule has %u",
+			       number, schedule->holds.count);
+	hold = &schedule->holds.list[number];
+	*out = (struct morph_hold){ .plane = hold->plane,
+				    .circuits = schedule->matchings.list[hold->matching].count,
+				    .set_ps = hold->set_ps,
+				    .lit_ps = hold->lit_ps,
+				    .dark_ps = hold->dark_ps };
+	return 0;
+}
+
+MORPH_API int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold,
+				     uint32_t number, uint32_t *src, uint32_t *dst)
+{
+	const struct matching *matching;
+
+	if (hold >= schedule->holds.count)
+		return lm_fail(schedule->ctx, ENOENT, "there is no hold %u, the schedule has %u",
+			       hold, schedule->holds.count);
+	matching = &schedule->matchings.list[schedule->holds.list[hold].matching];
+	if (number >= matching->count)
+		return lm_fail(schedule->ctx, ENOENT, "hold %u has no circuit %u", hold, number);
+	*src = schedule->circuits.list[matching->first + number].src;
+	*dst = schedule->circuits.list[matching->first + number].dst;
+	return 0;
+}
+
+MORPH_API uint32_t morph_schedule_sends(const struct morph_schedule *schedule)
+{
+	return schedule->sends.count;
+}
+
+MORPH_API int morph_schedule_send(const struct morph_schedule *schedule, uint32_t number,
+				  struct morph_send *out)
+{
+	const struct send *send;
+
+	if (number >= schedule->sends.count)
+		return lm_fail(schedule->ctx, ENOENT, "there is no send %u, the schedule has %u",
+			       number, schedule->sends.count);
+	send = &schedule->sends.list[number];
+	*out = (struct morph_send){ .round = send->round,
+				    .first = send->first,
+				    .count = send->count,
+				    .bytes = send->bytes,
+				    .from_ps = send->from_ps,
+				    .until_ps = send->until_ps,
+				    .hops = send->hops };
+	return 0;
+}
+
+MORPH_API uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send,
+				      uint32_t number)
+{
+	if (send >= schedule->sends.count || number >= schedule->sends.list[send].hops)
+		return UINT32_MAX;
+	return schedule->hops.list[schedule->sends.list[send].hops_first + number];
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Schedules inside: what planners fill. */
+#ifndef LM_SCHEDULE_SCHEDULE_H
+#define LM_SCHEDULE_SCHEDULE_H
+
+#include "collective.h"
+#include "delay.h"
+
+#define MOST_PLANES 64
+#define NO_HOLD UINT32_MAX
+
+/* A circuit between ranks. */
+struct joined {
+	uint32_t src, dst;
+};
+
+/* Circuits of which no two have an end in common, in the order of ranks that send; each is kept once. */
+struct matching {
+	uint32_t first, count; /* circuits */
+	uint64_t digest;
+};
+
+struct hold {
+	uint32_t plane, matching;
+	uint64_t set_ps, lit_ps, dark_ps;
+};
+
+struct send {
+	uint32_t round, first, count; /* transfers of the round */
+	uint32_t hops_first, hops;
+	uint64_t bytes, from_ps, until_ps;
+};
+
+struct morph_schedule {
+	struct morph_ctx *ctx;
+	uint32_t verdict, policy, ranks, planes;
+	struct costs costs;
+	uint32_t residents; /* the first holds: lit when it starts */
+	uint64_t finish_ps, bound_ps;
+	uint32_t bound_kind; /* enum morph_schedule_bound */
+	char why[160];
+	ARRAY_OF(struct joined) circuits;
+	ARRAY_OF(struct matching) matchings;
+	ARRAY_OF(struct hold) holds;
+	ARRAY_OF(struct send) sends;
+	ARRAY_OF(uint32_t) hops; /* holds */
+	uint32_t *places; /* of matchings by digest; UINT32_MAX: none */
+	uint32_t places_room; /* a power of two */
+};
+
+/* Forget what there was. */
+void lm_schedule_begin(struct morph_schedule *schedule, uint32_t ranks, uint32_t planes,
+		       const struct costs *costs);
+
+/* What @after leaves lit is lit: the first holds, one for each plane that has any. 0 or a noted -ENOMEM. */
+int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_schedule *after);
+
+/*
+ * Each returns 0, the number in *out, or a noted -ENOMEM. Circuits of a matching come in any order, and are sorted in
+ * place. Holds are added in the order in which they are set; the one before on the same ports is to be dark then.
+ */
+int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
+			 uint32_t *out);
+int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,
+		     uint64_t set_ps, uint64_t lit_ps, uint32_t *out);
+/* Over @send->hops holds. */
+int lm_schedule_send(struct morph_schedule *schedule, const struct send *send,
+		     const uint32_t *hops);
+
+/* It is feasible: what is still lit is so to the end. */
+void lm_schedule_end(struct morph_schedule *schedule, uint32_t policy);
+
+/* The circuit of a matching that leaves a rank, or UINT32_MAX. O(log circuits). */
+uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src);
+
+/* bound.c: the best time that no schedule of the collective falls below. 0 or a noted -ENOMEM. */
+int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collective *collective);
+
+/* Transfers of the round that has most. */
+uint32_t lm_widest_round(const struct morph_collective *collective);
+
+/*
+ * colour.c: give each transfer of a round a colour, so that those of a rank that send, and those that receive,
+ * differ (König, 1916): as many as the busiest rank has. Returns how many, or a noted -ENOMEM. O(transfers * ranks).
+ */
+int lm_colour_round(struct morph_ctx *ctx, uint32_t ranks, const struct transfer *transfers,
+		    uint32_t count, uint32_t *colours);
+
+/* A planner of one policy: 0, the verdict in the schedule; or what was noted. */
+typedef int schedule_planner(struct morph_schedule *schedule,
+			     const struct morph_collective *collective,
+			     const struct morph_schedule_opts *opts);
+
+schedule_planner lm_plan_each_round;
+
+#endif /* LM_SCHEDULE_SCHEDULE_H */
