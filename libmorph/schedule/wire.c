@@ -38,21 +38,29 @@ MORPH_API ssize_t morph_collective_write(const struct morph_collective *collecti
 	return words_end(&words);
 }
 
+MORPH_API ssize_t morph_delay_write(const struct morph_delay *delay, uint32_t ranks, void *buffer,
+				    size_t bytes)
+{
+	struct words words = words_begin(buffer, bytes, MORPH_WIRE_DELAY, 0);
+	struct costs costs = lm_delay_costs(delay, ranks);
+
+	words_put(&words, costs.scope);
+	words_put_long(&words, costs.round_ps);
+	words_put_long(&words, costs.hop_ps);
+	words_put_long(&words, costs.mbps);
+	words_put_long(&words, costs.change_ps);
+	words_put_long(&words, costs.port_ps);
+	return words_end(&words);
+}
+
 MORPH_API ssize_t morph_schedule_write(const struct morph_schedule *schedule, void *buffer,
 				       size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_SCHEDULE, 0);
-	const struct costs *costs = &schedule->costs;
 
 	words_put(&words, schedule->verdict);
 	words_put(&words, schedule->ranks);
 	words_put(&words, schedule->planes);
-	words_put(&words, costs->scope);
-	words_put_long(&words, costs->round_ps);
-	words_put_long(&words, costs->hop_ps);
-	words_put_long(&words, costs->mbps);
-	words_put_long(&words, costs->change_ps);
-	words_put_long(&words, costs->port_ps);
 	words_put_long(&words, schedule->finish_ps);
 	words_put(&words, schedule->bound_kind);
 	words_put_long(&words, schedule->bound_ps);

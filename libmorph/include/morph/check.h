@@ -153,6 +153,37 @@ struct morph_check_bandwidth_input {
 int morph_check_bandwidth(const struct morph_check_bandwidth_input *input, char *report,
 			  size_t room);
 
+/**
+ * struct morph_check_schedule_input - what is to be held against what
+ * @collective: what was to be done, written by morph_collective_write()
+ * @delay: what rounds and changes take, written by morph_delay_write()
+ * @planes: ports of each rank
+ * @after: the schedule before, whose light is there at first, written by morph_schedule_write(); no data: none is
+ * @schedule: what was answered, written by morph_schedule_write()
+ */
+struct morph_check_schedule_input {
+	struct morph_check_bytes collective;
+	struct morph_check_bytes delay;
+	uint32_t planes;
+	struct morph_check_bytes after;
+	struct morph_check_bytes schedule;
+};
+
+/**
+ * morph_check_schedule() - carry a schedule out, with a clock of its own
+ * @input: what
+ * @report: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * On a plane each port has one circuit at a time; each change takes what the delay says; a send is over circuits that
+ * are lit all the while, beside others at the same times only, and takes as long as the fullest circuit of its way
+ * wants; all bytes are sent; each rank has what it sends, sums nothing twice, and each chunk ends as it should; and the
+ * bound is what it says. O(circuits + sends * hops * log + chunk transfers * ranks / 64). Thread-safe.
+ *
+ * Return: as morph_check(), never -EAGAIN.
+ */
+int morph_check_schedule(const struct morph_check_schedule_input *input, char *report, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -69,14 +69,18 @@ extern "C" {
  * transfer and how many it has. For each transfer the rank that sends, the one that receives, whether it is summed there,
  * its first run and how many it has. For each run its first chunk and how many it has.
  *
- * A schedule: enum morph_verdict; ranks; planes; enum morph_delay_scope; then, in picoseconds, each the low and
- * the high half of what a round takes, a hop, the megabits per second of a port, what a change takes, what each
- * circuit of it takes besides, and when all has arrived; enum morph_schedule_bound, and the low and the high half of that bound;
- * how many of the first holds are lit when it starts; the numbers of matchings, circuits, holds, sends and hops. For each
- * matching its first circuit and how many it has. For each circuit the rank that sends and the one that receives. For each
- * hold its plane, its matching, and the low and the high half of the picoseconds from the start when it is set, lit and dark. For each
- * send its round, its first transfer of those of the round, and how many, its first hop and how many it has, and the low and the high half of
- * the bytes of each transfer, and of the picoseconds when it begins and when all has arrived. For each hop its hold.
+ * A delay: enum morph_delay_scope; then, in picoseconds, each the low and the high half of what a round takes, a hop, the
+ * megabits per second of a port, what a change takes, and what each circuit of it takes besides.
+ *
+ * A schedule: enum morph_verdict; ranks; planes; the low and the high half of the picoseconds after which all has arrived;
+ * enum morph_schedule_bound, and the low and the high half of that bound; how many of the first holds are lit when it
+ * starts; the numbers of matchings, circuits, holds, sends and hops. For each matching its first circuit and how many it
+ * has. For each circuit the rank that sends and the one that receives. For each hold its plane, its matching, and the low and
+ * the high half of the picoseconds from the start when it is set, lit and dark. For each send its round, its first transfer
+ * of those of the round, and how many, its first hop and how many it has, and the low and the high half of the bytes of
+ * each transfer, and of the picoseconds when it begins and when all has arrived. For each hop its hold. A circuit that
+ * was there when its hold is set, and is so without a gap, is not set anew, and with MORPH_DELAY_PORT_SCOPE it
+ * stays lit. Sends over the same circuit have the same times, or have nothing of them in common.
  *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
@@ -106,6 +110,7 @@ extern "C" {
  * @MORPH_WIRE_BANDWIDTH: a bandwidth problem
  * @MORPH_WIRE_SHARES: its answer
  * @MORPH_WIRE_COLLECTIVE: a collective
+ * @MORPH_WIRE_DELAY: what rounds and changes take
  * @MORPH_WIRE_SCHEDULE: a schedule
  */
 enum morph_wire_kind {
@@ -118,7 +123,8 @@ enum morph_wire_kind {
 	MORPH_WIRE_BANDWIDTH = 7,
 	MORPH_WIRE_SHARES = 8,
 	MORPH_WIRE_COLLECTIVE = 9,
-	MORPH_WIRE_SCHEDULE = 10,
+	MORPH_WIRE_DELAY = 10,
+	MORPH_WIRE_SCHEDULE = 11,
 };
 
 /**
@@ -246,6 +252,18 @@ ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes);
  */
 ssize_t morph_collective_write(const struct morph_collective *collective, void *buffer,
 			       size_t bytes);
+
+/**
+ * morph_delay_write() - a delay in bytes, at the quantile that was set
+ * @delay: the delay
+ * @ranks: how many take part in barriers
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_delay_write(const struct morph_delay *delay, uint32_t ranks, void *buffer,
+			  size_t bytes);
 
 /**
  * morph_schedule_write() - a schedule with its bound in bytes

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Circuits of a schedule: each port has one at a time, and setting it takes what it takes. */
+#include "schedule.h"
+
+#define SCOPE_FABRIC 2
+
+/* The hold that each port had last, by plane and rank, or NONE. */
+struct ports {
+	uint32_t *sends, *receives;
+};
+
+static int resident(struct schedule_check *it, const struct schedule *after, uint32_t number)
+{
+	const struct schedule *schedule = &it->schedule;
+	const struct hold *hold = &schedule->holds[number];
+	const struct part *matching = &schedule->matchings[hold->matching];
+
+	if (hold->set || hold->lit)
+		return ck_wrong(&it->check, EBADMSG, "hold %u is lit at first, and is set", number);
+	for (uint32_t at = 0; at < matching->count; at++) {
+		const struct joined *circuit = &schedule->circuits[matching->first + at];
+		bool found = false;
+
+		for (uint32_t left = 0; after && !found && left < after->holds_count; left++) {
+			const struct hold *before = &after->holds[left];
+			uint32_t place = ck_circuit_from(after, before->matching, circuit->src);
+
+			found = before->plane == hold->plane && before->dark >= after->finish &&
+				place != NONE &&
+				after->circuits[after->matchings[before->matching].first + place]
+						.dst == circuit->dst;
+		}
+		if (!found)
+			return ck_wrong(
+				&it->check, EBADMSG,
+				"nothing leaves a circuit from rank %u to rank %u on plane %u",
+				circuit->src, circuit->dst, hold->plane);
+	}
+	return 0;
+}
+
+/* A port is taken by a hold: the one that had it is dark by then. */
+static int take_port(struct schedule_check *it, uint32_t *port, uint32_t number, uint32_t rank)
+{
+	const struct schedule *schedule = &it->schedule;
+
+	if (*port != NONE && schedule->holds[*port].dark > schedule->holds[number].set)
+		return ck_wrong(&it->check, EBADMSG,
+				"hold %u takes a port of rank %u on plane %u from hold %u", number,
+				rank, schedule->holds[number].plane, *port);
+	*port = number;
+	return 0;
+}
+
+/* Was the circuit there until the moment at which the hold is set? */
+static bool stays(const struct schedule *schedule, const struct hold *hold, uint32_t sends,
+		  uint32_t receives, const struct joined *circuit)
+{
+	const struct hold *before = sends == NONE ? NULL : &schedule->holds[sends];
+	uint32_t place;
+
+	if (!before || sends != receives || before->dark != hold->set)
+		return false;
+	place = ck_circuit_from(schedule, before->matching, circuit->src);
+	return place != NONE &&
+	       schedule->circuits[schedule->matchings[before->matching].first + place].dst ==
+		       circuit->dst;
+}
+
+static int take_ports(struct schedule_check *it, struct ports *ports, uint32_t number)
+{
+	struct schedule *schedule = &it->schedule;
+	struct hold *hold = &schedule->holds[number];
+	const struct part *matching = &schedule->matchings[hold->matching];
+	int ret = 0;
+
+	for (uint32_t at = 0; !ret && at < matching->count; at++) {
+		const struct joined *circuit = &schedule->circuits[matching->first + at];
+		size_t row = (size_t)hold->plane * schedule->ranks;
+		uint32_t *sends = &ports->sends[row + circuit->src];
+		uint32_t *receives = &ports->receives[row + circuit->dst];
+
+		schedule->stays[hold->link + at] =
+			stays(schedule, hold, *sends, *receives, circuit);
+		hold->changed += !schedule->stays[hold->link + at];
+		ret = take_port(it, sends, number, circuit->src);
+		if (!ret)
+			ret = take_port(it, receives, number, circuit->dst);
+	}
+	return ret;
+}
+
+/* In the scope of the fabric, what is set at one moment is one change. */
+static int paid(struct schedule_check *it, uint32_t first, uint32_t count)
+{
+	const struct delay *delay = &it->delay;
+	uint64_t all = 0;
+
+	for (uint32_t at = first; at < first + count; at++)
+		all += it->schedule.holds[at].changed;
+	for (uint32_t at = first; at < first + count; at++) {
+		const struct hold *hold = &it->schedule.holds[at];
+		uint64_t ports = delay->scope == SCOPE_FABRIC ? all : hold->changed;
+		unsigned __int128 takes =
+			delay->change_ps + (unsigned __int128)delay->port_ps * ports;
+
+		if (hold->changed && hold->lit - hold->set < takes)
+			return ck_wrong(&it->check, EBADMSG, "hold %u sets %u circuits in %llu ps",
+					at, hold->changed,
+					(unsigned long long)(hold->lit - hold->set));
+	}
+	return 0;
+}
+
+static int light(struct schedule_check *it, const struct schedule *after, struct ports *ports)
+{
+	const struct schedule *schedule = &it->schedule;
+	uint32_t next;
+	int ret = 0;
+
+	for (uint32_t at = 0; !ret && at < schedule->residents; at++) {
+		ret = resident(it, after, at);
+		if (!ret)
+			ret = take_ports(it, ports, at);
+	}
+	for (uint32_t at = schedule->residents; !ret && at < schedule->holds_count; at = next) {
+		for (next = at; !ret && next < schedule->holds_count &&
+				schedule->holds[next].set == schedule->holds[at].set;
+		     next++)
+			ret = take_ports(it, ports, next);
+		if (!ret)
+			ret = paid(it, at, next - at);
+	}
+	return ret;
+}
+
+int ck_schedule_light(struct schedule_check *it, const struct schedule *after)
+{
+	size_t room = (size_t)it->schedule.planes * it->schedule.ranks;
+	struct ports ports = { .sends = calloc(room, 2 * sizeof(*ports.sends)) };
+	int ret;
+
+	if (!ports.sends)
+		return ck_wrong(&it->check, ENOMEM, "out of memory");
+	ports.receives = ports.sends + room;
+	memset(ports.sends, 0xff, room * 2 * sizeof(*ports.sends));
+	ret = light(it, after, &ports);
+	free(ports.sends);
+	return ret;
+}
