@@ -134,6 +134,24 @@ static int light(struct schedule_check *it, const struct schedule *after, struct
 	return ret;
 }
 
+/* There are no matchings that nothing holds. */
+static int all_held(struct schedule_check *it)
+{
+	const struct schedule *schedule = &it->schedule;
+	bool *held = calloc((size_t)schedule->matchings_count + 1, sizeof(*held));
+	int ret = 0;
+
+	if (!held)
+		return ck_wrong(&it->check, ENOMEM, "out of memory");
+	for (uint32_t at = 0; at < schedule->holds_count; at++)
+		held[schedule->holds[at].matching] = true;
+	for (uint32_t at = 0; !ret && at < schedule->matchings_count; at++)
+		if (!held[at])
+			ret = ck_wrong(&it->check, EBADMSG, "nothing holds matching %u", at);
+	free(held);
+	return ret;
+}
+
 int ck_schedule_light(struct schedule_check *it, const struct schedule *after)
 {
 	size_t room = (size_t)it->schedule.planes * it->schedule.ranks;
@@ -145,6 +163,8 @@ int ck_schedule_light(struct schedule_check *it, const struct schedule *after)
 	ports.receives = ports.sends + room;
 	memset(ports.sends, 0xff, room * 2 * sizeof(*ports.sends));
 	ret = light(it, after, &ports);
+	if (!ret)
+		ret = all_held(it);
 	free(ports.sends);
 	return ret;
 }

@@ -220,8 +220,37 @@ int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_sched
 	return ret;
 }
 
+/* Matchings that planners asked for and nothing holds are dropped. The places that find them are of no more use. */
+static void drop_idle(struct morph_schedule *schedule)
+{
+	uint32_t *numbers = schedule->places, kept = 0, circuits = 0;
+
+	memset(numbers, 0xff, schedule->places_room * sizeof(*numbers));
+	for (uint32_t at = 0; at < schedule->holds.count; at++)
+		numbers[schedule->holds.list[at].matching] = 0;
+	for (uint32_t at = 0; at < schedule->matchings.count; at++) {
+		struct matching matching = schedule->matchings.list[at];
+
+		if (numbers[at] == UINT32_MAX)
+			continue;
+		numbers[at] = kept;
+		memmove(&schedule->circuits.list[circuits],
+			&schedule->circuits.list[matching.first],
+			matching.count * sizeof(*schedule->circuits.list));
+		matching.first = circuits;
+		circuits += matching.count;
+		schedule->matchings.list[kept++] = matching;
+	}
+	for (uint32_t at = 0; at < schedule->holds.count; at++)
+		schedule->holds.list[at].matching = numbers[schedule->holds.list[at].matching];
+	schedule->matchings.count = kept;
+	schedule->circuits.count = circuits;
+}
+
 void lm_schedule_end(struct morph_schedule *schedule, uint32_t policy)
 {
+	if (schedule->matchings.count)
+		drop_idle(schedule);
 	schedule->verdict = MORPH_FEASIBLE;
 	schedule->policy = policy;
 	for (uint32_t at = 0; at < schedule->holds.count; at++)
