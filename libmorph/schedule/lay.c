@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From what a planner has decided to holds: what planes have is kept, what they lack is set and paid for. */
+#include "lay.h"
+
+struct lay lm_lay_begin(struct morph_schedule *schedule)
+{
+	struct lay lay = { .schedule = schedule };
+
+	memset(lay.now, 0xff, sizeof(lay.now));
+	for (uint32_t at = 0; at < schedule->residents; at++)
+		lay.now[schedule->holds.list[at].plane] = at;
+	return lay;
+}
+
+uint32_t lm_lay_missing(const struct lay *lay, uint32_t plane, uint32_t matching)
+{
+	const struct morph_schedule *schedule = lay->schedule;
+	const struct matching *wanted = &schedule->matchings.list[matching];
+	uint32_t held, count = 0;
+
+	if (lay->now[plane] == NO_HOLD)
+		return wanted->count;
+	held = schedule->holds.list[lay->now[plane]].matching;
+	if (held == matching)
+		return 0;
+	for (uint32_t at = wanted->first; at < wanted->first + wanted->count; at++) {
+		const struct joined *circuit = &schedule->circuits.list[at];
+
+		count += lm_matching_leads(schedule, held, circuit->src) != circuit->dst;
+	}
+	return count;
+}
+
+int lm_lay_hold(struct lay *lay, uint32_t plane, uint32_t matching, uint64_t set_ps,
+		uint64_t lit_ps)
+{
+	uint32_t *now = &lay->now[plane];
+
+	if (*now != NO_HOLD)
+		lay->schedule->holds.list[*now].dark_ps = set_ps;
+	return lm_schedule_hold(lay->schedule, plane, matching, set_ps, lit_ps, now);
+}
+
+int lm_lay_change(struct lay *lay, const uint32_t *wanted)
+{
+	const struct costs *costs = &lay->schedule->costs;
+	uint32_t lacks[MOST_PLANES], all = 0;
+	uint64_t begins = lay->clock_ps;
+	int ret = 0;
+
+	for (uint32_t plane = 0; plane < lay->schedule->planes; plane++) {
+		lacks[plane] = wanted[plane] == NO_MATCHING ?
+				       0 :
+				       lm_lay_missing(lay, plane, wanted[plane]);
+		all += lacks[plane];
+	}
+	for (uint32_t plane = 0; !ret && plane < lay->schedule->planes; plane++) {
+		/* In the scope of the fabric one change is of all planes. */
+		bool together = costs->scope == MORPH_DELAY_FABRIC_SCOPE;
+		uint64_t lit;
+
+		if (!lacks[plane])
+			continue;
+		lit = begins + costs_change_ps(costs, together ? all : lacks[plane]);
+		ret = lm_lay_hold(lay, plane, wanted[plane], begins, lit);
+		if (lit > lay->clock_ps)
+			lay->clock_ps = lit;
+	}
+	return ret;
+}
+
+void lm_lay_assign(const struct lay *lay, const uint32_t *matchings, uint32_t count,
+		   uint32_t *wanted)
+{
+	for (uint32_t plane = 0; plane < lay->schedule->planes; plane++)
+		wanted[plane] = NO_MATCHING;
+	for (uint32_t at = 0; at < count; at++) {
+		uint32_t best = UINT32_MAX, least = UINT32_MAX;
+
+		for (uint32_t plane = 0; plane < lay->schedule->planes; plane++) {
+			uint32_t lacks;
+
+			if (wanted[plane] != NO_MATCHING)
+				continue;
+			lacks = lm_lay_missing(lay, plane, matchings[at]);
+			if (lacks < least) {
+				least = lacks;
+				best = plane;
+			}
+		}
+		wanted[best] = matchings[at];
+	}
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From what a planner has decided to holds and sends. */
+#ifndef LM_SCHEDULE_LAY_H
+#define LM_SCHEDULE_LAY_H
+
+#include "schedule.h"
+
+#define NO_MATCHING UINT32_MAX
+
+struct lay {
+	struct morph_schedule *schedule;
+	uint32_t now[MOST_PLANES]; /* holds, NO_HOLD where it is dark */
+	uint64_t clock_ps; /* until when all that was laid has ended */
+};
+
+/* What is lit at first is held. */
+struct lay lm_lay_begin(struct morph_schedule *schedule);
+
+/* Circuits of a matching that a plane does not have. */
+uint32_t lm_lay_missing(const struct lay *lay, uint32_t plane, uint32_t matching);
+
+/* A plane holds another matching. 0 or a noted -ENOMEM. */
+int lm_lay_hold(struct lay *lay, uint32_t plane, uint32_t matching, uint64_t set_ps,
+		uint64_t lit_ps);
+
+/*
+ * From now on each plane holds what is wanted there, or what it has where that is NO_MATCHING; the clock goes on until
+ * all is lit. A plane that has all circuits of what is wanted keeps what it holds. 0 or a noted -ENOMEM.
+ */
+int lm_lay_change(struct lay *lay, const uint32_t *wanted);
+
+/*
+ * Which plane holds what: each of the matchings goes to the free plane that has most of it. @wanted has NO_MATCHING
+ * for planes that are left.
+ */
+void lm_lay_assign(const struct lay *lay, const uint32_t *matchings, uint32_t count,
+		   uint32_t *wanted);
+
+#endif /* LM_SCHEDULE_LAY_H */
