@@ -91,3 +91,61 @@ void lm_lay_assign(const struct lay *lay, const uint32_t *matchings, uint32_t co
 		wanted[best] = matchings[at];
 	}
 }
+
+int lm_lay_matching(struct lay *lay, const struct morph_collective *collective,
+		    const struct round *round, const uint32_t *colours, uint32_t colour,
+		    struct joined *circuits, uint32_t *out)
+{
+	const struct transfer *transfers = &collective->transfers.list[round->first];
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < round->count; at++)
+		if (colours[at] == colour)
+			circuits[count++] = (struct joined){ transfers[at].src, transfers[at].dst };
+	return lm_schedule_matching(lay->schedule, circuits, count, out);
+}
+
+/* Transfers of as many bytes, over the planes of their colour. */
+static int send(struct lay *lay, struct send sent, const uint32_t *planes, uint32_t count)
+{
+	uint64_t bytes = sent.bytes;
+	int ret = 0;
+
+	for (uint32_t share = 0; !ret && share < count; share++) {
+		sent.bytes = bytes / count + (share < bytes % count);
+		sent.from_ps = lay->clock_ps;
+		sent.until_ps = sent.from_ps + costs_send_ps(&lay->schedule->costs, sent.bytes, 1);
+		ret = lm_schedule_send(lay->schedule, &sent, &lay->now[planes[share]]);
+	}
+	return ret;
+}
+
+int lm_lay_turn(struct lay *lay, const struct morph_collective *collective, uint32_t round,
+		const uint32_t *colours, const struct turn *turn)
+{
+	const struct round *of = &collective->rounds.list[round];
+	const struct transfer *transfers = &collective->transfers.list[of->first];
+	int ret = 0;
+
+	for (uint32_t at = 0, next; !ret && at < of->count; at = next) {
+		uint32_t colour = colours[at] - turn->first;
+
+		/* As many in one send as are alike and follow each other. */
+		for (next = at + 1; next < of->count && colours[next] == colours[at] &&
+				    transfers[next].bytes == transfers[at].bytes;
+		     next++)
+			;
+		if (colours[at] >= turn->first && colour < turn->count)
+			ret = send(lay,
+				   (struct send){ .round = round,
+						  .first = at,
+						  .count = next - at,
+						  .hops = 1,
+						  .bytes = transfers[at].bytes },
+				   &turn->planes[turn->firsts[colour]],
+				   turn->firsts[colour + 1] - turn->firsts[colour]);
+	}
+	if (!ret)
+		lay->clock_ps = lay->schedule->finish_ps;
+	return ret;
+}

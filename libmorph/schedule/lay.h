@@ -36,4 +36,20 @@ int lm_lay_change(struct lay *lay, const uint32_t *wanted);
 void lm_lay_assign(const struct lay *lay, const uint32_t *matchings, uint32_t count,
 		   uint32_t *wanted);
 
+/* The matching of the transfers of a round that have one colour. @circuits has room for all ranks. */
+int lm_lay_matching(struct lay *lay, const struct morph_collective *collective,
+		    const struct round *round, const uint32_t *colours, uint32_t colour,
+		    struct joined *circuits, uint32_t *out);
+
+/* What is sent at once: transfers of some colours, each of them on planes of its own. */
+struct turn {
+	uint32_t first, count; /* colours */
+	uint32_t firsts[MOST_PLANES + 1]; /* by colour of the turn, into @planes */
+	uint32_t planes[MOST_PLANES];
+};
+
+/* Send the transfers of a round that have their turn; each takes as much of each plane of its colour. */
+int lm_lay_turn(struct lay *lay, const struct morph_collective *collective, uint32_t round,
+		const uint32_t *colours, const struct turn *turn);
+
 #endif /* LM_SCHEDULE_LAY_H */

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Planning a schedule: what is given is looked at, then the policies are tried. */
-#include <stdio.h>
-
 #include "schedule.h"
 
-static const struct {
-	schedule_planner *plan;
-} policies[MORPH_POLICIES] = {
-	[MORPH_POLICY_EACH_ROUND] = { lm_plan_each_round },
+static schedule_planner *const policies[MORPH_POLICIES] = {
+	[MORPH_POLICY_EACH_ROUND] = lm_plan_each_round,
+	[MORPH_POLICY_ONE_SHOT] = lm_plan_one_shot,
+	//	[MORPH_POLICY_SEGMENTS] = lm_plan_segments,	[MORPH_POLICY_OVERLAP] = lm_plan_overlap,
+	//	[MORPH_POLICY_MATCHINGS] = lm_plan_matchings,
 };
+
+/* ------------------------------------------------------------ what is given */
 
 static int check_after(struct morph_schedule *schedule, const struct morph_collective *collective,
 		       const struct morph_schedule_opts *opts)
@@ -31,6 +32,9 @@ static int check_after(struct morph_schedule *schedule, const struct morph_colle
 static int check(struct morph_schedule *schedule, const struct morph_collective *collective,
 		 const struct morph_delay *delay, struct morph_schedule_opts *opts)
 {
+	if (!collective->ranks)
+		return lm_fail(schedule->ctx, EINVAL,
+			       "the collective has no ranks: morph_collective_build() makes one");
 	if (!delay->mbps)
 		return lm_fail(schedule->ctx, EINVAL,
 			       "the delay has no bandwidth: morph_delay_set_link() sets it");
@@ -45,17 +49,74 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 	return check_after(schedule, collective, opts);
 }
 
-static int try(struct morph_schedule *schedule, const struct morph_collective *collective,
-	       const struct costs *costs, const struct morph_schedule_opts *opts)
+/* -------------------------------------------------------------------- trying */
+
+/* What is asked, of each policy the same. */
+struct question {
+	const struct morph_collective *collective;
+	struct costs costs;
+	const struct morph_schedule_opts *opts;
+};
+
+static int try(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
 {
+	const struct morph_schedule_opts *opts = question->opts;
+	struct tried *tried = &schedule->tried[policy];
 	int ret;
 
-	lm_schedule_begin(schedule, collective->ranks, opts->planes, costs);
+	lm_schedule_begin(schedule, question->collective->ranks, opts->planes, &question->costs);
+	schedule->policy = policy;
 	ret = opts->after ? lm_schedule_resume(schedule, opts->after) : 0;
 	if (!ret)
-		ret = policies[opts->policy].plan(schedule, collective, opts);
-	if (!ret && schedule->verdict == MORPH_FEASIBLE)
-		ret = lm_schedule_bound(schedule, collective);
+		ret = !policies[policy] ? lm_schedule_refuse(schedule, "later") :
+					  policies[policy](schedule, question->collective, opts);
+	if (ret)
+		return ret;
+	*tried = (struct tried){ .verdict = schedule->verdict, .finish_ps = schedule->finish_ps };
+	if (schedule->verdict == MORPH_FEASIBLE)
+		tried->changes = morph_schedule_changes(schedule, &tried->circuits);
+	else
+		memcpy(tried->why, schedule->why, sizeof(tried->why));
+	return 0;
+}
+
+/* Of two that end together the one that sets fewer circuits. */
+static bool is_better(const struct tried *one, const struct tried *other)
+{
+	if (one->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE)
+		return one->verdict == MORPH_FEASIBLE && other->verdict != MORPH_FEASIBLE;
+	if (one->finish_ps != other->finish_ps)
+		return one->finish_ps < other->finish_ps;
+	return one->circuits < other->circuits;
+}
+
+/* The schedules change places but for what was tried, which is with the first. */
+static void swap(struct morph_schedule *schedule, struct morph_schedule *other)
+{
+	struct morph_schedule kept = *schedule;
+
+	*schedule = *other;
+	*other = kept;
+	memcpy(schedule->tried, kept.tried, sizeof(kept.tried));
+}
+
+static int try_all(struct morph_schedule *schedule, const struct question *question)
+{
+	struct morph_schedule *trial = morph_schedule_new(schedule->ctx);
+	uint32_t best = MORPH_POLICY_EACH_ROUND;
+	int ret = trial ? try(schedule, question, best) : -ENOMEM;
+
+	for (uint32_t policy = best + 1; !ret && policy < MORPH_POLICIES; policy++) {
+		ret = try(trial, question, policy);
+		if (ret)
+			break;
+		schedule->tried[policy] = trial->tried[policy];
+		if (is_better(&schedule->tried[policy], &schedule->tried[best])) {
+			swap(schedule, trial);
+			best = policy;
+		}
+	}
+	morph_schedule_free(trial);
 	return ret;
 }
 
@@ -65,7 +126,7 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 				  const struct morph_schedule_opts *opts)
 {
 	struct morph_schedule_opts mine;
-	struct costs costs;
+	struct question question = { .collective = collective, .opts = &mine };
 	int ret = lm_opts_check(schedule->ctx, opts, sizeof(mine), "morph_schedule_opts");
 
 	if (ret)
@@ -74,6 +135,13 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 	ret = check(schedule, collective, delay, &mine);
 	if (ret)
 		return ret;
-	costs = lm_delay_costs(delay, collective->ranks);
-	return try(schedule, collective, &costs, &mine);
+	question.costs = lm_delay_costs(delay, collective->ranks);
+	memset(schedule->tried, 0, sizeof(schedule->tried));
+	ret = mine.policy == MORPH_POLICY_BEST ? try_all(schedule, &question) :
+						 try(schedule, &question, mine.policy);
+	if (!ret && schedule->verdict == MORPH_FEASIBLE)
+		ret = lm_schedule_bound(schedule, collective);
+	if (ret)
+		schedule->verdict = 0;
+	return ret;
 }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules: how they are filled and read. */
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "../plan/mix.h"
 #include "../plan/sort.h"
 #include "schedule.h"
@@ -247,12 +250,22 @@ static void drop_idle(struct morph_schedule *schedule)
 	schedule->circuits.count = circuits;
 }
 
-void lm_schedule_end(struct morph_schedule *schedule, uint32_t policy)
+int lm_schedule_refuse(struct morph_schedule *schedule, const char *format, ...)
+{
+	va_list arguments;
+
+	schedule->verdict = MORPH_INFEASIBLE;
+	va_start(arguments, format);
+	vsnprintf(schedule->why, sizeof(schedule->why), format, arguments);
+	va_end(arguments);
+	return 0;
+}
+
+void lm_schedule_end(struct morph_schedule *schedule)
 {
 	if (schedule->matchings.count)
 		drop_idle(schedule);
 	schedule->verdict = MORPH_FEASIBLE;
-	schedule->policy = policy;
 	for (uint32_t at = 0; at < schedule->holds.count; at++)
 		if (schedule->holds.list[at].dark_ps == UINT64_MAX)
 			schedule->holds.list[at].dark_ps = schedule->finish_ps;
@@ -277,6 +290,11 @@ uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t match
 
 /* ------------------------------------------------------------------ reading */
 
+static uint64_t edge_ns(uint64_t ps)
+{
+	return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
+}
+
 MORPH_API uint32_t morph_schedule_verdict(const struct morph_schedule *schedule)
 {
 	return schedule->verdict;
@@ -296,7 +314,7 @@ MORPH_API uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint
 {
 	if (bound)
 		*bound = schedule->bound_ps / PS_PER_NS;
-	return (schedule->finish_ps + PS_PER_NS - 1) / PS_PER_NS;
+	return edge_ns(schedule->finish_ps);
 }
 
 MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits)
@@ -316,6 +334,23 @@ MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule,
 	return changes;
 }
 
+MORPH_API int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,
+					 struct morph_alternative *out)
+{
+	const struct tried *tried;
+
+	if (policy >= MORPH_POLICIES || !schedule->tried[policy].verdict)
+		return lm_fail(schedule->ctx, ENOENT, "policy %u was not tried", policy);
+	tried = &schedule->tried[policy];
+	*out = (struct morph_alternative){ .policy = policy,
+					   .verdict = tried->verdict,
+					   .ns = edge_ns(tried->finish_ps),
+					   .changes = tried->changes,
+					   .circuits = tried->circuits,
+					   .why = tried->why };
+	return 0;
+}
+
 MORPH_API uint32_t morph_schedule_holds(const struct morph_schedule *schedule)
 {
 	return schedule->holds.count;
@@ -332,9 +367,9 @@ MORPH_API int morph_schedule_hold(const struct morph_schedule *schedule, uint32_
 	hold = &schedule->holds.list[number];
 	*out = (struct morph_hold){ .plane = hold->plane,
 				    .circuits = schedule->matchings.list[hold->matching].count,
-				    .set_ps = hold->set_ps,
-				    .lit_ps = hold->lit_ps,
-				    .dark_ps = hold->dark_ps };
+				    .set_ns = edge_ns(hold->set_ps),
+				    .lit_ns = edge_ns(hold->lit_ps),
+				    .dark_ns = edge_ns(hold->dark_ps) };
 	return 0;
 }
 
@@ -372,8 +407,8 @@ MORPH_API int morph_schedule_send(const struct morph_schedule *schedule, uint32_
 				    .first = send->first,
 				    .count = send->count,
 				    .bytes = send->bytes,
-				    .from_ps = send->from_ps,
-				    .until_ps = send->until_ps,
+				    .from_ns = edge_ns(send->from_ps),
+				    .until_ns = edge_ns(send->until_ps),
 				    .hops = send->hops };
 	return 0;
 }

@@ -31,6 +31,13 @@ struct send {
 	uint64_t bytes, from_ps, until_ps;
 };
 
+/* What a policy came to. */
+struct tried {
+	uint32_t verdict, changes;
+	uint64_t finish_ps, circuits;
+	char why[160];
+};
+
 struct morph_schedule {
 	struct morph_ctx *ctx;
 	uint32_t verdict, policy, ranks, planes;
@@ -44,6 +51,7 @@ struct morph_schedule {
 	ARRAY_OF(struct hold) holds;
 	ARRAY_OF(struct send) sends;
 	ARRAY_OF(uint32_t) hops; /* holds */
+	struct tried tried[MORPH_POLICIES]; /* verdict 0: it was not */
 	uint32_t *places; /* of matchings by digest; UINT32_MAX: none */
 	uint32_t places_room; /* a power of two */
 };
@@ -67,8 +75,11 @@ int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t m
 int lm_schedule_send(struct morph_schedule *schedule, const struct send *send,
 		     const uint32_t *hops);
 
+/* A policy can't do it. Returns 0. */
+int lm_schedule_refuse(struct morph_schedule *schedule, const char *format, ...) LM_PRINTF(2, 3);
+
 /* It is feasible: what is still lit is so to the end. */
-void lm_schedule_end(struct morph_schedule *schedule, uint32_t policy);
+void lm_schedule_end(struct morph_schedule *schedule);
 
 /* The circuit of a matching that leaves a rank, or UINT32_MAX. O(log circuits). */
 uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src);
@@ -91,6 +102,7 @@ typedef int schedule_planner(struct morph_schedule *schedule,
 			     const struct morph_collective *collective,
 			     const struct morph_schedule_opts *opts);
 
-schedule_planner lm_plan_each_round;
+schedule_planner lm_plan_each_round, lm_plan_one_shot, lm_plan_segments, lm_plan_overlap,
+	lm_plan_matchings;
 
 #endif /* LM_SCHEDULE_SCHEDULE_H */

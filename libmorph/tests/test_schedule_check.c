@@ -162,20 +162,26 @@ static bool spoil(struct written *written, uint64_t *seed)
 	}
 }
 
-/* A schedule of some shape by a policy, for that many planes. */
+/* A schedule of some shape by some policy that does it, for as many planes. */
 static struct written plan(uint64_t seed)
 {
-	uint32_t planes = 1 + (uint32_t)(seed % 3);
-	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = planes);
+	uint32_t planes = 1 + (uint32_t)(seed / 6 % 5);
+	MORPH_OPTS(morph_schedule_opts, opts,
+		   .policy = 1 + (uint32_t)(seed / 2 % (MORPH_POLICIES - 1)), .planes = planes);
 	uint64_t chance = seed;
 	struct morph_collective *collective = seed % 2 ?
 						      random_rounds(&chance, 3 + seed % 7, 4, 9) :
 						      ring(3 + seed % 6, 1000 * seed);
-	struct morph_delay *delay = some_delay((uint32_t)(seed / 2 % 3));
+	struct morph_delay *delay = some_delay((uint32_t)(seed % 3));
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct written written;
 
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	if (morph_schedule_verdict(schedule) == MORPH_INFEASIBLE) {
+		assert_true(morph_schedule_why(schedule)[0]);
+		opts.policy = MORPH_POLICY_BEST;
+		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	}
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
 	written = write_schedule(collective, delay, planes, NULL, schedule);
 	morph_schedule_free(schedule);

@@ -117,6 +117,35 @@ uint32_t morph_schedule_policy(const struct morph_schedule *schedule);
 const char *morph_schedule_why(const struct morph_schedule *schedule);
 
 /**
+ * struct morph_alternative - what a policy came to
+ * @policy: enum morph_policy
+ * @verdict: enum morph_verdict
+ * @ns: when all has arrived, nanoseconds from the start; 0 where it is not feasible
+ * @changes: how many times at which circuits begin to be set
+ * @circuits: how many circuits are set in all
+ * @why: why it is not feasible, owned by the schedule; "" where it is
+ */
+struct morph_alternative {
+	uint32_t policy;
+	uint32_t verdict;
+	uint64_t ns;
+	uint32_t changes;
+	uint64_t circuits;
+	const char *why;
+};
+
+/**
+ * morph_schedule_alternative() - what was tried
+ * @schedule: the schedule
+ * @policy: enum morph_policy
+ * @out: where to put what it came to
+ *
+ * Return: 0, or -ENOENT where that policy was not tried.
+ */
+int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,
+			       struct morph_alternative *out);
+
+/**
  * enum morph_schedule_bound - what a bound of a schedule follows from
  * @MORPH_BOUND_PORTS: the rank that sends or receives most does so over all of its planes
  * @MORPH_BOUND_CHAIN: transfers that wait for one another follow one another, each over all planes
@@ -148,16 +177,16 @@ uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t 
  * struct morph_hold - circuits of a plane that are lit together
  * @plane: the plane
  * @circuits: how many
- * @set_ps: picoseconds from the start at which the first of their ports stops sending
- * @lit_ps: from when on they carry data; as @set_ps where they were there before
- * @dark_ps: from when on their ports are free
+ * @set_ns: nanoseconds from the start at which, rounded up as the others, the first of their ports stops sending
+ * @lit_ns: from when on they carry data; as @set_ns where they were there before
+ * @dark_ns: from when on their ports are free
  */
 struct morph_hold {
 	uint32_t plane;
 	uint32_t circuits;
-	uint64_t set_ps;
-	uint64_t lit_ps;
-	uint64_t dark_ps;
+	uint64_t set_ns;
+	uint64_t lit_ns;
+	uint64_t dark_ns;
 };
 
 /**
@@ -198,8 +227,8 @@ int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold,
  * @first: the first of them, of those of the round
  * @count: how many, one after the other
  * @bytes: what of each transfer goes this way
- * @from_ps: when they begin
- * @until_ps: when all has arrived
+ * @from_ns: when they begin, in nanoseconds from the start, rounded up
+ * @until_ns: when all has arrived
  * @hops: circuits of the way
  */
 struct morph_send {
@@ -207,8 +236,8 @@ struct morph_send {
 	uint32_t first;
 	uint32_t count;
 	uint64_t bytes;
-	uint64_t from_ps;
-	uint64_t until_ps;
+	uint64_t from_ns;
+	uint64_t until_ns;
 	uint32_t hops;
 };
 
