@@ -39,6 +39,12 @@ static inline uint64_t costs_bytes_ps(const struct costs *costs, uint64_t bytes)
 	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
 }
 
+/* Rounded up, as all times that leave the planner. */
+static inline uint64_t lm_edge_ns(uint64_t ps)
+{
+	return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
+}
+
 /* No time is longer: two of them can be added without a thought. */
 #define LONGEST_PS (1ULL << 62)
 

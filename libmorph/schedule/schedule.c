@@ -290,11 +290,6 @@ uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t match
 
 /* ------------------------------------------------------------------ reading */
 
-static uint64_t edge_ns(uint64_t ps)
-{
-	return ps / PS_PER_NS + (ps % PS_PER_NS != 0);
-}
-
 MORPH_API uint32_t morph_schedule_verdict(const struct morph_schedule *schedule)
 {
 	return schedule->verdict;
@@ -314,7 +309,7 @@ MORPH_API uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint
 {
 	if (bound)
 		*bound = schedule->bound_ps / PS_PER_NS;
-	return edge_ns(schedule->finish_ps);
+	return lm_edge_ns(schedule->finish_ps);
 }
 
 MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits)
@@ -344,7 +339,7 @@ MORPH_API int morph_schedule_alternative(const struct morph_schedule *schedule, 
 	tried = &schedule->tried[policy];
 	*out = (struct morph_alternative){ .policy = policy,
 					   .verdict = tried->verdict,
-					   .ns = edge_ns(tried->finish_ps),
+					   .ns = lm_edge_ns(tried->finish_ps),
 					   .changes = tried->changes,
 					   .circuits = tried->circuits,
 					   .why = tried->why };
@@ -366,10 +361,11 @@ MORPH_API int morph_schedule_hold(const struct morph_schedule *schedule, uint32_
 			       number, schedule->holds.count);
 	hold = &schedule->holds.list[number];
 	*out = (struct morph_hold){ .plane = hold->plane,
+				    .matching = hold->matching,
 				    .circuits = schedule->matchings.list[hold->matching].count,
-				    .set_ns = edge_ns(hold->set_ps),
-				    .lit_ns = edge_ns(hold->lit_ps),
-				    .dark_ns = edge_ns(hold->dark_ps) };
+				    .set_ns = lm_edge_ns(hold->set_ps),
+				    .lit_ns = lm_edge_ns(hold->lit_ps),
+				    .dark_ns = lm_edge_ns(hold->dark_ps) };
 	return 0;
 }
 
@@ -407,8 +403,8 @@ MORPH_API int morph_schedule_send(const struct morph_schedule *schedule, uint32_
 				    .first = send->first,
 				    .count = send->count,
 				    .bytes = send->bytes,
-				    .from_ns = edge_ns(send->from_ps),
-				    .until_ns = edge_ns(send->until_ps),
+				    .from_ns = lm_edge_ns(send->from_ps),
+				    .until_ns = lm_edge_ns(send->until_ps),
 				    .hops = send->hops };
 	return 0;
 }

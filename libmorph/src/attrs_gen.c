@@ -2639,6 +2639,238 @@ static const struct lm_attr protection_refusal_attrs[] = {
 	},
 };
 
+static const struct lm_attr schedule_attrs[] = {
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_SCHEDULE_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible, infeasible or undecided.",
+	},
+	{
+		.name = "policy",
+		.number = LM_LOCAL_SCHEDULE_POLICY,
+		.type = MORPH_ATTR_STRING,
+		.doc = "By which it was found: each-round, one-shot, segments, overlap or matchings.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_SCHEDULE_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why there is none; absent of a feasible one.",
+	},
+	{
+		.name = "ranks-count",
+		.number = LM_LOCAL_SCHEDULE_RANKS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Ranks that take part.",
+	},
+	{
+		.name = "planes-count",
+		.number = LM_LOCAL_SCHEDULE_PLANES_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Ports of each.",
+	},
+	{
+		.name = "finish-ns",
+		.number = LM_LOCAL_SCHEDULE_FINISH_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When all has arrived, from the start.",
+	},
+	{
+		.name = "bound-ns",
+		.number = LM_LOCAL_SCHEDULE_BOUND_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "No schedule of these rounds on as many planes ends before.",
+	},
+	{
+		.name = "bound-kind",
+		.number = LM_LOCAL_SCHEDULE_BOUND_KIND,
+		.type = MORPH_ATTR_STRING,
+		.doc = "What that follows from: ports or chain.",
+	},
+	{
+		.name = "changes",
+		.number = LM_LOCAL_SCHEDULE_CHANGES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Times at which circuits begin to be set.",
+	},
+	{
+		.name = "circuits-set",
+		.number = LM_LOCAL_SCHEDULE_CIRCUITS_SET,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that are set in all.",
+	},
+	{
+		.name = "alternative",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_ALTERNATIVE,
+		.list = true,
+		.doc = "What each policy came to that was tried.",
+	},
+	{
+		.name = "round",
+		.number = LM_LOCAL_SCHEDULE_ROUND,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_ROUND,
+		.list = true,
+		.doc = "Its rounds.",
+	},
+	{
+		.name = "hold",
+		.number = LM_LOCAL_SCHEDULE_HOLD,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_HOLD,
+		.list = true,
+		.doc = "What planes hold, in the order in which it is set.",
+	},
+	{
+		.name = "matching",
+		.number = LM_LOCAL_SCHEDULE_MATCHING,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_MATCHING,
+		.list = true,
+		.doc = "What is held, each once.",
+	},
+};
+
+static const struct lm_attr schedule_alternative_attrs[] = {
+	{
+		.name = "policy",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_POLICY,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Its name.",
+	},
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible or infeasible.",
+	},
+	{
+		.name = "finish-ns",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_FINISH_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When all has arrived, from the start.",
+	},
+	{
+		.name = "changes",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_CHANGES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Times at which circuits begin to be set.",
+	},
+	{
+		.name = "circuits-set",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_CIRCUITS_SET,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that are set in all.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why it can't; absent where it can.",
+	},
+};
+
+static const struct lm_attr schedule_round_attrs[] = {
+	{
+		.name = "round",
+		.number = LM_LOCAL_SCHEDULE_ROUND_ROUND,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its number.",
+	},
+	{
+		.name = "from-ns",
+		.number = LM_LOCAL_SCHEDULE_ROUND_FROM_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When the first of it is sent.",
+	},
+	{
+		.name = "until-ns",
+		.number = LM_LOCAL_SCHEDULE_ROUND_UNTIL_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When all of it has arrived.",
+	},
+	{
+		.name = "hops",
+		.number = LM_LOCAL_SCHEDULE_ROUND_HOPS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits of its longest way.",
+	},
+};
+
+static const struct lm_attr schedule_hold_attrs[] = {
+	{
+		.name = "plane",
+		.number = LM_LOCAL_SCHEDULE_HOLD_PLANE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The plane.",
+	},
+	{
+		.name = "matching",
+		.number = LM_LOCAL_SCHEDULE_HOLD_MATCHING,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Which circuits.",
+	},
+	{
+		.name = "set-ns",
+		.number = LM_LOCAL_SCHEDULE_HOLD_SET_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When the first of their ports stops sending.",
+	},
+	{
+		.name = "lit-ns",
+		.number = LM_LOCAL_SCHEDULE_HOLD_LIT_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "From when on they carry data.",
+	},
+	{
+		.name = "dark-ns",
+		.number = LM_LOCAL_SCHEDULE_HOLD_DARK_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "From when on their ports are free.",
+	},
+	{
+		.name = "circuits-count",
+		.number = LM_LOCAL_SCHEDULE_HOLD_CIRCUITS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "How many.",
+	},
+};
+
+static const struct lm_attr schedule_matching_attrs[] = {
+	{
+		.name = "matching",
+		.number = LM_LOCAL_SCHEDULE_MATCHING_MATCHING,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its number.",
+	},
+	{
+		.name = "circuit",
+		.number = LM_LOCAL_SCHEDULE_MATCHING_CIRCUIT,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_CIRCUIT,
+		.list = true,
+		.doc = "Its circuits.",
+	},
+};
+
+static const struct lm_attr schedule_circuit_attrs[] = {
+	{
+		.name = "src-rank",
+		.number = LM_LOCAL_SCHEDULE_CIRCUIT_SRC_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The rank that sends.",
+	},
+	{
+		.name = "dst-rank",
+		.number = LM_LOCAL_SCHEDULE_CIRCUIT_DST_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The rank that receives.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -2676,6 +2908,12 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_PROTECTION] = { "protection", protection_attrs, 3 },
 	[MORPH_OBJECT_PROTECTION_RANK] = { "protection-rank", protection_rank_attrs, 7 },
 	[MORPH_OBJECT_PROTECTION_REFUSAL] = { "protection-refusal", protection_refusal_attrs, 3 },
+	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 14 },
+	[MORPH_OBJECT_SCHEDULE_ALTERNATIVE] = { "schedule-alternative", schedule_alternative_attrs, 6 },
+	[MORPH_OBJECT_SCHEDULE_ROUND] = { "schedule-round", schedule_round_attrs, 4 },
+	[MORPH_OBJECT_SCHEDULE_HOLD] = { "schedule-hold", schedule_hold_attrs, 6 },
+	[MORPH_OBJECT_SCHEDULE_MATCHING] = { "schedule-matching", schedule_matching_attrs, 2 },
+	[MORPH_OBJECT_SCHEDULE_CIRCUIT] = { "schedule-circuit", schedule_circuit_attrs, 2 },
 };
 
 const unsigned int lm_commands_count = 37;

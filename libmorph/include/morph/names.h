@@ -50,6 +50,12 @@ extern "C" {
  * @MORPH_OBJECT_PROTECTION: Which spare would take over from each rank of a plan.
  * @MORPH_OBJECT_PROTECTION_RANK: A rank of which the accelerator might fail.
  * @MORPH_OBJECT_PROTECTION_REFUSAL: Why a spare does not do.
+ * @MORPH_OBJECT_SCHEDULE: When circuits change, and what else was tried.
+ * @MORPH_OBJECT_SCHEDULE_ALTERNATIVE: What a policy came to.
+ * @MORPH_OBJECT_SCHEDULE_ROUND: A round of a schedule.
+ * @MORPH_OBJECT_SCHEDULE_HOLD: Circuits of a plane that are lit together.
+ * @MORPH_OBJECT_SCHEDULE_MATCHING: Circuits of which no two have an end in common.
+ * @MORPH_OBJECT_SCHEDULE_CIRCUIT: A circuit between ranks.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -88,6 +94,12 @@ enum morph_object_type {
 	MORPH_OBJECT_PROTECTION = 77,
 	MORPH_OBJECT_PROTECTION_RANK = 78,
 	MORPH_OBJECT_PROTECTION_REFUSAL = 79,
+	MORPH_OBJECT_SCHEDULE = 80,
+	MORPH_OBJECT_SCHEDULE_ALTERNATIVE = 81,
+	MORPH_OBJECT_SCHEDULE_ROUND = 82,
+	MORPH_OBJECT_SCHEDULE_HOLD = 83,
+	MORPH_OBJECT_SCHEDULE_MATCHING = 84,
+	MORPH_OBJECT_SCHEDULE_CIRCUIT = 85,
 };
 
 /**
@@ -2582,6 +2594,219 @@ static inline uint32_t
 morph_get_protection_refusal_host(const struct morph_object *object, size_t value)
 {
 	return (uint32_t)morph_object_value_uint(object, "host", value);
+}
+
+/** morph_get_schedule_verdict() - feasible, infeasible or undecided. */
+static inline const char *morph_get_schedule_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/**
+ * morph_get_schedule_policy() - By which it was found: each-round, one-shot, segments, overlap
+ * or matchings.
+ */
+static inline const char *morph_get_schedule_policy(const struct morph_object *object)
+{
+	return morph_object_text(object, "policy");
+}
+
+/** morph_get_schedule_text() - Why there is none; absent of a feasible one. */
+static inline const char *morph_get_schedule_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/** morph_get_schedule_ranks_count() - Ranks that take part. */
+static inline uint32_t morph_get_schedule_ranks_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "ranks-count");
+}
+
+/** morph_get_schedule_planes_count() - Ports of each. */
+static inline uint32_t morph_get_schedule_planes_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "planes-count");
+}
+
+/** morph_get_schedule_finish_ns() - When all has arrived, from the start. */
+static inline uint64_t morph_get_schedule_finish_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "finish-ns");
+}
+
+/** morph_get_schedule_bound_ns() - No schedule of these rounds on as many planes ends before. */
+static inline uint64_t morph_get_schedule_bound_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "bound-ns");
+}
+
+/** morph_get_schedule_bound_kind() - What that follows from: ports or chain. */
+static inline const char *morph_get_schedule_bound_kind(const struct morph_object *object)
+{
+	return morph_object_text(object, "bound-kind");
+}
+
+/** morph_get_schedule_changes() - Times at which circuits begin to be set. */
+static inline uint32_t morph_get_schedule_changes(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "changes");
+}
+
+/** morph_get_schedule_circuits_set() - Circuits that are set in all. */
+static inline uint64_t morph_get_schedule_circuits_set(const struct morph_object *object)
+{
+	return morph_object_uint(object, "circuits-set");
+}
+
+/** morph_get_schedule_alternative() - What each policy came to that was tried. */
+static inline const struct morph_object *
+morph_get_schedule_alternative(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "alternative", value);
+}
+
+/** morph_get_schedule_round() - Its rounds. */
+static inline const struct morph_object *
+morph_get_schedule_round(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "round", value);
+}
+
+/** morph_get_schedule_hold() - What planes hold, in the order in which it is set. */
+static inline const struct morph_object *
+morph_get_schedule_hold(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "hold", value);
+}
+
+/** morph_get_schedule_matching() - What is held, each once. */
+static inline const struct morph_object *
+morph_get_schedule_matching(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "matching", value);
+}
+
+/** morph_get_schedule_alternative_policy() - Its name. */
+static inline const char *morph_get_schedule_alternative_policy(const struct morph_object *object)
+{
+	return morph_object_text(object, "policy");
+}
+
+/** morph_get_schedule_alternative_verdict() - feasible or infeasible. */
+static inline const char *morph_get_schedule_alternative_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/** morph_get_schedule_alternative_finish_ns() - When all has arrived, from the start. */
+static inline uint64_t morph_get_schedule_alternative_finish_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "finish-ns");
+}
+
+/** morph_get_schedule_alternative_changes() - Times at which circuits begin to be set. */
+static inline uint32_t morph_get_schedule_alternative_changes(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "changes");
+}
+
+/** morph_get_schedule_alternative_circuits_set() - Circuits that are set in all. */
+static inline uint64_t
+morph_get_schedule_alternative_circuits_set(const struct morph_object *object)
+{
+	return morph_object_uint(object, "circuits-set");
+}
+
+/** morph_get_schedule_alternative_text() - Why it can't; absent where it can. */
+static inline const char *morph_get_schedule_alternative_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/** morph_get_schedule_round_round() - Its number. */
+static inline uint32_t morph_get_schedule_round_round(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "round");
+}
+
+/** morph_get_schedule_round_from_ns() - When the first of it is sent. */
+static inline uint64_t morph_get_schedule_round_from_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "from-ns");
+}
+
+/** morph_get_schedule_round_until_ns() - When all of it has arrived. */
+static inline uint64_t morph_get_schedule_round_until_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "until-ns");
+}
+
+/** morph_get_schedule_round_hops() - Circuits of its longest way. */
+static inline uint32_t morph_get_schedule_round_hops(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "hops");
+}
+
+/** morph_get_schedule_hold_plane() - The plane. */
+static inline uint32_t morph_get_schedule_hold_plane(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "plane");
+}
+
+/** morph_get_schedule_hold_matching() - Which circuits. */
+static inline uint32_t morph_get_schedule_hold_matching(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "matching");
+}
+
+/** morph_get_schedule_hold_set_ns() - When the first of their ports stops sending. */
+static inline uint64_t morph_get_schedule_hold_set_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "set-ns");
+}
+
+/** morph_get_schedule_hold_lit_ns() - From when on they carry data. */
+static inline uint64_t morph_get_schedule_hold_lit_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "lit-ns");
+}
+
+/** morph_get_schedule_hold_dark_ns() - From when on their ports are free. */
+static inline uint64_t morph_get_schedule_hold_dark_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "dark-ns");
+}
+
+/** morph_get_schedule_hold_circuits_count() - How many. */
+static inline uint32_t morph_get_schedule_hold_circuits_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "circuits-count");
+}
+
+/** morph_get_schedule_matching_matching() - Its number. */
+static inline uint32_t morph_get_schedule_matching_matching(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "matching");
+}
+
+/** morph_get_schedule_matching_circuit() - Its circuits. */
+static inline const struct morph_object *
+morph_get_schedule_matching_circuit(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "circuit", value);
+}
+
+/** morph_get_schedule_circuit_src_rank() - The rank that sends. */
+static inline uint32_t morph_get_schedule_circuit_src_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "src-rank");
+}
+
+/** morph_get_schedule_circuit_dst_rank() - The rank that receives. */
+static inline uint32_t morph_get_schedule_circuit_dst_rank(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "dst-rank");
 }
 
 #ifdef __cplusplus

@@ -176,6 +176,7 @@ uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t 
 /**
  * struct morph_hold - circuits of a plane that are lit together
  * @plane: the plane
+ * @matching: which; of two holds the same where their circuits are the same
  * @circuits: how many
  * @set_ns: nanoseconds from the start at which, rounded up as the others, the first of their ports stops sending
  * @lit_ns: from when on they carry data; as @set_ns where they were there before
@@ -183,6 +184,7 @@ uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t 
  */
 struct morph_hold {
 	uint32_t plane;
+	uint32_t matching;
 	uint32_t circuits;
 	uint64_t set_ns;
 	uint64_t lit_ns;
@@ -269,6 +271,23 @@ int morph_schedule_send(const struct morph_schedule *schedule, uint32_t number,
  * Return: the hold's number, or UINT32_MAX.
  */
 uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send, uint32_t number);
+
+/**
+ * morph_policy_name() - a policy in a word
+ * @policy: enum morph_policy
+ *
+ * Return: "best", "each-round", "one-shot", "segments", "overlap" or "matchings"; NULL of what is none.
+ */
+const char *morph_policy_name(uint32_t policy);
+
+/**
+ * morph_schedule_describe() - all that a schedule says, and what else was tried
+ * @schedule: the schedule, planned
+ * @out: object of type "schedule": verdict, policy, times with their bound, alternatives, rounds, holds, matchings
+ *
+ * Return: 0, -EINVAL (it was not planned) or -ENOMEM.
+ */
+int morph_schedule_describe(const struct morph_schedule *schedule, struct morph_object **out);
 
 #ifdef __cplusplus
 }
