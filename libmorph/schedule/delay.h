@@ -7,6 +7,7 @@
 
 #define MOST_QUANTILES 64
 #define PS_PER_NS 1000
+#define PS_BITS_PER_BYTE 8000000 /* picoseconds of a byte at a megabit per second */
 
 struct morph_delay {
 	struct morph_ctx *ctx;
@@ -33,8 +34,30 @@ struct costs lm_delay_costs(const struct morph_delay *delay, uint32_t ranks);
 /* Time on the wire, rounded up. 2^64 bytes at a megabit per second are more than 64 bits of picoseconds. */
 static inline uint64_t costs_bytes_ps(const struct costs *costs, uint64_t bytes)
 {
-	unsigned __int128 bits = (unsigned __int128)bytes * 8000000;
+	unsigned __int128 bits = (unsigned __int128)bytes * PS_BITS_PER_BYTE;
 	unsigned __int128 ps = (bits + costs->mbps - 1) / costs->mbps;
+
+	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
+}
+
+/* UINT64_MAX for what is more. */
+static inline uint64_t lm_sum(uint64_t one, uint64_t other)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(one, other, &sum) ? UINT64_MAX : sum;
+}
+
+/*
+ * What a round takes whose longest way has so many hops, and whose fullest circuit carries so many bytes. With
+ * @round_each_hop each hop takes what a round takes besides, as in PCCL (arXiv 2509.15450). UINT64_MAX for what is more.
+ */
+static inline uint64_t lm_round_ps(const struct costs *costs, bool round_each_hop, uint32_t hops,
+				   uint64_t bytes)
+{
+	unsigned __int128 ps = (unsigned __int128)costs->hop_ps * hops +
+			       (unsigned __int128)costs->round_ps * (round_each_hop ? hops : 1) +
+			       costs_bytes_ps(costs, bytes);
 
 	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
 }
@@ -51,10 +74,9 @@ static inline uint64_t lm_edge_ns(uint64_t ps)
 /* What a send takes over circuits that are lit, of which the fullest carries so many bytes. */
 static inline uint64_t costs_send_ps(const struct costs *costs, uint64_t bytes, uint32_t hops)
 {
-	unsigned __int128 ps = (unsigned __int128)costs->hop_ps * hops + costs->round_ps +
-			       costs_bytes_ps(costs, bytes);
+	uint64_t ps = lm_round_ps(costs, false, hops, bytes);
 
-	return ps > LONGEST_PS ? LONGEST_PS : (uint64_t)ps;
+	return ps > LONGEST_PS ? LONGEST_PS : ps;
 }
 
 /* What it takes to set so many circuits. */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Least sequences of topologies: see segments.h. */
+#include "segments.h"
+
+#define CHANGES_BITS 32
+
+static segments_total total_of(uint64_t ps, uint32_t changes)
+{
+	return (segments_total)ps << CHANGES_BITS | changes;
+}
+
+static struct segments_choice choice_of(segments_total total)
+{
+	if (total >= total_of(NEVER_PS, 0))
+		return (struct segments_choice){ .ps = NEVER_PS };
+	return (struct segments_choice){ .ps = (uint64_t)(total >> CHANGES_BITS),
+					 .changes = (uint32_t)total };
+}
+
+/* A change of topologies that are not the same. */
+static segments_total change_of(const struct segments_problem *problem, uint32_t from, uint32_t to)
+{
+	if (!problem->changes)
+		return total_of(problem->change_ps, 1);
+	if (from == RESIDENT_NONE)
+		from = problem->topologies;
+	return total_of(problem->changes[(size_t)from * problem->topologies + to], 1);
+}
+
+static segments_total first_of(const struct segments_problem *problem, uint32_t to)
+{
+	if (problem->resident == RESIDENT_ANY || problem->resident == to)
+		return 0;
+	return change_of(problem, problem->resident, to);
+}
+
+void lm_segments_price_table(const struct segments_problem *problem, uint32_t round, uint64_t *row)
+{
+	const uint64_t *table = problem->prices;
+
+	memcpy(row, table + (size_t)round * problem->topologies,
+	       problem->topologies * sizeof(*row));
+}
+
+static int look_at(struct segments *work, const struct segments_problem *problem)
+{
+	if (!problem->topologies || problem->topologies > MOST_TOPOLOGIES)
+		return lm_fail(work->ctx, EINVAL,
+			       "a collective is planned on 1 to %u topologies, not on %u",
+			       MOST_TOPOLOGIES, problem->topologies);
+	if (problem->resident >= problem->topologies && problem->resident != RESIDENT_ANY &&
+	    problem->resident != RESIDENT_NONE)
+		return lm_fail(work->ctx, EINVAL,
+			       "the resident topology is one of %u, not number %u",
+			       problem->topologies, problem->resident);
+	return 0;
+}
+
+#define ROOM(work, array, wanted) \
+	ARRAY_GROW((work)->ctx, (work)->array, wanted, "plan when topologies change")
+
+static int make_room(struct segments *work, const struct segments_problem *problem)
+{
+	uint64_t cells = (uint64_t)problem->rounds * problem->topologies;
+	int ret = look_at(work, problem);
+
+	if (!ret && cells > UINT32_MAX / 2)
+		ret = lm_fail(work->ctx, E2BIG,
+			      "rounds times topologies are at most %u, not %u times %u",
+			      UINT32_MAX / 2, problem->rounds, problem->topologies);
+	if (!ret)
+		ret = ROOM(work, now, problem->topologies);
+	if (!ret)
+		ret = ROOM(work, next, problem->topologies);
+	if (!ret)
+		ret = ROOM(work, row, problem->topologies);
+	if (!ret)
+		ret = ROOM(work, before, (uint32_t)cells);
+	if (!ret)
+		ret = ROOM(work, held, problem->rounds);
+	return ret;
+}
+
+/* The first of the least. */
+static uint16_t least_of(const segments_total *totals, uint32_t count)
+{
+	uint32_t least = 0;
+
+	for (uint32_t at = 1; at < count; at++)
+		if (totals[at] < totals[least])
+			least = at;
+	return (uint16_t)least;
+}
+
+/* By how much changes differ: only what is not further from the cheapest topology is worth leaving. */
+static segments_total spread_of(const struct segments_problem *problem)
+{
+	uint64_t least = UINT64_MAX, most = 0;
+
+	for (uint32_t from = 0; from < problem->topologies; from++) {
+		const uint64_t *row = problem->changes + (size_t)from * problem->topologies;
+
+		for (uint32_t to = 0; to < problem->topologies; to++) {
+			if (from == to)
+				continue;
+			least = row[to] < least ? row[to] : least;
+			most = row[to] > most ? row[to] : most;
+		}
+	}
+	return most > least ? total_of(most - least, 0) : 0;
+}
+
+/* Changes are all alike: whoever changes comes from the cheapest. */
+static void change_from_least(const struct segments_problem *problem, struct segments *work,
+			      uint16_t *before)
+{
+	segments_total *now = work->now.list;
+	uint16_t least = least_of(now, problem->topologies);
+	segments_total changed = now[least] + total_of(problem->change_ps, 1);
+
+	for (uint32_t to = 0; to < problem->topologies; to++) {
+		bool stays = now[to] <= changed;
+
+		before[to] = stays ? (uint16_t)to : least;
+		now[to] = stays ? now[to] : changed;
+	}
+}
+
+static void change_by_table(const struct segments_problem *problem, struct segments *work,
+			    segments_total spread, uint16_t *before)
+{
+	segments_total *now = work->now.list, *next = work->next.list;
+	uint32_t count = problem->topologies;
+	segments_total limit = now[least_of(now, count)] + spread;
+
+	for (uint32_t to = 0; to < count; to++) {
+		next[to] = now[to];
+		before[to] = (uint16_t)to;
+	}
+	for (uint32_t from = 0; from < count; from++) {
+		const uint64_t *changes = problem->changes + (size_t)from * count;
+
+		if (now[from] > (limit | UINT32_MAX))
+			continue;
+		for (uint32_t to = 0; to < count; to++) {
+			segments_total changed = now[from] + total_of(changes[to], 1);
+			bool better = changed < next[to];
+
+			next[to] = better ? changed : next[to];
+			before[to] = better ? (uint16_t)from : before[to];
+		}
+	}
+	work->now.list = next;
+	work->next.list = now;
+}
+
+/* What the round takes at least. */
+static uint64_t go_on(const struct segments_problem *problem, struct segments *work, uint32_t round)
+{
+	const uint64_t *row = work->row.list;
+	segments_total *now = work->now.list;
+	uint64_t least = NEVER_PS;
+
+	problem->price(problem, round, work->row.list);
+	for (uint32_t to = 0; to < problem->topologies; to++) {
+		now[to] += total_of(row[to], 0);
+		least = row[to] < least ? row[to] : least;
+	}
+	return least;
+}
+
+static void trace(const struct segments_problem *problem, struct segments *work, uint16_t last)
+{
+	for (uint32_t round = problem->rounds; round--;) {
+		work->held.list[round] = last;
+		last = work->before.list[(size_t)round * problem->topologies + last];
+	}
+}
+
+int lm_segments_solve(struct segments *work, const struct segments_problem *problem,
+		      struct segments_plan *plan)
+{
+	segments_total spread = 0, bound;
+	struct segments_choice best;
+	uint16_t last;
+	int ret = make_room(work, problem);
+
+	if (ret)
+		return ret;
+	for (uint32_t to = 0; to < problem->topologies; to++)
+		work->now.list[to] = first_of(problem, to);
+	bound = work->now.list[least_of(work->now.list, problem->topologies)];
+	if (problem->changes)
+		spread = spread_of(problem);
+	for (uint32_t round = 0; round < problem->rounds; round++) {
+		uint16_t *before = work->before.list + (size_t)round * problem->topologies;
+		uint64_t least;
+
+		if (round && problem->changes)
+			change_by_table(problem, work, spread, before);
+		else if (round)
+			change_from_least(problem, work, before);
+		least = go_on(problem, work, round);
+		if (least == NEVER_PS)
+			return lm_fail(work->ctx, ENETUNREACH,
+				       "round %u goes on none of the %u topologies", round,
+				       problem->topologies);
+		bound += total_of(least, 0);
+	}
+	last = least_of(work->now.list, problem->topologies);
+	best = choice_of(problem->rounds ? work->now.list[last] : 0);
+	if (best.ps == NEVER_PS)
+		return lm_fail(work->ctx, ERANGE,
+			       "no sequence of topologies takes less than 2^64 picoseconds");
+	trace(problem, work, last);
+	*plan = (struct segments_plan){ .ps = best.ps,
+					.changes = best.changes,
+					.bound_ps = problem->rounds ? choice_of(bound).ps : 0,
+					.held = work->held.list };
+	return 0;
+}
+
+/* ---------------------------------------------------------------- baselines */
+
+/* The best of a row; @held where it is as good as any. */
+static uint32_t best_of(const uint64_t *row, uint32_t count, uint32_t held)
+{
+	uint32_t best = held < count ? held : 0;
+
+	for (uint32_t at = 0; at < count; at++)
+		if (row[at] < row[best])
+			best = at;
+	return best;
+}
+
+int lm_segments_baselines(struct segments *work, const struct segments_problem *problem,
+			  uint32_t fixed, struct segments_baselines *baselines)
+{
+	segments_total every = 0, ideal, *now;
+	uint32_t held = problem->resident;
+	int ret = make_room(work, problem);
+
+	if (!ret && fixed >= problem->topologies)
+		ret = lm_fail(work->ctx, EINVAL, "the fixed topology is one of %u, not number %u",
+			      problem->topologies, fixed);
+	if (ret)
+		return ret;
+	now = work->now.list;
+	for (uint32_t to = 0; to < problem->topologies; to++)
+		now[to] = first_of(problem, to);
+	ideal = now[least_of(now, problem->topologies)];
+	for (uint32_t round = 0; round < problem->rounds; round++) {
+		uint64_t least = go_on(problem, work, round);
+		uint32_t best = best_of(work->row.list, problem->topologies, held);
+
+		if (!round)
+			every = first_of(problem, best);
+		else if (best != held)
+			every += change_of(problem, held, best);
+		held = best;
+		every += total_of(least, 0);
+		ideal += total_of(least, 0);
+	}
+	if (!problem->rounds) {
+		*baselines = (struct segments_baselines){ .fixed = { 0 } };
+		return 0;
+	}
+	*baselines = (struct segments_baselines){
+		.fixed = choice_of(now[fixed]),
+		.one_shot = choice_of(now[least_of(now, problem->topologies)]),
+		.every_round = choice_of(every),
+		.ideal = choice_of(ideal),
+	};
+	return 0;
+}
+
+void lm_segments_release(struct segments *work)
+{
+	free(work->now.list);
+	free(work->next.list);
+	free(work->row.list);
+	free(work->before.list);
+	free(work->held.list);
+	*work = (struct segments){ .ctx = work->ctx };
+}
