@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What rounds take on topologies: ways, congestion and prices. See topologies.h. */
+#include "topologies.h"
+
+#define MOST_CELLS (1U << 30) /* prices, changes */
+
+#define ROOM(work, array, wanted) \
+	ARRAY_GROW((work)->segments.ctx, (work)->array, wanted, "find ways on a topology")
+
+static int make_room(struct pool_work *work, const struct pool *pool)
+{
+	uint32_t room = work->visits.room, most = 0;
+	int ret;
+
+	for (uint32_t at = 0; at < pool->topologies.count; at++)
+		most = pool->topologies.list[at].count > most ? pool->topologies.list[at].count :
+								most;
+	ret = ROOM(work, loads, most);
+	if (!ret)
+		ret = ROOM(work, heads, pool->ranks + 1);
+	if (!ret)
+		ret = ROOM(work, queue, pool->ranks);
+	if (!ret)
+		ret = ROOM(work, visits, pool->ranks);
+	if (!ret && work->visits.room != room)
+		memset(work->visits.list, 0, work->visits.room * sizeof(*work->visits.list));
+	return ret;
+}
+
+/* Where joints of each rank begin, and nothing on any. */
+static void clear(struct pool_work *work, const struct pool *pool, const struct topology *topology)
+{
+	const struct joint *joints = pool->joints.list + topology->first;
+	uint32_t at = 0;
+
+	for (uint32_t rank = 0; rank <= pool->ranks; rank++) {
+		while (at < topology->count && joints[at].src < rank)
+			at++;
+		work->heads.list[rank] = at;
+	}
+	memset(work->loads.list, 0, topology->count * sizeof(*work->loads.list));
+}
+
+static uint64_t each_of(uint64_t bytes, uint32_t circuits)
+{
+	return bytes / circuits + !!(bytes % circuits);
+}
+
+/*
+ * Ranks in the order of their hops: when one is left all ways to it are known, and its is the one whose fullest circuit
+ * is the least full. Of several the first.
+ */
+static void leave(struct pool_work *work, const struct joint *joints, uint32_t rank, uint64_t bytes,
+		  uint32_t *queued)
+{
+	struct visit *visits = work->visits.list;
+	const struct visit *from = &visits[rank];
+
+	for (uint32_t over = work->heads.list[rank]; over < work->heads.list[rank + 1]; over++) {
+		struct visit *to = &visits[joints[over].dst];
+		uint64_t full =
+			each_of(lm_sum(work->loads.list[over], bytes), joints[over].circuits);
+		bool is_new = to->search != work->search;
+
+		full = full > from->bytes ? full : from->bytes;
+		if (is_new)
+			work->queue.list[(*queued)++] = joints[over].dst;
+		else if (to->hops != from->hops + 1 || full >= to->bytes)
+			continue;
+		*to = (struct visit){ work->search, from->hops + 1, over, full };
+	}
+}
+
+/* Whether there is a way; then the bytes are on it. */
+static bool send(struct pool_work *work, const struct joint *joints,
+		 const struct transfer *transfer, uint32_t *hops)
+{
+	struct visit *visits = work->visits.list;
+	const struct visit *last = &visits[transfer->dst];
+	uint32_t queued = 1;
+
+	work->search++;
+	work->queue.list[0] = transfer->src;
+	visits[transfer->src] = (struct visit){ .search = work->search };
+	for (uint32_t at = 0; at < queued; at++) {
+		uint32_t rank = work->queue.list[at];
+
+		if (last->search == work->search && visits[rank].hops >= last->hops)
+			break;
+		leave(work, joints, rank, transfer->bytes, &queued);
+	}
+	if (last->search != work->search)
+		return false;
+	*hops = last->hops;
+	for (uint32_t rank = transfer->dst; rank != transfer->src;) {
+		uint32_t over = visits[rank].over;
+
+		work->loads.list[over] = lm_sum(work->loads.list[over], transfer->bytes);
+		rank = joints[over].src;
+	}
+	return true;
+}
+
+static struct congestion route(struct pool_work *work, const struct pool *pool, uint32_t number,
+			       const struct morph_collective *collective, uint32_t round)
+{
+	const struct topology *topology = &pool->topologies.list[number];
+	const struct joint *joints = pool->joints.list + topology->first;
+	const struct round *its = &collective->rounds.list[round];
+	struct congestion congestion = { .reached = true };
+
+	clear(work, pool, topology);
+	/* Numbers of searches begin anew before they come to what visits were left with. */
+	if (work->search > UINT32_MAX - its->count) {
+		memset(work->visits.list, 0, work->visits.room * sizeof(*work->visits.list));
+		work->search = 0;
+	}
+	for (uint32_t at = its->first; congestion.reached && at < its->first + its->count; at++) {
+		uint32_t hops = 0;
+
+		congestion.reached = send(work, joints, &collective->transfers.list[at], &hops);
+		congestion.hops = hops > congestion.hops ? hops : congestion.hops;
+	}
+	for (uint32_t at = 0; at < topology->count; at++) {
+		uint64_t each = each_of(work->loads.list[at], joints[at].circuits);
+
+		congestion.bytes = each > congestion.bytes ? each : congestion.bytes;
+	}
+	return congestion;
+}
+
+int lm_pool_route(struct pool_work *work, const struct pool *pool, uint32_t topology,
+		  const struct morph_collective *collective, uint32_t round,
+		  struct congestion *congestion)
+{
+	int ret = make_room(work, pool);
+
+	if (!ret)
+		*congestion = route(work, pool, topology, collective, round);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- prices */
+
+/* The same from the same to the same, in the same order. */
+static bool alike(const struct morph_collective *collective, uint32_t one, uint32_t other)
+{
+	const struct round *a = &collective->rounds.list[one];
+	const struct round *b = &collective->rounds.list[other];
+
+	if (a->count != b->count)
+		return false;
+	for (uint32_t at = 0; at < a->count; at++) {
+		const struct transfer *its = &collective->transfers.list[a->first + at];
+		const struct transfer *others = &collective->transfers.list[b->first + at];
+
+		if (its->src != others->src || its->dst != others->dst ||
+		    its->bytes != others->bytes)
+			return false;
+	}
+	return true;
+}
+
+/* Rounds that are alike are priced once: those of a ring all are. */
+static void price_round(struct pool_work *work, const struct pool *pool,
+			const struct morph_collective *collective, const struct pool_opts *opts,
+			uint32_t round)
+{
+	uint32_t count = pool->topologies.count, earlier = 0;
+	uint64_t *prices = work->prices.list + (size_t)round * count;
+
+	while (earlier < round && !alike(collective, earlier, round))
+		earlier++;
+	if (earlier < round) {
+		memcpy(prices, work->prices.list + (size_t)earlier * count,
+		       count * sizeof(*prices));
+		return;
+	}
+	for (uint32_t at = 0; at < count; at++) {
+		struct congestion its = route(work, pool, at, collective, round);
+
+		prices[at] = its.reached ? lm_round_ps(opts->costs, opts->round_each_hop, its.hops,
+						       its.bytes) :
+					   NEVER_PS;
+	}
+}
+
+/* Circuits that are taken down and no others are a change too. */
+static void price_changes(struct pool_work *work, const struct pool *pool,
+			  const struct costs *costs)
+{
+	uint32_t count = pool->topologies.count;
+
+	for (uint32_t from = 0; from <= count; from++) {
+		for (uint32_t to = 0; to < count; to++) {
+			uint32_t ports = lm_pool_changed_ports(
+				pool, from < count ? from : RESIDENT_NONE, to);
+			unsigned __int128 ps =
+				costs->change_ps + (unsigned __int128)costs->port_ps * ports;
+
+			ps = ps > NEVER_PS ? NEVER_PS : ps;
+			work->changes.list[(size_t)from * count + to] = from == to ? 0 :
+										     (uint64_t)ps;
+		}
+	}
+}
+
+static int look_at(struct pool_work *work, const struct pool *pool,
+		   const struct morph_collective *collective, const struct pool_opts *opts)
+{
+	struct morph_ctx *ctx = work->segments.ctx;
+	uint64_t count = pool->topologies.count;
+
+	if (pool->ranks != collective->ranks)
+		return lm_fail(ctx, EINVAL, "the collective has %u ranks, its topologies %u",
+			       collective->ranks, pool->ranks);
+	if (!opts->costs->mbps)
+		return lm_fail(ctx, EINVAL, "the bandwidth of ports was not set");
+	if (collective->rounds.count * count > MOST_CELLS || (count + 1) * count > MOST_CELLS)
+		return lm_fail(ctx, E2BIG, "%u rounds on %u topologies are too many",
+			       collective->rounds.count, pool->topologies.count);
+	return 0;
+}
+
+int lm_pool_pose(struct pool_work *work, const struct pool *pool,
+		 const struct morph_collective *collective, const struct pool_opts *opts,
+		 struct segments_problem *problem)
+{
+	const struct costs *costs = opts->costs;
+	uint32_t rounds = collective->rounds.count, count = pool->topologies.count;
+	int ret = look_at(work, pool, collective, opts);
+
+	if (!ret)
+		ret = make_room(work, pool);
+	if (!ret)
+		ret = ROOM(work, prices, rounds * count);
+	if (!ret && costs->port_ps)
+		ret = ROOM(work, changes, (count + 1) * count);
+	if (ret)
+		return ret;
+	for (uint32_t round = 0; round < rounds; round++)
+		price_round(work, pool, collective, opts, round);
+	if (costs->port_ps)
+		price_changes(work, pool, costs);
+	*problem = (struct segments_problem){ .rounds = rounds,
+					      .topologies = count,
+					      .price = lm_segments_price_table,
+					      .prices = work->prices.list,
+					      .change_ps = costs->change_ps,
+					      .changes = costs->port_ps ? work->changes.list : NULL,
+					      .resident = opts->resident };
+	return 0;
+}
+
+/* -------------------------------------------------------------------- bound */
+
+static uint64_t most_moved(struct pool_work *work, const struct morph_collective *collective,
+			   uint32_t round)
+{
+	const struct round *its = &collective->rounds.list[round];
+	uint64_t *sent = work->moved.list, *heard = sent + collective->ranks, most = 0;
+
+	memset(sent, 0, 2 * (size_t)collective->ranks * sizeof(*sent));
+	for (uint32_t at = its->first; at < its->first + its->count; at++) {
+		const struct transfer *transfer = &collective->transfers.list[at];
+
+		sent[transfer->src] = lm_sum(sent[transfer->src], transfer->bytes);
+		heard[transfer->dst] = lm_sum(heard[transfer->dst], transfer->bytes);
+	}
+	for (uint32_t at = 0; at < 2 * collective->ranks; at++)
+		most = sent[at] > most ? sent[at] : most;
+	return most;
+}
+
+int lm_ports_bound_ps(struct pool_work *work, const struct morph_collective *collective,
+		      uint32_t ports, const struct pool_opts *opts, uint64_t *ps)
+{
+	int ret = ROOM(work, moved, 2 * collective->ranks);
+
+	if (ret)
+		return ret;
+	*ps = 0;
+	for (uint32_t round = 0; round < collective->rounds.count; round++) {
+		uint64_t bytes = each_of(most_moved(work, collective, round), ports);
+		uint32_t hops = collective->rounds.list[round].count ? 1 : 0;
+
+		*ps = lm_sum(*ps, lm_round_ps(opts->costs, opts->round_each_hop, hops, bytes));
+	}
+	return 0;
+}
+
+void lm_pool_work_release(struct pool_work *work)
+{
+	lm_segments_release(&work->segments);
+	free(work->prices.list);
+	free(work->changes.list);
+	free(work->loads.list);
+	free(work->heads.list);
+	free(work->visits.list);
+	free(work->queue.list);
+	free(work->moved.list);
+	*work = (struct pool_work){ .segments = work->segments };
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Topologies that a collective may go on: see topologies.h. */
+#include "topologies.h"
+
+#include "../plan/sort.h"
+
+#define MOST_JOINTS (1U << 26)
+
+static uint32_t end_of(const struct topology *topology)
+{
+	return topology->first + topology->count;
+}
+
+int lm_pool_begin(struct pool *pool)
+{
+	uint32_t count = pool->topologies.count;
+	int ret;
+
+	if (count == MOST_TOPOLOGIES)
+		return lm_fail(pool->ctx, E2BIG, "a pool has %u topologies at most",
+			       MOST_TOPOLOGIES);
+	ret = ARRAY_GROW(pool->ctx, pool->topologies, 1, "begin a topology");
+	if (!ret)
+		ret = ARRAY_GROW(pool->ctx, pool->ports, 2 * pool->ranks, "begin a topology");
+	if (ret)
+		return ret;
+	pool->joints.count = count ? end_of(&pool->topologies.list[count - 1]) : 0;
+	pool->topologies.list[count] = (struct topology){ .first = pool->joints.count };
+	return 0;
+}
+
+int lm_pool_join(struct pool *pool, uint32_t src, uint32_t dst, uint32_t circuits)
+{
+	int ret;
+
+	if (src >= pool->ranks || dst >= pool->ranks || src == dst || !circuits)
+		return lm_fail(pool->ctx, EINVAL,
+			       "%u circuits from rank %u to %u are none between two of %u ranks",
+			       circuits, src, dst, pool->ranks);
+	if (pool->joints.count == MOST_JOINTS)
+		return lm_fail(pool->ctx, E2BIG, "a pool has %u joints at most", MOST_JOINTS);
+	ret = ARRAY_GROW(pool->ctx, pool->joints, 1, "join ranks");
+	if (ret)
+		return ret;
+	pool->joints.list[pool->joints.count++] =
+		(struct joint){ .src = src, .dst = dst, .circuits = circuits };
+	return 0;
+}
+
+static int by_ranks(const void *one, const void *other, void *context)
+{
+	const struct joint *a = one, *b = other;
+
+	(void)context;
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	return (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+/* Joints of the topology that was begun, in order and each once. */
+static struct topology *settle(struct pool *pool)
+{
+	struct topology *topology = &pool->topologies.list[pool->topologies.count];
+	uint32_t count = pool->joints.count - topology->first;
+	struct joint *joints = pool->joints.list + topology->first;
+
+	lm_sort(joints, count, sizeof(*joints), by_ranks, NULL);
+	topology->count = 0;
+	for (uint32_t at = 0; at < count; at++) {
+		struct joint *last = topology->count ? &joints[topology->count - 1] : NULL;
+
+		if (last && !by_ranks(last, &joints[at], NULL))
+			last->circuits += joints[at].circuits;
+		else
+			joints[topology->count++] = joints[at];
+	}
+	pool->joints.count = end_of(topology);
+	return topology;
+}
+
+/* The number of the topology that was begun and settled, or of the one that it equals. */
+static int take(struct pool *pool)
+{
+	const struct topology *topology = &pool->topologies.list[pool->topologies.count];
+	const struct joint *joints = pool->joints.list;
+
+	for (uint32_t at = 0; at < pool->topologies.count; at++) {
+		const struct topology *other = &pool->topologies.list[at];
+
+		if (other->count == topology->count &&
+		    (!other->count || !memcmp(joints + other->first, joints + topology->first,
+					      other->count * sizeof(*joints)))) {
+			pool->joints.count = topology->first;
+			return (int)at;
+		}
+	}
+	return (int)pool->topologies.count++;
+}
+
+int lm_pool_end(struct pool *pool)
+{
+	settle(pool);
+	return take(pool);
+}
+
+static uint32_t ports_of(struct pool *pool, const struct topology *topology)
+{
+	uint32_t *out = pool->ports.list, *in = out + pool->ranks, most = 0;
+
+	memset(out, 0, 2 * (size_t)pool->ranks * sizeof(*out));
+	for (uint32_t at = topology->first; at < end_of(topology); at++) {
+		const struct joint *joint = &pool->joints.list[at];
+
+		out[joint->src] += joint->circuits;
+		in[joint->dst] += joint->circuits;
+	}
+	for (uint32_t at = 0; at < 2 * pool->ranks; at++)
+		most = out[at] > most ? out[at] : most;
+	return most;
+}
+
+uint32_t lm_pool_ports(struct pool *pool, uint32_t topology)
+{
+	return ports_of(pool, &pool->topologies.list[topology]);
+}
+
+uint32_t lm_pool_changed_ports(const struct pool *pool, uint32_t from, uint32_t to)
+{
+	static const struct topology dark;
+	const struct topology *old = from == RESIDENT_NONE ? &dark : &pool->topologies.list[from];
+	const struct topology *new = &pool->topologies.list[to];
+	const struct joint *joints = pool->joints.list;
+	uint32_t changed = 0, past = old->first;
+
+	for (uint32_t at = new->first; at < end_of(new); at++) {
+		uint32_t held = 0;
+
+		while (past < end_of(old) && by_ranks(&joints[past], &joints[at], NULL) < 0)
+			past++;
+		if (past < end_of(old) && !by_ranks(&joints[past], &joints[at], NULL))
+			held = joints[past].circuits;
+		changed += joints[at].circuits > held ? joints[at].circuits - held : 0;
+	}
+	return changed;
+}
+
+void lm_pool_release(struct pool *pool)
+{
+	free(pool->topologies.list);
+	free(pool->joints.list);
+	free(pool->ports.list);
+	*pool = (struct pool){ .ctx = pool->ctx, .ranks = pool->ranks };
+}
+
+/* ----------------------------------------------------------------- builders */
+
+static int join_ways(struct pool *pool, uint32_t one, uint32_t other, enum pool_ways ways,
+		     uint32_t circuits)
+{
+	int ret = lm_pool_join(pool, one, other, circuits);
+
+	if (!ret && ways == POOL_BOTH)
+		ret = lm_pool_join(pool, other, one, circuits);
+	return ret;
+}
+
+int lm_pool_add_circulant(struct pool *pool, uint32_t by, enum pool_ways ways, uint32_t circuits)
+{
+	int ret = lm_pool_begin(pool);
+
+	for (uint32_t rank = 0; !ret && rank < pool->ranks; rank++)
+		ret = join_ways(pool, rank, (rank + by) % pool->ranks, ways, circuits);
+	return ret ? ret : lm_pool_end(pool);
+}
+
+int lm_pool_add_circulants(struct pool *pool, enum pool_ways ways, uint32_t circuits)
+{
+	uint32_t most = ways == POOL_BOTH ? pool->ranks / 2 : pool->ranks - 1;
+	int ring = lm_pool_add_circulant(pool, 1, ways, circuits), ret = ring;
+
+	for (uint32_t by = 2; ret >= 0 && by <= most; by++)
+		ret = lm_pool_add_circulant(pool, by, ways, circuits);
+	return ret < 0 ? ret : ring;
+}
+
+int lm_pool_add_grid(struct pool *pool, const uint32_t sizes[3], bool wraps, uint32_t circuits)
+{
+	uint32_t step = 1;
+	int ret;
+
+	if ((uint64_t)sizes[0] * sizes[1] > pool->ranks ||
+	    (uint64_t)sizes[0] * sizes[1] * sizes[2] != pool->ranks)
+		return lm_fail(pool->ctx, EINVAL, "a grid of %ux%ux%u is none of %u ranks",
+			       sizes[0], sizes[1], sizes[2], pool->ranks);
+	ret = lm_pool_begin(pool);
+	for (uint32_t way = 0; way < 3; step *= sizes[way++]) {
+		for (uint32_t rank = 0; !ret && rank < pool->ranks; rank++) {
+			uint32_t at = rank / step % sizes[way];
+
+			if (at + 1 < sizes[way])
+				ret = join_ways(pool, rank, rank + step, POOL_BOTH, circuits);
+			else if (wraps && at)
+				ret = join_ways(pool, rank, rank - at * step, POOL_BOTH, circuits);
+		}
+	}
+	return ret ? ret : lm_pool_end(pool);
+}
+
+int lm_pool_add_round(struct pool *pool, const struct morph_collective *collective, uint32_t round,
+		      uint32_t ports)
+{
+	const struct round *its = &collective->rounds.list[round];
+	const struct transfer *transfers = collective->transfers.list + its->first;
+	struct topology *topology;
+	uint32_t needed;
+	int ret = lm_pool_begin(pool);
+
+	for (uint32_t at = 0; !ret && at < its->count; at++)
+		ret = lm_pool_join(pool, transfers[at].src, transfers[at].dst, 1);
+	if (ret)
+		return ret;
+	topology = settle(pool);
+	for (uint32_t at = topology->first; at < end_of(topology); at++)
+		pool->joints.list[at].circuits = 1;
+	needed = ports_of(pool, topology);
+	if (needed > ports)
+		return lm_fail(
+			pool->ctx, ENOSPC,
+			"round %u has ranks that send to or hear from %u others, with %u ports",
+			round, needed, ports);
+	for (uint32_t at = topology->first; at < end_of(topology); at++)
+		pool->joints.list[at].circuits = ports / needed;
+	return take(pool);
+}
