@@ -188,13 +188,20 @@ void ck_schedule_free(struct schedule *schedule)
 	free(schedule->hops);
 }
 
+/* The matchings have the circuits among them, one after the other. */
 static int read_matchings(struct check *check, struct reader *reader, struct schedule *to)
 {
+	uint32_t next = 0;
+
 	for (uint32_t at = 0; at < to->matchings_count; at++) {
 		to->matchings[at] = take_part(reader);
-		if (!to->matchings[at].count || !within(to->matchings[at], to->circuits_count))
+		if (!to->matchings[at].count || to->matchings[at].first != next ||
+		    !within(to->matchings[at], to->circuits_count))
 			return ck_wrong(check, EINVAL, "matching %u is malformed", at);
+		next += to->matchings[at].count;
 	}
+	if (next != to->circuits_count)
+		return ck_wrong(check, EINVAL, "a circuit is of no matching");
 	for (uint32_t at = 0; at < to->circuits_count; at++) {
 		to->circuits[at].src = take(reader);
 		to->circuits[at].dst = take(reader);

@@ -101,6 +101,15 @@ static bool send(struct pool_work *work, const struct joint *joints,
 	return true;
 }
 
+/* Numbers of searches begin anew before they come to what visits were left with. */
+static void renumber(struct pool_work *work, uint32_t searches)
+{
+	if (work->search <= UINT32_MAX - searches)
+		return;
+	memset(work->visits.list, 0, work->visits.room * sizeof(*work->visits.list));
+	work->search = 0;
+}
+
 static struct congestion route(struct pool_work *work, const struct pool *pool, uint32_t number,
 			       const struct morph_collective *collective, uint32_t round)
 {
@@ -110,11 +119,7 @@ static struct congestion route(struct pool_work *work, const struct pool *pool, 
 	struct congestion congestion = { .reached = true };
 
 	clear(work, pool, topology);
-	/* Numbers of searches begin anew before they come to what visits were left with. */
-	if (work->search > UINT32_MAX - its->count) {
-		memset(work->visits.list, 0, work->visits.room * sizeof(*work->visits.list));
-		work->search = 0;
-	}
+	renumber(work, its->count);
 	for (uint32_t at = its->first; congestion.reached && at < its->first + its->count; at++) {
 		uint32_t hops = 0;
 
@@ -138,6 +143,61 @@ int lm_pool_route(struct pool_work *work, const struct pool *pool, uint32_t topo
 	if (!ret)
 		*congestion = route(work, pool, topology, collective, round);
 	return ret;
+}
+
+/* The way of a transfer that was just sent; visits know it from its end. */
+static int note_way(struct pool_work *work, const struct joint *joints,
+		    const struct transfer *transfer, uint32_t hops, struct ways *ways)
+{
+	int ret = ARRAY_GROW(work->segments.ctx, ways->joints, hops, "find ways on a topology");
+	uint32_t rank = transfer->dst;
+
+	if (ret)
+		return ret;
+	for (uint32_t hop = hops; hop-- > 0;) {
+		uint32_t over = work->visits.list[rank].over;
+
+		ways->joints.list[ways->joints.count + hop] = over;
+		rank = joints[over].src;
+	}
+	ways->joints.count += hops;
+	return 0;
+}
+
+int lm_pool_ways(struct pool_work *work, const struct pool *pool, uint32_t topology,
+		 const struct morph_collective *collective, uint32_t round, struct ways *ways)
+{
+	const struct topology *its = &pool->topologies.list[topology];
+	const struct joint *joints = pool->joints.list + its->first;
+	const struct round *of = &collective->rounds.list[round];
+	int ret = make_room(work, pool);
+
+	ways->firsts.count = 0;
+	ways->joints.count = 0;
+	if (!ret)
+		ret = ARRAY_GROW(work->segments.ctx, ways->firsts, of->count + 1,
+				 "find ways on a topology");
+	if (ret)
+		return ret;
+	clear(work, pool, its);
+	renumber(work, of->count);
+	for (uint32_t at = of->first; !ret && at < of->first + of->count; at++) {
+		const struct transfer *transfer = &collective->transfers.list[at];
+		uint32_t hops = 0;
+
+		ways->firsts.list[ways->firsts.count++] = ways->joints.count;
+		ret = send(work, joints, transfer, &hops) ?
+			      note_way(work, joints, transfer, hops, ways) :
+			      -ENETUNREACH;
+	}
+	ways->firsts.list[ways->firsts.count] = ways->joints.count;
+	return ret;
+}
+
+void lm_pool_ways_release(struct ways *ways)
+{
+	free(ways->firsts.list);
+	free(ways->joints.list);
 }
 
 /* ------------------------------------------------------------------- prices */

@@ -110,6 +110,17 @@ int lm_pool_route(struct pool_work *work, const struct pool *pool, uint32_t topo
 		  const struct morph_collective *collective, uint32_t round,
 		  struct congestion *congestion);
 
+/* The way of each transfer of a round: joints of the topology, one after the other. Begins as zeros. */
+struct ways {
+	ARRAY_OF(uint32_t) firsts; /* by transfer of the round, and where those of the last end */
+	ARRAY_OF(uint32_t) joints; /* counted from the topology's first */
+};
+
+/* What lm_pool_route() finds, and where it leads. Returns 0, -ENETUNREACH (there is no way) or -ENOMEM. */
+int lm_pool_ways(struct pool_work *work, const struct pool *pool, uint32_t topology,
+		 const struct morph_collective *collective, uint32_t round, struct ways *ways);
+void lm_pool_ways_release(struct ways *ways);
+
 struct pool_opts {
 	const struct costs *costs;
 	bool round_each_hop; /* as lm_round_ps() */

@@ -9,6 +9,7 @@
 #define SCHEDULE_HEAD 14
 #define HOLD 8
 #define SEND 11
+#define ROUND_PS 500000 /* of some_delay() */
 
 /* Where things are in the words of a schedule. */
 struct laid {
@@ -100,8 +101,10 @@ static bool spoil_send(const struct laid *laid, uint64_t *seed)
 	case 4:
 		add(&send[5], random_below(seed, 2) ? 1 : -1);
 		return true;
-	default:
-		add(&send[9], -1 - (int64_t)random_below(seed, 100000));
+	default: /* no round is over in less than what each takes */
+		send[9] = send[7];
+		send[10] = send[8];
+		add(&send[9], random_below(seed, ROUND_PS));
 		return true;
 	}
 }
@@ -118,15 +121,31 @@ static void drop(struct written *written, const struct laid *laid, uint64_t *see
 	written->schedule[4] -= SEND;
 }
 
-/* A circuit leads elsewhere, or a matching has one less. */
-static void spoil_matching(const struct laid *laid, uint32_t ranks, uint64_t *seed)
+/* The rank that sends the first transfer of a send. */
+static uint32_t sender(const struct written *written, const uint32_t *send)
 {
-	uint32_t *circuit = laid->circuits + 2 * (size_t)random_below(seed, laid->circuits_count);
+	const uint32_t *head = written->collective + HEAD;
+	const uint32_t *rounds = head + 5 + 4 * (size_t)head[1];
+	const uint32_t *transfers = rounds + 2 * (size_t)head[2];
 
-	if (random_below(seed, 2))
-		circuit[1] = (circuit[1] + 1 + random_below(seed, ranks - 1)) % ranks;
-	else
-		laid->matchings[2 * (size_t)random_below(seed, laid->matchings_count) + 1]--;
+	return transfers[5 * ((size_t)rounds[2 * (size_t)send[0]] + send[1])];
+}
+
+/* A circuit over which something is sent leads elsewhere; or a matching has one less. */
+static void spoil_matching(const struct written *written, const struct laid *laid, uint64_t *seed)
+{
+	const uint32_t *send = laid->sends + SEND * (size_t)random_below(seed, laid->sends_count);
+	uint32_t number = laid->holds[HOLD * (size_t)laid->hops[send[3]] + 1];
+	uint32_t *matching = &laid->matchings[2 * (size_t)number];
+	uint32_t *circuit = laid->circuits + 2 * (size_t)matching[0], ranks = laid->head[1];
+
+	if (random_below(seed, 4) == 0) {
+		matching[1]--;
+		return;
+	}
+	while (circuit[0] != sender(written, send))
+		circuit += 2;
+	circuit[1] = (circuit[1] + 1 + random_below(seed, ranks - 1)) % ranks;
 }
 
 /* Numbers of the head: verdict, ranks, planes, the end, the bound, what is lit at first. */
@@ -154,7 +173,7 @@ static bool spoil(struct written *written, uint64_t *seed)
 		drop(written, &laid, seed);
 		return true;
 	case 3:
-		spoil_matching(&laid, laid.head[1], seed);
+		spoil_matching(written, &laid, seed);
 		return true;
 	default:
 		spoil_head(&laid, seed);

@@ -6,8 +6,7 @@
 #include "request.h"
 #include "value.h"
 
-/* Up to three extents, divided by 'x'. */
-static bool parse_torus(const char *text, uint32_t extent[3])
+bool parse_torus(const char *text, uint32_t extent[3])
 {
 	char rest;
 	int count = sscanf(text, "%9ux%9ux%9u%c", &extent[0], &extent[1], &extent[2], &rest);

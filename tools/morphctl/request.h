@@ -17,4 +17,7 @@ struct asked {
 enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked);
 void asked_free(struct asked *asked);
 
+/* Up to three extents, divided by 'x'; others stay as they are. */
+bool parse_torus(const char *text, uint32_t extent[3]);
+
 #endif

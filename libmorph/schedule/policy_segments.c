@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rounds that follow each other share the circuits of all planes: what segments.c decides of a pool of topologies, laid out.
+ * The pool: what is lit at first, each round's own circuits, and shifts of all ranks by as many, in one direction and, where
+ * ranks have two ports, in both. A topology's circuits are coloured with as many colours as there are planes; what goes over
+ * several circuits between the same two ranks is shared out evenly.
+ */
+#include "circulants.h"
+#include "lay.h"
+#include "topologies.h"
+
+#define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
+
+/* Copies of joints, each on a plane: transfers for the colouring. */
+struct copies {
+	struct transfer *list; /* .first: its joint */
+	uint32_t count;
+	uint32_t *colours;
+	uint32_t *firsts; /* by joint: its first copy */
+};
+
+struct planning {
+	struct lay lay;
+	const struct morph_collective *collective;
+	struct pool pool;
+	struct pool_work work;
+	struct ways ways;
+	struct copies copies;
+	struct joined *circuits;
+	uint64_t *loads; /* by plane and rank that sends */
+	uint32_t *hops; /* of one send */
+	uint32_t planes[MOST_PLANES]; /* by colour */
+};
+
+/* ------------------------------------------------------------------- the pool */
+
+static int add_lit(struct planning *planning, uint32_t *number)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	int ret;
+
+	*number = RESIDENT_NONE;
+	if (!schedule->residents)
+		return 0;
+	ret = lm_pool_begin(&planning->pool);
+	for (uint32_t at = 0; !ret && at < schedule->residents; at++) {
+		const struct matching *matching =
+			&schedule->matchings.list[schedule->holds.list[at].matching];
+
+		for (uint32_t next = 0; !ret && next < matching->count; next++) {
+			const struct joined *circuit =
+				&schedule->circuits.list[matching->first + next];
+
+			ret = lm_pool_join(&planning->pool, circuit->src, circuit->dst, 1);
+		}
+	}
+	if (!ret)
+		ret = lm_pool_end(&planning->pool);
+	if (ret < 0)
+		return ret;
+	*number = (uint32_t)ret;
+	return 0;
+}
+
+/* Shifts by any number; of many ranks by one. */
+static int add_shifts(struct planning *planning, enum pool_ways ways, uint32_t circuits)
+{
+	if (planning->pool.ranks <= MOST_CIRCULANTS)
+		return lm_pool_add_circulants(&planning->pool, ways, circuits);
+	return lm_pool_add_circulant(&planning->pool, 1, ways, circuits);
+}
+
+/* A round that needs more ports than there are goes on what others have. */
+static int fill_pool(struct planning *planning, uint32_t *resident)
+{
+	uint32_t planes = planning->lay.schedule->planes;
+	int ret = add_lit(planning, resident);
+
+	for (uint32_t round = 0; ret >= 0 && round < planning->collective->rounds.count; round++) {
+		if (!planning->collective->rounds.list[round].count)
+			continue;
+		ret = lm_pool_add_round(&planning->pool, planning->collective, round, planes);
+		if (ret == -ENOSPC)
+			ret = 0;
+	}
+	if (ret >= 0)
+		ret = add_shifts(planning, POOL_FORTH, planes);
+	if (ret >= 0 && planes > 1 && planning->pool.ranks > 2)
+		ret = add_shifts(planning, POOL_BOTH, planes / 2);
+	return ret < 0 ? ret : 0;
+}
+
+/* --------------------------------------------------------------------- light */
+
+/* Each joint as often as it has circuits, and a colour for each. */
+static int colour(struct planning *planning, const struct topology *topology)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	const struct joint *joints = planning->pool.joints.list + topology->first;
+	struct copies *copies = &planning->copies;
+	int ret;
+
+	copies->count = 0;
+	for (uint32_t at = 0; at < topology->count; at++) {
+		copies->firsts[at] = copies->count;
+		for (uint32_t copy = 0; copy < joints[at].circuits; copy++)
+			copies->list[copies->count++] = (struct transfer){ .src = joints[at].src,
+									   .dst = joints[at].dst,
+									   .first = at };
+	}
+	ret = lm_colour_round(schedule->ctx, schedule->ranks, copies->list, copies->count,
+			      copies->colours);
+	return ret;
+}
+
+/* Set what planes lack of a topology. */
+static int light(struct planning *planning, const struct topology *topology)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	const struct copies *copies = &planning->copies;
+	uint32_t matchings[MOST_PLANES], wanted[MOST_PLANES];
+	bool taken[MOST_PLANES] = { false };
+	int colours = colour(planning, topology), ret = 0;
+
+	for (int number = 0; !ret && number < colours; number++) {
+		uint32_t count = 0;
+
+		for (uint32_t at = 0; at < copies->count; at++)
+			if (copies->colours[at] == (uint32_t)number)
+				planning->circuits[count++] =
+					(struct joined){ copies->list[at].src,
+							 copies->list[at].dst };
+		ret = lm_schedule_matching(schedule, planning->circuits, count, &matchings[number]);
+	}
+	if (colours < 0 || ret)
+		return colours < 0 ? colours : ret;
+	lm_lay_assign(&planning->lay, matchings, (uint32_t)colours, wanted);
+	for (int number = 0; number < colours; number++) {
+		uint32_t plane = 0;
+
+		while (taken[plane] || wanted[plane] != matchings[number])
+			plane++;
+		taken[plane] = true;
+		planning->planes[number] = plane;
+	}
+	return lm_lay_change(&planning->lay, wanted);
+}
+
+/* --------------------------------------------------------------------- sends */
+
+/* In how many parts a transfer goes: as many as its way has circuits beside each other, where it has most. */
+static uint32_t parts_of(const struct planning *planning, const struct joint *joints, uint32_t at)
+{
+	const struct ways *ways = &planning->ways;
+	uint32_t most = 1;
+
+	for (uint32_t hop = ways->firsts.list[at]; hop < ways->firsts.list[at + 1]; hop++) {
+		uint32_t circuits = joints[ways->joints.list[hop]].circuits;
+
+		most = circuits > most ? circuits : most;
+	}
+	return most;
+}
+
+static uint32_t plane_of(const struct planning *planning, const struct joint *joints,
+			 uint32_t joint, uint32_t part)
+{
+	uint32_t copy = planning->copies.firsts[joint] + part % joints[joint].circuits;
+
+	return planning->planes[planning->copies.colours[copy]];
+}
+
+static uint64_t part_bytes(uint64_t bytes, uint32_t parts, uint32_t part)
+{
+	return bytes / parts + (part < bytes % parts);
+}
+
+/* What goes over each circuit, and the most; how many hops the longest way has. */
+static uint64_t weigh(struct planning *planning, const struct joint *joints,
+		      const struct round *round, uint32_t *longest)
+{
+	uint32_t ranks = planning->lay.schedule->ranks;
+	uint64_t most = 0;
+
+	memset(planning->loads, 0,
+	       (size_t)planning->lay.schedule->planes * ranks * sizeof(*planning->loads));
+	*longest = 0;
+	for (uint32_t at = 0; at < round->count; at++) {
+		const uint32_t *firsts = &planning->ways.firsts.list[at];
+		uint32_t parts = parts_of(planning, joints, at), hops = firsts[1] - firsts[0];
+		uint64_t bytes = planning->collective->transfers.list[round->first + at].bytes;
+
+		*longest = hops > *longest ? hops : *longest;
+		for (uint32_t hop = firsts[0]; hop < firsts[1]; hop++)
+			for (uint32_t part = 0; part < parts; part++) {
+				uint32_t joint = planning->ways.joints.list[hop];
+				uint64_t *load =
+					&planning->loads[plane_of(planning, joints, joint, part) *
+								 ranks +
+							 joints[joint].src];
+
+				*load += part_bytes(bytes, parts, part);
+				most = *load > most ? *load : most;
+			}
+	}
+	return most;
+}
+
+/* Holds of a part of a transfer; returns how many. */
+static uint32_t way_of(struct planning *planning, const struct joint *joints, uint32_t at,
+		       uint32_t part)
+{
+	const uint32_t *firsts = &planning->ways.firsts.list[at];
+	uint32_t count = 0;
+
+	for (uint32_t hop = firsts[0]; hop < firsts[1]; hop++)
+		planning->hops[count++] = planning->lay.now[plane_of(
+			planning, joints, planning->ways.joints.list[hop], part)];
+	return count;
+}
+
+static bool same_way(struct planning *planning, const struct joint *joints, uint32_t at,
+		     uint32_t part, uint32_t hops)
+{
+	const uint32_t *firsts = &planning->ways.firsts.list[at];
+
+	if (firsts[1] - firsts[0] != hops)
+		return false;
+	for (uint32_t hop = 0; hop < hops; hop++)
+		if (planning->hops[hop] !=
+		    planning->lay.now[plane_of(planning, joints,
+					       planning->ways.joints.list[firsts[0] + hop], part)])
+			return false;
+	return true;
+}
+
+/* A part of transfers that have as many bytes and go over the same holds. */
+static int send_part(struct planning *planning, const struct joint *joints, struct send send,
+		     uint32_t parts, uint32_t part)
+{
+	const struct round *round = &planning->collective->rounds.list[send.round];
+	const struct transfer *transfers = &planning->collective->transfers.list[round->first];
+	int ret = 0;
+
+	for (uint32_t at = send.first, next; !ret && at < send.first + send.count; at = next) {
+		struct send sent = send;
+
+		sent.hops = way_of(planning, joints, at, part);
+		for (next = at + 1; next < send.first + send.count &&
+				    same_way(planning, joints, next, part, sent.hops);
+		     next++)
+			;
+		sent.first = at;
+		sent.count = next - at;
+		sent.bytes = part_bytes(transfers[at].bytes, parts, part);
+		ret = lm_schedule_send(planning->lay.schedule, &sent, planning->hops);
+	}
+	return ret;
+}
+
+static int lay_round(struct planning *planning, const struct joint *joints, uint32_t number)
+{
+	struct lay *lay = &planning->lay;
+	const struct round *round = &planning->collective->rounds.list[number];
+	const struct transfer *transfers = &planning->collective->transfers.list[round->first];
+	uint32_t longest;
+	uint64_t most = weigh(planning, joints, round, &longest);
+	uint64_t until = lay->clock_ps + costs_send_ps(&lay->schedule->costs, most, longest);
+	int ret = 0;
+
+	for (uint32_t at = 0, next; !ret && at < round->count; at = next) {
+		uint32_t parts = parts_of(planning, joints, at);
+
+		for (next = at + 1;
+		     next < round->count && transfers[next].bytes == transfers[at].bytes &&
+		     parts_of(planning, joints, next) == parts;
+		     next++)
+			;
+		for (uint32_t part = 0; !ret && part < parts; part++)
+			ret = send_part(planning, joints,
+					(struct send){ .round = number,
+						       .first = at,
+						       .count = next - at,
+						       .from_ps = lay->clock_ps,
+						       .until_ps = until },
+					parts, part);
+	}
+	if (round->count)
+		lay->clock_ps = until;
+	return ret;
+}
+
+/* ---------------------------------------------------------------------- plan */
+
+static int make_room(struct planning *planning)
+{
+	uint32_t ranks = planning->lay.schedule->ranks;
+	size_t ports = (size_t)ranks * planning->lay.schedule->planes;
+	struct copies *copies = &planning->copies;
+
+	copies->list = calloc(ports + 1, sizeof(*copies->list));
+	copies->colours = calloc(ports + 1, sizeof(*copies->colours));
+	copies->firsts = calloc(ports + 1, sizeof(*copies->firsts));
+	planning->circuits = calloc(ranks, sizeof(*planning->circuits));
+	planning->loads = calloc(ports, sizeof(*planning->loads));
+	planning->hops = calloc(ranks, sizeof(*planning->hops));
+	if (copies->list && copies->colours && copies->firsts && planning->circuits &&
+	    planning->loads && planning->hops)
+		return 0;
+	return lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+}
+
+static void free_room(struct planning *planning)
+{
+	lm_pool_release(&planning->pool);
+	lm_pool_work_release(&planning->work);
+	lm_pool_ways_release(&planning->ways);
+	free(planning->copies.list);
+	free(planning->copies.colours);
+	free(planning->copies.firsts);
+	free(planning->circuits);
+	free(planning->loads);
+	free(planning->hops);
+}
+
+static int lay_all(struct planning *planning, const uint16_t *held)
+{
+	uint32_t now = UINT32_MAX;
+	int ret = 0;
+
+	for (uint32_t round = 0; !ret && round < planning->collective->rounds.count; round++) {
+		const struct topology *topology = &planning->pool.topologies.list[held[round]];
+
+		if (!planning->collective->rounds.list[round].count)
+			continue;
+		if (held[round] != now)
+			ret = light(planning, topology);
+		now = held[round];
+		if (!ret)
+			ret = lm_pool_ways(&planning->work, &planning->pool, now,
+					   planning->collective, round, &planning->ways);
+		if (!ret)
+			ret = lay_round(planning, planning->pool.joints.list + topology->first,
+					round);
+	}
+	if (!ret)
+		lm_schedule_end(planning->lay.schedule);
+	return ret;
+}
+
+static int solve(struct planning *planning)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	struct pool_opts opts = { .costs = &schedule->costs };
+	struct segments_problem problem;
+	struct segments_plan plan;
+	int ret = fill_pool(planning, &opts.resident);
+
+	if (!ret)
+		ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
+				   &problem);
+	if (!ret)
+		ret = lm_segments_solve(&planning->work.segments, &problem, &plan);
+	if (ret == -ENETUNREACH)
+		return lm_schedule_refuse(schedule, "a round needs more ports than ranks have");
+	return ret ? ret : lay_all(planning, plan.held);
+}
+
+int lm_plan_segments(struct morph_schedule *schedule, const struct morph_collective *collective,
+		     const struct morph_schedule_opts *opts)
+{
+	struct planning planning = { .lay = lm_lay_begin(schedule),
+				     .collective = collective,
+				     .pool = { .ctx = schedule->ctx, .ranks = schedule->ranks },
+				     .work.segments.ctx = schedule->ctx };
+	int ret;
+
+	(void)opts;
+	if (schedule->ranks < 2 || !collective->rounds.count) {
+		lm_schedule_end(schedule);
+		return 0;
+	}
+	ret = make_room(&planning);
+	if (!ret)
+		ret = solve(&planning);
+	free_room(&planning);
+	return ret;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl plan: when circuits change in a collective */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "request.h"
+#include "value.h"
+
+#define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
+#define ROUNDS "round,from-ns,until-ns,hops"
+
+enum format {
+	TEXT,
+	PICTURE,
+	RECORD
+};
+
+static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
+				     "broadcast" };
+
+/* What is done when no algorithm was asked for: by any number of ranks. */
+static const uint32_t usual[] = { MORPH_RING, MORPH_RING, MORPH_RING, MORPH_SHIFT, MORPH_BINOMIAL };
+
+struct planning {
+	struct run *run;
+	struct morph_collective *collective;
+	struct morph_delay *delay;
+	struct morph_schedule *schedule;
+	uint32_t planes;
+	char title[160];
+};
+
+/* ------------------------------------------------------------------ what is asked */
+
+/* A number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	unsigned int shift = 0;
+	char *end;
+
+	*bytes = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9')
+		return false;
+	if (*end && strchr(units, *end))
+		shift = 10 * (unsigned int)(strchr(units, *end++) - units + 1);
+	if (*end || *bytes > UINT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}
+
+static enum exit_code ask_collective(struct planning *planning)
+{
+	MORPH_OPTS(morph_collective_opts, opts, .bytes = 1 << 20);
+	struct run *run = planning->run;
+	uint32_t kind = 0, algorithm = 0;
+	int error;
+
+	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], run->argv[0]))
+		kind++;
+	if (kind == sizeof(kinds) / sizeof(kinds[0]))
+		return usage_error(
+			run,
+			"the collective is all-reduce, reduce-scatter, all-gather, all-to-all or "
+			"broadcast, not '%s'",
+			run->argv[0]);
+	algorithm = usual[kind] - 1;
+	if (!option_u32(run, OPTION_RANKS, &opts.ranks) ||
+	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
+	    !option_u32(run, OPTION_RADIX, &opts.radix) ||
+	    !option_u32(run, OPTION_SEGMENTS, &opts.segments) ||
+	    !option_u32(run, OPTION_ROOT, &opts.root))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_BUFFER_BYTES) &&
+	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &opts.bytes))
+		return usage_error(run,
+				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
+				   run->option[OPTION_BUFFER_BYTES]);
+	if (given(run, OPTION_TORUS)) {
+		if (!parse_torus(run->option[OPTION_TORUS], opts.extent))
+			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
+					   run->option[OPTION_TORUS]);
+		opts.ranks = 1;
+		for (uint32_t axis = 0; axis < 3; axis++)
+			opts.ranks *= opts.extent[axis] ? opts.extent[axis] : 1;
+	}
+	if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
+		return usage_error(run, "wants one of --ranks and --shape");
+	opts.kind = kind + 1;
+	opts.algorithm = algorithm + 1;
+	error = morph_collective_build(planning->collective, &opts);
+	snprintf(planning->title, sizeof(planning->title), "%s of %llu bytes among %u ranks",
+		 kinds[kind], (unsigned long long)opts.bytes, opts.ranks);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+}
+
+/* Names of what a delay has: first of rounds, then those of enum morph_delay_part. */
+static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
+				     "program", "port", "settle", "relock" };
+
+/* PART=NS, divided by commas. */
+static enum exit_code parse_delay(struct planning *planning, uint64_t ns[8])
+{
+	const char *text = planning->run->option[OPTION_DELAY];
+
+	while (text && *text) {
+		size_t length = strcspn(text, "="), part = 0;
+		char *end;
+
+		while (part < 8 &&
+		       (strlen(parts[part]) != length || strncmp(parts[part], text, length)))
+			part++;
+		if (part == 8 || text[length] != '=' || text[length + 1] < '0' ||
+		    text[length + 1] > '9')
+			return usage_error(
+				planning->run,
+				"--delay wants nanoseconds as settle=3700,relock=500: of "
+				"round, hop, drain, barrier, program, port, settle and "
+				"relock, not '%s'",
+				text);
+		ns[part] = strtoull(text + length + 1, &end, 10);
+		if (*end && *end != ',')
+			return usage_error(planning->run,
+					   "--delay wants whole nanoseconds, not '%s'", text);
+		text = *end ? end + 1 : end;
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code ask_delay(struct planning *planning)
+{
+	uint64_t ns[8] = { 0 }, mbps = 100000;
+	uint32_t scope = MORPH_DELAY_PORT_SCOPE;
+	enum exit_code code;
+	int error;
+
+	if (!option_u64(planning->run, OPTION_PORT_BANDWIDTH, &mbps) ||
+	    !option_word(planning->run, OPTION_SCOPE, &scope))
+		return EXIT_CODE_USAGE;
+	code = parse_delay(planning, ns);
+	if (code)
+		return code;
+	error = morph_delay_set_link(planning->delay, ns[0], ns[1], mbps);
+	if (!error)
+		error = morph_delay_set_scope(planning->delay, scope);
+	for (uint32_t part = 0; !error && part < MORPH_DELAY_PARTS; part++)
+		error = morph_delay_set_part(planning->delay, part, &ns[2 + part], 1);
+	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+}
+
+static enum exit_code solve(struct planning *planning)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	int error;
+
+	if (!option_u32(planning->run, OPTION_PLANES, &opts.planes) ||
+	    !option_word(planning->run, OPTION_POLICY, &opts.policy) ||
+	    !option_u64(planning->run, OPTION_STEPS, &opts.budget))
+		return EXIT_CODE_USAGE;
+	planning->planes = opts.planes ? opts.planes : 1;
+	error = morph_schedule_plan(planning->schedule, planning->collective, planning->delay,
+				    &opts);
+	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+}
+
+/* ------------------------------------------------------------------------ answer */
+
+static void write_report(struct planning *planning, const json_t *report)
+{
+	struct timeline timeline;
+
+	printf("%s: %s\n", planning->title, text_of_key(report, "policy"));
+	if (key_is(report, "verdict", "feasible")) {
+		printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
+		       "by %s\ncircuits change %u times, %llu are set\n\n",
+		       (unsigned long long)wide_of(report, "finish-ns"),
+		       (unsigned long long)wide_of(report, "bound-ns"),
+		       text_of_key(report, "bound-kind"), number_of(report, "changes", 0),
+		       (unsigned long long)wide_of(report, "circuits-set"));
+		timeline_make(&timeline, planning->schedule, planning->planes);
+		timeline_write_text(stdout, &timeline);
+		timeline_free(&timeline);
+	} else {
+		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+	}
+	putchar('\n');
+	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));
+	if (json_array_size(json_object_get(report, "round"))) {
+		putchar('\n');
+		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
+	}
+}
+
+static enum exit_code answer(struct planning *planning, enum format format)
+{
+	struct view view = client_view(planning->run, MORPH_OBJECT_SCHEDULE, NULL);
+	const char *title = planning->run->option[OPTION_TITLE];
+	bool feasible = morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE;
+	struct morph_object *object = NULL;
+	struct timeline timeline;
+	enum exit_code code;
+	json_t *report = NULL;
+
+	if (format == PICTURE && feasible) {
+		timeline_make(&timeline, planning->schedule, planning->planes);
+		timeline_write_svg(stdout, &timeline, title ? title : planning->title);
+		timeline_free(&timeline);
+		return EXIT_CODE_OK;
+	}
+	code = client_reply(planning->run, morph_schedule_describe(planning->schedule, &object),
+			    object, &report);
+	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
+		code = emit_one(planning->run, &view, report);
+	else if (!code)
+		write_report(planning, report);
+	json_decref(report);
+	return code || feasible ? code : EXIT_CODE_FAILED;
+}
+
+static enum exit_code format_given(struct run *run, enum format *format)
+{
+	uint32_t word = TEXT;
+
+	if (!option_word(run, OPTION_PLAN_FORMAT, &word))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_JSON) && given(run, OPTION_PLAN_FORMAT))
+		return usage_error(run, "--format and --json exclude each other");
+	*format = given(run, OPTION_JSON) ? RECORD : (enum format)word;
+	return client_fields(run, MORPH_OBJECT_SCHEDULE);
+}
+
+enum exit_code plan_collective(struct run *run)
+{
+	struct morph_ctx *ctx = run->client->ctx;
+	struct planning planning = { .run = run };
+	enum format format = TEXT;
+	enum exit_code code = format_given(run, &format);
+
+	planning.collective = needed(morph_collective_new(ctx));
+	planning.delay = needed(morph_delay_new(ctx));
+	planning.schedule = needed(morph_schedule_new(ctx));
+	if (!code)
+		code = ask_collective(&planning);
+	if (!code)
+		code = ask_delay(&planning);
+	if (!code)
+		code = solve(&planning);
+	if (!code)
+		code = answer(&planning, format);
+	morph_schedule_free(planning.schedule);
+	morph_delay_free(planning.delay);
+	morph_collective_free(planning.collective);
+	return code;
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The picture of a schedule: a row for each plane, colour is the matching, hatched is a change. */
+#include "plan.h"
+
+#define LEFT 70.0
+#define TOP 56.0
+#define WIDTH 880.0 /* of the time */
+#define ROW 34.0
+#define BAR 22.0
+
+/* Told apart by people who see colours otherwise, too. */
+static const char *const palette[] = { "#0072b2", "#e69f00", "#009e73", "#8e44ad", "#3aa7c9",
+				       "#8d6e63", "#c2519b", "#5c6bc0", "#7cb342", "#455a64" };
+
+static double place_of(const struct timeline *timeline, uint64_t ns)
+{
+	return LEFT + WIDTH * (double)ns / (double)timeline->end_ns;
+}
+
+static void text_out(FILE *stream, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '<')
+			fputs("&lt;", stream);
+		else if (*text == '>')
+			fputs("&gt;", stream);
+		else if (*text == '&')
+			fputs("&amp;", stream);
+		else
+			fputc((unsigned char)*text < 0x20 ? '?' : *text, stream);
+	}
+}
+
+static void write_stretch(FILE *stream, const struct timeline *timeline,
+			  const struct stretch *stretch)
+{
+	static const struct {
+		double inset, opacity;
+	} looks[] = { [LIT] = { 6, 0.25 }, [SET] = { 0, 1 }, [SENDS] = { 0, 0.9 } };
+	const char *colour = palette[stretch->matching % (sizeof(palette) / sizeof(palette[0]))];
+	double from = place_of(timeline, stretch->begin_ns);
+	double inset = looks[stretch->doing].inset;
+
+	if (stretch->begin_ns == stretch->end_ns)
+		return;
+	fprintf(stream,
+		"<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
+		"fill-opacity=\"%.2f\"><title>plane %u, matching %u: %s from %llu to %llu ns"
+		"</title></rect>\n",
+		from, TOP + ROW * stretch->plane + inset,
+		place_of(timeline, stretch->end_ns) - from, BAR - 2 * inset,
+		stretch->doing == SET ? "url(#set)" : colour, looks[stretch->doing].opacity,
+		stretch->plane, stretch->matching,
+		stretch->doing == SET	? "set" :
+		stretch->doing == SENDS ? "sends" :
+					  "lit",
+		(unsigned long long)stretch->begin_ns, (unsigned long long)stretch->end_ns);
+}
+
+static void write_axis(FILE *stream, const struct timeline *timeline, double bottom)
+{
+	for (unsigned int tick = 0; tick <= 4; tick++) {
+		double x = LEFT + WIDTH * tick / 4;
+
+		fprintf(stream,
+			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#cfd8dc\"/>\n"
+			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.4g us</text>\n",
+			x, TOP - 6, x, bottom, x, bottom + 14,
+			(double)timeline->end_ns * tick / 4000);
+	}
+}
+
+void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title)
+{
+	double bottom = TOP + ROW * timeline->planes, height = bottom + 46;
+
+	fprintf(stream,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"viewBox=\"0 0 %.0f %.0f\" font-family=\"Helvetica, Arial, 'DejaVu Sans', "
+		"sans-serif\" font-size=\"11\" fill=\"#263238\">\n"
+		"<defs><pattern id=\"set\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+		"patternTransform=\"rotate(45)\"><rect width=\"6\" height=\"6\" fill=\"#eceff1\"/>"
+		"<rect width=\"2\" height=\"6\" fill=\"#78909c\"/></pattern></defs>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n"
+		"<text x=\"%.1f\" y=\"28\" font-size=\"16\" font-weight=\"bold\">",
+		LEFT + WIDTH + 30, height, LEFT + WIDTH + 30, height, LEFT);
+	text_out(stream, title);
+	fputs("</text>\n", stream);
+	if (timeline->end_ns) {
+		write_axis(stream, timeline, bottom);
+		for (size_t at = 0; at < timeline->count; at++)
+			write_stretch(stream, timeline, &timeline->stretches[at]);
+	}
+	for (uint32_t plane = 0; plane < timeline->planes; plane++)
+		fprintf(stream, "<text x=\"12\" y=\"%.1f\">plane %u</text>\n",
+			TOP + ROW * plane + BAR / 2 + 4, plane);
+	fprintf(stream,
+		"<text x=\"%.1f\" y=\"%.1f\" fill=\"#546e7a\">full: sends; hatched: is changed; faint: "
+		"is lit; colour: which circuits</text>\n</svg>\n",
+		LEFT, height - 10);
+}
