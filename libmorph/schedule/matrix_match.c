@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Matchings of ranks that transmit with ranks that receive. */
+#include "matrix_work.h"
+
+/* ------------------------------------------------------------ of least cost */
+
+static const int64_t *costs_of(const struct matrix_solver *solver, uint32_t src)
+{
+	return (const int64_t *)solver->costs + (size_t)src * solver->problem.ranks;
+}
+
+/* Prices of columns, the last first, and those rows that are cheapest for one alone. */
+static void reduce_columns(struct matrix_solver *solver)
+{
+	int64_t *prices = (int64_t *)solver->prices;
+	uint32_t ranks = solver->problem.ranks;
+
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		solver->to[rank] = solver->from[rank] = MATRIX_NONE;
+	memcpy(prices, costs_of(solver, 0), ranks * sizeof(*prices));
+	memset(solver->before, 0, ranks * sizeof(*solver->before));
+	for (uint32_t src = 1; src < ranks; src++) {
+		const int64_t *costs = costs_of(solver, src);
+
+		for (uint32_t dst = 0; dst < ranks; dst++) {
+			if (costs[dst] >= prices[dst])
+				continue;
+			prices[dst] = costs[dst];
+			solver->before[dst] = src;
+		}
+	}
+	for (uint32_t dst = ranks; dst--;) {
+		uint32_t src = solver->before[dst];
+
+		if (solver->to[src] != MATRIX_NONE)
+			continue;
+		solver->to[src] = dst;
+		solver->from[dst] = src;
+	}
+}
+
+/* Columns in columns[]: below ready their rows were looked at, below near their distance is known. */
+struct search {
+	uint32_t ready, near;
+	int64_t distance; /* of those from ready to near */
+};
+
+static void move_near(struct matrix_solver *solver, struct search *search, uint32_t at)
+{
+	uint32_t *columns = solver->columns;
+	uint32_t dst = columns[at];
+
+	columns[at] = columns[search->near];
+	columns[search->near++] = dst;
+}
+
+/* Of columns further away the nearest. One that is free, or MATRIX_NONE. */
+static uint32_t find_nearest(struct matrix_solver *solver, struct search *search)
+{
+	const int64_t *distances = (const int64_t *)solver->distances;
+	const uint32_t *columns = solver->columns;
+
+	search->distance = INT64_MAX;
+	for (uint32_t at = search->near; at < solver->problem.ranks; at++) {
+		int64_t distance = distances[columns[at]];
+
+		if (distance > search->distance)
+			continue;
+		if (distance < search->distance)
+			search->near = search->ready;
+		search->distance = distance;
+		move_near(solver, search, at);
+	}
+	for (uint32_t at = search->ready; at < search->near; at++)
+		if (solver->from[columns[at]] == MATRIX_NONE)
+			return columns[at];
+	return MATRIX_NONE;
+}
+
+/* What can be reached by the row of the next column that is ready. One that is free, or MATRIX_NONE. */
+static uint32_t look_further(struct matrix_solver *solver, struct search *search)
+{
+	int64_t *distances = (int64_t *)solver->distances;
+	const int64_t *prices = (const int64_t *)solver->prices;
+	uint32_t through = solver->columns[search->ready++];
+	uint32_t src = solver->from[through];
+	const int64_t *costs = costs_of(solver, src);
+	int64_t paid = costs[through] - prices[through] - search->distance;
+
+	for (uint32_t at = search->near; at < solver->problem.ranks; at++) {
+		uint32_t dst = solver->columns[at];
+		int64_t distance = costs[dst] - prices[dst] - paid;
+
+		if (distance >= distances[dst])
+			continue;
+		distances[dst] = distance;
+		solver->before[dst] = src;
+		if (distance > search->distance)
+			continue;
+		if (solver->from[dst] == MATRIX_NONE)
+			return dst;
+		move_near(solver, search, at);
+	}
+	return MATRIX_NONE;
+}
+
+/* The shortest way from a row that is free to a column that is: rows on it change columns. */
+static void augment(struct matrix_solver *solver, uint32_t src)
+{
+	int64_t *distances = (int64_t *)solver->distances;
+	int64_t *prices = (int64_t *)solver->prices;
+	const int64_t *costs = costs_of(solver, src);
+	struct search search = { 0 };
+	uint32_t end = MATRIX_NONE, passed = 0, row;
+
+	for (uint32_t dst = 0; dst < solver->problem.ranks; dst++) {
+		distances[dst] = costs[dst] - prices[dst];
+		solver->before[dst] = src;
+		solver->columns[dst] = dst;
+	}
+	while (end == MATRIX_NONE) {
+		if (search.ready == search.near) {
+			passed = search.ready;
+			end = find_nearest(solver, &search);
+		} else {
+			end = look_further(solver, &search);
+		}
+	}
+	for (uint32_t at = 0; at < passed; at++) {
+		uint32_t dst = solver->columns[at];
+
+		prices[dst] += distances[dst] - search.distance;
+	}
+	do {
+		uint32_t next;
+
+		row = solver->before[end];
+		solver->from[end] = row;
+		next = solver->to[row];
+		solver->to[row] = end;
+		end = next;
+	} while (row != src);
+}
+
+void lm_matrix_assign(struct matrix_solver *solver)
+{
+	reduce_columns(solver);
+	for (uint32_t src = 0; src < solver->problem.ranks; src++)
+		if (solver->to[src] == MATRIX_NONE)
+			augment(solver, src);
+}
+
+/* ------------------------------------------------------------------ perfect */
+
+static bool reaches(const struct matrix_solver *solver, uint32_t src, uint32_t dst, uint64_t least)
+{
+	return solver->stuffed[(size_t)src * solver->problem.ranks + dst] >= least;
+}
+
+/* From a row that is free, breadth first, to a column that is. */
+static bool extend(struct matrix_solver *solver, uint32_t src, uint64_t least)
+{
+	uint32_t *before = solver->before, *queue = solver->columns;
+	uint32_t ranks = solver->problem.ranks, count = 0, end = MATRIX_NONE, row = src;
+
+	memset(before, 0xff, ranks * sizeof(*before));
+	for (uint32_t at = 0; end == MATRIX_NONE; at++) {
+		for (uint32_t dst = 0; end == MATRIX_NONE && dst < ranks; dst++) {
+			if (before[dst] != MATRIX_NONE || !reaches(solver, row, dst, least))
+				continue;
+			before[dst] = row;
+			queue[count++] = dst;
+			if (solver->from[dst] == MATRIX_NONE)
+				end = dst;
+		}
+		if (end == MATRIX_NONE && at == count)
+			return false;
+		row = end == MATRIX_NONE ? solver->from[queue[at]] : row;
+	}
+	do {
+		uint32_t next;
+
+		row = before[end];
+		next = solver->to[row];
+		solver->to[row] = end;
+		solver->from[end] = row;
+		end = next;
+	} while (row != src);
+	return true;
+}
+
+bool lm_matrix_match(struct matrix_solver *solver, uint64_t least)
+{
+	uint32_t ranks = solver->problem.ranks;
+	bool whole = true;
+
+	for (uint32_t src = 0; src < ranks; src++) {
+		uint32_t dst = solver->to[src];
+
+		if (dst == MATRIX_NONE || reaches(solver, src, dst, least))
+			continue;
+		solver->from[dst] = MATRIX_NONE;
+		solver->to[src] = MATRIX_NONE;
+	}
+	for (uint32_t src = 0; whole && src < ranks; src++)
+		whole = solver->to[src] != MATRIX_NONE || extend(solver, src, least);
+	return whole;
+}

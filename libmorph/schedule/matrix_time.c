@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* When the sends of a plan begin and end. */
+#include "matrix_work.h"
+#include "../plan/sort.h"
+
+/* The ports of a send in what is of all. */
+struct ends {
+	size_t transmit, receive;
+};
+
+static struct ends ends_of(const struct matrix_solver *solver, const struct matrix_send *send)
+{
+	size_t first = matrix_ports(solver, send->plane);
+
+	return (struct ends){ first + send->src, first + solver->problem.ranks + send->dst };
+}
+
+static bool is_lit(const struct matrix_solver *solver, const struct matrix_send *send)
+{
+	struct ends ends = ends_of(solver, send);
+
+	return solver->holds[ends.transmit] == send->dst &&
+	       solver->holds[ends.receive] == send->src;
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
+/* All ports free, holding what they hold at first. */
+static void begin(struct matrix_solver *solver)
+{
+	size_t all = matrix_ports(solver, solver->problem.planes);
+
+	memset(solver->free_ps, 0, all * sizeof(*solver->free_ps));
+	memset(solver->lasts, 0xff, all * sizeof(*solver->lasts));
+	memcpy(solver->holds, solver->firsts, all * sizeof(*solver->holds));
+}
+
+static void note_end(struct matrix_solver *solver, const struct matrix_send *send,
+		     struct matrix_figure *figure)
+{
+	struct ends ends = ends_of(solver, send);
+
+	solver->free_ps[ends.transmit] = send->until_ps;
+	solver->free_ps[ends.receive] = send->until_ps;
+	solver->holds[ends.transmit] = send->dst;
+	solver->holds[ends.receive] = send->src;
+	figure->span_ps = later(figure->span_ps, send->until_ps);
+	if (send->step >= figure->steps)
+		figure->steps = send->step + 1;
+}
+
+/* Each as soon as its own two ends are free. */
+static void time_by_ports(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t at = 0; at < solver->sends.count; at++) {
+		struct matrix_send *send = &solver->sends.list[kept];
+		struct ends ends = ends_of(solver, &solver->sends.list[at]);
+		uint32_t last = solver->lasts[ends.transmit];
+
+		if (last != MATRIX_NONE && last == solver->lasts[ends.receive]) {
+			uint64_t more = solver->sends.list[at].bytes;
+
+			send = &solver->sends.list[last];
+			send->bytes += more;
+		} else {
+			*send = solver->sends.list[at];
+			send->set_ps = later(solver->free_ps[ends.transmit],
+					     solver->free_ps[ends.receive]);
+			send->lit_ps = send->set_ps;
+			if (!is_lit(solver, send)) {
+				send->lit_ps += solver->set_ps;
+				figure->changes++;
+			}
+			solver->lasts[ends.transmit] = kept;
+			solver->lasts[ends.receive] = kept++;
+		}
+		send->until_ps = send->lit_ps + matrix_send_ps(solver, send->bytes);
+		note_end(solver, send, figure);
+	}
+	solver->sends.count = kept;
+}
+
+/* Sends that are under way together: from @first on, of a step and plane, or of a step. */
+static uint32_t together(const struct matrix_solver *solver, uint32_t first)
+{
+	bool fabric = solver->problem.costs.scope == MORPH_DELAY_FABRIC_SCOPE;
+	const struct matrix_send *sends = solver->sends.list;
+	uint32_t at = first;
+
+	while (at < solver->sends.count && sends[at].step == sends[first].step &&
+	       (fabric || sends[at].plane == sends[first].plane))
+		at++;
+	return at - first;
+}
+
+/* All of them are set together, and wait for each other. Returns when the last ends. */
+static uint64_t time_step(struct matrix_solver *solver, uint32_t first, uint32_t count,
+			  uint64_t begin_ps, struct matrix_figure *figure)
+{
+	const struct costs *costs = &solver->problem.costs;
+	struct matrix_send *sends = solver->sends.list + first;
+	uint64_t lit_ps = begin_ps, end_ps = begin_ps;
+	uint32_t changes = 0;
+
+	for (uint32_t at = 0; at < count; at++)
+		changes += !is_lit(solver, &sends[at]);
+	if (changes)
+		lit_ps += costs->change_ps + costs->port_ps * changes;
+	figure->changes += changes;
+	for (uint32_t at = 0; at < count; at++) {
+		sends[at].set_ps = is_lit(solver, &sends[at]) ? lit_ps : begin_ps;
+		sends[at].lit_ps = lit_ps;
+		sends[at].until_ps = lit_ps + matrix_send_ps(solver, sends[at].bytes);
+		end_ps = later(end_ps, sends[at].until_ps);
+	}
+	for (uint32_t at = 0; at < count; at++)
+		note_end(solver, &sends[at], figure);
+	return end_ps;
+}
+
+static int by_step(const void *one, const void *other, void *context)
+{
+	const struct matrix_send *a = one, *b = other;
+
+	(void)context;
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return (a->src > b->src) - (a->src < b->src);
+}
+
+/* Matching after matching: a change stops the plane, or all. */
+static void time_by_steps(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	uint64_t now_ps = 0;
+
+	if (solver->problem.costs.scope == MORPH_DELAY_FABRIC_SCOPE)
+		lm_sort(solver->sends.list, solver->sends.count, sizeof(*solver->sends.list),
+			by_step, NULL);
+	for (uint32_t at = 0, count; at < solver->sends.count; at += count) {
+		const struct matrix_send *sends = solver->sends.list;
+
+		count = together(solver, at);
+		if (at && solver->problem.costs.scope != MORPH_DELAY_FABRIC_SCOPE &&
+		    sends[at].plane != sends[at - 1].plane)
+			now_ps = 0;
+		now_ps = time_step(solver, at, count, now_ps, figure);
+	}
+}
+
+void lm_matrix_time(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	*figure = (struct matrix_figure){ .tried = true };
+	begin(solver);
+	if (solver->problem.costs.scope == MORPH_DELAY_PORT_SCOPE)
+		time_by_ports(solver, figure);
+	else
+		time_by_steps(solver, figure);
+}

@@ -1,0 +1,843 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Plans for matrices: each is replayed here by what shares nothing with planners but the definition. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../bench/random.h"
+#include "../bench/tokens.h"
+#include "../schedule/matrix.h"
+#include "alone.h"
+#include "faults.h"
+
+#define RANKS 64
+#define PLANES 8
+#define SENDS 20000
+
+static struct matrix_solver *solver;
+static uint64_t matrix[RANKS * RANKS];
+static struct matrix_circuit circuits[RANKS * PLANES];
+static const struct costs link = { .mbps = TOKENS_MBPS, .change_ps = TOKENS_CHANGE_PS };
+
+static int open_solver(void **state)
+{
+	begin(state);
+	solver = lm_matrix_new(ctx);
+	return !solver;
+}
+
+static int close_solver(void **state)
+{
+	lm_matrix_free(solver);
+	return end(state);
+}
+
+/* ------------------------------------------------------------------- replay */
+
+/* A port: what it last did. */
+struct port {
+	uint64_t free_ps;
+	uint32_t peer;
+};
+
+struct replay {
+	struct port transmit[PLANES][RANKS], receive[PLANES][RANKS];
+	uint64_t arrived[RANKS * RANKS];
+	uint64_t span_ps;
+	uint32_t order[SENDS];
+};
+
+static const struct matrix_send *ordered; /* by whom sends are sorted */
+
+static int by_time(const void *one, const void *other)
+{
+	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
+
+	if (ordered[a].set_ps != ordered[b].set_ps)
+		return ordered[a].set_ps < ordered[b].set_ps ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static void replay_begin(struct replay *replay, const struct matrix_problem *problem)
+{
+	memset(replay, 0, sizeof(*replay));
+	for (uint32_t plane = 0; plane < PLANES; plane++)
+		for (uint32_t rank = 0; rank < RANKS; rank++)
+			replay->transmit[plane][rank].peer = replay->receive[plane][rank].peer =
+				MATRIX_NONE;
+	for (uint32_t at = 0; at < problem->held_count; at++) {
+		const struct matrix_circuit *held = &problem->held[at];
+
+		replay->transmit[held->plane][held->src].peer = held->dst;
+		replay->receive[held->plane][held->dst].peer = held->src;
+	}
+}
+
+/* By ports: each send begins when its own two ends are free, and no sooner. */
+static const char *replay_port(const struct costs *costs, const struct matrix_send *send,
+			       const struct port *transmit, const struct port *receive)
+{
+	bool lit = transmit->peer == send->dst && receive->peer == send->src;
+	uint64_t free_ps = transmit->free_ps > receive->free_ps ? transmit->free_ps :
+								  receive->free_ps;
+
+	if (send->set_ps < free_ps)
+		return "a port does two things at once";
+	if (send->set_ps > free_ps)
+		return "both ends are idle";
+	if (send->lit_ps - send->set_ps != (lit ? 0 : costs->change_ps + 2 * costs->port_ps))
+		return "a change is not charged as it should";
+	return NULL;
+}
+
+/* By planes or the fabric: nothing is sent while anything is set. */
+static const char *replay_stop(const struct matrix_problem *problem, const struct matrix_plan *plan,
+			       const struct matrix_send *send, const struct port *transmit,
+			       const struct port *receive)
+{
+	bool fabric = problem->costs.scope == MORPH_DELAY_FABRIC_SCOPE;
+	bool lit = transmit->peer == send->dst && receive->peer == send->src;
+	uint64_t ps = problem->costs.change_ps;
+
+	if (send->set_ps < transmit->free_ps || send->set_ps < receive->free_ps)
+		return "a port does two things at once";
+	if (lit && send->set_ps != send->lit_ps)
+		return "a change is not charged as it should";
+	for (uint32_t at = 0; !lit && at < plan->count; at++) {
+		const struct matrix_send *other = &plan->sends[at];
+
+		if (!fabric && other->plane != send->plane)
+			continue;
+		if (other->lit_ps < send->lit_ps && other->until_ps > send->set_ps)
+			return "something is sent while a circuit is set";
+		if (other->set_ps == send->set_ps && other->lit_ps > other->set_ps)
+			ps += 2 * problem->costs.port_ps;
+	}
+	return !lit && send->lit_ps - send->set_ps < ps ? "a change is not charged as it should" :
+							  NULL;
+}
+
+static const char *replay_send(struct replay *replay, const struct matrix_problem *problem,
+			       const struct matrix_plan *plan, const struct matrix_send *send)
+{
+	const struct costs *costs = &problem->costs;
+	unsigned __int128 bits = (unsigned __int128)send->bytes * 8000000;
+	const char *why;
+	struct port *transmit, *receive;
+
+	if (send->plane >= problem->planes || send->src >= problem->ranks ||
+	    send->dst >= problem->ranks || send->src == send->dst)
+		return "there is no such circuit";
+	if (!send->bytes || send->lit_ps < send->set_ps)
+		return "that is no send";
+	transmit = &replay->transmit[send->plane][send->src];
+	receive = &replay->receive[send->plane][send->dst];
+	why = costs->scope == MORPH_DELAY_PORT_SCOPE ?
+		      replay_port(costs, send, transmit, receive) :
+		      replay_stop(problem, plan, send, transmit, receive);
+	if (why)
+		return why;
+	if (send->until_ps - send->lit_ps !=
+	    costs->round_ps + costs->hop_ps + (bits + costs->mbps - 1) / costs->mbps)
+		return "bytes take another time";
+	*transmit = (struct port){ send->until_ps, send->dst };
+	*receive = (struct port){ send->until_ps, send->src };
+	replay->arrived[send->src * problem->ranks + send->dst] += send->bytes;
+	if (send->until_ps > replay->span_ps)
+		replay->span_ps = send->until_ps;
+	return NULL;
+}
+
+/* What is wrong with a plan; NULL: nothing. */
+static const char *wrong_with(const struct matrix_problem *problem, const struct matrix_plan *plan)
+{
+	static struct replay replay;
+	const char *why = NULL;
+
+	assert_in_range(plan->count, 0, SENDS);
+	replay_begin(&replay, problem);
+	for (uint32_t at = 0; at < plan->count; at++)
+		replay.order[at] = at;
+	ordered = plan->sends;
+	qsort(replay.order, plan->count, sizeof(replay.order[0]), by_time);
+	for (uint32_t at = 0; !why && at < plan->count; at++)
+		why = replay_send(&replay, problem, plan, &plan->sends[replay.order[at]]);
+	for (uint32_t src = 0; !why && src < problem->ranks; src++)
+		for (uint32_t dst = 0; dst < problem->ranks; dst++)
+			if (src != dst && replay.arrived[src * problem->ranks + dst] !=
+						  problem->bytes[src * problem->ranks + dst])
+				why = "not all bytes arrive";
+	if (!why && replay.span_ps != plan->span_ps)
+		why = "it takes another time";
+	if (!why && plan->span_ps < plan->bound_ps)
+		why = "it is sooner than any can be";
+	return why;
+}
+
+static struct matrix_plan solve(const struct matrix_problem *problem)
+{
+	struct matrix_plan plan;
+	const char *why;
+
+	if (lm_matrix_solve(solver, problem, &plan))
+		fail_msg("%s", morph_error_text(ctx));
+	why = wrong_with(problem, &plan);
+	if (why)
+		fail_msg("%u ranks, %u planes, method %u: %s", problem->ranks, problem->planes,
+			 plan.method, why);
+	return plan;
+}
+
+/* ---------------------------------------------------------------- instances */
+
+/* One of many kinds, by its seed; what is held too. */
+static struct matrix_problem any_problem(uint64_t seed)
+{
+	uint64_t random = seed;
+	struct matrix_problem problem = { .ranks = 1 + random_below(&random, 12),
+					  .planes = 1 + random_below(&random, 4),
+					  .bytes = matrix,
+					  .held = circuits,
+					  .costs = { .mbps = 1 + random_below(&random, 800000) } };
+	uint32_t shape = random_below(&random, 5), ranks = problem.ranks;
+	uint32_t most = 1U << random_below(&random, 24), hot = random_below(&random, ranks);
+
+	problem.costs.change_ps = random_below(&random, 1U << random_below(&random, 30));
+	problem.costs.port_ps = random_below(&random, 2) * random_below(&random, 1000000);
+	problem.costs.round_ps = random_below(&random, 2) * random_below(&random, 1000000);
+	for (uint32_t cell = 0; cell < ranks * ranks; cell++) {
+		bool in_row = cell / ranks == hot, in_column = cell % ranks == hot;
+
+		matrix[cell] = random_below(&random, most + 1);
+		if ((shape == 1 && random_below(&random, 4)) || (shape == 2 && !in_row) ||
+		    (shape == 3 && !in_column))
+			matrix[cell] = 0;
+		if (shape == 4 && (in_row || in_column))
+			matrix[cell] *= 50;
+	}
+	for (uint32_t plane = 0; seed % 3 == 0 && plane < problem.planes; plane++) {
+		uint32_t shift = random_below(&random, ranks);
+
+		for (uint32_t src = 0; shift && src < ranks; src++)
+			if (random_below(&random, 2))
+				circuits[problem.held_count++] =
+					(struct matrix_circuit){ plane, src,
+								 (src + shift) % ranks };
+	}
+	return problem;
+}
+
+static struct matrix_problem layer(uint64_t seed, const struct tokens *tokens, uint64_t change_ps)
+{
+	tokens_matrix(tokens, seed, matrix);
+	return (struct matrix_problem){ .ranks = tokens->ranks,
+					.planes = 1,
+					.bytes = matrix,
+					.costs = { .mbps = TOKENS_MBPS, .change_ps = change_ps } };
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static void every_method_has_a_legal_plan_for_every_matrix(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		struct matrix_problem problem = any_problem(seed);
+		uint64_t best = UINT64_MAX;
+		struct matrix_plan plan;
+
+		problem.costs.scope = seed % 4 ? MORPH_DELAY_PORT_SCOPE : seed / 4 % 3;
+		for (uint32_t method = 0; method < MATRIX_METHODS; method++) {
+			problem.methods = 1U << method;
+			if (method == MATRIX_MESH)
+				continue;
+			plan = solve(&problem);
+			if (plan.bound_ps)
+				assert_int_equal(plan.method, method);
+			best = plan.span_ps < best ? plan.span_ps : best;
+		}
+		problem.methods = MATRIX_ALL;
+		plan = solve(&problem);
+		assert_true(plan.span_ps <= best);
+		for (uint32_t method = 0; plan.bound_ps && method < MATRIX_METHODS; method++) {
+			assert_true(plan.figures[method].tried || method == MATRIX_MESH);
+			if (plan.figures[method].tried)
+				assert_true(plan.figures[method].span_ps >= plan.span_ps);
+		}
+	}
+}
+
+/* Change one thing of a send. What comes of it is not what it was. */
+static void mutate(uint64_t *random, const struct matrix_problem *problem, struct matrix_plan *plan,
+		   struct matrix_send *sends)
+{
+	struct matrix_send *send = &sends[random_below(random, plan->count)];
+	uint64_t *times[] = { &send->set_ps, &send->lit_ps, &send->until_ps };
+	uint32_t one = 1 + random_below(random, 1000);
+
+	switch (random_below(random, 7)) {
+	case 0:
+		*send = sends[--plan->count];
+		break;
+	case 1:
+		sends[plan->count++] = *send;
+		break;
+	case 2:
+		send->bytes += one;
+		break;
+	case 3:
+		send->bytes -= one < send->bytes ? one : send->bytes;
+		break;
+	case 4:
+		send->dst =
+			(send->dst + 1 + random_below(random, problem->ranks - 1)) % problem->ranks;
+		break;
+	case 5:
+		*times[random_below(random, 3)] += one;
+		break;
+	default:
+		*times[random_below(random, 3)] -= one;
+	}
+}
+
+static void plans_with_one_thing_changed_are_refused(void **state)
+{
+	static struct matrix_send sends[SENDS];
+	uint64_t random = 1;
+	uint32_t mutants = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; mutants < 2000; seed++) {
+		struct matrix_problem problem = any_problem(seed);
+		struct matrix_plan plan = solve(&problem), mutant;
+
+		for (uint32_t at = 0; plan.count && at < 10; at++, mutants++) {
+			mutant = plan;
+			memcpy(sends, plan.sends, plan.count * sizeof(*sends));
+			mutant.sends = sends;
+			mutate(&random, &problem, &mutant, sends);
+			if (!wrong_with(&problem, &mutant))
+				fail_msg("seed %u: a mutant passes", (uint32_t)seed);
+		}
+	}
+}
+
+/* The layer that is measured, within the bars of the bench. */
+static void layers_of_experts_are_near_the_load(void **state)
+{
+	static const struct tokens tokens = TOKENS_LAYER;
+	double sum = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		struct matrix_problem problem = layer(seed, &tokens, TOKENS_CHANGE_PS);
+		struct matrix_plan plan = solve(&problem);
+		double ratio = (double)plan.span_ps / (double)plan.load_ps;
+
+		assert_true(ratio <= 1.06);
+		sum += ratio;
+	}
+	assert_true(sum / 200 <= 1.02);
+}
+
+static void other_sizes_are_near_the_bound(void **state)
+{
+	static const uint32_t ranks[] = { 4, 8, 16, 32, 64 }, bytes[] = { 1024, 4096, 8192 };
+	static const double skews[] = { 0, 0.5, 1 };
+	static const uint64_t changes[] = { 0, 3700000, 100000000, 1000000000 };
+
+	(void)state;
+	for (uint32_t at = 0; at < 5 * 3 * 3 * 4; at++) {
+		struct tokens tokens = { .ranks = ranks[at % 5],
+					 .experts = 8 * ranks[at % 5],
+					 .tokens = 2048,
+					 .chosen = 8,
+					 .bytes = bytes[at / 5 % 3],
+					 .skew = skews[at / 15 % 3] };
+		uint32_t seeds = tokens.ranks < 32 ? 10 : 1;
+		double sum = 0;
+
+		for (uint64_t seed = 1; seed <= seeds; seed++) {
+			struct matrix_problem problem = layer(seed, &tokens, changes[at / 45]);
+			struct matrix_plan plan = solve(&problem);
+
+			sum += (double)plan.span_ps / (double)plan.bound_ps;
+		}
+		if (sum / seeds > 1.05)
+			fail_msg("%u ranks, %u bytes, change %u us: %.3f of the bound",
+				 tokens.ranks, tokens.bytes, (uint32_t)(changes[at / 45] / 1000000),
+				 sum / seeds);
+	}
+}
+
+/* ------------------------------------------------------------ exactly known */
+
+/* Sends of whole units one after the other, as soon as their ends are free: all ways. */
+struct exhaust {
+	uint32_t ranks, left[16], units;
+	uint64_t transmit[4], receive[4], unit_ps, set_ps, best_ps;
+	uint32_t peer[4], sender[4];
+};
+
+/* What ports have still to do: no plan from here is sooner. */
+static uint64_t still(const struct exhaust *exhaust)
+{
+	uint64_t most = 0;
+
+	for (uint32_t port = 0; port < exhaust->ranks; port++) {
+		uint64_t out = exhaust->transmit[port], in = exhaust->receive[port];
+
+		for (uint32_t peer = 0; peer < exhaust->ranks; peer++) {
+			uint32_t to = exhaust->left[port * exhaust->ranks + peer];
+			uint32_t from = exhaust->left[peer * exhaust->ranks + port];
+
+			if (to)
+				out += to * exhaust->unit_ps +
+				       (exhaust->peer[port] != peer) * exhaust->set_ps;
+			if (from)
+				in += from * exhaust->unit_ps +
+				      (exhaust->sender[port] != peer) * exhaust->set_ps;
+		}
+		most = out > most ? out : most;
+		most = in > most ? in : most;
+	}
+	return most;
+}
+
+/* Sends are in the order in which they begin. */
+static void exhaust_all(struct exhaust *exhaust, uint64_t last_ps)
+{
+	if (still(exhaust) >= exhaust->best_ps)
+		return;
+	if (!exhaust->units)
+		exhaust->best_ps = still(exhaust);
+	for (uint32_t cell = 0; cell < exhaust->ranks * exhaust->ranks; cell++) {
+		uint32_t src = cell / exhaust->ranks, dst = cell % exhaust->ranks;
+		uint64_t from_ps = exhaust->transmit[src] > exhaust->receive[dst] ?
+					   exhaust->transmit[src] :
+					   exhaust->receive[dst];
+
+		if (from_ps < last_ps)
+			continue;
+		for (uint32_t units = exhaust->left[cell]; units; units--) {
+			struct exhaust next = *exhaust;
+
+			next.left[cell] -= units;
+			next.units -= units;
+			next.transmit[src] = from_ps + units * exhaust->unit_ps;
+			if (exhaust->peer[src] != dst || exhaust->sender[dst] != src)
+				next.transmit[src] += exhaust->set_ps;
+			next.receive[dst] = next.transmit[src];
+			next.peer[src] = dst;
+			next.sender[dst] = src;
+			exhaust_all(&next, from_ps);
+			exhaust->best_ps = next.best_ps;
+		}
+	}
+}
+
+static uint64_t exhaust_problem(const struct matrix_problem *problem, uint64_t unit)
+{
+	struct exhaust exhaust = { .ranks = problem->ranks,
+				   .unit_ps = unit * 8000000 / problem->costs.mbps,
+				   .set_ps = problem->costs.change_ps,
+				   .best_ps = UINT64_MAX };
+
+	for (uint32_t port = 0; port < problem->ranks; port++)
+		exhaust.peer[port] = exhaust.sender[port] = MATRIX_NONE;
+	for (uint32_t cell = 0; cell < problem->ranks * problem->ranks; cell++) {
+		exhaust.left[cell] = (uint32_t)(problem->bytes[cell] / unit);
+		exhaust.units += exhaust.left[cell];
+	}
+	exhaust_all(&exhaust, 0);
+	return exhaust.best_ps;
+}
+
+/* Of few ranks with few units for each other: the best of all ways in whole units. */
+static void compare_with_all_ways(uint32_t ranks, uint32_t units, uint32_t count, uint32_t equals,
+				  double most_over)
+{
+	const uint64_t unit = 100000; /* bytes: a microsecond */
+	double sum = 0, most = 0;
+	uint32_t equal = 0, bounds = 0;
+
+	for (uint64_t seed = 1; seed <= count; seed++) {
+		struct matrix_problem problem = { .ranks = ranks,
+						  .planes = 1,
+						  .bytes = matrix,
+						  .costs = link,
+						  .methods = MATRIX_ALL };
+		uint64_t random = seed, best;
+		struct matrix_plan plan;
+		double gap;
+
+		for (uint32_t cell = 0; cell < ranks * ranks; cell++)
+			matrix[cell] =
+				cell % (ranks + 1) ? unit * random_below(&random, units + 1) : 0;
+		matrix[1] += unit * !matrix[1];
+		problem.costs.change_ps = random_below(&random, 5) * 500000;
+		plan = solve(&problem);
+		best = exhaust_problem(&problem, unit);
+		assert_true(plan.bound_ps <= best && best < UINT64_MAX);
+		gap = (double)plan.span_ps / (double)best - 1;
+		equal += plan.span_ps <= best;
+		bounds += plan.bound_ps == best;
+		sum += gap;
+		most = gap > most ? gap : most;
+	}
+	printf("%u ranks: %u of %u the best, the bound %u; over the best %.2f %% in the mean, %.2f %% at most\n",
+	       ranks, equal, count, bounds, 100 * sum / count, 100 * most);
+	assert_true(equal >= equals);
+	assert_true(most <= most_over);
+}
+
+static void few_ranks_are_near_the_best_of_all_ways(void **state)
+{
+	(void)state;
+	compare_with_all_ways(3, 3, 400, 400, 0);
+	compare_with_all_ways(4, 2, 100, 90, 0.2);
+}
+
+static void exact_decompositions_have_no_more_matchings_than_birkhoff_says(void **state)
+{
+	static const struct tokens tokens = TOKENS_LAYER;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		struct matrix_problem problem = layer(seed, &tokens, 0);
+		struct matrix_plan plan;
+
+		problem.methods = 1U << MATRIX_BIRKHOFF | 1U << MATRIX_GREEDY;
+		plan = solve(&problem);
+		assert_in_range(plan.figures[MATRIX_BIRKHOFF].steps, 7, 8 * 8 - 2 * 8 + 2);
+		/* Where changes take no time it takes no longer than the fullest port. */
+		assert_true(plan.figures[MATRIX_BIRKHOFF].span_ps <= plan.bound_ps + 64);
+		assert_in_range(plan.figures[MATRIX_GREEDY].steps, 7, 2 * 8 - 1);
+	}
+}
+
+static void zeros_are_an_empty_plan(void **state)
+{
+	struct matrix_problem problem = { .ranks = 8, .planes = 2, .bytes = matrix, .costs = link };
+	struct matrix_plan plan;
+
+	(void)state;
+	memset(matrix, 0, sizeof(matrix));
+	for (uint32_t rank = 0; rank < 8; rank++)
+		matrix[rank * 9] = 1000;
+	plan = solve(&problem);
+	assert_int_equal(plan.count, 0);
+	assert_int_equal(plan.span_ps, 0);
+	assert_int_equal(plan.bound, MATRIX_BOUND_NOTHING);
+	assert_int_equal(lm_matrix_combine(solver, &plan), 0);
+	assert_int_equal(plan.count, 0);
+}
+
+/* A rank that only one other has something for, or that has something for one only. */
+static void hot_rows_and_columns_take_no_longer_than_their_port(void **state)
+{
+	struct matrix_problem problem = { .ranks = 16, .planes = 1, .bytes = matrix, .costs = link };
+
+	(void)state;
+	for (uint32_t in = 0; in < 2; in++) {
+		struct matrix_plan plan;
+
+		memset(matrix, 0, sizeof(matrix));
+		for (uint32_t rank = 0; rank < 16; rank++)
+			if (rank != 5)
+				matrix[in ? rank * 16 + 5 : 5 * 16 + rank] = 1000 + rank;
+		plan = solve(&problem);
+		assert_int_equal(plan.span_ps, plan.bound_ps);
+		assert_int_equal(plan.bound, in ? MATRIX_BOUND_RECEIVE : MATRIX_BOUND_TRANSMIT);
+		assert_int_equal(plan.bound_rank, 5);
+		assert_int_equal(plan.count, 15);
+	}
+}
+
+/* Two pairs that have nothing to do with each other: neither waits. */
+static void who_has_nothing_is_not_waited_for(void **state)
+{
+	struct matrix_problem problem = { .ranks = 32, .planes = 1, .bytes = matrix, .costs = link };
+	struct matrix_plan plan;
+
+	(void)state;
+	memset(matrix, 0, sizeof(matrix));
+	matrix[3 * 32 + 9] = 1000000;
+	matrix[20 * 32 + 3] = 7;
+	plan = solve(&problem);
+	assert_int_equal(plan.count, 2);
+	for (uint32_t at = 0; at < 2; at++)
+		assert_int_equal(plan.sends[at].set_ps, 0);
+	assert_int_equal(plan.span_ps, TOKENS_CHANGE_PS + 10000000);
+}
+
+static void circuits_that_are_held_are_kept_and_not_charged(void **state)
+{
+	static const struct matrix_circuit held[] = { { 0, 0, 1 }, { 0, 1, 2 }, { 0, 2, 0 } };
+	struct matrix_problem problem = { .ranks = 3,
+					  .planes = 1,
+					  .bytes = matrix,
+					  .costs = link,
+					  .held = held,
+					  .held_count = 3 };
+	struct matrix_plan plan;
+
+	(void)state;
+	memset(matrix, 0, sizeof(matrix));
+	matrix[1] = matrix[5] = matrix[6] = 100000;
+	plan = solve(&problem);
+	assert_int_equal(plan.span_ps, 1000000);
+	assert_int_equal(plan.span_ps, plan.bound_ps);
+	assert_int_equal(plan.figures[plan.method].changes, 0);
+	matrix[2] = 100000;
+	plan = solve(&problem);
+	assert_int_equal(plan.span_ps, 2000000 + TOKENS_CHANGE_PS);
+	assert_int_equal(plan.span_ps, plan.bound_ps);
+	assert_int_equal(plan.figures[plan.method].changes, 1);
+}
+
+/* Seven planes for seven partners: past some delay nothing is better than to change nothing. */
+static void a_mesh_wins_where_changes_take_long(void **state)
+{
+	static const struct tokens tokens = TOKENS_LAYER;
+	struct matrix_problem problem = layer(1, &tokens, 0);
+	struct matrix_plan plan;
+
+	(void)state;
+	problem.planes = 7;
+	problem.costs.change_ps = 1000000000000;
+	plan = solve(&problem);
+	assert_int_equal(plan.method, MATRIX_MESH);
+	assert_int_equal(plan.figures[MATRIX_MESH].steps, 1);
+	assert_int_equal(plan.figures[MATRIX_MESH].changes, 7 * 8);
+	assert_true(plan.figures[MATRIX_ROTATION].tried);
+	problem.costs.change_ps = 100000;
+	assert_int_not_equal(solve(&problem).method, MATRIX_MESH);
+	problem.planes = 6;
+	problem.methods = 1U << MATRIX_MESH;
+	assert_int_equal(lm_matrix_solve(solver, &problem, &plan), -ENOENT);
+}
+
+/* Planes beyond partners go to those who have most; a mesh that is held is not changed. */
+static void a_mesh_is_weighted_and_stays(void **state)
+{
+	struct matrix_problem problem = { .ranks = 4,
+					  .planes = 6,
+					  .bytes = matrix,
+					  .costs = link,
+					  .methods = 1U << MATRIX_MESH };
+	struct matrix_plan plan;
+
+	(void)state;
+	for (uint32_t cell = 0; cell < 16; cell++)
+		matrix[cell] = cell % 5 ? 100000 : 0;
+	matrix[1] = matrix[4] = 400000;
+	plan = solve(&problem);
+	assert_int_equal(plan.span_ps, TOKENS_CHANGE_PS + 1000000);
+	for (uint32_t at = 0; at < plan.count; at++)
+		circuits[at] = (struct matrix_circuit){ plan.sends[at].plane, plan.sends[at].src,
+							plan.sends[at].dst };
+	problem.held = circuits;
+	problem.held_count = plan.count;
+	plan = solve(&problem);
+	assert_int_equal(plan.figures[MATRIX_MESH].changes, 0);
+	assert_int_equal(plan.span_ps, 1000000);
+}
+
+static void planes_share_the_load(void **state)
+{
+	static const struct tokens tokens = TOKENS_LAYER;
+
+	(void)state;
+	for (uint32_t planes = 1; planes <= 8; planes++) {
+		double sum = 0;
+
+		for (uint64_t seed = 1; seed <= 20; seed++) {
+			struct matrix_problem problem = layer(seed, &tokens, TOKENS_CHANGE_PS);
+			struct matrix_plan plan;
+
+			problem.planes = planes;
+			problem.costs.mbps = TOKENS_MBPS / planes;
+			plan = solve(&problem);
+			sum += (double)plan.span_ps / (double)plan.bound_ps;
+		}
+		assert_true(sum / 20 <= 1.02);
+	}
+}
+
+/* The way back is a plan for the transposed matrix, and where nothing was held it takes no longer. */
+static void combine_is_dispatch_turned_round(void **state)
+{
+	static uint64_t transposed[RANKS * RANKS];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct matrix_problem problem = any_problem(seed), back = problem;
+		struct matrix_plan there, plan;
+		const char *why;
+
+		problem.costs.scope = back.costs.scope = seed % 5 ? 0 : seed / 5 % 3;
+		there = solve(&problem);
+		for (uint32_t cell = 0; cell < problem.ranks * problem.ranks; cell++)
+			transposed[cell % problem.ranks * problem.ranks + cell / problem.ranks] =
+				matrix[cell];
+		back.bytes = transposed;
+		back.held_count = 0;
+		assert_int_equal(lm_matrix_combine(solver, &plan), 0);
+		why = wrong_with(&back, &plan);
+		if (why)
+			fail_msg("seed %u: %s", (uint32_t)seed, why);
+		if (!problem.held_count) {
+			assert_true(plan.span_ps <= there.span_ps);
+			assert_int_equal(plan.bound_ps, there.bound_ps);
+		}
+	}
+}
+
+static void the_same_matrix_has_the_same_plan(void **state)
+{
+	static struct matrix_send first[SENDS];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct matrix_solver *other = lm_matrix_new(ctx);
+		struct matrix_problem problem = any_problem(seed);
+		struct matrix_plan one = solve(&problem), again;
+
+		memcpy(first, one.sends, one.count * sizeof(*first));
+		assert_int_equal(lm_matrix_solve(other, &problem, &again), 0);
+		assert_int_equal(one.count, again.count);
+		for (uint32_t at = 0; at < one.count; at++)
+			assert_memory_equal(&first[at], &again.sends[at], sizeof(*first));
+		lm_matrix_free(other);
+	}
+}
+
+static void solvers_that_are_warm_take_no_memory(void **state)
+{
+	static const struct tokens tokens = TOKENS_LAYER;
+
+	(void)state;
+	for (uint32_t planes = 1; planes <= 4; planes++) {
+		struct matrix_problem problem = layer(planes, &tokens, TOKENS_CHANGE_PS);
+		struct matrix_plan plan;
+
+		problem.planes = planes;
+		problem.methods = MATRIX_ALL;
+		for (uint32_t twice = 0; twice < 2; twice++) {
+			assert_int_equal(lm_matrix_solve(solver, &problem, &plan), 0);
+			assert_int_equal(lm_matrix_combine(solver, &plan), 0);
+		}
+		allocations();
+		assert_int_equal(lm_matrix_solve(solver, &problem, &plan), 0);
+		assert_int_equal(lm_matrix_combine(solver, &plan), 0);
+		assert_int_equal(allocations(), 0);
+	}
+}
+
+/* Wherever memory is out it is told, and the next time there is a plan. */
+static void no_memory_is_told(void **state)
+{
+	static const struct tokens tokens = TOKENS_LAYER;
+	struct matrix_problem problem = layer(1, &tokens, TOKENS_CHANGE_PS);
+	uint32_t failures = 0;
+
+	(void)state;
+	problem.planes = 2;
+	problem.methods = MATRIX_ALL;
+	for (uint32_t nth = 1;; nth++) {
+		struct matrix_solver *fresh;
+		struct matrix_plan plan;
+		int ret = -ENOMEM;
+
+		fault_at("memory", nth, ENOMEM);
+		fresh = lm_matrix_new(ctx);
+		if (fresh)
+			ret = lm_matrix_solve(fresh, &problem, &plan);
+		if (!ret)
+			ret = lm_matrix_combine(fresh, &plan);
+		if (!fault_struck())
+			nth = 0;
+		else
+			assert_int_equal(ret, -ENOMEM);
+		if (fresh && nth)
+			assert_int_equal(lm_matrix_solve(fresh, &problem, &plan), 0);
+		lm_matrix_free(fresh);
+		if (!nth)
+			break;
+		failures++;
+	}
+	assert_true(failures > 5);
+}
+
+static void refuse(struct matrix_problem problem, int error)
+{
+	struct matrix_plan plan;
+
+	assert_int_equal(lm_matrix_solve(solver, &problem, &plan), error);
+	assert_int_equal(lm_matrix_combine(solver, &plan), -ENOENT);
+}
+
+static void what_is_no_problem_is_refused(void **state)
+{
+	static const struct matrix_circuit far = { 1, 0, 1 }, same = { 0, 1, 1 };
+	static const struct matrix_circuit twice[] = { { 0, 0, 1 }, { 0, 2, 1 } };
+	const struct matrix_problem good = {
+		.ranks = 4, .planes = 1, .bytes = matrix, .costs = link
+	};
+	struct matrix_problem bad;
+
+	(void)state;
+	memset(matrix, 0, sizeof(matrix));
+	lm_matrix_free(solver);
+	solver = lm_matrix_new(ctx);
+#define REFUSE(error, ...)          \
+	do {                        \
+		bad = good;         \
+		__VA_ARGS__;        \
+		refuse(bad, error); \
+	} while (0)
+	REFUSE(-EINVAL, bad.ranks = 0);
+	REFUSE(-EINVAL, bad.planes = 0);
+	REFUSE(-EINVAL, bad.costs.mbps = 0);
+	REFUSE(-EINVAL, bad.costs.scope = 3);
+	REFUSE(-EINVAL, bad.methods = MATRIX_ALL + 1);
+	REFUSE(-E2BIG, bad.ranks = 4097);
+	REFUSE(-E2BIG, bad.planes = 257);
+	REFUSE(-EINVAL, bad.held = &far; bad.held_count = 1);
+	REFUSE(-EINVAL, bad.held = &same; bad.held_count = 1);
+	REFUSE(-EINVAL, bad.held = twice; bad.held_count = 2);
+	REFUSE(-EOVERFLOW, bad.costs.change_ps = 1ULL << 58);
+	matrix[1] = UINT64_MAX;
+	REFUSE(-EOVERFLOW, (void)0);
+	matrix[1] = 1ULL << 50;
+	REFUSE(-EOVERFLOW, bad.costs.mbps = 1);
+	matrix[1] = 1ULL << 40;
+	solve(&good);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_method_has_a_legal_plan_for_every_matrix),
+		cmocka_unit_test(plans_with_one_thing_changed_are_refused),
+		cmocka_unit_test(layers_of_experts_are_near_the_load),
+		cmocka_unit_test(other_sizes_are_near_the_bound),
+		cmocka_unit_test(few_ranks_are_near_the_best_of_all_ways),
+		cmocka_unit_test(exact_decompositions_have_no_more_matchings_than_birkhoff_says),
+		cmocka_unit_test(zeros_are_an_empty_plan),
+		cmocka_unit_test(hot_rows_and_columns_take_no_longer_than_their_port),
+		cmocka_unit_test(who_has_nothing_is_not_waited_for),
+		cmocka_unit_test(circuits_that_are_held_are_kept_and_not_charged),
+		cmocka_unit_test(a_mesh_wins_where_changes_take_long),
+		cmocka_unit_test(a_mesh_is_weighted_and_stays),
+		cmocka_unit_test(planes_share_the_load),
+		cmocka_unit_test(combine_is_dispatch_turned_round),
+		cmocka_unit_test(the_same_matrix_has_the_same_plan),
+		cmocka_unit_test(solvers_that_are_warm_take_no_memory),
+		cmocka_unit_test(no_memory_is_told),
+		cmocka_unit_test(what_is_no_problem_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, open_solver, close_solver);
+}
