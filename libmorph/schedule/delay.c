@@ -191,5 +191,5 @@ MORPH_API uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_
 	if (!costs.mbps)
 		return UINT64_MAX;
 	return edge_ns(costs.round_ps + (unsigned __int128)costs.hop_ps * hops +
-		       costs_bytes_ps(&costs, bytes));
+		       costs_wire_ps(&costs, bytes));
 }

@@ -31,11 +31,16 @@ struct costs {
 
 struct costs lm_delay_costs(const struct morph_delay *delay, uint32_t ranks);
 
-/* Time on the wire, rounded up. 2^64 bytes at a megabit per second are more than 64 bits of picoseconds. */
+/* Time on the wire, rounded up. */
+static inline unsigned __int128 costs_wire_ps(const struct costs *costs, uint64_t bytes)
+{
+	return ((unsigned __int128)bytes * PS_BITS_PER_BYTE + costs->mbps - 1) / costs->mbps;
+}
+
+/* The same for planners, whose times have 64 bits: half a year is the most. */
 static inline uint64_t costs_bytes_ps(const struct costs *costs, uint64_t bytes)
 {
-	unsigned __int128 bits = (unsigned __int128)bytes * PS_BITS_PER_BYTE;
-	unsigned __int128 ps = (bits + costs->mbps - 1) / costs->mbps;
+	unsigned __int128 ps = costs_wire_ps(costs, bytes);
 
 	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
 }

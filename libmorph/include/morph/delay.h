@@ -137,7 +137,7 @@ int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope);
  * @ranks: how many take part in the barrier
  * @ports: how many ports get another circuit
  *
- * Return: nanoseconds, at the quantile that was set; 0 when no port does.
+ * Return: nanoseconds, at the quantile that was set; 0 when no port does; UINT64_MAX: so many or more.
  */
 uint64_t morph_delay_change_ns(const struct morph_delay *delay, uint32_t ranks, uint32_t ports);
 
@@ -147,7 +147,7 @@ uint64_t morph_delay_change_ns(const struct morph_delay *delay, uint32_t ranks, 
  * @bytes: what goes over the fullest circuit of the way
  * @hops: circuits of the way
  *
- * Return: nanoseconds, rounded up; UINT64_MAX where the bandwidth was not set.
+ * Return: nanoseconds, rounded up; UINT64_MAX: so many or more, or the bandwidth was not set.
  */
 uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_t bytes, uint32_t hops);
 
