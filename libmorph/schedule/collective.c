@@ -32,6 +32,7 @@ MORPH_API void morph_collective_free(struct morph_collective *collective)
 	free(collective->rounds.list);
 	free(collective->transfers.list);
 	free(collective->runs.list);
+	free(collective->loads);
 	free(collective);
 }
 
@@ -42,17 +43,30 @@ static int full(struct morph_collective *collective, const char *what, uint32_t 
 	return lm_fail(collective->ctx, E2BIG, "a collective has %u %s at most", most, what);
 }
 
-MORPH_API int morph_collective_begin(struct morph_collective *collective, uint32_t ranks)
+void lm_collective_clear(struct morph_collective *collective)
 {
-	if (!ranks)
-		return lm_fail(collective->ctx, EINVAL, "a collective has at least one rank");
-	if (ranks > MOST_RANKS)
-		return full(collective, "ranks", MOST_RANKS);
-	collective->ranks = ranks;
 	collective->chunks.count = 0;
 	collective->rounds.count = 0;
 	collective->transfers.count = 0;
 	collective->runs.count = 0;
+	if (collective->loads)
+		memset(collective->loads, 0, collective->ranks * sizeof(*collective->loads));
+}
+
+MORPH_API int morph_collective_begin(struct morph_collective *collective, uint32_t ranks)
+{
+	struct load *loads;
+
+	if (!ranks)
+		return lm_fail(collective->ctx, EINVAL, "a collective has at least one rank");
+	if (ranks > MOST_RANKS)
+		return full(collective, "ranks", MOST_RANKS);
+	loads = reallocarray(collective->loads, ranks, sizeof(*loads));
+	if (!loads)
+		return lm_fail(collective->ctx, ENOMEM, "begin a collective: out of memory");
+	collective->loads = loads;
+	collective->ranks = ranks;
+	lm_collective_clear(collective);
 	return 0;
 }
 
@@ -126,10 +140,26 @@ MORPH_API int morph_collective_add_transfer(struct morph_collective *collective,
 	return (int)collective->transfers.count++;
 }
 
+static uint64_t more_bytes(uint64_t bytes, uint64_t more)
+{
+	return __builtin_add_overflow(bytes, more, &bytes) ? UINT64_MAX : bytes;
+}
+
+static void count_load(struct morph_collective *collective, const struct transfer *transfer,
+		       uint64_t bytes)
+{
+	struct load *src = &collective->loads[transfer->src];
+	struct load *dst = &collective->loads[transfer->dst];
+
+	src->sent = more_bytes(src->sent, bytes);
+	dst->received = more_bytes(dst->received, bytes);
+}
+
 MORPH_API int morph_collective_add_run(struct morph_collective *collective, uint32_t first,
 				       uint32_t count)
 {
 	struct transfer *transfer;
+	uint64_t bytes = 0;
 	int ret;
 
 	if (!collective->transfers.count)
@@ -147,7 +177,9 @@ MORPH_API int morph_collective_add_run(struct morph_collective *collective, uint
 		return ret;
 	transfer = &collective->transfers.list[collective->transfers.count - 1];
 	for (uint32_t chunk = first; chunk < first + count; chunk++)
-		transfer->bytes += collective->chunks.list[chunk].bytes;
+		bytes = more_bytes(bytes, collective->chunks.list[chunk].bytes);
+	transfer->bytes = more_bytes(transfer->bytes, bytes);
+	count_load(collective, transfer, bytes);
 	collective->runs.list[collective->runs.count++] =
 		(struct chunk_run){ .first = first, .count = count };
 	transfer->count++;
@@ -195,18 +227,27 @@ MORPH_API int morph_collective_transfer(const struct morph_collective *collectiv
 
 MORPH_API uint64_t morph_collective_bytes(const struct morph_collective *collective)
 {
-	uint64_t sent[MOST_RANKS] = { 0 }, received[MOST_RANKS] = { 0 };
 	uint64_t most = 0;
 
-	for (uint32_t at = 0; at < collective->transfers.count; at++) {
-		const struct transfer *transfer = &collective->transfers.list[at];
-
-		sent[transfer->src] += transfer->bytes;
-		received[transfer->dst] += transfer->bytes;
-	}
 	for (uint32_t rank = 0; rank < collective->ranks; rank++) {
-		most = sent[rank] > most ? sent[rank] : most;
-		most = received[rank] > most ? received[rank] : most;
+		const struct load *load = &collective->loads[rank];
+
+		most = load->sent > most ? load->sent : most;
+		most = load->received > most ? load->received : most;
 	}
 	return most;
+}
+
+MORPH_API uint32_t morph_collective_rounds_before(const struct morph_collective *collective,
+						  uint32_t rank)
+{
+	for (uint32_t number = 0; number < collective->rounds.count; number++) {
+		const struct round *round = &collective->rounds.list[number];
+
+		for (uint32_t at = round->first; at < round->first + round->count; at++)
+			if (collective->transfers.list[at].src == rank ||
+			    collective->transfers.list[at].dst == rank)
+				return number;
+	}
+	return collective->rounds.count;
 }

@@ -27,20 +27,22 @@ struct round {
 	uint32_t first, count; /* transfers */
 };
 
+/* Bytes of a rank in all rounds. */
+struct load {
+	uint64_t sent, received;
+};
+
 struct morph_collective {
 	struct morph_ctx *ctx;
 	uint32_t ranks;
+	struct load *loads; /* of each rank */
 	ARRAY_OF(struct chunk) chunks;
 	ARRAY_OF(struct round) rounds;
 	ARRAY_OF(struct transfer) transfers;
 	ARRAY_OF(struct chunk_run) runs;
 };
 
-/*
- * Each of these fills a collective that has been begun with opts->ranks, and returns 0 or what was noted;
- * one for each algorithm, called by morph_collective_build() after it has looked at kind and root.
- */
-typedef int collective_builder(struct morph_collective *collective,
-			       const struct morph_collective_opts *opts);
+/* Forget everything but how many ranks there are. */
+void lm_collective_clear(struct morph_collective *collective);
 
 #endif /* LM_SCHEDULE_COLLECTIVE_H */

@@ -54,7 +54,7 @@ void morph_collective_free(struct morph_collective *collective);
  * @collective: the collective
  * @ranks: how many
  *
- * Return: 0, -EINVAL (none) or -E2BIG (more than 4096).
+ * Return: 0, -EINVAL (none), -E2BIG (more than 4096) or -ENOMEM.
  */
 int morph_collective_begin(struct morph_collective *collective, uint32_t ranks);
 
@@ -127,21 +127,24 @@ enum morph_collective_kind {
  * @MORPH_RINGS: rings along each dimension, one after the other; all but all-to-all and broadcast
  * @MORPH_HALVING: recursive halving for reduce-scatter, doubling for all-gather, both for all-reduce; partners differ
  *	by one bit of their ranks (Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005). Powers of two
- * @MORPH_HALVING_CYCLIC: the same with shifts by powers of two, in one direction
+ * @MORPH_HALVING_CYCLIC: the same with shifts by powers of two, in one direction. As in the exchange, half
+ *	of the buffer goes to the nearest
  * @MORPH_DOUBLING: whole buffers with one who differs by one bit, all-reduce only; powers of two
  * @MORPH_SWING: as halving, but partners swing from side to side (De Sensi et al., NSDI 2024), for powers of two
- * @MORPH_BRUCK: shifts by powers of the radix (Bruck et al., IEEE TPDS 8(11), 1997); all-to-all and all-gather, any
- *	number of ranks
+ * @MORPH_BRUCK: shifts by powers of the radix (Bruck et al., IEEE TPDS 8(11), 1997), a digit in a round: radix - 1
+ *	circuits at each rank; all-to-all and all-gather, any number of ranks
  * @MORPH_SHIFT: to the next, to the one after it, and so on: all-to-all, any number of ranks
  * @MORPH_PAIRWISE: with the one whose rank differs by round, in the bits: all-to-all, powers of two; of other
  *	numbers of ranks by the round-robin schedule of tournaments
  * @MORPH_TERNARY: to both sides by powers of three, balanced ternary (arXiv 2605.26930); all-to-all, any number of
  *	ranks
- * @MORPH_DIRECT: everything in one round, one circuit for each pair; all kinds
+ * @MORPH_DIRECT: all pairs at once, a circuit for each: one round, two for all-reduce; all kinds
  * @MORPH_BINOMIAL: a binomial tree: broadcast
- * @MORPH_BINARY: a binary tree, buffers in segments: broadcast
- * @MORPH_STRAGGLAR: all-reduce when the last rank is late: what the others have was summed and scattered among them before
- *	(arXiv 2505.23523). Numbers of ranks up to 33, and even ones up to 256
+ * @MORPH_BINARY: a binary tree, buffers in segments one after the other, to both children at once: broadcast
+ * @MORPH_STRAGGLAR: all-reduce when the last rank is late (arXiv 2505.23523). Without it the others sum, and
+ *	scatter the sum among them, on a ring: morph_collective_rounds_before() of the last rank says in how
+ *	many rounds. After these each rank is in one pair in each round, which sends both ways. Up to 256 ranks, and
+ *	powers of two
  */
 enum morph_algorithm {
 	MORPH_RING = 1,
@@ -168,7 +171,8 @@ enum morph_algorithm {
  * @ranks: how many
  * @root: of a broadcast
  * @bytes: the whole buffer: what each rank has before, or after an all-gather; shares are rounded up
- * @radix: of Bruck's algorithm; 0: 2. Of a binary tree, in how many segments buffers go; 0: 1
+ * @radix: of Bruck's algorithm, 2 or more; 0: 2
+ * @segments: of a binary tree, in how many parts the buffer goes; 0: 1
  * @extent: of MORPH_RINGS: extents of up to three dimensions, whose product is @ranks; rank (k * y + j) * x + i
  *	is at (i, j, k). 0 for 1
  * @matrix: of an all-to-all, what each rank has for each: matrix[src * ranks + dst] bytes, instead of @bytes; or
@@ -182,6 +186,7 @@ struct morph_collective_opts {
 	uint32_t root;
 	uint64_t bytes;
 	uint32_t radix;
+	uint32_t segments;
 	uint32_t extent[3];
 	const uint64_t *matrix;
 };
@@ -191,10 +196,14 @@ struct morph_collective_opts {
  * @collective: the collective; what was in it is forgotten
  * @opts: which
  *
- * O(transfers + runs of chunks), but for MORPH_STRAGGLAR, where it is told in its file.
+ * Shares, and what MORPH_HALVING and its like send in a round, are alike for all ranks, since shares are
+ * rounded up. The same options always make the same rounds. O(transfers + chunks sent); MORPH_SWING and its
+ * like take O(ranks^2 * log(ranks)), and MORPH_STRAGGLAR searches, where the number of ranks is no power of
+ * two: for seconds at most.
  *
- * Return: 0, -EINVAL (the algorithm does not do that; a number of ranks that it has no rounds for; what the
- * text says), -E2BIG, -ENOMEM, or as morph_opts_check().
+ * Return: 0, -EINVAL (the algorithm does not do that, or not with so many ranks; no such root, radix or extents;
+ * the text says what), -E2BIG (too much of something, or an option that this library does not know) or
+ * -ENOMEM. On failure the collective has neither chunks nor rounds.
  */
 int morph_collective_build(struct morph_collective *collective,
 			   const struct morph_collective_opts *opts);
@@ -205,9 +214,12 @@ int morph_collective_build(struct morph_collective *collective,
  * morph_collective_run() - does each chunk end where and as it should?
  * @collective: the collective
  *
- * Carries rounds out with the sets of ranks whose part each rank has in each chunk. Nothing may be
- * summed twice, nobody sends what it does not have, and no rank gets a chunk twice in a round but to sum it.
- * O(chunk transfers * ranks / 64), one chunk after the other; it keeps ranks^2 / 4 bytes.
+ * Carries rounds out with the sets of ranks whose part each rank has in each chunk. Nobody sends what it has
+ * nothing of; nothing is summed twice; a copy takes the place of what it contains, and of nothing else; no
+ * rank gets a chunk twice in a round but to sum it each time. A chunk that begins at one rank has one part:
+ * to sum it into nothing is to copy it.
+ *
+ * O(chunks sent * ranks / 64), one chunk after the other; it keeps ranks^2 / 4 bytes, and 4 for each chunk sent.
  *
  * Return: 0, -EBADMSG (it does not: the text names round, rank and chunk) or -ENOMEM.
  */
@@ -250,7 +262,7 @@ uint32_t morph_collective_transfers(const struct morph_collective *collective, u
  * struct morph_transfer - what one rank sends to another in a round
  * @src: rank that sends
  * @dst: rank that receives
- * @bytes: how much
+ * @bytes: how much; UINT64_MAX: so much or more
  * @reduce: it is summed with what is there, else takes its place
  */
 struct morph_transfer {
@@ -278,9 +290,18 @@ int morph_collective_transfer(const struct morph_collective *collective, uint32_
  *
  * Over the bandwidth of all of a rank's ports this bounds from below what the rounds take.
  *
- * Return: bytes.
+ * Return: bytes; UINT64_MAX: so many or more.
  */
 uint64_t morph_collective_bytes(const struct morph_collective *collective);
+
+/**
+ * morph_collective_rounds_before() - how long a rank may be late
+ * @collective: the collective
+ * @rank: the rank
+ *
+ * Return: how many rounds go by before the first in which it sends or receives; all, if there is none.
+ */
+uint32_t morph_collective_rounds_before(const struct morph_collective *collective, uint32_t rank);
 
 #ifdef __cplusplus
 }
