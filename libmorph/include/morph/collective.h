@@ -145,6 +145,7 @@ enum morph_collective_kind {
  *	scatter the sum among them, on a ring: morph_collective_rounds_before() of the last rank says in how
  *	many rounds. After these each rank is in one pair in each round, which sends both ways. Up to 256 ranks, and
  *	powers of two
+ * @MORPH_ALGORITHMS: one more than there are
  */
 enum morph_algorithm {
 	MORPH_RING = 1,
@@ -161,6 +162,7 @@ enum morph_algorithm {
 	MORPH_BINOMIAL = 12,
 	MORPH_BINARY = 13,
 	MORPH_STRAGGLAR = 14,
+	MORPH_ALGORITHMS = 15,
 };
 
 /**

@@ -93,6 +93,40 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
 			const struct morph_delay *delay, const struct morph_schedule_opts *opts);
 
 /**
+ * struct morph_choice - what an algorithm came to
+ * @algorithm: enum morph_algorithm
+ * @policy: enum morph_policy that was best for it; 0 where it can't be done so
+ * @rounds: how many it has
+ * @ns: when all has arrived, nanoseconds from the start
+ */
+struct morph_choice {
+	uint32_t algorithm;
+	uint32_t policy;
+	uint32_t rounds;
+	uint64_t ns;
+};
+
+/**
+ * morph_schedule_choose() - choose algorithm and circuits together
+ * @schedule: the answer; what was in it is forgotten
+ * @collective: where to put the rounds that are best; what was in it is forgotten
+ * @wanted: what is to be done; @wanted->algorithm is tried alone unless it is 0
+ * @delay: what rounds and changes take
+ * @opts: as morph_schedule_plan()
+ * @choices: where to put what each algorithm came to, MORPH_ALGORITHMS of them by enum morph_algorithm; or NULL
+ *
+ * Neither choice is right alone: what needs most rounds may need fewest changes. Each algorithm that does the collective
+ * with as many ranks is planned, and the one that ends first is it; of several the one with fewest circuits that are set.
+ * MORPH_STRAGGLAR is not tried, which supposes that a rank is late.
+ *
+ * Return: as morph_schedule_plan(), and -EINVAL where no algorithm does it.
+ */
+int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
+			  const struct morph_collective_opts *wanted,
+			  const struct morph_delay *delay, const struct morph_schedule_opts *opts,
+			  struct morph_choice *choices);
+
+/**
  * morph_schedule_verdict() - what was found
  * @schedule: the schedule
  *

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Algorithm and circuits are chosen together: each algorithm is planned, and the soonest is it. */
+#include "schedule.h"
+
+struct choosing {
+	struct morph_schedule *schedule, *trial;
+	struct morph_collective *collective, *rounds;
+	const struct morph_delay *delay;
+	const struct morph_schedule_opts *opts;
+};
+
+static void swap_schedules(struct morph_schedule *one, struct morph_schedule *other)
+{
+	struct morph_schedule kept = *one;
+
+	*one = *other;
+	*other = kept;
+}
+
+static void swap_collectives(struct morph_collective *one, struct morph_collective *other)
+{
+	struct morph_collective kept = *one;
+
+	*one = *other;
+	*other = kept;
+}
+
+static bool is_sooner(const struct morph_schedule *one, const struct morph_schedule *other)
+{
+	uint64_t ours, theirs;
+
+	if (one->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE)
+		return one->verdict == MORPH_FEASIBLE;
+	if (one->finish_ps != other->finish_ps)
+		return one->finish_ps < other->finish_ps;
+	morph_schedule_changes(one, &ours);
+	morph_schedule_changes(other, &theirs);
+	return ours < theirs;
+}
+
+/* Plan the rounds of an algorithm; what is best so far is in what the caller gave. */
+static int try(struct choosing *choosing, uint32_t algorithm, bool first,
+	       struct morph_choice *choice)
+{
+	int ret = morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
+				      choosing->opts);
+
+	if (ret)
+		return ret;
+	*choice = (struct morph_choice){ .algorithm = algorithm,
+					 .rounds = choosing->rounds->rounds.count };
+	if (choosing->trial->verdict == MORPH_FEASIBLE) {
+		choice->policy = choosing->trial->policy;
+		choice->ns = morph_schedule_ns(choosing->trial, NULL);
+	}
+	if (first || is_sooner(choosing->trial, choosing->schedule)) {
+		swap_schedules(choosing->trial, choosing->schedule);
+		swap_collectives(choosing->rounds, choosing->collective);
+	}
+	return 0;
+}
+
+/* Algorithms that do not do it are left out, unless none does. */
+static int try_all(struct choosing *choosing, struct morph_collective_opts wanted,
+		   struct morph_choice *choices)
+{
+	bool first = true;
+
+	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
+		int ret;
+
+		if (algorithm == MORPH_STRAGGLAR)
+			continue;
+		wanted.algorithm = algorithm;
+		ret = morph_collective_build(choosing->rounds, &wanted);
+		if (ret == -EINVAL)
+			continue;
+		if (!ret)
+			ret = try(choosing, algorithm, first, &choices[algorithm]);
+		if (ret)
+			return ret;
+		first = false;
+	}
+	return first ? lm_fail(choosing->schedule->ctx, EINVAL,
+			       "no algorithm does collective %u with %u ranks", wanted.kind,
+			       wanted.ranks) :
+		       0;
+}
+
+static int choose(struct choosing *choosing, const struct morph_collective_opts *wanted,
+		  struct morph_choice *choices)
+{
+	int ret;
+
+	if (!wanted->algorithm)
+		return try_all(choosing, *wanted, choices);
+	ret = morph_collective_build(choosing->rounds, wanted);
+	return ret ? ret : try(choosing, wanted->algorithm, true, &choices[wanted->algorithm]);
+}
+
+MORPH_API int
+morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
+		      const struct morph_collective_opts *wanted, const struct morph_delay *delay,
+		      const struct morph_schedule_opts *opts, struct morph_choice *choices)
+{
+	struct morph_choice mine[MORPH_ALGORITHMS] = { 0 };
+	struct choosing choosing = { .schedule = schedule,
+				     .collective = collective,
+				     .trial = morph_schedule_new(schedule->ctx),
+				     .rounds = morph_collective_new(schedule->ctx),
+				     .delay = delay,
+				     .opts = opts };
+	struct morph_collective_opts known;
+	int ret = choosing.trial && choosing.rounds ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
+	if (!ret) {
+		lm_opts_copy(&known, wanted, sizeof(known));
+		known.sz = sizeof(known);
+		ret = choose(&choosing, &known, mine);
+	}
+	if (choices)
+		memcpy(choices, mine, sizeof(mine));
+	morph_schedule_free(choosing.trial);
+	morph_collective_free(choosing.rounds);
+	return ret;
+}
