@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rings along dimensions: one dimension is the ring. */
+#include "algorithms.h"
+
+struct torus {
+	uint32_t extent[3];
+	uint32_t stride[3]; /* from a rank to the next along the dimension */
+	uint32_t block[3]; /* chunks that have coordinates up to the dimension's in common */
+};
+
+/* False: noted. */
+static bool torus_init(struct torus *torus, struct writer *writer)
+{
+	const struct morph_collective_opts *opts = writer->opts;
+	uint64_t stride = 1;
+
+	*torus = (struct torus){ .extent = { opts->ranks, 1, 1 } };
+	for (int dim = 0; dim < 3; dim++) {
+		if (opts->algorithm == MORPH_RINGS)
+			torus->extent[dim] = opts->extent[dim] ? opts->extent[dim] : 1;
+		torus->stride[dim] = (uint32_t)stride;
+		stride *= torus->extent[dim];
+		if (stride > opts->ranks)
+			break;
+		torus->block[dim] = opts->ranks / (uint32_t)stride;
+	}
+	if (stride == opts->ranks)
+		return true;
+	writer->error = lm_fail(writer->collective->ctx, EINVAL,
+				"extents of %u, %u and %u do not make %u ranks", opts->extent[0],
+				opts->extent[1], opts->extent[2], opts->ranks);
+	return false;
+}
+
+static uint32_t coordinate(const struct torus *torus, uint32_t rank, int dim)
+{
+	return rank / torus->stride[dim] % torus->extent[dim];
+}
+
+/*
+ * The first chunk of those that the rank's ring along the dimension moves, of the place @at of that ring. The first
+ * dimension has most to say, so that what has coordinates in common is one run.
+ */
+static uint32_t first_of(const struct torus *torus, uint32_t rank, int dim, uint32_t at)
+{
+	uint32_t first = at * torus->block[dim];
+
+	while (dim--)
+		first += coordinate(torus, rank, dim) * torus->block[dim];
+	return first;
+}
+
+static void write_chunks(struct writer *writer, const struct torus *torus)
+{
+	uint32_t ranks = writer->opts->ranks;
+
+	for (uint32_t chunk = 0; chunk < ranks; chunk++) {
+		uint32_t rank = 0;
+
+		for (int dim = 0; dim < 3; dim++)
+			rank += chunk / torus->block[dim] % torus->extent[dim] * torus->stride[dim];
+		lm_write_chunk(writer, scatters(writer) ? MORPH_EACH_RANK : rank,
+			       gathers(writer) ? MORPH_EACH_RANK : rank,
+			       share_of(writer->opts->bytes, ranks));
+	}
+}
+
+/* Each sends to the next; in a gathering what it has, then what it just got. */
+static void write_dimension(struct writer *writer, const struct torus *torus, int dim, bool reduce)
+{
+	uint32_t extent = torus->extent[dim];
+
+	for (uint32_t round = 0; round + 1 < extent; round++) {
+		lm_write_round(writer);
+		for (uint32_t rank = 0; rank < writer->opts->ranks; rank++) {
+			uint32_t at = coordinate(torus, rank, dim), next = (at + 1) % extent;
+			uint32_t sent = (at + extent - round - reduce) % extent;
+			uint32_t base = rank - at * torus->stride[dim];
+
+			lm_write_transfer(writer, rank, base + next * torus->stride[dim], reduce);
+			lm_write_run(writer, first_of(torus, rank, dim, sent), torus->block[dim]);
+		}
+	}
+}
+
+void lm_write_rings(struct writer *writer)
+{
+	struct torus torus;
+
+	if (!torus_init(&torus, writer))
+		return;
+	write_chunks(writer, &torus);
+	for (int dim = 0; dim < 3 && scatters(writer); dim++)
+		write_dimension(writer, &torus, dim, true);
+	for (int dim = 3; dim-- && gathers(writer);)
+		write_dimension(writer, &torus, dim, false);
+}
