@@ -45,6 +45,7 @@ static const struct algorithm algorithms[] = {
 			   lm_write_direct },
 	[MORPH_BINOMIAL] = { "a binomial tree", KIND(MORPH_BROADCAST), false, lm_write_binomial },
 	[MORPH_BINARY] = { "a binary tree", KIND(MORPH_BROADCAST), false, lm_write_binary },
+	[MORPH_STRAGGLAR] = { "StragglAR", KIND(MORPH_ALL_REDUCE), false, lm_write_straggler },
 };
 
 /* ------------------------------------------------------------------ writing */

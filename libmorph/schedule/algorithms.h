@@ -60,5 +60,6 @@ void lm_write_pairwise(struct writer *writer);
 void lm_write_direct(struct writer *writer);
 void lm_write_binomial(struct writer *writer);
 void lm_write_binary(struct writer *writer);
+void lm_write_straggler(struct writer *writer);
 
 #endif /* LM_SCHEDULE_ALGORITHMS_H */

@@ -620,6 +620,10 @@ static void what_cannot_be_built_is_refused_with_the_reason(void **state)
 		  "do not make 12 ranks" },
 		{ { .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_RING, .ranks = 1, .matrix = &one },
 		  "a matrix is for an all-to-all, not for an all-reduce" },
+		{ { .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_STRAGGLAR, .ranks = 1 },
+		  "takes 2 to 256 ranks, or a power of two, not 1" },
+		{ { .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_STRAGGLAR, .ranks = 257 },
+		  "not 257" },
 	};
 	struct morph_collective *collective = morph_collective_new(ctx);
 

@@ -228,6 +228,7 @@ static struct morph_collective *any(uint64_t *random)
 		{ MORPH_ALL_REDUCE, MORPH_DIRECT, false },
 		{ MORPH_BROADCAST, MORPH_BINOMIAL, false },
 		{ MORPH_BROADCAST, MORPH_BINARY, false },
+		{ MORPH_ALL_REDUCE, MORPH_STRAGGLAR, false },
 	};
 	uint32_t which = random_below(random, ARRAY_SIZE(all));
 	MORPH_OPTS(morph_collective_opts, opts, .kind = all[which].kind,

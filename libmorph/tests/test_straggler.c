@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* StragglAR: each number of ranks ends right, in pairs, within a round of the bound; and the bound is one. */
+#include "../schedule/straggler.h"
+#include "alone.h"
+
+static struct morph_collective *build(uint32_t ranks)
+{
+	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_REDUCE,
+		   .algorithm = MORPH_STRAGGLAR, .ranks = ranks, .bytes = (ranks - 1) * 999 + 1);
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	if (morph_collective_build(collective, &opts) || morph_collective_run(collective))
+		fail_msg("%u ranks: %s", ranks, morph_error_text(ctx));
+	return collective;
+}
+
+/* While it is not waited for: rounds in which it takes part, and after them. */
+static uint32_t late_rounds(const struct morph_collective *collective)
+{
+	return morph_collective_rounds(collective) -
+	       morph_collective_rounds_before(collective, morph_collective_ranks(collective) - 1);
+}
+
+static uint32_t rounds_of(uint32_t ranks)
+{
+	struct morph_collective *collective = build(ranks);
+	uint32_t rounds = late_rounds(collective);
+
+	morph_collective_free(collective);
+	return rounds;
+}
+
+/* ------------------------------------------------------------------- bounds */
+
+static uint32_t log_up(uint32_t number)
+{
+	uint32_t exponent = 0;
+
+	while (1U << exponent < number)
+		exponent++;
+	return exponent;
+}
+
+static void bounds_are_those_reckoned_by_hand(void **state)
+{
+	static const uint32_t by_hand[][2] = { { 2, 1 },   { 3, 3 },   { 4, 4 },   { 5, 6 },
+					       { 6, 7 },   { 7, 9 },   { 8, 9 },   { 9, 11 },
+					       { 10, 12 }, { 11, 14 }, { 12, 14 }, { 33, 37 } };
+
+	(void)state;
+	for (size_t at = 0; at < ARRAY_SIZE(by_hand); at++)
+		assert_int_equal(lm_straggler_bound(by_hand[at][0]), by_hand[at][1]);
+	for (uint32_t ranks = 2; ranks <= 4096; ranks++)
+		assert_true(lm_straggler_bound(ranks) >= ranks - 2 + log_up(ranks));
+}
+
+#define FEW 4
+
+/*
+ * What ranks have of chunks, two bits each: the sum of the others' parts, and the late rank's. More is
+ * allowed than a schedule may do, so that there are no fewer rounds than are found: what comes is joined with
+ * what is there, whatever it is.
+ */
+struct few {
+	uint32_t ranks;
+	uint8_t have[FEW][FEW - 1];
+};
+
+static bool all_there(const struct few *few)
+{
+	for (uint32_t rank = 0; rank < few->ranks; rank++)
+		for (uint32_t chunk = 0; chunk + 1 < few->ranks; chunk++)
+			if (few->have[rank][chunk] != 3)
+				return false;
+	return true;
+}
+
+static bool some_way(const struct few *few, uint32_t rounds);
+
+/* The rest of a round, of which the ranks in @met are in pairs. @next is what it makes of @few. */
+static bool some_round(const struct few *few, struct few next, uint32_t met, uint32_t rounds)
+{
+	uint32_t chunks = few->ranks - 1, one = (uint32_t)__builtin_ctz(~met);
+
+	if (one >= few->ranks)
+		return some_way(&next, rounds - 1);
+	/* It may rest. */
+	if (some_round(few, next, met | 1U << one, rounds))
+		return true;
+	for (uint32_t other = one + 1; other < few->ranks; other++) {
+		if (met >> other & 1)
+			continue;
+		for (uint32_t pair = 0; pair < chunks * chunks; pair++) {
+			uint32_t there = pair / chunks, back = pair % chunks;
+			struct few after = next;
+
+			after.have[other][there] |= few->have[one][there];
+			after.have[one][back] |= few->have[other][back];
+			if (some_round(few, after, met | 1U << one | 1U << other, rounds))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool some_way(const struct few *few, uint32_t rounds)
+{
+	if (all_there(few))
+		return true;
+	return rounds && some_round(few, *few, 0, rounds);
+}
+
+static void with_fewer_rounds_than_the_bound_no_way_ends(void **state)
+{
+	(void)state;
+	for (uint32_t ranks = 2; ranks <= FEW; ranks++) {
+		struct few few = { .ranks = ranks };
+		uint32_t bound = lm_straggler_bound(ranks);
+
+		for (uint32_t chunk = 0; chunk + 1 < ranks; chunk++) {
+			few.have[chunk][chunk] = 1;
+			few.have[ranks - 1][chunk] = 2;
+		}
+		assert_false(some_way(&few, bound - 1));
+		assert_int_equal(rounds_of(ranks), bound);
+		if (ranks < FEW)
+			assert_true(some_way(&few, bound));
+	}
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+static void any_few_ranks_are_within_a_round_of_the_bound(void **state)
+{
+	uint32_t at_it = 0;
+
+	(void)state;
+	for (uint32_t ranks = 2; ranks <= 33; ranks++) {
+		uint32_t rounds = rounds_of(ranks), bound = lm_straggler_bound(ranks);
+
+		if (rounds < bound || rounds > bound + 1)
+			fail_msg("%u ranks take %u rounds, not %u or one more", ranks, rounds,
+				 bound);
+		at_it += rounds == bound;
+	}
+	print_message("%u of 32 at the bound\n", at_it);
+	assert_int_equal(rounds_of(3), 3);
+	assert_int_equal(rounds_of(5), 6);
+	assert_int_equal(rounds_of(7), 9);
+	/* The program of the paper's authors takes 7, 12 and 15. */
+	assert_int_equal(rounds_of(6), 7);
+	assert_int_equal(rounds_of(10), 12);
+	assert_int_equal(rounds_of(12), 14);
+}
+
+static void powers_of_two_are_at_the_bound(void **state)
+{
+	(void)state;
+	for (uint32_t ranks = 2; ranks <= 512; ranks *= 2) {
+		assert_int_equal(rounds_of(ranks), ranks - 2 + log_up(ranks));
+		assert_int_equal(lm_straggler_bound(ranks), ranks - 2 + log_up(ranks));
+	}
+}
+
+static void many_ranks_are_within_a_round_of_the_bound(void **state)
+{
+	static const uint32_t many[] = { 34, 48, 63, 72, 96, 144 };
+
+	(void)state;
+	for (size_t at = 0; at < ARRAY_SIZE(many); at++)
+		assert_true(rounds_of(many[at]) <= lm_straggler_bound(many[at]) + 1);
+}
+
+/* -------------------------------------------------------------------- shape */
+
+static struct morph_transfer transfer_of(const struct morph_collective *collective, uint32_t round,
+					 uint32_t number)
+{
+	struct morph_transfer transfer;
+
+	assert_int_equal(morph_collective_transfer(collective, round, number, &transfer), 0);
+	return transfer;
+}
+
+/* A ring of those that are not late. */
+static void check_early(const struct morph_collective *collective, uint32_t round)
+{
+	uint32_t others = morph_collective_ranks(collective) - 1;
+
+	assert_int_equal(morph_collective_transfers(collective, round), others);
+	for (uint32_t at = 0; at < others; at++) {
+		struct morph_transfer transfer = transfer_of(collective, round, at);
+
+		assert_int_equal(transfer.src, at);
+		assert_int_equal(transfer.dst, (at + 1) % others);
+		assert_true(transfer.reduce);
+		assert_int_equal(transfer.bytes, 1000);
+	}
+}
+
+static uint32_t check_late(const struct morph_collective *collective, uint32_t round)
+{
+	uint32_t ranks = morph_collective_ranks(collective);
+	uint32_t count = morph_collective_transfers(collective, round);
+	uint32_t to[ranks], from[ranks];
+
+	memset(to, 0xff, sizeof(to));
+	memset(from, 0xff, sizeof(from));
+	for (uint32_t at = 0; at < count; at++) {
+		struct morph_transfer transfer = transfer_of(collective, round, at);
+
+		assert_int_equal(to[transfer.src], UINT32_MAX);
+		assert_int_equal(from[transfer.dst], UINT32_MAX);
+		to[transfer.src] = transfer.dst;
+		from[transfer.dst] = transfer.src;
+		assert_int_equal(transfer.bytes, 1000);
+	}
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		if (to[rank] != UINT32_MAX && from[rank] != UINT32_MAX)
+			assert_int_equal(to[rank], from[rank]);
+	return count;
+}
+
+/* In pairs, each chunk comes once to each rank: the fewest bytes that there can be. */
+static void each_rank_is_in_one_pair_and_gets_each_chunk_once(void **state)
+{
+	(void)state;
+	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
+		struct morph_collective *collective = build(ranks);
+		uint32_t early = morph_collective_rounds_before(collective, ranks - 1), sum = 0;
+
+		assert_int_equal(early, ranks - 2);
+		for (uint32_t round = 0; round < early; round++)
+			check_early(collective, round);
+		for (uint32_t round = early; round < morph_collective_rounds(collective); round++)
+			sum += check_late(collective, round);
+		assert_int_equal(sum, ranks * (ranks - 1));
+		morph_collective_free(collective);
+	}
+}
+
+static void the_same_is_built_again(void **state)
+{
+	struct morph_collective *one = build(13), *other = build(13);
+
+	(void)state;
+	assert_int_equal(one->runs.count, other->runs.count);
+	assert_memory_equal(one->runs.list, other->runs.list,
+			    one->runs.count * sizeof(*one->runs.list));
+	for (uint32_t at = 0; at < one->transfers.count; at++) {
+		assert_int_equal(one->transfers.list[at].src, other->transfers.list[at].src);
+		assert_int_equal(one->transfers.list[at].dst, other->transfers.list[at].dst);
+	}
+	morph_collective_free(one);
+	morph_collective_free(other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(bounds_are_those_reckoned_by_hand),
+		TEST(with_fewer_rounds_than_the_bound_no_way_ends),
+		TEST(any_few_ranks_are_within_a_round_of_the_bound),
+		TEST(powers_of_two_are_at_the_bound),
+		TEST(many_ranks_are_within_a_round_of_the_bound),
+		TEST(each_rank_is_in_one_pair_and_gets_each_chunk_once),
+		TEST(the_same_is_built_again),
+	};
+
+	return cmocka_run_group_tests_name("straggler", tests, NULL, NULL);
+}
