@@ -710,6 +710,45 @@ static int share_bandwidth(void)
 	return result;
 }
 
+/* One of each family: lists grow, and each keeps something of its own while it builds. */
+static int build_collectives(void)
+{
+	static const struct {
+		uint32_t kind, algorithm, ranks;
+	} all[] = {
+		{ MORPH_ALL_REDUCE, MORPH_RINGS, 6 },	  { MORPH_ALL_REDUCE, MORPH_SWING, 8 },
+		{ MORPH_ALL_TO_ALL, MORPH_BRUCK, 5 },	  { MORPH_ALL_TO_ALL, MORPH_PAIRWISE, 5 },
+		{ MORPH_ALL_GATHER, MORPH_BRUCK, 7 },	  { MORPH_BROADCAST, MORPH_BINARY, 20 },
+		{ MORPH_ALL_REDUCE, MORPH_DIRECT, 5 },	  { MORPH_ALL_REDUCE, MORPH_STRAGGLAR, 8 },
+		{ MORPH_ALL_REDUCE, MORPH_STRAGGLAR, 6 },
+	};
+	int result = 0;
+
+	for (size_t at = 0; result >= 0 && at < ARRAY_SIZE(all); at++) {
+		MORPH_OPTS(morph_collective_opts, opts, .kind = all[at].kind,
+			   .algorithm = all[at].algorithm, .ranks = all[at].ranks,
+			   .extent = { 2, 3 }, .segments = 20, .bytes = 1000);
+		struct morph_collective *collective = morph_collective_new(ctx);
+
+		result = collective ? morph_collective_build(collective, &opts) :
+				      -morph_error_code(ctx);
+		if (!result)
+			result = morph_collective_run(collective);
+		morph_collective_free(collective);
+	}
+	return result;
+}
+
+static int make_delay(void)
+{
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	if (!delay)
+		return -morph_error_code(ctx);
+	morph_delay_free(delay);
+	return 0;
+}
+
 /* -------------------------------------------------------------------- all */
 
 const struct act acts[] = {
@@ -791,6 +830,8 @@ const struct act acts[] = {
 	PLAIN(assign_tenants),
 	PLAIN(count_spares),
 	PLAIN(share_bandwidth),
+	PLAIN(build_collectives),
+	PLAIN(make_delay),
 };
 
 const size_t acts_count = ARRAY_SIZE(acts);
