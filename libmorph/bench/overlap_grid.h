@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The rounds on which SWOT (arXiv 2510.19322) is evaluated: its experiments 1.1, 1.2, 2.1 and 2.2. */
+#ifndef LM_BENCH_OVERLAP_GRID_H
+#define LM_BENCH_OVERLAP_GRID_H
+
+#include "../schedule/overlap.h"
+
+#define GRID_ROUNDS 1024
+#define GRID_INSTANCES 512
+#define GRID_NAME 64
+
+enum grid_algorithm {
+	GRID_RS_HD, /* reduce-scatter by halving */
+	GRID_AR_HD, /* and the same rounds back */
+	GRID_BRUCK_WHOLE, /* all-to-all in log2 rounds that carry all bytes each, as SWOT reckons */
+	GRID_BRUCK, /* and half of them, as it is */
+	GRID_PAIRWISE, /* all-to-all with each other rank in turn */
+	GRID_ALGORITHMS,
+};
+
+struct grid_instance {
+	enum grid_algorithm algorithm;
+	uint32_t ranks, planes;
+	uint64_t bytes; /* of a rank */
+	uint64_t mbps; /* of a plane */
+	uint64_t change_ns;
+};
+
+/* All of them, each once; how many. */
+uint32_t grid_instances(struct grid_instance instances[GRID_INSTANCES]);
+
+/* Its name, which says all of it. */
+void grid_name(const struct grid_instance *instance, char name[GRID_NAME]);
+
+/* As a problem on a dark fabric, with room for GRID_ROUNDS rounds. */
+void grid_problem(const struct grid_instance *instance, struct overlap_round *rounds,
+		  struct overlap_problem *problem);
+
+#endif /* LM_BENCH_OVERLAP_GRID_H */

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Plans of overlapped rounds, see overlap.h: windows of rounds are planned one after the other, the first
+ * half of each is settled, and what is settled is reckoned in whole picoseconds and bytes.
+ */
+#include <math.h>
+
+#include "overlap_work.h"
+
+#define ROUNDING 1e-12 /* of doubles, and a few thousand times more */
+#define LONGEST (1ULL << 62) /* picoseconds */
+
+struct overlap_work *lm_overlap_work_new(struct morph_ctx *ctx)
+{
+	struct overlap_work *work = calloc(1, sizeof(*work));
+
+	if (!work) {
+		lm_fail(ctx, ENOMEM, "overlap rounds: out of memory");
+		return NULL;
+	}
+	work->ctx = ctx;
+	return work;
+}
+
+void lm_overlap_work_free(struct overlap_work *work)
+{
+	if (!work)
+		return;
+	free(work->program.entries);
+	free(work->program.basic);
+	free(work->ends);
+	free(work->needed);
+	free(work->sorted);
+	free(work);
+}
+
+/* --------------------------------------------------------------------- input */
+
+static int check_size(struct morph_ctx *ctx, const struct overlap_problem *problem)
+{
+	if (!problem->count || problem->count > OVERLAP_ROUNDS)
+		return lm_fail(ctx, EINVAL, "1 to %d rounds can be overlapped, not %u",
+			       OVERLAP_ROUNDS, problem->count);
+	if (!problem->planes || problem->planes > OVERLAP_PLANES)
+		return lm_fail(ctx, EINVAL, "rounds can be overlapped on 1 to %d planes, not %u",
+			       OVERLAP_PLANES, problem->planes);
+	if (!problem->costs.mbps)
+		return lm_fail(ctx, EINVAL, "a port has a bandwidth, which was not set");
+	return 0;
+}
+
+static int check(struct morph_ctx *ctx, const struct overlap_problem *problem)
+{
+	unsigned __int128 longest = 0;
+	int ret = check_size(ctx, problem);
+
+	for (uint32_t at = 0; !ret && at < problem->count; at++) {
+		const struct overlap_round *round = &problem->rounds[at];
+
+		if (!round->bytes)
+			return lm_fail(ctx, EINVAL, "round %u carries nothing, leave it out", at);
+		if (round->configuration == OVERLAP_NONE)
+			return lm_fail(ctx, EINVAL, "round %u has no configuration", at);
+		longest += (unsigned __int128)costs_bytes_ps(&problem->costs, round->bytes) +
+			   problem->costs.round_ps + problem->costs.change_ps;
+	}
+	if (!ret && longest > LONGEST)
+		return lm_fail(ctx, EOVERFLOW,
+			       "rounds take 2^62 picoseconds at most, these may take more");
+	return ret;
+}
+
+static struct overlap_options filled(const struct overlap_options *options)
+{
+	struct overlap_options mine = options ? *options : (struct overlap_options){ 0 };
+
+	if (!mine.width)
+		mine.width = 32;
+	if (!mine.programs)
+		mine.programs = 600;
+	if (!mine.proofs)
+		mine.proofs = 1500;
+	if (!mine.window)
+		mine.window = 24;
+	mine.width = mine.width > WIDTH ? WIDTH : mine.width;
+	mine.window = mine.window > WINDOW ? WINDOW : mine.window;
+	return mine;
+}
+
+static int make_room(struct overlap_work *work, const struct overlap_problem *problem,
+		     const struct overlap_options *options)
+{
+	uint32_t window = problem->count < options->window ? problem->count : options->window;
+	uint32_t turns = window * problem->planes;
+
+	if (problem->count > work->rounds_room) {
+		free(work->ends);
+		free(work->needed);
+		free(work->sorted);
+		work->rounds_room = 0;
+		work->ends = calloc(problem->count, sizeof(*work->ends));
+		work->needed = calloc(problem->count, sizeof(*work->needed));
+		work->sorted = calloc(problem->count, sizeof(*work->sorted));
+		if (!work->ends || !work->needed || !work->sorted)
+			return lm_fail(work->ctx, ENOMEM, "overlap rounds: out of memory");
+		work->rounds_room = problem->count;
+	}
+	return lm_overlap_program_room(&work->program, work->ctx, turns, 2 * turns);
+}
+
+/* -------------------------------------------------------------------- settling */
+
+/* Planes, and rounds that are settled. */
+struct settled {
+	uint64_t end; /* of the last round */
+	uint32_t held[OVERLAP_PLANES];
+	uint64_t free[OVERLAP_PLANES]; /* what it sent last is over */
+};
+
+static void open_window(struct overlap_window *window, const struct overlap_problem *problem,
+			const struct settled *settled, uint32_t from, uint32_t count)
+{
+	window->count = count;
+	window->planes = problem->planes;
+	window->latency = (double)problem->costs.round_ps;
+	window->change = (double)problem->costs.change_ps;
+	window->moment = window->change + window->latency;
+	for (uint32_t at = 0; at < count; at++) {
+		const struct overlap_round *round = &problem->rounds[from + at];
+
+		window->sending[at] = (double)round->bytes * 8e6 / (double)problem->costs.mbps;
+		window->configurations[at] = round->configuration;
+		window->moment += window->sending[at];
+	}
+	window->moment *= ROUNDING;
+	for (uint32_t plane = 0; plane < problem->planes; plane++) {
+		uint64_t ready = settled->free[plane] + problem->costs.change_ps;
+
+		window->held[plane] = settled->held[plane];
+		window->ready[plane] = ready > settled->end ? (double)(ready - settled->end) : 0;
+	}
+}
+
+uint64_t lm_overlap_fill(const struct costs *costs, uint64_t bytes, uint32_t planes,
+			 const uint64_t *from, const uint64_t *early)
+{
+	uint64_t low = 0, high = 0;
+
+	for (uint32_t at = 0; at < planes; at++) {
+		uint64_t its =
+			from[at] + early[at] + costs->round_ps + costs_bytes_ps(costs, bytes);
+
+		high = !at || its < high ? its : high;
+	}
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		unsigned __int128 sum = 0;
+
+		for (uint32_t at = 0; at < planes; at++) {
+			uint64_t begin = from[at] + early[at] + costs->round_ps;
+
+			if (middle > begin)
+				sum += bytes_within(costs, middle - begin);
+		}
+		if (sum < bytes)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A round over the planes that are to take part: they carry as much as they can until it ends. */
+static void settle_round(struct settled *settled, const struct overlap_problem *problem,
+			 uint32_t round, const bool *used, const uint64_t *early,
+			 struct overlap_share *shares)
+{
+	const struct costs *costs = &problem->costs;
+	uint32_t configuration = problem->rounds[round].configuration, count = 0;
+	uint64_t from[OVERLAP_PLANES], its_early[OVERLAP_PLANES];
+	uint64_t left = problem->rounds[round].bytes, end, last = 0;
+	uint8_t planes[OVERLAP_PLANES];
+
+	memset(shares, 0, problem->planes * sizeof(*shares));
+	for (uint32_t plane = 0; plane < problem->planes; plane++) {
+		uint64_t ready = settled->free[plane];
+
+		if (!used[plane])
+			continue;
+		if (settled->held[plane] != configuration)
+			ready += costs->change_ps;
+		from[count] = ready > settled->end ? ready : settled->end;
+		its_early[count] = early[plane];
+		planes[count++] = (uint8_t)plane;
+	}
+	end = lm_overlap_fill(costs, left, count, from, its_early);
+	for (uint32_t at = 0; at < count; at++) {
+		struct overlap_share *share = &shares[planes[at]];
+		uint64_t begin = from[at] + its_early[at] + costs->round_ps;
+		uint64_t bytes = end > begin ? bytes_within(costs, end - begin) : 0;
+
+		bytes = bytes < left ? bytes : left;
+		if (!bytes)
+			continue;
+		left -= bytes;
+		share->used = true;
+		share->bytes = bytes;
+		share->from = from[at];
+		share->until = from[at] + costs->round_ps + costs_bytes_ps(costs, bytes);
+		if (settled->held[planes[at]] != configuration) {
+			share->changed = true;
+			share->change_from = settled->free[planes[at]];
+			share->change_until = share->change_from + costs->change_ps;
+		}
+		settled->held[planes[at]] = configuration;
+		settled->free[planes[at]] = share->until;
+		last = share->until > last ? share->until : last;
+	}
+	settled->end = last;
+}
+
+static void settle(struct settled *settled, const struct overlap_work *work,
+		   const struct overlap_problem *problem, uint32_t from, uint32_t count,
+		   struct overlap_share *shares)
+{
+	const struct overlap_paths *paths = &work->paths;
+
+	for (uint32_t round = 0; round < count; round++) {
+		uint64_t early[OVERLAP_PLANES] = { 0 };
+
+		for (uint32_t plane = 0; plane < problem->planes; plane++) {
+			uint32_t out = paths->out[round][plane];
+
+			if (paths->used[round][plane] && out != NO_TURN)
+				early[plane] = (uint64_t)llround(paths->turns[out].early);
+		}
+		settle_round(settled, problem, from + round, paths->used[round], early,
+			     &shares[(size_t)(from + round) * problem->planes]);
+	}
+}
+
+int lm_overlap_solve(struct overlap_work *work, const struct overlap_problem *problem,
+		     const struct overlap_options *options, struct overlap_share *shares,
+		     struct overlap_result *result)
+{
+	struct overlap_options effort = filled(options);
+	struct settled settled = { 0 };
+	double least = 0; /* proven, that all rounds take */
+	int ret = check(work->ctx, problem);
+
+	if (!ret)
+		ret = make_room(work, problem, &effort);
+	if (ret)
+		return ret;
+	for (uint32_t plane = 0; plane < problem->planes; plane++)
+		settled.held[plane] = problem->resident ? problem->resident[plane] : OVERLAP_NONE;
+	work->beam.width = effort.width;
+	for (uint32_t from = 0, count; from < problem->count; from += count) {
+		struct overlap_plan plan;
+
+		count = problem->count - from;
+		count = count > effort.window ? effort.window : count;
+		work->programs_left = effort.programs;
+		work->proofs_left = count == problem->count ? effort.proofs : 0;
+		open_window(&work->window, problem, &settled, from, count);
+		if (lm_overlap_search(work, &plan))
+			least = plan.finish - work->window.moment;
+		if (from + count < problem->count)
+			count = (count + 1) / 2;
+		settle(&settled, work, problem, from, count, shares);
+	}
+	memset(result, 0, sizeof(*result));
+	result->finish_ps = settled.end;
+	for (size_t at = 0; at < (size_t)problem->count * problem->planes; at++)
+		result->changes += shares[at].changed;
+	lm_overlap_bound(work, problem, result);
+	if (least > (double)result->bound_ps) {
+		result->bound = OVERLAP_OPTIMUM;
+		result->bound_ps = (uint64_t)least;
+	}
+	return 0;
+}

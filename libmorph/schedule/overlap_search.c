@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Numbers of planes by round, with planes that may end early: those that the beam found and those around them, each
+ * weighed by the program of its turns.
+ */
+#include <math.h>
+
+#include "overlap_work.h"
+
+#define STARTS 8 /* plans of the beam that are improved */
+#define APART 4 /* rounds, at most, of two whose numbers are changed together */
+
+/* --------------------------------------------------------------------- paths */
+
+static uint32_t turn_to(struct overlap_paths *paths, int a, int b, double due)
+{
+	struct overlap_turn *turn;
+
+	for (uint32_t at = paths->turns_count; at-- && paths->turns[at].b == b;) {
+		turn = &paths->turns[at];
+		if (turn->a == a && turn->due == due) {
+			turn->planes++;
+			return at;
+		}
+	}
+	turn = &paths->turns[paths->turns_count];
+	*turn = (struct overlap_turn){ .a = a, .b = b, .planes = 1, .due = due };
+	return paths->turns_count++;
+}
+
+/* Of planes that sent in the same round the one that began first is the one to end first. */
+void lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *window,
+		      const uint8_t *counts, uint32_t count)
+{
+	double ready[OVERLAP_PLANES];
+	uint32_t held[OVERLAP_PLANES];
+	int last[OVERLAP_PLANES];
+
+	memcpy(ready, window->ready, sizeof(ready));
+	memcpy(held, window->held, sizeof(held));
+	memset(last, -1, sizeof(last));
+	paths->turns_count = 0;
+	for (uint32_t round = 0; round < count; round++) {
+		uint8_t order[OVERLAP_PLANES] = { 0 };
+
+		lm_overlap_order(window, round, held, ready, order);
+		for (uint32_t at = 0; at < window->planes; at++) {
+			uint32_t plane = order[at];
+			bool used = at < counts[round];
+			uint32_t turn = NO_TURN;
+
+			paths->used[round][plane] = used;
+			paths->out[round][plane] = NO_TURN;
+			if (used && held[plane] != window->configurations[round]) {
+				turn = turn_to(paths, last[plane], (int)round,
+					       last[plane] < 0 ? ready[plane] : window->change);
+				if (last[plane] >= 0)
+					paths->out[last[plane]][plane] = turn;
+			}
+			paths->in[round][plane] = turn;
+			if (!used)
+				continue;
+			/* In the order of rounds, after all from before them. */
+			ready[plane] = window->change + 1 + round + at / (2.0 * OVERLAP_PLANES);
+			held[plane] = window->configurations[round];
+			last[plane] = (int)round;
+		}
+	}
+}
+
+/* --------------------------------------------------------------- the program */
+
+/* Turns that lack something when no plane loses any time; @ends: when so many rounds have ended then. */
+static void find_rows(struct overlap_paths *paths, const struct overlap_window *window,
+		      const double *ends)
+{
+	paths->rows_count = 0;
+	for (uint32_t at = 0; at < paths->turns_count; at++) {
+		struct overlap_turn *turn = &paths->turns[at];
+
+		turn->lack = turn->due - (ends[turn->b] - ends[turn->a + 1]);
+		if (turn->lack > window->moment)
+			paths->rows[paths->rows_count++] = at;
+	}
+}
+
+/* What a row's planes lose at one end makes that round longer, by a share. */
+static void add_loss(struct overlap_program *program, const struct overlap_paths *paths,
+		     uint32_t row, uint32_t column, int round, double share)
+{
+	*program_entry(program, program->rows, column) = share;
+	for (uint32_t at = 0; at < paths->rows_count; at++) {
+		const struct overlap_turn *turn = &paths->turns[paths->rows[at]];
+
+		if (turn->a < round && round < turn->b)
+			*program_entry(program, at, column) = share;
+	}
+	*program_entry(program, row, column) += 1;
+}
+
+/* Two columns for each row: what its planes lose at the begin of the turn, and at its end. */
+static void fill_program(struct overlap_program *program, const struct overlap_paths *paths,
+			 const uint8_t *counts, double zero)
+{
+	lm_overlap_program_begin(program, paths->rows_count, 2 * paths->rows_count, zero);
+	for (uint32_t row = 0; row < paths->rows_count; row++) {
+		const struct overlap_turn *turn = &paths->turns[paths->rows[row]];
+
+		*program_entry(program, row, program->columns) = -turn->lack;
+		if (turn->a >= 0)
+			add_loss(program, paths, row, 2 * row, turn->a,
+				 (double)turn->planes / counts[turn->a]);
+		add_loss(program, paths, row, 2 * row + 1, turn->b,
+			 (double)turn->planes / counts[turn->b]);
+	}
+}
+
+static void read_losses(struct overlap_program *program, struct overlap_paths *paths)
+{
+	for (uint32_t row = 0; row < program->rows; row++) {
+		uint32_t name = program->basic[row];
+		double value = *program_entry(program, row, program->columns);
+
+		if (name >= program->columns || value < program->zero)
+			continue;
+		if (name % 2)
+			paths->turns[paths->rows[name / 2]].late = value;
+		else
+			paths->turns[paths->rows[name / 2]].early = value;
+	}
+}
+
+/* Does each plane send some of the time, after what it loses? */
+static bool all_carry(const struct overlap_work *work, const uint8_t *counts)
+{
+	const struct overlap_paths *paths = &work->paths;
+	const struct overlap_window *window = &work->window;
+	double sending[WINDOW]; /* of a plane that loses nothing */
+
+	for (uint32_t round = 0; round < window->count; round++)
+		sending[round] = window->sending[round] / counts[round];
+	for (uint32_t at = 0; at < paths->turns_count; at++) {
+		const struct overlap_turn *turn = &paths->turns[at];
+
+		sending[turn->b] += turn->late * turn->planes / counts[turn->b];
+		if (turn->a >= 0)
+			sending[turn->a] += turn->early * turn->planes / counts[turn->a];
+	}
+	for (uint32_t round = 0; round < window->count; round++) {
+		for (uint32_t plane = 0; plane < window->planes; plane++) {
+			uint32_t in = paths->in[round][plane], out = paths->out[round][plane];
+
+			if (!paths->used[round][plane])
+				continue;
+			if ((in == NO_TURN ? 0 : paths->turns[in].late) +
+				    (out == NO_TURN ? 0 : paths->turns[out].early) >
+			    sending[round])
+				return false;
+		}
+	}
+	return true;
+}
+
+double lm_overlap_weigh(struct overlap_work *work, const uint8_t *counts, uint32_t count,
+			double below)
+{
+	const struct overlap_window *window = &work->window;
+	struct overlap_paths *paths = &work->paths;
+	double ends[WINDOW + 1], losses;
+
+	ends[0] = 0;
+	for (uint32_t round = 0; round < count; round++)
+		ends[round + 1] =
+			ends[round] + window->latency + window->sending[round] / counts[round];
+	if (ends[count] >= below)
+		return INFINITY;
+	lm_overlap_paths(paths, window, counts, count);
+	find_rows(paths, window, ends);
+	fill_program(&work->program, paths, counts, window->moment);
+	losses = lm_overlap_program_solve(&work->program, below - ends[count]);
+	if (losses == INFINITY)
+		return INFINITY;
+	read_losses(&work->program, paths);
+	if (count == window->count && !all_carry(work, counts))
+		return INFINITY;
+	return ends[count] + losses;
+}
+
+/* -------------------------------------------------------------------- search */
+
+/* Weigh other numbers, and take them where they are better. */
+static bool try(struct overlap_work *work, struct overlap_plan *plan, const uint8_t *counts)
+{
+	double finish;
+
+	if (!work->programs_left)
+		return false;
+	work->programs_left--;
+	finish = lm_overlap_weigh(work, counts, work->window.count,
+				  plan->finish - work->window.moment);
+	if (finish == INFINITY)
+		return false;
+	memcpy(plan->counts, counts, work->window.count);
+	plan->finish = finish;
+	plan->early = true;
+	return true;
+}
+
+static bool move(const struct overlap_work *work, uint8_t *counts, uint32_t round, int by)
+{
+	int count = counts[round] + by;
+
+	if (count < 1 || count > (int)work->window.planes)
+		return false;
+	counts[round] = (uint8_t)count;
+	return true;
+}
+
+static bool try_pairs(struct overlap_work *work, struct overlap_plan *plan, uint32_t round, int by)
+{
+	for (uint32_t other = round + 1; other < work->window.count && other <= round + APART;
+	     other++) {
+		for (int its = -1; its <= 1; its += 2) {
+			uint8_t counts[WINDOW];
+
+			memcpy(counts, plan->counts, sizeof(counts));
+			if (move(work, counts, round, by) && move(work, counts, other, its) &&
+			    try(work, plan, counts))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Go on as long as something around the plan is better. */
+static void improve(struct overlap_work *work, struct overlap_plan *plan)
+{
+	uint32_t round = 0;
+
+	for (uint32_t since = 0; since < work->window.count && work->programs_left; since++) {
+		bool better = false;
+
+		for (int by = -2; by <= 2; by++) {
+			uint8_t counts[WINDOW];
+
+			memcpy(counts, plan->counts, sizeof(counts));
+			if (by && move(work, counts, round, by))
+				better |= try(work, plan, counts);
+		}
+		better |= try_pairs(work, plan, round, 1) || try_pairs(work, plan, round, -1);
+		if (better)
+			since = 0;
+		round = (round + 1) % work->window.count;
+	}
+}
+
+/*
+ * All numbers, but for those whose first ones take so long that with all planes in the rest nothing is
+ * won. False: that would be too many.
+ */
+static bool exhaust(struct overlap_work *work, struct overlap_plan *plan)
+{
+	const struct overlap_window *window = &work->window;
+	double rest[WINDOW + 1];
+	uint8_t counts[WINDOW] = { 0 };
+	uint32_t round = 0;
+
+	rest[window->count] = 0;
+	for (uint32_t at = window->count; at--;)
+		rest[at] = rest[at + 1] + window->latency + window->sending[at] / window->planes;
+	for (;;) {
+		double below = plan->finish - window->moment - rest[round + 1], end;
+
+		if (counts[round] == window->planes) {
+			counts[round] = 0;
+			if (!round--)
+				return true;
+			continue;
+		}
+		if (!work->proofs_left)
+			return false;
+		work->proofs_left--;
+		counts[round]++;
+		end = lm_overlap_weigh(work, counts, round + 1, below);
+		if (end == INFINITY)
+			continue;
+		if (round + 1 < window->count) {
+			round++;
+			continue;
+		}
+		memcpy(plan->counts, counts, sizeof(counts));
+		plan->finish = end;
+		plan->early = true;
+	}
+}
+
+bool lm_overlap_search(struct overlap_work *work, struct overlap_plan *plan)
+{
+	const struct overlap_window *window = &work->window;
+	bool proved;
+
+	lm_overlap_beam(&work->beam, window);
+	plan->finish = INFINITY;
+	for (uint32_t at = 0; at < work->beam.found && at < STARTS && work->programs_left; at++) {
+		struct overlap_plan start;
+
+		lm_overlap_beam_plan(&work->beam, window, at, &start);
+		try(work, &start, start.counts);
+		improve(work, &start);
+		if (start.finish < plan->finish)
+			*plan = start;
+	}
+	proved = exhaust(work, plan);
+	if (plan->early)
+		lm_overlap_weigh(work, plan->counts, window->count, INFINITY);
+	else
+		lm_overlap_paths(&work->paths, window, plan->counts, window->count);
+	return proved;
+}
