@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What the rounds of SWOT's evaluation take by other planners, into libmorph/tests/golden/overlap.csv: a line each, in
+ * picoseconds. Lines that are there are kept, so that it can be continued; small ones come first. Or of lines that are
+ * there the optima that were proven are asked for again, every so-manieth.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "overlap_exact.h"
+#include "overlap_grid.h"
+#include "overlap_replay.h"
+
+#define LINE 256
+
+struct golden {
+	struct morph_ctx *ctx;
+	struct overlap_work *work;
+	struct grid_instance instances[GRID_INSTANCES];
+	uint32_t count;
+	char done[GRID_INSTANCES + 1][LINE]; /* lines */
+	uint32_t done_count;
+	double seconds;
+};
+
+static struct overlap_share ours[GRID_ROUNDS * OVERLAP_PLANES];
+static struct overlap_share theirs[GRID_ROUNDS * OVERLAP_PLANES];
+
+void wrong(const char *what)
+{
+	fprintf(stderr, "%s\n", what);
+	exit(1);
+}
+
+double now_us(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
+}
+
+/* Of programs; 0 where none is asked. */
+static uint64_t size_of(const struct grid_instance *instance)
+{
+	struct overlap_round rounds[GRID_ROUNDS];
+	struct overlap_problem problem;
+
+	grid_problem(instance, rounds, &problem);
+	if (problem.count > EXACT_ROUNDS)
+		return 0;
+	return (uint64_t)problem.count * problem.count * problem.planes;
+}
+
+static int by_size(const void *one, const void *other)
+{
+	uint64_t a = size_of(one), b = size_of(other);
+	char names[2][GRID_NAME];
+
+	if (a != b)
+		return a > b ? 1 : -1;
+	grid_name(one, names[0]);
+	grid_name(other, names[1]);
+	return strcmp(names[0], names[1]);
+}
+
+static void read_done(struct golden *golden, FILE *file)
+{
+	char line[LINE];
+
+	while (fgets(line, sizeof(line), file) && golden->done_count <= GRID_INSTANCES)
+		snprintf(golden->done[golden->done_count++], sizeof(golden->done[0]), "%.*s",
+			 (int)strcspn(line, "\n"), line);
+}
+
+static bool is_done(const struct golden *golden, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (uint32_t at = 0; at < golden->done_count; at++)
+		if (!strncmp(golden->done[at], name, length) && golden->done[at][length] == ',')
+			return true;
+	return false;
+}
+
+static void put_time(FILE *file, uint64_t ps)
+{
+	if (ps == UINT64_MAX)
+		fprintf(file, ",");
+	else
+		fprintf(file, ",%llu", (unsigned long long)ps);
+}
+
+/* Of the released program a plan that circuits do not carry is said to be invalid. */
+static void put_released(const struct golden *golden, FILE *file,
+			 const struct overlap_problem *problem)
+{
+	struct exact_effort effort = { .seconds = golden->seconds / 2 };
+	struct exact_answer answer;
+	uint64_t finish;
+
+	released_overlap(problem, &effort, theirs, &answer);
+	if (!answer.found)
+		fprintf(file, ",");
+	else if (overlap_replay(problem, theirs, &finish))
+		fprintf(file, ",invalid");
+	else
+		put_time(file, finish);
+}
+
+/* Begins with our plan, so that it has its time for what is better than that. */
+static void put_exact(const struct golden *golden, FILE *file,
+		      const struct overlap_problem *problem)
+{
+	struct exact_effort effort = { .seconds = golden->seconds, .start = ours };
+	struct exact_answer answer;
+	uint64_t finish = UINT64_MAX;
+	const char *why;
+
+	exact_overlap(problem, &effort, theirs, &answer);
+	why = answer.found ? overlap_replay(problem, theirs, &finish) : NULL;
+	if (why)
+		wrong(why);
+	put_time(file, finish);
+	fprintf(file, ",%s", answer.proved ? "proved" : "");
+}
+
+static void put_instance(struct golden *golden, FILE *file, const struct grid_instance *instance,
+			 const char *name)
+{
+	static struct overlap_round rounds[GRID_ROUNDS];
+	struct overlap_problem problem;
+	struct overlap_result result;
+
+	grid_problem(instance, rounds, &problem);
+	fprintf(file, "%s", name);
+	put_time(file, lm_overlap_baseline(&problem, OVERLAP_EVERY));
+	put_time(file, lm_overlap_baseline(&problem, OVERLAP_ONE_SHOT));
+	if (problem.count <= EXACT_ROUNDS) {
+		if (lm_overlap_solve(golden->work, &problem, NULL, ours, &result))
+			wrong(morph_error_text(golden->ctx));
+		put_released(golden, file, &problem);
+		put_exact(golden, file, &problem);
+		fprintf(stderr, "%s: ours %llu\n", name, (unsigned long long)result.finish_ps);
+	} else {
+		fprintf(file, ",,,");
+	}
+	fprintf(file, "\n");
+	fflush(file);
+}
+
+/* Where the exact program proves an optimum in time, it is the line's. */
+static void ask_again(struct golden *golden, const struct grid_instance *instance, char *line)
+{
+	static struct overlap_round rounds[GRID_ROUNDS];
+	struct exact_effort effort = { .seconds = golden->seconds };
+	struct overlap_problem problem;
+	struct exact_answer answer;
+	uint64_t finish, rounding;
+	unsigned long long theirs_ps;
+
+	grid_problem(instance, rounds, &problem);
+	exact_overlap(&problem, &effort, theirs, &answer);
+	if (!answer.proved)
+		return;
+	if (overlap_replay(&problem, theirs, &finish))
+		wrong("a plan of the exact program is none");
+	*strrchr(line, ',') = 0;
+	theirs_ps = strtoull(strrchr(line, ',') + 1, NULL, 10);
+	rounding = problem.count * costs_bytes_ps(&problem.costs, 1);
+	if (finish > theirs_ps + rounding || theirs_ps > finish + rounding)
+		wrong("an optimum is not that of the golden file");
+}
+
+static void check(struct golden *golden, uint32_t sampled)
+{
+	uint32_t asked = 0;
+
+	for (uint32_t at = 0; at < golden->done_count; at += sampled) {
+		char *line = golden->done[at], name[GRID_NAME];
+
+		if (!strstr(line, ",proved"))
+			continue;
+		for (uint32_t its = 0; its < golden->count; its++) {
+			grid_name(&golden->instances[its], name);
+			if (strncmp(line, name, strlen(name)) != 0 || line[strlen(name)] != ',')
+				continue;
+			ask_again(golden, &golden->instances[its], line);
+			asked++;
+			break;
+		}
+	}
+	printf("%u optima of overlapped rounds are as in the golden file\n", asked);
+}
+
+static void go_on(struct golden *golden, FILE *file, double minutes)
+{
+	if (!golden->done_count)
+		fprintf(file, "instance,every,one shot,released,exact,proved\n");
+	for (uint32_t at = 0; at < golden->count && now_us() < minutes * 6e7; at++) {
+		char name[GRID_NAME];
+
+		grid_name(&golden->instances[at], name);
+		if (!is_done(golden, name))
+			put_instance(golden, file, &golden->instances[at], name);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct golden golden;
+	FILE *file;
+
+	if (argc < 4 || argc > 5) {
+		fprintf(stderr,
+			"usage: %s FILE SECONDS MINUTES [EVERY]: where lines are, for each program, for all; ask again for every so-manieth\n",
+			argv[0]);
+		return 2;
+	}
+	golden.seconds = strtod(argv[2], NULL);
+	file = fopen(argv[1], argc == 5 ? "r" : "a+");
+	if (!file || morph_ctx_new(NULL, &golden.ctx))
+		return 1;
+	rewind(file);
+	read_done(&golden, file);
+	golden.work = lm_overlap_work_new(golden.ctx);
+	if (!golden.work)
+		return 1;
+	golden.count = grid_instances(golden.instances);
+	qsort(golden.instances, golden.count, sizeof(golden.instances[0]), by_size);
+	if (argc == 5)
+		check(&golden, (uint32_t)strtoul(argv[4], NULL, 10));
+	else
+		go_on(&golden, file, strtod(argv[3], NULL));
+	lm_overlap_work_free(golden.work);
+	morph_ctx_free(golden.ctx);
+	return fclose(file) ? 1 : 0;
+}
