@@ -31,6 +31,7 @@ int main(int argc, char **argv)
 	bench_te(ctx);
 	bench_overload(ctx);
 	bench_slicing(ctx);
+	bench_overlap(ctx);
 	morph_ctx_free(ctx);
 	return !rows_end();
 }

@@ -108,4 +108,7 @@ void bench_overload(struct morph_ctx *ctx);
 /* Tenants given to controllers. */
 void bench_slicing(struct morph_ctx *ctx);
 
+/* Rounds of collectives over planes that change while others send, beside integer programs. */
+void bench_overlap(struct morph_ctx *ctx);
+
 #endif /* LM_BENCH_BENCH_H */

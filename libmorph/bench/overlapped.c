@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rounds over planes that change while others send: how soon they are planned, on SWOT's evaluation and on longer
+ * ones, and how soon an exact program has a plan that is as good.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "overlap_exact.h"
+#include "overlap_grid.h"
+#include "overlap_replay.h"
+
+#define FEW 64 /* rounds */
+#define FEW_US 10000
+#define MANY_US 100000
+#define ASKED 8 /* times one of them */
+#define ASKED_ROUNDS 8
+#define SECONDS 10 /* for each that is asked */
+
+struct overlap_rows {
+	struct samples few, many; /* rounds */
+	struct samples gaps; /* to what is proven, in percent, where it is the optimum or not */
+	struct samples asked, its;
+	uint32_t proved, count, unequal;
+};
+
+static struct overlap_round rounds[GRID_ROUNDS];
+static struct overlap_share shares[GRID_ROUNDS * OVERLAP_PLANES];
+static struct overlap_share theirs[EXACT_ROUNDS * OVERLAP_PLANES];
+
+static struct overlap_result plan(struct morph_ctx *ctx, struct overlap_work *work,
+				  const struct overlap_problem *problem, struct overlap_rows *rows)
+{
+	struct overlap_result result = { 0 };
+	uint64_t finish = 0;
+	double begin;
+
+	if (lm_overlap_solve(work, problem, NULL, shares, &result))
+		wrong(morph_error_text(ctx));
+	begin = now_us();
+	if (lm_overlap_solve(work, problem, NULL, shares, &result))
+		wrong(morph_error_text(ctx));
+	sample(problem->count <= FEW ? &rows->few : &rows->many, now_us() - begin);
+	if (overlap_replay(problem, shares, &finish) || finish != result.finish_ps ||
+	    finish > lm_overlap_baseline(problem, OVERLAP_EVERY))
+		wrong("a plan of overlapped rounds is none, or longer than without thought");
+	sample(&rows->gaps, 100.0 * (double)(finish - result.bound_ps) / (double)result.bound_ps);
+	rows->proved += result.bound == OVERLAP_OPTIMUM;
+	rows->count++;
+	return result;
+}
+
+/* The first plan that the program has, of those that do not end after ours. */
+static void ask(const struct overlap_problem *problem, const struct overlap_result *result,
+		struct overlap_rows *rows)
+{
+	struct exact_effort effort = { .seconds = SECONDS, .enough_ps = result->finish_ps };
+	struct exact_answer answer;
+	uint64_t finish, rounding = problem->count * costs_bytes_ps(&problem->costs, 1);
+
+	exact_overlap(problem, &effort, theirs, &answer);
+	sample(&rows->asked, rows->few.values[rows->few.count - 1]);
+	sample(&rows->its, answer.seconds * 1e6);
+	rows->unequal += !answer.found;
+	if (answer.found &&
+	    (overlap_replay(problem, theirs, &finish) || finish > result->finish_ps + rounding))
+		wrong("a program's plan of overlapped rounds is none");
+	if (answer.found && result->bound == OVERLAP_OPTIMUM &&
+	    finish + rounding < result->bound_ps)
+		wrong("a program's plan of overlapped rounds is better than the optimum");
+}
+
+static void report_all(struct overlap_rows *rows)
+{
+	struct row gaps = { .name = "  from what is proven", .unit = "%" };
+	char name[64];
+
+	report("SWOT's rounds over planes, up to 64", &rows->few, MOST, FEW_US);
+	snprintf(name, sizeof(name), "  %u by the exact program (CBC), %d s at most",
+		 rows->its.count, SECONDS);
+	report_oracle(name, &rows->its, &rows->asked);
+	remark("the program has no plan as good in time for %u of them", rows->unequal);
+	report("255 and 511 rounds over planes", &rows->many, MOST, MANY_US);
+	report_row(&gaps, &rows->gaps);
+	remark("%u of all %u are proven to be the best", rows->proved, rows->count);
+}
+
+void bench_overlap(struct morph_ctx *ctx)
+{
+	static const struct grid_instance long_ones[] = {
+		{ GRID_PAIRWISE, 512, 8, 32000000, 200000, 200000 },
+		{ GRID_PAIRWISE, 512, 8, 512000000, 200000, 200000 },
+	};
+	static struct grid_instance instances[GRID_INSTANCES];
+	struct overlap_work *work = lm_overlap_work_new(ctx);
+	uint32_t count = grid_instances(instances);
+	static struct overlap_rows rows;
+	struct overlap_problem problem;
+
+	if (!work)
+		wrong(morph_error_text(ctx));
+	memset(&rows, 0, sizeof(rows));
+	for (uint32_t at = 0; work && at < count; at++) {
+		struct overlap_result result;
+
+		grid_problem(&instances[at], rounds, &problem);
+		result = plan(ctx, work, &problem, &rows);
+		if (problem.count <= ASKED_ROUNDS && !(at % ASKED))
+			ask(&problem, &result, &rows);
+	}
+	for (size_t at = 0; work && at < ARRAY_SIZE(long_ones); at++) {
+		grid_problem(&long_ones[at], rounds, &problem);
+		plan(ctx, work, &problem, &rows);
+	}
+	report_all(&rows);
+	lm_overlap_work_free(work);
+}
