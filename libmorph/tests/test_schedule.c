@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Schedules of known collectives by each policy: what comes of them, and what is refused. */
+#include "scheduling.h"
+
+#define MIB (1 << 20)
+
+static struct morph_collective *build(uint32_t kind, uint32_t algorithm, uint32_t ranks,
+				      uint64_t bytes)
+{
+	MORPH_OPTS(morph_collective_opts, opts, .kind = kind, .algorithm = algorithm,
+		   .ranks = ranks, .bytes = bytes);
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	assert_non_null(collective);
+	if (algorithm == MORPH_RINGS)
+		opts.extent[0] = ranks / (opts.extent[1] = ranks % 4 ? 2 : 4);
+	if (morph_collective_build(collective, &opts)) {
+		morph_collective_free(collective);
+		return NULL;
+	}
+	return collective;
+}
+
+/* Each algorithm that does the collective, by each policy, on some planes: whatever is feasible is sound. */
+static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t planes)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(scope);
+	uint32_t planned = 0;
+
+	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
+		struct morph_collective *collective = build(kind, algorithm, ranks, 100000);
+		uint64_t best, bound;
+
+		if (!collective)
+			continue;
+		opts.policy = MORPH_POLICY_BEST;
+		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+		assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+		best = morph_schedule_ns(schedule, &bound);
+		assert_true(bound <= best);
+		for (opts.policy = 1; opts.policy < MORPH_POLICIES; opts.policy++) {
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
+					 0);
+			if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+				continue;
+			assert_sound(collective, delay, planes, NULL, schedule);
+			assert_true(morph_schedule_ns(schedule, NULL) >= best);
+			planned++;
+		}
+		morph_collective_free(collective);
+	}
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	return planned;
+}
+
+static void each_algorithm_by_each_policy(void **state)
+{
+	uint32_t planned = 0;
+
+	(void)state;
+	for (uint32_t kind = MORPH_ALL_REDUCE; kind <= MORPH_BROADCAST; kind++)
+		for (uint32_t scope = 0; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++) {
+			planned += plan_all(kind, 8, scope, 1 + scope);
+			planned += plan_all(kind, 6, scope, 4);
+		}
+	print_message("%u schedules\n", planned);
+	assert_true(planned > 400);
+}
+
+/* The best is the one of its alternatives that ends first, and says so. */
+static void best_is_the_soonest(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4);
+	struct morph_collective *collective = build(MORPH_ALL_REDUCE, MORPH_HALVING, 16, 8 * MIB);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PLANE_SCOPE);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_alternative tried;
+	uint64_t ns;
+
+	(void)state;
+	assert_int_equal(morph_schedule_alternative(schedule, MORPH_POLICY_OVERLAP, &tried),
+			 -ENOENT);
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	ns = morph_schedule_ns(schedule, NULL);
+	for (uint32_t policy = 1; policy < MORPH_POLICIES; policy++) {
+		assert_int_equal(morph_schedule_alternative(schedule, policy, &tried), 0);
+		assert_int_equal(tried.policy, policy);
+		assert_true(tried.verdict != MORPH_FEASIBLE ? tried.why[0] : tried.ns >= ns);
+		if (policy == morph_schedule_policy(schedule))
+			assert_int_equal(tried.ns, ns);
+	}
+	assert_sound(collective, delay, 4, NULL, schedule);
+	morph_schedule_free(schedule);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+}
+
+/* What is chosen is no later than any algorithm alone; and the rounds are those that were planned. */
+static void algorithm_and_circuits_are_chosen_together(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE, .ranks = 8);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_choice choices[MORPH_ALGORITHMS];
+	uint32_t chosen[2] = { 0 };
+
+	(void)state;
+	for (uint32_t large = 0; large < 2; large++) {
+		uint64_t soonest = UINT64_MAX;
+
+		wanted.bytes = large ? 256 * MIB : 64;
+		assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts,
+						       choices),
+				 0);
+		assert_sound(collective, delay, 2, NULL, schedule);
+		for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
+			if (!choices[at].algorithm || choices[at].ns >= soonest)
+				continue;
+			soonest = choices[at].ns;
+			chosen[large] = at;
+		}
+		assert_int_equal(morph_schedule_ns(schedule, NULL), soonest);
+		assert_int_equal(morph_collective_rounds(collective),
+				 choices[chosen[large]].rounds);
+	}
+	/* Few rounds where little is sent, few bytes where much is. */
+	assert_int_not_equal(chosen[0], chosen[1]);
+	wanted.algorithm = MORPH_RING;
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
+			 0);
+	assert_int_equal(morph_collective_rounds(collective), 14);
+	wanted.kind = 77;
+	wanted.algorithm = 0;
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
+			 -EINVAL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+}
+
+/* One collective after the other: what the first leaves lit is no change for the second, by any policy. */
+static void next_begins_with_what_the_last_left(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 3);
+	struct morph_collective *first = build(MORPH_ALL_TO_ALL, MORPH_SHIFT, 7, MIB);
+	struct morph_collective *second = build(MORPH_ALL_REDUCE, MORPH_RING, 7, MIB);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_schedule *before = morph_schedule_new(ctx), *after = morph_schedule_new(ctx);
+
+	(void)state;
+	for (uint32_t one = 1; one < MORPH_POLICIES; one++)
+		for (uint32_t other = 1; other < MORPH_POLICIES; other++) {
+			opts.policy = one;
+			opts.after = NULL;
+			assert_int_equal(morph_schedule_plan(before, first, delay, &opts), 0);
+			if (morph_schedule_verdict(before) != MORPH_FEASIBLE)
+				continue;
+			opts.policy = other;
+			opts.after = before;
+			assert_int_equal(morph_schedule_plan(after, second, delay, &opts), 0);
+			assert_int_equal(morph_schedule_verdict(after), MORPH_FEASIBLE);
+			assert_sound(second, delay, 3, before, after);
+		}
+	morph_schedule_free(after);
+	morph_schedule_free(before);
+	morph_delay_free(delay);
+	morph_collective_free(second);
+	morph_collective_free(first);
+}
+
+/* Nothing to do takes no time. */
+static void empty_collectives_take_nothing(void **state)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+
+	(void)state;
+	assert_int_equal(morph_collective_begin(collective, 4), 0);
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, NULL), 0);
+	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+	assert_int_equal(morph_schedule_ns(schedule, NULL), 0);
+	assert_int_equal(morph_schedule_holds(schedule), 0);
+	assert_sound(collective, delay, 1, NULL, schedule);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+}
+
+static void refuse(struct morph_schedule *schedule, const struct morph_collective *collective,
+		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
+		   int error, const char *why)
+{
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, opts), error);
+	if (!strstr(morph_error_text(ctx), why))
+		fail_msg("'%s' is not in '%s'", why, morph_error_text(ctx));
+	assert_int_equal(morph_schedule_verdict(schedule), 0);
+}
+
+static void bad_input_is_refused(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 65);
+	struct morph_collective *none = morph_collective_new(ctx);
+	struct morph_collective *collective = ring(4, 100), *other = ring(5, 100);
+	struct morph_schedule *schedule = morph_schedule_new(ctx), *after = morph_schedule_new(ctx);
+	struct morph_delay *unset = morph_delay_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_object *object;
+
+	(void)state;
+	refuse(schedule, collective, delay, &opts, -EINVAL, "64 ports at most");
+	opts.planes = 0;
+	refuse(schedule, collective, unset, &opts, -EINVAL, "no bandwidth");
+	refuse(schedule, none, delay, &opts, -EINVAL, "no ranks");
+	opts.policy = MORPH_POLICIES;
+	refuse(schedule, collective, delay, &opts, -EINVAL, "policy 6 is none");
+	opts.policy = MORPH_POLICY_EACH_ROUND;
+	opts.after = after;
+	refuse(schedule, collective, delay, &opts, -EINVAL, "no feasible schedule");
+	opts.after = schedule;
+	refuse(schedule, collective, delay, &opts, -EINVAL, "does not follow itself");
+	opts.after = NULL;
+	assert_int_equal(morph_schedule_plan(after, other, delay, &opts), 0);
+	opts.after = after;
+	refuse(schedule, collective, delay, &opts, -EINVAL, "5 ranks on 1 planes, not 4 on 1");
+	assert_int_equal(morph_schedule_describe(schedule, &object), -EINVAL);
+	assert_int_equal(morph_schedule_describe(after, &object), 0);
+	assert_string_equal(morph_get_schedule_policy(object), "each-round");
+	assert_int_equal(morph_get_schedule_finish_ns(object), morph_schedule_ns(after, NULL));
+	morph_object_free(object);
+	morph_delay_free(delay);
+	morph_delay_free(unset);
+	morph_schedule_free(after);
+	morph_schedule_free(schedule);
+	morph_collective_free(other);
+	morph_collective_free(collective);
+	morph_collective_free(none);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_algorithm_by_each_policy),
+		cmocka_unit_test(best_is_the_soonest),
+		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
+		cmocka_unit_test(next_begins_with_what_the_last_left),
+		cmocka_unit_test(empty_collectives_take_nothing),
+		cmocka_unit_test(bad_input_is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
