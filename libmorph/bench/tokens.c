@@ -45,7 +45,6 @@ static uint32_t expert_at(const double *sums, uint32_t experts, double where)
 static void choose(const struct tokens *tokens, uint64_t *random, const double *sums, uint64_t *row)
 {
 	uint64_t chosen[TOKENS_EXPERTS / 64] = { 0 };
-	uint32_t each = tokens->experts / tokens->ranks;
 
 	for (uint32_t count = 0; count < tokens->chosen;) {
 		double where = random_unit(random) * sums[tokens->experts - 1];
@@ -54,14 +53,14 @@ static void choose(const struct tokens *tokens, uint64_t *random, const double *
 		if (chosen[expert / 64] >> expert % 64 & 1)
 			continue;
 		chosen[expert / 64] |= 1ULL << expert % 64;
-		row[expert / each] += tokens->bytes;
+		row[expert * tokens->ranks / tokens->experts] += tokens->bytes;
 		count++;
 	}
 }
 
 void tokens_matrix(const struct tokens *tokens, uint64_t seed, uint64_t *matrix)
 {
-	double common[TOKENS_EXPERTS], own[TOKENS_EXPERTS];
+	double common[TOKENS_EXPERTS] = { 0 }, own[TOKENS_EXPERTS] = { 0 };
 	uint64_t random = seed;
 
 	memset(matrix, 0, (size_t)tokens->ranks * tokens->ranks * sizeof(*matrix));

@@ -4,6 +4,7 @@
 
 #define MOST_RANKS 4096
 #define MOST_PLANES 256
+#define MOST_SENDS (1U << 26)
 #define MOST_PS (1ULL << 61) /* that anything can take: 26 days */
 
 struct matrix_solver *lm_matrix_new(struct morph_ctx *ctx)
@@ -41,6 +42,9 @@ static int check_sizes(struct matrix_solver *solver, const struct matrix_problem
 		return lm_fail(solver->ctx, E2BIG,
 			       "a matrix has %d ranks and %d planes at most, not %u and %u",
 			       MOST_RANKS, MOST_PLANES, problem->ranks, problem->planes);
+	if ((uint64_t)problem->ranks * problem->ranks * problem->planes > MOST_SENDS)
+		return lm_fail(solver->ctx, E2BIG, "pairs of ranks on all planes are %u at most",
+			       MOST_SENDS);
 	if (!problem->costs.mbps)
 		return lm_fail(solver->ctx, EINVAL, "ports have no bandwidth");
 	if (problem->costs.scope > MORPH_DELAY_FABRIC_SCOPE)
@@ -138,6 +142,8 @@ static int make_room(struct matrix_solver *solver, uint32_t ranks, uint32_t plan
 
 int lm_matrix_room(struct matrix_solver *solver, uint32_t more)
 {
+	if (solver->sends.count > MOST_SENDS)
+		return lm_fail(solver->ctx, E2BIG, "a plan has %u sends at most", MOST_SENDS);
 	return ARRAY_GROW(solver->ctx, solver->sends, more, "plan a matrix");
 }
 

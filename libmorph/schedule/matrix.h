@@ -33,8 +33,8 @@
  * @MATRIX_URGENT: the same, but the weight is how late the plan would be if the pair came next: when both ends
  *	are free, and all that the end with more to do still has to do. O(ranks^4)
  * @MATRIX_SOLSTICE: stuffed to equal sums, then slices of powers of two by perfect matchings (Liu et al.,
- *	CoNEXT 2015); what is less than a change is worth as MATRIX_GREEDY, for there is no packet
- *	plane. O(ranks^3 * slices)
+ *	2015); what is less than a change is worth as MATRIX_GREEDY, for there is no packet plane.
+ *	O(ranks^3) for each slice
  * @MATRIX_ECLIPSE: again and again the duration and matching that carry most for their time, the change
  *	included (Venkatakrishnan et al., SIGMETRICS 2016); of the durations 16 are tried. O(ranks^4)
  * @MATRIX_BIRKHOFF: stuffed to equal sums, then perfect matchings until their least entry is gone:
@@ -119,12 +119,15 @@ struct matrix_solver *lm_matrix_new(struct morph_ctx *ctx);
 void lm_matrix_free(struct matrix_solver *solver);
 
 /*
- * Plan. Memory is kept from one problem to the next: one that is no larger than those before takes none.
- * O(ranks^2 * planes) and what the methods take; ranks^2 * 32 bytes and more are kept.
+ * Plan. With more than one plane each method but the mesh plans three ways to share them, see
+ * matrix_share.c, and the soonest counts. Memory is kept from one problem to the next: one that
+ * is no larger than those before takes none. O(ranks^2 * planes) and what the methods take;
+ * 32 * ranks^2 bytes are kept, and the sends.
  *
- * Returns 0, -EINVAL (no ranks, no planes, no bandwidth, a circuit held that cannot be, a method that there is not),
- * -E2BIG (more than 4096 ranks or 256 planes), -EOVERFLOW (it would take more than a few weeks), -ENOENT (none of
- * the methods has a plan: a mesh alone, and there are too few planes) or -ENOMEM.
+ * Returns 0, -EINVAL (no ranks, no planes, no bandwidth, no such scope or method, a circuit held that cannot be), -E2BIG
+ * (more than 4096 ranks, 256 planes, or 2^26 pairs on all planes or sends), -EOVERFLOW (it could take
+ * more than a few weeks), -ENOENT (none of the methods has a plan: a mesh alone, and there are too few
+ * planes) or -ENOMEM.
  */
 int lm_matrix_solve(struct matrix_solver *solver, const struct matrix_problem *problem,
 		    struct matrix_plan *plan);

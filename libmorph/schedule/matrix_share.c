@@ -25,16 +25,6 @@ static struct pair_loads loads_of(struct matrix_solver *solver, uint32_t plane, 
 	return (struct pair_loads){ loads + src, loads + solver->problem.ranks + dst };
 }
 
-static uint64_t greater(uint64_t one, uint64_t other)
-{
-	return one > other ? one : other;
-}
-
-static uint64_t lesser(uint64_t one, uint64_t other)
-{
-	return one < other ? one : other;
-}
-
 static uint64_t change_ps(const struct matrix_solver *solver, uint32_t plane, uint32_t src,
 			  uint32_t dst)
 {
@@ -75,7 +65,7 @@ static void choose_plane(struct matrix_solver *solver, struct matrix_share *shar
 
 	for (uint32_t plane = 0; plane < solver->problem.planes; plane++) {
 		struct pair_loads loads = loads_of(solver, plane, share->src, share->dst);
-		uint64_t done = greater(*loads.transmit, *loads.receive) +
+		uint64_t done = matrix_later(*loads.transmit, *loads.receive) +
 				change_ps(solver, plane, share->src, share->dst);
 
 		if (done >= best)
@@ -117,7 +107,7 @@ static void consider(struct matrix_solver *solver, uint64_t fullest, uint32_t at
 {
 	const struct matrix_share *share = &solver->shares.list[at];
 	struct pair_loads loads = loads_of(solver, plane, share->src, share->dst);
-	uint64_t begin = greater(*loads.transmit, *loads.receive) + solver->each_ps +
+	uint64_t begin = matrix_later(*loads.transmit, *loads.receive) + solver->each_ps +
 			 change_ps(solver, plane, share->src, share->dst);
 	uint64_t wire = matrix_wire_ps(solver, share->bytes), room, gain;
 	bool whole;
@@ -126,7 +116,9 @@ static void consider(struct matrix_solver *solver, uint64_t fullest, uint32_t at
 		return;
 	room = fullest - begin;
 	whole = wire <= room / 2;
-	gain = whole ? lesser(room - wire, share_ps(solver, share)) : room / 2;
+	gain = whole ? room - wire : room / 2;
+	if (whole && gain > share_ps(solver, share))
+		gain = share_ps(solver, share);
 	if (gain > best->gain && (whole || bytes_in(solver, gain)))
 		*best = (struct move){ at, plane, whole ? share->bytes : bytes_in(solver, gain),
 				       gain };
@@ -254,7 +246,7 @@ static int decompose(struct matrix_solver *solver)
 				(struct matrix_part){ .first = at, .to = MATRIX_PARTS };
 		part = &solver->parts.list[send->step];
 		part->count++;
-		part->wire_ps = greater(part->wire_ps, wire_ps);
+		part->wire_ps = matrix_later(part->wire_ps, wire_ps);
 	}
 	return ret;
 }
@@ -308,7 +300,9 @@ static int split_part(struct matrix_solver *solver)
 	if (ARRAY_GROW(solver->ctx, solver->parts, 1, "share planes"))
 		return -ENOMEM;
 	part = longest_part(solver);
-	fullest = part ? solver->loads[part->plane] : 0;
+	if (!part)
+		return 0;
+	fullest = solver->loads[part->plane];
 	if (fullest <= solver->loads[plane] + over)
 		return 0;
 	room = (fullest - solver->loads[plane] - over) / 2;

@@ -142,11 +142,6 @@ static uint64_t reckon_due(struct matrix_solver *solver)
 	return target;
 }
 
-static uint64_t greater(uint64_t one, uint64_t other)
-{
-	return one > other ? one : other;
-}
-
 static void weigh_lateness(struct matrix_solver *solver, uint64_t factor)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -156,8 +151,8 @@ static void weigh_lateness(struct matrix_solver *solver, uint64_t factor)
 
 	for (uint32_t src = 0; src < ranks; src++) {
 		for (uint32_t dst = 0; dst < ranks; dst++) {
-			uint64_t late = greater(ready[src], ready[ranks + dst]) +
-					greater(due[src], due[ranks + dst]);
+			uint64_t late = matrix_later(ready[src], ready[ranks + dst]) +
+					matrix_later(due[src], due[ranks + dst]);
 
 			*costs++ = *left++ ? cost_of(late, factor) : MATRIX_WORST_COST;
 		}
@@ -177,7 +172,7 @@ static void pass_time(struct matrix_solver *solver)
 		if (!bytes)
 			continue;
 		ps = solver->set_ps + matrix_send_ps(solver, bytes);
-		ready[src] = greater(ready[src], ready[ranks + dst]) + ps;
+		ready[src] = matrix_later(ready[src], ready[ranks + dst]) + ps;
 		ready[ranks + dst] = ready[src];
 		due[src] -= ps;
 		due[ranks + dst] -= ps;

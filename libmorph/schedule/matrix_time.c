@@ -23,11 +23,6 @@ static bool is_lit(const struct matrix_solver *solver, const struct matrix_send 
 	       solver->holds[ends.receive] == send->src;
 }
 
-static uint64_t later(uint64_t one, uint64_t other)
-{
-	return one > other ? one : other;
-}
-
 /* All ports free, holding what they hold at first. */
 static void begin(struct matrix_solver *solver)
 {
@@ -47,7 +42,7 @@ static void note_end(struct matrix_solver *solver, const struct matrix_send *sen
 	solver->free_ps[ends.receive] = send->until_ps;
 	solver->holds[ends.transmit] = send->dst;
 	solver->holds[ends.receive] = send->src;
-	figure->span_ps = later(figure->span_ps, send->until_ps);
+	figure->span_ps = matrix_later(figure->span_ps, send->until_ps);
 	if (send->step >= figure->steps)
 		figure->steps = send->step + 1;
 }
@@ -69,8 +64,8 @@ static void time_by_ports(struct matrix_solver *solver, struct matrix_figure *fi
 			send->bytes += more;
 		} else {
 			*send = solver->sends.list[at];
-			send->set_ps = later(solver->free_ps[ends.transmit],
-					     solver->free_ps[ends.receive]);
+			send->set_ps = matrix_later(solver->free_ps[ends.transmit],
+						    solver->free_ps[ends.receive]);
 			send->lit_ps = send->set_ps;
 			if (!is_lit(solver, send)) {
 				send->lit_ps += solver->set_ps;
@@ -116,7 +111,7 @@ static uint64_t time_step(struct matrix_solver *solver, uint32_t first, uint32_t
 		sends[at].set_ps = is_lit(solver, &sends[at]) ? lit_ps : begin_ps;
 		sends[at].lit_ps = lit_ps;
 		sends[at].until_ps = lit_ps + matrix_send_ps(solver, sends[at].bytes);
-		end_ps = later(end_ps, sends[at].until_ps);
+		end_ps = matrix_later(end_ps, sends[at].until_ps);
 	}
 	for (uint32_t at = 0; at < count; at++)
 		note_end(solver, &sends[at], figure);

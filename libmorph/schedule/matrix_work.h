@@ -68,6 +68,11 @@ static inline size_t matrix_ports(const struct matrix_solver *solver, uint32_t p
 	return (size_t)2 * solver->problem.ranks * plane;
 }
 
+static inline uint64_t matrix_later(uint64_t one, uint64_t other)
+{
+	return one > other ? one : other;
+}
+
 /* Time on the wire; as costs_bytes_ps(), which divides numbers twice as wide. */
 static inline uint64_t matrix_wire_ps(const struct matrix_solver *solver, uint64_t bytes)
 {
@@ -87,7 +92,7 @@ static inline uint64_t matrix_send_ps(const struct matrix_solver *solver, uint64
 /* Is the circuit lit at first? */
 bool lm_matrix_held(const struct matrix_solver *solver, uint32_t plane, uint32_t src, uint32_t dst);
 
-/* Room for so many sends more. 0 or -ENOMEM, noted. */
+/* Room for so many sends more. 0, -ENOMEM or -E2BIG, noted. */
 int lm_matrix_room(struct matrix_solver *solver, uint32_t more);
 
 /* One more send of this step, for which there is room; what is left of the pair gets less. */
@@ -121,7 +126,7 @@ bool lm_matrix_match(struct matrix_solver *solver, uint64_t least);
 
 /* ------------------------------------------------------------------ methods */
 
-/* Plan what is left on the solver's plane. 0 or -ENOMEM, noted. */
+/* Plan what is left on the solver's plane. 0, or what lm_matrix_room() returned. */
 typedef int matrix_planner(struct matrix_solver *solver);
 
 matrix_planner lm_matrix_rotation;
@@ -131,7 +136,7 @@ matrix_planner lm_matrix_solstice;
 matrix_planner lm_matrix_eclipse;
 matrix_planner lm_matrix_birkhoff;
 
-/* Plan all planes. 0, -ENOMEM, noted, or -ENOENT: there are too few of them. */
+/* Plan all planes. 0, what lm_matrix_room() returned, or -ENOENT: there are too few of them. */
 int lm_matrix_mesh(struct matrix_solver *solver);
 
 #endif /* LM_SCHEDULE_MATRIX_WORK_H */

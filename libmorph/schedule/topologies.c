@@ -183,6 +183,25 @@ int lm_pool_add_circulants(struct pool *pool, enum pool_ways ways, uint32_t circ
 	return ret < 0 ? ret : ring;
 }
 
+/* Neighbours @step apart, in rows of @size of them. */
+static int join_rows(struct pool *pool, uint32_t step, uint32_t size, bool wraps, uint32_t circuits)
+{
+	uint32_t at = 0, next = step; /* the place in the row, and the first rank of another one */
+	int ret = 0;
+
+	for (uint32_t rank = 0; !ret && rank < pool->ranks; rank++) {
+		if (rank == next) {
+			at = at + 1 < size ? at + 1 : 0;
+			next += step;
+		}
+		if (at + 1 < size)
+			ret = join_ways(pool, rank, rank + step, POOL_BOTH, circuits);
+		else if (wraps && at)
+			ret = join_ways(pool, rank, rank - at * step, POOL_BOTH, circuits);
+	}
+	return ret;
+}
+
 int lm_pool_add_grid(struct pool *pool, const uint32_t sizes[3], bool wraps, uint32_t circuits)
 {
 	uint32_t step = 1;
@@ -193,15 +212,9 @@ int lm_pool_add_grid(struct pool *pool, const uint32_t sizes[3], bool wraps, uin
 		return lm_fail(pool->ctx, EINVAL, "a grid of %ux%ux%u is none of %u ranks",
 			       sizes[0], sizes[1], sizes[2], pool->ranks);
 	ret = lm_pool_begin(pool);
-	for (uint32_t way = 0; way < 3; step *= sizes[way++]) {
-		for (uint32_t rank = 0; !ret && rank < pool->ranks; rank++) {
-			uint32_t at = rank / step % sizes[way];
-
-			if (at + 1 < sizes[way])
-				ret = join_ways(pool, rank, rank + step, POOL_BOTH, circuits);
-			else if (wraps && at)
-				ret = join_ways(pool, rank, rank - at * step, POOL_BOTH, circuits);
-		}
+	for (uint32_t way = 0; !ret && way < 3; way++) {
+		ret = join_rows(pool, step, sizes[way], wraps, circuits);
+		step *= sizes[way];
 	}
 	return ret ? ret : lm_pool_end(pool);
 }
@@ -229,6 +242,6 @@ int lm_pool_add_round(struct pool *pool, const struct morph_collective *collecti
 			"round %u has ranks that send to or hear from %u others, with %u ports",
 			round, needed, ports);
 	for (uint32_t at = topology->first; at < end_of(topology); at++)
-		pool->joints.list[at].circuits = ports / needed;
+		pool->joints.list[at].circuits = ports / (needed ? needed : 1);
 	return take(pool);
 }

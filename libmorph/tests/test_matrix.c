@@ -10,7 +10,7 @@
 #include "alone.h"
 #include "faults.h"
 
-#define RANKS 64
+#define RANKS 70
 #define PLANES 8
 #define SENDS 20000
 
@@ -665,6 +665,54 @@ static void planes_share_the_load(void **state)
 	}
 }
 
+/* Where matchings of least cost take long, planes share rotations. */
+static void more_ranks_than_are_quick_have_a_plan(void **state)
+{
+	struct matrix_problem problem = { .ranks = 70, .planes = 2, .bytes = matrix, .costs = link };
+	uint64_t random = 1;
+	struct matrix_plan plan;
+
+	(void)state;
+	for (uint32_t cell = 0; cell < 70 * 70; cell++)
+		matrix[cell] = 1000000 + random_below(&random, 100000);
+	plan = solve(&problem);
+	assert_int_equal(plan.method, MATRIX_ROTATION);
+	assert_false(plan.figures[MATRIX_GREEDY].tried || plan.figures[MATRIX_URGENT].tried);
+	assert_true((double)plan.span_ps <= 1.05 * (double)plan.bound_ps);
+}
+
+/* Of 2048 tokens that choose 8 of 64 experts an eighth is for the rank's own, where all are alike. */
+static void tokens_choose_what_is_said_of_them(void **state)
+{
+	struct tokens tokens = TOKENS_LAYER;
+
+	(void)state;
+	for (uint32_t skewed = 0; skewed < 2; skewed++) {
+		uint64_t least = UINT64_MAX, most = 0;
+
+		tokens.skew = skewed;
+		tokens_matrix(&tokens, 1, matrix);
+		for (uint32_t src = 0; src < 8; src++) {
+			uint64_t sum = 0;
+
+			assert_int_equal(matrix[src * 9], 0);
+			for (uint32_t dst = 0; dst < 8; dst++) {
+				uint64_t bytes = matrix[src * 8 + dst];
+
+				assert_int_equal(bytes % tokens.bytes, 0);
+				sum += bytes / tokens.bytes;
+				if (src != dst && bytes < least)
+					least = bytes;
+				most = bytes > most ? bytes : most;
+			}
+			assert_true(sum <= 2048 * 8);
+			if (!skewed)
+				assert_in_range(sum, 2048 * 7 - 200, 2048 * 7 + 200);
+		}
+		assert_true(skewed ? most > 2 * least : most < 2 * least);
+	}
+}
+
 /* The way back is a plan for the transposed matrix, and where nothing was held it takes no longer. */
 static void combine_is_dispatch_turned_round(void **state)
 {
@@ -804,6 +852,7 @@ static void what_is_no_problem_is_refused(void **state)
 	REFUSE(-EINVAL, bad.methods = MATRIX_ALL + 1);
 	REFUSE(-E2BIG, bad.ranks = 4097);
 	REFUSE(-E2BIG, bad.planes = 257);
+	REFUSE(-E2BIG, bad.ranks = 4096; bad.planes = 256);
 	REFUSE(-EINVAL, bad.held = &far; bad.held_count = 1);
 	REFUSE(-EINVAL, bad.held = &same; bad.held_count = 1);
 	REFUSE(-EINVAL, bad.held = twice; bad.held_count = 2);
@@ -832,6 +881,8 @@ int main(void)
 		cmocka_unit_test(a_mesh_wins_where_changes_take_long),
 		cmocka_unit_test(a_mesh_is_weighted_and_stays),
 		cmocka_unit_test(planes_share_the_load),
+		cmocka_unit_test(more_ranks_than_are_quick_have_a_plan),
+		cmocka_unit_test(tokens_choose_what_is_said_of_them),
 		cmocka_unit_test(combine_is_dispatch_turned_round),
 		cmocka_unit_test(the_same_matrix_has_the_same_plan),
 		cmocka_unit_test(solvers_that_are_warm_take_no_memory),

@@ -64,7 +64,7 @@ static void write_segments(char *text, size_t room, const uint16_t *held, uint32
 		for (end = first + 1; end < rounds && held[end] == held[first];)
 			end++;
 		at += (size_t)snprintf(text + at, at < room ? room - at : 0, "%sC%u:%u-%u",
-				       first ? " " : "", held[first] + 1, first + 1, end);
+				       first ? " " : "", held[first] + 1U, first + 1, end);
 	}
 }
 
