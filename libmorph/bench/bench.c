@@ -32,6 +32,7 @@ int main(int argc, char **argv)
 	bench_overload(ctx);
 	bench_slicing(ctx);
 	bench_overlap(ctx);
+	bench_matrix(ctx);
 	morph_ctx_free(ctx);
 	return !rows_end();
 }

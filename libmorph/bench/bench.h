@@ -111,4 +111,7 @@ void bench_slicing(struct morph_ctx *ctx);
 /* Rounds of collectives over planes that change while others send, beside integer programs. */
 void bench_overlap(struct morph_ctx *ctx);
 
+/* Dispatch of experts' tokens, beside exact decomposition and integer programs. */
+void bench_matrix(struct morph_ctx *ctx);
+
 #endif /* LM_BENCH_BENCH_H */

@@ -231,26 +231,34 @@ static enum exit_code format_given(struct run *run, enum format *format)
 	return client_fields(run, MORPH_OBJECT_SCHEDULE);
 }
 
+static enum exit_code plan(struct planning *planning, enum format format)
+{
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	enum exit_code code;
+
+	planning->collective = needed(morph_collective_new(ctx));
+	planning->delay = needed(morph_delay_new(ctx));
+	planning->schedule = needed(morph_schedule_new(ctx));
+	code = ask_collective(planning);
+	if (!code)
+		code = ask_delay(planning);
+	if (!code)
+		code = solve(planning);
+	if (!code)
+		code = answer(planning, format);
+	morph_schedule_free(planning->schedule);
+	morph_delay_free(planning->delay);
+	morph_collective_free(planning->collective);
+	return code;
+}
+
 enum exit_code plan_collective(struct run *run)
 {
-	struct morph_ctx *ctx = run->client->ctx;
 	struct planning planning = { .run = run };
 	enum format format = TEXT;
 	enum exit_code code = format_given(run, &format);
 
-	planning.collective = needed(morph_collective_new(ctx));
-	planning.delay = needed(morph_delay_new(ctx));
-	planning.schedule = needed(morph_schedule_new(ctx));
 	if (!code)
-		code = ask_collective(&planning);
-	if (!code)
-		code = ask_delay(&planning);
-	if (!code)
-		code = solve(&planning);
-	if (!code)
-		code = answer(&planning, format);
-	morph_schedule_free(planning.schedule);
-	morph_delay_free(planning.delay);
-	morph_collective_free(planning.collective);
-	return code;
+		code = client_open(run);
+	return code ? code : plan(&planning, format);
 }
