@@ -202,6 +202,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	struct timeline timeline;
 	enum exit_code code;
 	json_t *report = NULL;
+	int error;
 
 	if (format == PICTURE && feasible) {
 		timeline_make(&timeline, planning->schedule, planning->planes);
@@ -209,8 +210,8 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		timeline_free(&timeline);
 		return EXIT_CODE_OK;
 	}
-	code = client_reply(planning->run, morph_schedule_describe(planning->schedule, &object),
-			    object, &report);
+	error = morph_schedule_describe(planning->schedule, &object);
+	code = client_reply(planning->run, error, object, &report);
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
 	else if (!code)
