@@ -7,6 +7,7 @@ struct choosing {
 	struct morph_collective *collective, *rounds;
 	const struct morph_delay *delay;
 	const struct morph_schedule_opts *opts;
+	uint32_t chosen;
 };
 
 static void swap_schedules(struct morph_schedule *one, struct morph_schedule *other)
@@ -54,6 +55,7 @@ static int try(struct choosing *choosing, uint32_t algorithm, bool first,
 		choice->ns = morph_schedule_ns(choosing->trial, NULL);
 	}
 	if (first || is_sooner(choosing->trial, choosing->schedule)) {
+		choosing->chosen = algorithm;
 		swap_schedules(choosing->trial, choosing->schedule);
 		swap_collectives(choosing->rounds, choosing->collective);
 	}
@@ -119,6 +121,7 @@ morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *
 		lm_opts_copy(&known, wanted, sizeof(known));
 		known.sz = sizeof(known);
 		ret = choose(&choosing, &known, mine);
+		mine[choosing.chosen].chosen = !ret;
 	}
 	if (choices)
 		memcpy(choices, mine, sizeof(mine));

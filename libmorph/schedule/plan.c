@@ -3,10 +3,8 @@
 #include "schedule.h"
 
 static schedule_planner *const policies[MORPH_POLICIES] = {
-	[MORPH_POLICY_EACH_ROUND] = lm_plan_each_round,
-	[MORPH_POLICY_ONE_SHOT] = lm_plan_one_shot,
-	[MORPH_POLICY_SEGMENTS] = lm_plan_segments,
-	[MORPH_POLICY_OVERLAP] = lm_plan_overlap,
+	[MORPH_POLICY_EACH_ROUND] = lm_plan_each_round, [MORPH_POLICY_ONE_SHOT] = lm_plan_one_shot,
+	[MORPH_POLICY_SEGMENTS] = lm_plan_segments,	[MORPH_POLICY_OVERLAP] = lm_plan_overlap,
 	[MORPH_POLICY_MATCHINGS] = lm_plan_matchings,
 };
 

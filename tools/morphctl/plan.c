@@ -9,6 +9,7 @@
 
 #define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
 #define ROUNDS "round,from-ns,until-ns,hops"
+#define ALGORITHMS "algorithm,policy,rounds-count,finish-ns"
 
 enum format {
 	TEXT,
@@ -19,14 +20,13 @@ enum format {
 static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
 				     "broadcast" };
 
-/* What is done when no algorithm was asked for: by any number of ranks. */
-static const uint32_t usual[] = { MORPH_RING, MORPH_RING, MORPH_RING, MORPH_SHIFT, MORPH_BINOMIAL };
-
 struct planning {
 	struct run *run;
 	struct morph_collective *collective;
 	struct morph_delay *delay;
 	struct morph_schedule *schedule;
+	struct morph_collective_opts wanted;
+	struct morph_choice choices[MORPH_ALGORITHMS];
 	uint32_t planes;
 	char title[160];
 };
@@ -53,10 +53,9 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 
 static enum exit_code ask_collective(struct planning *planning)
 {
-	MORPH_OPTS(morph_collective_opts, opts, .bytes = 1 << 20);
+	struct morph_collective_opts *wanted = &planning->wanted;
 	struct run *run = planning->run;
 	uint32_t kind = 0, algorithm = 0;
-	int error;
 
 	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], run->argv[0]))
 		kind++;
@@ -66,34 +65,34 @@ static enum exit_code ask_collective(struct planning *planning)
 			"the collective is all-reduce, reduce-scatter, all-gather, all-to-all or "
 			"broadcast, not '%s'",
 			run->argv[0]);
-	algorithm = usual[kind] - 1;
-	if (!option_u32(run, OPTION_RANKS, &opts.ranks) ||
+	wanted->sz = sizeof(*wanted);
+	wanted->bytes = 1 << 20;
+	if (!option_u32(run, OPTION_RANKS, &wanted->ranks) ||
 	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
-	    !option_u32(run, OPTION_RADIX, &opts.radix) ||
-	    !option_u32(run, OPTION_SEGMENTS, &opts.segments) ||
-	    !option_u32(run, OPTION_ROOT, &opts.root))
+	    !option_u32(run, OPTION_RADIX, &wanted->radix) ||
+	    !option_u32(run, OPTION_SEGMENTS, &wanted->segments) ||
+	    !option_u32(run, OPTION_ROOT, &wanted->root))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_BUFFER_BYTES) &&
-	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &opts.bytes))
+	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &wanted->bytes))
 		return usage_error(run,
 				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
 				   run->option[OPTION_BUFFER_BYTES]);
 	if (given(run, OPTION_TORUS)) {
-		if (!parse_torus(run->option[OPTION_TORUS], opts.extent))
+		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
 			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
 					   run->option[OPTION_TORUS]);
-		opts.ranks = 1;
+		wanted->ranks = 1;
 		for (uint32_t axis = 0; axis < 3; axis++)
-			opts.ranks *= opts.extent[axis] ? opts.extent[axis] : 1;
+			wanted->ranks *= wanted->extent[axis] ? wanted->extent[axis] : 1;
 	}
 	if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
 		return usage_error(run, "wants one of --ranks and --shape");
-	opts.kind = kind + 1;
-	opts.algorithm = algorithm + 1;
-	error = morph_collective_build(planning->collective, &opts);
+	wanted->kind = kind + 1;
+	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;
 	snprintf(planning->title, sizeof(planning->title), "%s of %llu bytes among %u ranks",
-		 kinds[kind], (unsigned long long)opts.bytes, opts.ranks);
-	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+		 kinds[kind], (unsigned long long)wanted->bytes, wanted->ranks);
+	return EXIT_CODE_OK;
 }
 
 /* Names of what a delay has: first of rounds, then those of enum morph_delay_part. */
@@ -160,8 +159,8 @@ static enum exit_code solve(struct planning *planning)
 	    !option_u64(planning->run, OPTION_STEPS, &opts.budget))
 		return EXIT_CODE_USAGE;
 	planning->planes = opts.planes ? opts.planes : 1;
-	error = morph_schedule_plan(planning->schedule, planning->collective, planning->delay,
-				    &opts);
+	error = morph_schedule_choose(planning->schedule, planning->collective, &planning->wanted,
+				      planning->delay, &opts, planning->choices);
 	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
 }
 
@@ -171,7 +170,8 @@ static void write_report(struct planning *planning, const json_t *report)
 {
 	struct timeline timeline;
 
-	printf("%s: %s\n", planning->title, text_of_key(report, "policy"));
+	printf("%s: %s, %s\n", planning->title, text_of_key(report, "algorithm"),
+	       text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
 		printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
 		       "by %s\ncircuits change %u times, %llu are set\n\n",
@@ -186,11 +186,42 @@ static void write_report(struct planning *planning, const json_t *report)
 		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 	}
 	putchar('\n');
+	if (json_array_size(json_object_get(report, "choice")) > 1) {
+		emit_table(planning->run, ALGORITHMS, json_object_get(report, "choice"));
+		putchar('\n');
+	}
 	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));
 	if (json_array_size(json_object_get(report, "round"))) {
 		putchar('\n');
 		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
 	}
+}
+
+/* What algorithms came to, and which of them it is. */
+static void add_choices(struct planning *planning, json_t *report)
+{
+	json_t *list = json_array();
+
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
+		const struct morph_choice *choice = &planning->choices[at];
+		const char *name = morph_algorithm_name(at);
+		json_t *record;
+
+		if (!choice->algorithm)
+			continue;
+		record = json_pack("{s:s, s:i}", "algorithm", name, "rounds-count",
+				   (int)choice->rounds);
+		if (choice->policy) {
+			json_object_set_new(record, "policy",
+					    json_string(morph_policy_name(choice->policy)));
+			json_object_set_new(record, "finish-ns",
+					    json_integer((json_int_t)choice->ns));
+		}
+		if (choice->chosen)
+			json_object_set_new(report, "algorithm", json_string(name));
+		json_array_append_new(list, record);
+	}
+	json_object_set_new(report, "choice", list);
 }
 
 static enum exit_code answer(struct planning *planning, enum format format)
@@ -212,6 +243,8 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	}
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);
+	if (report)
+		add_choices(planning, report);
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
 	else if (!code)

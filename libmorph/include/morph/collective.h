@@ -166,6 +166,14 @@ enum morph_algorithm {
 };
 
 /**
+ * morph_algorithm_name() - an algorithm in a word
+ * @algorithm: enum morph_algorithm
+ *
+ * Return: its name in small letters, "ring" or "halving-cyclic" for instance; NULL of what is none.
+ */
+const char *morph_algorithm_name(uint32_t algorithm);
+
+/**
  * struct morph_collective_opts - what is to be built
  * @sz: sizeof(struct morph_collective_opts)
  * @kind: enum morph_collective_kind

@@ -98,12 +98,14 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
  * @policy: enum morph_policy that was best for it; 0 where it can't be done so
  * @rounds: how many it has
  * @ns: when all has arrived, nanoseconds from the start
+ * @chosen: this is the one
  */
 struct morph_choice {
 	uint32_t algorithm;
 	uint32_t policy;
 	uint32_t rounds;
 	uint64_t ns;
+	bool chosen;
 };
 
 /**
