@@ -33,6 +33,7 @@ int main(int argc, char **argv)
 	bench_slicing(ctx);
 	bench_overlap(ctx);
 	bench_matrix(ctx);
+	bench_segments(ctx);
 	morph_ctx_free(ctx);
 	return !rows_end();
 }

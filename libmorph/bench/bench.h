@@ -114,4 +114,7 @@ void bench_overlap(struct morph_ctx *ctx);
 /* Dispatch of experts' tokens, beside exact decomposition and integer programs. */
 void bench_matrix(struct morph_ctx *ctx);
 
+/* When circuits change inside collectives of shifts, beside integer programs. */
+void bench_segments(struct morph_ctx *ctx);
+
 #endif /* LM_BENCH_BENCH_H */

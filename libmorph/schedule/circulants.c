@@ -117,8 +117,8 @@ static uint64_t change_ps(const struct circulants *circulants)
 	return ps > NEVER_PS ? NEVER_PS : (uint64_t)ps;
 }
 
-static int pose(struct circulants_work *work, const struct circulants *circulants,
-		struct segments_problem *problem)
+int lm_circulants_pose(struct circulants_work *work, const struct circulants *circulants,
+		       struct segments_problem *problem)
 {
 	int ret = look_at(work, circulants);
 
@@ -144,7 +144,7 @@ int lm_circulants_solve(struct circulants_work *work, const struct circulants *c
 			struct segments_plan *plan)
 {
 	struct segments_problem problem;
-	int ret = pose(work, circulants, &problem);
+	int ret = lm_circulants_pose(work, circulants, &problem);
 
 	return ret ? ret : lm_segments_solve(&work->segments, &problem, plan);
 }
@@ -153,7 +153,7 @@ int lm_circulants_baselines(struct circulants_work *work, const struct circulant
 			    struct segments_baselines *baselines)
 {
 	struct segments_problem problem;
-	int ret = pose(work, circulants, &problem);
+	int ret = lm_circulants_pose(work, circulants, &problem);
 
 	return ret ? ret : lm_segments_baselines(&work->segments, &problem, 0, baselines);
 }

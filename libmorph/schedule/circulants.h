@@ -38,9 +38,13 @@ struct circulants_work {
 };
 
 /*
- * As lm_segments_solve(), and -EINVAL for ranks or shifts that are none. Takes ranks^2 steps for the hops
- * besides.
+ * What lm_segments_solve() solves, which stays valid while nothing else is posed with this work. Returns 0, -EINVAL (ranks or
+ * shifts that are none, no bandwidth) or -ENOMEM. Takes ranks^2 steps for the hops.
  */
+int lm_circulants_pose(struct circulants_work *work, const struct circulants *circulants,
+		       struct segments_problem *problem);
+
+/* As lm_circulants_pose() and lm_segments_solve(). */
 int lm_circulants_solve(struct circulants_work *work, const struct circulants *circulants,
 			struct segments_plan *plan);
 

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* When circuits change inside a collective of shifts: how soon that is known, and by integer programs. */
+#include <math.h>
+#include <stdio.h>
+
+#include "bench.h"
+#include "random.h"
+#include "segments_program.h"
+
+#include "../schedule/circulants.h"
+
+#define MOST_SHIFTS_RANKS 64
+#define AGREES 1e-6 /* of the cost: what floating point leaves */
+
+/* Shifts by all distances in any order, as in all-to-all. */
+struct shifts_instance {
+	struct shift shifts[MOST_SHIFTS_RANKS];
+	uint64_t changes[MOST_SHIFTS_RANKS * MOST_SHIFTS_RANKS];
+	struct costs costs;
+	struct circulants circulants;
+};
+
+struct setting {
+	const char *name;
+	uint32_t ranks;
+	bool by_port; /* changes take by ports, of which any number changes from one circulant to another */
+	uint32_t count; /* of seeds */
+	uint32_t asked; /* of integer programs too: the first ones */
+	double most; /* microseconds, in the median; 0: no bar */
+};
+
+struct segments_rows {
+	struct samples cold, warm;
+	struct samples asked, its; /* of those that integer programs were asked about */
+	uint32_t others;
+	uint32_t undecided; /* by the integer program */
+};
+
+/* From 10 ns to 10 ms, as in the published grid; each power of ten as likely. */
+static uint64_t draw_ps(uint64_t *random, double least, double most)
+{
+	return (uint64_t)pow(10, log10(least) + random_unit(random) * log10(most / least));
+}
+
+static void draw(struct shifts_instance *its, const struct setting *setting, uint64_t seed)
+{
+	uint64_t random = seed, bytes = 1ULL << (10 + random_below(&random, 21));
+	uint32_t count = setting->ranks - 1;
+
+	its->costs = (struct costs){ .round_ps = draw_ps(&random, 1e4, 1e7),
+				     .hop_ps = draw_ps(&random, 1e4, 1e7),
+				     .mbps = 800000,
+				     .change_ps = draw_ps(&random, 1e4, 1e10) };
+	for (uint32_t at = 0; at < count; at++) {
+		uint32_t other = random_below(&random, at + 1);
+
+		its->shifts[at] = its->shifts[other];
+		its->shifts[other] =
+			(struct shift){ .by = at + 1, .bytes = bytes / setting->ranks };
+	}
+	for (uint32_t from = 0; from <= count; from++)
+		for (uint32_t to = 0; to < count; to++)
+			its->changes[from * count + to] =
+				from == to ?
+					0 :
+					its->costs.change_ps +
+						its->costs.change_ps / setting->ranks *
+							(1 + random_below(&random, setting->ranks));
+	its->circulants = (struct circulants){ .ranks = setting->ranks,
+					       .shifts = its->shifts,
+					       .rounds = count,
+					       .costs = &its->costs,
+					       .changes = setting->by_port ? its->changes : NULL,
+					       .resident = RESIDENT_ANY };
+}
+
+static uint64_t solve(struct circulants_work *work, const struct circulants *circulants,
+		      struct samples *times)
+{
+	struct segments_plan plan = { .ps = 0 };
+	double begin = now_us();
+
+	if (lm_circulants_solve(work, circulants, &plan))
+		wrong(morph_error_text(work->segments.ctx));
+	sample(times, now_us() - begin);
+	return plan.ps;
+}
+
+static void ask(struct circulants_work *work, const struct circulants *circulants, uint64_t mine,
+		struct segments_rows *rows)
+{
+	struct segments_problem problem;
+	double begin = now_us(), its;
+
+	if (lm_circulants_pose(work, circulants, &problem))
+		wrong(morph_error_text(work->segments.ctx));
+	its = segments_by_program(&problem);
+	sample(&rows->its, now_us() - begin);
+	sample(&rows->asked, rows->cold.values[rows->cold.count - 1]);
+	rows->undecided += its < 0;
+	if (its >= 0 && fabs(its - (double)mine) > AGREES * (double)mine) {
+		rows->others++;
+		wrong("an integer program finds that changes of topologies take another time");
+	}
+}
+
+static void measure(struct morph_ctx *ctx, const struct setting *setting)
+{
+	static struct segments_rows rows;
+	static struct shifts_instance its;
+	char name[64];
+
+	memset(&rows, 0, sizeof(rows));
+	for (uint64_t seed = 1; seed <= setting->count; seed++) {
+		struct circulants_work work = { .segments.ctx = ctx };
+		uint64_t mine;
+
+		draw(&its, setting, seed);
+		mine = solve(&work, &its.circulants, &rows.cold);
+		if (solve(&work, &its.circulants, &rows.warm) != mine)
+			wrong("what is planned twice is not the same");
+		if (seed <= setting->asked)
+			ask(&work, &its.circulants, mine, &rows);
+		lm_circulants_release(&work);
+	}
+	report(setting->name, &rows.cold, setting->most ? MEDIAN : NO_BAR, setting->most);
+	report("  with what was kept of the last time", &rows.warm, NO_BAR, 0);
+	if (!rows.its.count)
+		return;
+	snprintf(name, sizeof(name), "  the first %u by integer programs (CBC)", rows.its.count);
+	report_oracle(name, &rows.its, &rows.asked);
+	report_count("  whose cost is another", rows.others, 0);
+	if (rows.undecided)
+		remark("of these %u are undecided by then", rows.undecided);
+}
+
+/* Of 63 rounds a table of changes is 250000 columns: programs are asked about smaller ones. */
+void bench_segments(struct morph_ctx *ctx)
+{
+	static const struct setting settings[] = {
+		{ "63 shifts on 63 circulants", 64, false, 2000, 4, 15 },
+		{ "63 shifts, changes by ports", 64, true, 2000, 0, 500 },
+		{ "15 shifts on 15 circulants", 16, false, 2000, 20, 0 },
+		{ "15 shifts, changes by ports", 16, true, 2000, 20, 0 },
+	};
+
+	for (size_t at = 0; at < sizeof(settings) / sizeof(settings[0]); at++)
+		measure(ctx, &settings[at]);
+}

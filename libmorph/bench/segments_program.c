@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* When topologies change, by CBC. */
+#include <stdlib.h>
+
+#include <Cbc_C_Interface.h>
+
+#include "segments_program.h"
+
+#define PS_PER_UNIT 1e6 /* so that costs are neither large nor small for floating point */
+#define MOST_SECONDS "20"
+
+/* Columns are counted, since those that nothing is said of in rows yet are not. */
+struct segments_program {
+	const struct segments_problem *problem;
+	Cbc_Model *model;
+	int columns;
+	int *where; /* of a row that is being written */
+	double *times;
+};
+
+static int add_column(struct segments_program *program, double most, uint64_t ps, bool whole)
+{
+	Cbc_addCol(program->model, "", 0, most, (double)ps / PS_PER_UNIT, whole, 0, NULL, NULL);
+	return program->columns++;
+}
+
+/* Rounds are on one topology each: columns are by round and then by topology. */
+static void add_rounds(struct segments_program *program)
+{
+	const struct segments_problem *problem = program->problem;
+	int count = (int)problem->topologies;
+	uint64_t *row = calloc(problem->topologies, sizeof(*row));
+
+	for (uint32_t round = 0; round < problem->rounds; round++) {
+		problem->price(problem, round, row);
+		for (int at = 0; at < count; at++) {
+			bool goes = row[at] != NEVER_PS;
+
+			program->where[at] =
+				add_column(program, goes ? 1 : 0, goes ? row[at] : 0, true);
+			program->times[at] = 1;
+		}
+		Cbc_addRow(program->model, "", count, program->where, program->times, 'E', 1);
+	}
+	free(row);
+}
+
+/* What a topology gains of a round is no more than the change before it. */
+static void add_changes(struct segments_program *program, int round)
+{
+	int count = (int)program->problem->topologies;
+	int change = add_column(program, 1, program->problem->change_ps, true);
+
+	for (int at = 0; at < count; at++) {
+		const int where[] = { change, round * count + at, (round - 1) * count + at };
+		const double times[] = { 1, -1, 1 };
+
+		Cbc_addRow(program->model, "", 3, where, times, 'G', 0);
+	}
+}
+
+/* What leaves a topology, with @into what comes to it: as much as the round has of it. */
+static void add_flow(struct segments_program *program, int first, int round, int at, bool into)
+{
+	int count = (int)program->problem->topologies;
+
+	for (int other = 0; other < count; other++) {
+		program->where[other] = first + (into ? other * count + at : at * count + other);
+		program->times[other] = 1;
+	}
+	program->where[count] = round * count + at;
+	program->times[count] = -1;
+	Cbc_addRow(program->model, "", count + 1, program->where, program->times, 'E', 0);
+}
+
+static void add_flows(struct segments_program *program, int round)
+{
+	const struct segments_problem *problem = program->problem;
+	int count = (int)problem->topologies, first = program->columns;
+
+	for (int pair = 0; pair < count * count; pair++)
+		add_column(program, 1, problem->changes[pair], false);
+	for (int at = 0; at < count; at++) {
+		add_flow(program, first, round - 1, at, false);
+		add_flow(program, first, round, at, true);
+	}
+}
+
+double segments_by_program(const struct segments_problem *problem)
+{
+	size_t room = problem->topologies + 1;
+	struct segments_program program = { .problem = problem,
+					    .model = Cbc_newModel(),
+					    .where = calloc(room, sizeof(int)),
+					    .times = calloc(room, sizeof(double)) };
+	double ps = -1;
+
+	Cbc_setParameter(program.model, "logLevel", "0");
+	Cbc_setParameter(program.model, "seconds", MOST_SECONDS);
+	add_rounds(&program);
+	for (int round = 1; round < (int)problem->rounds; round++) {
+		if (problem->changes)
+			add_flows(&program, round);
+		else
+			add_changes(&program, round);
+	}
+	Cbc_solve(program.model);
+	if (Cbc_isProvenOptimal(program.model))
+		ps = Cbc_getObjValue(program.model) * PS_PER_UNIT;
+	Cbc_deleteModel(program.model);
+	free(program.where);
+	free(program.times);
+	return ps;
+}
