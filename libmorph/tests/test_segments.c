@@ -145,12 +145,12 @@ static void draw(struct small *small, uint64_t seed)
 
 	memset(small, 0, sizeof(*small));
 	for (uint32_t at = 0; at < rounds * count; at++)
-		small->prices[at] = mix_below(&random, 8) ? mix_below(&random, 12) : NEVER_PS;
+		small->prices[at] = mix_below(&random, 8) ? mix_below(&random, 20) : NEVER_PS;
 	for (uint32_t from = 0; from <= count; from++)
 		for (uint32_t to = 0; to < count; to++)
 			small->changes[from * count + to] =
 				from == to ? 0 : least + mix_below(&random, kind == 1 ? 3 : 15);
-	if (kind == 2 && count > 1)
+	if (kind == 2 && count > 1 && !mix_below(&random, 4))
 		small->changes[1] = NEVER_PS;
 	small->problem = (struct segments_problem){ .rounds = rounds,
 						    .topologies = count,
@@ -532,6 +532,17 @@ static void threshold_is_what_plans_without_reuse_come_to(void **state)
 	lm_circulants_release(&work);
 }
 
+static void what_saves_no_more_than_the_change_stays_on_the_ring(void **state)
+{
+	struct costs costs = { .hop_ps = 100, .mbps = 1, .change_ps = 300 };
+
+	(void)state;
+	/* Of three steps the last one saves three hops. */
+	assert_int_equal(lm_short_cuts(&costs, 8, 0).first, 3);
+	costs.change_ps = 299;
+	assert_int_equal(lm_short_cuts(&costs, 8, 0).first, 2);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
@@ -545,6 +556,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_no_shift_is_told),
 		cmocka_unit_test(warm_solves_allocate_nothing),
 		cmocka_unit_test(threshold_is_what_plans_without_reuse_come_to),
+		cmocka_unit_test(what_saves_no_more_than_the_change_stays_on_the_ring),
 	};
 
 	if (argc != 2) {
