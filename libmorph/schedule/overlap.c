@@ -70,20 +70,21 @@ static int check(struct morph_ctx *ctx, const struct overlap_problem *problem)
 	return ret;
 }
 
-static struct overlap_options filled(const struct overlap_options *options)
+/* One window gets more than each of many. */
+static struct overlap_options filled(const struct overlap_options *options, uint32_t rounds)
 {
 	struct overlap_options mine = options ? *options : (struct overlap_options){ 0 };
 
 	if (!mine.width)
 		mine.width = 32;
-	if (!mine.programs)
-		mine.programs = 600;
 	if (!mine.proofs)
 		mine.proofs = 1500;
 	if (!mine.window)
 		mine.window = 24;
 	mine.width = mine.width > WIDTH ? WIDTH : mine.width;
 	mine.window = mine.window > WINDOW ? WINDOW : mine.window;
+	if (!mine.programs)
+		mine.programs = rounds > mine.window ? 600 : 2500;
 	return mine;
 }
 
@@ -243,7 +244,7 @@ int lm_overlap_solve(struct overlap_work *work, const struct overlap_problem *pr
 		     const struct overlap_options *options, struct overlap_share *shares,
 		     struct overlap_result *result)
 {
-	struct overlap_options effort = filled(options);
+	struct overlap_options effort = filled(options, problem->count);
 	struct settled settled = { 0 };
 	double least = 0; /* proven, that all rounds take */
 	int ret = check(work->ctx, problem);

@@ -27,6 +27,16 @@ static bool holds(const struct overlap_problem *problem, uint32_t plane, uint32_
 	return problem->resident && problem->resident[plane] == configuration;
 }
 
+/* Planes that hold it at first. */
+static uint32_t holders(const struct overlap_problem *problem, uint32_t configuration)
+{
+	uint32_t count = 0;
+
+	for (uint32_t plane = 0; plane < problem->planes; plane++)
+		count += holds(problem, plane, configuration);
+	return count;
+}
+
 /* The end of the first round, at the soonest. */
 static uint64_t first_end(const struct overlap_problem *problem)
 {
@@ -126,16 +136,14 @@ static bool raise(const struct overlap_problem *problem, uint32_t first, const u
 void lm_overlap_bound(struct overlap_work *work, const struct overlap_problem *problem,
 		      struct overlap_result *result)
 {
-	uint64_t first = first_end(problem), base = first - ideal(problem, 0), end = first;
-	bool raised = false;
+	uint64_t first = first_end(problem), end = first;
+	bool lit = holders(problem, problem->rounds[0].configuration), raised = false;
 
-	if (first < ideal(problem, 0))
-		base = 0;
 	find_needed(work, problem);
 	for (uint32_t round = 0; round < problem->count; round++)
 		work->ends[round] = round ? 0 : first;
 	for (uint32_t round = 0; round < problem->count; round++) {
-		uint64_t begin = round ? end : base;
+		uint64_t begin = round ? end : lit ? 0 : problem->costs.change_ps;
 
 		if (round && work->ends[round] < end + ideal(problem, round))
 			work->ends[round] = end + ideal(problem, round);
@@ -154,16 +162,6 @@ static uint64_t shared(const struct overlap_problem *problem, uint32_t round, ui
 
 	return problem->costs.round_ps +
 	       costs_bytes_ps(&problem->costs, (bytes + planes - 1) / planes);
-}
-
-/* Planes that hold it at first. */
-static uint32_t holders(const struct overlap_problem *problem, uint32_t configuration)
-{
-	uint32_t count = 0;
-
-	for (uint32_t plane = 0; plane < problem->planes; plane++)
-		count += holds(problem, plane, configuration);
-	return count;
 }
 
 static uint64_t every(const struct overlap_problem *problem)
