@@ -268,13 +268,22 @@ static int try_method(struct matrix_solver *solver, uint32_t method)
 	return 0;
 }
 
-/* Is it tried when nobody has named any? Not when there is nothing to gain, or it takes long. */
+/*
+ * Is it tried when nobody has named any? Not when there is nothing to gain, or it takes long; and exact
+ * decomposition, which has many changes, only when much is to be gained: where few pairs send.
+ */
 static bool is_quick(const struct matrix_solver *solver, uint32_t method)
 {
-	if (solver->plan.method != MATRIX_METHODS && solver->plan.span_ps == solver->plan.bound_ps)
+	const struct matrix_plan *plan = &solver->plan;
+	uint32_t ranks = solver->problem.ranks;
+
+	if (plan->method != MATRIX_METHODS && plan->span_ps == plan->bound_ps)
 		return false;
 	if (method == MATRIX_GREEDY || method == MATRIX_URGENT)
-		return solver->problem.ranks <= MATRIX_QUICK_RANKS;
+		return ranks <= MATRIX_QUICK_RANKS;
+	if (method == MATRIX_BIRKHOFF)
+		return ranks <= MATRIX_QUICK_RANKS / 2 &&
+		       plan->span_ps - plan->bound_ps > plan->bound_ps / 64;
 	return MATRIX_QUICK >> method & 1;
 }
 

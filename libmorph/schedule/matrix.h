@@ -38,7 +38,8 @@
  * @MATRIX_ECLIPSE: again and again the duration and matching that carry most for their time, the change
  *	included (Venkatakrishnan et al., SIGMETRICS 2016); of the durations 16 are tried. O(ranks^4)
  * @MATRIX_BIRKHOFF: stuffed to equal sums, then perfect matchings until their least entry is gone:
- *	at most ranks^2 - 2 * ranks + 2 of them (Birkhoff 1946). A baseline. O(ranks^4)
+ *	at most ranks^2 - 2 * ranks + 2 of them (Birkhoff 1946). A baseline where all send to all, good
+ *	where few do and changes are short. O(ranks^4)
  */
 enum matrix_method {
 	MATRIX_ROTATION = 0,
@@ -51,9 +52,10 @@ enum matrix_method {
 	MATRIX_METHODS = 7,
 };
 
-/* Tried when none is named, MATRIX_GREEDY and MATRIX_URGENT as long as ranks are few. */
-#define MATRIX_QUICK \
-	(1U << MATRIX_ROTATION | 1U << MATRIX_MESH | 1U << MATRIX_GREEDY | 1U << MATRIX_URGENT)
+/* Tried when none is named: matchings as long as ranks are few, the last where the others are far from the bound. */
+#define MATRIX_QUICK                                                                             \
+	(1U << MATRIX_ROTATION | 1U << MATRIX_MESH | 1U << MATRIX_GREEDY | 1U << MATRIX_URGENT | \
+	 1U << MATRIX_BIRKHOFF)
 #define MATRIX_ALL ((1U << MATRIX_METHODS) - 1)
 
 struct matrix_circuit {
@@ -134,8 +136,10 @@ int lm_matrix_solve(struct matrix_solver *solver, const struct matrix_problem *p
 
 /*
  * What was sent by the last plan goes back: the same matchings, transposed, the last first. Time
- * turned round is a plan, so it takes no longer than the one there did with nothing held. The
- * last plan is gone. @plan: as above, its figures those of the way there. 0 or -ENOENT (there was no plan).
+ * turned round is a plan, so where nothing was held and ports change by themselves it takes no longer
+ * than the one there; what one matching changes when the way is turned is not what it changed before, so
+ * planes that change as a whole may take longer. The last plan is gone. @plan: as above, its figures
+ * those of the way there. 0, -ENOENT (there was no plan) or -ENOMEM.
  */
 int lm_matrix_combine(struct matrix_solver *solver, struct matrix_plan *plan);
 
