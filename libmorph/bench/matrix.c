@@ -101,7 +101,7 @@ static void measure_sizes(struct morph_ctx *ctx, struct matrix_solver *solver, u
 		for (uint32_t at = 0; at < 3 * 4; at++) {
 			struct tokens tokens = TOKENS_LAYER;
 			static struct matrix_rows rows;
-			uint32_t seeds = ranks < 32 ? 50 : 2;
+			uint32_t seeds = ranks < 32 ? 20 : 2;
 			double sum = 0;
 
 			rows.times.count = rows.load.count = rows.bound.count = 0;
