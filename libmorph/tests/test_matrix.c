@@ -85,7 +85,7 @@ static const char *replay_port(const struct costs *costs, const struct matrix_se
 		return "a port does two things at once";
 	if (send->set_ps > free_ps)
 		return "both ends are idle";
-	if (send->lit_ps - send->set_ps != (lit ? 0 : costs->change_ps + 2 * costs->port_ps))
+	if (send->lit_ps - send->set_ps != (lit ? 0 : costs->change_ps + costs->port_ps))
 		return "a change is not charged as it should";
 	return NULL;
 }
@@ -111,7 +111,7 @@ static const char *replay_stop(const struct matrix_problem *problem, const struc
 		if (other->lit_ps < send->lit_ps && other->until_ps > send->set_ps)
 			return "something is sent while a circuit is set";
 		if (other->set_ps == send->set_ps && other->lit_ps > other->set_ps)
-			ps += 2 * problem->costs.port_ps;
+			ps += problem->costs.port_ps;
 	}
 	return !lit && send->lit_ps - send->set_ps < ps ? "a change is not charged as it should" :
 							  NULL;
