@@ -14,14 +14,14 @@ struct event {
 
 /* A transfer in whole. */
 struct times {
-	struct part froms; /* of the list */
+	struct part begins; /* of the list */
 	uint64_t until;
 };
 
 struct data {
 	struct schedule_check *it;
 	struct times *times; /* by transfer */
-	uint64_t *froms;
+	uint64_t *begins;
 	struct part *carriers; /* by chunk, of the list */
 	uint32_t *carrier; /* transfers */
 	uint32_t words; /* of a set */
@@ -36,7 +36,7 @@ struct data {
 static void data_free(struct data *data)
 {
 	free(data->times);
-	free(data->froms);
+	free(data->begins);
 	free(data->carriers);
 	free(data->carrier);
 	free(data->sets);
@@ -61,15 +61,15 @@ static int time_transfers(struct data *data)
 		for (uint32_t next = 0; next < send->transfers.count; next++, count++)
 			data->times[collective->rounds[send->round].first + send->transfers.first +
 				    next]
-				.froms.count++;
+				.begins.count++;
 	}
-	data->froms = calloc(count + 1, sizeof(*data->froms));
-	if (!data->froms)
+	data->begins = calloc(count + 1, sizeof(*data->begins));
+	if (!data->begins)
 		return -ENOMEM;
 	for (uint32_t at = 0; at < collective->transfers_count; at++) {
-		data->times[at + 1].froms.first =
-			data->times[at].froms.first + data->times[at].froms.count;
-		data->times[at].froms.count = 0;
+		data->times[at + 1].begins.first =
+			data->times[at].begins.first + data->times[at].begins.count;
+		data->times[at].begins.count = 0;
 	}
 	for (uint32_t at = 0; at < schedule->sends_count; at++) {
 		const struct send *send = &schedule->sends[at];
@@ -78,7 +78,7 @@ static int time_transfers(struct data *data)
 			struct times *times = &data->times[collective->rounds[send->round].first +
 							   send->transfers.first + next];
 
-			data->froms[times->froms.first + times->froms.count++] = send->from;
+			data->begins[times->begins.first + times->begins.count++] = send->from;
 			times->until = send->until > times->until ? send->until : times->until;
 		}
 	}
@@ -143,7 +143,7 @@ static int list_events(struct data *data, const struct part *carriers)
 	size_t count = 0;
 
 	for (uint32_t at = 0; at < carriers->count; at++)
-		count += 1 + data->times[data->carrier[carriers->first + at]].froms.count;
+		count += 1 + data->times[data->carrier[carriers->first + at]].begins.count;
 	if (count > data->events_room) {
 		free(data->events);
 		data->events_room = 2 * count;
@@ -163,9 +163,9 @@ static int list_events(struct data *data, const struct part *carriers)
 		const struct times *times = &data->times[data->carrier[carriers->first + at]];
 
 		data->read[at] = false;
-		for (uint32_t from = 0; from < times->froms.count; from++)
+		for (uint32_t from = 0; from < times->begins.count; from++)
 			data->events[data->events_count++] =
-				(struct event){ data->froms[times->froms.first + from], true, at };
+				(struct event){ data->begins[times->begins.first + from], true, at };
 		data->events[data->events_count++] = (struct event){ times->until, false, at };
 	}
 	if (count)

@@ -116,9 +116,9 @@ static int lay_changes(struct planning *planning)
 /* A plane's part of a transfer: what comes to it of all that was shared out up to it, less what came before. */
 static uint64_t part(uint64_t bytes, uint64_t before, uint64_t share, uint64_t all)
 {
-	unsigned __int128 upto = (unsigned __int128)bytes * (before + share) / all;
+	unsigned __int128 until = (unsigned __int128)bytes * (before + share) / all;
 
-	return (uint64_t)(upto - (unsigned __int128)bytes * before / all);
+	return (uint64_t)(until - (unsigned __int128)bytes * before / all);
 }
 
 /* Transfers of as many bytes, over all planes that take part. */

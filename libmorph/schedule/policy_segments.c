@@ -186,7 +186,7 @@ static uint64_t weigh(struct planning *planning, const struct joint *joints,
 	       (size_t)planning->lay.schedule->planes * ranks * sizeof(*planning->loads));
 	*longest = 0;
 	for (uint32_t at = 0; at < round->count; at++) {
-		const uint32_t *firsts = &planning->ways.firsts.list[at];
+		const uint32_t *firsts = planning->ways.firsts.list + at;
 		uint32_t parts = parts_of(planning, joints, at), hops = firsts[1] - firsts[0];
 		uint64_t bytes = planning->collective->transfers.list[round->first + at].bytes;
 
@@ -210,7 +210,7 @@ static uint64_t weigh(struct planning *planning, const struct joint *joints,
 static uint32_t way_of(struct planning *planning, const struct joint *joints, uint32_t at,
 		       uint32_t part)
 {
-	const uint32_t *firsts = &planning->ways.firsts.list[at];
+	const uint32_t *firsts = planning->ways.firsts.list + at;
 	uint32_t count = 0;
 
 	for (uint32_t hop = firsts[0]; hop < firsts[1]; hop++)
@@ -222,7 +222,7 @@ static uint32_t way_of(struct planning *planning, const struct joint *joints, ui
 static bool same_way(struct planning *planning, const struct joint *joints, uint32_t at,
 		     uint32_t part, uint32_t hops)
 {
-	const uint32_t *firsts = &planning->ways.firsts.list[at];
+	const uint32_t *firsts = planning->ways.firsts.list + at;
 
 	if (firsts[1] - firsts[0] != hops)
 		return false;

@@ -65,7 +65,8 @@ def option(entry):
     if entry["letter"]:
         names = f"\\fB\\-{entry['letter']}\\fR, " + names
     if entry["argument"]:
-        names += f" \\fI{escape(entry['argument'])}\\fR"
+        # Where words are many they may go on in the next line.
+        names += " \\fI" + escape(entry['argument']).replace("|", "|\\:") + "\\fR"
     return [".TP", names, escape(entry["help"][0].upper() + entry["help"][1:]) + "."]
 
 

@@ -3,7 +3,7 @@
 #ifndef MORPH_SCHEDULE_H
 #define MORPH_SCHEDULE_H
 
-#include <morph/types.h>
+#include <morph/collective.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,73 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# When circuits change in a collective: no kernel is asked.
+
+load common
+
+# Of a planner's own: 64 ranks, 800 Gb/s, round and hop of 500 ns.
+setup() {
+	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
+}
+
+@test "an answer has a time line, a bound, and what else was tried" {
+	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 --bytes 8M --delay round=2000,settle=200000
+	holds "$output" "all-reduce of 8388608 bytes among 16 ranks: halving, "
+	holds "$output" $'\nplane  3 |~'
+	holds "$output" "no schedule of these rounds takes less than"
+	for policy in each-round one-shot segments overlap matchings; do holds "$output" $'\n'"$policy"; done
+}
+
+@test "all that is told is in the record" {
+	expect 0 morphctl plan all-to-all --ranks 8 --algorithm shift "${fabric[@]}" --json
+	[[ $(jq -c '[.verdict, ."ranks-count", (.round | length), (.alternative | length), (.choice | length), .algorithm]' <<<"$output") == '["feasible",8,7,5,1,"shift"]' ]]
+	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
+	[[ $(jq '([.alternative[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.hold[]; . as $hold | $all.matching[$hold.matching].circuit | length == $hold."circuits-count")' <<<"$output") == true ]]
+}
+
+@test "without an algorithm the soonest is chosen" {
+	expect 0 morphctl plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
+	[[ $(jq '([.choice[]."finish-ns"] | min) == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq -r .algorithm <<<"$output") != ring ]]
+	expect 0 morphctl plan all-reduce --ranks 16 --bytes 1G "${fabric[@]}" --json
+	[[ $(jq -r .algorithm <<<"$output") == ring ]]
+}
+
+@test "the picture is one SVG with a row for each plane" {
+	morphctl plan all-reduce --shape 4x4 --algorithm rings --planes 2 "${fabric[@]}" --format svg > "$BATS_TEST_TMPDIR/plan.svg"
+	xmllint --noout "$BATS_TEST_TMPDIR/plan.svg"
+	[[ $(grep -c '>plane [01]</text>' "$BATS_TEST_TMPDIR/plan.svg") == 2 ]]
+	morphctl plan broadcast --ranks 4 --format svg --title 'a < b' > "$BATS_TEST_TMPDIR/plan.svg"
+	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' "$BATS_TEST_TMPDIR/plan.svg") == "a < b" ]]
+}
+
+@test "a policy that can't says why" {
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot
+	holds "$output" "infeasible: it has more matchings than there are planes"
+}
+
+@test "what is wrong is named, and what would be right" {
+	expect 2 morphctl plan gather --ranks 4
+	holds "$stderr" "the collective is all-reduce, reduce-scatter, all-gather, all-to-all or broadcast, not 'gather'"
+	expect 2 morphctl plan all-reduce
+	holds "$stderr" "wants one of --ranks and --shape"
+	expect 2 morphctl plan all-reduce --ranks 4 --bytes 12Q
+	holds "$stderr" "--bytes wants a number, or one as 64K, 16M or 1G, not '12Q'"
+	expect 2 morphctl plan all-reduce --ranks 4 --bytes 18446744073709551615G
+	holds "$stderr" "--bytes wants a number"
+	for delay in speed=3 settle settle= settle=3x settle=-1; do
+		expect 2 morphctl plan all-reduce --ranks 4 --delay "$delay"
+		holds "$stderr" "--delay wants"
+	done
+	expect 2 morphctl plan all-reduce --shape 4x
+	holds "$stderr" "--shape wants extents as 2x4x4, not '4x'"
+	run_split morphctl plan all-to-all --ranks 4 --algorithm ring
+	[[ $status != 0 ]]
+	holds "$stderr" "a ring does not make an all-to-all"
+	run_split morphctl plan all-reduce --ranks 4 --bandwidth 0
+	[[ $status != 0 ]]
+	holds "$stderr" "a port has 1 to"
+	run_split morphctl plan all-reduce --ranks 4 --planes 65
+	[[ $status != 0 ]]
+	holds "$stderr" "a rank has 64 ports at most, not 65"
+}
