@@ -165,7 +165,8 @@ static int list_events(struct data *data, const struct part *carriers)
 		data->read[at] = false;
 		for (uint32_t from = 0; from < times->begins.count; from++)
 			data->events[data->events_count++] =
-				(struct event){ data->begins[times->begins.first + from], true, at };
+				(struct event){ data->begins[times->begins.first + from], true,
+						at };
 		data->events[data->events_count++] = (struct event){ times->until, false, at };
 	}
 	if (count)
@@ -269,18 +270,33 @@ static int follow(struct data *data, uint32_t number)
 	return ret ? ret : ends(data, &collective->chunks[number], number);
 }
 
+static int prepare(struct data *data)
+{
+	int ret = time_transfers(data);
+
+	if (!ret)
+		ret = index_chunks(data);
+	if (ret)
+		return ret;
+	data->sets = calloc((size_t)data->it->collective.ranks * data->words, sizeof(*data->sets));
+	return data->sets ? 0 : -ENOMEM;
+}
+
+static int follow_all(struct data *data)
+{
+	int ret = 0;
+
+	for (uint32_t chunk = 0; !ret && chunk < data->it->collective.chunks_count; chunk++)
+		ret = follow(data, chunk);
+	return ret;
+}
+
 int ck_schedule_data(struct schedule_check *it)
 {
 	struct data data = { .it = it, .words = (it->collective.ranks + 63) / 64 };
-	int ret = time_transfers(&data);
+	int ret = prepare(&data);
 
-	if (!ret)
-		ret = index_chunks(&data);
-	data.sets = calloc((size_t)it->collective.ranks * data.words, sizeof(*data.sets));
-	if (ret || !data.sets)
-		ret = ck_wrong(&it->check, ENOMEM, "out of memory");
-	for (uint32_t chunk = 0; !ret && chunk < it->collective.chunks_count; chunk++)
-		ret = follow(&data, chunk);
+	ret = ret ? ck_wrong(&it->check, ENOMEM, "out of memory") : follow_all(&data);
 	data_free(&data);
 	return ret;
 }

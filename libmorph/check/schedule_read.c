@@ -272,6 +272,8 @@ static int read_holds(struct check *check, struct reader *reader, struct schedul
 
 static int read_sends(struct check *check, struct reader *reader, struct schedule *to)
 {
+	uint32_t next = 0;
+
 	for (uint32_t at = 0; at < to->sends_count; at++) {
 		struct send *send = &to->sends[at];
 
@@ -281,11 +283,12 @@ static int read_sends(struct check *check, struct reader *reader, struct schedul
 		send->bytes = take_long(reader);
 		send->from = take_long(reader);
 		send->until = take_long(reader);
-		if (!send->transfers.count || !send->hops.count ||
+		if (!send->transfers.count || !send->hops.count || send->hops.first != next ||
 		    !within(send->hops, to->hops_count) || send->bytes > MOST_BYTES)
 			return ck_wrong(check, EINVAL, "send %u is malformed", at);
 		if (send->from > send->until)
 			return ck_wrong(check, EBADMSG, "send %u ends before it begins", at);
+		next += send->hops.count;
 	}
 	for (uint32_t at = 0; at < to->hops_count; at++) {
 		to->hops[at] = take(reader);

@@ -3,7 +3,7 @@
 #include "schedule.h"
 
 #define SCOPE_PORT 0
-#define MOST_PASSES (1ULL << 27)
+#define MOST_PASSES (1ULL << 23)
 
 /* A transfer passes a circuit. */
 struct pass {
@@ -195,11 +195,22 @@ static int complete(struct schedule_check *it, const struct passes *passes)
 	return 0;
 }
 
+static int send_all(struct schedule_check *it, struct passes *passes)
+{
+	int ret = walk_all(it, passes);
+
+	if (!ret)
+		ret = share(it, passes);
+	if (!ret)
+		ret = in_time(it, passes);
+	return ret ? ret : complete(it, passes);
+}
+
 int ck_schedule_sends(struct schedule_check *it)
 {
 	struct passes passes = { 0 };
 	uint64_t count = 0;
-	int ret = 0;
+	int ret;
 
 	for (uint32_t at = 0; at < it->schedule.sends_count && count <= MOST_PASSES; at++)
 		count += (uint64_t)it->schedule.sends[at].transfers.count *
@@ -210,16 +221,10 @@ int ck_schedule_sends(struct schedule_check *it)
 	passes.sent = calloc((size_t)it->collective.transfers_count + 1, sizeof(*passes.sent));
 	passes.sends = calloc((size_t)it->collective.transfers_count + 1, sizeof(*passes.sends));
 	passes.fullest = calloc((size_t)it->schedule.sends_count + 1, sizeof(*passes.fullest));
-	if (!passes.list || !passes.sent || !passes.sends || !passes.fullest)
+	if (passes.list && passes.sent && passes.sends && passes.fullest)
+		ret = send_all(it, &passes);
+	else
 		ret = ck_wrong(&it->check, ENOMEM, "out of memory");
-	if (!ret)
-		ret = walk_all(it, &passes);
-	if (!ret)
-		ret = share(it, &passes);
-	if (!ret)
-		ret = in_time(it, &passes);
-	if (!ret)
-		ret = complete(it, &passes);
 	free(passes.list);
 	free(passes.sent);
 	free(passes.sends);

@@ -91,8 +91,8 @@ int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collec
 		return 0;
 	schedule->bound_ps = alone_ps(schedule, morph_collective_bytes(collective));
 	if (cells <= MOST_CELLS) {
-		arrived = calloc(cells, sizeof(*arrived));
-		ends = calloc(lm_widest_round(collective), sizeof(*ends));
+		arrived = calloc(cells + 1, sizeof(*arrived));
+		ends = calloc(lm_widest_round(collective) + 1, sizeof(*ends));
 		if (arrived && ends)
 			chain = chain_ps(schedule, collective, arrived, ends);
 		else

@@ -75,8 +75,10 @@ static int try_all(struct choosing *choosing, struct morph_collective_opts wante
 			continue;
 		wanted.algorithm = algorithm;
 		ret = morph_collective_build(choosing->rounds, &wanted);
-		if (ret == -EINVAL)
+		if (ret == -EINVAL) {
+			lm_error_clear(choosing->schedule->ctx);
 			continue;
+		}
 		if (!ret)
 			ret = try(choosing, algorithm, first, &choices[algorithm]);
 		if (ret)

@@ -20,13 +20,13 @@ MORPH_API const char *morph_policy_name(uint32_t policy)
 static void put_alternative(struct writer *writer, const struct morph_schedule *schedule,
 			    uint32_t policy)
 {
-	struct writer inner = writer_begin(MORPH_OBJECT_SCHEDULE_ALTERNATIVE);
 	struct morph_alternative tried;
+	struct writer inner;
 
-	if (morph_schedule_alternative(schedule, policy, &tried)) {
-		morph_object_free(inner.object);
+	if (!schedule->tried[policy].verdict)
 		return;
-	}
+	morph_schedule_alternative(schedule, policy, &tried);
+	inner = writer_begin(MORPH_OBJECT_SCHEDULE_ALTERNATIVE);
 	put_text(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_POLICY, policy_names[policy]);
 	put_text(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_VERDICT, lm_verdict_text(tried.verdict));
 	if (tried.verdict == MORPH_FEASIBLE) {

@@ -44,7 +44,7 @@ int lm_lay_hold(struct lay *lay, uint32_t plane, uint32_t matching, uint64_t set
 int lm_lay_change(struct lay *lay, const uint32_t *wanted)
 {
 	const struct costs *costs = &lay->schedule->costs;
-	uint32_t lacks[MOST_PLANES], all = 0;
+	uint32_t lacks[MOST_PLANES] = { 0 }, all = 0;
 	uint64_t begins = lay->clock_ps;
 	int ret = 0;
 

@@ -153,13 +153,16 @@ static int lay_round(struct planning *planning, uint32_t round, const struct mat
 {
 	int ret = 0;
 
+	if (!plan->count)
+		return 0;
 	if (plan->count > planning->order_room) {
 		free(planning->order);
 		planning->order_room = 2 * (size_t)plan->count;
 		planning->order = calloc(planning->order_room, sizeof(*planning->order));
-		if (!planning->order)
-			return lm_fail(planning->schedule->ctx, ENOMEM,
-				       "plan a schedule: out of memory");
+		if (!planning->order) {
+			lm_fail(planning->schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+			return -ENOMEM;
+		}
 	}
 	memcpy(planning->order, plan->sends, plan->count * sizeof(*planning->order));
 	lm_sort(planning->order, plan->count, sizeof(*planning->order), by_set, NULL);
@@ -201,8 +204,10 @@ static int make_room(struct planning *planning)
 	planning->sends = malloc(2 * ports * sizeof(*planning->sends));
 	planning->held = calloc(ports, sizeof(*planning->held));
 	if (!planning->solver || !planning->bytes || !planning->left || !planning->first ||
-	    !planning->next || !planning->sends || !planning->held)
-		return lm_fail(planning->schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	    !planning->next || !planning->sends || !planning->held) {
+		lm_fail(planning->schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return -ENOMEM;
+	}
 	memset(planning->sends, 0xff, 2 * ports * sizeof(*planning->sends));
 	planning->receives = planning->sends + ports;
 	return 0;

@@ -172,17 +172,17 @@ int lm_plan_one_shot(struct morph_schedule *schedule, const struct morph_collect
 {
 	struct planning planning = { .lay = lm_lay_begin(schedule), .collective = collective };
 	size_t rounds = collective->rounds.count;
-	int ret = 0;
+	int ret;
 
 	(void)opts;
 	planning.colours = calloc(collective->transfers.count + 1, sizeof(*planning.colours));
 	planning.rounds = calloc(rounds + 1, sizeof(*planning.rounds));
 	planning.uses = calloc(rounds * schedule->planes + 1, sizeof(*planning.uses));
 	planning.circuits = calloc(schedule->ranks, sizeof(*planning.circuits));
-	if (!planning.colours || !planning.rounds || !planning.uses || !planning.circuits)
-		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
-	if (!ret)
+	if (planning.colours && planning.rounds && planning.uses && planning.circuits)
 		ret = plan(&planning);
+	else
+		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
 	free(planning.colours);
 	free(planning.rounds);
 	free(planning.uses);

@@ -22,6 +22,7 @@ struct planning {
 	struct change *changes;
 	uint32_t *holds; /* by round and plane, where it is used */
 	struct joined *circuits;
+	uint32_t resident[MOST_PLANES];
 	uint32_t *users; /* by rank: the last round, plus one, in which it sends; then in which it receives */
 };
 
@@ -184,16 +185,16 @@ static int solve(struct planning *planning, const struct morph_schedule_opts *op
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
 	struct overlap_options options = { .width = (uint32_t)opts->budget };
-	uint32_t resident[MOST_PLANES];
 	struct overlap_result result;
 	struct overlap_work *work;
 	int ret;
 
 	for (uint32_t plane = 0; plane < schedule->planes; plane++)
-		resident[plane] = planning->lay.now[plane] == NO_HOLD ?
-					  OVERLAP_NONE :
-					  schedule->holds.list[planning->lay.now[plane]].matching;
-	planning->problem.resident = resident;
+		planning->resident[plane] =
+			planning->lay.now[plane] == NO_HOLD ?
+				OVERLAP_NONE :
+				schedule->holds.list[planning->lay.now[plane]].matching;
+	planning->problem.resident = planning->resident;
 	work = lm_overlap_work_new(schedule->ctx);
 	if (!work)
 		return -ENOMEM;
@@ -217,7 +218,8 @@ static int make_room(struct planning *planning)
 	if (planning->rounds && planning->shares && planning->changes && planning->holds &&
 	    planning->circuits && planning->users)
 		return 0;
-	return lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	return -ENOMEM;
 }
 
 static void free_room(struct planning *planning)

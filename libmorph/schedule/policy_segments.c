@@ -307,7 +307,8 @@ static int make_room(struct planning *planning)
 	if (copies->list && copies->colours && copies->firsts && planning->circuits &&
 	    planning->loads && planning->hops)
 		return 0;
-	return lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	return -ENOMEM;
 }
 
 static void free_room(struct planning *planning)

@@ -749,6 +749,38 @@ static int make_delay(void)
 	return 0;
 }
 
+/* By each policy, after one that left light; with what each policy keeps while it plans. */
+static int plan_schedules(void)
+{
+	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_HALVING,
+		   .ranks = 8, .bytes = 1000);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_schedule *before = morph_schedule_new(ctx), *after = morph_schedule_new(ctx);
+	struct morph_delay *delay = morph_delay_new(ctx);
+	struct morph_object *object = NULL;
+	int result = collective && before && after && delay ? 0 : -morph_error_code(ctx);
+
+	if (!result)
+		result = morph_delay_set_link(delay, 100, 10, 100000);
+	if (!result)
+		result = morph_collective_build(collective, &how);
+	if (!result)
+		result = morph_schedule_plan(before, collective, delay, &opts);
+	opts.after = before;
+	how.algorithm = 0;
+	if (!result)
+		result = morph_schedule_choose(after, collective, &how, delay, &opts, NULL);
+	if (!result)
+		result = morph_schedule_describe(after, &object);
+	morph_object_free(object);
+	morph_delay_free(delay);
+	morph_schedule_free(after);
+	morph_schedule_free(before);
+	morph_collective_free(collective);
+	return result;
+}
+
 /* -------------------------------------------------------------------- all */
 
 const struct act acts[] = {
@@ -832,6 +864,7 @@ const struct act acts[] = {
 	PLAIN(share_bandwidth),
 	PLAIN(build_collectives),
 	PLAIN(make_delay),
+	PLAIN(plan_schedules),
 };
 
 const size_t acts_count = ARRAY_SIZE(acts);

@@ -234,10 +234,28 @@ def bandwidth(seeds):
         seeds.add(asked[:at] + bytes([asked[at] ^ 1]) + asked[at + 1:] + given)
 
 
+def schedule(seeds):
+    """A chunk of two bytes from rank 0 to rank 1, over a circuit that is set for it; and over one that is there."""
+    asked = wire(9, 0, 2, 1, 1, 1, 1, 0, 1, 2, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1)
+    delay = wire(10, 0, 0, 100, 0, 10, 0, 8000000, 0, 1000, 0, 5, 0)
+    whole = (0, 1, 0, 1)  # a matching, and its circuit
+    made = wire(11, 0, 1, 2, 1, 1117, 0, 1, 1117, 0, 0, 1, 1, 1, 1, 1, *whole, 0, 0, 0, 0, 1005, 0, 1117, 0,
+                0, 0, 1, 0, 1, 2, 0, 1005, 0, 1117, 0, 0)
+    there = wire(11, 0, 1, 2, 1, 112, 0, 1, 112, 0, 1, 1, 1, 1, 1, 1, *whole, 0, 0, 0, 0, 0, 0, 112, 0,
+                 0, 0, 1, 0, 1, 2, 0, 0, 0, 112, 0, 0)
+    for before, answer in ((bytes(4), made), (made, there)):
+        head = bytes([1]) + asked + delay + before
+        seeds.add(head + answer)
+        for at in range(0, len(answer), 4):
+            seeds.add(head + answer[:at] + bytes([answer[at] ^ 1]) + answer[at + 1:])
+    for at in range(0, len(asked), 4):
+        seeds.add(bytes([1]) + asked[:at] + bytes([asked[at] ^ 1]) + asked[at + 1:] + delay + bytes(4) + made)
+
+
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
-    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth):
+    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth, schedule):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)
