@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is exported is declared, documented and in the map; and the reverse.
 
-  exports.py LIBRARY.so LIBRARY.a MAP INCLUDE_DIR
+  exports.py LIBRARY.so LIBRARY.a MAP INCLUDE_DIR|HEADER
 """
 
 import glob
@@ -24,9 +24,9 @@ def exported(path):
 def declared(include):
     """What headers declare: name to (result, parameters); and the comments on it."""
     calls, documented = {}, {}
-    for path in glob.glob(include + '/*.h'):
-        if path.endswith(('/names.h', '/check.h')):
-            continue	# inline calls, generated with their comments; and the checker's, a library of its own
+    headers = glob.glob(include + '/*.h')
+    # inline calls, generated with their comments; and those of libraries of their own
+    for path in [path for path in headers if not path.endswith(('/names.h', '/check.h', '/formats.h'))] or [include]:
         with open(path, encoding='utf-8') as stream:
             source = stream.read()
         code = re.sub(r'/\*.*?\*/', '', source, flags=re.S)

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <jansson.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
 #include <netlink/socket.h>
@@ -104,6 +105,14 @@ MEMORY(char *, strndup, (const char *text, size_t room), (text, room))
 MEMORY(FILE *, open_memstream, (char **text, size_t *bytes), (text, bytes))
 MEMORY(struct nl_msg *, nlmsg_alloc_size, (size_t bytes), (bytes))
 MEMORY(struct nl_sock *, nl_socket_alloc, (void), ())
+
+/* jansson is linked where files of others are read: it is named, and not needed here. */
+json_t *json_loadb(const char *text, size_t bytes, size_t flags, json_error_t *error)
+	__attribute__((weak));
+
+FAULTY("json_loadb", NULL, json_t *, json_loadb,
+       (const char *text, size_t bytes, size_t flags, json_error_t *error),
+       (text, bytes, flags, error))
 
 /* A stream is closed also where that fails. */
 int fault_fclose(FILE *stream)

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What readers and writers of files share. They know of libmorph what its headers say. */
+#ifndef LM_FORMATS_FORMATS_H
+#define LM_FORMATS_FORMATS_H
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <morph/formats.h>
+#include <morph/morph.h>
+
+#define MORPH_API __attribute__((visibility("default")))
+
+/* Where a caller wants to be told what is wrong. */
+struct why {
+	char *text; /* or NULL */
+	size_t room;
+};
+
+/* Note a sentence; returns -@code. */
+int lm_format_fail(const struct why *why, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* -ENOMEM. */
+int lm_format_no_memory(const struct why *why);
+
+/* What adding to a collective returned, 0 or an error; returns it. */
+int lm_format_added(const struct why *why, int ret);
+
+/* ------------------------------------------------------------------------ lists */
+
+#define LIST_OF(type)                 \
+	struct {                      \
+		uint32_t count, room; \
+		type *list;           \
+	}
+
+int lm_format_grow(void **list, uint32_t wanted, uint32_t *room, size_t bytes);
+
+/* Make room for @more; 0 or -ENOMEM, without a sentence. */
+#define GROW_BY(array, more)                                                          \
+	lm_format_grow((void **)&(array).list, (array).count + (more), &(array).room, \
+		       sizeof(*(array).list))
+#define GROW(array) GROW_BY(array, 1)
+
+/* ---------------------------------------------------------------------- writing */
+
+/* Text that is counted, and put where there is room. */
+struct output {
+	char *at; /* or NULL */
+	size_t room, bytes;
+};
+
+void lm_format_put(struct output *output, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* The size, or -ENOSPC. */
+ssize_t lm_format_end(const struct output *output);
+
+/* 0, or a noted -EINVAL where a name would have to be escaped. */
+int lm_format_check_name(const struct why *why, const char *name);
+
+/* ------------------------------------------------------------------------ order */
+
+/* That @after can't be before @before. */
+struct edge {
+	uint32_t before, after;
+};
+
+/*
+ * Write into @order all of @nodes, none before those that it waits for; the first first where they are free.
+ * O(nodes + edges). Returns 0, -ENOMEM, or -ELOOP with one of those that wait for one another in order[0].
+ */
+int lm_format_order(uint32_t nodes, const struct edge *edges, uint32_t edges_count,
+		    uint32_t *order);
+
+#endif /* LM_FORMATS_FORMATS_H */

@@ -1,0 +1,732 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * MSCCL's XML: a collective becomes a program.
+ *
+ * A gpu has a threadblock for each other that it sends to, and for each from which it receives, on each channel; and
+ * one more, the gate, whose steps are nop: one for each step of the others, round by round, what is sent
+ * before what is received, which waits for it. What the gpu does in a round waits for the last of the round before in which it
+ * did anything; what it receives into a chunk that it sends in the same round, for the last that is sent. What is summed
+ * in the same place in a round waits for one another.
+ */
+#include "formats.h"
+
+#include <endian.h>
+
+#include <morph/wire.h>
+
+#define MOST_UNITS (1U << 20)
+#define NONE UINT32_MAX
+
+/* The collective as <morph/wire.h> has it, taken apart. */
+struct view {
+	uint32_t *words;
+	uint32_t ranks, chunks_count, rounds_count, transfers_count, runs_count;
+	const uint32_t *chunks, *rounds, *transfers, *runs;
+};
+
+enum {
+	CHUNK = 4,
+	ROUND = 2,
+	TRANSFER = 5,
+	RUN = 2
+}; /* words */
+
+/* Where a chunk lies, and how many of the file's chunks it is. */
+struct spot {
+	uint32_t in, out, scratch, units;
+};
+
+/* A step of a threadblock, of one of the gpus. */
+struct act {
+	uint32_t gpu, peer, channel;
+	uint32_t round;
+	uint32_t first, count; /* chunks, whose places are side by side on both gpus */
+	uint32_t waits_first, waits; /* others of the round that it waits for */
+	uint32_t gate; /* the gate's step that it waits for, or NONE */
+	uint32_t block, step; /* what it gets in the file */
+	bool sends, sums;
+};
+
+/* The last that touched a chunk. */
+struct touch {
+	uint32_t gpu, round;
+	uint32_t act; /* that received it, or NONE: it is sent */
+};
+
+struct writer {
+	const struct why *why;
+	struct view view;
+	struct spot *spots; /* by chunk */
+	const char *coll;
+	bool in_place;
+	uint32_t in, out, scratch; /* chunks of the file that each gpu has */
+	uint32_t channels;
+	uint32_t *channel; /* by transfer */
+	LIST_OF(struct act) acts;
+	LIST_OF(uint32_t) waits; /* acts */
+	struct touch *touched; /* by chunk */
+	uint32_t *by_block; /* acts, in the order of the file */
+	uint32_t *by_round; /* the same, those of each gpu in the order of its gate */
+	struct output output;
+};
+
+/* ------------------------------------------------------------------ what there is */
+
+static uint64_t chunk_bytes(const struct view *view, uint32_t chunk)
+{
+	const uint32_t *words = &view->chunks[CHUNK * (size_t)chunk];
+
+	return words[2] | (uint64_t)words[3] << 32;
+}
+
+static uint32_t begins_at(const struct view *view, uint32_t chunk)
+{
+	return view->chunks[CHUNK * (size_t)chunk];
+}
+
+static uint32_t ends_at(const struct view *view, uint32_t chunk)
+{
+	return view->chunks[CHUNK * (size_t)chunk + 1];
+}
+
+static const uint32_t *transfer_of(const struct view *view, uint32_t transfer)
+{
+	return &view->transfers[TRANSFER * (size_t)transfer];
+}
+
+static int take_apart(struct writer *writer, const struct morph_collective *collective)
+{
+	ssize_t bytes = morph_collective_write(collective, NULL, 0);
+	struct view *view = &writer->view;
+
+	view->words = malloc((size_t)bytes);
+	if (!view->words)
+		return lm_format_no_memory(writer->why);
+	morph_collective_write(collective, view->words, (size_t)bytes);
+	for (size_t at = 0; at < (size_t)bytes / 4; at++)
+		view->words[at] = le32toh(view->words[at]);
+	view->ranks = view->words[MORPH_WIRE_HEAD];
+	view->chunks_count = view->words[MORPH_WIRE_HEAD + 1];
+	view->rounds_count = view->words[MORPH_WIRE_HEAD + 2];
+	view->transfers_count = view->words[MORPH_WIRE_HEAD + 3];
+	view->runs_count = view->words[MORPH_WIRE_HEAD + 4];
+	view->chunks = view->words + MORPH_WIRE_HEAD + 5;
+	view->rounds = view->chunks + CHUNK * (size_t)view->chunks_count;
+	view->transfers = view->rounds + ROUND * (size_t)view->rounds_count;
+	view->runs = view->transfers + TRANSFER * (size_t)view->transfers_count;
+	if (!view->ranks)
+		return lm_format_fail(writer->why, EINVAL, "the collective has no ranks");
+	return 0;
+}
+
+/* ------------------------------------------------------------------------- places */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* How many of the file's chunks each chunk is, all of the same size. */
+static int measure(struct writer *writer, uint32_t *total)
+{
+	const struct view *view = &writer->view;
+	uint64_t unit = 0, units = 0;
+
+	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++)
+		unit = common_divisor(unit, chunk_bytes(view, chunk));
+	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
+		uint64_t count = unit ? chunk_bytes(view, chunk) / unit : 1;
+
+		if (!count)
+			return lm_format_fail(writer->why, EINVAL,
+					      "chunk %u has no bytes, and others have", chunk);
+		units += count;
+		if (units > MOST_UNITS)
+			return lm_format_fail(
+				writer->why, E2BIG,
+				"chunks have %llu bytes in common, and are more than %u times as much",
+				(unsigned long long)unit, MOST_UNITS);
+		writer->spots[chunk].units = (uint32_t)count;
+	}
+	*total = (uint32_t)units;
+	return 0;
+}
+
+/* What all chunks have in common: a rank, MORPH_EACH_RANK, or NEITHER. */
+#define NEITHER (UINT32_MAX - 1)
+
+static bool all_at(const struct view *view, uint32_t (*where)(const struct view *, uint32_t),
+		   bool each)
+{
+	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++)
+		if ((where(view, chunk) == MORPH_EACH_RANK) != each)
+			return false;
+	return true;
+}
+
+static bool all_begin_at_one(const struct view *view)
+{
+	for (uint32_t chunk = 1; chunk < view->chunks_count; chunk++)
+		if (begins_at(view, chunk) != begins_at(view, 0))
+			return false;
+	return true;
+}
+
+/*
+ * The offset of each chunk in a buffer that has a share for each of @keys, by whatever key() says; false where
+ * shares differ.
+ */
+static bool share_out(struct writer *writer, uint32_t keys, uint32_t total,
+		      uint32_t (*key)(const struct view *, uint32_t), uint32_t *filled,
+		      uint32_t *offsets)
+{
+	const struct view *view = &writer->view;
+	uint32_t share = total / keys;
+
+	if (total % keys)
+		return false;
+	memset(filled, 0, keys * sizeof(*filled));
+	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
+		uint32_t of = key(view, chunk);
+
+		offsets[chunk] = of % view->ranks * share + filled[of];
+		filled[of] += writer->spots[chunk].units;
+		if (filled[of] > share)
+			return false;
+	}
+	return true;
+}
+
+/* What goes from one rank to another one, or to itself. */
+static uint32_t pair_of(const struct view *view, uint32_t chunk)
+{
+	return begins_at(view, chunk) * view->ranks + ends_at(view, chunk);
+}
+
+static uint32_t pair_back(const struct view *view, uint32_t chunk)
+{
+	return ends_at(view, chunk) * view->ranks + begins_at(view, chunk);
+}
+
+/* One place in one buffer does for each chunk at each rank. */
+static void lay_in_place(struct writer *writer, const uint32_t *offsets, const char *coll,
+			 uint32_t in, uint32_t out)
+{
+	for (uint32_t chunk = 0; chunk < writer->view.chunks_count; chunk++)
+		writer->spots[chunk].in = writer->spots[chunk].out = writer->spots[chunk].scratch =
+			offsets[chunk];
+	writer->coll = coll;
+	writer->in_place = true;
+	writer->in = in;
+	writer->out = out;
+}
+
+/* Each buffer has a place for each chunk, though most are of no use at a rank. */
+static void lay_apart(struct writer *writer, uint32_t total)
+{
+	uint32_t next = 0;
+
+	for (uint32_t chunk = 0; chunk < writer->view.chunks_count; chunk++) {
+		struct spot *spot = &writer->spots[chunk];
+
+		spot->in = spot->out = spot->scratch = next;
+		next += spot->units;
+	}
+	writer->coll = "custom";
+	writer->in = writer->out = total;
+}
+
+static void find_places(struct writer *writer, uint32_t total, uint32_t *filled, uint32_t *offsets,
+			uint32_t *outs)
+{
+	const struct view *view = &writer->view;
+	bool each_begins = all_at(view, begins_at, true),
+	     one_begins = all_at(view, begins_at, false);
+	bool each_ends = all_at(view, ends_at, true), one_ends = all_at(view, ends_at, false);
+	uint32_t ranks = view->ranks;
+
+	lay_apart(writer, total);
+	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++)
+		offsets[chunk] = writer->spots[chunk].in;
+	if (!total || ranks == 1)
+		return;
+	if (each_begins && each_ends) {
+		lay_in_place(writer, offsets, "allreduce", total, total);
+	} else if (each_begins && one_ends) {
+		if (share_out(writer, ranks, total, ends_at, filled, offsets))
+			lay_in_place(writer, offsets, "reduce_scatter", total, total / ranks);
+	} else if (one_begins && each_ends && all_begin_at_one(view)) {
+		lay_in_place(writer, offsets, "broadcast", total, total);
+	} else if (one_begins && each_ends) {
+		if (share_out(writer, ranks, total, begins_at, filled, offsets))
+			lay_in_place(writer, offsets, "allgather", total / ranks, total);
+	} else if (one_begins && one_ends &&
+		   share_out(writer, ranks * ranks, total, pair_of, filled, offsets) &&
+		   share_out(writer, ranks * ranks, total, pair_back, filled, outs)) {
+		for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
+			writer->spots[chunk].in = offsets[chunk];
+			writer->spots[chunk].out = outs[chunk];
+		}
+		writer->coll = "alltoall";
+		writer->in = writer->out = total / ranks;
+	}
+}
+
+static int place(struct writer *writer)
+{
+	size_t ranks = writer->view.ranks, chunks = writer->view.chunks_count;
+	uint32_t *offsets = calloc(chunks + 1, sizeof(*offsets));
+	uint32_t *outs = calloc(chunks + 1, sizeof(*outs));
+	uint32_t *filled = calloc(ranks * ranks, sizeof(*filled));
+	uint32_t total = 0;
+	int ret = 0;
+
+	writer->spots = calloc(chunks + 1, sizeof(*writer->spots));
+	if (!writer->spots || !offsets || !outs || !filled)
+		ret = lm_format_no_memory(writer->why);
+	if (!ret)
+		ret = measure(writer, &total);
+	if (!ret)
+		find_places(writer, total, filled, offsets, outs);
+	free(offsets);
+	free(outs);
+	free(filled);
+	return ret;
+}
+
+/* The buffer of a chunk at a rank, and where in it. */
+static char buffer_of(const struct writer *writer, uint32_t chunk, uint32_t rank, uint32_t *offset)
+{
+	const struct spot *spot = &writer->spots[chunk];
+	uint32_t begins = begins_at(&writer->view, chunk), ends = ends_at(&writer->view, chunk);
+
+	*offset = spot->in;
+	if (writer->in_place)
+		return writer->in < writer->out ? 'o' : 'i';
+	if (begins == rank || begins == MORPH_EACH_RANK)
+		return 'i';
+	*offset = spot->out;
+	if (ends == rank || ends == MORPH_EACH_RANK)
+		return 'o';
+	*offset = spot->scratch;
+	return 's';
+}
+
+/* --------------------------------------------------------------------------- acts */
+
+static int compare(const uint32_t *left, const uint32_t *right, size_t count)
+{
+	for (size_t at = 0; at < count; at++)
+		if (left[at] != right[at])
+			return left[at] < right[at] ? -1 : 1;
+	return 0;
+}
+
+/* By round and pair of ranks: those that need channels of their own. */
+static int by_pair(const void *one, const void *other, void *context)
+{
+	const struct view *view = context;
+	const uint32_t *a = one, *b = other;
+	const uint32_t *first = transfer_of(view, a[1]), *second = transfer_of(view, b[1]);
+	const uint32_t left[] = { a[0], first[0], first[1], a[1] };
+	const uint32_t right[] = { b[0], second[0], second[1], b[1] };
+
+	return compare(left, right, 4);
+}
+
+/* @list: for each transfer its round and number. */
+static void find_channels(struct writer *writer, uint32_t (*list)[2])
+{
+	struct view *view = &writer->view;
+	uint32_t count = 0;
+
+	for (uint32_t round = 0; round < view->rounds_count; round++)
+		for (uint32_t at = 0; at < view->rounds[ROUND * (size_t)round + 1]; at++, count++) {
+			list[count][0] = round;
+			list[count][1] = count;
+		}
+	qsort_r(list, count, sizeof(*list), by_pair, view);
+	for (uint32_t at = 0; at < count; at++) {
+		const uint32_t *transfer = transfer_of(view, list[at][1]);
+		const uint32_t *before = at ? transfer_of(view, list[at - 1][1]) : NULL;
+		uint32_t channel = 0;
+
+		if (at && list[at][0] == list[at - 1][0] && transfer[0] == before[0] &&
+		    transfer[1] == before[1])
+			channel = writer->channel[list[at - 1][1]] + 1;
+		writer->channel[list[at][1]] = channel;
+		if (channel >= writer->channels)
+			writer->channels = channel + 1;
+	}
+}
+
+static int add_act(struct writer *writer, const struct act *act)
+{
+	if (GROW(writer->acts))
+		return lm_format_no_memory(writer->why);
+	writer->acts.list[writer->acts.count++] = *act;
+	return 0;
+}
+
+/* Whether a chunk lies right behind the one before at a rank. */
+static bool is_beside(struct writer *writer, uint32_t chunk, uint32_t rank)
+{
+	uint32_t before, here;
+	char buffer = buffer_of(writer, chunk - 1, rank, &before);
+
+	return buffer == buffer_of(writer, chunk, rank, &here) &&
+	       before + writer->spots[chunk - 1].units == here;
+}
+
+/* What is needed of scratch. */
+static void reach(struct writer *writer, const struct act *act)
+{
+	uint32_t chunk = act->first + act->count - 1, offset;
+
+	if (buffer_of(writer, chunk, act->gpu, &offset) == 's' &&
+	    offset + writer->spots[chunk].units > writer->scratch)
+		writer->scratch = offset + writer->spots[chunk].units;
+}
+
+/* Both ends of a run of a transfer, in as many pieces as its places are. */
+static int list_run(struct writer *writer, uint32_t round, uint32_t number, const uint32_t *run)
+{
+	const uint32_t *transfer = transfer_of(&writer->view, number);
+	struct act act = { .channel = writer->channel[number],
+			   .round = round,
+			   .sums = transfer[2],
+			   .gate = NONE };
+	int ret = 0;
+
+	for (uint32_t chunk = run[0]; !ret && chunk < run[0] + run[1]; chunk += act.count) {
+		act.first = chunk;
+		act.count = 1;
+		while (chunk + act.count < run[0] + run[1] &&
+		       is_beside(writer, chunk + act.count, transfer[0]) &&
+		       is_beside(writer, chunk + act.count, transfer[1]))
+			act.count++;
+		for (int end = 0; !ret && end < 2; end++) {
+			act.gpu = transfer[end];
+			act.peer = transfer[!end];
+			act.sends = !end;
+			reach(writer, &act);
+			ret = add_act(writer, &act);
+		}
+	}
+	return ret;
+}
+
+static int list_acts(struct writer *writer)
+{
+	const struct view *view = &writer->view;
+	uint32_t number = 0;
+	int ret = 0;
+
+	for (uint32_t round = 0; !ret && round < view->rounds_count; round++) {
+		for (uint32_t at = 0; !ret && at < view->rounds[ROUND * (size_t)round + 1];
+		     at++, number++) {
+			const uint32_t *transfer = transfer_of(view, number);
+
+			for (uint32_t run = 0; !ret && run < transfer[4]; run++)
+				ret = list_run(writer, round, number,
+					       &view->runs[RUN * ((size_t)transfer[3] + run)]);
+		}
+	}
+	return ret;
+}
+
+/* Threadblocks of a gpu one after the other, each with its steps. */
+static int by_block(const void *one, const void *other, void *context)
+{
+	const struct act *acts = context;
+	uint32_t first = *(const uint32_t *)one, second = *(const uint32_t *)other;
+	const struct act *a = &acts[first], *b = &acts[second];
+	const uint32_t left[] = { a->gpu, !a->sends, a->peer, a->channel, first };
+	const uint32_t right[] = { b->gpu, !b->sends, b->peer, b->channel, second };
+
+	return compare(left, right, 5);
+}
+
+static int by_round(const void *one, const void *other, void *context)
+{
+	const struct act *acts = context;
+	uint32_t first = *(const uint32_t *)one, second = *(const uint32_t *)other;
+	const struct act *a = &acts[first], *b = &acts[second];
+	const uint32_t left[] = { a->gpu, a->round, !a->sends, first };
+	const uint32_t right[] = { b->gpu, b->round, !b->sends, second };
+
+	return compare(left, right, 4);
+}
+
+static int sort_acts(struct writer *writer)
+{
+	size_t count = writer->acts.count;
+
+	writer->by_block = calloc(count + 1, sizeof(*writer->by_block));
+	writer->by_round = calloc(count + 1, sizeof(*writer->by_round));
+	if (!writer->by_block || !writer->by_round)
+		return lm_format_no_memory(writer->why);
+	for (uint32_t at = 0; at < count; at++)
+		writer->by_block[at] = writer->by_round[at] = at;
+	if (count) {
+		qsort_r(writer->by_block, count, sizeof(uint32_t), by_block, writer->acts.list);
+		qsort_r(writer->by_round, count, sizeof(uint32_t), by_round, writer->acts.list);
+	}
+	return 0;
+}
+
+/* -------------------------------------------------------------------------- waits */
+
+/* What is received waits for those that touched the same chunks in the round; *conflict: some of them are sent. */
+static int find_waits(struct writer *writer, uint32_t number, bool *conflict)
+{
+	struct act *act = &writer->acts.list[number];
+	uint32_t last = NONE;
+
+	act->waits_first = writer->waits.count;
+	for (uint32_t chunk = act->first; chunk < act->first + act->count; chunk++) {
+		struct touch *touch = &writer->touched[chunk];
+		bool touched = touch->gpu == act->gpu && touch->round == act->round;
+
+		if (touched && !act->sends && touch->act == NONE)
+			*conflict = true;
+		if (touched && !act->sends && touch->act != NONE && touch->act != last) {
+			if (GROW(writer->waits))
+				return lm_format_no_memory(writer->why);
+			last = touch->act;
+			writer->waits.list[writer->waits.count++] = last;
+			act->waits++;
+		}
+		*touch = (struct touch){ .gpu = act->gpu,
+					 .round = act->round,
+					 .act = act->sends ? NONE : number };
+	}
+	return 0;
+}
+
+/* Goes through the gates, of which each step is for an act: what it waits for. */
+static int find_gates(struct writer *writer)
+{
+	size_t chunks = (size_t)writer->view.chunks_count + 1;
+	uint32_t step = 0, before = NONE, sent = NONE;
+	int ret = 0;
+
+	writer->touched = malloc(chunks * sizeof(*writer->touched));
+	if (!writer->touched)
+		return lm_format_no_memory(writer->why);
+	memset(writer->touched, 0xff, chunks * sizeof(*writer->touched));
+	for (uint32_t at = 0; !ret && at < writer->acts.count; at++) {
+		struct act *act = &writer->acts.list[writer->by_round[at]];
+		const struct act *last = at ? &writer->acts.list[writer->by_round[at - 1]] : NULL;
+		bool conflict = false;
+
+		if (!last || last->gpu != act->gpu) {
+			step = 0;
+			before = NONE;
+		} else if (last->round != act->round) {
+			before = step - 1;
+		}
+		ret = find_waits(writer, writer->by_round[at], &conflict);
+		act->gate = conflict ? sent : before;
+		if (act->sends)
+			sent = step;
+		step++;
+	}
+	return ret;
+}
+
+static bool same_block(const struct act *a, const struct act *b)
+{
+	return a->gpu == b->gpu && a->sends == b->sends && a->peer == b->peer &&
+	       a->channel == b->channel;
+}
+
+/* Threadblock 0 of each gpu is the gate. A step comes behind a nop for each that it waits for besides. */
+static void number_acts(struct writer *writer)
+{
+	const struct act *last = NULL;
+
+	for (uint32_t at = 0; at < writer->acts.count; at++) {
+		struct act *act = &writer->acts.list[writer->by_block[at]];
+		bool same = last && same_block(last, act);
+
+		act->block = same			   ? last->block :
+			     last && last->gpu == act->gpu ? last->block + 1 :
+							     1;
+		act->step = (same ? last->step + 1 : 0) + act->waits;
+		last = act;
+	}
+}
+
+static int make_acts(struct writer *writer)
+{
+	size_t transfers = (size_t)writer->view.transfers_count + 1;
+	uint32_t(*list)[2] = calloc(transfers, sizeof(*list));
+	int ret = 0;
+
+	writer->channel = calloc(transfers, sizeof(*writer->channel));
+	if (!list || !writer->channel)
+		ret = lm_format_no_memory(writer->why);
+	else
+		find_channels(writer, list);
+	free(list);
+	if (!ret)
+		ret = list_acts(writer);
+	if (!ret)
+		ret = sort_acts(writer);
+	if (!ret)
+		ret = find_gates(writer);
+	if (!ret)
+		number_acts(writer);
+	return ret;
+}
+
+/* ------------------------------------------------------------------------ writing */
+
+static void put_step(struct writer *writer, uint32_t step, const char *type, char src,
+		     uint32_t src_offset, char dst, uint32_t dst_offset, uint32_t count)
+{
+	lm_format_put(&writer->output,
+		      "      <step s=\"%u\" type=\"%s\" srcbuf=\"%c\" srcoff=\"%u\" dstbuf=\"%c\" "
+		      "dstoff=\"%u\" cnt=\"%u\"",
+		      step, type, src, src_offset, dst, dst_offset, count);
+}
+
+static void put_waits(struct writer *writer, uint32_t block, uint32_t step, bool waited_for)
+{
+	if (step == NONE)
+		lm_format_put(&writer->output, " depid=\"-1\" deps=\"-1\" hasdep=\"%d\"/>\n",
+			      waited_for);
+	else
+		lm_format_put(&writer->output, " depid=\"%u\" deps=\"%u\" hasdep=\"%d\"/>\n", block,
+			      step, waited_for);
+}
+
+static void put_nop(struct writer *writer, uint32_t step, const struct act *waits_for,
+		    bool waited_for)
+{
+	put_step(writer, step, "nop", 'i', 0, 'o', 0, 0);
+	put_waits(writer, waits_for->block, waits_for->step, waited_for);
+}
+
+/* Chunks that begin where they end, in another buffer: copied when all is done. */
+static void put_copies(struct writer *writer, uint32_t gpu, uint32_t step)
+{
+	const struct view *view = &writer->view;
+
+	for (uint32_t chunk = 0; !writer->in_place && chunk < view->chunks_count; chunk++) {
+		const struct spot *spot = &writer->spots[chunk];
+		uint32_t begins = begins_at(view, chunk), ends = ends_at(view, chunk);
+
+		if ((begins != gpu && begins != MORPH_EACH_RANK) ||
+		    (ends != gpu && ends != MORPH_EACH_RANK))
+			continue;
+		put_step(writer, step++, "cpy", 'i', spot->in, 'o', spot->out, spot->units);
+		put_waits(writer, 0, NONE, false);
+	}
+}
+
+/* Of a gpu with so many acts, from @first on. */
+static void put_gate(struct writer *writer, uint32_t gpu, uint32_t first, uint32_t count)
+{
+	lm_format_put(&writer->output, "    <tb id=\"0\" send=\"-1\" recv=\"-1\" chan=\"0\">\n");
+	for (uint32_t at = 0; at < count; at++)
+		put_nop(writer, at, &writer->acts.list[writer->by_round[first + at]], true);
+	put_copies(writer, gpu, count);
+	lm_format_put(&writer->output, "    </tb>\n");
+}
+
+static void put_act(struct writer *writer, const struct act *act)
+{
+	uint32_t from, to, units = 0;
+	char here = buffer_of(writer, act->first, act->gpu, &from);
+	char there = buffer_of(writer, act->first, act->peer, &to);
+
+	for (uint32_t at = 0; at < act->waits; at++)
+		put_nop(writer, act->step - act->waits + at,
+			&writer->acts.list[writer->waits.list[act->waits_first + at]], false);
+	for (uint32_t chunk = act->first; chunk < act->first + act->count; chunk++)
+		units += writer->spots[chunk].units;
+	if (act->sends)
+		put_step(writer, act->step, "s", here, from, there, to, units);
+	else
+		put_step(writer, act->step, act->sums ? "rrc" : "r", here, from, here, from, units);
+	put_waits(writer, 0, act->gate, true);
+}
+
+static void put_gpu(struct writer *writer, uint32_t gpu, uint32_t first, uint32_t count)
+{
+	const struct act *last = NULL;
+
+	lm_format_put(&writer->output,
+		      "  <gpu id=\"%u\" i_chunks=\"%u\" o_chunks=\"%u\" s_chunks=\"%u\">\n", gpu,
+		      writer->in, writer->out, writer->scratch);
+	put_gate(writer, gpu, first, count);
+	for (uint32_t at = 0; at < count; at++) {
+		const struct act *act = &writer->acts.list[writer->by_block[first + at]];
+
+		if (last && !same_block(last, act))
+			lm_format_put(&writer->output, "    </tb>\n");
+		if (!last || !same_block(last, act))
+			lm_format_put(&writer->output,
+				      "    <tb id=\"%u\" send=\"%d\" recv=\"%d\" chan=\"%u\">\n",
+				      act->block, act->sends ? (int)act->peer : -1,
+				      act->sends ? -1 : (int)act->peer, act->channel);
+		put_act(writer, act);
+		last = act;
+	}
+	lm_format_put(&writer->output, "%s  </gpu>\n", last ? "    </tb>\n" : "");
+}
+
+static void put_algo(struct writer *writer, const char *name)
+{
+	uint32_t first = 0;
+
+	lm_format_put(&writer->output,
+		      "<algo name=\"%s\" proto=\"Simple\" nchannels=\"%u\" nchunksperloop=\"%u\" "
+		      "ngpus=\"%u\" coll=\"%s\" inplace=\"%d\">\n",
+		      name, writer->channels, writer->in > writer->out ? writer->in : writer->out,
+		      writer->view.ranks, writer->coll, writer->in_place);
+	for (uint32_t gpu = 0; gpu < writer->view.ranks; gpu++) {
+		uint32_t count = 0;
+
+		while (first + count < writer->acts.count &&
+		       writer->acts.list[writer->by_block[first + count]].gpu == gpu)
+			count++;
+		put_gpu(writer, gpu, first, count);
+		first += count;
+	}
+	lm_format_put(&writer->output, "</algo>\n");
+}
+
+MORPH_API ssize_t morph_msccl_write(const struct morph_collective *collective, const char *name,
+				    char *buffer, size_t bytes, char *why, size_t room)
+{
+	const struct why told = { why, room };
+	struct writer writer = { .why = &told, .output = { .at = buffer, .room = bytes } };
+	int ret = lm_format_check_name(&told, name);
+
+	if (!ret)
+		ret = take_apart(&writer, collective);
+	if (!ret)
+		ret = place(&writer);
+	if (!ret)
+		ret = make_acts(&writer);
+	if (!ret)
+		put_algo(&writer, name);
+	free(writer.view.words);
+	free(writer.spots);
+	free(writer.channel);
+	free(writer.acts.list);
+	free(writer.waits.list);
+	free(writer.touched);
+	free(writer.by_block);
+	free(writer.by_round);
+	return ret ? ret : lm_format_end(&writer.output);
+}

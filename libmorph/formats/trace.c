@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Traces: how they are read by others. */
+#include "trace.h"
+
+MORPH_API struct morph_trace *morph_trace_new(void)
+{
+	return calloc(1, sizeof(struct morph_trace));
+}
+
+MORPH_API void morph_trace_free(struct morph_trace *trace)
+{
+	if (!trace)
+		return;
+	for (uint32_t at = 0; at < trace->ranks; at++) {
+		if (!trace->list[at])
+			continue;
+		free(trace->list[at]->operations.list);
+		free(trace->list[at]->dependencies.list);
+		free(trace->list[at]->texts.list);
+		free(trace->list[at]);
+	}
+	free(trace);
+}
+
+MORPH_API uint32_t morph_trace_ranks(const struct morph_trace *trace)
+{
+	return trace->ranks;
+}
+
+MORPH_API uint32_t morph_trace_operations(const struct morph_trace *trace, uint32_t rank)
+{
+	return rank < trace->ranks && trace->list[rank] ? trace->list[rank]->operations.count : 0;
+}
+
+MORPH_API int morph_trace_operation(const struct morph_trace *trace, uint32_t rank, uint32_t number,
+				    struct morph_operation *out)
+{
+	const struct operation *operation;
+
+	if (number >= morph_trace_operations(trace, rank))
+		return -ENOENT;
+	operation = &trace->list[rank]->operations.list[number];
+	*out = (struct morph_operation){
+		.id = operation->id,
+		.kind = operation->kind,
+		.collective = operation->collective,
+		.src = operation->src,
+		.dst = operation->dst,
+		.tag = operation->tag,
+		.bytes = operation->bytes,
+		.start_us = operation->start_us,
+		.duration_us = operation->duration_us,
+		.dependencies = operation->count,
+		.name = trace->list[rank]->texts.list + operation->name,
+		.group = trace->list[rank]->texts.list + operation->group,
+	};
+	return 0;
+}
+
+MORPH_API uint32_t morph_trace_dependency(const struct morph_trace *trace, uint32_t rank,
+					  uint32_t number, uint32_t which)
+{
+	const struct operation *operation;
+
+	if (number >= morph_trace_operations(trace, rank))
+		return NONE;
+	operation = &trace->list[rank]->operations.list[number];
+	return which < operation->count ?
+		       trace->list[rank]->dependencies.list[operation->first + which] :
+		       NONE;
+}

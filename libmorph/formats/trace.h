@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Traces inside. */
+#ifndef LM_FORMATS_TRACE_H
+#define LM_FORMATS_TRACE_H
+
+#include "formats.h"
+
+#define MOST_RANKS 4096
+#define NONE UINT32_MAX
+
+/* What a rank does; @src and @dst may be NONE. */
+struct operation {
+	uint64_t id, tag, bytes, start_us, duration_us;
+	uint32_t kind, collective, src, dst;
+	uint32_t first, count; /* dependencies */
+	uint32_t name, group; /* where they begin in the texts */
+};
+
+struct rank {
+	LIST_OF(struct operation) operations;
+	LIST_OF(uint32_t) dependencies; /* operations */
+	LIST_OF(char) texts;
+};
+
+struct morph_trace {
+	uint32_t ranks;
+	struct rank *list[MOST_RANKS]; /* by rank; NULL: not read */
+};
+
+#endif /* LM_FORMATS_TRACE_H */

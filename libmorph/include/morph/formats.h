@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph-formats: files of other programs, in and out. Not part of <morph/morph.h>; links libmorph-formats. */
+#ifndef MORPH_FORMATS_H
+#define MORPH_FORMATS_H
+
+#include <morph/collective.h>
+#include <morph/delay.h>
+#include <morph/schedule.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Files of other programs
+ *
+ * A library of its own beside libmorph, for programs that read and write what others do: algorithms in MSCCL's XML, execution
+ * traces of Chakra, profiles of Open MPI, schedules as Harvest publishes them. Calls take what is in a file, not its
+ * name. They keep nothing outside of the objects that they are given, which are used by one thread at a time.
+ *
+ * What is read may be anything: its size is limited, and whatever is wrong is told with the line, or the byte, and the
+ * reason. The sentence goes to the caller's buffer, which may be NULL:
+ *
+ *	char why[256];
+ *
+ *	if (morph_msccl_read(collective, text, length, 1 << 20, why, sizeof(why)))
+ *		fprintf(stderr, "%s: %s\n", path, why);
+ */
+
+/* --------------------------------------------------------------- MSCCL's XML */
+
+/**
+ * morph_msccl_read() - an algorithm in MSCCL's XML becomes a collective
+ * @collective: the collective; what was in it is forgotten
+ * @text: the file
+ * @length: its size in bytes, 64 MiB at most
+ * @bytes: the buffer of each rank, of which a chunk is the share that nchunksperloop says, rounded up
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Steps s, r, rcs, rrs, rrc, rrcs, cpy, re and nop. The first send of a threadblock to a gpu on a channel is matched with
+ * the first receive from it, and so on. What is moved is followed through buffers and copies: a chunk of the collective is
+ * what is summed together, wherever it lies, and begins and ends where it does in the file, which has to be as @coll says:
+ * allreduce, allgather, reduce_scatter, alltoall and broadcast; of any other, not in place, chunks end
+ * where they are in an output buffer.
+ *
+ * Rounds are levels of dependency: of the longest path of messages that a send waits for, because it sends what they
+ * brought, or by depid and deps. Steps of a threadblock are in the same round or later ones. What a threadblock sends
+ * in a round is one transfer.
+ *
+ * That each gpu's part is summed once is not looked at, since it may be by morph_collective_run().
+ *
+ * O(n log n) in the chunks that all steps move, at most 2^22.
+ *
+ * Return: 0; -EINVAL (malformed), -EBADMSG (it does not do what it says, or not with one of each chunk for each rank),
+ * -E2BIG, -ENOMEM, or what morph_collective_begin() and those after it say.
+ */
+int morph_msccl_read(struct morph_collective *collective, const char *text, size_t length,
+		     uint64_t bytes, char *why, size_t room);
+
+/**
+ * morph_msccl_write() - a collective becomes an algorithm in MSCCL's XML
+ * @collective: the collective
+ * @name: what it is to be called, of letters, digits, and any of "_-."
+ * @buffer: where to put it, without a NUL; NULL to ask for the size
+ * @bytes: its size
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Transfers of a round between the same two ranks are on channels of their own. What a rank does in a round waits for
+ * all that it did in the one before in which it did anything. So what is read back has the same transfers, chunks in the
+ * order of where they begin, and the rounds, but for those that only a rank that was idle kept apart.
+ *
+ * In the file all chunks have the same size, the greatest common divisor of those of the collective. Read back with
+ * that times nchunksperloop bytes they have as many as before.
+ *
+ * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (a name that is none; chunks without bytes
+ * beside others), -E2BIG (more than 2^20 chunks of the file's size) or -ENOMEM.
+ */
+ssize_t morph_msccl_write(const struct morph_collective *collective, const char *name, char *buffer,
+			  size_t bytes, char *why, size_t room);
+
+/* --------------------------------------------------- Chakra's execution traces */
+
+struct morph_trace;
+
+/**
+ * morph_trace_new() - begin a trace, without ranks
+ *
+ * Return: the trace, freed by morph_trace_free(); NULL when out of memory.
+ */
+struct morph_trace *morph_trace_new(void);
+
+/**
+ * morph_trace_free() - free a trace
+ * @trace: the trace, or NULL
+ */
+void morph_trace_free(struct morph_trace *trace);
+
+/**
+ * morph_trace_read() - add what a rank does, from its file PREFIX.RANK.et
+ * @trace: the trace
+ * @rank: the rank, below 4096
+ * @data: the file: protobuf messages, each behind its length
+ * @length: its size in bytes, 1 GiB at most
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * O(n log n). Where it fails the trace is as before.
+ *
+ * Return: 0; -EINVAL (malformed; an operation waits for one that there is not, or for itself), -EEXIST (the
+ * rank was read before), -E2BIG (more than 2^24 operations, or 2^26 dependencies) or -ENOMEM.
+ */
+int morph_trace_read(struct morph_trace *trace, uint32_t rank, const void *data, size_t length,
+		     char *why, size_t room);
+
+/**
+ * enum morph_trace_kind - what an operation is
+ * @MORPH_TRACE_OTHER: something that neither computes nor communicates, such as memory or metadata
+ * @MORPH_TRACE_COMPUTE: it computes
+ * @MORPH_TRACE_SEND: it sends to a rank
+ * @MORPH_TRACE_RECEIVE: it receives from a rank
+ * @MORPH_TRACE_COLLECTIVE: it takes part in a collective
+ */
+enum morph_trace_kind {
+	MORPH_TRACE_OTHER = 0,
+	MORPH_TRACE_COMPUTE = 1,
+	MORPH_TRACE_SEND = 2,
+	MORPH_TRACE_RECEIVE = 3,
+	MORPH_TRACE_COLLECTIVE = 4,
+};
+
+/**
+ * enum morph_trace_collective_kind - Chakra's collectives, by Chakra's numbers
+ * @MORPH_TRACE_ALL_REDUCE: all-reduce
+ * @MORPH_TRACE_REDUCE: reduce
+ * @MORPH_TRACE_ALL_GATHER: all-gather
+ * @MORPH_TRACE_GATHER: gather
+ * @MORPH_TRACE_SCATTER: scatter
+ * @MORPH_TRACE_BROADCAST: broadcast
+ * @MORPH_TRACE_ALL_TO_ALL: all-to-all
+ * @MORPH_TRACE_REDUCE_SCATTER: reduce-scatter
+ * @MORPH_TRACE_REDUCE_SCATTER_BLOCK: reduce-scatter, with the same for each
+ * @MORPH_TRACE_BARRIER: barrier
+ */
+enum morph_trace_collective_kind {
+	MORPH_TRACE_ALL_REDUCE = 0,
+	MORPH_TRACE_REDUCE = 1,
+	MORPH_TRACE_ALL_GATHER = 2,
+	MORPH_TRACE_GATHER = 3,
+	MORPH_TRACE_SCATTER = 4,
+	MORPH_TRACE_BROADCAST = 5,
+	MORPH_TRACE_ALL_TO_ALL = 6,
+	MORPH_TRACE_REDUCE_SCATTER = 7,
+	MORPH_TRACE_REDUCE_SCATTER_BLOCK = 8,
+	MORPH_TRACE_BARRIER = 9,
+};
+
+/**
+ * struct morph_operation - something that a rank does
+ * @id: its number in the file
+ * @kind: enum morph_trace_kind
+ * @collective: of a collective, enum morph_trace_collective_kind
+ * @src: of a send or receive, the rank that sends
+ * @dst: of a send or receive, the rank that receives
+ * @tag: of a send or receive, what tells it from others
+ * @bytes: of what communicates, how much
+ * @start_us: when it began, in microseconds, as the file counts them
+ * @duration_us: how long it took, in microseconds
+ * @dependencies: how many operations it waits for
+ * @name: what it is called; owned by the trace
+ * @group: of a collective, the name of its group of ranks, or ""; owned by the trace
+ */
+struct morph_operation {
+	uint64_t id;
+	uint32_t kind;
+	uint32_t collective;
+	uint32_t src;
+	uint32_t dst;
+	uint64_t tag;
+	uint64_t bytes;
+	uint64_t start_us;
+	uint64_t duration_us;
+	uint32_t dependencies;
+	const char *name;
+	const char *group;
+};
+
+/**
+ * morph_trace_ranks() - how many ranks there are
+ * @trace: the trace
+ *
+ * Return: the highest that was read, plus one; 0 of none.
+ */
+uint32_t morph_trace_ranks(const struct morph_trace *trace);
+
+/**
+ * morph_trace_operations() - how much a rank does
+ * @trace: the trace
+ * @rank: the rank
+ *
+ * Return: how many operations; 0 of a rank that was not read.
+ */
+uint32_t morph_trace_operations(const struct morph_trace *trace, uint32_t rank);
+
+/**
+ * morph_trace_operation() - something that a rank does
+ * @trace: the trace
+ * @rank: the rank
+ * @number: which, in the order of the file
+ * @out: where to put it
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_trace_operation(const struct morph_trace *trace, uint32_t rank, uint32_t number,
+			  struct morph_operation *out);
+
+/**
+ * morph_trace_dependency() - what an operation waits for
+ * @trace: the trace
+ * @rank: the rank
+ * @number: the operation
+ * @which: which of its dependencies, of control first, then of data
+ *
+ * Return: the number of an operation of the same rank, or UINT32_MAX where there is none.
+ */
+uint32_t morph_trace_dependency(const struct morph_trace *trace, uint32_t rank, uint32_t number,
+				uint32_t which);
+
+/**
+ * morph_trace_convert() - what ranks send one another becomes a collective
+ * @trace: the trace
+ * @collective: the collective; what was in it is forgotten
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * For traces that have sends and receives, and no collectives: such as those of an algorithm. Sends and
+ * receives are matched by ranks and tag, in the order of files. Traces do not tell what is in a message: each is a chunk that
+ * begins where it is sent and ends where it is received. Rounds are levels of dependency.
+ *
+ * O(n log n).
+ *
+ * Return: 0; -EINVAL (a rank that sends to itself or to none; it has a collective), -EBADMSG (a send without a
+ * receive or the reverse, another size; messages wait for one another), -ENOMEM, or what morph_collective_begin() and
+ * those after it say.
+ */
+int morph_trace_convert(const struct morph_trace *trace, struct morph_collective *collective,
+			char *why, size_t room);
+
+/* ------------------------------------------------------- profiles of Open MPI */
+
+/**
+ * morph_monitoring_read() - add what ranks sent, from a profile of Open MPI's pml_monitoring
+ * @bytes: bytes[src * ranks + dst], to which is added
+ * @ranks: how many
+ * @text: the file, PREFIX.RANK.prof, or several one after the other
+ * @length: its size in bytes
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Messages of programs (E), of the library, such as those of collectives (I), and one-sided ones (S, R). Lines that tell of
+ * collectives as programs called them (C, D, A2A, A2O, O2A) are of what is in I already, and are left out.
+ * Where it fails, lines before the one that is wrong were added.
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_monitoring_read(uint64_t *bytes, uint32_t ranks, const char *text, size_t length,
+			  char *why, size_t room);
+
+/* -------------------------------------------------- schedules as Harvest has them */
+
+struct morph_segments;
+
+/**
+ * morph_segments_new() - begin a schedule of segments, without steps
+ *
+ * Return: the schedule, freed by morph_segments_free(); NULL when out of memory.
+ */
+struct morph_segments *morph_segments_new(void);
+
+/**
+ * morph_segments_free() - free a schedule of segments
+ * @segments: the schedule, or NULL
+ */
+void morph_segments_free(struct morph_segments *segments);
+
+/**
+ * morph_segments_read() - a schedule of topologies, as Harvest (arXiv 2602.09188) publishes them
+ * @segments: the schedule; what was in it is forgotten
+ * @text: the file, JSON
+ * @length: its size in bytes, 256 MiB at most
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Steps are numbered one after the other; where the file begins does not matter.
+ *
+ * Return: 0, -EINVAL (malformed), -E2BIG or -ENOMEM.
+ */
+int morph_segments_read(struct morph_segments *segments, const char *text, size_t length, char *why,
+			size_t room);
+
+/**
+ * struct morph_segments_about - what a schedule of segments says of itself
+ * @collective: its name; owned by the schedule
+ * @ranks: the highest that a link names, plus one
+ * @steps: how many
+ * @reconfigurations: how often the topology changes
+ * @reconfiguration_ns: what each of them takes
+ * @all_reconfigurations_ns: what all of them take
+ * @cost_ns: what all takes
+ */
+struct morph_segments_about {
+	const char *collective;
+	uint32_t ranks;
+	uint32_t steps;
+	uint32_t reconfigurations;
+	double reconfiguration_ns;
+	double all_reconfigurations_ns;
+	double cost_ns;
+};
+
+/**
+ * morph_segments_about() - what a schedule of segments says of itself
+ * @segments: the schedule
+ * @out: where to put it
+ */
+void morph_segments_about(const struct morph_segments *segments, struct morph_segments_about *out);
+
+/**
+ * morph_segments_links() - how many links there are in a step
+ * @segments: the schedule
+ * @step: the step, from 0
+ *
+ * Return: how many; 0 where there is no such step.
+ */
+uint32_t morph_segments_links(const struct morph_segments *segments, uint32_t step);
+
+/**
+ * struct morph_link - a link of a topology
+ * @src: rank that sends
+ * @dst: rank that receives
+ * @capacity: of how many circuits it is, which may be a fraction
+ */
+struct morph_link {
+	uint32_t src;
+	uint32_t dst;
+	double capacity;
+};
+
+/**
+ * morph_segments_link() - a link of a step
+ * @segments: the schedule
+ * @step: the step, from 0
+ * @number: which, below morph_segments_links()
+ * @out: where to put it
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_segments_link(const struct morph_segments *segments, uint32_t step, uint32_t number,
+			struct morph_link *out);
+
+/**
+ * morph_segments_write() - a schedule becomes one of segments
+ * @schedule: a feasible schedule
+ * @collective: what it is of
+ * @delay: what it was planned with
+ * @name: what the collective is called, of letters, digits, and any of "_-."
+ * @buffer: where to put it, without a NUL; NULL to ask for the size
+ * @bytes: its size
+ * @why: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * The topology of a step is all circuits of the holds over which its round is sent, a capacity for each plane. A step
+ * in which nothing is sent has that of the one before. What a reconfiguration takes is what a change of one circuit of
+ * each rank does. Of what planes do while others send the form says nothing.
+ *
+ * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (not feasible, a name that is none, or a schedule of
+ * another collective) or -ENOMEM.
+ */
+ssize_t morph_segments_write(const struct morph_schedule *schedule,
+			     const struct morph_collective *collective,
+			     const struct morph_delay *delay, const char *name, char *buffer,
+			     size_t bytes, char *why, size_t room);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_FORMATS_H */

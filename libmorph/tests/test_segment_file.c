@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Schedules of segments, in Harvest's form. */
+#include <morph/formats.h>
+#include <stdio.h>
+
+#include "faults.h"
+#include "scheduling.h"
+
+static struct morph_segments *empty(void)
+{
+	struct morph_segments *segments = morph_segments_new();
+
+	assert_non_null(segments);
+	return segments;
+}
+
+static const char published[] =
+	"{\"alpha_r\": 1000.0, \"collective\": \"direct1\", \"cost\": 134649.6, \"num_of_reconfigs\": 1,\n"
+	"\"reconf_cost_total\": 1000.0, \"steps\": [\n"
+	"{\"step\": 1, \"topology\": [[0, 1, 1], [1, 0, 1]]},\n"
+	"{\"step\": 2, \"topology\": [[0, 1, 0.5], [1, 2, 2], [2, 0, 1]]}]}\n";
+
+static void what_was_published_is_read(void **state)
+{
+	struct morph_segments *segments = empty();
+	struct morph_segments_about about;
+	struct morph_link link;
+	char why[256] = "";
+
+	(void)state;
+	if (morph_segments_read(segments, published, sizeof(published) - 1, why, sizeof(why)))
+		fail_msg("%s", why);
+	morph_segments_about(segments, &about);
+	assert_string_equal(about.collective, "direct1");
+	assert_int_equal(about.ranks, 3);
+	assert_int_equal(about.steps, 2);
+	assert_int_equal(about.reconfigurations, 1);
+	assert_true(about.reconfiguration_ns == 1000);
+	assert_true(about.all_reconfigurations_ns == 1000);
+	assert_true(about.cost_ns == 134649.6);
+	assert_int_equal(morph_segments_links(segments, 0), 2);
+	assert_int_equal(morph_segments_links(segments, 1), 3);
+	assert_int_equal(morph_segments_links(segments, 2), 0);
+	assert_int_equal(morph_segments_link(segments, 1, 0, &link), 0);
+	assert_int_equal(link.src, 0);
+	assert_int_equal(link.dst, 1);
+	assert_true(link.capacity == 0.5);
+	assert_int_equal(morph_segments_link(segments, 1, 3, &link), -ENOENT);
+	morph_segments_free(segments);
+}
+
+static char *write_text(const struct morph_schedule *schedule,
+			const struct morph_collective *collective, const struct morph_delay *delay,
+			size_t *length)
+{
+	char why[256] = "";
+	ssize_t bytes =
+		morph_segments_write(schedule, collective, delay, "x", NULL, 0, why, sizeof(why));
+	char *text;
+
+	if (bytes < 0)
+		fail_msg("%s", why);
+	text = malloc((size_t)bytes);
+	assert_non_null(text);
+	assert_int_equal(morph_segments_write(schedule, collective, delay, "x", text,
+					      (size_t)bytes - 1, NULL, 0),
+			 -ENOSPC);
+	assert_int_equal(morph_segments_write(schedule, collective, delay, "x", text, (size_t)bytes,
+					      NULL, 0),
+			 bytes);
+	*length = (size_t)bytes;
+	return text;
+}
+
+/* Each transfer has its own circuit in each round: on two planes, each of capacity 2. */
+static void assert_round(const struct morph_segments *segments,
+			 const struct morph_collective *collective, uint32_t round)
+{
+	uint32_t count = morph_collective_transfers(collective, round);
+
+	assert_int_equal(morph_segments_links(segments, round), count);
+	for (uint32_t at = 0; at < count; at++) {
+		struct morph_transfer transfer;
+		bool found = false;
+
+		morph_collective_transfer(collective, round, at, &transfer);
+		for (uint32_t other = 0; other < count; other++) {
+			struct morph_link link;
+
+			assert_int_equal(morph_segments_link(segments, round, other, &link), 0);
+			found |= link.src == transfer.src && link.dst == transfer.dst &&
+				 link.capacity == 2;
+		}
+		assert_true(found);
+	}
+}
+
+static void planned_schedules_come_back(void **state)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_segments *segments = empty();
+	struct morph_segments_about about;
+	char why[256] = "";
+	size_t length;
+	char *text;
+
+	(void)state;
+	/* Shifts by 1, 1, and 2. */
+	assert_int_equal(morph_collective_begin(collective, 5), 0);
+	for (uint32_t round = 0; round < 3; round++) {
+		assert_int_equal(morph_collective_add_round(collective), round);
+		for (uint32_t rank = 0; rank < 5; rank++) {
+			uint32_t dst = (rank + 1 + (round == 2)) % 5;
+			int chunk = morph_collective_add_chunk(collective, rank, dst, 1 << 20);
+
+			assert_true(morph_collective_add_transfer(collective, rank, dst, false) >=
+				    0);
+			assert_int_equal(morph_collective_add_run(collective, (uint32_t)chunk, 1),
+					 0);
+		}
+	}
+	assert_int_equal(morph_segments_write(schedule, collective, delay, "x", NULL, 0, why,
+					      sizeof(why)),
+			 -EINVAL);
+	assert_string_equal(why, "there is no feasible schedule");
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_sound(collective, delay, 2, NULL, schedule);
+	text = write_text(schedule, collective, delay, &length);
+	if (morph_segments_read(segments, text, length, why, sizeof(why)))
+		fail_msg("%s", why);
+	morph_segments_about(segments, &about);
+	assert_string_equal(about.collective, "x");
+	assert_int_equal(about.ranks, 5);
+	assert_int_equal(about.steps, 3);
+	assert_int_equal(about.reconfigurations, 1);
+	assert_true(about.reconfiguration_ns == 3750);
+	assert_true(about.cost_ns == (double)morph_schedule_ns(schedule, NULL));
+	for (uint32_t round = 0; round < 3; round++)
+		assert_round(segments, collective, round);
+	assert_int_equal(morph_collective_begin(collective, 5), 0);
+	assert_int_equal(morph_segments_write(schedule, collective, delay, "x", NULL, 0, why,
+					      sizeof(why)),
+			 -EINVAL);
+	assert_string_equal(why, "the schedule is of another collective");
+	free(text);
+	morph_segments_free(segments);
+	morph_schedule_free(schedule);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+}
+
+struct refused {
+	const char *text, *why;
+};
+
+#define HEAD "{\"collective\": \"a\", \"steps\": "
+
+static const struct refused refused[] = {
+	{ "{\n\"a\":", "line 2: unexpected token near end of file" },
+	{ "[1]", "it is no object" },
+	{ "{}", "collective is no text of at most 128 bytes" },
+	{ "{\"collective\": 5}", "collective is no text of at most 128 bytes" },
+	{ "{\"collective\": \"a\", \"collective\": \"b\"}",
+	  "line 1: duplicate object key near '\"collective\"'" },
+	{ "{\"collective\": \"a\"}", "steps is no list of steps, numbered from 0 or 1" },
+	{ "{\"collective\": \"a\", \"cost\": -1}", "cost is no number from 0 to 1e+18" },
+	{ "{\"collective\": \"a\", \"alpha_r\": \"x\"}", "alpha_r is no number from 0 to 1e+18" },
+	{ "{\"collective\": \"a\", \"num_of_reconfigs\": 1e9}",
+	  "num_of_reconfigs is no number from 0 to 65536" },
+	{ HEAD "[{\"step\": 2}]}", "steps is no list of steps, numbered from 0 or 1" },
+	{ HEAD "[{\"step\": 1}]}", "step 1 has no list as its topology" },
+	{ HEAD "[{\"step\": 1, \"topology\": []}, {\"step\": 3}]}",
+	  "step 2 does not have the next number as its step" },
+	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1, 1], [0, 0, 1]]}]}",
+	  "link 2 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
+	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1]]}]}",
+	  "link 1 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
+	{ HEAD "[{\"step\": 1, \"topology\": [[0, 4096, 1]]}]}",
+	  "link 1 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
+	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1, 0]]}]}",
+	  "link 1 of step 1 has a capacity that is not above 0, or above 4096" },
+};
+
+static void what_is_wrong_is_told(void **state)
+{
+	struct morph_segments *segments = empty();
+	struct morph_segments_about about;
+	char why[256];
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(refused) / sizeof(*refused); at++) {
+		assert_int_equal(morph_segments_read(segments, refused[at].text,
+						     strlen(refused[at].text), why, sizeof(why)),
+				 -EINVAL);
+		if (strcmp(why, refused[at].why) != 0)
+			fail_msg("%s: %s", refused[at].text, why);
+		morph_segments_about(segments, &about);
+		assert_int_equal(about.steps, 0);
+		assert_int_equal(about.ranks, 0);
+	}
+	assert_int_equal(morph_segments_read(segments, "", (256U << 20) + 1, why, sizeof(why)),
+			 -E2BIG);
+	morph_segments_free(segments);
+}
+
+static void memory_that_is_missing_is_told(void **state)
+{
+	struct morph_collective *collective = ring(4, 100);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_segments *segments = empty();
+	char why[256] = "";
+	unsigned int failed = 0;
+	int ret = -ENOMEM;
+
+	(void)state;
+	for (unsigned int nth = 1; ret; nth++) {
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_segments_read(segments, published, sizeof(published) - 1, why,
+					  sizeof(why));
+		failed += fault_struck();
+		assert_true(!ret || ret == -ENOMEM);
+		if (ret)
+			assert_string_equal(why, "out of memory");
+	}
+	assert_true(failed >= 2);
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 1);
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	failed = 0;
+	ret = -ENOMEM;
+	for (unsigned int nth = 1; ret < 0; nth++) {
+		fault_at("memory", nth, ENOMEM);
+		ret = (int)morph_segments_write(schedule, collective, delay, "x", NULL, 0, why,
+						sizeof(why));
+		failed += fault_struck();
+		assert_true(ret > 0 || ret == -ENOMEM);
+		if (ret < 0)
+			assert_string_equal(why, "out of memory");
+	}
+	assert_true(failed >= 3);
+	fault_at("memory", 1, ENOMEM);
+	assert_null(morph_segments_new());
+	fault_struck();
+	fault_at("json_loadb", 1, ENOMEM);
+	assert_int_equal(morph_segments_read(segments, published, sizeof(published) - 1, why,
+					     sizeof(why)),
+			 -ENOMEM);
+	assert_true(fault_struck());
+	morph_segments_free(segments);
+	morph_segments_free(NULL);
+	morph_schedule_free(schedule);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_published_is_read),
+		cmocka_unit_test(planned_schedules_come_back),
+		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(memory_that_is_missing_is_told),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
