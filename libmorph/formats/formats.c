@@ -5,21 +5,15 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-int lm_format_fail(const struct why *why, int code, const char *format, ...)
+void lm_format_note(const struct why *why, const char *format, ...)
 {
 	va_list arguments;
 
-	if (why->text && why->room) {
-		va_start(arguments, format);
-		vsnprintf(why->text, why->room, format, arguments);
-		va_end(arguments);
-	}
-	return -code;
-}
-
-int lm_format_no_memory(const struct why *why)
-{
-	return lm_format_fail(why, ENOMEM, "out of memory");
+	if (!why->text || !why->room)
+		return;
+	va_start(arguments, format);
+	vsnprintf(why->text, why->room, format, arguments);
+	va_end(arguments);
 }
 
 int lm_format_added(const struct why *why, int ret)

@@ -18,12 +18,16 @@ struct why {
 	size_t room;
 };
 
-/* Note a sentence; returns -@code. */
-int lm_format_fail(const struct why *why, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void lm_format_note(const struct why *why, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
-/* -ENOMEM. */
-int lm_format_no_memory(const struct why *why);
+/* Note a sentence; -@code. */
+#define lm_format_fail(why, code, ...) (lm_format_note(why, __VA_ARGS__), -(code))
+
+static inline int lm_format_no_memory(const struct why *why)
+{
+	return lm_format_fail(why, ENOMEM, "out of memory");
+}
 
 /* What adding to a collective returned, 0 or an error; returns it. */
 int lm_format_added(const struct why *why, int ret);

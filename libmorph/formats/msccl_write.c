@@ -483,31 +483,46 @@ static int sort_acts(struct writer *writer)
 
 /* -------------------------------------------------------------------------- waits */
 
-/* What is received waits for those that touched the same chunks in the round; *conflict: some of them are sent. */
-static int find_waits(struct writer *writer, uint32_t number, bool *conflict)
+/* What touched a chunk in the same round as an act: is it to be waited for? */
+static int find_wait(struct writer *writer, struct act *act, const struct touch *touch,
+		     bool *conflict)
+{
+	uint32_t last = act->waits ? writer->waits.list[writer->waits.count - 1] : NONE;
+
+	if (act->sends || touch->gpu != act->gpu || touch->round != act->round)
+		return 0;
+	if (touch->act == NONE) {
+		*conflict = true;
+		return 0;
+	}
+	if (touch->act == last)
+		return 0;
+	if (GROW(writer->waits))
+		return lm_format_no_memory(writer->why);
+	writer->waits.list[writer->waits.count++] = touch->act;
+	act->waits++;
+	return 0;
+}
+
+/*
+ * What is received waits for those that touched the same chunks in the round: for @sent, the gate's step for the last that was
+ * sent, or for each that is summed. All else waits for @before.
+ */
+static int find_waits(struct writer *writer, uint32_t number, uint32_t before, uint32_t sent)
 {
 	struct act *act = &writer->acts.list[number];
-	uint32_t last = NONE;
+	bool conflict = false;
+	int ret = 0;
 
 	act->waits_first = writer->waits.count;
-	for (uint32_t chunk = act->first; chunk < act->first + act->count; chunk++) {
-		struct touch *touch = &writer->touched[chunk];
-		bool touched = touch->gpu == act->gpu && touch->round == act->round;
-
-		if (touched && !act->sends && touch->act == NONE)
-			*conflict = true;
-		if (touched && !act->sends && touch->act != NONE && touch->act != last) {
-			if (GROW(writer->waits))
-				return lm_format_no_memory(writer->why);
-			last = touch->act;
-			writer->waits.list[writer->waits.count++] = last;
-			act->waits++;
-		}
-		*touch = (struct touch){ .gpu = act->gpu,
-					 .round = act->round,
-					 .act = act->sends ? NONE : number };
+	for (uint32_t chunk = act->first; !ret && chunk < act->first + act->count; chunk++) {
+		ret = find_wait(writer, act, &writer->touched[chunk], &conflict);
+		writer->touched[chunk] = (struct touch){ .gpu = act->gpu,
+							 .round = act->round,
+							 .act = act->sends ? NONE : number };
 	}
-	return 0;
+	act->gate = conflict ? sent : before;
+	return ret;
 }
 
 /* Goes through the gates, of which each step is for an act: what it waits for. */
@@ -515,16 +530,18 @@ static int find_gates(struct writer *writer)
 {
 	size_t chunks = (size_t)writer->view.chunks_count + 1;
 	uint32_t step = 0, before = NONE, sent = NONE;
+	const struct act *acts = writer->acts.list;
 	int ret = 0;
 
+	if (!acts)
+		return 0;
 	writer->touched = malloc(chunks * sizeof(*writer->touched));
 	if (!writer->touched)
 		return lm_format_no_memory(writer->why);
 	memset(writer->touched, 0xff, chunks * sizeof(*writer->touched));
 	for (uint32_t at = 0; !ret && at < writer->acts.count; at++) {
-		struct act *act = &writer->acts.list[writer->by_round[at]];
-		const struct act *last = at ? &writer->acts.list[writer->by_round[at - 1]] : NULL;
-		bool conflict = false;
+		const struct act *act = &acts[writer->by_round[at]];
+		const struct act *last = at ? &acts[writer->by_round[at - 1]] : NULL;
 
 		if (!last || last->gpu != act->gpu) {
 			step = 0;
@@ -532,8 +549,7 @@ static int find_gates(struct writer *writer)
 		} else if (last->round != act->round) {
 			before = step - 1;
 		}
-		ret = find_waits(writer, writer->by_round[at], &conflict);
-		act->gate = conflict ? sent : before;
+		ret = find_waits(writer, writer->by_round[at], before, sent);
 		if (act->sends)
 			sent = step;
 		step++;

@@ -156,14 +156,14 @@ static void put(const struct writer *writer, struct output *output, const char *
 		uint64_t change_ns)
 {
 	const struct topology *now = NULL;
-	uint32_t changes = count_changes(writer);
+	uint64_t changes = count_changes(writer), all_ns = changes * change_ns;
 
 	lm_format_put(output,
 		      "{\"alpha_r\": %llu, \"collective\": \"%s\", \"cost\": %llu, "
-		      "\"num_of_reconfigs\": %u, \"reconf_cost_total\": %llu, \"steps\": [",
+		      "\"num_of_reconfigs\": %llu, \"reconf_cost_total\": %llu, \"steps\": [",
 		      (unsigned long long)change_ns, name,
-		      (unsigned long long)morph_schedule_ns(writer->schedule, NULL), changes,
-		      (unsigned long long)(changes * change_ns));
+		      (unsigned long long)morph_schedule_ns(writer->schedule, NULL),
+		      (unsigned long long)changes, (unsigned long long)all_ns);
 	for (uint32_t round = 0; round < writer->rounds; round++) {
 		now = lit_in(writer, round, now);
 		lm_format_put(output, "%s\n  {\"step\": %u, \"topology\": [", round ? "," : "",

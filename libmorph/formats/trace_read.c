@@ -185,7 +185,8 @@ static int add_text(struct parse *parse, struct span text, uint32_t *out)
 	if (GROW_BY(rank->texts, count + 1))
 		return lm_format_no_memory(parse->why);
 	*out = rank->texts.count;
-	memcpy(rank->texts.list + rank->texts.count, text.at, count);
+	if (count)
+		memcpy(rank->texts.list + rank->texts.count, text.at, count);
 	rank->texts.list[rank->texts.count + count] = '\0';
 	rank->texts.count += count + 1;
 	return 0;
@@ -390,6 +391,8 @@ static int resolve_all(struct parse *parse, const struct known *known)
 {
 	struct rank *rank = parse->rank;
 
+	if (!parse->waits_for)
+		return 0;
 	for (uint32_t at = 0; at < rank->operations.count; at++) {
 		const struct operation *operation = &rank->operations.list[at];
 

@@ -544,9 +544,9 @@ static const char small[] =
 	"</algo>\n";
 
 struct spoilt {
-	int line; /* on which the first @old is */
+	long line; /* on which the first @old is */
 	const char *old, *new;
-	int ret;
+	long ret;
 	const char *why;
 };
 

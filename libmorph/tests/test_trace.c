@@ -269,12 +269,13 @@ static void messages_that_do_not_meet_are_refused(void **state)
 	struct morph_trace *trace = empty();
 	char send[128] = "", receive[128] = "";
 	/* Node 1 waits for node 2, another kind of thing. */
+	static const char second[] = { 2, 8, 2 };
 	size_t sent = 1 + message(send + 1, 1, 5, 9, 2), received = 1;
 
 	(void)state;
-	memcpy(send + sent, "\x02\x08\x02", 3);
+	memcpy(send + sent, second, sizeof(second));
 	add_messages(trace, 0, send, sent + 3);
-	memcpy(receive + 1, "\x02\x08\x02", 3);
+	memcpy(receive + 1, second, sizeof(second));
 	assert_no_collective(trace, -EINVAL,
 			     "operation 1 of rank 0 has no other rank that was read");
 	add_messages(trace, 1, receive, 4);
@@ -284,7 +285,7 @@ static void messages_that_do_not_meet_are_refused(void **state)
 
 	trace = empty();
 	received += message(receive + 1, 1, 6, 8, 2);
-	memcpy(receive + received, "\x02\x08\x02", 3);
+	memcpy(receive + received, second, sizeof(second));
 	add_messages(trace, 1, receive, received + 3);
 	assert_no_collective(trace, -EBADMSG,
 			     "operation 1 receives from rank 0 to 1 with tag 0 what nobody sends");

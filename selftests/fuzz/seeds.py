@@ -7,7 +7,9 @@ import pathlib
 import re
 import shutil
 import struct
+import subprocess
 import sys
+import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 RECORDINGS = sorted((TOP / "tools/tests/recordings").glob("*.jsonl"))
@@ -252,10 +254,43 @@ def schedule(seeds):
         seeds.add(bytes([1]) + asked[:at] + bytes([asked[at] ^ 1]) + asked[at + 1:] + delay + bytes(4) + made)
 
 
+def msccl(seeds):
+    """The files of the tests."""
+    for path in sorted((TOP / "libmorph/tests/files").glob("msccl-*.xml")):
+        seeds.add(path.read_bytes())
+    step = b"<step s='%d' type='%s' srcbuf='i' srcoff='0' dstbuf='o' dstoff='%d' cnt='1'/>"
+    seeds.add(b"<algo ngpus='2' coll='mine'><gpu id='0' i_chunks='1' o_chunks='0' s_chunks='0'><tb id='0' send='1'>" +
+              step % (0, b"s", 0) + b"</tb></gpu><gpu id='1' i_chunks='0' o_chunks='2' s_chunks='0'><tb id='0' recv='0'>" +
+              step % (0, b"r", 1) + b"</tb></gpu></algo>")
+
+
+def trace(seeds):
+    """What traces.py makes for the tests: the ring whole, and each file alone."""
+    with tempfile.TemporaryDirectory() as directory:
+        subprocess.run([sys.executable, "-B", TOP / "libmorph/tests/traces.py", directory], check=True)
+        files = [path.read_bytes() for path in sorted(pathlib.Path(directory).glob("*.et"))]
+    for parts in (files[1:], files[:1], files[1:2]):
+        seeds.add(b"".join(len(part).to_bytes(4, "little") + part for part in parts))
+
+
+def monitoring(seeds):
+    """A line of each kind."""
+    seeds.add(b"# POINT TO POINT\nE\t0\t1\t1000 bytes\t3 msgs sent\t0,0,3\nI\t0\t2\t4 bytes\t2 msgs sent\n# OSC\n"
+              b"S\t0\t2\t50 bytes\t1 msgs sent\nR\t0\t1\t18446744073709551615 bytes\t1 msgs sent\n# COLLECTIVES\n"
+              b"C\t0\t1\t24 bytes\t1 msgs sent\nD\tMPI_COMM_WORLD\tprocs: 0,1,2\nA2A\t0\t8 bytes\t2 msgs sent\n")
+
+
+def segments(seeds):
+    """Two steps."""
+    seeds.add(b'{"alpha_r": 1e3, "collective": "a", "cost": 134.6, "num_of_reconfigs": 1, "reconf_cost_total": 1000,\n'
+              b'"steps": [{"step": 1, "topology": [[0, 1, 1], [1, 0, 2]]}, {"step": 2, "topology": [[0, 4095, 0.5]]}]}\n')
+
+
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
-    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth, schedule):
+    for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth, schedule, msccl,
+                 trace, monitoring, segments):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)

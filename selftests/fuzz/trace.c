@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The input is execution traces of Chakra, of ranks from 0 on, each behind its length. */
+#include <errno.h>
+
+#include <morph/formats.h>
+
+#include "parts.h"
+#include "transport.h"
+
+static void check_rank(const struct morph_trace *trace, uint32_t rank)
+{
+	for (uint32_t at = 0; at < morph_trace_operations(trace, rank); at++) {
+		struct morph_operation operation;
+
+		MUST(!morph_trace_operation(trace, rank, at, &operation));
+		MUST(operation.kind <= MORPH_TRACE_COLLECTIVE);
+		MUST(strlen(operation.name) < SIZE_MAX && strlen(operation.group) < SIZE_MAX);
+		for (uint32_t which = 0; which < operation.dependencies; which++)
+			MUST(morph_trace_dependency(trace, rank, at, which) <
+			     morph_trace_operations(trace, rank));
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct input none = { 0 }, input = { data, size };
+	struct morph_ctx *ctx = transport_ctx(&none, true);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_trace *trace = morph_trace_new();
+	char why[256] = "";
+	int ret;
+
+	for (uint32_t rank = 0; input.left && rank < 64; rank++) {
+		struct morph_check_bytes file = eat_part(&input);
+
+		ret = morph_trace_read(trace, rank, file.data, file.bytes, why, sizeof(why));
+		MUST(!ret || ((ret == -EINVAL || ret == -E2BIG) && *why));
+		check_rank(trace, rank);
+		free((void *)file.data);
+	}
+	why[0] = '\0';
+	ret = morph_trace_ranks(trace) ? morph_trace_convert(trace, collective, why, sizeof(why)) :
+					 0;
+	MUST(!ret || ((ret == -EINVAL || ret == -EBADMSG || ret == -E2BIG) && *why));
+	morph_trace_free(trace);
+	morph_collective_free(collective);
+	morph_ctx_free(ctx);
+	return 0;
+}
