@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define MOST_BYTES (256U << 20)
+#define MOST_BYTES (64U << 20)
 #define MOST_RANKS 4096
 #define MOST_STEPS (1U << 16)
 

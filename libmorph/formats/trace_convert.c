@@ -163,21 +163,21 @@ static int match(struct convert *convert)
 	if (convert->receives.count)
 		qsort(convert->receives.list, convert->receives.count, sizeof(struct end),
 		      in_order);
-	while (!ret && (at < convert->sends.count || there < convert->receives.count)) {
-		const struct end *send = &convert->sends.list[at];
-		const struct end *receive = &convert->receives.list[there];
-		int order = at == convert->sends.count	     ? 1 :
-			    there == convert->receives.count ? -1 :
-							       by_message(send, receive, false);
+	while (!ret && at < convert->sends.count && there < convert->receives.count) {
+		const struct end *send = &convert->sends.list[at++];
+		const struct end *receive = &convert->receives.list[there++];
+		int order = by_message(send, receive, false);
 
 		if (order < 0)
 			return unmatched(convert, send, "sends", "receives");
 		if (order > 0)
 			return unmatched(convert, receive, "receives", "sends");
 		ret = add_message(convert, send, receive);
-		at++;
-		there++;
 	}
+	if (!ret && at < convert->sends.count)
+		return unmatched(convert, &convert->sends.list[at], "sends", "receives");
+	if (!ret && there < convert->receives.count)
+		return unmatched(convert, &convert->receives.list[there], "receives", "sends");
 	return ret;
 }
 
@@ -192,18 +192,20 @@ static uint32_t larger(uint32_t a, uint32_t b)
 static void do_operation(struct convert *convert, uint32_t number, uint32_t own)
 {
 	const struct operation *operation = convert->operations[number];
-	const uint32_t *waits = convert->trace->list[own]->dependencies.list + operation->first;
-	struct message *message = &convert->messages.list[convert->message_of[number]];
+	const uint32_t *waits = &convert->trace->list[own]->dependencies.list[operation->first];
+	struct message *message = NULL;
 	uint32_t receive = 0, send = 0;
 
 	for (uint32_t at = 0; at < operation->count; at++) {
 		receive = larger(receive, convert->late_receive[convert->first[own] + waits[at]]);
 		send = larger(send, convert->late_send[convert->first[own] + waits[at]]);
 	}
-	if (operation->kind == MORPH_TRACE_SEND) {
+	if (convert->messages.list)
+		message = &convert->messages.list[convert->message_of[number]];
+	if (message && operation->kind == MORPH_TRACE_SEND) {
 		message->round = receive = send;
 		send++;
-	} else if (operation->kind == MORPH_TRACE_RECEIVE) {
+	} else if (message && operation->kind == MORPH_TRACE_RECEIVE) {
 		message->round = larger(message->round, receive);
 		receive = send = larger(send, message->round + 1);
 	}

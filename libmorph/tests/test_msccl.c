@@ -111,14 +111,15 @@ static void assert_done(const struct morph_collective *collective)
 
 		begin_holders(&words, chunk, &holders);
 		for (uint32_t round = 0; round < words.rounds_count; round++) {
-			const uint32_t *part = &words.rounds[2 * round];
+			const uint32_t *part = words.rounds + 2 * (size_t)round;
 
 			memcpy(holders.before, holders.after, sizeof(holders.before));
 			for (uint32_t at = part[0]; at < part[0] + part[1]; at++) {
-				const uint32_t *transfer = &words.transfers[5 * at];
+				const uint32_t *transfer = words.transfers + 5 * (size_t)at;
 
 				for (uint32_t run = 0; run < transfer[4]; run++) {
-					const uint32_t *of = &words.runs[2 * (transfer[3] + run)];
+					const uint32_t *of =
+						words.runs + 2 * ((size_t)transfer[3] + run);
 
 					if (chunk >= of[0] && chunk < of[0] + of[1])
 						send_chunk(transfer, &holders);
@@ -144,24 +145,26 @@ static int by_all(const void *one, const void *other)
 
 static struct sent *list_sent(const struct morph_collective *collective, bool rounds, size_t *count)
 {
-	struct sent *list = NULL;
+	uint32_t all = 0, last = morph_collective_rounds(collective);
+	struct sent *list;
 
+	for (uint32_t round = 0; round < last; round++)
+		all += morph_collective_transfers(collective, round);
+	list = calloc((size_t)all + 1, sizeof(*list));
+	assert_non_null(list);
 	*count = 0;
-	for (uint32_t round = 0; round < morph_collective_rounds(collective); round++) {
+	for (uint32_t round = 0; round < last; round++) {
 		for (uint32_t at = 0; at < morph_collective_transfers(collective, round); at++) {
 			struct morph_transfer transfer;
 
 			assert_int_equal(
 				morph_collective_transfer(collective, round, at, &transfer), 0);
-			list = realloc(list, (*count + 1) * sizeof(*list));
-			assert_non_null(list);
 			list[(*count)++] = (struct sent){ rounds ? round : 0, transfer.src,
 							  transfer.dst, transfer.bytes,
 							  transfer.reduce };
 		}
 	}
-	if (*count)
-		qsort(list, *count, sizeof(*list), by_all);
+	qsort(list, all, sizeof(*list), by_all);
 	return list;
 }
 
@@ -173,8 +176,7 @@ static void assert_same_sent(const struct morph_collective *one,
 	struct sent *also = list_sent(other, rounds, &others);
 
 	assert_int_equal(count, others);
-	if (count)
-		assert_memory_equal(sent, also, count * sizeof(*sent));
+	assert_memory_equal(sent, also, count * sizeof(*sent));
 	free(sent);
 	free(also);
 }
@@ -253,6 +255,7 @@ static void what_is_passed_on_keeps_what_it_is(void **state)
 
 /* ------------------------------------------------------------------- round trips */
 
+/* With a NUL behind it. */
 static char *write_text(const struct morph_collective *collective, size_t *length)
 {
 	char why[256] = "";
@@ -261,7 +264,7 @@ static char *write_text(const struct morph_collective *collective, size_t *lengt
 
 	if (bytes < 0)
 		fail_msg("%s", why);
-	text = malloc((size_t)bytes);
+	text = calloc(1, (size_t)bytes + 1);
 	assert_non_null(text);
 	assert_int_equal(morph_msccl_write(collective, "some_name-1.0", text, (size_t)bytes - 1,
 					   why, sizeof(why)),
@@ -284,9 +287,6 @@ static struct morph_collective *trip(const struct morph_collective *collective, 
 	unsigned long per_loop;
 
 	snprintf(wanted, sizeof(wanted), "coll=\"%s\"", coll);
-	text = realloc(text, length + 1);
-	assert_non_null(text);
-	text[length] = '\0';
 	assert_non_null(strstr(text, wanted));
 	shares = strstr(text, "nchunksperloop=\"");
 	assert_non_null(shares);

@@ -201,7 +201,7 @@ static void what_is_wrong_is_told(void **state)
 		assert_int_equal(about.steps, 0);
 		assert_int_equal(about.ranks, 0);
 	}
-	assert_int_equal(morph_segments_read(segments, "", (256U << 20) + 1, why, sizeof(why)),
+	assert_int_equal(morph_segments_read(segments, "", (64U << 20) + 1, why, sizeof(why)),
 			 -E2BIG);
 	morph_segments_free(segments);
 }

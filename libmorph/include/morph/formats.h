@@ -288,7 +288,7 @@ void morph_segments_free(struct morph_segments *segments);
  * morph_segments_read() - a schedule of topologies, as Harvest (arXiv 2602.09188) publishes them
  * @segments: the schedule; what was in it is forgotten
  * @text: the file, JSON
- * @length: its size in bytes, 256 MiB at most
+ * @length: its size in bytes, 64 MiB at most
  * @why: where to put a sentence that says what is wrong; may be NULL
  * @room: its size
  *
