@@ -7,7 +7,7 @@
 
 #define NONE UINT32_MAX
 #define MOST_GPUS 4096
-#define MOST_PLACES (1U << 24) /* of all buffers of all gpus */
+#define MOST_PLACES (1U << 22) /* of all buffers of all gpus */
 #define MOST_MOVES (1U << 22) /* chunks, as often as steps act on them */
 
 enum buffer {

@@ -349,7 +349,7 @@ static int check_gpus(const struct program *program)
 		places += (uint64_t)gpu->chunks[INPUT] + gpu->chunks[OUTPUT] + gpu->chunks[SCRATCH];
 		if (places > MOST_PLACES)
 			return lm_format_fail(&program->why, E2BIG,
-					      "line %u: the buffers have more than 2^24 chunks",
+					      "line %u: the buffers have more than 2^22 chunks",
 					      gpu->line);
 	}
 	for (uint32_t at = 0; at < program->steps.count; at++) {

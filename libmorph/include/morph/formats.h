@@ -50,7 +50,7 @@ extern "C" {
  *
  * That each gpu's part is summed once is not looked at, since it may be by morph_collective_run().
  *
- * O(n log n) in the chunks that all steps move, at most 2^22.
+ * O(n log n) in the chunks that all buffers have and all steps move, at most 2^22 of each.
  *
  * Return: 0; -EINVAL (malformed), -EBADMSG (it does not do what it says, or not with one of each chunk for each rank),
  * -E2BIG, -ENOMEM, or what morph_collective_begin() and those after it say.
