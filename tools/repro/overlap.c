@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Planes that change while others send, on SWOT's evaluation: how much sooner plans end than where all planes change for
+ * each step, and than where none changes after the first. Steps carry what SWOT's own tables say; each plan is gone
+ * through by a replay that shares nothing with the planner. Beside what is gained stands what no plan can exceed.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../../libmorph/bench/overlap_grid.h"
+#include "../../libmorph/bench/overlap_replay.h"
+#include "planned.h"
+#include "repro.h"
+
+#define NAME 96
+#define CONDITION 256
+
+static struct overlap_round rounds[GRID_ROUNDS];
+static struct overlap_share shares[GRID_ROUNDS * OVERLAP_PLANES];
+
+/* One of SWOT's instances, in milliseconds; NAN where there is no such plan. */
+struct answer {
+	struct grid_instance instance;
+	double ours, bound, anew, one_shot;
+	bool proved; /* to be the best */
+};
+
+struct answers {
+	struct answer list[GRID_INSTANCES];
+	uint32_t count;
+};
+
+static const char *const tables[GRID_ALGORITHMS] = {
+	[GRID_RS_HD] = "ReduceScatter by halving",
+	[GRID_AR_HD] = "AllReduce by halving",
+	[GRID_BRUCK_WHOLE] = "Bruck's all-to-all",
+	[GRID_PAIRWISE] = "pairwise all-to-all",
+};
+
+static double in_ms(uint64_t ps)
+{
+	return ps == UINT64_MAX ? NAN : (double)ps / 1e9;
+}
+
+static void solve(struct overlap_work *work, struct answer *answer)
+{
+	struct overlap_problem problem;
+	struct overlap_result result;
+	const char *wrong;
+	uint64_t finish;
+
+	grid_problem(&answer->instance, rounds, &problem);
+	if (lm_overlap_solve(work, &problem, NULL, shares, &result))
+		repro_wrong("rounds over planes have no plan");
+	wrong = overlap_replay(&problem, shares, &finish);
+	if (wrong || finish != result.finish_ps)
+		repro_wrong("a plan is none: %s", wrong ? wrong : "it ends at another time");
+	answer->ours = in_ms(finish);
+	answer->bound = in_ms(result.bound_ps);
+	answer->anew = in_ms(lm_overlap_baseline(&problem, OVERLAP_EVERY));
+	answer->one_shot = in_ms(lm_overlap_baseline(&problem, OVERLAP_ONE_SHOT));
+	answer->proved = result.bound == OVERLAP_OPTIMUM;
+}
+
+static void solve_all(struct answers *answers)
+{
+	static struct grid_instance instances[GRID_INSTANCES];
+	struct overlap_work *work;
+	struct morph_ctx *ctx;
+
+	if (morph_ctx_new(NULL, &ctx))
+		repro_wrong("there is no context");
+	work = lm_overlap_work_new(ctx);
+	if (!work)
+		repro_wrong("%s", morph_error_text(ctx));
+	answers->count = grid_instances(instances);
+	for (uint32_t at = 0; at < answers->count; at++) {
+		answers->list[at].instance = instances[at];
+		solve(work, &answers->list[at]);
+	}
+	lm_overlap_work_free(work);
+	morph_ctx_free(ctx);
+}
+
+/* ---------------------------------------------------------------------- rows */
+
+enum against {
+	ANEW,
+	ONE_SHOT
+};
+
+static const char *const names[] = { [ANEW] = "each step anew", [ONE_SHOT] = "one shot" };
+
+static double other(const struct answer *answer, enum against against)
+{
+	return against == ANEW ? answer->anew : answer->one_shot;
+}
+
+/* What a plan gains that ends at @ms. */
+static double gain(const struct answer *answer, enum against against, double ms)
+{
+	return 1 - ms / other(answer, against);
+}
+
+/* How much less time ours takes, in the instance where that is most or least; beside it what no plan exceeds there. */
+static void extreme_row(const struct answers *answers, enum grid_algorithm table,
+			enum against against, bool most)
+{
+	const struct answer *best = NULL;
+	char name[NAME], condition[CONDITION], its[GRID_NAME];
+
+	for (uint32_t at = 0; at < answers->count; at++) {
+		const struct answer *answer = &answers->list[at];
+		double mine = gain(answer, against, answer->ours);
+
+		if (answer->instance.algorithm != table || isnan(mine))
+			continue;
+		if (!best || (mine > gain(best, against, best->ours)) == most)
+			best = answer;
+	}
+	if (!best)
+		return;
+	snprintf(name, sizeof(name), "overlap/%s, less time than %s, %s", tables[table],
+		 names[against], most ? "most" : "least");
+	grid_name(&best->instance, its);
+	snprintf(condition, sizeof(condition),
+		 "SWOT's experiments 1.1, 1.2, 2.1 and 2.2, dark at first, whole planes for one "
+		 "shot; %s is at %s (ranks, planes, GB/s of each, MB, ms of a change)",
+		 most ? "most" : "least", its);
+	row_print(&(struct row){ .name = name,
+				 .condition = condition,
+				 .ours = gain(best, against, best->ours),
+				 .unit = "share of time",
+				 .baseline_name = "at most, by any plan",
+				 .baseline = gain(best, against, best->bound) });
+}
+
+/* Experiment 1.2: 32 MB on four planes. */
+static void ranks_row(const struct answers *answers, enum grid_algorithm table, uint32_t ranks)
+{
+	const struct grid_instance wanted = { .algorithm = table,
+					      .ranks = ranks,
+					      .planes = 4,
+					      .bytes = 32000000,
+					      .mbps = 200000,
+					      .change_ns = 200000 };
+	char name[NAME], its[GRID_NAME], condition[CONDITION], that[GRID_NAME];
+
+	grid_name(&wanted, that);
+	for (uint32_t at = 0; at < answers->count; at++) {
+		const struct answer *answer = &answers->list[at];
+
+		grid_name(&answer->instance, its);
+		if (strcmp(its, that) != 0)
+			continue;
+		snprintf(name, sizeof(name), "overlap/%s, %u ranks, less time than %s",
+			 tables[table], ranks, names[ANEW]);
+		snprintf(condition, sizeof(condition), "%s: %.4g ms, each step anew %.4g ms", its,
+			 answer->ours, answer->anew);
+		row_print(&(struct row){ .name = name,
+					 .condition = condition,
+					 .ours = gain(answer, ANEW, answer->ours),
+					 .unit = "share of time",
+					 .baseline_name = "at most, by any plan",
+					 .baseline = gain(answer, ANEW, answer->bound) });
+		return;
+	}
+	repro_wrong("there is no %s", that);
+}
+
+static void proved_row(const struct answers *answers)
+{
+	char condition[CONDITION];
+	uint32_t proved = 0;
+
+	for (uint32_t at = 0; at < answers->count; at++)
+		proved += answers->list[at].proved;
+	snprintf(condition, sizeof(condition), "%u instances, each gone through by a replay",
+		 answers->count);
+	row_print(&(struct row){ .name = "overlap/plans that are proved to be the best",
+				 .condition = condition,
+				 .ours = (double)proved / answers->count,
+				 .unit = "share of plans" });
+}
+
+/* The same algorithms with the transfers that they have, by what programs call. */
+static void true_row(struct planned *planned, const struct morph_collective_opts *how,
+		     const char *what)
+{
+	const struct planned_costs costs = {
+		.round_ns = 20000, .change_ns = 200000, .mbps = 200000, .ports = 4
+	};
+	double ours = (double)planned_ns(planned, how, &costs, MORPH_POLICY_OVERLAP);
+	double shot = (double)planned_ns(planned, how, &costs, MORPH_POLICY_ONE_SHOT);
+	double anew = (double)planned_ns(planned, how, &costs, MORPH_POLICY_EACH_ROUND);
+	double least = shot > 0 && shot < anew ? shot : anew;
+	char name[NAME], condition[CONDITION];
+
+	snprintf(name, sizeof(name), "overlap-true/%s of %g MB", what, (double)how->bytes / 1e6);
+	snprintf(condition, sizeof(condition),
+		 "%u ranks, 4 planes of 25 GB/s, 0.02 ms a step, 0.2 ms a change, dark at first",
+		 how->ranks);
+	row_print(&(struct row){ .name = name,
+				 .condition = condition,
+				 .ours = ours / 1e6,
+				 .unit = "ms",
+				 .baseline_name = least < anew ? "one shot" : "each step anew",
+				 .baseline = least / 1e6 });
+}
+
+static void true_rows(void)
+{
+	struct planned planned;
+
+	planned_begin(&planned);
+	for (uint64_t mb = 2; mb <= 128; mb *= 4) {
+		struct morph_collective_opts how = { .sz = sizeof(how),
+						     .ranks = 16,
+						     .bytes = mb * 1000000 };
+
+		how.kind = MORPH_REDUCE_SCATTER;
+		how.algorithm = MORPH_HALVING;
+		true_row(&planned, &how, "ReduceScatter by halving");
+		how.kind = MORPH_ALL_REDUCE;
+		true_row(&planned, &how, "AllReduce by halving");
+		how.kind = MORPH_ALL_TO_ALL;
+		how.algorithm = MORPH_BRUCK;
+		true_row(&planned, &how, "Bruck's all-to-all");
+	}
+	planned_end(&planned);
+}
+
+int main(int argc, char **argv)
+{
+	static const enum grid_algorithm order[] = { GRID_RS_HD, GRID_AR_HD, GRID_PAIRWISE,
+						     GRID_BRUCK_WHOLE };
+	static struct answers answers;
+	struct repro repro;
+
+	repro_begin(&repro, argc, argv);
+	solve_all(&answers);
+	for (size_t at = 0; at < sizeof(order) / sizeof(*order); at++) {
+		extreme_row(&answers, order[at], ONE_SHOT, true);
+		extreme_row(&answers, order[at], ANEW, true);
+		extreme_row(&answers, order[at], ANEW, false);
+	}
+	ranks_row(&answers, GRID_AR_HD, 64);
+	ranks_row(&answers, GRID_AR_HD, 512);
+	ranks_row(&answers, GRID_PAIRWISE, 5);
+	ranks_row(&answers, GRID_PAIRWISE, 10);
+	proved_row(&answers);
+	true_rows();
+	return 0;
+}
