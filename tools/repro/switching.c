@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * How long a change may take for all-reduce to gain by it: a rack whose circuits follow the rounds, and 128 ranks that begin
+ * as a ring, a grid or a torus. All schedules are planned by public calls and carried out by the checker.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "planned.h"
+#include "repro.h"
+
+#define NAME 96
+#define CONDITION 256
+#define NEVER_NS 1000000000000 /* of a change: nobody waits for it */
+#define MBPS_OF_GIGABYTE 8000
+
+static double planned_or_wrong(struct planned *planned, const struct morph_collective_opts *how,
+			       const struct planned_costs *costs, uint32_t policy)
+{
+	uint64_t ns = planned_ns(planned, how, costs, policy);
+
+	if (!ns)
+		repro_wrong("%s", morph_schedule_why(planned->schedule));
+	return (double)ns;
+}
+
+static struct morph_collective_opts all_reduce(uint32_t algorithm, uint32_t ranks, uint64_t bytes)
+{
+	return (struct morph_collective_opts){ .sz = sizeof(struct morph_collective_opts),
+					       .kind = MORPH_ALL_REDUCE,
+					       .algorithm = algorithm,
+					       .ranks = ranks,
+					       .bytes = bytes };
+}
+
+/* --------------------------------------------------------------------- begins */
+
+/* What is lit at first: each rank is joined to those that are so many further on in a dimension. */
+struct shape {
+	const char *what;
+	uint32_t sizes[2];
+	bool both, wraps; /* ways */
+	uint32_t lanes; /* ports' worth of rings that lead over all ranks and share no circuit */
+};
+
+static bool is_joined(const struct shape *shape, uint32_t from, uint32_t to)
+{
+	uint32_t x = from % shape->sizes[0], y = from / shape->sizes[0];
+	uint32_t to_x = to % shape->sizes[0], to_y = to / shape->sizes[0];
+	uint32_t size = y == to_y ? shape->sizes[0] : shape->sizes[1];
+	uint32_t at = y == to_y ? x : y, to_at = y == to_y ? to_x : to_y;
+
+	if (from == to || (x != to_x && y != to_y))
+		return false;
+	if (shape->wraps)
+		return (at + 1) % size == to_at || (shape->both && (to_at + 1) % size == at);
+	return at + 1 == to_at || (shape->both && to_at + 1 == at);
+}
+
+static void light(struct planned *planned, const struct shape *shape, uint32_t ports)
+{
+	struct morph_collective *collective = planned->collective;
+	uint32_t ranks = shape->sizes[0] * shape->sizes[1];
+	int wrong = morph_collective_begin(collective, ranks);
+
+	wrong |= morph_collective_add_round(collective) < 0;
+	for (uint32_t at = 0; at < ranks * ranks; at++) {
+		int chunk;
+
+		if (!is_joined(shape, at / ranks, at % ranks))
+			continue;
+		chunk = morph_collective_add_chunk(collective, at / ranks, at % ranks, 1);
+		wrong |= morph_collective_add_transfer(collective, at / ranks, at % ranks, false) <
+			 0;
+		wrong |= morph_collective_add_run(collective, (uint32_t)chunk, 1) < 0;
+	}
+	if (wrong)
+		repro_wrong("a %s can't be lit", shape->what);
+	planned_light(planned, ports);
+}
+
+/* ------------------------------------------------------------------ the regimes */
+
+#define REGIME_RANKS 128
+#define REGIME_PORTS 4
+#define REGIME_HOP_NS 1000
+#define REGIME_MBPS 400000
+
+static const struct shape shapes[] = {
+	{ "ring", { REGIME_RANKS, 1 }, false, true, 4 },
+	{ "grid", { 16, 8 }, true, false, 2 },
+	{ "torus", { 16, 8 }, true, true, 4 },
+};
+
+/* What never changes: the rings that there are in the shape, all of its lanes at once, and halving by ways over it. */
+static double rings_ns(struct planned *planned, const struct shape *shape, uint64_t bytes)
+{
+	const struct shape ring = { "ring", { REGIME_RANKS, 1 }, false, true, 1 };
+	const struct morph_collective_opts how = all_reduce(MORPH_RING, REGIME_RANKS, bytes);
+	const struct planned_costs costs = { .hop_ns = REGIME_HOP_NS,
+					     .change_ns = NEVER_NS,
+					     .mbps = (uint64_t)REGIME_MBPS * shape->lanes,
+					     .ports = 1 };
+
+	light(planned, &ring, 1);
+	return planned_or_wrong(planned, &how, &costs, MORPH_POLICY_EACH_ROUND);
+}
+
+static double halving_ns(struct planned *planned, uint64_t bytes, uint64_t change_ns,
+			 uint32_t policy)
+{
+	const struct morph_collective_opts how = all_reduce(MORPH_HALVING, REGIME_RANKS, bytes);
+	const struct planned_costs costs = { .hop_ns = REGIME_HOP_NS,
+					     .change_ns = change_ns,
+					     .mbps = REGIME_MBPS,
+					     .ports = REGIME_PORTS };
+
+	return planned_or_wrong(planned, &how, &costs, policy);
+}
+
+/* Returns how many times as fast it is at most. */
+static double regime_rows(struct planned *planned, const struct shape *shape, uint64_t bytes)
+{
+	double rings = rings_ns(planned, shape, bytes), fixed, most = 0;
+	char name[NAME], condition[CONDITION];
+
+	light(planned, shape, REGIME_PORTS);
+	fixed = halving_ns(planned, bytes, NEVER_NS, MORPH_POLICY_SEGMENTS);
+	if (fixed >= NEVER_NS)
+		repro_wrong("a %s is left though that takes for ever", shape->what);
+	fixed = fmin(rings, fixed);
+	snprintf(condition, sizeof(condition),
+		 "AllReduce of %u ranks with 4 ports of 50 GB/s, 1 us a hop, from a %s of %ux%u; "
+		 "against the sooner of its rings and halving by ways over it",
+		 REGIME_RANKS, shape->what, shape->sizes[0], shape->sizes[1]);
+	for (uint64_t change = 1000; change <= 1000000; change *= 10) {
+		double ours = halving_ns(planned, bytes, change, MORPH_POLICY_SEGMENTS);
+		double anew = halving_ns(planned, bytes, change, MORPH_POLICY_EACH_ROUND);
+
+		ours = fmin(ours, rings);
+		most = fmax(most, fixed / ours);
+		snprintf(name, sizeof(name), "regimes/%s, %g MiB, change of %g us", shape->what,
+			 (double)bytes / 0x1p20, (double)change / 1e3);
+		row_print(&(struct row){ .name = name,
+					 .condition = condition,
+					 .ours = fixed / ours,
+					 .unit = "times as fast",
+					 .baseline_name = "circuits of each round",
+					 .baseline = fixed / anew,
+					 .approximation = "bandwidths, delays and sizes of the "
+							  "original are not known: ours" });
+	}
+	return most;
+}
+
+/* Of an iteration that waits for its AllReduce so long, on circuits that never change. */
+static void iteration_row(const char *what, double waits, double gain)
+{
+	char name[NAME], condition[CONDITION];
+
+	snprintf(name, sizeof(name), "regimes/iteration, from a %s", what);
+	snprintf(condition, sizeof(condition),
+		 "%g %% of it waits for AllReduce, which is %.3g times as fast; the rest computes",
+		 100 * waits, gain);
+	row_print(&(struct row){ .name = name,
+				 .condition = condition,
+				 .ours = 1 / (1 - waits + waits / gain),
+				 .unit = "times as fast",
+				 .baseline_name = "circuits that never change",
+				 .baseline = 1,
+				 .approximation = "the iterations of the original are not known" });
+}
+
+static void all_regime_rows(struct planned *planned, double waits)
+{
+	const size_t count = sizeof(shapes) / sizeof(*shapes);
+	double most[sizeof(shapes) / sizeof(*shapes)] = { 0 };
+	char name[NAME];
+
+	for (size_t at = 0; at < count; at++)
+		for (uint64_t bytes = 1 << 16; bytes <= 1 << 28; bytes *= 16)
+			most[at] = fmax(most[at], regime_rows(planned, &shapes[at], bytes));
+	for (size_t at = 0; at < count; at++) {
+		snprintf(name, sizeof(name), "regimes/%s, most of these", shapes[at].what);
+		row_print(&(struct row){ .name = name,
+					 .condition = "the rows above",
+					 .ours = most[at],
+					 .unit = "times as fast",
+					 .approximation =
+						 "sizes and delays of the original are not "
+						 "known: ours" });
+	}
+	for (size_t at = 0; at < count; at++)
+		iteration_row(shapes[at].what, waits, most[at]);
+}
+
+/* -------------------------------------------------------------------- the rack */
+
+#define LONGEST_STEP_NS 0x1p36
+
+struct rack {
+	double less; /* the published share of time that is saved */
+	uint64_t mbps, switch_ns, relock_ns;
+};
+
+/* Two readings of so many percent faster: less of the time, or as much more done in it. */
+static double most_of_ring(const struct rack *rack, bool is_rate)
+{
+	return is_rate ? 1 / (1 + rack->less) : 1 - rack->less;
+}
+
+/* The ring's circuits never change, those of halving do in each round: alpha' = alpha + what a change takes. */
+struct rack_case {
+	const struct rack *rack;
+	uint32_t ranks, policy;
+	bool relocks;
+};
+
+/* What halving takes of the time of a ring. Who is between others forwards, which takes a step each time. */
+static double of_ring(struct planned *planned, const struct rack_case *this, uint64_t step_ns,
+		      uint64_t bytes)
+{
+	struct morph_collective_opts how = all_reduce(MORPH_RING, this->ranks, bytes);
+	const struct planned_costs costs = {
+		.hop_ns = step_ns,
+		.change_ns = this->rack->switch_ns + (this->relocks ? this->rack->relock_ns : 0),
+		.mbps = this->rack->mbps,
+		.ports = 1,
+	};
+	double ring = planned_or_wrong(planned, &how, &costs, MORPH_POLICY_EACH_ROUND);
+
+	how.algorithm = MORPH_HALVING_CYCLIC;
+	return planned_or_wrong(planned, &how, &costs, this->policy) / ring;
+}
+
+/* Up to which size it is as much faster as is published, to a percent; 0 where the smallest is not. */
+static double region_bytes(struct planned *planned, const struct rack_case *this, uint64_t step_ns,
+			   double most)
+{
+	double low = 64.0 * this->ranks, high = 0x1p34;
+
+	if (of_ring(planned, this, step_ns, (uint64_t)low) > most)
+		return 0;
+	while (high > low * 1.01) {
+		double middle = sqrt(low * high);
+
+		if (of_ring(planned, this, step_ns, (uint64_t)middle) <= most)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* From which time of a step on it is, of the smallest messages, to a percent; LONGEST_STEP_NS where it never is. */
+static double region_step_ns(struct planned *planned, const struct rack_case *this, double most)
+{
+	double low = 1, high = LONGEST_STEP_NS;
+
+	while (high > low * 1.01) {
+		double middle = sqrt(low * high);
+
+		if (of_ring(planned, this, (uint64_t)middle, 64ULL * this->ranks) <= most)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+static const char *const unknown = "collective, steps and sizes of the original are not known: the "
+				   "region in which its number holds, and not a point";
+
+static void describe(const struct rack_case *this, bool is_rate, char words[CONDITION])
+{
+	snprintf(words, CONDITION,
+		 "AllReduce by halving, a change of %g us in a round, against a ring that never "
+		 "changes, one port of %g GB/s; %g %% %s",
+		 (double)(this->rack->switch_ns + (this->relocks ? this->rack->relock_ns : 0)) /
+			 1e3,
+		 (double)this->rack->mbps / MBPS_OF_GIGABYTE, 100 * this->rack->less,
+		 is_rate ? "more done in the same time" : "less time");
+}
+
+static void step_row(struct planned *planned, const struct rack_case *this, bool is_rate)
+{
+	const struct rack_case anew = { this->rack, this->ranks, MORPH_POLICY_EACH_ROUND,
+					this->relocks };
+	double most = most_of_ring(this->rack, is_rate), ours = region_step_ns(planned, this, most);
+	char name[NAME], condition[CONDITION];
+
+	if (ours >= LONGEST_STEP_NS)
+		return;
+	describe(this, is_rate, condition);
+	snprintf(name, sizeof(name), "rack-allreduce/%u ranks, %s%s, from a step of", this->ranks,
+		 is_rate ? "rate" : "time", this->relocks ? ", with relock" : "");
+	row_print(&(struct row){ .name = name,
+				 .condition = condition,
+				 .ours = ours / 1e3,
+				 .unit = "us",
+				 .baseline_name = "each round anew",
+				 .baseline = region_step_ns(planned, &anew, most) / 1e3,
+				 .approximation = unknown });
+}
+
+static void region_rows(struct planned *planned, const struct rack *rack, uint32_t ranks,
+			bool relocks, bool is_rate)
+{
+	const struct rack_case anew = { rack, ranks, MORPH_POLICY_EACH_ROUND, relocks };
+	const struct rack_case ours = { rack, ranks, MORPH_POLICY_SEGMENTS, relocks };
+	double most = most_of_ring(rack, is_rate);
+	char name[NAME], condition[CONDITION];
+
+	describe(&ours, is_rate, condition);
+	for (uint64_t step_ns = 1000; step_ns <= 100000; step_ns *= 10) {
+		snprintf(name, sizeof(name), "rack-allreduce/%u ranks, %g us a step, %s%s, up to",
+			 ranks, (double)step_ns / 1e3, is_rate ? "rate" : "time",
+			 relocks ? ", with relock" : "");
+		row_print(&(struct row){ .name = name,
+					 .condition = condition,
+					 .ours = region_bytes(planned, &ours, step_ns, most) / 1024,
+					 .unit = "KiB",
+					 .baseline_name = "each round anew",
+					 .baseline =
+						 region_bytes(planned, &anew, step_ns, most) / 1024,
+					 .approximation = unknown });
+	}
+	step_row(planned, &ours, is_rate);
+}
+
+/* However long steps are: changes, and the message, take nothing beside them. */
+static void most_row(struct planned *planned, const struct rack *rack, uint32_t ranks)
+{
+	const struct rack_case this = { rack, ranks, MORPH_POLICY_SEGMENTS, false };
+	char name[NAME];
+
+	snprintf(name, sizeof(name), "rack-allreduce/%u ranks, less time, at most", ranks);
+	row_print(&(struct row){
+		.name = name,
+		.condition = "AllReduce by halving, against a ring; steps so long that changes and "
+			     "bytes take nothing beside them",
+		.ours = 1 - of_ring(planned, &this, LONGEST_STEP_NS, 64ULL * ranks),
+		.unit = "share of time",
+		.approximation = unknown });
+}
+
+/* What share of a step of training AllReduce must have, for training to be so many times as fast. */
+static void share_row(const struct rack *rack, double training, bool is_rate)
+{
+	double most = most_of_ring(rack, is_rate);
+	char condition[CONDITION];
+
+	snprintf(condition, sizeof(condition),
+		 "training %g times as fast by collectives that are %g %% faster and nothing else",
+		 training, 100 * rack->less);
+	row_print(&(struct row){ .name = is_rate ? "rack-allreduce/share of a training step, rate" :
+						   "rack-allreduce/share of a training step, time",
+				 .condition = condition,
+				 .ours = (1 - 1 / training) / (1 - most),
+				 .unit = "share of time",
+				 .approximation = "computing, then collectives" });
+}
+
+static void rack_rows(struct planned *planned, const struct rack *rack)
+{
+	static const uint32_t ranks[] = { 16, 64 };
+
+	for (size_t at = 0; at < sizeof(ranks) / sizeof(*ranks); at++) {
+		const struct shape ring = { "ring", { ranks[at], 1 }, false, true, 1 };
+
+		light(planned, &ring, 1);
+		most_row(planned, rack, ranks[at]);
+		for (uint32_t reading = 0; reading < 4; reading++)
+			region_rows(planned, rack, ranks[at], reading >> 1, reading & 1);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct planned planned;
+	struct repro repro;
+	struct rack rack;
+	double training, waits;
+
+	repro_begin(&repro, argc, argv);
+	rack = (struct rack){
+		.less = repro_given(&repro, "faster"),
+		.mbps = (uint64_t)(repro_given(&repro, "port_gigabytes") * MBPS_OF_GIGABYTE),
+		.switch_ns = (uint64_t)repro_given(&repro, "reconfiguration_ns"),
+		.relock_ns = (uint64_t)repro_given(&repro, "relock_ns"),
+	};
+	training = repro_given(&repro, "training");
+	waits = repro_given(&repro, "waits");
+	planned_begin(&planned);
+	rack_rows(&planned, &rack);
+	share_row(&rack, training, false);
+	share_row(&rack, training, true);
+	all_regime_rows(&planned, waits);
+	planned_end(&planned);
+	return 0;
+}
