@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Rails of circuits instead of switches: what ports and transceivers cost and draw, by Opus's model, and how long an
+ * iteration is where each phase of it waits for its circuits. Nothing is trained here.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "repro.h"
+
+#define NAME 96
+#define CONDITION 256
+#define RAILS 8 /* accelerators of a server, each with one port */
+
+/* Of one: dollars and watts. */
+struct part {
+	double usd, watts;
+};
+
+struct parts {
+	struct part transceiver, port, circuit_port;
+};
+
+static struct part sum(struct part one, double ones, struct part other, double others)
+{
+	return (struct part){ ones * one.usd + others * other.usd,
+			      ones * one.watts + others * other.watts };
+}
+
+/*
+ * Switches of as many ports as two tiers of them need for a rail; each rail has two tiers, and a third joins the rails.
+ * Each port of a switch has a transceiver, and so has each accelerator.
+ */
+static struct part of_switches(const struct parts *parts, uint32_t servers)
+{
+	uint32_t radix = (uint32_t)lround(sqrt(4.0 * servers));
+	uint32_t tiers = servers / (radix / 2) * 2 * RAILS, third = RAILS * servers / radix;
+	double ports = (double)radix * (tiers + third);
+
+	return sum(parts->port, ports, parts->transceiver, ports + RAILS * servers);
+}
+
+/* Each accelerator has one transceiver, and two ports of a circuit switch: in and out. */
+static struct part of_circuits(const struct parts *parts, uint32_t servers)
+{
+	double accelerators = RAILS * servers;
+
+	return sum(parts->circuit_port, 2 * accelerators, parts->transceiver, accelerators);
+}
+
+static void parts_rows(const struct parts *parts, uint32_t servers)
+{
+	struct part switches = of_switches(parts, servers), circuits = of_circuits(parts, servers);
+	char name[NAME], condition[CONDITION];
+
+	snprintf(condition, sizeof(condition),
+		 "%u accelerators: switches for $%.3g million and %.4g kW, circuits for $%.3g "
+		 "million and %.3g kW",
+		 RAILS * servers, switches.usd / 1e6, switches.watts / 1e3, circuits.usd / 1e6,
+		 circuits.watts / 1e3);
+	snprintf(name, sizeof(name), "rails/%u accelerators, cost", RAILS * servers);
+	row_print(&(struct row){ .name = name,
+				 .condition = condition,
+				 .ours = switches.usd / circuits.usd,
+				 .unit = "times less",
+				 .baseline_name = "switches",
+				 .baseline = 1 });
+	snprintf(name, sizeof(name), "rails/%u accelerators, power", RAILS * servers);
+	row_print(&(struct row){ .name = name,
+				 .condition = condition,
+				 .ours = switches.watts / circuits.watts,
+				 .unit = "times less",
+				 .baseline_name = "switches",
+				 .baseline = 1 });
+}
+
+/* Each change of phase waits for all of the delay: an upper bound, for windows without traffic hide some of it. */
+static void iteration_row(double iteration_s, double phases, uint32_t delay_ms)
+{
+	char name[NAME], condition[CONDITION];
+
+	snprintf(name, sizeof(name), "rails-iteration/on demand, %u ms", delay_ms);
+	snprintf(condition, sizeof(condition),
+		 "%g s as measured without delay, and %g changes of phase that wait for all of it",
+		 iteration_s, phases);
+	row_print(&(struct row){
+		.name = name,
+		.condition = condition,
+		.ours = iteration_s + phases * delay_ms / 1e3,
+		.unit = "s",
+		.baseline_name = "no delay, measured",
+		.baseline = iteration_s,
+		.approximation =
+			"seconds are measured on accelerators there, and not done again: a "
+			"model of what waits, in which no window hides it" });
+}
+
+int main(int argc, char **argv)
+{
+	static const uint32_t delays_ms[] = { 10, 50, 100, 250, 500, 750, 1000, 2000, 3000 };
+	double iteration_s, phases, ports, circuit_ports;
+	struct parts parts;
+	struct repro repro;
+
+	repro_begin(&repro, argc, argv);
+	ports = repro_given(&repro, "switch_ports");
+	circuit_ports = repro_given(&repro, "circuit_switch_ports");
+	parts.transceiver.usd = repro_given(&repro, "transceiver_usd");
+	parts.transceiver.watts = repro_given(&repro, "transceiver_watts");
+	parts.port.usd = repro_given(&repro, "switch_usd") / ports;
+	parts.port.watts = repro_given(&repro, "switch_watts") / ports;
+	parts.circuit_port.usd = repro_given(&repro, "circuit_port_usd");
+	parts.circuit_port.watts = repro_given(&repro, "circuit_switch_watts") / circuit_ports;
+	iteration_s = repro_given(&repro, "iteration_s");
+	phases = repro_given(&repro, "phases");
+	for (uint32_t servers = 128; servers <= 1024; servers *= 2)
+		parts_rows(&parts, servers);
+	for (size_t at = 0; at < sizeof(delays_ms) / sizeof(*delays_ms); at++)
+		iteration_row(iteration_s, phases, delays_ms[at]);
+	return 0;
+}
