@@ -61,7 +61,7 @@ static struct ways all_ways(struct planned *planned, const struct morph_collecti
 
 /* ------------------------------------------------------------------- segments */
 
-#define RANKS 64
+#define RANKS 64U
 #define MBPS 800000
 #define STEP_NS 500
 

@@ -81,7 +81,7 @@ static void light(struct planned *planned, const struct shape *shape, uint32_t p
 
 /* ------------------------------------------------------------------ the regimes */
 
-#define REGIME_RANKS 128
+#define REGIME_RANKS 128U
 #define REGIME_PORTS 4
 #define REGIME_HOP_NS 1000
 #define REGIME_MBPS 400000
