@@ -253,16 +253,16 @@ static int ends(struct data *data, const struct chunk *chunk, uint32_t number)
 static int follow(struct data *data, uint32_t number)
 {
 	const struct collective *collective = &data->it->collective;
-	const struct part *carriers = &data->carriers[number];
-	int ret = list_events(data, carriers);
+	const struct part carriers = data->carriers[number];
+	int ret = list_events(data, &carriers);
 
 	if (ret)
-		return ck_wrong(&data->it->check, ENOMEM, "out of memory");
+		return ret;
 	begin(data, &collective->chunks[number]);
 	for (size_t at = 0; !ret && at < data->events_count; at++) {
 		const struct event *event = &data->events[at];
 		const struct transfer *transfer =
-			&collective->transfers[data->carrier[carriers->first + event->transfer]];
+			&collective->transfers[data->carrier[carriers.first + event->transfer]];
 
 		ret = event->reads ? reads(data, transfer, event->transfer, number) :
 				     arrives(data, transfer, event->transfer, number);
@@ -296,7 +296,8 @@ int ck_schedule_data(struct schedule_check *it)
 	struct data data = { .it = it, .words = (it->collective.ranks + 63) / 64 };
 	int ret = prepare(&data);
 
-	ret = ret ? ck_wrong(&it->check, ENOMEM, "out of memory") : follow_all(&data);
+	if (!ret)
+		ret = follow_all(&data);
 	data_free(&data);
-	return ret;
+	return ret == -ENOMEM ? ck_wrong(&it->check, ENOMEM, "out of memory") : ret;
 }
