@@ -92,13 +92,11 @@ static int fill_pool(struct planning *planning, uint32_t *resident)
 
 /* --------------------------------------------------------------------- light */
 
-/* Each joint as often as it has circuits, and a colour for each. */
-static int colour(struct planning *planning, const struct topology *topology)
+/* Each joint as often as it has circuits. */
+static void copy_joints(struct planning *planning, const struct topology *topology)
 {
-	struct morph_schedule *schedule = planning->lay.schedule;
 	const struct joint *joints = planning->pool.joints.list + topology->first;
 	struct copies *copies = &planning->copies;
-	int ret;
 
 	copies->count = 0;
 	for (uint32_t at = 0; at < topology->count; at++) {
@@ -108,9 +106,39 @@ static int colour(struct planning *planning, const struct topology *topology)
 									   .dst = joints[at].dst,
 									   .first = at };
 	}
-	ret = lm_colour_round(schedule->ctx, schedule->ranks, copies->list, copies->count,
-			      copies->colours);
-	return ret;
+}
+
+/* The next plane from this one on that has a circuit from one rank to another lit. */
+static uint32_t lit_plane(const struct lay *lay, uint32_t plane, const struct transfer *circuit)
+{
+	const struct morph_schedule *schedule = lay->schedule;
+
+	for (; plane < schedule->planes; plane++)
+		if (lay->now[plane] != NO_HOLD &&
+		    lm_matching_leads(schedule, schedule->holds.list[lay->now[plane]].matching,
+				      circuit->src) == circuit->dst)
+			break;
+	return plane;
+}
+
+/* Where all circuits are lit each stays on its plane, whatever other colours there are: a plane's number is its colour. */
+static bool stay(struct planning *planning)
+{
+	const struct copies *copies = &planning->copies;
+	uint32_t planes = planning->lay.schedule->planes;
+
+	for (uint32_t at = 0; at < copies->count; at++) {
+		bool again = at && copies->list[at].first == copies->list[at - 1].first;
+		uint32_t plane = lit_plane(&planning->lay, again ? copies->colours[at - 1] + 1 : 0,
+					   &copies->list[at]);
+
+		if (plane == planes)
+			return false;
+		copies->colours[at] = plane;
+	}
+	for (uint32_t plane = 0; plane < planes; plane++)
+		planning->planes[plane] = plane;
+	return true;
 }
 
 /* Set what planes lack of a topology. */
@@ -120,8 +148,13 @@ static int light(struct planning *planning, const struct topology *topology)
 	const struct copies *copies = &planning->copies;
 	uint32_t matchings[MOST_PLANES], wanted[MOST_PLANES];
 	bool taken[MOST_PLANES] = { false };
-	int colours = colour(planning, topology), ret = 0;
+	int colours, ret = 0;
 
+	copy_joints(planning, topology);
+	if (stay(planning))
+		return 0;
+	colours = lm_colour_round(schedule->ctx, schedule->ranks, copies->list, copies->count,
+				  copies->colours);
 	for (int number = 0; !ret && number < colours; number++) {
 		uint32_t count = 0;
 

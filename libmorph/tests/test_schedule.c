@@ -173,6 +173,55 @@ static void next_begins_with_what_the_last_left(void **state)
 	morph_collective_free(first);
 }
 
+/* Each rank sends to both of its neighbours on a ring, first to the next or first to the one before. */
+static struct morph_collective *neighbours(uint32_t ranks, bool backwards)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	assert_int_equal(morph_collective_begin(collective, ranks), 0);
+	assert_int_equal(morph_collective_add_round(collective), 0);
+	for (uint32_t at = 0; at < 2 * ranks; at++) {
+		uint32_t rank = at / 2;
+		uint32_t to = (rank + ((at & 1) == backwards ? 1 : ranks - 1)) % ranks;
+		int chunk = morph_collective_add_chunk(collective, rank, to, 1);
+
+		assert_int_equal(morph_collective_add_transfer(collective, rank, to, false), at);
+		assert_int_equal(morph_collective_add_run(collective, (uint32_t)chunk, 1), 0);
+	}
+	return collective;
+}
+
+/* Circuits that are lit, and suffice, stay where they are, however they came to their planes. */
+static void what_suffices_stays_on_its_planes(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	struct morph_collective *halving = build(MORPH_ALL_REDUCE, MORPH_HALVING, 8, MIB);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_schedule *before = morph_schedule_new(ctx), *after = morph_schedule_new(ctx);
+	uint64_t settle = 1000000000;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
+	for (uint32_t backwards = 0; backwards < 2; backwards++) {
+		struct morph_collective *ring_both = neighbours(8, backwards);
+
+		opts.policy = MORPH_POLICY_EACH_ROUND;
+		opts.after = NULL;
+		assert_int_equal(morph_schedule_plan(before, ring_both, delay, &opts), 0);
+		opts.policy = MORPH_POLICY_SEGMENTS;
+		opts.after = before;
+		assert_int_equal(morph_schedule_plan(after, halving, delay, &opts), 0);
+		assert_int_equal(morph_schedule_changes(after, NULL), 0);
+		assert_true(morph_schedule_ns(after, NULL) < settle);
+		assert_sound(halving, delay, 2, before, after);
+		morph_collective_free(ring_both);
+	}
+	morph_schedule_free(after);
+	morph_schedule_free(before);
+	morph_delay_free(delay);
+	morph_collective_free(halving);
+}
+
 /* Nothing to do takes no time. */
 static void empty_collectives_take_nothing(void **state)
 {
@@ -249,6 +298,7 @@ int main(void)
 		cmocka_unit_test(best_is_the_soonest),
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
 		cmocka_unit_test(next_begins_with_what_the_last_left),
+		cmocka_unit_test(what_suffices_stays_on_its_planes),
 		cmocka_unit_test(empty_collectives_take_nothing),
 		cmocka_unit_test(bad_input_is_refused),
 	};
