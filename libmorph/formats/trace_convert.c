@@ -192,7 +192,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 static void do_operation(struct convert *convert, uint32_t number, uint32_t own)
 {
 	const struct operation *operation = convert->operations[number];
-	const uint32_t *waits = &convert->trace->list[own]->dependencies.list[operation->first];
+	const uint32_t *waits = convert->trace->list[own]->dependencies.list + operation->first;
 	struct message *message = NULL;
 	uint32_t receive = 0, send = 0;
 
