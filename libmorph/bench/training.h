@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Iterations of training that are made up, and what they take when circuits change between collectives. */
+#ifndef LM_BENCH_TRAINING_H
+#define LM_BENCH_TRAINING_H
+
+#include <morph/morph.h>
+
+#define TRAINING_RANKS 64
+#define TRAINING_GROUPS 256
+#define TRAINING_STEPS 256
+
+/* A ring over its members on plane 0, a circuit from the first to the second, or no circuits. */
+enum training_circuits {
+	TRAINING_RING,
+	TRAINING_SIMPLEX,
+	TRAINING_ELECTRICAL,
+};
+
+struct training_group {
+	enum training_circuits circuits;
+	uint32_t count;
+	uint32_t members[TRAINING_RANKS];
+};
+
+/* A rank computes, then communicates in a group. */
+struct training_step {
+	uint64_t compute_ns, ns;
+	uint32_t group;
+};
+
+struct training {
+	uint32_t ranks, groups;
+	struct training_group group[TRAINING_GROUPS];
+	uint32_t steps[TRAINING_RANKS];
+	struct training_step step[TRAINING_RANKS][TRAINING_STEPS];
+};
+
+/* What can be changed of training in three dimensions; times of one operation, or of computing for one microbatch. */
+struct training_shape {
+	uint32_t data, pipeline, tensor, microbatches;
+	uint64_t gather_ns, send_ns, tensor_ns, forward_ns, optimizer_ns;
+};
+
+/*
+ * Sharded data, pipeline and tensors: at each stage of the pipeline parameters are gathered, 17 times, microbatches
+ * come down, parameters are gathered again, 18 times, gradients come up, are summed, 20 times, and their norm comes up.
+ */
+void training_3d(struct training *training, const struct training_shape *shape);
+
+/* Sixteen ranks, about ten seconds. */
+#define TRAINING_SHAPE                                                                           \
+	{                                                                                        \
+		.data = 2, .pipeline = 2, .tensor = 4, .microbatches = 3, .gather_ns = 20000000, \
+		.send_ns = 50000000, .tensor_ns = 10000000, .forward_ns = 600000000,             \
+		.optimizer_ns = 400000000                                                        \
+	}
+
+/*
+ * Ranks of a square that keep step: all communicate in rows, then in columns, so many times. Before each they
+ * compute, as long as the windows say.
+ */
+void training_square(struct training *training, uint32_t side, const uint64_t *windows_ns,
+		     uint32_t count, uint64_t ns);
+
+/* Its groups and circuits; NULL when out of memory. */
+struct morph_phases *training_phases(struct morph_ctx *ctx, const struct training *training,
+				     const struct morph_phases_opts *opts);
+
+struct training_result {
+	uint64_t iteration_ns; /* the last one */
+	uint64_t stall_ns; /* of it, what all operations waited for circuits */
+	uint64_t compute_ns; /* of it, what the rank that computes most did */
+	uint64_t changes; /* of it */
+	struct morph_phase_counts counts; /* of all */
+};
+
+/*
+ * So many iterations, where setting circuits takes as long as is said. False: somebody waits for ever, or a call
+ * fails.
+ */
+bool training_run(struct morph_phases *phases, const struct training *training, uint32_t iterations,
+		  uint64_t change_ns, struct training_result *result);
+
+#endif /* LM_BENCH_TRAINING_H */

@@ -1,0 +1,1280 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Circuits between collectives: stages are found, delays are hidden as far as windows go, and whatever ranks do, a monitor that
+ * knows only what was told and answered sees no busy circuit go dark and nobody wait for ever.
+ */
+#include "../bench/random.h"
+#include "../bench/training.h"
+#include "alone.h"
+#include "faults.h"
+
+#define MS 1000000ULL
+
+#define REFUSED(call, error, words)                                    \
+	do {                                                           \
+		assert_int_equal(call, -(error));                      \
+		assert_non_null(strstr(morph_error_text(ctx), words)); \
+	} while (0)
+
+#define REFUSED_NEW(ranks, opts, words)                                \
+	do {                                                           \
+		assert_null(morph_phases_new(ctx, ranks, opts));       \
+		assert_non_null(strstr(morph_error_text(ctx), words)); \
+	} while (0)
+
+static struct training training;
+
+static struct morph_phases *new_phases(uint32_t ranks, uint32_t mode)
+{
+	MORPH_OPTS(morph_phases_opts, opts, .mode = mode);
+	struct morph_phases *phases = morph_phases_new(ctx, ranks, &opts);
+
+	assert_non_null(phases);
+	return phases;
+}
+
+static struct morph_phases *phases_of(const struct training *of, uint32_t mode)
+{
+	MORPH_OPTS(morph_phases_opts, opts, .mode = mode);
+	struct morph_phases *phases = training_phases(ctx, of, &opts);
+
+	assert_non_null(phases);
+	return phases;
+}
+
+static struct morph_phase_counts counts_of(const struct morph_phases *phases)
+{
+	struct morph_phase_counts counts;
+
+	morph_phases_counts(phases, &counts);
+	return counts;
+}
+
+static struct training_result run(const struct training *of, uint32_t mode, uint32_t iterations,
+				  uint64_t change_ns)
+{
+	struct morph_phases *phases = phases_of(of, mode);
+	struct training_result result;
+
+	assert_true(training_run(phases, of, iterations, change_ns, &result));
+	morph_phases_free(phases);
+	return result;
+}
+
+/* ----------------------------------------------------------------- learning */
+
+/* Facts: with two data groups, two pipeline stages and four tensors there are six switches. */
+static void stages_of_training_in_three_dimensions_are_found(void **state)
+{
+	static const uint64_t gathers[] = { 17, 18, 20 }, sends[] = { 3, 3, 1 };
+	const struct training_shape shape = TRAINING_SHAPE;
+	struct training_result result;
+	struct morph_phases *phases;
+
+	(void)state;
+	training_3d(&training, &shape);
+	assert_int_equal(training.ranks, 16);
+	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
+	assert_true(training_run(phases, &training, 1, MS, &result));
+	assert_int_equal(morph_phases_stages(phases, 0), 0);
+	morph_phases_free(phases);
+	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
+	assert_true(training_run(phases, &training, 3, MS, &result));
+	for (uint32_t rank = 0; rank < training.ranks; rank++) {
+		uint32_t switches;
+
+		assert_int_equal(morph_phases_stages(phases, rank), 6);
+		for (uint32_t at = 0; at < 6; at++) {
+			struct morph_stage stage;
+
+			assert_int_equal(morph_phases_stage(phases, rank, at, &stage), 0);
+			assert_int_equal(training.group[stage.group].circuits,
+					 at % 2 ? TRAINING_SIMPLEX : TRAINING_RING);
+			assert_int_equal(stage.count, at % 2 ? sends[at / 2] : gathers[at / 2]);
+			assert_true(stage.switches);
+		}
+		morph_phases_stall_ns(phases, rank, 0, &switches);
+		assert_int_equal(switches, 6);
+	}
+	/* Six switches of four pairs of pipelines, or of eight pairs of data. */
+	assert_int_equal(result.counts.learned, 16);
+	assert_int_equal(result.changes, 3 * 8 + 3 * 8);
+	morph_phases_free(phases);
+}
+
+/* A trace says the same as ranks do when they run. */
+static void traces_teach_what_ranks_would(void **state)
+{
+	static const uint64_t windows[] = { 30 * MS, 7 * MS, 0, 100 * MS };
+	struct morph_phase_trace trace[16];
+	struct training_result result;
+	struct morph_phases *told, *seen;
+	uint64_t now_ns = 0;
+
+	(void)state;
+	training_square(&training, 2, windows, 4, 10 * MS);
+	told = phases_of(&training, MORPH_PHASE_PROVISIONED);
+	seen = phases_of(&training, MORPH_PHASE_PROVISIONED);
+	assert_true(training_run(seen, &training, 3, 0, &result));
+	for (uint32_t iteration = 0; iteration < 2; iteration++) {
+		uint32_t count = 0;
+
+		for (uint32_t step = 0; step < 4; step++) {
+			now_ns += windows[step];
+			for (uint32_t rank = 0; rank < 4; rank++)
+				trace[count++] = (struct morph_phase_trace){
+					.rank = rank,
+					.group = training.step[rank][step].group,
+					.counter = 2 * iteration + step / 2,
+					.begin_ns = now_ns,
+					.end_ns = now_ns + 10 * MS
+				};
+			now_ns += 10 * MS;
+		}
+		assert_int_equal(morph_phases_learn(told, trace, count), 0);
+	}
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		assert_int_equal(morph_phases_stages(told, rank), 4);
+		assert_int_equal(morph_phases_stages(seen, rank), 4);
+		for (uint32_t at = 0; at < 4; at++) {
+			struct morph_stage one, other;
+
+			assert_int_equal(morph_phases_stage(told, rank, at, &one), 0);
+			assert_int_equal(morph_phases_stage(seen, rank, at, &other), 0);
+			assert_int_equal(one.group, other.group);
+			assert_int_equal(one.first, other.first);
+			assert_int_equal(one.count, 1);
+			assert_int_equal(one.window_least_ns, windows[at]);
+			assert_int_equal(other.window_least_ns, windows[at]);
+			assert_int_equal(other.window_ns, windows[at]);
+		}
+	}
+	morph_phases_free(told);
+	morph_phases_free(seen);
+}
+
+static void what_is_kept_of_windows_is_the_last_eight(void **state)
+{
+	struct morph_phases *phases = new_phases(2, MORPH_PHASE_ON_DEMAND);
+	const uint32_t members[] = { 0, 1 };
+	struct morph_stage stage;
+	uint64_t now_ns = 0;
+
+	(void)state;
+	assert_int_equal(morph_phases_add_group(phases, members, 2), 0);
+	assert_int_equal(morph_phases_add_ring(phases, 0, 0, members), 0);
+	for (uint32_t iteration = 0; iteration < 12; iteration++) {
+		struct morph_phase_trace one = { .rank = 0, .group = 0, .counter = iteration };
+
+		/* Windows of 0 (not known), 1, 2 ... 11. */
+		now_ns += iteration;
+		one.begin_ns = now_ns;
+		now_ns += 5;
+		one.end_ns = now_ns;
+		assert_int_equal(morph_phases_learn(phases, &one, 1), 0);
+	}
+	assert_int_equal(morph_phases_stage(phases, 0, 0, &stage), 0);
+	assert_int_equal(stage.windows, 11);
+	assert_int_equal(stage.window_least_ns, 4);
+	assert_int_equal(stage.window_ns, 7);
+	assert_false(stage.switches);
+	morph_phases_free(phases);
+}
+
+/* --------------------------------------------------------------------- time */
+
+/*
+ * Ranks that keep step: an iteration takes what it computes and communicates, and on demand each change besides; what is
+ * provisioned only what of it is longer than the window.
+ */
+static void of_a_change_what_is_longer_than_its_window_remains(void **state)
+{
+	static const uint64_t windows[] = { 30 * MS, 7 * MS, 0, 100 * MS, 55 * MS, 20 * MS };
+	const uint64_t alone = (30 + 7 + 0 + 100 + 55 + 20 + 6 * 10) * MS;
+
+	(void)state;
+	training_square(&training, 3, windows, 6, 10 * MS);
+	for (uint64_t change = 0; change < 130; change += 3) {
+		struct morph_phases *phases = phases_of(&training, MORPH_PHASE_PROVISIONED);
+		struct training_result result;
+		uint64_t stall_ns = 0;
+		uint32_t switches;
+
+		for (uint32_t at = 0; at < 6; at++)
+			stall_ns += change * MS > windows[at] ? change * MS - windows[at] : 0;
+		assert_true(training_run(phases, &training, 5, change * MS, &result));
+		assert_int_equal(result.iteration_ns, alone + stall_ns);
+		for (uint32_t rank = 0; rank < 9; rank++)
+			assert_int_equal(morph_phases_stall_ns(phases, rank, change * MS,
+							       &switches),
+					 stall_ns);
+		assert_int_equal(switches, 6);
+		assert_int_equal(result.counts.strays, 0);
+		morph_phases_free(phases);
+		result = run(&training, MORPH_PHASE_ON_DEMAND, 5, change * MS);
+		assert_int_equal(result.iteration_ns, alone + 6 * change * MS);
+		assert_int_equal(result.counts.foreseen, 0);
+		result = run(&training, MORPH_PHASE_UNCONTROLLED, 5, change * MS);
+		assert_int_equal(result.iteration_ns, alone);
+		assert_int_equal(result.counts.changes, 0);
+	}
+}
+
+/* Delays of the facts, in milliseconds. */
+static const uint64_t delays_ms[] = { 0, 1, 10, 50, 100, 250, 500, 750, 1000, 2000, 3000 };
+
+static void check_delays(const struct training_shape *shape)
+{
+	uint64_t last[2] = { 0, 0 }, alone;
+
+	training_3d(&training, shape);
+	alone = run(&training, MORPH_PHASE_UNCONTROLLED, 4, 0).iteration_ns;
+	for (uint32_t at = 0; at < sizeof(delays_ms) / sizeof(*delays_ms); at++) {
+		uint64_t change_ns = delays_ms[at] * MS;
+		struct training_result ahead =
+			run(&training, MORPH_PHASE_PROVISIONED, 4, change_ns);
+		struct training_result asked = run(&training, MORPH_PHASE_ON_DEMAND, 4, change_ns);
+
+		assert_true(ahead.iteration_ns >= alone &&
+			    ahead.iteration_ns <= asked.iteration_ns);
+		assert_true(ahead.iteration_ns >= last[0] && asked.iteration_ns >= last[1]);
+		/* Longer than without by what its changes take, one after the other at each rank. */
+		if (shape->pipeline == 2)
+			assert_true(asked.iteration_ns <= alone + 6 * change_ns);
+		if (!change_ns)
+			assert_true(asked.iteration_ns == alone);
+		if (change_ns && change_ns <= shape->forward_ns && shape->pipeline > 1)
+			assert_true(ahead.iteration_ns < asked.iteration_ns);
+		if (shape->pipeline == 2)
+			assert_int_equal(ahead.changes, asked.changes);
+		assert_int_equal(ahead.counts.strays, 0);
+		last[0] = ahead.iteration_ns;
+		last[1] = asked.iteration_ns;
+	}
+}
+
+static void longer_delays_take_longer_and_less_where_provisioned(void **state)
+{
+	struct training_shape shape = TRAINING_SHAPE;
+
+	(void)state;
+	check_delays(&shape);
+	shape.microbatches = 1;
+	check_delays(&shape);
+	shape.data = 4;
+	shape.pipeline = 1;
+	check_delays(&shape);
+	shape.pipeline = 4;
+	shape.tensor = 2;
+	shape.data = 2;
+	shape.microbatches = 3;
+	check_delays(&shape);
+}
+
+/* --------------------------------------------------------- where it is others */
+
+/* Ranks of a square that keep step; what they do in an iteration is given. */
+struct square {
+	struct morph_phases *phases;
+	uint64_t now_ns;
+	uint64_t counters[8];
+};
+
+static struct square new_square(uint32_t mode)
+{
+	struct square square = { .now_ns = 0 };
+
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	square.phases = phases_of(&training, mode);
+	return square;
+}
+
+/* Reads acts, and reports changes as done. Returns how many groups go on. */
+static uint32_t obey(struct morph_phases *phases, uint64_t now_ns)
+{
+	struct morph_phase_act act;
+	uint32_t count = 0;
+
+	while (morph_phases_next(phases, &act)) {
+		count += act.kind == MORPH_PHASE_GO;
+		if (act.kind == MORPH_PHASE_CHANGE)
+			assert_int_equal(morph_phases_changed(phases, act.group, true, now_ns), 0);
+	}
+	return count;
+}
+
+/* Both rows (0 and 1) or both columns (2 and 3) have an operation; or only one of them (of @only). */
+static void all_do(struct square *square, bool columns, uint32_t only)
+{
+	uint32_t went = 0, groups = only == UINT32_MAX ? 2 : 1;
+
+	square->now_ns += MS;
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		uint32_t group = columns ? 2 + rank % 2 : rank / 2;
+
+		if (only != UINT32_MAX && group != only)
+			continue;
+		assert_int_equal(morph_phases_begin(square->phases, rank, group,
+						    square->counters[group], square->now_ns),
+				 0);
+		went += obey(square->phases, square->now_ns);
+	}
+	assert_int_equal(went, groups);
+	square->now_ns += MS;
+	for (uint32_t rank = 0; rank < 4; rank++) {
+		uint32_t group = columns ? 2 + rank % 2 : rank / 2;
+
+		if (only != UINT32_MAX && group != only)
+			continue;
+		assert_int_equal(morph_phases_end(square->phases, rank, group, square->now_ns), 0);
+		obey(square->phases, square->now_ns);
+	}
+	for (uint32_t group = columns ? 2 : 0; group < (columns ? 4U : 2U); group++)
+		square->counters[group] += only == UINT32_MAX || only == group;
+}
+
+/* "r" rows, "c" columns, "." nothing more. */
+static void iterate_square(struct square *square, const char *stages)
+{
+	for (uint32_t rank = 0; rank < 4; rank++)
+		assert_int_equal(morph_phases_iterate(square->phases, rank), 0);
+	for (; *stages; stages++)
+		all_do(square, *stages == 'c', UINT32_MAX);
+}
+
+static void reordered_missing_and_new_stages_cost_time_and_are_learned(void **state)
+{
+	static const char *const changed[] = { "ccrr", "rrrr", "rc", "rrcrcc", "crrccr" };
+
+	(void)state;
+	for (uint32_t at = 0; at < sizeof(changed) / sizeof(*changed); at++) {
+		struct square square = new_square(MORPH_PHASE_PROVISIONED);
+		struct morph_phase_counts before, after;
+
+		for (uint32_t iteration = 0; iteration < 3; iteration++)
+			iterate_square(&square, "rrcc");
+		before = counts_of(square.phases);
+		assert_int_equal(before.learned, 4);
+		iterate_square(&square, "rrcc");
+		after = counts_of(square.phases);
+		/* Once learned all is foreseen: two groups turn to columns, two to rows. */
+		assert_int_equal(after.unforeseen, before.unforeseen);
+		assert_int_equal(after.foreseen, before.foreseen + 4);
+		assert_int_equal(after.strays, 0);
+		/* All goes on (all_do() says so), whatever it is; and once it has come twice it is foreseen. */
+		iterate_square(&square, changed[at]);
+		iterate_square(&square, changed[at]);
+		iterate_square(&square, changed[at]);
+		before = counts_of(square.phases);
+		assert_int_equal(before.learned, 8);
+		assert_true(before.strays + before.unforeseen > after.strays + after.unforeseen);
+		iterate_square(&square, changed[at]);
+		after = counts_of(square.phases);
+		assert_int_equal(after.unforeseen, before.unforeseen);
+		assert_int_equal(after.strays, before.strays);
+		morph_phases_free(square.phases);
+	}
+}
+
+static void one_odd_iteration_is_not_believed(void **state)
+{
+	struct square square = new_square(MORPH_PHASE_PROVISIONED);
+
+	(void)state;
+	iterate_square(&square, "rrcc");
+	iterate_square(&square, "rrcc");
+	iterate_square(&square, "rrcc");
+	for (uint32_t odd = 0; odd < 3; odd++) {
+		iterate_square(&square, "rcrc");
+		iterate_square(&square, "rrcc");
+	}
+	iterate_square(&square, "");
+	assert_int_equal(counts_of(square.phases).learned, 4);
+	assert_int_equal(morph_phases_stages(square.phases, 0), 2);
+	morph_phases_free(square.phases);
+}
+
+static void more_stages_than_there_is_room_for_are_not_learned(void **state)
+{
+	MORPH_OPTS(morph_phases_opts, opts, .mode = MORPH_PHASE_PROVISIONED, .stages = 3);
+	struct square square = { .now_ns = 0 };
+
+	(void)state;
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	square.phases = training_phases(ctx, &training, &opts);
+	assert_non_null(square.phases);
+	for (uint32_t iteration = 0; iteration < 4; iteration++)
+		iterate_square(&square, "rcrc");
+	assert_int_equal(morph_phases_stages(square.phases, 0), 0);
+	assert_int_equal(counts_of(square.phases).learned, 0);
+	for (uint32_t iteration = 0; iteration < 4; iteration++)
+		iterate_square(&square, "rcr");
+	assert_int_equal(morph_phases_stages(square.phases, 0), 3);
+	morph_phases_free(square.phases);
+}
+
+/* -------------------------------------------------------------- announcements */
+
+static void expect_change(struct morph_phases *phases, uint32_t group, uint32_t comes,
+			  uint32_t goes)
+{
+	struct morph_phase_act act;
+
+	assert_true(morph_phases_next(phases, &act));
+	assert_int_equal(act.kind, MORPH_PHASE_CHANGE);
+	assert_int_equal(act.group, group);
+	assert_int_equal(act.comes, comes);
+	assert_int_equal(act.goes, goes);
+}
+
+static void expect_go(struct morph_phases *phases, uint32_t group, uint64_t counter)
+{
+	struct morph_phase_act act;
+
+	assert_true(morph_phases_next(phases, &act));
+	assert_int_equal(act.kind, MORPH_PHASE_GO);
+	assert_int_equal(act.group, group);
+	assert_int_equal(act.counter, counter);
+}
+
+static void expect_nothing(struct morph_phases *phases)
+{
+	struct morph_phase_act act;
+
+	assert_false(morph_phases_next(phases, &act));
+}
+
+static void what_launchers_announce_is_set_ahead(void **state)
+{
+	struct morph_phases *phases;
+	struct morph_phase_circuit circuit;
+
+	(void)state;
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	phases = phases_of(&training, MORPH_PHASE_PROVISIONED);
+	/* A launcher's word is enough, and of a rank's all are needed. */
+	assert_int_equal(morph_phases_provision(phases, 0, 1), 0);
+	expect_change(phases, 0, 2, 0);
+	assert_int_equal(morph_phases_change(phases, 0, false, 0, &circuit), 0);
+	assert_int_equal(circuit.src, 0);
+	assert_int_equal(circuit.dst, 1);
+	assert_int_equal(morph_phases_change(phases, 0, false, 1, &circuit), 0);
+	assert_int_equal(circuit.src, 1);
+	REFUSED(morph_phases_change(phases, 0, false, 2, &circuit), ENOENT, "no circuit 2");
+	REFUSED(morph_phases_change(phases, 0, true, 0, &circuit), ENOENT, "no circuit 0");
+	assert_int_equal(morph_phases_changed(phases, 0, true, 2), 0);
+	assert_int_equal(morph_phases_announce(phases, 0, 2, 3), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_announce(phases, 0, 0, 3), 0);
+	assert_int_equal(morph_phases_announce(phases, 2, 2, 3), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_announce(phases, 0, 2, 4), 0);
+	expect_change(phases, 2, 2, 2);
+	assert_int_equal(morph_phases_change(phases, 2, true, 0, &circuit), 0);
+	assert_int_equal(circuit.plane, 0);
+	assert_int_equal(circuit.src, 0);
+	assert_int_equal(circuit.dst, 1);
+	assert_int_equal(morph_phases_begin(phases, 0, 2, 7, 5), 0);
+	assert_int_equal(morph_phases_begin(phases, 2, 2, 7, 6), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_changed(phases, 2, true, 10), 0);
+	expect_go(phases, 2, 7);
+	expect_nothing(phases);
+	assert_int_equal(counts_of(phases).stall_ns, 4);
+	assert_int_equal(counts_of(phases).foreseen, 1);
+	assert_int_equal(counts_of(phases).unforeseen, 0);
+	morph_phases_free(phases);
+}
+
+static void on_demand_announcements_have_no_effect(void **state)
+{
+	struct morph_phases *phases;
+
+	(void)state;
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
+	assert_int_equal(morph_phases_provision(phases, 0, 1), 0);
+	assert_int_equal(morph_phases_announce(phases, 0, 0, 1), 0);
+	assert_int_equal(morph_phases_announce(phases, 1, 0, 1), 0);
+	expect_nothing(phases);
+	morph_phases_free(phases);
+}
+
+static void a_change_that_fails_is_asked_for_again(void **state)
+{
+	struct morph_phases *phases;
+
+	(void)state;
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
+	assert_int_equal(morph_phases_begin(phases, 0, 0, 0, 1), 0);
+	assert_int_equal(morph_phases_begin(phases, 1, 0, 0, 1), 0);
+	REFUSED(morph_phases_changed(phases, 0, true, 1), ENOENT, "no act");
+	expect_change(phases, 0, 2, 0);
+	assert_int_equal(morph_phases_changed(phases, 0, false, 2), 0);
+	expect_change(phases, 0, 2, 0);
+	assert_int_equal(morph_phases_changed(phases, 0, true, 3), 0);
+	expect_go(phases, 0, 0);
+	assert_int_equal(counts_of(phases).failed, 1);
+	morph_phases_free(phases);
+}
+
+/* What is ready first goes first, though circuits of the other are lit. */
+static void nobody_is_overtaken_for_ever(void **state)
+{
+	struct morph_phases *phases;
+
+	(void)state;
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
+	for (uint32_t rank = 0; rank < 4; rank++)
+		assert_int_equal(morph_phases_begin(phases, rank, rank / 2, 0, 1), 0);
+	assert_int_equal(obey(phases, 1), 2);
+	/* A column of ranks 0 and 2 is ready while both rows run; row 1 ends, and row 0. */
+	assert_int_equal(morph_phases_begin(phases, 0, 2, 0, 2), 0);
+	assert_int_equal(morph_phases_begin(phases, 2, 2, 0, 2), 0);
+	assert_int_equal(morph_phases_end(phases, 2, 1, 3), 0);
+	assert_int_equal(morph_phases_end(phases, 3, 1, 3), 0);
+	expect_nothing(phases);
+	/* The row's next one waits, for what comes after the column. */
+	assert_int_equal(morph_phases_begin(phases, 2, 1, 1, 4), 0);
+	assert_int_equal(morph_phases_begin(phases, 3, 1, 1, 4), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_end(phases, 0, 0, 5), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_end(phases, 1, 0, 5), 0);
+	expect_change(phases, 2, 2, 4);
+	assert_int_equal(morph_phases_changed(phases, 2, true, 6), 0);
+	expect_go(phases, 2, 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_end(phases, 0, 2, 7), 0);
+	assert_int_equal(morph_phases_end(phases, 2, 2, 7), 0);
+	assert_int_equal(obey(phases, 7), 1);
+	assert_int_equal(counts_of(phases).waits, 2);
+	morph_phases_free(phases);
+}
+
+static void add_pair(struct morph_phases *phases, const uint32_t members[2])
+{
+	int group = morph_phases_add_group(phases, members, 2);
+
+	assert_true(group >= 0);
+	assert_int_equal(morph_phases_add_ring(phases, (uint32_t)group, 0, members), 0);
+}
+
+static void begin_pair(struct morph_phases *phases, uint32_t group, uint64_t counter)
+{
+	for (uint32_t rank = 2 * group; rank < 2 * group + 2; rank++)
+		assert_int_equal(morph_phases_begin(phases, rank, group, counter, 1), 0);
+}
+
+/* Where a change darkens the plane it gets its turn, though the others leave no gap. */
+static void a_plane_that_is_to_be_changed_is_left_alone_first(void **state)
+{
+	for (uint32_t scope = MORPH_DELAY_PORT_SCOPE; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++) {
+		MORPH_OPTS(morph_phases_opts, opts, .scope = scope);
+		struct morph_phases *phases = morph_phases_new(ctx, 6, &opts);
+
+		(void)state;
+		assert_non_null(phases);
+		for (uint32_t group = 0; group < 3; group++)
+			add_pair(phases, (const uint32_t[]){ 2 * group, 2 * group + 1 });
+		begin_pair(phases, 0, 0);
+		begin_pair(phases, 1, 0);
+		assert_int_equal(obey(phases, 1), 2);
+		assert_int_equal(morph_phases_end(phases, 2, 1, 1), 0);
+		assert_int_equal(morph_phases_end(phases, 3, 1, 1), 0);
+		begin_pair(phases, 2, 0);
+		begin_pair(phases, 1, 1);
+		if (scope == MORPH_DELAY_PORT_SCOPE) {
+			assert_int_equal(obey(phases, 1), 2);
+		} else {
+			expect_nothing(phases);
+			assert_int_equal(morph_phases_end(phases, 0, 0, 1), 0);
+			assert_int_equal(morph_phases_end(phases, 1, 0, 1), 0);
+			expect_change(phases, 2, 2, 0);
+			expect_nothing(phases);
+			assert_int_equal(morph_phases_changed(phases, 2, true, 1), 0);
+			assert_int_equal(obey(phases, 1), 2);
+		}
+		morph_phases_free(phases);
+	}
+}
+
+/* One of two circuits is taken while the other is set: it is set in the next change. */
+static void a_group_has_one_change_at_a_time(void **state)
+{
+	struct morph_phases *phases = new_phases(4, MORPH_PHASE_PROVISIONED);
+	const uint32_t all[] = { 0, 1, 2, 3 };
+	const uint32_t first[] = { 0, 2 };
+
+	(void)state;
+	assert_int_equal(morph_phases_add_group(phases, all, 4), 0);
+	assert_int_equal(morph_phases_add_circuit(phases, 0, 0, 0, 1), 0);
+	assert_int_equal(morph_phases_add_circuit(phases, 0, 0, 2, 3), 0);
+	assert_int_equal(morph_phases_add_group(phases, first, 2), 1);
+	assert_int_equal(morph_phases_add_circuit(phases, 1, 0, 0, 2), 0);
+	assert_int_equal(morph_phases_add_group(phases, first, 2), 2);
+	assert_int_equal(morph_phases_add_circuit(phases, 2, 0, 2, 0), 0);
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		assert_int_equal(morph_phases_provision(phases, turn ? 2 : 0, 1), 0);
+		expect_change(phases, turn ? 2 : 0, turn ? 1 : 2, turn ? 1 : 0);
+		assert_int_equal(morph_phases_changed(phases, turn ? 2 : 0, true, 1), 0);
+	}
+	assert_int_equal(morph_phases_provision(phases, 0, 2), 0);
+	expect_change(phases, 0, 1, 1);
+	assert_int_equal(morph_phases_provision(phases, 1, 2), 0);
+	expect_change(phases, 1, 1, 1);
+	assert_int_equal(morph_phases_changed(phases, 1, true, 3), 0);
+	for (uint32_t rank = 0; rank < 4; rank++)
+		assert_int_equal(morph_phases_begin(phases, rank, 0, 0, 4), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_changed(phases, 0, true, 5), 0);
+	expect_change(phases, 0, 1, 1);
+	assert_int_equal(morph_phases_changed(phases, 0, true, 6), 0);
+	expect_go(phases, 0, 0);
+	morph_phases_free(phases);
+}
+
+static void who_is_gone_is_waited_for_by_nobody(void **state)
+{
+	struct morph_phases *phases;
+
+	(void)state;
+	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
+	phases = phases_of(&training, MORPH_PHASE_PROVISIONED);
+	assert_int_equal(morph_phases_begin(phases, 0, 0, 0, 1), 0);
+	assert_int_equal(morph_phases_begin(phases, 1, 0, 0, 1), 0);
+	assert_int_equal(obey(phases, 1), 1);
+	assert_int_equal(morph_phases_begin(phases, 2, 2, 0, 1), 0);
+	assert_int_equal(morph_phases_leave(phases, 0, 2), 0);
+	REFUSED(morph_phases_leave(phases, 0, 2), ENOTCONN, "rank 0 has left");
+	REFUSED(morph_phases_begin(phases, 0, 0, 1, 2), ENOTCONN, "rank 0 has left");
+	REFUSED(morph_phases_announce(phases, 0, 0, 2), ENOTCONN, "rank 0 has left");
+	REFUSED(morph_phases_announce(phases, 1, 0, 2), ENOTCONN, "1 members of group 0");
+	REFUSED(morph_phases_provision(phases, 0, 2), ENOTCONN, "1 members of group 0");
+	/* Rank 1 still sends; the column of 1 and 3 gets nothing from it. */
+	assert_int_equal(morph_phases_begin(phases, 1, 3, 0, 3), 0);
+	assert_int_equal(morph_phases_begin(phases, 3, 3, 0, 3), 0);
+	expect_nothing(phases);
+	assert_int_equal(morph_phases_end(phases, 1, 0, 4), 0);
+	expect_change(phases, 3, 2, 2);
+	assert_int_equal(morph_phases_changed(phases, 3, true, 5), 0);
+	expect_go(phases, 3, 0);
+	REFUSED(morph_phases_begin(phases, 1, 0, 1, 5), ENOTCONN, "1 members of group 0");
+	/* Rank 2 gives up. */
+	assert_int_equal(morph_phases_end(phases, 2, 2, 6), 0);
+	REFUSED(morph_phases_end(phases, 2, 2, 6), ENOENT, "no operation of group 2");
+	morph_phases_free(phases);
+}
+
+/* ------------------------------------------------------------------ whatever */
+
+#define RANKS 8
+#define GROUPS 12
+#define PLANES 2
+#define EVENTS 120
+#define SEQUENCES 10000
+
+/* What anybody can see from outside: what was told, and which acts followed. */
+struct monitor {
+	struct morph_phases *phases;
+	uint64_t seed, now_ns;
+	uint32_t planes, scope, groups;
+	uint32_t members[GROUPS]; /* bits */
+	uint32_t circuits[GROUPS];
+	struct morph_phase_circuit circuit[GROUPS][RANKS * PLANES];
+	uint32_t begun[GROUPS], running[GROUPS]; /* members, as bits */
+	uint64_t counters[GROUPS][RANKS]; /* of what is begun */
+	uint64_t next[GROUPS];
+	uint32_t gone; /* ranks */
+	bool changing[GROUPS];
+	bool lit[PLANES][RANKS][RANKS];
+	int setting[PLANES][RANKS][RANKS]; /* group and one; 0: it is not */
+	bool controlled;
+	uint32_t script[6],
+		line; /* what iterations do where nothing else happens; 0 lines: nothing in particular */
+	uint32_t lines;
+};
+
+static bool busy(const struct monitor *monitor, const struct morph_phase_circuit *circuit)
+{
+	for (uint32_t group = 0; group < monitor->groups; group++)
+		for (uint32_t at = 0; monitor->running[group] && at < monitor->circuits[group];
+		     at++)
+			if (!memcmp(&monitor->circuit[group][at], circuit, sizeof(*circuit)))
+				return true;
+	return false;
+}
+
+/* A change of a circuit darkens all that the scope says: nothing there may be busy. */
+static void check_scope(const struct monitor *monitor, uint32_t plane)
+{
+	for (uint32_t group = 0; group < monitor->groups; group++)
+		for (uint32_t at = 0; at < monitor->circuits[group]; at++)
+			if (monitor->running[group] &&
+			    (monitor->scope == MORPH_DELAY_FABRIC_SCOPE ||
+			     monitor->circuit[group][at].plane == plane))
+				fail_msg("a plane is changed on which group %u communicates",
+					 group);
+}
+
+static void see_change(struct monitor *monitor, const struct morph_phase_act *act)
+{
+	struct morph_phase_circuit circuit;
+
+	assert_true(monitor->controlled);
+	assert_false(monitor->changing[act->group]);
+	assert_true(act->comes > 0);
+	for (uint32_t at = 0; at < act->goes; at++) {
+		assert_int_equal(
+			morph_phases_change(monitor->phases, act->group, true, at, &circuit), 0);
+		assert_true(monitor->lit[circuit.plane][circuit.src][circuit.dst]);
+		assert_false(busy(monitor, &circuit));
+		monitor->lit[circuit.plane][circuit.src][circuit.dst] = false;
+	}
+	for (uint32_t at = 0; at < act->comes; at++) {
+		assert_int_equal(
+			morph_phases_change(monitor->phases, act->group, false, at, &circuit), 0);
+		if (monitor->scope != MORPH_DELAY_PORT_SCOPE)
+			check_scope(monitor, circuit.plane);
+		/* Each port once. */
+		for (uint32_t rank = 0; rank < RANKS; rank++) {
+			assert_false(monitor->lit[circuit.plane][circuit.src][rank]);
+			assert_false(monitor->lit[circuit.plane][rank][circuit.dst]);
+			assert_false(monitor->setting[circuit.plane][circuit.src][rank]);
+			assert_false(monitor->setting[circuit.plane][rank][circuit.dst]);
+		}
+		monitor->setting[circuit.plane][circuit.src][circuit.dst] = (int)act->group + 1;
+	}
+	monitor->changing[act->group] = true;
+}
+
+static bool plane_changes(const struct monitor *monitor, uint32_t plane)
+{
+	for (uint32_t src = 0; src < RANKS; src++)
+		for (uint32_t dst = 0; dst < RANKS; dst++)
+			if (monitor->setting[plane][src][dst])
+				return true;
+	return false;
+}
+
+static void see_go(struct monitor *monitor, const struct morph_phase_act *act)
+{
+	assert_int_equal(monitor->begun[act->group], monitor->members[act->group]);
+	assert_int_equal(monitor->running[act->group], 0);
+	assert_int_equal(monitor->members[act->group] & monitor->gone, 0);
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		if (monitor->members[act->group] & 1U << rank)
+			assert_int_equal(monitor->counters[act->group][rank], act->counter);
+	for (uint32_t at = 0; monitor->controlled && at < monitor->circuits[act->group]; at++) {
+		const struct morph_phase_circuit *circuit = &monitor->circuit[act->group][at];
+
+		assert_true(monitor->lit[circuit->plane][circuit->src][circuit->dst]);
+		if (monitor->scope == MORPH_DELAY_PLANE_SCOPE)
+			assert_false(plane_changes(monitor, circuit->plane));
+		for (uint32_t plane = 0;
+		     monitor->scope == MORPH_DELAY_FABRIC_SCOPE && plane < monitor->planes; plane++)
+			assert_false(plane_changes(monitor, plane));
+	}
+	monitor->begun[act->group] = 0;
+	monitor->running[act->group] = monitor->members[act->group];
+}
+
+static void see(struct monitor *monitor)
+{
+	struct morph_phase_act act;
+
+	while (morph_phases_next(monitor->phases, &act)) {
+		assert_true(act.group < monitor->groups);
+		if (act.kind == MORPH_PHASE_CHANGE)
+			see_change(monitor, &act);
+		else
+			see_go(monitor, &act);
+	}
+}
+
+static void report_change(struct monitor *monitor, uint32_t group, bool lit)
+{
+	monitor->changing[group] = false;
+	for (uint32_t plane = 0; plane < PLANES; plane++)
+		for (uint32_t src = 0; src < RANKS; src++)
+			for (uint32_t dst = 0; dst < RANKS; dst++)
+				if (monitor->setting[plane][src][dst] == (int)group + 1) {
+					monitor->setting[plane][src][dst] = 0;
+					monitor->lit[plane][src][dst] = lit;
+				}
+	assert_int_equal(morph_phases_changed(monitor->phases, group, lit, monitor->now_ns), 0);
+	see(monitor);
+}
+
+static void end_at(struct monitor *monitor, uint32_t group, uint32_t rank)
+{
+	monitor->begun[group] &= ~(1U << rank);
+	monitor->running[group] &= ~(1U << rank);
+	assert_int_equal(morph_phases_end(monitor->phases, rank, group, monitor->now_ns), 0);
+	see(monitor);
+}
+
+static void begin_at(struct monitor *monitor, uint32_t group, uint32_t rank)
+{
+	int ret;
+
+	/* Who ended it before the others have begun is one operation ahead; not all come to the same then. */
+	ret = morph_phases_begin(monitor->phases, rank, group, monitor->next[group],
+				 monitor->now_ns);
+	if (monitor->gone & (1U << rank | monitor->members[group])) {
+		assert_int_equal(ret, -ENOTCONN);
+		return;
+	}
+	if ((monitor->begun[group] | monitor->running[group]) & 1U << rank) {
+		assert_int_equal(ret, -EBUSY);
+		return;
+	}
+	if (ret == -EINVAL) {
+		assert_non_null(strstr(morph_error_text(ctx), "does not follow"));
+		monitor->next[group]++;
+		return;
+	}
+	assert_int_equal(ret, 0);
+	monitor->counters[group][rank] = monitor->next[group];
+	monitor->begun[group] |= 1U << rank;
+	see(monitor);
+}
+
+static void leave_at(struct monitor *monitor, uint32_t rank)
+{
+	for (uint32_t group = 0; group < monitor->groups; group++) {
+		monitor->begun[group] &= ~(1U << rank);
+		monitor->running[group] &= ~(1U << rank);
+	}
+	assert_int_equal(morph_phases_leave(monitor->phases, rank, monitor->now_ns),
+			 monitor->gone & 1U << rank ? -ENOTCONN : 0);
+	monitor->gone |= 1U << rank;
+	see(monitor);
+}
+
+/* A ring over members in any order, and at times single circuits on another plane. */
+static void add_group(struct monitor *monitor)
+{
+	uint32_t order[RANKS], count = 0, number = monitor->groups;
+	uint32_t plane = random_below(&monitor->seed, monitor->planes);
+
+	monitor->members[number] = 0;
+	while (count < 2 + random_below(&monitor->seed, 3)) {
+		uint32_t rank = random_below(&monitor->seed, RANKS);
+
+		if (monitor->members[number] & 1U << rank)
+			continue;
+		monitor->members[number] |= 1U << rank;
+		order[count++] = rank;
+	}
+	assert_int_equal(morph_phases_add_group(monitor->phases, order, count), number);
+	monitor->groups++;
+	if (!random_below(&monitor->seed, 8))
+		return; /* it needs no circuits */
+	assert_int_equal(morph_phases_add_ring(monitor->phases, number, plane, order), 0);
+	for (uint32_t at = 0; at < count; at++)
+		monitor->circuit[number][monitor->circuits[number]++] =
+			(struct morph_phase_circuit){ plane, order[at], order[(at + 1) % count] };
+	if (monitor->planes == 1 || random_below(&monitor->seed, 2))
+		return;
+	assert_int_equal(morph_phases_add_circuit(monitor->phases, number, 1 - plane, order[0],
+						  order[1]),
+			 0);
+	monitor->circuit[number][monitor->circuits[number]++] =
+		(struct morph_phase_circuit){ 1 - plane, order[0], order[1] };
+}
+
+static uint32_t some_member(struct monitor *monitor, uint32_t group)
+{
+	uint32_t rank;
+
+	do
+		rank = random_below(&monitor->seed, RANKS);
+	while (!(monitor->members[group] & 1U << rank));
+	return rank;
+}
+
+/* All members of a group begin its next operation, those that can. */
+static void begin_everywhere(struct monitor *monitor, uint32_t group)
+{
+	monitor->next[group]++;
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		if (monitor->members[group] & 1U << rank)
+			begin_at(monitor, group, rank);
+}
+
+/* A group by chance, if there is one of which it is true one of those. */
+static uint32_t some_group(struct monitor *monitor, bool runs, bool changes)
+{
+	uint32_t first = random_below(&monitor->seed, monitor->groups);
+
+	for (uint32_t more = 0; more < monitor->groups; more++) {
+		uint32_t group = (first + more) % monitor->groups;
+
+		if ((!runs || monitor->running[group]) && (!changes || monitor->changing[group]))
+			return group;
+	}
+	return first;
+}
+
+static void end_everywhere(struct monitor *monitor, uint32_t group)
+{
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		if (monitor->running[group] & 1U << rank)
+			end_at(monitor, group, rank);
+}
+
+/* What goes on is ended, and what is being set is lit, until there is nothing more. */
+static void finish(struct monitor *monitor)
+{
+	bool moved = true;
+
+	while (moved) {
+		moved = false;
+		for (uint32_t group = 0; group < monitor->groups; group++) {
+			moved |= monitor->changing[group] || monitor->running[group];
+			if (monitor->changing[group])
+				report_change(monitor, group, true);
+			end_everywhere(monitor, group);
+		}
+	}
+}
+
+/* The next line of the script, most often; iterations follow one another. */
+static void go_on(struct monitor *monitor, uint32_t group)
+{
+	if (monitor->lines && random_below(&monitor->seed, 16)) {
+		for (uint32_t rank = 0; !monitor->line && rank < RANKS; rank++)
+			assert_int_equal(morph_phases_iterate(monitor->phases, rank), 0);
+		if (random_below(&monitor->seed, 4))
+			finish(monitor);
+		group = monitor->script[monitor->line];
+		monitor->line = (monitor->line + 1) % monitor->lines;
+	}
+	begin_everywhere(monitor, group);
+}
+
+static void happen(struct monitor *monitor)
+{
+	uint32_t what = random_below(&monitor->seed, 40);
+	uint32_t group = some_group(monitor, what >= 14 && what < 26, what >= 26 && what < 32);
+	uint32_t rank = some_member(monitor, group);
+	int gone = monitor->gone & (1U << rank | monitor->members[group]) ? -ENOTCONN : 0;
+
+	monitor->now_ns += random_below(&monitor->seed, 3);
+	if (what < 12) {
+		go_on(monitor, group);
+	} else if (what < 14) {
+		begin_at(monitor, group, rank);
+	} else if (what < 24) {
+		end_everywhere(monitor, group);
+	} else if (what < 26) {
+		if ((monitor->running[group] | (what < 25 ? monitor->begun[group] : 0)) &
+		    1U << rank)
+			end_at(monitor, group, rank);
+	} else if (what < 32) {
+		if (monitor->changing[group])
+			report_change(monitor, group, random_below(&monitor->seed, 8));
+	} else if (what < 34) {
+		assert_int_equal(
+			morph_phases_announce(monitor->phases, rank, group, monitor->now_ns), gone);
+		see(monitor);
+	} else if (what < 35) {
+		assert_int_equal(morph_phases_provision(monitor->phases, group, monitor->now_ns),
+				 monitor->gone & monitor->members[group] ? -ENOTCONN : 0);
+		see(monitor);
+	} else if (what < 39) {
+		if (!monitor->lines)
+			assert_int_equal(morph_phases_iterate(monitor->phases, rank), 0);
+	} else if (!random_below(&monitor->seed, 8)) {
+		leave_at(monitor, rank);
+	} else if (monitor->groups < GROUPS) {
+		add_group(monitor);
+	}
+}
+
+/* Nothing begins any more: who is begun at all members has gone on, but where they mean different operations. */
+static void run_dry(struct monitor *monitor)
+{
+	finish(monitor);
+	for (uint32_t group = 0; group < monitor->groups; group++) {
+		uint32_t first = UINT32_MAX;
+		bool alike = true;
+
+		if (monitor->begun[group] != monitor->members[group])
+			continue;
+		for (uint32_t rank = 0; rank < RANKS; rank++) {
+			if (!(monitor->members[group] & 1U << rank))
+				continue;
+			first = first == UINT32_MAX ? rank : first;
+			alike &= monitor->counters[group][rank] == monitor->counters[group][first];
+		}
+		assert_false(alike);
+	}
+}
+
+static void whatever_happens_no_busy_circuit_goes_dark_and_all_go_on(void **state)
+{
+	struct morph_phase_counts all = { 0 };
+
+	(void)state;
+	for (uint64_t seed = 0; seed < SEQUENCES; seed++) {
+		struct monitor monitor = { .seed = seed, .planes = 1 + seed % PLANES };
+		MORPH_OPTS(morph_phases_opts, opts, .planes = monitor.planes,
+			   .mode = seed % 7 == 0 ? MORPH_PHASE_UNCONTROLLED :
+						   (uint32_t)(seed / 2 % 2),
+			   .scope = (uint32_t)(seed / 4 % 3), .stages = 1 + (uint32_t)(seed % 9));
+		struct morph_phase_counts counts;
+
+		monitor.controlled = opts.mode != MORPH_PHASE_UNCONTROLLED;
+		monitor.scope = opts.scope;
+		monitor.phases = morph_phases_new(ctx, RANKS, &opts);
+		assert_non_null(monitor.phases);
+		for (uint32_t at = 0; at < 3; at++)
+			add_group(&monitor);
+		monitor.lines = seed / 8 % 2 ? 2 + random_below(&monitor.seed, 5) : 0;
+		for (uint32_t at = 0; at < monitor.lines; at++)
+			monitor.script[at] = random_below(&monitor.seed, monitor.groups);
+		for (uint32_t at = 0; at < EVENTS; at++)
+			happen(&monitor);
+		run_dry(&monitor);
+		counts = counts_of(monitor.phases);
+		all.operations += counts.operations;
+		all.foreseen += counts.foreseen;
+		all.waits += counts.waits;
+		all.failed += counts.failed;
+		all.learned += counts.learned;
+		all.dark += counts.dark;
+		morph_phases_free(monitor.phases);
+	}
+	/* It was not for nothing. */
+	assert_true(all.operations > 10ULL * SEQUENCES);
+	assert_true(all.foreseen > SEQUENCES / 10);
+	assert_true(all.waits > SEQUENCES);
+	assert_true(all.failed > SEQUENCES / 10);
+	assert_true(all.dark > SEQUENCES);
+}
+
+/* Training, of which each rank skips, repeats or swaps operations together with its group. */
+static void departures_from_what_was_learned_take_time_alone(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 300; seed++) {
+		struct square square = new_square(MORPH_PHASE_PROVISIONED);
+		uint64_t state_of = seed;
+
+		for (uint32_t iteration = 0; iteration < 12; iteration++) {
+			char stages[] = "rrccrc";
+
+			if (iteration > 3)
+				for (uint32_t at = 0; at < 6; at++)
+					if (!random_below(&state_of, 4))
+						stages[at] = random_below(&state_of, 2) ? 'r' : 'c';
+			iterate_square(&square, stages);
+			if (iteration > 3 && !random_below(&state_of, 3))
+				all_do(&square, false, random_below(&state_of, 2));
+		}
+		morph_phases_free(square.phases);
+	}
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static struct morph_phases *furnish(void)
+{
+	const struct training_shape shape = TRAINING_SHAPE;
+	MORPH_OPTS(morph_phases_opts, opts, .mode = MORPH_PHASE_PROVISIONED);
+
+	training_3d(&training, &shape);
+	return training_phases(ctx, &training, &opts);
+}
+
+static void without_memory_nothing_is_left_behind(void **state)
+{
+	(void)state;
+	for (unsigned int nth = 1;; nth++) {
+		struct morph_phases *phases;
+
+		fault_at("memory", nth, ENOMEM);
+		phases = furnish();
+		if (!fault_struck()) {
+			assert_non_null(phases);
+			assert_true(nth > 100);
+			morph_phases_free(phases);
+			return;
+		}
+		assert_null(phases);
+		assert_int_equal(morph_error_code(ctx), ENOMEM);
+	}
+}
+
+static void what_fails_for_memory_can_be_done_again(void **state)
+{
+	const uint32_t members[] = { 0, 1, 2 };
+
+	(void)state;
+	for (unsigned int nth = 1; nth < 16; nth++) {
+		struct morph_phases *phases = new_phases(3, MORPH_PHASE_ON_DEMAND);
+		int ret;
+
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_phases_add_group(phases, members, 3);
+		if (ret)
+			assert_int_equal(ret, -ENOMEM);
+		if (ret)
+			assert_int_equal(morph_phases_add_group(phases, members, 3), 0);
+		ret = morph_phases_add_ring(phases, 0, 0, members);
+		if (ret)
+			assert_int_equal(ret, -ENOMEM);
+		if (ret)
+			assert_int_equal(morph_phases_add_ring(phases, 0, 0, members), 0);
+		fault_struck();
+		for (uint32_t rank = 0; rank < 3; rank++)
+			assert_int_equal(morph_phases_begin(phases, rank, 0, 0, 0), 0);
+		expect_change(phases, 0, 3, 0);
+		morph_phases_free(phases);
+	}
+}
+
+static void nothing_is_allocated_while_ranks_run(void **state)
+{
+	struct square square = new_square(MORPH_PHASE_PROVISIONED);
+
+	(void)state;
+	iterate_square(&square, "rc");
+	allocations();
+	for (uint32_t iteration = 0; iteration < 10; iteration++)
+		iterate_square(&square, "rrcc");
+	assert_int_equal(allocations(), 0);
+	morph_phases_free(square.phases);
+}
+
+/* ------------------------------------------------------------------ refused */
+
+static void what_is_no_set_of_phases_is_refused_with_the_reason(void **state)
+{
+	MORPH_OPTS(morph_phases_opts, planes, .planes = 65);
+	MORPH_OPTS(morph_phases_opts, mode, .mode = 3);
+	MORPH_OPTS(morph_phases_opts, scope, .scope = 3);
+	MORPH_OPTS(morph_phases_opts, stages, .stages = 65537);
+
+	(void)state;
+	REFUSED_NEW(0, NULL, "1 to 4096 ranks");
+	REFUSED_NEW(4097, NULL, "1 to 4096 ranks");
+	REFUSED_NEW(2, &planes, "64 ports at most");
+	REFUSED_NEW(2, &mode, "mode 3");
+	REFUSED_NEW(2, &scope, "scope 3");
+	REFUSED_NEW(2, &stages, "65536 stages");
+	planes.sz = 1;
+	REFUSED_NEW(2, &planes, "MORPH_OPTS");
+	morph_phases_free(NULL);
+}
+
+static void what_is_no_group_or_circuit_is_refused_with_the_reason(void **state)
+{
+	struct morph_phases *phases = new_phases(4, MORPH_PHASE_PROVISIONED);
+	const uint32_t members[] = { 0, 1, 2, 2, 4 }, twice[] = { 0, 1, 0 };
+
+	(void)state;
+	REFUSED(morph_phases_add_group(phases, members, 1), EINVAL, "2 to 4 members");
+	REFUSED(morph_phases_add_group(phases, members, 5), EINVAL, "2 to 4 members");
+	REFUSED(morph_phases_add_group(phases, members, 4), EINVAL, "rank 2 is twice");
+	REFUSED(morph_phases_add_group(phases, &members[3], 2), ENOENT, "no rank 4");
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 0, 1), ENOENT, "no group 0");
+	REFUSED(morph_phases_add_ring(phases, 0, 0, members), ENOENT, "no group 0");
+	assert_int_equal(morph_phases_add_group(phases, members, 3), 0);
+	REFUSED(morph_phases_add_circuit(phases, 0, 1, 0, 1), ENOENT, "no plane 1");
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 0, 3), ENOENT, "no member");
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 9, 1), ENOENT, "no rank 9");
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 1, 1), EINVAL, "to itself");
+	REFUSED(morph_phases_add_ring(phases, 0, 0, twice), EINVAL, "to itself");
+	assert_int_equal(morph_phases_add_circuit(phases, 0, 0, 0, 1), 0);
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 0, 2), EEXIST, "another circuit");
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 2, 1), EEXIST, "another circuit");
+	REFUSED(morph_phases_add_ring(phases, 0, 0, members), EEXIST, "another circuit");
+	assert_int_equal(morph_phases_begin(phases, 0, 0, 0, 0), 0);
+	REFUSED(morph_phases_add_circuit(phases, 0, 0, 1, 0), EBUSY, "in use");
+	morph_phases_free(phases);
+}
+
+static void what_does_not_happen_is_refused_with_the_reason(void **state)
+{
+	struct morph_phases *phases = new_phases(3, MORPH_PHASE_PROVISIONED);
+	const uint32_t members[] = { 0, 1 };
+	struct morph_phase_trace bad = { .begin_ns = 2, .end_ns = 1 };
+	struct morph_phase_trace back[] = { { .begin_ns = 5, .end_ns = 6 },
+					    { .begin_ns = 4, .end_ns = 6, .counter = 1 } };
+	struct morph_phase_trace again[] = { { .begin_ns = 5, .end_ns = 6 },
+					     { .begin_ns = 6, .end_ns = 7 } };
+	struct morph_stage stage;
+
+	(void)state;
+	assert_int_equal(morph_phases_add_group(phases, members, 2), 0);
+	assert_int_equal(morph_phases_add_ring(phases, 0, 0, members), 0);
+	REFUSED(morph_phases_learn(phases, &bad, 1), EINVAL, "before it begins");
+	REFUSED(morph_phases_learn(phases, back, 2), EINVAL, "order in which they began");
+	REFUSED(morph_phases_learn(phases, again, 2), EINVAL, "does not follow");
+	bad.rank = 2;
+	REFUSED(morph_phases_learn(phases, &bad, 1), ENOENT, "no member");
+	REFUSED(morph_phases_begin(phases, 3, 0, 0, 1), ENOENT, "no rank 3");
+	REFUSED(morph_phases_begin(phases, 2, 0, 0, 1), ENOENT, "no member");
+	REFUSED(morph_phases_begin(phases, 0, 1, 0, 1), ENOENT, "no group 1");
+	REFUSED(morph_phases_end(phases, 0, 0, 1), ENOENT, "no operation");
+	REFUSED(morph_phases_announce(phases, 2, 0, 1), ENOENT, "no member");
+	REFUSED(morph_phases_provision(phases, 1, 1), ENOENT, "no group 1");
+	REFUSED(morph_phases_iterate(phases, 3), ENOENT, "no rank 3");
+	REFUSED(morph_phases_leave(phases, 3, 1), ENOENT, "no rank 3");
+	REFUSED(morph_phases_changed(phases, 1, true, 1), ENOENT, "no group 1");
+	REFUSED(morph_phases_change(phases, 1, true, 0, NULL), ENOENT, "no group 1");
+	REFUSED(morph_phases_stage(phases, 3, 0, &stage), ENOENT, "no rank 3");
+	REFUSED(morph_phases_stage(phases, 0, 0, &stage), ENOENT, "no stage 0");
+	assert_int_equal(morph_phases_stages(phases, 3), 0);
+	assert_int_equal(morph_phases_stall_ns(phases, 3, 1, NULL), 0);
+	assert_int_equal(morph_phases_begin(phases, 0, 0, 3, 5), 0);
+	REFUSED(morph_phases_begin(phases, 0, 0, 4, 5), EBUSY, "operation 3 of group 0");
+	REFUSED(morph_phases_learn(phases, NULL, 0), EBUSY, "under way");
+	REFUSED(morph_phases_end(phases, 0, 0, 4), EINVAL, "from 5 to 4");
+	REFUSED(morph_phases_begin(phases, 1, 0, 3, 4), EINVAL, "from 5 to 4");
+	REFUSED(morph_phases_announce(phases, 1, 0, 4), EINVAL, "from 5 to 4");
+	REFUSED(morph_phases_provision(phases, 0, 4), EINVAL, "from 5 to 4");
+	REFUSED(morph_phases_leave(phases, 0, 4), EINVAL, "from 5 to 4");
+	REFUSED(morph_phases_changed(phases, 0, true, 4), EINVAL, "from 5 to 4");
+	assert_int_equal(morph_phases_end(phases, 0, 0, 6), 0);
+	REFUSED(morph_phases_begin(phases, 0, 0, 3, 6), EINVAL, "counter 3 of group 0");
+	morph_phases_free(phases);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(stages_of_training_in_three_dimensions_are_found),
+		TEST(traces_teach_what_ranks_would),
+		TEST(what_is_kept_of_windows_is_the_last_eight),
+		TEST(of_a_change_what_is_longer_than_its_window_remains),
+		TEST(longer_delays_take_longer_and_less_where_provisioned),
+		TEST(reordered_missing_and_new_stages_cost_time_and_are_learned),
+		TEST(one_odd_iteration_is_not_believed),
+		TEST(more_stages_than_there_is_room_for_are_not_learned),
+		TEST(what_launchers_announce_is_set_ahead),
+		TEST(on_demand_announcements_have_no_effect),
+		TEST(a_change_that_fails_is_asked_for_again),
+		TEST(nobody_is_overtaken_for_ever),
+		TEST(a_plane_that_is_to_be_changed_is_left_alone_first),
+		TEST(a_group_has_one_change_at_a_time),
+		TEST(who_is_gone_is_waited_for_by_nobody),
+		TEST(whatever_happens_no_busy_circuit_goes_dark_and_all_go_on),
+		TEST(departures_from_what_was_learned_take_time_alone),
+		TEST(without_memory_nothing_is_left_behind),
+		TEST(what_fails_for_memory_can_be_done_again),
+		TEST(nothing_is_allocated_while_ranks_run),
+		TEST(what_is_no_set_of_phases_is_refused_with_the_reason),
+		TEST(what_is_no_group_or_circuit_is_refused_with_the_reason),
+		TEST(what_does_not_happen_is_refused_with_the_reason),
+	};
+
+	return cmocka_run_group_tests_name("phase", tests, NULL, NULL);
+}
