@@ -111,6 +111,9 @@ void bench_slicing(struct morph_ctx *ctx);
 /* Rounds of collectives over planes that change while others send, beside integer programs. */
 void bench_overlap(struct morph_ctx *ctx);
 
+/* Iterations of training, whose circuits change between collectives: by modes and delays, and what an event takes. */
+void bench_phases(struct morph_ctx *ctx);
+
 /* Dispatch of experts' tokens, beside exact decomposition and integer programs. */
 void bench_matrix(struct morph_ctx *ctx);
 

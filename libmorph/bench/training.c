@@ -200,7 +200,40 @@ struct run {
 	uint64_t over_ns; /* the last of them */
 	uint64_t done_ns; /* the last rank is over with the last iteration */
 	struct morph_phase_counts before; /* the last iteration */
+	struct training_log *log; /* or NULL */
 };
+
+int training_tell(struct morph_phases *phases, const struct training_call *call)
+{
+	switch (call->kind) {
+	case TRAINING_ITERATE:
+		return morph_phases_iterate(phases, call->rank);
+	case TRAINING_BEGIN:
+		return morph_phases_begin(phases, call->rank, call->group, call->counter,
+					  call->now_ns);
+	case TRAINING_END:
+		return morph_phases_end(phases, call->rank, call->group, call->now_ns);
+	case TRAINING_CHANGED:
+		return morph_phases_changed(phases, call->group, true, call->now_ns);
+	}
+	return -EINVAL;
+}
+
+static int tell(struct run *run, enum training_call_kind kind, uint32_t rank, uint32_t group,
+		uint64_t counter)
+{
+	const struct training_call call = { .kind = kind,
+					    .rank = rank,
+					    .group = group,
+					    .counter = counter,
+					    .now_ns = run->now_ns };
+
+	if (run->log && run->log->count < run->log->room)
+		run->log->calls[run->log->count] = call;
+	if (run->log)
+		run->log->count++;
+	return training_tell(run->phases, &call);
+}
 
 static const struct training_step *step_of(const struct run *run, uint32_t rank)
 {
@@ -250,7 +283,7 @@ static int turn_over(struct run *run, uint32_t rank)
 		run->done_ns = run->now_ns;
 		return 0;
 	}
-	return morph_phases_iterate(run->phases, rank);
+	return tell(run, TRAINING_ITERATE, rank, 0, 0);
 }
 
 /* What the rank was doing is over. */
@@ -263,10 +296,9 @@ static int advance(struct run *run, uint32_t rank)
 	if (actor->doing == COMPUTING) {
 		actor->doing = WAITING;
 		actor->until_ns = NEVER;
-		return morph_phases_begin(run->phases, rank, group, actor->counters[group]++,
-					  run->now_ns);
+		return tell(run, TRAINING_BEGIN, rank, group, actor->counters[group]++);
 	}
-	ret = morph_phases_end(run->phases, rank, group, run->now_ns);
+	ret = tell(run, TRAINING_END, rank, group, 0);
 	if (!ret && ++actor->step == run->training->steps[rank])
 		ret = turn_over(run, rank);
 	if (!ret && actor->doing != DONE)
@@ -298,7 +330,7 @@ static bool happen(struct run *run, int *ret)
 		*ret = advance(run, rank);
 	} else {
 		run->lit_ns[group] = NEVER;
-		*ret = morph_phases_changed(run->phases, group, true, next_ns);
+		*ret = tell(run, TRAINING_CHANGED, 0, group, 0);
 	}
 	obey(run);
 	return true;
@@ -322,7 +354,7 @@ static void report(const struct run *run, struct training_result *result)
 }
 
 bool training_run(struct morph_phases *phases, const struct training *training, uint32_t iterations,
-		  uint64_t change_ns, struct training_result *result)
+		  uint64_t change_ns, struct training_log *log, struct training_result *result)
 {
 	static struct run run;
 	int ret = 0;
@@ -332,10 +364,11 @@ bool training_run(struct morph_phases *phases, const struct training *training, 
 	run.training = training;
 	run.iterations = iterations;
 	run.change_ns = change_ns;
+	run.log = log;
 	memset(run.lit_ns, 0xff, sizeof(run.lit_ns));
 	for (uint32_t rank = 0; !ret && rank < training->ranks; rank++) {
 		compute(&run, rank);
-		ret = morph_phases_iterate(phases, rank);
+		ret = tell(&run, TRAINING_ITERATE, rank, 0, 0);
 	}
 	while (!ret && happen(&run, &ret))
 		;

@@ -74,11 +74,33 @@ struct training_result {
 	struct morph_phase_counts counts; /* of all */
 };
 
+/* What phases were told, one call after the other. */
+enum training_call_kind {
+	TRAINING_ITERATE,
+	TRAINING_BEGIN,
+	TRAINING_END,
+	TRAINING_CHANGED,
+};
+
+struct training_call {
+	enum training_call_kind kind;
+	uint32_t rank, group;
+	uint64_t counter, now_ns;
+};
+
+struct training_log {
+	uint32_t count, room;
+	struct training_call *calls; /* what there is no room for is counted only */
+};
+
+/* Tell phases that; what follows from it is for the caller. As the call that it is. */
+int training_tell(struct morph_phases *phases, const struct training_call *call);
+
 /*
  * So many iterations, where setting circuits takes as long as is said. False: somebody waits for ever, or a call
- * fails.
+ * fails. What phases are told is added to the log, where there is one.
  */
 bool training_run(struct morph_phases *phases, const struct training *training, uint32_t iterations,
-		  uint64_t change_ns, struct training_result *result);
+		  uint64_t change_ns, struct training_log *log, struct training_result *result);
 
 #endif /* LM_BENCH_TRAINING_H */

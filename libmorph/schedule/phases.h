@@ -157,12 +157,12 @@ static inline uint64_t lm_phase_idle_ns(const struct rank *rank, uint64_t now_ns
 }
 
 /*
- * phases_learn.c: a rank begins an operation of a group with circuits, @window_ns after it has ended the last. A counter that does
- * not ascend is refused, and noted.
+ * phases_learn.c. A member counts its operations: 0, or a noted -EINVAL of a counter that does not ascend. Then its rank writes it
+ * down, where the group has circuits, with how long ports were idle before.
  */
 int lm_phase_count(const struct morph_phases *phases, uint32_t rank, struct member *member,
 		   uint32_t group, uint64_t counter);
-void lm_phase_record(struct morph_phases *phases, uint32_t rank, struct member *member,
+void lm_phase_record(struct morph_phases *phases, uint32_t rank, const struct member *member,
 		     uint32_t group, uint64_t window_ns);
 /* The group of the stage that follows the member's last operation, where that ends one; or NOTHING. */
 uint32_t lm_phase_follows(const struct morph_phases *phases, uint32_t rank,

@@ -53,7 +53,7 @@ static uint32_t find(const struct rank *rank, uint32_t group, uint64_t number)
 	return NOTHING;
 }
 
-void lm_phase_record(struct morph_phases *phases, uint32_t number, struct member *member,
+void lm_phase_record(struct morph_phases *phases, uint32_t number, const struct member *member,
 		     uint32_t group, uint64_t window_ns)
 {
 	struct rank *rank = &phases->list[number];

@@ -159,7 +159,7 @@ static int check_begin(const struct morph_phases *phases, uint32_t rank, uint32_
 
 /* The rank turns to a group; it is near already where it was announced. */
 static void turn_to(struct morph_phases *phases, struct rank *rank, uint32_t number,
-		    struct member *member)
+		    const struct member *member)
 {
 	uint64_t window_ns = rank->active ? 0 : lm_phase_idle_ns(rank, phases->now_ns);
 

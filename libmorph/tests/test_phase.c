@@ -56,7 +56,7 @@ static struct training_result run(const struct training *of, uint32_t mode, uint
 	struct morph_phases *phases = phases_of(of, mode);
 	struct training_result result;
 
-	assert_true(training_run(phases, of, iterations, change_ns, &result));
+	assert_true(training_run(phases, of, iterations, change_ns, NULL, &result));
 	morph_phases_free(phases);
 	return result;
 }
@@ -75,11 +75,11 @@ static void stages_of_training_in_three_dimensions_are_found(void **state)
 	training_3d(&training, &shape);
 	assert_int_equal(training.ranks, 16);
 	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
-	assert_true(training_run(phases, &training, 1, MS, &result));
+	assert_true(training_run(phases, &training, 1, MS, NULL, &result));
 	assert_int_equal(morph_phases_stages(phases, 0), 0);
 	morph_phases_free(phases);
 	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
-	assert_true(training_run(phases, &training, 3, MS, &result));
+	assert_true(training_run(phases, &training, 3, MS, NULL, &result));
 	for (uint32_t rank = 0; rank < training.ranks; rank++) {
 		uint32_t switches;
 
@@ -115,7 +115,7 @@ static void traces_teach_what_ranks_would(void **state)
 	training_square(&training, 2, windows, 4, 10 * MS);
 	told = phases_of(&training, MORPH_PHASE_PROVISIONED);
 	seen = phases_of(&training, MORPH_PHASE_PROVISIONED);
-	assert_true(training_run(seen, &training, 3, 0, &result));
+	assert_true(training_run(seen, &training, 3, 0, NULL, &result));
 	for (uint32_t iteration = 0; iteration < 2; iteration++) {
 		uint32_t count = 0;
 
@@ -202,7 +202,7 @@ static void of_a_change_what_is_longer_than_its_window_remains(void **state)
 
 		for (uint32_t at = 0; at < 6; at++)
 			stall_ns += change * MS > windows[at] ? change * MS - windows[at] : 0;
-		assert_true(training_run(phases, &training, 5, change * MS, &result));
+		assert_true(training_run(phases, &training, 5, change * MS, NULL, &result));
 		assert_int_equal(result.iteration_ns, alone + stall_ns);
 		for (uint32_t rank = 0; rank < 9; rank++)
 			assert_int_equal(morph_phases_stall_ns(phases, rank, change * MS,
