@@ -271,6 +271,30 @@ static void longer_delays_take_longer_and_less_where_provisioned(void **state)
 	check_delays(&shape);
 }
 
+/* Changes wait for planes to be idle, and whoever is ready waits for changes: nobody for ever. */
+static void where_changes_darken_planes_iterations_end_too(void **state)
+{
+	const struct training_shape shape = TRAINING_SHAPE;
+	uint64_t alone;
+
+	(void)state;
+	training_3d(&training, &shape);
+	alone = run(&training, MORPH_PHASE_UNCONTROLLED, 4, 0).iteration_ns;
+	for (uint32_t scope = MORPH_DELAY_PLANE_SCOPE; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++)
+		for (uint32_t mode = 0; mode < MORPH_PHASE_UNCONTROLLED; mode++) {
+			MORPH_OPTS(morph_phases_opts, opts, .mode = mode, .scope = scope);
+			struct morph_phases *phases = training_phases(ctx, &training, &opts);
+			struct training_result result;
+
+			assert_non_null(phases);
+			assert_true(training_run(phases, &training, 4, 10 * MS, NULL, &result));
+			assert_true(result.iteration_ns > alone);
+			/* Six changes at each rank, and as many at others that it waits for. */
+			assert_true(result.iteration_ns <= alone + 12 * 10 * MS);
+			morph_phases_free(phases);
+		}
+}
+
 /* --------------------------------------------------------- where it is others */
 
 /* Ranks of a square that keep step; what they do in an iteration is given. */
@@ -1196,6 +1220,9 @@ static void what_is_no_group_or_circuit_is_refused_with_the_reason(void **state)
 	REFUSED(morph_phases_add_ring(phases, 0, 0, members), EEXIST, "another circuit");
 	assert_int_equal(morph_phases_begin(phases, 0, 0, 0, 0), 0);
 	REFUSED(morph_phases_add_circuit(phases, 0, 0, 1, 0), EBUSY, "in use");
+	for (uint32_t group = 1; group < 65536; group++)
+		assert_int_equal(morph_phases_add_group(phases, members, 2), group);
+	REFUSED(morph_phases_add_group(phases, members, 2), E2BIG, "65536 groups");
 	morph_phases_free(phases);
 }
 
@@ -1256,6 +1283,7 @@ int main(void)
 		TEST(what_is_kept_of_windows_is_the_last_eight),
 		TEST(of_a_change_what_is_longer_than_its_window_remains),
 		TEST(longer_delays_take_longer_and_less_where_provisioned),
+		TEST(where_changes_darken_planes_iterations_end_too),
 		TEST(reordered_missing_and_new_stages_cost_time_and_are_learned),
 		TEST(one_odd_iteration_is_not_believed),
 		TEST(more_stages_than_there_is_room_for_are_not_learned),
