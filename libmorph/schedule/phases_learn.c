@@ -38,7 +38,7 @@ static void record(struct iteration *now, uint32_t room, struct stage stage)
 		now->whole = false;
 }
 
-/* The stage that an operation is of: the one that the rank is in, or the first of those after it. */
+/* The stage that an operation is of, which most often is the one that the rank is in, or the next. */
 static uint32_t find(const struct rank *rank, uint32_t group, uint64_t number)
 {
 	uint32_t count = rank->pattern.count, from = rank->at == NOTHING ? 0 : rank->at;
@@ -71,16 +71,15 @@ uint32_t lm_phase_follows(const struct morph_phases *phases, uint32_t number,
 			  const struct member *member, uint32_t group)
 {
 	const struct rank *rank = &phases->list[number];
-	const struct stage *stage, *next;
+	const struct stage *stage;
 
 	if (rank->at == NOTHING)
 		return NOTHING;
 	stage = &rank->pattern.stages[rank->at];
-	next = &rank->pattern.stages[(rank->at + 1) % rank->pattern.count];
-	if (stage->group != group || next->group == group ||
+	if (stage->group != group ||
 	    member->counter - member->base != stage->first + stage->count - 1)
 		return NOTHING;
-	return next->group;
+	return rank->pattern.stages[(rank->at + 1) % rank->pattern.count].group;
 }
 
 /* ----------------------------------------------------------------- learning */
@@ -110,7 +109,7 @@ static void see_windows(struct rank *rank, const struct iteration *seen)
 	}
 }
 
-/* What the last two iterations have in common is the pattern; the rank is at its end. */
+/* What the last two iterations have in common is the pattern. */
 static void believe(struct morph_phases *phases, struct rank *rank)
 {
 	struct iteration *pattern = &rank->pattern;
@@ -121,7 +120,7 @@ static void believe(struct morph_phases *phases, struct rank *rank)
 	memset(rank->windows, 0, pattern->count * sizeof(*rank->windows));
 	see_windows(rank, &rank->last);
 	see_windows(rank, &rank->now);
-	rank->at = pattern->count ? pattern->count - 1 : NOTHING;
+	rank->at = NOTHING;
 	phases->counts.learned++;
 }
 

@@ -209,7 +209,7 @@ static bool end_operation(struct morph_phases *phases, uint32_t number, struct m
 	return true;
 }
 
-/* The ports of a rank are idle for a while, unless more is under way there. */
+/* What comes next is announced, though more may be under way at the rank: that is busy. */
 static void end_activity(struct morph_phases *phases, struct rank *rank, uint32_t number,
 			 const struct member *member, bool ended)
 {
@@ -217,7 +217,7 @@ static void end_activity(struct morph_phases *phases, struct rank *rank, uint32_
 
 	rank->active--;
 	rank->ended_ns = phases->now_ns;
-	if (ended && !rank->active && next != NOTHING && phases->mode == MORPH_PHASE_PROVISIONED)
+	if (ended && next != NOTHING && phases->mode == MORPH_PHASE_PROVISIONED)
 		announce(phases, rank, next);
 }
 
@@ -303,7 +303,6 @@ MORPH_API int morph_phases_leave(struct morph_phases *phases, uint32_t rank, uin
 			leave_group(phases, at, member);
 	}
 	phases->list[rank].gone = true;
-	phases->list[rank].active = 0;
 	lm_phase_settle(phases);
 	return 0;
 }
