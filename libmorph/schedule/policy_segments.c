@@ -70,7 +70,7 @@ static int add_shifts(struct planning *planning, enum pool_ways ways, uint32_t c
 	return lm_pool_add_circulant(&planning->pool, 1, ways, circuits);
 }
 
-/* A round that needs more ports than there are goes on what others have. */
+/* A round that needs more ports than there are goes on what others have; on the ring everything goes. */
 static int fill_pool(struct planning *planning, uint32_t *resident)
 {
 	uint32_t planes = planning->lay.schedule->planes;
@@ -395,8 +395,6 @@ static int solve(struct planning *planning)
 				   &problem);
 	if (!ret)
 		ret = lm_segments_solve(&planning->work.segments, &problem, &plan);
-	if (ret == -ENETUNREACH)
-		return lm_schedule_refuse(schedule, "a round needs more ports than ranks have");
 	return ret ? ret : lay_all(planning, plan.held);
 }
 

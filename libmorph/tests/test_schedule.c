@@ -241,6 +241,121 @@ static void empty_collectives_take_nothing(void **state)
 	morph_collective_free(collective);
 }
 
+/* Rounds without transfers, two transfers between the same ranks, and more ranks than a pool has shifts for. */
+static void odd_rounds_are_planned(void **state)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 3);
+
+	(void)state;
+	for (uint32_t ranks = 4; ranks <= 130; ranks += 126) {
+		struct morph_collective *odd = morph_collective_new(ctx);
+
+		assert_int_equal(morph_collective_begin(odd, ranks), 0);
+		for (uint32_t round = 0; round < 3; round++) {
+			assert_int_equal(morph_collective_add_round(odd), round);
+			for (uint32_t copy = 0; copy < 2 && round != 1; copy++) {
+				int chunk = morph_collective_add_chunk(odd, 0, ranks - 1, 1000);
+
+				assert_true(morph_collective_add_transfer(odd, 0, ranks - 1,
+									  false) >= 0);
+				assert_int_equal(morph_collective_add_run(odd, (uint32_t)chunk, 1),
+						 0);
+			}
+		}
+		for (opts.policy = 1; opts.policy < MORPH_POLICIES; opts.policy++) {
+			assert_int_equal(morph_schedule_plan(schedule, odd, delay, &opts), 0);
+			if (opts.policy != MORPH_POLICY_OVERLAP)
+				assert_sound(odd, delay, 3, NULL, schedule);
+		}
+		morph_collective_free(odd);
+	}
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+}
+
+/* What a policy can't do is told in words; so is the schedule that is none. */
+static void what_can_not_be_done_is_told(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_ONE_SHOT);
+	struct morph_collective *collective = build(MORPH_ALL_TO_ALL, MORPH_SHIFT, 5, MIB);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_object *object;
+
+	(void)state;
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
+	assert_string_equal(morph_schedule_why(schedule),
+			    "it has more matchings than there are planes");
+	assert_int_equal(morph_schedule_describe(schedule, &object), 0);
+	assert_string_equal(morph_get_schedule_verdict(object), "infeasible");
+	assert_string_equal(morph_get_schedule_text(object), morph_schedule_why(schedule));
+	morph_object_free(object);
+	opts.policy = MORPH_POLICY_OVERLAP;
+	opts.planes = 17;
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_string_equal(morph_schedule_why(schedule),
+			    "planes overlap where there are 16 at most");
+	assert_string_equal(morph_policy_name(MORPH_POLICY_ONE_SHOT), "one-shot");
+	assert_null(morph_policy_name(MORPH_POLICIES));
+	assert_string_equal(morph_algorithm_name(MORPH_HALVING_CYCLIC), "halving-cyclic");
+	assert_null(morph_algorithm_name(MORPH_ALGORITHMS));
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+}
+
+static void parts_that_there_are_not_are_refused(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_collective *collective = ring(3, 100);
+	uint32_t src, dst;
+	struct morph_hold hold;
+	struct morph_send send;
+
+	(void)state;
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_int_equal(morph_schedule_hold(schedule, 0, &hold), 0);
+	assert_int_equal(hold.circuits, 3);
+	assert_int_equal(morph_schedule_circuit(schedule, 0, 2, &src, &dst), 0);
+	assert_int_equal(src, 2);
+	assert_int_equal(dst, 0);
+	assert_int_equal(morph_schedule_send(schedule, 0, &send), 0);
+	assert_int_equal(morph_schedule_hop(schedule, 0, 0), 0);
+	assert_int_equal(morph_schedule_hold(schedule, 1, &hold), -ENOENT);
+	assert_int_equal(morph_schedule_circuit(schedule, 1, 0, &src, &dst), -ENOENT);
+	assert_int_equal(morph_schedule_circuit(schedule, 0, 3, &src, &dst), -ENOENT);
+	assert_int_equal(morph_schedule_send(schedule, morph_schedule_sends(schedule), &send),
+			 -ENOENT);
+	assert_int_equal(morph_schedule_hop(schedule, 0, 1), UINT32_MAX);
+	assert_int_equal(morph_schedule_hop(schedule, morph_schedule_sends(schedule), 0),
+			 UINT32_MAX);
+	morph_collective_free(collective);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+}
+
+/* A month of picoseconds is more than are counted. */
+static void what_takes_too_long_is_refused(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_collective *collective = ring(2, 1ULL << 50);
+
+	(void)state;
+	assert_int_equal(morph_delay_set_link(delay, 0, 0, 1), 0);
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), -ERANGE);
+	assert_int_equal(morph_schedule_verdict(schedule), 0);
+	morph_collective_free(collective);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+}
+
 static void refuse(struct morph_schedule *schedule, const struct morph_collective *collective,
 		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
 		   int error, const char *why)
@@ -300,6 +415,10 @@ int main(void)
 		cmocka_unit_test(next_begins_with_what_the_last_left),
 		cmocka_unit_test(what_suffices_stays_on_its_planes),
 		cmocka_unit_test(empty_collectives_take_nothing),
+		cmocka_unit_test(odd_rounds_are_planned),
+		cmocka_unit_test(what_can_not_be_done_is_told),
+		cmocka_unit_test(parts_that_there_are_not_are_refused),
+		cmocka_unit_test(what_takes_too_long_is_refused),
 		cmocka_unit_test(bad_input_is_refused),
 	};
 
