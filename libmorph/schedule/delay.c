@@ -2,7 +2,7 @@
 /* What rounds and changes take: see <morph/delay.h>. */
 #include "delay.h"
 
-#define MOST (1ULL << 40) /* nanoseconds: a quarter of an hour; megabits per second */
+#define MOST_MBPS (1ULL << 40)
 
 MORPH_API struct morph_delay *morph_delay_new(struct morph_ctx *ctx)
 {
@@ -26,9 +26,9 @@ MORPH_API void morph_delay_free(struct morph_delay *delay)
 
 static int check_ns(struct morph_delay *delay, uint64_t ns)
 {
-	if (ns <= MOST)
+	if (ns <= MOST_NS)
 		return 0;
-	return lm_fail(delay->ctx, EINVAL, "a delay is %llu ns at most, not %llu", MOST,
+	return lm_fail(delay->ctx, EINVAL, "a delay is %llu ns at most, not %llu", MOST_NS,
 		       (unsigned long long)ns);
 }
 
@@ -41,9 +41,9 @@ MORPH_API int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns,
 		ret = check_ns(delay, hop_ns);
 	if (ret)
 		return ret;
-	if (!mbps || mbps > MOST)
+	if (!mbps || mbps > MOST_MBPS)
 		return lm_fail(delay->ctx, EINVAL,
-			       "a port has 1 to %llu megabits per second, not %llu", MOST,
+			       "a port has 1 to %llu megabits per second, not %llu", MOST_MBPS,
 			       (unsigned long long)mbps);
 	delay->round_ns = round_ns;
 	delay->hop_ns = hop_ns;

@@ -7,7 +7,14 @@
 
 #define MOST_QUANTILES 64
 #define PS_PER_NS 1000
+#define MOST_NS (1ULL << 40) /* a quarter of an hour */
 #define PS_BITS_PER_BYTE 8000000 /* picoseconds of a byte at a megabit per second */
+
+/* A change that was measured. */
+struct observation {
+	uint64_t circuits;
+	uint64_t software_ns, settle_ns, relock_ns;
+};
 
 struct morph_delay {
 	struct morph_ctx *ctx;
@@ -18,6 +25,9 @@ struct morph_delay {
 	uint32_t barriers; /* 0: the barrier is a part like others */
 	uint32_t barrier_ranks[MOST_QUANTILES];
 	uint64_t barrier_ns[MOST_QUANTILES];
+	uint64_t observed; /* how many have been */
+	struct observation
+		observations[MOST_QUANTILES]; /* the last of them, number n at n % MOST_QUANTILES */
 };
 
 /* The same for one number of ranks at one quantile: what planners reckon with. */

@@ -210,6 +210,75 @@ static void what_is_no_delay_is_refused_with_the_reason(void **state)
 	morph_delay_free(delay);
 }
 
+/* What the driver measured; @each of its parts of software. */
+static int observe(struct morph_delay *delay, uint32_t circuits, uint64_t each, uint64_t settle,
+		   uint64_t relock)
+{
+	const struct morph_times times = {
+		.phase_ns = { [MORPH_PHASE_DETECT] = 77777, /* no part of a change */
+			      [MORPH_PHASE_PLAN] = each,
+			      [MORPH_PHASE_PROGRAM] = each,
+			      [MORPH_PHASE_SETTLE] = settle,
+			      [MORPH_PHASE_RELOCK] = relock,
+			      [MORPH_PHASE_VERIFY] = each,
+			      [MORPH_PHASE_NOTIFY] = each },
+	};
+	struct morph_object *object = lm_from_times(&times);
+	int ret = morph_delay_observe(delay, object, circuits);
+
+	morph_object_free(object);
+	return ret;
+}
+
+/* Four parts of 250 ns and 25 for each circuit: a line of 1000 and 100. */
+static void what_was_measured_is_split_by_circuits(void **state)
+{
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	(void)state;
+	set_part(delay, MORPH_DELAY_DRAIN, 7);
+	set_part(delay, MORPH_DELAY_SETTLE, 999999);
+	for (uint32_t circuits = 1; circuits <= 16; circuits *= 2)
+		assert_int_equal(observe(delay, circuits, 250 + 25 * circuits, 3700, 500), 0);
+	assert_int_equal(morph_delay_change_ns(delay, 8, 3), 7 + 1000 + 3 * 100 + 3700 + 500);
+	/* Where all set as many there is no telling what each takes. */
+	morph_delay_free(delay);
+	delay = morph_delay_new(ctx);
+	for (uint32_t at = 0; at < 4; at++)
+		assert_int_equal(observe(delay, 8, 100 * at, 0, 0), 0);
+	assert_int_equal(morph_delay_change_ns(delay, 8, 1), 1200);
+	assert_int_equal(morph_delay_change_ns(delay, 8, 100), 1200);
+	/* Nor where more circuits take less. */
+	assert_int_equal(observe(delay, 1000, 0, 0, 0), 0);
+	assert_int_equal(morph_delay_change_ns(delay, 8, 100), 1200);
+	morph_delay_free(delay);
+}
+
+/* Of what was measured the last 64 count, and the quantile is theirs. */
+static void last_measurements_are_the_quantiles(void **state)
+{
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	(void)state;
+	for (uint32_t at = 0; at < 64; at++)
+		assert_int_equal(observe(delay, 1, 0, 1000000, 0), 0);
+	for (uint32_t at = 64; at > 0; at--)
+		assert_int_equal(observe(delay, 1, 0, 100 * at, 0), 0);
+	assert_int_equal(morph_delay_set_quantile(delay, 500), 0);
+	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 3200);
+	assert_int_equal(morph_delay_set_quantile(delay, 1000), 0);
+	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 6400);
+	REFUSED(observe(delay, 0, 0, 0, 0), "at least one circuit");
+	REFUSED(observe(delay, 1, MOST + 1, 0, 0), "a delay is");
+	REFUSED(observe(delay, 1, 0, MOST + 1, 0), "to settle");
+	REFUSED(observe(delay, 1, 0, 0, MOST + 1), "to relock");
+	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 6400);
+	/* The largest of all. */
+	assert_int_equal(observe(delay, UINT32_MAX, MOST, MOST, MOST), 0);
+	assert_true(morph_delay_change_ns(delay, 2, 1) >= 2 * MOST);
+	morph_delay_free(delay);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -224,6 +293,8 @@ int main(void)
 		TEST(barriers_are_on_the_line_between_what_was_measured),
 		TEST(the_widest_line_is_exact),
 		TEST(what_is_no_delay_is_refused_with_the_reason),
+		TEST(what_was_measured_is_split_by_circuits),
+		TEST(last_measurements_are_the_quantiles),
 	};
 
 	return cmocka_run_group_tests_name("delay", tests, NULL, NULL);

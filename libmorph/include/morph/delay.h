@@ -89,6 +89,22 @@ int morph_delay_set_part(struct morph_delay *delay, uint32_t part, const uint64_
 			 size_t count);
 
 /**
+ * morph_delay_observe() - a change that was measured
+ * @delay: the delay
+ * @times: object of type "times", from a transaction of the driver: where its time went
+ * @circuits: how many circuits it set
+ *
+ * The last 64 that were observed are the quantiles of what changes take: MORPH_DELAY_SETTLE and MORPH_DELAY_RELOCK as they are, and
+ * of the rest, planning, programming, verifying and publishing, what grows with the circuits is MORPH_DELAY_PORT, by least
+ * squares, and what is left is MORPH_DELAY_PROGRAM. These four take the place of what was set. Drain and barrier are
+ * not the driver's, and stay.
+ *
+ * Return: 0, or -EINVAL (no circuits, or a time above 2^40 ns).
+ */
+int morph_delay_observe(struct morph_delay *delay, const struct morph_object *times,
+			uint32_t circuits);
+
+/**
  * morph_delay_set_barrier() - what a barrier takes by the number of its ranks
  * @delay: the delay
  * @ranks: numbers of ranks, ascending
