@@ -143,6 +143,48 @@ static void algorithm_and_circuits_are_chosen_together(void **state)
 	morph_schedule_free(schedule);
 }
 
+/*
+ * Facts: with n ranks the rest is n - 2 + log2(n) rounds of a share of n - 1, of which each but the first has circuits of its own. Where
+ * changes take nothing it pays from the time on that the others need; where they take long it never does.
+ */
+static void late_rank_pays_where_changes_are_short(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	MORPH_OPTS(morph_collective_opts, wanted, .ranks = 8, .bytes = 7 << 20);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = morph_delay_new(ctx);
+	struct morph_payoff payoff;
+	uint64_t share, change = 3600000000;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_link(delay, 1000, 0, 100000), 0);
+	share = morph_delay_round_ns(delay, 1 << 20, 1);
+	assert_int_equal(
+		morph_schedule_payoff(schedule, collective, &wanted, delay, &opts, &payoff), 0);
+	assert_in_range(payoff.rest_ns, 9 * share - 9, 9 * share);
+	assert_in_range(payoff.late_ns, 6 * share - 6, 6 * share);
+	assert_true(payoff.rest_ns < payoff.other_ns);
+	assert_in_range(payoff.pays_ns, payoff.late_ns + payoff.rest_ns - payoff.other_ns - 2,
+			payoff.late_ns + payoff.rest_ns - payoff.other_ns + 2);
+	assert_sound(collective, delay, 1, NULL, schedule);
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_RELOCK, &change, 1), 0);
+	assert_int_equal(
+		morph_schedule_payoff(schedule, collective, &wanted, delay, &opts, &payoff), 0);
+	assert_true(payoff.pays_ns == UINT64_MAX);
+	opts.policy = MORPH_POLICY_ONE_SHOT;
+	assert_int_equal(morph_schedule_payoff(schedule, collective, &wanted, delay, &opts,
+					       &payoff),
+			 -EINVAL);
+	assert_non_null(strstr(morph_error_text(ctx), "more matchings than there are planes"));
+	wanted.ranks = 1;
+	assert_int_equal(morph_schedule_payoff(schedule, collective, &wanted, delay, NULL, &payoff),
+			 -EINVAL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+}
+
 /* One collective after the other: what the first leaves lit is no change for the second, by any policy. */
 static void next_begins_with_what_the_last_left(void **state)
 {
@@ -412,6 +454,7 @@ int main(void)
 		cmocka_unit_test(each_algorithm_by_each_policy),
 		cmocka_unit_test(best_is_the_soonest),
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
+		cmocka_unit_test(late_rank_pays_where_changes_are_short),
 		cmocka_unit_test(next_begins_with_what_the_last_left),
 		cmocka_unit_test(what_suffices_stays_on_its_planes),
 		cmocka_unit_test(empty_collectives_take_nothing),

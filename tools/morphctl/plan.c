@@ -27,6 +27,7 @@ struct planning {
 	struct morph_schedule *schedule;
 	struct morph_collective_opts wanted;
 	struct morph_choice choices[MORPH_ALGORITHMS];
+	struct morph_payoff payoff; /* of a late rank */
 	uint32_t planes;
 	char title[160];
 };
@@ -159,12 +160,35 @@ static enum exit_code solve(struct planning *planning)
 	    !option_u64(planning->run, OPTION_STEPS, &opts.budget))
 		return EXIT_CODE_USAGE;
 	planning->planes = opts.planes ? opts.planes : 1;
-	error = morph_schedule_choose(planning->schedule, planning->collective, &planning->wanted,
-				      planning->delay, &opts, planning->choices);
+	if (planning->wanted.algorithm == MORPH_STRAGGLAR &&
+	    planning->wanted.kind == MORPH_ALL_REDUCE)
+		error = morph_schedule_payoff(planning->schedule, planning->collective,
+					      &planning->wanted, planning->delay, &opts,
+					      &planning->payoff);
+	else
+		error = morph_schedule_choose(planning->schedule, planning->collective,
+					      &planning->wanted, planning->delay, &opts,
+					      planning->choices);
 	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
 }
 
 /* ------------------------------------------------------------------------ answer */
+
+/* Begin without the last rank, or wait for it? */
+static void write_payoff(const struct morph_payoff *payoff)
+{
+	if (!payoff->rest_ns)
+		return;
+	printf("without the last rank there is work for %llu ns, and then for %llu ns with it; the best other algorithm "
+	       "takes %llu ns from when it comes\n",
+	       (unsigned long long)payoff->late_ns, (unsigned long long)payoff->rest_ns,
+	       (unsigned long long)payoff->other_ns);
+	if (payoff->pays_ns == UINT64_MAX)
+		printf("it does not pay, however late that rank is\n\n");
+	else
+		printf("it pays where that rank is more than %llu ns late\n\n",
+		       (unsigned long long)payoff->pays_ns);
+}
 
 static void write_report(struct planning *planning, const json_t *report)
 {
@@ -179,6 +203,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		       (unsigned long long)wide_of(report, "bound-ns"),
 		       text_of_key(report, "bound-kind"), number_of(report, "changes", 0),
 		       (unsigned long long)wide_of(report, "circuits-set"));
+		write_payoff(&planning->payoff);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
 		timeline_free(&timeline);
@@ -222,6 +247,17 @@ static void add_choices(struct planning *planning, json_t *report)
 		json_array_append_new(list, record);
 	}
 	json_object_set_new(report, "choice", list);
+	if (!planning->payoff.rest_ns)
+		return;
+	json_object_set_new(report, "algorithm",
+			    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
+	json_object_set_new(report, "late-ns", json_integer((json_int_t)planning->payoff.late_ns));
+	json_object_set_new(report, "rest-ns", json_integer((json_int_t)planning->payoff.rest_ns));
+	json_object_set_new(report, "other-ns",
+			    json_integer((json_int_t)planning->payoff.other_ns));
+	if (planning->payoff.pays_ns != UINT64_MAX)
+		json_object_set_new(report, "pays-ns",
+				    json_integer((json_int_t)planning->payoff.pays_ns));
 }
 
 static enum exit_code answer(struct planning *planning, enum format format)

@@ -46,6 +46,16 @@ setup() {
 	holds "$output" "infeasible: it has more matchings than there are planes"
 }
 
+@test "a late rank is told whether it pays not to wait for it" {
+	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700
+	holds "$output" "all-reduce of 268435456 bytes among 8 ranks: stragglar, "
+	holds "$output" "it pays where that rank is more than"
+	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 1M --bandwidth 3600000 --delay round=3000,settle=3700
+	holds "$output" "it does not pay, however late that rank is"
+	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --json
+	[[ $(jq '."pays-ns" - (."late-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
+}
+
 @test "what is wrong is named, and what would be right" {
 	expect 2 morphctl plan gather --ranks 4
 	holds "$stderr" "the collective is all-reduce, reduce-scatter, all-gather, all-to-all or broadcast, not 'gather'"

@@ -129,6 +129,39 @@ int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collecti
 			  struct morph_choice *choices);
 
 /**
+ * struct morph_payoff - what it is worth not to wait for a late rank
+ * @late_ns: from the start of the others until there is nothing left to do without it
+ * @rest_ns: from then on until all has arrived; its first circuits are lit by then
+ * @other_ns: what the best other algorithm takes, which begins when the last rank comes, with its first circuits lit too
+ * @pays_ns: how late the last rank must be for this to end sooner; UINT64_MAX where it never does
+ */
+struct morph_payoff {
+	uint64_t late_ns;
+	uint64_t rest_ns;
+	uint64_t other_ns;
+	uint64_t pays_ns;
+};
+
+/**
+ * morph_schedule_payoff() - does all-reduce pay that begins without the last rank?
+ * @schedule: where to put its schedule; what was in it is forgotten
+ * @collective: where to put its rounds, by MORPH_STRAGGLAR; what was in it is forgotten
+ * @wanted: ranks and bytes; kind and algorithm are not looked at
+ * @delay: what rounds and changes take
+ * @opts: as morph_schedule_plan()
+ * @payoff: the answer
+ *
+ * With a rank that comes after L the one ends at max(L, late) + rest, the other at L + other (StragglAR, arXiv
+ * 2505.23523): it pays where rest is less than other, and L is more than late + rest - other.
+ *
+ * Return: as morph_schedule_choose().
+ */
+int morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *collective,
+			  const struct morph_collective_opts *wanted,
+			  const struct morph_delay *delay, const struct morph_schedule_opts *opts,
+			  struct morph_payoff *payoff);
+
+/**
  * morph_schedule_verdict() - what was found
  * @schedule: the schedule
  *

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Whether it pays to begin without a rank that is late: see morph_schedule_payoff(). */
+#include "schedule.h"
+
+/* When the first send of the rounds from that one on begins. */
+static uint64_t begin_ps(const struct morph_schedule *schedule, uint32_t round)
+{
+	uint64_t begins = schedule->finish_ps;
+
+	for (uint32_t at = 0; at < schedule->sends.count; at++) {
+		const struct send *send = &schedule->sends.list[at];
+
+		if (send->round >= round && send->from_ps < begins)
+			begins = send->from_ps;
+	}
+	return begins;
+}
+
+static void weigh(const struct morph_schedule *schedule, const struct morph_schedule *other,
+		  uint32_t round, struct morph_payoff *payoff)
+{
+	uint64_t late = begin_ps(schedule, round), rest = schedule->finish_ps - late;
+	uint64_t others = other->finish_ps - begin_ps(other, 0);
+	uint64_t pays = late + rest > others ? late + rest - others : 0;
+
+	*payoff = (struct morph_payoff){ .late_ns = lm_edge_ns(late),
+					 .rest_ns = lm_edge_ns(rest),
+					 .other_ns = lm_edge_ns(others),
+					 .pays_ns = rest < others ? lm_edge_ns(pays) : UINT64_MAX };
+}
+
+MORPH_API int
+morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *collective,
+		      const struct morph_collective_opts *wanted, const struct morph_delay *delay,
+		      const struct morph_schedule_opts *opts, struct morph_payoff *payoff)
+{
+	struct morph_collective *rounds = morph_collective_new(schedule->ctx);
+	struct morph_schedule *other = morph_schedule_new(schedule->ctx);
+	struct morph_collective_opts known;
+	int ret = rounds && other ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
+	lm_opts_copy(&known, ret ? NULL : wanted, sizeof(known));
+	known.sz = sizeof(known);
+	known.kind = MORPH_ALL_REDUCE;
+	known.algorithm = 0;
+	if (!ret)
+		ret = morph_schedule_choose(other, rounds, &known, delay, opts, NULL);
+	known.algorithm = MORPH_STRAGGLAR;
+	if (!ret)
+		ret = morph_schedule_choose(schedule, collective, &known, delay, opts, NULL);
+	if (!ret && (schedule->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE))
+		ret = lm_fail(schedule->ctx, EINVAL, "the policy can't do it: %s",
+			      schedule->why[0] ? schedule->why : other->why);
+	if (!ret)
+		weigh(schedule, other, morph_collective_rounds_before(collective, known.ranks - 1),
+		      payoff);
+	morph_schedule_free(other);
+	morph_collective_free(rounds);
+	return ret;
+}
