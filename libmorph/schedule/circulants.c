@@ -202,3 +202,32 @@ struct short_cuts lm_short_cuts(const struct costs *costs, uint32_t ranks, uint6
 	}
 	return cuts;
 }
+
+bool lm_collective_shifts(const struct morph_collective *collective, uint32_t ports,
+			  struct shift *shifts)
+{
+	uint32_t ranks = collective->ranks;
+
+	for (uint32_t round = 0; round < collective->rounds.count; round++) {
+		const struct round *of = &collective->rounds.list[round];
+		const struct transfer *first = collective->transfers.list + of->first;
+		uint32_t by;
+
+		/* Ranks follow each other, so that each is there once. */
+		if (of->count != ranks)
+			return false;
+		by = (first->dst + ranks - first->src) % ranks;
+		for (uint32_t at = 0; at < ranks; at++) {
+			const struct transfer *transfer = first + at;
+
+			if (transfer->src != (first->src + at) % ranks ||
+			    transfer->dst != (transfer->src + by) % ranks ||
+			    transfer->bytes != first->bytes)
+				return false;
+		}
+		shifts[round] = (struct shift){
+			.by = by, .bytes = first->bytes / ports + (first->bytes % ports != 0)
+		};
+	}
+	return true;
+}

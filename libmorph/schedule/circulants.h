@@ -8,12 +8,20 @@
 #ifndef LM_SCHEDULE_CIRCULANTS_H
 #define LM_SCHEDULE_CIRCULANTS_H
 
+#include "collective.h"
 #include "segments.h"
 
 struct shift {
 	uint32_t by; /* 1 to ranks - 1 */
 	uint64_t bytes; /* of each rank */
 };
+
+/*
+ * Is each round one of all ranks, each to the one so many further on, with as many bytes? Then @shifts has what each of so
+ * many ports sends, by round.
+ */
+bool lm_collective_shifts(const struct morph_collective *collective, uint32_t ports,
+			  struct shift *shifts);
 
 /* Circulant k is topology k - 1 of these. */
 struct circulants {

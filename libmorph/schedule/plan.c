@@ -67,8 +67,7 @@ static int try(struct morph_schedule *schedule, const struct question *question,
 	schedule->policy = policy;
 	ret = opts->after ? lm_schedule_resume(schedule, opts->after) : 0;
 	if (!ret)
-		ret = !policies[policy] ? lm_schedule_refuse(schedule, "later") :
-					  policies[policy](schedule, question->collective, opts);
+		ret = policies[policy](schedule, question->collective, opts);
 	if (ret)
 		return ret;
 	*tried = (struct tried){ .verdict = schedule->verdict, .finish_ps = schedule->finish_ps };

@@ -9,6 +9,7 @@
 #include "lay.h"
 #include "topologies.h"
 
+#define MOST_STEPS (1ULL << 30) /* of routing: some seconds */
 #define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
 
 /* Copies of joints, each on a plane: transfers for the colouring. */
@@ -382,20 +383,103 @@ static int lay_all(struct planning *planning, const uint16_t *held)
 	return ret;
 }
 
-static int solve(struct planning *planning)
+/* Whether all routing of all rounds on all topologies is soon done: a search looks at each joint. */
+static bool is_soon(const struct planning *planning)
 {
-	struct morph_schedule *schedule = planning->lay.schedule;
-	struct pool_opts opts = { .costs = &schedule->costs };
+	unsigned __int128 steps = planning->pool.joints.count;
+
+	return steps * planning->collective->transfers.count <= MOST_STEPS;
+}
+
+static int solve_pool(struct planning *planning, uint32_t resident)
+{
+	struct pool_opts opts = { .costs = &planning->lay.schedule->costs, .resident = resident };
 	struct segments_problem problem;
 	struct segments_plan plan;
-	int ret = fill_pool(planning, &opts.resident);
+	int ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
+			       &problem);
 
-	if (!ret)
-		ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
-				   &problem);
 	if (!ret)
 		ret = lm_segments_solve(&planning->work.segments, &problem, &plan);
 	return ret ? ret : lay_all(planning, plan.held);
+}
+
+/* Which circulant on all planes is lit, or RESIDENT_NONE; the pool has what is lit alone. */
+static int find_circulant(struct planning *planning, uint32_t lit, uint32_t *resident)
+{
+	uint32_t planes = planning->lay.schedule->planes;
+
+	*resident = RESIDENT_NONE;
+	for (uint32_t by = 1; lit != RESIDENT_NONE && by < planning->pool.ranks; by++) {
+		int ret = lm_pool_add_circulant(&planning->pool, by, POOL_FORTH, planes);
+
+		if (ret < 0)
+			return ret;
+		if ((uint32_t)ret == lit)
+			*resident = by - 1;
+	}
+	return 0;
+}
+
+/* Rounds that all are shifts need no routing: circulants are looked at alone, and only those that are held are laid out. */
+static int solve_shifts(struct planning *planning, struct shift *shifts, uint16_t *held)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	struct circulants_work work = { .segments.ctx = schedule->ctx };
+	struct circulants circulants = { .ranks = schedule->ranks,
+					 .shifts = shifts,
+					 .rounds = planning->collective->rounds.count,
+					 .costs = &schedule->costs };
+	struct segments_plan plan;
+	uint32_t lit;
+	int ret;
+
+	lm_pool_clear(&planning->pool);
+	ret = add_lit(planning, &lit);
+	if (!ret)
+		ret = find_circulant(planning, lit, &circulants.resident);
+	if (!ret)
+		ret = lm_circulants_solve(&work, &circulants, &plan);
+	for (uint32_t round = 0; !ret && round < circulants.rounds; round++) {
+		int number = lm_pool_add_circulant(&planning->pool, plan.held[round] + 1U,
+						   POOL_FORTH, schedule->planes);
+
+		if (number < 0)
+			ret = number;
+		else
+			held[round] = (uint16_t)number;
+	}
+	lm_circulants_release(&work);
+	return ret ? ret : lay_all(planning, held);
+}
+
+static int solve_large(struct planning *planning)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	size_t rounds = planning->collective->rounds.count;
+	struct shift *shifts = calloc(rounds, sizeof(*shifts));
+	uint16_t *held = calloc(rounds, sizeof(*held));
+	int ret;
+
+	if (!shifts || !held)
+		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	else if (lm_collective_shifts(planning->collective, schedule->planes, shifts))
+		ret = solve_shifts(planning, shifts, held);
+	else
+		ret = lm_schedule_give_up(schedule, "its rounds have too many ways to be tried");
+	free(held);
+	free(shifts);
+	return ret;
+}
+
+static int solve(struct planning *planning)
+{
+	uint32_t resident;
+	int ret = fill_pool(planning, &resident);
+
+	if (ret)
+		return ret;
+	return is_soon(planning) ? solve_pool(planning, resident) : solve_large(planning);
 }
 
 int lm_plan_segments(struct morph_schedule *schedule, const struct morph_collective *collective,

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules: how they are filled and read. */
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "../plan/mix.h"
@@ -250,15 +249,21 @@ static void drop_idle(struct morph_schedule *schedule)
 	schedule->circuits.count = circuits;
 }
 
-int lm_schedule_refuse(struct morph_schedule *schedule, const char *format, ...)
+static int end_without(struct morph_schedule *schedule, uint32_t verdict, const char *why)
 {
-	va_list arguments;
-
-	schedule->verdict = MORPH_INFEASIBLE;
-	va_start(arguments, format);
-	vsnprintf(schedule->why, sizeof(schedule->why), format, arguments);
-	va_end(arguments);
+	schedule->verdict = verdict;
+	snprintf(schedule->why, sizeof(schedule->why), "%s", why);
 	return 0;
+}
+
+int lm_schedule_refuse(struct morph_schedule *schedule, const char *why)
+{
+	return end_without(schedule, MORPH_INFEASIBLE, why);
+}
+
+int lm_schedule_give_up(struct morph_schedule *schedule, const char *why)
+{
+	return end_without(schedule, MORPH_UNDECIDED, why);
 }
 
 void lm_schedule_end(struct morph_schedule *schedule)

@@ -76,7 +76,9 @@ int lm_schedule_send(struct morph_schedule *schedule, const struct send *send,
 		     const uint32_t *hops);
 
 /* A policy can't do it. Returns 0. */
-int lm_schedule_refuse(struct morph_schedule *schedule, const char *format, ...) LM_PRINTF(2, 3);
+int lm_schedule_refuse(struct morph_schedule *schedule, const char *why);
+/* It might, but it is not tried. Returns 0. */
+int lm_schedule_give_up(struct morph_schedule *schedule, const char *why);
 
 /* It is feasible: what is still lit is so to the end. */
 void lm_schedule_end(struct morph_schedule *schedule);

@@ -144,6 +144,12 @@ uint32_t lm_pool_changed_ports(const struct pool *pool, uint32_t from, uint32_t 
 	return changed;
 }
 
+void lm_pool_clear(struct pool *pool)
+{
+	pool->topologies.count = 0;
+	pool->joints.count = 0;
+}
+
 void lm_pool_release(struct pool *pool)
 {
 	free(pool->topologies.list);

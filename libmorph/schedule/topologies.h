@@ -72,6 +72,8 @@ uint32_t lm_pool_ports(struct pool *pool, uint32_t topology);
  */
 uint32_t lm_pool_changed_ports(const struct pool *pool, uint32_t from, uint32_t to);
 
+/* Without topologies, as at first. */
+void lm_pool_clear(struct pool *pool);
 void lm_pool_release(struct pool *pool);
 
 /* ------------------------------------------------------------------- routes */

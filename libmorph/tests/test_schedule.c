@@ -264,6 +264,47 @@ static void what_suffices_stays_on_its_planes(void **state)
 	morph_collective_free(halving);
 }
 
+/*
+ * Where there are too many ways to be tried rounds of shifts are planned all the same, from what is lit too; others are
+ * left undecided, and the best policy is one of the rest.
+ */
+static void large_collectives_are_planned_soon(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_SEGMENTS);
+	struct morph_collective *shifts = build(MORPH_ALL_TO_ALL, MORPH_SHIFT, 200, MIB);
+	struct morph_collective *others = build(MORPH_ALL_TO_ALL, MORPH_PAIRWISE, 200, MIB);
+	struct morph_schedule *first = morph_schedule_new(ctx), *second = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_alternative tried;
+	uint64_t settle = 100000000;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
+	assert_int_equal(morph_schedule_plan(first, shifts, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(first), MORPH_FEASIBLE);
+	assert_sound(shifts, delay, 1, NULL, first);
+	opts.after = first;
+	assert_int_equal(morph_schedule_plan(second, shifts, delay, &opts), 0);
+	assert_sound(shifts, delay, 1, first, second);
+	assert_int_equal(morph_schedule_changes(second, NULL),
+			 morph_schedule_changes(first, NULL) - 1);
+	opts.after = NULL;
+	assert_int_equal(morph_schedule_plan(second, others, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(second), MORPH_UNDECIDED);
+	assert_non_null(strstr(morph_schedule_why(second), "too many ways"));
+	opts.policy = MORPH_POLICY_BEST;
+	assert_int_equal(morph_schedule_plan(second, others, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(second), MORPH_FEASIBLE);
+	assert_int_equal(morph_schedule_alternative(second, MORPH_POLICY_SEGMENTS, &tried), 0);
+	assert_int_equal(tried.verdict, MORPH_UNDECIDED);
+	assert_true(tried.why[0]);
+	morph_schedule_free(second);
+	morph_schedule_free(first);
+	morph_delay_free(delay);
+	morph_collective_free(others);
+	morph_collective_free(shifts);
+}
+
 /* Nothing to do takes no time. */
 static void empty_collectives_take_nothing(void **state)
 {
@@ -457,6 +498,7 @@ int main(void)
 		cmocka_unit_test(late_rank_pays_where_changes_are_short),
 		cmocka_unit_test(next_begins_with_what_the_last_left),
 		cmocka_unit_test(what_suffices_stays_on_its_planes),
+		cmocka_unit_test(large_collectives_are_planned_soon),
 		cmocka_unit_test(empty_collectives_take_nothing),
 		cmocka_unit_test(odd_rounds_are_planned),
 		cmocka_unit_test(what_can_not_be_done_is_told),

@@ -192,7 +192,7 @@ const char *morph_schedule_why(const struct morph_schedule *schedule);
  * @ns: when all has arrived, nanoseconds from the start; 0 where it is not feasible
  * @changes: how many times at which circuits begin to be set
  * @circuits: how many circuits are set in all
- * @why: why it is not feasible, owned by the schedule; "" where it is
+ * @why: why it is not feasible, or was not tried to the end, owned by the schedule; "" where it is
  */
 struct morph_alternative {
 	uint32_t policy;
