@@ -383,12 +383,16 @@ static int lay_all(struct planning *planning, const uint16_t *held)
 	return ret;
 }
 
-/* Whether all routing of all rounds on all topologies is soon done: a search looks at each joint. */
+/* Whether all routing is soon done: a search looks at each joint. Rounds that are as the one before are not routed anew. */
 static bool is_soon(const struct planning *planning)
 {
-	unsigned __int128 steps = planning->pool.joints.count;
+	const struct morph_collective *collective = planning->collective;
+	uint64_t searches = 0;
 
-	return steps * planning->collective->transfers.count <= MOST_STEPS;
+	for (uint32_t round = 0; round < collective->rounds.count; round++)
+		if (!round || !lm_rounds_alike(collective, round - 1, round))
+			searches += collective->rounds.list[round].count;
+	return searches * planning->pool.joints.count <= MOST_STEPS;
 }
 
 static int solve_pool(struct planning *planning, uint32_t resident)

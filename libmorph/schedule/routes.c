@@ -202,8 +202,7 @@ void lm_pool_ways_release(struct ways *ways)
 
 /* ------------------------------------------------------------------- prices */
 
-/* The same from the same to the same, in the same order. */
-static bool alike(const struct morph_collective *collective, uint32_t one, uint32_t other)
+bool lm_rounds_alike(const struct morph_collective *collective, uint32_t one, uint32_t other)
 {
 	const struct round *a = &collective->rounds.list[one];
 	const struct round *b = &collective->rounds.list[other];
@@ -229,7 +228,7 @@ static void price_round(struct pool_work *work, const struct pool *pool,
 	uint32_t count = pool->topologies.count, earlier = 0;
 	uint64_t *prices = work->prices.list + (size_t)round * count;
 
-	while (earlier < round && !alike(collective, earlier, round))
+	while (earlier < round && !lm_rounds_alike(collective, earlier, round))
 		earlier++;
 	if (earlier < round) {
 		memcpy(prices, work->prices.list + (size_t)earlier * count,

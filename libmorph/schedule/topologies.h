@@ -123,6 +123,9 @@ int lm_pool_ways(struct pool_work *work, const struct pool *pool, uint32_t topol
 		 const struct morph_collective *collective, uint32_t round, struct ways *ways);
 void lm_pool_ways_release(struct ways *ways);
 
+/* Do rounds have the same from the same to the same, in the same order? */
+bool lm_rounds_alike(const struct morph_collective *collective, uint32_t one, uint32_t other);
+
 struct pool_opts {
 	const struct costs *costs;
 	bool round_each_hop; /* as lm_round_ps() */
