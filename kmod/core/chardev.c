@@ -231,6 +231,10 @@ static const struct morph_command slice_commands[] = {
 	MORPH_COMMAND(MORPH_RANK_PREFER, morph_do_rank_prefer, morph_rank_act, out_health, 0),
 	MORPH_COMMAND_RESERVED(MORPH_SLICE_POLICY, morph_do_slice_policy, morph_slice_policy,
 			       reserved, 0, reserved),
+	MORPH_COMMAND_RESERVED(MORPH_SCHEDULE_LOAD, morph_do_schedule_load, morph_schedule_load,
+			       out_wrong_circuit, MORPH_SCHEDULE_LOOP, reserved),
+	MORPH_COMMAND(MORPH_SCHEDULE_ACT, morph_do_schedule_act, morph_schedule_act, out_times, 0),
+	MORPH_COMMAND(MORPH_SCHEDULE_INFO, morph_do_schedule_info, morph_schedule_info, steps, 0),
 };
 
 static long slice_ioctl(struct file *filp, unsigned int number, unsigned long arg)

@@ -130,6 +130,7 @@ int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 	if (ret)
 		return ret;
 	route->role = MORPH_ROUTE_LIVE;
+	fabric->light_seq++;
 	own_edge(fabric, route);
 	return 0;
 }
@@ -154,6 +155,7 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 	ledger->rx_lanes[path->rx] |= path->lanes;
 	own_edge(fabric, route);
 	route->role = MORPH_ROUTE_LIVE;
+	fabric->light_seq++;
 }
 
 void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
@@ -233,6 +235,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 					 optics_park_state(fabric->graph, element));
 	}
 	route->role = MORPH_ROUTE_IDLE;
+	fabric->light_seq++;
 }
 
 u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route)

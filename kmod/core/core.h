@@ -190,6 +190,7 @@ struct morph_fabric {
 	u32 ended_first, ended_count;
 	size_t ended_bytes;
 	u64 seq;			/* counts publishes, starts at 1 */
+	u64 light_seq;			/* counts changes of claims, and so of stray light */
 	s32 temperature;
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;

@@ -27,6 +27,7 @@
 #include "refusal.h"
 #include "repair.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "trace.h"
 #include "txn.h"
@@ -196,7 +197,11 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	item->change.status = 0;
-	morph_plan_touch_route(exec->fabric, item->new);
+	/* What a schedule holds no plan counts on. */
+	if (!circuit->schedule)
+		morph_plan_touch_route(exec->fabric, item->new);
+	else if (item->old)
+		circuit->schedule->moved = true;
 	if (item->unlit) {
 		/* The repair that moved it says what it has come to. */
 		circuit->dark = true;
@@ -234,6 +239,8 @@ static void publish(struct exec *exec)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (txn->on_publish)
 		txn->on_publish(txn, txn->context);
+	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
+		return;			/* a step is no news to operators, and spoils no plans */
 	morph_plan_touch_slice(txn->slice);
 	if (!sound)
 		morph_repair_kick(txn->slice, 0);
@@ -246,7 +253,11 @@ static void drop_old(struct morph_txn *txn)
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 
-	morph_reserve_suspend(txn->slice);
+	if (txn->kind == MORPH_TXN_OF_SCHEDULE) {
+		morph_step_end(txn, true);
+		return;
+	}
+	morph_txn_suspend_holds(txn);
 	morph_txn_unmark(txn);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
@@ -271,7 +282,7 @@ static void drop_old(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
-	morph_reserve_resume(txn->slice);
+	morph_txn_resume_holds(txn);
 	exec_run_parks(fabric, txn, txn->settings, parks);
 	morph_repair_recover(fabric);
 }
@@ -288,7 +299,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++)
 		exec->broken |= txn->items[i].broken_first;
 	exec->early = exec_collect_new(exec, false, 0);
-	if (exec->broken)
+	if (exec->broken || txn->kind == MORPH_TXN_OF_SCHEDULE)
 		exec->late = exec_collect_new(exec, true, exec->early);
 	exec_collect_neighbours(exec);
 	for (i = 0; i < txn->count; i++) {

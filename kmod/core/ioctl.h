@@ -40,6 +40,9 @@ struct morph_call {
 		struct morph_txn_step txn_step;
 		struct morph_rank_act rank_act;
 		struct morph_slice_policy slice_policy;
+		struct morph_schedule_load schedule_load;
+		struct morph_schedule_act schedule_act;
+		struct morph_schedule_info schedule_info;
 	};
 };
 
@@ -131,5 +134,8 @@ int morph_do_rank_report(struct morph_call *call);
 int morph_do_rank_prefer(struct morph_call *call);
 int morph_do_rank_replace(struct morph_call *call);
 int morph_do_slice_policy(struct morph_call *call);
+int morph_do_schedule_load(struct morph_call *call);
+int morph_do_schedule_act(struct morph_call *call);
+int morph_do_schedule_info(struct morph_call *call);
 
 #endif /* MORPH_IOCTL_H */

@@ -10,6 +10,16 @@
 
 /* ------------------------------------------------------------------ elements */
 
+/*
+ * Is it turned after the old light has gone out? What a step of a schedule turns the step before
+ * may have had, and nobody else has.
+ */
+static bool is_late(const struct exec *exec, u32 element)
+{
+	return exec->txn->kind == MORPH_TXN_OF_SCHEDULE ||
+	       exec->fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING;
+}
+
 /* Settings of new routes that hardware does not have yet. fabric->lock held. */
 u32 exec_collect_new(struct exec *exec, bool late, u32 first)
 {
@@ -27,7 +37,7 @@ u32 exec_collect_new(struct exec *exec, bool late, u32 first)
 			if (element == OPTICS_NONE ||
 			    fabric->hw_state[element] == route->hops[h].state)
 				continue;
-			if (!(fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING) == late)
+			if (is_late(exec, element) != late)
 				continue;
 			exec->txn->settings[n].element = element;
 			exec->txn->settings[n++].state = route->hops[h].state;
@@ -39,15 +49,17 @@ u32 exec_collect_new(struct exec *exec, bool late, u32 first)
 /* Settings that give old routes back the elements which were turned. fabric->lock held. */
 u32 exec_collect_old(struct exec *exec)
 {
+	bool step = exec->txn->kind == MORPH_TXN_OF_SCHEDULE;
 	u32 n = 0, i, h;
 
 	for (i = 0; i < exec->txn->count; i++) {
 		const struct morph_route *route = exec->txn->items[i].old;
 
-		if (!route || route->role != MORPH_ROUTE_SHADOW)
+		if (!route || !(step || route->role == MORPH_ROUTE_SHADOW))
 			continue;
 		for (h = 0; h < route->path.hops_count; h++) {
-			if (route->hops[h].element == OPTICS_NONE || route->links[h].element_held)
+			if (route->hops[h].element == OPTICS_NONE ||
+			    (!step && route->links[h].element_held))
 				continue;
 			exec->txn->settings[n].element = route->hops[h].element;
 			exec->txn->settings[n++].state = route->hops[h].state;

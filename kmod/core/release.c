@@ -16,6 +16,7 @@
 #include "refusal.h"
 #include "repair.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "trace.h"
 #include "txn.h"
@@ -35,9 +36,7 @@ void morph_circuit_drop(struct morph_circuit *circuit)
 		morph_route_unlist(circuit->route);
 		morph_route_free(circuit->route);
 	}
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
-	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
-	kfree(circuit);
+	morph_circuit_free(circuit);
 }
 
 /* Darken up to a chunk of circuits. Returns how many; *dark is cleared on failure. */
@@ -100,6 +99,7 @@ void morph_slice_release_work(struct work_struct *work)
 		fabric->degraded--;
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
+	morph_schedule_drop_slice(slice);
 	morph_plan_drop_slice(slice);
 	while (teardown_some(slice, &dark))
 		;

@@ -22,6 +22,7 @@
 #include "refusal.h"
 #include "repair.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "trace.h"
 #include "txn.h"
@@ -99,6 +100,8 @@ void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit 
 	/* The other half is lit on the same lanes. */
 	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		item->change.lanes = circuit->route->path.lanes;
+	if (circuit->schedule)
+		morph_schedule_keep_planes(circuit, &item->change);
 	item->new_src = morph_end_place(slice, circuit->src_rank);
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 }
@@ -440,6 +443,7 @@ static void repair_work_fn(struct work_struct *work)
 		if (ret != -EIO && ret != -ETIMEDOUT)
 			break;
 	}
+	morph_schedule_mend(slice);
 	/* A failure that came meanwhile has queued the work again: it goes on there. */
 	if (!work_pending(work))
 		repair_end(slice);

@@ -8,6 +8,7 @@
 #include "refusal.h"
 #include "repair.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "txn.h"
 #include "user.h"
@@ -72,6 +73,15 @@ static void repair_later(struct morph_txn *txn)
 		morph_repair_kick(txn->slice, 0);
 }
 
+/* What the new route claims goes back to whom it was from. */
+static void take_new(struct morph_txn *txn, struct morph_item *item)
+{
+	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
+		morph_schedule_take(item->circuit);
+	else
+		morph_route_release(txn->fabric, item->new);
+}
+
 /*
  * Settle the ledger after relight(); what the slice has reserved waits for drop_new().
  * fabric->lock held. Returns whether all is as before.
@@ -83,11 +93,11 @@ static bool restore(struct exec *exec, int relit)
 	bool whole = true;
 	u32 n = 0, i;
 
-	morph_reserve_suspend(txn->slice);
+	morph_txn_suspend_holds(txn);
 	morph_txn_unmark(txn);
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
-			morph_route_release(fabric, txn->items[i].new);
+			take_new(txn, &txn->items[i]);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 		struct morph_circuit *circuit = item->circuit;
@@ -127,10 +137,14 @@ static void drop_new(struct morph_txn *txn)
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 
+	if (txn->kind == MORPH_TXN_OF_SCHEDULE) {
+		morph_step_end(txn, false);
+		return;
+	}
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			parks = exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
-	morph_reserve_resume(txn->slice);
+	morph_txn_resume_holds(txn);
 	exec_run_parks(fabric, txn, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];

@@ -21,6 +21,8 @@ struct morph_circuit {
 	u32 alarms;			/* how often it has said so */
 	u64 alarm_since_ns;		/* when it was first seen, of the last that found it lit */
 	bool listed;			/* in slice->circuits: was lit */
+	struct morph_schedule *schedule; /* that lights it in some steps, or NULL */
+	bool astray;			/* a repair has left it a path that can't be */
 	struct morph_route *route;	/* NULL only while being set up */
 	struct morph_txn *pending;	/* transaction that is changing it */
 	s32 power_mdbm;
@@ -74,6 +76,9 @@ struct morph_slice {
 	struct morph_rank *ranks;
 	struct xarray circuits;		/* by id */
 	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
+	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
+	u32 last_schedule;		/* number given */
+	u32 schedule_ids;		/* the next number of a circuit of one */
 	u32 circuits_count;
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */
 	u32 spare_list_count;
@@ -145,6 +150,13 @@ u64 morph_slice_bandwidth(struct morph_slice *slice);
 /* An accelerator joins a slice, before it takes a rank's place; or leaves it. fabric->lock held. */
 void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank);
 void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
+/* Numbers of circuits of schedules begin here: they follow one another. */
+#define MORPH_SCHEDULE_FIRST_ID	0x1000000u
+/* A circuit that is in no table yet, charged; an error pointer: -EDQUOT with @refusal, -ENOMEM. */
+struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_refusal *refusal);
+void morph_circuit_free(struct morph_circuit *circuit);
 /* Take a circuit out of its slice; its route claims nothing any more. fabric->lock held. */
 void morph_circuit_drop(struct morph_circuit *circuit);
 /* Admit one change at a time. fabric->lock held, dropped while waiting, held on return. */

@@ -11,6 +11,7 @@
 #include "plan.h"
 #include "refusal.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "trace.h"
 #include "txn.h"
@@ -100,12 +101,9 @@ static int check_planes(struct morph_txn *txn, u32 index)
 	return 0;
 }
 
-static int resolve_add(struct morph_txn *txn, u32 index)
+int morph_txn_check_add(struct morph_txn *txn, u32 index)
 {
-	struct morph_item *item = &txn->items[index];
-	struct morph_slice *slice = txn->slice;
-	const struct morph_change *change = &item->change;
-	struct morph_circuit *circuit;
+	const struct morph_change *change = &txn->items[index].change;
 	int ret;
 
 	ret = check_end(txn, index, change->src_rank, change->src_plane,
@@ -123,40 +121,74 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
 				   "rank %u is at both ends", change->src_rank);
 	ret = check_prepared(txn, index, change->src_rank);
-	if (!ret)
-		ret = check_planes(txn, index);
-	if (ret)
-		return ret;
+	return ret ? ret : check_planes(txn, index);
+}
+
+struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_refusal *refusal)
+{
+	struct morph_circuit *circuit;
+	int ret;
+
 	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
 	if (!circuit)
-		return -ENOMEM;
-	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, &txn->refusal);
+		return ERR_PTR(-ENOMEM);
+	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, refusal);
 	if (ret)
 		goto err_free;
-	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), &txn->refusal);
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), refusal);
 	if (ret)
-		goto err_uncharge_circuit;
-	ret = xa_alloc(&slice->circuits, &circuit->id, circuit, xa_limit_31b, GFP_KERNEL_ACCOUNT);
-	if (ret)
-		goto err_uncharge_bytes;
+		goto err_uncharge;
 	circuit->slice = slice;
 	circuit->state = MORPH_CIRCUIT_CHANGING;
 	circuit->src_rank = change->src_rank;
 	circuit->dst_rank = change->dst_rank;
 	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
 	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
-	circuit->pending = txn;
-	item->circuit = circuit;
-	return 0;
+	return circuit;
 
-err_uncharge_bytes:
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
-err_uncharge_circuit:
+err_uncharge:
 	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
 err_free:
 	kfree(circuit);
-	txn->refusal.item = index;
-	return ret;
+	return ERR_PTR(ret);
+}
+
+void morph_circuit_free(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+	kfree(circuit);
+}
+
+static int resolve_add(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_slice *slice = txn->slice;
+	struct morph_circuit *circuit;
+	int ret;
+
+	ret = morph_txn_check_add(txn, index);
+	if (ret)
+		return ret;
+	circuit = morph_circuit_alloc(slice, &item->change, &txn->refusal);
+	if (IS_ERR(circuit)) {
+		txn->refusal.item = index;
+		return PTR_ERR(circuit);
+	}
+	ret = xa_alloc(&slice->circuits, &circuit->id, circuit,
+		       XA_LIMIT(0, MORPH_SCHEDULE_FIRST_ID - 1), GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		morph_circuit_free(circuit);
+		txn->refusal.item = index;
+		return ret;
+	}
+	circuit->pending = txn;
+	item->circuit = circuit;
+	return 0;
 }
 
 static int resolve_existing(struct morph_txn *txn, u32 index)
@@ -169,6 +201,10 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 	if (!circuit || !circuit->listed)
 		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
 				   "there is no circuit %u", item->change.circuit);
+	if (circuit->schedule && txn->kind == MORPH_TXN_TENANT)
+		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
+				   "circuit %u is of a schedule, whose steps change it",
+				   item->change.circuit);
 	if (circuit->pending)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is being changed by another change or transaction",
@@ -343,6 +379,22 @@ size_t morph_txn_reads_bytes(u32 changes, u32 settings)
 			array_size(settings, sizeof(struct morph_element_setting)));
 }
 
+int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
+{
+	kvfree(txn->reads);
+	txn->settings_room = settings;
+	txn->reads_room = reads_room(changes, settings);
+	txn->reads_bytes = morph_txn_reads_bytes(changes, settings);
+	txn->reads = kvmalloc(txn->reads_bytes, txn->gfp);
+	if (!txn->reads)
+		return -ENOMEM;
+	txn->lasers = (void *)txn->reads + lasers_at(changes, settings);
+	txn->paths = (void *)txn->reads + paths_at(changes, settings);
+	txn->verdicts = (void *)txn->reads + verdicts_at(changes, settings);
+	txn->settings = (void *)txn->reads + settings_at(changes, settings);
+	return 0;
+}
+
 int morph_txn_reserve(struct morph_txn *txn)
 {
 	u32 settings = 0, i;
@@ -355,18 +407,26 @@ int morph_txn_reserve(struct morph_txn *txn)
 	}
 	if (txn->reads && txn->settings_room >= settings)
 		return 0;
-	kvfree(txn->reads);
-	txn->settings_room = settings;
-	txn->reads_room = reads_room(txn->count, settings);
-	txn->reads_bytes = morph_txn_reads_bytes(txn->count, settings);
-	txn->reads = kvmalloc(txn->reads_bytes, txn->gfp);
-	if (!txn->reads)
-		return -ENOMEM;
-	txn->lasers = (void *)txn->reads + lasers_at(txn->count, settings);
-	txn->paths = (void *)txn->reads + paths_at(txn->count, settings);
-	txn->verdicts = (void *)txn->reads + verdicts_at(txn->count, settings);
-	txn->settings = (void *)txn->reads + settings_at(txn->count, settings);
-	return 0;
+	return morph_txn_reserve_for(txn, txn->count, settings);
+}
+
+/*
+ * While the claims of a slice change, what its plans and schedules hold is given up, to be held
+ * again as far as it is left. Schedules give way to repairs alone: what a tenant asks for must not
+ * take from them. fabric->lock held from the one to the other.
+ */
+void morph_txn_suspend_holds(struct morph_txn *txn)
+{
+	morph_reserve_suspend(txn->slice);
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_suspend(txn->slice);
+}
+
+void morph_txn_resume_holds(struct morph_txn *txn)
+{
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_resume(txn->slice);
+	morph_reserve_resume(txn->slice);
 }
 
 /* Undo the first @resolved items, @claimed of which have their new route claimed. */
@@ -441,7 +501,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	if (ret)
 		return ret;
 	morph_controller_lift(txn->fabric, reservations_to_use(txn));
-	morph_reserve_suspend(slice);
+	morph_txn_suspend_holds(txn);
 	for (resolved = 0; resolved < txn->count; resolved++) {
 		ret = resolve(txn, resolved);
 		if (ret)
@@ -473,7 +533,7 @@ int morph_txn_stage(struct morph_txn *txn)
 		item->broken_first = item->dead || !item->old->whole;
 	}
 	mark_changing(txn, true);
-	morph_reserve_resume(slice);
+	morph_txn_resume_holds(txn);
 	morph_controller_lower(txn->fabric);
 	txn->staged = true;
 	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
@@ -481,7 +541,7 @@ int morph_txn_stage(struct morph_txn *txn)
 
 err_undo:
 	undo_stage(txn, resolved, claimed, released);
-	morph_reserve_resume(slice);
+	morph_txn_resume_holds(txn);
 	morph_controller_lower(txn->fabric);
 	return ret;
 }
@@ -491,10 +551,10 @@ void morph_txn_unstage(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	if (!txn->staged)
 		return;
-	morph_reserve_suspend(txn->slice);
+	morph_txn_suspend_holds(txn);
 	mark_changing(txn, false);
 	undo_stage(txn, txn->count, txn->count, true);
-	morph_reserve_resume(txn->slice);
+	morph_txn_resume_holds(txn);
 }
 
 /* The marks of a staged transaction go when its light has changed. */

@@ -17,6 +17,7 @@ enum morph_txn_kind {
 	MORPH_TXN_TENANT,	/* asked for by the slice's owner or an administrator */
 	MORPH_TXN_REPAIR,	/* failover and rerouting */
 	MORPH_TXN_TEST,		/* hardware-test and other acts without circuits */
+	MORPH_TXN_OF_SCHEDULE,	/* a step of one, which holds all that it needs: schedule.h */
 };
 
 /* One change of a transaction, resolved. */
@@ -154,9 +155,15 @@ int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optic
 int morph_txn_stage(struct morph_txn *txn);
 /* Memory that judging and programming need; after this nothing allocates. */
 int morph_txn_reserve(struct morph_txn *txn);
+/* Likewise, for so many changes, with so many element settings. */
+int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings);
+/* Are ranks, planes and lanes of a change such as there are? Fills refusal and change. */
+int morph_txn_check_add(struct morph_txn *txn, u32 index);
 /* Bytes of it: for so many changes, with so many element settings. */
 size_t morph_txn_reads_bytes(u32 changes, u32 settings);
 void morph_txn_unstage(struct morph_txn *txn);
+void morph_txn_suspend_holds(struct morph_txn *txn);
+void morph_txn_resume_holds(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
 /* Give it a number by which others find it. fabric->lock held. */
 int morph_txn_enter(struct morph_txn *txn);

@@ -36,6 +36,12 @@ SAME(morph_txn_step, 176);
 SAME(morph_rank_act, 64);
 SAME(morph_slice_policy, 56);
 SAME(morph_event, 248);
+SAME(morph_schedule_circuit, 32);
+SAME(morph_schedule_step, 32);
+SAME(morph_schedule_load, 144);
+SAME(morph_schedule_act, 176);
+SAME(morph_schedule_step_info, 80);
+SAME(morph_schedule_info, 112);
 
 /* ------------------------------------------------------------ every command */
 
@@ -80,6 +86,9 @@ COMMAND(rank_report, MORPH_RANK_REPORT, morph_rank_act, true);
 COMMAND(rank_replace, MORPH_RANK_REPLACE, morph_rank_act, true);
 COMMAND(slice_policy, MORPH_SLICE_POLICY, morph_slice_policy, true);
 COMMAND(rank_prefer, MORPH_RANK_PREFER, morph_rank_act, true);
+COMMAND(schedule_load, MORPH_SCHEDULE_LOAD, morph_schedule_load, true);
+COMMAND(schedule_act, MORPH_SCHEDULE_ACT, morph_schedule_act, true);
+COMMAND(schedule_info, MORPH_SCHEDULE_INFO, morph_schedule_info, true);
 
 FIXTURE_SETUP(command)
 {
@@ -241,7 +250,7 @@ TEST_F(numbers, all_others_are_unknown)
 		}
 		if (number > _IOC_NR(MORPH_FABRIC_READ_ELEMENTS) &&
 		    number != _IOC_NR(MORPH_FABRIC_READ_EDGES) &&
-		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_RANK_PREFER))) {
+		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_SCHEDULE_INFO))) {
 			EXPECT_EQ(-1, ioctl(self->slice, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
 		}

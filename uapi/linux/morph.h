@@ -932,6 +932,233 @@ struct morph_slice_policy {
 	__u32 reserved;
 };
 
+/* ----------------------------------------------------------------- schedules */
+
+/**
+ * enum morph_advance - what begins a step of a schedule
+ * @MORPH_ADVANCE_CALL: MORPH_SCHEDULE_GO
+ * @MORPH_ADVANCE_BARRIER: all ranks of which a circuit comes or goes have said that they have done
+ *			   with the step before: MORPH_SCHEDULE_ARRIVE
+ * @MORPH_ADVANCE_TIME: so long after the step before was lit
+ */
+enum morph_advance {
+	MORPH_ADVANCE_CALL = 0,
+	MORPH_ADVANCE_BARRIER = 1,
+	MORPH_ADVANCE_TIME = 2,
+};
+
+/**
+ * struct morph_schedule_circuit - a circuit that some steps of a schedule hold
+ * @src_rank: in: rank that sends
+ * @dst_rank: in: rank that receives
+ * @src_plane: in: transmit port or MORPH_PLANE_ANY
+ * @dst_plane: in: receive port or MORPH_PLANE_ANY
+ * @lanes_count: in: wavelengths wanted; 0: as many as @lanes has, or 1
+ * @lanes: in: mask of the wavelengths that may be used, 0: any
+ * @first_guide: in: where its path begins in struct morph_schedule_load.guides; 0 without a path
+ * @guides_count: in: guides of its path, in the direction of light; 0: the kernel routes
+ */
+struct morph_schedule_circuit {
+	__u32 src_rank;
+	__u32 dst_rank;
+	__u16 src_plane;
+	__u16 dst_plane;
+	__u32 lanes_count;
+	__aligned_u64 lanes;
+	__u32 first_guide;
+	__u32 guides_count;
+};
+
+/**
+ * struct morph_schedule_step - which circuits are lit in a step, and when it begins
+ * @first: in: where its circuits begin in struct morph_schedule_load.held
+ * @count: in: how many it holds; 0: it is dark
+ * @advance: in: enum morph_advance; of the first step too where the schedule is a loop
+ * @reserved: must be 0
+ * @after_ns: in: for MORPH_ADVANCE_TIME: how long after the step before was lit; else 0
+ * @deadline_ns: in: it is to be lit at most so long after the step before was; if nothing has
+ *		 begun it by then the schedule stops. 0: it may take as long as it likes
+ */
+struct morph_schedule_step {
+	__u32 first;
+	__u32 count;
+	__u32 advance;
+	__u32 reserved;
+	__aligned_u64 after_ns;
+	__aligned_u64 deadline_ns;
+};
+
+#define MORPH_SCHEDULE_LOOP	0x1u	/* after the last step comes the first */
+
+#define MORPH_SCHEDULE_MOST_CIRCUITS	32768u
+#define MORPH_SCHEDULE_MOST_GUIDES	1048576u
+#define MORPH_SCHEDULE_MOST_HELD	262144u
+#define MORPH_SCHEDULE_MOST_STEPS	8192u
+
+/**
+ * struct morph_schedule_load - MORPH_SCHEDULE_LOAD: hold what the steps of a schedule need
+ * @head: flags: MORPH_SCHEDULE_LOOP
+ * @circuits: in: struct morph_schedule_circuit
+ * @guides: in: __u32 guides of paths, one path after the other; or ptr 0
+ * @held: in: __u32 positions in @circuits, those of one step after those of another
+ * @steps: in: struct morph_schedule_step, in order
+ * @generation: in: the slice's generation that the caller knows, else ESTALE;
+ *              MORPH_GENERATION_ANY: do not check
+ * @profile_checksum: in: CRC-32 of the profile that it was planned for, if it is not the
+ *                    fabric's ESTALE; 0: not stated
+ * @reserved: must be 0
+ * @out_schedule: out: its number within the slice
+ * @out_circuit: out: number of the first of @circuits within the slice; the others follow
+ * @out_wrong_step: out: on failure: the step that can't be, or MORPH_ANY
+ * @out_wrong_circuit: out: on failure: which of @circuits can't be, or MORPH_ANY
+ *
+ * From now on all that any step needs is the schedule's, so that no step fails for want of lanes.
+ * Elements that steps want in different states are the slice's alone. Nothing is lit before
+ * MORPH_SCHEDULE_START. All circuits of a step are judged together, as those of a transaction;
+ * they count in the user's quotas whether they are lit or not. A circuit of a schedule is changed
+ * by its steps only. Steps are between ranks, not over edges.
+ */
+struct morph_schedule_load {
+	struct morph_head head;
+	struct morph_array circuits;
+	struct morph_array guides;
+	struct morph_array held;
+	struct morph_array steps;
+	__aligned_u64 generation;
+	__u32 profile_checksum;
+	__u32 reserved;
+	__u32 out_schedule;
+	__u32 out_circuit;
+	__u32 out_wrong_step;
+	__u32 out_wrong_circuit;
+};
+
+/**
+ * enum morph_schedule_state - how a schedule stands
+ * @MORPH_SCHEDULE_LOADED: no circuit of it is lit
+ * @MORPH_SCHEDULE_RUNNING: at a step
+ * @MORPH_SCHEDULE_STOPPED: a step failed, or nothing began it in time; what was lit before is lit
+ */
+enum morph_schedule_state {
+	MORPH_SCHEDULE_LOADED = 0,
+	MORPH_SCHEDULE_RUNNING = 1,
+	MORPH_SCHEDULE_STOPPED = 2,
+};
+
+/**
+ * enum morph_schedule_verb - what to do with a schedule
+ * @MORPH_SCHEDULE_START: light @step, which is then position 1; also of one that has stopped
+ * @MORPH_SCHEDULE_GO: light the next step if it is position @position; do nothing if that
+ *		       is lit already; @position 0: the next one, whichever it is
+ * @MORPH_SCHEDULE_ARRIVE: @rank has done with position @position, and does not wait
+ * @MORPH_SCHEDULE_WAIT: wait until position @position is lit
+ * @MORPH_SCHEDULE_STOP: darken all
+ * @MORPH_SCHEDULE_UNLOAD: darken all, and give back what is held
+ */
+enum morph_schedule_verb {
+	MORPH_SCHEDULE_START = 1,
+	MORPH_SCHEDULE_GO = 2,
+	MORPH_SCHEDULE_ARRIVE = 3,
+	MORPH_SCHEDULE_WAIT = 4,
+	MORPH_SCHEDULE_STOP = 5,
+	MORPH_SCHEDULE_UNLOAD = 6,
+};
+
+/**
+ * struct morph_schedule_act - MORPH_SCHEDULE_ACT: go through a schedule
+ * @head: flags must be 0
+ * @schedule: in: its number
+ * @verb: in: enum morph_schedule_verb
+ * @step: in: for START; else 0
+ * @rank: in: for ARRIVE; else 0
+ * @position: in: for GO, ARRIVE and WAIT, else 0. Positions count the steps that were lit
+ *	      since START, so that who asks twice is not two steps further
+ * @out_position: out: position that is lit
+ * @out_step: out: the step that this is
+ * @out_state: out: enum morph_schedule_state
+ * @out_seq: out: the fabric's seq when it was lit
+ * @out_times: out: for START, GO and STOP: where the time of the change went
+ *
+ * WAIT ends with ECANCELED when the schedule stops, or is unloaded, and EINTR by a signal. While a
+ * repair moves circuits of the slice START, GO, STOP and UNLOAD say EAGAIN; steps that a barrier
+ * or time begins go on when it has ended.
+ */
+struct morph_schedule_act {
+	struct morph_head head;
+	__u32 schedule;
+	__u32 verb;
+	__u32 step;
+	__u32 rank;
+	__aligned_u64 position;
+	__aligned_u64 out_position;
+	__u32 out_step;
+	__u32 out_state;
+	__aligned_u64 out_seq;
+	struct morph_times out_times;
+};
+
+/**
+ * struct morph_schedule_step_info - what a step has cost, in all its runs together
+ * @circuits: circuits that it holds
+ * @changes: circuits that come or go, compared to the step before
+ * @ahead: of those that come, how many can be lit while the step before runs
+ * @late: runs that were lit after their deadline
+ * @runs: how often it was lit
+ * @wait_ns: from the step before until this one was begun
+ * @program_ns: handing settings to the device
+ * @settle_ns: waiting for optical power
+ * @relock_ns: waiting for receivers to lock
+ * @verify_ns: reading back
+ * @late_ns: for MORPH_ADVANCE_TIME: begun later than it should
+ * @longest_ns: the longest that a run took from being begun until it was lit
+ */
+struct morph_schedule_step_info {
+	__u32 circuits;
+	__u32 changes;
+	__u32 ahead;
+	__u32 late;
+	__aligned_u64 runs;
+	__aligned_u64 wait_ns;
+	__aligned_u64 program_ns;
+	__aligned_u64 settle_ns;
+	__aligned_u64 relock_ns;
+	__aligned_u64 verify_ns;
+	__aligned_u64 late_ns;
+	__aligned_u64 longest_ns;
+};
+
+/**
+ * struct morph_schedule_info - MORPH_SCHEDULE_INFO: read a schedule
+ * @head: flags must be 0
+ * @schedule: in: its number, or the least that may be; out: its number. ENOENT after the last
+ * @state: out: enum morph_schedule_state
+ * @flags: out: MORPH_SCHEDULE_LOOP
+ * @step: out: the step that is lit, or MORPH_ANY
+ * @position: out: how many were lit since START
+ * @error: out: negative errno with which it stopped, or 0
+ * @failed_step: out: the step that it stopped at, or MORPH_ANY
+ * @circuits: out: how many there are in all
+ * @lit: out: how many of them are lit
+ * @moved: out: circuits that repairs have given other paths
+ * @first_circuit: out: number of the first of them within the slice
+ * @steps: in/out: struct morph_schedule_step_info, or ptr 0 to learn the count only
+ */
+struct morph_schedule_info {
+	struct morph_head head;
+	__u32 schedule;
+	__u32 state;
+	__u32 flags;
+	__u32 step;
+	__aligned_u64 position;
+	__s32 error;
+	__u32 failed_step;
+	__u32 circuits;
+	__u32 lit;
+	__u32 moved;
+	__u32 first_circuit;
+	struct morph_array steps;
+};
+
 /* --------------------------------------------------------------- controllers */
 
 /**
@@ -963,6 +1190,8 @@ enum morph_controller_state {
  * @MORPH_EVENT_TXN: a transaction ended; @outcome says how
  * @MORPH_EVENT_SLICE_GONE: the slice was deleted
  * @MORPH_EVENT_FABRIC_GONE: the provider is gone
+ * @MORPH_EVENT_SCHEDULE: schedule @txn has stopped at step @circuit, or a repair has given it
+ *                        other paths; @outcome says which: ROLLED_BACK or BROKEN, or COMMITTED
  */
 enum morph_event_type {
 	MORPH_EVENT_LOST = 1,
@@ -975,6 +1204,7 @@ enum morph_event_type {
 	MORPH_EVENT_TXN = 8,
 	MORPH_EVENT_SLICE_GONE = 9,
 	MORPH_EVENT_FABRIC_GONE = 10,
+	MORPH_EVENT_SCHEDULE = 11,
 };
 
 /**
@@ -987,8 +1217,8 @@ enum morph_event_type {
  * @slice: number of the slice
  * @state: enum morph_slice_state afterwards
  * @rank: rank concerned, or MORPH_ANY
- * @circuit: circuit concerned, or MORPH_ANY
- * @txn: transaction concerned, or 0
+ * @circuit: circuit concerned, or MORPH_ANY; of SCHEDULE the step that it stopped at, or is at
+ * @txn: transaction concerned, or 0; of SCHEDULE the number of the schedule
  * @outcome: enum morph_outcome
  * @part: enum morph_part of the culprit
  * @index: which one
@@ -1003,7 +1233,7 @@ enum morph_event_type {
  * @lost: for LOST: how many events
  * @bandwidth_mbps: of the slice's lit circuits
  * @dark_ns: for REPLACED and CIRCUIT_MOVED: the longest that a circuit was dark
- * @times: for REPLACED, CIRCUIT_MOVED and TXN: where the time went
+ * @times: for REPLACED, CIRCUIT_MOVED, TXN and SCHEDULE: where the time went
  *
  * read() returns whole records only, and EINVAL when not one fits; EAGAIN on a
  * non-blocking file without events.
@@ -1059,5 +1289,8 @@ struct morph_event {
 #define MORPH_RANK_REPLACE		_IOWR(MORPH_IOC, 0x25, struct morph_rank_act)
 #define MORPH_SLICE_POLICY		_IOWR(MORPH_IOC, 0x26, struct morph_slice_policy)
 #define MORPH_RANK_PREFER		_IOWR(MORPH_IOC, 0x27, struct morph_rank_act)
+#define MORPH_SCHEDULE_LOAD		_IOWR(MORPH_IOC, 0x28, struct morph_schedule_load)
+#define MORPH_SCHEDULE_ACT		_IOWR(MORPH_IOC, 0x29, struct morph_schedule_act)
+#define MORPH_SCHEDULE_INFO		_IOWR(MORPH_IOC, 0x2a, struct morph_schedule_info)
 
 #endif /* _UAPI_LINUX_MORPH_H */

@@ -145,6 +145,44 @@ static const struct field rank_act_fields[] = { HEAD_FIELDS, F(rank), F(spare) }
 static const struct field slice_policy_fields[] = { HEAD_FIELDS, F(failover), F(reserved) };
 #undef THIS
 
+#define THIS morph_schedule_load
+#define CIRCUIT(member) E(circuits, #member, morph_schedule_circuit, member, 0)
+#define STEP(member) E(steps, #member, morph_schedule_step, member, 1)
+static const struct field schedule_load_fields[] = {
+	HEAD_FIELDS,	      ARRAY_FIELDS(circuits),
+	ARRAY_FIELDS(guides), ARRAY_FIELDS(held),
+	ARRAY_FIELDS(steps),  F(generation),
+	F(profile_checksum),  F(reserved),
+	CIRCUIT(src_rank),    CIRCUIT(dst_rank),
+	CIRCUIT(src_plane),   CIRCUIT(dst_plane),
+	CIRCUIT(lanes_count), CIRCUIT(lanes),
+	CIRCUIT(first_guide), CIRCUIT(guides_count),
+	STEP(first),	      STEP(count),
+	STEP(advance),	      STEP(reserved),
+	STEP(after_ns),	      STEP(deadline_ns),
+	NUMBERS(held, 2),     NUMBERS(guides, 3),
+};
+static const struct list schedule_load_lists[] = {
+	L(THIS, circuits, sizeof(struct morph_schedule_circuit)),
+	L(THIS, steps, sizeof(struct morph_schedule_step)),
+	L(THIS, held, 4),
+	L(THIS, guides, 4),
+};
+#undef THIS
+
+#define THIS morph_schedule_act
+static const struct field schedule_act_fields[] = { HEAD_FIELDS, F(schedule), F(verb),
+						    F(step),	 F(rank),     F(position) };
+#undef THIS
+
+#define THIS morph_schedule_info
+static const struct field schedule_info_fields[] = { HEAD_FIELDS, F(schedule),
+						     ARRAY_FIELDS(steps) };
+static const struct list schedule_info_lists[] = {
+	L(THIS, steps, sizeof(struct morph_schedule_step_info)),
+};
+#undef THIS
+
 static const struct field read_fields[] = { { "bytes", 0, 4, NO_LIST, FORM_NUMBER } };
 static const struct field fault_fields[] = {
 	{ "type", 0, 1, NO_LIST, FORM_NUMBER },
@@ -187,6 +225,11 @@ const struct command commands[] = {
 	IOCTL("rank_replace", MORPH_RANK_REPLACE, morph_rank_act, rank_act_fields),
 	IOCTL("rank_prefer", MORPH_RANK_PREFER, morph_rank_act, rank_act_fields),
 	IOCTL("slice_policy", MORPH_SLICE_POLICY, morph_slice_policy, slice_policy_fields),
+	IOCTL_LISTS("schedule_load", MORPH_SCHEDULE_LOAD, morph_schedule_load, schedule_load_fields,
+		    schedule_load_lists),
+	IOCTL("schedule_act", MORPH_SCHEDULE_ACT, morph_schedule_act, schedule_act_fields),
+	IOCTL_LISTS("schedule_info", MORPH_SCHEDULE_INFO, morph_schedule_info, schedule_info_fields,
+		    schedule_info_lists),
 	{ "read", HOW_READ, 0, 0, read_fields, COUNT(read_fields), NULL, 0 },
 	{ "poll", HOW_POLL, 0, 0, NULL, 0, NULL, 0 },
 	{ "close", HOW_CLOSE, 0, 0, NULL, 0, NULL, 0 },

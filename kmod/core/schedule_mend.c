@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * After a repair: the ranks of a slice may have other accelerators, and what is lit may have been
+ * led round failed hardware. The circuits that are dark now follow, so that the schedule goes on
+ * from the step that it is at. Where no paths are left for some of them it stops, holds nothing,
+ * and is looked at again with the next repair.
+ */
+#include "core.h"
+#include "half.h"
+#include "refusal.h"
+#include "repair.h"
+#include "route.h"
+#include "schedule.h"
+#include "slice.h"
+#include "txn.h"
+
+void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
+{
+	const struct morph_fabric *fabric = circuit->slice->fabric;
+	const struct optics_path *path = &circuit->route->path;
+
+	if (!fabric->ledger->tx_dead[path->tx])
+		change->src_plane = morph_end_plane(fabric->graph, path->tx);
+	if (!fabric->ledger->rx_dead[path->rx])
+		change->dst_plane = morph_end_plane(fabric->graph, path->rx);
+}
+
+/* Does its path begin and end where its ranks are, over hardware that can be used? */
+static bool is_right(const struct morph_circuit *circuit)
+{
+	struct morph_fabric *fabric = circuit->slice->fabric;
+	u32 planes = fabric->graph->params.planes;
+	const struct optics_path *path = &circuit->route->path;
+
+	return path->tx / planes == morph_end_place(circuit->slice, circuit->src_rank) &&
+	       path->rx / planes == morph_end_place(circuit->slice, circuit->dst_rank) &&
+	       morph_route_sound(fabric, circuit->route);
+}
+
+static bool is_whole(const struct morph_schedule *schedule)
+{
+	u32 i;
+
+	if (schedule->moved || schedule->lost)
+		return false;
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (!schedule->circuits[i]->listed && !is_right(schedule->circuits[i]))
+			return false;
+	return true;
+}
+
+/* Dark circuits of the steps that hold a lit one, beside whose path they have no room now. */
+static void find_crossed(struct morph_schedule *schedule, u32 lit)
+{
+	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	struct morph_route *route = schedule->circuits[lit]->route;
+	struct optics_refusal why;
+	u32 use, i;
+
+	/* Unsound, it can't be claimed: nothing is led round it then. */
+	if (optics_claim(ledger, &route->path, &why))
+		return;
+	for (use = schedule->uses[lit]; use < schedule->uses[lit + 1]; use++) {
+		const struct morph_step *step = &schedule->steps[schedule->used_in[use]];
+
+		for (i = 0; i < step->count; i++) {
+			struct morph_circuit *other =
+				schedule->circuits[schedule->held[step->held + i]];
+
+			if (other->listed || other->astray)
+				continue;
+			if (optics_claim(ledger, &other->route->path, &why))
+				other->astray = true;
+			else
+				optics_release(ledger, &other->route->path);
+		}
+	}
+	optics_release(ledger, &route->path);
+}
+
+/* A path for one that is astray: on its planes, or else on others. */
+static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
+{
+	struct morph_circuit *circuit = schedule->circuits[index];
+	struct morph_change *change = &scratch->items[0].change;
+	int ret;
+
+	morph_repair_fill_item(&scratch->items[0], circuit);
+	ret = morph_schedule_route(schedule, scratch, index);
+	if (ret && (change->src_plane != MORPH_PLANE_ANY || change->dst_plane != MORPH_PLANE_ANY)) {
+		change->src_plane = MORPH_PLANE_ANY;
+		change->dst_plane = MORPH_PLANE_ANY;
+		ret = morph_schedule_route(schedule, scratch, index);
+	}
+	if (ret)
+		return ret;
+	circuit->astray = false;
+	schedule->moves++;
+	return 0;
+}
+
+/* Paths for all that are astray. Nothing of the schedule is claimed or held. */
+static int lead_all_back(struct morph_schedule *schedule)
+{
+	struct morph_schedule_wrong wrong;
+	struct morph_txn *scratch;
+	struct optics_refusal why;
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		schedule->circuits[i]->astray = !schedule->circuits[i]->listed &&
+						!is_right(schedule->circuits[i]);
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (schedule->circuits[i]->listed)
+			find_crossed(schedule, i);
+	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
+	scratch->kind = MORPH_TXN_REPAIR;
+	for (i = 0; i < schedule->circuits_count && !ret; i++)
+		if (schedule->circuits[i]->astray)
+			ret = lead_back(schedule, scratch, i);
+	morph_txn_put(scratch);
+	return ret ? ret : morph_schedule_sweep(schedule, &wrong, &why);
+}
+
+/* A way round may be longer than what there is room for. */
+static void make_room(struct morph_schedule *schedule)
+{
+	struct morph_txn *txn = schedule->txn;
+	u32 changes = max(2 * schedule->most, 1u), hops = 0, i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		hops = max(hops, schedule->circuits[i]->route->path.hops_count);
+	if (changes * hops <= txn->settings_room)
+		return;
+	morph_txn_uncharge(txn, schedule->slice->user);
+	txn->gfp = MORPH_GFP_REPAIR;
+	morph_txn_reserve_for(txn, changes, changes * hops);
+	morph_txn_charge(txn, schedule->slice->user, NULL);
+}
+
+/* What is lit claims its own, or the schedule holds it. */
+static void release_lit(struct morph_schedule *schedule)
+{
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (schedule->circuits[i]->listed)
+			morph_route_release(schedule->slice->fabric,
+					    schedule->circuits[i]->route);
+}
+
+static void claim_lit(struct morph_schedule *schedule)
+{
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (schedule->circuits[i]->listed)
+			morph_schedule_give(schedule->circuits[i]);
+}
+
+static void mend(struct morph_schedule *schedule)
+{
+	u32 i;
+	int ret;
+
+	morph_schedule_unhold(schedule);
+	release_lit(schedule);
+	ret = lead_all_back(schedule);
+	if (!ret)
+		ret = morph_schedule_hold(schedule, MORPH_GFP_REPAIR, NULL);
+	claim_lit(schedule);
+	make_room(schedule);
+	for (i = 0; i < schedule->steps_count; i++)
+		schedule->steps[i].judged = 0;
+	schedule->moved = false;
+	schedule->lost = ret;
+	schedule->slice->fabric->seq++;
+	schedule->slice->generation++;
+	if (ret)
+		morph_schedule_lose(schedule, ret);
+	else
+		morph_schedule_tell(schedule, MORPH_OUTCOME_COMMITTED, schedule->step);
+}
+
+void morph_schedule_mend(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&fabric->lock);
+	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return;
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->id)
+			continue;
+		if (!is_whole(schedule))
+			mend(schedule);
+		else if (schedule->hold.taken)
+			morph_schedule_hold_restore(schedule);
+		morph_schedule_go_on(schedule);
+	}
+}
