@@ -105,5 +105,6 @@ void bench_slice(void);
 void bench_kill(void);
 void bench_subsets(void);
 void bench_visits(void);
+void bench_schedule(void);
 
 #endif /* SELFTESTS_BENCH_H */

@@ -217,6 +217,7 @@ static const struct {
 	{ "kill", bench_kill },
 	{ "subsets", bench_subsets },
 	{ "visits", bench_visits },
+	{ "schedule", bench_schedule },
 };
 
 static bool wanted(int argc, char **argv, const char *name)

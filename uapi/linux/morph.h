@@ -704,7 +704,8 @@ struct morph_slice_info {
 };
 
 /**
- * struct morph_circuit_path - MORPH_CIRCUIT_PATH: the way of one circuit
+ * struct morph_circuit_path - MORPH_CIRCUIT_PATH: the way of one circuit, of a schedule's also while
+ *			       it is dark
  * @head: flags must be 0
  * @circuit: in: its number
  * @reserved: must be 0

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loading a schedule, and going from step to step: settle time zero, all receivers read back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define RANKS 8u
+#define MATCHINGS_OF_8 3u
+#define WARM_UP 200
+#define ROUNDS 2000
+#define LOADS 5
+#define RACK 64u
+#define MATCHINGS 126u
+
+static void act(int slice, unsigned int verb, struct morph_schedule_act *args)
+{
+	args->head = (struct morph_head)HEAD(morph_schedule_act);
+	args->verb = verb;
+	if (ioctl(slice, MORPH_SCHEDULE_ACT, args))
+		stop("step of a schedule");
+}
+
+static unsigned int load(int slice, struct morph_schedule_load *args)
+{
+	args->head.size = sizeof(*args);
+	args->head.detail_ptr = (uintptr_t)last_detail;
+	args->head.detail_len = sizeof(last_detail);
+	args->generation = GENERATION_ANY;
+	if (ioctl(slice, MORPH_SCHEDULE_LOAD, args)) {
+		wrong("load of a schedule: %s (step %d, circuit %d)", last_detail,
+		      (int)args->out_wrong_step, (int)args->out_wrong_circuit);
+		stop("load of a schedule");
+	}
+	return args->out_schedule;
+}
+
+/* ------------------------------------------------------------------------ steps */
+
+/*
+ * Three matchings of eight tiles on one plane: each step darkens eight circuits and lights eight
+ * at the same ports, so that nothing can be lit ahead.
+ */
+static unsigned int load_exchanges(int slice)
+{
+	static struct morph_schedule_circuit circuits[RANKS * MATCHINGS_OF_8];
+	static struct morph_schedule_step steps[MATCHINGS_OF_8];
+	static uint32_t held[RANKS * MATCHINGS_OF_8];
+	struct morph_schedule_load args = {
+		.head.flags = MORPH_SCHEDULE_LOOP,
+		.circuits = ARRAY(circuits, RANKS * MATCHINGS_OF_8),
+		.steps = ARRAY(steps, MATCHINGS_OF_8),
+		.held = ARRAY(held, RANKS * MATCHINGS_OF_8),
+	};
+	unsigned int step, rank, at = 0;
+
+	for (step = 0; step < MATCHINGS_OF_8; step++) {
+		steps[step] = (struct morph_schedule_step){ .first = at, .count = RANKS };
+		for (rank = 0; rank < RANKS; rank++, at++) {
+			held[at] = at;
+			circuits[at] = (struct morph_schedule_circuit){
+				.src_rank = rank,
+				.dst_rank = rank ^ (step + 1),
+			};
+		}
+	}
+	return load(slice, &args);
+}
+
+static void bench_steps(void)
+{
+	static struct samples total, provider, software, nulls;
+	struct morph_schedule_act args = {};
+	struct sim sim;
+	uint64_t begin;
+	double took;
+	int slice, i;
+
+	sim_start(&sim, "server8", INSTANT);
+	slice = slice_create(sim.fd, RANKS);
+	if (slice < 0)
+		stop("slice of eight");
+	args.schedule = load_exchanges(slice);
+	act(slice, MORPH_SCHEDULE_START, &args);
+	for (i = 0; i < WARM_UP + ROUNDS; i++) {
+		null_sample(&nulls);
+		begin = now_ns();
+		act(slice, MORPH_SCHEDULE_GO, &args);
+		took = now_ns() - begin;
+		if (i < WARM_UP)
+			continue;
+		sample_add(&total, took);
+		sample_add(&provider, args.out_times.provider_ns);
+		sample_add(&software,
+			   took - args.out_times.provider_ns - args.out_times.modelled_ns);
+	}
+	if (args.out_position != WARM_UP + ROUNDS + 1)
+		wrong("%d steps led to position %llu", WARM_UP + ROUNDS,
+		      (unsigned long long)args.out_position);
+	close(slice);
+	sim_stop(&sim);
+	report_nulls("step of a schedule, 8 circuits, server8, software", &software, &nulls, 60,
+		     25);
+	report_nulls("step of a schedule, 8 circuits, server8, provider", &provider, &nulls, 0, 0);
+	report_nulls("step of a schedule, 8 circuits, server8, in all", &total, &nulls, 0, 0);
+}
+
+/* ------------------------------------------------------------------------- load */
+
+struct rack {
+	struct morph_schedule_circuit circuits[RACK * MATCHINGS];
+	struct morph_schedule_step steps[MATCHINGS];
+	uint32_t held[RACK * MATCHINGS];
+	uint32_t guides[RACK * MATCHINGS * MOST_HOPS];
+	unsigned int guides_count;
+};
+
+/*
+ * Ranks are accelerators of a rack of servers of four, server by server. In each server tiles are
+ * exchanged in one of three ways that share no circuit; from one matching to the next each server
+ * takes one of the other two, so that all circuits change and the matchings are distinct.
+ */
+static void make_matchings(struct rack *rack)
+{
+	unsigned int step, server, tile, at = 0, way[RACK / 4] = {};
+
+	for (step = 0; step < MATCHINGS; step++) {
+		rack->steps[step] = (struct morph_schedule_step){ .first = at, .count = RACK };
+		for (server = 0; server < RACK / 4; server++) {
+			way[server] = (way[server] + 1 + (step >> server % 7 & 1)) % 3;
+			for (tile = 0; tile < 4; tile++, at++) {
+				rack->held[at] = at;
+				rack->circuits[at] = (struct morph_schedule_circuit){
+					.src_rank = server * 4 + tile,
+					.dst_rank = server * 4 + (tile ^ (way[server] + 1)),
+					.src_plane = MORPH_PLANE_ANY,
+					.dst_plane = MORPH_PLANE_ANY,
+				};
+			}
+		}
+	}
+}
+
+static void load_args(struct rack *rack, struct morph_schedule_load *args)
+{
+	*args = (struct morph_schedule_load){
+		.circuits = ARRAY(rack->circuits, RACK * MATCHINGS),
+		.steps = ARRAY(rack->steps, MATCHINGS),
+		.held = ARRAY(rack->held, RACK * MATCHINGS),
+		.guides = ARRAY(rack->guides, rack->guides_count),
+	};
+}
+
+/* The ways that the kernel has found, to be told to it the next time. */
+static void read_paths(int slice, struct rack *rack, unsigned int first)
+{
+	struct morph_circuit_path path;
+	unsigned int i;
+
+	for (i = 0; i < RACK * MATCHINGS; i++) {
+		path = (struct morph_circuit_path){
+			.head = HEAD(morph_circuit_path),
+			.circuit = first + i,
+			.guides = ARRAY(rack->guides + rack->guides_count, MOST_HOPS),
+		};
+		if (ioctl(slice, MORPH_CIRCUIT_PATH, &path))
+			stop("path of a circuit");
+		rack->circuits[i].first_guide = rack->guides_count;
+		rack->circuits[i].guides_count = path.guides.count;
+		rack->circuits[i].lanes = 1;
+		rack->guides_count += path.guides.count;
+	}
+}
+
+/* Accelerators that can be had, server by server, and their tiles row by row. */
+static void rack_order(const struct sim *sim, uint32_t *ranks)
+{
+	unsigned int host, tile, i, at = 0;
+
+	for (host = 0; host < sim->info.hosts; host++)
+		for (tile = 0; tile < 4; tile++)
+			for (i = 0; i < sim->info.accelerators && at < RACK; i++) {
+				struct morph_accelerator_info info = read_accelerator(sim, i);
+
+				if (info.use == MORPH_USE_FREE && info.host == host &&
+				    info.x % 2 + info.y % 2 * 2 == (int)tile)
+					ranks[at++] = i;
+			}
+	if (at != RACK)
+		stop("accelerators of a rack");
+}
+
+static void bench_load(void)
+{
+	static struct samples told, routed, nulls;
+	struct rack *rack = calloc(1, sizeof(*rack));
+	struct morph_schedule_act args = {};
+	struct morph_schedule_load how;
+	uint32_t ranks[RACK];
+	struct sim sim;
+	uint64_t begin;
+	int slice, i;
+
+	if (!rack)
+		stop("memory");
+	/* Not between the loads, which leave the processor's caches to nobody. */
+	for (i = 0; i < 1000; i++)
+		null_sample(&nulls);
+	sim_start(&sim, "rack64", INSTANT);
+	rack_order(&sim, ranks);
+	slice = slice_create_at(sim.fd, ranks, RACK);
+	if (slice < 0)
+		stop("slice of a rack");
+	make_matchings(rack);
+	load_args(rack, &how);
+	begin = now_ns();
+	args.schedule = load(slice, &how);
+	sample_add(&routed, (double)(now_ns() - begin) / (RACK * MATCHINGS));
+	read_paths(slice, rack, how.out_circuit);
+	act(slice, MORPH_SCHEDULE_UNLOAD, &args);
+	for (i = 0; i < LOADS; i++) {
+		load_args(rack, &how);
+		begin = now_ns();
+		args.schedule = load(slice, &how);
+		sample_add(&told, (double)(now_ns() - begin) / (RACK * MATCHINGS));
+		act(slice, MORPH_SCHEDULE_UNLOAD, &args);
+	}
+	printf("# rack64: a schedule of %u circuits, %u guides\n", RACK * MATCHINGS,
+	       rack->guides_count);
+	close(slice);
+	sim_stop(&sim);
+	free(rack);
+	report_nulls("load a schedule, 126 matchings of 64, each circuit", &told, &nulls, 0, 10);
+	report_nulls("the same, the kernel routes, each circuit", &routed, &nulls, 0, 0);
+}
+
+void bench_schedule(void)
+{
+	bench_steps();
+	bench_load();
+}
