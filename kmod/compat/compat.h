@@ -43,6 +43,13 @@
 
 #endif
 
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+
+/* "mm: introduce vma->vm_flags wrapper functions". Drop when the oldest is 6.3 or newer. */
+#define vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
+
+#endif
+
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 
 /*

@@ -20,6 +20,7 @@
 #include "chardev.h"
 #include "event.h"
 #include "ioctl.h"
+#include "ring.h"
 #include "refusal.h"
 #include "slice.h"
 #include "txn.h"
@@ -235,6 +236,9 @@ static const struct morph_command slice_commands[] = {
 			       out_wrong_circuit, MORPH_SCHEDULE_LOOP, reserved),
 	MORPH_COMMAND(MORPH_SCHEDULE_ACT, morph_do_schedule_act, morph_schedule_act, out_times, 0),
 	MORPH_COMMAND(MORPH_SCHEDULE_INFO, morph_do_schedule_info, morph_schedule_info, steps, 0),
+	MORPH_COMMAND_RESERVED(MORPH_RING_SETUP, morph_do_ring_setup, morph_ring_setup, reserved,
+			       MORPH_RING_USER, reserved),
+	MORPH_COMMAND(MORPH_RING_ACT, morph_do_ring_act, morph_ring_act, out_sleeps, 0),
 };
 
 static long slice_ioctl(struct file *filp, unsigned int number, unsigned long arg)
@@ -256,6 +260,20 @@ static ssize_t slice_read(struct file *filp, char __user *buffer, size_t bytes, 
 static __poll_t slice_poll(struct file *filp, struct poll_table_struct *wait)
 {
 	return morph_file_poll(filp->private_data, filp, wait);
+}
+
+/* What is shared: the slice's state at offset 0, and its rings, each at its own. */
+static int slice_mmap(struct file *filp, struct vm_area_struct *vma)
+{
+	struct morph_file *file = filp->private_data;
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u32 ring = offset / MORPH_RING_OFFSET(1);
+
+	if (!offset)
+		return morph_state_mmap(file->slice, vma);
+	if (offset != MORPH_RING_OFFSET(ring))
+		return -EINVAL;
+	return morph_ring_mmap(file, ring, vma);
 }
 
 static int slice_close(struct inode *inode, struct file *filp)
@@ -296,6 +314,7 @@ static const struct file_operations slice_fops = {
 	.release = slice_close,
 	.read = slice_read,
 	.poll = slice_poll,
+	.mmap = slice_mmap,
 	.unlocked_ioctl = slice_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 #ifdef CONFIG_PROC_FS

@@ -23,6 +23,7 @@
 #include "notify.h"
 #include "plan.h"
 #include "refusal.h"
+#include "ring.h"
 #include "slice.h"
 #include "trace.h"
 #include "user.h"
@@ -191,6 +192,7 @@ void morph_file_free(struct morph_file *file)
 	struct morph_slice *slice = file->slice;
 	struct morph_fabric *fabric = slice->fabric;
 
+	morph_ring_close_file(file);
 	/* It may be the last one: those who plan make room at once. */
 	atomic_inc(&fabric->urgent);
 	mutex_lock(&fabric->lock);

@@ -26,6 +26,7 @@
 #include "plan.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -180,7 +181,7 @@ static void exec_darken_old(struct exec *exec)
 
 /* ------------------------------------------------------------------ publish */
 
-static void publish_item(struct exec *exec, struct morph_item *item)
+static void publish_change(struct exec *exec, struct morph_item *item)
 {
 	struct morph_circuit *circuit = item->circuit;
 	u64 since = item->dark_since_ns;
@@ -219,6 +220,12 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	/* Old light that went out after the new had come is not missed. */
 	circuit->dark_ns = since && since < exec->lit_ns ? exec->lit_ns - since : 0;
 	item->change.dark_ns = circuit->dark_ns;
+}
+
+static void publish_item(struct exec *exec, struct morph_item *item)
+{
+	publish_change(exec, item);
+	morph_state_circuit(item->circuit);
 }
 
 static void publish(struct exec *exec)

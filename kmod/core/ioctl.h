@@ -43,6 +43,8 @@ struct morph_call {
 		struct morph_schedule_load schedule_load;
 		struct morph_schedule_act schedule_act;
 		struct morph_schedule_info schedule_info;
+		struct morph_ring_setup ring_setup;
+		struct morph_ring_act ring_act;
 	};
 };
 
@@ -137,5 +139,7 @@ int morph_do_slice_policy(struct morph_call *call);
 int morph_do_schedule_load(struct morph_call *call);
 int morph_do_schedule_act(struct morph_call *call);
 int morph_do_schedule_info(struct morph_call *call);
+int morph_do_ring_setup(struct morph_call *call);
+int morph_do_ring_act(struct morph_call *call);
 
 #endif /* MORPH_IOCTL_H */

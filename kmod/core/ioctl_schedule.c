@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands of the slice file about schedules. */
+/* Commands of the slice file about schedules and rings. */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include "ioctl.h"
+#include "ring.h"
 #include "schedule.h"
 #include "slice.h"
 
@@ -271,4 +272,19 @@ int morph_do_schedule_info(struct morph_call *call)
 	kvfree(steps);
 	morph_schedule_put(schedule);
 	return ret;
+}
+
+/* ------------------------------------------------------------------- rings */
+
+int morph_do_ring_setup(struct morph_call *call)
+{
+	struct morph_ring_setup *args = &call->ring_setup;
+
+	args->out_ring = 0;
+	return morph_ring_setup(call->file, args, &args->out_ring, &call->refusal);
+}
+
+int morph_do_ring_act(struct morph_call *call)
+{
+	return morph_ring_act(call->file, &call->ring_act, &call->refusal);
 }

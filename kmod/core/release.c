@@ -15,6 +15,7 @@
 #include "plan.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -150,6 +151,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	}
 	morph_event_hangup(slice);
 	wake_up_all(&slice->idle);
+	morph_ring_wake_slice(slice);
 	queue_work(morph_wq, &slice->release_work);
 }
 

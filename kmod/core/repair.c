@@ -21,6 +21,7 @@
 #include "plan.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -365,6 +366,7 @@ static void repair_end(struct morph_slice *slice)
 	fabric->seq++;
 	if (!whole)
 		fail_dark_circuits(slice);
+	morph_state_all(slice);
 	left_mbps = morph_slice_bandwidth(slice);
 	if (!whole && was && left_mbps == slice->degraded_mbps)
 		return;			/* it was said before */

@@ -7,6 +7,7 @@
 #include "plan.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -122,6 +123,7 @@ static bool restore(struct exec *exec, int relit)
 			circuit->state = MORPH_CIRCUIT_LIT;
 		else if (!item->dead || txn->kind != MORPH_TXN_REPAIR)
 			circuit->state = MORPH_CIRCUIT_FAILED;
+		morph_state_circuit(circuit);
 		/* What a peer does not send is not ours to put back. */
 		if (!lit && morph_route_comes_in(fabric, item->old))
 			repair_later(txn);

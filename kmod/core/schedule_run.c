@@ -15,6 +15,7 @@
 #include "core.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -211,6 +212,7 @@ static int light_step(struct morph_schedule *schedule, u32 number, const u32 *dr
 	schedule->is_ahead = false;
 	schedule->txn->seq = schedule->slice->fabric->seq;
 	WRITE_ONCE(schedule->position, schedule->position + 1);
+	morph_state_step(schedule->slice, schedule->id, number, schedule->position);
 	await_next(schedule);
 	if (wq_has_sleeper(&schedule->changed))
 		wake_up_all(&schedule->changed);

@@ -7,6 +7,7 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "chardev.h"
 #include "controller.h"
@@ -30,6 +31,7 @@ static void slice_free_memory(struct morph_slice *slice)
 {
 	morph_txn_free_idle(slice);
 	morph_route_free(slice->idle_route);
+	vfree(slice->state_page);
 	kvfree(slice->failover_lists);
 	kvfree(slice->teardown_settings);
 	kvfree(slice->spare_list);
@@ -230,6 +232,7 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 	INIT_LIST_HEAD(&slice->files);
 	INIT_LIST_HEAD(&slice->txns);
 	INIT_LIST_HEAD(&slice->schedules);
+	INIT_LIST_HEAD(&slice->rings);
 	slice->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
 	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&slice->idle);

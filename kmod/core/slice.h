@@ -22,6 +22,7 @@ struct morph_circuit {
 	u64 alarm_since_ns;		/* when it was first seen, of the last that found it lit */
 	bool listed;			/* in slice->circuits: was lit */
 	struct morph_schedule *schedule; /* that lights it in some steps, or NULL */
+	u64 told_mbps;			/* in the slice's state page */
 	bool astray;			/* a repair has left it a path that can't be */
 	struct morph_route *route;	/* NULL only while being set up */
 	struct morph_txn *pending;	/* transaction that is changing it */
@@ -77,7 +78,9 @@ struct morph_slice {
 	struct xarray circuits;		/* by id */
 	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
 	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
-	u32 last_schedule;		/* number given */
+	struct list_head rings;		/* of struct morph_ring: ring.c */
+	struct morph_state_page *state_page; /* or NULL: state.c */
+	u32 last_schedule, last_ring;	/* numbers given */
 	u32 schedule_ids;		/* the next number of a circuit of one */
 	u32 circuits_count;
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */

@@ -704,8 +704,8 @@ struct morph_slice_info {
 };
 
 /**
- * struct morph_circuit_path - MORPH_CIRCUIT_PATH: the way of one circuit, of a schedule's also while
- *			       it is dark
+ * struct morph_circuit_path - MORPH_CIRCUIT_PATH: the way of one circuit, of a schedule's also
+ *			       while it is dark
  * @head: flags must be 0
  * @circuit: in: its number
  * @reserved: must be 0
@@ -1160,6 +1160,195 @@ struct morph_schedule_info {
 	struct morph_array steps;
 };
 
+/* --------------------------------------------------------------------- rings */
+
+/*
+ * DOC: Rings
+ *
+ * A ring is memory that a slice's programs, or their devices, share with a polling kernel
+ * thread: entries of 16 bytes that ask for steps of a schedule, and entries that answer. Each of
+ * the two 8-byte words of an entry bears the lap bit, so that it is complete when both have it:
+ * nothing is supposed of 16-byte writes. On the first lap round the ring the bit is set, on the
+ * second it is not, and so on. No word but these orders anything.
+ *
+ * submission, word 0: lap, operation (7 bits), tag (24), rank (32)
+ * submission, word 1: lap, 15 bits that must be zero, position (48)
+ * completion, word 0: lap, operation, tag, error (32): 0 or a positive errno
+ * completion, word 1: lap, 15 bits zero, position that is lit (48)
+ *
+ * It is mapped from the slice file at MORPH_RING_OFFSET(ring), MORPH_RING_BYTES(entries) long:
+ * struct morph_ring_page, then submissions at MORPH_RING_ENTRIES, then completions. Or it
+ * is the caller's own memory, pinned as long as the ring lives. What is written there can only
+ * select among what the slice may do. An entry that means nothing stops the ring.
+ */
+#define MORPH_RING_LAP		0x8000000000000000ULL
+#define MORPH_RING_OP_SHIFT	56
+#define MORPH_RING_TAG_SHIFT	32
+#define MORPH_RING_TAGS		0x1000000u
+#define MORPH_RING_POSITIONS	0x1000000000000ULL
+#define MORPH_RING_ENTRIES	4096u	/* where they begin */
+#define MORPH_RING_LEAST	8u
+#define MORPH_RING_MOST		4096u
+#define MORPH_RING_BYTES(entries) \
+	(MORPH_RING_ENTRIES + ((32u * (entries) + 4095u) & ~4095u))
+#define MORPH_RING_OFFSET(ring)	((__u64)(ring) << 24)
+
+/**
+ * enum morph_ring_op - what an entry asks for
+ * @MORPH_RING_NOP: an answer
+ * @MORPH_RING_GO: as MORPH_SCHEDULE_GO
+ * @MORPH_RING_ARRIVE: as MORPH_SCHEDULE_ARRIVE
+ */
+enum morph_ring_op {
+	MORPH_RING_NOP = 0,
+	MORPH_RING_GO = 1,
+	MORPH_RING_ARRIVE = 2,
+};
+
+/**
+ * struct morph_ring_entry - an entry of either kind
+ * @words: as above
+ */
+struct morph_ring_entry {
+	__aligned_u64 words[2];
+};
+
+/**
+ * enum morph_ring_state - does anybody read it
+ * @MORPH_RING_RUNNING: yes
+ * @MORPH_RING_STOPPED: an entry meant nothing, or completions were counted wrongly
+ * @MORPH_RING_GONE: the slice is gone, or the ring was closed
+ */
+enum morph_ring_state {
+	MORPH_RING_RUNNING = 0,
+	MORPH_RING_STOPPED = 1,
+	MORPH_RING_GONE = 2,
+};
+
+/**
+ * struct morph_ring_page - what is beside the entries
+ * @state: kernel: enum morph_ring_state
+ * @asleep: kernel: 1 when MORPH_RING_WAKE is needed before it looks at entries again
+ * @taken: kernel: submissions taken so far, modulo 2^32: their places are free
+ * @answered: kernel: completions written so far, likewise
+ * @reserved: 0
+ * @seen: program: completions that it has read, likewise: their places are free
+ * @reserved2: 0
+ */
+struct morph_ring_page {
+	__u32 state;
+	__u32 asleep;
+	__u32 taken;
+	__u32 answered;
+	__u32 reserved[28];
+	__u32 seen;
+	__u32 reserved2[31];
+};
+
+#define MORPH_RING_USER		0x1u	/* in memory of the caller's */
+
+/**
+ * struct morph_ring_setup - MORPH_RING_SETUP: a ring for a schedule
+ * @head: flags: MORPH_RING_USER
+ * @schedule: in: number of the schedule
+ * @entries: in: of each kind, a power of two from MORPH_RING_LEAST to MORPH_RING_MOST
+ * @idle_ns: in: how long the thread looks for entries after the last one before it sleeps, at
+ *	     most a second; 0: a millisecond
+ * @rate: in: entries that are taken in a second, 0 for 1000000; more are taken later
+ * @user_ptr: in: with MORPH_RING_USER: where, at the beginning of a page; else 0
+ * @out_ring: out: its number within the slice
+ * @reserved: must be 0
+ *
+ * It lives as long as the file that it was made with, or until MORPH_RING_CLOSE.
+ */
+struct morph_ring_setup {
+	struct morph_head head;
+	__u32 schedule;
+	__u32 entries;
+	__u32 idle_ns;
+	__u32 rate;
+	__aligned_u64 user_ptr;
+	__u32 out_ring;
+	__u32 reserved;
+};
+
+/**
+ * enum morph_ring_verb - what to do with a ring
+ * @MORPH_RING_WAKE: look at entries again
+ * @MORPH_RING_CLOSE: take no more; the memory stays mapped
+ * @MORPH_RING_QUERY: only tell
+ */
+enum morph_ring_verb {
+	MORPH_RING_WAKE = 1,
+	MORPH_RING_CLOSE = 2,
+	MORPH_RING_QUERY = 3,
+};
+
+/**
+ * struct morph_ring_act - MORPH_RING_ACT: about one ring
+ * @head: flags must be 0
+ * @ring: in: its number
+ * @verb: in: enum morph_ring_verb
+ * @out_state: out: enum morph_ring_state
+ * @out_error: out: negative errno with which it stopped, or 0
+ * @out_taken: out: entries taken
+ * @out_sleeps: out: how often the thread went to sleep
+ */
+struct morph_ring_act {
+	struct morph_head head;
+	__u32 ring;
+	__u32 verb;
+	__u32 out_state;
+	__s32 out_error;
+	__aligned_u64 out_taken;
+	__aligned_u64 out_sleeps;
+};
+
+/**
+ * struct morph_state_pair - what leads from one rank to another
+ * @generation: counts changes of what is lit between the two
+ * @hops: guides of the shortest circuit that is lit, 0: none is
+ * @mbps: bandwidth of all that are
+ */
+struct morph_state_pair {
+	__u32 generation;
+	__u32 hops;
+	__aligned_u64 mbps;
+};
+
+/**
+ * struct morph_state_page - a slice as it is, to be mapped and read without a call
+ * @version: odd while it is written: read it before and after, and again if it differs
+ * @ranks: of the slice
+ * @schedule: the last of its schedules that lit a step, or 0
+ * @generation: of the slice
+ * @step: that step
+ * @reserved: 0
+ * @position: its position
+ * @settle_ns: what a change takes until there is light
+ * @relock_ns: and until receivers have locked
+ *
+ * After it comes struct morph_state_pair of each two ranks, sender * @ranks + receiver its place.
+ * At offset 0 of the slice file, MORPH_STATE_BYTES(ranks * ranks) long, to be read only.
+ * Profiles tell no lengths: time of flight follows from @hops and what the reader knows of the
+ * guides.
+ */
+struct morph_state_page {
+	__aligned_u64 version;
+	__u32 ranks;
+	__u32 schedule;
+	__aligned_u64 generation;
+	__u32 step;
+	__u32 reserved;
+	__aligned_u64 position;
+	__aligned_u64 settle_ns;
+	__aligned_u64 relock_ns;
+};
+
+#define MORPH_STATE_BYTES(pairs) \
+	((sizeof(struct morph_state_page) + \
+	  (__u64)(pairs) * sizeof(struct morph_state_pair) + 4095) & ~4095ULL)
+
 /* --------------------------------------------------------------- controllers */
 
 /**
@@ -1193,6 +1382,7 @@ enum morph_controller_state {
  * @MORPH_EVENT_FABRIC_GONE: the provider is gone
  * @MORPH_EVENT_SCHEDULE: schedule @txn has stopped at step @circuit, or a repair has given it
  *                        other paths; @outcome says which: ROLLED_BACK or BROKEN, or COMMITTED
+ * @MORPH_EVENT_RING: ring @txn has stopped at an entry that means nothing, its submission @circuit
  */
 enum morph_event_type {
 	MORPH_EVENT_LOST = 1,
@@ -1206,6 +1396,7 @@ enum morph_event_type {
 	MORPH_EVENT_SLICE_GONE = 9,
 	MORPH_EVENT_FABRIC_GONE = 10,
 	MORPH_EVENT_SCHEDULE = 11,
+	MORPH_EVENT_RING = 12,
 };
 
 /**
@@ -1293,5 +1484,7 @@ struct morph_event {
 #define MORPH_SCHEDULE_LOAD		_IOWR(MORPH_IOC, 0x28, struct morph_schedule_load)
 #define MORPH_SCHEDULE_ACT		_IOWR(MORPH_IOC, 0x29, struct morph_schedule_act)
 #define MORPH_SCHEDULE_INFO		_IOWR(MORPH_IOC, 0x2a, struct morph_schedule_info)
+#define MORPH_RING_SETUP		_IOWR(MORPH_IOC, 0x2b, struct morph_ring_setup)
+#define MORPH_RING_ACT			_IOWR(MORPH_IOC, 0x2c, struct morph_ring_act)
 
 #endif /* _UAPI_LINUX_MORPH_H */

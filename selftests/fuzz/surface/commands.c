@@ -157,7 +157,7 @@ static const struct field schedule_load_fields[] = {
 	CIRCUIT(src_plane),   CIRCUIT(dst_plane),
 	CIRCUIT(lanes_count), CIRCUIT(lanes),
 	CIRCUIT(first_guide), CIRCUIT(guides_count),
-	STEP(first),	      STEP(count),
+	STEP(first),	      E(steps, "holds", morph_schedule_step, count, 1),
 	STEP(advance),	      STEP(reserved),
 	STEP(after_ns),	      STEP(deadline_ns),
 	NUMBERS(held, 2),     NUMBERS(guides, 3),
@@ -181,6 +181,15 @@ static const struct field schedule_info_fields[] = { HEAD_FIELDS, F(schedule),
 static const struct list schedule_info_lists[] = {
 	L(THIS, steps, sizeof(struct morph_schedule_step_info)),
 };
+#undef THIS
+
+#define THIS morph_ring_setup
+static const struct field ring_setup_fields[] = { HEAD_FIELDS, F(schedule), F(entries), F(idle_ns),
+						  F(rate),     F(user_ptr), F(reserved) };
+#undef THIS
+
+#define THIS morph_ring_act
+static const struct field ring_act_fields[] = { HEAD_FIELDS, F(ring), F(verb) };
 #undef THIS
 
 static const struct field read_fields[] = { { "bytes", 0, 4, NO_LIST, FORM_NUMBER } };
@@ -230,6 +239,8 @@ const struct command commands[] = {
 	IOCTL("schedule_act", MORPH_SCHEDULE_ACT, morph_schedule_act, schedule_act_fields),
 	IOCTL_LISTS("schedule_info", MORPH_SCHEDULE_INFO, morph_schedule_info, schedule_info_fields,
 		    schedule_info_lists),
+	IOCTL("ring_setup", MORPH_RING_SETUP, morph_ring_setup, ring_setup_fields),
+	IOCTL("ring_act", MORPH_RING_ACT, morph_ring_act, ring_act_fields),
 	{ "read", HOW_READ, 0, 0, read_fields, COUNT(read_fields), NULL, 0 },
 	{ "poll", HOW_POLL, 0, 0, NULL, 0, NULL, 0 },
 	{ "close", HOW_CLOSE, 0, 0, NULL, 0, NULL, 0 },

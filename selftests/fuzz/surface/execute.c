@@ -226,7 +226,8 @@ static void make_room(struct world *world, const struct command *command)
 		uint8_t *place = world->structure + command->lists[at].at;
 		struct morph_array array;
 
-		if (command->number == MORPH_SLICE_CREATE || command->number == MORPH_TXN_RUN)
+		if (command->number == MORPH_SLICE_CREATE || command->number == MORPH_TXN_RUN ||
+		    command->number == MORPH_SCHEDULE_LOAD)
 			continue;
 		memcpy(&array, place, sizeof(array));
 		array.ptr = (uintptr_t)world->arenas[at];

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A slice's state in memory that its programs and their devices map and read: what is lit
+ * between which ranks. Written under fabric->lock, as a sequence lock without the lock: who
+ * reads it looks at the version before and after.
+ */
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+
+#include "core.h"
+#include "refusal.h"
+#include "ring.h"
+#include "route.h"
+#include "slice.h"
+#include "user.h"
+
+static u64 state_bytes(const struct morph_slice *slice)
+{
+	return MORPH_STATE_BYTES((u64)slice->ranks_count * slice->ranks_count);
+}
+
+static struct morph_state_pair *pair_of(struct morph_slice *slice, u32 src, u32 dst)
+{
+	struct morph_state_pair *pairs = (void *)(slice->state_page + 1);
+
+	return &pairs[src * slice->ranks_count + dst];
+}
+
+static void write_begin(struct morph_state_page *page)
+{
+	WRITE_ONCE(page->version, page->version + 1);
+	/* Who sees what follows sees that it is odd. */
+	smp_wmb();
+}
+
+static void write_end(struct morph_state_page *page)
+{
+	/* Who sees that it is even sees all that was written. */
+	smp_wmb();
+	WRITE_ONCE(page->version, page->version + 1);
+}
+
+static bool is_lit(const struct morph_circuit *circuit)
+{
+	return circuit->listed && circuit->state == MORPH_CIRCUIT_LIT &&
+	       !((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE);
+}
+
+static u32 least_hops(struct morph_slice *slice, u32 src, u32 dst)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+	u32 least = 0;
+
+	xa_for_each(&slice->circuits, index, circuit) {
+		u32 hops;
+
+		if (!is_lit(circuit) || circuit->src_rank != src || circuit->dst_rank != dst)
+			continue;
+		hops = circuit->route->path.hops_count;
+		least = least ? min(least, hops) : hops;
+	}
+	return least;
+}
+
+/* What the page says of the circuit, and what it is to say. */
+static void write_circuit(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+	u64 mbps = 0;
+	struct morph_state_pair *pair;
+
+	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+		return;
+	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
+	if (is_lit(circuit))
+		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
+	if (!mbps && !circuit->told_mbps)
+		return;
+	pair->generation++;
+	pair->mbps += mbps - circuit->told_mbps;
+	circuit->told_mbps = mbps;
+	/* Alone it is its own; several are looked through. */
+	if (!pair->mbps)
+		pair->hops = 0;
+	else if (pair->mbps == mbps)
+		pair->hops = circuit->route->path.hops_count;
+	else
+		pair->hops = least_hops(slice, circuit->src_rank, circuit->dst_rank);
+}
+
+void morph_state_circuit(struct morph_circuit *circuit)
+{
+	struct morph_state_page *page = circuit->slice->state_page;
+
+	if (!page)
+		return;
+	write_begin(page);
+	page->generation = circuit->slice->generation;
+	write_circuit(circuit);
+	write_end(page);
+}
+
+void morph_state_all(struct morph_slice *slice)
+{
+	struct morph_state_page *page = slice->state_page;
+	struct morph_circuit *circuit;
+	unsigned long index;
+
+	if (!page)
+		return;
+	write_begin(page);
+	page->generation = slice->generation;
+	xa_for_each(&slice->circuits, index, circuit)
+		if (is_lit(circuit) != !!circuit->told_mbps)
+			write_circuit(circuit);
+	write_end(page);
+}
+
+void morph_state_step(struct morph_slice *slice, u32 schedule, u32 step, u64 position)
+{
+	struct morph_state_page *page = slice->state_page;
+
+	if (!page)
+		return;
+	write_begin(page);
+	page->schedule = schedule;
+	page->step = step;
+	page->position = position;
+	write_end(page);
+}
+
+/* Made with what is lit now. */
+static int state_make(struct morph_slice *slice)
+{
+	const struct optics_params *params = &slice->fabric->graph->params;
+	size_t bytes = state_bytes(slice);
+	struct morph_state_page *page;
+	int ret;
+
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, NULL);
+	if (ret)
+		return ret;
+	page = vmalloc_user(bytes);
+	if (!page) {
+		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
+		return -ENOMEM;
+	}
+	page->ranks = slice->ranks_count;
+	page->step = MORPH_ANY;
+	page->settle_ns = params->settle_ns;
+	page->relock_ns = params->relock_ns;
+	slice->state_page = page;
+	slice->bytes += bytes;		/* uncharged with the slice */
+	morph_state_all(slice);
+	return 0;
+}
+
+int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	if (vma->vm_end - vma->vm_start > state_bytes(slice))
+		return -EINVAL;
+	mutex_lock(&fabric->lock);
+	if (slice->dying)
+		ret = -ENODEV;
+	else if (!slice->state_page)
+		ret = state_make(slice);
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	vm_flags_clear(vma, VM_MAYWRITE);
+	return remap_vmalloc_range(vma, slice->state_page, 0);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libmorph: rings from the side of a device's code. Plain C; CUDA and HIP take it as it is.
+ * It includes nothing of libmorph and calls nothing: who uses it maps the ring, and registers it with the
+ * device (cudaHostRegister(), hipHostRegister()).
+ *
+ * A ring has one producer of submissions and one consumer of completions, who may be two: threads of a block that
+ * want more agree among themselves who it is. Entries are complete when both words bear the lap
+ * bit, so that nothing but single 8-byte reads and writes is supposed of the bus.
+ */
+#ifndef MORPH_DEVICE_H
+#define MORPH_DEVICE_H
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define MORPH_DEVICE __host__ __device__ static inline
+#else
+#define MORPH_DEVICE static inline
+#endif
+
+/* Types of a length that compilers for devices agree about. */
+typedef unsigned long long morph_word;
+typedef unsigned int morph_half;
+
+#define MORPH_DEVICE_LAP 0x8000000000000000ull
+#define MORPH_DEVICE_POSITION 0xffffffffffffull
+#define MORPH_DEVICE_GO 1u
+#define MORPH_DEVICE_ARRIVE 2u
+#define MORPH_DEVICE_ENTRIES 4096u /* bytes from the beginning of the ring to its entries */
+#define MORPH_DEVICE_ASLEEP 1u /* words of 4 bytes from the beginning */
+#define MORPH_DEVICE_TAKEN 2u
+#define MORPH_DEVICE_SEEN 32u
+
+/**
+ * struct morph_device_ring - one end of a ring, in memory of the one who holds it
+ * @base: where the ring is mapped, as this device sees it
+ * @entries: of each kind, as it was set up
+ * @submitted: entries written so far
+ * @seen: completions read so far
+ */
+struct morph_device_ring {
+	void *base;
+	morph_half entries;
+	morph_half submitted;
+	morph_half seen;
+};
+
+/**
+ * struct morph_device_answer - a completion
+ * @tag: as it was submitted
+ * @error: 0, or a positive errno
+ * @position: position of the schedule that is lit
+ */
+struct morph_device_answer {
+	morph_half tag;
+	morph_half error;
+	morph_word position;
+};
+
+/* What was written before is there for all before what comes. */
+MORPH_DEVICE void morph_device_fence(void)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+	__threadfence_system();
+#elif defined(__GNUC__)
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+MORPH_DEVICE morph_word morph_device_lap(const struct morph_device_ring *ring, morph_half count)
+{
+	return count / ring->entries & 1 ? 0 : MORPH_DEVICE_LAP;
+}
+
+MORPH_DEVICE volatile morph_half *morph_device_half(const struct morph_device_ring *ring,
+						    morph_half index)
+{
+	return (volatile morph_half *)ring->base + index;
+}
+
+MORPH_DEVICE volatile morph_word *morph_device_entry(const struct morph_device_ring *ring,
+						     morph_half index)
+{
+	return (volatile morph_word *)((char *)ring->base + MORPH_DEVICE_ENTRIES) +
+	       2 * (morph_word)index;
+}
+
+/**
+ * morph_device_submit() - ask for something
+ * @ring: this end of the ring
+ * @op: MORPH_DEVICE_GO or MORPH_DEVICE_ARRIVE
+ * @tag: what the answer is known by, below 2^24
+ * @rank: of MORPH_DEVICE_ARRIVE, else 0
+ * @position: that is to be lit, or that the rank has done with, below 2^48
+ *
+ * Never waits. If the thread at the other side sleeps somebody on the host has to wake it (MORPH_RING_WAKE):
+ * morph_device_asleep() says so afterwards.
+ *
+ * Return: 0, or -1 when no place is free.
+ */
+MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half op, morph_half tag,
+				     morph_half rank, morph_word position)
+{
+	morph_word lap = morph_device_lap(ring, ring->submitted);
+	volatile morph_word *entry;
+
+	if (ring->submitted - *morph_device_half(ring, MORPH_DEVICE_TAKEN) >= ring->entries)
+		return -1;
+	entry = morph_device_entry(ring, ring->submitted % ring->entries);
+	/* What the ranks have written over the circuits of this step comes first. */
+	morph_device_fence();
+	entry[0] = lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | rank;
+	entry[1] = lap | (position & MORPH_DEVICE_POSITION);
+	ring->submitted++;
+	morph_device_fence();
+	return 0;
+}
+
+/* Does somebody on the host have to wake the thread? */
+MORPH_DEVICE int morph_device_asleep(const struct morph_device_ring *ring)
+{
+	return *morph_device_half(ring, MORPH_DEVICE_ASLEEP) != 0;
+}
+
+/**
+ * morph_device_answered() - read a completion
+ * @ring: this end of the ring
+ * @answer: where to put it
+ *
+ * Never waits. The answers come in the order in which the thread has taken the entries.
+ *
+ * Return: 1, or 0 when none is there.
+ */
+MORPH_DEVICE int morph_device_answered(struct morph_device_ring *ring,
+				       struct morph_device_answer *answer)
+{
+	volatile morph_word *entry =
+		morph_device_entry(ring, ring->entries + ring->seen % ring->entries);
+	morph_word lap = morph_device_lap(ring, ring->seen);
+	morph_word first = entry[0], second = entry[1];
+
+	if ((first & MORPH_DEVICE_LAP) != lap || (second & MORPH_DEVICE_LAP) != lap)
+		return 0;
+	answer->tag = (morph_half)(first >> 32) & 0xffffff;
+	answer->error = (morph_half)first;
+	answer->position = second & MORPH_DEVICE_POSITION;
+	ring->seen++;
+	*morph_device_half(ring, MORPH_DEVICE_SEEN) = ring->seen;
+	return 1;
+}
+
+#endif /* MORPH_DEVICE_H */
