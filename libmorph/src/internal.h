@@ -67,6 +67,9 @@ void lm_error_clear(struct morph_ctx *ctx);
 /* Check options: 0, or -EINVAL/-E2BIG. @known is the size that this library knows. */
 int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const char *what);
 
+/* Flags, planes and guides of a circuit's options, which were copied: 0 or a noted -EINVAL. */
+int lm_circuit_opts_check(struct morph_ctx *ctx, const struct morph_circuit_opts *opts);
+
 /* Copy checked options into the library's own structure of @known bytes, zeros for NULL. */
 void lm_opts_copy(void *mine, const void *opts, size_t known);
 

@@ -61,7 +61,7 @@ static int change_add(struct morph_txn *txn, const struct morph_change *change)
 	return (int)txn->count++;
 }
 
-static int check_circuit_opts(struct morph_ctx *ctx, const struct morph_circuit_opts *opts)
+int lm_circuit_opts_check(struct morph_ctx *ctx, const struct morph_circuit_opts *opts)
 {
 	if (opts->flags & ~(MORPH_CIRCUIT_SRC_PLANE | MORPH_CIRCUIT_DST_PLANE))
 		return lm_fail(ctx, EINVAL, "morph_circuit_opts.flags is 0x%x: an unknown flag",
@@ -86,7 +86,7 @@ static int change_add_opts(struct morph_txn *txn, struct morph_change *change,
 	if (number)
 		return number;
 	lm_opts_copy(&mine, opts, sizeof(mine));
-	number = check_circuit_opts(txn->ctx, &mine);
+	number = lm_circuit_opts_check(txn->ctx, &mine);
 	if (number)
 		return number;
 	change->src_plane = change->dst_plane = MORPH_PLANE_ANY;

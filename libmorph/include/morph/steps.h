@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* libmorph: circuits of a slice step by step. Included by <morph/morph.h>. */
+#ifndef MORPH_STEPS_H
+#define MORPH_STEPS_H
+
+#include <morph/txn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * DOC: Steps
+ *
+ * What the driver takes as a schedule: a table of circuits between ranks, and steps, each of which
+ * says which of them are lit while it runs and what begins it. It is put together by hand, or of a planned
+ * schedule by morph_schedule_light(), and loaded by morph_slice_schedule_load(). Nothing here needs a kernel.
+ *
+ *	ping = morph_steps_circuit(steps, 0, 1, NULL);
+ *	pong = morph_steps_circuit(steps, 1, 0, NULL);
+ *	morph_steps_add(steps, &ping, 1, NULL);
+ *	morph_steps_add(steps, &pong, 1, NULL);
+ *
+ * Steps are used by one thread at a time.
+ */
+
+/**
+ * enum morph_step_begin - what begins a step
+ * @MORPH_STEP_CALL: morph_slice_schedule_go(), or a ring's MORPH_DEVICE_GO
+ * @MORPH_STEP_BARRIER: all ranks of which a circuit comes or goes have arrived: morph_slice_schedule_arrive()
+ * @MORPH_STEP_TIME: so long after the step before was lit
+ */
+enum morph_step_begin {
+	MORPH_STEP_CALL = 0,
+	MORPH_STEP_BARRIER = 1,
+	MORPH_STEP_TIME = 2,
+};
+
+/**
+ * struct morph_step_opts - how a step begins
+ * @sz: sizeof(struct morph_step_opts)
+ * @begin: enum morph_step_begin
+ * @after_ns: for MORPH_STEP_TIME: how long after the step before was lit
+ * @deadline_ns: it is to be lit so long after the step before was; if nothing has begun it by then
+ *	the schedule stops. 0: it may take as long as it likes
+ */
+struct morph_step_opts {
+	size_t sz;
+	uint32_t begin;
+	uint64_t after_ns;
+	uint64_t deadline_ns;
+};
+
+/**
+ * morph_steps_new() - room for steps
+ * @ctx: the context, which must outlive it
+ *
+ * Return: steps, none as yet, freed by morph_steps_free(); NULL when out of memory.
+ */
+struct morph_steps *morph_steps_new(struct morph_ctx *ctx);
+
+/**
+ * morph_steps_free() - free steps
+ * @steps: the steps, or NULL
+ */
+void morph_steps_free(struct morph_steps *steps);
+
+/**
+ * morph_steps_clear() - forget all circuits and steps
+ * @steps: the steps, as new afterwards
+ */
+void morph_steps_clear(struct morph_steps *steps);
+
+/**
+ * morph_steps_circuit() - one more circuit that steps may hold
+ * @steps: the steps
+ * @src_rank: rank that sends
+ * @dst_rank: rank that receives
+ * @opts: how, or NULL: the kernel routes it beside those that some step holds with it
+ *
+ * Return: its number, from 0; -EINVAL (both ranks are the same, an edge, unknown flags, a plane beyond
+ * 65534), -E2BIG (unknown options, more than 32768 circuits or 1048576 guides) or -ENOMEM.
+ */
+int morph_steps_circuit(struct morph_steps *steps, uint32_t src_rank, uint32_t dst_rank,
+			const struct morph_circuit_opts *opts);
+
+/**
+ * morph_steps_add() - one more step
+ * @steps: the steps
+ * @circuits: numbers of the circuits that it holds
+ * @count: how many; 0: it is dark
+ * @opts: what begins it, or NULL: a call
+ *
+ * Return: its number, from 0; -EINVAL (no such circuit, one twice, an unknown way to begin, a time without
+ * MORPH_STEP_TIME), -E2BIG (unknown options, more than 8192 steps that hold 262144 circuits together) or -ENOMEM.
+ */
+int morph_steps_add(struct morph_steps *steps, const uint32_t *circuits, size_t count,
+		    const struct morph_step_opts *opts);
+
+/**
+ * morph_steps_set_loop() - after the last step comes the first
+ * @steps: the steps
+ * @loop: whether; what begins the first step then counts
+ */
+void morph_steps_set_loop(struct morph_steps *steps, bool loop);
+
+/**
+ * morph_steps_set_generation() - the slice as it was when they were planned
+ * @steps: the steps
+ * @generation: of the slice; loading fails with ESTALE if it has changed. MORPH_GENERATION_ANY: never
+ */
+void morph_steps_set_generation(struct morph_steps *steps, uint64_t generation);
+
+/**
+ * morph_steps_set_profile() - the fabric that they were planned for
+ * @steps: the steps
+ * @checksum: of its profile; loading fails with ESTALE if it is another one. 0: not stated
+ */
+void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum);
+
+/**
+ * morph_steps_count() - how many steps there are
+ * @steps: the steps
+ * @circuits: where to put how many circuits there are; or NULL
+ *
+ * Return: the number. Never fails.
+ */
+uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *circuits);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MORPH_STEPS_H */
