@@ -4,15 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../libmorph/include/morph/device.h"
 #include "bench.h"
 
 #define RANKS 8u
-#define MATCHINGS_OF_8 3u
+#define MATCHINGS_OF_8 2u
 #define WARM_UP 200
 #define ROUNDS 2000
 #define LOADS 5
+#define ENTRIES 64u
 #define RACK 64u
 #define MATCHINGS 126u
 
@@ -41,33 +44,49 @@ static unsigned int load(int slice, struct morph_schedule_load *args)
 /* ------------------------------------------------------------------------ steps */
 
 /*
- * Three matchings of eight tiles on one plane: each step darkens eight circuits and lights eight
- * at the same ports, so that nothing can be lit ahead.
+ * Two matchings of tiles on one plane, with the neighbour in the row and in the column, as far as the first
+ * @senders of them send: each step darkens so many circuits and lights as many at the same ports,
+ * so that nothing can be lit ahead.
  */
-static unsigned int load_exchanges(int slice)
+static unsigned int load_exchanges(int slice, unsigned int senders)
 {
 	static struct morph_schedule_circuit circuits[RANKS * MATCHINGS_OF_8];
 	static struct morph_schedule_step steps[MATCHINGS_OF_8];
 	static uint32_t held[RANKS * MATCHINGS_OF_8];
 	struct morph_schedule_load args = {
 		.head.flags = MORPH_SCHEDULE_LOOP,
-		.circuits = ARRAY(circuits, RANKS * MATCHINGS_OF_8),
+		.circuits = ARRAY(circuits, senders * MATCHINGS_OF_8),
 		.steps = ARRAY(steps, MATCHINGS_OF_8),
-		.held = ARRAY(held, RANKS * MATCHINGS_OF_8),
+		.held = ARRAY(held, senders * MATCHINGS_OF_8),
 	};
 	unsigned int step, rank, at = 0;
 
 	for (step = 0; step < MATCHINGS_OF_8; step++) {
-		steps[step] = (struct morph_schedule_step){ .first = at, .count = RANKS };
-		for (rank = 0; rank < RANKS; rank++, at++) {
+		steps[step] = (struct morph_schedule_step){ .first = at, .count = senders };
+		for (rank = 0; rank < senders; rank++, at++) {
 			held[at] = at;
 			circuits[at] = (struct morph_schedule_circuit){
 				.src_rank = rank,
-				.dst_rank = rank ^ (step + 1),
+				.dst_rank = rank ^ (step ? RANKS / 2 : 1),
 			};
 		}
 	}
 	return load(slice, &args);
+}
+
+/* A slice of all tiles, row by row, whose schedule is at its first step; its number. */
+static unsigned int begin_exchanges(struct sim *sim, int *slice, unsigned int senders)
+{
+	static const uint32_t tiles[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	struct morph_schedule_act args = {};
+
+	sim_start(sim, "server8", INSTANT);
+	*slice = slice_create_at(sim->fd, tiles, RANKS);
+	if (*slice < 0)
+		stop("slice of eight");
+	args.schedule = load_exchanges(*slice, senders);
+	act(*slice, MORPH_SCHEDULE_START, &args);
+	return args.schedule;
 }
 
 static void bench_steps(void)
@@ -79,12 +98,7 @@ static void bench_steps(void)
 	double took;
 	int slice, i;
 
-	sim_start(&sim, "server8", INSTANT);
-	slice = slice_create(sim.fd, RANKS);
-	if (slice < 0)
-		stop("slice of eight");
-	args.schedule = load_exchanges(slice);
-	act(slice, MORPH_SCHEDULE_START, &args);
+	args.schedule = begin_exchanges(&sim, &slice, RANKS);
 	for (i = 0; i < WARM_UP + ROUNDS; i++) {
 		null_sample(&nulls);
 		begin = now_ns();
@@ -106,6 +120,90 @@ static void bench_steps(void)
 		     25);
 	report_nulls("step of a schedule, 8 circuits, server8, provider", &provider, &nulls, 0, 0);
 	report_nulls("step of a schedule, 8 circuits, server8, in all", &total, &nulls, 0, 0);
+}
+
+/* ----------------------------------------------------------------------- rings */
+
+static void ring_map(int slice, unsigned int schedule, struct morph_device_ring *ring)
+{
+	struct morph_ring_setup setup = {
+		.head = HEAD(morph_ring_setup),
+		.schedule = schedule,
+		.entries = ENTRIES,
+		.idle_ns = 1000000000, /* it is awake all the time */
+	};
+
+	if (ioctl(slice, MORPH_RING_SETUP, &setup))
+		stop("ring");
+	ring->entries = ENTRIES;
+	ring->base = mmap(NULL, MORPH_RING_BYTES(ENTRIES), PROT_READ | PROT_WRITE, MAP_SHARED,
+			  slice, (off_t)MORPH_RING_OFFSET(setup.out_ring));
+	if (ring->base == MAP_FAILED)
+		stop("mmap of a ring");
+}
+
+/* From the submission until it is answered that the step is lit: no call in between. */
+static double ring_step(struct morph_device_ring *ring, uint64_t position)
+{
+	struct morph_device_answer answer;
+	uint64_t begin = now_ns(), took;
+
+	if (morph_device_submit(ring, MORPH_DEVICE_GO, 0, 0, position))
+		stop("a full ring");
+	while (!morph_device_answered(ring, &answer))
+		;
+	took = now_ns() - begin;
+	if (answer.error || answer.position != position)
+		wrong("step by ring: error %u, position %llu", answer.error, answer.position);
+	if (morph_device_asleep(ring))
+		wrong("the thread of the ring went to sleep");
+	return took;
+}
+
+/*
+ * Each step in turn by ring and by call. A ring does not tell what of a step was the provider's: the
+ * call that took the same step next to it does.
+ */
+static void bench_ring(unsigned int senders, const char *software_name, const char *all_name)
+{
+	static struct samples total, software, nulls;
+	struct morph_schedule_act args = {};
+	struct morph_device_ring ring = {};
+	struct sim sim;
+	uint64_t position = 1;
+	unsigned int i, at;
+	double own;
+	int slice;
+
+	total.count = software.count = nulls.count = 0;
+	args.schedule = begin_exchanges(&sim, &slice, senders);
+	ring_map(slice, args.schedule, &ring);
+	for (i = 0; i < (WARM_UP + ROUNDS) / 4; i++) {
+		double by_ring[2], by_call[2];
+
+		null_sample(&nulls);
+		/* Steps 1 and 0 by ring, call, call, ring: each is taken both ways. */
+		for (at = 0; at < 4; at++) {
+			position++;
+			if (at == 0 || at == 3) {
+				by_ring[at & 1] = ring_step(&ring, position);
+				continue;
+			}
+			args.position = position;
+			act(slice, MORPH_SCHEDULE_GO, &args);
+			by_call[at & 1] = args.out_times.provider_ns + args.out_times.modelled_ns;
+		}
+		for (at = 0; at < 2 && i >= WARM_UP / 4; at++) {
+			own = by_ring[at] - by_call[at];
+			sample_add(&total, by_ring[at]);
+			sample_add(&software, own > 0 ? own : 0);
+		}
+	}
+	munmap(ring.base, MORPH_RING_BYTES(ENTRIES));
+	close(slice);
+	sim_stop(&sim);
+	report_nulls(software_name, &software, &nulls, 60, 0);
+	report_nulls(all_name, &total, &nulls, 0, 0);
 }
 
 /* ------------------------------------------------------------------------- load */
@@ -240,5 +338,9 @@ static void bench_load(void)
 void bench_schedule(void)
 {
 	bench_steps();
+	bench_ring(1, "submission to light by ring, 1 circuit, server8, software",
+		   "submission to light by ring, 1 circuit, server8, in all");
+	bench_ring(RANKS, "submission to light by ring, 8 circuits, server8, software",
+		   "submission to light by ring, 8 circuits, server8, in all");
 	bench_load();
 }
