@@ -8,6 +8,7 @@
  * to know again it keeps for itself. The thread has references to the ring and to the
  * module, and ends by itself: nobody waits for it, and it may be in the middle of a step.
  */
+#include <linux/cgroup.h>
 #include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
@@ -412,11 +413,19 @@ static struct morph_ring *ring_alloc(struct morph_slice *slice,
 static int ring_run(struct morph_ring *ring)
 {
 	struct task_struct *thread;
+	int ret;
 
 	thread = kthread_create(ring_thread, ring, "morph-ring/%u.%u", ring->slice->number,
 				ring->id);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
+	/* Its time is that of whoever wants it, and it comes before others no more than he does. */
+	ret = cgroup_attach_task_all(current, thread);
+	if (ret) {
+		kthread_stop(thread);	/* which was never woken, so that nothing of ours has run */
+		return ret;
+	}
+	set_user_nice(thread, task_nice(current));
 	__module_get(THIS_MODULE);
 	kref_get(&ring->kref);
 	wake_up_process(thread);

@@ -6,6 +6,7 @@
 #include "core.h"
 
 struct morph_file;
+struct morph_schedule;
 struct vm_area_struct;
 
 /* -------------------------------------------------------------------- ring.c */
@@ -30,7 +31,7 @@ int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
 /* A circuit is lit, dark or elsewhere since. fabric->lock held. */
 void morph_state_circuit(struct morph_circuit *circuit);
 void morph_state_all(struct morph_slice *slice);
-/* A schedule has lit a step. Likewise. */
-void morph_state_step(struct morph_slice *slice, u32 schedule, u32 step, u64 position);
+/* A schedule has lit a step, or its state is another one. Likewise. */
+void morph_state_schedule(const struct morph_schedule *schedule);
 
 #endif /* MORPH_CORE_RING_H */

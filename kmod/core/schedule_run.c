@@ -107,6 +107,7 @@ static enum hrtimer_restart deadline_has_come(struct hrtimer *timer)
 static void set_state(struct morph_schedule *schedule, u32 state)
 {
 	WRITE_ONCE(schedule->state, state);
+	morph_state_schedule(schedule);
 	wake_up_all(&schedule->changed);
 }
 
@@ -212,7 +213,7 @@ static int light_step(struct morph_schedule *schedule, u32 number, const u32 *dr
 	schedule->is_ahead = false;
 	schedule->txn->seq = schedule->slice->fabric->seq;
 	WRITE_ONCE(schedule->position, schedule->position + 1);
-	morph_state_step(schedule->slice, schedule->id, number, schedule->position);
+	morph_state_schedule(schedule);
 	await_next(schedule);
 	if (wq_has_sleeper(&schedule->changed))
 		wake_up_all(&schedule->changed);

@@ -11,6 +11,7 @@
 #include "refusal.h"
 #include "ring.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "user.h"
 
@@ -117,22 +118,24 @@ void morph_state_all(struct morph_slice *slice)
 	write_end(page);
 }
 
-void morph_state_step(struct morph_slice *slice, u32 schedule, u32 step, u64 position)
+void morph_state_schedule(const struct morph_schedule *schedule)
 {
-	struct morph_state_page *page = slice->state_page;
+	struct morph_state_page *page = schedule->slice->state_page;
 
 	if (!page)
 		return;
 	write_begin(page);
-	page->schedule = schedule;
-	page->step = step;
-	page->position = position;
+	page->schedule = schedule->id;
+	page->state = schedule->state;
+	page->step = schedule->step;
+	page->position = schedule->position;
 	write_end(page);
 }
 
-/* Made with what is lit now. */
+/* Made with what is lit now, and the schedule that runs, if any. */
 static int state_make(struct morph_slice *slice)
 {
+	struct morph_schedule *schedule;
 	const struct optics_params *params = &slice->fabric->graph->params;
 	size_t bytes = state_bytes(slice);
 	struct morph_state_page *page;
@@ -153,6 +156,9 @@ static int state_make(struct morph_slice *slice)
 	slice->state_page = page;
 	slice->bytes += bytes;		/* uncharged with the slice */
 	morph_state_all(slice);
+	list_for_each_entry(schedule, &slice->schedules, node)
+		if (schedule->state != MORPH_SCHEDULE_LOADED)
+			morph_state_schedule(schedule);
 	return 0;
 }
 

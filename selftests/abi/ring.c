@@ -321,6 +321,7 @@ TEST_F(ring, state_is_read_without_a_call)
 	EXPECT_EQ(2, page->position);
 	EXPECT_EQ(1, page->step);
 	EXPECT_EQ(self->schedule, page->schedule);
+	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, page->state);
 	EXPECT_EQ(0, pairs[1].mbps);
 	EXPECT_EQ(0, pairs[1].hops);
 	EXPECT_NE(before, pairs[1].generation);
@@ -328,6 +329,9 @@ TEST_F(ring, state_is_read_without_a_call)
 		EXPECT_NE(0, pairs[rank * RANKS + (rank ^ 2)].mbps);
 		EXPECT_NE(0, pairs[rank * RANKS + (rank ^ 2)].hops);
 	}
+	ASSERT_EQ(0, act(self->slice, self->schedule, MORPH_SCHEDULE_STOP));
+	EXPECT_EQ(MORPH_SCHEDULE_LOADED, page->state);
+	EXPECT_EQ(0, pairs[2].mbps);
 	munmap((void *)page, bytes);
 }
 

@@ -1320,10 +1320,10 @@ struct morph_state_pair {
  * struct morph_state_page - a slice as it is, to be mapped and read without a call
  * @version: odd while it is written: read it before and after, and again if it differs
  * @ranks: of the slice
- * @schedule: the last of its schedules that lit a step, or 0
+ * @schedule: the last of its schedules that lit a step, was stopped, or has stopped; or 0
  * @generation: of the slice
- * @step: that step
- * @reserved: 0
+ * @step: its step that is lit, or MORPH_ANY
+ * @state: enum morph_schedule_state
  * @position: its position
  * @settle_ns: what a change takes until there is light
  * @relock_ns: and until receivers have locked
@@ -1339,7 +1339,7 @@ struct morph_state_page {
 	__u32 schedule;
 	__aligned_u64 generation;
 	__u32 step;
-	__u32 reserved;
+	__u32 state;
 	__aligned_u64 position;
 	__aligned_u64 settle_ns;
 	__aligned_u64 relock_ns;
