@@ -162,18 +162,18 @@ static int check_act(struct morph_call *call)
 	const struct morph_schedule_act *args = &call->schedule_act;
 	u32 verb = args->verb;
 
-	if (verb < MORPH_SCHEDULE_START || verb > MORPH_SCHEDULE_UNLOAD)
+	if (verb < MORPH_SCHEDULE_START || verb > MORPH_SCHEDULE_JUMP)
 		return morph_refuse_field(call, -EOPNOTSUPP,
-					  "verb must be 1 (start), 2 (go), 3 (arrive), 4 (wait), 5 (stop) or 6 (unload), not %u",
+					  "verb must be 1 (start), 2 (go), 3 (arrive), 4 (wait), 5 (stop), 6 (unload) or 7 (jump), not %u",
 					  verb);
-	if (args->step && verb != MORPH_SCHEDULE_START)
-		return morph_refuse_field(call, -EINVAL, "step goes with start only");
+	if (args->step && verb != MORPH_SCHEDULE_START && verb != MORPH_SCHEDULE_JUMP)
+		return morph_refuse_field(call, -EINVAL, "step goes with start and jump only");
 	if (args->rank && verb != MORPH_SCHEDULE_ARRIVE)
 		return morph_refuse_field(call, -EINVAL, "rank goes with arrive only");
-	if (args->position && verb != MORPH_SCHEDULE_GO && verb != MORPH_SCHEDULE_ARRIVE &&
-	    verb != MORPH_SCHEDULE_WAIT)
+	if (args->position && (verb == MORPH_SCHEDULE_START || verb == MORPH_SCHEDULE_STOP ||
+			       verb == MORPH_SCHEDULE_UNLOAD))
 		return morph_refuse_field(call, -EINVAL,
-					  "position goes with go, arrive and wait only");
+					  "position goes with go, jump, arrive and wait only");
 	return 0;
 }
 
@@ -199,6 +199,9 @@ static int act(struct morph_call *call, struct morph_schedule *schedule)
 		return morph_schedule_start(schedule, args->step, &args->out_times, refusal);
 	case MORPH_SCHEDULE_GO:
 		return morph_schedule_advance(schedule, args->position, &args->out_times, refusal);
+	case MORPH_SCHEDULE_JUMP:
+		return morph_schedule_jump(schedule, args->step, args->position, &args->out_times,
+					   refusal);
 	case MORPH_SCHEDULE_ARRIVE:
 		return morph_schedule_arrive(schedule, args->rank, args->position, refusal);
 	case MORPH_SCHEDULE_WAIT:

@@ -243,23 +243,28 @@ static int ring_do(struct morph_ring *ring, const struct morph_ring_entry *entry
 {
 	u64 position = entry->words[1] & ~MORPH_RING_LAP;
 	u32 op = entry->words[0] >> MORPH_RING_OP_SHIFT & 0x7f;
-	u32 rank = (u32)entry->words[0];
+	u32 which = (u32)entry->words[0];	/* rank or step */
 	struct morph_times times;
 
 	if (position >= MORPH_RING_POSITIONS)
 		return -EPROTO;
 	switch (op) {
 	case MORPH_RING_NOP:
-		return rank || position ? -EPROTO : 0;
+		return which || position ? -EPROTO : 0;
 	case MORPH_RING_GO:
-		if (rank)
+		if (which)
 			return -EPROTO;
 		return morph_schedule_advance(ring->schedule, position, &times,
 					      &ring->refusal);
 	case MORPH_RING_ARRIVE:
-		if (rank >= ring->slice->ranks_count || !position)
+		if (which >= ring->slice->ranks_count || !position)
 			return -EPROTO;
-		return morph_schedule_arrive(ring->schedule, rank, position, &ring->refusal);
+		return morph_schedule_arrive(ring->schedule, which, position, &ring->refusal);
+	case MORPH_RING_JUMP:
+		if (which >= ring->schedule->steps_count)
+			return -EPROTO;
+		return morph_schedule_jump(ring->schedule, which, position, &times,
+					   &ring->refusal);
 	}
 	return -EPROTO;
 }

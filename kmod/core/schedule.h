@@ -213,11 +213,13 @@ void morph_schedule_lose(struct morph_schedule *schedule, int error);
 void morph_schedule_go_on(struct morph_schedule *schedule);
 /* morph_slice_enter() for what a tenant wants, which says why it can't be now. */
 int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *refusal);
-/* What enum morph_schedule_verb asks for. Take the lock themselves; GO answers with its times. */
+/* What enum morph_schedule_verb asks for. Take the lock themselves. */
 int morph_schedule_start(struct morph_schedule *schedule, u32 step, struct morph_times *times,
 			 struct morph_refusal *refusal);
 int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 			   struct morph_times *times, struct morph_refusal *refusal);
+int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 position,
+			struct morph_times *times, struct morph_refusal *refusal);
 int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 position,
 			  struct morph_refusal *refusal);
 int morph_schedule_wait(struct morph_schedule *schedule, u64 position,

@@ -426,10 +426,12 @@ static void answer(struct morph_schedule *schedule, int ret, struct morph_times 
 }
 
 /*
- * Circuits that are lit, and that the step does not want, or wants anew: as many as the
- * transaction has room for. In schedule->stamps, which is read before it is written over.
+ * Circuits that are lit, and that the step does not want, or, if @anew, wants anew since they have
+ * failed: as many as the transaction has room for. In schedule->stamps, which is read before it
+ * is written over. O(circuits of the schedule).
  */
-static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step)
+static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
+			    bool anew)
 {
 	u32 *stamps = schedule->stamps, room = max(2 * schedule->most, 1u), n = 0, i;
 
@@ -438,7 +440,7 @@ static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_
 		stamps[schedule->held[step->held + i]] = 1;
 	for (i = 0; i < schedule->circuits_count && n < room; i++) {
 		const struct morph_circuit *circuit = schedule->circuits[i];
-		bool failed = circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark;
+		bool failed = anew && (circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark);
 
 		if (circuit->listed && (!stamps[i] || failed))
 			stamps[n++] = i;
@@ -453,12 +455,18 @@ static int clear_for(struct morph_schedule *schedule, const struct morph_step *s
 	int ret = 0;
 
 	while (!ret) {
-		count = collect_unwanted(schedule, step);
+		count = collect_unwanted(schedule, step, true);
 		if (!count)
 			break;
 		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
 	}
 	return ret;
+}
+
+static int refuse_step(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
+{
+	return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, number,
+			    "step is %u, the schedule has %u", number, schedule->steps_count);
 }
 
 int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct morph_times *times,
@@ -468,9 +476,7 @@ int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct mor
 	int ret;
 
 	if (number >= schedule->steps_count)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, number,
-				    "step is %u, the schedule has %u", number,
-				    schedule->steps_count);
+		return refuse_step(schedule, number, refusal);
 	step = &schedule->steps[number];
 	ret = enter_locked(schedule, refusal);
 	if (ret)
@@ -501,11 +507,10 @@ out:
 	return ret;
 }
 
-/* May the position be gone on to by a call? 1: it has been reached. fabric->lock held. */
+/* Is the position the next one? 1: it has been reached. fabric->lock held. */
 static int check_position(struct morph_schedule *schedule, u64 position,
 			  struct morph_refusal *refusal)
 {
-	u32 next;
 	int ret = refuse_state(schedule, refusal);
 
 	if (ret)
@@ -516,14 +521,19 @@ static int check_position(struct morph_schedule *schedule, u64 position,
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "position is %llu, the next one is %llu", position,
 				    schedule->position + 1);
-	next = next_step(schedule);
-	if (next == MORPH_ANY)
+	return 0;
+}
+
+/* May the step be begun by a call? */
+static int check_called(struct morph_schedule *schedule, u32 step, struct morph_refusal *refusal)
+{
+	if (step == MORPH_ANY)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
 				    "the last step is lit, and the schedule is no loop");
-	if (schedule->steps[next].advance != MORPH_ADVANCE_CALL)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, next,
-				    "step %u is begun by %s", next,
-				    schedule->steps[next].advance == MORPH_ADVANCE_TIME ?
+	if (schedule->steps[step].advance != MORPH_ADVANCE_CALL)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, step,
+				    "step %u is begun by %s", step,
+				    schedule->steps[step].advance == MORPH_ADVANCE_TIME ?
 				    "time" : "a barrier");
 	return 0;
 }
@@ -536,8 +546,51 @@ int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 	if (ret)
 		return ret;
 	ret = check_position(schedule, position, refusal);
+	if (!ret)
+		ret = check_called(schedule, next_step(schedule), refusal);
 	if (!ret) {
 		ret = light_next(schedule);
+		answer(schedule, ret, times, refusal);
+	}
+	leave_locked(schedule);
+	return min(ret, 0);
+}
+
+/* What the step before and this one have in common stays. As light_step(). */
+static int light_any(struct morph_schedule *schedule, u32 number)
+{
+	const struct morph_step *step = &schedule->steps[number];
+	u32 drops = collect_unwanted(schedule, step, false);
+	int ret = 0;
+
+	/* More than a step has, since some are lit ahead: there is no room for both then. */
+	if (drops > schedule->most) {
+		ret = clear_for(schedule, step);
+		drops = 0;
+	}
+	if (ret) {
+		stop_at(schedule, number, ret);
+		return ret;
+	}
+	return light_step(schedule, number, schedule->stamps, drops, schedule->held + step->held,
+			  step->count);
+}
+
+int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 position,
+			struct morph_times *times, struct morph_refusal *refusal)
+{
+	int ret;
+
+	if (number >= schedule->steps_count)
+		return refuse_step(schedule, number, refusal);
+	ret = enter_locked(schedule, refusal);
+	if (ret)
+		return ret;
+	ret = check_position(schedule, position, refusal);
+	if (!ret)
+		ret = check_called(schedule, number, refusal);
+	if (!ret) {
+		ret = light_any(schedule, number);
 		answer(schedule, ret, times, refusal);
 	}
 	leave_locked(schedule);

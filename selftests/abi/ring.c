@@ -23,6 +23,7 @@ _Static_assert(MORPH_DEVICE_POSITION == MORPH_RING_POSITIONS - 1, "position");
 _Static_assert(MORPH_DEVICE_ENTRIES == MORPH_RING_ENTRIES, "entries");
 _Static_assert(MORPH_DEVICE_GO == MORPH_RING_GO, "go");
 _Static_assert(MORPH_DEVICE_ARRIVE == MORPH_RING_ARRIVE, "arrive");
+_Static_assert(MORPH_DEVICE_JUMP == MORPH_RING_JUMP, "jump");
 _Static_assert(MORPH_DEVICE_ASLEEP * 4 == offsetof(struct morph_ring_page, asleep), "asleep");
 _Static_assert(MORPH_DEVICE_TAKEN * 4 == offsetof(struct morph_ring_page, taken), "taken");
 _Static_assert(MORPH_DEVICE_SEEN * 4 == offsetof(struct morph_ring_page, seen), "seen");
@@ -174,6 +175,41 @@ TEST_F(ring, what_a_call_would_refuse_is_answered_so)
 	EXPECT_EQ(EINVAL, answer.error);
 	EXPECT_EQ(1, answer.position);
 	EXPECT_EQ(MORPH_RING_RUNNING, ring_state(self->slice, self->number));
+}
+
+TEST_F(ring, any_step_may_follow_any_other)
+{
+	static const unsigned int steps[] = { 2, 1, 1, 0, 2, 0 };
+	struct morph_device_answer answer;
+	struct morph_schedule_act args = {
+		.head = HEAD(morph_schedule_act),
+		.schedule = self->schedule,
+		.verb = MORPH_SCHEDULE_WAIT,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		ASSERT_EQ(0,
+			  morph_device_submit(&self->ring, MORPH_DEVICE_JUMP, 0, steps[i], i + 2));
+		ASSERT_TRUE(answered(self->slice, self->number, &self->ring, &answer));
+		EXPECT_EQ(0, answer.error);
+		EXPECT_EQ(i + 2, answer.position);
+		args.position = i + 2;
+		ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_ACT, &args));
+		EXPECT_EQ(steps[i], args.out_step);
+	}
+	/* Said twice it is done once. */
+	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_JUMP, 0, 1, i + 1));
+	ASSERT_TRUE(answered(self->slice, self->number, &self->ring, &answer));
+	EXPECT_EQ(0, answer.error);
+	EXPECT_EQ(i + 1, answer.position);
+}
+
+TEST_F(ring, step_that_there_is_not_stops_it)
+{
+	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_JUMP, 0, STEPS, 2));
+	EXPECT_TRUE(WAIT_UNTIL((ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL),
+				ring_state(self->slice, self->number) == MORPH_RING_STOPPED)));
 }
 
 TEST_F(ring, half_an_entry_is_none)

@@ -78,6 +78,19 @@ static int start_at(int slice, unsigned int schedule, unsigned int step)
 	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
 }
 
+static int jump(int slice, unsigned int schedule, unsigned int step, uint64_t position)
+{
+	struct morph_schedule_act args = {
+		.head = HEAD(morph_schedule_act),
+		.schedule = schedule,
+		.verb = MORPH_SCHEDULE_JUMP,
+		.step = step,
+		.position = position,
+	};
+
+	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+}
+
 static int arrive(int slice, unsigned int schedule, unsigned int rank, uint64_t position)
 {
 	struct morph_schedule_act args = {
@@ -384,6 +397,40 @@ TEST_F(schedule, what_the_next_step_has_room_for_is_lit_ahead)
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 0, NULL));
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 0, NULL));
 	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 3)));
+}
+
+TEST_F(schedule, jump_leaves_out_steps_and_what_was_lit_for_them)
+{
+	struct morph_schedule_info info;
+	unsigned int id;
+
+	shifts_make(&self->shifts, MORPH_ADVANCE_CALL, true);
+	id = LOAD(MORPH_SCHEDULE_LOOP);
+	ASSERT_EQ(0, start_at(self->slice, id, 0));
+	EXPECT_TRUE(WAIT_UNTIL(!info_of(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
+	ASSERT_EQ(0, jump(self->slice, id, 2, 2));
+	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
+	EXPECT_EQ(2, info.step);
+	EXPECT_EQ(2, info.position);
+	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 3)));
+	/* The step after it is the one that follows it. */
+	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 3, NULL));
+	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
+	EXPECT_EQ(0, info.step);
+	ASSERT_EQ(-1, jump(self->slice, id, STEPS, 0));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(schedule, nobody_jumps_to_a_step_that_ranks_begin)
+{
+	unsigned int id;
+
+	self->shifts.steps[2].advance = MORPH_ADVANCE_BARRIER;
+	id = LOAD(0);
+	ASSERT_EQ(0, start_at(self->slice, id, 0));
+	ASSERT_EQ(-1, jump(self->slice, id, 2, 0));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_TRUE(shift_is_lit(self->slice, 1));
 }
 
 TEST_F(schedule, failed_accelerator_is_replaced_and_it_goes_on)

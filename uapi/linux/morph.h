@@ -1055,6 +1055,8 @@ enum morph_schedule_state {
  * @MORPH_SCHEDULE_WAIT: wait until position @position is lit
  * @MORPH_SCHEDULE_STOP: darken all
  * @MORPH_SCHEDULE_UNLOAD: darken all, and give back what is held
+ * @MORPH_SCHEDULE_JUMP: as GO, but to @step, which is begun by call, whichever was to be the next;
+ *			 after it comes the one that follows it
  */
 enum morph_schedule_verb {
 	MORPH_SCHEDULE_START = 1,
@@ -1063,6 +1065,7 @@ enum morph_schedule_verb {
 	MORPH_SCHEDULE_WAIT = 4,
 	MORPH_SCHEDULE_STOP = 5,
 	MORPH_SCHEDULE_UNLOAD = 6,
+	MORPH_SCHEDULE_JUMP = 7,
 };
 
 /**
@@ -1070,18 +1073,18 @@ enum morph_schedule_verb {
  * @head: flags must be 0
  * @schedule: in: its number
  * @verb: in: enum morph_schedule_verb
- * @step: in: for START; else 0
+ * @step: in: for START and JUMP; else 0
  * @rank: in: for ARRIVE; else 0
- * @position: in: for GO, ARRIVE and WAIT, else 0. Positions count the steps that were lit
+ * @position: in: for GO, JUMP, ARRIVE and WAIT, else 0. Positions count the steps that were lit
  *	      since START, so that who asks twice is not two steps further
  * @out_position: out: position that is lit
  * @out_step: out: the step that this is
  * @out_state: out: enum morph_schedule_state
  * @out_seq: out: the fabric's seq when it was lit
- * @out_times: out: for START, GO and STOP: where the time of the change went
+ * @out_times: out: for START, GO, JUMP and STOP: where the time of the change went
  *
  * WAIT ends with ECANCELED when the schedule stops, or is unloaded, and EINTR by a signal. While a
- * repair moves circuits of the slice START, GO, STOP and UNLOAD say EAGAIN; steps that a barrier
+ * repair moves circuits of the slice START, GO, JUMP, STOP and UNLOAD say EAGAIN; steps that a barrier
  * or time begins go on when it has ended.
  */
 struct morph_schedule_act {
@@ -1171,7 +1174,7 @@ struct morph_schedule_info {
  * nothing is supposed of 16-byte writes. On the first lap round the ring the bit is set, on the
  * second it is not, and so on. No word but these orders anything.
  *
- * submission, word 0: lap, operation (7 bits), tag (24), rank (32)
+ * submission, word 0: lap, operation (7 bits), tag (24), rank or step (32)
  * submission, word 1: lap, 15 bits that must be zero, position (48)
  * completion, word 0: lap, operation, tag, error (32): 0 or a positive errno
  * completion, word 1: lap, 15 bits zero, position that is lit (48)
@@ -1198,11 +1201,13 @@ struct morph_schedule_info {
  * @MORPH_RING_NOP: an answer
  * @MORPH_RING_GO: as MORPH_SCHEDULE_GO
  * @MORPH_RING_ARRIVE: as MORPH_SCHEDULE_ARRIVE
+ * @MORPH_RING_JUMP: as MORPH_SCHEDULE_JUMP
  */
 enum morph_ring_op {
 	MORPH_RING_NOP = 0,
 	MORPH_RING_GO = 1,
 	MORPH_RING_ARRIVE = 2,
+	MORPH_RING_JUMP = 3,
 };
 
 /**

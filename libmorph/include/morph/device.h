@@ -25,6 +25,7 @@ typedef unsigned int morph_half;
 #define MORPH_DEVICE_POSITION 0xffffffffffffull
 #define MORPH_DEVICE_GO 1u
 #define MORPH_DEVICE_ARRIVE 2u
+#define MORPH_DEVICE_JUMP 3u
 #define MORPH_DEVICE_ENTRIES 4096u /* bytes from the beginning of the ring to its entries */
 #define MORPH_DEVICE_ASLEEP 1u /* words of 4 bytes from the beginning */
 #define MORPH_DEVICE_TAKEN 2u
@@ -87,9 +88,9 @@ MORPH_DEVICE volatile morph_word *morph_device_entry(const struct morph_device_r
 /**
  * morph_device_submit() - ask for something
  * @ring: this end of the ring
- * @op: MORPH_DEVICE_GO or MORPH_DEVICE_ARRIVE
+ * @op: MORPH_DEVICE_GO, MORPH_DEVICE_ARRIVE or MORPH_DEVICE_JUMP
  * @tag: what the answer is known by, below 2^24
- * @rank: of MORPH_DEVICE_ARRIVE, else 0
+ * @which: rank of MORPH_DEVICE_ARRIVE, step of MORPH_DEVICE_JUMP, else 0
  * @position: that is to be lit, or that the rank has done with, below 2^48
  *
  * Never waits. If the thread at the other side sleeps somebody on the host has to wake it (MORPH_RING_WAKE):
@@ -98,7 +99,7 @@ MORPH_DEVICE volatile morph_word *morph_device_entry(const struct morph_device_r
  * Return: 0, or -1 when no place is free.
  */
 MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half op, morph_half tag,
-				     morph_half rank, morph_word position)
+				     morph_half which, morph_word position)
 {
 	morph_word lap = morph_device_lap(ring, ring->submitted);
 	volatile morph_word *entry;
@@ -108,7 +109,7 @@ MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half 
 	entry = morph_device_entry(ring, ring->submitted % ring->entries);
 	/* What the ranks have written over the circuits of this step comes first. */
 	morph_device_fence();
-	entry[0] = lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | rank;
+	entry[0] = lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | which;
 	entry[1] = lap | (position & MORPH_DEVICE_POSITION);
 	ring->submitted++;
 	morph_device_fence();
