@@ -1084,8 +1084,8 @@ enum morph_schedule_verb {
  * @out_times: out: for START, GO, JUMP and STOP: where the time of the change went
  *
  * WAIT ends with ECANCELED when the schedule stops, or is unloaded, and EINTR by a signal. While a
- * repair moves circuits of the slice START, GO, JUMP, STOP and UNLOAD say EAGAIN; steps that a barrier
- * or time begins go on when it has ended.
+ * repair moves circuits of the slice START, GO, JUMP, STOP and UNLOAD say EAGAIN; steps that a
+ * barrier or time begins go on when it has ended.
  */
 struct morph_schedule_act {
 	struct morph_head head;
