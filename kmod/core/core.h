@@ -255,6 +255,7 @@ extern struct xarray morph_fabrics;	/* by id; morph_registry_lock */
 extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
 extern struct class *morph_class;
 extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
+extern struct workqueue_struct *morph_step_wq;	/* steps of schedules: there may be many */
 /* What netlink has queued: it may wait for what runs on morph_wq, and never the other way. */
 extern struct workqueue_struct *morph_act_wq;
 

@@ -201,8 +201,8 @@ static void publish_change(struct exec *exec, struct morph_item *item)
 	/* What a schedule holds no plan counts on. */
 	if (!circuit->schedule)
 		morph_plan_touch_route(exec->fabric, item->new);
-	else if (item->old)
-		circuit->schedule->moved = true;
+	if (exec->txn->kind == MORPH_TXN_REPAIR && item->old)
+		morph_schedule_moved(circuit);
 	if (item->unlit) {
 		/* The repair that moved it says what it has come to. */
 		circuit->dark = true;
@@ -246,11 +246,11 @@ static void publish(struct exec *exec)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (txn->on_publish)
 		txn->on_publish(txn, txn->context);
+	if (!sound)
+		morph_repair_kick(txn->slice, 0);
 	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
 		return;			/* a step is no news to operators, and spoils no plans */
 	morph_plan_touch_slice(txn->slice);
-	if (!sound)
-		morph_repair_kick(txn->slice, 0);
 	morph_netlink_slice(txn->slice);
 }
 

@@ -22,6 +22,7 @@
 #include "notify.h"
 #include "plan.h"
 #include "refusal.h"
+#include "schedule.h"
 #include "repair.h"
 #include "slice.h"
 #include "txn.h"
@@ -555,6 +556,7 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 		morph_event_queue(slice, &event);
 		morph_event_hangup(slice);
 		wake_up_all(&slice->idle);
+		morph_schedule_wake(slice);
 		slice->named = false;
 		if (!slice->files_count && !slice->dying)
 			morph_slice_release(slice, 0);
@@ -607,9 +609,13 @@ EXPORT_SYMBOL_GPL(morph_fabric_unregister);
  */
 void morph_fabric_shutdown(struct morph_fabric *fabric)
 {
+	struct morph_slice *slice;
+
 	/* Nobody is to repair the darkness, or to light what he was about to. */
 	mutex_lock(&fabric->lock);
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
+	list_for_each_entry(slice, &fabric->slices, node)
+		morph_schedule_wake(slice);
 	mutex_unlock(&fabric->lock);
 	morph_hw_drain(fabric);
 	morph_bringup_lasers_off(fabric);

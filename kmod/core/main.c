@@ -9,7 +9,7 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
-struct workqueue_struct *morph_wq, *morph_act_wq;
+struct workqueue_struct *morph_wq, *morph_act_wq, *morph_step_wq;
 
 static_assert((u32)OPTICS_BAD_PROFILE == (u32)MORPH_REASON_PROFILE);
 static_assert((u32)OPTICS_BAD_PORT == (u32)MORPH_REASON_PORT);
@@ -30,20 +30,21 @@ static_assert((u32)OPTICS_PART_GUIDE == (u32)MORPH_PART_GUIDE);
 
 static int __init morph_init(void)
 {
-	int ret;
+	int ret = -ENOMEM;
 
 	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI, 0);
 	if (!morph_wq)
 		return -ENOMEM;
 	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND, 0);
-	if (!morph_act_wq) {
-		destroy_workqueue(morph_wq);
-		return -ENOMEM;
-	}
+	if (!morph_act_wq)
+		goto err_wq;
+	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND, 0);
+	if (!morph_step_wq)
+		goto err_act_wq;
 	morph_debugfs_init();
 	ret = morph_chardev_init();
 	if (ret)
-		goto err_wq;
+		goto err_debugfs;
 	ret = morph_netlink_init();
 	if (ret)
 		goto err_chardev;
@@ -56,9 +57,12 @@ err_netlink:
 	morph_netlink_exit();
 err_chardev:
 	morph_chardev_exit();
-err_wq:
+err_debugfs:
 	morph_debugfs_exit();
+	destroy_workqueue(morph_step_wq);
+err_act_wq:
 	destroy_workqueue(morph_act_wq);
+err_wq:
 	destroy_workqueue(morph_wq);
 	return ret;
 }
@@ -69,6 +73,7 @@ static void __exit morph_exit(void)
 	morph_netlink_exit();
 	/* Last releases of slices may still be under way; they use all below. */
 	destroy_workqueue(morph_act_wq);
+	destroy_workqueue(morph_step_wq);
 	drain_workqueue(morph_wq);
 	morph_fabric_wait_released();
 	rcu_barrier();

@@ -247,6 +247,12 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	txn->kind = MORPH_TXN_REPAIR;
 	morph_repair_fill_item(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn);
+	/* One of a schedule stays on its planes where it can. */
+	if (ret && circuit->schedule) {
+		txn->items[0].change.src_plane = MORPH_PLANE_ANY;
+		txn->items[0].change.dst_plane = MORPH_PLANE_ANY;
+		ret = morph_repair_stage(txn);
+	}
 	if (!ret) {
 		txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 		txn->on_publish = reroute_publish;
@@ -366,13 +372,13 @@ static void repair_end(struct morph_slice *slice)
 	fabric->seq++;
 	if (!whole)
 		fail_dark_circuits(slice);
+	if (!whole && !was)
+		slice->generation++;
 	morph_state_all(slice);
 	left_mbps = morph_slice_bandwidth(slice);
 	if (!whole && was && left_mbps == slice->degraded_mbps)
 		return;			/* it was said before */
 	slice->degraded_mbps = left_mbps;
-	if (!whole && !was)
-		slice->generation++;
 	morph_event_init(&event, slice, whole ? MORPH_EVENT_RECOVERED : MORPH_EVENT_DEGRADED);
 	event.part = slice->culprit.part;
 	event.index = slice->culprit.index;

@@ -32,6 +32,9 @@
 #define BURST_NS	NSEC_PER_MSEC	/* entries of so much time are taken at once */
 #define LOOKS		64u		/* between two times that others may run */
 
+/* Of an entry; no errno, which a device might give as well. */
+#define MEANS_NOTHING	1
+
 struct morph_ring {
 	struct kref kref;
 	struct morph_slice *slice;	/* counted */
@@ -120,7 +123,7 @@ static int memory_get(struct morph_ring *ring, const struct morph_ring_setup *se
 	if (setup->head.flags & MORPH_RING_USER) {
 		ret = memory_pin(ring, setup->user_ptr);
 	} else {
-		ring->memory = vmalloc_user(ring->bytes);
+		ring->memory = morph_shared_alloc(ring->bytes);
 		if (!ring->memory)
 			ret = -ENOMEM;
 	}
@@ -238,7 +241,7 @@ static void ring_answer(struct morph_ring *ring, u64 asked, int error)
 	smp_store_release(&ring->page->taken, ring->taken);
 }
 
-/* What an entry asks for. -EPROTO: nothing. */
+/* What an entry asks for. 0, an errno to be answered, or MEANS_NOTHING. */
 static int ring_do(struct morph_ring *ring, const struct morph_ring_entry *entry)
 {
 	u64 position = entry->words[1] & ~MORPH_RING_LAP;
@@ -247,26 +250,26 @@ static int ring_do(struct morph_ring *ring, const struct morph_ring_entry *entry
 	struct morph_times times;
 
 	if (position >= MORPH_RING_POSITIONS)
-		return -EPROTO;
+		return MEANS_NOTHING;
 	switch (op) {
 	case MORPH_RING_NOP:
-		return which || position ? -EPROTO : 0;
+		return which || position ? MEANS_NOTHING : 0;
 	case MORPH_RING_GO:
 		if (which)
-			return -EPROTO;
+			return MEANS_NOTHING;
 		return morph_schedule_advance(ring->schedule, position, &times,
 					      &ring->refusal);
 	case MORPH_RING_ARRIVE:
 		if (which >= ring->slice->ranks_count || !position)
-			return -EPROTO;
+			return MEANS_NOTHING;
 		return morph_schedule_arrive(ring->schedule, which, position, &ring->refusal);
 	case MORPH_RING_JUMP:
 		if (which >= ring->schedule->steps_count)
-			return -EPROTO;
+			return MEANS_NOTHING;
 		return morph_schedule_jump(ring->schedule, which, position, &times,
 					   &ring->refusal);
 	}
-	return -EPROTO;
+	return MEANS_NOTHING;
 }
 
 /* Take an entry, if there is one, and time and room for it. */
@@ -288,8 +291,8 @@ static bool ring_take(struct morph_ring *ring)
 		return false;
 	ring->next_ns = max(ring->next_ns, now) + ring->entry_ns;
 	error = ring_do(ring, &entry);
-	if (error == -EPROTO) {
-		ring_stop(ring, error);
+	if (error == MEANS_NOTHING) {
+		ring_stop(ring, -EPROTO);
 		return false;
 	}
 	ring_answer(ring, entry.words[0], error);
@@ -322,17 +325,17 @@ static int ring_thread(void *data)
 	u32 looks = 0;
 
 	while (!is_over(ring)) {
+		/* Busy or not: neither others nor RCU wait for a ring that is never empty. */
+		if (!(++looks % LOOKS))
+			cond_resched_tasks_rcu_qs();
 		if (ring->state == MORPH_RING_RUNNING && ring_take(ring)) {
 			last_ns = ktime_get_ns();
-			continue;
-		}
-		if (ring->state != MORPH_RING_RUNNING || ktime_get_ns() - last_ns > ring->idle_ns) {
+		} else if (ring->state != MORPH_RING_RUNNING ||
+			   ktime_get_ns() - last_ns > ring->idle_ns) {
 			ring_sleep(ring);
 			last_ns = ktime_get_ns();
-		} else if (++looks % LOOKS) {
-			cpu_relax();
 		} else {
-			cond_resched();
+			cpu_relax();
 		}
 	}
 	WRITE_ONCE(ring->state, MORPH_RING_GONE);
@@ -496,6 +499,7 @@ int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
 {
 	struct morph_slice *slice = file->slice;
 	struct morph_ring *ring;
+	bool leaves = false;
 
 	if (act->verb < MORPH_RING_WAKE || act->verb > MORPH_RING_QUERY)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
@@ -503,6 +507,10 @@ int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
 				    act->verb);
 	mutex_lock(&slice->fabric->lock);
 	ring = ring_find(slice, act->ring);
+	if (ring && act->verb == MORPH_RING_CLOSE) {
+		list_del_init(&ring->node);
+		leaves = true;
+	}
 	mutex_unlock(&slice->fabric->lock);
 	if (!ring)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, act->ring,
@@ -513,6 +521,8 @@ int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
 	}
 	if (act->verb == MORPH_RING_CLOSE)
 		ring_close(ring);
+	if (leaves)
+		ring_put(ring);		/* the list's */
 	act->out_state = READ_ONCE(ring->state);
 	act->out_error = ring->error;
 	act->out_taken = READ_ONCE(ring->taken);
@@ -528,14 +538,19 @@ int morph_ring_mmap(struct morph_file *file, u32 number, struct vm_area_struct *
 	int ret = -EINVAL;
 
 	mutex_lock(&slice->fabric->lock);
-	ring = ring_find(slice, number);
+	list_for_each_entry(ring, &slice->rings, node) {
+		if (ring->id != number)
+			continue;
+		/*
+		 * Pages are inserted, and counted each: they outlive the ring where they are mapped. The
+		 * ring is not: who gave up the last reference would give back locked memory, under
+		 * the very lock that is held by who maps.
+		 */
+		if (!ring->pages && vma->vm_end - vma->vm_start <= ring->bytes)
+			ret = morph_shared_map(vma, ring->memory);
+		break;
+	}
 	mutex_unlock(&slice->fabric->lock);
-	if (!ring)
-		return -EINVAL;
-	/* Pages are inserted, and counted each: they outlive the ring where they are mapped. */
-	if (!ring->pages && vma->vm_end - vma->vm_start <= ring->bytes)
-		ret = remap_vmalloc_range(vma, ring->memory, 0);
-	ring_put(ring);
 	return ret;
 }
 

@@ -26,6 +26,11 @@ void morph_ring_wake_slice(struct morph_slice *slice);
 
 /* ------------------------------------------------------------------- state.c */
 
+/* Memory, zeroed and accounted, that is mapped page by page; vfree() frees it. Not under a lock. */
+void *morph_shared_alloc(size_t bytes);
+/* Map it from its beginning on, as long as the area is, which the caller has checked. */
+int morph_shared_map(struct vm_area_struct *vma, void *memory);
+
 /* Map the slice's state, which is made when it is first wanted. */
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
 /* A circuit is lit, dark or elsewhere since. fabric->lock held. */

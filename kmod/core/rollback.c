@@ -141,6 +141,7 @@ static void drop_new(struct morph_txn *txn)
 
 	if (txn->kind == MORPH_TXN_OF_SCHEDULE) {
 		morph_step_end(txn, false);
+		morph_txn_resume_holds(txn);
 		return;
 	}
 	for (i = 0; i < txn->count; i++)

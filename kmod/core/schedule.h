@@ -100,7 +100,8 @@ struct morph_schedule {
 	struct list_head node;		/* head: slice->schedules */
 	struct morph_hold hold;
 	struct morph_txn *txn;		/* of its steps */
-	bool moved;			/* a repair has given a circuit another path */
+	bool moved;			/* a repair has given a circuit another path, */
+	bool crossed;			/* or one of the slice's, which it may have to make way for */
 	bool lost;			/* and no paths are left for some of them */
 	u32 moves;			/* how many were given other paths, ever */
 	u64 own_light;			/* its own part of fabric->light_seq */
@@ -161,6 +162,8 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
  */
 int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
 			 struct optics_refusal *why);
+/* Undo optics_claim() of a path: elements that nobody pins then count as parked. */
+void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route);
 /*
  * Judge circuits that are to be lit in a step. @txn: its memory is used, and its refusal filled;
  * *wrong: which of them can't be. fabric->lock held; the schedule holds what it needs.
@@ -207,6 +210,8 @@ void morph_schedule_park(struct morph_schedule *schedule);
 void morph_schedule_run_init(struct morph_schedule *schedule);
 /* Timers and works have ended, or end without doing anything. fabric->lock held. */
 void morph_schedule_run_stop(struct morph_schedule *schedule);
+/* The fabric is gone: those who wait for a step of the slice find that out. fabric->lock held. */
+void morph_schedule_wake(struct morph_slice *slice);
 /* A repair has left it without paths. fabric->lock held. */
 void morph_schedule_lose(struct morph_schedule *schedule, int error);
 /* The repair of a slice has ended: steps that have waited for it go on. fabric->lock held. */
@@ -230,6 +235,8 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 
 /* ----------------------------------------------------------- schedule_mend.c */
 
+/* A repair has led it elsewhere, perhaps over what a schedule holds. fabric->lock held. */
+void morph_schedule_moved(struct morph_circuit *circuit);
 /* Ranks have other accelerators, or hardware has failed. fabric->lock held, slice entered. */
 void morph_schedule_mend(struct morph_slice *slice);
 /* A circuit that is moved stays on its planes, where their ports can be used. */

@@ -14,6 +14,8 @@
 #include "user.h"
 
 #define CHUNK		64u	/* circuits whose paths are found in one hold of fabric->lock */
+#define MOST_SCHEDULES	64u	/* of a slice: each may have works queued */
+#define LEAST_AFTER_NS	NSEC_PER_USEC
 
 static int blame(struct morph_schedule_wrong *wrong, u32 step, u32 circuit, int error)
 {
@@ -43,6 +45,10 @@ static int check_step(const struct morph_schedule_plan *plan, u32 number,
 	if (step->after_ns && step->advance != MORPH_ADVANCE_TIME)
 		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
 				   "steps[%u].after_ns goes with advance by time only", number);
+	if (step->after_ns < LEAST_AFTER_NS && step->advance == MORPH_ADVANCE_TIME)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				   "steps[%u].after_ns is %llu, at least a microsecond", number,
+				   step->after_ns);
 	if (step->after_ns > MORPH_MOST_LEASE_NS || step->deadline_ns > MORPH_MOST_LEASE_NS)
 		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
 				   "steps[%u]: times are at most an hour", number);
@@ -88,9 +94,17 @@ static int check_circuit(const struct morph_schedule_plan *plan, u32 index,
 static int check_plan(const struct morph_schedule_plan *plan, struct morph_schedule_wrong *wrong,
 		      struct morph_refusal *refusal)
 {
+	u64 total = 0;
 	u32 i;
 	int ret = 0;
 
+	/* First of all, since what follows goes through the entries of all steps. */
+	for (i = 0; i < plan->steps_count; i++)
+		total += plan->steps[i].count;
+	if (total > plan->held_count)
+		return refuse_plan(refusal, wrong, MORPH_ANY, MORPH_ANY, -EINVAL,
+				   "steps hold %llu circuits together, held has %u entries: each step has entries of its own",
+				   total, plan->held_count);
 	for (i = 0; i < plan->circuits_count && !ret; i++)
 		ret = check_circuit(plan, i, wrong, refusal);
 	for (i = 0; i < plan->steps_count && !ret; i++)
@@ -175,30 +189,26 @@ static int fill_steps(struct morph_schedule *schedule, const struct morph_schedu
 			uses[index + 1]++;
 		}
 	}
-	for (i = 0; i < plan->circuits_count; i++)
+	for (i = 0; i < plan->circuits_count; i++) {
+		/* No step would have seen to it that it has room beside what others have lit. */
+		if (!uses[i + 1])
+			return refuse_plan(refusal, wrong, MORPH_ANY, i, -EINVAL,
+					   "circuits[%u] is held by no step", i);
 		uses[i + 1] += uses[i];
+	}
 	return 0;
 }
 
 /* uses[c] is where the next step of circuit c is entered; then all move up by one again. */
-static int fill_uses(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
-		     struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+static void fill_uses(struct morph_schedule *schedule, const struct morph_schedule_plan *plan)
 {
 	u32 *uses = schedule->uses, i, j;
-	u64 total = 0;
 
-	for (i = 0; i < plan->steps_count; i++)
-		total += plan->steps[i].count;
-	if (total > plan->held_count)
-		return refuse_plan(refusal, wrong, MORPH_ANY, MORPH_ANY, -EINVAL,
-				   "steps hold %llu circuits together, held has %u entries: each step has entries of its own",
-				   total, plan->held_count);
 	for (i = 0; i < plan->steps_count; i++)
 		for (j = 0; j < plan->steps[i].count; j++)
 			schedule->used_in[uses[plan->held[plan->steps[i].first + j]]++] = i;
 	memmove(uses + 1, uses, array_size(plan->circuits_count, sizeof(u32)));
 	uses[0] = 0;
-	return 0;
 }
 
 /* ------------------------------------------------------------------ circuits */
@@ -206,7 +216,8 @@ static int fill_uses(struct morph_schedule *schedule, const struct morph_schedul
 /* Numbers that follow each other. They are used again when no schedule is left. */
 static int take_ids(struct morph_slice *slice, u32 count, u32 *first)
 {
-	if (list_empty(&slice->schedules))
+	/* The one that is being loaded is there. */
+	if (list_is_singular(&slice->schedules))
 		slice->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
 	if (count > 0x7fffffffu - slice->schedule_ids)
 		return -EOVERFLOW;
@@ -381,6 +392,21 @@ static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refus
 
 /* ---------------------------------------------------------------------- load */
 
+/* A barrier that no rank has to come to would be over before anybody could come. */
+static int check_barriers(const struct morph_schedule *schedule,
+			  struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	u32 i = schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : 1;
+
+	for (; i < schedule->steps_count; i++)
+		if (schedule->steps[i].advance == MORPH_ADVANCE_BARRIER &&
+		    !schedule->steps[i].ranks)
+			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
+					   "steps[%u] changes nothing, so that no rank would begin it",
+					   i);
+	return 0;
+}
+
 /* The slice has been entered; fabric->lock held, dropped meanwhile. */
 static int load(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
 		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
@@ -410,6 +436,11 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_pla
 	ret = morph_schedule_sweep(schedule, wrong, &why);
 	if (ret)
 		return morph_refuse_optics(refusal, ret, &why);
+	/* Which claims failed at first is nobody's business. */
+	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
+	ret = check_barriers(schedule, wrong, refusal);
+	if (ret)
+		return ret;
 	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);
 	if (ret)
 		return ret;
@@ -419,19 +450,36 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_pla
 	return ret;
 }
 
+static size_t list_count(struct list_head *head)
+{
+	struct list_head *node;
+	size_t count = 0;
+
+	list_for_each(node, head)
+		count++;
+	return count;
+}
+
 static int load_entered(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
 			struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
 	int ret;
 
+	if (list_count(&slice->schedules) >= MOST_SCHEDULES)
+		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
+				    "the slice has %u schedules, no more are allowed",
+				    MOST_SCHEDULES);
 	/* Whoever loads has what he needs for a while only: another load waits. */
 	list_add_tail(&schedule->node, &slice->schedules);
+	/* Protection plans are not made beside a schedule, nor may what they reserve be in its way. */
+	morph_plan_drop_slice(slice);
 	ret = load(schedule, plan, wrong, refusal);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
 	if (ret) {
 		morph_schedule_drop(schedule);
+		morph_plan_touch_slice(slice);
 		return ret;
 	}
 	schedule->id = ++slice->last_schedule;
@@ -465,10 +513,9 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_p
 	schedule->bytes = bytes;
 	memcpy(schedule->held, plan->held, array_size(plan->held_count, sizeof(u32)));
 	ret = fill_steps(schedule, plan, wrong, refusal);
-	if (!ret)
-		ret = fill_uses(schedule, plan, wrong, refusal);
 	if (ret)
 		goto out;
+	fill_uses(schedule, plan);
 	mutex_lock(&fabric->lock);
 	ret = morph_schedule_enter(schedule, refusal);
 	if (!ret) {

@@ -16,13 +16,15 @@
 
 void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
 {
-	const struct morph_fabric *fabric = circuit->slice->fabric;
+	const struct optics_graph *graph = circuit->slice->fabric->graph;
+	const struct optics_state *ledger = circuit->slice->fabric->ledger;
 	const struct optics_path *path = &circuit->route->path;
+	u32 first = path->hops[0].guide >> 1, last = path->hops[path->hops_count - 1].guide >> 1;
 
-	if (!fabric->ledger->tx_dead[path->tx])
-		change->src_plane = morph_end_plane(fabric->graph, path->tx);
-	if (!fabric->ledger->rx_dead[path->rx])
-		change->dst_plane = morph_end_plane(fabric->graph, path->rx);
+	if (!ledger->tx_dead[path->tx] && !(ledger->guide_marks[first] & OPTICS_UNHEALTHY))
+		change->src_plane = morph_end_plane(graph, path->tx);
+	if (!ledger->rx_dead[path->rx] && !(ledger->guide_marks[last] & OPTICS_UNHEALTHY))
+		change->dst_plane = morph_end_plane(graph, path->rx);
 }
 
 /* Does its path begin and end where its ranks are, over hardware that can be used? */
@@ -41,7 +43,7 @@ static bool is_whole(const struct morph_schedule *schedule)
 {
 	u32 i;
 
-	if (schedule->moved || schedule->lost)
+	if (schedule->moved || schedule->crossed || schedule->lost)
 		return false;
 	for (i = 0; i < schedule->circuits_count; i++)
 		if (!schedule->circuits[i]->listed && !is_right(schedule->circuits[i]))
@@ -49,33 +51,43 @@ static bool is_whole(const struct morph_schedule *schedule)
 	return true;
 }
 
-/* Dark circuits of the steps that hold a lit one, beside whose path they have no room now. */
-static void find_crossed(struct morph_schedule *schedule, u32 lit)
+/* Is there room for a circuit's path beside all that is claimed now? */
+static bool has_room(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	struct optics_state *ledger = schedule->slice->fabric->ledger;
-	struct morph_route *route = schedule->circuits[lit]->route;
 	struct optics_refusal why;
-	u32 use, i;
 
-	/* Unsound, it can't be claimed: nothing is led round it then. */
-	if (optics_claim(ledger, &route->path, &why))
-		return;
-	for (use = schedule->uses[lit]; use < schedule->uses[lit + 1]; use++) {
-		const struct morph_step *step = &schedule->steps[schedule->used_in[use]];
+	if (optics_claim(fabric->ledger, &route->path, &why))
+		return false;
+	morph_schedule_unclaim(fabric, route);
+	return true;
+}
 
-		for (i = 0; i < step->count; i++) {
-			struct morph_circuit *other =
-				schedule->circuits[schedule->held[step->held + i]];
+/*
+ * Dark circuits of a step that have no room now beside its lit ones and what others have, whom
+ * the repair may have led over what was held here. O(circuits of the step * path).
+ */
+static void find_crossed(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_circuit **circuits = schedule->circuits;
+	const u32 *held = schedule->held + step->held;
+	struct optics_refusal why;
+	u32 i;
 
-			if (other->listed || other->astray)
-				continue;
-			if (optics_claim(ledger, &other->route->path, &why))
-				other->astray = true;
-			else
-				optics_release(ledger, &other->route->path);
-		}
+	/* One that is unsound can't be claimed: nothing is led round it then. */
+	for (i = 0; i < step->count; i++)
+		if (circuits[held[i]]->listed)
+			schedule->stamps[held[i]] = !optics_claim(fabric->ledger,
+					&circuits[held[i]]->route->path, &why);
+	for (i = 0; i < step->count; i++) {
+		struct morph_circuit *circuit = circuits[held[i]];
+
+		if (!circuit->listed && !circuit->astray)
+			circuit->astray = !has_room(fabric, circuit->route);
 	}
-	optics_release(ledger, &route->path);
+	for (i = 0; i < step->count; i++)
+		if (circuits[held[i]]->listed && schedule->stamps[held[i]])
+			morph_schedule_unclaim(fabric, circuits[held[i]]->route);
 }
 
 /* A path for one that is astray: on its planes, or else on others. */
@@ -111,9 +123,8 @@ static int lead_all_back(struct morph_schedule *schedule)
 	for (i = 0; i < schedule->circuits_count; i++)
 		schedule->circuits[i]->astray = !schedule->circuits[i]->listed &&
 						!is_right(schedule->circuits[i]);
-	for (i = 0; i < schedule->circuits_count; i++)
-		if (schedule->circuits[i]->listed)
-			find_crossed(schedule, i);
+	for (i = 0; i < schedule->steps_count; i++)
+		find_crossed(schedule, &schedule->steps[i]);
 	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
 	scratch->kind = MORPH_TXN_REPAIR;
 	for (i = 0; i < schedule->circuits_count && !ret; i++)
@@ -161,7 +172,8 @@ static void claim_lit(struct morph_schedule *schedule)
 
 static void mend(struct morph_schedule *schedule)
 {
-	u32 i;
+	bool news = schedule->moved || schedule->lost;
+	u32 moves = schedule->moves, i;
 	int ret;
 
 	morph_schedule_unhold(schedule);
@@ -174,13 +186,28 @@ static void mend(struct morph_schedule *schedule)
 	for (i = 0; i < schedule->steps_count; i++)
 		schedule->steps[i].judged = 0;
 	schedule->moved = false;
+	schedule->crossed = false;
 	schedule->lost = ret;
+	/* All as before: somebody else was led elsewhere, and not over what is held here. */
+	if (!ret && !news && moves == schedule->moves)
+		return;
 	schedule->slice->fabric->seq++;
 	schedule->slice->generation++;
 	if (ret)
 		morph_schedule_lose(schedule, ret);
 	else
 		morph_schedule_tell(schedule, MORPH_OUTCOME_COMMITTED, schedule->step);
+}
+
+void morph_schedule_moved(struct morph_circuit *circuit)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&circuit->slice->fabric->lock);
+	list_for_each_entry(schedule, &circuit->slice->schedules, node)
+		schedule->crossed = true;
+	if (circuit->schedule)
+		circuit->schedule->moved = true;
 }
 
 void morph_schedule_mend(struct morph_slice *slice)

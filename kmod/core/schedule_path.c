@@ -285,17 +285,23 @@ static int sweep_first(struct sweep *sweep)
 }
 
 /* What nobody pins counts as parked. */
-static void park_unpinned(struct sweep *sweep, const struct morph_route *route)
+static void park_unpinned(struct optics_state *ledger, const struct morph_route *route)
 {
 	u32 h;
 
 	for (h = 0; h < route->path.hops_count; h++) {
 		u32 element = route->hops[h].element;
 
-		if (element != OPTICS_NONE && !sweep->ledger->element_pins[element])
-			optics_set_state(sweep->ledger, element,
-					 optics_park_state(sweep->ledger->graph, element));
+		if (element != OPTICS_NONE && !ledger->element_pins[element])
+			optics_set_state(ledger, element,
+					 optics_park_state(ledger->graph, element));
 	}
+}
+
+void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	optics_release(fabric->ledger, &route->path);
+	park_unpinned(fabric->ledger, route);
 }
 
 int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
@@ -322,7 +328,7 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 	for (i = 0; i < schedule->circuits_count; i++)
 		sweep_release(&sweep, i);
 	for (i = 0; i < schedule->circuits_count; i++)
-		park_unpinned(&sweep, schedule->circuits[i]->route);
+		park_unpinned(sweep.ledger, schedule->circuits[i]->route);
 	return ret;
 }
 

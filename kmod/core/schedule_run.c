@@ -26,7 +26,7 @@
 static void queue_step(struct morph_schedule *schedule, struct work_struct *work)
 {
 	morph_schedule_get(schedule);
-	if (!queue_work(morph_wq, work))
+	if (!queue_work(morph_step_wq, work))
 		morph_schedule_put(schedule);
 }
 
@@ -125,6 +125,15 @@ static void stop_at(struct morph_schedule *schedule, u32 step, int error)
 	if (outcome != MORPH_OUTCOME_BROKEN)
 		outcome = MORPH_OUTCOME_ROLLED_BACK;
 	morph_schedule_tell(schedule, outcome, step);
+}
+
+void morph_schedule_wake(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	list_for_each_entry(schedule, &slice->schedules, node)
+		wake_up_all(&schedule->changed);
 }
 
 void morph_schedule_lose(struct morph_schedule *schedule, int error)
@@ -250,16 +259,18 @@ static bool is_wanted(const struct morph_schedule *schedule)
 }
 
 /*
- * Carry out what a barrier or time asks for. During a repair it is left: who ends that comes
- * back to it. fabric->lock held, dropped meanwhile.
+ * Carry out what a barrier or time asks for: a step, since others want the lock too. During a
+ * repair it is left: who ends that comes back to it. fabric->lock held, dropped meanwhile.
  */
 static void follow_wish(struct morph_schedule *schedule)
 {
-	while (is_wanted(schedule) && !morph_slice_enter(schedule->slice, false)) {
-		if (is_wanted(schedule))
-			light_next(schedule);
-		morph_slice_leave(schedule->slice);
-	}
+	if (!is_wanted(schedule) || morph_slice_enter(schedule->slice, false))
+		return;
+	if (is_wanted(schedule))
+		light_next(schedule);
+	morph_slice_leave(schedule->slice);
+	if (is_wanted(schedule))
+		queue_step(schedule, &schedule->step_work);
 }
 
 static void step_work_fn(struct work_struct *work)
@@ -565,7 +576,9 @@ static int light_any(struct morph_schedule *schedule, u32 number)
 
 	/* More than a step has, since some are lit ahead: there is no room for both then. */
 	if (drops > schedule->most) {
+		schedule->stepping = true;
 		ret = clear_for(schedule, step);
+		schedule->stepping = false;
 		drops = 0;
 	}
 	if (ret) {
@@ -623,7 +636,7 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 		goto out;
 	schedule->wanted = schedule->position + 1;
 	follow_wish(schedule);
-	/* A signal is no reason to leave the others waiting. */
+	/* A signal is no reason to leave the others waiting. Queued twice it is queued once. */
 	if (is_wanted(schedule))
 		queue_step(schedule, &schedule->step_work);
 out:
@@ -634,7 +647,8 @@ out:
 static bool is_over(const struct morph_schedule *schedule, u64 position)
 {
 	return READ_ONCE(schedule->position) >= position || READ_ONCE(schedule->gone) ||
-	       READ_ONCE(schedule->state) != MORPH_SCHEDULE_RUNNING;
+	       READ_ONCE(schedule->state) != MORPH_SCHEDULE_RUNNING ||
+	       READ_ONCE(schedule->slice->fabric->state) != MORPH_FABRIC_READY;
 }
 
 /* wait_event() calls schedule(), hence the name. */
@@ -642,22 +656,27 @@ int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 			struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = waited->slice;
-	int ret;
+	int ret = 0;
 
-	if (READ_ONCE(waited->state) == MORPH_SCHEDULE_LOADED)
-		return refuse_state(waited, refusal);
+	mutex_lock(&slice->fabric->lock);
+	if (waited->state == MORPH_SCHEDULE_LOADED)
+		ret = refuse_state(waited, refusal);
+	mutex_unlock(&slice->fabric->lock);
+	if (ret)
+		return ret;
 	ret = wait_event_interruptible(waited->changed, is_over(waited, position));
 	if (ret)
 		return -EINTR;
 	mutex_lock(&slice->fabric->lock);
-	if (slice->dying)
+	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
 		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
-				   "the slice is gone");
-	else if (waited->position < position && waited->state == MORPH_SCHEDULE_LOADED)
-		ret = morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
-				   "the schedule was stopped");
-	else if (waited->position < position)
+				   "the slice or its fabric is gone");
+	else if (waited->position < position && waited->state == MORPH_SCHEDULE_STOPPED)
 		ret = refuse_state(waited, refusal);
+	else if (waited->position < position)
+		/* Perhaps it was started anew since. */
+		ret = morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
+				   "the schedule was stopped, or unloaded");
 	mutex_unlock(&slice->fabric->lock);
 	return ret;
 }
@@ -670,8 +689,12 @@ static int stop_entered(struct morph_schedule *schedule)
 	cancel_timers(schedule);
 	schedule->wanted = 0;
 	ret = morph_schedule_darken(schedule);
-	if (ret)
+	if (ret) {
+		/* Its timers are gone: it does not go on. */
+		if (schedule->state == MORPH_SCHEDULE_RUNNING)
+			stop_at(schedule, schedule->step, ret);
 		return ret;
+	}
 	schedule->step = MORPH_ANY;
 	schedule->is_ahead = false;
 	schedule->error = 0;

@@ -47,23 +47,6 @@ static bool is_lit(const struct morph_circuit *circuit)
 	       !((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE);
 }
 
-static u32 least_hops(struct morph_slice *slice, u32 src, u32 dst)
-{
-	struct morph_circuit *circuit;
-	unsigned long index;
-	u32 least = 0;
-
-	xa_for_each(&slice->circuits, index, circuit) {
-		u32 hops;
-
-		if (!is_lit(circuit) || circuit->src_rank != src || circuit->dst_rank != dst)
-			continue;
-		hops = circuit->route->path.hops_count;
-		least = least ? min(least, hops) : hops;
-	}
-	return least;
-}
-
 /* What the page says of the circuit, and what it is to say. */
 static void write_circuit(struct morph_circuit *circuit)
 {
@@ -81,13 +64,10 @@ static void write_circuit(struct morph_circuit *circuit)
 	pair->generation++;
 	pair->mbps += mbps - circuit->told_mbps;
 	circuit->told_mbps = mbps;
-	/* Alone it is its own; several are looked through. */
-	if (!pair->mbps)
-		pair->hops = 0;
-	else if (pair->mbps == mbps)
+	if (mbps)
 		pair->hops = circuit->route->path.hops_count;
-	else
-		pair->hops = least_hops(slice, circuit->src_rank, circuit->dst_rank);
+	else if (!pair->mbps)
+		pair->hops = 0;
 }
 
 void morph_state_circuit(struct morph_circuit *circuit)
@@ -132,11 +112,42 @@ void morph_state_schedule(const struct morph_schedule *schedule)
 	write_end(page);
 }
 
-/* Made with what is lit now, and the schedule that runs, if any. */
+void *morph_shared_alloc(size_t bytes)
+{
+	return __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
+int morph_shared_map(struct vm_area_struct *vma, void *memory)
+{
+	unsigned long at;
+	int ret = 0;
+
+	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, memory += PAGE_SIZE)
+		ret = vm_insert_page(vma, at, vmalloc_to_page(memory));
+	return ret;
+}
+
+/* What is lit now, and the schedule that runs, if any. fabric->lock held. */
+static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
+{
+	const struct optics_params *params = &slice->fabric->graph->params;
+	struct morph_schedule *schedule;
+
+	page->ranks = slice->ranks_count;
+	page->step = MORPH_ANY;
+	page->settle_ns = params->settle_ns;
+	page->relock_ns = params->relock_ns;
+	WRITE_ONCE(slice->state_page, page);
+	morph_state_all(slice);
+	list_for_each_entry(schedule, &slice->schedules, node)
+		if (schedule->state != MORPH_SCHEDULE_LOADED)
+			morph_state_schedule(schedule);
+}
+
+/* The slice has its page. It is the first one that was made, if two had it made at once. */
 static int state_make(struct morph_slice *slice)
 {
-	struct morph_schedule *schedule;
-	const struct optics_params *params = &slice->fabric->graph->params;
+	struct morph_fabric *fabric = slice->fabric;
 	size_t bytes = state_bytes(slice);
 	struct morph_state_page *page;
 	int ret;
@@ -144,41 +155,37 @@ static int state_make(struct morph_slice *slice)
 	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, NULL);
 	if (ret)
 		return ret;
-	page = vmalloc_user(bytes);
-	if (!page) {
-		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
-		return -ENOMEM;
+	page = morph_shared_alloc(bytes);
+	ret = page ? 0 : -ENOMEM;
+	mutex_lock(&fabric->lock);
+	if (!ret && slice->dying)
+		ret = -ENODEV;
+	if (!ret && !slice->state_page) {
+		state_fill(slice, page);
+		slice->bytes += bytes;		/* uncharged with the slice */
+		page = NULL;
+		bytes = 0;
 	}
-	page->ranks = slice->ranks_count;
-	page->step = MORPH_ANY;
-	page->settle_ns = params->settle_ns;
-	page->relock_ns = params->relock_ns;
-	slice->state_page = page;
-	slice->bytes += bytes;		/* uncharged with the slice */
-	morph_state_all(slice);
-	list_for_each_entry(schedule, &slice->schedules, node)
-		if (schedule->state != MORPH_SCHEDULE_LOADED)
-			morph_state_schedule(schedule);
-	return 0;
+	mutex_unlock(&fabric->lock);
+	vfree(page);
+	if (bytes)
+		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
+	return ret;
 }
 
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma)
 {
-	struct morph_fabric *fabric = slice->fabric;
-	int ret = 0;
+	int ret;
 
 	if (vma->vm_flags & VM_WRITE)
 		return -EACCES;
-	if (vma->vm_end - vma->vm_start > state_bytes(slice))
+	if (vma->vm_end - vma->vm_start > PAGE_ALIGN(state_bytes(slice)))
 		return -EINVAL;
-	mutex_lock(&fabric->lock);
-	if (slice->dying)
-		ret = -ENODEV;
-	else if (!slice->state_page)
+	if (!READ_ONCE(slice->state_page)) {
 		ret = state_make(slice);
-	mutex_unlock(&fabric->lock);
-	if (ret)
-		return ret;
+		if (ret)
+			return ret;
+	}
 	vm_flags_clear(vma, VM_MAYWRITE);
-	return remap_vmalloc_range(vma, slice->state_page, 0);
+	return morph_shared_map(vma, slice->state_page);
 }

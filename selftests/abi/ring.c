@@ -334,7 +334,7 @@ TEST_F(ring, memory_of_ones_own_serves_as_well)
 	EXPECT_EQ(3, answer.tag);
 	EXPECT_EQ(0, answer.error);
 	EXPECT_EQ(0, ring_act(self->slice, args.out_ring, MORPH_RING_CLOSE, NULL));
-	EXPECT_TRUE(WAIT_UNTIL(ring_state(self->slice, args.out_ring) == MORPH_RING_GONE));
+	EXPECT_TRUE(WAIT_UNTIL(*morph_device_half(&own, 0) == MORPH_RING_GONE));
 	free(own.base);
 }
 

@@ -322,12 +322,16 @@ TEST_F(schedule, barrier_waits_for_ranks_that_change)
 	unsigned int id, rank;
 
 	shifts_make(&self->shifts, MORPH_ADVANCE_BARRIER, false);
-	/* Rank 3 has nothing in the first two steps. */
+	/* Rank 3 has nothing in the first two steps: 0 to 1, 1 to 2; 0 to 2. */
 	self->shifts.steps[0].count = 2;
-	self->shifts.held[0] = 0; /* 0 to 1 */
-	self->shifts.held[1] = 1; /* 1 to 2 */
 	self->shifts.steps[1].count = 1;
-	self->shifts.held[RANKS] = RANKS; /* 0 to 2 */
+	self->shifts.circuits[2] = self->shifts.circuits[RANKS];
+	self->shifts.held[RANKS] = 2;
+	for (rank = 0; rank < RANKS; rank++) {
+		self->shifts.circuits[3 + rank] = self->shifts.circuits[2 * RANKS + rank];
+		self->shifts.held[2 * RANKS + rank] = 3 + rank;
+	}
+	self->shifts.load.circuits.count = 3 + RANKS;
 	id = LOAD(0);
 	ASSERT_EQ(0, start_at(self->slice, id, 0));
 	for (rank = 0; rank < 3; rank++) {

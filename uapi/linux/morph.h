@@ -1312,7 +1312,7 @@ struct morph_ring_act {
 /**
  * struct morph_state_pair - what leads from one rank to another
  * @generation: counts changes of what is lit between the two
- * @hops: guides of the shortest circuit that is lit, 0: none is
+ * @hops: guides of the circuit that was lit last, 0: none is lit
  * @mbps: bandwidth of all that are
  */
 struct morph_state_pair {

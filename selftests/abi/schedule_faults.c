@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Schedules whose hardware fails, or goes; and rings that are made again and again. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+#define RANKS 4u
+#define MOST_CIRCUITS 8u
+#define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
+#define OPAQUE_MDB 60000u
+
+FIXTURE(faults)
+{
+	struct sim sim;
+	int slice;
+	struct morph_schedule_circuit circuits[2];
+	struct morph_schedule_step steps[2];
+	uint32_t held[2];
+	struct morph_schedule_load load;
+};
+
+static int act(int slice, unsigned int schedule, unsigned int verb, uint64_t position)
+{
+	struct morph_schedule_act args = {
+		.head = HEAD(morph_schedule_act),
+		.schedule = schedule,
+		.verb = verb,
+		.position = position,
+	};
+
+	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+}
+
+/* One circuit of rank 0's, in one step. */
+FIXTURE_SETUP(faults)
+{
+	sim_start(&self->sim, "server8", INSTANT);
+	self->slice = slice_create(self->sim.fd, RANKS);
+	ASSERT_LE(0, self->slice);
+	memset(self->steps, 0, sizeof(self->steps));
+	self->held[0] = 0;
+	self->held[1] = 1;
+	self->circuits[0] = (struct morph_schedule_circuit){ .dst_rank = 1, .lanes_count = 1 };
+	self->circuits[1] = (struct morph_schedule_circuit){ .dst_rank = 2, .lanes_count = 1 };
+	self->steps[0].count = 1;
+	self->load = (struct morph_schedule_load){
+		.head = HEAD(morph_schedule_load),
+		.circuits = ARRAY(self->circuits, 1),
+		.steps = ARRAY(self->steps, 1),
+		.held = ARRAY(self->held, 1),
+		.generation = GENERATION_ANY,
+	};
+}
+
+FIXTURE_TEARDOWN(faults)
+{
+	close(self->slice);
+	sim_stop(&self->sim);
+}
+
+#define LOAD() ioctl(self->slice, MORPH_SCHEDULE_LOAD, &self->load)
+
+/* Circuits that are lit, or -1; what they are goes to *circuits. */
+static int lit(int slice, struct morph_circuit_info *circuits)
+{
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info info;
+	unsigned int i, count = 0;
+
+	if (slice_read(slice, &info, ranks, RANKS, circuits, MOST_CIRCUITS))
+		return -1;
+	for (i = 0; i < info.circuits.count; i++)
+		count += circuits[i].state == MORPH_CIRCUIT_LIT;
+	return (int)count;
+}
+
+/* The first guide of a circuit's way lets no light through any more. */
+static int break_first_guide(const struct sim *sim, int slice, unsigned int circuit)
+{
+	uint32_t guides[64];
+
+	if (circuit_guides(slice, circuit, guides, 64) <= 0)
+		return -1;
+	return sim_control(sim, "fault", "guide_lossy %u mdb=%u", guides[0], OPAQUE_MDB);
+}
+
+TEST_F(faults, barrier_that_no_rank_would_begin_is_refused)
+{
+	self->steps[0].advance = MORPH_ADVANCE_BARRIER;
+	self->load.head.flags = MORPH_SCHEDULE_LOOP;
+	ASSERT_EQ(-1, LOAD());
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, self->load.out_wrong_step);
+	/* One that is gone through once is begun by START. */
+	self->load.head.flags = 0;
+	EXPECT_EQ(0, LOAD());
+}
+
+TEST_F(faults, circuit_of_no_step_is_refused)
+{
+	self->load.circuits.count = 2;
+	ASSERT_EQ(-1, LOAD());
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(1, self->load.out_wrong_circuit);
+}
+
+TEST_F(faults, time_that_is_none_is_refused)
+{
+	self->steps[0].advance = MORPH_ADVANCE_TIME;
+	ASSERT_EQ(-1, LOAD());
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(faults, schedules_of_a_slice_are_counted)
+{
+	unsigned int made, wavelengths = self->sim.info.wavelengths;
+
+	for (made = 0; made < 100; made++) {
+		self->circuits[0].lanes = 1ull << made % wavelengths;
+		self->circuits[0].src_plane = made / wavelengths;
+		self->circuits[0].dst_plane = made / wavelengths;
+		if (LOAD())
+			break;
+	}
+	EXPECT_EQ(64, made);
+	EXPECT_EQ(EDQUOT, errno);
+}
+
+TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	struct morph_event event;
+
+	ASSERT_EQ(0, LOAD())
+	TH_LOG("%s", last_detail);
+	change.src_plane = change.dst_plane = 1;
+	change.lanes_count = 1;
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, change.circuit));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
+	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0))
+	TH_LOG("%s", last_detail);
+	EXPECT_EQ(2, lit(self->slice, circuits));
+	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_STOP, 0));
+	EXPECT_EQ(1, lit(self->slice, circuits));
+	EXPECT_NE(0, sim_lit_lanes(&self->sim, circuits[0].dst_rank));
+}
+
+TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
+{
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	struct morph_event event;
+
+	self->circuits[0].src_plane = MORPH_PLANE_ANY;
+	self->circuits[0].dst_plane = MORPH_PLANE_ANY;
+	ASSERT_EQ(0, LOAD());
+	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0));
+	ASSERT_EQ(1, lit(self->slice, circuits));
+	ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, circuits[0].circuit));
+	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
+	EXPECT_EQ(1, lit(self->slice, circuits));
+}
+
+static void *wait_for_second(void *context)
+{
+	const int *at = context;
+	intptr_t error = 0;
+
+	if (act(at[0], (unsigned int)at[1], MORPH_SCHEDULE_WAIT, 2))
+		error = errno;
+	return (void *)error;
+}
+
+TEST_F(faults, who_waits_is_told_that_the_fabric_is_gone)
+{
+	pthread_t thread;
+	void *error;
+	int at[2];
+
+	ASSERT_EQ(0, LOAD());
+	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0));
+	at[0] = self->slice;
+	at[1] = (int)self->load.out_schedule;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_second, at));
+	nap();
+	sim_pull(&self->sim);
+	ASSERT_EQ(0, pthread_join(thread, &error));
+	EXPECT_EQ(ENODEV, (intptr_t)error);
+	close(self->slice);
+	sim_replug(&self->sim);
+	self->slice = open("/dev/null", O_RDONLY);
+}
+
+TEST_F(faults, ring_that_was_closed_makes_room_for_another)
+{
+	struct morph_ring_setup setup;
+	struct morph_ring_act close_it;
+	unsigned int i;
+
+	ASSERT_EQ(0, LOAD());
+	for (i = 0; i < 40; i++) {
+		setup = (struct morph_ring_setup){ .head = HEAD(morph_ring_setup),
+						   .schedule = self->load.out_schedule,
+						   .entries = 8 };
+		ASSERT_EQ(0, ioctl(self->slice, MORPH_RING_SETUP, &setup))
+		TH_LOG("ring %u: %s", i, last_detail);
+		close_it = (struct morph_ring_act){ .head = HEAD(morph_ring_act),
+						    .ring = setup.out_ring,
+						    .verb = MORPH_RING_CLOSE };
+		ASSERT_EQ(0, ioctl(self->slice, MORPH_RING_ACT, &close_it));
+	}
+	EXPECT_EQ(-1, ioctl(self->slice, MORPH_RING_ACT, &close_it));
+	EXPECT_EQ(ENOENT, errno);
+}
+
+TEST_HARNESS_MAIN
