@@ -542,9 +542,9 @@ int morph_ring_mmap(struct morph_file *file, u32 number, struct vm_area_struct *
 		if (ring->id != number)
 			continue;
 		/*
-		 * Pages are inserted, and counted each: they outlive the ring where they are mapped. The
-		 * ring is not: who gave up the last reference would give back locked memory, under
-		 * the very lock that is held by who maps.
+		 * Pages are inserted, and counted each: they outlive the ring where they are
+		 * mapped. The ring is not: who gave up the last reference would give back locked
+		 * memory, under the very lock that is held by who maps.
 		 */
 		if (!ring->pages && vma->vm_end - vma->vm_start <= ring->bytes)
 			ret = morph_shared_map(vma, ring->memory);

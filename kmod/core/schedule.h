@@ -101,7 +101,7 @@ struct morph_schedule {
 	struct morph_hold hold;
 	struct morph_txn *txn;		/* of its steps */
 	bool moved;			/* a repair has given a circuit another path, */
-	bool crossed;			/* or one of the slice's, which it may have to make way for */
+	bool crossed;			/* or another one, to which it may have to give way */
 	bool lost;			/* and no paths are left for some of them */
 	u32 moves;			/* how many were given other paths, ever */
 	u64 own_light;			/* its own part of fabric->light_seq */

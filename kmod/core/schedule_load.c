@@ -472,7 +472,7 @@ static int load_entered(struct morph_schedule *schedule, const struct morph_sche
 				    MOST_SCHEDULES);
 	/* Whoever loads has what he needs for a while only: another load waits. */
 	list_add_tail(&schedule->node, &slice->schedules);
-	/* Protection plans are not made beside a schedule, nor may what they reserve be in its way. */
+	/* No plans are made beside a schedule, nor may what they reserve be in its way. */
 	morph_plan_drop_slice(slice);
 	ret = load(schedule, plan, wrong, refusal);
 	if (!ret && slice->dying)

@@ -147,6 +147,8 @@ static const struct lm_word event_type_words[] = {
 	{ "txn", MORPH_EVENT_TXN },
 	{ "slice-gone", MORPH_EVENT_SLICE_GONE },
 	{ "fabric-gone", MORPH_EVENT_FABRIC_GONE },
+	{ "schedule", MORPH_EVENT_SCHEDULE },
+	{ "ring", MORPH_EVENT_RING },
 };
 
 static const struct lm_word controller_state_words[] = {
@@ -170,7 +172,7 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_CHANGE_OP] = { change_op_words, 3 },
 	[MORPH_ENUM_OUTCOME] = { outcome_words, 9 },
 	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 5 },
-	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 10 },
+	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 12 },
 	[MORPH_ENUM_CONTROLLER_STATE] = { controller_state_words, 3 },
 };
 
@@ -2871,6 +2873,182 @@ static const struct lm_attr schedule_circuit_attrs[] = {
 	},
 };
 
+static const struct lm_attr schedule_state_attrs[] = {
+	{
+		.name = "fabric",
+		.number = LM_LOCAL_SCHEDULE_STATE_FABRIC,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Fabric.",
+	},
+	{
+		.name = "slice",
+		.number = LM_LOCAL_SCHEDULE_STATE_SLICE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Slice.",
+	},
+	{
+		.name = "id",
+		.number = LM_LOCAL_SCHEDULE_STATE_ID,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its number within the slice.",
+	},
+	{
+		.name = "state",
+		.number = LM_LOCAL_SCHEDULE_STATE_STATE,
+		.type = MORPH_ATTR_STRING,
+		.doc = "loaded, running or stopped.",
+	},
+	{
+		.name = "loop",
+		.number = LM_LOCAL_SCHEDULE_STATE_LOOP,
+		.type = MORPH_ATTR_UINT,
+		.doc = "1: after the last step comes the first.",
+	},
+	{
+		.name = "at",
+		.number = LM_LOCAL_SCHEDULE_STATE_AT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The step that is lit; absent: none is.",
+	},
+	{
+		.name = "position",
+		.number = LM_LOCAL_SCHEDULE_STATE_POSITION,
+		.type = MORPH_ATTR_UINT,
+		.doc = "How many were lit since it was started.",
+	},
+	{
+		.name = "error",
+		.number = LM_LOCAL_SCHEDULE_STATE_ERROR,
+		.type = MORPH_ATTR_SINT,
+		.doc = "Negative errno with which it stopped; absent: it did not.",
+	},
+	{
+		.name = "failed-step",
+		.number = LM_LOCAL_SCHEDULE_STATE_FAILED_STEP,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The step that it stopped at.",
+	},
+	{
+		.name = "circuits-count",
+		.number = LM_LOCAL_SCHEDULE_STATE_CIRCUITS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits in all.",
+	},
+	{
+		.name = "lit",
+		.number = LM_LOCAL_SCHEDULE_STATE_LIT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that are lit.",
+	},
+	{
+		.name = "moved",
+		.number = LM_LOCAL_SCHEDULE_STATE_MOVED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that repairs have given other paths.",
+	},
+	{
+		.name = "first-circuit",
+		.number = LM_LOCAL_SCHEDULE_STATE_FIRST_CIRCUIT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Number of the first of them within the slice; the others follow.",
+	},
+	{
+		.name = "steps-count",
+		.number = LM_LOCAL_SCHEDULE_STATE_STEPS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Steps.",
+	},
+	{
+		.name = "step",
+		.number = LM_LOCAL_SCHEDULE_STATE_STEP,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_STEP,
+		.list = true,
+		.doc = "Its steps, in order.",
+	},
+};
+
+static const struct lm_attr schedule_step_attrs[] = {
+	{
+		.name = "step",
+		.number = LM_LOCAL_SCHEDULE_STEP_STEP,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Its number.",
+	},
+	{
+		.name = "circuits-count",
+		.number = LM_LOCAL_SCHEDULE_STEP_CIRCUITS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that it holds.",
+	},
+	{
+		.name = "changes",
+		.number = LM_LOCAL_SCHEDULE_STEP_CHANGES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that come or go, compared to the step before.",
+	},
+	{
+		.name = "ahead",
+		.number = LM_LOCAL_SCHEDULE_STEP_AHEAD,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Of those that come, how many can be lit while the step before runs.",
+	},
+	{
+		.name = "runs",
+		.number = LM_LOCAL_SCHEDULE_STEP_RUNS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "How often it was lit.",
+	},
+	{
+		.name = "late",
+		.number = LM_LOCAL_SCHEDULE_STEP_LATE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Runs that were lit after their deadline.",
+	},
+	{
+		.name = "wait-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_WAIT_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "From the step before until this one was begun.",
+	},
+	{
+		.name = "program-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_PROGRAM_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Handing settings to the device.",
+	},
+	{
+		.name = "settle-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_SETTLE_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Waiting for optical power.",
+	},
+	{
+		.name = "relock-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_RELOCK_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Waiting for receivers to lock.",
+	},
+	{
+		.name = "verify-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_VERIFY_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Reading back.",
+	},
+	{
+		.name = "late-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_LATE_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Begun later than it should, of steps that time begins.",
+	},
+	{
+		.name = "longest-ns",
+		.number = LM_LOCAL_SCHEDULE_STEP_LONGEST_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The longest that a run took from being begun until it was lit.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -2914,6 +3092,8 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_SCHEDULE_HOLD] = { "schedule-hold", schedule_hold_attrs, 6 },
 	[MORPH_OBJECT_SCHEDULE_MATCHING] = { "schedule-matching", schedule_matching_attrs, 2 },
 	[MORPH_OBJECT_SCHEDULE_CIRCUIT] = { "schedule-circuit", schedule_circuit_attrs, 2 },
+	[MORPH_OBJECT_SCHEDULE_STATE] = { "schedule-state", schedule_state_attrs, 15 },
+	[MORPH_OBJECT_SCHEDULE_STEP] = { "schedule-step", schedule_step_attrs, 13 },
 };
 
 const unsigned int lm_commands_count = 37;

@@ -206,3 +206,15 @@ void lm_opts_copy(void *mine, const void *opts, size_t known)
 	memcpy(&size, opts, sizeof(size));
 	memcpy(mine, opts, size < known ? size : known);
 }
+
+void lm_answer_copy(void *out, const void *mine, size_t known)
+{
+	size_t size;
+
+	memcpy(&size, out, sizeof(size));
+	if (size > known)
+		size = known;
+	if (size > sizeof(size))
+		memcpy((char *)out + sizeof(size), (const char *)mine + sizeof(size),
+		       size - sizeof(size));
+}

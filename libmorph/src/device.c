@@ -2,10 +2,14 @@
 /* Commands on devices, waiting, the list of nodes. */
 #include <poll.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <linux/morph_netlink.h>
 
 #include "internal.h"
+
+#define SECOND_NS 1000000000LL
+#define PAUSE_NS 20000L
 
 int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argument, size_t size,
 	     const char *format, ...)
@@ -47,6 +51,21 @@ int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what)
 	if (events & (POLLHUP | POLLERR | POLLNVAL))
 		return lm_fail(ctx, ENODEV, "wait for %s: it is gone", what);
 	return 0;
+}
+
+int64_t lm_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * SECOND_NS + now.tv_nsec;
+}
+
+void lm_pause(void)
+{
+	const struct timespec wait = { .tv_nsec = PAUSE_NS };
+
+	nanosleep(&wait, NULL);
 }
 
 bool lm_is_ours(int error)

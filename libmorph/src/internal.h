@@ -73,6 +73,9 @@ int lm_circuit_opts_check(struct morph_ctx *ctx, const struct morph_circuit_opts
 /* Copy checked options into the library's own structure of @known bytes, zeros for NULL. */
 void lm_opts_copy(void *mine, const void *opts, size_t known);
 
+/* Copy the library's structure of @known bytes into a caller's, as much as that has room for by its own size. */
+void lm_answer_copy(void *out, const void *mine, size_t known);
+
 /* ----------------------------------------------------------------- objects */
 
 struct morph_object *lm_object_new(uint32_t type, const char *command);
@@ -120,6 +123,9 @@ struct morph_object *lm_from_run(const struct morph_txn_run *run, uint32_t fabri
 				 int error);
 struct morph_object *lm_from_step(const struct morph_txn_step *step, uint32_t fabric,
 				  uint32_t slice, int error);
+/* @info's array holds as many steps as its count says, or its ptr is 0. */
+struct morph_object *lm_from_schedule(const struct morph_schedule_info *info, uint32_t fabric,
+				      uint32_t slice);
 
 /* ------------------------------------------------------------------ models */
 
@@ -183,6 +189,12 @@ int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argumen
 
 /* Wait for a handle to be readable: 1, 0 or a negative errno. */
 int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what);
+
+/* CLOCK_MONOTONIC. */
+int64_t lm_now_ns(void);
+
+/* Let others run before memory that they write is looked at again. */
+void lm_pause(void);
 
 /* One line of lm_transport_ops.devices as an object; NULL when out of memory. */
 struct morph_object *lm_device_parse(const char *line);

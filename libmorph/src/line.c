@@ -36,6 +36,12 @@ void lm_line_clear(struct lm_line *line)
 	memset(line, 0, sizeof(*line));
 }
 
+void lm_map_text(char text[LM_MAP_TEXT_BYTES], uint64_t offset, size_t bytes, bool write)
+{
+	snprintf(text, LM_MAP_TEXT_BYTES, "%zu bytes at %llu, %s", bytes,
+		 (unsigned long long)offset, write ? "written" : "read");
+}
+
 /* ------------------------------------------------------------------ writing */
 
 static void write_bytes(FILE *out, const struct lm_bytes *bytes)

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,6 +133,22 @@ static void real_close(struct lm_transport *transport, int fd)
 	} else {
 		close(fd);
 	}
+}
+
+static int real_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
+		    bool write, void **memory)
+{
+	int protection = PROT_READ | (write ? PROT_WRITE : 0);
+
+	(void)transport;
+	*memory = mmap64(NULL, bytes, protection, MAP_SHARED, fd, (off64_t)offset);
+	return *memory == MAP_FAILED ? -errno : 0;
+}
+
+static void real_unmap(struct lm_transport *transport, void *memory, size_t bytes)
+{
+	(void)transport;
+	munmap(memory, bytes);
 }
 
 /* ------------------------------------------------------------------ netlink */
@@ -384,6 +401,8 @@ static const struct lm_transport_ops real_ops = {
 	.read = real_read,
 	.poll = real_poll,
 	.close = real_close,
+	.map = real_map,
+	.unmap = real_unmap,
 	.netlink_open = real_netlink_open,
 	.netlink_join = real_netlink_join,
 	.netlink_send = real_netlink_send,

@@ -165,6 +165,31 @@ static void record_close(struct lm_transport *transport, int fd)
 	line_end(record, &line);
 }
 
+/* What it says at the beginning; what is written there later passes by. */
+static int record_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
+		      bool write, void **memory)
+{
+	struct record *record = record_of(transport);
+	char what[LM_MAP_TEXT_BYTES];
+	struct lm_line line;
+	int result;
+
+	lm_map_text(what, offset, bytes, write);
+	result = record->inner->ops->map(record->inner, fd, offset, bytes, write, memory);
+	line_begin(&line, "map", handle_of(record, fd), what, result);
+	if (!result)
+		lm_bytes_add(&line.after, *memory, bytes);
+	line_end(record, &line);
+	return result;
+}
+
+static void record_unmap(struct lm_transport *transport, void *memory, size_t bytes)
+{
+	struct record *record = record_of(transport);
+
+	record->inner->ops->unmap(record->inner, memory, bytes);
+}
+
 static int record_netlink_open(struct lm_transport *transport, uint32_t buffer_bytes)
 {
 	struct record *record = record_of(transport);
@@ -256,6 +281,8 @@ static const struct lm_transport_ops record_ops = {
 	.read = record_read,
 	.poll = record_poll,
 	.close = record_close,
+	.map = record_map,
+	.unmap = record_unmap,
 	.netlink_open = record_netlink_open,
 	.netlink_join = record_netlink_join,
 	.netlink_send = record_netlink_send,

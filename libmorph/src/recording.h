@@ -11,6 +11,9 @@
  * command's structure pointers are 1 (or 0 for NULL), an fd is its handle, and arrays
  * follow the structure, then (in @after) the sentence about a failure. Recordings
  * depend on the byte order and the ABI, not on addresses, fds or process ids.
+ *
+ * Memory that is shared with the kernel is recorded as it is when it is mapped. What is written there afterwards
+ * is not: a state replays as it was, and a ring that is replayed answers nothing.
  */
 #ifndef LM_RECORDING_H
 #define LM_RECORDING_H
@@ -47,6 +50,10 @@ void lm_line_write(FILE *out, const struct lm_line *line);
 
 /* false, with *why set, when @text is no line of a recording. @line is cleared before. */
 bool lm_line_parse(struct lm_line *line, const char *text, const char **why);
+
+/* What is mapped, as the text of a line. */
+#define LM_MAP_TEXT_BYTES 64
+void lm_map_text(char text[LM_MAP_TEXT_BYTES], uint64_t offset, size_t bytes, bool write);
 
 /* ---------------------------------------------------------- commands to bytes */
 

@@ -201,6 +201,31 @@ static void replay_close(struct lm_transport *transport, int fd)
 	close(fd);
 }
 
+/* As it was when it was recorded; nobody writes there, and nobody looks at what is written. */
+static int replay_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
+		      bool write, void **memory)
+{
+	struct replay *replay = replay_of(transport);
+	char what[LM_MAP_TEXT_BYTES];
+
+	lm_map_text(what, offset, bytes, write);
+	expect(replay, "map", handle_of(replay, fd), what);
+	if (replay->line.result < 0)
+		return replay->line.result;
+	*memory = calloc(1, bytes);
+	if (!*memory)
+		return -ENOMEM;
+	give(replay, *memory, bytes);
+	return 0;
+}
+
+static void replay_unmap(struct lm_transport *transport, void *memory, size_t bytes)
+{
+	(void)transport;
+	(void)bytes;
+	free(memory);
+}
+
 static int replay_netlink_open(struct lm_transport *transport, uint32_t buffer_bytes)
 {
 	return opened(transport, "netlink", buffer_bytes ? "notifications" : "requests");
@@ -309,6 +334,8 @@ static const struct lm_transport_ops replay_ops = {
 	.read = replay_read,
 	.poll = replay_poll,
 	.close = replay_close,
+	.map = replay_map,
+	.unmap = replay_unmap,
 	.netlink_open = replay_netlink_open,
 	.netlink_join = replay_netlink_join,
 	.netlink_send = replay_netlink_send,

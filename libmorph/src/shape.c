@@ -17,9 +17,10 @@ struct lm_command_shape {
 	unsigned long command;
 	const char *name;
 	size_t bytes;
-	struct shape_array arrays[2];
+	struct shape_array arrays[4];
 	uint16_t arrays_count;
 	uint16_t fd; /* offset of the fd that the command gives, or 0 */
+	uint16_t address; /* offset of an address that is not followed, or 0 */
 };
 
 #define SHAPE(number, type) .command = number, .name = #number, .bytes = sizeof(struct type)
@@ -58,6 +59,18 @@ static const struct lm_command_shape shapes[] = {
 	{ SHAPE(MORPH_RANK_REPLACE, morph_rank_act) },
 	{ SHAPE(MORPH_SLICE_POLICY, morph_slice_policy) },
 	{ SHAPE(MORPH_RANK_PREFER, morph_rank_act) },
+	{ SHAPE(MORPH_SCHEDULE_LOAD, morph_schedule_load),
+	  .arrays = { { offsetof(struct morph_schedule_load, circuits), 0 },
+		      { offsetof(struct morph_schedule_load, guides), 0 },
+		      { offsetof(struct morph_schedule_load, held), 0 },
+		      { offsetof(struct morph_schedule_load, steps), 0 } },
+	  .arrays_count = 4 },
+	{ SHAPE(MORPH_SCHEDULE_ACT, morph_schedule_act) },
+	{ SHAPE(MORPH_SCHEDULE_INFO, morph_schedule_info),
+	  .arrays = { { offsetof(struct morph_schedule_info, steps), 0 } }, .arrays_count = 1 },
+	{ SHAPE(MORPH_RING_SETUP, morph_ring_setup),
+	  .address = offsetof(struct morph_ring_setup, user_ptr) },
+	{ SHAPE(MORPH_RING_ACT, morph_ring_act) },
 };
 
 _Static_assert(sizeof(struct morph_slice_info) <= LARGEST_STRUCT &&
@@ -104,6 +117,21 @@ static void array_set_ptr(void *structure, uint16_t offset, uint64_t ptr)
 	memcpy((char *)structure + offset, &array, sizeof(array));
 }
 
+static uint64_t address_at(const struct lm_command_shape *shape, const void *structure)
+{
+	uint64_t address = 0;
+
+	if (shape->address)
+		memcpy(&address, (const char *)structure + shape->address, sizeof(address));
+	return address;
+}
+
+static void address_set(const struct lm_command_shape *shape, void *structure, uint64_t address)
+{
+	if (shape->address)
+		memcpy((char *)structure + shape->address, &address, sizeof(address));
+}
+
 static void *array_data(const struct morph_array *array)
 {
 	return (void *)(uintptr_t)array->ptr;
@@ -144,6 +172,7 @@ void lm_shape_save(const struct lm_command_shape *shape, const void *argument, c
 	memcpy(&head, copy, sizeof(head));
 	head.detail_ptr = !!head.detail_ptr;
 	memcpy(copy, &head, sizeof(head));
+	address_set(shape, copy, !!address_at(shape, argument));
 	for (int at = 0; at < shape->arrays_count; at++) {
 		struct morph_array array = array_at(copy, shape->arrays[at].offset);
 
@@ -210,6 +239,7 @@ bool lm_shape_restore(const struct lm_command_shape *shape, void *argument,
 	memcpy(asked, argument, shape->bytes);
 	if (!take(&source, argument, shape->bytes))
 		return false;
+	address_set(shape, argument, address_at(shape, asked));
 	for (int at = 0; at < shape->arrays_count; at++) {
 		struct morph_array array = array_at(asked, shape->arrays[at].offset);
 

@@ -7,6 +7,7 @@
 #ifndef LM_TRANSPORT_H
 #define LM_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -24,6 +25,10 @@ struct lm_transport_ops {
 	ssize_t (*read)(struct lm_transport *transport, int fd, void *buffer, size_t bytes);
 	int (*poll)(struct lm_transport *transport, int fd, int64_t timeout_ns);
 	void (*close)(struct lm_transport *transport, int fd);
+	/* Memory that is shared with the kernel; @offset says which. */
+	int (*map)(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
+		   bool write, void **memory);
+	void (*unmap)(struct lm_transport *transport, void *memory, size_t bytes);
 
 	/* A generic netlink socket; with @buffer_bytes non-blocking, for notifications. */
 	int (*netlink_open)(struct lm_transport *transport, uint32_t buffer_bytes);

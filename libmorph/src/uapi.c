@@ -384,6 +384,59 @@ struct morph_object *lm_from_step(const struct morph_txn_step *step, uint32_t fa
 	return end(&b);
 }
 
+static struct morph_object *from_schedule_step(const struct morph_schedule_step_info *info,
+					       uint32_t step)
+{
+	struct builder b = begin(MORPH_OBJECT_SCHEDULE_STEP);
+
+	put(&b, LM_LOCAL_SCHEDULE_STEP_STEP, step);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_CIRCUITS_COUNT, info->circuits);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_CHANGES, info->changes);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_AHEAD, info->ahead);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_RUNS, info->runs);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_LATE, info->late);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_WAIT_NS, info->wait_ns);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_PROGRAM_NS, info->program_ns);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_SETTLE_NS, info->settle_ns);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_RELOCK_NS, info->relock_ns);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_VERIFY_NS, info->verify_ns);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_LATE_NS, info->late_ns);
+	put(&b, LM_LOCAL_SCHEDULE_STEP_LONGEST_NS, info->longest_ns);
+	return end(&b);
+}
+
+struct morph_object *lm_from_schedule(const struct morph_schedule_info *info, uint32_t fabric,
+				      uint32_t slice)
+{
+	static const char *const states[] = {
+		[MORPH_SCHEDULE_LOADED] = "loaded",
+		[MORPH_SCHEDULE_RUNNING] = "running",
+		[MORPH_SCHEDULE_STOPPED] = "stopped",
+	};
+	const struct morph_schedule_step_info *steps = (const void *)(uintptr_t)info->steps.ptr;
+	struct builder b = begin(MORPH_OBJECT_SCHEDULE_STATE);
+
+	put(&b, LM_LOCAL_SCHEDULE_STATE_FABRIC, fabric);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_SLICE, slice);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_ID, info->schedule);
+	if (info->state < ARRAY_SIZE(states))
+		put_text(&b, LM_LOCAL_SCHEDULE_STATE_STATE, states[info->state], SIZE_MAX);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_LOOP, !!(info->flags & MORPH_SCHEDULE_LOOP));
+	put_index(&b, LM_LOCAL_SCHEDULE_STATE_AT, info->step);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_POSITION, info->position);
+	if (info->error)
+		put_signed(&b, LM_LOCAL_SCHEDULE_STATE_ERROR, info->error);
+	put_index(&b, LM_LOCAL_SCHEDULE_STATE_FAILED_STEP, info->failed_step);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_CIRCUITS_COUNT, info->circuits);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_LIT, info->lit);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_MOVED, info->moved);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_FIRST_CIRCUIT, info->first_circuit);
+	put(&b, LM_LOCAL_SCHEDULE_STATE_STEPS_COUNT, info->steps.count);
+	for (uint32_t at = 0; steps && at < info->steps.count; at++)
+		put_object(&b, LM_LOCAL_SCHEDULE_STATE_STEP, from_schedule_step(&steps[at], at));
+	return end(&b);
+}
+
 static void put_event_ends(struct builder *b, const struct morph_event *event)
 {
 	put_index(b, MORPH_A_EVENT_OLD_ACCELERATOR, event->old_accelerator);
@@ -403,6 +456,7 @@ struct morph_object *lm_from_event(const struct morph_event *event, uint32_t fab
 	struct builder b = begin(MORPH_OBJECT_EVENT);
 	bool moved = event->type == MORPH_EVENT_REPLACED ||
 		     event->type == MORPH_EVENT_CIRCUIT_MOVED;
+	bool changed = event->type == MORPH_EVENT_TXN || event->type == MORPH_EVENT_SCHEDULE;
 
 	put(&b, MORPH_A_EVENT_FABRIC, fabric);
 	put(&b, MORPH_A_EVENT_TYPE, event->type);
@@ -415,7 +469,7 @@ struct morph_object *lm_from_event(const struct morph_event *event, uint32_t fab
 	put_index(&b, MORPH_A_EVENT_CIRCUIT, event->circuit);
 	if (event->txn)
 		put(&b, MORPH_A_EVENT_TXN, event->txn);
-	if (event->type == MORPH_EVENT_TXN)
+	if (changed)
 		put(&b, MORPH_A_EVENT_OUTCOME, event->outcome);
 	if (event->part) {
 		put(&b, MORPH_A_EVENT_PART, event->part);
@@ -427,7 +481,7 @@ struct morph_object *lm_from_event(const struct morph_event *event, uint32_t fab
 	put(&b, MORPH_A_EVENT_BANDWIDTH_MBPS, event->bandwidth_mbps);
 	if (moved)
 		put(&b, MORPH_A_EVENT_DARK_NS, event->dark_ns);
-	if (moved || event->type == MORPH_EVENT_TXN)
+	if (moved || changed)
 		put_object(&b, MORPH_A_EVENT_TIMES, lm_from_times(&event->times));
 	return end(&b);
 }

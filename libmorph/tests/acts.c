@@ -3,7 +3,9 @@
 #include <poll.h>
 
 #include "acts.h"
+#include "acts_running.h"
 #include "furnished.h"
+#include "stepping.h"
 
 static struct fake *fake;
 static struct morph_ctx *ctx;
@@ -823,6 +825,13 @@ const struct act acts[] = {
 	{ .name = "run", .plain = run, .may_succeed = true },
 	{ .name = "step", .plain = step, .may_succeed = true },
 	{ .name = "light_ring", .plain = light_ring, .may_succeed = true },
+	PLAIN(load_schedule),
+	PLAIN(go_through_schedule),
+	OBJECT(schedule_state),
+	LIST(schedule_states),
+	{ .name = "use_ring", .plain = use_ring, .may_succeed = true },
+	{ .name = "use_ring_of_own", .plain = use_ring_of_own, .may_succeed = true },
+	PLAIN(read_state),
 	PLAIN(apply),
 	OBJECT(admin_step),
 	OBJECT(connect_anew),
@@ -893,7 +902,9 @@ struct morph_ctx *acts_begin(const char *profile_path)
 {
 	profile = profile_path;
 	fake = fake_new();
+	stepping_begin();
 	fake->ioctl = furnished_ioctl;
+	fake->map = stepping_map;
 	fake->request = furnished_answer;
 	fake->devices = "present fabric 3 /dev/morph/fabric3\npresent fabric 4 /dev/morph/fabric4\n"
 			"present slice 9 /dev/morph/slice9\n";
@@ -901,6 +912,7 @@ struct morph_ctx *acts_begin(const char *profile_path)
 	ctx = fake_ctx(&fake->transport);
 	assert_int_equal(morph_fabric_open(ctx, "3", &fabric), 0);
 	assert_int_equal(morph_slice_open(ctx, "9", &slice), 0);
+	acts_running_begin(ctx, slice);
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
 	return ctx;
 }

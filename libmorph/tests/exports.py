@@ -25,8 +25,8 @@ def declared(include):
     """What headers declare: name to (result, parameters); and the comments on it."""
     calls, documented = {}, {}
     headers = glob.glob(include + '/*.h')
-    # inline calls, generated with their comments; and those of libraries of their own
-    for path in [path for path in headers if not path.endswith(('/names.h', '/check.h', '/formats.h'))] or [include]:
+    # inline calls, with their comments; and those of libraries of their own
+    for path in [path for path in headers if not path.endswith(('/names.h', '/device.h', '/check.h', '/formats.h'))] or [include]:
         with open(path, encoding='utf-8') as stream:
             source = stream.read()
         code = re.sub(r'/\*.*?\*/', '', source, flags=re.S)

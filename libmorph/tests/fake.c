@@ -102,6 +102,37 @@ static void fake_close(struct lm_transport *transport, int fd)
 		drop_answers(fake);
 }
 
+/* Memory of its own each time, so that what is used after it was given back is noticed. */
+static int fake_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
+		    bool write, void **memory)
+{
+	struct fake *fake = fake_of(transport);
+	void *made;
+	int error;
+
+	assert_true(fd >= 100);
+	assert_int_equal(write, offset != 0); /* the state is not to be written */
+	if (fault_strikes("kernel"))
+		return -errno;
+	made = calloc(1, bytes);
+	assert_non_null(made);
+	error = fake->map(fake, offset, bytes, made);
+	if (error) {
+		free(made);
+		return error;
+	}
+	fake->mapped++;
+	*memory = made;
+	return 0;
+}
+
+static void fake_unmap(struct lm_transport *transport, void *memory, size_t bytes)
+{
+	assert_true(bytes > 0);
+	fake_of(transport)->mapped--;
+	free(memory);
+}
+
 static int fake_netlink_open(struct lm_transport *transport, uint32_t buffer_bytes)
 {
 	int fd = handle_new(transport);
@@ -222,6 +253,7 @@ static void fake_free(struct lm_transport *transport)
 	struct fake *fake = fake_of(transport);
 
 	assert_int_equal(fake->opened, fake->closed);
+	assert_int_equal(fake->mapped, 0);
 	for (; fake->first != fake->last; fake->first++)
 		free(fake->queue[fake->first % FAKE_ROOM].bytes);
 	free(fake);
@@ -234,6 +266,8 @@ static const struct lm_transport_ops fake_ops = {
 	.read = fake_read,
 	.poll = fake_poll,
 	.close = fake_close,
+	.map = fake_map,
+	.unmap = fake_unmap,
 	.netlink_open = fake_netlink_open,
 	.netlink_join = fake_netlink_join,
 	.netlink_send = fake_netlink_send,

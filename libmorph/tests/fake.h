@@ -47,6 +47,9 @@ struct fake {
 	void (*controller)(struct fake *fake, const struct nlmsghdr *request);
 	int requests; /* the socket that was opened last for requests */
 	bool dumping; /* a dump's end is still to be received from it */
+	/* Memory that is shared from now on, which is zero: 0 or a negative errno. */
+	int (*map)(struct fake *fake, uint64_t offset, size_t bytes, void *memory);
+	int mapped;
 	int state; /* for hooks */
 	const struct nlmsghdr *request_now;
 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -127,6 +128,9 @@ int fault_fclose(FILE *stream)
 #define CALL(type, name, params, args) FAULTY(#name, -1, type, name, params, args)
 
 CALL(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+FAULTY("mmap64", MAP_FAILED, void *, mmap64,
+       (void *at, size_t bytes, int protection, int flags, int fd, off64_t offset),
+       (at, bytes, protection, flags, fd, offset))
 CALL(int, eventfd, (unsigned int value, int flags), (value, flags))
 CALL(int, ppoll,
      (struct pollfd * fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),

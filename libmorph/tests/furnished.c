@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What a fake kernel answers that has a little of everything. */
 #include "furnished.h"
+#include "stepping.h"
 
 static int fill_slice(struct morph_slice_info *info)
 {
@@ -51,7 +52,10 @@ static int run_txn(struct morph_txn_run *run)
 int furnished_ioctl(struct fake *kernel, unsigned long command, void *argument)
 {
 	struct morph_fabric_read *read = argument;
+	int result;
 
+	if (stepping_ioctl(command, argument, &result))
+		return result;
 	switch (command) {
 	case MORPH_FABRIC_INFO:
 		fill_fabric(argument);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,6 +78,27 @@ static void reading_does_not_wait(void **state)
 	assert_int_equal(ops->read(real, directory, text, sizeof(text)), -EISDIR);
 	close(directory);
 	close(pipes[0]);
+}
+
+static void memory_is_shared(void **state)
+{
+	int fd = memfd_create("state", MFD_CLOEXEC);
+	char *seen, *written;
+	void *memory;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, 8192), 0);
+	assert_int_equal(ops->map(real, fd, 4096, 4096, true, &memory), 0);
+	written = memory;
+	assert_int_equal(ops->map(real, fd, 0, 8192, false, &memory), 0);
+	seen = memory;
+	written[5] = 7;
+	assert_int_equal(seen[4096 + 5], 7);
+	ops->unmap(real, seen, 8192);
+	ops->unmap(real, written, 4096);
+	fault_at("mmap64", 1, ENODEV);
+	assert_int_equal(ops->map(real, fd, 0, 4096, false, &memory), -ENODEV);
+	close(fd);
 }
 
 /* ------------------------------------------------------------------ netlink */
@@ -328,6 +350,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(files_are_opened_adopted_and_asked, begin, end),
+		cmocka_unit_test_setup_teardown(memory_is_shared, begin, end),
 		cmocka_unit_test_setup_teardown(reading_does_not_wait, begin, end),
 		cmocka_unit_test_setup_teardown(messages_are_sent_and_received, begin, end),
 		cmocka_unit_test_setup_teardown(other_programs_are_not_listened_to, begin, end),

@@ -80,7 +80,7 @@ static char *integer(const char *key, json_int_t value)
 		return text_of("%04o", (unsigned int)value);
 	if (!strcmp(key, "owner") || !strcmp(key, "uid"))
 		return user(value);
-	if (!strcmp(key, "status") && value < 0)
+	if ((!strcmp(key, "status") || !strcmp(key, "error")) && value < 0)
 		return text_of("%s", strerror((int)-value));
 	return text_of("%" JSON_INTEGER_FORMAT, value);
 }

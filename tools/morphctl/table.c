@@ -108,6 +108,22 @@
 	"what controllers have reserved there is what they decided last: ways whose flow is less "  \
 	"than 0.6 lanes away from that stay as they are."
 
+#define SCHEDULE                                                                                        \
+	"FILE is YAML or JSON; '-' reads standard input. It has circuits, and steps that hold them by " \
+	"their places in the list, from 0:"                                                             \
+	"\n\n"                                                                                          \
+	"  loop: true\n"                                                                                \
+	"  circuits:\n"                                                                                 \
+	"  - {src-rank: 0, dst-rank: 1, lanes-count: 2}\n"                                              \
+	"  - {src-rank: 1, dst-rank: 0, lanes: 1, src-plane: 0, dst-plane: 0, guide: [5, 40, 7]}\n"     \
+	"  steps:\n"                                                                                    \
+	"  - {circuits: [0]}\n"                                                                         \
+	"  - {circuits: [0, 1], begin: barrier, deadline-ns: 2000000}\n"                                \
+	"  - {circuits: [1], begin: time, after-ns: 1000000}\n\n"                                       \
+	"A step is begun by a call unless 'begin' says otherwise. generation and profile-checksum are " \
+	"those that the steps were planned for. From now on the slice has all that any step needs; "    \
+	"nothing is lit before 'schedule start'."
+
 const struct command commands[] = {
 #define COMMAND(object_, verb_, function_, arguments_, fewest_, most_, options_, help_, detail_, \
 		examples_)                                                                       \

@@ -56,6 +56,8 @@ extern "C" {
  * @MORPH_OBJECT_SCHEDULE_HOLD: Circuits of a plane that are lit together.
  * @MORPH_OBJECT_SCHEDULE_MATCHING: Circuits of which no two have an end in common.
  * @MORPH_OBJECT_SCHEDULE_CIRCUIT: A circuit between ranks.
+ * @MORPH_OBJECT_SCHEDULE_STATE: A schedule that a slice has loaded.
+ * @MORPH_OBJECT_SCHEDULE_STEP: A step of a loaded schedule, and what all its runs together have cost.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -100,6 +102,8 @@ enum morph_object_type {
 	MORPH_OBJECT_SCHEDULE_HOLD = 83,
 	MORPH_OBJECT_SCHEDULE_MATCHING = 84,
 	MORPH_OBJECT_SCHEDULE_CIRCUIT = 85,
+	MORPH_OBJECT_SCHEDULE_STATE = 86,
+	MORPH_OBJECT_SCHEDULE_STEP = 87,
 };
 
 /**
@@ -2807,6 +2811,184 @@ static inline uint32_t morph_get_schedule_circuit_src_rank(const struct morph_ob
 static inline uint32_t morph_get_schedule_circuit_dst_rank(const struct morph_object *object)
 {
 	return (uint32_t)morph_object_uint(object, "dst-rank");
+}
+
+/** morph_get_schedule_state_fabric() - Fabric. */
+static inline uint32_t morph_get_schedule_state_fabric(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "fabric");
+}
+
+/** morph_get_schedule_state_slice() - Slice. */
+static inline uint32_t morph_get_schedule_state_slice(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "slice");
+}
+
+/** morph_get_schedule_state_id() - Its number within the slice. */
+static inline uint32_t morph_get_schedule_state_id(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "id");
+}
+
+/** morph_get_schedule_state_state() - loaded, running or stopped. */
+static inline const char *morph_get_schedule_state_state(const struct morph_object *object)
+{
+	return morph_object_text(object, "state");
+}
+
+/** morph_get_schedule_state_loop() - 1: after the last step comes the first. */
+static inline uint32_t morph_get_schedule_state_loop(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "loop");
+}
+
+/** morph_get_schedule_state_at() - The step that is lit; absent: none is. */
+static inline uint32_t morph_get_schedule_state_at(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "at");
+}
+
+/** morph_get_schedule_state_position() - How many were lit since it was started. */
+static inline uint64_t morph_get_schedule_state_position(const struct morph_object *object)
+{
+	return morph_object_uint(object, "position");
+}
+
+/** morph_get_schedule_state_error() - Negative errno with which it stopped; absent: it did not. */
+static inline int32_t morph_get_schedule_state_error(const struct morph_object *object)
+{
+	return (int32_t)morph_object_sint(object, "error");
+}
+
+/** morph_get_schedule_state_failed_step() - The step that it stopped at. */
+static inline uint32_t morph_get_schedule_state_failed_step(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "failed-step");
+}
+
+/** morph_get_schedule_state_circuits_count() - Circuits in all. */
+static inline uint32_t morph_get_schedule_state_circuits_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "circuits-count");
+}
+
+/** morph_get_schedule_state_lit() - Circuits that are lit. */
+static inline uint32_t morph_get_schedule_state_lit(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "lit");
+}
+
+/** morph_get_schedule_state_moved() - Circuits that repairs have given other paths. */
+static inline uint32_t morph_get_schedule_state_moved(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "moved");
+}
+
+/**
+ * morph_get_schedule_state_first_circuit() - Number of the first of them within the slice; the
+ * others follow.
+ */
+static inline uint32_t morph_get_schedule_state_first_circuit(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "first-circuit");
+}
+
+/** morph_get_schedule_state_steps_count() - Steps. */
+static inline uint32_t morph_get_schedule_state_steps_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "steps-count");
+}
+
+/** morph_get_schedule_state_step() - Its steps, in order. */
+static inline const struct morph_object *
+morph_get_schedule_state_step(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "step", value);
+}
+
+/** morph_get_schedule_step_step() - Its number. */
+static inline uint32_t morph_get_schedule_step_step(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "step");
+}
+
+/** morph_get_schedule_step_circuits_count() - Circuits that it holds. */
+static inline uint32_t morph_get_schedule_step_circuits_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "circuits-count");
+}
+
+/** morph_get_schedule_step_changes() - Circuits that come or go, compared to the step before. */
+static inline uint32_t morph_get_schedule_step_changes(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "changes");
+}
+
+/**
+ * morph_get_schedule_step_ahead() - Of those that come, how many can be lit while the step
+ * before runs.
+ */
+static inline uint32_t morph_get_schedule_step_ahead(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "ahead");
+}
+
+/** morph_get_schedule_step_runs() - How often it was lit. */
+static inline uint64_t morph_get_schedule_step_runs(const struct morph_object *object)
+{
+	return morph_object_uint(object, "runs");
+}
+
+/** morph_get_schedule_step_late() - Runs that were lit after their deadline. */
+static inline uint32_t morph_get_schedule_step_late(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "late");
+}
+
+/** morph_get_schedule_step_wait_ns() - From the step before until this one was begun. */
+static inline uint64_t morph_get_schedule_step_wait_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "wait-ns");
+}
+
+/** morph_get_schedule_step_program_ns() - Handing settings to the device. */
+static inline uint64_t morph_get_schedule_step_program_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "program-ns");
+}
+
+/** morph_get_schedule_step_settle_ns() - Waiting for optical power. */
+static inline uint64_t morph_get_schedule_step_settle_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "settle-ns");
+}
+
+/** morph_get_schedule_step_relock_ns() - Waiting for receivers to lock. */
+static inline uint64_t morph_get_schedule_step_relock_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "relock-ns");
+}
+
+/** morph_get_schedule_step_verify_ns() - Reading back. */
+static inline uint64_t morph_get_schedule_step_verify_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "verify-ns");
+}
+
+/** morph_get_schedule_step_late_ns() - Begun later than it should, of steps that time begins. */
+static inline uint64_t morph_get_schedule_step_late_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "late-ns");
+}
+
+/**
+ * morph_get_schedule_step_longest_ns() - The longest that a run took from being begun until it
+ * was lit.
+ */
+static inline uint64_t morph_get_schedule_step_longest_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "longest-ns");
 }
 
 #ifdef __cplusplus

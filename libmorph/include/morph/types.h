@@ -61,5 +61,8 @@ struct morph_protection;
 struct morph_delay;
 struct morph_collective;
 struct morph_schedule;
+struct morph_steps;
+struct morph_ring;
+struct morph_state;
 
 #endif /* MORPH_TYPES_H */

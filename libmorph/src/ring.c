@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rings: set up, mapped, and used from the host's side. */
+#include <morph/device.h>
+
+#include "internal.h"
+
+#define ENTRIES 64
+#define LOOKS 1024 /* before others may run */
+
+struct morph_ring {
+	struct morph_slice *slice;
+	struct morph_device_ring end;
+	uint32_t number;
+	size_t bytes; /* that are mapped; 0: the memory is the caller's */
+};
+
+/* ------------------------------------------------------------------ opening */
+
+static int opts_check(struct morph_ctx *ctx, const struct morph_ring_open_opts *opts)
+{
+	if (opts->reserved)
+		return lm_fail(ctx, EINVAL, "morph_ring_open_opts.reserved is not 0");
+	if (opts->entries < MORPH_RING_LEAST || opts->entries > MORPH_RING_MOST ||
+	    (opts->entries & (opts->entries - 1)))
+		return lm_fail(ctx, EINVAL,
+			       "a ring has a power of two of entries, %u to %u: not %u",
+			       MORPH_RING_LEAST, MORPH_RING_MOST, opts->entries);
+	if (opts->memory ? opts->memory_bytes < MORPH_RING_BYTES(opts->entries) :
+			   opts->memory_bytes != 0)
+		return lm_fail(ctx, EINVAL, "a ring of %u entries needs %u bytes, not %zu at %p",
+			       opts->entries, MORPH_RING_BYTES(opts->entries), opts->memory_bytes,
+			       opts->memory);
+	return 0;
+}
+
+static int ring_setup(struct morph_ring *ring, uint32_t schedule,
+		      const struct morph_ring_open_opts *opts)
+{
+	struct morph_slice *slice = ring->slice;
+	struct morph_ring_setup setup;
+	int error;
+
+	memset(&setup, 0, sizeof(setup));
+	setup.head.flags = opts->memory ? MORPH_RING_USER : 0;
+	setup.schedule = schedule;
+	setup.entries = opts->entries;
+	setup.idle_ns = opts->idle_ns;
+	setup.rate = opts->rate;
+	setup.user_ptr = (uintptr_t)opts->memory;
+	error = lm_ioctl(slice->ctx, slice->fd, MORPH_RING_SETUP, &setup, sizeof(setup),
+			 "open a ring for schedule %u of slice %u", schedule, slice->number);
+	ring->number = setup.out_ring;
+	return error;
+}
+
+static int ring_map(struct morph_ring *ring, const struct morph_ring_open_opts *opts)
+{
+	struct morph_ctx *ctx = ring->slice->ctx;
+	size_t bytes = MORPH_RING_BYTES(opts->entries);
+	int error;
+
+	ring->end.entries = opts->entries;
+	ring->end.base = opts->memory;
+	if (opts->memory)
+		return 0;
+	error = ctx->transport->ops->map(ctx->transport, ring->slice->fd,
+					 MORPH_RING_OFFSET(ring->number), bytes, true,
+					 &ring->end.base);
+	if (error)
+		return lm_fail(ctx, -error, "map ring %u of slice %u: %s", ring->number,
+			       ring->slice->number, strerror(-error));
+	ring->bytes = bytes;
+	return 0;
+}
+
+/* Without a note of failure: whoever closes has nothing to answer it with. */
+static void ring_end(struct morph_ring *ring)
+{
+	struct morph_ctx *ctx = ring->slice->ctx;
+	struct morph_ring_act act;
+
+	memset(&act, 0, sizeof(act));
+	act.head.size = sizeof(act);
+	act.ring = ring->number;
+	act.verb = MORPH_RING_CLOSE;
+	ctx->transport->ops->ioctl(ctx->transport, ring->slice->fd, MORPH_RING_ACT, &act);
+}
+
+MORPH_API int morph_slice_ring_open(struct morph_slice *slice, uint32_t schedule,
+				    const struct morph_ring_open_opts *opts,
+				    struct morph_ring **out)
+{
+	struct morph_ring_open_opts mine;
+	struct morph_ring *ring;
+	int error;
+
+	*out = NULL;
+	error = lm_opts_check(slice->ctx, opts, sizeof(mine), "morph_ring_open_opts");
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (!mine.entries)
+		mine.entries = ENTRIES;
+	error = opts_check(slice->ctx, &mine);
+	if (error)
+		return error;
+	ring = calloc(1, sizeof(*ring));
+	if (!ring)
+		return lm_fail(slice->ctx, ENOMEM, "open a ring: out of memory");
+	ring->slice = slice;
+	error = ring_setup(ring, schedule, &mine);
+	if (!error) {
+		error = ring_map(ring, &mine);
+		if (error)
+			ring_end(ring);
+	}
+	if (error)
+		free(ring);
+	else
+		*out = ring;
+	return error;
+}
+
+MORPH_API void morph_ring_close(struct morph_ring *ring)
+{
+	struct lm_transport *transport;
+
+	if (!ring)
+		return;
+	transport = ring->slice->ctx->transport;
+	ring_end(ring);
+	if (ring->bytes)
+		transport->ops->unmap(transport, ring->end.base, ring->bytes);
+	free(ring);
+}
+
+/* -------------------------------------------------------------------- state */
+
+static int ring_act(struct morph_ring *ring, uint32_t verb, const char *what,
+		    struct morph_ring_act *act)
+{
+	struct morph_slice *slice = ring->slice;
+
+	memset(act, 0, sizeof(*act));
+	act->ring = ring->number;
+	act->verb = verb;
+	return lm_ioctl(slice->ctx, slice->fd, MORPH_RING_ACT, act, sizeof(*act),
+			"%s ring %u of slice %u", what, ring->number, slice->number);
+}
+
+MORPH_API void *morph_ring_base(struct morph_ring *ring, uint32_t *entries)
+{
+	if (entries)
+		*entries = ring->end.entries;
+	return ring->end.base;
+}
+
+MORPH_API int morph_ring_wake(struct morph_ring *ring)
+{
+	struct morph_ring_act act;
+
+	return ring_act(ring, MORPH_RING_WAKE, "wake", &act);
+}
+
+MORPH_API int morph_ring_state(struct morph_ring *ring, struct morph_ring_status *status)
+{
+	struct morph_ring_status mine = { 0 };
+	struct morph_ring_act act;
+	int error = ring_act(ring, MORPH_RING_QUERY, "read", &act);
+
+	if (error)
+		return error;
+	mine.state = act.out_state;
+	mine.error = act.out_error;
+	mine.taken = act.out_taken;
+	mine.sleeps = act.out_sleeps;
+	if (status)
+		lm_answer_copy(status, &mine, sizeof(mine));
+	return (int)act.out_state;
+}
+
+/* ---------------------------------------------------------------- ask, answer */
+
+static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t position,
+		     uint32_t tag)
+{
+	if (op > MORPH_RING_ARRIVE)
+		return lm_fail(ctx, EINVAL, "%u is nothing to ask a ring for", op);
+	if (rank && op != MORPH_RING_ARRIVE)
+		return lm_fail(ctx, EINVAL, "a rank goes with MORPH_RING_ARRIVE only");
+	if (position >= MORPH_RING_POSITIONS || tag >= MORPH_RING_TAGS)
+		return lm_fail(ctx, EINVAL, "position %llu or tag %u is too large for a ring",
+			       (unsigned long long)position, tag);
+	/* Entries that mean nothing stop the ring. */
+	if (op == MORPH_RING_NOP ? position != 0 : op == MORPH_RING_ARRIVE && !position)
+		return lm_fail(ctx, EINVAL, "position %llu does not go with what is asked for",
+			       (unsigned long long)position);
+	return 0;
+}
+
+MORPH_API int morph_ring_ask(struct morph_ring *ring, uint32_t op, uint32_t rank, uint64_t position,
+			     uint32_t tag)
+{
+	struct morph_ctx *ctx = ring->slice->ctx;
+	int error = ask_check(ctx, op, rank, position, tag);
+
+	if (error)
+		return error;
+	if (morph_device_submit(&ring->end, op, tag, rank, position))
+		return lm_fail(ctx, EAGAIN, "ask ring %u: all its %u places are taken",
+			       ring->number, ring->end.entries);
+	return morph_device_asleep(&ring->end) ? morph_ring_wake(ring) : 0;
+}
+
+/* What stands in the way of an answer: 0, or a noted failure. A thread that keeps to its rate is not woken all the time. */
+static int waiting_check(struct morph_ring *ring, uint32_t look)
+{
+	bool wakes = (!look || look >= LOOKS) && morph_device_asleep(&ring->end);
+	struct morph_ctx *ctx = ring->slice->ctx;
+
+	switch (*morph_device_half(&ring->end, 0)) {
+	case MORPH_RING_RUNNING:
+		return wakes ? morph_ring_wake(ring) : 0;
+	case MORPH_RING_STOPPED:
+		return lm_fail(ctx, EPROTO, "ring %u has stopped at an entry that means nothing",
+			       ring->number);
+	default:
+		return lm_fail(ctx, ENODEV, "ring %u is gone", ring->number);
+	}
+}
+
+/* 1, 0 or a noted failure; an answer that is there counts more than a failure. */
+static int answer_await(struct morph_ring *ring, int64_t timeout_ns,
+			struct morph_device_answer *answer)
+{
+	int64_t end_ns = timeout_ns > 0 ? lm_now_ns() + timeout_ns : 0;
+	int error = 0;
+
+	for (uint32_t look = 0;; look++) {
+		if (morph_device_answered(&ring->end, answer))
+			return 1;
+		if (error || ring->end.submitted == ring->end.seen)
+			return error;
+		error = waiting_check(ring, look);
+		if (error)
+			continue;
+		if (timeout_ns >= 0 && (!timeout_ns || lm_now_ns() >= end_ns))
+			return 0;
+		/* The answer comes at once, or when light has settled. */
+		if (look >= LOOKS)
+			lm_pause();
+	}
+}
+
+MORPH_API int morph_ring_answer(struct morph_ring *ring, int64_t timeout_ns,
+				struct morph_ring_answer *answer)
+{
+	struct morph_ring_answer mine = { 0 };
+	struct morph_device_answer got = { 0 };
+	int result = answer_await(ring, timeout_ns, &got);
+
+	if (result <= 0)
+		return result;
+	mine.tag = got.tag;
+	mine.error = -(int32_t)got.error;
+	mine.position = got.position;
+	lm_answer_copy(answer, &mine, sizeof(mine));
+	return 1;
+}

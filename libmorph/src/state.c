@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A slice's state in memory, which the kernel writes at any time: its version is odd meanwhile, and
+ * another one afterwards.
+ */
+#include "internal.h"
+
+#define LOOKS 64 /* before others may run, the one who writes among them */
+#define PATIENCE_NS \
+	1000000000LL /* then it is given up: whoever writes is not interrupted for so long */
+
+struct morph_state {
+	struct morph_ctx *ctx;
+	const volatile struct morph_state_page *page;
+	size_t bytes;
+	uint32_t ranks;
+};
+
+/* ------------------------------------------------------------------ mapping */
+
+/* Ranks neither come nor go, so that they need be asked for once. */
+static int ask_ranks(struct morph_slice *slice, uint32_t *ranks)
+{
+	struct morph_slice_info info;
+	int error;
+
+	memset(&info, 0, sizeof(info));
+	error = lm_ioctl(slice->ctx, slice->fd, MORPH_SLICE_INFO, &info, sizeof(info),
+			 "read slice %u", slice->number);
+	*ranks = info.ranks.count;
+	return error;
+}
+
+static int state_map(struct morph_state *state, struct morph_slice *slice)
+{
+	struct lm_transport *transport = slice->ctx->transport;
+	uint64_t bytes = MORPH_STATE_BYTES((uint64_t)state->ranks * state->ranks);
+	int error = -EOVERFLOW;
+	uint32_t ranks;
+	void *memory;
+
+	state->bytes = (size_t)bytes;
+	if (state->bytes == bytes)
+		error = transport->ops->map(transport, slice->fd, 0, state->bytes, false, &memory);
+	if (error)
+		return lm_fail(slice->ctx, -error, "map the state of slice %u: %s", slice->number,
+			       strerror(-error));
+	state->page = memory;
+	ranks = state->page->ranks;
+	if (ranks == state->ranks)
+		return 0;
+	transport->ops->unmap(transport, memory, state->bytes);
+	return lm_fail(slice->ctx, EPROTO, "the state of slice %u is of %u ranks, it has %u",
+		       slice->number, ranks, state->ranks);
+}
+
+MORPH_API int morph_slice_state_map(struct morph_slice *slice, struct morph_state **out)
+{
+	struct morph_state *state = calloc(1, sizeof(*state));
+	int error;
+
+	*out = NULL;
+	if (!state)
+		return lm_fail(slice->ctx, ENOMEM, "map the state of slice %u: out of memory",
+			       slice->number);
+	state->ctx = slice->ctx;
+	error = ask_ranks(slice, &state->ranks);
+	if (!error)
+		error = state_map(state, slice);
+	if (error)
+		free(state);
+	else
+		*out = state;
+	return error;
+}
+
+MORPH_API void morph_state_close(struct morph_state *state)
+{
+	if (!state)
+		return;
+	state->ctx->transport->ops->unmap(state->ctx->transport, (void *)state->page, state->bytes);
+	free(state);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* How often it was looked at in vain, and until when it may be. */
+struct reading {
+	uint64_t version;
+	uint32_t looks;
+	int64_t end_ns;
+};
+
+/* Look at the version; false when it is odd, so that there is nothing to be read. */
+static bool read_begin(const struct morph_state *state, struct reading *reading)
+{
+	reading->version = state->page->version;
+	/* What is read from here on is not older than the version. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return !(reading->version & 1);
+}
+
+/* Has nothing been written since? */
+static bool read_end(const struct morph_state *state, const struct reading *reading)
+{
+	/* What was read is not newer than the version that follows. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return state->page->version == reading->version;
+}
+
+/* Once more, unless that has gone on for too long. */
+static bool read_again(struct reading *reading)
+{
+	int64_t now_ns;
+
+	if (++reading->looks % LOOKS)
+		return true;
+	now_ns = lm_now_ns();
+	if (!reading->end_ns)
+		reading->end_ns = now_ns + PATIENCE_NS;
+	lm_pause();
+	return now_ns < reading->end_ns;
+}
+
+static int read_given_up(const struct morph_state *state)
+{
+	return lm_fail(state->ctx, EAGAIN,
+		       "the slice's state was being written whenever it was read");
+}
+
+MORPH_API int morph_state_read(const struct morph_state *state, uint32_t src, uint32_t dst,
+			       struct morph_state_pair *pair)
+{
+	const volatile struct morph_state_pair *pairs = (const volatile void *)(state->page + 1);
+	struct reading reading = { 0 };
+
+	if (src >= state->ranks || dst >= state->ranks)
+		return lm_fail(state->ctx, ENOENT, "there is no pair of ranks %u, %u: there are %u",
+			       src, dst, state->ranks);
+	pairs += (size_t)src * state->ranks + dst;
+	do {
+		if (!read_begin(state, &reading))
+			continue;
+		pair->generation = pairs->generation;
+		pair->hops = pairs->hops;
+		pair->mbps = pairs->mbps;
+		if (read_end(state, &reading))
+			return 0;
+	} while (read_again(&reading));
+	return read_given_up(state);
+}
+
+MORPH_API int morph_state_slice(const struct morph_state *state, struct morph_state_slice *out)
+{
+	struct morph_state_slice mine = { .ranks = state->ranks };
+	struct reading reading = { 0 };
+
+	do {
+		if (!read_begin(state, &reading))
+			continue;
+		mine.generation = state->page->generation;
+		mine.position = state->page->position;
+		mine.schedule = state->page->schedule;
+		mine.step = state->page->step;
+		mine.settle_ns = state->page->settle_ns;
+		mine.relock_ns = state->page->relock_ns;
+		if (!read_end(state, &reading))
+			continue;
+		lm_answer_copy(out, &mine, sizeof(mine));
+		return 0;
+	} while (read_again(&reading));
+	return read_given_up(state);
+}
+
+MORPH_API const volatile void *morph_state_base(const struct morph_state *state, size_t *bytes)
+{
+	if (bytes)
+		*bytes = state->bytes;
+	return state->page;
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Schedules by morphctl: what a file says is loaded, gone through and told, by the owner of a slice. Prints TAP.
+
+What is lit is seen by the dumps of the kernel's circuits, which `morphctl schedule` does not read.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from place import MORPHCTL, PATIENCE_S, run
+
+OWNER = 1000
+STEPS = """
+loop: true
+circuits:
+- {src-rank: 0, dst-rank: 1}
+- {src-rank: 1, dst-rank: 0, lanes-count: 2}
+- {src-rank: 2, dst-rank: 3}
+steps:
+- {circuits: [0, 1]}
+- {circuits: [0, 2]}
+- {circuits: []}
+"""
+
+
+def schedule(*words, status=0, text=None, user=None):
+    """What `morphctl schedule` answers, as JSON where there is some, or what it says."""
+    options = () if words[0] == "unload" else ("--json",)
+    done = subprocess.run([MORPHCTL, "schedule", *map(str, words), *options], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False, input=text, user=user)
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout) if done.stdout.strip() else done.stderr
+
+
+def lit(rack, name, *pairs):
+    """Whether there is light between these pairs of ranks; none are given: nowhere. The next step may be lit ahead."""
+    there = {(circuit["src-rank"], circuit["dst-rank"]) for circuit in rack.ask("circuit", "list", name)
+             if circuit["state"] == "lit"}
+    return there >= set(pairs) if pairs else not there
+
+
+def gone_through(rack):
+    """Each step lights its circuits; after the last comes the first."""
+    rack.do("slice", "create", "job", "--count", 4)
+    loaded = schedule("load", "job", "-", text=STEPS)
+    number = loaded["id"]
+    assert (loaded["state"], loaded["steps-count"], loaded["circuits-count"]) == ("loaded", 3, 3), loaded
+    assert "at" not in loaded and lit(rack, "job")
+    assert schedule("start", "job", number)["position"] == 1
+    assert lit(rack, "job", (0, 1), (1, 0))
+    assert schedule("go", "job", number, "--position", 2)["at"] == 1
+    assert lit(rack, "job", (0, 1), (2, 3))
+    assert schedule("go", "job", number, "--position", 2)["position"] == 2
+    assert schedule("go", "job", number)["at"] == 2
+    assert schedule("go", "job", number)["at"] == 0
+    told = schedule("show", "job", number)
+    assert [step["runs"] for step in told["step"]] == [2, 1, 1], told
+    assert [step["circuits-count"] for step in told["step"]] == [2, 2, 0], told
+    assert [(one["id"], one["state"]) for one in schedule("list", "job")] == [(number, "running")]
+    assert schedule("stop", "job", number)["state"] == "loaded" and lit(rack, "job")
+    assert schedule("start", "job", number, "--step", 1)["at"] == 1
+    schedule("unload", "job", number)
+    assert schedule("list", "job") == [] and lit(rack, "job")
+    rack.end("job")
+
+
+def by_its_owner(rack):
+    """The owner needs no privilege; others are let nowhere."""
+    rack.do("slice", "create", "job", "--count", 4, "--owner", OWNER)
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write(STEPS)
+        file.flush()
+        os.chmod(file.name, 0o644)
+        number = schedule("load", "job", file.name, user=OWNER)["id"]
+    assert schedule("start", "job", number, user=OWNER)["state"] == "running"
+    assert lit(rack, "job", (0, 1), (1, 0))
+    schedule("list", "job", status=4, user=OWNER + 1)
+    schedule("unload", "job", number, user=OWNER)
+    rack.end("job")
+
+
+def refused(rack):
+    """What can't be is said, with the circuit where there is one; nothing is loaded then."""
+    rack.do("slice", "create", "job", "--count", 4)
+    rank = STEPS.replace("dst-rank: 3", "dst-rank: 9")
+    assert "[circuit 2]" in schedule("load", "job", "-", text=rank, status=3)
+    assert "[step " not in schedule("load", "job", "-", text=STEPS + "generation: 99\n", status=6)
+    assert schedule("list", "job") == []
+    schedule("list", "nonsense", status=3)
+    schedule("show", "job", 5, status=3)
+    assert "no schedule 5" in schedule("start", "job", 5, status=3)
+    number = schedule("load", "job", "-", text=STEPS)["id"]
+    schedule("start", "job", number, "--step", 3, status=1)
+    schedule("unload", "job", number, number + 1, status=7)
+    rack.end("job")
+
+
+TESTS = (gone_through, by_its_owner, refused)
+
+if __name__ == "__main__":
+    sys.exit(run(TESTS, "server8"))

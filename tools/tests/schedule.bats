@@ -1,0 +1,71 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Files of steps: what is wrong in them is said before any kernel is asked.
+
+load common
+
+setup() {
+	file=$BATS_TEST_TMPDIR/steps.yaml
+}
+
+refused() {
+	printf '%s\n' "$2" >"$file"
+	expect "${3:-2}" morphctl schedule load train "$file"
+	[[ -z $output ]]
+	holds "$stderr" "$1"
+}
+
+pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
+
+@test "what is wrong in the file is named" {
+	refused "wants an object with 'circuits' and 'steps'" '[1]'
+	refused "there is no key 'circles'" 'circles: []'
+	refused "wants a list 'circuits'" 'steps: [{circuits: []}]'
+	refused "wants a list 'steps'" "$pair"
+	refused "'loop' must be true or false" $'loop: 1\n'"$pair"
+	refused "'generation' must be a number" $'generation: -1\n'"$pair"
+	refused "'profile-checksum' must be a number" $'profile-checksum: x\n'"$pair"
+}
+
+@test "wrong circuits are named, with what is against them" {
+	refused "circuit 0: wants an object" 'circuits: [5]'
+	refused "circuit 0: wants 'src-rank' and 'dst-rank'" 'circuits: [{src-rank: 0}]'
+	refused "circuit 0: 'dst-rank' must be a number" 'circuits: [{src-rank: 0, dst-rank: one}]'
+	refused "circuit 1: a circuit from rank 2 to itself" \
+		'circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 2, dst-rank: 2}]'
+	refused "circuit 0: there is no key 'colour'" 'circuits: [{src-rank: 0, dst-rank: 1, colour: 3}]'
+	refused "circuit 0: a plane is a number below" 'circuits: [{src-rank: 0, dst-rank: 1, src-plane: 65535}]'
+	refused "circuit 0: 'guide' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guide: [[1]]}]'
+	refused "circuit 0: 'guide' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guide: 7}]'
+	refused "circuit 0: 'lanes' must be a number" 'circuits: [{src-rank: 0, dst-rank: 1, lanes: -1}]'
+}
+
+@test "wrong steps are named, with what is against them" {
+	refused "step 0: there is no circuit 2, there are 2" "$pair"$'\nsteps: [{circuits: [2]}]'
+	refused "step 1: step 1 holds circuit 0 twice" "$pair"$'\nsteps: [{circuits: [0]}, {circuits: [0, 0]}]'
+	refused "step 0: 'begin' must be call, barrier or time" "$pair"$'\nsteps: [{circuits: [0], begin: soon}]'
+	refused "step 0: morph_step_opts.after_ns goes with" "$pair"$'\nsteps: [{circuits: [0], after-ns: 5}]'
+	refused "step 0: 'deadline-ns' must be a number" "$pair"$'\nsteps: [{circuits: [0], deadline-ns: x}]'
+	refused "step 0: there is no key 'circuit'" "$pair"$'\nsteps: [{circuit: [0]}]'
+	refused "step 0: wants an object" "$pair"$'\nsteps: [0]'
+}
+
+@test "a file that is not there, and one that is right, without its slice" {
+	expect 3 morphctl schedule load train "$BATS_TEST_TMPDIR/none.yaml"
+	holds "$stderr" "none.yaml"
+	refused "train" "$pair"$'\nsteps: [{circuits: [0], begin: time, after-ns: 5}, {circuits: []}]' 3
+	printf '%s\n' "$pair"$'\nsteps: [{circuits: [1]}]' >"$file"
+	run_split morphctl schedule load train - <"$file"
+	[[ $status == 3 ]]
+}
+
+@test "numbers on the command line" {
+	expect 2 morphctl schedule show train x
+	holds "$stderr" "'x'"
+	expect 2 morphctl schedule start train 1 --step x
+	holds "$stderr" "--step wants a number"
+	expect 2 morphctl schedule go train 1 --position x
+	holds "$stderr" "--position wants a number"
+	expect 2 morphctl schedule list train --fields nonsense
+	holds "$stderr" "nonsense"
+}
