@@ -182,9 +182,8 @@ int lm_schedule_send(struct morph_schedule *schedule, const struct send *send, c
 	return 0;
 }
 
-/* Circuits that @after leaves lit on a plane; returns how many. */
-static uint32_t left_lit(const struct morph_schedule *after, uint32_t plane,
-			 struct joined *circuits)
+uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane,
+			      struct joined *circuits)
 {
 	uint32_t count = 0;
 
@@ -209,7 +208,7 @@ int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_sched
 	if (!circuits)
 		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
 	for (uint32_t plane = 0; !ret && plane < schedule->planes; plane++) {
-		uint32_t count = left_lit(after, plane, circuits), matching, hold;
+		uint32_t count = lm_schedule_left_lit(after, plane, circuits), matching, hold;
 
 		if (!count)
 			continue;
