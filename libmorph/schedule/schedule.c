@@ -79,10 +79,11 @@ static uint32_t *place_of(struct morph_schedule *schedule, uint64_t digest,
 {
 	for (uint32_t at = (uint32_t)digest;; at++) {
 		uint32_t *place = &schedule->places[at & (schedule->places_room - 1)];
-		const struct matching *matching = &schedule->matchings.list[*place];
+		const struct matching *matching;
 
 		if (*place == UINT32_MAX)
 			return place;
+		matching = &schedule->matchings.list[*place];
 		if (matching->digest == digest && matching->count == count &&
 		    !memcmp(&schedule->circuits.list[matching->first], circuits,
 			    count * sizeof(*circuits)))
