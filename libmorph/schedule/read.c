@@ -94,6 +94,39 @@ static int read_holds(struct reader *reader, struct morph_schedule *to)
 	return 0;
 }
 
+/* Until when ports of a plane have a circuit: who has it next comes after that, and after the end nobody does. */
+static int take_ports(struct reader *reader, const struct morph_schedule *of, uint32_t number,
+		      uint64_t *until)
+{
+	const struct hold *hold = &of->holds.list[number];
+	const struct matching *matching = &of->matchings.list[hold->matching];
+	uint64_t *sends = &until[(size_t)2 * of->ranks * hold->plane],
+		 *receives = sends + of->ranks;
+
+	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
+		const struct joined *circuit = &of->circuits.list[at];
+
+		/* One more than the time: 0 is for ports that had none. */
+		if (sends[circuit->src] > hold->set_ps + 1 ||
+		    receives[circuit->dst] > hold->set_ps + 1 ||
+		    sends[circuit->src] > of->finish_ps || receives[circuit->dst] > of->finish_ps)
+			return malformed(reader, "hold", number);
+		sends[circuit->src] = receives[circuit->dst] = hold->dark_ps + 1;
+	}
+	return 0;
+}
+
+static int take_turns(struct reader *reader, const struct morph_schedule *of)
+{
+	uint64_t *until = calloc((size_t)2 * of->ranks * of->planes, sizeof(*until));
+	int ret = until ? 0 : lm_fail(reader->ctx, ENOMEM, "read a schedule: out of memory");
+
+	for (uint32_t at = 0; !ret && at < of->holds.count; at++)
+		ret = take_ports(reader, of, at, until);
+	free(until);
+	return ret;
+}
+
 static int read_sends(struct reader *reader, struct morph_schedule *to,
 		      const struct morph_collective *collective)
 {
@@ -239,6 +272,8 @@ static int read_lists(struct reader *reader, struct morph_schedule *to,
 	free(taken);
 	if (!ret)
 		ret = read_holds(reader, to);
+	if (!ret)
+		ret = take_turns(reader, to);
 	if (!ret)
 		ret = read_sends(reader, to, collective);
 	return ret ? ret : read_hops(reader, to, collective);

@@ -95,7 +95,7 @@ int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collec
 
 /*
  * read.c: a feasible schedule in the words of <morph/wire.h>, its head among them, which is to be of these rounds on so many
- * planes; policy, costs and what was tried are as they are. Numbers are of things that there are, times in order, and ways
+ * planes; policy, costs and what was tried are as they are. Numbers are of things that there are, times in order, ports in one circuit at a time, and ways
  * lead from who sends to who receives; what else makes a schedule sound is left to the checker. 0 or a noted -EINVAL or -ENOMEM.
  */
 int lm_schedule_read(struct morph_schedule *schedule, const struct morph_collective *collective,

@@ -179,7 +179,7 @@ ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t bytes);
  * @bytes: its size
  *
  * Either all plans are taken or none. What is read may be anything: numbers are of things that there are, times are
- * in order, and ways lead where they should. Who does not believe that the writer was a planner holds plans against
+ * in order, a port is in one circuit at a time, and ways lead where they should. Who does not believe that the writer was a planner holds plans against
  * <morph/check.h>.
  *
  * Return: 0; -ESTALE (it is of another profile, delay, or number of ranks or planes, or of other options), -EBADMSG (its checksum is
