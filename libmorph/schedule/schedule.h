@@ -119,4 +119,7 @@ typedef int schedule_planner(struct morph_schedule *schedule,
 schedule_planner lm_plan_each_round, lm_plan_one_shot, lm_plan_segments, lm_plan_overlap,
 	lm_plan_matchings;
 
+/* The same of a collective that was turned: the plan of the way there, turned too. */
+schedule_planner lm_plan_matchings_back;
+
 #endif /* LM_SCHEDULE_SCHEDULE_H */
