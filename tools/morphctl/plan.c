@@ -147,6 +147,30 @@ static enum exit_code ask_delay(struct planning *planning)
 	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
 }
 
+/* Combine: the plan of the file's all-to-all, turned round. */
+static int solve_back(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	struct morph_collective *there = needed(morph_collective_new(planning->run->client->ctx));
+	uint32_t algorithm = planning->wanted.algorithm ? planning->wanted.algorithm : MORPH_DIRECT;
+	int error;
+
+	planning->wanted.algorithm = algorithm;
+	error = morph_collective_build(there, &planning->wanted);
+	if (!error)
+		error = morph_schedule_combine(planning->schedule, planning->collective, there,
+					       planning->delay, opts);
+	if (!error)
+		planning->choices[algorithm] = (struct morph_choice){
+			.algorithm = algorithm,
+			.policy = morph_schedule_policy(planning->schedule),
+			.rounds = morph_collective_rounds(planning->collective),
+			.ns = morph_schedule_ns(planning->schedule, NULL),
+			.chosen = true
+		};
+	morph_collective_free(there);
+	return error;
+}
+
 static enum exit_code solve(struct planning *planning)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
@@ -160,6 +184,8 @@ static enum exit_code solve(struct planning *planning)
 	if (planning->rounds_given)
 		error = morph_schedule_plan(planning->schedule, planning->collective,
 					    planning->delay, &opts);
+	else if (given(planning->run, OPTION_COMBINE))
+		error = solve_back(planning, &opts);
 	else if (planning->wanted.algorithm == MORPH_STRAGGLAR &&
 		 planning->wanted.kind == MORPH_ALL_REDUCE)
 		error = morph_schedule_payoff(planning->schedule, planning->collective,
@@ -190,6 +216,17 @@ static void write_payoff(const struct morph_payoff *payoff)
 		       (unsigned long long)payoff->pays_ns);
 }
 
+static void write_roles(const json_t *report)
+{
+	uint32_t elected = number_of(report, "elected-rank", NUMBER_NONE);
+
+	if (elected == NUMBER_NONE)
+		printf("no rank takes part\n\n");
+	else
+		printf("%u ranks take part, of which rank %u hands the plan in\n\n",
+		       number_of(report, "ranks-involved", 0), elected);
+}
+
 static void write_report(struct planning *planning, const json_t *report)
 {
 	struct timeline timeline;
@@ -203,6 +240,8 @@ static void write_report(struct planning *planning, const json_t *report)
 		       (unsigned long long)wide_of(report, "bound-ns"),
 		       text_of_key(report, "bound-kind"), number_of(report, "changes", 0),
 		       (unsigned long long)wide_of(report, "circuits-set"));
+		if (planning->matrix)
+			write_roles(report);
 		write_payoff(&planning->payoff);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
@@ -220,6 +259,20 @@ static void write_report(struct planning *planning, const json_t *report)
 		putchar('\n');
 		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
 	}
+}
+
+/* Who is waited for, and who hands the plan in. */
+static void add_roles(struct planning *planning, json_t *report)
+{
+	uint32_t ranks = planning->wanted.ranks, elected;
+
+	if (!planning->matrix)
+		return;
+	elected = morph_matrix_elect(planning->matrix, ranks);
+	json_object_set_new(report, "ranks-involved",
+			    json_integer(morph_matrix_roles(planning->matrix, ranks, NULL)));
+	if (elected != UINT32_MAX)
+		json_object_set_new(report, "elected-rank", json_integer(elected));
 }
 
 /* What algorithms came to, and which of them it is. */
@@ -279,8 +332,10 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	}
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);
-	if (report)
+	if (report) {
 		add_choices(planning, report);
+		add_roles(planning, report);
+	}
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
 	else if (!code)

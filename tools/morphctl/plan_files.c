@@ -379,6 +379,9 @@ enum exit_code from_file(const struct run *run, bool *file)
 			run,
 			"wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra");
 	*file = !run->argc;
+	if (given(run, OPTION_COMBINE) && !given(run, OPTION_MATRIX) &&
+	    !given(run, OPTION_FROM_OMPI_PROF))
+		return usage_error(run, "--combine wants --matrix or --from-ompi-prof");
 	return *file ? check_options(run) : EXIT_CODE_OK;
 }
 

@@ -50,6 +50,25 @@ refused() {
 	cmp one other
 }
 
+@test "dispatch, and combine as its transpose" {
+	printf '0 4M 0 1M\n0 0 0 0\n2M 1M 0 0\n0 0 0 0\n' > dispatch
+	expect 0 morphctl plan --matrix dispatch --policy matchings --algorithm direct "${fabric[@]}" --json
+	there=$output
+	# The last has nothing to send, but gets something; the third sends least.
+	[[ $(jq -c '[."ranks-involved", ."elected-rank"]' <<<"$there") == '[4,3]' ]]
+	expect 0 morphctl plan --matrix dispatch --combine "${fabric[@]}" --json
+	[[ $(jq -c '[.policy, .algorithm]' <<<"$output") == '["matchings","direct"]' ]]
+	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' <<<"$there") ]]
+	turned=$(jq -c '[.matching[].circuit[] | [."dst-rank", ."src-rank"]] | sort' <<<"$output")
+	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort' <<<"$there") == "$turned" ]]
+	expect 0 morphctl plan --matrix dispatch --combine
+	holds "$output" "4 ranks take part, of which rank 3 hands the plan in"
+	refused 2 "--combine wants --matrix or --from-ompi-prof" morphctl plan all-to-all --ranks 4 --combine
+	printf '0 0\n0 0\n' > dispatch
+	expect 0 morphctl plan --matrix dispatch --combine
+	holds "$output" "no rank takes part"
+}
+
 @test "what is wrong in a matrix is told with its line" {
 	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl plan --matrix m
 	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 numbers, and 2 in the first row" morphctl plan --matrix m
