@@ -117,6 +117,9 @@ void bench_phases(struct morph_ctx *ctx);
 /* Dispatch of experts' tokens, beside exact decomposition and integer programs. */
 void bench_matrix(struct morph_ctx *ctx);
 
+/* Plans that a collective library looks up: found, made, and read from a file. */
+void bench_shim(struct morph_ctx *ctx);
+
 /* When circuits change inside collectives of shifts, beside integer programs. */
 void bench_segments(struct morph_ctx *ctx);
 

@@ -55,6 +55,7 @@ struct question {
 	const struct morph_collective *collective;
 	struct costs costs;
 	const struct morph_schedule_opts *opts;
+	schedule_planner *planner; /* of the one policy that is asked for; NULL: its own */
 };
 
 static int try(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
@@ -67,7 +68,8 @@ static int try(struct morph_schedule *schedule, const struct question *question,
 	schedule->policy = policy;
 	ret = opts->after ? lm_schedule_resume(schedule, opts->after) : 0;
 	if (!ret)
-		ret = policies[policy](schedule, question->collective, opts);
+		ret = (question->planner ? question->planner :
+					   policies[policy])(schedule, question->collective, opts);
 	if (ret)
 		return ret;
 	*tried = (struct tried){ .verdict = schedule->verdict, .finish_ps = schedule->finish_ps };
@@ -118,6 +120,23 @@ static int try_all(struct morph_schedule *schedule, const struct question *quest
 	return ret;
 }
 
+static int plan(struct morph_schedule *schedule, const struct morph_delay *delay,
+		struct question *question)
+{
+	const struct morph_schedule_opts *opts = question->opts;
+	int ret;
+
+	question->costs = lm_delay_costs(delay, question->collective->ranks);
+	memset(schedule->tried, 0, sizeof(schedule->tried));
+	ret = opts->policy == MORPH_POLICY_BEST ? try_all(schedule, question) :
+						  try(schedule, question, opts->policy);
+	if (!ret && schedule->verdict == MORPH_FEASIBLE)
+		ret = lm_schedule_bound(schedule, question->collective);
+	if (ret)
+		schedule->verdict = 0;
+	return ret;
+}
+
 MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 				  const struct morph_collective *collective,
 				  const struct morph_delay *delay,
@@ -131,15 +150,31 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 		return ret;
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	ret = check(schedule, collective, delay, &mine);
+	return ret ? ret : plan(schedule, delay, &question);
+}
+
+MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
+				     struct morph_collective *collective,
+				     const struct morph_collective *there,
+				     const struct morph_delay *delay,
+				     const struct morph_schedule_opts *opts)
+{
+	struct morph_schedule_opts mine;
+	struct question question = { .collective = collective,
+				     .opts = &mine,
+				     .planner = lm_plan_matchings_back };
+	int ret = lm_opts_check(schedule->ctx, opts, sizeof(mine), "morph_schedule_opts");
+
 	if (ret)
 		return ret;
-	question.costs = lm_delay_costs(delay, collective->ranks);
-	memset(schedule->tried, 0, sizeof(schedule->tried));
-	ret = mine.policy == MORPH_POLICY_BEST ? try_all(schedule, &question) :
-						 try(schedule, &question, mine.policy);
-	if (!ret && schedule->verdict == MORPH_FEASIBLE)
-		ret = lm_schedule_bound(schedule, collective);
-	if (ret)
-		schedule->verdict = 0;
-	return ret;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (mine.policy != MORPH_POLICY_BEST && mine.policy != MORPH_POLICY_MATCHINGS)
+		return lm_fail(schedule->ctx, EINVAL,
+			       "the way back is turned by policy matchings, not by %u",
+			       mine.policy);
+	mine.policy = MORPH_POLICY_MATCHINGS;
+	ret = morph_collective_turn(collective, there);
+	if (!ret)
+		ret = check(schedule, collective, delay, &mine);
+	return ret ? ret : plan(schedule, delay, &question);
 }

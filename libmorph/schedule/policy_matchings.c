@@ -20,9 +20,10 @@ struct planning {
 	struct matrix_send *order;
 	size_t order_room;
 	uint64_t clock_ps;
+	bool turned; /* what is planned is the way there, and turned round */
 };
 
-/* What each has for each in a round, and which transfers that is. */
+/* What each has for each in a round, on the way there where that is planned; and which transfers that is. */
 static void gather(struct planning *planning, const struct round *round)
 {
 	uint32_t ranks = planning->schedule->ranks;
@@ -33,8 +34,9 @@ static void gather(struct planning *planning, const struct round *round)
 		const struct transfer *transfer =
 			&planning->collective->transfers.list[round->first + at];
 		size_t pair = (size_t)transfer->src * ranks + transfer->dst;
+		size_t there = (size_t)transfer->dst * ranks + transfer->src;
 
-		planning->bytes[pair] += transfer->bytes;
+		planning->bytes[planning->turned ? there : pair] += transfer->bytes;
 		planning->left[at] = transfer->bytes;
 		planning->next[at] = planning->first[pair];
 		planning->first[pair] = at;
@@ -185,8 +187,10 @@ static int plan_round(struct planning *planning, uint32_t round)
 	int ret;
 
 	gather(planning, of);
-	problem.held_count = list_held(planning);
+	problem.held_count = planning->turned ? 0 : list_held(planning);
 	ret = lm_matrix_solve(planning->solver, &problem, &plan);
+	if (!ret && planning->turned)
+		ret = lm_matrix_combine(planning->solver, &plan);
 	return ret ? ret : lay_round(planning, round, &plan);
 }
 
@@ -261,13 +265,14 @@ static int split_residents(struct planning *planning)
 	return ret;
 }
 
-int lm_plan_matchings(struct morph_schedule *schedule, const struct morph_collective *collective,
-		      const struct morph_schedule_opts *opts)
+static int plan_all(struct morph_schedule *schedule, const struct morph_collective *collective,
+		    bool turned)
 {
-	struct planning planning = { .schedule = schedule, .collective = collective };
+	struct planning planning = { .schedule = schedule,
+				     .collective = collective,
+				     .turned = turned };
 	int ret = make_room(&planning);
 
-	(void)opts;
 	if (!ret)
 		ret = split_residents(&planning);
 	for (uint32_t round = 0; !ret && round < collective->rounds.count; round++)
@@ -276,4 +281,19 @@ int lm_plan_matchings(struct morph_schedule *schedule, const struct morph_collec
 	if (!ret)
 		lm_schedule_end(schedule);
 	return ret;
+}
+
+int lm_plan_matchings(struct morph_schedule *schedule, const struct morph_collective *collective,
+		      const struct morph_schedule_opts *opts)
+{
+	(void)opts;
+	return plan_all(schedule, collective, false);
+}
+
+int lm_plan_matchings_back(struct morph_schedule *schedule,
+			   const struct morph_collective *collective,
+			   const struct morph_schedule_opts *opts)
+{
+	(void)opts;
+	return plan_all(schedule, collective, true);
 }

@@ -79,10 +79,11 @@ static uint32_t *place_of(struct morph_schedule *schedule, uint64_t digest,
 {
 	for (uint32_t at = (uint32_t)digest;; at++) {
 		uint32_t *place = &schedule->places[at & (schedule->places_room - 1)];
-		const struct matching *matching = &schedule->matchings.list[*place];
+		const struct matching *matching;
 
 		if (*place == UINT32_MAX)
 			return place;
+		matching = &schedule->matchings.list[*place];
 		if (matching->digest == digest && matching->count == count &&
 		    !memcmp(&schedule->circuits.list[matching->first], circuits,
 			    count * sizeof(*circuits)))
@@ -182,9 +183,8 @@ int lm_schedule_send(struct morph_schedule *schedule, const struct send *send, c
 	return 0;
 }
 
-/* Circuits that @after leaves lit on a plane; returns how many. */
-static uint32_t left_lit(const struct morph_schedule *after, uint32_t plane,
-			 struct joined *circuits)
+uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane,
+			      struct joined *circuits)
 {
 	uint32_t count = 0;
 
@@ -209,7 +209,7 @@ int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_sched
 	if (!circuits)
 		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
 	for (uint32_t plane = 0; !ret && plane < schedule->planes; plane++) {
-		uint32_t count = left_lit(after, plane, circuits), matching, hold;
+		uint32_t count = lm_schedule_left_lit(after, plane, circuits), matching, hold;
 
 		if (!count)
 			continue;

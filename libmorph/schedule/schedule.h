@@ -63,6 +63,10 @@ void lm_schedule_begin(struct morph_schedule *schedule, uint32_t ranks, uint32_t
 /* What @after leaves lit is lit: the first holds, one for each plane that has any. 0 or a noted -ENOMEM. */
 int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_schedule *after);
 
+/* Circuits that @after leaves lit on a plane, at most one for each rank; returns how many. */
+uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane,
+			      struct joined *circuits);
+
 /*
  * Each returns 0, the number in *out, or a noted -ENOMEM. Circuits of a matching come in any order, and are sorted in
  * place. Holds are added in the order in which they are set; the one before on the same ports is to be dark then.
@@ -89,6 +93,14 @@ uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t match
 /* bound.c: the best time that no schedule of the collective falls below. 0 or a noted -ENOMEM. */
 int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collective *collective);
 
+/*
+ * read.c: a feasible schedule in the words of <morph/wire.h>, its head among them, which is to be of these rounds on so many
+ * planes; policy, costs and what was tried are as they are. Numbers are of things that there are, times in order, ports in one circuit at a time, and ways
+ * lead from who sends to who receives; what else makes a schedule sound is left to the checker. 0 or a noted -EINVAL or -ENOMEM.
+ */
+int lm_schedule_read(struct morph_schedule *schedule, const struct morph_collective *collective,
+		     uint32_t planes, const void *words, size_t count);
+
 /* Transfers of the round that has most. */
 uint32_t lm_widest_round(const struct morph_collective *collective);
 
@@ -106,5 +118,8 @@ typedef int schedule_planner(struct morph_schedule *schedule,
 
 schedule_planner lm_plan_each_round, lm_plan_one_shot, lm_plan_segments, lm_plan_overlap,
 	lm_plan_matchings;
+
+/* The same of a collective that was turned: the plan of the way there, turned too. */
+schedule_planner lm_plan_matchings_back;
 
 #endif /* LM_SCHEDULE_SCHEDULE_H */

@@ -122,6 +122,8 @@ int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...)
 {
 	va_list arguments;
 
+	if (!ctx)
+		return -code;
 	lm_error_clear(ctx);
 	ctx->error.code = code;
 	va_start(arguments, format);

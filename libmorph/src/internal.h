@@ -52,7 +52,7 @@ struct morph_ctx {
 	size_t message_bytes;
 };
 
-/* Note a failure; @code is a positive errno. Returns -code. */
+/* Note a failure; @code is a positive errno. Without a context it is not noted. Returns -code. */
 int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...) LM_PRINTF(3, 4);
 
 /* The same, keeping what was noted of the kernel's answer since lm_error_clear(). */

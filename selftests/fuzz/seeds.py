@@ -286,11 +286,20 @@ def segments(seeds):
               b'"steps": [{"step": 1, "topology": [[0, 1, 1], [1, 0, 2]]}, {"step": 2, "topology": [[0, 4095, 0.5]]}]}\n')
 
 
+def shim(seeds):
+    """Plans as they are, cut off, and with a word changed."""
+    seeds.add(b"")
+    for words in (24, 100, 400):
+        seeds.add(words.to_bytes(2, "little"))
+    for place in range(0, 160, 4):
+        seeds.add(struct.pack("<HHI", 0, place, place % 7))
+
+
 def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
     for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth, schedule, msccl,
-                 trace, monitoring, segments):
+                 trace, monitoring, segments, shim):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)

@@ -20,22 +20,9 @@ enum format {
 static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
 				     "broadcast" };
 
-struct planning {
-	struct run *run;
-	struct morph_collective *collective;
-	struct morph_delay *delay;
-	struct morph_schedule *schedule;
-	struct morph_collective_opts wanted;
-	struct morph_choice choices[MORPH_ALGORITHMS];
-	struct morph_payoff payoff; /* of a late rank */
-	uint32_t planes;
-	char title[160];
-};
-
 /* ------------------------------------------------------------------ what is asked */
 
-/* A number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
-static bool parse_bytes(const char *text, uint64_t *bytes)
+bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	static const char units[] = "KMG";
 	unsigned int shift = 0;
@@ -52,11 +39,35 @@ static bool parse_bytes(const char *text, uint64_t *bytes)
 	return true;
 }
 
+/* What an algorithm is told, and how much there is. */
+static enum exit_code ask_algorithm(struct planning *planning)
+{
+	struct morph_collective_opts *wanted = &planning->wanted;
+	struct run *run = planning->run;
+	uint32_t algorithm = 0;
+
+	wanted->sz = sizeof(*wanted);
+	wanted->bytes = 1 << 20;
+	if (!option_u32(run, OPTION_RANKS, &wanted->ranks) ||
+	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
+	    !option_u32(run, OPTION_RADIX, &wanted->radix) ||
+	    !option_u32(run, OPTION_SEGMENTS, &wanted->segments) ||
+	    !option_u32(run, OPTION_ROOT, &wanted->root))
+		return EXIT_CODE_USAGE;
+	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;
+	if (given(run, OPTION_BUFFER_BYTES) &&
+	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &wanted->bytes))
+		return usage_error(run,
+				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
+				   run->option[OPTION_BUFFER_BYTES]);
+	return EXIT_CODE_OK;
+}
+
 static enum exit_code ask_collective(struct planning *planning)
 {
 	struct morph_collective_opts *wanted = &planning->wanted;
 	struct run *run = planning->run;
-	uint32_t kind = 0, algorithm = 0;
+	uint32_t kind = 0;
 
 	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], run->argv[0]))
 		kind++;
@@ -66,19 +77,6 @@ static enum exit_code ask_collective(struct planning *planning)
 			"the collective is all-reduce, reduce-scatter, all-gather, all-to-all or "
 			"broadcast, not '%s'",
 			run->argv[0]);
-	wanted->sz = sizeof(*wanted);
-	wanted->bytes = 1 << 20;
-	if (!option_u32(run, OPTION_RANKS, &wanted->ranks) ||
-	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
-	    !option_u32(run, OPTION_RADIX, &wanted->radix) ||
-	    !option_u32(run, OPTION_SEGMENTS, &wanted->segments) ||
-	    !option_u32(run, OPTION_ROOT, &wanted->root))
-		return EXIT_CODE_USAGE;
-	if (given(run, OPTION_BUFFER_BYTES) &&
-	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &wanted->bytes))
-		return usage_error(run,
-				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
-				   run->option[OPTION_BUFFER_BYTES]);
 	if (given(run, OPTION_TORUS)) {
 		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
 			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
@@ -90,7 +88,6 @@ static enum exit_code ask_collective(struct planning *planning)
 	if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
 		return usage_error(run, "wants one of --ranks and --shape");
 	wanted->kind = kind + 1;
-	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;
 	snprintf(planning->title, sizeof(planning->title), "%s of %llu bytes among %u ranks",
 		 kinds[kind], (unsigned long long)wanted->bytes, wanted->ranks);
 	return EXIT_CODE_OK;
@@ -150,6 +147,30 @@ static enum exit_code ask_delay(struct planning *planning)
 	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
 }
 
+/* Combine: the plan of the file's all-to-all, turned round. */
+static int solve_back(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	struct morph_collective *there = needed(morph_collective_new(planning->run->client->ctx));
+	uint32_t algorithm = planning->wanted.algorithm ? planning->wanted.algorithm : MORPH_DIRECT;
+	int error;
+
+	planning->wanted.algorithm = algorithm;
+	error = morph_collective_build(there, &planning->wanted);
+	if (!error)
+		error = morph_schedule_combine(planning->schedule, planning->collective, there,
+					       planning->delay, opts);
+	if (!error)
+		planning->choices[algorithm] = (struct morph_choice){
+			.algorithm = algorithm,
+			.policy = morph_schedule_policy(planning->schedule),
+			.rounds = morph_collective_rounds(planning->collective),
+			.ns = morph_schedule_ns(planning->schedule, NULL),
+			.chosen = true
+		};
+	morph_collective_free(there);
+	return error;
+}
+
 static enum exit_code solve(struct planning *planning)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
@@ -160,8 +181,13 @@ static enum exit_code solve(struct planning *planning)
 	    !option_u64(planning->run, OPTION_STEPS, &opts.budget))
 		return EXIT_CODE_USAGE;
 	planning->planes = opts.planes ? opts.planes : 1;
-	if (planning->wanted.algorithm == MORPH_STRAGGLAR &&
-	    planning->wanted.kind == MORPH_ALL_REDUCE)
+	if (planning->rounds_given)
+		error = morph_schedule_plan(planning->schedule, planning->collective,
+					    planning->delay, &opts);
+	else if (given(planning->run, OPTION_COMBINE))
+		error = solve_back(planning, &opts);
+	else if (planning->wanted.algorithm == MORPH_STRAGGLAR &&
+		 planning->wanted.kind == MORPH_ALL_REDUCE)
 		error = morph_schedule_payoff(planning->schedule, planning->collective,
 					      &planning->wanted, planning->delay, &opts,
 					      &planning->payoff);
@@ -190,12 +216,23 @@ static void write_payoff(const struct morph_payoff *payoff)
 		       (unsigned long long)payoff->pays_ns);
 }
 
+static void write_roles(const json_t *report)
+{
+	uint32_t elected = number_of(report, "elected-rank", NUMBER_NONE);
+
+	if (elected == NUMBER_NONE)
+		printf("no rank takes part\n\n");
+	else
+		printf("%u ranks take part, of which rank %u hands the plan in\n\n",
+		       number_of(report, "ranks-involved", 0), elected);
+}
+
 static void write_report(struct planning *planning, const json_t *report)
 {
 	struct timeline timeline;
 
-	printf("%s: %s, %s\n", planning->title, text_of_key(report, "algorithm"),
-	       text_of_key(report, "policy"));
+	printf("%s: %s%s%s\n", planning->title, text_of_key(report, "algorithm"),
+	       planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
 		printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
 		       "by %s\ncircuits change %u times, %llu are set\n\n",
@@ -203,6 +240,8 @@ static void write_report(struct planning *planning, const json_t *report)
 		       (unsigned long long)wide_of(report, "bound-ns"),
 		       text_of_key(report, "bound-kind"), number_of(report, "changes", 0),
 		       (unsigned long long)wide_of(report, "circuits-set"));
+		if (planning->matrix)
+			write_roles(report);
 		write_payoff(&planning->payoff);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
@@ -220,6 +259,20 @@ static void write_report(struct planning *planning, const json_t *report)
 		putchar('\n');
 		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
 	}
+}
+
+/* Who is waited for, and who hands the plan in. */
+static void add_roles(struct planning *planning, json_t *report)
+{
+	uint32_t ranks = planning->wanted.ranks, elected;
+
+	if (!planning->matrix)
+		return;
+	elected = morph_matrix_elect(planning->matrix, ranks);
+	json_object_set_new(report, "ranks-involved",
+			    json_integer(morph_matrix_roles(planning->matrix, ranks, NULL)));
+	if (elected != UINT32_MAX)
+		json_object_set_new(report, "elected-rank", json_integer(elected));
 }
 
 /* What algorithms came to, and which of them it is. */
@@ -279,8 +332,10 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	}
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);
-	if (report)
+	if (report) {
 		add_choices(planning, report);
+		add_roles(planning, report);
+	}
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
 	else if (!code)
@@ -301,6 +356,18 @@ static enum exit_code format_given(struct run *run, enum format *format)
 	return client_fields(run, MORPH_OBJECT_SCHEDULE);
 }
 
+static enum exit_code ask(struct planning *planning)
+{
+	bool file = false;
+	enum exit_code code = from_file(planning->run, &file);
+
+	if (!code)
+		code = ask_algorithm(planning);
+	if (!code)
+		code = file ? ask_file(planning) : ask_collective(planning);
+	return code ? code : ask_delay(planning);
+}
+
 static enum exit_code plan(struct planning *planning, enum format format)
 {
 	struct morph_ctx *ctx = planning->run->client->ctx;
@@ -309,13 +376,14 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	planning->collective = needed(morph_collective_new(ctx));
 	planning->delay = needed(morph_delay_new(ctx));
 	planning->schedule = needed(morph_schedule_new(ctx));
-	code = ask_collective(planning);
-	if (!code)
-		code = ask_delay(planning);
+	code = ask(planning);
 	if (!code)
 		code = solve(planning);
 	if (!code)
+		code = write_files(planning);
+	if (!code)
 		code = answer(planning, format);
+	free(planning->matrix);
 	morph_schedule_free(planning->schedule);
 	morph_delay_free(planning->delay);
 	morph_collective_free(planning->collective);

@@ -7,6 +7,32 @@
 
 #include "client.h"
 
+/* What is asked, and what is made of it. */
+struct planning {
+	struct run *run;
+	struct morph_collective *collective;
+	struct morph_delay *delay;
+	struct morph_schedule *schedule;
+	struct morph_collective_opts wanted;
+	uint64_t *matrix; /* what each rank has for each, of a file; NULL: there is none */
+	bool rounds_given; /* the collective is that of a file, with its rounds: there is nothing to choose */
+	struct morph_choice choices[MORPH_ALGORITHMS];
+	struct morph_payoff payoff; /* of a late rank */
+	uint32_t planes;
+	char title[160];
+};
+
+/* A number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
+bool parse_bytes(const char *text, uint64_t *bytes);
+
+/* plan_files.c: is the collective to come from a file of another program? Several are a usage error. */
+enum exit_code from_file(const struct run *run, bool *file);
+/* The file becomes a matrix of what each has for each, or a collective; what is wrong in it is told with its line. */
+enum exit_code ask_file(struct planning *planning);
+
+/* plan_export.c: write the files of other programs that are asked for. */
+enum exit_code write_files(const struct planning *planning);
+
 /* From begin to end, in the units of the schedule; what a plane does in between. */
 struct stretch {
 	uint32_t plane, matching;

@@ -218,6 +218,65 @@ struct morph_collective_opts {
 int morph_collective_build(struct morph_collective *collective,
 			   const struct morph_collective_opts *opts);
 
+/**
+ * morph_collective_turn() - the way back: who received sends
+ * @collective: the collective; what was in it is forgotten
+ * @there: the way there, in which nothing is summed and each chunk begins and ends at one rank: an all-to-all
+ *
+ * Combine, where @there is dispatch: each chunk begins where it ended, rounds come in the reverse order, and each transfer
+ * goes from its receiver to its sender.
+ *
+ * Return: 0, -EINVAL (it is the same collective, sums something, or has a chunk that each rank has or gets), -E2BIG or -ENOMEM. On failure
+ * the collective has neither chunks nor rounds.
+ */
+int morph_collective_turn(struct morph_collective *collective,
+			  const struct morph_collective *there);
+
+/* ---------------------------------------------------- bytes from each to each */
+
+/**
+ * enum morph_matrix_role - what a rank does in an all-to-all of unequal parts
+ * @MORPH_MATRIX_SENDS: it has something for another
+ * @MORPH_MATRIX_RECEIVES: another has something for it
+ */
+enum morph_matrix_role {
+	MORPH_MATRIX_SENDS = 1,
+	MORPH_MATRIX_RECEIVES = 2,
+};
+
+/**
+ * morph_matrix_roles() - which ranks take part
+ * @matrix: what each has for each, as in struct morph_collective_opts
+ * @ranks: how many
+ * @roles: where to put for each rank its enum morph_matrix_role, both added, or 0: it takes no part; or NULL
+ *
+ * No circuit of a plan has an end at a rank that takes no part, so that a barrier before the first circuits needs those only that
+ * do: nobody waits for a rank that has nothing.
+ *
+ * Return: how many take part.
+ */
+uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *roles);
+
+/**
+ * morph_matrix_elect() - who hands the plan in
+ * @matrix: what each has for each, which every rank has gathered
+ * @ranks: how many
+ *
+ * All ranks derive the same plan from the same matrix; one of them, the same for all, hands it to the driver. It is one that
+ * takes part, and of these the one that has least to send and to receive, the one with more of the two counted: it has the time.
+ * Of several the one with the lowest number.
+ *
+ * Return: the rank, or UINT32_MAX where nobody has anything for another.
+ */
+uint32_t morph_matrix_elect(const uint64_t *matrix, uint32_t ranks);
+
+/**
+ * morph_matrix_transpose() - what each has for each on the way back
+ * @matrix: what each has for each; rows and columns change places
+ * @ranks: how many
+ */
+void morph_matrix_transpose(uint64_t *matrix, uint32_t ranks);
+
 /* ---------------------------------------------------------------- reading */
 
 /**

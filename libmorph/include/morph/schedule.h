@@ -129,6 +129,24 @@ int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collecti
 			  struct morph_choice *choices);
 
 /**
+ * morph_schedule_combine() - plan the way back of a dispatch
+ * @schedule: the answer; what was in it is forgotten
+ * @collective: where to put the rounds of the way back, by morph_collective_turn(); what was in it is forgotten
+ * @there: the way there: of experts' tokens, dispatch
+ * @delay: what rounds and changes take
+ * @opts: as morph_schedule_plan(); the policy is MORPH_POLICY_MATCHINGS, or MORPH_POLICY_BEST, which is that
+ *
+ * The plan of MORPH_POLICY_MATCHINGS for @there, turned round: the same matchings, transposed, the last first. It needs no other
+ * matrix and no search of its own. Where ports change by themselves and nothing is lit at first it takes no longer than the way
+ * there. Circuits that @opts->after leaves lit are not made use of.
+ *
+ * Return: as morph_schedule_plan() and morph_collective_turn(), and -EINVAL for another policy.
+ */
+int morph_schedule_combine(struct morph_schedule *schedule, struct morph_collective *collective,
+			   const struct morph_collective *there, const struct morph_delay *delay,
+			   const struct morph_schedule_opts *opts);
+
+/**
  * struct morph_payoff - what it is worth not to wait for a late rank
  * @late_ns: from the start of the others until there is nothing left to do without it
  * @rest_ns: from then on until all has arrived; its first circuits are lit by then

@@ -82,6 +82,12 @@ extern "C" {
  * was there when its hold is set, and is so without a gap, is not set anew, and with MORPH_DELAY_PORT_SCOPE it
  * stays lit. Sends over the same circuit have the same times, or have nothing of them in common.
  *
+ * Plans of a shim: ranks; planes; enum morph_policy; the root of broadcasts; the low and the high half of the budget; sizes between
+ * two powers of two; a delay, as above; how many plans. For each enum morph_collective_kind; its size, counted in as many from each
+ * power of two to the next, from 1 byte on; one more than the number of the plan whose circuits are lit before it, or 0; enum
+ * morph_algorithm; enum morph_policy; how many words its schedule has; and the schedule, its head among them. Last the CRC-32 of all
+ * words before.
+ *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
@@ -112,6 +118,7 @@ extern "C" {
  * @MORPH_WIRE_COLLECTIVE: a collective
  * @MORPH_WIRE_DELAY: what rounds and changes take
  * @MORPH_WIRE_SCHEDULE: a schedule
+ * @MORPH_WIRE_SHIM: plans of a shim
  */
 enum morph_wire_kind {
 	MORPH_WIRE_REQUEST = 1,
@@ -125,6 +132,7 @@ enum morph_wire_kind {
 	MORPH_WIRE_COLLECTIVE = 9,
 	MORPH_WIRE_DELAY = 10,
 	MORPH_WIRE_SCHEDULE = 11,
+	MORPH_WIRE_SHIM = 12,
 };
 
 /**

@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Plans by collective, size and what is lit before: see <morph/shim.h>. */
+#include <stdio.h>
+
+#include "../plan/mix.h"
+#include "shim.h"
+
+#define MOST_RANKS 4096
+#define MOST_PARTS 8
+#define MOST_PLANS 65536
+#define MOST_BYTES (1ULL << 50) /* of a buffer */
+#define PLANS 1024 /* unless it is said otherwise */
+#define PLANS_BYTES (1ULL << 28)
+
+/* ------------------------------------------------------------------ sizes */
+
+uint64_t lm_shim_ends(uint32_t parts, uint32_t size)
+{
+	uint64_t power;
+
+	if (size > 50 * parts)
+		return 0;
+	power = 1ULL << size / parts;
+	return power + (power * (size % parts) + parts - 1) / parts;
+}
+
+uint32_t lm_shim_size(uint32_t parts, uint64_t bytes, uint64_t *ends)
+{
+	uint32_t power = 63 - (uint32_t)__builtin_clzll(bytes);
+	uint64_t beyond = bytes - (1ULL << power);
+	uint32_t size =
+		power * parts + (uint32_t)(((beyond * parts) + (1ULL << power) - 1) >> power);
+
+	*ends = lm_shim_ends(parts, size);
+	return size;
+}
+
+MORPH_API uint64_t morph_shim_bytes(const struct morph_shim *shim, uint64_t bytes)
+{
+	uint64_t ends;
+
+	if (bytes > MOST_BYTES)
+		return UINT64_MAX;
+	lm_shim_size(shim->opts.parts, bytes ? bytes : 1, &ends);
+	return ends;
+}
+
+/* ------------------------------------------------------------------ finding */
+
+static uint64_t key_of(uint32_t kind, uint32_t size, uint32_t before)
+{
+	return (uint64_t)before << 32 | size << 8 | kind;
+}
+
+struct morph_shim_plan *lm_table_find(const struct table *table, uint32_t kind, uint32_t size,
+				      uint32_t before)
+{
+	uint32_t at = (uint32_t)mix(key_of(kind, size, before));
+
+	for (;; at++) {
+		struct morph_shim_plan *plan = atomic_load_explicit(
+			&table->places[at & (table->room - 1)], memory_order_acquire);
+
+		if (!plan || (plan->kind == kind && plan->size == size && plan->before == before))
+			return plan;
+	}
+}
+
+void lm_table_put(struct table *table, struct morph_shim_plan *plan)
+{
+	uint32_t at = (uint32_t)mix(key_of(plan->kind, plan->size, plan->before));
+
+	while (atomic_load_explicit(&table->places[at & (table->room - 1)], memory_order_relaxed))
+		at++;
+	atomic_store_explicit(&table->places[at & (table->room - 1)], plan, memory_order_release);
+}
+
+/* ------------------------------------------------------------- what is left lit */
+
+static int by_place(const void *one, const void *other)
+{
+	const struct lit *a = one, *b = other;
+
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return a->src < b->src ? -1 : a->src > b->src;
+}
+
+/* What a plan leaves lit, in memory of its own. */
+static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedule,
+		    struct state *state)
+{
+	uint32_t ranks = shim->opts.ranks, planes = shim->opts.planes;
+	struct joined *circuits = calloc(ranks, sizeof(*circuits));
+
+	state->circuits = calloc((size_t)ranks * planes, sizeof(*state->circuits));
+	if (!circuits || !state->circuits) {
+		free(circuits);
+		free(state->circuits);
+		return lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+	}
+	for (uint32_t plane = 0; plane < planes; plane++) {
+		uint32_t count = lm_schedule_left_lit(schedule, plane, circuits);
+
+		for (uint32_t at = 0; at < count; at++)
+			state->circuits[state->count++] =
+				(struct lit){ plane, circuits[at].src, circuits[at].dst };
+	}
+	free(circuits);
+	qsort(state->circuits, state->count, sizeof(*state->circuits), by_place);
+	return 0;
+}
+
+/* The number of the state in which a plan leaves the fabric, which may be a new one. */
+static int find_state(struct morph_shim *shim, struct morph_shim_plan *plan)
+{
+	struct state state = { .by = plan };
+	uint32_t at = 0;
+	int ret = list_lit(shim, plan->schedule, &state);
+
+	if (ret)
+		return ret;
+	while (at < shim->states.count &&
+	       (shim->states.list[at].count != state.count ||
+		(state.count && memcmp(shim->states.list[at].circuits, state.circuits,
+				       state.count * sizeof(*state.circuits)))))
+		at++;
+	plan->leaves = at;
+	if (at < shim->states.count) {
+		free(state.circuits);
+		return 0;
+	}
+	ret = ARRAY_GROW(&shim->ctx, shim->states, 1, "keep a plan");
+	if (ret)
+		free(state.circuits);
+	else
+		shim->states.list[shim->states.count++] = state;
+	plan->weight += (uint64_t)shim->opts.ranks * shim->opts.planes * sizeof(struct lit);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- plans */
+
+struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind, uint32_t size,
+					 uint32_t before)
+{
+	struct morph_shim_plan *plan = calloc(1, sizeof(*plan));
+
+	if (plan) {
+		plan->collective = morph_collective_new(&shim->ctx);
+		plan->schedule = morph_schedule_new(&shim->ctx);
+	}
+	if (!plan || !plan->collective || !plan->schedule) {
+		lm_shim_plan_free(plan);
+		lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+		return NULL;
+	}
+	plan->shim = shim;
+	plan->kind = kind;
+	plan->size = size;
+	plan->before = before;
+	plan->bytes = lm_shim_ends(shim->opts.parts, size);
+	return plan;
+}
+
+void lm_shim_plan_free(struct morph_shim_plan *plan)
+{
+	if (!plan)
+		return;
+	morph_collective_free(plan->collective);
+	morph_schedule_free(plan->schedule);
+	free(plan);
+}
+
+struct morph_collective_opts lm_shim_wanted(const struct morph_shim_plan *plan)
+{
+	return (struct morph_collective_opts){ .sz = sizeof(struct morph_collective_opts),
+					       .kind = plan->kind,
+					       .ranks = plan->shim->opts.ranks,
+					       .root = plan->kind == MORPH_BROADCAST ?
+							       plan->shim->opts.root :
+							       0,
+					       .bytes = plan->bytes };
+}
+
+/* Give back what a list has room for and does not use; where that fails it stays. Returns what it takes. */
+static uint64_t trim(void **list, uint32_t count, uint32_t *room, size_t bytes)
+{
+	void *less = count && count < *room ? reallocarray(*list, count, bytes) : NULL;
+
+	if (less) {
+		*list = less;
+		*room = count;
+	}
+	return (uint64_t)*room * bytes;
+}
+
+#define TRIM(array) \
+	trim((void **)&(array).list, (array).count, &(array).room, sizeof(*(array).list))
+
+int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
+{
+	struct morph_collective *collective = plan->collective;
+	struct morph_schedule *schedule = plan->schedule;
+	int ret = 0;
+
+	free(schedule->places);
+	schedule->places = NULL;
+	schedule->places_room = 0;
+	plan->weight = sizeof(*plan) + sizeof(*collective) + sizeof(*schedule) +
+		       collective->ranks * sizeof(*collective->loads) + TRIM(collective->chunks) +
+		       TRIM(collective->rounds) + TRIM(collective->transfers) +
+		       TRIM(collective->runs) + TRIM(schedule->circuits) +
+		       TRIM(schedule->matchings) + TRIM(schedule->holds) + TRIM(schedule->sends) +
+		       TRIM(schedule->hops);
+	if (schedule->verdict == MORPH_FEASIBLE)
+		ret = find_state(shim, plan);
+	if (!ret && plan->weight > shim->opts.most_bytes - shim->weight)
+		ret = lm_fail(&shim->ctx, ENOSPC,
+			      "plans take %llu bytes at most, and there are %llu already",
+			      (unsigned long long)shim->opts.most_bytes,
+			      (unsigned long long)shim->weight);
+	if (ret)
+		return ret;
+	/* Whoever reads it from now on does so beside others. */
+	collective->ctx = NULL;
+	schedule->ctx = NULL;
+	plan->number = shim->count;
+	shim->plans[shim->count++] = plan;
+	shim->weight += plan->weight;
+	return 0;
+}
+
+/* States are forgotten with the plans that leave them. */
+void lm_shim_cut(struct morph_shim *shim, uint32_t count, uint32_t states)
+{
+	while (shim->states.count > states)
+		free(shim->states.list[--shim->states.count].circuits);
+	while (shim->count > count) {
+		struct morph_shim_plan *plan = shim->plans[--shim->count];
+
+		shim->weight -= plan->weight;
+		lm_shim_plan_free(plan);
+	}
+}
+
+/* ------------------------------------------------------------------- asking */
+
+static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
+{
+	const struct morph_shim_plan *by = shim->states.list[plan->before].by;
+	struct morph_collective_opts wanted = lm_shim_wanted(plan);
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = shim->opts.policy,
+		   .planes = shim->opts.planes, .after = by ? by->schedule : NULL,
+		   .budget = shim->opts.budget);
+	struct morph_choice choices[MORPH_ALGORITHMS];
+	int ret = morph_schedule_choose(plan->schedule, plan->collective, &wanted, &shim->delay,
+					&opts, choices);
+
+	for (uint32_t at = 0; !ret && at < MORPH_ALGORITHMS; at++)
+		if (choices[at].chosen)
+			plan->algorithm = at;
+	return ret;
+}
+
+/* Nobody has asked before; or somebody has just now. */
+static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint32_t before,
+		     struct morph_shim_plan **out)
+{
+	uint32_t states = shim->states.count;
+	int ret;
+
+	*out = lm_table_find(&shim->table, kind, size, before);
+	if (*out)
+		return 0;
+	if (shim->count == shim->opts.most_plans)
+		return lm_fail(&shim->ctx, ENOSPC, "%u plans are kept, and no more",
+			       shim->opts.most_plans);
+	*out = lm_shim_plan_new(shim, kind, size, before);
+	if (!*out)
+		return -ENOMEM;
+	ret = plan_it(shim, *out);
+	if (!ret)
+		ret = lm_shim_finish(shim, *out);
+	if (!ret) {
+		lm_table_put(&shim->table, *out);
+		return 0;
+	}
+	lm_shim_cut(shim, shim->count, states);
+	lm_shim_plan_free(*out);
+	*out = NULL;
+	return ret;
+}
+
+static int refuse(struct morph_shim *shim, int code, const char *why)
+{
+	pthread_mutex_lock(&shim->lock);
+	lm_fail(&shim->ctx, code, "%s", why);
+	pthread_mutex_unlock(&shim->lock);
+	return -code;
+}
+
+MORPH_API int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t bytes,
+				const struct morph_shim_plan *after,
+				const struct morph_shim_plan **out)
+{
+	uint32_t before = after ? after->leaves : SHIM_DARK, size;
+	struct morph_shim_plan *plan;
+	uint64_t ends;
+	int ret = 0;
+
+	*out = NULL;
+	if (kind - 1 >= SHIM_KINDS)
+		return refuse(shim, EINVAL, "there is no such collective");
+	if (bytes > MOST_BYTES)
+		return refuse(shim, E2BIG, "a buffer has 2^50 bytes at most");
+	if (after && after->shim != shim)
+		return refuse(shim, EINVAL, "what is followed is a plan of another shim");
+	size = lm_shim_size(shim->opts.parts, bytes ? bytes : 1, &ends);
+	plan = lm_table_find(&shim->table, kind, size, before);
+	if (!plan) {
+		pthread_mutex_lock(&shim->lock);
+		ret = plan_anew(shim, kind, size, before, &plan);
+		pthread_mutex_unlock(&shim->lock);
+	}
+	if (ret)
+		return ret;
+	if (plan->schedule->verdict != MORPH_FEASIBLE)
+		return refuse(shim, ENOENT, plan->schedule->why);
+	*out = plan;
+	return 0;
+}
+
+MORPH_API void morph_shim_why(struct morph_shim *shim, char *buffer, size_t room)
+{
+	pthread_mutex_lock(&shim->lock);
+	snprintf(buffer, room, "%s", shim->ctx.error.text);
+	pthread_mutex_unlock(&shim->lock);
+}
+
+MORPH_API uint32_t morph_shim_plans(struct morph_shim *shim, uint64_t *bytes)
+{
+	uint32_t count;
+
+	pthread_mutex_lock(&shim->lock);
+	count = shim->count;
+	if (bytes)
+		*bytes = shim->weight;
+	pthread_mutex_unlock(&shim->lock);
+	return count;
+}
+
+MORPH_API const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_plan *plan)
+{
+	return plan->schedule;
+}
+
+MORPH_API const struct morph_collective *
+morph_shim_plan_collective(const struct morph_shim_plan *plan)
+{
+	return plan->collective;
+}
+
+MORPH_API uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes)
+{
+	if (bytes)
+		*bytes = plan->bytes;
+	return plan->algorithm;
+}
+
+/* --------------------------------------------------------------- begin and end */
+
+/* Options as they were given; defaults take the place of zeros. */
+static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
+		 struct morph_shim_opts *opts)
+{
+	opts->planes = opts->planes ? opts->planes : 1;
+	opts->parts = opts->parts ? opts->parts : 1;
+	opts->most_plans = opts->most_plans ? opts->most_plans : PLANS;
+	opts->most_bytes = opts->most_bytes ? opts->most_bytes : PLANS_BYTES;
+	if (!opts->ranks || opts->ranks > MOST_RANKS)
+		return lm_fail(ctx, EINVAL, "1 to %d ranks take part, not %u", MOST_RANKS,
+			       opts->ranks);
+	if (opts->planes > MOST_PLANES)
+		return lm_fail(ctx, EINVAL, "a rank has %d ports at most, not %u", MOST_PLANES,
+			       opts->planes);
+	if (opts->policy >= MORPH_POLICIES)
+		return lm_fail(ctx, EINVAL, "policy %u is none of 0 to %d", opts->policy,
+			       MORPH_POLICIES - 1);
+	if (opts->root >= opts->ranks)
+		return lm_fail(ctx, EINVAL, "there is no rank %u of %u where broadcasts begin",
+			       opts->root, opts->ranks);
+	if (opts->parts > MOST_PARTS || opts->parts & (opts->parts - 1))
+		return lm_fail(ctx, EINVAL,
+			       "between two powers of two there are 1, 2, 4 or %d sizes, not %u",
+			       MOST_PARTS, opts->parts);
+	if (opts->most_plans > MOST_PLANS)
+		return lm_fail(ctx, EINVAL, "%d plans are kept at most, not %u", MOST_PLANS,
+			       opts->most_plans);
+	if (!delay->mbps)
+		return lm_fail(ctx, EINVAL,
+			       "the delay has no bandwidth: morph_delay_set_link() sets it");
+	return 0;
+}
+
+static int make_room(struct morph_shim *shim)
+{
+	int ret;
+
+	shim->table.room = 2;
+	while (shim->table.room < 2 * shim->opts.most_plans)
+		shim->table.room *= 2;
+	shim->table.places = calloc(shim->table.room, sizeof(*shim->table.places));
+	shim->plans = calloc(shim->opts.most_plans, sizeof(struct morph_shim_plan *));
+	ret = ARRAY_GROW(&shim->ctx, shim->states, 1, "keep plans");
+	if (!ret)
+		shim->states.list[shim->states.count++] = (struct state){ 0 };
+	return ret || !shim->table.places || !shim->plans ? -ENOMEM : 0;
+}
+
+MORPH_API int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *delay,
+			     const struct morph_shim_opts *opts, struct morph_shim **out)
+{
+	struct morph_shim_opts mine;
+	struct morph_shim *shim;
+	int ret = lm_opts_check(ctx, opts, sizeof(mine), "morph_shim_opts");
+
+	*out = NULL;
+	if (ret)
+		return ret;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	ret = check(ctx, delay, &mine);
+	if (ret)
+		return ret;
+	shim = calloc(1, sizeof(*shim));
+	if (!shim)
+		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+	pthread_mutex_init(&shim->lock, NULL);
+	shim->opts = mine;
+	shim->delay = *delay;
+	shim->delay.ctx = &shim->ctx;
+	shim->costs = lm_delay_costs(delay, mine.ranks);
+	ret = make_room(shim);
+	if (ret) {
+		morph_shim_free(shim);
+		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+	}
+	*out = shim;
+	return 0;
+}
+
+MORPH_API void morph_shim_free(struct morph_shim *shim)
+{
+	if (!shim)
+		return;
+	lm_shim_cut(shim, 0, 0);
+	free(shim->states.list);
+	free(shim->plans);
+	free(shim->table.places);
+	pthread_mutex_destroy(&shim->lock);
+	free(shim);
+}

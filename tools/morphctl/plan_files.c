@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What ranks send, from files of other programs: matrices of bytes, profiles, algorithms and traces. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <morph/formats.h>
+
+#include "input.h"
+#include "plan.h"
+
+#define MOST_RANKS 4096u
+#define MOST_BYTES ((size_t)1 << 30) /* of a file */
+#define DIVIDERS ",; \t\r\n"
+
+/* Options that name a file, and who reads it. */
+struct source {
+	enum option_id option;
+	enum exit_code (*read)(struct planning *planning, const char *path);
+};
+
+static enum exit_code wrong(const char *path, const char *why)
+{
+	warn_line("%s: %s", path, why);
+	return EXIT_CODE_USAGE;
+}
+
+/* A file in memory of its own, with a NUL behind it that is not counted. */
+static enum exit_code read_whole(const char *path, char **text, size_t *length)
+{
+	enum exit_code code;
+	FILE *file = NULL;
+	size_t room = 0, got;
+
+	*text = NULL;
+	*length = 0;
+	code = input_open(path, &file);
+	if (code)
+		return code;
+	do {
+		if (*length + 1 >= room)
+			*text = needed(realloc(*text, room = room ? 2 * room : 65536));
+		got = fread(*text + *length, 1, room - 1 - *length, file);
+		*length += got;
+	} while (got && *length <= MOST_BYTES);
+	(*text)[*length] = '\0';
+	if (ferror(file)) {
+		warn_line("%s: %s", path, strerror(errno));
+		code = EXIT_CODE_FAILED;
+	} else if (*length > MOST_BYTES) {
+		code = wrong(path, "more than 2^30 bytes");
+	}
+	input_close(file);
+	return code;
+}
+
+static void name_it(struct planning *planning, const char *path, uint32_t ranks)
+{
+	const char *name = strrchr(path, '/');
+
+	snprintf(planning->title, sizeof(planning->title), "%.100s among %u ranks",
+		 name ? name + 1 : path, ranks);
+}
+
+/* ----------------------------------------------------------- bytes from each to each */
+
+static void take_matrix(struct planning *planning, const char *path, uint64_t *matrix,
+			uint32_t ranks)
+{
+	planning->matrix = matrix;
+	planning->wanted.kind = MORPH_ALL_TO_ALL;
+	planning->wanted.ranks = ranks;
+	planning->wanted.matrix = matrix;
+	name_it(planning, path, ranks);
+}
+
+struct table {
+	const char *path;
+	uint64_t *cells;
+	size_t line; /* of the file */
+	uint32_t rows, columns; /* the first row says how many */
+};
+
+static enum exit_code wrong_line(const struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static enum exit_code wrong_line(const struct table *table, const char *format, ...)
+{
+	char what[200];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	warn_line("%s: line %zu: %s", table->path, table->line, what);
+	return EXIT_CODE_USAGE;
+}
+
+static uint32_t count_words(const char *line)
+{
+	uint32_t count = 0;
+
+	for (line += strspn(line, DIVIDERS); *line; line += strspn(line, DIVIDERS)) {
+		line += strcspn(line, DIVIDERS);
+		count++;
+	}
+	return count;
+}
+
+/* What follows '#' is a remark. */
+static enum exit_code read_row(struct table *table, char *line)
+{
+	uint32_t count, column = 0;
+	char *place = NULL;
+
+	line[strcspn(line, "#")] = '\0';
+	count = count_words(line);
+	if (!count)
+		return EXIT_CODE_OK;
+	if (!table->cells) {
+		if (count > MOST_RANKS)
+			return wrong_line(table, "%u numbers; there are %u ranks at most", count,
+					  MOST_RANKS);
+		table->columns = count;
+		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
+	}
+	if (count != table->columns)
+		return wrong_line(table, "%u numbers, and %u in the first row", count,
+				  table->columns);
+	if (table->rows == table->columns)
+		return wrong_line(table, "one more row than the %u of a matrix of %u columns",
+				  table->rows, table->columns);
+	for (char *word = strtok_r(line, DIVIDERS, &place); word;
+	     word = strtok_r(NULL, DIVIDERS, &place), column++)
+		if (!parse_bytes(word,
+				 &table->cells[(size_t)table->rows * table->columns + column]))
+			return wrong_line(
+				table,
+				"column %u: '%s' is no number of bytes; there are 4096, 64K, 16M, 1G",
+				column + 1, word);
+	table->rows++;
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code read_matrix(struct planning *planning, const char *path)
+{
+	struct table table = { .path = path };
+	char *text, *line, *rest;
+	size_t length;
+	enum exit_code code = read_whole(path, &text, &length);
+
+	if (!code && strlen(text) != length)
+		code = wrong(path, "a NUL character; leave it out");
+	rest = text;
+	while (!code && (line = strsep(&rest, "\n"))) {
+		table.line++;
+		code = read_row(&table, line);
+	}
+	free(text);
+	if (!code && (!table.rows || table.rows < table.columns)) {
+		warn_line("%s: %u rows of %u numbers; a matrix has as many rows as columns", path,
+			  table.rows, table.columns);
+		code = EXIT_CODE_USAGE;
+	}
+	if (code)
+		free(table.cells);
+	else
+		take_matrix(planning, path, table.cells, table.columns);
+	return code;
+}
+
+/* One more than the highest rank in lines that tell of messages; what else they say is for who reads them. */
+static uint32_t ranks_named(const char *text)
+{
+	uint32_t ranks = 0, own, other;
+
+	for (; text; text = strchr(text, '\n')) {
+		char kind;
+
+		text += *text == '\n';
+		if (sscanf(text, " %c%*[ \t]%u%*[ \t]%u", &kind, &own, &other) != 3 ||
+		    !strchr("EISR", kind))
+			continue;
+		own = own > other ? own : other;
+		if (own < MOST_RANKS && own >= ranks)
+			ranks = own + 1;
+	}
+	return ranks;
+}
+
+/* How many there are of PREFIX.0.ENDING, PREFIX.1.ENDING, and so on. */
+static uint32_t count_files(const char *prefix, const char *ending)
+{
+	uint32_t count = 0;
+
+	for (; count <= MOST_RANKS; count++) {
+		char path[4096];
+
+		snprintf(path, sizeof(path), "%s.%u.%s", prefix, count, ending);
+		if (access(path, F_OK))
+			break;
+	}
+	return count;
+}
+
+static enum exit_code add_profile(uint64_t *matrix, uint32_t ranks, const char *path)
+{
+	char *text, why[256];
+	size_t length;
+	enum exit_code code = read_whole(path, &text, &length);
+
+	if (!code && morph_monitoring_read(matrix, ranks, text, length, why, sizeof(why)))
+		code = wrong(path, why);
+	free(text);
+	return code;
+}
+
+static enum exit_code count_ranks(const char *path, uint32_t *ranks)
+{
+	char *text;
+	size_t length;
+	enum exit_code code = read_whole(path, &text, &length);
+
+	if (!code)
+		*ranks = ranks_named(text);
+	free(text);
+	return code;
+}
+
+static enum exit_code read_profiles(struct planning *planning, const char *path)
+{
+	uint32_t ranks = 0, files = access(path, F_OK) ? count_files(path, "prof") : 0;
+	enum exit_code code = EXIT_CODE_OK;
+	uint64_t *matrix;
+
+	if (files > MOST_RANKS)
+		return wrong(path, "there are files of more than 4096 ranks");
+	if (given(planning->run, OPTION_RANKS))
+		ranks = planning->wanted.ranks;
+	else if (files)
+		ranks = files;
+	else
+		code = count_ranks(path, &ranks);
+	if (code == EXIT_CODE_NOT_FOUND)
+		warn_line("nor is there a file %s.0.prof", path);
+	if (code)
+		return code;
+	if (!ranks || ranks > MOST_RANKS)
+		return wrong(path,
+			     ranks ? "there are 4096 ranks at most" : "it tells of no message");
+	matrix = needed(calloc((size_t)ranks * ranks, sizeof(*matrix)));
+	if (!files)
+		code = add_profile(matrix, ranks, path);
+	for (uint32_t rank = 0; !code && rank < files; rank++) {
+		char name[4096];
+
+		snprintf(name, sizeof(name), "%s.%u.prof", path, rank);
+		code = add_profile(matrix, ranks, name);
+	}
+	if (code)
+		free(matrix);
+	else
+		take_matrix(planning, path, matrix, ranks);
+	return code;
+}
+
+/* ------------------------------------------------------------------- with rounds */
+
+static enum exit_code take_rounds(struct planning *planning, const char *path)
+{
+	planning->rounds_given = true;
+	name_it(planning, path, morph_collective_ranks(planning->collective));
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code read_msccl(struct planning *planning, const char *path)
+{
+	char *text, why[256];
+	size_t length;
+	enum exit_code code = read_whole(path, &text, &length);
+
+	if (!code && morph_msccl_read(planning->collective, text, length, planning->wanted.bytes,
+				      why, sizeof(why)))
+		code = wrong(path, why);
+	free(text);
+	return code ? code : take_rounds(planning, path);
+}
+
+static enum exit_code add_trace(struct morph_trace *trace, uint32_t rank, const char *path)
+{
+	char *data, why[256];
+	size_t length;
+	enum exit_code code = read_whole(path, &data, &length);
+
+	if (!code && morph_trace_read(trace, rank, data, length, why, sizeof(why)))
+		code = wrong(path, why);
+	free(data);
+	return code;
+}
+
+static enum exit_code read_chakra(struct planning *planning, const char *path)
+{
+	uint32_t files = count_files(path, "et");
+	struct morph_trace *trace = needed(morph_trace_new());
+	enum exit_code code = EXIT_CODE_OK;
+	char why[256];
+
+	if (!files) {
+		warn_line("%s.0.et: %s", path, strerror(ENOENT));
+		code = EXIT_CODE_NOT_FOUND;
+	}
+	for (uint32_t rank = 0; !code && rank < files; rank++) {
+		char name[4096];
+
+		snprintf(name, sizeof(name), "%s.%u.et", path, rank);
+		code = add_trace(trace, rank, name);
+	}
+	if (!code && morph_trace_convert(trace, planning->collective, why, sizeof(why)))
+		code = wrong(path, why);
+	morph_trace_free(trace);
+	return code ? code : take_rounds(planning, path);
+}
+
+/* ------------------------------------------------------------------------- which */
+
+static const struct source sources[] = {
+	{ OPTION_MATRIX, read_matrix },
+	{ OPTION_FROM_OMPI_PROF, read_profiles },
+	{ OPTION_FROM_MSCCL, read_msccl },
+	{ OPTION_FROM_CHAKRA, read_chakra },
+};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+
+static const struct source *source_of(const struct run *run)
+{
+	const struct source *source = sources;
+
+	while (!given(run, source->option))
+		source++;
+	return source;
+}
+
+/* Options that have no say in what a file tells. */
+static enum exit_code check_options(const struct run *run)
+{
+	static const enum option_id of_names[] = { OPTION_TORUS, OPTION_ROOT },
+				    of_matrices[] = { OPTION_ALGORITHM, OPTION_RADIX,
+						      OPTION_SEGMENTS, OPTION_RANKS };
+	const struct source *source = source_of(run);
+	bool rounds = source->option == OPTION_FROM_MSCCL || source->option == OPTION_FROM_CHAKRA;
+	enum option_id culprit = OPTION_COUNT_OF;
+
+	for (size_t at = 0; at < sizeof(of_names) / sizeof(of_names[0]); at++)
+		if (given(run, of_names[at]))
+			culprit = of_names[at];
+	for (size_t at = 0; rounds && at < sizeof(of_matrices) / sizeof(of_matrices[0]); at++)
+		if (given(run, of_matrices[at]))
+			culprit = of_matrices[at];
+	if (source->option == OPTION_MATRIX && given(run, OPTION_RANKS))
+		culprit = OPTION_RANKS;
+	if (source->option != OPTION_FROM_MSCCL && given(run, OPTION_BUFFER_BYTES))
+		culprit = OPTION_BUFFER_BYTES;
+	return culprit == OPTION_COUNT_OF ?
+		       EXIT_CODE_OK :
+		       usage_error(run, "--%s says what --%s would",
+				   option_specs[source->option].name, option_specs[culprit].name);
+}
+
+enum exit_code from_file(const struct run *run, bool *file)
+{
+	int count = run->argc;
+
+	for (size_t at = 0; at < SOURCES; at++)
+		count += given(run, sources[at].option);
+	if (count != 1)
+		return usage_error(
+			run,
+			"wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra");
+	*file = !run->argc;
+	if (given(run, OPTION_COMBINE) && !given(run, OPTION_MATRIX) &&
+	    !given(run, OPTION_FROM_OMPI_PROF))
+		return usage_error(run, "--combine wants --matrix or --from-ompi-prof");
+	return *file ? check_options(run) : EXIT_CODE_OK;
+}
+
+enum exit_code ask_file(struct planning *planning)
+{
+	const struct source *source = source_of(planning->run);
+
+	return source->read(planning, planning->run->option[source->option]);
+}

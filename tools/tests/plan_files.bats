@@ -1,0 +1,150 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Plans of what is in files of other programs, and plans for them.
+
+load common
+
+FILES=$BATS_TEST_DIRNAME/../../libmorph/tests/files
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	fabric=(--bandwidth 100000 --delay round=500,settle=3700)
+	cat > tokens.csv <<-END
+		# what each rank has for each
+		0, 64K, 128K, 1M
+		5	0	3	4
+
+		64K 0 0 12M  # the most
+		1;2;3;0
+	END
+}
+
+# refused STATUS TEXT COMMAND...
+refused() {
+	expect "$1" "${@:3}"
+	holds "$stderr" "$2"
+}
+
+@test "a matrix becomes a plan, with all that plans have" {
+	expect 0 morphctl plan --matrix tokens.csv --planes 2 "${fabric[@]}"
+	holds "$output" "tokens.csv among 4 ranks: "
+	holds "$output" $'\nplane  1 |'
+	for policy in each-round one-shot segments overlap matchings; do holds "$output" $'\n'"$policy"; done
+	for algorithm in direct shift pairwise; do holds "$output" $'\n'"$algorithm"; done
+	expect 0 morphctl plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
+	[[ $(jq -c '[.verdict, .policy, ."ranks-count", (.choice | length), .algorithm]' <<<"$output") == '["feasible","matchings",4,1,"direct"]' ]]
+	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
+	# Nothing is sooner than the busiest port: rank 3 receives 13 MiB and 4 bytes.
+	[[ $(jq '."bound-ns" >= (13 * 1048576 + 4) * 8 / 100' <<<"$output") == true ]]
+	# Eleven pairs have something for each other.
+	[[ $(jq '[.matching[].circuit[]] | unique | length' <<<"$output") == 11 ]]
+	morphctl plan --matrix tokens.csv "${fabric[@]}" --format svg > plan.svg
+	xmllint --noout plan.svg
+	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' plan.svg) == "tokens.csv among 4 ranks" ]]
+	expect 0 morphctl plan --matrix - <tokens.csv
+}
+
+@test "all who read the same matrix come to the same" {
+	morphctl plan --matrix tokens.csv --planes 3 "${fabric[@]}" --json > one
+	sed 's/[,;]/ /g' tokens.csv | morphctl plan --matrix - --planes 3 "${fabric[@]}" --json > other
+	cmp one other
+}
+
+@test "dispatch, and combine as its transpose" {
+	printf '0 4M 0 1M\n0 0 0 0\n2M 1M 0 0\n0 0 0 0\n' > dispatch
+	expect 0 morphctl plan --matrix dispatch --policy matchings --algorithm direct "${fabric[@]}" --json
+	there=$output
+	# The last has nothing to send, but gets something; the third sends least.
+	[[ $(jq -c '[."ranks-involved", ."elected-rank"]' <<<"$there") == '[4,3]' ]]
+	expect 0 morphctl plan --matrix dispatch --combine "${fabric[@]}" --json
+	[[ $(jq -c '[.policy, .algorithm]' <<<"$output") == '["matchings","direct"]' ]]
+	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' <<<"$there") ]]
+	turned=$(jq -c '[.matching[].circuit[] | [."dst-rank", ."src-rank"]] | sort' <<<"$output")
+	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort' <<<"$there") == "$turned" ]]
+	expect 0 morphctl plan --matrix dispatch --combine
+	holds "$output" "4 ranks take part, of which rank 3 hands the plan in"
+	refused 2 "--combine wants --matrix or --from-ompi-prof" morphctl plan all-to-all --ranks 4 --combine
+	printf '0 0\n0 0\n' > dispatch
+	expect 0 morphctl plan --matrix dispatch --combine
+	holds "$output" "no rank takes part"
+}
+
+@test "what is wrong in a matrix is told with its line" {
+	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl plan --matrix m
+	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 numbers, and 2 in the first row" morphctl plan --matrix m
+	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl plan --matrix m
+	printf '0 1\n' > m; refused 2 "m: 1 rows of 2 numbers; a matrix has as many rows as columns" morphctl plan --matrix m
+	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl plan --matrix m
+	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is no number" morphctl plan --matrix m
+	printf '0 1\n2 0\0' > m; refused 2 "m: a NUL character" morphctl plan --matrix m
+	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; there are 4096 ranks at most" morphctl plan --matrix m
+	refused 3 "none: No such file" morphctl plan --matrix none
+}
+
+@test "profiles of Open MPI become a plan" {
+	printf '# POINT TO POINT\nE\t0\t1\t1000000 bytes\t3 msgs sent\t0,0,3\nI\t0\t2\t24 bytes\t1 msgs sent\n' > phase_1.0.prof
+	printf 'E\t1\t2\t2000000 bytes\t3 msgs sent\n' > phase_1.1.prof
+	printf 'I\t2\t0\t24 bytes\t3 msgs sent\nC\t2\t0\t24 bytes\t1 msgs sent\n' > phase_1.2.prof
+	expect 0 morphctl plan --from-ompi-prof phase_1 "${fabric[@]}" --algorithm direct --policy matchings --json
+	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",3]' ]]
+	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort | unique' <<<"$output") == '[[0,1],[0,2],[1,2],[2,0]]' ]]
+	cat phase_1.?.prof > all
+	# One file with all of it is the same.
+	expect 0 morphctl plan --from-ompi-prof phase_1 "${fabric[@]}" --json
+	files=$output
+	expect 0 morphctl plan --from-ompi-prof all "${fabric[@]}" --json
+	[[ $output == "$files" ]]
+	expect 0 morphctl plan --from-ompi-prof all --ranks 5 --json
+	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
+	refused 2 "phase_1.0.prof: line 3: there is no rank 2 of 2" morphctl plan --from-ompi-prof phase_1 --ranks 2
+	echo 'E 0 1 x' >> phase_1.1.prof
+	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl plan --from-ompi-prof phase_1
+	refused 3 "nor is there a file phase_2.0.prof" morphctl plan --from-ompi-prof phase_2
+	echo '# nothing' > none
+	refused 2 "none: it tells of no message" morphctl plan --from-ompi-prof none
+}
+
+@test "algorithms of MSCCL become a plan with their own rounds" {
+	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}"
+	holds "$output" "msccl-ring4.xml among 4 ranks: "
+	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-msccl back.xml --to-segments segments.json --json
+	first=$(jq 'del(.choice)' <<<"$output")
+	[[ $(jq '.steps | length' segments.json) == $(jq '.round | length' <<<"$first") ]]
+	xmllint --noout back.xml
+	expect 0 morphctl plan --from-msccl back.xml --bytes 4M "${fabric[@]}" --json
+	[[ $(jq 'del(.choice)' <<<"$output") == "$first" ]]
+	sed 's/<step /<stop /' "$FILES/msccl-ring4.xml" > wrong.xml
+	refused 2 "wrong.xml: line " morphctl plan --from-msccl wrong.xml
+	refused 3 "none.xml: No such file" morphctl plan --from-msccl none.xml
+}
+
+@test "what is planned is written for others" {
+	expect 0 morphctl plan all-gather --ranks 8 --algorithm ring "${fabric[@]}" --to-msccl ring.xml
+	expect 0 morphctl plan --from-msccl ring.xml "${fabric[@]}" --json
+	[[ $(jq '.round | length' <<<"$output") == 7 ]]
+	expect 1 morphctl plan all-gather --ranks 8 --to-msccl none/ring.xml
+	holds "$stderr" "none/ring.xml: No such file"
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments x.json
+	holds "$stderr" "x.json is not written: "
+	[[ ! -e x.json ]]
+}
+
+@test "traces of Chakra become a plan" {
+	python3 -B "$FILES/../traces.py" traces
+	expect 0 morphctl plan --from-chakra traces/ring "${fabric[@]}" --json
+	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",4]' ]]
+	refused 2 "job: " morphctl plan --from-chakra traces/job
+	head -c 20 traces/ring.1.et > short && mv short traces/ring.1.et
+	refused 2 "traces/ring.1.et: byte " morphctl plan --from-chakra traces/ring
+	refused 3 "traces/none.0.et: No such file" morphctl plan --from-chakra traces/none
+}
+
+@test "a file says what options do not" {
+	refused 2 "wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra" morphctl plan
+	refused 2 "wants one of a collective" morphctl plan all-reduce --matrix tokens.csv
+	refused 2 "wants one of a collective" morphctl plan --from-msccl a --matrix tokens.csv
+	refused 2 "--matrix says what --ranks would" morphctl plan --matrix tokens.csv --ranks 4
+	refused 2 "--matrix says what --bytes would" morphctl plan --matrix tokens.csv --bytes 4K
+	refused 2 "--from-msccl says what --algorithm would" morphctl plan --from-msccl a --algorithm ring
+	refused 2 "--from-chakra says what --shape would" morphctl plan --from-chakra a --shape 2x2
+}
