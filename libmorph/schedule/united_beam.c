@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A beam through the rounds: what planes hold and when they are free, the most promising of them by when the next round may end, and
+ * what the rest takes from there. The rest is that of planes that all hold the same and change together, by a
+ * dynamic program as in segments.c, and of planes that hold others the mean.
+ */
+#include "../plan/mix.h"
+#include "united.h"
+
+#define MOST_WIDTH 64
+#define STEPS \
+	600000 /* of planes in children, of a beam that is as wide as is soon done: some milliseconds */
+#define STEPS_LONG 6000000
+#define FEW 64 /* rounds */
+
+struct child {
+	struct united_state state;
+	uint64_t score, alike; /* those that are have the same */
+	uint32_t parent;
+	uint16_t picks[UNITED_PLANES];
+};
+
+struct united_work {
+	struct morph_ctx *ctx;
+	const struct united_problem *problem;
+	uint32_t width;
+	uint16_t *candidates; /* by round, UNITED_CANDIDATES each */
+	uint8_t *counts; /* of candidates */
+	uint16_t *targets; /* by round: what planes that change together change to */
+	uint64_t *values; /* by round and matching: what it takes from there on */
+	uint64_t *sums; /* by round and matching: of rounds that follow one another */
+	struct child *children, *parents; /* best first */
+	uint32_t children_count, parents_count;
+	uint16_t *steps; /* by round and child: picks by plane */
+	uint8_t *origins; /* by round and child: its parent */
+};
+
+/* ------------------------------------------------------------------ values */
+
+/* A round over all planes, if they all hold it. */
+static uint64_t share_of(const struct united_problem *problem, uint32_t round, uint16_t matching)
+{
+	const struct united_price *price = united_price(problem, round, matching);
+
+	if (price->wire_ps == UNITED_NEVER)
+		return UNITED_NEVER;
+	return united_begin(problem, price) + price->wire_ps / problem->planes;
+}
+
+static uint64_t *values_of(const struct united_work *work, uint32_t round)
+{
+	return &work->values[(size_t)round * work->problem->pool->count];
+}
+
+static void value(struct united_work *work, uint64_t change)
+{
+	const struct united_problem *problem = work->problem;
+	uint32_t count = problem->pool->count;
+
+	for (uint32_t round = problem->rounds; round-- > 0;) {
+		uint64_t *now = values_of(work, round), *later = now + count;
+		uint64_t least = UINT64_MAX;
+
+		for (uint32_t at = 0; at < count; at++) {
+			now[at] = lm_sum(share_of(problem, round, (uint16_t)at), later[at]);
+			if (now[at] < least) {
+				least = now[at];
+				work->targets[round] = (uint16_t)at;
+			}
+		}
+		least = lm_sum(least, change);
+		for (uint32_t at = 0; at < count; at++)
+			now[at] = now[at] < least ? now[at] : least;
+	}
+}
+
+/* -------------------------------------------------------------- candidates */
+
+static void add_candidate(struct united_work *work, uint32_t round, uint16_t matching)
+{
+	uint16_t *list = &work->candidates[round * UNITED_CANDIDATES];
+
+	for (uint32_t at = 0; at < work->counts[round]; at++)
+		if (list[at] == matching)
+			return;
+	if (work->counts[round] < UNITED_CANDIDATES)
+		list[work->counts[round]++] = matching;
+}
+
+/* What is best for a round and those that follow it, 1, 2, 4 and so on in all. */
+static void find_candidates(struct united_work *work)
+{
+	const struct united_problem *problem = work->problem;
+	uint32_t count = problem->pool->count, rounds = problem->rounds;
+
+	for (uint32_t round = 0; round < rounds; round++) {
+		if (problem->own[round] != UNITED_NONE)
+			add_candidate(work, round, problem->own[round]);
+		for (uint32_t at = 0; at < count; at++)
+			work->sums[(size_t)round * count + at] =
+				share_of(problem, round, (uint16_t)at);
+	}
+	for (uint32_t length = 1; length <= rounds; length *= 2)
+		for (uint32_t round = 0; round + length <= rounds; round++) {
+			uint64_t *sums = &work->sums[(size_t)round * count], least = UINT64_MAX;
+			uint64_t *others = sums + (size_t)length * count;
+			uint32_t best = 0;
+
+			for (uint32_t at = 0; at < count; at++)
+				if (sums[at] < least) {
+					least = sums[at];
+					best = at;
+				}
+			if (least != UINT64_MAX)
+				add_candidate(work, round, (uint16_t)best);
+			for (uint32_t at = 0; round + 2 * length <= rounds && at < count; at++)
+				sums[at] = lm_sum(sums[at], others[at]);
+		}
+}
+
+uint32_t lm_united_candidates(const struct united_work *work, uint32_t round,
+			      const uint16_t **candidates)
+{
+	*candidates = &work->candidates[round * UNITED_CANDIDATES];
+	return work->counts[round];
+}
+
+/* ---------------------------------------------------------------- children */
+
+/* What a plane may do in a round. */
+struct option {
+	uint64_t ends; /* the round, if all planes did that */
+	uint64_t begin, wire;
+	uint64_t loses; /* what it holds is worth that little later */
+	uint32_t plane;
+	uint16_t pick;
+	bool stays;
+};
+
+static bool look_at(const struct united_work *work, const struct united_state *state,
+		    uint32_t round, uint32_t plane, uint16_t pick, struct option *option)
+{
+	const struct united_problem *problem = work->problem;
+	const struct united_price *price;
+	uint32_t gap;
+
+	if (pick == UNITED_NONE)
+		return false;
+	price = united_price(problem, round, pick);
+	if (price->wire_ps == UNITED_NEVER)
+		return false;
+	gap = lm_united_gap(problem->pool, state->held[plane], pick);
+	option->begin = state->end;
+	if (gap) {
+		bool alone = problem->costs->scope != MORPH_DELAY_FABRIC_SCOPE;
+		uint64_t lit = (alone ? state->free[plane] : state->end) +
+			       costs_change_ps(problem->costs, gap);
+
+		option->begin = lit > state->end ? lit : state->end;
+	}
+	option->begin += united_begin(problem, price);
+	option->wire = price->wire_ps;
+	option->ends = option->begin + price->wire_ps / problem->planes;
+	option->plane = plane;
+	option->pick = gap ? pick : state->held[plane];
+	option->stays = !gap;
+	return true;
+}
+
+/* The better of staying and changing, with what comes after. */
+static bool choose(const struct united_work *work, const struct united_state *state, uint32_t round,
+		   uint32_t plane, uint16_t pick, struct option *option)
+{
+	const uint64_t *later = values_of(work, round + 1);
+	struct option stays = { .plane = plane };
+	bool may_stay = look_at(work, state, round, plane, state->held[plane], &stays);
+	bool may_change = look_at(work, state, round, plane, pick, option);
+
+	if (may_stay && (!may_change || lm_sum(stays.ends, later[stays.pick]) <=
+						lm_sum(option->ends, later[option->pick])))
+		*option = stays;
+	return may_stay || may_change;
+}
+
+/*
+ * Does it go before? Of those that stay the one that sent last, for the other one can be changed the sooner; of those that
+ * change the one whose matching is worth least.
+ */
+static bool goes_before(const struct united_state *state, const struct option *one,
+			const struct option *other)
+{
+	if (one->ends != other->ends)
+		return one->ends < other->ends;
+	if (one->stays != other->stays)
+		return one->stays;
+	if (one->stays && state->free[one->plane] != state->free[other->plane])
+		return state->free[one->plane] > state->free[other->plane];
+	if (!one->stays && one->loses != other->loses)
+		return one->loses > other->loses;
+	return false;
+}
+
+/* When the next round may end, and what is left then. */
+static uint64_t score_of(const struct united_work *work, uint32_t round,
+			 const struct united_state *state)
+{
+	const struct united_problem *problem = work->problem;
+	struct united_way ways[UNITED_PLANES];
+	const uint64_t *later;
+	uint32_t count = 0;
+	uint64_t rest = 0;
+
+	if (round + 1 == problem->rounds)
+		return state->end;
+	later = values_of(work, round + 2);
+	for (uint32_t plane = 0; plane < problem->planes; plane++) {
+		struct option option = { .plane = plane };
+
+		if (!choose(work, state, round + 1, plane, work->targets[round + 1], &option))
+			continue;
+		ways[count++] = (struct united_way){ .begin = option.begin, .wire = option.wire };
+		rest += later[option.pick] / problem->planes;
+	}
+	if (!count)
+		return UINT64_MAX;
+	return lm_sum(lm_united_level(ways, &count), rest);
+}
+
+/* Planes that are free for a change that takes longest are alike, and it makes no difference in which order they come. */
+static uint64_t alike(const struct united_problem *problem, const struct united_state *state)
+{
+	uint64_t change = costs_change_ps(problem->costs, problem->pool->ranks), sum = 0;
+	uint64_t least = state->end > change ? state->end - change : 0;
+
+	for (uint32_t plane = 0; plane < problem->planes; plane++) {
+		uint64_t from = state->free[plane] > least ? state->free[plane] : least;
+
+		sum += mix(mix(from) + state->held[plane]);
+	}
+	return sum;
+}
+
+static bool is_before(const struct child *one, const struct child *other)
+{
+	return one->score != other->score ? one->score < other->score : one->alike < other->alike;
+}
+
+/* Keep a child if it is among the best so far. */
+static void keep(struct united_work *work, struct child *child)
+{
+	uint32_t place = work->children_count;
+
+	if (place == work->width && child->score >= work->children[place - 1].score)
+		return;
+	child->alike = alike(work->problem, &child->state);
+	for (uint32_t at = 0; at < work->children_count; at++)
+		if (work->children[at].alike == child->alike)
+			return;
+	place -= place == work->width;
+	for (; place && is_before(child, &work->children[place - 1]); place--)
+		work->children[place] = work->children[place - 1];
+	work->children[place] = *child;
+	work->children_count += work->children_count < work->width;
+}
+
+/* Planes one after the other take part, while each of them has something to carry. */
+static void add_children(struct united_work *work, uint32_t round, uint32_t parent,
+			 const struct option *options, uint32_t count)
+{
+	const struct united_problem *problem = work->problem;
+	struct child child;
+
+	memset(child.picks, 0xff, sizeof(child.picks));
+	for (uint32_t used = 1; used <= count; used++) {
+		const struct option *option = &options[used - 1];
+
+		child.picks[option->plane] = option->pick;
+		child.state = work->parents[parent].state;
+		child.parent = parent;
+		if (lm_united_go(problem, round, child.picks, NULL, &child.state) < used)
+			break;
+		child.score = score_of(work, round, &child.state);
+		keep(work, &child);
+	}
+}
+
+/* Change to a matching where that is better, or with @all wherever it is possible. */
+static bool try_candidate(struct united_work *work, uint32_t round, uint32_t parent,
+			  uint16_t candidate, bool all)
+{
+	const struct united_state *state = &work->parents[parent].state;
+	const uint64_t *later = values_of(work, round + 1);
+	struct option options[UNITED_PLANES];
+	bool mixed = false;
+	uint32_t count = 0;
+
+	for (uint32_t plane = 0; plane < work->problem->planes; plane++) {
+		uint16_t held = state->held[plane];
+		struct option option = { .plane = plane };
+		uint32_t at = count;
+
+		if (!(all ? look_at(work, state, round, plane, candidate, &option) :
+			    choose(work, state, round, plane, candidate, &option)))
+			continue;
+		option.loses = held == UNITED_NONE ? UINT64_MAX : later[held];
+		mixed = mixed || (option.stays && option.pick != candidate);
+		for (; at && goes_before(state, &option, &options[at - 1]); at--)
+			options[at] = options[at - 1];
+		options[at] = option;
+		count++;
+	}
+	add_children(work, round, parent, options, count);
+	return mixed;
+}
+
+static void bear(struct united_work *work, uint32_t round, uint32_t parent)
+{
+	uint16_t target = work->targets[round];
+	const uint16_t *candidates;
+	uint32_t count = lm_united_candidates(work, round, &candidates);
+
+	/* What is no matching changes nothing: all stay. */
+	try_candidate(work, round, parent, UNITED_NONE, false);
+	if (try_candidate(work, round, parent, target, false))
+		try_candidate(work, round, parent, target, true);
+	for (uint32_t at = 0; at < count; at++)
+		if (candidates[at] != target &&
+		    try_candidate(work, round, parent, candidates[at], false))
+			try_candidate(work, round, parent, candidates[at], true);
+}
+
+/* -------------------------------------------------------------------- beam */
+
+static void note(struct united_work *work, uint32_t round)
+{
+	uint32_t planes = work->problem->planes;
+
+	for (uint32_t at = 0; at < work->children_count; at++) {
+		size_t cell = (size_t)round * work->width + at;
+
+		work->origins[cell] = (uint8_t)work->children[at].parent;
+		memcpy(&work->steps[cell * planes], work->children[at].picks,
+		       planes * sizeof(*work->steps));
+	}
+}
+
+static void trace(const struct united_work *work, struct united_plan *plan)
+{
+	uint32_t planes = work->problem->planes, at = 0;
+
+	for (uint32_t round = work->problem->rounds; round-- > 0;) {
+		size_t cell = (size_t)round * work->width + at;
+
+		memcpy(&plan->picks[(size_t)round * planes], &work->steps[cell * planes],
+		       planes * sizeof(*work->steps));
+		at = work->origins[cell];
+	}
+	memset(plan->early, 0, (size_t)work->problem->rounds * planes * sizeof(*plan->early));
+}
+
+void lm_united_beam(struct united_work *work, uint32_t percent, struct united_plan *plan)
+{
+	const struct united_problem *problem = work->problem;
+
+	value(work, costs_change_ps(problem->costs, problem->pool->ranks) / 100 * percent);
+	work->parents[0].state = lm_united_first(problem);
+	work->parents_count = 1;
+	plan->finish = UINT64_MAX;
+	for (uint32_t round = 0; round < problem->rounds; round++) {
+		struct child *swapped = work->parents;
+
+		work->children_count = 0;
+		for (uint32_t parent = 0; parent < work->parents_count; parent++)
+			bear(work, round, parent);
+		if (!work->children_count)
+			return;
+		note(work, round);
+		work->parents = work->children;
+		work->parents_count = work->children_count;
+		work->children = swapped;
+	}
+	plan->finish = work->parents[0].state.end;
+	trace(work, plan);
+}
+
+/* -------------------------------------------------------------------- work */
+
+static uint32_t width_of(const struct united_problem *problem)
+{
+	uint64_t steps = problem->rounds <= FEW ? STEPS : STEPS_LONG;
+	uint64_t each =
+		(uint64_t)problem->rounds * problem->planes * problem->planes * UNITED_CANDIDATES;
+	uint64_t width = steps / each;
+
+	if (width < 4)
+		return 4;
+	return width > MOST_WIDTH ? MOST_WIDTH : (uint32_t)width;
+}
+
+struct united_work *lm_united_work_new(struct morph_ctx *ctx, const struct united_problem *problem,
+				       uint32_t width)
+{
+	struct united_work *work = calloc(1, sizeof(*work));
+	size_t rounds = problem->rounds, cells = (rounds + 1) * problem->pool->count;
+
+	if (!work) {
+		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		return NULL;
+	}
+	work->ctx = ctx;
+	work->problem = problem;
+	work->width = width ? width : width_of(problem);
+	work->width = work->width > MOST_WIDTH ? MOST_WIDTH : work->width;
+	work->candidates = calloc(rounds * UNITED_CANDIDATES, sizeof(*work->candidates));
+	work->counts = calloc(rounds, sizeof(*work->counts));
+	work->targets = calloc(rounds, sizeof(*work->targets));
+	work->values = calloc(cells, sizeof(*work->values));
+	work->sums = calloc(cells, sizeof(*work->sums));
+	work->children = calloc(work->width, sizeof(*work->children));
+	work->parents = calloc(work->width, sizeof(*work->parents));
+	work->steps = calloc(rounds * work->width * problem->planes, sizeof(*work->steps));
+	work->origins = calloc(rounds * work->width, sizeof(*work->origins));
+	if (!work->candidates || !work->counts || !work->targets || !work->values || !work->sums ||
+	    !work->children || !work->parents || !work->steps || !work->origins) {
+		lm_united_work_free(work);
+		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		return NULL;
+	}
+	find_candidates(work);
+	return work;
+}
+
+void lm_united_work_free(struct united_work *work)
+{
+	if (!work)
+		return;
+	free(work->candidates);
+	free(work->counts);
+	free(work->targets);
+	free(work->values);
+	free(work->sums);
+	free(work->children);
+	free(work->parents);
+	free(work->steps);
+	free(work->origins);
+	free(work);
+}
