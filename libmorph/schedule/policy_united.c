@@ -9,8 +9,8 @@
 #define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
 #define MOST_NEXT (1U << 22) /* ranks of all matchings */
 #define FEW 64 /* rounds */
-#define STEPS 150000 /* of improving: some milliseconds */
-#define STEPS_LONG 1500000
+#define STEPS 80000 /* of improving: some milliseconds */
+#define STEPS_LONG 800000
 
 struct planning {
 	struct lay lay;
@@ -203,7 +203,7 @@ static void take_better(struct planning *planning)
 /* What other planners found and what beams found is improved, each for half of the time. */
 static int search(struct planning *planning, struct united_work *work)
 {
-	static const uint32_t percents[] = { 100, 50, 15 };
+	static const uint32_t percents[] = { 100, 30 };
 	struct morph_ctx *ctx = planning->lay.schedule->ctx;
 	const struct united_problem *problem = planning->problem;
 	uint64_t steps = problem->rounds > FEW ? STEPS_LONG : STEPS;

@@ -8,10 +8,11 @@
 #include "united.h"
 
 #define MOST_WIDTH 64
-#define STEPS \
-	600000 /* of planes in children, of a beam that is as wide as is soon done: some milliseconds */
-#define STEPS_LONG 6000000
+/* Planes in children, of a beam that is as wide as is soon done: some milliseconds. */
+#define STEPS 120000
+#define STEPS_LONG 2000000
 #define FEW 64 /* rounds */
+#define PAIRS 16 /* rounds */
 
 struct child {
 	struct united_state state;
@@ -28,6 +29,7 @@ struct united_work {
 	uint8_t *counts; /* of candidates */
 	uint16_t *targets; /* by round: what planes that change together change to */
 	uint64_t *values; /* by round and matching: what it takes from there on */
+	uint64_t *rests; /* by round: the same at least, where changes are free */
 	uint64_t *sums; /* by round and matching: of rounds that follow one another */
 	struct child *children, *parents; /* best first */
 	uint32_t children_count, parents_count;
@@ -74,6 +76,23 @@ static void value(struct united_work *work, uint64_t change)
 	}
 }
 
+/* What each round takes at least over all planes, whatever they hold. */
+static void sum_rests(struct united_work *work)
+{
+	const struct united_problem *problem = work->problem;
+
+	for (uint32_t round = problem->rounds; round-- > 0;) {
+		uint64_t least = UINT64_MAX;
+
+		for (uint32_t at = 0; at < problem->pool->count; at++) {
+			uint64_t share = share_of(problem, round, (uint16_t)at);
+
+			least = share < least ? share : least;
+		}
+		work->rests[round] = lm_sum(work->rests[round + 1], least);
+	}
+}
+
 /* -------------------------------------------------------------- candidates */
 
 static void add_candidate(struct united_work *work, uint32_t round, uint16_t matching)
@@ -87,7 +106,7 @@ static void add_candidate(struct united_work *work, uint32_t round, uint16_t mat
 		list[work->counts[round]++] = matching;
 }
 
-/* What is best for a round and those that follow it, 1, 2, 4 and so on in all. */
+/* What is best for a round and those that follow it, 1, 2, 4 and so on in all; and where there are few matchings all of them. */
 static void find_candidates(struct united_work *work)
 {
 	const struct united_problem *problem = work->problem;
@@ -116,6 +135,10 @@ static void find_candidates(struct united_work *work)
 			for (uint32_t at = 0; round + 2 * length <= rounds && at < count; at++)
 				sums[at] = lm_sum(sums[at], others[at]);
 		}
+	for (uint32_t round = 0; round < rounds && count <= UNITED_CANDIDATES; round++)
+		for (uint32_t at = 0; at < count; at++)
+			if (united_price(problem, round, (uint16_t)at)->wire_ps != UNITED_NEVER)
+				add_candidate(work, round, (uint16_t)at);
 }
 
 uint32_t lm_united_candidates(const struct united_work *work, uint32_t round,
@@ -206,17 +229,24 @@ static uint64_t score_of(const struct united_work *work, uint32_t round,
 {
 	const struct united_problem *problem = work->problem;
 	struct united_way ways[UNITED_PLANES];
+	struct option option = { .plane = 0 };
 	const uint64_t *later;
 	uint32_t count = 0;
 	uint64_t rest = 0;
+	bool may = false;
 
 	if (round + 1 == problem->rounds)
 		return state->end;
 	later = values_of(work, round + 2);
 	for (uint32_t plane = 0; plane < problem->planes; plane++) {
-		struct option option = { .plane = plane };
+		/* Planes that are alike follow each other more often than not. */
+		bool again = plane && state->held[plane] == state->held[plane - 1] &&
+			     state->free[plane] == state->free[plane - 1];
 
-		if (!choose(work, state, round + 1, plane, work->targets[round + 1], &option))
+		if (!again)
+			may = choose(work, state, round + 1, plane, work->targets[round + 1],
+				     &option);
+		if (!may)
 			continue;
 		ways[count++] = (struct united_way){ .begin = option.begin, .wire = option.wire };
 		rest += later[option.pick] / problem->planes;
@@ -263,54 +293,112 @@ static void keep(struct united_work *work, struct child *child)
 	work->children_count += work->children_count < work->width;
 }
 
+/* A child that can't be among the best is not looked at any further. */
+static bool is_late(const struct united_work *work, uint32_t round, const struct child *child)
+{
+	return work->children_count == work->width &&
+	       lm_sum(child->state.end, work->rests[round + 1]) >=
+		       work->children[work->width - 1].score;
+}
+
+/* Of its parent and picks; false: so many planes do not all have something to carry. */
+static bool add_child(struct united_work *work, uint32_t round, struct child *child, uint32_t used)
+{
+	child->state = work->parents[child->parent].state;
+	if (lm_united_go(work->problem, round, child->picks, NULL, &child->state) < used)
+		return false;
+	if (is_late(work, round, child))
+		return true;
+	child->score = score_of(work, round, &child->state);
+	keep(work, child);
+	return true;
+}
+
 /* Planes one after the other take part, while each of them has something to carry. */
 static void add_children(struct united_work *work, uint32_t round, uint32_t parent,
 			 const struct option *options, uint32_t count)
 {
-	const struct united_problem *problem = work->problem;
-	struct child child;
+	struct child child = { .parent = parent };
 
 	memset(child.picks, 0xff, sizeof(child.picks));
 	for (uint32_t used = 1; used <= count; used++) {
 		const struct option *option = &options[used - 1];
 
 		child.picks[option->plane] = option->pick;
-		child.state = work->parents[parent].state;
-		child.parent = parent;
-		if (lm_united_go(problem, round, child.picks, NULL, &child.state) < used)
+		if (!add_child(work, round, &child, used))
 			break;
-		child.score = score_of(work, round, &child.state);
-		keep(work, &child);
 	}
 }
 
+struct options {
+	struct option list[UNITED_PLANES]; /* in the order in which planes take part */
+	uint32_t count;
+	bool mixed; /* some stay with another matching than the candidate */
+};
+
 /* Change to a matching where that is better, or with @all wherever it is possible. */
-static bool try_candidate(struct united_work *work, uint32_t round, uint32_t parent,
-			  uint16_t candidate, bool all)
+static struct options options_of(const struct united_work *work, uint32_t round,
+				 const struct united_state *state, uint16_t candidate, bool all)
 {
-	const struct united_state *state = &work->parents[parent].state;
 	const uint64_t *later = values_of(work, round + 1);
-	struct option options[UNITED_PLANES];
-	bool mixed = false;
-	uint32_t count = 0;
+	struct options options = { .count = 0 };
 
 	for (uint32_t plane = 0; plane < work->problem->planes; plane++) {
 		uint16_t held = state->held[plane];
 		struct option option = { .plane = plane };
-		uint32_t at = count;
+		uint32_t at = options.count;
 
 		if (!(all ? look_at(work, state, round, plane, candidate, &option) :
 			    choose(work, state, round, plane, candidate, &option)))
 			continue;
 		option.loses = held == UNITED_NONE ? UINT64_MAX : later[held];
-		mixed = mixed || (option.stays && option.pick != candidate);
-		for (; at && goes_before(state, &option, &options[at - 1]); at--)
-			options[at] = options[at - 1];
-		options[at] = option;
-		count++;
+		options.mixed = options.mixed || (option.stays && option.pick != candidate);
+		for (; at && goes_before(state, &option, &options.list[at - 1]); at--)
+			options.list[at] = options.list[at - 1];
+		options.list[at] = option;
+		options.count++;
 	}
-	add_children(work, round, parent, options, count);
-	return mixed;
+	return options;
+}
+
+static bool try_candidate(struct united_work *work, uint32_t round, uint32_t parent,
+			  uint16_t candidate, bool all)
+{
+	struct options options =
+		options_of(work, round, &work->parents[parent].state, candidate, all);
+
+	add_children(work, round, parent, options.list, options.count);
+	return options.mixed;
+}
+
+/* All planes take part: some as for one candidate, the others change to another one. */
+static void try_pair(struct united_work *work, uint32_t round, uint32_t parent, uint16_t one,
+		     uint16_t other)
+{
+	struct options options = options_of(work, round, &work->parents[parent].state, one, false);
+	struct child child = { .parent = parent };
+
+	for (uint32_t used = 1; used < options.count; used++) {
+		memset(child.picks, 0xff, sizeof(child.picks));
+		for (uint32_t at = 0; at < options.count; at++)
+			child.picks[options.list[at].plane] = at < used ? options.list[at].pick :
+									  other;
+		add_child(work, round, &child, options.count);
+	}
+}
+
+/* Where there are few rounds the first candidate beside each of the others; of two planes all of both. */
+static void try_pairs(struct united_work *work, uint32_t round, uint32_t parent,
+		      const uint16_t *candidates, uint32_t count)
+{
+	uint32_t firsts = work->problem->planes == 2 ? count : 1;
+
+	if (work->problem->rounds > PAIRS)
+		return;
+	for (uint32_t one = 0; one < firsts && one < count; one++)
+		for (uint32_t other = 0; other < count; other++)
+			if (one != other)
+				try_pair(work, round, parent, candidates[one], candidates[other]);
 }
 
 static void bear(struct united_work *work, uint32_t round, uint32_t parent)
@@ -327,6 +415,7 @@ static void bear(struct united_work *work, uint32_t round, uint32_t parent)
 		if (candidates[at] != target &&
 		    try_candidate(work, round, parent, candidates[at], false))
 			try_candidate(work, round, parent, candidates[at], true);
+	try_pairs(work, round, parent, candidates, count);
 }
 
 /* -------------------------------------------------------------------- beam */
@@ -392,8 +481,8 @@ static uint32_t width_of(const struct united_problem *problem)
 		(uint64_t)problem->rounds * problem->planes * problem->planes * UNITED_CANDIDATES;
 	uint64_t width = steps / each;
 
-	if (width < 4)
-		return 4;
+	if (width < 3)
+		return 3;
 	return width > MOST_WIDTH ? MOST_WIDTH : (uint32_t)width;
 }
 
@@ -415,17 +504,19 @@ struct united_work *lm_united_work_new(struct morph_ctx *ctx, const struct unite
 	work->counts = calloc(rounds, sizeof(*work->counts));
 	work->targets = calloc(rounds, sizeof(*work->targets));
 	work->values = calloc(cells, sizeof(*work->values));
+	work->rests = calloc(rounds + 1, sizeof(*work->rests));
 	work->sums = calloc(cells, sizeof(*work->sums));
 	work->children = calloc(work->width, sizeof(*work->children));
 	work->parents = calloc(work->width, sizeof(*work->parents));
 	work->steps = calloc(rounds * work->width * problem->planes, sizeof(*work->steps));
 	work->origins = calloc(rounds * work->width, sizeof(*work->origins));
 	if (!work->candidates || !work->counts || !work->targets || !work->values || !work->sums ||
-	    !work->children || !work->parents || !work->steps || !work->origins) {
+	    !work->rests || !work->children || !work->parents || !work->steps || !work->origins) {
 		lm_united_work_free(work);
 		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
 		return NULL;
 	}
+	sum_rests(work);
 	find_candidates(work);
 	return work;
 }
@@ -438,6 +529,7 @@ void lm_united_work_free(struct united_work *work)
 	free(work->counts);
 	free(work->targets);
 	free(work->values);
+	free(work->rests);
 	free(work->sums);
 	free(work->children);
 	free(work->parents);

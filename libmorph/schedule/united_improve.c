@@ -5,6 +5,7 @@
  */
 #include "united.h"
 
+#define ROUND_STEPS 6 /* as many as so many planes takes a round, whatever planes there are */
 #define HORIZON 8 /* rounds after which a change of the plan that has not paid is given up */
 
 struct improving {
@@ -28,12 +29,13 @@ static size_t cell_of(const struct improving *it, uint32_t round, uint32_t plane
 static bool ends_sooner(struct improving *it, uint32_t from, uint32_t until)
 {
 	const struct united_problem *problem = it->problem;
+	uint32_t steps = problem->planes + ROUND_STEPS;
 
 	it->trial[from] = it->states[from];
 	for (uint32_t round = from; round < problem->rounds; round++) {
 		size_t cell = cell_of(it, round, 0);
 
-		it->steps -= it->steps < problem->planes ? it->steps : problem->planes;
+		it->steps -= it->steps < steps ? it->steps : steps;
 		it->trial[round + 1] = it->trial[round];
 		if (!lm_united_go(problem, round, it->plan->picks + cell, it->plan->early + cell,
 				  &it->trial[round + 1]))
