@@ -141,7 +141,7 @@ static int unite(struct morph_schedule *schedule, struct morph_schedule *trial,
 		ret = lm_plan_united(trial, question->collective, question->opts, schedule);
 	if (ret)
 		return ret;
-	if (trial->verdict == MORPH_FEASIBLE && trial->finish_ps < schedule->finish_ps)
+	if (trial->verdict == MORPH_FEASIBLE)
 		swap(schedule, trial);
 	schedule->tried[MORPH_POLICY_UNITED] = schedule->tried[schedule->policy];
 	if (schedule->policy == MORPH_POLICY_UNITED ||

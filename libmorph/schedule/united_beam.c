@@ -9,8 +9,8 @@
 
 #define MOST_WIDTH 64
 /* Planes in children, of a beam that is as wide as is soon done: some milliseconds. */
-#define STEPS 120000
-#define STEPS_LONG 2000000
+#define STEPS 60000
+#define STEPS_LONG 500000
 #define FEW 64 /* rounds */
 #define PAIRS 16 /* rounds */
 
@@ -474,11 +474,11 @@ void lm_united_beam(struct united_work *work, uint32_t percent, struct united_pl
 
 /* -------------------------------------------------------------------- work */
 
+/* Most times few planes after the first have something to carry. */
 static uint32_t width_of(const struct united_problem *problem)
 {
 	uint64_t steps = problem->rounds <= FEW ? STEPS : STEPS_LONG;
-	uint64_t each =
-		(uint64_t)problem->rounds * problem->planes * problem->planes * UNITED_CANDIDATES;
+	uint64_t each = (uint64_t)problem->rounds * (problem->planes + 8) * 2 * UNITED_CANDIDATES;
 	uint64_t width = steps / each;
 
 	if (width < 3)
