@@ -9,7 +9,7 @@
 #define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
 #define MOST_NEXT (1U << 22) /* ranks of all matchings */
 #define FEW 64 /* rounds */
-#define STEPS 60000 /* of improving: some milliseconds */
+#define STEPS 45000 /* of improving: some milliseconds */
 #define STEPS_LONG 600000
 
 struct planning {

@@ -113,21 +113,43 @@ static void take_part(const struct laying *it, uint32_t round, uint32_t plane, u
 		share->change_from + (together ? together : costs_change_ps(problem->costs, gap));
 }
 
+/* Planes that carry the round, without those for which nothing is left: no change is paid for that these would need. */
+static uint32_t find_ways(const struct laying *it, uint32_t round, const struct united_state *state,
+			  uint16_t *picks, struct united_way *ways, uint64_t *level)
+{
+	const uint64_t *early = it->plan->early + (size_t)round * it->problem->planes;
+
+	for (;;) {
+		uint32_t all = lm_united_ways(it->problem, state, round, picks, early, ways);
+		uint32_t count = all;
+
+		if (!all)
+			return 0;
+		*level = lm_united_level(ways, &count);
+		if (count == all)
+			return count;
+		for (uint32_t at = count; at < all; at++)
+			picks[ways[at].plane] = UNITED_NONE;
+	}
+}
+
 /* Returns whether all of the round is carried. */
 static bool share_out(const struct laying *it, uint32_t round, struct united_state *state)
 {
 	const struct united_problem *problem = it->problem;
 	size_t row = (size_t)round * problem->planes;
-	const uint16_t *picks = it->plan->picks + row;
 	struct united_way ways[UNITED_PLANES];
-	uint32_t count = lm_united_ways(problem, state, round, picks, it->plan->early + row, ways);
-	uint64_t together = lm_united_together(problem, state, picks), end = 0, level;
+	uint16_t picks[UNITED_PLANES];
+	uint64_t together, end = 0, level;
+	uint32_t count;
 
+	memcpy(picks, it->plan->picks + row, problem->planes * sizeof(*picks));
+	count = find_ways(it, round, state, picks, ways, &level);
 	if (!count)
 		return false;
+	together = lm_united_together(problem, state, picks);
 	for (uint32_t at = 0; at < count; at++)
 		take_part(it, round, ways[at].plane, together, state);
-	level = lm_united_level(ways, &count);
 	fill(it, round, ways, count, level);
 	for (uint32_t at = 0; at < count; at++) {
 		uint32_t plane = ways[at].plane;
