@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 	bench_overlap(ctx);
 	bench_matrix(ctx);
 	bench_segments(ctx);
+	bench_united(ctx);
 	bench_phases(ctx);
 	bench_shim(ctx);
 	morph_ctx_free(ctx);

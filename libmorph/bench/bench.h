@@ -123,4 +123,7 @@ void bench_shim(struct morph_ctx *ctx);
 /* When circuits change inside collectives of shifts, beside integer programs. */
 void bench_segments(struct morph_ctx *ctx);
 
+/* Both in one, beside each of the policies alone. */
+void bench_united(struct morph_ctx *ctx);
+
 #endif /* LM_BENCH_BENCH_H */

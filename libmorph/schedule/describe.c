@@ -7,6 +7,7 @@ static const char *const policy_names[MORPH_POLICIES] = {
 	[MORPH_POLICY_BEST] = "best",	      [MORPH_POLICY_EACH_ROUND] = "each-round",
 	[MORPH_POLICY_ONE_SHOT] = "one-shot", [MORPH_POLICY_SEGMENTS] = "segments",
 	[MORPH_POLICY_OVERLAP] = "overlap",   [MORPH_POLICY_MATCHINGS] = "matchings",
+	[MORPH_POLICY_UNITED] = "united",
 };
 
 static const char

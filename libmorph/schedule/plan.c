@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Planning a schedule: what is given is looked at, then the policies are tried. */
-#include "schedule.h"
+#include "united.h"
 
 static schedule_planner *const policies[MORPH_POLICIES] = {
 	[MORPH_POLICY_EACH_ROUND] = lm_plan_each_round, [MORPH_POLICY_ONE_SHOT] = lm_plan_one_shot,
@@ -50,7 +50,7 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 
 /* -------------------------------------------------------------------- trying */
 
-/* What is asked, of each policy the same. */
+/* What is asked, of each policy the same; but for MORPH_POLICY_UNITED, which begins with what others found. */
 struct question {
 	const struct morph_collective *collective;
 	struct costs costs;
@@ -58,26 +58,35 @@ struct question {
 	schedule_planner *planner; /* of the one policy that is asked for; NULL: its own */
 };
 
-static int try(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
+static int begin(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
 {
-	const struct morph_schedule_opts *opts = question->opts;
-	struct tried *tried = &schedule->tried[policy];
-	int ret;
-
-	lm_schedule_begin(schedule, question->collective->ranks, opts->planes, &question->costs);
+	lm_schedule_begin(schedule, question->collective->ranks, question->opts->planes,
+			  &question->costs);
 	schedule->policy = policy;
-	ret = opts->after ? lm_schedule_resume(schedule, opts->after) : 0;
-	if (!ret)
-		ret = (question->planner ? question->planner :
-					   policies[policy])(schedule, question->collective, opts);
-	if (ret)
-		return ret;
+	return question->opts->after ? lm_schedule_resume(schedule, question->opts->after) : 0;
+}
+
+static void note(struct morph_schedule *schedule)
+{
+	struct tried *tried = &schedule->tried[schedule->policy];
+
 	*tried = (struct tried){ .verdict = schedule->verdict, .finish_ps = schedule->finish_ps };
 	if (schedule->verdict == MORPH_FEASIBLE)
 		tried->changes = morph_schedule_changes(schedule, &tried->circuits);
 	else
 		memcpy(tried->why, schedule->why, sizeof(tried->why));
-	return 0;
+}
+
+static int try(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
+{
+	int ret = begin(schedule, question, policy);
+
+	if (!ret)
+		ret = (question->planner ? question->planner : policies[policy])(
+			schedule, question->collective, question->opts);
+	if (!ret)
+		note(schedule);
+	return ret;
 }
 
 /* Of two that end together the one that sets fewer circuits. */
@@ -100,13 +109,15 @@ static void swap(struct morph_schedule *schedule, struct morph_schedule *other)
 	memcpy(schedule->tried, kept.tried, sizeof(kept.tried));
 }
 
-static int try_all(struct morph_schedule *schedule, const struct question *question)
+static int try_others(struct morph_schedule *schedule, struct morph_schedule *trial,
+		      const struct question *question)
 {
-	struct morph_schedule *trial = morph_schedule_new(schedule->ctx);
 	uint32_t best = MORPH_POLICY_EACH_ROUND;
-	int ret = trial ? try(schedule, question, best) : -ENOMEM;
+	int ret = try(schedule, question, best);
 
 	for (uint32_t policy = best + 1; !ret && policy < MORPH_POLICIES; policy++) {
+		if (!policies[policy])
+			continue;
 		ret = try(trial, question, policy);
 		if (ret)
 			break;
@@ -116,6 +127,40 @@ static int try_all(struct morph_schedule *schedule, const struct question *quest
 			best = policy;
 		}
 	}
+	return ret;
+}
+
+/*
+ * What the others found, or what is sooner. Where that is what is asked for, the best of the others is as good an answer, for
+ * whatever they do it may do too.
+ */
+static int unite(struct morph_schedule *schedule, struct morph_schedule *trial,
+		 const struct question *question)
+{
+	int ret = begin(trial, question, MORPH_POLICY_UNITED);
+
+	if (!ret)
+		ret = lm_plan_united(trial, question->collective, question->opts, schedule);
+	if (ret)
+		return ret;
+	if (trial->verdict == MORPH_FEASIBLE)
+		swap(schedule, trial);
+	schedule->tried[MORPH_POLICY_UNITED] = schedule->tried[schedule->policy];
+	if (schedule->policy == MORPH_POLICY_UNITED ||
+	    question->opts->policy == MORPH_POLICY_UNITED) {
+		schedule->policy = MORPH_POLICY_UNITED;
+		note(schedule);
+	}
+	return 0;
+}
+
+static int try_all(struct morph_schedule *schedule, const struct question *question)
+{
+	struct morph_schedule *trial = morph_schedule_new(schedule->ctx);
+	int ret = trial ? try_others(schedule, trial, question) : -ENOMEM;
+
+	if (!ret)
+		ret = unite(schedule, trial, question);
 	morph_schedule_free(trial);
 	return ret;
 }
@@ -128,8 +173,8 @@ static int plan(struct morph_schedule *schedule, const struct morph_delay *delay
 
 	question->costs = lm_delay_costs(delay, question->collective->ranks);
 	memset(schedule->tried, 0, sizeof(schedule->tried));
-	ret = opts->policy == MORPH_POLICY_BEST ? try_all(schedule, question) :
-						  try(schedule, question, opts->policy);
+	ret = policies[opts->policy] ? try(schedule, question, opts->policy) :
+				       try_all(schedule, question);
 	if (!ret && schedule->verdict == MORPH_FEASIBLE)
 		ret = lm_schedule_bound(schedule, question->collective);
 	if (ret)

@@ -2652,7 +2652,7 @@ static const struct lm_attr schedule_attrs[] = {
 		.name = "policy",
 		.number = LM_LOCAL_SCHEDULE_POLICY,
 		.type = MORPH_ATTR_STRING,
-		.doc = "By which it was found: each-round, one-shot, segments, overlap or matchings.",
+		.doc = "By which it was found: each-round, one-shot, segments, overlap, matchings or united.",
 	},
 	{
 		.name = "text",

@@ -465,7 +465,7 @@ static void bad_input_is_refused(void **state)
 	refuse(schedule, collective, unset, &opts, -EINVAL, "no bandwidth");
 	refuse(schedule, none, delay, &opts, -EINVAL, "no ranks");
 	opts.policy = MORPH_POLICIES;
-	refuse(schedule, collective, delay, &opts, -EINVAL, "policy 6 is none");
+	refuse(schedule, collective, delay, &opts, -EINVAL, "policy 7 is none");
 	opts.policy = MORPH_POLICY_EACH_ROUND;
 	opts.after = after;
 	refuse(schedule, collective, delay, &opts, -EINVAL, "no feasible schedule");

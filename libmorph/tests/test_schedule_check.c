@@ -186,7 +186,9 @@ static struct written plan(uint64_t seed)
 {
 	uint32_t planes = 1 + (uint32_t)(seed / 6 % 5);
 	MORPH_OPTS(morph_schedule_opts, opts,
-		   .policy = 1 + (uint32_t)(seed / 2 % (MORPH_POLICIES - 1)), .planes = planes);
+		   .policy = seed % 8 ? 1 + (uint32_t)(seed / 2 % MORPH_POLICY_MATCHINGS) :
+					MORPH_POLICY_UNITED,
+		   .planes = planes);
 	uint64_t chance = seed;
 	struct morph_collective *collective = seed % 2 ?
 						      random_rounds(&chance, 3 + seed % 7, 4, 9) :

@@ -2607,8 +2607,8 @@ static inline const char *morph_get_schedule_verdict(const struct morph_object *
 }
 
 /**
- * morph_get_schedule_policy() - By which it was found: each-round, one-shot, segments, overlap
- * or matchings.
+ * morph_get_schedule_policy() - By which it was found: each-round, one-shot, segments, overlap,
+ * matchings or united.
  */
 static inline const char *morph_get_schedule_policy(const struct morph_object *object)
 {

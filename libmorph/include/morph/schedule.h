@@ -51,6 +51,8 @@ void morph_schedule_free(struct morph_schedule *schedule);
  *	dynamic program finds which (Harvest, arXiv 2602.09188; PCCL, arXiv 2509.15450)
  * @MORPH_POLICY_OVERLAP: while some planes change, others send (SWOT, arXiv 2510.19322)
  * @MORPH_POLICY_MATCHINGS: of a collective of one round: each circuit changes when both of its ends have done with the last
+ * @MORPH_POLICY_UNITED: what segments and overlap do, in one: while some planes change others send, each over circuits of its own or over
+ *	several of its plane; no later than the best of those before, with which it begins
  * @MORPH_POLICIES: how many there are
  */
 enum morph_policy {
@@ -60,7 +62,8 @@ enum morph_policy {
 	MORPH_POLICY_SEGMENTS = 3,
 	MORPH_POLICY_OVERLAP = 4,
 	MORPH_POLICY_MATCHINGS = 5,
-	MORPH_POLICIES = 6,
+	MORPH_POLICY_UNITED = 6,
+	MORPH_POLICIES = 7,
 };
 
 /**
@@ -363,7 +366,7 @@ uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send
  * morph_policy_name() - a policy in a word
  * @policy: enum morph_policy
  *
- * Return: "best", "each-round", "one-shot", "segments", "overlap" or "matchings"; NULL of what is none.
+ * Return: "best", "each-round", "one-shot", "segments", "overlap", "matchings" or "united"; NULL of what is none.
  */
 const char *morph_policy_name(uint32_t policy);
 

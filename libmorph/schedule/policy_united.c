@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * While some planes change others send, each over circuits of its own or over several: what united.h decides. It begins with a
+ * schedule that others found, where that can be said by planes and matchings, and with beams that think changes dear or cheap.
+ */
+#include "lay.h"
+#include "united.h"
+
+#define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
+#define MOST_NEXT (1U << 22) /* ranks of all matchings */
+#define FEW 64 /* rounds */
+#define STEPS 45000 /* of improving: some milliseconds */
+#define STEPS_LONG 600000
+
+struct planning {
+	struct lay lay;
+	const struct morph_collective *collective;
+	const struct morph_schedule *other;
+	struct united_pool pool;
+	struct united_problem *problem;
+	uint32_t *next; /* of a matching */
+	uint16_t *numbers; /* by matching of the other schedule */
+	struct united_plan best, plan;
+};
+
+/* ---------------------------------------------------------------- the pool */
+
+static void clear(struct planning *planning)
+{
+	memset(planning->next, 0xff, planning->pool.ranks * sizeof(*planning->next));
+}
+
+static int add_matching(struct planning *planning, const struct morph_schedule *schedule,
+			uint32_t number)
+{
+	const struct matching *matching = &schedule->matchings.list[number];
+
+	clear(planning);
+	for (uint32_t at = matching->first; at < matching->first + matching->count; at++)
+		planning->next[schedule->circuits.list[at].src] = schedule->circuits.list[at].dst;
+	return lm_united_add(&planning->pool, planning->next);
+}
+
+static int add_resident(struct planning *planning)
+{
+	const struct morph_schedule *schedule = planning->lay.schedule;
+	int ret = 0;
+
+	memset(planning->problem->resident, 0xff, sizeof(planning->problem->resident));
+	for (uint32_t plane = 0; ret >= 0 && plane < schedule->planes; plane++) {
+		uint32_t hold = planning->lay.now[plane];
+
+		if (hold == NO_HOLD)
+			continue;
+		ret = add_matching(planning, schedule, schedule->holds.list[hold].matching);
+		planning->problem->resident[plane] = (uint16_t)ret;
+	}
+	return ret;
+}
+
+static int add_other(struct planning *planning)
+{
+	const struct morph_schedule *other = planning->other;
+	int ret = 0;
+
+	for (uint32_t at = 0; ret >= 0 && at < other->matchings.count; at++) {
+		ret = add_matching(planning, other, at);
+		planning->numbers[at] = (uint16_t)ret;
+	}
+	return ret;
+}
+
+static int add_circulant(struct planning *planning, uint32_t by)
+{
+	uint32_t ranks = planning->pool.ranks;
+
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		planning->next[rank] = (rank + by) % ranks;
+	return lm_united_add(&planning->pool, planning->next);
+}
+
+/* A round's own circuits, if each rank has one partner to send to, and one to hear from. */
+static int add_own(struct planning *planning, uint32_t round)
+{
+	struct united_problem *problem = planning->problem;
+	const struct round *of = &planning->collective->rounds.list[round];
+	const struct transfer *transfers = &planning->collective->transfers.list[of->first];
+	uint32_t ranks = planning->pool.ranks, *senders = planning->next + ranks;
+	int ret;
+
+	clear(planning);
+	memset(senders, 0xff, ranks * sizeof(*senders));
+	problem->own[round] = UNITED_NONE;
+	problem->uniform[round] = true;
+	problem->bytes[round] = 0;
+	for (uint32_t at = 0; at < of->count; at++) {
+		const struct transfer *transfer = &transfers[at];
+
+		if (transfer->bytes > problem->bytes[round])
+			problem->bytes[round] = transfer->bytes;
+		problem->uniform[round] &= transfer->bytes == transfers->bytes;
+	}
+	for (uint32_t at = 0; at < of->count; at++) {
+		const struct transfer *transfer = &transfers[at];
+
+		if (planning->next[transfer->src] != UINT32_MAX ||
+		    senders[transfer->dst] != UINT32_MAX)
+			return 0;
+		planning->next[transfer->src] = transfer->dst;
+		senders[transfer->dst] = transfer->src;
+	}
+	ret = lm_united_add(&planning->pool, planning->next);
+	problem->own[round] = (uint16_t)ret;
+	return ret;
+}
+
+/* The first of them, whose number comes back, are those that are priced always. */
+static int fill_pool(struct planning *planning)
+{
+	uint32_t ranks = planning->pool.ranks, always;
+	int ret = add_resident(planning);
+
+	if (ret >= 0)
+		ret = add_other(planning);
+	if (ret >= 0)
+		ret = add_circulant(planning, 1);
+	if (ret >= 0)
+		ret = add_circulant(planning, ranks - 1);
+	always = planning->pool.count;
+	for (uint32_t round = 0; ret >= 0 && round < planning->problem->rounds; round++)
+		ret = add_own(planning, round);
+	for (uint32_t by = 2; ret >= 0 && ranks <= MOST_CIRCULANTS && by + 1 < ranks; by++)
+		ret = add_circulant(planning, by);
+	return ret < 0 ? ret : (int)always;
+}
+
+/* ---------------------------------------------------------- what others found */
+
+/* By how much each plane ends before its round. */
+static void note_early(const struct planning *planning, struct united_plan *plan)
+{
+	const struct morph_schedule *other = planning->other;
+	uint32_t planes = planning->problem->planes, next;
+
+	for (uint32_t at = 0; at < other->sends.count; at = next) {
+		const struct send *first = &other->sends.list[at];
+		uint64_t end = 0;
+
+		for (next = at;
+		     next < other->sends.count && other->sends.list[next].round == first->round;
+		     next++)
+			if (other->sends.list[next].until_ps > end)
+				end = other->sends.list[next].until_ps;
+		for (uint32_t of = at; of < next; of++) {
+			const struct send *send = &other->sends.list[of];
+			uint32_t hold = other->hops.list[send->hops_first];
+
+			plan->early[(size_t)send->round * planes + other->holds.list[hold].plane] =
+				end - send->until_ps;
+		}
+	}
+}
+
+/* Whether each plane has one matching in each round, and no way is over several planes. */
+static bool read_other(const struct planning *planning, struct united_plan *plan)
+{
+	const struct morph_schedule *other = planning->other;
+	uint32_t planes = planning->problem->planes;
+
+	memset(plan->picks, 0xff,
+	       (size_t)planning->problem->rounds * planes * sizeof(*plan->picks));
+	for (uint32_t at = 0; at < other->sends.count; at++) {
+		const struct send *send = &other->sends.list[at];
+		const struct hold *hold = &other->holds.list[other->hops.list[send->hops_first]];
+		uint16_t number = planning->numbers[hold->matching], *pick;
+
+		for (uint32_t hop = 1; hop < send->hops; hop++)
+			if (other->hops.list[send->hops_first + hop] !=
+			    other->hops.list[send->hops_first])
+				return false;
+		pick = &plan->picks[(size_t)send->round * planes + hold->plane];
+		if (*pick != UNITED_NONE && *pick != number)
+			return false;
+		*pick = number;
+	}
+	note_early(planning, plan);
+	plan->finish = lm_united_finish(planning->problem, plan);
+	return plan->finish != UINT64_MAX;
+}
+
+/* -------------------------------------------------------------------- search */
+
+static void take_better(struct planning *planning)
+{
+	struct united_plan plan = planning->plan;
+
+	if (plan.finish >= planning->best.finish)
+		return;
+	planning->plan = planning->best;
+	planning->best = plan;
+}
+
+/* What other planners found and what beams found is improved, each for half of the time. */
+static int search(struct planning *planning, struct united_work *work)
+{
+	static const uint32_t percents[] = { 100, 30 };
+	struct morph_ctx *ctx = planning->lay.schedule->ctx;
+	const struct united_problem *problem = planning->problem;
+	uint64_t steps = problem->rounds > FEW ? STEPS_LONG : STEPS;
+	struct united_plan found = { 0 };
+	int ret = lm_united_plan_room(ctx, problem, &found);
+
+	for (size_t at = 0; !ret && at < sizeof(percents) / sizeof(percents[0]); at++) {
+		lm_united_beam(work, percents[at], &planning->plan);
+		take_better(planning);
+	}
+	if (!ret && planning->best.finish != UINT64_MAX)
+		ret = lm_united_improve(ctx, problem, work, steps, &planning->best);
+	if (!ret && read_other(planning, &found)) {
+		ret = lm_united_improve(ctx, problem, work, steps, &found);
+		if (found.finish < planning->best.finish) {
+			struct united_plan kept = planning->best;
+
+			planning->best = found;
+			found = kept;
+		}
+	}
+	lm_united_plan_free(&found);
+	return ret;
+}
+
+static int solve(struct planning *planning, uint32_t width)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	struct united_work *work = lm_united_work_new(schedule->ctx, planning->problem, width);
+	int ret = work ? lm_united_plan_room(schedule->ctx, planning->problem, &planning->plan) :
+			 -ENOMEM;
+
+	if (!ret)
+		ret = lm_united_plan_room(schedule->ctx, planning->problem, &planning->best);
+	if (!ret)
+		ret = search(planning, work);
+	lm_united_work_free(work);
+	if (ret)
+		return ret;
+	if (planning->best.finish < planning->other->finish_ps)
+		ret = lm_united_lay(schedule, planning->collective, planning->problem,
+				    &planning->best);
+	/* Parts of bytes may be what it was sooner by. */
+	if (!ret && (schedule->verdict != MORPH_FEASIBLE ||
+		     schedule->finish_ps >= planning->other->finish_ps))
+		ret = lm_schedule_give_up(schedule, "nothing was found that ends sooner");
+	return ret;
+}
+
+/* Times have room, and there are bytes in each round. */
+static bool is_small(const struct planning *planning)
+{
+	const struct costs *costs = &planning->lay.schedule->costs;
+	uint64_t ports = (uint64_t)planning->pool.ranks * planning->problem->planes;
+
+	if (costs_change_ps(costs, ports) > UNITED_LONGEST ||
+	    (uint64_t)planning->pool.ranks * planning->pool.count > MOST_NEXT)
+		return false;
+	for (uint32_t round = 0; round < planning->problem->rounds; round++)
+		if (!planning->problem->bytes[round])
+			return false;
+	return true;
+}
+
+static int pose_and_solve(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	struct morph_schedule *schedule = planning->lay.schedule;
+	int ret = fill_pool(planning);
+
+	if (ret == -E2BIG || (ret >= 0 && !is_small(planning)))
+		return lm_schedule_give_up(schedule, "its rounds are too many or too long");
+	if (ret >= 0)
+		ret = lm_united_price(planning->problem, planning->collective, (uint32_t)ret);
+	return ret ? ret : solve(planning, (uint32_t)opts->budget);
+}
+
+int lm_plan_united(struct morph_schedule *schedule, const struct morph_collective *collective,
+		   const struct morph_schedule_opts *opts, const struct morph_schedule *other)
+{
+	struct planning planning = { .lay = lm_lay_begin(schedule),
+				     .collective = collective,
+				     .other = other,
+				     .pool = { .ctx = schedule->ctx, .ranks = schedule->ranks } };
+	uint32_t rounds = collective->rounds.count;
+	int ret;
+
+	if (schedule->planes > UNITED_PLANES || !rounds || rounds > UNITED_ROUNDS ||
+	    schedule->ranks < 2 || schedule->ranks >= UNITED_NONE)
+		return lm_schedule_give_up(schedule, "it has too many planes or rounds, or none");
+	planning.problem = calloc(1, sizeof(*planning.problem));
+	planning.next = calloc(2 * (size_t)schedule->ranks, sizeof(*planning.next));
+	planning.numbers = calloc(other->matchings.count + 1U, sizeof(*planning.numbers));
+	if (planning.problem && planning.next && planning.numbers) {
+		planning.problem->costs = &schedule->costs;
+		planning.problem->pool = &planning.pool;
+		planning.problem->rounds = rounds;
+		planning.problem->planes = schedule->planes;
+		ret = pose_and_solve(&planning, opts);
+	} else {
+		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	}
+	if (planning.problem)
+		free(planning.problem->prices);
+	free(planning.problem);
+	free(planning.next);
+	free(planning.numbers);
+	lm_united_pool_release(&planning.pool);
+	lm_united_plan_free(&planning.plan);
+	lm_united_plan_free(&planning.best);
+	return ret;
+}
