@@ -39,6 +39,7 @@ struct lost {
 	bool moved;
 	uint32_t set; /* circuits, in its place and again */
 	uint32_t uses; /* that are still to go another way */
+	uint32_t stamp; /* when a circuit was set for it last */
 	uint64_t planes; /* on which both ports are free as long as it is held */
 };
 
@@ -135,10 +136,12 @@ struct gapping {
 	uint64_t closed; /* planes on which nothing is sent now */
 	uint64_t changed; /* planes on which something is set in the gap */
 	uint32_t stamp; /* of the gap, and of what is sent at once in it */
+	bool taken; /* something was set for what is sent next */
 	uint32_t *taken_out, *taken_in; /* by plane and rank: stamp of a circuit that was set */
 	uint32_t *wanted_at,
 		*wanted; /* by plane and rank that sends: stamp of the answer, which is 0 or 1 */
 	uint32_t *passed; /* by plane and rank that sends: the gap, plus one, that used the circuit */
+	uint32_t *lasting; /* the same, of what lasts to the end of the gap */
 	uint64_t *loads; /* by plane and rank that sends */
 	struct step {
 		uint32_t rank, ref,

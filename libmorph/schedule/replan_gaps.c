@@ -375,20 +375,24 @@ static int no_port(struct gapping *gapping, const struct use *use)
 				gapping->round, transfer->src, transfer->dst);
 }
 
-/* As many circuits as have ports at once. */
+/* As many circuits as have ports at once, but for what has a way by those that are set already. */
 static int set_all(struct gapping *gapping, const struct use *uses, uint32_t count)
 {
-	uint32_t last = NOTHING;
+	struct replan *replan = gapping->replan;
 
 	for (uint32_t at = 0; at < count; at++) {
+		struct lost *lost = &replan->losts.list[uses[at].lost];
 		int ret;
 
-		if (!uses[at].waits || uses[at].lost == last)
+		if (!uses[at].waits || lost->stamp == gapping->stamp ||
+		    (gapping->taken &&
+		     find_way(gapping, replan_transfer(replan, gapping->round, uses[at].transfer))))
 			continue;
-		last = uses[at].lost;
-		ret = lm_replan_turn(gapping, last);
+		lost->stamp = gapping->stamp;
+		ret = lm_replan_turn(gapping, uses[at].lost);
 		if (ret && ret != -ENOSPC)
 			return ret;
+		gapping->taken = gapping->taken || !ret;
 	}
 	return 0;
 }
@@ -404,6 +408,7 @@ static int set_circuits(struct gapping *gapping, const struct use *uses, uint32_
 	int ret;
 
 	gapping->stamp++;
+	gapping->taken = false;
 	if (alone) {
 		const struct transfer *transfer =
 			replan_transfer(replan, gapping->round, alone->transfer);
@@ -492,7 +497,9 @@ static int fill_gap(struct gapping *gapping, struct use *uses, uint32_t count)
 		if (ret)
 			return ret;
 		waiting = send_waiting(gapping, uses, count);
-		if (waiting == before && !wait_for_light(gapping)) {
+		if (waiting != before) {
+			alone = false;
+		} else if (!wait_for_light(gapping)) {
 			ret = alone ? no_port(gapping, first_waiting(uses, count)) : 0;
 			/* Those that are set at once may have taken each other's ways. */
 			alone = true;
@@ -528,7 +535,7 @@ static int make_room(struct gapping *gapping)
 	size_t widest = lm_widest_round(replan->collective);
 
 	gapping->out = malloc(2 * ports * sizeof(*gapping->out));
-	gapping->taken_out = calloc(5 * ports, sizeof(*gapping->taken_out));
+	gapping->taken_out = calloc(6 * ports, sizeof(*gapping->taken_out));
 	gapping->loads = calloc(ports, sizeof(*gapping->loads));
 	gapping->steps = calloc(2 * ranks, sizeof(*gapping->steps));
 	gapping->queue = calloc((size_t)lm_replan_most_hops(replan) + 1, sizeof(*gapping->queue));
@@ -544,6 +551,7 @@ static int make_room(struct gapping *gapping)
 	gapping->wanted_at = gapping->taken_in + ports;
 	gapping->wanted = gapping->wanted_at + ports;
 	gapping->passed = gapping->wanted + ports;
+	gapping->lasting = gapping->passed + ports;
 	gapping->coming_next = gapping->coming + ranks;
 	gapping->coming_round = NOTHING;
 	return 0;

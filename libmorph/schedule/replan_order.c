@@ -109,22 +109,101 @@ static bool can_last(struct gapping *gapping, const struct send *send, uint32_t 
 	return true;
 }
 
-static int last_longer(struct gapping *gapping, uint32_t transfer)
+/* Whether what a transfer goes over is marked; with @mark it is from now on. */
+static bool meets(struct gapping *gapping, const struct send *send, uint32_t number, bool mark)
+{
+	const struct morph_schedule *old = gapping->replan->old;
+	uint32_t rank = replan_transfer(gapping->replan, send->round, number)->src;
+	bool met = false;
+
+	for (uint32_t hop = 0; hop < send->hops; hop++) {
+		const struct hold *hold = &old->holds.list[old->hops.list[send->hops_first + hop]];
+		uint32_t *lasting = &gapping->lasting[replan_port(gapping, hold->plane, rank)];
+
+		met = met || *lasting == gapping->replan->gaps.count + 1;
+		if (mark)
+			*lasting = gapping->replan->gaps.count + 1;
+		rank = lm_matching_leads(old, hold->matching, rank);
+	}
+	return met;
+}
+
+static int stretch(struct gapping *gapping, uint32_t number, uint32_t transfer)
 {
 	struct replan *replan = gapping->replan;
-	uint32_t number = last_send(replan, gapping->round, transfer);
+	const struct send *send = &replan->old->sends.list[number];
 	int ret;
 
-	if (number == NOTHING || !can_last(gapping, &replan->old->sends.list[number], transfer))
+	if (!can_last(gapping, send, transfer))
 		return lm_replan_refuse(
 			replan, MORPH_UNDECIDED,
 			"in round %u what comes to a rank can't wait until it has sent",
 			gapping->round);
 	ret = REPLAN_GROW(replan, stretches, 1);
-	if (!ret)
-		replan->stretches.list[replan->stretches.count++] = (struct stretch){
-			.send = number, .transfer = transfer, .gap_ps = gapping->ps
-		};
+	if (ret)
+		return ret;
+	replan->stretches.list[replan->stretches.count++] =
+		(struct stretch){ .send = number, .transfer = transfer, .gap_ps = gapping->ps };
+	meets(gapping, send, transfer, true);
+	return 0;
+}
+
+static bool is_stretched(const struct replan *replan, uint32_t send, uint32_t transfer)
+{
+	for (uint32_t at = replan->stretches.count; at--;)
+		if (replan->stretches.list[at].send == send &&
+		    replan->stretches.list[at].transfer == transfer)
+			return true;
+	return false;
+}
+
+/* Those of a send that share a circuit with what lasts longer do so too: how many, or what was noted. */
+static int stretch_sharing(struct gapping *gapping, uint32_t number)
+{
+	struct replan *replan = gapping->replan;
+	const struct send *send = &replan->old->sends.list[number];
+	int count = 0;
+
+	for (uint32_t at = send->first; at < send->first + send->count; at++) {
+		int ret;
+
+		if (!meets(gapping, send, at, false) || is_stretched(replan, number, at) ||
+		    !lm_replan_way(replan, send, at, gapping->queue))
+			continue;
+		ret = stretch(gapping, number, at);
+		if (ret)
+			return ret;
+		count++;
+	}
+	return count;
+}
+
+/* What shares a circuit has the same times. */
+static int last_longer(struct gapping *gapping, uint32_t transfer)
+{
+	struct replan *replan = gapping->replan;
+	const struct morph_schedule *old = replan->old;
+	uint32_t number = last_send(replan, gapping->round, transfer);
+	int more, ret;
+
+	if (number == NOTHING)
+		return 0;
+	ret = stretch(gapping, number, transfer);
+	do {
+		more = 0;
+		for (uint32_t at = replan->round_first[gapping->round];
+		     !ret && at < replan->round_first[gapping->round + 1]; at++) {
+			int count = old->sends.list[at].from_ps ==
+							    old->sends.list[number].from_ps &&
+						    old->sends.list[at].until_ps ==
+							    old->sends.list[number].until_ps ?
+					    stretch_sharing(gapping, at) :
+					    0;
+
+			ret = count < 0 ? count : 0;
+			more += count;
+		}
+	} while (!ret && more);
 	return ret;
 }
 
