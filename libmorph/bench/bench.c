@@ -34,6 +34,7 @@ int main(int argc, char **argv)
 	bench_overlap(ctx);
 	bench_matrix(ctx);
 	bench_segments(ctx);
+	bench_replan(ctx);
 	bench_phases(ctx);
 	morph_ctx_free(ctx);
 	return !rows_end();

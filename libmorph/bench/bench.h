@@ -120,4 +120,7 @@ void bench_matrix(struct morph_ctx *ctx);
 /* When circuits change inside collectives of shifts, beside integer programs. */
 void bench_segments(struct morph_ctx *ctx);
 
+/* Schedules that go on without ports that are lost, beside flows. */
+void bench_replan(struct morph_ctx *ctx);
+
 #endif /* LM_BENCH_BENCH_H */
