@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 	bench_matrix(ctx);
 	bench_segments(ctx);
 	bench_united(ctx);
+	bench_replan(ctx);
 	bench_phases(ctx);
 	bench_shim(ctx);
 	morph_ctx_free(ctx);

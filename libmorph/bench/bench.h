@@ -125,5 +125,7 @@ void bench_segments(struct morph_ctx *ctx);
 
 /* Both in one, beside each of the policies alone. */
 void bench_united(struct morph_ctx *ctx);
+/* Schedules that go on without ports that are lost, beside flows. */
+void bench_replan(struct morph_ctx *ctx);
 
 #endif /* LM_BENCH_BENCH_H */

@@ -118,13 +118,17 @@ static int make_places(struct morph_schedule *schedule)
 int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
 			 uint32_t *out)
 {
-	uint32_t *place;
-	uint64_t digest;
-	int ret;
-
 	lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
-	digest = digest_of(circuits, count);
-	ret = make_places(schedule);
+	return lm_schedule_sorted_matching(schedule, circuits, count, out);
+}
+
+int lm_schedule_sorted_matching(struct morph_schedule *schedule, const struct joined *circuits,
+				uint32_t count, uint32_t *out)
+{
+	uint64_t digest = digest_of(circuits, count);
+	uint32_t *place;
+	int ret = make_places(schedule);
+
 	if (ret)
 		return ret;
 	place = place_of(schedule, digest, circuits, count);
@@ -144,6 +148,32 @@ int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuit
 	}
 	*out = *place;
 	return 0;
+}
+
+int lm_schedule_take_matchings(struct morph_schedule *schedule, const struct morph_schedule *from)
+{
+	int ret = GROW(schedule, matchings, from->matchings.count);
+
+	if (!ret)
+		ret = GROW(schedule, circuits, from->circuits.count);
+	if (ret)
+		return ret;
+	if (from->circuits.count)
+		memcpy(schedule->circuits.list, from->circuits.list,
+		       from->circuits.count * sizeof(*from->circuits.list));
+	schedule->circuits.count = from->circuits.count;
+	for (uint32_t at = 0; !ret && at < from->matchings.count; at++) {
+		const struct matching *matching = &from->matchings.list[at];
+
+		ret = make_places(schedule);
+		if (ret)
+			break;
+		schedule->matchings.list[at] = *matching;
+		*place_of(schedule, matching->digest, &schedule->circuits.list[matching->first],
+			  matching->count) = at;
+		schedule->matchings.count++;
+	}
+	return ret;
 }
 
 int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,

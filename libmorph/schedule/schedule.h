@@ -73,6 +73,11 @@ uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane
  */
 int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
 			 uint32_t *out);
+/* The same of circuits that are in the order of ranks that send. */
+int lm_schedule_sorted_matching(struct morph_schedule *schedule, const struct joined *circuits,
+				uint32_t count, uint32_t *out);
+/* All of another schedule, with their numbers; @schedule has none. */
+int lm_schedule_take_matchings(struct morph_schedule *schedule, const struct morph_schedule *from);
 int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,
 		     uint64_t set_ps, uint64_t lit_ps, uint32_t *out);
 /* Over @send->hops holds. */

@@ -182,6 +182,97 @@ int morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collecti
 			  const struct morph_delay *delay, const struct morph_schedule_opts *opts,
 			  struct morph_payoff *payoff);
 
+/* ------------------------------------------------------------ ports that are lost */
+
+/**
+ * enum morph_loss_ports - which ports of a rank on a plane
+ * @MORPH_LOSS_TRANSMIT: the one that sends
+ * @MORPH_LOSS_RECEIVE: the one that receives
+ */
+enum morph_loss_ports {
+	MORPH_LOSS_TRANSMIT = 1,
+	MORPH_LOSS_RECEIVE = 2,
+};
+
+/**
+ * struct morph_loss - ports that are there no more
+ * @rank: the rank
+ * @plane: the plane
+ * @ports: one of enum morph_loss_ports, or both
+ */
+struct morph_loss {
+	uint32_t rank;
+	uint32_t plane;
+	uint32_t ports;
+};
+
+/**
+ * struct morph_replan_opts - what is lost
+ * @sz: sizeof(struct morph_replan_opts)
+ * @losses: the ports
+ * @count: how many entries that has
+ * @from_ns: from when on, nanoseconds from the start of the schedule; 0: before it starts
+ */
+struct morph_replan_opts {
+	size_t sz;
+	const struct morph_loss *losses;
+	uint32_t count;
+	uint64_t from_ns;
+};
+
+/**
+ * struct morph_replanned - how one schedule differs from another
+ * @lost: circuits of holds that end after the loss, and go over a port that is lost
+ * @changed: circuits that differ: each that is lost is one, with what is set in its place; each that is set besides is one more
+ * @moved: of those that are lost, how many are on another plane for as long as they are held
+ * @shared: transfers that go over circuits which are there, after what these carry
+ * @turns: circuits that are set for one turn, and stay if nothing wants their ports
+ * @again: circuits that are set again after such a turn
+ * @later_ns: how much later all has arrived
+ */
+struct morph_replanned {
+	uint32_t lost;
+	uint32_t changed;
+	uint32_t moved;
+	uint32_t shared;
+	uint32_t turns;
+	uint32_t again;
+	uint64_t later_ns;
+};
+
+/**
+ * morph_schedule_replan() - go on without some ports, with the fewest changes
+ * @schedule: the answer; what was in it is forgotten
+ * @old: a feasible schedule, which stays as it is
+ * @collective: what it was planned for
+ * @delay: what it was planned with
+ * @opts: what is lost
+ * @replanned: where to put how the answer differs; or NULL
+ *
+ * A circuit is of one hold: what is held again is another. Those that are not lost stay on their planes, in the same order; the times of all
+ * that comes after time which is put in are later by it, and nothing before the loss is another. What went over a circuit that is lost,
+ * and had not arrived whole by then, goes
+ *
+ *	over the same circuit on another plane, where both ports are free as long as it is held: that takes no time;
+ *	or, when all of the round that is sent beside it has arrived, over circuits that are lit then, straight or by hops;
+ *	or over a circuit that is set for it then. What has its ports is dark meanwhile, and set again where it is wanted later on.
+ *
+ * Of these ways each circuit gets the one that sets fewest circuits but the one in its place, and of those the one that takes least
+ * time by itself. Fewest is exact where ports that are lost have nothing to do with each other, which those of one rank on one plane never have; where
+ * several circuits want the same port the first get it, others make room while there is another plane for them.
+ *
+ * O(circuits + sends * hops), and for each circuit that is lost O(planes * ranks) where it shares, O(planes * ranks^2) where others have to be
+ * set again. The minimal change of circuits is after FastReChain (arXiv 2507.12265).
+ *
+ * Return: 0, whatever the verdict: MORPH_INFEASIBLE where a rank that has to send has no port left to send from, or to receive;
+ * MORPH_UNDECIDED where none of the ways above does it. -EINVAL (@old is @schedule, not feasible, of other ranks or delays; no such rank, plane or
+ * ports), -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
+ */
+int morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
+			  const struct morph_collective *collective,
+			  const struct morph_delay *delay, const struct morph_replan_opts *opts,
+			  struct morph_replanned *replanned);
+
 /**
  * morph_schedule_verdict() - what was found
  * @schedule: the schedule

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Schedules planned again without ports that are lost: how soon, and how many circuits change, beside an oracle. */
+#include <string.h>
+
+#include "bench.h"
+#include "lossy.h"
+#include "random.h"
+#include "replan_exact.h"
+
+struct replan_setting {
+	const char *name;
+	struct lossy_range range;
+	uint32_t count; /* of seeds */
+	bool asked; /* of the oracle too */
+	double most; /* microseconds, at most; 0: no bar */
+};
+
+struct replan_rows {
+	struct samples times, asked, its, later;
+	uint32_t others, undecided;
+};
+
+/* With room that was grown before: as whoever plans again keeps a schedule for it. */
+static bool replan(const struct lossy *lossy, struct morph_schedule *schedule,
+		   struct morph_replanned *replanned, struct replan_rows *rows)
+{
+	double begin = now_us();
+
+	if (morph_schedule_replan(schedule, lossy->schedule, lossy->collective, lossy->delay,
+				  &lossy->opts, replanned))
+		wrong("a schedule can't be planned again");
+	sample(&rows->times, now_us() - begin);
+	rows->undecided += morph_schedule_verdict(schedule) == MORPH_UNDECIDED;
+	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+		return false;
+	sample(&rows->later, 100.0 * (double)replanned->later_ns /
+				     (double)morph_schedule_ns(lossy->schedule, NULL));
+	return true;
+}
+
+static void ask(const struct lossy *lossy, const struct morph_replanned *replanned,
+		struct replan_rows *rows)
+{
+	double begin = now_us();
+	struct replan_least least = replan_exact(lossy);
+
+	sample(&rows->its, now_us() - begin);
+	sample(&rows->asked, rows->times.values[rows->times.count - 1]);
+	if (least.apart && least.changed != replanned->changed) {
+		rows->others++;
+		wrong("an oracle finds that fewer circuits have to change");
+	}
+}
+
+static void report_rows(const struct replan_setting *setting, struct replan_rows *rows)
+{
+	const struct row later = { .name = "  later than it was", .unit = "%" };
+
+	report(setting->name, &rows->times, setting->most ? MOST : NO_BAR, setting->most);
+	report_row(&later, &rows->later);
+	if (rows->undecided)
+		remark("of these %u are undecided", rows->undecided);
+	if (!rows->its.count)
+		return;
+	report_oracle("  the same by flows and trial", &rows->its, &rows->asked);
+	report_count("  where fewer circuits have to change", rows->others, 0);
+}
+
+static void measure_drawn(struct morph_ctx *ctx, const struct replan_setting *setting)
+{
+	static struct replan_rows rows;
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+
+	memset(&rows, 0, sizeof(rows));
+	for (uint64_t seed = 1; seed <= setting->count; seed++) {
+		struct morph_replanned replanned;
+		struct lossy lossy;
+
+		if (lossy_draw(ctx, seed, &setting->range, &lossy) &&
+		    replan(&lossy, schedule, &replanned, &rows) && setting->asked)
+			ask(&lossy, &replanned, &rows);
+		lossy_free(&lossy);
+	}
+	report_rows(setting, &rows);
+	morph_schedule_free(schedule);
+}
+
+/* ----------------------------------------------------------------- 126 steps, 64 ranks */
+
+static bool plan_large(struct morph_ctx *ctx, struct lossy *lossy, uint32_t kind,
+		       uint32_t algorithm, uint32_t policy)
+{
+	const struct morph_collective_opts wanted = { .sz = sizeof(wanted),
+						      .kind = kind,
+						      .algorithm = algorithm,
+						      .ranks = 64,
+						      .bytes = 64 << 20,
+						      .extent = { 8, 8, 1 } };
+	const struct morph_schedule_opts opts = { .sz = sizeof(opts),
+						  .policy = policy,
+						  .planes = lossy->planes };
+	uint64_t settle_ns = 3700;
+
+	lossy->collective = morph_collective_new(ctx);
+	lossy->delay = morph_delay_new(ctx);
+	lossy->schedule = morph_schedule_new(ctx);
+	morph_delay_set_link(lossy->delay, 500, 500, 800000);
+	morph_delay_set_part(lossy->delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
+	return !morph_collective_build(lossy->collective, &wanted) &&
+	       !morph_schedule_plan(lossy->schedule, lossy->collective, lossy->delay, &opts) &&
+	       morph_schedule_verdict(lossy->schedule) == MORPH_FEASIBLE;
+}
+
+/* A port of each schedule, each time another, before it starts or in the middle. */
+static void lose_often(const struct lossy *planned, struct morph_schedule *schedule, uint32_t times,
+		       uint64_t *random, struct replan_rows *rows)
+{
+	struct lossy lossy = *planned;
+
+	while (times--) {
+		struct morph_replanned replanned;
+
+		lossy_lose(&lossy, random, 1);
+		replan(&lossy, schedule, &replanned, rows);
+	}
+}
+
+static void measure_large(struct morph_ctx *ctx)
+{
+	static const uint32_t wanted[][2] = {
+		{ MORPH_ALL_REDUCE, MORPH_RING },      { MORPH_ALL_REDUCE, MORPH_HALVING },
+		{ MORPH_ALL_REDUCE, MORPH_SWING },     { MORPH_ALL_REDUCE, MORPH_RINGS },
+		{ MORPH_ALL_TO_ALL, MORPH_SHIFT },     { MORPH_ALL_TO_ALL, MORPH_PAIRWISE },
+		{ MORPH_ALL_REDUCE, MORPH_STRAGGLAR }, { MORPH_ALL_TO_ALL, MORPH_BRUCK },
+	};
+	static const struct replan_setting setting = {
+		"a port is lost, up to 126 steps, 64 ranks, 2 to 8 planes", .most = 1000
+	};
+	static struct replan_rows rows;
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint64_t random = 1;
+
+	memset(&rows, 0, sizeof(rows));
+	for (size_t at = 0; at < sizeof(wanted) / sizeof(wanted[0]); at++)
+		for (uint32_t policy = 1; policy <= MORPH_POLICY_OVERLAP; policy++)
+			for (uint32_t planes = 2; planes <= 8; planes *= 2) {
+				struct lossy lossy = { .planes = planes };
+
+				if (plan_large(ctx, &lossy, wanted[at][0], wanted[at][1], policy))
+					lose_often(&lossy, schedule, 50, &random, &rows);
+				lossy_free(&lossy);
+			}
+	report_rows(&setting, &rows);
+	morph_schedule_free(schedule);
+}
+
+void bench_replan(struct morph_ctx *ctx)
+{
+	static const struct replan_setting settings[] = {
+		{ "a port is lost, 4 to 16 ranks", { 4, 16, 2, 8, 1 }, 2000, true, 0 },
+		{ "one to four ports are lost, 4 to 16 ranks", { 4, 16, 2, 8, 4 }, 2000, true, 0 },
+	};
+
+	measure_large(ctx);
+	for (size_t at = 0; at < sizeof(settings) / sizeof(settings[0]); at++)
+		measure_drawn(ctx, &settings[at]);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* A schedule planned again without some ports: what is given is looked at, and which circuits are lost. */
+#include "../plan/sort.h"
+#include "replan.h"
+
+/* ------------------------------------------------------------ what is given */
+
+static int check_losses(struct morph_schedule *schedule, const struct morph_schedule *old,
+			const struct morph_replan_opts *opts)
+{
+	const uint32_t both = MORPH_LOSS_TRANSMIT | MORPH_LOSS_RECEIVE;
+
+	for (uint32_t at = 0; at < opts->count; at++) {
+		const struct morph_loss *loss = &opts->losses[at];
+
+		if (loss->rank >= old->ranks || loss->plane >= old->planes)
+			return lm_fail(schedule->ctx, EINVAL,
+				       "there is no rank %u on plane %u, but %u ranks on %u planes",
+				       loss->rank, loss->plane, old->ranks, old->planes);
+		if (!loss->ports || loss->ports & ~both)
+			return lm_fail(schedule->ctx, EINVAL, "ports %#x are none of a rank",
+				       loss->ports);
+	}
+	if (opts->from_ns > LONGEST_PS / PS_PER_NS)
+		return lm_fail(schedule->ctx, EINVAL, "a loss after %llu ns is none",
+			       (unsigned long long)opts->from_ns);
+	return 0;
+}
+
+static bool same_costs(const struct costs *one, const struct costs *other)
+{
+	return one->round_ps == other->round_ps && one->hop_ps == other->hop_ps &&
+	       one->mbps == other->mbps && one->change_ps == other->change_ps &&
+	       one->port_ps == other->port_ps && one->scope == other->scope;
+}
+
+static int check(struct morph_schedule *schedule, const struct morph_schedule *old,
+		 const struct morph_collective *collective, const struct morph_delay *delay,
+		 const struct morph_replan_opts *opts)
+{
+	struct costs costs;
+
+	if (old == schedule)
+		return lm_fail(schedule->ctx, EINVAL,
+			       "a schedule can't take the place of the one it comes of");
+	if (old->verdict != MORPH_FEASIBLE)
+		return lm_fail(schedule->ctx, EINVAL, "what is planned again is not feasible");
+	if (old->ranks != collective->ranks)
+		return lm_fail(schedule->ctx, EINVAL, "it was planned for %u ranks, not %u",
+			       old->ranks, collective->ranks);
+	costs = lm_delay_costs(delay, collective->ranks);
+	if (!same_costs(&costs, &old->costs))
+		return lm_fail(schedule->ctx, EINVAL, "it was planned with other delays");
+	return check_losses(schedule, old, opts);
+}
+
+/* ------------------------------------------------------------- what is lost */
+
+static int lose(struct replan *replan, uint32_t hold, const struct joined *circuit)
+{
+	const struct hold *of = &replan->old->holds.list[hold];
+	struct piece piece = { .plane = of->plane,
+			       .circuit = *circuit,
+			       .hold = hold,
+			       .until_ps = replan->lost_ps,
+			       .lit_ps = of->lit_ps,
+			       .set = { of->set_ps, 0, true },
+			       .takes_ps = of->lit_ps - of->set_ps,
+			       .dark = { replan->lost_ps, 0, false },
+			       .absent = of->set_ps >= replan->lost_ps };
+	uint32_t number;
+	int ret = REPLAN_GROW(replan, losts, 1);
+
+	if (ret)
+		return ret;
+	replan->losts.list[replan->losts.count++] =
+		(struct lost){ .hold = hold, .circuit = *circuit };
+	/* It is not lit before the port is lost: then nothing has gone over it. */
+	if (of->lit_ps > replan->lost_ps)
+		piece.absent = true;
+	ret = lm_replan_add_piece(replan, &piece, &number);
+	if (ret || piece.absent)
+		return ret;
+	piece.from_ps = replan->lost_ps;
+	piece.absent = true;
+	return lm_replan_add_piece(replan, &piece, &number);
+}
+
+static int lose_of_hold(struct replan *replan, uint32_t number)
+{
+	const struct morph_schedule *old = replan->old;
+	const struct hold *hold = &old->holds.list[number];
+	const struct matching *matching = &old->matchings.list[hold->matching];
+	int ret = 0;
+
+	for (uint32_t at = matching->first; !ret && at < matching->first + matching->count; at++) {
+		const struct joined *circuit = &old->circuits.list[at];
+
+		if (replan->sends_lost[circuit->src] >> hold->plane & 1 ||
+		    replan->receives_lost[circuit->dst] >> hold->plane & 1)
+			ret = lose(replan, number, circuit);
+	}
+	return ret;
+}
+
+static int find_lost(struct replan *replan, const struct morph_replan_opts *opts)
+{
+	const struct morph_schedule *old = replan->old;
+	uint64_t planes = 0;
+	int ret = 0;
+
+	for (uint32_t at = 0; at < opts->count; at++) {
+		const struct morph_loss *loss = &opts->losses[at];
+
+		planes |= 1ULL << loss->plane;
+		if (loss->ports & MORPH_LOSS_TRANSMIT)
+			replan->sends_lost[loss->rank] |= 1ULL << loss->plane;
+		if (loss->ports & MORPH_LOSS_RECEIVE)
+			replan->receives_lost[loss->rank] |= 1ULL << loss->plane;
+	}
+	for (uint32_t at = 0; !ret && at < old->holds.count; at++)
+		if (planes >> old->holds.list[at].plane & 1 &&
+		    old->holds.list[at].dark_ps > replan->lost_ps)
+			ret = lose_of_hold(replan, at);
+	replan->count.lost = replan->losts.count;
+	return ret;
+}
+
+/* ----------------------------------------------------------- what is sent again */
+
+static int note_uses(struct replan *replan, uint32_t number)
+{
+	struct lost *lost = &replan->losts.list[number];
+	uint32_t first = replan->hold_first[lost->hold], end = replan->hold_first[lost->hold + 1];
+	int ret = 0;
+
+	for (uint32_t at = first; !ret && at < end; at++) {
+		uint32_t send = replan->hold_sends[at];
+		const struct send *of = &replan->old->sends.list[send];
+
+		if (of->until_ps <= replan->lost_ps)
+			continue;
+		for (uint32_t next = of->first; !ret && next < of->first + of->count; next++) {
+			if (!lm_replan_passes(replan, of, next, lost->hold, lost->circuit.src))
+				continue;
+			lost->used = true;
+			ret = REPLAN_GROW(replan, uses, 1);
+			if (!ret)
+				replan->uses.list[replan->uses.count++] = (struct use){
+					.send = send, .transfer = next, .lost = number
+				};
+		}
+	}
+	return ret;
+}
+
+static int plan_again(struct replan *replan, const struct morph_replan_opts *opts)
+{
+	int ret = lm_replan_index(replan);
+
+	if (!ret)
+		ret = find_lost(replan, opts);
+	for (uint32_t at = 0; !ret && at < replan->losts.count; at++)
+		ret = note_uses(replan, at);
+	if (!ret)
+		ret = lm_replan_move(replan);
+	if (!ret)
+		ret = lm_replan_gaps(replan);
+	return ret ? ret : lm_replan_lay(replan);
+}
+
+static void sum_up(struct replan *replan)
+{
+	for (uint32_t at = 0; at < replan->losts.count; at++)
+		replan->count.changed += replan->losts.list[at].set ? replan->losts.list[at].set :
+								      1;
+	if (replan->schedule->finish_ps > replan->old->finish_ps)
+		replan->count.later_ns =
+			lm_edge_ns(replan->schedule->finish_ps - replan->old->finish_ps);
+}
+
+static void release(struct replan *replan)
+{
+	free(replan->sends_lost);
+	free(replan->plane_first);
+	free(replan->plane_holds);
+	free(replan->dark_before);
+	free(replan->hold_first);
+	free(replan->hold_sends);
+	free(replan->round_first);
+	free(replan->pieces_of);
+	free(replan->pieces.list);
+	free(replan->losts.list);
+	free(replan->uses.list);
+	free(replan->gaps.list);
+	free(replan->resends.list);
+	free(replan->stretches.list);
+	free(replan->ways.list);
+}
+
+static int begin(struct replan *replan, const struct morph_replan_opts *opts)
+{
+	const struct morph_schedule *old = replan->old;
+	struct morph_schedule *schedule = replan->schedule;
+
+	lm_schedule_begin(schedule, old->ranks, old->planes, &old->costs);
+	memset(schedule->tried, 0, sizeof(schedule->tried));
+	schedule->policy = old->policy;
+	replan->lost_ps = opts->from_ns * PS_PER_NS;
+	replan->sends_lost = calloc(2 * (size_t)old->ranks, sizeof(*replan->sends_lost));
+	if (!replan->sends_lost)
+		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule again: out of memory");
+	replan->receives_lost = replan->sends_lost + old->ranks;
+	return 0;
+}
+
+MORPH_API int
+morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
+		      const struct morph_collective *collective, const struct morph_delay *delay,
+		      const struct morph_replan_opts *opts, struct morph_replanned *replanned)
+{
+	struct replan replan = { .schedule = schedule, .old = old, .collective = collective };
+	struct morph_replan_opts mine;
+	int ret = lm_opts_check(schedule->ctx, opts, sizeof(mine), "morph_replan_opts");
+
+	if (ret)
+		return ret;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	ret = check(schedule, old, collective, delay, &mine);
+	if (ret)
+		return ret;
+	ret = begin(&replan, &mine);
+	if (!ret)
+		ret = plan_again(&replan, &mine);
+	if (!ret)
+		ret = lm_schedule_bound(schedule, collective);
+	if (ret == -ECANCELED)
+		ret = replan.verdict == MORPH_INFEASIBLE ?
+			      lm_schedule_refuse(schedule, replan.why) :
+			      lm_schedule_give_up(schedule, replan.why);
+	else if (ret)
+		schedule->verdict = 0;
+	if (!ret && schedule->verdict == MORPH_FEASIBLE)
+		sum_up(&replan);
+	if (replanned)
+		*replanned = replan.count;
+	release(&replan);
+	return ret;
+}

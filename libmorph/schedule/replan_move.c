@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Circuits that are lost go to planes on which both of their ports are free as long as they are held. Those that share a rank
+ * exclude each other on a plane while both are held: who comes to a plane that is taken asks the one that has it to go to another, and
+ * so on (Kuhn, Naval Research Logistics Quarterly 2, 1955), which leaves as few as can be where one end is the same for all.
+ */
+#include "replan.h"
+
+#define NO_PLANE UINT32_MAX
+
+struct mover {
+	struct replan *replan;
+	uint32_t *plane; /* by lost: where it is, or NO_PLANE */
+	uint32_t *next_out, *next_in; /* by lost: the next that has the same port */
+	uint32_t *out, *in; /* by plane and rank: the first that has the port */
+	uint32_t *asked; /* by lost: for whom it was asked last, plus one */
+};
+
+static const struct hold *hold_of(const struct mover *mover, uint32_t lost)
+{
+	return &mover->replan->old->holds.list[mover->replan->losts.list[lost].hold];
+}
+
+/* ------------------------------------------------------------- who may go where */
+
+/* In the scope of the fabric all that is set at a moment is paid for: a circuit that was not set there must not be. */
+static bool was_there(const struct replan *replan, const struct lost *lost)
+{
+	const struct morph_schedule *old = replan->old;
+	const struct hold *hold = &old->holds.list[lost->hold];
+	uint32_t first = replan->plane_first[hold->plane];
+	uint32_t at = replan->plane_first[hold->plane + 1];
+
+	while (at > first && replan->plane_holds[at - 1] >= lost->hold)
+		at--;
+	for (; at > first && replan->dark_before[at - 1] >= hold->set_ps; at--) {
+		const struct hold *before = &old->holds.list[replan->plane_holds[at - 1]];
+
+		if (before->dark_ps == hold->set_ps &&
+		    lm_matching_leads(old, before->matching, lost->circuit.src) ==
+			    lost->circuit.dst)
+			return true;
+	}
+	return false;
+}
+
+/* All that is sent over it is sent when it is lit, and it can be set for itself in that time. */
+static bool can_go(const struct replan *replan, const struct lost *lost)
+{
+	const struct morph_schedule *old = replan->old;
+	const struct hold *hold = &old->holds.list[lost->hold];
+
+	if (!lost->used || hold->set_ps < replan->lost_ps || lost->hold < old->residents ||
+	    hold->lit_ps - hold->set_ps < costs_change_ps(&old->costs, 1))
+		return false;
+	for (uint32_t at = replan->hold_first[lost->hold]; at < replan->hold_first[lost->hold + 1];
+	     at++)
+		if (old->sends.list[replan->hold_sends[at]].from_ps < hold->lit_ps)
+			return false;
+	return old->costs.scope != MORPH_DELAY_FABRIC_SCOPE || !old->costs.port_ps ||
+	       !was_there(replan, lost);
+}
+
+/* Nothing is sent on a plane while a hold is set, where changes stop planes. */
+static bool is_quiet(const struct replan *replan, uint32_t plane, const struct hold *set)
+{
+	const struct morph_schedule *old = replan->old;
+
+	if (old->costs.scope != MORPH_DELAY_PLANE_SCOPE)
+		return true;
+	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
+		uint32_t hold = replan->plane_holds[at];
+
+		if (old->holds.list[hold].dark_ps <= set->set_ps)
+			continue;
+		if (old->holds.list[hold].set_ps >= set->lit_ps)
+			break;
+		for (uint32_t next = replan->hold_first[hold]; next < replan->hold_first[hold + 1];
+		     next++) {
+			const struct send *send = &old->sends.list[replan->hold_sends[next]];
+
+			if (send->from_ps < set->lit_ps && send->until_ps > set->set_ps)
+				return false;
+		}
+	}
+	return true;
+}
+
+static void find_planes(struct replan *replan, struct lost *lost)
+{
+	const struct hold *hold = &replan->old->holds.list[lost->hold];
+
+	lost->planes = 0;
+	if (!can_go(replan, lost))
+		return;
+	for (uint32_t plane = 0; plane < replan->old->planes; plane++)
+		if (lm_replan_free(replan, plane, &lost->circuit, hold->set_ps, hold->dark_ps) &&
+		    is_quiet(replan, plane, hold))
+			lost->planes |= 1ULL << plane;
+}
+
+/* ------------------------------------------------------------------ who goes where */
+
+static uint32_t *row(const struct mover *mover, uint32_t *ports, uint32_t plane, uint32_t rank)
+{
+	return &ports[(size_t)plane * mover->replan->old->ranks + rank];
+}
+
+static void take_plane(struct mover *mover, uint32_t lost, uint32_t plane)
+{
+	const struct joined *circuit = &mover->replan->losts.list[lost].circuit;
+	uint32_t *out = row(mover, mover->out, plane, circuit->src);
+	uint32_t *in = row(mover, mover->in, plane, circuit->dst);
+
+	mover->plane[lost] = plane;
+	mover->next_out[lost] = *out;
+	mover->next_in[lost] = *in;
+	*out = lost;
+	*in = lost;
+}
+
+static void unlink_from(uint32_t *first, uint32_t *next, uint32_t lost)
+{
+	while (*first != lost)
+		first = &next[*first];
+	*first = next[lost];
+}
+
+static void leave_plane(struct mover *mover, uint32_t lost)
+{
+	const struct joined *circuit = &mover->replan->losts.list[lost].circuit;
+	uint32_t plane = mover->plane[lost];
+
+	unlink_from(row(mover, mover->out, plane, circuit->src), mover->next_out, lost);
+	unlink_from(row(mover, mover->in, plane, circuit->dst), mover->next_in, lost);
+	mover->plane[lost] = NO_PLANE;
+}
+
+/* Adds those of a list that are held while @lost is to @found, which has room for two; returns how many there are then. */
+static uint32_t collide(const struct mover *mover, uint32_t first, const uint32_t *next,
+			uint32_t lost, uint32_t *found, uint32_t count)
+{
+	const struct hold *hold = hold_of(mover, lost);
+
+	for (uint32_t at = first; at != NOTHING && count < 2; at = next[at]) {
+		const struct hold *other = hold_of(mover, at);
+
+		if (other->set_ps < hold->dark_ps && other->dark_ps > hold->set_ps &&
+		    !(count && found[0] == at))
+			found[count++] = at;
+	}
+	return count;
+}
+
+static bool settle(struct mover *mover, uint32_t lost, uint32_t whom)
+{
+	const struct lost *its = &mover->replan->losts.list[lost];
+
+	mover->asked[lost] = whom + 1;
+	for (uint32_t plane = 0; plane < mover->replan->old->planes; plane++) {
+		uint32_t found[2], count;
+
+		if (!(its->planes >> plane & 1))
+			continue;
+		count = collide(mover, *row(mover, mover->out, plane, its->circuit.src),
+				mover->next_out, lost, found, 0);
+		count = collide(mover, *row(mover, mover->in, plane, its->circuit.dst),
+				mover->next_in, lost, found, count);
+		if (count == 1 && mover->asked[found[0]] != whom + 1) {
+			uint32_t held = mover->plane[found[0]];
+
+			leave_plane(mover, found[0]);
+			/* In the way until it has gone elsewhere. */
+			take_plane(mover, lost, plane);
+			if (settle(mover, found[0], whom))
+				return true;
+			leave_plane(mover, lost);
+			take_plane(mover, found[0], held);
+		} else if (!count) {
+			take_plane(mover, lost, plane);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int move(struct mover *mover, uint32_t number)
+{
+	struct lost *lost = &mover->replan->losts.list[number];
+	const struct hold *hold = hold_of(mover, number);
+	const struct piece piece = { .plane = mover->plane[number],
+				     .circuit = lost->circuit,
+				     .hold = lost->hold,
+				     .from_ps = hold->set_ps,
+				     .lit_ps = hold->lit_ps,
+				     .until_ps = hold->dark_ps,
+				     .set = { hold->set_ps, 0, true },
+				     .takes_ps = hold->lit_ps - hold->set_ps,
+				     .dark = { hold->dark_ps, 0, true } };
+	uint32_t added;
+
+	lost->moved = true;
+	lost->set = 1;
+	mover->replan->count.moved++;
+	return lm_replan_add_piece(mover->replan, &piece, &added);
+}
+
+static int make_room(struct mover *mover)
+{
+	const struct morph_schedule *old = mover->replan->old;
+	size_t losts = mover->replan->losts.count, ports = (size_t)old->planes * old->ranks;
+
+	mover->plane = malloc((4 * losts + 2 * ports) * sizeof(*mover->plane));
+	if (!mover->plane) {
+		lm_fail(mover->replan->schedule->ctx, ENOMEM,
+			"plan a schedule again: out of memory");
+		return -ENOMEM;
+	}
+	memset(mover->plane, 0xff, (4 * losts + 2 * ports) * sizeof(*mover->plane));
+	mover->next_out = mover->plane + losts;
+	mover->next_in = mover->next_out + losts;
+	mover->asked = mover->next_in + losts;
+	mover->out = mover->asked + losts;
+	mover->in = mover->out + ports;
+	memset(mover->asked, 0, losts * sizeof(*mover->asked));
+	return 0;
+}
+
+int lm_replan_move(struct replan *replan)
+{
+	struct mover mover = { .replan = replan };
+	bool any = false;
+	int ret;
+
+	for (uint32_t at = 0; at < replan->losts.count; at++) {
+		find_planes(replan, &replan->losts.list[at]);
+		any |= replan->losts.list[at].planes != 0;
+	}
+	if (!any)
+		return 0;
+	ret = make_room(&mover);
+	for (uint32_t at = 0; !ret && at < replan->losts.count; at++)
+		if (replan->losts.list[at].planes)
+			settle(&mover, at, at);
+	for (uint32_t at = 0; !ret && at < replan->losts.count; at++)
+		if (mover.plane[at] != NO_PLANE)
+			ret = move(&mover, at);
+	free(mover.plane);
+	return ret;
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * A circuit that is lost is set for a turn, or for as long as it is wanted. What has its ports goes dark: that it is set again,
+ * where it is wanted later on, is what a turn costs besides itself. Where a straight circuit costs, or there is no plane for one, the cheapest way is looked for
+ * over circuits that are lit and such as could be set (Dijkstra, Numerische Mathematik 1, 1959): one unit of the cheapest flow.
+ */
+#include "replan.h"
+
+static const struct costs *costs_of(const struct gapping *gapping)
+{
+	return &gapping->replan->old->costs;
+}
+
+static uint64_t lit_ps(const struct gapping *gapping, uint32_t ref)
+{
+	return ref & PIECE ? gapping->replan->pieces.list[ref & ~PIECE].lit_ps :
+			     gapping->replan->old->holds.list[ref].lit_ps;
+}
+
+static uint64_t until_ps(const struct gapping *gapping, uint32_t ref)
+{
+	return ref & PIECE ? gapping->replan->pieces.list[ref & ~PIECE].until_ps :
+			     gapping->replan->old->holds.list[ref].dark_ps;
+}
+
+/* What is under way when the gap begins goes on in it. */
+static uint64_t now_ps(const struct gapping *gapping)
+{
+	return lm_sum(gapping->ps, gapping->later_ps);
+}
+
+/* A port has something, lit or not yet. */
+static bool is_held(const struct gapping *gapping, const struct seat *seat)
+{
+	return seat->ref != NOTHING && until_ps(gapping, seat->ref) >= gapping->ps;
+}
+
+bool lm_replan_lit(const struct gapping *gapping, const struct seat *seat, uint32_t plane)
+{
+	return is_held(gapping, seat) && lit_ps(gapping, seat->ref) <= now_ps(gapping) &&
+	       !(gapping->closed >> plane & 1);
+}
+
+/* ------------------------------------------------------------------- what it costs */
+
+static bool carries_on(const struct gapping *gapping, uint32_t hold, uint32_t src)
+{
+	const struct replan *replan = gapping->replan;
+
+	for (uint32_t at = replan->hold_first[hold + 1]; at > replan->hold_first[hold]; at--) {
+		const struct send *send = &replan->old->sends.list[replan->hold_sends[at - 1]];
+
+		if (send->round < gapping->round)
+			break;
+		if (send->from_ps < gapping->ps)
+			continue;
+		for (uint32_t next = send->first; next < send->first + send->count; next++)
+			if (lm_replan_passes(replan, send, next, hold, src))
+				return true;
+	}
+	return false;
+}
+
+static bool find_wanted(const struct gapping *gapping, uint32_t ref, uint32_t plane,
+			const struct joined *circuit)
+{
+	const struct replan *replan = gapping->replan;
+	uint32_t hold = ref & PIECE ? replan->pieces.list[ref & ~PIECE].hold : ref;
+
+	if (hold == NOTHING)
+		return false;
+	if (carries_on(gapping, hold, circuit->src))
+		return true;
+	return replan->old->holds.list[hold].plane == plane &&
+	       lm_replan_stays(replan, hold, circuit);
+}
+
+/* Whether the circuit that leaves a rank on a plane has to be set again if it goes dark now. */
+static uint32_t wanted(struct gapping *gapping, uint32_t plane, uint32_t src)
+{
+	size_t port = replan_port(gapping, plane, src);
+	const struct seat *seat = &gapping->out[port];
+	const struct joined circuit = { src, seat->other };
+
+	if (gapping->wanted_at[port] != gapping->stamp) {
+		gapping->wanted_at[port] = gapping->stamp;
+		gapping->wanted[port] = find_wanted(gapping, seat->ref, plane, &circuit);
+	}
+	return gapping->wanted[port];
+}
+
+static bool can_leave(const struct gapping *gapping, uint32_t plane, uint32_t rank)
+{
+	const struct seat *seat = &gapping->out[replan_port(gapping, plane, rank)];
+
+	return !(gapping->replan->sends_lost[rank] >> plane & 1) &&
+	       !(gapping->closed >> plane & 1) &&
+	       gapping->taken_out[replan_port(gapping, plane, rank)] != gapping->stamp &&
+	       (!is_held(gapping, seat) || lit_ps(gapping, seat->ref) <= now_ps(gapping));
+}
+
+static bool can_come(const struct gapping *gapping, uint32_t plane, uint32_t rank)
+{
+	const struct seat *seat = &gapping->in[replan_port(gapping, plane, rank)];
+
+	return !(gapping->replan->receives_lost[rank] >> plane & 1) &&
+	       !(gapping->closed >> plane & 1) &&
+	       gapping->taken_in[replan_port(gapping, plane, rank)] != gapping->stamp &&
+	       (!is_held(gapping, seat) || lit_ps(gapping, seat->ref) <= now_ps(gapping));
+}
+
+static uint32_t leave_cost(struct gapping *gapping, uint32_t plane, uint32_t rank)
+{
+	const struct seat *seat = &gapping->out[replan_port(gapping, plane, rank)];
+
+	return is_held(gapping, seat) ? wanted(gapping, plane, rank) : 0;
+}
+
+static uint32_t come_cost(struct gapping *gapping, uint32_t plane, uint32_t rank)
+{
+	const struct seat *seat = &gapping->in[replan_port(gapping, plane, rank)];
+
+	return is_held(gapping, seat) ? wanted(gapping, plane, seat->other) : 0;
+}
+
+/* ------------------------------------------------------------------ straight ways */
+
+static bool can_stay(const struct gapping *gapping, const struct lost *lost, uint32_t plane)
+{
+	const struct replan *replan = gapping->replan;
+	uint64_t dark_ps = replan->old->holds.list[lost->hold].dark_ps;
+
+	return dark_ps > gapping->ps &&
+	       lm_replan_free(replan, plane, &lost->circuit, gapping->ps, dark_ps);
+}
+
+/* The plane on which the least is set again, and of these one on which it can stay; NOTHING: there is none. */
+static uint32_t best_plane(struct gapping *gapping, const struct lost *lost, uint32_t *again,
+			   bool *stays)
+{
+	uint32_t best = NOTHING;
+
+	*again = UINT32_MAX;
+	*stays = false;
+	for (uint32_t plane = 0; plane < gapping->replan->old->planes; plane++) {
+		uint32_t cost;
+		bool stay;
+
+		if (!can_leave(gapping, plane, lost->circuit.src) ||
+		    !can_come(gapping, plane, lost->circuit.dst))
+			continue;
+		cost = leave_cost(gapping, plane, lost->circuit.src) +
+		       come_cost(gapping, plane, lost->circuit.dst);
+		stay = !cost && can_stay(gapping, lost, plane);
+		if (cost > *again || (cost == *again && (*stays || !stay)))
+			continue;
+		best = plane;
+		*again = cost;
+		*stays = stay;
+	}
+	return best;
+}
+
+bool lm_replan_turn_stays(struct gapping *gapping, const struct lost *lost)
+{
+	uint32_t again;
+	bool stays;
+
+	return best_plane(gapping, lost, &again, &stays) != NOTHING && stays;
+}
+
+bool lm_replan_turn_is_free(struct gapping *gapping, const struct lost *lost)
+{
+	uint32_t again;
+	bool stays;
+
+	return best_plane(gapping, lost, &again, &stays) != NOTHING && !again;
+}
+
+/* ------------------------------------------------------------------ what is set */
+
+/* What has a port goes dark; it is set again in the end if it is wanted. */
+static int steal(struct gapping *gapping, uint32_t plane, struct joined circuit, uint32_t lost)
+{
+	struct replan *replan = gapping->replan;
+	struct seat *seat = &gapping->out[replan_port(gapping, plane, circuit.src)];
+	bool again = wanted(gapping, plane, circuit.src);
+	const struct moment dark = { gapping->ps, gapping->later_ps, false };
+	uint32_t ref = seat->ref, number;
+	struct piece piece;
+	int ret = 0;
+
+	if (ref & PIECE) {
+		piece = replan->pieces.list[ref & ~PIECE];
+		replan->pieces.list[ref & ~PIECE].dark = dark;
+		replan->pieces.list[ref & ~PIECE].until_ps = gapping->ps;
+	} else {
+		const struct hold *hold = &replan->old->holds.list[ref];
+
+		piece = (struct piece){ .plane = plane,
+					.circuit = circuit,
+					.hold = ref,
+					.lit_ps = hold->lit_ps,
+					.until_ps = gapping->ps,
+					.set = { hold->set_ps, 0, true },
+					.takes_ps = hold->lit_ps - hold->set_ps,
+					.dark = dark };
+		ret = lm_replan_add_piece(replan, &piece, &number);
+		piece.until_ps = hold->dark_ps;
+	}
+	gapping->passed[replan_port(gapping, plane, circuit.src)] = replan->gaps.count + 1;
+	seat->ref = NOTHING;
+	gapping->in[replan_port(gapping, plane, circuit.dst)].ref = NOTHING;
+	if (ret || !again)
+		return ret;
+	ret = ARRAY_GROW(replan->schedule->ctx, gapping->stolen, 1, "plan a schedule again");
+	if (!ret)
+		gapping->stolen.list[gapping->stolen.count++] =
+			(struct stolen){ .piece = piece, .lost = lost };
+	return ret;
+}
+
+static int clear_ports(struct gapping *gapping, uint32_t plane, const struct joined *circuit,
+		       uint32_t lost)
+{
+	const struct seat *out = &gapping->out[replan_port(gapping, plane, circuit->src)];
+	const struct seat *in = &gapping->in[replan_port(gapping, plane, circuit->dst)];
+	int ret = 0;
+
+	if (is_held(gapping, out))
+		ret = steal(gapping, plane, (struct joined){ circuit->src, out->other }, lost);
+	if (!ret && is_held(gapping, in))
+		ret = steal(gapping, plane, (struct joined){ in->other, circuit->dst }, lost);
+	return ret;
+}
+
+/* What it takes to set it is known when all are that are set with it. */
+static int set_circuit(struct gapping *gapping, uint32_t plane, const struct joined *circuit,
+		       uint32_t lost, bool stays)
+{
+	struct replan *replan = gapping->replan;
+	struct lost *its = &replan->losts.list[lost];
+	uint64_t dark_ps = replan->old->holds.list[its->hold].dark_ps;
+	struct piece piece = { .plane = plane,
+			       .circuit = *circuit,
+			       .hold = stays ? its->hold : NOTHING,
+			       .from_ps = gapping->ps,
+			       .lit_ps = gapping->ps,
+			       .until_ps = stays ? dark_ps : gapping->ps,
+			       .set = { gapping->ps, gapping->later_ps, false },
+			       .dark = { stays ? dark_ps : gapping->ps, stays ? 0 : UINT64_MAX,
+					 stays } };
+	uint32_t number;
+	int ret = clear_ports(gapping, plane, circuit, lost);
+
+	if (!ret)
+		ret = lm_replan_add_piece(replan, &piece, &number);
+	if (!ret)
+		ret = ARRAY_GROW(replan->schedule->ctx, gapping->turns, 1, "plan a schedule again");
+	if (ret)
+		return ret;
+	gapping->turns.list[gapping->turns.count++] = number;
+	gapping->out[replan_port(gapping, plane, circuit->src)] =
+		(struct seat){ PIECE | number, circuit->dst };
+	gapping->in[replan_port(gapping, plane, circuit->dst)] =
+		(struct seat){ PIECE | number, circuit->src };
+	gapping->taken_out[replan_port(gapping, plane, circuit->src)] = gapping->stamp;
+	gapping->taken_in[replan_port(gapping, plane, circuit->dst)] = gapping->stamp;
+	gapping->changed |= 1ULL << plane;
+	replan->count.turns++;
+	its->set++;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ cheapest ways */
+
+static void reach(struct step *steps, uint32_t from, uint32_t to, uint32_t ref, uint32_t plane,
+		  uint32_t set)
+{
+	if (steps[to].done || steps[to].set <= set)
+		return;
+	steps[to] = (struct step){ .rank = from, .ref = ref, .plane = plane, .set = set };
+}
+
+/* Go on from a rank over a plane: where its circuit leads, and wherever one could be set to. */
+static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane)
+{
+	const struct seat *seat = &gapping->out[replan_port(gapping, plane, rank)];
+	struct step *steps = gapping->steps;
+	uint32_t set;
+
+	if (lm_replan_lit(gapping, seat, plane))
+		reach(steps, rank, seat->other, seat->ref, plane, steps[rank].set);
+	if (!can_leave(gapping, plane, rank))
+		return;
+	set = steps[rank].set + 1 + leave_cost(gapping, plane, rank);
+	for (uint32_t other = 0; other < gapping->replan->old->ranks; other++)
+		if (other != rank && !steps[other].done && steps[other].set > set &&
+		    can_come(gapping, plane, other))
+			reach(steps, rank, other, NOTHING, plane,
+			      set + come_cost(gapping, plane, other));
+}
+
+static bool find_cheapest(struct gapping *gapping, const struct joined *circuit)
+{
+	uint32_t ranks = gapping->replan->old->ranks;
+	struct step *steps = gapping->steps;
+
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		steps[rank] = (struct step){ .set = rank == circuit->src ? 0 : UINT32_MAX };
+	for (;;) {
+		uint32_t next = NOTHING;
+
+		for (uint32_t rank = 0; rank < ranks; rank++)
+			if (!steps[rank].done && steps[rank].set != UINT32_MAX &&
+			    (next == NOTHING || steps[rank].set < steps[next].set))
+				next = rank;
+		if (next == NOTHING || next == circuit->dst)
+			return next != NOTHING;
+		steps[next].done = true;
+		for (uint32_t plane = 0; plane < gapping->replan->old->planes; plane++)
+			go_on(gapping, next, plane);
+	}
+}
+
+static int set_way(struct gapping *gapping, const struct joined *ends, uint32_t lost)
+{
+	uint32_t rank = ends->dst;
+	int ret = 0;
+
+	while (!ret && rank != ends->src) {
+		const struct step *step = &gapping->steps[rank];
+		const struct joined circuit = { step->rank, rank };
+
+		if (step->ref == NOTHING)
+			ret = set_circuit(gapping, step->plane, &circuit, lost, false);
+		rank = step->rank;
+	}
+	return ret;
+}
+
+int lm_replan_turn(struct gapping *gapping, uint32_t number)
+{
+	const struct joined circuit = gapping->replan->losts.list[number].circuit;
+	uint32_t again, plane;
+	bool stays;
+
+	plane = best_plane(gapping, &gapping->replan->losts.list[number], &again, &stays);
+	if (plane != NOTHING && !again)
+		return set_circuit(gapping, plane, &circuit, number, stays);
+	if (!find_cheapest(gapping, &circuit))
+		return -ENOSPC;
+	if (plane != NOTHING && gapping->steps[circuit.dst].set == 1 + again)
+		return set_circuit(gapping, plane, &circuit, number, false);
+	return set_way(gapping, &circuit, number);
+}
+
+int lm_replan_turn_between(struct gapping *gapping, uint32_t lost, uint32_t src, uint32_t dst)
+{
+	const struct joined ends = { src, dst };
+
+	return find_cheapest(gapping, &ends) ? set_way(gapping, &ends, lost) : -ENOSPC;
+}
+
+/* ------------------------------------------------------------------------- the end */
+
+static int set_again(struct gapping *gapping, const struct stolen *stolen, uint64_t takes_ps)
+{
+	struct replan *replan = gapping->replan;
+	struct piece piece = stolen->piece;
+	uint32_t number;
+	int ret;
+
+	piece.from_ps = gapping->ps;
+	piece.lit_ps = gapping->ps;
+	piece.set = (struct moment){ gapping->ps, gapping->later_ps, false };
+	piece.takes_ps = takes_ps;
+	piece.dark = (struct moment){ piece.until_ps, 0, true };
+	ret = lm_replan_add_piece(replan, &piece, &number);
+	if (ret)
+		return ret;
+	gapping->out[replan_port(gapping, piece.plane, piece.circuit.src)] =
+		(struct seat){ PIECE | number, piece.circuit.dst };
+	gapping->in[replan_port(gapping, piece.plane, piece.circuit.dst)] =
+		(struct seat){ PIECE | number, piece.circuit.src };
+	gapping->changed |= 1ULL << piece.plane;
+	replan->losts.list[stolen->lost].set++;
+	replan->count.again++;
+	return 0;
+}
+
+int lm_replan_turns_end(struct gapping *gapping)
+{
+	struct replan *replan = gapping->replan;
+	bool together = costs_of(gapping)->scope == MORPH_DELAY_FABRIC_SCOPE;
+	uint64_t takes_ps = 0;
+	int ret = 0;
+
+	for (uint32_t at = 0; at < gapping->turns.count; at++) {
+		struct piece *piece = &replan->pieces.list[gapping->turns.list[at]];
+
+		if (piece->dark.later_ps != UINT64_MAX)
+			continue;
+		piece->dark.later_ps = gapping->later_ps;
+		gapping->out[replan_port(gapping, piece->plane, piece->circuit.src)].ref = NOTHING;
+		gapping->in[replan_port(gapping, piece->plane, piece->circuit.dst)].ref = NOTHING;
+	}
+	if (gapping->stolen.count)
+		takes_ps = costs_change_ps(costs_of(gapping), together ? gapping->stolen.count : 1);
+	for (uint32_t at = 0; !ret && at < gapping->stolen.count; at++)
+		ret = set_again(gapping, &gapping->stolen.list[at], takes_ps);
+	gapping->later_ps = lm_sum(gapping->later_ps, takes_ps);
+	gapping->turns.count = 0;
+	gapping->stolen.count = 0;
+	return ret;
+}

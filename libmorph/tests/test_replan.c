@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
+#include "scheduling.h"
+
+#include "../bench/replan_exact.h"
+#include "../bench/random.h"
+
+#define SEEDS 4000 /* a quarter of which has a schedule */
+
+/* What is held on a port that is lost is dark by then. */
+static void assert_unused(const struct lossy *lossy, const struct morph_schedule *schedule)
+{
+	for (uint32_t at = 0; at < morph_schedule_holds(schedule); at++) {
+		struct morph_hold hold;
+
+		assert_int_equal(morph_schedule_hold(schedule, at, &hold), 0);
+		for (uint32_t next = 0; next < hold.circuits; next++) {
+			uint32_t src, dst;
+
+			assert_int_equal(morph_schedule_circuit(schedule, at, next, &src, &dst), 0);
+			for (uint32_t of = 0; of < lossy->opts.count; of++) {
+				const struct morph_loss *loss = &lossy->losses[of];
+				bool sends = loss->ports & MORPH_LOSS_TRANSMIT && src == loss->rank;
+				bool receives = loss->ports & MORPH_LOSS_RECEIVE &&
+						dst == loss->rank;
+
+				if (loss->plane == hold.plane && (sends || receives))
+					assert_true(hold.dark_ns <= lossy->opts.from_ns);
+			}
+		}
+	}
+}
+
+static bool all_planes_lost(const struct lossy *lossy, uint32_t rank, uint32_t port)
+{
+	uint64_t planes = 0;
+
+	for (uint32_t at = 0; at < lossy->opts.count; at++)
+		if (lossy->losses[at].rank == rank && lossy->losses[at].ports & port)
+			planes |= 1ULL << lossy->losses[at].plane;
+	return planes == (1ULL << lossy->planes) - 1;
+}
+
+static void assert_infeasible(const struct lossy *lossy, const struct morph_schedule *schedule)
+{
+	bool all = false;
+
+	assert_true(morph_schedule_why(schedule)[0]);
+	for (uint32_t rank = 0; rank < morph_collective_ranks(lossy->collective); rank++)
+		all = all || all_planes_lost(lossy, rank, MORPH_LOSS_TRANSMIT) ||
+		      all_planes_lost(lossy, rank, MORPH_LOSS_RECEIVE);
+	assert_true(all);
+}
+
+/* Plan without what is lost, and look at what comes of it. Returns the verdict. */
+static uint32_t make_good(const struct lossy *lossy, struct morph_schedule *schedule,
+			  struct morph_replanned *replanned)
+{
+	assert_int_equal(morph_schedule_replan(schedule, lossy->schedule, lossy->collective,
+					       lossy->delay, &lossy->opts, replanned),
+			 0);
+	if (morph_schedule_verdict(schedule) == MORPH_INFEASIBLE)
+		assert_infeasible(lossy, schedule);
+	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+		return morph_schedule_verdict(schedule);
+	assert_sound(lossy->collective, lossy->delay, lossy->planes, NULL, schedule);
+	assert_unused(lossy, schedule);
+	assert_true(replanned->changed >= replanned->lost);
+	return MORPH_FEASIBLE;
+}
+
+/* How many schedules came to what. */
+struct tally {
+	uint32_t verdicts[4];
+	uint32_t same, fewer, more; /* circuits than the oracle has, where it is not exact */
+	uint32_t dear; /* of the same, where more have to change than are lost */
+};
+
+static void compare(const struct lossy *lossy, const struct morph_replanned *replanned,
+		    struct tally *tally)
+{
+	struct replan_least least = replan_exact(lossy);
+
+	if (least.apart)
+		assert_int_equal(replanned->changed, least.changed);
+	tally->same += replanned->changed == least.changed;
+	tally->fewer += replanned->changed < least.changed;
+	tally->more += replanned->changed > least.changed;
+	tally->dear += replanned->changed == least.changed && least.changed > replanned->lost;
+}
+
+static struct tally lose_by_chance(const struct lossy_range *range, uint64_t first, uint64_t last)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct tally tally = { 0 };
+
+	for (uint64_t seed = first; seed <= last; seed++) {
+		struct morph_replanned replanned;
+		struct lossy lossy;
+
+		if (lossy_draw(ctx, seed, range, &lossy)) {
+			uint32_t verdict = make_good(&lossy, schedule, &replanned);
+
+			tally.verdicts[verdict]++;
+			if (verdict == MORPH_FEASIBLE)
+				compare(&lossy, &replanned, &tally);
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	print_message("%u feasible, %u not, %u undecided; %u as the oracle, %u of them dear; %u "
+		      "fewer, %u more\n",
+		      tally.verdicts[MORPH_FEASIBLE], tally.verdicts[MORPH_INFEASIBLE],
+		      tally.verdicts[MORPH_UNDECIDED], tally.same, tally.dear, tally.fewer,
+		      tally.more);
+	return tally;
+}
+
+/* As few as can be, always. */
+static void one_port_changes_the_least(void **state)
+{
+	static const struct lossy_range range = { 4, 16, 2, 8, 1 };
+	struct tally tally = lose_by_chance(&range, 1, SEEDS);
+
+	(void)state;
+	assert_true(tally.same > SEEDS / 5);
+	assert_int_equal(tally.same, tally.verdicts[MORPH_FEASIBLE]);
+	assert_int_equal(tally.verdicts[MORPH_INFEASIBLE], 0);
+}
+
+/* On few planes there are few ways. */
+static void one_port_of_few_changes_the_least(void **state)
+{
+	static const struct lossy_range range = { 2, 8, 1, 3, 1 };
+	struct tally tally = lose_by_chance(&range, SEEDS + 1, 2 * SEEDS);
+
+	(void)state;
+	assert_int_equal(tally.same + tally.fewer, tally.verdicts[MORPH_FEASIBLE]);
+	assert_true(tally.fewer < SEEDS / 400);
+	assert_true(tally.dear > 0);
+	assert_true(tally.verdicts[MORPH_INFEASIBLE] > 0);
+}
+
+/* Few are left undecided: where what comes to a rank is of the chunks that it has still to send, by ways of others. */
+static void several_ports_are_made_good(void **state)
+{
+	static const struct lossy_range range = { 3, 16, 1, 8, 4 };
+	struct tally tally = lose_by_chance(&range, 1, SEEDS);
+
+	(void)state;
+	assert_true(tally.verdicts[MORPH_FEASIBLE] > SEEDS / 5);
+	assert_true(tally.verdicts[MORPH_UNDECIDED] < SEEDS / 400);
+	assert_true(tally.more < SEEDS / 1000);
+}
+
+/* ------------------------------------------------------------------------ by hand */
+
+/* Each round sends from one rank to another, over a circuit of its own. */
+static void plan_rounds(struct lossy *lossy, uint32_t policy, uint32_t planes,
+			const uint32_t (*pairs)[2], uint32_t count)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes, .policy = policy);
+
+	*lossy = (struct lossy){ .collective = morph_collective_new(ctx),
+				 .delay = some_delay(MORPH_DELAY_PORT_SCOPE),
+				 .schedule = morph_schedule_new(ctx),
+				 .opts = { .sz = sizeof(lossy->opts), .losses = lossy->losses },
+				 .planes = planes };
+	assert_int_equal(morph_collective_begin(lossy->collective, 4), 0);
+	for (uint32_t at = 0; at < count; at++) {
+		int chunk = morph_collective_add_chunk(lossy->collective, pairs[at][0],
+						       pairs[at][1], 100000);
+
+		assert_int_equal(morph_collective_add_round(lossy->collective), at);
+		assert_true(morph_collective_add_transfer(lossy->collective, pairs[at][0],
+							  pairs[at][1], false) >= 0);
+		assert_int_equal(morph_collective_add_run(lossy->collective, (uint32_t)chunk, 1),
+				 0);
+	}
+	assert_int_equal(
+		morph_schedule_plan(lossy->schedule, lossy->collective, lossy->delay, &opts), 0);
+}
+
+/* What two planes share, one has alone, and takes longer; without it there is none. */
+static void what_is_left_is_shared(void **state)
+{
+	static const uint32_t pairs[][2] = { { 0, 1 } };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_replanned replanned;
+	struct lossy lossy;
+
+	(void)state;
+	plan_rounds(&lossy, MORPH_POLICY_EACH_ROUND, 2, pairs, 1);
+	lossy.losses[0] = (struct morph_loss){ 0, 1, MORPH_LOSS_TRANSMIT };
+	lossy.losses[1] = (struct morph_loss){ 1, 0, MORPH_LOSS_RECEIVE };
+	lossy.opts.count = 1;
+	assert_int_equal(make_good(&lossy, schedule, &replanned), MORPH_FEASIBLE);
+	assert_int_equal(replanned.lost, 1);
+	assert_int_equal(replanned.changed, 1);
+	assert_int_equal(replanned.shared, 1);
+	assert_int_equal(replanned.turns, 0);
+	/* A round, a hop, and 50000 bytes at 12.5 of them in a nanosecond. */
+	assert_int_equal(replanned.later_ns, 500 + 100 + 4000);
+	/* By way of another rank: two circuits in the place of one. */
+	lossy.opts.count = 2;
+	assert_int_equal(make_good(&lossy, schedule, &replanned), MORPH_FEASIBLE);
+	assert_int_equal(replanned.lost, 2);
+	assert_int_equal(replanned.changed, 3);
+	assert_int_equal(replanned.turns, 2);
+	lossy.losses[1] = (struct morph_loss){ 0, 0, MORPH_LOSS_TRANSMIT };
+	assert_int_equal(make_good(&lossy, schedule, &replanned), MORPH_INFEASIBLE);
+	assert_string_equal(morph_schedule_why(schedule), "rank 0 has no port left to send from");
+	morph_schedule_free(schedule);
+	lossy_free(&lossy);
+}
+
+/* Holds that end before the loss are those of before; without a loss all are. */
+static void what_was_before_stays(void **state)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4, .policy = MORPH_POLICY_EACH_ROUND);
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE,
+		   .algorithm = MORPH_HALVING, .ranks = 16, .bytes = 1 << 20);
+	struct lossy lossy = { .collective = morph_collective_new(ctx),
+			       .delay = some_delay(MORPH_DELAY_PORT_SCOPE),
+			       .schedule = morph_schedule_new(ctx),
+			       .losses = { { 3, 2, MORPH_LOSS_TRANSMIT } },
+			       .opts = { .sz = sizeof(lossy.opts), .losses = lossy.losses },
+			       .planes = 4 };
+	struct morph_replanned replanned;
+
+	(void)state;
+	assert_int_equal(morph_collective_build(lossy.collective, &wanted), 0);
+	assert_int_equal(morph_schedule_plan(lossy.schedule, lossy.collective, lossy.delay, &opts),
+			 0);
+	lossy.opts.from_ns = morph_schedule_ns(lossy.schedule, NULL) / 2;
+	for (lossy.opts.count = 0; lossy.opts.count < 2; lossy.opts.count++) {
+		assert_int_equal(make_good(&lossy, schedule, &replanned), MORPH_FEASIBLE);
+		assert_true(!lossy.opts.count == !replanned.changed);
+		for (uint32_t at = 0; at < morph_schedule_holds(lossy.schedule); at++) {
+			struct morph_hold before, after;
+
+			assert_int_equal(morph_schedule_hold(lossy.schedule, at, &before), 0);
+			assert_int_equal(morph_schedule_hold(schedule, at, &after), 0);
+			if (lossy.opts.count && before.dark_ns > lossy.opts.from_ns)
+				break;
+			assert_int_equal(before.plane, after.plane);
+			assert_int_equal(before.circuits, after.circuits);
+			assert_int_equal(before.lit_ns, after.lit_ns);
+			assert_int_equal(before.dark_ns, after.dark_ns);
+		}
+	}
+	morph_schedule_free(schedule);
+	lossy_free(&lossy);
+}
+
+static void bad_losses_are_refused(void **state)
+{
+	static const uint32_t pairs[][2] = { { 0, 1 } };
+	static const struct morph_loss bad[] = {
+		{ 4, 0, 1 }, { 0, 1, 1 }, { 0, 0, 0 }, { 0, 0, 4 }
+	};
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *other = some_delay(MORPH_DELAY_PLANE_SCOPE);
+	struct lossy lossy;
+
+	(void)state;
+	plan_rounds(&lossy, MORPH_POLICY_EACH_ROUND, 1, pairs, 1);
+	lossy.opts.count = 1;
+	for (uint32_t at = 0; at < 4; at++) {
+		lossy.losses[0] = bad[at];
+		assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+						       lossy.delay, &lossy.opts, NULL),
+				 -EINVAL);
+	}
+	lossy.opts.count = 0;
+	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, lossy.collective, other,
+					       &lossy.opts, NULL),
+			 -EINVAL);
+	assert_int_equal(morph_schedule_replan(lossy.schedule, lossy.schedule, lossy.collective,
+					       lossy.delay, &lossy.opts, NULL),
+			 -EINVAL);
+	assert_int_equal(morph_schedule_replan(lossy.schedule, schedule, lossy.collective,
+					       lossy.delay, &lossy.opts, NULL),
+			 -EINVAL);
+	lossy.opts.sz = 1;
+	assert_true(morph_schedule_replan(schedule, lossy.schedule, lossy.collective, lossy.delay,
+					  &lossy.opts, NULL) < 0);
+	morph_delay_free(other);
+	morph_schedule_free(schedule);
+	lossy_free(&lossy);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_port_changes_the_least),
+		cmocka_unit_test(one_port_of_few_changes_the_least),
+		cmocka_unit_test(several_ports_are_made_good),
+		cmocka_unit_test(what_is_left_is_shared),
+		cmocka_unit_test(what_was_before_stays),
+		cmocka_unit_test(bad_losses_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
