@@ -80,6 +80,7 @@
 #include <morph/collective.h>
 #include <morph/schedule.h>
 #include <morph/steps.h>
+#include <morph/light.h>
 #include <morph/phase.h>
 
 #ifdef __cplusplus
