@@ -61,5 +61,6 @@ struct morph_protection;
 struct morph_delay;
 struct morph_collective;
 struct morph_schedule;
+struct morph_steps;
 
 #endif /* MORPH_TYPES_H */
