@@ -266,10 +266,12 @@ static int light_planes(struct ways *ways, const struct asked *asked, uint32_t p
 /* How many of the first planes go together, fewer than all. */
 static int count_planes(const struct asked *asked, uint32_t *planes)
 {
+	uint32_t ports = asked->ledger->graph->params.planes;
 	struct morph_light light;
 	int error = 0;
 
-	for (*planes = asked->schedule->planes - 1; *planes && !error; (*planes)--) {
+	*planes = asked->schedule->planes - 1;
+	for (*planes = *planes < ports ? *planes : ports; *planes && !error; (*planes)--) {
 		struct ways ways;
 
 		begin_light(&light);
@@ -404,17 +406,17 @@ static int light_schedule(const struct asked *asked, struct morph_steps *steps,
 			  struct morph_light *light)
 {
 	struct ways ways = { .ledger = NULL };
-	int error;
+	bool asks = !hopeless(asked, light);
+	int error = lm_ledger_state(asked->ledger);
 
-	if (hopeless(asked, light))
-		return 0;
-	error = lm_ledger_state(asked->ledger);
-	if (!error)
+	if (!error && asks)
 		error = light_planes(&ways, asked, asked->schedule->planes, light);
 	if (!error && light->verdict == MORPH_FEASIBLE)
 		error = answer(&ways, asked, steps, light);
 	lm_ways_free(&ways);
-	if (!error && light->verdict != MORPH_FEASIBLE && asked->opts.count_planes)
+	/* Fewer planes are no help where all circuits want what there is not. */
+	if (!error && light->verdict != MORPH_FEASIBLE && asked->opts.count_planes &&
+	    light->reason != MORPH_LIGHT_LANES && light->reason != MORPH_LIGHT_ACCELERATOR)
 		error = count_planes(asked, &light->planes);
 	return error;
 }
