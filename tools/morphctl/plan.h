@@ -35,4 +35,10 @@ void timeline_write_text(FILE *stream, const struct timeline *timeline);
 /* One SVG file without references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);
 
+/* Of a feasible schedule, with --profile: whether its light has ways; verdict 0: it was not asked. */
+enum exit_code plan_light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
+			  struct morph_light *answer);
+void plan_light_write(const struct morph_light *light);
+void plan_light_add(const struct morph_light *light, json_t *report);
+
 #endif /* MORPHCTL_PLAN_H */
