@@ -36,8 +36,8 @@ int lm_light_room(struct lighting *lighting, uint32_t most)
 
 /* ----------------------------------------------------------------------- state */
 
-int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
-		   struct light_before *before)
+int lm_light_begin_at(struct morph_ledger *ledger, const uint32_t *accelerators, uint32_t ranks,
+		      struct light_before *before)
 {
 	const struct optics_graph *graph = ledger->graph;
 	struct optics_state *state = ledger->state;
@@ -53,10 +53,7 @@ int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
 	memcpy(before->states, state->element_state, graph->elements_count);
 	memcpy(before->pins, state->element_pins, graph->elements_count * sizeof(*before->pins));
 	for (uint32_t at = 0; at < graph->guides_count; at++) {
-		bool closed = ledger->guide_marked[at] ||
-			      graph->guides[at].class >= MORPH_GUIDE_FIBRE;
-
-		state->guide_marks[at] = closed ? OPTICS_CORDONED : 0;
+		state->guide_marks[at] = ledger->guide_marked[at] ? OPTICS_CORDONED : 0;
 		state->guide_lanes[at] = ledger->guide_lanes[at];
 	}
 	for (uint32_t at = 0; at < graph->elements_count; at++)
@@ -70,9 +67,21 @@ int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
 	}
 	for (uint32_t at = 0; at < graph->accelerators_count; at++)
 		state->owner[at] = ledger->owner[at];
-	for (uint32_t rank = 0; rank < plan->ranks; rank++)
-		state->owner[plan->accelerators[rank]] = LIGHT_OWNER;
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		state->owner[accelerators[rank]] = LIGHT_OWNER;
 	return 0;
+}
+
+int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
+		   struct light_before *before)
+{
+	const struct optics_graph *graph = ledger->graph;
+	int error = lm_light_begin_at(ledger, plan->accelerators, plan->ranks, before);
+
+	for (uint32_t at = 0; at < graph->guides_count && !error; at++)
+		if (graph->guides[at].class >= MORPH_GUIDE_FIBRE)
+			ledger->state->guide_marks[at] = OPTICS_CORDONED;
+	return error;
 }
 
 void lm_light_end(struct morph_ledger *ledger, struct light_before *before)

@@ -51,6 +51,9 @@ struct light_before {
  */
 int lm_light_begin(struct morph_ledger *ledger, const struct morph_plan *plan,
 		   struct light_before *before);
+/* The same with fibres open, and ranks on those accelerators. */
+int lm_light_begin_at(struct morph_ledger *ledger, const uint32_t *accelerators, uint32_t ranks,
+		      struct light_before *before);
 void lm_light_end(struct morph_ledger *ledger, struct light_before *before);
 
 /*

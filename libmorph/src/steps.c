@@ -2,6 +2,8 @@
 /* Steps: the builder. */
 #include "steps.h"
 
+#include "../plan/words.h"
+
 MORPH_API struct morph_steps *morph_steps_new(struct morph_ctx *ctx)
 {
 	struct morph_steps *steps = calloc(1, sizeof(*steps));
@@ -184,4 +186,46 @@ MORPH_API uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *
 	if (circuits)
 		*circuits = steps->circuits.count;
 	return steps->steps.count;
+}
+
+static void write_circuit(struct words *words, const struct morph_schedule_circuit *circuit)
+{
+	words_put(words, circuit->src_rank);
+	words_put(words, circuit->dst_rank);
+	words_put(words, circuit->src_plane);
+	words_put(words, circuit->dst_plane);
+	words_put(words, circuit->lanes_count);
+	words_put_long(words, circuit->lanes);
+	words_put(words, circuit->first_guide);
+	words_put(words, circuit->guides_count);
+}
+
+static void write_step(struct words *words, const struct morph_schedule_step *step)
+{
+	words_put(words, step->first);
+	words_put(words, step->count);
+	words_put(words, step->advance);
+	words_put_long(words, step->after_ns);
+	words_put_long(words, step->deadline_ns);
+}
+
+MORPH_API ssize_t morph_steps_write(const struct morph_steps *steps, void *buffer, size_t bytes)
+{
+	struct words words = words_begin(buffer, bytes, MORPH_WIRE_STEPS, steps->profile_checksum);
+
+	words_put(&words, steps->flags & MORPH_SCHEDULE_LOOP);
+	words_put_long(&words, steps->generation);
+	words_put(&words, steps->circuits.count);
+	words_put(&words, steps->steps.count);
+	words_put(&words, steps->guides.count);
+	words_put(&words, steps->held.count);
+	for (uint32_t at = 0; at < steps->circuits.count; at++)
+		write_circuit(&words, &steps->circuits.list[at]);
+	for (uint32_t at = 0; at < steps->steps.count; at++)
+		write_step(&words, &steps->steps.list[at]);
+	for (uint32_t at = 0; at < steps->guides.count; at++)
+		words_put(&words, steps->guides.list[at]);
+	for (uint32_t at = 0; at < steps->held.count; at++)
+		words_put(&words, steps->held.list[at]);
+	return words_end(&words);
 }

@@ -243,6 +243,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		if (planning->matrix)
 			write_roles(report);
 		write_payoff(&planning->payoff);
+		plan_light_write(&planning->light);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
 		timeline_free(&timeline);
@@ -318,6 +319,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	struct view view = client_view(planning->run, MORPH_OBJECT_SCHEDULE, NULL);
 	const char *title = planning->run->option[OPTION_TITLE];
 	bool feasible = morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE;
+	bool lit = !planning->light.verdict || planning->light.verdict == MORPH_FEASIBLE;
 	struct morph_object *object = NULL;
 	struct timeline timeline;
 	enum exit_code code;
@@ -328,20 +330,21 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_svg(stdout, &timeline, title ? title : planning->title);
 		timeline_free(&timeline);
-		return EXIT_CODE_OK;
+		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
 	}
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);
 	if (report) {
 		add_choices(planning, report);
 		add_roles(planning, report);
+		plan_light_add(&planning->light, report);
 	}
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
 	else if (!code)
 		write_report(planning, report);
 	json_decref(report);
-	return code || feasible ? code : EXIT_CODE_FAILED;
+	return code || (feasible && lit) ? code : EXIT_CODE_FAILED;
 }
 
 static enum exit_code format_given(struct run *run, enum format *format)
@@ -381,6 +384,9 @@ static enum exit_code plan(struct planning *planning, enum format format)
 		code = solve(planning);
 	if (!code)
 		code = write_files(planning);
+	if (!code)
+		code = plan_light(planning->run, planning->schedule, planning->wanted.ranks,
+				  &planning->light);
 	if (!code)
 		code = answer(planning, format);
 	free(planning->matrix);

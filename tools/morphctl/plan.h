@@ -18,6 +18,7 @@ struct planning {
 	bool rounds_given; /* the collective is that of a file, with its rounds: there is nothing to choose */
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank */
+	struct morph_light light; /* verdict 0: nobody has asked */
 	uint32_t planes;
 	char title[160];
 };
@@ -60,5 +61,11 @@ void timeline_free(struct timeline *timeline);
 void timeline_write_text(FILE *stream, const struct timeline *timeline);
 /* One SVG file without references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);
+
+/* Of a feasible schedule, with --profile: whether its light has ways; verdict 0: it was not asked. */
+enum exit_code plan_light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
+			  struct morph_light *answer);
+void plan_light_write(const struct morph_light *light);
+void plan_light_add(const struct morph_light *light, json_t *report);
 
 #endif /* MORPHCTL_PLAN_H */

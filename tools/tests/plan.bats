@@ -81,3 +81,22 @@ setup() {
 	[[ $status != 0 ]]
 	holds "$stderr" "a rank has 64 ports at most, not 65"
 }
+
+@test "with a profile it is said whether the light has ways" {
+	local server=$TOP/build/profiles/server8.bin
+	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
+	expect 0 morphctl plan all-reduce --ranks 4 --planes 2 --profile "$server" --at 0,1,5,4
+	holds "$output" "its light has ways: "
+	expect 0 morphctl plan all-to-all --ranks 4 --algorithm shift --profile "$server" --json
+	[[ $(jq -c '[.light.verdict, .light."planes-count", .light."circuits-count" > 0]' <<<"$output") == '["feasible",1,true]' ]]
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server"
+	holds "$output" "its light is infeasible: step "
+	holds "$output" "2 at most can"
+	expect 1 morphctl plan all-to-all --ranks 4 --algorithm shift --planes 7 --profile "$server" --json
+	[[ $(jq -c '[.light.verdict, .light.have, .light.need]' <<<"$output") == '["infeasible",6,7]' ]]
+	expect 2 morphctl plan all-reduce --ranks 4 --at 0,1,2,3
+	holds "$stderr" "--at and --lanes go with --profile"
+	for at in 0,1,2 0,1,2,3,4 0,1,2,x; do
+		expect 2 morphctl plan all-reduce --ranks 4 --profile "$server" --at "$at"
+	done
+}

@@ -184,6 +184,44 @@ struct morph_check_schedule_input {
  */
 int morph_check_schedule(const struct morph_check_schedule_input *input, char *report, size_t room);
 
+/**
+ * struct morph_check_light_input - what is to be held against what
+ * @profile: the device profile
+ * @ledger: what is held, written by morph_ledger_write()
+ * @schedule: when which ranks are joined, written by morph_schedule_write()
+ * @steps: by which ways, written by morph_steps_write()
+ * @accelerators: the accelerator of each rank
+ * @ranks: how many
+ * @lanes: that each circuit has; 0: any number
+ * @transit: enum morph_transit
+ */
+struct morph_check_light_input {
+	struct morph_check_bytes profile;
+	struct morph_check_bytes ledger;
+	struct morph_check_bytes schedule;
+	struct morph_check_bytes steps;
+	const uint32_t *accelerators;
+	uint32_t ranks;
+	uint32_t lanes;
+	uint32_t transit;
+};
+
+/**
+ * morph_check_light() - hold the light of steps against the schedule, and against the fabric
+ * @input: what
+ * @report: where to put a sentence that says what is wrong; may be NULL
+ * @room: its size
+ *
+ * Each step has the circuits that the schedule holds then, on the same planes, and no others; those that stay lit
+ * stay the same. Each circuit leads from its transmitter to its receiver: its guides join, they are sound and in its lanes dark.
+ * In each step each port has one circuit, no lane is used twice, and each element has a state that
+ * joins what all ways through it want. What begins by time begins as the schedule has it. Loss, leakage, and how elements
+ * of others stand, are not looked at. O(steps * holds + entries * guides of a way). Thread-safe.
+ *
+ * Return: as morph_check(), never -EAGAIN.
+ */
+int morph_check_light(const struct morph_check_light_input *input, char *report, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

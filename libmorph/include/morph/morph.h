@@ -82,6 +82,7 @@
 #include <morph/shim.h>
 #include <morph/steps.h>
 #include <morph/running.h>
+#include <morph/light.h>
 #include <morph/phase.h>
 
 #ifdef __cplusplus

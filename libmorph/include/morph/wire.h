@@ -88,6 +88,13 @@ extern "C" {
  * morph_algorithm; enum morph_policy; how many words its schedule has; and the schedule, its head among them. Last the CRC-32 of all
  * words before.
  *
+ * Steps, with the checksum of the profile in the head, 0 where it is not stated: whether they are a loop; the low and the
+ * high half of the slice's generation; the numbers of circuits, steps, guides, and entries of what is held. For each circuit the
+ * rank that sends, the one that receives, the plane of each, 65535 for any; how many lanes, and the low and the high half
+ * of those that it may have; its first guide and how many it has. For each step its first entry and how many it has; enum
+ * morph_step_begin; the low and the high half of the nanoseconds after the step before was lit when it begins, and when it is
+ * to be lit. The guides. For each entry its circuit.
+ *
  * A plan: enum morph_verdict; enum morph_tier; ranks; whether parts that fill a server stay
  * together; the fibres, how many there are at least, the servers, how many there are at least;
  * the numbers of circuits, strands, refusals and cuts. For each rank its accelerator and its
@@ -119,6 +126,7 @@ extern "C" {
  * @MORPH_WIRE_DELAY: what rounds and changes take
  * @MORPH_WIRE_SCHEDULE: a schedule
  * @MORPH_WIRE_SHIM: plans of a shim
+ * @MORPH_WIRE_STEPS: circuits of a slice step by step
  */
 enum morph_wire_kind {
 	MORPH_WIRE_REQUEST = 1,
@@ -133,6 +141,7 @@ enum morph_wire_kind {
 	MORPH_WIRE_DELAY = 10,
 	MORPH_WIRE_SCHEDULE = 11,
 	MORPH_WIRE_SHIM = 12,
+	MORPH_WIRE_STEPS = 13,
 };
 
 /**
@@ -282,6 +291,16 @@ ssize_t morph_delay_write(const struct morph_delay *delay, uint32_t ranks, void 
  * Return: the size in bytes, or -ENOSPC when @bytes is less.
  */
 ssize_t morph_schedule_write(const struct morph_schedule *schedule, void *buffer, size_t bytes);
+
+/**
+ * morph_steps_write() - steps in bytes
+ * @steps: the steps
+ * @buffer: where to; NULL to ask for the size
+ * @bytes: its size
+ *
+ * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ */
+ssize_t morph_steps_write(const struct morph_steps *steps, void *buffer, size_t bytes);
 
 #ifdef __cplusplus
 }

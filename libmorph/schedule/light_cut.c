@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Cuts: of a step, do more circuits lead out of some accelerators than ways can at once? Each way passes
+ * guides and elements; a guide takes one, since elements lead all wavelengths the same way, back and forth, and an
+ * element as many as a state of it joins pairs of ports. So the most ways that there are together is a flow (Ford and
+ * Fulkerson, 1956). What it forgets, which ports of an element a state joins and who wants to go where,
+ * only makes it greater: what it rules out is ruled out. So does flow both ways through one guide: the one makes up
+ * for the other.
+ */
+#include <stdio.h>
+
+#include "light.h"
+
+#define MOST_STEPS 64 /* that are looked at */
+#define UNSEEN UINT32_MAX
+#define FIRST (UINT32_MAX - 1) /* what light comes to first */
+
+/*
+ * Where flow can go is a place: 4 * element, and 2 where light comes in at the far side of one that joins each
+ * port of a side to some of the other only, and 1 where it goes out of it.
+ */
+struct light_cut {
+	struct ways *ways;
+	const struct lit_step *step;
+	uint8_t *inside; /* by accelerator */
+	uint8_t *wants; /* by port: enum wanting */
+	bool both; /* what leads out, and what leads in: backwards */
+	uint8_t *guide_flow; /* by coded guide */
+	uint32_t *element_flow; /* by place / 2 */
+	uint32_t *element_most;
+	uint32_t *from; /* by place: the place before */
+	uint32_t *over; /* by place: coded guide, or UNSEEN: within the element */
+	uint32_t *queue;
+	uint32_t src, dst, plane; /* a circuit that leads out */
+};
+
+/* Flow begins and ends at ports of circuits that cross: at those of what leads in, too, backwards. */
+enum wanting {
+	SENDS_OUT = 1,
+	RECEIVES_OUT = 2,
+	RECEIVES_IN = 4,
+	SENDS_IN = 8
+};
+
+static void cut_free(struct light_cut *cut)
+{
+	free(cut->inside);
+	free(cut->wants);
+	free(cut->guide_flow);
+	free(cut->element_flow);
+	free(cut->element_most);
+	free(cut->from);
+	free(cut->over);
+	free(cut->queue);
+}
+
+static int cut_room(struct light_cut *cut)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	size_t elements = graph->elements_count + 1UL;
+
+	cut->inside = calloc(graph->accelerators_count + 1UL, 1);
+	cut->wants = calloc(graph->ports_count + 1UL, 1);
+	cut->guide_flow = calloc(2 * (graph->guides_count + 1UL), 1);
+	cut->element_flow = calloc(2 * elements, sizeof(uint32_t));
+	cut->element_most = calloc(elements, sizeof(uint32_t));
+	cut->from = calloc(4 * elements, sizeof(uint32_t));
+	cut->over = calloc(4 * elements, sizeof(uint32_t));
+	cut->queue = calloc(4 * elements, sizeof(uint32_t));
+	if (!cut->inside || !cut->wants || !cut->guide_flow || !cut->element_flow ||
+	    !cut->element_most || !cut->from || !cut->over || !cut->queue)
+		return lm_fail(cut->ways->ledger->ctx, ENOMEM, "light a schedule: out of memory");
+	return 0;
+}
+
+/* Pairs of ports that a state joins. */
+static uint32_t pairs(const struct optics_graph *graph, uint32_t element, uint32_t state)
+{
+	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
+	uint32_t joined = 0;
+
+	for (uint32_t port = 0; port < kind->ports; port++)
+		joined += optics_joined(graph, element, state, port) != MORPH_PORT_NONE;
+	return joined / 2;
+}
+
+/* How many ways an element lets through at once. */
+static void measure(struct light_cut *cut)
+{
+	const struct optics_state *state = cut->ways->ledger->state;
+	const struct optics_graph *graph = state->graph;
+
+	for (uint32_t at = 0; at < graph->elements_count; at++) {
+		uint32_t most = 0;
+
+		for (uint32_t it = 0; it < graph->kinds[graph->elements[at].kind].states; it++) {
+			uint32_t joined = pairs(graph, at, it);
+
+			if (joined > most &&
+			    (!state->element_pins[at] || it == state->element_state[at]))
+				most = joined;
+		}
+		cut->element_most[at] = state->element_marks[at] ? 0 : most;
+	}
+}
+
+/* ------------------------------------------------------------------------ flow */
+
+static bool open_guide(const struct light_cut *cut, uint32_t code)
+{
+	const struct optics_state *state = cut->ways->ledger->state;
+	uint64_t lanes = state->graph->all_lanes & ~optics_guide_taken(state, code >> 1);
+
+	return !cut->guide_flow[code] && !state->guide_marks[code >> 1] &&
+	       optics_weight64(lanes) >= cut->ways->lanes;
+}
+
+static void reach(struct light_cut *cut, uint32_t place, uint32_t from, uint32_t over,
+		  uint32_t *count)
+{
+	if (cut->from[place] != UNSEEN)
+		return;
+	cut->from[place] = from;
+	cut->over[place] = over;
+	cut->queue[(*count)++] = place;
+}
+
+/* Light comes in at the far end of a guide. */
+static uint32_t place_behind(const struct optics_graph *graph, const struct optics_end *end)
+{
+	uint32_t side = graph->kinds[graph->elements[end->index].kind].side;
+
+	return 4 * end->index + (side && !(side >> end->port & 1) ? 2 : 0);
+}
+
+static bool has_sides(const struct optics_graph *graph, const struct optics_end *end)
+{
+	return graph->kinds[graph->elements[end->index].kind].side;
+}
+
+/* Ports at which light comes in that is at a place, or goes out. */
+static uint32_t ports_of(const struct optics_graph *graph, uint32_t place, bool out)
+{
+	const struct optics_kind *kind = &graph->kinds[graph->elements[place / 4].kind];
+	uint32_t all = (1U << kind->ports) - 1;
+
+	if (!kind->side)
+		return all;
+	return !(place & 2) == !out ? kind->side : all & ~(uint32_t)kind->side;
+}
+
+static bool wanted_at(const struct light_cut *cut, const struct optics_end *end)
+{
+	uint32_t port = end->index * cut->ways->ledger->graph->params.planes + end->port;
+
+	return (end->type == MORPH_END_RX && cut->wants[port] & RECEIVES_OUT) ||
+	       (end->type == MORPH_END_TX && cut->wants[port] & SENDS_IN);
+}
+
+/* Light leaves an element: to another, or to a receiver that wants it. Returns the coded guide to that, or UNSEEN. */
+static uint32_t leave(struct light_cut *cut, uint32_t place, uint32_t *count)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	const struct optics_element *element = &graph->elements[place / 4];
+
+	for (uint32_t ports = ports_of(graph, place, true); ports; ports &= ports - 1) {
+		uint32_t code =
+			graph->port_guide[element->first_port + (uint32_t)__builtin_ctz(ports)];
+		const struct optics_end *end;
+
+		if (code == OPTICS_NONE || !open_guide(cut, code))
+			continue;
+		end = &graph->guides[code >> 1].end[!(code & 1)];
+		if (wanted_at(cut, end))
+			return code;
+		if (end->type == MORPH_END_ELEMENT)
+			reach(cut, place_behind(graph, end), place, code, count);
+	}
+	return UNSEEN;
+}
+
+/* What flows into an element may go elsewhere from where it came. */
+static void turn_back(struct light_cut *cut, uint32_t place, uint32_t *count)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	const struct optics_element *element = &graph->elements[place / 4];
+
+	for (uint32_t ports = ports_of(graph, place, false); ports; ports &= ports - 1) {
+		uint32_t code =
+			graph->port_guide[element->first_port + (uint32_t)__builtin_ctz(ports)];
+		const struct optics_end *end;
+
+		if (code == OPTICS_NONE || !cut->guide_flow[code ^ 1])
+			continue;
+		end = &graph->guides[code >> 1].end[!(code & 1)];
+		/* It went out at that port: so it came in at the other side. */
+		if (end->type == MORPH_END_ELEMENT)
+			reach(cut, (place_behind(graph, end) ^ (has_sides(graph, end) ? 2 : 0)) + 1,
+			      place, code ^ 1, count);
+	}
+}
+
+/* One more way: what it passes flows, and what it passes against the flow no longer does. */
+static void augment(struct light_cut *cut, uint32_t place, uint32_t last)
+{
+	cut->guide_flow[last] = 1;
+	while (cut->from[place] != FIRST) {
+		uint32_t over = cut->over[place], from = cut->from[place];
+
+		if (over == UNSEEN)
+			cut->element_flow[place / 2] += place & 1 ? 1 : UINT32_MAX;
+		else
+			cut->guide_flow[over] = !(place & 1);
+		place = from;
+	}
+	cut->guide_flow[cut->over[place]] = 1;
+}
+
+/* From a port on. Returns whether that is all: it leads to where it is wanted at once. */
+static bool start(struct light_cut *cut, uint32_t code, uint32_t *count)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	const struct optics_end *end;
+
+	if (code == OPTICS_NONE || !open_guide(cut, code))
+		return false;
+	end = &graph->guides[code >> 1].end[!(code & 1)];
+	if (end->type == MORPH_END_ELEMENT)
+		reach(cut, place_behind(graph, end), FIRST, code, count);
+	else if (wanted_at(cut, end))
+		cut->guide_flow[code] = 1;
+	return cut->guide_flow[code];
+}
+
+static bool find_more(struct light_cut *cut)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	uint32_t count = 0;
+
+	memset(cut->from, 0xff, 4 * (graph->elements_count + 1UL) * sizeof(*cut->from));
+	for (uint32_t port = 0; port < graph->ports_count; port++)
+		if ((cut->wants[port] & SENDS_OUT && start(cut, graph->tx_guide[port], &count)) ||
+		    (cut->wants[port] & RECEIVES_IN && start(cut, graph->rx_guide[port], &count)))
+			return true;
+	for (uint32_t next = 0; next < count; next++) {
+		uint32_t place = cut->queue[next], last = UNSEEN;
+
+		if (place & 1) {
+			last = leave(cut, place, &count);
+			if (cut->element_flow[place / 2])
+				reach(cut, place - 1, place, UNSEEN, &count);
+		} else {
+			if (cut->element_flow[place / 2] < cut->element_most[place / 4])
+				reach(cut, place + 1, place, UNSEEN, &count);
+			turn_back(cut, place, &count);
+		}
+		if (last != UNSEEN) {
+			augment(cut, place, last);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------------ cuts */
+
+/* The guides of a way, one after the other, or backwards. */
+static uint32_t code_of(const struct ways *ways, uint32_t circuit, uint32_t number, bool back)
+{
+	const struct optics_hop *hops = lit_hops(&ways->table, circuit);
+	uint32_t last = ways->table.circuits.list[circuit].hops_count - 1;
+
+	return back ? hops[last - number].guide ^ 1 : hops[number].guide;
+}
+
+/*
+ * The way that a circuit has is a flow to begin with, where it goes beside those that are. Returns whether it does.
+ * It passes no element twice: that would be too much for many.
+ */
+static bool begin_flow(struct light_cut *cut, uint32_t circuit, bool back)
+{
+	const struct ways *ways = cut->ways;
+	const struct optics_graph *graph = ways->ledger->graph;
+	uint32_t count = ways->table.circuits.list[circuit].hops_count, hop;
+
+	for (hop = 0; hop < count; hop++) {
+		uint32_t code = code_of(ways, circuit, hop, back), place;
+
+		if (!open_guide(cut, code))
+			break;
+		cut->guide_flow[code] = 1;
+		if (hop + 1 == count)
+			return true;
+		place = place_behind(graph, &graph->guides[code >> 1].end[!(code & 1)]);
+		if (cut->element_flow[place / 2] == cut->element_most[place / 4]) {
+			cut->guide_flow[code] = 0;
+			break;
+		}
+		cut->element_flow[place / 2]++;
+	}
+	while (hop--) {
+		uint32_t code = code_of(ways, circuit, hop, back);
+
+		cut->guide_flow[code] = 0;
+		cut->element_flow[place_behind(graph, &graph->guides[code >> 1].end[!(code & 1)]) /
+				  2]--;
+	}
+	return false;
+}
+
+/* Circuits of the step that lead out of what is inside, and perhaps into it; *have: flow to begin with. */
+static uint32_t count_crossing(struct light_cut *cut, uint32_t *have)
+{
+	const struct ways *ways = cut->ways;
+	uint32_t count = 0;
+
+	*have = 0;
+	memset(cut->wants, 0, ways->ledger->graph->ports_count);
+	for (uint32_t at = cut->step->first; at < cut->step->first + cut->step->count; at++) {
+		const struct lit *lit = &ways->table.circuits.list[ways->table.held.list[at]];
+		bool out = cut->inside[ways->accelerators[lit->src]];
+
+		if (out == !!cut->inside[ways->accelerators[lit->dst]] || (!out && !cut->both))
+			continue;
+		cut->wants[way_port(ways, lit->src, lit->plane)] |= out ? SENDS_OUT : SENDS_IN;
+		cut->wants[way_port(ways, lit->dst, lit->plane)] |= out ? RECEIVES_OUT :
+									  RECEIVES_IN;
+		cut->src = lit->src;
+		cut->dst = lit->dst;
+		cut->plane = lit->plane;
+		*have += begin_flow(cut, ways->table.held.list[at], !out);
+		count++;
+	}
+	return count;
+}
+
+static void tell(const struct light_cut *cut, const char *name, uint32_t have, uint32_t need,
+		 struct morph_light *light)
+{
+	light->verdict = MORPH_INFEASIBLE;
+	light->reason = MORPH_LIGHT_CUT;
+	light->step = (uint32_t)(cut->step - cut->ways->table.steps.list);
+	light->plane = cut->plane;
+	light->src = cut->src;
+	light->dst = cut->dst;
+	light->have = have;
+	light->need = need;
+	snprintf(
+		light->why, sizeof(light->why),
+		"step %u: %u circuits, such as from rank %u to rank %u on plane %u, lead out of %s%s %u; %u at most can",
+		light->step, need, cut->src, cut->dst, cut->plane, cut->both ? "or into " : "",
+		name, light->index, have);
+}
+
+/* Do too many lead out of what is inside, or out and in together? @name and @index: for people. */
+static bool too_many(struct light_cut *cut, const char *name, uint32_t part, uint32_t index,
+		     struct morph_light *light)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+
+	for (int both = 0; both < 2; both++) {
+		uint32_t need, have;
+
+		cut->both = both;
+		memset(cut->guide_flow, 0, 2UL * graph->guides_count);
+		memset(cut->element_flow, 0,
+		       2UL * graph->elements_count * sizeof(*cut->element_flow));
+		need = count_crossing(cut, &have);
+		while (have < need && find_more(cut))
+			have++;
+		if (have == need)
+			continue;
+		light->part = part;
+		light->index = index;
+		tell(cut, name, have, need, light);
+		return true;
+	}
+	return false;
+}
+
+static uint32_t position(const struct optics_accelerator *accelerator, uint32_t axis)
+{
+	return axis == 0 ? accelerator->x : axis == 1 ? accelerator->y : accelerator->z;
+}
+
+/* What lies up to some place of an axis, and what lies beyond. */
+static bool axis_cut(struct light_cut *cut, uint32_t axis, struct morph_light *light)
+{
+	static const char *const names[3][2] = {
+		{ "what lies beyond x =", "what lies up to x =" },
+		{ "what lies beyond y =", "what lies up to y =" },
+		{ "what lies beyond z =", "what lies up to z =" },
+	};
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	uint32_t most = 0;
+
+	for (uint32_t at = 0; at < graph->accelerators_count; at++)
+		if (position(&graph->accelerators[at], axis) > most)
+			most = position(&graph->accelerators[at], axis);
+	for (uint32_t next = 0; next < 2 * most; next++) {
+		bool below = next & 1;
+
+		for (uint32_t at = 0; at < graph->accelerators_count; at++)
+			cut->inside[at] = (position(&graph->accelerators[at], axis) <= next / 2) ==
+					  below;
+		if (too_many(cut, names[axis][below], MORPH_PART_NONE, next / 2, light))
+			return true;
+	}
+	return false;
+}
+
+/* An accelerator, a server, or a part of the fabric. */
+static bool step_cut(struct light_cut *cut, struct morph_light *light)
+{
+	const struct optics_graph *graph = cut->ways->ledger->graph;
+	uint32_t count = graph->accelerators_count;
+	bool found = false;
+
+	for (uint32_t rank = 0; rank < cut->ways->table.ranks && !found; rank++) {
+		memset(cut->inside, 0, count);
+		cut->inside[cut->ways->accelerators[rank]] = 1;
+		found = too_many(cut, "accelerator", MORPH_PART_ACCELERATOR,
+				 cut->ways->accelerators[rank], light);
+	}
+	for (uint32_t host = 0; host < graph->hosts_count && graph->hosts_count > 1 && !found;
+	     host++) {
+		for (uint32_t at = 0; at < count; at++)
+			cut->inside[at] = graph->accelerators[at].host == host;
+		found = too_many(cut, "server", MORPH_PART_NONE, host, light);
+	}
+	for (uint32_t axis = 0; axis < 3 && !found; axis++)
+		found = axis_cut(cut, axis, light);
+	return found;
+}
+
+int lm_ways_cut(struct ways *ways, struct morph_light *light)
+{
+	struct light_cut cut = { .ways = ways };
+	int error = cut_room(&cut);
+	bool found = false;
+
+	if (!error)
+		measure(&cut);
+	for (uint32_t step = 0;
+	     !error && !found && step < ways->table.steps.count && step < MOST_STEPS; step++) {
+		cut.step = &ways->table.steps.list[step];
+		found = step_cut(&cut, light);
+	}
+	cut_free(&cut);
+	return error;
+}

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Light of schedules: what has ways is what the checker takes, what has none says why, and what was spoilt is rejected.
+ * Profiles are given in this order: server8, server16, rack64, smartlight72.
+ */
+#include <stdio.h>
+
+#include "../bench/random.h"
+#include "faults.h"
+#include "scheduling.h"
+
+#define PROFILES 4
+#define HEAD 5 /* words */
+#define STEPS_HEAD 7
+#define CIRCUIT 9
+#define STEP 7
+
+static char **profiles;
+
+/* A fabric, and what is asked of it. */
+struct bench {
+	struct morph_model *model;
+	struct morph_ledger *ledger;
+	uint8_t *profile;
+	size_t profile_bytes;
+	uint32_t at[64]; /* accelerators of ranks */
+	struct morph_steps *steps;
+	struct morph_schedule *schedule;
+	struct morph_delay *delay;
+	struct morph_light light;
+};
+
+enum {
+	SERVER8,
+	SERVER16,
+	RACK64,
+	SMARTLIGHT
+};
+
+static uint8_t *read_profile(const char *path, size_t *bytes)
+{
+	FILE *in = fopen(path, "r");
+	uint8_t *profile;
+
+	assert_non_null(in);
+	assert_int_equal(fseek(in, 0, SEEK_END), 0);
+	*bytes = (size_t)ftell(in);
+	rewind(in);
+	profile = malloc(*bytes);
+	assert_non_null(profile);
+	assert_int_equal(fread(profile, 1, *bytes, in), *bytes);
+	fclose(in);
+	return profile;
+}
+
+static struct bench open_bench(uint32_t number)
+{
+	struct bench bench = { 0 };
+
+	assert_int_equal(morph_model_load(ctx, profiles[number], &bench.model), 0);
+	assert_int_equal(morph_ledger_new(ctx, bench.model, &bench.ledger), 0);
+	bench.profile = read_profile(profiles[number], &bench.profile_bytes);
+	for (uint32_t rank = 0; rank < ARRAY_SIZE(bench.at); rank++)
+		bench.at[rank] = rank;
+	bench.steps = morph_steps_new(ctx);
+	bench.schedule = morph_schedule_new(ctx);
+	bench.delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	assert_non_null(bench.steps);
+	assert_non_null(bench.schedule);
+	return bench;
+}
+
+static void close_bench(struct bench *bench)
+{
+	morph_steps_free(bench->steps);
+	morph_schedule_free(bench->schedule);
+	morph_delay_free(bench->delay);
+	morph_ledger_free(bench->ledger);
+	morph_model_put(bench->model);
+	free(bench->profile);
+}
+
+/* False where the algorithm or the policy does not do it. */
+static bool plan(struct bench *bench, const struct morph_collective_opts *how,
+		 const struct morph_schedule_opts *opts)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+	bool planned;
+
+	assert_non_null(collective);
+	planned = !morph_collective_build(collective, how) &&
+		  !morph_schedule_plan(bench->schedule, collective, bench->delay, opts) &&
+		  morph_schedule_verdict(bench->schedule) == MORPH_FEASIBLE;
+	morph_collective_free(collective);
+	return planned;
+}
+
+static void plan_shift(struct bench *bench, uint32_t ranks, uint32_t planes)
+{
+	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_SHIFT,
+		   .ranks = ranks, .bytes = 100000);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes, .policy = MORPH_POLICY_EACH_ROUND);
+
+	assert_true(plan(bench, &how, &opts));
+}
+
+/* One lane each, unless other options are given: that of the mesh carries less than the ports of some_delay(). */
+static uint32_t light(struct bench *bench, uint32_t ranks, const struct morph_light_opts *opts)
+{
+	MORPH_OPTS(morph_light_opts, one, .lanes = 1);
+	int error = morph_schedule_light(bench->schedule, bench->ledger, bench->at, ranks,
+					 opts ? opts : &one, bench->steps, &bench->light);
+
+	if (error)
+		fail_msg("%d: %s", error, morph_error_text(ctx));
+	return bench->light.verdict;
+}
+
+/* ----------------------------------------------------------------- in words */
+
+struct words {
+	uint32_t *list;
+	size_t bytes;
+};
+
+#define WRITE(write, object)                                                              \
+	({                                                                                \
+		struct words words_ = { .bytes = (size_t)write(object, NULL, 0) };        \
+		words_.list = malloc(words_.bytes);                                       \
+		assert_non_null(words_.list);                                             \
+		assert_int_equal(write(object, words_.list, words_.bytes), words_.bytes); \
+		words_;                                                                   \
+	})
+
+static int check(const struct bench *bench, const struct words *steps, uint32_t ranks,
+		 char report[256])
+{
+	struct words ledger = WRITE(morph_ledger_write, bench->ledger);
+	struct words schedule = WRITE(morph_schedule_write, bench->schedule);
+	const struct morph_check_light_input input = {
+		.profile = { bench->profile, bench->profile_bytes },
+		.ledger = { ledger.list, ledger.bytes },
+		.schedule = { schedule.list, schedule.bytes },
+		.steps = { steps->list, steps->bytes },
+		.accelerators = bench->at,
+		.ranks = ranks,
+	};
+	int result = morph_check_light(&input, report, 256);
+
+	free(ledger.list);
+	free(schedule.list);
+	return result;
+}
+
+static void assert_lit(const struct bench *bench, uint32_t ranks)
+{
+	struct words steps = WRITE(morph_steps_write, bench->steps);
+	char report[256];
+
+	if (check(bench, &steps, ranks, report))
+		fail_msg("%s", report);
+	free(steps.list);
+}
+
+/* -------------------------------------------------------------------- tests */
+
+struct found {
+	uint32_t feasible, infeasible, undecided;
+};
+
+/* Each algorithm by each policy: what is lit is sound, and what is not says why. */
+static struct found light_all(struct bench *bench, uint32_t kind, uint32_t ranks, uint32_t planes)
+{
+	struct found found = { 0 };
+
+	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
+		MORPH_OPTS(morph_collective_opts, how, .kind = kind, .algorithm = algorithm,
+			   .ranks = ranks, .bytes = 100000);
+
+		for (uint32_t policy = 1; policy < MORPH_POLICIES; policy++) {
+			MORPH_OPTS(morph_schedule_opts, opts, .planes = planes, .policy = policy);
+
+			if (!plan(bench, &how, &opts))
+				continue;
+			if (light(bench, ranks, NULL) == MORPH_FEASIBLE) {
+				assert_lit(bench, ranks);
+				assert_string_equal(bench->light.why, "");
+				assert_int_equal(bench->light.planes, planes);
+				found.feasible++;
+				continue;
+			}
+			assert_int_equal(morph_steps_count(bench->steps, NULL), 0);
+			assert_string_not_equal(bench->light.why, "");
+			if (bench->light.verdict == MORPH_INFEASIBLE)
+				found.infeasible++;
+			else
+				found.undecided++;
+		}
+	}
+	return found;
+}
+
+static void small_collectives_are_lit_or_say_why(void **state)
+{
+	static const struct {
+		uint32_t profile, ranks, planes;
+		bool all; /* have ways */
+	} cases[] = {
+		{ SERVER8, 4, 2, true },    { SERVER8, 8, 1, false },	 { SERVER8, 8, 6, false },
+		{ SERVER16, 5, 1, true },   { SERVER16, 16, 2, false },	 { RACK64, 8, 2, true },
+		{ SMARTLIGHT, 4, 1, true }, { SMARTLIGHT, 8, 1, false },
+	};
+
+	(void)state;
+	for (size_t at = 0; at < ARRAY_SIZE(cases); at++) {
+		struct bench bench = open_bench(cases[at].profile);
+		uint32_t proven = 0, feasible = 0;
+
+		for (uint32_t kind = MORPH_ALL_REDUCE; kind <= MORPH_BROADCAST; kind++) {
+			struct found found =
+				light_all(&bench, kind, cases[at].ranks, cases[at].planes);
+
+			feasible += found.feasible;
+			proven += found.infeasible;
+			if (cases[at].profile != SMARTLIGHT)
+				assert_int_equal(found.undecided, 0);
+			if (cases[at].all)
+				assert_int_equal(found.infeasible + found.undecided, 0);
+		}
+		assert_true(feasible > 0);
+		if (!cases[at].all && cases[at].profile != SMARTLIGHT)
+			assert_true(proven > 0);
+		close_bench(&bench);
+	}
+}
+
+static void refusals_say_what_is_short(void **state)
+{
+	MORPH_OPTS(morph_light_opts, lanes, .begin = MORPH_STEP_BARRIER);
+	struct bench bench = open_bench(SERVER8);
+	const struct morph_light *said = &bench.light;
+
+	(void)state;
+	plan_shift(&bench, 8, 2);
+	assert_int_equal(light(&bench, 8, NULL), MORPH_INFEASIBLE);
+	assert_int_equal(said->reason, MORPH_LIGHT_CUT);
+	assert_true(said->need > said->have);
+	assert_non_null(strstr(said->why, "at most can"));
+	plan_shift(&bench, 4, 7);
+	assert_int_equal(light(&bench, 4, NULL), MORPH_INFEASIBLE);
+	assert_int_equal(said->reason, MORPH_LIGHT_PORTS);
+	assert_int_equal(said->have, 6);
+	assert_int_equal(said->need, 7);
+	plan_shift(&bench, 4, 1);
+	assert_int_equal(light(&bench, 4, &lanes), MORPH_FEASIBLE); /* as many as 100 Gb/s take */
+	assert_lit(&bench, 4);
+	lanes.lanes = 17;
+	assert_int_equal(light(&bench, 4, &lanes), MORPH_INFEASIBLE);
+	assert_int_equal(said->reason, MORPH_LIGHT_LANES);
+	assert_int_equal(said->have, 16);
+	assert_int_equal(morph_ledger_mark(bench.ledger, MORPH_PART_ACCELERATOR, 2, true), 0);
+	assert_int_equal(light(&bench, 4, NULL), MORPH_INFEASIBLE);
+	assert_int_equal(said->reason, MORPH_LIGHT_ACCELERATOR);
+	assert_int_equal(said->src, 2);
+	close_bench(&bench);
+}
+
+/* All guides lit: no port is free. All but some marked: there is no way. */
+static void a_circuit_alone_is_refused_by_the_driver(void **state)
+{
+	struct bench bench = open_bench(SERVER8);
+	const struct morph_light *said = &bench.light;
+	uint32_t guide = 0;
+
+	(void)state;
+	plan_shift(&bench, 4, 1);
+	while (!morph_ledger_load(bench.ledger, guide, 1))
+		guide++;
+	assert_int_equal(light(&bench, 4, NULL), MORPH_INFEASIBLE);
+	assert_int_equal(said->reason, MORPH_LIGHT_ALONE);
+	assert_int_equal(said->driver, MORPH_REASON_PORT_BUSY);
+	assert_int_equal(said->part, MORPH_PART_LASER);
+	while (guide--) {
+		assert_int_equal(morph_ledger_load(bench.ledger, guide, 0), 0);
+		assert_int_equal(morph_ledger_mark(bench.ledger, MORPH_PART_GUIDE, guide, true), 0);
+	}
+	assert_int_equal(light(&bench, 4, NULL), MORPH_INFEASIBLE);
+	assert_int_equal(said->reason, MORPH_LIGHT_ALONE);
+	assert_int_equal(said->driver, MORPH_REASON_UNUSABLE);
+	close_bench(&bench);
+}
+
+static void what_is_wrong_is_refused(void **state)
+{
+	MORPH_OPTS(morph_light_opts, opts, .begin = 3);
+	struct bench bench = open_bench(SERVER8);
+
+	(void)state;
+#define ASK(ranks, how)                                                                       \
+	morph_schedule_light(bench.schedule, bench.ledger, bench.at, ranks, how, bench.steps, \
+			     &bench.light)
+	assert_int_equal(ASK(4, NULL), -EINVAL); /* it was not planned */
+	plan_shift(&bench, 4, 1);
+	assert_int_equal(ASK(5, NULL), -EINVAL);
+	assert_int_equal(ASK(4, &opts), -EINVAL);
+	opts.begin = 0;
+	opts.transit = 2;
+	assert_int_equal(ASK(4, &opts), -EINVAL);
+	bench.at[3] = 1;
+	assert_int_equal(ASK(4, NULL), -EINVAL);
+	bench.at[3] = 10;
+	assert_int_equal(ASK(4, NULL), -ENOENT);
+	bench.at[3] = 3;
+	assert_int_equal(morph_ledger_hold(bench.ledger, 3, 7), 0);
+	assert_int_equal(ASK(4, NULL), -EINVAL);
+#undef ASK
+	close_bench(&bench);
+}
+
+/* Of planes that do not go together it is said how many do. */
+static void planes_are_counted(void **state)
+{
+	MORPH_OPTS(morph_light_opts, opts, .count_planes = true, .lanes = 1);
+	struct bench bench = open_bench(SMARTLIGHT);
+
+	(void)state;
+	plan_shift(&bench, 4, 2);
+	assert_int_equal(light(&bench, 4, &opts), MORPH_INFEASIBLE);
+	assert_int_equal(bench.light.reason, MORPH_LIGHT_PORTS);
+	assert_int_equal(bench.light.planes, 1);
+	close_bench(&bench);
+}
+
+/* The ledger is what it was, and the answer the same. */
+static void it_is_always_the_same(void **state)
+{
+	struct bench bench = open_bench(RACK64);
+	struct words ledger = WRITE(morph_ledger_write, bench.ledger), steps, again;
+
+	(void)state;
+	plan_shift(&bench, 12, 2);
+	assert_int_equal(light(&bench, 12, NULL), MORPH_FEASIBLE);
+	steps = WRITE(morph_steps_write, bench.steps);
+	assert_int_equal(light(&bench, 12, NULL), MORPH_FEASIBLE);
+	again = WRITE(morph_steps_write, bench.steps);
+	assert_int_equal(steps.bytes, again.bytes);
+	assert_memory_equal(steps.list, again.list, steps.bytes);
+	free(again.list);
+	again = WRITE(morph_ledger_write, bench.ledger);
+	assert_memory_equal(ledger.list, again.list, ledger.bytes);
+	free(again.list);
+	free(steps.list);
+	free(ledger.list);
+	close_bench(&bench);
+}
+
+/* By time, in a loop: as long after the step before was lit as is planned. */
+static void steps_begin_as_is_planned(void **state)
+{
+	MORPH_OPTS(morph_light_opts, opts, .begin = MORPH_STEP_TIME, .loop = true,
+		   .deadline_ns = 1000);
+	struct bench bench = open_bench(SERVER8);
+	uint32_t steps[64], changes;
+	struct words words;
+	uint64_t bound;
+
+	(void)state;
+	plan_shift(&bench, 4, 1);
+	opts.hold_steps = steps;
+	assert_int_equal(light(&bench, 4, &opts), MORPH_FEASIBLE);
+	assert_lit(&bench, 4);
+	changes = morph_schedule_changes(bench.schedule, NULL);
+	assert_int_equal(bench.light.steps, changes);
+	assert_int_equal(morph_schedule_holds(bench.schedule), changes);
+	for (uint32_t hold = 0; hold < changes; hold++)
+		assert_int_equal(steps[hold], hold);
+	words = WRITE(morph_steps_write, bench.steps);
+	assert_int_equal(words.list[HEAD], 1);
+	for (uint32_t step = 0; step < changes; step++) {
+		const uint32_t *at = words.list + HEAD + STEPS_HEAD +
+				     CIRCUIT * words.list[HEAD + 3] + STEP * step;
+		struct morph_hold hold, before;
+
+		assert_int_equal(morph_schedule_hold(bench.schedule, step, &hold), 0);
+		assert_int_equal(morph_schedule_hold(bench.schedule, (step ? step : changes) - 1,
+						     &before),
+				 0);
+		assert_int_equal(at[2], MORPH_STEP_TIME);
+		bound = hold.set_ns - before.lit_ns;
+		if (!step)
+			bound = hold.set_ns + morph_schedule_ns(bench.schedule, NULL) -
+				before.lit_ns;
+		assert_in_range(at[3], bound ? bound - 1 : 0, bound + 1);
+		assert_int_equal(at[5], at[3] + 1000);
+	}
+	free(words.list);
+	close_bench(&bench);
+}
+
+/* What is lit at first, is so in the first step. */
+static void what_is_there_is_of_the_first_step(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
+	struct morph_schedule *after = morph_schedule_new(ctx);
+	struct morph_collective *collective = ring(5, 4096);
+	struct bench bench = open_bench(SERVER8);
+	uint32_t circuits;
+
+	(void)state;
+	assert_int_equal(morph_schedule_plan(after, collective, bench.delay, &opts), 0);
+	opts.after = after;
+	assert_int_equal(morph_schedule_plan(bench.schedule, collective, bench.delay, &opts), 0);
+	assert_int_equal(morph_schedule_changes(bench.schedule, NULL), 0);
+	assert_int_equal(light(&bench, 5, NULL), MORPH_FEASIBLE);
+	assert_int_equal(morph_steps_count(bench.steps, &circuits), 1);
+	assert_int_equal(circuits, 10);
+	assert_lit(&bench, 5);
+	morph_collective_free(collective);
+	morph_schedule_free(after);
+	close_bench(&bench);
+}
+
+/* -------------------------------------------------------------------- spoilt */
+
+/* Of a circuit: its guides, ports, lanes or ranks; of a step: what it holds, or when it begins. */
+static bool spoil(struct words *steps, uint64_t *seed)
+{
+	uint32_t *head = steps->list + HEAD, circuits = head[3], count = head[4];
+	uint32_t guides = head[5], held = head[6];
+	uint32_t *circuit = head + STEPS_HEAD + CIRCUIT * random_below(seed, circuits);
+	uint32_t *step = head + STEPS_HEAD + CIRCUIT * circuits + STEP * random_below(seed, count);
+	uint32_t *guide = head + STEPS_HEAD + CIRCUIT * circuits + STEP * count;
+	uint32_t *entry = guide + guides + random_below(seed, held);
+	uint32_t other = random_below(seed, circuits);
+
+	switch (random_below(seed, 9)) {
+	case 0: /* another guide */
+		guide[random_below(seed, guides)] ^= 1 + random_below(seed, 7);
+		return true;
+	case 1: /* one less */
+		circuit[8]--;
+		return true;
+	case 2: /* the way of another */
+		if (other == (uint32_t)(circuit - head - STEPS_HEAD) / CIRCUIT)
+			return false;
+		circuit[7] = head[STEPS_HEAD + CIRCUIT * other + 7];
+		circuit[8] = head[STEPS_HEAD + CIRCUIT * other + 8];
+		return true;
+	case 3: /* another port */
+		circuit[2 + random_below(seed, 2)] ^= 1;
+		return true;
+	case 4: /* another rank */
+		circuit[random_below(seed, 2)] ^= 1;
+		return true;
+	case 5: /* a wavelength that there is not, or more than are told */
+		circuit[5] ^= random_below(seed, 2) ? 1U << 16 : 1U << 15;
+		return true;
+	case 6: /* another circuit */
+		if (*entry == other)
+			return false;
+		*entry = other;
+		return true;
+	case 7: /* one less is held */
+		step[1]--;
+		return true;
+	default: /* too late, by time or not */
+		step[3] += 1 + random_below(seed, 1000);
+		return true;
+	}
+}
+
+static void what_was_spoilt_is_rejected(void **state)
+{
+	uint64_t seed = 20;
+	uint32_t rejected = 0;
+
+	(void)state;
+	for (uint32_t profile = 0; profile < PROFILES; profile++) {
+		struct bench bench = open_bench(profile);
+		char report[256];
+
+		plan_shift(&bench, 4, profile == SMARTLIGHT ? 1 : 3);
+		assert_int_equal(light(&bench, 4, NULL), MORPH_FEASIBLE);
+		for (uint32_t round = 0; round < 200; round++) {
+			struct words steps = WRITE(morph_steps_write, bench.steps);
+
+			if (spoil(&steps, &seed)) {
+				int result = check(&bench, &steps, 4, report);
+
+				if (result != -EBADMSG && result != -EINVAL)
+					fail_msg("profile %u, round %u: %d", profile, round,
+						 result);
+				rejected++;
+			}
+			free(steps.list);
+		}
+		close_bench(&bench);
+	}
+	assert_true(rejected > 600);
+}
+
+/* Two circuits over the same guides at once; an element that is wanted in two states; light of others. */
+static void what_does_not_go_together_is_rejected(void **state)
+{
+	struct bench bench = open_bench(SERVER8);
+	struct words steps;
+	char report[256];
+	uint32_t *circuit;
+
+	(void)state;
+	plan_shift(&bench, 4, 1);
+	assert_int_equal(light(&bench, 4, NULL), MORPH_FEASIBLE);
+	steps = WRITE(morph_steps_write, bench.steps);
+	circuit = steps.list + HEAD + STEPS_HEAD;
+	assert_int_equal(check(&bench, &steps, 4, report), 0);
+	assert_int_equal(
+		morph_ledger_load(
+			bench.ledger,
+			circuit[CIRCUIT * steps.list[HEAD + 3] + STEP * steps.list[HEAD + 4] + 1],
+			1),
+		0);
+	assert_int_equal(check(&bench, &steps, 4, report), -EBADMSG);
+	assert_non_null(strstr(report, "lit by others"));
+	free(steps.list);
+	close_bench(&bench);
+}
+
+/* Whatever fails for want of memory leaves nothing behind, and the ledger as it was. */
+static void without_memory_nothing_is_left(void **state)
+{
+	struct bench bench = open_bench(SERVER8);
+	uint32_t verdict = 0;
+
+	(void)state;
+	for (uint32_t ranks = 4; ranks <= 8; ranks += 4) {
+		bool struck = true;
+
+		plan_shift(&bench, ranks, 1);
+		for (uint32_t nth = 1; struck; nth++) {
+			int error;
+
+			fault_at("memory", nth, ENOMEM);
+			error = morph_schedule_light(bench.schedule, bench.ledger, bench.at, ranks,
+						     NULL, bench.steps, &bench.light);
+			struck = fault_struck();
+			assert_int_equal(error, struck ? -ENOMEM : 0);
+			assert_true(!struck || !morph_steps_count(bench.steps, NULL));
+		}
+		verdict += bench.light.verdict;
+	}
+	assert_int_equal(verdict, MORPH_FEASIBLE + MORPH_INFEASIBLE);
+	close_bench(&bench);
+}
+
+int main(int count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_collectives_are_lit_or_say_why),
+		cmocka_unit_test(refusals_say_what_is_short),
+		cmocka_unit_test(a_circuit_alone_is_refused_by_the_driver),
+		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(planes_are_counted),
+		cmocka_unit_test(it_is_always_the_same),
+		cmocka_unit_test(steps_begin_as_is_planned),
+		cmocka_unit_test(what_is_there_is_of_the_first_step),
+		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(what_does_not_go_together_is_rejected),
+		cmocka_unit_test(without_memory_nothing_is_left),
+	};
+
+	if (count != 1 + PROFILES) {
+		fprintf(stderr, "usage: %s SERVER8 SERVER16 RACK64 SMARTLIGHT72\n", arguments[0]);
+		return 2;
+	}
+	profiles = arguments + 1;
+	return cmocka_run_group_tests(tests, begin, end);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl plan --profile: does what is planned have ways on a fabric? */
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "profile.h"
+
+static const char *const verdicts[] = { "", "feasible", "infeasible", "undecided" };
+
+/* As --at says, one after the other, or from the first accelerator on. */
+static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t *accelerators)
+{
+	char *copy, *place = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+	uint32_t count = 0;
+
+	for (uint32_t rank = 0; rank < ranks; rank++)
+		accelerators[rank] = rank;
+	if (!given(run, OPTION_AT))
+		return EXIT_CODE_OK;
+	copy = needed(strdup(run->option[OPTION_AT]));
+	for (char *word = strtok_r(copy, ",", &place); word && !code && count <= ranks;
+	     word = strtok_r(NULL, ",", &place), count++)
+		if (count < ranks)
+			code = resolve_number(run, "accelerator", word, &accelerators[count]);
+	free(copy);
+	if (!code && count != ranks)
+		return usage_error(
+			run, "--at wants the accelerators of %u ranks, divided by commas", ranks);
+	return code;
+}
+
+static enum exit_code light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
+			    struct morph_model *model, struct morph_light *answer)
+{
+	MORPH_OPTS(morph_light_opts, opts, .count_planes = true);
+	uint32_t *accelerators = needed(calloc(ranks + 1UL, sizeof(*accelerators)));
+	struct morph_steps *steps = needed(morph_steps_new(run->client->ctx));
+	struct morph_ledger *ledger = NULL;
+	enum exit_code code = ask_accelerators(run, ranks, accelerators);
+	int error = 0;
+
+	if (!code && !option_u32(run, OPTION_LANES, &opts.lanes))
+		code = EXIT_CODE_USAGE;
+	if (!code)
+		code = profile_ledger(run, MORPH_ANY, 0, model, &ledger);
+	if (!code)
+		error = morph_schedule_light(schedule, ledger, accelerators, ranks, &opts, steps,
+					     answer);
+	morph_ledger_free(ledger);
+	morph_steps_free(steps);
+	free(accelerators);
+	return error < 0 ? client_error(run, error) : code;
+}
+
+enum exit_code plan_light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
+			  struct morph_light *answer)
+{
+	struct morph_model *model = NULL;
+	uint32_t fabric;
+	enum exit_code code;
+
+	memset(answer, 0, sizeof(*answer));
+	if (!given(run, OPTION_PROFILE))
+		return given(run, OPTION_AT) || given(run, OPTION_LANES) ?
+			       usage_error(run, "--at and --lanes go with --profile") :
+			       EXIT_CODE_OK;
+	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+		return EXIT_CODE_OK;
+	code = profile_model(run, &fabric, &model);
+	if (!code)
+		code = light(run, schedule, ranks, model, answer);
+	morph_model_put(model);
+	return code;
+}
+
+void plan_light_write(const struct morph_light *light)
+{
+	if (light->verdict == MORPH_FEASIBLE)
+		printf("its light has ways: %u steps of %u circuits\n\n", light->steps,
+		       light->circuits);
+	else if (light->verdict)
+		printf("its light is %s: %s\n%s", verdicts[light->verdict], light->why,
+		       light->planes ? "" : "\n");
+	if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes)
+		printf("of its planes the first %u go together\n\n", light->planes);
+}
+
+void plan_light_add(const struct morph_light *light, json_t *report)
+{
+	json_t *record;
+
+	if (!light->verdict)
+		return;
+	record = json_pack("{s:s, s:i}", "verdict", verdicts[light->verdict], "planes-count",
+			   (int)light->planes);
+	if (light->verdict == MORPH_FEASIBLE) {
+		json_object_set_new(record, "steps-count", json_integer(light->steps));
+		json_object_set_new(record, "circuits-count", json_integer(light->circuits));
+	} else {
+		json_object_set_new(record, "text", json_string(light->why));
+		if (light->step != MORPH_ANY)
+			json_object_set_new(record, "step", json_integer(light->step));
+		json_object_set_new(record, "have", json_integer(light->have));
+		json_object_set_new(record, "need", json_integer(light->need));
+	}
+	json_object_set_new(report, "light", record);
+}
