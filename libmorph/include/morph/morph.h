@@ -82,6 +82,7 @@
 #include <morph/steps.h>
 #include <morph/running.h>
 #include <morph/phase.h>
+#include <morph/phasing.h>
 
 #ifdef __cplusplus
 extern "C" {
