@@ -50,7 +50,7 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
 unit_rooms := selftests/harness profiles libmorph tools tools/repro selftests/optics selftests/netlink selftests/sim \
-	selftests/stress selftests/fuzz
+	selftests/stress selftests/fuzz selftests/mpi
 
 run-unit: profiles lib
 	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(unit_rooms:%=check-%)

@@ -84,6 +84,7 @@
 #include <morph/running.h>
 #include <morph/light.h>
 #include <morph/phase.h>
+#include <morph/phasing.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -64,5 +64,6 @@ struct morph_schedule;
 struct morph_steps;
 struct morph_ring;
 struct morph_state;
+struct morph_phasing;
 
 #endif /* MORPH_TYPES_H */

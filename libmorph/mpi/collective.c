@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The shim: calls in which all members take part. */
+#include "shim.h"
+
+/* All members have begun before one of them enters: so nobody waits inside of a phase for one outside. */
+#define COLLECTIVE(name, parameters, arguments) \
+	SHIM_API int MPI_##name parameters      \
+	{                                       \
+		struct shim_op op;              \
+		int ret;                        \
+                                                \
+		shim_begin(comm, true, &op);    \
+		ret = PMPI_##name arguments;    \
+		shim_end(&op);                  \
+		return ret;                     \
+	}
+
+/* One that goes on: its circuits are busy until it has been waited for. */
+#define NONBLOCKING(name, parameters, arguments)  \
+	SHIM_API int MPI_##name parameters        \
+	{                                         \
+		struct shim_op op;                \
+		int ret;                          \
+                                                  \
+		shim_begin(comm, false, &op);     \
+		ret = PMPI_##name arguments;      \
+		if (ret == MPI_SUCCESS)           \
+			shim_hold(*request, &op); \
+		else                              \
+			shim_end(&op);            \
+		return ret;                       \
+	}
+
+/* Each comes in both forms. */
+#define BOTH(name, iname, parameters, arguments)                                       \
+	COLLECTIVE(name, (UNPACK parameters, MPI_Comm comm), (UNPACK arguments, comm)) \
+	NONBLOCKING(iname, (UNPACK parameters, MPI_Comm comm, MPI_Request * request),  \
+		    (UNPACK arguments, comm, request))
+#define UNPACK(...) __VA_ARGS__
+
+COLLECTIVE(Barrier, (MPI_Comm comm), (comm))
+NONBLOCKING(Ibarrier, (MPI_Comm comm, MPI_Request *request), (comm, request))
+
+BOTH(Allreduce, Iallreduce, (const void *from, void *to, int count, MPI_Datatype type, MPI_Op how),
+     (from, to, count, type, how))
+BOTH(Reduce, Ireduce,
+     (const void *from, void *to, int count, MPI_Datatype type, MPI_Op how, int root),
+     (from, to, count, type, how, root))
+BOTH(Reduce_scatter, Ireduce_scatter,
+     (const void *from, void *to, const int counts[], MPI_Datatype type, MPI_Op how),
+     (from, to, counts, type, how))
+BOTH(Reduce_scatter_block, Ireduce_scatter_block,
+     (const void *from, void *to, int count, MPI_Datatype type, MPI_Op how),
+     (from, to, count, type, how))
+BOTH(Bcast, Ibcast, (void *data, int count, MPI_Datatype type, int root), (data, count, type, root))
+BOTH(Allgather, Iallgather,
+     (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type),
+     (from, count, type, to, to_count, to_type))
+BOTH(Allgatherv, Iallgatherv,
+     (const void *from, int count, MPI_Datatype type, void *to, const int to_counts[],
+      const int places[], MPI_Datatype to_type),
+     (from, count, type, to, to_counts, places, to_type))
+BOTH(Alltoall, Ialltoall,
+     (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type),
+     (from, count, type, to, to_count, to_type))
+BOTH(Alltoallv, Ialltoallv,
+     (const void *from, const int counts[], const int from_places[], MPI_Datatype type, void *to,
+      const int to_counts[], const int places[], MPI_Datatype to_type),
+     (from, counts, from_places, type, to, to_counts, places, to_type))

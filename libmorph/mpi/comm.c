@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The shim: communicators. Each bears what it is known as, as an attribute. Those that come of one call have one number, which the
+ * ranks of the one that they came from agree upon; and one phase, in which each has a ring of circuits.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim.h"
+
+static int keyval = MPI_KEYVAL_INVALID;
+static uint32_t next_number;
+
+struct shim_comm *shim_comm_of(MPI_Comm comm)
+{
+	struct shim_comm *known;
+	int found = 0;
+
+	if (!shim.ready || comm == MPI_COMM_NULL)
+		return NULL;
+	if (PMPI_Comm_get_attr(comm, keyval, &known, &found) != MPI_SUCCESS || !found)
+		return NULL;
+	return known->group < 0 ? NULL : known;
+}
+
+bool shim_comm_joins(const struct shim_comm *comm, int member)
+{
+	return comm && member >= 0 && comm->size > 1 &&
+	       ((comm->rank + 1) % comm->size == member || (member + 1) % comm->size == comm->rank);
+}
+
+/* It is remembered for the trace, and for another of the same members. */
+static int forget(MPI_Comm comm, int key, void *value, void *extra)
+{
+	struct shim_comm *known = value;
+
+	(void)comm;
+	(void)key;
+	(void)extra;
+	known->freed = true;
+	return MPI_SUCCESS;
+}
+
+/* Ranks of the whole program, by those of a communicator; freed by the caller. */
+static uint32_t *members_of(MPI_Comm comm, int size)
+{
+	uint32_t *members = calloc((size_t)size, sizeof(*members));
+	int *from = calloc(2 * (size_t)size, sizeof(*from)), *to = from ? from + size : NULL;
+	MPI_Group group, world;
+
+	if (members && from) {
+		PMPI_Comm_group(comm, &group);
+		PMPI_Comm_group(MPI_COMM_WORLD, &world);
+		for (int at = 0; at < size; at++)
+			from[at] = at;
+		PMPI_Group_translate_ranks(group, size, from, world, to);
+		for (int at = 0; at < size; at++)
+			members[at] = (uint32_t)to[at];
+		PMPI_Group_free(&group);
+		PMPI_Group_free(&world);
+	}
+	free(from);
+	return members;
+}
+
+/* One that was freed and had the same members, or a new one; takes @members. */
+static struct shim_comm *record_of(uint32_t *members, int size)
+{
+	struct shim_comm **more, *comm;
+
+	for (int at = 0; at < shim.comms_count; at++) {
+		comm = shim.comms[at];
+		if (!comm->freed || comm->size != size ||
+		    memcmp(comm->members, members, (size_t)size * sizeof(*members)))
+			continue;
+		free(members);
+		comm->freed = false;
+		return comm;
+	}
+	comm = calloc(1, sizeof(*comm));
+	more = realloc(shim.comms, (size_t)(shim.comms_count + 1) * sizeof(*more));
+	if (more)
+		shim.comms = more;
+	if (!comm || !more) {
+		free(comm);
+		free(members);
+		return NULL;
+	}
+	comm->members = members;
+	comm->size = size;
+	comm->group = -1;
+	shim.comms[shim.comms_count++] = comm;
+	return comm;
+}
+
+static struct shim_comm *add(MPI_Comm comm, uint32_t number, uint32_t phase)
+{
+	struct shim_comm *known;
+	uint32_t *members;
+	int size;
+
+	PMPI_Comm_size(comm, &size);
+	members = members_of(comm, size);
+	if (!members)
+		return NULL;
+	shim_lock();
+	known = record_of(members, size);
+	if (known) {
+		known->number = number;
+		known->phase = phase;
+		PMPI_Comm_rank(comm, &known->rank);
+		if (known->group < 0)
+			shim_learn_comm(known);
+	}
+	shim_unlock();
+	if (known)
+		PMPI_Comm_set_attr(comm, keyval, known);
+	else
+		shim_say("out of memory: a communicator is not observed");
+	return known;
+}
+
+/* A number that no rank of a communicator has used. */
+static uint32_t agree(MPI_Comm parent)
+{
+	uint32_t number;
+
+	shim_lock();
+	number = next_number;
+	shim_unlock();
+	PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_UINT32_T, MPI_MAX, parent);
+	shim_lock();
+	if (next_number <= number)
+		next_number = number + 1;
+	shim_unlock();
+	return number;
+}
+
+/* The phase of those that came of one that has all ranks. */
+static uint32_t phase_of(MPI_Comm parent, MPI_Comm comm)
+{
+	int mine[3] = { shim.rank, -1, 0 }, root = 0, size;
+	int *told, *leaders, *places;
+	uint32_t phase = NO_PHASE, *members = NULL;
+
+	PMPI_Comm_size(parent, &size);
+	if (size != shim.size || shim.mode == SHIM_OBSERVE)
+		return NO_PHASE;
+	if (comm != MPI_COMM_NULL) {
+		int count;
+
+		PMPI_Comm_size(comm, &count);
+		members = members_of(comm, count);
+		PMPI_Comm_rank(comm, &mine[2]);
+		mine[1] = members && count > 1 ? (int)members[0] : -1;
+		free(members);
+	}
+	told = calloc(5 * (size_t)size, sizeof(*told));
+	if (!told) {
+		/* Others wait for this rank, which can't take part. */
+		PMPI_Abort(MPI_COMM_WORLD, 1);
+		return NO_PHASE;
+	}
+	leaders = told + 3 * size;
+	places = leaders + size;
+	PMPI_Allgather(mine, 3, MPI_INT, told, 3, MPI_INT, parent);
+	for (int at = 0; at < size; at++) {
+		leaders[told[3 * at]] = told[3 * at + 1];
+		places[told[3 * at]] = told[3 * at + 2];
+		root = told[3 * at] ? root : at;
+	}
+	phase = shim_control_add(parent, leaders, places, root);
+	free(told);
+	return phase;
+}
+
+bool shim_comm_begin(void)
+{
+	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) != MPI_SUCCESS)
+		return false;
+	return add(MPI_COMM_WORLD, agree(MPI_COMM_WORLD), phase_of(MPI_COMM_WORLD, MPI_COMM_WORLD));
+}
+
+/* ------------------------------------------------------------- calls of MPI */
+
+/* All ranks of @parent have made communicators, this one @comm, which may be none. */
+static void created(MPI_Comm parent, MPI_Comm comm)
+{
+	uint32_t number, phase;
+	int inter;
+
+	if (!shim.ready || PMPI_Comm_test_inter(parent, &inter) != MPI_SUCCESS || inter)
+		return;
+	number = agree(parent);
+	phase = phase_of(parent, comm);
+	if (comm != MPI_COMM_NULL)
+		add(comm, number, phase);
+}
+
+SHIM_API int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+	int ret = PMPI_Comm_split(comm, color, key, newcomm);
+
+	if (ret == MPI_SUCCESS)
+		created(comm, *newcomm);
+	return ret;
+}
+
+SHIM_API int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+	int ret = PMPI_Comm_split_type(comm, type, key, info, newcomm);
+
+	if (ret == MPI_SUCCESS)
+		created(comm, *newcomm);
+	return ret;
+}
+
+SHIM_API int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+	int ret = PMPI_Comm_create(comm, group, newcomm);
+
+	if (ret == MPI_SUCCESS)
+		created(comm, *newcomm);
+	return ret;
+}
+
+/* The same ranks, and so the same circuits. */
+SHIM_API int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+	int ret = PMPI_Comm_dup(comm, newcomm);
+	struct shim_comm *known = ret == MPI_SUCCESS ? shim_comm_of(comm) : NULL;
+
+	if (known)
+		add(*newcomm, agree(*newcomm), known->phase);
+	return ret;
+}

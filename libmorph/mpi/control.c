@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The shim: phases on a slice. Ranks of the program are those of the slice. The first rank loads a phase for each call that made
+ * communicators; whenever there is another they are loaded anew, at which all ranks take part. What is announced is lit by
+ * a thread of its own, with files of its own.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "shim.h"
+
+#define NAP_NS 100000
+
+/* What a thread has. */
+struct view {
+	struct morph_ctx *ctx;
+	struct morph_slice *slice;
+	struct morph_phasing *phasing;
+};
+
+/* Communicators that are lit together: of each rank the leader, or -1, and its place among those who have the same. */
+struct family {
+	int *leaders, *places;
+};
+
+static struct {
+	struct view main; /* under the lock */
+	uint32_t schedule; /* 0: none is loaded */
+	struct family *families; /* where they are loaded */
+	uint32_t families_count;
+	pthread_t helper;
+	bool helps, ends;
+	uint32_t announced;
+	pthread_cond_t wanted;
+	struct morph_phasing_counts counts; /* of changes, without the phases that are loaded now */
+	uint64_t provisioned;
+} control = { .announced = NO_PHASE, .wanted = PTHREAD_COND_INITIALIZER };
+
+static void nap(void)
+{
+	const struct timespec time = { .tv_nsec = NAP_NS };
+
+	nanosleep(&time, NULL);
+}
+
+/* -------------------------------------------------------------------- files */
+
+/* A number is that of an open file, where there is one that is a slice's; else it is the slice's. */
+static bool view_open(struct view *view)
+{
+	const char *name = getenv("MORPH_SLICE");
+	char *end;
+	long fd;
+
+	memset(view, 0, sizeof(*view));
+	if (!name || morph_ctx_new(NULL, &view->ctx))
+		return false;
+	fd = strtol(name, &end, 10);
+	if (*end || end == name || fd < 3 || morph_slice_from_fd(view->ctx, (int)fd, &view->slice))
+		morph_slice_open(view->ctx, name, &view->slice);
+	if (!view->slice)
+		shim_say("slice %s can't be used: %s", name, morph_error_text(view->ctx));
+	return view->slice;
+}
+
+static void view_close(struct view *view)
+{
+	morph_phasing_free(view->phasing);
+	morph_slice_close(view->slice);
+	morph_ctx_free(view->ctx);
+	memset(view, 0, sizeof(*view));
+}
+
+static void view_join(struct view *view, uint32_t schedule)
+{
+	MORPH_OPTS(morph_phasing_opts, opts, .locks = getenv("MORPH_LOCKS"));
+
+	morph_phasing_free(view->phasing);
+	view->phasing = NULL;
+	if (schedule && view->slice &&
+	    morph_phasing_join(view->slice, schedule, &opts, &view->phasing))
+		shim_say("phases can't be used: %s", morph_error_text(view->ctx));
+}
+
+static bool slice_has_room(struct view *view)
+{
+	struct morph_object *info;
+	size_t ranks;
+
+	if (morph_slice_read(view->slice, &info, NULL)) {
+		shim_say("%s", morph_error_text(view->ctx));
+		return false;
+	}
+	ranks = morph_object_values(info, "rank");
+	morph_object_free(info);
+	if (ranks < (size_t)shim.size)
+		shim_say("the slice has %zu ranks, the program %d", ranks, shim.size);
+	return ranks >= (size_t)shim.size;
+}
+
+/* ------------------------------------------------------------------ loading */
+
+static int add_circuit(struct morph_steps *steps, uint32_t *known, int src, int dst)
+{
+	uint32_t *circuit = &known[src * shim.size + dst];
+	int number;
+
+	if (!*circuit) {
+		number = morph_steps_circuit(steps, (uint32_t)src, (uint32_t)dst, NULL);
+		if (number < 0)
+			return number;
+		*circuit = (uint32_t)number + 1;
+	}
+	return (int)*circuit - 1;
+}
+
+/* The next one of a rank's ring; *count: how many there are. */
+static int next_of(const struct family *family, int rank, int *count)
+{
+	int first = rank, next = -1;
+
+	*count = 0;
+	for (int other = 0; other < shim.size; other++) {
+		if (family->leaders[other] != family->leaders[rank])
+			continue;
+		++*count;
+		if (!family->places[other])
+			first = other;
+		if (family->places[other] == family->places[rank] + 1)
+			next = other;
+	}
+	return next < 0 ? first : next;
+}
+
+static bool add_phase(struct morph_steps *steps, uint32_t *known, const struct family *family,
+		      bool both_ways)
+{
+	uint32_t *held = calloc(2 * (size_t)shim.size, sizeof(*held));
+	size_t count = 0;
+	bool added = held;
+
+	for (int rank = 0; added && rank < shim.size; rank++) {
+		int members, next, circuit;
+
+		if (family->leaders[rank] < 0)
+			continue;
+		next = next_of(family, rank, &members);
+		circuit = add_circuit(steps, known, rank, next);
+		added = circuit >= 0;
+		held[count++] = (uint32_t)circuit;
+		if (!both_ways || members < 3 || !added)
+			continue;
+		circuit = add_circuit(steps, known, next, rank);
+		added = circuit >= 0;
+		held[count++] = (uint32_t)circuit;
+	}
+	added = added && morph_steps_add(steps, held, count, NULL) >= 0;
+	free(held);
+	return added;
+}
+
+static bool load(bool both_ways)
+{
+	MORPH_OPTS(morph_phasing_opts, opts, .locks = getenv("MORPH_LOCKS"));
+	struct view *view = &control.main;
+	struct morph_steps *steps = morph_steps_new(view->ctx);
+	uint32_t *known = calloc((size_t)shim.size * (size_t)shim.size, sizeof(*known));
+	bool made = steps && known;
+
+	for (uint32_t at = 0; made && at < control.families_count; at++)
+		made = add_phase(steps, known, &control.families[at], both_ways);
+	if (made && !morph_phasing_load(view->slice, steps, &opts, &view->phasing))
+		control.schedule = morph_phasing_schedule(view->phasing);
+	morph_steps_free(steps);
+	free(known);
+	return control.schedule;
+}
+
+/* Where there is no room for circuits back there may be for those forth. */
+static bool load_any(void)
+{
+	return control.families_count && (load(true) || load(false));
+}
+
+static bool keep_family(const int *leaders, const int *places)
+{
+	size_t bytes = (size_t)shim.size * sizeof(int);
+	struct family *more =
+		realloc(control.families, (control.families_count + 1) * sizeof(*control.families));
+	struct family family = { malloc(bytes), malloc(bytes) };
+
+	if (more)
+		control.families = more;
+	if (!more || !family.leaders || !family.places) {
+		free(family.leaders);
+		free(family.places);
+		return false;
+	}
+	memcpy(family.leaders, leaders, bytes);
+	memcpy(family.places, places, bytes);
+	control.families[control.families_count++] = family;
+	return true;
+}
+
+static void drop_family(void)
+{
+	struct family *family = &control.families[--control.families_count];
+
+	free(family->leaders);
+	free(family->places);
+}
+
+/* Those of entering are not of one call each. */
+static void add_counts(struct view *view)
+{
+	struct morph_phasing_counts counts;
+
+	if (!view->phasing)
+		return;
+	morph_phasing_counts(view->phasing, &counts);
+	control.counts.changes += counts.changes;
+	control.counts.jumps += counts.jumps;
+	control.counts.repairs += counts.repairs;
+}
+
+/* By the first rank: a phase more. The number of it, or NO_PHASE when all is as before. */
+static uint32_t load_more(const int *leaders, const int *places)
+{
+	struct view *view = &control.main;
+
+	if (!keep_family(leaders, places))
+		return NO_PHASE;
+	if (view->phasing && morph_phasing_unload(view->phasing, shim.patience_ns)) {
+		drop_family();
+		return NO_PHASE;
+	}
+	add_counts(view);
+	morph_phasing_free(view->phasing);
+	view->phasing = NULL;
+	control.schedule = 0;
+	if (load_any())
+		return control.families_count - 1;
+	shim_say("a phase can't be loaded: %s", morph_error_text(view->ctx));
+	drop_family();
+	load_any();
+	return NO_PHASE;
+}
+
+uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root)
+{
+	uint32_t told[2] = { control.schedule, NO_PHASE };
+
+	shim_lock();
+	if (!shim.rank) {
+		told[1] = load_more(leaders, places);
+		told[0] = control.schedule;
+	}
+	shim_unlock();
+	PMPI_Bcast(told, 2, MPI_UINT32_T, root, all);
+	shim_lock();
+	if (shim.rank && told[0] != control.schedule) {
+		add_counts(&control.main);
+		view_join(&control.main, told[0]);
+		control.schedule = told[0];
+	}
+	control.announced = NO_PHASE;
+	pthread_cond_signal(&control.wanted);
+	shim_unlock();
+	return told[1];
+}
+
+/* ----------------------------------------------------------- entering, leaving */
+
+/* One try, with the lock. */
+static int try_enter(uint32_t phase)
+{
+	struct view *view = &control.main;
+	int error = view->phasing ? morph_phasing_enter(view->phasing, phase, 0) : -ENOENT;
+
+	if (error && error != -ETIMEDOUT && view->phasing)
+		shim_say("goes on without light: %s", morph_error_text(view->ctx));
+	return error;
+}
+
+/* How many changes there were from here; with the lock. */
+static uint64_t changes(void)
+{
+	struct morph_phasing_counts counts = { 0 };
+
+	if (control.main.phasing)
+		morph_phasing_counts(control.main.phasing, &counts);
+	return counts.changes;
+}
+
+bool shim_control_enter(uint32_t phase)
+{
+	uint64_t begin = shim_now_ns(), waited, before;
+	bool at_once = true;
+	int error;
+
+	/* Nobody but this thread could end what is in the way. */
+	if (!shim.threads && shim_holds_other(phase))
+		return false;
+	for (;; at_once = false) {
+		shim_lock();
+		before = changes();
+		error = try_enter(phase);
+		waited = shim_now_ns() - begin;
+		if (!error) {
+			control.counts.entered++;
+			control.counts.lit += at_once && changes() == before;
+			control.counts.wait_ns += waited;
+		} else if (error == -ETIMEDOUT && waited > (uint64_t)shim.patience_ns) {
+			control.counts.late++;
+			shim_say("goes on without light: ranks are in another phase for too long");
+			error = -ECANCELED;
+		}
+		shim_unlock();
+		if (error != -ETIMEDOUT)
+			return !error;
+		shim_orphans(false);
+		nap();
+	}
+}
+
+void shim_control_leave(uint32_t phase)
+{
+	shim_lock();
+	if (control.main.phasing)
+		morph_phasing_leave(control.main.phasing, phase);
+	shim_unlock();
+}
+
+void shim_control_announce(uint32_t phase)
+{
+	if (shim.mode != SHIM_PROVISION)
+		return;
+	shim_lock();
+	if (control.main.phasing && !morph_phasing_announce(control.main.phasing, phase)) {
+		control.announced = phase;
+		pthread_cond_signal(&control.wanted);
+	}
+	shim_unlock();
+}
+
+bool shim_control_counts(struct morph_phasing_counts *counts)
+{
+	if (shim.mode == SHIM_OBSERVE)
+		return false;
+	add_counts(&control.main);
+	*counts = control.counts;
+	counts->provisioned = control.provisioned;
+	return true;
+}
+
+/* ------------------------------------------------------------------- ahead */
+
+/* One try. Is it worth another? */
+static bool try_ahead(struct view *view)
+{
+	struct morph_phasing_counts before, after;
+	int error;
+
+	morph_phasing_counts(view->phasing, &before);
+	error = morph_phasing_provision(view->phasing, 0);
+	morph_phasing_counts(view->phasing, &after);
+	__atomic_add_fetch(&control.provisioned, after.provisioned - before.provisioned,
+			   __ATOMIC_RELAXED);
+	return error == -ETIMEDOUT;
+}
+
+/* The thread: with what was announced last, until it is lit. */
+static void *help(void *unused)
+{
+	uint32_t schedule = 0, phase = NO_PHASE;
+	bool again = false;
+	struct view view;
+
+	(void)unused;
+	if (!view_open(&view))
+		return NULL;
+	shim_lock();
+	while (!control.ends) {
+		if (!again && control.announced == phase && control.schedule == schedule) {
+			pthread_cond_wait(&control.wanted, &shim.lock);
+			continue;
+		}
+		phase = control.announced;
+		if (schedule != control.schedule)
+			view_join(&view, control.schedule);
+		schedule = control.schedule;
+		shim_unlock();
+		again = view.phasing && !morph_phasing_announce(view.phasing, phase) &&
+			phase != NO_PHASE && try_ahead(&view);
+		if (again)
+			nap();
+		shim_lock();
+	}
+	shim_unlock();
+	view_close(&view);
+	return NULL;
+}
+
+/* ---------------------------------------------------------- beginning and end */
+
+void shim_control_begin(void)
+{
+	int mine, all;
+
+	/* All ranks have a slice and want it used, or none has. */
+	mine = shim.mode == SHIM_OBSERVE ? 0 : (int)shim.mode;
+	if (mine && (!view_open(&control.main) || !slice_has_room(&control.main)))
+		mine = 0;
+	PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (all < (int)shim.mode)
+		shim_say("another rank has no slice, or another mode");
+	shim.mode = (enum shim_mode)all;
+	if (shim.mode == SHIM_OBSERVE)
+		view_close(&control.main);
+	if (shim.mode == SHIM_PROVISION)
+		control.helps = !pthread_create(&control.helper, NULL, help, NULL);
+}
+
+/* All ranks have come to the end; who loaded it unloads it. */
+void shim_control_end(void)
+{
+	if (control.helps) {
+		shim_lock();
+		control.ends = true;
+		pthread_cond_signal(&control.wanted);
+		shim_unlock();
+		pthread_join(control.helper, NULL);
+	}
+	if (shim.mode == SHIM_OBSERVE)
+		return;
+	PMPI_Barrier(MPI_COMM_WORLD);
+	if (!shim.rank && control.main.phasing)
+		morph_phasing_unload(control.main.phasing, shim.patience_ns);
+	while (control.families_count)
+		drop_family();
+	free(control.families);
+	view_close(&control.main);
+}

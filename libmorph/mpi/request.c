@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The shim: what goes on after its call has returned. While MPI looks at a request it is not in the table: as soon as one is over
+ * another may be known by the same handle.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shim.h"
+
+#define BUCKETS 1024
+
+struct held {
+	struct held *next;
+	MPI_Request request;
+	struct shim_op op;
+};
+
+static struct held *table[BUCKETS];
+static struct held *orphans; /* the program has freed them */
+static uint32_t held_count, orphans_count, entered_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct held **bucket_of(MPI_Request request)
+{
+	uint64_t bits = 0;
+
+	memcpy(&bits, &request, sizeof(request));
+	return &table[(bits >> 4 ^ bits >> 14) % BUCKETS];
+}
+
+static void put(struct held *held)
+{
+	struct held **bucket = bucket_of(held->request);
+
+	pthread_mutex_lock(&lock);
+	held->next = *bucket;
+	*bucket = held;
+	__atomic_add_fetch(&held_count, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+}
+
+static struct held *take(MPI_Request request)
+{
+	struct held **place, *held;
+
+	if (!__atomic_load_n(&held_count, __ATOMIC_RELAXED) || request == MPI_REQUEST_NULL)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	place = bucket_of(request);
+	while (*place && (*place)->request != request)
+		place = &(*place)->next;
+	held = *place;
+	if (held) {
+		*place = held->next;
+		__atomic_sub_fetch(&held_count, 1, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&lock);
+	return held;
+}
+
+void shim_hold(MPI_Request request, const struct shim_op *op)
+{
+	struct held *held;
+	struct shim_op lost = *op;
+
+	if (!op->comm)
+		return;
+	held = request == MPI_REQUEST_NULL ? NULL : malloc(sizeof(*held));
+	if (!held) {
+		/* Circuits that nobody would give back, or an operation that was over at once. */
+		shim_end(&lost);
+		return;
+	}
+	*held = (struct held){ .request = request, .op = *op };
+	__atomic_add_fetch(&entered_count, op->entered, __ATOMIC_RELAXED);
+	put(held);
+}
+
+static void end(struct held *held)
+{
+	__atomic_sub_fetch(&entered_count, held->op.entered, __ATOMIC_RELAXED);
+	shim_end(&held->op);
+	free(held);
+}
+
+bool shim_holds_other(uint32_t phase)
+{
+	bool other = false;
+
+	if (!__atomic_load_n(&entered_count, __ATOMIC_RELAXED))
+		return false;
+	pthread_mutex_lock(&lock);
+	for (int at = 0; at < BUCKETS; at++)
+		for (const struct held *held = table[at]; held; held = held->next)
+			other |= held->op.entered && held->op.comm->phase != phase;
+	pthread_mutex_unlock(&lock);
+	return other;
+}
+
+void shim_orphans(bool wait)
+{
+	struct held **place, *held, *over = NULL;
+	int flag;
+
+	if (!__atomic_load_n(&orphans_count, __ATOMIC_RELAXED))
+		return;
+	pthread_mutex_lock(&lock);
+	for (place = &orphans; (held = *place);) {
+		flag = wait;
+		if (wait)
+			PMPI_Wait(&held->request, MPI_STATUS_IGNORE);
+		else
+			PMPI_Test(&held->request, &flag, MPI_STATUS_IGNORE);
+		if (!flag) {
+			place = &held->next;
+			continue;
+		}
+		*place = held->next;
+		held->next = over;
+		over = held;
+		__atomic_sub_fetch(&orphans_count, 1, __ATOMIC_RELAXED);
+	}
+	pthread_mutex_unlock(&lock);
+	while ((held = over)) {
+		over = held->next;
+		end(held);
+	}
+}
+
+/* What MPI has looked at is over, or goes on. */
+static void settle(struct held *held, MPI_Request request)
+{
+	if (!held)
+		return;
+	if (request == MPI_REQUEST_NULL)
+		end(held);
+	else
+		put(held);
+}
+
+/* --------------------------------------------------------------- single ones */
+
+SHIM_API int MPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+	struct held *held = take(*request);
+	int ret = PMPI_Wait(request, status);
+
+	settle(held, *request);
+	return ret;
+}
+
+SHIM_API int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+	struct held *held = take(*request);
+	int ret = PMPI_Test(request, flag, status);
+
+	settle(held, *request);
+	return ret;
+}
+
+/* Nobody will say when it is over: it is kept, and looked at. */
+SHIM_API int MPI_Request_free(MPI_Request *request)
+{
+	struct held *held = take(*request);
+
+	if (!held || !held->op.entered) {
+		if (held)
+			end(held);
+		return PMPI_Request_free(request);
+	}
+	pthread_mutex_lock(&lock);
+	held->next = orphans;
+	orphans = held;
+	__atomic_add_fetch(&orphans_count, 1, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+	*request = MPI_REQUEST_NULL;
+	return MPI_SUCCESS;
+}
+
+/* ------------------------------------------------------------------- several */
+
+#define FEW 16
+
+struct several {
+	int count;
+	struct held *few[FEW], **list;
+};
+
+static void take_all(struct several *several, int count, const MPI_Request *requests)
+{
+	several->count = 0;
+	several->list = several->few;
+	if (!__atomic_load_n(&held_count, __ATOMIC_RELAXED))
+		return;
+	if (count > FEW)
+		several->list = calloc((size_t)count, sizeof(*several->list));
+	/* Without memory they stay in the table, as if they went on. */
+	for (; several->list && several->count < count; several->count++)
+		several->list[several->count] = take(requests[several->count]);
+}
+
+static void settle_all(struct several *several, const MPI_Request *requests)
+{
+	for (int at = 0; at < several->count; at++)
+		settle(several->list[at], requests[at]);
+	if (several->list != several->few)
+		free(several->list);
+}
+
+#define SEVERAL(name, parameters, arguments)         \
+	SHIM_API int MPI_##name parameters           \
+	{                                            \
+		struct several several;              \
+		int ret;                             \
+                                                     \
+		take_all(&several, count, requests); \
+		ret = PMPI_##name arguments;         \
+		settle_all(&several, requests);      \
+		return ret;                          \
+	}
+
+SEVERAL(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]),
+	(count, requests, statuses))
+SEVERAL(Waitany, (int count, MPI_Request requests[], int *index, MPI_Status *status),
+	(count, requests, index, status))
+SEVERAL(Waitsome,
+	(int count, MPI_Request requests[], int *over, int indices[], MPI_Status statuses[]),
+	(count, requests, over, indices, statuses))
+SEVERAL(Testall, (int count, MPI_Request requests[], int *flag, MPI_Status statuses[]),
+	(count, requests, flag, statuses))
+SEVERAL(Testany, (int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status),
+	(count, requests, index, flag, status))
+SEVERAL(Testsome,
+	(int count, MPI_Request requests[], int *over, int indices[], MPI_Status statuses[]),
+	(count, requests, over, indices, statuses))

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Phases on a slice: entered, left, announced. See <morph/phasing.h>. */
+#include <time.h>
+
+#include "phasing.h"
+#include "steps.h"
+
+#define LEAST_NAP_NS 20000
+#define LONGEST_NAP_NS 1000000
+
+/* ------------------------------------------------------------------- making */
+
+/* NULL: noted failure. */
+static struct morph_phasing *phasing_new(struct morph_slice *slice,
+					 const struct morph_phasing_opts *opts)
+{
+	struct morph_phasing_opts mine;
+	struct morph_phasing *phasing;
+
+	if (lm_opts_check(slice->ctx, opts, sizeof(mine), "morph_phasing_opts"))
+		return NULL;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	phasing = calloc(1, sizeof(*phasing));
+	if (!phasing) {
+		lm_fail(slice->ctx, ENOMEM, "use phases: out of memory");
+		return NULL;
+	}
+	phasing->slice = slice;
+	phasing->announced = phasing->stays = MORPH_PHASE_NONE;
+	if (!lm_locks_open(phasing, mine.locks))
+		return phasing;
+	morph_phasing_free(phasing);
+	return NULL;
+}
+
+static int set_count(struct morph_phasing *phasing, uint32_t count)
+{
+	phasing->count = count;
+	phasing->users = calloc(count, sizeof(*phasing->users));
+	if (phasing->users)
+		return 0;
+	return lm_fail(phasing->slice->ctx, ENOMEM, "use phases: out of memory");
+}
+
+static int check_steps(struct morph_ctx *ctx, const struct morph_steps *steps)
+{
+	if (!steps->steps.count)
+		return lm_fail(ctx, EINVAL, "load phases: there are none");
+	for (uint32_t at = 0; at < steps->steps.count; at++)
+		if (steps->steps.list[at].advance != MORPH_STEP_CALL ||
+		    steps->steps.list[at].deadline_ns)
+			return lm_fail(ctx, EINVAL,
+				       "phases are begun by calls at any time: step %u is not", at);
+	return 0;
+}
+
+MORPH_API int morph_phasing_load(struct morph_slice *slice, const struct morph_steps *steps,
+				 const struct morph_phasing_opts *opts, struct morph_phasing **out)
+{
+	struct morph_steps looped = *steps;
+	struct morph_phasing *phasing;
+	int error;
+
+	*out = NULL;
+	error = check_steps(slice->ctx, steps);
+	if (error)
+		return error;
+	phasing = phasing_new(slice, opts);
+	if (!phasing)
+		return -slice->ctx->error.code;
+	error = set_count(phasing, steps->steps.count);
+	looped.flags = MORPH_SCHEDULE_LOOP;
+	if (!error)
+		error = morph_slice_schedule_load(slice, &looped, &phasing->schedule);
+	if (error)
+		morph_phasing_free(phasing);
+	else
+		*out = phasing;
+	return error;
+}
+
+MORPH_API int morph_phasing_join(struct morph_slice *slice, uint32_t schedule,
+				 const struct morph_phasing_opts *opts, struct morph_phasing **out)
+{
+	struct morph_schedule_info info;
+	struct morph_phasing *phasing = phasing_new(slice, opts);
+	int error;
+
+	*out = NULL;
+	if (!phasing)
+		return -slice->ctx->error.code;
+	phasing->schedule = schedule;
+	error = lm_phasing_read(phasing, &info);
+	if (!error)
+		error = set_count(phasing, info.steps.count);
+	if (error)
+		morph_phasing_free(phasing);
+	else
+		*out = phasing;
+	return error;
+}
+
+MORPH_API void morph_phasing_free(struct morph_phasing *phasing)
+{
+	if (!phasing)
+		return;
+	lm_locks_close(phasing);
+	free(phasing->users);
+	free(phasing);
+}
+
+MORPH_API uint32_t morph_phasing_schedule(const struct morph_phasing *phasing)
+{
+	return phasing->schedule;
+}
+
+MORPH_API uint32_t morph_phasing_phases(const struct morph_phasing *phasing)
+{
+	return phasing->count;
+}
+
+MORPH_API void morph_phasing_counts(const struct morph_phasing *phasing,
+				    struct morph_phasing_counts *out)
+{
+	*out = phasing->counts;
+}
+
+/* ------------------------------------------------------------------ waiting */
+
+/* How long somebody has waited, and will. */
+struct patience {
+	int64_t timeout_ns;
+	uint64_t begin_ns;
+	uint64_t nap_ns;
+	bool repair; /* was counted */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct patience patience_of(int64_t timeout_ns)
+{
+	return (struct patience){ timeout_ns, now_ns(), LEAST_NAP_NS, false };
+}
+
+/* Sleep a little, longer each time: 0, or a noted -ETIMEDOUT. */
+static int be_patient(struct morph_phasing *phasing, struct patience *patience, const char *what)
+{
+	uint64_t waited = now_ns() - patience->begin_ns;
+	struct timespec nap = { .tv_nsec = (long)patience->nap_ns };
+
+	if (phasing->repairing && !patience->repair) {
+		phasing->counts.repairs++;
+		patience->repair = true;
+	}
+	if (patience->timeout_ns >= 0 && waited >= (uint64_t)patience->timeout_ns)
+		return lm_fail(phasing->slice->ctx, ETIMEDOUT, "%s: %s", what,
+			       phasing->repairing ? "the slice is still being repaired" :
+						    "ranks are in another phase");
+	nanosleep(&nap, NULL);
+	patience->nap_ns = patience->nap_ns * 2 < LONGEST_NAP_NS ? patience->nap_ns * 2 :
+								   LONGEST_NAP_NS;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- entering */
+
+static int check_phase(const struct morph_phasing *phasing, uint32_t phase)
+{
+	if (phase < phasing->count)
+		return 0;
+	return lm_fail(phasing->slice->ctx, ENOENT, "there is no phase %u of %u", phase,
+		       phasing->count);
+}
+
+/* The rank comes back to that phase, and to no other. */
+static void stay(struct morph_phasing *phasing, uint32_t phase)
+{
+	if (phasing->stays == phase)
+		return;
+	if (phasing->stays != MORPH_PHASE_NONE)
+		lm_lock_drop(phasing, LM_LOCK_STAY, phasing->stays);
+	phasing->stays = phase;
+	/* Where that fails others go sooner, which costs time. */
+	if (phase != MORPH_PHASE_NONE && lm_lock_share(phasing, LM_LOCK_STAY, phase))
+		phasing->stays = MORPH_PHASE_NONE;
+}
+
+/* @found: it was lit. */
+static int try_enter(struct morph_phasing *phasing, uint32_t phase, bool *found)
+{
+	struct morph_schedule_info info;
+	int error = lm_lock_share(phasing, LM_LOCK_USE, phase);
+
+	*found = false;
+	if (error)
+		return error;
+	error = lm_phasing_look(phasing, &info);
+	*found = !error && lm_phasing_is_lit(&info, phase);
+	if (*found)
+		return 0;
+	lm_lock_drop(phasing, LM_LOCK_USE, phase);
+	return error ? error : lm_phasing_light(phasing, phase, false);
+}
+
+MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t timeout_ns)
+{
+	struct patience patience = patience_of(timeout_ns);
+	bool found = false, at_once = true;
+	int error = check_phase(phasing, phase);
+
+	if (error)
+		return error;
+	while (!phasing->users[phase]) {
+		error = try_enter(phasing, phase, &found);
+		if (error == -EAGAIN)
+			error = be_patient(phasing, &patience, "enter a phase");
+		else if (!error)
+			break;
+		if (error) {
+			phasing->counts.late += error == -ETIMEDOUT;
+			return error;
+		}
+		at_once = false;
+	}
+	found |= phasing->users[phase];
+	phasing->users[phase]++;
+	phasing->announced = MORPH_PHASE_NONE;
+	stay(phasing, phase);
+	phasing->counts.entered++;
+	phasing->counts.lit += found && at_once;
+	phasing->counts.wait_ns += now_ns() - patience.begin_ns;
+	return 0;
+}
+
+MORPH_API int morph_phasing_leave(struct morph_phasing *phasing, uint32_t phase)
+{
+	int error = check_phase(phasing, phase);
+
+	if (!error && !phasing->users[phase])
+		error = lm_fail(phasing->slice->ctx, ENOENT,
+				"leave phase %u, which was not entered", phase);
+	if (!error && !--phasing->users[phase])
+		lm_lock_drop(phasing, LM_LOCK_USE, phase);
+	return error;
+}
+
+/* --------------------------------------------------------------- announcing */
+
+MORPH_API int morph_phasing_announce(struct morph_phasing *phasing, uint32_t phase)
+{
+	int error = phase == MORPH_PHASE_NONE ? 0 : check_phase(phasing, phase);
+
+	if (error)
+		return error;
+	phasing->announced = phase;
+	if (phasing->stays != phase)
+		stay(phasing, MORPH_PHASE_NONE);
+	return 0;
+}
+
+MORPH_API int morph_phasing_provision(struct morph_phasing *phasing, int64_t timeout_ns)
+{
+	struct patience patience = patience_of(timeout_ns);
+	uint32_t phase = phasing->announced;
+	int error;
+
+	if (phase == MORPH_PHASE_NONE)
+		return lm_fail(phasing->slice->ctx, ENODATA, "no phase was announced");
+	for (;;) {
+		error = lm_phasing_light(phasing, phase, true);
+		if (!error)
+			phasing->stays = phase;
+		if (error != -EAGAIN)
+			return error;
+		error = be_patient(phasing, &patience, "provision a phase");
+		if (error)
+			return error;
+	}
+}
+
+/* ---------------------------------------------------------------- unloading */
+
+static int try_unload(struct morph_phasing *phasing)
+{
+	int error = lm_lock_alone(phasing, LM_LOCK_CHANGE, 0);
+
+	/* This rank comes back no more. */
+	stay(phasing, MORPH_PHASE_NONE);
+	if (!error)
+		error = lm_lock_uses(phasing);
+	if (!error)
+		error = morph_slice_schedule_unload(phasing->slice, phasing->schedule);
+	lm_lock_drop_alone(phasing);
+	return error == -EINTR ? -EAGAIN : error;
+}
+
+MORPH_API int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeout_ns)
+{
+	struct patience patience = patience_of(timeout_ns);
+	int error;
+
+	for (;;) {
+		error = try_unload(phasing);
+		if (error != -EAGAIN)
+			return error;
+		error = be_patient(phasing, &patience, "unload phases");
+		if (error)
+			return error;
+	}
+}

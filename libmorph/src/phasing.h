@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Phases on a slice, inside. */
+#ifndef LM_PHASING_H
+#define LM_PHASING_H
+
+#include "internal.h"
+
+/*
+ * Locks of a schedule on the slice's node: a byte that whoever changes light has; and two of each phase, which
+ * ranks share that are in it, and that come back to it. Who changes light has those of what is lit alone meanwhile.
+ * Ranks have theirs by one open file, and change light by another, so that a rank never takes its own circuits away.
+ */
+#define LM_LOCKS_ROOM 0x100000 /* bytes, more than twice MORPH_SCHEDULE_MOST_STEPS */
+
+enum lm_lock_kind {
+	LM_LOCK_CHANGE, /* of no phase: 0 */
+	LM_LOCK_USE,
+	LM_LOCK_STAY,
+};
+
+struct morph_phasing {
+	struct morph_slice *slice;
+	uint32_t schedule;
+	uint32_t count;
+	uint32_t announced; /* MORPH_PHASE_NONE: nothing */
+	uint32_t stays; /* phase that this rank comes back to; MORPH_PHASE_NONE: to none */
+	uint32_t *users; /* by phase: times that this rank is in it */
+	int uses; /* files of locks, opened twice */
+	int changes;
+	bool repairing; /* when the driver was asked last */
+	struct morph_phasing_counts counts;
+};
+
+/* phasing_lock.c. Files of locks: 0 or a noted failure. */
+int lm_locks_open(struct morph_phasing *phasing, const char *path);
+void lm_locks_close(struct morph_phasing *phasing);
+/* Share a lock by the file of uses, or have it alone by that of changes: 0, -EAGAIN or a noted failure. Never waits. */
+int lm_lock_share(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase);
+int lm_lock_alone(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase);
+/* The uses of all phases, likewise. */
+int lm_lock_uses(struct morph_phasing *phasing);
+/* Give up what is shared; what this rank has alone of phases; and all that it has alone. */
+void lm_lock_drop(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase);
+void lm_lock_drop_phases(struct morph_phasing *phasing);
+void lm_lock_drop_alone(struct morph_phasing *phasing);
+
+/* phasing_change.c. What the driver says of the schedule: 0 or a negative errno. */
+int lm_phasing_read(struct morph_phasing *phasing, struct morph_schedule_info *info);
+/* The same once no repair is under way: 0, -EAGAIN or a noted failure. */
+int lm_phasing_look(struct morph_phasing *phasing, struct morph_schedule_info *info);
+/* Is that phase lit? */
+bool lm_phasing_is_lit(const struct morph_schedule_info *info, uint32_t phase);
+/*
+ * Light a phase unless others are in the way, for which @ahead also those are who come back to what is lit. The rank
+ * is in it then, or with @ahead comes back to it. 0, -EAGAIN or a noted failure.
+ */
+int lm_phasing_light(struct morph_phasing *phasing, uint32_t phase, bool ahead);
+
+#endif /* LM_PHASING_H */

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Phases on a slice: light. The schedule is a loop of steps that calls begin. From a phase to the one after it is a step,
+ * which keeps what both hold; to another one it is stopped and started. Whoever does either has the change's lock,
+ * and that of the phase that is lit, so that nobody is in it, nor comes in before another is lit.
+ */
+#include "phasing.h"
+
+/* What another call at another time may not meet. */
+static int passing(int error)
+{
+	return error == -EINTR || error == -EBUSY || error == -ECANCELED ? -EAGAIN : error;
+}
+
+static int check_repair(struct morph_phasing *phasing)
+{
+	struct morph_slice *slice = phasing->slice;
+	struct morph_slice_info info;
+	int error;
+
+	memset(&info, 0, sizeof(info));
+	error = lm_ioctl(slice->ctx, slice->fd, MORPH_SLICE_INFO, &info, sizeof(info),
+			 "read slice %u", slice->number);
+	if (!error && info.state == MORPH_SLICE_LOST)
+		error = lm_fail(slice->ctx, ENODEV, "slice %u is lost", slice->number);
+	phasing->repairing = !error && info.state == MORPH_SLICE_REPAIRING;
+	return phasing->repairing ? -EAGAIN : error;
+}
+
+int lm_phasing_read(struct morph_phasing *phasing, struct morph_schedule_info *info)
+{
+	struct morph_slice *slice = phasing->slice;
+	int error;
+
+	memset(info, 0, sizeof(*info));
+	info->schedule = phasing->schedule;
+	error = lm_ioctl(slice->ctx, slice->fd, MORPH_SCHEDULE_INFO, info, sizeof(*info),
+			 "read schedule %u of slice %u", phasing->schedule, slice->number);
+	if (!error && info->schedule != phasing->schedule)
+		error = lm_fail(slice->ctx, ENOENT, "slice %u has no schedule %u", slice->number,
+				phasing->schedule);
+	return error;
+}
+
+int lm_phasing_look(struct morph_phasing *phasing, struct morph_schedule_info *info)
+{
+	int error = check_repair(phasing);
+
+	return passing(error ? error : lm_phasing_read(phasing, info));
+}
+
+bool lm_phasing_is_lit(const struct morph_schedule_info *info, uint32_t phase)
+{
+	return info->state == MORPH_SCHEDULE_RUNNING && info->step == phase;
+}
+
+static int go_to(struct morph_phasing *phasing, const struct morph_schedule_info *info,
+		 uint32_t phase)
+{
+	struct morph_slice *slice = phasing->slice;
+	bool running = info->state == MORPH_SCHEDULE_RUNNING;
+	int error = 0;
+
+	if (running && (info->step + 1) % phasing->count == phase)
+		return morph_slice_schedule_go(slice, phasing->schedule, info->position + 1, NULL);
+	if (running) {
+		phasing->counts.jumps++;
+		error = morph_slice_schedule_stop(slice, phasing->schedule);
+	}
+	return error ? error : morph_slice_schedule_start(slice, phasing->schedule, phase, NULL);
+}
+
+/* With the change's lock. */
+static int change(struct morph_phasing *phasing, const struct morph_schedule_info *info,
+		  uint32_t phase, bool ahead)
+{
+	int error = 0;
+
+	if (info->step != MORPH_ANY)
+		error = lm_lock_alone(phasing, LM_LOCK_USE, info->step);
+	if (!error && ahead && info->step != MORPH_ANY)
+		error = lm_lock_alone(phasing, LM_LOCK_STAY, info->step);
+	if (error)
+		return error;
+	error = passing(go_to(phasing, info, phase));
+	if (error)
+		return error;
+	phasing->counts.changes++;
+	phasing->counts.provisioned += ahead;
+	return 0;
+}
+
+int lm_phasing_light(struct morph_phasing *phasing, uint32_t phase, bool ahead)
+{
+	struct morph_schedule_info info;
+	int error = lm_lock_alone(phasing, LM_LOCK_CHANGE, 0);
+
+	if (error)
+		return error;
+	error = lm_phasing_look(phasing, &info);
+	if (!error && !lm_phasing_is_lit(&info, phase))
+		error = change(phasing, &info, phase, ahead);
+	/* Of a phase that had failed, and is lit anew, they are in the rank's own way. */
+	lm_lock_drop_phases(phasing);
+	if (!error)
+		error = lm_lock_share(phasing, ahead ? LM_LOCK_STAY : LM_LOCK_USE, phase);
+	lm_lock_drop_alone(phasing);
+	return error;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Phases on a slice: who is in one, by locks that end with their process. */
+#define _FILE_OFFSET_BITS 64 /* else 32-bit programs have no such locks */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "phasing.h"
+
+int lm_locks_open(struct morph_phasing *phasing, const char *path)
+{
+	struct morph_ctx *ctx = phasing->slice->ctx;
+	char node[sizeof(LM_DEV_DIR) + 24];
+
+	snprintf(node, sizeof(node), LM_DEV_DIR "/slice%u", phasing->slice->number);
+	path = path ? path : node;
+	phasing->uses = open(path, O_RDWR | O_CLOEXEC);
+	phasing->changes = phasing->uses < 0 ? -1 : open(path, O_RDWR | O_CLOEXEC);
+	if (phasing->changes < 0)
+		return lm_fail(ctx, errno, "open %s, for locks of phases: %s", path,
+			       strerror(errno));
+	return 0;
+}
+
+void lm_locks_close(struct morph_phasing *phasing)
+{
+	if (phasing->uses >= 0)
+		close(phasing->uses);
+	if (phasing->changes >= 0)
+		close(phasing->changes);
+}
+
+static off_t place_of(const struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+{
+	off_t place = (off_t)phasing->schedule * LM_LOCKS_ROOM;
+
+	if (kind == LM_LOCK_CHANGE)
+		return place;
+	return place + 1 + (kind == LM_LOCK_STAY ? MORPH_SCHEDULE_MOST_STEPS : 0) + phase;
+}
+
+static int set_lock(struct morph_phasing *phasing, int fd, short type, off_t first, off_t bytes)
+{
+	struct flock lock = {
+		.l_type = type,
+		.l_whence = SEEK_SET,
+		.l_start = first,
+		.l_len = bytes,
+	};
+
+	if (!fcntl(fd, F_OFD_SETLK, &lock))
+		return 0;
+	if (errno == EAGAIN || errno == EACCES)
+		return -EAGAIN;
+	return lm_fail(phasing->slice->ctx, errno, "lock phases of slice %u: %s",
+		       phasing->slice->number, strerror(errno));
+}
+
+int lm_lock_share(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+{
+	return set_lock(phasing, phasing->uses, F_RDLCK, place_of(phasing, kind, phase), 1);
+}
+
+int lm_lock_alone(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+{
+	return set_lock(phasing, phasing->changes, F_WRLCK, place_of(phasing, kind, phase), 1);
+}
+
+int lm_lock_uses(struct morph_phasing *phasing)
+{
+	return set_lock(phasing, phasing->changes, F_WRLCK, place_of(phasing, LM_LOCK_USE, 0),
+			phasing->count);
+}
+
+void lm_lock_drop(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+{
+	set_lock(phasing, phasing->uses, F_UNLCK, place_of(phasing, kind, phase), 1);
+}
+
+void lm_lock_drop_phases(struct morph_phasing *phasing)
+{
+	set_lock(phasing, phasing->changes, F_UNLCK, place_of(phasing, LM_LOCK_USE, 0),
+		 LM_LOCKS_ROOM - 1);
+}
+
+void lm_lock_drop_alone(struct morph_phasing *phasing)
+{
+	set_lock(phasing, phasing->changes, F_UNLCK, place_of(phasing, LM_LOCK_CHANGE, 0),
+		 LM_LOCKS_ROOM);
+}

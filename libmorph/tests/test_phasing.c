@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Phases on a slice: three ranks, and a kernel that has a schedule. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "fake.h"
+
+#define PHASES 4
+#define RANKS 3
+#define SCHEDULE 6
+#define MS 1000000
+
+/* The schedule, as the driver has it; and whether the slice is being repaired, for so many calls. */
+static struct {
+	bool loaded;
+	uint32_t state;
+	uint32_t step;
+	uint64_t position;
+	uint32_t repairing;
+	uint32_t slice_state;
+	int fails; /* the next step does, with this errno */
+	uint32_t goes, starts, stops;
+} kernel;
+
+static struct fake *fake;
+static struct morph_ctx *ctx;
+static struct morph_slice *slice;
+static struct morph_phasing *ranks[RANKS];
+static uint32_t inside[PHASES]; /* ranks, as this test knows it */
+static char locks[] = "/tmp/phasing-XXXXXX";
+
+/* ------------------------------------------------------------------ kernel */
+
+/* What is lit goes: nobody may be in it. */
+static void take_away(void)
+{
+	if (kernel.step != MORPH_ANY)
+		assert_int_equal(inside[kernel.step], 0);
+}
+
+static int light(uint32_t step)
+{
+	take_away();
+	if (kernel.fails) {
+		kernel.state = MORPH_SCHEDULE_STOPPED;
+		return -kernel.fails;
+	}
+	kernel.state = MORPH_SCHEDULE_RUNNING;
+	kernel.step = step;
+	kernel.position++;
+	return 0;
+}
+
+static int go(const struct morph_schedule_act *act)
+{
+	if (kernel.state != MORPH_SCHEDULE_RUNNING)
+		return -ECANCELED;
+	assert_int_equal(act->position, kernel.position + 1);
+	kernel.goes++;
+	return light((kernel.step + 1) % PHASES);
+}
+
+static int start(const struct morph_schedule_act *act)
+{
+	if (kernel.state == MORPH_SCHEDULE_RUNNING)
+		return -EBUSY;
+	kernel.starts++;
+	kernel.position = 0;
+	return light(act->step);
+}
+
+static int stop(void)
+{
+	take_away();
+	kernel.stops++;
+	kernel.state = MORPH_SCHEDULE_LOADED;
+	kernel.step = MORPH_ANY;
+	kernel.position = 0;
+	return 0;
+}
+
+static int schedule_act(const struct morph_schedule_act *act)
+{
+	if (!kernel.loaded || act->schedule != SCHEDULE)
+		return -ENOENT;
+	if (kernel.repairing)
+		return -EAGAIN;
+	switch (act->verb) {
+	case MORPH_SCHEDULE_GO:
+		return go(act);
+	case MORPH_SCHEDULE_START:
+		return start(act);
+	case MORPH_SCHEDULE_STOP:
+		return stop();
+	case MORPH_SCHEDULE_UNLOAD:
+		take_away();
+		kernel.loaded = false;
+		return 0;
+	}
+	return -EOPNOTSUPP;
+}
+
+static int schedule_load(struct morph_schedule_load *load)
+{
+	assert_int_equal(load->head.flags, MORPH_SCHEDULE_LOOP);
+	assert_int_equal(load->steps.count, PHASES);
+	if (kernel.loaded)
+		return -EBUSY;
+	kernel.loaded = true;
+	load->out_schedule = SCHEDULE;
+	return 0;
+}
+
+static int schedule_info(struct morph_schedule_info *info)
+{
+	if (!kernel.loaded)
+		return -ENOENT;
+	info->schedule = SCHEDULE;
+	info->state = kernel.state;
+	info->step = kernel.step;
+	info->position = kernel.position;
+	info->steps.count = PHASES;
+	return 0;
+}
+
+static int device(struct fake *it, unsigned long command, void *argument)
+{
+	struct morph_slice_info *info = argument;
+
+	(void)it;
+	switch (command) {
+	case MORPH_FABRIC_INFO:
+		return 0;
+	case MORPH_SLICE_INFO:
+		info->slice = 9;
+		info->state = kernel.slice_state;
+		if (kernel.repairing) {
+			info->state = MORPH_SLICE_REPAIRING;
+			kernel.repairing--;
+		}
+		return 0;
+	case MORPH_SCHEDULE_LOAD:
+		return schedule_load(argument);
+	case MORPH_SCHEDULE_ACT:
+		return schedule_act(argument);
+	case MORPH_SCHEDULE_INFO:
+		return schedule_info(argument);
+	}
+	return -ENOTTY;
+}
+
+/* -------------------------------------------------------------------- ranks */
+
+static struct morph_steps *steps_of(uint32_t begin)
+{
+	MORPH_OPTS(morph_step_opts, opts, .begin = begin);
+	struct morph_steps *steps = morph_steps_new(ctx);
+
+	for (uint32_t phase = 0; phase < PHASES; phase++) {
+		uint32_t circuit =
+			(uint32_t)morph_steps_circuit(steps, phase % 3, phase % 3 + 1, NULL);
+
+		assert_int_equal(morph_steps_add(steps, &circuit, 1, &opts), phase);
+	}
+	return steps;
+}
+
+static int begin(void **state)
+{
+	MORPH_OPTS(morph_phasing_opts, opts, .locks = locks);
+	struct morph_steps *steps;
+	int fd;
+
+	(void)state;
+	strcpy(locks + strlen(locks) - 6, "XXXXXX");
+	fd = mkstemp(locks);
+	assert_true(fd >= 0);
+	close(fd);
+	memset(&kernel, 0, sizeof(kernel));
+	memset(inside, 0, sizeof(inside));
+	kernel.step = MORPH_ANY;
+	fake = fake_new();
+	fake->ioctl = device;
+	ctx = fake_ctx(&fake->transport);
+	assert_int_equal(morph_slice_open(ctx, "9", &slice), 0);
+	steps = steps_of(MORPH_STEP_CALL);
+	assert_int_equal(morph_phasing_load(slice, steps, &opts, &ranks[0]), 0);
+	morph_steps_free(steps);
+	for (uint32_t rank = 1; rank < RANKS; rank++)
+		assert_int_equal(morph_phasing_join(slice, morph_phasing_schedule(ranks[0]), &opts,
+						    &ranks[rank]),
+				 0);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
+		morph_phasing_free(ranks[rank]);
+		ranks[rank] = NULL;
+	}
+	morph_slice_close(slice);
+	morph_ctx_free(ctx);
+	unlink(locks);
+	return 0;
+}
+
+static int enter(uint32_t rank, uint32_t phase, int64_t timeout_ns)
+{
+	int error = morph_phasing_enter(ranks[rank], phase, timeout_ns);
+
+	if (error)
+		return error;
+	assert_int_equal(kernel.state, MORPH_SCHEDULE_RUNNING);
+	assert_int_equal(kernel.step, phase);
+	inside[phase]++;
+	return 0;
+}
+
+static void leave(uint32_t rank, uint32_t phase)
+{
+	inside[phase]--;
+	assert_int_equal(morph_phasing_leave(ranks[rank], phase), 0);
+}
+
+static void announce(uint32_t rank, uint32_t phase)
+{
+	assert_int_equal(morph_phasing_announce(ranks[rank], phase), 0);
+}
+
+static struct morph_phasing_counts counts_of(uint32_t rank)
+{
+	struct morph_phasing_counts counts;
+
+	morph_phasing_counts(ranks[rank], &counts);
+	return counts;
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static void nothing_is_lit_before_it_is_entered(void **state)
+{
+	(void)state;
+	assert_int_equal(morph_phasing_phases(ranks[1]), PHASES);
+	assert_int_equal(kernel.state, MORPH_SCHEDULE_LOADED);
+	assert_int_equal(enter(1, 2, 0), 0);
+	assert_int_equal(kernel.starts, 1);
+	leave(1, 2);
+	assert_int_equal(kernel.step, 2);
+}
+
+static void the_phase_after_is_a_step(void **state)
+{
+	(void)state;
+	for (uint32_t at = 0; at < 2 * PHASES; at++) {
+		for (uint32_t rank = 0; rank < RANKS; rank++)
+			assert_int_equal(enter(rank, at % PHASES, 0), 0);
+		for (uint32_t rank = 0; rank < RANKS; rank++)
+			leave(rank, at % PHASES);
+	}
+	assert_int_equal(kernel.starts, 1);
+	assert_int_equal(kernel.goes, 2 * PHASES - 1);
+	assert_int_equal(kernel.stops, 0);
+	assert_int_equal(counts_of(0).changes, 2 * PHASES);
+	assert_int_equal(counts_of(1).changes, 0);
+	assert_int_equal(counts_of(1).lit, 2 * PHASES);
+}
+
+static void phases_come_in_any_order(void **state)
+{
+	uint32_t seed = 7;
+
+	(void)state;
+	for (uint32_t at = 0; at < 1000; at++) {
+		uint32_t phase = (seed >> 16) % PHASES, rank = (seed >> 20) % RANKS;
+
+		seed = seed * 1103515245 + 12345;
+		assert_int_equal(enter(rank, phase, 0), 0);
+		assert_int_equal(enter((rank + 1) % RANKS, phase, 0), 0);
+		leave(rank, phase);
+		leave((rank + 1) % RANKS, phase);
+	}
+	assert_true(kernel.stops > 0);
+	assert_true(kernel.goes > 0);
+	assert_int_equal(counts_of(0).jumps + counts_of(1).jumps + counts_of(2).jumps,
+			 kernel.stops);
+}
+
+static void who_is_in_a_phase_keeps_it(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
+	assert_string_equal(morph_error_text(ctx), "enter a phase: ranks are in another phase");
+	assert_int_equal(enter(1, 3, 3 * MS), -ETIMEDOUT);
+	assert_int_equal(counts_of(1).late, 2);
+	/* Neither does the rank itself take it away; and it may be in it twice. */
+	assert_int_equal(enter(0, 1, 0), -ETIMEDOUT);
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
+	leave(0, 0);
+	assert_int_equal(enter(1, 1, 0), 0);
+	leave(1, 1);
+}
+
+static void who_comes_back_is_waited_for_by_announcements_only(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	assert_int_equal(enter(1, 0, 0), 0);
+	leave(0, 0);
+	announce(0, 1);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ETIMEDOUT);
+	leave(1, 0);
+	assert_int_equal(morph_phasing_provision(ranks[0], MS), -ETIMEDOUT);
+	announce(1, 1);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), 0);
+	assert_int_equal(kernel.step, 1);
+	assert_int_equal(counts_of(0).provisioned, 1);
+	assert_int_equal(enter(1, 1, 0), 0);
+	assert_int_equal(counts_of(1).lit, 2);
+	leave(1, 1);
+	/* Rank 0 comes to what it has announced; but who enters does not ask. */
+	announce(1, 2);
+	assert_int_equal(morph_phasing_provision(ranks[1], 0), -ETIMEDOUT);
+	assert_int_equal(enter(1, 2, 0), 0);
+	leave(1, 2);
+	assert_int_equal(enter(0, 1, 0), 0);
+	leave(0, 1);
+}
+
+static void what_was_announced_wrongly_costs_a_change(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	announce(0, 3);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), 0);
+	assert_int_equal(enter(0, 1, 0), 0);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ENODATA);
+	leave(0, 1);
+	announce(0, MORPH_PHASE_NONE);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ENODATA);
+	assert_int_equal(morph_phasing_announce(ranks[0], PHASES), -ENOENT);
+	assert_int_equal(counts_of(0).changes, 3);
+}
+
+static void a_rank_that_is_gone_is_in_no_phase(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(2, 0, 0), 0);
+	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
+	morph_phasing_free(ranks[2]);
+	ranks[2] = NULL;
+	inside[0]--;
+	assert_int_equal(enter(1, 1, 0), 0);
+	leave(1, 1);
+}
+
+static void repairs_are_waited_for(void **state)
+{
+	(void)state;
+	kernel.repairing = 5;
+	assert_int_equal(enter(0, 0, -1), 0);
+	leave(0, 0);
+	/* What is lit may be dark meanwhile. */
+	kernel.repairing = 4;
+	assert_int_equal(enter(0, 0, -1), 0);
+	leave(0, 0);
+	assert_int_equal(counts_of(0).repairs, 2);
+	kernel.repairing = UINT32_MAX;
+	assert_int_equal(enter(0, 0, 2 * MS), -ETIMEDOUT);
+	assert_string_equal(morph_error_text(ctx),
+			    "enter a phase: the slice is still being repaired");
+	announce(0, 1);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ETIMEDOUT);
+	kernel.repairing = 0;
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), 0);
+	kernel.slice_state = MORPH_SLICE_LOST;
+	assert_int_equal(enter(0, 1, -1), -ENODEV);
+}
+
+static void a_phase_that_fails_is_tried_again(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	kernel.fails = EIO;
+	assert_int_equal(enter(1, 1, -1), -EIO);
+	assert_int_equal(kernel.state, MORPH_SCHEDULE_STOPPED);
+	assert_int_equal(enter(1, 0, -1), -EIO);
+	kernel.fails = 0;
+	/* What was lit before is lit, but the schedule has stopped there. */
+	assert_int_equal(enter(1, 0, 0), 0);
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	leave(1, 0);
+	assert_int_equal(enter(1, 1, 0), 0);
+	leave(1, 1);
+}
+
+static void unloaded_when_nobody_is_in_a_phase(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(1, 2, 0), 0);
+	assert_int_equal(morph_phasing_unload(ranks[0], MS), -ETIMEDOUT);
+	leave(1, 2);
+	assert_int_equal(morph_phasing_unload(ranks[0], 0), 0);
+	assert_false(kernel.loaded);
+	assert_int_equal(enter(1, 2, -1), -ENOENT);
+	assert_int_equal(morph_phasing_unload(ranks[1], -1), -ENOENT);
+}
+
+static void mistakes_are_named(void **state)
+{
+	MORPH_OPTS(morph_phasing_opts, opts, .locks = "/nowhere/at/all");
+	struct morph_phasing *phasing;
+	struct morph_steps *steps;
+
+	(void)state;
+	assert_int_equal(morph_phasing_enter(ranks[0], PHASES, 0), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "there is no phase 4 of 4");
+	assert_int_equal(morph_phasing_leave(ranks[0], 1), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "leave phase 1, which was not entered");
+	assert_int_equal(morph_phasing_join(slice, SCHEDULE, &opts, &phasing), -ENOENT);
+	assert_null(phasing);
+	opts.locks = locks;
+	assert_int_equal(morph_phasing_join(slice, SCHEDULE + 1, &opts, &phasing), -ENOENT);
+	assert_null(phasing);
+	steps = steps_of(MORPH_STEP_BARRIER);
+	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -EINVAL);
+	morph_steps_clear(steps);
+	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -EINVAL);
+	morph_steps_free(steps);
+	steps = steps_of(MORPH_STEP_CALL);
+	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -EBUSY);
+	assert_null(phasing);
+	morph_steps_free(steps);
+	morph_phasing_free(NULL);
+}
+
+static void without_memory_nothing_is_joined(void **state)
+{
+	MORPH_OPTS(morph_phasing_opts, opts, .locks = locks);
+	struct morph_phasing *phasing;
+	int error;
+
+	(void)state;
+	for (unsigned int nth = 1;; nth++) {
+		fault_at("memory", nth, ENOMEM);
+		error = morph_phasing_join(slice, SCHEDULE, &opts, &phasing);
+		if (!fault_struck())
+			break;
+		assert_int_equal(error, -ENOMEM);
+		assert_null(phasing);
+	}
+	assert_int_equal(error, 0);
+	morph_phasing_free(phasing);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_is_lit_before_it_is_entered),
+		TEST(the_phase_after_is_a_step),
+		TEST(phases_come_in_any_order),
+		TEST(who_is_in_a_phase_keeps_it),
+		TEST(who_comes_back_is_waited_for_by_announcements_only),
+		TEST(what_was_announced_wrongly_costs_a_change),
+		TEST(a_rank_that_is_gone_is_in_no_phase),
+		TEST(repairs_are_waited_for),
+		TEST(a_phase_that_fails_is_tried_again),
+		TEST(unloaded_when_nobody_is_in_a_phase),
+		TEST(mistakes_are_named),
+		TEST(without_memory_nothing_is_joined),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

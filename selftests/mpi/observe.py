@@ -1,0 +1,135 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""What is learned of a program for MPI that knows nothing of phases, under libmorph-mpi.so. Prints TAP."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
+SHIM = os.path.join(BUILD, "libmorph", "libmorph-mpi.so")
+PROGRAM = os.path.join(BUILD, "selftests", "mpi", "training")
+RANKS = 4
+SECONDS = 120 * int(os.environ.get("SLOWNESS", "1"))
+
+
+class Run:
+    """One run of the program, and what it left."""
+
+    def __init__(self, *arguments, launch=(), **settings):
+        with tempfile.TemporaryDirectory() as folder:
+            settings = {"LD_PRELOAD": SHIM, "MORPH_TRACE": os.path.join(folder, "trace.%r.json"), **settings}
+            words = [*launch, "mpirun", "-n", str(RANKS), "--oversubscribe", "--mca", "btl", "self,vader"]
+            for name, value in settings.items():
+                words += ["-x", f"{name}={value}"]
+            if launch:
+                words += ["-x", "MORPH_SLICE"]
+            own = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+            done = subprocess.run([*words, PROGRAM, *arguments], env={**os.environ, **own}, capture_output=True, text=True,
+                                  timeout=SECONDS, check=False)
+            self.status, self.said = done.returncode, done.stderr
+            self.traces = []
+            for rank in range(RANKS):
+                try:
+                    with open(os.path.join(folder, f"trace.{rank}.json"), encoding="utf-8") as file:
+                        self.traces.append(json.load(file))
+                except OSError:
+                    pass
+
+    def lines(self):
+        """What the shim has said."""
+        return [line for line in self.said.splitlines() if line.startswith("libmorph-mpi: ")]
+
+
+def stages(trace):
+    """Members and operations of each stage, from the one with most members on."""
+    members = {comm["communicator"]: comm["members"] for comm in trace["communicators"]}
+    all_stages = [(members[stage["communicator"]], stage["first"], stage["count"]) for stage in trace["stages"]]
+    if not all_stages:
+        return []
+    first = max(range(len(all_stages)), key=lambda at: len(all_stages[at][0]))
+    return all_stages[first:] + all_stages[:first]
+
+
+def expected(rank):
+    """The stages of training.c."""
+    return [(list(range(RANKS)), 0, 1), ([rank & ~1, rank | 1], 0, 6), (sorted((rank, rank ^ 2)), 0, 3)]
+
+
+def learns_stages():
+    run = Run("12")
+    assert run.status == 0 and not run.lines(), run.said
+    assert len(run.traces) == RANKS
+    for rank, trace in enumerate(run.traces):
+        assert trace["rank"] == rank and trace["mode"] == "observe", trace
+        assert stages(trace) == expected(rank), trace["stages"]
+        assert all(stage["windows"] >= 5 for stage in trace["stages"]), trace["stages"]
+
+
+def evaluation_is_a_stray():
+    for trace in Run("12").traces:
+        assert (trace["learned"], trace["strays"]) == (1, 1), trace
+
+
+def numbers_are_agreed():
+    run = Run("3")
+    numbers = {tuple(comm["members"]): comm["number"] for trace in run.traces for comm in trace["communicators"]}
+    for trace in run.traces:
+        for comm in trace["communicators"]:
+            assert comm["number"] == numbers[tuple(comm["members"])], trace
+    assert numbers[(0, 1)] == numbers[(2, 3)] != numbers[(0, 2)] == numbers[(1, 3)], numbers
+
+
+def too_short_to_learn():
+    for trace in Run("2").traces:
+        assert not trace["stages"] and trace["learned"] == 0, trace
+
+
+def threads():
+    run = Run("8", "threads")
+    assert run.status == 0 and not run.lines(), run.said
+    for trace in run.traces:
+        assert sum(comm["operations"] for comm in trace["communicators"]) >= 300 + 8 * 10, trace
+
+
+def without_a_slice_it_says_so_once():
+    run = Run("8", MORPH_SLICE="nowhere", MORPH_PHASES="provision")
+    assert run.status == 0, run.said
+    assert len(run.lines()) == RANKS, run.said
+    assert all(trace["mode"] == "observe" for trace in run.traces)
+
+
+def mode_unknown():
+    run = Run("3", MORPH_SLICE="nowhere", MORPH_PHASES="often")
+    assert run.status == 0 and len(run.lines()) == RANKS, run.said
+
+
+def trace_that_cant_be_written():
+    run = Run("3", MORPH_TRACE="/nowhere/trace")
+    assert run.status == 0 and len(run.lines()) == RANKS, run.said
+
+
+def main(tests):
+    print("TAP version 13")
+    if not (os.path.exists(SHIM) and os.path.exists(PROGRAM)):
+        print("1..0 # SKIP there is no MPI")
+        return 0
+    print(f"1..{len(tests)}")
+    failed = 0
+    for number, test in enumerate(tests, 1):
+        try:
+            test()
+            print(f"ok {number} {test.__name__}", flush=True)
+        except (AssertionError, subprocess.TimeoutExpired, KeyError) as error:
+            failed += 1
+            print("".join(f"# {line}\n" for line in (str(error) or repr(error)).splitlines()), end="")
+            print(f"not ok {number} {test.__name__}", flush=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main([learns_stages, evaluation_is_a_stray, numbers_are_agreed, too_short_to_learn, threads,
+                   without_a_slice_it_says_so_once, mode_unknown, trace_that_cant_be_written]))

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An iteration of training by four ranks, as a program that knows nothing of light: two pipelines of two, whose stages sum their
+ * gradients; then all sum a loss. Each sum is checked. Once, there is an evaluation between two iterations.
+ *
+ *	training ITERATIONS [threads]
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mpi.h>
+
+#define RANKS 4
+#define BATCHES 3
+#define WORDS 1024
+#define EVALUATED 5 /* before this iteration */
+
+static int rank, iteration;
+static MPI_Comm pipeline, gradients;
+
+static void check(int holds, const char *what)
+{
+	if (holds)
+		return;
+	fprintf(stderr, "training: rank %d, iteration %d: %s is wrong\n", rank, iteration, what);
+	MPI_Abort(MPI_COMM_WORLD, 2);
+}
+
+/* Activations go to the next stage, and their gradients come back. */
+static void go_through_pipeline(void)
+{
+	int there[WORDS], back[WORDS];
+	MPI_Request requests[2];
+
+	for (int batch = 0; batch < BATCHES; batch++) {
+		for (int at = 0; at < WORDS; at++)
+			there[at] = 1000 * iteration + batch + at;
+		if (rank % 2) {
+			MPI_Recv(back, WORDS, MPI_INT, 0, batch, pipeline, MPI_STATUS_IGNORE);
+			check(!memcmp(there, back, sizeof(there)), "an activation");
+			MPI_Send(back, WORDS, MPI_INT, 0, batch, pipeline);
+			continue;
+		}
+		MPI_Irecv(back, WORDS, MPI_INT, 1, batch, pipeline, &requests[0]);
+		MPI_Isend(there, WORDS, MPI_INT, 1, batch, pipeline, &requests[1]);
+		MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+		check(!memcmp(there, back, sizeof(there)), "a gradient");
+	}
+}
+
+static void sum_gradients(void)
+{
+	int all[2 * WORDS], part[WORDS], whole[2 * WORDS], sum = 0, mine = rank + iteration;
+	MPI_Request request;
+	int flag = 0;
+
+	for (int at = 0; at < 2 * WORDS; at++)
+		all[at] = rank * at;
+	MPI_Reduce_scatter_block(all, part, WORDS, MPI_INT, MPI_SUM, gradients);
+	MPI_Allgather(part, WORDS, MPI_INT, whole, WORDS, MPI_INT, gradients);
+	for (int at = 0; at < 2 * WORDS; at++)
+		check(whole[at] == (2 * (rank % 2) + 2) * at, "a sum");
+	MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, gradients, &request);
+	while (!flag)
+		MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+	check(sum == 2 * (rank % 2) + 2 + 2 * iteration, "a nonblocking sum");
+}
+
+static void sum_loss(void)
+{
+	double loss = rank, sum;
+
+	MPI_Allreduce(&loss, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+	check(sum == RANKS * (RANKS - 1) / 2, "the loss");
+}
+
+/* Threads sum on communicators of their own, all at once. */
+static void *sum_often(void *argument)
+{
+	MPI_Comm comm = *(MPI_Comm *)argument;
+	int one = 1, sum, size;
+
+	MPI_Comm_size(comm, &size);
+	for (int at = 0; at < 100; at++) {
+		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+		check(sum == size, "a thread's sum");
+	}
+	return NULL;
+}
+
+static void use_threads(void)
+{
+	MPI_Comm comms[3] = { pipeline, gradients };
+	pthread_t threads[3];
+
+	MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
+	for (int at = 0; at < 3; at++)
+		pthread_create(&threads[at], NULL, sum_often, &comms[at]);
+	for (int at = 0; at < 3; at++)
+		pthread_join(threads[at], NULL);
+	MPI_Comm_free(&comms[2]);
+}
+
+int main(int argc, char **argv)
+{
+	int iterations = argc > 1 ? atoi(argv[1]) : 8, threads = argc > 2, provided, size;
+
+	MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	check(size == RANKS, "the number of ranks");
+	MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pipeline);
+	MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &gradients);
+	for (iteration = 0; iteration < iterations; iteration++) {
+		if (iteration == EVALUATED)
+			MPI_Barrier(MPI_COMM_WORLD);
+		go_through_pipeline();
+		sum_gradients();
+		sum_loss();
+	}
+	if (threads && provided == MPI_THREAD_MULTIPLE)
+		use_threads();
+	MPI_Comm_free(&gradients);
+	MPI_Comm_free(&pipeline);
+	MPI_Finalize();
+	return 0;
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Ranks that are processes go through phases: whenever one sends there is light, and whatever happens all go on. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <morph/morph.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+
+#define RANKS 4u
+#define PHASES 4u
+#define PAIRS 3u /* the phase of pairs; the others are shifts by one more */
+#define TIMED "settle_ns=200000 relock_ns=100000 write_ns=0"
+#define FOREVER (-1)
+
+/* What processes tell each other. */
+struct board {
+	unsigned int sent; /* times that a rank was in a phase with light */
+	unsigned int dark; /* and without */
+	unsigned int foreseen; /* phases that were lit ahead */
+	unsigned int inside; /* ranks that have entered, and wait to be killed */
+};
+
+FIXTURE(phases)
+{
+	struct sim sim;
+	int slice;
+	unsigned int number; /* of the slice */
+	struct morph_rank_info ranks[RANKS];
+	struct morph_ctx *ctx;
+	struct morph_slice *loader;
+	struct morph_phasing *loaded;
+	struct board *board;
+};
+
+static unsigned int partner(unsigned int phase, unsigned int rank)
+{
+	return phase == PAIRS ? rank ^ 1 : (rank + phase + 1) % RANKS;
+}
+
+/* All on one plane: no two phases have room beside each other, but some share circuits. */
+static struct morph_steps *steps_of(struct morph_ctx *ctx)
+{
+	MORPH_OPTS(morph_circuit_opts, opts,
+		   .flags = MORPH_CIRCUIT_SRC_PLANE | MORPH_CIRCUIT_DST_PLANE);
+	struct morph_steps *steps = morph_steps_new(ctx);
+	uint32_t known[RANKS][RANKS] = {}, held[RANKS]; /* a circuit's number, and one */
+
+	for (unsigned int phase = 0; phase < PHASES; phase++) {
+		for (unsigned int rank = 0; rank < RANKS; rank++) {
+			uint32_t *circuit = &known[rank][partner(phase, rank)];
+
+			if (!*circuit)
+				*circuit = 1 + (uint32_t)morph_steps_circuit(
+						       steps, rank, partner(phase, rank), &opts);
+			held[rank] = *circuit - 1;
+		}
+		if (morph_steps_add(steps, held, RANKS, NULL) < 0)
+			abort();
+	}
+	return steps;
+}
+
+FIXTURE_SETUP(phases)
+{
+	struct morph_slice_create args = { .name = "job", .mode = 0600 };
+	struct morph_slice_info info;
+	struct morph_steps *steps;
+	char path[64];
+
+	sim_start(&self->sim, "server8", TIMED);
+	self->slice = slice_create_with(self->sim.fd, &args, NULL, RANKS);
+	ASSERT_LE(0, self->slice);
+	ASSERT_EQ(0, slice_read(self->slice, &info, self->ranks, RANKS, NULL, 0));
+	self->number = info.slice;
+	self->board = mmap(NULL, sizeof(*self->board), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, self->board);
+	ASSERT_EQ(0, morph_ctx_new(NULL, &self->ctx));
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", self->number);
+	ASSERT_TRUE(WAIT_UNTIL(!access(path, R_OK)));
+	ASSERT_EQ(0, morph_slice_open(self->ctx, path, &self->loader));
+	steps = steps_of(self->ctx);
+	ASSERT_EQ(0, morph_phasing_load(self->loader, steps, NULL, &self->loaded))
+	TH_LOG("%s", morph_error_text(self->ctx));
+	morph_steps_free(steps);
+}
+
+FIXTURE_TEARDOWN(phases)
+{
+	EXPECT_EQ(0, morph_phasing_unload(self->loaded, FOREVER));
+	morph_phasing_free(self->loaded);
+	morph_slice_close(self->loader);
+	morph_ctx_free(self->ctx);
+	EXPECT_TRUE(WAIT_UNTIL(sim_all_dark(&self->sim)));
+	close(self->slice);
+	EXPECT_EQ(0, slice_delete(self->sim.fd, self->number, NULL, 0));
+	EXPECT_TRUE(sim_wait_free(&self->sim, self->sim.info.free));
+	sim_stop(&self->sim);
+	munmap(self->board, sizeof(*self->board));
+}
+
+/* ------------------------------------------------------------------ a process */
+
+struct process {
+	FIXTURE_DATA(phases) * self;
+	unsigned int rank;
+	uint32_t seed;
+	struct morph_ctx *ctx;
+	struct morph_slice *slice;
+	struct morph_phasing *phasing;
+};
+
+static uint32_t chance(struct process *process, uint32_t below)
+{
+	process->seed = process->seed * 1103515245 + 12345;
+	return (process->seed >> 16) % below;
+}
+
+static void must(struct process *process, int error)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "# rank %u: %s\n", process->rank, morph_error_text(process->ctx));
+	_exit(1);
+}
+
+/* The rank's own circuit of a phase, as the driver tells it, and a receiver that sees light, as the simulator does. */
+static bool has_light(const struct process *process, unsigned int phase)
+{
+	unsigned int dst = partner(phase, process->rank);
+	struct morph_circuit_info circuits[4 * RANKS];
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info info;
+	bool lit = false;
+
+	if (slice_read(morph_slice_get_fd(process->slice), &info, ranks, RANKS, circuits,
+		       4 * RANKS))
+		return false;
+	for (unsigned int at = 0; at < info.circuits.count; at++)
+		lit |= circuits[at].src_rank == process->rank && circuits[at].dst_rank == dst &&
+		       circuits[at].state == MORPH_CIRCUIT_LIT;
+	/* What a repair moves is dark, which no rank has asked for. */
+	return info.state == MORPH_SLICE_REPAIRING ||
+	       (lit && sim_lit_lanes(&process->self->sim, ranks[dst].accelerator));
+}
+
+static void note(struct process *process, unsigned int phase)
+{
+	bool lit = has_light(process, phase);
+
+	__atomic_add_fetch(lit ? &process->self->board->sent : &process->self->board->dark, 1,
+			   __ATOMIC_RELAXED);
+}
+
+/* It sends: at both ends of a while there is light. */
+static void send_in(struct process *process, unsigned int phase)
+{
+	must(process, morph_phasing_enter(process->phasing, phase, FOREVER));
+	note(process, phase);
+	usleep(chance(process, 1000));
+	note(process, phase);
+	must(process, morph_phasing_leave(process->phasing, phase));
+}
+
+static pid_t begin(FIXTURE_DATA(phases) * self, unsigned int rank, void (*body)(struct process *))
+{
+	struct process process = { .self = self, .rank = rank, .seed = 77 * rank + 1 };
+	pid_t pid = fork();
+	char path[64];
+
+	if (pid)
+		return pid;
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", self->number);
+	if (morph_ctx_new(NULL, &process.ctx))
+		_exit(1);
+	must(&process, morph_slice_open(process.ctx, path, &process.slice));
+	must(&process, morph_phasing_join(process.slice, morph_phasing_schedule(self->loaded), NULL,
+					  &process.phasing));
+	body(&process);
+	_exit(0);
+}
+
+static void begin_all(FIXTURE_DATA(phases) * self, pid_t *pids, void (*body)(struct process *))
+{
+	for (unsigned int rank = 0; rank < RANKS; rank++)
+		pids[rank] = begin(self, rank, body);
+}
+
+/* How many have ended well. */
+static unsigned int join_all(const pid_t *pids)
+{
+	unsigned int well = 0;
+	int status;
+
+	for (unsigned int rank = 0; rank < RANKS; rank++)
+		well += waitpid(pids[rank], &status, 0) == pids[rank] && !status;
+	return well;
+}
+
+/* ---------------------------------------------------------------------- tests */
+
+#define ROUNDS 40u
+
+static void go_round(struct process *process)
+{
+	for (unsigned int at = 0; at < ROUNDS; at++)
+		send_in(process, at % PHASES);
+}
+
+TEST_F(phases, in_their_order)
+{
+	pid_t pids[RANKS];
+
+	begin_all(self, pids, go_round);
+	EXPECT_EQ(RANKS, join_all(pids));
+	EXPECT_EQ(0, self->board->dark);
+	EXPECT_EQ(2 * RANKS * ROUNDS, self->board->sent);
+}
+
+static void go_anywhere(struct process *process)
+{
+	for (unsigned int at = 0; at < ROUNDS; at++) {
+		send_in(process, chance(process, PHASES));
+		if (!chance(process, 4))
+			must(process,
+			     morph_phasing_announce(process->phasing, chance(process, PHASES)));
+		if (!chance(process, 2))
+			morph_phasing_provision(process->phasing, 0);
+	}
+}
+
+TEST_F(phases, each_rank_in_an_order_of_its_own)
+{
+	pid_t pids[RANKS];
+
+	begin_all(self, pids, go_anywhere);
+	EXPECT_EQ(RANKS, join_all(pids));
+	EXPECT_EQ(0, self->board->dark);
+	EXPECT_EQ(2 * RANKS * ROUNDS, self->board->sent);
+}
+
+/* As one does who computes, while another thread provisions. */
+static void go_announced(struct process *process)
+{
+	struct morph_phasing_counts counts;
+
+	for (unsigned int at = 0; at < ROUNDS; at++) {
+		send_in(process, at % PHASES);
+		must(process, morph_phasing_announce(process->phasing, (at + 1) % PHASES));
+		morph_phasing_provision(process->phasing, FOREVER);
+	}
+	morph_phasing_announce(process->phasing, MORPH_PHASE_NONE);
+	morph_phasing_counts(process->phasing, &counts);
+	__atomic_add_fetch(&process->self->board->foreseen, counts.lit, __ATOMIC_RELAXED);
+}
+
+TEST_F(phases, announced_they_are_lit_ahead)
+{
+	pid_t pids[RANKS];
+
+	begin_all(self, pids, go_announced);
+	EXPECT_EQ(RANKS, join_all(pids));
+	EXPECT_EQ(0, self->board->dark);
+	/* All but the first. */
+	EXPECT_LE(RANKS * (ROUNDS - 1), self->board->foreseen);
+}
+
+static void stay_inside(struct process *process)
+{
+	must(process, morph_phasing_enter(process->phasing, 0, FOREVER));
+	__atomic_add_fetch(&process->self->board->inside, 1, __ATOMIC_RELAXED);
+	pause();
+}
+
+TEST_F(phases, a_rank_that_is_killed_is_in_the_way_no_more)
+{
+	pid_t pids[RANKS];
+	unsigned int rank;
+
+	pids[0] = begin(self, 0, stay_inside);
+	ASSERT_TRUE(WAIT_UNTIL(__atomic_load_n(&self->board->inside, __ATOMIC_RELAXED)));
+	EXPECT_EQ(-ETIMEDOUT, morph_phasing_enter(self->loaded, 1, 50000000));
+	for (rank = 1; rank < RANKS; rank++)
+		pids[rank] = begin(self, rank, go_anywhere);
+	usleep(50000);
+	EXPECT_EQ(0, kill(pids[0], SIGKILL));
+	EXPECT_EQ(RANKS - 1, join_all(pids));
+	EXPECT_EQ(0, self->board->dark);
+	EXPECT_EQ(2 * (RANKS - 1) * ROUNDS, self->board->sent);
+}
+
+TEST_F(phases, a_failover_is_waited_out)
+{
+	struct morph_event event;
+	pid_t pids[RANKS];
+
+	begin_all(self, pids, go_anywhere);
+	usleep(50000);
+	EXPECT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u",
+				 self->ranks[1].accelerator));
+	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
+	EXPECT_EQ(RANKS, join_all(pids));
+	EXPECT_EQ(2 * RANKS * ROUNDS, self->board->sent + self->board->dark);
+	/* Between the failure and its being seen there is no light, and nobody knows. */
+	EXPECT_LT(self->board->dark, RANKS);
+}
+
+TEST_HARNESS_MAIN
