@@ -179,6 +179,18 @@ static void sum_up(struct replan *replan)
 			lm_edge_ns(replan->schedule->finish_ps - replan->old->finish_ps);
 }
 
+/* The same rounds on as many planes: what differs is whether anything is lit at first. */
+static void bound(struct replan *replan)
+{
+	struct morph_schedule *schedule = replan->schedule;
+	const struct morph_schedule *old = replan->old;
+
+	schedule->bound_kind = old->bound_kind;
+	schedule->bound_ps = old->bound_ps;
+	if (replan->collective->transfers.count && old->residents && !schedule->residents)
+		schedule->bound_ps += costs_change_ps(&schedule->costs, 1);
+}
+
 static void release(struct replan *replan)
 {
 	free(replan->sends_lost);
@@ -233,7 +245,7 @@ morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedu
 	if (!ret)
 		ret = plan_again(&replan, &mine);
 	if (!ret)
-		ret = lm_schedule_bound(schedule, collective);
+		bound(&replan);
 	if (ret == -ECANCELED)
 		ret = replan.verdict == MORPH_INFEASIBLE ?
 			      lm_schedule_refuse(schedule, replan.why) :

@@ -237,10 +237,10 @@ struct morph_replanned {
  *	or over a circuit that is set for it then. What has its ports is dark meanwhile, and set again where it is wanted later on.
  *
  * Of these ways each circuit gets the one that sets fewest circuits but the one in its place, and of those the one that takes least
- * time by itself. Fewest is exact where ports that are lost have nothing to do with each other, which those of one rank on one plane never have; where
- * several circuits want the same port the first get it, others make room while there is another plane for them.
+ * time by itself. Fewest is exact at each moment where no two circuits have to be set then, as when one port is lost; where several
+ * want the same port the first get it, and those that have been put on another plane make room while there is one more for them.
  *
- * O(circuits + sends * hops), and for each circuit that is lost O(planes * ranks) where it shares, O(planes * ranks^2) where others have to be
+ * O(circuits + transfers sent over holds that lose circuits), and for each moment and circuit that is lost O(planes * ranks) where it shares, O(planes * ranks^2) where others have to be
  * set again. The minimal change of circuits is after FastReChain (arXiv 2507.12265).
  *
  * Return: 0, whatever the verdict: MORPH_INFEASIBLE where a rank that has to send has no port left to send from, or to receive;
