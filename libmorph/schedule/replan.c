@@ -216,7 +216,7 @@ static int begin(struct replan *replan, const struct morph_replan_opts *opts)
 	struct morph_schedule *schedule = replan->schedule;
 
 	lm_schedule_begin(schedule, old->ranks, old->planes, &old->costs);
-	memset(schedule->tried, 0, sizeof(schedule->tried));
+	memcpy(schedule->tried, old->tried, sizeof(schedule->tried));
 	schedule->policy = old->policy;
 	replan->lost_ps = opts->from_ns * PS_PER_NS;
 	replan->sends_lost = calloc(2 * (size_t)old->ranks, sizeof(*replan->sends_lost));

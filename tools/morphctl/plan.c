@@ -28,6 +28,7 @@ struct planning {
 	struct morph_collective_opts wanted;
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank */
+	struct morph_replanned replanned; /* without ports that are lost */
 	uint32_t planes;
 	char title[160];
 };
@@ -169,7 +170,12 @@ static enum exit_code solve(struct planning *planning)
 		error = morph_schedule_choose(planning->schedule, planning->collective,
 					      &planning->wanted, planning->delay, &opts,
 					      planning->choices);
-	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+	if (error < 0)
+		return client_error(planning->run, error);
+	if (!given(planning->run, OPTION_LOST))
+		return EXIT_CODE_OK;
+	return plan_lost(planning->run, planning->collective, planning->delay, &planning->schedule,
+			 &planning->replanned);
 }
 
 /* ------------------------------------------------------------------------ answer */
@@ -204,6 +210,8 @@ static void write_report(struct planning *planning, const json_t *report)
 		       text_of_key(report, "bound-kind"), number_of(report, "changes", 0),
 		       (unsigned long long)wide_of(report, "circuits-set"));
 		write_payoff(&planning->payoff);
+		if (given(planning->run, OPTION_LOST))
+			plan_lost_write(&planning->replanned);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
 		timeline_free(&timeline);
@@ -281,6 +289,8 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	code = client_reply(planning->run, error, object, &report);
 	if (report)
 		add_choices(planning, report);
+	if (report && given(planning->run, OPTION_LOST))
+		json_object_set_new(report, "replanned", plan_lost_record(&planning->replanned));
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
 	else if (!code)

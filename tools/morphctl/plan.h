@@ -35,4 +35,14 @@ void timeline_write_text(FILE *stream, const struct timeline *timeline);
 /* One SVG file without references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);
 
+/*
+ * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible; and how they
+ * differ, for people and programs.
+ */
+enum exit_code plan_lost(struct run *run, const struct morph_collective *collective,
+			 const struct morph_delay *delay, struct morph_schedule **schedule,
+			 struct morph_replanned *replanned);
+void plan_lost_write(const struct morph_replanned *replanned);
+json_t *plan_lost_record(const struct morph_replanned *replanned);
+
 #endif /* MORPHCTL_PLAN_H */

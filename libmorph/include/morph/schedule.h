@@ -243,6 +243,8 @@ struct morph_replanned {
  * O(circuits + transfers sent over holds that lose circuits), and for each moment and circuit that is lost O(planes * ranks) where it shares, O(planes * ranks^2) where others have to be
  * set again. The minimal change of circuits is after FastReChain (arXiv 2507.12265).
  *
+ * Policy, and what else was tried, are those of @old.
+ *
  * Return: 0, whatever the verdict: MORPH_INFEASIBLE where a rank that has to send has no port left to send from, or to receive;
  * MORPH_UNDECIDED where none of the ways above does it. -EINVAL (@old is @schedule, not feasible, of other ranks or delays; no such rank, plane or
  * ports), -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
