@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
+#include "faults.h"
 #include "scheduling.h"
 
 #include "../bench/replan_exact.h"
@@ -291,6 +292,35 @@ static void bad_losses_are_refused(void **state)
 	lossy_free(&lossy);
 }
 
+/* Wherever memory fails it is told, and the next time all is well. */
+static void memory_that_fails_is_told(void **state)
+{
+	static const struct lossy_range range = { 8, 8, 2, 3, 3 };
+	uint32_t struck = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct lossy lossy;
+
+		for (unsigned int nth = 1; lossy_draw(ctx, seed, &range, &lossy); nth++) {
+			struct morph_schedule *schedule = morph_schedule_new(ctx);
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+						    lossy.delay, &lossy.opts, NULL);
+			assert_int_equal(ret, fault_struck() ? -ENOMEM : 0);
+			struck += ret != 0;
+			morph_schedule_free(schedule);
+			if (!ret)
+				break;
+			lossy_free(&lossy);
+		}
+		lossy_free(&lossy);
+	}
+	assert_true(struck > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +330,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
 		cmocka_unit_test(bad_losses_are_refused),
+		cmocka_unit_test(memory_that_fails_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
