@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A circuit that is lost is set for a turn, or for as long as it is wanted. What has its ports goes dark: that it is set again,
- * where it is wanted later on, is what a turn costs besides itself. Where a straight circuit costs, or there is no plane for one, the cheapest way is looked for
- * over circuits that are lit and such as could be set (Dijkstra, Numerische Mathematik 1, 1959): one unit of the cheapest flow.
+ * where it is wanted later on, is what a turn costs besides itself. Where a straight circuit costs, or there is no plane for
+ * one, the cheapest way is looked for over circuits that are lit and such as could be set (Dijkstra, Numerische Mathematik 1,
+ * 1959): one unit of the cheapest flow.
  */
 #include "replan.h"
 
