@@ -125,43 +125,56 @@ static void lose_often(const struct lossy *planned, struct morph_schedule *sched
 	}
 }
 
-static void measure_large(struct morph_ctx *ctx)
+/* The collectives that a setting is of. */
+struct large {
+	struct replan_setting setting;
+	uint32_t wanted[8][2], count; /* kind and algorithm */
+};
+
+static void measure_large(struct morph_ctx *ctx, const struct large *large)
 {
-	static const uint32_t wanted[][2] = {
-		{ MORPH_ALL_REDUCE, MORPH_RING },      { MORPH_ALL_REDUCE, MORPH_HALVING },
-		{ MORPH_ALL_REDUCE, MORPH_SWING },     { MORPH_ALL_REDUCE, MORPH_RINGS },
-		{ MORPH_ALL_TO_ALL, MORPH_SHIFT },     { MORPH_ALL_TO_ALL, MORPH_PAIRWISE },
-		{ MORPH_ALL_REDUCE, MORPH_STRAGGLAR }, { MORPH_ALL_TO_ALL, MORPH_BRUCK },
-	};
-	static const struct replan_setting setting = {
-		"a port is lost, up to 126 steps, 64 ranks, 2 to 8 planes", .most = 1000
-	};
 	static struct replan_rows rows;
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	uint64_t random = 1;
 
 	memset(&rows, 0, sizeof(rows));
-	for (size_t at = 0; at < sizeof(wanted) / sizeof(wanted[0]); at++)
+	for (uint32_t at = 0; at < large->count; at++)
 		for (uint32_t policy = 1; policy <= MORPH_POLICY_OVERLAP; policy++)
 			for (uint32_t planes = 2; planes <= 8; planes *= 2) {
 				struct lossy lossy = { .planes = planes };
 
-				if (plan_large(ctx, &lossy, wanted[at][0], wanted[at][1], policy))
+				if (plan_large(ctx, &lossy, large->wanted[at][0],
+					       large->wanted[at][1], policy))
 					lose_often(&lossy, schedule, 50, &random, &rows);
 				lossy_free(&lossy);
 			}
-	report_rows(&setting, &rows);
+	report_rows(&large->setting, &rows);
 	morph_schedule_free(schedule);
 }
 
 void bench_replan(struct morph_ctx *ctx)
 {
+	static const struct large large[] = {
+		{ { "a port is lost, up to 126 steps, 64 ranks, 2 to 8 planes", .most = 1000 },
+		  { { MORPH_ALL_REDUCE, MORPH_RING },
+		    { MORPH_ALL_REDUCE, MORPH_RINGS },
+		    { MORPH_ALL_REDUCE, MORPH_HALVING },
+		    { MORPH_ALL_REDUCE, MORPH_SWING },
+		    { MORPH_ALL_TO_ALL, MORPH_SHIFT },
+		    { MORPH_ALL_TO_ALL, MORPH_PAIRWISE },
+		    { MORPH_ALL_TO_ALL, MORPH_BRUCK } },
+		  7 },
+		{ { "a port is lost, 130 steps without a late rank, 64 ranks", .most = 0 },
+		  { { MORPH_ALL_REDUCE, MORPH_STRAGGLAR } },
+		  1 },
+	};
 	static const struct replan_setting settings[] = {
 		{ "a port is lost, 4 to 16 ranks", { 4, 16, 2, 8, 1 }, 2000, true, 0 },
 		{ "one to four ports are lost, 4 to 16 ranks", { 4, 16, 2, 8, 4 }, 2000, true, 0 },
 	};
 
-	measure_large(ctx);
+	for (size_t at = 0; at < sizeof(large) / sizeof(large[0]); at++)
+		measure_large(ctx, &large[at]);
 	for (size_t at = 0; at < sizeof(settings) / sizeof(settings[0]); at++)
 		measure_drawn(ctx, &settings[at]);
 }

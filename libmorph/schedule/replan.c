@@ -179,6 +179,18 @@ static void sum_up(struct replan *replan)
 			lm_edge_ns(replan->schedule->finish_ps - replan->old->finish_ps);
 }
 
+/* The same rounds on as many planes: what differs is whether anything is lit at first. */
+static void bound(struct replan *replan)
+{
+	struct morph_schedule *schedule = replan->schedule;
+	const struct morph_schedule *old = replan->old;
+
+	schedule->bound_kind = old->bound_kind;
+	schedule->bound_ps = old->bound_ps;
+	if (replan->collective->transfers.count && old->residents && !schedule->residents)
+		schedule->bound_ps += costs_change_ps(&schedule->costs, 1);
+}
+
 static void release(struct replan *replan)
 {
 	free(replan->sends_lost);
@@ -204,7 +216,7 @@ static int begin(struct replan *replan, const struct morph_replan_opts *opts)
 	struct morph_schedule *schedule = replan->schedule;
 
 	lm_schedule_begin(schedule, old->ranks, old->planes, &old->costs);
-	memset(schedule->tried, 0, sizeof(schedule->tried));
+	memcpy(schedule->tried, old->tried, sizeof(schedule->tried));
 	schedule->policy = old->policy;
 	replan->lost_ps = opts->from_ns * PS_PER_NS;
 	replan->sends_lost = calloc(2 * (size_t)old->ranks, sizeof(*replan->sends_lost));
@@ -233,7 +245,7 @@ morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedu
 	if (!ret)
 		ret = plan_again(&replan, &mine);
 	if (!ret)
-		ret = lm_schedule_bound(schedule, collective);
+		bound(&replan);
 	if (ret == -ECANCELED)
 		ret = replan.verdict == MORPH_INFEASIBLE ?
 			      lm_schedule_refuse(schedule, replan.why) :

@@ -249,6 +249,8 @@ bool lm_replan_passes(const struct replan *replan, const struct send *send, uint
 	const struct morph_schedule *old = replan->old;
 	uint32_t rank = replan_transfer(replan, send->round, transfer)->src;
 
+	if (send->hops == 1)
+		return rank == src && old->hops.list[send->hops_first] == hold;
 	for (uint32_t hop = 0; hop < send->hops; hop++) {
 		uint32_t over = old->hops.list[send->hops_first + hop];
 

@@ -56,34 +56,48 @@ static int by_set(const void *one, const void *other, void *context)
 	return a->ref < b->ref ? -1 : a->ref > b->ref;
 }
 
+static uint32_t list_pieces(const struct replan *replan, struct entry *entries)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < replan->pieces.count; at++) {
+		const struct piece *piece = &replan->pieces.list[at];
+		bool resident = piece->hold < replan->old->residents && !piece->from_ps;
+
+		if (!piece->absent)
+			entries[count++] =
+				(struct entry){ .set_ps = resident ? 0 :
+								     moment_ps(replan, &piece->set),
+						.ref = PIECE | at,
+						.late = !resident };
+	}
+	lm_sort(entries, count, sizeof(*entries), by_set, NULL);
+	return count;
+}
+
+/* Holds are in order; pieces, which are few, come among them. */
 static void list_holds(struct laying *laying)
 {
 	const struct replan *replan = laying->replan;
 	const struct morph_schedule *old = replan->old;
-	bool pieces = false;
+	struct entry *pieces = laying->entries + old->holds.count + replan->pieces.count;
+	uint32_t count = list_pieces(replan, pieces), next = 0;
 
-	for (uint32_t at = 0; at < old->holds.count; at++)
-		laying->entries[laying->count++] = (struct entry){
+	for (uint32_t at = 0; at < old->holds.count; at++) {
+		const struct entry entry = {
 			.set_ps = at < old->residents ?
 					  0 :
 					  moved_ps(replan, old->holds.list[at].set_ps, true),
 			.ref = at,
 			.late = at >= old->residents
 		};
-	for (uint32_t at = 0; at < replan->pieces.count; at++) {
-		const struct piece *piece = &replan->pieces.list[at];
-		bool resident = piece->hold < old->residents && !piece->from_ps;
 
-		if (piece->absent)
-			continue;
-		laying->entries[laying->count++] =
-			(struct entry){ .set_ps = resident ? 0 : moment_ps(replan, &piece->set),
-					.ref = PIECE | at,
-					.late = !resident };
-		pieces = true;
+		while (next < count && by_set(&pieces[next], &entry, NULL) < 0)
+			laying->entries[laying->count++] = pieces[next++];
+		laying->entries[laying->count++] = entry;
 	}
-	if (pieces)
-		lm_sort(laying->entries, laying->count, sizeof(*laying->entries), by_set, NULL);
+	while (next < count)
+		laying->entries[laying->count++] = pieces[next++];
 }
 
 /* Circuits of a hold that are no pieces; returns their matching, or NOTHING where none are left. */
@@ -312,7 +326,8 @@ int lm_replan_lay(struct replan *replan)
 	size_t holds = replan->old->holds.count, hops = lm_replan_most_hops(replan);
 	int ret = 0;
 
-	laying.entries = calloc(holds + replan->pieces.count + 1, sizeof(*laying.entries));
+	laying.entries =
+		calloc(holds + 2 * (size_t)replan->pieces.count + 1, sizeof(*laying.entries));
 	laying.numbers = calloc(holds + 2 * hops + 1, sizeof(*laying.numbers));
 	laying.circuits = calloc(replan->old->ranks, sizeof(*laying.circuits));
 	if (laying.entries && laying.numbers && laying.circuits) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * A circuit that is lost is set for a turn, or for as long as it is wanted. What has its ports goes dark: that it is set again,
- * where it is wanted later on, is what a turn costs besides itself. Where a straight circuit costs, or there is no plane for one, the cheapest way is looked for
- * over circuits that are lit and such as could be set (Dijkstra, Numerische Mathematik 1, 1959): one unit of the cheapest flow.
+ * where it is wanted later on, is what a turn costs besides itself. Where a straight circuit costs, or there is no plane for
+ * one, the cheapest way is looked for over circuits that are lit and such as could be set (Dijkstra, Numerische Mathematik 1,
+ * 1959): one unit of the cheapest flow.
  */
 #include "replan.h"
 
@@ -282,8 +283,8 @@ static void reach(struct step *steps, uint32_t from, uint32_t to, uint32_t ref, 
 	steps[to] = (struct step){ .rank = from, .ref = ref, .plane = plane, .set = set };
 }
 
-/* Go on from a rank over a plane: where its circuit leads, and wherever one could be set to. */
-static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane)
+/* Go on from a rank over a plane: where its circuit leads, and wherever one could be set to for less than @limit. */
+static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane, uint32_t limit)
 {
 	const struct seat *seat = &gapping->out[replan_port(gapping, plane, rank)];
 	struct step *steps = gapping->steps;
@@ -291,9 +292,11 @@ static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane)
 
 	if (lm_replan_lit(gapping, seat, plane))
 		reach(steps, rank, seat->other, seat->ref, plane, steps[rank].set);
-	if (!can_leave(gapping, plane, rank))
+	if (steps[rank].set + 1 >= limit || !can_leave(gapping, plane, rank))
 		return;
 	set = steps[rank].set + 1 + leave_cost(gapping, plane, rank);
+	if (set >= limit)
+		return;
 	for (uint32_t other = 0; other < gapping->replan->old->ranks; other++)
 		if (other != rank && !steps[other].done && steps[other].set > set &&
 		    can_come(gapping, plane, other))
@@ -301,26 +304,42 @@ static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane)
 			      set + come_cost(gapping, plane, other));
 }
 
-static bool find_cheapest(struct gapping *gapping, const struct joined *circuit)
+/* The next rank to go on from: @level is what the last one took, and none that is left takes less. */
+static uint32_t nearest(const struct gapping *gapping, uint32_t level)
 {
-	uint32_t ranks = gapping->replan->old->ranks;
+	const struct step *steps = gapping->steps;
+	uint32_t next = NOTHING;
+
+	for (uint32_t rank = 0; rank < gapping->replan->old->ranks; rank++) {
+		if (steps[rank].done || steps[rank].set == UINT32_MAX ||
+		    (next != NOTHING && steps[rank].set >= steps[next].set))
+			continue;
+		next = rank;
+		if (steps[rank].set == level)
+			break;
+	}
+	return next;
+}
+
+/* A way that sets fewer than @limit. */
+static bool find_cheapest(struct gapping *gapping, const struct joined *circuit, uint32_t limit)
+{
+	uint32_t ranks = gapping->replan->old->ranks, level = 0;
 	struct step *steps = gapping->steps;
 
 	for (uint32_t rank = 0; rank < ranks; rank++)
 		steps[rank] = (struct step){ .set = rank == circuit->src ? 0 : UINT32_MAX };
-	for (;;) {
-		uint32_t next = NOTHING;
+	while (steps[circuit->dst].set > level) {
+		uint32_t next = nearest(gapping, level);
 
-		for (uint32_t rank = 0; rank < ranks; rank++)
-			if (!steps[rank].done && steps[rank].set != UINT32_MAX &&
-			    (next == NOTHING || steps[rank].set < steps[next].set))
-				next = rank;
-		if (next == NOTHING || next == circuit->dst)
-			return next != NOTHING;
+		if (next == NOTHING || steps[next].set >= limit)
+			return false;
+		level = steps[next].set;
 		steps[next].done = true;
 		for (uint32_t plane = 0; plane < gapping->replan->old->planes; plane++)
-			go_on(gapping, next, plane);
+			go_on(gapping, next, plane, limit);
 	}
+	return level < limit;
 }
 
 static int set_way(struct gapping *gapping, const struct joined *ends, uint32_t lost)
@@ -348,18 +367,16 @@ int lm_replan_turn(struct gapping *gapping, uint32_t number)
 	plane = best_plane(gapping, &gapping->replan->losts.list[number], &again, &stays);
 	if (plane != NOTHING && !again)
 		return set_circuit(gapping, plane, &circuit, number, stays);
-	if (!find_cheapest(gapping, &circuit))
-		return -ENOSPC;
-	if (plane != NOTHING && gapping->steps[circuit.dst].set == 1 + again)
-		return set_circuit(gapping, plane, &circuit, number, false);
-	return set_way(gapping, &circuit, number);
+	if (find_cheapest(gapping, &circuit, plane != NOTHING ? 1 + again : UINT32_MAX))
+		return set_way(gapping, &circuit, number);
+	return plane != NOTHING ? set_circuit(gapping, plane, &circuit, number, false) : -ENOSPC;
 }
 
 int lm_replan_turn_between(struct gapping *gapping, uint32_t lost, uint32_t src, uint32_t dst)
 {
 	const struct joined ends = { src, dst };
 
-	return find_cheapest(gapping, &ends) ? set_way(gapping, &ends, lost) : -ENOSPC;
+	return find_cheapest(gapping, &ends, UINT32_MAX) ? set_way(gapping, &ends, lost) : -ENOSPC;
 }
 
 /* ------------------------------------------------------------------------- the end */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
+#include "faults.h"
 #include "scheduling.h"
 
 #include "../bench/replan_exact.h"
@@ -291,6 +292,72 @@ static void bad_losses_are_refused(void **state)
 	lossy_free(&lossy);
 }
 
+/* The same of schedules that begin with what another has left lit. */
+static void what_is_lit_at_first_is_made_good(void **state)
+{
+	static const struct lossy_range range = { 3, 16, 1, 8, 3 };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_schedule *follows = morph_schedule_new(ctx);
+	uint32_t sound = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= SEEDS / 4; seed++) {
+		struct lossy lossy;
+
+		if (lossy_draw(ctx, seed, &range, &lossy)) {
+			MORPH_OPTS(morph_schedule_opts, opts, .planes = lossy.planes,
+				   .after = lossy.schedule);
+
+			lossy.opts.from_ns *= seed % 2;
+			assert_int_equal(morph_schedule_plan(follows, lossy.collective, lossy.delay,
+							     &opts),
+					 0);
+			assert_int_equal(morph_schedule_replan(schedule, follows, lossy.collective,
+							       lossy.delay, &lossy.opts, NULL),
+					 0);
+			if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE) {
+				assert_sound(lossy.collective, lossy.delay, lossy.planes,
+					     lossy.schedule, schedule);
+				assert_unused(&lossy, schedule);
+				sound++;
+			}
+		}
+		lossy_free(&lossy);
+	}
+	assert_true(sound > SEEDS / 20);
+	morph_schedule_free(follows);
+	morph_schedule_free(schedule);
+}
+
+/* Wherever memory fails it is told, and the next time all is well. */
+static void memory_that_fails_is_told(void **state)
+{
+	static const struct lossy_range range = { 8, 8, 2, 3, 3 };
+	uint32_t struck = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct lossy lossy;
+
+		for (unsigned int nth = 1; lossy_draw(ctx, seed, &range, &lossy); nth++) {
+			struct morph_schedule *schedule = morph_schedule_new(ctx);
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+						    lossy.delay, &lossy.opts, NULL);
+			assert_int_equal(ret, fault_struck() ? -ENOMEM : 0);
+			struck += ret != 0;
+			morph_schedule_free(schedule);
+			if (!ret)
+				break;
+			lossy_free(&lossy);
+		}
+		lossy_free(&lossy);
+	}
+	assert_true(struck > 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +367,8 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
 		cmocka_unit_test(bad_losses_are_refused),
+		cmocka_unit_test(what_is_lit_at_first_is_made_good),
+		cmocka_unit_test(memory_that_fails_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

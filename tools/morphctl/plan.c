@@ -195,7 +195,12 @@ static enum exit_code solve(struct planning *planning)
 		error = morph_schedule_choose(planning->schedule, planning->collective,
 					      &planning->wanted, planning->delay, &opts,
 					      planning->choices);
-	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+	if (error < 0)
+		return client_error(planning->run, error);
+	if (!given(planning->run, OPTION_LOST))
+		return EXIT_CODE_OK;
+	return plan_lost(planning->run, planning->collective, planning->delay, &planning->schedule,
+			 &planning->replanned);
 }
 
 /* ------------------------------------------------------------------------ answer */
@@ -244,6 +249,8 @@ static void write_report(struct planning *planning, const json_t *report)
 			write_roles(report);
 		write_payoff(&planning->payoff);
 		plan_light_write(&planning->light);
+		if (given(planning->run, OPTION_LOST))
+			plan_lost_write(&planning->replanned);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
 		timeline_free(&timeline);
@@ -338,6 +345,9 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		add_choices(planning, report);
 		add_roles(planning, report);
 		plan_light_add(&planning->light, report);
+		if (given(planning->run, OPTION_LOST))
+			json_object_set_new(report, "replanned",
+					    plan_lost_record(&planning->replanned));
 	}
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);

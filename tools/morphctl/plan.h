@@ -18,6 +18,7 @@ struct planning {
 	bool rounds_given; /* the collective is that of a file, with its rounds: there is nothing to choose */
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank */
+	struct morph_replanned replanned; /* without ports that are lost */
 	struct morph_light light; /* verdict 0: nobody has asked */
 	uint32_t planes;
 	char title[160];
@@ -67,5 +68,15 @@ enum exit_code plan_light(struct run *run, const struct morph_schedule *schedule
 			  struct morph_light *answer);
 void plan_light_write(const struct morph_light *light);
 void plan_light_add(const struct morph_light *light, json_t *report);
+
+/*
+ * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible; and how they
+ * differ, for people and programs.
+ */
+enum exit_code plan_lost(struct run *run, const struct morph_collective *collective,
+			 const struct morph_delay *delay, struct morph_schedule **schedule,
+			 struct morph_replanned *replanned);
+void plan_lost_write(const struct morph_replanned *replanned);
+json_t *plan_lost_record(const struct morph_replanned *replanned);
 
 #endif /* MORPHCTL_PLAN_H */

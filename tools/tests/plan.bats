@@ -56,6 +56,23 @@ setup() {
 	[[ $(jq '."pays-ns" - (."late-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
 }
 
+@test "without a port a schedule goes on, and few circuits differ" {
+	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
+	holds "$output" "circuits differ, and all has arrived"
+	expect 0 morphctl plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3:1t --json
+	[[ $(jq -c '[.replanned.lost, .replanned.changed, .replanned.shared]' <<<"$output") == '[1,1,30]' ]]
+	[[ $(jq '. as $all | all(.hold[] | select(.plane == 1); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 3))' <<<"$output") == true ]]
+	expect 1 morphctl plan all-reduce --ranks 4 --algorithm ring --lost 3:0r@1000
+	holds "$output" "infeasible: rank 3 has no port left to receive"
+	for lost in 3 3: 3:1x 3:1, :1 3:1@ 3:1@x; do
+		expect 2 morphctl plan all-reduce --ranks 4 --planes 2 --lost "$lost"
+		holds "$stderr" "--lost wants ports"
+	done
+	run_split morphctl plan all-reduce --ranks 4 --planes 2 --lost 3:2
+	[[ $status != 0 ]]
+	holds "$stderr" "there is no rank 3 on plane 2"
+}
+
 @test "what is wrong is named, and what would be right" {
 	expect 2 morphctl plan gather --ranks 4
 	holds "$stderr" "the collective is all-reduce, reduce-scatter, all-gather, all-to-all or broadcast, not 'gather'"

@@ -249,20 +249,23 @@ struct morph_replanned {
  * @opts: what is lost
  * @replanned: where to put how the answer differs; or NULL
  *
- * A circuit is of one hold: what is held again is another. Those that are not lost stay on their planes, in the same order; the times of all
- * that comes after time which is put in are later by it, and nothing before the loss is another. What went over a circuit that is lost,
- * and had not arrived whole by then, goes
+ * A circuit is of one hold: what is held again is another. Those that are not lost stay on their planes, in the same order; all
+ * that comes after time which is put in is later by it, and nothing before the loss is another. What went over a circuit that is
+ * lost, and had not arrived whole by then, goes
  *
  *	over the same circuit on another plane, where both ports are free as long as it is held: that takes no time;
  *	or, when all of the round that is sent beside it has arrived, over circuits that are lit then, straight or by hops;
- *	or over a circuit that is set for it then. What has its ports is dark meanwhile, and set again where it is wanted later on.
+ *	or over a circuit that is set for it then. What has its ports is dark meanwhile, and set again if it is wanted.
  *
- * Of these ways each circuit gets the one that sets fewest circuits but the one in its place, and of those the one that takes least
- * time by itself. Fewest is exact where ports that are lost have nothing to do with each other, which those of one rank on one plane never have; where
- * several circuits want the same port the first get it, others make room while there is another plane for them.
+ * Of these ways each circuit gets the one that sets fewest besides the one in its place, and of those the one that takes least
+ * time by itself. Fewest is exact at each moment where no two circuits have to be set then, as when one port is lost; where
+ * several want the same port the first get it, and those that have been put on another plane make room while there is one more
+ * for them. The minimal change of circuits is after FastReChain (arXiv 2507.12265).
  *
- * O(circuits + sends * hops), and for each circuit that is lost O(planes * ranks) where it shares, O(planes * ranks^2) where others have to be
- * set again. The minimal change of circuits is after FastReChain (arXiv 2507.12265).
+ * O(circuits + transfers sent over holds that lose circuits), and for each moment and circuit that is lost O(planes * ranks)
+ * where it shares, O(planes * ranks^2) where others have to be set again.
+ *
+ * Policy, and what else was tried, are those of @old.
  *
  * Return: 0, whatever the verdict: MORPH_INFEASIBLE where a rank that has to send has no port left to send from, or to receive;
  * MORPH_UNDECIDED where none of the ways above does it. -EINVAL (@old is @schedule, not feasible, of other ranks or delays; no such rank, plane or
