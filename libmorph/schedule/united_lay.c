@@ -185,7 +185,7 @@ static int by_time(const void *one, const void *other, void *context)
 static int matching_of(struct laying *it, uint16_t pick, uint32_t *matching)
 {
 	const struct united_pool *pool = it->problem->pool;
-	const uint32_t *next = &pool->next.list[(size_t)pick * pool->ranks];
+	const uint32_t *next = pool->next.list + (size_t)pick * pool->ranks;
 	uint32_t count = 0;
 
 	for (uint32_t rank = 0; rank < pool->ranks; rank++)
@@ -223,7 +223,7 @@ static int lay_changes(struct laying *it)
 static uint32_t hops_of(const struct laying *it, uint16_t pick, const struct transfer *transfer)
 {
 	const struct united_pool *pool = it->problem->pool;
-	const uint32_t *next = &pool->next.list[(size_t)pick * pool->ranks];
+	const uint32_t *next = pool->next.list + (size_t)pick * pool->ranks;
 	uint32_t hops = 0;
 
 	for (uint32_t rank = transfer->src; rank != transfer->dst; rank = next[rank])

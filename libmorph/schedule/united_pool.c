@@ -47,8 +47,8 @@ int lm_united_add(struct united_pool *pool, const uint32_t *next)
 
 static uint32_t count_gap(const struct united_pool *pool, uint16_t held, uint16_t wanted)
 {
-	const uint32_t *has = &pool->next.list[(size_t)held * pool->ranks];
-	const uint32_t *wants = &pool->next.list[(size_t)wanted * pool->ranks];
+	const uint32_t *has = pool->next.list + (size_t)held * pool->ranks;
+	const uint32_t *wants = pool->next.list + (size_t)wanted * pool->ranks;
 	uint32_t gap = 0;
 
 	for (uint32_t rank = 0; rank < pool->ranks; rank++)
@@ -292,7 +292,7 @@ static void price_all(struct united_problem *problem, const struct morph_collect
 		      struct pricing *pricing, uint16_t matching)
 {
 	const struct united_pool *pool = problem->pool;
-	const uint32_t *next = &pool->next.list[(size_t)matching * pool->ranks];
+	const uint32_t *next = pool->next.list + (size_t)matching * pool->ranks;
 	uint32_t by = shift_of(next, pool->ranks);
 
 	lay_out(&pricing->layout, next, pool->ranks);
