@@ -320,6 +320,53 @@ AT(morph_schedule_info, moved, 88);
 AT(morph_schedule_info, first_circuit, 92);
 AT(morph_schedule_info, steps, 96);
 
+LAYOUT(morph_ring_entry, 16);
+AT(morph_ring_entry, words, 0);
+
+LAYOUT(morph_ring_page, 256);
+AT(morph_ring_page, state, 0);
+AT(morph_ring_page, asleep, 4);
+AT(morph_ring_page, taken, 8);
+AT(morph_ring_page, answered, 12);
+AT(morph_ring_page, reserved, 16);
+AT(morph_ring_page, seen, 128);
+AT(morph_ring_page, reserved2, 132);
+
+LAYOUT(morph_ring_setup, 80);
+AT(morph_ring_setup, head, 0);
+AT(morph_ring_setup, schedule, 48);
+AT(morph_ring_setup, entries, 52);
+AT(morph_ring_setup, idle_ns, 56);
+AT(morph_ring_setup, rate, 60);
+AT(morph_ring_setup, user_ptr, 64);
+AT(morph_ring_setup, out_ring, 72);
+AT(morph_ring_setup, reserved, 76);
+
+LAYOUT(morph_ring_act, 80);
+AT(morph_ring_act, head, 0);
+AT(morph_ring_act, ring, 48);
+AT(morph_ring_act, verb, 52);
+AT(morph_ring_act, out_state, 56);
+AT(morph_ring_act, out_error, 60);
+AT(morph_ring_act, out_taken, 64);
+AT(morph_ring_act, out_sleeps, 72);
+
+LAYOUT(morph_state_pair, 16);
+AT(morph_state_pair, generation, 0);
+AT(morph_state_pair, hops, 4);
+AT(morph_state_pair, mbps, 8);
+
+LAYOUT(morph_state_page, 56);
+AT(morph_state_page, version, 0);
+AT(morph_state_page, ranks, 8);
+AT(morph_state_page, schedule, 12);
+AT(morph_state_page, generation, 16);
+AT(morph_state_page, step, 24);
+AT(morph_state_page, state, 28);
+AT(morph_state_page, position, 32);
+AT(morph_state_page, settle_ns, 40);
+AT(morph_state_page, relock_ns, 48);
+
 LAYOUT(morph_event, 248);
 AT(morph_event, size, 0);
 AT(morph_event, type, 4);

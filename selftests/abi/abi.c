@@ -42,6 +42,12 @@ SAME(morph_schedule_load, 144);
 SAME(morph_schedule_act, 176);
 SAME(morph_schedule_step_info, 80);
 SAME(morph_schedule_info, 112);
+SAME(morph_ring_entry, 16);
+SAME(morph_ring_page, 256);
+SAME(morph_ring_setup, 80);
+SAME(morph_ring_act, 80);
+SAME(morph_state_pair, 16);
+SAME(morph_state_page, 56);
 
 /* ------------------------------------------------------------ every command */
 
@@ -89,6 +95,8 @@ COMMAND(rank_prefer, MORPH_RANK_PREFER, morph_rank_act, true);
 COMMAND(schedule_load, MORPH_SCHEDULE_LOAD, morph_schedule_load, true);
 COMMAND(schedule_act, MORPH_SCHEDULE_ACT, morph_schedule_act, true);
 COMMAND(schedule_info, MORPH_SCHEDULE_INFO, morph_schedule_info, true);
+COMMAND(ring_setup, MORPH_RING_SETUP, morph_ring_setup, true);
+COMMAND(ring_act, MORPH_RING_ACT, morph_ring_act, true);
 
 FIXTURE_SETUP(command)
 {
@@ -250,7 +258,7 @@ TEST_F(numbers, all_others_are_unknown)
 		}
 		if (number > _IOC_NR(MORPH_FABRIC_READ_ELEMENTS) &&
 		    number != _IOC_NR(MORPH_FABRIC_READ_EDGES) &&
-		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_SCHEDULE_INFO))) {
+		    (number < _IOC_NR(MORPH_SLICE_INFO) || number > _IOC_NR(MORPH_RING_ACT))) {
 			EXPECT_EQ(-1, ioctl(self->slice, _IO(MORPH_IOC, number), &head));
 			EXPECT_EQ(ENOTTY, errno);
 		}
