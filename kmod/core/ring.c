@@ -390,6 +390,9 @@ static int ring_enter(struct morph_ring *ring, struct morph_file *file, u32 sche
 				    "the slice has no schedule %u", schedule);
 	ring->id = ++slice->last_ring;
 	ring->file = file;
+	kref_get(&slice->kref);
+	/* Its number can be guessed: it may be closed before it runs. */
+	kref_get(&ring->kref);		/* the list's */
 	list_add_tail(&ring->node, &slice->rings);
 	return 0;
 }
@@ -417,7 +420,7 @@ static struct morph_ring *ring_alloc(struct morph_slice *slice,
 	return ring;
 }
 
-/* In its list from now on: the thread has the first reference, the list none. */
+/* The first reference becomes the thread's. */
 static int ring_run(struct morph_ring *ring)
 {
 	struct task_struct *thread;
@@ -435,16 +438,21 @@ static int ring_run(struct morph_ring *ring)
 	}
 	set_user_nice(thread, task_nice(current));
 	__module_get(THIS_MODULE);
-	kref_get(&ring->kref);
 	wake_up_process(thread);
 	return 0;
 }
 
+/* Unless somebody has closed it. */
 static void ring_leave(struct morph_ring *ring)
 {
+	bool leaves;
+
 	mutex_lock(&ring->slice->fabric->lock);
+	leaves = !list_empty(&ring->node);
 	list_del_init(&ring->node);
 	mutex_unlock(&ring->slice->fabric->lock);
+	if (leaves)
+		ring_put(ring);		/* the list's */
 }
 
 int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
@@ -476,12 +484,11 @@ int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *set
 		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
 		return ret;
 	}
-	kref_get(&slice->kref);
 	*number = ring->id;
 	ret = ring_run(ring);
 	if (ret) {
 		ring_leave(ring);
-		ring_put(ring);		/* the list's */
+		ring_put(ring);		/* that the thread would have had */
 	}
 	return ret;
 }

@@ -470,6 +470,8 @@ static int clear_for(struct morph_schedule *schedule, const struct morph_step *s
 		if (!count)
 			break;
 		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
+		if (!ret)
+			schedule->step = MORPH_ANY;	/* of the one before a part is dark */
 	}
 	return ret;
 }
@@ -511,6 +513,8 @@ int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct mor
 		set_state(schedule, MORPH_SCHEDULE_RUNNING);
 		ret = light_step(schedule, number, NULL, 0, schedule->held + step->held,
 				 step->count);
+	} else {
+		stop_at(schedule, number, ret);
 	}
 	answer(schedule, ret, times, refusal);
 out:

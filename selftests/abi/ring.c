@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rings: steps asked for through shared memory, by those who may be wrong about it. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -428,6 +429,46 @@ TEST_F(ring, rate_is_kept)
 	/* Each but the first takes two milliseconds, one of which may be taken beforehand. */
 	EXPECT_LE(2 * 19, now_ms() - begin);
 	munmap(slow.base, self->bytes);
+}
+
+struct guesser {
+	int slice;
+	unsigned int first, count;
+};
+
+/* Numbers follow each other: who guesses the next one closes the ring while it is being made. */
+static void *close_next(void *context)
+{
+	const struct guesser *guesser = context;
+	long long until = now_ms() + PATIENCE_MS;
+	unsigned int at;
+
+	for (at = 0; at < guesser->count; at++)
+		while (ring_act(guesser->slice, guesser->first + at, MORPH_RING_CLOSE, NULL))
+			if (now_ms() > until)
+				return context;
+	return NULL;
+}
+
+TEST_F(ring, ring_may_be_closed_while_it_is_being_made)
+{
+	struct guesser guesser = { self->slice, self->number + 1, 200 };
+	struct morph_ring_setup args;
+	pthread_t thread;
+	unsigned int i;
+	void *late;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, close_next, &guesser));
+	for (i = 0; i < guesser.count; i++) {
+		args = (struct morph_ring_setup){ .schedule = self->schedule };
+		/* There may be as many as are allowed that were not closed yet. */
+		while (setup(self->slice, &args) && errno == EDQUOT)
+			nap();
+		EXPECT_EQ(guesser.first + i, args.out_ring);
+	}
+	ASSERT_EQ(0, pthread_join(thread, &late));
+	EXPECT_EQ(NULL, late);
+	EXPECT_EQ(MORPH_RING_RUNNING, ring_state(self->slice, self->number));
 }
 
 TEST_HARNESS_MAIN

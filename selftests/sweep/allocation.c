@@ -18,6 +18,7 @@
 
 #include "allocation.h"
 #include "progress.h"
+#include "schedule.h"
 
 #define WORKER_TRIES 60 /* one in eight hits, on a kernel that counts */
 #define MOST_POINTS 400
@@ -123,6 +124,22 @@ static void draw_nodes(char *line, size_t room)
 	snprintf(line, room, "%u of %u mode %o", nodes, owners, modes);
 }
 
+/* Is the process of that number called so, at least at first? */
+static bool is_called(const char *number, const char *name)
+{
+	char path[300], line[32] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%s/comm", number);
+	fd = atoi(number) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	if (fd < 0)
+		return false;
+	if (read(fd, line, sizeof(line) - 1) < 0)
+		*line = '\0';
+	close(fd);
+	return !strncmp(line, name, strlen(name));
+}
+
 static void draw_controller(const struct nlmsghdr *message, void *context)
 {
 	char *line = context;
@@ -142,9 +159,34 @@ static void draw_controllers(char *line)
 	must(nl_dump(&watcher, draw_controller, line), "controllers");
 }
 
+/* How many threads there are that look for entries. */
+static unsigned int ring_threads(void)
+{
+	DIR *dir = opendir("/proc");
+	unsigned int threads = 0;
+	struct dirent *entry;
+
+	must(!dir, "/proc");
+	while ((entry = readdir(dir)))
+		threads += is_called(entry->d_name, "morph-ring");
+	closedir(dir);
+	return threads;
+}
+
+/* Of each schedule of the slice: its state, its step, how many circuits are lit. */
+static void draw_schedules(char *line, size_t room)
+{
+	unsigned int at = snprintf(line, room, "%u", ring_threads());
+	struct morph_schedule_info info = {};
+
+	while (at < room && !schedule_info(stage.slice, info.schedule + 1, &info))
+		at += snprintf(line + at, room - at, " %u@%d:%u", info.state, (int)info.step,
+			       info.lit);
+}
+
 static void draw(struct picture *picture)
 {
-	char accelerators[64], nodes[64], charges[64], controllers[64];
+	char accelerators[64], nodes[64], charges[64], controllers[64], schedules[64];
 	unsigned int i, at;
 	struct view view;
 
@@ -153,12 +195,13 @@ static void draw(struct picture *picture)
 	draw_nodes(nodes, sizeof(nodes));
 	picture->prepared = draw_charges(charges, sizeof(charges));
 	draw_controllers(controllers);
+	draw_schedules(schedules, sizeof(schedules));
 	must(ERRNO(view_read(stage.slice, &view)), "the slice");
 	at = snprintf(
 		picture->line, sizeof(picture->line),
-		"slices %u nodes %s use %s elements %u charged %s controllers%s policy %u state %u",
+		"slices %u nodes %s use %s elements %u charged %s controllers%s rings %s policy %u state %u",
 		stage.sim.info.slices, nodes, accelerators, odd_elements(), charges, controllers,
-		view.info.failover, view.info.state);
+		schedules, view.info.failover, view.info.state);
 	for (i = 0; i < view.info.circuits.count; i++)
 		at += snprintf(picture->line + at, sizeof(picture->line) - at, " %u>%u:%u",
 			       view.circuits[i].src_rank, view.circuits[i].dst_rank,
@@ -241,14 +284,7 @@ static unsigned int workers(const char *number)
 
 	must(!dir, "/proc");
 	while ((entry = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
-		fd = atoi(entry->d_name) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-		if (fd < 0)
-			continue;
-		memset(line, 0, sizeof(line));
-		value = read(fd, line, sizeof(line) - 1) > 0 && !strncmp(line, "kworker", 7);
-		close(fd);
-		if (!value)
+		if (!is_called(entry->d_name, "kworker"))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%s/fail-nth", entry->d_name);
 		fd = open(path, O_RDWR | O_CLOEXEC);
@@ -522,6 +558,7 @@ int main(int argc, char **argv)
 	sweep_all(abi_commands, abi_commands_count, ABI, argc, argv);
 	sweep_all(netlink_commands, netlink_commands_count, NETLINK, argc, argv);
 	sweep_all(controller_commands, controller_commands_count, NETLINK, argc, argv);
+	sweep_all(schedule_commands, schedule_commands_count, ABI, argc, argv);
 	sweep_all(worker_commands, worker_commands_count, WORKER, argc, argv);
 	if (argc < 2)
 		result("all that is recorded was swept", points_end("allocation"));

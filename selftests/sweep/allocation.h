@@ -41,9 +41,9 @@ struct command {
 
 /* Those of the last list make a worker do it: the workers' allocations fail. */
 extern const struct command abi_commands[], netlink_commands[], controller_commands[];
-extern const struct command worker_commands[];
+extern const struct command schedule_commands[], worker_commands[];
 extern const unsigned int abi_commands_count, netlink_commands_count, controller_commands_count;
-extern const unsigned int worker_commands_count;
+extern const unsigned int schedule_commands_count, worker_commands_count;
 
 /* A circuit that netlink is asked for, and its removal. */
 int ask_add(struct stage *stage);

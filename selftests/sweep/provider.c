@@ -166,6 +166,14 @@ static void scene_set(const struct shape *shape, const struct kind *kind)
 	drain_events(scene.slice);
 }
 
+/* Parts of the fabric that are not trusted. */
+struct impaired {
+	struct part {
+		uint32_t kind, index;
+	} parts[64];
+	unsigned int count;
+};
+
 /* Hardware that is not trusted would make the next point another one. */
 static bool scene_sound(void)
 {
@@ -173,6 +181,36 @@ static bool scene_sound(void)
 	nl_put_u32(&nl, MORPH_A_FABRIC_ID, scene.sim.number);
 	return !nl_do(&nl) && !REPLY_U32(&nl, MORPH_A_FABRIC_FAILED) &&
 	       !REPLY_U32(&nl, MORPH_A_FABRIC_IMPAIRED);
+}
+
+/* A part that is not well. It is tested only while it lies idle. */
+static void note_impaired(const struct nlmsghdr *message, void *context)
+{
+	struct impaired *impaired = context;
+	struct part *part = &impaired->parts[impaired->count];
+
+	if (impaired->count == COUNT(impaired->parts))
+		return;
+	part->kind = nl_get_u32(nl_find(message, MORPH_A_HARDWARE_PART));
+	part->index = nl_get_u32(nl_find(message, MORPH_A_HARDWARE_INDEX));
+	impaired->count++;
+}
+
+/* Whoever wants the same once more has what has failed tested first. */
+static void test_impaired(void)
+{
+	struct impaired impaired = {};
+	unsigned int i;
+
+	nl_begin(&nl, MORPH_CMD_HARDWARE_GET, 0);
+	nl_put_u32(&nl, MORPH_A_HARDWARE_FABRIC, scene.sim.number);
+	if (nl_dump(&nl, note_impaired, &impaired))
+		return;
+	for (i = 0; i < impaired.count; i++) {
+		nl_on_part(&nl, MORPH_CMD_HARDWARE_TEST, scene.sim.number, impaired.parts[i].kind,
+			   impaired.parts[i].index);
+		nl_do(&nl);
+	}
 }
 
 /* -------------------------------------------------------------------- judgement */
@@ -190,7 +228,7 @@ static const struct morph_circuit_info *find(const struct view *view, unsigned i
 /* The circuits are those that the answers promised. */
 static const char *wrong_circuits(const struct view *view)
 {
-	unsigned int i;
+	unsigned int i, ahead = 0;
 
 	for (i = 0; i < scene.wanted_count; i++) {
 		const struct wanted *wanted = &scene.wanted[i];
@@ -201,7 +239,9 @@ static const char *wrong_circuits(const struct view *view)
 			return say("circuit %u from %u to %u is missing", wanted->circuit,
 				   wanted->src, wanted->dst);
 	}
-	if (view->info.circuits.count != scene.wanted_count)
+	for (i = 0; i < scene.ahead_count; i++)
+		ahead += find(view, scene.ahead[i]) != NULL;
+	if (view->info.circuits.count != scene.wanted_count + ahead)
 		return say("there are %u circuits, and should be %u", view->info.circuits.count,
 			   scene.wanted_count);
 	return NULL;
@@ -218,8 +258,8 @@ static const char *wrong_silence(const struct view *view)
 	while (poll(&pollfd, 1, 0) == 1 && pollfd.revents & POLLIN &&
 	       read(scene.slice, &event, sizeof(event)) == sizeof(event)) {
 		degraded |= event.type == MORPH_EVENT_DEGRADED || event.type == MORPH_EVENT_LOST;
-		if (event.type == MORPH_EVENT_CIRCUIT_FAILED && event.circuit < COUNT(told))
-			told[event.circuit] = true;
+		if (event.type == MORPH_EVENT_CIRCUIT_FAILED)
+			told[event.circuit % COUNT(told)] = true;
 	}
 	if (view->info.state == MORPH_SLICE_DEGRADED && !degraded)
 		return say("the slice is degraded, and nobody was told");
@@ -307,6 +347,21 @@ static const char *judge(const struct kind *kind)
 	if (!what && !bad && !kind->lasts)
 		what = wrong_world(scene.slice < 0 || kind->patrol);
 	return what ? what : wrong_neighbour();
+}
+
+/* What has failed can be had once the fault is over. NULL, or what is wrong then. */
+static const char *wrong_again(const struct shape *shape, const struct kind *kind)
+{
+	long long until = now_ms() + PATIENCE_MS;
+	int error;
+
+	while ((error = shape->again(&scene)) && now_ms() < until) {
+		test_impaired();
+		usleep(2000);
+	}
+	if (error)
+		return say("once more it answers %s: %s", strerror(error), last_detail);
+	return judge(kind);
 }
 
 /* The slice goes, and leaves nothing. */
@@ -410,6 +465,8 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 	}
 	sim_control(&scene.sim, "clear", "all");
 	what = judge(kind);
+	if (!what && error && shape->again && !kind->lasts)
+		what = wrong_again(shape, kind);
 	if (!what && !shape->spoils && !kind->lasts)
 		what = wrong_end(charged_before);
 	if (what || shape->spoils || kind->lasts || !scene_sound())
@@ -469,10 +526,20 @@ static void sweep_shape(const struct shape *shape, const char *kind, unsigned in
 	progress("%s: %u points so far", shape->name, points_all);
 }
 
+static void sweep_shapes(const struct shape *some, unsigned int count, int argc, char **argv,
+			 bool quick)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (argc < 2 || !strcmp(argv[1], some[i].name))
+			sweep_shape(&some[i], argc > 2 ? argv[2] : NULL,
+				    argc > 3 ? atoi(argv[3]) : 0, quick);
+}
+
 int main(int argc, char **argv)
 {
 	bool quick = false, record = false;
-	unsigned int i;
 
 	for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
 		quick |= !strcmp(argv[1], "--quick");
@@ -486,10 +553,8 @@ int main(int argc, char **argv)
 	charged_at_first = charged();
 	points_begin(record);
 	printf("TAP version 13\n");
-	for (i = 0; i < shapes_count; i++)
-		if (argc < 2 || !strcmp(argv[1], shapes[i].name))
-			sweep_shape(&shapes[i], argc > 2 ? argv[2] : NULL,
-				    argc > 3 ? atoi(argv[3]) : 0, quick);
+	sweep_shapes(shapes, shapes_count, argc, argv, quick);
+	sweep_shapes(schedule_shapes, schedule_shapes_count, argc, argv, quick);
 	if (argc < 2 && !quick)
 		result("all that is recorded", "was swept", points_end("provider"));
 	printf("# %u points\n1..%u\n", points_all, tests);

@@ -20,6 +20,11 @@ struct scene {
 	struct wanted wanted[MAX_CIRCUITS];
 	unsigned int wanted_count;
 
+	unsigned int schedule, first_circuit;
+	unsigned int ahead[6], ahead_count; /* circuits that may be lit, too */
+	int ring;
+	void *memory; /* of the ring */
+
 	/* at an edge: the other side */
 	struct sim peer;
 	unsigned int peer_parked[4096];
@@ -34,9 +39,11 @@ struct shape {
 	int (*set)(struct scene *scene);
 	/* What is swept: 0, or an errno. scene->wanted follows what it was told. */
 	int (*act)(struct scene *scene);
+	/* The same once more, when the fault is over: it must succeed. NULL: it can't be repeated. */
+	int (*again)(struct scene *scene);
 };
 
-extern const struct shape shapes[];
-extern const unsigned int shapes_count;
+extern const struct shape shapes[], schedule_shapes[];
+extern const unsigned int shapes_count, schedule_shapes_count;
 
 #endif

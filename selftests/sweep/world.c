@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "sweep.h"
+#include "schedule.h"
 
 #define MAX_ELEMENTS 4096
 #define MAX_GUIDES 8192
@@ -18,6 +18,10 @@ struct need {
 	unsigned int state[MAX_ELEMENTS];
 	uint64_t lasers[MAX_PORTS];
 	uint64_t receivers[MAX_PORTS];
+	/* schedules: circuits that lead there, and how many of them have it, lit or not */
+	bool schedules;
+	unsigned int held_guides[MAX_GUIDES];
+	unsigned int held_elements[MAX_ELEMENTS];
 };
 
 int view_read(int slice, struct view *view)
@@ -28,33 +32,84 @@ int view_read(int slice, struct view *view)
 
 /* ----------------------------------------------------------- what there should be */
 
-static const char *need_path(int slice, const struct morph_circuit_info *circuit, struct need *need)
-{
+/* The way of a circuit. */
+struct way {
 	struct morph_path_element elements[64];
 	uint32_t guides[64];
+	unsigned int elements_count, guides_count;
+};
+
+static const char *read_way(int slice, unsigned int circuit, struct way *way)
+{
 	struct morph_circuit_path path = {
 		.head = HEAD(morph_circuit_path),
-		.circuit = circuit->circuit,
-		.guides = ARRAY(guides, 64),
-		.elements = ARRAY(elements, 64),
+		.circuit = circuit,
+		.guides = ARRAY(way->guides, 64),
+		.elements = ARRAY(way->elements, 64),
 	};
-	unsigned int i;
 
 	if (ioctl(slice, MORPH_CIRCUIT_PATH, &path))
-		return say("circuit %u has no path: %s", circuit->circuit, strerror(errno));
-	for (i = 0; i < path.guides.count; i++) {
-		if (need->lanes[guides[i]] & circuit->lanes)
-			return say("two circuits share a lane of guide %u", guides[i]);
-		need->lanes[guides[i]] |= circuit->lanes;
-	}
-	for (i = 0; i < path.elements.count; i++) {
-		unsigned int element = elements[i].element;
+		return say("circuit %u has no path: %s", circuit, strerror(errno));
+	way->guides_count = path.guides.count;
+	way->elements_count = path.elements.count;
+	return NULL;
+}
 
-		if (need->pins[element]++ && need->state[element] != elements[i].state)
+static const char *need_path(int slice, const struct morph_circuit_info *circuit, struct need *need)
+{
+	struct way way;
+	const char *what = read_way(slice, circuit->circuit, &way);
+	unsigned int i;
+
+	if (what)
+		return what;
+	for (i = 0; i < way.guides_count; i++) {
+		if (need->lanes[way.guides[i]] & circuit->lanes)
+			return say("two circuits share a lane of guide %u", way.guides[i]);
+		need->lanes[way.guides[i]] |= circuit->lanes;
+	}
+	for (i = 0; i < way.elements_count; i++) {
+		unsigned int element = way.elements[i].element;
+
+		if (need->pins[element]++ && need->state[element] != way.elements[i].state)
 			return say("two circuits want element %u in two states", element);
-		need->state[element] = elements[i].state;
+		need->state[element] = way.elements[i].state;
 	}
 	return NULL;
+}
+
+/* What a schedule holds: each element once, whatever its circuits do with it. */
+static const char *need_schedule(int slice, const struct morph_schedule_info *info,
+				 struct need *need)
+{
+	static bool has[MAX_ELEMENTS];
+	const char *what = NULL;
+	struct way way;
+	unsigned int c, i;
+
+	memset(has, 0, sizeof(has));
+	for (c = 0; c < info->circuits && !what; c++) {
+		what = read_way(slice, info->first_circuit + c, &way);
+		for (i = 0; !what && i < way.guides_count; i++)
+			need->held_guides[way.guides[i]]++;
+		for (i = 0; !what && i < way.elements_count; i++)
+			has[way.elements[i].element] = true;
+	}
+	for (i = 0; i < MAX_ELEMENTS; i++)
+		need->held_elements[i] += has[i];
+	return what;
+}
+
+static const char *need_schedules(int slice, struct need *need)
+{
+	struct morph_schedule_info info = {};
+	const char *what = NULL;
+
+	while (!what && !schedule_info(slice, info.schedule + 1, &info)) {
+		need->schedules = true;
+		what = need_schedule(slice, &info, need);
+	}
+	return what;
 }
 
 static const char *need_slice(const struct sim *sim, int slice, struct need *need)
@@ -80,7 +135,7 @@ static const char *need_slice(const struct sim *sim, int slice, struct need *nee
 			need->receivers[view.ranks[circuit->dst_rank].accelerator * planes +
 					circuit->dst_plane] |= circuit->lanes;
 	}
-	return NULL;
+	return need_schedules(slice, need);
 }
 
 /* ------------------------------------------------------------------ what there is */
@@ -131,6 +186,9 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 			return say("lasers of port %u are %#llx, and should be %#llx", port,
 				   (unsigned long long)lasers[port],
 				   (unsigned long long)need->lasers[port]);
+		/* What a schedule holds is not parked: something may leak to where nobody listens. */
+		if (need->schedules && !need->receivers[port])
+			lit[port] = locked[port];
 		if (lit[port] != need->receivers[port] || locked[port] != need->receivers[port])
 			return say("receiver %u sees %#llx, locked %#llx, and should see %#llx",
 				   port, (unsigned long long)lit[port],
@@ -138,6 +196,16 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 				   (unsigned long long)need->receivers[port]);
 	}
 	return NULL;
+}
+
+/* Which lanes a schedule holds for what is dark nobody tells: one for each circuit at most. */
+static bool wrong_guide(const struct morph_guide_info *guide, uint64_t lit, unsigned int held)
+{
+	uint64_t taken = guide->lanes & ~guide->lanes_free;
+
+	if ((taken & lit) != lit || (held && !taken))
+		return true;
+	return (unsigned int)__builtin_popcountll(taken & ~lit) > held;
 }
 
 static const char *compare_guides(const struct sim *sim, const struct need *need)
@@ -152,10 +220,10 @@ static const char *compare_guides(const struct sim *sim, const struct need *need
 	if (ioctl(sim->fd, MORPH_FABRIC_READ_GUIDES, &args))
 		return say("guides can't be read: %s", strerror(errno));
 	for (i = 0; i < args.entries.count; i++)
-		if (guides[i].lanes_free != (guides[i].lanes & ~need->lanes[i]))
-			return say("guide %u: free %#llx, in use %#llx", i,
+		if (wrong_guide(&guides[i], need->lanes[i], need->held_guides[i]))
+			return say("guide %u: free %#llx, in use %#llx, held by %u circuits", i,
 				   (unsigned long long)guides[i].lanes_free,
-				   (unsigned long long)need->lanes[i]);
+				   (unsigned long long)need->lanes[i], need->held_guides[i]);
 	return NULL;
 }
 
@@ -175,9 +243,12 @@ static const char *compare_elements(const struct sim *sim, const unsigned int *p
 		return say("elements can't be read: %s", strerror(errno));
 	for (i = 0; i < args.entries.count; i++) {
 		wanted = need->pins[i] ? need->state[i] : parked[i];
-		if (elements[i].pins != need->pins[i])
+		if (elements[i].pins != need->pins[i] + need->held_elements[i])
 			return say("element %u has %u pins, and should have %u", i,
-				   elements[i].pins, need->pins[i]);
+				   elements[i].pins, need->pins[i] + need->held_elements[i]);
+		/* One that is held stays where light was last. */
+		if (!need->pins[i] && need->held_elements[i])
+			continue;
 		if (elements[i].state != wanted || states[i] != wanted)
 			return say("element %u is in state %u, told as %u, and should be in %u", i,
 				   states[i], elements[i].state, wanted);
