@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Phases on a slice: light. The schedule is a loop of steps that calls begin. From a phase to the one after it is a step,
- * which keeps what both hold; to another one it is stopped and started. Whoever does either has the change's lock,
+ * to another one a jump; either keeps what both hold. Whoever does either has the change's lock,
  * and that of the phase that is lit, so that nobody is in it, nor comes in before another is lit.
  */
 #include "phasing.h"
@@ -58,16 +58,16 @@ static int go_to(struct morph_phasing *phasing, const struct morph_schedule_info
 		 uint32_t phase)
 {
 	struct morph_slice *slice = phasing->slice;
-	bool running = info->state == MORPH_SCHEDULE_RUNNING;
-	int error = 0;
+	int error;
 
-	if (running && (info->step + 1) % phasing->count == phase)
+	if (info->state != MORPH_SCHEDULE_RUNNING)
+		return morph_slice_schedule_start(slice, phasing->schedule, phase, NULL);
+	if ((info->step + 1) % phasing->count == phase)
 		return morph_slice_schedule_go(slice, phasing->schedule, info->position + 1, NULL);
-	if (running) {
-		phasing->counts.jumps++;
-		error = morph_slice_schedule_stop(slice, phasing->schedule);
-	}
-	return error ? error : morph_slice_schedule_start(slice, phasing->schedule, phase, NULL);
+	error = morph_slice_schedule_jump(slice, phasing->schedule, phase, info->position + 1,
+					  NULL);
+	phasing->counts.jumps += !error;
+	return error;
 }
 
 /* With the change's lock. */

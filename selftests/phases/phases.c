@@ -272,6 +272,48 @@ TEST_F(phases, announced_they_are_lit_ahead)
 	EXPECT_LE(RANKS * (ROUNDS - 1), self->board->foreseen);
 }
 
+/* Receivers of circuits that the first phase and that of pairs have both: they never see dark. */
+static void look_on(struct process *process)
+{
+	const struct sim *sim = &process->self->sim;
+	const struct morph_rank_info *ranks = process->self->ranks;
+	struct board *board = process->self->board;
+
+	while (!__atomic_load_n(&board->inside, __ATOMIC_RELAXED)) {
+		bool lit = sim_lit_lanes(sim, ranks[1].accelerator) &&
+			   sim_lit_lanes(sim, ranks[3].accelerator);
+
+		__atomic_add_fetch(lit ? &board->sent : &board->dark, 1, __ATOMIC_RELAXED);
+	}
+}
+
+TEST_F(phases, what_both_hold_stays_lit_in_another_order_too)
+{
+	struct morph_phasing_counts counts;
+	pid_t pid;
+	int status;
+
+	ASSERT_EQ(0, morph_phasing_enter(self->loaded, 0, FOREVER));
+	EXPECT_EQ(0, morph_phasing_leave(self->loaded, 0));
+	pid = begin(self, 0, look_on);
+	for (unsigned int at = 1; at <= ROUNDS; at++) {
+		unsigned int phase = at % 2 ? PAIRS : 0;
+
+		EXPECT_TRUE(
+			WAIT_UNTIL(__atomic_load_n(&self->board->sent, __ATOMIC_RELAXED) +
+					   __atomic_load_n(&self->board->dark, __ATOMIC_RELAXED) >=
+				   at));
+		EXPECT_EQ(0, morph_phasing_enter(self->loaded, phase, FOREVER));
+		EXPECT_EQ(0, morph_phasing_leave(self->loaded, phase));
+	}
+	__atomic_store_n(&self->board->inside, 1, __ATOMIC_RELAXED);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, self->board->dark);
+	morph_phasing_counts(self->loaded, &counts);
+	EXPECT_EQ(ROUNDS / 2, counts.jumps);
+}
+
 static void stay_inside(struct process *process)
 {
 	must(process, morph_phasing_enter(process->phasing, 0, FOREVER));

@@ -85,7 +85,9 @@ static enum exit_code ask_collective(struct planning *planning)
 		for (uint32_t axis = 0; axis < 3; axis++)
 			wanted->ranks *= wanted->extent[axis] ? wanted->extent[axis] : 1;
 	}
-	if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
+	if (planning->target.slice && !given(run, OPTION_TORUS) && !given(run, OPTION_RANKS))
+		wanted->ranks = planning->target.ranks;
+	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
 		return usage_error(run, "wants one of --ranks and --shape");
 	wanted->kind = kind + 1;
 	snprintf(planning->title, sizeof(planning->title), "%s of %llu bytes among %u ranks",
@@ -251,6 +253,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		plan_light_write(&planning->light);
 		if (given(planning->run, OPTION_LOST))
 			plan_lost_write(&planning->replanned);
+		target_write(planning);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
 		timeline_free(&timeline);
@@ -348,6 +351,8 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		if (given(planning->run, OPTION_LOST))
 			json_object_set_new(report, "replanned",
 					    plan_lost_record(&planning->replanned));
+		if (planning->target.loaded)
+			json_object_set(report, "loaded", planning->target.loaded);
 	}
 	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
 		code = emit_one(planning->run, &view, report);
@@ -378,6 +383,8 @@ static enum exit_code ask(struct planning *planning)
 		code = ask_algorithm(planning);
 	if (!code)
 		code = file ? ask_file(planning) : ask_collective(planning);
+	if (!code)
+		code = target_fits(planning);
 	return code ? code : ask_delay(planning);
 }
 
@@ -389,17 +396,19 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	planning->collective = needed(morph_collective_new(ctx));
 	planning->delay = needed(morph_delay_new(ctx));
 	planning->schedule = needed(morph_schedule_new(ctx));
-	code = ask(planning);
+	code = target_open(planning->run, &planning->target);
+	if (!code)
+		code = ask(planning);
 	if (!code)
 		code = solve(planning);
 	if (!code)
 		code = write_files(planning);
 	if (!code)
-		code = plan_light(planning->run, planning->schedule, planning->wanted.ranks,
-				  &planning->light);
+		code = plan_light(planning);
 	if (!code)
 		code = answer(planning, format);
 	free(planning->matrix);
+	target_close(&planning->target);
 	morph_schedule_free(planning->schedule);
 	morph_delay_free(planning->delay);
 	morph_collective_free(planning->collective);
@@ -412,6 +421,8 @@ enum exit_code plan_collective(struct run *run)
 	enum format format = TEXT;
 	enum exit_code code = format_given(run, &format);
 
+	if (!code)
+		code = target_check(run);
 	if (!code)
 		code = client_open(run);
 	return code ? code : plan(&planning, format);

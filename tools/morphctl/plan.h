@@ -7,6 +7,15 @@
 
 #include "client.h"
 
+/* With --slice: a slice that runs, all ranks of which take part. */
+struct target {
+	struct morph_slice *slice; /* NULL: there is none */
+	uint32_t fabric, ranks, transit;
+	uint64_t generation; /* at which these are its accelerators */
+	uint32_t *accelerators;
+	json_t *loaded; /* state of the schedule that was loaded, or NULL */
+};
+
 /* What is asked, and what is made of it. */
 struct planning {
 	struct run *run;
@@ -19,6 +28,7 @@ struct planning {
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank */
 	struct morph_replanned replanned; /* without ports that are lost */
+	struct target target;
 	struct morph_light light; /* verdict 0: nobody has asked */
 	uint32_t planes;
 	char title[160];
@@ -63,9 +73,8 @@ void timeline_write_text(FILE *stream, const struct timeline *timeline);
 /* One SVG file without references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);
 
-/* Of a feasible schedule, with --profile: whether its light has ways; verdict 0: it was not asked. */
-enum exit_code plan_light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
-			  struct morph_light *answer);
+/* Of a feasible schedule, with --profile or --slice: whether its light has ways; verdict 0: it was not asked. */
+enum exit_code plan_light(struct planning *planning);
 void plan_light_write(const struct morph_light *light);
 void plan_light_add(const struct morph_light *light, json_t *report);
 
@@ -78,5 +87,16 @@ enum exit_code plan_lost(struct run *run, const struct morph_collective *collect
 			 struct morph_replanned *replanned);
 void plan_lost_write(const struct morph_replanned *replanned);
 json_t *plan_lost_record(const struct morph_replanned *replanned);
+
+/* plan_slice.c: before anything is asked: do the options go together? */
+enum exit_code target_check(const struct run *run);
+/* Its ranks, and who they are now; without --slice there is nothing to close. */
+enum exit_code target_open(struct run *run, struct target *target);
+void target_close(struct target *target);
+/* As many ranks as the slice has. */
+enum exit_code target_fits(const struct planning *planning);
+/* Ways beside what is held of its fabric now, and with --load the steps into the driver. */
+enum exit_code target_light(struct planning *planning);
+void target_write(const struct planning *planning);
 
 #endif /* MORPHCTL_PLAN_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl plan --profile: does what is planned have ways on a fabric? */
+/* morphctl plan --profile: does what is planned have ways on an empty fabric? */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,23 +54,23 @@ static enum exit_code light(struct run *run, const struct morph_schedule *schedu
 	return error < 0 ? client_error(run, error) : code;
 }
 
-enum exit_code plan_light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
-			  struct morph_light *answer)
+enum exit_code plan_light(struct planning *planning)
 {
+	struct run *run = planning->run;
 	struct morph_model *model = NULL;
 	uint32_t fabric;
 	enum exit_code code;
 
-	memset(answer, 0, sizeof(*answer));
+	if (morph_schedule_verdict(planning->schedule) != MORPH_FEASIBLE)
+		return EXIT_CODE_OK;
+	if (planning->target.slice)
+		return target_light(planning);
 	if (!given(run, OPTION_PROFILE))
-		return given(run, OPTION_AT) || given(run, OPTION_LANES) ?
-			       usage_error(run, "--at and --lanes go with --profile") :
-			       EXIT_CODE_OK;
-	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
 		return EXIT_CODE_OK;
 	code = profile_model(run, &fabric, &model);
 	if (!code)
-		code = light(run, schedule, ranks, model, answer);
+		code = light(run, planning->schedule, planning->wanted.ranks, model,
+			     &planning->light);
 	morph_model_put(model);
 	return code;
 }

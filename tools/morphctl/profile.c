@@ -58,6 +58,13 @@ static enum exit_code load_of_fabric(struct run *run, uint32_t fabric, struct mo
 	return code;
 }
 
+enum exit_code profile_of_fabric(struct run *run, uint32_t fabric, struct morph_model **model)
+{
+	const char *path = run->option[OPTION_PROFILE];
+
+	return path ? load(run, path, model) : load_of_fabric(run, fabric, model);
+}
+
 enum exit_code profile_model(struct run *run, uint32_t *fabric, struct morph_model **model)
 {
 	const char *path = run->option[OPTION_PROFILE];
@@ -67,9 +74,7 @@ enum exit_code profile_model(struct run *run, uint32_t *fabric, struct morph_mod
 	*fabric = MORPH_ANY;
 	if (!code && (!path || given(run, OPTION_FABRIC)))
 		code = client_fabric(run, fabric);
-	if (code)
-		return code;
-	return path ? load(run, path, model) : load_of_fabric(run, *fabric, model);
+	return code ? code : profile_of_fabric(run, *fabric, model);
 }
 
 enum exit_code profile_ledger(struct run *run, uint32_t fabric, uint32_t controller,

@@ -59,8 +59,9 @@ struct morph_phasing_opts {
  * @opts: how, or NULL
  * @out: the phases, freed by morph_phasing_free()
  *
- * Light comes fastest from a phase to the one after it, and from the last to the first. Nothing is lit yet. It
- * is a loop whether @steps is or not.
+ * From whichever phase to whichever other what both have stays lit. Light comes fastest from a phase to the one after
+ * it, and from the last to the first, which the driver has made ready. Nothing is lit yet. It is a loop whether @steps
+ * is or not.
  *
  * Return: 0, -EINVAL (no steps, or one that a barrier or time begins), -E2BIG (unknown options), -ENOMEM, what open() says
  * of the locks, or as morph_slice_schedule_load().

@@ -1,0 +1,251 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""From a collective to light: what `morphctl plan --load` has planned for a slice is what its receivers see, step by step.
+Prints TAP.
+
+What a step holds is worked out here from the plan's holds; what there is light of is read from the simulator's receivers
+and lasers, which know neither the plan nor the driver.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+from place import DEBUGFS, MORPHCTL, PATIENCE_S, run
+
+PLANES = 6
+SLOW = "round=2000,settle=200000"
+
+
+def plan(collective, name, *words, status=0):
+    """What `morphctl plan` answers, as JSON; or what it says."""
+    done = subprocess.run([MORPHCTL, "plan", collective, "--slice", name, *map(str, words), "--json"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=6 * PATIENCE_S, check=False)
+    assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
+    return json.loads(done.stdout) if done.stdout.strip() else done.stderr
+
+
+def schedule(*words, status=0):
+    """What `morphctl schedule` answers, as JSON; or what it says."""
+    options = () if words[0] == "unload" else ("--json",)
+    done = subprocess.run([MORPHCTL, "schedule", *map(str, words), *options], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
+    assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
+    return json.loads(done.stdout) if done.stdout.strip() else done.stderr
+
+
+def planned(answer):
+    """By step the circuits that are held: (plane, rank that sends, rank that receives)."""
+    matchings = {one["matching"]: one["circuit"] for one in answer["matching"]}
+    holds, steps = answer["hold"], []
+    for now in sorted({hold["set-ns"] for hold in holds}):
+        ports = {}
+        for hold in holds:
+            if hold["set-ns"] == now or hold["set-ns"] < now < hold["dark-ns"]:
+                for circuit in matchings[hold["matching"]]:
+                    ports[hold["plane"], circuit["src-rank"]] = circuit["dst-rank"]
+        held = {(plane, src, dst) for (plane, src), dst in ports.items()}
+        if not steps or held != steps[-1]:
+            steps.append(held)
+    return steps
+
+
+def hardware():
+    """Lanes that receivers have locked to, and that lasers emit, by port."""
+    locked, emits = {}, {}
+    with open(os.path.join(DEBUGFS, "hardware"), encoding="ascii") as file:
+        for line in file:
+            if found := re.match(r"receiver (\d+) lit 0x\w+ locked 0x(\w+)", line):
+                locked[int(found[1])] = int(found[2], 16)
+            elif found := re.match(r"laser (\d+) on 0x\w+ emits 0x(\w+)", line):
+                emits[int(found[1])] = int(found[2], 16)
+    return {port: lanes for port, lanes in locked.items() if lanes}, {port: lanes for port, lanes in emits.items() if lanes}
+
+
+def accelerators(rack, name):
+    """Those of the ranks, in their order."""
+    return [rank["accelerator"] for rank in rack.ask("slice", "show", name)["rank"]]
+
+
+def seen(rack, name, now, after):
+    """All ports of a step have light, of as many lanes, and no others have but such as the next step has too."""
+    chips = accelerators(rack, name)
+    sends = {(plane, src): chips[src] * PLANES + plane for plane, src, _dst in now | after}
+    receives = {(plane, dst): chips[dst] * PLANES + plane for plane, _src, dst in now | after}
+    locked, emits = hardware()
+    ours = set(range(chip * PLANES, (chip + 1) * PLANES) for chip in chips)
+    for ports, lit, index in ((sends, emits, 1), (receives, locked, 2)):
+        must = {ports[circuit[0], circuit[index]] for circuit in now}
+        may = set(ports.values())
+        there = {port for port in lit if any(port in those for those in ours)}
+        if not must <= there <= may:
+            return f"{sorted(must)}, perhaps {sorted(may)}, but {sorted(there)}"
+    return None
+
+
+def joined(rack, name, now):
+    """By the dump of circuits: who has light to whom. Receivers tell that there is some, not whose."""
+    lit = {(one["src-plane"], one["src-rank"], one["dst-rank"]) for one in rack.ask("circuit", "list", name)
+           if one["state"] == "lit"}
+    return now <= lit
+
+
+def check_step(rack, name, steps, number):
+    """Receivers settle, and a step lit ahead goes on coming: then it is as planned."""
+    after = steps[number + 1] if number + 1 < len(steps) else set()
+    until = time.monotonic() + PATIENCE_S
+    while wrong := seen(rack, name, steps[number], after):
+        assert time.monotonic() < until, (number, wrong)
+        time.sleep(0.05)
+    assert joined(rack, name, steps[number]), number
+
+
+def go_through(rack, name, answer, between=None):
+    """Each step of what was loaded; @between is done once, in the middle."""
+    steps, number = planned(answer), answer["loaded"]["id"]
+    assert answer["light"]["verdict"] == "feasible" and answer["loaded"]["state"] == "loaded", answer["light"]
+    assert len(steps) == answer["light"]["steps-count"] == answer["loaded"]["steps-count"], (len(steps), answer["light"])
+    schedule("start", name, number)
+    for step in range(len(steps)):
+        if step:
+            told = schedule("go", name, number, "--position", step + 1)
+            assert (told["at"], told["state"]) == (step, "running"), told
+        check_step(rack, name, steps, step)
+        if between and step == len(steps) // 2:
+            between()
+            check_step(rack, name, steps, step)
+    assert "error" not in schedule("show", name, number)
+    schedule("stop", name, number)
+    schedule("unload", name, number)
+    return len(steps)
+
+
+def collectives(rack, ranks, *asked):
+    """All of them on one slice, one after the other."""
+    rack.do("slice", "create", "job", "--count", ranks)
+    most = max(go_through(rack, "job", plan(*words[:1], "job", *words[1:], "--load")) for words in asked)
+    assert most > 2, most
+    rack.end("job")
+
+
+def four(rack):
+    """Among four ranks."""
+    collectives(rack, 4, ("all-reduce",), ("all-reduce", "--algorithm", "halving", "--policy", "each-round"),
+                ("all-to-all",), ("all-to-all", "--planes", 2, "--bytes", "16M", "--delay", SLOW),
+                ("all-to-all", "--algorithm", "shift", "--planes", 2, "--policy", "overlap", "--delay", SLOW))
+
+
+def eight(rack):
+    """Among eight ranks; what a server of eight has no ways for is refused, with what is short."""
+    words = [("all-reduce",), ("all-reduce", "--planes", 2, "--delay", SLOW),
+             ("all-reduce", "--algorithm", "halving", "--policy", "each-round", "--bandwidth", 25000)]
+    if rack.profile == "server8":
+        words.append(("all-to-all", "--delay", SLOW))
+        rack.do("slice", "create", "job", "--count", 8)
+        answer = plan("all-to-all", "job", "--load", status=1)
+        assert answer["light"]["verdict"] == "infeasible" and "at most can" in answer["light"]["text"], answer["light"]
+        assert "loaded" not in answer and schedule("list", "job") == []
+        rack.end("job")
+    else:
+        words.append(("all-to-all",))
+    collectives(rack, 8, *words)
+
+
+def failure(rack):
+    """An accelerator fails in the middle: its spare has the rank's light, and the schedule goes on."""
+    rack.do("slice", "create", "job", "--count", 4)
+    before = accelerators(rack, "job")
+
+    def fail():
+        rack.do("accelerator", "fail", before[1])
+        until = time.monotonic() + PATIENCE_S
+        while rack.ask("slice", "show", "job")["state"] != "ok" or accelerators(rack, "job")[1] == before[1]:
+            assert time.monotonic() < until, rack.ask("slice", "show", "job")
+            time.sleep(0.05)
+
+    go_through(rack, "job", plan("all-to-all", "job", "--load"), fail)
+    assert accelerators(rack, "job")[1] != before[1]
+    # What is planned afterwards is for those who are there now.
+    go_through(rack, "job", plan("all-to-all", "job", "--load"))
+    rack.end("job")
+    rack.do("accelerator", "test", before[1])
+
+
+def ways(rack, name):
+    """Guides and lanes of all lit circuits, by circuit."""
+    return {one["id"]: (one["lanes"], tuple(one["guide"])) for one in rack.ask("circuit", "list", name)
+            if one["state"] == "lit"}
+
+
+def beside_others(rack):
+    """What another tenant has lit, and what another schedule holds in the dark, is gone round or said to be in the way."""
+    rack.do("slice", "create", "theirs", "--accelerators", "1,3,4,6")
+    rack.do("circuit", "apply-ring", "theirs", "--both", "--lanes", 4)
+    theirs, before = plan("all-to-all", "theirs", "--lanes", 4, "--load"), ways(rack, "theirs")
+    rack.do("slice", "create", "job", "--accelerators", "0,2,5,7")
+    go_through(rack, "job", plan("all-reduce", "job", "--lanes", 4, "--load"))
+    answer = plan("all-reduce", "job", "--planes", 6, "--lanes", 4, "--load", "--policy", "one-shot", status=1)
+    assert answer["light"]["verdict"] != "feasible" and answer["light"]["text"], answer["light"]
+    assert schedule("list", "job") == [] and ways(rack, "theirs") == before
+    schedule("start", "theirs", theirs["loaded"]["id"])
+    rack.end("job", "theirs")
+
+
+def its_own(rack):
+    """What the slice has lit itself stays lit, and is gone round too; a second schedule goes beside the first."""
+    rack.do("slice", "create", "job", "--accelerators", "0,1,4,5")
+    rack.do("circuit", "apply-ring", "job")
+    before = ways(rack, "job")
+    first = plan("all-reduce", "job", "--lanes", 1, "--load")
+    second = plan("all-reduce", "job", "--lanes", 1, "--load")
+    for answer in (first, second):
+        schedule("start", "job", answer["loaded"]["id"])
+    lit = ways(rack, "job")
+    assert before.items() <= lit.items() and len(lit) == len(before) + 2 * first["light"]["circuits-count"], lit
+    assert len({(guide, lane) for lanes, guides in lit.values() for guide in guides for lane in range(16) if lanes >> lane & 1}) == \
+        sum(lanes.bit_count() * len(guides) for lanes, guides in lit.values())
+    rack.end("job")
+
+
+def begun(rack):
+    """Steps that time begins go by themselves, as far apart as they are planned; those of a barrier wait for ranks."""
+    rack.do("slice", "create", "job", "--count", 4)
+    answer = plan("all-to-all", "job", "--algorithm", "shift", "--policy", "each-round", "--bytes", "64M", "--load",
+                  "--begin", "time")
+    steps, number = planned(answer), answer["loaded"]["id"]
+    schedule("start", "job", number)
+    until = time.monotonic() + PATIENCE_S
+    while schedule("show", "job", number)["position"] < len(steps):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    check_step(rack, "job", steps, len(steps) - 1)
+    schedule("unload", "job", number)
+    number = plan("all-to-all", "job", "--algorithm", "shift", "--load", "--begin", "barrier")["loaded"]["id"]
+    schedule("start", "job", number)
+    assert "nobody" in schedule("go", "job", number, status=1) or True
+    assert schedule("show", "job", number)["position"] == 1
+    rack.end("job")
+
+
+def mistakes(rack):
+    """What does not fit is named."""
+    rack.do("slice", "create", "job", "--count", 4)
+    assert "has 4 ranks, 8 are" in plan("all-reduce", "job", "--ranks", 8, status=2)
+    plan("all-reduce", "nonsense", status=3)
+    answer = plan("all-to-all", "job", "--planes", 7, "--algorithm", "shift", "--load", status=1)
+    assert (answer["light"]["have"], answer["light"]["need"]) == (6, 7), answer["light"]
+    answer = plan("all-reduce", "job", "--lanes", 17, "--load", status=1)
+    assert (answer["light"]["have"], answer["light"]["need"]) == (16, 17), answer["light"]
+    assert "loaded" not in plan("all-reduce", "job") and schedule("list", "job") == []
+    rack.end("job")
+
+
+TESTS = (four, eight, failure, beside_others, its_own, begun, mistakes)
+ON_A_RACK = (four, eight, failure)
+
+if __name__ == "__main__":
+    profile = sys.argv[1] if len(sys.argv) > 1 else "server8"
+    sys.exit(run(TESTS if profile == "server8" else ON_A_RACK, profile))
