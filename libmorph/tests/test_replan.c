@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
-#include "scheduling.h"
+#include "spoiling.h"
 
 #include "../bench/replan_exact.h"
 #include "../bench/random.h"
@@ -153,6 +153,32 @@ static void several_ports_are_made_good(void **state)
 	assert_true(tally.more < SEEDS / 1000);
 }
 
+/* Times that were put in do not hide it. */
+static void what_was_spoilt_is_rejected(void **state)
+{
+	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint32_t rejected = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		struct morph_replanned replanned;
+		struct lossy lossy;
+
+		if (lossy_draw(ctx, seed, &range, &lossy) &&
+		    make_good(&lossy, schedule, &replanned) == MORPH_FEASIBLE) {
+			struct written written = write_schedule(lossy.collective, lossy.delay,
+								lossy.planes, NULL, schedule);
+
+			rejected += assert_spoilt_are_rejected(&written, seed, 20);
+			forget_written(&written);
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	assert_true(rejected > 4000);
+}
+
 /* ------------------------------------------------------------------------ by hand */
 
 /* Each round sends from one rank to another, over a circuit of its own. */
@@ -297,6 +323,7 @@ int main(void)
 		cmocka_unit_test(one_port_changes_the_least),
 		cmocka_unit_test(one_port_of_few_changes_the_least),
 		cmocka_unit_test(several_ports_are_made_good),
+		cmocka_unit_test(what_was_spoilt_is_rejected),
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
 		cmocka_unit_test(bad_losses_are_refused),
