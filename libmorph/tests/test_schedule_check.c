@@ -5,6 +5,7 @@
 #include "spoiling.h"
 
 /* Words of a schedule. */
+#define BOUND_KIND 10
 #define MATCHINGS_COUNT 14
 #define HOLDS 16
 #define MATCHINGS 19
@@ -63,6 +64,19 @@ static void what_was_spoilt_is_rejected(void **state)
 		forget_written(&written);
 	}
 	assert_true(rejected > 20000);
+}
+
+/* On a ring, of many rounds, the bounds differ. */
+static void one_bound_is_not_the_other(void **state)
+{
+	struct written written = plan(2);
+	char report[256];
+
+	(void)state;
+	written.schedule[BOUND_KIND] ^= MORPH_BOUND_PORTS ^ MORPH_BOUND_CHAIN;
+	assert_int_equal(check_written(&written, report), -EBADMSG);
+	assert_non_null(strstr(report, "the bound is"));
+	forget_written(&written);
 }
 
 /* Circuits that are set together, each in a hold of its own, on one plane. */
@@ -145,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_planned_is_so),
 		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(one_bound_is_not_the_other),
 		cmocka_unit_test(what_is_set_together_is_paid_together),
 		cmocka_unit_test(what_is_there_is_not_set),
 	};
