@@ -10,20 +10,27 @@
 #define HOLDS 16
 #define MATCHINGS 19
 
-/* A schedule of some shape by some policy that does it, for as many planes. */
+/* A schedule of some shape by some policy that does it, for as many planes; every third follows one like it. */
 static struct written plan(uint64_t seed)
 {
 	uint32_t planes = 1 + (uint32_t)(seed / 6 % 5);
 	MORPH_OPTS(morph_schedule_opts, opts,
 		   .policy = 1 + (uint32_t)(seed / 2 % (MORPH_POLICIES - 1)), .planes = planes);
+	MORPH_OPTS(morph_schedule_opts, first, .planes = planes);
 	uint64_t chance = seed;
 	struct morph_collective *collective = seed % 2 ?
 						      random_rounds(&chance, 3 + seed % 7, 4, 9) :
 						      ring(3 + seed % 6, 1000 * seed);
 	struct morph_delay *delay = some_delay((uint32_t)(seed % 3));
-	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx), *before = NULL;
 	struct written written;
 
+	if (seed % 9 < 3) {
+		before = morph_schedule_new(ctx);
+		assert_int_equal(morph_schedule_plan(before, collective, delay, &first), 0);
+		assert_int_equal(morph_schedule_verdict(before), MORPH_FEASIBLE);
+		opts.after = before;
+	}
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	if (morph_schedule_verdict(schedule) == MORPH_INFEASIBLE) {
 		assert_true(morph_schedule_why(schedule)[0]);
@@ -31,8 +38,9 @@ static struct written plan(uint64_t seed)
 		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	}
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
-	written = write_schedule(collective, delay, planes, NULL, schedule);
+	written = write_schedule(collective, delay, planes, before, schedule);
 	morph_schedule_free(schedule);
+	morph_schedule_free(before);
 	morph_delay_free(delay);
 	morph_collective_free(collective);
 	return written;
