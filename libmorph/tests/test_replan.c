@@ -179,6 +179,36 @@ static void what_was_spoilt_is_rejected(void **state)
 	assert_true(rejected > 4000);
 }
 
+static void every_allocation_may_fail(void **state)
+{
+	static const struct lossy_range range = { 3, 6, 2, 4, 2 };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint32_t failed = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		bool struck = true;
+		struct lossy lossy;
+
+		if (!lossy_draw(ctx, seed, &range, &lossy))
+			struck = false;
+		for (unsigned int nth = 1; struck; nth++) {
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+						    lossy.delay, &lossy.opts, NULL);
+			struck = fault_struck();
+			assert_int_equal(ret, struck ? -ENOMEM : 0);
+			assert_true(!struck || !morph_schedule_verdict(schedule));
+			failed += struck;
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	assert_true(failed > 200);
+}
+
 /* ------------------------------------------------------------------------ by hand */
 
 /* Each round sends from one rank to another, over a circuit of its own. */
@@ -288,6 +318,7 @@ static void bad_losses_are_refused(void **state)
 	};
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *other = some_delay(MORPH_DELAY_PLANE_SCOPE);
+	struct morph_collective *larger = ring(7, 1);
 	struct lossy lossy;
 
 	(void)state;
@@ -300,6 +331,14 @@ static void bad_losses_are_refused(void **state)
 				 -EINVAL);
 	}
 	lossy.opts.count = 0;
+	lossy.opts.from_ns = UINT64_MAX;
+	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+					       lossy.delay, &lossy.opts, NULL),
+			 -EINVAL);
+	lossy.opts.from_ns = 0;
+	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, larger, lossy.delay,
+					       &lossy.opts, NULL),
+			 -EINVAL);
 	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, lossy.collective, other,
 					       &lossy.opts, NULL),
 			 -EINVAL);
@@ -312,6 +351,7 @@ static void bad_losses_are_refused(void **state)
 	lossy.opts.sz = 1;
 	assert_true(morph_schedule_replan(schedule, lossy.schedule, lossy.collective, lossy.delay,
 					  &lossy.opts, NULL) < 0);
+	morph_collective_free(larger);
 	morph_delay_free(other);
 	morph_schedule_free(schedule);
 	lossy_free(&lossy);
@@ -324,6 +364,7 @@ int main(void)
 		cmocka_unit_test(one_port_of_few_changes_the_least),
 		cmocka_unit_test(several_ports_are_made_good),
 		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
 		cmocka_unit_test(bad_losses_are_refused),
