@@ -472,6 +472,26 @@ static uint32_t cost_of(struct exact *exact, uint32_t number)
 	return least ? least : 1;
 }
 
+/* What a plane sets at once is one change: there is time for what comes, and nothing else changes meanwhile. */
+static bool is_paid(const struct exact *exact, const struct link *link, uint32_t plane)
+{
+	uint64_t takes = link->lit - link->set, come = 0, there = 0;
+
+	for (uint32_t at = 0; at < exact->links_count; at++) {
+		const struct link *other = &exact->links[at];
+
+		come += other->lost && other->plane == link->plane && other->set == link->set;
+		if (other->plane != plane || other->set == other->lit || other->set >= link->lit ||
+		    other->lit <= link->set)
+			continue;
+		if (other->set != link->set)
+			return false;
+		takes = other->lit - other->set < takes ? other->lit - other->set : takes;
+		there++;
+	}
+	return !there || takes >= exact->change_ps + exact->port_ps * (there + come);
+}
+
 /* Where it can be for as long as it is held. */
 static uint64_t planes_of(const struct exact *exact, uint32_t number)
 {
@@ -484,7 +504,7 @@ static uint64_t planes_of(const struct exact *exact, uint32_t number)
 	for (uint32_t at = 0; at < exact->parts_count; at++)
 		if (exact->parts[at].from < link->lit && passes(exact, &exact->parts[at], number))
 			return 0;
-	for (uint32_t at = 0; exact->scope > 1 && exact->port_ps && at < exact->links_count; at++) {
+	for (uint32_t at = 0; exact->scope && exact->port_ps && at < exact->links_count; at++) {
 		const struct link *before = &exact->links[at];
 
 		if (before->hold < link->hold && before->plane == link->plane &&
@@ -502,7 +522,8 @@ static uint64_t planes_of(const struct exact *exact, uint32_t number)
 				    exact->parts[at].from < link->lit &&
 				    exact->parts[at].until > link->set)
 					quiet = false;
-		if (quiet && is_free(exact, link, plane, link->set, link->dark))
+		if (quiet && is_free(exact, link, plane, link->set, link->dark) &&
+		    (exact->scope != 1 || is_paid(exact, link, plane)))
 			planes |= 1ULL << plane;
 	}
 	return planes;
@@ -531,6 +552,8 @@ static uint32_t try_planes(const struct exact *exact, uint32_t *dear, uint32_t c
 			taken = taken || (planes[of] == plane && other->set < link->dark &&
 					  other->dark > link->set &&
 					  (other->src == link->src || other->dst == link->dst));
+			taken = taken || (planes[of] == plane && exact->scope == 1 &&
+					  other->plane != link->plane);
 		}
 		if (taken || !(link->planes >> plane & 1))
 			continue;

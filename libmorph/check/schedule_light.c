@@ -2,11 +2,13 @@
 /* Circuits of a schedule: each port has one at a time, and setting it takes what it takes. */
 #include "schedule.h"
 
+#define SCOPE_PORT 0
 #define SCOPE_FABRIC 2
 
 /* The hold that each port had last, by plane and rank, or NONE. */
 struct ports {
 	uint32_t *sends, *receives;
+	uint64_t changes[MOST_PLANES]; /* until when each plane does; all of them: the first */
 };
 
 static int resident(struct schedule_check *it, const struct schedule *after, uint32_t number)
@@ -90,24 +92,37 @@ static int take_ports(struct schedule_check *it, struct ports *ports, uint32_t n
 	return ret;
 }
 
-/* In the scope of the fabric, what is set at one moment is one change. */
-static int paid(struct schedule_check *it, uint32_t first, uint32_t count)
+/* Where changes stop planes or the fabric, what is set there at one moment is one change, and the next one waits for it. */
+static int paid(struct schedule_check *it, struct ports *ports, uint32_t first, uint32_t count)
 {
 	const struct delay *delay = &it->delay;
-	uint64_t all = 0;
+	const struct hold *holds = &it->schedule.holds[first];
+	uint64_t set[MOST_PLANES] = { 0 };
 
-	for (uint32_t at = first; at < first + count; at++)
-		all += it->schedule.holds[at].changed;
-	for (uint32_t at = first; at < first + count; at++) {
-		const struct hold *hold = &it->schedule.holds[at];
-		uint64_t ports = delay->scope == SCOPE_FABRIC ? all : hold->changed;
+	for (uint32_t at = 0; at < count; at++)
+		set[delay->scope == SCOPE_FABRIC ? 0 : holds[at].plane] += holds[at].changed;
+	for (uint32_t at = 0; at < count; at++) {
+		const struct hold *hold = &holds[at];
+		uint32_t stops = delay->scope == SCOPE_FABRIC ? 0 : hold->plane;
+		uint64_t circuits = delay->scope == SCOPE_PORT ? hold->changed : set[stops];
 		unsigned __int128 takes =
-			delay->change_ps + (unsigned __int128)delay->port_ps * ports;
+			delay->change_ps + (unsigned __int128)delay->port_ps * circuits;
 
 		if (hold->changed && hold->lit - hold->set < takes)
 			return ck_wrong(&it->check, EBADMSG, "hold %u sets %u circuits in %llu ps",
-					at, hold->changed,
+					first + at, hold->changed,
 					(unsigned long long)(hold->lit - hold->set));
+		if (hold->changed && delay->scope != SCOPE_PORT &&
+		    hold->set < ports->changes[stops])
+			return ck_wrong(&it->check, EBADMSG, "hold %u is set while others are",
+					first + at);
+	}
+	for (uint32_t at = 0; at < count; at++) {
+		uint64_t *until =
+			&ports->changes[delay->scope == SCOPE_FABRIC ? 0 : holds[at].plane];
+
+		if (holds[at].changed && holds[at].lit > *until)
+			*until = holds[at].lit;
 	}
 	return 0;
 }
@@ -129,7 +144,7 @@ static int light(struct schedule_check *it, const struct schedule *after, struct
 		     next++)
 			ret = take_ports(it, ports, next);
 		if (!ret)
-			ret = paid(it, at, next - at);
+			ret = paid(it, ports, at, next - at);
 	}
 	return ret;
 }

@@ -162,7 +162,9 @@ struct gapping {
 	stolen;
 };
 
-/* replan_turn.c: a circuit that is lost is set for a turn; 0, -ENOSPC (no port now) or what was noted. */
+/* replan_turn.c: what circuits take that are set at once, so many on each plane. */
+uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set);
+/* A circuit that is lost is set for a turn; 0, -ENOSPC (no port now) or what was noted. */
 int lm_replan_turn(struct gapping *gapping, uint32_t lost);
 /* The same of what makes a way between ranks, whatever else has one then. */
 int lm_replan_turn_between(struct gapping *gapping, uint32_t lost, uint32_t src, uint32_t dst);

@@ -402,8 +402,7 @@ static int set_circuits(struct gapping *gapping, const struct use *uses, uint32_
 			const struct use *alone)
 {
 	struct replan *replan = gapping->replan;
-	const struct costs *costs = &replan->old->costs;
-	uint32_t first = gapping->turns.count, set;
+	uint32_t first = gapping->turns.count, set[MOST_PLANES] = { 0 };
 	uint64_t takes_ps;
 	int ret;
 
@@ -419,9 +418,10 @@ static int set_circuits(struct gapping *gapping, const struct use *uses, uint32_
 	}
 	if (ret && ret != -ENOSPC)
 		return ret;
-	set = gapping->turns.count - first;
-	takes_ps = costs_change_ps(costs, costs->scope == MORPH_DELAY_FABRIC_SCOPE ? set : 1);
-	gapping->later_ps = lm_sum(gapping->later_ps, set ? takes_ps : 0);
+	for (uint32_t at = first; at < gapping->turns.count; at++)
+		set[replan->pieces.list[gapping->turns.list[at]].plane]++;
+	takes_ps = lm_replan_takes(replan, set);
+	gapping->later_ps = lm_sum(gapping->later_ps, takes_ps);
 	for (uint32_t at = first; at < gapping->turns.count; at++)
 		replan->pieces.list[gapping->turns.list[at]].takes_ps = takes_ps;
 	return 0;

@@ -14,6 +14,7 @@ struct mover {
 	uint32_t *next_out, *next_in; /* by lost: the next that has the same port */
 	uint32_t *out, *in; /* by plane and rank: the first that has the port */
 	uint32_t *asked; /* by lost: for whom it was asked last, plus one */
+	uint32_t from[MOST_PLANES]; /* plane of those that go there, where changes stop planes; or NO_PLANE */
 };
 
 static const struct hold *hold_of(const struct mover *mover, uint32_t lost)
@@ -23,7 +24,7 @@ static const struct hold *hold_of(const struct mover *mover, uint32_t lost)
 
 /* ------------------------------------------------------------- who may go where */
 
-/* In the scope of the fabric all that is set at a moment is paid for: a circuit that was not set there must not be. */
+/* Where changes stop planes or the fabric, all that is set at a moment is paid for: a circuit that was not set there must not be. */
 static bool was_there(const struct replan *replan, const struct lost *lost)
 {
 	const struct morph_schedule *old = replan->old;
@@ -57,7 +58,7 @@ static bool can_go(const struct replan *replan, const struct lost *lost)
 	     at++)
 		if (old->sends.list[replan->hold_sends[at]].from_ps < hold->lit_ps)
 			return false;
-	return old->costs.scope != MORPH_DELAY_FABRIC_SCOPE || !old->costs.port_ps ||
+	return old->costs.scope == MORPH_DELAY_PORT_SCOPE || !old->costs.port_ps ||
 	       !was_there(replan, lost);
 }
 
@@ -86,6 +87,45 @@ static bool is_quiet(const struct replan *replan, uint32_t plane, const struct h
 	return true;
 }
 
+/* That are set when a hold is, on its plane, and lost: as many may come together. */
+static uint32_t count_with(const struct replan *replan, const struct hold *set)
+{
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < replan->losts.count; at++) {
+		const struct hold *hold = &replan->old->holds.list[replan->losts.list[at].hold];
+
+		count += hold->plane == set->plane && hold->set_ps == set->set_ps;
+	}
+	return count;
+}
+
+/* Nothing else is set on a plane while a hold is, where changes stop planes; or it is set with it, and both last long enough. */
+static bool is_still(const struct replan *replan, uint32_t plane, const struct hold *set)
+{
+	const struct morph_schedule *old = replan->old;
+	uint64_t least_ps = set->lit_ps - set->set_ps;
+	uint32_t circuits = 0;
+
+	if (old->costs.scope != MORPH_DELAY_PLANE_SCOPE)
+		return true;
+	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
+		const struct hold *hold = &old->holds.list[replan->plane_holds[at]];
+
+		if (hold->set_ps >= set->lit_ps)
+			break;
+		if (hold->lit_ps <= set->set_ps || hold->lit_ps == hold->set_ps)
+			continue;
+		if (hold->set_ps != set->set_ps)
+			return false;
+		if (hold->lit_ps - hold->set_ps < least_ps)
+			least_ps = hold->lit_ps - hold->set_ps;
+		circuits += old->matchings.list[hold->matching].count;
+	}
+	return !circuits ||
+	       least_ps >= costs_change_ps(&old->costs, circuits + count_with(replan, set));
+}
+
 static void find_planes(struct replan *replan, struct lost *lost)
 {
 	const struct hold *hold = &replan->old->holds.list[lost->hold];
@@ -95,7 +135,7 @@ static void find_planes(struct replan *replan, struct lost *lost)
 		return;
 	for (uint32_t plane = 0; plane < replan->old->planes; plane++)
 		if (lm_replan_free(replan, plane, &lost->circuit, hold->set_ps, hold->dark_ps) &&
-		    is_quiet(replan, plane, hold))
+		    is_quiet(replan, plane, hold) && is_still(replan, plane, hold))
 			lost->planes |= 1ULL << plane;
 }
 
@@ -113,6 +153,7 @@ static void take_plane(struct mover *mover, uint32_t lost, uint32_t plane)
 	uint32_t *in = row(mover, mover->in, plane, circuit->dst);
 
 	mover->plane[lost] = plane;
+	mover->from[plane] = hold_of(mover, lost)->plane;
 	mover->next_out[lost] = *out;
 	mover->next_in[lost] = *in;
 	*out = lost;
@@ -152,6 +193,13 @@ static uint32_t collide(const struct mover *mover, uint32_t first, const uint32_
 	return count;
 }
 
+/* What was on one plane does not change while it sends; what was on two would. */
+static bool is_from(const struct mover *mover, uint32_t lost, uint32_t plane)
+{
+	return mover->replan->old->costs.scope != MORPH_DELAY_PLANE_SCOPE ||
+	       mover->from[plane] == NO_PLANE || mover->from[plane] == hold_of(mover, lost)->plane;
+}
+
 static bool settle(struct mover *mover, uint32_t lost, uint32_t whom)
 {
 	const struct lost *its = &mover->replan->losts.list[lost];
@@ -160,7 +208,7 @@ static bool settle(struct mover *mover, uint32_t lost, uint32_t whom)
 	for (uint32_t plane = 0; plane < mover->replan->old->planes; plane++) {
 		uint32_t found[2], count;
 
-		if (!(its->planes >> plane & 1))
+		if (!(its->planes >> plane & 1) || !is_from(mover, lost, plane))
 			continue;
 		count = collide(mover, *row(mover, mover->out, plane, its->circuit.src),
 				mover->next_out, lost, found, 0);
@@ -223,6 +271,7 @@ static int make_room(struct mover *mover)
 	mover->out = mover->asked + losts;
 	mover->in = mover->out + ports;
 	memset(mover->asked, 0, losts * sizeof(*mover->asked));
+	memset(mover->from, 0xff, sizeof(mover->from));
 	return 0;
 }
 

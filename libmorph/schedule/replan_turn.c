@@ -7,9 +7,25 @@
  */
 #include "replan.h"
 
-static const struct costs *costs_of(const struct gapping *gapping)
+uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set)
 {
-	return &gapping->replan->old->costs;
+	const struct costs *costs = &replan->old->costs;
+	uint32_t all = 0, most = 0;
+
+	for (uint32_t plane = 0; plane < replan->old->planes; plane++) {
+		all += set[plane];
+		most = set[plane] > most ? set[plane] : most;
+	}
+	if (!all)
+		return 0;
+	switch (costs->scope) {
+	case MORPH_DELAY_PORT_SCOPE:
+		return costs_change_ps(costs, 1);
+	case MORPH_DELAY_PLANE_SCOPE:
+		return costs_change_ps(costs, most);
+	default:
+		return costs_change_ps(costs, all);
+	}
 }
 
 static uint64_t lit_ps(const struct gapping *gapping, uint32_t ref)
@@ -409,8 +425,8 @@ static int set_again(struct gapping *gapping, const struct stolen *stolen, uint6
 int lm_replan_turns_end(struct gapping *gapping)
 {
 	struct replan *replan = gapping->replan;
-	bool together = costs_of(gapping)->scope == MORPH_DELAY_FABRIC_SCOPE;
-	uint64_t takes_ps = 0;
+	uint32_t set[MOST_PLANES] = { 0 };
+	uint64_t takes_ps;
 	int ret = 0;
 
 	for (uint32_t at = 0; at < gapping->turns.count; at++) {
@@ -422,8 +438,9 @@ int lm_replan_turns_end(struct gapping *gapping)
 		gapping->out[replan_port(gapping, piece->plane, piece->circuit.src)].ref = NOTHING;
 		gapping->in[replan_port(gapping, piece->plane, piece->circuit.dst)].ref = NOTHING;
 	}
-	if (gapping->stolen.count)
-		takes_ps = costs_change_ps(costs_of(gapping), together ? gapping->stolen.count : 1);
+	for (uint32_t at = 0; at < gapping->stolen.count; at++)
+		set[gapping->stolen.list[at].piece.plane]++;
+	takes_ps = lm_replan_takes(replan, set);
 	for (uint32_t at = 0; !ret && at < gapping->stolen.count; at++)
 		ret = set_again(gapping, &gapping->stolen.list[at], takes_ps);
 	gapping->later_ps = lm_sum(gapping->later_ps, takes_ps);

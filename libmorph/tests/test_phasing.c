@@ -462,6 +462,20 @@ static void without_memory_nothing_is_joined(void **state)
 	morph_phasing_free(phasing);
 }
 
+static void without_memory_nothing_is_loaded(void **state)
+{
+	MORPH_OPTS(morph_phasing_opts, opts, .locks = locks);
+	struct morph_steps *steps = steps_of(MORPH_STEP_CALL);
+	struct morph_phasing *phasing = NULL;
+
+	(void)state;
+	fault_at("memory", 1, ENOMEM);
+	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -ENOMEM);
+	assert_true(fault_struck());
+	assert_null(phasing);
+	morph_steps_free(steps);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -479,6 +493,7 @@ int main(void)
 		TEST(unloaded_when_nobody_is_in_a_phase),
 		TEST(mistakes_are_named),
 		TEST(without_memory_nothing_is_joined),
+		TEST(without_memory_nothing_is_loaded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

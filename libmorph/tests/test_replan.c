@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
 #include "faults.h"
-#include "scheduling.h"
+#include "spoiling.h"
 
 #include "../bench/replan_exact.h"
 #include "../bench/random.h"
@@ -154,6 +154,62 @@ static void several_ports_are_made_good(void **state)
 	assert_true(tally.more < SEEDS / 1000);
 }
 
+/* Times that were put in do not hide it. */
+static void what_was_spoilt_is_rejected(void **state)
+{
+	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint32_t rejected = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 1500; seed++) {
+		struct morph_replanned replanned;
+		struct lossy lossy;
+
+		if (lossy_draw(ctx, seed, &range, &lossy) &&
+		    make_good(&lossy, schedule, &replanned) == MORPH_FEASIBLE) {
+			struct written written = write_schedule(lossy.collective, lossy.delay,
+								lossy.planes, NULL, schedule);
+
+			rejected += assert_spoilt_are_rejected(&written, seed, 20);
+			forget_written(&written);
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	assert_true(rejected > 4000);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	static const struct lossy_range range = { 3, 6, 2, 4, 2 };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint32_t failed = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		bool struck = true;
+		struct lossy lossy;
+
+		if (!lossy_draw(ctx, seed, &range, &lossy))
+			struck = false;
+		for (unsigned int nth = 1; struck; nth++) {
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+						    lossy.delay, &lossy.opts, NULL);
+			struck = fault_struck();
+			assert_int_equal(ret, struck ? -ENOMEM : 0);
+			assert_true(!struck || !morph_schedule_verdict(schedule));
+			failed += struck;
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	assert_true(failed > 200);
+}
+
 /* ------------------------------------------------------------------------ by hand */
 
 /* Each round sends from one rank to another, over a circuit of its own. */
@@ -263,6 +319,7 @@ static void bad_losses_are_refused(void **state)
 	};
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *other = some_delay(MORPH_DELAY_PLANE_SCOPE);
+	struct morph_collective *larger = ring(7, 1);
 	struct lossy lossy;
 
 	(void)state;
@@ -275,6 +332,14 @@ static void bad_losses_are_refused(void **state)
 				 -EINVAL);
 	}
 	lossy.opts.count = 0;
+	lossy.opts.from_ns = UINT64_MAX;
+	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
+					       lossy.delay, &lossy.opts, NULL),
+			 -EINVAL);
+	lossy.opts.from_ns = 0;
+	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, larger, lossy.delay,
+					       &lossy.opts, NULL),
+			 -EINVAL);
 	assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, lossy.collective, other,
 					       &lossy.opts, NULL),
 			 -EINVAL);
@@ -287,6 +352,7 @@ static void bad_losses_are_refused(void **state)
 	lossy.opts.sz = 1;
 	assert_true(morph_schedule_replan(schedule, lossy.schedule, lossy.collective, lossy.delay,
 					  &lossy.opts, NULL) < 0);
+	morph_collective_free(larger);
 	morph_delay_free(other);
 	morph_schedule_free(schedule);
 	lossy_free(&lossy);
@@ -364,6 +430,8 @@ int main(void)
 		cmocka_unit_test(one_port_changes_the_least),
 		cmocka_unit_test(one_port_of_few_changes_the_least),
 		cmocka_unit_test(several_ports_are_made_good),
+		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
 		cmocka_unit_test(bad_losses_are_refused),

@@ -14,7 +14,7 @@ static bool spoil(struct words *steps, uint64_t *seed)
 	uint32_t *entry = guide + guides + random_below(seed, held);
 	uint32_t other = random_below(seed, circuits);
 
-	switch (random_below(seed, 9)) {
+	switch (random_below(seed, 11)) {
 	case 0: /* another guide */
 		guide[random_below(seed, guides)] ^= 1 + random_below(seed, 7);
 		return true;
@@ -44,8 +44,19 @@ static bool spoil(struct words *steps, uint64_t *seed)
 	case 7: /* one less is held */
 		step[1]--;
 		return true;
-	default: /* too late, by time or not */
-		step[3] += 1 + random_below(seed, 1000);
+	case 8: /* more lanes, or fewer, than it has */
+		circuit[4] ^= 1 + random_below(seed, 3);
+		return circuit[4];
+	case 9: /* otherwise than the others */
+		step[2] ^= 1 + random_below(seed, 3);
+		return count > 1;
+	default: /* too late, by time or not; or too soon */
+		if (random_below(seed, 2))
+			step[3] += 1 + random_below(seed, 1000);
+		else if (!step[3] || step[4])
+			return false;
+		else
+			step[3] -= 1 + random_below(seed, step[3]);
 		return true;
 	}
 }
@@ -78,6 +89,52 @@ static void what_was_spoilt_is_rejected(void **state)
 		close_bench(&bench);
 	}
 	assert_true(rejected > 600);
+}
+
+/* Any algorithm, policy and scope, in steps that begin in any way; what has no ways is left. */
+static bool light_by_chance(struct bench *bench, uint64_t chance, uint32_t *ranks)
+{
+	MORPH_OPTS(morph_collective_opts, how, .kind = 1 + random_below(&chance, MORPH_BROADCAST),
+		   .algorithm = 1 + random_below(&chance, MORPH_ALGORITHMS - 1),
+		   .ranks = *ranks = 3 + random_below(&chance, 4), .bytes = 100000, .radix = 2,
+		   .segments = 2);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1 + random_below(&chance, 4),
+		   .policy = random_below(&chance, MORPH_POLICIES));
+	MORPH_OPTS(morph_light_opts, lit, .begin = random_below(&chance, 3),
+		   .loop = random_below(&chance, 2), .lanes = 1 + random_below(&chance, 2));
+
+	morph_delay_free(bench->delay);
+	bench->delay = some_delay(random_below(&chance, 3));
+	return plan(bench, &how, &opts) && light(bench, *ranks, &lit) == MORPH_FEASIBLE;
+}
+
+static void what_was_spoilt_by_any_is_rejected(void **state)
+{
+	uint32_t rejected = 0, ranks;
+	char report[256];
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
+		struct bench bench = open_bench((uint32_t)(seed % SMARTLIGHT));
+		uint64_t chance = seed;
+
+		for (uint32_t time = light_by_chance(&bench, seed, &ranks) ? 0 : 100; time < 100;
+		     time++) {
+			struct words steps = WRITE(morph_steps_write, bench.steps);
+
+			if (spoil(&steps, &chance)) {
+				int result = check(&bench, &steps, ranks, report);
+
+				if (result != -EBADMSG && result != -EINVAL)
+					fail_msg("seed %llu, time %u: %d", (unsigned long long)seed,
+						 time, result);
+				rejected++;
+			}
+			free(steps.list);
+		}
+		close_bench(&bench);
+	}
+	assert_true(rejected > 4000);
 }
 
 static void what_others_light_is_rejected(void **state)
@@ -140,6 +197,7 @@ int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(what_was_spoilt_by_any_is_rejected),
 		cmocka_unit_test(what_others_light_is_rejected),
 		cmocka_unit_test(what_meets_is_rejected),
 	};

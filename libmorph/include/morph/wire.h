@@ -80,7 +80,8 @@ extern "C" {
  * of those of the round, and how many, its first hop and how many it has, and the low and the high half of the bytes of
  * each transfer, and of the picoseconds when it begins and when all has arrived. For each hop its hold. A circuit that
  * was there when its hold is set, and is so without a gap, is not set anew, and with MORPH_DELAY_PORT_SCOPE it
- * stays lit. Sends over the same circuit have the same times, or have nothing of them in common.
+ * stays lit. With the other scopes all circuits that are set at once on a plane, or on any, are one change, and the next
+ * begins when they are lit. Sends over the same circuit have the same times, or have nothing of them in common.
  *
  * Plans of a shim: ranks; planes; enum morph_policy; the root of broadcasts; the low and the high half of the budget; sizes between
  * two powers of two; a delay, as above; how many plans. For each enum morph_collective_kind; its size, counted in as many from each
