@@ -395,14 +395,71 @@ static bool is_soon(const struct planning *planning)
 	return searches * planning->pool.joints.count <= MOST_STEPS;
 }
 
+/* What all rounds take over what is lit; NEVER_PS where there is no way. 0 or -ENOMEM. */
+static int stay_ps(struct planning *planning, uint32_t resident, uint64_t *ps)
+{
+	const struct morph_collective *collective = planning->collective;
+	uint64_t last = 0;
+	int ret = 0;
+
+	*ps = 0;
+	for (uint32_t round = 0; !ret && *ps < NEVER_PS && round < collective->rounds.count;
+	     round++) {
+		struct congestion its;
+
+		if (!round || !lm_rounds_alike(collective, round - 1, round)) {
+			ret = lm_pool_route(&planning->work, &planning->pool, resident, collective,
+					    round, &its);
+			last = !ret && its.reached ? lm_round_ps(&planning->lay.schedule->costs,
+								 false, its.hops, its.bytes) :
+						     NEVER_PS;
+		}
+		*ps = lm_sum(*ps, last);
+	}
+	return ret;
+}
+
+/* Where one change alone takes longer than all rounds over what is lit, nothing else needs to be looked at. */
+static int stays(struct planning *planning, uint32_t resident, bool *out)
+{
+	uint64_t ps = NEVER_PS;
+	int ret = 0;
+
+	if (resident != RESIDENT_NONE)
+		ret = stay_ps(planning, resident, &ps);
+	*out = ps < planning->lay.schedule->costs.change_ps;
+	return ret;
+}
+
+static int lay_lit(struct planning *planning, uint32_t resident)
+{
+	uint32_t rounds = planning->collective->rounds.count;
+	uint16_t *held = calloc(rounds, sizeof(*held));
+	int ret;
+
+	if (!held)
+		return lm_fail(planning->lay.schedule->ctx, ENOMEM,
+			       "plan a schedule: out of memory");
+	for (uint32_t round = 0; round < rounds; round++)
+		held[round] = (uint16_t)resident;
+	ret = lay_all(planning, held);
+	free(held);
+	return ret;
+}
+
 static int solve_pool(struct planning *planning, uint32_t resident)
 {
 	struct pool_opts opts = { .costs = &planning->lay.schedule->costs, .resident = resident };
 	struct segments_problem problem;
 	struct segments_plan plan;
-	int ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
-			       &problem);
+	bool is_fixed;
+	int ret = stays(planning, resident, &is_fixed);
 
+	if (!ret && is_fixed)
+		return lay_lit(planning, resident);
+	if (!ret)
+		ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
+				   &problem);
 	if (!ret)
 		ret = lm_segments_solve(&planning->work.segments, &problem, &plan);
 	return ret ? ret : lay_all(planning, plan.held);
