@@ -3,6 +3,7 @@
 #include "light.h"
 
 #define BY_TIME 2
+#define LEAST_NS 1000 /* by time */
 
 struct walk {
 	struct light_check *it;
@@ -96,6 +97,8 @@ static int check_begin(struct walk *walk, uint64_t set, uint64_t before_lit)
 	uint64_t wait = set > before_lit ? set - before_lit : 0;
 	uint64_t after_ns = step->begin == BY_TIME ? (wait + 999) / 1000 : 0;
 
+	if (step->begin == BY_TIME && after_ns < LEAST_NS)
+		after_ns = LEAST_NS;
 	if (step->begin != walk->it->steps[0].begin || step->after_ns != after_ns ||
 	    (step->deadline_ns && step->deadline_ns < after_ns))
 		return ck_wrong(&walk->it->check, EBADMSG, "step %u does not begin when it should",

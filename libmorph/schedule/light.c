@@ -6,6 +6,7 @@
 
 #define ROUNDS 64 /* of negotiation, where no other number is wanted */
 #define EARLY 3 /* of them, before it is asked for a cut */
+#define LEAST_AFTER_NS 1000 /* the driver takes no step that comes sooner by time */
 #define JUDGEMENTS 4 /* times that what the judge refuses is negotiated anew */
 
 /* What is asked. */
@@ -359,6 +360,8 @@ static struct morph_step_opts step_opts(const struct asked *asked, const struct 
 		lit_ps = table->steps.list[table->steps.count - 1].lit_ps;
 	}
 	opts.after_ns = set_ps > lit_ps ? ns_up(set_ps - lit_ps) : 0;
+	if (opts.after_ns < LEAST_AFTER_NS)
+		opts.after_ns = LEAST_AFTER_NS;
 	if (opts.deadline_ns)
 		opts.deadline_ns += opts.after_ns;
 	return opts;

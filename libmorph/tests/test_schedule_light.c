@@ -236,6 +236,23 @@ static void steps_begin_as_is_planned(void **state)
 	close_bench(&bench);
 }
 
+/* Not even the first, which nothing comes before, is sooner than the driver takes. */
+static void no_step_comes_at_once(void **state)
+{
+	MORPH_OPTS(morph_light_opts, opts, .begin = MORPH_STEP_TIME);
+	struct bench bench = open_bench(SERVER8);
+	struct words words;
+
+	(void)state;
+	plan_shift(&bench, 4, 1);
+	assert_int_equal(light(&bench, 4, &opts), MORPH_FEASIBLE);
+	assert_lit(&bench, 4);
+	words = WRITE(morph_steps_write, bench.steps);
+	assert_int_equal(words.list[HEAD + STEPS_HEAD + CIRCUIT * words.list[HEAD + 3] + 3], 1000);
+	free(words.list);
+	close_bench(&bench);
+}
+
 /* Circuits that one way in all steps can't lead have several, and the checker sees that none changes while it is lit. */
 static void a_circuit_goes_another_way_another_time(void **state)
 {
@@ -326,6 +343,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(planes_are_counted),
 		cmocka_unit_test(it_is_always_the_same),
 		cmocka_unit_test(steps_begin_as_is_planned),
+		cmocka_unit_test(no_step_comes_at_once),
 		cmocka_unit_test(a_circuit_goes_another_way_another_time),
 		cmocka_unit_test(what_is_there_is_of_the_first_step),
 		cmocka_unit_test(without_memory_nothing_is_left),

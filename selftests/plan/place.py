@@ -359,7 +359,8 @@ def run(tests, profile="rack64"):
                 print(f"not ok {number} {test.__name__}", flush=True)
                 rack.fault()
                 rack.end(*(entry["id"] for entry in rack.ask("slice", "list")))
-                rack.do("guide", "uncordon", *rack.fibres())
+                if fibres := rack.fibres():
+                    rack.do("guide", "uncordon", *fibres)
     return 1 if failed else 0
 
 

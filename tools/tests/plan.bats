@@ -99,6 +99,19 @@ setup() {
 	holds "$stderr" "a rank has 64 ports at most, not 65"
 }
 
+@test "options of a slice go with one" {
+	expect 2 morphctl plan all-reduce --ranks 4 --load
+	holds "$stderr" "--load and --begin go with --slice"
+	expect 2 morphctl plan all-reduce --ranks 4 --begin time
+	holds "$stderr" "--load and --begin go with --slice"
+	expect 2 morphctl plan all-reduce --slice train --at 0,1
+	holds "$stderr" "--at and --slice exclude each other"
+	expect 2 morphctl plan all-reduce --ranks 4 --lanes 2
+	holds "$stderr" "--at and --lanes go with --profile or --slice"
+	run_split morphctl plan all-reduce --slice train --load
+	[[ $status == 3 && -z $output ]]
+}
+
 @test "with a profile it is said whether the light has ways" {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
