@@ -230,7 +230,7 @@ static int unload(struct scene *scene)
 	return act_at(scene, MORPH_SCHEDULE_UNLOAD, 0, 0);
 }
 
-/* To and fro, and darkened where it stands; what is lit ahead goes, too. */
+/* Two steps on, and darkened where it stands; what is lit ahead goes, too. */
 static int go_and_stop(struct scene *scene)
 {
 	int error = go(scene);

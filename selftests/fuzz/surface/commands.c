@@ -199,6 +199,17 @@ static const struct field fault_fields[] = {
 	{ "after", 0, 1, NO_LIST, FORM_NUMBER },
 };
 
+static const struct field map_fields[MAP_FIELDS] = {
+	{ "ring", 0, 4, NO_LIST, FORM_NUMBER },
+	{ "entries", 0, 4, NO_LIST, FORM_NUMBER },
+	{ "kind", 0, 1, NO_LIST, FORM_NUMBER },
+};
+static const struct field submit_fields[SUBMIT_FIELDS] = {
+	{ "op", 0, 1, NO_LIST, FORM_NUMBER },	    { "which", 0, 4, NO_LIST, FORM_NUMBER },
+	{ "position", 0, 8, NO_LIST, FORM_NUMBER }, { "tag", 0, 4, NO_LIST, FORM_NUMBER },
+	{ "seen", 0, 4, NO_LIST, FORM_NUMBER },
+};
+
 /* netlink_fields_N, netlink_lists_N and NETLINK_COMMANDS */
 #include "netlink_table.h"
 
@@ -248,6 +259,8 @@ const struct command commands[] = {
 	{ "fault", HOW_FAULT, 0, 0, fault_fields, COUNT(fault_fields), NULL, 0 },
 	{ "clear", HOW_CLEAR, 0, 0, NULL, 0, NULL, 0 },
 	{ "pull", HOW_PULL, 0, 0, NULL, 0, NULL, 0 },
+	{ "map", HOW_MAP, 0, 0, map_fields, MAP_FIELDS, NULL, 0 },
+	{ "submit", HOW_SUBMIT, 0, 0, submit_fields, SUBMIT_FIELDS, NULL, 0 },
 	NETLINK_COMMANDS
 };
 

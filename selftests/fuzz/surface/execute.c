@@ -291,7 +291,9 @@ static int run_ioctl(struct world *world, const struct command *command, const s
 	flags = head->flags;
 	if (size > command->bytes && size <= STRUCT_BYTES && !(size & 1))
 		memset(world->structure + command->bytes, 0, size - command->bytes);
+	patience(command->number == MORPH_SCHEDULE_ACT);
 	error = ioctl(file_of(world, call), command->number, world->structure) ? errno : 0;
+	patience(false);
 	check_answer(world, command, size, flags, error);
 	if (!error && command->number == MORPH_SLICE_CREATE && !(flags & MORPH_SLICE_DRY_RUN)) {
 		know_file(world, ((struct morph_slice_create *)head)->out_fd);
@@ -448,6 +450,16 @@ static int run_fault(struct world *world, const struct call *call)
 	return sim_control(&world->sim, "fault", "%s", line) ? errno : 0;
 }
 
+static int run_ring(struct world *world, const struct command *command, const struct call *call)
+{
+	uint64_t values[SUBMIT_FIELDS] = { 0 };
+
+	for (unsigned int at = 0; at < call->count; at++)
+		values[call->values[at].field] = resolve(world, &call->values[at]);
+	return command->how == HOW_MAP ? ring_map(file_of(world, call), values) :
+					 ring_submit(values);
+}
+
 static int run_pull(struct world *world)
 {
 	if (!world->gone)
@@ -495,6 +507,9 @@ static int run_call(struct world *world, const struct call *call)
 		return sim_control(&world->sim, "clear", "all") ? errno : 0;
 	case HOW_PULL:
 		return run_pull(world);
+	case HOW_MAP:
+	case HOW_SUBMIT:
+		return run_ring(world, command, call);
 	}
 	return ENOSYS;
 }
@@ -511,6 +526,7 @@ static void list_slice(const struct nlmsghdr *message, void *context)
 /* End what the program has left: files, named slices, limits, faults. */
 static void clean(struct world *world)
 {
+	rings_forget();
 	while (world->files)
 		close(world->fds[--world->files]);
 	if (!world->gone)

@@ -12,6 +12,7 @@
  *
  * commands   what there is: a table, of netlink one made from the specification
  * program    text to calls and back; changes at random
+ * rings      what it does with memory that it shares with the kernel
  * execute    what a program does on a simulated fabric, and what must hold after it
  * explore    keeps what reaches new code, told by KCOV
  */
@@ -39,6 +40,8 @@ enum how {
 	HOW_FAULT, /* the simulator's hardware fails */
 	HOW_CLEAR, /* and is well again */
 	HOW_PULL, /* the provider goes */
+	HOW_MAP, /* memory of a slice's file */
+	HOW_SUBMIT, /* an entry into the ring that was mapped last */
 };
 
 enum form {
@@ -131,6 +134,19 @@ void world_close(struct world *world);
 /* NULL, or what should not have been. @told: print each call's outcome. */
 const char *world_run(struct world *world, const struct program *program, bool told);
 unsigned int world_fabrics(const struct world *world); /* that were used up */
+
+/* -------------------------------------------------------------------- rings */
+
+#define MAP_FIELDS 3u
+#define SUBMIT_FIELDS 5u
+
+/* Values by field, as in the table of commands. */
+int ring_map(int fd, const uint64_t values[MAP_FIELDS]);
+int ring_submit(const uint64_t values[SUBMIT_FIELDS]);
+/* Unmap all. */
+void rings_forget(void);
+/* From now on what waits is interrupted soon; or it may wait again. */
+void patience(bool short_one);
 
 /* Ends with NULL, or with what was wrong. @led: by KCOV, else at random. */
 const char *explore(struct world *world, struct program *corpus, unsigned int count,
