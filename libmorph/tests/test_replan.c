@@ -183,30 +183,30 @@ static void every_allocation_may_fail(void **state)
 {
 	static const struct lossy_range range = { 3, 6, 2, 4, 2 };
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
-	uint32_t failed = 0;
+	struct morph_replanned replanned;
+	uint32_t failed = 0, moved = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 60; seed++) {
-		bool struck = true;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct lossy lossy;
+		bool struck = lossy_draw(ctx, seed, &range, &lossy);
 
-		if (!lossy_draw(ctx, seed, &range, &lossy))
-			struck = false;
 		for (unsigned int nth = 1; struck; nth++) {
 			int ret;
 
 			fault_at("memory", nth, ENOMEM);
 			ret = morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
-						    lossy.delay, &lossy.opts, NULL);
+						    lossy.delay, &lossy.opts, &replanned);
 			struck = fault_struck();
 			assert_int_equal(ret, struck ? -ENOMEM : 0);
 			assert_true(!struck || !morph_schedule_verdict(schedule));
 			failed += struck;
+			moved += !struck && replanned.moved;
 		}
 		lossy_free(&lossy);
 	}
 	morph_schedule_free(schedule);
-	assert_true(failed > 200);
+	assert_true(failed > 200 && moved > 0);
 }
 
 /* ------------------------------------------------------------------------ by hand */
