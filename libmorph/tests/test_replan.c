@@ -179,6 +179,48 @@ static void what_was_spoilt_is_rejected(void **state)
 	assert_true(rejected > 4000);
 }
 
+/* What was lit when it started may be lost too. */
+static void what_follows_another_is_made_good(void **state)
+{
+	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
+	struct morph_schedule *next = morph_schedule_new(ctx), *schedule = morph_schedule_new(ctx);
+	uint32_t rejected = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct lossy lossy;
+		MORPH_OPTS(morph_schedule_opts, opts, .policy = seed % MORPH_POLICIES);
+
+		if (lossy_draw(ctx, seed, &range, &lossy)) {
+			opts.planes = lossy.planes;
+			opts.after = lossy.schedule;
+			assert_int_equal(
+				morph_schedule_plan(next, lossy.collective, lossy.delay, &opts), 0);
+			if (morph_schedule_verdict(next) == MORPH_FEASIBLE)
+				assert_int_equal(
+					morph_schedule_replan(schedule, next, lossy.collective,
+							      lossy.delay, &lossy.opts, NULL),
+					0);
+			if (morph_schedule_verdict(next) == MORPH_FEASIBLE &&
+			    morph_schedule_verdict(schedule) == MORPH_FEASIBLE) {
+				struct written written = write_schedule(lossy.collective,
+									lossy.delay, lossy.planes,
+									lossy.schedule, schedule);
+				char report[256];
+
+				if (check_written(&written, report))
+					fail_msg("seed %llu: %s", (unsigned long long)seed, report);
+				rejected += assert_spoilt_are_rejected(&written, seed, 10);
+				forget_written(&written);
+			}
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	morph_schedule_free(next);
+	assert_true(rejected > 1000);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	static const struct lossy_range range = { 3, 6, 2, 4, 2 };
@@ -364,6 +406,7 @@ int main(void)
 		cmocka_unit_test(one_port_of_few_changes_the_least),
 		cmocka_unit_test(several_ports_are_made_good),
 		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(what_follows_another_is_made_good),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
