@@ -180,34 +180,76 @@ static void what_was_spoilt_is_rejected(void **state)
 	assert_true(rejected > 4000);
 }
 
+/* What was lit when it started may be lost too. */
+static void what_follows_another_is_made_good(void **state)
+{
+	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
+	struct morph_schedule *next = morph_schedule_new(ctx), *schedule = morph_schedule_new(ctx);
+	uint32_t rejected = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 1000; seed++) {
+		struct lossy lossy;
+		MORPH_OPTS(morph_schedule_opts, opts, .policy = seed % MORPH_POLICIES);
+
+		if (lossy_draw(ctx, seed, &range, &lossy)) {
+			opts.planes = lossy.planes;
+			opts.after = lossy.schedule;
+			assert_int_equal(
+				morph_schedule_plan(next, lossy.collective, lossy.delay, &opts), 0);
+			if (morph_schedule_verdict(next) == MORPH_FEASIBLE)
+				assert_int_equal(
+					morph_schedule_replan(schedule, next, lossy.collective,
+							      lossy.delay, &lossy.opts, NULL),
+					0);
+			if (morph_schedule_verdict(next) == MORPH_FEASIBLE &&
+			    morph_schedule_verdict(schedule) == MORPH_FEASIBLE) {
+				struct written written = write_schedule(lossy.collective,
+									lossy.delay, lossy.planes,
+									lossy.schedule, schedule);
+				char report[256];
+
+				if (check_written(&written, report))
+					fail_msg("seed %llu: %s", (unsigned long long)seed, report);
+				rejected += assert_spoilt_are_rejected(&written, seed, 10);
+				forget_written(&written);
+			}
+		}
+		lossy_free(&lossy);
+	}
+	morph_schedule_free(schedule);
+	morph_schedule_free(next);
+	assert_true(rejected > 1000);
+}
+
 static void every_allocation_may_fail(void **state)
 {
 	static const struct lossy_range range = { 3, 6, 2, 4, 2 };
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
-	uint32_t failed = 0;
+	struct morph_replanned replanned;
+	uint32_t failed = 0, moved = 0;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 60; seed++) {
-		bool struck = true;
+	for (uint64_t seed = 1; seed <= 300; seed++) {
 		struct lossy lossy;
+		bool struck = lossy_draw(ctx, seed, &range, &lossy);
 
-		if (!lossy_draw(ctx, seed, &range, &lossy))
-			struck = false;
 		for (unsigned int nth = 1; struck; nth++) {
 			int ret;
 
 			fault_at("memory", nth, ENOMEM);
 			ret = morph_schedule_replan(schedule, lossy.schedule, lossy.collective,
-						    lossy.delay, &lossy.opts, NULL);
+						    lossy.delay, &lossy.opts, &replanned);
 			struck = fault_struck();
 			assert_int_equal(ret, struck ? -ENOMEM : 0);
 			assert_true(!struck || !morph_schedule_verdict(schedule));
 			failed += struck;
+			moved += !struck && replanned.moved;
 		}
 		lossy_free(&lossy);
 	}
 	morph_schedule_free(schedule);
-	assert_true(failed > 200);
+	assert_true(failed > 200 && moved > 0);
 }
 
 /* ------------------------------------------------------------------------ by hand */
@@ -431,6 +473,7 @@ int main(void)
 		cmocka_unit_test(one_port_of_few_changes_the_least),
 		cmocka_unit_test(several_ports_are_made_good),
 		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(what_follows_another_is_made_good),
 		cmocka_unit_test(every_allocation_may_fail),
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),

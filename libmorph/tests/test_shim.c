@@ -344,24 +344,29 @@ static void what_cannot_be_done_is_kept(void **state)
 static void out_of_memory(void **state)
 {
 	struct morph_shim *with = some_shim(4, 2);
-	const struct morph_shim_plan *wanted, *plan;
-	bool struck = true;
+	const struct morph_shim_plan *wanted[2], *plan;
 
 	(void)state;
-	wanted = look_up(with, MORPH_BROADCAST, 1000, NULL);
-	wanted = look_up(with, MORPH_ALL_GATHER, 1000, wanted);
-	for (unsigned int nth = 1; struck; nth++) {
-		struct morph_shim *shim = some_shim(4, 2);
-		const struct morph_shim_plan *first = look_up(shim, MORPH_BROADCAST, 1000, NULL);
-		int ret;
+	wanted[0] = look_up(with, MORPH_BROADCAST, 1000, NULL);
+	wanted[1] = look_up(with, MORPH_ALL_GATHER, 1000, wanted[0]);
+	for (uint32_t plans = 0; plans < 2; plans++) {
+		uint32_t kind = plans ? MORPH_ALL_GATHER : MORPH_BROADCAST;
+		bool struck = true;
 
-		fault_at("memory", nth, ENOMEM);
-		ret = morph_shim_lookup(shim, MORPH_ALL_GATHER, 1000, first, &plan);
-		struck = fault_struck();
-		assert_true(!ret || (struck && ret == -ENOMEM));
-		assert_int_equal(morph_shim_plans(shim, NULL), ret ? 1 : 2);
-		assert_same(look_up(shim, MORPH_ALL_GATHER, 1000, first), wanted);
-		morph_shim_free(shim);
+		for (unsigned int nth = 1; struck; nth++) {
+			struct morph_shim *shim = some_shim(4, 2);
+			const struct morph_shim_plan *first =
+				plans ? look_up(shim, MORPH_BROADCAST, 1000, NULL) : NULL;
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = morph_shim_lookup(shim, kind, 1000, first, &plan);
+			struck = fault_struck();
+			assert_true(!ret || (struck && ret == -ENOMEM));
+			assert_int_equal(morph_shim_plans(shim, NULL), plans + !ret);
+			assert_same(look_up(shim, kind, 1000, first), wanted[plans]);
+			morph_shim_free(shim);
+		}
 	}
 	morph_shim_free(with);
 }
@@ -415,6 +420,26 @@ static uint8_t *some_file(uint32_t ranks, uint32_t planes, size_t *bytes)
 	data = write_shim(shim, bytes);
 	morph_shim_free(shim);
 	return data;
+}
+
+static void out_of_memory_nothing_is_read(void **state)
+{
+	size_t bytes;
+	uint8_t *data = some_file(4, 2, &bytes);
+	bool struck = true;
+
+	(void)state;
+	for (unsigned int nth = 1; struck; nth++) {
+		struct morph_shim *shim = some_shim(4, 2);
+		int ret;
+
+		fault_at("memory", nth, ENOMEM);
+		ret = morph_shim_read(shim, data, bytes);
+		struck = fault_struck();
+		assert_true(!ret || (struck && ret == -ENOMEM));
+		morph_shim_free(shim);
+	}
+	free(data);
 }
 
 static void what_was_written_is_read(void **state)
@@ -599,6 +624,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_done_is_kept),
 		cmocka_unit_test(out_of_memory),
 		cmocka_unit_test(out_of_memory_there_is_no_shim),
+		cmocka_unit_test(out_of_memory_nothing_is_read),
 		cmocka_unit_test(what_was_written_is_read),
 		cmocka_unit_test(what_is_stale_is_refused),
 		cmocka_unit_test(what_is_cut_off_or_spoilt_is_refused),
