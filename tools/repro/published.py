@@ -8,7 +8,7 @@ import yaml
 
 # In the order in which they run; each prints rows.
 PROGRAMS = ("collective", "ports", "training", "spares", "coverage", "fragmentation", "blast", "overload", "acceptance",
-            "overlap", "rounds", "switching", "experts", "rails")
+            "overlap", "rounds", "switching", "regimes", "experts", "rails")
 CERTAINTIES = {"paper", "code", "abstract", "secondary", "unverified", "trace"}
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.yaml")
 

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Rails of circuits instead of switches: what ports and transceivers cost and draw, by Opus's model, and how long an
- * iteration is where each phase of it waits for its circuits. Nothing is trained here.
+ * iteration is where each phase of it waits for its circuits; by sums, and event by event, asked for on demand and ahead.
+ * Nothing is trained here.
  */
 #include <math.h>
 #include <stdio.h>
 
+#include "../../libmorph/bench/training.h"
 #include "repro.h"
 
 #define NAME 96
 #define CONDITION 256
+#define ITERATIONS 6 /* ways ahead are learned from the first of them */
+#define NS_OF_MS 1000000ULL
 #define RAILS 8 /* accelerators of a server, each with one port */
 
 /* Of one: dollars and watts. */
@@ -95,9 +99,89 @@ static void iteration_row(double iteration_s, double phases, uint32_t delay_ms)
 			"model of what waits, in which no window hides it" });
 }
 
+/* -------------------------------------------------------------------- phases */
+
+static struct training training;
+
+static struct training_result run(struct morph_ctx *ctx, uint32_t mode, uint32_t delay_ms)
+{
+	MORPH_OPTS(morph_phases_opts, opts, .mode = mode);
+	struct morph_phases *phases = training_phases(ctx, &training, &opts);
+	struct training_result result;
+
+	if (!phases ||
+	    !training_run(phases, &training, ITERATIONS, delay_ms * NS_OF_MS, NULL, &result))
+		repro_wrong("training with changes of circuits does not come to its end");
+	morph_phases_free(phases);
+	return result;
+}
+
+static const char *const made_up =
+	"an iteration that is made up, sixteen ranks as there and some ten seconds: what is computed and "
+	"sent when is not told there";
+
+/* Published: its measured iteration by the one without controller. */
+static void longer_row(const char *mode, uint32_t delay_ms, const struct training_result *result,
+		       const struct training_result *alone)
+{
+	char name[NAME];
+
+	snprintf(name, sizeof(name), "rails-phases/%s, %u ms, times as long", mode, delay_ms);
+	row_print(&(struct row){
+		.name = name,
+		.condition = "two of data, two of pipeline, four of tensors, event by event, by "
+			     "libmorph's phases, whose control takes no time",
+		.ours = (double)result->iteration_ns / (double)alone->iteration_ns,
+		.unit = "times as long",
+		.baseline_name = "without circuits that change",
+		.baseline = 1,
+		.approximation = made_up });
+}
+
+/* T_comp / (T_comp + T_communication that nothing hides + T_stall), which is all of the iteration. */
+static void computing_row(const char *mode, uint32_t delay_ms, const struct training_result *result,
+			  const struct training_result *alone)
+{
+	char name[NAME];
+
+	snprintf(name, sizeof(name), "rails-phases/%s, %u ms, computing", mode, delay_ms);
+	row_print(&(struct row){
+		.name = name,
+		.condition = "share of the iteration in which the rank that computes most does",
+		.ours = (double)result->compute_ns / (double)result->iteration_ns,
+		.unit = "share of time",
+		.baseline_name = "without circuits that change",
+		.baseline = (double)alone->compute_ns / (double)alone->iteration_ns,
+		.approximation = made_up });
+}
+
+static void phases_rows(const uint32_t *delays_ms, size_t count)
+{
+	static const char *const modes[] = {
+		[MORPH_PHASE_ON_DEMAND] = "on demand", [MORPH_PHASE_PROVISIONED] = "provisioned"
+	};
+	static const uint32_t order[] = { MORPH_PHASE_ON_DEMAND, MORPH_PHASE_PROVISIONED };
+	const struct training_shape shape = TRAINING_SHAPE;
+	struct training_result alone;
+	struct morph_ctx *ctx;
+
+	if (morph_ctx_new(NULL, &ctx))
+		repro_wrong("there is no context");
+	training_3d(&training, &shape);
+	alone = run(ctx, MORPH_PHASE_UNCONTROLLED, 0);
+	for (size_t mode = 0; mode < 2; mode++)
+		for (size_t at = 0; at < count; at++) {
+			struct training_result result = run(ctx, order[mode], delays_ms[at]);
+
+			longer_row(modes[order[mode]], delays_ms[at], &result, &alone);
+			computing_row(modes[order[mode]], delays_ms[at], &result, &alone);
+		}
+	morph_ctx_free(ctx);
+}
+
 int main(int argc, char **argv)
 {
-	static const uint32_t delays_ms[] = { 10, 50, 100, 250, 500, 750, 1000, 2000, 3000 };
+	static const uint32_t delays_ms[] = { 0, 10, 50, 100, 250, 500, 750, 1000, 2000, 3000 };
 	double iteration_s, phases, ports, circuit_ports;
 	struct parts parts;
 	struct repro repro;
@@ -115,7 +199,8 @@ int main(int argc, char **argv)
 	phases = repro_given(&repro, "phases");
 	for (uint32_t servers = 128; servers <= 1024; servers *= 2)
 		parts_rows(&parts, servers);
-	for (size_t at = 0; at < sizeof(delays_ms) / sizeof(*delays_ms); at++)
+	for (size_t at = 1; at < sizeof(delays_ms) / sizeof(*delays_ms); at++)
 		iteration_row(iteration_s, phases, delays_ms[at]);
+	phases_rows(delays_ms, sizeof(delays_ms) / sizeof(*delays_ms));
 	return 0;
 }

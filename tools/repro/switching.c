@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long a change may take for all-reduce to gain by it: a rack whose circuits follow the rounds, and 128 ranks that begin
- * as a ring, a grid or a torus. All schedules are planned by public calls and carried out by the checker.
+ * How long a change may take for all-reduce to gain by it: a rack whose circuits follow the rounds. All schedules are planned by
+ * public calls and carried out by the checker.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include "planned.h"
 #include "repro.h"
+#include "shapes.h"
 
 #define NAME 96
 #define CONDITION 256
-#define NEVER_NS 1000000000000 /* of a change: nobody waits for it */
 #define MBPS_OF_GIGABYTE 8000
 
 static double planned_or_wrong(struct planned *planned, const struct morph_collective_opts *how,
@@ -31,167 +31,6 @@ static struct morph_collective_opts all_reduce(uint32_t algorithm, uint32_t rank
 					       .algorithm = algorithm,
 					       .ranks = ranks,
 					       .bytes = bytes };
-}
-
-/* --------------------------------------------------------------------- begins */
-
-/* What is lit at first: each rank is joined to those that are so many further on in a dimension. */
-struct shape {
-	const char *what;
-	uint32_t sizes[2];
-	bool both, wraps; /* ways */
-	uint32_t lanes; /* ports' worth of rings that lead over all ranks and share no circuit */
-};
-
-static bool is_joined(const struct shape *shape, uint32_t from, uint32_t to)
-{
-	uint32_t x = from % shape->sizes[0], y = from / shape->sizes[0];
-	uint32_t to_x = to % shape->sizes[0], to_y = to / shape->sizes[0];
-	uint32_t size = y == to_y ? shape->sizes[0] : shape->sizes[1];
-	uint32_t at = y == to_y ? x : y, to_at = y == to_y ? to_x : to_y;
-
-	if (from == to || (x != to_x && y != to_y))
-		return false;
-	if (shape->wraps)
-		return (at + 1) % size == to_at || (shape->both && (to_at + 1) % size == at);
-	return at + 1 == to_at || (shape->both && to_at + 1 == at);
-}
-
-static void light(struct planned *planned, const struct shape *shape, uint32_t ports)
-{
-	struct morph_collective *collective = planned->collective;
-	uint32_t ranks = shape->sizes[0] * shape->sizes[1];
-	int wrong = morph_collective_begin(collective, ranks);
-
-	wrong |= morph_collective_add_round(collective) < 0;
-	for (uint32_t at = 0; at < ranks * ranks; at++) {
-		int chunk;
-
-		if (!is_joined(shape, at / ranks, at % ranks))
-			continue;
-		chunk = morph_collective_add_chunk(collective, at / ranks, at % ranks, 1);
-		wrong |= morph_collective_add_transfer(collective, at / ranks, at % ranks, false) <
-			 0;
-		wrong |= morph_collective_add_run(collective, (uint32_t)chunk, 1) < 0;
-	}
-	if (wrong)
-		repro_wrong("a %s can't be lit", shape->what);
-	planned_light(planned, ports);
-}
-
-/* ------------------------------------------------------------------ the regimes */
-
-#define REGIME_RANKS 128U
-#define REGIME_PORTS 4
-#define REGIME_HOP_NS 1000
-#define REGIME_MBPS 400000
-
-static const struct shape shapes[] = {
-	{ "ring", { REGIME_RANKS, 1 }, false, true, 4 },
-	{ "grid", { 16, 8 }, true, false, 2 },
-	{ "torus", { 16, 8 }, true, true, 4 },
-};
-
-/* What never changes: the rings that there are in the shape, all of its lanes at once, and halving by ways over it. */
-static double rings_ns(struct planned *planned, const struct shape *shape, uint64_t bytes)
-{
-	const struct shape ring = { "ring", { REGIME_RANKS, 1 }, false, true, 1 };
-	const struct morph_collective_opts how = all_reduce(MORPH_RING, REGIME_RANKS, bytes);
-	const struct planned_costs costs = { .hop_ns = REGIME_HOP_NS,
-					     .change_ns = NEVER_NS,
-					     .mbps = (uint64_t)REGIME_MBPS * shape->lanes,
-					     .ports = 1 };
-
-	light(planned, &ring, 1);
-	return planned_or_wrong(planned, &how, &costs, MORPH_POLICY_EACH_ROUND);
-}
-
-static double halving_ns(struct planned *planned, uint64_t bytes, uint64_t change_ns,
-			 uint32_t policy)
-{
-	const struct morph_collective_opts how = all_reduce(MORPH_HALVING, REGIME_RANKS, bytes);
-	const struct planned_costs costs = { .hop_ns = REGIME_HOP_NS,
-					     .change_ns = change_ns,
-					     .mbps = REGIME_MBPS,
-					     .ports = REGIME_PORTS };
-
-	return planned_or_wrong(planned, &how, &costs, policy);
-}
-
-/* Returns how many times as fast it is at most. */
-static double regime_rows(struct planned *planned, const struct shape *shape, uint64_t bytes)
-{
-	double rings = rings_ns(planned, shape, bytes), fixed, most = 0;
-	char name[NAME], condition[CONDITION];
-
-	light(planned, shape, REGIME_PORTS);
-	fixed = halving_ns(planned, bytes, NEVER_NS, MORPH_POLICY_SEGMENTS);
-	if (fixed >= NEVER_NS)
-		repro_wrong("a %s is left though that takes for ever", shape->what);
-	fixed = fmin(rings, fixed);
-	snprintf(condition, sizeof(condition),
-		 "AllReduce of %u ranks with 4 ports of 50 GB/s, 1 us a hop, from a %s of %ux%u; "
-		 "against the sooner of its rings and halving by ways over it",
-		 REGIME_RANKS, shape->what, shape->sizes[0], shape->sizes[1]);
-	for (uint64_t change = 1000; change <= 1000000; change *= 10) {
-		double ours = halving_ns(planned, bytes, change, MORPH_POLICY_SEGMENTS);
-		double anew = halving_ns(planned, bytes, change, MORPH_POLICY_EACH_ROUND);
-
-		ours = fmin(ours, rings);
-		most = fmax(most, fixed / ours);
-		snprintf(name, sizeof(name), "regimes/%s, %g MiB, change of %g us", shape->what,
-			 (double)bytes / 0x1p20, (double)change / 1e3);
-		row_print(&(struct row){ .name = name,
-					 .condition = condition,
-					 .ours = fixed / ours,
-					 .unit = "times as fast",
-					 .baseline_name = "circuits of each round",
-					 .baseline = fixed / anew,
-					 .approximation = "bandwidths, delays and sizes of the "
-							  "original are not known: ours" });
-	}
-	return most;
-}
-
-/* Of an iteration that waits for its AllReduce so long, on circuits that never change. */
-static void iteration_row(const char *what, double waits, double gain)
-{
-	char name[NAME], condition[CONDITION];
-
-	snprintf(name, sizeof(name), "regimes/iteration, from a %s", what);
-	snprintf(condition, sizeof(condition),
-		 "%g %% of it waits for AllReduce, which is %.3g times as fast; the rest computes",
-		 100 * waits, gain);
-	row_print(&(struct row){ .name = name,
-				 .condition = condition,
-				 .ours = 1 / (1 - waits + waits / gain),
-				 .unit = "times as fast",
-				 .baseline_name = "circuits that never change",
-				 .baseline = 1,
-				 .approximation = "the iterations of the original are not known" });
-}
-
-static void all_regime_rows(struct planned *planned, double waits)
-{
-	const size_t count = sizeof(shapes) / sizeof(*shapes);
-	double most[sizeof(shapes) / sizeof(*shapes)] = { 0 };
-	char name[NAME];
-
-	for (size_t at = 0; at < count; at++)
-		for (uint64_t bytes = 1 << 16; bytes <= 1 << 28; bytes *= 16)
-			most[at] = fmax(most[at], regime_rows(planned, &shapes[at], bytes));
-	for (size_t at = 0; at < count; at++) {
-		snprintf(name, sizeof(name), "regimes/%s, most of these", shapes[at].what);
-		row_print(&(struct row){ .name = name,
-					 .condition = "the rows above",
-					 .ours = most[at],
-					 .unit = "times as fast",
-					 .approximation =
-						 "sizes and delays of the original are not "
-						 "known: ours" });
-	}
-	for (size_t at = 0; at < count; at++)
-		iteration_row(shapes[at].what, waits, most[at]);
 }
 
 /* -------------------------------------------------------------------- the rack */
@@ -366,9 +205,11 @@ static void rack_rows(struct planned *planned, const struct rack *rack)
 	static const uint32_t ranks[] = { 16, 64 };
 
 	for (size_t at = 0; at < sizeof(ranks) / sizeof(*ranks); at++) {
-		const struct shape ring = { "ring", { ranks[at], 1 }, false, true, 1 };
+		const struct shape ring = { .what = "ring",
+					    .sizes = { ranks[at], 1 },
+					    .wraps = true };
 
-		light(planned, &ring, 1);
+		shape_light(planned, &ring, 1);
 		most_row(planned, rack, ranks[at]);
 		for (uint32_t reading = 0; reading < 4; reading++)
 			region_rows(planned, rack, ranks[at], reading >> 1, reading & 1);
@@ -380,7 +221,7 @@ int main(int argc, char **argv)
 	struct planned planned;
 	struct repro repro;
 	struct rack rack;
-	double training, waits;
+	double training;
 
 	repro_begin(&repro, argc, argv);
 	rack = (struct rack){
@@ -390,12 +231,10 @@ int main(int argc, char **argv)
 		.relock_ns = (uint64_t)repro_given(&repro, "relock_ns"),
 	};
 	training = repro_given(&repro, "training");
-	waits = repro_given(&repro, "waits");
 	planned_begin(&planned);
 	rack_rows(&planned, &rack);
 	share_row(&rack, training, false);
 	share_row(&rack, training, true);
-	all_regime_rows(&planned, waits);
 	planned_end(&planned);
 	return 0;
 }
