@@ -301,7 +301,7 @@ struct moment {
 
 static void look_at(const struct exact *exact, uint64_t ps, struct moment *moment)
 {
-	bool stopped[64];
+	bool stopped[64] = { false };
 
 	memset(moment, 0, sizeof(*moment));
 	for (uint32_t plane = 0; plane < exact->planes; plane++) {

@@ -23,7 +23,7 @@ static void refuse(const struct ways *ways, uint32_t circuit, const struct optic
 static bool claim_refused(struct ways *ways, const struct lit_step *step, uint32_t *circuit,
 			  struct optics_refusal *refusal)
 {
-	const uint32_t *held = &ways->table.held.list[step->first];
+	const uint32_t *held = ways->table.held.list + step->first;
 	struct optics_state *state = ways->ledger->state;
 	uint32_t claimed = 0;
 	bool refused = false;
