@@ -252,8 +252,10 @@ int ck_light_ways(struct light_check *it)
 	};
 	int ret = 0;
 
-	if (!ways.joins || !ways.lanes || !ways.touched || !ways.sends || !ways.receives)
-		ret = ck_wrong(&it->check, ENOMEM, "out of memory");
+	if (!ways.joins || !ways.lanes || !ways.touched || !ways.sends || !ways.receives) {
+		ck_wrong(&it->check, ENOMEM, "out of memory");
+		ret = -ENOMEM;
+	}
 	for (uint32_t step = 0; !ret && step < it->steps_count; step++)
 		ret = check_step(&ways, step);
 	if (!ret)

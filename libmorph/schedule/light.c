@@ -414,7 +414,7 @@ static int light_schedule(const struct asked *asked, struct morph_steps *steps,
 
 	if (!error && asks)
 		error = light_planes(&ways, asked, asked->schedule->planes, light);
-	if (!error && light->verdict == MORPH_FEASIBLE)
+	if (!error && asks && light->verdict == MORPH_FEASIBLE)
 		error = answer(&ways, asked, steps, light);
 	lm_ways_free(&ways);
 	/* Fewer planes are no help where all circuits want what there is not. */

@@ -82,7 +82,7 @@ static int add_step(struct filling *filling, uint64_t set_ps, uint64_t lit_ps)
 	    !memcmp(&table->held.list[before->first], &table->held.list[step.first],
 		    step.count * sizeof(uint32_t)))
 		table->held.count = step.first;
-	else
+	else /* There is room for it: NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
 		table->steps.list[table->steps.count++] = step;
 	return 0;
 }
@@ -205,8 +205,10 @@ int lm_lit_table(struct lit_table *table, const struct morph_schedule *schedule,
 	table->hold_steps = calloc(schedule->holds.count + 1UL, sizeof(*table->hold_steps));
 	filling.now = calloc(ports + 1, sizeof(*filling.now));
 	filling.heads = calloc(ports + 1, sizeof(*filling.heads));
-	if (!table->hold_steps || !filling.now || !filling.heads)
-		error = lm_fail(schedule->ctx, ENOMEM, "%s: out of memory", what);
+	if (!table->hold_steps || !filling.now || !filling.heads) {
+		lm_fail(schedule->ctx, ENOMEM, "%s: out of memory", what);
+		error = -ENOMEM;
+	}
 	for (size_t port = 0; !error && port < ports; port++) {
 		filling.now[port].dst = NO_LIT;
 		filling.heads[port] = NO_LIT;

@@ -97,7 +97,8 @@ static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedu
 	if (!circuits || !state->circuits) {
 		free(circuits);
 		free(state->circuits);
-		return lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+		lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+		return -ENOMEM;
 	}
 	for (uint32_t plane = 0; plane < planes; plane++) {
 		uint32_t count = lm_schedule_left_lit(schedule, plane, circuits);

@@ -325,8 +325,10 @@ int lm_united_price(struct united_problem *problem, const struct morph_collectiv
 	pricing.alike = calloc(problem->rounds, sizeof(*pricing.alike));
 	problem->prices = calloc((size_t)problem->rounds * pool->count, sizeof(*problem->prices));
 	pool->gaps = calloc((size_t)pool->count * pool->count, sizeof(*pool->gaps));
-	if (!ret && (!pricing.shifts || !pricing.alike || !problem->prices || !pool->gaps))
-		ret = lm_fail(pool->ctx, ENOMEM, "plan a schedule: out of memory");
+	if (!ret && (!pricing.shifts || !pricing.alike || !problem->prices || !pool->gaps)) {
+		lm_fail(pool->ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = -ENOMEM;
+	}
 	if (!ret) {
 		find_shifts(problem, pricing.shifts);
 		find_alike(problem, collective, pricing.alike);

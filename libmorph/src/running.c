@@ -178,13 +178,14 @@ static int schedule_info(struct morph_slice *slice, uint32_t least,
 		info->steps = array_of(steps, room, sizeof(*steps));
 		error = lm_ioctl(slice->ctx, slice->fd, MORPH_SCHEDULE_INFO, info, sizeof(*info),
 				 "read schedule %u of slice %u", least, slice->number);
+		/* They are in info, as a number: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		if (!error && info->steps.count <= room)
 			return 0;
 		free(steps);
 		if (error && error != -EMSGSIZE)
 			return error;
 		room = info->steps.count > room ? info->steps.count : room;
-		steps = calloc(room, sizeof(*steps));
+		steps = calloc(room + 1UL, sizeof(*steps));
 		if (!steps)
 			return out_of_memory(slice);
 	}

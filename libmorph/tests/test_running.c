@@ -437,7 +437,7 @@ static void memory_may_be_the_callers(void **state)
 	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8, .memory = memory,
 		   .memory_bytes = sizeof(memory));
 	struct morph_device_ring end = { 0 };
-	struct morph_device_answer answer;
+	struct morph_device_answer answer = { 0 };
 	struct morph_ring *ring;
 	uint32_t entries;
 
