@@ -178,8 +178,8 @@ static int schedule_info(struct morph_slice *slice, uint32_t least,
 		info->steps = array_of(steps, room, sizeof(*steps));
 		error = lm_ioctl(slice->ctx, slice->fd, MORPH_SCHEDULE_INFO, info, sizeof(*info),
 				 "read schedule %u of slice %u", least, slice->number);
-		/* They are in info, as a number: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 		if (!error && info->steps.count <= room)
+			/* They are in info, as a number: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 			return 0;
 		free(steps);
 		if (error && error != -EMSGSIZE)
