@@ -108,6 +108,13 @@ static unsigned int ring_state(int slice, unsigned int number)
 	return ring_act(slice, number, MORPH_RING_QUERY, &result) ? ~0u : result.out_state;
 }
 
+static uint64_t ring_sleeps(int slice, unsigned int number)
+{
+	struct morph_ring_act result;
+
+	return ring_act(slice, number, MORPH_RING_QUERY, &result) ? 0 : result.out_sleeps;
+}
+
 /* The answer to what was submitted last; the thread may have to be woken. */
 static bool answered(int slice, unsigned int number, struct morph_device_ring *ring,
 		     struct morph_device_answer *answer)
@@ -217,9 +224,11 @@ TEST_F(ring, half_an_entry_is_none)
 	volatile morph_word *entry = morph_device_entry(&self->ring, 0);
 	struct morph_device_answer answer;
 
+	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
 	entry[0] = MORPH_DEVICE_LAP | (morph_word)MORPH_DEVICE_GO << 56;
 	ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL);
-	usleep(20000);
+	/* It has looked, and found nothing. */
+	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 2));
 	EXPECT_EQ(0, morph_device_answered(&self->ring, &answer));
 	entry[1] = MORPH_DEVICE_LAP | 2;
 	ASSERT_TRUE(answered(self->slice, self->number, &self->ring, &answer));
@@ -267,6 +276,7 @@ TEST_F(ring, answers_that_nobody_reads_hold_it_up)
 	EXPECT_TRUE(WAIT_UNTIL((ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL),
 				*morph_device_half(&self->ring, MORPH_DEVICE_TAKEN) == ENTRIES)));
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 9, 0, ENTRIES + 2));
+	/* No event tells that it has looked and found no room. */
 	usleep(20000);
 	EXPECT_EQ(ENTRIES, *morph_device_half(&self->ring, MORPH_DEVICE_TAKEN));
 	for (i = 0; i <= ENTRIES; i++)
@@ -280,8 +290,11 @@ TEST_F(ring, idle_it_sleeps_until_it_is_woken)
 	struct morph_device_answer answer;
 	struct morph_ring_act result;
 
-	EXPECT_TRUE(WAIT_UNTIL(morph_device_asleep(&self->ring)));
+	/* Not before it has looked for the last time, which it does after it has said that it sleeps. */
+	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
+	EXPECT_TRUE(morph_device_asleep(&self->ring));
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 0, 0, 2));
+	/* Time enough for one that does look; that one does not there is no event to tell. */
 	usleep(20000);
 	EXPECT_EQ(0, morph_device_answered(&self->ring, &answer));
 	ASSERT_EQ(0, ring_act(self->slice, self->number, MORPH_RING_WAKE, &result));

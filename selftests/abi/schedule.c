@@ -462,11 +462,13 @@ TEST_F(schedule, failed_accelerator_is_replaced_and_it_goes_on)
 	}
 }
 
+/* Slice, schedule, and the thread once it runs. */
 static void *wait_for_second(void *context)
 {
-	const int *at = context;
+	int *at = context;
 	intptr_t error = 0;
 
+	__atomic_store_n(&at[2], gettid(), __ATOMIC_RELEASE);
 	if (act(at[0], (unsigned int)at[1], MORPH_SCHEDULE_WAIT, 2, NULL))
 		error = errno;
 	return (void *)error;
@@ -475,13 +477,13 @@ static void *wait_for_second(void *context)
 TEST_F(schedule, who_waits_is_told_that_it_was_unloaded)
 {
 	unsigned int id = LOAD(0);
-	int at[] = { self->slice, (int)id };
+	int at[3] = { self->slice, (int)id };
 	pthread_t thread;
 	void *error;
 
 	ASSERT_EQ(0, start_at(self->slice, id, 0));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_second, at));
-	usleep(10000);
+	wait_thread_asleep(&at[2]);
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_UNLOAD, 0, NULL));
 	ASSERT_EQ(0, pthread_join(thread, &error));
 	EXPECT_EQ(ECANCELED, (intptr_t)error);

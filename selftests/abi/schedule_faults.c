@@ -166,11 +166,13 @@ TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
 	EXPECT_EQ(1, lit(self->slice, circuits));
 }
 
+/* Slice, schedule, and the thread once it runs. */
 static void *wait_for_second(void *context)
 {
-	const int *at = context;
+	int *at = context;
 	intptr_t error = 0;
 
+	__atomic_store_n(&at[2], gettid(), __ATOMIC_RELEASE);
 	if (act(at[0], (unsigned int)at[1], MORPH_SCHEDULE_WAIT, 2))
 		error = errno;
 	return (void *)error;
@@ -180,14 +182,14 @@ TEST_F(faults, who_waits_is_told_that_the_fabric_is_gone)
 {
 	pthread_t thread;
 	void *error;
-	int at[2];
+	int at[3] = {};
 
 	ASSERT_EQ(0, LOAD());
 	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0));
 	at[0] = self->slice;
 	at[1] = (int)self->load.out_schedule;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_second, at));
-	nap();
+	wait_thread_asleep(&at[2]);
 	sim_pull(&self->sim);
 	ASSERT_EQ(0, pthread_join(thread, &error));
 	EXPECT_EQ(ENODEV, (intptr_t)error);

@@ -127,6 +127,8 @@ int drain_events(int slice);
 
 /* Wait until a process or thread sleeps, in the call that it is known to make next. */
 void wait_asleep(pid_t pid);
+/* The same of a thread that says by its number that it has begun. */
+void wait_thread_asleep(const pid_t *tid);
 /* CLOCK_MONOTONIC in ms. */
 long long now_ms(void);
 /* By how much limits grow on the running kernel: the machine's $SLOWNESS. */

@@ -210,3 +210,12 @@ void wait_asleep(pid_t pid)
 		fclose(file);
 	} while (state != 'S');
 }
+
+void wait_thread_asleep(const pid_t *tid)
+{
+	pid_t started;
+
+	while (!(started = __atomic_load_n(tid, __ATOMIC_ACQUIRE)))
+		nap();
+	wait_asleep(started);
+}
