@@ -181,7 +181,7 @@ static void exec_darken_old(struct exec *exec)
 
 /* ------------------------------------------------------------------ publish */
 
-static void publish_change(struct exec *exec, struct morph_item *item)
+static void publish_item(struct exec *exec, struct morph_item *item)
 {
 	struct morph_circuit *circuit = item->circuit;
 	u64 since = item->dark_since_ns;
@@ -222,12 +222,6 @@ static void publish_change(struct exec *exec, struct morph_item *item)
 	item->change.dark_ns = circuit->dark_ns;
 }
 
-static void publish_item(struct exec *exec, struct morph_item *item)
-{
-	publish_change(exec, item);
-	morph_state_circuit(item->circuit);
-}
-
 static void publish(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
@@ -235,8 +229,10 @@ static void publish(struct exec *exec)
 	bool sound = true;
 	u32 i;
 
+	morph_state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
+		morph_state_circuit(txn->items[i].circuit);
 		/* Hardware may have failed, or light gone out, since it was verified. */
 		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
@@ -246,6 +242,7 @@ static void publish(struct exec *exec)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (txn->on_publish)
 		txn->on_publish(txn, txn->context);
+	morph_state_end(txn->slice);
 	if (!sound)
 		morph_repair_kick(txn->slice, 0);
 	if (txn->kind == MORPH_TXN_OF_SCHEDULE)

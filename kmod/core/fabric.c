@@ -22,8 +22,8 @@
 #include "notify.h"
 #include "plan.h"
 #include "refusal.h"
-#include "schedule.h"
 #include "repair.h"
+#include "schedule.h"
 #include "slice.h"
 #include "txn.h"
 

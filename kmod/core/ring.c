@@ -232,6 +232,8 @@ static void ring_answer(struct morph_ring *ring, u64 asked, int error)
 	u64 lap = lap_of(ring, ring->answered);
 	u64 position = READ_ONCE(ring->schedule->position) & (MORPH_RING_POSITIONS - 1);
 
+	/* Who sees the answer sees in the state page what it tells of. */
+	smp_wmb();
 	WRITE_ONCE(at->words[0], lap | (asked & ~MORPH_RING_LAP & ~0xffffffffULL) | (u32)-error);
 	WRITE_ONCE(at->words[1], lap | position);
 	ring->answered++;

@@ -33,8 +33,14 @@ int morph_shared_map(struct vm_area_struct *vma, void *memory);
 
 /* Map the slice's state, which is made when it is first wanted. */
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
-/* A circuit is lit, dark or elsewhere since. fabric->lock held. */
+/*
+ * A circuit is lit, dark or elsewhere since: told between begin and end, so that who reads the
+ * page sees all that changes at once or none of it. fabric->lock held from the one to the other.
+ */
+void morph_state_begin(struct morph_slice *slice);
 void morph_state_circuit(struct morph_circuit *circuit);
+void morph_state_end(struct morph_slice *slice);
+/* Both, for all whose light the page has wrong. */
 void morph_state_all(struct morph_slice *slice);
 /* A schedule has lit a step, or its state is another one. Likewise. */
 void morph_state_schedule(const struct morph_schedule *schedule);

@@ -99,6 +99,7 @@ static bool restore(struct exec *exec, int relit)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			take_new(txn, &txn->items[i]);
+	morph_state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 		struct morph_circuit *circuit = item->circuit;
@@ -130,6 +131,7 @@ static bool restore(struct exec *exec, int relit)
 		else if (!lit && !item->dead)
 			whole = false;
 	}
+	morph_state_end(txn->slice);
 	return whole;
 }
 

@@ -27,15 +27,25 @@ static struct morph_state_pair *pair_of(struct morph_slice *slice, u32 src, u32 
 	return &pairs[src * slice->ranks_count + dst];
 }
 
-static void write_begin(struct morph_state_page *page)
+void morph_state_begin(struct morph_slice *slice)
 {
+	struct morph_state_page *page = slice->state_page;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!page)
+		return;
 	WRITE_ONCE(page->version, page->version + 1);
 	/* Who sees what follows sees that it is odd. */
 	smp_wmb();
 }
 
-static void write_end(struct morph_state_page *page)
+void morph_state_end(struct morph_slice *slice)
 {
+	struct morph_state_page *page = slice->state_page;
+
+	if (!page)
+		return;
+	page->generation = slice->generation;
 	/* Who sees that it is even sees all that was written. */
 	smp_wmb();
 	WRITE_ONCE(page->version, page->version + 1);
@@ -48,13 +58,13 @@ static bool is_lit(const struct morph_circuit *circuit)
 }
 
 /* What the page says of the circuit, and what it is to say. */
-static void write_circuit(struct morph_circuit *circuit)
+void morph_state_circuit(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
-	u64 mbps = 0;
 	struct morph_state_pair *pair;
+	u64 mbps = 0;
 
-	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+	if (!slice->state_page || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 	if (is_lit(circuit))
@@ -70,32 +80,18 @@ static void write_circuit(struct morph_circuit *circuit)
 		pair->hops = 0;
 }
 
-void morph_state_circuit(struct morph_circuit *circuit)
-{
-	struct morph_state_page *page = circuit->slice->state_page;
-
-	if (!page)
-		return;
-	write_begin(page);
-	page->generation = circuit->slice->generation;
-	write_circuit(circuit);
-	write_end(page);
-}
-
 void morph_state_all(struct morph_slice *slice)
 {
-	struct morph_state_page *page = slice->state_page;
 	struct morph_circuit *circuit;
 	unsigned long index;
 
-	if (!page)
+	if (!slice->state_page)
 		return;
-	write_begin(page);
-	page->generation = slice->generation;
+	morph_state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
 		if (is_lit(circuit) != !!circuit->told_mbps)
-			write_circuit(circuit);
-	write_end(page);
+			morph_state_circuit(circuit);
+	morph_state_end(slice);
 }
 
 void morph_state_schedule(const struct morph_schedule *schedule)
@@ -104,12 +100,12 @@ void morph_state_schedule(const struct morph_schedule *schedule)
 
 	if (!page)
 		return;
-	write_begin(page);
+	morph_state_begin(schedule->slice);
 	page->schedule = schedule->id;
 	page->state = schedule->state;
 	page->step = schedule->step;
 	page->position = schedule->position;
-	write_end(page);
+	morph_state_end(schedule->slice);
 }
 
 void *morph_shared_alloc(size_t bytes)
