@@ -38,17 +38,6 @@ FIXTURE(ring)
 	size_t bytes;
 };
 
-static int act(int slice, unsigned int schedule, unsigned int verb)
-{
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = verb,
-	};
-
-	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
-}
-
 /* Exchanges between four ranks; a loop of three steps. */
 static int load(int slice, unsigned int advance)
 {
@@ -147,7 +136,7 @@ FIXTURE_SETUP(ring)
 	self->ring.base = mmap(NULL, self->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, self->slice,
 			       (off_t)MORPH_RING_OFFSET(self->number));
 	ASSERT_NE(MAP_FAILED, self->ring.base);
-	ASSERT_EQ(0, act(self->slice, self->schedule, MORPH_SCHEDULE_START));
+	ASSERT_EQ(0, schedule_act(self->slice, self->schedule, MORPH_SCHEDULE_START, NULL));
 }
 
 FIXTURE_TEARDOWN(ring)
@@ -188,11 +177,7 @@ TEST_F(ring, any_step_may_follow_any_other)
 {
 	static const unsigned int steps[] = { 2, 1, 1, 0, 2, 0 };
 	struct morph_device_answer answer;
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = self->schedule,
-		.verb = MORPH_SCHEDULE_WAIT,
-	};
+	struct morph_schedule_act args = {};
 	unsigned int i;
 
 	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -202,7 +187,7 @@ TEST_F(ring, any_step_may_follow_any_other)
 		EXPECT_EQ(0, answer.error);
 		EXPECT_EQ(i + 2, answer.position);
 		args.position = i + 2;
-		ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_ACT, &args));
+		ASSERT_EQ(0, schedule_act(self->slice, self->schedule, MORPH_SCHEDULE_WAIT, &args));
 		EXPECT_EQ(steps[i], args.out_step);
 	}
 	/* Said twice it is done once. */
@@ -383,7 +368,7 @@ TEST_F(ring, state_is_read_without_a_call)
 		EXPECT_NE(0, pairs[rank * RANKS + (rank ^ 2)].mbps);
 		EXPECT_NE(0, pairs[rank * RANKS + (rank ^ 2)].hops);
 	}
-	ASSERT_EQ(0, act(self->slice, self->schedule, MORPH_SCHEDULE_STOP));
+	ASSERT_EQ(0, schedule_act(self->slice, self->schedule, MORPH_SCHEDULE_STOP, NULL));
 	EXPECT_EQ(MORPH_SCHEDULE_LOADED, page->state);
 	EXPECT_EQ(0, pairs[2].mbps);
 	munmap((void *)page, bytes);

@@ -53,13 +53,8 @@ static void shifts_make(struct shifts *shifts, unsigned int advance, bool both_p
 static int act(int slice, unsigned int schedule, unsigned int verb, uint64_t position,
 	       struct morph_schedule_act *result)
 {
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = verb,
-		.position = position,
-	};
-	int ret = ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+	struct morph_schedule_act args = { .position = position };
+	int ret = schedule_act(slice, schedule, verb, &args);
 
 	if (result)
 		*result = args;
@@ -68,40 +63,23 @@ static int act(int slice, unsigned int schedule, unsigned int verb, uint64_t pos
 
 static int start_at(int slice, unsigned int schedule, unsigned int step)
 {
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = MORPH_SCHEDULE_START,
-		.step = step,
-	};
+	struct morph_schedule_act args = { .step = step };
 
-	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+	return schedule_act(slice, schedule, MORPH_SCHEDULE_START, &args);
 }
 
 static int jump(int slice, unsigned int schedule, unsigned int step, uint64_t position)
 {
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = MORPH_SCHEDULE_JUMP,
-		.step = step,
-		.position = position,
-	};
+	struct morph_schedule_act args = { .step = step, .position = position };
 
-	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+	return schedule_act(slice, schedule, MORPH_SCHEDULE_JUMP, &args);
 }
 
 static int arrive(int slice, unsigned int schedule, unsigned int rank, uint64_t position)
 {
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = MORPH_SCHEDULE_ARRIVE,
-		.rank = rank,
-		.position = position,
-	};
+	struct morph_schedule_act args = { .rank = rank, .position = position };
 
-	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+	return schedule_act(slice, schedule, MORPH_SCHEDULE_ARRIVE, &args);
 }
 
 static int info_of(int slice, unsigned int schedule, struct morph_schedule_info *info,

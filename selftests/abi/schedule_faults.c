@@ -23,18 +23,6 @@ FIXTURE(faults)
 	struct morph_schedule_load load;
 };
 
-static int act(int slice, unsigned int schedule, unsigned int verb, uint64_t position)
-{
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = verb,
-		.position = position,
-	};
-
-	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
-}
-
 /* One circuit of rank 0's, in one step. */
 FIXTURE_SETUP(faults)
 {
@@ -143,10 +131,10 @@ TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
 	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
 	ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, change.circuit));
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
-	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0))
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL))
 	TH_LOG("%s", last_detail);
 	EXPECT_EQ(2, lit(self->slice, circuits));
-	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_STOP, 0));
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_STOP, NULL));
 	EXPECT_EQ(1, lit(self->slice, circuits));
 	EXPECT_NE(0, sim_lit_lanes(&self->sim, circuits[0].dst_rank));
 }
@@ -159,7 +147,8 @@ TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
 	self->circuits[0].src_plane = MORPH_PLANE_ANY;
 	self->circuits[0].dst_plane = MORPH_PLANE_ANY;
 	ASSERT_EQ(0, LOAD());
-	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0));
+	ASSERT_EQ(0,
+		  schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
 	ASSERT_EQ(1, lit(self->slice, circuits));
 	ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, circuits[0].circuit));
 	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
@@ -170,10 +159,11 @@ TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
 static void *wait_for_second(void *context)
 {
 	int *at = context;
+	struct morph_schedule_act args = { .position = 2 };
 	intptr_t error = 0;
 
 	__atomic_store_n(&at[2], gettid(), __ATOMIC_RELEASE);
-	if (act(at[0], (unsigned int)at[1], MORPH_SCHEDULE_WAIT, 2))
+	if (schedule_act(at[0], (unsigned int)at[1], MORPH_SCHEDULE_WAIT, &args))
 		error = errno;
 	return (void *)error;
 }
@@ -185,7 +175,8 @@ TEST_F(faults, who_waits_is_told_that_the_fabric_is_gone)
 	int at[3] = {};
 
 	ASSERT_EQ(0, LOAD());
-	ASSERT_EQ(0, act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, 0));
+	ASSERT_EQ(0,
+		  schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
 	at[0] = self->slice;
 	at[1] = (int)self->load.out_schedule;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_second, at));

@@ -21,9 +21,7 @@
 
 static void act(int slice, unsigned int verb, struct morph_schedule_act *args)
 {
-	args->head = (struct morph_head)HEAD(morph_schedule_act);
-	args->verb = verb;
-	if (ioctl(slice, MORPH_SCHEDULE_ACT, args))
+	if (schedule_act(slice, args->schedule, verb, args))
 		stop("step of a schedule");
 }
 

@@ -119,6 +119,19 @@ int txn_run(int slice, struct morph_change *changes, unsigned int count, struct 
 	return ioctl(slice, MORPH_TXN_RUN, args);
 }
 
+int schedule_act(int slice, unsigned int schedule, unsigned int verb,
+		 struct morph_schedule_act *args)
+{
+	struct morph_schedule_act plain = {};
+
+	if (!args)
+		args = &plain;
+	args->head = (struct morph_head)HEAD(morph_schedule_act);
+	args->schedule = schedule;
+	args->verb = verb;
+	return ioctl(slice, MORPH_SCHEDULE_ACT, args);
+}
+
 int txn_step(int slice, unsigned int txn, unsigned int verb, uint64_t lease_ns,
 	     struct morph_txn_step *args)
 {

@@ -46,23 +46,13 @@ FIXTURE_TEARDOWN(moe)
 	munmap(self->world, sizeof(*self->world));
 }
 
-static int act(struct world *world, unsigned int verb)
-{
-	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = world->schedule,
-		.verb = verb,
-	};
-
-	return ioctl(world->slice, MORPH_SCHEDULE_ACT, &args);
-}
-
 /* What the elected rank does, and then a process for each rank that takes part. */
 static bool begin(struct world *world, pid_t *processes)
 {
 	uint32_t rank;
 
-	if (plan_load(world) || act(world, MORPH_SCHEDULE_START)) {
+	if (plan_load(world) ||
+	    schedule_act(world->slice, world->schedule, MORPH_SCHEDULE_START, NULL)) {
 		printf("# %s\n", last_detail);
 		return false;
 	}

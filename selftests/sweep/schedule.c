@@ -60,19 +60,16 @@ int schedule_load(int slice, unsigned int advance, bool apart, unsigned int *fir
 	return (int)args.out_schedule;
 }
 
-int schedule_act(int slice, unsigned int schedule, unsigned int verb, unsigned int number,
-		 uint64_t position)
+int schedule_verb(int slice, unsigned int schedule, unsigned int verb, unsigned int number,
+		  uint64_t position)
 {
 	struct morph_schedule_act args = {
-		.head = HEAD(morph_schedule_act),
-		.schedule = schedule,
-		.verb = verb,
 		.step = verb == MORPH_SCHEDULE_ARRIVE ? 0 : number,
 		.rank = verb == MORPH_SCHEDULE_ARRIVE ? number : 0,
 		.position = position,
 	};
 
-	return ioctl(slice, MORPH_SCHEDULE_ACT, &args);
+	return schedule_act(slice, schedule, verb, &args);
 }
 
 int schedule_info(int slice, unsigned int schedule, struct morph_schedule_info *info)

@@ -15,8 +15,8 @@
  */
 int schedule_load(int slice, unsigned int advance, bool apart, unsigned int *first);
 /* @number: of the step, or of the rank where one arrives. */
-int schedule_act(int slice, unsigned int schedule, unsigned int verb, unsigned int number,
-		 uint64_t position);
+int schedule_verb(int slice, unsigned int schedule, unsigned int verb, unsigned int number,
+		  uint64_t position);
 /* Of the first schedule whose number is at least that. */
 int schedule_info(int slice, unsigned int schedule, struct morph_schedule_info *info);
 /* With what each of its steps has. */

@@ -29,7 +29,7 @@ static int load(struct stage *stage)
 
 static int act(struct stage *stage, unsigned int verb, unsigned int number, uint64_t position)
 {
-	return ERRNO(schedule_act(stage->slice, schedule, verb, number, position));
+	return ERRNO(schedule_verb(stage->slice, schedule, verb, number, position));
 }
 
 static int start(struct stage *stage)

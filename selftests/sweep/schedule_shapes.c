@@ -56,7 +56,7 @@ static int act_at(struct scene *scene, unsigned int verb, unsigned int number, u
 {
 	int error = 0;
 
-	if (schedule_act(scene->slice, scene->schedule, verb, number, position))
+	if (schedule_verb(scene->slice, scene->schedule, verb, number, position))
 		error = errno;
 	follow(scene);
 	return error;
