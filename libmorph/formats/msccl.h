@@ -94,7 +94,7 @@ void lm_msccl_free(struct program *program);
 /* msccl_match.c: which step receives what another one sends. 0, or what was noted. */
 int lm_msccl_match(struct program *program);
 
-/* msccl_follow.c: what lies where, from step to step, becomes a collective. 0, or what was noted. */
+/* msccl_follow.c, msccl_chunks.c: what lies where, from step to step, becomes a collective. 0, or what was noted. */
 int lm_msccl_follow(const struct program *program, struct morph_collective *collective,
 		    uint64_t bytes);
 
