@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans for matrices: each is replayed here by what shares nothing with planners but the definition. */
+/* Plans for matrices: each is replayed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../bench/random.h"
 #include "../bench/tokens.h"
-#include "../schedule/matrix.h"
 #include "alone.h"
 #include "faults.h"
-
-#define RANKS 70
-#define PLANES 8
-#define SENDS 20000
+#include "matrix_replay.h"
 
 static struct matrix_solver *solver;
 static uint64_t matrix[RANKS * RANKS];
@@ -32,147 +28,7 @@ static int close_solver(void **state)
 	return end(state);
 }
 
-/* ------------------------------------------------------------------- replay */
-
-/* A port: what it last did. */
-struct port {
-	uint64_t free_ps;
-	uint32_t peer;
-};
-
-struct replay {
-	struct port transmit[PLANES][RANKS], receive[PLANES][RANKS];
-	uint64_t arrived[RANKS * RANKS];
-	uint64_t span_ps;
-	uint32_t order[SENDS];
-};
-
-static const struct matrix_send *ordered; /* by whom sends are sorted */
-
-static int by_time(const void *one, const void *other)
-{
-	uint32_t a = *(const uint32_t *)one, b = *(const uint32_t *)other;
-
-	if (ordered[a].set_ps != ordered[b].set_ps)
-		return ordered[a].set_ps < ordered[b].set_ps ? -1 : 1;
-	return (a > b) - (a < b);
-}
-
-static void replay_begin(struct replay *replay, const struct matrix_problem *problem)
-{
-	memset(replay, 0, sizeof(*replay));
-	for (uint32_t plane = 0; plane < PLANES; plane++)
-		for (uint32_t rank = 0; rank < RANKS; rank++)
-			replay->transmit[plane][rank].peer = replay->receive[plane][rank].peer =
-				MATRIX_NONE;
-	for (uint32_t at = 0; at < problem->held_count; at++) {
-		const struct matrix_circuit *held = &problem->held[at];
-
-		replay->transmit[held->plane][held->src].peer = held->dst;
-		replay->receive[held->plane][held->dst].peer = held->src;
-	}
-}
-
-/* By ports: each send begins when its own two ends are free, and no sooner. */
-static const char *replay_port(const struct costs *costs, const struct matrix_send *send,
-			       const struct port *transmit, const struct port *receive)
-{
-	bool lit = transmit->peer == send->dst && receive->peer == send->src;
-	uint64_t free_ps = transmit->free_ps > receive->free_ps ? transmit->free_ps :
-								  receive->free_ps;
-
-	if (send->set_ps < free_ps)
-		return "a port does two things at once";
-	if (send->set_ps > free_ps)
-		return "both ends are idle";
-	if (send->lit_ps - send->set_ps != (lit ? 0 : costs->change_ps + costs->port_ps))
-		return "a change is not charged as it should";
-	return NULL;
-}
-
-/* By planes or the fabric: nothing is sent while anything is set. */
-static const char *replay_stop(const struct matrix_problem *problem, const struct matrix_plan *plan,
-			       const struct matrix_send *send, const struct port *transmit,
-			       const struct port *receive)
-{
-	bool fabric = problem->costs.scope == MORPH_DELAY_FABRIC_SCOPE;
-	bool lit = transmit->peer == send->dst && receive->peer == send->src;
-	uint64_t ps = problem->costs.change_ps;
-
-	if (send->set_ps < transmit->free_ps || send->set_ps < receive->free_ps)
-		return "a port does two things at once";
-	if (lit && send->set_ps != send->lit_ps)
-		return "a change is not charged as it should";
-	for (uint32_t at = 0; !lit && at < plan->count; at++) {
-		const struct matrix_send *other = &plan->sends[at];
-
-		if (!fabric && other->plane != send->plane)
-			continue;
-		if (other->lit_ps < send->lit_ps && other->until_ps > send->set_ps)
-			return "something is sent while a circuit is set";
-		if (other->set_ps == send->set_ps && other->lit_ps > other->set_ps)
-			ps += problem->costs.port_ps;
-	}
-	return !lit && send->lit_ps - send->set_ps < ps ? "a change is not charged as it should" :
-							  NULL;
-}
-
-static const char *replay_send(struct replay *replay, const struct matrix_problem *problem,
-			       const struct matrix_plan *plan, const struct matrix_send *send)
-{
-	const struct costs *costs = &problem->costs;
-	unsigned __int128 bits = (unsigned __int128)send->bytes * 8000000;
-	const char *why;
-	struct port *transmit, *receive;
-
-	if (send->plane >= problem->planes || send->src >= problem->ranks ||
-	    send->dst >= problem->ranks || send->src == send->dst)
-		return "there is no such circuit";
-	if (!send->bytes || send->lit_ps < send->set_ps)
-		return "that is no send";
-	transmit = &replay->transmit[send->plane][send->src];
-	receive = &replay->receive[send->plane][send->dst];
-	why = costs->scope == MORPH_DELAY_PORT_SCOPE ?
-		      replay_port(costs, send, transmit, receive) :
-		      replay_stop(problem, plan, send, transmit, receive);
-	if (why)
-		return why;
-	if (send->until_ps - send->lit_ps !=
-	    costs->round_ps + costs->hop_ps + (bits + costs->mbps - 1) / costs->mbps)
-		return "bytes take another time";
-	*transmit = (struct port){ send->until_ps, send->dst };
-	*receive = (struct port){ send->until_ps, send->src };
-	replay->arrived[send->src * problem->ranks + send->dst] += send->bytes;
-	if (send->until_ps > replay->span_ps)
-		replay->span_ps = send->until_ps;
-	return NULL;
-}
-
-/* What is wrong with a plan; NULL: nothing. */
-static const char *wrong_with(const struct matrix_problem *problem, const struct matrix_plan *plan)
-{
-	static struct replay replay;
-	const char *why = NULL;
-
-	assert_in_range(plan->count, 0, SENDS);
-	replay_begin(&replay, problem);
-	for (uint32_t at = 0; at < plan->count; at++)
-		replay.order[at] = at;
-	ordered = plan->sends;
-	qsort(replay.order, plan->count, sizeof(replay.order[0]), by_time);
-	for (uint32_t at = 0; !why && at < plan->count; at++)
-		why = replay_send(&replay, problem, plan, &plan->sends[replay.order[at]]);
-	for (uint32_t src = 0; !why && src < problem->ranks; src++)
-		for (uint32_t dst = 0; dst < problem->ranks; dst++)
-			if (src != dst && replay.arrived[src * problem->ranks + dst] !=
-						  problem->bytes[src * problem->ranks + dst])
-				why = "not all bytes arrive";
-	if (!why && replay.span_ps != plan->span_ps)
-		why = "it takes another time";
-	if (!why && plan->span_ps < plan->bound_ps)
-		why = "it is sooner than any can be";
-	return why;
-}
+/* -------------------------------------------------------------------- solver */
 
 static struct matrix_plan solve(const struct matrix_problem *problem)
 {
