@@ -23,6 +23,7 @@
 #include "plan.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "schedule.h"
 #include "slice.h"
 #include "txn.h"
@@ -556,7 +557,9 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 		morph_event_queue(slice, &event);
 		morph_event_hangup(slice);
 		wake_up_all(&slice->idle);
+		morph_state_lose(slice);
 		morph_schedule_wake(slice);
+		morph_ring_wake_slice(slice);
 		slice->named = false;
 		if (!slice->files_count && !slice->dying)
 			morph_slice_release(slice, 0);
@@ -614,8 +617,11 @@ void morph_fabric_shutdown(struct morph_fabric *fabric)
 	/* Nobody is to repair the darkness, or to light what he was about to. */
 	mutex_lock(&fabric->lock);
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
-	list_for_each_entry(slice, &fabric->slices, node)
+	list_for_each_entry(slice, &fabric->slices, node) {
+		morph_state_lose(slice);
 		morph_schedule_wake(slice);
+		morph_ring_wake_slice(slice);
+	}
 	mutex_unlock(&fabric->lock);
 	morph_hw_drain(fabric);
 	morph_bringup_lasers_off(fabric);

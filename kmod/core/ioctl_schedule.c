@@ -231,7 +231,8 @@ int morph_do_schedule_act(struct morph_call *call)
 	args->out_position = schedule->position;
 	args->out_step = schedule->step;
 	args->out_state = schedule->state;
-	args->out_seq = call->fabric->seq;
+	/* When it was lit; of what lit nothing, now. */
+	args->out_seq = schedule->lit_seq ?: call->fabric->seq;
 	mutex_unlock(&call->fabric->lock);
 	morph_schedule_put(schedule);
 	return ret;

@@ -102,6 +102,7 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_txn_revoke_slice(slice);
 	morph_schedule_drop_slice(slice);
 	morph_plan_drop_slice(slice);
+	morph_state_lose(slice);
 	while (teardown_some(slice, &dark))
 		;
 	if (slice->comes_in && fabric->state == MORPH_FABRIC_READY) {

@@ -55,6 +55,7 @@ struct morph_ring {
 
 	/* the thread's */
 	u32 taken, answered;
+	u64 taken_ever;
 	u64 next_ns;			/* when the next entry is due, by the rate */
 	u64 sleeps;
 	struct morph_refusal refusal;	/* which nobody reads */
@@ -80,6 +81,21 @@ static void memory_free(struct morph_ring *ring)
 	kvfree(ring->pages);
 }
 
+/* A file's pages may be written back meanwhile, and are not to change then behind its back. */
+static bool any_of_a_file(struct page **pages, u32 count)
+{
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		struct folio *folio = page_folio(pages[i]);
+
+		if (folio->mapping && !folio_test_anon(folio) && !folio_test_swapbacked(folio) &&
+		    !folio_test_hugetlb(folio))
+			return true;
+	}
+	return false;
+}
+
 /* Memory of the caller's own, pinned: devices may have it registered in ways of theirs. */
 static int memory_pin(struct morph_ring *ring, u64 user_ptr)
 {
@@ -95,6 +111,9 @@ static int memory_pin(struct morph_ring *ring, u64 user_ptr)
 	pinned = pin_user_pages_fast(user_ptr, count, FOLL_WRITE | FOLL_LONGTERM, ring->pages);
 	ret = pinned < 0 ? pinned : -EFAULT;
 	if (pinned != count)
+		goto err_unpin;
+	ret = -EOPNOTSUPP;
+	if (any_of_a_file(ring->pages, count))
 		goto err_unpin;
 	ring->memory = vmap(ring->pages, count, VM_MAP, PAGE_KERNEL);
 	ret = -ENOMEM;
@@ -173,7 +192,8 @@ static struct morph_ring *ring_find(struct morph_slice *slice, u32 id)
 
 static bool is_over(const struct morph_ring *ring)
 {
-	return READ_ONCE(ring->closed) || READ_ONCE(ring->slice->dying);
+	return READ_ONCE(ring->closed) || READ_ONCE(ring->slice->dying) ||
+	       READ_ONCE(ring->slice->fabric->state) != MORPH_FABRIC_READY;
 }
 
 static void tell_stopped(struct morph_ring *ring)
@@ -238,6 +258,7 @@ static void ring_answer(struct morph_ring *ring, u64 asked, int error)
 	WRITE_ONCE(at->words[1], lap | position);
 	ring->answered++;
 	ring->taken++;
+	WRITE_ONCE(ring->taken_ever, ring->taken_ever + 1);
 	WRITE_ONCE(ring->page->answered, ring->answered);
 	/* Not before: its place may be written over. */
 	smp_store_release(&ring->page->taken, ring->taken);
@@ -301,16 +322,21 @@ static bool ring_take(struct morph_ring *ring)
 	return true;
 }
 
-/* Nothing has come for a while: sleep until somebody says that something has. */
-static void ring_sleep(struct morph_ring *ring)
+/*
+ * Nothing was taken for a while: sleep until somebody says that something has come. False: it
+ * had, but can't be taken yet.
+ */
+static bool ring_sleep(struct morph_ring *ring)
 {
 	struct morph_ring_entry entry;
+	bool slept = false;
 
 	WRITE_ONCE(ring->woken, false);
 	WRITE_ONCE(ring->page->asleep, 1);
 	/* Who has written an entry before it could see this is seen here. */
 	smp_mb();
 	if (ring->state != MORPH_RING_RUNNING || !ring_look(ring, &entry)) {
+		slept = true;
 		ring->sleeps++;
 		wait_event_idle(ring->wake, READ_ONCE(ring->woken) || is_over(ring));
 	} else {
@@ -318,6 +344,7 @@ static void ring_sleep(struct morph_ring *ring)
 		usleep_range(50, 200);
 	}
 	WRITE_ONCE(ring->page->asleep, 0);
+	return slept;
 }
 
 static int ring_thread(void *data)
@@ -334,8 +361,8 @@ static int ring_thread(void *data)
 			last_ns = ktime_get_ns();
 		} else if (ring->state != MORPH_RING_RUNNING ||
 			   ktime_get_ns() - last_ns > ring->idle_ns) {
-			ring_sleep(ring);
-			last_ns = ktime_get_ns();
+			if (ring_sleep(ring))
+				last_ns = ktime_get_ns();
 		} else {
 			cpu_relax();
 		}
@@ -534,7 +561,7 @@ int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
 		ring_put(ring);		/* the list's */
 	act->out_state = READ_ONCE(ring->state);
 	act->out_error = ring->error;
-	act->out_taken = READ_ONCE(ring->taken);
+	act->out_taken = READ_ONCE(ring->taken_ever);
 	act->out_sleeps = READ_ONCE(ring->sleeps);
 	ring_put(ring);
 	return 0;

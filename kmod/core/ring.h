@@ -42,6 +42,8 @@ void morph_state_circuit(struct morph_circuit *circuit);
 void morph_state_end(struct morph_slice *slice);
 /* Both, for all whose light the page has wrong. */
 void morph_state_all(struct morph_slice *slice);
+/* Nothing is lit any more: the slice goes, or its fabric. fabric->lock held. */
+void morph_state_lose(struct morph_slice *slice);
 /* A schedule has lit a step, or its state is another one. Likewise. */
 void morph_state_schedule(const struct morph_schedule *schedule);
 

@@ -54,6 +54,7 @@ struct morph_step {
 	u32 advance;		/* enum morph_advance */
 	u64 after_ns, deadline_ns;
 	u64 judged;		/* what others had lit when it was: morph_schedule_others() */
+#define MORPH_NEVER_JUDGED	U64_MAX
 	struct morph_schedule_step_info info;
 };
 
@@ -106,13 +107,15 @@ struct morph_schedule {
 	u32 moves;			/* how many were given other paths, ever */
 	u64 own_light;			/* its own part of fabric->light_seq */
 
-	/* fabric->lock; those who wait look at the first three without it */
+	/* fabric->lock; those who wait look at the first four without it */
 	u32 state;			/* enum morph_schedule_state */
 	u64 position;
 	bool gone;
+	u32 starts;			/* those who wait for one run are not answered by another */
 	u32 step;			/* that is lit, or MORPH_ANY */
 	u64 wanted;			/* position that a barrier or time asks for */
 	u64 lit_ns;			/* CLOCK_MONOTONIC: when the step was */
+	u64 lit_seq;			/* the fabric's, likewise; or 0 */
 	u64 due_ns;			/* when time begins the next, or 0 */
 	u64 deadline_ns;		/* when the next is to be lit, or 0 */
 	bool is_ahead;			/* the next step's first circuits are lit */
@@ -198,6 +201,8 @@ void morph_schedule_take(struct morph_circuit *circuit);
  */
 int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 drops,
 			  const u32 *light, u32 lights);
+/* What it says of the step before is forgotten. fabric->lock held. */
+void morph_step_renew(struct morph_txn *txn);
 /* The claims of a step are settled: it was published, or rolled back. fabric->lock held. */
 void morph_step_end(struct morph_txn *txn, bool published);
 /* Darken all that is lit. As morph_schedule_change(). */

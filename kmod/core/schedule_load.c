@@ -16,6 +16,7 @@
 #define CHUNK		64u	/* circuits whose paths are found in one hold of fabric->lock */
 #define MOST_SCHEDULES	64u	/* of a slice: each may have works queued */
 #define LEAST_AFTER_NS	NSEC_PER_USEC
+#define LEAST_IDLE_NS	(100 * NSEC_PER_USEC)	/* of a step that only takes fabric->lock */
 
 static int blame(struct morph_schedule_wrong *wrong, u32 step, u32 circuit, int error)
 {
@@ -392,9 +393,12 @@ static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refus
 
 /* ---------------------------------------------------------------------- load */
 
-/* A barrier that no rank has to come to would be over before anybody could come. */
-static int check_barriers(const struct morph_schedule *schedule,
-			  struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+/*
+ * A barrier that no rank has to come to would be over before anybody could come; and time that
+ * changes nothing costs a loop none of the device's.
+ */
+static int check_beginnings(const struct morph_schedule *schedule,
+			    struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	u32 i = schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : 1;
 
@@ -404,6 +408,13 @@ static int check_barriers(const struct morph_schedule *schedule,
 			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
 					   "steps[%u] changes nothing, so that no rank would begin it",
 					   i);
+	for (i = schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : 1; i < schedule->steps_count; i++)
+		if (schedule->steps[i].advance == MORPH_ADVANCE_TIME &&
+		    !schedule->steps[i].lights && !schedule->steps[i].drops &&
+		    schedule->steps[i].after_ns < LEAST_IDLE_NS)
+			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
+					   "steps[%u] changes nothing: its after_ns is %llu, at least 100000",
+					   i, schedule->steps[i].after_ns);
 	return 0;
 }
 
@@ -438,7 +449,7 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_pla
 		return morph_refuse_optics(refusal, ret, &why);
 	/* Which claims failed at first is nobody's business. */
 	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
-	ret = check_barriers(schedule, wrong, refusal);
+	ret = check_beginnings(schedule, wrong, refusal);
 	if (ret)
 		return ret;
 	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);

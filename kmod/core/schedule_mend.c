@@ -114,6 +114,7 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
 /* Paths for all that are astray. Nothing of the schedule is claimed or held. */
 static int lead_all_back(struct morph_schedule *schedule)
 {
+	struct optics_state *ledger = schedule->slice->fabric->ledger;
 	struct morph_schedule_wrong wrong;
 	struct morph_txn *scratch;
 	struct optics_refusal why;
@@ -123,15 +124,23 @@ static int lead_all_back(struct morph_schedule *schedule)
 	for (i = 0; i < schedule->circuits_count; i++)
 		schedule->circuits[i]->astray = !schedule->circuits[i]->listed &&
 						!is_right(schedule->circuits[i]);
+	/* What is there may stay where a cordon is; what is led elsewhere keeps out of it. */
+	ledger->tolerated = OPTICS_CORDONED;
 	for (i = 0; i < schedule->steps_count; i++)
 		find_crossed(schedule, &schedule->steps[i]);
+	ledger->tolerated = 0;
 	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
 	scratch->kind = MORPH_TXN_REPAIR;
 	for (i = 0; i < schedule->circuits_count && !ret; i++)
 		if (schedule->circuits[i]->astray)
 			ret = lead_back(schedule, scratch, i);
 	morph_txn_put(scratch);
-	return ret ? ret : morph_schedule_sweep(schedule, &wrong, &why);
+	if (ret)
+		return ret;
+	ledger->tolerated = OPTICS_CORDONED;
+	ret = morph_schedule_sweep(schedule, &wrong, &why);
+	ledger->tolerated = 0;
+	return ret;
 }
 
 /* A way round may be longer than what there is room for. */
@@ -147,7 +156,10 @@ static void make_room(struct morph_schedule *schedule)
 	morph_txn_uncharge(txn, schedule->slice->user);
 	txn->gfp = MORPH_GFP_REPAIR;
 	morph_txn_reserve_for(txn, changes, changes * hops);
+	/* Charged is all that it has room for, not the last step. */
+	txn->count = changes;
 	morph_txn_charge(txn, schedule->slice->user, NULL);
+	txn->count = 0;
 }
 
 /* What is lit claims its own, or the schedule holds it. */
@@ -184,7 +196,7 @@ static void mend(struct morph_schedule *schedule)
 	claim_lit(schedule);
 	make_room(schedule);
 	for (i = 0; i < schedule->steps_count; i++)
-		schedule->steps[i].judged = 0;
+		schedule->steps[i].judged = MORPH_NEVER_JUDGED;
 	schedule->moved = false;
 	schedule->crossed = false;
 	schedule->lost = ret;

@@ -386,7 +386,7 @@ int morph_schedule_judge(struct morph_schedule *schedule, u32 number, const u32 
 {
 	struct morph_slice *slice = schedule->slice;
 	struct optics_state *ledger = slice->fabric->ledger;
-	const struct optics_view view = optics_state_view(ledger);
+	struct optics_view view = optics_state_view(ledger);
 	struct morph_step *step = &schedule->steps[number];
 	struct optics_refusal why = {};
 	u32 states, i;
@@ -395,6 +395,8 @@ int morph_schedule_judge(struct morph_schedule *schedule, u32 number, const u32 
 	lockdep_assert_held(&slice->fabric->lock);
 	states = set_states(schedule, step, txn->settings);
 	lift_marks(schedule, true);
+	/* A cordon sends nobody away: what was loaded before goes on. */
+	view.tolerated = OPTICS_CORDONED;
 	for (i = 0; i < count; i++)
 		txn->paths[i] = schedule->circuits[list[i]]->route->path;
 	ret = optics_validate(&view, txn->paths, count, slice->number,

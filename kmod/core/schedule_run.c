@@ -21,6 +21,8 @@
 #include "slice.h"
 #include "txn.h"
 
+#define DEADLINE_AGAIN_NS	NSEC_PER_MSEC	/* when it has come while the slice was busy */
+
 /* ------------------------------------------------------------------- queueing */
 
 static void queue_step(struct morph_schedule *schedule, struct work_struct *work)
@@ -140,7 +142,7 @@ void morph_schedule_lose(struct morph_schedule *schedule, int error)
 {
 	if (schedule->state != MORPH_SCHEDULE_RUNNING)
 		return;
-	schedule->txn->outcome = MORPH_OUTCOME_NONE;
+	morph_step_renew(schedule->txn);
 	stop_at(schedule, schedule->step, error);
 }
 
@@ -206,7 +208,7 @@ static int light_step(struct morph_schedule *schedule, u32 number, const u32 *dr
 	int ret;
 
 	schedule->stepping = true;
-	schedule->txn->outcome = MORPH_OUTCOME_NONE;
+	morph_step_renew(schedule->txn);
 	ret = judge_again(schedule, number);
 	if (!ret)
 		ret = check_kept(schedule, step);
@@ -220,7 +222,7 @@ static int light_step(struct morph_schedule *schedule, u32 number, const u32 *dr
 	count_run(schedule, step, begin);
 	schedule->step = number;
 	schedule->is_ahead = false;
-	schedule->txn->seq = schedule->slice->fabric->seq;
+	schedule->lit_seq = schedule->slice->fabric->seq;
 	WRITE_ONCE(schedule->position, schedule->position + 1);
 	morph_state_schedule(schedule);
 	await_next(schedule);
@@ -237,6 +239,32 @@ static int light_next(struct morph_schedule *schedule)
 
 	return light_step(schedule, next, schedule->changes + step->drop, step->drops,
 			  schedule->changes + step->light, step->lights);
+}
+
+/*
+ * Hardware may have failed on the way of a circuit that was dark, so that nobody has missed it.
+ * A repair leads it elsewhere, and comes back to what was wanted. O(circuits of the step * path).
+ */
+static int check_ways(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
+{
+	const struct morph_step *step = &schedule->steps[number];
+	struct morph_slice *slice = schedule->slice;
+	u32 i;
+
+	for (i = 0; i < step->count; i++) {
+		const struct morph_circuit *circuit =
+			schedule->circuits[schedule->held[step->held + i]];
+
+		/* Of one that is astray a repair has looked for a way already. */
+		if (circuit->listed || circuit->astray ||
+		    morph_route_sound(slice->fabric, circuit->route))
+			continue;
+		morph_repair_kick(slice, 0);
+		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_UNUSABLE, 0, 0,
+				    "circuit %u is being led round failed hardware; try again",
+				    circuit->id);
+	}
+	return 0;
 }
 
 int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *refusal)
@@ -264,11 +292,18 @@ static bool is_wanted(const struct morph_schedule *schedule)
  */
 static void follow_wish(struct morph_schedule *schedule)
 {
+	bool mends = false;
+
 	if (!is_wanted(schedule) || morph_slice_enter(schedule->slice, false))
 		return;
-	if (is_wanted(schedule))
-		light_next(schedule);
+	if (is_wanted(schedule)) {
+		mends = check_ways(schedule, next_step(schedule), NULL);
+		if (!mends)
+			light_next(schedule);
+	}
 	morph_slice_leave(schedule->slice);
+	if (mends)
+		return;
 	if (is_wanted(schedule))
 		queue_step(schedule, &schedule->step_work);
 }
@@ -305,12 +340,20 @@ static void deadline_work_fn(struct work_struct *work)
 
 	mutex_lock(&fabric->lock);
 	/* One that is under way is late. During a repair nobody can begin it. */
-	if (!schedule->gone && schedule->state == MORPH_SCHEDULE_RUNNING &&
-	    schedule->deadline_ns && ktime_get_ns() >= schedule->deadline_ns &&
-	    !schedule->stepping && !schedule->slice->repairing && !is_wanted(schedule)) {
-		schedule->txn->outcome = MORPH_OUTCOME_NONE;
-		stop_at(schedule, next_step(schedule), -ETIME);
+	if (schedule->gone || schedule->state != MORPH_SCHEDULE_RUNNING ||
+	    !schedule->deadline_ns || ktime_get_ns() < schedule->deadline_ns ||
+	    schedule->stepping || schedule->slice->repairing || is_wanted(schedule))
+		goto out;
+	if (schedule->slice->busy) {
+		/* Who would begin the step may wait for that. */
+		schedule->deadline_ns = ktime_get_ns() + DEADLINE_AGAIN_NS;
+		hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns),
+			      HRTIMER_MODE_ABS);
+		goto out;
 	}
+	morph_step_renew(schedule->txn);
+	stop_at(schedule, next_step(schedule), -ETIME);
+out:
 	mutex_unlock(&fabric->lock);
 	morph_schedule_put(schedule);
 }
@@ -378,7 +421,7 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 	if (step->ahead)
 		queue_step(schedule, &schedule->ahead_work);
 	/* The time that the repair took is not the ranks'. */
-	if (!schedule->deadline_ns || schedule->deadline_ns > ktime_get_ns())
+	if (!schedule->deadline_ns)
 		return;
 	schedule->deadline_ns = ktime_get_ns() + step->deadline_ns;
 	hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns), HRTIMER_MODE_ABS);
@@ -500,6 +543,8 @@ int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct mor
 	else if (schedule->lost)
 		ret = morph_refuse(refusal, -EHOSTUNREACH, MORPH_REASON_NO_ROUTE, 0, 0,
 				   "a repair has left circuits of the schedule without a path");
+	if (!ret)
+		ret = check_ways(schedule, number, refusal);
 	if (ret)
 		goto out;
 	schedule->error = 0;
@@ -508,6 +553,7 @@ int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct mor
 	schedule->wanted = 0;
 	memset(schedule->arrived, 0, array_size(schedule->slice->ranks_count, sizeof(u64)));
 	WRITE_ONCE(schedule->position, 0);
+	WRITE_ONCE(schedule->starts, schedule->starts + 1);
 	ret = clear_for(schedule, step);
 	if (!ret) {
 		set_state(schedule, MORPH_SCHEDULE_RUNNING);
@@ -563,6 +609,8 @@ int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 	ret = check_position(schedule, position, refusal);
 	if (!ret)
 		ret = check_called(schedule, next_step(schedule), refusal);
+	if (!ret)
+		ret = check_ways(schedule, next_step(schedule), refusal);
 	if (!ret) {
 		ret = light_next(schedule);
 		answer(schedule, ret, times, refusal);
@@ -606,6 +654,8 @@ int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 positio
 	ret = check_position(schedule, position, refusal);
 	if (!ret)
 		ret = check_called(schedule, number, refusal);
+	if (!ret)
+		ret = check_ways(schedule, number, refusal);
 	if (!ret) {
 		ret = light_any(schedule, number);
 		answer(schedule, ret, times, refusal);
@@ -626,7 +676,11 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 				    "there is no rank %u, the slice has %u", rank,
 				    slice->ranks_count);
 	mutex_lock(&slice->fabric->lock);
-	ret = refuse_state(schedule, refusal);
+	if (slice->fabric->state != MORPH_FABRIC_READY)
+		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				   "the fabric is gone");
+	else
+		ret = refuse_state(schedule, refusal);
 	if (!ret && (!position || position > schedule->position))
 		ret = morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				   "position %llu can't be done with, %llu is lit", position,
@@ -648,9 +702,10 @@ out:
 	return ret;
 }
 
-static bool is_over(const struct morph_schedule *schedule, u64 position)
+static bool is_over(const struct morph_schedule *schedule, u32 starts, u64 position)
 {
 	return READ_ONCE(schedule->position) >= position || READ_ONCE(schedule->gone) ||
+	       READ_ONCE(schedule->starts) != starts ||
 	       READ_ONCE(schedule->state) != MORPH_SCHEDULE_RUNNING ||
 	       READ_ONCE(schedule->slice->fabric->state) != MORPH_FABRIC_READY;
 }
@@ -660,15 +715,17 @@ int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 			struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = waited->slice;
+	u32 starts;
 	int ret = 0;
 
 	mutex_lock(&slice->fabric->lock);
+	starts = waited->starts;
 	if (waited->state == MORPH_SCHEDULE_LOADED)
 		ret = refuse_state(waited, refusal);
 	mutex_unlock(&slice->fabric->lock);
 	if (ret)
 		return ret;
-	ret = wait_event_interruptible(waited->changed, is_over(waited, position));
+	ret = wait_event_interruptible(waited->changed, is_over(waited, starts, position));
 	if (ret)
 		return -EINTR;
 	mutex_lock(&slice->fabric->lock);
@@ -677,8 +734,7 @@ int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 				   "the slice or its fabric is gone");
 	else if (waited->position < position && waited->state == MORPH_SCHEDULE_STOPPED)
 		ret = refuse_state(waited, refusal);
-	else if (waited->position < position)
-		/* Perhaps it was started anew since. */
+	else if (waited->position < position || waited->starts != starts)
 		ret = morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
 				   "the schedule was stopped, or unloaded");
 	mutex_unlock(&slice->fabric->lock);
@@ -692,6 +748,7 @@ static int stop_entered(struct morph_schedule *schedule)
 
 	cancel_timers(schedule);
 	schedule->wanted = 0;
+	morph_step_renew(schedule->txn);
 	ret = morph_schedule_darken(schedule);
 	if (ret) {
 		/* Its timers are gone: it does not go on. */
@@ -700,6 +757,7 @@ static int stop_entered(struct morph_schedule *schedule)
 		return ret;
 	}
 	schedule->step = MORPH_ANY;
+	schedule->lit_seq = 0;
 	schedule->is_ahead = false;
 	schedule->error = 0;
 	schedule->failed_step = MORPH_ANY;

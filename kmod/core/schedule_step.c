@@ -16,7 +16,7 @@
 #include "txn.h"
 
 /* As new, but for its memory. */
-static void txn_renew(struct morph_txn *txn)
+void morph_step_renew(struct morph_txn *txn)
 {
 	txn->outcome = MORPH_OUTCOME_NONE;
 	txn->status = 0;
@@ -94,7 +94,7 @@ int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 
 	int ret;
 
 	lockdep_assert_held(&schedule->slice->fabric->lock);
-	txn_renew(txn);
+	morph_step_renew(txn);
 	for (i = 0; i < lights; i++) {
 		ret = check_sound(schedule, schedule->circuits[light[i]]);
 		if (ret)

@@ -94,6 +94,32 @@ void morph_state_all(struct morph_slice *slice)
 	morph_state_end(slice);
 }
 
+/* Nothing is lit any more, whatever circuits say: the slice goes, or its fabric. */
+void morph_state_lose(struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	struct morph_state_pair *pair;
+	unsigned long index;
+
+	if (!slice->state_page)
+		return;
+	morph_state_begin(slice);
+	xa_for_each(&slice->circuits, index, circuit) {
+		if (!circuit->told_mbps)
+			continue;
+		pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
+		pair->generation++;
+		pair->mbps -= circuit->told_mbps;
+		if (!pair->mbps)
+			pair->hops = 0;
+		circuit->told_mbps = 0;
+	}
+	slice->state_page->step = MORPH_ANY;
+	if (slice->state_page->schedule)
+		slice->state_page->state = MORPH_SCHEDULE_STOPPED;
+	morph_state_end(slice);
+}
+
 void morph_state_schedule(const struct morph_schedule *schedule)
 {
 	struct morph_state_page *page = schedule->slice->state_page;

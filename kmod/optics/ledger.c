@@ -91,7 +91,7 @@ static int check_hop(const struct optics_state *state, const struct optics_path 
 			return optics_refuse(refusal, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT,
 					     element, path->hops[i].state, hop->state);
 	}
-	if (state->guide_marks[guide])
+	if (state->guide_marks[guide] & ~state->tolerated)
 		return optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_GUIDE, guide, 0, 0);
 	if (path->lanes & taken)
 		return optics_refuse(refusal, OPTICS_LANES, OPTICS_PART_GUIDE, guide,
@@ -99,7 +99,7 @@ static int check_hop(const struct optics_state *state, const struct optics_path 
 				     optics_weight64(path->lanes));
 	if (element == OPTICS_NONE)
 		return 0;
-	if (state->element_marks[element] & ~OPTICS_HELD)
+	if (state->element_marks[element] & ~(OPTICS_HELD | state->tolerated))
 		return optics_refuse(refusal, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, element, 0, 0);
 	if (state->element_marks[element] & OPTICS_HELD ||
 	    (state->element_pins[element] && state->element_state[element] != hop->state))

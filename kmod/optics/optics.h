@@ -326,6 +326,7 @@ struct optics_state {
 	u64 *guide_lanes;	/* lanes claimed */
 	u64 *guide_reserved;	/* lanes, claimed or not, that no new path may have */
 	const u64 *lifted;	/* by guide: which of these may be had all the same; or NULL */
+	u8 tolerated;		/* marks that do not keep away who is there already */
 	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or coming in */
 	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
 	u64 *tx_dead;		/* by end: lanes whose laser may not be used */
@@ -564,6 +565,7 @@ struct optics_view {
 	const u8 *element_state;
 	const u8 *element_marks;
 	const u8 *guide_marks;
+	u8 tolerated;
 	const u64 *tx_lanes;
 	const u64 *rx_lanes;
 	const u64 *tx_dead;
@@ -579,6 +581,7 @@ static inline struct optics_view optics_state_view(const struct optics_state *st
 		.element_state = state->element_state,
 		.element_marks = state->element_marks,
 		.guide_marks = state->guide_marks,
+		.tolerated = state->tolerated,
 		.tx_lanes = state->tx_lanes,
 		.rx_lanes = state->rx_lanes,
 		.tx_dead = state->tx_dead,

@@ -120,7 +120,7 @@ static int judge_element(const struct judge *judge, const struct optics_hop *hop
 	if (judge->view->element_state[index] != hop->state)
 		return refuse(judge, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT, index,
 			      judge->view->element_state[index], hop->state);
-	if (judge->view->element_marks[index])
+	if (judge->view->element_marks[index] & ~judge->view->tolerated)
 		return refuse(judge, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, index, 0, 0);
 	if (judge->transit_own && element->tile != OPTICS_NONE &&
 	    judge->view->owner[element->tile] &&
@@ -148,7 +148,7 @@ static int judge_hops(const struct judge *judge)
 		if (hop->guide != expected || expected == OPTICS_NONE)
 			return refuse(judge, OPTICS_BAD_PATH, OPTICS_PART_GUIDE, hop->guide >> 1,
 				      hop->guide, expected);
-		if (judge->view->guide_marks[hop->guide >> 1])
+		if (judge->view->guide_marks[hop->guide >> 1] & ~judge->view->tolerated)
 			return refuse(judge, OPTICS_UNUSABLE, OPTICS_PART_GUIDE, hop->guide >> 1,
 				      0, 0);
 		end = optics_far_end(graph, hop->guide);

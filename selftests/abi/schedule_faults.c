@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
@@ -209,6 +212,118 @@ TEST_F(faults, ring_that_was_closed_makes_room_for_another)
 	}
 	EXPECT_EQ(-1, ioctl(self->slice, MORPH_RING_ACT, &close_it));
 	EXPECT_EQ(ENOENT, errno);
+}
+
+TEST_F(faults, way_that_fails_while_it_is_dark_is_led_round)
+{
+	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	unsigned int tries;
+
+	ASSERT_EQ(0, LOAD());
+	info.schedule = self->load.out_schedule;
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_INFO, &info));
+	ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, info.first_circuit));
+	/* Nobody knows it before light is missing, and not at once what is to blame. */
+	for (tries = 0; tries < 8; tries++) {
+		ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+		if (!schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL))
+			break;
+		EXPECT_TRUE(errno == EAGAIN || errno == EIO)
+		TH_LOG("%s", last_detail);
+	}
+	EXPECT_LT(0, tries);
+	EXPECT_EQ(1, lit(self->slice, circuits));
+}
+
+TEST_F(faults, rank_that_was_replaced_before_the_start_is_lit)
+{
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+
+	ASSERT_EQ(0, LOAD());
+	ASSERT_EQ(0, rank_act(self->slice, MORPH_RANK_REPLACE, 0, MORPH_ANY, NULL));
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL))
+	TH_LOG("%s", last_detail);
+	ASSERT_EQ(1, lit(self->slice, circuits));
+	EXPECT_NE(0, circuits[0].margin_mdb);
+}
+
+TEST_F(faults, who_waits_for_one_run_is_not_answered_by_the_next)
+{
+	pthread_t thread;
+	void *error;
+	int at[3] = {};
+
+	ASSERT_EQ(0, LOAD());
+	at[0] = self->slice;
+	at[1] = (int)self->load.out_schedule;
+	ASSERT_EQ(0, schedule_act(self->slice, at[1], MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_second, at));
+	wait_thread_asleep(&at[2]);
+	ASSERT_EQ(0, schedule_act(self->slice, at[1], MORPH_SCHEDULE_STOP, NULL));
+	ASSERT_EQ(0, schedule_act(self->slice, at[1], MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0, pthread_join(thread, &error));
+	EXPECT_EQ(ECANCELED, (intptr_t)error);
+}
+
+TEST_F(faults, time_that_changes_nothing_is_no_microsecond)
+{
+	self->load.head.flags = MORPH_SCHEDULE_LOOP;
+	self->steps[0].advance = MORPH_ADVANCE_TIME;
+	self->steps[0].after_ns = 1000;
+	ASSERT_EQ(-1, LOAD());
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, self->load.out_wrong_step);
+	self->steps[0].after_ns = 100000;
+	EXPECT_EQ(0, LOAD());
+}
+
+TEST_F(faults, state_says_that_the_fabric_is_gone)
+{
+	size_t bytes = MORPH_STATE_BYTES(RANKS * RANKS);
+	volatile struct morph_state_page *page;
+	volatile struct morph_state_pair *pairs;
+
+	page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, self->slice, 0);
+	ASSERT_NE(MAP_FAILED, (void *)page);
+	pairs = (volatile void *)(page + 1);
+	ASSERT_EQ(0, LOAD());
+	ASSERT_EQ(0,
+		  schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
+	EXPECT_NE(0, pairs[1].mbps);
+	sim_pull(&self->sim);
+	EXPECT_EQ(0, pairs[1].mbps);
+	EXPECT_EQ(MORPH_SCHEDULE_STOPPED, page->state);
+	EXPECT_EQ(0, page->version % 2);
+	munmap((void *)page, bytes);
+	close(self->slice);
+	sim_replug(&self->sim);
+	self->slice = open("/dev/null", O_RDONLY);
+}
+
+TEST_F(faults, ring_in_the_pages_of_a_file_is_refused)
+{
+	struct morph_ring_setup setup = { .head = HEAD(morph_ring_setup), .entries = 8 };
+	size_t bytes = 1 << 16;
+	void *memory;
+	int file;
+
+	ASSERT_EQ(0, LOAD());
+	mkdir("/tmp/morph-ram", 0700);
+	ASSERT_EQ(0, mount("none", "/tmp/morph-ram", "ramfs", 0, NULL));
+	file = open("/tmp/morph-ram/ring", O_RDWR | O_CREAT, 0600);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, ftruncate(file, (off_t)bytes));
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	ASSERT_NE(MAP_FAILED, memory);
+	setup.schedule = self->load.out_schedule;
+	setup.head.flags = MORPH_RING_USER;
+	setup.user_ptr = (uintptr_t)memory;
+	EXPECT_EQ(-1, ioctl(self->slice, MORPH_RING_SETUP, &setup));
+	EXPECT_EQ(EOPNOTSUPP, errno);
+	munmap(memory, bytes);
+	close(file);
+	umount("/tmp/morph-ram");
 }
 
 TEST_HARNESS_MAIN
