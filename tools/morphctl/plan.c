@@ -250,6 +250,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		if (planning->matrix)
 			write_roles(report);
 		write_payoff(&planning->payoff);
+		plan_other_write(planning);
 		plan_light_write(&planning->light);
 		if (given(planning->run, OPTION_LOST))
 			plan_lost_write(&planning->replanned);
@@ -348,6 +349,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		add_choices(planning, report);
 		add_roles(planning, report);
 		plan_light_add(&planning->light, report);
+		plan_other_add(planning, report);
 		if (given(planning->run, OPTION_LOST))
 			json_object_set_new(report, "replanned",
 					    plan_lost_record(&planning->replanned));
@@ -402,9 +404,11 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	if (!code)
 		code = solve(planning);
 	if (!code)
-		code = write_files(planning);
-	if (!code)
 		code = plan_light(planning);
+	if (!code)
+		code = plan_other(planning);
+	if (!code)
+		code = write_files(planning);
 	if (!code)
 		code = answer(planning, format);
 	free(planning->matrix);

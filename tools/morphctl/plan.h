@@ -16,6 +16,15 @@ struct target {
 	json_t *loaded; /* state of the schedule that was loaded, or NULL */
 };
 
+#define MOST_UNLIT 24 /* ways of each may take seconds */
+
+/* A plan whose light has no ways. */
+struct unlit {
+	uint32_t algorithm, policy, planes;
+	uint64_t ns;
+	bool proven; /* else none were found */
+};
+
 /* What is asked, and what is made of it. */
 struct planning {
 	struct run *run;
@@ -30,6 +39,8 @@ struct planning {
 	struct morph_replanned replanned; /* without ports that are lost */
 	struct target target;
 	struct morph_light light; /* verdict 0: nobody has asked */
+	struct unlit unlit[MOST_UNLIT]; /* soonest first */
+	uint32_t unlit_count;
 	uint32_t planes;
 	char title[160];
 };
@@ -77,6 +88,14 @@ void timeline_write_svg(FILE *stream, const struct timeline *timeline, const cha
 enum exit_code plan_light(struct planning *planning);
 void plan_light_write(const struct morph_light *light);
 void plan_light_add(const struct morph_light *light, json_t *report);
+
+/*
+ * plan_other.c: where light has no ways, the next plan whose light has some, in its place. With --slice --load it is
+ * loaded, like the first would have been.
+ */
+enum exit_code plan_other(struct planning *planning);
+void plan_other_write(const struct planning *planning);
+void plan_other_add(const struct planning *planning, json_t *report);
 
 /*
  * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible; and how they

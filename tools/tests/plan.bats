@@ -130,3 +130,15 @@ setup() {
 		expect 2 morphctl plan all-reduce --ranks 4 --profile "$server" --at "$at"
 	done
 }
+
+@test "where the soonest plan has no ways the next one that has some is it" {
+	local server=$TOP/build/profiles/server8.bin soonest
+	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
+	expect 0 morphctl plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --json
+	soonest=$(jq '."finish-ns"' <<<"$output")
+	expect 0 morphctl plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --profile "$server" --json
+	[[ $(jq -c '[.light.verdict, .unlit[0]."finish-ns", .unlit[0].proven]' <<<"$output") == "[\"feasible\",$soonest,true]" ]]
+	[[ $(jq '."finish-ns" >= ([.unlit[]."finish-ns"] | max)' <<<"$output") == true ]]
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
+	[[ $(jq -c '[.light.verdict, (.unlit | length)]' <<<"$output") == '["infeasible",1]' ]]
+}
