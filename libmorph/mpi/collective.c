@@ -67,3 +67,27 @@ BOTH(Alltoallv, Ialltoallv,
      (const void *from, const int counts[], const int from_places[], MPI_Datatype type, void *to,
       const int to_counts[], const int places[], MPI_Datatype to_type),
      (from, counts, from_places, type, to, to_counts, places, to_type))
+BOTH(Alltoallw, Ialltoallw,
+     (const void *from, const int counts[], const int from_places[], const MPI_Datatype types[],
+      void *to, const int to_counts[], const int places[], const MPI_Datatype to_types[]),
+     (from, counts, from_places, types, to, to_counts, places, to_types))
+BOTH(Gather, Igather,
+     (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type,
+      int root),
+     (from, count, type, to, to_count, to_type, root))
+BOTH(Gatherv, Igatherv,
+     (const void *from, int count, MPI_Datatype type, void *to, const int to_counts[],
+      const int places[], MPI_Datatype to_type, int root),
+     (from, count, type, to, to_counts, places, to_type, root))
+BOTH(Scatter, Iscatter,
+     (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type,
+      int root),
+     (from, count, type, to, to_count, to_type, root))
+BOTH(Scatterv, Iscatterv,
+     (const void *from, const int counts[], const int places[], MPI_Datatype type, void *to,
+      int to_count, MPI_Datatype to_type, int root),
+     (from, counts, places, type, to, to_count, to_type, root))
+BOTH(Scan, Iscan, (const void *from, void *to, int count, MPI_Datatype type, MPI_Op how),
+     (from, to, count, type, how))
+BOTH(Exscan, Iexscan, (const void *from, void *to, int count, MPI_Datatype type, MPI_Op how),
+     (from, to, count, type, how))

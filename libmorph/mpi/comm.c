@@ -224,13 +224,48 @@ SHIM_API int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
 	return ret;
 }
 
+SHIM_API int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[],
+			     int reorder, MPI_Comm *newcomm)
+{
+	int ret = PMPI_Cart_create(comm, ndims, dims, periods, reorder, newcomm);
+
+	if (ret == MPI_SUCCESS)
+		created(comm, *newcomm);
+	return ret;
+}
+
+SHIM_API int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *newcomm)
+{
+	int ret = PMPI_Cart_sub(comm, remain, newcomm);
+
+	if (ret == MPI_SUCCESS)
+		created(comm, *newcomm);
+	return ret;
+}
+
 /* The same ranks, and so the same circuits. */
+static void duplicated(MPI_Comm comm, MPI_Comm newcomm)
+{
+	struct shim_comm *known = shim_comm_of(comm);
+
+	if (known)
+		add(newcomm, agree(newcomm), known->phase);
+}
+
+SHIM_API int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+	int ret = PMPI_Comm_dup_with_info(comm, info, newcomm);
+
+	if (ret == MPI_SUCCESS)
+		duplicated(comm, *newcomm);
+	return ret;
+}
+
 SHIM_API int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
 	int ret = PMPI_Comm_dup(comm, newcomm);
-	struct shim_comm *known = ret == MPI_SUCCESS ? shim_comm_of(comm) : NULL;
 
-	if (known)
-		add(*newcomm, agree(*newcomm), known->phase);
+	if (ret == MPI_SUCCESS)
+		duplicated(comm, *newcomm);
 	return ret;
 }

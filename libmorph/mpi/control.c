@@ -12,6 +12,9 @@
 #include "shim.h"
 
 #define NAP_NS 100000
+#define LEAST_PATIENCE_NS 1000000
+#define TRUSTED 1000 /* operations in a row after which patience is as it was */
+#define UNLOAD_NS 100000000 /* where no other thread could end what is in the way */
 
 /* What a thread has. */
 struct view {
@@ -36,6 +39,8 @@ static struct {
 	pthread_cond_t wanted;
 	struct morph_phasing_counts counts; /* of changes, without the phases that are loaded now */
 	uint64_t provisioned;
+	int64_t patience_ns; /* now: less after each time that it has ended */
+	uint32_t in_time; /* operations since that was so */
 } control = { .announced = NO_PHASE, .wanted = PTHREAD_COND_INITIALIZER };
 
 static void nap(void)
@@ -225,14 +230,47 @@ static void add_counts(struct view *view)
 	control.counts.repairs += counts.repairs;
 }
 
-/* By the first rank: a phase more. The number of it, or NO_PHASE when all is as before. */
+/* Programs that split a communicator again and again have the same phases. */
+static uint32_t find_family(const int *leaders, const int *places)
+{
+	size_t bytes = (size_t)shim.size * sizeof(int);
+
+	for (uint32_t at = 0; control.schedule && at < control.families_count; at++)
+		if (!memcmp(control.families[at].leaders, leaders, bytes) &&
+		    !memcmp(control.families[at].places, places, bytes))
+			return at;
+	return NO_PHASE;
+}
+
+/* Others need the lock to end what is in the way: it is held, and given up between tries. */
+static bool unload(struct view *view)
+{
+	uint64_t begin = shim_now_ns();
+	uint64_t most = shim.threads ? (uint64_t)shim.patience_ns : UNLOAD_NS;
+	int error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
+
+	while (error == -ETIMEDOUT && shim_now_ns() - begin < most) {
+		shim_unlock();
+		shim_orphans(false);
+		nap();
+		shim_lock();
+		error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
+	}
+	if (error)
+		shim_say("a new phase is left out, the old ones can't be unloaded: %s",
+			 morph_error_text(view->ctx));
+	return !error;
+}
+
+/* By the first rank, with the lock: a phase more. The number of it, or NO_PHASE when all is as before. */
 static uint32_t load_more(const int *leaders, const int *places)
 {
 	struct view *view = &control.main;
+	uint32_t known = find_family(leaders, places);
 
-	if (!keep_family(leaders, places))
-		return NO_PHASE;
-	if (view->phasing && morph_phasing_unload(view->phasing, shim.patience_ns)) {
+	if (known != NO_PHASE || !keep_family(leaders, places))
+		return known;
+	if (!unload(view)) {
 		drop_family();
 		return NO_PHASE;
 	}
@@ -294,6 +332,19 @@ static uint64_t changes(void)
 	return counts.changes;
 }
 
+/* What waited in vain does so again, as a rule: in each iteration. With the lock. */
+static void trust(bool in_time)
+{
+	if (!in_time) {
+		control.patience_ns /= 4;
+		if (control.patience_ns < LEAST_PATIENCE_NS)
+			control.patience_ns = LEAST_PATIENCE_NS;
+		control.in_time = 0;
+	} else if (++control.in_time >= TRUSTED) {
+		control.patience_ns = shim.patience_ns;
+	}
+}
+
 bool shim_control_enter(uint32_t phase)
 {
 	uint64_t begin = shim_now_ns(), waited, before;
@@ -301,7 +352,7 @@ bool shim_control_enter(uint32_t phase)
 	int error;
 
 	/* Nobody but this thread could end what is in the way. */
-	if (!shim.threads && shim_holds_other(phase))
+	if (shim_holds_alone(phase))
 		return false;
 	for (;; at_once = false) {
 		shim_lock();
@@ -311,12 +362,17 @@ bool shim_control_enter(uint32_t phase)
 		if (!error) {
 			control.counts.entered++;
 			control.counts.lit += at_once && changes() == before;
-			control.counts.wait_ns += waited;
-		} else if (error == -ETIMEDOUT && waited > (uint64_t)shim.patience_ns) {
+			trust(true);
+		} else if (error == -ETIMEDOUT && waited > (uint64_t)control.patience_ns) {
 			control.counts.late++;
-			shim_say("goes on without light: ranks are in another phase for too long");
+			trust(false);
+			shim_say(
+				"goes on without light of phase %u: for %llu ms ranks were in another one",
+				phase, (unsigned long long)(waited / 1000000));
 			error = -ECANCELED;
 		}
+		if (error != -ETIMEDOUT)
+			control.counts.wait_ns += waited;
 		shim_unlock();
 		if (error != -ETIMEDOUT)
 			return !error;
@@ -409,12 +465,13 @@ void shim_control_begin(void)
 {
 	int mine, all;
 
+	control.patience_ns = shim.patience_ns;
 	/* All ranks have a slice and want it used, or none has. */
 	mine = shim.mode == SHIM_OBSERVE ? 0 : (int)shim.mode;
 	if (mine && (!view_open(&control.main) || !slice_has_room(&control.main)))
 		mine = 0;
 	PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (all < (int)shim.mode)
+	if (all < mine)
 		shim_say("another rank has no slice, or another mode");
 	shim.mode = (enum shim_mode)all;
 	if (shim.mode == SHIM_OBSERVE)

@@ -10,7 +10,7 @@
 #include "shim.h"
 
 #define REMEMBERED 8192 /* operations; an iteration has half of them at most */
-#define STAGES 64
+#define STAGES 1024
 
 struct done {
 	struct shim_comm *comm;

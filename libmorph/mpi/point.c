@@ -43,8 +43,12 @@ static void begin_send(MPI_Comm comm, int to, struct shim_op *op)
 	}
 
 SEND(Send)
+SEND(Bsend)
+SEND(Rsend)
 SEND(Ssend)
 ISEND(Isend)
+ISEND(Ibsend)
+ISEND(Irsend)
 ISEND(Issend)
 
 SHIM_API int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
@@ -84,6 +88,18 @@ SHIM_API int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to
 	begin_send(comm, to, &op);
 	ret = PMPI_Sendrecv(data, count, type, to, tag, into, room, into_type, from, from_tag, comm,
 			    status);
+	shim_end(&op);
+	return ret;
+}
+
+SHIM_API int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int to, int tag,
+				  int from, int from_tag, MPI_Comm comm, MPI_Status *status)
+{
+	struct shim_op op;
+	int ret;
+
+	begin_send(comm, to, &op);
+	ret = PMPI_Sendrecv_replace(data, count, type, to, tag, from, from_tag, comm, status);
 	shim_end(&op);
 	return ret;
 }

@@ -73,29 +73,34 @@ void shim_hold(MPI_Request request, const struct shim_op *op)
 		return;
 	}
 	*held = (struct held){ .request = request, .op = *op };
-	__atomic_add_fetch(&entered_count, op->entered, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&entered_count, op->phase != NO_PHASE, __ATOMIC_RELAXED);
 	put(held);
 }
 
 static void end(struct held *held)
 {
-	__atomic_sub_fetch(&entered_count, held->op.entered, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&entered_count, held->op.phase != NO_PHASE, __ATOMIC_RELAXED);
 	shim_end(&held->op);
 	free(held);
 }
 
-bool shim_holds_other(uint32_t phase)
+bool shim_holds_alone(uint32_t phase)
 {
-	bool other = false;
+	bool mine = false, others = false;
 
 	if (!__atomic_load_n(&entered_count, __ATOMIC_RELAXED))
 		return false;
 	pthread_mutex_lock(&lock);
 	for (int at = 0; at < BUCKETS; at++)
 		for (const struct held *held = table[at]; held; held = held->next)
-			other |= held->op.entered && held->op.comm->phase != phase;
+			if (held->op.phase != NO_PHASE && held->op.phase != phase) {
+				bool is_mine = pthread_equal(held->op.thread, pthread_self());
+
+				mine |= is_mine;
+				others |= !is_mine;
+			}
 	pthread_mutex_unlock(&lock);
-	return other;
+	return mine && !others;
 }
 
 void shim_orphans(bool wait)
@@ -164,7 +169,7 @@ SHIM_API int MPI_Request_free(MPI_Request *request)
 {
 	struct held *held = take(*request);
 
-	if (!held || !held->op.entered) {
+	if (!held || held->op.phase == NO_PHASE) {
 		if (held)
 			end(held);
 		return PMPI_Request_free(request);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The shim: beginning, end, and what is common. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,8 @@
 #include "shim.h"
 
 #define USUAL_PATIENCE_MS 10000
+#define MOST_PATIENCE_MS 86400000 /* a day */
+#define MOST_SAID 32
 
 struct shim shim = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -22,12 +25,21 @@ uint64_t shim_now_ns(void)
 
 void shim_say(const char *format, ...)
 {
-	static bool said;
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static const char *said[MOST_SAID];
 	char text[1024];
 	va_list arguments;
+	int at = 0;
 
-	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+	pthread_mutex_lock(&lock);
+	while (at < MOST_SAID && said[at] && said[at] != format)
+		at++;
+	if (at == MOST_SAID || said[at]) {
+		pthread_mutex_unlock(&lock);
 		return;
+	}
+	said[at] = format;
+	pthread_mutex_unlock(&lock);
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
@@ -48,27 +60,48 @@ static enum shim_mode mode_of(const char *text)
 {
 	static const char *const names[] = { "observe", "on-demand", "provision" };
 
-	if (!getenv("MORPH_SLICE"))
-		return SHIM_OBSERVE;
+	bool slice = getenv("MORPH_SLICE");
+
 	if (!text)
-		return SHIM_PROVISION;
-	for (int mode = SHIM_OBSERVE; mode <= SHIM_PROVISION; mode++)
-		if (!strcmp(text, names[mode]))
-			return (enum shim_mode)mode;
+		return slice ? SHIM_PROVISION : SHIM_OBSERVE;
+	for (int mode = SHIM_OBSERVE; mode <= SHIM_PROVISION; mode++) {
+		if (strcmp(text, names[mode]))
+			continue;
+		if (mode != SHIM_OBSERVE && !slice) {
+			shim_say("MORPH_PHASES is %s, but MORPH_SLICE names no slice", text);
+			return SHIM_OBSERVE;
+		}
+		return (enum shim_mode)mode;
+	}
 	shim_say("MORPH_PHASES is none of observe, on-demand, provision: %s", text);
 	return SHIM_OBSERVE;
 }
 
+static int64_t patience_of(const char *text)
+{
+	unsigned long long ms = USUAL_PATIENCE_MS;
+	char *end;
+
+	if (text) {
+		errno = 0;
+		ms = strtoull(text, &end, 10);
+		if (errno || *text < '0' || *text > '9' || *end || ms > MOST_PATIENCE_MS) {
+			shim_say("MORPH_PATIENCE_MS wants milliseconds, at most %d, not '%s'",
+				 MOST_PATIENCE_MS, text);
+			ms = USUAL_PATIENCE_MS;
+		}
+	}
+	return (int64_t)ms * 1000000;
+}
+
 static void begin(int threads)
 {
-	const char *patience = getenv("MORPH_PATIENCE_MS");
-
 	PMPI_Comm_rank(MPI_COMM_WORLD, &shim.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &shim.size);
 	shim.threads = threads == MPI_THREAD_MULTIPLE;
 	shim.mode = mode_of(getenv("MORPH_PHASES"));
 	shim.trace = getenv("MORPH_TRACE");
-	shim.patience_ns = (patience ? atoll(patience) : USUAL_PATIENCE_MS) * 1000000;
+	shim.patience_ns = patience_of(getenv("MORPH_PATIENCE_MS"));
 	if (!shim_learn_new())
 		return;
 	shim_control_begin();
@@ -108,7 +141,9 @@ SHIM_API int MPI_Finalize(void)
 
 void shim_begin_counted(MPI_Comm comm, struct shim_op *op)
 {
-	*op = (struct shim_op){ .comm = shim_comm_of(comm) };
+	*op = (struct shim_op){ .comm = shim_comm_of(comm),
+				.phase = NO_PHASE,
+				.thread = pthread_self() };
 	if (!op->comm)
 		return;
 	shim_lock();
@@ -118,14 +153,18 @@ void shim_begin_counted(MPI_Comm comm, struct shim_op *op)
 
 void shim_begin(MPI_Comm comm, bool all, struct shim_op *op)
 {
+	uint32_t phase;
+
 	shim_orphans(false);
 	shim_begin_counted(comm, op);
-	if (!op->comm || op->comm->phase == NO_PHASE)
+	phase = op->comm ? op->comm->phase : NO_PHASE;
+	if (phase == NO_PHASE)
 		return;
 	/* Who is in a phase and waits for one who is not is in the way of what that one waits for. */
 	if (all)
 		PMPI_Barrier(comm);
-	op->entered = shim_control_enter(op->comm->phase);
+	if (shim_control_enter(phase))
+		op->phase = phase;
 }
 
 void shim_end(struct shim_op *op)
@@ -134,8 +173,8 @@ void shim_end(struct shim_op *op)
 
 	if (!op->comm)
 		return;
-	if (op->entered)
-		shim_control_leave(op->comm->phase);
+	if (op->phase != NO_PHASE)
+		shim_control_leave(op->phase);
 	shim_lock();
 	next = shim_learn_end(op->sequence);
 	shim_unlock();

@@ -48,7 +48,8 @@ struct shim_comm {
 struct shim_op {
 	struct shim_comm *comm; /* NULL: of no interest */
 	uint64_t sequence; /* of all operations */
-	bool entered; /* its phase */
+	uint32_t phase; /* that was entered, whatever the communicator is by the time it ends; or NO_PHASE */
+	pthread_t thread; /* that began it */
 };
 
 /* Everything; all but what is constant after MPI_Init under the lock. */
@@ -65,7 +66,7 @@ extern struct shim {
 } shim;
 
 uint64_t shim_now_ns(void);
-/* On stderr, the first time. */
+/* On stderr, the first time that it is said. */
 void shim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void shim_lock(void);
 void shim_unlock(void);
@@ -107,8 +108,8 @@ bool shim_control_counts(struct morph_phasing_counts *counts);
 
 /* request.c */
 void shim_hold(MPI_Request request, const struct shim_op *op);
-/* Operations that go on, and have entered another phase. */
-bool shim_holds_other(uint32_t phase);
+/* Does this thread have operations that go on in another phase, and no other thread any? */
+bool shim_holds_alone(uint32_t phase);
 /* What was freed, and goes on. */
 void shim_orphans(bool wait);
 
