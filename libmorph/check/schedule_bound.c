@@ -112,5 +112,8 @@ int ck_schedule_bound(struct schedule_check *it)
 	if (bound != it->schedule.bound)
 		return ck_wrong(&it->check, EBADMSG, "the bound is %llu ps, not %llu",
 				(unsigned long long)bound, (unsigned long long)it->schedule.bound);
+	if (it->schedule.finish < bound)
+		return ck_wrong(&it->check, EBADMSG, "it ends after %llu ps, before its bound",
+				(unsigned long long)it->schedule.finish);
 	return 0;
 }

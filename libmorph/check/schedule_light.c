@@ -28,7 +28,7 @@ static int resident(struct schedule_check *it, const struct schedule *after, uin
 			uint32_t place = ck_circuit_from(after, before->matching, circuit->src);
 
 			found = before->plane == hold->plane && before->dark >= after->finish &&
-				place != NONE &&
+				before->lit <= after->finish && place != NONE &&
 				after->circuits[after->matchings[before->matching].first + place]
 						.dst == circuit->dst;
 		}

@@ -118,7 +118,10 @@ static int share(struct schedule_check *it, struct passes *passes)
 
 		for (next = at; next < passes->count && !by_link(first, &passes->list[next]);
 		     next++)
-			bytes += passes->list[next].bytes;
+			/* What does not fit takes longer than there is time. */
+			bytes = bytes + passes->list[next].bytes < bytes ?
+					UINT64_MAX :
+					bytes + passes->list[next].bytes;
 		for (size_t of = at; of < next; of++) {
 			uint64_t *fullest = &passes->fullest[passes->list[of].send];
 

@@ -145,7 +145,8 @@ int lm_lay_turn(struct lay *lay, const struct morph_collective *collective, uint
 				   &turn->planes[turn->firsts[colour]],
 				   turn->firsts[colour + 1] - turn->firsts[colour]);
 	}
-	if (!ret)
+	/* A round without transfers ends when it begins. */
+	if (!ret && lay->clock_ps < lay->schedule->finish_ps)
 		lay->clock_ps = lay->schedule->finish_ps;
 	return ret;
 }

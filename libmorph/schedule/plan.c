@@ -89,6 +89,20 @@ static int try(struct morph_schedule *schedule, const struct question *question,
 	return ret;
 }
 
+/* Among others one that has no room for what is asked, or no number, is one that gives up. */
+static int try_one(struct morph_schedule *schedule, const struct question *question,
+		   uint32_t policy)
+{
+	int ret = try(schedule, question, policy);
+
+	if (ret != -E2BIG && ret != -EOVERFLOW && ret != -ERANGE)
+		return ret;
+	lm_schedule_give_up(schedule, morph_error_text(schedule->ctx));
+	lm_error_clear(schedule->ctx);
+	note(schedule);
+	return 0;
+}
+
 /* Of two that end together the one that sets fewer circuits. */
 static bool is_better(const struct tried *one, const struct tried *other)
 {
@@ -113,12 +127,12 @@ static int try_others(struct morph_schedule *schedule, struct morph_schedule *tr
 		      const struct question *question)
 {
 	uint32_t best = MORPH_POLICY_EACH_ROUND;
-	int ret = try(schedule, question, best);
+	int ret = try_one(schedule, question, best);
 
 	for (uint32_t policy = best + 1; !ret && policy < MORPH_POLICIES; policy++) {
 		if (!policies[policy])
 			continue;
-		ret = try(trial, question, policy);
+		ret = try_one(trial, question, policy);
 		if (ret)
 			break;
 		schedule->tried[policy] = trial->tried[policy];

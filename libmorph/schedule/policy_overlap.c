@@ -184,7 +184,7 @@ static int lay_all(struct planning *planning)
 static int solve(struct planning *planning, const struct morph_schedule_opts *opts)
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
-	struct overlap_options options = { .width = (uint32_t)opts->budget };
+	struct overlap_options options = { .width = lm_schedule_budget(opts) };
 	struct overlap_result result;
 	struct overlap_work *work;
 	int ret;

@@ -277,7 +277,7 @@ static int pose_and_solve(struct planning *planning, const struct morph_schedule
 		return lm_schedule_give_up(schedule, "its rounds are too many or too long");
 	if (ret >= 0)
 		ret = lm_united_price(planning->problem, planning->collective, (uint32_t)ret);
-	return ret ? ret : solve(planning, (uint32_t)opts->budget);
+	return ret ? ret : solve(planning, lm_schedule_budget(opts));
 }
 
 int lm_plan_united(struct morph_schedule *schedule, const struct morph_collective *collective,

@@ -126,6 +126,32 @@ static bool is_still(const struct replan *replan, uint32_t plane, const struct h
 	       least_ps >= costs_change_ps(&old->costs, circuits + count_with(replan, set));
 }
 
+/* Nothing is set on a plane while it would send for a hold, where changes stop planes. */
+static bool is_undisturbed(const struct replan *replan, uint32_t plane, uint32_t lost)
+{
+	const struct morph_schedule *old = replan->old;
+	const struct hold *its = &old->holds.list[lost];
+
+	if (old->costs.scope != MORPH_DELAY_PLANE_SCOPE)
+		return true;
+	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
+		const struct hold *hold = &old->holds.list[replan->plane_holds[at]];
+
+		if (hold->set_ps >= its->dark_ps)
+			break;
+		if (hold->lit_ps <= its->lit_ps || hold->lit_ps == hold->set_ps)
+			continue;
+		for (uint32_t next = replan->hold_first[lost]; next < replan->hold_first[lost + 1];
+		     next++) {
+			const struct send *send = &old->sends.list[replan->hold_sends[next]];
+
+			if (send->from_ps < hold->lit_ps && send->until_ps > hold->set_ps)
+				return false;
+		}
+	}
+	return true;
+}
+
 static void find_planes(struct replan *replan, struct lost *lost)
 {
 	const struct hold *hold = &replan->old->holds.list[lost->hold];
@@ -135,7 +161,8 @@ static void find_planes(struct replan *replan, struct lost *lost)
 		return;
 	for (uint32_t plane = 0; plane < replan->old->planes; plane++)
 		if (lm_replan_free(replan, plane, &lost->circuit, hold->set_ps, hold->dark_ps) &&
-		    is_quiet(replan, plane, hold) && is_still(replan, plane, hold))
+		    is_quiet(replan, plane, hold) && is_still(replan, plane, hold) &&
+		    is_undisturbed(replan, plane, lost->hold))
 			lost->planes |= 1ULL << plane;
 }
 

@@ -222,7 +222,8 @@ uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane
 		const struct hold *hold = &after->holds.list[at];
 		const struct matching *matching = &after->matchings.list[hold->matching];
 
-		if (hold->plane != plane || hold->dark_ps < after->finish_ps)
+		if (hold->plane != plane || hold->dark_ps < after->finish_ps ||
+		    hold->lit_ps > after->finish_ps)
 			continue;
 		memcpy(&circuits[count], &after->circuits.list[matching->first],
 		       matching->count * sizeof(*circuits));

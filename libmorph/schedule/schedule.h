@@ -89,6 +89,12 @@ int lm_schedule_refuse(struct morph_schedule *schedule, const char *why);
 /* It might, but it is not tried. Returns 0. */
 int lm_schedule_give_up(struct morph_schedule *schedule, const char *why);
 
+/* Steps that a planner may take: 0 is as many as pay. */
+static inline uint32_t lm_schedule_budget(const struct morph_schedule_opts *opts)
+{
+	return opts->budget < UINT32_MAX ? (uint32_t)opts->budget : UINT32_MAX;
+}
+
 /* It is feasible: what is still lit is so to the end. */
 void lm_schedule_end(struct morph_schedule *schedule);
 
