@@ -466,6 +466,53 @@ static void memory_that_fails_is_told(void **state)
 	assert_true(struck > 100);
 }
 
+/* Rounds that differ so much that each plane changes while the other sends. */
+static void nothing_goes_to_a_plane_that_changes_meanwhile(void **state)
+{
+	static const struct {
+		uint32_t round, src, dst;
+	} moves[] = {
+		{ 0, 7, 4 }, { 0, 3, 0 }, { 0, 0, 7 }, { 1, 2, 5 }, { 1, 0, 4 },
+		{ 1, 6, 7 }, { 2, 2, 5 }, { 2, 0, 4 }, { 2, 6, 7 }, { 3, 2, 5 },
+		{ 3, 0, 4 }, { 3, 6, 7 }, { 4, 3, 6 }, { 4, 5, 2 },
+	};
+	const uint32_t count = sizeof(moves) / sizeof(moves[0]);
+	const uint64_t settle_ns = 8090;
+	struct morph_loss loss = { .rank = 5, .plane = 1, .ports = MORPH_LOSS_RECEIVE };
+	MORPH_OPTS(morph_replan_opts, lost, .losses = &loss, .count = 1);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	struct morph_schedule *old = morph_schedule_new(ctx), *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	(void)state;
+	assert_int_equal(morph_collective_begin(collective, 8), 0);
+	for (uint32_t at = 0; at < count; at++)
+		morph_collective_add_chunk(collective, moves[at].src, moves[at].dst, 27339);
+	for (uint32_t at = 0; at < count; at++) {
+		if (!at || moves[at].round != moves[at - 1].round)
+			morph_collective_add_round(collective);
+		morph_collective_add_transfer(collective, moves[at].src, moves[at].dst, 0);
+		morph_collective_add_run(collective, at, 1);
+	}
+	morph_delay_set_link(delay, 600, 0, 100000);
+	morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
+	morph_delay_set_scope(delay, MORPH_DELAY_PLANE_SCOPE);
+	for (; opts.policy < MORPH_POLICIES; opts.policy++) {
+		assert_int_equal(morph_schedule_plan(old, collective, delay, &opts), 0);
+		if (morph_schedule_verdict(old) != MORPH_FEASIBLE)
+			continue;
+		assert_int_equal(
+			morph_schedule_replan(schedule, old, collective, delay, &lost, NULL), 0);
+		if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE)
+			assert_sound(collective, delay, 2, NULL, schedule);
+	}
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+	morph_schedule_free(old);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -480,6 +527,7 @@ int main(void)
 		cmocka_unit_test(bad_losses_are_refused),
 		cmocka_unit_test(what_is_lit_at_first_is_made_good),
 		cmocka_unit_test(memory_that_fails_is_told),
+		cmocka_unit_test(nothing_goes_to_a_plane_that_changes_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

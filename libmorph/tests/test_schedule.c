@@ -489,6 +489,89 @@ static void bad_input_is_refused(void **state)
 	morph_collective_free(none);
 }
 
+/* By each policy; with @after or dark. */
+static void each_is_sound(const struct morph_collective *collective,
+			  const struct morph_delay *delay, uint32_t planes,
+			  const struct morph_schedule *after)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes, .after = after);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint64_t bound;
+
+	for (; opts.policy < MORPH_POLICIES; opts.policy++) {
+		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+		if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+			continue;
+		assert_sound(collective, delay, planes, after, schedule);
+		assert_true(morph_schedule_ns(schedule, &bound) >= bound);
+	}
+	morph_schedule_free(schedule);
+}
+
+/* One of two that exchange a chunk has its circuit from before, the other's is to be set. */
+static void what_comes_in_a_round_is_not_sent_in_it(void **state)
+{
+	struct morph_collective *first = build(MORPH_BROADCAST, MORPH_BINOMIAL, 2, 1000);
+	struct morph_collective *next = build(MORPH_ALL_REDUCE, MORPH_DOUBLING, 2, 1000);
+	struct morph_schedule *after = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+
+	(void)state;
+	assert_int_equal(morph_schedule_plan(after, first, delay, NULL), 0);
+	each_is_sound(next, delay, 1, after);
+	morph_schedule_free(after);
+	morph_delay_free(delay);
+	morph_collective_free(next);
+	morph_collective_free(first);
+}
+
+static void rounds_without_bytes_end_no_sooner_than_can_be(void **state)
+{
+	struct morph_collective *collective = build(MORPH_ALL_REDUCE, MORPH_DOUBLING, 4, 0);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+
+	(void)state;
+	each_is_sound(collective, delay, 1, NULL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+}
+
+static void round_without_transfers_takes_nothing(void **state)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+
+	(void)state;
+	assert_int_equal(morph_collective_begin(collective, 2), 0);
+	morph_collective_add_chunk(collective, 0, 1, 1000);
+	morph_collective_add_round(collective);
+	morph_collective_add_round(collective);
+	morph_collective_add_transfer(collective, 0, 1, 0);
+	morph_collective_add_run(collective, 0, 1);
+	each_is_sound(collective, delay, 1, NULL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+}
+
+/* Of that many pairs on that many planes matchings know nothing. */
+static void policy_without_room_ends_no_other(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 5);
+	struct morph_collective *collective = build(MORPH_BROADCAST, MORPH_BINOMIAL, 4096, 1000);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_alternative tried;
+
+	(void)state;
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+	assert_int_equal(morph_schedule_alternative(schedule, MORPH_POLICY_MATCHINGS, &tried), 0);
+	assert_int_equal(tried.verdict, MORPH_UNDECIDED);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +588,10 @@ int main(void)
 		cmocka_unit_test(parts_that_there_are_not_are_refused),
 		cmocka_unit_test(what_takes_too_long_is_refused),
 		cmocka_unit_test(bad_input_is_refused),
+		cmocka_unit_test(what_comes_in_a_round_is_not_sent_in_it),
+		cmocka_unit_test(rounds_without_bytes_end_no_sooner_than_can_be),
+		cmocka_unit_test(round_without_transfers_takes_nothing),
+		cmocka_unit_test(policy_without_room_ends_no_other),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
