@@ -184,10 +184,12 @@ MORPH_API int morph_ring_state(struct morph_ring *ring, struct morph_ring_status
 static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t position,
 		     uint32_t tag)
 {
-	if (op > MORPH_RING_ARRIVE)
+	if (op > MORPH_RING_JUMP)
 		return lm_fail(ctx, EINVAL, "%u is nothing to ask a ring for", op);
-	if (rank && op != MORPH_RING_ARRIVE)
-		return lm_fail(ctx, EINVAL, "a rank goes with MORPH_RING_ARRIVE only");
+	if (rank && op != MORPH_RING_ARRIVE && op != MORPH_RING_JUMP)
+		return lm_fail(
+			ctx, EINVAL,
+			"a rank goes with MORPH_RING_ARRIVE only, a step with MORPH_RING_JUMP");
 	if (position >= MORPH_RING_POSITIONS || tag >= MORPH_RING_TAGS)
 		return lm_fail(ctx, EINVAL, "position %llu or tag %u is too large for a ring",
 			       (unsigned long long)position, tag);

@@ -350,7 +350,7 @@ static void entries_that_mean_nothing_are_not_written(void **state)
 
 	(void)state;
 	assert_int_equal(morph_slice_ring_open(slice, 4, NULL, &ring), 0);
-	assert_int_equal(morph_ring_ask(ring, 3, 0, 1, 0), -EINVAL);
+	assert_int_equal(morph_ring_ask(ring, 4, 0, 1, 0), -EINVAL);
 	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 1, 1, 0), -EINVAL);
 	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 0, MORPH_RING_POSITIONS, 0), -EINVAL);
 	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 0, 1, MORPH_RING_TAGS), -EINVAL);
@@ -359,6 +359,7 @@ static void entries_that_mean_nothing_are_not_written(void **state)
 	assert_int_equal(stepping.woken, 0);
 	assert_int_equal(morph_ring_ask(ring, MORPH_RING_ARRIVE, 1, 1, 0), 0);
 	assert_int_equal(stepping.woken, 1);
+	assert_int_equal(morph_ring_ask(ring, MORPH_RING_JUMP, 1, 1, 0), 0);
 	morph_ring_close(ring);
 }
 

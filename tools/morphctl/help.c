@@ -5,6 +5,7 @@
 #include "morphctl.h"
 
 #define WIDTH 78
+#define SENTENCES 38 /* column before that of what options do */
 
 const struct command *command_find(const char *object, const char *verb)
 {
@@ -99,6 +100,20 @@ void help_object(FILE *stream, const char *object)
 	print_exits(stream);
 }
 
+/* The sentence begins in one column, or on a line of its own where the words go past it. */
+static void option_line(FILE *stream, const struct option_spec *spec)
+{
+	int width = fprintf(stream, "  %c%c%c --%s%s%s", spec->letter ? '-' : ' ',
+			    spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
+			    spec->argument ? " " : "", spec->argument ? spec->argument : "");
+
+	if (width > SENTENCES) {
+		fputc('\n', stream);
+		width = 0;
+	}
+	fprintf(stream, "%*s %s\n", SENTENCES - width, "", spec->help);
+}
+
 void help_command(FILE *stream, const struct command *command)
 {
 	fprintf(stream, "Usage: morphctl %s%s%s%s%s [OPTIONS]\n\n", command->object,
@@ -112,15 +127,9 @@ void help_command(FILE *stream, const struct command *command)
 	fputs("\nOptions:\n", stream);
 	for (size_t id = 0; id < OPTION_COUNT_OF; id++) {
 		const struct option_spec *spec = &option_specs[id];
-		char words[48];
-
 		if (!takes_option(command, id))
 			continue;
-		snprintf(words, sizeof(words), "--%s%s%s", spec->name, spec->argument ? " " : "",
-			 spec->argument ? spec->argument : "");
-		fprintf(stream, "  %c%c%c %-32s %s\n", spec->letter ? '-' : ' ',
-			spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', words,
-			spec->help);
+		option_line(stream, spec);
 	}
 	fputs("\nExamples:\n  ", stream);
 	for (const char *text = command->examples; *text; text++)

@@ -7,6 +7,8 @@
 #include "request.h"
 #include "value.h"
 
+#define MOST_RANKS 4096
+
 #define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
 #define ROUNDS "round,from-ns,until-ns,hops"
 #define ALGORITHMS "algorithm,policy,rounds-count,finish-ns"
@@ -63,6 +65,18 @@ static enum exit_code ask_algorithm(struct planning *planning)
 	return EXIT_CODE_OK;
 }
 
+/* All of a torus, or 0 where that is none or more than there may be. */
+static uint32_t ranks_of(const uint32_t extent[3])
+{
+	uint64_t ranks = 1;
+
+	if (!extent[0] || (!extent[1] && extent[2]))
+		return 0;
+	for (uint32_t axis = 0; axis < 3 && ranks <= MOST_RANKS; axis++)
+		ranks *= extent[axis] ? extent[axis] : 1;
+	return ranks <= MOST_RANKS ? (uint32_t)ranks : 0;
+}
+
 static enum exit_code ask_collective(struct planning *planning)
 {
 	struct morph_collective_opts *wanted = &planning->wanted;
@@ -81,14 +95,18 @@ static enum exit_code ask_collective(struct planning *planning)
 		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
 			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
 					   run->option[OPTION_TORUS]);
-		wanted->ranks = 1;
-		for (uint32_t axis = 0; axis < 3; axis++)
-			wanted->ranks *= wanted->extent[axis] ? wanted->extent[axis] : 1;
+		wanted->ranks = ranks_of(wanted->extent);
 	}
 	if (planning->target.slice && !given(run, OPTION_TORUS) && !given(run, OPTION_RANKS))
 		wanted->ranks = planning->target.ranks;
 	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
 		return usage_error(run, "wants one of --ranks and --shape");
+	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
+		return usage_error(run, "a collective is among 1 to %d ranks, --%s has others",
+				   MOST_RANKS, given(run, OPTION_TORUS) ? "shape" : "ranks");
+	if (wanted->root >= wanted->ranks)
+		return usage_error(run, "--root is %u, the last of %u ranks is %u", wanted->root,
+				   wanted->ranks, wanted->ranks - 1);
 	wanted->kind = kind + 1;
 	snprintf(planning->title, sizeof(planning->title), "%s of %llu bytes among %u ranks",
 		 kinds[kind], (unsigned long long)wanted->bytes, wanted->ranks);
@@ -342,6 +360,11 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		timeline_write_svg(stdout, &timeline, title ? title : planning->title);
 		timeline_free(&timeline);
 		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
+	}
+	if (format == PICTURE) {
+		fprintf(stderr, "morphctl: plan: there is nothing to draw: %s\n",
+			morph_schedule_why(planning->schedule));
+		return EXIT_CODE_FAILED;
 	}
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);

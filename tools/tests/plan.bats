@@ -142,3 +142,16 @@ setup() {
 	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, (.unlit | length)]' <<<"$output") == '["infeasible",1]' ]]
 }
+
+@test "what no collective has is a mistake of who asks" {
+	for wrong in "--ranks 0" "--ranks 5000" "--shape 8x536870913" "--shape 0x4"; do
+		run_split morphctl plan all-reduce $wrong
+		[[ $status == 2 && -z $output ]]
+		holds "$stderr" "among 1 to 4096 ranks"
+	done
+	expect 2 morphctl plan broadcast --ranks 4 --root 9
+	holds "$stderr" "--root is 9, the last of 4 ranks is 3"
+	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --format svg
+	[[ $status == 1 && -z $output ]]
+	holds "$stderr" "it has more matchings than there are planes"
+}

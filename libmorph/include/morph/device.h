@@ -146,6 +146,8 @@ MORPH_DEVICE int morph_device_answered(struct morph_device_ring *ring,
 	answer->position = second & MORPH_DEVICE_POSITION;
 	ring->seen++;
 	*morph_device_half(ring, MORPH_DEVICE_SEEN) = ring->seen;
+	/* What is read from here on, of the state page too, is no older than the answer. */
+	morph_device_fence();
 	return 1;
 }
 

@@ -281,14 +281,14 @@ int morph_ring_state(struct morph_ring *ring, struct morph_ring_status *status);
  * morph_ring_ask() - ask for something through a ring
  * @ring: the ring
  * @op: enum morph_ring_op
- * @rank: of MORPH_RING_ARRIVE, else 0
+ * @rank: of MORPH_RING_ARRIVE; of MORPH_RING_JUMP the step; else 0
  * @position: that is to be lit, or that the rank has done with; 0: the next one, or MORPH_RING_NOP
  * @tag: what the answer is known by, below MORPH_RING_TAGS
  *
  * Never waits. Wakes the kernel's thread if it sleeps; where that fails the entry is there all the same.
  *
  * Return: 0, -EAGAIN (no place is free: answers are to be read first), -EINVAL (no such operation, a tag or
- * position that is too large, a rank without MORPH_RING_ARRIVE) or another negative errno.
+ * position that is too large, a rank or step without MORPH_RING_ARRIVE or MORPH_RING_JUMP) or another negative errno.
  */
 int morph_ring_ask(struct morph_ring *ring, uint32_t op, uint32_t rank, uint64_t position,
 		   uint32_t tag);
