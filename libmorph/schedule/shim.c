@@ -199,6 +199,13 @@ static uint64_t trim(void **list, uint32_t count, uint32_t *room, size_t bytes)
 #define TRIM(array) \
 	trim((void **)&(array).list, (array).count, &(array).room, sizeof(*(array).list))
 
+static int refuse_more(struct morph_shim *shim)
+{
+	return lm_fail(&shim->ctx, ENOSPC,
+		       "plans take %llu bytes at most, and there are %llu already",
+		       (unsigned long long)shim->opts.most_bytes, (unsigned long long)shim->weight);
+}
+
 int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 {
 	struct morph_collective *collective = plan->collective;
@@ -216,11 +223,10 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 		       TRIM(schedule->hops);
 	if (schedule->verdict == MORPH_FEASIBLE)
 		ret = find_state(shim, plan);
-	if (!ret && plan->weight > shim->opts.most_bytes - shim->weight)
-		ret = lm_fail(&shim->ctx, ENOSPC,
-			      "plans take %llu bytes at most, and there are %llu already",
-			      (unsigned long long)shim->opts.most_bytes,
-			      (unsigned long long)shim->weight);
+	if (!ret && plan->weight > shim->opts.most_bytes - shim->weight) {
+		shim->full = true;
+		ret = refuse_more(shim);
+	}
 	if (ret)
 		return ret;
 	/* Whoever reads it from now on does so beside others. */
@@ -241,6 +247,7 @@ void lm_shim_cut(struct morph_shim *shim, uint32_t count, uint32_t states)
 		struct morph_shim_plan *plan = shim->plans[--shim->count];
 
 		shim->weight -= plan->weight;
+		shim->full = false;
 		lm_shim_plan_free(plan);
 	}
 }
@@ -277,6 +284,9 @@ static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint
 	if (shim->count == shim->opts.most_plans)
 		return lm_fail(&shim->ctx, ENOSPC, "%u plans are kept, and no more",
 			       shim->opts.most_plans);
+	/* To plan takes long, and what does not fit is planned in vain each time that it is asked for. */
+	if (shim->full)
+		return refuse_more(shim);
 	*out = lm_shim_plan_new(shim, kind, size, before);
 	if (!*out)
 		return -ENOMEM;

@@ -51,6 +51,7 @@ struct morph_shim {
 	struct morph_shim_plan **plans; /* in the order in which they came */
 	uint32_t count;
 	uint64_t weight;
+	bool full; /* a plan was too heavy to be kept beside the others */
 	ARRAY_OF(struct state) states;
 };
 

@@ -276,6 +276,12 @@ static void memory_is_bounded(void **state)
 		       -ENOSPC, "plans take 100000 bytes at most, and there are ");
 	assert_int_equal(morph_shim_plans(shim, &bytes), found);
 	assert_true(found && bytes <= 100000);
+	/* Then nothing is planned any more: there is no memory asked for. */
+	fault_at("memory", 1, ENOMEM);
+	assert_refused(shim, morph_shim_lookup(shim, MORPH_ALL_TO_ALL, 1ULL << found, NULL, &plan),
+		       -ENOSPC, "plans take 100000 bytes at most, and there are ");
+	assert_false(fault_struck());
+	assert_non_null(look_up(shim, MORPH_ALL_TO_ALL, 1, NULL));
 	morph_shim_free(shim);
 }
 
