@@ -117,13 +117,27 @@ static int tell(uint64_t first, uint64_t length)
 	return error;
 }
 
+/* Of more nothing is learned: what is known then is of another iteration. */
+static bool has_room(uint64_t first, uint64_t length)
+{
+	uint32_t stages = 1;
+
+	for (uint64_t at = 1; at < length; at++)
+		stages += learn.list[first + at].comm != learn.list[first + at - 1].comm;
+	if (stages > STAGES)
+		shim_say("an iteration of %u stages is not learned: %d are the most", stages,
+			 STAGES);
+	return stages <= STAGES;
+}
+
 /* @next begins the third iteration of a kind. */
 static void learn_iteration(const struct shim_comm *next)
 {
 	uint64_t length = find_iteration(next), first = learn.count - 2 * length;
 	uint32_t rank = (uint32_t)shim.rank, count;
 
-	if (!length || tell(first, length) || tell(first + length, length))
+	if (!length || !has_room(first, length) || tell(first, length) ||
+	    tell(first + length, length))
 		return;
 	count = morph_phases_stages(learn.phases, rank);
 	if (count < 2)
@@ -184,6 +198,10 @@ static void remember(struct shim_comm *comm)
 	uint64_t now = shim_now_ns();
 
 	if (learn.count == REMEMBERED) {
+		if (!learn.learned)
+			shim_say(
+				"no iteration was found in %d operations: one of more than %llu is not learned",
+				REMEMBERED, (unsigned long long)half);
 		memcpy(learn.list, learn.list + half, half * sizeof(*learn.list));
 		learn.first += half;
 		learn.count = half;

@@ -88,6 +88,12 @@ def too_short_to_learn():
         assert not trace["stages"] and trace["learned"] == 0, trace
 
 
+def too_long_to_learn():
+    run = Run("5", "long")
+    assert run.status == 0 and len(run.lines()) == RANKS, run.said
+    assert all("is not learned: 1024 are the most" in line for line in run.lines()), run.said
+
+
 def threads():
     run = Run("8", "threads")
     assert run.status == 0 and not run.lines(), run.said
@@ -131,5 +137,6 @@ def main(tests):
 
 
 if __name__ == "__main__":
-    sys.exit(main([learns_stages, evaluation_is_a_stray, numbers_are_agreed, too_short_to_learn, threads,
-                   without_a_slice_it_says_so_once, mode_unknown, trace_that_cant_be_written]))
+    sys.exit(main([learns_stages, evaluation_is_a_stray, numbers_are_agreed, too_short_to_learn,
+                   too_long_to_learn, threads, without_a_slice_it_says_so_once, mode_unknown,
+                   trace_that_cant_be_written]))

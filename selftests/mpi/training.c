@@ -3,7 +3,9 @@
  * An iteration of training by four ranks, as a program that knows nothing of light: two pipelines of two, whose stages sum their
  * gradients; then all sum a loss. Each sum is checked. Once, there is an evaluation between two iterations.
  *
- *	training ITERATIONS [threads]
+ *	training ITERATIONS [threads | long]
+ *
+ * A long iteration changes between the two more often than anybody remembers.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +17,7 @@
 #define RANKS 4
 #define BATCHES 3
 #define WORDS 1024
+#define OFTEN 600
 #define EVALUATED 5 /* before this iteration */
 
 static int rank, iteration;
@@ -76,6 +79,14 @@ static void sum_loss(void)
 	check(sum == RANKS * (RANKS - 1) / 2, "the loss");
 }
 
+static void change_often(void)
+{
+	for (int at = 0; at < OFTEN; at++) {
+		MPI_Barrier(pipeline);
+		MPI_Barrier(gradients);
+	}
+}
+
 /* Threads sum on communicators of their own, all at once. */
 static void *sum_often(void *argument)
 {
@@ -105,7 +116,9 @@ static void use_threads(void)
 
 int main(int argc, char **argv)
 {
-	int iterations = argc > 1 ? atoi(argv[1]) : 8, threads = argc > 2, provided, size;
+	int iterations = argc > 1 ? atoi(argv[1]) : 8, provided, size;
+	int threads = argc > 2 && !strcmp(argv[2], "threads");
+	int is_long = argc > 2 && !strcmp(argv[2], "long");
 
 	MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -119,6 +132,8 @@ int main(int argc, char **argv)
 		go_through_pipeline();
 		sum_gradients();
 		sum_loss();
+		if (is_long)
+			change_often();
 	}
 	if (threads && provided == MPI_THREAD_MULTIPLE)
 		use_threads();
