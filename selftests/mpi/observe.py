@@ -4,6 +4,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,18 @@ def without_a_slice_it_says_so_once():
     assert all(trace["mode"] == "observe" for trace in run.traces)
 
 
+def the_page_has_what_is_read_of_the_environment():
+    folder = os.path.join(TOP, "libmorph", "mpi")
+    read = set()
+    for name in os.listdir(folder):
+        if name.endswith(".c"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                read |= set(re.findall(r'getenv\("(\w+)"\)', file.read()))
+    with open(os.path.join(folder, "libmorph-mpi.7"), encoding="utf-8") as file:
+        told = set(re.findall(r"^\.B (MORPH_\w+)$", file.read(), re.M))
+    assert read == told, read ^ told
+
+
 def mode_unknown():
     run = Run("3", MORPH_SLICE="nowhere", MORPH_PHASES="often")
     assert run.status == 0 and len(run.lines()) == RANKS, run.said
@@ -139,4 +152,4 @@ def main(tests):
 if __name__ == "__main__":
     sys.exit(main([learns_stages, evaluation_is_a_stray, numbers_are_agreed, too_short_to_learn,
                    too_long_to_learn, threads, without_a_slice_it_says_so_once, mode_unknown,
-                   trace_that_cant_be_written]))
+                   trace_that_cant_be_written, the_page_has_what_is_read_of_the_environment]))
