@@ -551,6 +551,7 @@ s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, 
  * @element_state: by element: state once the change is made
  * @element_marks: by element
  * @guide_marks: by guide
+ * @tolerated: marks of either that do not keep away who is there already
  * @tx_lanes: by end: lanes lit once the change is made
  * @rx_lanes: by end: lanes in use by receivers once the change is made
  * @tx_dead: by end: lanes that may not be used
