@@ -7,8 +7,6 @@
 #include "request.h"
 #include "value.h"
 
-#define MOST_RANKS 4096
-
 #define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
 #define ROUNDS "round,from-ns,until-ns,hops"
 #define ALGORITHMS "algorithm,policy,rounds-count,finish-ns"
@@ -102,7 +100,7 @@ static enum exit_code ask_collective(struct planning *planning)
 	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
 		return usage_error(run, "wants one of --ranks and --shape");
 	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
-		return usage_error(run, "a collective is among 1 to %d ranks, --%s has others",
+		return usage_error(run, "a collective is among 1 to %u ranks, --%s has others",
 				   MOST_RANKS, given(run, OPTION_TORUS) ? "shape" : "ranks");
 	if (wanted->root >= wanted->ranks)
 		return usage_error(run, "--root is %u, the last of %u ranks is %u", wanted->root,
@@ -116,6 +114,8 @@ static enum exit_code ask_collective(struct planning *planning)
 /* Names of what a delay has: first of rounds, then those of enum morph_delay_part. */
 static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
 				     "program", "port", "settle", "relock" };
+
+#define MOST_MBPS (1ULL << 40)
 
 /* PART=NS, divided by commas. */
 static enum exit_code parse_delay(struct planning *planning, uint64_t ns[8])
@@ -156,6 +156,9 @@ static enum exit_code ask_delay(struct planning *planning)
 	if (!option_u64(planning->run, OPTION_PORT_BANDWIDTH, &mbps) ||
 	    !option_word(planning->run, OPTION_SCOPE, &scope))
 		return EXIT_CODE_USAGE;
+	if (!mbps || mbps > MOST_MBPS)
+		return usage_error(planning->run, "--bandwidth wants 1 to %llu, not '%s'",
+				   MOST_MBPS, planning->run->option[OPTION_PORT_BANDWIDTH]);
 	code = parse_delay(planning, ns);
 	if (code)
 		return code;
@@ -200,7 +203,10 @@ static enum exit_code solve(struct planning *planning)
 	    !option_word(planning->run, OPTION_POLICY, &opts.policy) ||
 	    !option_u64(planning->run, OPTION_STEPS, &opts.budget))
 		return EXIT_CODE_USAGE;
-	planning->planes = opts.planes ? opts.planes : 1;
+	if (!opts.planes || opts.planes > MOST_PLANES)
+		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
+				   planning->run->option[OPTION_PLANES]);
+	planning->planes = opts.planes;
 	if (planning->rounds_given)
 		error = morph_schedule_plan(planning->schedule, planning->collective,
 					    planning->delay, &opts);
@@ -219,8 +225,7 @@ static enum exit_code solve(struct planning *planning)
 		return client_error(planning->run, error);
 	if (!given(planning->run, OPTION_LOST))
 		return EXIT_CODE_OK;
-	return plan_lost(planning->run, planning->collective, planning->delay, &planning->schedule,
-			 &planning->replanned);
+	return plan_lost(planning);
 }
 
 /* ------------------------------------------------------------------------ answer */
@@ -359,6 +364,8 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_svg(stdout, &timeline, title ? title : planning->title);
 		timeline_free(&timeline);
+		if (!lit)
+			warn_line("%s", planning->light.why);
 		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
 	}
 	if (format == PICTURE) {

@@ -16,6 +16,8 @@ struct target {
 	json_t *loaded; /* state of the schedule that was loaded, or NULL */
 };
 
+#define MOST_RANKS 4096u
+#define MOST_PLANES 64u
 #define MOST_UNLIT 24 /* ways of each may take seconds */
 
 /* A plan whose light has no ways. */
@@ -101,9 +103,7 @@ void plan_other_add(const struct planning *planning, json_t *report);
  * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible; and how they
  * differ, for people and programs.
  */
-enum exit_code plan_lost(struct run *run, const struct morph_collective *collective,
-			 const struct morph_delay *delay, struct morph_schedule **schedule,
-			 struct morph_replanned *replanned);
+enum exit_code plan_lost(struct planning *planning);
 void plan_lost_write(const struct morph_replanned *replanned);
 json_t *plan_lost_record(const struct morph_replanned *replanned);
 

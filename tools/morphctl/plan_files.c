@@ -10,7 +10,6 @@
 #include "input.h"
 #include "plan.h"
 
-#define MOST_RANKS 4096u
 #define MOST_BYTES ((size_t)1 << 30) /* of a file */
 #define DIVIDERS ",; \t\r\n"
 

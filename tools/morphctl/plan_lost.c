@@ -17,6 +17,14 @@ static enum exit_code malformed(struct run *run, const char *text)
 		text);
 }
 
+/* What is too large for a number of a rank or plane is none that there is. */
+static uint32_t number_at(const char *text, char **end)
+{
+	unsigned long value = strtoul(text, end, 10);
+
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
 /* RANK:PLANE, and t or r where it is one port of both. */
 static const char *parse_loss(const char *text, struct morph_loss *loss)
 {
@@ -25,10 +33,10 @@ static const char *parse_loss(const char *text, struct morph_loss *loss)
 	*loss = (struct morph_loss){ .ports = MORPH_LOSS_TRANSMIT | MORPH_LOSS_RECEIVE };
 	if (*text < '0' || *text > '9')
 		return NULL;
-	loss->rank = (uint32_t)strtoul(text, &end, 10);
+	loss->rank = number_at(text, &end);
 	if (end[0] != ':' || end[1] < '0' || end[1] > '9')
 		return NULL;
-	loss->plane = (uint32_t)strtoul(end + 1, &end, 10);
+	loss->plane = number_at(end + 1, &end);
 	if (*end == 't' || *end == 'r')
 		loss->ports = *end++ == 't' ? MORPH_LOSS_TRANSMIT : MORPH_LOSS_RECEIVE;
 	return end;
@@ -56,22 +64,37 @@ static enum exit_code parse_lost(struct run *run, struct morph_replan_opts *opts
 	return *end ? malformed(run, whole) : EXIT_CODE_OK;
 }
 
-enum exit_code plan_lost(struct run *run, const struct morph_collective *collective,
-			 const struct morph_delay *delay, struct morph_schedule **schedule,
-			 struct morph_replanned *replanned)
+static enum exit_code check_lost(const struct planning *planning,
+				 const struct morph_replan_opts *opts)
+{
+	uint32_t ranks = morph_collective_ranks(planning->collective);
+
+	for (uint32_t at = 0; at < opts->count; at++)
+		if (opts->losses[at].rank >= ranks || opts->losses[at].plane >= planning->planes)
+			return usage_error(
+				planning->run,
+				"--lost wants ranks below %u and planes below %u, not '%s'", ranks,
+				planning->planes, planning->run->option[OPTION_LOST]);
+	return EXIT_CODE_OK;
+}
+
+enum exit_code plan_lost(struct planning *planning)
 {
 	struct morph_loss losses[MOST_LOSSES];
 	MORPH_OPTS(morph_replan_opts, opts, .losses = losses);
-	enum exit_code code = parse_lost(run, &opts, losses);
-	struct morph_schedule *old = *schedule;
+	enum exit_code code = parse_lost(planning->run, &opts, losses);
+	struct morph_schedule *old = planning->schedule;
 	int error;
 
+	if (!code)
+		code = check_lost(planning, &opts);
 	if (code || morph_schedule_verdict(old) != MORPH_FEASIBLE)
 		return code;
-	*schedule = needed(morph_schedule_new(run->client->ctx));
-	error = morph_schedule_replan(*schedule, old, collective, delay, &opts, replanned);
+	planning->schedule = needed(morph_schedule_new(planning->run->client->ctx));
+	error = morph_schedule_replan(planning->schedule, old, planning->collective,
+				      planning->delay, &opts, &planning->replanned);
 	morph_schedule_free(old);
-	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
 }
 
 void plan_lost_write(const struct morph_replanned *replanned)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* From options to a request. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "graph.h"
@@ -8,11 +9,20 @@
 
 bool parse_torus(const char *text, uint32_t extent[3])
 {
-	char rest;
-	int count = sscanf(text, "%9ux%9ux%9u%c", &extent[0], &extent[1], &extent[2], &rest);
+	for (uint32_t axis = 0; axis < 3 && *text >= '0' && *text <= '9'; axis++) {
+		char *end;
+		unsigned long value = strtoul(text, &end, 10);
 
-	return count >= 1 && count <= 3 && strspn(text, "0123456789x") == strlen(text) &&
-	       text[strlen(text) - 1] != 'x';
+		if (!value || value > UINT32_MAX)
+			return false;
+		extent[axis] = (uint32_t)value;
+		if (!*end)
+			return true;
+		if (*end != 'x')
+			return false;
+		text = end + 1;
+	}
+	return false;
 }
 
 /* The links of a file, one circuit each way, or one. */
