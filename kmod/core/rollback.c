@@ -146,11 +146,13 @@ static void drop_new(struct morph_txn *txn)
 		morph_txn_resume_holds(txn);
 		return;
 	}
-	/* First what is held: an element that a schedule holds is not to be parked. */
-	morph_txn_resume_holds(txn);
+	/* An element that a schedule holds again is not to be parked. */
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_resume(txn->slice);
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			parks = exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
+	morph_reserve_resume(txn->slice);
 	exec_run_parks(fabric, txn, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];

@@ -394,27 +394,27 @@ static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refus
 /* ---------------------------------------------------------------------- load */
 
 /*
- * A barrier that no rank has to come to would be over before anybody could come; and time that
- * changes nothing costs a loop none of the device's.
+ * A barrier that no rank has to come to would be over before anybody could come. Where time begins
+ * a step that changes nothing no device slows a loop down, which others wait for at fabric->lock.
  */
 static int check_beginnings(const struct morph_schedule *schedule,
 			    struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	u32 i = schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : 1;
 
-	for (; i < schedule->steps_count; i++)
-		if (schedule->steps[i].advance == MORPH_ADVANCE_BARRIER &&
-		    !schedule->steps[i].ranks)
+	for (; i < schedule->steps_count; i++) {
+		const struct morph_step *step = &schedule->steps[i];
+
+		if (step->advance == MORPH_ADVANCE_BARRIER && !step->ranks)
 			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
 					   "steps[%u] changes nothing, so that no rank would begin it",
 					   i);
-	for (i = schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : 1; i < schedule->steps_count; i++)
-		if (schedule->steps[i].advance == MORPH_ADVANCE_TIME &&
-		    !schedule->steps[i].lights && !schedule->steps[i].drops &&
-		    schedule->steps[i].after_ns < LEAST_IDLE_NS)
+		if (step->advance == MORPH_ADVANCE_TIME && !step->ranks &&
+		    step->after_ns < LEAST_IDLE_NS)
 			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
 					   "steps[%u] changes nothing: its after_ns is %llu, at least 100000",
-					   i, schedule->steps[i].after_ns);
+					   i, step->after_ns);
+	}
 	return 0;
 }
 

@@ -345,9 +345,9 @@ static void deadline_work_fn(struct work_struct *work)
 	    schedule->stepping || schedule->slice->repairing || is_wanted(schedule))
 		goto out;
 	if (schedule->slice->busy) {
-		/* Who would begin the step may wait for that. */
-		schedule->deadline_ns = ktime_get_ns() + DEADLINE_AGAIN_NS;
-		hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns),
+		/* Who would begin the step may wait for that. It is late nevertheless. */
+		hrtimer_start(&schedule->deadline,
+			      ns_to_ktime(ktime_get_ns() + DEADLINE_AGAIN_NS),
 			      HRTIMER_MODE_ABS);
 		goto out;
 	}
@@ -423,7 +423,7 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 	/* The time that the repair took is not the ranks'. */
 	if (!schedule->deadline_ns)
 		return;
-	schedule->deadline_ns = ktime_get_ns() + step->deadline_ns;
+	schedule->deadline_ns += ktime_get_ns() - schedule->slice->fault_noticed_ns;
 	hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns), HRTIMER_MODE_ABS);
 }
 
