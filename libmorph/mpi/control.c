@@ -336,9 +336,8 @@ static uint64_t changes(void)
 static void trust(bool in_time)
 {
 	if (!in_time) {
-		control.patience_ns /= 4;
-		if (control.patience_ns < LEAST_PATIENCE_NS)
-			control.patience_ns = LEAST_PATIENCE_NS;
+		if (control.patience_ns > 4 * LEAST_PATIENCE_NS)
+			control.patience_ns /= 4;
 		control.in_time = 0;
 	} else if (++control.in_time >= TRUSTED) {
 		control.patience_ns = shim.patience_ns;

@@ -62,6 +62,19 @@ static bool can_go(const struct replan *replan, const struct lost *lost)
 	       !was_there(replan, lost);
 }
 
+/* Is anything sent over a hold then? */
+static bool sends_in(const struct replan *replan, uint32_t hold, uint64_t from_ps,
+		     uint64_t until_ps)
+{
+	for (uint32_t at = replan->hold_first[hold]; at < replan->hold_first[hold + 1]; at++) {
+		const struct send *send = &replan->old->sends.list[replan->hold_sends[at]];
+
+		if (send->from_ps < until_ps && send->until_ps > from_ps)
+			return true;
+	}
+	return false;
+}
+
 /* Nothing is sent on a plane while a hold is set, where changes stop planes. */
 static bool is_quiet(const struct replan *replan, uint32_t plane, const struct hold *set)
 {
@@ -76,13 +89,8 @@ static bool is_quiet(const struct replan *replan, uint32_t plane, const struct h
 			continue;
 		if (old->holds.list[hold].set_ps >= set->lit_ps)
 			break;
-		for (uint32_t next = replan->hold_first[hold]; next < replan->hold_first[hold + 1];
-		     next++) {
-			const struct send *send = &old->sends.list[replan->hold_sends[next]];
-
-			if (send->from_ps < set->lit_ps && send->until_ps > set->set_ps)
-				return false;
-		}
+		if (sends_in(replan, hold, set->set_ps, set->lit_ps))
+			return false;
 	}
 	return true;
 }
@@ -139,15 +147,9 @@ static bool is_undisturbed(const struct replan *replan, uint32_t plane, uint32_t
 
 		if (hold->set_ps >= its->dark_ps)
 			break;
-		if (hold->lit_ps <= its->lit_ps || hold->lit_ps == hold->set_ps)
-			continue;
-		for (uint32_t next = replan->hold_first[lost]; next < replan->hold_first[lost + 1];
-		     next++) {
-			const struct send *send = &old->sends.list[replan->hold_sends[next]];
-
-			if (send->from_ps < hold->lit_ps && send->until_ps > hold->set_ps)
-				return false;
-		}
+		if (hold->lit_ps > its->lit_ps && hold->lit_ps != hold->set_ps &&
+		    sends_in(replan, lost, hold->set_ps, hold->lit_ps))
+			return false;
 	}
 	return true;
 }

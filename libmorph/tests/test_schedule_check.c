@@ -5,6 +5,7 @@
 #include "spoiling.h"
 
 /* Words of a schedule. */
+#define FINISH 8
 #define BOUND_KIND 10
 #define MATCHINGS_COUNT 14
 #define HOLDS 16
@@ -140,6 +141,7 @@ static void what_is_there_is_not_set(void **state)
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 	struct morph_schedule *first = morph_schedule_new(ctx), *second = morph_schedule_new(ctx);
 	struct written written;
+	uint32_t *hold;
 	char report[256];
 
 	(void)state;
@@ -156,10 +158,75 @@ static void what_is_there_is_not_set(void **state)
 	assert_int_equal(check_written(&written, report), -EBADMSG);
 	assert_non_null(strstr(report, "nothing leaves a circuit"));
 	forget_written(&written);
+	/* Nor is there what is still set when the first has ended. */
+	written = write_schedule(collective, delay, 2, first, second);
+	assert_int_equal(check_written(&written, report), 0);
+	hold = written.after + MATCHINGS +
+	       2 * (written.after[MATCHINGS_COUNT] + written.after[MATCHINGS_COUNT + 1]);
+	hold[4] = written.after[FINISH] + 1;
+	hold[6] = hold[4];
+	assert_int_equal(check_written(&written, report), -EBADMSG);
+	assert_non_null(strstr(report, "nothing leaves a circuit"));
+	forget_written(&written);
 	morph_schedule_free(second);
 	morph_schedule_free(first);
 	morph_delay_free(delay);
 	morph_collective_free(collective);
+}
+
+static void put_long(uint32_t *words, uint64_t value)
+{
+	words[0] = (uint32_t)value;
+	words[1] = (uint32_t)(value >> 32);
+}
+
+/* More bytes than 64 bits count take as long as they take: here 2^64 of them. */
+static void many_bytes_take_long(void **state)
+{
+	struct morph_collective *collective = morph_collective_new(ctx), *one = ring(2, 2);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = morph_delay_new(ctx);
+	/* Transfers 0 to 15 of round 0 at once, over a circuit from rank 0 to rank 1 that nothing is needed to set. */
+	static const uint32_t lists[] = { 0, 1, 0,  1, 0, 0, 0, 0, 0, 0,      100000, 0,
+					  0, 0, 16, 0, 1, 0, 0, 0, 0, 100000, 0,      0 };
+	struct written written;
+	char report[256];
+	uint32_t *words;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_link(delay, 100, 0, 1ULL << 40), 0);
+	assert_int_equal(morph_schedule_plan(schedule, one, delay, NULL), 0);
+	assert_int_equal(morph_collective_begin(collective, 2), 0);
+	for (uint32_t chunk = 0; chunk < 16 * 1024; chunk++)
+		assert_int_equal(morph_collective_add_chunk(collective, 0, 1, 1ULL << 50), chunk);
+	assert_int_equal(morph_collective_add_round(collective), 0);
+	for (uint32_t at = 0; at < 16; at++) {
+		assert_int_equal(morph_collective_add_transfer(collective, 0, 1, false), at);
+		assert_int_equal(morph_collective_add_run(collective, 1024 * at, 1024), 0);
+	}
+	written = write_schedule(collective, delay, 1, NULL, schedule);
+	words = realloc(written.schedule, 4 * (MATCHINGS + sizeof(lists) / sizeof(*lists)));
+	assert_non_null(words);
+	written.schedule = words;
+	written.schedule_bytes = 4 * MATCHINGS + sizeof(lists);
+	words[4] = (uint32_t)(written.schedule_bytes / 4);
+	put_long(&words[FINISH], 100000);
+	words[BOUND_KIND] = MORPH_BOUND_PORTS;
+	for (uint32_t at = BOUND_KIND + 3; at < MATCHINGS; at++)
+		words[at] = at > BOUND_KIND + 3; /* nothing is lit at first; one of each there is */
+	memcpy(&words[MATCHINGS], lists, sizeof(lists));
+	put_long(&words[MATCHINGS + 17], 1ULL << 60);
+	/* The bound is of all 2^64 bytes, or would be of none. */
+	for (uint32_t most = 0; most < 2; most++) {
+		put_long(&words[BOUND_KIND + 1], (most ? 8000000ULL << 24 : 0) + 100000);
+		assert_int_equal(check_written(&written, report), -EBADMSG);
+		assert_non_null(strstr(report, "send 0 takes"));
+	}
+	forget_written(&written);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+	morph_collective_free(one);
 }
 
 int main(void)
@@ -170,6 +237,7 @@ int main(void)
 		cmocka_unit_test(one_bound_is_not_the_other),
 		cmocka_unit_test(what_is_set_together_is_paid_together),
 		cmocka_unit_test(what_is_there_is_not_set),
+		cmocka_unit_test(many_bytes_take_long),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

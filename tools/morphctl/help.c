@@ -5,7 +5,8 @@
 #include "morphctl.h"
 
 #define WIDTH 78
-#define SENTENCES 38 /* column before that of what options do */
+#define SENTENCES 38 /* column before that of what options do, */
+#define VERBS 32 /* and verbs */
 
 const struct command *command_find(const char *object, const char *verb)
 {
@@ -79,6 +80,16 @@ void help_all(FILE *stream)
 	print_exits(stream);
 }
 
+/* What follows begins in that column, on a line of its own where the words go past it. */
+static void padded(FILE *stream, int width, int column)
+{
+	if (width > column) {
+		fputc('\n', stream);
+		width = 0;
+	}
+	fprintf(stream, "%*s ", column - width, "");
+}
+
 void help_object(FILE *stream, const char *object)
 {
 	const struct command *only = command_find(object, NULL);
@@ -90,28 +101,23 @@ void help_object(FILE *stream, const char *object)
 	fprintf(stream, "Usage: morphctl %s VERB [ARGUMENTS] [OPTIONS]\n\nVerbs:\n", object);
 	for (size_t i = 0; i < commands_count; i++) {
 		const struct command *command = &commands[i];
-		char words[64];
-
 		if (strcmp(command->object, object))
 			continue;
-		snprintf(words, sizeof(words), "%s %s", command->verb, command->arguments);
-		fprintf(stream, "  %-30s %s\n", words, command->help);
+		padded(stream, fprintf(stream, "  %s %s", command->verb, command->arguments),
+		       VERBS);
+		fprintf(stream, "%s\n", command->help);
 	}
 	print_exits(stream);
 }
 
-/* The sentence begins in one column, or on a line of its own where the words go past it. */
 static void option_line(FILE *stream, const struct option_spec *spec)
 {
 	int width = fprintf(stream, "  %c%c%c --%s%s%s", spec->letter ? '-' : ' ',
 			    spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
 			    spec->argument ? " " : "", spec->argument ? spec->argument : "");
 
-	if (width > SENTENCES) {
-		fputc('\n', stream);
-		width = 0;
-	}
-	fprintf(stream, "%*s %s\n", SENTENCES - width, "", spec->help);
+	padded(stream, width, SENTENCES);
+	fprintf(stream, "%s\n", spec->help);
 }
 
 void help_command(FILE *stream, const struct command *command)
@@ -126,10 +132,8 @@ void help_command(FILE *stream, const struct command *command)
 	}
 	fputs("\nOptions:\n", stream);
 	for (size_t id = 0; id < OPTION_COUNT_OF; id++) {
-		const struct option_spec *spec = &option_specs[id];
-		if (!takes_option(command, id))
-			continue;
-		option_line(stream, spec);
+		if (takes_option(command, id))
+			option_line(stream, &option_specs[id]);
 	}
 	fputs("\nExamples:\n  ", stream);
 	for (const char *text = command->examples; *text; text++)

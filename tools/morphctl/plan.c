@@ -369,8 +369,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
 	}
 	if (format == PICTURE) {
-		fprintf(stderr, "morphctl: plan: there is nothing to draw: %s\n",
-			morph_schedule_why(planning->schedule));
+		warn_line("there is nothing to draw: %s", morph_schedule_why(planning->schedule));
 		return EXIT_CODE_FAILED;
 	}
 	error = morph_schedule_describe(planning->schedule, &object);

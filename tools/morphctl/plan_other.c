@@ -57,25 +57,27 @@ static int make(struct candidates *all, const struct candidate *candidate)
 					   planning->delay, &all->opts);
 }
 
+/* One plan by the best policy knows when each of them would end. */
 static int collect_policies(struct candidates *all, uint32_t algorithm, uint32_t policy,
 			    uint32_t planes)
 {
-	uint32_t first = policy ? policy : 1, last = policy ? policy : MORPH_POLICIES - 1;
+	struct candidate candidate = { algorithm, policy, planes, 0 };
+	int error = make(all, &candidate);
 
-	for (policy = first; policy <= last; policy++) {
-		struct candidate candidate = { algorithm, policy, planes, 0 };
-		int error = make(all, &candidate);
+	for (uint32_t at = 1; !error && at < MORPH_POLICIES; at++) {
+		struct morph_alternative tried;
 
-		if (error)
-			return error;
-		if (morph_schedule_verdict(all->planning->schedule) != MORPH_FEASIBLE)
+		if (morph_schedule_alternative(all->planning->schedule, at, &tried) ||
+		    tried.verdict != MORPH_FEASIBLE)
 			continue;
-		candidate.ns = morph_schedule_ns(all->planning->schedule, NULL);
+		candidate.policy = at;
+		candidate.ns = tried.ns;
 		all->list[all->count++] = candidate;
 	}
-	return 0;
+	return error;
 }
 
+/* Algorithms that do not do it are left out. */
 static int collect(struct candidates *all, uint32_t policy, uint32_t planes)
 {
 	const struct planning *planning = all->planning;
@@ -84,15 +86,14 @@ static int collect(struct candidates *all, uint32_t policy, uint32_t planes)
 
 	if (planning->rounds_given)
 		return collect_policies(all, 0, policy, planes);
-	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
+	for (uint32_t algorithm = 1; !error && algorithm < MORPH_ALGORITHMS; algorithm++) {
 		if (only ? algorithm != only : algorithm == MORPH_STRAGGLAR)
 			continue;
 		error = build(all->planning, algorithm);
-		if (!error)
+		if (error == -EINVAL)
+			error = 0;
+		else if (!error)
 			error = collect_policies(all, algorithm, policy, planes);
-		if (error && error != -EINVAL)
-			break;
-		error = 0;
 	}
 	return error;
 }
