@@ -151,6 +151,7 @@ struct waiter {
 	int fd;
 	uint32_t schedule;
 	uint64_t position;
+	pid_t tid; /* once it is about to wait */
 	int result;
 };
 
@@ -164,9 +165,11 @@ static void *wait_for(void *argument)
 	if (waiter->result)
 		return NULL;
 	waiter->result = morph_slice_from_fd(ctx, waiter->fd, &slice);
-	if (!waiter->result)
+	if (!waiter->result) {
+		__atomic_store_n(&waiter->tid, gettid(), __ATOMIC_RELEASE);
 		waiter->result =
 			morph_slice_schedule_wait(slice, waiter->schedule, waiter->position);
+	}
 	morph_slice_close(slice);
 	morph_ctx_free(ctx);
 	return NULL;
@@ -189,8 +192,9 @@ TEST_F(running, ranks_arrive_and_are_waited_for)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, waiter.result);
 	waiter.position = 3;
+	waiter.tid = 0;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for, &waiter));
-	usleep(20000);
+	wait_thread_asleep(&waiter.tid);
 	ASSERT_EQ(0, morph_slice_schedule_stop(self->slice, waiter.schedule));
 	pthread_join(thread, NULL);
 	EXPECT_GT(0, waiter.result);
@@ -210,6 +214,14 @@ static int ring_begin(struct morph_slice *slice, struct morph_steps *steps,
 	return error ? error : morph_slice_ring_open(slice, schedule, opts, ring);
 }
 
+/* Does the kernel's thread go to sleep, as it does where nothing is asked? */
+static bool falls_asleep(struct morph_ring *ring)
+{
+	struct morph_device_ring look = { .base = morph_ring_base(ring, NULL) };
+
+	return WAIT_UNTIL(morph_device_asleep(&look));
+}
+
 TEST_F(running, a_ring_asks_and_is_answered)
 {
 	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8);
@@ -221,8 +233,9 @@ TEST_F(running, a_ring_asks_and_is_answered)
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, &opts, &ring))
 	TH_LOG("%s", morph_error_text(self->ctx));
 	for (at = 2; at < 60; at++) {
+		/* Some find it asleep. */
 		if (at % 10 == 0)
-			usleep(5000); /* it falls asleep */
+			EXPECT_TRUE(falls_asleep(ring));
 		ASSERT_EQ(0, morph_ring_ask(ring, MORPH_RING_GO, 0, at, at));
 		ASSERT_EQ(1, morph_ring_answer(ring, PATIENCE_NS, &answer));
 		EXPECT_EQ(at, answer.tag);
