@@ -7,7 +7,8 @@
  *   schedule_path.c   their paths, and what each step changes
  *   schedule_hold.c   what a schedule holds in the ledger
  *   schedule_step.c   one step, as a transaction
- *   schedule_run.c    start, call, barrier, time, deadlines, and lighting ahead
+ *   schedule_run.c    barrier, time, deadlines, lighting ahead, and the step itself
+ *   schedule_act.c    start, call, wait, stop and unload: what owners ask for
  *   schedule_mend.c   after a repair: other paths for what has moved
  *
  * A circuit of a schedule is a circuit of the slice like others, listed while it is lit. What
@@ -223,6 +224,25 @@ void morph_schedule_lose(struct morph_schedule *schedule, int error);
 void morph_schedule_go_on(struct morph_schedule *schedule);
 /* morph_slice_enter() for what a tenant wants, which says why it can't be now. */
 int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *refusal);
+/* A rank has done with a position. Takes the lock itself. */
+int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 position,
+			  struct morph_refusal *refusal);
+
+/* For schedule_act.c; fabric->lock held. */
+u32 morph_run_next(const struct morph_schedule *schedule);
+void morph_run_cancel_timers(struct morph_schedule *schedule);
+void morph_run_state(struct morph_schedule *schedule, u32 state);
+void morph_run_stop_at(struct morph_schedule *schedule, u32 step, int error);
+/* Why a step can't be asked for in the state that it is in, or 0. */
+int morph_run_refuse(struct morph_schedule *schedule, struct morph_refusal *refusal);
+int morph_run_check_ways(struct morph_schedule *schedule, u32 number,
+			 struct morph_refusal *refusal);
+int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop, u32 drops,
+		    const u32 *light, u32 lights);
+int morph_run_light_next(struct morph_schedule *schedule);
+
+/* ------------------------------------------------------------ schedule_act.c */
+
 /* What enum morph_schedule_verb asks for. Take the lock themselves. */
 int morph_schedule_start(struct morph_schedule *schedule, u32 step, struct morph_times *times,
 			 struct morph_refusal *refusal);
@@ -230,8 +250,6 @@ int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 			   struct morph_times *times, struct morph_refusal *refusal);
 int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 position,
 			struct morph_times *times, struct morph_refusal *refusal);
-int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 position,
-			  struct morph_refusal *refusal);
 int morph_schedule_wait(struct morph_schedule *schedule, u64 position,
 			struct morph_refusal *refusal);
 int morph_schedule_stop(struct morph_schedule *schedule, struct morph_times *times,

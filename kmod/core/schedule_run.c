@@ -33,7 +33,7 @@ static void queue_step(struct morph_schedule *schedule, struct work_struct *work
 }
 
 /* The step after the one that is lit, or MORPH_ANY. */
-static u32 next_step(const struct morph_schedule *schedule)
+u32 morph_run_next(const struct morph_schedule *schedule)
 {
 	if (schedule->step + 1 < schedule->steps_count)
 		return schedule->step + 1;
@@ -41,7 +41,7 @@ static u32 next_step(const struct morph_schedule *schedule)
 }
 
 /* fabric->lock held. */
-static void cancel_timers(struct morph_schedule *schedule)
+void morph_run_cancel_timers(struct morph_schedule *schedule)
 {
 	if (schedule->due_ns)
 		hrtimer_cancel(&schedule->timer);
@@ -64,10 +64,10 @@ static bool all_arrived(const struct morph_schedule *schedule, const struct morp
 /* A step is lit: who begins the next one, and what of it can be lit now? fabric->lock held. */
 static void await_next(struct morph_schedule *schedule)
 {
-	u32 next = next_step(schedule);
+	u32 next = morph_run_next(schedule);
 	const struct morph_step *step;
 
-	cancel_timers(schedule);
+	morph_run_cancel_timers(schedule);
 	if (next == MORPH_ANY)
 		return;
 	step = &schedule->steps[next];
@@ -106,7 +106,7 @@ static enum hrtimer_restart deadline_has_come(struct hrtimer *timer)
 
 /* ---------------------------------------------------------------------- steps */
 
-static void set_state(struct morph_schedule *schedule, u32 state)
+void morph_run_state(struct morph_schedule *schedule, u32 state)
 {
 	WRITE_ONCE(schedule->state, state);
 	morph_state_schedule(schedule);
@@ -114,16 +114,16 @@ static void set_state(struct morph_schedule *schedule, u32 state)
 }
 
 /* It does not go on by itself; what is lit stays. fabric->lock held. */
-static void stop_at(struct morph_schedule *schedule, u32 step, int error)
+void morph_run_stop_at(struct morph_schedule *schedule, u32 step, int error)
 {
 	u32 outcome = schedule->txn->outcome;
 
-	cancel_timers(schedule);
+	morph_run_cancel_timers(schedule);
 	schedule->wanted = 0;
 	schedule->error = error;
 	schedule->failed_step = step;
 	schedule->slice->fabric->seq++;
-	set_state(schedule, MORPH_SCHEDULE_STOPPED);
+	morph_run_state(schedule, MORPH_SCHEDULE_STOPPED);
 	if (outcome != MORPH_OUTCOME_BROKEN)
 		outcome = MORPH_OUTCOME_ROLLED_BACK;
 	morph_schedule_tell(schedule, outcome, step);
@@ -143,7 +143,7 @@ void morph_schedule_lose(struct morph_schedule *schedule, int error)
 	if (schedule->state != MORPH_SCHEDULE_RUNNING)
 		return;
 	morph_step_renew(schedule->txn);
-	stop_at(schedule, schedule->step, error);
+	morph_run_stop_at(schedule, schedule->step, error);
 }
 
 /* A circuit that the step goes on with may have failed since it was lit. */
@@ -200,8 +200,8 @@ static void count_run(struct morph_schedule *schedule, struct morph_step *step, 
  * Light a step in place of what is lit. The slice has been entered; fabric->lock held, dropped
  * while the device works. What fails leaves what was lit, and stops the schedule.
  */
-static int light_step(struct morph_schedule *schedule, u32 number, const u32 *drop, u32 drops,
-		      const u32 *light, u32 lights)
+int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop, u32 drops,
+		    const u32 *light, u32 lights)
 {
 	struct morph_step *step = &schedule->steps[number];
 	u64 begin = ktime_get_ns();
@@ -216,7 +216,7 @@ static int light_step(struct morph_schedule *schedule, u32 number, const u32 *dr
 		ret = morph_schedule_change(schedule, drop, drops, light, lights);
 	schedule->stepping = false;
 	if (ret) {
-		stop_at(schedule, number, ret);
+		morph_run_stop_at(schedule, number, ret);
 		return ret;
 	}
 	count_run(schedule, step, begin);
@@ -231,21 +231,21 @@ static int light_step(struct morph_schedule *schedule, u32 number, const u32 *dr
 	return 0;
 }
 
-/* The next step, if it is still wanted. As light_step(). */
-static int light_next(struct morph_schedule *schedule)
+/* The next step, if it is still wanted. As morph_run_light(). */
+int morph_run_light_next(struct morph_schedule *schedule)
 {
-	u32 next = next_step(schedule);
+	u32 next = morph_run_next(schedule);
 	const struct morph_step *step = &schedule->steps[next];
 
-	return light_step(schedule, next, schedule->changes + step->drop, step->drops,
-			  schedule->changes + step->light, step->lights);
+	return morph_run_light(schedule, next, schedule->changes + step->drop, step->drops,
+			       schedule->changes + step->light, step->lights);
 }
 
 /*
  * Hardware may have failed on the way of a circuit that was dark, so that nobody has missed it.
  * A repair leads it elsewhere, and comes back to what was wanted. O(circuits of the step * path).
  */
-static int check_ways(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
+int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
 {
 	const struct morph_step *step = &schedule->steps[number];
 	struct morph_slice *slice = schedule->slice;
@@ -283,7 +283,7 @@ int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *
 static bool is_wanted(const struct morph_schedule *schedule)
 {
 	return !schedule->gone && schedule->state == MORPH_SCHEDULE_RUNNING &&
-	       schedule->wanted > schedule->position && next_step(schedule) != MORPH_ANY;
+	       schedule->wanted > schedule->position && morph_run_next(schedule) != MORPH_ANY;
 }
 
 /*
@@ -297,9 +297,9 @@ static void follow_wish(struct morph_schedule *schedule)
 	if (!is_wanted(schedule) || morph_slice_enter(schedule->slice, false))
 		return;
 	if (is_wanted(schedule)) {
-		mends = check_ways(schedule, next_step(schedule), NULL);
+		mends = morph_run_check_ways(schedule, morph_run_next(schedule), NULL);
 		if (!mends)
-			light_next(schedule);
+			morph_run_light_next(schedule);
 	}
 	morph_slice_leave(schedule->slice);
 	if (mends)
@@ -352,7 +352,7 @@ static void deadline_work_fn(struct work_struct *work)
 		goto out;
 	}
 	morph_step_renew(schedule->txn);
-	stop_at(schedule, next_step(schedule), -ETIME);
+	morph_run_stop_at(schedule, morph_run_next(schedule), -ETIME);
 out:
 	mutex_unlock(&fabric->lock);
 	morph_schedule_put(schedule);
@@ -367,13 +367,13 @@ static void ahead_work_fn(struct work_struct *work)
 
 	mutex_lock(&fabric->lock);
 	if (schedule->gone || schedule->is_ahead ||
-	    schedule->state != MORPH_SCHEDULE_RUNNING || next_step(schedule) == MORPH_ANY ||
+	    schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY ||
 	    is_wanted(schedule) || morph_slice_enter(schedule->slice, false))
 		goto out;
 	if (!schedule->gone && !schedule->is_ahead &&
-	    schedule->state == MORPH_SCHEDULE_RUNNING && next_step(schedule) != MORPH_ANY &&
-	    !is_wanted(schedule) && !judge_again(schedule, next_step(schedule))) {
-		step = &schedule->steps[next_step(schedule)];
+	    schedule->state == MORPH_SCHEDULE_RUNNING && morph_run_next(schedule) != MORPH_ANY &&
+	    !is_wanted(schedule) && !judge_again(schedule, morph_run_next(schedule))) {
+		step = &schedule->steps[morph_run_next(schedule)];
 		/* What fails now is tried with the step, whose failure it is then. */
 		schedule->is_ahead = !morph_schedule_change(schedule, NULL, 0,
 							    schedule->changes + step->light,
@@ -401,7 +401,7 @@ void morph_schedule_run_init(struct morph_schedule *schedule)
 void morph_schedule_run_stop(struct morph_schedule *schedule)
 {
 	lockdep_assert_held(&schedule->slice->fabric->lock);
-	cancel_timers(schedule);
+	morph_run_cancel_timers(schedule);
 	WRITE_ONCE(schedule->gone, true);
 	wake_up_all(&schedule->changed);
 }
@@ -411,9 +411,9 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 	const struct morph_step *step;
 
 	lockdep_assert_held(&schedule->slice->fabric->lock);
-	if (schedule->state != MORPH_SCHEDULE_RUNNING || next_step(schedule) == MORPH_ANY)
+	if (schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY)
 		return;
-	step = &schedule->steps[next_step(schedule)];
+	step = &schedule->steps[morph_run_next(schedule)];
 	if (is_wanted(schedule)) {
 		queue_step(schedule, &schedule->step_work);
 		return;
@@ -427,9 +427,9 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 	hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns), HRTIMER_MODE_ABS);
 }
 
-/* ------------------------------------------------------------------ what is asked */
+/* ------------------------------------------------------------------- barriers */
 
-static int refuse_state(struct morph_schedule *schedule, struct morph_refusal *refusal)
+int morph_run_refuse(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
 	if (schedule->gone)
 		return morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
@@ -443,225 +443,6 @@ static int refuse_state(struct morph_schedule *schedule, struct morph_refusal *r
 				    "the schedule has stopped at step %u: error %d",
 				    schedule->failed_step, schedule->error);
 	return 0;
-}
-
-/* Enter the slice for a schedule that may be gone by then. fabric->lock held on success. */
-static int enter_locked(struct morph_schedule *schedule, struct morph_refusal *refusal)
-{
-	struct morph_slice *slice = schedule->slice;
-	int ret;
-
-	mutex_lock(&slice->fabric->lock);
-	ret = schedule->gone ? refuse_state(schedule, refusal) :
-			       morph_schedule_enter(schedule, refusal);
-	if (!ret && schedule->gone) {
-		ret = refuse_state(schedule, refusal);
-		morph_slice_leave(slice);
-	}
-	if (ret)
-		mutex_unlock(&slice->fabric->lock);
-	return ret;
-}
-
-static void leave_locked(struct morph_schedule *schedule)
-{
-	morph_slice_leave(schedule->slice);
-	mutex_unlock(&schedule->slice->fabric->lock);
-}
-
-static void answer(struct morph_schedule *schedule, int ret, struct morph_times *times,
-		   struct morph_refusal *refusal)
-{
-	*times = schedule->txn->times;
-	if (ret)
-		*refusal = schedule->txn->refusal;
-	if (ret && !refusal->error)
-		refusal->error = ret;
-}
-
-/*
- * Circuits that are lit, and that the step does not want, or, if @anew, wants anew since they have
- * failed: as many as the transaction has room for. In schedule->stamps, which is read before it
- * is written over. O(circuits of the schedule).
- */
-static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
-			    bool anew)
-{
-	u32 *stamps = schedule->stamps, room = max(2 * schedule->most, 1u), n = 0, i;
-
-	memset(stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
-	for (i = 0; i < step->count; i++)
-		stamps[schedule->held[step->held + i]] = 1;
-	for (i = 0; i < schedule->circuits_count && n < room; i++) {
-		const struct morph_circuit *circuit = schedule->circuits[i];
-		bool failed = anew && (circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark);
-
-		if (circuit->listed && (!stamps[i] || failed))
-			stamps[n++] = i;
-	}
-	return n;
-}
-
-/* The schedule has stopped somewhere: what is lit, and no part of the step, goes first. */
-static int clear_for(struct morph_schedule *schedule, const struct morph_step *step)
-{
-	u32 count;
-	int ret = 0;
-
-	while (!ret) {
-		count = collect_unwanted(schedule, step, true);
-		if (!count)
-			break;
-		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
-		if (!ret)
-			schedule->step = MORPH_ANY;	/* of the one before a part is dark */
-	}
-	return ret;
-}
-
-static int refuse_step(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
-{
-	return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, number,
-			    "step is %u, the schedule has %u", number, schedule->steps_count);
-}
-
-int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct morph_times *times,
-			 struct morph_refusal *refusal)
-{
-	const struct morph_step *step;
-	int ret;
-
-	if (number >= schedule->steps_count)
-		return refuse_step(schedule, number, refusal);
-	step = &schedule->steps[number];
-	ret = enter_locked(schedule, refusal);
-	if (ret)
-		return ret;
-	if (schedule->state == MORPH_SCHEDULE_RUNNING)
-		ret = morph_refuse(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
-				   "the schedule is running");
-	else if (schedule->lost)
-		ret = morph_refuse(refusal, -EHOSTUNREACH, MORPH_REASON_NO_ROUTE, 0, 0,
-				   "a repair has left circuits of the schedule without a path");
-	if (!ret)
-		ret = check_ways(schedule, number, refusal);
-	if (ret)
-		goto out;
-	schedule->error = 0;
-	schedule->failed_step = MORPH_ANY;
-	schedule->is_ahead = false;
-	schedule->wanted = 0;
-	memset(schedule->arrived, 0, array_size(schedule->slice->ranks_count, sizeof(u64)));
-	WRITE_ONCE(schedule->position, 0);
-	WRITE_ONCE(schedule->starts, schedule->starts + 1);
-	ret = clear_for(schedule, step);
-	if (!ret) {
-		set_state(schedule, MORPH_SCHEDULE_RUNNING);
-		ret = light_step(schedule, number, NULL, 0, schedule->held + step->held,
-				 step->count);
-	} else {
-		stop_at(schedule, number, ret);
-	}
-	answer(schedule, ret, times, refusal);
-out:
-	leave_locked(schedule);
-	return ret;
-}
-
-/* Is the position the next one? 1: it has been reached. fabric->lock held. */
-static int check_position(struct morph_schedule *schedule, u64 position,
-			  struct morph_refusal *refusal)
-{
-	int ret = refuse_state(schedule, refusal);
-
-	if (ret)
-		return ret;
-	if (position && position <= schedule->position)
-		return 1;
-	if (position > schedule->position + 1)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "position is %llu, the next one is %llu", position,
-				    schedule->position + 1);
-	return 0;
-}
-
-/* May the step be begun by a call? */
-static int check_called(struct morph_schedule *schedule, u32 step, struct morph_refusal *refusal)
-{
-	if (step == MORPH_ANY)
-		return morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
-				    "the last step is lit, and the schedule is no loop");
-	if (schedule->steps[step].advance != MORPH_ADVANCE_CALL)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, step,
-				    "step %u is begun by %s", step,
-				    schedule->steps[step].advance == MORPH_ADVANCE_TIME ?
-				    "time" : "a barrier");
-	return 0;
-}
-
-int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
-			   struct morph_times *times, struct morph_refusal *refusal)
-{
-	int ret = enter_locked(schedule, refusal);
-
-	if (ret)
-		return ret;
-	ret = check_position(schedule, position, refusal);
-	if (!ret)
-		ret = check_called(schedule, next_step(schedule), refusal);
-	if (!ret)
-		ret = check_ways(schedule, next_step(schedule), refusal);
-	if (!ret) {
-		ret = light_next(schedule);
-		answer(schedule, ret, times, refusal);
-	}
-	leave_locked(schedule);
-	return min(ret, 0);
-}
-
-/* What the step before and this one have in common stays. As light_step(). */
-static int light_any(struct morph_schedule *schedule, u32 number)
-{
-	const struct morph_step *step = &schedule->steps[number];
-	u32 drops = collect_unwanted(schedule, step, false);
-	int ret = 0;
-
-	/* More than a step has, since some are lit ahead: there is no room for both then. */
-	if (drops > schedule->most) {
-		schedule->stepping = true;
-		ret = clear_for(schedule, step);
-		schedule->stepping = false;
-		drops = 0;
-	}
-	if (ret) {
-		stop_at(schedule, number, ret);
-		return ret;
-	}
-	return light_step(schedule, number, schedule->stamps, drops, schedule->held + step->held,
-			  step->count);
-}
-
-int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 position,
-			struct morph_times *times, struct morph_refusal *refusal)
-{
-	int ret;
-
-	if (number >= schedule->steps_count)
-		return refuse_step(schedule, number, refusal);
-	ret = enter_locked(schedule, refusal);
-	if (ret)
-		return ret;
-	ret = check_position(schedule, position, refusal);
-	if (!ret)
-		ret = check_called(schedule, number, refusal);
-	if (!ret)
-		ret = check_ways(schedule, number, refusal);
-	if (!ret) {
-		ret = light_any(schedule, number);
-		answer(schedule, ret, times, refusal);
-	}
-	leave_locked(schedule);
-	return min(ret, 0);
 }
 
 int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 position,
@@ -680,7 +461,7 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
 				   "the fabric is gone");
 	else
-		ret = refuse_state(schedule, refusal);
+		ret = morph_run_refuse(schedule, refusal);
 	if (!ret && (!position || position > schedule->position))
 		ret = morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				   "position %llu can't be done with, %llu is lit", position,
@@ -688,7 +469,7 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 	if (ret)
 		goto out;
 	schedule->arrived[rank] = max(schedule->arrived[rank], position);
-	next = next_step(schedule);
+	next = morph_run_next(schedule);
 	if (next == MORPH_ANY || schedule->steps[next].advance != MORPH_ADVANCE_BARRIER ||
 	    !all_arrived(schedule, &schedule->steps[next]))
 		goto out;
@@ -699,105 +480,5 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 		queue_step(schedule, &schedule->step_work);
 out:
 	mutex_unlock(&slice->fabric->lock);
-	return ret;
-}
-
-static bool is_over(const struct morph_schedule *schedule, u32 starts, u64 position)
-{
-	return READ_ONCE(schedule->position) >= position || READ_ONCE(schedule->gone) ||
-	       READ_ONCE(schedule->starts) != starts ||
-	       READ_ONCE(schedule->state) != MORPH_SCHEDULE_RUNNING ||
-	       READ_ONCE(schedule->slice->fabric->state) != MORPH_FABRIC_READY;
-}
-
-/* wait_event() calls schedule(), hence the name. */
-int morph_schedule_wait(struct morph_schedule *waited, u64 position,
-			struct morph_refusal *refusal)
-{
-	struct morph_slice *slice = waited->slice;
-	u32 starts;
-	int ret = 0;
-
-	mutex_lock(&slice->fabric->lock);
-	starts = waited->starts;
-	if (waited->state == MORPH_SCHEDULE_LOADED)
-		ret = refuse_state(waited, refusal);
-	mutex_unlock(&slice->fabric->lock);
-	if (ret)
-		return ret;
-	ret = wait_event_interruptible(waited->changed, is_over(waited, starts, position));
-	if (ret)
-		return -EINTR;
-	mutex_lock(&slice->fabric->lock);
-	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
-		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
-				   "the slice or its fabric is gone");
-	else if (waited->position < position && waited->state == MORPH_SCHEDULE_STOPPED)
-		ret = refuse_state(waited, refusal);
-	else if (waited->position < position || waited->starts != starts)
-		ret = morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
-				   "the schedule was stopped, or unloaded");
-	mutex_unlock(&slice->fabric->lock);
-	return ret;
-}
-
-/* The slice has been entered, fabric->lock held. */
-static int stop_entered(struct morph_schedule *schedule)
-{
-	int ret;
-
-	cancel_timers(schedule);
-	schedule->wanted = 0;
-	morph_step_renew(schedule->txn);
-	ret = morph_schedule_darken(schedule);
-	if (ret) {
-		/* Its timers are gone: it does not go on. */
-		if (schedule->state == MORPH_SCHEDULE_RUNNING)
-			stop_at(schedule, schedule->step, ret);
-		return ret;
-	}
-	schedule->step = MORPH_ANY;
-	schedule->lit_seq = 0;
-	schedule->is_ahead = false;
-	schedule->error = 0;
-	schedule->failed_step = MORPH_ANY;
-	WRITE_ONCE(schedule->position, 0);
-	set_state(schedule, MORPH_SCHEDULE_LOADED);
-	return 0;
-}
-
-int morph_schedule_stop(struct morph_schedule *schedule, struct morph_times *times,
-			struct morph_refusal *refusal)
-{
-	int ret = enter_locked(schedule, refusal);
-
-	if (ret)
-		return ret;
-	ret = stop_entered(schedule);
-	answer(schedule, ret, times, refusal);
-	leave_locked(schedule);
-	return ret;
-}
-
-int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal *refusal)
-{
-	struct morph_slice *slice = schedule->slice;
-	struct morph_times times;
-	int ret = enter_locked(schedule, refusal);
-
-	if (ret)
-		return ret;
-	ret = stop_entered(schedule);
-	answer(schedule, ret, &times, refusal);
-	if (!ret) {
-		morph_schedule_unhold(schedule);
-		morph_schedule_park(schedule);
-		morph_schedule_drop(schedule);
-		slice->fabric->seq++;
-		morph_repair_recover(slice->fabric);
-		morph_plan_touch_slice(slice);
-		morph_schedule_put(schedule);	/* the slice's */
-	}
-	leave_locked(schedule);
 	return ret;
 }
