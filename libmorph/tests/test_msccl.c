@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* MSCCL's XML: files as other programs write them, files of our own, and files that are refused. */
 #include <morph/formats.h>
-#include <morph/wire.h>
 #include <stdio.h>
 
 #include "../bench/random.h"
 #include "faults.h"
+#include "moving.h"
 #include "scheduling.h"
-
-#define MOST_RANKS 64
 
 static const char *directory;
 
@@ -35,152 +33,6 @@ static struct morph_collective *empty(void)
 	return collective;
 }
 
-/* ------------------------------------------------------- what is in a collective */
-
-/* The words of <morph/wire.h>, and where things are in them. */
-struct words {
-	uint32_t *all;
-	size_t bytes;
-	uint32_t ranks, chunks_count, rounds_count;
-	const uint32_t *chunks, *rounds, *transfers, *runs;
-};
-
-static struct words words_of(const struct morph_collective *collective)
-{
-	ssize_t bytes = morph_collective_write(collective, NULL, 0);
-	struct words words = { .all = malloc((size_t)bytes), .bytes = (size_t)bytes };
-	const uint32_t *head = words.all + MORPH_WIRE_HEAD;
-
-	assert_non_null(words.all);
-	assert_int_equal(morph_collective_write(collective, words.all, (size_t)bytes), bytes);
-	words.ranks = head[0];
-	words.chunks_count = head[1];
-	words.rounds_count = head[2];
-	words.chunks = head + 5;
-	words.rounds = words.chunks + 4 * (size_t)head[1];
-	words.transfers = words.rounds + 2 * (size_t)head[2];
-	words.runs = words.transfers + 5 * (size_t)head[3];
-	return words;
-}
-
-/* Of whose parts each rank has the sum of a chunk, before a round and after it. */
-struct holders {
-	uint64_t before[MOST_RANKS], after[MOST_RANKS];
-};
-
-static uint64_t set_of(uint32_t rank, uint32_t ranks)
-{
-	return rank != MORPH_EACH_RANK ? 1ULL << rank :
-	       ranks == 64	       ? UINT64_MAX :
-					 (1ULL << ranks) - 1;
-}
-
-static void begin_holders(const struct words *words, uint32_t chunk, struct holders *holders)
-{
-	uint64_t begins = set_of(words->chunks[4 * chunk], words->ranks);
-
-	for (uint32_t rank = 0; rank < words->ranks; rank++)
-		holders->after[rank] = begins & 1ULL << rank;
-}
-
-static void send_chunk(const uint32_t *transfer, struct holders *holders)
-{
-	uint64_t sent = holders->before[transfer[0]];
-	uint64_t *there = &holders->after[transfer[1]];
-
-	assert_true(sent);
-	if (transfer[2]) {
-		assert_true(*there);
-		assert_false(*there & sent);
-		*there |= sent;
-	} else {
-		*there = sent;
-	}
-}
-
-/* Each chunk ends where it should, with the parts of all who have any. */
-static void assert_done(const struct morph_collective *collective)
-{
-	struct words words = words_of(collective);
-
-	assert_true(words.ranks <= MOST_RANKS);
-	for (uint32_t chunk = 0; chunk < words.chunks_count; chunk++) {
-		uint64_t ends = set_of(words.chunks[4 * chunk + 1], words.ranks);
-		uint64_t whole = set_of(words.chunks[4 * chunk], words.ranks);
-		struct holders holders;
-
-		begin_holders(&words, chunk, &holders);
-		for (uint32_t round = 0; round < words.rounds_count; round++) {
-			const uint32_t *part = words.rounds + 2 * (size_t)round;
-
-			memcpy(holders.before, holders.after, sizeof(holders.before));
-			for (uint32_t at = part[0]; at < part[0] + part[1]; at++) {
-				const uint32_t *transfer = words.transfers + 5 * (size_t)at;
-
-				for (uint32_t run = 0; run < transfer[4]; run++) {
-					const uint32_t *of =
-						words.runs + 2 * ((size_t)transfer[3] + run);
-
-					if (chunk >= of[0] && chunk < of[0] + of[1])
-						send_chunk(transfer, &holders);
-				}
-			}
-		}
-		for (uint32_t rank = 0; rank < words.ranks; rank++)
-			if (ends & 1ULL << rank)
-				assert_int_equal(holders.after[rank], whole);
-	}
-	free(words.all);
-}
-
-/* Something that is sent, in a round; @round is left out where rounds may differ. */
-struct sent {
-	uint64_t round, src, dst, bytes, reduce;
-};
-
-static int by_all(const void *one, const void *other)
-{
-	return memcmp(one, other, sizeof(struct sent));
-}
-
-static struct sent *list_sent(const struct morph_collective *collective, bool rounds, size_t *count)
-{
-	uint32_t all = 0, last = morph_collective_rounds(collective);
-	struct sent *list;
-
-	for (uint32_t round = 0; round < last; round++)
-		all += morph_collective_transfers(collective, round);
-	list = calloc((size_t)all + 1, sizeof(*list));
-	assert_non_null(list);
-	*count = 0;
-	for (uint32_t round = 0; round < last; round++) {
-		for (uint32_t at = 0; at < morph_collective_transfers(collective, round); at++) {
-			struct morph_transfer transfer;
-
-			assert_int_equal(
-				morph_collective_transfer(collective, round, at, &transfer), 0);
-			list[(*count)++] = (struct sent){ rounds ? round : 0, transfer.src,
-							  transfer.dst, transfer.bytes,
-							  transfer.reduce };
-		}
-	}
-	qsort(list, all, sizeof(*list), by_all);
-	return list;
-}
-
-static void assert_same_sent(const struct morph_collective *one,
-			     const struct morph_collective *other, bool rounds)
-{
-	size_t count, others;
-	struct sent *sent = list_sent(one, rounds, &count);
-	struct sent *also = list_sent(other, rounds, &others);
-
-	assert_int_equal(count, others);
-	assert_memory_equal(sent, also, count * sizeof(*sent));
-	free(sent);
-	free(also);
-}
-
 /* -------------------------------------------------------------- files of others */
 
 static struct morph_collective *read_whole(const char *name, uint64_t bytes)
@@ -202,13 +54,9 @@ static void a_ring_in_fused_steps_is_the_ring(void **state)
 {
 	struct morph_collective *read = read_whole("msccl-ring4.xml", 4096);
 	struct morph_collective *built = ring(4, 1024);
-	struct words one = words_of(read), other = words_of(built);
 
 	(void)state;
-	assert_int_equal(one.bytes, other.bytes);
-	assert_memory_equal(one.all, other.all, one.bytes);
-	free(one.all);
-	free(other.all);
+	assert_same_words(read, built);
 	morph_collective_free(read);
 	morph_collective_free(built);
 }

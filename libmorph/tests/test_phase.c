@@ -4,17 +4,10 @@
  * costs time alone.
  */
 #include "../bench/random.h"
-#include "../bench/training.h"
-#include "alone.h"
 #include "faults.h"
+#include "phases.h"
 
 #define MS 1000000ULL
-
-#define REFUSED(call, error, words)                                    \
-	do {                                                           \
-		assert_int_equal(call, -(error));                      \
-		assert_non_null(strstr(morph_error_text(ctx), words)); \
-	} while (0)
 
 #define REFUSED_NEW(ranks, opts, words)                                \
 	do {                                                           \
@@ -23,32 +16,6 @@
 	} while (0)
 
 static struct training training;
-
-static struct morph_phases *new_phases(uint32_t ranks, uint32_t mode)
-{
-	MORPH_OPTS(morph_phases_opts, opts, .mode = mode);
-	struct morph_phases *phases = morph_phases_new(ctx, ranks, &opts);
-
-	assert_non_null(phases);
-	return phases;
-}
-
-static struct morph_phases *phases_of(const struct training *of, uint32_t mode)
-{
-	MORPH_OPTS(morph_phases_opts, opts, .mode = mode);
-	struct morph_phases *phases = training_phases(ctx, of, &opts);
-
-	assert_non_null(phases);
-	return phases;
-}
-
-static struct morph_phase_counts counts_of(const struct morph_phases *phases)
-{
-	struct morph_phase_counts counts;
-
-	morph_phases_counts(phases, &counts);
-	return counts;
-}
 
 static struct training_result run(const struct training *of, uint32_t mode, uint32_t iterations,
 				  uint64_t change_ns)
@@ -313,20 +280,6 @@ static struct square new_square(uint32_t mode)
 	return square;
 }
 
-/* Reads acts, and reports changes as done. Returns how many groups go on. */
-static uint32_t obey(struct morph_phases *phases, uint64_t now_ns)
-{
-	struct morph_phase_act act;
-	uint32_t count = 0;
-
-	while (morph_phases_next(phases, &act)) {
-		count += act.kind == MORPH_PHASE_GO;
-		if (act.kind == MORPH_PHASE_CHANGE)
-			assert_int_equal(morph_phases_changed(phases, act.group, true, now_ns), 0);
-	}
-	return count;
-}
-
 /* Both rows (0 and 1) or both columns (2 and 3) have an operation; or only one of them (of @only). */
 static void all_do(struct square *square, bool columns, uint32_t only)
 {
@@ -435,261 +388,6 @@ static void more_stages_than_there_is_room_for_are_not_learned(void **state)
 		iterate_square(&square, "rcr");
 	assert_int_equal(morph_phases_stages(square.phases, 0), 3);
 	morph_phases_free(square.phases);
-}
-
-/* -------------------------------------------------------------- announcements */
-
-static void expect_change(struct morph_phases *phases, uint32_t group, uint32_t comes,
-			  uint32_t goes)
-{
-	struct morph_phase_act act;
-
-	assert_true(morph_phases_next(phases, &act));
-	assert_int_equal(act.kind, MORPH_PHASE_CHANGE);
-	assert_int_equal(act.group, group);
-	assert_int_equal(act.comes, comes);
-	assert_int_equal(act.goes, goes);
-}
-
-static void expect_go(struct morph_phases *phases, uint32_t group, uint64_t counter)
-{
-	struct morph_phase_act act;
-
-	assert_true(morph_phases_next(phases, &act));
-	assert_int_equal(act.kind, MORPH_PHASE_GO);
-	assert_int_equal(act.group, group);
-	assert_int_equal(act.counter, counter);
-}
-
-static void expect_nothing(struct morph_phases *phases)
-{
-	struct morph_phase_act act;
-
-	assert_false(morph_phases_next(phases, &act));
-}
-
-static void what_launchers_announce_is_set_ahead(void **state)
-{
-	struct morph_phases *phases;
-	struct morph_phase_circuit circuit;
-
-	(void)state;
-	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
-	phases = phases_of(&training, MORPH_PHASE_PROVISIONED);
-	/* A launcher's word is enough, and of a rank's all are needed. */
-	assert_int_equal(morph_phases_provision(phases, 0, 1), 0);
-	expect_change(phases, 0, 2, 0);
-	assert_int_equal(morph_phases_change(phases, 0, false, 0, &circuit), 0);
-	assert_int_equal(circuit.src, 0);
-	assert_int_equal(circuit.dst, 1);
-	assert_int_equal(morph_phases_change(phases, 0, false, 1, &circuit), 0);
-	assert_int_equal(circuit.src, 1);
-	REFUSED(morph_phases_change(phases, 0, false, 2, &circuit), ENOENT, "no circuit 2");
-	REFUSED(morph_phases_change(phases, 0, true, 0, &circuit), ENOENT, "no circuit 0");
-	assert_int_equal(morph_phases_changed(phases, 0, true, 2), 0);
-	assert_int_equal(morph_phases_announce(phases, 0, 2, 3), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_announce(phases, 0, 0, 3), 0);
-	assert_int_equal(morph_phases_announce(phases, 2, 2, 3), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_announce(phases, 0, 2, 4), 0);
-	expect_change(phases, 2, 2, 2);
-	assert_int_equal(morph_phases_change(phases, 2, true, 0, &circuit), 0);
-	assert_int_equal(circuit.plane, 0);
-	assert_int_equal(circuit.src, 0);
-	assert_int_equal(circuit.dst, 1);
-	assert_int_equal(morph_phases_begin(phases, 0, 2, 7, 5), 0);
-	assert_int_equal(morph_phases_begin(phases, 2, 2, 7, 6), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_changed(phases, 2, true, 10), 0);
-	expect_go(phases, 2, 7);
-	expect_nothing(phases);
-	assert_int_equal(counts_of(phases).stall_ns, 4);
-	assert_int_equal(counts_of(phases).foreseen, 1);
-	assert_int_equal(counts_of(phases).unforeseen, 0);
-	morph_phases_free(phases);
-}
-
-static void on_demand_announcements_have_no_effect(void **state)
-{
-	struct morph_phases *phases;
-
-	(void)state;
-	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
-	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
-	assert_int_equal(morph_phases_provision(phases, 0, 1), 0);
-	assert_int_equal(morph_phases_announce(phases, 0, 0, 1), 0);
-	assert_int_equal(morph_phases_announce(phases, 1, 0, 1), 0);
-	expect_nothing(phases);
-	morph_phases_free(phases);
-}
-
-static void a_change_that_fails_is_asked_for_again(void **state)
-{
-	struct morph_phases *phases;
-
-	(void)state;
-	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
-	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
-	assert_int_equal(morph_phases_begin(phases, 0, 0, 0, 1), 0);
-	assert_int_equal(morph_phases_begin(phases, 1, 0, 0, 1), 0);
-	REFUSED(morph_phases_changed(phases, 0, true, 1), ENOENT, "no act");
-	expect_change(phases, 0, 2, 0);
-	assert_int_equal(morph_phases_changed(phases, 0, false, 2), 0);
-	expect_change(phases, 0, 2, 0);
-	assert_int_equal(morph_phases_changed(phases, 0, true, 3), 0);
-	expect_go(phases, 0, 0);
-	assert_int_equal(counts_of(phases).failed, 1);
-	morph_phases_free(phases);
-}
-
-/* What is ready first goes first, though circuits of the other are lit. */
-static void nobody_is_overtaken_for_ever(void **state)
-{
-	struct morph_phases *phases;
-
-	(void)state;
-	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
-	phases = phases_of(&training, MORPH_PHASE_ON_DEMAND);
-	for (uint32_t rank = 0; rank < 4; rank++)
-		assert_int_equal(morph_phases_begin(phases, rank, rank / 2, 0, 1), 0);
-	assert_int_equal(obey(phases, 1), 2);
-	/* A column of ranks 0 and 2 is ready while both rows run; row 1 ends, and row 0. */
-	assert_int_equal(morph_phases_begin(phases, 0, 2, 0, 2), 0);
-	assert_int_equal(morph_phases_begin(phases, 2, 2, 0, 2), 0);
-	assert_int_equal(morph_phases_end(phases, 2, 1, 3), 0);
-	assert_int_equal(morph_phases_end(phases, 3, 1, 3), 0);
-	expect_nothing(phases);
-	/* The row's next one waits, for what comes after the column. */
-	assert_int_equal(morph_phases_begin(phases, 2, 1, 1, 4), 0);
-	assert_int_equal(morph_phases_begin(phases, 3, 1, 1, 4), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_end(phases, 0, 0, 5), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_end(phases, 1, 0, 5), 0);
-	expect_change(phases, 2, 2, 4);
-	assert_int_equal(morph_phases_changed(phases, 2, true, 6), 0);
-	expect_go(phases, 2, 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_end(phases, 0, 2, 7), 0);
-	assert_int_equal(morph_phases_end(phases, 2, 2, 7), 0);
-	assert_int_equal(obey(phases, 7), 1);
-	assert_int_equal(counts_of(phases).waits, 2);
-	morph_phases_free(phases);
-}
-
-static void add_pair(struct morph_phases *phases, const uint32_t members[2])
-{
-	int group = morph_phases_add_group(phases, members, 2);
-
-	assert_true(group >= 0);
-	assert_int_equal(morph_phases_add_ring(phases, (uint32_t)group, 0, members), 0);
-}
-
-static void begin_pair(struct morph_phases *phases, uint32_t group, uint64_t counter)
-{
-	for (uint32_t rank = 2 * group; rank < 2 * group + 2; rank++)
-		assert_int_equal(morph_phases_begin(phases, rank, group, counter, 1), 0);
-}
-
-/* Where a change darkens the plane it gets its turn, though the others leave no gap. */
-static void a_plane_that_is_to_be_changed_is_left_alone_first(void **state)
-{
-	for (uint32_t scope = MORPH_DELAY_PORT_SCOPE; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++) {
-		MORPH_OPTS(morph_phases_opts, opts, .scope = scope);
-		struct morph_phases *phases = morph_phases_new(ctx, 6, &opts);
-
-		(void)state;
-		assert_non_null(phases);
-		for (uint32_t group = 0; group < 3; group++)
-			add_pair(phases, (const uint32_t[]){ 2 * group, 2 * group + 1 });
-		begin_pair(phases, 0, 0);
-		begin_pair(phases, 1, 0);
-		assert_int_equal(obey(phases, 1), 2);
-		assert_int_equal(morph_phases_end(phases, 2, 1, 1), 0);
-		assert_int_equal(morph_phases_end(phases, 3, 1, 1), 0);
-		begin_pair(phases, 2, 0);
-		begin_pair(phases, 1, 1);
-		if (scope == MORPH_DELAY_PORT_SCOPE) {
-			assert_int_equal(obey(phases, 1), 2);
-		} else {
-			expect_nothing(phases);
-			assert_int_equal(morph_phases_end(phases, 0, 0, 1), 0);
-			assert_int_equal(morph_phases_end(phases, 1, 0, 1), 0);
-			expect_change(phases, 2, 2, 0);
-			expect_nothing(phases);
-			assert_int_equal(morph_phases_changed(phases, 2, true, 1), 0);
-			assert_int_equal(obey(phases, 1), 2);
-		}
-		morph_phases_free(phases);
-	}
-}
-
-/* One of two circuits is taken while the other is set: it is set in the next change. */
-static void a_group_has_one_change_at_a_time(void **state)
-{
-	struct morph_phases *phases = new_phases(4, MORPH_PHASE_PROVISIONED);
-	const uint32_t all[] = { 0, 1, 2, 3 };
-	const uint32_t first[] = { 0, 2 };
-
-	(void)state;
-	assert_int_equal(morph_phases_add_group(phases, all, 4), 0);
-	assert_int_equal(morph_phases_add_circuit(phases, 0, 0, 0, 1), 0);
-	assert_int_equal(morph_phases_add_circuit(phases, 0, 0, 2, 3), 0);
-	assert_int_equal(morph_phases_add_group(phases, first, 2), 1);
-	assert_int_equal(morph_phases_add_circuit(phases, 1, 0, 0, 2), 0);
-	assert_int_equal(morph_phases_add_group(phases, first, 2), 2);
-	assert_int_equal(morph_phases_add_circuit(phases, 2, 0, 2, 0), 0);
-	for (uint32_t turn = 0; turn < 2; turn++) {
-		assert_int_equal(morph_phases_provision(phases, turn ? 2 : 0, 1), 0);
-		expect_change(phases, turn ? 2 : 0, turn ? 1 : 2, turn ? 1 : 0);
-		assert_int_equal(morph_phases_changed(phases, turn ? 2 : 0, true, 1), 0);
-	}
-	assert_int_equal(morph_phases_provision(phases, 0, 2), 0);
-	expect_change(phases, 0, 1, 1);
-	assert_int_equal(morph_phases_provision(phases, 1, 2), 0);
-	expect_change(phases, 1, 1, 1);
-	assert_int_equal(morph_phases_changed(phases, 1, true, 3), 0);
-	for (uint32_t rank = 0; rank < 4; rank++)
-		assert_int_equal(morph_phases_begin(phases, rank, 0, 0, 4), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_changed(phases, 0, true, 5), 0);
-	expect_change(phases, 0, 1, 1);
-	assert_int_equal(morph_phases_changed(phases, 0, true, 6), 0);
-	expect_go(phases, 0, 0);
-	morph_phases_free(phases);
-}
-
-static void who_is_gone_is_waited_for_by_nobody(void **state)
-{
-	struct morph_phases *phases;
-
-	(void)state;
-	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
-	phases = phases_of(&training, MORPH_PHASE_PROVISIONED);
-	assert_int_equal(morph_phases_begin(phases, 0, 0, 0, 1), 0);
-	assert_int_equal(morph_phases_begin(phases, 1, 0, 0, 1), 0);
-	assert_int_equal(obey(phases, 1), 1);
-	assert_int_equal(morph_phases_begin(phases, 2, 2, 0, 1), 0);
-	assert_int_equal(morph_phases_leave(phases, 0, 2), 0);
-	REFUSED(morph_phases_leave(phases, 0, 2), ENOTCONN, "rank 0 has left");
-	REFUSED(morph_phases_begin(phases, 0, 0, 1, 2), ENOTCONN, "rank 0 has left");
-	REFUSED(morph_phases_announce(phases, 0, 0, 2), ENOTCONN, "rank 0 has left");
-	REFUSED(morph_phases_announce(phases, 1, 0, 2), ENOTCONN, "1 members of group 0");
-	REFUSED(morph_phases_provision(phases, 0, 2), ENOTCONN, "1 members of group 0");
-	/* Rank 1 still sends; the column of 1 and 3 gets nothing from it. */
-	assert_int_equal(morph_phases_begin(phases, 1, 3, 0, 3), 0);
-	assert_int_equal(morph_phases_begin(phases, 3, 3, 0, 3), 0);
-	expect_nothing(phases);
-	assert_int_equal(morph_phases_end(phases, 1, 0, 4), 0);
-	expect_change(phases, 3, 2, 2);
-	assert_int_equal(morph_phases_changed(phases, 3, true, 5), 0);
-	expect_go(phases, 3, 0);
-	REFUSED(morph_phases_begin(phases, 1, 0, 1, 5), ENOTCONN, "1 members of group 0");
-	/* Rank 2 gives up. */
-	assert_int_equal(morph_phases_end(phases, 2, 2, 6), 0);
-	REFUSED(morph_phases_end(phases, 2, 2, 6), ENOENT, "no operation of group 2");
-	morph_phases_free(phases);
 }
 
 /* ------------------------------------------------------------------ whatever */
@@ -900,13 +598,6 @@ int main(void)
 		TEST(reordered_missing_and_new_stages_cost_time_and_are_learned),
 		TEST(one_odd_iteration_is_not_believed),
 		TEST(more_stages_than_there_is_room_for_are_not_learned),
-		TEST(what_launchers_announce_is_set_ahead),
-		TEST(on_demand_announcements_have_no_effect),
-		TEST(a_change_that_fails_is_asked_for_again),
-		TEST(nobody_is_overtaken_for_ever),
-		TEST(a_plane_that_is_to_be_changed_is_left_alone_first),
-		TEST(a_group_has_one_change_at_a_time),
-		TEST(who_is_gone_is_waited_for_by_nobody),
 		TEST(departures_from_what_was_learned_take_time_alone),
 		TEST(without_memory_nothing_is_left_behind),
 		TEST(what_fails_for_memory_can_be_done_again),
