@@ -6,7 +6,8 @@
 
 #define ROUNDS 64 /* of negotiation, where no other number is wanted */
 #define EARLY 3 /* of them, before it is asked for a cut */
-#define LEAST_AFTER_NS 1000 /* the driver takes no step that comes sooner by time */
+#define LEAST_AFTER_NS 1000 /* the driver takes no step that comes sooner by time, */
+#define LEAST_IDLE_NS 100000 /* and none of a loop in which nothing changes */
 #define JUDGEMENTS 4 /* times that what the judge refuses is negotiated anew */
 
 /* What is asked. */
@@ -349,6 +350,7 @@ static struct morph_step_opts step_opts(const struct asked *asked, const struct 
 	struct morph_step_opts opts = { .sz = sizeof(opts),
 					.begin = asked->opts.begin,
 					.deadline_ns = asked->opts.deadline_ns };
+	uint64_t least_ns = table->steps.count > 1 ? LEAST_AFTER_NS : LEAST_IDLE_NS;
 	uint64_t set_ps = step->set_ps, lit_ps = 0;
 
 	if (opts.begin != MORPH_STEP_TIME)
@@ -360,8 +362,8 @@ static struct morph_step_opts step_opts(const struct asked *asked, const struct 
 		lit_ps = table->steps.list[table->steps.count - 1].lit_ps;
 	}
 	opts.after_ns = set_ps > lit_ps ? ns_up(set_ps - lit_ps) : 0;
-	if (opts.after_ns < LEAST_AFTER_NS)
-		opts.after_ns = LEAST_AFTER_NS;
+	if (opts.after_ns < least_ns)
+		opts.after_ns = least_ns;
 	if (opts.deadline_ns)
 		opts.deadline_ns += opts.after_ns;
 	return opts;

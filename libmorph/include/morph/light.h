@@ -55,7 +55,7 @@ enum morph_light_reason {
 /**
  * struct morph_light_opts - how steps begin, and what circuits may have
  * @sz: sizeof(struct morph_light_opts)
- * @begin: enum morph_step_begin, of all steps; MORPH_STEP_TIME: as the schedule has it, but a microsecond apart at least
+ * @begin: enum morph_step_begin, of all steps; MORPH_STEP_TIME: as the schedule has it, but a microsecond apart at least, and 100 where all that is lit stays
  * @loop: after the last step comes the first; by time, once all of the schedule has arrived
  * @deadline_ns: of all steps, as struct morph_step_opts has it; by time, beyond what is planned
  * @lanes: of each circuit; 0: as many as the schedule's bandwidth takes

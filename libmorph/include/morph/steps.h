@@ -40,7 +40,7 @@ enum morph_step_begin {
  * struct morph_step_opts - how a step begins
  * @sz: sizeof(struct morph_step_opts)
  * @begin: enum morph_step_begin
- * @after_ns: for MORPH_STEP_TIME: how long after the step before was lit; the driver takes 1000 at least
+ * @after_ns: for MORPH_STEP_TIME: how long after the step before was lit; the driver takes 1000 at least, and 100000 where the step changes nothing
  * @deadline_ns: it is to be lit so long after the step before was; if nothing has begun it by then
  *	the schedule stops. 0: it may take as long as it likes
  */
