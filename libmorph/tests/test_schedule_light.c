@@ -236,6 +236,28 @@ static void steps_begin_as_is_planned(void **state)
 	close_bench(&bench);
 }
 
+/* The driver would only be kept busy by it. */
+static void a_loop_that_changes_nothing_turns_slowly(void **state)
+{
+	MORPH_OPTS(morph_light_opts, opts, .begin = MORPH_STEP_TIME, .loop = true);
+	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_RING,
+		   .ranks = 4, .bytes = 4096);
+	MORPH_OPTS(morph_schedule_opts, static_opts, .policy = MORPH_POLICY_ONE_SHOT);
+	struct bench bench = open_bench(SERVER8);
+	const uint32_t *step;
+	struct words words;
+
+	(void)state;
+	assert_true(plan(&bench, &how, &static_opts));
+	assert_int_equal(light(&bench, 4, &opts), MORPH_FEASIBLE);
+	assert_int_equal(bench.light.steps, 1);
+	words = WRITE(morph_steps_write, bench.steps);
+	step = words.list + HEAD + STEPS_HEAD + CIRCUIT * words.list[HEAD + 3];
+	assert_int_equal(step[3], 100000);
+	free(words.list);
+	close_bench(&bench);
+}
+
 /* Not even the first, which nothing comes before, is sooner than the driver takes. */
 static void no_step_comes_at_once(void **state)
 {
@@ -343,6 +365,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(planes_are_counted),
 		cmocka_unit_test(it_is_always_the_same),
 		cmocka_unit_test(steps_begin_as_is_planned),
+		cmocka_unit_test(a_loop_that_changes_nothing_turns_slowly),
 		cmocka_unit_test(no_step_comes_at_once),
 		cmocka_unit_test(a_circuit_goes_another_way_another_time),
 		cmocka_unit_test(what_is_there_is_of_the_first_step),
