@@ -217,6 +217,8 @@ int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop
 	schedule->stepping = false;
 	if (ret) {
 		morph_run_stop_at(schedule, number, ret);
+		/* What is to blame may be known by now: who starts it again finds other ways. */
+		morph_run_check_ways(schedule, number, NULL);
 		return ret;
 	}
 	count_run(schedule, step, begin);

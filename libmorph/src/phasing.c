@@ -7,6 +7,7 @@
 
 #define LEAST_NAP_NS 20000
 #define LONGEST_NAP_NS 1000000
+#define MENDING_NS 200000000 /* for hardware that fails in a change to be known as failed */
 
 /* ------------------------------------------------------------------- making */
 
@@ -132,6 +133,7 @@ struct patience {
 	int64_t timeout_ns;
 	uint64_t begin_ns;
 	uint64_t nap_ns;
+	uint64_t failed_ns; /* when a change first found hardware that had failed; or 0 */
 	bool repair; /* was counted */
 };
 
@@ -145,26 +147,55 @@ static uint64_t now_ns(void)
 
 static struct patience patience_of(int64_t timeout_ns)
 {
-	return (struct patience){ timeout_ns, now_ns(), LEAST_NAP_NS, false };
+	return (struct patience){ timeout_ns, now_ns(), LEAST_NAP_NS, 0, false };
 }
 
-/* Sleep a little, longer each time: 0, or a noted -ETIMEDOUT. */
-static int be_patient(struct morph_phasing *phasing, struct patience *patience, const char *what)
+static bool is_late(const struct patience *patience)
 {
-	uint64_t waited = now_ns() - patience->begin_ns;
+	return patience->timeout_ns >= 0 &&
+	       now_ns() - patience->begin_ns >= (uint64_t)patience->timeout_ns;
+}
+
+/* Sleep a little, longer each time. */
+static void rest(struct patience *patience)
+{
 	struct timespec nap = { .tv_nsec = (long)patience->nap_ns };
 
+	nanosleep(&nap, NULL);
+	patience->nap_ns = patience->nap_ns * 2 < LONGEST_NAP_NS ? patience->nap_ns * 2 :
+								   LONGEST_NAP_NS;
+}
+
+/*
+ * Hardware that fails while light changes is often seen there first, and known for what it is a moment later. Then a
+ * repair leads round it, and the schedule can be started again.
+ */
+static bool may_mend(struct patience *patience)
+{
+	if (!patience->failed_ns)
+		patience->failed_ns = now_ns();
+	return !is_late(patience) && now_ns() - patience->failed_ns < MENDING_NS;
+}
+
+/* After a try: 0 to try again, or the failure that it is. */
+static int be_patient(struct morph_phasing *phasing, struct patience *patience, int error,
+		      const char *what)
+{
+	if (error == -EIO && may_mend(patience)) {
+		rest(patience);
+		return 0;
+	}
+	if (error != -EAGAIN)
+		return error;
 	if (phasing->repairing && !patience->repair) {
 		phasing->counts.repairs++;
 		patience->repair = true;
 	}
-	if (patience->timeout_ns >= 0 && waited >= (uint64_t)patience->timeout_ns)
+	if (is_late(patience))
 		return lm_fail(phasing->slice->ctx, ETIMEDOUT, "%s: %s", what,
 			       phasing->repairing ? "the slice is still being repaired" :
 						    "ranks are in another phase");
-	nanosleep(&nap, NULL);
-	patience->nap_ns = patience->nap_ns * 2 < LONGEST_NAP_NS ? patience->nap_ns * 2 :
-								   LONGEST_NAP_NS;
+	rest(patience);
 	return 0;
 }
 
@@ -218,10 +249,9 @@ MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase,
 		return error;
 	while (!phasing->users[phase]) {
 		error = try_enter(phasing, phase, &found);
-		if (error == -EAGAIN)
-			error = be_patient(phasing, &patience, "enter a phase");
-		else if (!error)
+		if (!error)
 			break;
+		error = be_patient(phasing, &patience, error, "enter a phase");
 		if (error) {
 			phasing->counts.late += error == -ETIMEDOUT;
 			return error;
@@ -274,11 +304,11 @@ MORPH_API int morph_phasing_provision(struct morph_phasing *phasing, int64_t tim
 		return lm_fail(phasing->slice->ctx, ENODATA, "no phase was announced");
 	for (;;) {
 		error = lm_phasing_light(phasing, phase, true);
-		if (!error)
+		if (!error) {
 			phasing->stays = phase;
-		if (error != -EAGAIN)
-			return error;
-		error = be_patient(phasing, &patience, "provision a phase");
+			return 0;
+		}
+		error = be_patient(phasing, &patience, error, "provision a phase");
 		if (error)
 			return error;
 	}
@@ -307,9 +337,9 @@ MORPH_API int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeou
 
 	for (;;) {
 		error = try_unload(phasing);
-		if (error != -EAGAIN)
-			return error;
-		error = be_patient(phasing, &patience, "unload phases");
+		if (!error)
+			return 0;
+		error = be_patient(phasing, &patience, error, "unload phases");
 		if (error)
 			return error;
 	}

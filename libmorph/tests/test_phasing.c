@@ -20,6 +20,7 @@ static struct {
 	uint32_t repairing;
 	uint32_t slice_state;
 	int fails; /* the next step does, with this errno */
+	uint32_t breaks; /* then the slice is being repaired, for so many calls, and steps fail no longer */
 	uint32_t goes, jumps, starts;
 } kernel;
 
@@ -43,8 +44,14 @@ static int light(uint32_t step)
 {
 	take_away();
 	if (kernel.fails) {
+		int error = -kernel.fails;
+
 		kernel.state = MORPH_SCHEDULE_STOPPED;
-		return -kernel.fails;
+		if (kernel.breaks) {
+			kernel.repairing = kernel.breaks;
+			kernel.fails = 0;
+		}
+		return error;
 	}
 	kernel.state = MORPH_SCHEDULE_RUNNING;
 	kernel.step = step;
@@ -384,6 +391,20 @@ static void repairs_are_waited_for(void **state)
 	assert_int_equal(enter(0, 1, -1), -ENODEV);
 }
 
+static void what_breaks_in_a_change_is_waited_for(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	kernel.fails = EIO;
+	kernel.breaks = 4;
+	assert_int_equal(enter(1, 2, -1), 0);
+	assert_int_equal(kernel.state, MORPH_SCHEDULE_RUNNING);
+	assert_int_equal(kernel.step, 2);
+	assert_int_equal(kernel.starts, 2);
+	leave(1, 2);
+}
+
 static void a_phase_that_fails_is_tried_again(void **state)
 {
 	(void)state;
@@ -489,6 +510,7 @@ int main(void)
 		TEST(what_was_announced_wrongly_costs_a_change),
 		TEST(a_rank_that_is_gone_is_in_no_phase),
 		TEST(repairs_are_waited_for),
+		TEST(what_breaks_in_a_change_is_waited_for),
 		TEST(a_phase_that_fails_is_tried_again),
 		TEST(unloaded_when_nobody_is_in_a_phase),
 		TEST(mistakes_are_named),

@@ -119,7 +119,8 @@ uint32_t morph_phasing_phases(const struct morph_phasing *phasing);
  * @timeout_ns: how long to wait for those that are in the way; a change that has begun is waited for
  *
  * What is lit stays until it is left. Else it is lit as soon as nobody is in the phase that is; what was
- * announced does not count. A repair of the slice is waited for.
+ * announced does not count. A repair of the slice is waited for; and a change that hardware fails in is tried again for
+ * a fifth of a second, until what has failed is known and led round.
  *
  * Return: 0, -ETIMEDOUT (ranks are in another phase, or the slice is still being repaired), -ENOENT (no such phase; unloaded),
  * -ENODEV (the slice is gone), or what the driver says of a step that can't be lit. On failure this rank is not in it.
