@@ -15,7 +15,9 @@
  * reference goes.
  *
  * fabric->srcu is read-held around each single provider operation and nothing
- * else. No lock is ever held while waiting for a device.
+ * else. No lock is ever held while waiting for a device. fabric->telling is read-held,
+ * by program.c alone, from before hardware is told something until its answer has been
+ * written down: who reviews hardware waits for those who tell the same, and they for it.
  *
  * Lifetime: a fabric is its struct device; a slice, a transaction and a user are
  * counted by kref. A file holds its slice, a slice holds its fabric, a
@@ -167,6 +169,12 @@ struct morph_fabric {
 	/* registration */
 	struct srcu_struct srcu;
 	const struct morph_fabric_ops *ops;	/* NULL when gone; READ_ONCE under srcu */
+
+	/* what a review tells again, alone: program.c */
+	struct srcu_struct telling;
+	u32 review_of;			/* enum morph_review, last written of the two */
+	u32 review_first;
+	wait_queue_head_t review_end;
 
 	/* fabric->lock */
 	struct mutex lock;

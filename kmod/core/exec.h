@@ -58,6 +58,14 @@ struct exec_patience {
 	u64 pause, left;	/* ns */
 };
 
+/* What a review has for itself while it tells hardware again what that was told last. */
+enum morph_review { MORPH_REVIEW_NONE, MORPH_REVIEW_LASERS, MORPH_REVIEW_ELEMENTS };
+
+#define MORPH_REVIEW_CHUNK	16u	/* elements or ports at once */
+
+void exec_review_begin(struct morph_fabric *fabric, enum morph_review what, u32 first);
+void exec_review_end(struct morph_fabric *fabric);
+
 struct exec_patience exec_patience(struct morph_fabric *fabric);
 int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience);
 
@@ -65,6 +73,7 @@ u32 exec_collect_new(struct exec *exec, bool late, u32 first);
 u32 exec_collect_old(struct exec *exec);
 u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n);
+int exec_ask_element(struct morph_fabric *fabric, struct morph_txn *txn, u32 element, u32 *state);
 void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told);
 int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,

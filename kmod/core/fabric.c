@@ -248,6 +248,7 @@ static void fabric_release(struct device *dev)
 	morph_controller_free(fabric);
 	fabric_free_tables(fabric);
 	xa_destroy(&fabric->txns);
+	cleanup_srcu_struct(&fabric->telling);
 	cleanup_srcu_struct(&fabric->srcu);
 	xa_erase(&morph_fabrics, fabric->id);
 	kfree(fabric);
@@ -295,16 +296,20 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	ret = init_srcu_struct(&fabric->srcu);
 	if (ret)
 		goto err_free;
+	ret = init_srcu_struct(&fabric->telling);
+	if (ret)
+		goto err_srcu;
 	/* A NULL entry: the number is taken, the fabric is not to be seen. */
 	ret = xa_alloc(&morph_fabrics, &id, NULL, XA_LIMIT(0, MORPH_MAX_FABRICS - 1), GFP_KERNEL);
 	if (ret)
-		goto err_srcu;
+		goto err_telling;
 	fabric->id = id;
 	fabric->ops = ops;
 	fabric->owner = ops->owner;
 	fabric->priv = priv;
 	fabric->seq = 1;
 	mutex_init(&fabric->lock);
+	init_waitqueue_head(&fabric->review_end);
 	spin_lock_init(&fabric->event_lock);
 	spin_lock_init(&fabric->op_lock);
 	spin_lock_init(&fabric->signal_lock);
@@ -324,6 +329,8 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	atomic_inc(&fabrics_alive);
 	return fabric;
 
+err_telling:
+	cleanup_srcu_struct(&fabric->telling);
 err_srcu:
 	cleanup_srcu_struct(&fabric->srcu);
 err_free:

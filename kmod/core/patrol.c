@@ -12,7 +12,6 @@
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
 #define PATROL_TESTS		4u	/* suspects tested each period */
-#define REVIEW_CHUNK		16u	/* elements or ports asked for at once */
 
 /* ------------------------------------------------------------------- suspects */
 
@@ -203,7 +202,6 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 		.state = optics_park_state(fabric->graph, element),
 	};
 	bool ours;
-	int ret;
 
 	mutex_lock(&fabric->lock);
 	ours = left_behind(fabric, element);
@@ -212,11 +210,9 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_unlock(&fabric->lock);
 	if (!ours)
 		return;
-	ret = morph_hw_set_elements(fabric, NULL, &setting, 1);
+	exec_set_elements(fabric, NULL, &setting, 1);
 	mutex_lock(&fabric->lock);
 	fabric->ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
-	if (!ret)
-		fabric->hw_state[element] = setting.state;
 	mutex_unlock(&fabric->lock);
 }
 
@@ -235,8 +231,8 @@ static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected)
 static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT, .index = element };
-	struct morph_element_setting setting = { .element = element };
 	bool rests;
+	u32 state;
 	int ret;
 
 	mutex_lock(&fabric->lock);
@@ -246,11 +242,10 @@ static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 	mutex_unlock(&fabric->lock);
 	if (!rests)
 		return;
-	ret = morph_hw_get_elements(fabric, NULL, &setting, 1);
+	ret = exec_ask_element(fabric, NULL, element, &state);
 	mutex_lock(&fabric->lock);
 	exec_unguard(fabric, element);
-	if (!ret && setting.state != expected) {
-		fabric->hw_state[element] = setting.state;
+	if (!ret && state != expected) {
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
 		morph_suspect_add(fabric, &culprit);
 	}
@@ -312,17 +307,21 @@ void morph_patrol_review(struct morph_fabric *fabric)
 	spin_unlock_irqrestore(&fabric->signal_lock, flags);
 }
 
-/* Ports whose lasers are not as they were told. */
-static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
+/*
+ * Ports whose lasers are not as they were told, and what that was. Who tells them next is not
+ * seen before fabric->lock is taken: what is found while others may tell is to be looked at again.
+ */
+static int find_lasers(struct morph_fabric *fabric, u32 first, u32 count,
+		       struct morph_laser_setting *wrong, u32 *n)
 {
-	struct morph_laser_reading reads[REVIEW_CHUNK] = {};
-	struct morph_laser_setting wrong[REVIEW_CHUNK];
-	u32 n = 0, i;
+	struct morph_laser_reading reads[MORPH_REVIEW_CHUNK] = {};
+	u32 i;
 	int ret;
 
 	for (i = 0; i < count; i++)
 		reads[i].port = first + i;
 	ret = morph_hw_get_lasers(fabric, NULL, reads, count);
+	*n = 0;
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
@@ -333,49 +332,75 @@ static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
 
 		if (((reads[i].lanes | reads[i].weak) & ~told) |
 		    (told & ~broken & ~(reads[i].lanes | reads[i].weak)))
-			wrong[n++] = (struct morph_laser_setting){ .port = port, .lanes = told };
+			wrong[(*n)++] = (struct morph_laser_setting){
+				.port = port, .lanes = told,
+			};
 	}
 	mutex_unlock(&fabric->lock);
-	/* The review itself looks once more at what does not obey. */
-	return exec_tell_lasers(fabric, NULL, wrong, n);
+	return 0;
 }
 
-/* Elements likewise. A guard pin keeps each in its state until it has it. */
-static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
+/* Elements likewise; of those that are being turned somebody else takes care. */
+static int find_elements(struct morph_fabric *fabric, u32 first, u32 count,
+			 struct morph_element_setting *wrong, u32 *n)
 {
-	struct morph_element_setting settings[REVIEW_CHUNK];
-	u8 told[REVIEW_CHUNK];
-	u32 n = 0, i;
+	u32 i;
 	int ret;
 
-	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++) {
-		settings[i].element = first + i;
-		told[i] = fabric->hw_state[first + i];
-	}
-	mutex_unlock(&fabric->lock);
-	ret = morph_hw_get_elements(fabric, NULL, settings, count);
+	for (i = 0; i < count; i++)
+		wrong[i].element = first + i;
+	ret = morph_hw_get_elements(fabric, NULL, wrong, count);
+	*n = 0;
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
-		u32 element = settings[i].element;
+		u32 element = wrong[i].element;
+		u8 told = fabric->hw_state[element];
 
-		if (settings[i].state == told[i] || fabric->hw_state[element] != told[i] ||
-		    fabric->ledger->element_state[element] != told[i] ||
+		if (wrong[i].state == told || fabric->ledger->element_state[element] != told ||
 		    fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING)
 			continue;
-		fabric->ledger->element_pins[element]++;
-		settings[n].element = element;
-		settings[n++].state = told[i];
+		wrong[(*n)++] = (struct morph_element_setting){ .element = element, .state = told };
 	}
 	mutex_unlock(&fabric->lock);
-	if (n)
-		ret = morph_hw_set_elements(fabric, NULL, settings, n);
-	mutex_lock(&fabric->lock);
-	for (i = 0; i < n; i++)
-		exec_unguard(fabric, settings[i].element);
-	mutex_unlock(&fabric->lock);
+	return 0;
+}
+
+/*
+ * What was found wrong is looked at once more, and told again, while nobody else tells it: a
+ * command that is not the last would undo what has been verified since. The review itself looks
+ * once more at what does not obey.
+ */
+static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
+{
+	struct morph_laser_setting wrong[MORPH_REVIEW_CHUNK];
+	u32 n;
+	int ret = find_lasers(fabric, first, count, wrong, &n);
+
+	if (ret || !n)
+		return ret;
+	exec_review_begin(fabric, MORPH_REVIEW_LASERS, first);
+	ret = find_lasers(fabric, first, count, wrong, &n);
+	if (!ret)
+		ret = morph_hw_set_lasers(fabric, NULL, wrong, n);
+	exec_review_end(fabric);
+	return ret;
+}
+
+static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
+{
+	struct morph_element_setting wrong[MORPH_REVIEW_CHUNK];
+	u32 n;
+	int ret = find_elements(fabric, first, count, wrong, &n);
+
+	if (ret || !n)
+		return ret;
+	exec_review_begin(fabric, MORPH_REVIEW_ELEMENTS, first);
+	ret = find_elements(fabric, first, count, wrong, &n);
+	if (!ret)
+		ret = morph_hw_set_elements(fabric, NULL, wrong, n);
+	exec_review_end(fabric);
 	return ret;
 }
 
@@ -390,10 +415,12 @@ static void review_work_fn(struct work_struct *work)
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
 	WRITE_ONCE(fabric->review, false);
-	for (i = 0; i < graph->ports_count; i += REVIEW_CHUNK)
-		failed |= review_lasers(fabric, i, min(REVIEW_CHUNK, graph->ports_count - i));
-	for (i = 0; i < graph->elements_count; i += REVIEW_CHUNK)
-		failed |= review_elements(fabric, i, min(REVIEW_CHUNK, graph->elements_count - i));
+	for (i = 0; i < graph->ports_count; i += MORPH_REVIEW_CHUNK)
+		failed |= review_lasers(fabric, i,
+					min(MORPH_REVIEW_CHUNK, graph->ports_count - i));
+	for (i = 0; i < graph->elements_count; i += MORPH_REVIEW_CHUNK)
+		failed |= review_elements(fabric, i,
+					  min(MORPH_REVIEW_CHUNK, graph->elements_count - i));
 	if (failed)
 		WRITE_ONCE(fabric->review, true);
 }

@@ -8,6 +8,71 @@
 #include "slice.h"
 #include "txn.h"
 
+/* ------------------------------------------------------------------- telling */
+
+/* Is some of it what a review has for itself? */
+static bool is_reviewed(struct morph_fabric *fabric, enum morph_review what, const void *settings,
+			u32 count)
+{
+	const struct morph_element_setting *elements = settings;
+	const struct morph_laser_setting *lasers = settings;
+	u32 first, index, i;
+
+	/* Pairs with exec_review_begin() and exec_review_end(). */
+	if (likely(smp_load_acquire(&fabric->review_of) != what))
+		return false;
+	first = READ_ONCE(fabric->review_first);
+	for (i = 0; i < count; i++) {
+		index = what == MORPH_REVIEW_ELEMENTS ? elements[i].element : lasers[i].port;
+		if (index - first < MORPH_REVIEW_CHUNK)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Hardware is about to be told these settings, or asked how they stand for fabric->hw_state.
+ * Whoever sees no review here is waited for by the next one. No lock held.
+ */
+static int tell_begin(struct morph_fabric *fabric, enum morph_review what, const void *settings,
+		      u32 count)
+{
+	int srcu;
+
+	for (;;) {
+		srcu = srcu_read_lock(&fabric->telling);
+		if (!is_reviewed(fabric, what, settings, count))
+			return srcu;
+		srcu_read_unlock(&fabric->telling, srcu);
+		wait_event(fabric->review_end, !is_reviewed(fabric, what, settings, count));
+	}
+}
+
+static void tell_end(struct morph_fabric *fabric, int srcu)
+{
+	srcu_read_unlock(&fabric->telling, srcu);
+}
+
+/*
+ * From now until exec_review_end() nobody else tells MORPH_REVIEW_CHUNK elements, or the lasers
+ * of so many ports, from @first on; what they are told in between is what is written down. There
+ * is one review at a time. No lock held.
+ */
+void exec_review_begin(struct morph_fabric *fabric, enum morph_review what, u32 first)
+{
+	WRITE_ONCE(fabric->review_first, first);
+	/* Who sees that there is one sees of what. Pairs with is_reviewed(). */
+	smp_store_release(&fabric->review_of, what);
+	synchronize_srcu(&fabric->telling);
+}
+
+void exec_review_end(struct morph_fabric *fabric)
+{
+	/* Whoever goes on sees what hardware was told. Pairs with is_reviewed(). */
+	smp_store_release(&fabric->review_of, MORPH_REVIEW_NONE);
+	wake_up_all(&fabric->review_end);
+}
+
 /* ------------------------------------------------------------------ elements */
 
 /*
@@ -95,6 +160,24 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
 	return n;
 }
 
+/* How an element stands, which is remembered. No lock held. */
+int exec_ask_element(struct morph_fabric *fabric, struct morph_txn *txn, u32 element, u32 *state)
+{
+	struct morph_element_setting setting = { .element = element };
+	int srcu, ret;
+
+	srcu = tell_begin(fabric, MORPH_REVIEW_ELEMENTS, &setting, 1);
+	ret = morph_hw_get_elements(fabric, txn, &setting, 1);
+	if (!ret) {
+		mutex_lock(&fabric->lock);
+		fabric->hw_state[element] = setting.state;
+		mutex_unlock(&fabric->lock);
+	}
+	tell_end(fabric, srcu);
+	*state = setting.state;
+	return ret;
+}
+
 /*
  * What hardware says about elements that may not have obeyed. Only those that had
  * been told without an error are to blame for it. One that can't be read now is told its
@@ -105,25 +188,20 @@ void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 		    struct morph_element_setting *settings, u32 count, bool told)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
-	u32 i, wanted;
+	u32 i, state;
 	int ret;
 
 	for (i = 0; i < count; i++) {
-		struct morph_element_setting one = settings[i];
-
-		wanted = settings[i].state;
-		ret = morph_hw_get_elements(fabric, txn, &one, 1);
+		culprit.index = settings[i].element;
+		ret = exec_ask_element(fabric, txn, culprit.index, &state);
 		if (ret)
 			morph_patrol_review(fabric);
 		if (ret == -ETIMEDOUT || ret == -ENODEV)
 			return;
-		if (ret)
+		if (ret || !told || state == settings[i].state)
 			continue;
 		mutex_lock(&fabric->lock);
-		fabric->hw_state[one.element] = one.state;
-		culprit.index = one.element;
-		if (told && one.state != wanted)
-			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 		mutex_unlock(&fabric->lock);
 	}
 }
@@ -132,19 +210,21 @@ void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
 int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 		      struct morph_element_setting *settings, u32 count)
 {
+	int srcu, ret;
 	u32 i;
-	int ret;
 
 	if (!count)
 		return 0;
+	srcu = tell_begin(fabric, MORPH_REVIEW_ELEMENTS, settings, count);
 	ret = morph_hw_set_elements(fabric, txn, settings, count);
-	if (ret)
-		return ret;
-	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++)
-		fabric->hw_state[settings[i].element] = settings[i].state;
-	mutex_unlock(&fabric->lock);
-	return 0;
+	if (!ret) {
+		mutex_lock(&fabric->lock);
+		for (i = 0; i < count; i++)
+			fabric->hw_state[settings[i].element] = settings[i].state;
+		mutex_unlock(&fabric->lock);
+	}
+	tell_end(fabric, srcu);
+	return ret;
 }
 
 /*
@@ -168,18 +248,15 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 	if (!count)
 		return;
 	mutex_unlock(&fabric->lock);
-	ret = morph_hw_set_elements(fabric, txn, settings, count);
+	ret = exec_set_elements(fabric, txn, settings, count);
 	/* Once more, for a passing error; then hardware is asked what it did. */
 	if (ret && ret != -ENODEV)
-		ret = morph_hw_set_elements(fabric, txn, settings, count);
+		ret = exec_set_elements(fabric, txn, settings, count);
 	if (ret && ret != -ENODEV)
 		exec_read_back(fabric, txn, settings, count, false);
 	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++) {
-		if (!ret)
-			fabric->hw_state[settings[i].element] = settings[i].state;
+	for (i = 0; i < count; i++)
 		exec_unguard(fabric, settings[i].element);
-	}
 }
 
 /* -------------------------------------------------------------------- lasers */
@@ -223,12 +300,14 @@ int exec_tell_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
 		     struct morph_laser_setting *lasers, u32 n)
 {
 	bool changed;
-	int ret;
+	int srcu, ret;
 
 	if (!n)
 		return 0;
 	do {
+		srcu = tell_begin(fabric, MORPH_REVIEW_LASERS, lasers, n);
 		ret = morph_hw_set_lasers(fabric, txn, lasers, n);
+		tell_end(fabric, srcu);
 		mutex_lock(&fabric->lock);
 		changed = exec_update_lasers(fabric, lasers, n);
 		mutex_unlock(&fabric->lock);

@@ -66,7 +66,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 		struct morph_laser_setting off = { .port = index * planes + plane };
 		struct morph_laser_reading reading = { .port = off.port };
 
-		ret = morph_hw_set_lasers(fabric, NULL, &off, 1);
+		ret = exec_tell_lasers(fabric, NULL, &off, 1);
 		if (!ret)
 			ret = morph_hw_get_lasers(fabric, NULL, &reading, 1);
 		if (!ret && (reading.lanes | reading.weak))
@@ -139,7 +139,7 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		/* Home comes last. */
 		setting.state = state < kind->states ? state : home;
 		reading = setting;
-		ret = morph_hw_set_elements(fabric, NULL, &setting, 1);
+		ret = exec_set_elements(fabric, NULL, &setting, 1);
 		if (!ret)
 			ret = morph_hw_get_elements(fabric, NULL, &reading, 1);
 		if (!ret && reading.state != setting.state)
@@ -149,8 +149,6 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		exec_read_back(fabric, NULL, &setting, 1, false);
 	mutex_lock(&fabric->lock);
 	*marks &= ~MORPH_MARK_CHANGING;
-	if (!ret)
-		fabric->hw_state[index] = home;
 	mutex_unlock(&fabric->lock);
 	return ret;
 }

@@ -494,13 +494,18 @@ static void fake_run_work(struct work_struct *work)
 	run->ret = morph_txn_run(run->txn);
 }
 
+void fake_start(struct fake_run *run, struct morph_txn *txn)
+{
+	run->txn = txn;
+	INIT_WORK_ONSTACK(&run->work, fake_run_work);
+	queue_work(system_unbound_wq, &run->work);
+}
+
 void fake_begin(struct fake *fake, struct fake_run *run, struct morph_txn *txn, char call,
 		u32 skip)
 {
-	run->txn = txn;
 	fake_rule(fake, call, skip, FAKE_HANG, 0);
-	INIT_WORK_ONSTACK(&run->work, fake_run_work);
-	queue_work(system_unbound_wq, &run->work);
+	fake_start(run, txn);
 	wait_for_completion(&fake->silent);
 }
 

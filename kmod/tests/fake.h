@@ -155,13 +155,15 @@ struct morph_change fake_remove(u32 circuit);
 struct morph_change fake_move(u32 circuit, u32 plane);
 struct morph_txn *fake_txn(struct fake *fake, struct morph_slice *slice,
 			   const struct morph_change *changes, u32 count, u32 flags);
-/* One that runs beside the test: it has begun when an operation of it waits for its answer. */
+/* One that runs beside the test. */
 struct fake_run {
 	struct work_struct work;
 	struct morph_txn *txn;
 	int ret;
 };
 
+void fake_start(struct fake_run *run, struct morph_txn *txn);
+/* It has begun when an operation of it waits for its answer. */
 void fake_begin(struct fake *fake, struct fake_run *run, struct morph_txn *txn, char call,
 		u32 skip);
 /* Answer the operation that waits: done. */

@@ -291,6 +291,87 @@ static void patrol_is_not_hurried_by_reviews(struct kunit *test)
 	cancel_delayed_work_sync(patrol);
 }
 
+/* A review begins, and its command hangs. */
+static void review_hangs(struct fake *fake, char call)
+{
+	fake_clear(fake);
+	fake_rule(fake, call, 0, FAKE_HANG, 0);
+	morph_patrol_review(fake->fabric);
+	wait_for_completion(&fake->silent);
+}
+
+/* Until somebody waits for the end of the review, or has not waited for it. */
+static bool waits_for_review(struct fake *fake)
+{
+	while (!wq_has_sleeper(&fake->fabric->review_end) && !strchr(fake->log, FAKE_LASERS_ON))
+		usleep_range(1000, 2000);
+	return wq_has_sleeper(&fake->fabric->review_end);
+}
+
+/* Its command would else come after theirs, and darken what they have seen lit. */
+static void patrol_lets_others_wait_for_a_review(struct kunit *test)
+{
+	static const u32 ranks[] = { 0, 1 };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_slice(fake, ranks, 2);
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct fake_run run;
+
+	/* One burns that was told to be off. */
+	fake->laser[0] = BIT_ULL(FAKE_LANES - 1);
+	review_hangs(fake, FAKE_LASERS_OFF);
+	fake_start(&run, fake_txn(fake, slice, &change, 1, 0));
+	KUNIT_EXPECT_TRUE(test, waits_for_review(fake));
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	flush_work(&fake->fabric->review_work);
+	fake_expect_light(fake);
+	morph_txn_put(run.txn);
+}
+
+/* Who turns other elements does not wait. */
+static void patrol_reviews_beside_others(struct kunit *test)
+{
+	static const u32 ranks[] = { 0, 1 };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_slice(fake, ranks, 2);
+	u32 last = 2 * fake->accelerators * FAKE_PLANES - 1;
+
+	KUNIT_ASSERT_GE(test, last, MORPH_REVIEW_CHUNK);
+	fake->element[last] = 1;
+	review_hangs(fake, FAKE_PARK);
+	fake_light(fake, slice, 0, 1, 0);
+	fake_go_on(fake);
+	flush_work(&fake->fabric->review_work);
+	fake_expect_light(fake);
+}
+
+/* What is found wrong while somebody is telling it is looked at again when that has ended. */
+static void patrol_waits_for_who_tells_the_same(struct kunit *test)
+{
+	static const u32 ranks[] = { 0, 1 };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_slice(fake, ranks, 2);
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct fake_run run;
+
+	fake_clear(fake);
+	fake_begin(fake, &run, fake_txn(fake, slice, &change, 1, 0), FAKE_LASERS_ON, 0);
+	fake->laser[0] = 0;
+	fake_clear(fake);
+	morph_patrol_review(fake->fabric);
+	while (!strchr(fake->log, FAKE_GET_LASERS))
+		usleep_range(1000, 2000);
+	msleep(50);
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
+	fake_go_on(fake);
+	flush_work(&fake->fabric->review_work);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	fake_expect_light(fake);
+	morph_txn_put(run.txn);
+}
+
 static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_asks_and_reads),
 	KUNIT_CASE(patrol_finds_a_dead_accelerator),
@@ -307,6 +388,9 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
 	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE(patrol_is_not_hurried_by_reviews),
+	KUNIT_CASE(patrol_lets_others_wait_for_a_review),
+	KUNIT_CASE(patrol_reviews_beside_others),
+	KUNIT_CASE(patrol_waits_for_who_tells_the_same),
 	{}
 };
 
