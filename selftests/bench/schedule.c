@@ -73,18 +73,25 @@ static unsigned int load_exchanges(int slice, unsigned int senders)
 }
 
 /* A slice of all tiles, row by row, whose schedule is at its first step; its number. */
-static unsigned int begin_exchanges(struct sim *sim, int *slice, unsigned int senders)
+static unsigned int begin_on(const struct sim *sim, const uint32_t tiles[RANKS], int *slice,
+			     unsigned int senders)
 {
-	static const uint32_t tiles[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
 	struct morph_schedule_act args = {};
 
-	sim_start(sim, "server8", INSTANT);
 	*slice = slice_create_at(sim->fd, tiles, RANKS);
 	if (*slice < 0)
 		stop("slice of eight");
 	args.schedule = load_exchanges(*slice, senders);
 	act(*slice, MORPH_SCHEDULE_START, &args);
 	return args.schedule;
+}
+
+static unsigned int begin_exchanges(struct sim *sim, int *slice, unsigned int senders)
+{
+	static const uint32_t tiles[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+
+	sim_start(sim, "server8", INSTANT);
+	return begin_on(sim, tiles, slice, senders);
 }
 
 static void bench_steps(void)
@@ -118,6 +125,38 @@ static void bench_steps(void)
 		     25);
 	report_nulls("step of a schedule, 8 circuits, server8, provider", &provider, &nulls, 0, 0);
 	report_nulls("step of a schedule, 8 circuits, server8, in all", &total, &nulls, 0, 0);
+}
+
+/* Each step follows one of another slice on the same interposer: its stray light has changed. */
+static void bench_steps_beside(void)
+{
+	static const uint32_t upper[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+	static const uint32_t lower[RANKS] = { 8, 9, 10, 11, 12, 13, 14, 15 };
+	static struct samples software, nulls;
+	struct morph_schedule_act args = {}, others = {};
+	int slice, other, i;
+	struct sim sim;
+	uint64_t begin;
+	double took;
+
+	sim_start(&sim, "server16", INSTANT);
+	args.schedule = begin_on(&sim, upper, &slice, RANKS);
+	others.schedule = begin_on(&sim, lower, &other, RANKS);
+	for (i = 0; i < WARM_UP + ROUNDS; i++) {
+		act(other, MORPH_SCHEDULE_GO, &others);
+		null_sample(&nulls);
+		begin = now_ns();
+		act(slice, MORPH_SCHEDULE_GO, &args);
+		took = now_ns() - begin;
+		if (i >= WARM_UP)
+			sample_add(&software,
+				   took - args.out_times.provider_ns - args.out_times.modelled_ns);
+	}
+	close(slice);
+	close(other);
+	sim_stop(&sim);
+	report_nulls("the same beside another slice's steps, server16, software", &software, &nulls,
+		     60, 0);
 }
 
 /* ----------------------------------------------------------------------- rings */
@@ -336,6 +375,7 @@ static void bench_load(void)
 void bench_schedule(void)
 {
 	bench_steps();
+	bench_steps_beside();
 	bench_ring(1, "submission to light by ring, 1 circuit, server8, software",
 		   "submission to light by ring, 1 circuit, server8, in all");
 	bench_ring(RANKS, "submission to light by ring, 8 circuits, server8, software",
