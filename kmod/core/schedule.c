@@ -112,7 +112,8 @@ u32 morph_schedule_lit(const struct morph_schedule *schedule)
 	u32 lit = 0, i;
 
 	for (i = 0; i < schedule->circuits_count; i++)
-		lit += schedule->circuits[i]->listed;
+		lit += schedule->circuits[i]->listed &&
+		       schedule->circuits[i]->state != MORPH_CIRCUIT_FAILED;
 	return lit;
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Patrol: rounds that are called for, tests of what is suspected, reviews. */
+#include <linux/delay.h>
+
+#include "core/exec.h"
 #include "fake.h"
 #include "suites.h"
 

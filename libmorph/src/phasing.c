@@ -234,6 +234,8 @@ static int try_enter(struct morph_phasing *phasing, uint32_t phase, bool *found)
 	error = lm_phasing_look(phasing, &info);
 	*found = !error && lm_phasing_is_lit(&info, phase);
 	if (*found)
+		error = lm_phasing_check(phasing, &info);
+	if (*found && !error)
 		return 0;
 	lm_lock_drop(phasing, LM_LOCK_USE, phase);
 	return error ? error : lm_phasing_light(phasing, phase, false);

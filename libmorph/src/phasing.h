@@ -27,7 +27,7 @@ struct morph_phasing {
 	uint32_t *users; /* by phase: times that this rank is in it */
 	int uses; /* files of locks, opened twice */
 	int changes;
-	bool repairing; /* when the driver was asked last */
+	bool repairing, degraded; /* when the driver was asked last */
 	struct morph_phasing_counts counts;
 };
 
@@ -48,6 +48,8 @@ void lm_lock_drop_alone(struct morph_phasing *phasing);
 int lm_phasing_read(struct morph_phasing *phasing, struct morph_schedule_info *info);
 /* The same once no repair is under way: 0, -EAGAIN or a noted failure. */
 int lm_phasing_look(struct morph_phasing *phasing, struct morph_schedule_info *info);
+/* Of what is lit by that, can all be used? 0, -EIO where circuits have failed for good, -EAGAIN or a noted failure. */
+int lm_phasing_check(struct morph_phasing *phasing, const struct morph_schedule_info *schedule);
 /* Is that phase lit? */
 bool lm_phasing_is_lit(const struct morph_schedule_info *info, uint32_t phase);
 /*

@@ -24,6 +24,7 @@ static int check_repair(struct morph_phasing *phasing)
 	if (!error && info.state == MORPH_SLICE_LOST)
 		error = lm_fail(slice->ctx, ENODEV, "slice %u is lost", slice->number);
 	phasing->repairing = !error && info.state == MORPH_SLICE_REPAIRING;
+	phasing->degraded = !error && info.state == MORPH_SLICE_DEGRADED;
 	return phasing->repairing ? -EAGAIN : error;
 }
 
@@ -47,6 +48,32 @@ int lm_phasing_look(struct morph_phasing *phasing, struct morph_schedule_info *i
 	int error = check_repair(phasing);
 
 	return passing(error ? error : lm_phasing_read(phasing, info));
+}
+
+int lm_phasing_check(struct morph_phasing *phasing, const struct morph_schedule_info *schedule)
+{
+	struct morph_slice *slice = phasing->slice;
+	struct morph_list *circuits;
+	int error;
+
+	if (!phasing->degraded)
+		return 0;
+	error = passing(morph_slice_read(slice, NULL, &circuits));
+	if (error)
+		return error;
+	for (size_t at = 0; !error && at < morph_list_count(circuits); at++) {
+		const struct morph_object *circuit = morph_list_get(circuits, at);
+		uint32_t number = morph_get_circuit_id(circuit);
+
+		if (morph_get_circuit_state(circuit) == MORPH_CIRCUIT_FAILED &&
+		    number - schedule->first_circuit < schedule->circuits)
+			error = lm_fail(
+				slice->ctx, EIO,
+				"enter a phase: circuit %u of it has failed, and no other way was found",
+				number);
+	}
+	morph_list_free(circuits);
+	return error;
 }
 
 bool lm_phasing_is_lit(const struct morph_schedule_info *info, uint32_t phase)

@@ -9,6 +9,7 @@
 #define PHASES 4
 #define RANKS 3
 #define SCHEDULE 6
+#define FIRST 20 /* number of its first circuit */
 #define MS 1000000
 
 /* The schedule, as the driver has it; and whether the slice is being repaired, for so many calls. */
@@ -22,6 +23,7 @@ static struct {
 	int fails; /* the next step does, with this errno */
 	uint32_t breaks; /* then the slice is being repaired, for so many calls, and steps fail no longer */
 	uint32_t goes, jumps, starts;
+	bool dark; /* a circuit of what is lit */
 } kernel;
 
 static struct fake *fake;
@@ -128,7 +130,25 @@ static int schedule_info(struct morph_schedule_info *info)
 	info->step = kernel.step;
 	info->position = kernel.position;
 	info->steps.count = PHASES;
+	info->circuits = PHASES;
+	info->first_circuit = FIRST;
 	return 0;
+}
+
+/* Circuits of the schedule, of which one may be dark, and one that is not of it. */
+static void slice_info(struct morph_slice_info *info)
+{
+	struct morph_circuit_info *circuits = (void *)(uintptr_t)info->circuits.ptr;
+
+	info->slice = 9;
+	info->state = kernel.slice_state;
+	info->circuits.count = 2;
+	if (!circuits)
+		return;
+	circuits[0].circuit = FIRST - 1;
+	circuits[0].state = MORPH_CIRCUIT_FAILED;
+	circuits[1].circuit = FIRST + 1;
+	circuits[1].state = kernel.dark ? MORPH_CIRCUIT_FAILED : MORPH_CIRCUIT_LIT;
 }
 
 static int device(struct fake *it, unsigned long command, void *argument)
@@ -140,8 +160,7 @@ static int device(struct fake *it, unsigned long command, void *argument)
 	case MORPH_FABRIC_INFO:
 		return 0;
 	case MORPH_SLICE_INFO:
-		info->slice = 9;
-		info->state = kernel.slice_state;
+		slice_info(info);
 		if (kernel.repairing) {
 			info->state = MORPH_SLICE_REPAIRING;
 			kernel.repairing--;
@@ -391,6 +410,25 @@ static void repairs_are_waited_for(void **state)
 	assert_int_equal(enter(0, 1, -1), -ENODEV);
 }
 
+static void what_has_failed_for_good_is_not_entered(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	kernel.slice_state = MORPH_SLICE_DEGRADED;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	kernel.dark = true;
+	assert_int_equal(enter(0, 0, 0), -EIO);
+	assert_string_equal(
+		morph_error_text(ctx),
+		"enter a phase: circuit 21 of it has failed, and no other way was found");
+	/* A repair may find one after all. */
+	kernel.dark = false;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+}
+
 static void what_breaks_in_a_change_is_waited_for(void **state)
 {
 	(void)state;
@@ -510,6 +548,7 @@ int main(void)
 		TEST(what_was_announced_wrongly_costs_a_change),
 		TEST(a_rank_that_is_gone_is_in_no_phase),
 		TEST(repairs_are_waited_for),
+		TEST(what_has_failed_for_good_is_not_entered),
 		TEST(what_breaks_in_a_change_is_waited_for),
 		TEST(a_phase_that_fails_is_tried_again),
 		TEST(unloaded_when_nobody_is_in_a_phase),

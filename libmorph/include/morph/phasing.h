@@ -123,7 +123,8 @@ uint32_t morph_phasing_phases(const struct morph_phasing *phasing);
  * a fifth of a second, until what has failed is known and led round.
  *
  * Return: 0, -ETIMEDOUT (ranks are in another phase, or the slice is still being repaired), -ENOENT (no such phase; unloaded),
- * -ENODEV (the slice is gone), or what the driver says of a step that can't be lit. On failure this rank is not in it.
+ * -ENODEV (the slice is gone), -EIO (of what is lit a circuit has failed, and no repair has found another way), or what the
+ * driver says of a step that can't be lit. On failure this rank is not in it. What fails later the slice's events tell.
  */
 int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t timeout_ns);
 
