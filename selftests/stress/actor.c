@@ -91,8 +91,11 @@ static void be_tenant(char **argv)
 		pthread_create(&thread, NULL, act_as_tenant, &tenants[1]);
 		act_as_tenant(&tenants[0]);
 		pthread_join(thread, NULL);
-		for (i = 0; i < 2; i++)
+		for (i = 0; i < 2; i++) {
 			tenant_listen(&tenants[i]);
+			if (!acts)
+				rings_settle(&tenants[i]);
+		}
 		answer("done");
 	}
 }

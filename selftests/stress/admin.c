@@ -291,6 +291,8 @@ static int limit(void *who)
 	nl_put_u32(&a->nl, MORPH_A_QUOTA_CIRCUITS, 4 + chance(a, 60));
 	nl_put_u32(&a->nl, MORPH_A_QUOTA_LANES, 4 + chance(a, 100));
 	nl_put_u32(&a->nl, MORPH_A_QUOTA_PREPARED, chance(a, 8));
+	/* Schedules and rings want memory. */
+	nl_put_u64(&a->nl, MORPH_A_QUOTA_BYTES, chance(a, 3) ? 1 << 30 : 20000 + chance(a, 200000));
 	return nl_do(&a->nl);
 }
 

@@ -9,6 +9,7 @@ import os
 import sys
 from collections import Counter, defaultdict
 
+import order
 from snapshot import NUMBERS, TOP
 
 sys.path.insert(0, os.path.join(TOP, "profiles"))
@@ -71,25 +72,50 @@ def lanes_are_used_once(profile, snapshot):
             users[place].append((circuit, circuit["lanes"]))
 
 
+def held_by(holds):
+    """What schedules hold beside what is lit: {guide: lanes that there must be}, {guide: that there may be}, pins, lanes."""
+    least, most, pins = defaultdict(int), defaultdict(int), Counter()
+    lanes = [0, 0]
+    for hold in holds:
+        if not hold.taken:
+            continue
+        pins.update(hold.elements.keys())
+        for circuit, mask in hold.lanes.items():
+            lanes[0] += hold.weight if hold.known else 0
+            lanes[1] += weight(mask)
+            for guide in hold.guides(circuit):
+                least[guide] |= mask if hold.known else 0
+                most[guide] |= mask
+    return least, most, pins, lanes
+
+
 def ledger_has_circuits(_profile, snapshot):
-    """What is claimed is what circuits use, neither less nor more but what reserved slices hold."""
-    held, more = defaultdict(int), reserving(snapshot)
+    """What is claimed is what circuits use and schedules hold, neither less nor more but what reserved slices hold."""
+    lit, more = defaultdict(int), reserving(snapshot)
     for circuit in snapshot.objects["circuit"]:
         for guide in circuit["guide"]:
-            held[guide] |= circuit["lanes"]
+            lit[guide] |= circuit["lanes"]
+    holds = order.holds_of(snapshot)
+    least, most, held_pins, held_lanes = held_by(holds)
     for guide in snapshot.objects["guide"]:
-        claimed = guide["lanes"] & ~guide["lanes_free"]
-        missing, surplus = held[guide["id"]] & ~claimed, claimed & ~held[guide["id"]]
+        number, claimed = guide["id"], guide["lanes"] & ~guide["lanes_free"]
+        missing, surplus = (lit[number] | least[number]) & ~claimed, claimed & ~lit[number] & ~most[number]
         if missing or (surplus and not more):
-            yield f"guide {guide['id']}: claimed {claimed:#x}, circuits have {held[guide['id']]:#x}"
+            yield (f"guide {number}: claimed {claimed:#x}, circuits have {lit[number]:#x}, "
+                   f"schedules {most[number] & ~lit[number]:#x}")
     pins = Counter(element for circuit in snapshot.objects["circuit"] for element in circuit["element"])
     for element in snapshot.objects["element"]:
-        if element["pins"] < pins[element["id"]] or (element["pins"] > pins[element["id"]] and not more):
-            yield f"element {element['id']}: {element['pins']} pins, {pins[element['id']]} circuits"
+        number = element["id"]
+        right = pins[number] + held_pins[number]
+        if element["pins"] < right or (element["pins"] > right and not more):
+            yield f"element {number}: {element['pins']} pins, {pins[number]} circuits, {held_pins[number]} schedules"
+    alone = {element for hold in holds if hold.taken for element, states in hold.elements.items() if len(states) > 1}
+    if snapshot.ledger["elements held"] < len(alone) or (snapshot.ledger["elements held"] > len(alone) and not more):
+        yield f"elements held: {snapshot.ledger['elements held']}, schedules have {len(alone)} in several states"
     lanes = sum(weight(circuit["lanes"]) for circuit in snapshot.objects["circuit"])
     for key in ("transmit lanes held", "receive lanes held"):
-        if snapshot.ledger[key] < lanes or (snapshot.ledger[key] > lanes and not more):
-            yield f"{key}: {snapshot.ledger[key]}, circuits have {lanes}"
+        if snapshot.ledger[key] < lanes or (snapshot.ledger[key] > lanes + held_lanes[1] and not more):
+            yield f"{key}: {snapshot.ledger[key]}, circuits have {lanes}, schedules at most {held_lanes[1]}"
 
 
 # ------------------------------------------------------------------------------------------------- hardware
@@ -304,6 +330,14 @@ def quotas_are_what_is_held(_profile, *snapshots):
     for circuit in (circuit for snapshot in snapshots for circuit in snapshot.objects["circuit"]):
         held[user_of[circuit["slice"]]]["circuits"] += 1
         held[user_of[circuit["slice"]]]["lanes"] += weight(circuit["lanes"])
+    for snapshot in snapshots:
+        for schedule in snapshot.schedules:
+            user, load = user_of[schedule["slice"]], order.load_of(snapshot, schedule)
+            dark = schedule["circuits"] - len(order.lit_of(snapshot, schedule))
+            held[user]["circuits"] += dark
+            held[user]["lanes"] += dark * (load.weight if load else 1)
+            if not load:
+                open_ended.add(user)
     charged = {}
     for quota in snapshots[-1].objects["quota"]:
         if "grant" in quota or "uid" in quota:
@@ -338,9 +372,12 @@ def nothing_is_left(_profile, snapshot):
     for kind in ("slice", "circuit"):
         for this in snapshot.objects[kind]:
             yield f"{kind} {this['id']} is left"
-    for key in ("elements pinned", "guide lanes held", "transmit lanes held", "transmit lanes on", "receive lanes held"):
+    for key in ("elements pinned", "elements held", "guide lanes held", "transmit lanes held", "transmit lanes on", "receive lanes held"):
         if snapshot.ledger[key]:
             yield f"{key}: {snapshot.ledger[key]}"
+    for quota in snapshot.objects["quota"]:
+        if quota.get("used_bytes"):
+            yield f"{quota['used_bytes']} bytes are charged to {quota.get('uid', quota.get('grant'))}"
     for port, lanes in snapshot.hardware.lasers.items():
         yield f"laser {port} is on: {lanes:#x}"
     for port, lanes in snapshot.hardware.lit.items():
@@ -350,7 +387,7 @@ def nothing_is_left(_profile, snapshot):
 
 ALWAYS = (lanes_are_used_once, accelerators_have_one_slice, circuits_end_at_their_ranks)
 AT_REST = (all_is_at_rest, ledger_has_circuits, elements_are_as_believed, lasers_are_circuits, light_goes_its_way,
-           light_stays_with_its_tenant, accelerators_are_as_slices_say, slices_have_owners)
+           light_stays_with_its_tenant, accelerators_are_as_slices_say, slices_have_owners, *order.AT_REST)
 
 
 def broken(rules, profile, snapshot, *more):

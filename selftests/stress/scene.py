@@ -152,6 +152,11 @@ class Actor:
         with open(self.log, encoding="ascii") as file:
             return [line.split() for line in file]
 
+    def locked(self):
+        """How much memory it has locked, in KiB."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmLck:"))
+
     def check_choices(self):
         """Its acts are those of its seed, and of nothing else."""
         for first in (0, 1000000):
@@ -206,12 +211,19 @@ class Scene:
             with contextlib.suppress(OSError), open(path, encoding="ascii") as file:
                 write(os.path.join(self.directory, "-".join(path.split("/")[-2:])), file.read())
 
+    def loads(self):
+        """The schedules that were loaded, by those who did."""
+        return {}
+
     def prove(self, fabrics, rules, *more):
         """Wait until the rules hold of one snapshot; those of ALWAYS must hold of every one. The snapshots."""
         until = time.monotonic() + PATIENCE
         while True:
             try:
                 taken = [snapshot.take(self.net, fabric.name) for fabric in fabrics]
+                loads = self.loads()
+                for this in taken:
+                    this.loads = loads
                 findings = []
             except snapshot.Torn as torn:
                 taken, findings = [], [f"nothing stays: {torn}"]

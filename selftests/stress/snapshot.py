@@ -19,6 +19,8 @@ import socket
 import struct
 from dataclasses import dataclass, field
 
+import slices
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HEADERS = ("uapi/linux/morph_netlink.h", "uapi/linux/morph.h")
 DEBUGFS = "/sys/kernel/debug"
@@ -288,11 +290,14 @@ def read_ledger(fabric):
 
 @dataclass
 class Snapshot:
-    """All of it, of one fabric. objects[kind] is a list of dictionaries."""
+    """All of it, of one fabric. objects[kind] is a list of dictionaries, and so is schedules; loads are order.Load."""
     objects: dict
     hardware: Hardware
     ledger: dict
     holders: list
+    schedules: list = field(default_factory=list)
+    pages: dict = field(default_factory=dict)
+    loads: dict = field(default_factory=dict)
 
     @property
     def fabric(self):
@@ -312,6 +317,10 @@ def take(net, name):
     objects = {kind: net.dump(kind, None if kind == "quota" else number) for kind in OBJECTS}
     hardware = read_hardware(read_lines(name))
     snapshot = Snapshot(objects, hardware, read_ledger(number), read_holders())
+    try:
+        snapshot.schedules, snapshot.pages = slices.read(objects["slice"], snapshot.holders)
+    except OSError as error:
+        raise Torn(f"a slice went: {error}") from None
     after = read_hardware(read_lines(name))
     if net.dump("fabric", number)[0]["seq"] != snapshot.fabric["seq"]:
         raise Torn("the fabric changed")

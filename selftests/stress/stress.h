@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "../../libmorph/include/morph/device.h"
 #include "fabric.h"
 
 /* Chance from a seed: 0 to limit - 1, and 0 of nothing. */
@@ -36,6 +37,18 @@ void actor_tell(struct actor *actor, const char *format, ...) __attribute__((for
 
 #define MOST_RANKS 6
 #define MOST_CIRCUITS 32
+#define MOST_RINGS 4
+
+/* A ring that a tenant has made and mapped; a slice's number of 0: none. */
+struct tenant_ring {
+	unsigned int slice, number;
+	bool user; /* in memory of the tenant's own */
+	void *memory;
+	size_t bytes;
+	struct morph_device_ring device;
+	unsigned int tag; /* of the next entry */
+	bool spoilt; /* an entry means nothing: those after it are not answered */
+};
 
 /* Slices and circuits at random. Two threads of a process may be a tenant each. */
 struct tenant {
@@ -49,6 +62,10 @@ struct tenant {
 	struct morph_slice_info info;
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
 	unsigned int circuits_count;
+	bool shared; /* others may have the file, too */
+	struct tenant_ring rings[MOST_RINGS];
+	void *page; /* of its slice's state, or NULL */
+	size_t page_bytes;
 };
 
 extern const struct act tenant_acts[];
@@ -57,8 +74,41 @@ bool tenant_act(struct tenant *tenant);
 /* Read all events; close the slice. */
 int tenant_listen(void *tenant);
 int tenant_drop(void *tenant);
+/* Whose slice an act is about: its own, or its sibling's. */
+int tenant_either(struct tenant *tenant);
+/* Chance of the act under way: 0 to limit - 1. */
+unsigned int draw(struct tenant *tenant, unsigned int limit);
 /* A tenant's process, until the fabric goes or it is killed. */
 void tenant(unsigned int fabric, uint64_t seed) __attribute__((noreturn));
+
+/* What tenants do with schedules and rings, and the state page: see schedule.c, ring.c and page.c. */
+int schedule_load(void *tenant);
+int schedule_load_wrong(void *tenant);
+int schedule_start(void *tenant);
+int schedule_walk(void *tenant);
+int schedule_wait(void *tenant);
+int schedule_stop(void *tenant);
+int schedule_unload(void *tenant);
+int schedule_look(void *tenant);
+int schedule_spin(void *tenant);
+int ring_new(void *tenant);
+int ring_submit(void *tenant);
+int ring_spoil(void *tenant);
+int ring_touch(void *tenant);
+int page_read(void *tenant);
+
+/* The answer to a call of these, which proof.py has a rule for: 0 or an errno. */
+int tell_call(struct tenant *tenant, const char *call, int ret);
+/* A file of the slice that an act is about, to be closed; or a negative errno. */
+int borrow_slice(struct tenant *tenant, struct morph_slice_info *info);
+/* One of its schedules, or a negative errno. */
+int any_schedule(struct tenant *tenant, int slice, struct morph_schedule_info *info);
+
+/* With nobody acting: all that was submitted is answered. What is pinned is told. */
+void rings_settle(struct tenant *tenant);
+/* The tenant lets go of its slice. */
+void rings_drop(struct tenant *tenant);
+void page_drop(struct tenant *tenant);
 
 /* An administrator, by netlink, of a fabric by its name; hardware that he must leave alone. */
 struct admin;

@@ -2,7 +2,7 @@
 /*
  * One tenant. What a call answers is of no interest here, as long as it answers: with
  * faults, rivals and accidents about, nearly every errno is a right one. ENODEV says that
- * slice or fabric have gone.
+ * slice or fabric have gone. Calls about schedules are told one by one (schedule.c).
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,7 +16,7 @@
 
 #include "stress.h"
 
-static unsigned int chance(struct tenant *t, unsigned int limit)
+unsigned int draw(struct tenant *t, unsigned int limit)
 {
 	return pick(&t->actor.chance, limit);
 }
@@ -31,6 +31,7 @@ static void adopt(struct tenant *t, int slice, bool fresh)
 {
 	t->serial++;
 	t->ranks = 1;
+	t->shared = !fresh;
 	t->slice = slice;
 	if (slice_read(slice, &t->info, NULL, 0, NULL, 0))
 		return;
@@ -45,9 +46,11 @@ int tenant_drop(void *who)
 	struct tenant *t = who;
 	int slice = t->slice;
 
-	t->slice = -1;
 	if (slice < 0)
 		return 0;
+	rings_drop(t);
+	page_drop(t);
+	t->slice = -1;
 	actor_tell(&t->actor, "closed %u", t->serial);
 	return as_errno(close(slice));
 }
@@ -55,18 +58,18 @@ int tenant_drop(void *who)
 static int create(void *who)
 {
 	struct tenant *t = who;
-	struct morph_slice_create args = { .failover = chance(t, 8) ? 0 : chance(t, 3) };
+	struct morph_slice_create args = { .failover = draw(t, 8) ? 0 : draw(t, 3) };
 	struct morph_grant_create all = GRANT_ALL;
-	unsigned int ranks = 1 + chance(t, MOST_RANKS);
+	unsigned int ranks = 1 + draw(t, MOST_RANKS);
 	int grant = -1, slice;
 
 	tenant_drop(t);
-	args.transit = !chance(t, 4);
-	args.spare_policy = chance(t, 2);
-	if (!chance(t, 6))
+	args.transit = !draw(t, 4);
+	args.spare_policy = draw(t, 2);
+	if (!draw(t, 6))
 		args.head.flags = MORPH_SLICE_RESERVED;
-	all.accelerators = chance(t, 8);
-	if (!chance(t, 6))
+	all.accelerators = draw(t, 8);
+	if (!draw(t, 6))
 		grant = grant_create(t->fabric, &all);
 	slice = slice_create_with(grant < 0 ? t->fabric : grant, &args, NULL, ranks);
 	if (slice < 0)
@@ -81,10 +84,9 @@ static int create(void *who)
 
 /* ------------------------------------------------------------------ circuits */
 
-/* Whose slice this act is about: its own, or its sibling's. */
-static int either(struct tenant *t)
+int tenant_either(struct tenant *t)
 {
-	if (t->sibling && !chance(t, 4))
+	if (t->sibling && !draw(t, 4))
 		return t->sibling->slice;
 	return t->slice;
 }
@@ -103,17 +105,17 @@ static struct morph_change any_change(struct tenant *t)
 {
 	struct morph_change change;
 
-	if (!t->circuits_count || chance(t, 3)) {
-		change = change_add(chance(t, t->ranks), chance(t, t->ranks));
-		change.lanes_count = 1 + chance(t, 3);
+	if (!t->circuits_count || draw(t, 3)) {
+		change = change_add(draw(t, t->ranks), draw(t, t->ranks));
+		change.lanes_count = 1 + draw(t, 3);
 		return change;
 	}
-	change = change_remove(t->circuits[chance(t, t->circuits_count)].circuit);
-	if (chance(t, 2)) {
+	change = change_remove(t->circuits[draw(t, t->circuits_count)].circuit);
+	if (draw(t, 2)) {
 		change.op = MORPH_CHANGE_MOVE;
 		change.src_plane = MORPH_PLANE_ANY;
 		change.dst_plane = MORPH_PLANE_ANY;
-		change.lanes_count = chance(t, 4);
+		change.lanes_count = draw(t, 4);
 	}
 	return change;
 }
@@ -121,15 +123,15 @@ static struct morph_change any_change(struct tenant *t)
 static int change_some(struct tenant *t, unsigned int flags)
 {
 	struct morph_txn_run args = { .head.flags = flags, .generation = GENERATION_ANY };
-	unsigned int count = 1 + chance(t, 6), i;
+	unsigned int count = 1 + draw(t, 6), i;
 	struct morph_change changes[6];
-	int slice = either(t);
+	int slice = tenant_either(t);
 
 	read_circuits(t, slice);
 	for (i = 0; i < count; i++)
 		changes[i] = any_change(t);
-	if (!chance(t, 4))
-		args.cookie = 1 + chance(t, 2);
+	if (!draw(t, 4))
+		args.cookie = 1 + draw(t, 2);
 	return as_errno(txn_run(slice, changes, count, &args));
 }
 
@@ -159,7 +161,7 @@ static int change_stale(void *who)
 	if (slice_read(t->slice, &t->info, NULL, 0, t->circuits, MOST_CIRCUITS))
 		return errno;
 	args.generation = t->info.generation - 1;
-	change = change_add(chance(t, t->ranks), chance(t, t->ranks));
+	change = change_add(draw(t, t->ranks), draw(t, t->ranks));
 	return as_errno(txn_run(t->slice, &change, 1, &args));
 }
 
@@ -177,28 +179,28 @@ static int two_phases(void *who)
 	struct morph_txn_run args = {
 		.head.flags = MORPH_TXN_PREPARE,
 		.generation = GENERATION_ANY,
-		.lease_ns = 1000000ull * (1 + chance(t, 40)),
+		.lease_ns = 1000000ull * (1 + draw(t, 40)),
 	};
 	struct morph_change changes[3];
-	int slice = either(t), i;
+	int slice = tenant_either(t), i;
 
 	read_circuits(t, slice);
 	for (i = 0; i < 3; i++)
 		changes[i] = any_change(t);
-	if (txn_run(slice, changes, 1 + chance(t, 3), &args))
+	if (txn_run(slice, changes, 1 + draw(t, 3), &args))
 		return errno;
-	if (!chance(t, 4))
+	if (!draw(t, 4))
 		return 0;
-	if (!chance(t, 4))
+	if (!draw(t, 4))
 		return as_errno(txn_step(slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
-	if (!chance(t, 4))
-		usleep(chance(t, 40000)); /* into the lease's end */
-	if (txn_step(slice, args.out_txn, MORPH_TXN_COMMIT, chance(t, 2) * 5000000, NULL))
+	if (!draw(t, 4))
+		usleep(draw(t, 40000)); /* into the lease's end */
+	if (txn_step(slice, args.out_txn, MORPH_TXN_COMMIT, draw(t, 2) * 5000000, NULL))
 		return errno;
-	if (!chance(t, 3))
+	if (!draw(t, 3))
 		return 0;
 	return as_errno(txn_step(slice, args.out_txn,
-				 chance(t, 2) ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT, 0, NULL));
+				 draw(t, 2) ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT, 0, NULL));
 }
 
 /* -------------------------------------------------------------------- others */
@@ -207,13 +209,13 @@ static int report(void *who)
 {
 	struct tenant *t = who;
 
-	return as_errno(rank_act(t->slice, MORPH_RANK_REPORT, chance(t, t->ranks), 0, NULL));
+	return as_errno(rank_act(t->slice, MORPH_RANK_REPORT, draw(t, t->ranks), 0, NULL));
 }
 
 static int replace(void *who)
 {
 	struct tenant *t = who;
-	unsigned int rank = chance(t, t->ranks);
+	unsigned int rank = draw(t, t->ranks);
 
 	return as_errno(rank_act(t->slice, MORPH_RANK_REPLACE, rank, MORPH_ANY, NULL));
 }
@@ -222,7 +224,7 @@ static int replace(void *who)
 static int prefer(void *who)
 {
 	struct tenant *t = who;
-	unsigned int rank = chance(t, t->ranks), spare = chance(t, 20);
+	unsigned int rank = draw(t, t->ranks), spare = draw(t, 20);
 
 	return as_errno(
 		rank_act(t->slice, MORPH_RANK_PREFER, rank, spare ? spare : MORPH_ANY, NULL));
@@ -232,7 +234,7 @@ static int policy(void *who)
 {
 	struct tenant *t = who;
 
-	return as_errno(slice_policy(t->slice, chance(t, 3)));
+	return as_errno(slice_policy(t->slice, draw(t, 3)));
 }
 
 int tenant_listen(void *who)
@@ -270,9 +272,10 @@ static int give(void *who)
 	control->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(control), &slice, sizeof(int));
 	actor_tell(&t->actor, "shared %u", t->serial);
+	t->shared = true;
 	if (sendmsg(t->give, &message, MSG_DONTWAIT) < 0)
 		return errno;
-	return chance(t, 2) ? tenant_drop(t) : 0;
+	return draw(t, 2) ? tenant_drop(t) : 0;
 }
 
 static int take(void *who)
@@ -307,7 +310,7 @@ static int visit(void *who)
 	int slice = -1;
 
 	while (dir && slice < 0 && (entry = readdir(dir)))
-		if (!strncmp(entry->d_name, "slice", 5) && chance(t, 2))
+		if (!strncmp(entry->d_name, "slice", 5) && draw(t, 2))
 			slice = openat(dirfd(dir), entry->d_name, O_RDWR | O_CLOEXEC);
 	if (dir)
 		closedir(dir);
@@ -334,6 +337,20 @@ const struct act tenant_acts[] = { { "create", 1, create },
 				   { "give", 1, give },
 				   { "take", 1, take },
 				   { "visit", 1, visit },
+				   { "load", 2, schedule_load },
+				   { "load-wrong", 1, schedule_load_wrong },
+				   { "start", 2, schedule_start },
+				   { "walk", 3, schedule_walk },
+				   { "wait", 1, schedule_wait },
+				   { "stop", 1, schedule_stop },
+				   { "unload", 1, schedule_unload },
+				   { "look", 1, schedule_look },
+				   { "spin", 1, schedule_spin },
+				   { "ring-new", 1, ring_new },
+				   { "ring-submit", 2, ring_submit },
+				   { "ring-spoil", 1, ring_spoil },
+				   { "ring-touch", 1, ring_touch },
+				   { "page", 1, page_read },
 				   {} };
 
 bool tenant_act(struct tenant *t)

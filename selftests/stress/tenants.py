@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 
+import order
 import proof
 import snapshot
 from scene import Actor, Fabric, Scene, Wrong, say, wait_for
@@ -32,7 +33,7 @@ class Tenants(Scene):
             end.setblocking(False)
         self.actors, self.dead = {}, []
         self.findings = []
-        self.told, self.accidents = collections.defaultdict(list), collections.Counter()
+        self.told, self.accidents, self.schedules = collections.defaultdict(list), collections.Counter(), collections.Counter()
 
     def begin(self):
         """The fabric, and all who act."""
@@ -151,15 +152,44 @@ class Tenants(Scene):
         self.clear()
         self.empty_bazaar()
         self.listen()
-        self.prove([self.fabric], proof.AT_REST)
-        stale = [f"{actor.log}: {sentence}" for actor in (*self.actors.values(), *self.dead)
-                 for sentence in proof.stale_is_refused(actor.lines())]
-        if stale:
-            raise Wrong("\n".join(stale))
+        (taken,) = self.prove([self.fabric], proof.AT_REST)
+        self.schedules.update(order.STATES[schedule["state"]] for schedule in taken.schedules)
+        self.check_answers()
+        wait_for("locked memory is given back", lambda: not self.check_memory())
         try:
             wait_for("events are whole", lambda: not self.check_events())
         except Wrong as wrong:
             raise Wrong("\n".join([str(wrong), *self.findings])) from None
+
+    def check_answers(self):
+        """What all who ever acted were answered."""
+        wrong = [f"{actor.log}: {sentence}" for actor in (*self.actors.values(), *self.dead)
+                 for rule in (proof.stale_is_refused, order.answers_are_right, order.rings_answer_in_order)
+                 for sentence in rule(actor.lines())]
+        wrong += order.numbers_are_new([actor.lines() for actor in (*self.actors.values(), *self.dead)])
+        if wrong:
+            raise Wrong("\n".join(wrong))
+
+    def check_memory(self):
+        return [sentence for actor in self.actors.values() if actor.role == "tenant"
+                for sentence in order.memory_is_given_back(actor.lines(), actor.locked())]
+
+    def answers(self):
+        """How often which answer was given to each call about schedules and rings."""
+        found = collections.defaultdict(collections.Counter)
+        for actor in (*self.actors.values(), *self.dead):
+            for words in actor.lines():
+                if words[0] == "call":
+                    found[words[1]][words[2]] += 1
+                elif words[0] == "answered":
+                    found["entry"][words[4]] += 1
+        return found
+
+    def loads(self):
+        found = {}
+        for actor in (*self.actors.values(), *self.dead):
+            found.update(order.loads_of(actor.lines()))
+        return found
 
     def listen(self):
         """All read their events, and let go of fabrics that have gone."""
@@ -224,6 +254,7 @@ class Tenants(Scene):
                 with contextlib.suppress(FileNotFoundError):    # one that was being deleted when its tenant was killed
                     self.net.request("SLICE_DELETE", fabric=number, id=one["id"], force=b"")
         self.prove([self.fabric], (*proof.AT_REST, proof.nothing_is_left))
+        self.check_answers()
 
     def vanish(self):
         """All are killed, the provider goes and the modules are unloaded, with no pause."""

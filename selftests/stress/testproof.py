@@ -38,7 +38,7 @@ class Maker:
         self.lasers, self.lit, self.incoming, self.holders = {}, {}, {}, []
 
     def slice(self, number, accelerators, owner, **more):
-        self.objects["slice"].append({"id": number, "owner": owner, "reserved": 0, "files": 1, "state": 0,
+        self.objects["slice"].append({"id": number, "owner": owner, "reserved": 0, "files": 1, "state": 0, "generation": 7,
                                       "ranks_count": len(accelerators),
                                       "rank": [{"rank": rank, "accelerator": accelerator}
                                                for rank, accelerator in enumerate(accelerators)], **more})
@@ -114,7 +114,7 @@ class Maker:
         hardware = Hardware(1, dict(enumerate(self.states)), dict(self.lasers), dict(self.lit),
                             {edge: dict(powers) for edge, powers in self.incoming.items()})
         ledger = {"transmit lanes held": lanes, "receive lanes held": lanes, "transmit lanes on": lanes,
-                  "elements pinned": sum(pins > 0 for pins in self.pins), "guide lanes held": lanes}
+                  "elements pinned": sum(pins > 0 for pins in self.pins), "elements held": 0, "guide lanes held": lanes}
         return copy.deepcopy(Snapshot(objects, hardware, ledger, list(self.holders)))
 
 

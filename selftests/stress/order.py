@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What must be true of schedules, of rings and of the answers to those who use them; proof.py has the rest.
+
+Rules about a fabric are like those of proof.py. Those about answers take lines of actors' logs, as words.
+"""
+
+import collections
+from dataclasses import dataclass, field
+
+from snapshot import NUMBERS
+
+LIT = NUMBERS["MORPH_CIRCUIT_LIT"]
+LOADED, RUNNING, STOPPED = (NUMBERS["MORPH_SCHEDULE_" + state] for state in ("LOADED", "RUNNING", "STOPPED"))
+STATES = {LOADED: "loaded", RUNNING: "running", STOPPED: "stopped"}
+ANY = 0xffffffff
+LOOP = 1
+FIRST_ID = 0x1000000        # of circuits of schedules
+
+
+# ------------------------------------------------------------------------------------------- what was loaded
+
+@dataclass
+class Load:
+    """A schedule as its tenant has asked for it: circuits are numbers from 0, each step a list of them."""
+    first: int
+    generation: int
+    lanes: int          # of each circuit; 0: the driver has chosen
+    weight: int         # how many each has
+    loop: int
+    steps: list
+
+    @property
+    def circuits(self):
+        return len({circuit for step in self.steps for circuit in step})
+
+
+def loads_of(lines):
+    """{"slice:schedule": Load} of an actor's log."""
+    found = {}
+    for words in lines:
+        if words[0] == "loaded":
+            first, generation, weight, loop = (int(words[at]) for at in (3, 4, 6, 7))
+            steps = [[int(circuit) for circuit in word.split(",")] for word in words[8:]]
+            found[f"{words[1]}:{words[2]}"] = Load(first, generation, int(words[5], 16), weight, loop, steps)
+    return found
+
+
+def schedule_name(schedule):
+    return f"schedule {schedule['slice']}:{schedule['id']}"
+
+
+def load_of(snapshot, schedule):
+    """Or None: whoever loaded it was killed before he could tell."""
+    return snapshot.loads.get(f"{schedule['slice']}:{schedule['id']}")
+
+
+def lit_of(snapshot, schedule):
+    """Its circuits that are listed, by number."""
+    first = schedule["first"]
+    return {circuit["id"]: circuit for circuit in snapshot.objects["circuit"]
+            if circuit["slice"] == schedule["slice"] and first <= circuit["id"] < first + schedule["circuits"]}
+
+
+# ------------------------------------------------------------------------------------------------- holds
+
+@dataclass
+class Hold:
+    """What a schedule has beyond what its lit circuits have."""
+    schedule: dict
+    weight: int                                     # least of each dark circuit
+    known: bool                                     # is that all, and are the lanes those of the load?
+    lanes: dict = field(default_factory=dict)       # dark circuit: those that it may have
+    taken: bool = True                              # no: a repair has left it without ways
+    elements: dict = field(default_factory=dict)    # of all of its circuits: set of states
+
+    def guides(self, circuit):
+        return self.schedule["paths"][circuit]["guide"]
+
+
+def hold_of(snapshot, schedule, claimed, generation):
+    load, lit = load_of(snapshot, schedule), lit_of(snapshot, schedule)
+    hold = Hold(schedule, load.weight if load else 1,
+                bool(load and load.lanes and load.generation == generation))
+    for number, path in schedule["paths"].items():
+        path = lit.get(number, path)
+        for element, state in zip(path["element"], path["element_state"]):
+            hold.elements.setdefault(element, set()).add(state)
+        if number in lit:
+            continue
+        lanes = load.lanes if hold.known else -1
+        for guide in path["guide"]:
+            lanes &= claimed[guide]
+        hold.lanes[number] = lanes
+        hold.taken &= bin(lanes).count("1") >= hold.weight
+    return hold
+
+
+def holds_of(snapshot):
+    """What each schedule holds. What lanes a dark circuit has after a repair nobody tells: those that its guides share."""
+    claimed = {guide["id"]: guide["lanes"] & ~guide["lanes_free"] for guide in snapshot.objects["guide"]}
+    generations = {slice_["id"]: slice_.get("generation") for slice_ in snapshot.objects["slice"]}
+    return [hold_of(snapshot, schedule, claimed, generations.get(schedule["slice"])) for schedule in snapshot.schedules]
+
+
+def schedules_hold_what_they_need(_profile, snapshot):
+    """All lanes of dark circuits are claimed, but where a repair has left none: such a schedule does not run."""
+    generations = {slice_["id"]: slice_.get("generation") for slice_ in snapshot.objects["slice"]}
+    for hold in holds_of(snapshot):
+        load = load_of(snapshot, hold.schedule)
+        if hold.taken:
+            continue
+        if hold.schedule["state"] == RUNNING:
+            yield f"{schedule_name(hold.schedule)} runs, and does not hold what its dark circuits need"
+        elif load and load.generation == generations[hold.schedule["slice"]]:
+            yield f"{schedule_name(hold.schedule)} holds nothing, though no repair has passed"
+
+
+# ------------------------------------------------------------------------------------------------- steps
+
+def schedules_are_as_loaded(_profile, snapshot):
+    """What a schedule says of itself is what was asked for."""
+    for schedule in snapshot.schedules:
+        load = load_of(snapshot, schedule)
+        if not load:
+            continue
+        steps = [step["circuits"] for step in schedule["steps"]]
+        said = (schedule["first"], schedule["flags"] & LOOP, schedule["circuits"], steps)
+        asked = (load.first, load.loop, load.circuits, [len(step) for step in load.steps])
+        if said != asked:
+            yield f"{schedule_name(schedule)} says {said}, asked for was {asked}"
+
+
+def step_after(schedule):
+    """The step that is lit ahead, perhaps, or None."""
+    following = schedule["step"] + 1
+    if following < len(schedule["steps"]):
+        return following
+    return 0 if schedule["flags"] & LOOP else None
+
+
+def steps_are_lit(_profile, snapshot):
+    """A schedule's circuits that are lit are those of the step that it says, and of the next one some.
+
+    One that was stopped, or not started, has none; one that has failed is where it was, if it was anywhere.
+    """
+    for schedule in snapshot.schedules:
+        name, load, step = schedule_name(schedule), load_of(snapshot, schedule), schedule["step"]
+        lit = set(lit_of(snapshot, schedule))
+        if len(lit) != schedule["lit"]:
+            yield f"{name} says that {schedule['lit']} of its circuits are lit, netlink says {sorted(lit)}"
+        if schedule["state"] == LOADED and (lit or step != ANY or schedule["position"]):
+            yield f"{name} was stopped, and is at step {step}, position {schedule['position']}, with {sorted(lit)}"
+        if schedule["state"] == STOPPED and not schedule["error"]:
+            yield f"{name} has stopped without an error"
+        if schedule["state"] == RUNNING and (step == ANY or not schedule["position"]):
+            yield f"{name} runs, and is at no step"
+        if step == ANY or not load:
+            continue
+        held = {schedule["first"] + circuit for circuit in load.steps[step]}
+        ahead = step_after(schedule)
+        ahead = set() if ahead is None else {schedule["first"] + circuit for circuit in load.steps[ahead]}
+        if held - lit:
+            yield f"{name} is at step {step}: circuits {sorted(held - lit)} of it are not lit"
+        if lit - held - ahead:
+            yield f"{name} is at step {step}: circuits {sorted(lit - held - ahead)} are none of it"
+
+
+def circuits_have_their_schedule(_profile, snapshot):
+    """What a schedule has lit goes with it."""
+    known = {(schedule["slice"], number) for schedule in snapshot.schedules for number in schedule["paths"]}
+    for circuit in snapshot.objects["circuit"]:
+        if circuit["id"] >= FIRST_ID and (circuit["slice"], circuit["id"]) not in known:
+            yield f"circuit {circuit['slice']}:{circuit['id']} is of no schedule"
+
+
+def pages_show_what_is_lit(_profile, snapshot):
+    """The state page of a slice: bandwidth from rank to rank, and the schedule that it names."""
+    schedules = {(schedule["slice"], schedule["id"]): schedule for schedule in snapshot.schedules}
+    generations = {slice_["id"]: slice_["generation"] for slice_ in snapshot.objects["slice"]}
+    lit = collections.defaultdict(list)
+    for circuit in snapshot.objects["circuit"]:
+        if circuit["state"] == LIT:
+            lit[circuit["slice"], circuit.get("src_rank"), circuit.get("dst_rank")].append(circuit)
+    for slice_, page in snapshot.pages.items():
+        if not page:
+            continue
+        if page["version"] & 1 or page["generation"] > generations[slice_]:
+            yield f"the page of slice {slice_} is of version {page['version']}, generation {page['generation']}"
+        for pair in page["pairs"]:
+            circuits = lit[slice_, pair["src"], pair["dst"]]
+            mbps = sum(circuit["bandwidth_mbps"] for circuit in circuits)
+            if pair["mbps"] != mbps or pair["hops"] not in ([len(circuit["guide"]) for circuit in circuits] or [0]):
+                yield (f"the page of slice {slice_} has {pair['mbps']} Mbit/s and {pair['hops']} hops "
+                       f"from rank {pair['src']} to {pair['dst']}, there are {mbps}")
+        schedule = schedules.get((slice_, page["schedule"]))
+        said = page["state"], page["step"], page["position"]
+        if schedule and said != (schedule["state"], schedule["step"], schedule["position"]):
+            yield f"the page of slice {slice_} says {said} of {schedule_name(schedule)}"
+
+
+AT_REST = (schedules_hold_what_they_need, schedules_are_as_loaded, steps_are_lit, circuits_have_their_schedule,
+           pages_show_what_is_lit)
+
+
+# ----------------------------------------------------------------------------------------------- answers
+
+# A slice or its fabric may be gone, a repair under way, a schedule be unloaded by somebody else at any moment.
+GONE, BUSY = {"ENODEV"}, {"ENODEV", "EAGAIN"}
+LOST = BUSY | {"ENOENT", "ECANCELED"}
+LIGHT = {"EIO", "ETIMEDOUT", "EXDEV", "ERANGE"}
+RIGHT = {
+    "load": {"0", "EBUSY", "ENOSPC", "EDQUOT", "EHOSTUNREACH", "ESTALE", *LIGHT, *BUSY},
+    "load-wrong": {"EINVAL", "EOPNOTSUPP", "EFAULT", "ENOENT", "ESTALE", "EDQUOT", *BUSY},
+    "start": {"0", "EBUSY", "EHOSTUNREACH", *LIGHT, *LOST},
+    "go": {"0", "EINVAL", *LIGHT, *LOST},
+    "jump": {"0", "EINVAL", *LIGHT, *LOST},
+    "arrive": {"0", "EINVAL", *LOST},
+    "wait": {"0", "EINTR", "EINVAL", *LOST},
+    "stop": {"0", *LIGHT, *LOST},
+    "unload": {"0", *LIGHT, *LOST},
+    "info": {"0", "ENOENT", *GONE},
+    "ring-new": {"0", "ENOENT", "EDQUOT", *GONE},
+    "ring-close": {"0", "ENOENT", *GONE},
+    "ring-wake": {"0", "ENOENT", *GONE},
+    "ring-query": {"0", "ENOENT", *GONE},
+    "map-ring": {"0", "EINVAL", *GONE},
+    "map-page": {"0", "EDQUOT", *GONE},
+}
+RIGHT_IN_RING = RIGHT["go"]
+
+
+def answers_are_right(lines):
+    """Each call about schedules has answered what it may, and what was read has never been wrong."""
+    for words in lines:
+        if words[0] == "call" and words[2] not in RIGHT[words[1]]:
+            yield f"{words[1]} has answered {words[2]}"
+        if words[0] == "answered" and words[4] not in RIGHT_IN_RING:
+            yield f"ring {words[1]}:{words[2]} has answered {words[4]}"
+        if words[0] == "wrong:":
+            yield " ".join(words)
+
+
+def numbers_are_new(logs):
+    """No two schedules of a slice have ever had one number, nor two rings."""
+    seen = set()
+    for lines in logs:
+        for words in lines:
+            if words[0] not in ("loaded", "ring"):
+                continue
+            this = tuple(words[:3])
+            if this in seen:
+                yield f"{words[0]} {words[1]}:{words[2]} was there before"
+            seen.add(this)
+
+
+def rings_answer_in_order(lines):
+    """Answers of a ring are to its submissions, one each and in their order; at rest, to all that came before a bad one."""
+    asked, answers, ends = (collections.defaultdict(list) for _ in range(3))
+    for words in lines:
+        ring = tuple(words[1:3])
+        if words[0] == "submitted":
+            asked[ring].append(words[3])
+        elif words[0] == "answered":
+            answers[ring].append(words[3])
+            if answers[ring] != asked[ring][:len(answers[ring])]:
+                yield f"ring {':'.join(ring)}: answer {words[3]} is out of turn"
+        elif words[0] == "spoilt":
+            ends[ring].append("spoilt")
+        elif words[0] in ("drained", "halted"):
+            if len(answers[ring]) < len(asked[ring]):
+                yield f"ring {':'.join(ring)}: {len(asked[ring]) - len(answers[ring])} submissions were not answered"
+            if (words[0] == "halted") != bool(ends[ring]):
+                yield f"ring {':'.join(ring)} was {words[0]}, of its entries {len(ends[ring])} mean nothing"
+
+
+def memory_is_given_back(lines, locked_kb):
+    """What a process has locked is its rings' that are left, by the last word of its two tenants."""
+    said = {words[1]: int(words[2]) for words in lines if words[0] == "pinned"}
+    if 4 * sum(said.values()) != locked_kb:
+        yield f"{sum(said.values())} pages of rings are left, {locked_kb} KiB are locked"

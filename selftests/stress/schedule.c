@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a tenant does with schedules of its slice and its sibling's. A schedule that is left comes to rest by itself: a
+ * loop has a step that a call begins. What each call answers is told; proof.py knows what it may answer.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stress.h"
+
+#define MOST_STEPS 4
+#define MOST_HELD (MOST_STEPS * MOST_RANKS)
+#define MOST_LOADED 4
+#define US 1000ull
+#define MS 1000000ull
+
+int tell_call(struct tenant *t, const char *call, int ret)
+{
+	int error = ret < 0 ? errno : 0;
+
+	actor_tell(&t->actor, "call %s %s", call, error ? strerrorname_np(error) : "0");
+	return error;
+}
+
+/* A number of its own, which stays the slice's while the sibling closes his and opens another. */
+int borrow_slice(struct tenant *t, struct morph_slice_info *info)
+{
+	int slice = fcntl(tenant_either(t), F_DUPFD_CLOEXEC, 0), error;
+
+	if (slice < 0)
+		return -errno;
+	if (!slice_info(slice, info))
+		return slice;
+	error = errno;
+	close(slice);
+	return -error;
+}
+
+static int look(int slice, unsigned int least, struct morph_schedule_info *info,
+		struct morph_schedule_step_info *steps)
+{
+	*info = (struct morph_schedule_info){
+		.head = HEAD(morph_schedule_info),
+		.schedule = least,
+		.steps = ARRAY(steps, steps ? MOST_STEPS : 0),
+	};
+	return ioctl(slice, MORPH_SCHEDULE_INFO, info);
+}
+
+/* The numbers of a slice's schedules, as many as there is room for. */
+static unsigned int list(int slice, unsigned int *numbers, unsigned int room)
+{
+	struct morph_schedule_info info;
+	unsigned int count = 0, next = 1;
+
+	while (count < room && !look(slice, next, &info, NULL)) {
+		numbers[count++] = info.schedule;
+		next = info.schedule + 1;
+	}
+	return count;
+}
+
+int any_schedule(struct tenant *t, int slice, struct morph_schedule_info *info)
+{
+	unsigned int numbers[2 * MOST_LOADED], count;
+
+	count = list(slice, numbers, 2 * MOST_LOADED);
+	if (!count)
+		return -ENOENT;
+	return look(slice, numbers[draw(t, count)], info, NULL) ? -errno : 0;
+}
+
+/* ---------------------------------------------------------------------- plans */
+
+struct plan {
+	struct morph_schedule_circuit circuits[MOST_HELD];
+	struct morph_schedule_step steps[MOST_STEPS];
+	uint32_t held[MOST_HELD];
+	unsigned int circuits_count, steps_count, held_count;
+	struct morph_schedule_load load;
+};
+
+/* Each of so many ranks to the one so far on: no two share a port. */
+static void plan_shift(struct plan *plan, const struct morph_schedule_circuit *like,
+		       unsigned int ranks, unsigned int count, unsigned int far)
+{
+	struct morph_schedule_step *step = &plan->steps[plan->steps_count++];
+	unsigned int i;
+
+	step->first = plan->held_count;
+	step->count = count;
+	for (i = 0; i < count; i++) {
+		struct morph_schedule_circuit *circuit = &plan->circuits[plan->circuits_count];
+
+		*circuit = *like;
+		circuit->src_rank = i;
+		circuit->dst_rank = (i + far) % ranks;
+		plan->held[plan->held_count++] = plan->circuits_count++;
+	}
+}
+
+/* A step of circuits that the first two have: one of each. */
+static void plan_mix(struct plan *plan)
+{
+	struct morph_schedule_step *step = &plan->steps[plan->steps_count++];
+	const struct morph_schedule_step *second = &plan->steps[1];
+
+	step->first = plan->held_count;
+	step->count = 2;
+	plan->held[plan->held_count++] = 0;
+	plan->held[plan->held_count++] = plan->held[second->first + second->count - 1];
+}
+
+static void plan_begin(struct tenant *t, struct morph_schedule_step *step, bool by_call)
+{
+	step->advance = by_call ? MORPH_ADVANCE_CALL : draw(t, 3);
+	if (step->advance == MORPH_ADVANCE_TIME)
+		step->after_ns = 100 * US + draw(t, 2 * MS);
+	if (!draw(t, 6))
+		step->deadline_ns = step->after_ns + MS + draw(t, 20 * MS);
+}
+
+/* Wavelengths that it names, or so many of any. */
+static void plan_lanes(struct tenant *t, struct morph_schedule_circuit *like)
+{
+	if (draw(t, 3))
+		like->lanes = (draw(t, 3) ? 1ull : 3ull) << draw(t, 4);
+	else
+		like->lanes_count = 1 + draw(t, 2);
+}
+
+static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks, unsigned int planes)
+{
+	unsigned int steps = 1 + draw(t, MOST_STEPS), plane = draw(t, planes), i;
+	struct morph_schedule_circuit like = { .src_plane = plane, .dst_plane = plane };
+	/* On planes of their own steps can be lit ahead; on any the driver chooses. */
+	bool apart = draw(t, 2), any = !draw(t, 4), loop = steps > 1 && draw(t, 2);
+
+	*plan = (struct plan){};
+	plan_lanes(t, &like);
+	for (i = 0; i < steps; i++) {
+		unsigned int count = draw(t, 3) ? ranks : 1 + draw(t, ranks);
+
+		if (apart)
+			like.src_plane = like.dst_plane = (plane + i) % planes;
+		if (any)
+			like.src_plane = like.dst_plane = MORPH_PLANE_ANY;
+		if (i > 1 && i == steps - 1 && draw(t, 2))
+			plan_mix(plan);
+		else
+			plan_shift(plan, &like, ranks, count, 1 + i % (ranks - 1));
+		plan_begin(t, &plan->steps[i], !i);
+	}
+	plan->load = (struct morph_schedule_load){
+		.head = HEAD(morph_schedule_load),
+		.circuits = ARRAY(plan->circuits, plan->circuits_count),
+		.held = ARRAY(plan->held, plan->held_count),
+		.steps = ARRAY(plan->steps, plan->steps_count),
+		.generation = GENERATION_ANY,
+	};
+	if (loop)
+		plan->load.head.flags = MORPH_SCHEDULE_LOOP;
+}
+
+/* What was loaded: proof.py reads it. */
+static void plan_tell(struct tenant *t, const struct plan *plan,
+		      const struct morph_slice_info *slice)
+{
+	const struct morph_schedule_circuit *like = &plan->circuits[0];
+	char line[160];
+	unsigned int i, bytes;
+
+	bytes = snprintf(line, sizeof(line), "loaded %u %u %u %llu %llx %u %u", slice->slice,
+			 plan->load.out_schedule, plan->load.out_circuit,
+			 (unsigned long long)slice->generation, (unsigned long long)like->lanes,
+			 like->lanes ? __builtin_popcountll(like->lanes) : like->lanes_count,
+			 plan->load.head.flags & MORPH_SCHEDULE_LOOP);
+	/* A blank before each step, a comma between its circuits. */
+	for (i = 0; i < plan->held_count && bytes < sizeof(line); i++) {
+		unsigned int step = 0;
+
+		while (step < plan->steps_count && plan->steps[step].first != i)
+			step++;
+		bytes += snprintf(line + bytes, sizeof(line) - bytes, "%c%u",
+				  step < plan->steps_count ? ' ' : ',', plan->held[i]);
+	}
+	actor_tell(&t->actor, "%s", line);
+}
+
+/* A slice of one rank has no circuit. */
+static int plan_for(struct tenant *t, int slice, const struct morph_slice_info *info,
+		    struct plan *plan)
+{
+	struct morph_fabric_info fabric;
+	unsigned int ranks = info->ranks.count < MOST_RANKS ? info->ranks.count : MOST_RANKS;
+
+	if (ranks < 2)
+		return EINVAL;
+	if (fabric_info(slice, &fabric))
+		return errno;
+	plan_make(t, plan, ranks, fabric.planes);
+	return 0;
+}
+
+static int plan_load(struct tenant *t, int slice, const struct morph_slice_info *info,
+		     struct plan *plan)
+{
+	int error = tell_call(t, "load", ioctl(slice, MORPH_SCHEDULE_LOAD, &plan->load));
+
+	if (!error)
+		plan_tell(t, plan, info);
+	return error;
+}
+
+/* ----------------------------------------------------------------------- verbs */
+
+static int act(struct tenant *t, int slice, unsigned int schedule, unsigned int verb,
+	       struct morph_schedule_act *args)
+{
+	static const char *const names[] = {
+		[MORPH_SCHEDULE_START] = "start",   [MORPH_SCHEDULE_GO] = "go",
+		[MORPH_SCHEDULE_ARRIVE] = "arrive", [MORPH_SCHEDULE_WAIT] = "wait",
+		[MORPH_SCHEDULE_STOP] = "stop",	    [MORPH_SCHEDULE_UNLOAD] = "unload",
+		[MORPH_SCHEDULE_JUMP] = "jump",
+	};
+
+	return tell_call(t, names[verb], schedule_act(slice, schedule, verb, args));
+}
+
+/* A slice with a schedule, which is loaded if there is none; or a negative errno. */
+static int borrow_schedule(struct tenant *t, struct morph_schedule_info *schedule)
+{
+	struct morph_slice_info info;
+	int slice = borrow_slice(t, &info), error;
+	struct plan plan;
+
+	if (slice < 0)
+		return slice;
+	error = -any_schedule(t, slice, schedule);
+	if (error == ENOENT) {
+		error = plan_for(t, slice, &info, &plan);
+		if (!error)
+			error = plan_load(t, slice, &info, &plan);
+		if (!error)
+			error = look(slice, plan.load.out_schedule, schedule, NULL) ? errno : 0;
+	}
+	if (!error)
+		return slice;
+	close(slice);
+	return -error;
+}
+
+/* One verb about any schedule. */
+static int borrow_and_act(struct tenant *t, unsigned int verb)
+{
+	struct morph_schedule_act args = {};
+	struct morph_schedule_info info;
+	int slice = borrow_schedule(t, &info), error;
+
+	if (slice < 0)
+		return -slice;
+	if (verb == MORPH_SCHEDULE_START)
+		args.step = draw(t, info.steps.count);
+	error = act(t, slice, info.schedule, verb, &args);
+	close(slice);
+	return error;
+}
+
+int schedule_load(void *who)
+{
+	unsigned int numbers[MOST_LOADED];
+	struct morph_slice_info info;
+	struct tenant *t = who;
+	int slice = borrow_slice(t, &info), error;
+	struct plan plan;
+
+	if (slice < 0)
+		return -slice;
+	if (list(slice, numbers, MOST_LOADED) == MOST_LOADED) {
+		error = act(t, slice, numbers[draw(t, MOST_LOADED)], MORPH_SCHEDULE_UNLOAD, NULL);
+	} else {
+		error = plan_for(t, slice, &info, &plan);
+		if (!error) {
+			if (!draw(t, 3))
+				plan.load.generation = info.generation;
+			error = plan_load(t, slice, &info, &plan);
+		}
+	}
+	close(slice);
+	return error;
+}
+
+/* What can't be: each is refused, whatever there is. */
+static void plan_spoil(struct tenant *t, struct plan *plan)
+{
+	unsigned int last = plan->held_count - 1;
+
+	switch (draw(t, 12)) {
+	case 0:
+		plan->held[draw(t, plan->held_count)] = plan->circuits_count + draw(t, 3);
+		break;
+	case 1:
+		plan->steps[draw(t, plan->steps_count)].reserved = 1;
+		break;
+	case 2:
+		plan->steps[draw(t, plan->steps_count)].advance = MORPH_ADVANCE_TIME + 1;
+		break;
+	case 3:
+		plan->steps[0].advance = MORPH_ADVANCE_TIME;
+		break;
+	case 4:
+		plan->circuits[0].dst_rank = MORPH_RANK_EDGE;
+		break;
+	case 5:
+		plan->load.head.flags = 0x80;
+		break;
+	case 6:
+		plan->load.circuits.count = 0;
+		break;
+	case 7:
+		plan->load.steps.ptr = 16;
+		break;
+	case 8:
+		plan->circuits[0].src_rank = 1000;
+		break;
+	case 9:
+		plan->load.profile_checksum = 1;
+		break;
+	case 10:
+		plan->circuits[0].dst_rank = plan->circuits[0].src_rank;
+		break;
+	case 11:
+		/* One past the end, and the same twice. */
+		plan->steps[plan->steps_count - 1].count++;
+		plan->held[last] = plan->held[0];
+		break;
+	}
+}
+
+int schedule_load_wrong(void *who)
+{
+	struct morph_slice_info info;
+	struct tenant *t = who;
+	int slice = borrow_slice(t, &info), error;
+	struct plan plan;
+
+	if (slice < 0)
+		return -slice;
+	error = plan_for(t, slice, &info, &plan);
+	if (!error) {
+		plan_spoil(t, &plan);
+		error = tell_call(t, "load-wrong", ioctl(slice, MORPH_SCHEDULE_LOAD, &plan.load));
+	}
+	close(slice);
+	return error;
+}
+
+int schedule_start(void *who)
+{
+	return borrow_and_act(who, MORPH_SCHEDULE_START);
+}
+
+int schedule_stop(void *who)
+{
+	return borrow_and_act(who, MORPH_SCHEDULE_STOP);
+}
+
+int schedule_unload(void *who)
+{
+	return borrow_and_act(who, MORPH_SCHEDULE_UNLOAD);
+}
+
+/* All ranks, or all but one. */
+static int arrive(struct tenant *t, int slice, const struct morph_schedule_info *info,
+		  unsigned int ranks)
+{
+	struct morph_schedule_act args;
+	unsigned int missing = draw(t, 2 * ranks), rank;
+	int error = 0;
+
+	for (rank = 0; rank < ranks && !error; rank++) {
+		if (rank == missing)
+			continue;
+		args = (struct morph_schedule_act){ .rank = rank, .position = info->position };
+		error = act(t, slice, info->schedule, MORPH_SCHEDULE_ARRIVE, &args);
+	}
+	return error;
+}
+
+/* The next position, whichever it is; the one that was to be; one that has been; one too far. */
+static uint64_t position(struct tenant *t, const struct morph_schedule_info *info)
+{
+	unsigned int kind = draw(t, 8);
+
+	if (kind < 2)
+		return 0;
+	return kind < 6 ? info->position + 1 : info->position + 2 * (kind - 6);
+}
+
+int schedule_walk(void *who)
+{
+	struct tenant *t = who;
+	unsigned int times = 1 + draw(t, 4), verb;
+	struct morph_schedule_info info;
+	struct morph_slice_info slice_has;
+	int slice = borrow_schedule(t, &info), error;
+
+	if (slice < 0)
+		return -slice;
+	error = slice_info(slice, &slice_has) ? errno : 0;
+	while (times-- && !error) {
+		struct morph_schedule_act args = {};
+
+		verb = draw(t, 4);
+		args.position = position(t, &info);
+		if (!verb) {
+			args.step = draw(t, info.steps.count);
+			error = act(t, slice, info.schedule, MORPH_SCHEDULE_JUMP, &args);
+		} else if (verb == 1) {
+			error = arrive(t, slice, &info, slice_has.ranks.count);
+		} else {
+			error = act(t, slice, info.schedule, MORPH_SCHEDULE_GO, &args);
+		}
+		if (!error)
+			error = look(slice, info.schedule, &info, NULL) ? errno : 0;
+	}
+	close(slice);
+	return error;
+}
+
+static void be_interrupted(int number)
+{
+	(void)number;
+}
+
+/* Nobody may ever light what is waited for: a signal ends that, again and again until it does. */
+int schedule_wait(void *who)
+{
+	struct sigaction action = { .sa_handler = be_interrupted };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR1 };
+	struct itimerspec times = { .it_interval.tv_nsec = 3 * MS, .it_value.tv_nsec = 3 * MS };
+	struct morph_schedule_act args = {};
+	struct morph_schedule_info info;
+	struct tenant *t = who;
+	int slice = borrow_schedule(t, &info), error;
+	timer_t timer;
+
+	if (slice < 0)
+		return -slice;
+	sigaction(SIGUSR1, &action, NULL);
+	event._sigev_un._tid = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer))
+		_exit(1);
+	args.position = info.position + draw(t, 3);
+	timer_settime(timer, 0, &times, NULL);
+	error = act(t, slice, info.schedule, MORPH_SCHEDULE_WAIT, &args);
+	timer_delete(timer);
+	close(slice);
+	return error;
+}
+
+/* Statistics belong together, whoever steps meanwhile. */
+int schedule_look(void *who)
+{
+	struct morph_schedule_step_info steps[MOST_STEPS];
+	struct morph_schedule_info info;
+	struct tenant *t = who;
+	uint64_t runs = 0;
+	unsigned int i;
+	int slice = borrow_schedule(t, &info), error;
+
+	if (slice < 0)
+		return -slice;
+	error = tell_call(t, "info", look(slice, info.schedule, &info, steps));
+	for (i = 0; !error && i < info.steps.count; i++) {
+		runs += steps[i].runs;
+		if (steps[i].changes < steps[i].ahead || steps[i].late > steps[i].runs)
+			actor_tell(&t->actor,
+				   "wrong: step %u has %u changes, %u ahead, %u late of %llu", i,
+				   steps[i].changes, steps[i].ahead, steps[i].late,
+				   (unsigned long long)steps[i].runs);
+	}
+	if (!error && runs < info.position)
+		actor_tell(&t->actor, "wrong: position %llu after %llu runs",
+			   (unsigned long long)info.position, (unsigned long long)runs);
+	close(slice);
+	return error;
+}
+
+/*
+ * Steps that time begins, without end, until it is unloaded. Nobody else may be left with it, lest it never come to
+ * rest: not on a slice that others have, and if it can't be unloaded the slice goes.
+ */
+int schedule_spin(void *who)
+{
+	struct tenant *t = who;
+	long long until = now_ms() + PATIENCE_MS;
+	struct morph_slice_info info;
+	struct plan plan;
+	unsigned int i;
+	int error;
+
+	if (t->actor.log < 0 || t->shared || t->slice < 0)
+		return EPERM;
+	error = slice_info(t->slice, &info) ? errno : plan_for(t, t->slice, &info, &plan);
+	if (error)
+		return error;
+	if (plan.steps_count < 2)
+		return EINVAL;
+	plan.load.head.flags = MORPH_SCHEDULE_LOOP;
+	for (i = 0; i < plan.steps_count; i++) {
+		plan.steps[i].advance = MORPH_ADVANCE_TIME;
+		plan.steps[i].after_ns = 100 * US + draw(t, 500 * US);
+		plan.steps[i].deadline_ns = 0;
+	}
+	error = plan_load(t, t->slice, &info, &plan);
+	if (error)
+		return error;
+	act(t, t->slice, plan.load.out_schedule, MORPH_SCHEDULE_START, NULL);
+	usleep(draw(t, 10000));
+	page_read(t);
+	do
+		error = act(t, t->slice, plan.load.out_schedule, MORPH_SCHEDULE_UNLOAD, NULL);
+	while (error == EAGAIN && now_ms() < until && !usleep(1000));
+	return error ? tenant_drop(t) : 0;
+}
