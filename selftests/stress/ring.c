@@ -68,14 +68,17 @@ int ring_new(void *who)
 
 	if (slice_info(t->slice, &slice))
 		return errno;
-	error = -any_schedule(t, t->slice, &schedule);
-	if (error)
-		return error;
 	if (ring->slice) {
 		error = tell_call(t, "ring-close",
 				  ring_act(t->slice, ring->number, MORPH_RING_CLOSE, NULL));
 		forget(ring);
 		return error;
+	}
+	/* One that has not started, or has stopped, will do as well. */
+	if (any_schedule(t, t->slice, &schedule)) {
+		error = -running_schedule(t, t->slice, &schedule);
+		if (error)
+			return error;
 	}
 	args.schedule = schedule.schedule;
 	args.entries = MORPH_RING_LEAST << draw(t, 3);
@@ -169,7 +172,7 @@ int ring_submit(void *who)
 
 	if (!ring)
 		return ring_new(t);
-	error = -any_schedule(t, t->slice, &info);
+	error = -running_schedule(t, t->slice, &info);
 	if (error)
 		return error;
 	while (count--) {

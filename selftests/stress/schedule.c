@@ -125,24 +125,28 @@ static void plan_begin(struct tenant *t, struct morph_schedule_step *step, bool 
 		step->deadline_ns = step->after_ns + MS + draw(t, 20 * MS);
 }
 
-/* Wavelengths that it names, or so many of any. */
-static void plan_lanes(struct tenant *t, struct morph_schedule_circuit *like)
+/* Wavelengths that it names, of the few that all want, or so many of any. */
+static void plan_lanes(struct tenant *t, struct morph_schedule_circuit *like,
+		       const struct morph_fabric_info *fabric)
 {
 	if (draw(t, 3))
-		like->lanes = (draw(t, 3) ? 1ull : 3ull) << draw(t, 4);
+		like->lanes = (draw(t, 3) ? 1ull : 3ull)
+			      << draw(t, fabric->wavelengths < 6 ? fabric->wavelengths - 1 : 5);
 	else
 		like->lanes_count = 1 + draw(t, 2);
 }
 
-static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks, unsigned int planes)
+static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks,
+		      const struct morph_fabric_info *fabric)
 {
+	unsigned int planes = fabric->planes;
 	unsigned int steps = 1 + draw(t, MOST_STEPS), plane = draw(t, planes), i;
 	struct morph_schedule_circuit like = { .src_plane = plane, .dst_plane = plane };
 	/* On planes of their own steps can be lit ahead; on any the driver chooses. */
 	bool apart = draw(t, 2), any = !draw(t, 4), loop = steps > 1 && draw(t, 2);
 
 	*plan = (struct plan){};
-	plan_lanes(t, &like);
+	plan_lanes(t, &like, fabric);
 	for (i = 0; i < steps; i++) {
 		unsigned int count = draw(t, 3) ? ranks : 1 + draw(t, ranks);
 
@@ -203,7 +207,7 @@ static int plan_for(struct tenant *t, int slice, const struct morph_slice_info *
 		return EINVAL;
 	if (fabric_info(slice, &fabric))
 		return errno;
-	plan_make(t, plan, ranks, fabric.planes);
+	plan_make(t, plan, ranks, &fabric);
 	return 0;
 }
 
@@ -232,23 +236,48 @@ static int act(struct tenant *t, int slice, unsigned int schedule, unsigned int 
 	return tell_call(t, names[verb], schedule_act(slice, schedule, verb, args));
 }
 
-/* A slice with a schedule, which is loaded if there is none; or a negative errno. */
+static int start(struct tenant *t, int slice, struct morph_schedule_info *info)
+{
+	struct morph_schedule_act args = { .step = draw(t, info->steps.count) };
+	int error = act(t, slice, info->schedule, MORPH_SCHEDULE_START, &args);
+
+	return error || !look(slice, info->schedule, info, NULL) ? error : errno;
+}
+
+/* One of them, which is loaded if there is none. */
+static int some_schedule(struct tenant *t, int slice, const struct morph_slice_info *info,
+			 struct morph_schedule_info *schedule)
+{
+	int error = -any_schedule(t, slice, schedule);
+	struct plan plan;
+
+	if (error != ENOENT)
+		return error;
+	error = plan_for(t, slice, info, &plan);
+	if (!error)
+		error = plan_load(t, slice, info, &plan);
+	return error || !look(slice, plan.load.out_schedule, schedule, NULL) ? error : errno;
+}
+
+int running_schedule(struct tenant *t, int slice, struct morph_schedule_info *schedule)
+{
+	struct morph_slice_info info;
+	int error = slice_info(slice, &info) ? errno : some_schedule(t, slice, &info, schedule);
+
+	if (!error && schedule->state != MORPH_SCHEDULE_RUNNING)
+		error = start(t, slice, schedule);
+	return -error;
+}
+
+/* A slice with a schedule, to be closed; or a negative errno. */
 static int borrow_schedule(struct tenant *t, struct morph_schedule_info *schedule)
 {
 	struct morph_slice_info info;
 	int slice = borrow_slice(t, &info), error;
-	struct plan plan;
 
 	if (slice < 0)
 		return slice;
-	error = -any_schedule(t, slice, schedule);
-	if (error == ENOENT) {
-		error = plan_for(t, slice, &info, &plan);
-		if (!error)
-			error = plan_load(t, slice, &info, &plan);
-		if (!error)
-			error = look(slice, plan.load.out_schedule, schedule, NULL) ? errno : 0;
-	}
+	error = some_schedule(t, slice, &info, schedule);
 	if (!error)
 		return slice;
 	close(slice);
@@ -265,8 +294,9 @@ static int borrow_and_act(struct tenant *t, unsigned int verb)
 	if (slice < 0)
 		return -slice;
 	if (verb == MORPH_SCHEDULE_START)
-		args.step = draw(t, info.steps.count);
-	error = act(t, slice, info.schedule, verb, &args);
+		error = start(t, slice, &info);
+	else
+		error = act(t, slice, info.schedule, verb, &args);
 	close(slice);
 	return error;
 }
@@ -413,6 +443,8 @@ int schedule_walk(void *who)
 	if (slice < 0)
 		return -slice;
 	error = slice_info(slice, &slice_has) ? errno : 0;
+	if (!error && info.state != MORPH_SCHEDULE_RUNNING)
+		error = start(t, slice, &info);
 	while (times-- && !error) {
 		struct morph_schedule_act args = {};
 

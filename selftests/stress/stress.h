@@ -74,7 +74,7 @@ bool tenant_act(struct tenant *tenant);
 /* Read all events; close the slice. */
 int tenant_listen(void *tenant);
 int tenant_drop(void *tenant);
-/* Whose slice an act is about: its own, or its sibling's. */
+/* Whose slice an act is about: its own, if it has one, or its sibling's. */
 int tenant_either(struct tenant *tenant);
 /* Chance of the act under way: 0 to limit - 1. */
 unsigned int draw(struct tenant *tenant, unsigned int limit);
@@ -101,8 +101,9 @@ int page_read(void *tenant);
 int tell_call(struct tenant *tenant, const char *call, int ret);
 /* A file of the slice that an act is about, to be closed; or a negative errno. */
 int borrow_slice(struct tenant *tenant, struct morph_slice_info *info);
-/* One of its schedules, or a negative errno. */
+/* One of its schedules, or a negative errno; and one that runs, loaded and started if need be. */
 int any_schedule(struct tenant *tenant, int slice, struct morph_schedule_info *info);
+int running_schedule(struct tenant *tenant, int slice, struct morph_schedule_info *info);
 
 /* With nobody acting: all that was submitted is answered. What is pinned is told. */
 void rings_settle(struct tenant *tenant);

@@ -60,7 +60,7 @@ static int create(void *who)
 	struct tenant *t = who;
 	struct morph_slice_create args = { .failover = draw(t, 8) ? 0 : draw(t, 3) };
 	struct morph_grant_create all = GRANT_ALL;
-	unsigned int ranks = 1 + draw(t, MOST_RANKS);
+	unsigned int ranks = draw(t, 6) ? 2 + draw(t, draw(t, 2) ? MOST_RANKS - 1 : 2) : 1;
 	int grant = -1, slice;
 
 	tenant_drop(t);
@@ -72,6 +72,9 @@ static int create(void *who)
 	if (!draw(t, 6))
 		grant = grant_create(t->fabric, &all);
 	slice = slice_create_with(grant < 0 ? t->fabric : grant, &args, NULL, ranks);
+	/* Rather a small one than none, where all want some. */
+	if (slice < 0 && errno == ENOSPC && ranks > 2)
+		slice = slice_create_with(grant < 0 ? t->fabric : grant, &args, NULL, 2);
 	if (slice < 0)
 		ranks = errno;
 	if (grant >= 0)
@@ -86,7 +89,7 @@ static int create(void *who)
 
 int tenant_either(struct tenant *t)
 {
-	if (t->sibling && !draw(t, 4))
+	if (t->sibling && (t->slice < 0 || !draw(t, 4)))
 		return t->sibling->slice;
 	return t->slice;
 }
@@ -337,10 +340,10 @@ const struct act tenant_acts[] = { { "create", 1, create },
 				   { "give", 1, give },
 				   { "take", 1, take },
 				   { "visit", 1, visit },
-				   { "load", 2, schedule_load },
+				   { "load", 3, schedule_load },
 				   { "load-wrong", 1, schedule_load_wrong },
-				   { "start", 2, schedule_start },
-				   { "walk", 3, schedule_walk },
+				   { "start", 3, schedule_start },
+				   { "walk", 4, schedule_walk },
 				   { "wait", 1, schedule_wait },
 				   { "stop", 1, schedule_stop },
 				   { "unload", 1, schedule_unload },

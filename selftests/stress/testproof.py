@@ -10,6 +10,7 @@ import os
 import sys
 import traceback
 
+import order
 import proof
 import snapshot
 from proof import FAILED, HELD, LIT, OK
@@ -36,6 +37,7 @@ class Maker:
         self.objects["element"] = [{"id": index, "health": OK, "cordoned": 0} for index in range(one.elements_count)]
         self.objects["edge"] = [{"id": index, "peer_edge": edge.peer_edge} for index, edge in enumerate(one.edges)]
         self.lasers, self.lit, self.incoming, self.holders = {}, {}, {}, []
+        self.schedules, self.pages, self.loads, self.dark = [], {}, {}, []
 
     def slice(self, number, accelerators, owner, **more):
         self.objects["slice"].append({"id": number, "owner": owner, "reserved": 0, "files": 1, "state": 0, "generation": 7,
@@ -73,7 +75,21 @@ class Maker:
 
     def circuit(self, slice_, number, lanes, **ends):
         """A lit circuit; ends as netlink names them."""
+        circuit = self.lead(slice_, number, lanes, **ends)
+        source, target = proof.source_of(self.profile, circuit), proof.target_of(self.profile, circuit)
+        if source[0] == "port":
+            self.lasers[source[1]] = self.lasers.get(source[1], 0) | lanes
+        else:
+            self.incoming[source[1]] = {lane: 0 for lane in proof.lanes_of(lanes)}
+        if target[0] == "port":
+            self.lit[target[1]] = self.lit.get(target[1], 0) | lanes
+        self.objects["circuit"].append(circuit)
+        return circuit
+
+    def lead(self, slice_, number, lanes, **ends):
+        """A way for a circuit, which is claimed."""
         one, circuit = self.profile, {"slice": slice_, "id": number, "state": LIT, "lanes": lanes, **ends}
+        circuit["bandwidth_mbps"] = 100 * proof.weight(lanes)
         ranks = {rank["accelerator"]: rank["rank"] for other in self.objects["slice"] if other["id"] == slice_
                  for rank in other["rank"]}
         circuit.update({end.replace("accelerator", "rank"): ranks.get(place) for end, place in ends.items()
@@ -86,13 +102,37 @@ class Maker:
             self.pins[element] += 1
         for guide in guides:
             self.objects["guide"][guide]["lanes_free"] &= ~lanes
-        if source[0] == "port":
-            self.lasers[source[1]] = self.lasers.get(source[1], 0) | lanes
-        else:
-            self.incoming[source[1]] = {lane: 0 for lane in proof.lanes_of(lanes)}
-        if target[0] == "port":
-            self.lit[target[1]] = self.lit.get(target[1], 0) | lanes
-        self.objects["circuit"].append(circuit)
+        return circuit
+
+    def schedule(self, slice_, number, lanes, ends):
+        """A loop of steps of one circuit each, of which the first is lit."""
+        first, paths, elements = order.FIRST_ID, {}, set()
+        for at, end in enumerate(ends):
+            circuit = (self.lead if at else self.circuit)(slice_, first + at, lanes, **end)
+            paths[first + at] = {key: circuit[key] for key in ("guide", "element", "element_state")}
+            elements.update(circuit["element"])
+            if at:
+                self.dark.append(circuit)
+                for element in circuit["element"]:
+                    self.pins[element] -= 1
+        for element in elements:
+            self.pins[element] += 1
+        self.loads[f"{slice_}:{number}"] = order.Load(first, 7, lanes, proof.weight(lanes), order.LOOP,
+                                                      [[at] for at in range(len(ends))])
+        self.schedules.append({"slice": slice_, "id": number, "state": order.RUNNING, "flags": order.LOOP, "step": 0,
+                               "position": 1, "error": 0, "circuits": len(ends), "lit": 1, "first": first, "paths": paths,
+                               "steps": [{"circuits": 1} for _ in ends]})
+
+    def page(self, slice_, ranks):
+        """The slice's state page, by its circuits and its schedule."""
+        def between(src, dst):
+            return [circuit for circuit in self.objects["circuit"] if circuit["slice"] == slice_ and
+                    (circuit["src_rank"], circuit["dst_rank"]) == (src, dst)]
+        self.pages[slice_] = {"version": 8, "generation": 7, "schedule": 3, "state": order.RUNNING, "step": 0, "position": 1,
+                              "pairs": [{"src": src, "dst": dst, "hops": len(between(src, dst)[-1]["guide"])
+                                         if between(src, dst) else 0,
+                                         "mbps": sum(circuit["bandwidth_mbps"] for circuit in between(src, dst))}
+                                        for src in range(ranks) for dst in range(ranks)]}
 
     def snapshot(self):
         """What there is now."""
@@ -103,19 +143,22 @@ class Maker:
         for key, use in (("held", HELD), ("free", proof.FREE), ("spares", proof.SPARE)):
             fabric[key] = sum(chip["use"] == use for chip in chips)
         fabric["slices"] = len(objects["slice"])
-        lanes = sum(proof.weight(circuit["lanes"]) for circuit in objects["circuit"])
+        lit = sum(proof.weight(circuit["lanes"]) for circuit in objects["circuit"])
+        circuits = [*objects["circuit"], *self.dark]
+        lanes = sum(proof.weight(circuit["lanes"]) for circuit in circuits)
         owners = {slice_["id"]: slice_["owner"] for slice_ in objects["slice"]}
         objects["quota"] = [{"accelerators": 9}] + [
             {"uid": owner, "used_prepared": 0,
              "used_accelerators": sum(one["ranks_count"] for one in objects["slice"] if one["owner"] == owner),
-             "used_circuits": sum(owners[one["slice"]] == owner for one in objects["circuit"]),
-             "used_lanes": sum(proof.weight(one["lanes"]) for one in objects["circuit"] if owners[one["slice"]] == owner)}
+             "used_circuits": sum(owners[one["slice"]] == owner for one in circuits),
+             "used_lanes": sum(proof.weight(one["lanes"]) for one in circuits if owners[one["slice"]] == owner)}
             for owner in sorted(set(owners.values()))]
         hardware = Hardware(1, dict(enumerate(self.states)), dict(self.lasers), dict(self.lit),
                             {edge: dict(powers) for edge, powers in self.incoming.items()})
-        ledger = {"transmit lanes held": lanes, "receive lanes held": lanes, "transmit lanes on": lanes,
+        ledger = {"transmit lanes held": lanes, "receive lanes held": lanes, "transmit lanes on": lit,
                   "elements pinned": sum(pins > 0 for pins in self.pins), "elements held": 0, "guide lanes held": lanes}
-        return copy.deepcopy(Snapshot(objects, hardware, ledger, list(self.holders)))
+        return copy.deepcopy(Snapshot(objects, hardware, ledger, list(self.holders), self.schedules, self.pages,
+                                      self.loads))
 
 
 def server():
@@ -141,7 +184,18 @@ def pair():
     return makers
 
 
+def ordered():
+    """One tenant more, with a schedule of three steps and a state page."""
+    maker = server()
+    maker.slice(13, [4, 5, 6], 2001)
+    ends = [{"src_accelerator": 4 + at, "src_plane": 2, "dst_accelerator": 4 + (at + 1) % 3, "dst_plane": 2} for at in range(3)]
+    maker.schedule(13, 3, 0x4, ends)
+    maker.page(13, 3)
+    return maker
+
+
 SERVER = server()
+ORDERED = ordered()
 ONE, OTHER = pair()
 BARRED = {"accelerator": {7}, "guide": set(), "element": set()}
 EVENTS = [{"type": 2 + index % 3, "seq": 10 + index // 2, "time_ns": 1000 + index} for index in range(9)]
@@ -152,9 +206,9 @@ def complaints(rule, taken, profile=SERVER.profile):
     return list(rule(profile, taken, *more))
 
 
-def finds(rule, doctor, *parts):
+def finds(rule, doctor, *parts, maker=SERVER):
     """The rule has nothing to say about the sound fabric, and something, with these words, about the doctored one."""
-    taken = SERVER.snapshot()
+    taken = maker.snapshot()
     assert not complaints(rule, taken), complaints(rule, taken)
     doctor(taken)
     found = complaints(rule, taken)
@@ -169,7 +223,7 @@ def of(taken, kind, **values):
 
 
 def sound_fabrics_are_sound():
-    for maker in (SERVER, ONE, OTHER):
+    for maker in (SERVER, ORDERED, ONE, OTHER):
         taken = maker.snapshot()
         found = proof.broken((*proof.ALWAYS, *proof.AT_REST), maker.profile, taken)
         found += proof.broken([proof.quotas_are_what_is_held], None, taken)
@@ -381,6 +435,176 @@ def light_from_the_peer_into_a_foreign_receiver():
     assert found and "('edge', 4)" in found[0], found
 
 
+# ------------------------------------------------------------------------------------------------- schedules
+
+def quotas(_profile, taken):
+    return proof.quotas_are_what_is_held(None, taken)
+
+
+def spoils(rule, *parts, of_what="schedules", **values):
+    """The rule finds other values in the schedule, or in the state page."""
+    def doctor(taken):
+        (taken.pages[13] if of_what == "pages" else taken.schedules[0]).update(values)
+    finds(rule, doctor, *parts, maker=ORDERED)
+
+
+def free_lane(taken, at=1):
+    """One of those that a dark circuit of the schedule needs."""
+    number = taken.schedules[0]["paths"][order.FIRST_ID + at]["guide"][1]
+    taken.objects["guide"][number]["lanes_free"] |= 0x4
+
+
+def lane_that_a_running_schedule_lacks():
+    finds(order.schedules_hold_what_they_need, free_lane, "13:3 runs", maker=ORDERED)
+
+
+def lane_that_a_schedule_has_lost_without_a_repair():
+    def doctor(taken):
+        taken.schedules[0].update(state=order.STOPPED, error=-5)
+        free_lane(taken)
+    finds(order.schedules_hold_what_they_need, doctor, "no repair has passed", maker=ORDERED)
+    taken = ORDERED.snapshot()
+    doctor(taken)
+    of(taken, "slice", id=13)["generation"] = 8
+    assert not complaints(order.schedules_hold_what_they_need, taken)
+    assert complaints(proof.ledger_has_circuits, taken), "what it has lost it holds no part of"
+
+
+def lane_that_a_schedule_has_beside():
+    """On a way of the schedule's, another one than it was loaded with; after a repair, one that its whole way has not."""
+    def doctor(taken, generation=7):
+        of(taken, "slice", id=13)["generation"] = generation
+        taken.objects["guide"][taken.schedules[0]["paths"][order.FIRST_ID + 1]["guide"][1]]["lanes_free"] &= ~0x100
+    finds(proof.ledger_has_circuits, doctor, "claimed 0x104", maker=ORDERED)
+    finds(proof.ledger_has_circuits, lambda taken: doctor(taken, 8), "claimed 0x104", maker=ORDERED)
+
+
+def pin_that_a_schedule_lacks():
+    def doctor(taken):
+        of(taken, "element", id=taken.schedules[0]["paths"][order.FIRST_ID + 1]["element"][0])["pins"] -= 1
+    finds(proof.ledger_has_circuits, doctor, "1 schedules", maker=ORDERED)
+
+
+def element_that_is_nobodys_alone():
+    finds(proof.ledger_has_circuits, lambda taken: taken.ledger.update({"elements held": 1}), "elements held: 1")
+
+
+def lanes_of_ports_that_stay():
+    def doctor(taken):
+        taken.ledger["receive lanes held"] += 1
+    finds(proof.ledger_has_circuits, doctor, "receive lanes held", maker=ORDERED)
+
+
+def what_is_left_of_an_unloaded_schedule():
+    def doctor(taken):
+        taken.schedules.clear()
+    finds(proof.ledger_has_circuits, doctor, "claimed 0x4", "pins, 0 circuits, 0 schedules", "transmit lanes held",
+          maker=ORDERED)
+    finds(quotas, doctor, "uid 2001 is charged 5 circuits, and holds 3", "lanes, and holds", maker=ORDERED)
+    finds(order.circuits_have_their_schedule, doctor, "circuit 13:16777216 is of no schedule", maker=ORDERED)
+
+
+def charge_that_a_schedule_lacks():
+    finds(quotas, lambda taken: taken.objects["quota"][2].update(used_circuits=4), "holds 5", maker=ORDERED)
+    finds(quotas, lambda taken: taken.objects["quota"][2].update(used_lanes=6), "holds 7", maker=ORDERED)
+
+
+def schedule_that_is_another():
+    spoils(order.schedules_are_as_loaded, "asked for was", flags=0)
+    spoils(order.schedules_are_as_loaded, "asked for was", circuits=2)
+    spoils(order.schedules_are_as_loaded, "asked for was", first=order.FIRST_ID + 1)
+    spoils(order.schedules_are_as_loaded, "asked for was", steps=[{"circuits": 1}, {"circuits": 2}, {"circuits": 1}])
+
+
+def step_that_is_not_lit():
+    spoils(order.steps_are_lit, "at step 1: circuits [16777217] of it are not lit", step=1)
+    finds(order.steps_are_lit, lambda taken: taken.objects["circuit"].pop(), "of it are not lit", maker=ORDERED)
+
+
+def circuit_of_another_step():
+    """Those of the next one may be lit, those of the one after it may not."""
+    def doctor(taken, at):
+        taken.objects["circuit"].append({**taken.objects["circuit"][-1], "id": order.FIRST_ID + at})
+        taken.schedules[0]["lit"] = 2
+    finds(order.steps_are_lit, lambda taken: doctor(taken, 2), "circuits [16777218] are none of it", maker=ORDERED)
+    taken = ORDERED.snapshot()
+    doctor(taken, 1)
+    assert not complaints(order.steps_are_lit, taken)
+    taken.schedules[0].update(step=2)
+    assert complaints(order.steps_are_lit, taken)
+
+
+def schedule_that_says_what_is_not():
+    spoils(order.steps_are_lit, "3 of its circuits are lit", lit=3)
+    spoils(order.steps_are_lit, "was stopped", state=order.LOADED, step=order.ANY, position=0)
+    spoils(order.steps_are_lit, "without an error", state=order.STOPPED)
+    spoils(order.steps_are_lit, "is at no step", step=order.ANY)
+    spoils(order.steps_are_lit, "is at no step", position=0)
+
+
+def page_that_shows_something_else():
+    spoils(order.pages_show_what_is_lit, "is of version 9", of_what="pages", version=9)
+    spoils(order.pages_show_what_is_lit, "generation 8", of_what="pages", generation=8)
+    spoils(order.pages_show_what_is_lit, "of schedule 13:3", of_what="pages", position=2)
+    spoils(order.pages_show_what_is_lit, "of schedule 13:3", of_what="pages", state=order.STOPPED)
+    for key in ("hops", "mbps"):
+        for place in (0, 1):
+            finds(order.pages_show_what_is_lit,
+                  lambda taken, key=key, place=place: taken.pages[13]["pairs"][place].update({key: 77}), "77", maker=ORDERED)
+
+
+def memory_that_is_charged_for_ever():
+    taken = Maker("server8", 1).snapshot()
+    taken.objects["quota"].append({"uid": 2000, "used_bytes": 4096})
+    assert complaints(proof.nothing_is_left, taken) == ["4096 bytes are charged to 2000"]
+
+
+def lines_of(text):
+    return [line.split() for line in text.splitlines()]
+
+
+def log_of_loads():
+    (key, load), = order.loads_of(lines_of("loaded 13 3 16777216 7 4 1 1 0,1 2\nloaded")[:1]).items()
+    assert key == "13:3" and load == order.Load(0x1000000, 7, 4, 1, 1, [[0, 1], [2]]) and load.circuits == 3
+
+
+def answer_that_is_wrong():
+    good = lines_of("1 start\ncall start EBUSY\n= 1 EBUSY\ncall load-wrong EINVAL\nanswered 1 1 0 ECANCELED")
+    assert not list(order.answers_are_right(good))
+    for line, part in (("call start EINVAL", "start has answered EINVAL"), ("call load-wrong 0", "load-wrong has answered 0"),
+                       ("answered 1 1 0 EBUSY", "ring 1:1"), ("wrong: state page: hops", "hops"), ("call go EPROTO", "go")):
+        found = list(order.answers_are_right([*good, line.split()]))
+        assert len(found) == 1 and part in found[0], found
+
+
+def number_that_is_used_again():
+    logs = [lines_of("loaded 1 1 5\nloaded 1 2 7\nring 1 1"), lines_of("loaded 2 1 5\nring 1 2")]
+    assert not list(order.numbers_are_new(logs))
+    assert list(order.numbers_are_new([*logs, lines_of("loaded 1 2 99")])) == ["loaded 1:2 was there before"]
+    assert list(order.numbers_are_new([*logs, lines_of("ring 1 2")])) == ["ring 1:2 was there before"]
+
+
+def ring_that_is_out_of_order():
+    def found(text):
+        return list(order.rings_answer_in_order(lines_of("submitted 1 1 0\nsubmitted 1 1 1\nsubmitted 1 2 0\n" + text)))
+    assert not found("answered 1 1 0 0\nanswered 1 2 0 0\nanswered 1 1 1 EINVAL\ndrained 1 1\ndrained 1 2")
+    assert not found("answered 1 1 0 0\nspoilt 1 1 2") and not found("answered 1 2 0 0\nspoilt 1 2 1\nhalted 1 2")
+    assert "out of turn" in found("answered 1 1 1 0")[0]
+    assert "out of turn" in found("answered 1 1 0 0\nanswered 1 1 0 0")[0], "one twice"
+    assert "out of turn" in found("answered 1 2 0 0\nanswered 1 2 1 0")[0], "one that was not submitted"
+    assert "1 submissions were not answered" in found("answered 1 1 0 0\ndrained 1 1")[0]
+    assert "1 submissions were not answered" in found("spoilt 1 2 1\nhalted 1 2")[0]
+    assert "was halted" in found("answered 1 2 0 0\nhalted 1 2")[0], "by nothing"
+    assert "was drained" in found("answered 1 2 0 0\nspoilt 1 2 1\ndrained 1 2")[0], "what means nothing was swallowed"
+
+
+def pages_that_stay_pinned():
+    lines = lines_of("pinned 0 9\npinned 1 3\npinned 0 2")
+    assert not list(order.memory_is_given_back(lines, 20)) and not list(order.memory_is_given_back([], 0))
+    assert list(order.memory_is_given_back(lines, 28)) == ["5 pages of rings are left, 28 KiB are locked"]
+    assert list(order.memory_is_given_back(lines, 0))
+
+
 def dumps_are_decoded():
     nest = b"\x08\x00\x01\x00\x02\x00\x00\x00" + b"\x08\x00\x02\x00\x09\x00\x00\x00"
     rank = NUMBERS["MORPH_A_SLICE_RANK"]
@@ -399,7 +623,12 @@ TESTS = (
     accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong,
     cordoned_accelerator_in_a_slice, cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
-    light_from_the_peer_into_a_foreign_receiver, dumps_are_decoded,
+    light_from_the_peer_into_a_foreign_receiver, lane_that_a_running_schedule_lacks,
+    lane_that_a_schedule_has_lost_without_a_repair, lane_that_a_schedule_has_beside, pin_that_a_schedule_lacks,
+    element_that_is_nobodys_alone, lanes_of_ports_that_stay, what_is_left_of_an_unloaded_schedule,
+    charge_that_a_schedule_lacks, schedule_that_is_another, step_that_is_not_lit, circuit_of_another_step,
+    schedule_that_says_what_is_not, page_that_shows_something_else, memory_that_is_charged_for_ever, log_of_loads,
+    answer_that_is_wrong, number_that_is_used_again, ring_that_is_out_of_order, pages_that_stay_pinned, dumps_are_decoded,
 )
 
 
