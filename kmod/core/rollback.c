@@ -83,6 +83,15 @@ static void take_new(struct morph_txn *txn, struct morph_item *item)
 		morph_route_release(txn->fabric, item->new);
 }
 
+/* One that was to come is no circuit of the slice, though it may have been lit and unconfirmed. */
+static void forget(struct morph_circuit *circuit)
+{
+	if (circuit->listed)
+		circuit->slice->circuits_count--;
+	circuit->listed = false;
+	morph_state_circuit(circuit);
+}
+
 /*
  * Settle the ledger after relight(); what the slice has reserved waits for drop_new().
  * fabric->lock held. Returns whether all is as before.
@@ -105,8 +114,10 @@ static bool restore(struct exec *exec, int relit)
 		struct morph_circuit *circuit = item->circuit;
 		bool lit;
 
-		if (!item->old)
+		if (!item->old) {
+			forget(circuit);
 			continue;
+		}
 		morph_route_release(fabric, item->old);
 		morph_route_reclaim(fabric, item->old);
 		circuit->route = item->old;
@@ -168,9 +179,6 @@ static void drop_new(struct morph_txn *txn)
 		}
 		if (item->change.op == MORPH_CHANGE_ADD) {
 			item->circuit->route = NULL;
-			if (item->circuit->listed)
-				item->circuit->slice->circuits_count--;
-			item->circuit->listed = false;
 			morph_circuit_drop(item->circuit);
 		}
 		item->circuit = NULL;

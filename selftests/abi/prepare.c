@@ -2,6 +2,7 @@
 /* Two phases: prepare, commit, confirm, revert, and leases that run out. */
 #include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
@@ -95,6 +96,30 @@ TEST_F(prepare, shown_while_prepared)
 	EXPECT_LT(0, path.guides.count);
 	ASSERT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
 	EXPECT_NE(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
+}
+
+/* Who reads the state page sees it come, and go. */
+TEST_F(prepare, state_page_forgets_what_is_reverted)
+{
+	size_t bytes = MORPH_STATE_BYTES(3 * 3);
+	struct morph_change change = change_add(0, 1);
+	volatile struct morph_state_page *page;
+	volatile struct morph_state_pair *pair;
+
+	page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, self->slice, 0);
+	ASSERT_NE(MAP_FAILED, (void *)page);
+	pair = (volatile struct morph_state_pair *)(page + 1) + 1;
+	PREPARE(&change, 1);
+	EXPECT_EQ(0, pair->mbps);
+	ASSERT_EQ(0, STEP(MORPH_TXN_COMMIT, 0));
+	EXPECT_NE(0, pair->mbps);
+	EXPECT_NE(0, pair->hops);
+	ASSERT_EQ(0, STEP(MORPH_TXN_REVERT, 0));
+	EXPECT_EQ(0, pair->mbps);
+	EXPECT_EQ(0, pair->hops);
+	READ_SLICE();
+	EXPECT_EQ(0, self->info.circuits.count);
+	munmap((void *)page, bytes);
 }
 
 /* Who has named his transaction may ask again, for it and for each of its steps. */
