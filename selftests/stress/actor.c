@@ -93,7 +93,9 @@ static void be_tenant(char **argv)
 		pthread_join(thread, NULL);
 		for (i = 0; i < 2; i++) {
 			tenant_listen(&tenants[i]);
-			if (!acts)
+			if (acts)
+				schedule_leave(&tenants[i]);
+			else
 				rings_settle(&tenants[i]);
 		}
 		answer("done");

@@ -22,8 +22,9 @@ FREE, SPARE, HELD = (NUMBERS["MORPH_USE_" + use] for use in ("FREE", "SPARE", "H
 COMMITTED = NUMBERS["MORPH_OUTCOME_COMMITTED"]
 UNDER_WAY = {NUMBERS["MORPH_OUTCOME_" + name] for name in ("PREPARED", "UNCONFIRMED", "RUNNING")}
 SETTLED = {NUMBERS["MORPH_SLICE_" + name] for name in ("OK", "DEGRADED", "LOST")}
+SLICE_OK = NUMBERS["MORPH_SLICE_OK"]
 EVENT_LOST = NUMBERS["MORPH_EVENT_LOST"]
-PARTS = {kind: NUMBERS["MORPH_PART_" + kind.upper()] for kind in ("accelerator", "laser", "element", "guide")}
+PARTS = {kind: NUMBERS["MORPH_PART_" + kind.upper()] for kind in ("accelerator", "laser", "receiver", "element", "guide")}
 MOST_LEAKS = 1
 
 
@@ -232,6 +233,31 @@ def light_stays_with_its_tenant(profile, snapshot):
                 yield f"lanes {stray:#x} of {source} shine into receiver {port} of slice {slice_}"
 
 
+def places_of(profile, circuit):
+    """The hardware that a circuit needs: (kind, index)."""
+    planes = profile.parameters["planes"]
+    for kind in ("guide", "element"):
+        yield from ((kind, number) for number in circuit[kind])
+    for end, part in (("src", "laser"), ("dst", "receiver")):
+        if f"{end}_edge" not in circuit:
+            yield "accelerator", circuit[f"{end}_accelerator"]
+            yield part, circuit[f"{end}_accelerator"] * planes + circuit[f"{end}_plane"]
+
+
+def darkness_has_a_cause(profile, snapshot):
+    """A circuit that is dark needs hardware that is not well, whatever others do; its slice says that it is degraded."""
+    bad = {(part["part"], part["index"]) for part in snapshot.objects["hardware"]
+           if part["health"] != OK or part.get("cordoned")}
+    states = {slice_["id"]: slice_["state"] for slice_ in snapshot.objects["slice"]}
+    for circuit in snapshot.objects["circuit"]:
+        if circuit["state"] != FAILED:
+            continue
+        if not any((PARTS[kind], number) in bad for kind, number in places_of(profile, circuit)):
+            yield f"{name_of(circuit)} is dark, and all that it needs is well"
+        if states[circuit["slice"]] == SLICE_OK:
+            yield f"{name_of(circuit)} is dark, and its slice says that it is well"
+
+
 # --------------------------------------------------------------------------------------------- accelerators
 
 def accelerators_have_one_slice(_profile, snapshot):
@@ -387,7 +413,7 @@ def nothing_is_left(_profile, snapshot):
 
 ALWAYS = (lanes_are_used_once, accelerators_have_one_slice, circuits_end_at_their_ranks)
 AT_REST = (all_is_at_rest, ledger_has_circuits, elements_are_as_believed, lasers_are_circuits, light_goes_its_way,
-           light_stays_with_its_tenant, accelerators_are_as_slices_say, slices_have_owners, *order.AT_REST)
+           light_stays_with_its_tenant, darkness_has_a_cause, accelerators_are_as_slices_say, slices_have_owners, *order.AT_REST)
 
 
 def broken(rules, profile, snapshot, *more):

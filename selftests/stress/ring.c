@@ -98,6 +98,7 @@ int ring_new(void *who)
 	}
 	ring->slice = slice.slice;
 	ring->number = args.out_ring;
+	ring->steps = schedule.steps.count;
 	ring->device.entries = args.entries;
 	actor_tell(&t->actor, "ring %u %u", ring->slice, ring->number);
 	if (!ring->user) {
@@ -124,6 +125,16 @@ static struct tenant_ring *any_ring(struct tenant *t)
 		if (t->rings[(first + i) % MOST_RINGS].slice)
 			return &t->rings[(first + i) % MOST_RINGS];
 	return NULL;
+}
+
+static struct tenant_ring *ring_or_new(struct tenant *t)
+{
+	struct tenant_ring *ring = any_ring(t);
+
+	if (ring)
+		return ring;
+	ring_new(t);
+	return any_ring(t);
 }
 
 static void read_answers(struct tenant *t, struct tenant_ring *ring)
@@ -165,13 +176,13 @@ static void wake(struct tenant *t, struct tenant_ring *ring)
 int ring_submit(void *who)
 {
 	struct tenant *t = who;
-	struct tenant_ring *ring = any_ring(t);
+	struct tenant_ring *ring = ring_or_new(t);
 	struct morph_schedule_info info;
 	unsigned int count = 1 + draw(t, MOST_ENTRIES);
 	int error;
 
 	if (!ring)
-		return ring_new(t);
+		return ENOENT;
 	error = -running_schedule(t, t->slice, &info);
 	if (error)
 		return error;
@@ -183,7 +194,8 @@ int ring_submit(void *who)
 			which = draw(t, t->ranks);
 			position = info.position ? info.position : 1;
 		}
-		/* The first step there is in each. */
+		if (op == MORPH_RING_JUMP)
+			which = draw(t, ring->steps);
 		if (op == MORPH_RING_GO && draw(t, 2))
 			position = 0;
 		submit(t, ring, op, which, position);
@@ -201,10 +213,10 @@ int ring_submit(void *who)
 int ring_spoil(void *who)
 {
 	struct tenant *t = who;
-	struct tenant_ring *ring = any_ring(t);
+	struct tenant_ring *ring = ring_or_new(t);
 
 	if (!ring)
-		return ring_new(t);
+		return ENOENT;
 	submit(t, ring, MORPH_RING_NOP, 0, 0);
 	if (draw(t, 2))
 		submit(t, ring, WORST_OP, draw(t, 5), draw(t, 5));

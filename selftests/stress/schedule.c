@@ -561,3 +561,13 @@ int schedule_spin(void *who)
 	while (error == EAGAIN && now_ms() < until && !usleep(1000));
 	return error ? tenant_drop(t) : 0;
 }
+
+int schedule_leave(void *who)
+{
+	struct tenant *t = who;
+	struct morph_schedule_info info;
+
+	if (t->slice < 0 || !draw(t, 3))
+		return 0;
+	return -running_schedule(t, t->slice, &info);
+}

@@ -42,6 +42,7 @@ void actor_tell(struct actor *actor, const char *format, ...) __attribute__((for
 /* A ring that a tenant has made and mapped; a slice's number of 0: none. */
 struct tenant_ring {
 	unsigned int slice, number;
+	unsigned int steps; /* of its schedule */
 	bool user; /* in memory of the tenant's own */
 	void *memory;
 	size_t bytes;
@@ -91,6 +92,8 @@ int schedule_stop(void *tenant);
 int schedule_unload(void *tenant);
 int schedule_look(void *tenant);
 int schedule_spin(void *tenant);
+/* Those who are about to hold still leave something that runs, now and then. */
+int schedule_leave(void *tenant);
 int ring_new(void *tenant);
 int ring_submit(void *tenant);
 int ring_spoil(void *tenant);

@@ -311,6 +311,20 @@ def light_of_lanes_that_nobody_asked_for():
     finds(proof.light_stays_with_its_tenant, doctor, "lanes 0x10", "of slice 11")
 
 
+def darkness_that_nobody_has_caused():
+    def doctor(taken):
+        of(taken, "circuit", slice=12).update(state=FAILED)
+    finds(proof.darkness_has_a_cause, doctor, "circuit 12:0 is dark, and all that it needs is well", "says that it is well")
+    taken = SERVER.snapshot()
+    doctor(taken)
+    of(taken, "slice", id=12)["state"] = NUMBERS["MORPH_SLICE_DEGRADED"]
+    for kind, number in proof.places_of(SERVER.profile, of(taken, "circuit", slice=12)):
+        taken.objects["hardware"] = [{"part": proof.PARTS[kind], "index": number, "health": OK, "cordoned": 1}]
+        assert not complaints(proof.darkness_has_a_cause, taken)
+    taken.objects["hardware"] = [{"part": proof.PARTS["element"], "index": 9999, "health": FAILED, "cordoned": 0}]
+    assert complaints(proof.darkness_has_a_cause, taken), "what is bad is elsewhere"
+
+
 def accelerator_in_two_slices():
     def doctor(taken):
         of(taken, "slice", id=12)["rank"][0]["accelerator"] = 0
@@ -620,7 +634,7 @@ TESTS = (
     lane_that_nobody_gave_back, pin_that_nobody_gave_back, element_that_is_elsewhere,
     element_that_a_circuit_needs_otherwise, laser_that_is_off, laser_that_is_on_for_nobody, light_that_goes_another_way,
     light_that_does_not_arrive, receiver_that_is_blind, light_of_another_tenant, light_of_lanes_that_nobody_asked_for,
-    accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong,
+    darkness_that_nobody_has_caused, accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong,
     cordoned_accelerator_in_a_slice, cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, lane_that_a_running_schedule_lacks,
