@@ -31,6 +31,8 @@ struct planning {
 	uint64_t *loads; /* by plane and rank that sends */
 	uint32_t *hops; /* of one send */
 	uint32_t planes[MOST_PLANES]; /* by colour */
+	bool is_one; /* a topology is held throughout */
+	bool is_unchanged; /* that is what is lit, or a ring where nothing is */
 };
 
 /* ------------------------------------------------------------------- the pool */
@@ -66,7 +68,7 @@ static int add_lit(struct planning *planning, uint32_t *number)
 /* Shifts by any number; of many ranks by one. */
 static int add_shifts(struct planning *planning, enum pool_ways ways, uint32_t circuits)
 {
-	if (planning->pool.ranks <= MOST_CIRCULANTS)
+	if (planning->pool.ranks <= MOST_CIRCULANTS && !planning->is_unchanged)
 		return lm_pool_add_circulants(&planning->pool, ways, circuits);
 	return lm_pool_add_circulant(&planning->pool, 1, ways, circuits);
 }
@@ -77,8 +79,10 @@ static int fill_pool(struct planning *planning, uint32_t *resident)
 	uint32_t planes = planning->lay.schedule->planes;
 	int ret = add_lit(planning, resident);
 
+	if (planning->is_unchanged && *resident != RESIDENT_NONE)
+		return ret;
 	for (uint32_t round = 0; ret >= 0 && round < planning->collective->rounds.count; round++) {
-		if (!planning->collective->rounds.list[round].count)
+		if (planning->is_unchanged || !planning->collective->rounds.list[round].count)
 			continue;
 		ret = lm_pool_add_round(&planning->pool, planning->collective, round, planes);
 		if (ret == -ENOSPC)
@@ -431,7 +435,7 @@ static int stays(struct planning *planning, uint32_t resident, bool *out)
 	return ret;
 }
 
-static int lay_lit(struct planning *planning, uint32_t resident)
+static int lay_one(struct planning *planning, uint32_t topology)
 {
 	uint32_t rounds = planning->collective->rounds.count;
 	uint16_t *held = calloc(rounds, sizeof(*held));
@@ -441,10 +445,24 @@ static int lay_lit(struct planning *planning, uint32_t resident)
 		return lm_fail(planning->lay.schedule->ctx, ENOMEM,
 			       "plan a schedule: out of memory");
 	for (uint32_t round = 0; round < rounds; round++)
-		held[round] = (uint16_t)resident;
+		held[round] = (uint16_t)topology;
 	ret = lay_all(planning, held);
 	free(held);
 	return ret;
+}
+
+/* The topology on which all rounds end first. */
+static int solve_one(struct planning *planning, const struct segments_problem *problem)
+{
+	struct segments_baselines baselines;
+	int ret = lm_segments_baselines(&planning->work.segments, problem, 0, &baselines);
+
+	if (ret)
+		return ret;
+	if (baselines.one_shot.ps == NEVER_PS)
+		return lm_schedule_refuse(planning->lay.schedule,
+					  "no circuits lead from all that send to who receives");
+	return lay_one(planning, baselines.one_topology);
 }
 
 static int solve_pool(struct planning *planning, uint32_t resident)
@@ -456,10 +474,12 @@ static int solve_pool(struct planning *planning, uint32_t resident)
 	int ret = stays(planning, resident, &is_fixed);
 
 	if (!ret && is_fixed)
-		return lay_lit(planning, resident);
+		return lay_one(planning, resident);
 	if (!ret)
 		ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
 				   &problem);
+	if (!ret && planning->is_one)
+		return solve_one(planning, &problem);
 	if (!ret)
 		ret = lm_segments_solve(&planning->work.segments, &problem, &plan);
 	return ret ? ret : lay_all(planning, plan.held);
@@ -524,7 +544,8 @@ static int solve_large(struct planning *planning)
 
 	if (!shifts || !held)
 		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
-	else if (lm_collective_shifts(planning->collective, schedule->planes, shifts))
+	else if (!planning->is_one &&
+		 lm_collective_shifts(planning->collective, schedule->planes, shifts))
 		ret = solve_shifts(planning, shifts, held);
 	else
 		ret = lm_schedule_give_up(schedule, "its rounds have too many ways to be tried");
@@ -543,16 +564,17 @@ static int solve(struct planning *planning)
 	return is_soon(planning) ? solve_pool(planning, resident) : solve_large(planning);
 }
 
-int lm_plan_segments(struct morph_schedule *schedule, const struct morph_collective *collective,
-		     const struct morph_schedule_opts *opts)
+static int plan(struct morph_schedule *schedule, const struct morph_collective *collective,
+		bool is_one, bool is_unchanged)
 {
 	struct planning planning = { .lay = lm_lay_begin(schedule),
 				     .collective = collective,
 				     .pool = { .ctx = schedule->ctx, .ranks = schedule->ranks },
-				     .work.segments.ctx = schedule->ctx };
+				     .work.segments.ctx = schedule->ctx,
+				     .is_one = is_one,
+				     .is_unchanged = is_unchanged };
 	int ret;
 
-	(void)opts;
 	if (schedule->ranks < 2 || !collective->rounds.count) {
 		lm_schedule_end(schedule);
 		return 0;
@@ -562,4 +584,25 @@ int lm_plan_segments(struct morph_schedule *schedule, const struct morph_collect
 		ret = solve(&planning);
 	free_room(&planning);
 	return ret;
+}
+
+int lm_plan_segments(struct morph_schedule *schedule, const struct morph_collective *collective,
+		     const struct morph_schedule_opts *opts)
+{
+	(void)opts;
+	return plan(schedule, collective, false, false);
+}
+
+int lm_plan_one_topology(struct morph_schedule *schedule, const struct morph_collective *collective,
+			 const struct morph_schedule_opts *opts)
+{
+	(void)opts;
+	return plan(schedule, collective, true, false);
+}
+
+int lm_plan_static(struct morph_schedule *schedule, const struct morph_collective *collective,
+		   const struct morph_schedule_opts *opts)
+{
+	(void)opts;
+	return plan(schedule, collective, true, true);
 }

@@ -130,6 +130,12 @@ typedef int schedule_planner(struct morph_schedule *schedule,
 schedule_planner lm_plan_each_round, lm_plan_one_shot, lm_plan_segments, lm_plan_overlap,
 	lm_plan_matchings;
 
+/*
+ * policy_segments.c: one topology for all rounds. Of those of MORPH_POLICY_SEGMENTS the one on which they end first; or what is
+ * lit, and where nothing is a ring.
+ */
+schedule_planner lm_plan_one_topology, lm_plan_static;
+
 /* The same of a collective that was turned: the plan of the way there, turned too. */
 schedule_planner lm_plan_matchings_back;
 

@@ -270,6 +270,7 @@ int lm_segments_baselines(struct segments *work, const struct segments_problem *
 		.one_shot = choice_of(now[least_of(now, problem->topologies)]),
 		.every_round = choice_of(every),
 		.ideal = choice_of(ideal),
+		.one_topology = least_of(now, problem->topologies),
 	};
 	return 0;
 }

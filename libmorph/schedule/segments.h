@@ -81,6 +81,7 @@ struct segments_baselines {
 		every_round; /* for each round the best one, and of these the one that is held */
 	struct segments_choice
 		ideal; /* that, with all changes free but the cheapest that lights the dark */
+	uint32_t one_topology; /* that of one_shot */
 };
 
 /* Returns what lm_segments_solve() does, but for -ENETUNREACH and -ERANGE. */

@@ -79,6 +79,7 @@
 #include <morph/delay.h>
 #include <morph/collective.h>
 #include <morph/schedule.h>
+#include <morph/baseline.h>
 #include <morph/shim.h>
 #include <morph/steps.h>
 #include <morph/running.h>

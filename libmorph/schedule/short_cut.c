@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* From when on it pays to change circuits of a ring: see morph_short_cut(). */
+#include "circulants.h"
+#include "schedule.h"
+#include "straggler.h"
+
+#define MOST_RANKS 4096
+#define MOST_BYTES (1ULL << 50)
+
+static struct short_cuts cuts_of(const struct costs *costs, uint32_t ranks, uint32_t planes,
+				 uint64_t bytes)
+{
+	return lm_short_cuts(costs, ranks, bytes / planes + !!(bytes % planes));
+}
+
+/* What a step saves grows with what it sends, and the last one saves most: the least size at which it has circuits of its own. */
+static uint64_t pays_from(const struct costs *costs, uint32_t ranks, uint32_t planes)
+{
+	uint64_t low = 0, high = MOST_BYTES;
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+		struct short_cuts cuts = cuts_of(costs, ranks, planes, middle);
+
+		if (cuts.first < cuts.steps)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return high < MOST_BYTES ? high : UINT64_MAX;
+}
+
+MORPH_API int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *delay,
+			      uint32_t ranks, uint32_t planes, uint64_t bytes,
+			      struct morph_short_cut *out)
+{
+	struct short_cuts cuts;
+	struct costs costs;
+
+	if (ranks < 2 || ranks > MOST_RANKS || ranks & (ranks - 1))
+		return lm_fail(ctx, EINVAL, "halving has a power of two of 2 to %d ranks, not %u",
+			       MOST_RANKS, ranks);
+	if (!planes || planes > MOST_PLANES)
+		return lm_fail(ctx, EINVAL, "a rank has 1 to %d ports, not %u", MOST_PLANES,
+			       planes);
+	if (!delay->mbps)
+		return lm_fail(ctx, EINVAL,
+			       "the delay has no bandwidth: morph_delay_set_link() sets it");
+	costs = lm_delay_costs(delay, ranks);
+	costs.port_ps *= planes;
+	cuts = cuts_of(&costs, ranks, planes, bytes);
+	*out = (struct morph_short_cut){ .steps = cuts.steps,
+					 .first = cuts.first,
+					 .ns = lm_edge_ns(cuts.ps),
+					 .pays_bytes = pays_from(&costs, ranks, planes) };
+	return 0;
+}
+
+MORPH_API uint32_t morph_straggler_bound(uint32_t ranks)
+{
+	return ranks < 2 ? 0 : lm_straggler_bound(ranks);
+}
