@@ -95,10 +95,17 @@ static void check(const struct planned *planned, const struct morph_schedule *sc
 
 /* ------------------------------------------------------------------ planning */
 
+#define BY_POLICY MORPH_BASELINES /* no baseline, but as opts say */
+
 static void plan(struct planned *planned, struct morph_schedule *schedule,
-		 const struct morph_schedule_opts *opts)
+		 const struct morph_schedule_opts *opts, uint32_t baseline)
 {
-	try(planned, morph_schedule_plan(schedule, planned->collective, planned->delay, opts));
+	if (baseline == BY_POLICY)
+		try(planned,
+		    morph_schedule_plan(schedule, planned->collective, planned->delay, opts));
+	else
+		try(planned, morph_schedule_baseline(schedule, planned->collective, planned->delay,
+						     opts, baseline));
 	if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE)
 		check(planned, schedule, opts->after, opts->planes);
 }
@@ -115,14 +122,14 @@ void planned_light(struct planned *planned, uint32_t ports)
 						  .planes = ports };
 
 	try(planned, morph_delay_set_link(planned->delay, 0, 0, 1));
-	plan(planned, planned->lit, &opts);
+	plan(planned, planned->lit, &opts, BY_POLICY);
 	if (morph_schedule_verdict(planned->lit) != MORPH_FEASIBLE)
 		repro_wrong("%s", morph_schedule_why(planned->lit));
 	planned->is_lit = true;
 }
 
-uint64_t planned_ns(struct planned *planned, const struct morph_collective_opts *how,
-		    const struct planned_costs *costs, uint32_t policy)
+static uint64_t end_ns(struct planned *planned, const struct morph_collective_opts *how,
+		       const struct planned_costs *costs, uint32_t policy, uint32_t baseline)
 {
 	const struct morph_schedule_opts opts = {
 		.sz = sizeof(opts),
@@ -136,8 +143,20 @@ uint64_t planned_ns(struct planned *planned, const struct morph_collective_opts 
 	    morph_delay_set_link(planned->delay, costs->round_ns, costs->hop_ns, costs->mbps));
 	try(planned,
 	    morph_delay_set_part(planned->delay, MORPH_DELAY_SETTLE, &costs->change_ns, 1));
-	plan(planned, planned->schedule, &opts);
+	plan(planned, planned->schedule, &opts, baseline);
 	return morph_schedule_verdict(planned->schedule) == MORPH_FEASIBLE ?
 		       morph_schedule_ns(planned->schedule, NULL) :
 		       0;
+}
+
+uint64_t planned_ns(struct planned *planned, const struct morph_collective_opts *how,
+		    const struct planned_costs *costs, uint32_t policy)
+{
+	return end_ns(planned, how, costs, policy, BY_POLICY);
+}
+
+uint64_t planned_static_ns(struct planned *planned, const struct morph_collective_opts *how,
+			   const struct planned_costs *costs)
+{
+	return end_ns(planned, how, costs, 0, MORPH_BASELINE_STATIC);
 }

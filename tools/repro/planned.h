@@ -35,5 +35,8 @@ void planned_dark(struct planned *planned);
 /* When the collective has ended, in nanoseconds; 0 where the policy has no schedule of it. */
 uint64_t planned_ns(struct planned *planned, const struct morph_collective_opts *how,
 		    const struct planned_costs *costs, uint32_t policy);
+/* The same on what is lit at first, without any change. */
+uint64_t planned_static_ns(struct planned *planned, const struct morph_collective_opts *how,
+			   const struct planned_costs *costs);
 
 #endif /* REPRO_PLANNED_H */

@@ -12,7 +12,6 @@
 
 #define NAME 96
 #define CONDITION 256
-#define NEVER_NS 1000000000000 /* of a change: nobody waits for it */
 
 static const char *const lit_ring = "a ring is lit";
 
@@ -52,8 +51,7 @@ static struct ways all_ways(struct planned *planned, const struct morph_collecti
 	ways.anew = (double)planned_ns(planned, how, &costs, MORPH_POLICY_EACH_ROUND);
 	ways.planned = (double)planned_ns(planned, how, &costs, MORPH_POLICY_SEGMENTS);
 	ways.changes = morph_schedule_changes(planned->schedule, NULL);
-	costs.change_ns = NEVER_NS;
-	ways.fixed = (double)planned_ns(planned, how, &costs, MORPH_POLICY_SEGMENTS);
+	ways.fixed = (double)planned_static_ns(planned, how, &costs);
 	if (!ways.anew || !ways.planned || !ways.fixed)
 		repro_wrong("rounds have no schedule");
 	return ways;
