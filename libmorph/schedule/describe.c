@@ -110,6 +110,7 @@ static void put_times(struct writer *writer, const struct morph_schedule *schedu
 	put_text(writer, LM_LOCAL_SCHEDULE_BOUND_KIND, bound_names[schedule->bound_kind]);
 	put(writer, LM_LOCAL_SCHEDULE_CHANGES, changes);
 	put(writer, LM_LOCAL_SCHEDULE_CIRCUITS_SET, circuits);
+	put(writer, LM_LOCAL_SCHEDULE_GAP_NS, finish > bound ? finish - bound : 0);
 }
 
 MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,

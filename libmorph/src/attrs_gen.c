@@ -2734,6 +2734,47 @@ static const struct lm_attr schedule_attrs[] = {
 		.list = true,
 		.doc = "What is held, each once.",
 	},
+	{
+		.name = "gap-ns",
+		.number = LM_LOCAL_SCHEDULE_GAP_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "How much later it ends than its bound.",
+	},
+	{
+		.name = "baseline",
+		.number = LM_LOCAL_SCHEDULE_BASELINE,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_BASELINE,
+		.list = true,
+		.doc = "What one would do without a planner, as morphctl tells it.",
+	},
+	{
+		.name = "short-cut",
+		.number = LM_LOCAL_SCHEDULE_SHORT_CUT,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_SHORT_CUT,
+		.doc = "Where halving on a ring does the same: when it has circuits of its own, as morphctl tells it.",
+	},
+	{
+		.name = "rounds-late",
+		.number = LM_LOCAL_SCHEDULE_ROUNDS_LATE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "With a late rank: rounds from when it is there on, as morphctl tells it.",
+	},
+	{
+		.name = "rounds-bound",
+		.number = LM_LOCAL_SCHEDULE_ROUNDS_BOUND,
+		.type = MORPH_ATTR_UINT,
+		.doc = "No rounds with a late rank are fewer from then on, as morphctl tells it.",
+	},
+	{
+		.name = "method",
+		.number = LM_LOCAL_SCHEDULE_METHOD,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_METHOD,
+		.list = true,
+		.doc = "Of a matrix: what ways to find matchings came to, as morphctl tells it.",
+	},
 };
 
 static const struct lm_attr schedule_alternative_attrs[] = {
@@ -3049,6 +3090,99 @@ static const struct lm_attr schedule_step_attrs[] = {
 	},
 };
 
+static const struct lm_attr schedule_baseline_attrs[] = {
+	{
+		.name = "baseline",
+		.number = LM_LOCAL_SCHEDULE_BASELINE_BASELINE,
+		.type = MORPH_ATTR_STRING,
+		.doc = "one-shot, every-step, static or ideal.",
+	},
+	{
+		.name = "verdict",
+		.number = LM_LOCAL_SCHEDULE_BASELINE_VERDICT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "feasible, infeasible or undecided.",
+	},
+	{
+		.name = "finish-ns",
+		.number = LM_LOCAL_SCHEDULE_BASELINE_FINISH_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When all has arrived, from the start.",
+	},
+	{
+		.name = "changes",
+		.number = LM_LOCAL_SCHEDULE_BASELINE_CHANGES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Times at which circuits begin to be set; of the ideal they take no time.",
+	},
+	{
+		.name = "circuits-set",
+		.number = LM_LOCAL_SCHEDULE_BASELINE_CIRCUITS_SET,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that are set in all.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_SCHEDULE_BASELINE_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why it can't; absent where it can.",
+	},
+};
+
+static const struct lm_attr schedule_short_cut_attrs[] = {
+	{
+		.name = "steps-count",
+		.number = LM_LOCAL_SCHEDULE_SHORT_CUT_STEPS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Steps of halving.",
+	},
+	{
+		.name = "first-step",
+		.number = LM_LOCAL_SCHEDULE_SHORT_CUT_FIRST_STEP,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The first that has circuits of its own, and all after it; absent: none has.",
+	},
+	{
+		.name = "pays-bytes",
+		.number = LM_LOCAL_SCHEDULE_SHORT_CUT_PAYS_BYTES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "From how many bytes of each rank on the last has; absent: never.",
+	},
+};
+
+static const struct lm_attr schedule_method_attrs[] = {
+	{
+		.name = "method",
+		.number = LM_LOCAL_SCHEDULE_METHOD_METHOD,
+		.type = MORPH_ATTR_STRING,
+		.doc = "rotation, mesh, greedy, urgent, solstice, eclipse or birkhoff.",
+	},
+	{
+		.name = "finish-ns",
+		.number = LM_LOCAL_SCHEDULE_METHOD_FINISH_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When all has arrived, from the start; absent where it has no plan.",
+	},
+	{
+		.name = "turns",
+		.number = LM_LOCAL_SCHEDULE_METHOD_TURNS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Matchings, one after the other, of the plane that has most.",
+	},
+	{
+		.name = "circuits-set",
+		.number = LM_LOCAL_SCHEDULE_METHOD_CIRCUITS_SET,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Circuits that are set in all.",
+	},
+	{
+		.name = "text",
+		.number = LM_LOCAL_SCHEDULE_METHOD_TEXT,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Why it is not the one; absent of the one that is.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -3086,7 +3220,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_PROTECTION] = { "protection", protection_attrs, 3 },
 	[MORPH_OBJECT_PROTECTION_RANK] = { "protection-rank", protection_rank_attrs, 7 },
 	[MORPH_OBJECT_PROTECTION_REFUSAL] = { "protection-refusal", protection_refusal_attrs, 3 },
-	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 14 },
+	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 20 },
 	[MORPH_OBJECT_SCHEDULE_ALTERNATIVE] = { "schedule-alternative", schedule_alternative_attrs, 6 },
 	[MORPH_OBJECT_SCHEDULE_ROUND] = { "schedule-round", schedule_round_attrs, 4 },
 	[MORPH_OBJECT_SCHEDULE_HOLD] = { "schedule-hold", schedule_hold_attrs, 6 },
@@ -3094,6 +3228,9 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_SCHEDULE_CIRCUIT] = { "schedule-circuit", schedule_circuit_attrs, 2 },
 	[MORPH_OBJECT_SCHEDULE_STATE] = { "schedule-state", schedule_state_attrs, 15 },
 	[MORPH_OBJECT_SCHEDULE_STEP] = { "schedule-step", schedule_step_attrs, 13 },
+	[MORPH_OBJECT_SCHEDULE_BASELINE] = { "schedule-baseline", schedule_baseline_attrs, 6 },
+	[MORPH_OBJECT_SCHEDULE_SHORT_CUT] = { "schedule-short-cut", schedule_short_cut_attrs, 3 },
+	[MORPH_OBJECT_SCHEDULE_METHOD] = { "schedule-method", schedule_method_attrs, 5 },
 };
 
 const unsigned int lm_commands_count = 37;

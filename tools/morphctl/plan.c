@@ -257,6 +257,20 @@ static void write_roles(const json_t *report)
 		       number_of(report, "ranks-involved", 0), elected);
 }
 
+static void write_times(const json_t *report)
+{
+	uint64_t bound = wide_of(report, "bound-ns"), gap = wide_of(report, "gap-ns");
+
+	printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
+	       "by %s: a gap of %llu ns",
+	       (unsigned long long)wide_of(report, "finish-ns"), (unsigned long long)bound,
+	       text_of_key(report, "bound-kind"), (unsigned long long)gap);
+	if (bound)
+		printf(", %.1f %%", 100 * (double)gap / (double)bound);
+	printf("\ncircuits change %u times, %llu are set\n\n", number_of(report, "changes", 0),
+	       (unsigned long long)wide_of(report, "circuits-set"));
+}
+
 static void write_report(struct planning *planning, const json_t *report)
 {
 	struct timeline timeline;
@@ -264,12 +278,7 @@ static void write_report(struct planning *planning, const json_t *report)
 	printf("%s: %s%s%s\n", planning->title, text_of_key(report, "algorithm"),
 	       planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
-		printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
-		       "by %s\ncircuits change %u times, %llu are set\n\n",
-		       (unsigned long long)wide_of(report, "finish-ns"),
-		       (unsigned long long)wide_of(report, "bound-ns"),
-		       text_of_key(report, "bound-kind"), number_of(report, "changes", 0),
-		       (unsigned long long)wide_of(report, "circuits-set"));
+		write_times(report);
 		if (planning->matrix)
 			write_roles(report);
 		write_payoff(&planning->payoff);
@@ -290,6 +299,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		putchar('\n');
 	}
 	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));
+	plan_against_write(planning->run, report);
 	if (json_array_size(json_object_get(report, "round"))) {
 		putchar('\n');
 		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
@@ -379,6 +389,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		add_roles(planning, report);
 		plan_light_add(&planning->light, report);
 		plan_other_add(planning, report);
+		code = plan_against_add(planning, report);
 		if (given(planning->run, OPTION_LOST))
 			json_object_set_new(report, "replanned",
 					    plan_lost_record(&planning->replanned));

@@ -100,6 +100,13 @@ void plan_other_write(const struct planning *planning);
 void plan_other_add(const struct planning *planning, json_t *report);
 
 /*
+ * plan_against.c: what a schedule is held against: baselines, from when on it pays to change a ring's circuits, the rounds that a
+ * late rank needs, and what each method of a matrix came to. First the record; then, from it, what people read.
+ */
+enum exit_code plan_against_add(const struct planning *planning, json_t *report);
+void plan_against_write(const struct run *run, const json_t *report);
+
+/*
  * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible; and how they
  * differ, for people and programs.
  */

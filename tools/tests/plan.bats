@@ -25,6 +25,48 @@ setup() {
 	[[ $(jq '. as $all | all(.hold[]; . as $hold | $all.matching[$hold.matching].circuit | length == $hold."circuits-count")' <<<"$output") == true ]]
 }
 
+@test "a plan stands beside what one would do without a planner" {
+	expect 0 morphctl plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}"
+	for baseline in one-shot every-step static ideal; do holds "$output" $'\n'"$baseline"; done
+	holds "$output" "by chain: a gap of "
+	expect 0 morphctl plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
+	[[ $(jq -c '[.baseline[].baseline]' <<<"$output") == '["one-shot","every-step","static","ideal"]' ]]
+	# All-reduce on the ring takes 131.9 us, and the ring is set first.
+	[[ $(jq '.baseline[] | select(.baseline == "static") | ."finish-ns" / 100 | floor' <<<"$output") == 1419 ]]
+	[[ $(jq '."gap-ns" == ."finish-ns" - ."bound-ns"' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.baseline[]; .baseline == "ideal" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
+	# The gap is not to the ideal, which is sooner than the bound where the first change is dear.
+	[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") < ."finish-ns"' <<<"$output") == true ]]
+	expect 0 morphctl plan all-reduce --ranks 64 "${fabric[@]}" --fields baseline,gap-ns --json
+	[[ $(jq -c keys <<<"$output") == '["baseline","gap-ns"]' ]]
+}
+
+@test "from when on it pays to change a ring's circuits" {
+	expect 0 morphctl plan all-reduce --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes 8000 --json
+	# A hop and a quarter of the bytes are saved.
+	pays=$(jq '."short-cut"."pays-bytes"' <<<"$output")
+	[[ $pays -ge 3600 && $pays -le 3604 && $(jq -c '[."short-cut" | ."steps-count", ."first-step"]' <<<"$output") == "[2,1]" ]]
+	expect 0 morphctl plan all-gather --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes $((pays - 1))
+	holds "$output" "halving on a ring: from $pays bytes on it pays to change circuits; of these bytes it does not"
+	expect 0 morphctl plan reduce-scatter --ranks 4 --bandwidth 8000 --delay hop=100 --bytes 4K
+	holds "$output" "halving on a ring: of any bytes it pays to change circuits; of these bytes in the last 1 of 2 steps"
+	expect 0 morphctl plan reduce-scatter --ranks 2
+	holds "$output" "halving on a ring: it never pays to change circuits"
+	for other in "all-to-all --ranks 8" "all-reduce --ranks 6"; do
+		expect 0 morphctl plan $other --json
+		[[ $(jq '."short-cut"' <<<"$output") == null ]]
+	done
+}
+
+@test "rounds with a late rank stand beside their bound" {
+	for ranks in 8:9:9 12:14:14; do
+		expect 0 morphctl plan all-reduce --ranks "${ranks%%:*}" --algorithm stragglar "${fabric[@]}" --json
+		[[ $(jq -c '[."rounds-late", ."rounds-bound"] | join(":")' <<<"$output") == "\"${ranks#*:}\"" ]]
+	done
+	expect 0 morphctl plan all-reduce --ranks 8 --algorithm stragglar "${fabric[@]}"
+	holds "$output" "rounds when the last rank is there: 9, and by counting no fewer than 9"
+}
+
 @test "without an algorithm the soonest is chosen" {
 	expect 0 morphctl plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
 	[[ $(jq '([.choice[]."finish-ns"] | min) == ."finish-ns"' <<<"$output") == true ]]

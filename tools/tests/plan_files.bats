@@ -44,6 +44,19 @@ refused() {
 	expect 0 morphctl plan --matrix - <tokens.csv
 }
 
+@test "methods of a matrix are told, and why they are not the one" {
+	expect 0 morphctl plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
+	[[ $(jq -c '[.method[].method]' <<<"$output") == '["rotation","mesh","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
+	[[ $(jq -c '[.method[] | select(.text == null)] | length' <<<"$output") == 1 ]]
+	[[ $(jq '(.method[] | select(.text == null) | ."finish-ns") == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.method[]; .text != "later" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
+	[[ $(jq -r '.method[] | select(.method == "mesh") | .text' <<<"$output") == "a rank has more partners than planes" ]]
+	expect 0 morphctl plan --matrix tokens.csv --algorithm direct "${fabric[@]}"
+	holds "$output" $'\nsolstice '
+	expect 0 morphctl plan --matrix tokens.csv --algorithm shift "${fabric[@]}" --json
+	[[ $(jq .method <<<"$output") == null ]]
+}
+
 @test "all who read the same matrix come to the same" {
 	morphctl plan --matrix tokens.csv --planes 3 "${fabric[@]}" --json > one
 	sed 's/[,;]/ /g' tokens.csv | morphctl plan --matrix - --planes 3 "${fabric[@]}" --json > other

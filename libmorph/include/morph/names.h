@@ -58,6 +58,9 @@ extern "C" {
  * @MORPH_OBJECT_SCHEDULE_CIRCUIT: A circuit between ranks.
  * @MORPH_OBJECT_SCHEDULE_STATE: A schedule that a slice has loaded.
  * @MORPH_OBJECT_SCHEDULE_STEP: A step of a loaded schedule, and what all its runs together have cost.
+ * @MORPH_OBJECT_SCHEDULE_BASELINE: What one would do without a planner.
+ * @MORPH_OBJECT_SCHEDULE_SHORT_CUT: Halving on a ring, with circuits of its own where they pay.
+ * @MORPH_OBJECT_SCHEDULE_METHOD: What a way to find matchings of a matrix came to.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -104,6 +107,9 @@ enum morph_object_type {
 	MORPH_OBJECT_SCHEDULE_CIRCUIT = 85,
 	MORPH_OBJECT_SCHEDULE_STATE = 86,
 	MORPH_OBJECT_SCHEDULE_STEP = 87,
+	MORPH_OBJECT_SCHEDULE_BASELINE = 88,
+	MORPH_OBJECT_SCHEDULE_SHORT_CUT = 89,
+	MORPH_OBJECT_SCHEDULE_METHOD = 90,
 };
 
 /**
@@ -2691,6 +2697,57 @@ morph_get_schedule_matching(const struct morph_object *object, size_t value)
 	return morph_object_value_object(object, "matching", value);
 }
 
+/** morph_get_schedule_gap_ns() - How much later it ends than its bound. */
+static inline uint64_t morph_get_schedule_gap_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "gap-ns");
+}
+
+/** morph_get_schedule_baseline() - What one would do without a planner, as morphctl tells it. */
+static inline const struct morph_object *
+morph_get_schedule_baseline(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "baseline", value);
+}
+
+/**
+ * morph_get_schedule_short_cut() - Where halving on a ring does the same: when it has circuits
+ * of its own, as morphctl tells it.
+ */
+static inline const struct morph_object *
+morph_get_schedule_short_cut(const struct morph_object *object)
+{
+	return morph_object_value_object(object, "short-cut", 0);
+}
+
+/**
+ * morph_get_schedule_rounds_late() - With a late rank: rounds from when it is there on, as
+ * morphctl tells it.
+ */
+static inline uint32_t morph_get_schedule_rounds_late(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "rounds-late");
+}
+
+/**
+ * morph_get_schedule_rounds_bound() - No rounds with a late rank are fewer from then on, as
+ * morphctl tells it.
+ */
+static inline uint32_t morph_get_schedule_rounds_bound(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "rounds-bound");
+}
+
+/**
+ * morph_get_schedule_method() - Of a matrix: what ways to find matchings came to, as morphctl
+ * tells it.
+ */
+static inline const struct morph_object *
+morph_get_schedule_method(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "method", value);
+}
+
 /** morph_get_schedule_alternative_policy() - Its name. */
 static inline const char *morph_get_schedule_alternative_policy(const struct morph_object *object)
 {
@@ -2989,6 +3046,108 @@ static inline uint64_t morph_get_schedule_step_late_ns(const struct morph_object
 static inline uint64_t morph_get_schedule_step_longest_ns(const struct morph_object *object)
 {
 	return morph_object_uint(object, "longest-ns");
+}
+
+/** morph_get_schedule_baseline_baseline() - one-shot, every-step, static or ideal. */
+static inline const char *morph_get_schedule_baseline_baseline(const struct morph_object *object)
+{
+	return morph_object_text(object, "baseline");
+}
+
+/** morph_get_schedule_baseline_verdict() - feasible, infeasible or undecided. */
+static inline const char *morph_get_schedule_baseline_verdict(const struct morph_object *object)
+{
+	return morph_object_text(object, "verdict");
+}
+
+/** morph_get_schedule_baseline_finish_ns() - When all has arrived, from the start. */
+static inline uint64_t morph_get_schedule_baseline_finish_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "finish-ns");
+}
+
+/**
+ * morph_get_schedule_baseline_changes() - Times at which circuits begin to be set; of the ideal
+ * they take no time.
+ */
+static inline uint32_t morph_get_schedule_baseline_changes(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "changes");
+}
+
+/** morph_get_schedule_baseline_circuits_set() - Circuits that are set in all. */
+static inline uint64_t morph_get_schedule_baseline_circuits_set(const struct morph_object *object)
+{
+	return morph_object_uint(object, "circuits-set");
+}
+
+/** morph_get_schedule_baseline_text() - Why it can't; absent where it can. */
+static inline const char *morph_get_schedule_baseline_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
+}
+
+/** morph_get_schedule_short_cut_steps_count() - Steps of halving. */
+static inline uint32_t morph_get_schedule_short_cut_steps_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "steps-count");
+}
+
+/**
+ * morph_get_schedule_short_cut_first_step() - The first that has circuits of its own, and all
+ * after it; absent: none has.
+ */
+static inline uint32_t morph_get_schedule_short_cut_first_step(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "first-step");
+}
+
+/**
+ * morph_get_schedule_short_cut_pays_bytes() - From how many bytes of each rank on the last has;
+ * absent: never.
+ */
+static inline uint64_t morph_get_schedule_short_cut_pays_bytes(const struct morph_object *object)
+{
+	return morph_object_uint(object, "pays-bytes");
+}
+
+/**
+ * morph_get_schedule_method_method() - rotation, mesh, greedy, urgent, solstice, eclipse or
+ * birkhoff.
+ */
+static inline const char *morph_get_schedule_method_method(const struct morph_object *object)
+{
+	return morph_object_text(object, "method");
+}
+
+/**
+ * morph_get_schedule_method_finish_ns() - When all has arrived, from the start; absent where it
+ * has no plan.
+ */
+static inline uint64_t morph_get_schedule_method_finish_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "finish-ns");
+}
+
+/**
+ * morph_get_schedule_method_turns() - Matchings, one after the other, of the plane that has
+ * most.
+ */
+static inline uint32_t morph_get_schedule_method_turns(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "turns");
+}
+
+/** morph_get_schedule_method_circuits_set() - Circuits that are set in all. */
+static inline uint64_t morph_get_schedule_method_circuits_set(const struct morph_object *object)
+{
+	return morph_object_uint(object, "circuits-set");
+}
+
+/** morph_get_schedule_method_text() - Why it is not the one; absent of the one that is. */
+static inline const char *morph_get_schedule_method_text(const struct morph_object *object)
+{
+	return morph_object_text(object, "text");
 }
 
 #ifdef __cplusplus

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What a plan is held against. Its gap is told by its bound, never by what changes that took no time would come to. */
+#include "plan.h"
+#include "value.h"
+
+#define BASELINES "baseline,verdict,finish-ns,changes,circuits-set,text"
+#define METHODS "method,finish-ns,turns,circuits-set,text"
+#define MOST_METHODS 16
+
+static const char *const verdicts[] = { "", "feasible", "infeasible", "undecided" };
+
+static json_t *baseline_record(const struct morph_schedule *schedule, uint32_t baseline)
+{
+	uint32_t verdict = morph_schedule_verdict(schedule);
+	json_t *record = json_pack("{s:s, s:s}", "baseline", morph_baseline_name(baseline),
+				   "verdict", verdicts[verdict]);
+	uint64_t circuits;
+
+	if (verdict != MORPH_FEASIBLE) {
+		json_object_set_new(record, "text", json_string(morph_schedule_why(schedule)));
+		return record;
+	}
+	json_object_set_new(record, "finish-ns",
+			    json_integer((json_int_t)morph_schedule_ns(schedule, NULL)));
+	json_object_set_new(record, "changes",
+			    json_integer(morph_schedule_changes(schedule, &circuits)));
+	json_object_set_new(record, "circuits-set", json_integer((json_int_t)circuits));
+	return record;
+}
+
+static int add_baselines(const struct planning *planning, json_t *report)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
+	struct morph_schedule *schedule = needed(morph_schedule_new(planning->run->client->ctx));
+	json_t *list = json_array();
+	int error = 0;
+
+	for (uint32_t baseline = 0; !error && baseline < MORPH_BASELINES; baseline++) {
+		error = morph_schedule_baseline(schedule, planning->collective, planning->delay,
+						&opts, baseline);
+		if (!error)
+			json_array_append_new(list, baseline_record(schedule, baseline));
+	}
+	json_object_set_new(report, "baseline", list);
+	morph_schedule_free(schedule);
+	return error;
+}
+
+/* Where halving does it, from which size on do circuits of its own pay? */
+static int add_short_cut(const struct planning *planning, json_t *report)
+{
+	const struct morph_collective_opts *wanted = &planning->wanted;
+	struct morph_short_cut cut;
+	json_t *record;
+	int error;
+
+	if (planning->rounds_given || wanted->ranks < 2 || wanted->ranks & (wanted->ranks - 1) ||
+	    (wanted->kind != MORPH_ALL_REDUCE && wanted->kind != MORPH_REDUCE_SCATTER &&
+	     wanted->kind != MORPH_ALL_GATHER))
+		return 0;
+	error = morph_short_cut(planning->run->client->ctx, planning->delay, wanted->ranks,
+				planning->planes, wanted->bytes, &cut);
+	if (error)
+		return error;
+	record = json_pack("{s:i}", "steps-count", (int)cut.steps);
+	if (cut.first < cut.steps)
+		json_object_set_new(record, "first-step", json_integer(cut.first));
+	if (cut.pays_bytes != UINT64_MAX)
+		json_object_set_new(record, "pays-bytes", json_integer((json_int_t)cut.pays_bytes));
+	json_object_set_new(report, "short-cut", record);
+	return 0;
+}
+
+/* Of all-reduce that begins without the last rank: how many rounds are left when it comes, and how many there must be. */
+static void add_late_rounds(const struct planning *planning, json_t *report)
+{
+	uint32_t ranks = planning->wanted.ranks;
+	uint32_t rounds = morph_collective_rounds(planning->collective);
+
+	if (!planning->payoff.rest_ns || ranks < 2)
+		return;
+	rounds -= morph_collective_rounds_before(planning->collective, ranks - 1);
+	json_object_set_new(report, "rounds-late", json_integer(rounds));
+	json_object_set_new(report, "rounds-bound", json_integer(morph_straggler_bound(ranks)));
+}
+
+/* Of a matrix that goes in one round; the way back is the way there, turned. */
+static int add_methods(const struct planning *planning, json_t *report)
+{
+	struct morph_method methods[MOST_METHODS];
+	json_t *list;
+	int count;
+
+	if (!planning->matrix || morph_collective_rounds(planning->collective) != 1)
+		return 0;
+	count = morph_matrix_methods(planning->run->client->ctx, planning->matrix,
+				     planning->wanted.ranks, planning->delay, planning->planes,
+				     methods, MOST_METHODS);
+	if (count < 0)
+		return count;
+	list = json_array();
+	for (int at = 0; at < count && at < MOST_METHODS; at++) {
+		const struct morph_method *method = &methods[at];
+		json_t *record = json_pack("{s:s}", "method", method->name);
+
+		if (method->ns) {
+			json_object_set_new(record, "finish-ns",
+					    json_integer((json_int_t)method->ns));
+			json_object_set_new(record, "turns", json_integer(method->turns));
+			json_object_set_new(record, "circuits-set", json_integer(method->circuits));
+		}
+		if (!method->chosen)
+			json_object_set_new(record, "text", json_string(method->why));
+		json_array_append_new(list, record);
+	}
+	json_object_set_new(report, "method", list);
+	return 0;
+}
+
+enum exit_code plan_against_add(const struct planning *planning, json_t *report)
+{
+	int error = add_baselines(planning, report);
+
+	if (!error)
+		error = add_short_cut(planning, report);
+	if (!error)
+		error = add_methods(planning, report);
+	add_late_rounds(planning, report);
+	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+}
+
+static void write_short_cut(const json_t *cut)
+{
+	uint32_t steps = number_of(cut, "steps-count", 0);
+	uint32_t first = number_of(cut, "first-step", steps);
+
+	if (!json_object_get(cut, "pays-bytes")) {
+		printf("\nhalving on a ring: it never pays to change circuits\n");
+		return;
+	}
+	if (!wide_of(cut, "pays-bytes"))
+		printf("\nhalving on a ring: of any bytes it pays to change circuits; ");
+	else
+		printf("\nhalving on a ring: from %llu bytes on it pays to change circuits; ",
+		       (unsigned long long)wide_of(cut, "pays-bytes"));
+	if (first == steps)
+		printf("of these bytes it does not\n");
+	else
+		printf("of these bytes in the last %u of %u steps\n", steps - first, steps);
+}
+
+void plan_against_write(const struct run *run, const json_t *report)
+{
+	const json_t *cut = json_object_get(report, "short-cut");
+
+	putchar('\n');
+	emit_table(run, BASELINES, json_object_get(report, "baseline"));
+	if (json_array_size(json_object_get(report, "method"))) {
+		putchar('\n');
+		emit_table(run, METHODS, json_object_get(report, "method"));
+	}
+	if (cut)
+		write_short_cut(cut);
+	if (json_object_get(report, "rounds-late"))
+		printf("\nrounds when the last rank is there: %u, and by counting no fewer than %u\n",
+		       number_of(report, "rounds-late", 0), number_of(report, "rounds-bound", 0));
+}
