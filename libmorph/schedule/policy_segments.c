@@ -48,12 +48,36 @@ static int add_shifts(struct segments_planning *planning, enum pool_ways ways, u
 	return lm_pool_add_circulant(&planning->pool, 1, ways, circuits);
 }
 
+/* Topology @at of those that are given; its number, or a noted error. */
+static int add_given(struct segments_planning *planning, uint32_t at)
+{
+	const struct morph_pool *given = planning->given;
+	int ret = lm_pool_begin(&planning->pool);
+
+	for (uint32_t next = given->firsts[at]; !ret && next < given->firsts[at + 1]; next++)
+		ret = lm_pool_join(&planning->pool, given->joints[next].src,
+				   given->joints[next].dst, given->joints[next].circuits);
+	return ret ? ret : lm_pool_end(&planning->pool);
+}
+
+static int fill_given(struct segments_planning *planning, uint32_t *resident)
+{
+	int ret = add_lit(planning, resident);
+
+	for (uint32_t at = 0; ret >= 0 && at < planning->given->count; at++)
+		ret = add_given(planning, at);
+	return ret < 0 ? ret : 0;
+}
+
 /* A round that needs more ports than there are goes on what others have; on the ring everything goes. */
 static int fill_pool(struct segments_planning *planning, uint32_t *resident)
 {
 	uint32_t planes = planning->lay.schedule->planes;
-	int ret = add_lit(planning, resident);
+	int ret;
 
+	if (planning->given)
+		return fill_given(planning, resident);
+	ret = add_lit(planning, resident);
 	if (planning->is_unchanged && *resident != RESIDENT_NONE)
 		return ret;
 	for (uint32_t round = 0; ret >= 0 && round < planning->collective->rounds.count; round++) {
@@ -229,7 +253,7 @@ static int solve_large(struct segments_planning *planning)
 
 	if (!shifts || !held)
 		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
-	else if (!planning->is_one &&
+	else if (!planning->is_one && !planning->given &&
 		 lm_collective_shifts(planning->collective, schedule->planes, shifts))
 		ret = solve_shifts(planning, shifts, held);
 	else
@@ -249,14 +273,38 @@ static int solve(struct segments_planning *planning)
 	return is_soon(planning) ? solve_pool(planning, resident) : solve_large(planning);
 }
 
+/* Round by round, whatever else there is. */
+static int lay_in_turn(struct segments_planning *planning)
+{
+	uint32_t rounds = planning->collective->rounds.count;
+	uint16_t *held = calloc(rounds, sizeof(*held));
+	int ret = held ? 0 : -ENOMEM;
+
+	if (ret)
+		lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	for (uint32_t round = 0; !ret && round < rounds; round++) {
+		int number = add_given(planning, round);
+
+		if (number < 0)
+			ret = number;
+		else
+			held[round] = (uint16_t)number;
+	}
+	if (!ret)
+		ret = lm_segments_lay(planning, held);
+	free(held);
+	return ret;
+}
+
 static int plan(struct morph_schedule *schedule, const struct morph_collective *collective,
-		bool is_one, bool is_unchanged)
+		const struct morph_pool *given, bool is_one, bool is_unchanged)
 {
 	struct segments_planning planning = { .lay = lm_lay_begin(schedule),
 					      .collective = collective,
 					      .pool = { .ctx = schedule->ctx,
 							.ranks = schedule->ranks },
 					      .work.segments.ctx = schedule->ctx,
+					      .given = given,
 					      .is_one = is_one,
 					      .is_unchanged = is_unchanged };
 	int ret;
@@ -267,7 +315,7 @@ static int plan(struct morph_schedule *schedule, const struct morph_collective *
 	}
 	ret = lm_segments_room(&planning);
 	if (!ret)
-		ret = solve(&planning);
+		ret = given && given->in_turn ? lay_in_turn(&planning) : solve(&planning);
 	lm_segments_free_room(&planning);
 	return ret;
 }
@@ -276,19 +324,30 @@ int lm_plan_segments(struct morph_schedule *schedule, const struct morph_collect
 		     const struct morph_schedule_opts *opts)
 {
 	(void)opts;
-	return plan(schedule, collective, false, false);
+	return plan(schedule, collective, NULL, false, false);
 }
 
 int lm_plan_one_topology(struct morph_schedule *schedule, const struct morph_collective *collective,
 			 const struct morph_schedule_opts *opts)
 {
 	(void)opts;
-	return plan(schedule, collective, true, false);
+	return plan(schedule, collective, NULL, true, false);
 }
 
 int lm_plan_static(struct morph_schedule *schedule, const struct morph_collective *collective,
 		   const struct morph_schedule_opts *opts)
 {
 	(void)opts;
-	return plan(schedule, collective, true, true);
+	return plan(schedule, collective, NULL, true, true);
+}
+
+int lm_plan_given(struct morph_schedule *schedule, const struct morph_collective *collective,
+		  const struct morph_pool *given)
+{
+	int ret = plan(schedule, collective, given, false, false);
+
+	if (ret != -ENETUNREACH)
+		return ret;
+	lm_error_clear(schedule->ctx);
+	return lm_schedule_refuse(schedule, "there is a round that goes on none of its topologies");
 }

@@ -25,6 +25,7 @@ struct segments_planning {
 	uint64_t *loads; /* by plane and rank that sends */
 	uint32_t *hops; /* of one send */
 	uint32_t planes[MOST_PLANES]; /* by colour */
+	const struct morph_pool *given; /* the topologies; NULL: those of policy_segments.c */
 	bool is_one; /* a topology is held throughout */
 	bool is_unchanged; /* that is what is lit, or a ring where nothing is */
 };
@@ -38,5 +39,9 @@ void lm_segments_free_room(struct segments_planning *planning);
  * 0, -ENETUNREACH (a round has no way) or a noted error.
  */
 int lm_segments_lay(struct segments_planning *planning, const uint16_t *held);
+
+/* policy_segments.c: on topologies that were looked at. 0, the verdict in the schedule, or a noted error. */
+int lm_plan_given(struct morph_schedule *schedule, const struct morph_collective *collective,
+		  const struct morph_pool *given);
 
 #endif /* LM_SCHEDULE_SEGMENTS_LAY_H */

@@ -80,6 +80,7 @@
 #include <morph/collective.h>
 #include <morph/schedule.h>
 #include <morph/baseline.h>
+#include <morph/pool.h>
 #include <morph/shim.h>
 #include <morph/steps.h>
 #include <morph/running.h>
