@@ -97,6 +97,9 @@ static enum exit_code ask_collective(struct planning *planning)
 	}
 	if (planning->target.slice && !given(run, OPTION_TORUS) && !given(run, OPTION_RANKS))
 		wanted->ranks = planning->target.ranks;
+	else if (planning->topologies.count && !given(run, OPTION_TORUS) &&
+		 !given(run, OPTION_RANKS))
+		wanted->ranks = planning->topologies.ranks;
 	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
 		return usage_error(run, "wants one of --ranks and --shape");
 	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
@@ -207,6 +210,11 @@ static enum exit_code solve(struct planning *planning)
 		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
 				   planning->run->option[OPTION_PLANES]);
 	planning->planes = opts.planes;
+	if (planning->topologies.count) {
+		enum exit_code code = topologies_solve(planning, &opts);
+
+		return code || !given(planning->run, OPTION_LOST) ? code : plan_lost(planning);
+	}
 	if (planning->rounds_given)
 		error = morph_schedule_plan(planning->schedule, planning->collective,
 					    planning->delay, &opts);
@@ -422,6 +430,8 @@ static enum exit_code ask(struct planning *planning)
 	enum exit_code code = from_file(planning->run, &file);
 
 	if (!code)
+		code = topologies_read(planning->run, &planning->topologies);
+	if (!code)
 		code = ask_algorithm(planning);
 	if (!code)
 		code = file ? ask_file(planning) : ask_collective(planning);
@@ -452,6 +462,8 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	if (!code)
 		code = answer(planning, format);
 	free(planning->matrix);
+	json_decref(planning->topologies.written);
+	topologies_free(&planning->topologies);
 	target_close(&planning->target);
 	morph_schedule_free(planning->schedule);
 	morph_delay_free(planning->delay);

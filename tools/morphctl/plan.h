@@ -27,6 +27,14 @@ struct unlit {
 	bool proven; /* else none were found */
 };
 
+/* Topologies of a file, one for each round. */
+struct topologies {
+	uint32_t ranks, count; /* 0: there is no file */
+	uint32_t *firsts; /* of each its first joint, and where those of the last end */
+	struct morph_joint *joints;
+	json_t *written; /* what comes of them as they are written */
+};
+
 /* What is asked, and what is made of it. */
 struct planning {
 	struct run *run;
@@ -39,6 +47,7 @@ struct planning {
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank */
 	struct morph_replanned replanned; /* without ports that are lost */
+	struct topologies topologies;
 	struct target target;
 	struct morph_light light; /* verdict 0: nobody has asked */
 	struct unlit unlit[MOST_UNLIT]; /* soonest first */
@@ -54,6 +63,14 @@ bool parse_bytes(const char *text, uint64_t *bytes);
 enum exit_code from_file(const struct run *run, bool *file);
 /* The file becomes a matrix of what each has for each, or a collective; what is wrong in it is told with its line. */
 enum exit_code ask_file(struct planning *planning);
+
+/*
+ * plan_segments.c: topologies of --from-segments, where it is given. Rounds are those of the algorithm, or of the one that ends first of
+ * those that have as many.
+ */
+enum exit_code topologies_read(const struct run *run, struct topologies *to);
+enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts);
+void topologies_free(struct topologies *topologies);
 
 /* plan_export.c: write the files of other programs that are asked for. */
 enum exit_code write_files(const struct planning *planning);
@@ -101,8 +118,9 @@ void plan_other_add(const struct planning *planning, json_t *report);
 
 /*
  * plan_against.c: what a schedule is held against: baselines, from when on it pays to change a ring's circuits, the rounds that a
- * late rank needs, and what each method of a matrix came to. First the record; then, from it, what people read.
+ * late rank needs, and what each method of a matrix came to. A schedule under a name; the record; and from it what people read.
  */
+json_t *schedule_record(const struct morph_schedule *schedule, const char *name);
 enum exit_code plan_against_add(const struct planning *planning, json_t *report);
 void plan_against_write(const struct run *run, const json_t *report);
 

@@ -9,11 +9,10 @@
 
 static const char *const verdicts[] = { "", "feasible", "infeasible", "undecided" };
 
-static json_t *baseline_record(const struct morph_schedule *schedule, uint32_t baseline)
+json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 {
 	uint32_t verdict = morph_schedule_verdict(schedule);
-	json_t *record = json_pack("{s:s, s:s}", "baseline", morph_baseline_name(baseline),
-				   "verdict", verdicts[verdict]);
+	json_t *record = json_pack("{s:s, s:s}", "baseline", name, "verdict", verdicts[verdict]);
 	uint64_t circuits;
 
 	if (verdict != MORPH_FEASIBLE) {
@@ -39,8 +38,11 @@ static int add_baselines(const struct planning *planning, json_t *report)
 		error = morph_schedule_baseline(schedule, planning->collective, planning->delay,
 						&opts, baseline);
 		if (!error)
-			json_array_append_new(list, baseline_record(schedule, baseline));
+			json_array_append_new(list, schedule_record(schedule,
+								    morph_baseline_name(baseline)));
 	}
+	if (planning->topologies.written)
+		json_array_append(list, planning->topologies.written);
 	json_object_set_new(report, "baseline", list);
 	morph_schedule_free(schedule);
 	return error;

@@ -10,7 +10,6 @@
 #include "input.h"
 #include "plan.h"
 
-#define MOST_BYTES ((size_t)1 << 30) /* of a file */
 #define DIVIDERS ",; \t\r\n"
 
 /* Options that name a file, and who reads it. */
@@ -23,35 +22,6 @@ static enum exit_code wrong(const char *path, const char *why)
 {
 	warn_line("%s: %s", path, why);
 	return EXIT_CODE_USAGE;
-}
-
-/* A file in memory of its own, with a NUL behind it that is not counted. */
-static enum exit_code read_whole(const char *path, char **text, size_t *length)
-{
-	enum exit_code code;
-	FILE *file = NULL;
-	size_t room = 0, got;
-
-	*text = NULL;
-	*length = 0;
-	code = input_open(path, &file);
-	if (code)
-		return code;
-	do {
-		if (*length + 1 >= room)
-			*text = needed(realloc(*text, room = room ? 2 * room : 65536));
-		got = fread(*text + *length, 1, room - 1 - *length, file);
-		*length += got;
-	} while (got && *length <= MOST_BYTES);
-	(*text)[*length] = '\0';
-	if (ferror(file)) {
-		warn_line("%s: %s", path, strerror(errno));
-		code = EXIT_CODE_FAILED;
-	} else if (*length > MOST_BYTES) {
-		code = wrong(path, "more than 2^30 bytes");
-	}
-	input_close(file);
-	return code;
 }
 
 static void name_it(struct planning *planning, const char *path, uint32_t ranks)
@@ -147,7 +117,7 @@ static enum exit_code read_matrix(struct planning *planning, const char *path)
 	struct table table = { .path = path };
 	char *text, *line, *rest;
 	size_t length;
-	enum exit_code code = read_whole(path, &text, &length);
+	enum exit_code code = input_whole(path, &text, &length);
 
 	if (!code && strlen(text) != length)
 		code = wrong(path, "a NUL character; leave it out");
@@ -207,7 +177,7 @@ static enum exit_code add_profile(uint64_t *matrix, uint32_t ranks, const char *
 {
 	char *text, why[256];
 	size_t length;
-	enum exit_code code = read_whole(path, &text, &length);
+	enum exit_code code = input_whole(path, &text, &length);
 
 	if (!code && morph_monitoring_read(matrix, ranks, text, length, why, sizeof(why)))
 		code = wrong(path, why);
@@ -219,7 +189,7 @@ static enum exit_code count_ranks(const char *path, uint32_t *ranks)
 {
 	char *text;
 	size_t length;
-	enum exit_code code = read_whole(path, &text, &length);
+	enum exit_code code = input_whole(path, &text, &length);
 
 	if (!code)
 		*ranks = ranks_named(text);
@@ -277,7 +247,7 @@ static enum exit_code read_msccl(struct planning *planning, const char *path)
 {
 	char *text, why[256];
 	size_t length;
-	enum exit_code code = read_whole(path, &text, &length);
+	enum exit_code code = input_whole(path, &text, &length);
 
 	if (!code && morph_msccl_read(planning->collective, text, length, planning->wanted.bytes,
 				      why, sizeof(why)))
@@ -290,7 +260,7 @@ static enum exit_code add_trace(struct morph_trace *trace, uint32_t rank, const 
 {
 	char *data, why[256];
 	size_t length;
-	enum exit_code code = read_whole(path, &data, &length);
+	enum exit_code code = input_whole(path, &data, &length);
 
 	if (!code && morph_trace_read(trace, rank, data, length, why, sizeof(why)))
 		code = wrong(path, why);

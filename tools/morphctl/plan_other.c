@@ -184,7 +184,7 @@ enum exit_code plan_other(struct planning *planning)
 
 	if (!planning->light.verdict || planning->light.verdict == MORPH_FEASIBLE ||
 	    is_hopeless(planning->light.reason) || given(run, OPTION_COMBINE) ||
-	    given(run, OPTION_LOST) || planning->payoff.rest_ns)
+	    given(run, OPTION_LOST) || planning->topologies.count || planning->payoff.rest_ns)
 		return EXIT_CODE_OK;
 	all = needed(calloc(1, sizeof(*all)));
 	all->planning = planning;

@@ -142,6 +142,58 @@ refused() {
 	[[ ! -e x.json ]]
 }
 
+# circulants SHIFT...: topologies of 64 ranks, each joined to the one so many further on, as Harvest's schedules have them.
+circulants() {
+	jq -nc '{alpha_r: 10000, collective: "x", num_of_reconfigs: 2, steps: [$ARGS.positional | to_entries[] | {step: (.key + 1),
+		topology: [.value as $by | range(64) | [., (. + ($by | tonumber)) % 64, 1.0]]}]}' --args "$@"
+}
+
+@test "topologies of a file become a plan, as they are written or sooner" {
+	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
+	# What was published takes 75389 ns, and the first topology is set before that.
+	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
+	expect 0 morphctl plan all-reduce --algorithm halving-cyclic --from-segments harvest.json "${fabric[@]}" --json
+	[[ $(jq -c '[.verdict, .policy, ."ranks-count", .changes, ."finish-ns"]' <<<"$output") == '["feasible","segments",64,3,85390]' ]]
+	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == 85390 ]]
+	# Of the algorithms that have as many rounds the soonest is taken; what is written badly is done better.
+	circulants 1 1 1 1 8 8 8 8 1 1 1 1 > worse.json
+	expect 0 morphctl plan all-reduce --from-segments worse.json "${fabric[@]}" --json
+	[[ $(jq -c '[.algorithm, ."finish-ns"]' <<<"$output") == '["halving-cyclic",85390]' ]]
+	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns" > 85390' <<<"$output") == true ]]
+	# A shift by one has no way by eights.
+	circulants 8 8 1 8 1 8 1 8 1 8 1 1 > none.json
+	expect 0 morphctl plan all-reduce --from-segments none.json "${fabric[@]}" --json
+	[[ $(jq -c '[."finish-ns", (.baseline[] | select(.baseline == "as-written") | .verdict)]' <<<"$output") == '[85390,"infeasible"]' ]]
+	# What one plan wrote another one reads.
+	morphctl plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments own.json --json > own
+	expect 0 morphctl plan all-to-all --algorithm shift --from-segments own.json "${fabric[@]}" --json
+	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' own) ]]
+	expect 0 morphctl plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3:0t <own.json
+}
+
+@test "what is wrong with topologies of a file is told" {
+	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
+	refused 2 "wants one of a collective" morphctl plan --from-segments harvest.json
+	refused 2 "--from-segments wants a collective: the file has topologies alone" morphctl plan --matrix tokens.csv --from-segments harvest.json
+	refused 2 "--from-segments says what --policy would" morphctl plan all-reduce --policy united --from-segments harvest.json
+	refused 2 "harvest.json: a link is of rank 63, there are 16" morphctl plan all-reduce --ranks 16 --from-segments harvest.json
+	refused 2 "it has 12 steps; the algorithm is none that has as many rounds among 64 ranks" morphctl plan all-reduce --algorithm ring --from-segments harvest.json
+	refused 2 "it has 12 steps; no algorithm has as many rounds" morphctl plan all-gather --from-segments harvest.json
+	refused 3 "none.json: No such file" morphctl plan all-reduce --from-segments none.json
+	sed 's/\[0,1,1\(\.0\)*\]/[0,1,1.5]/' harvest.json > half.json
+	refused 2 "half.json: link 1 of step 1 is of 1.5 circuits; circuits of planes are whole" morphctl plan all-reduce --from-segments half.json
+	printf '{"collective": "x",\n "steps": [\n {]}' > broken.json
+	refused 2 "broken.json: line 3: " morphctl plan all-reduce --from-segments broken.json
+	echo '{"collective": "x", "steps": []}' > empty.json
+	refused 2 "empty.json: there are no steps" morphctl plan all-reduce --from-segments empty.json
+	sed 's/\[0,1,1\(\.0\)*\]/[0,1,2]/' harvest.json > wide.json
+	expect 1 morphctl plan all-reduce --from-segments wide.json
+	holds "$output" "infeasible: topology 0 has more circuits at a rank than there are planes, which are 1"
+	circulants 2 2 2 2 2 2 2 2 2 2 2 2 > even.json
+	expect 1 morphctl plan all-reduce --from-segments even.json
+	holds "$output" "infeasible: there is a round that goes on none of its topologies"
+}
+
 @test "traces of Chakra become a plan" {
 	python3 -B "$FILES/../traces.py" traces
 	expect 0 morphctl plan --from-chakra traces/ring "${fabric[@]}" --json

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * morphctl plan --from-segments: topologies of a file, round by round as they are written, or whichever takes least. What is sent
+ * the form does not tell: that is the collective's.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include <morph/formats.h>
+
+#include "input.h"
+#include "plan.h"
+
+/* Solvers that relax whole numbers leave a little. */
+#define WHOLE 0.001
+
+static enum exit_code wrong(const char *path, const char *why)
+{
+	warn_line("%s: %s", path, why);
+	return EXIT_CODE_USAGE;
+}
+
+/* Links become joints; those of no circuits are none. */
+static enum exit_code take_step(struct topologies *to, const struct morph_segments *segments,
+				const char *path, uint32_t step)
+{
+	for (uint32_t at = 0; at < morph_segments_links(segments, step); at++) {
+		struct morph_link link;
+		double circuits;
+
+		morph_segments_link(segments, step, at, &link);
+		circuits = round(link.capacity);
+		if (fabs(link.capacity - circuits) > WHOLE) {
+			warn_line(
+				"%s: link %u of step %u is of %g circuits; circuits of planes are whole",
+				path, at + 1, step + 1, link.capacity);
+			return EXIT_CODE_USAGE;
+		}
+		if (circuits > 0)
+			to->joints[to->firsts[step + 1]++] =
+				(struct morph_joint){ link.src, link.dst, (uint32_t)circuits };
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code take(struct topologies *to, const struct morph_segments *segments,
+			   const char *path)
+{
+	struct morph_segments_about about;
+	enum exit_code code = EXIT_CODE_OK;
+	size_t links = 0;
+
+	morph_segments_about(segments, &about);
+	if (!about.steps || !about.ranks)
+		return wrong(path, about.steps ? "there is no link" : "there are no steps");
+	for (uint32_t step = 0; step < about.steps; step++)
+		links += morph_segments_links(segments, step);
+	to->ranks = about.ranks;
+	to->count = about.steps;
+	to->firsts = needed(calloc(about.steps + 1UL, sizeof(*to->firsts)));
+	to->joints = needed(calloc(links, sizeof(*to->joints)));
+	for (uint32_t step = 0; !code && step < about.steps; step++) {
+		to->firsts[step + 1] = to->firsts[step];
+		code = take_step(to, segments, path, step);
+	}
+	return code;
+}
+
+enum exit_code topologies_read(const struct run *run, struct topologies *to)
+{
+	const char *path = run->option[OPTION_FROM_SEGMENTS];
+	struct morph_segments *segments;
+	char *text, why[256];
+	size_t length;
+	enum exit_code code;
+
+	if (!given(run, OPTION_FROM_SEGMENTS))
+		return EXIT_CODE_OK;
+	if (!run->argc)
+		return usage_error(
+			run, "--from-segments wants a collective: the file has topologies alone");
+	if (given(run, OPTION_POLICY))
+		return usage_error(run, "--from-segments says what --policy would");
+	segments = needed(morph_segments_new());
+	code = input_whole(path, &text, &length);
+	if (!code && morph_segments_read(segments, text, length, why, sizeof(why)))
+		code = wrong(path, why);
+	if (!code)
+		code = take(to, segments, path);
+	free(text);
+	morph_segments_free(segments);
+	return code;
+}
+
+void topologies_free(struct topologies *topologies)
+{
+	free(topologies->firsts);
+	free(topologies->joints);
+}
+
+/* --------------------------------------------------------------------- planning */
+
+static bool is_sooner(const struct morph_schedule *one, const struct morph_schedule *other)
+{
+	if (morph_schedule_verdict(one) != MORPH_FEASIBLE ||
+	    morph_schedule_verdict(other) != MORPH_FEASIBLE)
+		return morph_schedule_verdict(one) == MORPH_FEASIBLE;
+	return morph_schedule_ns(one, NULL) < morph_schedule_ns(other, NULL);
+}
+
+static void keep_sooner(struct morph_schedule **kept, struct morph_schedule **trial)
+{
+	struct morph_schedule *other = *kept;
+
+	if (morph_schedule_verdict(*kept) && !is_sooner(*trial, *kept))
+		return;
+	*kept = *trial;
+	*trial = other;
+}
+
+/* The file's topologies as they are written, and as takes least: what ends first of both is the plan. */
+static int plan_rounds(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	struct topologies *from = &planning->topologies;
+	struct morph_pool pool = { .sz = sizeof(pool),
+				   .count = from->count,
+				   .firsts = from->firsts,
+				   .joints = from->joints,
+				   .in_turn = true };
+	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
+	int error = morph_schedule_plan_on(planning->schedule, planning->collective,
+					   planning->delay, opts, &pool);
+
+	if (!error) {
+		json_decref(from->written);
+		from->written = schedule_record(planning->schedule, "as-written");
+		pool.in_turn = false;
+		error = morph_schedule_plan_on(trial, planning->collective, planning->delay, opts,
+					       &pool);
+	}
+	if (!error)
+		keep_sooner(&planning->schedule, &trial);
+	morph_schedule_free(trial);
+	return error;
+}
+
+/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them or does not do that. */
+static int build(struct planning *planning, uint32_t algorithm)
+{
+	struct morph_collective_opts wanted = planning->wanted;
+	int error;
+
+	wanted.algorithm = algorithm;
+	error = morph_collective_build(planning->collective, &wanted);
+	if (error == -EINVAL && !planning->wanted.algorithm)
+		return -ENOENT;
+	if (!error && morph_collective_rounds(planning->collective) != planning->topologies.count)
+		return -ENOENT;
+	return error;
+}
+
+/* The soonest of those algorithms that have as many rounds as the file has steps; 0: there is none. */
+static int choose(struct planning *planning, const struct morph_schedule_opts *opts,
+		  uint32_t *chosen)
+{
+	uint32_t only = planning->wanted.algorithm;
+
+	*chosen = 0;
+	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
+		struct morph_choice *choice = &planning->choices[algorithm];
+		int error;
+
+		if (only ? algorithm != only : algorithm == MORPH_STRAGGLAR)
+			continue;
+		error = build(planning, algorithm);
+		if (error == -ENOENT)
+			continue;
+		if (!error)
+			error = plan_rounds(planning, opts);
+		if (error)
+			return error;
+		*choice = (struct morph_choice){ .algorithm = algorithm,
+						 .rounds = morph_collective_rounds(
+							 planning->collective) };
+		if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE) {
+			choice->policy = morph_schedule_policy(planning->schedule);
+			choice->ns = morph_schedule_ns(planning->schedule, NULL);
+		}
+		if (!*chosen || (choice->policy && (!planning->choices[*chosen].policy ||
+						    choice->ns < planning->choices[*chosen].ns)))
+			*chosen = algorithm;
+	}
+	return 0;
+}
+
+enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	const struct topologies *from = &planning->topologies;
+	const char *path = planning->run->option[OPTION_FROM_SEGMENTS];
+	uint32_t chosen, ranks = planning->wanted.ranks;
+	int error;
+
+	if (ranks < from->ranks) {
+		warn_line("%s: a link is of rank %u, there are %u", path, from->ranks - 1, ranks);
+		return EXIT_CODE_USAGE;
+	}
+	error = choose(planning, opts, &chosen);
+	if (!error && !chosen) {
+		warn_line("%s: it has %u steps; %s has as many rounds among %u ranks", path,
+			  from->count,
+			  planning->wanted.algorithm ? "the algorithm is none that" :
+						       "no algorithm",
+			  ranks);
+		return EXIT_CODE_USAGE;
+	}
+	if (!error)
+		error = build(planning, chosen);
+	if (!error)
+		error = plan_rounds(planning, opts);
+	if (error)
+		return client_error(planning->run, error);
+	planning->choices[chosen].chosen = true;
+	return EXIT_CODE_OK;
+}
