@@ -275,6 +275,21 @@ static bool is_stopped(const struct exact *exact, uint32_t plane, uint64_t ps)
 	return false;
 }
 
+/* Ports of a plane are programmed one after the other, where that takes time: what is set on it has to wait. */
+static bool is_programmed(const struct exact *exact, uint32_t plane, uint64_t ps)
+{
+	if (exact->scope || !exact->port_ps)
+		return false;
+	for (uint32_t at = 0; at < exact->links_count; at++) {
+		const struct link *link = &exact->links[at];
+
+		if (link->plane == plane && is_changing(exact, link, ps) &&
+		    link->lit - exact->change_ps > ps)
+			return true;
+	}
+	return false;
+}
+
 static bool is_wanted(const struct exact *exact, uint32_t number, uint64_t ps)
 {
 	const struct link *link = &exact->links[number];
@@ -305,11 +320,15 @@ static void look_at(const struct exact *exact, uint64_t ps, struct moment *momen
 
 	memset(moment, 0, sizeof(*moment));
 	for (uint32_t plane = 0; plane < exact->planes; plane++) {
+		bool programmed = is_programmed(exact, plane, ps);
+
 		stopped[plane] = is_stopped(exact, plane, ps);
 		for (uint32_t rank = 0; rank < exact->ranks; rank++) {
-			if (stopped[plane] || is_lost(exact, rank, plane, MORPH_LOSS_TRANSMIT))
+			if (programmed || stopped[plane] ||
+			    is_lost(exact, rank, plane, MORPH_LOSS_TRANSMIT))
 				moment->out[plane][rank] = NEVER;
-			if (stopped[plane] || is_lost(exact, rank, plane, MORPH_LOSS_RECEIVE))
+			if (programmed || stopped[plane] ||
+			    is_lost(exact, rank, plane, MORPH_LOSS_RECEIVE))
 				moment->in[plane][rank] = NEVER;
 		}
 	}
@@ -472,17 +491,24 @@ static uint32_t cost_of(struct exact *exact, uint32_t number)
 	return least ? least : 1;
 }
 
+/* What is set on a plane has to do with what else is: changes stop it, or its ports are programmed one after the other. */
+static bool is_one_change(const struct exact *exact)
+{
+	return exact->scope == 1 || (!exact->scope && exact->port_ps);
+}
+
 /* What a plane sets at once is one change: there is time for what comes, and nothing else changes meanwhile. */
 static bool is_paid(const struct exact *exact, const struct link *link, uint32_t plane)
 {
 	uint64_t takes = link->lit - link->set, come = 0, there = 0;
+	uint64_t behind = exact->scope ? 0 : exact->change_ps;
 
 	for (uint32_t at = 0; at < exact->links_count; at++) {
 		const struct link *other = &exact->links[at];
 
 		come += other->lost && other->plane == link->plane && other->set == link->set;
-		if (other->plane != plane || other->set == other->lit || other->set >= link->lit ||
-		    other->lit <= link->set)
+		if (other->plane != plane || other->set == other->lit ||
+		    other->set >= link->lit - behind || other->lit - behind <= link->set)
 			continue;
 		if (other->set != link->set)
 			return false;
@@ -523,7 +549,7 @@ static uint64_t planes_of(const struct exact *exact, uint32_t number)
 				    exact->parts[at].until > link->set)
 					quiet = false;
 		if (quiet && is_free(exact, link, plane, link->set, link->dark) &&
-		    (exact->scope != 1 || is_paid(exact, link, plane)))
+		    (!is_one_change(exact) || is_paid(exact, link, plane)))
 			planes |= 1ULL << plane;
 	}
 	return planes;
@@ -552,7 +578,7 @@ static uint32_t try_planes(const struct exact *exact, uint32_t *dear, uint32_t c
 			taken = taken || (planes[of] == plane && other->set < link->dark &&
 					  other->dark > link->set &&
 					  (other->src == link->src || other->dst == link->dst));
-			taken = taken || (planes[of] == plane && exact->scope == 1 &&
+			taken = taken || (planes[of] == plane && is_one_change(exact) &&
 					  other->plane != link->plane);
 		}
 		if (taken || !(link->planes >> plane & 1))

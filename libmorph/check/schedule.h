@@ -86,6 +86,8 @@ uint32_t ck_circuit_from(const struct schedule *schedule, uint32_t matching, uin
 
 /* schedule_light.c: each port has one circuit at a time, and changes are paid for. */
 int ck_schedule_light(struct schedule_check *it, const struct schedule *after);
+/* schedule_ports.c: a plane's ports are programmed one after the other. All is paid for by itself. */
+int ck_schedule_ports(struct schedule_check *it);
 /* schedule_sends.c: what is sent goes over what is lit, in time, and all of it. */
 int ck_schedule_sends(struct schedule_check *it);
 /* schedule_data.c: each chunk is where it is sent from, and ends as it should. */

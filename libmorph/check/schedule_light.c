@@ -178,6 +178,9 @@ int ck_schedule_light(struct schedule_check *it, const struct schedule *after)
 	ports.receives = ports.sends + room;
 	memset(ports.sends, 0xff, room * 2 * sizeof(*ports.sends));
 	ret = light(it, after, &ports);
+	/* What stops planes or the fabric is one change at a time as it is. */
+	if (!ret && it->delay.scope == SCOPE_PORT && it->delay.port_ps)
+		ret = ck_schedule_ports(it);
 	if (!ret)
 		ret = all_held(it);
 	free(ports.sends);

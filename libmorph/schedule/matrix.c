@@ -27,6 +27,7 @@ void lm_matrix_free(struct matrix_solver *solver)
 	free(solver->best.list);
 	free(solver->shares.list);
 	free(solver->parts.list);
+	free(solver->turns.list);
 	free(solver->words);
 	free(solver->numbers);
 	free(solver);
@@ -104,6 +105,7 @@ static void carve(struct matrix_solver *solver, uint64_t *words, uint32_t *numbe
 	CARVE(solver->due, words, ports);
 	CARVE(solver->loads, words, all);
 	CARVE(solver->free_ps, words, all);
+	CARVE(solver->programs, words, planes);
 	CARVE(solver->to, numbers, ranks);
 	CARVE(solver->from, numbers, ranks);
 	CARVE(solver->columns, numbers, ranks);
@@ -117,7 +119,7 @@ static void carve(struct matrix_solver *solver, uint64_t *words, uint32_t *numbe
 static int make_room(struct matrix_solver *solver, uint32_t ranks, uint32_t planes)
 {
 	size_t cells = (size_t)ranks * ranks, all = 2 * (size_t)ranks * planes;
-	size_t words = 4 * cells + 6 * (size_t)ranks + 2 * all;
+	size_t words = 4 * cells + 6 * (size_t)ranks + 2 * all + planes;
 	size_t numbers = 4 * (size_t)ranks + 4 * all;
 
 	if (words > solver->words_room) {
@@ -255,9 +257,10 @@ static int try_method(struct matrix_solver *solver, uint32_t method)
 
 	solver->sends.count = 0;
 	ret = planners[method] ? plan_planes(solver, planners[method]) : lm_matrix_mesh(solver);
+	if (!ret)
+		ret = lm_matrix_time(solver, &figure);
 	if (ret)
 		return ret;
-	lm_matrix_time(solver, &figure);
 	if (!plan->figures[method].tried || figure.span_ps < plan->figures[method].span_ps)
 		plan->figures[method] = figure;
 	if (plan->method != MATRIX_METHODS && figure.span_ps >= plan->span_ps)
@@ -425,7 +428,9 @@ int lm_matrix_combine(struct matrix_solver *solver, struct matrix_plan *plan)
 	transpose(solver);
 	solver->plan.bound_ps = solver->plan.load_ps = 0;
 	lm_matrix_bound(solver);
-	lm_matrix_time(solver, &figure);
+	ret = lm_matrix_time(solver, &figure);
+	if (ret)
+		return ret;
 	solver->plan.span_ps = figure.span_ps;
 	keep(solver);
 	tell(solver, plan);

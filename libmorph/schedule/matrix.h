@@ -9,7 +9,8 @@
  * circuit is set as soon as its own two ends are free: nobody waits for a whole matching, and nobody for
  * ranks that have nothing. Where a change stops the plane or the fabric (costs.scope) matchings do wait.
  *
- * Setting a circuit takes change_ps and port_ps; a send on a circuit that is
+ * Setting a circuit takes change_ps and port_ps, which is for who programs the plane: one circuit after the other, in the order
+ * in which their ends are free (lower numbers first). A send on a circuit that is
  * lit round_ps, hop_ps and the time of its bytes on the wire. A circuit that both ports have held
  * since their last send, or at first, is not set again.
  *
@@ -136,7 +137,7 @@ int lm_matrix_solve(struct matrix_solver *solver, const struct matrix_problem *p
 
 /*
  * What was sent by the last plan goes back: the same matchings, transposed, the last first. Time
- * turned round is a plan, so where nothing was held and ports change by themselves it takes no longer
+ * turned round is a plan, so where nothing was held and ports change by themselves, and take no time each, it takes no longer
  * than the one there; what one matching changes when the way is turned is not what it changed before, so
  * planes that change as a whole may take longer. The last plan is gone. @plan: as above, its figures
  * those of the way there. 0, -ENOENT (there was no plan) or -ENOMEM.

@@ -25,6 +25,12 @@ struct matrix_part {
 
 #define MATRIX_PARTS 65536
 
+/* Of a send: the next of each of its ends, and of how many of them it waits for. Besides, what is in this place of the queue of all that are ready. */
+struct matrix_turn {
+	uint32_t next_out, next_in, waits;
+	uint32_t queued;
+};
+
 typedef ARRAY_OF(struct matrix_send) matrix_sends;
 
 /* How planes share what pairs send. */
@@ -45,6 +51,8 @@ struct matrix_solver {
 	matrix_sends sends, best;
 	ARRAY_OF(struct matrix_share) shares;
 	ARRAY_OF(struct matrix_part) parts;
+	ARRAY_OF(struct matrix_turn) turns; /* its count is 0 */
+	uint32_t queued;
 	/* Of each pair: bytes in all, left on this plane, stuffed; weights or costs of a matching. */
 	uint64_t *cells, *left, *stuffed, *costs;
 	/* Matchings, both ways, MATRIX_NONE where there is none; and how they are found. */
@@ -54,6 +62,7 @@ struct matrix_solver {
 	uint64_t *ready, *due;
 	/* Of each port of each plane: to do in all, free from when on; peers at first and now, last send. */
 	uint64_t *loads, *free_ps;
+	uint64_t *programs; /* by plane: until when circuits are programmed */
 	uint32_t *firsts, *holds, *lasts;
 	uint32_t *slots; /* the peer, by port and plane, of meshes */
 	/* All of these are in here. */
@@ -104,8 +113,8 @@ void lm_matrix_bound(struct matrix_solver *solver);
 /* Into shares[]: what pairs send on which planes. 0 or -ENOMEM, noted. */
 int lm_matrix_share(struct matrix_solver *solver, enum matrix_sharing sharing);
 
-/* When sends begin and end; those that follow each other on a circuit become one. */
-void lm_matrix_time(struct matrix_solver *solver, struct matrix_figure *figure);
+/* When sends begin and end; those that follow each other on a circuit become one. 0 or -ENOMEM, noted. */
+int lm_matrix_time(struct matrix_solver *solver, struct matrix_figure *figure);
 
 /* ---------------------------------------------------------------- matchings */
 

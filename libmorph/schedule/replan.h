@@ -134,6 +134,7 @@ struct gapping {
 	uint32_t round;
 	uint64_t later_ps; /* since the gap began */
 	uint64_t closed; /* planes on which nothing is sent now */
+	uint64_t busy; /* planes whose ports are programmed now, where that takes time */
 	uint64_t changed; /* planes on which something is set in the gap */
 	uint32_t stamp; /* of the gap, and of what is sent at once in it */
 	bool taken; /* something was set for what is sent next */
@@ -162,6 +163,10 @@ struct gapping {
 	stolen;
 };
 
+/* replan_ports.c: holds that were set before the gap have their seats. */
+void lm_replan_come_to(struct gapping *gapping, uint64_t ps);
+/* Wait until what is set when the gap begins is lit. Whether there was anything to wait for. */
+bool lm_replan_wait(struct gapping *gapping);
 /* replan_turn.c: what circuits take that are set at once, so many on each plane. */
 uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set);
 /* A circuit that is lost is set for a turn; 0, -ENOSPC (no port now) or what was noted. */
@@ -191,6 +196,12 @@ static inline const struct transfer *replan_transfer(const struct replan *replan
 static inline size_t replan_port(const struct gapping *gapping, uint32_t plane, uint32_t rank)
 {
 	return (size_t)plane * gapping->replan->old->ranks + rank;
+}
+
+/* Each port takes time to be programmed, after those of its plane that are programmed before it. */
+static inline bool replan_queues(const struct replan *replan)
+{
+	return replan->old->costs.scope == MORPH_DELAY_PORT_SCOPE && replan->old->costs.port_ps;
 }
 
 #define REPLAN_GROW(replan, array, more) \

@@ -105,87 +105,6 @@ static int find_gaps(struct replan *replan)
 	return 0;
 }
 
-/* ------------------------------------------------------------ what has ports then */
-
-static void seat(struct gapping *gapping, uint32_t plane, const struct joined *circuit,
-		 uint32_t ref)
-{
-	gapping->out[replan_port(gapping, plane, circuit->src)] =
-		(struct seat){ ref, circuit->dst };
-	gapping->in[replan_port(gapping, plane, circuit->dst)] = (struct seat){ ref, circuit->src };
-}
-
-static void seat_hold(struct gapping *gapping, uint32_t number)
-{
-	const struct replan *replan = gapping->replan;
-	const struct morph_schedule *old = replan->old;
-	const struct hold *hold = &old->holds.list[number];
-	const struct matching *matching = &old->matchings.list[hold->matching];
-
-	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &old->circuits.list[at];
-		uint32_t piece = replan->pieces_of[number] == NOTHING ?
-					 NOTHING :
-					 lm_replan_piece(replan, number, circuit->src, gapping->ps);
-
-		if (piece == NOTHING)
-			seat(gapping, hold->plane, circuit, number);
-		else if (!replan->pieces.list[piece].absent)
-			seat(gapping, replan->pieces.list[piece].plane, circuit, PIECE | piece);
-	}
-}
-
-/* Planes that change now carry nothing, where changes stop planes. Returns when all is lit that was set before the gap. */
-static uint64_t find_closed(struct gapping *gapping)
-{
-	const struct replan *replan = gapping->replan;
-	uint64_t now_ps = lm_sum(gapping->ps, gapping->later_ps), lit_ps = gapping->ps;
-
-	gapping->closed = 0;
-	for (uint32_t plane = 0; plane < replan->old->planes; plane++)
-		for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1];
-		     at++) {
-			const struct hold *hold = &replan->old->holds.list[replan->plane_holds[at]];
-
-			if (hold->set_ps >= gapping->ps)
-				break;
-			if (hold->lit_ps > now_ps &&
-			    replan->old->costs.scope != MORPH_DELAY_PORT_SCOPE)
-				gapping->closed |= 1ULL << plane;
-			lit_ps = hold->lit_ps > lit_ps ? hold->lit_ps : lit_ps;
-		}
-	return lit_ps;
-}
-
-/* Holds that were set before the gap have their seats. */
-static void come_to(struct gapping *gapping, uint64_t ps)
-{
-	const struct morph_schedule *old = gapping->replan->old;
-
-	gapping->ps = ps;
-	gapping->later_ps = 0;
-	gapping->changed = 0;
-	gapping->stamp++;
-	gapping->first_resend = gapping->replan->resends.count;
-	while (gapping->swept < old->holds.count &&
-	       (gapping->swept < old->residents || old->holds.list[gapping->swept].set_ps < ps))
-		seat_hold(gapping, gapping->swept++);
-	if (old->costs.scope != MORPH_DELAY_PORT_SCOPE)
-		find_closed(gapping);
-}
-
-/* Wait until what is set when the gap begins is lit. Whether there was anything to wait for. */
-static bool wait_for_light(struct gapping *gapping)
-{
-	uint64_t later_ps = find_closed(gapping) - gapping->ps;
-
-	if (later_ps <= gapping->later_ps)
-		return false;
-	gapping->later_ps = later_ps;
-	find_closed(gapping);
-	return true;
-}
-
 /* -------------------------------------------------------------------- what is sent */
 
 static int send_over(struct gapping *gapping, const struct use *use, uint64_t bytes,
@@ -500,7 +419,7 @@ static int fill_gap(struct gapping *gapping, struct use *uses, uint32_t count)
 		waiting = send_waiting(gapping, uses, count);
 		if (waiting != before) {
 			alone = false;
-		} else if (!wait_for_light(gapping)) {
+		} else if (!lm_replan_wait(gapping)) {
 			ret = alone ? no_port(gapping, first_waiting(uses, count)) : 0;
 			/* Those that are set at once may have taken each other's ways. */
 			alone = true;
@@ -587,7 +506,7 @@ int lm_replan_gaps(struct replan *replan)
 		for (next = at + 1;
 		     next < replan->uses.count && uses[next].gap_ps == uses[at].gap_ps; next++)
 			;
-		come_to(&gapping, uses[at].gap_ps);
+		lm_replan_come_to(&gapping, uses[at].gap_ps);
 		gapping.round = replan->old->sends.list[uses[at].send].round;
 		if (replan->old->sends.list[uses[next - 1].send].round != gapping.round)
 			ret = lm_replan_refuse(replan, MORPH_UNDECIDED,

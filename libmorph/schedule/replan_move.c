@@ -108,21 +108,29 @@ static uint32_t count_with(const struct replan *replan, const struct hold *set)
 	return count;
 }
 
-/* Nothing else is set on a plane while a hold is, where changes stop planes; or it is set with it, and both last long enough. */
+/* What is set on a plane at a time has to do with what else is: changes stop it, or its ports are programmed one after the other. */
+static bool is_one_change(const struct replan *replan)
+{
+	return replan->old->costs.scope == MORPH_DELAY_PLANE_SCOPE || replan_queues(replan);
+}
+
+/* Nothing else is set on a plane while a hold is, where that is one change; or it is set with it, and both last long enough. */
 static bool is_still(const struct replan *replan, uint32_t plane, const struct hold *set)
 {
 	const struct morph_schedule *old = replan->old;
 	uint64_t least_ps = set->lit_ps - set->set_ps;
+	/* Behind its last port light may come while others are programmed. */
+	uint64_t after_ps = replan_queues(replan) ? old->costs.change_ps : 0;
 	uint32_t circuits = 0;
 
-	if (old->costs.scope != MORPH_DELAY_PLANE_SCOPE)
+	if (!is_one_change(replan))
 		return true;
 	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
 		const struct hold *hold = &old->holds.list[replan->plane_holds[at]];
 
-		if (hold->set_ps >= set->lit_ps)
+		if (hold->set_ps >= set->lit_ps - after_ps)
 			break;
-		if (hold->lit_ps <= set->set_ps || hold->lit_ps == hold->set_ps)
+		if (hold->lit_ps == hold->set_ps || hold->lit_ps - after_ps <= set->set_ps)
 			continue;
 		if (hold->set_ps != set->set_ps)
 			return false;
@@ -225,8 +233,8 @@ static uint32_t collide(const struct mover *mover, uint32_t first, const uint32_
 /* What was on one plane does not change while it sends; what was on two would. */
 static bool is_from(const struct mover *mover, uint32_t lost, uint32_t plane)
 {
-	return mover->replan->old->costs.scope != MORPH_DELAY_PLANE_SCOPE ||
-	       mover->from[plane] == NO_PLANE || mover->from[plane] == hold_of(mover, lost)->plane;
+	return !is_one_change(mover->replan) || mover->from[plane] == NO_PLANE ||
+	       mover->from[plane] == hold_of(mover, lost)->plane;
 }
 
 static bool settle(struct mover *mover, uint32_t lost, uint32_t whom)

@@ -18,14 +18,8 @@ uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set)
 	}
 	if (!all)
 		return 0;
-	switch (costs->scope) {
-	case MORPH_DELAY_PORT_SCOPE:
-		return costs_change_ps(costs, 1);
-	case MORPH_DELAY_PLANE_SCOPE:
-		return costs_change_ps(costs, most);
-	default:
-		return costs_change_ps(costs, all);
-	}
+	/* Ports of a plane are programmed one after the other, whatever stops for it. */
+	return costs_change_ps(costs, costs->scope == MORPH_DELAY_FABRIC_SCOPE ? all : most);
 }
 
 static uint64_t lit_ps(const struct gapping *gapping, uint32_t ref)
@@ -111,7 +105,7 @@ static bool can_leave(const struct gapping *gapping, uint32_t plane, uint32_t ra
 	const struct seat *seat = &gapping->out[replan_port(gapping, plane, rank)];
 
 	return !(gapping->replan->sends_lost[rank] >> plane & 1) &&
-	       !(gapping->closed >> plane & 1) &&
+	       !((gapping->closed | gapping->busy) >> plane & 1) &&
 	       gapping->taken_out[replan_port(gapping, plane, rank)] != gapping->stamp &&
 	       (!is_held(gapping, seat) || lit_ps(gapping, seat->ref) <= now_ps(gapping));
 }
@@ -121,7 +115,7 @@ static bool can_come(const struct gapping *gapping, uint32_t plane, uint32_t ran
 	const struct seat *seat = &gapping->in[replan_port(gapping, plane, rank)];
 
 	return !(gapping->replan->receives_lost[rank] >> plane & 1) &&
-	       !(gapping->closed >> plane & 1) &&
+	       !((gapping->closed | gapping->busy) >> plane & 1) &&
 	       gapping->taken_in[replan_port(gapping, plane, rank)] != gapping->stamp &&
 	       (!is_held(gapping, seat) || lit_ps(gapping, seat->ref) <= now_ps(gapping));
 }

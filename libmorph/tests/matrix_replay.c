@@ -16,6 +16,8 @@ struct replay {
 	struct port transmit[PLANES][RANKS], receive[PLANES][RANKS];
 	uint64_t arrived[RANKS * RANKS];
 	uint64_t span_ps;
+	uint64_t from_ps[PLANES],
+		until_ps[PLANES]; /* circuits were programmed without a pause last */
 	uint32_t order[SENDS];
 };
 
@@ -45,9 +47,24 @@ static void replay_begin(struct replay *replay, const struct matrix_problem *pro
 	}
 }
 
-/* By ports: each send begins when its own two ends are free, and no sooner. */
-static const char *replay_port(const struct costs *costs, const struct matrix_send *send,
-			       const struct port *transmit, const struct port *receive)
+/* What is set is programmed at once, after what was, and waits for nothing else. */
+static const char *replay_program(struct replay *replay, const struct costs *costs,
+				  const struct matrix_send *send, uint64_t free_ps)
+{
+	uint64_t *from = &replay->from_ps[send->plane], *until = &replay->until_ps[send->plane];
+
+	if (send->set_ps < *until)
+		return "two circuits are programmed at once";
+	if (send->set_ps > *until)
+		*from = send->set_ps;
+	*until = send->set_ps + costs->port_ps;
+	return send->set_ps > free_ps && free_ps < *from ? "both ends are idle" : NULL;
+}
+
+/* By ports: each send begins when its own two ends are free, and no sooner; and it is its turn to be programmed, which takes its time. */
+static const char *replay_port(struct replay *replay, const struct costs *costs,
+			       const struct matrix_send *send, const struct port *transmit,
+			       const struct port *receive)
 {
 	bool lit = transmit->peer == send->dst && receive->peer == send->src;
 	uint64_t free_ps = transmit->free_ps > receive->free_ps ? transmit->free_ps :
@@ -55,8 +72,14 @@ static const char *replay_port(const struct costs *costs, const struct matrix_se
 
 	if (send->set_ps < free_ps)
 		return "a port does two things at once";
-	if (send->set_ps > free_ps)
+	if (!lit && costs->port_ps) {
+		const char *why = replay_program(replay, costs, send, free_ps);
+
+		if (why)
+			return why;
+	} else if (send->set_ps > free_ps) {
 		return "both ends are idle";
+	}
 	if (send->lit_ps - send->set_ps != (lit ? 0 : costs->change_ps + costs->port_ps))
 		return "a change is not charged as it should";
 	return NULL;
@@ -105,7 +128,7 @@ static const char *replay_send(struct replay *replay, const struct matrix_proble
 	transmit = &replay->transmit[send->plane][send->src];
 	receive = &replay->receive[send->plane][send->dst];
 	why = costs->scope == MORPH_DELAY_PORT_SCOPE ?
-		      replay_port(costs, send, transmit, receive) :
+		      replay_port(replay, costs, send, transmit, receive) :
 		      replay_stop(problem, plan, send, transmit, receive);
 	if (why)
 		return why;

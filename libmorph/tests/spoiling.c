@@ -143,6 +143,43 @@ static bool spoil_hold(const struct written *written, const struct laid *laid, u
 	return true;
 }
 
+/* Whether ports of a plane are programmed for two holds at once, which both have no more time than that takes. */
+static bool collides(const struct written *written, const struct laid *laid, const uint32_t *hold)
+{
+	const uint32_t *delay = written->delay + HEAD;
+	uint64_t set = long_at(&hold[2]), until = long_at(&hold[4]) - long_at(&delay[7]);
+
+	for (uint32_t at = laid->residents; at < laid->holds_count; at++) {
+		const uint32_t *other = laid->holds + HOLD * (size_t)at;
+		uint64_t least = takes(written, laid, other);
+
+		if (other != hold && other[0] == hold[0] && least &&
+		    long_at(&other[4]) - long_at(&other[2]) == least &&
+		    long_at(&other[2]) < until && long_at(&other[4]) - long_at(&delay[7]) > set)
+			return true;
+	}
+	return false;
+}
+
+/* Of a hold that waits until other ports of its plane are programmed: it does not. */
+static bool spoil_queue(const struct written *written, const struct laid *laid, uint64_t *seed)
+{
+	const uint32_t *delay = written->delay + HEAD;
+	uint32_t number = random_below(seed, laid->holds_count);
+	uint32_t *hold = laid->holds + HOLD * (size_t)number;
+	uint64_t less, least = takes(written, laid, hold);
+
+	if (delay[0] != MORPH_DELAY_PORT_SCOPE || !long_at(&delay[9]) || number < laid->residents ||
+	    long_at(&hold[4]) - long_at(&hold[2]) != least || !least)
+		return false;
+	less = 1 + random_below(seed, (uint32_t)long_at(&delay[9]));
+	if (less > long_at(&hold[2]))
+		return false;
+	add(&hold[2], -(int64_t)less);
+	add(&hold[4], -(int64_t)less);
+	return collides(written, laid, hold);
+}
+
 /* Of a way: its first hold is another, which does not lead there, or is dark for some of the time. */
 static bool spoil_way(const struct written *written, const struct laid *laid, const uint32_t *send,
 		      uint64_t *seed)
@@ -238,9 +275,11 @@ static bool spoil(struct written *written, uint64_t *seed)
 
 	if (!laid.sends_count)
 		return false;
-	switch (random_below(seed, 5)) {
+	switch (random_below(seed, 6)) {
 	case 0:
 		return spoil_hold(written, &laid, seed);
+	case 5:
+		return spoil_queue(written, &laid, seed);
 	case 1:
 		return spoil_send(written, &laid, seed);
 	case 2:

@@ -125,14 +125,19 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 		uint32_t counts[RANKS * RANKS], turned[RANKS * RANKS];
 		struct morph_delay *delay = some_delay(scope);
 		struct morph_collective *dispatch;
+		const uint64_t none = 0;
 
+		if (trial % 2)
+			assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_PORT, &none, 1),
+					 0);
 		draw(&seed, matrix);
 		morph_matrix_roles(matrix, RANKS, roles);
 		dispatch = dispatch_of(matrix);
 		assert_int_equal(morph_schedule_plan(there, dispatch, delay, &opts), 0);
 		assert_int_equal(morph_schedule_combine(back, rounds, dispatch, delay, &opts), 0);
 		assert_sound(rounds, delay, opts.planes, NULL, back);
-		if (scope == MORPH_DELAY_PORT_SCOPE)
+		/* Turned round, ports that take time are programmed when others are. */
+		if (scope == MORPH_DELAY_PORT_SCOPE && trial % 2)
 			assert_true(morph_schedule_ns(back, NULL) <=
 				    morph_schedule_ns(there, NULL));
 		count_circuits(there, false, counts);

@@ -22,7 +22,8 @@ extern "C" {
  *	drain + barrier(ranks) + program + ports * port + settle + relock
  *
  * have gone by. Each of these is a constant, or is known by its quantiles; the
- * planner takes all parts at one quantile, as if they were late together. All is at first 0, but for the bandwidth,
+ * planner takes all parts at one quantile, as if they were late together. Ports of a plane are programmed one after the other: while
+ * others of it are, one that is to change waits, whoever else goes on sending. All is at first 0, but for the bandwidth,
  * which has to be set. Inside, time is counted in whole picoseconds and rounded up, so that all who reckon
  * come to the same.
  *
@@ -60,7 +61,7 @@ int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t 
  * @MORPH_DELAY_DRAIN: until what is under way has arrived
  * @MORPH_DELAY_BARRIER: until all ranks have said so; see morph_delay_set_barrier() too
  * @MORPH_DELAY_PROGRAM: until elements and lasers are told, whatever changes
- * @MORPH_DELAY_PORT: for each port that gets another circuit
+ * @MORPH_DELAY_PORT: for each port that gets another circuit, after those of the same plane that are programmed before it
  * @MORPH_DELAY_SETTLE: until light has its power
  * @MORPH_DELAY_RELOCK: until receivers have locked to it
  * @MORPH_DELAY_PARTS: how many parts there are

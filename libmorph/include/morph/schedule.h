@@ -140,8 +140,8 @@ int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collecti
  * @opts: as morph_schedule_plan(); the policy is MORPH_POLICY_MATCHINGS, or MORPH_POLICY_BEST, which is that
  *
  * The plan of MORPH_POLICY_MATCHINGS for @there, turned round: the same matchings, transposed, the last first. It needs no other
- * matrix and no search of its own. Where ports change by themselves and nothing is lit at first it takes no longer than the way
- * there. Circuits that @opts->after leaves lit are not made use of.
+ * matrix and no search of its own. Where ports change by themselves, and take no time each, and nothing is lit at first it takes no
+ * longer than the way there. Circuits that @opts->after leaves lit are not made use of.
  *
  * Return: as morph_schedule_plan() and morph_collective_turn(), and -EINVAL for another policy.
  */
