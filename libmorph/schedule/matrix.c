@@ -27,6 +27,8 @@ void lm_matrix_free(struct matrix_solver *solver)
 	free(solver->best.list);
 	free(solver->shares.list);
 	free(solver->parts.list);
+	free(solver->pairs.list);
+	free(solver->taken.list);
 	free(solver->turns.list);
 	free(solver->words);
 	free(solver->numbers);
@@ -247,9 +249,10 @@ static void keep(struct matrix_solver *solver)
 static int try_method(struct matrix_solver *solver, uint32_t method)
 {
 	static matrix_planner *const planners[MATRIX_METHODS] = {
-		[MATRIX_ROTATION] = lm_matrix_rotation, [MATRIX_GREEDY] = lm_matrix_greedy,
-		[MATRIX_URGENT] = lm_matrix_urgent,	[MATRIX_SOLSTICE] = lm_matrix_solstice,
-		[MATRIX_ECLIPSE] = lm_matrix_eclipse,	[MATRIX_BIRKHOFF] = lm_matrix_birkhoff,
+		[MATRIX_ROTATION] = lm_matrix_rotation, [MATRIX_LONGEST] = lm_matrix_longest,
+		[MATRIX_GREEDY] = lm_matrix_greedy,	[MATRIX_URGENT] = lm_matrix_urgent,
+		[MATRIX_SOLSTICE] = lm_matrix_solstice, [MATRIX_ECLIPSE] = lm_matrix_eclipse,
+		[MATRIX_BIRKHOFF] = lm_matrix_birkhoff,
 	};
 	struct matrix_plan *plan = &solver->plan;
 	struct matrix_figure figure;
@@ -282,10 +285,12 @@ static bool is_quick(const struct matrix_solver *solver, uint32_t method)
 
 	if (plan->method != MATRIX_METHODS && plan->span_ps == plan->bound_ps)
 		return false;
+	if (method == MATRIX_LONGEST)
+		return ranks > MATRIX_QUICK_RANKS;
 	if (method == MATRIX_GREEDY || method == MATRIX_URGENT)
-		return ranks <= MATRIX_QUICK_RANKS;
+		return !matrix_spent(solver);
 	if (method == MATRIX_BIRKHOFF)
-		return ranks <= MATRIX_QUICK_RANKS / 2 &&
+		return !matrix_spent(solver) && ranks <= MATRIX_QUICK_RANKS / 2 &&
 		       plan->span_ps - plan->bound_ps > plan->bound_ps / 64;
 	return MATRIX_QUICK >> method & 1;
 }
@@ -333,6 +338,9 @@ static int begin(struct matrix_solver *solver, const struct matrix_problem *prob
 	solver->problem = *problem;
 	solver->plan = (struct matrix_plan){ .method = MATRIX_METHODS };
 	solver->best.count = 0;
+	solver->looks = 0;
+	solver->most_looks = problem->methods ? UINT64_MAX :
+						lm_matrix_budget(ranks, problem->budget);
 	solver->set_ps = problem->costs.change_ps + problem->costs.port_ps;
 	solver->each_ps = problem->costs.round_ps + problem->costs.hop_ps;
 	memcpy(solver->cells, problem->bytes, (size_t)ranks * ranks * sizeof(*solver->cells));
@@ -350,6 +358,7 @@ static void tell(struct matrix_solver *solver, struct matrix_plan *plan)
 {
 	solver->plan.sends = solver->best.list;
 	solver->plan.count = solver->best.count;
+	solver->plan.looks = solver->looks;
 	*plan = solver->plan;
 }
 

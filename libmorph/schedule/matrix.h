@@ -29,6 +29,8 @@
  * @MATRIX_MESH: nothing is changed once it is lit: each pair has planes of its own, the more the more
  *	bytes it has, so that the fullest circuit is least full; only where there are planes for all
  *	partners of each rank. O(ranks * planes * (ranks + planes)) and a binary search
+ * @MATRIX_LONGEST: pairs in the order of their bytes, the largest first, each in the first matching in which both of its ends are free; all
+ *	that a pair has is sent at once. At most 2 * ranks - 1 matchings, O(ranks^2) and to sort pairs and to find matchings in bits
  * @MATRIX_GREEDY: matchings of greatest weight, of which each pair sends all it has: at most
  *	2 * ranks - 1 of them. O(ranks^4), less where few augment
  * @MATRIX_URGENT: the same, but the weight is how late the plan would be if the pair came next: when both ends
@@ -45,19 +47,26 @@
 enum matrix_method {
 	MATRIX_ROTATION = 0,
 	MATRIX_MESH = 1,
-	MATRIX_GREEDY = 2,
-	MATRIX_URGENT = 3,
-	MATRIX_SOLSTICE = 4,
-	MATRIX_ECLIPSE = 5,
-	MATRIX_BIRKHOFF = 6,
-	MATRIX_METHODS = 7,
+	MATRIX_LONGEST = 2,
+	MATRIX_GREEDY = 3,
+	MATRIX_URGENT = 4,
+	MATRIX_SOLSTICE = 5,
+	MATRIX_ECLIPSE = 6,
+	MATRIX_BIRKHOFF = 7,
+	MATRIX_METHODS = 8,
 };
 
-/* Tried when none is named: matchings as long as ranks are few, the last where the others are far from the bound. */
-#define MATRIX_QUICK                                                                             \
-	(1U << MATRIX_ROTATION | 1U << MATRIX_MESH | 1U << MATRIX_GREEDY | 1U << MATRIX_URGENT | \
-	 1U << MATRIX_BIRKHOFF)
+/*
+ * Tried when none is named: of matchings of greatest weight and least cost as many as the budget is for, and the last where ranks are few and the
+ * others far from the bound. Of few ranks what is longest is not tried first, for matchings of all are as soon found.
+ */
+#define MATRIX_QUICK                                                                              \
+	(1U << MATRIX_ROTATION | 1U << MATRIX_MESH | 1U << MATRIX_LONGEST | 1U << MATRIX_GREEDY | \
+	 1U << MATRIX_URGENT | 1U << MATRIX_BIRKHOFF)
 #define MATRIX_ALL ((1U << MATRIX_METHODS) - 1)
+
+#define MATRIX_QUICK_RANKS 64 /* up to which matchings of least cost are quick */
+#define MATRIX_LOOKS (1ULL << 28) /* some tenths of a second */
 
 struct matrix_circuit {
 	uint32_t plane, src, dst;
@@ -70,6 +79,7 @@ struct matrix_problem {
 	const struct matrix_circuit *held; /* lit at first */
 	uint32_t held_count;
 	uint32_t methods; /* a bit for each that is tried; 0: MATRIX_QUICK */
+	uint64_t budget; /* pairs that are looked at, where no method is named; 0: MATRIX_LOOKS where ranks are more than quick, else all */
 };
 
 struct matrix_send {
@@ -110,10 +120,19 @@ struct matrix_plan {
 	uint64_t bound_ps; /* no plan is sooner; see matrix_bound.c */
 	uint32_t bound, bound_rank,
 		bound_peer; /* enum matrix_bound; of a pair the one that receives */
+	uint64_t looks; /* at pairs, of the budget: what is planned when it is spent is completed by rotation, at once */
 	uint32_t method; /* the one whose plan this is: the first that is soonest */
 	struct matrix_figure
 		figures[MATRIX_METHODS]; /* once one reaches the bound no more are tried */
 };
+
+/* Pairs that may be looked at, of what was asked for. */
+static inline uint64_t lm_matrix_budget(uint32_t ranks, uint64_t budget)
+{
+	if (budget)
+		return budget;
+	return ranks > MATRIX_QUICK_RANKS ? MATRIX_LOOKS : UINT64_MAX;
+}
 
 struct matrix_solver;
 

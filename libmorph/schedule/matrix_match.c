@@ -61,6 +61,7 @@ static uint32_t find_nearest(struct matrix_solver *solver, struct search *search
 	const uint32_t *columns = solver->columns;
 
 	search->distance = INT64_MAX;
+	solver->looks += solver->problem.ranks - search->near;
 	for (uint32_t at = search->near; at < solver->problem.ranks; at++) {
 		int64_t distance = distances[columns[at]];
 
@@ -87,6 +88,7 @@ static uint32_t look_further(struct matrix_solver *solver, struct search *search
 	const int64_t *costs = costs_of(solver, src);
 	int64_t paid = costs[through] - prices[through] - search->distance;
 
+	solver->looks += solver->problem.ranks - search->near;
 	for (uint32_t at = search->near; at < solver->problem.ranks; at++) {
 		uint32_t dst = solver->columns[at];
 		int64_t distance = costs[dst] - prices[dst] - paid;
@@ -142,12 +144,22 @@ static void augment(struct matrix_solver *solver, uint32_t src)
 	} while (row != src);
 }
 
-void lm_matrix_assign(struct matrix_solver *solver)
+bool lm_matrix_assign(struct matrix_solver *solver)
 {
+	uint32_t ranks = solver->problem.ranks;
+
+	if (matrix_spent(solver))
+		return false;
 	reduce_columns(solver);
-	for (uint32_t src = 0; src < solver->problem.ranks; src++)
-		if (solver->to[src] == MATRIX_NONE)
-			augment(solver, src);
+	solver->looks += (uint64_t)ranks * ranks;
+	for (uint32_t src = 0; src < ranks; src++) {
+		if (solver->to[src] != MATRIX_NONE)
+			continue;
+		if (matrix_spent(solver))
+			return false;
+		augment(solver, src);
+	}
+	return true;
 }
 
 /* ------------------------------------------------------------------ perfect */

@@ -176,6 +176,7 @@ static int even_out(struct matrix_solver *solver)
 static int share_pairs(struct matrix_solver *solver)
 {
 	uint32_t moves = 8 * solver->problem.ranks * solver->problem.planes;
+	uint64_t most = solver->looks + solver->most_looks / 8;
 	int ret = 1;
 
 	memset(solver->loads, 0,
@@ -184,8 +185,10 @@ static int share_pairs(struct matrix_solver *solver)
 		largest_first, NULL);
 	for (uint32_t at = 0; at < solver->shares.count; at++)
 		choose_plane(solver, &solver->shares.list[at]);
-	while (moves-- && ret > 0)
+	while (moves-- && ret > 0 && solver->looks < most) {
+		solver->looks += solver->shares.count;
 		ret = even_out(solver);
+	}
 	return ret < 0 ? ret : 0;
 }
 
@@ -227,13 +230,19 @@ static uint64_t part_ps(const struct matrix_solver *solver, const struct matrix_
 static int decompose(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
+	size_t cells = (size_t)ranks * ranks;
 	int ret;
 
 	solver->plane = solver->step = 0;
 	solver->sends.count = solver->parts.count = 0;
-	memcpy(solver->left, solver->cells, (size_t)ranks * ranks * sizeof(*solver->left));
+	memcpy(solver->left, solver->cells, cells * sizeof(*solver->left));
 	memset(solver->ready, 0, 2 * (size_t)ranks * sizeof(*solver->ready));
-	ret = ranks <= MATRIX_QUICK_RANKS ? lm_matrix_urgent(solver) : lm_matrix_rotation(solver);
+	if (ranks <= MATRIX_QUICK_RANKS)
+		ret = lm_matrix_urgent(solver);
+	else if (solver->shares.count < cells / 2)
+		ret = lm_matrix_longest(solver);
+	else
+		ret = lm_matrix_rotation(solver);
 	if (!ret)
 		ret = ARRAY_GROW(solver->ctx, solver->parts, solver->step, "share planes");
 	for (uint32_t at = 0; !ret && at < solver->sends.count; at++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Matching after matching, of which each pair sends all it has. */
+#include "../plan/sort.h"
 #include "matrix_work.h"
 
 int lm_matrix_rotation(struct matrix_solver *solver)
@@ -24,6 +25,98 @@ int lm_matrix_rotation(struct matrix_solver *solver)
 	return 0;
 }
 
+/* ------------------------------------------------------------------ longest */
+
+static int longest_first(const void *one, const void *other, void *context)
+{
+	const struct matrix_share *a = one, *b = other;
+
+	(void)context;
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	if (a->src != b->src)
+		return a->src < b->src ? -1 : 1;
+	return (a->dst > b->dst) - (a->dst < b->dst);
+}
+
+static int list_left(struct matrix_solver *solver)
+{
+	uint32_t ranks = solver->problem.ranks;
+
+	solver->pairs.count = 0;
+	for (uint32_t src = 0; src < ranks; src++) {
+		if (ARRAY_GROW(solver->ctx, solver->pairs, ranks, "plan a matrix"))
+			return -ENOMEM;
+		for (uint32_t dst = 0; dst < ranks; dst++) {
+			uint64_t bytes = solver->left[(size_t)src * ranks + dst];
+
+			if (bytes)
+				solver->pairs.list[solver->pairs.count++] = (struct matrix_share){
+					.src = src, .dst = dst, .bytes = bytes
+				};
+		}
+	}
+	lm_sort(solver->pairs.list, solver->pairs.count, sizeof(*solver->pairs.list), longest_first,
+		NULL);
+	return 0;
+}
+
+/* The first matching in which both ports are free, which they are no more. A word has as many matchings as bits. */
+static uint32_t take_first(uint64_t *one, uint64_t *other)
+{
+	uint32_t word = 0, bit;
+
+	while (!~(one[word] | other[word]))
+		word++;
+	bit = (uint32_t)__builtin_ctzll(~(one[word] | other[word]));
+	one[word] |= 1ULL << bit;
+	other[word] |= 1ULL << bit;
+	return 64 * word + bit;
+}
+
+static int by_step(const void *one, const void *other, void *context)
+{
+	const struct matrix_share *a = one, *b = other;
+
+	(void)context;
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return a->src < b->src ? -1 : a->src > b->src;
+}
+
+/* A port that has as many others as there are ranks finds one of twice as many matchings free. */
+int lm_matrix_longest(struct matrix_solver *solver)
+{
+	uint32_t ranks = solver->problem.ranks, words = ranks / 32 + 1, first = solver->step;
+	int ret = list_left(solver);
+
+	if (!ret)
+		ret = ARRAY_GROW(solver->ctx, solver->taken, 2 * ranks * words, "plan a matrix");
+	if (!ret)
+		ret = lm_matrix_room(solver, solver->pairs.count);
+	if (ret)
+		return ret;
+	memset(solver->taken.list, 0, 2 * (size_t)ranks * words * sizeof(*solver->taken.list));
+	for (uint32_t at = 0; at < solver->pairs.count; at++) {
+		struct matrix_share *pair = &solver->pairs.list[at];
+
+		/* Its plane is known: in its place is its matching. */
+		pair->plane = take_first(&solver->taken.list[(size_t)pair->src * words],
+					 &solver->taken.list[(size_t)(ranks + pair->dst) * words]);
+	}
+	solver->looks += (uint64_t)solver->pairs.count * words;
+	lm_sort(solver->pairs.list, solver->pairs.count, sizeof(*solver->pairs.list), by_step,
+		NULL);
+	for (uint32_t at = 0; at < solver->pairs.count; at++) {
+		const struct matrix_share *pair = &solver->pairs.list[at];
+
+		solver->step = first + pair->plane;
+		lm_matrix_add(solver, pair->src, pair->dst, pair->bytes);
+	}
+	solver->step += solver->pairs.count > 0;
+	return 0;
+}
+
 /* ------------------------------------------------------------------- greedy */
 
 /* Costs that make weights, which are in costs[], as great as can be. Whether there is any. */
@@ -44,11 +137,7 @@ static bool turn_weights(struct matrix_solver *solver)
 
 bool lm_matrix_heaviest(struct matrix_solver *solver)
 {
-	bool any = turn_weights(solver);
-
-	if (any)
-		lm_matrix_assign(solver);
-	return any;
+	return turn_weights(solver) && lm_matrix_assign(solver);
 }
 
 /* Those of the matching in to[] that have anything send it all. */
@@ -70,7 +159,7 @@ static int send_whole(struct matrix_solver *solver)
 	return 0;
 }
 
-/* Weights are times, so that a pair that has little still weighs its change. */
+/* Weights are times, so that a pair that has little still weighs its change. What the budget leaves is as by rotation. */
 int lm_matrix_greedy(struct matrix_solver *solver)
 {
 	size_t cells = (size_t)solver->problem.ranks * solver->problem.ranks;
@@ -87,7 +176,7 @@ int lm_matrix_greedy(struct matrix_solver *solver)
 			break;
 		ret = send_whole(solver);
 	}
-	return ret;
+	return ret ? ret : lm_matrix_rotation(solver);
 }
 
 /* ------------------------------------------------------------------- urgent */
@@ -191,10 +280,11 @@ int lm_matrix_urgent(struct matrix_solver *solver)
 		uint32_t before = solver->sends.count;
 
 		weigh_lateness(solver, factor);
-		lm_matrix_assign(solver);
+		if (!lm_matrix_assign(solver))
+			break;
 		pass_time(solver);
 		ret = send_whole(solver);
 		pairs -= solver->sends.count - before;
 	}
-	return ret;
+	return ret || !pairs ? ret : lm_matrix_rotation(solver);
 }

@@ -6,7 +6,6 @@
 #include "../plan/array.h"
 #include "matrix.h"
 
-#define MATRIX_QUICK_RANKS 64 /* up to which matchings of least cost are quick */
 #define MATRIX_WORST_COST (1LL << 44) /* of an assignment; of 4096 of them the sum fits */
 
 /* What a pair sends on a plane. */
@@ -48,9 +47,13 @@ struct matrix_solver {
 	bool planned; /* best[] is the plan of the problem */
 	uint64_t set_ps, each_ps; /* to set one circuit; of a send besides its bytes */
 	uint32_t plane, step; /* being planned */
+	uint64_t looks, most_looks; /* at pairs: so far, and at most */
 	matrix_sends sends, best;
 	ARRAY_OF(struct matrix_share) shares;
 	ARRAY_OF(struct matrix_part) parts;
+	ARRAY_OF(struct matrix_share) pairs; /* longest first */
+	ARRAY_OF(uint64_t)
+	taken; /* by port of a plane: a bit for each matching in which it has a circuit; its count is 0 */
 	ARRAY_OF(struct matrix_turn) turns; /* its count is 0 */
 	uint32_t queued;
 	/* Of each pair: bytes in all, left on this plane, stuffed; weights or costs of a matching. */
@@ -98,6 +101,12 @@ static inline uint64_t matrix_send_ps(const struct matrix_solver *solver, uint64
 	return solver->each_ps + matrix_wire_ps(solver, bytes);
 }
 
+/* Is the budget spent? */
+static inline bool matrix_spent(const struct matrix_solver *solver)
+{
+	return solver->looks >= solver->most_looks;
+}
+
 /* Is the circuit lit at first? */
 bool lm_matrix_held(const struct matrix_solver *solver, uint32_t plane, uint32_t src, uint32_t dst);
 
@@ -120,11 +129,11 @@ int lm_matrix_time(struct matrix_solver *solver, struct matrix_figure *figure);
 
 /*
  * The assignment of least cost, of costs[], all below or at MATRIX_WORST_COST: by shortest augmenting paths, Jonker and
- * Volgenant, Computing 38 (1987). Into to[] and from[]. O(ranks^3).
+ * Volgenant, Computing 38 (1987). Into to[] and from[]. O(ranks^3). False: the budget is spent, and there is none.
  */
-void lm_matrix_assign(struct matrix_solver *solver);
+bool lm_matrix_assign(struct matrix_solver *solver);
 
-/* The assignment of greatest weight, of weights in costs[]. False, and none: all are 0. */
+/* The assignment of greatest weight, of weights in costs[]. False, and none: all are 0, or the budget is spent. */
 bool lm_matrix_heaviest(struct matrix_solver *solver);
 
 /*
@@ -139,6 +148,7 @@ bool lm_matrix_match(struct matrix_solver *solver, uint64_t least);
 typedef int matrix_planner(struct matrix_solver *solver);
 
 matrix_planner lm_matrix_rotation;
+matrix_planner lm_matrix_longest;
 matrix_planner lm_matrix_greedy;
 matrix_planner lm_matrix_urgent;
 matrix_planner lm_matrix_solstice;

@@ -7,6 +7,8 @@
 #include "lay.h"
 #include "matrix.h"
 
+#define LOOKS_BITS 20 /* of a step of the budget: about a millisecond */
+
 struct planning {
 	struct morph_schedule *schedule;
 	const struct morph_collective *collective;
@@ -20,6 +22,7 @@ struct planning {
 	struct matrix_send *order;
 	size_t order_room;
 	uint64_t clock_ps;
+	uint64_t looks; /* that are left of the budget */
 	bool turned; /* what is planned is the way there, and turned round */
 };
 
@@ -182,13 +185,17 @@ static int plan_round(struct planning *planning, uint32_t round)
 					  .planes = schedule->planes,
 					  .bytes = planning->bytes,
 					  .costs = schedule->costs,
-					  .held = planning->held };
+					  .held = planning->held,
+					  .budget = planning->looks };
 	struct matrix_plan plan;
 	int ret;
 
 	gather(planning, of);
 	problem.held_count = planning->turned ? 0 : list_held(planning);
 	ret = lm_matrix_solve(planning->solver, &problem, &plan);
+	/* Once it is spent each round still has the first that comes. */
+	if (!ret)
+		planning->looks = plan.looks < planning->looks ? planning->looks - plan.looks : 1;
 	if (!ret && planning->turned)
 		ret = lm_matrix_combine(planning->solver, &plan);
 	return ret ? ret : lay_round(planning, round, &plan);
@@ -356,10 +363,12 @@ static const char *find_unfit(const struct morph_collective *collective, int *re
 }
 
 static int plan_all(struct morph_schedule *schedule, const struct morph_collective *collective,
-		    bool turned)
+		    const struct morph_schedule_opts *opts, bool turned)
 {
+	uint64_t looks = (uint64_t)lm_schedule_budget(opts) << LOOKS_BITS;
 	struct planning planning = { .schedule = schedule,
 				     .collective = collective,
+				     .looks = lm_matrix_budget(schedule->ranks, looks),
 				     .turned = turned };
 	int ret = 0;
 	const char *why = find_unfit(collective, &ret);
@@ -382,14 +391,12 @@ static int plan_all(struct morph_schedule *schedule, const struct morph_collecti
 int lm_plan_matchings(struct morph_schedule *schedule, const struct morph_collective *collective,
 		      const struct morph_schedule_opts *opts)
 {
-	(void)opts;
-	return plan_all(schedule, collective, false);
+	return plan_all(schedule, collective, opts, false);
 }
 
 int lm_plan_matchings_back(struct morph_schedule *schedule,
 			   const struct morph_collective *collective,
 			   const struct morph_schedule_opts *opts)
 {
-	(void)opts;
-	return plan_all(schedule, collective, true);
+	return plan_all(schedule, collective, opts, true);
 }

@@ -6,7 +6,7 @@
 #include "../schedule/matrix.h"
 
 /* At most. */
-#define RANKS 70
+#define RANKS 128
 #define PLANES 8
 #define SENDS 20000
 

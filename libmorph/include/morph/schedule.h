@@ -72,7 +72,8 @@ enum morph_policy {
  * @policy: enum morph_policy
  * @planes: ports of each rank; 0: 1
  * @after: what it leaves lit is lit at first; NULL: nothing is
- * @budget: how long is searched, in the units of the policy; 0: as long as pays in most cases
+ * @budget: how long is searched, in the units of the policy: of MORPH_POLICY_OVERLAP and MORPH_POLICY_UNITED the width of the beam, of
+ *	MORPH_POLICY_MATCHINGS about a million pairs of ranks that are looked at, some milliseconds; 0: as long as pays in most cases
  */
 struct morph_schedule_opts {
 	size_t sz;
