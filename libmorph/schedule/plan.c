@@ -179,6 +179,88 @@ static int try_all(struct morph_schedule *schedule, const struct question *quest
 	return ret;
 }
 
+/* ----------------------------------------------------------- less than there is */
+
+/* Whether a plan for some planes may end before another. */
+static int may_be_sooner(struct morph_schedule *trial, const struct question *less,
+			 const struct morph_schedule *than)
+{
+	int ret = begin(trial, less, MORPH_POLICY_BEST);
+
+	if (!ret)
+		ret = lm_schedule_bound(trial, less->collective);
+	return ret ? ret : than->verdict != MORPH_FEASIBLE || trial->bound_ps < than->finish_ps;
+}
+
+static bool is_sooner(const struct morph_schedule *one, const struct morph_schedule *other)
+{
+	return one->verdict == MORPH_FEASIBLE &&
+	       (other->verdict != MORPH_FEASIBLE || one->finish_ps < other->finish_ps);
+}
+
+/* What is found as if there were less is taken where it is sooner. */
+static int try_less(struct morph_schedule *schedule, struct morph_schedule *trial,
+		    const struct question *question, const struct morph_schedule_opts *opts)
+{
+	struct question less = *question;
+	struct morph_schedule *found;
+	int ret;
+
+	less.opts = opts;
+	ret = may_be_sooner(trial, &less, schedule);
+	if (ret <= 0)
+		return ret;
+	found = morph_schedule_new(schedule->ctx);
+	ret = found ? try_all(found, &less) : -ENOMEM;
+	if (!ret && is_sooner(found, schedule)) {
+		lm_schedule_begin(trial, question->collective->ranks, question->opts->planes,
+				  &question->costs);
+		trial->policy = found->policy;
+		ret = lm_schedule_take_less(trial, found, question->opts->after);
+		if (!ret) {
+			swap(schedule, trial);
+			note(schedule);
+		}
+	}
+	morph_schedule_free(found);
+	return ret;
+}
+
+#define LESS_TRANSFERS 32768 /* times planes: some tens of milliseconds */
+#define LESS_BITS 12 /* of a step of the budget */
+
+/*
+ * Planners look for what is good, and where there is more to make use of they may find no better plan, or a worse one. So it is asked, too, what
+ * they find where nothing is lit, and on fewer planes, one after the other, as long as the budget lasts; unless the bound there says that it is in vain.
+ */
+static int try_with_less(struct morph_schedule *schedule, const struct question *question)
+{
+	struct morph_schedule *trial = morph_schedule_new(schedule->ctx);
+	struct morph_schedule_opts opts = *question->opts;
+	uint64_t left = (uint64_t)lm_schedule_budget(&opts) << LESS_BITS;
+	int ret = trial ? 0 : -ENOMEM;
+
+	left = left ? left : LESS_TRANSFERS;
+	while (!ret && opts.planes) {
+		uint64_t transfers = (uint64_t)question->collective->transfers.count * opts.planes;
+
+		opts.after = question->opts->after;
+		if (opts.planes < question->opts->planes) {
+			if (transfers > left)
+				break;
+			left -= transfers;
+			ret = try_less(schedule, trial, question, &opts);
+		}
+		if (!ret && opts.after) {
+			opts.after = NULL;
+			ret = try_less(schedule, trial, question, &opts);
+		}
+		opts.planes--;
+	}
+	morph_schedule_free(trial);
+	return ret;
+}
+
 static int plan(struct morph_schedule *schedule, const struct morph_delay *delay,
 		struct question *question)
 {
@@ -189,6 +271,8 @@ static int plan(struct morph_schedule *schedule, const struct morph_delay *delay
 	memset(schedule->tried, 0, sizeof(schedule->tried));
 	ret = policies[opts->policy] ? try(schedule, question, opts->policy) :
 				       try_all(schedule, question);
+	if (!ret && opts->policy == MORPH_POLICY_BEST)
+		ret = try_with_less(schedule, question);
 	if (!ret && schedule->verdict == MORPH_FEASIBLE)
 		ret = lm_schedule_bound(schedule, question->collective);
 	if (ret)

@@ -84,6 +84,13 @@ int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t m
 int lm_schedule_send(struct morph_schedule *schedule, const struct send *send,
 		     const uint32_t *hops);
 
+/*
+ * less.c: all of a feasible schedule of the same rounds that makes use of fewer planes, the first of them, or of nothing that @after leaves lit; @schedule has
+ * begun. 0 or what was noted.
+ */
+int lm_schedule_take_less(struct morph_schedule *schedule, const struct morph_schedule *less,
+			  const struct morph_schedule *after);
+
 /* A policy can't do it. Returns 0. */
 int lm_schedule_refuse(struct morph_schedule *schedule, const char *why);
 /* It might, but it is not tried. Returns 0. */

@@ -16,6 +16,7 @@ struct candidate {
 struct candidates {
 	struct planning *planning;
 	struct morph_schedule_opts opts;
+	uint32_t policy; /* that was asked for */
 	struct candidate list[2 * MORPH_ALGORITHMS * MORPH_POLICIES];
 	size_t count;
 };
@@ -113,7 +114,8 @@ static void choose(struct planning *planning, const struct candidate *candidate)
 	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
 		planning->choices[at].chosen = at == candidate->algorithm;
 	planning->choices[candidate->algorithm].policy = candidate->policy;
-	planning->choices[candidate->algorithm].ns = candidate->ns;
+	/* By its policy alone, which may end later than what the best one made of it. */
+	planning->choices[candidate->algorithm].ns = morph_schedule_ns(planning->schedule, NULL);
 	planning->choices[candidate->algorithm].rounds =
 		morph_collective_rounds(planning->collective);
 }
@@ -141,6 +143,7 @@ static enum exit_code ask_all(struct candidates *all, const struct candidate *so
 {
 	struct planning *planning = all->planning;
 	const struct morph_light why = planning->light;
+	struct candidate first = *soonest;
 	enum exit_code code = EXIT_CODE_OK;
 	int error = 0;
 
@@ -161,7 +164,8 @@ static enum exit_code ask_all(struct candidates *all, const struct candidate *so
 		note(planning, &all->list[at]);
 	}
 	planning->light = why;
-	error = make(all, soonest);
+	first.policy = all->policy;
+	error = make(all, &first);
 	return error ? client_error(planning->run, error) : EXIT_CODE_OK;
 }
 
@@ -195,6 +199,7 @@ enum exit_code plan_other(struct planning *planning)
 		free(all);
 		return EXIT_CODE_USAGE;
 	}
+	all->policy = policy;
 	error = collect(all, policy, planning->planes);
 	if (!error && planes && planes < soonest.planes)
 		error = collect(all, policy, planes);

@@ -44,7 +44,8 @@ void morph_schedule_free(struct morph_schedule *schedule);
 
 /**
  * enum morph_policy - how it is chosen when circuits change
- * @MORPH_POLICY_BEST: by whichever of these ends first
+ * @MORPH_POLICY_BEST: by whichever of these ends first; it ends no later for what is lit at first, and, as long as the budget lasts,
+ *	no later than on fewer planes
  * @MORPH_POLICY_EACH_ROUND: each round has circuits of its own, on all planes, unless they are there
  * @MORPH_POLICY_ONE_SHOT: before the first round each plane gets what it has to the end
  * @MORPH_POLICY_SEGMENTS: some rounds, one after the other, share the circuits of all planes, over which others are hops; a
@@ -73,7 +74,8 @@ enum morph_policy {
  * @planes: ports of each rank; 0: 1
  * @after: what it leaves lit is lit at first; NULL: nothing is
  * @budget: how long is searched, in the units of the policy: of MORPH_POLICY_OVERLAP and MORPH_POLICY_UNITED the width of the beam, of
- *	MORPH_POLICY_MATCHINGS about a million pairs of ranks that are looked at, some milliseconds; 0: as long as pays in most cases
+ *	MORPH_POLICY_MATCHINGS about a million pairs of ranks that are looked at, some milliseconds; and of
+ *	MORPH_POLICY_BEST besides, which has each of them search so long, on how many planes fewer it is tried, too; 0: as long as pays in most cases
  */
 struct morph_schedule_opts {
 	size_t sz;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is lit at first, and one more plane, make no plan later. */
+#include "../bench/random.h"
+#include "scheduling.h"
+
+#define MOST_PLANES 5
+
+/* Of any algorithm, or any transfers. */
+static struct morph_collective *draw(uint64_t *random, uint32_t ranks)
+{
+	MORPH_OPTS(morph_collective_opts, opts, .ranks = ranks);
+	struct morph_collective *collective;
+
+	if (random_below(random, 4) == 0)
+		return random_rounds(random, ranks, 1 + random_below(random, 4),
+				     1 + random_below(random, 3 * ranks));
+	collective = morph_collective_new(ctx);
+	assert_non_null(collective);
+	do {
+		opts.kind = 1 + random_below(random, MORPH_BROADCAST);
+		opts.algorithm = 1 + random_below(random, MORPH_ALGORITHMS - 1);
+		opts.bytes = 1ULL << (6 + random_below(random, 19));
+		opts.radix = 2 + random_below(random, 3);
+		opts.segments = 1 + random_below(random, 4);
+		opts.extent[1] = opts.algorithm == MORPH_RINGS ? 1 + ranks % 2 : 0;
+		opts.extent[0] = opts.extent[1] ? ranks / opts.extent[1] : 0;
+	} while (morph_collective_build(collective, &opts));
+	return collective;
+}
+
+static struct morph_delay *draw_delay(uint64_t *random)
+{
+	struct morph_delay *delay = some_delay(random_below(random, 3));
+	uint64_t settle = random_below(random, random_below(random, 2) ? 10000 : 1000000);
+	uint64_t port = random_below(random, 2) * random_below(random, 1000);
+
+	assert_int_equal(morph_delay_set_link(delay, 1 + random_below(random, 2000),
+					      random_below(random, 500), 100000),
+			 0);
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_PORT, &port, 1), 0);
+	return delay;
+}
+
+static uint64_t plan(struct morph_schedule *schedule, const struct morph_collective *collective,
+		     const struct morph_delay *delay, uint32_t planes,
+		     const struct morph_schedule *after)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes, .after = after);
+	struct morph_alternative tried;
+
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+	assert_sound(collective, delay, planes, after, schedule);
+	assert_int_equal(
+		morph_schedule_alternative(schedule, morph_schedule_policy(schedule), &tried), 0);
+	assert_int_equal(tried.ns, morph_schedule_ns(schedule, NULL));
+	return tried.ns;
+}
+
+static void what_is_more_makes_nothing_later(void **state)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx),
+			      *before = morph_schedule_new(ctx);
+	uint32_t sooner = 0, planned = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 250; seed++) {
+		uint64_t random = seed, last = UINT64_MAX;
+		uint32_t ranks = 3 + random_below(&random, 10);
+		struct morph_collective *one = draw(&random, ranks), *other = draw(&random, ranks);
+		struct morph_delay *delay = draw_delay(&random);
+
+		for (uint32_t planes = 1; planes <= MOST_PLANES; planes++) {
+			uint64_t dark = plan(schedule, one, delay, planes, NULL), lit;
+
+			if (dark > last)
+				fail_msg("seed %u: later on %u planes", (uint32_t)seed, planes);
+			last = dark;
+			plan(before, other, delay, planes, NULL);
+			lit = plan(schedule, one, delay, planes, before);
+			if (lit > dark)
+				fail_msg("seed %u: later for what is lit on %u planes",
+					 (uint32_t)seed, planes);
+			sooner += lit < dark;
+			planned++;
+		}
+		morph_delay_free(delay);
+		morph_collective_free(one);
+		morph_collective_free(other);
+	}
+	print_message("of %u plans %u are sooner for what is lit\n", planned, sooner);
+	assert_true(sooner > planned / 4);
+	morph_schedule_free(schedule);
+	morph_schedule_free(before);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_more_makes_nothing_later),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
