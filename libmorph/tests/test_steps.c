@@ -102,6 +102,53 @@ static void steps_are_as_they_were_told(void **state)
 	assert_int_equal(steps->held.list[0], 1);
 }
 
+static void steps_are_told(void **state)
+{
+	static const uint32_t way[] = { 7, 9 }, both[] = { 1, 0 };
+	MORPH_OPTS(morph_circuit_opts, opts, .flags = MORPH_CIRCUIT_DST_PLANE, .dst_plane = 2,
+		   .lanes = 6, .lanes_count = 2, .guides = way, .guides_count = 2);
+	MORPH_OPTS(morph_step_opts, begins, .begin = MORPH_STEP_TIME, .after_ns = 1000,
+		   .deadline_ns = 5000);
+	MORPH_OPTS(morph_circuit_opts, circuit);
+	MORPH_OPTS(morph_step_opts, step);
+	struct morph_step_opts less = { .sz = offsetof(struct morph_step_opts, after_ns),
+					.after_ns = 77 };
+	const uint32_t *held;
+	uint32_t src, dst, checksum;
+	uint64_t generation;
+	size_t count;
+
+	(void)state;
+	assert_false(morph_steps_loop(steps, &generation, &checksum));
+	assert_true(generation == MORPH_GENERATION_ANY && !checksum);
+	morph_steps_set_loop(steps, true);
+	morph_steps_set_generation(steps, 5);
+	morph_steps_set_profile(steps, 6);
+	assert_true(morph_steps_loop(steps, &generation, &checksum));
+	assert_true(generation == 5 && checksum == 6);
+	assert_int_equal(morph_steps_circuit(steps, 0, 1, NULL), 0);
+	assert_int_equal(morph_steps_circuit(steps, 3, 2, &opts), 1);
+	assert_int_equal(morph_steps_add(steps, NULL, 0, NULL), 0);
+	assert_int_equal(morph_steps_add(steps, both, 2, &begins), 1);
+	assert_int_equal(morph_steps_get_circuit(steps, 0, &src, &dst, &circuit), 0);
+	assert_true(!src && dst == 1 && !circuit.flags && !circuit.guides && !circuit.lanes_count);
+	assert_int_equal(morph_steps_get_circuit(steps, 1, &src, &dst, &circuit), 0);
+	assert_true(src == 3 && dst == 2 && circuit.sz == sizeof(circuit));
+	assert_true(circuit.flags == MORPH_CIRCUIT_DST_PLANE && circuit.dst_plane == 2);
+	assert_true(circuit.lanes == 6 && circuit.lanes_count == 2 && circuit.guides_count == 2);
+	assert_memory_equal(circuit.guides, way, sizeof(way));
+	assert_int_equal(morph_steps_get_circuit(steps, 1, &src, &dst, NULL), 0);
+	assert_int_equal(morph_steps_get_circuit(steps, 2, &src, &dst, NULL), -ENOENT);
+	assert_int_equal(morph_steps_get(steps, 0, &held, &count, &step), 0);
+	assert_true(!count && !step.begin && !step.after_ns);
+	assert_int_equal(morph_steps_get(steps, 1, &held, &count, &step), 0);
+	assert_true(count == 2 && held[0] == 1 && step.begin == MORPH_STEP_TIME);
+	assert_true(step.after_ns == 1000 && step.deadline_ns == 5000);
+	assert_int_equal(morph_steps_get(steps, 1, &held, &count, &less), 0);
+	assert_true(less.begin == MORPH_STEP_TIME && less.after_ns == 77);
+	assert_int_equal(morph_steps_get(steps, 2, &held, &count, NULL), -ENOENT);
+}
+
 /* A step that was refused is none, and may be added again as it should be. */
 static void steps_refuse_nonsense(void **state)
 {
@@ -173,6 +220,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(circuits_are_as_they_were_told, begin, end),
 		cmocka_unit_test_setup_teardown(circuits_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(steps_are_as_they_were_told, begin, end),
+		cmocka_unit_test_setup_teardown(steps_are_told, begin, end),
 		cmocka_unit_test_setup_teardown(steps_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(there_is_an_end_to_them, begin, end),
 		cmocka_unit_test_setup_teardown(cleared_they_are_as_new, begin, end),

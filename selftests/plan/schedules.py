@@ -68,6 +68,38 @@ def gone_through(rack):
     rack.end("job")
 
 
+BARRIERS = STEPS.replace("[0, 2]}", "[0, 2], begin: barrier}")
+
+
+def jumped_and_waited(rack):
+    """Any step is the next; who waits goes on when its position is lit, which the last rank that arrives does."""
+    rack.do("slice", "create", "job", "--count", 4)
+    number = schedule("load", "job", "-", text=BARRIERS)["id"]
+    schedule("start", "job", number)
+    # A circuit of each of the ranks 0 to 3 comes or goes.
+    waits = subprocess.Popen([MORPHCTL, "schedule", "wait", "job", str(number), "2", "--json"], stdout=subprocess.PIPE, text=True)
+    for rank in range(4):
+        assert waits.poll() is None
+        schedule("arrive", "job", number, rank, 1)
+    told = json.loads(waits.communicate(timeout=PATIENCE_S)[0])
+    assert waits.returncode == 0 and (told["at"], told["position"]) == (1, 2), told
+    assert lit(rack, "job", (0, 1), (2, 3))
+    assert schedule("wait", "job", number, 2)["position"] == 2
+    # Over the dark step to the first.
+    told = schedule("jump", "job", number, 0, "--position", 3)
+    assert (told["at"], told["position"]) == (0, 3) and lit(rack, "job", (0, 1), (1, 0)), told
+    assert schedule("jump", "job", number, 0, "--position", 3)["position"] == 3
+    schedule("jump", "job", number, 9, status=1)
+    schedule("arrive", "job", number, 0, 99, status=1)
+    schedule("arrive", "job", number, 9, 1, status=3)
+    # What is stopped is not waited for.
+    waits = subprocess.Popen([MORPHCTL, "schedule", "wait", "job", str(number), "9"], stderr=subprocess.PIPE, text=True)
+    schedule("stop", "job", number)
+    assert waits.communicate(timeout=PATIENCE_S)[1] and waits.returncode == 1
+    schedule("unload", "job", number)
+    rack.end("job")
+
+
 def by_its_owner(rack):
     """The owner needs no privilege; others are let nowhere."""
     rack.do("slice", "create", "job", "--count", 4, "--owner", OWNER)
@@ -99,7 +131,7 @@ def refused(rack):
     rack.end("job")
 
 
-TESTS = (gone_through, by_its_owner, refused)
+TESTS = (gone_through, jumped_and_waited, by_its_owner, refused)
 
 if __name__ == "__main__":
     sys.exit(run(TESTS, "server8"))

@@ -448,6 +448,7 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	planning->collective = needed(morph_collective_new(ctx));
 	planning->delay = needed(morph_delay_new(ctx));
 	planning->schedule = needed(morph_schedule_new(ctx));
+	planning->steps = needed(morph_steps_new(ctx));
 	code = target_open(planning->run, &planning->target);
 	if (!code)
 		code = ask(planning);
@@ -465,6 +466,7 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	json_decref(planning->topologies.written);
 	topologies_free(&planning->topologies);
 	target_close(&planning->target);
+	morph_steps_free(planning->steps);
 	morph_schedule_free(planning->schedule);
 	morph_delay_free(planning->delay);
 	morph_collective_free(planning->collective);

@@ -49,6 +49,7 @@ struct planning {
 	struct morph_replanned replanned; /* without ports that are lost */
 	struct topologies topologies;
 	struct target target;
+	struct morph_steps *steps; /* of its light, where that has ways */
 	struct morph_light light; /* verdict 0: nobody has asked */
 	struct unlit unlit[MOST_UNLIT]; /* soonest first */
 	uint32_t unlit_count;
@@ -72,8 +73,11 @@ enum exit_code topologies_read(const struct run *run, struct topologies *to);
 enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts);
 void topologies_free(struct topologies *topologies);
 
-/* plan_export.c: write the files of other programs that are asked for. */
+/* plan_export.c: write the files of other programs, and of steps, that are asked for. */
 enum exit_code write_files(const struct planning *planning);
+
+/* plan_steps.c: what 'morphctl schedule load' takes. */
+json_t *steps_document(const struct morph_steps *steps);
 
 /* From begin to end, in the units of the schedule; what a plane does in between. */
 struct stretch {

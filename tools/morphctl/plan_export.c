@@ -60,6 +60,27 @@ static enum exit_code write_one(const struct planning *planning, const char *pat
 	return code;
 }
 
+/* Where light has no ways there are no steps: that is said with the plan, which comes to nothing then. */
+static enum exit_code write_steps(const struct planning *planning, const char *path)
+{
+	json_t *document;
+	enum exit_code code;
+	char *text;
+
+	if (planning->light.verdict != MORPH_FEASIBLE) {
+		warn_line("%s is not written: %s", path,
+			  planning->light.verdict ? planning->light.why :
+						    morph_schedule_why(planning->schedule));
+		return EXIT_CODE_FAILED;
+	}
+	document = steps_document(planning->steps);
+	text = needed(json_dumps(document, JSON_INDENT(1)));
+	code = write_text(path, text, strlen(text));
+	free(text);
+	json_decref(document);
+	return code;
+}
+
 enum exit_code write_files(const struct planning *planning)
 {
 	const struct run *run = planning->run;
@@ -69,5 +90,7 @@ enum exit_code write_files(const struct planning *planning)
 		code = write_one(planning, run->option[OPTION_TO_MSCCL], write_msccl);
 	if (!code && given(run, OPTION_TO_SEGMENTS))
 		code = write_one(planning, run->option[OPTION_TO_SEGMENTS], write_segments);
+	if (!code && given(run, OPTION_TO_STEPS))
+		code = write_steps(planning, run->option[OPTION_TO_STEPS]);
 	return code;
 }

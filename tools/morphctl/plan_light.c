@@ -31,25 +31,25 @@ static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t
 	return code;
 }
 
-static enum exit_code light(struct run *run, const struct morph_schedule *schedule, uint32_t ranks,
-			    struct morph_model *model, struct morph_light *answer)
+static enum exit_code light(struct planning *planning, struct morph_model *model)
 {
 	MORPH_OPTS(morph_light_opts, opts, .count_planes = true);
+	struct run *run = planning->run;
+	uint32_t ranks = planning->wanted.ranks;
 	uint32_t *accelerators = needed(calloc(ranks + 1UL, sizeof(*accelerators)));
-	struct morph_steps *steps = needed(morph_steps_new(run->client->ctx));
 	struct morph_ledger *ledger = NULL;
 	enum exit_code code = ask_accelerators(run, ranks, accelerators);
 	int error = 0;
 
-	if (!code && !option_u32(run, OPTION_LANES, &opts.lanes))
+	if (!code && (!option_u32(run, OPTION_LANES, &opts.lanes) ||
+		      !option_word(run, OPTION_BEGIN, &opts.begin)))
 		code = EXIT_CODE_USAGE;
 	if (!code)
 		code = profile_ledger(run, MORPH_ANY, 0, model, &ledger);
 	if (!code)
-		error = morph_schedule_light(schedule, ledger, accelerators, ranks, &opts, steps,
-					     answer);
+		error = morph_schedule_light(planning->schedule, ledger, accelerators, ranks, &opts,
+					     planning->steps, &planning->light);
 	morph_ledger_free(ledger);
-	morph_steps_free(steps);
 	free(accelerators);
 	return error < 0 ? client_error(run, error) : code;
 }
@@ -69,8 +69,7 @@ enum exit_code plan_light(struct planning *planning)
 		return EXIT_CODE_OK;
 	code = profile_model(run, &fabric, &model);
 	if (!code)
-		code = light(run, planning->schedule, planning->wanted.ranks, model,
-			     &planning->light);
+		code = light(planning, model);
 	morph_model_put(model);
 	return code;
 }

@@ -14,8 +14,12 @@ enum exit_code target_check(const struct run *run)
 {
 	bool slice = given(run, OPTION_OF_SLICE);
 
-	if (!slice && (given(run, OPTION_LOAD) || given(run, OPTION_BEGIN)))
-		return usage_error(run, "--load and --begin go with --slice");
+	if (!slice && given(run, OPTION_LOAD))
+		return usage_error(run, "--load goes with --slice");
+	if (!slice && !given(run, OPTION_TO_STEPS) && given(run, OPTION_BEGIN))
+		return usage_error(run, "--begin goes with --slice or --to-steps");
+	if (!slice && !given(run, OPTION_PROFILE) && given(run, OPTION_TO_STEPS))
+		return usage_error(run, "--to-steps goes with --profile or --slice");
 	if (!slice && !given(run, OPTION_PROFILE) &&
 	    (given(run, OPTION_AT) || given(run, OPTION_LANES)))
 		return usage_error(run, "--at and --lanes go with --profile%s",
@@ -96,8 +100,9 @@ static bool learn(const struct morph_ctx *ctx, struct morph_ledger *ledger)
 
 /* Ways, and with --load the steps into the slice: round what the kernel has in the way. */
 static enum exit_code light(struct planning *planning, struct morph_ledger *ledger,
-			    const struct morph_light_opts *opts, struct morph_steps *steps)
+			    const struct morph_light_opts *opts)
 {
+	struct morph_steps *steps = planning->steps;
 	const struct target *target = &planning->target;
 	uint32_t number;
 	int error = 0;
@@ -107,9 +112,9 @@ static enum exit_code light(struct planning *planning, struct morph_ledger *ledg
 					     target->ranks, opts, steps, &planning->light);
 		if (error)
 			break;
+		morph_steps_set_generation(steps, target->generation);
 		if (planning->light.verdict != MORPH_FEASIBLE || !given(planning->run, OPTION_LOAD))
 			return EXIT_CODE_OK;
-		morph_steps_set_generation(steps, target->generation);
 		error = morph_slice_schedule_load(target->slice, steps, &number);
 		if (!error)
 			return tell_loaded(planning, number);
@@ -124,7 +129,6 @@ enum exit_code target_light(struct planning *planning)
 	MORPH_OPTS(morph_light_opts, opts, .count_planes = true,
 		   .transit = planning->target.transit);
 	struct run *run = planning->run;
-	struct morph_steps *steps = NULL;
 	struct morph_ledger *ledger = NULL;
 	struct morph_model *model = NULL;
 	enum exit_code code;
@@ -135,11 +139,8 @@ enum exit_code target_light(struct planning *planning)
 	code = profile_of_fabric(run, planning->target.fabric, &model);
 	if (!code)
 		code = profile_ledger(run, planning->target.fabric, 0, model, &ledger);
-	if (!code) {
-		steps = needed(morph_steps_new(run->client->ctx));
-		code = light(planning, ledger, &opts, steps);
-	}
-	morph_steps_free(steps);
+	if (!code)
+		code = light(planning, ledger, &opts);
 	morph_ledger_free(ledger);
 	morph_model_put(model);
 	return code;

@@ -83,10 +83,17 @@ enum exit_code schedule_load(struct run *run)
 	return code;
 }
 
-/* What is done to a schedule; @where: at which step or position, where that is meant. */
-typedef int act_fn(struct morph_slice *slice, uint32_t number, uint64_t where);
+/* At which step, rank or position, where that is meant. */
+struct where {
+	uint32_t step, rank;
+	uint64_t position;
+};
 
-static enum exit_code act(struct run *run, act_fn *function, uint64_t where, bool with_steps)
+/* What is done to a schedule. */
+typedef int act_fn(struct morph_slice *slice, uint32_t number, const struct where *where);
+
+static enum exit_code act(struct run *run, act_fn *function, const struct where *where,
+			  bool with_steps)
 {
 	struct morph_slice *slice;
 	uint32_t number;
@@ -109,38 +116,89 @@ static enum exit_code act(struct run *run, act_fn *function, uint64_t where, boo
 
 enum exit_code schedule_show(struct run *run)
 {
-	return act(run, NULL, 0, true);
+	return act(run, NULL, NULL, true);
 }
 
-static int start(struct morph_slice *slice, uint32_t number, uint64_t where)
+static int start(struct morph_slice *slice, uint32_t number, const struct where *where)
 {
-	return morph_slice_schedule_start(slice, number, (uint32_t)where, NULL);
+	return morph_slice_schedule_start(slice, number, where->step, NULL);
 }
 
 enum exit_code schedule_start(struct run *run)
 {
-	uint32_t step = 0;
+	struct where where = { 0 };
 
-	if (!option_u32(run, OPTION_STEP, &step))
+	if (!option_u32(run, OPTION_STEP, &where.step))
 		return EXIT_CODE_USAGE;
-	return act(run, start, step, false);
+	return act(run, start, &where, false);
 }
 
-static int go(struct morph_slice *slice, uint32_t number, uint64_t where)
+static int go(struct morph_slice *slice, uint32_t number, const struct where *where)
 {
-	return morph_slice_schedule_go(slice, number, where, NULL);
+	return morph_slice_schedule_go(slice, number, where->position, NULL);
 }
 
 enum exit_code schedule_go(struct run *run)
 {
-	uint64_t position = 0;
+	struct where where = { 0 };
 
-	if (!option_u64(run, OPTION_POSITION, &position))
+	if (!option_u64(run, OPTION_POSITION, &where.position))
 		return EXIT_CODE_USAGE;
-	return act(run, go, position, false);
+	return act(run, go, &where, false);
 }
 
-static int stop(struct morph_slice *slice, uint32_t number, uint64_t where)
+static int jump(struct morph_slice *slice, uint32_t number, const struct where *where)
+{
+	return morph_slice_schedule_jump(slice, number, where->step, where->position, NULL);
+}
+
+enum exit_code schedule_jump(struct run *run)
+{
+	struct where where = { 0 };
+	enum exit_code code = resolve_number(run, "step", run->argv[2], &where.step);
+
+	if (!code && !option_u64(run, OPTION_POSITION, &where.position))
+		return EXIT_CODE_USAGE;
+	return code ? code : act(run, jump, &where, false);
+}
+
+/* Positions go on for longer than other numbers. */
+static enum exit_code read_position(struct run *run, const char *text, struct where *where)
+{
+	return parse_u64(text, 0, UINT64_MAX, &where->position) ?
+		       EXIT_CODE_OK :
+		       usage_error(run, "the position is a number, not '%s'", text);
+}
+
+static int arrive(struct morph_slice *slice, uint32_t number, const struct where *where)
+{
+	return morph_slice_schedule_arrive(slice, number, where->rank, where->position);
+}
+
+enum exit_code schedule_arrive(struct run *run)
+{
+	struct where where = { 0 };
+	enum exit_code code = resolve_number(run, "rank", run->argv[2], &where.rank);
+
+	if (!code)
+		code = read_position(run, run->argv[3], &where);
+	return code ? code : act(run, arrive, &where, false);
+}
+
+static int wait_for(struct morph_slice *slice, uint32_t number, const struct where *where)
+{
+	return morph_slice_schedule_wait(slice, number, where->position);
+}
+
+enum exit_code schedule_wait(struct run *run)
+{
+	struct where where = { 0 };
+	enum exit_code code = read_position(run, run->argv[2], &where);
+
+	return code ? code : act(run, wait_for, &where, false);
+}
+
+static int stop(struct morph_slice *slice, uint32_t number, const struct where *where)
 {
 	(void)where;
 	return morph_slice_schedule_stop(slice, number);
@@ -148,7 +206,7 @@ static int stop(struct morph_slice *slice, uint32_t number, uint64_t where)
 
 enum exit_code schedule_stop(struct run *run)
 {
-	return act(run, stop, 0, false);
+	return act(run, stop, NULL, false);
 }
 
 enum exit_code schedule_unload(struct run *run)

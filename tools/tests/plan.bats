@@ -151,9 +151,9 @@ setup() {
 
 @test "options of a slice go with one" {
 	expect 2 morphctl plan all-reduce --ranks 4 --load
-	holds "$stderr" "--load and --begin go with --slice"
+	holds "$stderr" "--load goes with --slice"
 	expect 2 morphctl plan all-reduce --ranks 4 --begin time
-	holds "$stderr" "--load and --begin go with --slice"
+	holds "$stderr" "--begin goes with --slice or --to-steps"
 	expect 2 morphctl plan all-reduce --slice train --at 0,1
 	holds "$stderr" "--at and --slice exclude each other"
 	expect 2 morphctl plan all-reduce --ranks 4 --lanes 2
@@ -191,6 +191,25 @@ setup() {
 	[[ $(jq '."finish-ns" >= ([.unlit[]."finish-ns"] | max)' <<<"$output") == true ]]
 	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, (.unlit | length)]' <<<"$output") == '["infeasible",1]' ]]
+}
+
+@test "steps of its light go into a file that schedules are loaded from" {
+	local server=$TOP/build/profiles/server8.bin
+	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
+	cd "$BATS_TEST_TMPDIR"
+	expect 0 morphctl plan all-reduce --ranks 4 --planes 2 --bytes 8M --algorithm halving --delay round=500,settle=3700 \
+		--profile "$server" --at 0,1,5,4 --begin time --to-steps steps.json --json
+	[[ $(jq -c '[.steps, .circuits | length]' steps.json) == "$(jq -c '.light | [."steps-count", ."circuits-count"]' <<<"$output")" ]]
+	[[ $(jq -c '[.loop, (.steps | map(.begin) | unique), (."profile-checksum" > 0), .generation]' steps.json) == '[false,["time"],true,null]' ]]
+	[[ $(jq '. as $all | all(.steps[].circuits[]; . < ($all.circuits | length)) and all(.circuits[]; .guide | length > 0)' steps.json) == true ]]
+	# All of it is read; then it is the slice that there is none of.
+	expect 3 morphctl schedule load train steps.json
+	holds "$stderr" 'there is no slice "train"'
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --to-steps none.json
+	holds "$stderr" "none.json is not written: "
+	[[ ! -e none.json ]]
+	expect 2 morphctl plan all-reduce --ranks 4 --to-steps steps.json
+	holds "$stderr" "--to-steps goes with --profile or --slice"
 }
 
 @test "what no collective has is a mistake of who asks" {

@@ -66,6 +66,21 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	holds "$stderr" "--step wants a number"
 	expect 2 morphctl schedule go train 1 --position x
 	holds "$stderr" "--position wants a number"
+	expect 2 morphctl schedule jump train 1 x
+	holds "$stderr" "the step is a number, not 'x'"
+	expect 2 morphctl schedule jump train 1 2 --position x
+	holds "$stderr" "--position wants a number"
+	expect 2 morphctl schedule arrive train 1 x 1
+	holds "$stderr" "the rank is a number, not 'x'"
+	expect 2 morphctl schedule arrive train 1 0 x
+	holds "$stderr" "the position is a number, not 'x'"
+	expect 2 morphctl schedule wait train x 1
+	holds "$stderr" "the schedule is a number, not 'x'"
+	expect 2 morphctl schedule wait train 1 x
+	holds "$stderr" "the position is a number, not 'x'"
+	for act in "jump train 1 2" "arrive train 1 0 1" "wait train 1 18446744073709551615"; do
+		expect 3 morphctl schedule $act
+	done
 	expect 2 morphctl schedule list train --fields nonsense
 	holds "$stderr" "nonsense"
 }

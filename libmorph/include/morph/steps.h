@@ -127,6 +127,42 @@ void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum);
  */
 uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *circuits);
 
+/**
+ * morph_steps_get_circuit() - a circuit that steps may hold
+ * @steps: the steps
+ * @number: which, below what morph_steps_count() says
+ * @src_rank: where to put the rank that sends
+ * @dst_rank: where to put the rank that receives
+ * @opts: where to put how, as much as @opts->sz has room for; guides are those of @steps, until one is added. Or NULL
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_steps_get_circuit(const struct morph_steps *steps, uint32_t number, uint32_t *src_rank,
+			    uint32_t *dst_rank, struct morph_circuit_opts *opts);
+
+/**
+ * morph_steps_get() - a step
+ * @steps: the steps
+ * @number: which, below morph_steps_count()
+ * @circuits: where to put the numbers of the circuits that it holds: those of @steps, until a step is added
+ * @count: where to put how many
+ * @opts: where to put what begins it, as much as @opts->sz has room for; or NULL
+ *
+ * Return: 0 or -ENOENT.
+ */
+int morph_steps_get(const struct morph_steps *steps, uint32_t number, const uint32_t **circuits,
+		    size_t *count, struct morph_step_opts *opts);
+
+/**
+ * morph_steps_loop() - does the first step come after the last one?
+ * @steps: the steps
+ * @generation: where to put the generation of the slice that they are for, or MORPH_GENERATION_ANY; or NULL
+ * @checksum: where to put that of the profile, or 0; or NULL
+ *
+ * Return: whether. Never fails.
+ */
+bool morph_steps_loop(const struct morph_steps *steps, uint64_t *generation, uint32_t *checksum);
+
 #ifdef __cplusplus
 }
 #endif
