@@ -8,6 +8,7 @@
 #include "matrix.h"
 
 #define LOOKS_BITS 20 /* of a step of the budget: about a millisecond */
+#define LOOKS_ANYWAY 8 /* at each pair on each plane, whatever is tried */
 
 struct planning {
 	struct morph_schedule *schedule;
@@ -187,16 +188,18 @@ static int plan_round(struct planning *planning, uint32_t round)
 					  .costs = schedule->costs,
 					  .held = planning->held,
 					  .budget = planning->looks };
+	uint64_t cells = (uint64_t)schedule->ranks * schedule->ranks, looks;
 	struct matrix_plan plan;
 	int ret;
 
 	gather(planning, of);
 	problem.held_count = planning->turned ? 0 : list_held(planning);
 	ret = lm_matrix_solve(planning->solver, &problem, &plan);
-	/* Once it is spent each round still has the first that comes. */
-	if (!ret)
-		planning->looks = plan.looks < planning->looks ? planning->looks - plan.looks : 1;
-	if (!ret && planning->turned)
+	if (ret)
+		return ret;
+	looks = plan.looks + cells * schedule->planes * LOOKS_ANYWAY;
+	planning->looks = looks < planning->looks ? planning->looks - looks : 1;
+	if (planning->turned)
 		ret = lm_matrix_combine(planning->solver, &plan);
 	return ret ? ret : lay_round(planning, round, &plan);
 }
@@ -380,9 +383,15 @@ static int plan_all(struct morph_schedule *schedule, const struct morph_collecti
 	ret = make_room(&planning);
 	if (!ret)
 		ret = split_residents(&planning);
-	for (uint32_t round = 0; !ret && round < collective->rounds.count; round++)
-		ret = plan_round(&planning, round);
+	for (uint32_t round = 0; !ret && !why && round < collective->rounds.count; round++) {
+		if (round && planning.looks == 1)
+			why = "the budget was spent before all rounds were planned";
+		else
+			ret = plan_round(&planning, round);
+	}
 	free_room(&planning);
+	if (!ret && why)
+		return lm_schedule_give_up(schedule, why);
 	if (!ret)
 		lm_schedule_end(schedule);
 	return ret;

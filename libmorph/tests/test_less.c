@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is lit at first, and one more plane, make no plan later. */
+/* What is lit at first, and one more plane, make no plan later; and of algorithms as many are planned as the budget is for. */
 #include "../bench/random.h"
 #include "scheduling.h"
 
@@ -95,10 +95,56 @@ static void what_is_more_makes_nothing_later(void **state)
 	morph_schedule_free(before);
 }
 
+/* How many algorithms are left out. */
+static uint32_t choose(uint32_t ranks, uint64_t budget, struct morph_choice *choices)
+{
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE, .ranks = ranks,
+		   .bytes = 1 << 20);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2, .budget = budget);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint32_t left_out = 0, chosen = 0;
+	uint64_t least = UINT64_MAX;
+
+	assert_int_equal(
+		morph_schedule_choose(schedule, collective, &wanted, delay, &opts, choices), 0);
+	assert_sound(collective, delay, 2, NULL, schedule);
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
+		if (!choices[at].algorithm)
+			continue;
+		assert_true(choices[at].rounds > 0);
+		left_out += !choices[at].policy;
+		chosen += choices[at].chosen;
+		if (choices[at].policy && choices[at].ns < least)
+			least = choices[at].ns;
+	}
+	assert_int_equal(chosen, 1);
+	assert_int_equal(morph_schedule_ns(schedule, NULL), least);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+	return left_out;
+}
+
+static void algorithms_are_planned_while_the_budget_lasts(void **state)
+{
+	struct morph_choice choices[MORPH_ALGORITHMS];
+
+	(void)state;
+	assert_int_equal(choose(16, 0, choices), 0);
+	assert_int_equal(choose(16, 1, choices), 0);
+	/* In rounds in which all send to all each transfer is weighed with all ranks. */
+	assert_int_equal(choose(256, 1, choices), 1);
+	assert_int_equal(choices[MORPH_DIRECT].policy, 0);
+	assert_int_equal(choices[MORPH_DIRECT].rounds, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_more_makes_nothing_later),
+		cmocka_unit_test(algorithms_are_planned_while_the_budget_lasts),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

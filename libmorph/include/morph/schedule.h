@@ -101,7 +101,7 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
 /**
  * struct morph_choice - what an algorithm came to
  * @algorithm: enum morph_algorithm
- * @policy: enum morph_policy that was best for it; 0 where it can't be done so
+ * @policy: enum morph_policy that was best for it; 0 where it can't be done so, or was left out for the budget
  * @rounds: how many it has
  * @ns: when all has arrived, nanoseconds from the start
  * @chosen: this is the one
@@ -126,6 +126,11 @@ struct morph_choice {
  * Neither choice is right alone: what needs most rounds may need fewest changes. Each algorithm that does the collective
  * with as many ranks is planned, and the one that ends first is it; of several the one with fewest circuits that are set.
  * MORPH_STRAGGLAR is not tried, which supposes that a rank is late.
+ *
+ * Of more than 64 ranks, or with @opts->budget, algorithms are planned as long as the budget lasts, those with the least work first, and one in any
+ * case: the rest are left out, and the answer is the best of those that are not. A unit of the budget is about four million transfers, each as often as
+ * there are ranks where a round has more of them than ranks, and else 16 times, some tenths of a second; 0: 64 of them. Time is not looked
+ * at, so that all who ask come to the same.
  *
  * Return: as morph_schedule_plan(), and -EINVAL where no algorithm does it.
  */
