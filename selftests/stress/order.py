@@ -79,6 +79,11 @@ class Hold:
 
 def hold_of(snapshot, schedule, claimed, generation):
     load, lit = load_of(snapshot, schedule), lit_of(snapshot, schedule)
+    others = collections.defaultdict(int)
+    for circuit in snapshot.objects["circuit"]:
+        if circuit["slice"] != schedule["slice"] or circuit["id"] not in schedule["paths"]:
+            for guide in circuit["guide"]:
+                others[guide] |= circuit["lanes"]
     hold = Hold(schedule, load.weight if load else 1,
                 bool(load and load.lanes and load.generation == generation))
     for number, path in schedule["paths"].items():
@@ -89,7 +94,7 @@ def hold_of(snapshot, schedule, claimed, generation):
             continue
         lanes = load.lanes if hold.known else -1
         for guide in path["guide"]:
-            lanes &= claimed[guide]
+            lanes &= claimed[guide] & ~others[guide]
         hold.lanes[number] = lanes
         hold.taken &= bin(lanes).count("1") >= hold.weight
     return hold

@@ -484,6 +484,18 @@ def lane_that_a_schedule_has_lost_without_a_repair():
     assert complaints(proof.ledger_has_circuits, taken), "what it has lost it holds no part of"
 
 
+def way_that_another_has_instead():
+    """What a schedule has lost others may have taken: then it holds no pin there either."""
+    def doctor(taken):
+        path = taken.schedules[0]["paths"][order.FIRST_ID + 1]
+        taken.objects["circuit"].append({**taken.objects["circuit"][-1], "id": 5, **path})
+    finds(order.schedules_hold_what_they_need, doctor, "13:3 runs", maker=ORDERED)
+    taken = ORDERED.snapshot()
+    doctor(taken)
+    (hold,) = order.holds_of(taken)
+    assert not hold.taken
+
+
 def lane_that_a_schedule_has_beside():
     """On a way of the schedule's, another one than it was loaded with; after a repair, one that its whole way has not."""
     def doctor(taken, generation=7):
@@ -638,7 +650,7 @@ TESTS = (
     cordoned_accelerator_in_a_slice, cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, lane_that_a_running_schedule_lacks,
-    lane_that_a_schedule_has_lost_without_a_repair, lane_that_a_schedule_has_beside, pin_that_a_schedule_lacks,
+    lane_that_a_schedule_has_lost_without_a_repair, way_that_another_has_instead, lane_that_a_schedule_has_beside, pin_that_a_schedule_lacks,
     element_that_is_nobodys_alone, lanes_of_ports_that_stay, what_is_left_of_an_unloaded_schedule,
     charge_that_a_schedule_lacks, schedule_that_is_another, step_that_is_not_lit, circuit_of_another_step,
     schedule_that_says_what_is_not, page_that_shows_something_else, memory_that_is_charged_for_ever, log_of_loads,
