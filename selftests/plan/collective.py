@@ -12,6 +12,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 from place import DEBUGFS, MORPHCTL, PATIENCE_S, run
@@ -233,6 +234,19 @@ def begun(rack):
     rack.end("job")
 
 
+def by_a_file(rack):
+    """Steps that were written into a file are those that would have been loaded; once ranks have moved they are stale."""
+    rack.do("slice", "create", "job", "--count", 4)
+    with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
+        answer = plan("all-to-all", "job", "--to-steps", file.name)
+        assert "loaded" not in answer and schedule("list", "job") == [], answer
+        answer["loaded"] = schedule("load", "job", file.name)
+        go_through(rack, "job", answer)
+        rack.do("replace", "job", 2, "--wait")
+        schedule("load", "job", file.name, status=6)
+    rack.end("job")
+
+
 def mistakes(rack):
     """What does not fit is named."""
     rack.do("slice", "create", "job", "--count", 4)
@@ -246,7 +260,7 @@ def mistakes(rack):
     rack.end("job")
 
 
-TESTS = (four, eight, failure, beside_others, its_own, begun, mistakes)
+TESTS = (four, eight, failure, beside_others, its_own, begun, by_a_file, mistakes)
 
 if __name__ == "__main__":
     sys.exit(run(TESTS, "server8"))
