@@ -35,7 +35,7 @@ static bool is_reviewed(struct morph_fabric *fabric, enum morph_review what, con
  * Whoever sees no review here is waited for by the next one. No lock held.
  */
 static int tell_begin(struct morph_fabric *fabric, enum morph_review what, const void *settings,
-		      u32 count)
+		      u32 count) __acquires(&fabric->telling)
 {
 	int srcu;
 
@@ -48,7 +48,7 @@ static int tell_begin(struct morph_fabric *fabric, enum morph_review what, const
 	}
 }
 
-static void tell_end(struct morph_fabric *fabric, int srcu)
+static void tell_end(struct morph_fabric *fabric, int srcu) __releases(&fabric->telling)
 {
 	srcu_read_unlock(&fabric->telling, srcu);
 }

@@ -218,8 +218,10 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	lockdep_assert_held(&circuit->slice->fabric->lock);
 	list_for_each_entry(schedule, &circuit->slice->schedules, node)
 		schedule->crossed = true;
-	if (circuit->schedule)
-		circuit->schedule->moved = true;
+	if (!circuit->schedule)
+		return;
+	circuit->schedule->moved = true;
+	circuit->schedule->moves++;
 }
 
 void morph_schedule_mend(struct morph_slice *slice)

@@ -151,7 +151,8 @@ static void never_later_than_another_policy(void **state)
 		sooner += ns < others;
 		opts.policy = MORPH_POLICY_BEST;
 		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
-		assert_int_equal(morph_schedule_ns(schedule, NULL), ns);
+		/* It asks what there is on fewer planes, too. */
+		assert_true(morph_schedule_ns(schedule, NULL) <= ns);
 		morph_delay_free(delay);
 		morph_collective_free(collective);
 		morph_schedule_free(schedule);
