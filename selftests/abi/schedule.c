@@ -432,7 +432,8 @@ TEST_F(schedule, failed_accelerator_is_replaced_and_it_goes_on)
 	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
 	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, info.state);
 	EXPECT_EQ(1, info.position);
-	EXPECT_LT(0, info.moved);
+	/* In each step one from the rank and one to it; those of the first were lit. */
+	EXPECT_LE(2 * STEPS, info.moved);
 	for (lap = 1; lap < 2 * STEPS; lap++) {
 		ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, lap + 1, NULL))
 		TH_LOG("%s", last_detail);
