@@ -168,13 +168,13 @@ static void rest(struct patience *patience)
 
 /*
  * Hardware that fails while light changes is often seen there first, and known for what it is a moment later. Then a
- * repair leads round it, and the schedule can be started again.
+ * repair leads round it, and the schedule can be started again. The change has begun: who waits for nobody waits for this.
  */
 static bool may_mend(struct patience *patience)
 {
 	if (!patience->failed_ns)
 		patience->failed_ns = now_ns();
-	return !is_late(patience) && now_ns() - patience->failed_ns < MENDING_NS;
+	return now_ns() - patience->failed_ns < MENDING_NS;
 }
 
 /* After a try: 0 to try again, or the failure that it is. */

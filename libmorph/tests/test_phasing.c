@@ -441,6 +441,12 @@ static void what_breaks_in_a_change_is_waited_for(void **state)
 	assert_int_equal(kernel.step, 2);
 	assert_int_equal(kernel.starts, 2);
 	leave(1, 2);
+	/* Also by who waits for nobody: it fails for the repair, and not for good. */
+	kernel.fails = EIO;
+	kernel.breaks = 4;
+	assert_int_equal(enter(1, 0, 0), -ETIMEDOUT);
+	assert_int_equal(enter(1, 0, -1), 0);
+	leave(1, 0);
 }
 
 static void a_phase_that_fails_is_tried_again(void **state)

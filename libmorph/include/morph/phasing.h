@@ -120,7 +120,7 @@ uint32_t morph_phasing_phases(const struct morph_phasing *phasing);
  *
  * What is lit stays until it is left. Else it is lit as soon as nobody is in the phase that is; what was
  * announced does not count. A repair of the slice is waited for; and a change that hardware fails in is tried again for
- * a fifth of a second, until what has failed is known and led round.
+ * a fifth of a second, whatever the timeout, until what has failed is known and led round.
  *
  * Return: 0, -ETIMEDOUT (ranks are in another phase, or the slice is still being repaired), -ENOENT (no such phase; unloaded),
  * -ENODEV (the slice is gone), -EIO (of what is lit a circuit has failed, and no repair has found another way), or what the
