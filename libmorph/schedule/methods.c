@@ -7,9 +7,9 @@
 
 static const char *const names[] = {
 	[MATRIX_ROTATION] = "rotation", [MATRIX_MESH] = "mesh",
-	[MATRIX_GREEDY] = "greedy",	[MATRIX_URGENT] = "urgent",
-	[MATRIX_SOLSTICE] = "solstice", [MATRIX_ECLIPSE] = "eclipse",
-	[MATRIX_BIRKHOFF] = "birkhoff",
+	[MATRIX_LONGEST] = "longest",	[MATRIX_GREEDY] = "greedy",
+	[MATRIX_URGENT] = "urgent",	[MATRIX_SOLSTICE] = "solstice",
+	[MATRIX_ECLIPSE] = "eclipse",	[MATRIX_BIRKHOFF] = "birkhoff",
 };
 
 _Static_assert(sizeof(names) / sizeof(names[0]) == MATRIX_METHODS, "each method has a name");

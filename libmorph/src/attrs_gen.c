@@ -3155,7 +3155,7 @@ static const struct lm_attr schedule_method_attrs[] = {
 		.name = "method",
 		.number = LM_LOCAL_SCHEDULE_METHOD_METHOD,
 		.type = MORPH_ATTR_STRING,
-		.doc = "rotation, mesh, greedy, urgent, solstice, eclipse or birkhoff.",
+		.doc = "rotation, mesh, longest, greedy, urgent, solstice, eclipse or birkhoff.",
 	},
 	{
 		.name = "finish-ns",

@@ -46,7 +46,7 @@ refused() {
 
 @test "methods of a matrix are told, and why they are not the one" {
 	expect 0 morphctl plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
-	[[ $(jq -c '[.method[].method]' <<<"$output") == '["rotation","mesh","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
+	[[ $(jq -c '[.method[].method]' <<<"$output") == '["rotation","mesh","longest","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
 	[[ $(jq -c '[.method[] | select(.text == null)] | length' <<<"$output") == 1 ]]
 	[[ $(jq '(.method[] | select(.text == null) | ."finish-ns") == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq '. as $all | all(.method[]; .text != "later" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]

@@ -108,7 +108,7 @@ uint32_t morph_straggler_bound(uint32_t ranks);
 
 /**
  * struct morph_method - what a way to find matchings of a matrix came to
- * @name: "rotation", "mesh", "greedy", "urgent", "solstice", "eclipse" or "birkhoff", never freed
+ * @name: "rotation", "mesh", "longest", "greedy", "urgent", "solstice", "eclipse" or "birkhoff", never freed
  * @ns: when all has arrived; 0 where it has no plan
  * @turns: matchings, one after the other, of the plane that has most
  * @circuits: how many are set

@@ -3112,8 +3112,8 @@ static inline uint64_t morph_get_schedule_short_cut_pays_bytes(const struct morp
 }
 
 /**
- * morph_get_schedule_method_method() - rotation, mesh, greedy, urgent, solstice, eclipse or
- * birkhoff.
+ * morph_get_schedule_method_method() - rotation, mesh, longest, greedy, urgent, solstice,
+ * eclipse or birkhoff.
  */
 static inline const char *morph_get_schedule_method_method(const struct morph_object *object)
 {
