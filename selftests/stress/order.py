@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from snapshot import NUMBERS
 
 LIT = NUMBERS["MORPH_CIRCUIT_LIT"]
+FAILED = NUMBERS["MORPH_CIRCUIT_FAILED"]
 LOADED, RUNNING, STOPPED = (NUMBERS["MORPH_SCHEDULE_" + state] for state in ("LOADED", "RUNNING", "STOPPED"))
 STATES = {LOADED: "loaded", RUNNING: "running", STOPPED: "stopped"}
 ANY = 0xffffffff
@@ -150,9 +151,11 @@ def steps_are_lit(_profile, snapshot):
     """
     for schedule in snapshot.schedules:
         name, load, step = schedule_name(schedule), load_of(snapshot, schedule), schedule["step"]
-        lit = set(lit_of(snapshot, schedule))
-        if len(lit) != schedule["lit"]:
-            yield f"{name} says that {schedule['lit']} of its circuits are lit, netlink says {sorted(lit)}"
+        listed = lit_of(snapshot, schedule)
+        lit = set(listed)
+        shine = sorted(number for number, circuit in listed.items() if circuit["state"] != FAILED)
+        if len(shine) != schedule["lit"]:
+            yield f"{name} says that {schedule['lit']} of its circuits are lit, netlink says {shine}"
         if schedule["state"] == LOADED and (lit or step != ANY or schedule["position"]):
             yield f"{name} was stopped, and is at step {step}, position {schedule['position']}, with {sorted(lit)}"
         if schedule["state"] == STOPPED and not schedule["error"]:

@@ -562,6 +562,8 @@ def circuit_of_another_step():
 
 def schedule_that_says_what_is_not():
     spoils(order.steps_are_lit, "3 of its circuits are lit", lit=3)
+    finds(order.steps_are_lit, lambda taken: taken.objects["circuit"][-1].update(state=FAILED),
+          "1 of its circuits are lit, netlink says []", maker=ORDERED)
     spoils(order.steps_are_lit, "was stopped", state=order.LOADED, step=order.ANY, position=0)
     spoils(order.steps_are_lit, "without an error", state=order.STOPPED)
     spoils(order.steps_are_lit, "is at no step", step=order.ANY)
