@@ -78,7 +78,8 @@ class Hold:
         return self.schedule["paths"][circuit]["guide"]
 
 
-def hold_of(snapshot, schedule, claimed, generation):
+def hold_of(snapshot, schedule, claimed, spare, generation):
+    """What it has, as far as others show it: @spare are pins that are no circuit's."""
     load, lit = load_of(snapshot, schedule), lit_of(snapshot, schedule)
     others = collections.defaultdict(int)
     for circuit in snapshot.objects["circuit"]:
@@ -98,14 +99,19 @@ def hold_of(snapshot, schedule, claimed, generation):
             lanes &= claimed[guide] & ~others[guide]
         hold.lanes[number] = lanes
         hold.taken &= bin(lanes).count("1") >= hold.weight
+    # A repair that finds no ways for all leaves it nothing, though what is lit stays.
+    if schedule["state"] != RUNNING and not (load and load.generation == generation):
+        hold.taken &= all(spare[element] > 0 for element in hold.elements)
     return hold
 
 
 def holds_of(snapshot):
     """What each schedule holds. What lanes a dark circuit has after a repair nobody tells: those that its guides share."""
     claimed = {guide["id"]: guide["lanes"] & ~guide["lanes_free"] for guide in snapshot.objects["guide"]}
+    spare = collections.Counter({element["id"]: element["pins"] for element in snapshot.objects["element"]})
+    spare.subtract(element for circuit in snapshot.objects["circuit"] for element in circuit["element"])
     generations = {slice_["id"]: slice_.get("generation") for slice_ in snapshot.objects["slice"]}
-    return [hold_of(snapshot, schedule, claimed, generations.get(schedule["slice"])) for schedule in snapshot.schedules]
+    return [hold_of(snapshot, schedule, claimed, spare, generations.get(schedule["slice"])) for schedule in snapshot.schedules]
 
 
 def schedules_hold_what_they_need(_profile, snapshot):

@@ -484,6 +484,21 @@ def lane_that_a_schedule_has_lost_without_a_repair():
     assert complaints(proof.ledger_has_circuits, taken), "what it has lost it holds no part of"
 
 
+def nothing_that_is_dark_and_nothing_held():
+    """What is lit of a schedule stays where a repair has left it no ways for the rest; one that runs has them."""
+    taken = ORDERED.snapshot()
+    schedule, = taken.schedules
+    schedule["paths"] = {number: path for number, path in schedule["paths"].items() if number in order.lit_of(taken, schedule)}
+    for element in taken.objects["element"]:
+        element["pins"] -= any(element["id"] in path["element"] for path in schedule["paths"].values())
+    of(taken, "slice", id=13)["generation"] += 1
+    assert order.holds_of(taken)[0].taken
+    schedule.update(state=order.STOPPED, error=-113)
+    assert not order.holds_of(taken)[0].taken
+    of(taken, "slice", id=13)["generation"] -= 1
+    assert order.holds_of(taken)[0].taken, "no repair has passed"
+
+
 def way_that_another_has_instead():
     """What a schedule has lost others may have taken: then it holds no pin there either."""
     def doctor(taken):
@@ -652,7 +667,8 @@ TESTS = (
     cordoned_accelerator_in_a_slice, cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, lane_that_a_running_schedule_lacks,
-    lane_that_a_schedule_has_lost_without_a_repair, way_that_another_has_instead, lane_that_a_schedule_has_beside, pin_that_a_schedule_lacks,
+    lane_that_a_schedule_has_lost_without_a_repair, nothing_that_is_dark_and_nothing_held, way_that_another_has_instead,
+    lane_that_a_schedule_has_beside, pin_that_a_schedule_lacks,
     element_that_is_nobodys_alone, lanes_of_ports_that_stay, what_is_left_of_an_unloaded_schedule,
     charge_that_a_schedule_lacks, schedule_that_is_another, step_that_is_not_lit, circuit_of_another_step,
     schedule_that_says_what_is_not, page_that_shows_something_else, memory_that_is_charged_for_ever, log_of_loads,
