@@ -374,20 +374,19 @@ static int share_matchings(struct matrix_solver *solver)
 
 /* -------------------------------------------------------------------- pairs */
 
-/* Each pair whole, on the first plane. */
-static int list_pairs(struct matrix_solver *solver)
+int lm_matrix_pairs(struct matrix_solver *solver, const uint64_t *cells, matrix_shares *out)
 {
 	uint32_t ranks = solver->problem.ranks;
 
-	solver->shares.count = 0;
+	out->count = 0;
 	for (uint32_t src = 0; src < ranks; src++) {
-		if (ARRAY_GROW(solver->ctx, solver->shares, ranks, "share planes"))
+		if (ARRAY_GROW(solver->ctx, *out, ranks, "plan a matrix"))
 			return -ENOMEM;
 		for (uint32_t dst = 0; dst < ranks; dst++) {
-			uint64_t bytes = solver->cells[(size_t)src * ranks + dst];
+			uint64_t bytes = cells[(size_t)src * ranks + dst];
 
 			if (bytes)
-				solver->shares.list[solver->shares.count++] =
+				out->list[out->count++] =
 					(struct matrix_share){ 0, src, dst, bytes };
 		}
 	}
@@ -396,7 +395,7 @@ static int list_pairs(struct matrix_solver *solver)
 
 int lm_matrix_share(struct matrix_solver *solver, enum matrix_sharing sharing)
 {
-	int ret = list_pairs(solver);
+	int ret = lm_matrix_pairs(solver, solver->cells, &solver->shares);
 
 	if (ret || solver->problem.planes == 1)
 		return ret;

@@ -41,24 +41,12 @@ static int longest_first(const void *one, const void *other, void *context)
 
 static int list_left(struct matrix_solver *solver)
 {
-	uint32_t ranks = solver->problem.ranks;
+	int ret = lm_matrix_pairs(solver, solver->left, &solver->pairs);
 
-	solver->pairs.count = 0;
-	for (uint32_t src = 0; src < ranks; src++) {
-		if (ARRAY_GROW(solver->ctx, solver->pairs, ranks, "plan a matrix"))
-			return -ENOMEM;
-		for (uint32_t dst = 0; dst < ranks; dst++) {
-			uint64_t bytes = solver->left[(size_t)src * ranks + dst];
-
-			if (bytes)
-				solver->pairs.list[solver->pairs.count++] = (struct matrix_share){
-					.src = src, .dst = dst, .bytes = bytes
-				};
-		}
-	}
-	lm_sort(solver->pairs.list, solver->pairs.count, sizeof(*solver->pairs.list), longest_first,
-		NULL);
-	return 0;
+	if (!ret)
+		lm_sort(solver->pairs.list, solver->pairs.count, sizeof(*solver->pairs.list),
+			longest_first, NULL);
+	return ret;
 }
 
 /* The first matching in which both ports are free, which they are no more. A word has as many matchings as bits. */

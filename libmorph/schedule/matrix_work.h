@@ -14,6 +14,8 @@ struct matrix_share {
 	uint64_t bytes;
 };
 
+typedef ARRAY_OF(struct matrix_share) matrix_shares;
+
 /* A matching, or a part of all that its pairs send, by parts of MATRIX_PARTS, on a plane. */
 struct matrix_part {
 	uint32_t first, count; /* sends */
@@ -49,9 +51,9 @@ struct matrix_solver {
 	uint32_t plane, step; /* being planned */
 	uint64_t looks, most_looks; /* at pairs: so far, and at most */
 	matrix_sends sends, best;
-	ARRAY_OF(struct matrix_share) shares;
+	matrix_shares shares;
 	ARRAY_OF(struct matrix_part) parts;
-	ARRAY_OF(struct matrix_share) pairs; /* longest first */
+	matrix_shares pairs; /* longest first */
 	ARRAY_OF(uint64_t)
 	taken; /* by port of a plane: a bit for each matching in which it has a circuit; its count is 0 */
 	ARRAY_OF(struct matrix_turn) turns; /* its count is 0 */
@@ -118,6 +120,9 @@ void lm_matrix_add(struct matrix_solver *solver, uint32_t src, uint32_t dst, uin
 
 /* The bound, and the load, of all cells. */
 void lm_matrix_bound(struct matrix_solver *solver);
+
+/* All pairs that have something of @cells, whole, on the first plane. 0 or -ENOMEM, noted. */
+int lm_matrix_pairs(struct matrix_solver *solver, const uint64_t *cells, matrix_shares *out);
 
 /* Into shares[]: what pairs send on which planes. 0 or -ENOMEM, noted. */
 int lm_matrix_share(struct matrix_solver *solver, enum matrix_sharing sharing);
