@@ -7,268 +7,9 @@
 #include <stdio.h>
 
 #include "../plan/mix.h"
-#include "fake.h"
+#include "edge_sites.h"
 
-#define LANES 0xffffull /* of a guide */
-#define OURS 7 /* controller */
-#define OTHERS 8
-#define SLICE 9
 #define ROUNDS 3000
-
-/* What a kernel keeps of one end. */
-struct site {
-	struct fake *fake;
-	struct morph_ctx *ctx;
-	const char *uuid, *peer_uuid; /* NULL: the edge leads to none */
-	uint32_t fabric, edge, guide, peer_edge;
-	uint64_t epoch; /* of the controller */
-	uint64_t ours; /* reserved */
-	uint64_t bears; /* epoch of that */
-	uint64_t theirs; /* reserved or lit by others */
-	uint64_t lit; /* by our slice */
-	uint64_t prepared; /* by a change of our slice that is not lit */
-	uint64_t had; /* before the call */
-	uint32_t decides; /* about the slice that has the edge */
-	uint32_t conflicts;
-	bool marked; /* the guide is out of use */
-	bool slice_gone;
-};
-
-static struct site sites[2];
-
-static struct {
-	uint32_t wanted; /* by the call that is made */
-	uint32_t count; /* requests since then */
-	uint32_t refused_at, refused_until; /* and all between the two */
-	int error;
-	const struct site *first; /* that is asked for lanes */
-	uint32_t reserved; /* requests to reserve at the second site, each of which may be overtaken */
-	uint32_t overtaken; /* so many of the first of them */
-} requests;
-
-static struct site *site_of(const struct fake *fake, uint32_t fabric)
-{
-	for (size_t at = 0; at < ARRAY_SIZE(sites); at++)
-		if (sites[at].fake == fake && sites[at].fabric == fabric)
-			return &sites[at];
-	fail_msg("fabric %u is asked for", fabric);
-	return NULL;
-}
-
-static uint32_t weight(uint64_t lanes)
-{
-	return (uint32_t)__builtin_popcountll(lanes);
-}
-
-static uint64_t lowest(uint64_t lanes, uint32_t count)
-{
-	uint64_t rest = lanes;
-
-	while (rest && count--)
-		rest &= rest - 1;
-	return lanes & ~rest;
-}
-
-static uint64_t may_have(const struct site *site)
-{
-	return LANES & ~(site->theirs | (site->prepared & ~site->ours));
-}
-
-/* Nothing that was there before is given up until both ends have what is wanted. */
-static void check_kept(void)
-{
-	bool both = weight(sites[0].ours & sites[1].ours) >= requests.wanted;
-
-	for (size_t at = 0; at < ARRAY_SIZE(sites); at++)
-		assert_true(both || !(sites[at].had & ~sites[at].ours));
-}
-
-/* As the kernel: what it has, then what its slices have lit, then the lowest. */
-static int reserve(struct site *site, uint64_t epoch, uint32_t count, uint64_t among)
-{
-	uint64_t left = may_have(site) & among, chosen;
-
-	if (epoch != site->epoch)
-		return ESTALE;
-	if (!count) {
-		site->ours = site->bears = 0;
-		return 0;
-	}
-	if (count > weight(among & LANES))
-		return EINVAL;
-	if (site->marked)
-		return EIO;
-	if (weight(left) < count) {
-		site->conflicts++;
-		return EBUSY;
-	}
-	chosen = lowest(left & site->ours, count);
-	chosen |= lowest(left & site->lit & ~chosen, count - weight(chosen));
-	chosen |= lowest(left & ~chosen, count - weight(chosen));
-	site->ours = chosen;
-	site->bears = epoch;
-	check_kept();
-	return 0;
-}
-
-/* Somebody else is faster, with the lowest lane that is asked for and not reserved yet. */
-static void overtake(struct site *site, uint64_t among)
-{
-	if (site == &sites[1] && requests.reserved++ < requests.overtaken)
-		site->theirs |= lowest(among & LANES & ~site->ours, 1);
-}
-
-/* A number of the request, of 4 or 8 bytes; 0 where it is not there. */
-static uint64_t number(const struct nlmsghdr *request, int attribute)
-{
-	const struct genlmsghdr *genl = nlmsg_data(request);
-	struct nlattr *attr =
-		nla_find(genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0), attribute);
-
-	if (!attr)
-		return 0;
-	return nla_len(attr) == sizeof(uint64_t) ? nla_get_u64(attr) : nla_get_u32(attr);
-}
-
-static int set_reservation(struct site *site, const struct nlmsghdr *request)
-{
-	uint64_t among = number(request, MORPH_A_RESERVATION_LANES);
-
-	if (!among)
-		among = UINT64_MAX;
-	if (!requests.first)
-		requests.first = site;
-	overtake(site, among);
-	return reserve(site, number(request, MORPH_A_RESERVATION_EPOCH),
-		       (uint32_t)number(request, MORPH_A_RESERVATION_LANES_COUNT), among);
-}
-
-static void put_edge(struct nl_msg *message, const struct site *site)
-{
-	nla_put_u32(message, MORPH_A_EDGE_GUIDE, site->guide);
-	if (site->peer_uuid) {
-		nla_put(message, MORPH_A_EDGE_PEER_UUID, MORPH_UUID_BYTES, site->peer_uuid);
-		nla_put_u32(message, MORPH_A_EDGE_PEER_EDGE, site->peer_edge);
-	}
-	if (site->lit | site->prepared || site->decides != OURS)
-		nla_put_u32(message, MORPH_A_EDGE_SLICE, SLICE);
-}
-
-static void tell_circuit(struct site *site, const struct nlmsghdr *request, uint32_t edge,
-			 uint32_t state, uint64_t lanes)
-{
-	struct nl_msg *message = fake_message(MORPH_CMD_CIRCUIT_GET, NLM_F_MULTI);
-
-	nla_put_u32(message, edge % 2 ? MORPH_A_CIRCUIT_SRC_EDGE : MORPH_A_CIRCUIT_DST_EDGE,
-		    edge / 2);
-	nla_put_u32(message, MORPH_A_CIRCUIT_STATE, state);
-	nla_put_u64(message, MORPH_A_CIRCUIT_LANES, lanes);
-	fake_queue(site->fake, message, request->nlmsg_seq);
-}
-
-/* All of the slice's: those that leave and come in, one at another edge, and one that is prepared. */
-static void tell_circuits(struct site *site, const struct nlmsghdr *request)
-{
-	uint64_t leaves = site->lit & 0xff, enters = site->lit & ~leaves;
-
-	tell_circuit(site, request, 2 * site->edge, MORPH_CIRCUIT_LIT, leaves);
-	tell_circuit(site, request, 2 * site->edge + 1, MORPH_CIRCUIT_FAILED, enters);
-	tell_circuit(site, request, 2 * site->edge, MORPH_CIRCUIT_PREPARED, site->prepared);
-	tell_circuit(site, request, 2 * site->edge + 3, MORPH_CIRCUIT_LIT, LANES);
-	fake_done(site->fake);
-}
-
-static void put_object(struct nl_msg *message, const struct site *site, uint32_t command)
-{
-	switch (command) {
-	case MORPH_CMD_FABRIC_GET:
-		nla_put(message, MORPH_A_FABRIC_UUID, MORPH_UUID_BYTES, site->uuid);
-		break;
-	case MORPH_CMD_EDGE_GET:
-		put_edge(message, site);
-		break;
-	case MORPH_CMD_SLICE_GET:
-		nla_put_u32(message, MORPH_A_SLICE_CONTROLLER, site->decides);
-		break;
-	case MORPH_CMD_GUIDE_GET:
-		nla_put_u64(message, MORPH_A_GUIDE_LANES_FREE,
-			    LANES & ~(site->theirs | site->ours | site->lit | site->prepared));
-		break;
-	default:
-		nla_put_u64(message, MORPH_A_RESERVATION_LANES, site->ours);
-	}
-}
-
-/* What each command names beside the fabric. */
-static const struct {
-	uint32_t command;
-	int fabric, named;
-} commands[] = {
-	{ MORPH_CMD_FABRIC_GET, MORPH_A_FABRIC_ID, MORPH_A_FABRIC_ID },
-	{ MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, MORPH_A_EDGE_ID },
-	{ MORPH_CMD_SLICE_GET, MORPH_A_SLICE_FABRIC, MORPH_A_SLICE_ID },
-	{ MORPH_CMD_CIRCUIT_GET, MORPH_A_CIRCUIT_FABRIC, MORPH_A_CIRCUIT_SLICE },
-	{ MORPH_CMD_GUIDE_GET, MORPH_A_GUIDE_FABRIC, MORPH_A_GUIDE_ID },
-	{ MORPH_CMD_RESERVATION_GET, MORPH_A_RESERVATION_FABRIC, MORPH_A_RESERVATION_GUIDE },
-	{ MORPH_CMD_RESERVATION_SET, MORPH_A_RESERVATION_FABRIC, MORPH_A_RESERVATION_GUIDE },
-};
-
-static void check_named(const struct site *site, uint32_t command, uint64_t named)
-{
-	switch (command) {
-	case MORPH_CMD_FABRIC_GET:
-		assert_int_equal(named, site->fabric);
-		break;
-	case MORPH_CMD_EDGE_GET:
-		assert_int_equal(named, site->edge);
-		break;
-	case MORPH_CMD_SLICE_GET:
-	case MORPH_CMD_CIRCUIT_GET:
-		assert_int_equal(named, SLICE);
-		break;
-	default:
-		assert_int_equal(named, site->guide);
-	}
-}
-
-static int act(struct site *site, uint32_t command, const struct nlmsghdr *request)
-{
-	requests.count++;
-	if (requests.count >= requests.refused_at && requests.count < requests.refused_until)
-		return requests.error;
-	if (command == MORPH_CMD_SLICE_GET && site->slice_gone)
-		return ENOENT;
-	if (command == MORPH_CMD_RESERVATION_SET || command == MORPH_CMD_RESERVATION_GET)
-		assert_int_equal(number(request, MORPH_A_RESERVATION_CONTROLLER), OURS);
-	return command == MORPH_CMD_RESERVATION_SET ? set_reservation(site, request) : 0;
-}
-
-static void answer(struct fake *fake, const struct nlmsghdr *request)
-{
-	uint32_t command = fake_command(request);
-	struct nl_msg *message;
-	struct site *site;
-	size_t at = 0;
-	int error;
-
-	while (commands[at].command != command)
-		assert_true(++at < ARRAY_SIZE(commands));
-	site = site_of(fake, (uint32_t)number(request, commands[at].fabric));
-	check_named(site, command, number(request, commands[at].named));
-	error = act(site, command, request);
-	if (error) {
-		fake_refuse(fake, error, "no", 0, 0, 0);
-		return;
-	}
-	if (command == MORPH_CMD_CIRCUIT_GET) {
-		tell_circuits(site, request);
-		return;
-	}
-	message = fake_message(command, 0);
-	put_object(message, site, command);
-	fake_queue(fake, message, request->nlmsg_seq);
-	fake_ack(fake);
-}
 
 /* ------------------------------------------------------------- the two ends */
 
@@ -298,7 +39,7 @@ static void make_sites(uint32_t second_fabric)
 static void make_kernel(struct site *site)
 {
 	site->fake = fake_new();
-	site->fake->request = answer;
+	site->fake->request = sites_answer;
 	site->ctx = fake_ctx(&site->fake->transport);
 }
 
@@ -463,10 +204,11 @@ static void assert_kept(const uint64_t *had, uint64_t lit, uint32_t count, uint6
 	uint64_t both = had[0] & had[1];
 	uint64_t dark = both & ~lit;
 
-	assert_int_equal(weight(lanes & both), weight(both) < count ? weight(both) : count);
-	if (weight(both) >= count)
+	assert_int_equal(edge_weight(lanes & both),
+			 edge_weight(both) < count ? edge_weight(both) : count);
+	if (edge_weight(both) >= count)
 		assert_true((both & lit & ~lanes) == 0 || (dark & lanes) == 0);
-	else if (weight(both | lit) >= count)
+	else if (edge_weight(both | lit) >= count)
 		assert_int_equal(lanes & ~(both | lit), 0);
 	else
 		assert_int_equal(lit & ~lanes, 0);
@@ -488,10 +230,10 @@ static void lanes_are_reserved_wherever_there_are_enough(void **state)
 		int error;
 
 		make_random(&random);
-		common = may_have(&sites[0]) & may_have(&sites[1]);
+		common = site_may_have(&sites[0]) & site_may_have(&sites[1]);
 		error = call_from(round % 2, count, 0, &lanes);
 		if (error) {
-			assert_true(weight(common) < count);
+			assert_true(edge_weight(common) < count);
 			assert_int_equal(error, -EBUSY);
 			assert_int_equal(lanes, 0);
 			assert_as_before();
@@ -500,7 +242,7 @@ static void lanes_are_reserved_wherever_there_are_enough(void **state)
 			continue;
 		}
 		good++;
-		assert_int_equal(weight(lanes), count);
+		assert_int_equal(edge_weight(lanes), count);
 		assert_int_equal(lanes & ~common, 0);
 		assert_both(lanes);
 		assert_int_equal(sites[0].conflicts + sites[1].conflicts, 0);
@@ -632,8 +374,8 @@ static void who_is_overtaken_tries_again(void **state)
 	requests.overtaken = 3;
 	assert_int_equal(call(4, &lanes), 0);
 	assert_both(lanes);
-	assert_int_equal(weight(lanes), 4);
-	assert_int_equal(weight(sites[1].theirs), 3);
+	assert_int_equal(edge_weight(lanes), 4);
+	assert_int_equal(edge_weight(sites[1].theirs), 3);
 	assert_int_equal(lanes & sites[1].theirs, 0);
 	requests.overtaken = UINT32_MAX;
 	sites[1].theirs = 0;
@@ -679,14 +421,14 @@ static void assert_ended(int error, uint64_t lanes, uint32_t count)
 	if (!error) {
 		assert_both(lanes);
 	} else if (lanes) {
-		assert_int_equal(weight(lanes), count);
+		assert_int_equal(edge_weight(lanes), count);
 		assert_int_equal(lanes & ~(sites[0].ours & sites[1].ours), 0);
 	} else {
 		assert_as_before();
 	}
 	assert_int_equal(call(count, &lanes), 0);
 	assert_both(lanes);
-	assert_int_equal(weight(lanes), count);
+	assert_int_equal(edge_weight(lanes), count);
 }
 
 static void each_request_may_be_refused(void **state)
@@ -729,13 +471,13 @@ static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
 			requests.refused_until = UINT32_MAX;
 			requests.error = ENODEV;
 			error = call(count, &lanes);
-			check_kept();
+			sites_check_kept();
 			halves += (sites[0].ours & ~sites[0].had) && sites[1].ours == sites[1].had;
 			requests.refused_until = 0;
 			sites[0].epoch++;
 			sites[1].epoch++;
 			assert_int_equal(call(count, &lanes), 0);
-			assert_int_equal(weight(lanes), count);
+			assert_int_equal(edge_weight(lanes), count);
 			assert_both(lanes);
 		} while (error);
 		/* Between the two ends there is a moment at which one has more than before. */
