@@ -31,6 +31,8 @@ struct family {
 static struct {
 	struct view main; /* under the lock */
 	uint32_t schedule; /* 0: none is loaded */
+	uint32_t loads; /* so many of the first rank are known; each ends the schedule before */
+	pthread_mutex_t loading; /* before the lock, which is given up while uses end */
 	struct family *families; /* where they are loaded */
 	uint32_t families_count;
 	pthread_t helper;
@@ -41,7 +43,9 @@ static struct {
 	uint64_t provisioned;
 	int64_t patience_ns; /* now: less after each time that it has ended */
 	uint32_t in_time; /* operations since that was so */
-} control = { .announced = NO_PHASE, .wanted = PTHREAD_COND_INITIALIZER };
+} control = { .announced = NO_PHASE,
+	      .loading = PTHREAD_MUTEX_INITIALIZER,
+	      .wanted = PTHREAD_COND_INITIALIZER };
 
 static void nap(void)
 {
@@ -78,14 +82,17 @@ static void view_close(struct view *view)
 	memset(view, 0, sizeof(*view));
 }
 
+/* One that is gone has been replaced by the first rank, of which this one will hear. */
 static void view_join(struct view *view, uint32_t schedule)
 {
 	MORPH_OPTS(morph_phasing_opts, opts, .locks = getenv("MORPH_LOCKS"));
+	int error = 0;
 
 	morph_phasing_free(view->phasing);
 	view->phasing = NULL;
-	if (schedule && view->slice &&
-	    morph_phasing_join(view->slice, schedule, &opts, &view->phasing))
+	if (schedule && view->slice)
+		error = morph_phasing_join(view->slice, schedule, &opts, &view->phasing);
+	if (error && error != -ENOENT)
 		shim_say("phases can't be used: %s", morph_error_text(view->ctx));
 }
 
@@ -278,6 +285,7 @@ static uint32_t load_more(const int *leaders, const int *places)
 	morph_phasing_free(view->phasing);
 	view->phasing = NULL;
 	control.schedule = 0;
+	control.loads++;
 	if (load_any())
 		return control.families_count - 1;
 	shim_say("a phase can't be loaded: %s", morph_error_text(view->ctx));
@@ -288,36 +296,46 @@ static uint32_t load_more(const int *leaders, const int *places)
 
 uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root)
 {
-	uint32_t told[2] = { control.schedule, NO_PHASE };
+	struct told {
+		uint32_t phase, schedule, loads;
+	} told = { .phase = NO_PHASE };
 
-	shim_lock();
 	if (!shim.rank) {
-		told[1] = load_more(leaders, places);
-		told[0] = control.schedule;
+		pthread_mutex_lock(&control.loading);
+		shim_lock();
+		told.phase = load_more(leaders, places);
+		told.schedule = control.schedule;
+		told.loads = control.loads;
+		shim_unlock();
+		pthread_mutex_unlock(&control.loading);
 	}
-	shim_unlock();
-	PMPI_Bcast(told, 2, MPI_UINT32_T, root, all);
+	PMPI_Bcast(&told, sizeof(told) / sizeof(uint32_t), MPI_UINT32_T, root, all);
 	shim_lock();
-	if (shim.rank && told[0] != control.schedule) {
+	/* Threads may hear of two in another order. */
+	if (told.loads > control.loads) {
 		add_counts(&control.main);
-		view_join(&control.main, told[0]);
-		control.schedule = told[0];
+		view_join(&control.main, told.schedule);
+		control.schedule = told.schedule;
+		control.loads = told.loads;
 	}
 	control.announced = NO_PHASE;
 	pthread_cond_signal(&control.wanted);
 	shim_unlock();
-	return told[1];
+	return told.phase;
 }
 
 /* ----------------------------------------------------------- entering, leaving */
 
-/* One try, with the lock. */
+/* One try, with the lock. -EAGAIN: to be tried again. */
 static int try_enter(uint32_t phase)
 {
 	struct view *view = &control.main;
 	int error = view->phasing ? morph_phasing_enter(view->phasing, phase, 0) : -ENOENT;
 
-	if (error && error != -ETIMEDOUT && view->phasing)
+	/* Another thread takes part in loading another schedule, where one is gone. */
+	if (error == -ETIMEDOUT || (error == -ENOENT && control.schedule && shim.threads))
+		return -EAGAIN;
+	if (error && control.schedule)
 		shim_say("goes on without light: %s", morph_error_text(view->ctx));
 	return error;
 }
@@ -362,18 +380,18 @@ bool shim_control_enter(uint32_t phase)
 			control.counts.entered++;
 			control.counts.lit += at_once && changes() == before;
 			trust(true);
-		} else if (error == -ETIMEDOUT && waited > (uint64_t)control.patience_ns) {
+		} else if (error == -EAGAIN && waited > (uint64_t)control.patience_ns) {
 			control.counts.late++;
 			trust(false);
-			shim_say(
-				"goes on without light of phase %u: for %llu ms ranks were in another one",
-				phase, (unsigned long long)(waited / 1000000));
-			error = -ECANCELED;
+			shim_say("goes on without light of phase %u, after %llu ms: %s", phase,
+				 (unsigned long long)(waited / 1000000),
+				 morph_error_text(control.main.ctx));
+			error = -ETIMEDOUT;
 		}
-		if (error != -ETIMEDOUT)
+		if (error != -EAGAIN)
 			control.counts.wait_ns += waited;
 		shim_unlock();
-		if (error != -ETIMEDOUT)
+		if (error != -EAGAIN)
 			return !error;
 		shim_orphans(false);
 		nap();
@@ -492,8 +510,9 @@ void shim_control_end(void)
 	if (shim.mode == SHIM_OBSERVE)
 		return;
 	PMPI_Barrier(MPI_COMM_WORLD);
-	if (!shim.rank && control.main.phasing)
-		morph_phasing_unload(control.main.phasing, shim.patience_ns);
+	if (!shim.rank && control.main.phasing &&
+	    morph_phasing_unload(control.main.phasing, shim.patience_ns))
+		shim_say("phases stay loaded: %s", morph_error_text(control.main.ctx));
 	while (control.families_count)
 		drop_family();
 	free(control.families);

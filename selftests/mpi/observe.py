@@ -40,6 +40,9 @@ class Run:
                 except OSError:
                     pass
 
+    def __str__(self):
+        return "\n".join([f"status {self.status}", self.said, *(json.dumps(trace) for trace in self.traces)])
+
     def lines(self):
         """What the shim has said."""
         return [line for line in self.said.splitlines() if line.startswith("libmorph-mpi: ")]

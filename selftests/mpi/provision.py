@@ -27,11 +27,11 @@ def prepare_machine():
 
 def on_a_slice(mode):
     run = observe.Run(str(ITERATIONS), launch=(LAUNCH, "server8", str(observe.RANKS)), MORPH_PHASES=mode)
-    assert run.status == 0 and not run.lines(), run.said
+    assert run.status == 0 and not run.lines(), run
     for trace in run.traces:
-        assert trace["mode"] == mode, trace
-        assert all("phase" in comm for comm in trace["communicators"]), trace
-        assert trace["entered"] == LEAST_ENTERED + 1 and trace["late"] == 0, trace
+        assert trace["mode"] == mode, run
+        assert all("phase" in comm for comm in trace["communicators"]), run
+        assert trace["entered"] == LEAST_ENTERED + 1 and trace["late"] == 0, run
     print("#", mode, {name: [trace[name] for trace in run.traces]
                       for name in ("entered", "lit", "changes", "provisioned", "jumps", "wait_ns")})
     return run
@@ -50,18 +50,25 @@ def provisioned():
 def failover():
     launch = (LAUNCH, "server8", str(observe.RANKS), "--fail", "20")
     run = observe.Run("40", launch=launch, MORPH_PHASES="provision")
-    assert run.status == 0 and "launch:" not in run.said and not run.lines(), run.said
+    assert run.status == 0 and "launch:" not in run.said and not run.lines(), run
     for trace in run.traces:
-        assert trace["entered"] == 40 * 7 + 1 and trace["late"] == 0, trace
+        assert trace["entered"] == 40 * 7 + 1 and trace["late"] == 0, run
     print("# failover", [trace["repairs"] for trace in run.traces])
 
 
 def threads():
     run = observe.Run("4", "threads", launch=(LAUNCH, "server8", str(observe.RANKS)), MORPH_PHASES="provision")
-    assert run.status == 0 and not run.lines(), run.said
-    assert all(trace["late"] == 0 for trace in run.traces), run.traces
+    assert run.status == 0 and not run.lines(), run
+    assert all(trace["late"] == 0 for trace in run.traces), run
+
+
+def failover_beside_loads():
+    launch = (LAUNCH, "server8", str(observe.RANKS), "--fail", "150")
+    run = observe.Run("1", "threads", launch=launch, MORPH_PHASES="provision")
+    assert run.status == 0 and "launch:" not in run.said and not run.lines(), run
+    assert all(trace["late"] == 0 for trace in run.traces), run
 
 
 if __name__ == "__main__":
     prepare_machine()
-    sys.exit(observe.main([on_demand, provisioned, failover, threads]))
+    sys.exit(observe.main([on_demand, provisioned, failover, threads, failover_beside_loads]))

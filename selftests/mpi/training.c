@@ -101,17 +101,38 @@ static void *sum_often(void *argument)
 	return NULL;
 }
 
+/* Two threads do so at once. */
+static void *split_often(void *argument)
+{
+	static const int colours[][RANKS] = {
+		{ 0, 1, 1, 0 }, { 0, 0, 0, 1 }, { 0, 1, 1, 1 }, { 0, 1, 0, 0 }
+	};
+	MPI_Comm all = *(MPI_Comm *)argument, comm;
+	int one = 1, sum, size;
+
+	for (int at = 0; at < 4; at++) {
+		MPI_Comm_split(all, colours[at][rank], rank, &comm);
+		MPI_Comm_size(comm, &size);
+		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+		check(sum == size, "a sum of some");
+		MPI_Comm_free(&comm);
+	}
+	return NULL;
+}
+
 static void use_threads(void)
 {
-	MPI_Comm comms[3] = { pipeline, gradients };
-	pthread_t threads[3];
+	MPI_Comm comms[5] = { pipeline, gradients };
+	pthread_t threads[5];
 
-	MPI_Comm_dup(MPI_COMM_WORLD, &comms[2]);
-	for (int at = 0; at < 3; at++)
-		pthread_create(&threads[at], NULL, sum_often, &comms[at]);
-	for (int at = 0; at < 3; at++)
+	for (int at = 2; at < 5; at++)
+		MPI_Comm_dup(MPI_COMM_WORLD, &comms[at]);
+	for (int at = 0; at < 5; at++)
+		pthread_create(&threads[at], NULL, at < 3 ? sum_often : split_often, &comms[at]);
+	for (int at = 0; at < 5; at++)
 		pthread_join(threads[at], NULL);
-	MPI_Comm_free(&comms[2]);
+	for (int at = 2; at < 5; at++)
+		MPI_Comm_free(&comms[at]);
 }
 
 int main(int argc, char **argv)
