@@ -306,14 +306,19 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	if (exec->broken || txn->kind == MORPH_TXN_OF_SCHEDULE)
 		exec->late = exec_collect_new(exec, true, exec->early);
 	exec_collect_neighbours(exec);
+	morph_state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
 		if (item->old && !item->dead)
 			item->circuit->state = MORPH_CIRCUIT_CHANGING;
+		/* What will be dark for a while, or for good, nobody is to send on. */
+		if (item->broken_first || item->change.op == MORPH_CHANGE_REMOVE)
+			morph_state_circuit(item->circuit);
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
+	morph_state_end(txn->slice);
 }
 
 /* Program and verify; on success the light is there. No lock held. */

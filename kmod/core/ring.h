@@ -40,7 +40,9 @@ int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
 void morph_state_begin(struct morph_slice *slice);
 void morph_state_circuit(struct morph_circuit *circuit);
 void morph_state_end(struct morph_slice *slice);
-/* Both, for all whose light the page has wrong. */
+/* All three, of one that has gone dark by itself; */
+void morph_state_dark(struct morph_circuit *circuit);
+/* and for all whose light the page has wrong. */
 void morph_state_all(struct morph_slice *slice);
 /* Nothing is lit any more: the slice goes, or its fabric. fabric->lock held. */
 void morph_state_lose(struct morph_slice *slice);

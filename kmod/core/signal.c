@@ -9,6 +9,7 @@
 #include "health.h"
 #include "plan.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "slice.h"
 #include "trace.h"
@@ -92,6 +93,7 @@ static void count_dark(struct morph_circuit *circuit, u64 since_ns)
 		circuit->alarm_since_ns = since_ns;
 	circuit->dark = true;
 	circuit->alarms++;
+	morph_state_dark(circuit);
 }
 
 /*

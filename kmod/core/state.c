@@ -53,8 +53,14 @@ void morph_state_end(struct morph_slice *slice)
 
 static bool is_lit(const struct morph_circuit *circuit)
 {
-	return circuit->listed && circuit->state == MORPH_CIRCUIT_LIT &&
+	return circuit->listed && circuit->state == MORPH_CIRCUIT_LIT && !circuit->dark &&
 	       !((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE);
+}
+
+/* Is there a page that says more than that all is gone? */
+static bool is_told(const struct morph_slice *slice)
+{
+	return slice->state_page && !slice->dying && slice->fabric->state == MORPH_FABRIC_READY;
 }
 
 /* What the page says of the circuit, and what it is to say. */
@@ -64,7 +70,7 @@ void morph_state_circuit(struct morph_circuit *circuit)
 	struct morph_state_pair *pair;
 	u64 mbps = 0;
 
-	if (!slice->state_page || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+	if (!is_told(slice) || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 	if (is_lit(circuit))
@@ -78,6 +84,15 @@ void morph_state_circuit(struct morph_circuit *circuit)
 		pair->hops = circuit->route->path.hops_count;
 	else if (!pair->mbps)
 		pair->hops = 0;
+}
+
+void morph_state_dark(struct morph_circuit *circuit)
+{
+	if (!circuit->told_mbps)
+		return;
+	morph_state_begin(circuit->slice);
+	morph_state_circuit(circuit);
+	morph_state_end(circuit->slice);
 }
 
 void morph_state_all(struct morph_slice *slice)
@@ -124,7 +139,11 @@ void morph_state_schedule(const struct morph_schedule *schedule)
 {
 	struct morph_state_page *page = schedule->slice->state_page;
 
-	if (!page)
+	if (!is_told(schedule->slice))
+		return;
+	/* What comes to rest is no news to those who follow another one that runs. */
+	if (schedule->state != MORPH_SCHEDULE_RUNNING && page->schedule != schedule->id &&
+	    page->state == MORPH_SCHEDULE_RUNNING)
 		return;
 	morph_state_begin(schedule->slice);
 	page->schedule = schedule->id;
