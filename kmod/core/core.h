@@ -150,6 +150,7 @@ enum morph_stat {
 	MORPH_STAT_CONTROLLERS_EXPIRED,
 	MORPH_STAT_RESERVATIONS,
 	MORPH_STAT_RESERVATION_CONFLICTS,
+	MORPH_STAT_STEPS_JUDGED,
 	MORPH_STAT_COUNT,
 };
 
@@ -215,6 +216,7 @@ struct morph_fabric {
 	struct hrtimer controller_timer; /* the end of the next of their leases */
 	struct work_struct controller_work;
 	u32 degraded;			/* slices in that state */
+	u32 lost;			/* schedules without paths */
 	u32 recoveries;			/* times that something became free or sound */
 	u32 repairs, repairs_begun;	/* under way; ever */
 	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */

@@ -205,6 +205,7 @@ static const char *const stat_names[] = {
 	[MORPH_STAT_CONTROLLERS_EXPIRED] = "controllers-expired",
 	[MORPH_STAT_RESERVATIONS] = "reservations",
 	[MORPH_STAT_RESERVATION_CONFLICTS] = "reservation-conflicts",
+	[MORPH_STAT_STEPS_JUDGED] = "steps-judged",
 };
 
 static int stats_show(struct seq_file *file, void *unused)

@@ -477,7 +477,7 @@ void morph_repair_recover(struct morph_fabric *fabric)
 	if (fabric->state != MORPH_FABRIC_READY)
 		return;
 	fabric->recoveries++;
-	if (fabric->degraded || !list_empty(&fabric->planless))
+	if (fabric->degraded || fabric->lost || !list_empty(&fabric->planless))
 		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
 }
 
@@ -491,7 +491,8 @@ void morph_repair_recover_work(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &fabric->slices, node)
 		/* No cause to settle what is prepared: its end lets them try. */
-		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
+		if ((slice->state == MORPH_SLICE_DEGRADED || morph_schedule_lost(slice)) &&
+		    list_empty(&slice->txns))
 			morph_repair_kick(slice, 0);
 	replan(fabric);
 	mutex_unlock(&fabric->lock);

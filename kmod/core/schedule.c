@@ -89,6 +89,7 @@ void morph_schedule_drop(struct morph_schedule *schedule)
 		schedule->txn = NULL;
 	}
 	list_del_init(&schedule->node);
+	schedule->slice->fabric->lost -= schedule->lost;
 	schedule->slice->fabric->light_seq++;
 }
 

@@ -45,6 +45,16 @@ struct morph_schedule_wrong {
 	u32 step, circuit;
 };
 
+/*
+ * What a verdict holds for: others' light, and how elements of the schedule stand that have
+ * several states. Those that no circuit uses stay as the last one left them.
+ */
+struct morph_judged {
+	u64 others;		/* morph_schedule_others(), */
+	u64 stance;		/* and schedule->stance, at that time */
+#define MORPH_NEVER_JUDGED	U64_MAX
+};
+
 /* A step, and what it changes compared to the one before. Lists are of circuits. */
 struct morph_step {
 	u32 held, count;	/* in schedule->held */
@@ -54,8 +64,8 @@ struct morph_step {
 	u32 rank, ranks;	/* in schedule->ranks: which have a circuit that comes or goes */
 	u32 advance;		/* enum morph_advance */
 	u64 after_ns, deadline_ns;
-	u64 judged;		/* what others had lit when it was: morph_schedule_others() */
-#define MORPH_NEVER_JUDGED	U64_MAX
+	struct morph_judged judged;		/* as a whole, */
+	struct morph_judged judged_ahead;	/* and what is lit ahead, beside the step before */
 	struct morph_schedule_step_info info;
 };
 
@@ -104,9 +114,11 @@ struct morph_schedule {
 	struct morph_txn *txn;		/* of its steps */
 	bool moved;			/* a repair has given a circuit another path, */
 	bool crossed;			/* or another one, to which it may have to give way */
-	bool lost;			/* and no paths are left for some of them */
+	bool lost;			/* and no paths are left for some of them: fabric->lost */
 	u32 moves;			/* how many were given other paths, ever */
 	u64 own_light;			/* its own part of fabric->light_seq */
+	u64 stance;			/* how its elements stand, as a number: by element */
+	u64 dice;			/* and state, with a factor that nobody can guess */
 
 	/* fabric->lock; those who wait look at the first four without it */
 	u32 state;			/* enum morph_schedule_state */
@@ -119,8 +131,13 @@ struct morph_schedule {
 	u64 lit_seq;			/* the fabric's, likewise; or 0 */
 	u64 due_ns;			/* when time begins the next, or 0 */
 	u64 deadline_ns;		/* when the next is to be lit, or 0 */
+	u64 mended_ns;			/* when a repair has last put that off */
 	bool is_ahead;			/* the next step's first circuits are lit */
 	bool stepping;
+	bool changing;			/* the transaction is under way: a step, or what is ahead */
+	bool held_up;			/* a work has found the slice busy */
+	struct morph_times times;	/* of what was begun last, */
+	struct morph_times ahead_times;	/* and of what was lit ahead */
 	int error;
 	u32 failed_step;
 	u64 *arrived;			/* by rank: position that it has done with */
@@ -169,13 +186,17 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 /* Undo optics_claim() of a path: elements that nobody pins then count as parked. */
 void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route);
 /*
- * Judge circuits that are to be lit in a step. @txn: its memory is used, and its refusal filled;
- * *wrong: which of them can't be. fabric->lock held; the schedule holds what it needs.
+ * Judge circuits that are to be lit in a step, with its elements as all of its circuits want
+ * them. Memory of schedule->txn is used, and its refusal filled; *wrong: which of them can't be.
+ * fabric->lock held; the schedule holds what it needs.
  */
 int morph_schedule_judge(struct morph_schedule *schedule, u32 step, const u32 *list, u32 count,
-			 struct morph_txn *txn, u32 *wrong);
-/* What others have lit, as a number that changes whenever that does. */
-u64 morph_schedule_others(const struct morph_schedule *schedule);
+			 u32 *wrong);
+/* As it is to be lit now, if anything has changed since: others' light, or elements. */
+int morph_schedule_judge_again(struct morph_schedule *schedule, u32 step);
+/* What is lit ahead of a step beside what is lit now: likewise. The slice has been entered. */
+int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 step);
+void morph_schedule_unjudge(struct morph_schedule *schedule);
 
 /* ----------------------------------------------------------- schedule_hold.c */
 
@@ -222,6 +243,8 @@ void morph_schedule_wake(struct morph_slice *slice);
 void morph_schedule_lose(struct morph_schedule *schedule, int error);
 /* The repair of a slice has ended: steps that have waited for it go on. fabric->lock held. */
 void morph_schedule_go_on(struct morph_schedule *schedule);
+/* Nobody is in the slice any more: works that have found it busy. fabric->lock held. */
+void morph_schedule_let_in(struct morph_slice *slice);
 /* morph_slice_enter() for what a tenant wants, which says why it can't be now. */
 int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *refusal);
 /* A rank has done with a position. Takes the lock itself. */
@@ -262,6 +285,8 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 void morph_schedule_moved(struct morph_circuit *circuit);
 /* Ranks have other accelerators, or hardware has failed. fabric->lock held, slice entered. */
 void morph_schedule_mend(struct morph_slice *slice);
+/* Has one of its schedules no paths? fabric->lock held. */
+bool morph_schedule_lost(const struct morph_slice *slice);
 /* A circuit that is moved stays on its planes, where their ports can be used. */
 void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change);
 

@@ -26,6 +26,8 @@ static int enter_locked(struct morph_schedule *schedule, struct morph_refusal *r
 	}
 	if (ret)
 		mutex_unlock(&slice->fabric->lock);
+	else
+		schedule->times = (struct morph_times){};
 	return ret;
 }
 
@@ -38,7 +40,7 @@ static void leave_locked(struct morph_schedule *schedule)
 static void answer(struct morph_schedule *schedule, int ret, struct morph_times *times,
 		   struct morph_refusal *refusal)
 {
-	*times = schedule->txn->times;
+	*times = schedule->times;
 	if (ret)
 		*refusal = schedule->txn->refusal;
 	if (ret && !refusal->error)

@@ -9,6 +9,7 @@
  * they are. A repair moves lit circuits as it moves others. Then the schedule holds what they
  * have left of it, and is mended at the end.
  */
+#include <linux/hash.h>
 #include <linux/slab.h>
 
 #include "core.h"
@@ -327,6 +328,17 @@ void morph_schedule_resume(struct morph_slice *slice)
 
 /* --------------------------------------------------------------- one circuit */
 
+/* The state of an element is another one. fabric->lock held. */
+static void turn(struct morph_schedule *schedule, u32 element, u8 state)
+{
+	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	u64 factor = (element ^ schedule->dice) * GOLDEN_RATIO_64;
+
+	factor = (factor ^ factor >> 32) * GOLDEN_RATIO_64;
+	schedule->stance += factor * ((u64)state - ledger->element_state[element]);
+	optics_set_state(ledger, element, state);
+}
+
 void morph_schedule_give(struct morph_circuit *circuit)
 {
 	struct morph_schedule *schedule = circuit->schedule;
@@ -344,7 +356,8 @@ void morph_schedule_give(struct morph_circuit *circuit)
 
 		if (element == OPTICS_NONE)
 			continue;
-		optics_set_state(fabric->ledger, element, route->hops[h].state);
+		if (fabric->ledger->element_state[element] != route->hops[h].state)
+			turn(schedule, element, route->hops[h].state);
 		fabric->ledger->element_pins[element]++;
 	}
 	route->role = MORPH_ROUTE_LIVE;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Loading: from what is asked to circuits that have paths, are held, and judged step by step. */
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -142,6 +143,7 @@ static struct morph_schedule *schedule_alloc(struct morph_slice *slice,
 	schedule->flags = plan->flags;
 	schedule->step = MORPH_ANY;
 	schedule->failed_step = MORPH_ANY;
+	schedule->dice = get_random_u64();
 	morph_schedule_run_init(schedule);
 	schedule->steps = kvcalloc(plan->steps_count, sizeof(*schedule->steps),
 				   GFP_KERNEL_ACCOUNT);
@@ -346,8 +348,7 @@ static int make_circuits(struct morph_schedule *schedule, const struct morph_sch
 }
 
 /* Each step as it will be, and what it lights. Lock as above. */
-static int judge_steps(struct morph_schedule *schedule, struct morph_txn *txn,
-		       struct morph_schedule_wrong *wrong)
+static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
 	u32 i;
@@ -362,7 +363,7 @@ static int judge_steps(struct morph_schedule *schedule, struct morph_txn *txn,
 			list = schedule->held + step->held;
 			count = step->count;
 		}
-		ret = morph_schedule_judge(schedule, i, list, count, txn, &wrong->circuit);
+		ret = morph_schedule_judge(schedule, i, list, count, &wrong->circuit);
 		if (ret)
 			wrong->step = i;
 		mutex_unlock(&fabric->lock);
@@ -455,7 +456,7 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_pla
 	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);
 	if (ret)
 		return ret;
-	ret = judge_steps(schedule, schedule->txn, wrong);
+	ret = judge_steps(schedule, wrong);
 	if (ret)
 		*refusal = schedule->txn->refusal;
 	return ret;

@@ -184,8 +184,9 @@ static void claim_lit(struct morph_schedule *schedule)
 
 static void mend(struct morph_schedule *schedule)
 {
+	struct morph_fabric *fabric = schedule->slice->fabric;
 	bool news = schedule->moved || schedule->lost;
-	u32 moves = schedule->moves, i;
+	u32 moves = schedule->moves;
 	int ret;
 
 	morph_schedule_unhold(schedule);
@@ -195,15 +196,15 @@ static void mend(struct morph_schedule *schedule)
 		ret = morph_schedule_hold(schedule, MORPH_GFP_REPAIR, NULL);
 	claim_lit(schedule);
 	make_room(schedule);
-	for (i = 0; i < schedule->steps_count; i++)
-		schedule->steps[i].judged = MORPH_NEVER_JUDGED;
+	morph_schedule_unjudge(schedule);
 	schedule->moved = false;
 	schedule->crossed = false;
+	fabric->lost += !!ret - (int)schedule->lost;
 	schedule->lost = ret;
 	/* All as before: somebody else was led elsewhere, and not over what is held here. */
 	if (!ret && !news && moves == schedule->moves)
 		return;
-	schedule->slice->fabric->seq++;
+	fabric->seq++;
 	schedule->slice->generation++;
 	if (ret)
 		morph_schedule_lose(schedule, ret);
@@ -222,6 +223,16 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 		return;
 	circuit->schedule->moved = true;
 	circuit->schedule->moves++;
+}
+
+bool morph_schedule_lost(const struct morph_slice *slice)
+{
+	const struct morph_schedule *schedule;
+
+	list_for_each_entry(schedule, &slice->schedules, node)
+		if (schedule->lost)
+			return true;
+	return false;
 }
 
 void morph_schedule_mend(struct morph_slice *slice)

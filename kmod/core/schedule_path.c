@@ -334,21 +334,26 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 
 /* --------------------------------------------------------------------- judge */
 
-u64 morph_schedule_others(const struct morph_schedule *schedule)
+/* What others have lit, as a number that changes whenever that does. */
+static u64 others(const struct morph_schedule *schedule)
 {
 	return schedule->slice->fabric->light_seq - schedule->own_light;
 }
 
-/* The elements as the step has them; what they were is written down. Returns how many. */
-static u32 set_states(struct morph_schedule *schedule, const struct morph_step *step,
+static bool holds(const struct morph_judged *judged, const struct morph_schedule *schedule)
+{
+	return judged->others == others(schedule) && judged->stance == schedule->stance;
+}
+
+/* The elements as circuits have them; what they were is written down. Returns how many. */
+static u32 set_states(struct morph_schedule *schedule, const u32 *list, u32 count,
 		      struct morph_element_setting *before)
 {
 	struct optics_state *ledger = schedule->slice->fabric->ledger;
 	u32 n = 0, i, h;
 
-	for (i = 0; i < step->count; i++) {
-		const struct morph_route *route =
-			schedule->circuits[schedule->held[step->held + i]]->route;
+	for (i = 0; i < count; i++) {
+		const struct morph_route *route = schedule->circuits[list[i]]->route;
 
 		for (h = 0; h < route->path.hops_count; h++) {
 			u32 element = route->hops[h].element;
@@ -381,19 +386,20 @@ static void lift_marks(struct morph_schedule *schedule, bool lift)
 	}
 }
 
-int morph_schedule_judge(struct morph_schedule *schedule, u32 number, const u32 *list, u32 count,
-			 struct morph_txn *txn, u32 *wrong)
+/* Circuits of @list, with elements as those of @lit want them. */
+static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count, const u32 *list,
+		 u32 count, u32 *wrong)
 {
 	struct morph_slice *slice = schedule->slice;
 	struct optics_state *ledger = slice->fabric->ledger;
 	struct optics_view view = optics_state_view(ledger);
-	struct morph_step *step = &schedule->steps[number];
+	struct morph_txn *txn = schedule->txn;
 	struct optics_refusal why = {};
 	u32 states, i;
 	int ret;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	states = set_states(schedule, step, txn->settings);
+	states = set_states(schedule, lit, lit_count, txn->settings);
 	lift_marks(schedule, true);
 	/* A cordon sends nobody away: what was loaded before goes on. */
 	view.tolerated = OPTICS_CORDONED;
@@ -407,10 +413,60 @@ int morph_schedule_judge(struct morph_schedule *schedule, u32 number, const u32 
 	while (states--)
 		optics_set_state(ledger, txn->settings[states].element,
 				 txn->settings[states].state);
-	if (!ret) {
-		step->judged = morph_schedule_others(schedule);
+	if (!ret)
 		return 0;
-	}
 	*wrong = why.item < count ? list[why.item] : MORPH_ANY;
 	return morph_refuse_optics(&txn->refusal, ret, &why);
+}
+
+int morph_schedule_judge(struct morph_schedule *schedule, u32 number, const u32 *list, u32 count,
+			 u32 *wrong)
+{
+	struct morph_step *step = &schedule->steps[number];
+	int ret = judge(schedule, schedule->held + step->held, step->count, list, count, wrong);
+
+	if (!ret)
+		step->judged = (struct morph_judged){ others(schedule), schedule->stance };
+	return ret;
+}
+
+int morph_schedule_judge_again(struct morph_schedule *schedule, u32 number)
+{
+	const struct morph_step *step = &schedule->steps[number];
+	u32 wrong;
+
+	if (holds(&step->judged, schedule))
+		return 0;
+	morph_stat(schedule->slice->fabric, MORPH_STAT_STEPS_JUDGED);
+	return morph_schedule_judge(schedule, number, schedule->held + step->held, step->count,
+				    &wrong);
+}
+
+int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 number)
+{
+	const struct morph_step *now = &schedule->steps[schedule->step];
+	struct morph_step *step = &schedule->steps[number];
+	u32 *list = schedule->stamps, wrong;
+	int ret;
+
+	if (holds(&step->judged_ahead, schedule))
+		return 0;
+	memcpy(list, schedule->changes + step->light, array_size(step->ahead, sizeof(u32)));
+	memcpy(list + step->ahead, schedule->held + now->held, array_size(now->count, sizeof(u32)));
+	/* The others' elements stand as they want them. */
+	ret = judge(schedule, list, step->ahead, list, step->ahead + now->count, &wrong);
+	if (!ret)
+		step->judged_ahead = (struct morph_judged){ others(schedule), schedule->stance };
+	return ret;
+}
+
+void morph_schedule_unjudge(struct morph_schedule *schedule)
+{
+	const struct morph_judged never = { MORPH_NEVER_JUDGED, MORPH_NEVER_JUDGED };
+	u32 i;
+
+	for (i = 0; i < schedule->steps_count; i++) {
+		schedule->steps[i].judged = never;
+		schedule->steps[i].judged_ahead = never;
+	}
 }

@@ -140,10 +140,11 @@ void morph_schedule_wake(struct morph_slice *slice)
 
 void morph_schedule_lose(struct morph_schedule *schedule, int error)
 {
-	if (schedule->state != MORPH_SCHEDULE_RUNNING)
-		return;
 	morph_step_renew(schedule->txn);
-	morph_run_stop_at(schedule, schedule->step, error);
+	if (schedule->state == MORPH_SCHEDULE_RUNNING)
+		morph_run_stop_at(schedule, schedule->step, error);
+	else
+		morph_schedule_tell(schedule, MORPH_OUTCOME_ROLLED_BACK, schedule->step);
 }
 
 /* A circuit that the step goes on with may have failed since it was lit. */
@@ -163,31 +164,25 @@ static int check_kept(struct morph_schedule *schedule, const struct morph_step *
 	return 0;
 }
 
-/* Others' light may have changed since the step was judged. */
-static int judge_again(struct morph_schedule *schedule, u32 number)
+static void add_phases(struct morph_schedule_step_info *info, const u64 *phases)
 {
-	const struct morph_step *step = &schedule->steps[number];
-	u32 wrong;
-
-	if (step->judged == morph_schedule_others(schedule))
-		return 0;
-	return morph_schedule_judge(schedule, number, schedule->held + step->held, step->count,
-				    schedule->txn, &wrong);
+	info->program_ns += phases[MORPH_PHASE_PROGRAM];
+	info->settle_ns += phases[MORPH_PHASE_SETTLE];
+	info->relock_ns += phases[MORPH_PHASE_RELOCK];
+	info->verify_ns += phases[MORPH_PHASE_VERIFY];
 }
 
 static void count_run(struct morph_schedule *schedule, struct morph_step *step, u64 begin)
 {
-	const u64 *phases = schedule->txn->times.phase_ns;
 	struct morph_schedule_step_info *info = &step->info;
 	u64 now = ktime_get_ns();
 
 	info->runs++;
 	if (schedule->position)
 		info->wait_ns += begin - schedule->lit_ns;
-	info->program_ns += phases[MORPH_PHASE_PROGRAM];
-	info->settle_ns += phases[MORPH_PHASE_SETTLE];
-	info->relock_ns += phases[MORPH_PHASE_RELOCK];
-	info->verify_ns += phases[MORPH_PHASE_VERIFY];
+	add_phases(info, schedule->times.phase_ns);
+	if (schedule->is_ahead)
+		add_phases(info, schedule->ahead_times.phase_ns);
 	info->longest_ns = max(info->longest_ns, now - begin);
 	if (schedule->due_ns && begin > schedule->due_ns)
 		info->late_ns += begin - schedule->due_ns;
@@ -209,7 +204,7 @@ int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop
 
 	schedule->stepping = true;
 	morph_step_renew(schedule->txn);
-	ret = judge_again(schedule, number);
+	ret = morph_schedule_judge_again(schedule, number);
 	if (!ret)
 		ret = check_kept(schedule, step);
 	if (!ret)
@@ -289,16 +284,47 @@ static bool is_wanted(const struct morph_schedule *schedule)
 }
 
 /*
- * Carry out what a barrier or time asks for: a step, since others want the lock too. During a
- * repair it is left: who ends that comes back to it. fabric->lock held, dropped meanwhile.
+ * A work waits for nobody, since others' works would wait for it: who leaves the slice queues it
+ * again. fabric->lock held.
  */
-static void follow_wish(struct morph_schedule *schedule)
+static bool enter_now(struct morph_schedule *schedule)
+{
+	struct morph_slice *slice = schedule->slice;
+
+	if (slice->busy) {
+		schedule->held_up = true;
+		slice->held_up = true;
+		return false;
+	}
+	return !morph_slice_enter(slice, false);
+}
+
+void morph_schedule_let_in(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	slice->held_up = false;
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->held_up)
+			continue;
+		schedule->held_up = false;
+		queue_step(schedule, is_wanted(schedule) ? &schedule->step_work :
+							   &schedule->ahead_work);
+	}
+}
+
+/*
+ * Carry out what a barrier or time asks for: a step, since others want the lock too. During a
+ * repair it is left: who ends that comes back to it. The slice has been entered, fabric->lock
+ * held, dropped meanwhile.
+ */
+static void follow_entered(struct morph_schedule *schedule)
 {
 	bool mends = false;
 
-	if (!is_wanted(schedule) || morph_slice_enter(schedule->slice, false))
-		return;
 	if (is_wanted(schedule)) {
+		schedule->times = (struct morph_times){};
 		mends = morph_run_check_ways(schedule, morph_run_next(schedule), NULL);
 		if (!mends)
 			morph_run_light_next(schedule);
@@ -316,7 +342,8 @@ static void step_work_fn(struct work_struct *work)
 	struct morph_fabric *fabric = schedule->slice->fabric;
 
 	mutex_lock(&fabric->lock);
-	follow_wish(schedule);
+	if (is_wanted(schedule) && enter_now(schedule))
+		follow_entered(schedule);
 	mutex_unlock(&fabric->lock);
 	morph_schedule_put(schedule);
 }
@@ -330,7 +357,8 @@ static void time_work_fn(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	if (schedule->due_ns && ktime_get_ns() >= schedule->due_ns && !schedule->stepping)
 		schedule->wanted = schedule->position + 1;
-	follow_wish(schedule);
+	if (is_wanted(schedule) && enter_now(schedule))
+		follow_entered(schedule);
 	mutex_unlock(&fabric->lock);
 	morph_schedule_put(schedule);
 }
@@ -346,8 +374,8 @@ static void deadline_work_fn(struct work_struct *work)
 	    !schedule->deadline_ns || ktime_get_ns() < schedule->deadline_ns ||
 	    schedule->stepping || schedule->slice->repairing || is_wanted(schedule))
 		goto out;
-	if (schedule->slice->busy) {
-		/* Who would begin the step may wait for that. It is late nevertheless. */
+	if (schedule->changing) {
+		/* It lights ahead. It is late nevertheless. */
 		hrtimer_start(&schedule->deadline,
 			      ns_to_ktime(ktime_get_ns() + DEADLINE_AGAIN_NS),
 			      HRTIMER_MODE_ABS);
@@ -370,17 +398,16 @@ static void ahead_work_fn(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	if (schedule->gone || schedule->is_ahead ||
 	    schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY ||
-	    is_wanted(schedule) || morph_slice_enter(schedule->slice, false))
+	    is_wanted(schedule) || !enter_now(schedule))
 		goto out;
-	if (!schedule->gone && !schedule->is_ahead &&
-	    schedule->state == MORPH_SCHEDULE_RUNNING && morph_run_next(schedule) != MORPH_ANY &&
-	    !is_wanted(schedule) && !judge_again(schedule, morph_run_next(schedule))) {
-		step = &schedule->steps[morph_run_next(schedule)];
-		/* What fails now is tried with the step, whose failure it is then. */
+	step = &schedule->steps[morph_run_next(schedule)];
+	schedule->times = (struct morph_times){};
+	/* What can't be now, or fails, is tried with the step, whose failure it is then. */
+	if (!morph_schedule_judge_ahead(schedule, morph_run_next(schedule)))
 		schedule->is_ahead = !morph_schedule_change(schedule, NULL, 0,
 							    schedule->changes + step->light,
 							    step->ahead);
-	}
+	schedule->ahead_times = schedule->times;
 	morph_slice_leave(schedule->slice);
 out:
 	mutex_unlock(&fabric->lock);
@@ -411,21 +438,22 @@ void morph_schedule_run_stop(struct morph_schedule *schedule)
 void morph_schedule_go_on(struct morph_schedule *schedule)
 {
 	const struct morph_step *step;
+	u64 from;
 
 	lockdep_assert_held(&schedule->slice->fabric->lock);
 	if (schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY)
 		return;
 	step = &schedule->steps[morph_run_next(schedule)];
-	if (is_wanted(schedule)) {
+	if (is_wanted(schedule))
 		queue_step(schedule, &schedule->step_work);
-		return;
-	}
-	if (step->ahead)
+	else if (step->ahead)
 		queue_step(schedule, &schedule->ahead_work);
-	/* The time that the repair took is not the ranks'. */
 	if (!schedule->deadline_ns)
 		return;
-	schedule->deadline_ns += ktime_get_ns() - schedule->slice->fault_noticed_ns;
+	/* The time that the repair took is not the ranks', since the last time that this was said. */
+	from = max3(schedule->lit_ns, schedule->slice->fault_noticed_ns, schedule->mended_ns);
+	schedule->mended_ns = ktime_get_ns();
+	schedule->deadline_ns += schedule->mended_ns - from;
 	hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns), HRTIMER_MODE_ABS);
 }
 
@@ -476,7 +504,8 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 	    !all_arrived(schedule, &schedule->steps[next]))
 		goto out;
 	schedule->wanted = schedule->position + 1;
-	follow_wish(schedule);
+	if (!morph_slice_enter(slice, false))
+		follow_entered(schedule);
 	/* A signal is no reason to leave the others waiting. Queued twice it is queued once. */
 	if (is_wanted(schedule))
 		queue_step(schedule, &schedule->step_work);

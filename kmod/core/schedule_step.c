@@ -86,6 +86,17 @@ static int check_sound(struct morph_schedule *schedule, struct morph_circuit *ci
 			    "circuit %u needs hardware that has failed", circuit->id);
 }
 
+/* A call may take several changes. */
+static void add_times(struct morph_times *sum, const struct morph_times *times)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(times->phase_ns); i++)
+		sum->phase_ns[i] += times->phase_ns[i];
+	sum->provider_ns += times->provider_ns;
+	sum->modelled_ns += times->modelled_ns;
+}
+
 int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 drops,
 			  const u32 *light, u32 lights)
 {
@@ -109,7 +120,11 @@ int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 
 	if (!txn->count)
 		return 0;
 	txn->staged = true;
-	return morph_exec_commit(txn, false);
+	schedule->changing = true;
+	ret = morph_exec_commit(txn, false);
+	schedule->changing = false;
+	add_times(&schedule->times, &txn->times);
+	return ret;
 }
 
 /* What went, or was not to come, is not lit: its claims are the schedule's again. */

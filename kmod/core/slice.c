@@ -20,6 +20,7 @@
 #include "refusal.h"
 #include "repair.h"
 #include "route.h"
+#include "schedule.h"
 #include "slice.h"
 #include "trace.h"
 #include "txn.h"
@@ -124,6 +125,8 @@ void morph_slice_leave(struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
 	WRITE_ONCE(slice->busy, false);
+	if (slice->held_up)
+		morph_schedule_let_in(slice);
 	morph_plan_resume(slice);
 	if (wq_has_sleeper(&slice->idle))
 		wake_up_all(&slice->idle);

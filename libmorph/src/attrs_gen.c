@@ -1814,6 +1814,12 @@ static const struct lm_attr stats_attrs[] = {
 		.type = MORPH_ATTR_UINT,
 		.doc = "Reservations that were refused: others had the lanes.",
 	},
+	{
+		.name = "steps-judged",
+		.number = MORPH_A_STATS_STEPS_JUDGED,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Steps of schedules that were judged once more before they were lit.",
+	},
 };
 
 static const struct lm_attr event_attrs[] = {
@@ -3200,7 +3206,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_REPLACE] = { "replace", replace_attrs, 5 },
 	[MORPH_OBJECT_WHY_NOT] = { "why-not", why_not_attrs, 14 },
 	[MORPH_OBJECT_QUOTA] = { "quota", quota_attrs, 13 },
-	[MORPH_OBJECT_STATS] = { "stats", stats_attrs, 29 },
+	[MORPH_OBJECT_STATS] = { "stats", stats_attrs, 30 },
 	[MORPH_OBJECT_EVENT] = { "event", event_attrs, 25 },
 	[MORPH_OBJECT_CONTROLLER] = { "controller", controller_attrs, 11 },
 	[MORPH_OBJECT_RESERVATION] = { "reservation", reservation_attrs, 7 },

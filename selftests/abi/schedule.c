@@ -6,49 +6,12 @@
 
 #include "fabric.h"
 #include "kselftest_harness.h"
+#include "shifts.h"
 
-#define RANKS 4u
-#define STEPS (RANKS - 1)
+#define RANKS SHIFT_RANKS
+#define STEPS SHIFT_STEPS
 #define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
 #define MS 1000000ull
-
-/* Each step a shift by one more: what all ranks exchange with all, on one plane. */
-struct shifts {
-	struct morph_schedule_circuit circuits[RANKS * STEPS];
-	struct morph_schedule_step steps[STEPS];
-	uint32_t held[RANKS * STEPS];
-	struct morph_schedule_load load;
-};
-
-static void shifts_make(struct shifts *shifts, unsigned int advance, bool both_planes)
-{
-	unsigned int step, rank, at = 0;
-
-	memset(shifts, 0, sizeof(*shifts));
-	for (step = 0; step < STEPS; step++) {
-		unsigned int plane = both_planes ? step % 2 : 0;
-
-		shifts->steps[step] = (struct morph_schedule_step){ .first = at,
-								    .count = RANKS,
-								    .advance = advance };
-		for (rank = 0; rank < RANKS; rank++, at++) {
-			shifts->held[at] = at;
-			shifts->circuits[at] = (struct morph_schedule_circuit){
-				.src_rank = rank,
-				.dst_rank = (rank + step + 1) % RANKS,
-				.src_plane = plane,
-				.dst_plane = plane,
-			};
-		}
-	}
-	shifts->load = (struct morph_schedule_load){
-		.head = HEAD(morph_schedule_load),
-		.circuits = ARRAY(shifts->circuits, RANKS * STEPS),
-		.steps = ARRAY(shifts->steps, STEPS),
-		.held = ARRAY(shifts->held, RANKS * STEPS),
-		.generation = GENERATION_ANY,
-	};
-}
 
 static int act(int slice, unsigned int schedule, unsigned int verb, uint64_t position,
 	       struct morph_schedule_act *result)
@@ -82,30 +45,19 @@ static int arrive(int slice, unsigned int schedule, unsigned int rank, uint64_t 
 	return schedule_act(slice, schedule, MORPH_SCHEDULE_ARRIVE, &args);
 }
 
-static int info_of(int slice, unsigned int schedule, struct morph_schedule_info *info,
-		   struct morph_schedule_step_info *steps)
-{
-	*info = (struct morph_schedule_info){
-		.head = HEAD(morph_schedule_info),
-		.schedule = schedule,
-		.steps = ARRAY(steps, steps ? STEPS : 0),
-	};
-	return ioctl(slice, MORPH_SCHEDULE_INFO, info);
-}
-
 /* The state that it has now, or -1. */
 static int state_of(int slice, unsigned int schedule)
 {
 	struct morph_schedule_info info;
 
-	return info_of(slice, schedule, &info, NULL) ? -1 : (int)info.state;
+	return shifts_info(slice, schedule, &info, NULL) ? -1 : (int)info.state;
 }
 
 static uint64_t position_of(int slice, unsigned int schedule)
 {
 	struct morph_schedule_info info;
 
-	return info_of(slice, schedule, &info, NULL) ? 0 : info.position;
+	return shifts_info(slice, schedule, &info, NULL) ? 0 : info.position;
 }
 
 /* Are just those circuits lit that lead from each rank so far on? */
@@ -350,7 +302,7 @@ TEST_F(schedule, past_its_deadline_it_stops_and_what_is_lit_stays)
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_SCHEDULE, PATIENCE_MS, &event));
 	EXPECT_EQ(id, event.txn);
 	EXPECT_EQ(1, event.circuit);
-	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
+	ASSERT_EQ(0, shifts_info(self->slice, id, &info, NULL));
 	EXPECT_EQ(MORPH_SCHEDULE_STOPPED, info.state);
 	EXPECT_EQ(-ETIME, info.error);
 	EXPECT_EQ(1, info.failed_step);
@@ -371,11 +323,12 @@ TEST_F(schedule, what_the_next_step_has_room_for_is_lit_ahead)
 
 	shifts_make(&self->shifts, MORPH_ADVANCE_CALL, true);
 	id = LOAD(0);
-	ASSERT_EQ(0, info_of(self->slice, id, &info, steps));
+	ASSERT_EQ(0, shifts_info(self->slice, id, &info, steps));
 	EXPECT_EQ(RANKS, steps[1].ahead);
 	EXPECT_EQ(2 * RANKS, steps[1].changes);
 	ASSERT_EQ(0, start_at(self->slice, id, 0));
-	EXPECT_TRUE(WAIT_UNTIL(!info_of(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
+	EXPECT_TRUE(
+		WAIT_UNTIL(!shifts_info(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 0, NULL));
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 0, NULL));
 	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 3)));
@@ -389,15 +342,16 @@ TEST_F(schedule, jump_leaves_out_steps_and_what_was_lit_for_them)
 	shifts_make(&self->shifts, MORPH_ADVANCE_CALL, true);
 	id = LOAD(MORPH_SCHEDULE_LOOP);
 	ASSERT_EQ(0, start_at(self->slice, id, 0));
-	EXPECT_TRUE(WAIT_UNTIL(!info_of(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
+	EXPECT_TRUE(
+		WAIT_UNTIL(!shifts_info(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
 	ASSERT_EQ(0, jump(self->slice, id, 2, 2));
-	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
+	ASSERT_EQ(0, shifts_info(self->slice, id, &info, NULL));
 	EXPECT_EQ(2, info.step);
 	EXPECT_EQ(2, info.position);
 	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 3)));
 	/* The step after it is the one that follows it. */
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 3, NULL));
-	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
+	ASSERT_EQ(0, shifts_info(self->slice, id, &info, NULL));
 	EXPECT_EQ(0, info.step);
 	ASSERT_EQ(-1, jump(self->slice, id, STEPS, 0));
 	EXPECT_EQ(EINVAL, errno);
@@ -429,7 +383,7 @@ TEST_F(schedule, failed_accelerator_is_replaced_and_it_goes_on)
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
 	EXPECT_TRUE(shift_is_lit(self->slice, 1));
-	ASSERT_EQ(0, info_of(self->slice, id, &info, NULL));
+	ASSERT_EQ(0, shifts_info(self->slice, id, &info, NULL));
 	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, info.state);
 	EXPECT_EQ(1, info.position);
 	/* In each step one from the rank and one to it; those of the first were lit. */

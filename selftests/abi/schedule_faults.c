@@ -236,6 +236,39 @@ TEST_F(faults, way_that_fails_while_it_is_dark_is_led_round)
 	EXPECT_EQ(1, lit(self->slice, circuits));
 }
 
+static bool starts(int slice, unsigned int schedule)
+{
+	return !schedule_act(slice, schedule, MORPH_SCHEDULE_START, NULL);
+}
+
+TEST_F(faults, schedule_without_ways_has_them_again_when_hardware_is_sound)
+{
+	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
+	struct morph_event event;
+	unsigned int tries;
+
+	ASSERT_EQ(0, LOAD());
+	info.schedule = self->load.out_schedule;
+	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_INFO, &info));
+	for (tries = 0; tries < 64; tries++) {
+		ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, info.first_circuit));
+		ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+		if (starts(self->slice, info.schedule)) {
+			ASSERT_EQ(0, schedule_act(self->slice, info.schedule, MORPH_SCHEDULE_STOP,
+						  NULL));
+		} else if (errno == EHOSTUNREACH) {
+			break;
+		}
+	}
+	ASSERT_GT(64, tries)
+	TH_LOG("%s", last_detail);
+	/* It was not running: its owner is told nevertheless. */
+	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_SCHEDULE, PATIENCE_MS, &event));
+	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
+	EXPECT_TRUE(WAIT_UNTIL(starts(self->slice, info.schedule)))
+	TH_LOG("%s", last_detail);
+}
+
 TEST_F(faults, rank_that_was_replaced_before_the_start_is_lit)
 {
 	struct morph_circuit_info circuits[MOST_CIRCUITS];

@@ -1325,7 +1325,8 @@ struct morph_state_pair {
  * struct morph_state_page - a slice as it is, to be mapped and read without a call
  * @version: odd while it is written: read it before and after, and again if it differs
  * @ranks: of the slice
- * @schedule: the last of its schedules that lit a step, was stopped, or has stopped; or 0
+ * @schedule: the last of its schedules that lit a step; where none runs, that was stopped or has
+ *            stopped; or 0
  * @generation: of the slice
  * @step: its step that is lit, or MORPH_ANY
  * @state: enum morph_schedule_state

@@ -1830,6 +1830,15 @@ static inline uint64_t morph_get_stats_reservation_conflicts(const struct morph_
 	return morph_object_uint(object, "reservation-conflicts");
 }
 
+/**
+ * morph_get_stats_steps_judged() - Steps of schedules that were judged once more before they
+ * were lit.
+ */
+static inline uint64_t morph_get_stats_steps_judged(const struct morph_object *object)
+{
+	return morph_object_uint(object, "steps-judged");
+}
+
 /** morph_get_event_fabric() - Fabric. */
 static inline uint32_t morph_get_event_fabric(const struct morph_object *object)
 {

@@ -232,7 +232,7 @@ struct morph_ring_answer {
  * @out: the ring, closed by morph_ring_close()
  *
  * Memory of the caller's own is such as a device has registered already; it is pinned, and counts as locked. A
- * slice has sixteen rings at most; those that were closed count until the slice's file is closed too.
+ * slice has sixteen rings at most.
  *
  * Return: 0, -ENOENT (no such schedule), -EDQUOT, -EINVAL, -E2BIG (unknown options) or another negative errno.
  */

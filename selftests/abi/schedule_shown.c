@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What is told of a schedule: in the slice's state page, in what its steps have cost, and in how its light was judged. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+
+#include "fabric.h"
+#include "kselftest_harness.h"
+#include "shifts.h"
+
+#define RANKS SHIFT_RANKS
+#define STEPS SHIFT_STEPS
+#define MS 1000000ull
+#define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
+#define TIMED "settle_ns=1000000 relock_ns=100000 write_ns=0"
+/* So long that whoever looks meanwhile sees it. */
+#define SLOW "settle_ns=500000000 relock_ns=0 write_ns=0"
+#define VERY_SLOW "settle_ns=2500000000 relock_ns=0 write_ns=0"
+#define STATE_BYTES MORPH_STATE_BYTES(RANKS *RANKS)
+#define OPAQUE_MDB 60000u
+
+FIXTURE(shown)
+{
+	struct sim sim;
+	int slice;
+	struct shifts shifts;
+	volatile struct morph_state_page *page;
+	volatile struct morph_state_pair *pairs;
+};
+
+FIXTURE_SETUP(shown)
+{
+	shifts_make(&self->shifts, MORPH_ADVANCE_CALL, false);
+}
+
+FIXTURE_TEARDOWN(shown)
+{
+	munmap((void *)self->page, STATE_BYTES);
+	close(self->slice);
+	sim_stop(&self->sim);
+}
+
+static void begin(FIXTURE_DATA(shown) * self, const char *times)
+{
+	sim_start(&self->sim, "server8", times);
+	self->slice = slice_create(self->sim.fd, RANKS);
+	self->page = mmap(NULL, STATE_BYTES, PROT_READ, MAP_SHARED, self->slice, 0);
+	self->pairs = (volatile void *)(self->page + 1);
+}
+
+static int load(FIXTURE_DATA(shown) * self)
+{
+	self->shifts.load.head.flags = MORPH_SCHEDULE_LOOP;
+	return ioctl(self->slice, MORPH_SCHEDULE_LOAD, &self->shifts.load);
+}
+
+static int act(FIXTURE_DATA(shown) * self, unsigned int verb)
+{
+	return schedule_act(self->slice, self->shifts.load.out_schedule, verb, NULL);
+}
+
+static void *go(void *context)
+{
+	FIXTURE_DATA(shown) *self = context;
+
+	return act(self, MORPH_SCHEDULE_GO) ? context : NULL;
+}
+
+TEST_F(shown, light_that_a_step_takes_away_is_not_shown_meanwhile)
+{
+	unsigned int generation;
+	pthread_t thread;
+	void *failed;
+
+	begin(self, SLOW);
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	EXPECT_NE(0, self->pairs[1].mbps);
+	generation = self->pairs[1].generation;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, go, self));
+	EXPECT_TRUE(WAIT_UNTIL(!self->pairs[1].mbps));
+	EXPECT_EQ(1, self->page->position);
+	EXPECT_NE(generation, self->pairs[1].generation);
+	EXPECT_EQ(0, self->pairs[2].mbps);
+	pthread_join(thread, &failed);
+	EXPECT_EQ(NULL, failed);
+	EXPECT_NE(0, self->pairs[2].mbps);
+}
+
+TEST_F(shown, light_that_went_out_and_came_back_is_another)
+{
+	struct morph_change change = change_add(0, 1);
+	unsigned int generation;
+	struct morph_event event;
+	uint32_t guides[64];
+
+	begin(self, INSTANT);
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	generation = self->pairs[1].generation;
+	ASSERT_LT(0, circuit_guides(self->slice, change.circuit, guides, 64));
+	ASSERT_EQ(0,
+		  sim_control(&self->sim, "fault", "guide_lossy %u mdb=%u", guides[0], OPAQUE_MDB));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
+	EXPECT_NE(0, self->pairs[1].mbps);
+	/* Once when it went out, once when it came. */
+	EXPECT_LE(generation + 2, self->pairs[1].generation);
+}
+
+TEST_F(shown, step_that_meets_the_end_of_the_fabric_shows_nothing)
+{
+	pthread_t thread;
+	unsigned int i;
+
+	begin(self, SLOW);
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, go, self));
+	EXPECT_TRUE(WAIT_UNTIL(!self->pairs[1].mbps));
+	sim_pull(&self->sim);
+	pthread_join(thread, NULL);
+	for (i = 0; i < RANKS * RANKS; i++)
+		EXPECT_EQ(0, self->pairs[i].mbps);
+	EXPECT_EQ(MORPH_SCHEDULE_STOPPED, self->page->state);
+	EXPECT_EQ(MORPH_ANY, self->page->step);
+	close(self->slice);
+	sim_replug(&self->sim);
+	self->slice = open("/dev/null", O_RDONLY);
+}
+
+TEST_F(shown, schedule_that_comes_to_rest_does_not_hide_one_that_runs)
+{
+	unsigned int first, second, i;
+
+	begin(self, INSTANT);
+	ASSERT_EQ(0, load(self));
+	first = self->shifts.load.out_schedule;
+	for (i = 0; i < RANKS * STEPS; i++)
+		self->shifts.circuits[i].src_plane = self->shifts.circuits[i].dst_plane = 1;
+	ASSERT_EQ(0, load(self))
+	TH_LOG("%s", last_detail);
+	second = self->shifts.load.out_schedule;
+	ASSERT_EQ(0, schedule_act(self->slice, first, MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0, schedule_act(self->slice, second, MORPH_SCHEDULE_START, NULL));
+	EXPECT_EQ(second, self->page->schedule);
+	ASSERT_EQ(0, schedule_act(self->slice, first, MORPH_SCHEDULE_STOP, NULL));
+	EXPECT_EQ(second, self->page->schedule);
+	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, self->page->state);
+}
+
+TEST_F(shown, step_tells_what_it_has_cost)
+{
+	struct morph_schedule_step_info steps[STEPS];
+	struct morph_schedule_info info;
+	unsigned int lap;
+
+	begin(self, TIMED);
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	for (lap = 0; lap < 2 * STEPS; lap++) {
+		usleep(2000);
+		ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
+	}
+	ASSERT_EQ(0, shifts_info(self->slice, self->shifts.load.out_schedule, &info, steps));
+	EXPECT_EQ(3, steps[0].runs);
+	EXPECT_EQ(2, steps[1].runs);
+	EXPECT_LE(3 * MS, steps[0].settle_ns);
+	EXPECT_LE(2 * MS, steps[1].settle_ns);
+	EXPECT_LE(2 * MS / 10, steps[1].relock_ns);
+	EXPECT_LT(0, steps[1].program_ns);
+	EXPECT_LT(0, steps[1].verify_ns);
+	/* Nobody waits for the first one. */
+	EXPECT_LE(2 * 2 * MS, steps[0].wait_ns);
+	EXPECT_LE(2 * 2 * MS, steps[1].wait_ns);
+	EXPECT_LE(MS + MS / 10, steps[1].longest_ns);
+	EXPECT_EQ(0, steps[1].late);
+}
+
+TEST_F(shown, what_was_lit_ahead_costs_its_step)
+{
+	struct morph_schedule_step_info steps[STEPS];
+	struct morph_schedule_info info;
+
+	shifts_make(&self->shifts, MORPH_ADVANCE_CALL, true);
+	begin(self, TIMED);
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	EXPECT_TRUE(
+		WAIT_UNTIL(!shifts_info(self->slice, self->shifts.load.out_schedule, &info, NULL) &&
+			   info.lit == 2 * RANKS));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
+	ASSERT_EQ(0, shifts_info(self->slice, self->shifts.load.out_schedule, &info, steps));
+	EXPECT_LE(MS, steps[1].settle_ns);
+}
+
+TEST_F(shown, step_that_is_under_way_at_its_deadline_is_late)
+{
+	struct morph_schedule_step_info steps[STEPS];
+	struct morph_schedule_info info;
+
+	begin(self, SLOW);
+	self->shifts.steps[1].deadline_ns = 400 * MS;
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
+	ASSERT_EQ(0, shifts_info(self->slice, self->shifts.load.out_schedule, &info, steps));
+	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, info.state);
+	EXPECT_EQ(1, steps[1].late);
+}
+
+/* The repair takes longer than the deadline. */
+TEST_F(shown, deadline_waits_for_a_repair)
+{
+	struct morph_schedule_info info;
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info slice;
+	struct morph_event event;
+
+	begin(self, VERY_SLOW);
+	self->shifts.steps[1].deadline_ns = 2000 * MS;
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	ASSERT_EQ(0, slice_read(self->slice, &slice, ranks, RANKS, NULL, 0));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", ranks[1].accelerator));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
+	EXPECT_EQ(0, act(self, MORPH_SCHEDULE_GO))
+	TH_LOG("%s", last_detail);
+	ASSERT_EQ(0, shifts_info(self->slice, self->shifts.load.out_schedule, &info, NULL));
+	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, info.state);
+	EXPECT_EQ(2, info.position);
+}
+
+/* Elements that no circuit of a step uses stand as those before it left them: in the second lap as in the third. */
+TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
+{
+	long long judged[3];
+	unsigned int lap, step;
+
+	begin(self, INSTANT);
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	for (lap = 0; lap < 3; lap++) {
+		for (step = 0; step < STEPS; step++)
+			ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
+		judged[lap] = core_counter(&self->sim, "stats", "steps-judged");
+	}
+	EXPECT_LT(0, judged[0]);
+	EXPECT_EQ(judged[1], judged[2]);
+}
+
+TEST_HARNESS_MAIN
