@@ -472,16 +472,34 @@ static size_t list_count(struct list_head *head)
 	return count;
 }
 
+/* What steps of its schedules hold, each by itself: MORPH_SCHEDULE_MOST_HELD at most. */
+static u32 held_count(const struct morph_slice *slice)
+{
+	const struct morph_schedule *schedule;
+	u32 held = 0;
+
+	list_for_each_entry(schedule, &slice->schedules, node)
+		held += schedule->held_count;
+	return held;
+}
+
 static int load_entered(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
 			struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
+	u32 held;
 	int ret;
 
 	if (list_count(&slice->schedules) >= MOST_SCHEDULES)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
 				    "the slice has %u schedules, no more are allowed",
 				    MOST_SCHEDULES);
+	/* A repair goes through all of them in one hold of the lock. */
+	held = held_count(slice);
+	if (plan->held_count > MORPH_SCHEDULE_MOST_HELD - held)
+		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
+				    "steps of the slice's schedules hold %u circuits, these %u: %u in all are allowed",
+				    held, plan->held_count, MORPH_SCHEDULE_MOST_HELD);
 	/* Whoever loads has what he needs for a while only: another load waits. */
 	list_add_tail(&schedule->node, &slice->schedules);
 	/* No plans are made beside a schedule, nor may what they reserve be in its way. */

@@ -450,7 +450,7 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 		queue_step(schedule, &schedule->ahead_work);
 	if (!schedule->deadline_ns)
 		return;
-	/* The time that the repair took is not the ranks', since the last time that this was said. */
+	/* The time that the repair took is not the ranks': all since it was last put off. */
 	from = max3(schedule->lit_ns, schedule->slice->fault_noticed_ns, schedule->mended_ns);
 	schedule->mended_ns = ktime_get_ns();
 	schedule->deadline_ns += schedule->mended_ns - from;

@@ -121,6 +121,31 @@ TEST_F(faults, schedules_of_a_slice_are_counted)
 	EXPECT_EQ(EDQUOT, errno);
 }
 
+/* A repair goes through all that the steps of a slice hold. */
+TEST_F(faults, what_schedules_of_a_slice_hold_is_counted)
+{
+	static struct morph_schedule_step steps[MORPH_SCHEDULE_MOST_STEPS];
+	static uint32_t held[MORPH_SCHEDULE_MOST_STEPS];
+	unsigned int made, i;
+
+	for (i = 0; i < MORPH_SCHEDULE_MOST_STEPS; i++)
+		steps[i].count = 1;
+	self->load.steps = (struct morph_array)ARRAY(steps, MORPH_SCHEDULE_MOST_STEPS);
+	self->load.held = (struct morph_array)ARRAY(held, MORPH_SCHEDULE_MOST_STEPS);
+	for (made = 0; made < 64; made++) {
+		self->circuits[0].lanes = 1ull << made % self->sim.info.wavelengths;
+		self->circuits[0].src_plane = made / self->sim.info.wavelengths;
+		self->circuits[0].dst_plane = made / self->sim.info.wavelengths;
+		for (i = 0; i < MORPH_SCHEDULE_MOST_STEPS; i++)
+			steps[i].first = i;
+		if (LOAD())
+			break;
+	}
+	EXPECT_EQ(MORPH_SCHEDULE_MOST_HELD / MORPH_SCHEDULE_MOST_STEPS, made);
+	EXPECT_EQ(EDQUOT, errno)
+	TH_LOG("%s", last_detail);
+}
+
 TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
 {
 	struct morph_change change = change_add(0, 1);

@@ -993,7 +993,7 @@ struct morph_schedule_step {
 
 #define MORPH_SCHEDULE_MOST_CIRCUITS	32768u
 #define MORPH_SCHEDULE_MOST_GUIDES	1048576u
-#define MORPH_SCHEDULE_MOST_HELD	262144u
+#define MORPH_SCHEDULE_MOST_HELD	262144u	/* of all schedules of a slice together */
 #define MORPH_SCHEDULE_MOST_STEPS	8192u
 
 /**
