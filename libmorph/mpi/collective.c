@@ -16,19 +16,19 @@
 	}
 
 /* One that goes on: its circuits are busy until it has been waited for. */
-#define NONBLOCKING(name, parameters, arguments)  \
-	SHIM_API int MPI_##name parameters        \
-	{                                         \
-		struct shim_op op;                \
-		int ret;                          \
-                                                  \
-		shim_begin(comm, false, &op);     \
-		ret = PMPI_##name arguments;      \
-		if (ret == MPI_SUCCESS)           \
-			shim_hold(*request, &op); \
-		else                              \
-			shim_end(&op);            \
-		return ret;                       \
+#define NONBLOCKING(name, parameters, arguments)        \
+	SHIM_API int MPI_##name parameters              \
+	{                                               \
+		struct shim_op op;                      \
+		int ret;                                \
+                                                        \
+		shim_begin(comm, false, &op);           \
+		ret = PMPI_##name arguments;            \
+		if (ret == MPI_SUCCESS)                 \
+			shim_hold(*request, true, &op); \
+		else                                    \
+			shim_end(&op);                  \
+		return ret;                             \
 	}
 
 /* Each comes in both forms. */

@@ -509,6 +509,8 @@ void shim_control_end(void)
 	}
 	if (shim.mode == SHIM_OBSERVE)
 		return;
+	/* What still goes on does so without light, and is not waited for: it may end in PMPI_Finalize() only. */
+	view_join(&control.main, shim.rank ? 0 : control.schedule);
 	PMPI_Barrier(MPI_COMM_WORLD);
 	if (!shim.rank && control.main.phasing &&
 	    morph_phasing_unload(control.main.phasing, shim.patience_ns))

@@ -36,7 +36,7 @@ static void begin_send(MPI_Comm comm, int to, struct shim_op *op)
 		begin_send(comm, to, &op);                                                       \
 		ret = PMPI_##name(data, count, type, to, tag, comm, request);                    \
 		if (ret == MPI_SUCCESS)                                                          \
-			shim_hold(*request, &op);                                                \
+			shim_hold(*request, false, &op);                                         \
 		else                                                                             \
 			shim_end(&op);                                                           \
 		return ret;                                                                      \
@@ -72,7 +72,7 @@ SHIM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int t
 	shim_begin_counted(comm, &op);
 	ret = PMPI_Irecv(data, count, type, from, tag, comm, request);
 	if (ret == MPI_SUCCESS)
-		shim_hold(*request, &op);
+		shim_hold(*request, false, &op);
 	else
 		shim_end(&op);
 	return ret;

@@ -18,7 +18,7 @@ struct held {
 
 static struct held *table[BUCKETS];
 static struct held *orphans; /* the program has freed them */
-static uint32_t held_count, orphans_count, entered_count;
+static uint32_t held_count, entered_count; /* of the table */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct held **bucket_of(MPI_Request request)
@@ -37,6 +37,7 @@ static void put(struct held *held)
 	held->next = *bucket;
 	*bucket = held;
 	__atomic_add_fetch(&held_count, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&entered_count, held->op.phase != NO_PHASE, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -54,32 +55,45 @@ static struct held *take(MPI_Request request)
 	if (held) {
 		*place = held->next;
 		__atomic_sub_fetch(&held_count, 1, __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&entered_count, held->op.phase != NO_PHASE, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&lock);
 	return held;
 }
 
-void shim_hold(MPI_Request request, const struct shim_op *op)
+static bool is_over(MPI_Request request)
 {
-	struct held *held;
+	int over = true;
+
+	PMPI_Request_get_status(request, &over, MPI_STATUS_IGNORE);
+	return over;
+}
+
+void shim_hold(MPI_Request request, bool all, const struct shim_op *op)
+{
 	struct shim_op lost = *op;
+	struct held *held;
+	bool over;
 
 	if (!op->comm)
 		return;
-	held = request == MPI_REQUEST_NULL ? NULL : malloc(sizeof(*held));
+	/*
+	 * All that are over at once may have one handle. What all have a part in may go on for others: who wants another phase
+	 * meanwhile finds it as they do.
+	 */
+	over = all ? request == MPI_REQUEST_NULL : is_over(request);
+	held = over ? NULL : malloc(sizeof(*held));
 	if (!held) {
-		/* Circuits that nobody would give back, or an operation that was over at once. */
+		/* Over, or circuits that nobody would give back. */
 		shim_end(&lost);
 		return;
 	}
 	*held = (struct held){ .request = request, .op = *op };
-	__atomic_add_fetch(&entered_count, op->phase != NO_PHASE, __ATOMIC_RELAXED);
 	put(held);
 }
 
 static void end(struct held *held)
 {
-	__atomic_sub_fetch(&entered_count, held->op.phase != NO_PHASE, __ATOMIC_RELAXED);
 	shim_end(&held->op);
 	free(held);
 }
@@ -103,32 +117,37 @@ bool shim_holds_alone(uint32_t phase)
 	return mine && !others;
 }
 
-void shim_orphans(bool wait)
+static void adopt(struct held *held)
 {
-	struct held **place, *held, *over = NULL;
-	int flag;
-
-	if (!__atomic_load_n(&orphans_count, __ATOMIC_RELAXED))
-		return;
 	pthread_mutex_lock(&lock);
-	for (place = &orphans; (held = *place);) {
-		flag = wait;
-		if (wait)
-			PMPI_Wait(&held->request, MPI_STATUS_IGNORE);
-		else
-			PMPI_Test(&held->request, &flag, MPI_STATUS_IGNORE);
-		if (!flag) {
-			place = &held->next;
+	held->next = orphans;
+	__atomic_store_n(&orphans, held, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+}
+
+void shim_orphans(bool leave)
+{
+	struct held *list, *held;
+	int over;
+
+	if (!__atomic_load_n(&orphans, __ATOMIC_RELAXED))
+		return;
+	/* Without the lock: a handler of errors is the program's, and may call anything. */
+	pthread_mutex_lock(&lock);
+	list = orphans;
+	__atomic_store_n(&orphans, NULL, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+	while ((held = list)) {
+		list = held->next;
+		over = leave;
+		if (!leave && PMPI_Test(&held->request, &over, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+			over = true;
+		if (!over) {
+			adopt(held);
 			continue;
 		}
-		*place = held->next;
-		held->next = over;
-		over = held;
-		__atomic_sub_fetch(&orphans_count, 1, __ATOMIC_RELAXED);
-	}
-	pthread_mutex_unlock(&lock);
-	while ((held = over)) {
-		over = held->next;
+		if (held->request != MPI_REQUEST_NULL)
+			PMPI_Request_free(&held->request);
 		end(held);
 	}
 }
@@ -174,12 +193,9 @@ SHIM_API int MPI_Request_free(MPI_Request *request)
 			end(held);
 		return PMPI_Request_free(request);
 	}
-	pthread_mutex_lock(&lock);
-	held->next = orphans;
-	orphans = held;
-	__atomic_add_fetch(&orphans_count, 1, __ATOMIC_RELAXED);
-	pthread_mutex_unlock(&lock);
+	adopt(held);
 	*request = MPI_REQUEST_NULL;
+	shim_orphans(false);
 	return MPI_SUCCESS;
 }
 

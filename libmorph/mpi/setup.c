@@ -141,6 +141,7 @@ SHIM_API int MPI_Finalize(void)
 
 void shim_begin_counted(MPI_Comm comm, struct shim_op *op)
 {
+	shim_orphans(false);
 	*op = (struct shim_op){ .comm = shim_comm_of(comm),
 				.phase = NO_PHASE,
 				.thread = pthread_self() };
@@ -155,7 +156,6 @@ void shim_begin(MPI_Comm comm, bool all, struct shim_op *op)
 {
 	uint32_t phase;
 
-	shim_orphans(false);
 	shim_begin_counted(comm, op);
 	phase = op->comm ? op->comm->phase : NO_PHASE;
 	if (phase == NO_PHASE)

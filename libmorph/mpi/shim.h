@@ -107,11 +107,12 @@ void shim_control_announce(uint32_t phase);
 bool shim_control_counts(struct morph_phasing_counts *counts);
 
 /* request.c */
-void shim_hold(MPI_Request request, const struct shim_op *op);
+/* An operation goes on until its request has ended. @all: all members have a part in it. */
+void shim_hold(MPI_Request request, bool all, const struct shim_op *op);
 /* Does this thread have operations that go on in another phase, and no other thread any? */
 bool shim_holds_alone(uint32_t phase);
-/* What was freed, and goes on. */
-void shim_orphans(bool wait);
+/* What was freed, and goes on, is looked at. @leave: MPI does so from here on. */
+void shim_orphans(bool leave);
 
 /* trace.c */
 void shim_trace_write(void);
