@@ -5,6 +5,7 @@
  * a thread of its own, with files of its own.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,7 +14,7 @@
 
 #define NAP_NS 100000
 #define LEAST_PATIENCE_NS 1000000
-#define TRUSTED 1000 /* operations in a row after which patience is as it was */
+#define TRUSTED 1000 /* operations in a row after which patience is more */
 #define UNLOAD_NS 100000000 /* where no other thread could end what is in the way */
 
 /* What a thread has. */
@@ -52,6 +53,16 @@ static void nap(void)
 	const struct timespec time = { .tv_nsec = NAP_NS };
 
 	nanosleep(&time, NULL);
+}
+
+/* Between two tries. MPI goes on in its calls only, and others may be in the phase for what it has to do here. */
+static void go_on(void)
+{
+	int flag;
+
+	shim_orphans(false);
+	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+	nap();
 }
 
 /* -------------------------------------------------------------------- files */
@@ -258,8 +269,7 @@ static bool unload(struct view *view)
 
 	while (error == -ETIMEDOUT && shim_now_ns() - begin < most) {
 		shim_unlock();
-		shim_orphans(false);
-		nap();
+		go_on();
 		shim_lock();
 		error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
 	}
@@ -350,15 +360,18 @@ static uint64_t changes(void)
 	return counts.changes;
 }
 
-/* What waited in vain does so again, as a rule: in each iteration. With the lock. */
+/* What waited in vain does so again, as a rule: in each iteration, however long. With the lock. */
 static void trust(bool in_time)
 {
+	int64_t more = 2 * control.patience_ns;
+
 	if (!in_time) {
 		if (control.patience_ns > 4 * LEAST_PATIENCE_NS)
 			control.patience_ns /= 4;
 		control.in_time = 0;
 	} else if (++control.in_time >= TRUSTED) {
-		control.patience_ns = shim.patience_ns;
+		control.patience_ns = more < shim.patience_ns ? more : shim.patience_ns;
+		control.in_time = 0;
 	}
 }
 
@@ -368,9 +381,6 @@ bool shim_control_enter(uint32_t phase)
 	bool at_once = true;
 	int error;
 
-	/* Nobody but this thread could end what is in the way. */
-	if (shim_holds_alone(phase))
-		return false;
 	for (;; at_once = false) {
 		shim_lock();
 		before = changes();
@@ -393,9 +403,18 @@ bool shim_control_enter(uint32_t phase)
 		shim_unlock();
 		if (error != -EAGAIN)
 			return !error;
-		shim_orphans(false);
-		nap();
+		go_on();
 	}
+}
+
+void shim_control_pass(uint32_t phase)
+{
+	shim_lock();
+	control.counts.late++;
+	shim_unlock();
+	shim_say(
+		"goes on without light of phase %u: operations of one who takes part go on in another",
+		phase);
 }
 
 void shim_control_leave(uint32_t phase)
@@ -476,6 +495,19 @@ static void *help(void *unused)
 	return NULL;
 }
 
+/* Signals are for threads of the program. */
+static bool start_helper(void)
+{
+	sigset_t all, before;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&control.helper, NULL, help, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return !error;
+}
+
 /* ---------------------------------------------------------- beginning and end */
 
 void shim_control_begin(void)
@@ -494,7 +526,7 @@ void shim_control_begin(void)
 	if (shim.mode == SHIM_OBSERVE)
 		view_close(&control.main);
 	if (shim.mode == SHIM_PROVISION)
-		control.helps = !pthread_create(&control.helper, NULL, help, NULL);
+		control.helps = start_helper();
 }
 
 /* All ranks have come to the end; who loaded it unloads it. */

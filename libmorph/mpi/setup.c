@@ -94,10 +94,13 @@ static int64_t patience_of(const char *text)
 	return (int64_t)ms * 1000000;
 }
 
-static void begin(int threads)
+static void begin(void)
 {
+	int threads = MPI_THREAD_SINGLE;
+
 	PMPI_Comm_rank(MPI_COMM_WORLD, &shim.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &shim.size);
+	PMPI_Query_thread(&threads);
 	shim.threads = threads == MPI_THREAD_MULTIPLE;
 	shim.mode = mode_of(getenv("MORPH_PHASES"));
 	shim.trace = getenv("MORPH_TRACE");
@@ -113,7 +116,7 @@ SHIM_API int MPI_Init(int *argc, char ***argv)
 	int ret = PMPI_Init(argc, argv);
 
 	if (ret == MPI_SUCCESS)
-		begin(MPI_THREAD_SINGLE);
+		begin();
 	return ret;
 }
 
@@ -122,7 +125,7 @@ SHIM_API int MPI_Init_thread(int *argc, char ***argv, int required, int *provide
 	int ret = PMPI_Init_thread(argc, argv, required, provided);
 
 	if (ret == MPI_SUCCESS)
-		begin(*provided);
+		begin();
 	return ret;
 }
 
@@ -155,15 +158,20 @@ void shim_begin_counted(MPI_Comm comm, struct shim_op *op)
 void shim_begin(MPI_Comm comm, bool all, struct shim_op *op)
 {
 	uint32_t phase;
+	int may;
 
 	shim_begin_counted(comm, op);
 	phase = op->comm ? op->comm->phase : NO_PHASE;
 	if (phase == NO_PHASE)
 		return;
+	/* Nobody but this thread could end what is in the way. */
+	may = !shim_holds_alone(phase);
 	/* Who is in a phase and waits for one who is not is in the way of what that one waits for. */
 	if (all)
-		PMPI_Barrier(comm);
-	if (shim_control_enter(phase))
+		PMPI_Allreduce(MPI_IN_PLACE, &may, 1, MPI_INT, MPI_MIN, comm);
+	if (!may)
+		shim_control_pass(phase);
+	else if (shim_control_enter(phase))
 		op->phase = phase;
 }
 

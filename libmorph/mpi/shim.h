@@ -102,6 +102,8 @@ void shim_control_end(void);
  */
 uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root);
 bool shim_control_enter(uint32_t phase);
+/* An operation goes on without, and does not wait. */
+void shim_control_pass(uint32_t phase);
 void shim_control_leave(uint32_t phase);
 void shim_control_announce(uint32_t phase);
 bool shim_control_counts(struct morph_phasing_counts *counts);
