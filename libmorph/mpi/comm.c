@@ -8,6 +8,8 @@
 
 #include "shim.h"
 
+#define NO_NUMBER UINT32_MAX
+
 static int keyval = MPI_KEYVAL_INVALID;
 static uint32_t next_number;
 
@@ -20,13 +22,30 @@ struct shim_comm *shim_comm_of(MPI_Comm comm)
 		return NULL;
 	if (PMPI_Comm_get_attr(comm, keyval, &known, &found) != MPI_SUCCESS || !found)
 		return NULL;
-	return known->group < 0 ? NULL : known;
+	/* Members of one are alike in this: they wait for each other. */
+	return known->size < 2 ? NULL : known;
 }
 
 bool shim_comm_joins(const struct shim_comm *comm, int member)
 {
 	return comm && member >= 0 && comm->size > 1 &&
 	       ((comm->rank + 1) % comm->size == member || (member + 1) % comm->size == comm->rank);
+}
+
+/* A duplicate has the same ranks, and so the same circuits: whichever call makes it, it is known as the same. */
+static int duplicate(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
+{
+	struct shim_comm *known = value;
+
+	(void)comm;
+	(void)key;
+	(void)extra;
+	shim_lock();
+	known->uses++;
+	shim_unlock();
+	*(struct shim_comm **)copy = known;
+	*flag = true;
+	return MPI_SUCCESS;
 }
 
 /* It is remembered for the trace, and for another of the same members. */
@@ -37,7 +56,9 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
 	(void)comm;
 	(void)key;
 	(void)extra;
-	known->freed = true;
+	shim_lock();
+	known->uses--;
+	shim_unlock();
 	return MPI_SUCCESS;
 }
 
@@ -70,11 +91,11 @@ static struct shim_comm *record_of(uint32_t *members, int size)
 
 	for (int at = 0; at < shim.comms_count; at++) {
 		comm = shim.comms[at];
-		if (!comm->freed || comm->size != size ||
+		if (comm->uses || comm->size != size ||
 		    memcmp(comm->members, members, (size_t)size * sizeof(*members)))
 			continue;
 		free(members);
-		comm->freed = false;
+		comm->uses = 1;
 		return comm;
 	}
 	comm = calloc(1, sizeof(*comm));
@@ -88,14 +109,17 @@ static struct shim_comm *record_of(uint32_t *members, int size)
 	}
 	comm->members = members;
 	comm->size = size;
+	comm->phase = NO_PHASE;
 	comm->group = -1;
+	comm->uses = 1;
 	shim.comms[shim.comms_count++] = comm;
 	return comm;
 }
 
-static struct shim_comm *add(MPI_Comm comm, uint32_t number, uint32_t phase)
+/* What a new communicator is known as, before it has a number; NULL without memory. */
+static struct shim_comm *know(MPI_Comm comm)
 {
-	struct shim_comm *known;
+	struct shim_comm *known = NULL;
 	uint32_t *members;
 	int size;
 
@@ -105,55 +129,43 @@ static struct shim_comm *add(MPI_Comm comm, uint32_t number, uint32_t phase)
 		return NULL;
 	shim_lock();
 	known = record_of(members, size);
-	if (known) {
-		known->number = number;
-		known->phase = phase;
-		PMPI_Comm_rank(comm, &known->rank);
-		if (known->group < 0)
-			shim_learn_comm(known);
-	}
 	shim_unlock();
-	if (known)
-		PMPI_Comm_set_attr(comm, keyval, known);
-	else
-		shim_say("out of memory: a communicator is not observed");
-	return known;
+	if (!known)
+		return NULL;
+	PMPI_Comm_rank(comm, &known->rank);
+	return PMPI_Comm_set_attr(comm, keyval, known) == MPI_SUCCESS ? known : NULL;
 }
 
-/* A number that no rank of a communicator has used. */
-static uint32_t agree(MPI_Comm parent)
+/* A number that no rank of a communicator has used; NO_NUMBER if one of them can't take part. */
+static uint32_t agree(MPI_Comm parent, bool can)
 {
 	uint32_t number;
 
 	shim_lock();
-	number = next_number;
+	number = can ? next_number : NO_NUMBER;
 	shim_unlock();
 	PMPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_UINT32_T, MPI_MAX, parent);
 	shim_lock();
-	if (next_number <= number)
+	if (number != NO_NUMBER && next_number <= number)
 		next_number = number + 1;
 	shim_unlock();
 	return number;
 }
 
 /* The phase of those that came of one that has all ranks. */
-static uint32_t phase_of(MPI_Comm parent, MPI_Comm comm)
+static uint32_t phase_of(MPI_Comm parent, const struct shim_comm *known)
 {
 	int mine[3] = { shim.rank, -1, 0 }, root = 0, size;
 	int *told, *leaders, *places;
-	uint32_t phase = NO_PHASE, *members = NULL;
+	uint32_t phase = NO_PHASE;
+	bool any = false;
 
 	PMPI_Comm_size(parent, &size);
 	if (size != shim.size || shim.mode == SHIM_OBSERVE)
 		return NO_PHASE;
-	if (comm != MPI_COMM_NULL) {
-		int count;
-
-		PMPI_Comm_size(comm, &count);
-		members = members_of(comm, count);
-		PMPI_Comm_rank(comm, &mine[2]);
-		mine[1] = members && count > 1 ? (int)members[0] : -1;
-		free(members);
+	if (known && known->size > 1) {
+		mine[1] = (int)known->members[0];
+		mine[2] = known->rank;
 	}
 	told = calloc(5 * (size_t)size, sizeof(*told));
 	if (!told) {
@@ -168,34 +180,72 @@ static uint32_t phase_of(MPI_Comm parent, MPI_Comm comm)
 		leaders[told[3 * at]] = told[3 * at + 1];
 		places[told[3 * at]] = told[3 * at + 2];
 		root = told[3 * at] ? root : at;
+		any |= told[3 * at + 1] >= 0;
 	}
-	phase = shim_control_add(parent, leaders, places, root);
+	/* Who is alone wants no light. */
+	if (any)
+		phase = shim_control_add(parent, leaders, places, root);
 	free(told);
 	return phase;
 }
 
-bool shim_comm_begin(void)
+/* Ranks of another program may have no shim, or another slice. All members see them alike. */
+static bool has_strangers(MPI_Comm comm)
 {
-	if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget, &keyval, NULL) != MPI_SUCCESS)
-		return false;
-	return add(MPI_COMM_WORLD, agree(MPI_COMM_WORLD), phase_of(MPI_COMM_WORLD, MPI_COMM_WORLD));
-}
+	MPI_Group group, world, strangers;
+	int count = 0;
 
-/* ------------------------------------------------------------- calls of MPI */
+	PMPI_Comm_group(comm, &group);
+	PMPI_Comm_group(MPI_COMM_WORLD, &world);
+	PMPI_Group_difference(group, world, &strangers);
+	PMPI_Group_size(strangers, &count);
+	PMPI_Group_free(&strangers);
+	PMPI_Group_free(&world);
+	PMPI_Group_free(&group);
+	return count;
+}
 
 /* All ranks of @parent have made communicators, this one @comm, which may be none. */
 static void created(MPI_Comm parent, MPI_Comm comm)
 {
+	bool has = comm != MPI_COMM_NULL;
+	struct shim_comm *known;
 	uint32_t number, phase;
 	int inter;
 
-	if (!shim.ready || PMPI_Comm_test_inter(parent, &inter) != MPI_SUCCESS || inter)
+	if (!shim.ready || PMPI_Comm_test_inter(parent, &inter) != MPI_SUCCESS || inter ||
+	    has_strangers(parent))
 		return;
-	number = agree(parent);
-	phase = phase_of(parent, comm);
-	if (comm != MPI_COMM_NULL)
-		add(comm, number, phase);
+	known = has ? know(comm) : NULL;
+	number = agree(parent, known || !has);
+	if (number == NO_NUMBER) {
+		shim_say("out of memory: a communicator is not observed");
+		if (known)
+			PMPI_Comm_delete_attr(comm, keyval);
+		return;
+	}
+	phase = phase_of(parent, known);
+	if (!known)
+		return;
+	shim_lock();
+	known->number = number;
+	known->phase = phase;
+	if (known->group < 0)
+		shim_learn_comm(known);
+	shim_unlock();
 }
+
+bool shim_comm_new(void)
+{
+	return PMPI_Comm_create_keyval(duplicate, forget, &keyval, NULL) == MPI_SUCCESS;
+}
+
+void shim_comm_begin(void)
+{
+	created(MPI_COMM_WORLD, MPI_COMM_WORLD);
+}
+
+/* ------------------------------------------------------------- calls of MPI */
 
 SHIM_API int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
 {
@@ -240,32 +290,5 @@ SHIM_API int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *newcomm)
 
 	if (ret == MPI_SUCCESS)
 		created(comm, *newcomm);
-	return ret;
-}
-
-/* The same ranks, and so the same circuits. */
-static void duplicated(MPI_Comm comm, MPI_Comm newcomm)
-{
-	struct shim_comm *known = shim_comm_of(comm);
-
-	if (known)
-		add(newcomm, agree(newcomm), known->phase);
-}
-
-SHIM_API int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
-{
-	int ret = PMPI_Comm_dup_with_info(comm, info, newcomm);
-
-	if (ret == MPI_SUCCESS)
-		duplicated(comm, *newcomm);
-	return ret;
-}
-
-SHIM_API int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
-{
-	int ret = PMPI_Comm_dup(comm, newcomm);
-
-	if (ret == MPI_SUCCESS)
-		duplicated(comm, *newcomm);
 	return ret;
 }

@@ -96,8 +96,13 @@ static int64_t patience_of(const char *text)
 
 static void begin(void)
 {
-	int threads = MPI_THREAD_SINGLE;
+	int threads = MPI_THREAD_SINGLE, ready;
+	MPI_Comm parent;
 
+	/* Ranks of the slice, and names of traces, are those of the program that spawned this one. */
+	PMPI_Comm_get_parent(&parent);
+	if (parent != MPI_COMM_NULL)
+		return;
 	PMPI_Comm_rank(MPI_COMM_WORLD, &shim.rank);
 	PMPI_Comm_size(MPI_COMM_WORLD, &shim.size);
 	PMPI_Query_thread(&threads);
@@ -105,10 +110,14 @@ static void begin(void)
 	shim.mode = mode_of(getenv("MORPH_PHASES"));
 	shim.trace = getenv("MORPH_TRACE");
 	shim.patience_ns = patience_of(getenv("MORPH_PATIENCE_MS"));
-	if (!shim_learn_new())
+	/* All ranks take part, or none: they wait for each other. */
+	ready = shim_learn_new() && shim_comm_new();
+	PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+	if (!ready)
 		return;
 	shim_control_begin();
-	shim.ready = shim_comm_begin();
+	shim.ready = true;
+	shim_comm_begin();
 }
 
 SHIM_API int MPI_Init(int *argc, char ***argv)

@@ -33,7 +33,7 @@ enum shim_mode {
 	SHIM_PROVISION,
 };
 
-/* A communicator, or one that was. */
+/* A communicator with its duplicates, or one that was. */
 struct shim_comm {
 	uint32_t number; /* the same at all members, and at those that came of the same call */
 	uint32_t phase; /* NO_PHASE: its circuits are nobody's */
@@ -41,7 +41,7 @@ struct shim_comm {
 	int rank, size; /* in it */
 	uint32_t *members; /* ranks of the whole program, in its order */
 	uint64_t operations;
-	bool freed;
+	uint32_t uses; /* it, and duplicates */
 };
 
 /* An operation, until it has ended. */
@@ -72,7 +72,9 @@ void shim_lock(void);
 void shim_unlock(void);
 
 /* comm.c */
-bool shim_comm_begin(void);
+bool shim_comm_new(void);
+/* Called by all ranks at once. */
+void shim_comm_begin(void);
 /* What a communicator is known as, or NULL. */
 struct shim_comm *shim_comm_of(MPI_Comm comm);
 /* Is there a circuit to that member? */
