@@ -3,32 +3,32 @@
 #include "shim.h"
 
 /* All members have begun before one of them enters: so nobody waits inside of a phase for one outside. */
-#define COLLECTIVE(name, parameters, arguments) \
-	SHIM_API int MPI_##name parameters      \
-	{                                       \
-		struct shim_op op;              \
-		int ret;                        \
-                                                \
-		shim_begin(comm, true, &op);    \
-		ret = PMPI_##name arguments;    \
-		shim_end(&op);                  \
-		return ret;                     \
+#define COLLECTIVE(name, parameters, arguments)            \
+	SHIM_API int MPI_##name parameters                 \
+	{                                                  \
+		struct shim_op op;                         \
+		int ret;                                   \
+                                                           \
+		shim_begin(shim_comm_of(comm), comm, &op); \
+		ret = PMPI_##name arguments;               \
+		shim_end(&op);                             \
+		return ret;                                \
 	}
 
 /* One that goes on: its circuits are busy until it has been waited for. */
-#define NONBLOCKING(name, parameters, arguments)        \
-	SHIM_API int MPI_##name parameters              \
-	{                                               \
-		struct shim_op op;                      \
-		int ret;                                \
-                                                        \
-		shim_begin(comm, false, &op);           \
-		ret = PMPI_##name arguments;            \
-		if (ret == MPI_SUCCESS)                 \
-			shim_hold(*request, true, &op); \
-		else                                    \
-			shim_end(&op);                  \
-		return ret;                             \
+#define NONBLOCKING(name, parameters, arguments)                    \
+	SHIM_API int MPI_##name parameters                          \
+	{                                                           \
+		struct shim_op op;                                  \
+		int ret;                                            \
+                                                                    \
+		shim_begin(shim_comm_of(comm), MPI_COMM_NULL, &op); \
+		ret = PMPI_##name arguments;                        \
+		if (ret == MPI_SUCCESS)                             \
+			shim_hold(*request, true, &op);             \
+		else                                                \
+			shim_end(&op);                              \
+		return ret;                                         \
 	}
 
 /* Each comes in both forms. */
@@ -91,3 +91,23 @@ BOTH(Scan, Iscan, (const void *from, void *to, int count, MPI_Datatype type, MPI
      (from, to, count, type, how))
 BOTH(Exscan, Iexscan, (const void *from, void *to, int count, MPI_Datatype type, MPI_Op how),
      (from, to, count, type, how))
+
+BOTH(Neighbor_allgather, Ineighbor_allgather,
+     (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type),
+     (from, count, type, to, to_count, to_type))
+BOTH(Neighbor_allgatherv, Ineighbor_allgatherv,
+     (const void *from, int count, MPI_Datatype type, void *to, const int to_counts[],
+      const int places[], MPI_Datatype to_type),
+     (from, count, type, to, to_counts, places, to_type))
+BOTH(Neighbor_alltoall, Ineighbor_alltoall,
+     (const void *from, int count, MPI_Datatype type, void *to, int to_count, MPI_Datatype to_type),
+     (from, count, type, to, to_count, to_type))
+BOTH(Neighbor_alltoallv, Ineighbor_alltoallv,
+     (const void *from, const int counts[], const int from_places[], MPI_Datatype type, void *to,
+      const int to_counts[], const int places[], MPI_Datatype to_type),
+     (from, counts, from_places, type, to, to_counts, places, to_type))
+BOTH(Neighbor_alltoallw, Ineighbor_alltoallw,
+     (const void *from, const int counts[], const MPI_Aint from_places[],
+      const MPI_Datatype types[], void *to, const int to_counts[], const MPI_Aint places[],
+      const MPI_Datatype to_types[]),
+     (from, counts, from_places, types, to, to_counts, places, to_types))

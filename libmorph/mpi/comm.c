@@ -247,48 +247,40 @@ void shim_comm_begin(void)
 
 /* ------------------------------------------------------------- calls of MPI */
 
-SHIM_API int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+#define CREATES(name, parameters, arguments)                                         \
+	SHIM_API int MPI_##name(MPI_Comm comm, UNPACK parameters, MPI_Comm *newcomm) \
+	{                                                                            \
+		int ret = PMPI_##name(comm, UNPACK arguments, newcomm);              \
+                                                                                     \
+		if (ret == MPI_SUCCESS)                                              \
+			created(comm, *newcomm);                                     \
+		return ret;                                                          \
+	}
+#define UNPACK(...) __VA_ARGS__
+
+CREATES(Comm_split, (int color, int key), (color, key))
+CREATES(Comm_split_type, (int type, int key, MPI_Info info), (type, key, info))
+CREATES(Comm_create, (MPI_Group group), (group))
+CREATES(Cart_create, (int ndims, const int dims[], const int periods[], int reorder),
+	(ndims, dims, periods, reorder))
+CREATES(Cart_sub, (const int remain[]), (remain))
+CREATES(Graph_create, (int nodes, const int index[], const int edges[], int reorder),
+	(nodes, index, edges, reorder))
+CREATES(Dist_graph_create,
+	(int count, const int sources[], const int degrees[], const int targets[],
+	 const int weights[], MPI_Info info, int reorder),
+	(count, sources, degrees, targets, weights, info, reorder))
+CREATES(Dist_graph_create_adjacent,
+	(int in, const int sources[], const int source_weights[], int out, const int targets[],
+	 const int target_weights[], MPI_Info info, int reorder),
+	(in, sources, source_weights, out, targets, target_weights, info, reorder))
+
+/* Only its members take part. */
+SHIM_API int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
-	int ret = PMPI_Comm_split(comm, color, key, newcomm);
+	int ret = PMPI_Comm_create_group(comm, group, tag, newcomm);
 
-	if (ret == MPI_SUCCESS)
-		created(comm, *newcomm);
-	return ret;
-}
-
-SHIM_API int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-	int ret = PMPI_Comm_split_type(comm, type, key, info, newcomm);
-
-	if (ret == MPI_SUCCESS)
-		created(comm, *newcomm);
-	return ret;
-}
-
-SHIM_API int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-{
-	int ret = PMPI_Comm_create(comm, group, newcomm);
-
-	if (ret == MPI_SUCCESS)
-		created(comm, *newcomm);
-	return ret;
-}
-
-SHIM_API int MPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int periods[],
-			     int reorder, MPI_Comm *newcomm)
-{
-	int ret = PMPI_Cart_create(comm, ndims, dims, periods, reorder, newcomm);
-
-	if (ret == MPI_SUCCESS)
-		created(comm, *newcomm);
-	return ret;
-}
-
-SHIM_API int MPI_Cart_sub(MPI_Comm comm, const int remain[], MPI_Comm *newcomm)
-{
-	int ret = PMPI_Cart_sub(comm, remain, newcomm);
-
-	if (ret == MPI_SUCCESS)
-		created(comm, *newcomm);
+	if (ret == MPI_SUCCESS && *newcomm != MPI_COMM_NULL)
+		created(*newcomm, *newcomm);
 	return ret;
 }

@@ -7,10 +7,12 @@
 
 static void begin_send(MPI_Comm comm, int to, struct shim_op *op)
 {
-	if (shim_comm_joins(shim_comm_of(comm), to))
-		shim_begin(comm, false, op);
+	struct shim_comm *known = shim_comm_of(comm);
+
+	if (shim_comm_joins(known, to))
+		shim_begin(known, MPI_COMM_NULL, op);
 	else
-		shim_begin_counted(comm, op);
+		shim_begin_counted(known, op);
 }
 
 #define SEND(name)                                                                               \
@@ -57,7 +59,7 @@ SHIM_API int MPI_Recv(void *data, int count, MPI_Datatype type, int from, int ta
 	struct shim_op op;
 	int ret;
 
-	shim_begin_counted(comm, &op);
+	shim_begin_counted(shim_comm_of(comm), &op);
 	ret = PMPI_Recv(data, count, type, from, tag, comm, status);
 	shim_end(&op);
 	return ret;
@@ -69,7 +71,7 @@ SHIM_API int MPI_Irecv(void *data, int count, MPI_Datatype type, int from, int t
 	struct shim_op op;
 	int ret;
 
-	shim_begin_counted(comm, &op);
+	shim_begin_counted(shim_comm_of(comm), &op);
 	ret = PMPI_Irecv(data, count, type, from, tag, comm, request);
 	if (ret == MPI_SUCCESS)
 		shim_hold(*request, false, &op);
@@ -101,5 +103,59 @@ SHIM_API int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int 
 	begin_send(comm, to, &op);
 	ret = PMPI_Sendrecv_replace(data, count, type, to, tag, from, from_tag, comm, status);
 	shim_end(&op);
+	return ret;
+}
+
+/* A message is counted where it is matched: what receives it names no communicator. */
+SHIM_API int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+	struct shim_op op;
+	int ret;
+
+	shim_begin_counted(shim_comm_of(comm), &op);
+	ret = PMPI_Mprobe(from, tag, comm, message, status);
+	shim_end(&op);
+	return ret;
+}
+
+SHIM_API int MPI_Improbe(int from, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+			 MPI_Status *status)
+{
+	int ret = PMPI_Improbe(from, tag, comm, flag, message, status);
+	struct shim_op op;
+
+	if (ret == MPI_SUCCESS && *flag) {
+		shim_begin_counted(shim_comm_of(comm), &op);
+		shim_end(&op);
+	}
+	return ret;
+}
+
+/* ------------------------------------------------------ again and again */
+
+#define SEND_INIT(name)                                                                          \
+	SHIM_API int MPI_##name(const void *data, int count, MPI_Datatype type, int to, int tag, \
+				MPI_Comm comm, MPI_Request *request)                             \
+	{                                                                                        \
+		struct shim_comm *known = shim_comm_of(comm);                                    \
+		int ret = PMPI_##name(data, count, type, to, tag, comm, request);                \
+                                                                                                 \
+		if (ret == MPI_SUCCESS)                                                          \
+			shim_keep(*request, known, shim_comm_joins(known, to));                  \
+		return ret;                                                                      \
+	}
+
+SEND_INIT(Send_init)
+SEND_INIT(Bsend_init)
+SEND_INIT(Rsend_init)
+SEND_INIT(Ssend_init)
+
+SHIM_API int MPI_Recv_init(void *data, int count, MPI_Datatype type, int from, int tag,
+			   MPI_Comm comm, MPI_Request *request)
+{
+	int ret = PMPI_Recv_init(data, count, type, from, tag, comm, request);
+
+	if (ret == MPI_SUCCESS)
+		shim_keep(*request, shim_comm_of(comm), false);
 	return ret;
 }

@@ -14,6 +14,8 @@ struct held {
 	struct held *next;
 	MPI_Request request;
 	struct shim_op op;
+	struct shim_comm *comm; /* of a persistent one, else NULL */
+	bool sends;
 };
 
 static struct held *table[BUCKETS];
@@ -61,6 +63,7 @@ static struct held *take(MPI_Request request)
 	return held;
 }
 
+/* Persistent ones are so whenever they do not go on. */
 static bool is_over(MPI_Request request)
 {
 	int over = true;
@@ -89,6 +92,18 @@ void shim_hold(MPI_Request request, bool all, const struct shim_op *op)
 		return;
 	}
 	*held = (struct held){ .request = request, .op = *op };
+	put(held);
+}
+
+void shim_keep(MPI_Request request, struct shim_comm *comm, bool sends)
+{
+	struct held *held = comm ? malloc(sizeof(*held)) : NULL;
+
+	if (!held)
+		return;
+	*held = (struct held){
+		.request = request, .op.phase = NO_PHASE, .comm = comm, .sends = sends
+	};
 	put(held);
 }
 
@@ -157,10 +172,13 @@ static void settle(struct held *held, MPI_Request request)
 {
 	if (!held)
 		return;
-	if (request == MPI_REQUEST_NULL)
+	if (request == MPI_REQUEST_NULL) {
 		end(held);
-	else
-		put(held);
+		return;
+	}
+	if (held->comm && is_over(request))
+		shim_end(&held->op);
+	put(held);
 }
 
 /* --------------------------------------------------------------- single ones */
@@ -197,6 +215,44 @@ SHIM_API int MPI_Request_free(MPI_Request *request)
 	*request = MPI_REQUEST_NULL;
 	shim_orphans(false);
 	return MPI_SUCCESS;
+}
+
+/* --------------------------------------------------------- persistent ones */
+
+/* In the table meanwhile: the next one may be of another phase. */
+static void begin(MPI_Request request)
+{
+	struct held *held = take(request);
+
+	if (!held)
+		return;
+	if (held->sends)
+		shim_begin(held->comm, MPI_COMM_NULL, &held->op);
+	else
+		shim_begin_counted(held->comm, &held->op);
+	put(held);
+}
+
+SHIM_API int MPI_Start(MPI_Request *request)
+{
+	int ret;
+
+	begin(*request);
+	ret = PMPI_Start(request);
+	settle(take(*request), *request);
+	return ret;
+}
+
+SHIM_API int MPI_Startall(int count, MPI_Request requests[])
+{
+	int ret;
+
+	for (int at = 0; at < count; at++)
+		begin(requests[at]);
+	ret = PMPI_Startall(count, requests);
+	for (int at = 0; at < count; at++)
+		settle(take(requests[at]), requests[at]);
+	return ret;
 }
 
 /* ------------------------------------------------------------------- several */

@@ -151,33 +151,31 @@ SHIM_API int MPI_Finalize(void)
 
 /* --------------------------------------------------------------- operations */
 
-void shim_begin_counted(MPI_Comm comm, struct shim_op *op)
+void shim_begin_counted(struct shim_comm *comm, struct shim_op *op)
 {
 	shim_orphans(false);
-	*op = (struct shim_op){ .comm = shim_comm_of(comm),
-				.phase = NO_PHASE,
-				.thread = pthread_self() };
-	if (!op->comm)
+	*op = (struct shim_op){ .comm = comm, .phase = NO_PHASE, .thread = pthread_self() };
+	if (!comm)
 		return;
 	shim_lock();
-	op->sequence = shim_learn_begin(op->comm);
+	op->sequence = shim_learn_begin(comm);
 	shim_unlock();
 }
 
-void shim_begin(MPI_Comm comm, bool all, struct shim_op *op)
+void shim_begin(struct shim_comm *comm, MPI_Comm all, struct shim_op *op)
 {
 	uint32_t phase;
 	int may;
 
 	shim_begin_counted(comm, op);
-	phase = op->comm ? op->comm->phase : NO_PHASE;
+	phase = comm ? comm->phase : NO_PHASE;
 	if (phase == NO_PHASE)
 		return;
 	/* Nobody but this thread could end what is in the way. */
 	may = !shim_holds_alone(phase);
 	/* Who is in a phase and waits for one who is not is in the way of what that one waits for. */
-	if (all)
-		PMPI_Allreduce(MPI_IN_PLACE, &may, 1, MPI_INT, MPI_MIN, comm);
+	if (all != MPI_COMM_NULL)
+		PMPI_Allreduce(MPI_IN_PLACE, &may, 1, MPI_INT, MPI_MIN, all);
 	if (!may)
 		shim_control_pass(phase);
 	else if (shim_control_enter(phase))
@@ -195,6 +193,7 @@ void shim_end(struct shim_op *op)
 	shim_lock();
 	next = shim_learn_end(op->sequence);
 	shim_unlock();
+	*op = (struct shim_op){ .phase = NO_PHASE };
 	if (next && next->phase != NO_PHASE)
 		shim_control_announce(next->phase);
 }

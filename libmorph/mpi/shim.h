@@ -80,10 +80,13 @@ struct shim_comm *shim_comm_of(MPI_Comm comm);
 /* Is there a circuit to that member? */
 bool shim_comm_joins(const struct shim_comm *comm, int member);
 
-/* An operation begins: it waits for its phase. @all: so do all members, and with them that all have begun. */
-void shim_begin(MPI_Comm comm, bool all, struct shim_op *op);
+/*
+ * An operation begins, on a communicator that may be NULL: it waits for its phase. @all: so do all members of it, and before
+ * that all have begun; or MPI_COMM_NULL.
+ */
+void shim_begin(struct shim_comm *comm, MPI_Comm all, struct shim_op *op);
 /* One whose circuits another rank has: it is only counted. */
-void shim_begin_counted(MPI_Comm comm, struct shim_op *op);
+void shim_begin_counted(struct shim_comm *comm, struct shim_op *op);
 void shim_end(struct shim_op *op);
 
 /* learn.c, all under the lock */
@@ -113,6 +116,8 @@ bool shim_control_counts(struct morph_phasing_counts *counts);
 /* request.c */
 /* An operation goes on until its request has ended. @all: all members have a part in it. */
 void shim_hold(MPI_Request request, bool all, const struct shim_op *op);
+/* A persistent one. @sends: whoever starts it has circuits. */
+void shim_keep(MPI_Request request, struct shim_comm *comm, bool sends);
 /* Does this thread have operations that go on in another phase, and no other thread any? */
 bool shim_holds_alone(uint32_t phase);
 /* What was freed, and goes on, is looked at. @leave: MPI does so from here on. */
