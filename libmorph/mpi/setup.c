@@ -94,11 +94,15 @@ static int64_t patience_of(const char *text)
 	return (int64_t)ms * 1000000;
 }
 
-static void begin(void)
+void shim_start(bool seen)
 {
 	int threads = MPI_THREAD_SINGLE, ready;
+	static bool started;
 	MPI_Comm parent;
 
+	if (started)
+		return;
+	started = true;
 	/* Ranks of the slice, and names of traces, are those of the program that spawned this one. */
 	PMPI_Comm_get_parent(&parent);
 	if (parent != MPI_COMM_NULL)
@@ -111,10 +115,12 @@ static void begin(void)
 	shim.trace = getenv("MORPH_TRACE");
 	shim.patience_ns = patience_of(getenv("MORPH_PATIENCE_MS"));
 	/* All ranks take part, or none: they wait for each other. */
-	ready = shim_learn_new() && shim_comm_new();
+	ready = seen && shim_learn_new() && shim_comm_new();
 	PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-	if (!ready)
+	if (!ready) {
+		shim_say("no phases: a rank %s", seen ? "can't take part" : "begins in Fortran");
 		return;
+	}
 	shim_control_begin();
 	shim.ready = true;
 	shim_comm_begin();
@@ -125,7 +131,7 @@ SHIM_API int MPI_Init(int *argc, char ***argv)
 	int ret = PMPI_Init(argc, argv);
 
 	if (ret == MPI_SUCCESS)
-		begin();
+		shim_start(true);
 	return ret;
 }
 
@@ -134,7 +140,7 @@ SHIM_API int MPI_Init_thread(int *argc, char ***argv, int required, int *provide
 	int ret = PMPI_Init_thread(argc, argv, required, provided);
 
 	if (ret == MPI_SUCCESS)
-		begin();
+		shim_start(true);
 	return ret;
 }
 

@@ -5,6 +5,7 @@
  * All of MPI's calls that stand here go on to PMPI, whatever comes of phases: who fails says so once, and steps aside.
  *
  *	setup.c		what the environment asks for, beginning and end
+ *	fortran.c	beginning, where nothing more will be seen
  *	comm.c		communicators: numbers, members, and which phase they are of
  *	learn.c		operations, the iteration in them, and what comes next
  *	control.c	phases on a slice, and the thread that lights them ahead
@@ -68,6 +69,8 @@ extern struct shim {
 uint64_t shim_now_ns(void);
 /* On stderr, the first time that it is said. */
 void shim_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* MPI begins, on all ranks at once. @seen: this one's calls are. */
+void shim_start(bool seen);
 void shim_lock(void);
 void shim_unlock(void);
 
