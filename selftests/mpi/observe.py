@@ -12,24 +12,27 @@ import tempfile
 TOP = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("BUILD", os.path.join(TOP, "build"))
 SHIM = os.path.join(BUILD, "libmorph", "libmorph-mpi.so")
-PROGRAM = os.path.join(BUILD, "selftests", "mpi", "training")
+PROGRAMS = os.path.join(BUILD, "selftests", "mpi")
+PROGRAM = os.path.join(PROGRAMS, "training")
+CORNERS = os.path.join(PROGRAMS, "corners")
+FORTRAN = os.path.join(PROGRAMS, "fortran")
 RANKS = 4
 SECONDS = 120 * int(os.environ.get("SLOWNESS", "1"))
 
 
 class Run:
-    """One run of the program, and what it left."""
+    """One run of a program, and what it left."""
 
-    def __init__(self, *arguments, launch=(), **settings):
+    def __init__(self, *arguments, program=(PROGRAM,), launch=(), ways="self,vader", **settings):
         with tempfile.TemporaryDirectory() as folder:
             settings = {"LD_PRELOAD": SHIM, "MORPH_TRACE": os.path.join(folder, "trace.%r.json"), **settings}
-            words = [*launch, "mpirun", "-n", str(RANKS), "--oversubscribe", "--mca", "btl", "self,vader"]
+            words = [*launch, "mpirun", "-n", str(RANKS), "--oversubscribe", "--mca", "btl", ways]
             for name, value in settings.items():
                 words += ["-x", f"{name}={value}"]
             if launch:
                 words += ["-x", "MORPH_SLICE"]
             own = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-            done = subprocess.run([*words, PROGRAM, *arguments], env={**os.environ, **own}, capture_output=True, text=True,
+            done = subprocess.run([*words, *program, *arguments], env={**os.environ, **own}, capture_output=True, text=True,
                                   timeout=SECONDS, check=False)
             self.status, self.said = done.returncode, done.stderr
             self.traces = []
@@ -134,9 +137,57 @@ def trace_that_cant_be_written():
     assert run.status == 0 and len(run.lines()) == RANKS, run.said
 
 
+def corner(name, **settings):
+    """What was observed of a case of corners.c: of each rank how many operations its communicators had."""
+    run = Run(name, program=(CORNERS,), **settings)
+    assert run.status == 0 and not run.lines() and len(run.traces) == RANKS, run
+    return [[(comm["members"], comm["operations"]) for comm in trace["communicators"] if comm["operations"]]
+            for trace in run.traces]
+
+
+WORLD = list(range(RANKS))
+
+
+def persistent_requests_are_counted():
+    for rank, counted in enumerate(corner("persistent")):
+        assert counted == [(WORLD, 3 * 20), ([rank & ~1, rank | 1], 3 * 20 + 1)], counted
+
+
+def duplicates_are_known_as_their_original():
+    assert corner("duplicates") == [[(WORLD, 3)]] * RANKS
+
+
+def neighbourhoods_are_counted():
+    assert corner("neighbours") == [[(WORLD, 1), (WORLD, 1)]] * RANKS
+
+
+def matched_probes_are_counted():
+    assert corner("matched_probes") == [[(WORLD, 2 * 2)]] * RANKS
+
+
+def groups_are_counted():
+    for rank, counted in enumerate(corner("group_of_two")):
+        assert counted == ([([0, RANKS - 1], 1)] if rank in (0, RANKS - 1) else []), counted
+
+
+def spawned_programs_are_left_alone():
+    between = {"ways": "self,vader,tcp", "OMPI_MCA_btl_tcp_if_include": "lo"}
+    for name in ("spawn", "spawn_alike"):
+        corner(name, **between)
+
+
+def a_rank_in_fortran_is_not_waited_for():
+    if not os.path.exists(FORTRAN):
+        return
+    choose = f"if [ $OMPI_COMM_WORLD_RANK = 2 ]; then exec {FORTRAN}; else exec {CORNERS} sums; fi"
+    run = Run(program=("sh", "-c", choose))
+    assert run.status == 0 and len(run.lines()) == RANKS and not run.traces, run
+    assert sum("begins in Fortran" in line for line in run.lines()) == 1, run
+
+
 def main(tests):
     print("TAP version 13")
-    if not (os.path.exists(SHIM) and os.path.exists(PROGRAM)):
+    if not all(map(os.path.exists, (SHIM, PROGRAM, CORNERS))):
         print("1..0 # SKIP there is no MPI")
         return 0
     print(f"1..{len(tests)}")
@@ -155,4 +206,7 @@ def main(tests):
 if __name__ == "__main__":
     sys.exit(main([learns_stages, evaluation_is_a_stray, numbers_are_agreed, too_short_to_learn,
                    too_long_to_learn, threads, without_a_slice_it_says_so_once, mode_unknown,
-                   trace_that_cant_be_written, the_page_has_what_is_read_of_the_environment]))
+                   trace_that_cant_be_written, persistent_requests_are_counted, duplicates_are_known_as_their_original,
+                   neighbourhoods_are_counted, matched_probes_are_counted, groups_are_counted,
+                   spawned_programs_are_left_alone, a_rank_in_fortran_is_not_waited_for,
+                   the_page_has_what_is_read_of_the_environment]))

@@ -69,6 +69,58 @@ def failover_beside_loads():
     assert all(trace["late"] == 0 for trace in run.traces), run
 
 
+def corner(name):
+    """A case of corners.c on a slice."""
+    run = observe.Run(name, program=(observe.CORNERS,), launch=(LAUNCH, "server8", str(observe.RANKS)))
+    assert run.status == 0 and "launch:" not in run.said and len(run.traces) == observe.RANKS, run
+    return run
+
+
+def in_time(name):
+    run = corner(name)
+    assert not run.lines() and all(trace["late"] == 0 for trace in run.traces), run
+    return run
+
+
+def a_send_that_was_freed_leaves_its_phase():
+    in_time("freed_send")
+
+
+def a_request_over_at_once_leaves_its_phase():
+    in_time("over_at_once")
+
+
+def who_waits_for_light_lets_messages_go_on():
+    in_time("progress")
+
+
+def the_end_waits_for_no_request():
+    in_time("pending_at_end")
+    in_time("freed_at_end")
+
+
+def calls_of_all_kinds_enter():
+    for name in ("persistent", "duplicates", "neighbours", "matched_probes", "group_of_two"):
+        in_time(name)
+
+
+def members_that_are_alone_have_no_phase():
+    for rank, trace in enumerate(in_time("alone").traces):
+        phases = {tuple(comm["members"]): comm.get("phase") for comm in trace["communicators"]}
+        assert phases[(rank,)] is None and max(phase or 0 for phase in phases.values()) == 3, trace
+
+
+def all_members_pass_where_one_has_to():
+    for name, late in (("pending_elsewhere", [20, 0, 20, 0]), ("overlapped", [20] * observe.RANKS)):
+        run = corner(name)
+        assert [trace["late"] for trace in run.traces] == late, run
+        assert all("go on in another" in line for line in run.lines()), run
+        assert len(run.lines()) == sum(count > 0 for count in late), run
+
+
 if __name__ == "__main__":
     prepare_machine()
-    sys.exit(observe.main([on_demand, provisioned, failover, threads, failover_beside_loads]))
+    sys.exit(observe.main([on_demand, provisioned, failover, threads, failover_beside_loads,
+                           a_send_that_was_freed_leaves_its_phase, a_request_over_at_once_leaves_its_phase,
+                           who_waits_for_light_lets_messages_go_on, the_end_waits_for_no_request, calls_of_all_kinds_enter,
+                           members_that_are_alone_have_no_phase, all_members_pass_where_one_has_to]))
