@@ -339,17 +339,35 @@ static int add_transfer(const struct follow *follow, struct morph_collective *co
 	return ret;
 }
 
+/* Of the largest buffer, which is @bytes; what the file says of it besides would make each chunk larger or smaller. */
+static int find_shares(const struct follow *follow, uint32_t *shares)
+{
+	const struct program *program = follow->program;
+
+	*shares = 1;
+	for (uint32_t at = 0; at < program->gpus_count; at++) {
+		const struct gpu *gpu = lm_follow_gpu_of(follow, at);
+
+		*shares = larger(*shares, larger(gpu->chunks[INPUT], gpu->chunks[OUTPUT]));
+	}
+	if (!program->chunks_per_loop || program->chunks_per_loop == *shares)
+		return 0;
+	return lm_format_fail(follow->why, EINVAL,
+			      "line %u: nchunksperloop=\"%u\", the largest buffer has %u chunks",
+			      program->line, program->chunks_per_loop, *shares);
+}
+
 static int fill(const struct follow *follow, struct morph_collective *collective, uint64_t bytes)
 {
 	const struct program *program = follow->program;
-	const struct gpu *first = lm_follow_gpu_of(follow, 0);
-	uint32_t shares = program->chunks_per_loop ?
-				  program->chunks_per_loop :
-				  larger(larger(first->chunks[INPUT], first->chunks[OUTPUT]), 1);
-	uint64_t share = bytes / shares + (bytes % shares != 0);
-	uint32_t at = 0;
-	int ret = morph_collective_begin(collective, program->gpus_count);
+	uint32_t shares, at = 0;
+	uint64_t share;
+	int ret = find_shares(follow, &shares);
 
+	if (ret)
+		return ret;
+	share = bytes / shares + (bytes % shares != 0);
+	ret = morph_collective_begin(collective, program->gpus_count);
 	for (uint32_t chunk = 0; ret >= 0 && chunk < follow->chunks.count; chunk++)
 		ret = morph_collective_add_chunk(collective, follow->chunks.list[chunk].begins,
 						 follow->chunks.list[chunk].ends, share);

@@ -90,7 +90,7 @@ static void price_hops(struct circulants_work *work, uint64_t bytes)
 			left -= costs->mbps;
 			sum++;
 		}
-		prices[hops] = sum + !!left > NEVER_PS ? NEVER_PS : (uint64_t)(sum + !!left);
+		prices[hops] = sum + !!left > TOO_LONG_PS ? TOO_LONG_PS : (uint64_t)(sum + !!left);
 	}
 }
 

@@ -237,10 +237,10 @@ static void price_round(struct pool_work *work, const struct pool *pool,
 	}
 	for (uint32_t at = 0; at < count; at++) {
 		struct congestion its = route(work, pool, at, collective, round);
+		uint64_t ps = lm_round_ps(opts->costs, opts->round_each_hop, its.hops, its.bytes);
 
-		prices[at] = its.reached ? lm_round_ps(opts->costs, opts->round_each_hop, its.hops,
-						       its.bytes) :
-					   NEVER_PS;
+		ps = ps > TOO_LONG_PS ? TOO_LONG_PS : ps;
+		prices[at] = its.reached ? ps : NEVER_PS;
 	}
 }
 

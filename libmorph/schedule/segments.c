@@ -205,6 +205,11 @@ int lm_segments_solve(struct segments *work, const struct segments_problem *prob
 			return lm_fail(work->ctx, ENETUNREACH,
 				       "round %u goes on none of the %u topologies", round,
 				       problem->topologies);
+		if (least == TOO_LONG_PS)
+			return lm_fail(
+				work->ctx, ERANGE,
+				"round %u takes 2^64 picoseconds or more, which is half a year",
+				round);
 		bound += total_of(least, 0);
 	}
 	last = least_of(work->now.list, problem->topologies);

@@ -16,6 +16,8 @@
 
 /* Never: what does not go, and what takes 2^64 picoseconds (half a year) or more. */
 #define NEVER_PS UINT64_MAX
+/* The price of a round that goes, and takes as long or longer. */
+#define TOO_LONG_PS (NEVER_PS - 1)
 
 /* What holds before the first round, where it is none of the topologies. */
 #define RESIDENT_ANY UINT32_MAX /* whatever is wanted first: its change is free */

@@ -306,7 +306,12 @@ static void what_is_no_problem_is_told(void **state)
 	(void)state;
 	assert_int_equal(lm_segments_solve(&work, &problem, &plan), -ENETUNREACH);
 	assert_non_null(strstr(morph_error_text(ctx), "round 1"));
-	prices[1] = NEVER_PS - 1;
+	/* What takes too long goes nevertheless. */
+	prices[1] = TOO_LONG_PS;
+	assert_int_equal(lm_segments_solve(&work, &problem, &plan), -ERANGE);
+	assert_non_null(strstr(morph_error_text(ctx), "round 1 takes 2^64 picoseconds or more"));
+	prices[0] = 2;
+	prices[1] = TOO_LONG_PS - 1;
 	assert_int_equal(lm_segments_solve(&work, &problem, &plan), -ERANGE);
 	problem.rounds = 0;
 	assert_int_equal(lm_segments_solve(&work, &problem, &plan), 0);

@@ -421,6 +421,11 @@ static enum exit_code format_given(struct run *run, enum format *format)
 	if (given(run, OPTION_JSON) && given(run, OPTION_PLAN_FORMAT))
 		return usage_error(run, "--format and --json exclude each other");
 	*format = given(run, OPTION_JSON) ? RECORD : (enum format)word;
+	if (*format == PICTURE && given(run, OPTION_FIELDS))
+		return usage_error(run, "--fields goes with --format text and json");
+	/* It is what emitters ask for. */
+	if (*format == RECORD)
+		run->option[OPTION_JSON] = "";
 	return client_fields(run, MORPH_OBJECT_SCHEDULE);
 }
 

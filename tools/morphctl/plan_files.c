@@ -10,7 +10,8 @@
 #include "input.h"
 #include "plan.h"
 
-#define DIVIDERS ",; \t\r\n"
+#define BLANKS " \t\r\n"
+#define DIVIDERS ",;" BLANKS
 
 /* Options that name a file, and who reads it. */
 struct source {
@@ -77,6 +78,25 @@ static uint32_t count_words(const char *line)
 	return count;
 }
 
+/* The first column, from 1 on, that a comma ends with nothing in it; 0: there is none. A comma after the last is as good as none. */
+static uint32_t empty_cell(const char *line)
+{
+	uint32_t column = 1;
+
+	for (line += strspn(line, BLANKS); *line; line += strspn(line, BLANKS)) {
+		size_t word = strcspn(line, DIVIDERS);
+
+		line += word;
+		line += strspn(line, BLANKS);
+		if (!word && *line)
+			return column;
+		if (*line == ',' || *line == ';')
+			line++;
+		column++;
+	}
+	return 0;
+}
+
 /* What follows '#' is a remark. */
 static enum exit_code read_row(struct table *table, char *line)
 {
@@ -84,6 +104,11 @@ static enum exit_code read_row(struct table *table, char *line)
 	char *place = NULL;
 
 	line[strcspn(line, "#")] = '\0';
+	column = empty_cell(line);
+	if (column)
+		return wrong_line(table,
+				  "row %u: column %u is empty; what a rank has nothing for is 0",
+				  table->rows + 1, column);
 	count = count_words(line);
 	if (!count)
 		return EXIT_CODE_OK;
@@ -158,26 +183,44 @@ static uint32_t ranks_named(const char *text)
 	return ranks;
 }
 
-/* How many there are of PREFIX.0.ENDING, PREFIX.1.ENDING, and so on. */
-static uint32_t count_files(const char *prefix, const char *ending)
+static bool is_there(const char *prefix, uint32_t rank, const char *ending)
 {
-	uint32_t count = 0;
+	char path[4096];
 
-	for (; count <= MOST_RANKS; count++) {
-		char path[4096];
+	snprintf(path, sizeof(path), "%s.%u.%s", prefix, rank, ending);
+	return !access(path, F_OK);
+}
 
-		snprintf(path, sizeof(path), "%s.%u.%s", prefix, count, ending);
-		if (access(path, F_OK))
-			break;
-	}
-	return count;
+/* How many there are of PREFIX.0.ENDING, PREFIX.1.ENDING, and so on: none may be missing before the last. */
+static enum exit_code count_files(const char *prefix, const char *ending, uint32_t *count)
+{
+	uint32_t missing = 0;
+
+	*count = 0;
+	for (uint32_t rank = 0; rank <= MOST_RANKS; rank++)
+		if (is_there(prefix, rank, ending))
+			*count = rank + 1;
+	while (missing < *count && is_there(prefix, missing, ending))
+		missing++;
+	if (missing == *count)
+		return EXIT_CODE_OK;
+	warn_line("%s.%u.%s: %s, and there is one of rank %u", prefix, missing, ending,
+		  strerror(ENOENT), *count - 1);
+	return EXIT_CODE_NOT_FOUND;
+}
+
+static enum exit_code read_file(const char *path, char **text, size_t *length)
+{
+	enum exit_code code = input_whole(path, text, length);
+
+	return code || *length ? code : wrong(path, "it is empty");
 }
 
 static enum exit_code add_profile(uint64_t *matrix, uint32_t ranks, const char *path)
 {
 	char *text, why[256];
 	size_t length;
-	enum exit_code code = input_whole(path, &text, &length);
+	enum exit_code code = read_file(path, &text, &length);
 
 	if (!code && morph_monitoring_read(matrix, ranks, text, length, why, sizeof(why)))
 		code = wrong(path, why);
@@ -189,7 +232,7 @@ static enum exit_code count_ranks(const char *path, uint32_t *ranks)
 {
 	char *text;
 	size_t length;
-	enum exit_code code = input_whole(path, &text, &length);
+	enum exit_code code = read_file(path, &text, &length);
 
 	if (!code)
 		*ranks = ranks_named(text);
@@ -199,10 +242,12 @@ static enum exit_code count_ranks(const char *path, uint32_t *ranks)
 
 static enum exit_code read_profiles(struct planning *planning, const char *path)
 {
-	uint32_t ranks = 0, files = access(path, F_OK) ? count_files(path, "prof") : 0;
-	enum exit_code code = EXIT_CODE_OK;
+	uint32_t ranks = 0, files = 0;
+	enum exit_code code = access(path, F_OK) ? count_files(path, "prof", &files) : EXIT_CODE_OK;
 	uint64_t *matrix;
 
+	if (code)
+		return code;
 	if (files > MOST_RANKS)
 		return wrong(path, "there are files of more than 4096 ranks");
 	if (given(planning->run, OPTION_RANKS))
@@ -236,8 +281,15 @@ static enum exit_code read_profiles(struct planning *planning, const char *path)
 
 /* ------------------------------------------------------------------- with rounds */
 
+/* That each part is summed once readers do not look at. */
 static enum exit_code take_rounds(struct planning *planning, const char *path)
 {
+	int error = morph_collective_run(planning->collective);
+
+	if (error == -EBADMSG)
+		return wrong(path, morph_error_text(planning->run->client->ctx));
+	if (error)
+		return client_error(planning->run, error);
 	planning->rounds_given = true;
 	name_it(planning, path, morph_collective_ranks(planning->collective));
 	return EXIT_CODE_OK;
@@ -260,7 +312,7 @@ static enum exit_code add_trace(struct morph_trace *trace, uint32_t rank, const 
 {
 	char *data, why[256];
 	size_t length;
-	enum exit_code code = input_whole(path, &data, &length);
+	enum exit_code code = read_file(path, &data, &length);
 
 	if (!code && morph_trace_read(trace, rank, data, length, why, sizeof(why)))
 		code = wrong(path, why);
@@ -270,12 +322,12 @@ static enum exit_code add_trace(struct morph_trace *trace, uint32_t rank, const 
 
 static enum exit_code read_chakra(struct planning *planning, const char *path)
 {
-	uint32_t files = count_files(path, "et");
 	struct morph_trace *trace = needed(morph_trace_new());
-	enum exit_code code = EXIT_CODE_OK;
+	uint32_t files;
+	enum exit_code code = count_files(path, "et", &files);
 	char why[256];
 
-	if (!files) {
+	if (!code && !files) {
 		warn_line("%s.0.et: %s", path, strerror(ENOENT));
 		code = EXIT_CODE_NOT_FOUND;
 	}

@@ -83,6 +83,22 @@ setup() {
 	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' "$BATS_TEST_TMPDIR/plan.svg") == "a < b" ]]
 }
 
+@test "--format json is --json" {
+	morphctl plan all-reduce --ranks 4 --json > "$BATS_TEST_TMPDIR/json"
+	morphctl plan all-reduce --ranks 4 --format json | cmp - "$BATS_TEST_TMPDIR/json"
+	expect 0 morphctl plan all-reduce --ranks 4 --format json --fields verdict
+	[[ $(jq -c . <<<"$output") == '{"verdict":"feasible"}' ]]
+	expect 2 morphctl plan all-reduce --ranks 4 --format svg --fields verdict
+	holds "$stderr" "--fields goes with --format text and json"
+}
+
+@test "what takes too long is told as such" {
+	run_split morphctl plan all-reduce --ranks 4 --bandwidth 1 --bytes 10000G
+	[[ $status != 0 && $output$stderr != *"goes on none"* ]]
+	holds "$output" "round 0 takes 2^64 picoseconds or more"
+	holds "$output" "undecided: round 1 ends after more than 2^62 picoseconds"
+}
+
 @test "a policy that can't says why" {
 	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot
 	holds "$output" "infeasible: it has more matchings than there are planes"

@@ -87,6 +87,9 @@ refused() {
 	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 numbers, and 2 in the first row" morphctl plan --matrix m
 	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl plan --matrix m
 	printf '0 1\n' > m; refused 2 "m: 1 rows of 2 numbers; a matrix has as many rows as columns" morphctl plan --matrix m
+	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; what a rank has nothing for is 0" morphctl plan --matrix m
+	printf '# three\n0,1,2\n, 0,2\n1,1,0\n' > m; refused 2 "m: line 3: row 2: column 1 is empty" morphctl plan --matrix m
+	printf '0 , 1\n1\t;0\n' > m; expect 0 morphctl plan --matrix m
 	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl plan --matrix m
 	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is no number" morphctl plan --matrix m
 	printf '0 1\n2 0\0' > m; refused 2 "m: a NUL character" morphctl plan --matrix m
@@ -117,6 +120,20 @@ refused() {
 	refused 2 "none: it tells of no message" morphctl plan --from-ompi-prof none
 }
 
+@test "a file that is missing or empty is named" {
+	for rank in 0 1 3; do printf "E\t$rank\t2\t64 bytes\t1 msgs sent\n" > job.$rank.prof; done
+	refused 3 "job.2.prof: No such file or directory, and there is one of rank 3" morphctl plan --from-ompi-prof job
+	: > job.2.prof
+	refused 2 "job.2.prof: it is empty" morphctl plan --from-ompi-prof job
+	: > alone
+	refused 2 "alone: it is empty" morphctl plan --from-ompi-prof alone
+	python3 -B "$FILES/../traces.py" traces
+	mv traces/ring.2.et traces/kept
+	refused 3 "traces/ring.2.et: No such file or directory, and there is one of rank 3" morphctl plan --from-chakra traces/ring
+	: > traces/ring.2.et
+	refused 2 "traces/ring.2.et: it is empty" morphctl plan --from-chakra traces/ring
+}
+
 @test "algorithms of MSCCL become a plan with their own rounds" {
 	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}"
 	holds "$output" "msccl-ring4.xml among 4 ranks: "
@@ -129,6 +146,26 @@ refused() {
 	sed 's/<step /<stop /' "$FILES/msccl-ring4.xml" > wrong.xml
 	refused 2 "wrong.xml: line " morphctl plan --from-msccl wrong.xml
 	refused 3 "none.xml: No such file" morphctl plan --from-msccl none.xml
+}
+
+@test "an algorithm that sums twice is refused" {
+	{
+		echo '<algo name="a" nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1">'
+		for gpu in 0 1; do
+			echo "<gpu id=\"$gpu\" i_chunks=\"1\" o_chunks=\"1\" s_chunks=\"0\"><tb id=\"0\" send=\"$((1 - gpu))\" recv=\"$((1 - gpu))\" chan=\"0\">"
+			for step in 0:s 1:rrc 2:s 3:rrc; do
+				echo "<step s=\"${step%:*}\" type=\"${step#*:}\" srcbuf=\"i\" srcoff=\"0\" dstbuf=\"i\" dstoff=\"0\" cnt=\"1\" depid=\"-1\" deps=\"-1\" hasdep=\"0\"/>"
+			done
+			echo '</tb></gpu>'
+		done
+		echo '</algo>'
+	} > twice.xml
+	refused 2 "twice.xml: round 1: rank 1 sums chunk 0 with what is in it already" morphctl plan --from-msccl twice.xml
+}
+
+@test "what nchunksperloop says is what there is" {
+	sed 's/nchunksperloop="4"/nchunksperloop="8"/' "$FILES/msccl-ring4.xml" > eight.xml
+	refused 2 'eight.xml: line 2: nchunksperloop="8", the largest buffer has 4 chunks' morphctl plan --from-msccl eight.xml
 }
 
 @test "what is planned is written for others" {
