@@ -103,6 +103,7 @@ static void put_matching(struct writer *writer, const struct morph_schedule *sch
 static void put_times(struct writer *writer, const struct morph_schedule *schedule)
 {
 	uint64_t bound, circuits, finish = morph_schedule_ns(schedule, &bound);
+	uint64_t gap_ps = schedule->finish_ps - schedule->bound_ps;
 	uint32_t changes = morph_schedule_changes(schedule, &circuits);
 
 	put(writer, LM_LOCAL_SCHEDULE_FINISH_NS, finish);
@@ -110,7 +111,9 @@ static void put_times(struct writer *writer, const struct morph_schedule *schedu
 	put_text(writer, LM_LOCAL_SCHEDULE_BOUND_KIND, bound_names[schedule->bound_kind]);
 	put(writer, LM_LOCAL_SCHEDULE_CHANGES, changes);
 	put(writer, LM_LOCAL_SCHEDULE_CIRCUITS_SET, circuits);
-	put(writer, LM_LOCAL_SCHEDULE_GAP_NS, finish > bound ? finish - bound : 0);
+	/* Of what is not rounded: two times that are the same have no gap. */
+	put(writer, LM_LOCAL_SCHEDULE_GAP_NS,
+	    schedule->finish_ps > schedule->bound_ps ? lm_edge_ns(gap_ps) : 0);
 }
 
 MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,

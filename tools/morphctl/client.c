@@ -159,9 +159,13 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric)
 /* What commands add to what the library tells. */
 static const char *added_to(uint32_t type)
 {
-	return type == MORPH_OBJECT_PLAN   ? ",slice,txn,protection,transit-own,transit-any" :
-	       type == MORPH_OBJECT_DEFRAG ? ",slice" :
-					     "";
+	return type == MORPH_OBJECT_PLAN ?
+		       ",slice,txn,protection,transit-own,transit-any" :
+	       type == MORPH_OBJECT_DEFRAG ?
+		       ",slice" :
+	       type == MORPH_OBJECT_SCHEDULE ?
+		       ",algorithm,choice,late-ns,rest-ns,other-ns,pays-ns,ranks-involved,elected-rank,light,unlit,replanned,loaded" :
+		       "";
 }
 
 /* All attributes that the type can have, divided by commas; NULL: any. */

@@ -32,7 +32,8 @@ bool emit_knows_fields(const struct run *run, const struct view *view)
 
 	if (!word || !view->attributes || !strcmp(word, "all"))
 		return true;
-	while (*word) {
+	/* One that is empty is none, at the end too. */
+	for (;;) {
 		size_t length = strcspn(word, ",");
 
 		if (!in_list(view->attributes, word, length)) {
@@ -40,9 +41,10 @@ bool emit_knows_fields(const struct run *run, const struct view *view)
 				    (int)length, word, view->attributes);
 			return false;
 		}
-		word += length + (word[length] == ',');
+		if (!word[length])
+			return true;
+		word += length + 1;
 	}
-	return true;
 }
 
 /* The attributes to show, or NULL for all. */

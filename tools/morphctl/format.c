@@ -44,7 +44,9 @@ static char *duration(json_int_t ns)
 		return text_of("%.5g us", (double)ns / 1e3);
 	if (ns < 10000000000)
 		return text_of("%.5g ms", (double)ns / 1e6);
-	return text_of("%.5g s", (double)ns / 1e9);
+	if (ns < 100000000000000)
+		return text_of("%.5g s", (double)ns / 1e9);
+	return text_of("%.0f s", (double)ns / 1e9);
 }
 
 static char *user(json_int_t uid)

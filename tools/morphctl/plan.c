@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl plan: when circuits change in a collective */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,166 +12,42 @@
 #define ROUNDS "round,from-ns,until-ns,hops"
 #define ALGORITHMS "algorithm,policy,rounds-count,finish-ns"
 
+#define FEW_RANKS 512
+
 enum format {
 	TEXT,
 	PICTURE,
 	RECORD
 };
 
-static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
-				     "broadcast" };
+/* ------------------------------------------------------------------------- plan */
 
-/* ------------------------------------------------------------------ what is asked */
-
-bool parse_bytes(const char *text, uint64_t *bytes)
+enum exit_code plan_error(struct run *run, int error)
 {
-	static const char units[] = "KMG";
-	unsigned int shift = 0;
-	char *end;
+	enum exit_code code = client_error(run, error);
 
-	*bytes = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9')
-		return false;
-	if (*end && strchr(units, *end))
-		shift = 10 * (unsigned int)(strchr(units, *end++) - units + 1);
-	if (*end || *bytes > UINT64_MAX >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
+	return error == -EINVAL || error == -E2BIG || error == -ERANGE || error == -EOVERFLOW ?
+		       EXIT_CODE_USAGE :
+		       code;
 }
 
-/* What an algorithm is told, and how much there is. */
-static enum exit_code ask_algorithm(struct planning *planning)
+/* Algorithms that do what the one that was named does not. Of more ranks that would take time. */
+static void tell_others(struct planning *planning)
 {
-	struct morph_collective_opts *wanted = &planning->wanted;
-	struct run *run = planning->run;
-	uint32_t algorithm = 0;
+	struct morph_collective_opts wanted = planning->wanted;
+	char names[256] = "";
+	size_t length = 0;
 
-	wanted->sz = sizeof(*wanted);
-	wanted->bytes = 1 << 20;
-	if (!option_u32(run, OPTION_RANKS, &wanted->ranks) ||
-	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
-	    !option_u32(run, OPTION_RADIX, &wanted->radix) ||
-	    !option_u32(run, OPTION_SEGMENTS, &wanted->segments) ||
-	    !option_u32(run, OPTION_ROOT, &wanted->root))
-		return EXIT_CODE_USAGE;
-	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;
-	if (given(run, OPTION_BUFFER_BYTES) &&
-	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &wanted->bytes))
-		return usage_error(run,
-				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
-				   run->option[OPTION_BUFFER_BYTES]);
-	return EXIT_CODE_OK;
-}
-
-/* All of a torus, or 0 where that is none or more than there may be. */
-static uint32_t ranks_of(const uint32_t extent[3])
-{
-	uint64_t ranks = 1;
-
-	if (!extent[0] || (!extent[1] && extent[2]))
-		return 0;
-	for (uint32_t axis = 0; axis < 3 && ranks <= MOST_RANKS; axis++)
-		ranks *= extent[axis] ? extent[axis] : 1;
-	return ranks <= MOST_RANKS ? (uint32_t)ranks : 0;
-}
-
-static enum exit_code ask_collective(struct planning *planning)
-{
-	struct morph_collective_opts *wanted = &planning->wanted;
-	struct run *run = planning->run;
-	uint32_t kind = 0;
-
-	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], run->argv[0]))
-		kind++;
-	if (kind == sizeof(kinds) / sizeof(kinds[0]))
-		return usage_error(
-			run,
-			"the collective is all-reduce, reduce-scatter, all-gather, all-to-all or "
-			"broadcast, not '%s'",
-			run->argv[0]);
-	if (given(run, OPTION_TORUS)) {
-		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
-			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
-					   run->option[OPTION_TORUS]);
-		wanted->ranks = ranks_of(wanted->extent);
-	}
-	if (planning->target.slice && !given(run, OPTION_TORUS) && !given(run, OPTION_RANKS))
-		wanted->ranks = planning->target.ranks;
-	else if (planning->topologies.count && !given(run, OPTION_TORUS) &&
-		 !given(run, OPTION_RANKS))
-		wanted->ranks = planning->topologies.ranks;
-	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
-		return usage_error(run, "wants one of --ranks and --shape");
-	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
-		return usage_error(run, "a collective is among 1 to %u ranks, --%s has others",
-				   MOST_RANKS, given(run, OPTION_TORUS) ? "shape" : "ranks");
-	if (wanted->root >= wanted->ranks)
-		return usage_error(run, "--root is %u, the last of %u ranks is %u", wanted->root,
-				   wanted->ranks, wanted->ranks - 1);
-	wanted->kind = kind + 1;
-	snprintf(planning->title, sizeof(planning->title), "%s of %llu bytes among %u ranks",
-		 kinds[kind], (unsigned long long)wanted->bytes, wanted->ranks);
-	return EXIT_CODE_OK;
-}
-
-/* Names of what a delay has: first of rounds, then those of enum morph_delay_part. */
-static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
-				     "program", "port", "settle", "relock" };
-
-#define MOST_MBPS (1ULL << 40)
-
-/* PART=NS, divided by commas. */
-static enum exit_code parse_delay(struct planning *planning, uint64_t ns[8])
-{
-	const char *text = planning->run->option[OPTION_DELAY];
-
-	while (text && *text) {
-		size_t length = strcspn(text, "="), part = 0;
-		char *end;
-
-		while (part < 8 &&
-		       (strlen(parts[part]) != length || strncmp(parts[part], text, length)))
-			part++;
-		if (part == 8 || text[length] != '=' || text[length + 1] < '0' ||
-		    text[length + 1] > '9')
-			return usage_error(
-				planning->run,
-				"--delay wants nanoseconds as settle=3700,relock=500: of "
-				"round, hop, drain, barrier, program, port, settle and "
-				"relock, not '%s'",
-				text);
-		ns[part] = strtoull(text + length + 1, &end, 10);
-		if (*end && *end != ',')
-			return usage_error(planning->run,
-					   "--delay wants whole nanoseconds, not '%s'", text);
-		text = *end ? end + 1 : end;
-	}
-	return EXIT_CODE_OK;
-}
-
-static enum exit_code ask_delay(struct planning *planning)
-{
-	uint64_t ns[8] = { 0 }, mbps = 100000;
-	uint32_t scope = MORPH_DELAY_PORT_SCOPE;
-	enum exit_code code;
-	int error;
-
-	if (!option_u64(planning->run, OPTION_PORT_BANDWIDTH, &mbps) ||
-	    !option_word(planning->run, OPTION_SCOPE, &scope))
-		return EXIT_CODE_USAGE;
-	if (!mbps || mbps > MOST_MBPS)
-		return usage_error(planning->run, "--bandwidth wants 1 to %llu, not '%s'",
-				   MOST_MBPS, planning->run->option[OPTION_PORT_BANDWIDTH]);
-	code = parse_delay(planning, ns);
-	if (code)
-		return code;
-	error = morph_delay_set_link(planning->delay, ns[0], ns[1], mbps);
-	if (!error)
-		error = morph_delay_set_scope(planning->delay, scope);
-	for (uint32_t part = 0; !error && part < MORPH_DELAY_PARTS; part++)
-		error = morph_delay_set_part(planning->delay, part, &ns[2 + part], 1);
-	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+	if (wanted.ranks > FEW_RANKS ||
+	    morph_collective_build(planning->collective, &wanted) != -EINVAL)
+		return;
+	for (wanted.algorithm = 1; wanted.algorithm < MORPH_ALGORITHMS; wanted.algorithm++)
+		if (!morph_collective_build(planning->collective, &wanted))
+			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+						   length ? ", " : "",
+						   morph_algorithm_name(wanted.algorithm));
+	if (length)
+		warn_line("these do it: --algorithm %s", names);
 }
 
 /* Combine: the plan of the file's all-to-all, turned round. */
@@ -204,7 +81,7 @@ static enum exit_code solve(struct planning *planning)
 
 	if (!option_u32(planning->run, OPTION_PLANES, &opts.planes) ||
 	    !option_word(planning->run, OPTION_POLICY, &opts.policy) ||
-	    !option_u64(planning->run, OPTION_STEPS, &opts.budget))
+	    !option_u64(planning->run, OPTION_BUDGET, &opts.budget))
 		return EXIT_CODE_USAGE;
 	if (!opts.planes || opts.planes > MOST_PLANES)
 		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
@@ -229,8 +106,13 @@ static enum exit_code solve(struct planning *planning)
 		error = morph_schedule_choose(planning->schedule, planning->collective,
 					      &planning->wanted, planning->delay, &opts,
 					      planning->choices);
-	if (error < 0)
-		return client_error(planning->run, error);
+	if (error < 0) {
+		enum exit_code code = plan_error(planning->run, error);
+
+		if (error == -EINVAL && planning->wanted.algorithm)
+			tell_others(planning);
+		return code;
+	}
 	if (!given(planning->run, OPTION_LOST))
 		return EXIT_CODE_OK;
 	return plan_lost(planning);
@@ -268,15 +150,21 @@ static void write_roles(const json_t *report)
 static void write_times(const json_t *report)
 {
 	uint64_t bound = wide_of(report, "bound-ns"), gap = wide_of(report, "gap-ns");
+	uint64_t set = wide_of(report, "circuits-set");
+	uint32_t changes = number_of(report, "changes", 0);
 
 	printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
-	       "by %s: a gap of %llu ns",
+	       "by %s: ",
 	       (unsigned long long)wide_of(report, "finish-ns"), (unsigned long long)bound,
-	       text_of_key(report, "bound-kind"), (unsigned long long)gap);
-	if (bound)
+	       text_of_key(report, "bound-kind"));
+	if (gap)
+		printf("a gap of %llu ns", (unsigned long long)gap);
+	else
+		printf("no gap");
+	if (gap && bound)
 		printf(", %.1f %%", 100 * (double)gap / (double)bound);
-	printf("\ncircuits change %u times, %llu are set\n\n", number_of(report, "changes", 0),
-	       (unsigned long long)wide_of(report, "circuits-set"));
+	printf("\ncircuits change %u time%s, %llu %s set\n\n", changes, PLURAL(changes),
+	       (unsigned long long)set, set == 1 ? "is" : "are");
 }
 
 static void write_report(struct planning *planning, const json_t *report)
@@ -412,6 +300,14 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	return code || (feasible && lit) ? code : EXIT_CODE_FAILED;
 }
 
+static bool is_utf8(const char *text)
+{
+	json_t *string = json_string(text);
+
+	json_decref(string);
+	return string;
+}
+
 static enum exit_code format_given(struct run *run, enum format *format)
 {
 	uint32_t word = TEXT;
@@ -421,6 +317,10 @@ static enum exit_code format_given(struct run *run, enum format *format)
 	if (given(run, OPTION_JSON) && given(run, OPTION_PLAN_FORMAT))
 		return usage_error(run, "--format and --json exclude each other");
 	*format = given(run, OPTION_JSON) ? RECORD : (enum format)word;
+	if (*format != PICTURE && given(run, OPTION_TITLE))
+		return usage_error(run, "--title goes with --format svg");
+	if (given(run, OPTION_TITLE) && !is_utf8(run->option[OPTION_TITLE]))
+		return usage_error(run, "--title wants UTF-8, as pictures are written in");
 	if (*format == PICTURE && given(run, OPTION_FIELDS))
 		return usage_error(run, "--fields goes with --format text and json");
 	/* It is what emitters ask for. */
@@ -437,12 +337,12 @@ static enum exit_code ask(struct planning *planning)
 	if (!code)
 		code = topologies_read(planning->run, &planning->topologies);
 	if (!code)
-		code = ask_algorithm(planning);
+		code = plan_ask_algorithm(planning);
 	if (!code)
-		code = file ? ask_file(planning) : ask_collective(planning);
+		code = file ? ask_file(planning) : plan_ask_collective(planning);
 	if (!code)
 		code = target_fits(planning);
-	return code ? code : ask_delay(planning);
+	return code ? code : plan_ask_delay(planning);
 }
 
 static enum exit_code plan(struct planning *planning, enum format format)

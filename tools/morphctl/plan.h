@@ -57,8 +57,24 @@ struct planning {
 	char title[160];
 };
 
+/* Of a word that is counted. */
+#define PLURAL(count) ((count) == 1 ? "" : "s")
+
+/* What the library says of a plan. It asks no kernel: what can't be planned is a mistake of who asks. */
+enum exit_code plan_error(struct run *run, int error);
+
+/*
+ * plan_ask.c: an algorithm and what it is told; the collective; what rounds and changes take. Options that the collective makes no
+ * use of are a usage error, those of a file's, too.
+ */
+enum exit_code plan_ask_algorithm(struct planning *planning);
+enum exit_code plan_ask_collective(struct planning *planning);
+enum exit_code plan_ask_delay(struct planning *planning);
+enum exit_code plan_check_options(const struct planning *planning);
+
 /* A number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
 bool parse_bytes(const char *text, uint64_t *bytes);
+#define MOST_BYTES (1ULL << 50) /* of a chunk, which may be all there is */
 
 /* plan_files.c: is the collective to come from a file of another program? Several are a usage error. */
 enum exit_code from_file(const struct run *run, bool *file);

@@ -128,7 +128,7 @@ enum exit_code plan_against_add(const struct planning *planning, json_t *report)
 	if (!error)
 		error = add_methods(planning, report);
 	add_late_rounds(planning, report);
-	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 
 static void write_short_cut(const json_t *cut)
@@ -143,12 +143,14 @@ static void write_short_cut(const json_t *cut)
 	if (!wide_of(cut, "pays-bytes"))
 		printf("\nhalving on a ring: of any bytes it pays to change circuits; ");
 	else
-		printf("\nhalving on a ring: from %llu bytes on it pays to change circuits; ",
-		       (unsigned long long)wide_of(cut, "pays-bytes"));
+		printf("\nhalving on a ring: from %llu byte%s on it pays to change circuits; ",
+		       (unsigned long long)wide_of(cut, "pays-bytes"),
+		       PLURAL(wide_of(cut, "pays-bytes")));
 	if (first == steps)
 		printf("of these bytes it does not\n");
 	else
-		printf("of these bytes in the last %u of %u steps\n", steps - first, steps);
+		printf("of these bytes in the last %u of %u step%s\n", steps - first, steps,
+		       PLURAL(steps));
 }
 
 void plan_against_write(const struct run *run, const json_t *report)

@@ -29,8 +29,8 @@ static void name_it(struct planning *planning, const char *path, uint32_t ranks)
 {
 	const char *name = strrchr(path, '/');
 
-	snprintf(planning->title, sizeof(planning->title), "%.100s among %u ranks",
-		 name ? name + 1 : path, ranks);
+	snprintf(planning->title, sizeof(planning->title), "%.100s among %u rank%s",
+		 name ? name + 1 : path, ranks, PLURAL(ranks));
 }
 
 /* ----------------------------------------------------------- bytes from each to each */
@@ -120,19 +120,24 @@ static enum exit_code read_row(struct table *table, char *line)
 		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
 	}
 	if (count != table->columns)
-		return wrong_line(table, "%u numbers, and %u in the first row", count,
-				  table->columns);
+		return wrong_line(table, "%u number%s, and %u in the first row", count,
+				  PLURAL(count), table->columns);
 	if (table->rows == table->columns)
 		return wrong_line(table, "one more row than the %u of a matrix of %u columns",
 				  table->rows, table->columns);
 	for (char *word = strtok_r(line, DIVIDERS, &place); word;
-	     word = strtok_r(NULL, DIVIDERS, &place), column++)
-		if (!parse_bytes(word,
-				 &table->cells[(size_t)table->rows * table->columns + column]))
+	     word = strtok_r(NULL, DIVIDERS, &place), column++) {
+		uint64_t *cell = &table->cells[(size_t)table->rows * table->columns + column];
+
+		if (!parse_bytes(word, cell))
 			return wrong_line(
 				table,
 				"column %u: '%s' is no number of bytes; there are 4096, 64K, 16M, 1G",
 				column + 1, word);
+		if (*cell > MOST_BYTES)
+			return wrong_line(table, "column %u: '%s' is more than 2^50 bytes",
+					  column + 1, word);
+	}
 	table->rows++;
 	return EXIT_CODE_OK;
 }
@@ -153,8 +158,8 @@ static enum exit_code read_matrix(struct planning *planning, const char *path)
 	}
 	free(text);
 	if (!code && (!table.rows || table.rows < table.columns)) {
-		warn_line("%s: %u rows of %u numbers; a matrix has as many rows as columns", path,
-			  table.rows, table.columns);
+		warn_line("%s: %u row%s of %u number%s; a matrix has as many rows as columns", path,
+			  table.rows, PLURAL(table.rows), table.columns, PLURAL(table.columns));
 		code = EXIT_CODE_USAGE;
 	}
 	if (code)
@@ -164,12 +169,12 @@ static enum exit_code read_matrix(struct planning *planning, const char *path)
 	return code;
 }
 
-/* One more than the highest rank in lines that tell of messages; what else they say is for who reads them. */
-static uint32_t ranks_named(const char *text)
+/* One more than the highest rank in lines that tell of messages, and its line; what else they say is for who reads them. */
+static uint32_t ranks_named(const char *text, uint32_t *line)
 {
 	uint32_t ranks = 0, own, other;
 
-	for (; text; text = strchr(text, '\n')) {
+	for (uint32_t number = 1; text; text = strchr(text, '\n'), number++) {
 		char kind;
 
 		text += *text == '\n';
@@ -177,8 +182,10 @@ static uint32_t ranks_named(const char *text)
 		    !strchr("EISR", kind))
 			continue;
 		own = own > other ? own : other;
-		if (own < MOST_RANKS && own >= ranks)
+		if (own < UINT32_MAX && own >= ranks) {
 			ranks = own + 1;
+			*line = number;
+		}
 	}
 	return ranks;
 }
@@ -230,14 +237,21 @@ static enum exit_code add_profile(uint64_t *matrix, uint32_t ranks, const char *
 
 static enum exit_code count_ranks(const char *path, uint32_t *ranks)
 {
+	uint32_t line = 0;
 	char *text;
 	size_t length;
 	enum exit_code code = read_file(path, &text, &length);
 
 	if (!code)
-		*ranks = ranks_named(text);
+		*ranks = ranks_named(text, &line);
 	free(text);
-	return code;
+	if (!code && !*ranks)
+		return wrong(path, "it tells of no message");
+	if (code || *ranks <= MOST_RANKS)
+		return code;
+	warn_line("%s: line %u: rank %u; there are %u ranks at most, from 0 on", path, line,
+		  *ranks - 1, MOST_RANKS);
+	return EXIT_CODE_USAGE;
 }
 
 static enum exit_code read_profiles(struct planning *planning, const char *path)
@@ -261,8 +275,8 @@ static enum exit_code read_profiles(struct planning *planning, const char *path)
 	if (code)
 		return code;
 	if (!ranks || ranks > MOST_RANKS)
-		return wrong(path,
-			     ranks ? "there are 4096 ranks at most" : "it tells of no message");
+		return usage_error(planning->run, "--ranks wants 1 to %u, not '%s'", MOST_RANKS,
+				   planning->run->option[OPTION_RANKS]);
 	matrix = needed(calloc((size_t)ranks * ranks, sizeof(*matrix)));
 	if (!files)
 		code = add_profile(matrix, ranks, path);
@@ -403,12 +417,19 @@ enum exit_code from_file(const struct run *run, bool *file)
 	if (given(run, OPTION_COMBINE) && !given(run, OPTION_MATRIX) &&
 	    !given(run, OPTION_FROM_OMPI_PROF))
 		return usage_error(run, "--combine wants --matrix or --from-ompi-prof");
+	if (given(run, OPTION_COMBINE) && given(run, OPTION_POLICY) &&
+	    strcmp(run->option[OPTION_POLICY], "best") &&
+	    strcmp(run->option[OPTION_POLICY], "matchings"))
+		return usage_error(
+			run, "--combine wants --policy matchings, which is turned round, not '%s'",
+			run->option[OPTION_POLICY]);
 	return *file ? check_options(run) : EXIT_CODE_OK;
 }
 
 enum exit_code ask_file(struct planning *planning)
 {
 	const struct source *source = source_of(planning->run);
+	enum exit_code code = source->read(planning, planning->run->option[source->option]);
 
-	return source->read(planning, planning->run->option[source->option]);
+	return code || planning->rounds_given ? code : plan_check_options(planning);
 }

@@ -8,6 +8,14 @@
 
 static const char *const verdicts[] = { "", "feasible", "infeasible", "undecided" };
 
+/* A comma with nothing before or after it. */
+static bool has_gap(const char *list)
+{
+	size_t length = strlen(list);
+
+	return !length || *list == ',' || list[length - 1] == ',' || strstr(list, ",,");
+}
+
 /* As --at says, one after the other, or from the first accelerator on. */
 static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t *accelerators)
 {
@@ -19,6 +27,9 @@ static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t
 		accelerators[rank] = rank;
 	if (!given(run, OPTION_AT))
 		return EXIT_CODE_OK;
+	if (has_gap(run->option[OPTION_AT]))
+		return usage_error(run, "--at wants a number on each side of a comma, not '%s'",
+				   run->option[OPTION_AT]);
 	copy = needed(strdup(run->option[OPTION_AT]));
 	for (char *word = strtok_r(copy, ",", &place); word && !code && count <= ranks;
 	     word = strtok_r(NULL, ",", &place), count++)
@@ -26,8 +37,9 @@ static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t
 			code = resolve_number(run, "accelerator", word, &accelerators[count]);
 	free(copy);
 	if (!code && count != ranks)
-		return usage_error(
-			run, "--at wants the accelerators of %u ranks, divided by commas", ranks);
+		return usage_error(run,
+				   "--at wants the accelerators of %u rank%s, divided by commas",
+				   ranks, PLURAL(ranks));
 	return code;
 }
 
@@ -51,7 +63,7 @@ static enum exit_code light(struct planning *planning, struct morph_model *model
 					     planning->steps, &planning->light);
 	morph_ledger_free(ledger);
 	free(accelerators);
-	return error < 0 ? client_error(run, error) : code;
+	return error < 0 ? plan_error(run, error) : code;
 }
 
 enum exit_code plan_light(struct planning *planning)
@@ -77,12 +89,14 @@ enum exit_code plan_light(struct planning *planning)
 void plan_light_write(const struct morph_light *light)
 {
 	if (light->verdict == MORPH_FEASIBLE)
-		printf("its light has ways: %u steps of %u circuits\n\n", light->steps,
-		       light->circuits);
+		printf("its light has ways: %u step%s of %u circuit%s\n\n", light->steps,
+		       PLURAL(light->steps), light->circuits, PLURAL(light->circuits));
 	else if (light->verdict)
 		printf("its light is %s: %s\n%s", verdicts[light->verdict], light->why,
 		       light->planes ? "" : "\n");
-	if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes)
+	if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes == 1)
+		printf("of its planes the first has ways, alone\n\n");
+	else if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes)
 		printf("of its planes the first %u go together\n\n", light->planes);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl plan --lost: a schedule that goes on without some ports */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +61,9 @@ static enum exit_code parse_lost(struct run *run, struct morph_replan_opts *opts
 		return EXIT_CODE_OK;
 	if (text[1] < '0' || text[1] > '9')
 		return malformed(run, whole);
+	errno = 0;
 	opts->from_ns = strtoull(text + 1, &end, 10);
-	return *end ? malformed(run, whole) : EXIT_CODE_OK;
+	return *end || errno ? malformed(run, whole) : EXIT_CODE_OK;
 }
 
 static enum exit_code check_lost(const struct planning *planning,
@@ -94,16 +96,18 @@ enum exit_code plan_lost(struct planning *planning)
 	error = morph_schedule_replan(planning->schedule, old, planning->collective,
 				      planning->delay, &opts, &planning->replanned);
 	morph_schedule_free(old);
-	return error < 0 ? client_error(planning->run, error) : EXIT_CODE_OK;
+	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 
 void plan_lost_write(const struct morph_replanned *replanned)
 {
-	printf("without the ports that are lost: of %u circuits that went over them %u are on other planes; %u transfers go over "
-	       "others, %u circuits are set for a turn, %u again\n"
-	       "%u circuits differ, and all has arrived %llu ns later\n\n",
-	       replanned->lost, replanned->moved, replanned->shared, replanned->turns,
-	       replanned->again, replanned->changed, (unsigned long long)replanned->later_ns);
+	printf("without the ports that are lost, over which %u circuit%s went: %u on other planes; %u transfer%s over others, "
+	       "%u circuit%s set for a turn, %u again\n"
+	       "%u circuit%s differ%s, and all has arrived %llu ns later\n\n",
+	       replanned->lost, PLURAL(replanned->lost), replanned->moved, replanned->shared,
+	       PLURAL(replanned->shared), replanned->turns, PLURAL(replanned->turns),
+	       replanned->again, replanned->changed, PLURAL(replanned->changed),
+	       replanned->changed == 1 ? "s" : "", (unsigned long long)replanned->later_ns);
 }
 
 json_t *plan_lost_record(const struct morph_replanned *replanned)

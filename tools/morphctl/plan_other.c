@@ -153,7 +153,7 @@ static enum exit_code ask_all(struct candidates *all, const struct candidate *so
 			continue;
 		error = make(all, &all->list[at]);
 		if (error)
-			return client_error(planning->run, error);
+			return plan_error(planning->run, error);
 		code = plan_light(planning);
 		if (code)
 			return code;
@@ -166,7 +166,7 @@ static enum exit_code ask_all(struct candidates *all, const struct candidate *so
 	planning->light = why;
 	first.policy = all->policy;
 	error = make(all, &first);
-	return error ? client_error(planning->run, error) : EXIT_CODE_OK;
+	return error ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 
 /* What no plan could mend: there are fewer ports or lanes than are asked for, or an accelerator may not be used. */
@@ -195,7 +195,7 @@ enum exit_code plan_other(struct planning *planning)
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
 	all->opts = opts;
 	if (!option_word(run, OPTION_POLICY, &policy) ||
-	    !option_u64(run, OPTION_STEPS, &all->opts.budget)) {
+	    !option_u64(run, OPTION_BUDGET, &all->opts.budget)) {
 		free(all);
 		return EXIT_CODE_USAGE;
 	}
@@ -204,7 +204,7 @@ enum exit_code plan_other(struct planning *planning)
 	if (!error && planes && planes < soonest.planes)
 		error = collect(all, policy, planes);
 	qsort(all->list, all->count, sizeof(all->list[0]), by_time);
-	code = error ? client_error(run, error) : ask_all(all, &soonest);
+	code = error ? plan_error(run, error) : ask_all(all, &soonest);
 	free(all);
 	return code;
 }
@@ -214,10 +214,10 @@ void plan_other_write(const struct planning *planning)
 	for (uint32_t at = 0; at < planning->unlit_count; at++) {
 		const struct unlit *unlit = &planning->unlit[at];
 
-		printf("%s%s%s on %u planes, %llu ns: %s\n",
+		printf("%s%s%s on %u plane%s, %llu ns: %s\n",
 		       unlit->algorithm ? morph_algorithm_name(unlit->algorithm) : "",
 		       unlit->algorithm ? ", " : "", morph_policy_name(unlit->policy),
-		       unlit->planes, (unsigned long long)unlit->ns,
+		       unlit->planes, PLURAL(unlit->planes), (unsigned long long)unlit->ns,
 		       unlit->proven ? "its light has no ways" :
 				       "no ways were found for its light");
 	}

@@ -207,11 +207,11 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 	}
 	error = choose(planning, opts, &chosen);
 	if (!error && !chosen) {
-		warn_line("%s: it has %u steps; %s has as many rounds among %u ranks", path,
-			  from->count,
+		warn_line("%s: it has %u step%s; %s has as many rounds among %u rank%s", path,
+			  from->count, PLURAL(from->count),
 			  planning->wanted.algorithm ? "the algorithm is none that" :
 						       "no algorithm",
-			  ranks);
+			  ranks, PLURAL(ranks));
 		return EXIT_CODE_USAGE;
 	}
 	if (!error)
@@ -219,7 +219,7 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 	if (!error)
 		error = plan_rounds(planning, opts);
 	if (error)
-		return client_error(planning->run, error);
+		return plan_error(planning->run, error);
 	planning->choices[chosen].chosen = true;
 	return EXIT_CODE_OK;
 }

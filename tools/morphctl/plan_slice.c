@@ -13,7 +13,13 @@
 enum exit_code target_check(const struct run *run)
 {
 	bool slice = given(run, OPTION_OF_SLICE);
+	uint32_t lanes = 1;
 
+	if (!option_u32(run, OPTION_LANES, &lanes))
+		return EXIT_CODE_USAGE;
+	if (!lanes)
+		return usage_error(run, "--lanes wants 1 or more, not '%s'",
+				   run->option[OPTION_LANES]);
 	if (!slice && given(run, OPTION_LOAD))
 		return usage_error(run, "--load goes with --slice");
 	if (!slice && !given(run, OPTION_TO_STEPS) && given(run, OPTION_BEGIN))
@@ -71,9 +77,10 @@ enum exit_code target_fits(const struct planning *planning)
 
 	if (!target->slice || planning->wanted.ranks == target->ranks)
 		return EXIT_CODE_OK;
-	return usage_error(planning->run, "slice '%s' has %u ranks, %u are to take part",
+	return usage_error(planning->run,
+			   "slice '%s' has %u rank%s, and a collective of %u is asked for",
 			   planning->run->option[OPTION_OF_SLICE], target->ranks,
-			   planning->wanted.ranks);
+			   PLURAL(target->ranks), planning->wanted.ranks);
 }
 
 static enum exit_code tell_loaded(struct planning *planning, uint32_t number)

@@ -77,6 +77,7 @@ refused() {
 	expect 0 morphctl plan --matrix dispatch --combine
 	holds "$output" "4 ranks take part, of which rank 3 hands the plan in"
 	refused 2 "--combine wants --matrix or --from-ompi-prof" morphctl plan all-to-all --ranks 4 --combine
+	refused 2 "--combine wants --policy matchings, which is turned round, not 'united'" morphctl plan --matrix dispatch --combine --policy united
 	printf '0 0\n0 0\n' > dispatch
 	expect 0 morphctl plan --matrix dispatch --combine
 	holds "$output" "no rank takes part"
@@ -84,12 +85,15 @@ refused() {
 
 @test "what is wrong in a matrix is told with its line" {
 	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl plan --matrix m
-	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 numbers, and 2 in the first row" morphctl plan --matrix m
+	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, and 2 in the first row" morphctl plan --matrix m
 	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl plan --matrix m
-	printf '0 1\n' > m; refused 2 "m: 1 rows of 2 numbers; a matrix has as many rows as columns" morphctl plan --matrix m
+	printf '0 1\n' > m; refused 2 "m: 1 row of 2 numbers; a matrix has as many rows as columns" morphctl plan --matrix m
 	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; what a rank has nothing for is 0" morphctl plan --matrix m
 	printf '# three\n0,1,2\n, 0,2\n1,1,0\n' > m; refused 2 "m: line 3: row 2: column 1 is empty" morphctl plan --matrix m
 	printf '0 , 1\n1\t;0\n' > m; expect 0 morphctl plan --matrix m
+	printf '0 2000000G\n1 0\n' > m; refused 2 "m: line 1: column 2: '2000000G' is more than 2^50 bytes" morphctl plan --matrix m
+	printf '0 99999999999999999999\n1 0\n' > m; refused 2 "m: line 1: column 2: '99999999999999999999' is no number of bytes" morphctl plan --matrix m
+	printf '0 1\n1 0\n' > m; refused 2 "--radix goes with" morphctl plan --matrix m --radix 4 --algorithm shift
 	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl plan --matrix m
 	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is no number" morphctl plan --matrix m
 	printf '0 1\n2 0\0' > m; refused 2 "m: a NUL character" morphctl plan --matrix m
@@ -116,6 +120,8 @@ refused() {
 	echo 'E 0 1 x' >> phase_1.1.prof
 	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl plan --from-ompi-prof phase_1
 	refused 3 "nor is there a file phase_2.0.prof" morphctl plan --from-ompi-prof phase_2
+	printf 'E 0 1 5 bytes 1 msgs sent\nE 5000 1 5 bytes 1 msgs sent\n' > many
+	refused 2 "many: line 2: rank 5000; there are 4096 ranks at most, from 0 on" morphctl plan --from-ompi-prof many
 	echo '# nothing' > none
 	refused 2 "none: it tells of no message" morphctl plan --from-ompi-prof none
 }
