@@ -3,7 +3,7 @@
 #include "schedule.h"
 
 static const char *const names[MORPH_BASELINES] = {
-	[MORPH_BASELINE_ONE_SHOT] = "one-shot",
+	[MORPH_BASELINE_ONE_SHOT] = "set-once",
 	[MORPH_BASELINE_EVERY_STEP] = "every-step",
 	[MORPH_BASELINE_STATIC] = "static",
 	[MORPH_BASELINE_IDEAL] = "ideal",

@@ -3101,7 +3101,7 @@ static const struct lm_attr schedule_baseline_attrs[] = {
 		.name = "baseline",
 		.number = LM_LOCAL_SCHEDULE_BASELINE_BASELINE,
 		.type = MORPH_ATTR_STRING,
-		.doc = "one-shot, every-step, static or ideal.",
+		.doc = "set-once, every-step, static or ideal.",
 	},
 	{
 		.name = "verdict",

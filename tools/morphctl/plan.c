@@ -10,7 +10,7 @@
 
 #define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
 #define ROUNDS "round,from-ns,until-ns,hops"
-#define ALGORITHMS "algorithm,policy,rounds-count,finish-ns"
+#define ALGORITHMS "algorithm,policy,rounds-count,finish-ns,text"
 
 #define FEW_RANKS 512
 
@@ -180,8 +180,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		write_payoff(&planning->payoff);
 		plan_other_write(planning);
 		plan_light_write(&planning->light);
-		if (given(planning->run, OPTION_LOST))
-			plan_lost_write(&planning->replanned);
+		plan_lost_write(planning);
 		target_write(planning);
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_text(stdout, &timeline);
@@ -216,44 +215,6 @@ static void add_roles(struct planning *planning, json_t *report)
 		json_object_set_new(report, "elected-rank", json_integer(elected));
 }
 
-/* What algorithms came to, and which of them it is. */
-static void add_choices(struct planning *planning, json_t *report)
-{
-	json_t *list = json_array();
-
-	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
-		const struct morph_choice *choice = &planning->choices[at];
-		const char *name = morph_algorithm_name(at);
-		json_t *record;
-
-		if (!choice->algorithm)
-			continue;
-		record = json_pack("{s:s, s:i}", "algorithm", name, "rounds-count",
-				   (int)choice->rounds);
-		if (choice->policy) {
-			json_object_set_new(record, "policy",
-					    json_string(morph_policy_name(choice->policy)));
-			json_object_set_new(record, "finish-ns",
-					    json_integer((json_int_t)choice->ns));
-		}
-		if (choice->chosen)
-			json_object_set_new(report, "algorithm", json_string(name));
-		json_array_append_new(list, record);
-	}
-	json_object_set_new(report, "choice", list);
-	if (!planning->payoff.rest_ns)
-		return;
-	json_object_set_new(report, "algorithm",
-			    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
-	json_object_set_new(report, "late-ns", json_integer((json_int_t)planning->payoff.late_ns));
-	json_object_set_new(report, "rest-ns", json_integer((json_int_t)planning->payoff.rest_ns));
-	json_object_set_new(report, "other-ns",
-			    json_integer((json_int_t)planning->payoff.other_ns));
-	if (planning->payoff.pays_ns != UINT64_MAX)
-		json_object_set_new(report, "pays-ns",
-				    json_integer((json_int_t)planning->payoff.pays_ns));
-}
-
 static enum exit_code answer(struct planning *planning, enum format format)
 {
 	struct view view = client_view(planning->run, MORPH_OBJECT_SCHEDULE, NULL);
@@ -266,6 +227,8 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	json_t *report = NULL;
 	int error;
 
+	if (export_is_answer(planning->run))
+		return feasible && lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
 	if (format == PICTURE && feasible) {
 		timeline_make(&timeline, planning->schedule, planning->planes);
 		timeline_write_svg(stdout, &timeline, title ? title : planning->title);
@@ -281,14 +244,12 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);
 	if (report) {
-		add_choices(planning, report);
+		plan_choices_add(planning, report);
 		add_roles(planning, report);
 		plan_light_add(&planning->light, report);
 		plan_other_add(planning, report);
 		code = plan_against_add(planning, report);
-		if (given(planning->run, OPTION_LOST))
-			json_object_set_new(report, "replanned",
-					    plan_lost_record(&planning->replanned));
+		plan_lost_add(planning, report);
 		if (planning->target.loaded)
 			json_object_set(report, "loaded", planning->target.loaded);
 	}
@@ -352,6 +313,7 @@ static enum exit_code plan(struct planning *planning, enum format format)
 
 	planning->collective = needed(morph_collective_new(ctx));
 	planning->delay = needed(morph_delay_new(ctx));
+	planning->unchanging = needed(morph_delay_new(ctx));
 	planning->schedule = needed(morph_schedule_new(ctx));
 	planning->steps = needed(morph_steps_new(ctx));
 	code = target_open(planning->run, &planning->target);
@@ -373,6 +335,7 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	target_close(&planning->target);
 	morph_steps_free(planning->steps);
 	morph_schedule_free(planning->schedule);
+	morph_delay_free(planning->unchanging);
 	morph_delay_free(planning->delay);
 	morph_collective_free(planning->collective);
 	return code;
@@ -382,8 +345,10 @@ enum exit_code plan_collective(struct run *run)
 {
 	struct planning planning = { .run = run };
 	enum format format = TEXT;
-	enum exit_code code = format_given(run, &format);
+	enum exit_code code = export_check(run);
 
+	if (!code)
+		code = format_given(run, &format);
 	if (!code)
 		code = target_check(run);
 	if (!code)

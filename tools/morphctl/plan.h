@@ -39,7 +39,8 @@ struct topologies {
 struct planning {
 	struct run *run;
 	struct morph_collective *collective;
-	struct morph_delay *delay;
+	struct morph_delay *delay,
+		*unchanging; /* the other is the same where changes take no time */
 	struct morph_schedule *schedule;
 	struct morph_collective_opts wanted;
 	uint64_t *matrix; /* what each rank has for each, of a file; NULL: there is none */
@@ -47,6 +48,8 @@ struct planning {
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank */
 	struct morph_replanned replanned; /* without ports that are lost */
+	bool is_replanned;
+	char stuck[256]; /* why it could not go on, and was planned anew; "": it goes on */
 	struct topologies topologies;
 	struct target target;
 	struct morph_steps *steps; /* of its light, where that has ways */
@@ -87,9 +90,17 @@ enum exit_code ask_file(struct planning *planning);
  */
 enum exit_code topologies_read(const struct run *run, struct topologies *to);
 enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts);
+/* Do topologies that --to-segments is about to write come to the plan when they are read back? What is another is said; false: there is no plan. */
+bool topologies_return(const struct planning *planning, const char *path, const char *text,
+		       size_t length);
 void topologies_free(struct topologies *topologies);
 
-/* plan_export.c: write the files of other programs, and of steps, that are asked for. */
+/*
+ * plan_export.c: write the files of other programs, and of steps, that are asked for. One of them may go to standard output, in the
+ * place of the answer.
+ */
+enum exit_code export_check(const struct run *run);
+bool export_is_answer(const struct run *run);
 enum exit_code write_files(const struct planning *planning);
 
 /* plan_steps.c: what 'morphctl schedule load' takes. */
@@ -144,13 +155,16 @@ json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 enum exit_code plan_against_add(const struct planning *planning, json_t *report);
 void plan_against_write(const struct run *run, const json_t *report);
 
+/* plan_choices.c: what algorithms and policies came to, and why they are not the ones, into the record. */
+void plan_choices_add(const struct planning *planning, json_t *report);
+
 /*
- * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible; and how they
- * differ, for people and programs.
+ * plan_lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible, or one that is
+ * planned anew; how they differ, for people and programs; and what else was tried is labelled as being from before.
  */
 enum exit_code plan_lost(struct planning *planning);
-void plan_lost_write(const struct morph_replanned *replanned);
-json_t *plan_lost_record(const struct morph_replanned *replanned);
+void plan_lost_write(const struct planning *planning);
+void plan_lost_add(const struct planning *planning, json_t *report);
 
 /* plan_slice.c: before anything is asked: do the options go together? */
 enum exit_code target_check(const struct run *run);

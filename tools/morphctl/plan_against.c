@@ -27,6 +27,36 @@ json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 	return record;
 }
 
+static bool is_later(const struct morph_schedule *one, const struct morph_schedule *other)
+{
+	return morph_schedule_verdict(other) == MORPH_FEASIBLE &&
+	       (morph_schedule_verdict(one) != MORPH_FEASIBLE ||
+		morph_schedule_ns(one, NULL) > morph_schedule_ns(other, NULL));
+}
+
+/* What is ideal is no later than the plan, and than its policy where changes take no time. */
+static int find_ideal(const struct planning *planning, struct morph_schedule *ideal, json_t *list)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,
+		   .policy = morph_schedule_policy(planning->schedule));
+	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
+	const struct morph_schedule *best = ideal;
+	int error = 0;
+
+	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE)
+		error = morph_schedule_plan(trial, planning->collective, planning->unchanging,
+					    &opts);
+	if (!error && is_later(best, trial))
+		best = trial;
+	if (is_later(best, planning->schedule))
+		best = planning->schedule;
+	if (!error)
+		json_array_append_new(
+			list, schedule_record(best, morph_baseline_name(MORPH_BASELINE_IDEAL)));
+	morph_schedule_free(trial);
+	return error;
+}
+
 static int add_baselines(const struct planning *planning, json_t *report)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
@@ -37,7 +67,9 @@ static int add_baselines(const struct planning *planning, json_t *report)
 	for (uint32_t baseline = 0; !error && baseline < MORPH_BASELINES; baseline++) {
 		error = morph_schedule_baseline(schedule, planning->collective, planning->delay,
 						&opts, baseline);
-		if (!error)
+		if (!error && baseline == MORPH_BASELINE_IDEAL)
+			error = find_ideal(planning, schedule, list);
+		else if (!error)
 			json_array_append_new(list, schedule_record(schedule,
 								    morph_baseline_name(baseline)));
 	}

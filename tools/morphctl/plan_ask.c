@@ -205,6 +205,14 @@ static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS])
 	return EXIT_CODE_OK;
 }
 
+static int set_link(struct morph_delay *delay, const uint64_t ns[PARTS], uint64_t mbps,
+		    uint32_t scope)
+{
+	int error = morph_delay_set_link(delay, ns[0], ns[1], mbps);
+
+	return error ? error : morph_delay_set_scope(delay, scope);
+}
+
 enum exit_code plan_ask_delay(struct planning *planning)
 {
 	uint64_t ns[PARTS] = { 0 }, mbps = 100000;
@@ -221,9 +229,9 @@ enum exit_code plan_ask_delay(struct planning *planning)
 	code = parse_delay(planning->run, ns);
 	if (code)
 		return code;
-	error = morph_delay_set_link(planning->delay, ns[0], ns[1], mbps);
+	error = set_link(planning->delay, ns, mbps, scope);
 	if (!error)
-		error = morph_delay_set_scope(planning->delay, scope);
+		error = set_link(planning->unchanging, ns, mbps, scope);
 	for (uint32_t part = 0; !error && part < MORPH_DELAY_PARTS; part++)
 		error = morph_delay_set_part(planning->delay, part, &ns[2 + part], 1);
 	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;

@@ -80,27 +80,95 @@ static enum exit_code check_lost(const struct planning *planning,
 	return EXIT_CODE_OK;
 }
 
+/* By one policy, from the beginning, without the ports; in the place of what is there where that is later, or can't be. */
+static int try_anew(struct planning *planning, const struct morph_schedule_opts *how,
+		    const struct morph_replan_opts *opts)
+{
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	struct morph_schedule *whole = needed(morph_schedule_new(ctx));
+	struct morph_schedule *trial = needed(morph_schedule_new(ctx));
+	struct morph_schedule *kept = planning->schedule;
+	struct morph_replanned replanned;
+	int error = morph_schedule_plan(whole, planning->collective, planning->delay, how);
+
+	if (!error && morph_schedule_verdict(whole) == MORPH_FEASIBLE)
+		error = morph_schedule_replan(trial, whole, planning->collective, planning->delay,
+					      opts, &replanned);
+	if (!error && morph_schedule_verdict(trial) == MORPH_FEASIBLE &&
+	    (morph_schedule_verdict(kept) != MORPH_FEASIBLE ||
+	     morph_schedule_ns(trial, NULL) < morph_schedule_ns(kept, NULL))) {
+		planning->schedule = trial;
+		planning->replanned = replanned;
+		trial = kept;
+	}
+	morph_schedule_free(trial);
+	morph_schedule_free(whole);
+	return error;
+}
+
+/* What can't go on begins once more, by whichever policy needs the ports least. Topologies of a file have one alone. */
+static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, uint64_t before_ns)
+{
+	MORPH_OPTS(morph_schedule_opts, how, .planes = planning->planes);
+	int error = 0;
+
+	if (morph_schedule_verdict(planning->schedule) != MORPH_UNDECIDED ||
+	    planning->topologies.count)
+		return 0;
+	snprintf(planning->stuck, sizeof(planning->stuck), "%s",
+		 morph_schedule_why(planning->schedule));
+	opts->from_ns = 0;
+	for (how.policy = 1; !error && how.policy < MORPH_POLICIES; how.policy++) {
+		error = try_anew(planning, &how, opts);
+		/* A policy that does not do this. */
+		error = error == -EINVAL ? 0 : error;
+	}
+	if (!error && morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE)
+		planning->replanned.later_ns =
+			morph_schedule_ns(planning->schedule, NULL) > before_ns ?
+				morph_schedule_ns(planning->schedule, NULL) - before_ns :
+				0;
+	else
+		*planning->stuck = '\0';
+	return error;
+}
+
 enum exit_code plan_lost(struct planning *planning)
 {
 	struct morph_loss losses[MOST_LOSSES];
 	MORPH_OPTS(morph_replan_opts, opts, .losses = losses);
 	enum exit_code code = parse_lost(planning->run, &opts, losses);
 	struct morph_schedule *old = planning->schedule;
+	uint64_t before_ns;
 	int error;
 
 	if (!code)
 		code = check_lost(planning, &opts);
 	if (code || morph_schedule_verdict(old) != MORPH_FEASIBLE)
 		return code;
+	before_ns = morph_schedule_ns(old, NULL);
 	planning->schedule = needed(morph_schedule_new(planning->run->client->ctx));
 	error = morph_schedule_replan(planning->schedule, old, planning->collective,
 				      planning->delay, &opts, &planning->replanned);
 	morph_schedule_free(old);
+	planning->is_replanned = !error;
+	if (!error)
+		error = plan_anew(planning, &opts, before_ns);
 	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 
-void plan_lost_write(const struct morph_replanned *replanned)
+void plan_lost_write(const struct planning *planning)
 {
+	const struct morph_replanned *replanned = &planning->replanned;
+
+	if (!planning->is_replanned)
+		return;
+	if (*planning->stuck) {
+		printf("without the ports that are lost what was planned can't go on: %s\n"
+		       "this is planned anew, from the beginning, and all has arrived %llu ns later\n\n",
+		       planning->stuck, (unsigned long long)replanned->later_ns);
+		return;
+	}
 	printf("without the ports that are lost, over which %u circuit%s went: %u on other planes; %u transfer%s over others, "
 	       "%u circuit%s set for a turn, %u again\n"
 	       "%u circuit%s differ%s, and all has arrived %llu ns later\n\n",
@@ -110,11 +178,45 @@ void plan_lost_write(const struct morph_replanned *replanned)
 	       replanned->changed == 1 ? "s" : "", (unsigned long long)replanned->later_ns);
 }
 
-json_t *plan_lost_record(const struct morph_replanned *replanned)
+/* Rows of tables that know of no loss. */
+static void label_rows(json_t *report)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lost", (json_int_t)replanned->lost,
-			 "changed", (json_int_t)replanned->changed, "moved",
-			 (json_int_t)replanned->moved, "shared", (json_int_t)replanned->shared,
-			 "turns", (json_int_t)replanned->turns, "again",
-			 (json_int_t)replanned->again, "later-ns", (json_int_t)replanned->later_ns);
+	static const char *const tables[] = { "choice", "alternative", "baseline", "method" };
+
+	for (size_t table = 0; table < sizeof(tables) / sizeof(tables[0]); table++) {
+		json_t *list = json_object_get(report, tables[table]), *record;
+		size_t at;
+
+		json_array_foreach(list, at, record)
+		{
+			const char *text = json_string_value(json_object_get(record, "text"));
+
+			if (!json_object_get(record, "finish-ns"))
+				continue;
+			json_object_set_new(record, "text",
+					    json_sprintf("%s%sbefore the loss", text ? text : "",
+							 text ? "; " : ""));
+		}
+	}
+}
+
+void plan_lost_add(const struct planning *planning, json_t *report)
+{
+	const struct morph_replanned *replanned = &planning->replanned;
+	json_t *record;
+
+	if (!planning->is_replanned)
+		return;
+	if (*planning->stuck)
+		record = json_pack("{s:b, s:s, s:I}", "anew", 1, "text", planning->stuck,
+				   "later-ns", (json_int_t)replanned->later_ns);
+	else
+		record = json_pack(
+			"{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lost", (json_int_t)replanned->lost,
+			"changed", (json_int_t)replanned->changed, "moved",
+			(json_int_t)replanned->moved, "shared", (json_int_t)replanned->shared,
+			"turns", (json_int_t)replanned->turns, "again",
+			(json_int_t)replanned->again, "later-ns", (json_int_t)replanned->later_ns);
+	json_object_set_new(report, "replanned", record);
+	label_rows(report);
 }

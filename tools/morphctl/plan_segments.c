@@ -119,15 +119,20 @@ static void keep_sooner(struct morph_schedule **kept, struct morph_schedule **tr
 	*trial = other;
 }
 
+static struct morph_pool pool_of(const struct topologies *from, bool in_turn)
+{
+	return (struct morph_pool){ .sz = sizeof(struct morph_pool),
+				    .count = from->count,
+				    .firsts = from->firsts,
+				    .joints = from->joints,
+				    .in_turn = in_turn };
+}
+
 /* The file's topologies as they are written, and as takes least: what ends first of both is the plan. */
 static int plan_rounds(struct planning *planning, const struct morph_schedule_opts *opts)
 {
 	struct topologies *from = &planning->topologies;
-	struct morph_pool pool = { .sz = sizeof(pool),
-				   .count = from->count,
-				   .firsts = from->firsts,
-				   .joints = from->joints,
-				   .in_turn = true };
+	struct morph_pool pool = pool_of(from, true);
 	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
 	int error = morph_schedule_plan_on(planning->schedule, planning->collective,
 					   planning->delay, opts, &pool);
@@ -222,4 +227,57 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 		return plan_error(planning->run, error);
 	planning->choices[chosen].chosen = true;
 	return EXIT_CODE_OK;
+}
+
+/* ---------------------------------------------------------------------- writing */
+
+/* What the rounds of the plan take on the topologies that were written, round by round. */
+static bool carry_out(const struct planning *planning, const struct topologies *own,
+		      const char *path, struct morph_schedule *back)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
+	const struct morph_pool pool = pool_of(own, true);
+	uint64_t ours = morph_schedule_ns(planning->schedule, NULL), theirs;
+	uint32_t ranks = morph_collective_ranks(planning->collective);
+
+	if (morph_schedule_plan_on(back, planning->collective, planning->delay, &opts, &pool)) {
+		warn_line("%s is not written: read back, %s", path,
+			  morph_error_text(planning->run->client->ctx));
+		return false;
+	}
+	if (morph_schedule_verdict(back) != MORPH_FEASIBLE) {
+		warn_line(
+			"%s is not written: the form has one topology for each round, and with those of this plan there is none: %s",
+			path, morph_schedule_why(back));
+		return false;
+	}
+	theirs = morph_schedule_ns(back, NULL);
+	if (theirs != ours)
+		warn_line(
+			"%s: read back it takes %llu ns, the plan %llu ns: the form does not tell when which plane changes, nor over which circuits a round goes",
+			path, (unsigned long long)theirs, (unsigned long long)ours);
+	if (own->ranks != ranks)
+		warn_line("%s: no circuit is of a rank above %u: read it with --ranks %u", path,
+			  own->ranks - 1, ranks);
+	return true;
+}
+
+bool topologies_return(const struct planning *planning, const char *path, const char *text,
+		       size_t length)
+{
+	struct morph_segments *segments = needed(morph_segments_new());
+	struct morph_schedule *back = needed(morph_schedule_new(planning->run->client->ctx));
+	struct topologies own = { 0 };
+	char why[256];
+	bool good = false;
+
+	if (morph_segments_read(segments, text, length, why, sizeof(why)))
+		warn_line("%s is not written: it could not be read back: %s", path, why);
+	else
+		good = !take(&own, segments, "what is to be read back") &&
+		       carry_out(planning, &own, path, back);
+	topologies_free(&own);
+	morph_schedule_free(back);
+	morph_segments_free(segments);
+	return good;
 }

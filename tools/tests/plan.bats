@@ -27,10 +27,10 @@ setup() {
 
 @test "a plan stands beside what one would do without a planner" {
 	expect 0 morphctl plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}"
-	for baseline in one-shot every-step static ideal; do holds "$output" $'\n'"$baseline"; done
+	for baseline in set-once every-step static ideal; do holds "$output" $'\n'"$baseline"; done
 	holds "$output" "by chain: a gap of "
 	expect 0 morphctl plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
-	[[ $(jq -c '[.baseline[].baseline]' <<<"$output") == '["one-shot","every-step","static","ideal"]' ]]
+	[[ $(jq -c '[.baseline[].baseline]' <<<"$output") == '["set-once","every-step","static","ideal"]' ]]
 	# All-reduce on the ring takes 131.9 us, and the ring is set first.
 	[[ $(jq '.baseline[] | select(.baseline == "static") | ."finish-ns" / 100 | floor' <<<"$output") == 1419 ]]
 	# Both ends are rounded, the gap is not.
@@ -70,10 +70,30 @@ setup() {
 
 @test "without an algorithm the soonest is chosen" {
 	expect 0 morphctl plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
-	[[ $(jq '([.choice[]."finish-ns"] | min) == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq -r .algorithm <<<"$output") != ring ]]
 	expect 0 morphctl plan all-reduce --ranks 16 --bytes 1G "${fabric[@]}" --json
 	[[ $(jq -r .algorithm <<<"$output") == ring ]]
+}
+
+@test "each row that is not the one says why" {
+	expect 0 morphctl plan all-reduce --ranks 6 --bytes 64 "${fabric[@]}" --json
+	[[ $(jq '[.choice[], .alternative[] | select(.text == null)] | length' <<<"$output") == 2 ]]
+	[[ $(jq '. as $all | all(.alternative[] | select(.verdict == "feasible" and .policy != $all.policy);
+		.text == if ."finish-ns" > $all."finish-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
+	[[ $(jq -r '.choice[] | select(.algorithm == "halving").text' <<<"$output") == "halving takes a power of two of ranks, not 6" ]]
+	[[ $(jq -r '.choice[] | select(.algorithm == "rings").text' <<<"$output") == *--shape* ]]
+	[[ $(jq -c '[.choice[].algorithm] | sort' <<<"$output") == '["direct","doubling","halving","halving-cyclic","ring","rings","stragglar","swing"]' ]]
+	expect 0 morphctl plan all-to-all --ranks 300 --steps 1 "${fabric[@]}"
+	holds "$output" "left out by the budget, which --steps makes larger"
+}
+
+@test "what is called ideal is no later than the plan" {
+	for how in "all-reduce --ranks 8 --algorithm halving --planes 3 --delay settle=10000 --bytes 4M" "all-reduce --ranks 8 --algorithm doubling --planes 2 --delay hop=5" \
+		"all-reduce --shape 2x4 --planes 3" "broadcast --ranks 9 --planes 4 --delay settle=1"; do
+		expect 0 morphctl plan $how --json
+		[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") <= ."finish-ns"' <<<"$output") == true ]]
+	done
 }
 
 @test "the picture is one SVG with a row for each plane" {
@@ -130,6 +150,27 @@ setup() {
 	run_split morphctl plan all-reduce --ranks 4 --planes 2 --lost 3:2
 	[[ $status != 0 ]]
 	holds "$stderr" "--lost wants ranks below 4 and planes below 2, not '3:2'"
+}
+
+@test "rows from before a loss say so" {
+	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
+	[[ $(jq 'all(.choice[], .alternative[], .baseline[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
+	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --json
+	[[ $output != *"before the loss"* ]]
+}
+
+@test "what can't go on without a port is planned anew" {
+	local how=(all-reduce --ranks 8 --planes 2 --algorithm doubling --policy segments --bandwidth 800000 --delay settle=20000,hop=100)
+	expect 0 morphctl plan "${how[@]}" --json
+	whole=$(jq '."finish-ns"' <<<"$output")
+	expect 0 morphctl plan "${how[@]}" --lost 1:0 --json
+	[[ $(jq -c '[.verdict, .replanned.anew, (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
+	[[ $(jq "(.\"finish-ns\" - $whole | if . < 0 then 0 else . end) == .replanned.\"later-ns\"" <<<"$output") == true ]]
+	# No circuit is at the port.
+	[[ $(jq '. as $all | all(.hold[] | select(.plane == 0); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
+	expect 0 morphctl plan "${how[@]}" --lost 1:0
+	holds "$output" "what was planned can't go on: "
+	holds "$output" "this is planned anew, from the beginning, and all has arrived "
 }
 
 @test "what is wrong is named, and what would be right" {

@@ -185,6 +185,36 @@ refused() {
 	[[ ! -e x.json ]]
 }
 
+@test "topologies that do not come to the plan when they are read back are refused, or it is said" {
+	expect 0 morphctl plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments same.json
+	[[ -z $stderr ]]
+	expect 0 morphctl plan all-reduce --ranks 8 --algorithm swing --planes 3 --delay settle=10000 --policy overlap --to-segments other.json
+	holds "$stderr" "other.json: read back it takes "
+	back=$(sed 's/.*read back it takes \([0-9]*\) ns.*/\1/' <<<"$stderr")
+	expect 0 morphctl plan all-reduce --algorithm swing --planes 3 --delay settle=10000 --from-segments other.json --json
+	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == "$back" ]]
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm direct --delay settle=1000 --to-segments none.json
+	holds "$stderr" "none.json is not written: the form has one topology for each round"
+	[[ ! -e none.json ]]
+	printf '0 1 0\n1 0 0\n0 0 0\n' > pair
+	expect 0 morphctl plan --matrix pair --to-segments two.json
+	holds "$stderr" "two.json: no circuit is of a rank above 1: read it with --ranks 3"
+}
+
+@test "a file may go to standard output, in the place of the answer" {
+	local server=$TOP/build/profiles/server8.bin
+	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
+	for to in msccl segments steps; do
+		expect 0 morphctl plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to file
+		expect 0 morphctl plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to -
+		[[ $output == "$(<file)" ]]
+	done
+	refused 2 "one file alone can go to standard output, not 2" morphctl plan all-gather --ranks 4 --to-msccl - --to-segments -
+	refused 2 "takes the place of the answer" morphctl plan all-gather --ranks 4 --to-msccl - --json
+	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments -
+	[[ -z $output ]]
+}
+
 # circulants SHIFT...: topologies of 64 ranks, each joined to the one so many further on, as Harvest's schedules have them.
 circulants() {
 	jq -nc '{alpha_r: 10000, collective: "x", num_of_reconfigs: 2, steps: [$ARGS.positional | to_entries[] | {step: (.key + 1),

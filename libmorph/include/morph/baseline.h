@@ -38,7 +38,7 @@ enum morph_baseline {
  * morph_baseline_name() - a baseline in a word
  * @baseline: enum morph_baseline
  *
- * Return: "one-shot", "every-step", "static" or "ideal"; NULL of what is none.
+ * Return: "set-once", "every-step", "static" or "ideal"; NULL of what is none.
  */
 const char *morph_baseline_name(uint32_t baseline);
 

@@ -3057,7 +3057,7 @@ static inline uint64_t morph_get_schedule_step_longest_ns(const struct morph_obj
 	return morph_object_uint(object, "longest-ns");
 }
 
-/** morph_get_schedule_baseline_baseline() - one-shot, every-step, static or ideal. */
+/** morph_get_schedule_baseline_baseline() - set-once, every-step, static or ideal. */
 static inline const char *morph_get_schedule_baseline_baseline(const struct morph_object *object)
 {
 	return morph_object_text(object, "baseline");

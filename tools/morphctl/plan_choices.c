@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What algorithms and policies came to, and why they are not the ones. */
+#include "plan.h"
+#include "value.h"
+
+#define SOME_RANKS 4 /* among which all algorithms do what they do at all */
+#define UNLIMITED_RANKS 64 /* of which each is planned, without --steps */
+
+/* Sooner is what was planned at first, where its light has no ways. */
+static const char *why_behind(uint64_t ns, uint64_t best_ns)
+{
+	return ns > best_ns ? "later" : ns < best_ns ? "its light has no ways" : "no sooner";
+}
+
+static uint64_t chosen_ns(const struct planning *planning)
+{
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
+		if (planning->choices[at].chosen)
+			return planning->choices[at].ns;
+	return 0;
+}
+
+/* The library does not say which of them it was. */
+static const char *why_no_plan(const struct planning *planning)
+{
+	const struct run *run = planning->run;
+	bool budget = given(run, OPTION_BUDGET) || planning->wanted.ranks > UNLIMITED_RANKS;
+
+	if (!budget)
+		return "there is no plan of its rounds";
+	return given(run, OPTION_POLICY) ?
+		       "left out by the budget of --steps, or the policy can't do it" :
+		       "left out by the budget, which --steps makes larger";
+}
+
+/* An algorithm that does this kind of collective, and not this one. */
+static void add_unable(const struct planning *planning, uint32_t algorithm, json_t *list)
+{
+	struct morph_collective_opts wanted = planning->wanted;
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	struct morph_collective *scratch;
+
+	if (planning->wanted.algorithm || planning->rounds_given || planning->topologies.count)
+		return;
+	scratch = needed(morph_collective_new(ctx));
+	wanted.algorithm = algorithm;
+	wanted.root = 0;
+	wanted.matrix = NULL;
+	wanted.ranks = wanted.extent[0] = SOME_RANKS;
+	wanted.extent[1] = wanted.extent[2] = 0;
+	if (!morph_collective_build(scratch, &wanted)) {
+		const char *why = algorithm == MORPH_STRAGGLAR ?
+					  "it is for all-reduce with a rank that is late" :
+					  "it goes along the axes of a torus: --shape";
+
+		wanted = planning->wanted;
+		wanted.algorithm = algorithm;
+		if (algorithm != MORPH_STRAGGLAR && algorithm != MORPH_RINGS) {
+			morph_collective_build(scratch, &wanted);
+			why = morph_error_text(ctx);
+		}
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s}", "algorithm",
+						morph_algorithm_name(algorithm), "text", why));
+	}
+	morph_collective_free(scratch);
+}
+
+/* What algorithms came to, and which of them it is. */
+static void add_choices(const struct planning *planning, json_t *report)
+{
+	uint64_t best_ns = chosen_ns(planning);
+	json_t *list = json_array();
+
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
+		const struct morph_choice *choice = &planning->choices[at];
+		const char *name = morph_algorithm_name(at);
+		json_t *record;
+
+		if (!choice->algorithm) {
+			add_unable(planning, at, list);
+			continue;
+		}
+		record = json_pack("{s:s, s:i}", "algorithm", name, "rounds-count",
+				   (int)choice->rounds);
+		if (choice->policy) {
+			json_object_set_new(record, "policy",
+					    json_string(morph_policy_name(choice->policy)));
+			json_object_set_new(record, "finish-ns",
+					    json_integer((json_int_t)choice->ns));
+		}
+		if (choice->chosen)
+			json_object_set_new(report, "algorithm", json_string(name));
+		else
+			json_object_set_new(record, "text",
+					    json_string(choice->policy ?
+								why_behind(choice->ns, best_ns) :
+								why_no_plan(planning)));
+		json_array_append_new(list, record);
+	}
+	json_object_set_new(report, "choice", list);
+	if (!planning->payoff.rest_ns)
+		return;
+	json_object_set_new(report, "algorithm",
+			    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
+	json_object_set_new(report, "late-ns", json_integer((json_int_t)planning->payoff.late_ns));
+	json_object_set_new(report, "rest-ns", json_integer((json_int_t)planning->payoff.rest_ns));
+	json_object_set_new(report, "other-ns",
+			    json_integer((json_int_t)planning->payoff.other_ns));
+	if (planning->payoff.pays_ns != UINT64_MAX)
+		json_object_set_new(report, "pays-ns",
+				    json_integer((json_int_t)planning->payoff.pays_ns));
+}
+
+/* Those that can't say so themselves. */
+static void add_reasons(json_t *report)
+{
+	json_t *list = json_object_get(report, "alternative"), *record;
+	const char *policy = text_of_key(report, "policy");
+	uint64_t best_ns = wide_of(report, "finish-ns");
+	size_t at;
+
+	json_array_foreach(list, at, record) if (key_is(record, "policy", policy))
+		best_ns = wide_of(record, "finish-ns");
+	json_array_foreach(list, at, record) if (key_is(record, "verdict", "feasible") &&
+						 !key_is(record, "policy", policy))
+		json_object_set_new(record, "text",
+				    json_string(why_behind(wide_of(record, "finish-ns"), best_ns)));
+}
+
+void plan_choices_add(const struct planning *planning, json_t *report)
+{
+	add_choices(planning, report);
+	add_reasons(report);
+}
