@@ -65,22 +65,47 @@ static void fit(struct morph_delay *delay)
 	delay->counts[MORPH_DELAY_PORT] = 1;
 }
 
+/* Planning, programming, verifying and publishing. */
+#define SOFTWARE 4
+
+/* All runs of a step are told together. Its circuits were planned when it was loaded. */
+static void read_step(const struct morph_object *step, uint64_t runs, struct observation *seen,
+		      uint64_t software[SOFTWARE])
+{
+	seen->settle_ns = morph_get_schedule_step_settle_ns(step) / runs;
+	seen->relock_ns = morph_get_schedule_step_relock_ns(step) / runs;
+	software[0] = morph_get_schedule_step_program_ns(step) / runs;
+	software[1] = morph_get_schedule_step_verify_ns(step) / runs;
+}
+
+static void read_times(const struct morph_object *times, struct observation *seen,
+		       uint64_t software[SOFTWARE])
+{
+	seen->settle_ns = morph_get_times_settle_ns(times);
+	seen->relock_ns = morph_get_times_relock_ns(times);
+	software[0] = morph_get_times_plan_ns(times);
+	software[1] = morph_get_times_program_ns(times);
+	software[2] = morph_get_times_verify_ns(times);
+	software[3] = morph_get_times_notify_ns(times);
+}
+
 MORPH_API int morph_delay_observe(struct morph_delay *delay, const struct morph_object *times,
 				  uint32_t circuits)
 {
-	struct observation seen = {
-		.circuits = circuits,
-		.settle_ns = morph_get_times_settle_ns(times),
-		.relock_ns = morph_get_times_relock_ns(times),
-	};
-	const uint64_t software[] = { morph_get_times_plan_ns(times),
-				      morph_get_times_program_ns(times),
-				      morph_get_times_verify_ns(times),
-				      morph_get_times_notify_ns(times) };
+	bool is_step = morph_object_type(times) == MORPH_OBJECT_SCHEDULE_STEP;
+	uint64_t runs = is_step ? morph_get_schedule_step_runs(times) : 1;
+	struct observation seen = { .circuits = circuits };
+	uint64_t software[SOFTWARE] = { 0 };
 
 	if (!circuits)
 		return lm_fail(delay->ctx, EINVAL, "a change sets at least one circuit");
-	for (uint32_t at = 0; at < sizeof(software) / sizeof(software[0]); at++) {
+	if (!runs)
+		return lm_fail(delay->ctx, EINVAL, "the step was not lit yet");
+	if (is_step)
+		read_step(times, runs, &seen, software);
+	else
+		read_times(times, &seen, software);
+	for (uint32_t at = 0; at < SOFTWARE; at++) {
 		if (software[at] > MOST_NS)
 			return lm_fail(delay->ctx, EINVAL, "a delay is %llu ns at most, not %llu",
 				       MOST_NS, (unsigned long long)software[at]);

@@ -279,6 +279,36 @@ static void last_measurements_are_the_quantiles(void **state)
 	morph_delay_free(delay);
 }
 
+/* Of all runs of a step together the mean is one change. */
+static void a_step_of_a_schedule_is_the_mean_of_its_runs(void **state)
+{
+	struct morph_schedule_step_info steps[] = {
+		{ .changes = 3,
+		  .runs = 4,
+		  .program_ns = 400,
+		  .verify_ns = 80,
+		  .settle_ns = 4000,
+		  .relock_ns = 800,
+		  .wait_ns = 99999,
+		  .longest_ns = 99999 },
+		{ .changes = 3 },
+	};
+	const struct morph_schedule_info info = {
+		.steps = { .ptr = (uintptr_t)steps, .count = 2, .stride = sizeof(steps[0]) },
+	};
+	struct morph_object *schedule = lm_from_schedule(&info, 0, 0);
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	(void)state;
+	assert_int_equal(
+		morph_delay_observe(delay, morph_object_value_object(schedule, "step", 0), 3), 0);
+	assert_int_equal(morph_delay_change_ns(delay, 8, 3), 100 + 20 + 1000 + 200);
+	REFUSED(morph_delay_observe(delay, morph_object_value_object(schedule, "step", 1), 3),
+		"the step was not lit yet");
+	morph_object_free(schedule);
+	morph_delay_free(delay);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -295,6 +325,7 @@ int main(void)
 		TEST(what_is_no_delay_is_refused_with_the_reason),
 		TEST(what_was_measured_is_split_by_circuits),
 		TEST(last_measurements_are_the_quantiles),
+		TEST(a_step_of_a_schedule_is_the_mean_of_its_runs),
 	};
 
 	return cmocka_run_group_tests_name("delay", tests, NULL, NULL);

@@ -175,6 +175,7 @@ static void write_report(struct planning *planning, const json_t *report)
 	       planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
 		write_times(report);
+		target_measured_write(planning);
 		if (planning->matrix)
 			write_roles(report);
 		write_payoff(&planning->payoff);
@@ -250,6 +251,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		plan_other_add(planning, report);
 		code = plan_against_add(planning, report);
 		plan_lost_add(planning, report);
+		target_measured_add(planning, report);
 		if (planning->target.loaded)
 			json_object_set(report, "loaded", planning->target.loaded);
 	}

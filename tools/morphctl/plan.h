@@ -13,6 +13,7 @@ struct target {
 	uint32_t fabric, ranks, transit;
 	uint64_t generation; /* at which these are its accelerators */
 	uint32_t *accelerators;
+	uint32_t measured; /* steps whose changes the delay is of */
 	json_t *loaded; /* state of the schedule that was loaded, or NULL */
 };
 
@@ -171,10 +172,14 @@ enum exit_code target_check(const struct run *run);
 /* Its ranks, and who they are now; without --slice there is nothing to close. */
 enum exit_code target_open(struct run *run, struct target *target);
 void target_close(struct target *target);
+/* What the driver has measured of changes of its schedules becomes the delay. */
+enum exit_code target_measure(struct planning *planning);
 /* As many ranks as the slice has. */
 enum exit_code target_fits(const struct planning *planning);
 /* Ways beside what is held of its fabric now, and with --load the steps into the driver. */
 enum exit_code target_light(struct planning *planning);
+void target_measured_write(const struct planning *planning);
+void target_measured_add(const struct planning *planning, json_t *report);
 void target_write(const struct planning *planning);
 
 #endif /* MORPHCTL_PLAN_H */

@@ -154,8 +154,18 @@ enum exit_code plan_ask_collective(struct planning *planning)
 static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
 				     "program", "port", "settle", "relock" };
 
+#define PART_PROGRAM 4
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 #define MOST_MBPS (1ULL << 40)
+
+/* What the driver has measured of changes takes the place of these. */
+static const char *measured_too(const bool seen[PARTS])
+{
+	for (size_t part = PART_PROGRAM; part < PARTS; part++)
+		if (seen[part])
+			return parts[part];
+	return NULL;
+}
 
 /* One PART=NS; what comes after it. NULL: it is said what is wrong. */
 static const char *parse_part(const struct run *run, const char *text, uint64_t ns[PARTS],
@@ -172,7 +182,7 @@ static const char *parse_part(const struct run *run, const char *text, uint64_t 
 		usage_error(run,
 			    "--delay wants nanoseconds as settle=3700,relock=500: of "
 			    "round, hop, drain, barrier, program, port, settle and "
-			    "relock, not '%s'",
+			    "relock, or measured, not '%s'",
 			    text);
 		return NULL;
 	}
@@ -190,18 +200,31 @@ static const char *parse_part(const struct run *run, const char *text, uint64_t 
 	return NULL;
 }
 
-/* PART=NS, divided by commas. */
-static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS])
+/* PART=NS, or "measured", divided by commas. */
+static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS], bool *measured)
 {
+	static const char word[] = "measured";
+	const size_t length = sizeof(word) - 1;
 	const char *text = run->option[OPTION_DELAY];
 	bool seen[PARTS] = { false };
 
 	while (text) {
-		text = parse_part(run, text, ns, seen);
+		bool is_word = !strncmp(text, word, length) &&
+			       (!text[length] || text[length] == ',');
+
+		text = is_word ? text + length : parse_part(run, text, ns, seen);
 		if (!text)
 			return EXIT_CODE_USAGE;
+		*measured = *measured || is_word;
 		text = *text ? text + 1 : NULL;
 	}
+	if (*measured && measured_too(seen))
+		return usage_error(run, "--delay says 'measured', and then what %s is besides",
+				   measured_too(seen));
+	if (*measured && !given(run, OPTION_OF_SLICE))
+		return usage_error(
+			run,
+			"--delay measured goes with --slice: it is what steps of its schedules have taken");
 	return EXIT_CODE_OK;
 }
 
@@ -217,6 +240,7 @@ enum exit_code plan_ask_delay(struct planning *planning)
 {
 	uint64_t ns[PARTS] = { 0 }, mbps = 100000;
 	uint32_t scope = MORPH_DELAY_PORT_SCOPE;
+	bool measured = false;
 	enum exit_code code;
 	int error;
 
@@ -226,7 +250,7 @@ enum exit_code plan_ask_delay(struct planning *planning)
 	if (!mbps || mbps > MOST_MBPS)
 		return usage_error(planning->run, "--bandwidth wants 1 to %llu, not '%s'",
 				   MOST_MBPS, planning->run->option[OPTION_PORT_BANDWIDTH]);
-	code = parse_delay(planning->run, ns);
+	code = parse_delay(planning->run, ns, &measured);
 	if (code)
 		return code;
 	error = set_link(planning->delay, ns, mbps, scope);
@@ -234,5 +258,7 @@ enum exit_code plan_ask_delay(struct planning *planning)
 		error = set_link(planning->unchanging, ns, mbps, scope);
 	for (uint32_t part = 0; !error && part < MORPH_DELAY_PARTS; part++)
 		error = morph_delay_set_part(planning->delay, part, &ns[2 + part], 1);
-	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
+	if (error < 0)
+		return plan_error(planning->run, error);
+	return measured ? target_measure(planning) : EXIT_CODE_OK;
 }

@@ -83,6 +83,43 @@ enum exit_code target_fits(const struct planning *planning)
 			   PLURAL(target->ranks), planning->wanted.ranks);
 }
 
+/* Steps that were lit, and changed something. */
+static int observe_steps(struct planning *planning, const struct morph_object *schedule)
+{
+	size_t count = morph_object_values(schedule, "step");
+	int error = 0;
+
+	for (size_t at = 0; !error && at < count; at++) {
+		const struct morph_object *step = morph_object_value_object(schedule, "step", at);
+		uint32_t changes = morph_get_schedule_step_changes(step);
+
+		if (!changes || !morph_get_schedule_step_runs(step))
+			continue;
+		error = morph_delay_observe(planning->delay, step, changes);
+		planning->target.measured++;
+	}
+	return error;
+}
+
+enum exit_code target_measure(struct planning *planning)
+{
+	struct target *target = &planning->target;
+	struct morph_list *list = NULL;
+	int error = morph_slice_schedules(target->slice, &list);
+
+	for (size_t at = 0; !error && at < morph_list_count(list); at++)
+		error = observe_steps(planning, morph_list_get(list, at));
+	morph_list_free(list);
+	if (error)
+		return plan_error(planning->run, error);
+	if (target->measured)
+		return EXIT_CODE_OK;
+	warn_line(
+		"slice '%s' has no schedule of which a step was lit that changes circuits: nothing is measured yet; run one, or say --delay in nanoseconds",
+		planning->run->option[OPTION_OF_SLICE]);
+	return EXIT_CODE_FAILED;
+}
+
 static enum exit_code tell_loaded(struct planning *planning, uint32_t number)
 {
 	struct target *target = &planning->target;
@@ -151,6 +188,30 @@ enum exit_code target_light(struct planning *planning)
 	morph_ledger_free(ledger);
 	morph_model_put(model);
 	return code;
+}
+
+static uint64_t change_ns(const struct planning *planning)
+{
+	return morph_delay_change_ns(planning->delay, planning->target.ranks,
+				     planning->target.ranks);
+}
+
+void target_measured_write(const struct planning *planning)
+{
+	uint32_t measured = planning->target.measured;
+
+	if (measured)
+		printf("changes take what %u step%s of the slice took: %llu ns where all ranks get another circuit\n\n",
+		       measured, PLURAL(measured), (unsigned long long)change_ns(planning));
+}
+
+void target_measured_add(const struct planning *planning, json_t *report)
+{
+	if (planning->target.measured)
+		json_object_set_new(report, "measured",
+				    json_pack("{s:I, s:I}", "steps-count",
+					      (json_int_t)planning->target.measured, "change-ns",
+					      (json_int_t)change_ns(planning)));
 }
 
 void target_write(const struct planning *planning)

@@ -49,6 +49,35 @@ guides() {
 	[[ $status == 6 && -z $output ]]
 }
 
+# Asked for its schedules the slice tells of three steps, two of which were lit.
+@test "what the driver has measured is what changes take" {
+	local measured=$BATS_TEST_TMPDIR/measured.jsonl list=$BATS_TEST_DIRNAME/recordings/schedule-list-json.jsonl
+	local how=(plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured,round=500)
+	{
+		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
+		grep MORPH_SCHEDULE_INFO "$list"
+		sed -n '/"netlink"/,$p' "$recording.jsonl" | grep -v MORPH_SCHEDULE
+	} > "$measured"
+	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}" --json
+	# Of the four parts the largest of what was seen.
+	[[ $(jq -c '[.measured."steps-count", .measured."change-ns" >= 1997254 + 220427 + 200128]' <<<"$output") == '[2,true]' ]]
+	[[ $(jq '.hold[0]."lit-ns" == .measured."change-ns"' <<<"$output") == true ]]
+	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}"
+	holds "$output" "changes take what 2 steps of the slice took: "
+	# The recording of a slice without schedules.
+	{
+		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
+		grep MORPH_SCHEDULE_INFO "$list" | tail -1 | sed 's,z30.02z59,z30.01z59,'
+		grep '"close"' "$recording.jsonl" | head -1
+	} > "$measured"
+	MORPHCTL_REPLAY=$measured run_split morphctl "${how[@]}"
+	holds "$stderr" "slice 'steps' has no schedule of which a step was lit that changes circuits: nothing is measured yet"
+	expect 2 morphctl plan all-reduce --ranks 4 --delay measured
+	holds "$stderr" "--delay measured goes with --slice"
+	expect 2 morphctl plan all-reduce --ranks 4 --delay measured,settle=5
+	holds "$stderr" "--delay says 'measured', and then what settle is besides"
+}
+
 @test "if ranks have other accelerators by then nothing is loaded" {
 	refused $ESTALE 0 0 1 last
 	[[ $status == 6 && -z $output ]]

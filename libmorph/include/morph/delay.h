@@ -92,7 +92,8 @@ int morph_delay_set_part(struct morph_delay *delay, uint32_t part, const uint64_
 /**
  * morph_delay_observe() - a change that was measured
  * @delay: the delay
- * @times: object of type "times", from a transaction of the driver: where its time went
+ * @times: object of type "times", from a transaction of the driver: where its time went; or of type "schedule-step", of
+ *	morph_slice_schedule_info(): what all its runs took, of which the mean is one change
  * @circuits: how many circuits it set
  *
  * The last 64 that were observed are the quantiles of what changes take: MORPH_DELAY_SETTLE and MORPH_DELAY_RELOCK as they are, and
@@ -100,7 +101,7 @@ int morph_delay_set_part(struct morph_delay *delay, uint32_t part, const uint64_
  * squares, and what is left is MORPH_DELAY_PROGRAM. These four take the place of what was set. Drain and barrier are
  * not the driver's, and stay.
  *
- * Return: 0, or -EINVAL (no circuits, or a time above 2^40 ns).
+ * Return: 0, or -EINVAL (no circuits, a step that was not lit yet, or a time above 2^40 ns).
  */
 int morph_delay_observe(struct morph_delay *delay, const struct morph_object *times,
 			uint32_t circuits);
