@@ -77,6 +77,7 @@ static int solve_back(struct planning *planning, const struct morph_schedule_opt
 static enum exit_code solve(struct planning *planning)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	enum exit_code code;
 	int error;
 
 	if (!option_u32(planning->run, OPTION_PLANES, &opts.planes) ||
@@ -87,9 +88,11 @@ static enum exit_code solve(struct planning *planning)
 		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
 				   planning->run->option[OPTION_PLANES]);
 	planning->planes = opts.planes;
+	code = plan_within_budget(planning);
+	if (code)
+		return code;
 	if (planning->topologies.count) {
-		enum exit_code code = topologies_solve(planning, &opts);
-
+		code = topologies_solve(planning, &opts);
 		return code || !given(planning->run, OPTION_LOST) ? code : plan_lost(planning);
 	}
 	if (planning->rounds_given)
@@ -107,8 +110,7 @@ static enum exit_code solve(struct planning *planning)
 					      &planning->wanted, planning->delay, &opts,
 					      planning->choices);
 	if (error < 0) {
-		enum exit_code code = plan_error(planning->run, error);
-
+		code = plan_error(planning->run, error);
 		if (error == -EINVAL && planning->wanted.algorithm)
 			tell_others(planning);
 		return code;

@@ -156,7 +156,11 @@ json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 enum exit_code plan_against_add(const struct planning *planning, json_t *report);
 void plan_against_write(const struct run *run, const json_t *report);
 
-/* plan_choices.c: what algorithms and policies came to, and why they are not the ones, into the record. */
+/*
+ * plan_choices.c: is an algorithm that was named within the planner's budget, which leaves out others? What algorithms and
+ * policies came to, and why they are not the ones, into the record.
+ */
+enum exit_code plan_within_budget(const struct planning *planning);
 void plan_choices_add(const struct planning *planning, json_t *report);
 
 /*

@@ -128,6 +128,46 @@ static void add_reasons(json_t *report)
 				    json_string(why_behind(wide_of(record, "finish-ns"), best_ns)));
 }
 
+/* What a unit of --steps is worth, and what there is without it, as morph_schedule_choose() has it. */
+#define UNIT_BITS 22
+#define MOST_WORK (1ULL << 28)
+#define WORK_EACH 16
+
+static uint64_t work_of(const struct morph_collective *collective)
+{
+	uint32_t ranks = morph_collective_ranks(collective);
+	uint64_t work = 0;
+
+	for (uint32_t round = 0; round < morph_collective_rounds(collective); round++) {
+		uint64_t count = morph_collective_transfers(collective, round);
+
+		work += count * (count > ranks ? ranks : WORK_EACH);
+	}
+	return work;
+}
+
+enum exit_code plan_within_budget(const struct planning *planning)
+{
+	struct run *run = planning->run;
+	uint64_t budget = 0, most, work;
+
+	if (!given(run, OPTION_ALGORITHM) ||
+	    morph_collective_build(planning->collective, &planning->wanted))
+		return EXIT_CODE_OK;
+	if (!option_u64(run, OPTION_BUDGET, &budget))
+		return EXIT_CODE_USAGE;
+	most = budget > UINT64_MAX >> UNIT_BITS ? UINT64_MAX : budget << UNIT_BITS;
+	most = most > MOST_WORK ? most : MOST_WORK;
+	work = work_of(planning->collective);
+	if (work <= most)
+		return EXIT_CODE_OK;
+	return usage_error(
+		run,
+		"--algorithm %s among %u ranks takes minutes and gigabytes to plan: --steps %llu would, or say fewer ranks or another algorithm",
+		run->option[OPTION_ALGORITHM], planning->wanted.ranks,
+		(unsigned long long)((work - 1) >> UNIT_BITS) + 1);
+}
+
 void plan_choices_add(const struct planning *planning, json_t *report)
 {
 	add_choices(planning, report);

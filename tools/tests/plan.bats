@@ -233,6 +233,16 @@ setup() {
 	holds "$stderr" "not '1:0@99999999999999999999'"
 }
 
+@test "a named algorithm that is beyond the budget is refused" {
+	for collective in "all-reduce --ranks 1024" "all-to-all --ranks 2048"; do
+		expect 2 morphctl plan $collective --algorithm direct
+		holds "$stderr" "--algorithm direct among "
+		holds "$stderr" " takes minutes and gigabytes to plan: --steps "
+	done
+	expect 2 morphctl plan all-reduce --ranks 1024 --algorithm direct --steps 100
+	expect 0 morphctl plan all-reduce --ranks 1024 --algorithm ring --policy one-shot
+}
+
 @test "an option that would do nothing is refused" {
 	# Options, and what is said of them.
 	while IFS=: read -r options text; do
