@@ -353,8 +353,9 @@ static int find_shares(const struct follow *follow, uint32_t *shares)
 	if (!program->chunks_per_loop || program->chunks_per_loop == *shares)
 		return 0;
 	return lm_format_fail(follow->why, EINVAL,
-			      "line %u: nchunksperloop=\"%u\", the largest buffer has %u chunks",
-			      program->line, program->chunks_per_loop, *shares);
+			      "line %u: nchunksperloop=\"%u\", the largest buffer has %u chunk%s",
+			      program->line, program->chunks_per_loop, *shares,
+			      *shares == 1 ? "" : "s");
 }
 
 static int fill(const struct follow *follow, struct morph_collective *collective, uint64_t bytes)

@@ -168,9 +168,17 @@ static int solve_one(struct segments_planning *planning, const struct segments_p
 
 	if (ret)
 		return ret;
-	if (baselines.one_shot.ps == NEVER_PS)
+	if (baselines.one_shot.ps == NEVER_PS) {
+		struct segments_plan plan;
+
+		/* There may be ways that take too long. */
+		ret = lm_segments_solve(&planning->work.segments, problem, &plan);
+		if (ret == -ERANGE || ret == -ENOMEM)
+			return ret;
+		lm_error_clear(planning->lay.schedule->ctx);
 		return lm_schedule_refuse(planning->lay.schedule,
 					  "no circuits lead from all that send to who receives");
+	}
 	return lay_one(planning, baselines.one_topology);
 }
 

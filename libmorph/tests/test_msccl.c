@@ -418,7 +418,7 @@ static const struct spoilt spoilt[] = {
 	  "line 1: ngpus=\"99999999999999999999\" is no number from 0 to 4096" },
 	{ 1, "coll='allreduce'", "", -EINVAL, "line 1: algo has no coll" },
 	{ 1, "nchunksperloop='1'", "nchunksperloop='4'", -EINVAL,
-	  "line 1: nchunksperloop=\"4\", the largest buffer has 1 chunks" },
+	  "line 1: nchunksperloop=\"4\", the largest buffer has 1 chunk" },
 	{ 1, "coll='allreduce'", "coll='other'", -EINVAL,
 	  "line 1: coll=\"other\" is not known, and in place it is not seen what ends where" },
 	{ 1, "inplace='1'", "inplace='2'", -EINVAL,

@@ -42,7 +42,8 @@ static void tell_others(struct planning *planning)
 	    morph_collective_build(planning->collective, &wanted) != -EINVAL)
 		return;
 	for (wanted.algorithm = 1; wanted.algorithm < MORPH_ALGORITHMS; wanted.algorithm++)
-		if (!morph_collective_build(planning->collective, &wanted))
+		if (wanted.algorithm != MORPH_STRAGGLAR &&
+		    !morph_collective_build(planning->collective, &wanted))
 			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
 						   length ? ", " : "",
 						   morph_algorithm_name(wanted.algorithm));

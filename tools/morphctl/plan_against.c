@@ -34,6 +34,17 @@ static bool is_later(const struct morph_schedule *one, const struct morph_schedu
 		morph_schedule_ns(one, NULL) > morph_schedule_ns(other, NULL));
 }
 
+/* Nothing is sooner, but for what rounding makes of it. */
+static bool meets_bound(const struct morph_schedule *schedule)
+{
+	uint64_t bound, ns;
+
+	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+		return false;
+	ns = morph_schedule_ns(schedule, &bound);
+	return ns <= bound + 1;
+}
+
 /* What is ideal is no later than the plan, and than its policy where changes take no time. */
 static int find_ideal(const struct planning *planning, struct morph_schedule *ideal, json_t *list)
 {
@@ -43,7 +54,7 @@ static int find_ideal(const struct planning *planning, struct morph_schedule *id
 	const struct morph_schedule *best = ideal;
 	int error = 0;
 
-	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE)
+	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE && !meets_bound(ideal))
 		error = morph_schedule_plan(trial, planning->collective, planning->unchanging,
 					    &opts);
 	if (!error && is_later(best, trial))

@@ -141,8 +141,8 @@ enum exit_code plan_ask_collective(struct planning *planning)
 			given(run, OPTION_TORUS) ? "shape" : "ranks",
 			run->option[given(run, OPTION_TORUS) ? OPTION_TORUS : OPTION_RANKS]);
 	if (wanted->root >= wanted->ranks)
-		return usage_error(run, "--root is %u, the last of %u ranks is %u", wanted->root,
-				   wanted->ranks, wanted->ranks - 1);
+		return usage_error(run, "--root is %u, the last of %u rank%s is %u", wanted->root,
+				   wanted->ranks, PLURAL(wanted->ranks), wanted->ranks - 1);
 	wanted->kind = kind + 1;
 	snprintf(planning->title, sizeof(planning->title), "%s of %llu byte%s among %u rank%s",
 		 kinds[kind], (unsigned long long)wanted->bytes, PLURAL(wanted->bytes),

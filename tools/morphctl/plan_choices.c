@@ -151,7 +151,8 @@ enum exit_code plan_within_budget(const struct planning *planning)
 	struct run *run = planning->run;
 	uint64_t budget = 0, most, work;
 
-	if (!given(run, OPTION_ALGORITHM) ||
+	/* StragglAR is short, and long to be found. */
+	if (!given(run, OPTION_ALGORITHM) || planning->wanted.algorithm == MORPH_STRAGGLAR ||
 	    morph_collective_build(planning->collective, &planning->wanted))
 		return EXIT_CODE_OK;
 	if (!option_u64(run, OPTION_BUDGET, &budget))

@@ -235,57 +235,79 @@ static enum exit_code add_profile(uint64_t *matrix, uint32_t ranks, const char *
 	return code;
 }
 
-static enum exit_code count_ranks(const char *path, uint32_t *ranks)
+static enum exit_code count_ranks(const char *path, const char *text, uint32_t *ranks)
 {
 	uint32_t line = 0;
-	char *text;
-	size_t length;
-	enum exit_code code = read_file(path, &text, &length);
 
-	if (!code)
-		*ranks = ranks_named(text, &line);
-	free(text);
-	if (!code && !*ranks)
+	*ranks = ranks_named(text, &line);
+	if (!*ranks)
 		return wrong(path, "it tells of no message");
-	if (code || *ranks <= MOST_RANKS)
-		return code;
+	if (*ranks <= MOST_RANKS)
+		return EXIT_CODE_OK;
 	warn_line("%s: line %u: rank %u; there are %u ranks at most, from 0 on", path, line,
 		  *ranks - 1, MOST_RANKS);
 	return EXIT_CODE_USAGE;
 }
 
-static enum exit_code read_profiles(struct planning *planning, const char *path)
+static uint64_t *new_matrix(uint32_t ranks)
 {
-	uint32_t ranks = 0, files = 0;
-	enum exit_code code = access(path, F_OK) ? count_files(path, "prof", &files) : EXIT_CODE_OK;
-	uint64_t *matrix;
+	return needed(calloc((size_t)ranks * ranks, sizeof(uint64_t)));
+}
 
-	if (code)
-		return code;
-	if (files > MOST_RANKS)
-		return wrong(path, "there are files of more than 4096 ranks");
-	if (given(planning->run, OPTION_RANKS))
-		ranks = planning->wanted.ranks;
-	else if (files)
-		ranks = files;
-	else
-		code = count_ranks(path, &ranks);
+/* Of all ranks in one file, which is read once: it may be a pipe. */
+static enum exit_code read_one_profile(const char *path, uint64_t **matrix, uint32_t *ranks)
+{
+	char *text, why[256];
+	size_t length;
+	enum exit_code code = read_file(path, &text, &length);
+
+	if (!code && !*ranks)
+		code = count_ranks(path, text, ranks);
+	if (!code) {
+		*matrix = new_matrix(*ranks);
+		if (morph_monitoring_read(*matrix, *ranks, text, length, why, sizeof(why)))
+			code = wrong(path, why);
+	}
+	free(text);
 	if (code == EXIT_CODE_NOT_FOUND)
 		warn_line("nor is there a file %s.0.prof", path);
-	if (code)
-		return code;
-	if (!ranks || ranks > MOST_RANKS)
-		return usage_error(planning->run, "--ranks wants 1 to %u, not '%s'", MOST_RANKS,
-				   planning->run->option[OPTION_RANKS]);
-	matrix = needed(calloc((size_t)ranks * ranks, sizeof(*matrix)));
-	if (!files)
-		code = add_profile(matrix, ranks, path);
+	return code;
+}
+
+static enum exit_code read_all_profiles(const char *path, uint32_t files, uint64_t **matrix,
+					uint32_t *ranks)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	if (files > MOST_RANKS)
+		return wrong(path, "there are files of more than 4096 ranks");
+	if (!*ranks)
+		*ranks = files;
+	*matrix = new_matrix(*ranks);
 	for (uint32_t rank = 0; !code && rank < files; rank++) {
 		char name[4096];
 
 		snprintf(name, sizeof(name), "%s.%u.prof", path, rank);
-		code = add_profile(matrix, ranks, name);
+		code = add_profile(*matrix, *ranks, name);
 	}
+	return code;
+}
+
+static enum exit_code read_profiles(struct planning *planning, const char *path)
+{
+	const struct run *run = planning->run;
+	uint32_t ranks = planning->wanted.ranks, files = 0;
+	uint64_t *matrix = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+
+	if (given(run, OPTION_RANKS) && (!ranks || ranks > MOST_RANKS))
+		return usage_error(run, "--ranks wants 1 to %u, not '%s'", MOST_RANKS,
+				   run->option[OPTION_RANKS]);
+	if (strcmp(path, "-") && access(path, F_OK))
+		code = count_files(path, "prof", &files);
+	if (!code)
+		code = files ? read_all_profiles(path, files, &matrix, &ranks) :
+			       read_one_profile(path, &matrix, &ranks);
 	if (code)
 		free(matrix);
 	else

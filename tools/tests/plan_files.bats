@@ -114,6 +114,8 @@ refused() {
 	files=$output
 	expect 0 morphctl plan --from-ompi-prof all "${fabric[@]}" --json
 	[[ $output == "$files" ]]
+	expect 0 morphctl plan --from-ompi-prof - "${fabric[@]}" --json <all
+	[[ $output == "$files" ]]
 	expect 0 morphctl plan --from-ompi-prof all --ranks 5 --json
 	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
 	refused 2 "phase_1.0.prof: line 3: there is no rank 2 of 2" morphctl plan --from-ompi-prof phase_1 --ranks 2
