@@ -128,9 +128,9 @@ static void add_reasons(json_t *report)
 				    json_string(why_behind(wide_of(record, "finish-ns"), best_ns)));
 }
 
-/* What a unit of --steps is worth, and what there is without it, as morph_schedule_choose() has it. */
+/* Work, and what a unit of --steps is of it, as morph_schedule_choose() has them; without --steps twice as much: a ring of 4096 ranks. */
 #define UNIT_BITS 22
-#define MOST_WORK (1ULL << 28)
+#define MOST_WORK (1ULL << 29)
 #define WORK_EACH 16
 
 static uint64_t work_of(const struct morph_collective *collective)

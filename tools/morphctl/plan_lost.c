@@ -165,8 +165,10 @@ void plan_lost_write(const struct planning *planning)
 		return;
 	if (*planning->stuck) {
 		printf("without the ports that are lost what was planned can't go on: %s\n"
-		       "this is planned anew, from the beginning, and all has arrived %llu ns later\n\n",
-		       planning->stuck, (unsigned long long)replanned->later_ns);
+		       "this is planned anew, from the beginning, by policy %s, and all has arrived %llu ns later\n\n",
+		       planning->stuck,
+		       morph_policy_name(morph_schedule_policy(planning->schedule)),
+		       (unsigned long long)replanned->later_ns);
 		return;
 	}
 	printf("without the ports that are lost, over which %u circuit%s went: %u on other planes; %u transfer%s over others, "

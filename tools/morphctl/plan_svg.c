@@ -57,6 +57,19 @@ static void write_stretch(FILE *stream, const struct timeline *timeline,
 		(unsigned long long)stretch->begin_ns, (unsigned long long)stretch->end_ns);
 }
 
+/* In a unit that suits the whole time, and with no exponent. */
+static void write_time(FILE *stream, double ns, uint64_t end_ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
+	size_t unit = end_ns < 10000000 ? 0 : end_ns < 10000000000 ? 1 : 2;
+	double value = ns / units[unit].ns;
+
+	fprintf(stream, value < 1000 ? "%.4g %s" : "%.0f %s", value, units[unit].name);
+}
+
 static void write_axis(FILE *stream, const struct timeline *timeline, double bottom)
 {
 	for (unsigned int tick = 0; tick <= 4; tick++) {
@@ -64,9 +77,10 @@ static void write_axis(FILE *stream, const struct timeline *timeline, double bot
 
 		fprintf(stream,
 			"<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#cfd8dc\"/>\n"
-			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%.4g us</text>\n",
-			x, TOP - 6, x, bottom, x, bottom + 14,
-			(double)timeline->end_ns * tick / 4000);
+			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
+			x, TOP - 6, x, bottom, x, bottom + 14);
+		write_time(stream, (double)timeline->end_ns * tick / 4, timeline->end_ns);
+		fputs("</text>\n", stream);
 	}
 }
 

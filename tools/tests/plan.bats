@@ -119,6 +119,10 @@ setup() {
 	holds "$output" "round 0 takes 2^64 picoseconds or more"
 	holds "$output" "undecided: round 1 ends after more than 2^62 picoseconds"
 	[[ $output != *"no circuits lead"* ]]
+	for format in text svg; do
+		expect 0 morphctl plan all-reduce --ranks 4 --bandwidth 1 --bytes 100G --format $format
+		[[ $output != *e+0* && $output == *1288490\ s* ]]
+	done
 }
 
 @test "a policy that can't says why" {
@@ -171,7 +175,7 @@ setup() {
 	[[ $(jq '. as $all | all(.hold[] | select(.plane == 0); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
 	expect 0 morphctl plan "${how[@]}" --lost 1:0
 	holds "$output" "what was planned can't go on: "
-	holds "$output" "this is planned anew, from the beginning, and all has arrived "
+	holds "$output" "this is planned anew, from the beginning, by policy united, and all has arrived "
 }
 
 @test "what is wrong is named, and what would be right" {
