@@ -88,7 +88,7 @@ static int try_anew(struct planning *planning, const struct morph_schedule_opts 
 	struct morph_schedule *whole = needed(morph_schedule_new(ctx));
 	struct morph_schedule *trial = needed(morph_schedule_new(ctx));
 	struct morph_schedule *kept = planning->schedule;
-	struct morph_replanned replanned;
+	struct morph_replanned replanned = { 0 };
 	int error = morph_schedule_plan(whole, planning->collective, planning->delay, how);
 
 	if (!error && morph_schedule_verdict(whole) == MORPH_FEASIBLE)
