@@ -110,6 +110,7 @@ static int try_anew(struct planning *planning, const struct morph_schedule_opts 
 static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, uint64_t before_ns)
 {
 	MORPH_OPTS(morph_schedule_opts, how, .planes = planning->planes);
+	uint64_t end_ns = opts->from_ns; /* it begins when ports are lost */
 	int error = 0;
 
 	if (morph_schedule_verdict(planning->schedule) != MORPH_UNDECIDED ||
@@ -120,17 +121,16 @@ static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, 
 	opts->from_ns = 0;
 	for (how.policy = 1; !error && how.policy < MORPH_POLICIES; how.policy++) {
 		error = try_anew(planning, &how, opts);
-		/* A policy that does not do this. */
-		error = error == -EINVAL ? 0 : error;
+		/* A policy that does not do this, or gives up. */
+		error = error == -ENOMEM ? error : 0;
 	}
-	if (!error && morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE)
-		planning->replanned.later_ns =
-			morph_schedule_ns(planning->schedule, NULL) > before_ns ?
-				morph_schedule_ns(planning->schedule, NULL) - before_ns :
-				0;
-	else
+	if (error || morph_schedule_verdict(planning->schedule) != MORPH_FEASIBLE) {
 		*planning->stuck = '\0';
-	return error;
+		return error;
+	}
+	end_ns += morph_schedule_ns(planning->schedule, NULL);
+	planning->replanned.later_ns = end_ns > before_ns ? end_ns - before_ns : 0;
+	return 0;
 }
 
 enum exit_code plan_lost(struct planning *planning)

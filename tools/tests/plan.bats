@@ -171,6 +171,10 @@ setup() {
 	expect 0 morphctl plan "${how[@]}" --lost 1:0 --json
 	[[ $(jq -c '[.verdict, .replanned.anew, (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
 	[[ $(jq "(.\"finish-ns\" - $whole | if . < 0 then 0 else . end) == .replanned.\"later-ns\"" <<<"$output") == true ]]
+	# What begins once more begins when the port is lost.
+	later=$(jq '.replanned."later-ns"' <<<"$output")
+	expect 0 morphctl plan "${how[@]}" --lost 1:0@500 --json
+	[[ $(jq .replanned.anew <<<"$output") == true && $(jq '.replanned."later-ns"' <<<"$output") == $((later + 500)) ]]
 	# No circuit is at the port.
 	[[ $(jq '. as $all | all(.hold[] | select(.plane == 0); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
 	expect 0 morphctl plan "${how[@]}" --lost 1:0
