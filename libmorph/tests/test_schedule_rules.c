@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Each rule of the checker of schedules: a small one that is right, written by hand, and one thing of it changed; the
+ * report is what that rule says. A picosecond for each byte, 100 for a round, 10 for a hop, 1000 for a change and 50 for each circuit of it.
+ */
+#include "by_hand.h"
+
+#define EACH MORPH_EACH_RANK
+#define LIT 1050 /* one circuit */
+#define LONG 510 /* 400 bytes, one hop */
+
+/*
+ * Rank 0 sends its part of chunk 0 to rank 1, and chunk 1, both over plane 0. Rank 1 sums the one with its own part and sends that to rank 2,
+ * over plane 1, when it has it.
+ */
+static struct hand small(void)
+{
+	return (struct hand){
+		.planes = 2,
+		.collective = {
+			.form = { MORPH_WIRE_COLLECTIVE, 0 },
+			.ranks = 3,
+			.chunks_count = 2, .chunks = { { EACH, 2, 400 }, { 0, 1, 400 } },
+			.rounds_count = 2, .rounds = { { 0, 2 }, { 2, 1 } },
+			.transfers_count = 3,
+			.transfers = { { 0, 1, 1, { 0, 1 } }, { 0, 1, 0, { 1, 1 } }, { 1, 2, 1, { 2, 1 } } },
+			.runs_count = 3, .runs = { { 0, 1 }, { 1, 1 }, { 0, 1 } },
+		},
+		.delay = { .form = { MORPH_WIRE_DELAY, 0 }, .scope = MORPH_DELAY_PORT_SCOPE,
+			   .round_ps = 100, .hop_ps = 10, .mbps = 8000000,
+			   .change_ps = 1000, .port_ps = 50 },
+		.schedule = {
+			.form = { MORPH_WIRE_SCHEDULE, 0 },
+			.verdict = MORPH_FEASIBLE, .ranks = 3, .planes = 2,
+			.finish = LIT + 2 * LONG,
+			.bound_kind = MORPH_BOUND_PORTS, .bound = LIT + LONG,
+			.matchings_count = 2, .matchings = { { 0, 1 }, { 1, 1 } },
+			.circuits_count = 2, .circuits = { { 0, 1 }, { 1, 2 } },
+			.holds_count = 2,
+			.holds = { { 0, 0, 0, LIT, LIT + 2 * LONG }, { 1, 1, 0, LIT, LIT + 2 * LONG } },
+			.sends_count = 3,
+			.sends = { { 0, { 0, 1 }, { 0, 1 }, 400, LIT, LIT + LONG },
+				   { 0, { 1, 1 }, { 1, 1 }, 400, LIT + LONG, LIT + 2 * LONG },
+				   { 1, { 0, 1 }, { 2, 1 }, 400, LIT + LONG, LIT + 2 * LONG } },
+			.hops_count = 3, .hops = { 0, 0, 1 },
+		},
+	};
+}
+
+/* The circuit of plane 0 is there at first, from a schedule before: all is sent as much sooner. */
+static struct hand following(void)
+{
+	struct hand it = small();
+	struct hand_schedule *schedule = &it.schedule;
+
+	it.follows = true;
+	it.after = it.schedule;
+	schedule->residents = 1;
+	schedule->holds[0] = (struct hand_hold){ 0, 0, 0, 0, 2 * LONG };
+	schedule->sends[0].from = 0;
+	schedule->sends[0].until = schedule->sends[1].from = LONG;
+	schedule->sends[1].until = 2 * LONG;
+	schedule->sends[2].from = LIT;
+	schedule->sends[2].until = schedule->finish = LIT + LONG;
+	schedule->bound = LONG;
+	return it;
+}
+
+/* A hold more, of one circuit, over which nothing is sent. */
+static struct hand with_hold(struct hand it, struct hand_hold hold, uint32_t src, uint32_t dst)
+{
+	struct hand_schedule *schedule = &it.schedule;
+
+	hold.matching = schedule->matchings_count;
+	schedule->holds[schedule->holds_count++] = hold;
+	schedule->matchings[schedule->matchings_count++] =
+		(struct hand_part){ schedule->circuits_count, 1 };
+	schedule->circuits[schedule->circuits_count].src = src;
+	schedule->circuits[schedule->circuits_count++].dst = dst;
+	return it;
+}
+
+/* On some plane, set at some time, for as long as one circuit takes. */
+static struct hand set_later(struct hand it, uint32_t plane, uint64_t set, uint32_t src,
+			     uint32_t dst)
+{
+	return with_hold(it, (struct hand_hold){ plane, 0, set, set + LIT, set + LIT }, src, dst);
+}
+
+/* The second send begins over the first hold of plane 0 and would end there; a hold of the same circuit takes it over. */
+static struct hand taken_over(void)
+{
+	struct hand it = small();
+	uint64_t when = LIT + LONG;
+
+	it.schedule.holds[0].dark = when;
+	it = with_hold(it, (struct hand_hold){ 0, 0, when, when, when + LONG }, 0, 1);
+	it.schedule.hops[1] = 2;
+	return it;
+}
+
+/* ------------------------------------------------------------------- before */
+
+static void what_is_right_is_taken(void **state)
+{
+	(void)state;
+	TAKES(small(), );
+	TAKES(following(), );
+	TAKES(taken_over(), );
+	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 1), );
+}
+
+static void it_is_of_what_was_asked(void **state)
+{
+	(void)state;
+	REJECTS(small(), "it is of 3 ranks on 2 planes, not 3 on 3", it.planes = 3);
+	REJECTS(small(), "it is of 4 ranks on 2 planes, not 3 on 2", it.schedule.ranks = 4);
+	REJECTS(small(), "verdict 2 is no schedule's", it.schedule.verdict = MORPH_INFEASIBLE);
+}
+
+/* -------------------------------------------------------------------- light */
+
+static void what_is_lit_at_first_is_not_set(void **state)
+{
+	(void)state;
+	REJECTS(following(), "hold 0 is lit at first, and is set", it.schedule.holds[0].lit = 1);
+	REJECTS(following(), "hold 0 is lit at first, and is set",
+		(it.schedule.holds[0].set = it.schedule.holds[0].lit = 1,
+		 it.schedule.holds[1].set = 1));
+}
+
+static void what_is_lit_at_first_was_left(void **state)
+{
+	static const char *const nothing =
+		"nothing leaves a circuit from rank 0 to rank 1 on plane 0";
+
+	(void)state;
+	REJECTS(following(), nothing, it.follows = false);
+	REJECTS(following(), nothing, it.after.holds[0].dark--);
+	REJECTS(following(), nothing,
+		it.after.holds[0].lit = it.after.holds[0].dark = it.after.finish + 1);
+	REJECTS(following(), nothing, it.after.holds[0].plane = 1);
+	REJECTS(following(), nothing, it.after.circuits[0].dst = 2);
+	REJECTS(following(), nothing, it.after.circuits[0].src = 2);
+	TAKES(following(), it.after.holds[0].lit = it.after.finish);
+	TAKES(following(), it.after.holds[0].dark++);
+}
+
+static void a_port_is_of_one_hold_at_a_time(void **state)
+{
+	const uint64_t finish = LIT + 2 * LONG;
+
+	(void)state;
+	REJECTS(set_later(small(), 0, finish, 0, 2),
+		"hold 2 takes a port of rank 0 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	REJECTS(set_later(small(), 0, finish, 2, 1),
+		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	REJECTS(set_later(following(), 0, 2 * LONG, 0, 2),
+		"hold 2 takes a port of rank 0 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	REJECTS(set_later(following(), 0, 2 * LONG, 2, 1),
+		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	/* What is lit at first is so too. */
+	REJECTS(following(), "hold 1 takes a port of rank 0 on plane 0 from hold 0",
+		(it.schedule.residents = 2, it.schedule.holds[1] = it.schedule.holds[0],
+		 it.schedule.matchings_count = 1, it.schedule.circuits_count = 1));
+	/* Others' ports, and those of other planes, are not taken. */
+	TAKES(set_later(small(), 0, LIT, 2, 0), );
+	TAKES(set_later(small(), 1, LIT, 0, 1), );
+}
+
+static void changes_are_paid_for(void **state)
+{
+	(void)state;
+	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps", it.schedule.holds[1].lit--);
+	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps",
+		(it.schedule.holds[1].lit--, it.delay.scope = MORPH_DELAY_PLANE_SCOPE));
+	/* Each plane for itself; the fabric for all of it. */
+	TAKES(small(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
+		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
+		(it.delay.scope = MORPH_DELAY_PLANE_SCOPE, it.schedule.holds[1].plane = 0));
+}
+
+static void what_stays_is_not_set(void **state)
+{
+	(void)state;
+	TAKES(taken_over(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	/* It was dark before. */
+	REJECTS(taken_over(), "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[0].dark--);
+	/* It led elsewhere. */
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 2), "hold 2 sets 1 circuits in 0 ps",
+		it.schedule.holds[2].lit = it.schedule.holds[2].set);
+	/* Both of its ports had others before, of one hold. */
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 2, 1), "hold 2 sets 1 circuits in 0 ps",
+		(it.schedule.holds[2].lit = it.schedule.holds[2].set,
+		 it.schedule.matchings[0].count = 2, it.schedule.matchings[1].first = 2,
+		 it.schedule.matchings[2].first = 3, it.schedule.circuits_count = 4,
+		 it.schedule.circuits[3] = it.schedule.circuits[2],
+		 it.schedule.circuits[2] = it.schedule.circuits[1], it.schedule.circuits[1].src = 2,
+		 it.schedule.circuits[1].dst = 0, it.schedule.holds[0].lit += 50,
+		 it.schedule.sends[0].from += 50, it.schedule.sends[0].until += 50,
+		 it.schedule.sends[1].from += 50, it.schedule.sends[1].until += 50));
+}
+
+/* Another had the port where it arrives, if only for a moment. */
+static void what_another_took_does_not_stay(void **state)
+{
+	struct hand base = following();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	/* What is lit at first: 0 to 1, until it is dark at once; then 2 to 1, which is so too. */
+	schedule->residents = 2;
+	schedule->holds_count = 4;
+	schedule->holds[3] = schedule->holds[1];
+	schedule->holds[2] = (struct hand_hold){ 0, 0, 0, LIT, LIT + 2 * LONG };
+	schedule->holds[0].dark = 0;
+	schedule->holds[1] = (struct hand_hold){ 0, 2, 0, 0, 0 };
+	schedule->matchings_count = schedule->circuits_count = 3;
+	schedule->matchings[2] = (struct hand_part){ 2, 1 };
+	schedule->circuits[2].src = 2;
+	schedule->circuits[2].dst = 1;
+	base.after = set_later(small(), 0, 0, 2, 1).schedule;
+	base.after.holds[2].dark = base.after.finish;
+	for (uint32_t at = 0; at < 3; at++)
+		schedule->sends[at] = small().schedule.sends[at];
+	schedule->hops[0] = schedule->hops[1] = 2;
+	schedule->hops[2] = 3;
+	schedule->finish = LIT + 2 * LONG;
+	assert_legal(&base);
+	REJECTS(base, "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[2].lit = 0);
+}
+
+static void one_change_waits_for_another(void **state)
+{
+	(void)state;
+	/* Of one plane. */
+	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 0),
+	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(set_later(small(), 0, LIT - 1, 2, 0), "hold 2 is set while others are",
+		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(set_later(small(), 2, LIT - 1, 2, 0), "hold 2 is set while others are",
+		(it.schedule.planes = it.planes = 3, it.delay.scope = MORPH_DELAY_FABRIC_SCOPE,
+		 it.schedule.holds[0].lit += 50, it.schedule.holds[1].lit += 50));
+	TAKES(set_later(small(), 0, LIT - 1, 2, 0), it.schedule.holds[2].dark++);
+	REJECTS(set_later(small(), 0, 0, 2, 0),
+		"hold 2 is programmed while plane 0 programs others", );
+	TAKES(set_later(small(), 0, 0, 2, 0),
+	      (it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50));
+}
+
+static void there_is_no_matching_of_no_hold(void **state)
+{
+	(void)state;
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 1), "nothing holds matching 2",
+		it.schedule.holds_count--);
+}
+
+/* -------------------------------------------------------------------- sends */
+
+static void sends_follow_circuits(void **state)
+{
+	(void)state;
+	REJECTS(small(), "send 0 has no circuit that leads on from rank 0",
+		it.schedule.hops[0] = 1);
+	REJECTS(small(), "send 0 leads to rank 2, not to rank 1", it.schedule.circuits[0].dst = 2);
+	REJECTS(small(), "send 2 has no circuit that leads on from rank 1",
+		it.schedule.hops[2] = 0);
+}
+
+static void sends_are_over_what_is_lit(void **state)
+{
+	(void)state;
+	REJECTS(small(), "send 0 is over a circuit that is dark", it.schedule.sends[0].from--);
+	REJECTS(small(), "send 1 is over a circuit that is dark", it.schedule.holds[0].dark--);
+	REJECTS(small(), "send 2 is over a circuit that is dark", it.schedule.holds[1].dark--);
+}
+
+/* A circuit that stays, of a hold with another that does not, is lit meanwhile where changes stop no more than ports. */
+static void what_stays_is_lit_meanwhile(void **state)
+{
+	struct hand base = taken_over();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	schedule->matchings[2].count = 2;
+	schedule->circuits_count = 4;
+	schedule->circuits[3].src = 2;
+	schedule->circuits[3].dst = 0;
+	schedule->holds[2].lit += LIT;
+	schedule->holds[2].dark += LIT;
+	assert_legal(&base);
+	REJECTS(base, "send 1 is over a circuit that is dark",
+		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(base, "send 1 is over a circuit that is dark", it.schedule.sends[1].from--);
+	/* Of what does not stay it is not so. */
+	REJECTS(base, "send 1 is over a circuit that is dark",
+		(it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50,
+		 it.schedule.holds[0].dark--, it.schedule.sends[0].until--));
+}
+
+static void sends_are_of_what_is_to_be_sent(void **state)
+{
+	(void)state;
+	REJECTS(small(), "send 2 is of no round", it.schedule.sends[2].round = 2);
+	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.first = 1);
+	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.count = 2);
+	REJECTS(small(), "send 2 has more than there is of transfer 2",
+		it.schedule.sends[2].bytes++);
+	REJECTS(small(), "of transfer 2 there are 399 bytes sent, it has 400",
+		it.schedule.sends[2].bytes--);
+	/* What has no bytes is sent too. */
+	REJECTS(small(), "of transfer 1 there are 0 bytes sent, it has 0",
+		(it.collective.chunks[1].bytes = 0, it.schedule.sends[1] = it.schedule.sends[2],
+		 it.schedule.sends[1].hops.first = 1, it.schedule.hops[1] = 1,
+		 it.schedule.sends_count = it.schedule.hops_count = 2));
+	REJECTS(small(), "there is too much to be sent",
+		it.schedule.sends[0].transfers.count = 1 << 23);
+}
+
+/* Chunk 0 twice as fast to rank 1, both parts of it at once, over the circuit that has all of the bytes. */
+static void sends_share_a_circuit_or_do_not_meet(void **state)
+{
+	struct hand both = small();
+
+	(void)state;
+	REJECTS(small(), "sends 0 and 1 are over one circuit, with other times",
+		it.schedule.sends[0].until++);
+	REJECTS(small(), "sends 1 and 0 are over one circuit, with other times",
+		(it.schedule.sends[0].from = LIT + LONG + 1,
+		 it.schedule.sends[0].until = LIT + 2 * LONG));
+	REJECTS(small(), "sends 0 and 1 are over one circuit, with other times",
+		(it.schedule.sends[1].from = LIT));
+	for (uint32_t at = 0; at < 2; at++) {
+		both.schedule.sends[at].from = LIT;
+		both.schedule.sends[at].until = LIT + LONG + 400;
+	}
+	both.schedule.sends[2].from = LIT + LONG + 400;
+	both.schedule.sends[2].until = LIT + 2 * LONG + 400;
+	both.schedule.finish = both.schedule.holds[1].dark = LIT + 2 * LONG + 400;
+	assert_legal(&both);
+	REJECTS(both, "send 0 takes 910 ps, not 909",
+		it.schedule.sends[0].until = --it.schedule.sends[1].until);
+}
+
+static void sends_take_what_they_take(void **state)
+{
+	(void)state;
+	REJECTS(small(), "send 0 takes 510 ps, not 509", it.schedule.sends[0].until--);
+	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.round_ps++);
+	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.hop_ps++);
+	/* A byte that begins to be sent is sent. */
+	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.mbps--);
+	REJECTS(small(), "all has arrived after 2070 ps, not 2071", it.schedule.finish++);
+	REJECTS(small(), "all has arrived after 2070 ps, not 2069", it.schedule.finish--);
+}
+
+static void each_hop_takes_time(void **state)
+{
+	struct hand base = small();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	/* Chunk 1 goes to rank 2 over rank 1, and ends there. */
+	base.collective.chunks[1].ends = base.collective.transfers[1].dst = 2;
+	schedule->sends[1].hops.count = 2;
+	schedule->sends[1].from += LONG;
+	schedule->sends[1].until += LONG + 10;
+	schedule->sends[2].hops.first = 3;
+	schedule->hops_count = 4;
+	schedule->hops[2] = schedule->hops[3] = 1;
+	schedule->finish = schedule->holds[0].dark = schedule->holds[1].dark =
+		schedule->sends[1].until;
+	assert_legal(&base);
+	REJECTS(base, "send 1 takes 520 ps, not 519",
+		it.schedule.finish = --it.schedule.sends[1].until);
+	REJECTS(base, "send 1 leads to rank 1, not to rank 2",
+		(it.schedule.sends[1].hops.count = 1, it.schedule.sends[2].hops.first = 2,
+		 it.schedule.hops_count = 3));
+	/* What is full is not the first circuit. */
+	REJECTS(base, "sends 2 and 1 are over one circuit, with other times",
+		it.schedule.sends[2].until++);
+}
+
+/* Where changes stop planes, nothing is sent over one that changes; where they stop the fabric, nothing is. */
+static void nothing_is_sent_into_a_change(void **state)
+{
+	const struct hand ends = set_later(small(), 0, LIT + 2 * LONG, 2, 0);
+	const struct hand early = set_later(small(), 0, LIT + 2 * LONG - 1, 2, 0);
+	const struct hand other = set_later(small(), 1, LIT + 2 * LONG - 1, 0, 1);
+	struct hand fabric = small();
+
+	(void)state;
+	TAKES(ends, it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	TAKES(early, );
+	REJECTS(early, "hold 2 is set while send 1 is", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(other, "hold 2 is set while send 2 is", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	/* On a plane that nothing of it is on: only the fabric's. */
+	fabric.planes = fabric.schedule.planes = 3;
+	fabric.schedule.bound = LIT + 267 + 110;
+	fabric.schedule.holds[0].lit += 50;
+	fabric.schedule.holds[1].lit += 50;
+	for (uint32_t at = 0; at < 3; at++) {
+		fabric.schedule.sends[at].from += 50;
+		fabric.schedule.sends[at].until += 50;
+	}
+	fabric.schedule.finish = fabric.schedule.holds[0].dark = fabric.schedule.holds[1].dark +=
+		50;
+	TAKES(set_later(fabric, 2, LIT + 50 + LONG + 1, 0, 1),
+	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(set_later(fabric, 2, LIT + 50 + LONG + 1, 0, 1), "hold 2 is set while send 1 is",
+		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+	TAKES(set_later(fabric, 2, LIT + 50 + 2 * LONG, 0, 1),
+	      it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+	/* Of what is lit at first nothing changes. */
+	TAKES(following(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(following(), "hold 1 is set while send 0 is",
+		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+}
+
+/* --------------------------------------------------------------------- data */
+
+static void ranks_send_what_they_have(void **state)
+{
+	(void)state;
+	REJECTS(small(), "rank 0 sends chunk 1, which it does not have",
+		it.collective.chunks[1].begins = 2);
+}
+
+static void parts_are_summed_once(void **state)
+{
+	(void)state;
+	REJECTS(small(), "rank 1 sums chunk 0 with what it has",
+		(it.collective.transfers[1].reduce = 1, it.collective.runs[1].first = 0));
+	REJECTS(small(), "rank 2 loses a part of chunk 0", it.collective.transfers[2].reduce = 0);
+	/* With nothing it may be summed; and what is there may come again. */
+	TAKES(small(), it.collective.transfers[1].reduce = 1);
+	TAKES(small(), (it.collective.runs[1].first = 0, it.collective.chunks[0].begins = 0,
+			it.collective.chunks[1].ends = 0));
+}
+
+static void what_arrives_is_there_from_then_on(void **state)
+{
+	struct hand parts = small();
+
+	(void)state;
+	REJECTS(small(), "rank 2 does not get chunk 0 whole", it.schedule.sends[2].from--);
+	/* In two parts, the first of which is sent as soon. */
+	parts.schedule.sends_count = parts.schedule.hops_count = 4;
+	parts.schedule.hops[3] = 1;
+	parts.schedule.sends[2].bytes = 200;
+	parts.schedule.sends[3] = parts.schedule.sends[2];
+	parts.schedule.sends[3].hops.first = 3;
+	parts.schedule.sends[2].until = parts.schedule.sends[3].from = LIT + LONG + 310;
+	parts.schedule.sends[3].until = LIT + LONG + 620;
+	parts.schedule.finish = parts.schedule.holds[1].dark = LIT + LONG + 620;
+	assert_legal(&parts);
+	REJECTS(parts, "chunk 0 changes at rank 1 while it is sent", it.schedule.sends[2].from--);
+}
+
+static void chunks_end_where_they_end(void **state)
+{
+	(void)state;
+	REJECTS(small(), "rank 2 does not get chunk 1 whole", it.collective.chunks[1].ends = 2);
+	REJECTS(small(), "rank 2 does not get chunk 1 whole", it.collective.chunks[1].ends = EACH);
+	REJECTS(small(), "rank 0 does not get chunk 0 whole", it.collective.chunks[0].ends = EACH);
+	REJECTS(small(), "rank 1 does not get chunk 0 whole", it.collective.chunks[0].ends = 1);
+}
+
+/* Of ranks whose parts are not in the first 64 bits of a set. */
+static struct hand behind(void)
+{
+	struct hand it = small();
+
+	it.collective.ranks = it.schedule.ranks = 70;
+	for (uint32_t at = 0; at < 2; at++) {
+		it.schedule.circuits[at].src += 66;
+		it.schedule.circuits[at].dst += 66;
+	}
+	for (uint32_t at = 0; at < 3; at++) {
+		it.collective.transfers[at].src += 66;
+		it.collective.transfers[at].dst += 66;
+	}
+	it.collective.chunks[0].begins = 66;
+	it.collective.chunks[0].ends = 68;
+	it.collective.chunks[1].begins = 66;
+	it.collective.chunks[1].ends = 67;
+	return it;
+}
+
+static void of_many_ranks_it_is_so_too(void **state)
+{
+	(void)state;
+	TAKES(behind(), );
+	REJECTS(behind(), "rank 66 sends chunk 0, which it does not have",
+		it.collective.chunks[0].begins = 2);
+	REJECTS(behind(), "rank 67 sends chunk 0, which it does not have",
+		it.schedule.sends[2].from--);
+	REJECTS(behind(), "rank 69 does not get chunk 1 whole", it.collective.chunks[1].ends = 69);
+	REJECTS(behind(), "rank 67 sums chunk 0 with what it has",
+		(it.collective.transfers[1].reduce = 1, it.collective.runs[1].first = 0));
+	REJECTS(behind(), "rank 68 loses a part of chunk 0",
+		(it.collective.chunks[0].begins = EACH, it.collective.transfers[2].reduce = 0));
+}
+
+/* ------------------------------------------------------------------- bounds */
+
+static void bounds_are_reckoned_again(void **state)
+{
+	(void)state;
+	REJECTS(small(), "bound 3 is none", it.schedule.bound_kind = 3);
+	REJECTS(small(), "bound 0 is none", it.schedule.bound_kind = 0);
+	REJECTS(small(), "the bound is 1560 ps, not 1561", it.schedule.bound++);
+	REJECTS(small(), "the bound is 1560 ps, not 1559", it.schedule.bound--);
+	REJECTS(small(), "the bound is 1670 ps, not 1560",
+		it.schedule.bound_kind = MORPH_BOUND_CHAIN);
+	TAKES(small(), (it.schedule.bound_kind = MORPH_BOUND_CHAIN, it.schedule.bound = 1670));
+	REJECTS(following(), "the bound is 510 ps, not 1560", it.schedule.bound += LIT);
+	/* What a rank gets counts as what it sends. */
+	REJECTS(small(), "the bound is 1760 ps, not 1560",
+		(it.collective.transfers[2].src = 2, it.collective.transfers[2].dst = 1,
+		 it.collective.chunks[0].ends = 1, it.schedule.circuits[1].src = 2,
+		 it.schedule.circuits[1].dst = 1));
+}
+
+/*
+ * Rank 0 sends to rank 1, which sends to rank 2, and to rank 2 itself, which sends on before it has it from both: so it ends before a chain
+ * of all rounds does, which is none.
+ */
+static void nothing_ends_before_its_bound(void **state)
+{
+	struct hand base = small();
+	const struct hand it = {
+		.planes = 2,
+		.delay = base.delay,
+		.collective = {
+			.form = base.collective.form,
+			.ranks = 4,
+			.chunks_count = 1, .chunks = { { 0, EACH, 2 } },
+			.rounds_count = 4, .rounds = { { 0, 1 }, { 1, 1 }, { 2, 1 }, { 3, 1 } },
+			.transfers_count = 4,
+			.transfers = { { 0, 1, 0, { 0, 1 } }, { 1, 2, 0, { 1, 1 } },
+				       { 0, 2, 0, { 2, 1 } }, { 2, 3, 0, { 3, 1 } } },
+			.runs_count = 4, .runs = { { 0, 1 }, { 0, 1 }, { 0, 1 }, { 0, 1 } },
+		},
+		.schedule = {
+			.form = base.schedule.form,
+			.verdict = MORPH_FEASIBLE, .ranks = 4, .planes = 2,
+			.finish = 1150 + 2 * 112,
+			.bound_kind = MORPH_BOUND_PORTS, .bound = LIT + 112,
+			.matchings_count = 2, .matchings = { { 0, 3 }, { 3, 1 } },
+			.circuits_count = 4, .circuits = { { 0, 1 }, { 1, 2 }, { 2, 3 }, { 0, 2 } },
+			.holds_count = 2,
+			.holds = { { 0, 0, 0, 1150, 2000 }, { 1, 1, 0, LIT, 2000 } },
+			.sends_count = 4,
+			.sends = { { 0, { 0, 1 }, { 0, 1 }, 2, 1150, 1262 },
+				   { 1, { 0, 1 }, { 1, 1 }, 2, 1262, 1374 },
+				   { 2, { 0, 1 }, { 2, 1 }, 2, 1150, 1262 },
+				   { 3, { 0, 1 }, { 3, 1 }, 2, 1262, 1374 } },
+			.hops_count = 4, .hops = { 0, 0, 1, 0 },
+		},
+	};
+
+	(void)state;
+	assert_legal(&it);
+	base = it;
+	base.schedule.bound_kind = MORPH_BOUND_CHAIN;
+	base.schedule.bound = LIT + 3 * 111;
+	assert_report(&base, "it ends after 1374 ps, before its bound");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_right_is_taken),
+		cmocka_unit_test(it_is_of_what_was_asked),
+		cmocka_unit_test(what_is_lit_at_first_is_not_set),
+		cmocka_unit_test(what_is_lit_at_first_was_left),
+		cmocka_unit_test(a_port_is_of_one_hold_at_a_time),
+		cmocka_unit_test(changes_are_paid_for),
+		cmocka_unit_test(what_stays_is_not_set),
+		cmocka_unit_test(what_another_took_does_not_stay),
+		cmocka_unit_test(one_change_waits_for_another),
+		cmocka_unit_test(there_is_no_matching_of_no_hold),
+		cmocka_unit_test(sends_follow_circuits),
+		cmocka_unit_test(sends_are_over_what_is_lit),
+		cmocka_unit_test(what_stays_is_lit_meanwhile),
+		cmocka_unit_test(sends_are_of_what_is_to_be_sent),
+		cmocka_unit_test(sends_share_a_circuit_or_do_not_meet),
+		cmocka_unit_test(sends_take_what_they_take),
+		cmocka_unit_test(each_hop_takes_time),
+		cmocka_unit_test(nothing_is_sent_into_a_change),
+		cmocka_unit_test(ranks_send_what_they_have),
+		cmocka_unit_test(parts_are_summed_once),
+		cmocka_unit_test(what_arrives_is_there_from_then_on),
+		cmocka_unit_test(chunks_end_where_they_end),
+		cmocka_unit_test(of_many_ranks_it_is_so_too),
+		cmocka_unit_test(bounds_are_reckoned_again),
+		cmocka_unit_test(nothing_ends_before_its_bound),
+	};
+
+	return cmocka_run_group_tests_name("schedule_rules", tests, begin, end);
+}
