@@ -1,265 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Each rule of the checker of schedules: a small one that is right, written by hand, and one thing of it changed; the
- * report is what that rule says. A picosecond for each byte, 100 for a round, 10 for a hop, 1000 for a change and 50 for each circuit of it.
- */
-#include "by_hand.h"
-
-#define EACH MORPH_EACH_RANK
-#define LIT 1050 /* one circuit */
-#define LONG 510 /* 400 bytes, one hop */
-
-/*
- * Rank 0 sends its part of chunk 0 to rank 1, and chunk 1, both over plane 0. Rank 1 sums the one with its own part and sends that to rank 2,
- * over plane 1, when it has it.
- */
-static struct hand small(void)
-{
-	return (struct hand){
-		.planes = 2,
-		.collective = {
-			.form = { MORPH_WIRE_COLLECTIVE, 0 },
-			.ranks = 3,
-			.chunks_count = 2, .chunks = { { EACH, 2, 400 }, { 0, 1, 400 } },
-			.rounds_count = 2, .rounds = { { 0, 2 }, { 2, 1 } },
-			.transfers_count = 3,
-			.transfers = { { 0, 1, 1, { 0, 1 } }, { 0, 1, 0, { 1, 1 } }, { 1, 2, 1, { 2, 1 } } },
-			.runs_count = 3, .runs = { { 0, 1 }, { 1, 1 }, { 0, 1 } },
-		},
-		.delay = { .form = { MORPH_WIRE_DELAY, 0 }, .scope = MORPH_DELAY_PORT_SCOPE,
-			   .round_ps = 100, .hop_ps = 10, .mbps = 8000000,
-			   .change_ps = 1000, .port_ps = 50 },
-		.schedule = {
-			.form = { MORPH_WIRE_SCHEDULE, 0 },
-			.verdict = MORPH_FEASIBLE, .ranks = 3, .planes = 2,
-			.finish = LIT + 2 * LONG,
-			.bound_kind = MORPH_BOUND_PORTS, .bound = LIT + LONG,
-			.matchings_count = 2, .matchings = { { 0, 1 }, { 1, 1 } },
-			.circuits_count = 2, .circuits = { { 0, 1 }, { 1, 2 } },
-			.holds_count = 2,
-			.holds = { { 0, 0, 0, LIT, LIT + 2 * LONG }, { 1, 1, 0, LIT, LIT + 2 * LONG } },
-			.sends_count = 3,
-			.sends = { { 0, { 0, 1 }, { 0, 1 }, 400, LIT, LIT + LONG },
-				   { 0, { 1, 1 }, { 1, 1 }, 400, LIT + LONG, LIT + 2 * LONG },
-				   { 1, { 0, 1 }, { 2, 1 }, 400, LIT + LONG, LIT + 2 * LONG } },
-			.hops_count = 3, .hops = { 0, 0, 1 },
-		},
-	};
-}
-
-/* The circuit of plane 0 is there at first, from a schedule before: all is sent as much sooner. */
-static struct hand following(void)
-{
-	struct hand it = small();
-	struct hand_schedule *schedule = &it.schedule;
-
-	it.follows = true;
-	it.after = it.schedule;
-	schedule->residents = 1;
-	schedule->holds[0] = (struct hand_hold){ 0, 0, 0, 0, 2 * LONG };
-	schedule->sends[0].from = 0;
-	schedule->sends[0].until = schedule->sends[1].from = LONG;
-	schedule->sends[1].until = 2 * LONG;
-	schedule->sends[2].from = LIT;
-	schedule->sends[2].until = schedule->finish = LIT + LONG;
-	schedule->bound = LONG;
-	return it;
-}
-
-/* A hold more, of one circuit, over which nothing is sent. */
-static struct hand with_hold(struct hand it, struct hand_hold hold, uint32_t src, uint32_t dst)
-{
-	struct hand_schedule *schedule = &it.schedule;
-
-	hold.matching = schedule->matchings_count;
-	schedule->holds[schedule->holds_count++] = hold;
-	schedule->matchings[schedule->matchings_count++] =
-		(struct hand_part){ schedule->circuits_count, 1 };
-	schedule->circuits[schedule->circuits_count].src = src;
-	schedule->circuits[schedule->circuits_count++].dst = dst;
-	return it;
-}
-
-/* On some plane, set at some time, for as long as one circuit takes. */
-static struct hand set_later(struct hand it, uint32_t plane, uint64_t set, uint32_t src,
-			     uint32_t dst)
-{
-	return with_hold(it, (struct hand_hold){ plane, 0, set, set + LIT, set + LIT }, src, dst);
-}
-
-/* The second send begins over the first hold of plane 0 and would end there; a hold of the same circuit takes it over. */
-static struct hand taken_over(void)
-{
-	struct hand it = small();
-	uint64_t when = LIT + LONG;
-
-	it.schedule.holds[0].dark = when;
-	it = with_hold(it, (struct hand_hold){ 0, 0, when, when, when + LONG }, 0, 1);
-	it.schedule.hops[1] = 2;
-	return it;
-}
-
-/* ------------------------------------------------------------------- before */
-
-static void what_is_right_is_taken(void **state)
-{
-	(void)state;
-	TAKES(small(), );
-	TAKES(following(), );
-	TAKES(taken_over(), );
-	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 1), );
-}
-
-static void it_is_of_what_was_asked(void **state)
-{
-	(void)state;
-	REJECTS(small(), "it is of 3 ranks on 2 planes, not 3 on 3", it.planes = 3);
-	REJECTS(small(), "it is of 4 ranks on 2 planes, not 3 on 2", it.schedule.ranks = 4);
-	REJECTS(small(), "verdict 2 is no schedule's", it.schedule.verdict = MORPH_INFEASIBLE);
-}
-
-/* -------------------------------------------------------------------- light */
-
-static void what_is_lit_at_first_is_not_set(void **state)
-{
-	(void)state;
-	REJECTS(following(), "hold 0 is lit at first, and is set", it.schedule.holds[0].lit = 1);
-	REJECTS(following(), "hold 0 is lit at first, and is set",
-		(it.schedule.holds[0].set = it.schedule.holds[0].lit = 1,
-		 it.schedule.holds[1].set = 1));
-}
-
-static void what_is_lit_at_first_was_left(void **state)
-{
-	static const char *const nothing =
-		"nothing leaves a circuit from rank 0 to rank 1 on plane 0";
-
-	(void)state;
-	REJECTS(following(), nothing, it.follows = false);
-	REJECTS(following(), nothing, it.after.holds[0].dark--);
-	REJECTS(following(), nothing,
-		it.after.holds[0].lit = it.after.holds[0].dark = it.after.finish + 1);
-	REJECTS(following(), nothing, it.after.holds[0].plane = 1);
-	REJECTS(following(), nothing, it.after.circuits[0].dst = 2);
-	REJECTS(following(), nothing, it.after.circuits[0].src = 2);
-	TAKES(following(), it.after.holds[0].lit = it.after.finish);
-	TAKES(following(), it.after.holds[0].dark++);
-}
-
-static void a_port_is_of_one_hold_at_a_time(void **state)
-{
-	const uint64_t finish = LIT + 2 * LONG;
-
-	(void)state;
-	REJECTS(set_later(small(), 0, finish, 0, 2),
-		"hold 2 takes a port of rank 0 on plane 0 from hold 0",
-		it.schedule.holds[0].dark++);
-	REJECTS(set_later(small(), 0, finish, 2, 1),
-		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
-		it.schedule.holds[0].dark++);
-	REJECTS(set_later(following(), 0, 2 * LONG, 0, 2),
-		"hold 2 takes a port of rank 0 on plane 0 from hold 0",
-		it.schedule.holds[0].dark++);
-	REJECTS(set_later(following(), 0, 2 * LONG, 2, 1),
-		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
-		it.schedule.holds[0].dark++);
-	/* What is lit at first is so too. */
-	REJECTS(following(), "hold 1 takes a port of rank 0 on plane 0 from hold 0",
-		(it.schedule.residents = 2, it.schedule.holds[1] = it.schedule.holds[0],
-		 it.schedule.matchings_count = 1, it.schedule.circuits_count = 1));
-	/* Others' ports, and those of other planes, are not taken. */
-	TAKES(set_later(small(), 0, LIT, 2, 0), );
-	TAKES(set_later(small(), 1, LIT, 0, 1), );
-}
-
-static void changes_are_paid_for(void **state)
-{
-	(void)state;
-	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps", it.schedule.holds[1].lit--);
-	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps",
-		(it.schedule.holds[1].lit--, it.delay.scope = MORPH_DELAY_PLANE_SCOPE));
-	/* Each plane for itself; the fabric for all of it. */
-	TAKES(small(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
-		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
-	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
-		(it.delay.scope = MORPH_DELAY_PLANE_SCOPE, it.schedule.holds[1].plane = 0));
-}
-
-static void what_stays_is_not_set(void **state)
-{
-	(void)state;
-	TAKES(taken_over(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	/* It was dark before. */
-	REJECTS(taken_over(), "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[0].dark--);
-	/* It led elsewhere. */
-	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 2), "hold 2 sets 1 circuits in 0 ps",
-		it.schedule.holds[2].lit = it.schedule.holds[2].set);
-	/* Both of its ports had others before, of one hold. */
-	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 2, 1), "hold 2 sets 1 circuits in 0 ps",
-		(it.schedule.holds[2].lit = it.schedule.holds[2].set,
-		 it.schedule.matchings[0].count = 2, it.schedule.matchings[1].first = 2,
-		 it.schedule.matchings[2].first = 3, it.schedule.circuits_count = 4,
-		 it.schedule.circuits[3] = it.schedule.circuits[2],
-		 it.schedule.circuits[2] = it.schedule.circuits[1], it.schedule.circuits[1].src = 2,
-		 it.schedule.circuits[1].dst = 0, it.schedule.holds[0].lit += 50,
-		 it.schedule.sends[0].from += 50, it.schedule.sends[0].until += 50,
-		 it.schedule.sends[1].from += 50, it.schedule.sends[1].until += 50));
-}
-
-/* Another had the port where it arrives, if only for a moment. */
-static void what_another_took_does_not_stay(void **state)
-{
-	struct hand base = following();
-	struct hand_schedule *schedule = &base.schedule;
-
-	(void)state;
-	/* What is lit at first: 0 to 1, until it is dark at once; then 2 to 1, which is so too. */
-	schedule->residents = 2;
-	schedule->holds_count = 4;
-	schedule->holds[3] = schedule->holds[1];
-	schedule->holds[2] = (struct hand_hold){ 0, 0, 0, LIT, LIT + 2 * LONG };
-	schedule->holds[0].dark = 0;
-	schedule->holds[1] = (struct hand_hold){ 0, 2, 0, 0, 0 };
-	schedule->matchings_count = schedule->circuits_count = 3;
-	schedule->matchings[2] = (struct hand_part){ 2, 1 };
-	schedule->circuits[2].src = 2;
-	schedule->circuits[2].dst = 1;
-	base.after = set_later(small(), 0, 0, 2, 1).schedule;
-	base.after.holds[2].dark = base.after.finish;
-	for (uint32_t at = 0; at < 3; at++)
-		schedule->sends[at] = small().schedule.sends[at];
-	schedule->hops[0] = schedule->hops[1] = 2;
-	schedule->hops[2] = 3;
-	schedule->finish = LIT + 2 * LONG;
-	assert_legal(&base);
-	REJECTS(base, "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[2].lit = 0);
-}
-
-static void one_change_waits_for_another(void **state)
-{
-	(void)state;
-	/* Of one plane. */
-	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 0),
-	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(set_later(small(), 0, LIT - 1, 2, 0), "hold 2 is set while others are",
-		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(set_later(small(), 2, LIT - 1, 2, 0), "hold 2 is set while others are",
-		(it.schedule.planes = it.planes = 3, it.delay.scope = MORPH_DELAY_FABRIC_SCOPE,
-		 it.schedule.holds[0].lit += 50, it.schedule.holds[1].lit += 50));
-	TAKES(set_later(small(), 0, LIT - 1, 2, 0), it.schedule.holds[2].dark++);
-	REJECTS(set_later(small(), 0, 0, 2, 0),
-		"hold 2 is programmed while plane 0 programs others", );
-	TAKES(set_later(small(), 0, 0, 2, 0),
-	      (it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50));
-}
-
-static void there_is_no_matching_of_no_hold(void **state)
-{
-	(void)state;
-	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 1), "nothing holds matching 2",
-		it.schedule.holds_count--);
-}
+/* Rules of the checker of schedules, each by one that is right but for one thing: what is sent, what comes of it, and bounds. */
+#include "by_hand_small.h"
 
 /* -------------------------------------------------------------------- sends */
 
@@ -309,6 +50,7 @@ static void sends_are_of_what_is_to_be_sent(void **state)
 	(void)state;
 	REJECTS(small(), "send 2 is of no round", it.schedule.sends[2].round = 2);
 	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.first = 1);
+	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.first = 2);
 	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.count = 2);
 	REJECTS(small(), "send 2 has more than there is of transfer 2",
 		it.schedule.sends[2].bytes++);
@@ -360,13 +102,12 @@ static void sends_take_what_they_take(void **state)
 	REJECTS(small(), "all has arrived after 2070 ps, not 2069", it.schedule.finish--);
 }
 
-static void each_hop_takes_time(void **state)
+/* Chunk 1 goes to rank 2 over rank 1, when all else has arrived, and ends there. */
+static struct hand by_two_hops(void)
 {
 	struct hand base = small();
 	struct hand_schedule *schedule = &base.schedule;
 
-	(void)state;
-	/* Chunk 1 goes to rank 2 over rank 1, and ends there. */
 	base.collective.chunks[1].ends = base.collective.transfers[1].dst = 2;
 	schedule->sends[1].hops.count = 2;
 	schedule->sends[1].from += LONG;
@@ -374,17 +115,43 @@ static void each_hop_takes_time(void **state)
 	schedule->sends[2].hops.first = 3;
 	schedule->hops_count = 4;
 	schedule->hops[2] = schedule->hops[3] = 1;
-	schedule->finish = schedule->holds[0].dark = schedule->holds[1].dark =
-		schedule->sends[1].until;
+	schedule->finish = schedule->sends[1].until;
+	schedule->holds[0].dark = schedule->holds[1].dark = schedule->finish;
+	return base;
+}
+
+static void each_hop_takes_time(void **state)
+{
+	struct hand base = by_two_hops();
+
+	(void)state;
 	assert_legal(&base);
 	REJECTS(base, "send 1 takes 520 ps, not 519",
 		it.schedule.finish = --it.schedule.sends[1].until);
 	REJECTS(base, "send 1 leads to rank 1, not to rank 2",
 		(it.schedule.sends[1].hops.count = 1, it.schedule.sends[2].hops.first = 2,
 		 it.schedule.hops_count = 3));
-	/* What is full is not the first circuit. */
+	/* One at the same time over one of its circuits, whichever that is. */
 	REJECTS(base, "sends 2 and 1 are over one circuit, with other times",
 		it.schedule.sends[2].until++);
+}
+
+/* Of a way the fullest circuit counts, here the first. */
+static void the_fullest_circuit_of_a_way_counts(void **state)
+{
+	struct hand base = by_two_hops();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	for (uint32_t at = 0; at < 2; at++) {
+		schedule->sends[at].from = LIT;
+		schedule->sends[at].until = LIT + 920;
+	}
+	schedule->sends[2].from = LIT + 920;
+	schedule->sends[2].until = schedule->finish = LIT + 920 + LONG;
+	assert_legal(&base);
+	REJECTS(base, "send 1 takes 920 ps, not 919",
+		it.schedule.sends[0].until = --it.schedule.sends[1].until);
 }
 
 /* Where changes stop planes, nothing is sent over one that changes; where they stop the fabric, nothing is. */
@@ -417,10 +184,41 @@ static void nothing_is_sent_into_a_change(void **state)
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
 	TAKES(set_later(fabric, 2, LIT + 50 + 2 * LONG, 0, 1),
 	      it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+	/* Any plane of its way. */
+	REJECTS(set_later(by_two_hops(), 0, LIT + 3 * LONG, 2, 0), "hold 2 is set while send 1 is",
+		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	/* Of what is lit at first nothing changes. */
 	TAKES(following(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	REJECTS(following(), "hold 1 is set while send 0 is",
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+}
+
+/* A hold in the place of one like it is no change. */
+static void what_stays_disturbs_nothing(void **state)
+{
+	struct hand base = following();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	/* Rank 2 is joined with rank 0 at first, and then by another hold, while send 0 is. */
+	schedule->residents = 2;
+	schedule->holds[2] = schedule->holds[1];
+	schedule->hops[2] = 2;
+	schedule->holds[1] = (struct hand_hold){ 0, 2, 0, 0, 300 };
+	schedule->holds[3] = (struct hand_hold){ 0, 2, 300, 310, 400 };
+	schedule->holds_count = 4;
+	schedule->matchings_count = schedule->circuits_count = 3;
+	schedule->matchings[2] = (struct hand_part){ 2, 1 };
+	schedule->circuits[2].src = 2;
+	schedule->circuits[2].dst = 0;
+	base.after = set_later(small(), 0, 0, 2, 0).schedule;
+	base.after.holds[2].dark = base.after.finish;
+	base.delay.scope = MORPH_DELAY_PLANE_SCOPE;
+	assert_legal(&base);
+	/* But for a moment it is dark. */
+	REJECTS(base, "hold 3 is set while send 0 is",
+		(it.schedule.holds[1].dark--, it.schedule.holds[3].lit += LIT,
+		 it.schedule.holds[3].dark += LIT));
 }
 
 /* --------------------------------------------------------------------- data */
@@ -444,23 +242,55 @@ static void parts_are_summed_once(void **state)
 			it.collective.chunks[1].ends = 0));
 }
 
+/* What rank 1 sends on goes in two parts, one after the other. */
+static struct hand in_parts(struct hand it)
+{
+	struct hand_schedule *schedule = &it.schedule;
+
+	schedule->sends_count = schedule->hops_count = 4;
+	schedule->hops[3] = 1;
+	schedule->sends[2].bytes = 200;
+	schedule->sends[3] = schedule->sends[2];
+	schedule->sends[3].hops.first = 3;
+	schedule->sends[2].until = schedule->sends[3].from = LIT + LONG + 310;
+	schedule->sends[3].until = LIT + LONG + 620;
+	schedule->finish = schedule->holds[1].dark = LIT + LONG + 620;
+	return it;
+}
+
+/* So does what it waits for; the last part is the first in the list. */
+static struct hand last_first(void)
+{
+	struct hand it = small();
+	struct hand_schedule *schedule = &it.schedule;
+
+	schedule->sends_count = schedule->hops_count = 4;
+	schedule->hops[2] = 0;
+	schedule->hops[3] = 1;
+	for (uint32_t at = 3; at; at--) {
+		schedule->sends[at] = schedule->sends[at - 1];
+		schedule->sends[at].hops.first++;
+	}
+	for (uint32_t at = 0; at < 2; at++) {
+		schedule->sends[at].bytes = 200;
+		schedule->sends[at].from = LIT + (at ? 0 : 310);
+		schedule->sends[at].until = schedule->sends[at].from + 310;
+		schedule->sends[2 + at].from = LIT + 620;
+		schedule->sends[2 + at].until = LIT + 620 + LONG;
+	}
+	schedule->finish = schedule->holds[0].dark = schedule->holds[1].dark = LIT + 620 + LONG;
+	return it;
+}
+
 static void what_arrives_is_there_from_then_on(void **state)
 {
-	struct hand parts = small();
-
 	(void)state;
 	REJECTS(small(), "rank 2 does not get chunk 0 whole", it.schedule.sends[2].from--);
-	/* In two parts, the first of which is sent as soon. */
-	parts.schedule.sends_count = parts.schedule.hops_count = 4;
-	parts.schedule.hops[3] = 1;
-	parts.schedule.sends[2].bytes = 200;
-	parts.schedule.sends[3] = parts.schedule.sends[2];
-	parts.schedule.sends[3].hops.first = 3;
-	parts.schedule.sends[2].until = parts.schedule.sends[3].from = LIT + LONG + 310;
-	parts.schedule.sends[3].until = LIT + LONG + 620;
-	parts.schedule.finish = parts.schedule.holds[1].dark = LIT + LONG + 620;
-	assert_legal(&parts);
-	REJECTS(parts, "chunk 0 changes at rank 1 while it is sent", it.schedule.sends[2].from--);
+	TAKES(in_parts(small()), );
+	REJECTS(in_parts(small()), "chunk 0 changes at rank 1 while it is sent",
+		it.schedule.sends[2].from--);
+	TAKES(last_first(), );
+	REJECTS(last_first(), "rank 2 does not get chunk 0 whole", it.schedule.sends[3].from--);
 }
 
 static void chunks_end_where_they_end(void **state)
@@ -506,6 +336,9 @@ static void of_many_ranks_it_is_so_too(void **state)
 		(it.collective.transfers[1].reduce = 1, it.collective.runs[1].first = 0));
 	REJECTS(behind(), "rank 68 loses a part of chunk 0",
 		(it.collective.chunks[0].begins = EACH, it.collective.transfers[2].reduce = 0));
+	/* Rank 67 has a part of its own, too. */
+	REJECTS(in_parts(behind()), "chunk 0 changes at rank 67 while it is sent",
+		(it.collective.chunks[0].begins = EACH, it.schedule.sends[2].from--));
 }
 
 /* ------------------------------------------------------------------- bounds */
@@ -577,16 +410,6 @@ static void nothing_ends_before_its_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_right_is_taken),
-		cmocka_unit_test(it_is_of_what_was_asked),
-		cmocka_unit_test(what_is_lit_at_first_is_not_set),
-		cmocka_unit_test(what_is_lit_at_first_was_left),
-		cmocka_unit_test(a_port_is_of_one_hold_at_a_time),
-		cmocka_unit_test(changes_are_paid_for),
-		cmocka_unit_test(what_stays_is_not_set),
-		cmocka_unit_test(what_another_took_does_not_stay),
-		cmocka_unit_test(one_change_waits_for_another),
-		cmocka_unit_test(there_is_no_matching_of_no_hold),
 		cmocka_unit_test(sends_follow_circuits),
 		cmocka_unit_test(sends_are_over_what_is_lit),
 		cmocka_unit_test(what_stays_is_lit_meanwhile),
@@ -594,7 +417,9 @@ int main(void)
 		cmocka_unit_test(sends_share_a_circuit_or_do_not_meet),
 		cmocka_unit_test(sends_take_what_they_take),
 		cmocka_unit_test(each_hop_takes_time),
+		cmocka_unit_test(the_fullest_circuit_of_a_way_counts),
 		cmocka_unit_test(nothing_is_sent_into_a_change),
+		cmocka_unit_test(what_stays_disturbs_nothing),
 		cmocka_unit_test(ranks_send_what_they_have),
 		cmocka_unit_test(parts_are_summed_once),
 		cmocka_unit_test(what_arrives_is_there_from_then_on),

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules of the checker of schedules, each by one that is right but for one thing: what is lit. */
+#include "by_hand_small.h"
+
+/* ------------------------------------------------------------------- before */
+
+static void what_is_right_is_taken(void **state)
+{
+	(void)state;
+	TAKES(small(), );
+	TAKES(following(), );
+	TAKES(taken_over(), );
+	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 1), );
+}
+
+static void it_is_of_what_was_asked(void **state)
+{
+	(void)state;
+	REJECTS(small(), "it is of 3 ranks on 2 planes, not 3 on 3", it.planes = 3);
+	REJECTS(small(), "it is of 4 ranks on 2 planes, not 3 on 2", it.schedule.ranks = 4);
+	REJECTS(small(), "verdict 2 is no schedule's", it.schedule.verdict = MORPH_INFEASIBLE);
+}
+
+/* -------------------------------------------------------------------- light */
+
+static void what_is_lit_at_first_is_not_set(void **state)
+{
+	(void)state;
+	REJECTS(following(), "hold 0 is lit at first, and is set", it.schedule.holds[0].lit = 1);
+	REJECTS(following(), "hold 0 is lit at first, and is set",
+		(it.schedule.holds[0].set = it.schedule.holds[0].lit = 1,
+		 it.schedule.holds[1].set = 1));
+}
+
+static void what_is_lit_at_first_was_left(void **state)
+{
+	static const char *const nothing =
+		"nothing leaves a circuit from rank 0 to rank 1 on plane 0";
+
+	(void)state;
+	REJECTS(following(), nothing, it.follows = false);
+	REJECTS(following(), nothing, it.after.holds[0].dark--);
+	REJECTS(following(), nothing,
+		it.after.holds[0].lit = it.after.holds[0].dark = it.after.finish + 1);
+	REJECTS(following(), nothing, it.after.holds[0].plane = 1);
+	REJECTS(following(), nothing, it.after.circuits[0].dst = 2);
+	REJECTS(following(), nothing, it.after.circuits[0].src = 2);
+	TAKES(following(), it.after.holds[0].lit = it.after.finish);
+	TAKES(following(), it.after.holds[0].dark++);
+}
+
+static void a_port_is_of_one_hold_at_a_time(void **state)
+{
+	const uint64_t finish = LIT + 2 * LONG;
+
+	(void)state;
+	REJECTS(set_later(small(), 0, finish, 0, 2),
+		"hold 2 takes a port of rank 0 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	REJECTS(set_later(small(), 0, finish, 2, 1),
+		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	REJECTS(set_later(following(), 0, 2 * LONG, 0, 2),
+		"hold 2 takes a port of rank 0 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	REJECTS(set_later(following(), 0, 2 * LONG, 2, 1),
+		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
+		it.schedule.holds[0].dark++);
+	/* What is lit at first is so too. */
+	REJECTS(following(), "hold 1 takes a port of rank 0 on plane 0 from hold 0",
+		(it.schedule.residents = 2, it.schedule.holds[1] = it.schedule.holds[0],
+		 it.schedule.matchings_count = 1, it.schedule.circuits_count = 1));
+	/* Others' ports, and those of other planes, are not taken. */
+	TAKES(set_later(small(), 0, LIT, 2, 0), );
+	TAKES(set_later(small(), 1, LIT, 0, 1), );
+}
+
+static void changes_are_paid_for(void **state)
+{
+	(void)state;
+	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps", it.schedule.holds[1].lit--);
+	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps",
+		(it.schedule.holds[1].lit--, it.delay.scope = MORPH_DELAY_PLANE_SCOPE));
+	/* Each plane for itself; the fabric for all of it. */
+	TAKES(small(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
+		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
+	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
+		(it.delay.scope = MORPH_DELAY_PLANE_SCOPE, it.schedule.holds[1].plane = 0));
+}
+
+static void what_stays_is_not_set(void **state)
+{
+	(void)state;
+	TAKES(taken_over(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	/* It was dark before. */
+	REJECTS(taken_over(), "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[0].dark--);
+	/* It led elsewhere. */
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 2), "hold 2 sets 1 circuits in 0 ps",
+		it.schedule.holds[2].lit = it.schedule.holds[2].set);
+	/* Both of its ports had others before, of one hold. */
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 2, 1), "hold 2 sets 1 circuits in 0 ps",
+		(it.schedule.holds[2].lit = it.schedule.holds[2].set,
+		 it.schedule.matchings[0].count = 2, it.schedule.matchings[1].first = 2,
+		 it.schedule.matchings[2].first = 3, it.schedule.circuits_count = 4,
+		 it.schedule.circuits[3] = it.schedule.circuits[2],
+		 it.schedule.circuits[2] = it.schedule.circuits[1], it.schedule.circuits[1].src = 2,
+		 it.schedule.circuits[1].dst = 0, it.schedule.holds[0].lit += 50,
+		 it.schedule.sends[0].from += 50, it.schedule.sends[0].until += 50,
+		 it.schedule.sends[1].from += 50, it.schedule.sends[1].until += 50));
+}
+
+/* Another had the port where it arrives, if only for a moment. */
+static void what_another_took_does_not_stay(void **state)
+{
+	struct hand base = following();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	/* What is lit at first: 0 to 1, until it is dark at once; then 2 to 1, which is so too. */
+	schedule->residents = 2;
+	schedule->holds_count = 4;
+	schedule->holds[3] = schedule->holds[1];
+	schedule->holds[2] = (struct hand_hold){ 0, 0, 0, LIT, LIT + 2 * LONG };
+	schedule->holds[0].dark = 0;
+	schedule->holds[1] = (struct hand_hold){ 0, 2, 0, 0, 0 };
+	schedule->matchings_count = schedule->circuits_count = 3;
+	schedule->matchings[2] = (struct hand_part){ 2, 1 };
+	schedule->circuits[2].src = 2;
+	schedule->circuits[2].dst = 1;
+	base.after = set_later(small(), 0, 0, 2, 1).schedule;
+	base.after.holds[2].dark = base.after.finish;
+	for (uint32_t at = 0; at < 3; at++)
+		schedule->sends[at] = small().schedule.sends[at];
+	schedule->hops[0] = schedule->hops[1] = 2;
+	schedule->hops[2] = 3;
+	schedule->finish = LIT + 2 * LONG;
+	assert_legal(&base);
+	REJECTS(base, "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[2].lit = 0);
+}
+
+static void one_change_waits_for_another(void **state)
+{
+	(void)state;
+	/* Of one plane. */
+	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 0),
+	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(set_later(small(), 0, LIT - 1, 2, 0), "hold 2 is set while others are",
+		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(set_later(small(), 2, LIT - 1, 2, 0), "hold 2 is set while others are",
+		(it.schedule.planes = it.planes = 3, it.delay.scope = MORPH_DELAY_FABRIC_SCOPE,
+		 it.schedule.holds[0].lit += 50, it.schedule.holds[1].lit += 50));
+	/* It is the last to be lit, on whatever plane that was. */
+	REJECTS(set_later(small(), 0, LIT + 149, 2, 0), "hold 2 is set while others are",
+		(it.delay.scope = MORPH_DELAY_FABRIC_SCOPE, it.schedule.holds[0].lit += 50,
+		 it.schedule.holds[1].lit += 150));
+	TAKES(set_later(small(), 0, LIT - 1, 2, 0), it.schedule.holds[2].dark++);
+	REJECTS(set_later(small(), 0, 0, 2, 0),
+		"hold 2 is programmed while plane 0 programs others", );
+	TAKES(set_later(small(), 0, 0, 2, 0),
+	      (it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50));
+}
+
+/* On a third plane, over which nothing is sent, ranks 0 and 1 are joined all the while, by one hold and then another. */
+static void what_changes_nothing_waits_for_nothing(void **state)
+{
+	struct hand base = small();
+
+	(void)state;
+	base.delay.scope = MORPH_DELAY_PLANE_SCOPE;
+	base.planes = base.schedule.planes = 3;
+	base.schedule.bound = LIT + 267 + 110; /* a third of 800 bytes */
+	base = with_hold(base, (struct hand_hold){ 2, 0, 0, LIT, 2 * LIT - 10 }, 0, 1);
+	base = set_later(base, 2, LIT, 2, 0);
+	/* While a circuit of rank 2 is set; it says that it is lit later than that. */
+	base = with_hold(base, (struct hand_hold){ 2, 0, 2 * LIT - 10, 2 * LIT + 20, 3 * LIT }, 0,
+			 1);
+	base = set_later(base, 2, 2 * LIT, 1, 2);
+	assert_legal(&base);
+	REJECTS(base, "hold 4 sets 1 circuits in 30 ps", it.schedule.holds[2].dark--);
+	REJECTS(base, "hold 4 is set while others are",
+		(it.schedule.holds[2].dark--, it.schedule.holds[4].lit = 3 * LIT));
+	REJECTS(base, "hold 5 is set while others are", it.schedule.holds[5].set--);
+}
+
+/* Which is due first is programmed first, whatever was begun before. */
+static void ports_are_programmed_in_turn(void **state)
+{
+	struct hand base = small();
+
+	(void)state;
+	base.schedule.holds[1].lit = 1100; /* due after 100, and 50 of that is work */
+	base = with_hold(base, (struct hand_hold){ 1, 0, 20, 1070, 1070 }, 2, 0);
+	base = with_hold(base, (struct hand_hold){ 1, 0, 30, 1150, 1150 }, 0, 1);
+	assert_legal(&base);
+	REJECTS(base, "hold 3 is programmed while plane 1 programs others",
+		it.schedule.holds[3].lit--);
+	REJECTS(base, "hold 1 is programmed while plane 1 programs others",
+		it.schedule.holds[1].lit--);
+	/* None is programmed before it is asked for. */
+	REJECTS(set_later(set_later(small(), 0, LIT, 2, 0), 0, LIT, 1, 2),
+		"hold 3 is programmed while plane 0 programs others", );
+}
+
+static void many_ports_are_programmed_in_turn(void **state)
+{
+	struct hand base = small();
+
+	(void)state;
+	base.collective.ranks = base.schedule.ranks = 6;
+	base.collective.chunks[0].begins = 0;
+	base = with_hold(base, (struct hand_hold){ 1, 0, 10, 1150, 1150 }, 3, 4);
+	base = with_hold(base, (struct hand_hold){ 1, 0, 20, 1100, 1100 }, 4, 3);
+	base = with_hold(base, (struct hand_hold){ 1, 0, 30, 1200, 1200 }, 0, 5);
+	assert_legal(&base);
+	REJECTS(base, "hold 4 is programmed while plane 1 programs others",
+		it.schedule.holds[4].lit--);
+	/* Two circuits take twice as long. */
+	REJECTS(base, "hold 4 is programmed while plane 1 programs others",
+		(it.schedule.matchings[4].count = 2, it.schedule.circuits_count = 6,
+		 it.schedule.circuits[5].src = 5, it.schedule.circuits[5].dst = 0));
+}
+
+static void there_is_no_matching_of_no_hold(void **state)
+{
+	(void)state;
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 1), "nothing holds matching 2",
+		it.schedule.holds_count--);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_right_is_taken),
+		cmocka_unit_test(it_is_of_what_was_asked),
+		cmocka_unit_test(what_is_lit_at_first_is_not_set),
+		cmocka_unit_test(what_is_lit_at_first_was_left),
+		cmocka_unit_test(a_port_is_of_one_hold_at_a_time),
+		cmocka_unit_test(changes_are_paid_for),
+		cmocka_unit_test(what_stays_is_not_set),
+		cmocka_unit_test(what_another_took_does_not_stay),
+		cmocka_unit_test(one_change_waits_for_another),
+		cmocka_unit_test(what_changes_nothing_waits_for_nothing),
+		cmocka_unit_test(ports_are_programmed_in_turn),
+		cmocka_unit_test(many_ports_are_programmed_in_turn),
+		cmocka_unit_test(there_is_no_matching_of_no_hold),
+	};
+
+	return cmocka_run_group_tests_name("schedule_rules_light", tests, begin, end);
+}
