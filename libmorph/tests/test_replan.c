@@ -171,7 +171,7 @@ static void what_was_spoilt_is_rejected(void **state)
 			struct written written = write_schedule(lossy.collective, lossy.delay,
 								lossy.planes, NULL, schedule);
 
-			rejected += assert_spoilt_are_rejected(&written, seed, 20);
+			rejected += assert_spoilt_are_rejected(&written, seed, 30, NULL);
 			forget_written(&written);
 		}
 		lossy_free(&lossy);
@@ -211,7 +211,7 @@ static void what_follows_another_is_made_good(void **state)
 
 				if (check_written(&written, report))
 					fail_msg("seed %llu: %s", (unsigned long long)seed, report);
-				rejected += assert_spoilt_are_rejected(&written, seed, 10);
+				rejected += assert_spoilt_are_rejected(&written, seed, 15, NULL);
 				forget_written(&written);
 			}
 		}

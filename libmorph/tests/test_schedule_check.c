@@ -11,6 +11,19 @@
 #define HOLDS 16
 #define MATCHINGS 19
 
+#define LEAST 100 /* spoilt in each way */
+
+/* Each rank's chunk goes round a ring. */
+static struct morph_collective *gather(uint32_t ranks, uint64_t bytes)
+{
+	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_GATHER, .algorithm = MORPH_RING,
+		   .ranks = ranks, .bytes = bytes);
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	assert_int_equal(morph_collective_build(collective, &opts), 0);
+	return collective;
+}
+
 /* A schedule of some shape by some policy that does it, for as many planes; every third follows one like it. */
 static struct written plan(uint64_t seed)
 {
@@ -21,7 +34,8 @@ static struct written plan(uint64_t seed)
 	uint64_t chance = seed;
 	struct morph_collective *collective = seed % 2 ?
 						      random_rounds(&chance, 3 + seed % 7, 4, 9) :
-						      ring(3 + seed % 6, 1000 * seed);
+					      seed / 4 % 3 ? ring(3 + seed % 6, 1000 * seed) :
+							     gather(3 + seed % 6, 1000 * seed);
 	struct morph_delay *delay = some_delay((uint32_t)(seed % 3));
 	struct morph_schedule *schedule = morph_schedule_new(ctx), *before = NULL;
 	struct written written;
@@ -61,18 +75,22 @@ static void what_is_planned_is_so(void **state)
 	}
 }
 
+/* In each way so often that no way can be lost unseen. */
 static void what_was_spoilt_is_rejected(void **state)
 {
-	uint32_t rejected = 0;
+	uint32_t made[SPOILINGS] = { 0 }, rejected = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 600; seed++) {
 		struct written written = plan(seed);
 
-		rejected += assert_spoilt_are_rejected(&written, seed, 50);
+		rejected += assert_spoilt_are_rejected(&written, seed, 80, made);
 		forget_written(&written);
 	}
-	assert_true(rejected > 20000);
+	for (uint32_t way = 0; way < SPOILINGS; way++)
+		if (made[way] < LEAST)
+			fail_msg("%s: %u", spoiling_name(way), made[way]);
+	assert_true(rejected > 25000);
 }
 
 /* On a ring, of many rounds, the bounds differ. */

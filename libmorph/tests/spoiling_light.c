@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Holds that can't be right, and what is lit at first. */
+#include "spoiling_words.h"
+
+#include "../bench/random.h"
+
+uint32_t count_new(const struct laid *laid, const uint32_t *hold)
+{
+	const uint32_t *matching = &laid->matchings[2 * (size_t)hold[1]];
+	const uint32_t *circuit = laid->circuits + 2 * (size_t)matching[0];
+	uint32_t count = matching[1];
+
+	for (uint32_t at = 0; at < matching[1]; at++, circuit += 2)
+		for (uint32_t of = 0; of < laid->holds_count; of++) {
+			const uint32_t *other = hold_at(laid, of);
+
+			if (other != hold && other[0] == hold[0] &&
+			    long_at(&other[6]) == long_at(&hold[2]) &&
+			    leads(laid, other, circuit[0], circuit[1])) {
+				count--;
+				break;
+			}
+		}
+	return count;
+}
+
+uint64_t takes(const struct written *written, const struct laid *laid, const uint32_t *hold)
+{
+	const uint32_t *delay = written->delay + HEAD;
+	uint64_t circuits = 0;
+
+	if (!count_new(laid, hold))
+		return 0;
+	for (uint32_t at = laid->residents; at < laid->holds_count; at++) {
+		const uint32_t *other = hold_at(laid, at);
+
+		if (long_at(&other[2]) == long_at(&hold[2]) &&
+		    (other == hold || delay[0] == MORPH_DELAY_FABRIC_SCOPE ||
+		     (delay[0] == MORPH_DELAY_PLANE_SCOPE && other[0] == hold[0])))
+			circuits += count_new(laid, other);
+	}
+	return long_at(&delay[7]) + circuits * long_at(&delay[9]);
+}
+
+/* ------------------------------------------------------------------ changes */
+
+/* More than a hold has to spare of what it takes to set it; 0: none is set. */
+static uint64_t too_much(const struct written *written, const struct laid *laid,
+			 const uint32_t *hold, uint64_t *seed)
+{
+	uint64_t least = takes(written, laid, hold);
+
+	if (!least)
+		return 0;
+	return 1 + random_below(seed, least < 1000000 ? (uint32_t)least : 1000000) +
+	       long_at(&hold[4]) - long_at(&hold[2]) - least;
+}
+
+/* It is lit too soon. */
+bool spoil_lit(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
+	uint64_t less = number < laid.residents ? 0 : too_much(written, &laid, hold, seed);
+
+	add(&hold[4], -(int64_t)less);
+	return less;
+}
+
+/* Or set too late. */
+bool spoil_set(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
+	uint64_t less = number < laid.residents ? 0 : too_much(written, &laid, hold, seed);
+
+	add(&hold[2], (int64_t)less);
+	return less;
+}
+
+/* Or dark while something is sent. */
+bool spoil_dark(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
+
+	for (uint32_t at = 0; at < laid.sends_count; at++) {
+		const uint32_t *send = send_at(&laid, at);
+
+		if (laid.hops[send[3]] != number)
+			continue;
+		set_long(&hold[6], long_at(&send[9]) - 1);
+		return true;
+	}
+	return false;
+}
+
+/* Whether ports of a plane are programmed for two holds at once, which both have no more time than that takes. */
+static bool collides(const struct written *written, const struct laid *laid, const uint32_t *hold)
+{
+	const uint32_t *delay = written->delay + HEAD;
+	uint64_t set = long_at(&hold[2]), until = long_at(&hold[4]) - long_at(&delay[7]);
+
+	for (uint32_t at = laid->residents; at < laid->holds_count; at++) {
+		const uint32_t *other = hold_at(laid, at);
+		uint64_t least = takes(written, laid, other);
+
+		if (other != hold && other[0] == hold[0] && least &&
+		    long_at(&other[4]) - long_at(&other[2]) == least &&
+		    long_at(&other[2]) < until && long_at(&other[4]) - long_at(&delay[7]) > set)
+			return true;
+	}
+	return false;
+}
+
+/* Of a hold that waits until other ports of its plane are programmed: it does not. */
+bool spoil_queue(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	const uint32_t *delay = written->delay + HEAD;
+	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
+	uint64_t less, least = takes(written, &laid, hold);
+
+	if (delay[0] != MORPH_DELAY_PORT_SCOPE || !long_at(&delay[9]) || number < laid.residents ||
+	    long_at(&hold[4]) - long_at(&hold[2]) != least || !least)
+		return false;
+	less = 1 + random_below(seed, (uint32_t)long_at(&delay[9]));
+	if (less > long_at(&hold[2]))
+		return false;
+	add(&hold[2], -(int64_t)less);
+	add(&hold[4], -(int64_t)less);
+	return collides(written, &laid, hold);
+}
+
+/* -------------------------------------------------------------------- ports */
+
+static bool share_a_port(const struct laid *laid, const uint32_t *one, const uint32_t *other)
+{
+	const uint32_t *ones = &laid->matchings[2 * (size_t)one[1]];
+	const uint32_t *others = &laid->matchings[2 * (size_t)other[1]];
+
+	for (uint32_t at = 0; at < ones[1]; at++)
+		for (uint32_t of = 0; of < others[1]; of++) {
+			const uint32_t *a = laid->circuits + 2 * ((size_t)ones[0] + at);
+			const uint32_t *b = laid->circuits + 2 * ((size_t)others[0] + of);
+
+			if (a[0] == b[0] || a[1] == b[1])
+				return true;
+		}
+	return false;
+}
+
+/* A hold keeps its ports until another, which is to have one of them for some time, has had it for a moment. */
+bool spoil_port(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
+
+	for (uint32_t at = number + 1; at < laid.holds_count; at++) {
+		const uint32_t *other = hold_at(&laid, at);
+
+		if (other[0] != hold[0] || long_at(&other[2]) < long_at(&hold[6]) ||
+		    long_at(&other[6]) == long_at(&other[2]) || !share_a_port(&laid, hold, other))
+			continue;
+		set_long(&hold[6], long_at(&other[2]) + 1);
+		return true;
+	}
+	return false;
+}
+
+/* What is held for some time is held a second time, beside it. */
+bool spoil_twice(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
+	uint32_t *end = written->schedule + written->schedule_bytes / 4;
+
+	if (long_at(&hold[6]) == long_at(&hold[2]))
+		return false;
+	for (uint32_t at = 0; at < laid.hops_count; at++)
+		laid.hops[at] += laid.hops[at] > number;
+	memmove(hold + HOLD, hold, (size_t)(end - hold) * 4);
+	laid.head[8] += number < laid.residents;
+	laid.head[11]++;
+	written->schedule_bytes += HOLD * 4;
+	written->schedule[4] += HOLD;
+	return true;
+}
+
+/* ------------------------------------------------------------ what was there */
+
+/* What is there before the start is lit after it. */
+bool spoil_first(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t *hold;
+
+	if (!laid.residents)
+		return false;
+	hold = hold_at(&laid, random_below(seed, laid.residents));
+	if (!long_at(&hold[6]))
+		return false;
+	set_long(&hold[4], 1);
+	return true;
+}
+
+/*
+ * A circuit that is lit at first is dark when the schedule before ends, or not lit by then: in each of its holds that had it. These
+ * keep their order, and each its own.
+ */
+bool spoil_left(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule), after;
+	const uint32_t *hold, *matching, *circuit;
+	bool late = random_below(seed, 2), done = false;
+	uint64_t finish;
+
+	if (!laid.residents || !written->after)
+		return false;
+	after = lay(written->after);
+	finish = long_at(&after.head[3]);
+	hold = hold_at(&laid, random_below(seed, laid.residents));
+	matching = &laid.matchings[2 * (size_t)hold[1]];
+	circuit = laid.circuits + 2 * ((size_t)matching[0] + random_below(seed, matching[1]));
+	for (uint32_t at = 0; at < after.holds_count; at++) {
+		uint32_t *before = hold_at(&after, at);
+
+		if (before[0] != hold[0] || long_at(&before[6]) < finish ||
+		    !leads(&after, before, circuit[0], circuit[1]))
+			continue;
+		if (!late && long_at(&before[4]) >= finish)
+			return false;
+		if (late)
+			set_long(&before[4], finish + 1);
+		set_long(&before[6], late ? finish + 1 : finish - 1);
+		done = true;
+	}
+	return done;
+}
+
+/* Whether what it leaves, which is there no more, is set as well: there is no time for that. */
+static bool is_left_unpaid(const struct written *written, const struct laid *laid, uint32_t *hold)
+{
+	for (uint32_t at = laid->residents; at < laid->holds_count; at++) {
+		const uint32_t *next = hold_at(laid, at);
+		uint32_t before = count_new(laid, next);
+
+		if (next == hold || next[0] != hold[0] || long_at(&next[2]) != long_at(&hold[6]))
+			continue;
+		add(&hold[6], -1);
+		if (count_new(laid, next) > before &&
+		    long_at(&next[4]) - long_at(&next[2]) < takes(written, laid, next))
+			return true;
+		add(&hold[6], 1);
+	}
+	return false;
+}
+
+/* A hold, of whose circuits another has some from then on, is dark a moment before. */
+bool spoil_gap(struct written *written, uint64_t *seed)
+{
+	struct laid laid = lay(written->schedule);
+	uint32_t first = random_below(seed, laid.holds_count);
+
+	for (uint32_t at = 0; at < laid.holds_count; at++) {
+		uint32_t *hold = hold_at(&laid, (first + at) % laid.holds_count);
+
+		if (long_at(&hold[6]) > long_at(&hold[4]) && is_left_unpaid(written, &laid, hold))
+			return true;
+	}
+	return false;
+}

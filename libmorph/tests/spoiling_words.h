@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Words of a collective and a schedule, for those who spoil them; and what spoils them. */
+#ifndef SPOILING_WORDS_H
+#define SPOILING_WORDS_H
+
+#include "spoiling.h"
+
+#define HEAD 5 /* words */
+#define COLLECTIVE_HEAD 5
+#define SCHEDULE_HEAD 14
+#define CHUNK 4
+#define TRANSFER 5
+#define HOLD 8
+#define SEND 11
+
+/* Where things are in the words of a schedule. */
+struct laid {
+	uint32_t *head; /* behind that of all wire forms */
+	uint32_t *matchings, *circuits, *holds, *sends, *hops;
+	uint32_t residents, matchings_count, circuits_count, holds_count, sends_count, hops_count;
+};
+
+/* And in those of a collective. */
+struct laid_collective {
+	uint32_t ranks, chunks_count, rounds_count, transfers_count;
+	uint32_t *chunks, *rounds, *transfers, *runs;
+};
+
+struct laid lay(uint32_t *schedule);
+struct laid_collective lay_collective(uint32_t *collective);
+
+static inline uint64_t long_at(const uint32_t *low)
+{
+	return low[0] | (uint64_t)low[1] << 32;
+}
+
+static inline void set_long(uint32_t *low, uint64_t value)
+{
+	low[0] = (uint32_t)value;
+	low[1] = (uint32_t)(value >> 32);
+}
+
+static inline void add(uint32_t *low, int64_t more)
+{
+	set_long(low, long_at(low) + (uint64_t)more);
+}
+
+static inline uint32_t *hold_at(const struct laid *laid, uint32_t number)
+{
+	return laid->holds + HOLD * (size_t)number;
+}
+
+static inline uint32_t *send_at(const struct laid *laid, uint32_t number)
+{
+	return laid->sends + SEND * (size_t)number;
+}
+
+/* The rank that sends some transfer of those of a send. */
+uint32_t sender(const struct written *written, const uint32_t *send, uint32_t number);
+
+/* Whether a hold has a circuit. */
+bool leads(const struct laid *laid, const uint32_t *hold, uint32_t src, uint32_t dst);
+
+/* Circuits of a hold that no hold of its plane leaves when it is set. */
+uint32_t count_new(const struct laid *laid, const uint32_t *hold);
+
+/* What it takes to set a hold, with what is set at once where changes stop planes or the fabric; 0: nothing is new in it. */
+uint64_t takes(const struct written *written, const struct laid *laid, const uint32_t *hold);
+
+/* Each leaves it as it is and returns false where it can't be sure to spoil it. */
+typedef bool spoiler(struct written *written, uint64_t *seed);
+
+spoiler spoil_lit, spoil_set, spoil_dark, spoil_queue, spoil_port, spoil_twice, spoil_first,
+	spoil_left, spoil_gap; /* spoiling_light.c */
+spoiler spoil_way, spoil_overlap, spoil_beside, spoil_change; /* spoiling_sends.c */
+spoiler spoil_turn, spoil_early, spoil_sum, spoil_copy, spoil_begin,
+	spoil_end; /* spoiling_data.c */
+
+#endif /* SPOILING_WORDS_H */
