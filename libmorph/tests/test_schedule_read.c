@@ -70,6 +70,8 @@ static void a_collective_is_of_what_there_is(void **state)
 	REJECTS(swap(), "chunk 1 is malformed", it.collective.chunks[1].bytes = (1ULL << 60) + 1);
 	REJECTS(swap(), "round 0 is malformed", it.collective.rounds[0].first = 1);
 	REJECTS(swap(), "round 0 is malformed", it.collective.rounds[0].count = 3);
+	REJECTS(swap(), "round 1 is malformed",
+		it.collective.rounds_count = 2); /* its first is not behind those of the other */
 	REJECTS(swap(), "a transfer is of no round", it.collective.rounds[0].count = 1);
 	REJECTS(swap(), "transfer 1 is malformed", it.collective.transfers[1].src = 2);
 	REJECTS(swap(), "transfer 1 is malformed", it.collective.transfers[1].dst = 2);
@@ -111,6 +113,8 @@ static void a_schedule_is_of_what_there_is(void **state)
 	REJECTS(swap(), "matching 0 is malformed", it.schedule.matchings[0].first = 1);
 	REJECTS(swap(), "matching 0 is malformed", it.schedule.matchings[0].count = 0);
 	REJECTS(swap(), "matching 0 is malformed", it.schedule.matchings[0].count = 3);
+	REJECTS(swap(), "matching 1 is malformed",
+		(it.schedule.matchings_count = 2, it.schedule.matchings[1].count = 1));
 	REJECTS(swap(), "a circuit is of no matching", it.schedule.matchings[0].count = 1);
 	REJECTS(swap(), "circuit 1 is malformed", it.schedule.circuits[1].src = 2);
 	REJECTS(swap(), "circuit 1 is malformed", it.schedule.circuits[1].dst = 2);
@@ -131,6 +135,15 @@ static void a_matching_is_one(void **state)
 	REJECTS(swap(), "matching 0 uses a port of rank 0 twice",
 		(it.schedule.ranks = 3, it.schedule.circuits[1].src = 0,
 		 it.schedule.circuits[1].dst = 2));
+	REJECTS(swap(), "matching 0 uses a port of rank 1 twice",
+		(it.schedule.ranks = it.schedule.circuits_count = it.schedule.matchings[0].count =
+			 3,
+		 it.schedule.circuits[1].dst = 2, it.schedule.circuits[2].src = 1));
+	/* So it says where they are in another order, too. */
+	REJECTS(swap(), "matching 0 uses a port of rank 0 twice",
+		(it.schedule.circuits[0].src = it.schedule.circuits[1].dst = 1,
+		 it.schedule.circuits[1].src = it.schedule.circuits[0].dst = 0,
+		 it.schedule.circuits[1].dst = 1));
 	REJECTS(swap(), "matching 0 leads to rank 1 twice",
 		(it.schedule.ranks = 3, it.schedule.circuits[1].src = 2,
 		 it.schedule.circuits[1].dst = 1));

@@ -361,6 +361,30 @@ static void bounds_are_reckoned_again(void **state)
 		 it.schedule.circuits[1].dst = 1));
 }
 
+static void bounds_count_what_is_sent(void **state)
+{
+	struct hand it = small();
+
+	(void)state;
+	/* Chunk 0 comes back to rank 0, which sends chunk 1 to rank 2: none gets as much as it sends. */
+	it.collective.chunks[0].begins = it.collective.chunks[0].ends = 0;
+	it.collective.chunks[1].ends = it.collective.transfers[1].dst = 2;
+	it.collective.transfers[2].dst = it.collective.transfers[2].reduce = 0;
+	it.schedule.matchings[1].count = 2;
+	it.schedule.circuits_count = 3;
+	it.schedule.circuits[2] = it.schedule.circuits[1];
+	it.schedule.circuits[2].dst = it.schedule.circuits[1].src = 0;
+	it.schedule.holds[1].lit += 50;
+	it.schedule.hops[1] = 1;
+	assert_legal(&it);
+	/* Of nothing there is no bound, nor a change. */
+	it = small();
+	it.collective.chunks_count = it.collective.transfers_count = it.collective.runs_count = 0;
+	it.collective.rounds_count = it.schedule.sends_count = it.schedule.hops_count = 0;
+	it.schedule.finish = it.schedule.bound = 0;
+	assert_legal(&it);
+}
+
 /*
  * Rank 0 sends to rank 1, which sends to rank 2, and to rank 2 itself, which sends on before it has it from both: so it ends before a chain
  * of all rounds does, which is none.
@@ -426,6 +450,7 @@ int main(void)
 		cmocka_unit_test(chunks_end_where_they_end),
 		cmocka_unit_test(of_many_ranks_it_is_so_too),
 		cmocka_unit_test(bounds_are_reckoned_again),
+		cmocka_unit_test(bounds_count_what_is_sent),
 		cmocka_unit_test(nothing_ends_before_its_bound),
 	};
 
