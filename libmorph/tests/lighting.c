@@ -57,6 +57,9 @@ bool plan(struct bench *bench, const struct morph_collective_opts *how,
 	planned = !morph_collective_build(collective, how) &&
 		  !morph_schedule_plan(bench->schedule, collective, bench->delay, opts) &&
 		  morph_schedule_verdict(bench->schedule) == MORPH_FEASIBLE;
+	if (planned)
+		assert_sound(collective, bench->delay, opts->planes ? opts->planes : 1, opts->after,
+			     bench->schedule);
 	morph_collective_free(collective);
 	return planned;
 }

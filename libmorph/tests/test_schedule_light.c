@@ -316,8 +316,10 @@ static void what_is_there_is_of_the_first_step(void **state)
 
 	(void)state;
 	assert_int_equal(morph_schedule_plan(after, collective, bench.delay, &opts), 0);
+	assert_sound(collective, bench.delay, 2, NULL, after);
 	opts.after = after;
 	assert_int_equal(morph_schedule_plan(bench.schedule, collective, bench.delay, &opts), 0);
+	assert_sound(collective, bench.delay, 2, after, bench.schedule);
 	assert_int_equal(morph_schedule_changes(bench.schedule, NULL), 0);
 	assert_int_equal(light(&bench, 5, NULL), MORPH_FEASIBLE);
 	assert_int_equal(morph_steps_count(bench.steps, &circuits), 1);
