@@ -5,7 +5,27 @@
 TOP=$BATS_TEST_DIRNAME/../..
 
 morphctl() {
-	"$MORPHCTL" "$@"
+	if [[ -n ${PLANS_CHECKED-} ]]; then
+		LD_PRELOAD=$PLANS_CHECKED "$MORPHCTL" "$@"
+	else
+		"$MORPHCTL" "$@"
+	fi
+}
+
+# In setup_file: from here on each schedule that morphctl plans goes through libmorph's checker (checked.c), and is noted in $CHECKED. One that is
+# none is SIGABRT.
+check_plans() {
+	export PLANS_CHECKED=$BATS_FILE_TMPDIR/checked.so CHECKED=$BATS_FILE_TMPDIR/checked
+	cc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror -D_GNU_SOURCE -I"$TOP/libmorph/include" -I"$TOP/uapi" \
+		-o "$PLANS_CHECKED" "$BATS_TEST_DIRNAME/checked.c" "$TOP"/libmorph/check/*.c
+}
+
+# plans_were_checked CALL...: some plans of each of these calls were.
+plans_were_checked() {
+	local call
+	for call; do
+		grep -qx "$call" "$CHECKED" || { echo "no plan of morphctl went from $call to the checker"; return 1; }
+	done
 }
 
 # Runs, keeping standard output in $output and standard error in $stderr.

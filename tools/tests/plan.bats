@@ -4,6 +4,10 @@
 
 load common
 
+setup_file() {
+	check_plans
+}
+
 # Of a planner's own: 64 ranks, 800 Gb/s, round and hop of 500 ns.
 setup() {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
@@ -382,4 +386,8 @@ setup() {
 	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --format svg
 	[[ $status == 1 && -z $output ]]
 	holds "$stderr" "it has more matchings than there are planes"
+}
+
+@test "all that was planned here went through the checker" {
+	plans_were_checked plan choose payoff baseline replan
 }

@@ -4,6 +4,10 @@
 
 load common
 
+setup_file() {
+	check_plans
+}
+
 FILES=$BATS_TEST_DIRNAME/../../libmorph/tests/files
 
 setup() {
@@ -287,4 +291,8 @@ circulants() {
 	refused 2 "--matrix says what --bytes would" morphctl plan --matrix tokens.csv --bytes 4K
 	refused 2 "--from-msccl says what --algorithm would" morphctl plan --from-msccl a --algorithm ring
 	refused 2 "--from-chakra says what --shape would" morphctl plan --from-chakra a --shape 2x2
+}
+
+@test "all that was planned here went through the checker" {
+	plans_were_checked plan choose combine plan-on baseline
 }

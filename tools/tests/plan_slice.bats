@@ -5,6 +5,10 @@
 
 load common
 
+setup_file() {
+	check_plans
+}
+
 EBUSY=16 ESTALE=116 ELEMENT=4 GUIDE=5
 
 setup() {
@@ -82,4 +86,8 @@ guides() {
 	refused $ESTALE 0 0 1 last
 	[[ $status == 6 && -z $output ]]
 	holds "$stderr" "changed"
+}
+
+@test "all that was planned here went through the checker" {
+	plans_were_checked choose
 }
