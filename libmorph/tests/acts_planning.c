@@ -2,15 +2,20 @@
 /* Planning, for which no kernel is needed, as acts that may fail. */
 #include "acts.h"
 #include "acts_planning.h"
-#include "fake.h"
+#include "scheduling.h"
 
-static struct morph_ctx *ctx;
 static const char *profile;
+static bool checks;
 
 void acts_planning_begin(struct morph_ctx *of, const char *path)
 {
 	ctx = of;
 	profile = path;
+}
+
+void acts_planning_check(bool check)
+{
+	checks = check;
 }
 
 /* As many links, and paths, as there is no room for from the beginning. */
@@ -228,6 +233,15 @@ int make_delay(void)
 	return 0;
 }
 
+/* What is planned is so. */
+static void check_schedule(const struct morph_collective *collective,
+			   const struct morph_delay *delay, const struct morph_schedule *after,
+			   const struct morph_schedule *schedule)
+{
+	if (checks)
+		assert_sound(collective, delay, 2, after, schedule);
+}
+
 /* By each policy, after one that left light; with what each policy keeps while it plans. */
 int plan_schedules(void)
 {
@@ -246,10 +260,14 @@ int plan_schedules(void)
 		result = morph_collective_build(collective, &how);
 	if (!result)
 		result = morph_schedule_plan(before, collective, delay, &opts);
+	if (!result)
+		check_schedule(collective, delay, NULL, before);
 	opts.after = before;
 	how.algorithm = 0;
 	if (!result)
 		result = morph_schedule_choose(after, collective, &how, delay, &opts, NULL);
+	if (!result)
+		check_schedule(collective, delay, before, after);
 	if (!result)
 		result = morph_schedule_describe(after, &object);
 	morph_object_free(object);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "acts.h"
+#include "acts_planning.h"
 #include "fake.h"
 
 static struct morph_ctx *ctx;
@@ -47,6 +48,14 @@ static int end(void **state)
 	(void)state;
 	acts_end();
 	return 0;
+}
+
+static void what_is_planned_is_so(void **state)
+{
+	(void)state;
+	acts_planning_check(true);
+	assert_int_equal(plan_schedules(), 0);
+	acts_planning_check(false);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -130,6 +139,7 @@ static void copies_are_made_or_not(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(what_is_planned_is_so, begin, end),
 		cmocka_unit_test_setup_teardown(every_allocation_may_fail, begin, end),
 		cmocka_unit_test_setup_teardown(every_call_of_the_kernel_may_fail, begin, end),
 		cmocka_unit_test(contexts_are_made_or_not),
