@@ -5,9 +5,13 @@
  */
 #include "schedule.h"
 
-/* When transfers read what they send, and when it is there; in the order of time what arrives comes first. */
+/*
+ * When transfers read what they send, and when it is there; in the order of time what arrives comes first. What is sent in no time
+ * arrives when its round has read, and before the next one does.
+ */
 struct event {
 	uint64_t ps;
+	uint64_t turn; /* among those of the same time */
 	bool reads;
 	uint32_t transfer; /* of those of the chunk */
 };
@@ -16,6 +20,7 @@ struct event {
 struct times {
 	struct part begins; /* of the list */
 	uint64_t until;
+	uint32_t round;
 };
 
 struct data {
@@ -79,6 +84,7 @@ static int time_transfers(struct data *data)
 							   send->transfers.first + next];
 
 			data->begins[times->begins.first + times->begins.count++] = send->from;
+			times->round = send->round;
 			times->until = send->until > times->until ? send->until : times->until;
 		}
 	}
@@ -133,9 +139,25 @@ static int by_time(const void *one, const void *other)
 
 	if (a->ps != b->ps)
 		return a->ps < b->ps ? -1 : 1;
-	if (a->reads != b->reads)
-		return a->reads - b->reads;
+	if (a->turn != b->turn)
+		return a->turn < b->turn ? -1 : 1;
 	return a->transfer < b->transfer ? -1 : a->transfer > b->transfer;
+}
+
+/* Of one transfer. */
+static void add_events(struct data *data, const struct times *times, uint32_t transfer)
+{
+	uint64_t turn = 2 * (uint64_t)times->round + 1;
+	bool at_once = false;
+
+	for (uint32_t from = 0; from < times->begins.count; from++) {
+		uint64_t begins = data->begins[times->begins.first + from];
+
+		at_once |= begins == times->until;
+		data->events[data->events_count++] = (struct event){ begins, turn, true, transfer };
+	}
+	data->events[data->events_count++] =
+		(struct event){ times->until, at_once ? turn + 1 : 0, false, transfer };
 }
 
 static int list_events(struct data *data, const struct part *carriers)
@@ -160,14 +182,8 @@ static int list_events(struct data *data, const struct part *carriers)
 		return -ENOMEM;
 	data->events_count = 0;
 	for (uint32_t at = 0; at < carriers->count; at++) {
-		const struct times *times = &data->times[data->carrier[carriers->first + at]];
-
 		data->read[at] = false;
-		for (uint32_t from = 0; from < times->begins.count; from++)
-			data->events[data->events_count++] =
-				(struct event){ data->begins[times->begins.first + from], true,
-						at };
-		data->events[data->events_count++] = (struct event){ times->until, false, at };
+		add_events(data, &data->times[data->carrier[carriers->first + at]], at);
 	}
 	if (count)
 		qsort(data->events, count, sizeof(*data->events), by_time);

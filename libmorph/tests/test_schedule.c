@@ -56,6 +56,35 @@ static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t
 	return planned;
 }
 
+/* Without bytes, on links that take no time, all is sent at once, round by round. */
+static void what_takes_no_time_is_sound(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint32_t planned = 0;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_link(delay, 0, 0, 100000), 0);
+	for (uint32_t at = 0; at < (MORPH_ALGORITHMS - 1) * MORPH_BROADCAST; at++) {
+		struct morph_collective *collective =
+			build(1 + at % MORPH_BROADCAST, 1 + at / MORPH_BROADCAST, 4, 0);
+
+		for (opts.policy = 1; collective && opts.policy < MORPH_POLICIES; opts.policy++) {
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
+					 0);
+			if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+				continue;
+			assert_sound(collective, delay, 2, NULL, schedule);
+			planned++;
+		}
+		morph_collective_free(collective);
+	}
+	assert_true(planned > 100);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+}
+
 static void each_algorithm_by_each_policy(void **state)
 {
 	uint32_t planned = 0;
@@ -575,6 +604,7 @@ static void policy_without_room_ends_no_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_takes_no_time_is_sound),
 		cmocka_unit_test(each_algorithm_by_each_policy),
 		cmocka_unit_test(best_is_the_soonest),
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),

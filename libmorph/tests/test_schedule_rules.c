@@ -293,6 +293,33 @@ static void what_arrives_is_there_from_then_on(void **state)
 	REJECTS(last_first(), "rank 2 does not get chunk 0 whole", it.schedule.sends[3].from--);
 }
 
+/* What takes no time is in the order of rounds. */
+static void rounds_follow_rounds_at_once(void **state)
+{
+	struct hand base = small();
+	struct hand_schedule *schedule = &base.schedule;
+
+	(void)state;
+	base.delay.round_ps = base.delay.hop_ps = 0;
+	for (uint32_t at = 0; at < 2; at++)
+		base.collective.chunks[at].bytes = 0;
+	for (uint32_t at = 0; at < 3; at++) {
+		schedule->sends[at].bytes = 0;
+		schedule->sends[at].from = schedule->sends[at].until = LIT;
+	}
+	schedule->finish = schedule->bound = LIT;
+	assert_legal(&base);
+	/* Each of a round reads what was there before it. */
+	REJECTS(base, "rank 2 does not get chunk 0 whole",
+		(it.collective.rounds_count = 1, it.collective.rounds[0].count = 3,
+		 it.schedule.sends[2].round = 0, it.schedule.sends[2].transfers.first = 2));
+	/* What is sent later has read all of it. */
+	TAKES(base, (it.schedule.sends[2].until++, it.schedule.finish++));
+	REJECTS(base, "rank 2 does not get chunk 0 whole",
+		(it.schedule.sends[0].until++, it.schedule.sends[1].from++,
+		 it.schedule.sends[1].until++, it.schedule.finish++));
+}
+
 static void chunks_end_where_they_end(void **state)
 {
 	(void)state;
@@ -447,6 +474,7 @@ int main(void)
 		cmocka_unit_test(ranks_send_what_they_have),
 		cmocka_unit_test(parts_are_summed_once),
 		cmocka_unit_test(what_arrives_is_there_from_then_on),
+		cmocka_unit_test(rounds_follow_rounds_at_once),
 		cmocka_unit_test(chunks_end_where_they_end),
 		cmocka_unit_test(of_many_ranks_it_is_so_too),
 		cmocka_unit_test(bounds_are_reckoned_again),
