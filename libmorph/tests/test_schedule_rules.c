@@ -289,6 +289,17 @@ static void what_arrives_is_there_from_then_on(void **state)
 	TAKES(in_parts(small()), );
 	REJECTS(in_parts(small()), "chunk 0 changes at rank 1 while it is sent",
 		it.schedule.sends[2].from--);
+	/* Of whatever round it is: here of the last, and what it is sent on in is the first. */
+	TAKES(small(),
+	      (it.collective.transfers[0] = small().collective.transfers[2],
+	       it.collective.transfers[1] = small().collective.transfers[0],
+	       it.collective.transfers[2] = small().collective.transfers[1],
+	       it.collective.runs[1].first = 0, it.collective.runs[2].first = 1,
+	       it.collective.transfers[0].runs.first = 0, it.collective.transfers[1].runs.first = 1,
+	       it.collective.transfers[2].runs.first = 2, it.collective.rounds[0].count = 1,
+	       it.collective.rounds[1].first = 1, it.collective.rounds[1].count = 2,
+	       it.schedule.sends[0].round = 1, it.schedule.sends[1].round = 1,
+	       it.schedule.sends[2].round = 0));
 	TAKES(last_first(), );
 	REJECTS(last_first(), "rank 2 does not get chunk 0 whole", it.schedule.sends[3].from--);
 }
