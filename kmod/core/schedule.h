@@ -285,8 +285,11 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 void morph_schedule_moved(struct morph_circuit *circuit);
 /* Ranks have other accelerators, or hardware has failed. fabric->lock held, slice entered. */
 void morph_schedule_mend(struct morph_slice *slice);
-/* Has one of its schedules no paths? fabric->lock held. */
-bool morph_schedule_lost(const struct morph_slice *slice);
+/*
+ * Something became sound, or free: paths for schedules that have none, of a slice that needs no
+ * repair. False: later, a change is under way. fabric->lock held.
+ */
+bool morph_schedule_recover(struct morph_slice *slice);
 /* A circuit that is moved stays on its planes, where their ports can be used. */
 void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change);
 

@@ -185,7 +185,7 @@ static void claim_lit(struct morph_schedule *schedule)
 static void mend(struct morph_schedule *schedule)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
-	bool news = schedule->moved || schedule->lost;
+	bool moved = schedule->moved, lost = schedule->lost;
 	u32 moves = schedule->moves;
 	int ret;
 
@@ -199,10 +199,10 @@ static void mend(struct morph_schedule *schedule)
 	morph_schedule_unjudge(schedule);
 	schedule->moved = false;
 	schedule->crossed = false;
-	fabric->lost += !!ret - (int)schedule->lost;
+	fabric->lost += !!ret - (int)lost;
 	schedule->lost = ret;
 	/* All as before: somebody else was led elsewhere, and not over what is held here. */
-	if (!ret && !news && moves == schedule->moves)
+	if (!moved && lost == schedule->lost && moves == schedule->moves)
 		return;
 	fabric->seq++;
 	schedule->slice->generation++;
@@ -225,14 +225,19 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	circuit->schedule->moves++;
 }
 
-bool morph_schedule_lost(const struct morph_slice *slice)
+bool morph_schedule_recover(struct morph_slice *slice)
 {
-	const struct morph_schedule *schedule;
+	struct morph_schedule *schedule;
 
-	list_for_each_entry(schedule, &slice->schedules, node)
-		if (schedule->lost)
-			return true;
-	return false;
+	lockdep_assert_held(&slice->fabric->lock);
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->lost)
+			continue;
+		if (slice->busy)
+			return false;
+		mend(schedule);
+	}
+	return true;
 }
 
 void morph_schedule_mend(struct morph_slice *slice)

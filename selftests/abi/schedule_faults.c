@@ -269,12 +269,14 @@ static bool starts(int slice, unsigned int schedule)
 TEST_F(faults, schedule_without_ways_has_them_again_when_hardware_is_sound)
 {
 	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
+	struct morph_slice_info before, after;
 	struct morph_event event;
 	unsigned int tries;
 
 	ASSERT_EQ(0, LOAD());
 	info.schedule = self->load.out_schedule;
 	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_INFO, &info));
+	sim_refresh(&self->sim);
 	for (tries = 0; tries < 64; tries++) {
 		ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, info.first_circuit));
 		ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
@@ -289,6 +291,14 @@ TEST_F(faults, schedule_without_ways_has_them_again_when_hardware_is_sound)
 	TH_LOG("%s", last_detail);
 	/* It was not running: its owner is told nevertheless. */
 	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_SCHEDULE, PATIENCE_MS, &event));
+	/* Once: what others give back is no help, and no news. */
+	ASSERT_EQ(0, slice_info(self->slice, &before));
+	close(slice_create(self->sim.fd, 2));
+	EXPECT_TRUE(sim_wait_free(&self->sim, self->sim.info.free));
+	EXPECT_TRUE(WAIT_UNTIL(core_rests(&self->sim)));
+	ASSERT_EQ(0, slice_info(self->slice, &after));
+	EXPECT_EQ(before.generation, after.generation);
+	EXPECT_EQ(MORPH_SLICE_OK, after.state);
 	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
 	EXPECT_TRUE(WAIT_UNTIL(starts(self->slice, info.schedule)))
 	TH_LOG("%s", last_detail);
