@@ -137,7 +137,7 @@ static bool spoil_finish(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 
-	add(&laid.head[3], random_below(seed, 2) ? 1 : -1);
+	add(laid.head + 3, random_below(seed, 2) ? 1 : -1);
 	return true;
 }
 
@@ -145,7 +145,7 @@ static bool spoil_bound(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 
-	add(&laid.head[6], random_below(seed, 2) ? 1 : -1);
+	add(laid.head + 6, random_below(seed, 2) ? 1 : -1);
 	return true;
 }
 

@@ -124,7 +124,7 @@ bool spoil_turn(struct written *written, uint64_t *seed)
 		if (other[0] != round_of(&collective, step) || other[1] != send[1] ||
 		    other[2] != send[2] || other[4] != send[4] ||
 		    long_at(&other[5]) != long_at(&send[5]) ||
-		    memcmp(&laid.hops[other[3]], &laid.hops[send[3]], send[4] * sizeof(*send)) != 0)
+		    memcmp(laid.hops + other[3], laid.hops + send[3], send[4] * sizeof(*send)) != 0)
 			continue;
 		send[0] = other[0];
 		other[0] = round;

@@ -218,9 +218,9 @@ bool spoil_left(struct written *written, uint64_t *seed)
 	if (!laid.residents || !written->after)
 		return false;
 	after = lay(written->after);
-	finish = long_at(&after.head[3]);
+	finish = long_at(after.head + 3);
 	hold = hold_at(&laid, random_below(seed, laid.residents));
-	matching = &laid.matchings[2 * (size_t)hold[1]];
+	matching = laid.matchings + 2 * (size_t)hold[1];
 	circuit = laid.circuits + 2 * ((size_t)matching[0] + random_below(seed, matching[1]));
 	for (uint32_t at = 0; at < after.holds_count; at++) {
 		uint32_t *before = hold_at(&after, at);

@@ -9,7 +9,7 @@ bool spoil_way(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	const uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
-	uint32_t *hop = &laid.hops[send[3]], other = random_below(seed, laid.holds_count);
+	uint32_t *hop = laid.hops + send[3], other = random_below(seed, laid.holds_count);
 	const uint32_t *was = hold_at(&laid, *hop), *is = hold_at(&laid, other);
 	uint32_t src = sender(written, send, 0);
 
