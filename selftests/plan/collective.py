@@ -250,7 +250,7 @@ def by_a_file(rack):
 def mistakes(rack):
     """What does not fit is named."""
     rack.do("slice", "create", "job", "--count", 4)
-    assert "has 4 ranks, 8 are" in plan("all-reduce", "job", "--ranks", 8, status=2)
+    assert "has 4 ranks, and a collective of 8" in plan("all-reduce", "job", "--ranks", 8, status=2)
     plan("all-reduce", "nonsense", status=3)
     answer = plan("all-to-all", "job", "--planes", 7, "--algorithm", "shift", "--load", status=1)
     assert (answer["light"]["have"], answer["light"]["need"]) == (6, 7), answer["light"]

@@ -98,9 +98,10 @@ def empty_quarantine():
 
 def left_behind(known):
     """List what is still there when the kernel has had time to free it. known: nameless() before."""
-    drop_caches()
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
+        # A name that was looked up keeps the directory that it was looked up in until it has been forgotten itself.
+        drop_caches()
         empty_quarantine()
         found = caches() + leaked(known) + names()
         if not found or time.monotonic() > deadline:
