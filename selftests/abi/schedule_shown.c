@@ -159,6 +159,7 @@ TEST_F(shown, step_tells_what_it_has_cost)
 	ASSERT_EQ(0, load(self));
 	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
 	for (lap = 0; lap < 2 * STEPS; lap++) {
+		/* What the ranks take for their part, which is measured. */
 		usleep(2000);
 		ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
 	}
