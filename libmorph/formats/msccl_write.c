@@ -8,315 +8,7 @@
  * did anything; what it receives into a chunk that it sends in the same round, for the last that is sent. What is summed
  * in the same place in a round waits for one another.
  */
-#include "formats.h"
-
-#include <endian.h>
-
-#include <morph/wire.h>
-
-#define MOST_UNITS (1U << 20)
-#define NONE UINT32_MAX
-
-/* The collective as <morph/wire.h> has it, taken apart. */
-struct view {
-	uint32_t *words;
-	uint32_t ranks, chunks_count, rounds_count, transfers_count, runs_count;
-	const uint32_t *chunks, *rounds, *transfers, *runs;
-};
-
-enum {
-	CHUNK = 4,
-	ROUND = 2,
-	TRANSFER = 5,
-	RUN = 2
-}; /* words */
-
-/* Where a chunk lies, and how many of the file's chunks it is. */
-struct spot {
-	uint32_t in, out, scratch, units;
-};
-
-/* A step of a threadblock, of one of the gpus. */
-struct act {
-	uint32_t gpu, peer, channel;
-	uint32_t round;
-	uint32_t first, count; /* chunks, whose places are side by side on both gpus */
-	uint32_t waits_first, waits; /* others of the round that it waits for */
-	uint32_t gate; /* the gate's step that it waits for, or NONE */
-	uint32_t block, step; /* what it gets in the file */
-	bool sends, sums;
-};
-
-/* The last that touched a chunk. */
-struct touch {
-	uint32_t gpu, round;
-	uint32_t act; /* that received it, or NONE: it is sent */
-};
-
-struct writer {
-	const struct why *why;
-	struct view view;
-	struct spot *spots; /* by chunk */
-	const char *coll;
-	bool in_place;
-	uint32_t in, out, scratch; /* chunks of the file that each gpu has */
-	uint32_t channels;
-	uint32_t *channel; /* by transfer */
-	LIST_OF(struct act) acts;
-	LIST_OF(uint32_t) waits; /* acts */
-	struct touch *touched; /* by chunk */
-	uint32_t *by_block; /* acts, in the order of the file */
-	uint32_t *by_round; /* the same, those of each gpu in the order of its gate */
-	struct output output;
-};
-
-/* ------------------------------------------------------------------ what there is */
-
-static uint64_t chunk_bytes(const struct view *view, uint32_t chunk)
-{
-	const uint32_t *words = &view->chunks[CHUNK * (size_t)chunk];
-
-	return words[2] | (uint64_t)words[3] << 32;
-}
-
-static uint32_t begins_at(const struct view *view, uint32_t chunk)
-{
-	return view->chunks[CHUNK * (size_t)chunk];
-}
-
-static uint32_t ends_at(const struct view *view, uint32_t chunk)
-{
-	return view->chunks[CHUNK * (size_t)chunk + 1];
-}
-
-static const uint32_t *transfer_of(const struct view *view, uint32_t transfer)
-{
-	return &view->transfers[TRANSFER * (size_t)transfer];
-}
-
-static int take_apart(struct writer *writer, const struct morph_collective *collective)
-{
-	ssize_t bytes = morph_collective_write(collective, NULL, 0);
-	struct view *view = &writer->view;
-
-	view->words = malloc((size_t)bytes);
-	if (!view->words)
-		return lm_format_no_memory(writer->why);
-	morph_collective_write(collective, view->words, (size_t)bytes);
-	for (size_t at = 0; at < (size_t)bytes / 4; at++)
-		view->words[at] = le32toh(view->words[at]);
-	view->ranks = view->words[MORPH_WIRE_HEAD];
-	view->chunks_count = view->words[MORPH_WIRE_HEAD + 1];
-	view->rounds_count = view->words[MORPH_WIRE_HEAD + 2];
-	view->transfers_count = view->words[MORPH_WIRE_HEAD + 3];
-	view->runs_count = view->words[MORPH_WIRE_HEAD + 4];
-	view->chunks = view->words + MORPH_WIRE_HEAD + 5;
-	view->rounds = view->chunks + CHUNK * (size_t)view->chunks_count;
-	view->transfers = view->rounds + ROUND * (size_t)view->rounds_count;
-	view->runs = view->transfers + TRANSFER * (size_t)view->transfers_count;
-	if (!view->ranks)
-		return lm_format_fail(writer->why, EINVAL, "the collective has no ranks");
-	return 0;
-}
-
-/* ------------------------------------------------------------------------- places */
-
-static uint64_t common_divisor(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t rest = a % b;
-
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
-/* How many of the file's chunks each chunk is, all of the same size. */
-static int measure(struct writer *writer, uint32_t *total)
-{
-	const struct view *view = &writer->view;
-	uint64_t unit = 0, units = 0;
-
-	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++)
-		unit = common_divisor(unit, chunk_bytes(view, chunk));
-	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
-		uint64_t count = unit ? chunk_bytes(view, chunk) / unit : 1;
-
-		if (!count)
-			return lm_format_fail(writer->why, EINVAL,
-					      "chunk %u has no bytes, and others have", chunk);
-		units += count;
-		if (units > MOST_UNITS)
-			return lm_format_fail(
-				writer->why, E2BIG,
-				"chunks have %llu bytes in common, and are more than %u times as much",
-				(unsigned long long)unit, MOST_UNITS);
-		writer->spots[chunk].units = (uint32_t)count;
-	}
-	*total = (uint32_t)units;
-	return 0;
-}
-
-/* What all chunks have in common: a rank, MORPH_EACH_RANK, or NEITHER. */
-#define NEITHER (UINT32_MAX - 1)
-
-static bool all_at(const struct view *view, uint32_t (*where)(const struct view *, uint32_t),
-		   bool each)
-{
-	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++)
-		if ((where(view, chunk) == MORPH_EACH_RANK) != each)
-			return false;
-	return true;
-}
-
-static bool all_begin_at_one(const struct view *view)
-{
-	for (uint32_t chunk = 1; chunk < view->chunks_count; chunk++)
-		if (begins_at(view, chunk) != begins_at(view, 0))
-			return false;
-	return true;
-}
-
-/*
- * The offset of each chunk in a buffer that has a share for each of @keys, by whatever key() says; false where
- * shares differ.
- */
-static bool share_out(struct writer *writer, uint32_t keys, uint32_t total,
-		      uint32_t (*key)(const struct view *, uint32_t), uint32_t *filled,
-		      uint32_t *offsets)
-{
-	const struct view *view = &writer->view;
-	uint32_t share = total / keys;
-
-	if (total % keys)
-		return false;
-	memset(filled, 0, keys * sizeof(*filled));
-	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
-		uint32_t of = key(view, chunk);
-
-		offsets[chunk] = of % view->ranks * share + filled[of];
-		filled[of] += writer->spots[chunk].units;
-		if (filled[of] > share)
-			return false;
-	}
-	return true;
-}
-
-/* What goes from one rank to another one, or to itself. */
-static uint32_t pair_of(const struct view *view, uint32_t chunk)
-{
-	return begins_at(view, chunk) * view->ranks + ends_at(view, chunk);
-}
-
-static uint32_t pair_back(const struct view *view, uint32_t chunk)
-{
-	return ends_at(view, chunk) * view->ranks + begins_at(view, chunk);
-}
-
-/* One place in one buffer does for each chunk at each rank. */
-static void lay_in_place(struct writer *writer, const uint32_t *offsets, const char *coll,
-			 uint32_t in, uint32_t out)
-{
-	for (uint32_t chunk = 0; chunk < writer->view.chunks_count; chunk++)
-		writer->spots[chunk].in = writer->spots[chunk].out = writer->spots[chunk].scratch =
-			offsets[chunk];
-	writer->coll = coll;
-	writer->in_place = true;
-	writer->in = in;
-	writer->out = out;
-}
-
-/* Each buffer has a place for each chunk, though most are of no use at a rank. */
-static void lay_apart(struct writer *writer, uint32_t total)
-{
-	uint32_t next = 0;
-
-	for (uint32_t chunk = 0; chunk < writer->view.chunks_count; chunk++) {
-		struct spot *spot = &writer->spots[chunk];
-
-		spot->in = spot->out = spot->scratch = next;
-		next += spot->units;
-	}
-	writer->coll = "custom";
-	writer->in = writer->out = total;
-}
-
-static void find_places(struct writer *writer, uint32_t total, uint32_t *filled, uint32_t *offsets,
-			uint32_t *outs)
-{
-	const struct view *view = &writer->view;
-	bool each_begins = all_at(view, begins_at, true),
-	     one_begins = all_at(view, begins_at, false);
-	bool each_ends = all_at(view, ends_at, true), one_ends = all_at(view, ends_at, false);
-	uint32_t ranks = view->ranks;
-
-	lay_apart(writer, total);
-	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++)
-		offsets[chunk] = writer->spots[chunk].in;
-	if (!total || ranks == 1)
-		return;
-	if (each_begins && each_ends) {
-		lay_in_place(writer, offsets, "allreduce", total, total);
-	} else if (each_begins && one_ends) {
-		if (share_out(writer, ranks, total, ends_at, filled, offsets))
-			lay_in_place(writer, offsets, "reduce_scatter", total, total / ranks);
-	} else if (one_begins && each_ends && all_begin_at_one(view)) {
-		lay_in_place(writer, offsets, "broadcast", total, total);
-	} else if (one_begins && each_ends) {
-		if (share_out(writer, ranks, total, begins_at, filled, offsets))
-			lay_in_place(writer, offsets, "allgather", total / ranks, total);
-	} else if (one_begins && one_ends &&
-		   share_out(writer, ranks * ranks, total, pair_of, filled, offsets) &&
-		   share_out(writer, ranks * ranks, total, pair_back, filled, outs)) {
-		for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
-			writer->spots[chunk].in = offsets[chunk];
-			writer->spots[chunk].out = outs[chunk];
-		}
-		writer->coll = "alltoall";
-		writer->in = writer->out = total / ranks;
-	}
-}
-
-static int place(struct writer *writer)
-{
-	size_t ranks = writer->view.ranks, chunks = writer->view.chunks_count;
-	uint32_t *offsets = calloc(chunks + 1, sizeof(*offsets));
-	uint32_t *outs = calloc(chunks + 1, sizeof(*outs));
-	uint32_t *filled = calloc(ranks * ranks, sizeof(*filled));
-	uint32_t total = 0;
-	int ret = 0;
-
-	writer->spots = calloc(chunks + 1, sizeof(*writer->spots));
-	if (!writer->spots || !offsets || !outs || !filled)
-		ret = lm_format_no_memory(writer->why);
-	if (!ret)
-		ret = measure(writer, &total);
-	if (!ret)
-		find_places(writer, total, filled, offsets, outs);
-	free(offsets);
-	free(outs);
-	free(filled);
-	return ret;
-}
-
-/* The buffer of a chunk at a rank, and where in it. */
-static char buffer_of(const struct writer *writer, uint32_t chunk, uint32_t rank, uint32_t *offset)
-{
-	const struct spot *spot = &writer->spots[chunk];
-	uint32_t begins = begins_at(&writer->view, chunk), ends = ends_at(&writer->view, chunk);
-
-	*offset = spot->in;
-	if (writer->in_place)
-		return writer->in < writer->out ? 'o' : 'i';
-	if (begins == rank || begins == MORPH_EACH_RANK)
-		return 'i';
-	*offset = spot->out;
-	if (ends == rank || ends == MORPH_EACH_RANK)
-		return 'o';
-	*offset = spot->scratch;
-	return 's';
-}
+#include "msccl_write.h"
 
 /* --------------------------------------------------------------------------- acts */
 
@@ -333,7 +25,8 @@ static int by_pair(const void *one, const void *other, void *context)
 {
 	const struct view *view = context;
 	const uint32_t *a = one, *b = other;
-	const uint32_t *first = transfer_of(view, a[1]), *second = transfer_of(view, b[1]);
+	const uint32_t *first = lm_msccl_transfer(view, a[1]),
+		       *second = lm_msccl_transfer(view, b[1]);
 	const uint32_t left[] = { a[0], first[0], first[1], a[1] };
 	const uint32_t right[] = { b[0], second[0], second[1], b[1] };
 
@@ -353,8 +46,8 @@ static void find_channels(struct writer *writer, uint32_t (*list)[2])
 		}
 	qsort_r(list, count, sizeof(*list), by_pair, view);
 	for (uint32_t at = 0; at < count; at++) {
-		const uint32_t *transfer = transfer_of(view, list[at][1]);
-		const uint32_t *before = at ? transfer_of(view, list[at - 1][1]) : NULL;
+		const uint32_t *transfer = lm_msccl_transfer(view, list[at][1]);
+		const uint32_t *before = at ? lm_msccl_transfer(view, list[at - 1][1]) : NULL;
 		uint32_t channel = 0;
 
 		if (at && list[at][0] == list[at - 1][0] && transfer[0] == before[0] &&
@@ -378,9 +71,9 @@ static int add_act(struct writer *writer, const struct act *act)
 static bool is_beside(struct writer *writer, uint32_t chunk, uint32_t rank)
 {
 	uint32_t before, here;
-	char buffer = buffer_of(writer, chunk - 1, rank, &before);
+	char buffer = lm_msccl_buffer(writer, chunk - 1, rank, &before);
 
-	return buffer == buffer_of(writer, chunk, rank, &here) &&
+	return buffer == lm_msccl_buffer(writer, chunk, rank, &here) &&
 	       before + writer->spots[chunk - 1].units == here;
 }
 
@@ -389,7 +82,7 @@ static void reach(struct writer *writer, const struct act *act)
 {
 	uint32_t chunk = act->first + act->count - 1, offset;
 
-	if (buffer_of(writer, chunk, act->gpu, &offset) == 's' &&
+	if (lm_msccl_buffer(writer, chunk, act->gpu, &offset) == 's' &&
 	    offset + writer->spots[chunk].units > writer->scratch)
 		writer->scratch = offset + writer->spots[chunk].units;
 }
@@ -397,7 +90,7 @@ static void reach(struct writer *writer, const struct act *act)
 /* Both ends of a run of a transfer, in as many pieces as its places are. */
 static int list_run(struct writer *writer, uint32_t round, uint32_t number, const uint32_t *run)
 {
-	const uint32_t *transfer = transfer_of(&writer->view, number);
+	const uint32_t *transfer = lm_msccl_transfer(&writer->view, number);
 	struct act act = { .channel = writer->channel[number],
 			   .round = round,
 			   .sums = transfer[2],
@@ -431,7 +124,7 @@ static int list_acts(struct writer *writer)
 	for (uint32_t round = 0; !ret && round < view->rounds_count; round++) {
 		for (uint32_t at = 0; !ret && at < view->rounds[ROUND * (size_t)round + 1];
 		     at++, number++) {
-			const uint32_t *transfer = transfer_of(view, number);
+			const uint32_t *transfer = lm_msccl_transfer(view, number);
 
 			for (uint32_t run = 0; !ret && run < transfer[4]; run++)
 				ret = list_run(writer, round, number,
@@ -638,7 +331,7 @@ static void put_copies(struct writer *writer, uint32_t gpu, uint32_t step)
 
 	for (uint32_t chunk = 0; !writer->in_place && chunk < view->chunks_count; chunk++) {
 		const struct spot *spot = &writer->spots[chunk];
-		uint32_t begins = begins_at(view, chunk), ends = ends_at(view, chunk);
+		uint32_t begins = lm_msccl_begins(view, chunk), ends = lm_msccl_ends(view, chunk);
 
 		if ((begins != gpu && begins != MORPH_EACH_RANK) ||
 		    (ends != gpu && ends != MORPH_EACH_RANK))
@@ -661,8 +354,8 @@ static void put_gate(struct writer *writer, uint32_t gpu, uint32_t first, uint32
 static void put_act(struct writer *writer, const struct act *act)
 {
 	uint32_t from, to, units = 0;
-	char here = buffer_of(writer, act->first, act->gpu, &from);
-	char there = buffer_of(writer, act->first, act->peer, &to);
+	char here = lm_msccl_buffer(writer, act->first, act->gpu, &from);
+	char there = lm_msccl_buffer(writer, act->first, act->peer, &to);
 
 	for (uint32_t at = 0; at < act->waits; at++)
 		put_nop(writer, act->step - act->waits + at,
@@ -729,9 +422,9 @@ MORPH_API ssize_t morph_msccl_write(const struct morph_collective *collective, c
 	int ret = lm_format_check_name(&told, name);
 
 	if (!ret)
-		ret = take_apart(&writer, collective);
+		ret = lm_msccl_take_apart(&writer, collective);
 	if (!ret)
-		ret = place(&writer);
+		ret = lm_msccl_place(&writer);
 	if (!ret)
 		ret = make_acts(&writer);
 	if (!ret)
