@@ -47,9 +47,12 @@ static int gather_operation(struct convert *convert, const struct rank *rank, ui
 		};
 	}
 	if (operation->kind == MORPH_TRACE_COLLECTIVE)
-		return lm_format_fail(convert->why, EINVAL,
-				      "operation %llu of rank %u is a collective, and no message",
-				      (unsigned long long)operation->id, own);
+		return lm_format_fail(
+			convert->why, EINVAL,
+			"operation %llu of rank %u is a collective of %llu bytes, and no "
+			"message: it is planned by its name",
+			(unsigned long long)operation->id, own,
+			(unsigned long long)operation->bytes);
 	if (!sends && operation->kind != MORPH_TRACE_RECEIVE)
 		return 0;
 	if (end.src == end.dst || end.src >= convert->trace->ranks ||

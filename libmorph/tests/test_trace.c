@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Chakra's execution traces, written by traces.py, which knows nothing of the reader. */
+/* Chakra's execution traces, written by protobuf, which knows nothing of the reader. */
 #include <morph/formats.h>
 #include <stdio.h>
 
@@ -296,8 +296,10 @@ static void messages_that_do_not_meet_are_refused(void **state)
 
 	trace = empty();
 	add_file(trace, 0, "job.0.et");
-	assert_no_collective(trace, -EINVAL,
-			     "operation 3 of rank 0 is a collective, and no message");
+	assert_no_collective(
+		trace, -EINVAL,
+		"operation 3 of rank 0 is a collective of 8589934592 bytes, and no message: "
+		"it is planned by its name");
 	morph_trace_free(trace);
 }
 

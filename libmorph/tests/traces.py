@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Write execution traces as Chakra has them, byte by byte, for test_trace.
+"""Have protobuf write execution traces as Chakra has them, for test_trace.
 
   traces.py DIR
 
@@ -8,55 +8,65 @@ A ring all-gather of four ranks by messages, ring.RANK.et; and job.0.et, of a pr
 collectives, with each form that a number can have.
 """
 
+import json
 import pathlib
-import struct
+import subprocess
 import sys
 
-COMPUTES, SENDS, RECEIVES, COLLECTIVE = 4, 5, 6, 7
+SCHEMA = pathlib.Path(__file__).resolve().with_name("chakra.proto")
 
 
-def varint(value):
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
+class Word(str):
+    """What stands without quotes."""
 
 
-def number(field, value):
-    return varint(field << 3) + varint(value)
+COMPUTES, SENDS, RECEIVES, COLLECTIVE, LOADS = map(Word, ("COMPUTES", "SENDS", "RECEIVES", "COLLECTIVE", "LOADS"))
 
 
-def part(field, data):
-    return varint(field << 3 | 2) + varint(len(data)) + data
+def text(value):
+    if isinstance(value, dict):
+        return "{%s}" % fields(value)
+    return json.dumps(value) if type(value) is str else str(value)
 
 
-def text(field, value):
-    return part(field, value.encode())
+def fields(values):
+    """Values in protobuf's text format: what has fields is a dictionary, what is repeated a list."""
+    return " ".join(f"{name}: {text(one)}" for name, value in values.items()
+                    for one in (value if isinstance(value, list) else [value]))
 
 
-def attribute(name, value):
-    """The value, a field, behind its name."""
-    return part(10, text(1, name) + value)
+def encoded(message, **values):
+    """What protoc makes of a message of the schema."""
+    return subprocess.run(["protoc", f"--proto_path={SCHEMA.parent}", f"--encode=chakra.{message}", SCHEMA.name],
+                          input=fields(values).encode(), stdout=subprocess.PIPE, check=True).stdout
 
 
-def uint64(value):
-    return number(13, value)
+def attributes(**values):
+    """Each value by its name: a pair of its form and itself."""
+    return [{"name": name, f"as_{form}": value} for name, (form, value) in values.items()]
 
 
-def node(ident, name, kind, *rest):
-    return number(1, ident) + text(2, name) + number(3, kind) + b"".join(rest)
-
-
-def write(path, nodes):
-    messages = [text(1, "0.0.4") + part(2, text(1, "schema") + text(29, "x")), *nodes]
-    path.write_bytes(b"".join(varint(len(message)) + message for message in messages))
+def node(ident, name, kind, **values):
+    return encoded("Node", id=ident, name=name, kind=kind, **values)
 
 
 def message(ident, kind, src, dst, size, tag, *waits):
-    return node(ident, f"m{ident}", kind, part(5, b"".join(varint(wait) for wait in waits)),
-                attribute("comm_src", number(7, src)), attribute("comm_dst", number(7, dst)),
-                attribute("comm_size", number(9, size)), attribute("comm_tag", uint64(tag)))
+    return node(ident, f"m{ident}", kind, data_deps=list(waits),
+                attr=attributes(comm_src=("int32", src), comm_dst=("int32", dst), comm_size=("int64", size), comm_tag=("uint64", tag)))
+
+
+def length(data):
+    """As it stands before each message, which is no message itself: seven bits in each byte, the last below 128."""
+    number, out = len(data), b""
+    while number > 127:
+        out += bytes([number & 127 | 128])
+        number >>= 7
+    return out + bytes([number])
+
+
+def write(path, nodes):
+    messages = [encoded("Metadata", version="0.0.4", attr=attributes(schema=("string", "x"))), *nodes]
+    path.write_bytes(b"".join(length(data) + data for data in messages))
 
 
 def ring(directory, ranks):
@@ -71,17 +81,19 @@ def ring(directory, ranks):
 
 def job(directory):
     write(directory / "job.0.et", [
-        node(7, "forward", COMPUTES, number(6, 100), number(7, 250), attribute("num_ops", uint64(1 << 60)),
-             part(8, text(1, "[1]")), number(99, 5), varint(98 << 3 | 1) + bytes(8), varint(97 << 3 | 5) + bytes(4)),
-        node(3, "gradients", COLLECTIVE, number(4, 7), part(5, varint(9)), attribute("comm_type", number(15, 0)),
-             attribute("comm_size", varint(21 << 3 | 1) + struct.pack("<Q", 1 << 33)), attribute("pg_name", text(29, "dp"))),
-        node(9, "shard", COLLECTIVE, attribute("comm_type", number(17, 14)), attribute("comm_size", number(11, 77)),
-             attribute("is_cpu_op", number(27, 0)), part(10, text(1, "ratio") + varint(3 << 3 | 1) + bytes(8))),
-        node(1, "to the next", SENDS, number(4, 7), number(4, 3), number(5, 9),
-             attribute("comm_dst", varint(19 << 3 | 5) + struct.pack("<I", 2)),
-             attribute("comm_size", varint(23 << 3 | 5) + struct.pack("<I", 5)),
-             attribute("comm_tag", varint(25 << 3 | 1) + struct.pack("<Q", 6))),
-        node(2, "memory", 2),
+        node(7, "forward", COMPUTES, start_us=100, duration_us=250, attr=attributes(num_ops=("uint64", 1 << 60)),
+             inputs={"values": "[1]"}) +
+        encoded("Unknown", in_four_bytes=4, in_eight_bytes=8, in_some=5, words="later"),
+        node(3, "gradients", COLLECTIVE, data_deps=[9],
+             attr=attributes(comm_type=("sint32", 0), comm_size=("fixed64", 1 << 33), pg_name=("string", "dp"))) +
+        encoded("Unpacked", ctrl_deps=[7]),
+        node(9, "shard", COLLECTIVE,
+             attr=attributes(comm_type=("sint64", 7), comm_size=("uint32", 77), is_cpu_op=("bool", 0), ratio=("double", 0.5),
+                             involved_dim=("numbers", {"values": [1, 0]}))),
+        node(1, "to the next", SENDS,
+             attr=attributes(comm_dst=("fixed32", 2), comm_size=("sfixed32", 5), comm_tag=("sfixed64", 6))) +
+        encoded("Unpacked", ctrl_deps=[7, 3], data_deps=[9]),
+        node(2, "memory", LOADS),
     ])
 
 

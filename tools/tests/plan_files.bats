@@ -160,6 +160,22 @@ refused() {
 	refused 3 "none.xml: No such file" morphctl plan --from-msccl none.xml
 }
 
+@test "algorithms of MSCCL are the same however a writer lays out XML" {
+	for name in ring twostep allpairs; do
+		file=$FILES/msccl-${name}4.xml
+		expect 0 morphctl plan --from-msccl "$file" "${fabric[@]}" --json
+		first=$output
+		xmllint --c14n "$file" > ordered.xml
+		[[ $(<ordered.xml) != "$(<"$file")" ]]
+		xmllint --noblanks --encode UTF-16 "$file" > dense.xml
+		xmllint --format --encode ISO-8859-1 "$file" | sed "s/\"/'/g" > quoted.xml
+		for laid in ordered dense quoted; do
+			expect 0 morphctl plan --from-msccl $laid.xml "${fabric[@]}" --json
+			[[ $output == "$first" ]]
+		done
+	done
+}
+
 @test "an algorithm that sums twice is refused" {
 	{
 		echo '<algo name="a" nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1">'
