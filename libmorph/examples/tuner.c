@@ -88,8 +88,8 @@ static int tuner_begin(struct tuner *tuner, const char *path, uint32_t ranks, ui
 /* What the library calls for each collective. Where there is no plan it does what it would have done without. */
 static void tuner_ask(struct tuner *tuner, uint32_t kind, uint64_t bytes)
 {
-	const struct morph_schedule *schedule;
 	const struct morph_shim_plan *plan;
+	struct morph_choice choice;
 	char why[256];
 
 	if (morph_shim_lookup(tuner->shim, kind, bytes, tuner->before, &plan)) {
@@ -97,13 +97,16 @@ static void tuner_ask(struct tuner *tuner, uint32_t kind, uint64_t bytes)
 		printf("%s of %llu bytes: %s\n", kinds[kind - 1], (unsigned long long)bytes, why);
 		return;
 	}
-	schedule = morph_shim_plan_schedule(plan);
-	printf("%s of %llu bytes: %s, %s, %u changes, %llu ns\n", kinds[kind - 1],
-	       (unsigned long long)bytes,
-	       morph_algorithm_name(morph_shim_plan_algorithm(plan, NULL)),
-	       morph_policy_name(morph_schedule_policy(schedule)),
-	       morph_schedule_changes(schedule, NULL),
-	       (unsigned long long)morph_schedule_ns(schedule, NULL));
+	morph_shim_plan_choice(plan, &choice);
+	printf("%s of %llu bytes: %s", kinds[kind - 1], (unsigned long long)bytes,
+	       morph_algorithm_name(choice.algorithm));
+	if (choice.radix)
+		printf(" of radix %u", choice.radix);
+	if (choice.segments)
+		printf(" of %u segments", choice.segments);
+	printf(", %s, %u changes, %llu ns\n", morph_policy_name(choice.policy),
+	       morph_schedule_changes(morph_shim_plan_schedule(plan), NULL),
+	       (unsigned long long)choice.ns);
 	tuner->before = plan;
 }
 

@@ -2,18 +2,29 @@
 /* Algorithm and circuits are chosen together: each algorithm is planned, and the soonest is it. */
 #include "schedule.h"
 
+#define MOST_VARIANTS (MORPH_ALGORITHMS + 3)
+#define MOST_SEGMENTS 256 /* more save less than a hundredth of a deep tree */
+
 #define FEW_RANKS 64 /* all algorithms are soon planned */
 #define MOST_WORK (1ULL << 28) /* some seconds, of more ranks */
 #define WORK_BITS 22 /* of a step of the budget */
 #define WORK_EACH 16 /* of a transfer, where a round has no more of them than ranks */
+
+/* An algorithm and what it is told. */
+struct variant {
+	uint32_t algorithm, radix, segments;
+	uint64_t work; /* to plan it; 0: its rounds were not looked at */
+	bool left_out; /* the budget is spent before */
+};
 
 struct choosing {
 	struct morph_schedule *schedule, *trial;
 	struct morph_collective *collective, *rounds;
 	const struct morph_delay *delay;
 	const struct morph_schedule_opts *opts;
-	uint32_t chosen;
-	bool left_out[MORPH_ALGORITHMS]; /* the budget is spent before */
+	struct variant variants[MOST_VARIANTS];
+	uint32_t count;
+	bool some; /* one was planned */
 };
 
 static void swap_schedules(struct morph_schedule *one, struct morph_schedule *other)
@@ -45,39 +56,125 @@ static bool is_sooner(const struct morph_schedule *one, const struct morph_sched
 	return ours < theirs;
 }
 
-/* Plan the rounds of an algorithm; what is best so far is in what the caller gave. */
-static int try(struct choosing *choosing, uint32_t algorithm, bool first,
-	       struct morph_choice *choice)
+/* ------------------------------------------------------- what there is to choose from */
+
+static void add(struct choosing *choosing, uint32_t algorithm, uint32_t radix, uint32_t segments)
 {
+	struct variant variant = { .algorithm = algorithm, .radix = radix, .segments = segments };
+
+	for (uint32_t at = 0; at < choosing->count; at++)
+		if (choosing->variants[at].algorithm == algorithm &&
+		    choosing->variants[at].radix == radix &&
+		    choosing->variants[at].segments == segments)
+			return;
+	choosing->variants[choosing->count++] = variant;
+}
+
+/*
+ * Fewest bytes in a round; a shift for each port, as the multiport model has it; two digits, which moves bytes twice. A single
+ * digit is another algorithm.
+ */
+static void add_radices(struct choosing *choosing, const struct morph_collective_opts *wanted)
+{
+	uint32_t radices[] = { 2, choosing->opts->planes + 1, 2 };
+
+	while ((uint64_t)radices[2] * radices[2] < wanted->ranks)
+		radices[2]++;
+	for (uint32_t at = 0; at < ARRAY_SIZE(radices); at++)
+		if (radices[at] > 1 && (!at || radices[at] < wanted->ranks))
+			add(choosing, MORPH_BRUCK, radices[at], 0);
+}
+
+/*
+ * A tree of so many levels takes levels + segments - 1 rounds of what a round takes and a segment on the wire: least where the
+ * square of segments is (levels - 1) * wire / round. Rounded to a power of two.
+ */
+static uint32_t best_segments(uint64_t levels, uint64_t bytes, unsigned __int128 wire_ps,
+			      uint64_t round_ps)
+{
+	uint64_t segments = 1;
+
+	while (segments < MOST_SEGMENTS && 2 * segments <= bytes &&
+	       (unsigned __int128)(2 * segments * segments) * round_ps < (levels - 1) * wire_ps)
+		segments *= 2;
+	return (uint32_t)segments;
+}
+
+/* With circuits that stay, and where both children take turns at a port. */
+static void add_segments(struct choosing *choosing, const struct morph_collective_opts *wanted)
+{
+	struct costs costs = lm_delay_costs(choosing->delay, wanted->ranks);
+	uint64_t levels = 32 - (uint64_t)__builtin_clz(wanted->ranks | 1);
+	unsigned __int128 wire_ps = costs.mbps ? costs_wire_ps(&costs, wanted->bytes) : 0;
+	uint64_t stays_ps = lm_sum(costs.round_ps, costs.hop_ps);
+
+	add(choosing, MORPH_BINARY, 0, best_segments(levels, wanted->bytes, wire_ps, stays_ps));
+	add(choosing, MORPH_BINARY, 0,
+	    best_segments(levels, wanted->bytes, wire_ps, lm_sum(stays_ps, costs.change_ps)));
+}
+
+static void add_variants(struct choosing *choosing, const struct morph_collective_opts *wanted,
+			 uint32_t algorithm)
+{
+	if (algorithm == MORPH_BRUCK && !wanted->radix)
+		add_radices(choosing, wanted);
+	else if (algorithm == MORPH_BINARY && !wanted->segments)
+		add_segments(choosing, wanted);
+	else
+		add(choosing, algorithm, algorithm == MORPH_BRUCK ? wanted->radix : 0,
+		    algorithm == MORPH_BINARY ? wanted->segments : 0);
+}
+
+/* ------------------------------------------------------------------------ trying them */
+
+/* Plan the rounds of a variant; what is best so far is in what the caller gave. */
+static int try(struct choosing *choosing, const struct variant *variant,
+	       struct morph_choice *choices)
+{
+	struct morph_choice *known = &choices[variant->algorithm];
+	struct morph_choice choice = { .algorithm = variant->algorithm,
+				       .radix = variant->radix,
+				       .segments = variant->segments,
+				       .rounds = choosing->rounds->rounds.count };
+	bool soonest;
 	int ret = morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
 				      choosing->opts);
 
 	if (ret)
 		return ret;
-	*choice = (struct morph_choice){ .algorithm = algorithm,
-					 .rounds = choosing->rounds->rounds.count };
 	if (choosing->trial->verdict == MORPH_FEASIBLE) {
-		choice->policy = choosing->trial->policy;
-		choice->ns = morph_schedule_ns(choosing->trial, NULL);
+		choice.policy = choosing->trial->policy;
+		choice.ns = morph_schedule_ns(choosing->trial, NULL);
 	}
-	if (first || is_sooner(choosing->trial, choosing->schedule)) {
-		choosing->chosen = algorithm;
+	soonest = !choosing->some || is_sooner(choosing->trial, choosing->schedule);
+	if (soonest) {
+		for (uint32_t at = 0; at < MORPH_ALGORITHMS; at++)
+			choices[at].chosen = false;
+		choice.chosen = true;
 		swap_schedules(choosing->trial, choosing->schedule);
 		swap_collectives(choosing->rounds, choosing->collective);
 	}
+	if (soonest || !known->algorithm ||
+	    (choice.policy && (!known->policy || choice.ns < known->ns)))
+		*known = choice;
+	choosing->some = true;
 	return 0;
 }
 
-/* Rounds of an algorithm; -ENOENT: it does not do that. */
-static int build(struct choosing *choosing, struct morph_collective_opts wanted, uint32_t algorithm)
+/* Rounds of a variant; -ENOENT: the algorithm does not do that. */
+static int build(struct choosing *choosing, struct morph_collective_opts wanted,
+		 const struct variant *variant)
 {
+	bool named = wanted.algorithm;
 	int ret;
 
-	if (algorithm == MORPH_STRAGGLAR)
-		return -ENOENT;
-	wanted.algorithm = algorithm;
+	wanted.algorithm = variant->algorithm;
+	if (variant->radix)
+		wanted.radix = variant->radix;
+	if (variant->segments)
+		wanted.segments = variant->segments;
 	ret = morph_collective_build(choosing->rounds, &wanted);
-	if (ret != -EINVAL)
+	if (ret != -EINVAL || named)
 		return ret;
 	lm_error_clear(choosing->schedule->ctx);
 	return -ENOENT;
@@ -97,84 +194,77 @@ static uint64_t work_of(const struct morph_collective *collective)
 }
 
 /* The least work first, as many as the budget is for, and one in any case. */
-static void spend(struct choosing *choosing, uint64_t *works, uint64_t left)
+static void spend(struct choosing *choosing, uint64_t left)
 {
 	for (bool first = true;; first = false) {
-		uint32_t least = 0;
+		struct variant *least = NULL;
 
-		for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++)
-			if (works[algorithm] && (!least || works[algorithm] < works[least]))
-				least = algorithm;
+		for (uint32_t at = 0; at < choosing->count; at++)
+			if (choosing->variants[at].work &&
+			    (!least || choosing->variants[at].work < least->work))
+				least = &choosing->variants[at];
 		if (!least)
 			return;
-		if (first || works[least] <= left)
-			left -= works[least] < left ? works[least] : left;
+		if (first || least->work <= left)
+			left -= least->work < left ? least->work : left;
 		else
-			choosing->left_out[least] = true;
-		works[least] = 0;
+			least->left_out = true;
+		least->work = 0;
 	}
 }
 
 /* Time is not looked at, so that all ranks come to the same. */
 static int leave_out(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
-	const struct morph_schedule_opts *opts = choosing->opts;
-	uint64_t works[MORPH_ALGORITHMS] = { 0 };
-	uint64_t budget = lm_schedule_budget(opts);
+	uint64_t budget = lm_schedule_budget(choosing->opts);
 
-	if (!budget && wanted->ranks <= FEW_RANKS)
+	if (choosing->count == 1 || (!budget && wanted->ranks <= FEW_RANKS))
 		return 0;
-	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
-		int ret = build(choosing, *wanted, algorithm);
+	for (uint32_t at = 0; at < choosing->count; at++) {
+		int ret = build(choosing, *wanted, &choosing->variants[at]);
 
 		if (ret && ret != -ENOENT)
 			return ret;
 		if (!ret)
-			works[algorithm] = 1 + work_of(choosing->rounds);
+			choosing->variants[at].work = 1 + work_of(choosing->rounds);
 	}
-	spend(choosing, works, budget ? budget << WORK_BITS : MOST_WORK);
+	spend(choosing, budget ? budget << WORK_BITS : MOST_WORK);
 	return 0;
 }
 
 /* Algorithms that do not do it are left out, unless none does. */
-static int try_all(struct choosing *choosing, const struct morph_collective_opts *wanted,
-		   struct morph_choice *choices)
-{
-	bool first = true;
-	int ret = leave_out(choosing, wanted);
-
-	for (uint32_t algorithm = 1; !ret && algorithm < MORPH_ALGORITHMS; algorithm++) {
-		ret = build(choosing, *wanted, algorithm);
-		if (ret == -ENOENT) {
-			ret = 0;
-			continue;
-		}
-		if (!ret && choosing->left_out[algorithm]) {
-			choices[algorithm] =
-				(struct morph_choice){ .algorithm = algorithm,
-						       .rounds = choosing->rounds->rounds.count };
-			continue;
-		}
-		if (!ret)
-			ret = try(choosing, algorithm, first, &choices[algorithm]);
-		first = false;
-	}
-	if (!ret && first)
-		ret = lm_fail(choosing->schedule->ctx, EINVAL,
-			      "no algorithm does collective %u with %u ranks", wanted->kind,
-			      wanted->ranks);
-	return ret;
-}
-
 static int choose(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		  struct morph_choice *choices)
 {
 	int ret;
 
-	if (!wanted->algorithm)
-		return try_all(choosing, wanted, choices);
-	ret = morph_collective_build(choosing->rounds, wanted);
-	return ret ? ret : try(choosing, wanted->algorithm, true, &choices[wanted->algorithm]);
+	if (wanted->algorithm)
+		add_variants(choosing, wanted, wanted->algorithm);
+	for (uint32_t algorithm = 1; !wanted->algorithm && algorithm < MORPH_ALGORITHMS;
+	     algorithm++)
+		if (algorithm != MORPH_STRAGGLAR)
+			add_variants(choosing, wanted, algorithm);
+	ret = leave_out(choosing, wanted);
+	for (uint32_t at = 0; !ret && at < choosing->count; at++) {
+		const struct variant *variant = &choosing->variants[at];
+		struct morph_choice *choice = &choices[variant->algorithm];
+
+		ret = build(choosing, *wanted, variant);
+		if (ret == -ENOENT)
+			ret = 0;
+		else if (!ret && !variant->left_out)
+			ret = try(choosing, variant, choices);
+		else if (!ret && !choice->algorithm)
+			*choice = (struct morph_choice){ .algorithm = variant->algorithm,
+							 .radix = variant->radix,
+							 .segments = variant->segments,
+							 .rounds = choosing->rounds->rounds.count };
+	}
+	if (!ret && !choosing->some)
+		ret = lm_fail(choosing->schedule->ctx, EINVAL,
+			      "no algorithm does collective %u with %u ranks", wanted->kind,
+			      wanted->ranks);
+	return ret;
 }
 
 MORPH_API int
@@ -203,7 +293,6 @@ morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *
 		lm_opts_copy(&known, wanted, sizeof(known));
 		known.sz = sizeof(known);
 		ret = choose(&choosing, &known, mine);
-		mine[choosing.chosen].chosen = !ret;
 	}
 	if (choices)
 		memcpy(choices, mine, sizeof(mine));

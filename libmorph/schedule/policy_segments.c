@@ -2,7 +2,7 @@
 /*
  * Rounds that follow each other share the circuits of all planes: what segments.c decides of a pool of topologies, laid out.
  * The pool: what is lit at first, each round's own circuits, and shifts of all ranks by as many, in one direction and, where
- * ranks have two ports, in both.
+ * ranks have two ports, in both; and circuits of as many rounds in turn as ranks have ports for.
  */
 #include "circulants.h"
 #include "segments_lay.h"
@@ -94,10 +94,11 @@ static int fill_pool(struct segments_planning *planning, uint32_t *resident)
 	return ret < 0 ? ret : 0;
 }
 
-/* ---------------------------------------------------------------------- plan */
-
-/* Whether all routing is soon done: a search looks at each joint. Rounds that are as the one before are not routed anew. */
-static bool is_soon(const struct segments_planning *planning)
+/*
+ * Whether all routing is soon done, with so many joints beside those of the pool: a search looks at each of them. Rounds that
+ * are as the one before are not routed anew.
+ */
+static bool is_soon(const struct segments_planning *planning, uint64_t joints)
 {
 	const struct morph_collective *collective = planning->collective;
 	uint64_t searches = 0;
@@ -105,8 +106,25 @@ static bool is_soon(const struct segments_planning *planning)
 	for (uint32_t round = 0; round < collective->rounds.count; round++)
 		if (!round || !lm_rounds_alike(collective, round - 1, round))
 			searches += collective->rounds.list[round].count;
-	return searches * planning->pool.joints.count <= MOST_STEPS;
+	return searches * (planning->pool.joints.count + joints) <= MOST_STEPS;
 }
+
+/* Rounds that go together need no change between them. As many as are soon looked at. */
+static int add_together(struct segments_planning *planning)
+{
+	uint32_t planes = planning->lay.schedule->planes, round = 0;
+	uint64_t most = (uint64_t)planes * planning->pool.ranks;
+	int ret = 0;
+
+	if (planning->given || planning->is_unchanged)
+		return 0;
+	while (!ret && round < planning->collective->rounds.count && is_soon(planning, most) &&
+	       planning->pool.topologies.count < MOST_TOPOLOGIES)
+		ret = lm_pool_add_rounds(&planning->pool, planning->collective, planes, &round);
+	return ret;
+}
+
+/* ---------------------------------------------------------------------- plan */
 
 /* What all rounds take over what is lit; NEVER_PS where there is no way. 0 or -ENOMEM. */
 static int stay_ps(struct segments_planning *planning, uint32_t resident, uint64_t *ps)
@@ -276,9 +294,11 @@ static int solve(struct segments_planning *planning)
 	uint32_t resident;
 	int ret = fill_pool(planning, &resident);
 
+	if (!ret)
+		ret = add_together(planning);
 	if (ret)
 		return ret;
-	return is_soon(planning) ? solve_pool(planning, resident) : solve_large(planning);
+	return is_soon(planning, 0) ? solve_pool(planning, resident) : solve_large(planning);
 }
 
 /* Round by round, whatever else there is. */

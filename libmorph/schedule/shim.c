@@ -266,8 +266,11 @@ static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
 					&opts, choices);
 
 	for (uint32_t at = 0; !ret && at < MORPH_ALGORITHMS; at++)
-		if (choices[at].chosen)
+		if (choices[at].chosen) {
 			plan->algorithm = at;
+			plan->radix = choices[at].radix;
+			plan->segments = choices[at].segments;
+		}
 	return ret;
 }
 
@@ -377,6 +380,18 @@ MORPH_API uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan,
 	if (bytes)
 		*bytes = plan->bytes;
 	return plan->algorithm;
+}
+
+MORPH_API void morph_shim_plan_choice(const struct morph_shim_plan *plan,
+				      struct morph_choice *choice)
+{
+	*choice = (struct morph_choice){ .algorithm = plan->algorithm,
+					 .policy = morph_schedule_policy(plan->schedule),
+					 .rounds = morph_collective_rounds(plan->collective),
+					 .radix = plan->radix,
+					 .segments = plan->segments,
+					 .ns = morph_schedule_ns(plan->schedule, NULL),
+					 .chosen = true };
 }
 
 /* --------------------------------------------------------------- begin and end */

@@ -7,7 +7,7 @@
 
 #define MOST_FILE (1U << 30) /* bytes */
 #define ABOUT 18 /* words behind the head that say what the plans are for */
-#define ENTRY 6 /* words of a plan before its schedule */
+#define ENTRY 8 /* words of a plan before its schedule */
 
 /* CRC-32 of IEEE 802.3, reflected, as that of profiles. */
 static uint32_t checksum_of(const uint8_t *data, size_t bytes)
@@ -62,6 +62,8 @@ static void put_plan(struct words *words, const struct morph_shim_plan *plan,
 	words_put(words, plan->size);
 	words_put(words, by ? numbers[by->number] + 1 : 0);
 	words_put(words, plan->algorithm);
+	words_put(words, plan->radix);
+	words_put(words, plan->segments);
 	words_put(words, plan->schedule->policy);
 	words_put(words, (uint32_t)(bytes / 4));
 	if (words->count <= words->room && words->room - words->count >= (size_t)bytes / 4)
@@ -210,6 +212,8 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 	int ret;
 
 	wanted.algorithm = plan->algorithm = take(file);
+	wanted.radix = plan->radix = take(file);
+	wanted.segments = plan->segments = take(file);
 	policy = take(file);
 	words = take(file);
 	if (!policy || policy >= MORPH_POLICIES || words > file->words - 1 - file->next)

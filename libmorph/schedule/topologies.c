@@ -225,29 +225,82 @@ int lm_pool_add_grid(struct pool *pool, const uint32_t sizes[3], bool wraps, uin
 	return ret ? ret : lm_pool_end(pool);
 }
 
-int lm_pool_add_round(struct pool *pool, const struct morph_collective *collective, uint32_t round,
-		      uint32_t ports)
+static int join_round(struct pool *pool, const struct morph_collective *collective, uint32_t round)
 {
 	const struct round *its = &collective->rounds.list[round];
 	const struct transfer *transfers = collective->transfers.list + its->first;
-	struct topology *topology;
-	uint32_t needed;
-	int ret = lm_pool_begin(pool);
+	int ret = 0;
 
 	for (uint32_t at = 0; !ret && at < its->count; at++)
 		ret = lm_pool_join(pool, transfers[at].src, transfers[at].dst, 1);
+	return ret;
+}
+
+/* So many circuits between all that were joined, however often; returns how many ports that takes. */
+static uint32_t spread(struct pool *pool, uint32_t circuits)
+{
+	struct topology *topology = settle(pool);
+
+	for (uint32_t at = topology->first; at < end_of(topology); at++)
+		pool->joints.list[at].circuits = circuits;
+	return ports_of(pool, topology);
+}
+
+int lm_pool_add_round(struct pool *pool, const struct morph_collective *collective, uint32_t round,
+		      uint32_t ports)
+{
+	uint32_t needed;
+	int ret = lm_pool_begin(pool);
+
+	if (!ret)
+		ret = join_round(pool, collective, round);
 	if (ret)
 		return ret;
-	topology = settle(pool);
-	for (uint32_t at = topology->first; at < end_of(topology); at++)
-		pool->joints.list[at].circuits = 1;
-	needed = ports_of(pool, topology);
+	needed = spread(pool, 1);
 	if (needed > ports)
 		return lm_fail(
 			pool->ctx, ENOSPC,
 			"round %u has ranks that send to or hear from %u others, with %u ports",
 			round, needed, ports);
-	for (uint32_t at = topology->first; at < end_of(topology); at++)
-		pool->joints.list[at].circuits = ports / (needed ? needed : 1);
+	spread(pool, ports / (needed ? needed : 1));
 	return take(pool);
+}
+
+/* Begin a topology with the circuits of some rounds, and count what ports it takes. */
+static int join_rounds(struct pool *pool, const struct morph_collective *collective, uint32_t first,
+		       uint32_t end, uint32_t *needed)
+{
+	int ret = lm_pool_begin(pool);
+
+	for (uint32_t round = first; !ret && round < end; round++)
+		if (round == first || !lm_rounds_alike(collective, round - 1, round))
+			ret = join_round(pool, collective, round);
+	if (!ret)
+		*needed = spread(pool, 1);
+	return ret;
+}
+
+int lm_pool_add_rounds(struct pool *pool, const struct morph_collective *collective, uint32_t ports,
+		       uint32_t *first)
+{
+	uint32_t begin = *first, end = begin, needed = 0;
+	int ret = lm_pool_begin(pool);
+
+	for (; !ret && end < collective->rounds.count; end++) {
+		if (end > begin && lm_rounds_alike(collective, end - 1, end))
+			continue;
+		ret = join_round(pool, collective, end);
+		if (!ret)
+			needed = spread(pool, 1);
+		if (needed > ports)
+			break;
+	}
+	*first = end > begin ? end : begin + 1;
+	if (!ret && end > begin && needed > ports)
+		ret = join_rounds(pool, collective, begin, end, &needed);
+	if (ret || end == begin)
+		return ret;
+	spread(pool, ports / (needed ? needed : 1));
+	take(pool);
+	return 0;
 }

@@ -63,6 +63,13 @@ int lm_pool_add_grid(struct pool *pool, const uint32_t sizes[3], bool wraps, uin
 int lm_pool_add_round(struct pool *pool, const struct morph_collective *collective, uint32_t round,
 		      uint32_t ports);
 
+/*
+ * The circuits of as many rounds as go together with so many ports, from round @first on, which is the one after them then; none of a round
+ * that needs more ports alone. 0, or as lm_pool_join().
+ */
+int lm_pool_add_rounds(struct pool *pool, const struct morph_collective *collective, uint32_t ports,
+		       uint32_t *first);
+
 /* The most circuits that begin or end at a rank: how many ports the topology needs. */
 uint32_t lm_pool_ports(struct pool *pool, uint32_t topology);
 

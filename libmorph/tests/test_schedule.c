@@ -172,6 +172,86 @@ static void algorithm_and_circuits_are_chosen_together(void **state)
 	morph_schedule_free(schedule);
 }
 
+/* When a collective ends by the algorithm that is wanted. */
+static uint64_t ends(struct morph_collective_opts wanted, const struct morph_schedule_opts *opts,
+		     struct morph_choice *choices)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint64_t ns;
+
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, opts, choices),
+			 0);
+	ns = morph_schedule_ns(schedule, NULL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+	return ns;
+}
+
+/* A binary tree in one part is three times as late as in the best number of them; and that is found without trying all. */
+static void segments_of_a_tree_are_as_many_as_are_best(void **state)
+{
+	(void)state;
+	for (uint64_t bytes = 1; bytes <= 256 * MIB; bytes *= 64)
+		for (uint32_t planes = 1; planes <= 2; planes++) {
+			MORPH_OPTS(morph_schedule_opts, opts, .planes = planes);
+			MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_BROADCAST,
+				   .algorithm = MORPH_BINARY, .ranks = 33, .bytes = bytes);
+			struct morph_choice choices[MORPH_ALGORITHMS];
+			uint64_t found = ends(wanted, &opts, choices), best = UINT64_MAX;
+
+			assert_true(choices[MORPH_BINARY].chosen);
+			wanted.segments = choices[MORPH_BINARY].segments;
+			assert_int_equal(ends(wanted, &opts, NULL), found);
+			for (wanted.segments = 1;
+			     wanted.segments <= 256 && wanted.segments <= bytes;
+			     wanted.segments *= 2) {
+				uint64_t ns = ends(wanted, &opts, NULL);
+
+				best = ns < best ? ns : best;
+			}
+			if (found > best + best / 8)
+				fail_msg(
+					"%llu bytes, %u planes: %llu ns in %u segments, the best is %llu",
+					(unsigned long long)bytes, planes,
+					(unsigned long long)found, choices[MORPH_BINARY].segments,
+					(unsigned long long)best);
+		}
+}
+
+/* A radix for each number of ports, and of few bytes; what is given is kept. */
+static void radix_is_the_best_of_some(void **state)
+{
+	uint32_t others = 0;
+
+	(void)state;
+	for (uint32_t planes = 1; planes <= 4; planes++)
+		for (uint64_t bytes = 64; bytes <= 256 * MIB; bytes *= 64) {
+			MORPH_OPTS(morph_schedule_opts, opts, .planes = planes);
+			MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_TO_ALL,
+				   .algorithm = MORPH_BRUCK, .ranks = 27, .bytes = bytes);
+			uint32_t radices[] = { 2, planes + 1, 6 };
+			struct morph_choice choices[MORPH_ALGORITHMS];
+			uint64_t found = ends(wanted, &opts, choices), best = UINT64_MAX;
+
+			for (uint32_t at = 0; at < 3; at++) {
+				uint64_t ns;
+
+				wanted.radix = radices[at];
+				ns = ends(wanted, &opts, NULL);
+				best = ns < best ? ns : best;
+			}
+			assert_int_equal(found, best);
+			others += choices[MORPH_BRUCK].radix != 2;
+			wanted.radix = 5;
+			ends(wanted, &opts, choices);
+			assert_int_equal(choices[MORPH_BRUCK].radix, 5);
+		}
+	assert_true(others > 4);
+}
+
 /*
  * Facts: with n ranks the rest is n - 2 + log2(n) rounds of a share of n - 1, of which each but the first has circuits of its own. Where
  * changes take nothing it pays from the time on that the others need; where they take long it never does.
@@ -608,6 +688,8 @@ int main(void)
 		cmocka_unit_test(each_algorithm_by_each_policy),
 		cmocka_unit_test(best_is_the_soonest),
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
+		cmocka_unit_test(segments_of_a_tree_are_as_many_as_are_best),
+		cmocka_unit_test(radix_is_the_best_of_some),
 		cmocka_unit_test(late_rank_pays_where_changes_are_short),
 		cmocka_unit_test(next_begins_with_what_the_last_left),
 		cmocka_unit_test(what_suffices_stays_on_its_planes),

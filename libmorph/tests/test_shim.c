@@ -62,13 +62,18 @@ static void assert_same(const struct morph_shim_plan *one, const struct morph_sh
 {
 	size_t bytes, others;
 	uint8_t *words = words_of(one, &bytes), *its = words_of(other, &others);
+	struct morph_choice choice, its_choice;
 
 	assert_int_equal(bytes, others);
 	assert_memory_equal(words, its, bytes);
-	assert_int_equal(morph_shim_plan_algorithm(one, NULL),
-			 morph_shim_plan_algorithm(other, NULL));
-	assert_int_equal(morph_schedule_policy(morph_shim_plan_schedule(one)),
-			 morph_schedule_policy(morph_shim_plan_schedule(other)));
+	morph_shim_plan_choice(one, &choice);
+	morph_shim_plan_choice(other, &its_choice);
+	assert_int_equal(choice.algorithm, its_choice.algorithm);
+	assert_int_equal(choice.radix, its_choice.radix);
+	assert_int_equal(choice.segments, its_choice.segments);
+	assert_int_equal(choice.policy, its_choice.policy);
+	assert_int_equal(choice.rounds, its_choice.rounds);
+	assert_int_equal(choice.ns, its_choice.ns);
 	free(words);
 	free(its);
 }

@@ -10,7 +10,7 @@
 
 #define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
 #define ROUNDS "round,from-ns,until-ns,hops"
-#define ALGORITHMS "algorithm,policy,rounds-count,finish-ns,text"
+#define ALGORITHMS(told) "algorithm," told "policy,rounds-count,finish-ns,text"
 
 #define FEW_RANKS 512
 
@@ -170,12 +170,34 @@ static void write_times(const json_t *report)
 	       (unsigned long long)set, set == 1 ? "is" : "are");
 }
 
+/* With what some algorithms are told, where one of these is told anything. */
+static const char *columns_of(const json_t *choices)
+{
+	const json_t *record;
+	size_t at;
+
+	json_array_foreach(choices, at, record)
+	{
+		if (json_object_get(record, "radix"))
+			return ALGORITHMS("radix,");
+		if (json_object_get(record, "segments"))
+			return ALGORITHMS("segments,");
+	}
+	return ALGORITHMS("");
+}
+
 static void write_report(struct planning *planning, const json_t *report)
 {
+	uint32_t radix = number_of(report, "radix", 0);
+	uint32_t segments = number_of(report, "segments", 0);
 	struct timeline timeline;
 
-	printf("%s: %s%s%s\n", planning->title, text_of_key(report, "algorithm"),
-	       planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
+	printf("%s: %s", planning->title, text_of_key(report, "algorithm"));
+	if (radix)
+		printf(" of radix %u", radix);
+	if (segments)
+		printf(" of %u segment%s", segments, PLURAL(segments));
+	printf("%s%s\n", planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
 		write_times(report);
 		target_measured_write(planning);
@@ -194,7 +216,8 @@ static void write_report(struct planning *planning, const json_t *report)
 	}
 	putchar('\n');
 	if (json_array_size(json_object_get(report, "choice")) > 1) {
-		emit_table(planning->run, ALGORITHMS, json_object_get(report, "choice"));
+		emit_table(planning->run, columns_of(json_object_get(report, "choice")),
+			   json_object_get(report, "choice"));
 		putchar('\n');
 	}
 	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));

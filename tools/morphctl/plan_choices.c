@@ -66,6 +66,15 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	morph_collective_free(scratch);
 }
 
+/* What some algorithms are told. */
+static void add_told(json_t *record, const struct morph_choice *choice)
+{
+	if (choice->radix)
+		json_object_set_new(record, "radix", json_integer(choice->radix));
+	if (choice->segments)
+		json_object_set_new(record, "segments", json_integer(choice->segments));
+}
+
 /* What algorithms came to, and which of them it is. */
 static void add_choices(const struct planning *planning, json_t *report)
 {
@@ -83,19 +92,22 @@ static void add_choices(const struct planning *planning, json_t *report)
 		}
 		record = json_pack("{s:s, s:i}", "algorithm", name, "rounds-count",
 				   (int)choice->rounds);
+		add_told(record, choice);
 		if (choice->policy) {
 			json_object_set_new(record, "policy",
 					    json_string(morph_policy_name(choice->policy)));
 			json_object_set_new(record, "finish-ns",
 					    json_integer((json_int_t)choice->ns));
 		}
-		if (choice->chosen)
+		if (choice->chosen) {
 			json_object_set_new(report, "algorithm", json_string(name));
-		else
+			add_told(report, choice);
+		} else {
 			json_object_set_new(record, "text",
 					    json_string(choice->policy ?
 								why_behind(choice->ns, best_ns) :
 								why_no_plan(planning)));
+		}
 		json_array_append_new(list, record);
 	}
 	json_object_set_new(report, "choice", list);

@@ -168,8 +168,28 @@ setup() {
 	[[ $output != *"before the loss"* ]]
 }
 
+@test "what an algorithm is told is chosen with it" {
+	local how=(broadcast --ranks 33 --bytes 1G --planes 2 --delay round=500,settle=3700)
+	expect 0 morphctl plan "${how[@]}" --json
+	[[ $(jq -c '[.algorithm, .segments, (.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '["binary",256,256]' ]]
+	soonest=$(jq '."finish-ns"' <<<"$output")
+	expect 0 morphctl plan "${how[@]}"
+	holds "$output" "binary of 256 segments, "
+	holds "$output" "ALGORITHM  SEGMENTS  POLICY"
+	# What is given is kept.
+	expect 0 morphctl plan "${how[@]}" --segments 1 --json
+	[[ $(jq -c '[(.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '[1]' ]]
+	[[ $(jq '."finish-ns"' <<<"$output") -gt $((2 * soonest)) ]]
+	expect 0 morphctl plan all-to-all --ranks 64 --bytes 64K --planes 3 --delay round=500,settle=3700
+	holds "$output" "bruck of radix 4, "
+	expect 0 morphctl plan all-to-all --ranks 64 --bytes 64K --algorithm bruck --radix 5 --json
+	[[ $(jq '.radix' <<<"$output") == 5 ]]
+	expect 0 morphctl plan all-reduce --ranks 8 --json
+	[[ $(jq 'has("radix") or has("segments")' <<<"$output") == false ]]
+}
+
 @test "what can't go on without a port is planned anew" {
-	local how=(all-reduce --ranks 8 --planes 2 --algorithm doubling --policy segments --bandwidth 800000 --delay settle=20000,hop=100)
+	local how=(all-reduce --ranks 8 --planes 2 --algorithm doubling --policy segments --bandwidth 800000 --delay settle=100000,hop=100)
 	expect 0 morphctl plan "${how[@]}" --json
 	whole=$(jq '."finish-ns"' <<<"$output")
 	expect 0 morphctl plan "${how[@]}" --lost 1:0 --json

@@ -181,8 +181,8 @@ const char *morph_algorithm_name(uint32_t algorithm);
  * @ranks: how many
  * @root: of a broadcast
  * @bytes: the whole buffer: what each rank has before, or after an all-gather; shares are rounded up
- * @radix: of Bruck's algorithm, 2 or more; 0: 2
- * @segments: of a binary tree, in how many parts the buffer goes; 0: 1
+ * @radix: of Bruck's algorithm, 2 or more; 0: 2, or what morph_schedule_choose() finds best
+ * @segments: of a binary tree, in how many parts the buffer goes; 0: 1, or what morph_schedule_choose() finds best
  * @extent: of MORPH_RINGS: extents of up to three dimensions, whose product is @ranks; rank (k * y + j) * x + i
  *	is at (i, j, k). 0 for 1
  * @matrix: of an all-to-all, what each rank has for each: matrix[src * ranks + dst] bytes, instead of @bytes; or

@@ -158,6 +158,13 @@ const struct morph_collective *morph_shim_plan_collective(const struct morph_shi
  */
 uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes);
 
+/**
+ * morph_shim_plan_choice() - by which algorithm, what it is told, and what that came to
+ * @plan: the plan
+ * @choice: where to put it
+ */
+void morph_shim_plan_choice(const struct morph_shim_plan *plan, struct morph_choice *choice);
+
 /* ------------------------------------------------------------------ files */
 
 /**
