@@ -86,16 +86,16 @@ static void add_radices(struct choosing *choosing, const struct morph_collective
 }
 
 /*
- * A tree of so many levels takes levels + segments - 1 rounds of what a round takes and a segment on the wire: least where the
- * square of segments is (levels - 1) * wire / round. Rounded to a power of two.
+ * A tree takes a round for each segment and @more, each as long as a round takes and a segment on the wire: least where the square of
+ * segments is more * wire / round. Rounded to a power of two.
  */
-static uint32_t best_segments(uint64_t levels, uint64_t bytes, unsigned __int128 wire_ps,
+static uint32_t best_segments(uint32_t more, uint64_t bytes, unsigned __int128 wire_ps,
 			      uint64_t round_ps)
 {
 	uint64_t segments = 1;
 
 	while (segments < MOST_SEGMENTS && 2 * segments <= bytes &&
-	       (unsigned __int128)(2 * segments * segments) * round_ps < (levels - 1) * wire_ps)
+	       (unsigned __int128)(2 * segments * segments) * round_ps < more * wire_ps)
 		segments *= 2;
 	return (uint32_t)segments;
 }
@@ -104,13 +104,13 @@ static uint32_t best_segments(uint64_t levels, uint64_t bytes, unsigned __int128
 static void add_segments(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
 	struct costs costs = lm_delay_costs(choosing->delay, wanted->ranks);
-	uint64_t levels = 32 - (uint64_t)__builtin_clz(wanted->ranks | 1);
+	uint32_t more = wanted->ranks > 1 ? 30 - (uint32_t)__builtin_clz(wanted->ranks) : 0;
 	unsigned __int128 wire_ps = costs.mbps ? costs_wire_ps(&costs, wanted->bytes) : 0;
 	uint64_t stays_ps = lm_sum(costs.round_ps, costs.hop_ps);
 
-	add(choosing, MORPH_BINARY, 0, best_segments(levels, wanted->bytes, wire_ps, stays_ps));
+	add(choosing, MORPH_BINARY, 0, best_segments(more, wanted->bytes, wire_ps, stays_ps));
 	add(choosing, MORPH_BINARY, 0,
-	    best_segments(levels, wanted->bytes, wire_ps, lm_sum(stays_ps, costs.change_ps)));
+	    best_segments(more, wanted->bytes, wire_ps, lm_sum(stays_ps, costs.change_ps)));
 }
 
 static void add_variants(struct choosing *choosing, const struct morph_collective_opts *wanted,
