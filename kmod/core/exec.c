@@ -465,9 +465,19 @@ void morph_exec_confirm(struct morph_txn *txn)
 int morph_exec_revert(struct morph_txn *txn)
 {
 	struct exec exec = { .txn = txn, .fabric = txn->fabric, .relight_all = true };
+	u32 i;
 
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
+	/* Its light goes out now, and nobody is to send on it until the old one is there. */
+	morph_state_begin(txn->slice);
+	for (i = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
+		morph_state_circuit(txn->items[i].circuit);
+	}
+	morph_state_end(txn->slice);
 	exec_roll_back(&exec);
 	morph_hw_done(txn);
 	morph_netlink_slice(txn->slice);

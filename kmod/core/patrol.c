@@ -216,12 +216,15 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_unlock(&fabric->lock);
 }
 
-/* Nobody is turning the element, and it should be as it was then. fabric->lock held. */
+/*
+ * Nobody is turning the element, and it should be as it was then. What a schedule holds for itself
+ * steps turn whoever has pinned it. fabric->lock held.
+ */
 static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected)
 {
 	return fabric->hw_state[element] == expected &&
 	       fabric->ledger->element_state[element] == expected &&
-	       !(fabric->ledger->element_marks[element] & ~(OPTICS_HELD | OPTICS_CORDONED));
+	       !(fabric->ledger->element_marks[element] & ~OPTICS_CORDONED);
 }
 
 /*

@@ -410,17 +410,18 @@ static bool plan_is_best(const struct morph_plan *plan)
 static int plan_renew(struct morph_plan *plan)
 {
 	struct morph_slice *slice = plan->slice;
-	int ret;
+	bool scheduled = !list_empty(&slice->schedules);
+	int ret = 0;
 
 	list_del_init(&plan->stale_node);
 	plan->queued = false;
 	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
 		return 0;
 	/* What it would count on changes with each step: its circuits are moved when they must. */
-	if (!list_empty(&slice->schedules)) {
+	if (scheduled)
 		plan_clear(plan);
+	if (scheduled && !slice->reserved)
 		return 0;
-	}
 	if (slice->busy || !list_empty(&slice->txns)) {
 		plan->waiting = true;
 		slice->plans_wait = true;
@@ -431,7 +432,8 @@ static int plan_renew(struct morph_plan *plan)
 	/* This one need not be told of the new spare. */
 	list_del_init(&plan->stale_node);
 	plan->queued = false;
-	ret = plan_make(plan);
+	if (!scheduled)
+		ret = plan_make(plan);
 	morph_reserve_resume(slice);
 	if (plan->state == MORPH_PLAN_CURRENT && !plan_is_best(plan))
 		morph_plan_await(plan);

@@ -186,12 +186,11 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 /* Undo optics_claim() of a path: elements that nobody pins then count as parked. */
 void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route);
 /*
- * Judge circuits that are to be lit in a step, with its elements as all of its circuits want
- * them. Memory of schedule->txn is used, and its refusal filled; *wrong: which of them can't be.
- * fabric->lock held; the schedule holds what it needs.
+ * Judge the circuits of a step, all of them lit, with elements as they want them. Memory of
+ * schedule->txn is used, and its refusal filled; *wrong: which of them can't be. fabric->lock
+ * held; the schedule holds what it needs.
  */
-int morph_schedule_judge(struct morph_schedule *schedule, u32 step, const u32 *list, u32 count,
-			 u32 *wrong);
+int morph_schedule_judge(struct morph_schedule *schedule, u32 step, u32 *wrong);
 /* As it is to be lit now, if anything has changed since: others' light, or elements. */
 int morph_schedule_judge_again(struct morph_schedule *schedule, u32 step);
 /* What is lit ahead of a step beside what is lit now: likewise. The slice has been entered. */

@@ -126,9 +126,11 @@ static void elements_suspend(struct morph_fabric *fabric, struct morph_hold *hol
 	}
 }
 
-static void elements_resume(struct morph_fabric *fabric, struct morph_hold *hold)
+/* False: others have one of them in another state meanwhile. */
+static bool elements_resume(struct morph_fabric *fabric, struct morph_hold *hold)
 {
 	struct optics_state *ledger = fabric->ledger;
+	bool all = true;
 	u32 i;
 
 	for (i = 0; i < hold->elements_count; i++) {
@@ -142,10 +144,12 @@ static void elements_resume(struct morph_fabric *fabric, struct morph_hold *hold
 		entry->pinned = entry->alone || ledger->element_state[element] == entry->state;
 		if (entry->pinned)
 			ledger->element_pins[element]++;
+		all &= entry->pinned;
 		entry->marked = entry->alone && !(*marks & OPTICS_HELD);
 		if (entry->marked)
 			*marks |= OPTICS_HELD;
 	}
+	return all;
 }
 
 /* ---------------------------------------------------------------------- hold */
@@ -290,7 +294,9 @@ static void hold_resume(struct morph_schedule *schedule, bool all)
 	lanes_resume(hold->guides, hold->guides_count, ledger->guide_lanes, all);
 	lanes_resume(hold->tx, hold->tx_count, ledger->tx_lanes, all);
 	lanes_resume(hold->rx, hold->rx_count, ledger->rx_lanes, all);
-	elements_resume(fabric, hold);
+	/* Even if the repair is undone: somebody else may have joined what it had turned. */
+	if (!elements_resume(fabric, hold))
+		schedule->crossed = true;
 }
 
 /* The repair has left its circuits where they were. fabric->lock held. */

@@ -8,6 +8,7 @@
 #include "core.h"
 #include "plan.h"
 #include "refusal.h"
+#include "repair.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -347,7 +348,10 @@ static int make_circuits(struct morph_schedule *schedule, const struct morph_sch
 	return 0;
 }
 
-/* Each step as it will be, and what it lights. Lock as above. */
+/*
+ * Each step as it will be: what comes may disturb what stays, and a start may light any step
+ * whole. Lock as above.
+ */
 static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
@@ -355,15 +359,7 @@ static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wr
 	int ret = 0;
 
 	for (i = 0; i < schedule->steps_count && !ret; i++) {
-		const struct morph_step *step = &schedule->steps[i];
-		const u32 *list = schedule->changes + step->light;
-		u32 count = step->lights;
-
-		if (!i) {
-			list = schedule->held + step->held;
-			count = step->count;
-		}
-		ret = morph_schedule_judge(schedule, i, list, count, &wrong->circuit);
+		ret = morph_schedule_judge(schedule, i, &wrong->circuit);
 		if (ret)
 			wrong->step = i;
 		mutex_unlock(&fabric->lock);
@@ -508,6 +504,9 @@ static int load_entered(struct morph_schedule *schedule, const struct morph_sche
 	if (!ret && slice->dying)
 		ret = -ENODEV;
 	if (ret) {
+		/* Repairs of others may have gone without what it held while it was judged. */
+		if (schedule->hold.taken)
+			morph_repair_recover(slice->fabric);
 		morph_schedule_drop(schedule);
 		morph_plan_touch_slice(slice);
 		return ret;

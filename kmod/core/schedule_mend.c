@@ -5,10 +5,12 @@
  * from the step that it is at. Where no paths are left for some of them it stops, holds nothing,
  * and is looked at again with the next repair.
  */
+#include "controller.h"
 #include "core.h"
 #include "half.h"
 #include "refusal.h"
 #include "repair.h"
+#include "ring.h"
 #include "route.h"
 #include "schedule.h"
 #include "slice.h"
@@ -111,7 +113,10 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
 	return 0;
 }
 
-/* Paths for all that are astray. Nothing of the schedule is claimed or held. */
+/*
+ * Paths for all that are astray. Nothing of the schedule is claimed or held; what the slice's
+ * controller has reserved is for it, too.
+ */
 static int lead_all_back(struct morph_schedule *schedule)
 {
 	struct optics_state *ledger = schedule->slice->fabric->ledger;
@@ -191,7 +196,9 @@ static void mend(struct morph_schedule *schedule)
 
 	morph_schedule_unhold(schedule);
 	release_lit(schedule);
+	morph_controller_lift(fabric, schedule->slice->controller);
 	ret = lead_all_back(schedule);
+	morph_controller_lower(fabric);
 	if (!ret)
 		ret = morph_schedule_hold(schedule, MORPH_GFP_REPAIR, NULL);
 	claim_lit(schedule);
@@ -206,6 +213,12 @@ static void mend(struct morph_schedule *schedule)
 		return;
 	fabric->seq++;
 	schedule->slice->generation++;
+	/* The page tells the generation, too. */
+	morph_state_begin(schedule->slice);
+	morph_state_end(schedule->slice);
+	/* What it held others may wait for. One that was lost before would wake itself for ever. */
+	if (ret && !lost)
+		morph_repair_recover(fabric);
 	if (ret)
 		morph_schedule_lose(schedule, ret);
 	else
@@ -244,6 +257,7 @@ void morph_schedule_mend(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_schedule *schedule;
+	bool whole;
 
 	lockdep_assert_held(&fabric->lock);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
@@ -251,10 +265,13 @@ void morph_schedule_mend(struct morph_slice *slice)
 	list_for_each_entry(schedule, &slice->schedules, node) {
 		if (!schedule->id)
 			continue;
-		if (!is_whole(schedule))
-			mend(schedule);
-		else if (schedule->hold.taken)
+		whole = is_whole(schedule);
+		if (whole && schedule->hold.taken) {
 			morph_schedule_hold_restore(schedule);
+			whole = !schedule->crossed;
+		}
+		if (!whole)
+			mend(schedule);
 		morph_schedule_go_on(schedule);
 	}
 }

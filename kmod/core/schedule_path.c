@@ -419,11 +419,11 @@ static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count,
 	return morph_refuse_optics(&txn->refusal, ret, &why);
 }
 
-int morph_schedule_judge(struct morph_schedule *schedule, u32 number, const u32 *list, u32 count,
-			 u32 *wrong)
+int morph_schedule_judge(struct morph_schedule *schedule, u32 number, u32 *wrong)
 {
 	struct morph_step *step = &schedule->steps[number];
-	int ret = judge(schedule, schedule->held + step->held, step->count, list, count, wrong);
+	const u32 *held = schedule->held + step->held;
+	int ret = judge(schedule, held, step->count, held, step->count, wrong);
 
 	if (!ret)
 		step->judged = (struct morph_judged){ others(schedule), schedule->stance };
@@ -438,8 +438,7 @@ int morph_schedule_judge_again(struct morph_schedule *schedule, u32 number)
 	if (holds(&step->judged, schedule))
 		return 0;
 	morph_stat(schedule->slice->fabric, MORPH_STAT_STEPS_JUDGED);
-	return morph_schedule_judge(schedule, number, schedule->held + step->held, step->count,
-				    &wrong);
+	return morph_schedule_judge(schedule, number, &wrong);
 }
 
 int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 number)

@@ -70,10 +70,11 @@ void morph_state_circuit(struct morph_circuit *circuit)
 	struct morph_state_pair *pair;
 	u64 mbps = 0;
 
-	if (!is_told(slice) || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+	if (!slice->state_page || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
-	if (is_lit(circuit))
+	/* One that goes with its slice or fabric, and was lit, is dark: that alone is told. */
+	if (is_told(slice) && is_lit(circuit))
 		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
 	if (!mbps && !circuit->told_mbps)
 		return;

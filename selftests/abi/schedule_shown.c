@@ -17,6 +17,7 @@
 #define TIMED "settle_ns=1000000 relock_ns=100000 write_ns=0"
 /* So long that whoever looks meanwhile sees it. */
 #define SLOW "settle_ns=500000000 relock_ns=0 write_ns=0"
+#define SLOW_TO_LOCK "settle_ns=0 relock_ns=500000000 write_ns=0"
 #define VERY_SLOW "settle_ns=2500000000 relock_ns=0 write_ns=0"
 #define STATE_BYTES MORPH_STATE_BYTES(RANKS *RANKS)
 #define OPAQUE_MDB 60000u
@@ -106,6 +107,50 @@ TEST_F(shown, light_that_went_out_and_came_back_is_another)
 	EXPECT_NE(0, self->pairs[1].mbps);
 	/* Once when it went out, once when it came. */
 	EXPECT_LE(generation + 2, self->pairs[1].generation);
+}
+
+struct revert {
+	int slice;
+	unsigned int txn;
+	int error;
+};
+
+static void *run_revert(void *context)
+{
+	struct revert *revert = context;
+
+	revert->error = txn_step(revert->slice, revert->txn, MORPH_TXN_REVERT, 0, NULL);
+	return NULL;
+}
+
+/* Until the old light is there nobody is to send. */
+TEST_F(shown, light_that_is_reverted_is_not_shown_meanwhile)
+{
+	struct morph_txn_run args = { .head.flags = MORPH_TXN_PREPARE,
+				      .generation = GENERATION_ANY,
+				      .lease_ns = 600000 * MS };
+	struct morph_change change = change_add(0, 1);
+	struct morph_circuit_info circuit;
+	struct morph_slice_info info;
+	struct revert revert;
+	pthread_t thread;
+
+	begin(self, SLOW_TO_LOCK);
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	ASSERT_EQ(0, slice_read(self->slice, &info, NULL, 0, &circuit, 1));
+	change.op = MORPH_CHANGE_MOVE;
+	change.circuit = circuit.circuit;
+	change.src_plane = circuit.src_plane ? 0 : 1;
+	change.dst_plane = circuit.dst_plane ? 0 : 1;
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, &args)) TH_LOG("%s", last_detail);
+	ASSERT_EQ(0, txn_step(self->slice, args.out_txn, MORPH_TXN_COMMIT, 0, NULL));
+	EXPECT_NE(0, self->pairs[1].mbps);
+	revert = (struct revert){ .slice = self->slice, .txn = args.out_txn };
+	ASSERT_EQ(0, pthread_create(&thread, NULL, run_revert, &revert));
+	EXPECT_TRUE(WAIT_UNTIL(!self->pairs[1].mbps));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, revert.error);
+	EXPECT_NE(0, self->pairs[1].mbps);
 }
 
 TEST_F(shown, step_that_meets_the_end_of_the_fabric_shows_nothing)

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "fabric.h"
@@ -550,11 +551,11 @@ static void find_fibres(const struct nlmsghdr *message, void *context)
 		fibres->guides[fibres->count++] = nl_get_u32(nl_find(message, MORPH_A_GUIDE_ID));
 }
 
-/* The fibre that the slice's first circuit runs over. */
-static uint32_t fibre_of(int file, const struct fibres *fibres)
+/* The fibre that a circuit of the slice runs over. */
+static uint32_t fibre_of(int file, unsigned int circuit, const struct fibres *fibres)
 {
 	uint32_t guides[64];
-	int count = circuit_guides(file, 1, guides, 64), i;
+	int count = circuit_guides(file, circuit, guides, 64), i;
 	unsigned int at;
 
 	for (i = 0; i < count; i++)
@@ -596,7 +597,7 @@ FIXTURE_SETUP(rack)
 	nl_put_add(nl, 0, 1);
 	ASSERT_EQ(0, nl_do(nl));
 	ASSERT_EQ(0, end_of(nl, &self->sim));
-	self->fibre = fibre_of(self->file, &self->fibres);
+	self->fibre = fibre_of(self->file, 1, &self->fibres);
 	ASSERT_NE(UINT32_MAX, self->fibre);
 }
 
@@ -658,7 +659,41 @@ TEST_F(rack, repairs_may_use_what_their_controller_has)
 	TH_LOG("%s", nl->text);
 	EXPECT_EQ(0, wait_event(self->file, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, NULL));
 	EXPECT_TRUE(slice_wait_state(self->file, MORPH_SLICE_OK));
-	EXPECT_NE(self->fibre, fibre_of(self->file, &self->fibres));
+	EXPECT_NE(self->fibre, fibre_of(self->file, 1, &self->fibres));
+}
+
+/* What a repair may use the schedule that goes on after it may use, too. */
+TEST_F(rack, schedules_may_use_what_their_controller_has)
+{
+	struct nl *nl = &self->nl;
+	struct morph_schedule_circuit circuits[] = {
+		{ .dst_rank = 1, .lanes_count = 1 },
+		{ .src_rank = 1, .lanes_count = 1 },
+	};
+	struct morph_schedule_step steps[] = { { .count = 1 }, { .first = 1, .count = 1 } };
+	uint32_t held[] = { 0, 1 }, fibre;
+	struct morph_schedule_load load = {
+		.head = HEAD(morph_schedule_load),
+		.circuits = ARRAY(circuits, 2),
+		.steps = ARRAY(steps, 2),
+		.held = ARRAY(held, 2),
+		.generation = GENERATION_ANY,
+	};
+	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
+
+	ASSERT_EQ(0, ioctl(self->file, MORPH_SCHEDULE_LOAD, &load)) TH_LOG("%s", last_detail);
+	ASSERT_EQ(0, schedule_act(self->file, load.out_schedule, MORPH_SCHEDULE_START, NULL));
+	info.schedule = load.out_schedule;
+	ASSERT_EQ(0, ioctl(self->file, MORPH_SCHEDULE_INFO, &info));
+	fibre = fibre_of(self->file, info.first_circuit, &self->fibres);
+	ASSERT_NE(UINT32_MAX, fibre);
+	ASSERT_EQ(0, lose_fibre(nl, &self->sim, &self->fibres, 1, self->all, fibre))
+	TH_LOG("%s", nl->text);
+	EXPECT_EQ(0, wait_event(self->file, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, NULL));
+	EXPECT_TRUE(slice_wait_state(self->file, MORPH_SLICE_OK));
+	EXPECT_NE(fibre, fibre_of(self->file, info.first_circuit, &self->fibres));
+	EXPECT_EQ(0, schedule_act(self->file, load.out_schedule, MORPH_SCHEDULE_GO, NULL))
+	TH_LOG("%s", last_detail);
 }
 
 /* What others have reserved they may not; they get it as soon as it is given back. */

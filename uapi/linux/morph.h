@@ -1038,7 +1038,8 @@ struct morph_schedule_load {
  * enum morph_schedule_state - how a schedule stands
  * @MORPH_SCHEDULE_LOADED: no circuit of it is lit
  * @MORPH_SCHEDULE_RUNNING: at a step
- * @MORPH_SCHEDULE_STOPPED: a step failed, or nothing began it in time; what was lit before is lit
+ * @MORPH_SCHEDULE_STOPPED: a step failed, or nothing began it in time, or a repair has left it
+ *	without paths; what was lit before is lit
  */
 enum morph_schedule_state {
 	MORPH_SCHEDULE_LOADED = 0,
@@ -1325,8 +1326,8 @@ struct morph_state_pair {
  * struct morph_state_page - a slice as it is, to be mapped and read without a call
  * @version: odd while it is written: read it before and after, and again if it differs
  * @ranks: of the slice
- * @schedule: the last of its schedules that lit a step; where none runs, that was stopped or has
- *            stopped; or 0
+ * @schedule: the last of its schedules that was started or lit a step; where none runs, that
+ *            was stopped or has stopped; or 0
  * @generation: of the slice
  * @step: its step that is lit, or MORPH_ANY
  * @state: enum morph_schedule_state
