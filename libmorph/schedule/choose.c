@@ -3,8 +3,6 @@
 #include "schedule.h"
 
 #define MOST_VARIANTS (MORPH_ALGORITHMS + 3)
-#define MOST_SEGMENTS 256 /* more save less than a hundredth of a deep tree */
-
 #define FEW_RANKS 64 /* all algorithms are soon planned */
 #define MOST_WORK (1ULL << 28) /* some seconds, of more ranks */
 #define WORK_BITS 22 /* of a step of the budget */
@@ -174,7 +172,7 @@ static int build(struct choosing *choosing, struct morph_collective_opts wanted,
 	if (variant->segments)
 		wanted.segments = variant->segments;
 	ret = morph_collective_build(choosing->rounds, &wanted);
-	if (ret != -EINVAL || named)
+	if ((ret != -EINVAL && ret != -E2BIG) || named)
 		return ret;
 	lm_error_clear(choosing->schedule->ctx);
 	return -ENOENT;
@@ -232,10 +230,22 @@ static int leave_out(struct choosing *choosing, const struct morph_collective_op
 	return 0;
 }
 
+/* Why a variant can't be planned, with its text, which others may have taken away since. */
+static int fail_as(struct choosing *choosing, const struct morph_collective_opts *wanted,
+		   const struct variant *variant)
+{
+	int ret = build(choosing, *wanted, variant);
+
+	return ret ? ret :
+		     morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
+					 choosing->opts);
+}
+
 /* Algorithms that do not do it are left out, unless none does. */
 static int choose(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		  struct morph_choice *choices)
 {
+	const struct variant *failed = NULL;
 	int ret;
 
 	if (wanted->algorithm)
@@ -250,16 +260,25 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 		struct morph_choice *choice = &choices[variant->algorithm];
 
 		ret = build(choosing, *wanted, variant);
-		if (ret == -ENOENT)
-			ret = 0;
-		else if (!ret && !variant->left_out)
+		if (!ret && !variant->left_out)
 			ret = try(choosing, variant, choices);
-		else if (!ret && !choice->algorithm)
+		/* Others may end in time, or have room. */
+		if (ret == -ERANGE || ret == -E2BIG) {
+			failed = variant;
+			ret = 0;
+		}
+		if (!ret && !choice->algorithm)
 			*choice = (struct morph_choice){ .algorithm = variant->algorithm,
 							 .radix = variant->radix,
 							 .segments = variant->segments,
 							 .rounds = choosing->rounds->rounds.count };
+		if (ret == -ENOENT)
+			ret = 0;
 	}
+	if (!ret && !choosing->some && failed)
+		return fail_as(choosing, wanted, failed);
+	if (!ret && failed)
+		lm_error_clear(choosing->schedule->ctx);
 	if (!ret && !choosing->some)
 		ret = lm_fail(choosing->schedule->ctx, EINVAL,
 			      "no algorithm does collective %u with %u ranks", wanted->kind,

@@ -14,14 +14,16 @@ static const char *const names[] = {
 
 _Static_assert(sizeof(names) / sizeof(names[0]) == MATRIX_METHODS, "each method has a name");
 
-/* @plan: what is planned; @all: whatever was tried. */
-static const char *why_not(const struct matrix_plan *plan, const struct matrix_plan *all,
+/* @plan: what is planned; @all: whatever was tried, which are all methods of a @few ranks. */
+static const char *why_not(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,
 			   uint32_t method)
 {
 	uint64_t span = all->figures[method].span_ps;
 
 	if (!plan->bound_ps)
 		return "there is nothing to send";
+	if (!all->figures[method].tried && !few && plan->span_ps == plan->bound_ps)
+		return "nothing is sooner than what was found";
 	if (!all->figures[method].tried && method == MATRIX_MESH)
 		return "a rank has more partners than planes";
 	if (!all->figures[method].tried)
@@ -33,15 +35,15 @@ static const char *why_not(const struct matrix_plan *plan, const struct matrix_p
 	return "sooner, but too long to find for a plan";
 }
 
-static void tell(const struct matrix_plan *plan, const struct matrix_plan *all, uint32_t method,
-		 struct morph_method *out)
+static void tell(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,
+		 uint32_t method, struct morph_method *out)
 {
 	const struct matrix_figure *figure = &all->figures[method];
 	bool chosen = method == plan->method;
 
 	*out = (struct morph_method){ .name = names[method],
 				      .chosen = chosen,
-				      .why = chosen ? "" : why_not(plan, all, method) };
+				      .why = chosen ? "" : why_not(plan, all, few, method) };
 	if (!figure->tried)
 		return;
 	out->ns = lm_edge_ns(figure->span_ps);
@@ -76,7 +78,7 @@ MORPH_API int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix
 	int ret = solver ? solve(solver, &problem, &plan, &all) : -ENOMEM;
 
 	for (uint32_t method = 0; !ret && method < MATRIX_METHODS && method < room; method++)
-		tell(&plan, &all, method, &methods[method]);
+		tell(&plan, &all, ranks <= MOST_RANKS, method, &methods[method]);
 	lm_matrix_free(solver);
 	return ret ? ret : MATRIX_METHODS;
 }

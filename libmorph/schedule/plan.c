@@ -86,7 +86,8 @@ static int try(struct morph_schedule *schedule, const struct question *question,
 			schedule, question->collective, question->opts);
 	if (!ret)
 		note(schedule);
-	return ret;
+	/* Some say so of sums that have no room. */
+	return ret == -EOVERFLOW ? -ERANGE : ret;
 }
 
 /* Among others one that has no room for what is asked, or no number, is one that gives up. */
@@ -95,7 +96,7 @@ static int try_one(struct morph_schedule *schedule, const struct question *quest
 {
 	int ret = try(schedule, question, policy);
 
-	if (ret != -E2BIG && ret != -EOVERFLOW && ret != -ERANGE)
+	if (ret != -E2BIG && ret != -ERANGE)
 		return ret;
 	lm_schedule_give_up(schedule, morph_error_text(schedule->ctx));
 	lm_error_clear(schedule->ctx);

@@ -94,23 +94,25 @@ static int fill_pool(struct segments_planning *planning, uint32_t *resident)
 	return ret < 0 ? ret : 0;
 }
 
-/*
- * Whether all routing is soon done, with so many joints beside those of the pool: a search looks at each of them. Rounds that
- * are as the one before are not routed anew.
- */
-static bool is_soon(const struct segments_planning *planning, uint64_t joints)
+/* How often a way is searched for on a topology: rounds that are as the one before are not routed anew. */
+static uint64_t count_searches(const struct morph_collective *collective)
 {
-	const struct morph_collective *collective = planning->collective;
 	uint64_t searches = 0;
 
 	for (uint32_t round = 0; round < collective->rounds.count; round++)
 		if (!round || !lm_rounds_alike(collective, round - 1, round))
 			searches += collective->rounds.list[round].count;
+	return searches;
+}
+
+/* Whether all routing is soon done, with so many joints beside those of the pool: a search looks at each of them. */
+static bool is_soon(const struct segments_planning *planning, uint64_t searches, uint64_t joints)
+{
 	return searches * (planning->pool.joints.count + joints) <= MOST_STEPS;
 }
 
 /* Rounds that go together need no change between them. As many as are soon looked at. */
-static int add_together(struct segments_planning *planning)
+static int add_together(struct segments_planning *planning, uint64_t searches)
 {
 	uint32_t planes = planning->lay.schedule->planes, round = 0;
 	uint64_t most = (uint64_t)planes * planning->pool.ranks;
@@ -118,7 +120,8 @@ static int add_together(struct segments_planning *planning)
 
 	if (planning->given || planning->is_unchanged)
 		return 0;
-	while (!ret && round < planning->collective->rounds.count && is_soon(planning, most) &&
+	while (!ret && round < planning->collective->rounds.count &&
+	       is_soon(planning, searches, most) &&
 	       planning->pool.topologies.count < MOST_TOPOLOGIES)
 		ret = lm_pool_add_rounds(&planning->pool, planning->collective, planes, &round);
 	return ret;
@@ -291,14 +294,16 @@ static int solve_large(struct segments_planning *planning)
 
 static int solve(struct segments_planning *planning)
 {
+	uint64_t searches = count_searches(planning->collective);
 	uint32_t resident;
 	int ret = fill_pool(planning, &resident);
 
 	if (!ret)
-		ret = add_together(planning);
+		ret = add_together(planning, searches);
 	if (ret)
 		return ret;
-	return is_soon(planning, 0) ? solve_pool(planning, resident) : solve_large(planning);
+	return is_soon(planning, searches, 0) ? solve_pool(planning, resident) :
+						solve_large(planning);
 }
 
 /* Round by round, whatever else there is. */

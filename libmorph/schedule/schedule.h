@@ -134,6 +134,8 @@ typedef int schedule_planner(struct morph_schedule *schedule,
 			     const struct morph_collective *collective,
 			     const struct morph_schedule_opts *opts);
 
+#define MOST_SEGMENTS 256 /* of a tree that is chosen: more save some hundredths of its time */
+
 schedule_planner lm_plan_each_round, lm_plan_one_shot, lm_plan_segments, lm_plan_overlap,
 	lm_plan_matchings;
 

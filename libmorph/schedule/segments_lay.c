@@ -148,7 +148,7 @@ static uint64_t weigh(struct segments_planning *planning, const struct joint *jo
 								 ranks +
 							 joints[joint].src];
 
-				*load += part_bytes(bytes, parts, part);
+				*load = lm_sum(*load, part_bytes(bytes, parts, part));
 				most = *load > most ? *load : most;
 			}
 	}

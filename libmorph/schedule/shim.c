@@ -5,7 +5,6 @@
 #include "../plan/mix.h"
 #include "shim.h"
 
-#define MOST_RANKS 4096
 #define MOST_PARTS 8
 #define MOST_PLANS 65536
 #define MOST_BYTES (1ULL << 50) /* of a buffer */

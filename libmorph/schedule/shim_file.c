@@ -216,7 +216,8 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 	wanted.segments = plan->segments = take(file);
 	policy = take(file);
 	words = take(file);
-	if (!policy || policy >= MORPH_POLICIES || words > file->words - 1 - file->next)
+	if (!policy || policy >= MORPH_POLICIES || words > file->words - 1 - file->next ||
+	    wanted.radix > MOST_RANKS || wanted.segments > MOST_SEGMENTS)
 		return lm_fail(&shim->ctx, EINVAL, "what it says of its schedule is malformed");
 	ret = morph_collective_build(plan->collective, &wanted);
 	if (ret)
@@ -302,8 +303,10 @@ MORPH_API int morph_shim_read(struct morph_shim *shim, const void *data, size_t 
 		ret = check_about(shim, &file);
 	if (!ret) {
 		ret = read_plans(shim, &file);
-		if (ret)
+		if (ret) {
 			lm_shim_cut(shim, 0, 1);
+			shim->full = false;
+		}
 		for (uint32_t at = 0; at < shim->count; at++)
 			lm_table_put(&shim->table, shim->plans[at]);
 	}

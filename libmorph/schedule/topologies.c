@@ -78,6 +78,12 @@ static struct topology *settle(struct pool *pool)
 	return topology;
 }
 
+/* The topology that was begun is to be none. */
+static void drop(struct pool *pool)
+{
+	pool->joints.count = pool->topologies.list[pool->topologies.count].first;
+}
+
 /* The number of the topology that was begun and settled, or of the one that it equals. */
 static int take(struct pool *pool)
 {
@@ -90,7 +96,7 @@ static int take(struct pool *pool)
 		if (other->count == topology->count &&
 		    (!other->count || !memcmp(joints + other->first, joints + topology->first,
 					      other->count * sizeof(*joints)))) {
-			pool->joints.count = topology->first;
+			drop(pool);
 			return (int)at;
 		}
 	}
@@ -295,10 +301,19 @@ int lm_pool_add_rounds(struct pool *pool, const struct morph_collective *collect
 		if (needed > ports)
 			break;
 	}
-	*first = end > begin ? end : begin + 1;
-	if (!ret && end > begin && needed > ports)
+	if (!ret && end == begin) {
+		/* Those that are alike are as wide. */
+		do
+			end++;
+		while (end < collective->rounds.count && lm_rounds_alike(collective, end - 1, end));
+		*first = end;
+		drop(pool);
+		return 0;
+	}
+	*first = end;
+	if (!ret && needed > ports)
 		ret = join_rounds(pool, collective, begin, end, &needed);
-	if (ret || end == begin)
+	if (ret)
 		return ret;
 	spread(pool, ports / (needed ? needed : 1));
 	take(pool);

@@ -2774,6 +2774,18 @@ static const struct lm_attr schedule_attrs[] = {
 		.doc = "No rounds with a late rank are fewer from then on, as morphctl tells it.",
 	},
 	{
+		.name = "radix",
+		.number = LM_LOCAL_SCHEDULE_RADIX,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Of Bruck's algorithm, as morphctl tells it.",
+	},
+	{
+		.name = "segments",
+		.number = LM_LOCAL_SCHEDULE_SEGMENTS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Of a binary tree: in how many parts the buffer goes, as morphctl tells it.",
+	},
+	{
 		.name = "method",
 		.number = LM_LOCAL_SCHEDULE_METHOD,
 		.type = MORPH_ATTR_OBJECT,
@@ -3226,7 +3238,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_PROTECTION] = { "protection", protection_attrs, 3 },
 	[MORPH_OBJECT_PROTECTION_RANK] = { "protection-rank", protection_rank_attrs, 7 },
 	[MORPH_OBJECT_PROTECTION_REFUSAL] = { "protection-refusal", protection_refusal_attrs, 3 },
-	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 20 },
+	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 22 },
 	[MORPH_OBJECT_SCHEDULE_ALTERNATIVE] = { "schedule-alternative", schedule_alternative_attrs, 6 },
 	[MORPH_OBJECT_SCHEDULE_ROUND] = { "schedule-round", schedule_round_attrs, 4 },
 	[MORPH_OBJECT_SCHEDULE_HOLD] = { "schedule-hold", schedule_hold_attrs, 6 },

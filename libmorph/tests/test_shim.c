@@ -622,6 +622,55 @@ static void what_is_hostile_does_no_harm(void **state)
 	free(data);
 }
 
+/* What an algorithm is told makes its rounds, before anything of the schedule is looked at. */
+static void what_no_algorithm_is_told_is_refused(void **state)
+{
+	static const struct {
+		size_t at; /* of the first plan, behind the head, what plans are for, and their number */
+		uint32_t word;
+	} spoilt[] = { { 28, 4097 }, { 29, 257 } };
+	size_t bytes;
+	uint8_t *data = some_file(3, 1, &bytes);
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(spoilt) / sizeof(*spoilt); at++) {
+		struct morph_shim *shim = some_shim(3, 1);
+		uint8_t *copy = malloc(bytes);
+		uint32_t crc;
+
+		memcpy(copy, data, bytes);
+		memcpy(copy + 4 * spoilt[at].at, &spoilt[at].word, 4);
+		crc = crc_of(copy, bytes - 4);
+		memcpy(copy + bytes - 4, &crc, 4);
+		assert_refused(shim, morph_shim_read(shim, copy, bytes), -EINVAL,
+			       "what it says of its schedule is malformed");
+		free(copy);
+		morph_shim_free(shim);
+	}
+	free(data);
+}
+
+/* A file that is too large has no part in what there is room for afterwards. */
+static void plans_that_are_not_read_take_no_room(void **state)
+{
+	MORPH_OPTS(morph_shim_opts, opts, .ranks = 8, .planes = 2);
+	struct morph_shim *shim = shim_of(&opts);
+	size_t bytes;
+	uint8_t *data;
+
+	(void)state;
+	look_up(shim, MORPH_ALL_TO_ALL, 3000, NULL);
+	morph_shim_plans(shim, &opts.most_bytes);
+	opts.most_bytes--;
+	data = write_shim(shim, &bytes);
+	morph_shim_free(shim);
+	shim = shim_of(&opts);
+	assert_int_equal(morph_shim_read(shim, data, bytes), -ENOSPC);
+	look_up(shim, MORPH_BROADCAST, 64, NULL);
+	free(data);
+	morph_shim_free(shim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,6 +689,8 @@ int main(void)
 		cmocka_unit_test(what_is_stale_is_refused),
 		cmocka_unit_test(what_is_cut_off_or_spoilt_is_refused),
 		cmocka_unit_test(what_is_hostile_does_no_harm),
+		cmocka_unit_test(what_no_algorithm_is_told_is_refused),
+		cmocka_unit_test(plans_that_are_not_read_take_no_room),
 	};
 
 	return cmocka_run_group_tests_name("shim", tests, begin, end);

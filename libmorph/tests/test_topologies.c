@@ -123,6 +123,44 @@ static void rounds_have_as_many_circuits_as_there_are_ports_for(void **state)
 	morph_collective_free(collective);
 }
 
+/* Two shifts go together on two ports, a third does not; a star, and one like it, go alone on none. */
+static void rounds_go_together_as_far_as_there_are_ports(void **state)
+{
+	struct morph_collective *collective = collective_of(4);
+	struct pool pool = { .ctx = ctx, .ranks = 4 };
+	uint32_t first = 0;
+
+	(void)state;
+	shift_round(collective, 1, 8);
+	shift_round(collective, 2, 8);
+	shift_round(collective, 2, 8);
+	shift_round(collective, 3, 8);
+	for (uint32_t star = 0; star < 2; star++) {
+		morph_collective_add_round(collective);
+		for (uint32_t rank = 1; rank < 4; rank++)
+			transfer(collective, rank, 0, 8);
+	}
+	shift_round(collective, 1, 8);
+	assert_int_equal(lm_pool_add_rounds(&pool, collective, 2, &first), 0);
+	assert_int_equal(first, 3);
+	assert_int_equal(pool.topologies.count, 1);
+	assert_int_equal(pool.topologies.list[0].count, 8);
+	assert_int_equal(lm_pool_ports(&pool, 0), 2);
+	assert_int_equal(lm_pool_add_rounds(&pool, collective, 2, &first), 0);
+	assert_int_equal(first, 4);
+	assert_int_equal(pool.joints.list[8].circuits, 2);
+	/* Nothing of them stays in the pool. */
+	assert_int_equal(lm_pool_add_rounds(&pool, collective, 2, &first), 0);
+	assert_int_equal(first, 6);
+	assert_int_equal(pool.topologies.count, 2);
+	assert_int_equal(pool.joints.count, 12);
+	assert_int_equal(lm_pool_add_rounds(&pool, collective, 2, &first), 0);
+	assert_int_equal(first, 7);
+	assert_int_equal(pool.topologies.count, 3);
+	lm_pool_release(&pool);
+	morph_collective_free(collective);
+}
+
 static void what_is_no_topology_is_told(void **state)
 {
 	struct pool pool = { .ctx = ctx, .ranks = 4 };
@@ -367,6 +405,7 @@ int main(void)
 		cmocka_unit_test(equal_topologies_are_one),
 		cmocka_unit_test(tori_wrap_and_grids_do_not),
 		cmocka_unit_test(rounds_have_as_many_circuits_as_there_are_ports_for),
+		cmocka_unit_test(rounds_go_together_as_far_as_there_are_ports),
 		cmocka_unit_test(what_is_no_topology_is_told),
 		cmocka_unit_test(shifts_on_rings_stack_their_flows),
 		cmocka_unit_test(of_ways_as_short_the_least_full_is_taken),

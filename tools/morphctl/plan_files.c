@@ -175,10 +175,12 @@ static uint32_t ranks_named(const char *text, uint32_t *line)
 	uint32_t ranks = 0, own, other;
 
 	for (uint32_t number = 1; text; text = strchr(text, '\n'), number++) {
-		char kind;
+		char kind, begins[64];
 
+		/* What matters is at its beginning; sscanf() asks how long all is that it gets. */
 		text += *text == '\n';
-		if (sscanf(text, " %c%*[ \t]%u%*[ \t]%u", &kind, &own, &other) != 3 ||
+		snprintf(begins, sizeof(begins), "%.*s", (int)strcspn(text, "\n"), text);
+		if (sscanf(begins, " %c%*[ \t]%u%*[ \t]%u", &kind, &own, &other) != 3 ||
 		    !strchr("EISR", kind))
 			continue;
 		own = own > other ? own : other;
@@ -327,6 +329,7 @@ static enum exit_code take_rounds(struct planning *planning, const char *path)
 	if (error)
 		return client_error(planning->run, error);
 	planning->rounds_given = true;
+	planning->wanted.ranks = morph_collective_ranks(planning->collective);
 	name_it(planning, path, morph_collective_ranks(planning->collective));
 	return EXIT_CODE_OK;
 }

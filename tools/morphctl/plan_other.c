@@ -34,7 +34,7 @@ static int by_time(const void *one, const void *other)
 	return (a->planes > b->planes) - (a->planes < b->planes);
 }
 
-/* Rounds of an algorithm; those of a file are what they are. -EINVAL: it does not do that. */
+/* Rounds of an algorithm as it was chosen; those of a file are what they are. -EINVAL: it does not do that. */
 static int build(struct planning *planning, uint32_t algorithm)
 {
 	struct morph_collective_opts wanted = planning->wanted;
@@ -42,6 +42,10 @@ static int build(struct planning *planning, uint32_t algorithm)
 	if (planning->rounds_given)
 		return 0;
 	wanted.algorithm = algorithm;
+	if (!wanted.radix)
+		wanted.radix = planning->choices[algorithm].radix;
+	if (!wanted.segments)
+		wanted.segments = planning->choices[algorithm].segments;
 	return morph_collective_build(planning->collective, &wanted);
 }
 

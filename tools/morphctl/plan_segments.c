@@ -150,19 +150,67 @@ static int plan_rounds(struct planning *planning, const struct morph_schedule_op
 	return error;
 }
 
-/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them or does not do that. */
-static int build(struct planning *planning, uint32_t algorithm)
+/* What an algorithm is told, which a file does not say: its variant of that number. False: it has no more. */
+static bool tell(const struct planning *planning, struct morph_collective_opts *wanted,
+		 uint32_t planes, uint32_t variant)
 {
-	struct morph_collective_opts wanted = planning->wanted;
-	int error;
+	uint32_t steps = planning->topologies.count, ranks = wanted->ranks, levels = 0;
+	uint32_t radices[] = { 2, planes + 1, 2 };
 
-	wanted.algorithm = algorithm;
-	error = morph_collective_build(planning->collective, &wanted);
-	if (error == -EINVAL && !planning->wanted.algorithm)
+	if (wanted->algorithm == MORPH_BRUCK && !wanted->radix) {
+		while ((uint64_t)radices[2] * radices[2] < ranks)
+			radices[2]++;
+		wanted->radix = variant < 3 ? radices[variant] : 0;
+		return variant < 3;
+	}
+	/* Each level below the root is a round, and so is each segment but one. */
+	while (ranks >> (levels + 1))
+		levels++;
+	if (wanted->algorithm == MORPH_BINARY && !wanted->segments && steps >= levels)
+		wanted->segments = steps - levels + 1;
+	return !variant;
+}
+
+/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them or does not do that. */
+static int build(struct planning *planning, const struct morph_collective_opts *wanted)
+{
+	int error = morph_collective_build(planning->collective, wanted);
+
+	if ((error == -EINVAL || error == -E2BIG) && !planning->wanted.algorithm)
 		return -ENOENT;
 	if (!error && morph_collective_rounds(planning->collective) != planning->topologies.count)
 		return -ENOENT;
 	return error;
+}
+
+static bool is_better(const struct morph_choice *one, const struct morph_choice *other)
+{
+	return !other->algorithm || (one->policy && (!other->policy || one->ns < other->ns));
+}
+
+/* What an algorithm comes to as it was told; the best of that is kept. 0, or -ENOENT as build(). */
+static int try_one(struct planning *planning, const struct morph_schedule_opts *opts,
+		   const struct morph_collective_opts *wanted)
+{
+	struct morph_choice choice = { .algorithm = wanted->algorithm };
+	int error = build(planning, wanted);
+
+	if (!error)
+		error = plan_rounds(planning, opts);
+	if (error)
+		return error;
+	choice.rounds = morph_collective_rounds(planning->collective);
+	if (wanted->algorithm == MORPH_BRUCK)
+		choice.radix = wanted->radix;
+	if (wanted->algorithm == MORPH_BINARY)
+		choice.segments = wanted->segments;
+	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE) {
+		choice.policy = morph_schedule_policy(planning->schedule);
+		choice.ns = morph_schedule_ns(planning->schedule, NULL);
+	}
+	if (is_better(&choice, &planning->choices[wanted->algorithm]))
+		planning->choices[wanted->algorithm] = choice;
+	return 0;
 }
 
 /* The soonest of those algorithms that have as many rounds as the file has steps; 0: there is none. */
@@ -173,27 +221,21 @@ static int choose(struct planning *planning, const struct morph_schedule_opts *o
 
 	*chosen = 0;
 	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
-		struct morph_choice *choice = &planning->choices[algorithm];
-		int error;
-
 		if (only ? algorithm != only : algorithm == MORPH_STRAGGLAR)
 			continue;
-		error = build(planning, algorithm);
-		if (error == -ENOENT)
-			continue;
-		if (!error)
-			error = plan_rounds(planning, opts);
-		if (error)
-			return error;
-		*choice = (struct morph_choice){ .algorithm = algorithm,
-						 .rounds = morph_collective_rounds(
-							 planning->collective) };
-		if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE) {
-			choice->policy = morph_schedule_policy(planning->schedule);
-			choice->ns = morph_schedule_ns(planning->schedule, NULL);
+		for (uint32_t variant = 0;; variant++) {
+			struct morph_collective_opts wanted = planning->wanted;
+			int error;
+
+			wanted.algorithm = algorithm;
+			if (!tell(planning, &wanted, opts->planes, variant))
+				break;
+			error = try_one(planning, opts, &wanted);
+			if (error && error != -ENOENT)
+				return error;
 		}
-		if (!*chosen || (choice->policy && (!planning->choices[*chosen].policy ||
-						    choice->ns < planning->choices[*chosen].ns)))
+		if (planning->choices[algorithm].algorithm &&
+		    is_better(&planning->choices[algorithm], &planning->choices[*chosen]))
 			*chosen = algorithm;
 	}
 	return 0;
@@ -203,7 +245,8 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 {
 	const struct topologies *from = &planning->topologies;
 	const char *path = planning->run->option[OPTION_FROM_SEGMENTS];
-	uint32_t chosen, ranks = planning->wanted.ranks;
+	struct morph_collective_opts wanted = planning->wanted;
+	uint32_t chosen, ranks = wanted.ranks;
 	int error;
 
 	if (ranks < from->ranks) {
@@ -219,8 +262,13 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 			  ranks, PLURAL(ranks));
 		return EXIT_CODE_USAGE;
 	}
+	wanted.algorithm = chosen;
+	if (!error && planning->choices[chosen].radix)
+		wanted.radix = planning->choices[chosen].radix;
+	if (!error && planning->choices[chosen].segments)
+		wanted.segments = planning->choices[chosen].segments;
 	if (!error)
-		error = build(planning, chosen);
+		error = build(planning, &wanted);
 	if (!error)
 		error = plan_rounds(planning, opts);
 	if (error)

@@ -186,6 +186,22 @@ setup() {
 	[[ $(jq '.radix' <<<"$output") == 5 ]]
 	expect 0 morphctl plan all-reduce --ranks 8 --json
 	[[ $(jq 'has("radix") or has("segments")' <<<"$output") == false ]]
+	expect 0 morphctl plan "${how[@]}" -o algorithm,segments
+	holds "$output" "segments   256"
+	# One that is too much for a tree leaves the others.
+	expect 0 morphctl plan broadcast --ranks 8 --segments 70000 --json
+	[[ $(jq -c '[.verdict, .algorithm]' <<<"$output") == '["feasible","binomial"]' ]]
+	# What the next plan is told where the soonest has no ways is what it says.
+	expect 0 morphctl plan broadcast --ranks 32 --bytes 1M --planes 6 --profile "$TOP/build/profiles/rack64.bin" --delay settle=3700,round=500 --json
+	[[ $(jq -c '[.algorithm, .segments, (.round | length)]' <<<"$output") == '["binary",8,12]' ]]
+}
+
+@test "what is too long, and where all are tried that nothing is sooner, is told as such" {
+	expect 2 morphctl plan all-to-all --ranks 64 --policy matchings --bytes 1048576G --bandwidth 1000
+	holds "$stderr" "all sends one after the other would take longer than"
+	python3 -c 'for row in range(66): print(*(4096 * (column == (row + 1) % 66) for column in range(66)))' > one.csv
+	expect 0 morphctl plan --matrix one.csv --planes 2 --delay settle=1000,round=500 --json
+	[[ $(jq 'all(.method[] | select(has("finish-ns") | not); .text == "nothing is sooner than what was found")' <<<"$output") == true ]]
 }
 
 @test "what can't go on without a port is planned anew" {

@@ -176,6 +176,11 @@ refused() {
 	done
 }
 
+@test "rounds of a file have ways, or not" {
+	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --profile "$TOP/build/profiles/server8.bin" --at 0,1,5,4 --json
+	[[ $(jq -c '[."ranks-count", .light.verdict]' <<<"$output") == '[4,"feasible"]' ]]
+}
+
 @test "an algorithm that sums twice is refused" {
 	{
 		echo '<algo name="a" nchunksperloop="1" ngpus="2" coll="allreduce" inplace="1">'
@@ -241,6 +246,19 @@ refused() {
 circulants() {
 	jq -nc '{alpha_r: 10000, collective: "x", num_of_reconfigs: 2, steps: [$ARGS.positional | to_entries[] | {step: (.key + 1),
 		topology: [.value as $by | range(64) | [., (. + ($by | tonumber)) % 64, 1.0]]}]}' --args "$@"
+}
+
+@test "what an algorithm was told is found from how many topologies a file has" {
+	fabric=(--planes 2 --bytes 64M --delay round=500,settle=3700)
+	expect 0 morphctl plan broadcast --ranks 16 "${fabric[@]}" --to-segments tree.json --json
+	first=$(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output")
+	expect 0 morphctl plan broadcast --from-segments tree.json "${fabric[@]}" --json
+	[[ $(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output") == "$first" && $first == '["binary",'* ]]
+	fabric=(--planes 3 --bytes 64K --delay round=500,settle=3700)
+	expect 0 morphctl plan all-to-all --ranks 16 "${fabric[@]}" --to-segments shifts.json --json
+	first=$(jq -c '[.algorithm, .radix]' <<<"$output")
+	expect 0 morphctl plan all-to-all --from-segments shifts.json "${fabric[@]}" --json
+	[[ $(jq -c '[.algorithm, .radix]' <<<"$output") == "$first" && $first == '["bruck",4]' ]]
 }
 
 @test "topologies of a file become a plan, as they are written or sooner" {

@@ -2747,6 +2747,21 @@ static inline uint32_t morph_get_schedule_rounds_bound(const struct morph_object
 	return (uint32_t)morph_object_uint(object, "rounds-bound");
 }
 
+/** morph_get_schedule_radix() - Of Bruck's algorithm, as morphctl tells it. */
+static inline uint32_t morph_get_schedule_radix(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "radix");
+}
+
+/**
+ * morph_get_schedule_segments() - Of a binary tree: in how many parts the buffer goes, as
+ * morphctl tells it.
+ */
+static inline uint32_t morph_get_schedule_segments(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "segments");
+}
+
 /**
  * morph_get_schedule_method() - Of a matrix: what ways to find matchings came to, as morphctl
  * tells it.
