@@ -199,8 +199,8 @@ setup() {
 @test "what is too long, and where all are tried that nothing is sooner, is told as such" {
 	expect 2 morphctl plan all-to-all --ranks 64 --policy matchings --bytes 1048576G --bandwidth 1000
 	holds "$stderr" "all sends one after the other would take longer than"
-	python3 -c 'for row in range(66): print(*(4096 * (column == (row + 1) % 66) for column in range(66)))' > one.csv
-	expect 0 morphctl plan --matrix one.csv --planes 2 --delay settle=1000,round=500 --json
+	python3 -c 'for row in range(66): print(*(4096 * (column == (row + 1) % 66) for column in range(66)))' > "$BATS_TEST_TMPDIR/one.csv"
+	expect 0 morphctl plan --matrix "$BATS_TEST_TMPDIR/one.csv" --planes 2 --delay settle=1000,round=500 --json
 	[[ $(jq 'all(.method[] | select(has("finish-ns") | not); .text == "nothing is sooner than what was found")' <<<"$output") == true ]]
 }
 
