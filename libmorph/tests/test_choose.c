@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Algorithms, and what they are told, chosen together with circuits. */
+#include "scheduling.h"
+
+#define MIB (1 << 20)
+
+/* What is chosen is no later than any algorithm alone; and the rounds are those that were planned. */
+static void algorithm_and_circuits_are_chosen_together(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE, .ranks = 8);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_choice choices[MORPH_ALGORITHMS];
+	uint32_t chosen[2] = { 0 };
+
+	(void)state;
+	for (uint32_t large = 0; large < 2; large++) {
+		uint64_t soonest = UINT64_MAX;
+
+		wanted.bytes = large ? 256 * MIB : 64;
+		assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts,
+						       choices),
+				 0);
+		assert_sound(collective, delay, 2, NULL, schedule);
+		for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
+			if (!choices[at].algorithm || choices[at].ns >= soonest)
+				continue;
+			soonest = choices[at].ns;
+			chosen[large] = at;
+		}
+		assert_int_equal(morph_schedule_ns(schedule, NULL), soonest);
+		assert_int_equal(morph_collective_rounds(collective),
+				 choices[chosen[large]].rounds);
+	}
+	/* Few rounds where little is sent, few bytes where much is. */
+	assert_int_not_equal(chosen[0], chosen[1]);
+	wanted.algorithm = MORPH_RING;
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
+			 0);
+	assert_int_equal(morph_collective_rounds(collective), 14);
+	wanted.kind = 77;
+	wanted.algorithm = 0;
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
+			 -EINVAL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+}
+
+/* When a collective ends by the algorithm that is wanted. */
+static uint64_t ends(struct morph_collective_opts wanted, const struct morph_schedule_opts *opts,
+		     struct morph_choice *choices)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint64_t ns;
+
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, opts, choices),
+			 0);
+	ns = morph_schedule_ns(schedule, NULL);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+	return ns;
+}
+
+/* A binary tree in one part is three times as late as in the best number of them; and that is found without trying all. */
+static void segments_of_a_tree_are_as_many_as_are_best(void **state)
+{
+	(void)state;
+	for (uint64_t bytes = 1; bytes <= 256 * MIB; bytes *= 64)
+		for (uint32_t planes = 1; planes <= 2; planes++) {
+			MORPH_OPTS(morph_schedule_opts, opts, .planes = planes);
+			MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_BROADCAST,
+				   .algorithm = MORPH_BINARY, .ranks = 33, .bytes = bytes);
+			struct morph_choice choices[MORPH_ALGORITHMS];
+			uint64_t found = ends(wanted, &opts, choices), best = UINT64_MAX;
+
+			assert_true(choices[MORPH_BINARY].chosen);
+			wanted.segments = choices[MORPH_BINARY].segments;
+			assert_int_equal(ends(wanted, &opts, NULL), found);
+			for (wanted.segments = 1;
+			     wanted.segments <= 256 && wanted.segments <= bytes;
+			     wanted.segments *= 2) {
+				uint64_t ns = ends(wanted, &opts, NULL);
+
+				best = ns < best ? ns : best;
+			}
+			if (found > best + best / 8)
+				fail_msg(
+					"%llu bytes, %u planes: %llu ns in %u segments, the best is %llu",
+					(unsigned long long)bytes, planes,
+					(unsigned long long)found, choices[MORPH_BINARY].segments,
+					(unsigned long long)best);
+		}
+}
+
+/* A radix for each number of ports, and of few bytes; what is given is kept. */
+static void radix_is_the_best_of_some(void **state)
+{
+	uint32_t others = 0;
+
+	(void)state;
+	for (uint32_t planes = 1; planes <= 4; planes++)
+		for (uint64_t bytes = 64; bytes <= 256 * MIB; bytes *= 64) {
+			MORPH_OPTS(morph_schedule_opts, opts, .planes = planes);
+			MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_TO_ALL,
+				   .algorithm = MORPH_BRUCK, .ranks = 27, .bytes = bytes);
+			uint32_t radices[] = { 2, planes + 1, 6 };
+			struct morph_choice choices[MORPH_ALGORITHMS];
+			uint64_t found = ends(wanted, &opts, choices), best = UINT64_MAX;
+
+			for (uint32_t at = 0; at < 3; at++) {
+				uint64_t ns;
+
+				wanted.radix = radices[at];
+				ns = ends(wanted, &opts, NULL);
+				best = ns < best ? ns : best;
+			}
+			assert_int_equal(found, best);
+			others += choices[MORPH_BRUCK].radix != 2;
+			wanted.radix = 5;
+			ends(wanted, &opts, choices);
+			assert_int_equal(choices[MORPH_BRUCK].radix, 5);
+		}
+	assert_true(others > 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
+		cmocka_unit_test(segments_of_a_tree_are_as_many_as_are_best),
+		cmocka_unit_test(radix_is_the_best_of_some),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
