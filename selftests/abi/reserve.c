@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reserved protection: a spare and the lanes to it are held, and nobody else gets them. */
 #include <string.h>
-#include <sys/ioctl.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
@@ -277,24 +276,18 @@ TEST_F(reserve, used_spare_is_replaced_while_there_are_any)
 /* Plans are not made beside a schedule; the spare is held nevertheless. */
 TEST_F(reserve, used_spare_is_replaced_beside_a_schedule)
 {
-	struct morph_schedule_circuit circuit = { .dst_rank = 1, .lanes_count = 1 };
-	struct morph_schedule_step step = { .count = 1 };
-	uint32_t held = 0, other;
-	struct morph_schedule_load load = {
-		.head = HEAD(morph_schedule_load),
-		.circuits = ARRAY(&circuit, 1),
-		.steps = ARRAY(&step, 1),
-		.held = ARRAY(&held, 1),
-		.generation = GENERATION_ANY,
-	};
+	static const struct morph_schedule_circuit circuit = { .dst_rank = 1, .lanes_count = 1 };
 	struct morph_event event;
+	uint32_t other;
+	int schedule;
 
-	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_LOAD, &load)) TH_LOG("%s", last_detail);
+	schedule = schedule_in_turn(self->slice, &circuit, 1, NULL);
+	ASSERT_LT(0, schedule) TH_LOG("%s", last_detail);
 	KILL(0);
 	ASSERT_EQ(0, replaced(self->slice, &event));
 	other = event.new_accelerator == 8 ? 9 : 8;
 	EXPECT_TRUE(WAIT_UNTIL(read_accelerator(&self->sim, other).use == MORPH_USE_HELD));
-	EXPECT_EQ(0, schedule_act(self->slice, load.out_schedule, MORPH_SCHEDULE_START, NULL))
+	EXPECT_EQ(0, schedule_act(self->slice, schedule, MORPH_SCHEDULE_START, NULL))
 	TH_LOG("%s", last_detail);
 }
 

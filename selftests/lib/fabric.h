@@ -51,6 +51,8 @@ bool sim_all_dark(const struct sim *sim);
 
 /* The fabric's info now, into sim->info. */
 void sim_refresh(struct sim *sim);
+/* Has it no slices, those that are dying included? */
+bool sim_no_slices(struct sim *sim);
 /* Wait until so many accelerators are free; false: they never were. */
 bool sim_wait_free(struct sim *sim, unsigned int count);
 int open_fabric(unsigned int number);
@@ -118,6 +120,12 @@ int txn_step(int slice, unsigned int txn, unsigned int verb, uint64_t lease_ns,
 /* A verb for a schedule; args may hold step, rank and position and gets what is answered, or be NULL. */
 int schedule_act(int slice, unsigned int schedule, unsigned int verb,
 		 struct morph_schedule_act *args);
+/*
+ * Load a schedule that holds one of the circuits at each step, in turn, advanced by calls: its
+ * number, or -1. first: becomes the number of the first circuit; or NULL.
+ */
+int schedule_in_turn(int slice, const struct morph_schedule_circuit *circuits, unsigned int count,
+		     uint32_t *first);
 int rank_act(int slice, unsigned long command, unsigned int rank, unsigned int spare,
 	     struct morph_rank_act *args);
 /* A circuit from each rank to the next, and from the last to the first. */

@@ -260,6 +260,12 @@ bool sim_wait_counter(const struct sim *sim, const char *file, const char *key, 
 	return WAIT_UNTIL(sim_counter(sim, file, key) >= least);
 }
 
+bool sim_no_slices(struct sim *sim)
+{
+	sim_refresh(sim);
+	return !sim->info.slices;
+}
+
 bool sim_wait_free(struct sim *sim, unsigned int count)
 {
 	return WAIT_UNTIL((sim_refresh(sim), sim->info.free == count));

@@ -148,6 +148,36 @@ int txn_step(int slice, unsigned int txn, unsigned int verb, uint64_t lease_ns,
 	return ioctl(slice, MORPH_TXN_STEP, args);
 }
 
+#define MOST_TURNS 8
+
+int schedule_in_turn(int slice, const struct morph_schedule_circuit *circuits, unsigned int count,
+		     uint32_t *first)
+{
+	struct morph_schedule_step steps[MOST_TURNS];
+	uint32_t held[MOST_TURNS], i;
+	struct morph_schedule_load load = {
+		.head = HEAD(morph_schedule_load),
+		.circuits = ARRAY(circuits, count),
+		.steps = ARRAY(steps, count),
+		.held = ARRAY(held, count),
+		.generation = GENERATION_ANY,
+	};
+
+	if (count > MOST_TURNS) {
+		errno = E2BIG;
+		return -1;
+	}
+	for (i = 0; i < count; i++) {
+		steps[i] = (struct morph_schedule_step){ .first = i, .count = 1 };
+		held[i] = i;
+	}
+	if (ioctl(slice, MORPH_SCHEDULE_LOAD, &load))
+		return -1;
+	if (first)
+		*first = load.out_circuit;
+	return (int)load.out_schedule;
+}
+
 int rank_act(int slice, unsigned long command, unsigned int rank, unsigned int spare,
 	     struct morph_rank_act *args)
 {

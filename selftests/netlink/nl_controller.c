@@ -157,16 +157,10 @@ FIXTURE_SETUP(control)
 	ASSERT_NE(0, self->slice) TH_LOG("%s", self->nl.text);
 }
 
-static bool no_slices(struct sim *sim)
-{
-	sim_refresh(sim);
-	return !sim->info.slices;
-}
-
 FIXTURE_TEARDOWN(control)
 {
 	slice_delete(self->sim.fd, MORPH_ANY, "job", MORPH_SLICE_FORCE);
-	EXPECT_TRUE(WAIT_UNTIL(no_slices(&self->sim)));
+	EXPECT_TRUE(WAIT_UNTIL(sim_no_slices(&self->sim)));
 	nl_close(&self->nl);
 	sim_stop(&self->sim);
 }
@@ -383,7 +377,7 @@ TEST_F(control, queued_changes_of_an_earlier_epoch_are_refused)
 	EXPECT_EQ(MORPH_REASON_CONTROLLER, REPLY_U32(nl, MORPH_A_TXN_REASON));
 	EXPECT_EQ(2, REPLY_U64(nl, MORPH_A_TXN_HAVE));
 	slice_delete(slow.fd, slice, NULL, MORPH_SLICE_FORCE);
-	EXPECT_TRUE(WAIT_UNTIL(no_slices(&slow)));
+	EXPECT_TRUE(WAIT_UNTIL(sim_no_slices(&slow)));
 	sim_stop(&slow);
 }
 

@@ -6,7 +6,6 @@
  */
 #include <poll.h>
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -244,18 +243,9 @@ TEST(cordoned_element_that_moved_is_found)
 /* What is there stays, also where it is dark at times and others' light has changed since. */
 TEST(cordon_stops_no_schedule)
 {
-	struct morph_schedule_circuit circuit = { .dst_rank = 1, .lanes_count = 1 };
-	struct morph_schedule_step step = { .count = 1 };
-	uint32_t held = 0, guides[64];
-	struct morph_schedule_load load = {
-		.head = HEAD(morph_schedule_load),
-		.circuits = ARRAY(&circuit, 1),
-		.steps = ARRAY(&step, 1),
-		.held = ARRAY(&held, 1),
-		.generation = GENERATION_ANY,
-	};
-	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
-	int slice, other, count, i;
+	static const struct morph_schedule_circuit wanted = { .dst_rank = 1, .lanes_count = 1 };
+	int slice, other, schedule, count, i;
+	uint32_t guides[64], circuit;
 	struct sim sim;
 	struct nl nl;
 
@@ -263,11 +253,9 @@ TEST(cordon_stops_no_schedule)
 	sim_start(&sim, "server8", NULL);
 	slice = slice_create(sim.fd, 2);
 	other = slice_create(sim.fd, 2);
-	ASSERT_EQ(0, ioctl(slice, MORPH_SCHEDULE_LOAD, &load))
-	TH_LOG("%s", last_detail);
-	info.schedule = load.out_schedule;
-	ASSERT_EQ(0, ioctl(slice, MORPH_SCHEDULE_INFO, &info));
-	count = circuit_guides(slice, info.first_circuit, guides, 64);
+	schedule = schedule_in_turn(slice, &wanted, 1, &circuit);
+	ASSERT_LT(0, schedule) TH_LOG("%s", last_detail);
+	count = circuit_guides(slice, circuit, guides, 64);
 	ASSERT_LT(0, count);
 	for (i = 0; i < count; i++) {
 		nl_on_part(&nl, MORPH_CMD_HARDWARE_SET, sim.number, MORPH_PART_GUIDE, guides[i]);
@@ -275,7 +263,7 @@ TEST(cordon_stops_no_schedule)
 		ASSERT_EQ(0, nl_do(&nl));
 	}
 	ASSERT_EQ(0, light_ring(other, 2));
-	EXPECT_EQ(0, schedule_act(slice, load.out_schedule, MORPH_SCHEDULE_START, NULL))
+	EXPECT_EQ(0, schedule_act(slice, schedule, MORPH_SCHEDULE_START, NULL))
 	TH_LOG("%s", last_detail);
 	close(slice);
 	close(other);
