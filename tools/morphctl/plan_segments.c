@@ -150,18 +150,35 @@ static int plan_rounds(struct planning *planning, const struct morph_schedule_op
 	return error;
 }
 
-/* What an algorithm is told, which a file does not say: its variant of that number. False: it has no more. */
+/* The least radix of which numbers below @ranks have at most so many digits. */
+static uint32_t least_radix(uint32_t ranks, uint32_t digits)
+{
+	for (uint64_t radix = 2;; radix++) {
+		uint64_t power = 1;
+
+		for (uint32_t at = 0; at < digits && power < ranks; at++)
+			power *= radix;
+		if (power >= ranks)
+			return (uint32_t)radix;
+	}
+}
+
+/*
+ * What an algorithm is told, which a file does not say: its variant of that number. False: it has no more. A round of Bruck's
+ * algorithm is a digit; beyond the least radix only one is looked at that leaves no port idle.
+ */
 static bool tell(const struct planning *planning, struct morph_collective_opts *wanted,
 		 uint32_t planes, uint32_t variant)
 {
 	uint32_t steps = planning->topologies.count, ranks = wanted->ranks, levels = 0;
-	uint32_t radices[] = { 2, planes + 1, 2 };
 
 	if (wanted->algorithm == MORPH_BRUCK && !wanted->radix) {
-		while ((uint64_t)radices[2] * radices[2] < ranks)
-			radices[2]++;
-		wanted->radix = variant < 3 ? radices[variant] : 0;
-		return variant < 3;
+		wanted->radix = least_radix(ranks, steps);
+		if (variant && wanted->radix > planes)
+			return false;
+		if (variant)
+			wanted->radix = planes + 1;
+		return variant < 2;
 	}
 	/* Each level below the root is a round, and so is each segment but one. */
 	while (ranks >> (levels + 1))

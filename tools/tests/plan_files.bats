@@ -259,6 +259,12 @@ circulants() {
 	first=$(jq -c '[.algorithm, .radix]' <<<"$output")
 	expect 0 morphctl plan all-to-all --from-segments shifts.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, .radix]' <<<"$output") == "$first" && $first == '["bruck",4]' ]]
+	# One that is chosen by nobody, with more circuits in a round than there are ports.
+	fabric=(--planes 2 --bytes 64K --delay round=500,settle=3700)
+	expect 0 morphctl plan all-to-all --ranks 25 --algorithm bruck --radix 5 "${fabric[@]}" --to-segments fives.json --json
+	first=$(jq -c '[.radix, ."finish-ns"]' <<<"$output")
+	expect 0 morphctl plan all-to-all --algorithm bruck --from-segments fives.json "${fabric[@]}" --json
+	[[ $(jq -c '[.radix, ."finish-ns"]' <<<"$output") == "$first" && $first == '[5,'* ]]
 }
 
 @test "topologies of a file become a plan, as they are written or sooner" {
