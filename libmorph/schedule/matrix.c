@@ -285,6 +285,8 @@ static bool is_quick(const struct matrix_solver *solver, uint32_t method)
 
 	if (plan->method != MATRIX_METHODS && plan->span_ps == plan->bound_ps)
 		return false;
+	if (solver->problem.thorough)
+		return plan->method == MATRIX_METHODS || !matrix_spent(solver);
 	if (method == MATRIX_LONGEST)
 		return ranks > MATRIX_QUICK_RANKS;
 	if (method == MATRIX_GREEDY || method == MATRIX_URGENT)

@@ -80,6 +80,7 @@ struct matrix_problem {
 	uint32_t held_count;
 	uint32_t methods; /* a bit for each that is tried; 0: MATRIX_QUICK */
 	uint64_t budget; /* pairs that are looked at, where no method is named; 0: MATRIX_LOOKS where ranks are more than quick, else all */
+	bool thorough; /* where no method is named and ranks are quick: all are tried, as long as the budget lasts */
 };
 
 struct matrix_send {
@@ -135,6 +136,12 @@ static inline uint64_t lm_matrix_budget(uint32_t ranks, uint64_t budget)
 }
 
 struct matrix_solver;
+
+/*
+ * How a matrix is planned for a schedule, by its policy and budget: MORPH_POLICY_MATCHINGS without a budget is for those who want
+ * a plan at once; whoever tries other policies beside it has the time to try all methods.
+ */
+void lm_matrix_effort(struct matrix_problem *problem, const struct morph_schedule_opts *opts);
 
 /* NULL: out of memory, noted. One thread at a time. */
 struct matrix_solver *lm_matrix_new(struct morph_ctx *ctx);

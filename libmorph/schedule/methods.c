@@ -3,8 +3,6 @@
 #include "matrix.h"
 #include "schedule.h"
 
-#define MOST_RANKS 64 /* of which all are tried: a second */
-
 static const char *const names[] = {
 	[MATRIX_ROTATION] = "rotation", [MATRIX_MESH] = "mesh",
 	[MATRIX_LONGEST] = "longest",	[MATRIX_GREEDY] = "greedy",
@@ -32,7 +30,7 @@ static const char *why_not(const struct matrix_plan *plan, const struct matrix_p
 		return "later";
 	if (span == plan->span_ps)
 		return "no sooner";
-	return "sooner, but too long to find for a plan";
+	return "sooner, but it takes longer to find than the budget allows";
 }
 
 static void tell(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,
@@ -59,26 +57,34 @@ static int solve(struct matrix_solver *solver, struct matrix_problem *problem,
 	if (ret)
 		return ret;
 	*all = *plan;
-	if (problem->ranks > MOST_RANKS)
+	if (problem->ranks > MATRIX_QUICK_RANKS)
 		return 0;
 	problem->methods = MATRIX_ALL;
 	return lm_matrix_solve(solver, problem, all);
 }
 
 MORPH_API int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix, uint32_t ranks,
-				   const struct morph_delay *delay, uint32_t planes,
+				   const struct morph_delay *delay,
+				   const struct morph_schedule_opts *opts,
 				   struct morph_method *methods, uint32_t room)
 {
 	struct matrix_problem problem = { .ranks = ranks,
-					  .planes = planes,
 					  .bytes = matrix,
 					  .costs = lm_delay_costs(delay, ranks) };
-	struct matrix_solver *solver = lm_matrix_new(ctx);
+	int ret = lm_opts_check(ctx, opts, sizeof(*opts), "morph_schedule_opts");
+	struct morph_schedule_opts mine;
+	struct matrix_solver *solver;
 	struct matrix_plan plan, all;
-	int ret = solver ? solve(solver, &problem, &plan, &all) : -ENOMEM;
 
+	if (ret)
+		return ret;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	problem.planes = mine.planes ? mine.planes : 1;
+	lm_matrix_effort(&problem, &mine);
+	solver = lm_matrix_new(ctx);
+	ret = solver ? solve(solver, &problem, &plan, &all) : -ENOMEM;
 	for (uint32_t method = 0; !ret && method < MATRIX_METHODS && method < room; method++)
-		tell(&plan, &all, ranks <= MOST_RANKS, method, &methods[method]);
+		tell(&plan, &all, ranks <= MATRIX_QUICK_RANKS, method, &methods[method]);
 	lm_matrix_free(solver);
 	return ret ? ret : MATRIX_METHODS;
 }

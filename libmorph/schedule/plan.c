@@ -55,7 +55,7 @@ struct question {
 	const struct morph_collective *collective;
 	struct costs costs;
 	const struct morph_schedule_opts *opts;
-	schedule_planner *planner; /* of the one policy that is asked for; NULL: its own */
+	schedule_planner *back; /* in the place of MORPH_POLICY_MATCHINGS, which is tried alone then; or NULL */
 };
 
 static int begin(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
@@ -82,7 +82,7 @@ static int try(struct morph_schedule *schedule, const struct question *question,
 	int ret = begin(schedule, question, policy);
 
 	if (!ret)
-		ret = (question->planner ? question->planner : policies[policy])(
+		ret = (question->back ? question->back : policies[policy])(
 			schedule, question->collective, question->opts);
 	if (!ret)
 		note(schedule);
@@ -265,14 +265,13 @@ static int try_with_less(struct morph_schedule *schedule, const struct question 
 static int plan(struct morph_schedule *schedule, const struct morph_delay *delay,
 		struct question *question)
 {
-	const struct morph_schedule_opts *opts = question->opts;
+	uint32_t policy = question->back ? MORPH_POLICY_MATCHINGS : question->opts->policy;
 	int ret;
 
 	question->costs = lm_delay_costs(delay, question->collective->ranks);
 	memset(schedule->tried, 0, sizeof(schedule->tried));
-	ret = policies[opts->policy] ? try(schedule, question, opts->policy) :
-				       try_all(schedule, question);
-	if (!ret && opts->policy == MORPH_POLICY_BEST)
+	ret = policies[policy] ? try(schedule, question, policy) : try_all(schedule, question);
+	if (!ret && policy == MORPH_POLICY_BEST)
 		ret = try_with_less(schedule, question);
 	if (!ret && schedule->verdict == MORPH_FEASIBLE)
 		ret = lm_schedule_bound(schedule, question->collective);
@@ -306,7 +305,7 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 	struct morph_schedule_opts mine;
 	struct question question = { .collective = collective,
 				     .opts = &mine,
-				     .planner = lm_plan_matchings_back };
+				     .back = lm_plan_matchings_back };
 	int ret = lm_opts_check(schedule->ctx, opts, sizeof(mine), "morph_schedule_opts");
 
 	if (ret)
@@ -316,7 +315,6 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 		return lm_fail(schedule->ctx, EINVAL,
 			       "the way back is turned by policy matchings, not by %u",
 			       mine.policy);
-	mine.policy = MORPH_POLICY_MATCHINGS;
 	ret = morph_collective_turn(collective, there);
 	if (!ret)
 		ret = check(schedule, collective, delay, &mine);

@@ -24,8 +24,18 @@ struct planning {
 	size_t order_room;
 	uint64_t clock_ps;
 	uint64_t looks; /* that are left of the budget */
+	bool thorough; /* as of struct matrix_problem */
 	bool turned; /* what is planned is the way there, and turned round */
 };
+
+void lm_matrix_effort(struct matrix_problem *problem, const struct morph_schedule_opts *opts)
+{
+	problem->budget = (uint64_t)lm_schedule_budget(opts) << LOOKS_BITS;
+	problem->thorough = problem->ranks <= MATRIX_QUICK_RANKS &&
+			    (problem->budget || opts->policy != MORPH_POLICY_MATCHINGS);
+	if (problem->thorough && !problem->budget)
+		problem->budget = MATRIX_LOOKS;
+}
 
 /* What each has for each in a round, on the way there where that is planned; and which transfers that is. */
 static void gather(struct planning *planning, const struct round *round)
@@ -187,7 +197,8 @@ static int plan_round(struct planning *planning, uint32_t round)
 					  .bytes = planning->bytes,
 					  .costs = schedule->costs,
 					  .held = planning->held,
-					  .budget = planning->looks };
+					  .budget = planning->looks,
+					  .thorough = planning->thorough };
 	uint64_t cells = (uint64_t)schedule->ranks * schedule->ranks, looks;
 	struct matrix_plan plan;
 	int ret;
@@ -368,13 +379,17 @@ static const char *find_unfit(const struct morph_collective *collective, int *re
 static int plan_all(struct morph_schedule *schedule, const struct morph_collective *collective,
 		    const struct morph_schedule_opts *opts, bool turned)
 {
-	uint64_t looks = (uint64_t)lm_schedule_budget(opts) << LOOKS_BITS;
+	struct matrix_problem effort = { .ranks = schedule->ranks };
 	struct planning planning = { .schedule = schedule,
 				     .collective = collective,
-				     .looks = lm_matrix_budget(schedule->ranks, looks),
 				     .turned = turned };
 	int ret = 0;
 	const char *why = find_unfit(collective, &ret);
+
+	lm_matrix_effort(&effort, opts);
+	/* Of several rounds the first would have it all. */
+	planning.thorough = effort.thorough && collective->rounds.count == 1;
+	planning.looks = lm_matrix_budget(schedule->ranks, effort.budget);
 
 	if (why)
 		return lm_schedule_give_up(schedule, why);

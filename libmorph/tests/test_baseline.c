@@ -280,10 +280,19 @@ static const struct morph_method *method_of(const struct morph_method *methods, 
 	return NULL;
 }
 
-/* The chosen one is that of the policy, and each of the others is told why it is not. */
-static void methods_of_a_matrix_are_told(void **state)
+/* When the policy has its plan, as whoever tries several finds it. */
+static uint64_t matchings_ns(const struct morph_schedule *schedule)
 {
-	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2, .policy = MORPH_POLICY_MATCHINGS);
+	struct morph_alternative tried;
+
+	assert_int_equal(morph_schedule_alternative(schedule, MORPH_POLICY_MATCHINGS, &tried), 0);
+	return tried.ns;
+}
+
+/* The chosen one is that of the policy, and each of the others is told why it is not. */
+static void check_methods(uint32_t policy)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2, .policy = policy);
 	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_TO_ALL,
 		   .algorithm = MORPH_DIRECT, .ranks = 6);
 	struct morph_collective *collective = morph_collective_new(ctx);
@@ -292,7 +301,6 @@ static void methods_of_a_matrix_are_told(void **state)
 	struct morph_method methods[16];
 	uint64_t matrix[36] = { 0 }, seed = 9;
 
-	(void)state;
 	wanted.matrix = matrix;
 	for (uint32_t at = 0; at < 50; at++) {
 		uint32_t chosen = 0;
@@ -305,15 +313,16 @@ static void methods_of_a_matrix_are_told(void **state)
 					       0;
 		assert_int_equal(morph_collective_build(collective, &wanted), 0);
 		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
-		ns = morph_schedule_ns(schedule, NULL);
-		count = morph_matrix_methods(ctx, matrix, 6, delay, 2, methods, 16);
+		ns = matchings_ns(schedule);
+		count = morph_matrix_methods(ctx, matrix, 6, delay, &opts, methods, 16);
 		assert_in_range(count, 5, 16);
 		for (int which = 0; which < count; which++) {
 			chosen += methods[which].chosen;
 			assert_true(methods[which].chosen == !methods[which].why[0]);
 			if (methods[which].chosen)
 				assert_int_equal(methods[which].ns, ns);
-			if (!strcmp(methods[which].why, "later"))
+			if (!strcmp(methods[which].why, "later") ||
+			    (methods[which].ns && policy != MORPH_POLICY_MATCHINGS))
 				assert_true(methods[which].ns >= ns);
 		}
 		assert_int_equal(chosen, 1);
@@ -321,13 +330,25 @@ static void methods_of_a_matrix_are_told(void **state)
 		assert_true(method_of(methods, count, "solstice")->turns);
 	}
 	memset(matrix, 0, sizeof(matrix));
-	assert_in_range(morph_matrix_methods(ctx, matrix, 6, delay, 2, methods, 2), 5, 16);
+	assert_in_range(morph_matrix_methods(ctx, matrix, 6, delay, &opts, methods, 2), 5, 16);
 	assert_string_equal(methods[0].why, "there is nothing to send");
-	assert_int_equal(morph_matrix_methods(ctx, matrix, 0, delay, 2, methods, 2), -EINVAL);
-	assert_int_equal(morph_matrix_methods(ctx, matrix, 6, delay, 0, methods, 2), -EINVAL);
+	assert_int_equal(morph_matrix_methods(ctx, matrix, 0, delay, &opts, methods, 2), -EINVAL);
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
 	morph_collective_free(collective);
+}
+
+static void methods_of_a_matrix_are_told(void **state)
+{
+	(void)state;
+	check_methods(MORPH_POLICY_MATCHINGS);
+}
+
+/* Who has the time for other policies has it for all methods. */
+static void no_method_is_sooner_than_the_best_plan(void **state)
+{
+	(void)state;
+	check_methods(MORPH_POLICY_BEST);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -343,6 +364,7 @@ int main(void)
 		TEST(a_short_cut_by_hand),
 		TEST(rounds_with_a_late_rank_are_counted),
 		TEST(methods_of_a_matrix_are_told),
+		TEST(no_method_is_sooner_than_the_best_plan),
 	};
 
 	return cmocka_run_group_tests_name("baseline", tests, NULL, NULL);

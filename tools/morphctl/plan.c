@@ -89,6 +89,8 @@ static enum exit_code solve(struct planning *planning)
 		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
 				   planning->run->option[OPTION_PLANES]);
 	planning->planes = opts.planes;
+	planning->policy = opts.policy;
+	planning->budget = opts.budget;
 	code = plan_within_budget(planning);
 	if (code)
 		return code;

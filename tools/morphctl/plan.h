@@ -57,7 +57,8 @@ struct planning {
 	struct morph_light light; /* verdict 0: nobody has asked */
 	struct unlit unlit[MOST_UNLIT]; /* soonest first */
 	uint32_t unlit_count;
-	uint32_t planes;
+	uint32_t planes, policy;
+	uint64_t budget; /* of the search; 0: as long as pays */
 	char title[160];
 };
 

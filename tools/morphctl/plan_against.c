@@ -132,6 +132,8 @@ static void add_late_rounds(const struct planning *planning, json_t *report)
 /* Of a matrix that goes in one round; the way back is the way there, turned. */
 static int add_methods(const struct planning *planning, json_t *report)
 {
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,
+		   .policy = planning->policy, .budget = planning->budget);
 	struct morph_method methods[MOST_METHODS];
 	json_t *list;
 	int count;
@@ -139,8 +141,8 @@ static int add_methods(const struct planning *planning, json_t *report)
 	if (!planning->matrix || morph_collective_rounds(planning->collective) != 1)
 		return 0;
 	count = morph_matrix_methods(planning->run->client->ctx, planning->matrix,
-				     planning->wanted.ranks, planning->delay, planning->planes,
-				     methods, MOST_METHODS);
+				     planning->wanted.ranks, planning->delay, &opts, methods,
+				     MOST_METHODS);
 	if (count < 0)
 		return count;
 	list = json_array();

@@ -125,21 +125,22 @@ struct morph_method {
 };
 
 /**
- * morph_matrix_methods() - by which method does MORPH_POLICY_MATCHINGS plan, and what would others come to?
+ * morph_matrix_methods() - by which method does MORPH_POLICY_MATCHINGS plan in one round, and what would others come to?
  * @ctx: the context
  * @matrix: ranks * ranks numbers: bytes that a rank, of the row, has for another
  * @ranks: how many there are
  * @delay: what rounds and changes take
- * @planes: ports of each; nothing is lit
+ * @opts: as the schedule is planned: its planes, and how long is searched, by policy and budget; nothing is lit
  * @methods: where to put them
  * @room: for how many there is room
  *
- * Solstice's and Eclipse's are tried here alone: they take longest to find.
+ * Up to 64 ranks all are tried here, which may take a second. The plan is the best of all of them, too, but for MORPH_POLICY_MATCHINGS
+ * without a budget: those that take longest to find, Solstice's and Eclipse's among them, are left out there.
  *
- * Return: how many there are; -EINVAL, -E2BIG, -EOVERFLOW or -ENOMEM.
+ * Return: how many there are; -EINVAL, -E2BIG, -EOVERFLOW, -ENOMEM, or as morph_opts_check().
  */
 int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix, uint32_t ranks,
-			 const struct morph_delay *delay, uint32_t planes,
+			 const struct morph_delay *delay, const struct morph_schedule_opts *opts,
 			 struct morph_method *methods, uint32_t room);
 
 #ifdef __cplusplus

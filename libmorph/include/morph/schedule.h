@@ -74,8 +74,8 @@ enum morph_policy {
  * @planes: ports of each rank; 0: 1
  * @after: what it leaves lit is lit at first; NULL: nothing is
  * @budget: how long is searched, in the units of the policy: of MORPH_POLICY_OVERLAP and MORPH_POLICY_UNITED the width of the beam, of
- *	MORPH_POLICY_MATCHINGS about a million pairs of ranks that are looked at, some milliseconds; and of
- *	MORPH_POLICY_BEST besides, which has each of them search so long, on how many planes fewer it is tried, too; 0: as long as pays in most cases
+ *	MORPH_POLICY_MATCHINGS about a million pairs of ranks that are looked at, some milliseconds, by all methods where that is asked for, or
+ *	another policy, and by those that are quick where neither is; and of MORPH_POLICY_BEST besides, which has each of them search so long, on how many planes fewer it is tried, too; 0: as long as pays in most cases
  */
 struct morph_schedule_opts {
 	size_t sz;
