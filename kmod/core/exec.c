@@ -321,6 +321,21 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	morph_state_end(txn->slice);
 }
 
+/*
+ * What was moved while its old light shone is lit twice now, and no more where it was in a moment:
+ * who goes on sending there is not to find the same generation afterwards. fabric->lock held.
+ */
+static void tell_moved(struct morph_txn *txn)
+{
+	u32 i;
+
+	morph_state_begin(txn->slice);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old && txn->items[i].new && !txn->items[i].broken_first)
+			morph_state_circuit(txn->items[i].circuit);
+	morph_state_end(txn->slice);
+}
+
 /* Program and verify; on success the light is there. No lock held. */
 static int exec_run(struct exec *exec)
 {
@@ -339,6 +354,7 @@ static int exec_run(struct exec *exec)
 	/* Step 5 reads the old receivers: note the new ones' power first. */
 	mutex_lock(&fabric->lock);
 	exec_note_power(exec, LIGHT_NEW);
+	tell_moved(txn);
 	mutex_unlock(&fabric->lock);
 	if (txn->kind == MORPH_TXN_REPAIR)
 		exec_look_in(exec, false);

@@ -38,7 +38,8 @@ static int __init morph_init(void)
 	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND, 0);
 	if (!morph_act_wq)
 		goto err_wq;
-	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND, 0);
+	/* A step has its place until its light is there: as many as there are slices that step. */
+	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!morph_step_wq)
 		goto err_act_wq;
 	morph_debugfs_init();

@@ -487,18 +487,15 @@ void morph_repair_recover_work(struct work_struct *work)
 	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
 						   recover_work);
 	struct morph_slice *slice;
-	bool all = true;
 
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &fabric->slices, node) {
 		/* No cause to settle what is prepared: its end lets them try. */
 		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
 			morph_repair_kick(slice, 0);
-		else if (slice->state == MORPH_SLICE_OK && !slice->dying)
-			all &= morph_schedule_recover(slice);
+		else
+			morph_schedule_recover(slice);
 	}
-	if (!all && fabric->state == MORPH_FABRIC_READY)
-		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
 	replan(fabric);
 	mutex_unlock(&fabric->lock);
 }

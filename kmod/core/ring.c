@@ -253,7 +253,7 @@ static void ring_answer(struct morph_ring *ring, u64 asked, int error)
 	u64 position = READ_ONCE(ring->schedule->position) & (MORPH_RING_POSITIONS - 1);
 
 	/* Who sees the answer sees in the state page what it tells of. */
-	smp_wmb();
+	dma_wmb();
 	WRITE_ONCE(at->words[0], lap | (asked & ~MORPH_RING_LAP & ~0xffffffffULL) | (u32)-error);
 	WRITE_ONCE(at->words[1], lap | position);
 	ring->answered++;
@@ -334,7 +334,7 @@ static bool ring_sleep(struct morph_ring *ring)
 	WRITE_ONCE(ring->woken, false);
 	WRITE_ONCE(ring->page->asleep, 1);
 	/* Who has written an entry before it could see this is seen here. */
-	smp_mb();
+	dma_mb();
 	if (ring->state != MORPH_RING_RUNNING || !ring_look(ring, &entry)) {
 		slept = true;
 		ring->sleeps++;

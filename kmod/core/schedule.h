@@ -105,7 +105,8 @@ struct morph_schedule {
 	struct morph_step *steps;
 	u32 *held, *changes, *ranks;
 	u32 *uses, *used_in;		/* by circuit: where its steps begin in used_in; one more */
-	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for whoever has entered the slice */
+	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for whoever has entered the slice, */
+	u64 work;			/* likewise: what was done since others had the lock */
 	u32 first_circuit;		/* number within the slice */
 
 	/* fabric->lock */
@@ -136,6 +137,7 @@ struct morph_schedule {
 	bool stepping;
 	bool changing;			/* the transaction is under way: a step, or what is ahead */
 	bool held_up;			/* a work has found the slice busy */
+	u32 callers;			/* who wait to enter the slice for it */
 	struct morph_times times;	/* of what was begun last, */
 	struct morph_times ahead_times;	/* and of what was lit ahead */
 	int error;
@@ -169,6 +171,13 @@ void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step)
 int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_plan *plan,
 			struct morph_schedule **schedule, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal);
+/* schedule->work that is done in one hold of fabric->lock by who can give way */
+#define MORPH_SCHEDULE_MOST_WORK	65536u
+/*
+ * 0, or why loading is not to go on. The slice has been entered; fabric->lock held, dropped
+ * meanwhile.
+ */
+int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusal *refusal);
 
 /* ----------------------------------------------------------- schedule_path.c */
 
@@ -179,10 +188,14 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_p
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 circuit);
 /*
  * Do all steps have room? Learns on the way what can be lit ahead. Nothing is claimed
- * afterwards. fabric->lock held; nothing of the schedule is claimed or held.
+ * afterwards. fabric->lock held, dropped meanwhile if @refusal is given, which is filled where that
+ * is why it ends; nothing of the schedule is claimed or held.
  */
 int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
-			 struct optics_refusal *why);
+			 struct optics_refusal *why, struct morph_refusal *refusal);
+/* Is there room for a path beside all that is claimed? 0 or a negative errno. fabric->lock held. */
+int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
+			struct optics_refusal *why);
 /* Undo optics_claim() of a path: elements that nobody pins then count as parked. */
 void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route);
 /*
@@ -286,9 +299,9 @@ void morph_schedule_moved(struct morph_circuit *circuit);
 void morph_schedule_mend(struct morph_slice *slice);
 /*
  * Something became sound, or free: paths for schedules that have none, of a slice that needs no
- * repair. False: later, a change is under way. fabric->lock held.
+ * repair; if a change is under way, when that has ended. fabric->lock held.
  */
-bool morph_schedule_recover(struct morph_slice *slice);
+void morph_schedule_recover(struct morph_slice *slice);
 /* A circuit that is moved stays on its planes, where their ports can be used. */
 void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change);
 

@@ -18,8 +18,10 @@ static int enter_locked(struct morph_schedule *schedule, struct morph_refusal *r
 	int ret;
 
 	mutex_lock(&slice->fabric->lock);
+	schedule->callers++;
 	ret = schedule->gone ? morph_run_refuse(schedule, refusal) :
 			       morph_schedule_enter(schedule, refusal);
+	schedule->callers--;
 	if (!ret && schedule->gone) {
 		ret = morph_run_refuse(schedule, refusal);
 		morph_slice_leave(slice);
@@ -47,19 +49,28 @@ static void answer(struct morph_schedule *schedule, int ret, struct morph_times 
 		refusal->error = ret;
 }
 
+static void mark_wanted(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < step->count; i++)
+		schedule->stamps[schedule->held[step->held + i]] = 1;
+}
+
 /*
- * Circuits that are lit, and that the step does not want, or, if @anew, wants anew since they have
- * failed: as many as the transaction has room for. In schedule->stamps, which is read before it
- * is written over. O(circuits of the schedule).
+ * Circuits that are lit, and that neither the step wants nor, unless it is NULL, @kept; or, if
+ * @anew, that are wanted anew since they have failed: as many as the transaction has room for. In
+ * schedule->stamps, which is read before it is written over. O(circuits of the schedule).
  */
 static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
-			    bool anew)
+			    const struct morph_step *kept, bool anew)
 {
 	u32 *stamps = schedule->stamps, room = max(2 * schedule->most, 1u), n = 0, i;
 
 	memset(stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
-	for (i = 0; i < step->count; i++)
-		stamps[schedule->held[step->held + i]] = 1;
+	mark_wanted(schedule, step);
+	if (kept)
+		mark_wanted(schedule, kept);
 	for (i = 0; i < schedule->circuits_count && n < room; i++) {
 		const struct morph_circuit *circuit = schedule->circuits[i];
 		bool failed = anew && (circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark);
@@ -77,7 +88,7 @@ static int clear_for(struct morph_schedule *schedule, const struct morph_step *s
 	int ret = 0;
 
 	while (!ret) {
-		count = collect_unwanted(schedule, step, true);
+		count = collect_unwanted(schedule, step, NULL, true);
 		if (!count)
 			break;
 		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
@@ -187,24 +198,40 @@ int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 	return min(ret, 0);
 }
 
+/*
+ * What was lit for another step than the one that comes: it goes first, since there may be no room
+ * for it beside all that the step changes. What the present step has stays.
+ */
+static int darken_ahead(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	const struct morph_step *now = &schedule->steps[schedule->step];
+	u32 count = collect_unwanted(schedule, step, now, false);
+	int ret = 0;
+
+	if (count) {
+		schedule->stepping = true;
+		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
+		schedule->stepping = false;
+	}
+	if (!ret)
+		schedule->is_ahead = false;
+	return ret;
+}
+
 /* What the step before and this one have in common stays. As morph_run_light(). */
 static int light_any(struct morph_schedule *schedule, u32 number)
 {
 	const struct morph_step *step = &schedule->steps[number];
-	u32 drops = collect_unwanted(schedule, step, false);
+	u32 drops;
 	int ret = 0;
 
-	/* More than a step has, since some are lit ahead: there is no room for both then. */
-	if (drops > schedule->most) {
-		schedule->stepping = true;
-		ret = clear_for(schedule, step);
-		schedule->stepping = false;
-		drops = 0;
-	}
+	if (number != morph_run_next(schedule))
+		ret = darken_ahead(schedule, step);
 	if (ret) {
 		morph_run_stop_at(schedule, number, ret);
 		return ret;
 	}
+	drops = collect_unwanted(schedule, step, NULL, false);
 	return morph_run_light(schedule, number, schedule->stamps, drops,
 			       schedule->held + step->held, step->count);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Loading: from what is asked to circuits that have paths, are held, and judged step by step. */
 #include <linux/random.h>
-#include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "controller.h"
@@ -15,7 +15,7 @@
 #include "txn.h"
 #include "user.h"
 
-#define CHUNK		64u	/* circuits whose paths are found in one hold of fabric->lock */
+#define PATH_WORK	1024u	/* to find a path, in entries of schedules that are looked at */
 #define MOST_SCHEDULES	64u	/* of a slice: each may have works queued */
 #define LEAST_AFTER_NS	NSEC_PER_USEC
 #define LEAST_IDLE_NS	(100 * NSEC_PER_USEC)	/* of a step that only takes fabric->lock */
@@ -320,32 +320,50 @@ err_free:
 }
 
 /*
- * All circuits; others have the lock between chunks of them. Who looks for a path beside others
- * sees those made before. fabric->lock held, dropped meanwhile; the slice has been entered.
+ * Others have the lock for a while. Who loads has entered the slice, and keeps neither a repair nor
+ * its end waiting until he is done. fabric->lock held, dropped meanwhile.
+ */
+int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct morph_fabric *fabric = slice->fabric;
+
+	mutex_unlock(&fabric->lock);
+	cond_resched();
+	mutex_lock(&fabric->lock);
+	schedule->work = 0;
+	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	if (slice->repairing)
+		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_STATE, 0, 0,
+				    "the slice is being repaired; try again");
+	return signal_pending(current) ? -EINTR : 0;
+}
+
+/*
+ * All circuits; others have the lock meanwhile. Who looks for a path beside others sees those
+ * made before. fabric->lock held, dropped meanwhile; the slice has been entered.
  */
 static int make_circuits(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
 			 struct morph_txn *scratch, struct morph_schedule_wrong *wrong)
 {
-	struct morph_fabric *fabric = schedule->slice->fabric;
 	u32 i;
 	int ret;
 
 	ret = take_ids(schedule->slice, plan->circuits_count, &schedule->first_circuit);
-	if (ret)
-		return ret;
-	for (i = 0; i < plan->circuits_count; i++) {
-		if (i % CHUNK == CHUNK - 1) {
-			mutex_unlock(&fabric->lock);
-			cond_resched();
-			mutex_lock(&fabric->lock);
+	for (i = 0; i < plan->circuits_count && !ret; i++) {
+		if (schedule->work >= MORPH_SCHEDULE_MOST_WORK) {
+			ret = morph_schedule_give_way(schedule, &scratch->refusal);
+			if (ret)
+				break;
 		}
+		schedule->work += PATH_WORK;
 		ret = make_circuit(schedule, plan, scratch, i);
-		if (!ret)
-			continue;
-		wrong->circuit = i;
-		return ret;
+		if (ret)
+			wrong->circuit = i;
 	}
-	return 0;
+	return ret;
 }
 
 /*
@@ -354,7 +372,6 @@ static int make_circuits(struct morph_schedule *schedule, const struct morph_sch
  */
 static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong)
 {
-	struct morph_fabric *fabric = schedule->slice->fabric;
 	u32 i;
 	int ret = 0;
 
@@ -362,9 +379,8 @@ static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wr
 		ret = morph_schedule_judge(schedule, i, &wrong->circuit);
 		if (ret)
 			wrong->step = i;
-		mutex_unlock(&fabric->lock);
-		cond_resched();
-		mutex_lock(&fabric->lock);
+		else
+			ret = morph_schedule_give_way(schedule, &schedule->txn->refusal);
 	}
 	return ret;
 }
@@ -415,6 +431,26 @@ static int check_beginnings(const struct morph_schedule *schedule,
 	return 0;
 }
 
+/*
+ * Others may have taken what circuits need since a step of theirs was looked at. Which of them
+ * agree with each other has not changed. fabric->lock held until all is held.
+ */
+static int check_room(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+		      struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct optics_refusal why;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < schedule->circuits_count; i++) {
+		ret = morph_schedule_room(fabric, schedule->circuits[i]->route, &why);
+		if (ret)
+			return blame(wrong, MORPH_ANY, i, morph_refuse_optics(refusal, ret, &why));
+	}
+	return 0;
+}
+
 /* The slice has been entered; fabric->lock held, dropped meanwhile. */
 static int load(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
 		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
@@ -441,12 +477,14 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_pla
 		ret = make_txn(schedule, refusal);
 	if (ret)
 		return ret;
-	ret = morph_schedule_sweep(schedule, wrong, &why);
+	ret = morph_schedule_sweep(schedule, wrong, &why, refusal);
 	if (ret)
-		return morph_refuse_optics(refusal, ret, &why);
+		return why.reason ? morph_refuse_optics(refusal, ret, &why) : ret;
 	/* Which claims failed at first is nobody's business. */
 	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
 	ret = check_beginnings(schedule, wrong, refusal);
+	if (!ret)
+		ret = check_room(schedule, wrong, refusal);
 	if (ret)
 		return ret;
 	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);

@@ -53,17 +53,6 @@ static bool is_whole(const struct morph_schedule *schedule)
 	return true;
 }
 
-/* Is there room for a circuit's path beside all that is claimed now? */
-static bool has_room(struct morph_fabric *fabric, const struct morph_route *route)
-{
-	struct optics_refusal why;
-
-	if (optics_claim(fabric->ledger, &route->path, &why))
-		return false;
-	morph_schedule_unclaim(fabric, route);
-	return true;
-}
-
 /*
  * Dark circuits of a step that have no room now beside its lit ones and what others have, whom
  * the repair may have led over what was held here. O(circuits of the step * path).
@@ -85,7 +74,7 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 		struct morph_circuit *circuit = circuits[held[i]];
 
 		if (!circuit->listed && !circuit->astray)
-			circuit->astray = !has_room(fabric, circuit->route);
+			circuit->astray = morph_schedule_room(fabric, circuit->route, &why);
 	}
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed && schedule->stamps[held[i]])
@@ -143,7 +132,7 @@ static int lead_all_back(struct morph_schedule *schedule)
 	if (ret)
 		return ret;
 	ledger->tolerated = OPTICS_CORDONED;
-	ret = morph_schedule_sweep(schedule, &wrong, &why);
+	ret = morph_schedule_sweep(schedule, &wrong, &why, NULL);
 	ledger->tolerated = 0;
 	return ret;
 }
@@ -238,19 +227,25 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	circuit->schedule->moves++;
 }
 
-bool morph_schedule_recover(struct morph_slice *slice)
+void morph_schedule_recover(struct morph_slice *slice)
 {
+	struct morph_fabric *fabric = slice->fabric;
 	struct morph_schedule *schedule;
 
-	lockdep_assert_held(&slice->fabric->lock);
+	lockdep_assert_held(&fabric->lock);
+	slice->recovers = false;
+	/* Of others a repair looks at them. */
+	if (slice->state != MORPH_SLICE_OK || slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return;
 	list_for_each_entry(schedule, &slice->schedules, node) {
 		if (!schedule->lost)
 			continue;
-		if (slice->busy)
-			return false;
+		if (slice->busy) {
+			slice->recovers = true;
+			return;
+		}
 		mend(schedule);
 	}
-	return true;
 }
 
 void morph_schedule_mend(struct morph_slice *slice)

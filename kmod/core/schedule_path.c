@@ -109,6 +109,7 @@ static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct tra
 	for (use = schedule->uses[circuit]; use < schedule->uses[circuit + 1]; use++) {
 		const struct morph_step *step = &schedule->steps[schedule->used_in[use]];
 
+		schedule->work += step->count;
 		for (i = 0; i < step->count; i++) {
 			u32 other = schedule->held[step->held + i];
 			const struct morph_circuit *beside = schedule->circuits[other];
@@ -177,6 +178,7 @@ static int sweep_claim(struct sweep *sweep, u32 step, u32 index)
 	struct morph_route *route = sweep->schedule->circuits[index]->route;
 	int ret;
 
+	sweep->schedule->work += 2 * route->path.hops_count;
 	ret = optics_claim(sweep->ledger, &route->path, sweep->why);
 	if (!ret)
 		route->role = MORPH_ROUTE_LIVE;
@@ -304,8 +306,47 @@ void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_rout
 	park_unpinned(fabric->ledger, route);
 }
 
+int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
+			struct optics_refusal *why)
+{
+	int ret = optics_claim(fabric->ledger, &route->path, why);
+
+	if (!ret)
+		morph_schedule_unclaim(fabric, route);
+	return ret;
+}
+
+/* Nothing of it is claimed any more. */
+static void sweep_end(struct sweep *sweep)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		sweep_release(sweep, i);
+	for (i = 0; i < schedule->circuits_count; i++)
+		park_unpinned(sweep->ledger, schedule->circuits[i]->route);
+}
+
+/* Others have the lock, while a step is claimed that it goes on from. */
+static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *refusal)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	const struct morph_step *step = &schedule->steps[number];
+	u32 i;
+	int ret;
+
+	sweep_end(sweep);
+	/* What had no room ahead of its step is no cause. */
+	*sweep->why = (struct optics_refusal){};
+	ret = morph_schedule_give_way(schedule, refusal);
+	for (i = 0; i < step->count && !ret; i++)
+		ret = sweep_claim(sweep, number, schedule->held[step->held + i]);
+	return ret;
+}
+
 int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
-			 struct optics_refusal *why)
+			 struct optics_refusal *why, struct morph_refusal *refusal)
 {
 	struct sweep sweep = {
 		.schedule = schedule,
@@ -321,14 +362,15 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 	memset(schedule->stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
 	memset(schedule->rank_stamps, 0, array_size(schedule->slice->ranks_count, sizeof(u32)));
 	ret = sweep_first(&sweep);
-	for (i = 1; i < schedule->steps_count && !ret; i++)
-		ret = sweep_step(&sweep, i - 1, i);
+	for (i = 1; i < schedule->steps_count && !ret; i++) {
+		if (refusal && schedule->work >= MORPH_SCHEDULE_MOST_WORK)
+			ret = sweep_pause(&sweep, i - 1, refusal);
+		if (!ret)
+			ret = sweep_step(&sweep, i - 1, i);
+	}
 	if (!ret && schedule->flags & MORPH_SCHEDULE_LOOP)
 		ret = sweep_step(&sweep, schedule->steps_count - 1, 0);
-	for (i = 0; i < schedule->circuits_count; i++)
-		sweep_release(&sweep, i);
-	for (i = 0; i < schedule->circuits_count; i++)
-		park_unpinned(sweep.ledger, schedule->circuits[i]->route);
+	sweep_end(&sweep);
 	return ret;
 }
 

@@ -374,8 +374,8 @@ static void deadline_work_fn(struct work_struct *work)
 	    !schedule->deadline_ns || ktime_get_ns() < schedule->deadline_ns ||
 	    schedule->stepping || schedule->slice->repairing || is_wanted(schedule))
 		goto out;
-	if (schedule->changing) {
-		/* It lights ahead. It is late nevertheless. */
+	if (schedule->changing || schedule->callers) {
+		/* It lights ahead, or was called in time. It is late nevertheless. */
 		hrtimer_start(&schedule->deadline,
 			      ns_to_ktime(ktime_get_ns() + DEADLINE_AGAIN_NS),
 			      HRTIMER_MODE_ABS);

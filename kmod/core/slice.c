@@ -125,6 +125,8 @@ void morph_slice_leave(struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
 	WRITE_ONCE(slice->busy, false);
+	if (slice->recovers)
+		morph_schedule_recover(slice);
 	if (slice->held_up)
 		morph_schedule_let_in(slice);
 	morph_plan_resume(slice);
@@ -263,6 +265,8 @@ void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
 	chip->use = MORPH_USE_HELD;
 	fabric->held++;
 	fabric->ledger->owner[accelerator] = slice->number;
+	/* Whose tile light may cross was judged by its owner. */
+	fabric->light_seq++;
 	morph_chip_update(fabric, accelerator);
 	morph_plan_touch_chip(fabric, accelerator);
 }
@@ -276,6 +280,7 @@ void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
 	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
 	fabric->held--;
 	fabric->ledger->owner[accelerator] = 0;
+	fabric->light_seq++;
 	morph_chip_update(fabric, accelerator);
 }
 

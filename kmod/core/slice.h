@@ -72,6 +72,7 @@ struct morph_slice {
 	bool busy;			/* a change is under way */
 	bool plans_wait;		/* some for the slice to come to rest */
 	bool held_up;			/* works of schedules likewise */
+	bool recovers;			/* schedules without paths are looked at when it is left */
 	bool comes_in;			/* has, or had, circuits that come in over an edge */
 	u64 generation;
 	u32 ranks_count;

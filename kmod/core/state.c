@@ -36,7 +36,7 @@ void morph_state_begin(struct morph_slice *slice)
 		return;
 	WRITE_ONCE(page->version, page->version + 1);
 	/* Who sees what follows sees that it is odd. */
-	smp_wmb();
+	dma_wmb();
 }
 
 void morph_state_end(struct morph_slice *slice)
@@ -47,7 +47,7 @@ void morph_state_end(struct morph_slice *slice)
 		return;
 	page->generation = slice->generation;
 	/* Who sees that it is even sees all that was written. */
-	smp_wmb();
+	dma_wmb();
 	WRITE_ONCE(page->version, page->version + 1);
 }
 

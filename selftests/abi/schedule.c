@@ -357,6 +357,48 @@ TEST_F(schedule, jump_leaves_out_steps_and_what_was_lit_for_them)
 	EXPECT_EQ(EINVAL, errno);
 }
 
+/* A guide of the circuits of one step that those of the two others do not lead over, or -1. */
+static long guide_of_shift(int slice, unsigned int first, unsigned int shift)
+{
+	uint32_t guides[RANKS * STEPS][64], own = (shift - 1) * RANKS;
+	int counts[RANKS * STEPS], at;
+	unsigned int i, j;
+
+	for (i = 0; i < RANKS * STEPS; i++)
+		counts[i] = circuit_guides(slice, first + i, guides[i], 64);
+	for (at = 0; at < counts[own]; at++) {
+		bool alone = true;
+
+		for (i = 0; i < RANKS * STEPS; i++)
+			for (j = 0; i / RANKS != shift - 1 && (int)j < counts[i]; j++)
+				alone &= guides[i][j] != guides[own][at];
+		if (alone)
+			return guides[own][at];
+	}
+	return -1;
+}
+
+TEST_F(schedule, jump_that_fails_keeps_what_was_lit)
+{
+	struct morph_schedule_info info;
+	unsigned int id;
+	long guide;
+
+	shifts_make(&self->shifts, MORPH_ADVANCE_CALL, true);
+	id = LOAD(MORPH_SCHEDULE_LOOP);
+	ASSERT_EQ(0, start_at(self->slice, id, 0));
+	EXPECT_TRUE(
+		WAIT_UNTIL(!shifts_info(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
+	guide = guide_of_shift(self->slice, info.first_circuit, 3);
+	ASSERT_LE(0, guide);
+	/* Of what is dark nobody misses it. */
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "guide_lossy %ld mdb=60000", guide));
+	EXPECT_EQ(-1, jump(self->slice, id, 2, 2));
+	EXPECT_EQ(EIO, errno) TH_LOG("%s", last_detail);
+	EXPECT_EQ(MORPH_SCHEDULE_STOPPED, state_of(self->slice, id));
+	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 1)));
+}
+
 TEST_F(schedule, nobody_jumps_to_a_step_that_ranks_begin)
 {
 	unsigned int id;

@@ -19,6 +19,7 @@
 #define SLOW "settle_ns=500000000 relock_ns=0 write_ns=0"
 #define SLOW_TO_LOCK "settle_ns=0 relock_ns=500000000 write_ns=0"
 #define VERY_SLOW "settle_ns=2500000000 relock_ns=0 write_ns=0"
+#define SLOW_TO_WRITE "settle_ns=0 relock_ns=0 write_ns=50000000"
 #define STATE_BYTES MORPH_STATE_BYTES(RANKS *RANKS)
 #define OPAQUE_MDB 60000u
 
@@ -107,6 +108,46 @@ TEST_F(shown, light_that_went_out_and_came_back_is_another)
 	EXPECT_NE(0, self->pairs[1].mbps);
 	/* Once when it went out, once when it came. */
 	EXPECT_LE(generation + 2, self->pairs[1].generation);
+}
+
+struct mover {
+	int slice;
+	struct morph_change change;
+	int error;
+};
+
+static void *run_move(void *context)
+{
+	struct mover *mover = context;
+
+	mover->error = txn_run(mover->slice, &mover->change, 1, NULL) ? errno : 0;
+	return NULL;
+}
+
+/* It shines twice for a while; but who sends where it was is not to believe that all has arrived. */
+TEST_F(shown, light_that_moves_unseen_is_another)
+{
+	struct mover mover = { .change = change_add(0, 1) };
+	unsigned int generation;
+	pthread_t thread;
+
+	begin(self, SLOW_TO_WRITE);
+	mover.slice = self->slice;
+	mover.change.src_plane = mover.change.dst_plane = 0;
+	run_move(&mover);
+	ASSERT_EQ(0, mover.error);
+	generation = self->pairs[1].generation;
+	mover.change.op = MORPH_CHANGE_MOVE;
+	mover.change.src_plane = mover.change.dst_plane = 1;
+	mover.change.lanes = 0;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, run_move, &mover));
+	/* Before its old light goes. */
+	EXPECT_TRUE(WAIT_UNTIL(!self->pairs[1].mbps));
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, mover.error) TH_LOG("%s", last_detail);
+	EXPECT_NE(0, self->pairs[1].mbps);
+	EXPECT_LE(generation + 2, self->pairs[1].generation);
+	EXPECT_EQ(0, mover.change.dark_ns);
 }
 
 struct revert {
@@ -255,6 +296,33 @@ TEST_F(shown, step_that_is_under_way_at_its_deadline_is_late)
 	EXPECT_EQ(1, steps[1].late);
 }
 
+/* It waits for another change of the slice, and was called in time. */
+TEST_F(shown, step_that_was_called_before_its_deadline_is_late)
+{
+	struct morph_schedule_step_info steps[STEPS];
+	struct mover mover = { .change = change_add(0, 1) };
+	struct morph_schedule_info info;
+	pthread_t thread;
+	long long asked;
+
+	begin(self, VERY_SLOW);
+	self->shifts.steps[1].deadline_ns = 1500 * MS;
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	mover.slice = self->slice;
+	mover.change.src_plane = mover.change.dst_plane = 1;
+	asked = core_counter(&self->sim, "stats", "provider-ops");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, run_move, &mover));
+	EXPECT_TRUE(WAIT_UNTIL(core_counter(&self->sim, "stats", "provider-ops") > asked));
+	EXPECT_EQ(0, act(self, MORPH_SCHEDULE_GO))
+	TH_LOG("%s", last_detail);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, mover.error);
+	ASSERT_EQ(0, shifts_info(self->slice, self->shifts.load.out_schedule, &info, steps));
+	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, info.state);
+	EXPECT_EQ(1, steps[1].late);
+}
+
 /* The repair takes longer than the deadline. */
 TEST_F(shown, deadline_waits_for_a_repair)
 {
@@ -293,6 +361,27 @@ TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
 	}
 	EXPECT_LT(0, judged[0]);
 	EXPECT_EQ(judged[1], judged[2]);
+}
+
+/* Over whose tile light goes is judged, too, though nothing is lit there. */
+TEST_F(shown, step_is_judged_anew_where_accelerators_change_hands)
+{
+	unsigned int lap, step;
+	long long judged;
+	int other;
+
+	begin(self, INSTANT);
+	ASSERT_EQ(0, load(self));
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
+	for (lap = 0; lap < 2; lap++)
+		for (step = 0; step < STEPS; step++)
+			ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
+	judged = core_counter(&self->sim, "stats", "steps-judged");
+	other = slice_create(self->sim.fd, 2);
+	ASSERT_LE(0, other);
+	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
+	EXPECT_LT(judged, core_counter(&self->sim, "stats", "steps-judged"));
+	close(other);
 }
 
 TEST_HARNESS_MAIN

@@ -6,7 +6,8 @@
  *
  * A ring has one producer of submissions and one consumer of completions, who may be two: threads of a block that
  * want more agree among themselves who it is. Entries are complete when both words bear the lap
- * bit, so that nothing but single 8-byte reads and writes is supposed of the bus.
+ * bit, so that nothing but single 8-byte reads and writes is supposed of the bus. Programs of 32 bits, which have none,
+ * write the halves with the lap bits last, and read them first: the host writes a word at once.
  */
 #ifndef MORPH_DEVICE_H
 #define MORPH_DEVICE_H
@@ -85,6 +86,52 @@ MORPH_DEVICE volatile morph_word *morph_device_entry(const struct morph_device_r
 	       2 * (morph_word)index;
 }
 
+/* Which half of a word has its lap bit. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define MORPH_DEVICE_HIGH 0
+#else
+#define MORPH_DEVICE_HIGH 1
+#endif
+
+/* Does this program write and read a word in two halves? */
+#define MORPH_DEVICE_NARROW (sizeof(void *) < sizeof(morph_word))
+
+MORPH_DEVICE void morph_device_write(volatile morph_word *entry, morph_word first,
+				     morph_word second)
+{
+	volatile morph_half *halves = (volatile morph_half *)entry;
+
+	if (!MORPH_DEVICE_NARROW) {
+		entry[0] = first;
+		entry[1] = second;
+		return;
+	}
+	halves[1 - MORPH_DEVICE_HIGH] = (morph_half)first;
+	halves[3 - MORPH_DEVICE_HIGH] = (morph_half)second;
+	morph_device_fence();
+	halves[MORPH_DEVICE_HIGH] = (morph_half)(first >> 32);
+	halves[2 + MORPH_DEVICE_HIGH] = (morph_half)(second >> 32);
+}
+
+/* Both words of an entry: 1, or 0 where one of them is not of this lap. */
+MORPH_DEVICE int morph_device_read(volatile morph_word *entry, morph_word lap, morph_word *first,
+				   morph_word *second)
+{
+	volatile morph_half *halves = (volatile morph_half *)entry;
+
+	if (!MORPH_DEVICE_NARROW) {
+		*first = entry[0];
+		*second = entry[1];
+	} else {
+		*first = (morph_word)halves[MORPH_DEVICE_HIGH] << 32;
+		*second = (morph_word)halves[2 + MORPH_DEVICE_HIGH] << 32;
+		morph_device_fence();
+		*first |= halves[1 - MORPH_DEVICE_HIGH];
+		*second |= halves[3 - MORPH_DEVICE_HIGH];
+	}
+	return (*first & MORPH_DEVICE_LAP) == lap && (*second & MORPH_DEVICE_LAP) == lap;
+}
+
 /**
  * morph_device_submit() - ask for something
  * @ring: this end of the ring
@@ -109,8 +156,9 @@ MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half 
 	entry = morph_device_entry(ring, ring->submitted % ring->entries);
 	/* What the ranks have written over the circuits of this step comes first. */
 	morph_device_fence();
-	entry[0] = lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | which;
-	entry[1] = lap | (position & MORPH_DEVICE_POSITION);
+	morph_device_write(entry,
+			   lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | which,
+			   lap | (position & MORPH_DEVICE_POSITION));
 	ring->submitted++;
 	morph_device_fence();
 	return 0;
@@ -136,10 +184,9 @@ MORPH_DEVICE int morph_device_answered(struct morph_device_ring *ring,
 {
 	volatile morph_word *entry =
 		morph_device_entry(ring, ring->entries + ring->seen % ring->entries);
-	morph_word lap = morph_device_lap(ring, ring->seen);
-	morph_word first = entry[0], second = entry[1];
+	morph_word first, second;
 
-	if ((first & MORPH_DEVICE_LAP) != lap || (second & MORPH_DEVICE_LAP) != lap)
+	if (!morph_device_read(entry, morph_device_lap(ring, ring->seen), &first, &second))
 		return 0;
 	answer->tag = (morph_half)(first >> 32) & 0xffffff;
 	answer->error = (morph_half)first;
