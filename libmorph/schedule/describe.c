@@ -83,6 +83,23 @@ static void put_hold(struct writer *writer, const struct morph_schedule *schedul
 	put_inner(writer, LM_LOCAL_SCHEDULE_HOLD, &inner);
 }
 
+static void put_send(struct writer *writer, const struct morph_schedule *schedule, uint32_t number)
+{
+	struct writer inner = writer_begin(MORPH_OBJECT_SCHEDULE_SEND);
+	struct morph_send send;
+
+	morph_schedule_send(schedule, number, &send);
+	put(&inner, LM_LOCAL_SCHEDULE_SEND_ROUND, send.round);
+	put(&inner, LM_LOCAL_SCHEDULE_SEND_FIRST_TRANSFER, send.first);
+	put(&inner, LM_LOCAL_SCHEDULE_SEND_TRANSFERS_COUNT, send.count);
+	put(&inner, LM_LOCAL_SCHEDULE_SEND_BYTES, send.bytes);
+	put(&inner, LM_LOCAL_SCHEDULE_SEND_FROM_NS, send.from_ns);
+	put(&inner, LM_LOCAL_SCHEDULE_SEND_UNTIL_NS, send.until_ns);
+	for (uint32_t hop = 0; hop < send.hops; hop++)
+		put(&inner, LM_LOCAL_SCHEDULE_SEND_HOLD, morph_schedule_hop(schedule, number, hop));
+	put_inner(writer, LM_LOCAL_SCHEDULE_SEND, &inner);
+}
+
 static void put_matching(struct writer *writer, const struct morph_schedule *schedule,
 			 uint32_t number)
 {
@@ -142,6 +159,8 @@ MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,
 			put_hold(&writer, schedule, at);
 		for (uint32_t at = 0; at < schedule->matchings.count; at++)
 			put_matching(&writer, schedule, at);
+		for (uint32_t at = 0; at < schedule->sends.count; at++)
+			put_send(&writer, schedule, at);
 	}
 	*out = writer_end(&writer);
 	return *out ? 0 : lm_fail(schedule->ctx, ENOMEM, "describe a schedule: out of memory");

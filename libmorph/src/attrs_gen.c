@@ -2793,6 +2793,26 @@ static const struct lm_attr schedule_attrs[] = {
 		.list = true,
 		.doc = "Of a matrix: what ways to find matchings came to, as morphctl tells it.",
 	},
+	{
+		.name = "send",
+		.number = LM_LOCAL_SCHEDULE_SEND,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_SCHEDULE_SEND,
+		.list = true,
+		.doc = "What is sent over holds, round after round.",
+	},
+	{
+		.name = "collective",
+		.number = LM_LOCAL_SCHEDULE_COLLECTIVE,
+		.type = MORPH_ATTR_STRING,
+		.doc = "What is done, as all-reduce; absent where a file has its rounds, as morphctl tells it.",
+	},
+	{
+		.name = "bytes",
+		.number = LM_LOCAL_SCHEDULE_BYTES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Of the whole buffer; absent where a file says what ranks send, as morphctl tells it.",
+	},
 };
 
 static const struct lm_attr schedule_alternative_attrs[] = {
@@ -3201,6 +3221,52 @@ static const struct lm_attr schedule_method_attrs[] = {
 	},
 };
 
+static const struct lm_attr schedule_send_attrs[] = {
+	{
+		.name = "round",
+		.number = LM_LOCAL_SCHEDULE_SEND_ROUND,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Their round.",
+	},
+	{
+		.name = "first-transfer",
+		.number = LM_LOCAL_SCHEDULE_SEND_FIRST_TRANSFER,
+		.type = MORPH_ATTR_UINT,
+		.doc = "The first of them, of those of the round.",
+	},
+	{
+		.name = "transfers-count",
+		.number = LM_LOCAL_SCHEDULE_SEND_TRANSFERS_COUNT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "How many, from the first on.",
+	},
+	{
+		.name = "bytes",
+		.number = LM_LOCAL_SCHEDULE_SEND_BYTES,
+		.type = MORPH_ATTR_UINT,
+		.doc = "What of each of them goes this way.",
+	},
+	{
+		.name = "from-ns",
+		.number = LM_LOCAL_SCHEDULE_SEND_FROM_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When they begin.",
+	},
+	{
+		.name = "until-ns",
+		.number = LM_LOCAL_SCHEDULE_SEND_UNTIL_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "When all has arrived.",
+	},
+	{
+		.name = "hold",
+		.number = LM_LOCAL_SCHEDULE_SEND_HOLD,
+		.type = MORPH_ATTR_UINT,
+		.list = true,
+		.doc = "The holds of the way, from the rank that sends on, by their places in the list of holds from 0.",
+	},
+};
+
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
@@ -3238,7 +3304,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_PROTECTION] = { "protection", protection_attrs, 3 },
 	[MORPH_OBJECT_PROTECTION_RANK] = { "protection-rank", protection_rank_attrs, 7 },
 	[MORPH_OBJECT_PROTECTION_REFUSAL] = { "protection-refusal", protection_refusal_attrs, 3 },
-	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 22 },
+	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 25 },
 	[MORPH_OBJECT_SCHEDULE_ALTERNATIVE] = { "schedule-alternative", schedule_alternative_attrs, 6 },
 	[MORPH_OBJECT_SCHEDULE_ROUND] = { "schedule-round", schedule_round_attrs, 4 },
 	[MORPH_OBJECT_SCHEDULE_HOLD] = { "schedule-hold", schedule_hold_attrs, 6 },
@@ -3249,6 +3315,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_SCHEDULE_BASELINE] = { "schedule-baseline", schedule_baseline_attrs, 6 },
 	[MORPH_OBJECT_SCHEDULE_SHORT_CUT] = { "schedule-short-cut", schedule_short_cut_attrs, 3 },
 	[MORPH_OBJECT_SCHEDULE_METHOD] = { "schedule-method", schedule_method_attrs, 5 },
+	[MORPH_OBJECT_SCHEDULE_SEND] = { "schedule-send", schedule_send_attrs, 7 },
 };
 
 const unsigned int lm_commands_count = 37;

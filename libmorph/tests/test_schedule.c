@@ -442,6 +442,7 @@ static void bad_input_is_refused(void **state)
 	struct morph_delay *unset = morph_delay_new(ctx);
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 	struct morph_object *object;
+	struct morph_send send;
 
 	(void)state;
 	refuse(schedule, collective, delay, &opts, -EINVAL, "64 ports at most");
@@ -463,6 +464,9 @@ static void bad_input_is_refused(void **state)
 	assert_int_equal(morph_schedule_describe(after, &object), 0);
 	assert_string_equal(morph_get_schedule_policy(object), "each-round");
 	assert_int_equal(morph_get_schedule_finish_ns(object), morph_schedule_ns(after, NULL));
+	assert_int_equal(morph_schedule_send(after, 0, &send), 0);
+	assert_int_equal(morph_get_schedule_send_bytes(morph_get_schedule_send(object, 0)),
+			 send.bytes);
 	morph_object_free(object);
 	morph_delay_free(delay);
 	morph_delay_free(unset);

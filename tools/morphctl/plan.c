@@ -230,6 +230,18 @@ static void write_report(struct planning *planning, const json_t *report)
 	}
 }
 
+/* What is planned; a file with rounds has no name for it, and how much there is a matrix says. */
+static void add_collective(const struct planning *planning, json_t *report)
+{
+	const struct morph_collective_opts *wanted = &planning->wanted;
+
+	if (planning->rounds_given)
+		return;
+	json_object_set_new(report, "collective", json_string(kind_name(wanted->kind)));
+	if (!planning->matrix)
+		json_object_set_new(report, "bytes", json_integer((json_int_t)wanted->bytes));
+}
+
 /* Who is waited for, and who hands the plan in. */
 static void add_roles(struct planning *planning, json_t *report)
 {
@@ -273,6 +285,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	error = morph_schedule_describe(planning->schedule, &object);
 	code = client_reply(planning->run, error, object, &report);
 	if (report) {
+		add_collective(planning, report);
 		plan_choices_add(planning, report);
 		add_roles(planning, report);
 		plan_light_add(&planning->light, report);

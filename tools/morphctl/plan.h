@@ -76,6 +76,8 @@ enum exit_code plan_ask_algorithm(struct planning *planning);
 enum exit_code plan_ask_collective(struct planning *planning);
 enum exit_code plan_ask_delay(struct planning *planning);
 enum exit_code plan_check_options(const struct planning *planning);
+/* A collective in a word: enum morph_collective_kind. */
+const char *kind_name(uint32_t kind);
 
 /* A number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
 bool parse_bytes(const char *text, uint64_t *bytes);

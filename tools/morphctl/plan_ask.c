@@ -12,6 +12,11 @@
 static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
 				     "broadcast" };
 
+const char *kind_name(uint32_t kind)
+{
+	return kinds[kind - 1];
+}
+
 bool parse_bytes(const char *text, uint64_t *bytes)
 {
 	static const char units[] = "KMG";

@@ -27,6 +27,19 @@ setup() {
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
 	[[ $(jq '([.alternative[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq '. as $all | all(.hold[]; . as $hold | $all.matching[$hold.matching].circuit | length == $hold."circuits-count")' <<<"$output") == true ]]
+	[[ $(jq -c '[.collective, .bytes]' <<<"$output") == '["all-to-all",1048576]' ]]
+}
+
+# Each round is sent over circuits that are lit; from all to all each sends a share in each of them.
+@test "what is sent over which holds is in the record" {
+	expect 0 morphctl plan all-to-all --ranks 8 --bytes 8M --algorithm shift --planes 2 "${fabric[@]}" --json
+	[[ $(jq '. as $all | all(.send[]; . as $send | all(.hold[]; $all.hold[.] | ."lit-ns" <= $send."from-ns" and $send."until-ns" <= ."dark-ns"))' <<<"$output") == true ]]
+	[[ $(jq -c '[.send | group_by(.round)[] | map(.bytes * ."transfers-count") | add] | unique' <<<"$output") == "[8388608]" ]]
+	[[ $(jq -c '[.send[].round] | unique' <<<"$output") == "[0,1,2,3,4,5,6]" ]]
+	[[ $(jq '. as $all | all(.send | group_by(.round)[]; . as $sends | $all.round[.[0].round] | ."from-ns" == ($sends | map(."from-ns") | min) and ."until-ns" == ($sends | map(."until-ns") | max))' <<<"$output") == true ]]
+	# A ring that stays: others are hops.
+	expect 0 morphctl plan all-to-all --ranks 4 --algorithm shift --policy segments --bandwidth 800000 --delay hop=1,settle=1000000 --json
+	[[ $(jq -c '[.send[].hold]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
 }
 
 @test "a plan stands beside what one would do without a planner" {

@@ -61,6 +61,7 @@ extern "C" {
  * @MORPH_OBJECT_SCHEDULE_BASELINE: What one would do without a planner.
  * @MORPH_OBJECT_SCHEDULE_SHORT_CUT: Halving on a ring, with circuits of its own where they pay.
  * @MORPH_OBJECT_SCHEDULE_METHOD: What a way to find matchings of a matrix came to.
+ * @MORPH_OBJECT_SCHEDULE_SEND: Transfers that go the same way at the same time.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -110,6 +111,7 @@ enum morph_object_type {
 	MORPH_OBJECT_SCHEDULE_BASELINE = 88,
 	MORPH_OBJECT_SCHEDULE_SHORT_CUT = 89,
 	MORPH_OBJECT_SCHEDULE_METHOD = 90,
+	MORPH_OBJECT_SCHEDULE_SEND = 91,
 };
 
 /**
@@ -2772,6 +2774,31 @@ morph_get_schedule_method(const struct morph_object *object, size_t value)
 	return morph_object_value_object(object, "method", value);
 }
 
+/** morph_get_schedule_send() - What is sent over holds, round after round. */
+static inline const struct morph_object *
+morph_get_schedule_send(const struct morph_object *object, size_t value)
+{
+	return morph_object_value_object(object, "send", value);
+}
+
+/**
+ * morph_get_schedule_collective() - What is done, as all-reduce; absent where a file has its
+ * rounds, as morphctl tells it.
+ */
+static inline const char *morph_get_schedule_collective(const struct morph_object *object)
+{
+	return morph_object_text(object, "collective");
+}
+
+/**
+ * morph_get_schedule_bytes() - Of the whole buffer; absent where a file says what ranks send, as
+ * morphctl tells it.
+ */
+static inline uint64_t morph_get_schedule_bytes(const struct morph_object *object)
+{
+	return morph_object_uint(object, "bytes");
+}
+
 /** morph_get_schedule_alternative_policy() - Its name. */
 static inline const char *morph_get_schedule_alternative_policy(const struct morph_object *object)
 {
@@ -3172,6 +3199,51 @@ static inline uint64_t morph_get_schedule_method_circuits_set(const struct morph
 static inline const char *morph_get_schedule_method_text(const struct morph_object *object)
 {
 	return morph_object_text(object, "text");
+}
+
+/** morph_get_schedule_send_round() - Their round. */
+static inline uint32_t morph_get_schedule_send_round(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "round");
+}
+
+/** morph_get_schedule_send_first_transfer() - The first of them, of those of the round. */
+static inline uint32_t morph_get_schedule_send_first_transfer(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "first-transfer");
+}
+
+/** morph_get_schedule_send_transfers_count() - How many, from the first on. */
+static inline uint32_t morph_get_schedule_send_transfers_count(const struct morph_object *object)
+{
+	return (uint32_t)morph_object_uint(object, "transfers-count");
+}
+
+/** morph_get_schedule_send_bytes() - What of each of them goes this way. */
+static inline uint64_t morph_get_schedule_send_bytes(const struct morph_object *object)
+{
+	return morph_object_uint(object, "bytes");
+}
+
+/** morph_get_schedule_send_from_ns() - When they begin. */
+static inline uint64_t morph_get_schedule_send_from_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "from-ns");
+}
+
+/** morph_get_schedule_send_until_ns() - When all has arrived. */
+static inline uint64_t morph_get_schedule_send_until_ns(const struct morph_object *object)
+{
+	return morph_object_uint(object, "until-ns");
+}
+
+/**
+ * morph_get_schedule_send_hold() - The holds of the way, from the rank that sends on, by their
+ * places in the list of holds from 0.
+ */
+static inline uint32_t morph_get_schedule_send_hold(const struct morph_object *object, size_t value)
+{
+	return (uint32_t)morph_object_value_uint(object, "hold", value);
 }
 
 #ifdef __cplusplus

@@ -481,7 +481,7 @@ const char *morph_policy_name(uint32_t policy);
 /**
  * morph_schedule_describe() - all that a schedule says, and what else was tried
  * @schedule: the schedule, planned
- * @out: object of type "schedule": verdict, policy, times with their bound, alternatives, rounds, holds, matchings
+ * @out: object of type "schedule": verdict, policy, times with their bound, alternatives, rounds, holds, matchings, sends
  *
  * Return: 0, -EINVAL (it was not planned) or -ENOMEM.
  */
