@@ -110,9 +110,9 @@ enum exit_code write_files(const struct planning *planning);
 /* plan_steps.c: what 'morphctl schedule load' takes. */
 json_t *steps_document(const struct morph_steps *steps);
 
-/* From begin to end, in the units of the schedule; what a plane does in between. */
+/* From begin to end, in the units of the schedule; what circuits of a plane do in between. */
 struct stretch {
-	uint32_t plane, matching;
+	uint32_t plane, lane, matching;
 	uint64_t begin_ns, end_ns;
 	enum doing {
 		LIT,
@@ -121,10 +121,17 @@ struct stretch {
 	} doing;
 };
 
-/* What all planes do, in the order in which it is to be drawn: later ones over earlier. */
+/* A plane: holds of which each begins after the one before has ended are in the same lane. */
+struct row {
+	uint32_t lanes;
+	uint64_t *ends_ns; /* of the last hold of each lane */
+};
+
+/* What all planes do; of a lane one stretch at a time. */
 struct timeline {
 	struct stretch *stretches;
 	size_t count;
+	struct row rows[MOST_PLANES];
 	uint32_t planes;
 	uint64_t end_ns;
 };

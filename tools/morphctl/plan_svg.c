@@ -9,8 +9,25 @@
 #define BAR 22.0
 
 /* Told apart by people who see colours otherwise, too. */
-static const char *const palette[] = { "#0072b2", "#e69f00", "#009e73", "#8e44ad", "#3aa7c9",
-				       "#8d6e63", "#c2519b", "#5c6bc0", "#7cb342", "#455a64" };
+static const uint8_t palette[][3] = { { 0x00, 0x72, 0xb2 }, { 0xe6, 0x9f, 0x00 },
+				      { 0x00, 0x9e, 0x73 }, { 0x8e, 0x44, 0xad },
+				      { 0x3a, 0xa7, 0xc9 }, { 0x8d, 0x6e, 0x63 },
+				      { 0xc2, 0x51, 0x9b }, { 0x5c, 0x6b, 0xc0 },
+				      { 0x7c, 0xb3, 0x42 }, { 0x45, 0x5a, 0x64 } };
+
+#define HUES (sizeof(palette) / sizeof(palette[0]))
+#define SHADES 3
+
+/* When all hues are taken they come again, darker. */
+static uint32_t colour_of(uint32_t matching)
+{
+	const uint8_t *hue = palette[matching % HUES];
+	uint32_t light = SHADES + 1 - matching / HUES % SHADES, colour = 0;
+
+	for (uint32_t part = 0; part < 3; part++)
+		colour = colour << 8 | hue[part] * light / (SHADES + 1);
+	return colour;
+}
 
 static double place_of(const struct timeline *timeline, uint64_t ns)
 {
@@ -36,25 +53,26 @@ static void write_stretch(FILE *stream, const struct timeline *timeline,
 {
 	static const struct {
 		double inset, opacity;
-	} looks[] = { [LIT] = { 6, 0.25 }, [SET] = { 0, 1 }, [SENDS] = { 0, 0.9 } };
-	const char *colour = palette[stretch->matching % (sizeof(palette) / sizeof(palette[0]))];
+		const char *name;
+	} looks[] = {
+		[LIT] = { 0.27, 0.25, "lit" }, [SET] = { 0, 1, "set" }, [SENDS] = { 0, 0.9, "sends" }
+	};
+	double height = BAR / timeline->rows[stretch->plane].lanes;
+	double inset = height * looks[stretch->doing].inset;
 	double from = place_of(timeline, stretch->begin_ns);
-	double inset = looks[stretch->doing].inset;
+	char colour[16] = "url(#set)";
 
-	if (stretch->begin_ns == stretch->end_ns)
-		return;
+	if (stretch->doing != SET)
+		snprintf(colour, sizeof(colour), "#%06x", colour_of(stretch->matching));
 	fprintf(stream,
-		"<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
+		"<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
 		"fill-opacity=\"%.2f\"><title>plane %u, matching %u: %s from %llu to %llu ns"
 		"</title></rect>\n",
-		from, TOP + ROW * stretch->plane + inset,
-		place_of(timeline, stretch->end_ns) - from, BAR - 2 * inset,
-		stretch->doing == SET ? "url(#set)" : colour, looks[stretch->doing].opacity,
-		stretch->plane, stretch->matching,
-		stretch->doing == SET	? "set" :
-		stretch->doing == SENDS ? "sends" :
-					  "lit",
-		(unsigned long long)stretch->begin_ns, (unsigned long long)stretch->end_ns);
+		from, TOP + ROW * stretch->plane + height * stretch->lane + inset,
+		place_of(timeline, stretch->end_ns) - from, height - 2 * inset, colour,
+		looks[stretch->doing].opacity, stretch->plane, stretch->matching,
+		looks[stretch->doing].name, (unsigned long long)stretch->begin_ns,
+		(unsigned long long)stretch->end_ns);
 }
 
 /* In a unit that suits the whole time, and with no exponent. */
@@ -111,6 +129,6 @@ void timeline_write_svg(FILE *stream, const struct timeline *timeline, const cha
 			TOP + ROW * plane + BAR / 2 + 4, plane);
 	fprintf(stream,
 		"<text x=\"%.1f\" y=\"%.1f\" fill=\"#546e7a\">full: sends; hatched: is changed; faint: "
-		"is lit; colour: which circuits</text>\n</svg>\n",
+		"is lit; colour: which circuits, one below the other where some change while others send</text>\n</svg>\n",
 		LEFT, height - 10);
 }

@@ -121,6 +121,37 @@ setup() {
 	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' "$BATS_TEST_TMPDIR/plan.svg") == "a < b" ]]
 }
 
+# A matrix of six ranks whose circuits change at different times.
+uneven() {
+	printf '%s\n' 0,9K,31K,66K,17K,48K 83K,0,25K,4K,71K,39K 12K,58K,0,97K,33K,6K 45K,2K,88K,0,14K,62K 29K,76K,8K,51K,0,20K 93K,36K,54K,11K,69K,0 > "$BATS_TEST_TMPDIR/matrix"
+}
+
+@test "the picture has all that planes do, and nothing lies on it" {
+	uneven
+	for how in "--matrix $BATS_TEST_TMPDIR/matrix --policy matchings --algorithm direct" "--matrix $BATS_TEST_TMPDIR/matrix --planes 3 --policy matchings" \
+		"all-to-all --ranks 8 --algorithm shift --planes 2" "all-to-all --ranks 9 --policy segments" "all-reduce --ranks 8 --planes 3 --policy united"; do
+		for format in svg json; do
+			expect 0 morphctl plan $how --delay round=500,settle=20000 --format $format
+			printf '%s' "$output" > "$BATS_TEST_TMPDIR/plan.$format"
+		done
+		python3 -B "$BATS_TEST_DIRNAME/picture.py" "$BATS_TEST_TMPDIR/plan.svg" "$BATS_TEST_TMPDIR/plan.json"
+	done
+}
+
+@test "each of many matchings has a colour of its own" {
+	morphctl plan all-to-all --ranks 16 --algorithm shift --policy each-round --delay settle=1000 --format svg > "$BATS_TEST_TMPDIR/plan.svg"
+	[[ $(grep 'sends from' "$BATS_TEST_TMPDIR/plan.svg" | grep -o 'fill="#[0-9a-f]*"' | sort -u | wc -l) == 15 ]]
+}
+
+@test "a time line shows where some circuits change and others send" {
+	uneven
+	expect 0 morphctl plan --matrix "$BATS_TEST_TMPDIR/matrix" --policy matchings --algorithm direct --delay settle=20000,round=500
+	[[ $(grep '^plane  0' <<<"$output") == *'|~'*'#'*'+'* ]]
+	holds "$output" "# sends, ~ changes, + both, - is lit"
+	expect 0 morphctl plan all-reduce --ranks 8 --bytes 8M --algorithm ring --delay settle=200000
+	[[ $(grep '^plane  0' <<<"$output") == *'|~'*'~#'*'#|' && $(grep '^plane  0' <<<"$output") != *+* ]]
+}
+
 @test "--format json is --json" {
 	morphctl plan all-reduce --ranks 4 --json > "$BATS_TEST_TMPDIR/json"
 	morphctl plan all-reduce --ranks 4 --format json | cmp - "$BATS_TEST_TMPDIR/json"
