@@ -17,11 +17,22 @@ static ssize_t write_msccl(const struct planning *planning, char *buffer, size_t
 	return morph_msccl_write(planning->collective, NAME, buffer, bytes, why, room);
 }
 
+/* The algorithm's; rounds of a file have none. */
+static const char *name_of(const struct planning *planning)
+{
+	uint32_t algorithm = planning->wanted.algorithm;
+
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
+		if (planning->choices[at].chosen)
+			algorithm = at;
+	return algorithm ? morph_algorithm_name(algorithm) : "custom";
+}
+
 static ssize_t write_segments(const struct planning *planning, char *buffer, size_t bytes,
 			      char *why, size_t room)
 {
-	return morph_segments_write(planning->schedule, planning->collective, planning->delay, NAME,
-				    buffer, bytes, why, room);
+	return morph_segments_write(planning->schedule, planning->collective, planning->delay,
+				    name_of(planning), buffer, bytes, why, room);
 }
 
 static enum exit_code write_text(const char *path, const char *text, size_t length)

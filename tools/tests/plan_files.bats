@@ -242,6 +242,21 @@ refused() {
 	[[ -z $output ]]
 }
 
+# Of the plan's 29351 ns the first change is 1000: 4 others, and 24351 ns of sends.
+@test "what topologies of a plan cost is without the first change, and they have the algorithm's name" {
+	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=1000)
+	expect 0 morphctl plan all-reduce --ranks 8 --algorithm halving-cyclic "${fabric[@]}" --to-segments -
+	[[ $(jq -c '[.collective, .cost, .num_of_reconfigs, .reconf_cost_total]' <<<"$output") == '["halving-cyclic",28351,4,4000]' ]]
+	expect 0 morphctl plan all-reduce --ranks 8 "${fabric[@]}" --to-segments chosen.json --json
+	[[ $(jq -r .collective chosen.json) == "$(jq -r .algorithm <<<"$output")" ]]
+	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-segments -
+	[[ $(jq -r .collective <<<"$output") == custom ]]
+	# As it was published: 75389 ns.
+	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
+	expect 0 morphctl plan all-reduce --algorithm halving-cyclic --from-segments harvest.json --bandwidth 800000 --delay round=500,hop=500,settle=10000 --to-segments -
+	[[ $(jq -c '[.cost, .reconf_cost_total]' <<<"$output") == '[75390,20000]' ]]
+}
+
 # circulants SHIFT...: topologies of 64 ranks, each joined to the one so many further on, as Harvest's schedules have them.
 circulants() {
 	jq -nc '{alpha_r: 10000, collective: "x", num_of_reconfigs: 2, steps: [$ARGS.positional | to_entries[] | {step: (.key + 1),

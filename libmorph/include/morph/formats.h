@@ -307,7 +307,7 @@ int morph_segments_read(struct morph_segments *segments, const char *text, size_
  * @reconfigurations: how often the topology changes
  * @reconfiguration_ns: what each of them takes
  * @all_reconfigurations_ns: what all of them take
- * @cost_ns: what all takes
+ * @cost_ns: what all takes, but for the first topology, which is there before
  */
 struct morph_segments_about {
 	const char *collective;
@@ -372,7 +372,8 @@ int morph_segments_link(const struct morph_segments *segments, uint32_t step, ui
  *
  * The topology of a step is all circuits of the holds over which its round is sent, a capacity for each plane. A step
  * in which nothing is sent has that of the one before. What a reconfiguration takes is what a change of one circuit of
- * each rank does. Of what planes do while others send the form says nothing.
+ * each rank does; the first topology is there before, so that what it takes to set it is not in the cost. Of what planes do
+ * while others send the form says nothing.
  *
  * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (not feasible, a name that is none, or a schedule of
  * another collective) or -ENOMEM.
