@@ -2,6 +2,8 @@
 /* Profiles of Open MPI's pml_monitoring: a line for each pair of ranks and kind of message. */
 #include "formats.h"
 
+#define MOST_BYTES (1ULL << 50) /* of a chunk, which is what a rank has for another */
+
 /* What is left of a line. */
 struct line {
 	const char *at, *end;
@@ -66,9 +68,11 @@ static int read_pair(const struct why *why, struct line *line, uint64_t *bytes, 
 				      line->number,
 				      (unsigned long long)(own >= ranks ? own : other), ranks);
 	to = &bytes[back ? other * ranks + own : own * ranks + other];
-	if (*to > UINT64_MAX - size)
-		return lm_format_fail(why, EINVAL, "line %u: more than 2^64 bytes are sent",
-				      line->number);
+	if (size > MOST_BYTES || *to > MOST_BYTES - size)
+		return lm_format_fail(why, EINVAL,
+				      "line %u: rank %llu sends rank %llu more than 2^50 bytes",
+				      line->number, (unsigned long long)(back ? other : own),
+				      (unsigned long long)(back ? own : other));
 	*to += size;
 	return 0;
 }

@@ -63,6 +63,11 @@ MORPH_API const char *morph_algorithm_name(uint32_t algorithm)
 	return algorithm < ARRAY_SIZE(words) ? words[algorithm] : NULL;
 }
 
+const char *lm_collective_kind(uint32_t kind)
+{
+	return kind < ARRAY_SIZE(kinds) ? kinds[kind] : NULL;
+}
+
 /* ------------------------------------------------------------------ writing */
 
 void *lm_writer_alloc(struct writer *writer, size_t count, size_t bytes)
@@ -151,7 +156,7 @@ void lm_write_run(struct writer *writer, uint32_t first, uint32_t count)
 
 static int check_algorithm(struct morph_ctx *ctx, const struct morph_collective_opts *opts)
 {
-	if (opts->kind >= ARRAY_SIZE(kinds) || !kinds[opts->kind])
+	if (!lm_collective_kind(opts->kind))
 		return lm_fail(ctx, EINVAL, "there is no kind %u of collectives", opts->kind);
 	if (opts->algorithm >= ARRAY_SIZE(algorithms) || !algorithms[opts->algorithm].write)
 		return lm_fail(ctx, EINVAL, "there is no algorithm %u", opts->algorithm);

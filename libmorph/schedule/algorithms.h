@@ -20,6 +20,9 @@ struct writer {
 	struct chunk_run run; /* not written yet */
 };
 
+/* A kind of collectives, in words, as "an all-to-all"; NULL: there is no such kind. */
+const char *lm_collective_kind(uint32_t kind);
+
 /* Zeroed, for the caller to free; NULL: after a failure, which is noted. */
 void *lm_writer_alloc(struct writer *writer, size_t count, size_t bytes);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Algorithm and circuits are chosen together: each algorithm is planned, and the soonest is it. */
+#include "algorithms.h"
 #include "schedule.h"
 
 #define MOST_VARIANTS (MORPH_ALGORITHMS + 3)
@@ -241,6 +242,23 @@ static int fail_as(struct choosing *choosing, const struct morph_collective_opts
 					 choosing->opts);
 }
 
+/* No algorithm does it: where one would, of less or among fewer ranks, that is why. */
+static int fail_for_all(struct choosing *choosing, const struct morph_collective_opts *wanted)
+{
+	struct morph_collective_opts named = *wanted;
+
+	for (uint32_t at = 0; at < choosing->count; at++) {
+		int ret;
+
+		named.algorithm = choosing->variants[at].algorithm;
+		ret = build(choosing, named, &choosing->variants[at]);
+		if (ret != -EINVAL || !lm_collective_kind(wanted->kind))
+			return ret;
+	}
+	return lm_fail(choosing->schedule->ctx, EINVAL, "no algorithm makes %s with %u ranks",
+		       lm_collective_kind(wanted->kind), wanted->ranks);
+}
+
 /* Algorithms that do not do it are left out, unless none does. */
 static int choose(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		  struct morph_choice *choices)
@@ -279,11 +297,7 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 		return fail_as(choosing, wanted, failed);
 	if (!ret && failed)
 		lm_error_clear(choosing->schedule->ctx);
-	if (!ret && !choosing->some)
-		ret = lm_fail(choosing->schedule->ctx, EINVAL,
-			      "no algorithm does collective %u with %u ranks", wanted->kind,
-			      wanted->ranks);
-	return ret;
+	return ret || choosing->some ? ret : fail_for_all(choosing, wanted);
 }
 
 MORPH_API int

@@ -40,13 +40,42 @@ static void algorithm_and_circuits_are_chosen_together(void **state)
 	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
 			 0);
 	assert_int_equal(morph_collective_rounds(collective), 14);
-	wanted.kind = 77;
-	wanted.algorithm = 0;
-	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
-			 -EINVAL);
 	morph_delay_free(delay);
 	morph_collective_free(collective);
 	morph_schedule_free(schedule);
+}
+
+static void assert_none(const struct morph_collective_opts *wanted, int error, const char *why)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+
+	assert_int_equal(morph_schedule_choose(schedule, collective, wanted, delay, &opts, NULL),
+			 error);
+	assert_string_equal(morph_error_text(ctx), why);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+}
+
+/* That there is too much of what an algorithm does is another reason than that it does not. */
+static void why_no_algorithm_does_it_is_told(void **state)
+{
+	const uint64_t matrix[4] = { 0, 1ULL << 51, 1, 0 };
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_TO_ALL, .ranks = 2,
+		   .matrix = matrix);
+
+	(void)state;
+	assert_none(&wanted, -E2BIG,
+		    "a chunk has 1125899906842624 bytes at most, not 2251799813685248");
+	wanted.kind = MORPH_BROADCAST;
+	wanted.matrix = NULL;
+	wanted.root = 2;
+	assert_none(&wanted, -EINVAL, "no algorithm makes a broadcast with 2 ranks");
+	wanted.kind = 77;
+	assert_none(&wanted, -EINVAL, "there is no kind 77 of collectives");
 }
 
 /* When a collective ends by the algorithm that is wanted. */
@@ -133,6 +162,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
+		cmocka_unit_test(why_no_algorithm_does_it_is_told),
 		cmocka_unit_test(segments_of_a_tree_are_as_many_as_are_best),
 		cmocka_unit_test(radix_is_the_best_of_some),
 	};

@@ -50,8 +50,10 @@ static const struct refused refused[] = {
 	  "line 1: it is not RANK RANK BYTES bytes MESSAGES msgs sent" },
 	{ "E 0 2 1 bytes 1 msgs sent", "line 1: there is no rank 2 of 2" },
 	{ "E 7 0 1 bytes 1 msgs sent", "line 1: there is no rank 7 of 2" },
-	{ "E 0 1 18446744073709551615 bytes 1 msgs sent\nE 0 1 1 bytes 1 msgs sent",
-	  "line 2: more than 2^64 bytes are sent" },
+	{ "E 0 1 18446744073709551615 bytes 1 msgs sent",
+	  "line 1: rank 0 sends rank 1 more than 2^50 bytes" },
+	{ "E 0 1 1125899906842624 bytes 1 msgs sent\nR 1 0 1 bytes 1 msgs sent",
+	  "line 2: rank 0 sends rank 1 more than 2^50 bytes" },
 };
 
 static void what_is_wrong_is_told_with_its_line(void **state)

@@ -125,6 +125,8 @@ refused() {
 	refused 2 "phase_1.0.prof: line 3: there is no rank 2 of 2" morphctl plan --from-ompi-prof phase_1 --ranks 2
 	echo 'E 0 1 x' >> phase_1.1.prof
 	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl plan --from-ompi-prof phase_1
+	printf 'E 0 1 18446744073709551615 bytes 1 msgs sent\n' > much
+	refused 2 "much: line 1: rank 0 sends rank 1 more than 2^50 bytes" morphctl plan --from-ompi-prof much
 	refused 3 "nor is there a file phase_2.0.prof" morphctl plan --from-ompi-prof phase_2
 	printf 'E 0 1 5 bytes 1 msgs sent\nE 5000 1 5 bytes 1 msgs sent\n' > many
 	refused 2 "many: line 2: rank 5000; there are 4096 ranks at most, from 0 on" morphctl plan --from-ompi-prof many

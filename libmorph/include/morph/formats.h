@@ -259,7 +259,8 @@ int morph_trace_convert(const struct morph_trace *trace, struct morph_collective
  * @room: its size
  *
  * Messages of programs (E), of the library, such as those of collectives (I), and one-sided ones (S, R). Lines that tell of
- * collectives as programs called them (C, D, A2A, A2O, O2A) are of what is in I already, and are left out.
+ * collectives as programs called them (C, D, A2A, A2O, O2A) are of what is in I already, and are left out. A rank sends
+ * another 2^50 bytes at most, as chunks of a collective are limited.
  * Where it fails, lines before the one that is wrong were added.
  *
  * Return: 0 or -EINVAL.

@@ -138,7 +138,7 @@ struct morph_choice {
  * there are ranks where a round has more of them than ranks, and else 16 times, some tenths of a second; 0: 64 of them. Time is not looked
  * at, so that all who ask come to the same.
  *
- * Return: as morph_schedule_plan(), and -EINVAL where no algorithm does it.
+ * Return: as morph_schedule_plan(), -EINVAL where no algorithm does it, and -E2BIG where none does for there are too many bytes.
  */
 int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
 			  const struct morph_collective_opts *wanted,
