@@ -34,6 +34,7 @@ void lm_write_binary(struct writer *writer)
 	uint32_t ranks = writer->opts->ranks, levels = depth(ranks - 1);
 	uint32_t segments = writer->opts->segments ? writer->opts->segments : 1;
 
+	writer->error = lm_collective_expect(writer->collective, (ranks - 1ULL) * segments);
 	for (uint32_t segment = 0; segment < segments && !writer->error; segment++)
 		lm_write_chunk(writer, writer->opts->root, MORPH_EACH_RANK,
 			       share_of(writer->opts->bytes, segments));

@@ -70,6 +70,11 @@ MORPH_API int morph_collective_begin(struct morph_collective *collective, uint32
 	return 0;
 }
 
+int lm_collective_expect(struct morph_collective *collective, uint64_t transfers)
+{
+	return transfers > MOST_TRANSFERS ? full(collective, "transfers", MOST_TRANSFERS) : 0;
+}
+
 static int check_rank(struct morph_collective *collective, uint32_t rank)
 {
 	if (rank < collective->ranks)

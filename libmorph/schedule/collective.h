@@ -45,4 +45,7 @@ struct morph_collective {
 /* Forget everything but how many ranks there are. */
 void lm_collective_clear(struct morph_collective *collective);
 
+/* May there be as many transfers? Who is about to add gigabytes of them asks before. */
+int lm_collective_expect(struct morph_collective *collective, uint64_t transfers);
+
 #endif /* LM_SCHEDULE_COLLECTIVE_H */

@@ -34,6 +34,8 @@ struct topologies {
 	uint32_t *firsts; /* of each its first joint, and where those of the last end */
 	struct morph_joint *joints;
 	json_t *written; /* what comes of them as they are written */
+	uint64_t lacks; /* --steps for an algorithm that has as many rounds; 0: none was left out for that */
+	bool full; /* one is more than a collective may be */
 };
 
 /* What is asked, and what is made of it. */
@@ -171,6 +173,11 @@ void plan_against_write(const struct run *run, const json_t *report);
  * policies came to, and why they are not the ones, into the record.
  */
 enum exit_code plan_within_budget(const struct planning *planning);
+/*
+ * The --steps that it takes to plan the rounds of the collective, or, before they are built, those that are wanted; 0: what there is will
+ * do, or as far as can be reckoned.
+ */
+uint64_t plan_lacks(const struct planning *planning, const struct morph_collective_opts *wanted);
 void plan_choices_add(const struct planning *planning, json_t *report);
 
 /*

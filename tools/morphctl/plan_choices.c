@@ -144,6 +144,7 @@ static void add_reasons(json_t *report)
 #define UNIT_BITS 22
 #define MOST_WORK (1ULL << 29)
 #define WORK_EACH 16
+#define MOST_TRANSFERS (1ULL << 26) /* of a collective */
 
 static uint64_t work_of(const struct morph_collective *collective)
 {
@@ -158,27 +159,48 @@ static uint64_t work_of(const struct morph_collective *collective)
 	return work;
 }
 
-enum exit_code plan_within_budget(const struct planning *planning)
+/* Those of a binary tree alone are as many as one likes; of more than a collective may have none are built. */
+static uint64_t reckon(const struct morph_collective_opts *wanted)
 {
-	struct run *run = planning->run;
-	uint64_t budget = 0, most, work;
+	uint64_t transfers = (wanted->ranks - 1ULL) * wanted->segments;
 
-	/* StragglAR is short, and long to be found. */
-	if (!given(run, OPTION_ALGORITHM) || planning->wanted.algorithm == MORPH_STRAGGLAR ||
-	    morph_collective_build(planning->collective, &planning->wanted))
-		return EXIT_CODE_OK;
-	if (!option_u64(run, OPTION_BUDGET, &budget))
-		return EXIT_CODE_USAGE;
+	return wanted->algorithm != MORPH_BINARY || transfers > MOST_TRANSFERS ?
+		       0 :
+		       transfers * WORK_EACH;
+}
+
+uint64_t plan_lacks(const struct planning *planning, const struct morph_collective_opts *wanted)
+{
+	uint64_t work = wanted ? reckon(wanted) : work_of(planning->collective);
+	uint64_t budget = 0, most;
+
+	option_u64(planning->run, OPTION_BUDGET, &budget);
 	most = budget > UINT64_MAX >> UNIT_BITS ? UINT64_MAX : budget << UNIT_BITS;
 	most = most > MOST_WORK ? most : MOST_WORK;
-	work = work_of(planning->collective);
-	if (work <= most)
+	return work > most ? ((work - 1) >> UNIT_BITS) + 1 : 0;
+}
+
+enum exit_code plan_within_budget(const struct planning *planning)
+{
+	struct morph_collective_opts wanted = planning->wanted;
+	struct run *run = planning->run;
+	uint64_t lacks;
+
+	if (given(run, OPTION_SEGMENTS))
+		wanted.algorithm = MORPH_BINARY;
+	/* StragglAR is short, and long to be found. */
+	if (!wanted.algorithm || wanted.algorithm == MORPH_STRAGGLAR)
+		return EXIT_CODE_OK;
+	lacks = plan_lacks(planning, &wanted);
+	if (!lacks && !morph_collective_build(planning->collective, &wanted))
+		lacks = plan_lacks(planning, NULL);
+	if (!lacks)
 		return EXIT_CODE_OK;
 	return usage_error(
 		run,
-		"--algorithm %s among %u ranks takes minutes and gigabytes to plan: --steps %llu would, or say fewer ranks or another algorithm",
-		run->option[OPTION_ALGORITHM], planning->wanted.ranks,
-		(unsigned long long)((work - 1) >> UNIT_BITS) + 1);
+		"--algorithm %s among %u ranks takes minutes and gigabytes to plan: --steps %llu would, or say fewer %s or another algorithm",
+		morph_algorithm_name(wanted.algorithm), wanted.ranks, (unsigned long long)lacks,
+		given(run, OPTION_SEGMENTS) ? "--segments" : "ranks");
 }
 
 void plan_choices_add(const struct planning *planning, json_t *report)

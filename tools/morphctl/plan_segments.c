@@ -188,16 +188,24 @@ static bool tell(const struct planning *planning, struct morph_collective_opts *
 	return !variant;
 }
 
-/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them or does not do that. */
+/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them, does not do that, or takes too long to plan. */
 static int build(struct planning *planning, const struct morph_collective_opts *wanted)
 {
-	int error = morph_collective_build(planning->collective, wanted);
+	uint64_t lacks = plan_lacks(planning, wanted);
+	int error = lacks ? -ENOENT : morph_collective_build(planning->collective, wanted);
 
-	if ((error == -EINVAL || error == -E2BIG) && !planning->wanted.algorithm)
+	if ((error == -EINVAL || error == -E2BIG) && !planning->wanted.algorithm) {
+		planning->topologies.full |= error == -E2BIG;
 		return -ENOENT;
+	}
 	if (!error && morph_collective_rounds(planning->collective) != planning->topologies.count)
 		return -ENOENT;
-	return error;
+	if (!error)
+		lacks = plan_lacks(planning, NULL);
+	if (!lacks)
+		return error;
+	planning->topologies.lacks = lacks;
+	return -ENOENT;
 }
 
 static bool is_better(const struct morph_choice *one, const struct morph_choice *other)
@@ -258,6 +266,31 @@ static int choose(struct planning *planning, const struct morph_schedule_opts *o
 	return 0;
 }
 
+/* Why there is none with as many rounds as the file has steps. */
+static enum exit_code tell_none(const struct planning *planning)
+{
+	const struct topologies *from = &planning->topologies;
+	const char *path = planning->run->option[OPTION_FROM_SEGMENTS];
+	uint32_t ranks = planning->wanted.ranks;
+
+	if (from->lacks)
+		return usage_error(
+			planning->run,
+			"%u rounds among %u ranks, as many as %s has steps, take minutes and gigabytes to plan: --steps %llu would",
+			from->count, ranks, path, (unsigned long long)from->lacks);
+	if (from->full)
+		warn_line(
+			"%s: it has %u steps; as many rounds among %u ranks are more than a collective may have",
+			path, from->count, ranks);
+	else
+		warn_line("%s: it has %u step%s; %s has as many rounds among %u rank%s", path,
+			  from->count, PLURAL(from->count),
+			  planning->wanted.algorithm ? "the algorithm is none that" :
+						       "no algorithm",
+			  ranks, PLURAL(ranks));
+	return EXIT_CODE_USAGE;
+}
+
 enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts)
 {
 	const struct topologies *from = &planning->topologies;
@@ -271,14 +304,8 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 		return EXIT_CODE_USAGE;
 	}
 	error = choose(planning, opts, &chosen);
-	if (!error && !chosen) {
-		warn_line("%s: it has %u step%s; %s has as many rounds among %u rank%s", path,
-			  from->count, PLURAL(from->count),
-			  planning->wanted.algorithm ? "the algorithm is none that" :
-						       "no algorithm",
-			  ranks, PLURAL(ranks));
-		return EXIT_CODE_USAGE;
-	}
+	if (!error && !chosen)
+		return tell_none(planning);
 	wanted.algorithm = chosen;
 	if (!error && planning->choices[chosen].radix)
 		wanted.radix = planning->choices[chosen].radix;

@@ -48,6 +48,12 @@ expect() {
 	fi
 }
 
+# in_megabytes NUMBER COMMAND...: with so much memory, and no more.
+in_megabytes() (
+	ulimit -v $(($1 * 1024))
+	"${@:2}"
+)
+
 # holds TEXT PATTERN: the text has the pattern in it, which is no regular expression.
 holds() {
 	[[ $1 == *"$2"* ]] || { echo "'$2' is not in: $1"; return 1; }

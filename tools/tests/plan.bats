@@ -336,6 +336,15 @@ uneven() {
 	expect 0 morphctl plan all-reduce --ranks 1024 --algorithm ring --policy one-shot
 }
 
+@test "segments that are beyond the budget are refused before they are there" {
+	for algorithm in "" "--algorithm binary"; do
+		expect 2 in_megabytes 100 morphctl plan broadcast --ranks 4096 --segments 10000 $algorithm
+		holds "$stderr" "--algorithm binary among 4096 ranks takes minutes and gigabytes to plan: --steps 157 would, or say fewer --segments"
+	done
+	expect 2 in_megabytes 100 morphctl plan broadcast --ranks 4096 --segments 65000 --algorithm binary
+	holds "$stderr" "a collective has 67108864 transfers at most"
+}
+
 @test "an option that would do nothing is refused" {
 	# Options, and what is said of them.
 	while IFS=: read -r options text; do

@@ -307,6 +307,22 @@ circulants() {
 	expect 0 morphctl plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3:0t <own.json
 }
 
+# joined STEPS: a file of so many topologies, all with the same link.
+joined() {
+	jq -nc --argjson steps "$1" '{collective: "x", steps: [range($steps) | {step: ., topology: [[0, 1, 1]]}]}'
+}
+
+@test "topologies that are beyond the budget are refused before there are rounds for them" {
+	joined 10000 > some.json
+	joined 65000 > many.json
+	for algorithm in "" "--algorithm binary"; do
+		refused 2 "10000 rounds among 4096 ranks, as many as some.json has steps, take minutes and gigabytes to plan: --steps 157 would" \
+			in_megabytes 200 morphctl plan broadcast --ranks 4096 --from-segments some.json $algorithm
+	done
+	refused 2 "many.json: it has 65000 steps; as many rounds among 4096 ranks are more than a collective may have" \
+		in_megabytes 200 morphctl plan broadcast --ranks 4096 --from-segments many.json
+}
+
 @test "what is wrong with topologies of a file is told" {
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
 	refused 2 "wants one of a collective" morphctl plan --from-segments harvest.json
