@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What algorithms and policies came to, and why they are not the ones. */
+#include <string.h>
+
 #include "plan.h"
 #include "value.h"
 
@@ -26,11 +28,11 @@ static const char *why_no_plan(const struct planning *planning)
 	const struct run *run = planning->run;
 	bool budget = given(run, OPTION_BUDGET) || planning->wanted.ranks > UNLIMITED_RANKS;
 
-	if (!budget)
-		return "there is no plan of its rounds";
-	return given(run, OPTION_POLICY) ?
-		       "left out by the budget of --steps, or the policy can't do it" :
-		       "left out by the budget, which --steps makes larger";
+	if (given(run, OPTION_POLICY) && strcmp(run->option[OPTION_POLICY], "best"))
+		return budget ? "left out by the budget of --steps, or the policy can't do it" :
+				"the policy can't do it";
+	return budget ? "left out by the budget, which --steps makes larger" :
+			"there is no plan of its rounds";
 }
 
 /* An algorithm that does this kind of collective, and not this one. */

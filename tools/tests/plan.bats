@@ -105,6 +105,15 @@ setup() {
 	holds "$output" "left out by the budget, which --steps makes larger"
 }
 
+@test "what a policy can't do is told as such" {
+	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --json
+	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"the policy can't do it\"]" ]]
+	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --steps 1 --json
+	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"left out by the budget of --steps, or the policy can't do it\"]" ]]
+	expect 0 morphctl plan all-to-all --ranks 300 --steps 1 --policy best "${fabric[@]}"
+	holds "$output" "left out by the budget, which --steps makes larger"
+}
+
 @test "what is called ideal is no later than the plan" {
 	for how in "all-reduce --ranks 8 --algorithm halving --planes 3 --delay settle=10000 --bytes 4M" "all-reduce --ranks 8 --algorithm doubling --planes 2 --delay hop=5" \
 		"all-reduce --shape 2x4 --planes 3" "broadcast --ranks 9 --planes 4 --delay settle=1"; do
