@@ -327,7 +327,6 @@ static enum exit_code format_given(struct run *run, enum format *format)
 		return usage_error(run, "--title wants UTF-8, as pictures are written in");
 	if (*format == PICTURE && given(run, OPTION_FIELDS))
 		return usage_error(run, "--fields goes with --format text and json");
-	/* It is what emitters ask for. */
 	if (*format == RECORD)
 		run->option[OPTION_JSON] = "";
 	return client_fields(run, MORPH_OBJECT_SCHEDULE);
@@ -388,8 +387,12 @@ enum exit_code plan_collective(struct run *run)
 {
 	struct planning planning = { .run = run };
 	enum format format = TEXT;
-	enum exit_code code = export_check(run);
+	enum exit_code code;
 
+	/* Those who emit records and read profiles ask for what all commands have. */
+	run->option[OPTION_JSON] = run->option[OPTION_PLAN_JSON];
+	run->option[OPTION_PROFILE] = run->option[OPTION_PLAN_PROFILE];
+	code = export_check(run);
 	if (!code)
 		code = format_given(run, &format);
 	if (!code)

@@ -24,8 +24,9 @@ NUMBERS = ("Numbers have the units that the endings of their names tell: -ns nan
            "larger units; JSON has them as they are. A number above 2^63 - 1 is written in JSON as "
            "a string of digits.")
 
-STABLE = ("JSON output is stable: its keys are the attribute names of the netlink specification, "
-          "and new versions only add to them. Tables are for people and may change.")
+STABLE = ("JSON output is stable: its keys are attribute names, those of the netlink specification "
+          "for all that the kernel tells, and new versions only add to them. Tables are for people "
+          "and may change.")
 
 
 def escape(text):

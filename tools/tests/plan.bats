@@ -161,6 +161,13 @@ uneven() {
 	[[ $(grep '^plane  0' <<<"$output") == *'|~'*'~#'*'#|' && $(grep '^plane  0' <<<"$output") != *+* ]]
 }
 
+@test "help says of keys and of the profile what is so of plans" {
+	expect 0 morphctl plan --help
+	[[ $output != *"netlink specification"* && $output != *"--fabric"* ]]
+	holds "$output" "its keys are those that --fields takes"
+	holds "$output" "Without --slice nothing is held of it"
+}
+
 @test "--format json is --json" {
 	morphctl plan all-reduce --ranks 4 --json > "$BATS_TEST_TMPDIR/json"
 	morphctl plan all-reduce --ranks 4 --format json | cmp - "$BATS_TEST_TMPDIR/json"
