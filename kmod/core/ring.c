@@ -10,11 +10,13 @@
  */
 #include <linux/cgroup.h>
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -30,6 +32,8 @@
 #define IDLE_NS		NSEC_PER_MSEC
 #define RATE		1000000u
 #define BURST_NS	NSEC_PER_MSEC	/* entries of so much time are taken at once */
+#define SETUP_NS	(10 * NSEC_PER_MSEC)	/* from one set-up of a slice to the next, */
+#define SETUP_BURST	32u		/* when so many have come at once */
 #define LOOKS		64u		/* between two times that others may run */
 
 /* Of an entry; no errno, which a device might give as well. */
@@ -484,6 +488,29 @@ static void ring_leave(struct morph_ring *ring)
 		ring_put(ring);		/* the list's */
 }
 
+/*
+ * A thread that joins its user's cgroups keeps all of the machine from making threads meanwhile:
+ * whoever makes rings again and again waits.
+ */
+static int ring_await_turn(struct morph_slice *slice)
+{
+	u64 now = ktime_get_ns(), burst = SETUP_BURST * SETUP_NS, turn;
+	ktime_t until;
+
+	mutex_lock(&slice->fabric->lock);
+	turn = max(slice->ring_turn_ns, now > burst ? now - burst : 0);
+	slice->ring_turn_ns = turn + SETUP_NS;
+	mutex_unlock(&slice->fabric->lock);
+	until = ns_to_ktime(turn);
+	while (ktime_get_ns() < turn) {
+		set_current_state(TASK_INTERRUPTIBLE);
+		schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
+		if (signal_pending(current))
+			return -EINTR;
+	}
+	return 0;
+}
+
 int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
 		     struct morph_refusal *refusal)
 {
@@ -493,6 +520,8 @@ int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *set
 	int ret;
 
 	ret = check_setup(setup, refusal);
+	if (!ret)
+		ret = ring_await_turn(slice);
 	if (ret)
 		return ret;
 	bytes += PAGE_ALIGN(MORPH_RING_BYTES(setup->entries));
