@@ -39,43 +39,128 @@ MORPH_API void morph_segments_free(struct morph_segments *segments)
 	free(segments);
 }
 
+/* ------------------------------------------------------------------------- lines */
+
+#define MOST_LEVELS 5 /* of the root, the steps, a step, its topology, a link */
+
+struct parse {
+	const struct why *why;
+	struct morph_segments *segments;
+	const char *text;
+	size_t length;
+};
+
+/* Where a value is: of the root which element, of that which element, and so on. */
+struct path {
+	uint32_t levels, element[MOST_LEVELS];
+};
+
+static struct path below(const struct path *path, size_t element)
+{
+	struct path out = *path;
+
+	out.element[out.levels++] = (uint32_t)element;
+	return out;
+}
+
+/* Of a member; of the object where it has none of that name. Jansson keeps members in the order of the text. */
+static struct path member_of(const struct path *path, const json_t *object, const char *name)
+{
+	json_t *known = (json_t *)object;
+	size_t element = 0;
+
+	for (void *at = json_object_iter(known); at; at = json_object_iter_next(known, at)) {
+		if (!strcmp(json_object_iter_key(at), name))
+			return below(path, element);
+		element++;
+	}
+	return *path;
+}
+
+static bool is_blank(char letter)
+{
+	return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
+}
+
+/* The quote that ends a text. */
+static size_t end_of_text(const char *text, size_t at)
+{
+	for (at++; text[at] != '"'; at++)
+		at += text[at] == '\\';
+	return at;
+}
+
+/*
+ * Jansson doesn't tell where values are: the line on which one begins is found in the text, which is known to be well formed.
+ * @left elements are to be gone by in the innermost list or object of the path that was entered, the @entered one.
+ */
+static uint32_t line_of(const struct parse *parse, const struct path *path)
+{
+	uint32_t line = 1, depth = 0, entered = 0, left = 0;
+
+	for (size_t at = 0; at < parse->length; at++) {
+		char letter = parse->text[at];
+
+		if (entered == path->levels && !left && !is_blank(letter))
+			break;
+		line += letter == '\n';
+		if (letter == '"')
+			at = end_of_text(parse->text, at);
+		if ((letter == '[' || letter == '{') && depth++ == entered && !left)
+			left = path->element[entered++];
+		depth -= letter == ']' || letter == '}';
+		left -= letter == ',' && depth == entered && left;
+	}
+	return line;
+}
+
+#define REFUSE(parse, code, path, format, ...)                                           \
+	lm_format_fail((parse)->why, code, "line %u: " format, line_of((parse), (path)), \
+		       ##__VA_ARGS__)
+
 /* ----------------------------------------------------------------------- reading */
 
+static const struct path whole;
+
 /* A number that may be left out. */
-static int read_number(const struct why *why, const json_t *root, const char *name, double most,
+static int read_number(const struct parse *parse, const json_t *root, const char *name, double most,
 		       double *out)
 {
 	const json_t *found = json_object_get(root, name);
+	const struct path path = member_of(&whole, root, name);
 	double value = json_number_value(found);
 
 	*out = 0;
 	if (!found)
 		return 0;
 	if (!json_is_number(found) || !(value >= 0) || value > most)
-		return lm_format_fail(why, EINVAL, "%s is no number from 0 to %g", name, most);
+		return REFUSE(parse, EINVAL, &path, "%s is no number from 0 to %g", name, most);
 	*out = value;
 	return 0;
 }
 
-static int read_head(struct morph_segments *segments, const struct why *why, const json_t *root)
+static int read_head(const struct parse *parse, const json_t *root)
 {
+	struct morph_segments *segments = parse->segments;
 	const char *name = json_string_value(json_object_get(root, "collective"));
+	const struct path path = member_of(&whole, root, "collective");
 	double changes;
 	int ret;
 
 	if (!json_is_object(root))
-		return lm_format_fail(why, EINVAL, "it is no object");
+		return REFUSE(parse, EINVAL, &whole, "it is no object");
 	if (!name || strlen(name) >= sizeof(segments->collective))
-		return lm_format_fail(why, EINVAL, "collective is no text of at most 128 bytes");
+		return REFUSE(parse, EINVAL, &path, "collective is no text of at most 128 bytes");
 	memcpy(segments->collective, name, strlen(name) + 1);
-	ret = read_number(why, root, "num_of_reconfigs", MOST_STEPS, &changes);
+	ret = read_number(parse, root, "num_of_reconfigs", MOST_STEPS, &changes);
 	if (!ret)
-		ret = read_number(why, root, "alpha_r", 1e18, &segments->about.reconfiguration_ns);
+		ret = read_number(parse, root, "alpha_r", 1e18,
+				  &segments->about.reconfiguration_ns);
 	if (!ret)
-		ret = read_number(why, root, "reconf_cost_total", 1e18,
+		ret = read_number(parse, root, "reconf_cost_total", 1e18,
 				  &segments->about.all_reconfigurations_ns);
 	if (!ret)
-		ret = read_number(why, root, "cost", 1e18, &segments->about.cost_ns);
+		ret = read_number(parse, root, "cost", 1e18, &segments->about.cost_ns);
 	if (!ret)
 		segments->about.reconfigurations = (uint32_t)changes;
 	return ret;
@@ -89,70 +174,81 @@ static bool take_rank(const json_t *value, uint32_t *rank)
 	return json_is_integer(value) && number >= 0 && number < MOST_RANKS;
 }
 
-static int read_link(struct morph_segments *segments, const struct why *why, uint32_t step,
+static int read_link(const struct parse *parse, const struct path *path, uint32_t step,
 		     size_t number, const json_t *value)
 {
+	struct morph_segments *segments = parse->segments;
 	struct morph_link link = { .capacity = json_number_value(json_array_get(value, 2)) };
 
 	if (json_array_size(value) != 3 || !take_rank(json_array_get(value, 0), &link.src) ||
 	    !take_rank(json_array_get(value, 1), &link.dst) || link.src == link.dst ||
 	    !json_is_number(json_array_get(value, 2)))
-		return lm_format_fail(
-			why, EINVAL,
+		return REFUSE(
+			parse, EINVAL, path,
 			"link %zu of step %u is not [rank, other rank, capacity], with ranks below %u",
 			number + 1, step + 1, MOST_RANKS);
 	if (!(link.capacity > 0) || link.capacity > MOST_RANKS)
-		return lm_format_fail(
-			why, EINVAL,
-			"link %zu of step %u has a capacity that is not above 0, or above %u",
-			number + 1, step + 1, MOST_RANKS);
+		return REFUSE(parse, EINVAL, path,
+			      "link %zu of step %u has a capacity that is not above 0, or above %u",
+			      number + 1, step + 1, MOST_RANKS);
 	if (GROW(segments->links))
-		return lm_format_no_memory(why);
+		return lm_format_no_memory(parse->why);
 	segments->links.list[segments->links.count++] = link;
 	if (segments->about.ranks <= (link.src > link.dst ? link.src : link.dst))
 		segments->about.ranks = (link.src > link.dst ? link.src : link.dst) + 1;
 	return 0;
 }
 
-static int read_step(struct morph_segments *segments, const struct why *why, const json_t *value,
+static int read_step(const struct parse *parse, const struct path *path, const json_t *value,
 		     json_int_t first)
 {
+	struct morph_segments *segments = parse->segments;
 	const json_t *number = json_object_get(value, "step");
 	const json_t *topology = json_object_get(value, "topology");
+	struct path there = member_of(path, value, "step");
 	uint32_t step = segments->steps.count;
 	int ret = 0;
 
 	if (!json_is_integer(number) || json_integer_value(number) != first + step)
-		return lm_format_fail(
-			why, EINVAL, "step %u does not have the next number as its step", step + 1);
+		return REFUSE(parse, EINVAL, &there,
+			      "step %u does not have the next number as its step", step + 1);
+	there = member_of(path, value, "topology");
 	if (!json_is_array(topology))
-		return lm_format_fail(why, EINVAL, "step %u has no list as its topology", step + 1);
+		return REFUSE(parse, EINVAL, &there, "step %u has no list as its topology",
+			      step + 1);
 	if (GROW(segments->steps))
-		return lm_format_no_memory(why);
+		return lm_format_no_memory(parse->why);
 	segments->steps.list[segments->steps.count++] =
 		(struct step){ .first = segments->links.count,
 			       .count = (uint32_t)json_array_size(topology) };
-	for (size_t at = 0; !ret && at < json_array_size(topology); at++)
-		ret = read_link(segments, why, step, at, json_array_get(topology, at));
+	for (size_t at = 0; !ret && at < json_array_size(topology); at++) {
+		const struct path link = below(&there, at);
+
+		ret = read_link(parse, &link, step, at, json_array_get(topology, at));
+	}
 	return ret;
 }
 
-static int read_root(struct morph_segments *segments, const struct why *why, const json_t *root)
+static int read_root(const struct parse *parse, const json_t *root)
 {
 	const json_t *steps = json_object_get(root, "steps");
 	json_int_t first = json_integer_value(json_object_get(json_array_get(steps, 0), "step"));
-	int ret = read_head(segments, why, root);
+	const struct path path = member_of(&whole, root, "steps");
+	int ret = read_head(parse, root);
 
 	if (ret)
 		return ret;
 	if (!json_is_array(steps) || first < 0 || first > 1)
-		return lm_format_fail(why, EINVAL,
-				      "steps is no list of steps, numbered from 0 or 1");
+		return REFUSE(parse, EINVAL, &path,
+			      "steps is no list of steps, numbered from 0 or 1");
 	if (json_array_size(steps) > MOST_STEPS)
-		return lm_format_fail(why, E2BIG, "there are more than %u steps", MOST_STEPS);
-	for (size_t at = 0; !ret && at < json_array_size(steps); at++)
-		ret = read_step(segments, why, json_array_get(steps, at), first);
-	segments->about.steps = segments->steps.count;
+		return REFUSE(parse, E2BIG, &path, "there are more than %u steps", MOST_STEPS);
+	for (size_t at = 0; !ret && at < json_array_size(steps); at++) {
+		const struct path step = below(&path, at);
+
+		ret = read_step(parse, &step, json_array_get(steps, at), first);
+	}
+	parse->segments->about.steps = parse->segments->steps.count;
 	return ret;
 }
 
@@ -168,6 +264,7 @@ MORPH_API int morph_segments_read(struct morph_segments *segments, const char *t
 				  char *why, size_t room)
 {
 	const struct why told = { why, room };
+	const struct parse parse = { &told, segments, text, length };
 	json_error_t error = { 0 };
 	json_t *root;
 	int ret;
@@ -180,7 +277,7 @@ MORPH_API int morph_segments_read(struct morph_segments *segments, const char *t
 		return lm_format_no_memory(&told);
 	if (!root)
 		return lm_format_fail(&told, EINVAL, "line %d: %s", error.line, error.text);
-	ret = read_root(segments, &told, root);
+	ret = read_root(&parse, root);
 	json_decref(root);
 	if (ret)
 		forget(segments);

@@ -156,39 +156,64 @@ struct refused {
 	const char *text, *why;
 };
 
-#define HEAD "{\"collective\": \"a\", \"steps\": "
+#define HEAD "{\"collective\": \"a\",\n \"steps\": "
 
 static const struct refused refused[] = {
 	{ "{\n\"a\":", "line 2: unexpected token near end of file" },
-	{ "[1]", "it is no object" },
-	{ "{}", "collective is no text of at most 128 bytes" },
-	{ "{\"collective\": 5}", "collective is no text of at most 128 bytes" },
+	{ "\n [1]", "line 2: it is no object" },
+	{ "{}", "line 1: collective is no text of at most 128 bytes" },
+	{ "{\"cost\": 1,\n\"collective\": 5}",
+	  "line 2: collective is no text of at most 128 bytes" },
 	{ "{\"collective\": \"a\", \"collective\": \"b\"}",
 	  "line 1: duplicate object key near '\"collective\"'" },
-	{ "{\"collective\": \"a\"}", "steps is no list of steps, numbered from 0 or 1" },
-	{ "{\"collective\": \"a\", \"cost\": -1}", "cost is no number from 0 to 1e+18" },
-	{ "{\"collective\": \"a\", \"alpha_r\": \"x\"}", "alpha_r is no number from 0 to 1e+18" },
-	{ "{\"collective\": \"a\", \"num_of_reconfigs\": 1e9}",
-	  "num_of_reconfigs is no number from 0 to 65536" },
-	{ HEAD "[{\"step\": 2}]}", "steps is no list of steps, numbered from 0 or 1" },
-	{ HEAD "[{\"step\": 1}]}", "step 1 has no list as its topology" },
-	{ HEAD "[{\"step\": 1, \"topology\": []}, {\"step\": 3}]}",
-	  "step 2 does not have the next number as its step" },
-	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1, 1], [0, 0, 1]]}]}",
-	  "link 2 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
-	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1]]}]}",
-	  "link 1 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
+	{ "\n{\"collective\": \"a\"}", "line 2: steps is no list of steps, numbered from 0 or 1" },
+	{ "{\"collective\": \"a\",\n\"steps\": {}}",
+	  "line 2: steps is no list of steps, numbered from 0 or 1" },
+	{ "{\"collective\": \"cost\",\n\"x\": {\"cost\": [[1, 2],\n3]},\n\"cost\":\n-1}",
+	  "line 4: cost is no number from 0 to 1e+18" },
+	{ "{\"collective\": \"a\",\r\n\"alpha_r\": \"x\"}",
+	  "line 2: alpha_r is no number from 0 to 1e+18" },
+	{ "{\"collective\": \"a\",\n\"num_of_reconfigs\": 1e9}",
+	  "line 2: num_of_reconfigs is no number from 0 to 65536" },
+	{ HEAD "[{\"step\": 2}]}", "line 2: steps is no list of steps, numbered from 0 or 1" },
+	{ HEAD "[\n{\"step\": 1}]}", "line 3: step 1 has no list as its topology" },
+	{ HEAD "[{\"step\": 1, \"a\": \"]}\\\"\",\n\"topology\": 1}]}",
+	  "line 3: step 1 has no list as its topology" },
+	{ HEAD "[{\"step\": 1, \"topology\": []},\n5]}",
+	  "line 3: step 2 does not have the next number as its step" },
+	{ HEAD "[{\"step\": 1, \"topology\": []},\n{\"topology\": [],\n\"step\": 3}]}",
+	  "line 4: step 2 does not have the next number as its step" },
+	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1, 1],\n\n [0, 0, 1]]}]}",
+	  "line 4: link 2 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
+	{ HEAD "[{\"step\": 1, \"topology\": [[1, 0, 1]]},\n"
+	       "{\"step\": 2, \"topology\":\n[[0, 1, 1], [0, 1]]}]}",
+	  "line 4: link 2 of step 2 is not [rank, other rank, capacity], with ranks below 4096" },
 	{ HEAD "[{\"step\": 1, \"topology\": [[0, 4096, 1]]}]}",
-	  "link 1 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
-	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1, 0]]}]}",
-	  "link 1 of step 1 has a capacity that is not above 0, or above 4096" },
+	  "line 2: link 1 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
+	{ HEAD "[{\"step\": 1, \"topology\": [\n\n[0,\n1, 0]]}]}",
+	  "line 4: link 1 of step 1 has a capacity that is not above 0, or above 4096" },
 };
 
-static void what_is_wrong_is_told(void **state)
+/* A list of more steps than there may be. */
+static char *too_many(size_t *length)
+{
+	char *text = malloc(1 << 20), *at = text;
+
+	assert_non_null(text);
+	at += sprintf(at, HEAD "[0");
+	for (uint32_t step = 0; step < 1U << 16; step++)
+		at += sprintf(at, ",0");
+	at += sprintf(at, "]}");
+	*length = (size_t)(at - text);
+	return text;
+}
+
+static void what_is_wrong_is_told_with_its_line(void **state)
 {
 	struct morph_segments *segments = empty();
 	struct morph_segments_about about;
-	char why[256];
+	size_t length;
+	char why[256], *text = too_many(&length);
 
 	(void)state;
 	for (size_t at = 0; at < sizeof(refused) / sizeof(*refused); at++) {
@@ -203,6 +228,9 @@ static void what_is_wrong_is_told(void **state)
 	}
 	assert_int_equal(morph_segments_read(segments, "", (64U << 20) + 1, why, sizeof(why)),
 			 -E2BIG);
+	assert_int_equal(morph_segments_read(segments, text, length, why, sizeof(why)), -E2BIG);
+	assert_string_equal(why, "line 2: there are more than 65536 steps");
+	free(text);
 	morph_segments_free(segments);
 }
 
@@ -261,7 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_published_is_read),
 		cmocka_unit_test(planned_schedules_come_back),
-		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
 		cmocka_unit_test(memory_that_is_missing_is_told),
 	};
 
