@@ -23,15 +23,17 @@ static int add_part(struct follow *follow, const struct origin *origin, struct c
 {
 	if (chunk->parts && chunk->last == origin->gpu)
 		return lm_format_fail(follow->why, EBADMSG,
-				      "inputs %u and others of gpu %u are summed", origin->index,
-				      origin->gpu);
+				      "line %u: inputs %u and others of gpu %u are summed",
+				      origin->line, origin->index, origin->gpu);
 	if (chunk->parts && follow->program->coll != CUSTOM && chunk->index != origin->index)
-		return lm_format_fail(follow->why, EBADMSG,
-				      "input %u of gpu %u is summed with input %u of gpu %u",
-				      origin->index, origin->gpu, chunk->index, chunk->begins);
+		return lm_format_fail(
+			follow->why, EBADMSG,
+			"line %u: input %u of gpu %u is summed with input %u of gpu %u",
+			origin->line, origin->index, origin->gpu, chunk->index, chunk->begins);
 	if (!chunk->parts) {
 		chunk->begins = origin->gpu;
 		chunk->index = origin->index;
+		chunk->line = origin->line;
 	}
 	chunk->parts++;
 	chunk->last = origin->gpu;
@@ -81,8 +83,9 @@ static int check_parts(const struct follow *follow)
 		if (chunk->parts != 1 && chunk->parts != gpus)
 			return lm_format_fail(
 				follow->why, EBADMSG,
-				"input %u of gpu %u is summed with that of %u of the other %u gpus",
-				chunk->index, chunk->begins, chunk->parts - 1, gpus - 1);
+				"line %u: input %u of gpu %u is summed with that of %u of the other %u gpus",
+				chunk->line, chunk->index, chunk->begins, chunk->parts - 1,
+				gpus - 1);
 		if (chunk->parts == gpus && gpus > 1)
 			chunk->begins = MORPH_EACH_RANK;
 		chunk->last = NONE;
@@ -119,7 +122,8 @@ static bool is_promised(const struct follow *follow, const struct chunk *chunk, 
 static int find_output(struct follow *follow, uint32_t gpu, uint32_t index)
 {
 	const struct gpu *about = lm_follow_gpu_of(follow, gpu);
-	int64_t found = lm_follow_read_value(follow, gpu, follow->starts[OUTPUT][gpu] + index);
+	int64_t found =
+		lm_follow_read_value(follow, gpu, follow->starts[OUTPUT][gpu] + index, about->line);
 	const struct value *value = &follow->values.list[found > 0 ? found : 0];
 	struct event event = { .rank = gpu,
 			       .origin = value->origin,
@@ -181,8 +185,8 @@ static int check_ends(const struct follow *follow)
 
 		if (chunk->copies != 1 && chunk->copies != gpus)
 			return lm_format_fail(follow->why, EBADMSG,
-					      "input %u of gpu %u ends at %u of %u gpus",
-					      chunk->index,
+					      "line %u: input %u of gpu %u ends at %u of %u gpus",
+					      chunk->line, chunk->index,
 					      chunk->begins == MORPH_EACH_RANK ? 0 : chunk->begins,
 					      chunk->copies, gpus);
 		if (chunk->copies == gpus && gpus > 1)

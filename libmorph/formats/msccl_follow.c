@@ -121,14 +121,15 @@ static uint32_t add_value(struct follow *follow, const struct value *value)
 }
 
 /* Input is a value from when on it is read; 0 when out of memory. */
-static uint32_t add_origin(struct follow *follow, uint32_t gpu, uint32_t index)
+static uint32_t add_origin(struct follow *follow, uint32_t gpu, uint32_t index, uint32_t line)
 {
 	struct value value = { .origin = follow->origins.count, .base = follow->values.count };
 
 	if (GROW(follow->origins))
 		return 0;
-	follow->origins.list[follow->origins.count] =
-		(struct origin){ .gpu = gpu, .index = index, .parent = follow->origins.count };
+	follow->origins.list[follow->origins.count] = (struct origin){
+		.gpu = gpu, .index = index, .parent = follow->origins.count, .line = line
+	};
 	follow->origins.count++;
 	return add_value(follow, &value);
 }
@@ -152,12 +153,12 @@ static void join(struct follow *follow, uint32_t one, uint32_t other)
 }
 
 /* What is there, 0 (nothing), or -ENOMEM noted. */
-int64_t lm_follow_read_value(struct follow *follow, uint32_t gpu, uint32_t place)
+int64_t lm_follow_read_value(struct follow *follow, uint32_t gpu, uint32_t place, uint32_t line)
 {
 	uint32_t index = place - follow->starts[INPUT][gpu];
 
 	if (!follow->places[place] && index < inputs_of(follow, gpu)) {
-		follow->places[place] = add_origin(follow, gpu, index);
+		follow->places[place] = add_origin(follow, gpu, index, line);
 		if (!follow->places[place])
 			return lm_format_no_memory(follow->why);
 	}
@@ -255,7 +256,8 @@ static int64_t gather(struct follow *follow, const struct step *step, uint32_t a
 		received = receive(follow, step, at, round);
 	if (received >= 0 && step->does & READS) {
 		there = lm_follow_read_value(
-			follow, gpu, follow->starts[step->src.buffer][gpu] + step->src.offset + at);
+			follow, gpu, follow->starts[step->src.buffer][gpu] + step->src.offset + at,
+			step->line);
 		if (!there)
 			return lm_format_fail(follow->why, EBADMSG,
 					      "line %u: there is nothing at %c %u of gpu %u yet",
@@ -266,7 +268,8 @@ static int64_t gather(struct follow *follow, const struct step *step, uint32_t a
 		return received < 0 ? received : there;
 	if (step->does == STEP_RE) {
 		received = lm_follow_read_value(
-			follow, gpu, follow->starts[step->dst.buffer][gpu] + step->dst.offset + at);
+			follow, gpu, follow->starts[step->dst.buffer][gpu] + step->dst.offset + at,
+			step->line);
 		if (!received)
 			return lm_format_fail(follow->why, EBADMSG,
 					      "line %u: there is nothing at %c %u of gpu %u yet",

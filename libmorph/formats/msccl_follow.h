@@ -20,6 +20,7 @@ struct origin {
 	uint32_t gpu, index;
 	uint32_t parent; /* another one that is summed with it, or itself */
 	uint32_t chunk; /* of the collective */
+	uint32_t line; /* of the first step that reads it; of the gpu where none does */
 };
 
 /* Something that a rank gets or sends; @base and @merged of what is sent, @base of what it gets. */
@@ -33,6 +34,7 @@ struct event {
 
 struct chunk {
 	uint32_t begins, index, parts; /* of how many gpus' input */
+	uint32_t line; /* of the first of them */
 	uint32_t ends, copies; /* at how many gpus */
 	uint32_t last; /* gpu that was counted */
 };
@@ -77,8 +79,8 @@ const struct gpu *lm_follow_gpu_of(const struct follow *follow, uint32_t id);
 uint32_t lm_follow_outputs_of(const struct follow *follow, uint32_t gpu);
 /* The input that stands for all that is summed with one. */
 uint32_t lm_follow_representative(struct follow *follow, uint32_t origin);
-/* What lies at a place; input that is looked at for the first time becomes a value. A noted failure is negative. */
-int64_t lm_follow_read_value(struct follow *follow, uint32_t gpu, uint32_t place);
+/* What lies at a place; input that is looked at for the first time becomes a value, of that line. A noted failure is negative. */
+int64_t lm_follow_read_value(struct follow *follow, uint32_t gpu, uint32_t place, uint32_t line);
 int lm_follow_add_event(struct follow *follow, const struct event *event);
 
 /* ---------------------------------------------------------------- msccl_chunks.c */

@@ -534,6 +534,71 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	morph_collective_free(collective);
 }
 
+#define STEP(number, type, src, dst)                                                      \
+	"<step s='" #number "' type='" type "' srcbuf='i' srcoff='" #src "' dstbuf='" dst \
+	"' dstoff='0' cnt='1'/>\n"
+
+/* What a program may do, and a collective not: gpu 0 sends on its lines 4 and on. */
+static const struct {
+	const char *text, *why;
+} beyond[] = {
+	{ "<algo ngpus='2' coll='mine'>\n"
+	  "<gpu id='0' i_chunks='2' o_chunks='0' s_chunks='0'>\n"
+	  "<tb id='0' send='1'>\n" STEP(0, "s", 0, "o")
+		  STEP(1, "s", 1, "o") "</tb></gpu>\n"
+				       "<gpu id='1' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
+				       "<tb id='0' recv='0'>\n" STEP(0, "rrc", 0, "i")
+					       STEP(1, "rrc", 0, "i") "</tb></gpu></algo>",
+	  "line 5: inputs 1 and others of gpu 0 are summed" },
+	{ "<algo ngpus='2' coll='allreduce' inplace='1'>\n"
+	  "<gpu id='0' i_chunks='2' o_chunks='2' s_chunks='0'>\n"
+	  "<tb id='0' send='1'>\n" STEP(
+		  0, "s", 1, "o") "</tb></gpu>\n"
+				  "<gpu id='1' i_chunks='2' o_chunks='2' s_chunks='0'>\n"
+				  "<tb id='0' recv='0'>\n" STEP(0, "rrc", 0,
+								"i") "</tb></gpu></algo>",
+	  "line 8: input 0 of gpu 1 is summed with input 1 of gpu 0" },
+	{ "<algo ngpus='3' coll='mine'>\n"
+	  "<gpu id='0' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
+	  "<tb id='0' send='1'>\n" STEP(
+		  0, "s", 0,
+		  "o") "</tb></gpu>\n"
+		       "<gpu id='1' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
+		       "<tb id='0' recv='0'>\n" STEP(
+			       0, "rrc", 0,
+			       "i") "</tb></gpu>\n"
+				    "<gpu id='2' i_chunks='1' o_chunks='0' s_chunks='0'/></algo>",
+	  "line 4: input 0 of gpu 0 is summed with that of 1 of the other 2 gpus" },
+	{ "<algo ngpus='3' coll='mine'>\n"
+	  "<gpu id='0' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
+	  "<tb id='0' send='1'>\n" STEP(0, "s", 0, "o") "</tb><tb id='1' send='2'>\n" STEP(
+		  0, "s", 0,
+		  "o") "</tb></gpu>\n"
+		       "<gpu id='1' i_chunks='0' o_chunks='1' s_chunks='0'>\n"
+		       "<tb id='0' recv='0'>\n" STEP(
+			       0, "r", 0,
+			       "o") "</tb></gpu>\n"
+				    "<gpu id='2' i_chunks='0' o_chunks='1' s_chunks='0'>\n"
+				    "<tb id='0' recv='0'>\n" STEP(0, "r", 0,
+								  "o") "</tb></gpu></algo>",
+	  "line 4: input 0 of gpu 0 ends at 2 of 3 gpus" },
+};
+
+static void what_collectives_do_not_do_is_told_with_its_line(void **state)
+{
+	struct morph_collective *collective = empty();
+	char why[256];
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(beyond) / sizeof(*beyond); at++) {
+		assert_int_equal(morph_msccl_read(collective, beyond[at].text,
+						  strlen(beyond[at].text), 8, why, sizeof(why)),
+				 -EBADMSG);
+		assert_string_equal(why, beyond[at].why);
+	}
+	morph_collective_free(collective);
+}
+
 /* No part of a file is a whole one. */
 static void what_is_cut_off_is_refused(void **state)
 {
@@ -635,6 +700,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(random_rounds_come_back),
 		cmocka_unit_test(what_has_no_file_is_refused),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+		cmocka_unit_test(what_collectives_do_not_do_is_told_with_its_line),
 		cmocka_unit_test(what_is_cut_off_is_refused),
 		cmocka_unit_test(what_is_summed_twice_is_refused),
 		cmocka_unit_test(memory_that_is_missing_is_told),
