@@ -14,6 +14,7 @@ struct operation {
 	uint32_t kind, collective, src, dst;
 	uint32_t first, count; /* dependencies */
 	uint32_t name, group; /* where they begin in the texts */
+	uint32_t byte; /* of the file, where its message begins */
 };
 
 struct rank {

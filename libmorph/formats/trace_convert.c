@@ -49,17 +49,18 @@ static int gather_operation(struct convert *convert, const struct rank *rank, ui
 	if (operation->kind == MORPH_TRACE_COLLECTIVE)
 		return lm_format_fail(
 			convert->why, EINVAL,
-			"operation %llu of rank %u is a collective of %llu bytes, and no "
+			"rank %u, byte %u: operation %llu is a collective of %llu bytes, and no "
 			"message: it is planned by its name",
-			(unsigned long long)operation->id, own,
+			own, operation->byte, (unsigned long long)operation->id,
 			(unsigned long long)operation->bytes);
 	if (!sends && operation->kind != MORPH_TRACE_RECEIVE)
 		return 0;
 	if (end.src == end.dst || end.src >= convert->trace->ranks ||
 	    end.dst >= convert->trace->ranks)
-		return lm_format_fail(convert->why, EINVAL,
-				      "operation %llu of rank %u has no other rank that was read",
-				      (unsigned long long)operation->id, own);
+		return lm_format_fail(
+			convert->why, EINVAL,
+			"rank %u, byte %u: operation %llu has no other rank that was read", own,
+			operation->byte, (unsigned long long)operation->id);
 	ret = sends ? GROW(convert->sends) : GROW(convert->receives);
 	if (ret)
 		return lm_format_no_memory(convert->why);
@@ -128,10 +129,14 @@ static int in_order(const void *one, const void *other)
 static int unmatched(const struct convert *convert, const struct end *end, const char *act,
 		     const char *other)
 {
-	return lm_format_fail(convert->why, EBADMSG,
-			      "operation %llu %s from rank %u to %u with tag %llu what nobody %s",
-			      (unsigned long long)convert->operations[end->number]->id, act,
-			      end->src, end->dst, (unsigned long long)end->tag, other);
+	const struct operation *operation = convert->operations[end->number];
+
+	return lm_format_fail(
+		convert->why, EBADMSG,
+		"rank %u, byte %u: operation %llu %s from rank %u to %u with tag %llu what nobody %s",
+		operation->kind == MORPH_TRACE_SEND ? end->src : end->dst, operation->byte,
+		(unsigned long long)operation->id, act, end->src, end->dst,
+		(unsigned long long)end->tag, other);
 }
 
 static int add_message(struct convert *convert, const struct end *send, const struct end *receive)
@@ -142,9 +147,10 @@ static int add_message(struct convert *convert, const struct end *send, const st
 	if (sent->bytes != received->bytes)
 		return lm_format_fail(
 			convert->why, EBADMSG,
-			"operation %llu sends %llu bytes from rank %u to %u, of which %llu are received",
-			(unsigned long long)sent->id, (unsigned long long)sent->bytes, send->src,
-			send->dst, (unsigned long long)received->bytes);
+			"rank %u, byte %u: operation %llu sends %llu bytes from rank %u to %u, of which %llu are received",
+			send->src, sent->byte, (unsigned long long)sent->id,
+			(unsigned long long)sent->bytes, send->src, send->dst,
+			(unsigned long long)received->bytes);
 	if (GROW(convert->messages) || GROW(convert->edges))
 		return lm_format_no_memory(convert->why);
 	convert->message_of[send->number] = convert->message_of[receive->number] =
@@ -224,6 +230,7 @@ static int find_rounds(struct convert *convert)
 	if (ret == -ENOMEM)
 		return lm_format_no_memory(convert->why);
 	for (uint32_t at = 0; at < (ret ? 1 : convert->count); at++) {
+		const struct operation *operation = convert->operations[convert->order[at]];
 		uint32_t own = 0, high = convert->trace->ranks;
 
 		while (high - own > 1) {
@@ -237,9 +244,8 @@ static int find_rounds(struct convert *convert)
 		if (ret == -ELOOP)
 			return lm_format_fail(
 				convert->why, EBADMSG,
-				"operation %llu of rank %u waits for itself, by way of messages",
-				(unsigned long long)convert->operations[convert->order[0]]->id,
-				own);
+				"rank %u, byte %u: operation %llu waits for itself, by way of messages",
+				own, operation->byte, (unsigned long long)operation->id);
 		do_operation(convert, convert->order[at], own);
 	}
 	return ret;

@@ -320,12 +320,14 @@ static void set_kind(const struct parse *parse, struct operation *operation)
 		operation->dst = parse->own;
 }
 
-static int read_node(struct parse *parse, struct span span)
+/* @at: where its message begins, with its length. */
+static int read_node(struct parse *parse, const uint8_t *at, struct span span)
 {
 	struct rank *rank = parse->rank;
 	struct operation operation = { .src = NONE,
 				       .dst = NONE,
-				       .first = rank->dependencies.count };
+				       .first = rank->dependencies.count,
+				       .byte = (uint32_t)(at - parse->begin) };
 	struct span rest = span;
 	struct field field;
 	int ret;
@@ -366,7 +368,7 @@ static int read_messages(struct parse *parse, struct span span)
 		if (!take_varint(&span, &length) || !take_bytes(&span, length, &message))
 			return refuse(parse, at, "the message is cut off");
 		if (!first)
-			ret = read_node(parse, message);
+			ret = read_node(parse, at, message);
 		while (first && (ret = take_field(parse, &message, &field)) > 0)
 			;
 	}
@@ -405,13 +407,23 @@ static int resolve_all(struct parse *parse, const struct known *known)
 			if (!found)
 				return lm_format_fail(
 					parse->why, EINVAL,
-					"operation %llu waits for %llu, which there is not",
-					(unsigned long long)operation->id,
+					"byte %u: operation %llu waits for %llu, which there is not",
+					operation->byte, (unsigned long long)operation->id,
 					(unsigned long long)key.id);
 			rank->dependencies.list[to] = found->number;
 		}
 	}
 	return 0;
+}
+
+/* The later of the two is blamed. */
+static int is_twice(const struct parse *parse, const struct known *one, const struct known *other)
+{
+	uint32_t later = one->number > other->number ? one->number : other->number;
+
+	return lm_format_fail(parse->why, EINVAL, "byte %u: operation %llu is there twice",
+			      parse->rank->operations.list[later].byte,
+			      (unsigned long long)one->id);
 }
 
 /* Ids become numbers. */
@@ -432,8 +444,7 @@ static int resolve(struct parse *parse)
 		qsort(known, count, sizeof(*known), by_id);
 	for (uint32_t at = 1; !ret && at < count; at++)
 		if (known[at].id == known[at - 1].id)
-			ret = lm_format_fail(parse->why, EINVAL, "operation %llu is there twice",
-					     (unsigned long long)known[at].id);
+			ret = is_twice(parse, &known[at - 1], &known[at]);
 	if (!ret)
 		ret = resolve_all(parse, known);
 	free(known);
@@ -461,7 +472,8 @@ static int check_order(const struct parse *parse)
 		lm_format_no_memory(parse->why);
 	if (ret == -ELOOP)
 		ret = lm_format_fail(parse->why, EINVAL,
-				     "operation %llu waits for itself, by way of others",
+				     "byte %u: operation %llu waits for itself, by way of others",
+				     rank->operations.list[order[0]].byte,
 				     (unsigned long long)rank->operations.list[order[0]].id);
 	free(edges);
 	free(order);

@@ -160,13 +160,13 @@ static const struct refused refused[] = {
 	  "byte 2: the field is of a kind that such files don't have" },
 	{ BYTES("\x00\x02\x00\x00"), -EINVAL, "byte 2: there is no number of a field" },
 	{ BYTES("\x00\x03\x22\x01\x80"), -EINVAL, "byte 4: a dependency is cut off" },
-	{ BYTES("\x00\x02\x08\x01\x02\x08\x01"), -EINVAL, "operation 1 is there twice" },
+	{ BYTES("\x00\x02\x08\x01\x02\x08\x01"), -EINVAL, "byte 4: operation 1 is there twice" },
 	{ BYTES("\x00\x04\x08\x01\x20\x09"), -EINVAL,
-	  "operation 1 waits for 9, which there is not" },
+	  "byte 1: operation 1 waits for 9, which there is not" },
 	{ BYTES("\x00\x04\x08\x01\x20\x01"), -EINVAL,
-	  "operation 1 waits for itself, by way of others" },
-	{ BYTES("\x00\x04\x08\x01\x20\x02\x04\x08\x02\x28\x01"), -EINVAL,
-	  "operation 1 waits for itself, by way of others" },
+	  "byte 1: operation 1 waits for itself, by way of others" },
+	{ BYTES("\x00\x02\x08\x03\x04\x08\x01\x20\x02\x04\x08\x02\x28\x01"), -EINVAL,
+	  "byte 9: operation 2 waits for itself, by way of others" },
 	/* comm_size=-1, as an int64; and as a text */
 	{ BYTES("\x00\x18\x52\x16\x0a\x09"
 		"comm_size\x48\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
@@ -277,29 +277,55 @@ static void messages_that_do_not_meet_are_refused(void **state)
 	add_messages(trace, 0, send, sent + 3);
 	memcpy(receive + 1, second, sizeof(second));
 	assert_no_collective(trace, -EINVAL,
-			     "operation 1 of rank 0 has no other rank that was read");
+			     "rank 0, byte 1: operation 1 has no other rank that was read");
 	add_messages(trace, 1, receive, 4);
-	assert_no_collective(trace, -EBADMSG,
-			     "operation 1 sends from rank 0 to 1 with tag 0 what nobody receives");
+	assert_no_collective(
+		trace, -EBADMSG,
+		"rank 0, byte 1: operation 1 sends from rank 0 to 1 with tag 0 what nobody receives");
 	morph_trace_free(trace);
 
 	trace = empty();
 	received += message(receive + 1, 1, 6, 8, 2);
 	memcpy(receive + received, second, sizeof(second));
 	add_messages(trace, 1, receive, received + 3);
-	assert_no_collective(trace, -EBADMSG,
-			     "operation 1 receives from rank 0 to 1 with tag 0 what nobody sends");
+	assert_no_collective(
+		trace, -EBADMSG,
+		"rank 1, byte 1: operation 1 receives from rank 0 to 1 with tag 0 what nobody sends");
 	add_messages(trace, 0, send, sent + 3);
-	assert_no_collective(trace, -EBADMSG,
-			     "operation 1 sends 9 bytes from rank 0 to 1, of which 8 are received");
+	assert_no_collective(
+		trace, -EBADMSG,
+		"rank 0, byte 1: operation 1 sends 9 bytes from rank 0 to 1, of which 8 are received");
 	morph_trace_free(trace);
 
 	trace = empty();
 	add_file(trace, 0, "job.0.et");
 	assert_no_collective(
 		trace, -EINVAL,
-		"operation 3 of rank 0 is a collective of 8589934592 bytes, and no message: "
+		"rank 0, byte 96: operation 3 is a collective of 8589934592 bytes, and no message: "
 		"it is planned by its name");
+	morph_trace_free(trace);
+}
+
+/* Of each rank: it sends once it has received, what the other one sends as late. */
+static void messages_that_wait_for_one_another_are_refused(void **state)
+{
+	static const char last[] = { 2, 8, 3 };
+	struct morph_trace *trace = empty();
+
+	(void)state;
+	for (char rank = 0; rank < 2; rank++) {
+		char data[256] = "";
+		size_t sent = 1 + message(data + 1, 1, 5, 9, 2);
+		size_t received = sent + message(data + sent, 2, 6, 9, 3);
+
+		/* From whom, and to whom. */
+		data[1 + 20] = data[sent + 34] = rank;
+		data[1 + 34] = data[sent + 20] = !rank;
+		memcpy(data + received, last, sizeof(last));
+		add_messages(trace, (uint32_t)rank, data, received + sizeof(last));
+	}
+	assert_no_collective(trace, -EBADMSG,
+			     "rank 1, byte 1: operation 1 waits for itself, by way of messages");
 	morph_trace_free(trace);
 }
 
@@ -352,6 +378,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(what_is_wrong_is_told_with_its_byte),
 		cmocka_unit_test(what_is_cut_off_is_refused_or_shorter),
 		cmocka_unit_test(messages_that_do_not_meet_are_refused),
+		cmocka_unit_test(messages_that_wait_for_one_another_are_refused),
 		cmocka_unit_test(memory_that_is_missing_is_told),
 	};
 
