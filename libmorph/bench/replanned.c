@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules planned again without ports that are lost: how soon, and how many circuits change, beside an oracle. */
+#include <stdio.h>
 #include <string.h>
 
 #include "bench.h"
@@ -111,6 +112,18 @@ static bool plan_large(struct morph_ctx *ctx, struct lossy *lossy, uint32_t kind
 	       morph_schedule_verdict(lossy->schedule) == MORPH_FEASIBLE;
 }
 
+/* Each with its part of the times, so that it is seen which are late. */
+static void report_policies(struct samples times[MORPH_POLICIES])
+{
+	for (uint32_t policy = 1; policy < MORPH_POLICIES; policy++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "  planned by %s", morph_policy_name(policy));
+		if (times[policy].count)
+			report(name, &times[policy], NO_BAR, 0);
+	}
+}
+
 /* A port of each schedule, each time another, before it starts or in the middle. */
 static void lose_often(const struct lossy *planned, struct morph_schedule *schedule, uint32_t times,
 		       uint64_t *random, struct replan_rows *rows)
@@ -134,21 +147,27 @@ struct large {
 static void measure_large(struct morph_ctx *ctx, const struct large *large)
 {
 	static struct replan_rows rows;
+	static struct samples times[MORPH_POLICIES];
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	uint64_t random = 1;
 
 	memset(&rows, 0, sizeof(rows));
+	memset(times, 0, sizeof(times));
 	for (uint32_t at = 0; at < large->count; at++)
-		for (uint32_t policy = 1; policy <= MORPH_POLICY_OVERLAP; policy++)
+		for (uint32_t policy = 1; policy < MORPH_POLICIES; policy++)
 			for (uint32_t planes = 2; planes <= 8; planes *= 2) {
 				struct lossy lossy = { .planes = planes };
+				uint32_t first = rows.times.count;
 
 				if (plan_large(ctx, &lossy, large->wanted[at][0],
 					       large->wanted[at][1], policy))
 					lose_often(&lossy, schedule, 50, &random, &rows);
+				while (first < rows.times.count)
+					sample(&times[policy], rows.times.values[first++]);
 				lossy_free(&lossy);
 			}
 	report_rows(&large->setting, &rows);
+	report_policies(times);
 	morph_schedule_free(schedule);
 }
 
@@ -164,6 +183,9 @@ void bench_replan(struct morph_ctx *ctx)
 		    { MORPH_ALL_TO_ALL, MORPH_PAIRWISE },
 		    { MORPH_ALL_TO_ALL, MORPH_BRUCK } },
 		  7 },
+		{ { "a port is lost, all to all in one step, 64 ranks", .most = 1000 },
+		  { { MORPH_ALL_TO_ALL, MORPH_DIRECT } },
+		  1 },
 		{ { "a port is lost, 130 steps without a late rank, 64 ranks", .most = 0 },
 		  { { MORPH_ALL_REDUCE, MORPH_STRAGGLAR } },
 		  1 },
