@@ -281,9 +281,18 @@ def monitoring(seeds):
 
 
 def segments(seeds):
-    """Two steps."""
+    """Two steps; and some among few ranks, of which the same can be planned."""
     seeds.add(b'{"alpha_r": 1e3, "collective": "a", "cost": 134.6, "num_of_reconfigs": 1, "reconf_cost_total": 1000,\n'
               b'"steps": [{"step": 1, "topology": [[0, 1, 1], [1, 0, 2]]}, {"step": 2, "topology": [[0, 4095, 0.5]]}]}\n')
+    seeds.add(b'{"collective": "a", "steps": [{"step": 0, "topology": [[0, 1, 1], [1, 2, 1], [2, 0, 1]]},\n{"step": 1, "topology": []},\n'
+              b'{"step": 2, "topology": [[0, 2, 1], [1, 0, 1], [2, 1, 1], [0, 1, 1]]}]}\n')
+
+
+def matrix(seeds):
+    """As people and programs write them."""
+    for text in ("0 1\n2 0\n", "0,64K,1\n16M;0;2\n1G,,0\n", "# bytes\n0\t1,\r\n\n3, 0 # no more", "1\n", "0 1\n", "0 1125899906842625\n0 0\n",
+                 "0 1\0\n", "0,1x\n1,0\n", " ".join(["7"] * 40) + "\n"):
+        seeds.add(text.encode())
 
 
 def shim(seeds):
@@ -299,7 +308,7 @@ def main():
     root, profiles = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     shutil.rmtree(root, ignore_errors=True)
     for fill in (netlink, device, recording, document, graph, words, jobs, faults, ledger, bandwidth, schedule, msccl,
-                 trace, monitoring, segments, shim):
+                 trace, monitoring, segments, matrix, shim):
         fill(Seeds(root, fill.__name__))
     profile(Seeds(root, "profile"), profiles)
     plan(Seeds(root, "plan"), profiles)

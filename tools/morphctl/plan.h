@@ -81,9 +81,11 @@ enum exit_code plan_check_options(const struct planning *planning);
 /* A collective in a word: enum morph_collective_kind. */
 const char *kind_name(uint32_t kind);
 
-/* A number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
+/* plan_matrix.c: a number, and what it is counted in: K, M and G are 2^10, 2^20 and 2^30. */
 bool parse_bytes(const char *text, uint64_t *bytes);
 #define MOST_BYTES (1ULL << 50) /* of a chunk, which may be all there is */
+/* A file of bytes from each rank to each, or standard input for "-"; the matrix is the caller's to free. What is wrong is told with its line. */
+enum exit_code matrix_read(const char *path, uint64_t **matrix, uint32_t *ranks);
 
 /* plan_files.c: is the collective to come from a file of another program? Several are a usage error. */
 enum exit_code from_file(const struct run *run, bool *file);

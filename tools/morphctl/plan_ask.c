@@ -17,24 +17,6 @@ const char *kind_name(uint32_t kind)
 	return kinds[kind - 1];
 }
 
-bool parse_bytes(const char *text, uint64_t *bytes)
-{
-	static const char units[] = "KMG";
-	unsigned int shift = 0;
-	char *end;
-
-	errno = 0;
-	*bytes = strtoull(text, &end, 10);
-	if (*text < '0' || *text > '9' || errno)
-		return false;
-	if (*end && strchr(units, *end))
-		shift = 10 * (unsigned int)(strchr(units, *end++) - units + 1);
-	if (*end || *bytes > UINT64_MAX >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
-}
-
 /* Numbers that no algorithm can be told. */
 static enum exit_code check_algorithm(const struct planning *planning)
 {

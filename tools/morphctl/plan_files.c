@@ -10,9 +10,6 @@
 #include "input.h"
 #include "plan.h"
 
-#define BLANKS " \t\r\n"
-#define DIVIDERS ",;" BLANKS
-
 /* Options that name a file, and who reads it. */
 struct source {
 	enum option_id option;
@@ -45,127 +42,14 @@ static void take_matrix(struct planning *planning, const char *path, uint64_t *m
 	name_it(planning, path, ranks);
 }
 
-struct table {
-	const char *path;
-	uint64_t *cells;
-	size_t line; /* of the file */
-	uint32_t rows, columns; /* the first row says how many */
-};
-
-static enum exit_code wrong_line(const struct table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static enum exit_code wrong_line(const struct table *table, const char *format, ...)
-{
-	char what[200];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(what, sizeof(what), format, arguments);
-	va_end(arguments);
-	warn_line("%s: line %zu: %s", table->path, table->line, what);
-	return EXIT_CODE_USAGE;
-}
-
-static uint32_t count_words(const char *line)
-{
-	uint32_t count = 0;
-
-	for (line += strspn(line, DIVIDERS); *line; line += strspn(line, DIVIDERS)) {
-		line += strcspn(line, DIVIDERS);
-		count++;
-	}
-	return count;
-}
-
-/* The first column, from 1 on, that a comma ends with nothing in it; 0: there is none. A comma after the last is as good as none. */
-static uint32_t empty_cell(const char *line)
-{
-	uint32_t column = 1;
-
-	for (line += strspn(line, BLANKS); *line; line += strspn(line, BLANKS)) {
-		size_t word = strcspn(line, DIVIDERS);
-
-		line += word;
-		line += strspn(line, BLANKS);
-		if (!word && *line)
-			return column;
-		if (*line == ',' || *line == ';')
-			line++;
-		column++;
-	}
-	return 0;
-}
-
-/* What follows '#' is a remark. */
-static enum exit_code read_row(struct table *table, char *line)
-{
-	uint32_t count, column = 0;
-	char *place = NULL;
-
-	line[strcspn(line, "#")] = '\0';
-	column = empty_cell(line);
-	if (column)
-		return wrong_line(table,
-				  "row %u: column %u is empty; what a rank has nothing for is 0",
-				  table->rows + 1, column);
-	count = count_words(line);
-	if (!count)
-		return EXIT_CODE_OK;
-	if (!table->cells) {
-		if (count > MOST_RANKS)
-			return wrong_line(table, "%u numbers; there are %u ranks at most", count,
-					  MOST_RANKS);
-		table->columns = count;
-		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
-	}
-	if (count != table->columns)
-		return wrong_line(table, "%u number%s, and %u in the first row", count,
-				  PLURAL(count), table->columns);
-	if (table->rows == table->columns)
-		return wrong_line(table, "one more row than the %u of a matrix of %u columns",
-				  table->rows, table->columns);
-	for (char *word = strtok_r(line, DIVIDERS, &place); word;
-	     word = strtok_r(NULL, DIVIDERS, &place), column++) {
-		uint64_t *cell = &table->cells[(size_t)table->rows * table->columns + column];
-
-		if (!parse_bytes(word, cell))
-			return wrong_line(
-				table,
-				"column %u: '%s' is no number of bytes; there are 4096, 64K, 16M, 1G",
-				column + 1, word);
-		if (*cell > MOST_BYTES)
-			return wrong_line(table, "column %u: '%s' is more than 2^50 bytes",
-					  column + 1, word);
-	}
-	table->rows++;
-	return EXIT_CODE_OK;
-}
-
 static enum exit_code read_matrix(struct planning *planning, const char *path)
 {
-	struct table table = { .path = path };
-	char *text, *line, *rest;
-	size_t length;
-	enum exit_code code = input_whole(path, &text, &length);
+	uint64_t *matrix;
+	uint32_t ranks;
+	enum exit_code code = matrix_read(path, &matrix, &ranks);
 
-	if (!code && strlen(text) != length)
-		code = wrong(path, "a NUL character; leave it out");
-	rest = text;
-	while (!code && (line = strsep(&rest, "\n"))) {
-		table.line++;
-		code = read_row(&table, line);
-	}
-	free(text);
-	if (!code && (!table.rows || table.rows < table.columns)) {
-		warn_line("%s: %u row%s of %u number%s; a matrix has as many rows as columns", path,
-			  table.rows, PLURAL(table.rows), table.columns, PLURAL(table.columns));
-		code = EXIT_CODE_USAGE;
-	}
-	if (code)
-		free(table.cells);
-	else
-		take_matrix(planning, path, table.cells, table.columns);
+	if (!code)
+		take_matrix(planning, path, matrix, ranks);
 	return code;
 }
 
