@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* When topologies change, by CBC. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <Cbc_C_Interface.h>
@@ -7,7 +8,7 @@
 #include "segments_program.h"
 
 #define PS_PER_UNIT 1e6 /* so that costs are neither large nor small for floating point */
-#define MOST_SECONDS "20"
+#define EPSILON 1e-6 /* of the cost, so that what is as good is below it */
 
 /* Columns are counted, since those that nothing is said of in rows yet are not. */
 struct segments_program {
@@ -20,7 +21,11 @@ struct segments_program {
 
 static int add_column(struct segments_program *program, double most, uint64_t ps, bool whole)
 {
-	Cbc_addCol(program->model, "", 0, most, (double)ps / PS_PER_UNIT, whole, 0, NULL, NULL);
+	char name[16];
+
+	/* CBC knows columns of a start by their names. */
+	snprintf(name, sizeof(name), "c%d", program->columns);
+	Cbc_addCol(program->model, name, 0, most, (double)ps / PS_PER_UNIT, whole, 0, NULL, NULL);
 	return program->columns++;
 }
 
@@ -86,17 +91,56 @@ static void add_flows(struct segments_program *program, int round)
 	}
 }
 
-double segments_by_program(const struct segments_problem *problem)
+/* Which topology each round goes on, and whether it changes before; flows follow from these. */
+static void begin_with(struct segments_program *program, const uint16_t *start)
+{
+	const struct segments_problem *problem = program->problem;
+	int count = (int)problem->topologies, columns = (int)problem->rounds * count;
+	int *where = calloc((size_t)program->columns, sizeof(*where));
+	double *values = calloc((size_t)program->columns, sizeof(*values));
+	int given = columns;
+
+	for (int at = 0; at < columns; at++) {
+		where[at] = at;
+		values[at] = start[at / count] == at % count;
+	}
+	for (uint32_t round = 1; !problem->changes && round < problem->rounds; round++) {
+		where[given] = given;
+		values[given++] = start[round] != start[round - 1];
+	}
+	Cbc_setMIPStartI(program->model, given, where, values);
+	free(where);
+	free(values);
+}
+
+static void set_effort(struct segments_program *program, const struct segments_effort *effort)
+{
+	char text[32];
+
+	Cbc_setParameter(program->model, "logLevel", "0");
+	Cbc_setParameter(program->model, "timeMode", "cpu");
+	snprintf(text, sizeof(text), "%g", effort->seconds);
+	Cbc_setParameter(program->model, "seconds", text);
+	if (effort->start)
+		begin_with(program, effort->start);
+	if (!effort->enough_ps)
+		return;
+	snprintf(text, sizeof(text), "%.12g",
+		 (double)effort->enough_ps / PS_PER_UNIT * (1 + EPSILON));
+	Cbc_setParameter(program->model, "cutoff", text);
+	Cbc_setParameter(program->model, "maxSolutions", "1");
+}
+
+struct segments_answer segments_by_program(const struct segments_problem *problem,
+					   const struct segments_effort *effort)
 {
 	size_t room = problem->topologies + 1;
 	struct segments_program program = { .problem = problem,
 					    .model = Cbc_newModel(),
 					    .where = calloc(room, sizeof(int)),
 					    .times = calloc(room, sizeof(double)) };
-	double ps = -1;
+	struct segments_answer answer = { .found = false };
 
-	Cbc_setParameter(program.model, "logLevel", "0");
-	Cbc_setParameter(program.model, "seconds", MOST_SECONDS);
 	add_rounds(&program);
 	for (int round = 1; round < (int)problem->rounds; round++) {
 		if (problem->changes)
@@ -104,11 +148,14 @@ double segments_by_program(const struct segments_problem *problem)
 		else
 			add_changes(&program, round);
 	}
+	set_effort(&program, effort);
 	Cbc_solve(program.model);
-	if (Cbc_isProvenOptimal(program.model))
-		ps = Cbc_getObjValue(program.model) * PS_PER_UNIT;
+	answer.found = Cbc_numberSavedSolutions(program.model) > 0;
+	answer.proved = answer.found && Cbc_isProvenOptimal(program.model) && !effort->enough_ps;
+	if (answer.found)
+		answer.ps = Cbc_getObjValue(program.model) * PS_PER_UNIT;
 	Cbc_deleteModel(program.model);
 	free(program.where);
 	free(program.times);
-	return ps;
+	return answer;
 }

@@ -9,7 +9,19 @@
 
 #include "../schedule/segments.h"
 
-/* What is least of it in picoseconds, as CBC has it; the first topology is free. Negative: it has proven nothing. */
-double segments_by_program(const struct segments_problem *problem);
+struct segments_effort {
+	double seconds; /* processor time */
+	const uint16_t *start; /* a plan to begin with, by round its topology, or NULL */
+	uint64_t enough_ps; /* stop at a plan that takes no longer; 0: at the least */
+};
+
+struct segments_answer {
+	bool found;
+	bool proved; /* nothing takes less; not where a plan is enough */
+	double ps; /* of its plan, as CBC has it; the first topology is free */
+};
+
+struct segments_answer segments_by_program(const struct segments_problem *problem,
+					   const struct segments_effort *effort);
 
 #endif /* LM_BENCH_SEGMENTS_PROGRAM_H */
