@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Open shops by CBC. */
+#include <stdio.h>
+
 #include <Cbc_C_Interface.h>
 
 #include "exact_matrix.h"
@@ -24,26 +26,42 @@ static double fullest_port(const double *times, uint32_t ranks, double *sum)
 	return most;
 }
 
-/* One of two pairs ends before the other begins; columns of pairs are when they begin. */
+/* One of two pairs ends before the other begins, all by @end; columns of pairs are when they begin. */
 static void add_either(Cbc_Model *model, int one, int other, int order, const double *times,
-		       double sum)
+		       double end)
 {
 	Cbc_addRow(model, "", 3, (const int[]){ other, one, order },
-		   (const double[]){ 1, -1, -sum }, 'G', times[one] - sum);
-	Cbc_addRow(model, "", 3, (const int[]){ one, other, order }, (const double[]){ 1, -1, sum },
+		   (const double[]){ 1, -1, -end }, 'G', times[one] - end);
+	Cbc_addRow(model, "", 3, (const int[]){ one, other, order }, (const double[]){ 1, -1, end },
 		   'G', times[other]);
 }
 
-double exact_matrix(const double *times, uint32_t ranks)
+static void set_effort(Cbc_Model *model, const struct exact_matrix_effort *effort)
+{
+	char seconds[32];
+
+	Cbc_setParameter(model, "logLevel", "0");
+	Cbc_setParameter(model, "timeMode", "cpu");
+	snprintf(seconds, sizeof(seconds), "%g", effort->seconds);
+	if (effort->seconds > 0)
+		Cbc_setParameter(model, "seconds", seconds);
+	if (effort->enough > 0)
+		Cbc_setParameter(model, "maxSolutions", "1");
+}
+
+double exact_matrix(const double *times, uint32_t ranks, const struct exact_matrix_effort *effort)
 {
 	int cells = (int)(ranks * ranks), columns = cells + 1;
 	Cbc_Model *model = Cbc_newModel();
-	double sum, least = fullest_port(times, ranks, &sum), best = -1;
+	double end, least = fullest_port(times, ranks, &end), best = -1;
 
-	Cbc_setParameter(model, "logLevel", "0");
+	/* The sooner all has to end, the tighter the program. */
+	if (effort->enough > 0)
+		end = effort->enough > least ? effort->enough : least;
+	set_effort(model, effort);
 	for (int cell = 0; cell < cells; cell++)
-		Cbc_addCol(model, "", 0, sum, 0, 0, 0, NULL, NULL);
-	Cbc_addCol(model, "", least, sum, 1, 0, 0, NULL, NULL);
+		Cbc_addCol(model, "", 0, end, 0, 0, 0, NULL, NULL);
+	Cbc_addCol(model, "", least, end, 1, 0, 0, NULL, NULL);
 	for (int one = 0; one < cells; one++) {
 		if (times[one] <= 0)
 			continue;
@@ -54,11 +72,11 @@ double exact_matrix(const double *times, uint32_t ranks)
 						  one % (int)ranks != other % (int)ranks))
 				continue;
 			Cbc_addCol(model, "", 0, 1, 0, 1, 0, NULL, NULL);
-			add_either(model, one, other, columns++, times, sum);
+			add_either(model, one, other, columns++, times, end);
 		}
 	}
 	Cbc_solve(model);
-	if (Cbc_isProvenOptimal(model))
+	if (effort->enough > 0 ? Cbc_numberSavedSolutions(model) > 0 : Cbc_isProvenOptimal(model))
 		best = Cbc_getObjValue(model);
 	Cbc_deleteModel(model);
 	return best;
