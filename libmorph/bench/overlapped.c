@@ -18,6 +18,8 @@
 #define ASKED 8 /* times one of them */
 #define ASKED_ROUNDS 8
 #define SECONDS 10 /* for each that is asked */
+#define BEGUN 2 /* times one of those begins from our plan too */
+#define BEGUN_SECONDS 2
 #define PROVED_ROUNDS 13
 #define PROOFS 300000
 #define MEDIAN_PERCENT 1
@@ -27,7 +29,8 @@ struct overlap_rows {
 	struct samples few, many; /* rounds */
 	struct samples above; /* the optimum, in percent, where that can be proven */
 	struct samples asked, its;
-	uint32_t unequal;
+	struct samples begun, begun_its; /* beginning from ours */
+	uint32_t unequal, proved;
 };
 
 static struct overlap_round rounds[GRID_ROUNDS];
@@ -87,6 +90,28 @@ static void ask(const struct overlap_problem *problem, const struct overlap_resu
 		wrong("a program's plan of overlapped rounds is better than the optimum");
 }
 
+/* Beginning from ours, which is in @shares, with its time for what is better, or that nothing is. */
+static void begin_from(const struct overlap_problem *problem, const struct overlap_result *result,
+		       struct overlap_rows *rows)
+{
+	struct exact_effort effort = { .seconds = BEGUN_SECONDS, .start = shares };
+	struct exact_answer answer;
+	uint64_t finish, rounding = problem->count * costs_bytes_ps(&problem->costs, 1);
+
+	exact_overlap(problem, &effort, theirs, &answer);
+	sample(&rows->begun, rows->few.values[rows->few.count - 1]);
+	sample(&rows->begun_its, answer.seconds * 1e6);
+	rows->proved += answer.proved;
+	if (!answer.found)
+		return;
+	if (overlap_replay(problem, theirs, &finish))
+		wrong("a program's plan of overlapped rounds is none");
+	if (result->bound == OVERLAP_OPTIMUM &&
+	    (finish + rounding < result->bound_ps ||
+	     (answer.proved && finish > result->finish_ps + rounding)))
+		wrong("a program's optimum of overlapped rounds is another");
+}
+
 static void report_all(struct overlap_rows *rows)
 {
 	struct row above = {
@@ -102,6 +127,10 @@ static void report_all(struct overlap_rows *rows)
 		 rows->its.count, SECONDS);
 	report_oracle(name, &rows->its, &rows->asked);
 	remark("the program has no plan as good in time for %u of them", rows->unequal);
+	snprintf(name, sizeof(name), "  %u beginning from ours (CBC), %d s at most",
+		 rows->begun_its.count, BEGUN_SECONDS);
+	report_oracle(name, &rows->begun_its, &rows->begun);
+	remark("the program proves the least for %u of them", rows->proved);
 	report_row(&above, &rows->above);
 	above.name = "  above it, the worst";
 	above.figure = MOST;
@@ -128,13 +157,17 @@ void bench_overlap(struct morph_ctx *ctx)
 	memset(&rows, 0, sizeof(rows));
 	for (uint32_t at = 0; work && at < count; at++) {
 		struct overlap_result result;
+		bool asked;
 
 		grid_problem(&instances[at], rounds, &problem);
 		result = plan(ctx, work, &problem, &rows);
+		asked = problem.count <= ASKED_ROUNDS && !(at % ASKED);
+		if (asked && !(rows.its.count % BEGUN))
+			begin_from(&problem, &result, &rows);
+		if (asked)
+			ask(&problem, &result, &rows);
 		if (problem.count <= PROVED_ROUNDS)
 			compare(ctx, work, &problem, result.finish_ps, &rows);
-		if (problem.count <= ASKED_ROUNDS && !(at % ASKED))
-			ask(&problem, &result, &rows);
 	}
 	for (size_t at = 0; work && at < ARRAY_SIZE(long_ones); at++) {
 		grid_problem(&long_ones[at], rounds, &problem);
