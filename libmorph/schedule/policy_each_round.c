@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Each round has circuits of its own: what others are compared with. A round in which a rank has more partners than
- * ports takes as many turns as that needs; where it has fewer, several planes lead to the same partner.
+ * ports takes as many turns as that needs, unless what came in one would be sent in the next; where it has fewer, several planes
+ * lead to the same partner.
  */
 #include "lay.h"
 
@@ -90,9 +91,15 @@ int lm_plan_each_round(struct morph_schedule *schedule, const struct morph_colle
 		       const struct morph_schedule_opts *opts)
 {
 	struct planning planning = { .lay = lm_lay_begin(schedule), .collective = collective };
-	int ret = 0;
+	int ret = lm_find_exchange(schedule->ctx, collective, schedule->planes);
 
 	(void)opts;
+	if (ret > 0)
+		return lm_schedule_give_up(
+			schedule,
+			"in a round that takes turns a rank sends what it receives in it");
+	if (ret)
+		return ret;
 	planning.colours = calloc(lm_widest_round(collective) + 1, sizeof(*planning.colours));
 	planning.circuits = calloc(schedule->ranks, sizeof(*planning.circuits));
 	if (!planning.colours || !planning.circuits)

@@ -286,94 +286,20 @@ static int split_residents(struct planning *planning)
 	return ret;
 }
 
-/* Chunks that a rank sends or receives in a round. */
-struct moved {
-	uint32_t rank, first, end;
-	bool out;
-};
-
-static int by_rank(const void *one, const void *other)
+/* What of the rounds can't be done pair by pair, or NULL; a noted -ENOMEM goes to *ret. */
+static const char *find_unfit(const struct planning *planning, int *ret)
 {
-	const struct moved *a = one, *b = other;
+	const struct morph_collective *collective = planning->collective;
 
-	if (a->rank != b->rank)
-		return a->rank < b->rank ? -1 : 1;
-	return a->first < b->first ? -1 : a->first > b->first;
-}
-
-static uint32_t list_moved(const struct morph_collective *collective, const struct round *round,
-			   struct moved *moved)
-{
-	uint32_t count = 0;
-
-	for (uint32_t at = 0; at < round->count; at++) {
-		const struct transfer *transfer = &collective->transfers.list[round->first + at];
-
-		for (uint32_t run = 0; run < transfer->count; run++) {
-			const struct chunk_run *chunks =
-				&collective->runs.list[transfer->first + run];
-			uint32_t end = chunks->first + chunks->count;
-
-			moved[count++] = (struct moved){ transfer->src, chunks->first, end, true };
-			moved[count++] = (struct moved){ transfer->dst, chunks->first, end, false };
-		}
-	}
-	return count;
-}
-
-/*
- * Does a rank send a chunk in a round in which it receives it too? Pairs have times of their own here, so that it might
- * send on what has just come. O(runs * log(runs)).
- */
-static bool sends_what_comes(const struct morph_collective *collective, const struct round *round,
-			     struct moved *moved)
-{
-	uint32_t count = list_moved(collective, round, moved), ends[2] = { 0 };
-
-	qsort(moved, count, sizeof(*moved), by_rank);
-	for (uint32_t at = 0; at < count; at++) {
-		bool out = moved[at].out;
-
-		if (!at || moved[at].rank != moved[at - 1].rank)
-			ends[0] = ends[1] = 0;
-		if (moved[at].first < ends[!out])
-			return true;
-		ends[out] = moved[at].end > ends[out] ? moved[at].end : ends[out];
-	}
-	return false;
-}
-
-/* What of the rounds can't be done pair by pair, or NULL; -ENOMEM goes to *ret. */
-static const char *find_unfit(const struct morph_collective *collective, int *ret)
-{
-	const char *why = NULL;
-	size_t most = 0;
-	struct moved *moved;
-
-	for (uint32_t round = 0; round < collective->rounds.count; round++) {
-		const struct round *of = &collective->rounds.list[round];
-		size_t runs = 0;
-
-		for (uint32_t at = 0; at < of->count; at++) {
-			const struct transfer *transfer =
-				&collective->transfers.list[of->first + at];
-
-			if (!transfer->bytes)
-				return "a transfer of its rounds has no bytes";
-			runs += transfer->count;
-		}
-		most = runs > most ? runs : most;
-	}
-	moved = calloc(2 * most + 1, sizeof(*moved));
-	if (!moved) {
-		*ret = -ENOMEM;
+	for (uint32_t at = 0; at < collective->transfers.count; at++)
+		if (!collective->transfers.list[at].bytes)
+			return "a transfer of its rounds has no bytes";
+	/* Pairs have times of their own here, even where a rank has one partner. */
+	*ret = lm_find_exchange(planning->schedule->ctx, collective, 0);
+	if (*ret <= 0)
 		return NULL;
-	}
-	for (uint32_t round = 0; !why && round < collective->rounds.count; round++)
-		if (sends_what_comes(collective, &collective->rounds.list[round], moved))
-			why = "in a round a rank sends what it receives in it, and pairs do not wait for each other";
-	free(moved);
-	return why;
+	*ret = 0;
+	return "in a round a rank sends what it receives in it, and pairs do not wait for each other";
 }
 
 static int plan_all(struct morph_schedule *schedule, const struct morph_collective *collective,
@@ -384,7 +310,7 @@ static int plan_all(struct morph_schedule *schedule, const struct morph_collecti
 				     .collective = collective,
 				     .turned = turned };
 	int ret = 0;
-	const char *why = find_unfit(collective, &ret);
+	const char *why = find_unfit(&planning, &ret);
 
 	lm_matrix_effort(&effort, opts);
 	/* Of several rounds the first would have it all. */
@@ -393,9 +319,8 @@ static int plan_all(struct morph_schedule *schedule, const struct morph_collecti
 
 	if (why)
 		return lm_schedule_give_up(schedule, why);
-	if (ret)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
-	ret = make_room(&planning);
+	if (!ret)
+		ret = make_room(&planning);
 	if (!ret)
 		ret = split_residents(&planning);
 	for (uint32_t round = 0; !ret && !why && round < collective->rounds.count; round++) {

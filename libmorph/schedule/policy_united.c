@@ -229,6 +229,12 @@ static int search(struct planning *planning, struct united_work *work)
 	return ret;
 }
 
+/* When the other one ends, which may have come to nothing. */
+static uint64_t other_ps(const struct planning *planning)
+{
+	return planning->other->verdict == MORPH_FEASIBLE ? planning->other->finish_ps : UINT64_MAX;
+}
+
 static int solve(struct planning *planning, uint32_t width)
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
@@ -243,12 +249,12 @@ static int solve(struct planning *planning, uint32_t width)
 	lm_united_work_free(work);
 	if (ret)
 		return ret;
-	if (planning->best.finish < planning->other->finish_ps)
+	if (planning->best.finish < other_ps(planning))
 		ret = lm_united_lay(schedule, planning->collective, planning->problem,
 				    &planning->best);
 	/* Parts of bytes may be what it was sooner by. */
-	if (!ret && (schedule->verdict != MORPH_FEASIBLE ||
-		     schedule->finish_ps >= planning->other->finish_ps))
+	if (!ret &&
+	    (schedule->verdict != MORPH_FEASIBLE || schedule->finish_ps >= other_ps(planning)))
 		ret = lm_schedule_give_up(schedule, "nothing was found that ends sooner");
 	return ret;
 }

@@ -123,6 +123,13 @@ int lm_schedule_read(struct morph_schedule *schedule, const struct morph_collect
 uint32_t lm_widest_round(const struct morph_collective *collective);
 
 /*
+ * exchange.c: does a rank send a chunk in a round in which it receives it too, and does that round take turns, with so many ports? What is
+ * sent in a later turn would be what came in an earlier one. 0: every round is one that may take turns. Or a noted -ENOMEM.
+ */
+int lm_find_exchange(struct morph_ctx *ctx, const struct morph_collective *collective,
+		     uint32_t ports);
+
+/*
  * colour.c: give each transfer of a round a colour, so that those of a rank that send, and those that receive,
  * differ (König, 1916): as many as the busiest rank has. Returns how many, or a noted -ENOMEM. O(transfers * ranks).
  */

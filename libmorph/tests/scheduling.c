@@ -76,16 +76,37 @@ void assert_sound(const struct morph_collective *collective, const struct morph_
 	forget_written(&written);
 }
 
+/* Each rank sends its part to each other one, which sums it: what comes in the round is a chunk that is sent in it. */
+static void add_exchange(struct morph_collective *collective, uint64_t bytes)
+{
+	uint32_t ranks = morph_collective_ranks(collective);
+	int chunk = morph_collective_add_chunk(collective, MORPH_EACH_RANK, MORPH_EACH_RANK, bytes);
+
+	assert_true(chunk >= 0);
+	for (uint32_t pair = 0; pair < ranks * ranks; pair++) {
+		if (pair / ranks == pair % ranks)
+			continue;
+		assert_true(morph_collective_add_transfer(collective, pair / ranks, pair % ranks,
+							  true) >= 0);
+		assert_int_equal(morph_collective_add_run(collective, (uint32_t)chunk, 1), 0);
+	}
+}
+
 struct morph_collective *random_rounds(uint64_t *seed, uint32_t ranks, uint32_t rounds,
 				       uint32_t transfers)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
+	bool some = random_below(seed, 4) == 0;
 
 	assert_non_null(collective);
 	assert_int_equal(morph_collective_begin(collective, ranks), 0);
 	for (uint32_t round = 0; round < rounds; round++) {
+		bool exchanges = some && random_below(seed, 2);
+
 		assert_int_equal(morph_collective_add_round(collective), round);
-		for (uint32_t at = 0; at < transfers; at++) {
+		if (exchanges)
+			add_exchange(collective, 1 + random_below(seed, 1 << 20));
+		for (uint32_t at = 0; !exchanges && at < transfers; at++) {
 			uint32_t src = random_below(seed, ranks);
 			uint32_t dst = (src + 1 + random_below(seed, ranks - 1)) % ranks;
 			int chunk = morph_collective_add_chunk(collective, src, dst,
@@ -98,6 +119,17 @@ struct morph_collective *random_rounds(uint64_t *seed, uint32_t ranks, uint32_t 
 					 0);
 		}
 	}
+	return collective;
+}
+
+struct morph_collective *exchange(uint32_t ranks, uint64_t bytes)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	assert_non_null(collective);
+	assert_int_equal(morph_collective_begin(collective, ranks), 0);
+	assert_int_equal(morph_collective_add_round(collective), 0);
+	add_exchange(collective, bytes);
 	return collective;
 }
 

@@ -46,6 +46,19 @@ static struct morph_delay *without_changes(uint32_t scope)
 	return delay;
 }
 
+/* What is lit leads not everywhere, or turns of a round would not send what was there before it. */
+static void assert_fits_reason(const struct morph_schedule *schedule, uint32_t baseline,
+			       const struct morph_schedule *before)
+{
+	if (baseline == MORPH_BASELINE_EVERY_STEP) {
+		assert_int_equal(morph_schedule_verdict(schedule), MORPH_UNDECIDED);
+		assert_non_null(strstr(morph_schedule_why(schedule), "takes turns"));
+		return;
+	}
+	assert_true(baseline == MORPH_BASELINE_STATIC && before);
+	assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
+}
+
 /* Each is sound; what one does without a planner is no sooner than a plan, and what takes no time no later. */
 static uint32_t hold_against(const struct morph_collective *collective, uint32_t scope,
 			     uint32_t planes, const struct morph_schedule *before)
@@ -65,8 +78,7 @@ static uint32_t hold_against(const struct morph_collective *collective, uint32_t
 		assert_int_equal(
 			morph_schedule_baseline(schedule, collective, delay, &opts, baseline), 0);
 		if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE) {
-			assert_true(baseline == MORPH_BASELINE_STATIC && before);
-			assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
+			assert_fits_reason(schedule, baseline, before);
 			continue;
 		}
 		feasible++;
@@ -109,7 +121,7 @@ static void each_algorithm_is_held_against_them(void **state)
 
 static void after_others_static_is_what_they_left(void **state)
 {
-	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2, .policy = MORPH_POLICY_EACH_ROUND);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
 	struct morph_schedule *before = morph_schedule_new(ctx);
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 	uint64_t seed = 5;
@@ -126,8 +138,9 @@ static void after_others_static_is_what_they_left(void **state)
 		morph_collective_free(second);
 		morph_collective_free(first);
 	}
+	print_message("%u baselines\n", feasible);
 	/* A ring leads everywhere, what chance has left often does not. */
-	assert_true(feasible >= 3 * 40 + 20 && feasible < 4 * 40);
+	assert_true(feasible >= 3 * 40 && feasible < 4 * 40);
 	morph_delay_free(delay);
 	morph_schedule_free(before);
 }

@@ -513,6 +513,42 @@ static void what_comes_in_a_round_is_not_sent_in_it(void **state)
 	morph_collective_free(first);
 }
 
+/* What others would send in a second turn has changed in the first. */
+static void turns_send_what_was_there_before_the_round(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+
+	(void)state;
+	for (uint32_t ranks = 3; ranks <= 6; ranks++) {
+		struct morph_collective *collective = exchange(ranks, 1000000);
+
+		for (opts.planes = 1; opts.planes <= ranks; opts.planes++) {
+			bool in_turns = opts.planes < ranks - 1;
+
+			each_is_sound(collective, delay, opts.planes, NULL);
+			opts.policy = MORPH_POLICY_BEST;
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
+					 0);
+			assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+			opts.policy = MORPH_POLICY_EACH_ROUND;
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
+					 0);
+			assert_int_equal(morph_schedule_verdict(schedule),
+					 in_turns ? MORPH_UNDECIDED : MORPH_FEASIBLE);
+			if (in_turns)
+				assert_non_null(
+					strstr(morph_schedule_why(schedule), "takes turns"));
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, NULL), 0);
+			assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+		}
+		morph_collective_free(collective);
+	}
+	morph_schedule_free(schedule);
+	morph_delay_free(delay);
+}
+
 static void rounds_without_bytes_end_no_sooner_than_can_be(void **state)
 {
 	struct morph_collective *collective = build(MORPH_ALL_REDUCE, MORPH_DOUBLING, 4, 0);
@@ -577,6 +613,7 @@ int main(void)
 		cmocka_unit_test(what_takes_too_long_is_refused),
 		cmocka_unit_test(bad_input_is_refused),
 		cmocka_unit_test(what_comes_in_a_round_is_not_sent_in_it),
+		cmocka_unit_test(turns_send_what_was_there_before_the_round),
 		cmocka_unit_test(rounds_without_bytes_end_no_sooner_than_can_be),
 		cmocka_unit_test(round_without_transfers_takes_nothing),
 		cmocka_unit_test(policy_without_room_ends_no_other),

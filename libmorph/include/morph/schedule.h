@@ -46,7 +46,8 @@ void morph_schedule_free(struct morph_schedule *schedule);
  * enum morph_policy - how it is chosen when circuits change
  * @MORPH_POLICY_BEST: by whichever of these ends first; it ends no later for what is lit at first, and, as long as the budget lasts,
  *	no later than on fewer planes
- * @MORPH_POLICY_EACH_ROUND: each round has circuits of its own, on all planes, unless they are there
+ * @MORPH_POLICY_EACH_ROUND: each round has circuits of its own, on all planes, unless they are there; where a rank has more partners than
+ *	planes it takes turns, unless what came in one would be sent in the next: such rounds are not tried
  * @MORPH_POLICY_ONE_SHOT: before the first round each plane gets what it has to the end
  * @MORPH_POLICY_SEGMENTS: some rounds, one after the other, share the circuits of all planes, over which others are hops; a
  *	dynamic program finds which (Harvest, arXiv 2602.09188; PCCL, arXiv 2509.15450)
