@@ -102,4 +102,15 @@ static inline uint64_t costs_change_ps(const struct costs *costs, uint64_t circu
 	return ps > LONGEST_PS ? LONGEST_PS : (uint64_t)ps;
 }
 
+/* The same for planners that know one plane, of so many that change alike: they do so beside each other, unless the fabric stops. */
+static inline struct costs costs_of_planes(const struct costs *costs, uint32_t planes)
+{
+	struct costs all = *costs;
+
+	if (costs->scope == MORPH_DELAY_FABRIC_SCOPE &&
+	    __builtin_mul_overflow(costs->port_ps, planes, &all.port_ps))
+		all.port_ps = UINT64_MAX;
+	return all;
+}
+
 #endif /* LM_SCHEDULE_DELAY_H */

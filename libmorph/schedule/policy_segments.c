@@ -205,7 +205,8 @@ static int solve_one(struct segments_planning *planning, const struct segments_p
 
 static int solve_pool(struct segments_planning *planning, uint32_t resident)
 {
-	struct pool_opts opts = { .costs = &planning->lay.schedule->costs, .resident = resident };
+	const struct morph_schedule *schedule = planning->lay.schedule;
+	struct pool_opts opts = { .costs = &schedule->costs, .resident = resident };
 	struct segments_problem problem;
 	struct segments_plan plan;
 	bool is_fixed;
@@ -213,6 +214,11 @@ static int solve_pool(struct segments_planning *planning, uint32_t resident)
 
 	if (!ret && is_fixed)
 		return lay_one(planning, resident);
+	if (!ret && schedule->planes > 1 && schedule->costs.port_ps) {
+		opts.changed = lm_segments_changed;
+		opts.context = planning;
+		ret = lm_segments_layouts(planning, resident);
+	}
 	if (!ret)
 		ret = lm_pool_pose(&planning->work, &planning->pool, planning->collective, &opts,
 				   &problem);
@@ -245,10 +251,11 @@ static int solve_shifts(struct segments_planning *planning, struct shift *shifts
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
 	struct circulants_work work = { .segments.ctx = schedule->ctx };
+	const struct costs costs = costs_of_planes(&schedule->costs, schedule->planes);
 	struct circulants circulants = { .ranks = schedule->ranks,
 					 .shifts = shifts,
 					 .rounds = planning->collective->rounds.count,
-					 .costs = &schedule->costs };
+					 .costs = &costs };
 	struct segments_plan plan;
 	uint32_t lit;
 	int ret;

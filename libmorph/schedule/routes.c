@@ -246,20 +246,23 @@ static void price_round(struct pool_work *work, const struct pool *pool,
 
 /* Circuits that are taken down and no others are a change too. */
 static void price_changes(struct pool_work *work, const struct pool *pool,
-			  const struct costs *costs)
+			  const struct pool_opts *opts)
 {
+	const struct costs *costs = opts->costs;
 	uint32_t count = pool->topologies.count;
 
-	for (uint32_t from = 0; from <= count; from++) {
+	for (uint32_t row = 0; row <= count; row++) {
+		uint32_t from = row < count ? row : RESIDENT_NONE;
+
 		for (uint32_t to = 0; to < count; to++) {
-			uint32_t ports = lm_pool_changed_ports(
-				pool, from < count ? from : RESIDENT_NONE, to);
+			uint64_t ports = opts->changed ? opts->changed(opts->context, from, to) :
+							 lm_pool_changed_ports(pool, from, to);
 			unsigned __int128 ps =
 				costs->change_ps + (unsigned __int128)costs->port_ps * ports;
 
 			ps = ps > NEVER_PS ? NEVER_PS : ps;
-			work->changes.list[(size_t)from * count + to] = from == to ? 0 :
-										     (uint64_t)ps;
+			work->changes.list[(size_t)row * count + to] = from == to ? 0 :
+										    (uint64_t)ps;
 		}
 	}
 }
@@ -300,7 +303,7 @@ int lm_pool_pose(struct pool_work *work, const struct pool *pool,
 	for (uint32_t round = 0; round < rounds; round++)
 		price_round(work, pool, collective, opts, round);
 	if (costs->port_ps)
-		price_changes(work, pool, costs);
+		price_changes(work, pool, opts);
 	*problem = (struct segments_problem){ .rounds = rounds,
 					      .topologies = count,
 					      .price = lm_segments_price_table,

@@ -56,20 +56,14 @@ static bool stay(struct segments_planning *planning)
 	return true;
 }
 
-/* Set what planes lack of a topology. */
-static int light(struct segments_planning *planning, const struct topology *topology)
+static int colour(struct segments_planning *planning, uint32_t *matchings)
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
 	const struct copies *copies = &planning->copies;
-	uint32_t matchings[MOST_PLANES], wanted[MOST_PLANES];
-	bool taken[MOST_PLANES] = { false };
-	int colours, ret = 0;
+	int colours = lm_colour_round(schedule->ctx, schedule->ranks, copies->list, copies->count,
+				      copies->colours);
+	int ret = 0;
 
-	copy_joints(planning, topology);
-	if (stay(planning))
-		return 0;
-	colours = lm_colour_round(schedule->ctx, schedule->ranks, copies->list, copies->count,
-				  copies->colours);
 	for (int number = 0; !ret && number < colours; number++) {
 		uint32_t count = 0;
 
@@ -80,8 +74,29 @@ static int light(struct segments_planning *planning, const struct topology *topo
 							 copies->list[at].dst };
 		ret = lm_schedule_matching(schedule, planning->circuits, count, &matchings[number]);
 	}
-	if (colours < 0 || ret)
-		return colours < 0 ? colours : ret;
+	return ret ? ret : colours;
+}
+
+int lm_segments_colour(struct segments_planning *planning, const struct topology *topology,
+		       uint32_t *matchings)
+{
+	copy_joints(planning, topology);
+	return colour(planning, matchings);
+}
+
+/* Set what planes lack of a topology. */
+static int light(struct segments_planning *planning, const struct topology *topology)
+{
+	uint32_t matchings[MOST_PLANES], wanted[MOST_PLANES];
+	bool taken[MOST_PLANES] = { false };
+	int colours;
+
+	copy_joints(planning, topology);
+	if (stay(planning))
+		return 0;
+	colours = colour(planning, matchings);
+	if (colours < 0)
+		return colours;
 	lm_lay_assign(&planning->lay, matchings, (uint32_t)colours, wanted);
 	for (int number = 0; number < colours; number++) {
 		uint32_t plane = 0;
@@ -266,6 +281,7 @@ void lm_segments_free_room(struct segments_planning *planning)
 	lm_pool_release(&planning->pool);
 	lm_pool_work_release(&planning->work);
 	lm_pool_ways_release(&planning->ways);
+	lm_segments_layouts_release(&planning->layouts);
 	free(planning->copies.list);
 	free(planning->copies.colours);
 	free(planning->copies.firsts);

@@ -47,7 +47,7 @@ MORPH_API int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *d
 		return lm_fail(ctx, EINVAL,
 			       "the delay has no bandwidth: morph_delay_set_link() sets it");
 	costs = lm_delay_costs(delay, ranks);
-	costs.port_ps *= planes;
+	costs = costs_of_planes(&costs, planes);
 	cuts = cuts_of(&costs, ranks, planes, bytes);
 	*out = (struct morph_short_cut){ .steps = cuts.steps,
 					 .first = cuts.first,

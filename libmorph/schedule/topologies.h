@@ -137,6 +137,9 @@ struct pool_opts {
 	const struct costs *costs;
 	bool round_each_hop; /* as lm_round_ps() */
 	uint32_t resident;
+	/* Circuits that are paid for when topologies change, as lm_pool_changed_ports() has it of one plane; NULL: that. */
+	uint64_t (*changed)(const void *context, uint32_t from, uint32_t to);
+	const void *context;
 };
 
 /*

@@ -81,7 +81,7 @@ struct morph_short_cut {
  * @ctx: the context
  * @delay: what rounds and changes take
  * @ranks: how many there are, a power of two
- * @planes: ports of each, all of which change
+ * @planes: ports of each, all of which change, beside each other unless the fabric stops for it
  * @bytes: what each rank begins with
  * @out: the answer
  *

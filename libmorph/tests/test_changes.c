@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What changes set on planes, what that takes, and whom they touch. */
+#include "../bench/random.h"
+#include "scheduling.h"
+
+#define MIB (1 << 20)
+
+/* Links of 100 Gb/s, and changes that take as long as they have ports. */
+static struct morph_delay *ports_alone(uint64_t port, uint32_t scope)
+{
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	assert_non_null(delay);
+	assert_int_equal(morph_delay_set_link(delay, 0, 0, 100000), 0);
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_PORT, &port, 1), 0);
+	assert_int_equal(morph_delay_set_scope(delay, scope), 0);
+	return delay;
+}
+
+static struct morph_collective *shifts(uint32_t ranks, uint64_t bytes)
+{
+	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_SHIFT,
+		   .ranks = ranks, .bytes = bytes);
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	assert_non_null(collective);
+	assert_int_equal(morph_collective_build(collective, &opts), 0);
+	return collective;
+}
+
+static uint64_t ns_by(uint32_t policy, uint32_t planes, const struct morph_collective *collective,
+		      const struct morph_delay *delay)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = policy, .planes = planes);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint64_t ns;
+
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
+	assert_sound(collective, delay, planes, NULL, schedule);
+	ns = morph_schedule_ns(schedule, NULL);
+	morph_schedule_free(schedule);
+	return ns;
+}
+
+/* Planes change beside each other: what a plane sets is what is paid for, however many there are. */
+static void segments_pay_for_one_plane(void **state)
+{
+	struct morph_collective *few = shifts(8, 4 * MIB), *many = shifts(16, 8 * MIB);
+
+	(void)state;
+	for (uint32_t scope = 0; scope < MORPH_DELAY_FABRIC_SCOPE; scope++) {
+		struct morph_delay *delay = ports_alone(1000, scope);
+
+		assert_int_equal(ns_by(MORPH_POLICY_SEGMENTS, 4, few, delay), 129401);
+		assert_int_equal(ns_by(MORPH_POLICY_EACH_ROUND, 4, few, delay), 129401);
+		/* As the program finds that knows all shifts. */
+		assert_in_range(ns_by(MORPH_POLICY_SEGMENTS, 32, many, delay), 115886, 115887);
+		morph_delay_free(delay);
+	}
+	morph_collective_free(many);
+	morph_collective_free(few);
+}
+
+/* Each sends to one, and hears from one; not all do, and some rounds come back. */
+static void add_matching(struct morph_collective *collective, uint64_t *seed)
+{
+	uint32_t ranks = morph_collective_ranks(collective), to[16];
+	uint64_t bytes = 1 + random_below(seed, 1 << 22);
+
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		uint32_t other = random_below(seed, rank + 1);
+
+		to[rank] = to[other];
+		to[other] = rank;
+	}
+	assert_true(morph_collective_add_round(collective) >= 0);
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		int chunk;
+
+		if (to[rank] == rank)
+			continue;
+		chunk = morph_collective_add_chunk(collective, rank, to[rank], bytes);
+		assert_true(chunk >= 0);
+		assert_true(morph_collective_add_transfer(collective, rank, to[rank], false) >= 0);
+		assert_int_equal(morph_collective_add_run(collective, (uint32_t)chunk, 1), 0);
+	}
+}
+
+static void segments_are_no_later_than_each_round(void **state)
+{
+	uint32_t sooner = 0;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 200; seed++) {
+		uint64_t random = seed;
+		uint32_t planes = 2 + random_below(&random, 5);
+		struct morph_collective *collective = morph_collective_new(ctx);
+		struct morph_delay *delay =
+			ports_alone(1 + random_below(&random, 20000), random_below(&random, 3));
+		uint64_t each, segments;
+
+		assert_int_equal(morph_collective_begin(collective, 3 + random_below(&random, 8)),
+				 0);
+		for (uint32_t rounds = 1 + random_below(&random, 8); rounds; rounds--)
+			add_matching(collective, &random);
+		each = ns_by(MORPH_POLICY_EACH_ROUND, planes, collective, delay);
+		segments = ns_by(MORPH_POLICY_SEGMENTS, planes, collective, delay);
+		if (segments > each)
+			fail_msg("seed %lu: %lu ns, each round %lu ns", seed, segments, each);
+		sooner += segments < each;
+		morph_delay_free(delay);
+		morph_collective_free(collective);
+	}
+	print_message("sooner in %u of 200\n", sooner);
+	assert_true(sooner > 20);
+}
+
+/* Of so many ranks that shifts alone are looked at, four planes are as one with a quarter; where the fabric stops, all are paid for. */
+static void shifts_alone_pay_as_others_do(void **state)
+{
+	struct morph_collective *collective = shifts(200, 200 * MIB);
+	struct morph_collective *quarter = shifts(200, 50 * MIB);
+
+	(void)state;
+	for (uint32_t scope = 0; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++) {
+		bool stops = scope == MORPH_DELAY_FABRIC_SCOPE;
+		struct morph_delay *delay = ports_alone(150, scope);
+		struct morph_delay *alike = ports_alone(stops ? 600 : 150, scope);
+
+		assert_int_equal(ns_by(MORPH_POLICY_SEGMENTS, 4, collective, delay),
+				 ns_by(MORPH_POLICY_SEGMENTS, 1, quarter, alike));
+		morph_delay_free(alike);
+		morph_delay_free(delay);
+	}
+	morph_collective_free(quarter);
+	morph_collective_free(collective);
+}
+
+/* 2000 bytes over each of two circuits by turns; in between all change. */
+static void short_cuts_pay_for_one_plane(void **state)
+{
+	struct morph_short_cut cut;
+
+	(void)state;
+	for (uint32_t scope = 0; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++) {
+		struct morph_delay *delay = ports_alone(10, scope);
+		uint32_t changed = scope == MORPH_DELAY_FABRIC_SCOPE ? 8 : 4;
+
+		assert_int_equal(morph_short_cut(ctx, delay, 4, 2, 50000, &cut), 0);
+		assert_int_equal(cut.steps, 2);
+		assert_int_equal(cut.first, 1);
+		assert_int_equal(cut.ns, 1000 + 500 + 10 * changed);
+		morph_delay_free(delay);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(segments_pay_for_one_plane),
+		cmocka_unit_test(segments_are_no_later_than_each_round),
+		cmocka_unit_test(shifts_alone_pay_as_others_do),
+		cmocka_unit_test(short_cuts_pay_for_one_plane),
+	};
+
+	return cmocka_run_group_tests_name("changes", tests, begin, end);
+}
