@@ -230,6 +230,21 @@ MORPH_API int morph_collective_transfer(const struct morph_collective *collectiv
 	return 0;
 }
 
+uint32_t lm_collective_members(const struct morph_collective *collective, uint32_t *members)
+{
+	uint32_t count = 0;
+
+	memset(members, 0, collective->ranks * sizeof(*members));
+	for (uint32_t at = 0; at < collective->transfers.count; at++) {
+		members[collective->transfers.list[at].src] = 1;
+		members[collective->transfers.list[at].dst] = 1;
+	}
+	for (uint32_t rank = 0; rank < collective->ranks; rank++)
+		if (members[rank])
+			members[count++] = rank;
+	return count;
+}
+
 MORPH_API uint64_t morph_collective_bytes(const struct morph_collective *collective)
 {
 	uint64_t most = 0;

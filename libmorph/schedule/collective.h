@@ -42,6 +42,9 @@ struct morph_collective {
 	ARRAY_OF(struct chunk_run) runs;
 };
 
+/* Ranks that send or receive in any round, in order: how many. @members has room for all. */
+uint32_t lm_collective_members(const struct morph_collective *collective, uint32_t *members);
+
 /* Forget everything but how many ranks there are. */
 void lm_collective_clear(struct morph_collective *collective);
 

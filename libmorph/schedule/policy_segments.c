@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Rounds that follow each other share the circuits of all planes: what segments.c decides of a pool of topologies, laid out.
- * The pool: what is lit at first, each round's own circuits, and shifts of all ranks by as many, in one direction and, where
+ * The pool: what is lit at first, each round's own circuits, and shifts of all ranks that take part by as many, in one direction and, where
  * ranks have two ports, in both; and circuits of as many rounds in turn as ranks have ports for.
  */
 #include "circulants.h"
@@ -11,6 +11,23 @@
 #define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
 
 /* ------------------------------------------------------------------- the pool */
+
+/* Nothing goes over a rank that takes no part: nobody is to wait for it. */
+static bool is_member(const struct segments_planning *planning, uint32_t rank)
+{
+	const uint32_t *row = planning->pool.row;
+	uint32_t low = 0, high = planning->pool.row_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (row[middle] < rank)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < planning->pool.row_count && row[low] == rank;
+}
 
 static int add_lit(struct segments_planning *planning, uint32_t *number)
 {
@@ -29,7 +46,8 @@ static int add_lit(struct segments_planning *planning, uint32_t *number)
 			const struct joined *circuit =
 				&schedule->circuits.list[matching->first + next];
 
-			ret = lm_pool_join(&planning->pool, circuit->src, circuit->dst, 1);
+			if (is_member(planning, circuit->src) && is_member(planning, circuit->dst))
+				ret = lm_pool_join(&planning->pool, circuit->src, circuit->dst, 1);
 		}
 	}
 	if (!ret)
@@ -43,7 +61,7 @@ static int add_lit(struct segments_planning *planning, uint32_t *number)
 /* Shifts by any number; of many ranks by one. */
 static int add_shifts(struct segments_planning *planning, enum pool_ways ways, uint32_t circuits)
 {
-	if (planning->pool.ranks <= MOST_CIRCULANTS && !planning->is_unchanged)
+	if (planning->pool.row_count <= MOST_CIRCULANTS && !planning->is_unchanged)
 		return lm_pool_add_circulants(&planning->pool, ways, circuits);
 	return lm_pool_add_circulant(&planning->pool, 1, ways, circuits);
 }
@@ -89,7 +107,7 @@ static int fill_pool(struct segments_planning *planning, uint32_t *resident)
 	}
 	if (ret >= 0)
 		ret = add_shifts(planning, POOL_FORTH, planes);
-	if (ret >= 0 && planes > 1 && planning->pool.ranks > 2)
+	if (ret >= 0 && planes > 1 && planning->pool.row_count > 2)
 		ret = add_shifts(planning, POOL_BOTH, planes / 2);
 	return ret < 0 ? ret : 0;
 }
@@ -349,7 +367,7 @@ static int plan(struct morph_schedule *schedule, const struct morph_collective *
 					      .is_unchanged = is_unchanged };
 	int ret;
 
-	if (schedule->ranks < 2 || !collective->rounds.count) {
+	if (!collective->transfers.count) {
 		lm_schedule_end(schedule);
 		return 0;
 	}

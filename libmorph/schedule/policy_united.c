@@ -19,6 +19,8 @@ struct planning {
 	struct united_pool pool;
 	struct united_problem *problem;
 	uint32_t *next; /* of a matching */
+	uint32_t *members, count; /* ranks that take part; no others have circuits */
+	bool *takes_part; /* by rank */
 	uint16_t *numbers; /* by matching of the other schedule */
 	struct united_plan best, plan;
 };
@@ -36,8 +38,12 @@ static int add_matching(struct planning *planning, const struct morph_schedule *
 	const struct matching *matching = &schedule->matchings.list[number];
 
 	clear(planning);
-	for (uint32_t at = matching->first; at < matching->first + matching->count; at++)
-		planning->next[schedule->circuits.list[at].src] = schedule->circuits.list[at].dst;
+	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
+		const struct joined *circuit = &schedule->circuits.list[at];
+
+		if (planning->takes_part[circuit->src] && planning->takes_part[circuit->dst])
+			planning->next[circuit->src] = circuit->dst;
+	}
 	return lm_united_add(&planning->pool, planning->next);
 }
 
@@ -72,10 +78,10 @@ static int add_other(struct planning *planning)
 
 static int add_circulant(struct planning *planning, uint32_t by)
 {
-	uint32_t ranks = planning->pool.ranks;
-
-	for (uint32_t rank = 0; rank < ranks; rank++)
-		planning->next[rank] = (rank + by) % ranks;
+	clear(planning);
+	for (uint32_t at = 0; at < planning->count; at++)
+		planning->next[planning->members[at]] =
+			planning->members[(at + by) % planning->count];
 	return lm_united_add(&planning->pool, planning->next);
 }
 
@@ -117,7 +123,7 @@ static int add_own(struct planning *planning, uint32_t round)
 /* The first of them, whose number comes back, are those that are priced always. */
 static int fill_pool(struct planning *planning)
 {
-	uint32_t ranks = planning->pool.ranks, always;
+	uint32_t count = planning->count, always;
 	int ret = add_resident(planning);
 
 	if (ret >= 0)
@@ -125,11 +131,11 @@ static int fill_pool(struct planning *planning)
 	if (ret >= 0)
 		ret = add_circulant(planning, 1);
 	if (ret >= 0)
-		ret = add_circulant(planning, ranks - 1);
+		ret = add_circulant(planning, count - 1);
 	always = planning->pool.count;
 	for (uint32_t round = 0; ret >= 0 && round < planning->problem->rounds; round++)
 		ret = add_own(planning, round);
-	for (uint32_t by = 2; ret >= 0 && ranks <= MOST_CIRCULANTS && by + 1 < ranks; by++)
+	for (uint32_t by = 2; ret >= 0 && count <= MOST_CIRCULANTS && by + 1 < count; by++)
 		ret = add_circulant(planning, by);
 	return ret < 0 ? ret : (int)always;
 }
@@ -274,11 +280,20 @@ static bool is_small(const struct planning *planning)
 	return true;
 }
 
+static void find_members(struct planning *planning)
+{
+	planning->count = lm_collective_members(planning->collective, planning->members);
+	for (uint32_t at = 0; at < planning->count; at++)
+		planning->takes_part[planning->members[at]] = true;
+}
+
 static int pose_and_solve(struct planning *planning, const struct morph_schedule_opts *opts)
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
-	int ret = fill_pool(planning);
+	int ret;
 
+	find_members(planning);
+	ret = fill_pool(planning);
 	if (ret == -E2BIG || (ret >= 0 && !is_small(planning)))
 		return lm_schedule_give_up(schedule, "its rounds are too many or too long");
 	if (ret >= 0)
@@ -296,13 +311,16 @@ int lm_plan_united(struct morph_schedule *schedule, const struct morph_collectiv
 	uint32_t rounds = collective->rounds.count;
 	int ret;
 
-	if (schedule->planes > UNITED_PLANES || !rounds || rounds > UNITED_ROUNDS ||
-	    schedule->ranks < 2 || schedule->ranks >= UNITED_NONE)
+	if (schedule->planes > UNITED_PLANES || !collective->transfers.count ||
+	    rounds > UNITED_ROUNDS || schedule->ranks >= UNITED_NONE)
 		return lm_schedule_give_up(schedule, "it has too many planes or rounds, or none");
 	planning.problem = calloc(1, sizeof(*planning.problem));
 	planning.next = calloc(2 * (size_t)schedule->ranks, sizeof(*planning.next));
 	planning.numbers = calloc(other->matchings.count + 1U, sizeof(*planning.numbers));
-	if (planning.problem && planning.next && planning.numbers) {
+	planning.members = calloc(schedule->ranks, sizeof(*planning.members));
+	planning.takes_part = calloc(schedule->ranks, sizeof(*planning.takes_part));
+	if (planning.problem && planning.next && planning.numbers && planning.members &&
+	    planning.takes_part) {
 		planning.problem->costs = &schedule->costs;
 		planning.problem->pool = &planning.pool;
 		planning.problem->rounds = rounds;
@@ -316,6 +334,8 @@ int lm_plan_united(struct morph_schedule *schedule, const struct morph_collectiv
 	free(planning.problem);
 	free(planning.next);
 	free(planning.numbers);
+	free(planning.members);
+	free(planning.takes_part);
 	lm_united_pool_release(&planning.pool);
 	lm_united_plan_free(&planning.plan);
 	lm_united_plan_free(&planning.best);

@@ -269,11 +269,15 @@ int lm_segments_room(struct segments_planning *planning)
 	planning->circuits = calloc(ranks, sizeof(*planning->circuits));
 	planning->loads = calloc(ports, sizeof(*planning->loads));
 	planning->hops = calloc(ranks, sizeof(*planning->hops));
-	if (copies->list && copies->colours && copies->firsts && planning->circuits &&
-	    planning->loads && planning->hops)
-		return 0;
-	lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
-	return -ENOMEM;
+	planning->members = calloc(ranks, sizeof(*planning->members));
+	if (!copies->list || !copies->colours || !copies->firsts || !planning->circuits ||
+	    !planning->loads || !planning->hops || !planning->members) {
+		lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return -ENOMEM;
+	}
+	planning->pool.row = planning->members;
+	planning->pool.row_count = lm_collective_members(planning->collective, planning->members);
+	return 0;
 }
 
 void lm_segments_free_room(struct segments_planning *planning)
@@ -288,6 +292,7 @@ void lm_segments_free_room(struct segments_planning *planning)
 	free(planning->circuits);
 	free(planning->loads);
 	free(planning->hops);
+	free(planning->members);
 }
 
 int lm_segments_lay(struct segments_planning *planning, const uint16_t *held)

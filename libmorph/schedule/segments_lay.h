@@ -30,6 +30,7 @@ struct segments_planning {
 	struct lay lay;
 	const struct morph_collective *collective;
 	struct pool pool;
+	uint32_t *members; /* ranks that take part, which the pool has in a row */
 	struct pool_work work;
 	struct ways ways;
 	struct copies copies;

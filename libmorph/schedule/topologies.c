@@ -161,7 +161,10 @@ void lm_pool_release(struct pool *pool)
 	free(pool->topologies.list);
 	free(pool->joints.list);
 	free(pool->ports.list);
-	*pool = (struct pool){ .ctx = pool->ctx, .ranks = pool->ranks };
+	*pool = (struct pool){ .ctx = pool->ctx,
+			       .ranks = pool->ranks,
+			       .row = pool->row,
+			       .row_count = pool->row_count };
 }
 
 /* ----------------------------------------------------------------- builders */
@@ -176,18 +179,30 @@ static int join_ways(struct pool *pool, uint32_t one, uint32_t other, enum pool_
 	return ret;
 }
 
+static uint32_t row_count(const struct pool *pool)
+{
+	return pool->row ? pool->row_count : pool->ranks;
+}
+
+static uint32_t of_row(const struct pool *pool, uint32_t at)
+{
+	return pool->row ? pool->row[at] : at;
+}
+
 int lm_pool_add_circulant(struct pool *pool, uint32_t by, enum pool_ways ways, uint32_t circuits)
 {
+	uint32_t count = row_count(pool);
 	int ret = lm_pool_begin(pool);
 
-	for (uint32_t rank = 0; !ret && rank < pool->ranks; rank++)
-		ret = join_ways(pool, rank, (rank + by) % pool->ranks, ways, circuits);
+	for (uint32_t at = 0; !ret && at < count; at++)
+		ret = join_ways(pool, of_row(pool, at), of_row(pool, (at + by) % count), ways,
+				circuits);
 	return ret ? ret : lm_pool_end(pool);
 }
 
 int lm_pool_add_circulants(struct pool *pool, enum pool_ways ways, uint32_t circuits)
 {
-	uint32_t most = ways == POOL_BOTH ? pool->ranks / 2 : pool->ranks - 1;
+	uint32_t most = ways == POOL_BOTH ? row_count(pool) / 2 : row_count(pool) - 1;
 	int ring = lm_pool_add_circulant(pool, 1, ways, circuits), ret = ring;
 
 	for (uint32_t by = 2; ret >= 0 && by <= most; by++)

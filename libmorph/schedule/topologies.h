@@ -25,6 +25,8 @@ struct topology {
 struct pool {
 	struct morph_ctx *ctx;
 	uint32_t ranks;
+	const uint32_t *row; /* ranks that circulants have; NULL: all */
+	uint32_t row_count;
 	ARRAY_OF(struct topology) topologies; /* no two of them the same */
 	ARRAY_OF(struct joint) joints;
 	ARRAY_OF(uint32_t) ports; /* to count with: by rank those out, then those in */
@@ -44,7 +46,7 @@ enum pool_ways {
 	POOL_BOTH, /* and as many back */
 };
 
-/* Each rank and the one @by further on. 1: a ring. */
+/* Each rank of the row and the one @by further on. 1: a ring. */
 int lm_pool_add_circulant(struct pool *pool, uint32_t by, enum pool_ways ways, uint32_t circuits);
 
 /* All of them that differ; the number is that of the ring. */

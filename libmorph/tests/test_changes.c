@@ -155,6 +155,121 @@ static void short_cuts_pay_for_one_plane(void **state)
 	}
 }
 
+/* ---------------------------------------------------------------- who takes part */
+
+#define RANKS 9
+
+/* Each has something for each but for some that have nothing, by chance. */
+static struct morph_collective *draw_parts(uint64_t *seed, uint32_t roles[RANKS])
+{
+	uint64_t matrix[RANKS * RANKS] = { 0 };
+	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_DIRECT,
+		   .ranks = RANKS, .matrix = matrix);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	uint32_t idle = random_below(seed, 1 << RANKS) & random_below(seed, 1 << RANKS);
+
+	for (uint32_t pair = 0; pair < RANKS * RANKS; pair++)
+		if (!(idle >> pair / RANKS & 1) && !(idle >> pair % RANKS & 1))
+			matrix[pair] = 1 + random_below(seed, 1 << 20);
+	morph_matrix_roles(matrix, RANKS, roles);
+	assert_int_equal(morph_collective_build(collective, &opts), 0);
+	return collective;
+}
+
+static uint32_t leads(const struct morph_schedule *schedule, uint32_t hold, uint32_t rank)
+{
+	uint32_t src, dst;
+
+	for (uint32_t at = 0; !morph_schedule_circuit(schedule, hold, at, &src, &dst); at++)
+		if (src == rank)
+			return dst;
+	fail_msg("no circuit of hold %u leaves rank %u", hold, rank);
+	return rank;
+}
+
+/* Neither is a circuit set that begins or ends at who has nothing, nor does anything go over it. */
+static void assert_left_alone(const struct morph_collective *collective,
+			      const struct morph_schedule *schedule, const uint32_t *roles)
+{
+	struct morph_transfer transfer;
+	struct morph_hold hold;
+	struct morph_send send;
+	uint32_t src, dst;
+
+	for (uint32_t at = 0; !morph_schedule_hold(schedule, at, &hold); at++)
+		for (uint32_t number = 0; hold.lit_ns && number < hold.circuits; number++) {
+			morph_schedule_circuit(schedule, at, number, &src, &dst);
+			assert_true(roles[src] && roles[dst]);
+		}
+	for (uint32_t at = 0; !morph_schedule_send(schedule, at, &send); at++)
+		for (uint32_t number = send.first; number < send.first + send.count; number++) {
+			morph_collective_transfer(collective, send.round, number, &transfer);
+			for (uint32_t hop = 0; hop < send.hops; hop++) {
+				assert_true(roles[transfer.src]);
+				transfer.src = leads(schedule,
+						     morph_schedule_hop(schedule, at, hop),
+						     transfer.src);
+			}
+			assert_int_equal(transfer.src, transfer.dst);
+		}
+}
+
+static uint32_t plan_alone(const struct morph_collective *collective, const uint32_t *roles,
+			   const struct morph_delay *delay, struct morph_schedule_opts opts)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint32_t planned = 0;
+
+	for (uint32_t which = 0; which < MORPH_POLICIES + MORPH_BASELINES; which++) {
+		opts.policy = which;
+		if (which < MORPH_POLICIES)
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
+					 0);
+		else
+			assert_int_equal(morph_schedule_baseline(schedule, collective, delay, &opts,
+								 which - MORPH_POLICIES),
+					 0);
+		if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+			continue;
+		assert_left_alone(collective, schedule, roles);
+		if (which != MORPH_POLICIES + MORPH_BASELINE_IDEAL)
+			assert_sound(collective, delay, opts.planes, opts.after, schedule);
+		planned++;
+	}
+	morph_schedule_free(schedule);
+	return planned;
+}
+
+/* By each policy and each baseline; after others who had other ranks to wait for, too. */
+static void who_has_nothing_is_left_alone(void **state)
+{
+	struct morph_schedule *before = morph_schedule_new(ctx);
+	uint32_t planned = 0;
+	uint64_t seed = 1;
+
+	(void)state;
+	for (uint32_t trial = 0; trial < 60; trial++) {
+		MORPH_OPTS(morph_schedule_opts, opts, .planes = 1 + trial % 3);
+		struct morph_delay *delay = some_delay(trial / 3 % 3);
+		uint64_t settle = trial % 2 ? 3700 : 200000;
+		struct morph_collective *first = shifts(RANKS, 1000), *collective;
+		uint32_t roles[RANKS];
+
+		assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
+		collective = draw_parts(&seed, roles);
+		planned += plan_alone(collective, roles, delay, opts);
+		assert_int_equal(morph_schedule_plan(before, first, delay, &opts), 0);
+		opts.after = before;
+		planned += plan_alone(collective, roles, delay, opts);
+		morph_collective_free(collective);
+		morph_collective_free(first);
+		morph_delay_free(delay);
+	}
+	print_message("%u plans\n", planned);
+	assert_true(planned > 60 * 2 * 6);
+	morph_schedule_free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +277,7 @@ int main(void)
 		cmocka_unit_test(segments_are_no_later_than_each_round),
 		cmocka_unit_test(shifts_alone_pay_as_others_do),
 		cmocka_unit_test(short_cuts_pay_for_one_plane),
+		cmocka_unit_test(who_has_nothing_is_left_alone),
 	};
 
 	return cmocka_run_group_tests_name("changes", tests, begin, end);

@@ -22,7 +22,7 @@ extern "C" {
  * @MORPH_BASELINE_ONE_SHOT: circuits are set once, before the first round: MORPH_POLICY_ONE_SHOT, or the one topology on which all rounds
  *	end first, whichever is sooner
  * @MORPH_BASELINE_EVERY_STEP: MORPH_POLICY_EACH_ROUND: each round has circuits of its own
- * @MORPH_BASELINE_STATIC: what is lit at first stays; where nothing is, a ring on all planes is set, in one direction or in both, and stays
+ * @MORPH_BASELINE_STATIC: what is lit at first stays; where nothing is, a ring of those that take part is set on all planes, in one direction or in both, and stays
  * @MORPH_BASELINE_IDEAL: the soonest of each round's own circuits and those above, if all changes took no time
  * @MORPH_BASELINES: how many there are
  */

@@ -251,7 +251,8 @@ enum morph_matrix_role {
  * @roles: where to put for each rank its enum morph_matrix_role, both added, or 0: it takes no part; or NULL
  *
  * No circuit of a plan has an end at a rank that takes no part, so that a barrier before the first circuits needs those only that
- * do: nobody waits for a rank that has nothing.
+ * do: nobody waits for a rank that has nothing. That is so of rounds in which each sends to whom it has something for, as of MORPH_DIRECT; an
+ * algorithm that has others pass it on, as Bruck's, has them take part.
  *
  * Return: how many take part.
  */
