@@ -296,6 +296,8 @@ int lm_schedule_read(struct morph_schedule *schedule, const struct morph_collect
 		ret = make_room(schedule, lengths);
 	if (!ret)
 		ret = read_lists(&reader, schedule, collective);
+	if (!ret)
+		ret = lm_schedule_count(schedule);
 	if (ret)
 		schedule->verdict = 0;
 	return ret;

@@ -31,6 +31,7 @@ MORPH_API void morph_schedule_free(struct morph_schedule *schedule)
 	free(schedule->sends.list);
 	free(schedule->hops.list);
 	free(schedule->places);
+	free(schedule->ports);
 	free(schedule);
 }
 
@@ -46,6 +47,10 @@ void lm_schedule_begin(struct morph_schedule *schedule, uint32_t ranks, uint32_t
 	schedule->policy = MORPH_POLICY_BEST;
 	schedule->residents = 0;
 	schedule->finish_ps = 0;
+	schedule->changes = 0;
+	schedule->set = 0;
+	free(schedule->ports);
+	schedule->ports = NULL;
 	schedule->why[0] = '\0';
 	schedule->circuits.count = 0;
 	schedule->matchings.count = 0;
@@ -176,11 +181,23 @@ int lm_schedule_take_matchings(struct morph_schedule *schedule, const struct mor
 	return ret;
 }
 
+static int make_ports(struct morph_schedule *schedule)
+{
+	if (schedule->ports)
+		return 0;
+	schedule->ports =
+		calloc((size_t)schedule->planes * schedule->ranks, sizeof(*schedule->ports));
+	return schedule->ports ? 0 :
+				 lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+}
+
 int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,
 		     uint64_t set_ps, uint64_t lit_ps, uint32_t *out)
 {
-	int ret = GROW(schedule, holds, 1);
+	int ret = make_ports(schedule);
 
+	if (!ret)
+		ret = GROW(schedule, holds, 1);
 	if (ret)
 		return ret;
 	*out = schedule->holds.count;
@@ -297,6 +314,56 @@ int lm_schedule_give_up(struct morph_schedule *schedule, const char *why)
 	return end_without(schedule, MORPH_UNDECIDED, why);
 }
 
+/* Circuits of a hold that were not there until the moment at which it is set; its ports have it now. */
+static uint32_t take_ports(struct morph_schedule *schedule, uint32_t number)
+{
+	const struct hold *hold = &schedule->holds.list[number];
+	const struct matching *matching = &schedule->matchings.list[hold->matching];
+	uint32_t *ports = schedule->ports + (size_t)hold->plane * schedule->ranks, set = 0;
+
+	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
+		const struct joined *circuit = &schedule->circuits.list[at];
+		uint32_t last = ports[circuit->src];
+		const struct hold *before = last == NO_HOLD ? NULL : &schedule->holds.list[last];
+
+		set += !before || before->dark_ps != hold->set_ps ||
+		       lm_matching_leads(schedule, before->matching, circuit->src) != circuit->dst;
+		ports[circuit->src] = number;
+	}
+	return set;
+}
+
+static void count_set(struct morph_schedule *schedule)
+{
+	uint64_t last_ps = UINT64_MAX;
+
+	if (!schedule->ports)
+		return;
+	memset(schedule->ports, 0xff,
+	       (size_t)schedule->planes * schedule->ranks * sizeof(*schedule->ports));
+	for (uint32_t at = 0; at < schedule->holds.count; at++) {
+		uint64_t set_ps = schedule->holds.list[at].set_ps;
+		uint32_t set = take_ports(schedule, at);
+
+		if (at < schedule->residents || !set)
+			continue;
+		schedule->set += set;
+		schedule->changes += set_ps != last_ps;
+		last_ps = set_ps;
+	}
+	free(schedule->ports);
+	schedule->ports = NULL;
+}
+
+int lm_schedule_count(struct morph_schedule *schedule)
+{
+	int ret = make_ports(schedule);
+
+	if (!ret)
+		count_set(schedule);
+	return ret;
+}
+
 void lm_schedule_end(struct morph_schedule *schedule)
 {
 	if (schedule->matchings.count)
@@ -305,6 +372,7 @@ void lm_schedule_end(struct morph_schedule *schedule)
 	for (uint32_t at = 0; at < schedule->holds.count; at++)
 		if (schedule->holds.list[at].dark_ps == UINT64_MAX)
 			schedule->holds.list[at].dark_ps = schedule->finish_ps;
+	count_set(schedule);
 }
 
 uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src)
@@ -350,19 +418,9 @@ MORPH_API uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint
 
 MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits)
 {
-	uint32_t changes = 0;
-	uint64_t set = 0;
-
-	for (uint32_t at = schedule->residents; at < schedule->holds.count; at++) {
-		const struct hold *hold = &schedule->holds.list[at];
-
-		set += schedule->matchings.list[hold->matching].count;
-		if (at == schedule->residents || hold->set_ps != hold[-1].set_ps)
-			changes++;
-	}
 	if (circuits)
-		*circuits = set;
-	return changes;
+		*circuits = schedule->set;
+	return schedule->changes;
 }
 
 MORPH_API int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,

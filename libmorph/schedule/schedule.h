@@ -45,6 +45,8 @@ struct morph_schedule {
 	uint32_t residents; /* the first holds: lit when it starts */
 	uint64_t finish_ps, bound_ps;
 	uint32_t bound_kind; /* enum morph_schedule_bound */
+	uint32_t changes; /* times at which circuits are set, and how many are, in all */
+	uint64_t set;
 	char why[160];
 	ARRAY_OF(struct joined) circuits;
 	ARRAY_OF(struct matching) matchings;
@@ -54,6 +56,7 @@ struct morph_schedule {
 	struct tried tried[MORPH_POLICIES]; /* verdict 0: it was not */
 	uint32_t *places; /* of matchings by digest; UINT32_MAX: none */
 	uint32_t places_room; /* a power of two */
+	uint32_t *ports; /* by plane and rank that sends: its last hold, to count what is set with; NULL: there are no holds, or it has ended */
 };
 
 /* Forget what there was. */
@@ -102,8 +105,11 @@ static inline uint32_t lm_schedule_budget(const struct morph_schedule_opts *opts
 	return opts->budget < UINT32_MAX ? (uint32_t)opts->budget : UINT32_MAX;
 }
 
-/* It is feasible: what is still lit is so to the end. */
+/* It is feasible: what is still lit is so to the end, and what is set was counted. */
 void lm_schedule_end(struct morph_schedule *schedule);
+
+/* Holds came another way: count what they set. 0 or a noted -ENOMEM. */
+int lm_schedule_count(struct morph_schedule *schedule);
 
 /* The circuit of a matching that leaves a rank, or UINT32_MAX. O(log circuits). */
 uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src);

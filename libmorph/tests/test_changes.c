@@ -270,6 +270,123 @@ static void who_has_nothing_is_left_alone(void **state)
 	morph_schedule_free(before);
 }
 
+/* ------------------------------------------------------------------ what is set */
+
+static bool has(const struct morph_schedule *schedule, uint32_t hold, uint32_t from, uint32_t to)
+{
+	uint32_t src, dst;
+
+	for (uint32_t at = 0; !morph_schedule_circuit(schedule, hold, at, &src, &dst); at++)
+		if (src == from && dst == to)
+			return true;
+	return false;
+}
+
+/* Whether a hold before has the circuit until then. */
+static bool stays(const struct morph_schedule *schedule, uint32_t number, uint32_t src,
+		  uint32_t dst)
+{
+	struct morph_hold hold, before;
+
+	morph_schedule_hold(schedule, number, &hold);
+	for (uint32_t at = 0; at < number; at++) {
+		morph_schedule_hold(schedule, at, &before);
+		if (before.plane == hold.plane && before.dark_ns == hold.set_ns &&
+		    has(schedule, at, src, dst))
+			return true;
+	}
+	return false;
+}
+
+static void assert_counted(const struct morph_schedule *schedule)
+{
+	uint64_t set = 0, counted;
+	uint32_t changes = 0, src, dst;
+	struct morph_hold hold;
+	uint64_t last = UINT64_MAX;
+
+	for (uint32_t at = 0; !morph_schedule_hold(schedule, at, &hold); at++) {
+		bool sets = false;
+
+		for (uint32_t number = 0; hold.lit_ns && number < hold.circuits; number++) {
+			morph_schedule_circuit(schedule, at, number, &src, &dst);
+			if (stays(schedule, at, src, dst))
+				continue;
+			set++;
+			sets = true;
+		}
+		changes += sets && hold.set_ns != last;
+		last = sets ? hold.set_ns : last;
+	}
+	assert_int_equal(morph_schedule_changes(schedule, &counted), changes);
+	assert_int_equal(counted, set);
+}
+
+/* Two of three circuits are those of the round before. */
+static void what_stays_is_not_set(void **state)
+{
+	static const uint32_t ends[2][3][2] = { { { 0, 1 }, { 2, 3 }, { 4, 5 } },
+						{ { 0, 1 }, { 2, 3 }, { 5, 4 } } };
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = ports_alone(1000, MORPH_DELAY_PORT_SCOPE);
+	uint64_t circuits;
+
+	(void)state;
+	assert_int_equal(morph_collective_begin(collective, 6), 0);
+	for (uint32_t at = 0; at < 6; at++) {
+		const uint32_t *pair = ends[at / 3][at % 3];
+
+		if (at % 3 == 0)
+			assert_int_equal(morph_collective_add_round(collective), at / 3);
+		assert_int_equal(morph_collective_add_chunk(collective, pair[0], pair[1], MIB), at);
+		morph_collective_add_transfer(collective, pair[0], pair[1], false);
+		morph_collective_add_run(collective, at, 1);
+	}
+	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
+	assert_int_equal(morph_schedule_changes(schedule, &circuits), 2);
+	assert_int_equal(circuits, 4);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+}
+
+/* By each policy, and after what others left. */
+static void what_is_set_is_counted(void **state)
+{
+	struct morph_schedule *before = morph_schedule_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	uint64_t seed = 4;
+
+	(void)state;
+	for (uint32_t trial = 0; trial < 60; trial++) {
+		MORPH_OPTS(morph_schedule_opts, opts, .planes = 1 + trial % 3);
+		struct morph_delay *delay = some_delay(trial / 3 % 3);
+		struct morph_collective *collective = trial % 2 ? random_rounds(&seed, 6, 3, 5) :
+								  ring(4, 10000);
+		struct morph_collective *first =
+			random_rounds(&seed, morph_collective_ranks(collective), 1, 4);
+
+		/* A nanosecond for each byte: no two times are the same that differ. */
+		assert_int_equal(morph_delay_set_link(delay, 500, 100, 8000), 0);
+		assert_int_equal(morph_schedule_plan(before, first, delay, &opts), 0);
+		for (uint32_t which = 0; which < 2 * MORPH_POLICIES; which++) {
+			opts.policy = which / 2;
+			opts.after = which % 2 ? before : NULL;
+			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
+					 0);
+			if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE)
+				assert_counted(schedule);
+		}
+		morph_collective_free(first);
+		morph_collective_free(collective);
+		morph_delay_free(delay);
+	}
+	morph_schedule_free(schedule);
+	morph_schedule_free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +395,8 @@ int main(void)
 		cmocka_unit_test(shifts_alone_pay_as_others_do),
 		cmocka_unit_test(short_cuts_pay_for_one_plane),
 		cmocka_unit_test(who_has_nothing_is_left_alone),
+		cmocka_unit_test(what_stays_is_not_set),
+		cmocka_unit_test(what_is_set_is_counted),
 	};
 
 	return cmocka_run_group_tests_name("changes", tests, begin, end);

@@ -366,7 +366,7 @@ uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *boun
 /**
  * morph_schedule_changes() - how often circuits change
  * @schedule: a feasible schedule
- * @circuits: where to put how many circuits are set in all; or NULL
+ * @circuits: where to put how many circuits are set in all, without those that stay on their plane from one hold to the next; or NULL
  *
  * Return: how many times at which circuits begin to be set.
  */
