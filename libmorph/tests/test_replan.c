@@ -400,6 +400,37 @@ static void bad_losses_are_refused(void **state)
 	lossy_free(&lossy);
 }
 
+/* As many ranks, but fewer rounds, fewer transfers, others, or such of other bytes. */
+static void other_rounds_are_refused(void **state)
+{
+	static const uint32_t planned[][2] = { { 0, 1 }, { 1, 2 }, { 2, 0 } };
+	static const uint32_t others[][2] = { { 0, 2 }, { 2, 1 }, { 1, 0 } };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct lossy lossy, other;
+
+	(void)state;
+	plan_rounds(&lossy, MORPH_POLICY_MATCHINGS, 1, planned, 3);
+	lossy.losses[0] = (struct morph_loss){ 1, 0, 3 };
+	lossy.opts.count = 1;
+	for (uint32_t count = 0; count <= 3; count++) {
+		struct morph_collective *collective = ring(4, 5);
+
+		plan_rounds(&other, MORPH_POLICY_EACH_ROUND, 1, others, count);
+		assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, other.collective,
+						       lossy.delay, &lossy.opts, NULL),
+				 -EINVAL);
+		assert_string_equal(morph_error_text(ctx), "it was planned for other rounds");
+		assert_int_equal(morph_schedule_verdict(schedule), 0);
+		assert_int_equal(morph_schedule_replan(schedule, lossy.schedule, collective,
+						       lossy.delay, &lossy.opts, NULL),
+				 -EINVAL);
+		morph_collective_free(collective);
+		lossy_free(&other);
+	}
+	morph_schedule_free(schedule);
+	lossy_free(&lossy);
+}
+
 /* The same of schedules that begin with what another has left lit. */
 static void what_is_lit_at_first_is_made_good(void **state)
 {
@@ -525,6 +556,7 @@ int main(void)
 		cmocka_unit_test(what_is_left_is_shared),
 		cmocka_unit_test(what_was_before_stays),
 		cmocka_unit_test(bad_losses_are_refused),
+		cmocka_unit_test(other_rounds_are_refused),
 		cmocka_unit_test(what_is_lit_at_first_is_made_good),
 		cmocka_unit_test(memory_that_fails_is_told),
 		cmocka_unit_test(nothing_goes_to_a_plane_that_changes_meanwhile),

@@ -283,7 +283,7 @@ struct morph_replanned {
  * Policy, and what else was tried, are those of @old.
  *
  * Return: 0, whatever the verdict: MORPH_INFEASIBLE where a rank that has to send has no port left to send from, or to receive;
- * MORPH_UNDECIDED where none of the ways above does it. -EINVAL (@old is @schedule, not feasible, of other ranks or delays; no such rank, plane or
+ * MORPH_UNDECIDED where none of the ways above does it. -EINVAL (@old is @schedule, not feasible, of other ranks, rounds or delays; no such rank, plane or
  * ports), -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
  */
 int morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
