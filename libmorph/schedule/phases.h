@@ -89,6 +89,11 @@ struct rank {
 	uint64_t began_ns; /* the last one of a trace */
 	uint32_t at; /* stage of the pattern; NOTHING: it is lost */
 	bool recording;
+	struct {
+		uint64_t ended_ns;
+		uint32_t at;
+		bool recording;
+	} before; /* a trace, to which it comes back if that is refused */
 	struct iteration now, last, pattern;
 	struct windows *windows; /* of stages of the pattern */
 };

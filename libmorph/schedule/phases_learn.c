@@ -201,6 +201,26 @@ static int check_all_idle(const struct morph_phases *phases)
 	return 0;
 }
 
+/* What the rank was doing is not written down any more, so that it is no iteration unless it had not begun. */
+static void begin_trace(struct rank *rank)
+{
+	rank->before.ended_ns = rank->ended_ns;
+	rank->before.at = rank->at;
+	rank->before.recording = rank->recording && !rank->now.count;
+	rank->recording = true;
+	rank->began_ns = 0;
+	begin_iteration(rank);
+}
+
+/* Nothing stays of it. */
+static void refuse_trace(struct rank *rank)
+{
+	rank->ended_ns = rank->before.ended_ns;
+	rank->at = rank->before.at;
+	rank->recording = rank->before.recording;
+	begin_iteration(rank);
+}
+
 MORPH_API int morph_phases_learn(struct morph_phases *phases, const struct morph_phase_trace *trace,
 				 size_t count)
 {
@@ -208,17 +228,13 @@ MORPH_API int morph_phases_learn(struct morph_phases *phases, const struct morph
 
 	if (ret)
 		return ret;
-	for (uint32_t rank = 0; rank < phases->ranks; rank++) {
-		phases->list[rank].recording = true;
-		phases->list[rank].began_ns = 0;
-		begin_iteration(&phases->list[rank]);
-	}
+	for (uint32_t rank = 0; rank < phases->ranks; rank++)
+		begin_trace(&phases->list[rank]);
 	for (size_t at = 0; !ret && at < count; at++)
 		ret = learn_one(phases, &trace[at]);
-	/* Of a trace that is refused nothing stays. */
 	for (uint32_t rank = 0; rank < phases->ranks; rank++)
 		if (ret)
-			begin_iteration(&phases->list[rank]);
+			refuse_trace(&phases->list[rank]);
 		else
 			iterate(phases, &phases->list[rank]);
 	return ret;

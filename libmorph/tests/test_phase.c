@@ -120,6 +120,37 @@ static void traces_teach_what_ranks_would(void **state)
 	morph_phases_free(seen);
 }
 
+/* It ends long after all that follows, and what was under way when it came is no iteration. */
+static void of_a_trace_that_is_refused_nothing_stays(void **state)
+{
+	struct morph_phases *phases = new_phases(2, MORPH_PHASE_ON_DEMAND);
+	const uint32_t members[] = { 0, 1 };
+	const struct morph_phase_trace bad[] = {
+		{ .counter = 1, .begin_ns = MS, .end_ns = 1000 * MS },
+		{ .group = 9, .begin_ns = 3, .end_ns = 4 },
+	};
+	struct morph_stage stage;
+	uint64_t now_ns = 100;
+
+	(void)state;
+	assert_int_equal(morph_phases_add_group(phases, members, 2), 0);
+	assert_int_equal(morph_phases_add_ring(phases, 0, 0, members), 0);
+	for (uint32_t iteration = 0; iteration < 4; iteration++) {
+		struct morph_phase_trace one = { .counter = 10 + iteration,
+						 .begin_ns = now_ns,
+						 .end_ns = now_ns + 50 };
+
+		REFUSED(morph_phases_learn(phases, bad, 2), ENOENT, "no group 9");
+		assert_int_equal(morph_phases_learn(phases, &one, 1), 0);
+		now_ns += 50 + 1000;
+	}
+	assert_int_equal(morph_phases_stage(phases, 0, 0, &stage), 0);
+	assert_int_equal(stage.windows, 3);
+	assert_int_equal(stage.window_least_ns, 1000);
+	assert_int_equal(stage.window_ns, 1000);
+	morph_phases_free(phases);
+}
+
 static void what_is_kept_of_windows_is_the_last_eight(void **state)
 {
 	struct morph_phases *phases = new_phases(2, MORPH_PHASE_ON_DEMAND);
@@ -591,6 +622,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(stages_of_training_in_three_dimensions_are_found),
 		TEST(traces_teach_what_ranks_would),
+		TEST(of_a_trace_that_is_refused_nothing_stays),
 		TEST(what_is_kept_of_windows_is_the_last_eight),
 		TEST(of_a_change_what_is_longer_than_its_window_remains),
 		TEST(longer_delays_take_longer_and_less_where_provisioned),
