@@ -201,7 +201,8 @@ static void sooner_where_changes_are_as_long_as_segments(void **state)
 #define TINY_ROUNDS 4
 #define TINY_PLANES 2
 #define TINY_MATCHINGS (TINY_ROUNDS + TINY_RANKS - 1)
-#define TINY_GAP 0.02
+#define TINY_GAP 0.02 /* more is told */
+#define TINY_WORST 0.04 /* one of the 400 is 3.1 % above */
 
 /* The question anew, in nanoseconds. */
 struct tiny {
@@ -331,7 +332,7 @@ static void beside_all_plans_of_tiny_collectives(void **state)
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = TINY_PLANES);
 	const struct tiny_plane dark[TINY_PLANES] = { { -1, 0 }, { -1, 0 } };
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
-	uint32_t equal = 0, count = 60;
+	uint32_t equal = 0, count = 400;
 	double worst = 0;
 
 	(void)state;
@@ -359,7 +360,8 @@ static void beside_all_plans_of_tiny_collectives(void **state)
 	}
 	print_message("the best plan, or a sooner one, in %u of %u; at most %.2f%% above\n", equal,
 		      count, 100 * worst);
-	assert_true(equal >= count * 9 / 10);
+	assert_true(equal >= count * 98 / 100);
+	assert_true(worst <= TINY_WORST);
 	morph_schedule_free(schedule);
 }
 
