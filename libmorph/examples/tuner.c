@@ -104,6 +104,9 @@ static void tuner_ask(struct tuner *tuner, uint32_t kind, uint64_t bytes)
 		printf(" of radix %u", choice.radix);
 	if (choice.segments)
 		printf(" of %u segments", choice.segments);
+	if (choice.extent[1])
+		printf(" of %ux%ux%u", choice.extent[0], choice.extent[1],
+		       choice.extent[2] ? choice.extent[2] : 1);
 	printf(", %s, %u changes, %llu ns\n", morph_policy_name(choice.policy),
 	       morph_schedule_changes(morph_shim_plan_schedule(plan), NULL),
 	       (unsigned long long)choice.ns);

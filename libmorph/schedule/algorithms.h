@@ -50,6 +50,9 @@ static inline uint64_t share_of(uint64_t bytes, uint64_t parts)
 	return bytes / parts + !!(bytes % parts);
 }
 
+/* The torus of so many ranks, of two or three dimensions, whose extents are most alike, each above 1. False: there is none. */
+bool lm_even_torus(uint32_t ranks, uint32_t dimensions, uint32_t extent[3]);
+
 /*
  * Each of these writes chunks and rounds of one algorithm or several; morph_collective_build() has looked at
  * what the table there tells of them.

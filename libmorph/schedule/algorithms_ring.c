@@ -8,16 +8,69 @@ struct torus {
 	uint32_t block[3]; /* chunks that have coordinates up to the dimension's in common */
 };
 
+/* The two numbers above 1 of that product that differ least, the larger first. */
+static bool even_sides(uint32_t product, uint32_t sides[2])
+{
+	uint32_t least = 0;
+
+	for (uint32_t side = 2; side <= product / side; side++)
+		if (product % side == 0)
+			least = side;
+	if (!least)
+		return false;
+	sides[0] = product / least;
+	sides[1] = least;
+	return true;
+}
+
+/* Rings of such extents take fewest rounds: as many as their sum, less one for each. */
+bool lm_even_torus(uint32_t ranks, uint32_t dimensions, uint32_t extent[3])
+{
+	uint32_t least = UINT32_MAX, sides[2];
+
+	if (dimensions == 2)
+		return even_sides(ranks, extent);
+	for (uint32_t third = 2; third * third <= ranks / third; third++) {
+		if (ranks % third || !even_sides(ranks / third, sides) ||
+		    sides[0] + sides[1] + third >= least)
+			continue;
+		least = sides[0] + sides[1] + third;
+		memcpy(extent, sides, sizeof(sides));
+		extent[2] = third;
+	}
+	return least < UINT32_MAX;
+}
+
+/* Extents that are given, or else those that are most even. False: there are none, which is noted. */
+static bool find_extents(struct torus *torus, struct writer *writer)
+{
+	const struct morph_collective_opts *opts = writer->opts;
+	uint32_t extent[3];
+
+	*torus = (struct torus){ .extent = { opts->ranks, 1, 1 } };
+	if (opts->algorithm != MORPH_RINGS)
+		return true;
+	memcpy(extent, opts->extent, sizeof(extent));
+	if (!extent[0] && !extent[1] && !extent[2] && opts->ranks > 1 &&
+	    !lm_even_torus(opts->ranks, 2, extent)) {
+		writer->error = lm_fail(writer->collective->ctx, EINVAL,
+					"no torus of two dimensions has %u ranks", opts->ranks);
+		return false;
+	}
+	for (int dim = 0; dim < 3; dim++)
+		torus->extent[dim] = extent[dim] ? extent[dim] : 1;
+	return true;
+}
+
 /* False: noted. */
 static bool torus_init(struct torus *torus, struct writer *writer)
 {
 	const struct morph_collective_opts *opts = writer->opts;
 	uint64_t stride = 1;
 
-	*torus = (struct torus){ .extent = { opts->ranks, 1, 1 } };
+	if (!find_extents(torus, writer))
+		return false;
 	for (int dim = 0; dim < 3; dim++) {
-		if (opts->algorithm == MORPH_RINGS)
-			torus->extent[dim] = opts->extent[dim] ? opts->extent[dim] : 1;
 		torus->stride[dim] = (uint32_t)stride;
 		stride *= torus->extent[dim];
 		if (stride > opts->ranks)

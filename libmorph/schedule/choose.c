@@ -3,7 +3,7 @@
 #include "algorithms.h"
 #include "schedule.h"
 
-#define MOST_VARIANTS (MORPH_ALGORITHMS + 3)
+#define MOST_VARIANTS (MORPH_ALGORITHMS + 4)
 #define FEW_RANKS 64 /* all algorithms are soon planned */
 #define MOST_WORK (1ULL << 28) /* some seconds, of more ranks */
 #define WORK_BITS 22 /* of a step of the budget */
@@ -11,7 +11,7 @@
 
 /* An algorithm and what it is told. */
 struct variant {
-	uint32_t algorithm, radix, segments;
+	uint32_t algorithm, radix, segments, extent[3];
 	uint64_t work; /* to plan it; 0: its rounds were not looked at */
 	bool left_out; /* the budget is spent before */
 };
@@ -57,16 +57,16 @@ static bool is_sooner(const struct morph_schedule *one, const struct morph_sched
 
 /* ------------------------------------------------------- what there is to choose from */
 
-static void add(struct choosing *choosing, uint32_t algorithm, uint32_t radix, uint32_t segments)
+static void add(struct choosing *choosing, const struct variant *variant)
 {
-	struct variant variant = { .algorithm = algorithm, .radix = radix, .segments = segments };
-
 	for (uint32_t at = 0; at < choosing->count; at++)
-		if (choosing->variants[at].algorithm == algorithm &&
-		    choosing->variants[at].radix == radix &&
-		    choosing->variants[at].segments == segments)
+		if (choosing->variants[at].algorithm == variant->algorithm &&
+		    choosing->variants[at].radix == variant->radix &&
+		    choosing->variants[at].segments == variant->segments &&
+		    !memcmp(choosing->variants[at].extent, variant->extent,
+			    sizeof(variant->extent)))
 			return;
-	choosing->variants[choosing->count++] = variant;
+	choosing->variants[choosing->count++] = *variant;
 }
 
 /*
@@ -81,7 +81,8 @@ static void add_radices(struct choosing *choosing, const struct morph_collective
 		radices[2]++;
 	for (uint32_t at = 0; at < ARRAY_SIZE(radices); at++)
 		if (radices[at] > 1 && (!at || radices[at] < wanted->ranks))
-			add(choosing, MORPH_BRUCK, radices[at], 0);
+			add(choosing,
+			    &(struct variant){ .algorithm = MORPH_BRUCK, .radix = radices[at] });
 }
 
 /*
@@ -99,6 +100,11 @@ static uint32_t best_segments(uint32_t more, uint64_t bytes, unsigned __int128 w
 	return (uint32_t)segments;
 }
 
+static void add_tree(struct choosing *choosing, uint32_t segments)
+{
+	add(choosing, &(struct variant){ .algorithm = MORPH_BINARY, .segments = segments });
+}
+
 /* With circuits that stay, and where both children take turns at a port. */
 static void add_segments(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
@@ -107,34 +113,68 @@ static void add_segments(struct choosing *choosing, const struct morph_collectiv
 	unsigned __int128 wire_ps = costs.mbps ? costs_wire_ps(&costs, wanted->bytes) : 0;
 	uint64_t stays_ps = lm_sum(costs.round_ps, costs.hop_ps);
 
-	add(choosing, MORPH_BINARY, 0, best_segments(more, wanted->bytes, wire_ps, stays_ps));
-	add(choosing, MORPH_BINARY, 0,
-	    best_segments(more, wanted->bytes, wire_ps, lm_sum(stays_ps, costs.change_ps)));
+	add_tree(choosing, best_segments(more, wanted->bytes, wire_ps, stays_ps));
+	add_tree(choosing,
+		 best_segments(more, wanted->bytes, wire_ps, lm_sum(stays_ps, costs.change_ps)));
+}
+
+/* Two dimensions, which change circuits least often, and three, of fewest rounds. Where there are none building them says so. */
+static void add_tori(struct choosing *choosing, uint32_t ranks)
+{
+	struct variant variant = { .algorithm = MORPH_RINGS };
+
+	lm_even_torus(ranks, 2, variant.extent);
+	add(choosing, &variant);
+	if (lm_even_torus(ranks, 3, variant.extent))
+		add(choosing, &variant);
+}
+
+static bool is_torus(const uint32_t extent[3])
+{
+	return extent[0] || extent[1] || extent[2];
 }
 
 static void add_variants(struct choosing *choosing, const struct morph_collective_opts *wanted,
 			 uint32_t algorithm)
 {
-	if (algorithm == MORPH_BRUCK && !wanted->radix)
+	struct variant variant = { .algorithm = algorithm };
+
+	if (algorithm == MORPH_BRUCK)
+		variant.radix = wanted->radix;
+	if (algorithm == MORPH_BINARY)
+		variant.segments = wanted->segments;
+	if (algorithm == MORPH_RINGS)
+		memcpy(variant.extent, wanted->extent, sizeof(variant.extent));
+	if (algorithm == MORPH_BRUCK && !variant.radix)
 		add_radices(choosing, wanted);
-	else if (algorithm == MORPH_BINARY && !wanted->segments)
+	else if (algorithm == MORPH_BINARY && !variant.segments)
 		add_segments(choosing, wanted);
+	else if (algorithm == MORPH_RINGS && !is_torus(variant.extent))
+		add_tori(choosing, wanted->ranks);
 	else
-		add(choosing, algorithm, algorithm == MORPH_BRUCK ? wanted->radix : 0,
-		    algorithm == MORPH_BINARY ? wanted->segments : 0);
+		add(choosing, &variant);
 }
 
 /* ------------------------------------------------------------------------ trying them */
+
+/* Before it is planned. */
+static struct morph_choice choice_of(const struct choosing *choosing, const struct variant *variant)
+{
+	struct morph_choice choice = { .algorithm = variant->algorithm,
+				       .radix = variant->radix,
+				       .segments = variant->segments,
+				       .rounds = choosing->rounds->rounds.count };
+
+	memcpy(choice.extent, variant->extent, sizeof(choice.extent));
+	return choice;
+}
 
 /* Plan the rounds of a variant; what is best so far is in what the caller gave. */
 static int try(struct choosing *choosing, const struct variant *variant,
 	       struct morph_choice *choices)
 {
 	struct morph_choice *known = &choices[variant->algorithm];
-	struct morph_choice choice = { .algorithm = variant->algorithm,
-				       .radix = variant->radix,
-				       .segments = variant->segments,
-				       .rounds = choosing->rounds->rounds.count };
+	struct morph_choice choice = choice_of(choosing, variant);
 	bool soonest;
 	int ret = morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
 				      choosing->opts);
@@ -172,6 +212,8 @@ static int build(struct choosing *choosing, struct morph_collective_opts wanted,
 		wanted.radix = variant->radix;
 	if (variant->segments)
 		wanted.segments = variant->segments;
+	if (is_torus(variant->extent))
+		memcpy(wanted.extent, variant->extent, sizeof(wanted.extent));
 	ret = morph_collective_build(choosing->rounds, &wanted);
 	if ((ret != -EINVAL && ret != -E2BIG) || named)
 		return ret;
@@ -286,10 +328,7 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 			ret = 0;
 		}
 		if (!ret && !choice->algorithm)
-			*choice = (struct morph_choice){ .algorithm = variant->algorithm,
-							 .radix = variant->radix,
-							 .segments = variant->segments,
-							 .rounds = choosing->rounds->rounds.count };
+			*choice = choice_of(choosing, variant);
 		if (ret == -ENOENT)
 			ret = 0;
 	}

@@ -269,6 +269,7 @@ static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
 			plan->algorithm = at;
 			plan->radix = choices[at].radix;
 			plan->segments = choices[at].segments;
+			memcpy(plan->extent, choices[at].extent, sizeof(plan->extent));
 		}
 	return ret;
 }
@@ -391,6 +392,7 @@ MORPH_API void morph_shim_plan_choice(const struct morph_shim_plan *plan,
 					 .segments = plan->segments,
 					 .ns = morph_schedule_ns(plan->schedule, NULL),
 					 .chosen = true };
+	memcpy(choice->extent, plan->extent, sizeof(choice->extent));
 }
 
 /* --------------------------------------------------------------- begin and end */

@@ -29,7 +29,7 @@ struct morph_shim_plan {
 	uint32_t kind, size; /* size: which bucket */
 	uint32_t before, leaves; /* states */
 	uint32_t number;
-	uint32_t algorithm, radix, segments;
+	uint32_t algorithm, radix, segments, extent[3];
 	uint64_t bytes, weight; /* weight: memory */
 	struct morph_collective *collective;
 	struct morph_schedule *schedule; /* not feasible: that is known too */

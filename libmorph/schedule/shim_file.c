@@ -7,7 +7,7 @@
 
 #define MOST_FILE (1U << 30) /* bytes */
 #define ABOUT 18 /* words behind the head that say what the plans are for */
-#define ENTRY 8 /* words of a plan before its schedule */
+#define ENTRY 11 /* words of a plan before its schedule */
 
 /* CRC-32 of IEEE 802.3, reflected, as that of profiles. */
 static uint32_t checksum_of(const uint8_t *data, size_t bytes)
@@ -64,6 +64,8 @@ static void put_plan(struct words *words, const struct morph_shim_plan *plan,
 	words_put(words, plan->algorithm);
 	words_put(words, plan->radix);
 	words_put(words, plan->segments);
+	for (uint32_t dim = 0; dim < 3; dim++)
+		words_put(words, plan->extent[dim]);
 	words_put(words, plan->schedule->policy);
 	words_put(words, (uint32_t)(bytes / 4));
 	if (words->count <= words->room && words->room - words->count >= (size_t)bytes / 4)
@@ -209,15 +211,20 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 {
 	struct morph_collective_opts wanted = lm_shim_wanted(plan);
 	uint32_t policy, words;
+	bool is_wide = false;
 	int ret;
 
 	wanted.algorithm = plan->algorithm = take(file);
 	wanted.radix = plan->radix = take(file);
 	wanted.segments = plan->segments = take(file);
+	for (uint32_t dim = 0; dim < 3; dim++) {
+		wanted.extent[dim] = plan->extent[dim] = take(file);
+		is_wide = is_wide || wanted.extent[dim] > MOST_RANKS;
+	}
 	policy = take(file);
 	words = take(file);
 	if (!policy || policy >= MORPH_POLICIES || words > file->words - 1 - file->next ||
-	    wanted.radix > MOST_RANKS || wanted.segments > MOST_SEGMENTS)
+	    wanted.radix > MOST_RANKS || wanted.segments > MOST_SEGMENTS || is_wide)
 		return lm_fail(&shim->ctx, EINVAL, "what it says of its schedule is malformed");
 	ret = morph_collective_build(plan->collective, &wanted);
 	if (ret)

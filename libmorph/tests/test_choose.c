@@ -158,6 +158,63 @@ static void radix_is_the_best_of_some(void **state)
 	assert_true(others > 4);
 }
 
+/* Without extents rings go along the best of two tori; that is sooner than one ring where rounds take long, and changes are short. */
+static void rings_go_along_the_best_of_two_tori(void **state)
+{
+	static const uint32_t tori[][2][3] = { { { 6, 6 }, { 4, 3, 3 } },
+					       { { 6, 4 }, { 4, 3, 2 } },
+					       { { 7, 3 }, { 7, 3 } } };
+	static const uint32_t ranks[] = { 36, 24, 21 };
+
+	(void)state;
+	for (uint32_t at = 0; at < ARRAY_SIZE(ranks); at++) {
+		MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+		MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE,
+			   .ranks = ranks[at], .bytes = 65536);
+		struct morph_choice choices[MORPH_ALGORITHMS], rings[MORPH_ALGORITHMS];
+		uint64_t found = ends(wanted, &opts, choices), best = UINT64_MAX;
+
+		assert_true(choices[MORPH_RINGS].chosen);
+		assert_true(found < choices[MORPH_RING].ns);
+		wanted.algorithm = MORPH_RINGS;
+		assert_int_equal(ends(wanted, &opts, rings), found);
+		for (uint32_t torus = 0; torus < 2; torus++) {
+			uint64_t ns;
+
+			memcpy(wanted.extent, tori[at][torus], sizeof(wanted.extent));
+			ns = ends(wanted, &opts, rings);
+			assert_memory_equal(rings[MORPH_RINGS].extent, wanted.extent,
+					    sizeof(wanted.extent));
+			if (ns == found)
+				assert_int_equal(choices[MORPH_RINGS].rounds,
+						 rings[MORPH_RINGS].rounds);
+			best = ns < best ? ns : best;
+		}
+		assert_int_equal(found, best);
+	}
+}
+
+static void a_prime_of_ranks_is_on_no_torus(void **state)
+{
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_GATHER, .ranks = 7,
+		   .bytes = 7000);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_choice choices[MORPH_ALGORITHMS];
+
+	(void)state;
+	ends(wanted, NULL, choices);
+	assert_int_equal(choices[MORPH_RINGS].algorithm, 0);
+	wanted.algorithm = MORPH_RINGS;
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, NULL, NULL),
+			 -EINVAL);
+	assert_string_equal(morph_error_text(ctx), "no torus of two dimensions has 7 ranks");
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +222,8 @@ int main(void)
 		cmocka_unit_test(why_no_algorithm_does_it_is_told),
 		cmocka_unit_test(segments_of_a_tree_are_as_many_as_are_best),
 		cmocka_unit_test(radix_is_the_best_of_some),
+		cmocka_unit_test(rings_go_along_the_best_of_two_tori),
+		cmocka_unit_test(a_prime_of_ranks_is_on_no_torus),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

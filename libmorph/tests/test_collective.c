@@ -618,6 +618,8 @@ static void what_cannot_be_built_is_refused_with_the_reason(void **state)
 		    .ranks = 12,
 		    .extent = { UINT32_MAX, UINT32_MAX, UINT32_MAX } },
 		  "do not make 12 ranks" },
+		{ { .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_RINGS, .ranks = 13 },
+		  "no torus of two dimensions has 13 ranks" },
 		{ { .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_RING, .ranks = 1, .matrix = &one },
 		  "a matrix is for an all-to-all, not for an all-reduce" },
 		{ { .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_STRAGGLAR, .ranks = 1 },

@@ -71,6 +71,7 @@ static void assert_same(const struct morph_shim_plan *one, const struct morph_sh
 	assert_int_equal(choice.algorithm, its_choice.algorithm);
 	assert_int_equal(choice.radix, its_choice.radix);
 	assert_int_equal(choice.segments, its_choice.segments);
+	assert_memory_equal(choice.extent, its_choice.extent, sizeof(choice.extent));
 	assert_int_equal(choice.policy, its_choice.policy);
 	assert_int_equal(choice.rounds, its_choice.rounds);
 	assert_int_equal(choice.ns, its_choice.ns);
@@ -485,6 +486,26 @@ static void what_was_written_is_read(void **state)
 	morph_shim_free(writes);
 }
 
+/* Nobody has told the shim of a torus; what it found is in its answer, and in the file. */
+static void a_torus_is_found_and_kept(void **state)
+{
+	struct morph_shim *writes = some_shim(36, 2), *reads = some_shim(36, 2);
+	const struct morph_shim_plan *plan = look_up(writes, MORPH_ALL_REDUCE, 65536, NULL);
+	struct morph_choice choice;
+	size_t bytes;
+	uint8_t *data = write_shim(writes, &bytes);
+
+	(void)state;
+	morph_shim_plan_choice(plan, &choice);
+	assert_int_equal(choice.algorithm, MORPH_RINGS);
+	assert_true(choice.extent[0] > 1 && choice.extent[1] > 1);
+	assert_int_equal(morph_shim_read(reads, data, bytes), 0);
+	assert_same(look_up(reads, MORPH_ALL_REDUCE, 65536, NULL), plan);
+	free(data);
+	morph_shim_free(reads);
+	morph_shim_free(writes);
+}
+
 /* Another fabric, delay, size of the group, or way of planning. */
 static void what_is_stale_is_refused(void **state)
 {
@@ -628,7 +649,7 @@ static void what_no_algorithm_is_told_is_refused(void **state)
 	static const struct {
 		size_t at; /* of the first plan, behind the head, what plans are for, and their number */
 		uint32_t word;
-	} spoilt[] = { { 28, 4097 }, { 29, 257 } };
+	} spoilt[] = { { 28, 4097 }, { 29, 257 }, { 30, 4097 }, { 31, 4097 }, { 32, 4097 } };
 	size_t bytes;
 	uint8_t *data = some_file(3, 1, &bytes);
 
@@ -686,6 +707,7 @@ int main(void)
 		cmocka_unit_test(out_of_memory_there_is_no_shim),
 		cmocka_unit_test(out_of_memory_nothing_is_read),
 		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(a_torus_is_found_and_kept),
 		cmocka_unit_test(what_is_stale_is_refused),
 		cmocka_unit_test(what_is_cut_off_or_spoilt_is_refused),
 		cmocka_unit_test(what_is_hostile_does_no_harm),

@@ -184,7 +184,7 @@ const char *morph_algorithm_name(uint32_t algorithm);
  * @radix: of Bruck's algorithm, 2 or more; 0: 2, or what morph_schedule_choose() finds best
  * @segments: of a binary tree, in how many parts the buffer goes; 0: 1, or what morph_schedule_choose() finds best
  * @extent: of MORPH_RINGS: extents of up to three dimensions, whose product is @ranks; rank (k * y + j) * x + i
- *	is at (i, j, k). 0 for 1
+ *	is at (i, j, k). 0 for 1; all 0: the two above 1 that are most alike, or what morph_schedule_choose() finds best
  * @matrix: of an all-to-all, what each rank has for each: matrix[src * ranks + dst] bytes, instead of @bytes; or
  *	NULL. What a rank has for itself is not moved
  */

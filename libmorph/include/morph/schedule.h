@@ -106,6 +106,7 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
  * @rounds: how many it has
  * @radix: of Bruck's algorithm, which that is; else 0
  * @segments: of a binary tree, in how many parts the buffer goes; else 0
+ * @extent: of MORPH_RINGS, along which torus they go; else 0
  * @ns: when all has arrived, nanoseconds from the start
  * @chosen: this is the one
  */
@@ -115,6 +116,7 @@ struct morph_choice {
 	uint32_t rounds;
 	uint32_t radix;
 	uint32_t segments;
+	uint32_t extent[3];
 	uint64_t ns;
 	bool chosen;
 };
@@ -132,9 +134,10 @@ struct morph_choice {
  * with as many ranks is planned, and the one that ends first is it; of several the one with fewest circuits that are set.
  * MORPH_STRAGGLAR is not tried, which supposes that a rank is late. Where @wanted does not say them, of Bruck's algorithm these radices are
  * tried: 2, one more than there are planes, and the one with which there are two digits; and of a binary tree as many segments, a
- * power of two up to 256, as are best by what a round takes, with circuits that change in each and with such that stay.
+ * power of two up to 256, as are best by what a round takes, with circuits that change in each and with such that stay; and of MORPH_RINGS the
+ * tori of two and of three dimensions whose extents are most alike, each above 1.
  *
- * Of more than 64 ranks, or with @opts->budget, algorithms, and each radix and number of segments, are planned as long as the budget lasts, those with the least work first, and one in any
+ * Of more than 64 ranks, or with @opts->budget, algorithms, and each radix, number of segments and torus, are planned as long as the budget lasts, those with the least work first, and one in any
  * case: the rest are left out, and the answer is the best of those that are not. A unit of the budget is about four million transfers, each as often as
  * there are ranks where a round has more of them than ranks, and else 16 times, some tenths of a second; 0: 64 of them. Time is not looked
  * at, so that all who ask come to the same.
