@@ -2786,6 +2786,12 @@ static const struct lm_attr schedule_attrs[] = {
 		.doc = "Of a binary tree: in how many parts the buffer goes, as morphctl tells it.",
 	},
 	{
+		.name = "shape",
+		.number = LM_LOCAL_SCHEDULE_SHAPE,
+		.type = MORPH_ATTR_STRING,
+		.doc = "Of rings: extents of their torus, as morphctl tells it.",
+	},
+	{
 		.name = "method",
 		.number = LM_LOCAL_SCHEDULE_METHOD,
 		.type = MORPH_ATTR_OBJECT,
@@ -3304,7 +3310,7 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_PROTECTION] = { "protection", protection_attrs, 3 },
 	[MORPH_OBJECT_PROTECTION_RANK] = { "protection-rank", protection_rank_attrs, 7 },
 	[MORPH_OBJECT_PROTECTION_REFUSAL] = { "protection-refusal", protection_refusal_attrs, 3 },
-	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 25 },
+	[MORPH_OBJECT_SCHEDULE] = { "schedule", schedule_attrs, 26 },
 	[MORPH_OBJECT_SCHEDULE_ALTERNATIVE] = { "schedule-alternative", schedule_alternative_attrs, 6 },
 	[MORPH_OBJECT_SCHEDULE_ROUND] = { "schedule-round", schedule_round_attrs, 4 },
 	[MORPH_OBJECT_SCHEDULE_HOLD] = { "schedule-hold", schedule_hold_attrs, 6 },

@@ -10,7 +10,7 @@
 
 #define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
 #define ROUNDS "round,from-ns,until-ns,hops"
-#define ALGORITHMS(told) "algorithm," told "policy,rounds-count,finish-ns,text"
+#define ALGORITHMS_ROOM 96
 
 #define FEW_RANKS 512
 
@@ -172,26 +172,30 @@ static void write_times(const json_t *report)
 	       (unsigned long long)set, set == 1 ? "is" : "are");
 }
 
-/* With what some algorithms are told, where one of these is told anything. */
-static const char *columns_of(const json_t *choices)
+static bool is_told(const json_t *choices, const char *what)
 {
 	const json_t *record;
 	size_t at;
 
-	json_array_foreach(choices, at, record)
-	{
-		if (json_object_get(record, "radix"))
-			return ALGORITHMS("radix,");
-		if (json_object_get(record, "segments"))
-			return ALGORITHMS("segments,");
-	}
-	return ALGORITHMS("");
+	json_array_foreach(choices, at, record) if (json_object_get(record, what)) return true;
+	return false;
+}
+
+/* With what some algorithms are told, where one of these is told anything. */
+static void list_columns(const json_t *choices, char columns[ALGORITHMS_ROOM])
+{
+	snprintf(columns, ALGORITHMS_ROOM, "algorithm,%s%s%spolicy,rounds-count,finish-ns,text",
+		 is_told(choices, "radix") ? "radix," : "",
+		 is_told(choices, "segments") ? "segments," : "",
+		 is_told(choices, "shape") ? "shape," : "");
 }
 
 static void write_report(struct planning *planning, const json_t *report)
 {
 	uint32_t radix = number_of(report, "radix", 0);
 	uint32_t segments = number_of(report, "segments", 0);
+	const char *shape = text_of_key(report, "shape");
+	char columns[ALGORITHMS_ROOM];
 	struct timeline timeline;
 
 	printf("%s: %s", planning->title, text_of_key(report, "algorithm"));
@@ -199,6 +203,8 @@ static void write_report(struct planning *planning, const json_t *report)
 		printf(" of radix %u", radix);
 	if (segments)
 		printf(" of %u segment%s", segments, PLURAL(segments));
+	if (*shape)
+		printf(" on %s", shape);
 	printf("%s%s\n", planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
 		write_times(report);
@@ -218,8 +224,8 @@ static void write_report(struct planning *planning, const json_t *report)
 	}
 	putchar('\n');
 	if (json_array_size(json_object_get(report, "choice")) > 1) {
-		emit_table(planning->run, columns_of(json_object_get(report, "choice")),
-			   json_object_get(report, "choice"));
+		list_columns(json_object_get(report, "choice"), columns);
+		emit_table(planning->run, columns, json_object_get(report, "choice"));
 		putchar('\n');
 	}
 	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));

@@ -52,10 +52,6 @@ enum exit_code plan_check_options(const struct planning *planning)
 		return usage_error(run, "--segments goes with a broadcast by --algorithm binary");
 	if (given(run, OPTION_ROOT) && wanted->kind != MORPH_BROADCAST)
 		return usage_error(run, "--root goes with a broadcast");
-	if (algorithm == MORPH_RINGS && !given(run, OPTION_TORUS))
-		return usage_error(
-			run,
-			"--algorithm rings wants --shape, as --shape 2x4: its rings go along the axes of a torus");
 	return EXIT_CODE_OK;
 }
 

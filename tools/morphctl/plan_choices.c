@@ -51,13 +51,11 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	wanted.ranks = wanted.extent[0] = SOME_RANKS;
 	wanted.extent[1] = wanted.extent[2] = 0;
 	if (!morph_collective_build(scratch, &wanted)) {
-		const char *why = algorithm == MORPH_STRAGGLAR ?
-					  "it is for all-reduce with a rank that is late" :
-					  "it goes along the axes of a torus: --shape";
+		const char *why = "it is for all-reduce with a rank that is late";
 
 		wanted = planning->wanted;
 		wanted.algorithm = algorithm;
-		if (algorithm != MORPH_STRAGGLAR && algorithm != MORPH_RINGS) {
+		if (algorithm != MORPH_STRAGGLAR) {
 			morph_collective_build(scratch, &wanted);
 			why = morph_error_text(ctx);
 		}
@@ -68,9 +66,22 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	morph_collective_free(scratch);
 }
 
+/* As --shape has it. */
+static json_t *shape_of(const uint32_t extent[3])
+{
+	uint32_t second = extent[1] ? extent[1] : 1;
+
+	if (extent[2])
+		return json_sprintf("%ux%ux%u", extent[0], second, extent[2]);
+	return extent[1] ? json_sprintf("%ux%u", extent[0], extent[1]) :
+			   json_sprintf("%u", extent[0]);
+}
+
 /* What some algorithms are told. */
 static void add_told(json_t *record, const struct morph_choice *choice)
 {
+	if (choice->extent[0])
+		json_object_set_new(record, "shape", shape_of(choice->extent));
 	if (choice->radix)
 		json_object_set_new(record, "radix", json_integer(choice->radix));
 	if (choice->segments)

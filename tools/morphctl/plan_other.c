@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plan.h"
 
@@ -46,6 +47,8 @@ static int build(struct planning *planning, uint32_t algorithm)
 		wanted.radix = planning->choices[algorithm].radix;
 	if (!wanted.segments)
 		wanted.segments = planning->choices[algorithm].segments;
+	if (!wanted.extent[0])
+		memcpy(wanted.extent, planning->choices[algorithm].extent, sizeof(wanted.extent));
 	return morph_collective_build(planning->collective, &wanted);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <morph/formats.h>
 
@@ -163,6 +164,27 @@ static uint32_t least_radix(uint32_t ranks, uint32_t digits)
 	}
 }
 
+/* Of the tori whose rings take so many rounds, extents falling, the one of that number. False: there are no more. */
+static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, uint32_t number)
+{
+	uint32_t ranks = wanted->ranks, halves = wanted->kind == MORPH_ALL_REDUCE ? 2 : 1;
+
+	for (uint32_t third = 1; third * third <= ranks / third; third++)
+		for (uint32_t second = third > 1 ? third : 2;
+		     ranks % third == 0 && second <= ranks / third / second; second++) {
+			uint32_t first = ranks / third / second;
+
+			if (first * second * third != ranks ||
+			    halves * (first + second + third - 3) != rounds || number--)
+				continue;
+			wanted->extent[0] = first;
+			wanted->extent[1] = second;
+			wanted->extent[2] = third > 1 ? third : 0;
+			return true;
+		}
+	return false;
+}
+
 /*
  * What an algorithm is told, which a file does not say: its variant of that number. False: it has no more. A round of Bruck's
  * algorithm is a digit; beyond the least radix only one is looked at that leaves no port idle.
@@ -180,6 +202,8 @@ static bool tell(const struct planning *planning, struct morph_collective_opts *
 			wanted->radix = planes + 1;
 		return variant < 2;
 	}
+	if (wanted->algorithm == MORPH_RINGS && !wanted->extent[0])
+		return find_torus(wanted, steps, variant);
 	/* Each level below the root is a round, and so is each segment but one. */
 	while (ranks >> (levels + 1))
 		levels++;
@@ -229,6 +253,8 @@ static int try_one(struct planning *planning, const struct morph_schedule_opts *
 		choice.radix = wanted->radix;
 	if (wanted->algorithm == MORPH_BINARY)
 		choice.segments = wanted->segments;
+	if (wanted->algorithm == MORPH_RINGS)
+		memcpy(choice.extent, wanted->extent, sizeof(choice.extent));
 	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE) {
 		choice.policy = morph_schedule_policy(planning->schedule);
 		choice.ns = morph_schedule_ns(planning->schedule, NULL);
@@ -311,6 +337,8 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 		wanted.radix = planning->choices[chosen].radix;
 	if (!error && planning->choices[chosen].segments)
 		wanted.segments = planning->choices[chosen].segments;
+	if (!error && planning->choices[chosen].extent[0])
+		memcpy(wanted.extent, planning->choices[chosen].extent, sizeof(wanted.extent));
 	if (!error)
 		error = build(planning, &wanted);
 	if (!error)

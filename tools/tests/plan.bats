@@ -99,7 +99,7 @@ setup() {
 	[[ $(jq '. as $all | all(.alternative[] | select(.verdict == "feasible" and .policy != $all.policy);
 		.text == if ."finish-ns" > $all."finish-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
 	[[ $(jq -r '.choice[] | select(.algorithm == "halving").text' <<<"$output") == "halving takes a power of two of ranks, not 6" ]]
-	[[ $(jq -r '.choice[] | select(.algorithm == "rings").text' <<<"$output") == *--shape* ]]
+	[[ $(jq -c '.choice[] | select(.algorithm == "rings") | [.shape, .text]' <<<"$output") == '["3x2","later"]' ]]
 	[[ $(jq -c '[.choice[].algorithm] | sort' <<<"$output") == '["direct","doubling","halving","halving-cyclic","ring","rings","stragglar","swing"]' ]]
 	expect 0 morphctl plan all-to-all --ranks 300 --steps 1 "${fabric[@]}"
 	holds "$output" "left out by the budget, which --steps makes larger"
@@ -228,6 +228,27 @@ uneven() {
 	[[ $output != *"before the loss"* ]]
 }
 
+@test "rings go along the torus that is best, which is told" {
+	local how=(--bytes 64K --planes 2 --delay round=1000,settle=3700)
+	expect 0 morphctl plan all-reduce --shape 6x6 "${how[@]}" --json
+	[[ $(jq -c '[.algorithm, .shape, (.choice[] | select(.algorithm == "rings").shape)]' <<<"$output") == '["rings","6x6","6x6"]' ]]
+	square=$(jq '."finish-ns"' <<<"$output")
+	expect 0 morphctl plan all-reduce --ranks 36 "${how[@]}" --json
+	[[ $(jq "[.algorithm, .shape, .\"finish-ns\" <= $square] | join(\" \")" <<<"$output") == '"rings 4x3x3 true"' ]]
+	expect 0 morphctl plan all-reduce --ranks 36 "${how[@]}"
+	holds "$output" "ranks: rings on 4x3x3, "
+	holds "$output" "ALGORITHM       SHAPE  POLICY"
+	expect 0 morphctl plan all-reduce --ranks 36 --algorithm rings "${how[@]}" --fields shape --json
+	[[ $(jq -c . <<<"$output") == '{"shape":"4x3x3"}' ]]
+	expect 0 morphctl plan all-gather --ranks 7 "${how[@]}" --json
+	[[ $(jq -r '.choice[] | select(.algorithm == "rings").text' <<<"$output") == "no torus of two dimensions has 7 ranks" ]]
+	expect 0 morphctl plan all-gather --ranks 6 "${how[@]}"
+	holds "$output" "RADIX  SHAPE  POLICY"
+	# Where its light has no ways on so many planes the next plan's rings go along the same torus.
+	expect 0 morphctl plan all-reduce --ranks 36 --bytes 64K --planes 6 --delay round=1000,settle=3700 --profile "$TOP/build/profiles/rack64.bin" --json
+	[[ $(jq -c '[.algorithm, .verdict, (.unlit | length > 0), .shape != null]' <<<"$output") == '["rings","feasible",true,true]' ]]
+}
+
 @test "what an algorithm is told is chosen with it" {
 	local how=(broadcast --ranks 33 --bytes 1G --planes 2 --delay round=500,settle=3700)
 	expect 0 morphctl plan "${how[@]}" --json
@@ -314,8 +335,8 @@ uneven() {
 		expect 2 morphctl plan all-reduce $wrong
 		holds "$stderr" "a collective is among 1 to 4096 ranks, not $wrong"
 	done
-	expect 2 morphctl plan all-reduce --ranks 4 --algorithm rings
-	holds "$stderr" "--algorithm rings wants --shape, as --shape 2x4"
+	expect 2 morphctl plan all-reduce --ranks 7 --algorithm rings
+	holds "$stderr" "no torus of two dimensions has 7 ranks"
 	expect 2 morphctl plan all-reduce --ranks 7 --algorithm halving
 	holds "$stderr" "halving takes a power of two of ranks, not 7"
 	holds "$stderr" "these do it: --algorithm ring, direct"

@@ -276,6 +276,11 @@ circulants() {
 	first=$(jq -c '[.algorithm, .radix]' <<<"$output")
 	expect 0 morphctl plan all-to-all --from-segments shifts.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, .radix]' <<<"$output") == "$first" && $first == '["bruck",4]' ]]
+	for shape in 4x3x3 18x2; do
+		expect 0 morphctl plan all-reduce --shape $shape --algorithm rings "${fabric[@]}" --to-segments rings.json --json
+		expect 0 morphctl plan all-reduce --from-segments rings.json "${fabric[@]}" --json
+		[[ $(jq -r '[.algorithm, .shape] | join(" ")' <<<"$output") == "rings $shape" ]]
+	done
 	# One that is chosen by nobody, with more circuits in a round than there are ports.
 	fabric=(--planes 2 --bytes 64K --delay round=500,settle=3700)
 	expect 0 morphctl plan all-to-all --ranks 25 --algorithm bruck --radix 5 "${fabric[@]}" --to-segments fives.json --json

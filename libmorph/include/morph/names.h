@@ -2764,6 +2764,12 @@ static inline uint32_t morph_get_schedule_segments(const struct morph_object *ob
 	return (uint32_t)morph_object_uint(object, "segments");
 }
 
+/** morph_get_schedule_shape() - Of rings: extents of their torus, as morphctl tells it. */
+static inline const char *morph_get_schedule_shape(const struct morph_object *object)
+{
+	return morph_object_text(object, "shape");
+}
+
 /**
  * morph_get_schedule_method() - Of a matrix: what ways to find matchings came to, as morphctl
  * tells it.
