@@ -169,6 +169,16 @@ static struct morph_choice choice_of(const struct choosing *choosing, const stru
 	return choice;
 }
 
+/* Where the last rank is late the others don't send by way of it. */
+static int plan(struct choosing *choosing, const struct variant *variant)
+{
+	if (variant->algorithm == MORPH_STRAGGLAR)
+		return lm_schedule_plan_late(choosing->trial, choosing->rounds, choosing->delay,
+					     choosing->opts);
+	return morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
+				   choosing->opts);
+}
+
 /* Plan the rounds of a variant; what is best so far is in what the caller gave. */
 static int try(struct choosing *choosing, const struct variant *variant,
 	       struct morph_choice *choices)
@@ -176,8 +186,7 @@ static int try(struct choosing *choosing, const struct variant *variant,
 	struct morph_choice *known = &choices[variant->algorithm];
 	struct morph_choice choice = choice_of(choosing, variant);
 	bool soonest;
-	int ret = morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
-				      choosing->opts);
+	int ret = plan(choosing, variant);
 
 	if (ret)
 		return ret;
@@ -279,9 +288,7 @@ static int fail_as(struct choosing *choosing, const struct morph_collective_opts
 {
 	int ret = build(choosing, *wanted, variant);
 
-	return ret ? ret :
-		     morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
-					 choosing->opts);
+	return ret ? ret : plan(choosing, variant);
 }
 
 /* No algorithm does it: where one would, of less or among fewer ranks, that is why. */

@@ -2,25 +2,11 @@
 /* Whether it pays to begin without a rank that is late: see morph_schedule_payoff(). */
 #include "schedule.h"
 
-/* When the first send of the rounds from that one on begins. */
-static uint64_t begin_ps(const struct morph_schedule *schedule, uint32_t round)
-{
-	uint64_t begins = schedule->finish_ps;
-
-	for (uint32_t at = 0; at < schedule->sends.count; at++) {
-		const struct send *send = &schedule->sends.list[at];
-
-		if (send->round >= round && send->from_ps < begins)
-			begins = send->from_ps;
-	}
-	return begins;
-}
-
 static void weigh(const struct morph_schedule *schedule, const struct morph_schedule *other,
 		  uint32_t round, struct morph_payoff *payoff)
 {
-	uint64_t late = begin_ps(schedule, round), rest = schedule->finish_ps - late;
-	uint64_t others = other->finish_ps - begin_ps(other, 0);
+	uint64_t late = lm_schedule_begins_ps(schedule, round), rest = schedule->finish_ps - late;
+	uint64_t others = other->finish_ps - lm_schedule_begins_ps(other, 0);
 	uint64_t pays = late + rest > others ? late + rest - others : 0;
 
 	*payoff = (struct morph_payoff){ .late_ns = lm_edge_ns(late),

@@ -263,13 +263,11 @@ static int try_with_less(struct morph_schedule *schedule, const struct question 
 	return ret;
 }
 
-static int plan(struct morph_schedule *schedule, const struct morph_delay *delay,
-		struct question *question)
+static int plan(struct morph_schedule *schedule, const struct question *question)
 {
 	uint32_t policy = question->back ? MORPH_POLICY_MATCHINGS : question->opts->policy;
 	int ret;
 
-	question->costs = lm_delay_costs(delay, question->collective->ranks);
 	memset(schedule->tried, 0, sizeof(schedule->tried));
 	ret = policies[policy] ? try(schedule, question, policy) : try_all(schedule, question);
 	if (!ret && policy == MORPH_POLICY_BEST)
@@ -279,6 +277,15 @@ static int plan(struct morph_schedule *schedule, const struct morph_delay *delay
 	if (ret)
 		schedule->verdict = 0;
 	return ret;
+}
+
+int lm_schedule_plan_costs(struct morph_schedule *schedule,
+			   const struct morph_collective *collective, const struct costs *costs,
+			   const struct morph_schedule_opts *opts)
+{
+	struct question question = { .collective = collective, .costs = *costs, .opts = opts };
+
+	return plan(schedule, &question);
 }
 
 MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
@@ -294,7 +301,10 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 		return ret;
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	ret = check(schedule, collective, delay, &mine);
-	return ret ? ret : plan(schedule, delay, &question);
+	if (ret)
+		return ret;
+	question.costs = lm_delay_costs(delay, collective->ranks);
+	return plan(schedule, &question);
 }
 
 MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
@@ -319,5 +329,8 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 	ret = morph_collective_turn(collective, there);
 	if (!ret)
 		ret = check(schedule, collective, delay, &mine);
-	return ret ? ret : plan(schedule, delay, &question);
+	if (ret)
+		return ret;
+	question.costs = lm_delay_costs(delay, collective->ranks);
+	return plan(schedule, &question);
 }

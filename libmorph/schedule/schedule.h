@@ -142,6 +142,20 @@ int lm_find_exchange(struct morph_ctx *ctx, const struct morph_collective *colle
 int lm_colour_round(struct morph_ctx *ctx, uint32_t ranks, const struct transfer *transfers,
 		    uint32_t count, uint32_t *colours);
 
+/* plan.c: as morph_schedule_plan(), of what was looked at. @opts has no defaults. */
+int lm_schedule_plan_costs(struct morph_schedule *schedule,
+			   const struct morph_collective *collective, const struct costs *costs,
+			   const struct morph_schedule_opts *opts);
+
+/*
+ * late.c: as morph_schedule_plan(), and nothing is sent by way of the last rank in rounds that go by before the first in which it takes part.
+ * When the first send of the rounds from that one on begins.
+ */
+int lm_schedule_plan_late(struct morph_schedule *schedule,
+			  const struct morph_collective *collective,
+			  const struct morph_delay *delay, const struct morph_schedule_opts *opts);
+uint64_t lm_schedule_begins_ps(const struct morph_schedule *schedule, uint32_t round);
+
 /* A planner of one policy: 0, the verdict in the schedule; or what was noted. */
 typedef int schedule_planner(struct morph_schedule *schedule,
 			     const struct morph_collective *collective,

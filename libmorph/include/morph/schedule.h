@@ -191,7 +191,9 @@ struct morph_payoff {
  * @payoff: the answer
  *
  * With a rank that comes after L the one ends at max(L, late) + rest, the other at L + other (StragglAR, arXiv
- * 2505.23523): it pays where rest is less than other, and L is more than late + rest - other.
+ * 2505.23523): it pays where rest is less than other, and L is more than late + rest - other. Until then nothing is sent by way of that rank: what the
+ * others do is planned among them alone, and they begin with none of what @opts->after leaves lit, where all rounds together make no sooner plan that
+ * keeps clear of it.
  *
  * Return: as morph_schedule_choose().
  */
