@@ -23,6 +23,10 @@ struct choosing {
 	const struct morph_schedule_opts *opts;
 	struct variant variants[MOST_VARIANTS];
 	uint32_t count;
+	uint64_t late_ps; /* the last rank comes then */
+	bool all_reduce;
+	bool waits; /* whatever is done begins with the last rank */
+	uint64_t ends_ps; /* of what is best so far, when all has arrived */
 	bool some; /* one was planned */
 };
 
@@ -42,14 +46,30 @@ static void swap_collectives(struct morph_collective *one, struct morph_collecti
 	*other = kept;
 }
 
-static bool is_sooner(const struct morph_schedule *one, const struct morph_schedule *other)
+/* Until when nothing is needed of a last rank that is late. */
+static uint64_t alone_ps(const struct choosing *choosing)
 {
+	uint32_t last = choosing->rounds->ranks - 1;
+
+	return lm_schedule_begins_ps(choosing->trial,
+				     morph_collective_rounds_before(choosing->rounds, last));
+}
+
+static uint64_t ends_after(uint64_t late_ps, uint64_t alone_ps, uint64_t finish_ps)
+{
+	return finish_ps + (late_ps > alone_ps ? late_ps - alone_ps : 0);
+}
+
+/* Is what was planned last sooner than what is best so far? */
+static bool is_sooner(const struct choosing *choosing, uint64_t ends_ps)
+{
+	const struct morph_schedule *one = choosing->trial, *other = choosing->schedule;
 	uint64_t ours, theirs;
 
 	if (one->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE)
 		return one->verdict == MORPH_FEASIBLE;
-	if (one->finish_ps != other->finish_ps)
-		return one->finish_ps < other->finish_ps;
+	if (ends_ps != choosing->ends_ps)
+		return ends_ps < choosing->ends_ps;
 	morph_schedule_changes(one, &ours);
 	morph_schedule_changes(other, &theirs);
 	return ours < theirs;
@@ -179,12 +199,18 @@ static int plan(struct choosing *choosing, const struct variant *variant)
 				   choosing->opts);
 }
 
+static uint64_t ends_ns(const struct choosing *choosing, const struct morph_choice *choice)
+{
+	return ends_after(lm_edge_ns(choosing->late_ps), choice->alone_ns, choice->ns);
+}
+
 /* Plan the rounds of a variant; what is best so far is in what the caller gave. */
 static int try(struct choosing *choosing, const struct variant *variant,
 	       struct morph_choice *choices)
 {
 	struct morph_choice *known = &choices[variant->algorithm];
 	struct morph_choice choice = choice_of(choosing, variant);
+	uint64_t ends_ps = 0, alone = 0;
 	bool soonest;
 	int ret = plan(choosing, variant);
 
@@ -193,9 +219,13 @@ static int try(struct choosing *choosing, const struct variant *variant,
 	if (choosing->trial->verdict == MORPH_FEASIBLE) {
 		choice.policy = choosing->trial->policy;
 		choice.ns = morph_schedule_ns(choosing->trial, NULL);
+		alone = choosing->all_reduce ? alone_ps(choosing) : 0;
+		choice.alone_ns = lm_edge_ns(alone);
+		ends_ps = ends_after(choosing->late_ps, alone, choosing->trial->finish_ps);
 	}
-	soonest = !choosing->some || is_sooner(choosing->trial, choosing->schedule);
+	soonest = !choosing->some || is_sooner(choosing, ends_ps);
 	if (soonest) {
+		choosing->ends_ps = ends_ps;
 		for (uint32_t at = 0; at < MORPH_ALGORITHMS; at++)
 			choices[at].chosen = false;
 		choice.chosen = true;
@@ -203,7 +233,8 @@ static int try(struct choosing *choosing, const struct variant *variant,
 		swap_collectives(choosing->rounds, choosing->collective);
 	}
 	if (soonest || !known->algorithm ||
-	    (choice.policy && (!known->policy || choice.ns < known->ns)))
+	    (choice.policy &&
+	     (!known->policy || ends_ns(choosing, &choice) < ends_ns(choosing, known))))
 		*known = choice;
 	choosing->some = true;
 	return 0;
@@ -319,7 +350,7 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 		add_variants(choosing, wanted, wanted->algorithm);
 	for (uint32_t algorithm = 1; !wanted->algorithm && algorithm < MORPH_ALGORITHMS;
 	     algorithm++)
-		if (algorithm != MORPH_STRAGGLAR)
+		if (algorithm != MORPH_STRAGGLAR || (choosing->late_ps && !choosing->waits))
 			add_variants(choosing, wanted, algorithm);
 	ret = leave_out(choosing, wanted);
 	for (uint32_t at = 0; !ret && at < choosing->count; at++) {
@@ -346,36 +377,54 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 	return ret || choosing->some ? ret : fail_for_all(choosing, wanted);
 }
 
-MORPH_API int
-morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
-		      const struct morph_collective_opts *wanted, const struct morph_delay *delay,
-		      const struct morph_schedule_opts *opts, struct morph_choice *choices)
+int lm_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
+		       const struct morph_collective_opts *wanted, const struct morph_delay *delay,
+		       const struct morph_schedule_opts *opts, struct morph_choice *choices,
+		       bool waits)
 {
 	struct morph_choice mine[MORPH_ALGORITHMS] = { 0 };
-	struct morph_schedule_opts how;
+	bool all_reduce = wanted->kind == MORPH_ALL_REDUCE;
 	struct choosing choosing = { .schedule = schedule,
 				     .collective = collective,
 				     .trial = morph_schedule_new(schedule->ctx),
 				     .rounds = morph_collective_new(schedule->ctx),
 				     .delay = delay,
-				     .opts = &how };
-	struct morph_collective_opts known;
+				     .opts = opts,
+				     .all_reduce = all_reduce,
+				     .late_ps = all_reduce ? wanted->late_ns * PS_PER_NS : 0,
+				     .waits = waits };
 	int ret = choosing.trial && choosing.rounds ? 0 : -ENOMEM;
 
 	if (!ret)
-		ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
-	if (!ret)
-		ret = lm_opts_check(schedule->ctx, opts, sizeof(how), "morph_schedule_opts");
-	if (!ret) {
-		lm_opts_copy(&how, opts, sizeof(how));
-		how.sz = sizeof(how);
-		lm_opts_copy(&known, wanted, sizeof(known));
-		known.sz = sizeof(known);
-		ret = choose(&choosing, &known, mine);
-	}
+		ret = choose(&choosing, wanted, mine);
 	if (choices)
 		memcpy(choices, mine, sizeof(mine));
 	morph_schedule_free(choosing.trial);
 	morph_collective_free(choosing.rounds);
 	return ret;
+}
+
+MORPH_API int
+morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
+		      const struct morph_collective_opts *wanted, const struct morph_delay *delay,
+		      const struct morph_schedule_opts *opts, struct morph_choice *choices)
+{
+	struct morph_schedule_opts how;
+	struct morph_collective_opts known;
+	int ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
+
+	if (choices)
+		memset(choices, 0, MORPH_ALGORITHMS * sizeof(*choices));
+	if (!ret)
+		ret = lm_opts_check(schedule->ctx, opts, sizeof(how), "morph_schedule_opts");
+	if (ret)
+		return ret;
+	lm_opts_copy(&how, opts, sizeof(how));
+	how.sz = sizeof(how);
+	lm_opts_copy(&known, wanted, sizeof(known));
+	known.sz = sizeof(known);
+	if (known.late_ns > MOST_NS)
+		return lm_fail(schedule->ctx, EINVAL, "a rank is %llu ns late at most, not %llu",
+			       MOST_NS, (unsigned long long)known.late_ns);
+	return lm_schedule_choose(schedule, collective, &known, delay, &how, choices, false);
 }

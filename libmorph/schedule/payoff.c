@@ -23,19 +23,26 @@ morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *
 	struct morph_collective *rounds = morph_collective_new(schedule->ctx);
 	struct morph_schedule *other = morph_schedule_new(schedule->ctx);
 	struct morph_collective_opts known;
+	struct morph_schedule_opts how;
 	int ret = rounds && other ? 0 : -ENOMEM;
 
 	if (!ret)
 		ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
+	if (!ret)
+		ret = lm_opts_check(schedule->ctx, opts, sizeof(how), "morph_schedule_opts");
 	lm_opts_copy(&known, ret ? NULL : wanted, sizeof(known));
 	known.sz = sizeof(known);
 	known.kind = MORPH_ALL_REDUCE;
 	known.algorithm = 0;
+	lm_opts_copy(&how, ret ? NULL : opts, sizeof(how));
+	how.sz = sizeof(how);
+	/* Late enough for what is lit first to be so. */
+	known.late_ns = MOST_NS;
 	if (!ret)
-		ret = morph_schedule_choose(other, rounds, &known, delay, opts, NULL);
+		ret = lm_schedule_choose(other, rounds, &known, delay, &how, NULL, true);
 	known.algorithm = MORPH_STRAGGLAR;
 	if (!ret)
-		ret = morph_schedule_choose(schedule, collective, &known, delay, opts, NULL);
+		ret = lm_schedule_choose(schedule, collective, &known, delay, &how, NULL, false);
 	if (!ret && (schedule->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE))
 		ret = lm_fail(schedule->ctx, EINVAL, "the policy can't do it: %s",
 			      schedule->why[0] ? schedule->why : other->why);

@@ -156,6 +156,15 @@ int lm_schedule_plan_late(struct morph_schedule *schedule,
 			  const struct morph_delay *delay, const struct morph_schedule_opts *opts);
 uint64_t lm_schedule_begins_ps(const struct morph_schedule *schedule, uint32_t round);
 
+/*
+ * choose.c: as morph_schedule_choose(), of options that were looked at. Where the last rank is late what is soonest is so from when it has come, and
+ * with @waits StragglAR is not tried, which does not wait.
+ */
+int lm_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
+		       const struct morph_collective_opts *wanted, const struct morph_delay *delay,
+		       const struct morph_schedule_opts *opts, struct morph_choice *choices,
+		       bool waits);
+
 /* A planner of one policy: 0, the verdict in the schedule; or what was noted. */
 typedef int schedule_planner(struct morph_schedule *schedule,
 			     const struct morph_collective *collective,

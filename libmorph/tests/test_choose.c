@@ -215,6 +215,63 @@ static void a_prime_of_ranks_is_on_no_torus(void **state)
 	morph_schedule_free(schedule);
 }
 
+/* When all has arrived where the last rank comes so late. */
+static uint64_t ends_late(const struct morph_choice *choice, uint64_t late_ns)
+{
+	return choice->ns + (late_ns > choice->alone_ns ? late_ns - choice->alone_ns : 0);
+}
+
+/* StragglAR is it from the lateness on from which it pays, by the rule that is told; and in any case what ends first. */
+static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE, .ranks = 8,
+		   .bytes = 256 * MIB);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	struct morph_choice choices[MORPH_ALGORITHMS];
+	struct morph_payoff payoff;
+
+	(void)state;
+	assert_int_equal(
+		morph_schedule_payoff(schedule, collective, &wanted, delay, &opts, &payoff), 0);
+	assert_true(payoff.pays_ns > 1000 && payoff.pays_ns < payoff.late_ns);
+	for (uint32_t at = 0; at < 5; at++) {
+		uint64_t lates[] = { 0, payoff.pays_ns - 2, payoff.pays_ns + 2, payoff.late_ns,
+				     1ULL << 40 };
+		bool pays = lates[at] > payoff.pays_ns;
+
+		wanted.late_ns = lates[at];
+		assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts,
+						       choices),
+				 0);
+		assert_int_equal(choices[MORPH_STRAGGLAR].chosen, pays);
+		assert_int_equal(choices[MORPH_STRAGGLAR].policy != 0, lates[at] != 0);
+		assert_sound(collective, delay, 1, NULL, schedule);
+		for (uint32_t one = 1; one < MORPH_ALGORITHMS; one++)
+			for (uint32_t other = 1; other < MORPH_ALGORITHMS; other++)
+				if (choices[one].chosen && choices[other].policy)
+					assert_true(ends_late(&choices[one], lates[at]) <=
+						    ends_late(&choices[other], lates[at]));
+	}
+	assert_int_equal(choices[MORPH_STRAGGLAR].alone_ns, payoff.late_ns);
+	wanted.late_ns++;
+	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
+			 -EINVAL);
+	assert_non_null(strstr(morph_error_text(ctx), "a rank is 1099511627776 ns late at most"));
+	/* What begins at one rank waits for no other. */
+	wanted.kind = MORPH_BROADCAST;
+	wanted.late_ns = 5000000;
+	assert_int_equal(
+		morph_schedule_choose(schedule, collective, &wanted, delay, &opts, choices), 0);
+	assert_int_equal(choices[MORPH_STRAGGLAR].algorithm, 0);
+	assert_int_equal(choices[MORPH_BINOMIAL].alone_ns, 0);
+	morph_delay_free(delay);
+	morph_collective_free(collective);
+	morph_schedule_free(schedule);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -224,6 +281,7 @@ int main(void)
 		cmocka_unit_test(radix_is_the_best_of_some),
 		cmocka_unit_test(rings_go_along_the_best_of_two_tori),
 		cmocka_unit_test(a_prime_of_ranks_is_on_no_torus),
+		cmocka_unit_test(a_late_rank_is_not_waited_for_where_that_pays),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -187,6 +187,8 @@ const char *morph_algorithm_name(uint32_t algorithm);
  *	is at (i, j, k). 0 for 1; all 0: the two above 1 that are most alike, or what morph_schedule_choose() finds best
  * @matrix: of an all-to-all, what each rank has for each: matrix[src * ranks + dst] bytes, instead of @bytes; or
  *	NULL. What a rank has for itself is not moved
+ * @late_ns: of an all-reduce that morph_schedule_choose() chooses, how much later than the others the last rank comes, up to 2^40. Who
+ *	has another one that is late numbers ranks so that it is the last
  */
 struct morph_collective_opts {
 	size_t sz;
@@ -199,6 +201,7 @@ struct morph_collective_opts {
 	uint32_t segments;
 	uint32_t extent[3];
 	const uint64_t *matrix;
+	uint64_t late_ns;
 };
 
 /**

@@ -108,6 +108,8 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
  * @segments: of a binary tree, in how many parts the buffer goes; else 0
  * @extent: of MORPH_RINGS, along which torus they go; else 0
  * @ns: when all has arrived, nanoseconds from the start
+ * @alone_ns: of an all-reduce, until when from the start nothing is needed of the last rank; else 0. Where that comes after L all has arrived at
+ *	max(L, @alone_ns) + @ns - @alone_ns
  * @chosen: this is the one
  */
 struct morph_choice {
@@ -118,6 +120,7 @@ struct morph_choice {
 	uint32_t segments;
 	uint32_t extent[3];
 	uint64_t ns;
+	uint64_t alone_ns;
 	bool chosen;
 };
 
@@ -132,7 +135,9 @@ struct morph_choice {
  *
  * Neither choice is right alone: what needs most rounds may need fewest changes. Each algorithm that does the collective
  * with as many ranks is planned, and the one that ends first is it; of several the one with fewest circuits that are set.
- * MORPH_STRAGGLAR is not tried, which supposes that a rank is late. Where @wanted does not say them, of Bruck's algorithm these radices are
+ * MORPH_STRAGGLAR supposes that a rank is late, and is tried of an all-reduce with @wanted->late_ns alone; then the one is it with which all has arrived
+ * first after the last rank has come so late, as morph_schedule_payoff() reckons. Times of the schedule are those of a last rank that comes when it is
+ * needed. Where @wanted does not say them, of Bruck's algorithm these radices are
  * tried: 2, one more than there are planes, and the one with which there are two digits; and of a binary tree as many segments, a
  * power of two up to 256, as are best by what a round takes, with circuits that change in each and with such that stay; and of MORPH_RINGS the
  * tori of two and of three dimensions whose extents are most alike, each above 1.
@@ -142,7 +147,8 @@ struct morph_choice {
  * there are ranks where a round has more of them than ranks, and else 16 times, some tenths of a second; 0: 64 of them. Time is not looked
  * at, so that all who ask come to the same.
  *
- * Return: as morph_schedule_plan(), -EINVAL where no algorithm does it, and -E2BIG where none does for there are too many bytes.
+ * Return: as morph_schedule_plan(), -EINVAL where no algorithm does it, or @wanted->late_ns is above 2^40, and -E2BIG where none does for there
+ * are too many bytes.
  */
 int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
 			  const struct morph_collective_opts *wanted,
@@ -171,7 +177,7 @@ int morph_schedule_combine(struct morph_schedule *schedule, struct morph_collect
  * struct morph_payoff - what it is worth not to wait for a late rank
  * @late_ns: from the start of the others until there is nothing left to do without it
  * @rest_ns: from then on until all has arrived; its first circuits are lit by then
- * @other_ns: what the best other algorithm takes, which begins when the last rank comes, with its first circuits lit too
+ * @other_ns: what the other algorithm takes that is best then, which begins when the last rank comes, with its first circuits lit too
  * @pays_ns: how late the last rank must be for this to end sooner; UINT64_MAX where it never does
  */
 struct morph_payoff {
@@ -185,7 +191,7 @@ struct morph_payoff {
  * morph_schedule_payoff() - does all-reduce pay that begins without the last rank?
  * @schedule: where to put its schedule; what was in it is forgotten
  * @collective: where to put its rounds, by MORPH_STRAGGLAR; what was in it is forgotten
- * @wanted: ranks and bytes; kind and algorithm are not looked at
+ * @wanted: ranks and bytes, and what algorithms are told; kind, algorithm and late_ns are not looked at
  * @delay: what rounds and changes take
  * @opts: as morph_schedule_plan()
  * @payoff: the answer
