@@ -164,7 +164,7 @@ static const char *added_to(uint32_t type)
 	       type == MORPH_OBJECT_DEFRAG ?
 		       ",slice" :
 	       type == MORPH_OBJECT_SCHEDULE ?
-		       ",algorithm,choice,late-ns,rest-ns,other-ns,pays-ns,ranks-involved,elected-rank,light,unlit,replanned,measured,loaded" :
+		       ",algorithm,choice,late-ns,rest-ns,other-ns,pays-ns,comes-ns,ends-ns,ranks-involved,elected-rank,light,unlit,replanned,measured,loaded" :
 		       "";
 }
 

@@ -118,6 +118,10 @@ static enum exit_code solve(struct planning *planning)
 			tell_others(planning);
 		return code;
 	}
+	if (planning->payoff.rest_ns)
+		planning->rule = planning->payoff;
+	else if (planning->wanted.late_ns)
+		plan_choices_weigh(planning);
 	if (!given(planning->run, OPTION_LOST))
 		return EXIT_CODE_OK;
 	return plan_lost(planning);
@@ -126,8 +130,15 @@ static enum exit_code solve(struct planning *planning)
 /* ------------------------------------------------------------------------ answer */
 
 /* Begin without the last rank, or wait for it? */
-static void write_payoff(const struct morph_payoff *payoff)
+static void write_payoff(const struct planning *planning)
 {
+	const struct morph_payoff *payoff = &planning->rule;
+	uint64_t ends_ns = plan_choices_end(planning);
+
+	if (ends_ns)
+		printf("the last rank comes after %llu ns: then all has arrived %llu ns after the others began\n%s",
+		       (unsigned long long)planning->wanted.late_ns, (unsigned long long)ends_ns,
+		       payoff->rest_ns ? "" : "\n");
 	if (!payoff->rest_ns)
 		return;
 	printf("without the last rank there is work for %llu ns, and then for %llu ns with it; the best other algorithm "
@@ -211,7 +222,7 @@ static void write_report(struct planning *planning, const json_t *report)
 		target_measured_write(planning);
 		if (planning->matrix)
 			write_roles(report);
-		write_payoff(&planning->payoff);
+		write_payoff(planning);
 		plan_other_write(planning);
 		plan_light_write(&planning->light);
 		plan_lost_write(planning);

@@ -49,7 +49,8 @@ struct planning {
 	uint64_t *matrix; /* what each rank has for each, of a file; NULL: there is none */
 	bool rounds_given; /* the collective is that of a file, with its rounds: there is nothing to choose */
 	struct morph_choice choices[MORPH_ALGORITHMS];
-	struct morph_payoff payoff; /* of a late rank */
+	struct morph_payoff payoff; /* of a late rank, where this is what does not wait for it */
+	struct morph_payoff rule; /* the same, whatever it came to */
 	struct morph_replanned replanned; /* without ports that are lost */
 	bool is_replanned;
 	char stuck[256]; /* why it could not go on, and was planned anew; "": it goes on */
@@ -180,6 +181,10 @@ enum exit_code plan_within_budget(const struct planning *planning);
  * do, or as far as can be reckoned.
  */
 uint64_t plan_lacks(const struct planning *planning, const struct morph_collective_opts *wanted);
+/* With --late: what they came to says from when on it pays not to wait. */
+void plan_choices_weigh(struct planning *planning);
+/* When all has arrived by the one that is chosen, where the last rank comes as late as --late says; 0: it does not say. */
+uint64_t plan_choices_end(const struct planning *planning);
 void plan_choices_add(const struct planning *planning, json_t *report);
 
 /*

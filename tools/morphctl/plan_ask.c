@@ -29,6 +29,9 @@ static enum exit_code check_algorithm(const struct planning *planning)
 	if (given(run, OPTION_SEGMENTS) && !wanted->segments)
 		return usage_error(run, "--segments wants 1 or more, not '%s'",
 				   run->option[OPTION_SEGMENTS]);
+	if (given(run, OPTION_LATE) && (!wanted->late_ns || wanted->late_ns > MOST_NS))
+		return usage_error(run, "--late wants 1 to %llu nanoseconds, not '%s'", MOST_NS,
+				   run->option[OPTION_LATE]);
 	if (wanted->bytes > MOST_BYTES)
 		return usage_error(run, "--bytes wants 2^50 at most, which is 1048576G, not '%s'",
 				   run->option[OPTION_BUFFER_BYTES]);
@@ -50,6 +53,12 @@ enum exit_code plan_check_options(const struct planning *planning)
 	if (given(run, OPTION_SEGMENTS) &&
 	    (wanted->kind != MORPH_BROADCAST || (algorithm && algorithm != MORPH_BINARY)))
 		return usage_error(run, "--segments goes with a broadcast by --algorithm binary");
+	if (given(run, OPTION_LATE) &&
+	    (wanted->kind != MORPH_ALL_REDUCE || (algorithm && algorithm != MORPH_STRAGGLAR)))
+		return usage_error(
+			run, "--late goes with an all-reduce, and no --algorithm but stragglar");
+	if (given(run, OPTION_LATE) && given(run, OPTION_FROM_SEGMENTS))
+		return usage_error(run, "--late and --from-segments exclude each other");
 	if (given(run, OPTION_ROOT) && wanted->kind != MORPH_BROADCAST)
 		return usage_error(run, "--root goes with a broadcast");
 	return EXIT_CODE_OK;
@@ -68,6 +77,7 @@ enum exit_code plan_ask_algorithm(struct planning *planning)
 	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
 	    !option_u32(run, OPTION_RADIX, &wanted->radix) ||
 	    !option_u32(run, OPTION_SEGMENTS, &wanted->segments) ||
+	    !option_u64(run, OPTION_LATE, &wanted->late_ns) ||
 	    !option_u32(run, OPTION_ROOT, &wanted->root))
 		return EXIT_CODE_USAGE;
 	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;

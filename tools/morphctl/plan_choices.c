@@ -14,12 +14,53 @@ static const char *why_behind(uint64_t ns, uint64_t best_ns)
 	return ns > best_ns ? "later" : ns < best_ns ? "its light has no ways" : "no sooner";
 }
 
+/* With a rank that is late, from the start of the others. */
+static uint64_t end_ns(const struct planning *planning, const struct morph_choice *choice)
+{
+	uint64_t late_ns = planning->wanted.late_ns;
+
+	return choice->ns + (late_ns > choice->alone_ns ? late_ns - choice->alone_ns : 0);
+}
+
 static uint64_t chosen_ns(const struct planning *planning)
 {
 	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
 		if (planning->choices[at].chosen)
-			return planning->choices[at].ns;
+			return end_ns(planning, &planning->choices[at]);
 	return 0;
+}
+
+uint64_t plan_choices_end(const struct planning *planning)
+{
+	const struct morph_payoff *payoff = &planning->payoff;
+	uint64_t late_ns = planning->wanted.late_ns;
+
+	if (!late_ns || !payoff->rest_ns)
+		return late_ns ? chosen_ns(planning) : 0;
+	return payoff->rest_ns + (late_ns > payoff->late_ns ? late_ns : payoff->late_ns);
+}
+
+void plan_choices_weigh(struct planning *planning)
+{
+	const struct morph_choice *stragglar = &planning->choices[MORPH_STRAGGLAR];
+	struct morph_payoff rule = { .late_ns = stragglar->alone_ns,
+				     .rest_ns = stragglar->ns - stragglar->alone_ns,
+				     .other_ns = UINT64_MAX,
+				     .pays_ns = UINT64_MAX };
+
+	for (uint32_t at = 1; at < MORPH_STRAGGLAR; at++) {
+		const struct morph_choice *choice = &planning->choices[at];
+
+		if (choice->policy && choice->ns - choice->alone_ns < rule.other_ns)
+			rule.other_ns = choice->ns - choice->alone_ns;
+	}
+	if (!stragglar->policy || rule.other_ns == UINT64_MAX)
+		return;
+	if (rule.rest_ns < rule.other_ns)
+		rule.pays_ns = stragglar->ns > rule.other_ns ? stragglar->ns - rule.other_ns : 0;
+	planning->rule = rule;
+	if (stragglar->chosen)
+		planning->payoff = rule;
 }
 
 /* The library does not say which of them it was. */
@@ -51,11 +92,11 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	wanted.ranks = wanted.extent[0] = SOME_RANKS;
 	wanted.extent[1] = wanted.extent[2] = 0;
 	if (!morph_collective_build(scratch, &wanted)) {
-		const char *why = "it is for all-reduce with a rank that is late";
+		const char *why = "it is for all-reduce with a rank that is late: --late";
 
 		wanted = planning->wanted;
 		wanted.algorithm = algorithm;
-		if (algorithm != MORPH_STRAGGLAR) {
+		if (algorithm != MORPH_STRAGGLAR || wanted.late_ns) {
 			morph_collective_build(scratch, &wanted);
 			why = morph_error_text(ctx);
 		}
@@ -88,6 +129,29 @@ static void add_told(json_t *record, const struct morph_choice *choice)
 		json_object_set_new(record, "segments", json_integer(choice->segments));
 }
 
+/* Whether it pays not to wait for a late rank, and when all has arrived where it is as late as is said. */
+static void add_rule(const struct planning *planning, json_t *report)
+{
+	const struct morph_payoff *rule = &planning->rule;
+
+	if (planning->payoff.rest_ns)
+		json_object_set_new(report, "algorithm",
+				    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
+	if (rule->rest_ns) {
+		json_object_set_new(report, "late-ns", json_integer((json_int_t)rule->late_ns));
+		json_object_set_new(report, "rest-ns", json_integer((json_int_t)rule->rest_ns));
+		json_object_set_new(report, "other-ns", json_integer((json_int_t)rule->other_ns));
+		if (rule->pays_ns != UINT64_MAX)
+			json_object_set_new(report, "pays-ns",
+					    json_integer((json_int_t)rule->pays_ns));
+	}
+	if (!planning->wanted.late_ns)
+		return;
+	json_object_set_new(report, "comes-ns", json_integer((json_int_t)planning->wanted.late_ns));
+	json_object_set_new(report, "ends-ns",
+			    json_integer((json_int_t)plan_choices_end(planning)));
+}
+
 /* What algorithms came to, and which of them it is. */
 static void add_choices(const struct planning *planning, json_t *report)
 {
@@ -110,31 +174,22 @@ static void add_choices(const struct planning *planning, json_t *report)
 			json_object_set_new(record, "policy",
 					    json_string(morph_policy_name(choice->policy)));
 			json_object_set_new(record, "finish-ns",
-					    json_integer((json_int_t)choice->ns));
+					    json_integer((json_int_t)end_ns(planning, choice)));
 		}
 		if (choice->chosen) {
 			json_object_set_new(report, "algorithm", json_string(name));
 			add_told(report, choice);
 		} else {
-			json_object_set_new(record, "text",
-					    json_string(choice->policy ?
-								why_behind(choice->ns, best_ns) :
-								why_no_plan(planning)));
+			json_object_set_new(
+				record, "text",
+				json_string(choice->policy ?
+						    why_behind(end_ns(planning, choice), best_ns) :
+						    why_no_plan(planning)));
 		}
 		json_array_append_new(list, record);
 	}
 	json_object_set_new(report, "choice", list);
-	if (!planning->payoff.rest_ns)
-		return;
-	json_object_set_new(report, "algorithm",
-			    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
-	json_object_set_new(report, "late-ns", json_integer((json_int_t)planning->payoff.late_ns));
-	json_object_set_new(report, "rest-ns", json_integer((json_int_t)planning->payoff.rest_ns));
-	json_object_set_new(report, "other-ns",
-			    json_integer((json_int_t)planning->payoff.other_ns));
-	if (planning->payoff.pays_ns != UINT64_MAX)
-		json_object_set_new(report, "pays-ns",
-				    json_integer((json_int_t)planning->payoff.pays_ns));
+	add_rule(planning, report);
 }
 
 /* Those that can't say so themselves. */

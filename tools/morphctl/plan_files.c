@@ -289,7 +289,7 @@ static const struct source *source_of(const struct run *run)
 /* Options that have no say in what a file tells. */
 static enum exit_code check_options(const struct run *run)
 {
-	static const enum option_id of_names[] = { OPTION_TORUS, OPTION_ROOT },
+	static const enum option_id of_names[] = { OPTION_TORUS, OPTION_ROOT, OPTION_LATE },
 				    of_matrices[] = { OPTION_ALGORITHM, OPTION_RADIX,
 						      OPTION_SEGMENTS, OPTION_RANKS };
 	const struct source *source = source_of(run);

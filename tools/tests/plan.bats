@@ -204,6 +204,32 @@ uneven() {
 	[[ $(jq '."pays-ns" - (."late-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
 }
 
+@test "a rank that is late is waited for unless that is later" {
+	local how=(all-reduce --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700)
+	expect 0 morphctl plan "${how[@]}" --late 1 --json
+	pays=$(jq '."pays-ns"' <<<"$output")
+	[[ $(jq -c '[.algorithm != "stragglar", ."comes-ns", has("rounds-late")]' <<<"$output") == '[true,1,false]' ]]
+	for late in $((pays - 2)):false $((pays + 2)):true 9000000:true; do
+		expect 0 morphctl plan "${how[@]}" --late "${late%:*}" --json
+		[[ $(jq '.algorithm == "stragglar"' <<<"$output") == "${late#*:}" ]]
+		# Rows have the time at which all has arrived then, and none is sooner.
+		[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."ends-ns"' <<<"$output") == true ]]
+		[[ $(jq '. as $all | all(.choice[] | select(."finish-ns" and .algorithm != $all.algorithm); .text == if ."finish-ns" > $all."ends-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
+	done
+	[[ $(jq '."rest-ns" + 9000000 == ."ends-ns"' <<<"$output") == true ]]
+	expect 0 morphctl plan "${how[@]}" --late 1000
+	holds "$output" "the last rank comes after 1000 ns: then all has arrived "
+	holds "$output" "it pays where that rank is more than $pays ns late"
+	expect 0 morphctl plan "${how[@]}" --late 9000000 --algorithm stragglar --json
+	[[ $(jq '."rest-ns" + 9000000 == ."ends-ns"' <<<"$output") == true ]]
+	# Rings are among the others.
+	[[ $(jq '."other-ns"' <<<"$output") == "$(morphctl plan "${how[@]}" --late 1 --json | jq '."other-ns"')" ]]
+	# One that can't be is not weighed.
+	expect 0 morphctl plan all-reduce --ranks 257 --steps 1 --late 5 --json
+	[[ $(jq -r '.choice[] | select(.algorithm == "stragglar").text' <<<"$output") == "StragglAR takes 2 to 256 ranks, or a power of two, not 257" ]]
+	[[ $(jq 'has("pays-ns") or has("other-ns")' <<<"$output") == false ]]
+}
+
 @test "without a port a schedule goes on, and few circuits differ" {
 	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
 	holds "$output" "circuits differ, and all has arrived"
@@ -395,6 +421,9 @@ uneven() {
 		all-reduce --ranks 4 --segments 4:--segments goes with a broadcast by --algorithm binary
 		broadcast --ranks 4 --segments 4 --algorithm binomial:--segments goes with a broadcast by --algorithm binary
 		broadcast --ranks 4 --segments 0:--segments wants 1 or more, not '0'
+		broadcast --ranks 4 --late 2:--late goes with an all-reduce, and no --algorithm but stragglar
+		all-reduce --ranks 4 --late 2 --algorithm ring:--late goes with an all-reduce, and no --algorithm but stragglar
+		all-reduce --ranks 4 --late 0:--late wants 1 to 1099511627776 nanoseconds, not '0'
 		all-reduce --ranks 4 --root 2:--root goes with a broadcast
 		all-reduce --ranks 4 --title x:--title goes with --format svg
 		all-reduce --ranks 4 --title x --json:--title goes with --format svg
@@ -412,6 +441,8 @@ uneven() {
 @test "each key of the record is a field" {
 	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --lost 3:0t@999999999 --json
 	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
+	expect 0 morphctl plan all-reduce --ranks 8 --late 5 --json
+	expect 0 morphctl plan all-reduce --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
 	expect 0 morphctl plan all-reduce --ranks 4 --json --fields choice,light,unlit,replanned,elected-rank,late-ns,pays-ns,algorithm,ranks-involved
 	[[ $(jq -c keys <<<"$output") == '["algorithm","choice"]' ]]
 }
