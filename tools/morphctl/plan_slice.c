@@ -83,7 +83,24 @@ enum exit_code target_fits(const struct planning *planning)
 			   PLURAL(target->ranks), planning->wanted.ranks);
 }
 
-/* Steps that were lit, and changed something. */
+/*
+ * Circuits that a step sets: of what changes the others go dark. What it holds and does not set it has in common with the step before, which
+ * had what goes dark besides. Before the first comes the last of a loop, or nothing is lit.
+ */
+static uint32_t lights_of(const struct morph_object *schedule, size_t at)
+{
+	const struct morph_object *step = morph_object_value_object(schedule, "step", at);
+	uint32_t changes = morph_get_schedule_step_changes(step);
+	uint32_t holds = morph_get_schedule_step_circuits_count(step), held = 0;
+	size_t before = at ? at - 1 : morph_object_values(schedule, "step") - 1;
+
+	if (at || morph_get_schedule_state_loop(schedule))
+		held = morph_get_schedule_step_circuits_count(
+			morph_object_value_object(schedule, "step", before));
+	return (changes + holds - held) / 2;
+}
+
+/* Steps that were lit, and set something. */
 static int observe_steps(struct planning *planning, const struct morph_object *schedule)
 {
 	size_t count = morph_object_values(schedule, "step");
@@ -91,11 +108,11 @@ static int observe_steps(struct planning *planning, const struct morph_object *s
 
 	for (size_t at = 0; !error && at < count; at++) {
 		const struct morph_object *step = morph_object_value_object(schedule, "step", at);
-		uint32_t changes = morph_get_schedule_step_changes(step);
+		uint32_t lights = lights_of(schedule, at);
 
-		if (!changes || !morph_get_schedule_step_runs(step))
+		if (!lights || !morph_get_schedule_step_runs(step))
 			continue;
-		error = morph_delay_observe(planning->delay, step, changes);
+		error = morph_delay_observe(planning->delay, step, lights);
 		planning->target.measured++;
 	}
 	return error;

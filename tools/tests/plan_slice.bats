@@ -82,6 +82,27 @@ guides() {
 	holds "$stderr" "--delay says 'measured', and then what settle is besides"
 }
 
+# Steps of a loop that set 2, 4 and 1 circuits in 3, 5 and 2 us: a microsecond, and one for each. Besides 4, 2 and 1 go dark.
+@test "what a circuit takes is by those that are set, and not those that go dark" {
+	local measured=$BATS_TEST_TMPDIR/set.jsonl list=$BATS_TEST_DIRNAME/recordings/schedule-list-json.jsonl
+	{
+		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
+		grep MORPH_SCHEDULE_INFO "$list" | PYTHONPATH=$BATS_TEST_DIRNAME python3 -B -c '
+import json, struct, sys
+from refuse import unpack
+for number, line in enumerate(map(json.loads, sys.stdin)):
+    if number == 1:
+        steps = ((2, 6, 3000), (4, 6, 5000), (4, 2, 2000))
+        after = unpack(line["after"])
+        after[112:352] = b"".join(struct.pack("<4I8Q", *step[:2], 0, 0, 2, 0, 2 * step[2], 0, 0, 0, 0, 0) for step in steps)
+        line["after"] = after.hex()
+    print(json.dumps(line, separators=(",", ":")))'
+		sed -n '/"netlink"/,$p' "$recording.jsonl" | grep -v MORPH_SCHEDULE
+	} > "$measured"
+	MORPHCTL_REPLAY=$measured expect 0 morphctl plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured --json
+	[[ $(jq '.measured."change-ns" == 1000 + 1000 * ."ranks-count" and .measured."steps-count" == 3' <<<"$output") == true ]]
+}
+
 @test "if ranks have other accelerators by then nothing is loaded" {
 	refused $ESTALE 0 0 1 last
 	[[ $status == 6 && -z $output ]]

@@ -94,12 +94,13 @@ int morph_delay_set_part(struct morph_delay *delay, uint32_t part, const uint64_
  * @delay: the delay
  * @times: object of type "times", from a transaction of the driver: where its time went; or of type "schedule-step", of
  *	morph_slice_schedule_info(): what all its runs took, of which the mean is one change
- * @circuits: how many circuits it set
+ * @circuits: how many circuits it set; those that went dark are not among them
  *
  * The last 64 that were observed are the quantiles of what changes take: MORPH_DELAY_SETTLE and MORPH_DELAY_RELOCK as they are, and
  * of the rest, planning, programming, verifying and publishing, what grows with the circuits is MORPH_DELAY_PORT, by least
  * squares, and what is left is MORPH_DELAY_PROGRAM. These four take the place of what was set. Drain and barrier are
- * not the driver's, and stay.
+ * not the driver's, and stay. The driver keeps what runs of a step took together, but not each: quantiles of steps are those of their means, above which
+ * single runs may be by far. The longest run is told as a whole, not in these parts, and is not looked at.
  *
  * Return: 0, or -EINVAL (no circuits, a step that was not lit yet, or a time above 2^40 ns).
  */
