@@ -24,6 +24,18 @@
  */
 uint32_t lm_straggler_bound(uint32_t ranks);
 
+/*
+ * straggler_seeds.c: by ranks that are no power of two, with which seed the search takes the fewest rounds, of as many seeds as all
+ * together take ranks^3 STRAGGLER_TRIED times, and the first of these; of 227 and 247 ranks of three more, which it takes to be within a round of
+ * the bound. They are made anew where anything about the search is changed: test_straggler.c says what they are to be.
+ */
+#define STRAGGLER_TRIED (1U << 27)
+#define STRAGGLER_SEEDS 2000 /* at most */
+extern const uint16_t lm_straggler_seeds[STRAGGLER_SEARCHED];
+
+/* How many rounds come of a seed; UINT32_MAX: more than @most, or there is no memory. */
+uint32_t lm_straggler_try(uint32_t ranks, uint64_t seed, uint32_t most);
+
 /* The rounds after the others have summed what is theirs: of a number of ranks up to STRAGGLER_SEARCHED. */
 void lm_write_straggler_search(struct writer *writer);
 

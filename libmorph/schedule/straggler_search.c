@@ -10,9 +10,9 @@
  * whose chunk has not begun. A matching begins by chance, and is made better two pairs at a time until no two
  * can be.
  *
- * This is done again from other seeds, until there are as few rounds as any could have, or for as long as
- * SEARCHED says; the best is then done once more, and written. O(ranks^2) a pass over a matching, O(ranks^3) a
- * try, about: each passes some times.
+ * What comes of it depends on a seed. For each number of ranks seeds were tried until there were as few rounds as any could have,
+ * or for some seconds; which was the best is known (straggler_seeds.c), so that one try is made. O(ranks^2) a pass over a
+ * matching, O(ranks^3) a try, about: each passes some times.
  */
 #include "../plan/mix.h"
 #include "straggler.h"
@@ -20,8 +20,6 @@
 #define WORDS (STRAGGLER_SEARCHED / 64)
 #define NONE UINT32_MAX
 #define FORBIDDEN (-(1 << 28))
-#define SEARCHED (1U << 27) /* ranks^3 of all tries */
-#define MOST_TRIES 2000
 
 struct search {
 	uint32_t ranks, late;
@@ -249,24 +247,21 @@ static uint32_t try_seed(struct search *search, struct writer *writer, uint32_t 
 	return search->oldest == search->late ? search->rounds : NONE;
 }
 
+uint32_t lm_straggler_try(uint32_t ranks, uint64_t seed, uint32_t most)
+{
+	struct search *search = calloc(1, sizeof(*search));
+	uint32_t rounds = search ? try_seed(search, NULL, ranks, seed, most) : NONE;
+
+	free(search);
+	return rounds;
+}
+
 void lm_write_straggler_search(struct writer *writer)
 {
-	uint32_t ranks = writer->opts->ranks, bound = lm_straggler_bound(ranks);
+	uint32_t ranks = writer->opts->ranks;
 	struct search *search = lm_writer_alloc(writer, 1, sizeof(*search));
-	uint32_t tries = SEARCHED / (ranks * ranks * ranks), most = NONE;
-	uint64_t best = 0;
 
-	if (!search)
-		return;
-	tries = tries < MOST_TRIES ? tries : MOST_TRIES;
-	for (uint64_t seed = 0; seed < tries && most != bound; seed++) {
-		uint32_t rounds = try_seed(search, NULL, ranks, seed, most - 1);
-
-		if (rounds == NONE)
-			continue;
-		most = rounds;
-		best = seed;
-	}
-	try_seed(search, writer, ranks, best, most);
+	if (search)
+		try_seed(search, writer, ranks, lm_straggler_seeds[ranks], NONE);
 	free(search);
 }

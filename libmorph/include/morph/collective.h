@@ -211,8 +211,8 @@ struct morph_collective_opts {
  *
  * Shares, and what MORPH_HALVING and its like send in a round, are alike for all ranks, since shares are
  * rounded up. The same options always make the same rounds. O(transfers + chunks sent); MORPH_SWING and its
- * like take O(ranks^2 * log(ranks)), and MORPH_STRAGGLAR searches, where the number of ranks is no power of
- * two: for seconds at most.
+ * like take O(ranks^2 * log(ranks)), and MORPH_STRAGGLAR O(ranks^3) where the number of ranks is no power of
+ * two.
  *
  * Return: 0, -EINVAL (the algorithm does not do that, or not with so many ranks; no such root, radix or extents;
  * the text says what), -E2BIG (too much of something, or an option that this library does not know) or
