@@ -138,10 +138,17 @@ static void lose_often(const struct lossy *planned, struct morph_schedule *sched
 	}
 }
 
-/* The collectives that a setting is of. */
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Steps of matchings; MORPH_POLICY_MATCHINGS has circuits that change by themselves, tens of thousands of them. */
+#define OF_STEPS (((1U << MORPH_POLICIES) - 2) & ~(1U << MORPH_POLICY_MATCHINGS))
+#define OF_CIRCUITS (1U << MORPH_POLICY_MATCHINGS)
+
+/* The collectives that a setting is of, and the policies: a bit for each. */
 struct large {
 	struct replan_setting setting;
-	uint32_t wanted[8][2], count; /* kind and algorithm */
+	const uint32_t (*wanted)[2]; /* kind and algorithm */
+	uint32_t count, policies;
 };
 
 static void measure_large(struct morph_ctx *ctx, const struct large *large)
@@ -159,7 +166,8 @@ static void measure_large(struct morph_ctx *ctx, const struct large *large)
 				struct lossy lossy = { .planes = planes };
 				uint32_t first = rows.times.count;
 
-				if (plan_large(ctx, &lossy, large->wanted[at][0],
+				if (large->policies >> policy & 1 &&
+				    plan_large(ctx, &lossy, large->wanted[at][0],
 					       large->wanted[at][1], policy))
 					lose_often(&lossy, schedule, 50, &random, &rows);
 				while (first < rows.times.count)
@@ -171,24 +179,35 @@ static void measure_large(struct morph_ctx *ctx, const struct large *large)
 	morph_schedule_free(schedule);
 }
 
+static const uint32_t of_rounds[][2] = {
+	{ MORPH_ALL_REDUCE, MORPH_RING },    { MORPH_ALL_REDUCE, MORPH_RINGS },
+	{ MORPH_ALL_REDUCE, MORPH_HALVING }, { MORPH_ALL_REDUCE, MORPH_SWING },
+	{ MORPH_ALL_TO_ALL, MORPH_SHIFT },   { MORPH_ALL_TO_ALL, MORPH_PAIRWISE },
+	{ MORPH_ALL_TO_ALL, MORPH_BRUCK },
+};
+static const uint32_t of_one[][2] = { { MORPH_ALL_TO_ALL, MORPH_DIRECT } };
+static const uint32_t without_last[][2] = { { MORPH_ALL_REDUCE, MORPH_STRAGGLAR } };
+
 void bench_replan(struct morph_ctx *ctx)
 {
 	static const struct large large[] = {
-		{ { "a port is lost, up to 126 steps, 64 ranks, 2 to 8 planes", .most = 1000 },
-		  { { MORPH_ALL_REDUCE, MORPH_RING },
-		    { MORPH_ALL_REDUCE, MORPH_RINGS },
-		    { MORPH_ALL_REDUCE, MORPH_HALVING },
-		    { MORPH_ALL_REDUCE, MORPH_SWING },
-		    { MORPH_ALL_TO_ALL, MORPH_SHIFT },
-		    { MORPH_ALL_TO_ALL, MORPH_PAIRWISE },
-		    { MORPH_ALL_TO_ALL, MORPH_BRUCK } },
-		  7 },
-		{ { "a port is lost, all to all in one step, 64 ranks", .most = 1000 },
-		  { { MORPH_ALL_TO_ALL, MORPH_DIRECT } },
-		  1 },
-		{ { "a port is lost, 130 steps without a late rank, 64 ranks", .most = 0 },
-		  { { MORPH_ALL_REDUCE, MORPH_STRAGGLAR } },
-		  1 },
+		{ { .name = "a port is lost, up to 126 steps, 64 ranks, 2 to 8 planes",
+		    .most = 1000 },
+		  of_rounds,
+		  COUNT(of_rounds),
+		  OF_STEPS },
+		{ { .name = "the same, of up to 32256 circuits that change by themselves" },
+		  of_rounds,
+		  COUNT(of_rounds),
+		  OF_CIRCUITS },
+		{ { .name = "a port is lost, all to all in one step, 64 ranks" },
+		  of_one,
+		  COUNT(of_one),
+		  OF_STEPS | OF_CIRCUITS },
+		{ { .name = "a port is lost, 130 steps without a late rank, 64 ranks" },
+		  without_last,
+		  COUNT(without_last),
+		  OF_STEPS | OF_CIRCUITS },
 	};
 	static const struct replan_setting settings[] = {
 		{ "a port is lost, 4 to 16 ranks", { 4, 16, 2, 8, 1 }, 2000, true, 0 },

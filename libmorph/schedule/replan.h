@@ -108,6 +108,8 @@ bool lm_replan_way(const struct replan *replan, const struct send *send, uint32_
 /* Whether a transfer's way has a circuit of a hold. */
 bool lm_replan_passes(const struct replan *replan, const struct send *send, uint32_t transfer,
 		      uint32_t hold, uint32_t src);
+/* The first of a plane's holds, in replan->plane_holds, of which one up to it is dark after that time. O(log holds). */
+uint32_t lm_replan_first_after(const struct replan *replan, uint32_t plane, uint64_t ps);
 /* No circuit has either port between these times. */
 bool lm_replan_free(const struct replan *replan, uint32_t plane, const struct joined *circuit,
 		    uint64_t from_ps, uint64_t until_ps);

@@ -194,8 +194,7 @@ static bool has_end(const struct morph_schedule *old, const struct hold *hold,
 	return false;
 }
 
-/* The first of a plane's holds of which one is dark after that time. */
-static uint32_t first_after(const struct replan *replan, uint32_t plane, uint64_t ps)
+uint32_t lm_replan_first_after(const struct replan *replan, uint32_t plane, uint64_t ps)
 {
 	uint32_t low = replan->plane_first[plane], high = replan->plane_first[plane + 1];
 
@@ -218,8 +217,8 @@ bool lm_replan_free(const struct replan *replan, uint32_t plane, const struct jo
 	if (replan->sends_lost[circuit->src] >> plane & 1 ||
 	    replan->receives_lost[circuit->dst] >> plane & 1)
 		return false;
-	for (uint32_t at = first_after(replan, plane, from_ps); at < replan->plane_first[plane + 1];
-	     at++) {
+	for (uint32_t at = lm_replan_first_after(replan, plane, from_ps);
+	     at < replan->plane_first[plane + 1]; at++) {
 		const struct hold *hold = &old->holds.list[replan->plane_holds[at]];
 
 		if (hold->set_ps >= until_ps)

@@ -18,23 +18,23 @@ struct laying {
 	struct joined *circuits;
 };
 
+/* It is asked of each hold and send: the search steps by numbers, not by jumps that nobody can foresee. */
 static uint64_t moved_ps(const struct replan *replan, uint64_t ps, bool after)
 {
-	uint32_t low = 0, high = replan->gaps.count;
+	uint64_t until_ps = after && ps < UINT64_MAX ? ps + 1 : ps;
+	const struct gap *gap = replan->gaps.list;
+	uint32_t left = replan->gaps.count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (replan->gaps.list[middle].ps < ps ||
-		    (after && replan->gaps.list[middle].ps == ps))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!left || gap->ps >= until_ps)
 		return ps;
-	return lm_sum(ps, lm_sum(replan->gaps.list[low - 1].before_ps,
-				 replan->gaps.list[low - 1].length_ps));
+	/* The first is before that time, and the last that is, is among those that are left. */
+	while (left > 1) {
+		uint32_t half = left / 2;
+
+		gap += gap[half].ps < until_ps ? half : 0;
+		left -= half;
+	}
+	return lm_sum(ps, lm_sum(gap->before_ps, gap->length_ps));
 }
 
 static uint64_t moment_ps(const struct replan *replan, const struct moment *moment)

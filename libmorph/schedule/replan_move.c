@@ -82,7 +82,8 @@ static bool is_quiet(const struct replan *replan, uint32_t plane, const struct h
 
 	if (old->costs.scope != MORPH_DELAY_PLANE_SCOPE)
 		return true;
-	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
+	for (uint32_t at = lm_replan_first_after(replan, plane, set->set_ps);
+	     at < replan->plane_first[plane + 1]; at++) {
 		uint32_t hold = replan->plane_holds[at];
 
 		if (old->holds.list[hold].dark_ps <= set->set_ps)
@@ -125,7 +126,8 @@ static bool is_still(const struct replan *replan, uint32_t plane, const struct h
 
 	if (!is_one_change(replan))
 		return true;
-	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
+	for (uint32_t at = lm_replan_first_after(replan, plane, set->set_ps);
+	     at < replan->plane_first[plane + 1]; at++) {
 		const struct hold *hold = &old->holds.list[replan->plane_holds[at]];
 
 		if (hold->set_ps >= set->lit_ps - after_ps)
@@ -150,7 +152,8 @@ static bool is_undisturbed(const struct replan *replan, uint32_t plane, uint32_t
 
 	if (old->costs.scope != MORPH_DELAY_PLANE_SCOPE)
 		return true;
-	for (uint32_t at = replan->plane_first[plane]; at < replan->plane_first[plane + 1]; at++) {
+	for (uint32_t at = lm_replan_first_after(replan, plane, its->lit_ps);
+	     at < replan->plane_first[plane + 1]; at++) {
 		const struct hold *hold = &old->holds.list[replan->plane_holds[at]];
 
 		if (hold->set_ps >= its->dark_ps)
