@@ -105,7 +105,7 @@ struct morph_schedule {
 	struct morph_step *steps;
 	u32 *held, *changes, *ranks;
 	u32 *uses, *used_in;		/* by circuit: where its steps begin in used_in; one more */
-	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for whoever has entered the slice, */
+	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for whoever has entered the slice */
 	u64 work;			/* likewise: what was done since others had the lock */
 	u32 first_circuit;		/* number within the slice */
 

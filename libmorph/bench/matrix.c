@@ -12,7 +12,7 @@
 #include "tokens.h"
 
 #define LAYERS 200
-#define RACED 8 /* of them, by integer programs too */
+#define RACED 8U /* of them, by integer programs too */
 #define SECONDS 4 /* for each of these */
 #define PERCENT(value, of) (100 * ((double)(value) / (double)(of)-1))
 

@@ -238,22 +238,22 @@ static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 		morph_schedule_payoff(schedule, collective, &wanted, delay, &opts, &payoff), 0);
 	assert_true(payoff.pays_ns > 1000 && payoff.pays_ns < payoff.late_ns);
 	for (uint32_t at = 0; at < 5; at++) {
-		uint64_t lates[] = { 0, payoff.pays_ns - 2, payoff.pays_ns + 2, payoff.late_ns,
-				     1ULL << 40 };
-		bool pays = lates[at] > payoff.pays_ns;
+		uint64_t lateness[] = { 0, payoff.pays_ns - 2, payoff.pays_ns + 2, payoff.late_ns,
+					1ULL << 40 };
+		bool pays = lateness[at] > payoff.pays_ns;
 
-		wanted.late_ns = lates[at];
+		wanted.late_ns = lateness[at];
 		assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts,
 						       choices),
 				 0);
 		assert_int_equal(choices[MORPH_STRAGGLAR].chosen, pays);
-		assert_int_equal(choices[MORPH_STRAGGLAR].policy != 0, lates[at] != 0);
+		assert_int_equal(choices[MORPH_STRAGGLAR].policy != 0, lateness[at] != 0);
 		assert_sound(collective, delay, 1, NULL, schedule);
 		for (uint32_t one = 1; one < MORPH_ALGORITHMS; one++)
 			for (uint32_t other = 1; other < MORPH_ALGORITHMS; other++)
 				if (choices[one].chosen && choices[other].policy)
-					assert_true(ends_late(&choices[one], lates[at]) <=
-						    ends_late(&choices[other], lates[at]));
+					assert_true(ends_late(&choices[one], lateness[at]) <=
+						    ends_late(&choices[other], lateness[at]));
 	}
 	assert_int_equal(choices[MORPH_STRAGGLAR].alone_ns, payoff.late_ns);
 	wanted.late_ns++;
