@@ -96,8 +96,8 @@ static void begin_with(struct segments_program *program, const uint16_t *start)
 {
 	const struct segments_problem *problem = program->problem;
 	int count = (int)problem->topologies, columns = (int)problem->rounds * count;
-	int *where = calloc((size_t)program->columns, sizeof(*where));
-	double *values = calloc((size_t)program->columns, sizeof(*values));
+	int *where = calloc((size_t)program->columns + 1, sizeof(*where));
+	double *values = calloc((size_t)program->columns + 1, sizeof(*values));
 	int given = columns;
 
 	for (int at = 0; at < columns; at++) {

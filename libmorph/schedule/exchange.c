@@ -94,8 +94,12 @@ int lm_find_exchange(struct morph_ctx *ctx, const struct morph_collective *colle
 	struct moved *moved = calloc(2 * most_runs(collective) + 1, sizeof(*moved));
 	int ret = 0;
 
-	if (!counts || !moved)
-		ret = lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+	if (!counts || !moved) {
+		free(counts);
+		free(moved);
+		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		return -ENOMEM;
+	}
 	for (uint32_t round = 0; !ret && round < collective->rounds.count; round++) {
 		const struct round *of = &collective->rounds.list[round];
 

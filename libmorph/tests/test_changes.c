@@ -65,7 +65,7 @@ static void segments_pay_for_one_plane(void **state)
 /* Each sends to one, and hears from one; not all do, and some rounds come back. */
 static void add_matching(struct morph_collective *collective, uint64_t *seed)
 {
-	uint32_t ranks = morph_collective_ranks(collective), to[16];
+	uint32_t ranks = morph_collective_ranks(collective), to[16] = { 0 };
 	uint64_t bytes = 1 + random_below(seed, 1 << 22);
 
 	for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -166,8 +166,9 @@ static struct morph_collective *draw_parts(uint64_t *seed, uint32_t roles[RANKS]
 	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_DIRECT,
 		   .ranks = RANKS, .matrix = matrix);
 	struct morph_collective *collective = morph_collective_new(ctx);
-	uint32_t idle = random_below(seed, 1 << RANKS) & random_below(seed, 1 << RANKS);
+	uint32_t idle = random_below(seed, 1 << RANKS);
 
+	idle &= random_below(seed, 1 << RANKS);
 	for (uint32_t pair = 0; pair < RANKS * RANKS; pair++)
 		if (!(idle >> pair / RANKS & 1) && !(idle >> pair % RANKS & 1))
 			matrix[pair] = 1 + random_below(seed, 1 << 20);
