@@ -85,6 +85,7 @@ int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collec
 	uint64_t *arrived, *ends;
 	int ret = 0;
 
+	schedule->rounds = lm_collective_digest(collective);
 	schedule->bound_kind = MORPH_BOUND_PORTS;
 	schedule->bound_ps = 0;
 	if (!collective->transfers.count)

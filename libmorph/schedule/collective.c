@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Collectives by hand, and what is in them: see <morph/collective.h>. */
+#include "../plan/mix.h"
 #include "collective.h"
 
 #define MOST_RANKS 4096
@@ -243,6 +244,24 @@ uint32_t lm_collective_members(const struct morph_collective *collective, uint32
 		if (members[rank])
 			members[count++] = rank;
 	return count;
+}
+
+uint64_t lm_collective_digest(const struct morph_collective *collective)
+{
+	uint64_t digest = mix(collective->ranks);
+
+	for (uint32_t round = 0; round < collective->rounds.count; round++) {
+		const struct round *of = &collective->rounds.list[round];
+
+		digest = mix(digest ^ of->count);
+		for (uint32_t at = of->first; at < of->first + of->count; at++) {
+			const struct transfer *transfer = &collective->transfers.list[at];
+			uint64_t pair = (uint64_t)transfer->src << 32 | transfer->dst;
+
+			digest = mix(mix(digest ^ pair) ^ transfer->bytes);
+		}
+	}
+	return digest;
 }
 
 MORPH_API uint64_t morph_collective_bytes(const struct morph_collective *collective)

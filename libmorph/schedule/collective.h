@@ -45,6 +45,9 @@ struct morph_collective {
 /* Ranks that send or receive in any round, in order: how many. @members has room for all. */
 uint32_t lm_collective_members(const struct morph_collective *collective, uint32_t *members);
 
+/* A number that other transfers, or other rounds of them, don't have, but by chance. O(transfers). */
+uint64_t lm_collective_digest(const struct morph_collective *collective);
+
 /* Forget everything but how many ranks there are. */
 void lm_collective_clear(struct morph_collective *collective);
 

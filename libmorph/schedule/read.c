@@ -291,6 +291,7 @@ int lm_schedule_read(struct morph_schedule *schedule, const struct morph_collect
 		return lm_fail(schedule->ctx, EINVAL, "its schedule is cut off");
 	lm_schedule_begin(schedule, collective->ranks, planes, &costs);
 	schedule->policy = policy;
+	schedule->rounds = lm_collective_digest(collective);
 	ret = read_head(&reader, schedule, count, lengths);
 	if (!ret)
 		ret = make_room(schedule, lengths);

@@ -51,6 +51,8 @@ static int check(struct morph_schedule *schedule, const struct morph_schedule *o
 	costs = lm_delay_costs(delay, collective->ranks);
 	if (!same_costs(&costs, &old->costs))
 		return lm_fail(schedule->ctx, EINVAL, "it was planned with other delays");
+	if (old->rounds != lm_collective_digest(collective))
+		return lm_fail(schedule->ctx, EINVAL, "it was planned for other rounds");
 	return check_losses(schedule, old, opts);
 }
 
@@ -185,6 +187,7 @@ static void bound(struct replan *replan)
 	struct morph_schedule *schedule = replan->schedule;
 	const struct morph_schedule *old = replan->old;
 
+	schedule->rounds = old->rounds;
 	schedule->bound_kind = old->bound_kind;
 	schedule->bound_ps = old->bound_ps;
 	if (replan->collective->transfers.count && old->residents && !schedule->residents)

@@ -81,50 +81,6 @@ static void index_sends(struct replan *replan)
 	first[0] = 0;
 }
 
-/* Whether a send is of transfers that there are, from who has them to who gets them. */
-static bool fits(const struct replan *replan, const struct send *send)
-{
-	const struct morph_schedule *old = replan->old;
-	const struct morph_collective *collective = replan->collective;
-
-	if (send->round >= collective->rounds.count ||
-	    (uint64_t)send->first + send->count > collective->rounds.list[send->round].count)
-		return false;
-	for (uint32_t at = send->first; at < send->first + send->count; at++) {
-		const struct transfer *transfer = replan_transfer(replan, send->round, at);
-		uint32_t rank = transfer->src;
-
-		for (uint32_t hop = 0; hop < send->hops; hop++) {
-			uint32_t hold = old->hops.list[send->hops_first + hop];
-
-			rank = lm_matching_leads(old, old->holds.list[hold].matching, rank);
-		}
-		if (rank != transfer->dst)
-			return false;
-	}
-	return true;
-}
-
-/* Rounds of other transfers, or of more, would be looked up where there are none, and what is sent would not be all. */
-static int check_rounds(const struct replan *replan)
-{
-	const struct morph_schedule *old = replan->old;
-	unsigned __int128 sent = 0, all = 0;
-	bool same = true;
-
-	for (uint32_t at = 0; same && at < old->sends.count; at++) {
-		const struct send *send = &old->sends.list[at];
-
-		sent += (unsigned __int128)send->bytes * send->count;
-		same = fits(replan, send);
-	}
-	for (uint32_t at = 0; at < replan->collective->transfers.count; at++)
-		all += replan->collective->transfers.list[at].bytes;
-	if (same && sent == all)
-		return 0;
-	return lm_fail(replan->schedule->ctx, EINVAL, "it was planned for other rounds");
-}
-
 /* Sends come by rounds, and a round begins when the one before has ended. */
 static int index_rounds(struct replan *replan)
 {
@@ -157,10 +113,7 @@ int lm_replan_index(struct replan *replan)
 {
 	const struct morph_schedule *old = replan->old;
 	size_t holds = old->holds.count;
-	int ret = check_rounds(replan);
 
-	if (ret)
-		return ret;
 	replan->plane_first = calloc((size_t)old->planes + 1, sizeof(*replan->plane_first));
 	replan->plane_holds = calloc(holds + 1, sizeof(*replan->plane_holds));
 	replan->dark_before = calloc(holds + 1, sizeof(*replan->dark_before));

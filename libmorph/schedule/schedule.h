@@ -44,6 +44,7 @@ struct morph_schedule {
 	struct costs costs;
 	uint32_t residents; /* the first holds: lit when it starts */
 	uint64_t finish_ps, bound_ps;
+	uint64_t rounds; /* digest of those that it was planned for */
 	uint32_t bound_kind; /* enum morph_schedule_bound */
 	uint32_t changes; /* times at which circuits are set, and how many are, in all */
 	uint64_t set;
@@ -114,7 +115,7 @@ int lm_schedule_count(struct morph_schedule *schedule);
 /* The circuit of a matching that leaves a rank, or UINT32_MAX. O(log circuits). */
 uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src);
 
-/* bound.c: the best time that no schedule of the collective falls below. 0 or a noted -ENOMEM. */
+/* bound.c: it is of these rounds; and the best time that no schedule of them falls below. 0 or a noted -ENOMEM. */
 int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collective *collective);
 
 /*
