@@ -5,8 +5,6 @@
 
 #include "schedule.h"
 
-#define NO_MATCHING UINT32_MAX
-
 struct lay {
 	struct morph_schedule *schedule;
 	uint32_t now[MOST_PLANES]; /* holds, NO_HOLD where it is dark */

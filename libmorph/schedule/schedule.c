@@ -314,20 +314,47 @@ int lm_schedule_give_up(struct morph_schedule *schedule, const char *why)
 	return end_without(schedule, MORPH_UNDECIDED, why);
 }
 
-/* Circuits of a hold that were not there until the moment at which it is set; its ports have it now. */
+/* A matching that is gone through in the order of ranks. */
+struct walk {
+	uint32_t matching, next;
+};
+
+/* As lm_matching_leads(), of ranks that ascend as long as the matching is the same. */
+static uint32_t walk_to(const struct morph_schedule *schedule, struct walk *walk, uint32_t matching,
+			uint32_t src)
+{
+	const struct matching *of = &schedule->matchings.list[matching];
+	const struct joined *circuits = &schedule->circuits.list[of->first];
+
+	if (walk->matching != matching)
+		return lm_matching_leads(schedule, matching, src);
+	while (walk->next < of->count && circuits[walk->next].src < src)
+		walk->next++;
+	return walk->next < of->count && circuits[walk->next].src == src ?
+		       circuits[walk->next].dst :
+		       UINT32_MAX;
+}
+
+/*
+ * Circuits of a hold that were not there until the moment at which it is set; its ports have it now. Most often all of its ranks were in one
+ * hold before.
+ */
 static uint32_t take_ports(struct morph_schedule *schedule, uint32_t number)
 {
 	const struct hold *hold = &schedule->holds.list[number];
 	const struct matching *matching = &schedule->matchings.list[hold->matching];
 	uint32_t *ports = schedule->ports + (size_t)hold->plane * schedule->ranks, set = 0;
+	struct walk walk = { .matching = NO_MATCHING };
 
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
 		const struct joined *circuit = &schedule->circuits.list[at];
 		uint32_t last = ports[circuit->src];
 		const struct hold *before = last == NO_HOLD ? NULL : &schedule->holds.list[last];
 
+		if (before && walk.matching == NO_MATCHING)
+			walk.matching = before->matching;
 		set += !before || before->dark_ps != hold->set_ps ||
-		       lm_matching_leads(schedule, before->matching, circuit->src) != circuit->dst;
+		       walk_to(schedule, &walk, before->matching, circuit->src) != circuit->dst;
 		ports[circuit->src] = number;
 	}
 	return set;

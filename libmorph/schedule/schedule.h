@@ -8,6 +8,7 @@
 
 #define MOST_PLANES 64
 #define NO_HOLD UINT32_MAX
+#define NO_MATCHING UINT32_MAX
 
 /* A circuit between ranks. */
 struct joined {
