@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The input is a file for 'morphctl apply'. What is read is well formed, else a sentence says why. */
-#include <fcntl.h>
-#include <stdarg.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "apply.h"
+#include "command.h"
 #include "fuzz.h"
-
-static unsigned int complaints;
-
-/* In place of morphctl's own: nothing is printed, everything is formatted. */
-void warn_line(const char *format, ...)
-{
-	char line[4096];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(line, sizeof(line), format, arguments);
-	va_end(arguments);
-	complaints++;
-}
-
-void *needed(void *memory)
-{
-	MUST(memory);
-	return memory;
-}
 
 enum exit_code apply_fabric(struct apply *apply)
 {
@@ -75,12 +53,11 @@ static void check_slice(const struct apply_slice *slice)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct apply apply = { .fabric = MORPH_ANY };
-	int fd = memfd_create("input", 0);
 	enum exit_code code;
 	char path[64];
+	int fd;
 
-	MUST(fd >= 0 && write(fd, data, size) == (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	fd = command_file(data, size, path);
 	complaints = 0;
 	code = apply_read(&apply, path);
 	MUST(code || !complaints);
