@@ -4,6 +4,14 @@
 
 #include "moving.h"
 
+struct morph_collective *empty_collective(void)
+{
+	struct morph_collective *collective = morph_collective_new(ctx);
+
+	assert_non_null(collective);
+	return collective;
+}
+
 #define MOST_RANKS 64
 
 /* The words of <morph/wire.h>, and where things are in them. */
