@@ -329,11 +329,9 @@ static void tell_moved(struct morph_txn *txn)
 {
 	u32 i;
 
-	morph_state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++)
-		if (txn->items[i].old && txn->items[i].new && !txn->items[i].broken_first)
-			morph_state_circuit(txn->items[i].circuit);
-	morph_state_end(txn->slice);
+		if (txn->items[i].old && txn->items[i].new)
+			morph_state_dark(txn->items[i].circuit);
 }
 
 /* Program and verify; on success the light is there. No lock held. */
