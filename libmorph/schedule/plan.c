@@ -55,8 +55,8 @@ struct question {
 	const struct morph_collective *collective;
 	struct costs costs;
 	const struct morph_schedule_opts *opts;
-	schedule_planner *
-		back; /* in the place of MORPH_POLICY_MATCHINGS, which is tried alone then; or NULL */
+	/* In the place of MORPH_POLICY_MATCHINGS, which is tried alone then; or NULL. */
+	schedule_planner *back;
 };
 
 static int begin(struct morph_schedule *schedule, const struct question *question, uint32_t policy)
