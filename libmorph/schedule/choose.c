@@ -11,7 +11,7 @@
 
 /* An algorithm and what it is told. */
 struct variant {
-	uint32_t algorithm, radix, segments, extent[3];
+	struct morph_choice told;
 	uint64_t work; /* to plan it; 0: its rounds were not looked at */
 	bool left_out; /* the budget is spent before */
 };
@@ -24,7 +24,7 @@ struct choosing {
 	struct variant variants[MOST_VARIANTS];
 	uint32_t count;
 	uint64_t late_ps; /* the last rank comes then */
-	bool all_reduce;
+	uint32_t kind;
 	bool waits; /* whatever is done begins with the last rank */
 	uint64_t ends_ps; /* of what is best so far, when all has arrived */
 	bool some; /* one was planned */
@@ -44,15 +44,6 @@ static void swap_collectives(struct morph_collective *one, struct morph_collecti
 
 	*one = *other;
 	*other = kept;
-}
-
-/* Until when nothing is needed of a last rank that is late. */
-static uint64_t alone_ps(const struct choosing *choosing)
-{
-	uint32_t last = choosing->rounds->ranks - 1;
-
-	return lm_schedule_begins_ps(choosing->trial,
-				     morph_collective_rounds_before(choosing->rounds, last));
 }
 
 static uint64_t ends_after(uint64_t late_ps, uint64_t alone_ps, uint64_t finish_ps)
@@ -77,16 +68,20 @@ static bool is_sooner(const struct choosing *choosing, uint64_t ends_ps)
 
 /* ------------------------------------------------------- what there is to choose from */
 
-static void add(struct choosing *choosing, const struct variant *variant)
+static bool is_told_alike(const struct morph_choice *one, const struct morph_choice *other)
 {
+	return one->algorithm == other->algorithm && one->radix == other->radix &&
+	       one->segments == other->segments &&
+	       !memcmp(one->extent, other->extent, sizeof(one->extent));
+}
+
+static void add(struct choosing *choosing, struct morph_choice told)
+{
+	told.planes = choosing->opts->planes ? choosing->opts->planes : 1;
 	for (uint32_t at = 0; at < choosing->count; at++)
-		if (choosing->variants[at].algorithm == variant->algorithm &&
-		    choosing->variants[at].radix == variant->radix &&
-		    choosing->variants[at].segments == variant->segments &&
-		    !memcmp(choosing->variants[at].extent, variant->extent,
-			    sizeof(variant->extent)))
+		if (is_told_alike(&choosing->variants[at].told, &told))
 			return;
-	choosing->variants[choosing->count++] = *variant;
+	choosing->variants[choosing->count++] = (struct variant){ .told = told };
 }
 
 /*
@@ -101,8 +96,8 @@ static void add_radices(struct choosing *choosing, const struct morph_collective
 		radices[2]++;
 	for (uint32_t at = 0; at < ARRAY_SIZE(radices); at++)
 		if (radices[at] > 1 && (!at || radices[at] < wanted->ranks))
-			add(choosing,
-			    &(struct variant){ .algorithm = MORPH_BRUCK, .radix = radices[at] });
+			add(choosing, (struct morph_choice){ .algorithm = MORPH_BRUCK,
+							     .radix = radices[at] });
 }
 
 /*
@@ -122,7 +117,7 @@ static uint32_t best_segments(uint32_t more, uint64_t bytes, unsigned __int128 w
 
 static void add_tree(struct choosing *choosing, uint32_t segments)
 {
-	add(choosing, &(struct variant){ .algorithm = MORPH_BINARY, .segments = segments });
+	add(choosing, (struct morph_choice){ .algorithm = MORPH_BINARY, .segments = segments });
 }
 
 /* With circuits that stay, and where both children take turns at a port. */
@@ -141,12 +136,12 @@ static void add_segments(struct choosing *choosing, const struct morph_collectiv
 /* Two dimensions, which change circuits least often, and three, of fewest rounds. Where there are none building them says so. */
 static void add_tori(struct choosing *choosing, uint32_t ranks)
 {
-	struct variant variant = { .algorithm = MORPH_RINGS };
+	struct morph_choice told = { .algorithm = MORPH_RINGS };
 
-	lm_even_torus(ranks, 2, variant.extent);
-	add(choosing, &variant);
-	if (lm_even_torus(ranks, 3, variant.extent))
-		add(choosing, &variant);
+	lm_even_torus(ranks, 2, told.extent);
+	add(choosing, told);
+	if (lm_even_torus(ranks, 3, told.extent))
+		add(choosing, told);
 }
 
 static bool is_torus(const uint32_t extent[3])
@@ -157,71 +152,107 @@ static bool is_torus(const uint32_t extent[3])
 static void add_variants(struct choosing *choosing, const struct morph_collective_opts *wanted,
 			 uint32_t algorithm)
 {
-	struct variant variant = { .algorithm = algorithm };
+	struct morph_choice told = { .algorithm = algorithm };
 
 	if (algorithm == MORPH_BRUCK)
-		variant.radix = wanted->radix;
+		told.radix = wanted->radix;
 	if (algorithm == MORPH_BINARY)
-		variant.segments = wanted->segments;
+		told.segments = wanted->segments;
 	if (algorithm == MORPH_RINGS)
-		memcpy(variant.extent, wanted->extent, sizeof(variant.extent));
-	if (algorithm == MORPH_BRUCK && !variant.radix)
+		memcpy(told.extent, wanted->extent, sizeof(told.extent));
+	if (algorithm == MORPH_BRUCK && !told.radix)
 		add_radices(choosing, wanted);
-	else if (algorithm == MORPH_BINARY && !variant.segments)
+	else if (algorithm == MORPH_BINARY && !told.segments)
 		add_segments(choosing, wanted);
-	else if (algorithm == MORPH_RINGS && !is_torus(variant.extent))
+	else if (algorithm == MORPH_RINGS && !is_torus(told.extent))
 		add_tori(choosing, wanted->ranks);
 	else
-		add(choosing, &variant);
+		add(choosing, told);
+}
+
+/* ------------------------------------------------------------------ one of them */
+
+int lm_choice_build(struct morph_collective *collective, const struct morph_collective_opts *wanted,
+		    const struct morph_choice *told)
+{
+	struct morph_collective_opts how = *wanted;
+
+	how.algorithm = told->algorithm;
+	if (told->radix)
+		how.radix = told->radix;
+	if (told->segments)
+		how.segments = told->segments;
+	if (is_torus(told->extent))
+		memcpy(how.extent, told->extent, sizeof(how.extent));
+	return morph_collective_build(collective, &how);
+}
+
+int lm_choice_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
+		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
+		   const struct morph_choice *told)
+{
+	if (told->algorithm == MORPH_STRAGGLAR)
+		return lm_schedule_plan_late(schedule, collective, delay, opts);
+	return morph_schedule_plan(schedule, collective, delay, opts);
+}
+
+uint64_t lm_choice_note(struct morph_choice *choice, const struct morph_schedule *schedule,
+			const struct morph_collective *collective, uint32_t kind)
+{
+	uint32_t before = morph_collective_rounds_before(collective, collective->ranks - 1);
+	uint64_t alone_ps = kind == MORPH_ALL_REDUCE ? lm_schedule_begins_ps(schedule, before) : 0;
+
+	choice->policy = schedule->policy;
+	choice->rounds = collective->rounds.count;
+	choice->ns = morph_schedule_ns(schedule, NULL);
+	choice->alone_ns = lm_edge_ns(alone_ps);
+	return alone_ps;
+}
+
+uint64_t lm_choice_ends_ns(const struct morph_choice *choice, uint64_t late_ns)
+{
+	return ends_after(late_ns, choice->alone_ns, choice->ns);
 }
 
 /* ------------------------------------------------------------------------ trying them */
 
+static uint64_t ends_ns(const struct choosing *choosing, const struct morph_choice *choice)
+{
+	return lm_choice_ends_ns(choice, lm_edge_ns(choosing->late_ps));
+}
+
 /* Before it is planned. */
 static struct morph_choice choice_of(const struct choosing *choosing, const struct variant *variant)
 {
-	struct morph_choice choice = { .algorithm = variant->algorithm,
-				       .radix = variant->radix,
-				       .segments = variant->segments,
-				       .rounds = choosing->rounds->rounds.count };
+	struct morph_choice choice = variant->told;
 
-	memcpy(choice.extent, variant->extent, sizeof(choice.extent));
+	choice.rounds = choosing->rounds->rounds.count;
 	return choice;
 }
 
-/* Where the last rank is late the others don't send by way of it. */
 static int plan(struct choosing *choosing, const struct variant *variant)
 {
-	if (variant->algorithm == MORPH_STRAGGLAR)
-		return lm_schedule_plan_late(choosing->trial, choosing->rounds, choosing->delay,
-					     choosing->opts);
-	return morph_schedule_plan(choosing->trial, choosing->rounds, choosing->delay,
-				   choosing->opts);
-}
-
-static uint64_t ends_ns(const struct choosing *choosing, const struct morph_choice *choice)
-{
-	return ends_after(lm_edge_ns(choosing->late_ps), choice->alone_ns, choice->ns);
+	return lm_choice_plan(choosing->trial, choosing->rounds, choosing->delay, choosing->opts,
+			      &variant->told);
 }
 
 /* Plan the rounds of a variant; what is best so far is in what the caller gave. */
 static int try(struct choosing *choosing, const struct variant *variant,
 	       struct morph_choice *choices)
 {
-	struct morph_choice *known = &choices[variant->algorithm];
+	struct morph_choice *known = &choices[variant->told.algorithm];
 	struct morph_choice choice = choice_of(choosing, variant);
-	uint64_t ends_ps = 0, alone = 0;
+	uint64_t ends_ps = 0;
 	bool soonest;
 	int ret = plan(choosing, variant);
 
 	if (ret)
 		return ret;
 	if (choosing->trial->verdict == MORPH_FEASIBLE) {
-		choice.policy = choosing->trial->policy;
-		choice.ns = morph_schedule_ns(choosing->trial, NULL);
-		alone = choosing->all_reduce ? alone_ps(choosing) : 0;
-		choice.alone_ns = lm_edge_ns(alone);
-		ends_ps = ends_after(choosing->late_ps, alone, choosing->trial->finish_ps);
+		uint64_t alone_ps =
+			lm_choice_note(&choice, choosing->trial, choosing->rounds, choosing->kind);
+
+		ends_ps = ends_after(choosing->late_ps, alone_ps, choosing->trial->finish_ps);
 	}
 	soonest = !choosing->some || is_sooner(choosing, ends_ps);
 	if (soonest) {
@@ -241,21 +272,12 @@ static int try(struct choosing *choosing, const struct variant *variant,
 }
 
 /* Rounds of a variant; -ENOENT: the algorithm does not do that. */
-static int build(struct choosing *choosing, struct morph_collective_opts wanted,
+static int build(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		 const struct variant *variant)
 {
-	bool named = wanted.algorithm;
-	int ret;
+	int ret = lm_choice_build(choosing->rounds, wanted, &variant->told);
 
-	wanted.algorithm = variant->algorithm;
-	if (variant->radix)
-		wanted.radix = variant->radix;
-	if (variant->segments)
-		wanted.segments = variant->segments;
-	if (is_torus(variant->extent))
-		memcpy(wanted.extent, variant->extent, sizeof(wanted.extent));
-	ret = morph_collective_build(choosing->rounds, &wanted);
-	if ((ret != -EINVAL && ret != -E2BIG) || named)
+	if ((ret != -EINVAL && ret != -E2BIG) || wanted->algorithm)
 		return ret;
 	lm_error_clear(choosing->schedule->ctx);
 	return -ENOENT;
@@ -302,7 +324,7 @@ static int leave_out(struct choosing *choosing, const struct morph_collective_op
 	if (choosing->count == 1 || (!budget && wanted->ranks <= FEW_RANKS))
 		return 0;
 	for (uint32_t at = 0; at < choosing->count; at++) {
-		int ret = build(choosing, *wanted, &choosing->variants[at]);
+		int ret = build(choosing, wanted, &choosing->variants[at]);
 
 		if (ret && ret != -ENOENT)
 			return ret;
@@ -317,7 +339,7 @@ static int leave_out(struct choosing *choosing, const struct morph_collective_op
 static int fail_as(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		   const struct variant *variant)
 {
-	int ret = build(choosing, *wanted, variant);
+	int ret = build(choosing, wanted, variant);
 
 	return ret ? ret : plan(choosing, variant);
 }
@@ -330,8 +352,8 @@ static int fail_for_all(struct choosing *choosing, const struct morph_collective
 	for (uint32_t at = 0; at < choosing->count; at++) {
 		int ret;
 
-		named.algorithm = choosing->variants[at].algorithm;
-		ret = build(choosing, named, &choosing->variants[at]);
+		named.algorithm = choosing->variants[at].told.algorithm;
+		ret = build(choosing, &named, &choosing->variants[at]);
 		if (ret != -EINVAL || !lm_collective_kind(wanted->kind))
 			return ret;
 	}
@@ -355,9 +377,9 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 	ret = leave_out(choosing, wanted);
 	for (uint32_t at = 0; !ret && at < choosing->count; at++) {
 		const struct variant *variant = &choosing->variants[at];
-		struct morph_choice *choice = &choices[variant->algorithm];
+		struct morph_choice *choice = &choices[variant->told.algorithm];
 
-		ret = build(choosing, *wanted, variant);
+		ret = build(choosing, wanted, variant);
 		if (!ret && !variant->left_out)
 			ret = try(choosing, variant, choices);
 		/* Others may end in time, or have room. */
@@ -390,7 +412,7 @@ int lm_schedule_choose(struct morph_schedule *schedule, struct morph_collective 
 				     .rounds = morph_collective_new(schedule->ctx),
 				     .delay = delay,
 				     .opts = opts,
-				     .all_reduce = all_reduce,
+				     .kind = wanted->kind,
 				     .late_ps = all_reduce ? wanted->late_ns * PS_PER_NS : 0,
 				     .waits = waits };
 	int ret = choosing.trial && choosing.rounds ? 0 : -ENOMEM;

@@ -167,6 +167,22 @@ int lm_schedule_choose(struct morph_schedule *schedule, struct morph_collective 
 		       const struct morph_schedule_opts *opts, struct morph_choice *choices,
 		       bool waits);
 
+/*
+ * choose.c: rounds as a choice tells them; a plan of them, which keeps clear of a rank that the algorithm supposes to be late. What came of it is
+ * noted in the choice: returns until when nothing is needed of the last rank. With one that comes so late all has arrived then.
+ */
+int lm_choice_build(struct morph_collective *collective, const struct morph_collective_opts *wanted,
+		    const struct morph_choice *told);
+int lm_choice_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
+		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
+		   const struct morph_choice *told);
+uint64_t lm_choice_note(struct morph_choice *choice, const struct morph_schedule *schedule,
+			const struct morph_collective *collective, uint32_t kind);
+uint64_t lm_choice_ends_ns(const struct morph_choice *choice, uint64_t late_ns);
+
+/* candidates.c: of which circuits are held from when to when. O(circuits of all holds). */
+uint64_t lm_schedule_digest(const struct morph_schedule *schedule);
+
 /* A planner of one policy: 0, the verdict in the schedule; or what was noted. */
 typedef int schedule_planner(struct morph_schedule *schedule,
 			     const struct morph_collective *collective,

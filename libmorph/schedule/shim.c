@@ -149,8 +149,9 @@ struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind,
 	if (plan) {
 		plan->collective = morph_collective_new(&shim->ctx);
 		plan->schedule = morph_schedule_new(&shim->ctx);
+		plan->steps = shim->lit.ledger ? morph_steps_new(&shim->ctx) : NULL;
 	}
-	if (!plan || !plan->collective || !plan->schedule) {
+	if (!plan || !plan->collective || !plan->schedule || (shim->lit.ledger && !plan->steps)) {
 		lm_shim_plan_free(plan);
 		lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
 		return NULL;
@@ -163,24 +164,32 @@ struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind,
 	return plan;
 }
 
+bool lm_shim_plan_holds(const struct morph_shim_plan *plan)
+{
+	return plan->schedule->verdict == MORPH_FEASIBLE && !plan->unlit;
+}
+
 void lm_shim_plan_free(struct morph_shim_plan *plan)
 {
 	if (!plan)
 		return;
 	morph_collective_free(plan->collective);
 	morph_schedule_free(plan->schedule);
+	morph_steps_free(plan->steps);
+	free(plan->unlit);
 	free(plan);
 }
 
 struct morph_collective_opts lm_shim_wanted(const struct morph_shim_plan *plan)
 {
-	return (struct morph_collective_opts){ .sz = sizeof(struct morph_collective_opts),
-					       .kind = plan->kind,
-					       .ranks = plan->shim->opts.ranks,
-					       .root = plan->kind == MORPH_BROADCAST ?
-							       plan->shim->opts.root :
-							       0,
-					       .bytes = plan->bytes };
+	return (struct morph_collective_opts){
+		.sz = sizeof(struct morph_collective_opts),
+		.kind = plan->kind,
+		.ranks = plan->shim->opts.ranks,
+		.root = plan->kind == MORPH_BROADCAST ? plan->shim->opts.root : 0,
+		.bytes = plan->bytes,
+		.late_ns = plan->kind == MORPH_ALL_REDUCE ? plan->shim->opts.late_ns : 0
+	};
 }
 
 /* Give back what a list has room for and does not use; where that fails it stays. Returns what it takes. */
@@ -197,6 +206,12 @@ static uint64_t trim(void **list, uint32_t count, uint32_t *room, size_t bytes)
 
 #define TRIM(array) \
 	trim((void **)&(array).list, (array).count, &(array).room, sizeof(*(array).list))
+
+static uint64_t trim_steps(struct morph_steps *steps)
+{
+	return sizeof(*steps) + TRIM(steps->circuits) + TRIM(steps->steps) + TRIM(steps->guides) +
+	       TRIM(steps->held) + TRIM(steps->seen);
+}
 
 static int refuse_more(struct morph_shim *shim)
 {
@@ -220,7 +235,9 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 		       TRIM(collective->runs) + TRIM(schedule->circuits) +
 		       TRIM(schedule->matchings) + TRIM(schedule->holds) + TRIM(schedule->sends) +
 		       TRIM(schedule->hops);
-	if (schedule->verdict == MORPH_FEASIBLE)
+	if (plan->steps)
+		plan->weight += trim_steps(plan->steps);
+	if (lm_shim_plan_holds(plan))
 		ret = find_state(shim, plan);
 	if (!ret && plan->weight > shim->opts.most_bytes - shim->weight) {
 		shim->full = true;
@@ -231,6 +248,8 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 	/* Whoever reads it from now on does so beside others. */
 	collective->ctx = NULL;
 	schedule->ctx = NULL;
+	if (plan->steps)
+		plan->steps->ctx = NULL;
 	plan->number = shim->count;
 	shim->plans[shim->count++] = plan;
 	shim->weight += plan->weight;
@@ -253,6 +272,16 @@ void lm_shim_cut(struct morph_shim *shim, uint32_t count, uint32_t states)
 
 /* ------------------------------------------------------------------- asking */
 
+/* Whatever was found, it is known from now on. */
+static int note_light(struct morph_shim *shim, struct morph_shim_plan *plan,
+		      const struct morph_light *light)
+{
+	if (!light->verdict || light->verdict == MORPH_FEASIBLE)
+		return 0;
+	plan->unlit = strdup(light->why);
+	return plan->unlit ? 0 : lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+}
+
 static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
 {
 	const struct morph_shim_plan *by = shim->states.list[plan->before].by;
@@ -261,9 +290,16 @@ static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
 		   .planes = shim->opts.planes, .after = by ? by->schedule : NULL,
 		   .budget = shim->opts.budget);
 	struct morph_choice choices[MORPH_ALGORITHMS];
-	int ret = morph_schedule_choose(plan->schedule, plan->collective, &wanted, &shim->delay,
-					&opts, choices);
+	struct morph_light light = { 0 };
+	int ret = shim->lit.ledger ?
+			  morph_schedule_choose_lit(plan->schedule, plan->collective, &wanted,
+						    &shim->delay, &opts, &shim->lit, plan->steps,
+						    &light, choices) :
+			  morph_schedule_choose(plan->schedule, plan->collective, &wanted,
+						&shim->delay, &opts, choices);
 
+	if (!ret)
+		ret = note_light(shim, plan, &light);
 	for (uint32_t at = 0; !ret && at < MORPH_ALGORITHMS; at++)
 		if (choices[at].chosen) {
 			plan->algorithm = at;
@@ -339,8 +375,8 @@ MORPH_API int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t
 	}
 	if (ret)
 		return ret;
-	if (plan->schedule->verdict != MORPH_FEASIBLE)
-		return refuse(shim, ENOENT, plan->schedule->why);
+	if (!lm_shim_plan_holds(plan))
+		return refuse(shim, ENOENT, plan->unlit ? plan->unlit : plan->schedule->why);
 	*out = plan;
 	return 0;
 }
@@ -375,6 +411,11 @@ morph_shim_plan_collective(const struct morph_shim_plan *plan)
 	return plan->collective;
 }
 
+MORPH_API const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *plan)
+{
+	return plan->steps;
+}
+
 MORPH_API uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes)
 {
 	if (bytes)
@@ -387,6 +428,7 @@ MORPH_API void morph_shim_plan_choice(const struct morph_shim_plan *plan,
 {
 	*choice = (struct morph_choice){ .algorithm = plan->algorithm,
 					 .policy = morph_schedule_policy(plan->schedule),
+					 .planes = plan->schedule->planes,
 					 .rounds = morph_collective_rounds(plan->collective),
 					 .radix = plan->radix,
 					 .segments = plan->segments,
@@ -424,13 +466,51 @@ static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 	if (opts->most_plans > MOST_PLANS)
 		return lm_fail(ctx, EINVAL, "%d plans are kept at most, not %u", MOST_PLANS,
 			       opts->most_plans);
+	if (opts->late_ns > MOST_NS)
+		return lm_fail(ctx, EINVAL, "a rank is %llu ns late at most, not %llu", MOST_NS,
+			       (unsigned long long)opts->late_ns);
 	if (!delay->mbps)
 		return lm_fail(ctx, EINVAL,
 			       "the delay has no bandwidth: morph_delay_set_link() sets it");
 	return 0;
 }
 
-static int make_room(struct morph_shim *shim)
+/* Where plans are to have ways; what it is told of that is kept. */
+static int take_lit(struct morph_shim *shim, struct morph_ctx *ctx)
+{
+	size_t bytes = shim->opts.ranks * sizeof(uint32_t);
+	struct morph_lit_opts *lit = &shim->lit;
+	uint32_t *accelerators;
+	int ret;
+
+	if (!shim->opts.lit)
+		return 0;
+	ret = lm_opts_check(ctx, shim->opts.lit, sizeof(*lit), "morph_lit_opts");
+	if (!ret)
+		lm_opts_copy(lit, shim->opts.lit, sizeof(*lit));
+	if (!ret && (!lit->ledger || !lit->accelerators))
+		ret = lm_fail(ctx, EINVAL, "morph_lit_opts has no %s",
+			      lit->ledger ? "accelerators" : "ledger");
+	if (!ret)
+		ret = lm_opts_check(ctx, lit->light, sizeof(shim->light), "morph_light_opts");
+	accelerators = ret ? NULL : malloc(bytes);
+	if (accelerators) {
+		memcpy(accelerators, lit->accelerators, bytes);
+		lm_opts_copy(&shim->light, lit->light, sizeof(shim->light));
+		shim->light.sz = sizeof(shim->light);
+		shim->light.hold_steps = NULL;
+		lit->sz = sizeof(*lit);
+		lit->light = &shim->light;
+	} else if (!ret) {
+		ret = lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+	}
+	/* Its own from now on, or none. */
+	lit->accelerators = accelerators;
+	shim->opts.lit = NULL;
+	return ret;
+}
+
+static int make_room(struct morph_shim *shim, struct morph_ctx *ctx)
 {
 	int ret;
 
@@ -442,7 +522,9 @@ static int make_room(struct morph_shim *shim)
 	ret = ARRAY_GROW(&shim->ctx, shim->states, 1, "keep plans");
 	if (!ret)
 		shim->states.list[shim->states.count++] = (struct state){ 0 };
-	return ret || !shim->table.places || !shim->plans ? -ENOMEM : 0;
+	if (ret || !shim->table.places || !shim->plans)
+		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+	return take_lit(shim, ctx);
 }
 
 MORPH_API int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *delay,
@@ -467,10 +549,10 @@ MORPH_API int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *de
 	shim->delay = *delay;
 	shim->delay.ctx = &shim->ctx;
 	shim->costs = lm_delay_costs(delay, mine.ranks);
-	ret = make_room(shim);
+	ret = make_room(shim, ctx);
 	if (ret) {
 		morph_shim_free(shim);
-		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+		return ret;
 	}
 	*out = shim;
 	return 0;
@@ -484,6 +566,7 @@ MORPH_API void morph_shim_free(struct morph_shim *shim)
 	free(shim->states.list);
 	free(shim->plans);
 	free(shim->table.places);
+	free((uint32_t *)shim->lit.accelerators);
 	pthread_mutex_destroy(&shim->lock);
 	free(shim);
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "../src/steps.h"
 #include "schedule.h"
 
 #define SHIM_DARK 0 /* the state in which nothing is lit */
@@ -33,6 +34,8 @@ struct morph_shim_plan {
 	uint64_t bytes, weight; /* weight: memory */
 	struct morph_collective *collective;
 	struct morph_schedule *schedule; /* not feasible: that is known too */
+	struct morph_steps *steps; /* of its light; NULL: nobody asks for ways */
+	char *unlit; /* why its light has no ways; NULL: it has some, or nobody asks */
 };
 
 /* Plans by question, found without a lock: at most half of the places are ever taken, and none is given up. */
@@ -44,6 +47,8 @@ struct table {
 struct morph_shim {
 	/* What does not change. */
 	struct morph_shim_opts opts;
+	struct morph_lit_opts lit; /* with a ledger: plans are to have ways */
+	struct morph_light_opts light;
 	struct morph_delay delay;
 	struct costs costs;
 	struct table table;
@@ -69,6 +74,8 @@ uint64_t lm_shim_ends(uint32_t parts, uint32_t size);
 struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind, uint32_t size,
 					 uint32_t before);
 int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan);
+/* It is a plan to follow: feasible, and with ways where that is asked for. */
+bool lm_shim_plan_holds(const struct morph_shim_plan *plan);
 void lm_shim_plan_free(struct morph_shim_plan *plan);
 
 /* What the planner asks for. */

@@ -2,11 +2,12 @@
 /* Plans of a shim in bytes, as <morph/wire.h> says, and out of them again. */
 #include <endian.h>
 
+#include "../plan/place.h"
 #include "../plan/words.h"
 #include "shim.h"
 
 #define MOST_FILE (1U << 30) /* bytes */
-#define ABOUT 18 /* words behind the head that say what the plans are for */
+#define ABOUT 20 /* words behind the head that say what the plans are for */
 #define ENTRY 11 /* words of a plan before its schedule */
 
 /* CRC-32 of IEEE 802.3, reflected, as that of profiles. */
@@ -43,6 +44,7 @@ static void put_about(struct words *words, const struct morph_shim *shim)
 	words_put(words, shim->opts.root);
 	words_put_long(words, shim->opts.budget);
 	words_put(words, shim->opts.parts);
+	words_put_long(words, shim->opts.late_ns);
 	words_put(words, shim->costs.scope);
 	words_put_long(words, shim->costs.round_ps);
 	words_put_long(words, shim->costs.hop_ps);
@@ -83,12 +85,12 @@ static ssize_t write_plans(const struct morph_shim *shim, uint32_t *numbers, voi
 	ssize_t size;
 
 	for (uint32_t at = 0; at < shim->count; at++)
-		if (shim->plans[at]->schedule->verdict == MORPH_FEASIBLE)
+		if (lm_shim_plan_holds(shim->plans[at]))
 			numbers[at] = count++;
 	put_about(&words, shim);
 	words_put(&words, count);
 	for (uint32_t at = 0; at < shim->count; at++)
-		if (shim->plans[at]->schedule->verdict == MORPH_FEASIBLE)
+		if (lm_shim_plan_holds(shim->plans[at]))
 			put_plan(&words, shim->plans[at], numbers);
 	words_put(&words, 0); /* the checksum, when all else is there */
 	size = words_end(&words);
@@ -158,6 +160,7 @@ static int check_about(struct morph_shim *shim, struct file *file)
 		      { 4, "another root" },
 		      { 6, "another budget" },
 		      { 7, "other sizes" },
+		      { 9, "a rank that is late, but not as late as this" },
 		      { ABOUT, "another delay: planning with this one is another matter" } };
 	uint8_t about[4 * ABOUT];
 	struct words words = { .buffer = about, .room = ABOUT };
@@ -245,6 +248,24 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 	return 0;
 }
 
+/* What is held of the fabric may be another than when it was written. */
+static int find_ways(struct morph_shim *shim, struct morph_shim_plan *plan)
+{
+	struct morph_light light;
+	int ret;
+
+	if (!shim->lit.ledger)
+		return 0;
+	ret = morph_schedule_light(plan->schedule, shim->lit.ledger, shim->lit.accelerators,
+				   shim->opts.ranks, &shim->light, plan->steps, &light);
+	if (ret)
+		return lm_fail(&shim->ctx, -ret, "%s", morph_error_text(shim->lit.ledger->ctx));
+	if (light.verdict != MORPH_FEASIBLE)
+		return lm_fail(&shim->ctx, ESTALE, "the light of a plan has no ways by now: %s",
+			       light.why);
+	return 0;
+}
+
 static int read_plan(struct morph_shim *shim, struct file *file, struct table *table)
 {
 	uint32_t kind, size, after, before = SHIM_DARK;
@@ -266,6 +287,8 @@ static int read_plan(struct morph_shim *shim, struct file *file, struct table *t
 	if (!plan)
 		return -ENOMEM;
 	ret = read_schedule(shim, file, plan);
+	if (!ret)
+		ret = find_ways(shim, plan);
 	if (!ret)
 		ret = lm_shim_finish(shim, plan);
 	if (!ret)

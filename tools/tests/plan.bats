@@ -511,6 +511,10 @@ uneven() {
 	[[ $(jq '."finish-ns" >= ([.unlit[]."finish-ns"] | max)' <<<"$output") == true ]]
 	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, (.unlit | length)]' <<<"$output") == '["infeasible",1]' ]]
+	# So it is where the soonest does not wait for a late rank: the next one may.
+	expect 0 morphctl plan all-reduce --ranks 8 --planes 4 --bytes 64M --late 1000000 --delay round=500,settle=3700 --profile "$server" --json
+	[[ $(jq -c '[.light.verdict, .unlit[0].algorithm, .algorithm == "stragglar"]' <<<"$output") == '["feasible","stragglar",false]' ]]
+	[[ $(jq '."ends-ns" == ([.choice[] | select(.algorithm == "ring")."finish-ns"] | max)' <<<"$output") == true ]]
 }
 
 @test "steps of its light go into a file that schedules are loaded from" {

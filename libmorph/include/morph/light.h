@@ -140,6 +140,48 @@ int morph_schedule_light(const struct morph_schedule *schedule, struct morph_led
 			 const struct morph_light_opts *opts, struct morph_steps *steps,
 			 struct morph_light *light);
 
+/**
+ * struct morph_lit_opts - where a plan is to have ways
+ * @sz: sizeof(struct morph_lit_opts)
+ * @ledger: what is held of the fabric; not changed, but for memory that the search uses
+ * @accelerators: the accelerator of each rank, as many as the collective has
+ * @light: as morph_schedule_light(), or NULL; its hold_steps are of the plan that is tried last
+ * @most: of how many plans ways are looked for, each of which may take seconds; 0: 24
+ */
+struct morph_lit_opts {
+	size_t sz;
+	struct morph_ledger *ledger;
+	const uint32_t *accelerators;
+	const struct morph_light_opts *light;
+	uint32_t most;
+};
+
+/**
+ * morph_schedule_choose_lit() - choose algorithm and circuits that have ways
+ * @schedule: the answer; what was in it is forgotten
+ * @collective: where to put its rounds; what was in it is forgotten
+ * @wanted: as morph_schedule_choose()
+ * @delay: as there
+ * @opts: as there
+ * @lit: where it is to have ways
+ * @steps: where to put its steps; what was in it is forgotten
+ * @light: whether it has ways; verdict 0 where there is no feasible schedule to begin with
+ * @choices: as morph_schedule_choose(); or NULL
+ *
+ * What morph_schedule_choose() finds best, where that has ways; else the first of morph_schedule_candidates() that has some,
+ * among them those on as many of the first planes as go together. Where none of those that are tried has any, @schedule is what is best, without
+ * steps, and @light says why it has none. Nothing else is tried where no plan could help: there are fewer ports or lanes than are
+ * asked for, or an accelerator may not be used.
+ *
+ * Return: 0, whatever the verdicts, or as morph_schedule_choose() and morph_schedule_light().
+ */
+int morph_schedule_choose_lit(struct morph_schedule *schedule, struct morph_collective *collective,
+			      const struct morph_collective_opts *wanted,
+			      const struct morph_delay *delay,
+			      const struct morph_schedule_opts *opts,
+			      const struct morph_lit_opts *lit, struct morph_steps *steps,
+			      struct morph_light *light, struct morph_choice *choices);
+
 #ifdef __cplusplus
 }
 #endif

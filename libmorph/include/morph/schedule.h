@@ -103,6 +103,7 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
  * struct morph_choice - what an algorithm came to
  * @algorithm: enum morph_algorithm
  * @policy: enum morph_policy that was best for it; 0 where it can't be done so, or was left out for the budget
+ * @planes: ports of each rank that it was planned for
  * @rounds: how many it has
  * @radix: of Bruck's algorithm, which that is; else 0
  * @segments: of a binary tree, in how many parts the buffer goes; else 0
@@ -115,6 +116,7 @@ int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_coll
 struct morph_choice {
 	uint32_t algorithm;
 	uint32_t policy;
+	uint32_t planes;
 	uint32_t rounds;
 	uint32_t radix;
 	uint32_t segments;
@@ -154,6 +156,51 @@ int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collecti
 			  const struct morph_collective_opts *wanted,
 			  const struct morph_delay *delay, const struct morph_schedule_opts *opts,
 			  struct morph_choice *choices);
+
+/* Choices that there are on so many planes, at most. */
+#define MORPH_CANDIDATES (MORPH_ALGORITHMS * MORPH_POLICIES)
+
+/**
+ * morph_schedule_candidates() - what may be done in the place of what was chosen
+ * @schedule: room to plan; what was in it is forgotten
+ * @collective: room for rounds; what was in it is forgotten. Where @wanted is NULL the rounds themselves, which stay
+ * @wanted: as morph_schedule_choose(); NULL: the rounds of @collective
+ * @delay: as there
+ * @opts: as there; with a policy that is the only one
+ * @choices: what that came to; not looked at where @wanted is NULL
+ * @fewer: planes on which all is tried too, below @opts->planes; 0: none
+ * @list: where to put the candidates, room for 2 * MORPH_CANDIDATES: those first that end first, as morph_schedule_choose() reckons
+ * @count: where to put how many there are
+ *
+ * What is chosen may have no ways on the fabric (morph_schedule_light()), or be refused when it is loaded. Candidates are the
+ * algorithms of @choices that could be planned, as they are told there, each by each policy alone; of those that hold the same circuits
+ * at the same times there is one. Of fewer planes the others stay as they are. morph_schedule_take() plans one of them. It takes about twice as
+ * long as morph_schedule_choose(), and all who ask come to the same.
+ *
+ * Return: 0, -EINVAL (@fewer is not below @opts->planes), or as morph_schedule_choose().
+ */
+int morph_schedule_candidates(struct morph_schedule *schedule, struct morph_collective *collective,
+			      const struct morph_collective_opts *wanted,
+			      const struct morph_delay *delay,
+			      const struct morph_schedule_opts *opts,
+			      const struct morph_choice *choices, uint32_t fewer,
+			      struct morph_choice *list, uint32_t *count);
+
+/**
+ * morph_schedule_take() - plan as a choice says
+ * @schedule: the answer; what was in it is forgotten
+ * @collective: where to put its rounds; what was in it is forgotten. Where @wanted is NULL the rounds themselves
+ * @wanted: what is to be done; what @choice says takes the place of what it says of the algorithm. NULL: the rounds of @collective
+ * @delay: what rounds and changes take
+ * @opts: as morph_schedule_plan(); but the policy is that of @choice
+ * @choice: one of morph_schedule_candidates(), or of morph_schedule_choose(). With fewer planes than @opts->planes it makes use of the first ones alone,
+ *	and of nothing that is lit at first
+ *
+ * Return: as morph_schedule_plan() and morph_collective_build(), and -EINVAL where @choice has no planes, or more than @opts.
+ */
+int morph_schedule_take(struct morph_schedule *schedule, struct morph_collective *collective,
+			const struct morph_collective_opts *wanted, const struct morph_delay *delay,
+			const struct morph_schedule_opts *opts, const struct morph_choice *choice);
 
 /**
  * morph_schedule_combine() - plan the way back of a dispatch

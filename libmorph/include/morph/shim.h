@@ -3,7 +3,7 @@
 #ifndef MORPH_SHIM_H
 #define MORPH_SHIM_H
 
-#include <morph/schedule.h>
+#include <morph/light.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -31,6 +31,10 @@ extern "C" {
  * after the first. A plan is kept for each (collective, size, what is lit), and not for each history: where an iteration
  * comes round to the same circuits it comes round to the same plans.
  *
+ * A shim that knows where the ranks are (@lit) gives plans that have ways there, each with the steps that the driver takes. What others hold
+ * of the fabric by then may be in the way of these when they are loaded: then the collective goes on as it would without a plan. Once the
+ * slice has other accelerators it is time for another shim.
+ *
  * All ranks who ask the same shims for the same come to the same plans, whatever else they asked before: plans depend on the
  * question alone.
  *
@@ -54,6 +58,9 @@ struct morph_shim_plan;
  * @profile_checksum: of the fabric's profile, morph_model_checksum(); a file of another one is not read. 0: not stated
  * @most_plans: how many are kept, up to 65536; 0: 1024
  * @most_bytes: of all plans together; 0: 2^28
+ * @late_ns: how much later than the others the last rank comes to an all-reduce, as in struct morph_collective_opts
+ * @lit: where plans are to have ways; NULL: nobody asks for ways. Its accelerators and options are copied; its ledger stays as it is, and is used
+ *	by nobody else, as long as the shim is there
  */
 struct morph_shim_opts {
 	size_t sz;
@@ -66,6 +73,8 @@ struct morph_shim_opts {
 	uint32_t profile_checksum;
 	uint32_t most_plans;
 	uint64_t most_bytes;
+	uint64_t late_ns;
+	const struct morph_lit_opts *lit;
 };
 
 /**
@@ -76,7 +85,7 @@ struct morph_shim_opts {
  * @out: the shim, freed by morph_shim_free()
  *
  * Return: 0, -EINVAL (no ranks or more than 4096, more than 64 planes, no such policy, root or parts, more than 65536 plans,
- * no bandwidth), -E2BIG (an option that this library does not know) or -ENOMEM.
+ * no bandwidth, a rank that is later than 2^40 ns, what is wrong in @opts->lit), -E2BIG (an option that this library does not know) or -ENOMEM.
  */
 int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *delay,
 		   const struct morph_shim_opts *opts, struct morph_shim **out);
@@ -95,10 +104,10 @@ void morph_shim_free(struct morph_shim *shim);
  * @after: the plan that runs before, whose circuits are lit; NULL: nothing is
  * @out: the plan, owned by @shim
  *
- * A plan that is there takes neither memory nor a lock. One that is not is planned by morph_schedule_choose(); that it can't
- * be done is kept too. Once there are as many as are kept those stay, and no more are planned.
+ * A plan that is there takes neither memory nor a lock. One that is not is planned by morph_schedule_choose(), or
+ * morph_schedule_choose_lit(); that it can't be done is kept too. Once there are as many as are kept those stay, and no more are planned.
  *
- * Return: 0, -ENOENT (there is no feasible schedule), -EINVAL (no such collective, @after is of another shim), -E2BIG (more than
+ * Return: 0, -ENOENT (there is no feasible schedule, or none with ways), -EINVAL (no such collective, @after is of another shim), -E2BIG (more than
  * 2^50 bytes), -ENOSPC (no more plans are kept, or no more bytes of them), or as morph_schedule_choose(). Why, says
  * morph_shim_why().
  */
@@ -150,6 +159,14 @@ const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_pl
 const struct morph_collective *morph_shim_plan_collective(const struct morph_shim_plan *plan);
 
 /**
+ * morph_shim_plan_steps() - what the driver takes: morph_slice_schedule_load()
+ * @plan: the plan
+ *
+ * Return: steps, owned by the shim, which may be read by any number of threads; NULL where the shim does not know where ranks are.
+ */
+const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *plan);
+
+/**
  * morph_shim_plan_algorithm() - by which algorithm
  * @plan: the plan
  * @bytes: where to put the size that it is of; or NULL
@@ -185,11 +202,11 @@ ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t bytes);
  * @data: what was written
  * @bytes: its size
  *
- * Either all plans are taken or none. What is read may be anything: numbers are of things that there are, times are
+ * Either all plans are taken or none. Where plans are to have ways these are looked for anew, and all of them are to have some. What is read may be anything: numbers are of things that there are, times are
  * in order, a port is in one circuit at a time, and ways lead where they should. Who does not believe that the writer was a planner holds plans against
  * <morph/check.h>.
  *
- * Return: 0; -ESTALE (it is of another profile, delay, or number of ranks or planes, or of other options), -EBADMSG (its checksum is
+ * Return: 0; -ESTALE (it is of another profile, delay, or number of ranks or planes, or of other options, or a plan has no ways), -EBADMSG (its checksum is
  * wrong), -EINVAL (malformed), -EEXIST (there are plans), -ENOSPC (more than are kept) or -ENOMEM. Why, says
  * morph_shim_why().
  */

@@ -84,7 +84,7 @@ extern "C" {
  * begins when they are lit. Sends over the same circuit have the same times, or have nothing of them in common.
  *
  * Plans of a shim: ranks; planes; enum morph_policy; the root of broadcasts; the low and the high half of the budget; sizes between
- * two powers of two; a delay, as above; how many plans. For each enum morph_collective_kind; its size, counted in as many from each
+ * two powers of two; the low and the high half of the nanoseconds that the last rank is late; a delay, as above; how many plans. For each enum morph_collective_kind; its size, counted in as many from each
  * power of two to the next, from 1 byte on; one more than the number of the plan whose circuits are lit before it, or 0; enum
  * morph_algorithm, its radix, its segments and its three extents, as struct morph_choice has them; enum morph_policy; how many words its schedule has; and the schedule, its head among them. Last the CRC-32 of all
  * words before.
@@ -109,7 +109,7 @@ extern "C" {
  * cut the low and the high half of a set of the rack's servers, counted in the order of hosts.
  */
 #define MORPH_WIRE_MAGIC 0x4c504d57U /* "WMPL" */
-#define MORPH_WIRE_VERSION 4U
+#define MORPH_WIRE_VERSION 5U
 #define MORPH_WIRE_HEAD 5U /* words */
 #define MORPH_WIRE_STRAND 16U /* words of a strand */
 
