@@ -117,9 +117,20 @@ static uint64_t change_ps(const struct circulants *circulants)
 	return ps > NEVER_PS ? NEVER_PS : (uint64_t)ps;
 }
 
+/* Of a round, by way of all ranks. */
+static uint64_t most_ps(const struct circulants *circulants, uint64_t bytes)
+{
+	uint64_t sum = 0;
+
+	if (__builtin_mul_overflow(bytes, circulants->ranks, &sum))
+		return NEVER_PS;
+	return lm_round_ps(circulants->costs, circulants->round_each_hop, circulants->ranks, sum);
+}
+
 int lm_circulants_pose(struct circulants_work *work, const struct circulants *circulants,
 		       struct segments_problem *problem)
 {
+	uint64_t most = 0; /* bytes of a round */
 	int ret = look_at(work, circulants);
 
 	if (!ret)
@@ -128,6 +139,9 @@ int lm_circulants_pose(struct circulants_work *work, const struct circulants *ci
 		ret = ROOM(work, prices, circulants->ranks);
 	if (ret)
 		return ret;
+	for (uint32_t round = 0; round < circulants->rounds; round++)
+		most = circulants->shifts[round].bytes > most ? circulants->shifts[round].bytes :
+								most;
 	count_hops(work, circulants->ranks);
 	work->circulants = circulants;
 	*problem = (struct segments_problem){ .rounds = circulants->rounds,
@@ -135,6 +149,7 @@ int lm_circulants_pose(struct circulants_work *work, const struct circulants *ci
 					      .price = price,
 					      .prices = work,
 					      .change_ps = change_ps(circulants),
+					      .most_ps = most_ps(circulants, most),
 					      .changes = circulants->changes,
 					      .resident = circulants->resident };
 	return 0;

@@ -59,6 +59,38 @@ static int look_at(struct segments *work, const struct segments_problem *problem
 #define ROOM(work, array, wanted) \
 	ARRAY_GROW((work)->ctx, (work)->array, wanted, "plan when topologies change")
 
+/*
+ * Cost and changes in 62 bits, so many below: changes are no more than rounds. What does not go is beyond all that does. Where changes
+ * differ, or costs may be too long for that, there are none.
+ */
+#define NARROW_BITS 62
+#define MOST_NARROW (1U << 20) /* totals, each of which is kept */
+
+static uint32_t narrow_bits(const struct segments_problem *problem)
+{
+	uint64_t rows = problem->rounds + 1ULL;
+	uint32_t bits = 64 - (uint32_t)__builtin_clzll(rows);
+	unsigned __int128 most = ((unsigned __int128)problem->most_ps + problem->change_ps) * rows;
+
+	if (problem->changes || !problem->most_ps || rows * problem->topologies > MOST_NARROW ||
+	    most >> (NARROW_BITS - 1 - bits))
+		return 0;
+	return bits;
+}
+
+static int make_narrow_room(struct segments *work, const struct segments_problem *problem)
+{
+	int ret = ROOM(work, row, problem->topologies);
+
+	if (!ret)
+		ret = ROOM(work, totals, (problem->rounds + 1) * problem->topologies);
+	if (!ret)
+		ret = ROOM(work, limits, problem->rounds + 1);
+	if (!ret)
+		ret = ROOM(work, held, problem->rounds);
+	return ret;
+}
+
 static int make_room(struct segments *work, const struct segments_problem *problem)
 {
 	uint64_t cells = (uint64_t)problem->rounds * problem->topologies;
@@ -177,14 +209,110 @@ static void trace(const struct segments_problem *problem, struct segments *work,
 	}
 }
 
+static int refuse(struct segments *work, const struct segments_problem *problem, uint32_t round)
+{
+	return lm_fail(work->ctx, ENETUNREACH, "round %u goes on none of the %u topologies", round,
+		       problem->topologies);
+}
+
+/* --------------------------------------------------------------- narrow totals */
+
+/* The total of a round for what it takes at least, and for what is least after it. */
+struct narrow {
+	uint64_t price, total;
+};
+
+/* Whoever changes comes from the cheapest: no total before the round is above the limit. */
+static struct narrow go_on_narrow(const uint64_t *before, uint64_t *after, const uint64_t *row,
+				  uint32_t count, uint64_t limit, uint32_t bits)
+{
+	const uint64_t never = 1ULL << (NARROW_BITS - bits);
+	struct narrow least = { .price = never, .total = UINT64_MAX };
+
+	for (uint32_t to = 0; to < count; to++) {
+		uint64_t price = row[to] < never ? row[to] : never;
+		uint64_t total = before[to] < limit ? before[to] : limit;
+
+		total += price << bits;
+		after[to] = total;
+		least.price = price < least.price ? price : least.price;
+		least.total = total < least.total ? total : least.total;
+	}
+	return least;
+}
+
+static uint16_t find_first(const uint64_t *totals, uint64_t wanted)
+{
+	uint16_t at = 0;
+
+	while (totals[at] != wanted)
+		at++;
+	return at;
+}
+
+static void trace_narrow(const struct segments_problem *problem, struct segments *work,
+			 uint16_t last, uint64_t change)
+{
+	for (uint32_t round = problem->rounds; round--;) {
+		const uint64_t *totals =
+			work->totals.list + (size_t)round * problem->topologies;
+
+		work->held.list[round] = last;
+		if (round && totals[last] > work->limits.list[round])
+			last = find_first(totals, work->limits.list[round] - change);
+	}
+}
+
+static int solve_narrow(struct segments *work, const struct segments_problem *problem,
+			uint32_t bits, struct segments_plan *plan)
+{
+	const uint64_t change = problem->change_ps << bits | 1;
+	const uint32_t count = problem->topologies, resident = problem->resident;
+	struct narrow least = { .total = resident == RESIDENT_NONE ? change : 0 };
+	uint64_t bound = least.total >> bits, *totals;
+	int ret = make_narrow_room(work, problem);
+
+	if (ret)
+		return ret;
+	totals = work->totals.list;
+	for (uint32_t to = 0; to < count; to++)
+		totals[to] = resident == RESIDENT_ANY || resident == to ? 0 : change;
+	for (uint32_t round = 0; round < problem->rounds; round++, totals += count) {
+		uint64_t limit = round ? least.total + change : UINT64_MAX;
+
+		work->limits.list[round] = limit;
+		problem->price(problem, round, work->row.list);
+		least = go_on_narrow(totals, totals + count, work->row.list, count, limit, bits);
+		if (least.price >> (NARROW_BITS - bits))
+			return refuse(work, problem, round);
+		bound += least.price;
+	}
+	if (problem->rounds)
+		trace_narrow(problem, work, find_first(totals, least.total), change);
+	*plan = (struct segments_plan){ .ps = problem->rounds ? least.total >> bits : 0,
+					.changes = problem->rounds ?
+							   least.total & ((1U << bits) - 1) :
+							   0,
+					.bound_ps = problem->rounds ? bound : 0,
+					.held = work->held.list };
+	return 0;
+}
+
+/* --------------------------------------------------------------------- all */
+
 int lm_segments_solve(struct segments *work, const struct segments_problem *problem,
 		      struct segments_plan *plan)
 {
 	segments_total spread = 0, bound;
 	struct segments_choice best;
 	uint16_t last;
-	int ret = make_room(work, problem);
+	int ret = look_at(work, problem);
+	uint32_t bits = ret ? 0 : narrow_bits(problem);
 
+	if (bits)
+		return solve_narrow(work, problem, bits, plan);
+	if (!ret)
+		ret = make_room(work, problem);
 	if (ret)
 		return ret;
 	for (uint32_t to = 0; to < problem->topologies; to++)
@@ -202,9 +330,7 @@ int lm_segments_solve(struct segments *work, const struct segments_problem *prob
 			change_from_least(problem, work, before);
 		least = go_on(problem, work, round);
 		if (least == NEVER_PS)
-			return lm_fail(work->ctx, ENETUNREACH,
-				       "round %u goes on none of the %u topologies", round,
-				       problem->topologies);
+			return refuse(work, problem, round);
 		if (least == TOO_LONG_PS)
 			return lm_fail(
 				work->ctx, ERANGE,
@@ -287,5 +413,7 @@ void lm_segments_release(struct segments *work)
 	free(work->row.list);
 	free(work->before.list);
 	free(work->held.list);
+	free(work->totals.list);
+	free(work->limits.list);
 	*work = (struct segments){ .ctx = work->ctx };
 }

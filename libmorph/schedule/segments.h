@@ -31,6 +31,7 @@ struct segments_problem {
 	void (*price)(const struct segments_problem *problem, uint32_t round, uint64_t *row);
 	void *prices; /* for price() */
 	uint64_t change_ps; /* from any topology to any other one */
+	uint64_t most_ps; /* no round takes more on a topology that it goes on; 0: nobody knows */
 	/* Instead of that, or NULL: [from * topologies + to], and as the last row those from the dark. */
 	const uint64_t *changes;
 	uint32_t resident; /* a topology, or one of those above */
@@ -50,6 +51,8 @@ struct segments {
 	ARRAY_OF(uint16_t)
 	before; /* [round * topologies + topology]: which one is held before it */
 	ARRAY_OF(uint16_t) held; /* the plan: by round */
+	/* Where totals are narrow: before the first round, then after each, by topology; and by round above what it pays to change. */
+	ARRAY_OF(uint64_t) totals, limits;
 };
 
 struct segments_plan {
@@ -61,7 +64,8 @@ struct segments_plan {
 
 /*
  * Find the sequence of topologies that takes the least, of these the one of fewest changes; which one of
- * several it is depends on the problem alone. Takes time as rounds * topologies where changes are all alike; with a
+ * several it is depends on the problem alone. Takes time as rounds * topologies where changes are all alike, and a third of it where
+ * most_ps says that 64 bits have room for cost and changes together; with a
  * table at most topologies times as much, and less the nearer together the changes are.
  *
  * Returns 0, -ENETUNREACH (a round goes on none of the topologies), -ERANGE (no sequence takes less than NEVER_PS),
