@@ -20,37 +20,44 @@ static uint32_t needed_in(const struct overlap_window *window, uint32_t round,
 	return at;
 }
 
-/*
- * Before the other? Of two that are free at the same time and have to be changed, the one whose
- * configuration is needed last: nothing is won by it but fewer changes.
- */
-static bool goes_before(const struct overlap_window *window, uint32_t round, const uint32_t *held,
-			const double *ready, uint32_t one, uint32_t other)
+/* Of two that are free at the same time and have to be changed: nothing is won by it but fewer changes. */
+static bool is_needed_later(const struct overlap_window *window, uint32_t round, uint32_t one,
+			    uint32_t other)
 {
-	bool holds = held[one] == window->configurations[round];
-
-	if (holds != (held[other] == window->configurations[round]))
-		return holds;
-	if (ready[one] != ready[other])
-		return (ready[one] > ready[other]) == holds;
-	if (held[one] == held[other])
-		return false;
-	return needed_in(window, round, held[one]) > needed_in(window, round, held[other]);
+	return one != other && needed_in(window, round, one) > needed_in(window, round, other);
 }
 
+/*
+ * Those that hold the round's configuration, the one that can be changed last first; then those that can be changed first, and of these
+ * the one whose configuration is needed last.
+ */
 uint32_t lm_overlap_order(const struct overlap_window *window, uint32_t round, const uint32_t *held,
 			  const double *ready, uint8_t *order)
 {
-	uint32_t holders = 0;
+	uint8_t others[OVERLAP_PLANES];
+	uint32_t holders = 0, count = 0, at;
 
 	for (uint32_t plane = 0; plane < window->planes; plane++) {
-		uint32_t at = plane;
+		double its = ready[plane];
 
-		for (; at && goes_before(window, round, held, ready, plane, order[at - 1]); at--)
-			order[at] = order[at - 1];
-		order[at] = (uint8_t)plane;
-		holders += held[plane] == window->configurations[round];
+		if (held[plane] == window->configurations[round]) {
+			for (at = holders++; at && its > ready[order[at - 1]]; at--)
+				order[at] = order[at - 1];
+			order[at] = (uint8_t)plane;
+			continue;
+		}
+		for (at = count++; at; at--) {
+			uint32_t other = others[at - 1];
+
+			if (its > ready[other] ||
+			    (its == ready[other] &&
+			     !is_needed_later(window, round, held[plane], held[other])))
+				break;
+			others[at] = (uint8_t)other;
+		}
+		others[at] = (uint8_t)plane;
 	}
+	memcpy(order + holders, others, count);
 	return holders;
 }
 

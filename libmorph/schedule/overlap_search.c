@@ -12,6 +12,31 @@
 
 /* --------------------------------------------------------------------- paths */
 
+static void begin_paths(struct overlap_paths *paths, const struct overlap_window *window)
+{
+	struct overlap_before *before = &paths->before[0];
+
+	memcpy(before->ready, window->ready, sizeof(before->ready));
+	memcpy(before->held, window->held, sizeof(before->held));
+	memset(before->last, -1, sizeof(before->last));
+	before->turns_count = before->rows_count = 0;
+	before->end = before->lost = 0;
+}
+
+/* All is as it was before a round. */
+static void go_back(struct overlap_paths *paths, uint32_t round)
+{
+	const struct overlap_before *before = &paths->before[round];
+
+	for (uint32_t plane = 0; plane < OVERLAP_PLANES; plane++)
+		if (before->last[plane] >= 0)
+			paths->out[before->last[plane]][plane] = NO_TURN;
+	paths->turns_count = before->turns_count;
+	paths->rows_count = before->rows_count;
+	for (uint32_t at = 0; at < paths->turns_count; at++)
+		paths->turns[at].early = paths->turns[at].late = 0;
+}
+
 static uint32_t turn_to(struct overlap_paths *paths, int a, int b, double due)
 {
 	struct overlap_turn *turn;
@@ -29,60 +54,105 @@ static uint32_t turn_to(struct overlap_paths *paths, int a, int b, double due)
 }
 
 /* Of planes that sent in the same round the one that began first is the one to end first. */
-void lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *window,
-		      const uint8_t *counts, uint32_t count)
+static void use_planes(struct overlap_paths *paths, const struct overlap_window *window,
+		       uint32_t round)
 {
-	double ready[OVERLAP_PLANES];
-	uint32_t held[OVERLAP_PLANES];
-	int last[OVERLAP_PLANES];
+	const struct overlap_before *before = &paths->before[round];
+	struct overlap_before *after = &paths->before[round + 1];
+	uint8_t order[OVERLAP_PLANES] = { 0 };
 
-	memcpy(ready, window->ready, sizeof(ready));
-	memcpy(held, window->held, sizeof(held));
-	memset(last, -1, sizeof(last));
-	paths->turns_count = 0;
-	for (uint32_t round = 0; round < count; round++) {
-		uint8_t order[OVERLAP_PLANES] = { 0 };
+	memcpy(after->ready, before->ready, sizeof(after->ready));
+	memcpy(after->held, before->held, sizeof(after->held));
+	memcpy(after->last, before->last, sizeof(after->last));
+	lm_overlap_order(window, round, before->held, before->ready, order);
+	for (uint32_t at = 0; at < window->planes; at++) {
+		uint32_t plane = order[at], turn = NO_TURN;
+		bool used = at < paths->counts[round];
+		int last = before->last[plane];
 
-		lm_overlap_order(window, round, held, ready, order);
-		for (uint32_t at = 0; at < window->planes; at++) {
-			uint32_t plane = order[at];
-			bool used = at < counts[round];
-			uint32_t turn = NO_TURN;
-
-			paths->used[round][plane] = used;
-			paths->out[round][plane] = NO_TURN;
-			if (used && held[plane] != window->configurations[round]) {
-				turn = turn_to(paths, last[plane], (int)round,
-					       last[plane] < 0 ? ready[plane] : window->change);
-				if (last[plane] >= 0)
-					paths->out[last[plane]][plane] = turn;
-			}
-			paths->in[round][plane] = turn;
-			if (!used)
-				continue;
-			/* In the order of rounds, after all from before them. */
-			ready[plane] = window->change + 1 + round + at / (2.0 * OVERLAP_PLANES);
-			held[plane] = window->configurations[round];
-			last[plane] = (int)round;
+		paths->used[round][plane] = used;
+		paths->out[round][plane] = NO_TURN;
+		if (used && before->held[plane] != window->configurations[round]) {
+			turn = turn_to(paths, last, (int)round,
+				       last < 0 ? before->ready[plane] : window->change);
+			if (last >= 0)
+				paths->out[last][plane] = turn;
 		}
+		paths->in[round][plane] = turn;
+		if (!used)
+			continue;
+		/* In the order of rounds, after all from before them. */
+		after->ready[plane] = window->change + 1 + round + at / (2.0 * OVERLAP_PLANES);
+		after->held[plane] = window->configurations[round];
+		after->last[plane] = (int)round;
 	}
+}
+
+static double least(double one, double other)
+{
+	return one < other ? one : other;
+}
+
+/*
+ * Turns of the round that lack something when no plane loses any time are rows of the program; and no losses until then cost less
+ * than @lost. A turn by itself pays for what it lacks where that is cheapest, at one of its ends; and turns of which each begins
+ * when the one before has ended have nothing in common: the most that such turns pay together.
+ */
+static void find_rows(struct overlap_paths *paths, const struct overlap_window *window,
+		      uint32_t round)
+{
+	const struct overlap_before *before = paths->before;
+	double lost = before[round].lost;
+
+	for (uint32_t at = before[round].turns_count; at < paths->turns_count; at++) {
+		struct overlap_turn *turn = &paths->turns[at];
+		double share = (double)turn->planes / paths->counts[round], others = 0;
+
+		turn->lack = turn->due - (before[round].end - before[turn->a + 1].end);
+		if (turn->lack <= window->moment)
+			continue;
+		paths->rows[paths->rows_count++] = at;
+		if (turn->a >= 0) {
+			share = least(share, (double)turn->planes / paths->counts[turn->a]);
+			others = before[turn->a + 1].lost;
+		}
+		if (others + share * turn->lack > lost)
+			lost = others + share * turn->lack;
+	}
+	paths->before[round + 1].lost = lost;
+	paths->before[round + 1].turns_count = paths->turns_count;
+	paths->before[round + 1].rows_count = paths->rows_count;
+}
+
+bool lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *window,
+		      const uint8_t *counts, uint32_t count, double below)
+{
+	uint32_t round = 0;
+
+	while (round < count && round < paths->known && counts[round] == paths->counts[round])
+		round++;
+	if (!round)
+		begin_paths(paths, window);
+	for (uint32_t at = round; at < count; at++) {
+		paths->counts[at] = counts[at];
+		paths->before[at + 1].end = paths->before[at].end + window->latency +
+					    window->sending[at] / counts[at];
+	}
+	paths->known = round;
+	if (paths->before[count].end >= below)
+		return false;
+	go_back(paths, round);
+	while (round < count) {
+		use_planes(paths, window, round);
+		find_rows(paths, window, round);
+		paths->known = ++round;
+		if (paths->before[count].end + paths->before[round].lost - window->moment >= below)
+			return false;
+	}
+	return true;
 }
 
 /* --------------------------------------------------------------- the program */
-
-/* Turns that lack something when no plane loses any time; @ends: when so many rounds have ended then. */
-static void find_rows(struct overlap_paths *paths, const struct overlap_window *window,
-		      const double *ends)
-{
-	paths->rows_count = 0;
-	for (uint32_t at = 0; at < paths->turns_count; at++) {
-		struct overlap_turn *turn = &paths->turns[at];
-
-		turn->lack = turn->due - (ends[turn->b] - ends[turn->a + 1]);
-		if (turn->lack > window->moment)
-			paths->rows[paths->rows_count++] = at;
-	}
-}
 
 /* What a row's planes lose at one end makes that round longer, by a share. */
 static void add_loss(struct overlap_program *program, const struct overlap_paths *paths,
@@ -166,24 +236,19 @@ double lm_overlap_weigh(struct overlap_work *work, const uint8_t *counts, uint32
 {
 	const struct overlap_window *window = &work->window;
 	struct overlap_paths *paths = &work->paths;
-	double ends[WINDOW + 1], losses;
+	double end, losses;
 
-	ends[0] = 0;
-	for (uint32_t round = 0; round < count; round++)
-		ends[round + 1] =
-			ends[round] + window->latency + window->sending[round] / counts[round];
-	if (ends[count] >= below)
+	if (!lm_overlap_paths(paths, window, counts, count, below))
 		return INFINITY;
-	lm_overlap_paths(paths, window, counts, count);
-	find_rows(paths, window, ends);
+	end = paths->before[count].end;
 	fill_program(&work->program, paths, counts, window->moment);
-	losses = lm_overlap_program_solve(&work->program, below - ends[count]);
+	losses = lm_overlap_program_solve(&work->program, below - end);
 	if (losses == INFINITY)
 		return INFINITY;
 	read_losses(&work->program, paths);
 	if (count == window->count && !all_carry(work, counts))
 		return INFINITY;
-	return ends[count] + losses;
+	return end + losses;
 }
 
 /* -------------------------------------------------------------------- search */
@@ -299,6 +364,7 @@ bool lm_overlap_search(struct overlap_work *work, struct overlap_plan *plan)
 	const struct overlap_window *window = &work->window;
 	bool proved;
 
+	work->paths.known = 0;
 	lm_overlap_beam(&work->beam, window);
 	plan->finish = INFINITY;
 	for (uint32_t at = 0; at < work->beam.found && at < STARTS && work->programs_left; at++) {
@@ -314,6 +380,6 @@ bool lm_overlap_search(struct overlap_work *work, struct overlap_plan *plan)
 	if (plan->early)
 		lm_overlap_weigh(work, plan->counts, window->count, INFINITY);
 	else
-		lm_overlap_paths(&work->paths, window, plan->counts, window->count);
+		lm_overlap_paths(&work->paths, window, plan->counts, window->count, INFINITY);
 	return proved;
 }

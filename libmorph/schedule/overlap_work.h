@@ -40,8 +40,21 @@ struct overlap_turn {
 	double early, late;
 };
 
-/* Who takes part, when there is a number of planes for each round. */
+/* Before a round, of planes: when they can have been changed, what they hold, and the round they sent in last, or -1. */
+struct overlap_before {
+	double ready[OVERLAP_PLANES];
+	uint32_t held[OVERLAP_PLANES];
+	int last[OVERLAP_PLANES];
+	uint32_t turns_count, rows_count; /* that there are by then */
+	double end; /* of the round before, when no plane loses any time */
+	double lost; /* by then, at least */
+};
+
+/* Who takes part, when there is a number of planes for each round. What the next numbers have in common with these is not done again. */
 struct overlap_paths {
+	uint32_t known; /* rounds that this is of, with those numbers; 0 in a new window */
+	uint8_t counts[WINDOW];
+	struct overlap_before before[WINDOW + 1];
 	bool used[WINDOW][OVERLAP_PLANES];
 	uint32_t in[WINDOW][OVERLAP_PLANES]; /* turn that leads there, or NO_TURN */
 	uint32_t out[WINDOW][OVERLAP_PLANES];
@@ -112,9 +125,9 @@ void lm_overlap_beam_plan(const struct overlap_beam *beam, const struct overlap_
 uint32_t lm_overlap_order(const struct overlap_window *window, uint32_t round, const uint32_t *held,
 			  const double *ready, uint8_t *order);
 
-/* Who takes part, of the first @count rounds. */
-void lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *window,
-		      const uint8_t *counts, uint32_t count);
+/* Who takes part, of the first @count rounds. False: they do not end before @below, whatever planes lose. O(rounds that are not known). */
+bool lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *window,
+		      const uint8_t *counts, uint32_t count, double below);
 
 /*
  * Of the first @count rounds: when they end at best, with turns' early and late set; INFINITY when that's not before

@@ -9,8 +9,8 @@
 #define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
 #define MOST_NEXT (1U << 22) /* ranks of all matchings */
 #define FEW 64 /* rounds */
-#define STEPS 45000 /* of improving: some milliseconds */
-#define STEPS_LONG 600000
+#define STEPS 32000 /* of improving: some milliseconds */
+#define STEPS_LONG 420000
 
 struct planning {
 	struct lay lay;

@@ -123,7 +123,13 @@ static int make_places(struct morph_schedule *schedule)
 int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
 			 uint32_t *out)
 {
-	lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
+	uint32_t sorted = 1;
+
+	/* Most come in order. */
+	while (sorted < count && circuits[sorted - 1].src < circuits[sorted].src)
+		sorted++;
+	if (sorted < count)
+		lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
 	return lm_schedule_sorted_matching(schedule, circuits, count, out);
 }
 

@@ -9,8 +9,8 @@
 
 #define MOST_WIDTH 64
 /* Planes in children, of a beam that is as wide as is soon done: some milliseconds. */
-#define STEPS 50000
-#define STEPS_LONG 500000
+#define STEPS 36000
+#define STEPS_LONG 360000
 #define FEW 64 /* rounds */
 #define PAIRS 16 /* rounds */
 

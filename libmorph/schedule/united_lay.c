@@ -191,7 +191,7 @@ static int matching_of(struct laying *it, uint16_t pick, uint32_t *matching)
 	for (uint32_t rank = 0; rank < pool->ranks; rank++)
 		if (next[rank] != UINT32_MAX)
 			it->circuits[count++] = (struct joined){ rank, next[rank] };
-	return lm_schedule_matching(it->lay.schedule, it->circuits, count, matching);
+	return lm_schedule_sorted_matching(it->lay.schedule, it->circuits, count, matching);
 }
 
 /* Holds in the order in which they are set. */
