@@ -39,6 +39,69 @@ static void reduce_columns(struct matrix_solver *solver)
 	}
 }
 
+/* What is cheapest for a row, and what after it. */
+struct cheapest {
+	uint32_t one, other;
+	int64_t ps, other_ps;
+};
+
+static struct cheapest cheapest_of(struct matrix_solver *solver, uint32_t src)
+{
+	const int64_t *costs = costs_of(solver, src), *prices = (const int64_t *)solver->prices;
+	struct cheapest least = { .one = MATRIX_NONE,
+				  .other = MATRIX_NONE,
+				  .ps = INT64_MAX,
+				  .other_ps = INT64_MAX };
+
+	for (uint32_t dst = 0; dst < solver->problem.ranks; dst++) {
+		int64_t ps = costs[dst] - prices[dst];
+
+		if (ps >= least.other_ps)
+			continue;
+		least.other = ps < least.ps ? least.one : dst;
+		least.other_ps = ps < least.ps ? least.ps : ps;
+		least.one = ps < least.ps ? dst : least.one;
+		least.ps = ps < least.ps ? ps : least.ps;
+	}
+	solver->looks += solver->problem.ranks;
+	return least;
+}
+
+/*
+ * A row that is free takes what is cheapest for it, and makes it dearer for others by as much as it would lose with the next: who had it is
+ * free then, and goes on at once, for so many turns. Where it would lose nothing it takes what nobody has. Most rows have a column then.
+ */
+static void reduce_rows(struct matrix_solver *solver)
+{
+	int64_t *prices = (int64_t *)solver->prices;
+	uint32_t ranks = solver->problem.ranks, left = 2 * ranks;
+
+	for (uint32_t first = 0; first < ranks; first++) {
+		uint32_t src = first;
+
+		while (left && src != MATRIX_NONE && solver->to[src] == MATRIX_NONE) {
+			struct cheapest least = cheapest_of(solver, src);
+			bool loses = least.ps < least.other_ps;
+			uint32_t had;
+
+			if (least.other == MATRIX_NONE)
+				return;
+			if (!loses && solver->from[least.one] != MATRIX_NONE)
+				least.one = least.other;
+			had = solver->from[least.one];
+			if (!loses && had != MATRIX_NONE)
+				break;
+			left--;
+			prices[least.one] -= least.other_ps - least.ps;
+			solver->to[src] = least.one;
+			solver->from[least.one] = src;
+			if (had != MATRIX_NONE)
+				solver->to[had] = MATRIX_NONE;
+			src = had;
+		}
+	}
+}
+
 /* Columns in columns[]: below ready their rows were looked at, below near their distance is known. */
 struct search {
 	uint32_t ready, near;
@@ -81,27 +144,30 @@ static uint32_t find_nearest(struct matrix_solver *solver, struct search *search
 /* What can be reached by the row of the next column that is ready. One that is free, or MATRIX_NONE. */
 static uint32_t look_further(struct matrix_solver *solver, struct search *search)
 {
-	int64_t *distances = (int64_t *)solver->distances;
-	const int64_t *prices = (const int64_t *)solver->prices;
-	uint32_t through = solver->columns[search->ready++];
-	uint32_t src = solver->from[through];
-	const int64_t *costs = costs_of(solver, src);
-	int64_t paid = costs[through] - prices[through] - search->distance;
+	int64_t *restrict distances = (int64_t *)solver->distances;
+	const int64_t *restrict prices = (const int64_t *)solver->prices;
+	uint32_t *restrict columns = solver->columns, *restrict before = solver->before;
+	const uint32_t *restrict from = solver->from;
+	uint32_t ranks = solver->problem.ranks, through = columns[search->ready++];
+	uint32_t src = from[through];
+	const int64_t *restrict costs = costs_of(solver, src);
+	int64_t nearest = search->distance, paid = costs[through] - prices[through] - nearest;
 
-	solver->looks += solver->problem.ranks - search->near;
-	for (uint32_t at = search->near; at < solver->problem.ranks; at++) {
-		uint32_t dst = solver->columns[at];
+	solver->looks += ranks - search->near;
+	for (uint32_t at = search->near; at < ranks; at++) {
+		uint32_t dst = columns[at];
 		int64_t distance = costs[dst] - prices[dst] - paid;
 
 		if (distance >= distances[dst])
 			continue;
 		distances[dst] = distance;
-		solver->before[dst] = src;
-		if (distance > search->distance)
+		before[dst] = src;
+		if (distance > nearest)
 			continue;
-		if (solver->from[dst] == MATRIX_NONE)
+		if (from[dst] == MATRIX_NONE)
 			return dst;
-		move_near(solver, search, at);
+		columns[at] = columns[search->near];
+		columns[search->near++] = dst;
 	}
 	return MATRIX_NONE;
 }
@@ -151,6 +217,7 @@ bool lm_matrix_assign(struct matrix_solver *solver)
 	if (matrix_spent(solver))
 		return false;
 	reduce_columns(solver);
+	reduce_rows(solver);
 	solver->looks += (uint64_t)ranks * ranks;
 	for (uint32_t src = 0; src < ranks; src++) {
 		if (solver->to[src] != MATRIX_NONE)
