@@ -48,10 +48,9 @@ struct cheapest {
 static struct cheapest cheapest_of(struct matrix_solver *solver, uint32_t src)
 {
 	const int64_t *costs = costs_of(solver, src), *prices = (const int64_t *)solver->prices;
-	struct cheapest least = { .one = MATRIX_NONE,
-				  .other = MATRIX_NONE,
-				  .ps = INT64_MAX,
-				  .other_ps = INT64_MAX };
+	struct cheapest least = {
+		.one = MATRIX_NONE, .other = MATRIX_NONE, .ps = INT64_MAX, .other_ps = INT64_MAX
+	};
 
 	for (uint32_t dst = 0; dst < solver->problem.ranks; dst++) {
 		int64_t ps = costs[dst] - prices[dst];

@@ -135,8 +135,8 @@ bool lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *
 		begin_paths(paths, window);
 	for (uint32_t at = round; at < count; at++) {
 		paths->counts[at] = counts[at];
-		paths->before[at + 1].end = paths->before[at].end + window->latency +
-					    window->sending[at] / counts[at];
+		paths->before[at + 1].end =
+			paths->before[at].end + window->latency + window->sending[at] / counts[at];
 	}
 	paths->known = round;
 	if (paths->before[count].end >= below)

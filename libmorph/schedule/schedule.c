@@ -123,13 +123,7 @@ static int make_places(struct morph_schedule *schedule)
 int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
 			 uint32_t *out)
 {
-	uint32_t sorted = 1;
-
-	/* Most come in order. */
-	while (sorted < count && circuits[sorted - 1].src < circuits[sorted].src)
-		sorted++;
-	if (sorted < count)
-		lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
+	lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
 	return lm_schedule_sorted_matching(schedule, circuits, count, out);
 }
 
@@ -414,6 +408,9 @@ uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t match
 	const struct joined *circuits = &schedule->circuits.list[among->first];
 	uint32_t low = 0, high = among->count;
 
+	/* Where all ranks up to it have a circuit. */
+	if (src < high && circuits[src].src == src)
+		return circuits[src].dst;
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 

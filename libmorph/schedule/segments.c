@@ -254,8 +254,7 @@ static void trace_narrow(const struct segments_problem *problem, struct segments
 			 uint16_t last, uint64_t change)
 {
 	for (uint32_t round = problem->rounds; round--;) {
-		const uint64_t *totals =
-			work->totals.list + (size_t)round * problem->topologies;
+		const uint64_t *totals = work->totals.list + (size_t)round * problem->topologies;
 
 		work->held.list[round] = last;
 		if (round && totals[last] > work->limits.list[round])
