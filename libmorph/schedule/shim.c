@@ -427,14 +427,12 @@ MORPH_API void morph_shim_plan_choice(const struct morph_shim_plan *plan,
 				      struct morph_choice *choice)
 {
 	*choice = (struct morph_choice){ .algorithm = plan->algorithm,
-					 .policy = morph_schedule_policy(plan->schedule),
 					 .planes = plan->schedule->planes,
-					 .rounds = morph_collective_rounds(plan->collective),
 					 .radix = plan->radix,
 					 .segments = plan->segments,
-					 .ns = morph_schedule_ns(plan->schedule, NULL),
 					 .chosen = true };
 	memcpy(choice->extent, plan->extent, sizeof(choice->extent));
+	lm_choice_note(choice, plan->schedule, plan->collective, plan->kind);
 }
 
 /* --------------------------------------------------------------- begin and end */

@@ -140,6 +140,12 @@ static void what_is_stale_is_refused(void **state)
 			    "the plans were made for another budget");
 	morph_shim_free(shim);
 	right.budget = 0;
+	right.late_ns = 1ULL << 33;
+	shim = shim_of(&right);
+	assert_shim_refused(shim, morph_shim_read(shim, data, bytes), -ESTALE,
+			    "the plans were made for a rank that is late, but not as late as this");
+	morph_shim_free(shim);
+	right.late_ns = 0;
 	assert_int_equal(morph_shim_new(ctx, delay, &right, &shim), 0);
 	assert_shim_refused(shim, morph_shim_read(shim, data, bytes), -ESTALE,
 			    "the plans were made for another delay");
@@ -249,7 +255,7 @@ static void what_no_algorithm_is_told_is_refused(void **state)
 	static const struct {
 		size_t at; /* of the first plan, behind the head, what plans are for, and their number */
 		uint32_t word;
-	} spoilt[] = { { 28, 4097 }, { 29, 257 }, { 30, 4097 }, { 31, 4097 }, { 32, 4097 } };
+	} spoilt[] = { { 30, 4097 }, { 31, 257 }, { 32, 4097 }, { 33, 4097 }, { 34, 4097 } };
 	size_t bytes;
 	uint8_t *data = some_file(3, 1, &bytes);
 
