@@ -12,7 +12,7 @@
 #define RANKS 4
 #define PLANES 2
 #define KINDS 5
-#define ABOUT 14 /* words, before the checksum: the least that is not merely cut off */
+#define ABOUT 22 /* words, before the checksum: the least that is not merely cut off */
 
 static struct morph_shim *make(struct morph_ctx *ctx)
 {
