@@ -8,8 +8,37 @@
 
 #include "bench.h"
 
+#define ADDITIONS 1000000
+
+/*
+ * How fast the machine is just now, which others may use, too: what an addition takes that waits for the one before, a cycle where nothing is in
+ * its way. Bars are times, and this is what they are to be read by.
+ */
+static void ask_machine(struct samples *samples)
+{
+	for (uint32_t at = 0; at < 10; at++) {
+		double from = now_us();
+		uint64_t sum = 0;
+
+		for (uint32_t next = 0; next < ADDITIONS; next++) {
+			sum += next;
+			__asm__ volatile("" : "+r"(sum));
+		}
+		sample(samples, (now_us() - from) * 1e3 / ADDITIONS);
+	}
+}
+
+static void report_machine(struct samples *samples)
+{
+	const struct row row = { .name = "an addition after another one, before each part",
+				 .unit = "ns" };
+
+	report_row(&row, samples);
+}
+
 int main(int argc, char **argv)
 {
+	static struct samples machine;
 	struct morph_ctx *ctx;
 
 	if (argc < 4 || argc > 5) {
@@ -20,8 +49,11 @@ int main(int argc, char **argv)
 	}
 	if (!rows_begin(argv[4]) || morph_ctx_new(NULL, &ctx))
 		return 1;
+	ask_machine(&machine);
 	bench_stitch();
+	ask_machine(&machine);
 	bench_pod(ctx, argv[1], argv[2]);
+	ask_machine(&machine);
 	bench_light(ctx, argv[3]);
 	bench_defrag(ctx, argv[3]);
 	bench_corners(ctx, argv[3]);
@@ -31,13 +63,20 @@ int main(int argc, char **argv)
 	bench_te(ctx);
 	bench_overload(ctx);
 	bench_slicing(ctx);
+	ask_machine(&machine);
 	bench_overlap(ctx);
+	ask_machine(&machine);
 	bench_matrix(ctx);
+	ask_machine(&machine);
 	bench_segments(ctx);
+	ask_machine(&machine);
 	bench_united(ctx);
+	ask_machine(&machine);
 	bench_replan(ctx);
 	bench_phases(ctx);
 	bench_shim(ctx);
+	ask_machine(&machine);
+	report_machine(&machine);
 	morph_ctx_free(ctx);
 	return !rows_end();
 }

@@ -34,7 +34,7 @@ static bool is_needed_later(const struct overlap_window *window, uint32_t round,
 uint32_t lm_overlap_order(const struct overlap_window *window, uint32_t round, const uint32_t *held,
 			  const double *ready, uint8_t *order)
 {
-	uint8_t others[OVERLAP_PLANES];
+	uint8_t others[OVERLAP_PLANES] = { 0 };
 	uint32_t holders = 0, count = 0, at;
 
 	for (uint32_t plane = 0; plane < window->planes; plane++) {
