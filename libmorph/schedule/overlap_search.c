@@ -326,11 +326,10 @@ static void improve(struct overlap_work *work, struct overlap_plan *plan)
 static bool exhaust(struct overlap_work *work, struct overlap_plan *plan)
 {
 	const struct overlap_window *window = &work->window;
-	double rest[WINDOW + 1];
+	double rest[WINDOW + 1] = { 0 };
 	uint8_t counts[WINDOW] = { 0 };
 	uint32_t round = 0;
 
-	rest[window->count] = 0;
 	for (uint32_t at = window->count; at--;)
 		rest[at] = rest[at + 1] + window->latency + window->sending[at] / window->planes;
 	for (;;) {

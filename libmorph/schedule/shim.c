@@ -476,36 +476,36 @@ static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 /* Where plans are to have ways; what it is told of that is kept. */
 static int take_lit(struct morph_shim *shim, struct morph_ctx *ctx)
 {
+	const struct morph_lit_opts *opts = shim->opts.lit;
 	size_t bytes = shim->opts.ranks * sizeof(uint32_t);
-	struct morph_lit_opts *lit = &shim->lit;
-	uint32_t *accelerators;
+	struct morph_lit_opts lit;
 	int ret;
 
-	if (!shim->opts.lit)
-		return 0;
-	ret = lm_opts_check(ctx, shim->opts.lit, sizeof(*lit), "morph_lit_opts");
-	if (!ret)
-		lm_opts_copy(lit, shim->opts.lit, sizeof(*lit));
-	if (!ret && (!lit->ledger || !lit->accelerators))
-		ret = lm_fail(ctx, EINVAL, "morph_lit_opts has no %s",
-			      lit->ledger ? "accelerators" : "ledger");
-	if (!ret)
-		ret = lm_opts_check(ctx, lit->light, sizeof(shim->light), "morph_light_opts");
-	accelerators = ret ? NULL : malloc(bytes);
-	if (accelerators) {
-		memcpy(accelerators, lit->accelerators, bytes);
-		lm_opts_copy(&shim->light, lit->light, sizeof(shim->light));
-		shim->light.sz = sizeof(shim->light);
-		shim->light.hold_steps = NULL;
-		lit->sz = sizeof(*lit);
-		lit->light = &shim->light;
-	} else if (!ret) {
-		ret = lm_fail(ctx, ENOMEM, "keep plans: out of memory");
-	}
-	/* Its own from now on, or none. */
-	lit->accelerators = accelerators;
 	shim->opts.lit = NULL;
-	return ret;
+	if (!opts)
+		return 0;
+	ret = lm_opts_check(ctx, opts, sizeof(lit), "morph_lit_opts");
+	if (ret)
+		return ret;
+	lm_opts_copy(&lit, opts, sizeof(lit));
+	if (!lit.ledger || !lit.accelerators)
+		return lm_fail(ctx, EINVAL, "morph_lit_opts has no %s",
+			       lit.ledger ? "accelerators" : "ledger");
+	ret = lm_opts_check(ctx, lit.light, sizeof(shim->light), "morph_light_opts");
+	if (ret)
+		return ret;
+	lm_opts_copy(&shim->light, lit.light, sizeof(shim->light));
+	shim->light.sz = sizeof(shim->light);
+	shim->light.hold_steps = NULL;
+	shim->accelerators = malloc(bytes);
+	if (!shim->accelerators)
+		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+	memcpy(shim->accelerators, lit.accelerators, bytes);
+	shim->lit = lit;
+	shim->lit.sz = sizeof(lit);
+	shim->lit.light = &shim->light;
+	shim->lit.accelerators = shim->accelerators;
+	return 0;
 }
 
 static int make_room(struct morph_shim *shim, struct morph_ctx *ctx)
@@ -564,7 +564,7 @@ MORPH_API void morph_shim_free(struct morph_shim *shim)
 	free(shim->states.list);
 	free(shim->plans);
 	free(shim->table.places);
-	free((uint32_t *)shim->lit.accelerators);
+	free(shim->accelerators);
 	pthread_mutex_destroy(&shim->lock);
 	free(shim);
 }

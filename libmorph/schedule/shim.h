@@ -49,6 +49,7 @@ struct morph_shim {
 	struct morph_shim_opts opts;
 	struct morph_lit_opts lit; /* with a ledger: plans are to have ways */
 	struct morph_light_opts light;
+	uint32_t *accelerators;
 	struct morph_delay delay;
 	struct costs costs;
 	struct table table;
