@@ -258,7 +258,7 @@ uint64_t lm_collective_digest(const struct morph_collective *collective)
 			const struct transfer *transfer = &collective->transfers.list[at];
 			uint64_t pair = (uint64_t)transfer->src << 32 | transfer->dst;
 
-			digest = mix(mix(digest ^ pair) ^ transfer->bytes);
+			digest = mix(digest ^ pair ^ transfer->bytes * 0x9e3779b97f4a7c15);
 		}
 	}
 	return digest;

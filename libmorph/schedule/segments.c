@@ -223,8 +223,9 @@ struct narrow {
 };
 
 /* Whoever changes comes from the cheapest: no total before the round is above the limit. */
-static struct narrow go_on_narrow(const uint64_t *before, uint64_t *after, const uint64_t *row,
-				  uint32_t count, uint64_t limit, uint32_t bits)
+static struct narrow go_on_narrow(const uint64_t *restrict before, uint64_t *restrict after,
+				  const uint64_t *restrict row, uint32_t count, uint64_t limit,
+				  uint32_t bits)
 {
 	const uint64_t never = 1ULL << (NARROW_BITS - bits);
 	struct narrow least = { .price = never, .total = UINT64_MAX };
