@@ -37,7 +37,7 @@ static void add_rounds(struct segments_program *program)
 	uint64_t *row = calloc(problem->topologies, sizeof(*row));
 
 	for (uint32_t round = 0; round < problem->rounds; round++) {
-		problem->price(problem, round, row);
+		problem->price(problem, round, NEVER_PS, row);
 		for (int at = 0; at < count; at++) {
 			bool goes = row[at] != NEVER_PS;
 

@@ -82,7 +82,6 @@ static void price_hops(struct circulants_work *work, uint64_t bytes)
 		hop += costs->round_ps;
 	else
 		sum = costs->round_ps;
-	prices[0] = NEVER_PS;
 	for (uint32_t hops = 1; hops < circulants->ranks; hops++) {
 		sum += hop;
 		left += rest;
@@ -94,7 +93,8 @@ static void price_hops(struct circulants_work *work, uint64_t bytes)
 	}
 }
 
-static void price(const struct segments_problem *problem, uint32_t round, uint64_t *row)
+static uint64_t price(const struct segments_problem *problem, uint32_t round, uint64_t never,
+		      uint64_t *row)
 {
 	struct circulants_work *work = problem->prices;
 	const struct shift *shift = &work->circulants->shifts[round];
@@ -103,8 +103,11 @@ static void price(const struct segments_problem *problem, uint32_t round, uint64
 
 	if (!round || shift[-1].bytes != shift->bytes)
 		price_hops(work, shift->bytes);
+	work->prices.list[0] = never;
 	for (uint32_t at = 0; at < problem->topologies; at++)
 		row[at] = work->prices.list[hops[at]];
+	/* There is a circulant for each shift. */
+	return work->prices.list[1];
 }
 
 /* Any two circulants differ at all ports. */

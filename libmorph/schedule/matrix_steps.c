@@ -150,19 +150,23 @@ static int send_whole(struct matrix_solver *solver)
 /* Weights are times, so that a pair that has little still weighs its change. What the budget leaves is as by rotation. */
 int lm_matrix_greedy(struct matrix_solver *solver)
 {
-	size_t cells = (size_t)solver->problem.ranks * solver->problem.ranks;
+	uint32_t ranks = solver->problem.ranks;
+	size_t cells = (size_t)ranks * ranks;
+	uint64_t *weights = solver->stuffed;
 	int ret = 0;
 
-	while (!ret) {
-		for (size_t cell = 0; cell < cells; cell++) {
-			uint64_t bytes = solver->left[cell];
+	for (size_t cell = 0; cell < cells; cell++) {
+		uint64_t bytes = solver->left[cell];
 
-			solver->costs[cell] =
-				bytes ? solver->set_ps + matrix_send_ps(solver, bytes) : 0;
-		}
+		weights[cell] = bytes ? solver->set_ps + matrix_send_ps(solver, bytes) : 0;
+	}
+	while (!ret) {
+		memcpy(solver->costs, weights, cells * sizeof(*weights));
 		if (!lm_matrix_heaviest(solver))
 			break;
 		ret = send_whole(solver);
+		for (uint32_t src = 0; src < ranks; src++)
+			weights[(size_t)src * ranks + solver->to[src]] = 0;
 	}
 	return ret ? ret : lm_matrix_rotation(solver);
 }

@@ -34,12 +34,18 @@ static segments_total first_of(const struct segments_problem *problem, uint32_t 
 	return change_of(problem, problem->resident, to);
 }
 
-void lm_segments_price_table(const struct segments_problem *problem, uint32_t round, uint64_t *row)
+uint64_t lm_segments_price_table(const struct segments_problem *problem, uint32_t round,
+				 uint64_t never, uint64_t *row)
 {
-	const uint64_t *table = problem->prices;
+	const uint64_t *table =
+		(const uint64_t *)problem->prices + (size_t)round * problem->topologies;
+	uint64_t least = never;
 
-	memcpy(row, table + (size_t)round * problem->topologies,
-	       problem->topologies * sizeof(*row));
+	for (uint32_t at = 0; at < problem->topologies; at++) {
+		row[at] = table[at] < never ? table[at] : never;
+		least = row[at] < least ? row[at] : least;
+	}
+	return least;
 }
 
 static int look_at(struct segments *work, const struct segments_problem *problem)
@@ -191,13 +197,10 @@ static uint64_t go_on(const struct segments_problem *problem, struct segments *w
 {
 	const uint64_t *row = work->row.list;
 	segments_total *now = work->now.list;
-	uint64_t least = NEVER_PS;
+	uint64_t least = problem->price(problem, round, NEVER_PS, work->row.list);
 
-	problem->price(problem, round, work->row.list);
-	for (uint32_t to = 0; to < problem->topologies; to++) {
+	for (uint32_t to = 0; to < problem->topologies; to++)
 		now[to] += total_of(row[to], 0);
-		least = row[to] < least ? row[to] : least;
-	}
 	return least;
 }
 
@@ -217,27 +220,19 @@ static int refuse(struct segments *work, const struct segments_problem *problem,
 
 /* --------------------------------------------------------------- narrow totals */
 
-/* The total of a round for what it takes at least, and for what is least after it. */
-struct narrow {
-	uint64_t price, total;
-};
-
-/* Whoever changes comes from the cheapest: no total before the round is above the limit. */
-static struct narrow go_on_narrow(const uint64_t *restrict before, uint64_t *restrict after,
-				  const uint64_t *restrict row, uint32_t count, uint64_t limit,
-				  uint32_t bits)
+/* Whoever changes comes from the cheapest: no total before the round is above the limit. Returns the least after it. */
+static uint64_t go_on_narrow(const uint64_t *restrict before, uint64_t *restrict after,
+			     const uint64_t *restrict row, uint32_t count, uint64_t limit,
+			     uint32_t bits)
 {
-	const uint64_t never = 1ULL << (NARROW_BITS - bits);
-	struct narrow least = { .price = never, .total = UINT64_MAX };
+	uint64_t least = UINT64_MAX;
 
 	for (uint32_t to = 0; to < count; to++) {
-		uint64_t price = row[to] < never ? row[to] : never;
 		uint64_t total = before[to] < limit ? before[to] : limit;
 
-		total += price << bits;
+		total += row[to] << bits;
 		after[to] = total;
-		least.price = price < least.price ? price : least.price;
-		least.total = total < least.total ? total : least.total;
+		least = total < least ? total : least;
 	}
 	return least;
 }
@@ -266,10 +261,10 @@ static void trace_narrow(const struct segments_problem *problem, struct segments
 static int solve_narrow(struct segments *work, const struct segments_problem *problem,
 			uint32_t bits, struct segments_plan *plan)
 {
-	const uint64_t change = problem->change_ps << bits | 1;
+	const uint64_t change = problem->change_ps << bits | 1,
+		       never = 1ULL << (NARROW_BITS - bits);
 	const uint32_t count = problem->topologies, resident = problem->resident;
-	struct narrow least = { .total = resident == RESIDENT_NONE ? change : 0 };
-	uint64_t bound = least.total >> bits, *totals;
+	uint64_t least = resident == RESIDENT_NONE ? change : 0, bound = least >> bits, *totals;
 	int ret = make_narrow_room(work, problem);
 
 	if (ret)
@@ -278,23 +273,22 @@ static int solve_narrow(struct segments *work, const struct segments_problem *pr
 	for (uint32_t to = 0; to < count; to++)
 		totals[to] = resident == RESIDENT_ANY || resident == to ? 0 : change;
 	for (uint32_t round = 0; round < problem->rounds; round++, totals += count) {
-		uint64_t limit = round ? least.total + change : UINT64_MAX;
+		uint64_t limit = round ? least + change : UINT64_MAX;
+		uint64_t price = problem->price(problem, round, never, work->row.list);
 
-		work->limits.list[round] = limit;
-		problem->price(problem, round, work->row.list);
-		least = go_on_narrow(totals, totals + count, work->row.list, count, limit, bits);
-		if (least.price >> (NARROW_BITS - bits))
+		if (price == never)
 			return refuse(work, problem, round);
-		bound += least.price;
+		work->limits.list[round] = limit;
+		least = go_on_narrow(totals, totals + count, work->row.list, count, limit, bits);
+		bound += price;
 	}
-	if (problem->rounds)
-		trace_narrow(problem, work, find_first(totals, least.total), change);
-	*plan = (struct segments_plan){ .ps = problem->rounds ? least.total >> bits : 0,
-					.changes = problem->rounds ?
-							   least.total & ((1U << bits) - 1) :
-							   0,
-					.bound_ps = problem->rounds ? bound : 0,
-					.held = work->held.list };
+	*plan = (struct segments_plan){ .held = work->held.list };
+	if (!problem->rounds)
+		return 0;
+	trace_narrow(problem, work, find_first(totals, least), change);
+	plan->ps = least >> bits;
+	plan->changes = least & ((1U << bits) - 1);
+	plan->bound_ps = bound;
 	return 0;
 }
 

@@ -27,8 +27,9 @@
 
 struct segments_problem {
 	uint32_t rounds, topologies;
-	/* Fill in what the round takes on each topology. */
-	void (*price)(const struct segments_problem *problem, uint32_t round, uint64_t *row);
+	/* Fill in what the round takes on each topology, or @never where it does not go. Returns the least of it. */
+	uint64_t (*price)(const struct segments_problem *problem, uint32_t round, uint64_t never,
+			  uint64_t *row);
 	void *prices; /* for price() */
 	uint64_t change_ps; /* from any topology to any other one */
 	uint64_t most_ps; /* no round takes more on a topology that it goes on; 0: nobody knows */
@@ -38,7 +39,8 @@ struct segments_problem {
 };
 
 /* For price(), of what is a table: [round * topologies + topology] in prices. */
-void lm_segments_price_table(const struct segments_problem *problem, uint32_t round, uint64_t *row);
+uint64_t lm_segments_price_table(const struct segments_problem *problem, uint32_t round,
+				 uint64_t never, uint64_t *row);
 
 /* Cost and, below, changes: of equal costs the one of fewer changes is less. Sums of 2^16 costs of 64 bits have room. */
 typedef unsigned __int128 segments_total;
