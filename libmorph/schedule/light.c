@@ -426,6 +426,12 @@ static int light_schedule(const struct asked *asked, struct morph_steps *steps,
 	return error;
 }
 
+MORPH_API bool morph_light_is_final(uint32_t reason)
+{
+	return reason == MORPH_LIGHT_PORTS || reason == MORPH_LIGHT_LANES ||
+	       reason == MORPH_LIGHT_ACCELERATOR;
+}
+
 MORPH_API int morph_schedule_light(const struct morph_schedule *schedule,
 				   struct morph_ledger *ledger, const uint32_t *accelerators,
 				   uint32_t ranks, const struct morph_light_opts *opts,

@@ -33,13 +33,6 @@ static int light(struct choosing *choosing)
 	return ret;
 }
 
-/* There are fewer ports or lanes than any plan needs, or an accelerator may not be used. */
-static bool is_hopeless(uint32_t reason)
-{
-	return reason == MORPH_LIGHT_PORTS || reason == MORPH_LIGHT_LANES ||
-	       reason == MORPH_LIGHT_ACCELERATOR;
-}
-
 static void choose(struct morph_choice *choices, const struct morph_choice *candidate)
 {
 	for (uint32_t at = 0; at < MORPH_ALGORITHMS; at++)
@@ -124,7 +117,7 @@ static int choose_lit(struct choosing *choosing)
 	if (!ret && choosing->schedule->verdict == MORPH_FEASIBLE)
 		ret = light(choosing);
 	if (ret || !choosing->light->verdict || choosing->light->verdict == MORPH_FEASIBLE ||
-	    choosing->lit.most == 1 || is_hopeless(choosing->light->reason))
+	    choosing->lit.most == 1 || morph_light_is_final(choosing->light->reason))
 		return ret;
 	return choose_other(choosing);
 }

@@ -32,6 +32,18 @@ const struct morph_shim_plan *look_up(struct morph_shim *shim, uint32_t kind, ui
 	return plan;
 }
 
+uint8_t *write_shim(struct morph_shim *shim, size_t *bytes)
+{
+	ssize_t size = morph_shim_write(shim, NULL, 0);
+	uint8_t *data = malloc((size_t)size);
+
+	assert_non_null(data);
+	assert_int_equal(morph_shim_write(shim, data, (size_t)size - 1), -ENOSPC);
+	assert_int_equal(morph_shim_write(shim, data, (size_t)size), size);
+	*bytes = (size_t)size;
+	return data;
+}
+
 /* What a plan is, in words. */
 static uint8_t *words_of(const struct morph_shim_plan *plan, size_t *bytes)
 {

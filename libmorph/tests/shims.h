@@ -15,6 +15,9 @@ struct morph_shim *some_shim(uint32_t ranks, uint32_t planes);
 const struct morph_shim_plan *look_up(struct morph_shim *shim, uint32_t kind, uint64_t bytes,
 				      const struct morph_shim_plan *after);
 
+/* Its plans in a file, which the caller frees. */
+uint8_t *write_shim(struct morph_shim *shim, size_t *bytes);
+
 /* They are the same in all. */
 void assert_same_plan(const struct morph_shim_plan *one, const struct morph_shim_plan *other);
 

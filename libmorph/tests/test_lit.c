@@ -223,17 +223,6 @@ static void a_shim_that_knows_where_ranks_are_gives_plans_with_ways(void **state
 	close_bench(&bench);
 }
 
-static uint8_t *write_shim(struct morph_shim *shim, size_t *bytes)
-{
-	ssize_t size = morph_shim_write(shim, NULL, 0);
-	uint8_t *data = malloc((size_t)size);
-
-	assert_non_null(data);
-	assert_int_equal(morph_shim_write(shim, data, (size_t)size), size);
-	*bytes = (size_t)size;
-	return data;
-}
-
 /* What is written has no ways in it: they are found again, or it is stale. */
 static void plans_that_are_read_have_ways_by_now_or_are_stale(void **state)
 {

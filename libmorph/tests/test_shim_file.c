@@ -7,18 +7,6 @@
 #include "scheduling.h"
 #include "shims.h"
 
-static uint8_t *write_shim(struct morph_shim *shim, size_t *bytes)
-{
-	ssize_t size = morph_shim_write(shim, NULL, 0);
-	uint8_t *data = malloc((size_t)size);
-
-	assert_non_null(data);
-	assert_int_equal(morph_shim_write(shim, data, (size_t)size - 1), -ENOSPC);
-	assert_int_equal(morph_shim_write(shim, data, (size_t)size), size);
-	*bytes = (size_t)size;
-	return data;
-}
-
 static uint8_t *some_file(uint32_t ranks, uint32_t planes, size_t *bytes)
 {
 	struct morph_shim *shim = some_shim(ranks, planes);

@@ -92,13 +92,6 @@ static enum exit_code ask_all(struct planning *planning, const struct morph_sche
 	return error ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 
-/* What no plan could mend: there are fewer ports or lanes than are asked for, or an accelerator may not be used. */
-static bool is_hopeless(uint32_t reason)
-{
-	return reason == MORPH_LIGHT_PORTS || reason == MORPH_LIGHT_LANES ||
-	       reason == MORPH_LIGHT_ACCELERATOR;
-}
-
 /* Found where others can be planned, which are not the rounds that are planned by now. */
 static enum exit_code find(struct planning *planning, const struct morph_schedule_opts *opts,
 			   struct morph_choice *list, uint32_t *count)
@@ -127,7 +120,7 @@ enum exit_code plan_other(struct planning *planning)
 	uint32_t count;
 
 	if (!planning->light.verdict || planning->light.verdict == MORPH_FEASIBLE ||
-	    is_hopeless(planning->light.reason) || given(run, OPTION_COMBINE) ||
+	    morph_light_is_final(planning->light.reason) || given(run, OPTION_COMBINE) ||
 	    given(run, OPTION_LOST) || planning->topologies.count ||
 	    (planning->payoff.rest_ns && !planning->wanted.late_ns))
 		return EXIT_CODE_OK;

@@ -53,6 +53,14 @@ enum morph_light_reason {
 };
 
 /**
+ * morph_light_is_final() - is it in the way of all plans alike?
+ * @reason: enum morph_light_reason
+ *
+ * Return: whether: there are fewer ports or lanes than are asked for, or an accelerator may not be used.
+ */
+bool morph_light_is_final(uint32_t reason);
+
+/**
  * struct morph_light_opts - how steps begin, and what circuits may have
  * @sz: sizeof(struct morph_light_opts)
  * @begin: enum morph_step_begin, of all steps; MORPH_STEP_TIME: as the schedule has it, but a microsecond apart at least, and 100 where all that is lit stays
