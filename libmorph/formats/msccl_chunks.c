@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * MSCCL's XML: from what was followed to a collective. The arrivals of each rank and chunk are gone through by rounds, as
- * the collective will: each value that was sent, or is output, has to be what the rank has of the chunk at that time.
+ * the collective will: each value that was sent, or is output, has to be what the rank has of the chunk at that time. Then
+ * the rounds are carried out, since what is summed may have an input in common.
  */
 #include "msccl_follow.h"
 
@@ -387,6 +388,39 @@ static int fill(const struct follow *follow, struct morph_collective *collective
 	return lm_format_added(follow->why, ret < 0 ? ret : 0);
 }
 
+/* Of an arrival that the rounds can't have, why. */
+static int refuse_arrival(const struct follow *follow, const struct event *event)
+{
+	if (follow->values.list[event->base].summed)
+		return lm_format_fail(
+			follow->why, EBADMSG,
+			"line %u: gpu %u sums what gpu %u sends with what is in it already",
+			event->line, event->rank, event->src);
+	return lm_format_fail(
+		follow->why, EBADMSG,
+		"line %u: what gpu %u sends lacks some of the sum whose place it takes",
+		event->line, event->src);
+}
+
+/* Values know how many arrivals were added, not of whose input they are. So the rounds are carried out. */
+static int check_sums(const struct follow *follow, const struct morph_collective *collective)
+{
+	const struct event *event = follow->events.list;
+	struct morph_collective_fault fault;
+	int ret = morph_collective_find_fault(collective, &fault);
+
+	if (ret != -EBADMSG)
+		return ret ? lm_format_no_memory(follow->why) : 0;
+	for (uint32_t at = 0; at < follow->events.count; at++, event++)
+		if (event->round == fault.round && event->src == fault.src &&
+		    event->rank == fault.dst && chunk_of(follow, event) == fault.chunk)
+			return refuse_arrival(follow, event);
+	return lm_format_fail(follow->why, EBADMSG,
+			      "line %u: gpu %u ends with a sum of input %u that lacks parts",
+			      lm_follow_gpu_of(follow, fault.dst)->line, fault.dst,
+			      follow->chunks.list[fault.chunk].index);
+}
+
 int lm_follow_collect(struct follow *follow, struct morph_collective *collective, uint64_t bytes)
 {
 	int ret = follow_outputs(follow);
@@ -396,5 +430,6 @@ int lm_follow_collect(struct follow *follow, struct morph_collective *collective
 	if (ret)
 		return ret;
 	keep_arrivals(follow);
-	return fill(follow, collective, bytes);
+	ret = fill(follow, collective, bytes);
+	return ret ? ret : check_sums(follow, collective);
 }

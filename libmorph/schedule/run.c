@@ -26,6 +26,7 @@ struct run {
 	uint32_t *changed; /* ranks to which the chunk comes in the round */
 	struct holding *holdings; /* by rank */
 	uint64_t *sets, *arrived; /* by rank: before the round, and after it */
+	struct morph_collective_fault *fault; /* where to put the first, or NULL */
 };
 
 static uint64_t *before(const struct run *run, uint32_t rank)
@@ -160,6 +161,13 @@ static bool contains(const struct run *run, const uint64_t *whole, const uint64_
 
 static int bad(const struct run *run, uint32_t at, uint32_t rank, const char *does, const char *why)
 {
+	const struct transfer *transfer = &run->collective->transfers.list[at];
+
+	if (run->fault)
+		*run->fault = (struct morph_collective_fault){ .round = run->rounds[at],
+							       .src = transfer->src,
+							       .dst = transfer->dst,
+							       .chunk = run->chunk };
 	return lm_fail(run->collective->ctx, EBADMSG, "round %u: rank %u %s chunk %u%s",
 		       run->rounds[at], rank, does, run->chunk, why);
 }
@@ -232,6 +240,11 @@ static int check_end(const struct run *run, uint32_t rank)
 
 	if (parts(run, rank) == wanted)
 		return 0;
+	if (run->fault)
+		*run->fault = (struct morph_collective_fault){ .round = collective->rounds.count,
+							       .src = rank,
+							       .dst = rank,
+							       .chunk = run->chunk };
 	return lm_fail(collective->ctx, EBADMSG,
 		       "after %u rounds rank %u has %u of %u parts of chunk %u",
 		       collective->rounds.count, rank, parts(run, rank), wanted, run->chunk);
@@ -249,9 +262,10 @@ static int check_ends(const struct run *run)
 	return ret;
 }
 
-MORPH_API int morph_collective_run(const struct morph_collective *collective)
+MORPH_API int morph_collective_find_fault(const struct morph_collective *collective,
+					  struct morph_collective_fault *fault)
 {
-	struct run run = { .collective = collective };
+	struct run run = { .collective = collective, .fault = fault };
 	int ret = prepare(&run);
 
 	if (ret)
@@ -266,4 +280,9 @@ MORPH_API int morph_collective_run(const struct morph_collective *collective)
 	}
 	release(&run);
 	return ret;
+}
+
+MORPH_API int morph_collective_run(const struct morph_collective *collective)
+{
+	return morph_collective_find_fault(collective, NULL);
 }

@@ -347,6 +347,7 @@ static void what_goes_wrong_is_told_by_round_rank_and_chunk(void **state)
 static void to_sum_into_nothing_is_to_copy(void **state)
 {
 	struct morph_collective *collective = three(0, 1);
+	struct morph_collective_fault fault;
 
 	(void)state;
 	give(collective, 0, 1, true, 1);
@@ -357,6 +358,11 @@ static void to_sum_into_nothing_is_to_copy(void **state)
 	assert_int_equal(morph_collective_add_round(collective), 2);
 	give(collective, 0, 1, true, 1);
 	REFUSED(EBADMSG, morph_collective_run(collective), "round 2: rank 1 sums chunk 1");
+	assert_int_equal(morph_collective_find_fault(collective, &fault), -EBADMSG);
+	assert_int_equal(fault.round, 2);
+	assert_int_equal(fault.src, 0);
+	assert_int_equal(fault.dst, 1);
+	assert_int_equal(fault.chunk, 1);
 	morph_collective_free(collective);
 }
 

@@ -286,6 +286,104 @@ static void what_is_summed_twice_is_refused(void **state)
 	morph_collective_free(collective);
 }
 
+/* A chunk that goes from gpu to gpu, in this order; in the file each has a line where it is sent, and one where it is received. */
+struct move {
+	uint8_t src, dst;
+	bool summed;
+};
+
+#define MOST_MOVES 8
+
+/* @lines: by move, on which it is received; by gpu, from MOST_MOVES on, where that begins. */
+static void write_moves(char *text, unsigned int gpus, const struct move *moves, unsigned int count,
+			unsigned int *lines)
+{
+	unsigned int line = 1;
+
+	text += sprintf(text, "<algo ngpus='%u' coll='allreduce' inplace='1'>\n", gpus);
+	for (unsigned int gpu = 0; gpu < gpus; gpu++) {
+		unsigned int blocks = 0;
+
+		lines[MOST_MOVES + gpu] = ++line;
+		text += sprintf(text, "<gpu id='%u' i_chunks='1' o_chunks='1' s_chunks='0'>\n",
+				gpu);
+		for (unsigned int at = 0; at < count; at++) {
+			bool sends = moves[at].src == gpu;
+
+			if (!sends && moves[at].dst != gpu)
+				continue;
+			line++;
+			if (!sends)
+				lines[at] = line;
+			text += sprintf(text,
+					"<tb id='%u' %s='%u' chan='%u'><step s='0' type='%s' ",
+					blocks, sends ? "send" : "recv",
+					sends ? moves[at].dst : moves[at].src, at,
+					sends		 ? "s" :
+					moves[at].summed ? "rrc" :
+							   "r");
+			text += sprintf(text,
+					"srcbuf='i' srcoff='0' dstbuf='i' dstoff='0' cnt='1' "
+					"depid='%d' deps='%d'/></tb>\n",
+					(int)blocks - 1, blocks ? 0 : -1);
+			blocks++;
+		}
+		line++;
+		text += sprintf(text, "</gpu>\n");
+	}
+	sprintf(text, "</algo>\n");
+}
+
+/* All that is amiss is whose input is in a sum. */
+static void sums_that_lack_parts_or_have_them_twice_are_told_with_their_line(void **state)
+{
+	static const struct {
+		unsigned int gpus, count,
+			line; /* of that move, or from MOST_MOVES on of that gpu */
+		struct move moves[MOST_MOVES];
+		const char *why;
+	} programs[] = {
+		{ 2,
+		  4,
+		  2,
+		  { { 0, 1, true }, { 1, 0, false }, { 0, 1, true }, { 1, 0, false } },
+		  "gpu 1 sums what gpu 0 sends with what is in it already" },
+		{ 3,
+		  4,
+		  3,
+		  { { 0, 1, true }, { 0, 2, true }, { 1, 0, false }, { 1, 2, true } },
+		  "gpu 2 sums what gpu 1 sends with what is in it already" },
+		{ 3,
+		  3,
+		  MOST_MOVES,
+		  { { 1, 0, true }, { 0, 2, true }, { 2, 1, false } },
+		  "gpu 0 ends with a sum of input 0 that lacks parts" },
+		{ 3,
+		  5,
+		  1,
+		  { { 0, 1, true },
+		    { 2, 0, false },
+		    { 1, 2, true },
+		    { 2, 0, false },
+		    { 2, 1, false } },
+		  "what gpu 2 sends lacks some of the sum whose place it takes" },
+	};
+	struct morph_collective *collective = empty_collective();
+	unsigned int lines[MOST_MOVES + 3];
+	char text[4096], why[256], wanted[256];
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(programs) / sizeof(*programs); at++) {
+		write_moves(text, programs[at].gpus, programs[at].moves, programs[at].count, lines);
+		sprintf(wanted, "line %u: %s", lines[programs[at].line], programs[at].why);
+		assert_int_equal(morph_msccl_read(collective, text, strlen(text), 8, why,
+						  sizeof(why)),
+				 -EBADMSG);
+		assert_string_equal(why, wanted);
+	}
+	morph_collective_free(collective);
+}
+
 static void memory_that_is_missing_is_told(void **state)
 {
 	struct morph_collective *collective = empty_collective();
@@ -313,6 +411,7 @@ int main(void)
 		cmocka_unit_test(what_collectives_do_not_do_is_told_with_its_line),
 		cmocka_unit_test(what_is_cut_off_is_refused),
 		cmocka_unit_test(what_is_summed_twice_is_refused),
+		cmocka_unit_test(sums_that_lack_parts_or_have_them_twice_are_told_with_their_line),
 		cmocka_unit_test(memory_that_is_missing_is_told),
 	};
 

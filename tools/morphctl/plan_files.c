@@ -203,7 +203,7 @@ static enum exit_code read_profiles(struct planning *planning, const char *path)
 
 /* ------------------------------------------------------------------- with rounds */
 
-/* That each part is summed once readers do not look at. */
+/* That each part is summed once the reader of traces does not look at. */
 static enum exit_code take_rounds(struct planning *planning, const char *path)
 {
 	int error = morph_collective_run(planning->collective);

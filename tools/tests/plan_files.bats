@@ -195,7 +195,7 @@ refused() {
 		done
 		echo '</algo>'
 	} > twice.xml
-	refused 2 "twice.xml: round 1: rank 1 sums chunk 0 with what is in it already" morphctl plan --from-msccl twice.xml
+	refused 2 "twice.xml: line 12: gpu 1 sums what gpu 0 sends with what is in it already" morphctl plan --from-msccl twice.xml
 }
 
 @test "what nchunksperloop says is what there is" {

@@ -299,6 +299,33 @@ void morph_matrix_transpose(uint64_t *matrix, uint32_t ranks);
 int morph_collective_run(const struct morph_collective *collective);
 
 /**
+ * struct morph_collective_fault - where a collective goes wrong first
+ * @round: in which round; as many as there are: only after the last, a rank has not what it should
+ * @src: who sends there; at the end, the rank
+ * @dst: to whom; at the end, the rank
+ * @chunk: of which chunk
+ */
+struct morph_collective_fault {
+	uint32_t round;
+	uint32_t src;
+	uint32_t dst;
+	uint32_t chunk;
+};
+
+/**
+ * morph_collective_find_fault() - does each chunk end where and as it should, and where is it lost if not?
+ * @collective: the collective
+ * @fault: where to put that; left alone unless -EBADMSG is returned
+ *
+ * For who made rounds of something else, and can tell where in that the fault is. As morph_collective_run() in all else: of
+ * chunks, the first that does not end so; of that, the first round.
+ *
+ * Return: as morph_collective_run().
+ */
+int morph_collective_find_fault(const struct morph_collective *collective,
+				struct morph_collective_fault *fault);
+
+/**
  * morph_collective_ranks() - how many take part
  * @collective: the collective
  *

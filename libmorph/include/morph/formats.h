@@ -48,9 +48,9 @@ extern "C" {
  * brought, or by depid and deps. Steps of a threadblock are in the same round or later ones. What a threadblock sends
  * in a round is one transfer.
  *
- * That each gpu's part is summed once is not looked at, since it may be by morph_collective_run().
+ * The rounds are carried out as morph_collective_run() does it: each gpu's part is summed once.
  *
- * O(n log n) in the chunks that all buffers have and all steps move, at most 2^22 of each.
+ * O(n log n) in the chunks that all buffers have and all steps move, at most 2^22 of each, and that call's.
  *
  * Return: 0; -EINVAL (malformed), -EBADMSG (it does not do what it says, or not with one of each chunk for each rank),
  * -E2BIG, -ENOMEM, or what morph_collective_begin() and those after it say.
