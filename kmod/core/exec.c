@@ -263,6 +263,12 @@ static void drop_old(struct morph_txn *txn)
 	}
 	morph_txn_suspend_holds(txn);
 	morph_txn_unmark(txn);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old)
+			morph_route_release(fabric, txn->items[i].old);
+	/* An element that a schedule holds again is not to be parked, nor to be had by others. */
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_resume(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -270,7 +276,6 @@ static void drop_old(struct morph_txn *txn)
 		item->new = NULL;		/* the circuit's now */
 		if (!item->old)
 			continue;
-		morph_route_release(fabric, item->old);
 		parks = exec_collect_parks(fabric, item->old, txn->settings, parks);
 		morph_plan_touch_route(fabric, item->old);
 		if (item->change.op == MORPH_CHANGE_REMOVE) {
@@ -286,7 +291,7 @@ static void drop_old(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
-	morph_txn_resume_holds(txn);
+	morph_reserve_resume(txn->slice);
 	exec_run_parks(fabric, txn, txn->settings, parks);
 	morph_repair_recover(fabric);
 }

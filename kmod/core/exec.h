@@ -32,9 +32,9 @@ enum laser_step {
 };
 
 /* The route whose lasers a step switches for this item, or NULL. */
-static inline const struct morph_route *exec_laser_route(const struct exec *exec,
-							 const struct morph_item *item,
-							 enum laser_step step)
+static inline struct morph_route *exec_laser_route(const struct exec *exec,
+						   const struct morph_item *item,
+						   enum laser_step step)
 {
 	switch (step) {
 	case BREAK_OLD:

@@ -32,14 +32,15 @@ static int __init morph_init(void)
 {
 	int ret = -ENOMEM;
 
-	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI, 0);
+	/* All freeze before devices are asked whether they may sleep: no light comes after. */
+	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE, 0);
 	if (!morph_wq)
 		return -ENOMEM;
-	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND, 0);
+	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	if (!morph_act_wq)
 		goto err_wq;
 	/* A step has its place until its light is there: as many as there are slices that step. */
-	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND | WQ_FREEZABLE, WQ_MAX_ACTIVE);
 	if (!morph_step_wq)
 		goto err_act_wq;
 	morph_debugfs_init();

@@ -335,16 +335,19 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
 	struct morph_fabric *fabric = exec->fabric;
 	struct morph_txn *txn = exec->txn;
+	u64 now = on ? ktime_get_ns() : 0;
 	u32 n = 0, i;
 	int ret;
 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
-		const struct morph_route *route = exec_laser_route(exec, item, step);
+		struct morph_route *route = exec_laser_route(exec, item, step);
 
 		if (!route)
 			continue;
+		if (on)
+			route->lit_from_ns = now;
 		if (!morph_route_comes_in(fabric, route))
 			n = exec_add_laser(fabric, txn->lasers, n, route, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)

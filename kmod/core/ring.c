@@ -11,6 +11,7 @@
 #include <linux/cgroup.h>
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/freezer.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -32,7 +33,7 @@
 #define IDLE_NS		NSEC_PER_MSEC
 #define RATE		1000000u
 #define BURST_NS	NSEC_PER_MSEC	/* entries of so much time are taken at once */
-#define SETUP_NS	(10 * NSEC_PER_MSEC)	/* from one set-up of a slice to the next, */
+#define SETUP_NS	(10 * NSEC_PER_MSEC)	/* from one set-up of a user to the next, */
 #define SETUP_BURST	32u		/* when so many have come at once */
 #define LOOKS		64u		/* between two times that others may run */
 
@@ -152,7 +153,6 @@ static int memory_get(struct morph_ring *ring, const struct morph_ring_setup *se
 	}
 	if (ret)
 		return ret;
-	memset(ring->memory, 0, ring->bytes);
 	ring->page = ring->memory;
 	ring->submissions = ring->memory + MORPH_RING_ENTRIES;
 	ring->completions = ring->submissions + ring->entries;
@@ -342,7 +342,7 @@ static bool ring_sleep(struct morph_ring *ring)
 	if (ring->state != MORPH_RING_RUNNING || !ring_look(ring, &entry)) {
 		slept = true;
 		ring->sleeps++;
-		wait_event_idle(ring->wake, READ_ONCE(ring->woken) || is_over(ring));
+		wait_event_freezable(ring->wake, READ_ONCE(ring->woken) || is_over(ring));
 	} else {
 		/* The rate, or the room for completions, is used up. */
 		usleep_range(50, 200);
@@ -357,7 +357,9 @@ static int ring_thread(void *data)
 	u64 last_ns = ktime_get_ns();
 	u32 looks = 0;
 
+	set_freezable();
 	while (!is_over(ring)) {
+		try_to_freeze();
 		/* Busy or not: neither others nor RCU wait for a ring that is never empty. */
 		if (!(++looks % LOOKS))
 			cond_resched_tasks_rcu_qs();
@@ -470,6 +472,8 @@ static int ring_run(struct morph_ring *ring)
 		return ret;
 	}
 	set_user_nice(thread, task_nice(current));
+	/* What is the caller's own is as it was until nothing can fail any more. */
+	memset(ring->memory, 0, MORPH_RING_BYTES(ring->entries));
 	__module_get(THIS_MODULE);
 	wake_up_process(thread);
 	return 0;
@@ -492,23 +496,26 @@ static void ring_leave(struct morph_ring *ring)
  * A thread that joins its user's cgroups keeps all of the machine from making threads meanwhile:
  * whoever makes rings again and again waits.
  */
-static int ring_await_turn(struct morph_slice *slice)
+static int ring_await_turn(struct morph_user *user)
 {
-	u64 now = ktime_get_ns(), burst = SETUP_BURST * SETUP_NS, turn;
-	ktime_t until;
+	const s64 burst = SETUP_BURST * SETUP_NS;
 
-	mutex_lock(&slice->fabric->lock);
-	turn = max(slice->ring_turn_ns, now > burst ? now - burst : 0);
-	slice->ring_turn_ns = turn + SETUP_NS;
-	mutex_unlock(&slice->fabric->lock);
-	until = ns_to_ktime(turn);
-	while (ktime_get_ns() < turn) {
+	for (;;) {
+		s64 last = atomic64_read(&user->ring_turn_ns), now = ktime_get_ns();
+		s64 turn = max(last, now - burst);
+		ktime_t until = ns_to_ktime(turn);
+
+		/* Nobody is charged for a turn that he has not waited for. */
+		if (turn <= now) {
+			if (atomic64_try_cmpxchg(&user->ring_turn_ns, &last, turn + SETUP_NS))
+				return 0;
+			continue;
+		}
 		set_current_state(TASK_INTERRUPTIBLE);
 		schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
 		if (signal_pending(current))
 			return -EINTR;
 	}
-	return 0;
 }
 
 int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
@@ -521,7 +528,7 @@ int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *set
 
 	ret = check_setup(setup, refusal);
 	if (!ret)
-		ret = ring_await_turn(slice);
+		ret = ring_await_turn(slice->user);
 	if (ret)
 		return ret;
 	bytes += PAGE_ALIGN(MORPH_RING_BYTES(setup->entries));

@@ -157,7 +157,7 @@ static void drop_new(struct morph_txn *txn)
 		morph_txn_resume_holds(txn);
 		return;
 	}
-	/* An element that a schedule holds again is not to be parked. */
+	/* As in drop_old(). */
 	if (txn->kind == MORPH_TXN_REPAIR)
 		morph_schedule_resume(txn->slice);
 	for (i = 0; i < txn->count; i++)

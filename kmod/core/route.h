@@ -32,6 +32,7 @@ struct morph_route {
 	u8 role;			/* enum morph_route_role */
 	bool whole;			/* shadow: nothing of it was taken over */
 	u64 tx_held, rx_held;		/* shadow, held: lanes of the ports that are ours */
+	u64 lit_from_ns;		/* CLOCK_MONOTONIC: its laser was told to shine then */
 	u32 capacity;
 	struct morph_user *user;	/* charged; its slice's, which outlives it. Or NULL */
 	struct morph_link *links;	/* capacity, behind the hops */

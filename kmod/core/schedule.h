@@ -226,6 +226,8 @@ void morph_schedule_hold_restore(struct morph_schedule *schedule);
 /* A circuit's route claims what the schedule holds for it; and gives it back. */
 void morph_schedule_give(struct morph_circuit *circuit);
 void morph_schedule_take(struct morph_circuit *circuit);
+/* After a step that was not to be: what nothing lit crosses stands as hardware was told last. */
+void morph_schedule_stand(struct morph_schedule *schedule);
 
 /* ----------------------------------------------------------- schedule_step.c */
 

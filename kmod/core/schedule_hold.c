@@ -21,7 +21,10 @@
 #include "slice.h"
 #include "user.h"
 
-/* While a hold is being made, in one hold of fabric->lock: the element has its entry. */
+/*
+ * In one hold of fabric->lock: the element has its entry in the hold that is being made, or is
+ * crossed by what is lit.
+ */
 #define MARK_ENTERED	0x20u
 
 /* --------------------------------------------------------------------- lanes */
@@ -389,4 +392,61 @@ void morph_schedule_take(struct morph_circuit *circuit)
 	route->role = MORPH_ROUTE_IDLE;
 	fabric->light_seq++;
 	schedule->own_light++;
+}
+
+static void mark_live(struct morph_slice *slice, bool on)
+{
+	u8 *marks = slice->fabric->ledger->element_marks;
+	struct morph_schedule *schedule;
+	u32 i, h;
+
+	list_for_each_entry(schedule, &slice->schedules, node)
+		for (i = 0; i < schedule->circuits_count; i++) {
+			const struct morph_route *route = schedule->circuits[i]->route;
+
+			if (!route || route->role != MORPH_ROUTE_LIVE)
+				continue;
+			for (h = 0; h < route->path.hops_count; h++) {
+				u32 element = route->hops[h].element;
+
+				if (element == OPTICS_NONE)
+					continue;
+				if (on)
+					marks[element] |= MARK_ENTERED;
+				else
+					marks[element] &= ~MARK_ENTERED;
+			}
+		}
+}
+
+/*
+ * An element that failed to turn may do so late. To the ledger it stood as the step wanted it:
+ * neither a review nor who turns it next would find it wrong.
+ */
+void morph_schedule_stand(struct morph_schedule *schedule)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct optics_state *ledger = fabric->ledger;
+	struct morph_txn *txn = schedule->txn;
+	u32 i, h;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!schedule->hold.taken)
+		return;
+	mark_live(schedule->slice, true);
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *route = txn->items[i].new;
+
+		for (h = 0; route && h < route->path.hops_count; h++) {
+			u32 element = route->hops[h].element;
+
+			if (element == OPTICS_NONE ||
+			    (ledger->element_marks[element] & (OPTICS_HELD | MARK_ENTERED)) !=
+			    OPTICS_HELD)
+				continue;
+			if (ledger->element_state[element] != fabric->hw_state[element])
+				turn(schedule, element, fabric->hw_state[element]);
+		}
+	}
+	mark_live(schedule->slice, false);
 }

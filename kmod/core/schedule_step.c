@@ -149,6 +149,8 @@ void morph_step_end(struct morph_txn *txn, bool published)
 	u32 i;
 
 	lockdep_assert_held(&txn->fabric->lock);
+	if (!published && txn->count)
+		morph_schedule_stand(txn->items[0].circuit->schedule);
 	for (i = 0; i < txn->count; i++)
 		end_item(&txn->items[i], published);
 	txn->staged = false;

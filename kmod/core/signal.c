@@ -96,6 +96,12 @@ static void count_dark(struct morph_circuit *circuit, u64 since_ns)
 	morph_state_dark(circuit);
 }
 
+/* Was it dark before its light was sent? A change had taken it away, and this tells of it late. */
+static bool is_old_news(const struct morph_route *route, const struct morph_signal *signal)
+{
+	return !signal->value && signal->since_ns < route->lit_from_ns;
+}
+
 /*
  * Is light sent along a route? Where a change has taken it away, darkness is no news. What a
  * peer sends nobody here knows.
@@ -134,7 +140,8 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		/* A peer's light that is still to be verified comes and goes as it likes. */
 		if (circuit->pending && morph_route_comes_in(fabric, link->route))
 			continue;
-		if (!is_sent(fabric, link->route, signal->lanes))
+		if (!is_sent(fabric, link->route, signal->lanes) ||
+		    is_old_news(link->route, signal))
 			continue;
 		if (!signal->value)
 			count_dark(circuit, signal->since_ns);

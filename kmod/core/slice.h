@@ -83,7 +83,6 @@ struct morph_slice {
 	struct list_head rings;		/* of struct morph_ring: ring.c */
 	struct morph_state_page *state_page; /* or NULL: state.c */
 	u32 last_schedule, last_ring;	/* numbers given */
-	u64 ring_turn_ns;		/* CLOCK_MONOTONIC: when the next ring may be set up */
 	u32 schedule_ids;		/* the next number of a circuit of one */
 	u32 circuits_count;
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */

@@ -3,6 +3,7 @@
 #ifndef MORPH_CORE_USER_H
 #define MORPH_CORE_USER_H
 
+#include <linux/atomic.h>
 #include <linux/kref.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
@@ -24,6 +25,7 @@ struct morph_user {
 	bool has_limits;		/* else the default applies */
 	struct morph_limits limits;
 	struct morph_limits used;	/* without replacements: the slices have them */
+	atomic64_t ring_turn_ns;	/* CLOCK_MONOTONIC: of the next ring; no lock */
 };
 
 enum morph_resource {

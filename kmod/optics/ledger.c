@@ -16,7 +16,7 @@ static struct layout state_layout(const struct optics_graph *graph)
 
 	layout.lanes = (sizeof(struct optics_state) + 7) & ~7ull;
 	layout.words = layout.lanes +
-		       (2ull * graph->guides_count + 4ull * graph->ends_count) * sizeof(u64);
+		       (2ull * graph->guides_count + 5ull * graph->ends_count) * sizeof(u64);
 	layout.bytes = layout.words +
 		       ((u64)graph->elements_count + graph->accelerators_count +
 			graph->edges_count + graph->places_count / 2) * sizeof(u32);
@@ -46,6 +46,7 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	state->rx_lanes = state->tx_lanes + graph->ends_count;
 	state->tx_dead = state->rx_lanes + graph->ends_count;
 	state->rx_dead = state->tx_dead + graph->ends_count;
+	state->tx_judged = state->rx_dead + graph->ends_count;
 	state->element_pins = (u32 *)(base + (size_t)layout.words);
 	state->owner = state->element_pins + graph->elements_count;
 	state->standing = state->owner + graph->accelerators_count + graph->edges_count;

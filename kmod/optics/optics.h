@@ -331,6 +331,7 @@ struct optics_state {
 	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
 	u64 *tx_dead;		/* by end: lanes whose laser may not be used */
 	u64 *rx_dead;		/* by end: lanes whose receiver may not be used */
+	u64 *tx_judged;		/* by end: of the validator alone, see struct optics_view */
 	u32 *owner;		/* by accelerator, then by edge: the slice that holds it, 0: none */
 	u32 *standing;		/* by place / 2: elements whose present state joins ports */
 	u64 elements_visited;	/* gone on from or claimed: cost can be seen to follow change */
@@ -557,6 +558,8 @@ s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, 
  * @tx_dead: by end: lanes that may not be used
  * @rx_dead: by end: lanes that may not be used
  * @owner: by accelerator, then by edge: the slice that holds it
+ * @tx_judged: by end: lanes of the paths that are being judged, where they are several; 0
+ *	in between
  *
  * Arrays have the layout of struct optics_state; the core passes the ledger's own
  * after the claims of the change are in it.
@@ -572,6 +575,7 @@ struct optics_view {
 	const u64 *tx_dead;
 	const u64 *rx_dead;
 	const u32 *owner;
+	u64 *tx_judged;
 };
 
 /* The view of a ledger as it is; it stays true to it, since it copies no array. */
@@ -588,6 +592,7 @@ static inline struct optics_view optics_state_view(const struct optics_state *st
 		.tx_dead = state->tx_dead,
 		.rx_dead = state->rx_dead,
 		.owner = state->owner,
+		.tx_judged = state->tx_judged,
 	};
 }
 
@@ -625,8 +630,7 @@ struct optics_verdict {
  * and overload; leakage both ways. (A receiver's leaks are summed over all the
  * lanes that it shares with them, so never underrated.) Uses no router and no
  * ledger. The cost is that of the paths and their stray light, never of the
- * fabric, but O(count^2) for
- * disjointness within the set.
+ * fabric.
  *
  * Return: 0, or the errno of enum optics_reason.
  */

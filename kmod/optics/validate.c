@@ -171,12 +171,14 @@ static int judge_hops(const struct judge *judge)
  * ports in pairs and each port has one guide. So the light that passes a guide comes
  * from one transmitter and goes to one receiver, and it passes the guide once.
  */
-static int judge_overlap(const struct judge *judge, const struct optics_path *other)
+static int judge_overlap(const struct judge *judge)
 {
 	const struct optics_path *path = judge->path;
-	u64 lanes = path->lanes & other->lanes;
+	u64 *judged = &judge->view->tx_judged[path->tx];
+	u64 lanes = path->lanes & *judged;
 
-	if (!lanes || path->tx != other->tx)
+	*judged |= path->lanes;
+	if (!lanes)
 		return 0;
 	return refuse_end(judge, OPTICS_PORT_BUSY, OPTICS_PART_LASER, path->tx,
 			  optics_weight64(path->lanes & ~lanes), optics_weight64(path->lanes));
@@ -306,15 +308,17 @@ int optics_validate(const struct optics_view *view, const struct optics_path *pa
 	};
 	struct optics_verdict verdict;
 	int error = 0;
-	u32 i, j;
+	u32 i, judged = 0;
 
 	for (i = 0; i < count; i++) {
 		judge.path = &paths[i];
 		error = judge_ends(&judge);
 		if (!error)
 			error = judge_hops(&judge);
-		for (j = 0; j < i && !error; j++)
-			error = judge_overlap(&judge, &paths[j]);
+		if (!error && count > 1) {
+			error = judge_overlap(&judge);
+			judged++;
+		}
 		if (!error)
 			error = judge_power(&judge, &verdict);
 		if (!error)
@@ -324,6 +328,8 @@ int optics_validate(const struct optics_view *view, const struct optics_path *pa
 		if (verdicts)
 			verdicts[i] = verdict;
 	}
+	while (judged--)
+		view->tx_judged[paths[judged].tx] = 0;
 	if (error && refusal)
 		refusal->item = i;
 	return error;

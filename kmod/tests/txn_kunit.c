@@ -144,6 +144,31 @@ static void txn_old_light_may_die_late(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* Its receiver was dark before it was lit; who is told of that when it is need not repair it. */
+static void txn_darkness_of_before_is_no_news(struct kunit *test)
+{
+	struct morph_signal dark = { .type = MORPH_SIGNAL_RECEIVER, .since_ns = ktime_get_ns() };
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), MOVE, 0);
+	struct morph_circuit *circuit;
+	u32 alarms;
+
+	KUNIT_ASSERT_EQ(test, 0, morph_txn_run(txn));
+	circuit = fake_circuit(txn_slice(fake), txn->items[0].change.circuit);
+	dark.index = circuit->route->path.rx;
+	dark.lanes = circuit->route->path.lanes;
+	alarms = circuit->alarms;
+	morph_fabric_signal(fake->fabric, &dark, 1);
+	flush_work(&fake->fabric->signal_work);
+	KUNIT_EXPECT_EQ(test, alarms, circuit->alarms);
+	dark.since_ns = ktime_get_ns();
+	morph_fabric_signal(fake->fabric, &dark, 1);
+	flush_work(&fake->fabric->signal_work);
+	KUNIT_EXPECT_EQ(test, alarms + 1, circuit->alarms);
+	morph_txn_put(txn);
+	fake_settle(fake);
+}
+
 /* ----------------------------------------------------------------------- failures */
 
 struct sweep_case {
@@ -499,6 +524,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE(txn_has_ended_when_it_has_parked),
 	KUNIT_CASE(txn_dark_time_ends_with_the_light),
 	KUNIT_CASE(txn_old_light_may_die_late),
+	KUNIT_CASE(txn_darkness_of_before_is_no_news),
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_waits_once_for_a_device_that_hangs, unread_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),

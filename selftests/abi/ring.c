@@ -398,6 +398,23 @@ TEST_F(ring, what_can_not_be_set_up_is_refused)
 				   (off_t)MORPH_RING_OFFSET(self->number)));
 }
 
+TEST_F(ring, memory_of_ones_own_is_left_alone_when_it_is_refused)
+{
+	struct morph_ring_setup args = { .schedule = 99 };
+	unsigned char *own = aligned_alloc(4096, self->bytes);
+	size_t at;
+
+	ASSERT_NE(NULL, own);
+	memset(own, 0xa5, self->bytes);
+	args.user_ptr = (uintptr_t)own;
+	ASSERT_EQ(-1, setup(self->slice, &args));
+	EXPECT_EQ(ENOENT, errno);
+	for (at = 0; at < self->bytes && own[at] == 0xa5; at++)
+		;
+	EXPECT_EQ(self->bytes, at);
+	free(own);
+}
+
 TEST_F(ring, rings_of_a_slice_are_counted)
 {
 	struct morph_ring_setup args;

@@ -12,9 +12,11 @@
 #include "kselftest_harness.h"
 
 #define RANKS 4u
+#define MOST_RANKS 8u
 #define MOST_CIRCUITS 8u
 #define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
 #define OPAQUE_MDB 60000u
+#define LATE_NS 300000000ll /* long after the deadline of the profile */
 
 FIXTURE(faults)
 {
@@ -58,11 +60,11 @@ FIXTURE_TEARDOWN(faults)
 /* Circuits that are lit, or -1; what they are goes to *circuits. */
 static int lit(int slice, struct morph_circuit_info *circuits)
 {
-	struct morph_rank_info ranks[RANKS];
+	struct morph_rank_info ranks[MOST_RANKS];
 	struct morph_slice_info info;
 	unsigned int i, count = 0;
 
-	if (slice_read(slice, &info, ranks, RANKS, circuits, MOST_CIRCUITS))
+	if (slice_read(slice, &info, ranks, MOST_RANKS, circuits, MOST_CIRCUITS))
 		return -1;
 	for (i = 0; i < info.circuits.count; i++)
 		count += circuits[i].state == MORPH_CIRCUIT_LIT;
@@ -165,6 +167,160 @@ TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
 	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_STOP, NULL));
 	EXPECT_EQ(1, lit(self->slice, circuits));
 	EXPECT_NE(0, sim_lit_lanes(&self->sim, circuits[0].dst_rank));
+}
+
+/* It moves to another plane, since the schedule has all other lanes of the way that it leaves. */
+TEST_F(faults, way_that_a_repair_leaves_stands_as_the_schedule_needs_it)
+{
+	struct morph_change change = change_add(0, 1);
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	struct morph_event event;
+	long long turned;
+
+	change.src_plane = change.dst_plane = 0;
+	change.lanes = 1;
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	self->circuits[0].lanes = (1ull << self->sim.info.wavelengths) - 2;
+	self->circuits[0].lanes_count = self->sim.info.wavelengths - 1;
+	ASSERT_EQ(0, LOAD())
+	TH_LOG("%s", last_detail);
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "laser_dead 0.0.0x1"));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
+	ASSERT_EQ(1, lit(self->slice, circuits));
+	ASSERT_NE(0, circuits[0].src_plane);
+	turned = sim_counter(&self->sim, "ops", "elements_written");
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL))
+	TH_LOG("%s", last_detail);
+	EXPECT_EQ(turned, sim_counter(&self->sim, "ops", "elements_written"));
+}
+
+#define TARGETS 7u
+
+/* Rank 0's light goes to some ranks, one after the other, again and again. */
+struct turns {
+	struct morph_schedule_circuit circuits[TARGETS];
+	struct morph_schedule_step steps[TARGETS];
+	uint32_t held[TARGETS];
+	struct morph_schedule_load load;
+};
+
+static int load_turns(int slice, struct turns *turns, const unsigned int *ranks, unsigned int count)
+{
+	unsigned int i;
+
+	memset(turns, 0, sizeof(*turns));
+	for (i = 0; i < count; i++) {
+		turns->circuits[i].dst_rank = ranks[i];
+		turns->circuits[i].lanes_count = 1;
+		turns->steps[i].first = i;
+		turns->steps[i].count = 1;
+		turns->held[i] = i;
+	}
+	turns->load = (struct morph_schedule_load){
+		.head = HEAD(morph_schedule_load),
+		.circuits = ARRAY(turns->circuits, count),
+		.steps = ARRAY(turns->steps, count),
+		.held = ARRAY(turns->held, count),
+		.generation = GENERATION_ANY,
+	};
+	turns->load.head.flags = MORPH_SCHEDULE_LOOP;
+	return ioctl(slice, MORPH_SCHEDULE_LOAD, &turns->load);
+}
+
+struct way {
+	uint32_t guides[64];
+	int count;
+};
+
+static int position_in(const struct way *way, uint32_t guide)
+{
+	int at;
+
+	for (at = 0; at < way->count && way->guides[at] != guide; at++)
+		;
+	return at;
+}
+
+/* Is there an element that two of the ways cross otherwise, and the third does not? */
+static bool parts_off(const struct way *one, const struct way *other, const struct way *beside)
+{
+	int at, there;
+
+	for (at = 0; at + 1 < one->count; at++) {
+		there = position_in(other, one->guides[at]);
+		if (there + 1 < other->count && other->guides[there + 1] != one->guides[at + 1] &&
+		    position_in(beside, one->guides[at]) == beside->count)
+			return true;
+	}
+	return false;
+}
+
+/* Ranks to which light goes so: the last follows the second. */
+static bool find_turns(int slice, struct turns *turns, unsigned int *ranks)
+{
+	static const unsigned int all[TARGETS] = { 1, 2, 3, 4, 5, 6, 7 };
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	struct way ways[TARGETS];
+	unsigned int i, j, k;
+
+	if (load_turns(slice, turns, all, TARGETS))
+		return false;
+	for (i = 0; i < TARGETS; i++) {
+		if (schedule_act(slice, turns->load.out_schedule,
+				 i ? MORPH_SCHEDULE_GO : MORPH_SCHEDULE_START, NULL) ||
+		    lit(slice, circuits) != 1)
+			return false;
+		ways[i].count = circuit_guides(slice, circuits[0].circuit, ways[i].guides, 64);
+	}
+	if (schedule_act(slice, turns->load.out_schedule, MORPH_SCHEDULE_STOP, NULL) ||
+	    schedule_act(slice, turns->load.out_schedule, MORPH_SCHEDULE_UNLOAD, NULL))
+		return false;
+	for (i = 0; i < TARGETS; i++)
+		for (j = 0; j < TARGETS; j++)
+			for (k = 0; k < TARGETS; k++)
+				if (parts_off(&ways[i], &ways[k], &ways[j])) {
+					ranks[0] = all[i];
+					ranks[1] = all[j];
+					ranks[2] = all[k];
+					return true;
+				}
+	return false;
+}
+
+/* Of the sim's chunks of elements that a review asks for, all. */
+static bool reviewed(const struct sim *sim, long long before)
+{
+	return sim_counter(sim, "ops", "get_elements") >= before + sim->info.elements / 16 &&
+	       core_rests(sim);
+}
+
+/* Elements that are the schedule's alone turn as they were told, when they have been given up. */
+TEST_F(faults, elements_that_turn_late_are_turned_back)
+{
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	unsigned int ranks[3];
+	struct turns turns;
+	long long before;
+	int slice;
+
+	close(self->slice);
+	self->slice = -1;
+	ASSERT_TRUE(WAIT_UNTIL((slice = slice_create(self->sim.fd, TARGETS + 1)) >= 0));
+	ASSERT_TRUE(find_turns(slice, &turns, ranks))
+	TH_LOG("%s", last_detail);
+	ASSERT_EQ(0, load_turns(slice, &turns, ranks, 3));
+	ASSERT_EQ(0, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_GO, NULL));
+	before = sim_counter(&self->sim, "ops", "get_elements");
+	/* First lasers are told to be off, then elements. */
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "programming_timeout - after=2 late=%lld",
+				 LATE_NS));
+	ASSERT_EQ(-1, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_GO, NULL));
+	ASSERT_TRUE(WAIT_UNTIL(reviewed(&self->sim, before)));
+	EXPECT_EQ(0, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_START, NULL))
+	TH_LOG("%s", last_detail);
+	EXPECT_EQ(1, lit(slice, circuits));
+	close(slice);
 }
 
 TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
@@ -367,6 +523,31 @@ TEST_F(faults, state_says_that_the_fabric_is_gone)
 	close(self->slice);
 	sim_replug(&self->sim);
 	self->slice = open("/dev/null", O_RDONLY);
+}
+
+TEST_F(faults, schedule_does_not_go_on_while_the_machine_sleeps)
+{
+	struct morph_schedule_act act = { .position = 1 };
+	uint64_t before;
+
+	if (write_file("/sys/power/pm_test", "freezer"))
+		SKIP(return, "this kernel can't rehearse a suspend");
+	self->steps[0].advance = MORPH_ADVANCE_TIME;
+	self->steps[0].after_ns = 20000000;
+	self->steps[1] = self->steps[0];
+	self->steps[1].count = 0;
+	self->load.steps.count = 2;
+	self->load.head.flags = MORPH_SCHEDULE_LOOP;
+	ASSERT_EQ(0, LOAD());
+	ASSERT_EQ(0,
+		  schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_WAIT, &act));
+	before = act.out_position;
+	EXPECT_EQ(0, write_file("/sys/power/state", "freeze"));
+	EXPECT_EQ(0, write_file("/sys/power/pm_test", "none"));
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_WAIT, &act));
+	/* The rehearsal takes five seconds, in which it would have come on by some hundred. */
+	EXPECT_GT(before + 50, act.out_position);
 }
 
 TEST_F(faults, ring_in_the_pages_of_a_file_is_refused)

@@ -281,18 +281,6 @@ TEST_F(unplug, shutdown_during_a_change)
 	sim_stop(&slow);
 }
 
-static int write_line(const char *path, const char *line)
-{
-	int fd = open(path, O_WRONLY), error = 0;
-
-	if (fd < 0)
-		return errno;
-	if (write(fd, line, strlen(line)) < 0)
-		error = errno;
-	close(fd);
-	return error;
-}
-
 /* A fabric that is lit keeps the machine from going to sleep; a dark one, asked before, does not. */
 TEST_F(unplug, lit_refuses_suspend)
 {
@@ -300,11 +288,12 @@ TEST_F(unplug, lit_refuses_suspend)
 	struct sim dark;
 	FILE *file;
 
-	if (write_line("/sys/power/pm_test", "devices"))
+	if (write_file("/sys/power/pm_test", "devices"))
 		SKIP(return, "this kernel can't rehearse a suspend");
 	sim_start(&dark, "server4", NULL);
-	EXPECT_EQ(EBUSY, write_line("/sys/power/state", "freeze"));
-	EXPECT_EQ(0, write_line("/sys/power/pm_test", "none"));
+	EXPECT_EQ(-1, write_file("/sys/power/state", "freeze"));
+	EXPECT_EQ(EBUSY, errno);
+	EXPECT_EQ(0, write_file("/sys/power/pm_test", "none"));
 	file = fopen("/sys/power/suspend_stats/last_failed_dev", "r");
 	ASSERT_NE(NULL, file);
 	EXPECT_EQ(1, fscanf(file, "%63s", blamed));

@@ -35,6 +35,7 @@ void sim_stop(struct sim *sim);
 void sim_pull(const struct sim *sim);
 void sim_replug(struct sim *sim);
 /* A line to one of the instance's files in debugfs: "fault", "clear", "flip". */
+int write_file(const char *path, const char *text);
 int sim_control(const struct sim *sim, const char *file, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The number after "key " in a file of the instance in debugfs, or -1. */

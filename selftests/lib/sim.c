@@ -41,7 +41,7 @@ static void __attribute__((noreturn, format(printf, 1, 2))) give_up(const char *
 	exit(1);
 }
 
-static int write_file(const char *path, const char *text)
+int write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY), error = 0;
 

@@ -71,20 +71,7 @@ void fabric_own_all(struct fabric *fabric, u32 owner)
 
 struct optics_view fabric_view(const struct fabric *fabric)
 {
-	const struct optics_state *state = fabric->state;
-	struct optics_view view = {
-		.graph = fabric->graph,
-		.element_state = state->element_state,
-		.element_marks = state->element_marks,
-		.guide_marks = state->guide_marks,
-		.tx_lanes = state->tx_lanes,
-		.rx_lanes = state->rx_lanes,
-		.tx_dead = state->tx_dead,
-		.rx_dead = state->rx_dead,
-		.owner = state->owner,
-	};
-
-	return view;
+	return optics_state_view(fabric->state);
 }
 
 struct optics_route_request fabric_request(const struct fabric *fabric, u32 tx, u32 rx, u32 lanes)
