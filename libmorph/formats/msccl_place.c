@@ -55,7 +55,7 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* How many of the file's chunks each chunk is, all of the same size. */
+/* How many of the file's chunks each chunk is, all of the same size; none where it has no bytes and others have. */
 static int measure(struct writer *writer, uint32_t *total)
 {
 	const struct view *view = &writer->view;
@@ -66,9 +66,6 @@ static int measure(struct writer *writer, uint32_t *total)
 	for (uint32_t chunk = 0; chunk < view->chunks_count; chunk++) {
 		uint64_t count = unit ? chunk_bytes(view, chunk) / unit : 1;
 
-		if (!count)
-			return lm_format_fail(writer->why, EINVAL,
-					      "chunk %u has no bytes, and others have", chunk);
 		units += count;
 		if (units > MOST_UNITS)
 			return lm_format_fail(

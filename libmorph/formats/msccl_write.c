@@ -98,9 +98,15 @@ static int list_run(struct writer *writer, uint32_t round, uint32_t number, cons
 	int ret = 0;
 
 	for (uint32_t chunk = run[0]; !ret && chunk < run[0] + run[1]; chunk += act.count) {
+		if (!writer->spots[chunk].units)
+			return lm_format_fail(
+				writer->why, EINVAL,
+				"round %u: rank %u sends chunk %u, which has no bytes, and others have",
+				round, transfer[0], chunk);
 		act.first = chunk;
 		act.count = 1;
 		while (chunk + act.count < run[0] + run[1] &&
+		       writer->spots[chunk + act.count].units &&
 		       is_beside(writer, chunk + act.count, transfer[0]) &&
 		       is_beside(writer, chunk + act.count, transfer[1]))
 			act.count++;
@@ -334,7 +340,7 @@ static void put_copies(struct writer *writer, uint32_t gpu, uint32_t step)
 		uint32_t begins = lm_msccl_begins(view, chunk), ends = lm_msccl_ends(view, chunk);
 
 		if ((begins != gpu && begins != MORPH_EACH_RANK) ||
-		    (ends != gpu && ends != MORPH_EACH_RANK))
+		    (ends != gpu && ends != MORPH_EACH_RANK) || !spot->units)
 			continue;
 		put_step(writer, step++, "cpy", 'i', spot->in, 'o', spot->out, spot->units);
 		put_waits(writer, 0, NONE, false);

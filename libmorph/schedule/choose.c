@@ -3,7 +3,8 @@
 #include "algorithms.h"
 #include "schedule.h"
 
-#define MOST_VARIANTS (MORPH_ALGORITHMS + 4)
+#define MOST_PORTS 8 /* for which Bruck's algorithm is tried */
+#define MOST_VARIANTS (MORPH_ALGORITHMS + 6 + MOST_PORTS)
 #define FEW_RANKS 64 /* all algorithms are soon planned */
 #define MOST_WORK (1ULL << 28) /* some seconds, of more ranks */
 #define WORK_BITS 22 /* of a step of the budget */
@@ -84,20 +85,29 @@ static void add(struct choosing *choosing, struct morph_choice told)
 	choosing->variants[choosing->count++] = (struct variant){ .told = told };
 }
 
+static void add_radix(struct choosing *choosing, uint32_t radix)
+{
+	add(choosing, (struct morph_choice){ .algorithm = MORPH_BRUCK, .radix = radix });
+}
+
 /*
- * Fewest bytes in a round; a shift for each port, as the multiport model has it; two digits, which moves bytes twice. A single
- * digit is another algorithm.
+ * A shift for each port, as the multiport model has it, or for some of them: with one, fewest bytes in a round; two digits, which moves
+ * bytes twice. A single digit is another algorithm.
  */
 static void add_radices(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
-	uint32_t radices[] = { 2, choosing->opts->planes + 1, 2 };
+	uint32_t planes = choosing->opts->planes, digit = 2;
 
-	while ((uint64_t)radices[2] * radices[2] < wanted->ranks)
-		radices[2]++;
-	for (uint32_t at = 0; at < ARRAY_SIZE(radices); at++)
-		if (radices[at] > 1 && (!at || radices[at] < wanted->ranks))
-			add(choosing, (struct morph_choice){ .algorithm = MORPH_BRUCK,
-							     .radix = radices[at] });
+	while ((uint64_t)digit * digit < wanted->ranks)
+		digit++;
+	add_radix(choosing, 2);
+	if (planes > 1 && planes + 1 < wanted->ranks)
+		add_radix(choosing, planes + 1);
+	if (digit < wanted->ranks)
+		add_radix(choosing, digit);
+	for (uint32_t ports = 2; ports < planes && ports <= MOST_PORTS; ports++)
+		if (ports + 1 < wanted->ranks)
+			add_radix(choosing, ports + 1);
 }
 
 /*
@@ -120,17 +130,20 @@ static void add_tree(struct choosing *choosing, uint32_t segments)
 	add(choosing, (struct morph_choice){ .algorithm = MORPH_BINARY, .segments = segments });
 }
 
-/* With circuits that stay, and where both children take turns at a port. */
+/* With circuits that stay, and where both children take turns at a port; over one port, and over all. */
 static void add_segments(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
 	struct costs costs = lm_delay_costs(choosing->delay, wanted->ranks);
 	uint32_t more = wanted->ranks > 1 ? 30 - (uint32_t)__builtin_clz(wanted->ranks) : 0;
 	unsigned __int128 wire_ps = costs.mbps ? costs_wire_ps(&costs, wanted->bytes) : 0;
 	uint64_t stays_ps = lm_sum(costs.round_ps, costs.hop_ps);
+	uint32_t planes = choosing->opts->planes ? choosing->opts->planes : 1;
 
-	add_tree(choosing, best_segments(more, wanted->bytes, wire_ps, stays_ps));
-	add_tree(choosing,
-		 best_segments(more, wanted->bytes, wire_ps, lm_sum(stays_ps, costs.change_ps)));
+	for (uint32_t ports = 1; ports <= planes; ports += planes > 1 ? planes - 1 : 1) {
+		add_tree(choosing, best_segments(more, wanted->bytes, wire_ps / ports, stays_ps));
+		add_tree(choosing, best_segments(more, wanted->bytes, wire_ps / ports,
+						 lm_sum(stays_ps, costs.change_ps)));
+	}
 }
 
 /* Two dimensions, which change circuits least often, and three, of fewest rounds. Where there are none building them says so. */

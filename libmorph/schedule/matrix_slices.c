@@ -159,7 +159,7 @@ static size_t sort_left(struct matrix_solver *solver)
 	return count;
 }
 
-/* The matching that carries most in this time, in bytes. How much. */
+/* The matching that carries most in this time, in bytes. How much; 0, and there is none: the budget is spent. */
 static uint64_t carry(struct matrix_solver *solver, uint64_t duration)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -168,7 +168,8 @@ static uint64_t carry(struct matrix_solver *solver, uint64_t duration)
 
 	for (size_t cell = 0; cell < cells; cell++)
 		solver->costs[cell] = solver->left[cell] < duration ? solver->left[cell] : duration;
-	lm_matrix_heaviest(solver);
+	if (!lm_matrix_heaviest(solver))
+		return 0;
 	for (uint32_t src = 0; src < ranks; src++) {
 		uint64_t bytes = solver->left[(size_t)src * ranks + solver->to[src]];
 
@@ -210,7 +211,8 @@ int lm_matrix_eclipse(struct matrix_solver *solver)
 		if (!count)
 			return 0;
 		duration = best_duration(solver, count);
-		carry(solver, duration);
+		if (!carry(solver, duration))
+			break;
 		ret = send_slice(solver, duration);
 	}
 	return ret ? ret : lm_matrix_greedy(solver);

@@ -307,6 +307,27 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 	return plan(schedule, &question);
 }
 
+/* What was turned round changes with each matching: where that is dear others may be sooner. */
+static int try_anew(struct morph_schedule *schedule, const struct question *question)
+{
+	struct tried turned = schedule->tried[MORPH_POLICY_MATCHINGS];
+	struct morph_schedule *anew = morph_schedule_new(schedule->ctx);
+	struct question all = *question;
+	int ret;
+
+	all.back = NULL;
+	ret = anew ? plan(anew, &all) : -ENOMEM;
+	if (!ret) {
+		memcpy(schedule->tried, anew->tried, sizeof(schedule->tried));
+		if (is_sooner(anew, schedule))
+			swap(schedule, anew);
+		else
+			schedule->tried[MORPH_POLICY_MATCHINGS] = turned;
+	}
+	morph_schedule_free(anew);
+	return ret;
+}
+
 MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 				     struct morph_collective *collective,
 				     const struct morph_collective *there,
@@ -332,5 +353,6 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 	if (ret)
 		return ret;
 	question.costs = lm_delay_costs(delay, collective->ranks);
-	return plan(schedule, &question);
+	ret = plan(schedule, &question);
+	return ret || mine.policy == MORPH_POLICY_MATCHINGS ? ret : try_anew(schedule, &question);
 }

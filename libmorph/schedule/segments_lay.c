@@ -295,6 +295,8 @@ void lm_segments_free_room(struct segments_planning *planning)
 	free(planning->members);
 }
 
+#define MOST_HOPS (1U << 27) /* half a gigabyte */
+
 int lm_segments_lay(struct segments_planning *planning, const uint16_t *held)
 {
 	uint32_t now = UINT32_MAX;
@@ -314,6 +316,9 @@ int lm_segments_lay(struct segments_planning *planning, const uint16_t *held)
 		if (!ret)
 			ret = lay_round(planning, planning->pool.joints.list + topology->first,
 					round);
+		if (!ret && planning->lay.schedule->hops.count > MOST_HOPS)
+			return lm_schedule_give_up(planning->lay.schedule,
+						   "its rounds go over too many hops to be told");
 	}
 	if (!ret)
 		lm_schedule_end(planning->lay.schedule);

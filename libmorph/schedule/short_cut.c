@@ -13,21 +13,36 @@ static struct short_cuts cuts_of(const struct costs *costs, uint32_t ranks, uint
 	return lm_short_cuts(costs, ranks, bytes / planes + !!(bytes % planes));
 }
 
-/* What a step saves grows with what it sends, and the last one saves most: the least size at which it has circuits of its own. */
+static bool pays(const struct costs *costs, uint32_t ranks, uint32_t planes, uint64_t bytes)
+{
+	struct short_cuts cuts = cuts_of(costs, ranks, planes, bytes);
+
+	return cuts.first < cuts.steps;
+}
+
+/*
+ * What a step saves grows with what it sends, and the last one saves most: the least size at which it has circuits of its own. It
+ * grows until times are beyond what is reckoned with, so that one is looked for from below.
+ */
 static uint64_t pays_from(const struct costs *costs, uint32_t ranks, uint32_t planes)
 {
-	uint64_t low = 0, high = MOST_BYTES;
+	uint64_t low = 0, high = 1;
 
+	while (!pays(costs, ranks, planes, high)) {
+		if (high >= MOST_BYTES)
+			return UINT64_MAX;
+		low = high + 1;
+		high *= 2;
+	}
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
-		struct short_cuts cuts = cuts_of(costs, ranks, planes, middle);
 
-		if (cuts.first < cuts.steps)
+		if (pays(costs, ranks, planes, middle))
 			high = middle;
 		else
 			low = middle + 1;
 	}
-	return high < MOST_BYTES ? high : UINT64_MAX;
+	return high;
 }
 
 MORPH_API int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *delay,

@@ -246,6 +246,22 @@ static void short_cuts_pay_from_there_on(void **state)
 	assert_true(seen > 20);
 }
 
+/* Though bytes that are reckoned with may take longer than that reckons with. */
+static void short_cuts_pay_over_slow_links(void **state)
+{
+	struct morph_short_cut cut;
+
+	(void)state;
+	for (uint64_t mbps = 1; mbps <= 100; mbps *= 10) {
+		struct morph_delay *delay = link_of(500, 100, mbps, 1000);
+
+		assert_int_equal(morph_short_cut(ctx, delay, 8, 1, 1 << 20, &cut), 0);
+		assert_true(cut.first < cut.steps);
+		assert_true(cut.pays_bytes <= 1 << 20);
+		morph_delay_free(delay);
+	}
+}
+
 /* (2^i - 1) * (hop + bytes / 2^(i + 1) / bandwidth) > change: 4 ranks save one hop of a quarter. */
 static void a_short_cut_by_hand(void **state)
 {
@@ -374,6 +390,7 @@ int main(void)
 		TEST(times_are_those_that_are_known),
 		TEST(what_is_wrong_is_refused),
 		TEST(short_cuts_pay_from_there_on),
+		TEST(short_cuts_pay_over_slow_links),
 		TEST(a_short_cut_by_hand),
 		TEST(rounds_with_a_late_rank_are_counted),
 		TEST(methods_of_a_matrix_are_told),

@@ -159,6 +159,59 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 	morph_collective_free(rounds);
 }
 
+/* It is spent in the midst of one method or another. */
+static void however_short_the_search_there_are_matchings(void **state)
+{
+	static uint64_t matrix[16 * 16];
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint64_t seed = 5;
+
+	(void)state;
+	for (uint32_t trial = 0; trial < 8; trial++) {
+		MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL,
+			   .algorithm = MORPH_DIRECT, .ranks = 16, .matrix = matrix);
+		MORPH_OPTS(morph_schedule_opts, how, .policy = MORPH_POLICY_MATCHINGS, .planes = 2,
+			   .budget = 1);
+		struct morph_collective *rounds = morph_collective_new(ctx);
+
+		for (uint32_t pair = 0; pair < 16 * 16; pair++)
+			matrix[pair] = random_below(&seed, 1 << 20);
+		assert_int_equal(morph_collective_build(rounds, &opts), 0);
+		assert_int_equal(morph_schedule_plan(schedule, rounds, delay, &how), 0);
+		assert_sound(rounds, delay, 2, NULL, schedule);
+		morph_collective_free(rounds);
+	}
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+}
+
+static void where_changes_are_dear_circuits_stay_on_the_way_back(void **state)
+{
+	struct morph_schedule *schedule = morph_schedule_new(ctx), *once = morph_schedule_new(ctx);
+	struct morph_collective *rounds = morph_collective_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint64_t seed = 3, matrix[RANKS * RANKS];
+	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_SEGMENTS);
+	const uint64_t settle_ns = 10000000;
+	struct morph_collective *dispatch;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1), 0);
+	draw(&seed, matrix);
+	dispatch = dispatch_of(matrix);
+	assert_int_equal(morph_schedule_combine(schedule, rounds, dispatch, delay, NULL), 0);
+	assert_sound(rounds, delay, 1, NULL, schedule);
+	assert_int_equal(morph_schedule_plan(once, rounds, delay, &opts), 0);
+	assert_int_equal(morph_schedule_verdict(once), MORPH_FEASIBLE);
+	assert_true(morph_schedule_ns(schedule, NULL) <= morph_schedule_ns(once, NULL));
+	morph_collective_free(dispatch);
+	morph_delay_free(delay);
+	morph_collective_free(rounds);
+	morph_schedule_free(schedule);
+	morph_schedule_free(once);
+}
+
 static void rounds_go_back_too(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_BRUCK,
@@ -172,7 +225,6 @@ static void rounds_go_back_too(void **state)
 	(void)state;
 	assert_int_equal(morph_collective_build(there, &opts), 0);
 	assert_int_equal(morph_schedule_combine(schedule, back, there, delay, NULL), 0);
-	assert_int_equal(morph_schedule_policy(schedule), MORPH_POLICY_MATCHINGS);
 	assert_sound(back, delay, 1, NULL, schedule);
 	assert_int_equal(morph_schedule_combine(schedule, back, there, delay, &how), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
@@ -228,6 +280,8 @@ int main(void)
 		cmocka_unit_test(those_that_take_part_are_told),
 		cmocka_unit_test(the_way_back_leads_back),
 		cmocka_unit_test(combine_is_the_transpose_of_dispatch),
+		cmocka_unit_test(however_short_the_search_there_are_matchings),
+		cmocka_unit_test(where_changes_are_dear_circuits_stay_on_the_way_back),
 		cmocka_unit_test(rounds_go_back_too),
 		cmocka_unit_test(every_rank_derives_the_same_plan),
 	};

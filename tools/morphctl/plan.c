@@ -321,9 +321,9 @@ static enum exit_code answer(struct planning *planning, enum format format)
 	return code || (feasible && lit) ? code : EXIT_CODE_FAILED;
 }
 
-static bool is_utf8(const char *text)
+bool is_utf8(const char *text, size_t length)
 {
-	json_t *string = json_string(text);
+	json_t *string = json_stringn(text, length);
 
 	json_decref(string);
 	return string;
@@ -340,7 +340,8 @@ static enum exit_code format_given(struct run *run, enum format *format)
 	*format = given(run, OPTION_JSON) ? RECORD : (enum format)word;
 	if (*format != PICTURE && given(run, OPTION_TITLE))
 		return usage_error(run, "--title goes with --format svg");
-	if (given(run, OPTION_TITLE) && !is_utf8(run->option[OPTION_TITLE]))
+	if (given(run, OPTION_TITLE) &&
+	    !is_utf8(run->option[OPTION_TITLE], strlen(run->option[OPTION_TITLE])))
 		return usage_error(run, "--title wants UTF-8, as pictures are written in");
 	if (*format == PICTURE && given(run, OPTION_FIELDS))
 		return usage_error(run, "--fields goes with --format text and json");

@@ -147,6 +147,7 @@ void timeline_free(struct timeline *timeline);
 
 /* A line for each plane. */
 void timeline_write_text(FILE *stream, const struct timeline *timeline);
+bool is_utf8(const char *text, size_t length);
 /* One SVG file without references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);
 

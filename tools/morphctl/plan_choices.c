@@ -8,10 +8,12 @@
 #define SOME_RANKS 4 /* among which all algorithms do what they do at all */
 #define UNLIMITED_RANKS 64 /* of which each is planned, without --steps */
 
-/* Sooner is what was planned at first, where its light has no ways. */
-static const char *why_behind(uint64_t ns, uint64_t best_ns)
+/* Sooner is what was planned at first, where no ways were found for its light. */
+static const char *why_behind(const struct planning *planning, uint64_t ns, uint64_t best_ns)
 {
-	return ns > best_ns ? "later" : ns < best_ns ? "its light has no ways" : "no sooner";
+	if (ns < best_ns && planning->unlit_count)
+		return "no ways were found for its light";
+	return ns > best_ns ? "later" : "no sooner";
 }
 
 /* With a rank that is late, from the start of the others. */
@@ -35,6 +37,9 @@ uint64_t plan_choices_end(const struct planning *planning)
 	const struct morph_payoff *payoff = &planning->payoff;
 	uint64_t late_ns = planning->wanted.late_ns;
 
+	/* What goes on without some ports knows of no rank that is late. */
+	if (planning->is_replanned)
+		return 0;
 	if (!late_ns || !payoff->rest_ns)
 		return late_ns ? chosen_ns(planning) : 0;
 	return payoff->rest_ns + (late_ns > payoff->late_ns ? late_ns : payoff->late_ns);
@@ -88,6 +93,7 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	scratch = needed(morph_collective_new(ctx));
 	wanted.algorithm = algorithm;
 	wanted.root = 0;
+	wanted.radix = wanted.segments = 0;
 	wanted.matrix = NULL;
 	wanted.ranks = wanted.extent[0] = SOME_RANKS;
 	wanted.extent[1] = wanted.extent[2] = 0;
@@ -148,8 +154,9 @@ static void add_rule(const struct planning *planning, json_t *report)
 	if (!planning->wanted.late_ns)
 		return;
 	json_object_set_new(report, "comes-ns", json_integer((json_int_t)planning->wanted.late_ns));
-	json_object_set_new(report, "ends-ns",
-			    json_integer((json_int_t)plan_choices_end(planning)));
+	if (!planning->is_replanned)
+		json_object_set_new(report, "ends-ns",
+				    json_integer((json_int_t)plan_choices_end(planning)));
 }
 
 /* What algorithms came to, and which of them it is. */
@@ -180,11 +187,12 @@ static void add_choices(const struct planning *planning, json_t *report)
 			json_object_set_new(report, "algorithm", json_string(name));
 			add_told(report, choice);
 		} else {
-			json_object_set_new(
-				record, "text",
-				json_string(choice->policy ?
-						    why_behind(end_ns(planning, choice), best_ns) :
-						    why_no_plan(planning)));
+			json_object_set_new(record, "text",
+					    json_string(choice->policy ?
+								why_behind(planning,
+									   end_ns(planning, choice),
+									   best_ns) :
+								why_no_plan(planning)));
 		}
 		json_array_append_new(list, record);
 	}
@@ -193,7 +201,7 @@ static void add_choices(const struct planning *planning, json_t *report)
 }
 
 /* Those that can't say so themselves. */
-static void add_reasons(json_t *report)
+static void add_reasons(const struct planning *planning, json_t *report)
 {
 	json_t *list = json_object_get(report, "alternative"), *record;
 	const char *policy = text_of_key(report, "policy");
@@ -204,8 +212,9 @@ static void add_reasons(json_t *report)
 		best_ns = wide_of(record, "finish-ns");
 	json_array_foreach(list, at, record) if (key_is(record, "verdict", "feasible") &&
 						 !key_is(record, "policy", policy))
-		json_object_set_new(record, "text",
-				    json_string(why_behind(wide_of(record, "finish-ns"), best_ns)));
+		json_object_set_new(
+			record, "text",
+			json_string(why_behind(planning, wide_of(record, "finish-ns"), best_ns)));
 }
 
 /* Work, and what a unit of --steps is of it, as morph_schedule_choose() has them; without --steps twice as much: a ring of 4096 ranks. */
@@ -274,5 +283,5 @@ enum exit_code plan_within_budget(const struct planning *planning)
 void plan_choices_add(const struct planning *planning, json_t *report)
 {
 	add_choices(planning, report);
-	add_reasons(report);
+	add_reasons(planning, report);
 }

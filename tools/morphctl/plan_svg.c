@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The picture of a schedule: a row for each plane, colour is the matching, hatched is a change. */
+#include <string.h>
+
 #include "plan.h"
 
 #define LEFT 70.0
@@ -34,17 +36,37 @@ static double place_of(const struct timeline *timeline, uint64_t ns)
 	return LEFT + WIDTH * (double)ns / (double)timeline->end_ns;
 }
 
+/* How many bytes the next character has, if XML has it; else 0. U+FFFE and U+FFFF are UTF-8, and none of XML's. */
+static size_t character(const char *text)
+{
+	size_t length = 1;
+
+	if ((unsigned char)*text < 0x20)
+		return 0;
+	while ((unsigned char)*text >= 0x80 && (text[length] & 0xc0) == 0x80)
+		length++;
+	if (!strncmp(text, "\xef\xbf\xbe", 3) || !strncmp(text, "\xef\xbf\xbf", 3))
+		return 0;
+	return is_utf8(text, length) ? length : 0;
+}
+
+/* Names of files may be of any bytes, and are cut to a length. */
 static void text_out(FILE *stream, const char *text)
 {
-	for (; *text; text++) {
+	while (*text) {
+		size_t length = character(text);
+
 		if (*text == '<')
 			fputs("&lt;", stream);
 		else if (*text == '>')
 			fputs("&gt;", stream);
 		else if (*text == '&')
 			fputs("&amp;", stream);
+		else if (length)
+			fwrite(text, 1, length, stream);
 		else
-			fputc((unsigned char)*text < 0x20 ? '?' : *text, stream);
+			fputc('?', stream);
+		text += length ? length : 1;
 	}
 }
 

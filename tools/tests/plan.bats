@@ -247,6 +247,18 @@ uneven() {
 	holds "$stderr" "--lost wants ranks below 4 and planes below 2, not '3:2'"
 }
 
+@test "what goes on without a port is not said to end with a late rank" {
+	expect 0 morphctl plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0 --json
+	[[ $(jq -c '[."comes-ns", ."ends-ns"]' <<<"$output") == '[5000000,null]' ]]
+	expect 0 morphctl plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0
+	[[ $output != *"after the others began"* ]]
+}
+
+@test "an algorithm that what is given rules out says why" {
+	expect 0 morphctl plan broadcast --ranks 4 --segments 70000 --json
+	[[ $(jq -r '.choice[] | select(.algorithm == "binary").text' <<<"$output") == "a collective has 65536 rounds at most" ]]
+}
+
 @test "rows from before a loss say so" {
 	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
 	[[ $(jq 'all(.choice[], .alternative[], .baseline[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
@@ -455,6 +467,14 @@ uneven() {
 	[[ $(jq '."gap-ns"' <<<"$output") == 0 ]]
 	expect 0 morphctl plan all-reduce --ranks 1 --bytes 1
 	holds "$output" "all-reduce of 1 byte among 1 rank: "
+}
+
+@test "a picture is one, however the file of the matrix is called" {
+	local name
+	for name in $'a\xff' $'\xef\xbf\xbe' "a$(printf 'é%.0s' {1..80})"; do
+		printf '0 1K\n1K 0\n' > "$BATS_TEST_TMPDIR/$name"
+		(cd "$BATS_TEST_TMPDIR" && morphctl plan --matrix "$name" --format svg) | xmllint --noout -
+	done
 }
 
 @test "a title is UTF-8" {

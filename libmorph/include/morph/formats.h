@@ -72,10 +72,10 @@ int morph_msccl_read(struct morph_collective *collective, const char *text, size
  * order of where they begin, and the rounds, but for those that only a rank that was idle kept apart.
  *
  * In the file all chunks have the same size, the greatest common divisor of those of the collective. Read back with
- * that times nchunksperloop bytes they have as many as before.
+ * that times nchunksperloop bytes they have as many as before. Those without bytes that nobody sends are left out.
  *
- * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (a name that is none; chunks without bytes
- * beside others), -E2BIG (more than 2^20 chunks of the file's size) or -ENOMEM.
+ * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (a name that is none; a chunk without bytes
+ * is sent beside others), -E2BIG (more than 2^20 chunks of the file's size) or -ENOMEM.
  */
 ssize_t morph_msccl_write(const struct morph_collective *collective, const char *name, char *buffer,
 			  size_t bytes, char *why, size_t room);

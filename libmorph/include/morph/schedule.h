@@ -208,11 +208,12 @@ int morph_schedule_take(struct morph_schedule *schedule, struct morph_collective
  * @collective: where to put the rounds of the way back, by morph_collective_turn(); what was in it is forgotten
  * @there: the way there: of experts' tokens, dispatch
  * @delay: what rounds and changes take
- * @opts: as morph_schedule_plan(); the policy is MORPH_POLICY_MATCHINGS, or MORPH_POLICY_BEST, which is that
+ * @opts: as morph_schedule_plan(); the policy is MORPH_POLICY_MATCHINGS, or MORPH_POLICY_BEST
  *
  * The plan of MORPH_POLICY_MATCHINGS for @there, turned round: the same matchings, transposed, the last first. It needs no other
  * matrix and no search of its own. Where ports change by themselves, and take no time each, and nothing is lit at first it takes no
- * longer than the way there. Circuits that @opts->after leaves lit are not made use of.
+ * longer than the way there. Circuits that @opts->after leaves lit are not made use of. By MORPH_POLICY_BEST it is that, unless what
+ * morph_schedule_plan() finds for the same rounds is sooner: where changes are dear.
  *
  * Return: as morph_schedule_plan() and morph_collective_turn(), and -EINVAL for another policy.
  */
