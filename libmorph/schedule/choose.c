@@ -243,10 +243,58 @@ static struct morph_choice choice_of(const struct choosing *choosing, const stru
 	return choice;
 }
 
+/* When all has arrived, where the last rank is late. */
+static uint64_t late_end_ps(const struct choosing *choosing, const struct morph_schedule *schedule)
+{
+	uint32_t before =
+		morph_collective_rounds_before(choosing->rounds, choosing->rounds->ranks - 1);
+
+	return ends_after(choosing->late_ps, lm_schedule_begins_ps(schedule, before),
+			  schedule->finish_ps);
+}
+
+/*
+ * Who makes use of what is lit at first may end sooner, but not where the last rank is late: meanwhile there is time to set other
+ * circuits. So it is asked, too, what is found where nothing is lit.
+ */
+static int plan_dark(struct choosing *choosing, const struct variant *variant,
+		     struct morph_schedule *dark, struct morph_schedule *taken)
+{
+	struct morph_schedule_opts opts = *choosing->opts;
+	struct morph_schedule *trial = choosing->trial;
+	int ret;
+
+	opts.after = NULL;
+	ret = lm_choice_plan(dark, choosing->rounds, choosing->delay, &opts, &variant->told);
+	if (ret || dark->verdict != MORPH_FEASIBLE ||
+	    (trial->verdict == MORPH_FEASIBLE &&
+	     late_end_ps(choosing, trial) <= late_end_ps(choosing, dark)))
+		return ret;
+	lm_schedule_begin(taken, choosing->rounds->ranks, dark->planes, &dark->costs);
+	taken->policy = dark->policy;
+	memcpy(taken->tried, dark->tried, sizeof(taken->tried));
+	ret = lm_schedule_take_less(taken, dark, choosing->opts->after);
+	if (!ret)
+		ret = lm_schedule_bound(taken, choosing->rounds);
+	if (!ret)
+		swap_schedules(trial, taken);
+	return ret;
+}
+
 static int plan(struct choosing *choosing, const struct variant *variant)
 {
-	return lm_choice_plan(choosing->trial, choosing->rounds, choosing->delay, choosing->opts,
-			      &variant->told);
+	struct morph_schedule *dark, *taken;
+	int ret = lm_choice_plan(choosing->trial, choosing->rounds, choosing->delay, choosing->opts,
+				 &variant->told);
+
+	if (ret || !choosing->late_ps || !choosing->opts->after)
+		return ret;
+	dark = morph_schedule_new(choosing->schedule->ctx);
+	taken = morph_schedule_new(choosing->schedule->ctx);
+	ret = dark && taken ? plan_dark(choosing, variant, dark, taken) : -ENOMEM;
+	morph_schedule_free(dark);
+	morph_schedule_free(taken);
+	return ret;
 }
 
 /* Plan the rounds of a variant; what is best so far is in what the caller gave. */

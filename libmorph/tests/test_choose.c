@@ -221,6 +221,48 @@ static uint64_t ends_late(const struct morph_choice *choice, uint64_t late_ns)
 	return choice->ns + (late_ns > choice->alone_ns ? late_ns - choice->alone_ns : 0);
 }
 
+/* Whatever is lit before, all has arrived no later than from the dark. */
+static void what_is_lit_makes_nothing_later_with_a_late_rank(void **state)
+{
+	MORPH_OPTS(morph_collective_opts, first, .kind = MORPH_ALL_TO_ALL, .ranks = 8,
+		   .bytes = 3670016);
+	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE, .ranks = 8);
+	struct morph_collective *rounds = morph_collective_new(ctx);
+	struct morph_schedule *before = morph_schedule_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_choice choices[MORPH_ALGORITHMS];
+	struct morph_delay *delay = morph_delay_new(ctx);
+	const uint64_t settle_ns = 155577;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_link(delay, 1, 309, 100000), 0);
+	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1), 0);
+	for (uint32_t at = 0; at < 12; at++) {
+		MORPH_OPTS(morph_schedule_opts, opts, .planes = 1 + at % 2);
+		uint64_t ends[2] = { 0 };
+
+		assert_int_equal(morph_schedule_choose(before, rounds, &first, delay, &opts, NULL),
+				 0);
+		wanted.bytes = 65536ULL << at / 2;
+		wanted.late_ns = 429297;
+		for (uint32_t lit = 0; lit < 2; lit++) {
+			opts.after = lit ? before : NULL;
+			assert_int_equal(morph_schedule_choose(schedule, rounds, &wanted, delay,
+							       &opts, choices),
+					 0);
+			assert_sound(rounds, delay, opts.planes, opts.after, schedule);
+			for (uint32_t one = 1; one < MORPH_ALGORITHMS; one++)
+				if (choices[one].chosen)
+					ends[lit] = ends_late(&choices[one], wanted.late_ns);
+		}
+		assert_true(ends[1] && ends[1] <= ends[0]);
+	}
+	morph_delay_free(delay);
+	morph_schedule_free(before);
+	morph_schedule_free(schedule);
+	morph_collective_free(rounds);
+}
+
 /* StragglAR is it from the lateness on from which it pays, by the rule that is told; and in any case what ends first. */
 static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 {
@@ -282,6 +324,7 @@ int main(void)
 		cmocka_unit_test(rings_go_along_the_best_of_two_tori),
 		cmocka_unit_test(a_prime_of_ranks_is_on_no_torus),
 		cmocka_unit_test(a_late_rank_is_not_waited_for_where_that_pays),
+		cmocka_unit_test(what_is_lit_makes_nothing_later_with_a_late_rank),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
