@@ -633,11 +633,12 @@ struct replan_least replan_exact(const struct lossy *lossy)
 			       .dear_room = MOST_TIMES,
 			       .apart = true };
 	uint32_t ranks = morph_collective_ranks(lossy->collective), least = NEVER;
-	ssize_t bytes = morph_delay_write(lossy->delay, ranks, NULL, 0);
+	uint32_t busy = morph_collective_busy(lossy->collective);
+	ssize_t bytes = morph_delay_write(lossy->delay, busy, NULL, 0);
 
 	if (ranks > MOST_RANKS_ASKED || !read_words(&exact, bytes))
 		return (struct replan_least){ NEVER, false };
-	morph_delay_write(lossy->delay, ranks, exact.words, (size_t)bytes);
+	morph_delay_write(lossy->delay, busy, exact.words, (size_t)bytes);
 	read_delay(&exact);
 	bytes = morph_schedule_write(lossy->schedule, NULL, 0);
 	if (read_words(&exact, bytes)) {

@@ -95,7 +95,8 @@ static void check(const struct planned *planned)
 	static uint32_t words[3][WORDS];
 	ssize_t collective =
 		morph_collective_write(planned->collective, words[0], sizeof(words[0]));
-	ssize_t delay = morph_delay_write(planned->delay, planned->trial->ranks, words[1],
+	ssize_t delay = morph_delay_write(planned->delay,
+					  morph_collective_busy(planned->collective), words[1],
 					  sizeof(words[1]));
 	ssize_t schedule = morph_schedule_write(planned->trial, words[2], sizeof(words[2]));
 	struct morph_check_schedule_input input = { .planes = planned->trial->planes };
@@ -114,7 +115,8 @@ static void check(const struct planned *planned)
 /* From what the others found. */
 static void plan_united(struct morph_ctx *ctx, struct planned *planned, struct samples *times)
 {
-	struct costs costs = lm_delay_costs(planned->delay, planned->best->ranks);
+	struct costs costs =
+		lm_delay_costs(planned->delay, morph_collective_busy(planned->collective));
 	double from = now_us();
 
 	lm_schedule_begin(planned->trial, planned->best->ranks, planned->best->planes, &costs);

@@ -46,7 +46,7 @@ static int by_one(struct morph_schedule *schedule, const struct question *questi
 {
 	const struct morph_collective *collective = question->collective;
 	const struct morph_schedule_opts *opts = &question->opts;
-	struct costs costs = lm_delay_costs(question->delay, collective->ranks);
+	struct costs costs = lm_delay_costs(question->delay, morph_collective_busy(collective));
 	int ret = 0;
 
 	memset(schedule->tried, 0, sizeof(schedule->tried));

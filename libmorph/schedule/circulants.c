@@ -2,8 +2,6 @@
 /* Collectives of shifts on circulants: see circulants.h. */
 #include "circulants.h"
 
-#define MOST_RANKS 4096
-
 static int look_at(struct circulants_work *work, const struct circulants *circulants)
 {
 	struct morph_ctx *ctx = work->segments.ctx;

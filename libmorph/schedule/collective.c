@@ -3,7 +3,6 @@
 #include "../plan/mix.h"
 #include "collective.h"
 
-#define MOST_RANKS 4096
 #define MOST_CHUNKS (1U << 24)
 #define MOST_BYTES (1ULL << 50) /* of a chunk */
 #define MOST_ROUNDS (1U << 16)
@@ -197,6 +196,22 @@ MORPH_API int morph_collective_add_run(struct morph_collective *collective, uint
 MORPH_API uint32_t morph_collective_ranks(const struct morph_collective *collective)
 {
 	return collective->ranks;
+}
+
+MORPH_API uint32_t morph_collective_busy(const struct morph_collective *collective)
+{
+	uint64_t busy[MOST_RANKS / 64] = { 0 };
+	uint32_t count = 0;
+
+	for (uint32_t at = 0; at < collective->transfers.count; at++) {
+		const struct transfer *transfer = &collective->transfers.list[at];
+
+		busy[transfer->src / 64] |= 1ULL << transfer->src % 64;
+		busy[transfer->dst / 64] |= 1ULL << transfer->dst % 64;
+	}
+	for (uint32_t word = 0; word < MOST_RANKS / 64; word++)
+		count += (uint32_t)__builtin_popcountll(busy[word]);
+	return count;
 }
 
 MORPH_API uint32_t morph_collective_chunks(const struct morph_collective *collective)

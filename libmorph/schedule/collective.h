@@ -6,6 +6,8 @@
 #include "../plan/array.h"
 #include "../src/internal.h"
 
+#define MOST_RANKS 4096
+
 struct chunk {
 	uint32_t begins, ends; /* a rank, or MORPH_EACH_RANK */
 	uint64_t bytes;

@@ -138,7 +138,7 @@ MORPH_API int morph_schedule_plan_on(struct morph_schedule *schedule,
 	if (ret && ret != -ERANGE)
 		return ret;
 	lm_error_clear(schedule->ctx);
-	costs = lm_delay_costs(delay, collective->ranks);
+	costs = lm_delay_costs(delay, morph_collective_busy(collective));
 	memset(schedule->tried, 0, sizeof(schedule->tried));
 	lm_schedule_begin(schedule, collective->ranks, mine.planes ? mine.planes : 1, &costs);
 	schedule->policy = MORPH_POLICY_SEGMENTS;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Plans for matrices: what is asked, which method does best, and the way back. */
+#include "collective.h"
 #include "matrix_work.h"
 
-#define MOST_RANKS 4096
 #define MOST_PLANES 256
 #define MOST_SENDS (1U << 26)
 #define MOST_PS (1ULL << 61) /* that anything can take: 26 days */

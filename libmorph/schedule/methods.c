@@ -68,9 +68,11 @@ MORPH_API int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix
 				   const struct morph_schedule_opts *opts,
 				   struct morph_method *methods, uint32_t room)
 {
+	/* Of more than there may be nothing is read: they are refused. */
+	uint32_t busy = ranks <= MOST_RANKS ? morph_matrix_roles(matrix, ranks, NULL) : ranks;
 	struct matrix_problem problem = { .ranks = ranks,
 					  .bytes = matrix,
-					  .costs = lm_delay_costs(delay, ranks) };
+					  .costs = lm_delay_costs(delay, busy) };
 	int ret = lm_opts_check(ctx, opts, sizeof(*opts), "morph_schedule_opts");
 	struct morph_schedule_opts mine;
 	struct matrix_solver *solver;

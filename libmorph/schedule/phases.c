@@ -3,7 +3,6 @@
 #include "../plan/sort.h"
 #include "phases.h"
 
-#define MOST_RANKS 4096
 #define MOST_GROUPS 65536
 #define MOST_LINKS (1U << 22)
 #define MOST_STAGES 65536

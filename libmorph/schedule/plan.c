@@ -303,7 +303,7 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 	ret = check(schedule, collective, delay, &mine);
 	if (ret)
 		return ret;
-	question.costs = lm_delay_costs(delay, collective->ranks);
+	question.costs = lm_delay_costs(delay, morph_collective_busy(collective));
 	return plan(schedule, &question);
 }
 
@@ -352,7 +352,7 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 		ret = check(schedule, collective, delay, &mine);
 	if (ret)
 		return ret;
-	question.costs = lm_delay_costs(delay, collective->ranks);
+	question.costs = lm_delay_costs(delay, morph_collective_busy(collective));
 	ret = plan(schedule, &question);
 	return ret || mine.policy == MORPH_POLICY_MATCHINGS ? ret : try_anew(schedule, &question);
 }

@@ -48,7 +48,7 @@ static int check(struct morph_schedule *schedule, const struct morph_schedule *o
 	if (old->ranks != collective->ranks)
 		return lm_fail(schedule->ctx, EINVAL, "it was planned for %u ranks, not %u",
 			       old->ranks, collective->ranks);
-	costs = lm_delay_costs(delay, collective->ranks);
+	costs = lm_delay_costs(delay, morph_collective_busy(collective));
 	if (!same_costs(&costs, &old->costs))
 		return lm_fail(schedule->ctx, EINVAL, "it was planned with other delays");
 	if (old->rounds != lm_collective_digest(collective))

@@ -10,7 +10,6 @@
 #include "schedule.h"
 
 #define SHIM_DARK 0 /* the state in which nothing is lit */
-#define MOST_RANKS 4096
 #define SHIM_KINDS 5 /* enum morph_collective_kind, from 1 */
 
 /* A circuit that is lit on a plane. */

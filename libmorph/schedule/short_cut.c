@@ -4,7 +4,6 @@
 #include "schedule.h"
 #include "straggler.h"
 
-#define MOST_RANKS 4096
 #define MOST_BYTES (1ULL << 50)
 
 static struct short_cuts cuts_of(const struct costs *costs, uint32_t ranks, uint32_t planes,

@@ -30,7 +30,7 @@ struct written write_schedule(const struct morph_collective *collective,
 			      const struct morph_schedule *schedule)
 {
 	struct written to = { .planes = planes };
-	uint32_t ranks = morph_collective_ranks(collective);
+	uint32_t ranks = morph_collective_busy(collective);
 
 	to.collective = room_for(morph_collective_write(collective, NULL, 0), &to.collective_bytes);
 	assert_int_equal(morph_collective_write(collective, to.collective, to.collective_bytes),

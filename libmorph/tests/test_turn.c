@@ -159,6 +159,36 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 	morph_collective_free(rounds);
 }
 
+/* Nobody waits for a rank that has nothing, in no barrier either. */
+static void barriers_are_of_those_who_take_part(void **state)
+{
+	static const uint32_t ranks[] = { 2, 8 };
+	static const uint64_t wait_ns[] = { 1000, 100000 };
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
+	uint64_t two_ns = 0;
+
+	(void)state;
+	assert_int_equal(morph_delay_set_barrier(delay, ranks, wait_ns, 2), 0);
+	for (uint32_t at = 0; at < 2; at++) {
+		uint64_t matrix[8 * 8] = { 0 };
+		MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL,
+			   .algorithm = MORPH_DIRECT, .ranks = ranks[at], .matrix = matrix);
+		struct morph_collective *rounds = morph_collective_new(ctx);
+
+		matrix[1] = matrix[ranks[at]] = 1 << 20;
+		assert_int_equal(morph_collective_build(rounds, &opts), 0);
+		assert_int_equal(morph_collective_busy(rounds), 2);
+		assert_int_equal(morph_schedule_plan(schedule, rounds, delay, NULL), 0);
+		assert_sound(rounds, delay, 1, NULL, schedule);
+		two_ns = at ? two_ns : morph_schedule_ns(schedule, NULL);
+		assert_int_equal(morph_schedule_ns(schedule, NULL), two_ns);
+		morph_collective_free(rounds);
+	}
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+}
+
 /* It is spent in the midst of one method or another. */
 static void however_short_the_search_there_are_matchings(void **state)
 {
@@ -280,6 +310,7 @@ int main(void)
 		cmocka_unit_test(those_that_take_part_are_told),
 		cmocka_unit_test(the_way_back_leads_back),
 		cmocka_unit_test(combine_is_the_transpose_of_dispatch),
+		cmocka_unit_test(barriers_are_of_those_who_take_part),
 		cmocka_unit_test(however_short_the_search_there_are_matchings),
 		cmocka_unit_test(where_changes_are_dear_circuits_stay_on_the_way_back),
 		cmocka_unit_test(rounds_go_back_too),

@@ -53,7 +53,7 @@ static struct morph_check_bytes write_collective(const struct planned *planned)
 
 static struct morph_check_bytes write_delay(const struct planned *planned)
 {
-	uint32_t ranks = morph_collective_ranks(planned->collective);
+	uint32_t ranks = morph_collective_busy(planned->collective);
 	ssize_t bytes = morph_delay_write(planned->delay, ranks, NULL, 0);
 	void *data = bytes > 0 ? malloc((size_t)bytes) : NULL;
 

@@ -97,7 +97,7 @@ static int check(const char *name, int error, const struct morph_schedule *sched
 		return error;
 	input.schedule = write_schedule(schedule);
 	input.collective = write_collective(collective);
-	input.delay = write_delay(delay, morph_collective_ranks(collective), free_changes);
+	input.delay = write_delay(delay, morph_collective_busy(collective), free_changes);
 	if (after)
 		input.after = write_schedule(after);
 	if (!planes)

@@ -326,12 +326,22 @@ int morph_collective_find_fault(const struct morph_collective *collective,
 				struct morph_collective_fault *fault);
 
 /**
- * morph_collective_ranks() - how many take part
+ * morph_collective_ranks() - how many there are
  * @collective: the collective
  *
  * Return: how many.
  */
 uint32_t morph_collective_ranks(const struct morph_collective *collective);
+
+/**
+ * morph_collective_busy() - how many of them send or receive
+ * @collective: the collective
+ *
+ * Those for whom a change waits, and no others. O(transfers).
+ *
+ * Return: how many.
+ */
+uint32_t morph_collective_busy(const struct morph_collective *collective);
 
 /**
  * morph_collective_chunks() - how many chunks there are

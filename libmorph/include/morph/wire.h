@@ -274,7 +274,7 @@ ssize_t morph_collective_write(const struct morph_collective *collective, void *
 /**
  * morph_delay_write() - a delay in bytes, at the quantile that was set
  * @delay: the delay
- * @ranks: how many take part in barriers
+ * @ranks: how many take part in barriers, as morph_collective_busy() says
  * @buffer: where to; NULL to ask for the size
  * @bytes: its size
  *
