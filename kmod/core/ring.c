@@ -10,8 +10,8 @@
  */
 #include <linux/cgroup.h>
 #include <linux/delay.h>
-#include <linux/hrtimer.h>
 #include <linux/freezer.h>
+#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
