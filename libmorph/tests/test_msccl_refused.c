@@ -288,7 +288,7 @@ static void what_is_summed_twice_is_refused(void **state)
 
 /* A chunk that goes from gpu to gpu, in this order; in the file each has a line where it is sent, and one where it is received. */
 struct move {
-	uint8_t src, dst;
+	unsigned int src, dst;
 	bool summed;
 };
 
