@@ -15,6 +15,7 @@
 #define NAP_NS 100000
 #define LEAST_PATIENCE_NS 1000000
 #define TRUSTED 1000 /* operations in a row after which patience is more */
+#define LEAST_TURN_NS 10000000
 #define UNLOAD_NS 100000000 /* where no other thread could end what is in the way */
 
 /* What a thread has. */
@@ -44,6 +45,9 @@ static struct {
 	uint64_t provisioned;
 	int64_t patience_ns; /* now: less after each time that it has ended */
 	uint32_t in_time; /* operations since that was so */
+	uint32_t asking; /* threads that wait for light */
+	bool unloads; /* one waits until nobody has any */
+	uint64_t change_ns; /* that the quickest change took; 0: there was none */
 } control = { .announced = NO_PHASE,
 	      .loading = PTHREAD_MUTEX_INITIALIZER,
 	      .wanted = PTHREAD_COND_INITIALIZER };
@@ -63,6 +67,64 @@ static void go_on(void)
 	shim_orphans(false);
 	PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
 	nap();
+}
+
+/* ------------------------------------------------------------------- turns */
+
+/* Light that is in the way goes when those who use it give way. With the lock, at each try: phases may be others by then. */
+static void ask(void)
+{
+	enum morph_phasing_ask what = control.asking ? MORPH_ASK_LIGHT : MORPH_ASK_NOTHING;
+
+	if (control.main.phasing)
+		morph_phasing_ask(control.main.phasing, control.unloads ? MORPH_ASK_UNLOAD : what);
+}
+
+/* How long others have light before this rank asks: where changes take long it would only change. With the lock. */
+static uint64_t turn_ns(void)
+{
+	return control.change_ns > LEAST_TURN_NS / 4 ? 4 * control.change_ns : LEAST_TURN_NS;
+}
+
+/* What is measured is the time of whatever else the machine did, too; least in the quickest one. With the lock. */
+static void count_change(uint64_t took_ns)
+{
+	if (!control.change_ns || took_ns < control.change_ns)
+		control.change_ns = took_ns;
+}
+
+/*
+ * Is it time to give way? Who asks goes when nobody is in his way any more: so all have to stay out at once, for as long as operations
+ * take that some are in. How long that is nobody knows: an eighth of 16 ms, of 128 ms and of 1024 ms, by the clock that
+ * all see. If one goes on for longer than that it was in vain, and costs the others a third of their time.
+ */
+static bool is_time_of_others(void)
+{
+	struct timespec now;
+	uint64_t ms;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return ms % 16 < 2 || ms % 128 < 16 || ms % 1024 < 128;
+}
+
+bool shim_control_asked(void)
+{
+	bool asked;
+
+	if (shim.mode == SHIM_OBSERVE || !is_time_of_others())
+		return false;
+	shim_lock();
+	asked = control.main.phasing && morph_phasing_asked(control.main.phasing);
+	shim_unlock();
+	return asked;
+}
+
+void shim_control_give_way(void)
+{
+	do
+		go_on();
+	while (shim_control_asked());
 }
 
 /* -------------------------------------------------------------------- files */
@@ -265,13 +327,17 @@ static bool unload(struct view *view)
 {
 	uint64_t begin = shim_now_ns();
 	uint64_t most = shim.threads ? (uint64_t)shim.patience_ns : UNLOAD_NS;
-	int error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
+	int error;
 
-	while (error == -ETIMEDOUT && shim_now_ns() - begin < most) {
+	for (;;) {
+		error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
+		control.unloads = error == -ETIMEDOUT && shim_now_ns() - begin < most;
+		ask();
+		if (!control.unloads)
+			break;
 		shim_unlock();
 		go_on();
 		shim_lock();
-		error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
 	}
 	if (error)
 		shim_say("a new phase is left out, the old ones can't be unloaded: %s",
@@ -377,18 +443,22 @@ static void trust(bool in_time)
 
 bool shim_control_enter(uint32_t phase)
 {
-	uint64_t begin = shim_now_ns(), waited, before;
-	bool at_once = true;
+	uint64_t begin = shim_now_ns(), tried_ns, waited, before;
+	bool at_once = true, asks = false, changed;
 	int error;
 
 	for (;; at_once = false) {
 		shim_lock();
 		before = changes();
+		tried_ns = shim_now_ns();
 		error = try_enter(phase);
 		waited = shim_now_ns() - begin;
+		changed = changes() != before;
+		if (changed)
+			count_change(begin + waited - tried_ns);
 		if (!error) {
 			control.counts.entered++;
-			control.counts.lit += at_once && changes() == before;
+			control.counts.lit += at_once && !changed;
 			trust(true);
 		} else if (error == -EAGAIN && waited > (uint64_t)control.patience_ns) {
 			control.counts.late++;
@@ -398,6 +468,10 @@ bool shim_control_enter(uint32_t phase)
 				 morph_error_text(control.main.ctx));
 			error = -ETIMEDOUT;
 		}
+		control.asking -= asks;
+		asks = error == -EAGAIN && waited >= turn_ns();
+		control.asking += asks;
+		ask();
 		if (error != -EAGAIN)
 			control.counts.wait_ns += waited;
 		shim_unlock();

@@ -170,21 +170,30 @@ void shim_begin_counted(struct shim_comm *comm, struct shim_op *op)
 
 void shim_begin(struct shim_comm *comm, MPI_Comm all, struct shim_op *op)
 {
+	struct {
+		int may, keeps;
+	} here = { .keeps = true };
 	uint32_t phase;
-	int may;
 
 	shim_begin_counted(comm, op);
 	phase = comm ? comm->phase : NO_PHASE;
 	if (phase == NO_PHASE)
 		return;
 	/* Nobody but this thread could end what is in the way. */
-	may = !shim_holds_alone(phase);
+	here.may = !shim_holds_alone(phase);
 	/* Who is in a phase and waits for one who is not is in the way of what that one waits for. */
-	if (all != MPI_COMM_NULL)
-		PMPI_Allreduce(MPI_IN_PLACE, &may, 1, MPI_INT, MPI_MIN, all);
-	if (!may)
+	if (all != MPI_COMM_NULL) {
+		here.keeps = !shim_control_asked();
+		PMPI_Allreduce(MPI_IN_PLACE, &here, 2, MPI_INT, MPI_MIN, all);
+	}
+	if (!here.may) {
 		shim_control_pass(phase);
-	else if (shim_control_enter(phase))
+		return;
+	}
+	/* None of them is inside, nor goes in before another comes: so nobody waits for who gives way. */
+	if (!here.keeps)
+		shim_control_give_way();
+	if (shim_control_enter(phase))
 		op->phase = phase;
 }
 

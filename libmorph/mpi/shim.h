@@ -113,6 +113,9 @@ bool shim_control_enter(uint32_t phase);
 /* An operation goes on without, and does not wait. */
 void shim_control_pass(uint32_t phase);
 void shim_control_leave(uint32_t phase);
+/* Does anybody wait for light that he could have now if all gave way? Who does stays out until that is over. */
+bool shim_control_asked(void);
+void shim_control_give_way(void);
 void shim_control_announce(uint32_t phase);
 bool shim_control_counts(struct morph_phasing_counts *counts);
 

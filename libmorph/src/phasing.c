@@ -7,6 +7,7 @@
 
 #define LEAST_NAP_NS 20000
 #define LONGEST_NAP_NS 1000000
+#define TURN_NS 10000000 /* that others have before who waits asks */
 #define MENDING_NS 200000000 /* for hardware that fails in a change to be known as failed */
 
 /* ------------------------------------------------------------------- making */
@@ -135,6 +136,9 @@ struct patience {
 	uint64_t nap_ns;
 	uint64_t failed_ns; /* when a change first found hardware that had failed; or 0 */
 	bool repair; /* was counted */
+	enum morph_phasing_ask wants,
+		asked; /* what it asks for in time; what was asked for before */
+	bool asks;
 };
 
 static uint64_t now_ns(void)
@@ -145,15 +149,24 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static struct patience patience_of(int64_t timeout_ns)
+static struct patience patience_of(int64_t timeout_ns, enum morph_phasing_ask wants)
 {
-	return (struct patience){ timeout_ns, now_ns(), LEAST_NAP_NS, 0, false };
+	return (struct patience){
+		.timeout_ns = timeout_ns,
+		.begin_ns = now_ns(),
+		.nap_ns = LEAST_NAP_NS,
+		.wants = wants,
+	};
+}
+
+static bool has_waited(const struct patience *patience, int64_t time_ns)
+{
+	return now_ns() - patience->begin_ns >= (uint64_t)time_ns;
 }
 
 static bool is_late(const struct patience *patience)
 {
-	return patience->timeout_ns >= 0 &&
-	       now_ns() - patience->begin_ns >= (uint64_t)patience->timeout_ns;
+	return patience->timeout_ns >= 0 && has_waited(patience, patience->timeout_ns);
 }
 
 /* Sleep a little, longer each time. */
@@ -195,8 +208,42 @@ static int be_patient(struct morph_phasing *phasing, struct patience *patience, 
 		return lm_fail(phasing->slice->ctx, ETIMEDOUT, "%s: %s", what,
 			       phasing->repairing ? "the slice is still being repaired" :
 						    "ranks are in another phase");
+	if (patience->wants > phasing->asks && has_waited(patience, TURN_NS)) {
+		patience->asked = phasing->asks;
+		patience->asks = !morph_phasing_ask(phasing, patience->wants);
+	}
 	rest(patience);
 	return 0;
+}
+
+/* It waits no more, one way or the other. */
+static void be_done(struct morph_phasing *phasing, const struct patience *patience)
+{
+	if (patience->asks)
+		morph_phasing_ask(phasing, patience->asked);
+}
+
+/* ------------------------------------------------------------------- asking */
+
+/* The end is asked for besides. */
+MORPH_API int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasing_ask what)
+{
+	int error = 0;
+
+	for (uint32_t at = MORPH_ASK_LIGHT; !error && at <= MORPH_ASK_UNLOAD; at++) {
+		if (at > what && at <= phasing->asks)
+			lm_lock_drop(phasing, LM_LOCK_ASK, at);
+		else if (at <= what && at > phasing->asks)
+			error = lm_lock_share(phasing, LM_LOCK_ASK, at);
+	}
+	if (!error)
+		phasing->asks = what;
+	return error;
+}
+
+MORPH_API bool morph_phasing_asked(struct morph_phasing *phasing)
+{
+	return lm_lock_is_shared(phasing, LM_LOCK_ASK, MORPH_ASK_LIGHT);
 }
 
 /* ----------------------------------------------------------------- entering */
@@ -243,7 +290,7 @@ static int try_enter(struct morph_phasing *phasing, uint32_t phase, bool *found)
 
 MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t timeout_ns)
 {
-	struct patience patience = patience_of(timeout_ns);
+	struct patience patience = patience_of(timeout_ns, MORPH_ASK_LIGHT);
 	bool found = false, at_once = true;
 	int error = check_phase(phasing, phase);
 
@@ -254,11 +301,14 @@ MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase,
 		if (!error)
 			break;
 		error = be_patient(phasing, &patience, error, "enter a phase");
-		if (error) {
-			phasing->counts.late += error == -ETIMEDOUT;
-			return error;
-		}
+		if (error)
+			break;
 		at_once = false;
+	}
+	be_done(phasing, &patience);
+	if (error) {
+		phasing->counts.late += error == -ETIMEDOUT;
+		return error;
 	}
 	found |= phasing->users[phase];
 	phasing->users[phase]++;
@@ -298,7 +348,7 @@ MORPH_API int morph_phasing_announce(struct morph_phasing *phasing, uint32_t pha
 
 MORPH_API int morph_phasing_provision(struct morph_phasing *phasing, int64_t timeout_ns)
 {
-	struct patience patience = patience_of(timeout_ns);
+	struct patience patience = patience_of(timeout_ns, MORPH_ASK_NOTHING);
 	uint32_t phase = phasing->announced;
 	int error;
 
@@ -334,15 +384,17 @@ static int try_unload(struct morph_phasing *phasing)
 
 MORPH_API int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeout_ns)
 {
-	struct patience patience = patience_of(timeout_ns);
+	struct patience patience = patience_of(timeout_ns, MORPH_ASK_UNLOAD);
 	int error;
 
 	for (;;) {
 		error = try_unload(phasing);
 		if (!error)
-			return 0;
+			break;
 		error = be_patient(phasing, &patience, error, "unload phases");
 		if (error)
-			return error;
+			break;
 	}
+	be_done(phasing, &patience);
+	return error;
 }

@@ -6,16 +6,18 @@
 #include "internal.h"
 
 /*
- * Locks of a schedule on the slice's node: a byte that whoever changes light has; and two of each phase, which
- * ranks share that are in it, and that come back to it. Who changes light has those of what is lit alone meanwhile.
+ * Locks of a schedule on the slice's node: a byte that whoever changes light has; two of each phase, which
+ * ranks share that are in it, and that come back to it; and two that ranks share that ask for light, and for the end
+ * of it all. Who changes light has those of what is lit alone meanwhile.
  * Ranks have theirs by one open file, and change light by another, so that a rank never takes its own circuits away.
  */
-#define LM_LOCKS_ROOM 0x100000 /* bytes, more than twice MORPH_SCHEDULE_MOST_STEPS */
+#define LM_LOCKS_ROOM 0x100000 /* bytes, more than those of MORPH_SCHEDULE_MOST_STEPS phases */
 
 enum lm_lock_kind {
 	LM_LOCK_CHANGE, /* of no phase: 0 */
 	LM_LOCK_USE,
 	LM_LOCK_STAY,
+	LM_LOCK_ASK, /* of no phase: MORPH_ASK_LIGHT, MORPH_ASK_UNLOAD */
 };
 
 struct morph_phasing {
@@ -27,6 +29,7 @@ struct morph_phasing {
 	uint32_t *users; /* by phase: times that this rank is in it */
 	int uses; /* files of locks, opened twice */
 	int changes;
+	enum morph_phasing_ask asks;
 	bool repairing, degraded; /* when the driver was asked last */
 	struct morph_phasing_counts counts;
 };
@@ -39,6 +42,8 @@ int lm_lock_share(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_
 int lm_lock_alone(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase);
 /* The uses of all phases, likewise. */
 int lm_lock_uses(struct morph_phasing *phasing);
+/* Does anybody share it, this rank or another? */
+bool lm_lock_is_shared(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase);
 /* Give up what is shared; what this rank has alone of phases; and all that it has alone. */
 void lm_lock_drop(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase);
 void lm_lock_drop_phases(struct morph_phasing *phasing);

@@ -2,7 +2,8 @@
 /*
  * Phases on a slice: light. The schedule is a loop of steps that calls begin. From a phase to the one after it is a step,
  * to another one a jump; either keeps what both hold. Whoever does either has the change's lock,
- * and that of the phase that is lit, so that nobody is in it, nor comes in before another is lit.
+ * and that of the phase that is lit, so that nobody is in it, nor comes in before another is lit. While the end is
+ * asked for nobody does: else there would always be one who is quicker.
  */
 #include "phasing.h"
 
@@ -124,7 +125,10 @@ int lm_phasing_light(struct morph_phasing *phasing, uint32_t phase, bool ahead)
 
 	if (error)
 		return error;
-	error = lm_phasing_look(phasing, &info);
+	if (lm_lock_is_shared(phasing, LM_LOCK_ASK, MORPH_ASK_UNLOAD))
+		error = -EAGAIN;
+	if (!error)
+		error = lm_phasing_look(phasing, &info);
 	if (!error && !lm_phasing_is_lit(&info, phase))
 		error = change(phasing, &info, phase, ahead);
 	/* Of a phase that had failed, and is lit anew, they are in the rank's own way. */

@@ -36,17 +36,22 @@ static off_t place_of(const struct morph_phasing *phasing, enum lm_lock_kind kin
 
 	if (kind == LM_LOCK_CHANGE)
 		return place;
-	return place + 1 + (kind == LM_LOCK_STAY ? MORPH_SCHEDULE_MOST_STEPS : 0) + phase;
+	return place + 1 + (off_t)(kind - LM_LOCK_USE) * MORPH_SCHEDULE_MOST_STEPS + phase;
 }
 
-static int set_lock(struct morph_phasing *phasing, int fd, short type, off_t first, off_t bytes)
+static struct flock lock_of(short type, off_t first, off_t bytes)
 {
-	struct flock lock = {
+	return (struct flock){
 		.l_type = type,
 		.l_whence = SEEK_SET,
 		.l_start = first,
 		.l_len = bytes,
 	};
+}
+
+static int set_lock(struct morph_phasing *phasing, int fd, short type, off_t first, off_t bytes)
+{
+	struct flock lock = lock_of(type, first, bytes);
 
 	if (!fcntl(fd, F_OFD_SETLK, &lock))
 		return 0;
@@ -70,6 +75,13 @@ int lm_lock_uses(struct morph_phasing *phasing)
 {
 	return set_lock(phasing, phasing->changes, F_WRLCK, place_of(phasing, LM_LOCK_USE, 0),
 			phasing->count);
+}
+
+bool lm_lock_is_shared(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+{
+	struct flock lock = lock_of(F_WRLCK, place_of(phasing, kind, phase), 1);
+
+	return !fcntl(phasing->changes, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
 void lm_lock_drop(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)

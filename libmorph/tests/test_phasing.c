@@ -24,6 +24,7 @@ static struct {
 	uint32_t breaks; /* then the slice is being repaired, for so many calls, and steps fail no longer */
 	uint32_t goes, jumps, starts;
 	bool dark; /* a circuit of what is lit */
+	uint32_t asked; /* times that a rank asked while another call went on */
 } kernel;
 
 static struct fake *fake;
@@ -171,6 +172,7 @@ static int device(struct fake *it, unsigned long command, void *argument)
 	case MORPH_SCHEDULE_ACT:
 		return schedule_act(argument);
 	case MORPH_SCHEDULE_INFO:
+		kernel.asked += ranks[2] && morph_phasing_asked(ranks[2]);
 		return schedule_info(argument);
 	}
 	return -ENOTTY;
@@ -329,6 +331,50 @@ static void who_is_in_a_phase_keeps_it(void **state)
 	leave(0, 0);
 	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
 	leave(0, 0);
+	assert_int_equal(enter(1, 1, 0), 0);
+	leave(1, 1);
+}
+
+static void who_waits_for_long_asks(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
+	assert_int_equal(kernel.asked, 0);
+	assert_int_equal(enter(1, 1, 50 * MS), -ETIMEDOUT);
+	assert_true(kernel.asked > 0);
+	assert_false(morph_phasing_asked(ranks[2]));
+	leave(0, 0);
+}
+
+static void who_waits_by_himself_asks(void **state)
+{
+	(void)state;
+	assert_int_equal(morph_phasing_ask(ranks[0], MORPH_ASK_LIGHT), 0);
+	for (uint32_t rank = 0; rank < RANKS; rank++)
+		assert_true(morph_phasing_asked(ranks[rank]));
+	assert_int_equal(morph_phasing_ask(ranks[1], MORPH_ASK_LIGHT), 0);
+	assert_int_equal(morph_phasing_ask(ranks[0], MORPH_ASK_NOTHING), 0);
+	assert_true(morph_phasing_asked(ranks[0]));
+	/* Nor does a rank that is gone. */
+	morph_phasing_free(ranks[1]);
+	ranks[1] = NULL;
+	assert_false(morph_phasing_asked(ranks[0]));
+}
+
+static void nothing_else_is_lit_where_one_asks_for_the_end(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	assert_int_equal(morph_phasing_ask(ranks[2], MORPH_ASK_UNLOAD), 0);
+	assert_int_equal(enter(1, 0, 0), 0);
+	leave(0, 0);
+	leave(1, 0);
+	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
+	announce(0, 1);
+	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ETIMEDOUT);
+	assert_int_equal(morph_phasing_ask(ranks[2], MORPH_ASK_LIGHT), 0);
+	assert_true(morph_phasing_asked(ranks[0]));
 	assert_int_equal(enter(1, 1, 0), 0);
 	leave(1, 1);
 }
@@ -550,6 +596,9 @@ int main(void)
 		TEST(the_phase_after_is_a_step),
 		TEST(phases_come_in_any_order),
 		TEST(who_is_in_a_phase_keeps_it),
+		TEST(who_waits_for_long_asks),
+		TEST(who_waits_by_himself_asks),
+		TEST(nothing_else_is_lit_where_one_asks_for_the_end),
 		TEST(who_comes_back_is_waited_for_by_announcements_only),
 		TEST(what_was_announced_wrongly_costs_a_change),
 		TEST(a_rank_that_is_gone_is_in_no_phase),

@@ -62,6 +62,13 @@ def threads():
     assert all(trace["late"] == 0 for trace in run.traces), run
 
 
+def threads_take_turns():
+    run = observe.Run("1", "turns", launch=(LAUNCH, "server8", str(observe.RANKS)), MORPH_PHASES="on-demand")
+    assert run.status == 0 and not run.lines(), run
+    assert all(trace["late"] == 0 for trace in run.traces), run
+    print("# turns", [{name: trace[name] for name in ("entered", "changes", "wait_ns")} for trace in run.traces])
+
+
 def failover_beside_loads():
     launch = (LAUNCH, "server8", str(observe.RANKS), "--fail", "150")
     run = observe.Run("1", "threads", launch=launch, MORPH_PHASES="provision")
@@ -120,7 +127,7 @@ def all_members_pass_where_one_has_to():
 
 if __name__ == "__main__":
     prepare_machine()
-    sys.exit(observe.main([on_demand, provisioned, failover, threads, failover_beside_loads,
+    sys.exit(observe.main([on_demand, provisioned, failover, threads, threads_take_turns, failover_beside_loads,
                            a_send_that_was_freed_leaves_its_phase, a_request_over_at_once_leaves_its_phase,
                            who_waits_for_light_lets_messages_go_on, the_end_waits_for_no_request, calls_of_all_kinds_enter,
                            members_that_are_alone_have_no_phase, all_members_pass_where_one_has_to]))

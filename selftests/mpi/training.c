@@ -3,9 +3,10 @@
  * An iteration of training by four ranks, as a program that knows nothing of light: two pipelines of two, whose stages sum their
  * gradients; then all sum a loss. Each sum is checked. Once, there is an evaluation between two iterations.
  *
- *	training ITERATIONS [threads | long]
+ *	training ITERATIONS [threads | turns | long]
  *
- * A long iteration changes between the two more often than anybody remembers.
+ * A long iteration changes between the two more often than anybody remembers. Where threads take turns two of them use one
+ * phase again and again, until a third has used another one.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #define BATCHES 3
 #define WORDS 1024
 #define OFTEN 600
+#define TURNS 10
 #define EVALUATED 5 /* before this iteration */
 
 static int rank, iteration;
@@ -135,13 +137,51 @@ static void use_threads(void)
 		MPI_Comm_free(&comms[at]);
 }
 
+static int others_are_done;
+
+/* Until all members know of it. */
+static void *sum_till_others_are_done(void *argument)
+{
+	int done = 0;
+
+	while (!done) {
+		int mine = __atomic_load_n(&others_are_done, __ATOMIC_ACQUIRE);
+
+		MPI_Allreduce(&mine, &done, 1, MPI_INT, MPI_MIN, *(MPI_Comm *)argument);
+	}
+	return NULL;
+}
+
+static void take_turns(void)
+{
+	pthread_t threads[2];
+	MPI_Comm comms[2];
+	int one = 1, sum;
+
+	MPI_Comm_dup(pipeline, &comms[0]);
+	MPI_Comm_dup(pipeline, &comms[1]);
+	for (int at = 0; at < 2; at++)
+		pthread_create(&threads[at], NULL, sum_till_others_are_done, &comms[at]);
+	for (int at = 0; at < TURNS; at++) {
+		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, gradients);
+		check(sum == 2, "a sum between those of others");
+	}
+	__atomic_store_n(&others_are_done, 1, __ATOMIC_RELEASE);
+	for (int at = 0; at < 2; at++) {
+		pthread_join(threads[at], NULL);
+		MPI_Comm_free(&comms[at]);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	int iterations = argc > 1 ? atoi(argv[1]) : 8, provided, size;
 	int threads = argc > 2 && !strcmp(argv[2], "threads");
+	int turns = argc > 2 && !strcmp(argv[2], "turns");
 	int is_long = argc > 2 && !strcmp(argv[2], "long");
 
-	MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	MPI_Init_thread(&argc, &argv, threads || turns ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+			&provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	check(size == RANKS, "the number of ranks");
@@ -158,6 +198,8 @@ int main(int argc, char **argv)
 	}
 	if (threads && provided == MPI_THREAD_MULTIPLE)
 		use_threads();
+	if (turns && provided == MPI_THREAD_MULTIPLE)
+		take_turns();
 	MPI_Comm_free(&gradients);
 	MPI_Comm_free(&pipeline);
 	MPI_Finalize();

@@ -36,6 +36,9 @@ extern "C" {
  * bound, not made anew. A rank that waits inside of a phase for one that waits to enter another waits for ever: ranks
  * enter when all that take part are ready to, or with a time after which they go on without.
  *
+ * Ranks that enter a phase again and again, one always before the last has left, keep others out of theirs. Who has waited
+ * for some time asks; those who are about to enter together look, agree, and give way (morph_phasing_asked()).
+ *
  * What is made by one process is not used by its children.
  */
 
@@ -138,6 +141,42 @@ int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t t
  * Return: 0 or -ENOENT (it is not in it).
  */
 int morph_phasing_leave(struct morph_phasing *phasing, uint32_t phase);
+
+/**
+ * enum morph_phasing_ask - what a rank waits for that others keep from it
+ * @MORPH_ASK_NOTHING: nothing
+ * @MORPH_ASK_LIGHT: light of some phase
+ * @MORPH_ASK_UNLOAD: that nobody is in any phase; meanwhile no other one is lit
+ */
+enum morph_phasing_ask {
+	MORPH_ASK_NOTHING,
+	MORPH_ASK_LIGHT,
+	MORPH_ASK_UNLOAD,
+};
+
+/**
+ * morph_phasing_ask() - say what this rank waits for
+ * @phasing: the phases
+ * @what: that, until it is called again
+ *
+ * Never waits. For who waits by calls of its own, with a timeout of 0: a call that waits itself asks after 10 ms, until it
+ * returns.
+ *
+ * Return: 0 or a negative errno.
+ */
+int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasing_ask what);
+
+/**
+ * morph_phasing_asked() - does anybody ask?
+ * @phasing: the phases
+ *
+ * Never waits. Whoever is about to enter may give way: not enter until nobody asks any more, or for a time. One rank
+ * must not while another that is inside of the phase waits for it, or none of the three would go on: so all that enter
+ * together agree on it first.
+ *
+ * Return: whether a rank does, this one or another. Never fails.
+ */
+bool morph_phasing_asked(struct morph_phasing *phasing);
 
 /**
  * morph_phasing_announce() - say which phase this rank enters next
