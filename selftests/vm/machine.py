@@ -126,12 +126,13 @@ def socket_with_card(number):
 
 
 class Machine:
-    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS):
+    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS, counts=False):
         self.kernel = kernel
         self.accel = accel
         self.smp = smp
         self.memory_mb = memory_mb
         self.append = append
+        self.counts = counts    # instructions: one is a nanosecond of its clock
 
     def run(self, command, results, patience, output=None, errors=None):
         """Boot, run a shell command, and return an Outcome.
@@ -173,8 +174,9 @@ class Machine:
         words = [*APPEND, *(DEBUG if self.kernel.config else ()), "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
                  "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
         # An emulator takes string instructions byte by byte: let the kernel believe that they are slow.
+        count = ["-icount", "shift=0,sleep=off"] if self.counts else []
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
-        return ["qemu-system-x86_64", "-M", "q35,accel=" + self.accel, "-cpu", cpu, "-smp", str(self.smp),
+        return ["qemu-system-x86_64", "-M", "q35,accel=" + self.accel, "-cpu", cpu, "-smp", str(self.smp), *count,
                 "-m", str(self.memory_mb), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-kernel", self.kernel.bootable(), "-initrd", os.path.join(results, "initramfs"),
                 "-append", " ".join(words), "-serial", "file:" + os.path.join(results, "console"),
