@@ -62,6 +62,7 @@
 /* Ledger marks beside those of optics; any mark keeps new paths away. */
 #define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
 #define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: may be good, must pass a test */
+#define MORPH_MARK_TURNED	0x40u	/* what the holder of the lock has collected is turned */
 #define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release */
 
 /* A repair may wait for memory, but must not come out otherwise for want of it. */

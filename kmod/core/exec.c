@@ -307,10 +307,9 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	for (i = 0; i < txn->count; i++)
 		exec->broken |= txn->items[i].broken_first;
-	exec->early = exec_collect_new(exec, false, 0);
-	if (exec->broken || txn->kind == MORPH_TXN_OF_SCHEDULE)
-		exec->late = exec_collect_new(exec, true, exec->early);
+	exec_collect_new(exec);
 	exec_collect_neighbours(exec);
+	exec_unmark_turned(exec);
 	morph_state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];

@@ -69,7 +69,8 @@ void exec_review_end(struct morph_fabric *fabric);
 struct exec_patience exec_patience(struct morph_fabric *fabric);
 int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience);
 
-u32 exec_collect_new(struct exec *exec, bool late, u32 first);
+void exec_collect_new(struct exec *exec);
+void exec_unmark_turned(struct exec *exec);
 u32 exec_collect_old(struct exec *exec);
 u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n);

@@ -85,10 +85,11 @@ static bool is_late(const struct exec *exec, u32 element)
 	       exec->fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING;
 }
 
-/* Settings of new routes that hardware does not have yet. fabric->lock held. */
-u32 exec_collect_new(struct exec *exec, bool late, u32 first)
+/* Those of new routes that are turned late, or those that are not, from setting @first on. */
+static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
 	struct morph_fabric *fabric = exec->fabric;
+	u8 *marks = fabric->ledger->element_marks;
 	u32 n = first, i, h;
 
 	for (i = 0; i < exec->txn->count; i++) {
@@ -102,13 +103,39 @@ u32 exec_collect_new(struct exec *exec, bool late, u32 first)
 			if (element == OPTICS_NONE ||
 			    fabric->hw_state[element] == route->hops[h].state)
 				continue;
-			if (is_late(exec, element) != late)
+			/* Routes may share it, in the same state. */
+			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
 				continue;
+			marks[element] |= MORPH_MARK_TURNED;
 			exec->txn->settings[n].element = element;
 			exec->txn->settings[n++].state = route->hops[h].state;
 		}
 	}
 	return n - first;
+}
+
+/*
+ * Settings of new routes that hardware does not have yet, each once. Their elements are marked
+ * until exec_unmark_turned(). fabric->lock held.
+ */
+void exec_collect_new(struct exec *exec)
+{
+	bool step = exec->txn->kind == MORPH_TXN_OF_SCHEDULE;
+
+	if (!step)
+		exec->early = collect_new(exec, false, 0);
+	if (step || exec->broken)
+		exec->late = collect_new(exec, true, exec->early);
+}
+
+/* fabric->lock held, since exec_collect_new(). */
+void exec_unmark_turned(struct exec *exec)
+{
+	u8 *marks = exec->fabric->ledger->element_marks;
+	u32 i;
+
+	for (i = 0; i < exec->early + exec->late; i++)
+		marks[exec->txn->settings[i].element] &= ~MORPH_MARK_TURNED;
 }
 
 /* Settings that give old routes back the elements which were turned. fabric->lock held. */

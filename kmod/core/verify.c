@@ -201,10 +201,17 @@ static const struct optics_end *far_end(const struct optics_graph *graph, u32 co
 }
 
 /*
- * Follow light through a guide, to the receiver if there is one. What leads to the
- * receiver of a circuit by joined ports is the circuit's own path, which is pinned:
- * behind an element that nobody pins there is no light in use.
+ * Does light in use go on behind this end? What leads to the receiver of a circuit by joined
+ * ports is the circuit's own path, which is pinned. Behind an element that is turned it is followed
+ * from there.
  */
+static bool goes_on(const struct optics_state *ledger, const struct optics_end *end)
+{
+	return end->type == MORPH_END_ELEMENT && ledger->element_pins[end->index] &&
+	       !(ledger->element_marks[end->index] & MORPH_MARK_TURNED);
+}
+
+/* Follow light through a guide, to the receiver if there is one. */
 static void follow(struct exec *exec, u32 code)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
@@ -217,7 +224,7 @@ static void follow(struct exec *exec, u32 code)
 
 		if (end->type == MORPH_END_RX)
 			add_neighbour(exec, end->index * graph->params.planes + end->port);
-		if (end->type != MORPH_END_ELEMENT || !ledger->element_pins[end->index])
+		if (!goes_on(ledger, end))
 			return;
 		port = optics_joined(graph, end->index, ledger->element_state[end->index],
 				     end->port);
@@ -227,23 +234,11 @@ static void follow(struct exec *exec, u32 code)
 	}
 }
 
-/* Is an element turned by the setting before or after this one? */
-static bool turned_beside(struct exec *exec, u32 setting, u32 element)
-{
-	const struct morph_element_setting *settings = exec->txn->settings;
-
-	return (setting && settings[setting - 1].element == element) ||
-	       (setting + 1 < exec->early + exec->late && settings[setting + 1].element == element);
-}
-
-/*
- * Every lit receiver that a turned element reaches. Light that goes to another turned
- * element is followed from there. fabric->lock held.
- */
+/* Every lit receiver that a turned element reaches, which all are marked. fabric->lock held. */
 void exec_collect_neighbours(struct exec *exec)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
-	const u32 *pins = exec->fabric->ledger->element_pins;
+	const struct optics_state *ledger = exec->fabric->ledger;
 	u32 i;
 
 	exec->neighbours = 0;
@@ -259,9 +254,7 @@ void exec_collect_neighbours(struct exec *exec)
 			if (*code == OPTICS_NONE)
 				continue;
 			end = far_end(graph, *code);
-			if (end->type == MORPH_END_RX ||
-			    (end->type == MORPH_END_ELEMENT && pins[end->index] &&
-			     !turned_beside(exec, i, end->index)))
+			if (end->type == MORPH_END_RX || goes_on(ledger, end))
 				follow(exec, *code);
 		}
 	}
