@@ -152,41 +152,45 @@ static uint32_t agree(MPI_Comm parent, bool can)
 	return number;
 }
 
-/* The phase of those that came of one that has all ranks. */
-static uint32_t phase_of(MPI_Comm parent, const struct shim_comm *known)
+/* What a rank tells of a communicator that came of one that has all ranks. */
+struct part {
+	int rank, leader, place, stuck;
+};
+
+/* Room for what all tell, and to each rank its leader and place; of communicators of fewer ranks nothing is told. */
+static bool wants_phase(MPI_Comm parent, struct part **parts)
 {
-	int mine[3] = { shim.rank, -1, 0 }, root = 0, size;
-	int *told, *leaders, *places;
-	uint32_t phase = NO_PHASE;
-	bool any = false;
+	int size;
 
 	PMPI_Comm_size(parent, &size);
+	*parts = NULL;
 	if (size != shim.size || shim.mode == SHIM_OBSERVE)
-		return NO_PHASE;
+		return false;
+	*parts = calloc((size_t)size, sizeof(**parts) + 2 * sizeof(int));
+	return true;
+}
+
+/* The phase of those that came of one that has all ranks. */
+static uint32_t phase_of(MPI_Comm parent, const struct shim_comm *known, struct part *parts)
+{
+	struct part mine = { shim.rank, -1, 0, shim_holds_alone(NO_PHASE) };
+	int *leaders = (int *)(parts + shim.size), *places = leaders + shim.size, root = 0;
+	bool any = false, stuck = false;
+
 	if (known && known->size > 1) {
-		mine[1] = (int)known->members[0];
-		mine[2] = known->rank;
+		mine.leader = (int)known->members[0];
+		mine.place = known->rank;
 	}
-	told = calloc(5 * (size_t)size, sizeof(*told));
-	if (!told) {
-		/* Others wait for this rank, which can't take part. */
-		PMPI_Abort(MPI_COMM_WORLD, 1);
-		return NO_PHASE;
-	}
-	leaders = told + 3 * size;
-	places = leaders + size;
-	PMPI_Allgather(mine, 3, MPI_INT, told, 3, MPI_INT, parent);
-	for (int at = 0; at < size; at++) {
-		leaders[told[3 * at]] = told[3 * at + 1];
-		places[told[3 * at]] = told[3 * at + 2];
-		root = told[3 * at] ? root : at;
-		any |= told[3 * at + 1] >= 0;
+	PMPI_Allgather(&mine, 4, MPI_INT, parts, 4, MPI_INT, parent);
+	for (int at = 0; at < shim.size; at++) {
+		leaders[parts[at].rank] = parts[at].leader;
+		places[parts[at].rank] = parts[at].place;
+		root = parts[at].rank ? root : at;
+		any |= parts[at].leader >= 0;
+		stuck |= parts[at].stuck;
 	}
 	/* Who is alone wants no light. */
-	if (any)
-		phase = shim_control_add(parent, leaders, places, root);
-	free(told);
-	return phase;
+	return any ? shim_control_add(parent, leaders, places, root, stuck) : NO_PHASE;
 }
 
 /* Ranks of another program may have no shim, or another slice. All members see them alike. */
@@ -208,23 +212,28 @@ static bool has_strangers(MPI_Comm comm)
 /* All ranks of @parent have made communicators, this one @comm, which may be none. */
 static void created(MPI_Comm parent, MPI_Comm comm)
 {
-	bool has = comm != MPI_COMM_NULL;
+	bool has = comm != MPI_COMM_NULL, wants;
+	uint32_t number, phase = NO_PHASE;
 	struct shim_comm *known;
-	uint32_t number, phase;
+	struct part *parts;
 	int inter;
 
 	if (!shim.ready || PMPI_Comm_test_inter(parent, &inter) != MPI_SUCCESS || inter ||
 	    has_strangers(parent))
 		return;
 	known = has ? know(comm) : NULL;
-	number = agree(parent, known || !has);
+	wants = wants_phase(parent, &parts);
+	number = agree(parent, (known || !has) && (parts || !wants));
 	if (number == NO_NUMBER) {
+		free(parts);
 		shim_say("out of memory: a communicator is not observed");
 		if (known)
 			PMPI_Comm_delete_attr(comm, keyval);
 		return;
 	}
-	phase = phase_of(parent, known);
+	if (parts)
+		phase = phase_of(parent, known, parts);
+	free(parts);
 	if (!known)
 		return;
 	shim_lock();

@@ -13,7 +13,6 @@
 #include "shim.h"
 
 #define NAP_NS 100000
-#define LEAST_PATIENCE_NS 1000000
 #define TRUSTED 1000 /* operations in a row after which patience is more */
 #define LEAST_TURN_NS 10000000
 #define UNLOAD_NS 100000000 /* where no other thread could end what is in the way */
@@ -34,12 +33,14 @@ static struct {
 	struct view main; /* under the lock */
 	uint32_t schedule; /* 0: none is loaded */
 	uint32_t loads; /* so many of the first rank are known; each ends the schedule before */
+	bool loading_now; /* the first rank: what is not there yet comes in a moment */
 	pthread_mutex_t loading; /* before the lock, which is given up while uses end */
 	struct family *families; /* where they are loaded */
 	uint32_t families_count;
 	pthread_t helper;
 	bool helps, ends;
 	uint32_t announced;
+	uint64_t wishes; /* times that something was */
 	pthread_cond_t wanted;
 	struct morph_phasing_counts counts; /* of changes, without the phases that are loaded now */
 	uint64_t provisioned;
@@ -51,6 +52,12 @@ static struct {
 } control = { .announced = NO_PHASE,
 	      .loading = PTHREAD_MUTEX_INITIALIZER,
 	      .wanted = PTHREAD_COND_INITIALIZER };
+
+/* Others may be about to change light, who waits for nothing else. */
+static uint64_t least_patience(int64_t patience_ns)
+{
+	return patience_ns > UNLOAD_NS ? (uint64_t)patience_ns : UNLOAD_NS;
+}
 
 static void nap(void)
 {
@@ -252,11 +259,23 @@ static bool load(bool both_ways)
 	struct view *view = &control.main;
 	struct morph_steps *steps = morph_steps_new(view->ctx);
 	uint32_t *known = calloc((size_t)shim.size * (size_t)shim.size, sizeof(*known));
+	uint64_t begin = shim_now_ns();
 	bool made = steps && known;
+	int error = -ENOMEM;
 
 	for (uint32_t at = 0; made && at < control.families_count; at++)
 		made = add_phase(steps, known, &control.families[at], both_ways);
-	if (made && !morph_phasing_load(view->slice, steps, &opts, &view->phasing))
+	/* A repair, or a signal, is in the way for a moment. */
+	while (made) {
+		error = morph_phasing_load(view->slice, steps, &opts, &view->phasing);
+		if ((error != -EAGAIN && error != -EINTR && error != -EBUSY) ||
+		    shim_now_ns() - begin > least_patience(shim.patience_ns))
+			break;
+		shim_unlock();
+		go_on();
+		shim_lock();
+	}
+	if (!error)
 		control.schedule = morph_phasing_schedule(view->phasing);
 	morph_steps_free(steps);
 	free(known);
@@ -266,7 +285,12 @@ static bool load(bool both_ways)
 /* Where there is no room for circuits back there may be for those forth. */
 static bool load_any(void)
 {
-	return control.families_count && (load(true) || load(false));
+	bool loaded;
+
+	control.loading_now = true;
+	loaded = control.families_count && (load(true) || load(false));
+	control.loading_now = false;
+	return loaded;
 }
 
 static bool keep_family(const int *leaders, const int *places)
@@ -322,11 +346,14 @@ static uint32_t find_family(const int *leaders, const int *places)
 	return NO_PHASE;
 }
 
-/* Others need the lock to end what is in the way: it is held, and given up between tries. */
-static bool unload(struct view *view)
+/*
+ * Others need the lock to end what is in the way: it is held, and given up between tries. @hopeless: some of it only those
+ * could end who wait for this. What somebody else has unloaded is unloaded.
+ */
+static bool unload(struct view *view, bool hopeless)
 {
+	uint64_t most = hopeless ? UNLOAD_NS : least_patience(shim.patience_ns);
 	uint64_t begin = shim_now_ns();
-	uint64_t most = shim.threads ? (uint64_t)shim.patience_ns : UNLOAD_NS;
 	int error;
 
 	for (;;) {
@@ -339,6 +366,8 @@ static bool unload(struct view *view)
 		go_on();
 		shim_lock();
 	}
+	if (error == -ENOENT)
+		error = 0;
 	if (error)
 		shim_say("a new phase is left out, the old ones can't be unloaded: %s",
 			 morph_error_text(view->ctx));
@@ -346,14 +375,14 @@ static bool unload(struct view *view)
 }
 
 /* By the first rank, with the lock: a phase more. The number of it, or NO_PHASE when all is as before. */
-static uint32_t load_more(const int *leaders, const int *places)
+static uint32_t load_more(const int *leaders, const int *places, bool hopeless)
 {
 	struct view *view = &control.main;
 	uint32_t known = find_family(leaders, places);
 
 	if (known != NO_PHASE || !keep_family(leaders, places))
 		return known;
-	if (!unload(view)) {
+	if (!unload(view, hopeless)) {
 		drop_family();
 		return NO_PHASE;
 	}
@@ -370,7 +399,8 @@ static uint32_t load_more(const int *leaders, const int *places)
 	return NO_PHASE;
 }
 
-uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root)
+uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root,
+			  bool hopeless)
 {
 	struct told {
 		uint32_t phase, schedule, loads;
@@ -379,7 +409,7 @@ uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, i
 	if (!shim.rank) {
 		pthread_mutex_lock(&control.loading);
 		shim_lock();
-		told.phase = load_more(leaders, places);
+		told.phase = load_more(leaders, places, hopeless || !shim.threads);
 		told.schedule = control.schedule;
 		told.loads = control.loads;
 		shim_unlock();
@@ -395,6 +425,7 @@ uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, i
 		control.loads = told.loads;
 	}
 	control.announced = NO_PHASE;
+	control.wishes++;
 	pthread_cond_signal(&control.wanted);
 	shim_unlock();
 	return told.phase;
@@ -409,7 +440,8 @@ static int try_enter(uint32_t phase)
 	int error = view->phasing ? morph_phasing_enter(view->phasing, phase, 0) : -ENOENT;
 
 	/* Another thread takes part in loading another schedule, where one is gone. */
-	if (error == -ETIMEDOUT || (error == -ENOENT && control.schedule && shim.threads))
+	if (error == -ETIMEDOUT ||
+	    (error == -ENOENT && (control.schedule || control.loading_now) && shim.threads))
 		return -EAGAIN;
 	if (error && control.schedule)
 		shim_say("goes on without light: %s", morph_error_text(view->ctx));
@@ -426,19 +458,33 @@ static uint64_t changes(void)
 	return counts.changes;
 }
 
-/* What waited in vain does so again, as a rule: in each iteration, however long. With the lock. */
+/*
+ * What waited in vain does so again, as a rule: in each iteration, however long. But others are asked before, and have the time
+ * to give way. With the lock.
+ */
 static void trust(bool in_time)
 {
-	int64_t more = 2 * control.patience_ns;
+	int64_t most = shim.patience_ns, least = 2 * (int64_t)turn_ns();
 
 	if (!in_time) {
-		if (control.patience_ns > 4 * LEAST_PATIENCE_NS)
-			control.patience_ns /= 4;
+		control.patience_ns /= 4;
 		control.in_time = 0;
 	} else if (++control.in_time >= TRUSTED) {
-		control.patience_ns = more < shim.patience_ns ? more : shim.patience_ns;
+		control.patience_ns *= 2;
 		control.in_time = 0;
 	}
+	if (control.patience_ns < least)
+		control.patience_ns = least;
+	if (control.patience_ns > most)
+		control.patience_ns = most;
+}
+
+/* Half of it is for those who are asked. With the lock. */
+static uint64_t asks_after_ns(void)
+{
+	uint64_t half_ns = (uint64_t)control.patience_ns / 2;
+
+	return half_ns < turn_ns() ? half_ns : turn_ns();
 }
 
 bool shim_control_enter(uint32_t phase)
@@ -469,7 +515,7 @@ bool shim_control_enter(uint32_t phase)
 			error = -ETIMEDOUT;
 		}
 		control.asking -= asks;
-		asks = error == -EAGAIN && waited >= turn_ns();
+		asks = error == -EAGAIN && waited >= asks_after_ns();
 		control.asking += asks;
 		ask();
 		if (error != -EAGAIN)
@@ -506,6 +552,7 @@ void shim_control_announce(uint32_t phase)
 	shim_lock();
 	if (control.main.phasing && !morph_phasing_announce(control.main.phasing, phase)) {
 		control.announced = phase;
+		control.wishes++;
 		pthread_cond_signal(&control.wanted);
 	}
 	shim_unlock();
@@ -541,6 +588,7 @@ static bool try_ahead(struct view *view)
 static void *help(void *unused)
 {
 	uint32_t schedule = 0, phase = NO_PHASE;
+	uint64_t wishes = 0;
 	bool again = false;
 	struct view view;
 
@@ -549,11 +597,12 @@ static void *help(void *unused)
 		return NULL;
 	shim_lock();
 	while (!control.ends) {
-		if (!again && control.announced == phase && control.schedule == schedule) {
+		if (!again && control.wishes == wishes && control.schedule == schedule) {
 			pthread_cond_wait(&control.wanted, &shim.lock);
 			continue;
 		}
 		phase = control.announced;
+		wishes = control.wishes;
 		if (schedule != control.schedule)
 			view_join(&view, control.schedule);
 		schedule = control.schedule;
@@ -619,7 +668,7 @@ void shim_control_end(void)
 	view_join(&control.main, shim.rank ? 0 : control.schedule);
 	PMPI_Barrier(MPI_COMM_WORLD);
 	if (!shim.rank && control.main.phasing &&
-	    morph_phasing_unload(control.main.phasing, shim.patience_ns))
+	    morph_phasing_unload(control.main.phasing, (int64_t)least_patience(shim.patience_ns)))
 		shim_say("phases stay loaded: %s", morph_error_text(control.main.ctx));
 	while (control.families_count)
 		drop_family();

@@ -123,7 +123,8 @@ bool shim_holds_alone(uint32_t phase)
 	for (int at = 0; at < BUCKETS; at++)
 		for (const struct held *held = table[at]; held; held = held->next)
 			if (held->op.phase != NO_PHASE && held->op.phase != phase) {
-				bool is_mine = pthread_equal(held->op.thread, pthread_self());
+				bool is_mine = !shim.threads ||
+					       pthread_equal(held->op.thread, pthread_self());
 
 				mine |= is_mine;
 				others |= !is_mine;

@@ -36,7 +36,7 @@ enum shim_mode {
 
 /* A communicator with its duplicates, or one that was. */
 struct shim_comm {
-	uint32_t number; /* the same at all members, and at those that came of the same call */
+	uint32_t number; /* the same at all members, and at those that came of the same call, or of another thread's meanwhile */
 	uint32_t phase; /* NO_PHASE: its circuits are nobody's */
 	int group; /* of morph_phases; -1: it is not learned */
 	int rank, size; /* in it */
@@ -106,9 +106,11 @@ void shim_control_begin(void);
 void shim_control_end(void);
 /*
  * Communicators have come from one of all ranks: to each rank its leader, or -1, and its place among
- * those of the same leader. Returns their phase. Called by all ranks at once.
+ * those of the same leader. @hopeless: a rank is in a phase that only it could leave. Returns their phase. Called by all ranks at
+ * once.
  */
-uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root);
+uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root,
+			  bool hopeless);
 bool shim_control_enter(uint32_t phase);
 /* An operation goes on without, and does not wait. */
 void shim_control_pass(uint32_t phase);

@@ -39,7 +39,8 @@ static int set_count(struct morph_phasing *phasing, uint32_t count)
 {
 	phasing->count = count;
 	phasing->users = calloc(count, sizeof(*phasing->users));
-	if (phasing->users)
+	phasing->failed_ns = calloc(count, sizeof(*phasing->failed_ns));
+	if (phasing->users && phasing->failed_ns)
 		return 0;
 	return lm_fail(phasing->slice->ctx, ENOMEM, "use phases: out of memory");
 }
@@ -108,6 +109,7 @@ MORPH_API void morph_phasing_free(struct morph_phasing *phasing)
 		return;
 	lm_locks_close(phasing);
 	free(phasing->users);
+	free(phasing->failed_ns);
 	free(phasing);
 }
 
@@ -134,7 +136,7 @@ struct patience {
 	int64_t timeout_ns;
 	uint64_t begin_ns;
 	uint64_t nap_ns;
-	uint64_t failed_ns; /* when a change first found hardware that had failed; or 0 */
+	uint32_t phase; /* that is to be lit; or MORPH_PHASE_NONE */
 	bool repair; /* was counted */
 	enum morph_phasing_ask wants,
 		asked; /* what it asks for in time; what was asked for before */
@@ -149,12 +151,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static struct patience patience_of(int64_t timeout_ns, enum morph_phasing_ask wants)
+static struct patience patience_of(uint32_t phase, int64_t timeout_ns, enum morph_phasing_ask wants)
 {
 	return (struct patience){
 		.timeout_ns = timeout_ns,
 		.begin_ns = now_ns(),
 		.nap_ns = LEAST_NAP_NS,
+		.phase = phase,
 		.wants = wants,
 	};
 }
@@ -182,24 +185,29 @@ static void rest(struct patience *patience)
 /*
  * Hardware that fails while light changes is often seen there first, and known for what it is a moment later. Then a
  * repair leads round it, and the schedule can be started again. The change has begun: who waits for nobody waits for this.
+ * What has failed for longer is waited for no more, by any call.
  */
-static bool may_mend(struct patience *patience)
+static bool may_mend(struct morph_phasing *phasing, const struct patience *patience)
 {
-	if (!patience->failed_ns)
-		patience->failed_ns = now_ns();
-	return now_ns() - patience->failed_ns < MENDING_NS;
+	uint64_t *failed_ns = &phasing->failed_ns[patience->phase];
+
+	if (!*failed_ns)
+		*failed_ns = now_ns();
+	return now_ns() - *failed_ns < MENDING_NS;
 }
 
 /* After a try: 0 to try again, or the failure that it is. */
 static int be_patient(struct morph_phasing *phasing, struct patience *patience, int error,
 		      const char *what)
 {
-	if (error == -EIO && may_mend(patience)) {
+	if (error == -EIO && patience->phase < phasing->count && may_mend(phasing, patience)) {
 		rest(patience);
 		return 0;
 	}
 	if (error != -EAGAIN)
 		return error;
+	if (phasing->repairing && patience->phase < phasing->count)
+		phasing->failed_ns[patience->phase] = 0;
 	if (phasing->repairing && !patience->repair) {
 		phasing->counts.repairs++;
 		patience->repair = true;
@@ -228,17 +236,16 @@ static void be_done(struct morph_phasing *phasing, const struct patience *patien
 /* The end is asked for besides. */
 MORPH_API int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasing_ask what)
 {
-	int error = 0;
+	int error;
 
-	for (uint32_t at = MORPH_ASK_LIGHT; !error && at <= MORPH_ASK_UNLOAD; at++) {
-		if (at > what && at <= phasing->asks)
-			lm_lock_drop(phasing, LM_LOCK_ASK, at);
-		else if (at <= what && at > phasing->asks)
-			error = lm_lock_share(phasing, LM_LOCK_ASK, at);
+	for (; phasing->asks > what; phasing->asks--)
+		lm_lock_drop(phasing, LM_LOCK_ASK, phasing->asks);
+	for (; phasing->asks < what; phasing->asks++) {
+		error = lm_lock_share(phasing, LM_LOCK_ASK, phasing->asks + 1);
+		if (error)
+			return error;
 	}
-	if (!error)
-		phasing->asks = what;
-	return error;
+	return 0;
 }
 
 MORPH_API bool morph_phasing_asked(struct morph_phasing *phasing)
@@ -290,7 +297,7 @@ static int try_enter(struct morph_phasing *phasing, uint32_t phase, bool *found)
 
 MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t timeout_ns)
 {
-	struct patience patience = patience_of(timeout_ns, MORPH_ASK_LIGHT);
+	struct patience patience = patience_of(phase, timeout_ns, MORPH_ASK_LIGHT);
 	bool found = false, at_once = true;
 	int error = check_phase(phasing, phase);
 
@@ -312,6 +319,8 @@ MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase,
 	}
 	found |= phasing->users[phase];
 	phasing->users[phase]++;
+	if (found)
+		phasing->failed_ns[phase] = 0;
 	phasing->announced = MORPH_PHASE_NONE;
 	stay(phasing, phase);
 	phasing->counts.entered++;
@@ -348,8 +357,8 @@ MORPH_API int morph_phasing_announce(struct morph_phasing *phasing, uint32_t pha
 
 MORPH_API int morph_phasing_provision(struct morph_phasing *phasing, int64_t timeout_ns)
 {
-	struct patience patience = patience_of(timeout_ns, MORPH_ASK_NOTHING);
 	uint32_t phase = phasing->announced;
+	struct patience patience = patience_of(phase, timeout_ns, MORPH_ASK_NOTHING);
 	int error;
 
 	if (phase == MORPH_PHASE_NONE)
@@ -384,7 +393,7 @@ static int try_unload(struct morph_phasing *phasing)
 
 MORPH_API int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeout_ns)
 {
-	struct patience patience = patience_of(timeout_ns, MORPH_ASK_UNLOAD);
+	struct patience patience = patience_of(MORPH_PHASE_NONE, timeout_ns, MORPH_ASK_UNLOAD);
 	int error;
 
 	for (;;) {

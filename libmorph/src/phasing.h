@@ -27,6 +27,7 @@ struct morph_phasing {
 	uint32_t announced; /* MORPH_PHASE_NONE: nothing */
 	uint32_t stays; /* phase that this rank comes back to; MORPH_PHASE_NONE: to none */
 	uint32_t *users; /* by phase: times that this rank is in it */
+	uint64_t *failed_ns; /* by phase: since when hardware of it is found to have failed; or 0 */
 	int uses; /* files of locks, opened twice */
 	int changes;
 	enum morph_phasing_ask asks;

@@ -98,15 +98,16 @@ static int go_to(struct morph_phasing *phasing, const struct morph_schedule_info
 	return error;
 }
 
-/* With the change's lock. */
+/* With the change's lock. Who is in the same phase, which has stopped, loses nothing when it is lit anew. */
 static int change(struct morph_phasing *phasing, const struct morph_schedule_info *info,
 		  uint32_t phase, bool ahead)
 {
+	bool goes = info->step != MORPH_ANY && info->step != phase;
 	int error = 0;
 
-	if (info->step != MORPH_ANY)
+	if (goes)
 		error = lm_lock_alone(phasing, LM_LOCK_USE, info->step);
-	if (!error && ahead && info->step != MORPH_ANY)
+	if (!error && ahead && goes)
 		error = lm_lock_alone(phasing, LM_LOCK_STAY, info->step);
 	if (error)
 		return error;
@@ -131,7 +132,6 @@ int lm_phasing_light(struct morph_phasing *phasing, uint32_t phase, bool ahead)
 		error = lm_phasing_look(phasing, &info);
 	if (!error && !lm_phasing_is_lit(&info, phase))
 		error = change(phasing, &info, phase, ahead);
-	/* Of a phase that had failed, and is lit anew, they are in the rank's own way. */
 	lm_lock_drop_phases(phasing);
 	if (!error)
 		error = lm_lock_share(phasing, ahead ? LM_LOCK_STAY : LM_LOCK_USE, phase);

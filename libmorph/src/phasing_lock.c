@@ -22,14 +22,6 @@ int lm_locks_open(struct morph_phasing *phasing, const char *path)
 	return 0;
 }
 
-void lm_locks_close(struct morph_phasing *phasing)
-{
-	if (phasing->uses >= 0)
-		close(phasing->uses);
-	if (phasing->changes >= 0)
-		close(phasing->changes);
-}
-
 static off_t place_of(const struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
 {
 	off_t place = (off_t)phasing->schedule * LM_LOCKS_ROOM;
@@ -59,6 +51,20 @@ static int set_lock(struct morph_phasing *phasing, int fd, short type, off_t fir
 		return -EAGAIN;
 	return lm_fail(phasing->slice->ctx, errno, "lock phases of slice %u: %s",
 		       phasing->slice->number, strerror(errno));
+}
+
+void lm_locks_close(struct morph_phasing *phasing)
+{
+	const int files[] = { phasing->uses, phasing->changes };
+
+	for (size_t at = 0; at < ARRAY_SIZE(files); at++) {
+		if (files[at] < 0)
+			continue;
+		/* A child that was forked meanwhile has them, too, as long as it has the file. */
+		set_lock(phasing, files[at], F_UNLCK, place_of(phasing, LM_LOCK_CHANGE, 0),
+			 LM_LOCKS_ROOM);
+		close(files[at]);
+	}
 }
 
 int lm_lock_share(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Phases on a slice: three ranks, and a kernel that has a schedule. */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fake.h"
@@ -24,6 +26,7 @@ static struct {
 	uint32_t breaks; /* then the slice is being repaired, for so many calls, and steps fail no longer */
 	uint32_t goes, jumps, starts;
 	bool dark; /* a circuit of what is lit */
+	uint32_t reads; /* of the schedule */
 	uint32_t asked; /* times that a rank asked while another call went on */
 } kernel;
 
@@ -36,16 +39,16 @@ static char locks[] = "/tmp/phasing-XXXXXX";
 
 /* ------------------------------------------------------------------ kernel */
 
-/* What is lit goes: nobody may be in it. */
-static void take_away(void)
+/* What is lit goes, but for that step: nobody may be in it. */
+static void take_away_for(uint32_t step)
 {
-	if (kernel.step != MORPH_ANY)
+	if (kernel.step != MORPH_ANY && kernel.step != step)
 		assert_int_equal(inside[kernel.step], 0);
 }
 
 static int light(uint32_t step)
 {
-	take_away();
+	take_away_for(step);
 	if (kernel.fails) {
 		int error = -kernel.fails;
 
@@ -104,7 +107,7 @@ static int schedule_act(const struct morph_schedule_act *act)
 	case MORPH_SCHEDULE_JUMP:
 		return jump(act);
 	case MORPH_SCHEDULE_UNLOAD:
-		take_away();
+		take_away_for(MORPH_ANY);
 		kernel.loaded = false;
 		return 0;
 	}
@@ -172,6 +175,7 @@ static int device(struct fake *it, unsigned long command, void *argument)
 	case MORPH_SCHEDULE_ACT:
 		return schedule_act(argument);
 	case MORPH_SCHEDULE_INFO:
+		kernel.reads++;
 		kernel.asked += ranks[2] && morph_phasing_asked(ranks[2]);
 		return schedule_info(argument);
 	}
@@ -475,6 +479,68 @@ static void what_has_failed_for_good_is_not_entered(void **state)
 	leave(0, 0);
 }
 
+/* In its time many look; then each call looks once. */
+static void what_has_failed_is_waited_for_once(void **state)
+{
+	uint32_t before;
+
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	kernel.slice_state = MORPH_SLICE_DEGRADED;
+	kernel.dark = true;
+	before = kernel.reads;
+	assert_int_equal(enter(0, 0, 0), -EIO);
+	assert_true(kernel.reads > before + 1);
+	for (uint32_t at = 0; at < 10; at++) {
+		before = kernel.reads;
+		assert_int_equal(enter(0, 0, 0), -EIO);
+		assert_int_equal(kernel.reads, before + 1);
+	}
+	kernel.dark = false;
+	assert_int_equal(enter(0, 0, 0), 0);
+	leave(0, 0);
+	kernel.dark = true;
+	before = kernel.reads;
+	assert_int_equal(enter(0, 0, 0), -EIO);
+	assert_true(kernel.reads > before + 1);
+}
+
+/* The one inside may wait for the one that comes. */
+static void a_phase_that_has_stopped_is_lit_anew_beside_who_is_in_it(void **state)
+{
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	kernel.state = MORPH_SCHEDULE_STOPPED;
+	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
+	assert_int_equal(enter(1, 0, 0), 0);
+	leave(1, 0);
+	leave(0, 0);
+	assert_int_equal(enter(1, 1, 0), 0);
+	leave(1, 1);
+}
+
+static void phases_that_are_freed_are_left_by_children_too(void **state)
+{
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(enter(0, 0, 0), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		pause();
+		_exit(0);
+	}
+	inside[0]--;
+	morph_phasing_free(ranks[0]);
+	ranks[0] = NULL;
+	assert_int_equal(enter(1, 1, 0), 0);
+	leave(1, 1);
+	kill(child, SIGKILL);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
 static void what_breaks_in_a_change_is_waited_for(void **state)
 {
 	(void)state;
@@ -604,6 +670,9 @@ int main(void)
 		TEST(a_rank_that_is_gone_is_in_no_phase),
 		TEST(repairs_are_waited_for),
 		TEST(what_has_failed_for_good_is_not_entered),
+		TEST(what_has_failed_is_waited_for_once),
+		TEST(a_phase_that_has_stopped_is_lit_anew_beside_who_is_in_it),
+		TEST(phases_that_are_freed_are_left_by_children_too),
 		TEST(what_breaks_in_a_change_is_waited_for),
 		TEST(a_phase_that_fails_is_tried_again),
 		TEST(unloaded_when_nobody_is_in_a_phase),

@@ -32,7 +32,7 @@ extern "C" {
  * wrongly, costs time.
  *
  * Who is in a phase is known by locks on the slice's node (fcntl(), F_OFD_SETLK), which the operating system
- * gives back when a process ends, however it does. They hold among processes that open the same node: in a container it is
+ * gives back when a process ends, however it does, and those that it has forked and that run nothing else. They hold among processes that open the same node: in a container it is
  * bound, not made anew. A rank that waits inside of a phase for one that waits to enter another waits for ever: ranks
  * enter when all that take part are ready to, or with a time after which they go on without.
  *
@@ -123,7 +123,7 @@ uint32_t morph_phasing_phases(const struct morph_phasing *phasing);
  *
  * What is lit stays until it is left. Else it is lit as soon as nobody is in the phase that is; what was
  * announced does not count. A repair of the slice is waited for; and a change that hardware fails in is tried again for
- * a fifth of a second, whatever the timeout, until what has failed is known and led round.
+ * a fifth of a second, whatever the timeout, until what has failed is known and led round: once, not by each call.
  *
  * Return: 0, -ETIMEDOUT (ranks are in another phase, or the slice is still being repaired), -ENOENT (no such phase; unloaded),
  * -ENODEV (the slice is gone), -EIO (of what is lit a circuit has failed, and no repair has found another way), or what the
@@ -159,8 +159,8 @@ enum morph_phasing_ask {
  * @phasing: the phases
  * @what: that, until it is called again
  *
- * Never waits. For who waits by calls of its own, with a timeout of 0: a call that waits itself asks after 10 ms, until it
- * returns.
+ * Never waits. For who waits by calls of its own, with a timeout of 0: morph_phasing_enter() and morph_phasing_unload() ask by
+ * themselves when they have waited for 10 ms, until they return.
  *
  * Return: 0 or a negative errno.
  */
