@@ -217,32 +217,37 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 }
 
 /*
- * Nobody is turning the element, and it should be as it was then. What a schedule holds for itself
- * steps turn whoever has pinned it. fabric->lock held.
+ * Nobody but who has marked it so is turning the element, and it should be as it was then.
+ * fabric->lock held.
  */
-static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected)
+static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
 {
 	return fabric->hw_state[element] == expected &&
 	       fabric->ledger->element_state[element] == expected &&
-	       !(fabric->ledger->element_marks[element] & ~OPTICS_CORDONED);
+	       !(fabric->ledger->element_marks[element] & ~tolerated);
 }
 
 /*
  * One was not as expected: it may have been turned, and turned back, since it was asked. So
- * it is asked again, while a guard pin keeps it as it is. No lock held.
+ * it is asked again, while a guard pin keeps it as it is. What a schedule holds for itself
+ * steps turn whoever has pinned it: a review asks that, and tells it again what it was told.
+ * No lock held.
  */
 static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT, .index = element };
-	bool rests;
+	bool rests, held;
 	u32 state;
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	rests = at_rest(fabric, element, expected);
+	rests = at_rest(fabric, element, expected, OPTICS_CORDONED);
+	held = !rests && at_rest(fabric, element, expected, OPTICS_CORDONED | OPTICS_HELD);
 	if (rests)
 		fabric->ledger->element_pins[element]++;
 	mutex_unlock(&fabric->lock);
+	if (held)
+		morph_patrol_review(fabric);
 	if (!rests)
 		return;
 	ret = exec_ask_element(fabric, NULL, element, &state);

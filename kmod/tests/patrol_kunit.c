@@ -153,6 +153,25 @@ static void patrol_takes_back_what_obeys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
 }
 
+/* One that a schedule holds for its steps is not tested, but told again. */
+static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u8 *marks = fake->fabric->ledger->element_marks;
+
+	mutex_lock(&fake->fabric->lock);
+	marks[7] |= OPTICS_HELD;
+	mutex_unlock(&fake->fabric->lock);
+	fake->element[7] = 2;
+	fake_patrol(fake);
+	flush_work(&fake->fabric->review_work);
+	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
+	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	mutex_lock(&fake->fabric->lock);
+	marks[7] &= ~OPTICS_HELD;
+	mutex_unlock(&fake->fabric->lock);
+}
+
 /* One that could not be parked when it was released is parked now. */
 static void patrol_parks_what_was_left(struct kunit *test)
 {
@@ -385,6 +404,7 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_leaves_what_is_turned_meanwhile),
 	KUNIT_CASE(patrol_lets_go_of_what_is_left_meanwhile),
 	KUNIT_CASE(patrol_takes_back_what_obeys),
+	KUNIT_CASE(patrol_tells_again_what_a_schedule_holds),
 	KUNIT_CASE(patrol_parks_what_was_left),
 	KUNIT_CASE(patrol_brings_back_through_a_test),
 	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),

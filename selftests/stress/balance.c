@@ -47,6 +47,7 @@ static long long lasers_on(const struct sim *sim, const char *line)
 }
 
 static unsigned int compared;
+static char first[120]; /* of the elements that differ */
 
 /* An element whose state is not the one that the core believes in. */
 static long long element_differs(const struct sim *sim, const char *line)
@@ -59,7 +60,13 @@ static long long element_differs(const struct sim *sim, const char *line)
 			(struct morph_array)ARRAY(&element, 1)) < 0)
 		return 0;
 	compared++;
-	return element.health == MORPH_HEALTH_OK && element.state != state;
+	if (element.health != MORPH_HEALTH_OK || element.state == state)
+		return 0;
+	if (!*first)
+		snprintf(first, sizeof(first), "element %u is %u, and %u to the core: %u pins%s",
+			 index, state, element.state, element.pins,
+			 element.cordoned ? ", cordoned" : "");
+	return 1;
 }
 
 static const char *disagree(const struct sim *sim)
@@ -68,6 +75,7 @@ static const char *disagree(const struct sim *sim)
 	long long elements;
 
 	compared = 0;
+	*first = 0;
 	elements = hardware(sim, element_differs);
 	if (compared != sim->info.elements)
 		snprintf(wrong, sizeof(wrong), "only %u of %u elements could be read", compared,
@@ -76,8 +84,8 @@ static const char *disagree(const struct sim *sim)
 		snprintf(wrong, sizeof(wrong), "lanes on: %lld by the core, %lld by the hardware",
 			 believed, on);
 	else if (elements)
-		snprintf(wrong, sizeof(wrong), "%lld elements are not in the core's state",
-			 elements);
+		snprintf(wrong, sizeof(wrong), "%lld elements are not in the core's state: %s",
+			 elements, first);
 	else
 		return NULL;
 	return wrong;
