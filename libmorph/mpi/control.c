@@ -268,7 +268,7 @@ static bool load(bool both_ways)
 	/* A repair, or a signal, is in the way for a moment. */
 	while (made) {
 		error = morph_phasing_load(view->slice, steps, &opts, &view->phasing);
-		if ((error != -EAGAIN && error != -EINTR && error != -EBUSY) ||
+		if ((error != -EAGAIN && error != -EINTR) ||
 		    shim_now_ns() - begin > least_patience(shim.patience_ns))
 			break;
 		shim_unlock();
