@@ -173,8 +173,8 @@ class Machine:
     def _arguments(self, results):
         words = [*APPEND, *(DEBUG if self.kernel.config else ()), "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
                  "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
-        # An emulator takes string instructions byte by byte: let the kernel believe that they are slow.
         count = ["-icount", "shift=0,sleep=off"] if self.counts else []
+        # An emulator takes string instructions byte by byte: let the kernel believe that they are slow.
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
         return ["qemu-system-x86_64", "-M", "q35,accel=" + self.accel, "-cpu", cpu, "-smp", str(self.smp), *count,
                 "-m", str(self.memory_mb), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
