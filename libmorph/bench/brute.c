@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../plan/defrag.h"
-#include "../plan/mix.h"
+#include "../defrag/defrag.h"
+#include "../util/mix.h"
 #include "brute.h"
 
 #define RANKS 16

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../plan/defrag.h"
+#include "../defrag/defrag.h"
 #include "bench.h"
 #include "brute.h"
 #include "fenced.h"

@@ -10,7 +10,7 @@
 
 #include <morph/check.h>
 
-#include "../plan/defrag.h"
+#include "../defrag/defrag.h"
 #include "bench.h"
 #include "fenced.h"
 #include "random.h"

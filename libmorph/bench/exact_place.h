@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-#include "../plan/net.h"
-#include "../plan/pattern.h"
-#include "../plan/routes.h"
+#include "../place/net.h"
+#include "../place/pattern.h"
+#include "../place/routes.h"
 
 enum exact_answer {
 	EXACT_NO, /* proven */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../plan/student.h"
+#include "../util/student.h"
 #include "figures.h"
 
 #ifndef PROFILES

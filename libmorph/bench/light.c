@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "../plan/place.h"
+#include "../place/place.h"
 #include "bench.h"
 #include "random.h"
 

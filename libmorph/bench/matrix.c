@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../schedule/matrix.h"
+#include "../matchings/matrix.h"
 #include "bench.h"
 #include "exact_matrix.h"
 #include "tokens.h"

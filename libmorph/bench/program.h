@@ -13,7 +13,7 @@
 
 #include <Cbc_C_Interface.h>
 
-#include "../plan/pattern.h"
+#include "../place/pattern.h"
 
 #define PROGRAM_SITES 16
 #define PROGRAM_SLOTS 8

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../plan/net.h"
-#include "../plan/pattern.h"
-#include "../plan/routes.h"
+#include "../place/net.h"
+#include "../place/pattern.h"
+#include "../place/routes.h"
 #include "program.h"
 
 struct published_place {

@@ -8,8 +8,8 @@
 #ifndef LM_BENCH_RACKS_H
 #define LM_BENCH_RACKS_H
 
-#include "../plan/net.h"
-#include "../plan/pattern.h"
+#include "../place/net.h"
+#include "../place/pattern.h"
 
 #define RACKS 64U
 #define RACK_SITES 16U

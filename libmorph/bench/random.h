@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "../plan/mix.h"
+#include "../util/mix.h"
 
 /* Below @limit. */
 static inline uint32_t random_below(uint64_t *state, uint32_t limit)

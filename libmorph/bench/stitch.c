@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../plan/stitch.h"
+#include "../place/stitch.h"
 #include "bench.h"
 #include "exact_place.h"
 #include "proof.h"

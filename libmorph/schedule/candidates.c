@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What may be done in the place of what was chosen: each algorithm by each policy, the soonest first. */
-#include "../plan/mix.h"
-#include "../plan/sort.h"
+#include "../util/mix.h"
+#include "../util/sort.h"
 #include "schedule.h"
 
 struct listing {

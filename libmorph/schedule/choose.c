@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Algorithm and circuits are chosen together: each algorithm is planned, and the soonest is it. */
-#include "algorithms.h"
+#include "../collective/algorithms.h"
 #include "schedule.h"
 
 #define MOST_PORTS 8 /* for which Bruck's algorithm is tried */

@@ -8,7 +8,7 @@
 #ifndef LM_SCHEDULE_CIRCULANTS_H
 #define LM_SCHEDULE_CIRCULANTS_H
 
-#include "collective.h"
+#include "../collective/collective.h"
 #include "segments.h"
 
 struct shift {

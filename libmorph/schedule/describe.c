@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules as objects: all that they say, for people and programs. */
-#include "../plan/writer.h"
+#include "../place/writer.h"
 #include "schedule.h"
 
 static const char *const policy_names[MORPH_POLICIES] = {

@@ -5,8 +5,8 @@
 
 #include <morph/light.h>
 
-#include "../plan/light.h"
-#include "../src/steps.h"
+#include "../place/light.h"
+#include "../client/steps.h"
 #include "schedule.h"
 
 #define NO_LIT UINT32_MAX

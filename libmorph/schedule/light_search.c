@@ -5,7 +5,7 @@
  */
 #include "light.h"
 
-#include "../plan/router.h"
+#include "../model/router.h"
 
 #define HOP_MDB 8 /* what each guide costs at least */
 

@@ -2,7 +2,7 @@
 /* Algorithm and circuits are chosen together with the ways of these: what is soonest of what can be lit. */
 #include <stdio.h>
 
-#include "../plan/place.h"
+#include "../place/place.h"
 #include "schedule.h"
 
 #define MOST_TRIED 24

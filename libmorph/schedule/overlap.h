@@ -28,7 +28,7 @@
 #ifndef LM_SCHEDULE_OVERLAP_H
 #define LM_SCHEDULE_OVERLAP_H
 
-#include "delay.h"
+#include "../collective/delay.h"
 
 #define OVERLAP_NONE UINT32_MAX /* no configuration */
 #define OVERLAP_PLANES 16

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "overlap_work.h"
 
 /* Rounds from @round on until one needs it again. */

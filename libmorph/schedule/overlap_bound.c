@@ -8,7 +8,7 @@
  * be there from before, and each further time that one has to be loaded, with the best of caches
  * (Belady), takes a change.
  */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "overlap_work.h"
 
 #define ROW \

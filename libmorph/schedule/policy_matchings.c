@@ -3,9 +3,9 @@
  * Each circuit is set when its own two ends are free, and goes when it has sent: what matrix.c decides for each round, laid
  * out. A hold has one circuit.
  */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "lay.h"
-#include "matrix.h"
+#include "../matchings/matrix.h"
 
 #define LOOKS_BITS 20 /* of a step of the budget: about a millisecond */
 #define LOOKS_ANYWAY 8 /* at each pair on each plane, whatever is tried */

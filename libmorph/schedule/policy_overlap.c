@@ -3,7 +3,7 @@
  * While some planes change, others send: what overlap.c decides, laid out. A round's configuration is its matching; the
  * transfers of a rank with less than the fullest take the same shares of planes.
  */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "lay.h"
 #include "overlap.h"
 

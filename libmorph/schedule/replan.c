@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A schedule planned again without some ports: what is given is looked at, and which circuits are lost. */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "replan.h"
 
 /* ------------------------------------------------------------ what is given */

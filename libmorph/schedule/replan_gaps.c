@@ -4,7 +4,7 @@
  * before anything else goes on. First goes at once what has a way over circuits that are lit then; after it, circuits are set for
  * the rest, as many at once as have ports.
  */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "replan.h"
 
 /* From when to when something is sent. */

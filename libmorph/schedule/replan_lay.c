@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The new schedule: what the old one has, later by all gaps before it, and what is sent in gaps. */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "replan.h"
 
 /* A hold of the new schedule that is still to be numbered. */

@@ -2,8 +2,8 @@
 /* Schedules: how they are filled and read. */
 #include <stdio.h>
 
-#include "../plan/mix.h"
-#include "../plan/sort.h"
+#include "../util/mix.h"
+#include "../util/sort.h"
 #include "schedule.h"
 
 #define GROW(schedule, array, more) \

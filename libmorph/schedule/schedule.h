@@ -3,8 +3,8 @@
 #ifndef LM_SCHEDULE_SCHEDULE_H
 #define LM_SCHEDULE_SCHEDULE_H
 
-#include "collective.h"
-#include "delay.h"
+#include "../collective/collective.h"
+#include "../collective/delay.h"
 
 #define MOST_PLANES 64
 #define NO_HOLD UINT32_MAX

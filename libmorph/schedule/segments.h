@@ -11,8 +11,8 @@
 #ifndef LM_SCHEDULE_SEGMENTS_H
 #define LM_SCHEDULE_SEGMENTS_H
 
-#include "../plan/array.h"
-#include "delay.h"
+#include "../util/array.h"
+#include "../collective/delay.h"
 
 /* Never: what does not go, and what takes 2^64 picoseconds (half a year) or more. */
 #define NEVER_PS UINT64_MAX

@@ -2,7 +2,7 @@
 /* Plans by collective, size and what is lit before: see <morph/shim.h>. */
 #include <stdio.h>
 
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "shim.h"
 
 #define MOST_PARTS 8

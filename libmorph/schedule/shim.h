@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "../src/steps.h"
+#include "../client/steps.h"
 #include "schedule.h"
 
 #define SHIM_DARK 0 /* the state in which nothing is lit */

@@ -2,8 +2,8 @@
 /* Plans of a shim in bytes, as <morph/wire.h> says, and out of them again. */
 #include <endian.h>
 
-#include "../plan/place.h"
-#include "../plan/words.h"
+#include "../place/place.h"
+#include "../util/words.h"
 #include "shim.h"
 
 #define MOST_FILE (1U << 30) /* bytes */

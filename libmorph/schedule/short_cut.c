@@ -2,7 +2,7 @@
 /* From when on it pays to change circuits of a ring: see morph_short_cut(). */
 #include "circulants.h"
 #include "schedule.h"
-#include "straggler.h"
+#include "../collective/straggler.h"
 
 #define MOST_BYTES (1ULL << 50)
 

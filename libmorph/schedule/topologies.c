@@ -2,7 +2,7 @@
 /* Topologies that a collective may go on: see topologies.h. */
 #include "topologies.h"
 
-#include "../plan/sort.h"
+#include "../util/sort.h"
 
 #define MOST_JOINTS (1U << 26)
 

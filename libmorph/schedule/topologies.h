@@ -8,7 +8,7 @@
 #ifndef LM_SCHEDULE_TOPOLOGIES_H
 #define LM_SCHEDULE_TOPOLOGIES_H
 
-#include "collective.h"
+#include "../collective/collective.h"
 #include "segments.h"
 
 /* So many circuits from one rank to another one, which share what goes there. */

@@ -4,7 +4,7 @@
  * what the rest takes from there. The rest is that of planes that all hold the same and change together, by a
  * dynamic program as in segments.c, and of planes that hold others the mean.
  */
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "united.h"
 
 #define MOST_WIDTH 64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A plan of united.h in whole bytes, as holds and sends. */
-#include "../plan/sort.h"
+#include "../util/sort.h"
 #include "lay.h"
 #include "united.h"
 

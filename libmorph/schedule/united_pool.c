@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Matchings that planes may hold, and what rounds take on each: see united.h. */
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "topologies.h"
 #include "united.h"
 

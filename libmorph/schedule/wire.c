@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Collectives and schedules in bytes, as <morph/wire.h> says. */
-#include "../plan/words.h"
+#include "../util/words.h"
 #include "schedule.h"
 
 MORPH_API ssize_t morph_collective_write(const struct morph_collective *collective, void *buffer,

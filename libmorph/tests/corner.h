@@ -7,7 +7,7 @@
 
 #include "../bench/brute.h"
 #include "../bench/fenced.h"
-#include "../plan/defrag.h"
+#include "../defrag/defrag.h"
 #include "placing.h"
 
 #define SLICES 8

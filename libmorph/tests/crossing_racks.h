@@ -3,7 +3,7 @@
 #ifndef CROSSING_RACKS_H
 #define CROSSING_RACKS_H
 
-#include "../plan/crossing.h"
+#include "../place/crossing.h"
 #include "protecting.h"
 
 #define RACKS 2

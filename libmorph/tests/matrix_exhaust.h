@@ -3,7 +3,7 @@
 #ifndef MATRIX_EXHAUST_H
 #define MATRIX_EXHAUST_H
 
-#include "../schedule/matrix.h"
+#include "../matchings/matrix.h"
 
 /* When the best plan in whole units ends: of four ranks at most, of one plane, with nothing held. Exponential. */
 uint64_t exhaust_problem(const struct matrix_problem *problem, uint64_t unit);

@@ -3,7 +3,7 @@
 #ifndef MATRIX_REPLAY_H
 #define MATRIX_REPLAY_H
 
-#include "../schedule/matrix.h"
+#include "../matchings/matrix.h"
 
 /* At most. */
 #define RANKS 128

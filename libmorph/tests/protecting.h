@@ -5,7 +5,7 @@
 
 #include <morph/check.h>
 
-#include "../plan/protect.h"
+#include "../protect/protect.h"
 #include "corner.h"
 
 /* What the checker is given; blobs in the order of input: ledger, request, plan, protection. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "../bench/groups.h"
-#include "../plan/bandwidth.h"
+#include "../bandwidth/bandwidth.h"
 #include "alone.h"
 
 static struct morph_bw_result solve(struct morph_bw *bw, uint64_t steps)

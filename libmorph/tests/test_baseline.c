@@ -4,7 +4,7 @@
 
 #include "../bench/random.h"
 #include "../schedule/circulants.h"
-#include "../schedule/straggler.h"
+#include "../collective/straggler.h"
 
 #define MIB (1 << 20)
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "../bench/random.h"
-#include "../schedule/collective.h"
+#include "../collective/collective.h"
 #include "alone.h"
 
 #define REFUSED(errno_wanted, call, words)                                                 \

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "edge_sites.h"
 
 #define ROUNDS 3000

@@ -8,7 +8,7 @@
 #include "../bench/electrical.h"
 #include "../bench/random.h"
 #include "../bench/tori.h"
-#include "../plan/coverage.h"
+#include "../protect/coverage.h"
 #include "fake.h"
 #include "faults.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What is inside the tier across racks: slices built together in pods made by hand, and the faces of racks. */
 #include "../bench/random.h"
-#include "../plan/crossing.h"
-#include "../plan/gates.h"
+#include "../place/crossing.h"
+#include "../place/gates.h"
 #include "fake.h"
 
 static struct cross cross;

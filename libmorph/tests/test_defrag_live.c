@@ -4,9 +4,9 @@
 
 #include <morph/check.h>
 
-#include "../plan/place.h"
+#include "../place/place.h"
 #include "kernel.h"
-#include "../plan/protect.h"
+#include "../protect/protect.h"
 
 /* ----------------------------------------------------------------------- a scene */
 

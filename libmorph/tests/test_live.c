@@ -2,7 +2,7 @@
 /* Ledgers read from a kernel, which is a fake one with the profile that the command line gives. */
 #include <stdio.h>
 
-#include "../plan/place.h"
+#include "../place/place.h"
 #include "fake.h"
 
 #define FABRIC 3

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "../bench/random.h"
-#include "../plan/rewire.h"
+#include "../defrag/rewire.h"
 
 #define SITES 8
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "../schedule/circulants.h"
 #include "alone.h"
 

@@ -2,8 +2,8 @@
 /* Sorting in place, of items of any size in any order. */
 #include <string.h>
 
-#include "../plan/mix.h"
-#include "../plan/sort.h"
+#include "../util/mix.h"
+#include "../util/sort.h"
 #include "alone.h"
 
 #define MOST 3000

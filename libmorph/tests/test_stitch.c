@@ -14,7 +14,7 @@
 
 #include "../bench/racks.h"
 #include "../bench/random.h"
-#include "../plan/stitch.h"
+#include "../place/stitch.h"
 
 #define ALL UINT64_MAX
 #define RACKS_DIGEST 0x801b7342c524ff3dU /* of the first 10000 states from seed 1 on */

@@ -8,7 +8,7 @@
 
 #include "../bench/meshes.h"
 #include "../bench/random.h"
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "alone.h"
 
 #define NEAR 1e-6

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Pools of topologies: which they are, what rounds take on them, and when to change among them. */
-#include "../plan/mix.h"
+#include "../util/mix.h"
 #include "../schedule/circulants.h"
 #include "../schedule/topologies.h"
 #include "alone.h"

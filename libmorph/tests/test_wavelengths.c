@@ -3,7 +3,7 @@
  * Fibres that carry several wavelengths, of which a circuit keeps one: small instances against
  * trying everything, and racks against the checker, which is held against spoilt answers in turn.
  */
-#include "../plan/place.h"
+#include "../place/place.h"
 #include "placing.h"
 
 #define ALL UINT64_MAX

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Fills, boxes, stitching, replay. */
 #include "../../libmorph/bench/random.h"
-#include "../../libmorph/plan/stitch.h"
+#include "../../libmorph/place/stitch.h"
 #include "clusters.h"
 
 #define X 2

@@ -14,7 +14,7 @@
 #define REPRO_CROSSING_H
 
 #include "../../libmorph/bench/racks.h"
-#include "../../libmorph/plan/cross.h"
+#include "../../libmorph/place/cross.h"
 
 #define CROSSING_SLOTS 8 /* servers of a slice */
 #define CROSSING_EDGES 12

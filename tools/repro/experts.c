@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "../../libmorph/bench/tokens.h"
-#include "../../libmorph/schedule/matrix.h"
+#include "../../libmorph/matchings/matrix.h"
 #include "planned.h"
 #include "repro.h"
 

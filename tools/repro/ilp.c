@@ -4,7 +4,7 @@
 
 #include "../../libmorph/bench/proof.h"
 #include "../../libmorph/bench/published_place.h"
-#include "../../libmorph/plan/stitch.h"
+#include "../../libmorph/place/stitch.h"
 #include "ilp.h"
 
 #define FIBRES 4 /* of a link, all of which one circuit between servers takes */

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Without memory: the program says so and ends. It must not send a request, nor print a table, of which a part is
-# missing; a request that differs from the recorded one is SIGABRT (see libmorph/src/replay.c).
+# missing; a request that differs from the recorded one is SIGABRT (see libmorph/client/replay.c).
 
 load common
 

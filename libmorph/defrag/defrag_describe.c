@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What is moved, as an object: all that it says, for people and programs. */
+#include "defrag.h"
+#include "../place/writer.h"
+
+static void put_change(struct writer *writer, const struct morph_defrag *defrag, uint32_t step,
+		       uint32_t number)
+{
+	const struct change *change =
+		&defrag->changes.list[defrag->steps.list[step].first + number];
+	uint32_t slice = defrag->steps.list[step].slice;
+	const struct running *running = slice ? lm_defrag_running(defrag, slice) : NULL;
+	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_CHANGE);
+	MORPH_OPTS(morph_defrag_change, told);
+
+	morph_defrag_change(defrag, step, number, &told);
+	put(&inner, LM_LOCAL_DEFRAG_CHANGE_SRC_RANK, told.src_rank);
+	put(&inner, LM_LOCAL_DEFRAG_CHANGE_DST_RANK, told.dst_rank);
+	if (running && running->lit)
+		put(&inner, LM_LOCAL_DEFRAG_CHANGE_CIRCUIT, running->lit[change->circuit].number);
+	put(&inner, LM_LOCAL_DEFRAG_CHANGE_DARK, told.dark);
+	for (uint32_t at = 0; at < change->count; at++) {
+		const struct strand *strand = &defrag->strands.list[change->first + at];
+
+		for (uint32_t guide = 0; guide < strand->guides_count; guide++)
+			put(&inner, LM_LOCAL_DEFRAG_CHANGE_GUIDE, strand->guides[guide] >> 1);
+	}
+	put_inner(writer, LM_LOCAL_DEFRAG_STEP_CHANGE, &inner);
+}
+
+static void put_step(struct writer *writer, const struct morph_defrag *defrag, uint32_t step)
+{
+	static const char *const kinds[] = {
+		[MORPH_DEFRAG_MOVE] = "move",	[MORPH_DEFRAG_SWITCH] = "switch",
+		[MORPH_DEFRAG_BREAK] = "break", [MORPH_DEFRAG_MAKE] = "make",
+		[MORPH_DEFRAG_PLACE] = "place",
+	};
+	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_STEP);
+	MORPH_OPTS(morph_defrag_step, told);
+
+	morph_defrag_step(defrag, step, &told);
+	put_text(&inner, LM_LOCAL_DEFRAG_STEP_KIND, kinds[told.kind]);
+	if (told.slice)
+		put(&inner, LM_LOCAL_DEFRAG_STEP_SLICE, told.slice);
+	put(&inner, LM_LOCAL_DEFRAG_STEP_TAKES_NS, told.takes_ns);
+	for (uint32_t at = 0; at < told.changes; at++)
+		put_change(&inner, defrag, step, at);
+	put_inner(writer, LM_LOCAL_DEFRAG_STEP, &inner);
+}
+
+static void put_tenant(struct writer *writer, const struct tenant *tenant)
+{
+	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_TENANT);
+
+	put(&inner, LM_LOCAL_DEFRAG_TENANT_SLICE, tenant->slice);
+	put(&inner, LM_LOCAL_DEFRAG_TENANT_MOVED, tenant->moved);
+	put(&inner, LM_LOCAL_DEFRAG_TENANT_DARK, tenant->dark);
+	put(&inner, LM_LOCAL_DEFRAG_TENANT_DARK_NS, tenant->dark_ns);
+	put_inner(writer, LM_LOCAL_DEFRAG_TENANT, &inner);
+}
+
+static void put_stay(struct writer *writer, const struct stay *stay)
+{
+	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_STAY);
+
+	put(&inner, LM_LOCAL_DEFRAG_STAY_SLICE, stay->slice);
+	put_text(&inner, LM_LOCAL_DEFRAG_STAY_TEXT, stay->why);
+	put_inner(writer, LM_LOCAL_DEFRAG_STAY, &inner);
+}
+
+static void put_answer(struct writer *writer, const struct morph_defrag *defrag,
+		       const struct morph_ledger *ledger)
+{
+	struct writer inner;
+
+	put(writer, LM_LOCAL_DEFRAG_MOVED, defrag->moved);
+	put(writer, LM_LOCAL_DEFRAG_MOVED_LEAST, defrag->moved_least);
+	put(writer, LM_LOCAL_DEFRAG_DARK, defrag->dark);
+	for (uint32_t step = 0; step < defrag->steps.count; step++)
+		put_step(writer, defrag, step);
+	for (uint32_t at = 0; at < defrag->tenants.count; at++)
+		put_tenant(writer, &defrag->tenants.list[at]);
+	inner = lm_plan_write(defrag->plan, ledger);
+	put_inner(writer, LM_LOCAL_DEFRAG_PLAN, &inner);
+}
+
+MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
+				    const struct morph_ledger *ledger, struct morph_object **out)
+{
+	struct writer writer;
+
+	*out = NULL;
+	if (!defrag->verdict || defrag->plan->checksum != ledger->graph->params.checksum)
+		return lm_fail(defrag->ctx, EINVAL,
+			       "what is moved is not solved, or another fabric's");
+	writer = writer_begin(MORPH_OBJECT_DEFRAG);
+	put_text(&writer, LM_LOCAL_DEFRAG_VERDICT, lm_verdict_text(defrag->verdict));
+	if (defrag->verdict == MORPH_FEASIBLE)
+		put_answer(&writer, defrag, ledger);
+	else
+		put_text(&writer, LM_LOCAL_DEFRAG_TEXT, defrag->why);
+	for (uint32_t at = 0; at < defrag->stays.count; at++)
+		put_stay(&writer, &defrag->stays.list[at]);
+	*out = writer_end(&writer);
+	return *out ? 0 : lm_fail(defrag->ctx, ENOMEM, "describe what is moved: out of memory");
+}

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# The directories whose sources make up libmorph, for the Makefiles that build them. Include it where CC is set.
+
+# Planners of schedules use 128-bit integers. Compilers for 32-bit machines have none, so libmorph lacks these planners there.
+SCHEDULING	:= $(if $(shell $(CC) -dM -E -x c /dev/null | grep __SIZEOF_INT128__),collective matchings schedule)
+PLANNING	:= model place defrag protect bandwidth traffic $(SCHEDULING)
+DIRECTORIES	:= client util $(PLANNING)

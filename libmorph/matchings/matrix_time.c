@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* When the sends of a plan begin and end. */
+#include "matrix_work.h"
+#include "../util/sort.h"
+
+/* The ports of a send in what is of all. */
+struct ends {
+	size_t transmit, receive;
+};
+
+static struct ends ends_of(const struct matrix_solver *solver, const struct matrix_send *send)
+{
+	size_t first = matrix_ports(solver, send->plane);
+
+	return (struct ends){ first + send->src, first + solver->problem.ranks + send->dst };
+}
+
+static bool is_lit(const struct matrix_solver *solver, const struct matrix_send *send)
+{
+	struct ends ends = ends_of(solver, send);
+
+	return solver->holds[ends.transmit] == send->dst &&
+	       solver->holds[ends.receive] == send->src;
+}
+
+/* All ports free, holding what they hold at first. */
+static void begin(struct matrix_solver *solver)
+{
+	size_t all = matrix_ports(solver, solver->problem.planes);
+
+	memset(solver->free_ps, 0, all * sizeof(*solver->free_ps));
+	memset(solver->lasts, 0xff, all * sizeof(*solver->lasts));
+	memcpy(solver->holds, solver->firsts, all * sizeof(*solver->holds));
+}
+
+static void note_end(struct matrix_solver *solver, const struct matrix_send *send,
+		     struct matrix_figure *figure)
+{
+	struct ends ends = ends_of(solver, send);
+
+	solver->free_ps[ends.transmit] = send->until_ps;
+	solver->free_ps[ends.receive] = send->until_ps;
+	solver->holds[ends.transmit] = send->dst;
+	solver->holds[ends.receive] = send->src;
+	figure->span_ps = matrix_later(figure->span_ps, send->until_ps);
+	if (send->step >= figure->steps)
+		figure->steps = send->step + 1;
+}
+
+/* Those that follow each other on a circuit become one. */
+static void join(struct matrix_solver *solver)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t at = 0; at < solver->sends.count; at++) {
+		const struct matrix_send *send = &solver->sends.list[at];
+		struct ends ends = ends_of(solver, send);
+		uint32_t last = solver->lasts[ends.transmit];
+
+		if (last != MATRIX_NONE && last == solver->lasts[ends.receive]) {
+			solver->sends.list[last].bytes += send->bytes;
+			continue;
+		}
+		solver->sends.list[kept] = *send;
+		solver->lasts[ends.transmit] = kept;
+		solver->lasts[ends.receive] = kept++;
+	}
+	solver->sends.count = kept;
+}
+
+/* From when its ends are free on: where its circuit is not lit it is set, once nothing else is programmed. */
+static void time_send(struct matrix_solver *solver, struct matrix_send *send,
+		      struct matrix_figure *figure)
+{
+	struct ends ends = ends_of(solver, send);
+
+	send->set_ps = matrix_later(solver->free_ps[ends.transmit], solver->free_ps[ends.receive]);
+	send->lit_ps = send->set_ps;
+	if (!is_lit(solver, send)) {
+		uint64_t *programs = &solver->programs[send->plane];
+
+		if (solver->problem.costs.port_ps) {
+			send->set_ps = matrix_later(send->set_ps, *programs);
+			*programs = send->set_ps + solver->problem.costs.port_ps;
+		}
+		send->lit_ps = send->set_ps + solver->set_ps;
+		figure->changes++;
+	}
+	send->until_ps = send->lit_ps + matrix_send_ps(solver, send->bytes);
+	note_end(solver, send, figure);
+}
+
+/* Is a send ready before another? Its set_ps is since when. */
+static bool goes_before(const struct matrix_solver *solver, uint32_t one, uint32_t other)
+{
+	uint64_t ours = solver->sends.list[one].set_ps, theirs = solver->sends.list[other].set_ps;
+
+	return ours != theirs ? ours < theirs : one < other;
+}
+
+static void swap(struct matrix_turn *one, struct matrix_turn *other)
+{
+	uint32_t kept = one->queued;
+
+	one->queued = other->queued;
+	other->queued = kept;
+}
+
+static void push(struct matrix_solver *solver, uint32_t send)
+{
+	struct matrix_turn *turns = solver->turns.list;
+	uint32_t at = solver->queued++;
+
+	turns[at].queued = send;
+	for (; at && goes_before(solver, turns[at].queued, turns[(at - 1) / 2].queued);
+	     at = (at - 1) / 2)
+		swap(&turns[at], &turns[(at - 1) / 2]);
+}
+
+static uint32_t pop(struct matrix_solver *solver)
+{
+	struct matrix_turn *turns = solver->turns.list;
+	uint32_t first = turns[0].queued;
+
+	turns[0].queued = turns[--solver->queued].queued;
+	for (uint32_t at = 0, next = 1; next < solver->queued; at = next, next = 2 * at + 1) {
+		next += next + 1 < solver->queued &&
+			goes_before(solver, turns[next + 1].queued, turns[next].queued);
+		if (!goes_before(solver, turns[next].queued, turns[at].queued))
+			break;
+		swap(&turns[at], &turns[next]);
+	}
+	return first;
+}
+
+/* One of its ends has come to it; with both it is ready. */
+static void come_to(struct matrix_solver *solver, uint32_t number)
+{
+	struct matrix_send *send;
+	struct ends ends;
+
+	if (number == MATRIX_NONE || --solver->turns.list[number].waits)
+		return;
+	send = &solver->sends.list[number];
+	ends = ends_of(solver, send);
+	send->set_ps = matrix_later(solver->free_ps[ends.transmit], solver->free_ps[ends.receive]);
+	push(solver, number);
+}
+
+/* In the order in which they are ready, for those of a plane are programmed one after the other. */
+static void time_by_turns(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	size_t all = matrix_ports(solver, solver->problem.planes);
+
+	memset(solver->lasts, 0xff, all * sizeof(*solver->lasts));
+	for (uint32_t at = solver->sends.count; at--;) {
+		struct ends ends = ends_of(solver, &solver->sends.list[at]);
+
+		solver->turns.list[at] =
+			(struct matrix_turn){ .next_out = solver->lasts[ends.transmit],
+					      .next_in = solver->lasts[ends.receive],
+					      .waits = 2 };
+		solver->lasts[ends.transmit] = at;
+		solver->lasts[ends.receive] = at;
+	}
+	solver->queued = 0;
+	for (size_t port = 0; port < all; port++)
+		come_to(solver, solver->lasts[port]);
+	while (solver->queued) {
+		uint32_t number = pop(solver);
+
+		time_send(solver, &solver->sends.list[number], figure);
+		come_to(solver, solver->turns.list[number].next_out);
+		come_to(solver, solver->turns.list[number].next_in);
+	}
+}
+
+/* Each as soon as its own two ends are free, and it is its turn to be programmed. */
+static int time_by_ports(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	uint32_t room = solver->turns.count;
+
+	join(solver);
+	if (!solver->problem.costs.port_ps) {
+		for (uint32_t at = 0; at < solver->sends.count; at++)
+			time_send(solver, &solver->sends.list[at], figure);
+		return 0;
+	}
+	if (solver->sends.count > room &&
+	    ARRAY_GROW(solver->ctx, solver->turns, solver->sends.count - room, "plan a matrix"))
+		return -ENOMEM;
+	memset(solver->programs, 0, solver->problem.planes * sizeof(*solver->programs));
+	time_by_turns(solver, figure);
+	return 0;
+}
+
+/* Sends that are under way together: from @first on, of a step and plane, or of a step. */
+static uint32_t together(const struct matrix_solver *solver, uint32_t first)
+{
+	bool fabric = solver->problem.costs.scope == MORPH_DELAY_FABRIC_SCOPE;
+	const struct matrix_send *sends = solver->sends.list;
+	uint32_t at = first;
+
+	while (at < solver->sends.count && sends[at].step == sends[first].step &&
+	       (fabric || sends[at].plane == sends[first].plane))
+		at++;
+	return at - first;
+}
+
+/* All of them are set together, and wait for each other. Returns when the last ends. */
+static uint64_t time_step(struct matrix_solver *solver, uint32_t first, uint32_t count,
+			  uint64_t begin_ps, struct matrix_figure *figure)
+{
+	const struct costs *costs = &solver->problem.costs;
+	struct matrix_send *sends = solver->sends.list + first;
+	uint64_t lit_ps = begin_ps, end_ps = begin_ps;
+	uint32_t changes = 0;
+
+	for (uint32_t at = 0; at < count; at++)
+		changes += !is_lit(solver, &sends[at]);
+	if (changes)
+		lit_ps += costs->change_ps + costs->port_ps * changes;
+	figure->changes += changes;
+	for (uint32_t at = 0; at < count; at++) {
+		sends[at].set_ps = is_lit(solver, &sends[at]) ? lit_ps : begin_ps;
+		sends[at].lit_ps = lit_ps;
+		sends[at].until_ps = lit_ps + matrix_send_ps(solver, sends[at].bytes);
+		end_ps = matrix_later(end_ps, sends[at].until_ps);
+	}
+	for (uint32_t at = 0; at < count; at++)
+		note_end(solver, &sends[at], figure);
+	return end_ps;
+}
+
+static int by_step(const void *one, const void *other, void *context)
+{
+	const struct matrix_send *a = one, *b = other;
+
+	(void)context;
+	if (a->step != b->step)
+		return a->step < b->step ? -1 : 1;
+	if (a->plane != b->plane)
+		return a->plane < b->plane ? -1 : 1;
+	return (a->src > b->src) - (a->src < b->src);
+}
+
+/* Matching after matching: a change stops the plane, or all. */
+static void time_by_steps(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	uint64_t now_ps = 0;
+
+	if (solver->problem.costs.scope == MORPH_DELAY_FABRIC_SCOPE)
+		lm_sort(solver->sends.list, solver->sends.count, sizeof(*solver->sends.list),
+			by_step, NULL);
+	for (uint32_t at = 0, count; at < solver->sends.count; at += count) {
+		const struct matrix_send *sends = solver->sends.list;
+
+		count = together(solver, at);
+		if (at && solver->problem.costs.scope != MORPH_DELAY_FABRIC_SCOPE &&
+		    sends[at].plane != sends[at - 1].plane)
+			now_ps = 0;
+		now_ps = time_step(solver, at, count, now_ps, figure);
+	}
+}
+
+int lm_matrix_time(struct matrix_solver *solver, struct matrix_figure *figure)
+{
+	*figure = (struct matrix_figure){ .tried = true };
+	begin(solver);
+	if (solver->problem.costs.scope == MORPH_DELAY_PORT_SCOPE)
+		return time_by_ports(solver, figure);
+	time_by_steps(solver, figure);
+	return 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A fabric seen by server: what stands in each, and the fibres between them. */
+#ifndef LM_PLAN_HOSTS_H
+#define LM_PLAN_HOSTS_H
+
+#include "../client/internal.h"
+#include "optics.h"
+
+/* All fibres between two nodes: servers, and past them the elements that stand in none. */
+struct bundle {
+	uint32_t nodes[2];
+	uint32_t first; /* of its fibres, which end where the next bundle's begin */
+};
+
+struct hosts {
+	const struct optics_graph *graph;
+	uint32_t nodes_count;
+	uint32_t bundles_count;
+	uint32_t *node; /* by element */
+	uint32_t *first_element; /* by node, and one past the last */
+	uint32_t *elements; /* by node */
+	struct bundle *bundles; /* and one past the last */
+	uint32_t *fibres; /* guides, by bundle */
+	uint32_t *first_arc; /* by node, and one past the last */
+	uint32_t *arcs; /* nodes beside it */
+};
+
+/* O(fabric), but for sorting its fibres. 0 or -ENOMEM; in either case to be freed. */
+int lm_hosts_make(struct morph_ctx *ctx, struct hosts *hosts, const struct optics_graph *graph);
+void lm_hosts_free(struct hosts *hosts);
+
+/*
+ * Fibres to cross from a node to each other, UINT32_MAX where there is no way; @queue has room
+ * for all nodes. O(nodes and bundles).
+ */
+void lm_hosts_distances(const struct hosts *hosts, uint32_t from, uint32_t *distances,
+			uint32_t *queue);
+
+#endif /* LM_PLAN_HOSTS_H */

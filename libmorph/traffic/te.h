@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The traffic problem, as its builder and its solver share it. */
+#ifndef LM_PLAN_TE_H
+#define LM_PLAN_TE_H
+
+#include "../util/array.h"
+
+#define TE_STAY 0.6 /* lanes that a flow may be away from what is lit */
+
+struct te_demand {
+	double amount;
+	double weight;
+	uint32_t first; /* path; ~0 for none */
+	uint32_t paths;
+};
+
+struct te_path {
+	uint32_t demand;
+	uint32_t next; /* path of the same demand; ~0 for none */
+	uint32_t first, count; /* in links */
+	double flow;
+};
+
+/* A path that may have one lane more, when whole lanes are made of flows. */
+struct te_turn {
+	double rank;
+	uint32_t path;
+};
+
+struct te_servers;
+
+struct morph_te {
+	struct morph_ctx *ctx;
+	struct te_servers *servers; /* that links join, or NULL */
+	ARRAY_OF(double) capacities; /* by link */
+	ARRAY_OF(struct te_demand) demands;
+	ARRAY_OF(struct te_path) paths;
+	ARRAY_OF(uint32_t) links; /* of all paths */
+	uint32_t most_paths; /* of one demand */
+	/* Of the solver; made by the first solution after something was added. */
+	uint32_t solved_links, solved_paths;
+	double *prices; /* by link; they stay */
+	double *memory;
+	/* Of rounding. */
+	ARRAY_OF(struct te_turn) turns;
+	ARRAY_OF(double) room; /* by link */
+	ARRAY_OF(int64_t) wanting; /* by demand */
+	ARRAY_OF(int64_t) left; /* by link, of what was decided last */
+};
+
+/* te_fabric.c */
+void lm_te_servers_free(struct te_servers *servers);
+
+/* te.c: 0, or a noted -ENOENT */
+int lm_te_check_demand(const struct morph_te *te, uint32_t demand);
+
+/* te_round.c: what a path carries, @flows or NULL for those of the last solution */
+double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path);
+int lm_te_check_flows(struct morph_te *te, const double *flows);
+
+#endif /* LM_PLAN_TE_H */
