@@ -12,19 +12,13 @@
 
 #include <kunit/test.h>
 
-#include "core/core.h"
-#include "core/event.h"
-#include "core/health.h"
-#include "core/hw.h"
-#include "core/notify.h"
-#include "core/place.h"
-#include "core/plan.h"
-#include "core/refusal.h"
-#include "core/repair.h"
-#include "core/route.h"
-#include "core/slice.h"
-#include "core/txn.h"
-#include "core/user.h"
+#include "core/base/base.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
 
 #define FAKE_PLANES	2u
 #define FAKE_LANES	4u

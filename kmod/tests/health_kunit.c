@@ -156,7 +156,7 @@ static void health_is_of_five_kinds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EOPNOTSUPP, morph_health_check_part(fake->fabric, 0, 0, &refusal));
 }
 
-/* ----------------------------------------------------------------------- suspects */
+/* ----------------------------------------------------------------- suspects */
 
 static void suspect(struct fake *fake, u32 guide)
 {
@@ -212,7 +212,7 @@ static void suspect_does_not_displace_what_is_quarantined(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
 }
 
-/* ------------------------------------------------------------------------ signals */
+/* ------------------------------------------------------------------ signals */
 
 static void tell(struct fake *fake, u32 type, u32 index, u64 lanes, s32 value)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The structures of the device ABI have no holes, and programs of 32 bits see the same.
- * Where fields lie is asserted when the core is built (core/layout.c), from the same lines.
+ * Where fields lie is asserted when the core is built (core/base/layout.c), from the same lines.
  */
 #include <kunit/test.h>
 #include <linux/morph.h>
@@ -47,7 +47,7 @@ static void add_row(struct row row)
 static int layout_init(struct kunit_suite *suite)
 {
 	rows_count = 0;
-#include "core/layout.h"
+#include "core/base/layout.h"
 	return rows_count <= MOST_ROWS ? 0 : -E2BIG;
 }
 

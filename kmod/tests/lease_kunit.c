@@ -107,7 +107,7 @@ static void lease_keeps_what_is_in_use(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* ------------------------------------------------------------------------ queued */
+/* ------------------------------------------------------------------- queued */
 
 struct verb_case {
 	const char *name;
@@ -222,7 +222,7 @@ static void lease_forgets_why_a_step_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* ------------------------------------------------------------------------ cookies */
+/* ------------------------------------------------------------------ cookies */
 
 #define COOKIE	9
 

@@ -2,7 +2,7 @@
 /* Patrol: rounds that are called for, tests of what is suspected, reviews. */
 #include <linux/delay.h>
 
-#include "core/exec.h"
+#include "core/txn/internal.h"
 #include "fake.h"
 #include "suites.h"
 

@@ -186,7 +186,7 @@ static void place_checks_a_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, param->index, refusal.index);
 }
 
-/* ------------------------------------------------------------------------- spares */
+/* ------------------------------------------------------------------- spares */
 
 /* Spares are 2, 4, 5, 8, 9, 10 and 11: the last host is of spares only. */
 static void make_spares(struct fake *fake)

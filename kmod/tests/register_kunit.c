@@ -190,7 +190,7 @@ static void register_marks_what_is_bad(struct kunit *test)
 			others);
 }
 
-/* ------------------------------------------------------------------------ removal */
+/* ------------------------------------------------------------------ removal */
 
 static const struct step_case removal_cases[] = {
 	{ "setting elements", FAKE_SET_ELEMENTS, },

@@ -78,7 +78,7 @@ static u32 count_calls(const struct fake *fake, char call)
 	return count;
 }
 
-/* -------------------------------------------------------------------------- plans */
+/* -------------------------------------------------------------------- plans */
 
 static void plan_is_made_for_all_ranks(struct kunit *test)
 {
@@ -168,7 +168,7 @@ static void plan_leaves_guides_that_are_kept_free(struct kunit *test)
 	KUNIT_EXPECT_NE(test, guide, plan_guide(test, plan));
 }
 
-/* ----------------------------------------------------------------------- failover */
+/* ----------------------------------------------------------------- failover */
 
 static void failover_puts_the_spare_in_place(struct kunit *test)
 {
@@ -507,7 +507,7 @@ static void failover_in_vain_comes_to_rest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
 }
 
-/* ------------------------------------------------------------------------ reroute */
+/* ------------------------------------------------------------------ reroute */
 
 struct reroute_case {
 	const char *name;
@@ -616,7 +616,7 @@ static void reroute_ends_at_stray_light(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* ------------------------------------------------------------------------- reports */
+/* ------------------------------------------------------------------ reports */
 
 /* The device can't say whether it is alive: that is told, and nothing is held against it. */
 static void report_needs_an_answer(struct kunit *test)

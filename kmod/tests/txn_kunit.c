@@ -2,12 +2,12 @@
 /* Transactions: in which order the device is asked, what failures come to, and repetition. */
 #include <linux/delay.h>
 
-#include "core/exec.h"
-#include "core/history.h"
+#include "core/txn/internal.h"
+#include "core/txn/txn.h"
 #include "shapes.h"
 #include "suites.h"
 
-/* -------------------------------------------------------------------------- order */
+/* -------------------------------------------------------------------- order */
 
 struct order_case {
 	const char *name;
@@ -169,7 +169,7 @@ static void txn_darkness_of_before_is_no_news(struct kunit *test)
 	fake_settle(fake);
 }
 
-/* ----------------------------------------------------------------------- failures */
+/* ----------------------------------------------------------------- failures */
 
 struct sweep_case {
 	const char *name;
@@ -390,7 +390,7 @@ static void txn_is_broken_by_stray_light(struct kunit *test)
 	fake->stray[2] = 0;
 }
 
-/* ------------------------------------------------------------------- repetition */
+/* --------------------------------------------------------------- repetition */
 
 /* The same cookie does nothing again, and is told the same. */
 static void txn_of_same_cookie_is_the_same(struct kunit *test)

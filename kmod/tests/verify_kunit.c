@@ -3,7 +3,7 @@
  * The light of others during a change. In a full mesh no change reaches anybody else's
  * receiver, so a neighbour is named here as the collection would have found him.
  */
-#include "core/exec.h"
+#include "core/txn/internal.h"
 #include "fake.h"
 #include "suites.h"
 

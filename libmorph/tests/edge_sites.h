@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two ends of edges, of two kernels or of one, that keep books of the lanes as kmod/core/lanes.c does: fakes that are
+ * Two ends of edges, of two kernels or of one, that keep books of the lanes as kmod/core/slice/lanes.c does: fakes that are
  * asked for lanes, refuse, and are overtaken by others as a test wants it.
  */
 #ifndef EDGE_SITES_H

@@ -2,7 +2,7 @@
 /*
  * Lanes of an edge at both of its ends: the same at both, or each end as it was, whatever is refused,
  * lost or taken by others meanwhile. The ends are of two kernels, or of one, that keep books of the
- * lanes as kmod/core/lanes.c does.
+ * lanes as kmod/core/slice/lanes.c does.
  */
 #include <stdio.h>
 

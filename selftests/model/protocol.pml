@@ -48,7 +48,7 @@
 #define FAILED_SPARE_IS_LAST	15	/* a spare that could not be lit ends the repair */
 #define ROLLBACK_TELLS_NOBODY	16	/* what a change frees that failed is offered to nobody */
 
-/* What a trace tells of a slice: kmod/core/trace.h. */
+/* What a trace tells of a slice: kmod/core/base/trace.h. */
 #define STAGE			1
 #define COMMIT_BEGINS		2
 #define LEASE_PREPARED		3

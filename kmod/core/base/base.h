@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * morph.ko, private to kmod/core.
+ *
+ * Lock order, outermost first:
+ *
+ *   morph_registry_lock     mutex: the table of fabrics
+ *   fabric->lock            mutex: ledger, slices, circuits, transactions, health
+ *   user lock               mutex in user.c: quotas
+ *   fabric->event_lock      spinlock: event rings of all files of the fabric
+ *
+ * fabric->signal_lock and fabric->op_lock are leaf spinlocks, taken with
+ * interrupts off, since the provider calls in from any context.
+ * The table of slices is read under RCU; an entry is erased before its last
+ * reference goes.
+ *
+ * fabric->srcu is read-held around each single provider operation and nothing
+ * else. No lock is ever held while waiting for a device. fabric->telling is read-held,
+ * by program.c alone, from before hardware is told something until its answer has been
+ * written down: who reviews hardware waits for those who tell the same, and they for it.
+ *
+ * Lifetime: a fabric is its struct device; a slice, a transaction and a user are
+ * counted by kref. A file holds its slice, a slice holds its fabric, a
+ * transaction holds its slice. Circuits and routes belong to their slice and are
+ * touched under fabric->lock only.
+ *
+ * A change to light in progress is marked in the ledger by its claims, taken when
+ * it is staged and given back when it is published or rolled back; that is why
+ * the mutex need not be held while the device works. slice->busy admits one
+ * change per slice at a time.
+ */
+#ifndef MORPH_CORE_BASE_BASE_H
+#define MORPH_CORE_BASE_BASE_H
+
+#include <linux/atomic.h>
+#include <linux/cdev.h>
+#include <linux/device.h>
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/morph.h>
+#include <linux/mutex.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
+#include <linux/srcu.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "optics/optics.h"
+#include "core/provider.h"
+
+#define MORPH_MAX_FABRICS	256u
+#define MORPH_MAX_CHANGES	1024u
+#define MORPH_MAX_RANKS		4096u
+#define MORPH_EVENT_SLOTS	64u	/* per open slice file */
+#define MORPH_SIGNAL_SLOTS	512u
+#define MORPH_ROUTE_STEPS	16384u	/* the router's budget: enough to search all of a rack */
+#define MORPH_FEW_GUIDES	16u	/* an explicit path of so many needs no memory of its own */
+#define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
+#define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
+#define MORPH_TXN_HISTORY_BYTES	SZ_1M	/* what they may take, the last one apart */
+#define MORPH_TXN_RECORDS	4u	/* prepared ones of a slice that ended, by their cookie */
+/* Ledger marks beside those of optics; any mark keeps new paths away. */
+#define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
+#define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: may be good, must pass a test */
+#define MORPH_MARK_TURNED	0x40u	/* what the holder of the lock has collected is turned */
+#define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release */
+
+/* A repair may wait for memory, but must not come out otherwise for want of it. */
+#define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
+
+struct morph_circuit;
+struct morph_plan;
+struct morph_route;
+struct morph_slice;
+struct morph_txn;
+struct morph_user;
+struct morph_refusal;
+
+/* A piece of hardware that stands in the way, or is to blame. */
+struct morph_culprit {
+	u32 part;	/* enum morph_part */
+	u32 index;
+	u64 lanes;	/* for lasers and receivers */
+};
+
+/* ----------------------------------------------------------- registration.c */
+
+/* By what one accelerator is told from another; zeros: it has no such mark. */
+struct morph_marks {
+	u8 uuid[MORPH_UUID_BYTES];
+	u64 serial;			/* PCI Device Serial Number */
+};
+
+/* What the core knows of one accelerator. All under fabric->lock. */
+struct morph_chip {
+	struct morph_identity identity;
+	u64 serial;			/* of the PCI device that was bound, 0: it has none */
+	struct morph_marks found;	/* in its place, when it was tested last */
+	bool stranger;			/* quarantined: another one than the known is there */
+	bool removed;			/* its PCI device went, and none came back */
+	bool testing;			/* a test has it: it is given to nobody */
+	struct morph_slice *slice;	/* holder, not counted: cleared before the slice goes */
+	u32 rank;
+	u8 use;				/* enum morph_use */
+	u8 health;			/* enum morph_health */
+	bool cordoned;
+	bool spare;			/* returns to the spares when it is released */
+	bool heartbeat_lost;
+	u8 listed;			/* 0: on no list, 1: host's free, 2: host's spares */
+	u8 flaps;			/* failures within the flap window */
+	u64 last_failed_ns;		/* CLOCK_BOOTTIME */
+	u64 hold_until_ns;		/* not given out before, after flapping */
+	u64 last_verified_ns;
+	struct list_head host_node;	/* head: morph_host.free, while free or spare and fit */
+	struct list_head plans;		/* plans that count on it; head of morph_plan.spare_node */
+};
+
+/* Free accelerators of one host, so that placement need not scan the fabric. */
+struct morph_host {
+	struct list_head free;		/* of morph_chip.host_node: free, fit, not spare */
+	struct list_head spares;	/* the same for spares */
+	u32 free_count;
+	u32 spare_count;
+	u32 index;
+	struct list_head bucket;	/* head: fabric->hosts_by_free[free_count] */
+};
+
+enum morph_stat {
+	MORPH_STAT_PUBLISHES,
+	MORPH_STAT_COMMITTED,
+	MORPH_STAT_ROLLED_BACK,
+	MORPH_STAT_BROKEN,
+	MORPH_STAT_REFUSED,
+	MORPH_STAT_REVOKED,
+	MORPH_STAT_EXPIRED,
+	MORPH_STAT_FAILOVERS,
+	MORPH_STAT_FAILOVERS_FAILED,
+	MORPH_STAT_PLANS_USED,
+	MORPH_STAT_PLANS_INLINE,
+	MORPH_STAT_REROUTES,
+	MORPH_STAT_ROUTE_STEPS,
+	MORPH_STAT_PROVIDER_OPS,
+	MORPH_STAT_PROVIDER_ERRORS,
+	MORPH_STAT_PROVIDER_TIMEOUTS,
+	MORPH_STAT_LATE_COMPLETIONS,
+	MORPH_STAT_SIGNALS,
+	MORPH_STAT_SIGNALS_LOST,
+	MORPH_STAT_EVENTS,
+	MORPH_STAT_EVENTS_LOST,
+	MORPH_STAT_PATROLS,
+	MORPH_STAT_CONTROLLERS_EXPIRED,
+	MORPH_STAT_RESERVATIONS,
+	MORPH_STAT_RESERVATION_CONFLICTS,
+	MORPH_STAT_STEPS_JUDGED,
+	MORPH_STAT_COUNT,
+};
+
+struct morph_fabric {
+	/* constant after registration */
+	struct device dev;
+	struct cdev cdev;
+	u32 id;
+	char name[MORPH_NAME_BYTES];
+	u8 uuid[MORPH_UUID_BYTES];
+	u8 (*peers)[MORPH_UUID_BYTES];	/* by edge: the fabric at the other side */
+	bool simulated;
+	void *priv;
+	struct module *owner;
+	const struct optics_graph *graph;	/* head of its block */
+
+	/* registration */
+	struct srcu_struct srcu;
+	const struct morph_fabric_ops *ops;	/* NULL when gone; READ_ONCE under srcu */
+
+	/* what a review tells again, alone: program.c */
+	struct srcu_struct telling;
+	u32 review_of;			/* enum morph_review, last written of the two */
+	u32 review_first;
+	wait_queue_head_t review_end;
+
+	/* fabric->lock */
+	struct mutex lock;
+	u32 state;			/* enum morph_fabric_state; some look without the lock */
+	struct optics_state *ledger;	/* head of its block */
+	void *route_work;
+	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
+	u8 *hw_state;			/* by element: state last programmed and answered */
+	u64 *tx_on;			/* by transmit port: lanes whose laser was switched on */
+	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and plans */
+	struct morph_chip *chips;	/* by accelerator */
+	struct morph_host *hosts;	/* by host */
+	struct list_head *hosts_by_free; /* by number of free accelerators, 0 to hosts_max */
+	u32 hosts_max;
+	u32 free, spares, held, failed, impaired;
+	struct list_head slices;	/* of morph_slice.node */
+	u32 slices_count;
+	struct xarray txns;		/* by id: prepared, running, and lately ended */
+	u32 txn_next;			/* last id given */
+	struct morph_txn *ended[MORPH_TXN_HISTORY];	/* ring of those that ended, counted */
+	u32 ended_first, ended_count;
+	size_t ended_bytes;
+	u64 seq;			/* counts publishes, starts at 1 */
+	u64 light_seq;			/* counts changes of claims, and so of stray light */
+	s32 temperature;
+	struct morph_times last_failover;
+	u32 patrol_next, patrol_element;
+	u32 testing;			/* accelerators that tests have */
+	u32 tests_ended;		/* how often one was given back */
+	wait_queue_head_t test_end;
+	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
+	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
+	u32 suspect_head, suspect_count;
+	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
+	struct list_head planless;	/* of morph_plan.stale_node: what they want is not free */
+	struct xarray controllers;	/* by number: controller.c */
+	u32 controllers_count;
+	struct hrtimer controller_timer; /* the end of the next of their leases */
+	struct work_struct controller_work;
+	u32 degraded;			/* slices in that state */
+	u32 lost;			/* schedules without paths */
+	u32 recoveries;			/* times that something became free or sound */
+	u32 repairs, repairs_begun;	/* under way; ever */
+	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
+
+	atomic64_t stats[MORPH_STAT_COUNT];
+
+	spinlock_t event_lock;		/* rings of files; see event.c */
+
+	/* op_lock, irqsave */
+	spinlock_t op_lock;
+	struct hlist_head ops_in_flight[64];
+	u64 last_op;			/* id given */
+
+	/* signal_lock, irqsave */
+	spinlock_t signal_lock;
+	struct morph_signal *signals;	/* MORPH_SIGNAL_SLOTS */
+	u32 signal_head, signal_count;
+	bool signals_overrun;		/* some were lost: everything in use is to be checked */
+	bool signals_stopped;		/* the provider is gone */
+	bool review;			/* hardware may not be as it was told; no lock */
+
+	struct work_struct signal_work;	/* signals to faults: health.c */
+	struct delayed_work plan_work;	/* stale plans: protection.c */
+	atomic_t urgent;		/* repairs, releases, last files: planning stands back */
+	struct delayed_work patrol_work; /* idle hardware, round by round: patrol.c */
+	struct work_struct review_work;	/* hardware as it was told: patrol.c */
+	struct dentry *debugfs;
+
+	/* chardev.c */
+	wait_queue_head_t hangup;	/* of poll() on the fabric file */
+	bool hung_up;
+};
+
+static inline struct morph_fabric *to_morph_fabric(struct device *dev)
+{
+	return container_of(dev, struct morph_fabric, dev);
+}
+
+static inline void morph_stat(struct morph_fabric *fabric, enum morph_stat stat)
+{
+	atomic64_inc(&fabric->stats[stat]);
+}
+
+extern struct mutex morph_registry_lock;
+extern struct xarray morph_fabrics;	/* by id; morph_registry_lock */
+extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
+extern struct class *morph_class;
+extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
+extern struct workqueue_struct *morph_step_wq;	/* steps of schedules: there may be many */
+/* What netlink has queued: it may wait for what runs on morph_wq, and never the other way. */
+extern struct workqueue_struct *morph_act_wq;
+
+/* Find a registered fabric and take a reference to its device, or NULL. */
+struct morph_fabric *morph_fabric_find(u32 id);
+/* The first registered fabric whose id is at least *id, referenced; sets *id. Or NULL. */
+struct morph_fabric *morph_fabric_next(u32 *id);
+void morph_fabric_wait_released(void);
+/* Answers -ENODEV when the provider is gone. fabric->lock. */
+int morph_fabric_check(struct morph_fabric *fabric);
+/* -ESTALE when a plan was made for another profile; 0: it does not say for which. */
+int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
+			       struct morph_refusal *refusal);
+void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info);
+void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
+				 struct morph_accelerator_info *info);
+void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_guide_info *info);
+void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
+			     struct morph_element_info *info);
+void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info);
+/* Put a chip on, or take it off, the lists from which accelerators are given out. */
+void morph_chip_update(struct morph_fabric *fabric, u32 accelerator);
+bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
+
+/* Who is charged for what is held, and how much that may be. */
+
+/* What one user may hold; all bits set: no limit. Replacements: of each slice in an hour. */
+struct morph_limits {
+	u32 accelerators, circuits, lanes, prepared, replacements;
+	u64 bytes;
+};
+
+/* Who is charged: a user, or a grant, whoever has it. Counted. Use: the user lock. */
+struct morph_user {
+	struct kref kref;
+	struct hlist_node node;		/* of users, by uid */
+	kuid_t uid;			/* of a user */
+	u32 grant;			/* number of a grant; 0: a user */
+	bool has_limits;		/* else the default applies */
+	struct morph_limits limits;
+	struct morph_limits used;	/* without replacements: the slices have them */
+	atomic64_t ring_turn_ns;	/* CLOCK_MONOTONIC: of the next ring; no lock */
+};
+
+enum morph_resource {
+	MORPH_RES_ACCELERATORS,
+	MORPH_RES_CIRCUITS,
+	MORPH_RES_LANES,
+	MORPH_RES_PREPARED,
+	MORPH_RES_BYTES,		/* memory that is kept on behalf of the user */
+};
+
+struct morph_user *morph_user_get(kuid_t uid);	/* or NULL when out of memory */
+struct morph_user *morph_user_ref(struct morph_user *user);
+void morph_user_put(struct morph_user *user);
+/* A grant with limits of its own, counted; it is gone with its last reference. Or ENOMEM. */
+struct morph_user *morph_grant_create(const struct morph_limits *limits);
+/* Counted, or NULL. */
+struct morph_user *morph_grant_find(u32 grant);
+/* -EDQUOT with the refusal filled when it would pass the limit. user may not be NULL. */
+int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64 amount,
+		      struct morph_refusal *refusal);
+/* Past the limit too: for what repairs need, and what is bounded by what was charged before. */
+void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resource, u64 amount);
+void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, u64 amount);
+/* NULL: the default. All of limits counts. */
+void morph_user_set_limits(struct morph_user *user, const struct morph_limits *limits);
+void morph_user_get_default(struct morph_limits *limits);
+/* Walk users by id: the first whose id is >= *cursor, counted; sets *cursor. Or NULL. */
+struct morph_user *morph_user_next(unsigned long *cursor);
+/* The same for grants, by number. */
+struct morph_user *morph_grant_next(unsigned long *cursor);
+void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
+		       struct morph_limits *used);
+void morph_user_exit(void);
+
+/* Why something was refused, in a form for programs and one for people. */
+
+/*
+ * Why a request was refused: the optics' refusal with the core's own reasons,
+ * and a sentence for people.
+ */
+struct morph_refusal {
+	int error;		/* negative errno */
+	u32 reason;		/* enum morph_reason */
+	u32 part;
+	u32 index;
+	u32 item;		/* change concerned, or MORPH_ANY */
+	s64 have;
+	s64 need;
+	const char *fixed;	/* the sentence without numbers, or NULL: that of the reason */
+	char text[160];
+};
+
+int __printf(6, 7) morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
+				u32 index, const char *format, ...);
+/* The same for a sentence with numbers or names, and one that says it without. */
+int __printf(7, 8) morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason,
+				      u32 part, u32 index, const char *fixed, const char *format,
+				      ...);
+int morph_refuse_optics(struct morph_refusal *refusal, int error,
+			const struct optics_refusal *why);
+
+#endif /* MORPH_CORE_BASE_BASE_H */

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Users and grants, and what they may hold.
+ *
+ * A user is known while it holds something, or has limits of its own; those stay
+ * until the module goes. Root is not limited unless it was given limits. A grant is
+ * charged like a user, has limits from the start, and is gone with its last file and
+ * its last slice. The user lock guards all of it; it may be taken under fabric->lock.
+ */
+#include <linux/hashtable.h>
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+
+#define NO_LIMITS		((struct morph_limits) {		\
+					.accelerators = MORPH_ANY,	\
+					.circuits = MORPH_ANY,		\
+					.lanes = MORPH_ANY,		\
+					.prepared = MORPH_ANY,		\
+					.replacements = MORPH_ANY,	\
+					.bytes = U64_MAX,		\
+				})
+
+static DEFINE_MUTEX(user_lock);
+static DEFINE_HASHTABLE(users, 6);
+static DEFINE_XARRAY_ALLOC1(grants);	/* by number */
+
+/* For users without limits of their own: room for any one job, not for running wild. */
+static struct morph_limits default_limits = {
+	.accelerators = 1024,
+	.circuits = 65536,
+	.lanes = 262144,
+	.prepared = 64,
+	.replacements = 32,
+	.bytes = 1 << 30,
+};
+
+static struct morph_user *user_find(kuid_t uid)
+{
+	struct morph_user *user;
+
+	hash_for_each_possible(users, user, node, __kuid_val(uid))
+		if (uid_eq(user->uid, uid))
+			return user;
+	return NULL;
+}
+
+/* Counted, made if need be. user_lock held. */
+static struct morph_user *user_get(kuid_t uid)
+{
+	struct morph_user *user = user_find(uid);
+
+	if (user) {
+		kref_get(&user->kref);
+		return user;
+	}
+	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
+	if (!user)
+		return NULL;
+	kref_init(&user->kref);
+	user->uid = uid;
+	hash_add(users, &user->node, __kuid_val(uid));
+	return user;
+}
+
+/**
+ * morph_user_get() - the record of a user
+ * @uid: who
+ *
+ * Context: process context; takes the user lock.
+ * Return: the user, counted, or NULL when memory is short.
+ */
+struct morph_user *morph_user_get(kuid_t uid)
+{
+	struct morph_user *user;
+
+	mutex_lock(&user_lock);
+	user = user_get(uid);
+	mutex_unlock(&user_lock);
+	return user;
+}
+
+struct morph_user *morph_user_ref(struct morph_user *user)
+{
+	kref_get(&user->kref);
+	return user;
+}
+
+/*
+ * The last reference is given back: kref_put_mutex() has taken user_lock. All that was
+ * charged had a reference, so all of it has been given back too.
+ */
+static void user_last_put(struct kref *kref)
+{
+	struct morph_user *user = container_of(kref, struct morph_user, kref);
+
+	if (user->grant)
+		xa_erase(&grants, user->grant);
+	else
+		hash_del(&user->node);
+	mutex_unlock(&user_lock);
+	WARN_ON_ONCE(memchr_inv(&user->used, 0, sizeof(user->used)));
+	kfree(user);
+}
+
+void morph_user_put(struct morph_user *user)
+{
+	kref_put_mutex(&user->kref, user_last_put, &user_lock);
+}
+
+/* ------------------------------------------------------------------- grants */
+
+struct morph_user *morph_grant_create(const struct morph_limits *limits)
+{
+	static u32 next_number;		/* user_lock */
+	struct morph_user *grant;
+	int ret;
+
+	grant = kzalloc(sizeof(*grant), GFP_KERNEL_ACCOUNT);
+	if (!grant)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&grant->kref);
+	grant->uid = INVALID_UID;
+	grant->limits = *limits;
+	grant->has_limits = true;
+	mutex_lock(&user_lock);
+	/* In turn: a number that was read a while ago means no other grant by now. */
+	ret = xa_alloc_cyclic(&grants, &grant->grant, grant, XA_LIMIT(1, 0x7fffffff),
+			      &next_number, GFP_KERNEL_ACCOUNT);
+	mutex_unlock(&user_lock);
+	if (ret >= 0)
+		return grant;
+	kfree(grant);
+	return ERR_PTR(ret);
+}
+
+struct morph_user *morph_grant_find(u32 number)
+{
+	struct morph_user *grant;
+
+	mutex_lock(&user_lock);
+	grant = xa_load(&grants, number);
+	if (grant)
+		kref_get(&grant->kref);
+	mutex_unlock(&user_lock);
+	return grant;
+}
+
+/* ------------------------------------------------------------------ charges */
+
+static struct morph_limits limits_of(const struct morph_user *user)
+{
+	if (user->has_limits)
+		return user->limits;
+	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? NO_LIMITS : default_limits;
+}
+
+static const char *resource_name(enum morph_resource resource)
+{
+	switch (resource) {
+	case MORPH_RES_ACCELERATORS:
+		return "accelerators";
+	case MORPH_RES_CIRCUITS:
+		return "circuits";
+	case MORPH_RES_LANES:
+		return "lanes";
+	case MORPH_RES_PREPARED:
+		return "prepared transactions";
+	case MORPH_RES_BYTES:
+		return "bytes of memory";
+	}
+	return "units";
+}
+
+/* One number of a set of limits; bytes are the only ones of 64 bits. */
+static u64 limit_get(const struct morph_limits *limits, enum morph_resource resource)
+{
+	const u32 *counts = &limits->accelerators;
+
+	BUILD_BUG_ON(offsetof(struct morph_limits, prepared) !=
+		     MORPH_RES_PREPARED * sizeof(u32));
+	if (resource == MORPH_RES_BYTES)
+		return limits->bytes;
+	return counts[resource] == MORPH_ANY ? U64_MAX : counts[resource];
+}
+
+static void use_set(struct morph_user *user, enum morph_resource resource, u64 value)
+{
+	u32 *counts = &user->used.accelerators;
+
+	if (resource == MORPH_RES_BYTES)
+		user->used.bytes = value;
+	else
+		counts[resource] = min_t(u64, value, U32_MAX);
+}
+
+static u64 use_get(const struct morph_user *user, enum morph_resource resource)
+{
+	const u32 *counts = &user->used.accelerators;
+
+	return resource == MORPH_RES_BYTES ? user->used.bytes : counts[resource];
+}
+
+/**
+ * morph_user_charge() - let a user hold more of something
+ * @user: who
+ * @resource: of what
+ * @amount: how much more
+ * @refusal: filled when it would pass the limit; may be NULL
+ *
+ * Context: process context; takes the user lock.
+ * Return: 0 or -EDQUOT.
+ */
+int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64 amount,
+		      struct morph_refusal *refusal)
+{
+	struct morph_limits limits;
+	u64 limit, used;
+	int ret = 0;
+
+	mutex_lock(&user_lock);
+	limits = limits_of(user);
+	limit = limit_get(&limits, resource);
+	used = use_get(user, resource);
+	if (used > limit || amount > limit - used)
+		ret = -EDQUOT;
+	else
+		use_set(user, resource, used + amount);
+	mutex_unlock(&user_lock);
+	if (!ret)
+		return 0;
+	morph_refuse(refusal, ret, MORPH_REASON_QUOTA, 0, 0,
+		     "%s %u may hold %llu %s, holds %llu and asks for %llu more",
+		     user->grant ? "grant" : "user",
+		     user->grant ? user->grant : from_kuid(&init_user_ns, user->uid), limit,
+		     resource_name(resource), used, amount);
+	if (refusal) {
+		refusal->have = used < limit ? limit - used : 0;
+		refusal->need = amount;
+	}
+	return ret;
+}
+
+/**
+ * morph_user_charge_anyway() - a user holds more of something, past the limit too
+ * @user: who
+ * @resource: of what
+ * @amount: how much more
+ *
+ * Context: process context; takes the user lock.
+ */
+void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resource, u64 amount)
+{
+	mutex_lock(&user_lock);
+	use_set(user, resource, use_get(user, resource) + amount);
+	mutex_unlock(&user_lock);
+}
+
+/**
+ * morph_user_uncharge() - a user holds less of something
+ * @user: who
+ * @resource: of what
+ * @amount: how much less
+ *
+ * Context: process context; takes the user lock.
+ */
+void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, u64 amount)
+{
+	u64 used;
+
+	mutex_lock(&user_lock);
+	used = use_get(user, resource);
+	WARN_ON_ONCE(amount > used);
+	use_set(user, resource, used - min(used, amount));
+	mutex_unlock(&user_lock);
+}
+
+/* ------------------------------------------------------------------- limits */
+
+/**
+ * morph_user_set_limits() - change limits
+ * @user: whose; NULL: the default
+ * @limits: the new ones; what is held beyond them stays held
+ *
+ * Context: process context; takes the user lock.
+ */
+void morph_user_set_limits(struct morph_user *user, const struct morph_limits *limits)
+{
+	mutex_lock(&user_lock);
+	if (!user) {
+		default_limits = *limits;
+	} else {
+		if (!user->has_limits)
+			kref_get(&user->kref);	/* a user's limits keep a reference */
+		user->limits = *limits;
+		user->has_limits = true;
+	}
+	mutex_unlock(&user_lock);
+}
+
+void morph_user_get_default(struct morph_limits *limits)
+{
+	mutex_lock(&user_lock);
+	*limits = default_limits;
+	mutex_unlock(&user_lock);
+}
+
+/**
+ * morph_user_next() - walk users in the order of their ids
+ * @cursor: least id to come; set to the id of the user found
+ *
+ * Context: process context; takes the user lock.
+ * Return: the user, counted, or NULL at the end.
+ */
+struct morph_user *morph_user_next(unsigned long *cursor)
+{
+	struct morph_user *user, *found = NULL;
+	int bucket;
+
+	mutex_lock(&user_lock);
+	hash_for_each(users, bucket, user, node) {
+		if (__kuid_val(user->uid) < *cursor)
+			continue;
+		if (!found || uid_lt(user->uid, found->uid))
+			found = user;
+	}
+	if (found) {
+		kref_get(&found->kref);
+		*cursor = __kuid_val(found->uid);
+	}
+	mutex_unlock(&user_lock);
+	return found;
+}
+
+struct morph_user *morph_grant_next(unsigned long *cursor)
+{
+	struct morph_user *grant;
+
+	mutex_lock(&user_lock);
+	grant = xa_find(&grants, cursor, ULONG_MAX, XA_PRESENT);
+	if (grant)
+		kref_get(&grant->kref);
+	mutex_unlock(&user_lock);
+	return grant;
+}
+
+void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
+		       struct morph_limits *used)
+{
+	mutex_lock(&user_lock);
+	*limits = limits_of(user);
+	*used = user->used;
+	mutex_unlock(&user_lock);
+}
+
+/* Forget the limits of users; nobody can set others any more. */
+void morph_user_exit(void)
+{
+	struct morph_user *user;
+	unsigned long cursor;
+	bool limited;
+
+	for (cursor = 0; (user = morph_user_next(&cursor)); cursor++) {
+		mutex_lock(&user_lock);
+		limited = user->has_limits;
+		user->has_limits = false;
+		mutex_unlock(&user_lock);
+		if (limited)
+			morph_user_put(user);
+		morph_user_put(user);
+	}
+}

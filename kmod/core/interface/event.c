@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Events: what a slice's owner is told, one queue per open slice file.
+ *
+ * A file's ring is allocated when it is opened, so that queueing never fails. Its
+ * last slot is no part of the ring: there the record of lost events grows, from
+ * the first event that found no room until it can be queued or read. Whatever
+ * comes in between is counted in it, so that order is kept.
+ *
+ * fabric->event_lock guards rings and lists of files. file->read_lock admits one
+ * reader at a time: only a reader takes events off, so the head stays where it is
+ * while the reader copies it out without the spinlock.
+ */
+#include <linux/fs.h>
+#include <linux/ktime.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/slice/slice.h"
+
+#define RING_BYTES	(array_size(MORPH_EVENT_SLOTS + 1, sizeof(struct morph_event)))
+#define FILE_BYTES	(sizeof(struct morph_file) + RING_BYTES)
+
+void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	memset(event, 0, sizeof(*event));
+	event->size = sizeof(*event);
+	event->type = type;
+	event->seq = slice->fabric->seq;
+	event->generation = slice->generation;
+	event->time_ns = ktime_get_boottime_ns();
+	event->slice = slice->number;
+	event->state = slice->state;
+	event->rank = MORPH_ANY;
+	event->circuit = MORPH_ANY;
+	event->old_accelerator = MORPH_ANY;
+	event->new_accelerator = MORPH_ANY;
+	event->old_host = MORPH_ANY;
+	event->new_host = MORPH_ANY;
+	event->bandwidth_mbps = morph_slice_bandwidth(slice);
+}
+
+static struct morph_event *lost_record(struct morph_file *file)
+{
+	return &file->ring[MORPH_EVENT_SLOTS];
+}
+
+static void ring_push(struct morph_file *file, const struct morph_event *event)
+{
+	file->ring[(file->head + file->count++) % MORPH_EVENT_SLOTS] = *event;
+}
+
+/* Count an event that found no room. The record speaks of the last one's state. */
+static void ring_lose(struct morph_file *file, const struct morph_event *event)
+{
+	struct morph_event *record = lost_record(file);
+
+	*record = *event;
+	record->type = MORPH_EVENT_LOST;
+	record->rank = MORPH_ANY;
+	record->circuit = MORPH_ANY;
+	record->txn = 0;
+	record->outcome = MORPH_OUTCOME_NONE;
+	record->part = MORPH_PART_NONE;
+	record->index = 0;
+	record->old_accelerator = MORPH_ANY;
+	record->new_accelerator = MORPH_ANY;
+	record->old_host = MORPH_ANY;
+	record->new_host = MORPH_ANY;
+	memset(record->old_pci, 0, sizeof(record->old_pci));
+	memset(record->new_pci, 0, sizeof(record->new_pci));
+	memset(record->old_uuid, 0, sizeof(record->old_uuid));
+	memset(record->new_uuid, 0, sizeof(record->new_uuid));
+	record->dark_ns = 0;
+	memset(&record->times, 0, sizeof(record->times));
+	file->lost++;
+	file->lost_total++;
+	record->lost = file->lost;
+}
+
+/* Make the record of lost events the newest in the ring; there is room. */
+static void ring_push_lost(struct morph_file *file)
+{
+	ring_push(file, lost_record(file));
+	file->lost = 0;
+}
+
+void morph_event_queue(struct morph_slice *slice, const struct morph_event *event)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_file *file;
+
+	lockdep_assert_held(&fabric->lock);
+	morph_stat(fabric, MORPH_STAT_EVENTS);
+	spin_lock(&fabric->event_lock);
+	list_for_each_entry(file, &slice->files, node) {
+		if (file->lost && file->count <= MORPH_EVENT_SLOTS - 2)
+			ring_push_lost(file);
+		if (!file->lost && file->count < MORPH_EVENT_SLOTS) {
+			ring_push(file, event);
+		} else {
+			ring_lose(file, event);
+			morph_stat(fabric, MORPH_STAT_EVENTS_LOST);
+			trace_morph_event_lost(fabric->id, slice->number, event->type,
+					       file->lost);
+		}
+		wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
+	}
+	spin_unlock(&fabric->event_lock);
+	morph_netlink_event(slice, event);
+}
+
+void morph_event_hangup(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_file *file;
+
+	lockdep_assert_held(&fabric->lock);
+	spin_lock(&fabric->event_lock);
+	list_for_each_entry(file, &slice->files, node) {
+		file->gone = true;
+		wake_up_all(&file->wait);
+	}
+	spin_unlock(&fabric->event_lock);
+}
+
+/**
+ * morph_file_alloc() - what stands behind one more open file of a slice
+ * @slice: the slice; the file gets a reference of its own
+ * @refusal: filled on -EDQUOT; may be NULL
+ *
+ * File and ring are charged to the slice's user.
+ *
+ * Context: process context, no lock held.
+ * Return: the file, or an error pointer: ENODEV for a slice that ends, EDQUOT, ENOMEM.
+ */
+struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_file *file;
+	int ret;
+
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, FILE_BYTES, refusal);
+	if (ret)
+		return ERR_PTR(ret);
+	ret = -ENOMEM;
+	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	if (!file)
+		goto err_uncharge;
+	file->ring = kvzalloc(RING_BYTES, GFP_KERNEL_ACCOUNT);
+	if (!file->ring)
+		goto err_free;
+	init_waitqueue_head(&file->wait);
+	mutex_init(&file->read_lock);
+	file->slice = slice;
+
+	mutex_lock(&fabric->lock);
+	ret = slice->dying ? -ENODEV : morph_fabric_check(fabric);
+	if (!ret) {
+		kref_get(&slice->kref);
+		slice->files_count++;
+		spin_lock(&fabric->event_lock);
+		list_add_tail(&file->node, &slice->files);
+		spin_unlock(&fabric->event_lock);
+	}
+	mutex_unlock(&fabric->lock);
+	if (!ret)
+		return file;
+
+	kvfree(file->ring);
+err_free:
+	kfree(file);
+err_uncharge:
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);
+	return ERR_PTR(ret);
+}
+
+/* The last file of an unnamed slice takes the slice with it; that never waits. */
+void morph_file_free(struct morph_file *file)
+{
+	struct morph_slice *slice = file->slice;
+	struct morph_fabric *fabric = slice->fabric;
+
+	morph_ring_close_file(file);
+	/* It may be the last one: those who plan make room at once. */
+	atomic_inc(&fabric->urgent);
+	mutex_lock(&fabric->lock);
+	spin_lock(&fabric->event_lock);
+	list_del(&file->node);
+	spin_unlock(&fabric->event_lock);
+	if (!--slice->files_count && !slice->named && !slice->dying)
+		morph_slice_release(slice, 0);
+	morph_plan_go_on(fabric);
+	mutex_unlock(&fabric->lock);
+
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);
+	kvfree(file->ring);
+	kfree(file);
+	morph_slice_put(slice);
+}
+
+/* The oldest event, still queued; false when there is none. file->read_lock held. */
+static bool file_peek(struct morph_file *file, struct morph_event *event)
+{
+	struct morph_fabric *fabric = file->slice->fabric;
+	bool found;
+
+	spin_lock(&fabric->event_lock);
+	if (!file->count && file->lost)
+		ring_push_lost(file);
+	found = file->count;
+	if (found)
+		*event = file->ring[file->head];
+	spin_unlock(&fabric->event_lock);
+	return found;
+}
+
+static void file_pop(struct morph_file *file)
+{
+	struct morph_fabric *fabric = file->slice->fabric;
+
+	spin_lock(&fabric->event_lock);
+	file->head = (file->head + 1) % MORPH_EVENT_SLOTS;
+	file->count--;
+	spin_unlock(&fabric->event_lock);
+}
+
+/* Copy out what is queued, whole records only; 0 when nothing is. */
+static ssize_t file_drain(struct morph_file *file, char __user *buffer, size_t bytes)
+{
+	struct morph_event event;
+	size_t done = 0;
+
+	if (mutex_lock_interruptible(&file->read_lock))
+		return -ERESTARTSYS;
+	while (bytes - done >= sizeof(event) && file_peek(file, &event)) {
+		if (copy_to_user(buffer + done, &event, sizeof(event))) {
+			mutex_unlock(&file->read_lock);
+			return done ? done : -EFAULT;
+		}
+		file_pop(file);
+		done += sizeof(event);
+	}
+	mutex_unlock(&file->read_lock);
+	return done;
+}
+
+/* What poll() and a sleeping reader look at. */
+static __poll_t file_ready(struct morph_file *file)
+{
+	struct morph_fabric *fabric = file->slice->fabric;
+	__poll_t mask = 0;
+
+	spin_lock(&fabric->event_lock);
+	if (file->count || file->lost)
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (file->gone)
+		mask |= EPOLLHUP;
+	spin_unlock(&fabric->event_lock);
+	return mask;
+}
+
+ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t bytes, bool nonblock)
+{
+	bool gone;
+	ssize_t ret;
+
+	if (bytes < sizeof(struct morph_event))
+		return -EINVAL;
+	for (;;) {
+		/* Looked at first: what is queued before the hang-up is still read. */
+		gone = file_ready(file) & EPOLLHUP;
+		ret = file_drain(file, buffer, bytes);
+		if (ret)
+			return ret;
+		if (gone)
+			return -ENODEV;
+		if (nonblock)
+			return -EAGAIN;
+		if (wait_event_interruptible(file->wait, file_ready(file)))
+			return -ERESTARTSYS;
+	}
+}
+
+__poll_t morph_file_poll(struct morph_file *file, struct file *filp, struct poll_table_struct *wait)
+{
+	poll_wait(filp, &file->wait, wait);
+	return file_ready(file);
+}

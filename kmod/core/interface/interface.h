@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Nodes, events, notifications, queues and state pages, as the rest of the core sees them. */
+#ifndef MORPH_CORE_INTERFACE_INTERFACE_H
+#define MORPH_CORE_INTERFACE_INTERFACE_H
+
+#include "core/base/base.h"
+
+struct morph_controller;
+struct morph_file;
+struct morph_schedule;
+struct poll_table_struct;
+struct vm_area_struct;
+
+int morph_chardev_init(void);
+void morph_chardev_exit(void);
+int morph_chardev_add_fabric(struct morph_fabric *fabric);
+void morph_chardev_del_fabric(struct morph_fabric *fabric);
+/* /dev/morph/sliceN; del waits for nothing: open files stay and answer ENODEV. */
+int morph_chardev_set_slice(struct morph_slice *slice, kuid_t uid, umode_t mode);
+void morph_chardev_del_slice(struct morph_slice *slice);
+/* A new file for a slice; installs nothing. *file gets the struct file, fd is returned. */
+int morph_chardev_slice_fd(struct morph_slice *slice, struct file **file,
+			   struct morph_refusal *refusal);
+/* The same for a fabric: slices that are created by it are charged to the grant. */
+int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant,
+			   struct file **file, struct morph_refusal *refusal);
+
+/* What happened to a slice, queued for each of its files. */
+
+/* One open slice file with its queue. */
+struct morph_file {
+	struct morph_slice *slice;	/* counted */
+	struct list_head node;		/* head: slice->files; event_lock */
+	wait_queue_head_t wait;
+	struct mutex read_lock;		/* one reader at a time; outside event_lock */
+	/* event_lock */
+	struct morph_event *ring;	/* MORPH_EVENT_SLOTS, and one for the lost */
+	u32 head, count;
+	u64 lost, lost_total;
+	bool gone;			/* the slice was deleted or the fabric is gone */
+};
+
+/* Fill the common part of an event about a slice. fabric->lock held. */
+void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type);
+/*
+ * Queue an event on all files of the slice, tell the monitor group. Never fails
+ * and never allocates for the files. fabric->lock held.
+ */
+void morph_event_queue(struct morph_slice *slice, const struct morph_event *event);
+/* Wake every file with POLLHUP. fabric->lock held. */
+void morph_event_hangup(struct morph_slice *slice);
+/* Takes a reference; counted in files_count. Error pointer: ENODEV, EDQUOT, ENOMEM. */
+struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refusal *refusal);
+void morph_file_free(struct morph_file *file);
+ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t bytes, bool nonblock);
+__poll_t morph_file_poll(struct morph_file *file, struct file *filp,
+			 struct poll_table_struct *wait);
+
+/* The netlink family, as the rest of the core sees it. */
+
+int morph_netlink_init(void);
+void morph_netlink_exit(void);
+/* Notifications; no-ops without listeners. fabric->lock held. */
+void morph_netlink_fabric(struct morph_fabric *fabric);
+void morph_netlink_accelerator(struct morph_fabric *fabric, u32 index);
+void morph_netlink_slice(struct morph_slice *slice);
+void morph_netlink_txn(struct morph_txn *txn);
+void morph_netlink_hardware(struct morph_fabric *fabric, u32 part, u32 index);
+void morph_netlink_controller(struct morph_fabric *fabric,
+			      const struct morph_controller *controller, u32 state);
+void morph_netlink_event(struct morph_slice *slice, const struct morph_event *event);
+
+/* Rings: steps asked for through shared memory; and the state that is read in the same way. */
+
+/* ------------------------------------------------------------------ queue.c */
+
+/* Make a ring of a file's; *number gets its number. Takes the lock itself. */
+int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
+		     struct morph_refusal *refusal);
+/* WAKE, CLOSE or QUERY; the results are filled. */
+int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
+		   struct morph_refusal *refusal);
+/* Map a ring of the file's slice; -EINVAL: there is none, or it is of another size. */
+int morph_ring_mmap(struct morph_file *file, u32 number, struct vm_area_struct *vma);
+/* The file is closed: its rings end. Never waits. */
+void morph_ring_close_file(struct morph_file *file);
+/* The slice ends: those who sleep find that out. fabric->lock held. */
+void morph_ring_wake_slice(struct morph_slice *slice);
+
+/* ------------------------------------------------------------- state_page.c */
+
+/* Memory, zeroed and accounted, that is mapped page by page; vfree() frees it. Not under a lock. */
+void *morph_shared_alloc(size_t bytes);
+/* Map it from its beginning on, as long as the area is, which the caller has checked. */
+int morph_shared_map(struct vm_area_struct *vma, void *memory);
+
+/* Map the slice's state, which is made when it is first wanted. */
+int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
+/*
+ * A circuit is lit, dark or elsewhere since: told between begin and end, so that who reads the
+ * page sees all that changes at once or none of it. fabric->lock held from the one to the other.
+ */
+void morph_state_begin(struct morph_slice *slice);
+void morph_state_circuit(struct morph_circuit *circuit);
+void morph_state_end(struct morph_slice *slice);
+/* All three, of one that has gone dark by itself; */
+void morph_state_dark(struct morph_circuit *circuit);
+/* and for all whose light the page has wrong. */
+void morph_state_all(struct morph_slice *slice);
+/* Nothing is lit any more: the slice goes, or its fabric. fabric->lock held. */
+void morph_state_lose(struct morph_slice *slice);
+/* A schedule has lit a step, or its state is another one. Likewise. */
+void morph_state_schedule(const struct morph_schedule *schedule);
+
+/* ---------------------------------------------------------------- debugfs.c */
+
+void morph_debugfs_init(void);
+void morph_debugfs_exit(void);
+void morph_debugfs_add(struct morph_fabric *fabric);
+void morph_debugfs_remove(struct morph_fabric *fabric);
+
+/* -------------------------------------------------------------------- pci.c */
+
+int morph_pci_init(void);
+void morph_pci_exit(void);
+/* Serial number of the PCI device at an address; 0: there is none, or it has none. */
+u64 morph_pci_serial(const char *address);
+
+/* ---------------------------------------------------------------- why_not.c */
+
+/* chosen has room for count; ring: also try a ring of circuits. Takes the locks itself. */
+int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 count, u32 transit,
+		  bool ring, u32 lanes, u32 *chosen, struct morph_refusal *refusal);
+
+#endif /* MORPH_CORE_INTERFACE_INTERFACE_H */

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Commands of the slice file about schedules and rings. */
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "core/interface/interface.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "ioctl.h"
+
+/* --------------------------------------------------------------------- load */
+
+/* A plan, in memory that is ours. */
+struct plan_copy {
+	struct morph_schedule_circuit *circuits;
+	struct morph_schedule_step *steps;
+	u32 *guides, *held;
+};
+
+static void copy_free(struct plan_copy *copy)
+{
+	kvfree(copy->circuits);
+	kvfree(copy->steps);
+	kvfree(copy->guides);
+	kvfree(copy->held);
+}
+
+static int check_array(struct morph_call *call, const struct morph_array *array, u32 least,
+		       u32 most, size_t bytes, const char *name)
+{
+	if (!array->count && !least)
+		return 0;
+	if (array->count < least || array->count > most)
+		return morph_refuse_field(call, array->count ? -E2BIG : -EINVAL,
+					  "%s has %u entries, %u to %u are allowed", name,
+					  array->count, least, most);
+	return morph_array_check(call, array, bytes, name);
+}
+
+static int check_load(struct morph_call *call)
+{
+	const struct morph_schedule_load *args = &call->schedule_load;
+	int ret;
+
+	ret = check_array(call, &args->circuits, 1, MORPH_SCHEDULE_MOST_CIRCUITS,
+			  sizeof(struct morph_schedule_circuit), "circuits");
+	if (!ret)
+		ret = check_array(call, &args->steps, 1, MORPH_SCHEDULE_MOST_STEPS,
+				  sizeof(struct morph_schedule_step), "steps");
+	if (!ret)
+		ret = check_array(call, &args->held, 0, MORPH_SCHEDULE_MOST_HELD, sizeof(u32),
+				  "held");
+	if (!ret)
+		ret = check_array(call, &args->guides, 0, MORPH_SCHEDULE_MOST_GUIDES, sizeof(u32),
+				  "guides");
+	return ret ? ret : morph_fabric_check_profile(call->fabric, args->profile_checksum,
+						      &call->refusal);
+}
+
+/* A whole array of structures of ours. */
+static void *get_entries(struct morph_call *call, const struct morph_array *array, size_t bytes,
+			 const char *name)
+{
+	void *entries;
+	u32 i;
+	int ret = 0;
+
+	entries = kvmalloc_array(max(array->count, 1u), bytes, GFP_KERNEL_ACCOUNT);
+	if (!entries)
+		return ERR_PTR(-ENOMEM);
+	if (array->stride == bytes)
+		ret = copy_from_user(entries, u64_to_user_ptr(array->ptr),
+				     array_size(array->count, bytes)) ? -EFAULT : 0;
+	else
+		for (i = 0; i < array->count && !ret; i++)
+			ret = morph_array_get(call, array, i, entries + bytes * i, bytes, name);
+	if (!ret)
+		return entries;
+	kvfree(entries);
+	return ERR_PTR(ret);
+}
+
+static int get_plan(struct morph_call *call, struct plan_copy *copy)
+{
+	const struct morph_schedule_load *args = &call->schedule_load;
+	struct morph_array empty = { .stride = sizeof(u32) };
+	const struct morph_array *arrays[] = {
+		&args->circuits, &args->steps, args->held.count ? &args->held : &empty,
+		args->guides.count ? &args->guides : &empty,
+	};
+	static const struct {
+		size_t bytes;
+		const char *name;
+	} kinds[] = {
+		{ sizeof(*copy->circuits), "circuits" }, { sizeof(*copy->steps), "steps" },
+		{ sizeof(*copy->held), "held" }, { sizeof(*copy->guides), "guides" },
+	};
+	void *entries[ARRAY_SIZE(kinds)] = {};
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; i < ARRAY_SIZE(kinds) && !ret; i++) {
+		entries[i] = get_entries(call, arrays[i], kinds[i].bytes, kinds[i].name);
+		ret = PTR_ERR_OR_ZERO(entries[i]);
+		if (ret)
+			entries[i] = NULL;
+	}
+	*copy = (struct plan_copy){
+		.circuits = entries[0],
+		.steps = entries[1],
+		.held = entries[2],
+		.guides = entries[3],
+	};
+	return ret;
+}
+
+int morph_do_schedule_load(struct morph_call *call)
+{
+	struct morph_schedule_load *args = &call->schedule_load;
+	struct morph_schedule_plan plan = {
+		.circuits_count = args->circuits.count,
+		.guides_count = args->guides.count,
+		.held_count = args->held.count,
+		.steps_count = args->steps.count,
+		.flags = args->head.flags,
+		.generation = args->generation,
+	};
+	struct morph_schedule_wrong wrong = { MORPH_ANY, MORPH_ANY };
+	struct morph_schedule *schedule = NULL;
+	struct plan_copy copy = {};
+	int ret;
+
+	args->out_schedule = 0;
+	args->out_circuit = 0;
+	ret = check_load(call);
+	if (!ret)
+		ret = get_plan(call, &copy);
+	if (!ret) {
+		plan.circuits = copy.circuits;
+		plan.steps = copy.steps;
+		plan.held = copy.held;
+		plan.guides = copy.guides;
+		ret = morph_schedule_load(call->file->slice, &plan, &schedule, &wrong,
+					  &call->refusal);
+	}
+	copy_free(&copy);
+	args->out_wrong_step = wrong.step;
+	args->out_wrong_circuit = wrong.circuit;
+	if (ret)
+		return ret;
+	args->out_schedule = schedule->id;
+	args->out_circuit = schedule->first_circuit;
+	morph_schedule_put(schedule);
+	return 0;
+}
+
+/* ---------------------------------------------------------------------- act */
+
+/* Fields that go with some verbs only. */
+static int check_act(struct morph_call *call)
+{
+	const struct morph_schedule_act *args = &call->schedule_act;
+	u32 verb = args->verb;
+
+	if (verb < MORPH_SCHEDULE_START || verb > MORPH_SCHEDULE_JUMP)
+		return morph_refuse_field(call, -EOPNOTSUPP,
+					  "verb must be 1 (start), 2 (go), 3 (arrive), 4 (wait), 5 (stop), 6 (unload) or 7 (jump), not %u",
+					  verb);
+	if (args->step && verb != MORPH_SCHEDULE_START && verb != MORPH_SCHEDULE_JUMP)
+		return morph_refuse_field(call, -EINVAL, "step goes with start and jump only");
+	if (args->rank && verb != MORPH_SCHEDULE_ARRIVE)
+		return morph_refuse_field(call, -EINVAL, "rank goes with arrive only");
+	if (args->position && (verb == MORPH_SCHEDULE_START || verb == MORPH_SCHEDULE_STOP ||
+			       verb == MORPH_SCHEDULE_UNLOAD))
+		return morph_refuse_field(call, -EINVAL,
+					  "position goes with go, jump, arrive and wait only");
+	return 0;
+}
+
+static struct morph_schedule *find(struct morph_call *call, u32 id)
+{
+	struct morph_schedule *schedule;
+
+	mutex_lock(&call->fabric->lock);
+	schedule = morph_schedule_find(call->file->slice, id);
+	mutex_unlock(&call->fabric->lock);
+	if (!schedule)
+		morph_refuse_field(call, -ENOENT, "the slice has no schedule %u", id);
+	return schedule;
+}
+
+static int act(struct morph_call *call, struct morph_schedule *schedule)
+{
+	struct morph_schedule_act *args = &call->schedule_act;
+	struct morph_refusal *refusal = &call->refusal;
+
+	switch (args->verb) {
+	case MORPH_SCHEDULE_START:
+		return morph_schedule_start(schedule, args->step, &args->out_times, refusal);
+	case MORPH_SCHEDULE_GO:
+		return morph_schedule_advance(schedule, args->position, &args->out_times, refusal);
+	case MORPH_SCHEDULE_JUMP:
+		return morph_schedule_jump(schedule, args->step, args->position, &args->out_times,
+					   refusal);
+	case MORPH_SCHEDULE_ARRIVE:
+		return morph_schedule_arrive(schedule, args->rank, args->position, refusal);
+	case MORPH_SCHEDULE_WAIT:
+		return morph_schedule_wait(schedule, args->position, refusal);
+	case MORPH_SCHEDULE_STOP:
+		return morph_schedule_stop(schedule, &args->out_times, refusal);
+	default:
+		return morph_schedule_unload(schedule, refusal);
+	}
+}
+
+int morph_do_schedule_act(struct morph_call *call)
+{
+	struct morph_schedule_act *args = &call->schedule_act;
+	struct morph_schedule *schedule;
+	int ret;
+
+	memset(&args->out_times, 0, sizeof(args->out_times));
+	ret = check_act(call);
+	if (ret)
+		return ret;
+	schedule = find(call, args->schedule);
+	if (!schedule)
+		return -ENOENT;
+	ret = act(call, schedule);
+	mutex_lock(&call->fabric->lock);
+	args->out_position = schedule->position;
+	args->out_step = schedule->step;
+	args->out_state = schedule->state;
+	/* When it was lit; of what lit nothing, now. */
+	args->out_seq = schedule->lit_seq ?: call->fabric->seq;
+	mutex_unlock(&call->fabric->lock);
+	morph_schedule_put(schedule);
+	return ret;
+}
+
+/* --------------------------------------------------------------------- info */
+
+int morph_do_schedule_info(struct morph_call *call)
+{
+	struct morph_schedule_info *args = &call->schedule_info;
+	struct morph_schedule_step_info *steps = NULL;
+	struct morph_schedule *schedule;
+	u32 i, count;
+	int ret = 0;
+
+	if (args->steps.ptr)
+		ret = morph_array_check(call, &args->steps, sizeof(*steps), "steps");
+	if (ret)
+		return ret;
+	mutex_lock(&call->fabric->lock);
+	schedule = morph_schedule_next(call->file->slice, args->schedule);
+	mutex_unlock(&call->fabric->lock);
+	if (!schedule)
+		return morph_refuse_field(call, -ENOENT,
+					  "the slice has no schedule of number %u or more",
+					  args->schedule);
+	count = schedule->steps_count;
+	if (args->steps.ptr && args->steps.count >= count) {
+		steps = kvmalloc_array(count, sizeof(*steps), GFP_KERNEL_ACCOUNT);
+		if (!steps)
+			ret = -ENOMEM;
+	}
+	if (!ret) {
+		mutex_lock(&call->fabric->lock);
+		morph_schedule_fill_info(schedule, args);
+		for (i = 0; i < count && steps; i++)
+			steps[i] = schedule->steps[i].info;
+		mutex_unlock(&call->fabric->lock);
+		ret = morph_array_answer(call, &args->steps, steps, count, sizeof(*steps), "steps");
+	}
+	kvfree(steps);
+	morph_schedule_put(schedule);
+	return ret;
+}
+
+/* -------------------------------------------------------------------- rings */
+
+int morph_do_ring_setup(struct morph_call *call)
+{
+	struct morph_ring_setup *args = &call->ring_setup;
+
+	args->out_ring = 0;
+	return morph_ring_setup(call->file, args, &args->out_ring, &call->refusal);
+}
+
+int morph_do_ring_act(struct morph_call *call)
+{
+	return morph_ring_act(call->file, &call->ring_act, &call->refusal);
+}

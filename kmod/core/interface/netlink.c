@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The netlink family: its structure, and what its commands share.
+ *
+ * Handlers take fabric->lock for as long as they look, and never wait for a device:
+ * what takes time is queued and answered with the id of a transaction. The family
+ * is in the initial network namespace only. Policies and the table of operations
+ * are generated from Documentation/netlink/specs/morph.yaml; the structure of the
+ * family is written here, because what is generated knows no capability of the
+ * monitor group.
+ */
+#include <linux/module.h>
+#include <net/net_namespace.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/slice/slice.h"
+#include "netlink.h"
+
+enum { MORPH_NLGRP_MONITOR };
+
+static const struct genl_multicast_group morph_nl_groups[] = {
+	[MORPH_NLGRP_MONITOR] = {
+		.name = MORPH_MCGRP_MONITOR,
+		.flags = GENL_MCAST_CAP_NET_ADMIN,
+	},
+};
+
+struct genl_family morph_nl_family __ro_after_init = {
+	.name = MORPH_FAMILY_NAME,
+	.version = MORPH_FAMILY_VERSION,
+	.netnsok = false,
+	.parallel_ops = true,		/* handlers have fabric->lock */
+	.module = THIS_MODULE,
+	.ops = morph_nl_ops,
+	.n_ops = ARRAY_SIZE(morph_nl_ops),
+	.resv_start_op = 1,		/* strict from the first */
+	.mcgrps = morph_nl_groups,
+	.n_mcgrps = ARRAY_SIZE(morph_nl_groups),
+};
+
+/* ----------------------------------------------------------------- refusals */
+
+/* The core's own reasons; the optics' have sentences of theirs. */
+static const char * const core_sentences[] = {
+	[MORPH_REASON_ACCELERATORS] = "too few accelerators are free",
+	[MORPH_REASON_ACCELERATOR_HELD] = "the accelerator belongs to a slice",
+	[MORPH_REASON_ACCELERATOR_UNFIT] = "the accelerator is not healthy, or cordoned",
+	[MORPH_REASON_NO_SPARE] = "no spare that the slice allows is free and healthy",
+	[MORPH_REASON_QUOTA] = "the user's quota is used up",
+	[MORPH_REASON_GENERATION] = "the slice's generation is another one; read it again",
+	[MORPH_REASON_STATE] = "the object is not in a state that allows this",
+	[MORPH_REASON_HARDWARE] = "hardware did not do what it was told",
+	[MORPH_REASON_TIMEOUT] = "hardware did not answer in time",
+	[MORPH_REASON_IDENTITY] = "another accelerator is in the place of the known one, or none",
+	[MORPH_REASON_ARGUMENT] = "an attribute has a value that does not fit the others",
+	[MORPH_REASON_PEER] = "the fabric at the other side of an edge has not done its part",
+	[MORPH_REASON_CONTROLLER] = "another controller, or epoch of it, decides about this",
+};
+
+/* A fixed sentence for each reason. */
+static const char *reason_sentence(u32 reason)
+{
+	if (reason < ARRAY_SIZE(core_sentences) && core_sentences[reason])
+		return core_sentences[reason];
+	return optics_reason_text(reason);
+}
+
+static const char *errno_sentence(int error)
+{
+	switch (error) {
+	case -ENODEV:
+		return "the fabric or the slice is gone";
+	case -EAGAIN:
+		return "the slice is being changed or repaired; try again";
+	case -ENOENT:
+		return "there is no such object";
+	default:
+		return NULL;
+	}
+}
+
+/**
+ * morph_nl_refuse() - tell the caller why a request was refused
+ * @info: the request
+ * @error: negative errno to answer
+ * @refusal: what the core says
+ * @attr: the attribute that is to blame if the core gave a reason, or NULL
+ *
+ * The sentence is a fixed one, the refusal's own or that of its reason; kernels that
+ * can carry a made up one get the core's where it fits.
+ *
+ * Return: @error.
+ */
+int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusal *refusal,
+		    const struct nlattr *attr)
+{
+	struct netlink_ext_ack *extack = info->extack;
+
+	if (!extack)
+		return error;
+	if (!refusal->reason) {
+		extack->_msg = errno_sentence(error);
+		return error;
+	}
+	if (attr)
+		NL_SET_BAD_ATTR(extack, attr);
+	extack->_msg = refusal->fixed ?: reason_sentence(refusal->reason);
+	if (refusal->text[0] && strlen(refusal->text) < NETLINK_MAX_FMTMSG_LEN)
+		NL_SET_ERR_MSG_FMT(extack, "%s", refusal->text);
+	return error;
+}
+
+/* ---------------------------------------------------------------- look-ups */
+
+/* The fabric that an attribute names, referenced, or an ERR_PTR with the caller told. */
+struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr)
+{
+	struct morph_fabric *fabric;
+
+	if (GENL_REQ_ATTR_CHECK(info, attr)) {
+		NL_SET_ERR_MSG(info->extack, "the fabric is not named");
+		return ERR_PTR(-EINVAL);
+	}
+	fabric = morph_fabric_find(nla_get_u32(info->attrs[attr]));
+	if (fabric)
+		return fabric;
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "there is no fabric of this id");
+	return ERR_PTR(-ENOENT);
+}
+
+/* The slice that an attribute names, counted, or an ERR_PTR with the caller told. */
+struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fabric *fabric,
+					int attr)
+{
+	struct morph_slice *slice = NULL;
+	u32 number;
+
+	if (GENL_REQ_ATTR_CHECK(info, attr)) {
+		NL_SET_ERR_MSG(info->extack, "the slice is not named");
+		return ERR_PTR(-EINVAL);
+	}
+	number = nla_get_u32(info->attrs[attr]);
+	if (number != MORPH_ANY)
+		slice = morph_slice_find(fabric, number, NULL);
+	if (slice)
+		return slice;
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "this fabric has no slice of this id");
+	return ERR_PTR(-ENOENT);
+}
+
+/* Is the index that an attribute holds there, and one of @count? */
+int morph_nl_check_index(struct genl_info *info, int attr, u32 count)
+{
+	if (GENL_REQ_ATTR_CHECK(info, attr)) {
+		NL_SET_ERR_MSG(info->extack, "the object is not named");
+		return -EINVAL;
+	}
+	if (nla_get_u32(info->attrs[attr]) < count)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "this fabric has no such object");
+	return -ENOENT;
+}
+
+/* ----------------------------------------------------------------- messages */
+
+/* Head of a message, or NULL when there is no room. */
+void *morph_nl_begin(struct morph_nl_to *to)
+{
+	return genlmsg_put(to->skb, to->portid, to->seq, &morph_nl_family, to->flags, to->cmd);
+}
+
+/* End of a message, which is taken back if it failed. */
+int morph_nl_end(struct morph_nl_to *to, void *header, bool failed)
+{
+	if (failed) {
+		genlmsg_cancel(to->skb, header);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(to->skb, header);
+	return 0;
+}
+
+/* Allocated before anything is done, so that what is done can be answered. */
+int morph_nl_reply_begin(struct morph_nl_to *to, struct genl_info *info, size_t bytes)
+{
+	*to = (struct morph_nl_to) {
+		.skb = genlmsg_new(bytes, GFP_KERNEL),
+		.portid = info->snd_portid,
+		.seq = info->snd_seq,
+		.cmd = info->genlhdr->cmd,
+	};
+	return to->skb ? 0 : -ENOMEM;
+}
+
+/* Send what was filled, or drop it where @ret is an error, which is handed on. */
+int morph_nl_reply_end(struct morph_nl_to *to, struct genl_info *info, int ret)
+{
+	if (!ret)
+		return genlmsg_reply(to->skb, info);
+	nlmsg_free(to->skb);
+	return ret;
+}
+
+/* Room for the answer, the notification included: where there is none, nothing is done. */
+int morph_nl_answer_begin(struct morph_nl_answer *answer, struct genl_info *info, u8 ntf,
+			  size_t bytes)
+{
+	int ret;
+
+	answer->echo.skb = NULL;
+	ret = morph_nl_reply_begin(&answer->reply, info, bytes);
+	if (ret || !morph_nl_wants_echo(info))
+		return ret;
+	ret = morph_nl_reply_begin(&answer->echo, info, bytes);
+	answer->echo.cmd = ntf;
+	return ret ? morph_nl_answer_drop(answer, ret) : 0;
+}
+
+/* Nothing was done: @ret, which is handed on, says why. */
+int morph_nl_answer_drop(struct morph_nl_answer *answer, int ret)
+{
+	nlmsg_free(answer->echo.skb);
+	nlmsg_free(answer->reply.skb);
+	return ret;
+}
+
+/* Is there somebody to tell, and memory? Listeners learn from ENOBUFS that they missed one. */
+bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes)
+{
+	if (!genl_has_listeners(&morph_nl_family, &init_net, MORPH_NLGRP_MONITOR))
+		return false;
+	*to = (struct morph_nl_to) {
+		.skb = genlmsg_new(bytes, GFP_KERNEL),
+		.cmd = cmd,
+		.admin = true,		/* the group takes nobody else */
+	};
+	if (to->skb)
+		return true;
+	genl_set_err(&morph_nl_family, &init_net, 0, MORPH_NLGRP_MONITOR, -ENOBUFS);
+	return false;
+}
+
+void morph_nl_notify_end(struct morph_nl_to *to, int ret)
+{
+	if (WARN_ON_ONCE(ret)) {	/* the size was reckoned wrong */
+		nlmsg_free(to->skb);
+		return;
+	}
+	genlmsg_multicast_netns(&morph_nl_family, &init_net, to->skb, 0, MORPH_NLGRP_MONITOR,
+				GFP_KERNEL);
+}
+
+int morph_nl_put_times(struct sk_buff *skb, int attr, const struct morph_times *times)
+{
+	struct nlattr *nest;
+	u32 phase;
+
+	BUILD_BUG_ON(MORPH_A_TIMES_NOTIFY_NS - MORPH_A_TIMES_DETECT_NS != MORPH_PHASE_NOTIFY);
+	nest = nla_nest_start(skb, attr);
+	if (!nest)
+		return -EMSGSIZE;
+	for (phase = 0; phase < MORPH_PHASE_COUNT; phase++)
+		if (nla_put_u64_64bit(skb, MORPH_A_TIMES_DETECT_NS + phase, times->phase_ns[phase],
+				      MORPH_A_TIMES_PAD))
+			return -EMSGSIZE;
+	if (nla_put_u64_64bit(skb, MORPH_A_TIMES_PROVIDER_NS, times->provider_ns,
+			      MORPH_A_TIMES_PAD) ||
+	    nla_put_u64_64bit(skb, MORPH_A_TIMES_MODELLED_NS, times->modelled_ns,
+			      MORPH_A_TIMES_PAD))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
+/* -------------------------------------------------------------------- dumps */
+
+/* Refuse an attribute that names one object: a dump would disregard it. */
+int morph_nl_dump_lacks(struct netlink_callback *cb, int attr)
+{
+	struct nlattr *found = genl_info_dump(cb)->attrs[attr];
+
+	if (!found)
+		return 0;
+	NL_SET_ERR_MSG_ATTR(cb->extack, found, "a dump does not take this attribute");
+	return -EINVAL;
+}
+
+/*
+ * The state that is told next has this seq. A fabric whose seq is not what it was when
+ * the dump came to it is told torn: from there on all messages carry NLM_F_DUMP_INTR,
+ * the end included, since any one may be taken back for want of room. fabric->lock held.
+ */
+void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+		       struct morph_fabric *fabric)
+{
+	if (cursor->seq_fabric == fabric->id && cursor->seq != fabric->seq)
+		cursor->torn = true;
+	cursor->seq_fabric = fabric->id;
+	cursor->seq = fabric->seq;
+	if (cursor->torn)
+		to->flags |= NLM_F_DUMP_INTR;
+}
+
+/* The fabric to tell now, referenced, or NULL at the end. */
+static struct morph_fabric *dump_fabric(struct morph_nl_cursor *cursor)
+{
+	struct morph_fabric *fabric;
+	u32 id = cursor->fabric;
+
+	if (cursor->done)
+		return NULL;
+	if (cursor->only != MORPH_ANY)
+		fabric = morph_fabric_find(id);
+	else
+		fabric = morph_fabric_next(&id);
+	if (!fabric || id != cursor->fabric) {
+		if (cursor->inside)	/* it went away half told */
+			cursor->torn = true;
+		cursor->inside = false;
+		cursor->index = 0;
+		cursor->sub = 0;
+	}
+	cursor->fabric = id;
+	return fabric;
+}
+
+static int dump_begin(struct netlink_callback *cb, struct morph_nl_cursor *cursor, int attr)
+{
+	struct nlattr *only = genl_info_dump(cb)->attrs[attr];
+	struct morph_fabric *fabric;
+
+	cursor->begun = true;
+	cursor->only = MORPH_ANY;
+	cursor->seq_fabric = MORPH_ANY;
+	if (!only)
+		return 0;
+	cursor->only = nla_get_u32(only);
+	cursor->fabric = cursor->only;
+	fabric = morph_fabric_find(cursor->only);
+	if (!fabric) {
+		NL_SET_ERR_MSG_ATTR(cb->extack, only, "there is no fabric of this id");
+		return -ENOENT;
+	}
+	put_device(&fabric->dev);
+	return 0;
+}
+
+/**
+ * morph_nl_dump() - tell objects of one fabric or of all
+ * @skb: to fill
+ * @cb: the dump; the cursor is in its ctx
+ * @cmd: command of the messages
+ * @fabric_attr: attribute that restricts the dump to a fabric
+ * @tell: tells objects of one fabric
+ *
+ * Return: what a dumpit answers.
+ */
+int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int fabric_attr,
+		  morph_nl_dump_fn tell)
+{
+	struct morph_nl_cursor *cursor = (void *)cb->ctx;
+	struct morph_nl_to to = {
+		.skb = skb,
+		.portid = NETLINK_CB(cb->skb).portid,
+		.seq = cb->nlh->nlmsg_seq,
+		.flags = NLM_F_MULTI,
+		.cmd = cmd,
+		.admin = netlink_capable(cb->skb, CAP_NET_ADMIN),
+		.cb = cb,
+	};
+	struct morph_fabric *fabric;
+	int ret = 0;
+
+	BUILD_BUG_ON(sizeof(*cursor) > sizeof(cb->ctx));
+	if (!cursor->begun)
+		ret = dump_begin(cb, cursor, fabric_attr);
+	if (ret)
+		return ret;
+	while ((fabric = dump_fabric(cursor))) {
+		cursor->inside = true;
+		ret = tell(&to, cursor, fabric);
+		put_device(&fabric->dev);
+		if (ret)
+			break;
+		cursor->inside = false;
+		cursor->index = 0;
+		cursor->sub = 0;
+		cursor->done = cursor->only != MORPH_ANY || cursor->fabric == MORPH_ANY - 1;
+		cursor->fabric++;
+	}
+	cb->prev_seq = cursor->torn;	/* unlike cb->seq, which stays 0: the end says so too */
+	return ret == -EMSGSIZE && skb->len ? skb->len : ret;
+}
+
+/* ------------------------------------------------------------ init and exit */
+
+int __init morph_netlink_init(void)
+{
+	return genl_register_family(&morph_nl_family);
+}
+
+void morph_netlink_exit(void)
+{
+	genl_unregister_family(&morph_nl_family);
+	morph_user_exit();	/* limits are set through the family only */
+}

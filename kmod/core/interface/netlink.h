@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the files of the netlink family share.
+ *
+ * A fill function writes one object as one message: the same for the reply to a
+ * get, for a dump and for a notification. Fill functions are called under
+ * fabric->lock and answer 0, or -EMSGSIZE with the message taken back.
+ */
+#ifndef MORPH_CORE_NETLINK_H
+#define MORPH_CORE_NETLINK_H
+
+#include <net/genetlink.h>
+
+#include "core/base/base.h"
+#include "core/slice/slice.h"
+#include "netlink_gen.h"
+
+/* Entries of a list (ranks, changes) in a reply or notification; a dump tells all. */
+#define MORPH_NL_LIST_MAX	256u
+
+extern struct genl_family morph_nl_family;
+
+/* Where a message goes. */
+struct morph_nl_to {
+	struct sk_buff *skb;
+	u32 portid;
+	u32 seq;
+	int flags;
+	u8 cmd;
+	bool admin;			/* may see who holds what */
+	struct netlink_callback *cb;	/* of a dump, else NULL */
+};
+
+/* The answer to what changes something. */
+struct morph_nl_answer {
+	struct morph_nl_to reply;
+	struct morph_nl_to echo;	/* the notification, for who asked for it; else no skb */
+};
+
+/* Where a dump stands; lives in cb->ctx. */
+struct morph_nl_cursor {
+	u64 seq;		/* of the fabric when it was last looked at */
+	u32 only;		/* the fabric asked for, or MORPH_ANY */
+	u32 fabric;		/* being told */
+	u32 seq_fabric;		/* which fabric that was */
+	u32 index;		/* of the object to tell next */
+	u32 sub;		/* within it */
+	bool begun, inside, torn, done;
+};
+
+/* Tells objects of one fabric from the cursor on; 0: all told, -EMSGSIZE: there is more. */
+typedef int (*morph_nl_dump_fn)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+				struct morph_fabric *fabric);
+
+int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusal *refusal,
+		    const struct nlattr *attr);
+
+struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr);
+struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fabric *fabric,
+					int attr);
+int morph_nl_check_index(struct genl_info *info, int attr, u32 count);
+
+void *morph_nl_begin(struct morph_nl_to *to);
+int morph_nl_end(struct morph_nl_to *to, void *header, bool failed);
+
+int morph_nl_reply_begin(struct morph_nl_to *to, struct genl_info *info, size_t bytes);
+int morph_nl_reply_end(struct morph_nl_to *to, struct genl_info *info, int ret);
+int morph_nl_answer_begin(struct morph_nl_answer *answer, struct genl_info *info, u8 ntf,
+			  size_t bytes);
+int morph_nl_answer_drop(struct morph_nl_answer *answer, int ret);
+bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes);
+void morph_nl_notify_end(struct morph_nl_to *to, int ret);
+
+int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int fabric_attr,
+		  morph_nl_dump_fn tell);
+int morph_nl_dump_lacks(struct netlink_callback *cb, int attr);
+void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+		       struct morph_fabric *fabric);
+
+int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+			 struct morph_fabric *fabric, const struct nlattr *only,
+			 int (*tell)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+				     struct morph_slice *slice));
+u32 *morph_nl_read_list(struct genl_info *info, int type, u32 *count);
+
+int morph_nl_put_times(struct sk_buff *skb, int attr, const struct morph_times *times);
+
+/* Does the caller want to see the notifications of what it does? */
+static inline bool morph_nl_wants_echo(struct genl_info *info)
+{
+	return info->nlhdr->nlmsg_flags & NLM_F_ECHO;
+}
+
+/* An index, unless it stands for none. */
+static inline int morph_nl_put_index(struct sk_buff *skb, int attr, u32 index)
+{
+	return index == MORPH_ANY ? 0 : nla_put_u32(skb, attr, index);
+}
+
+static inline u32 morph_nl_get_u32(struct genl_info *info, int attr, u32 otherwise)
+{
+	return info->attrs[attr] ? nla_get_u32(info->attrs[attr]) : otherwise;
+}
+
+static inline u64 morph_nl_get_u64(struct genl_info *info, int attr, u64 otherwise)
+{
+	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : otherwise;
+}
+
+/* The next attribute of a type in a request after @from, or the first; NULL at the end. */
+static inline struct nlattr *morph_nl_next(struct genl_info *info, struct nlattr *from, int type)
+{
+	struct nlattr *attr = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN);
+	int rem = nlmsg_attrlen(info->nlhdr, GENL_HDRLEN);
+
+	if (from) {
+		rem -= (void *)from - (void *)attr;
+		attr = nla_next(from, &rem);
+	}
+	for (; nla_ok(attr, rem); attr = nla_next(attr, &rem))
+		if (nla_type(attr) == type)
+			return attr;
+	return NULL;
+}
+
+/* The attribute of a type that holds this value, or NULL. */
+static inline struct nlattr *morph_nl_find_u32(struct genl_info *info, int type, u32 value)
+{
+	struct nlattr *attr = NULL;
+
+	while ((attr = morph_nl_next(info, attr, type)))
+		if (nla_get_u32(attr) == value)
+			break;
+	return attr;
+}
+
+#endif /* MORPH_CORE_NETLINK_H */

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Netlink: questions and quotas. Administrators only. */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/slice/slice.h"
+#include "netlink.h"
+
+#define ANSWER_BYTES	512
+#define QUOTA_BYTES	512
+
+/* ------------------------------------------------------------------ why-not */
+
+static int fill_answer(struct morph_nl_to *to, u32 fabric, const struct morph_refusal *refusal,
+		       int status, const u32 *chosen, u32 count)
+{
+	struct sk_buff *skb = to->skb;
+	bool failed;
+	void *header;
+	u32 i;
+
+	header = morph_nl_begin(to);
+	if (!header)
+		return -EMSGSIZE;
+	failed = nla_put_u32(skb, MORPH_A_WHY_NOT_FABRIC, fabric) ||
+		 nla_put_u32(skb, MORPH_A_WHY_NOT_REASON, refusal->reason) ||
+		 nla_put_u32(skb, MORPH_A_WHY_NOT_PART, refusal->part) ||
+		 morph_nl_put_index(skb, MORPH_A_WHY_NOT_INDEX, refusal->index) ||
+		 nla_put_s64(skb, MORPH_A_WHY_NOT_HAVE, refusal->have, MORPH_A_WHY_NOT_PAD) ||
+		 nla_put_s64(skb, MORPH_A_WHY_NOT_NEED, refusal->need, MORPH_A_WHY_NOT_PAD) ||
+		 nla_put_s32(skb, MORPH_A_WHY_NOT_STATUS, status) ||
+		 (status && nla_put_string(skb, MORPH_A_WHY_NOT_TEXT, refusal->text));
+	for (i = 0; !failed && !status && i < count; i++)
+		failed = nla_put_u32(skb, MORPH_A_WHY_NOT_CHOSEN, chosen[i]);
+	return morph_nl_end(to, header, failed);
+}
+
+/* A question that cannot be asked is an error; one that is answered by "no" is not. */
+static bool is_answer(int status, const struct morph_refusal *refusal)
+{
+	return !status || (refusal->reason && refusal->reason != MORPH_REASON_ARGUMENT &&
+			   status != -ENODEV);
+}
+
+/* The attribute of the question that a refusal is about. */
+static const struct nlattr *question_culprit(struct genl_info *info,
+					     const struct morph_refusal *refusal)
+{
+	if (refusal->part == MORPH_PART_ACCELERATOR)
+		return morph_nl_find_u32(info, MORPH_A_WHY_NOT_ACCELERATOR, refusal->index);
+	return info->attrs[MORPH_A_WHY_NOT_LANES_COUNT];
+}
+
+/* No answer names more accelerators than there are, whatever was asked for. */
+static u32 most_chosen(const struct morph_fabric *fabric, u32 count)
+{
+	return min(count, fabric->graph->accelerators_count);
+}
+
+static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *accelerators,
+	       u32 count, u32 *chosen)
+{
+	struct morph_refusal refusal = {};
+	struct morph_nl_to to;
+	int ret, status;
+
+	ret = morph_nl_reply_begin(&to, info, ANSWER_BYTES +
+				   nla_total_size(sizeof(u32)) * most_chosen(fabric, count));
+	if (ret)
+		return ret;
+	status = morph_why_not(fabric, accelerators, count,
+			       morph_nl_get_u32(info, MORPH_A_WHY_NOT_TRANSIT, MORPH_TRANSIT_ANY),
+			       nla_get_flag(info->attrs[MORPH_A_WHY_NOT_RING]),
+			       morph_nl_get_u32(info, MORPH_A_WHY_NOT_LANES_COUNT, 1), chosen,
+			       &refusal);
+	if (is_answer(status, &refusal)) {
+		ret = fill_answer(&to, fabric->id, &refusal, status, chosen, count);
+	} else {
+		ret = status;
+		morph_nl_refuse(info, ret, &refusal, question_culprit(info, &refusal));
+	}
+	return morph_nl_reply_end(&to, info, ret);
+}
+
+/* How many accelerators the question is about. */
+static int question_count(struct genl_info *info, struct morph_fabric *fabric, u32 listed,
+			  u32 *result)
+{
+	struct nlattr *attr = info->attrs[MORPH_A_WHY_NOT_COUNT];
+	u32 count = attr ? nla_get_u32(attr) : listed;
+
+	if (!attr && !listed) {
+		NL_SET_ERR_MSG(info->extack, "give count, or list accelerators");
+		return -EINVAL;
+	}
+	if (listed && count != listed) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr,
+				    "count is not the number of accelerators listed");
+		return -EINVAL;
+	}
+	if (listed > fabric->graph->accelerators_count) {
+		NL_SET_ERR_MSG(info->extack, "more accelerators are listed than the fabric has");
+		return -EINVAL;
+	}
+	*result = count;
+	return 0;
+}
+
+int morph_nl_why_not_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	u32 *accelerators, *chosen = NULL, listed, count;
+	struct morph_fabric *fabric;
+	int ret;
+
+	fabric = morph_nl_find_fabric(info, MORPH_A_WHY_NOT_FABRIC);
+	if (IS_ERR(fabric))
+		return PTR_ERR(fabric);
+	accelerators = morph_nl_read_list(info, MORPH_A_WHY_NOT_ACCELERATOR, &listed);
+	ret = PTR_ERR_OR_ZERO(accelerators);
+	if (ret)
+		goto out_put;
+	ret = question_count(info, fabric, listed, &count);
+	if (ret)
+		goto out_free;
+	chosen = kvcalloc(most_chosen(fabric, count), sizeof(*chosen), GFP_KERNEL_ACCOUNT);
+	ret = chosen ? ask(info, fabric, accelerators, count, chosen) : -ENOMEM;
+out_free:
+	kvfree(chosen);
+	kvfree(accelerators);
+out_put:
+	put_device(&fabric->dev);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- quotas */
+
+static int put_limits(struct sk_buff *skb, const struct morph_limits *limits)
+{
+	return nla_put_u32(skb, MORPH_A_QUOTA_ACCELERATORS, limits->accelerators) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_CIRCUITS, limits->circuits) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_LANES, limits->lanes) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_PREPARED, limits->prepared) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_REPLACEMENTS, limits->replacements) ||
+	       nla_put_u64_64bit(skb, MORPH_A_QUOTA_BYTES, limits->bytes, MORPH_A_QUOTA_PAD);
+}
+
+static int put_used(struct sk_buff *skb, const struct morph_limits *used)
+{
+	return nla_put_u32(skb, MORPH_A_QUOTA_USED_ACCELERATORS, used->accelerators) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_USED_CIRCUITS, used->circuits) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_USED_LANES, used->lanes) ||
+	       nla_put_u32(skb, MORPH_A_QUOTA_USED_PREPARED, used->prepared) ||
+	       nla_put_u64_64bit(skb, MORPH_A_QUOTA_USED_BYTES, used->bytes, MORPH_A_QUOTA_PAD);
+}
+
+static int put_whose(struct sk_buff *skb, const struct morph_user *user)
+{
+	if (user->grant)
+		return nla_put_u32(skb, MORPH_A_QUOTA_GRANT, user->grant);
+	return nla_put_u32(skb, MORPH_A_QUOTA_UID, from_kuid(&init_user_ns, user->uid));
+}
+
+/* The limits of a user or a grant, or, without one, the default. */
+static int fill_quota(struct morph_nl_to *to, struct morph_user *user)
+{
+	struct morph_limits limits, used;
+	bool failed;
+	void *header;
+
+	if (user)
+		morph_user_limits(user, &limits, &used);
+	else
+		morph_user_get_default(&limits);
+	header = morph_nl_begin(to);
+	if (!header)
+		return -EMSGSIZE;
+	failed = put_limits(to->skb, &limits) ||
+		 (user && (put_whose(to->skb, user) || put_used(to->skb, &used)));
+	return morph_nl_end(to, header, failed);
+}
+
+static struct morph_user *named_grant(struct genl_info *info, struct nlattr *attr)
+{
+	struct morph_user *grant = morph_grant_find(nla_get_u32(attr));
+
+	if (grant)
+		return grant;
+	NL_SET_ERR_MSG_ATTR(info->extack, attr, "there is no grant of this number");
+	return ERR_PTR(-ENOENT);
+}
+
+/* Whom the request names, counted; NULL: nobody; or an ERR_PTR with the caller told. */
+static struct morph_user *named_user(struct genl_info *info)
+{
+	struct nlattr *grant = info->attrs[MORPH_A_QUOTA_GRANT];
+	struct nlattr *attr = info->attrs[MORPH_A_QUOTA_UID];
+	struct morph_user *user;
+	kuid_t uid;
+
+	if (attr && grant) {
+		NL_SET_ERR_MSG_ATTR(info->extack, grant, "name a user by uid or a grant, not both");
+		return ERR_PTR(-EINVAL);
+	}
+	if (grant)
+		return named_grant(info, grant);
+	if (!attr)
+		return NULL;
+	uid = make_kuid(&init_user_ns, nla_get_u32(attr));
+	if (!uid_valid(uid)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, attr, "uid must be a user id");
+		return ERR_PTR(-EINVAL);
+	}
+	user = morph_user_get(uid);
+	return user ? user : ERR_PTR(-ENOMEM);
+}
+
+static void read_limits(struct genl_info *info, struct morph_limits *limits)
+{
+	limits->accelerators = morph_nl_get_u32(info, MORPH_A_QUOTA_ACCELERATORS,
+						limits->accelerators);
+	limits->circuits = morph_nl_get_u32(info, MORPH_A_QUOTA_CIRCUITS, limits->circuits);
+	limits->lanes = morph_nl_get_u32(info, MORPH_A_QUOTA_LANES, limits->lanes);
+	limits->prepared = morph_nl_get_u32(info, MORPH_A_QUOTA_PREPARED, limits->prepared);
+	limits->replacements = morph_nl_get_u32(info, MORPH_A_QUOTA_REPLACEMENTS,
+						limits->replacements);
+	limits->bytes = morph_nl_get_u64(info, MORPH_A_QUOTA_BYTES, limits->bytes);
+}
+
+static void set_limits(struct genl_info *info, struct morph_user *user)
+{
+	struct morph_limits limits, used;
+
+	if (user)
+		morph_user_limits(user, &limits, &used);
+	else
+		morph_user_get_default(&limits);
+	read_limits(info, &limits);
+	morph_user_set_limits(user, &limits);
+}
+
+/* There is room for the answer before anything is set: what can't be told is not done. */
+static int answer_quota(struct genl_info *info, bool set)
+{
+	struct morph_user *user = named_user(info);
+	struct morph_nl_to to;
+	int ret;
+
+	if (IS_ERR(user))
+		return PTR_ERR(user);
+	ret = morph_nl_reply_begin(&to, info, QUOTA_BYTES);
+	if (!ret) {
+		if (set)
+			set_limits(info, user);
+		ret = morph_nl_reply_end(&to, info, fill_quota(&to, user));
+	}
+	if (user)
+		morph_user_put(user);
+	return ret;
+}
+
+int morph_nl_quota_get_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return answer_quota(info, false);
+}
+
+int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
+{
+	return answer_quota(info, true);
+}
+
+/* What a dump of quotas tells, in this order: the cursor's sub. */
+enum { TELL_DEFAULT, TELL_USERS, TELL_GRANTS };
+
+static int tell_quotas(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+		       struct morph_user *(*next)(unsigned long *cursor))
+{
+	unsigned long id = cursor->index;
+	struct morph_user *user;
+	int ret = 0;
+
+	for (; !ret && (user = next(&id)); id++) {
+		cursor->index = id;
+		ret = fill_quota(to, user);
+		morph_user_put(user);
+		if (!ret)
+			cursor->index = id + 1;
+	}
+	return ret;
+}
+
+/*
+ * The default, users by id, grants by number: the cursor's index is the next one's.
+ * They have no seq: they come and go with what they hold.
+ */
+int morph_nl_quota_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct morph_nl_cursor *cursor = (void *)cb->ctx;
+	struct morph_nl_to to = {
+		.skb = skb,
+		.portid = NETLINK_CB(cb->skb).portid,
+		.seq = cb->nlh->nlmsg_seq,
+		.flags = NLM_F_MULTI,
+		.cmd = MORPH_CMD_QUOTA_GET,
+	};
+	int ret;
+
+	ret = morph_nl_dump_lacks(cb, MORPH_A_QUOTA_UID);
+	if (!ret)
+		ret = morph_nl_dump_lacks(cb, MORPH_A_QUOTA_GRANT);
+	if (!ret && cursor->sub == TELL_DEFAULT) {
+		ret = fill_quota(&to, NULL);
+		cursor->sub += !ret;
+	}
+	if (!ret && cursor->sub == TELL_USERS) {
+		ret = tell_quotas(&to, cursor, morph_user_next);
+		cursor->sub += !ret;
+		cursor->index = ret ? cursor->index : 0;
+	}
+	if (!ret)
+		ret = tell_quotas(&to, cursor, morph_grant_next);
+	return ret == -EMSGSIZE && skb->len ? skb->len : ret;
+}

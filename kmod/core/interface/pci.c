@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accelerators that are PCI devices: removal of the device is failure of the
+ * accelerator, unbinding of its driver is nobody's business here. A device that
+ * comes back at an accelerator's address is suspect until it has passed a test,
+ * which looks whether it is the same one (identity.c).
+ *
+ * Hot-plug is rare, so addresses are compared one by one. The notifier runs in
+ * process context inside the driver core; the core holds fabric->lock for short
+ * and calls nothing of PCI under it.
+ */
+#include <linux/device.h>
+#include <linux/ktime.h>
+#include <linux/notifier.h>
+#include <linux/pci.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/recovery/recovery.h"
+
+#ifdef CONFIG_PCI
+
+/* The accelerator of that address at or after the first, or MORPH_ANY. */
+static u32 find_address(struct morph_fabric *fabric, const char *address, u32 first)
+{
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = first; i < fabric->graph->accelerators_count; i++)
+		if (!strcmp(fabric->chips[i].identity.pci, address))
+			return i;
+	return MORPH_ANY;
+}
+
+static void device_went(struct morph_fabric *fabric, const char *address)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+
+	mutex_lock(&fabric->lock);
+	culprit.index = find_address(fabric, address, 0);
+	while (culprit.index != MORPH_ANY && !morph_fabric_check(fabric)) {
+		dev_warn(&fabric->dev, "accelerator %u: PCI device %s was removed\n",
+			 culprit.index, address);
+		fabric->chips[culprit.index].removed = true;
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, ktime_get_ns());
+		culprit.index = find_address(fabric, address, culprit.index + 1);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
+/* A device is at an accelerator's address: is it one that went? fabric->lock held. */
+static bool is_back(struct morph_fabric *fabric, u32 accelerator, u64 serial)
+{
+	const struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR, accelerator };
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->removed = false;
+	if (chip->health != MORPH_HEALTH_OK) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		return true;
+	}
+	/* One that never went is left alone: its address was only listed late. */
+	if (!chip->serial)
+		chip->serial = serial;
+	return false;
+}
+
+static void device_came(struct morph_fabric *fabric, const char *address)
+{
+	u64 serial = morph_pci_serial(address);
+	u32 index = 0, txn;
+	bool back;
+
+	for (;; index++) {
+		mutex_lock(&fabric->lock);
+		index = find_address(fabric, address, index);
+		back = index != MORPH_ANY && !morph_fabric_check(fabric) &&
+		       is_back(fabric, index, serial);
+		mutex_unlock(&fabric->lock);
+		if (index == MORPH_ANY)
+			return;
+		if (!back)
+			continue;
+		dev_info(&fabric->dev, "accelerator %u: PCI device %s is back, to be tested\n",
+			 index, address);
+		if (morph_health_test(fabric, MORPH_PART_ACCELERATOR, index, false, &txn, NULL))
+			dev_warn(&fabric->dev,
+				 "accelerator %u could not be tested and stays quarantined\n",
+				 index);
+	}
+}
+
+static int pci_notify(struct notifier_block *nb, unsigned long action, void *data)
+{
+	const char *address = dev_name((struct device *)data);
+	struct morph_fabric *fabric;
+	u32 id;
+
+	if (action != BUS_NOTIFY_DEL_DEVICE && action != BUS_NOTIFY_ADD_DEVICE)
+		return NOTIFY_DONE;
+	for (id = 0; (fabric = morph_fabric_next(&id)); id++) {
+		if (action == BUS_NOTIFY_DEL_DEVICE)
+			device_went(fabric, address);
+		else
+			device_came(fabric, address);
+		put_device(&fabric->dev);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block pci_notifier = {
+	.notifier_call = pci_notify,
+};
+
+u64 morph_pci_serial(const char *address)
+{
+	unsigned int domain, bus, slot, function;
+	struct pci_dev *pdev;
+	u64 serial;
+
+	if (sscanf(address, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+		return 0;
+	pdev = pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
+	if (!pdev)
+		return 0;
+	serial = pci_get_dsn(pdev);
+	pci_dev_put(pdev);
+	return serial;
+}
+
+int morph_pci_init(void)
+{
+	return bus_register_notifier(&pci_bus_type, &pci_notifier);
+}
+
+void morph_pci_exit(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &pci_notifier);
+}
+
+#else
+
+u64 morph_pci_serial(const char *address)
+{
+	return 0;
+}
+
+int morph_pci_init(void)
+{
+	return 0;
+}
+
+void morph_pci_exit(void)
+{
+}
+
+#endif /* CONFIG_PCI */

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A slice's state in memory that its programs and their devices map and read: what is lit
+ * between which ranks. Written under fabric->lock, as a sequence lock without the lock: who
+ * reads it looks at the version before and after.
+ */
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+
+static u64 state_bytes(const struct morph_slice *slice)
+{
+	return MORPH_STATE_BYTES((u64)slice->ranks_count * slice->ranks_count);
+}
+
+static struct morph_state_pair *pair_of(struct morph_slice *slice, u32 src, u32 dst)
+{
+	struct morph_state_pair *pairs = (void *)(slice->state_page + 1);
+
+	return &pairs[src * slice->ranks_count + dst];
+}
+
+void morph_state_begin(struct morph_slice *slice)
+{
+	struct morph_state_page *page = slice->state_page;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!page)
+		return;
+	WRITE_ONCE(page->version, page->version + 1);
+	/* Who sees what follows sees that it is odd. */
+	dma_wmb();
+}
+
+void morph_state_end(struct morph_slice *slice)
+{
+	struct morph_state_page *page = slice->state_page;
+
+	if (!page)
+		return;
+	page->generation = slice->generation;
+	/* Who sees that it is even sees all that was written. */
+	dma_wmb();
+	WRITE_ONCE(page->version, page->version + 1);
+}
+
+static bool is_lit(const struct morph_circuit *circuit)
+{
+	return circuit->listed && circuit->state == MORPH_CIRCUIT_LIT && !circuit->dark &&
+	       !((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE);
+}
+
+/* Is there a page that says more than that all is gone? */
+static bool is_told(const struct morph_slice *slice)
+{
+	return slice->state_page && !slice->dying && slice->fabric->state == MORPH_FABRIC_READY;
+}
+
+/* What the page says of the circuit, and what it is to say. */
+void morph_state_circuit(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+	struct morph_state_pair *pair;
+	u64 mbps = 0;
+
+	if (!slice->state_page || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+		return;
+	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
+	/* One that goes with its slice or fabric, and was lit, is dark: that alone is told. */
+	if (is_told(slice) && is_lit(circuit))
+		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
+	if (!mbps && !circuit->told_mbps)
+		return;
+	pair->generation++;
+	pair->mbps += mbps - circuit->told_mbps;
+	circuit->told_mbps = mbps;
+	if (mbps)
+		pair->hops = circuit->route->path.hops_count;
+	else if (!pair->mbps)
+		pair->hops = 0;
+}
+
+void morph_state_dark(struct morph_circuit *circuit)
+{
+	if (!circuit->told_mbps)
+		return;
+	morph_state_begin(circuit->slice);
+	morph_state_circuit(circuit);
+	morph_state_end(circuit->slice);
+}
+
+void morph_state_all(struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+
+	if (!slice->state_page)
+		return;
+	morph_state_begin(slice);
+	xa_for_each(&slice->circuits, index, circuit)
+		if (is_lit(circuit) != !!circuit->told_mbps)
+			morph_state_circuit(circuit);
+	morph_state_end(slice);
+}
+
+/* Nothing is lit any more, whatever circuits say: the slice goes, or its fabric. */
+void morph_state_lose(struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	struct morph_state_pair *pair;
+	unsigned long index;
+
+	if (!slice->state_page)
+		return;
+	morph_state_begin(slice);
+	xa_for_each(&slice->circuits, index, circuit) {
+		if (!circuit->told_mbps)
+			continue;
+		pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
+		pair->generation++;
+		pair->mbps -= circuit->told_mbps;
+		if (!pair->mbps)
+			pair->hops = 0;
+		circuit->told_mbps = 0;
+	}
+	slice->state_page->step = MORPH_ANY;
+	if (slice->state_page->schedule)
+		slice->state_page->state = MORPH_SCHEDULE_STOPPED;
+	morph_state_end(slice);
+}
+
+void morph_state_schedule(const struct morph_schedule *schedule)
+{
+	struct morph_state_page *page = schedule->slice->state_page;
+
+	if (!is_told(schedule->slice))
+		return;
+	/* What comes to rest is no news to those who follow another one that runs. */
+	if (schedule->state != MORPH_SCHEDULE_RUNNING && page->schedule != schedule->id &&
+	    page->state == MORPH_SCHEDULE_RUNNING)
+		return;
+	morph_state_begin(schedule->slice);
+	page->schedule = schedule->id;
+	page->state = schedule->state;
+	page->step = schedule->step;
+	page->position = schedule->position;
+	morph_state_end(schedule->slice);
+}
+
+void *morph_shared_alloc(size_t bytes)
+{
+	return __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
+int morph_shared_map(struct vm_area_struct *vma, void *memory)
+{
+	unsigned long at;
+	int ret = 0;
+
+	for (at = vma->vm_start; at < vma->vm_end && !ret; at += PAGE_SIZE, memory += PAGE_SIZE)
+		ret = vm_insert_page(vma, at, vmalloc_to_page(memory));
+	return ret;
+}
+
+/* What is lit now, and the schedule that runs, if any. fabric->lock held. */
+static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
+{
+	const struct optics_params *params = &slice->fabric->graph->params;
+	struct morph_schedule *schedule;
+
+	page->ranks = slice->ranks_count;
+	page->step = MORPH_ANY;
+	page->settle_ns = params->settle_ns;
+	page->relock_ns = params->relock_ns;
+	WRITE_ONCE(slice->state_page, page);
+	morph_state_all(slice);
+	list_for_each_entry(schedule, &slice->schedules, node)
+		if (schedule->state != MORPH_SCHEDULE_LOADED)
+			morph_state_schedule(schedule);
+}
+
+/* The slice has its page. It is the first one that was made, if two had it made at once. */
+static int state_make(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	size_t bytes = state_bytes(slice);
+	struct morph_state_page *page;
+	int ret;
+
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, NULL);
+	if (ret)
+		return ret;
+	page = morph_shared_alloc(bytes);
+	ret = page ? 0 : -ENOMEM;
+	mutex_lock(&fabric->lock);
+	if (!ret && slice->dying)
+		ret = -ENODEV;
+	if (!ret && !slice->state_page) {
+		state_fill(slice, page);
+		slice->bytes += bytes;		/* uncharged with the slice */
+		page = NULL;
+		bytes = 0;
+	}
+	mutex_unlock(&fabric->lock);
+	vfree(page);
+	if (bytes)
+		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
+	return ret;
+}
+
+int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma)
+{
+	int ret;
+
+	if (vma->vm_flags & VM_WRITE)
+		return -EACCES;
+	if (vma->vm_end - vma->vm_start > PAGE_ALIGN(state_bytes(slice)))
+		return -EINVAL;
+	if (!READ_ONCE(slice->state_page)) {
+		ret = state_make(slice);
+		if (ret)
+			return ret;
+	}
+	vm_flags_clear(vma, VM_MAYWRITE);
+	return morph_shared_map(vma, slice->state_page);
+}

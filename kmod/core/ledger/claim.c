@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Routes and their claims in the ledger. All under fabric->lock.
+ *
+ * While a route is being replaced both the old and the new one are wanted: the new
+ * one claims first, the old one keeps as a shadow what the new one left, so that
+ * nobody else can take it before the change is published or rolled back.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/slice/slice.h"
+
+/* Where the links begin, behind the hops. */
+static size_t links_at(u32 capacity)
+{
+	return ALIGN(struct_size((struct morph_route *)NULL, hops, capacity), sizeof(u64));
+}
+
+size_t morph_route_bytes(u32 capacity)
+{
+	return size_add(links_at(capacity), array_size(capacity, sizeof(struct morph_link)));
+}
+
+struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
+{
+	struct morph_route *route;
+	u32 i;
+
+	route = kzalloc(morph_route_bytes(capacity), gfp);
+	if (!route)
+		return NULL;
+	route->links = (void *)route + links_at(capacity);
+	for (i = 0; i < capacity; i++) {
+		INIT_HLIST_NODE(&route->links[i].node);
+		route->links[i].route = route;
+	}
+	route->capacity = capacity;
+	route->path.hops = route->hops;
+	return route;
+}
+
+/*
+ * A move makes a route and drops one, most often of the same length: a slice keeps the last
+ * one that was dropped, off all lists, for the next.
+ */
+struct morph_route *morph_route_reuse(struct morph_slice *slice, u32 capacity)
+{
+	struct morph_route *route = slice->idle_route;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!route || route->capacity < capacity)
+		return NULL;
+	slice->idle_route = NULL;
+	memset(route, 0, offsetof(struct morph_route, capacity));
+	route->path.hops = route->hops;
+	return route;
+}
+
+void morph_route_keep(struct morph_slice *slice, struct morph_route *route)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	morph_route_unlist(route);
+	morph_route_free(slice->idle_route);
+	slice->idle_route = route;
+}
+
+void morph_route_free(struct morph_route *route)
+{
+	if (!route)
+		return;
+	WARN_ON_ONCE(route->role != MORPH_ROUTE_IDLE && route->role != MORPH_ROUTE_PLAN);
+	if (route->user)
+		morph_user_uncharge(route->user, MORPH_RES_BYTES,
+				    morph_route_bytes(route->capacity));
+	kfree(route);
+}
+
+/* The edge that a route ends at, as an end of a circuit, or OPTICS_NONE. */
+static u32 edge_end(const struct morph_fabric *fabric, const struct morph_route *route)
+{
+	if (morph_route_leaves(fabric, route))
+		return route->path.rx;
+	return morph_route_comes_in(fabric, route) ? route->path.tx : OPTICS_NONE;
+}
+
+/* An edge belongs to the slice whose circuits use it, as long as there is one. */
+static void own_edge(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	u32 end = edge_end(fabric, route);
+
+	if (end != OPTICS_NONE)
+		ledger->owner[optics_end_place(fabric->graph, end)] =
+			ledger->tx_lanes[end] | ledger->rx_lanes[end] ? route->owner : 0;
+}
+
+/* -EBUSY when the edge of a route is another slice's. */
+static int check_edge(struct morph_fabric *fabric, const struct morph_route *route,
+		      struct optics_refusal *why)
+{
+	u32 end = edge_end(fabric, route), owner;
+
+	if (end == OPTICS_NONE)
+		return 0;
+	owner = fabric->ledger->owner[optics_end_place(fabric->graph, end)];
+	if (!owner || owner == route->owner)
+		return 0;
+	*why = (struct optics_refusal){
+		.reason = OPTICS_PORT_BUSY,
+		.part = OPTICS_PART_EDGE,
+		.index = end - fabric->graph->ports_count,
+		.item = OPTICS_NONE,
+	};
+	return -EBUSY;
+}
+
+int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
+		      struct optics_refusal *why)
+{
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	ret = check_edge(fabric, route, why);
+	if (!ret)
+		ret = optics_claim(fabric->ledger, &route->path, why);
+	if (ret)
+		return ret;
+	route->role = MORPH_ROUTE_LIVE;
+	fabric->light_seq++;
+	own_edge(fabric, route);
+	return 0;
+}
+
+void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	const struct optics_path *path = &route->path;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		ledger->guide_lanes[hop->guide >> 1] |= path->lanes;
+		if (hop->element == OPTICS_NONE)
+			continue;
+		optics_set_state(ledger, hop->element, hop->state);
+		ledger->element_pins[hop->element]++;
+	}
+	ledger->tx_lanes[path->tx] |= path->lanes;
+	ledger->rx_lanes[path->rx] |= path->lanes;
+	own_edge(fabric, route);
+	route->role = MORPH_ROUTE_LIVE;
+	fabric->light_seq++;
+}
+
+void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	const struct optics_path *path = &route->path;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	route->tx_held = path->lanes & ~ledger->tx_lanes[path->tx];
+	route->rx_held = path->lanes & ~ledger->rx_lanes[path->rx];
+	ledger->tx_lanes[path->tx] |= route->tx_held;
+	ledger->rx_lanes[path->rx] |= route->rx_held;
+	own_edge(fabric, route);
+	route->whole = route->tx_held == path->lanes && route->rx_held == path->lanes;
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+		struct morph_link *link = &route->links[i];
+		u64 *lanes = &ledger->guide_lanes[hop->guide >> 1];
+		u32 element = hop->element;
+
+		link->lanes_held = path->lanes & ~*lanes;
+		*lanes |= link->lanes_held;
+		link->element_held = element != OPTICS_NONE &&
+				     (!ledger->element_pins[element] ||
+				      ledger->element_state[element] == hop->state);
+		if (link->element_held) {
+			optics_set_state(ledger, element, hop->state);
+			ledger->element_pins[element]++;
+		}
+		if (link->lanes_held != path->lanes ||
+		    (element != OPTICS_NONE && !link->element_held))
+			route->whole = false;
+	}
+	route->role = MORPH_ROUTE_SHADOW;
+}
+
+static void release_shadow(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	const struct optics_path *path = &route->path;
+	u32 i;
+
+	ledger->tx_lanes[path->tx] &= ~route->tx_held;
+	ledger->rx_lanes[path->rx] &= ~route->rx_held;
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		ledger->guide_lanes[hop->guide >> 1] &= ~route->links[i].lanes_held;
+		if (route->links[i].element_held)
+			ledger->element_pins[hop->element]--;
+		if (route->links[i].element_marked)
+			ledger->element_marks[hop->element] &= ~OPTICS_HELD;
+		route->links[i].element_marked = false;
+	}
+}
+
+void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (route->role == MORPH_ROUTE_LIVE)
+		optics_release(ledger, &route->path);
+	else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD)
+		release_shadow(fabric, route);
+	else
+		return;
+	own_edge(fabric, route);
+	/* What nobody pins counts as parked: whoever released it has seen to that. */
+	for (i = 0; i < route->path.hops_count; i++) {
+		u32 element = route->hops[i].element;
+
+		if (element != OPTICS_NONE && !ledger->element_pins[element])
+			optics_set_state(ledger, element,
+					 optics_park_state(fabric->graph, element));
+	}
+	route->role = MORPH_ROUTE_IDLE;
+	fabric->light_seq++;
+}
+
+u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route)
+{
+	u64 lanes;
+	u32 i;
+
+	morph_route_shadow(fabric, route);
+	lanes = route->tx_held | route->rx_held;
+	for (i = 0; i < route->path.hops_count; i++) {
+		struct morph_link *link = &route->links[i];
+		u32 element = route->hops[i].element;
+		u8 *marks;
+
+		lanes |= link->lanes_held;
+		if (element == OPTICS_NONE || link->element_held)
+			continue;
+		/* The slice itself has it in another state, and only the slice shall. */
+		marks = &fabric->ledger->element_marks[element];
+		link->element_marked = !(*marks & OPTICS_HELD);
+		*marks |= OPTICS_HELD;
+	}
+	route->role = MORPH_ROUTE_HELD;
+	return optics_weight64(lanes);
+}
+
+void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route)
+{
+	if (route->role != MORPH_ROUTE_HELD)
+		return;
+	morph_route_release(fabric, route);
+	route->role = MORPH_ROUTE_PLAN;
+}
+
+void morph_route_list(struct morph_fabric *fabric, struct morph_route *route)
+{
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < route->path.hops_count; i++)
+		hlist_add_head(&route->links[i].node,
+			       &fabric->guide_routes[route->hops[i].guide >> 1]);
+}
+
+void morph_route_unlist(struct morph_route *route)
+{
+	u32 i;
+
+	for (i = 0; i < route->capacity; i++)
+		hlist_del_init(&route->links[i].node);
+}

@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fabrics: registration, removal, and what the core knows of accelerators.
+ *
+ * A fabric is its struct device and lives as long as somebody holds it; the
+ * provider behind it may go at any moment. Setting fabric->ops to NULL and waiting
+ * for SRCU is all that separates the two.
+ */
+#include <linux/ctype.h>
+#include <linux/module.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <linux/wait_bit.h>
+
+#include "core/base/base.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
+DEFINE_XARRAY_ALLOC(morph_fabrics);
+DEFINE_XARRAY_ALLOC1(morph_slices);
+
+/* Fabrics that are not released yet, whether registered or not. */
+static atomic_t fabrics_alive = ATOMIC_INIT(0);
+
+/* How long a stranger waits for nothing but the table. */
+struct morph_fabric *morph_fabric_find(u32 id)
+{
+	struct morph_fabric *fabric;
+
+	mutex_lock(&morph_registry_lock);
+	fabric = xa_load(&morph_fabrics, id);
+	if (fabric)
+		get_device(&fabric->dev);
+	mutex_unlock(&morph_registry_lock);
+	return fabric;
+}
+
+struct morph_fabric *morph_fabric_next(u32 *id)
+{
+	struct morph_fabric *fabric;
+	unsigned long index = *id;
+
+	mutex_lock(&morph_registry_lock);
+	fabric = xa_find(&morph_fabrics, &index, ULONG_MAX, XA_PRESENT);
+	if (fabric)
+		get_device(&fabric->dev);
+	mutex_unlock(&morph_registry_lock);
+	*id = index;
+	return fabric;
+}
+
+int morph_fabric_check(struct morph_fabric *fabric)
+{
+	lockdep_assert_held(&fabric->lock);
+	return fabric->state == MORPH_FABRIC_READY ? 0 : -ENODEV;
+}
+
+int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
+			       struct morph_refusal *refusal)
+{
+	u32 ours = fabric->graph->params.checksum;
+
+	if (!checksum || checksum == ours)
+		return 0;
+	return morph_refuse_fixed(refusal, -ESTALE, MORPH_REASON_PROFILE, 0, 0,
+				  "the changes were planned for another profile; plan anew",
+				  "the profile's checksum is %08x, the changes were planned for %08x",
+				  ours, checksum);
+}
+
+/* ------------------------------------------------------------- accelerators */
+
+bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator)
+{
+	const struct morph_chip *chip = &fabric->chips[accelerator];
+
+	return chip->health == MORPH_HEALTH_OK && !chip->cordoned && !chip->testing &&
+	       chip->hold_until_ns <= ktime_get_boottime_ns();
+}
+
+static void host_count(struct morph_fabric *fabric, struct morph_host *host, u8 listed, int step)
+{
+	if (listed == 1) {
+		host->free_count += step;
+		fabric->free += step;
+		list_move(&host->bucket, &fabric->hosts_by_free[host->free_count]);
+	} else if (listed == 2) {
+		host->spare_count += step;
+		fabric->spares += step;
+	}
+}
+
+void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_host *host = &fabric->hosts[fabric->graph->accelerators[accelerator].host];
+	u8 listed = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	if (morph_chip_fit(fabric, accelerator)) {
+		if (chip->use == MORPH_USE_FREE)
+			listed = 1;
+		else if (chip->use == MORPH_USE_SPARE)
+			listed = 2;
+	}
+	if (listed == chip->listed)
+		return;
+	if (chip->listed) {
+		list_del_init(&chip->host_node);
+		host_count(fabric, host, chip->listed, -1);
+	}
+	if (listed) {
+		list_add_tail(&chip->host_node, listed == 1 ? &host->free : &host->spares);
+		host_count(fabric, host, listed, 1);
+	}
+	chip->listed = listed;
+}
+
+/* -------------------------------------------------------------------- infos */
+
+void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info)
+{
+	const struct optics_graph *graph = fabric->graph;
+
+	lockdep_assert_held(&fabric->lock);
+	info->abi_version = MORPH_ABI_VERSION;
+	info->fabric = fabric->id;
+	memcpy(info->uuid, fabric->uuid, sizeof(info->uuid));
+	strscpy(info->name, fabric->name, sizeof(info->name));
+	strscpy(info->profile, graph->params.name, sizeof(info->profile));
+	info->profile_checksum = graph->params.checksum;
+	info->features = fabric->simulated ? MORPH_FABRIC_SIMULATED : 0;
+	info->state = fabric->state;
+	info->accelerators = graph->accelerators_count;
+	info->hosts = graph->hosts_count;
+	info->elements = graph->elements_count;
+	info->guides = graph->guides_count;
+	info->planes = graph->params.planes;
+	info->wavelengths = graph->params.wavelengths;
+	info->edges = graph->edges_count;
+	info->free = fabric->free;
+	info->spares = fabric->spares;
+	info->slices = fabric->slices_count;
+	info->lane_mbps = graph->params.lane_mbps;
+	info->settle_ns = graph->params.settle_ns;
+	info->relock_ns = graph->params.relock_ns;
+	info->seq = fabric->seq;
+}
+
+void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
+				 struct morph_accelerator_info *info)
+{
+	const struct optics_accelerator *place = &fabric->graph->accelerators[index];
+	const struct morph_chip *chip = &fabric->chips[index];
+
+	lockdep_assert_held(&fabric->lock);
+	info->accelerator = index;
+	info->host = place->host;
+	info->x = place->x;
+	info->y = place->y;
+	info->z = place->z;
+	info->use = chip->use;
+	info->health = chip->health;
+	info->cordoned = chip->cordoned;
+	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
+	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));
+	info->last_verified_ns = chip->last_verified_ns;
+}
+
+void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_guide_info *info)
+{
+	const struct optics_guide *guide = &fabric->graph->guides[index];
+
+	lockdep_assert_held(&fabric->lock);
+	info->guide = index;
+	info->type = guide->class;
+	info->health = morph_health_get(fabric, MORPH_PART_GUIDE, index);
+	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_GUIDE, index);
+	info->lanes = fabric->graph->all_lanes;
+	info->lanes_free = fabric->graph->all_lanes & ~optics_guide_taken(fabric->ledger, index);
+	info->loss_mdb = guide->loss_mdb;
+}
+
+void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
+			     struct morph_element_info *info)
+{
+	lockdep_assert_held(&fabric->lock);
+	info->element = index;
+	info->tile = fabric->graph->elements[index].tile;
+	info->state = fabric->hw_state[index];
+	info->health = morph_health_get(fabric, MORPH_PART_ELEMENT, index);
+	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_ELEMENT, index);
+	info->pins = fabric->ledger->element_pins[index];
+}
+
+void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 end = optics_edge_end(graph, index);
+
+	lockdep_assert_held(&fabric->lock);
+	info->edge = index;
+	info->guide = graph->tx_guide[end] >> 1;
+	memcpy(info->peer_uuid, fabric->peers[index], sizeof(info->peer_uuid));
+	info->peer_edge = le32_to_cpu(graph->edges[index].peer_edge);
+	info->least_mdbm = optics_edge_least(graph, index);
+	info->most_mdbm = optics_edge_most(graph, index);
+	info->lanes_out = fabric->ledger->rx_lanes[end];
+	info->lanes_in = fabric->ledger->tx_lanes[end];
+	strscpy(info->name, graph->edges[index].name, sizeof(info->name));
+}
+
+/* ---------------------------------------------------------- alloc and free */
+
+static void fabric_free_tables(struct morph_fabric *fabric)
+{
+	kvfree(fabric->peers);
+	kvfree(fabric->signals);
+	kvfree(fabric->hosts_by_free);
+	kvfree(fabric->hosts);
+	kvfree(fabric->chips);
+	kvfree(fabric->guide_routes);
+	kvfree(fabric->tx_on);
+	kvfree(fabric->hw_state);
+	kvfree(fabric->route_work);
+	kvfree(fabric->ledger);
+	kvfree(fabric->graph);
+}
+
+static void fabric_release(struct device *dev)
+{
+	struct morph_fabric *fabric = to_morph_fabric(dev);
+
+	morph_history_free(fabric);
+	morph_controller_free(fabric);
+	fabric_free_tables(fabric);
+	xa_destroy(&fabric->txns);
+	cleanup_srcu_struct(&fabric->telling);
+	cleanup_srcu_struct(&fabric->srcu);
+	xa_erase(&morph_fabrics, fabric->id);
+	kfree(fabric);
+	if (atomic_dec_and_test(&fabrics_alive))
+		wake_up_var(&fabrics_alive);
+}
+
+/**
+ * morph_fabric_wait_released() - wait until no fabric is left: the module goes
+ *
+ * Nobody who pins the module holds one any more, but the driver core may still be about
+ * to release one. Slices and their nodes hold their fabric, so they have gone before it.
+ *
+ * Context: process context; waits.
+ */
+void morph_fabric_wait_released(void)
+{
+	wait_var_event(&fabrics_alive, !atomic_read(&fabrics_alive));
+	/* Whoever released the last one may have been preempted on its way out of here. */
+	synchronize_rcu_tasks();
+}
+
+/**
+ * morph_fabric_alloc() - a fabric that is not registered yet
+ * @parent: the provider's device, or NULL
+ * @ops: the provider's operations; must live until morph_fabric_unregister() returned
+ * @priv: handed back by morph_fabric_priv()
+ *
+ * Context: process context.
+ * Return: the fabric, to be given back by morph_fabric_put(), or an ERR_PTR.
+ */
+struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morph_fabric_ops *ops,
+					void *priv)
+{
+	struct morph_fabric *fabric;
+	u32 id;
+	int ret;
+
+	if (!ops || !ops->set_elements || !ops->get_elements || !ops->set_lasers ||
+	    !ops->get_lasers || !ops->get_receivers || !ops->probe)
+		return ERR_PTR(-EINVAL);
+	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
+	if (!fabric)
+		return ERR_PTR(-ENOMEM);
+	ret = init_srcu_struct(&fabric->srcu);
+	if (ret)
+		goto err_free;
+	ret = init_srcu_struct(&fabric->telling);
+	if (ret)
+		goto err_srcu;
+	/* A NULL entry: the number is taken, the fabric is not to be seen. */
+	ret = xa_alloc(&morph_fabrics, &id, NULL, XA_LIMIT(0, MORPH_MAX_FABRICS - 1), GFP_KERNEL);
+	if (ret)
+		goto err_telling;
+	fabric->id = id;
+	fabric->ops = ops;
+	fabric->owner = ops->owner;
+	fabric->priv = priv;
+	fabric->seq = 1;
+	mutex_init(&fabric->lock);
+	init_waitqueue_head(&fabric->review_end);
+	spin_lock_init(&fabric->event_lock);
+	spin_lock_init(&fabric->op_lock);
+	spin_lock_init(&fabric->signal_lock);
+	INIT_LIST_HEAD(&fabric->slices);
+	INIT_LIST_HEAD(&fabric->stale_plans);
+	INIT_LIST_HEAD(&fabric->planless);
+	init_waitqueue_head(&fabric->test_end);
+	INIT_DELAYED_WORK(&fabric->recover_work, morph_repair_recover_work);
+	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
+	morph_health_init(fabric);
+	morph_controller_init(fabric);
+	INIT_DELAYED_WORK(&fabric->plan_work, morph_plan_work);
+	device_initialize(&fabric->dev);
+	fabric->dev.parent = parent;
+	fabric->dev.class = morph_class;
+	fabric->dev.release = fabric_release;
+	atomic_inc(&fabrics_alive);
+	return fabric;
+
+err_telling:
+	cleanup_srcu_struct(&fabric->telling);
+err_srcu:
+	cleanup_srcu_struct(&fabric->srcu);
+err_free:
+	kfree(fabric);
+	return ERR_PTR(ret);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_alloc);
+
+/**
+ * morph_fabric_put() - give a fabric back
+ * @fabric: the fabric, not registered any more
+ */
+void morph_fabric_put(struct morph_fabric *fabric)
+{
+	put_device(&fabric->dev);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_put);
+
+/**
+ * morph_fabric_priv() - what was given to morph_fabric_alloc()
+ * @fabric: the fabric
+ *
+ * Return: the provider's pointer.
+ */
+void *morph_fabric_priv(struct morph_fabric *fabric)
+{
+	return fabric->priv;
+}
+EXPORT_SYMBOL_GPL(morph_fabric_priv);
+
+/* ------------------------------------------------------------- registration */
+
+static int fabric_check_desc(struct morph_fabric *fabric, const struct morph_fabric_desc *desc)
+{
+	const char *c;
+
+	if (!desc->name || !*desc->name || strlen(desc->name) >= sizeof(fabric->name)) {
+		dev_err(&fabric->dev, "name must have 1 to %zu characters\n",
+			sizeof(fabric->name) - 1);
+		return -EINVAL;
+	}
+	for (c = desc->name; *c; c++) {
+		if (!isalnum(*c) && !strchr("_.:-", *c)) {
+			dev_err(&fabric->dev, "name may hold letters, digits and _ . : - only\n");
+			return -EINVAL;
+		}
+	}
+	if (!memchr_inv(desc->uuid, 0, sizeof(desc->uuid))) {
+		dev_err(&fabric->dev, "uuid is all zeros\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int fabric_build_graph(struct morph_fabric *fabric, const struct morph_fabric_desc *desc)
+{
+	struct optics_refusal why = {};
+	void *block;
+	s64 bytes;
+
+	bytes = optics_graph_bytes(desc->profile, desc->profile_bytes, &why);
+	if (bytes < 0)
+		goto malformed;
+	block = kvzalloc(bytes, GFP_KERNEL);
+	if (!block)
+		return -ENOMEM;
+	fabric->graph = optics_graph_build(block, desc->profile, desc->profile_bytes, &why);
+	if (fabric->graph)
+		return 0;
+	kvfree(block);
+malformed:
+	dev_err(&fabric->dev, "profile of %zu bytes is malformed: %s, at byte %lld\n",
+		desc->profile_bytes, optics_reason_text(why.reason), why.have);
+	return -EINVAL;
+}
+
+static int fabric_alloc_tables(struct morph_fabric *fabric)
+{
+	const struct optics_graph *graph = fabric->graph;
+	void *block;
+	u32 i;
+
+	block = kvzalloc(optics_state_bytes(graph), GFP_KERNEL);
+	if (!block)
+		return -ENOMEM;
+	fabric->ledger = optics_state_init(block, graph);
+	fabric->route_work = kvzalloc(optics_route_bytes(MORPH_ROUTE_STEPS), GFP_KERNEL);
+	fabric->hw_state = kvzalloc(graph->elements_count, GFP_KERNEL);
+	fabric->tx_on = kvcalloc(graph->ports_count, sizeof(u64), GFP_KERNEL);
+	fabric->guide_routes = kvcalloc(graph->guides_count, sizeof(*fabric->guide_routes),
+					GFP_KERNEL);
+	fabric->chips = kvcalloc(graph->accelerators_count, sizeof(*fabric->chips), GFP_KERNEL);
+	fabric->hosts = kvcalloc(graph->hosts_count, sizeof(*fabric->hosts), GFP_KERNEL);
+	fabric->signals = kvcalloc(MORPH_SIGNAL_SLOTS, sizeof(*fabric->signals), GFP_KERNEL);
+	if (!fabric->route_work || !fabric->hw_state || !fabric->tx_on || !fabric->guide_routes ||
+	    !fabric->chips || !fabric->hosts || !fabric->signals)
+		return -ENOMEM;
+	for (i = 0; i < graph->accelerators_count; i++)
+		fabric->hosts[graph->accelerators[i].host].free_count++;
+	for (i = 0; i < graph->hosts_count; i++)
+		fabric->hosts_max = max(fabric->hosts_max, fabric->hosts[i].free_count);
+	fabric->hosts_by_free = kvcalloc(fabric->hosts_max + 1, sizeof(struct list_head),
+					 GFP_KERNEL);
+	return fabric->hosts_by_free ? 0 : -ENOMEM;
+}
+
+/* Who is at the other side of the edges: the provider says it, or the profile. */
+static int fabric_init_peers(struct morph_fabric *fabric, const struct morph_fabric_desc *desc)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 i;
+
+	fabric->peers = kvcalloc(graph->edges_count, sizeof(*fabric->peers), GFP_KERNEL);
+	if (!fabric->peers)
+		return -ENOMEM;
+	for (i = 0; i < graph->edges_count; i++)
+		memcpy(fabric->peers[i], desc->peers ? desc->peers[i] : graph->edges[i].peer_uuid,
+		       sizeof(*fabric->peers));
+	return 0;
+}
+
+static void fabric_init_chips(struct morph_fabric *fabric)
+{
+	const struct optics_graph *graph = fabric->graph;
+	struct morph_chip *chip;
+	struct morph_host *host;
+	u32 i;
+
+	for (i = 0; i <= fabric->hosts_max; i++)
+		INIT_LIST_HEAD(&fabric->hosts_by_free[i]);
+	for (i = 0; i < graph->hosts_count; i++) {
+		host = &fabric->hosts[i];
+		host->index = i;
+		host->free_count = 0;
+		INIT_LIST_HEAD(&host->free);
+		INIT_LIST_HEAD(&host->spares);
+		list_add_tail(&host->bucket, &fabric->hosts_by_free[0]);
+	}
+	for (i = 0; i < graph->accelerators_count; i++) {
+		chip = &fabric->chips[i];
+		INIT_LIST_HEAD(&chip->host_node);
+		INIT_LIST_HEAD(&chip->plans);
+		chip->spare = graph->accelerators[i].flags & MORPH_ACCELERATOR_F_SPARE;
+		chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
+		if (fabric->ops->identify)
+			fabric->ops->identify(fabric, i, &chip->identity);
+		chip->identity.pci[MORPH_PCI_BYTES - 1] = '\0';
+		morph_chip_update(fabric, i);
+	}
+}
+
+/**
+ * morph_fabric_register() - make a fabric usable
+ * @fabric: from morph_fabric_alloc()
+ * @desc: what it is
+ *
+ * Checks the profile, switches all lasers off, parks all elements, verifies that,
+ * and publishes /dev/morph/fabricN. The provider's operations may be called from
+ * now on.
+ *
+ * Context: process context; waits for the device.
+ * Return: 0 or a negative errno; -EINVAL for a malformed description, with the
+ * reason in the kernel log.
+ */
+int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric_desc *desc)
+{
+	int ret;
+
+	dev_set_name(&fabric->dev, "fabric%u", fabric->id);
+	ret = fabric_check_desc(fabric, desc);
+	if (!ret)
+		ret = fabric_build_graph(fabric, desc);
+	if (!ret)
+		ret = fabric_alloc_tables(fabric);
+	if (!ret)
+		ret = fabric_init_peers(fabric, desc);
+	if (ret)
+		return ret;
+	strscpy(fabric->name, desc->name, sizeof(fabric->name));
+	memcpy(fabric->uuid, desc->uuid, sizeof(fabric->uuid));
+	fabric->simulated = desc->simulated;
+	mutex_lock(&fabric->lock);
+	fabric_init_chips(fabric);
+	mutex_unlock(&fabric->lock);
+	morph_identity_learn(fabric);
+	ret = morph_bringup(fabric);
+	if (ret)
+		goto err_gone;
+	mutex_lock(&fabric->lock);
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_READY);
+	mutex_unlock(&fabric->lock);
+	ret = morph_chardev_add_fabric(fabric);
+	if (ret)
+		goto err_gone;
+	mutex_lock(&morph_registry_lock);
+	ret = xa_err(xa_store(&morph_fabrics, fabric->id, fabric, GFP_KERNEL));
+	mutex_unlock(&morph_registry_lock);
+	if (ret)
+		goto err_chardev;
+	morph_debugfs_add(fabric);
+	mutex_lock(&fabric->lock);
+	morph_netlink_fabric(fabric);
+	mutex_unlock(&fabric->lock);
+	morph_health_start(fabric);
+	return 0;
+
+err_chardev:
+	morph_chardev_del_fabric(fabric);
+err_gone:
+	mutex_lock(&fabric->lock);
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
+	mutex_unlock(&fabric->lock);
+	WRITE_ONCE(fabric->ops, NULL);
+	synchronize_srcu(&fabric->srcu);
+	morph_health_stop(fabric);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(morph_fabric_register);
+
+/* Nobody can use the slices any more; those that nobody holds open end now. */
+static void fabric_lose_slices(struct morph_fabric *fabric)
+{
+	struct morph_slice *slice, *next;
+	struct morph_event event;
+
+	list_for_each_entry_safe(slice, next, &fabric->slices, node) {
+		slice->state = MORPH_SLICE_LOST;
+		slice->generation++;
+		fabric->seq++;
+		morph_event_init(&event, slice, MORPH_EVENT_FABRIC_GONE);
+		morph_event_queue(slice, &event);
+		morph_event_hangup(slice);
+		wake_up_all(&slice->idle);
+		morph_state_lose(slice);
+		morph_schedule_wake(slice);
+		morph_ring_wake_slice(slice);
+		slice->named = false;
+		if (!slice->files_count && !slice->dying)
+			morph_slice_release(slice, 0);
+	}
+}
+
+/**
+ * morph_fabric_unregister() - the hardware, or its driver, goes away
+ * @fabric: a registered fabric
+ *
+ * Always succeeds. When it returns no operation of the provider runs or will be
+ * called; open files stay, are woken with POLLHUP, and answer ENODEV. An operation
+ * that does not return delays it.
+ *
+ * Context: process context.
+ */
+void morph_fabric_unregister(struct morph_fabric *fabric)
+{
+	mutex_lock(&morph_registry_lock);
+	xa_store(&morph_fabrics, fabric->id, NULL, GFP_KERNEL);
+	mutex_unlock(&morph_registry_lock);
+
+	mutex_lock(&fabric->lock);
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
+	mutex_unlock(&fabric->lock);
+
+	WRITE_ONCE(fabric->ops, NULL);
+	synchronize_srcu(&fabric->srcu);
+	morph_hw_fail_all(fabric, -ENODEV);
+	morph_health_stop(fabric);
+	morph_controller_stop(fabric);
+	/* In this order: a recovery queues plans. */
+	cancel_delayed_work_sync(&fabric->recover_work);
+	cancel_delayed_work_sync(&fabric->plan_work);
+	morph_debugfs_remove(fabric);
+	morph_chardev_del_fabric(fabric);
+
+	mutex_lock(&fabric->lock);
+	fabric_lose_slices(fabric);
+	morph_netlink_fabric(fabric);
+	mutex_unlock(&fabric->lock);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_unregister);
+
+/**
+ * morph_fabric_shutdown() - turn all lasers off, for the provider's shutdown hook
+ * @fabric: a registered fabric
+ *
+ * Context: process context; waits for the device.
+ */
+void morph_fabric_shutdown(struct morph_fabric *fabric)
+{
+	struct morph_slice *slice;
+
+	/* Nobody is to repair the darkness, or to light what he was about to. */
+	mutex_lock(&fabric->lock);
+	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
+	list_for_each_entry(slice, &fabric->slices, node) {
+		morph_state_lose(slice);
+		morph_schedule_wake(slice);
+		morph_ring_wake_slice(slice);
+	}
+	mutex_unlock(&fabric->lock);
+	morph_hw_drain(fabric);
+	morph_bringup_lasers_off(fabric);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_shutdown);
+
+/**
+ * morph_fabric_is_lit() - is any laser on; suspend is to be refused then
+ * @fabric: a registered fabric
+ *
+ * Context: process context, takes fabric->lock.
+ * Return: true while a laser is switched on.
+ */
+bool morph_fabric_is_lit(struct morph_fabric *fabric)
+{
+	bool lit = false;
+	u32 i;
+
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < fabric->graph->ports_count && !lit; i++)
+		lit = fabric->tx_on[i];
+	mutex_unlock(&fabric->lock);
+	return lit;
+}
+EXPORT_SYMBOL_GPL(morph_fabric_is_lit);

@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Failover: spares take the places of failed ranks, and their circuits with them, as one
+ * transaction; from the protection plan where one is current.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+#define MAX_SPARE_TRIES	16u	/* spares that one repair tries for a rank */
+
+/* ------------------------------------------------------------------- spares */
+
+static bool may_replace(const struct morph_slice *slice, u32 rank)
+{
+	const struct morph_rank *entry = &slice->ranks[rank];
+
+	return entry->failed && (entry->forced || slice->failover == MORPH_FAILOVER_AUTOMATIC);
+}
+
+/* Free for anybody, or held for this slice. */
+static bool is_idle(const struct morph_slice *slice, u32 accelerator)
+{
+	u32 use = slice->fabric->chips[accelerator].use;
+
+	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE ||
+		accelerator == slice->own_spare) && morph_chip_fit(slice->fabric, accelerator);
+}
+
+/* The next spare for a rank that this repair has not taken already; it is held then. */
+static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
+{
+	struct morph_rank *entry = &slice->ranks[rank];
+	u32 spare = entry->wanted_spare;
+
+	if (spare != MORPH_ANY) {
+		if (*skip || !is_idle(slice, spare))
+			return MORPH_ANY;
+	} else {
+		spare = morph_place_spare(slice, entry->accelerator, entry->preferred, *skip);
+	}
+	++*skip;
+	if (spare == MORPH_ANY)
+		return MORPH_ANY;
+	if (spare == slice->own_spare) {
+		slice->own_spare = MORPH_ANY;
+		slice->fabric->chips[spare].rank = rank;
+	} else {
+		morph_chip_hold(slice, spare, rank);
+	}
+	return spare;
+}
+
+/* What one failover is about. */
+struct failover {
+	struct morph_slice *slice;
+	struct morph_txn *txn;
+	u32 *ranks;		/* failed ranks that get a spare: the lists are the slice's */
+	u32 *spares;
+	u32 *skips;
+	u32 count;
+	u32 reserved;		/* the spare that the slice had of its own */
+};
+
+/*
+ * A spare that was not to be. One that was reserved stays so; any other goes to the
+ * end of its host's list, or to the front where the next ones are still to be tried.
+ */
+static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
+{
+	struct morph_slice *slice = failover->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_chip *chip;
+
+	if (spare == MORPH_ANY)
+		return;
+	chip = &fabric->chips[spare];
+	if (spare == failover->reserved) {
+		slice->own_spare = spare;
+		chip->rank = MORPH_ANY;
+	} else {
+		morph_chip_let_go(fabric, spare);
+		if (to_front && chip->use == MORPH_USE_SPARE && chip->listed)
+			list_move(&chip->host_node,
+				  &fabric->hosts[fabric->graph->accelerators[spare].host].spares);
+	}
+	morph_plan_touch_chip(fabric, spare);
+}
+
+static u32 spare_of(const struct failover *failover, u32 rank)
+{
+	u32 i;
+
+	for (i = 0; i < failover->count; i++)
+		if (failover->ranks[i] == rank)
+			return failover->spares[i];
+	return MORPH_ANY;
+}
+
+static bool touches(const struct failover *failover, const struct morph_circuit *circuit)
+{
+	return spare_of(failover, circuit->src_rank) != MORPH_ANY ||
+	       spare_of(failover, circuit->dst_rank) != MORPH_ANY;
+}
+
+/* Will there be an accelerator at this end of a circuit? */
+static bool has_place(const struct failover *failover, u32 rank)
+{
+	return spare_of(failover, rank) != MORPH_ANY ||
+	       !morph_rank_failed(failover->slice, rank);
+}
+
+/*
+ * Where the other end failed too and has no spare, a circuit can't be lit. It is moved all
+ * the same, and stays dark: nothing that the slice holds may end at an accelerator that it
+ * has given back.
+ */
+static void mark_unlit(struct failover *failover)
+{
+	u32 i;
+
+	for (i = 0; i < failover->txn->count; i++) {
+		struct morph_item *item = &failover->txn->items[i];
+
+		item->unlit = !has_place(failover, item->change.src_rank) ||
+			      !has_place(failover, item->change.dst_rank);
+	}
+}
+
+/* A transaction that moves the circuits of all replaced ranks. */
+static void failover_build(struct failover *failover)
+{
+	struct morph_slice *slice = failover->slice;
+	struct morph_circuit *circuit;
+	unsigned long index;
+	u32 count = 0, n = 0;
+
+	xa_for_each(&slice->circuits, index, circuit)
+		count += circuit->listed && touches(failover, circuit);
+	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
+	failover->txn->kind = MORPH_TXN_REPAIR;
+	xa_for_each(&slice->circuits, index, circuit) {
+		struct morph_item *item = &failover->txn->items[n];
+
+		if (!circuit->listed || !touches(failover, circuit))
+			continue;
+		morph_repair_fill_item(item, circuit);
+		if (spare_of(failover, circuit->src_rank) != MORPH_ANY)
+			item->new_src = spare_of(failover, circuit->src_rank);
+		if (spare_of(failover, circuit->dst_rank) != MORPH_ANY)
+			item->new_dst = spare_of(failover, circuit->dst_rank);
+		n++;
+	}
+	mark_unlit(failover);
+}
+
+/* A single failed rank with a current plan: nothing has to be worked out. */
+static bool failover_from_plan(struct failover *failover)
+{
+	struct morph_slice *slice = failover->slice;
+	u32 rank = failover->ranks[0];
+	u32 spare;
+
+	if (failover->count != 1 || slice->ranks[rank].wanted_spare != MORPH_ANY)
+		return false;
+	failover->txn = morph_plan_take(slice, rank, &spare);
+	if (!failover->txn)
+		return false;
+	kref_get(&slice->kref);
+	failover->txn->slice = slice;
+	if (spare == slice->own_spare) {
+		slice->own_spare = MORPH_ANY;
+		slice->fabric->chips[spare].rank = rank;
+	} else {
+		morph_chip_hold(slice, spare, rank);
+	}
+	failover->spares[0] = spare;
+	mark_unlit(failover);
+	return true;
+}
+
+static bool any_spare(const struct failover *failover)
+{
+	u32 i;
+
+	for (i = 0; i < failover->count; i++)
+		if (failover->spares[i] != MORPH_ANY)
+			return true;
+	return false;
+}
+
+/*
+ * Another spare for the rank whose circuit could not be staged; if none is left the
+ * other ranks are replaced without it. False: there is nothing more to try.
+ */
+static bool next_spare(struct failover *failover)
+{
+	const struct morph_txn *txn = failover->txn;
+	u32 which = 0, i;
+
+	if (txn->refusal.item < txn->count) {
+		const struct morph_change *change = &txn->items[txn->refusal.item].change;
+
+		for (i = 0; i < failover->count; i++)
+			if (failover->ranks[i] == change->src_rank ||
+			    failover->ranks[i] == change->dst_rank)
+				which = i;
+	}
+	if (failover->spares[which] == MORPH_ANY)
+		return false;
+	give_back_spare(failover, failover->spares[which], true);
+	failover->spares[which] = MORPH_ANY;
+	if (failover->skips[which] < MAX_SPARE_TRIES)
+		failover->spares[which] = take_spare(failover->slice, failover->ranks[which],
+						     &failover->skips[which]);
+	return any_spare(failover);
+}
+
+/* Find spares and paths until the transaction is staged. fabric->lock held. */
+static int failover_stage(struct failover *failover)
+{
+	struct morph_slice *slice = failover->slice;
+	u32 i;
+	int ret;
+
+	if (failover_from_plan(failover)) {
+		ret = morph_txn_stage(failover->txn);
+		if (!ret) {
+			morph_stat(slice->fabric, MORPH_STAT_PLANS_USED);
+			return 0;
+		}
+		give_back_spare(failover, failover->spares[0], true);
+		failover->spares[0] = MORPH_ANY;
+		morph_repair_free_txn(failover->txn);
+		failover->txn = NULL;
+	}
+	morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
+	for (i = 0; i < failover->count; i++) {
+		failover->skips[i] = 0;
+		failover->spares[i] = take_spare(slice, failover->ranks[i], &failover->skips[i]);
+	}
+	if (!any_spare(failover))
+		return -ENOSPC;
+	for (;;) {
+		failover_build(failover);
+		ret = morph_repair_stage(failover->txn);
+		if (!ret || !next_spare(failover))
+			return ret;
+		morph_repair_free_txn(failover->txn);
+		failover->txn = NULL;
+	}
+}
+
+/* A repair's transaction that did not come to pass; its routes claim nothing. */
+void morph_repair_free_txn(struct morph_txn *txn)
+{
+	u32 i;
+
+	if (!txn)
+		return;
+	for (i = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		morph_route_unlist(txn->items[i].new);
+		morph_route_free(txn->items[i].new);
+		txn->items[i].new = NULL;
+	}
+	morph_txn_put(txn);
+}
+
+/* ------------------------------------------------------------------- events */
+
+u64 morph_txn_longest_dark(const struct morph_txn *txn)
+{
+	u64 longest = 0;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		longest = max(longest, txn->items[i].change.dark_ns);
+	return longest;
+}
+
+static void fill_event_chips(struct morph_fabric *fabric, struct morph_event *event, u32 old,
+			     u32 new)
+{
+	const struct optics_accelerator *places = fabric->graph->accelerators;
+
+	event->old_accelerator = old;
+	event->old_host = places[old].host;
+	memcpy(event->old_pci, fabric->chips[old].identity.pci, sizeof(event->old_pci));
+	memcpy(event->old_uuid, fabric->chips[old].identity.uuid, sizeof(event->old_uuid));
+	if (new == MORPH_ANY)
+		return;
+	event->new_accelerator = new;
+	event->new_host = places[new].host;
+	memcpy(event->new_pci, fabric->chips[new].identity.pci, sizeof(event->new_pci));
+	memcpy(event->new_uuid, fabric->chips[new].identity.uuid, sizeof(event->new_uuid));
+}
+
+/* Sent at once, when the failure is noticed. fabric->lock held. */
+void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
+{
+	u32 old = slice->ranks[rank].accelerator;
+	struct morph_event event;
+
+	morph_event_init(&event, slice, MORPH_EVENT_FAILING);
+	event.rank = rank;
+	event.part = MORPH_PART_ACCELERATOR;
+	event.index = old;
+	fill_event_chips(slice->fabric, &event, old, MORPH_ANY);
+	morph_event_queue(slice, &event);
+}
+
+/* The spares take their places, in the moment in which their light is published. */
+static void failover_publish(struct morph_txn *txn, void *context)
+{
+	struct failover *failover = context;
+	struct morph_slice *slice = failover->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_times *times = &txn->times;
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	u64 begin = ktime_get_ns();
+	struct morph_event event;
+	u32 i, old;
+
+	slice->generation++;
+	times->phase_ns[MORPH_PHASE_DETECT] = slice->fault_noticed_ns - slice->fault_since_ns;
+	for (i = 0; i < failover->count; i++) {
+		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
+
+		if (failover->spares[i] == MORPH_ANY)
+			continue;
+		old = entry->accelerator;
+		entry->accelerator = failover->spares[i];
+		/* The role goes the other way: once it is sound again it is the spare. */
+		swap(fabric->chips[old].spare, fabric->chips[entry->accelerator].spare);
+		/* Somebody distrusted it: it comes back through a test. */
+		culprit.index = old;
+		if (fabric->chips[old].health == MORPH_HEALTH_OK)
+			morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		morph_chip_let_go(fabric, old);
+		entry->replacements++;
+		entry->failed = false;
+		entry->forced = false;
+		entry->wanted_spare = MORPH_ANY;
+		entry->preferred = MORPH_ANY;
+		morph_stat(fabric, MORPH_STAT_FAILOVERS);
+		morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
+		event.rank = failover->ranks[i];
+		event.dark_ns = morph_txn_longest_dark(txn);
+		fill_event_chips(fabric, &event, old, entry->accelerator);
+		times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - begin;
+		event.times = *times;
+		morph_event_queue(slice, &event);
+		morph_netlink_accelerator(fabric, old);
+		morph_netlink_accelerator(fabric, entry->accelerator);
+		trace_morph_failover(fabric->id, slice->number, failover->ranks[i], old,
+				     entry->accelerator, times);
+		/* It may have failed since it was chosen, when it had no rank yet. */
+		if (fabric->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
+			entry->failed = true;
+			morph_repair_kick(slice, 0);
+			morph_repair_tell_failing(slice, failover->ranks[i]);
+		}
+	}
+	fabric->last_failover = *times;
+}
+
+/* ----------------------------------------------------------------- failover */
+
+/* Replace all failed ranks that may be. Returns 0, or why some were not. */
+int morph_failover_run(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct failover failover = { .slice = slice, .reserved = slice->own_spare };
+	u64 begin = ktime_get_ns();
+	u32 i;
+	int ret;
+
+	failover.ranks = slice->failover_lists;
+	failover.spares = failover.ranks + slice->ranks_count;
+	failover.skips = failover.spares + slice->ranks_count;
+	for (i = 0; i < slice->ranks_count; i++) {
+		if (!may_replace(slice, i))
+			continue;
+		failover.spares[failover.count] = MORPH_ANY;
+		failover.ranks[failover.count++] = i;
+	}
+	if (!failover.count)
+		return 0;
+	/* A spare that is being tested is worth waiting for, where there is no other. */
+	do
+		ret = failover_stage(&failover);
+	while (ret == -ENOSPC && !failover.txn && morph_test_wait(fabric, &ret) &&
+	       !slice->dying);
+	if (!ret) {
+		failover.txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+		failover.txn->on_publish = failover_publish;
+		failover.txn->context = &failover;
+		ret = morph_exec_commit(failover.txn, false);
+	}
+	if (!ret) {
+		for (i = 0; i < failover.count; i++)
+			if (failover.spares[i] == MORPH_ANY)
+				ret = -ENOSPC;
+	} else {
+		for (i = 0; i < failover.count; i++)
+			give_back_spare(&failover, failover.spares[i], false);
+		morph_stat(fabric, MORPH_STAT_FAILOVERS_FAILED);
+	}
+	morph_repair_free_txn(failover.txn);
+	return ret;
+}

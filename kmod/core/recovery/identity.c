@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which accelerator it is: what comes back into use must be the one that was known.
+ *
+ * Known are the UUID that the provider tells and the serial number of the PCI device
+ * at the accelerator's address, each where there is one. They are asked for again
+ * whenever the accelerator is tested. Another one than the known stays quarantined
+ * until the known one is back or the operator accepts it.
+ */
+#include "core/base/base.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/recovery/recovery.h"
+
+/* What is in an accelerator's place now. No lock held. */
+static void look(struct morph_fabric *fabric, u32 accelerator, struct morph_marks *now)
+{
+	struct morph_identity identity;
+	char pci[MORPH_PCI_BYTES];
+
+	mutex_lock(&fabric->lock);
+	memcpy(pci, fabric->chips[accelerator].identity.pci, sizeof(pci));
+	mutex_unlock(&fabric->lock);
+	morph_hw_identify(fabric, accelerator, &identity);
+	memcpy(now->uuid, identity.uuid, sizeof(now->uuid));
+	now->serial = morph_pci_serial(pci);
+}
+
+static bool uuid_differs(const struct morph_chip *chip)
+{
+	const u8 *known = chip->identity.uuid, *found = chip->found.uuid;
+
+	return memchr_inv(known, 0, MORPH_UUID_BYTES) && memchr_inv(found, 0, MORPH_UUID_BYTES) &&
+	       memcmp(known, found, MORPH_UUID_BYTES);
+}
+
+static bool serial_differs(const struct morph_chip *chip)
+{
+	return chip->serial && chip->found.serial && chip->serial != chip->found.serial;
+}
+
+/* What was found is the known one: all that it tells, or what was not known so far. */
+static void remember(struct morph_chip *chip, bool all)
+{
+	if (all || !memchr_inv(chip->identity.uuid, 0, MORPH_UUID_BYTES))
+		memcpy(chip->identity.uuid, chip->found.uuid, MORPH_UUID_BYTES);
+	if (all || !chip->serial)
+		chip->serial = chip->found.serial;
+}
+
+/* Learn the serial numbers of what is there when the fabric is registered. */
+void morph_identity_learn(struct morph_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->graph->accelerators_count; i++)
+		fabric->chips[i].serial = morph_pci_serial(fabric->chips[i].identity.pci);
+}
+
+int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool accept)
+{
+	const struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR, accelerator };
+	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_marks now;
+	int ret = 0;
+
+	look(fabric, accelerator, &now);
+	mutex_lock(&fabric->lock);
+	chip->found = now;
+	if (chip->removed) {
+		ret = -ENXIO;
+	} else if (!accept && (uuid_differs(chip) || serial_differs(chip))) {
+		chip->stranger = true;
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		ret = -ENXIO;
+	} else {
+		chip->stranger = false;
+		remember(chip, accept);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
+			  struct morph_refusal *refusal)
+{
+	const struct morph_chip *chip = &fabric->chips[accelerator];
+	__be64 known = cpu_to_be64(chip->serial), found = cpu_to_be64(chip->found.serial);
+
+	lockdep_assert_held(&fabric->lock);
+	if (chip->removed)
+		return morph_refuse(refusal, -ENXIO, MORPH_REASON_IDENTITY, MORPH_PART_ACCELERATOR,
+				    accelerator, "PCI device %s was removed and is not back",
+				    chip->identity.pci);
+	if (!chip->stranger)
+		return 0;
+	if (uuid_differs(chip))
+		return morph_refuse(refusal, -ENXIO, MORPH_REASON_IDENTITY, MORPH_PART_ACCELERATOR,
+				    accelerator, "its UUID is %pUb, %pUb was known",
+				    chip->found.uuid, chip->identity.uuid);
+	return morph_refuse(refusal, -ENXIO, MORPH_REASON_IDENTITY, MORPH_PART_ACCELERATOR,
+			    accelerator, "PCI device %s has serial number %8phD, %8phD was known",
+			    chip->identity.pci, &found, &known);
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Patrol: idle hardware is looked at before somebody needs it, and what is suspected
+ * is tested; it comes back into use through a test only.
+ */
+#include "core/base/base.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/recovery/recovery.h"
+#include "core/txn/internal.h"
+
+#define PATROL_CHIPS		16u	/* idle accelerators probed each period */
+#define PATROL_ELEMENTS		64u	/* elements read back each period */
+#define PATROL_TESTS		4u	/* suspects tested each period */
+
+/* ----------------------------------------------------------------- suspects */
+
+/* Is it waiting for its test? fabric->lock held. */
+bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit *other =
+			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (other->part == part && other->index == index)
+			return true;
+	}
+	return false;
+}
+
+static void suspect_append(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+{
+	fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS] =
+		*suspect;
+}
+
+/* The oldest that is suspect and no more makes room. */
+static void forget_one(struct morph_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit oldest =
+			fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (morph_health_get(fabric, oldest.part, oldest.index) != MORPH_HEALTH_SUSPECT)
+			continue;
+		morph_suspect_drop(fabric, oldest.part, oldest.index);
+		fabric->seq++;
+		morph_netlink_hardware(fabric, oldest.part, oldest.index);
+		return;
+	}
+}
+
+/*
+ * Hardware that patrol shall test when it can: what is quarantined; what is not, is
+ * suspect, and goes on being used. More than the ring holds: suspicions lapse, the oldest
+ * first; what is quarantined waits for the operator. fabric->lock held.
+ */
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+{
+	if (morph_suspect_waits(fabric, suspect->part, suspect->index)) {
+		/* What several dark paths have in common is the last to lapse. */
+		if (morph_health_get(fabric, suspect->part, suspect->index) ==
+		    MORPH_HEALTH_SUSPECT) {
+			morph_suspect_drop(fabric, suspect->part, suspect->index);
+			suspect_append(fabric, suspect);
+		}
+		return;
+	}
+	if (fabric->suspect_count == MORPH_SUSPECTS)
+		forget_one(fabric);
+	if (fabric->suspect_count == MORPH_SUSPECTS)
+		return;
+	suspect_append(fabric, suspect);
+	if (morph_health_get(fabric, suspect->part, suspect->index) != MORPH_HEALTH_SUSPECT)
+		return;
+	fabric->seq++;
+	morph_netlink_hardware(fabric, suspect->part, suspect->index);
+}
+
+void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	u32 left = 0, i;
+
+	for (i = 0; i < fabric->suspect_count; i++) {
+		const struct morph_culprit *suspect =
+			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+
+		if (suspect->part != part || suspect->index != index)
+			fabric->suspects[(fabric->suspect_head + left++) % MORPH_SUSPECTS] =
+				*suspect;
+	}
+	fabric->suspect_count = left;
+}
+
+/*
+ * The first suspect has been tested, unless another test was faster. What could not be goes
+ * to the end. fabric->lock held.
+ */
+static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect,
+			   int ret)
+{
+	if (!morph_suspect_waits(fabric, suspect->part, suspect->index))
+		return;
+	if (!ret) {
+		morph_health_set(fabric, suspect, MORPH_HEALTH_OK, 0);
+		return;
+	}
+	morph_suspect_drop(fabric, suspect->part, suspect->index);
+	if (ret == MORPH_TEST_FAILED)
+		morph_health_set(fabric, suspect, MORPH_HEALTH_FAILED, 0);
+	else if (ret != -ENXIO)
+		suspect_append(fabric, suspect);
+}
+
+static void patrol_suspect(struct morph_fabric *fabric)
+{
+	struct morph_culprit suspect;
+	bool any, lit;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	any = fabric->suspect_count;
+	suspect = fabric->suspects[fabric->suspect_head];
+	/* Light that arrives through it is as good as a test. */
+	lit = any && suspect.part == MORPH_PART_GUIDE && morph_guide_lit(fabric, suspect.index);
+	mutex_unlock(&fabric->lock);
+	if (!any)
+		return;
+	if (!lit)
+		ret = morph_test_run(fabric, &suspect, false);
+	mutex_lock(&fabric->lock);
+	suspect_tested(fabric, &suspect, ret);
+	mutex_unlock(&fabric->lock);
+}
+
+/* ------------------------------------------------------------------- patrol */
+
+/* Idle or quarantined, and not held down: worth a probe. A stranger waits for the operator. */
+static bool worth_a_probe(const struct morph_chip *chip, u64 now)
+{
+	if (chip->heartbeat_lost || chip->stranger || chip->hold_until_ns > now ||
+	    chip->health == MORPH_HEALTH_FAILED)
+		return false;
+	return chip->use == MORPH_USE_FREE || chip->use == MORPH_USE_SPARE ||
+	       chip->health != MORPH_HEALTH_OK;
+}
+
+static void patrol_chips(struct morph_fabric *fabric)
+{
+	u32 total = fabric->graph->accelerators_count;
+	struct morph_probe probes[PATROL_CHIPS];
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	u32 count = 0, seen;
+	u64 now = ktime_get_boottime_ns();
+
+	mutex_lock(&fabric->lock);
+	for (seen = 0; seen < total && count < PATROL_CHIPS; seen++) {
+		u32 index = fabric->patrol_next++ % total;
+
+		if (worth_a_probe(&fabric->chips[index], now))
+			probes[count++] = (struct morph_probe){ .accelerator = index };
+		/* Held down until now: it may be given out again. */
+		morph_chip_update(fabric, index);
+	}
+	mutex_unlock(&fabric->lock);
+	if (!count || morph_hw_probe(fabric, NULL, probes, count))
+		return;
+	mutex_lock(&fabric->lock);
+	for (seen = 0; seen < count; seen++) {
+		struct morph_chip *chip = &fabric->chips[probes[seen].accelerator];
+
+		culprit.index = probes[seen].accelerator;
+		morph_stat(fabric, MORPH_STAT_PATROLS);
+		if (!probes[seen].alive) {
+			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+			continue;
+		}
+		chip->last_verified_ns = ktime_get_boottime_ns();
+		if (chip->health != MORPH_HEALTH_OK && !chip->heartbeat_lost)
+			morph_suspect_add(fabric, &culprit);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
+/* An element that could not be parked when it was released. fabric->lock held. */
+static bool left_behind(struct morph_fabric *fabric, u32 element)
+{
+	return !fabric->ledger->element_pins[element] &&
+	       !(fabric->ledger->element_marks[element] & ~OPTICS_CORDONED) &&
+	       fabric->hw_state[element] != optics_park_state(fabric->graph, element);
+}
+
+/* Park one; the mark keeps everybody away meanwhile. No lock held. */
+static void patrol_park(struct morph_fabric *fabric, u32 element)
+{
+	struct morph_element_setting setting = {
+		.element = element,
+		.state = optics_park_state(fabric->graph, element),
+	};
+	bool ours;
+
+	mutex_lock(&fabric->lock);
+	ours = left_behind(fabric, element);
+	if (ours)
+		fabric->ledger->element_marks[element] |= MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+	if (!ours)
+		return;
+	exec_set_elements(fabric, NULL, &setting, 1);
+	mutex_lock(&fabric->lock);
+	fabric->ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+}
+
+/*
+ * Nobody but who has marked it so is turning the element, and it should be as it was then.
+ * fabric->lock held.
+ */
+static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
+{
+	return fabric->hw_state[element] == expected &&
+	       fabric->ledger->element_state[element] == expected &&
+	       !(fabric->ledger->element_marks[element] & ~tolerated);
+}
+
+/*
+ * One was not as expected: it may have been turned, and turned back, since it was asked. So
+ * it is asked again, while a guard pin keeps it as it is. What a schedule holds for itself
+ * steps turn whoever has pinned it: a review asks that, and tells it again what it was told.
+ * No lock held.
+ */
+static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT, .index = element };
+	bool rests, held;
+	u32 state;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	rests = at_rest(fabric, element, expected, OPTICS_CORDONED);
+	held = !rests && at_rest(fabric, element, expected, OPTICS_CORDONED | OPTICS_HELD);
+	if (rests)
+		fabric->ledger->element_pins[element]++;
+	mutex_unlock(&fabric->lock);
+	if (held)
+		morph_patrol_review(fabric);
+	if (!rests)
+		return;
+	ret = exec_ask_element(fabric, NULL, element, &state);
+	mutex_lock(&fabric->lock);
+	exec_unguard(fabric, element);
+	if (!ret && state != expected) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		morph_suspect_add(fabric, &culprit);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
+/*
+ * Read elements back that nobody is turning: one that moved by itself, or has obeyed late,
+ * is not to be trusted until it has passed a test. One that is cordoned carries nobody's
+ * light, but may send what is stray into a receiver in use.
+ */
+static void patrol_elements(struct morph_fabric *fabric)
+{
+	u32 total = fabric->graph->elements_count;
+	u32 count = min(PATROL_ELEMENTS, total), i;
+	struct morph_element_setting settings[PATROL_ELEMENTS];
+	u8 expected[PATROL_ELEMENTS];
+	bool behind[PATROL_ELEMENTS];
+
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		settings[i].element = fabric->patrol_element++ % total;
+		expected[i] = fabric->hw_state[settings[i].element];
+	}
+	mutex_unlock(&fabric->lock);
+	if (morph_hw_get_elements(fabric, NULL, settings, count))
+		return;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++)
+		behind[i] = left_behind(fabric, settings[i].element);
+	mutex_unlock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		if (behind[i])
+			patrol_park(fabric, settings[i].element);
+		else if (settings[i].state != expected[i])
+			patrol_moved(fabric, settings[i].element, expected[i]);
+	}
+}
+
+/* ------------------------------------------------------------------- review */
+
+/*
+ * Hardware may not be as it was told: a request that was given up has been carried out after
+ * all, perhaps over what the device was told since then, or a laser did not go off. Light may
+ * be where nobody wants it. Which request it was is not known any more, so that all hardware
+ * is read, and told again what it was told last, until it could be. It is begun at once, and
+ * never hurries the rounds: what they find sound is tried again, and hardware that no command
+ * moves would be tried without end. Context: any.
+ */
+void morph_patrol_review(struct morph_fabric *fabric)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fabric->signal_lock, flags);
+	if (fabric->signals && !fabric->signals_stopped) {
+		WRITE_ONCE(fabric->review, true);
+		queue_work(morph_wq, &fabric->review_work);
+	}
+	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+}
+
+/*
+ * Ports whose lasers are not as they were told, and what that was. Who tells them next is not
+ * seen before fabric->lock is taken: what is found while others may tell is to be looked at again.
+ */
+static int find_lasers(struct morph_fabric *fabric, u32 first, u32 count,
+		       struct morph_laser_setting *wrong, u32 *n)
+{
+	struct morph_laser_reading reads[MORPH_REVIEW_CHUNK] = {};
+	u32 i;
+	int ret;
+
+	for (i = 0; i < count; i++)
+		reads[i].port = first + i;
+	ret = morph_hw_get_lasers(fabric, NULL, reads, count);
+	*n = 0;
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		u32 port = reads[i].port;
+		u64 broken = fabric->ledger->tx_dead[port];
+		u64 told = fabric->tx_on[port];
+
+		if (((reads[i].lanes | reads[i].weak) & ~told) |
+		    (told & ~broken & ~(reads[i].lanes | reads[i].weak)))
+			wrong[(*n)++] = (struct morph_laser_setting){
+				.port = port, .lanes = told,
+			};
+	}
+	mutex_unlock(&fabric->lock);
+	return 0;
+}
+
+/* Elements likewise; of those that are being turned somebody else takes care. */
+static int find_elements(struct morph_fabric *fabric, u32 first, u32 count,
+			 struct morph_element_setting *wrong, u32 *n)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < count; i++)
+		wrong[i].element = first + i;
+	ret = morph_hw_get_elements(fabric, NULL, wrong, count);
+	*n = 0;
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		u32 element = wrong[i].element;
+		u8 told = fabric->hw_state[element];
+
+		if (wrong[i].state == told || fabric->ledger->element_state[element] != told ||
+		    fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING)
+			continue;
+		wrong[(*n)++] = (struct morph_element_setting){ .element = element, .state = told };
+	}
+	mutex_unlock(&fabric->lock);
+	return 0;
+}
+
+/*
+ * What was found wrong is looked at once more, and told again, while nobody else tells it: a
+ * command that is not the last would undo what has been verified since. The review itself looks
+ * once more at what does not obey.
+ */
+static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
+{
+	struct morph_laser_setting wrong[MORPH_REVIEW_CHUNK];
+	u32 n;
+	int ret = find_lasers(fabric, first, count, wrong, &n);
+
+	if (ret || !n)
+		return ret;
+	exec_review_begin(fabric, MORPH_REVIEW_LASERS, first);
+	ret = find_lasers(fabric, first, count, wrong, &n);
+	if (!ret)
+		ret = morph_hw_set_lasers(fabric, NULL, wrong, n);
+	exec_review_end(fabric);
+	return ret;
+}
+
+static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
+{
+	struct morph_element_setting wrong[MORPH_REVIEW_CHUNK];
+	u32 n;
+	int ret = find_elements(fabric, first, count, wrong, &n);
+
+	if (ret || !n)
+		return ret;
+	exec_review_begin(fabric, MORPH_REVIEW_ELEMENTS, first);
+	ret = find_elements(fabric, first, count, wrong, &n);
+	if (!ret)
+		ret = morph_hw_set_elements(fabric, NULL, wrong, n);
+	exec_review_end(fabric);
+	return ret;
+}
+
+/* What can't be read or told now is looked at with the next round. */
+static void review_work_fn(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(work, struct morph_fabric, review_work);
+	const struct optics_graph *graph = fabric->graph;
+	int failed = 0;
+	u32 i;
+
+	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
+		return;
+	WRITE_ONCE(fabric->review, false);
+	for (i = 0; i < graph->ports_count; i += MORPH_REVIEW_CHUNK)
+		failed |= review_lasers(fabric, i,
+					min(MORPH_REVIEW_CHUNK, graph->ports_count - i));
+	for (i = 0; i < graph->elements_count; i += MORPH_REVIEW_CHUNK)
+		failed |= review_elements(fabric, i,
+					  min(MORPH_REVIEW_CHUNK, graph->elements_count - i));
+	if (failed)
+		WRITE_ONCE(fabric->review, true);
+}
+
+static void patrol_work_fn(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
+						   patrol_work);
+	u32 tests;
+
+	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
+		return;
+	if (READ_ONCE(fabric->review))
+		queue_work(morph_wq, &fabric->review_work);
+	patrol_chips(fabric);
+	patrol_elements(fabric);
+	for (tests = 0; tests < PATROL_TESTS; tests++)
+		patrol_suspect(fabric);
+	queue_delayed_work(morph_wq, &fabric->patrol_work, MORPH_PATROL_PERIOD);
+}
+
+void morph_health_init(struct morph_fabric *fabric)
+{
+	INIT_WORK(&fabric->signal_work, morph_signal_work);
+	INIT_WORK(&fabric->review_work, review_work_fn);
+	INIT_DELAYED_WORK(&fabric->patrol_work, patrol_work_fn);
+}
+
+void morph_health_start(struct morph_fabric *fabric)
+{
+	queue_delayed_work(morph_wq, &fabric->patrol_work, MORPH_PATROL_PERIOD);
+}
+
+void morph_health_stop(struct morph_fabric *fabric)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fabric->signal_lock, flags);
+	fabric->signals_stopped = true;
+	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	cancel_work_sync(&fabric->signal_work);
+	/* Rounds ask for reviews; nobody else does any more. */
+	cancel_delayed_work_sync(&fabric->patrol_work);
+	cancel_work_sync(&fabric->review_work);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Health of hardware: signals, diagnosis, patrol and tests; repair of slices. */
+#ifndef MORPH_CORE_RECOVERY_RECOVERY_H
+#define MORPH_CORE_RECOVERY_RECOVERY_H
+
+#include "core/base/base.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* ----------------------------------------------------------------- health.c */
+
+void morph_signal_work(struct work_struct *work);
+/* A live circuit runs over failed hardware: its slice is repaired. fabric->lock held. */
+void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
+/* Hardware that patrol shall test when it can; does it wait for that? fabric->lock held. */
+bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
+/* It has proved to be sound. fabric->lock held. */
+void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index);
+/* Does light of some circuit arrive that runs through a guide? fabric->lock held. */
+bool morph_guide_lit(struct morph_fabric *fabric, u32 guide);
+/* Hardware may not be as it was told: patrol looks, and tells it again. Any context. */
+void morph_patrol_review(struct morph_fabric *fabric);
+#define MORPH_PATROL_PERIOD	msecs_to_jiffies(1000)
+void morph_health_init(struct morph_fabric *fabric);
+/* Begin to patrol idle accelerators; end it, and all reading of signals. */
+void morph_health_start(struct morph_fabric *fabric);
+void morph_health_stop(struct morph_fabric *fabric);
+/* Mark hardware; failing hardware sets off repair of the slices that use it. fabric->lock. */
+int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *culprit, u32 health,
+		     u64 since_ns);
+u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index);
+int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool cordon,
+			struct morph_refusal *refusal);
+bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index);
+/* Does the fabric have such a part? */
+int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
+			    struct morph_refusal *refusal);
+/* Does hardware on a route show by itself that it is bad? Talks to the device: no lock held. */
+bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
+			  u32 src_accelerator, struct morph_culprit *culprit);
+/* Light has arrived at a receive port. fabric->lock held. */
+void morph_health_lit(struct morph_fabric *fabric, u32 rx);
+/* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
+void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
+			   u32 src_accelerator, struct morph_culprit *culprit);
+/* Which of some lanes a laser emits on; what can't be read counts as on. No lock held. */
+u64 morph_laser_lit(struct morph_fabric *fabric, struct morph_txn *txn, u32 tx, u64 lanes);
+
+/* ------------------------------------------------------------------- test.c */
+
+/*
+ * Queue a test; *txn gets the id of the act. accept: whatever accelerator is in the place
+ * is the known one from now on. Takes the locks itself.
+ */
+int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool accept, u32 *txn,
+		      struct morph_refusal *refusal);
+#define MORPH_TEST_FAILED	1
+/*
+ * Judge by test; the device works, no lock held. Returns 0 when it passed, MORPH_TEST_FAILED
+ * when it did not, -EBUSY when it can't be tested now, -ENXIO for an accelerator that is
+ * not the known one, and any other negative errno when the device could not be asked.
+ */
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
+/*
+ * Accelerators are under test: wait until some are given back. False: there are none, or
+ * a signal came, which makes *ret -EINTR. fabric->lock held, dropped meanwhile.
+ */
+bool morph_test_wait(struct morph_fabric *fabric, int *ret);
+/* A role between free and spare, and the PCI address of an accelerator. Take the locks. */
+int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
+			      struct morph_refusal *refusal);
+int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
+			      struct morph_refusal *refusal);
+
+/* ------------------------------------------------------------------ probe.c */
+
+/* Nobody has it, and a test may. fabric->lock held. */
+bool morph_chip_idle(struct morph_fabric *fabric, u32 accelerator);
+/*
+ * A path through a guide, over what is free and sound, between two idle accelerators. It has
+ * room for OPTICS_MAX_HOPS; nothing is claimed. False: none was found. fabric->lock held.
+ */
+bool morph_probe_path(struct morph_fabric *fabric, u32 guide, struct optics_path *path);
+
+/* --------------------------------------------------------------- identity.c */
+
+/* Learn what is there when a fabric is registered: nobody else sees it yet. */
+void morph_identity_learn(struct morph_fabric *fabric);
+/*
+ * Is it the accelerator that was known? 0; or -ENXIO, and it is quarantined. accept: what
+ * is there is the known one from now on. Takes the lock itself.
+ */
+int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool accept);
+/* Why an accelerator is not the one that was known, or 0 if it is. fabric->lock held. */
+int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
+			  struct morph_refusal *refusal);
+
+/* Slices that lost light or an accelerator get it back. */
+
+void morph_repair_init(struct morph_slice *slice);
+/* A change that moves a circuit elsewhere, between the accelerators that it has now. */
+void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit *circuit);
+/* A repair's transaction that did not come to pass, or is done. fabric->lock held. */
+void morph_repair_free_txn(struct morph_txn *txn);
+/* Stage; what others have only prepared gives way. fabric->lock held. */
+int morph_repair_stage(struct morph_txn *txn);
+void morph_repair_tell_failing(struct morph_slice *slice, u32 rank);
+/*
+ * Replace all failed ranks that may be: 0, or why some were not. fabric->lock held,
+ * dropped while the device works.
+ */
+int morph_failover_run(struct morph_slice *slice);
+u64 morph_txn_longest_dark(const struct morph_txn *txn);
+
+/* Is there no accelerator that would answer? One that somebody wants replaced still does. */
+static inline bool morph_rank_failed(const struct morph_slice *slice, u32 rank)
+{
+	const struct morph_rank *entry = &slice->ranks[rank];
+
+	return !(rank & MORPH_RANK_EDGE) && entry->failed &&
+	       slice->fabric->chips[entry->accelerator].health != MORPH_HEALTH_OK;
+}
+
+/* Something that the slice uses failed. fabric->lock held. */
+void morph_repair_kick(struct morph_slice *slice, u64 since_ns);
+/* The owner's report and replacement; wait for the end. Take the locks themselves. */
+int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *health,
+			struct morph_refusal *refusal);
+int morph_repair_replace(struct morph_slice *slice, u32 rank, u32 spare, u32 *state, u32 *health,
+			 struct morph_refusal *refusal);
+/* The operator's replacement: queued; *txn gets the id of the act. */
+int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u32 *txn,
+			       struct morph_refusal *refusal);
+/* Which spare is to be tried first for a rank; MORPH_ANY: none before others. */
+struct morph_preference {
+	u32 rank, spare;
+};
+
+/* All of them, or none where one is refused. Takes the lock itself. */
+int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference *list, u32 count,
+			struct morph_refusal *refusal);
+/* How many replacements the owner has asked for in the hour that runs. fabric->lock held. */
+u32 morph_repair_replacements(const struct morph_slice *slice);
+/* Some hardware became usable again: let degraded slices try once more. fabric->lock held. */
+void morph_repair_recover(struct morph_fabric *fabric);
+void morph_repair_recover_work(struct work_struct *work);
+/* Is a circuit's route free of failed hardware? fabric->lock held. */
+bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route);
+
+#endif /* MORPH_CORE_RECOVERY_RECOVERY_H */

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the owner of a slice and the operator may ask about a rank: a report of a
+ * suspicion, a replacement in any case, and which spare is to be tried first.
+ */
+#include "core/base/base.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal *refusal)
+{
+	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
+		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	if (rank >= slice->ranks_count)
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
+					  "the slice has no such rank",
+					  "there is no rank %u, the slice has %u", rank,
+					  slice->ranks_count);
+	return 0;
+}
+
+/*
+ * May this one be a rank's spare? The slice has those that it allows, the operator
+ * any accelerator that is free.
+ */
+static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allowed_only,
+		       struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 use;
+
+	if (spare == MORPH_ANY)
+		return 0;
+	if (spare >= fabric->graph->accelerators_count)
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, spare,
+					  "there is no such accelerator to be the spare",
+					  "there is no accelerator %u to be the spare, the last one is %u",
+					  spare, fabric->graph->accelerators_count - 1);
+	use = fabric->chips[spare].use;
+	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
+	    (use == MORPH_USE_HELD && spare != slice->own_spare))
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
+					  MORPH_PART_ACCELERATOR, spare,
+					  "it is held, cordoned or not healthy",
+					  "accelerator %u is held, cordoned or not healthy", spare);
+	if (allowed_only && !morph_place_allows(slice, slice->ranks[rank].accelerator, spare))
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_NO_SPARE,
+					  MORPH_PART_ACCELERATOR, spare,
+					  "it is not among the spares that the slice allows",
+					  "accelerator %u is not among the spares that the slice allows",
+					  spare);
+	return 0;
+}
+
+/* ------------------------------------------------------------ the slice's hour */
+
+#define HOUR_NS		(3600ULL * NSEC_PER_SEC)
+
+u32 morph_repair_replacements(const struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	return ktime_get_boottime_ns() - slice->hour_since_ns < HOUR_NS ?
+	       slice->hour_replacements : 0;
+}
+
+/*
+ * Each slice has an hour of its own, which begins with the first replacement that its
+ * owner asks for; the limit is the user's. fabric->lock held.
+ */
+static int charge_replacement(struct morph_slice *slice, struct morph_refusal *refusal)
+{
+	struct morph_limits limits, used;
+	u32 had = morph_repair_replacements(slice);
+
+	morph_user_limits(slice->user, &limits, &used);
+	if (had >= limits.replacements && limits.replacements != MORPH_ANY) {
+		morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
+			     "the slice may have %u replacements in an hour, and has had %u",
+			     limits.replacements, had);
+		refusal->need = 1;
+		return -EDQUOT;
+	}
+	if (!had)
+		slice->hour_since_ns = ktime_get_boottime_ns();
+	slice->hour_replacements = had + 1;
+	return 0;
+}
+
+/* ------------------------------------------------------------------- the acts */
+
+static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u32 *state,
+			 u32 *health)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret;
+
+	ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->repairing) ||
+				       READ_ONCE(slice->dying) ||
+				       READ_ONCE(fabric->state) != MORPH_FABRIC_READY);
+	mutex_lock(&fabric->lock);
+	*state = slice->state;
+	*health = fabric->chips[accelerator].health;
+	/* What was done is told even to one who was interrupted. */
+	if (ret && slice->ranks[rank].accelerator != accelerator)
+		ret = 0;
+	mutex_unlock(&fabric->lock);
+	return ret ? -EINTR : 0;
+}
+
+int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *health,
+			struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	struct morph_probe probe = {};
+	u64 since = ktime_get_ns();
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = check_rank(slice, rank, refusal);
+	if (!ret)
+		probe.accelerator = slice->ranks[rank].accelerator;
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	culprit.index = probe.accelerator;
+	ret = morph_hw_probe(fabric, NULL, &probe, 1);
+	if (ret)
+		return morph_refuse(refusal, ret, MORPH_REASON_HARDWARE, MORPH_PART_ACCELERATOR,
+				    probe.accelerator,
+				    "accelerator %u could not be asked: error %d",
+				    probe.accelerator, ret);
+	mutex_lock(&fabric->lock);
+	if (!probe.alive)
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, since);
+	else
+		fabric->chips[probe.accelerator].last_verified_ns = ktime_get_boottime_ns();
+	mutex_unlock(&fabric->lock);
+	return wait_repaired(slice, rank, probe.accelerator, state, health);
+}
+
+/*
+ * Mark a rank for replacement, whatever the policy. A tenant has the spares that its
+ * slice allows, the operator any accelerator that is free. fabric->lock held.
+ */
+static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
+			    struct morph_refusal *refusal)
+{
+	struct morph_rank *entry;
+	int ret;
+
+	ret = check_rank(slice, rank, refusal);
+	if (!ret)
+		ret = check_spare(slice, rank, spare, tenant, refusal);
+	if (ret)
+		return ret;
+	entry = &slice->ranks[rank];
+	if (spare == MORPH_ANY &&
+	    morph_place_spare(slice, entry->accelerator, MORPH_ANY, 0) == MORPH_ANY)
+		return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
+				    "no spare that the slice allows is free and healthy");
+	entry->failed = true;
+	entry->forced = true;
+	entry->wanted_spare = spare;
+	morph_repair_kick(slice, 0);
+	return 0;
+}
+
+/* What a replacement came to. fabric->lock held. */
+static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
+			      struct morph_refusal *refusal)
+{
+	int ret;
+
+	if (slice->ranks[rank].accelerator != before)
+		return 0;
+	ret = check_rank(slice, rank, refusal);
+	if (ret)
+		return ret;
+	if (slice->failover_error == -ENOMEM)
+		return morph_refuse(refusal, -ENOMEM, MORPH_REASON_HARDWARE,
+				    MORPH_PART_ACCELERATOR, before,
+				    "the device had no memory to light a spare in place of accelerator %u",
+				    before);
+	return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE, MORPH_PART_ACCELERATOR,
+			    before, "no spare could be lit in place of accelerator %u", before);
+}
+
+static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
+			    u32 *state, u32 *health, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 before = 0;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	if (tenant)
+		ret = charge_replacement(slice, refusal);
+	if (!ret) {
+		do
+			ret = want_replacement(slice, rank, spare, tenant, refusal);
+		while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric, &ret));
+		if (ret && tenant)
+			slice->hour_replacements--;
+	}
+	if (!ret)
+		before = slice->ranks[rank].accelerator;
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	ret = wait_repaired(slice, rank, before, state, health);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	ret = replacement_result(slice, rank, before, refusal);
+	*health = fabric->chips[before].health;
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_repair_replace(struct morph_slice *slice, u32 rank, u32 spare, u32 *state, u32 *health,
+			 struct morph_refusal *refusal)
+{
+	return replace_and_wait(slice, rank, spare, true, state, health, refusal);
+}
+
+static void replace_work(struct work_struct *work)
+{
+	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
+	struct morph_fabric *fabric = txn->fabric;
+	struct morph_slice *slice = txn->slice;
+	u32 state, health;
+	int ret;
+
+	kref_get(&slice->kref);
+	ret = replace_and_wait(slice, txn->rank, txn->spare, false, &state, &health,
+			       &txn->refusal);
+	mutex_lock(&fabric->lock);
+	if (!ret)
+		txn->times = fabric->last_failover;
+	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
+	mutex_unlock(&fabric->lock);
+	morph_slice_put(slice);
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
+int morph_repair_replace_queue(struct morph_slice *slice, u32 rank, u32 spare, u32 *id,
+			       struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_change none = {};
+	struct morph_txn *txn;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = check_rank(slice, rank, refusal);
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	txn = morph_txn_alloc(slice, &none, NULL, 0, 0, GFP_KERNEL_ACCOUNT);
+	if (!txn)
+		return -ENOMEM;
+	txn->rank = rank;
+	txn->spare = spare;
+	ret = morph_txn_launch(txn, replace_work, id);
+	morph_txn_put(txn);
+	return ret;
+}
+
+static int check_preferences(struct morph_slice *slice, const struct morph_preference *list,
+			     u32 count, struct morph_refusal *refusal)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < count && !ret; i++) {
+		ret = check_rank(slice, list[i].rank, refusal);
+		if (!ret)
+			ret = check_spare(slice, list[i].rank, list[i].spare, true, refusal);
+	}
+	return ret;
+}
+
+int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference *list, u32 count,
+			struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	bool changed = false;
+	int ret;
+	u32 i;
+
+	mutex_lock(&fabric->lock);
+	do
+		ret = check_preferences(slice, list, count, refusal);
+	while (ret == -EBUSY && morph_test_wait(fabric, &ret));
+	for (i = 0; i < count && !ret; i++) {
+		struct morph_rank *entry = &slice->ranks[list[i].rank];
+
+		if (entry->preferred == list[i].spare)
+			continue;
+		entry->preferred = list[i].spare;
+		changed = true;
+		/* Where the plan counts on it anyway there is nothing to do. */
+		if (entry->plan.spare != entry->preferred)
+			morph_plan_spoil(&entry->plan);
+	}
+	if (changed) {
+		fabric->seq++;
+		morph_netlink_slice(slice);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}

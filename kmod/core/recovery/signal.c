@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Signals of the hardware: queued from any context, turned into marks by a worker.
+ */
+#include <linux/export.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+
+#define SIGNAL_BATCH		16u
+
+static void queue_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	u32 slot;
+
+	if (fabric->signal_count == MORPH_SIGNAL_SLOTS) {
+		fabric->signals_overrun = true;
+		morph_stat(fabric, MORPH_STAT_SIGNALS_LOST);
+		return;
+	}
+	slot = (fabric->signal_head + fabric->signal_count++) % MORPH_SIGNAL_SLOTS;
+	fabric->signals[slot] = *signal;
+	if (!signal->since_ns)
+		fabric->signals[slot].since_ns = ktime_get_ns();
+}
+
+/**
+ * morph_fabric_signal() - hardware shows something unasked
+ * @fabric: a registered fabric
+ * @signals: what, all that shows at once, so that the core need not act on half of it; copied
+ * @count: how many
+ *
+ * Context: any.
+ */
+void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signals,
+			 u32 count)
+{
+	unsigned long flags;
+	u32 i;
+
+	spin_lock_irqsave(&fabric->signal_lock, flags);
+	if (!fabric->signals || fabric->signals_stopped) {
+		spin_unlock_irqrestore(&fabric->signal_lock, flags);
+		return;
+	}
+	for (i = 0; i < count; i++)
+		queue_signal(fabric, &signals[i]);
+	queue_work(morph_wq, &fabric->signal_work);
+	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	for (i = 0; i < count; i++) {
+		morph_stat(fabric, MORPH_STAT_SIGNALS);
+		trace_morph_signal(fabric->id, signals[i].type, signals[i].index, signals[i].value);
+	}
+}
+EXPORT_SYMBOL_GPL(morph_fabric_signal);
+
+static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, signal->index, 0 };
+	struct morph_chip *chip;
+	u64 now = ktime_get_boottime_ns();
+	unsigned long left;
+
+	if (signal->index >= fabric->graph->accelerators_count)
+		return;
+	chip = &fabric->chips[signal->index];
+	chip->heartbeat_lost = !signal->value;
+	if (!signal->value) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
+		return;
+	}
+	if (chip->health != MORPH_HEALTH_FAILED)
+		return;
+	/* It is back: to be trusted after its hold-down, and a test. */
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
+	left = chip->hold_until_ns > now ? nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0;
+	/* Held down for longer, patrol comes by anyway: one that flaps must not put it off. */
+	if (left < MORPH_PATROL_PERIOD)
+		mod_delayed_work(morph_wq, &fabric->patrol_work, left);
+}
+
+/* Light is missing, or may be. @since_ns: 0 for nobody knows. */
+static void count_dark(struct morph_circuit *circuit, u64 since_ns)
+{
+	if (!circuit->dark)
+		circuit->alarm_since_ns = since_ns;
+	circuit->dark = true;
+	circuit->alarms++;
+	morph_state_dark(circuit);
+}
+
+/* Was it dark before its light was sent? A change had taken it away, and this tells of it late. */
+static bool is_old_news(const struct morph_route *route, const struct morph_signal *signal)
+{
+	return !signal->value && signal->since_ns < route->lit_from_ns;
+}
+
+/*
+ * Is light sent along a route? Where a change has taken it away, darkness is no news. What a
+ * peer sends nobody here knows.
+ */
+static bool is_sent(const struct morph_fabric *fabric, const struct morph_route *route, u64 lanes)
+{
+	u32 h;
+
+	if (morph_route_comes_in(fabric, route))
+		return true;
+	if (!(route->path.lanes & lanes & fabric->tx_on[route->path.tx]))
+		return false;
+	/* Its laser may be on for the route in its place. */
+	for (h = 0; h < route->path.hops_count && route->circuit->pending; h++)
+		if (route->hops[h].element != OPTICS_NONE &&
+		    fabric->hw_state[route->hops[h].element] != route->hops[h].state)
+			return false;
+	return true;
+}
+
+static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_RECEIVER, signal->index, signal->lanes };
+	struct morph_link *link;
+	u32 guide;
+
+	if (signal->index >= fabric->graph->ports_count)
+		return;
+	guide = fabric->graph->rx_guide[signal->index] >> 1;
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
+		struct morph_circuit *circuit = link->route->circuit;
+
+		if (link->route->role == MORPH_ROUTE_PLAN || !circuit ||
+		    !(link->route->path.lanes & signal->lanes))
+			continue;
+		/* A peer's light that is still to be verified comes and goes as it likes. */
+		if (circuit->pending && morph_route_comes_in(fabric, link->route))
+			continue;
+		if (!is_sent(fabric, link->route, signal->lanes) ||
+		    is_old_news(link->route, signal))
+			continue;
+		if (!signal->value)
+			count_dark(circuit, signal->since_ns);
+		if (!circuit->dark)
+			continue;
+		/* The symptom; whoever finds the cause says so. */
+		if (!circuit->slice->repairing)
+			circuit->slice->culprit = culprit;
+		morph_route_hit(link->route, NULL, signal->since_ns);
+	}
+}
+
+static void on_laser(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_LASER, signal->index, signal->lanes };
+
+	if (signal->index < fabric->graph->ports_count && signal->lanes)
+		morph_health_set(fabric, &culprit,
+				 signal->value ? MORPH_HEALTH_OK : MORPH_HEALTH_FAILED,
+				 signal->since_ns);
+}
+
+static void on_element(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	struct morph_culprit culprit = { MORPH_PART_ELEMENT, signal->index, 0 };
+
+	if (!signal->value) {
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
+		return;
+	}
+	/* Cleared: to be trusted after a test, if one has not passed it meanwhile. */
+	if (signal->index >= fabric->graph->elements_count ||
+	    morph_health_get(fabric, culprit.part, culprit.index) != MORPH_HEALTH_FAILED)
+		return;
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
+	morph_suspect_add(fabric, &culprit);
+}
+
+static void on_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
+{
+	switch (signal->type) {
+	case MORPH_SIGNAL_HEARTBEAT:
+		on_heartbeat(fabric, signal);
+		break;
+	case MORPH_SIGNAL_RECEIVER:
+		on_receiver(fabric, signal);
+		break;
+	case MORPH_SIGNAL_LASER:
+		on_laser(fabric, signal);
+		break;
+	case MORPH_SIGNAL_ELEMENT:
+		on_element(fabric, signal);
+		break;
+	case MORPH_SIGNAL_TEMPERATURE:
+		fabric->temperature = signal->value;
+		break;
+	}
+}
+
+/* Signals were lost: whatever is lit counts as dark until it has been read. */
+static void doubt_everything(struct morph_fabric *fabric)
+{
+	struct morph_circuit *circuit;
+	struct morph_slice *slice;
+	unsigned long index;
+
+	list_for_each_entry(slice, &fabric->slices, node) {
+		xa_for_each(&slice->circuits, index, circuit)
+			count_dark(circuit, 0);
+		if (slice->circuits_count)
+			morph_repair_kick(slice, 0);
+	}
+	mod_delayed_work(morph_wq, &fabric->patrol_work, 0);
+}
+
+void morph_signal_work(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(work, struct morph_fabric, signal_work);
+	struct morph_signal batch[SIGNAL_BATCH];
+	bool overrun;
+	u32 count, i;
+
+	do {
+		spin_lock_irq(&fabric->signal_lock);
+		for (count = 0; count < SIGNAL_BATCH && fabric->signal_count; count++) {
+			batch[count] = fabric->signals[fabric->signal_head];
+			fabric->signal_head = (fabric->signal_head + 1) % MORPH_SIGNAL_SLOTS;
+			fabric->signal_count--;
+		}
+		overrun = fabric->signals_overrun;
+		fabric->signals_overrun = false;
+		spin_unlock_irq(&fabric->signal_lock);
+
+		mutex_lock(&fabric->lock);
+		for (i = 0; i < count && fabric->state == MORPH_FABRIC_READY; i++)
+			on_signal(fabric, &batch[i]);
+		if (overrun && fabric->state == MORPH_FABRIC_READY)
+			doubt_everything(fabric);
+		morph_plan_wake(fabric);
+		mutex_unlock(&fabric->lock);
+	} while (count == SIGNAL_BATCH);
+}

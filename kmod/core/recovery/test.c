@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Tests of hardware, and other acts of the operator on it. A test is a transaction
+ * without a slice: it gets a number, runs from the work queue, and what it found is
+ * read like the end of any other.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/internal.h"
+#include "core/txn/txn.h"
+
+/* ------------------------------------------------------------------- claims */
+
+/* Nobody is given an accelerator while a test has it. fabric->lock held. */
+static void test_take(struct morph_fabric *fabric, u32 accelerator)
+{
+	fabric->chips[accelerator].testing = true;
+	fabric->testing++;
+	morph_chip_update(fabric, accelerator);
+}
+
+static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
+{
+	fabric->chips[accelerator].testing = false;
+	fabric->testing--;
+	fabric->tests_ended++;
+	morph_chip_update(fabric, accelerator);
+	morph_plan_touch_chip(fabric, accelerator);
+	morph_repair_recover(fabric);
+	wake_up_all(&fabric->test_end);
+}
+
+bool morph_test_wait(struct morph_fabric *fabric, int *ret)
+{
+	u32 ended = fabric->tests_ended;
+	int signalled;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!fabric->testing)
+		return false;
+	mutex_unlock(&fabric->lock);
+	signalled = wait_event_interruptible(fabric->test_end,
+					     READ_ONCE(fabric->tests_ended) != ended);
+	mutex_lock(&fabric->lock);
+	if (signalled)
+		*ret = -EINTR;
+	return !signalled;
+}
+
+/* ------------------------------------------------------------- accelerators */
+
+/* The lasers of an idle accelerator: told once more to be off, and seen to be. */
+static int test_lasers_off(struct morph_fabric *fabric, u32 index)
+{
+	u32 planes = fabric->graph->params.planes, plane;
+	int ret = 0;
+
+	for (plane = 0; plane < planes && !ret; plane++) {
+		struct morph_laser_setting off = { .port = index * planes + plane };
+		struct morph_laser_reading reading = { .port = off.port };
+
+		ret = exec_tell_lasers(fabric, NULL, &off, 1);
+		if (!ret)
+			ret = morph_hw_get_lasers(fabric, NULL, &reading, 1);
+		if (!ret && (reading.lanes | reading.weak))
+			ret = MORPH_TEST_FAILED;
+	}
+	return ret;
+}
+
+static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
+{
+	struct morph_probe probe = { .accelerator = index };
+	struct morph_chip *chip = &fabric->chips[index];
+	bool free;
+	int ret;
+
+	/* A heartbeat that is lost from now on counts for more than what is asked here. */
+	mutex_lock(&fabric->lock);
+	chip->heartbeat_lost = false;
+	mutex_unlock(&fabric->lock);
+	ret = morph_hw_probe(fabric, NULL, &probe, 1);
+	if (!ret && !probe.alive)
+		ret = MORPH_TEST_FAILED;
+	if (!ret)
+		ret = morph_identity_check(fabric, index, accept);
+	if (ret)
+		return ret;
+	mutex_lock(&fabric->lock);
+	while (chip->testing)
+		morph_test_wait(fabric, &ret);
+	/* Another test may have let it in meanwhile: its lasers may be its holder's. */
+	free = !fabric->ledger->owner[index] && chip->health != MORPH_HEALTH_OK;
+	if (free) {
+		test_take(fabric, index);
+		mutex_unlock(&fabric->lock);
+		ret = test_lasers_off(fabric, index);
+		mutex_lock(&fabric->lock);
+		test_give_back(fabric, index);
+	}
+	if (!ret && chip->heartbeat_lost)
+		ret = MORPH_TEST_FAILED;
+	if (!ret)
+		chip->last_verified_ns = ktime_get_boottime_ns();
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/* ----------------------------------------------------------------- elements */
+
+/* Turn an element through its states, and back. Marks keep everybody else away. */
+static int test_element(struct morph_fabric *fabric, u32 index)
+{
+	const struct optics_kind *kind;
+	struct morph_element_setting setting = { .element = index }, reading;
+	u32 home, state;
+	u8 *marks;
+	bool busy;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	kind = &fabric->graph->kinds[fabric->graph->elements[index].kind];
+	home = optics_park_state(fabric->graph, index);
+	marks = &fabric->ledger->element_marks[index];
+	busy = fabric->ledger->element_pins[index] || *marks & MORPH_MARK_CHANGING;
+	if (!busy)
+		*marks |= MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+	if (busy)
+		return -EBUSY;
+	for (state = 0; state <= kind->states && !ret; state++) {
+		/* Home comes last. */
+		setting.state = state < kind->states ? state : home;
+		reading = setting;
+		ret = exec_set_elements(fabric, NULL, &setting, 1);
+		if (!ret)
+			ret = morph_hw_get_elements(fabric, NULL, &reading, 1);
+		if (!ret && reading.state != setting.state)
+			ret = MORPH_TEST_FAILED;
+	}
+	if (ret && ret != -ENODEV)
+		exec_read_back(fabric, NULL, &setting, 1, false);
+	mutex_lock(&fabric->lock);
+	*marks &= ~MORPH_MARK_CHANGING;
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/* ----------------------------------------------------- by light: a probe circuit */
+
+/* Accelerators that are tried at the other end of a port that is to be tested. */
+#define TEST_ENDS	256u
+
+/* Route between two idle accelerators, one of which has the port that is to be tested. */
+static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
+		      u32 dst, u64 tx_planes, u64 rx_planes, struct morph_route *route)
+{
+	struct optics_route_request request = {
+		.tx_accelerator = src,
+		.rx_accelerator = dst,
+		.tx_planes = tx_planes,
+		.rx_planes = rx_planes,
+		.lanes_allowed = target->lanes ? target->lanes : fabric->graph->all_lanes,
+		.lanes_count = 1,
+		.steps = MORPH_ROUTE_STEPS,
+	};
+	struct optics_refusal why;
+
+	if (src == dst || !morph_chip_idle(fabric, src) || !morph_chip_idle(fabric, dst))
+		return false;
+	return !optics_route(fabric->ledger, &request, fabric->route_work, &route->path, NULL,
+			     &why);
+}
+
+static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
+			    struct morph_route *route)
+{
+	u32 planes = fabric->graph->params.planes, total = fabric->graph->accelerators_count;
+	u32 own = target->index / planes, step, other;
+	u64 plane = BIT_ULL(target->index % planes);
+
+	for (step = 1; step < min(total, TEST_ENDS); step++) {
+		other = (own + step) % total;
+		if (target->part == MORPH_PART_LASER ?
+		    try_route(fabric, target, own, other, plane, ~0ULL, route) :
+		    try_route(fabric, target, other, own, ~0ULL, plane, route))
+			return true;
+	}
+	return false;
+}
+
+/* Claim a path through the target as if it were healthy, and nobody's. fabric->lock held. */
+static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
+		       struct morph_route *route)
+{
+	struct optics_state *ledger = fabric->ledger;
+	struct optics_refusal why;
+	u8 *marks = NULL, marked = 0;
+	u64 *dead = NULL, were = 0, reserved = 0;
+	int ret = -EBUSY;
+	bool found;
+
+	if (target->part == MORPH_PART_GUIDE)
+		marks = &ledger->guide_marks[target->index];
+	else
+		dead = target->part == MORPH_PART_LASER ? &ledger->tx_dead[target->index] :
+							  &ledger->rx_dead[target->index];
+	if (marks) {
+		swap(*marks, marked);
+		swap(ledger->guide_reserved[target->index], reserved);
+	} else {
+		swap(*dead, were);
+	}
+	found = marks ? morph_probe_path(fabric, target->index, &route->path) :
+			find_port_route(fabric, target, route);
+	if (found)
+		ret = morph_route_claim(fabric, route, &why);
+	if (marks) {
+		swap(*marks, marked);
+		swap(ledger->guide_reserved[target->index], reserved);
+	} else {
+		swap(*dead, were);
+	}
+	return ret;
+}
+
+/* Light the claimed path, read the receiver, darken it again. No lock held. */
+static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
+		       struct morph_element_setting *settings)
+{
+	const struct optics_params *params = &fabric->graph->params;
+	struct morph_receiver_reading reading = {
+		.port = route->path.rx, .lanes = route->path.lanes,
+	};
+	struct morph_laser_setting laser = { .port = route->path.tx };
+	s32 least = optics_path_power(fabric->graph, &route->path) - (s32)params->window_mdb;
+	u32 h;
+	int ret;
+
+	for (h = 0; h + 1 < route->path.hops_count; h++)
+		settings[h] = (struct morph_element_setting){
+			.element = route->hops[h].element, .state = route->hops[h].state,
+		};
+	ret = exec_set_elements(fabric, NULL, settings, h);
+	if (ret && ret != -ENODEV)
+		exec_read_back(fabric, NULL, settings, h, false);
+	if (!ret)
+		ret = morph_hw_wait(fabric, params->settle_ns);
+	/* Not before: a review may tell the laser so at any time. */
+	mutex_lock(&fabric->lock);
+	fabric->tx_on[route->path.tx] |= route->path.lanes;
+	laser.lanes = fabric->tx_on[route->path.tx];
+	mutex_unlock(&fabric->lock);
+	if (!ret)
+		ret = exec_submit_lasers(fabric, NULL, &laser, 1);
+	if (!ret)
+		ret = morph_hw_wait(fabric, params->settle_ns + params->relock_ns);
+	if (!ret)
+		ret = morph_hw_get_receivers(fabric, NULL, &reading, 1);
+	if (!ret && (reading.locked != reading.lanes || reading.min_mdbm < least))
+		ret = MORPH_TEST_FAILED;
+	return ret;
+}
+
+/*
+ * The probe's light goes out, or its laser is used no more: MORPH_TEST_FAILED. -EBUSY where
+ * the receiver sees other light than the probe's. fabric->lock held, dropped meanwhile.
+ */
+static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
+		     struct morph_element_setting *settings)
+{
+	struct morph_culprit laser = { MORPH_PART_LASER, route->path.tx, 0 };
+	u32 planes = fabric->graph->params.planes;
+	int ret;
+
+	ret = morph_exec_darken(fabric, &route, 1, settings);
+	if (ret && ret != -ENODEV) {
+		mutex_unlock(&fabric->lock);
+		laser.lanes = morph_laser_lit(fabric, NULL, laser.index, route->path.lanes);
+		mutex_lock(&fabric->lock);
+		ret = laser.lanes ? MORPH_TEST_FAILED : ret == -EIO ? -EBUSY : 0;
+	}
+	if (laser.lanes)
+		morph_health_set(fabric, &laser, MORPH_HEALTH_FAILED, 0);
+	test_give_back(fabric, route->path.tx / planes);
+	test_give_back(fabric, route->path.rx / planes);
+	return ret;
+}
+
+/* What light has come through is sound, whatever was to be tested. */
+static void clear_path(struct morph_fabric *fabric, const struct optics_path *path)
+{
+	struct morph_culprit guide = { .part = MORPH_PART_GUIDE };
+	u32 h;
+
+	mutex_lock(&fabric->lock);
+	for (h = 0; h < path->hops_count; h++) {
+		guide.index = path->hops[h].guide >> 1;
+		if (morph_health_get(fabric, guide.part, guide.index) == MORPH_HEALTH_SUSPECT)
+			morph_health_set(fabric, &guide, MORPH_HEALTH_OK, 0);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
+static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target)
+{
+	u32 planes = fabric->graph->params.planes;
+	struct morph_element_setting *settings;
+	struct morph_route *route;
+	int ret = -ENOMEM, dark;
+
+	route = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL);
+	settings = kcalloc(OPTICS_MAX_HOPS, sizeof(*settings), GFP_KERNEL);
+	if (!route || !settings)
+		goto out;
+	mutex_lock(&fabric->lock);
+	ret = claim_probe(fabric, target, route);
+	if (!ret) {
+		test_take(fabric, route->path.tx / planes);
+		test_take(fabric, route->path.rx / planes);
+	}
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		goto out;
+	ret = light_probe(fabric, route, settings);
+	mutex_lock(&fabric->lock);
+	dark = end_probe(fabric, route, settings);
+	mutex_unlock(&fabric->lock);
+	if (!ret && ((dark > 0 && target->part == MORPH_PART_LASER) ||
+		     (dark == -EBUSY && target->part == MORPH_PART_RECEIVER)))
+		ret = dark;
+	if (!ret)
+		clear_path(fabric, &route->path);
+out:
+	kfree(settings);
+	morph_route_free(route);
+	return ret;
+}
+
+/* --------------------------------------------------------------------- acts */
+
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept)
+{
+	switch (target->part) {
+	case MORPH_PART_ACCELERATOR:
+		return test_accelerator(fabric, target->index, accept);
+	case MORPH_PART_ELEMENT:
+		return test_element(fabric, target->index);
+	}
+	return test_by_light(fabric, target);
+}
+
+static void test_work(struct work_struct *work)
+{
+	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
+	struct morph_fabric *fabric = txn->fabric;
+	const struct morph_culprit *target = &txn->target;
+	int ret;
+
+	ret = morph_test_run(fabric, target, txn->accept);
+	mutex_lock(&fabric->lock);
+	/* What came since it was asked counts for more. */
+	if (!ret && target->part == MORPH_PART_ACCELERATOR &&
+	    fabric->chips[target->index].heartbeat_lost)
+		ret = MORPH_TEST_FAILED;
+	if (!ret) {
+		if (target->part == MORPH_PART_ACCELERATOR)
+			fabric->chips[target->index].hold_until_ns = 0;
+		morph_health_set(fabric, target, MORPH_HEALTH_OK, 0);
+	} else if (ret == MORPH_TEST_FAILED) {
+		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
+		ret = morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, target->part,
+				   target->index, "it did not pass the test");
+	} else if (ret == -EBUSY) {
+		morph_refuse(&txn->refusal, ret, MORPH_REASON_STATE, target->part, target->index,
+			     "it is in use, or no idle accelerators can send light through it");
+	} else if (ret == -ENXIO) {
+		morph_identity_refuse(fabric, target->index, &txn->refusal);
+	} else if (ret != -ENODEV && ret != -ENOMEM) {
+		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
+			     target->index, "it could not be tested: the device answered %d", ret);
+	}
+	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
+	mutex_unlock(&fabric->lock);
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
+int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool accept, u32 *id,
+		      struct morph_refusal *refusal)
+{
+	struct morph_txn *txn;
+	int ret;
+
+	ret = morph_health_check_part(fabric, part, index, refusal);
+	if (ret)
+		return ret;
+	if (accept && part != MORPH_PART_ACCELERATOR)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
+				    "accept is for accelerators: other parts have no identity");
+	txn = morph_txn_alloc_act(fabric, GFP_KERNEL_ACCOUNT);
+	if (!txn)
+		return -ENOMEM;
+	txn->kind = MORPH_TXN_TEST;
+	txn->target = (struct morph_culprit){ .part = part, .index = index };
+	txn->accept = accept;
+	ret = morph_txn_launch(txn, test_work, id);
+	morph_txn_put(txn);
+	return ret;
+}
+
+int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
+			      struct morph_refusal *refusal)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+	int ret = 0;
+
+	if (use != MORPH_USE_FREE && use != MORPH_USE_SPARE)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "use may be set to 0 (free) or 1 (spare), not %u", use);
+	mutex_lock(&fabric->lock);
+	if (chip->use == MORPH_USE_HELD || chip->use == MORPH_USE_DRAINING) {
+		ret = morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+				   MORPH_PART_ACCELERATOR, accelerator,
+				   "accelerator %u belongs to a slice", accelerator);
+	} else {
+		chip->spare = use == MORPH_USE_SPARE;
+		chip->use = use;
+		/* Off its list and on the other. */
+		morph_chip_update(fabric, accelerator);
+		morph_plan_touch_chip(fabric, accelerator);
+		fabric->seq++;
+		morph_repair_recover(fabric);
+		morph_netlink_accelerator(fabric, accelerator);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
+			      struct morph_refusal *refusal)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+	unsigned int domain, bus, device, function;
+	u64 serial;
+	char end;
+
+	if (*pci && sscanf(pci, "%4x:%2x:%2x.%1u%c", &domain, &bus, &device, &function, &end) != 4)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "pci must look like 0000:3b:00.0, or be empty");
+	serial = morph_pci_serial(pci);
+	mutex_lock(&fabric->lock);
+	/* Another address: the device that is there is the one to be known. */
+	if (strcmp(chip->identity.pci, pci)) {
+		memset(chip->identity.pci, 0, MORPH_PCI_BYTES);
+		strscpy(chip->identity.pci, pci, MORPH_PCI_BYTES);
+		chip->serial = serial;
+		chip->removed = false;
+		chip->stranger = false;
+	}
+	fabric->seq++;
+	morph_netlink_accelerator(fabric, accelerator);
+	mutex_unlock(&fabric->lock);
+	return 0;
+}

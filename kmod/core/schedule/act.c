@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What owners of a schedule ask for: start, the next step or any, wait, stop, unload. Each enters
+ * the slice, so that neither steps that time begins nor repairs come between.
+ */
+#include "core/base/base.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* Enter the slice for a schedule that may be gone by then. fabric->lock held on success. */
+static int enter_locked(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	int ret;
+
+	mutex_lock(&slice->fabric->lock);
+	schedule->callers++;
+	ret = schedule->gone ? morph_run_refuse(schedule, refusal) :
+			       morph_schedule_enter(schedule, refusal);
+	schedule->callers--;
+	if (!ret && schedule->gone) {
+		ret = morph_run_refuse(schedule, refusal);
+		morph_slice_leave(slice);
+	}
+	if (ret)
+		mutex_unlock(&slice->fabric->lock);
+	else
+		schedule->times = (struct morph_times){};
+	return ret;
+}
+
+static void leave_locked(struct morph_schedule *schedule)
+{
+	morph_slice_leave(schedule->slice);
+	mutex_unlock(&schedule->slice->fabric->lock);
+}
+
+static void answer(struct morph_schedule *schedule, int ret, struct morph_times *times,
+		   struct morph_refusal *refusal)
+{
+	*times = schedule->times;
+	if (ret)
+		*refusal = schedule->txn->refusal;
+	if (ret && !refusal->error)
+		refusal->error = ret;
+}
+
+static void mark_wanted(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < step->count; i++)
+		schedule->stamps[schedule->held[step->held + i]] = 1;
+}
+
+/*
+ * Circuits that are lit, and that neither the step wants nor, unless it is NULL, @kept; or, if
+ * @anew, that are wanted anew since they have failed: as many as the transaction has room for. In
+ * schedule->stamps, which is read before it is written over. O(circuits of the schedule).
+ */
+static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
+			    const struct morph_step *kept, bool anew)
+{
+	u32 *stamps = schedule->stamps, room = max(2 * schedule->most, 1u), n = 0, i;
+
+	memset(stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
+	mark_wanted(schedule, step);
+	if (kept)
+		mark_wanted(schedule, kept);
+	for (i = 0; i < schedule->circuits_count && n < room; i++) {
+		const struct morph_circuit *circuit = schedule->circuits[i];
+		bool failed = anew && (circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark);
+
+		if (circuit->listed && (!stamps[i] || failed))
+			stamps[n++] = i;
+	}
+	return n;
+}
+
+/* The schedule has stopped somewhere: what is lit, and no part of the step, goes first. */
+static int clear_for(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	u32 count;
+	int ret = 0;
+
+	while (!ret) {
+		count = collect_unwanted(schedule, step, NULL, true);
+		if (!count)
+			break;
+		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
+		if (!ret)
+			schedule->step = MORPH_ANY;	/* of the one before a part is dark */
+	}
+	return ret;
+}
+
+static int refuse_step(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
+{
+	return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, number,
+			    "step is %u, the schedule has %u", number, schedule->steps_count);
+}
+
+int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct morph_times *times,
+			 struct morph_refusal *refusal)
+{
+	const struct morph_step *step;
+	int ret;
+
+	if (number >= schedule->steps_count)
+		return refuse_step(schedule, number, refusal);
+	step = &schedule->steps[number];
+	ret = enter_locked(schedule, refusal);
+	if (ret)
+		return ret;
+	if (schedule->state == MORPH_SCHEDULE_RUNNING)
+		ret = morph_refuse(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
+				   "the schedule is running");
+	else if (schedule->lost)
+		ret = morph_refuse(refusal, -EHOSTUNREACH, MORPH_REASON_NO_ROUTE, 0, 0,
+				   "a repair has left circuits of the schedule without a path");
+	if (!ret)
+		ret = morph_run_check_ways(schedule, number, refusal);
+	if (ret)
+		goto out;
+	schedule->error = 0;
+	schedule->failed_step = MORPH_ANY;
+	schedule->is_ahead = false;
+	schedule->wanted = 0;
+	memset(schedule->arrived, 0, array_size(schedule->slice->ranks_count, sizeof(u64)));
+	WRITE_ONCE(schedule->position, 0);
+	WRITE_ONCE(schedule->starts, schedule->starts + 1);
+	ret = clear_for(schedule, step);
+	if (!ret) {
+		morph_run_state(schedule, MORPH_SCHEDULE_RUNNING);
+		ret = morph_run_light(schedule, number, NULL, 0, schedule->held + step->held,
+				      step->count);
+	} else {
+		morph_run_stop_at(schedule, number, ret);
+	}
+	answer(schedule, ret, times, refusal);
+out:
+	leave_locked(schedule);
+	return ret;
+}
+
+/* Is the position the next one? 1: it has been reached. fabric->lock held. */
+static int check_position(struct morph_schedule *schedule, u64 position,
+			  struct morph_refusal *refusal)
+{
+	int ret = morph_run_refuse(schedule, refusal);
+
+	if (ret)
+		return ret;
+	if (position && position <= schedule->position)
+		return 1;
+	if (position > schedule->position + 1)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "position is %llu, the next one is %llu", position,
+				    schedule->position + 1);
+	return 0;
+}
+
+/* May the step be begun by a call? */
+static int check_called(struct morph_schedule *schedule, u32 step, struct morph_refusal *refusal)
+{
+	if (step == MORPH_ANY)
+		return morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
+				    "the last step is lit, and the schedule is no loop");
+	if (schedule->steps[step].advance != MORPH_ADVANCE_CALL)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, step,
+				    "step %u is begun by %s", step,
+				    schedule->steps[step].advance == MORPH_ADVANCE_TIME ?
+				    "time" : "a barrier");
+	return 0;
+}
+
+int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
+			   struct morph_times *times, struct morph_refusal *refusal)
+{
+	int ret = enter_locked(schedule, refusal);
+
+	if (ret)
+		return ret;
+	ret = check_position(schedule, position, refusal);
+	if (!ret)
+		ret = check_called(schedule, morph_run_next(schedule), refusal);
+	if (!ret)
+		ret = morph_run_check_ways(schedule, morph_run_next(schedule), refusal);
+	if (!ret) {
+		ret = morph_run_light_next(schedule);
+		answer(schedule, ret, times, refusal);
+	}
+	leave_locked(schedule);
+	return min(ret, 0);
+}
+
+/*
+ * What was lit for another step than the one that comes: it goes first, since there may be no room
+ * for it beside all that the step changes. What the present step has stays.
+ */
+static int darken_ahead(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	const struct morph_step *now = &schedule->steps[schedule->step];
+	u32 count = collect_unwanted(schedule, step, now, false);
+	int ret = 0;
+
+	if (count) {
+		schedule->stepping = true;
+		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
+		schedule->stepping = false;
+	}
+	if (!ret)
+		schedule->is_ahead = false;
+	return ret;
+}
+
+/* What the step before and this one have in common stays. As morph_run_light(). */
+static int light_any(struct morph_schedule *schedule, u32 number)
+{
+	const struct morph_step *step = &schedule->steps[number];
+	u32 drops;
+	int ret = 0;
+
+	if (number != morph_run_next(schedule))
+		ret = darken_ahead(schedule, step);
+	if (ret) {
+		morph_run_stop_at(schedule, number, ret);
+		return ret;
+	}
+	drops = collect_unwanted(schedule, step, NULL, false);
+	return morph_run_light(schedule, number, schedule->stamps, drops,
+			       schedule->held + step->held, step->count);
+}
+
+int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 position,
+			struct morph_times *times, struct morph_refusal *refusal)
+{
+	int ret;
+
+	if (number >= schedule->steps_count)
+		return refuse_step(schedule, number, refusal);
+	ret = enter_locked(schedule, refusal);
+	if (ret)
+		return ret;
+	ret = check_position(schedule, position, refusal);
+	if (!ret)
+		ret = check_called(schedule, number, refusal);
+	if (!ret)
+		ret = morph_run_check_ways(schedule, number, refusal);
+	if (!ret) {
+		ret = light_any(schedule, number);
+		answer(schedule, ret, times, refusal);
+	}
+	leave_locked(schedule);
+	return min(ret, 0);
+}
+
+static bool is_over(const struct morph_schedule *schedule, u32 starts, u64 position)
+{
+	return READ_ONCE(schedule->position) >= position || READ_ONCE(schedule->gone) ||
+	       READ_ONCE(schedule->starts) != starts ||
+	       READ_ONCE(schedule->state) != MORPH_SCHEDULE_RUNNING ||
+	       READ_ONCE(schedule->slice->fabric->state) != MORPH_FABRIC_READY;
+}
+
+/* wait_event() calls schedule(), hence the name. */
+int morph_schedule_wait(struct morph_schedule *waited, u64 position,
+			struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = waited->slice;
+	u32 starts;
+	int ret = 0;
+
+	mutex_lock(&slice->fabric->lock);
+	starts = waited->starts;
+	if (waited->state == MORPH_SCHEDULE_LOADED)
+		ret = morph_run_refuse(waited, refusal);
+	mutex_unlock(&slice->fabric->lock);
+	if (ret)
+		return ret;
+	ret = wait_event_interruptible(waited->changed, is_over(waited, starts, position));
+	if (ret)
+		return -EINTR;
+	mutex_lock(&slice->fabric->lock);
+	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
+		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				   "the slice or its fabric is gone");
+	else if (waited->position < position && waited->state == MORPH_SCHEDULE_STOPPED)
+		ret = morph_run_refuse(waited, refusal);
+	else if (waited->position < position || waited->starts != starts)
+		ret = morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
+				   "the schedule was stopped, or unloaded");
+	mutex_unlock(&slice->fabric->lock);
+	return ret;
+}
+
+/* The slice has been entered, fabric->lock held. */
+static int stop_entered(struct morph_schedule *schedule)
+{
+	int ret;
+
+	morph_run_cancel_timers(schedule);
+	schedule->wanted = 0;
+	morph_step_renew(schedule->txn);
+	ret = morph_schedule_darken(schedule);
+	if (ret) {
+		/* Its timers are gone: it does not go on. */
+		if (schedule->state == MORPH_SCHEDULE_RUNNING)
+			morph_run_stop_at(schedule, schedule->step, ret);
+		return ret;
+	}
+	schedule->step = MORPH_ANY;
+	schedule->lit_seq = 0;
+	schedule->is_ahead = false;
+	schedule->error = 0;
+	schedule->failed_step = MORPH_ANY;
+	WRITE_ONCE(schedule->position, 0);
+	morph_run_state(schedule, MORPH_SCHEDULE_LOADED);
+	return 0;
+}
+
+int morph_schedule_stop(struct morph_schedule *schedule, struct morph_times *times,
+			struct morph_refusal *refusal)
+{
+	int ret = enter_locked(schedule, refusal);
+
+	if (ret)
+		return ret;
+	ret = stop_entered(schedule);
+	answer(schedule, ret, times, refusal);
+	leave_locked(schedule);
+	return ret;
+}
+
+int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct morph_times times;
+	int ret = enter_locked(schedule, refusal);
+
+	if (ret)
+		return ret;
+	ret = stop_entered(schedule);
+	answer(schedule, ret, &times, refusal);
+	if (!ret) {
+		morph_schedule_unhold(schedule);
+		morph_schedule_park(schedule);
+		morph_schedule_drop(schedule);
+		slice->fabric->seq++;
+		morph_repair_recover(slice->fabric);
+		morph_plan_touch_slice(slice);
+		morph_schedule_put(schedule);	/* the slice's */
+	}
+	leave_locked(schedule);
+	return ret;
+}

@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loading: from what is asked to circuits that have paths, are held, and judged step by step. */
+#include <linux/random.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+#define PATH_WORK	1024u	/* to find a path, in entries of schedules that are looked at */
+#define MOST_SCHEDULES	64u	/* of a slice: each may have works queued */
+#define LEAST_AFTER_NS	NSEC_PER_USEC
+#define LEAST_IDLE_NS	(100 * NSEC_PER_USEC)	/* of a step that only takes fabric->lock */
+
+static int blame(struct morph_schedule_wrong *wrong, u32 step, u32 circuit, int error)
+{
+	*wrong = (struct morph_schedule_wrong){ step, circuit };
+	return error;
+}
+
+#define refuse_plan(refusal, wrong, step, circuit, error, ...)				\
+	blame(wrong, step, circuit,							\
+	      morph_refuse(refusal, error, MORPH_REASON_ARGUMENT, 0, 0, __VA_ARGS__))
+
+/* ---------------------------------------------------------------- as it came */
+
+static int check_step(const struct morph_schedule_plan *plan, u32 number,
+		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	const struct morph_schedule_step *step = &plan->steps[number];
+	u32 i;
+
+	if (step->reserved)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EOPNOTSUPP,
+				   "steps[%u].reserved must be zero", number);
+	if (step->advance > MORPH_ADVANCE_TIME)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EOPNOTSUPP,
+				   "steps[%u].advance must be 0 (call), 1 (barrier) or 2 (time)",
+				   number);
+	if (step->after_ns && step->advance != MORPH_ADVANCE_TIME)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				   "steps[%u].after_ns goes with advance by time only", number);
+	if (step->after_ns < LEAST_AFTER_NS && step->advance == MORPH_ADVANCE_TIME)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				   "steps[%u].after_ns is %llu, at least a microsecond", number,
+				   step->after_ns);
+	if (step->after_ns > MORPH_MOST_LEASE_NS || step->deadline_ns > MORPH_MOST_LEASE_NS)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				   "steps[%u]: times are at most an hour", number);
+	if (step->deadline_ns && step->deadline_ns < step->after_ns)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				   "steps[%u].deadline_ns comes before after_ns", number);
+	if (step->first > plan->held_count || step->count > plan->held_count - step->first)
+		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				   "steps[%u] goes past the %u entries of held", number,
+				   plan->held_count);
+	for (i = 0; i < step->count; i++)
+		if (plan->held[step->first + i] >= plan->circuits_count)
+			return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
+					   "steps[%u] holds circuit %u of %u", number,
+					   plan->held[step->first + i], plan->circuits_count);
+	return 0;
+}
+
+static int check_circuit(const struct morph_schedule_plan *plan, u32 index,
+			 struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	const struct morph_schedule_circuit *circuit = &plan->circuits[index];
+
+	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				   "circuits[%u] ends at an edge: steps are between ranks", index);
+	if (!circuit->guides_count && circuit->first_guide)
+		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				   "circuits[%u].first_guide is %u, but it has no guides", index,
+				   circuit->first_guide);
+	if (circuit->guides_count > OPTICS_MAX_HOPS)
+		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				   "circuits[%u]: a path has at most %u guides, not %u", index,
+				   OPTICS_MAX_HOPS, circuit->guides_count);
+	if (circuit->first_guide > plan->guides_count ||
+	    circuit->guides_count > plan->guides_count - circuit->first_guide)
+		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				   "circuits[%u] goes past the %u entries of guides", index,
+				   plan->guides_count);
+	return 0;
+}
+
+static int check_plan(const struct morph_schedule_plan *plan, struct morph_schedule_wrong *wrong,
+		      struct morph_refusal *refusal)
+{
+	u64 total = 0;
+	u32 i;
+	int ret = 0;
+
+	/* First of all, since what follows goes through the entries of all steps. */
+	for (i = 0; i < plan->steps_count; i++)
+		total += plan->steps[i].count;
+	if (total > plan->held_count)
+		return refuse_plan(refusal, wrong, MORPH_ANY, MORPH_ANY, -EINVAL,
+				   "steps hold %llu circuits together, held has %u entries: each step has entries of its own",
+				   total, plan->held_count);
+	for (i = 0; i < plan->circuits_count && !ret; i++)
+		ret = check_circuit(plan, i, wrong, refusal);
+	for (i = 0; i < plan->steps_count && !ret; i++)
+		ret = check_step(plan, i, wrong, refusal);
+	return ret;
+}
+
+/* ------------------------------------------------------------------- memory */
+
+static size_t schedule_bytes(const struct morph_schedule_plan *plan, u32 ranks)
+{
+	size_t words = plan->circuits_count;
+
+	/* uses and stamps; held, used_in, changes (2) and ranks (4); ranks' arrivals and stamps */
+	words = 2 * words + 1 + 8 * (size_t)plan->held_count + 3 * (size_t)ranks;
+	return sizeof(struct morph_schedule) +
+	       array_size(plan->steps_count, sizeof(struct morph_step)) +
+	       array_size(plan->circuits_count, sizeof(struct morph_circuit *)) +
+	       array_size(words, sizeof(u32));
+}
+
+static struct morph_schedule *schedule_alloc(struct morph_slice *slice,
+					     const struct morph_schedule_plan *plan)
+{
+	struct morph_schedule *schedule = kzalloc(sizeof(*schedule), GFP_KERNEL_ACCOUNT);
+	size_t held = plan->held_count, circuits = plan->circuits_count;
+
+	if (!schedule)
+		return NULL;
+	kref_init(&schedule->kref);
+	INIT_LIST_HEAD(&schedule->node);
+	kref_get(&slice->kref);
+	schedule->slice = slice;
+	schedule->flags = plan->flags;
+	schedule->step = MORPH_ANY;
+	schedule->failed_step = MORPH_ANY;
+	schedule->dice = get_random_u64();
+	morph_schedule_run_init(schedule);
+	schedule->steps = kvcalloc(plan->steps_count, sizeof(*schedule->steps),
+				   GFP_KERNEL_ACCOUNT);
+	schedule->circuits = kvcalloc(circuits, sizeof(*schedule->circuits), GFP_KERNEL_ACCOUNT);
+	schedule->held = kvmalloc_array(8 * held + 1, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	schedule->uses = kvcalloc(2 * circuits + 1, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	schedule->arrived = kvcalloc(slice->ranks_count, sizeof(u64), GFP_KERNEL_ACCOUNT);
+	schedule->rank_stamps = kvcalloc(slice->ranks_count, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!schedule->steps || !schedule->circuits || !schedule->held || !schedule->uses ||
+	    !schedule->arrived || !schedule->rank_stamps) {
+		morph_schedule_put(schedule);
+		return NULL;
+	}
+	schedule->used_in = schedule->held + held;
+	schedule->changes = schedule->used_in + held;
+	schedule->ranks = schedule->changes + 2 * held;
+	schedule->stamps = schedule->uses + circuits + 1;
+	schedule->held_count = held;
+	schedule->steps_count = plan->steps_count;
+	return schedule;
+}
+
+/* Which steps hold which circuit. A step holds each but once. */
+static int fill_steps(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	u32 *uses = schedule->uses, i, j, index;
+
+	for (i = 0; i < plan->steps_count; i++) {
+		const struct morph_schedule_step *from = &plan->steps[i];
+		struct morph_step *step = &schedule->steps[i];
+
+		step->held = from->first;
+		step->count = from->count;
+		step->advance = from->advance;
+		step->after_ns = from->after_ns;
+		step->deadline_ns = from->deadline_ns;
+		step->info.circuits = from->count;
+		schedule->most = max(schedule->most, from->count);
+		for (j = 0; j < from->count; j++) {
+			index = plan->held[from->first + j];
+			if (schedule->stamps[index] == i + 1)
+				return refuse_plan(refusal, wrong, i, index, -EINVAL,
+						   "steps[%u] holds circuit %u twice", i, index);
+			schedule->stamps[index] = i + 1;
+			uses[index + 1]++;
+		}
+	}
+	for (i = 0; i < plan->circuits_count; i++) {
+		/* No step would have seen to it that it has room beside what others have lit. */
+		if (!uses[i + 1])
+			return refuse_plan(refusal, wrong, MORPH_ANY, i, -EINVAL,
+					   "circuits[%u] is held by no step", i);
+		uses[i + 1] += uses[i];
+	}
+	return 0;
+}
+
+/* uses[c] is where the next step of circuit c is entered; then all move up by one again. */
+static void fill_uses(struct morph_schedule *schedule, const struct morph_schedule_plan *plan)
+{
+	u32 *uses = schedule->uses, i, j;
+
+	for (i = 0; i < plan->steps_count; i++)
+		for (j = 0; j < plan->steps[i].count; j++)
+			schedule->used_in[uses[plan->held[plan->steps[i].first + j]]++] = i;
+	memmove(uses + 1, uses, array_size(plan->circuits_count, sizeof(u32)));
+	uses[0] = 0;
+}
+
+/* ----------------------------------------------------------------- circuits */
+
+/* Numbers that follow each other. They are used again when no schedule is left. */
+static int take_ids(struct morph_slice *slice, u32 count, u32 *first)
+{
+	/* The one that is being loaded is there. */
+	if (list_is_singular(&slice->schedules))
+		slice->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
+	if (count > 0x7fffffffu - slice->schedule_ids)
+		return -EOVERFLOW;
+	*first = slice->schedule_ids;
+	slice->schedule_ids += count;
+	return 0;
+}
+
+static void fill_change(struct morph_item *item, const struct morph_schedule_plan *plan, u32 index)
+{
+	const struct morph_schedule_circuit *circuit = &plan->circuits[index];
+
+	item->change = (struct morph_change){
+		.op = MORPH_CHANGE_ADD,
+		.src_rank = circuit->src_rank,
+		.dst_rank = circuit->dst_rank,
+		.src_plane = circuit->src_plane,
+		.dst_plane = circuit->dst_plane,
+		.lanes_count = circuit->lanes_count,
+		.lanes = circuit->lanes,
+		.guides.count = circuit->guides_count,
+	};
+	item->guides = circuit->guides_count ? plan->guides + circuit->first_guide : NULL;
+}
+
+/* Its way is told, and its lanes: others of the schedule needn't be looked at. */
+static bool is_fixed(const struct morph_item *item)
+{
+	const struct morph_change *change = &item->change;
+
+	return item->guides && change->lanes &&
+	       (!change->lanes_count || change->lanes_count == optics_weight64(change->lanes));
+}
+
+static int find_path(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
+{
+	struct morph_circuit *circuit = schedule->circuits[index];
+	struct morph_item *item = &scratch->items[0];
+	struct optics_refusal why = {};
+	int ret;
+
+	if (!is_fixed(item))
+		return morph_schedule_route(schedule, scratch, index);
+	item->new_src = schedule->slice->ranks[circuit->src_rank].accelerator;
+	item->new_dst = schedule->slice->ranks[circuit->dst_rank].accelerator;
+	ret = morph_path_find(scratch, item, &why);
+	if (ret)
+		return why.reason ? morph_refuse_optics(&scratch->refusal, ret, &why) : ret;
+	item->new->circuit = circuit;
+	circuit->route = item->new;
+	circuit->lanes_count = optics_weight64(item->new->path.lanes);
+	item->new = NULL;
+	return 0;
+}
+
+/* A circuit that is not lit, with its path. fabric->lock held. */
+static int make_circuit(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+			struct morph_txn *scratch, u32 index)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct morph_item *item = &scratch->items[0];
+	struct morph_circuit *circuit;
+	int ret;
+
+	fill_change(item, plan, index);
+	ret = morph_txn_check_add(scratch, 0);
+	if (ret)
+		return ret;
+	circuit = morph_circuit_alloc(slice, &item->change, &scratch->refusal);
+	if (IS_ERR(circuit))
+		return PTR_ERR(circuit);
+	circuit->id = schedule->first_circuit + index;
+	circuit->schedule = schedule;
+	schedule->circuits[index] = circuit;
+	ret = find_path(schedule, scratch, index);
+	if (ret)
+		goto err_free;
+	ret = morph_user_charge(slice->user, MORPH_RES_LANES, circuit->lanes_count,
+				&scratch->refusal);
+	if (ret)
+		goto err_route;
+	ret = xa_insert(&slice->circuits, circuit->id, circuit, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		goto err_lanes;
+	schedule->circuits_count++;
+	return 0;
+
+err_lanes:
+	morph_user_uncharge(slice->user, MORPH_RES_LANES, circuit->lanes_count);
+err_route:
+	morph_route_free(circuit->route);
+err_free:
+	schedule->circuits[index] = NULL;
+	morph_circuit_free(circuit);
+	return ret;
+}
+
+/*
+ * Others have the lock for a while. Who loads has entered the slice, and keeps neither a repair nor
+ * its end waiting until he is done. fabric->lock held, dropped meanwhile.
+ */
+int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct morph_fabric *fabric = slice->fabric;
+
+	mutex_unlock(&fabric->lock);
+	cond_resched();
+	mutex_lock(&fabric->lock);
+	schedule->work = 0;
+	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	if (slice->repairing)
+		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_STATE, 0, 0,
+				    "the slice is being repaired; try again");
+	return signal_pending(current) ? -EINTR : 0;
+}
+
+/*
+ * All circuits; others have the lock meanwhile. Who looks for a path beside others sees those
+ * made before. fabric->lock held, dropped meanwhile; the slice has been entered.
+ */
+static int make_circuits(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+			 struct morph_txn *scratch, struct morph_schedule_wrong *wrong)
+{
+	u32 i;
+	int ret;
+
+	ret = take_ids(schedule->slice, plan->circuits_count, &schedule->first_circuit);
+	for (i = 0; i < plan->circuits_count && !ret; i++) {
+		if (schedule->work >= MORPH_SCHEDULE_MOST_WORK) {
+			ret = morph_schedule_give_way(schedule, &scratch->refusal);
+			if (ret)
+				break;
+		}
+		schedule->work += PATH_WORK;
+		ret = make_circuit(schedule, plan, scratch, i);
+		if (ret)
+			wrong->circuit = i;
+	}
+	return ret;
+}
+
+/*
+ * Each step as it will be: what comes may disturb what stays, and a start may light any step
+ * whole. Lock as above.
+ */
+static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong)
+{
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; i < schedule->steps_count && !ret; i++) {
+		ret = morph_schedule_judge(schedule, i, &wrong->circuit);
+		if (ret)
+			wrong->step = i;
+		else
+			ret = morph_schedule_give_way(schedule, &schedule->txn->refusal);
+	}
+	return ret;
+}
+
+/* Memory for the longest step, and to light all or darken all. */
+static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	u32 changes = max(2 * schedule->most, 1u), hops = 0, i;
+	struct morph_txn *txn;
+	int ret;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		hops = max(hops, schedule->circuits[i]->route->path.hops_count);
+	txn = morph_txn_alloc(schedule->slice, NULL, NULL, changes, 0, GFP_KERNEL_ACCOUNT);
+	if (!txn)
+		return -ENOMEM;
+	schedule->txn = txn;
+	txn->kind = MORPH_TXN_OF_SCHEDULE;
+	/* A repair may find ways that are longer. */
+	ret = morph_txn_reserve_for(txn, changes, changes * min(2 * hops, OPTICS_MAX_HOPS));
+	return ret ? ret : morph_txn_charge(txn, schedule->slice->user, refusal);
+}
+
+/* --------------------------------------------------------------------- load */
+
+/*
+ * A barrier that no rank has to come to would be over before anybody could come. Where time begins
+ * a step that changes nothing no device slows a loop down, which others wait for at fabric->lock.
+ */
+static int check_beginnings(const struct morph_schedule *schedule,
+			    struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	u32 i = schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : 1;
+
+	for (; i < schedule->steps_count; i++) {
+		const struct morph_step *step = &schedule->steps[i];
+
+		if (step->advance == MORPH_ADVANCE_BARRIER && !step->ranks)
+			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
+					   "steps[%u] changes nothing, so that no rank would begin it",
+					   i);
+		if (step->advance == MORPH_ADVANCE_TIME && !step->ranks &&
+		    step->after_ns < LEAST_IDLE_NS)
+			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
+					   "steps[%u] changes nothing: its after_ns is %llu, at least 100000",
+					   i, step->after_ns);
+	}
+	return 0;
+}
+
+/*
+ * Others may have taken what circuits need since a step of theirs was looked at. Which of them
+ * agree with each other has not changed. fabric->lock held until all is held.
+ */
+static int check_room(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+		      struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct optics_refusal why;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < schedule->circuits_count; i++) {
+		ret = morph_schedule_room(fabric, schedule->circuits[i]->route, &why);
+		if (ret)
+			return blame(wrong, MORPH_ANY, i, morph_refuse_optics(refusal, ret, &why));
+	}
+	return 0;
+}
+
+/* The slice has been entered; fabric->lock held, dropped meanwhile. */
+static int load(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct optics_refusal why = {};
+	struct morph_txn *scratch;
+	int ret;
+
+	if (plan->generation != MORPH_GENERATION_ANY && plan->generation != slice->generation)
+		return morph_refuse(refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
+				    "the slice is at generation %llu, not %llu", slice->generation,
+				    plan->generation);
+	scratch = morph_txn_alloc(slice, NULL, NULL, 1, 0, GFP_KERNEL_ACCOUNT);
+	if (!scratch)
+		return -ENOMEM;
+	ret = morph_controller_permits(slice, &scratch->token, &scratch->refusal);
+	if (!ret)
+		ret = make_circuits(schedule, plan, scratch, wrong);
+	if (ret)
+		*refusal = scratch->refusal;
+	morph_txn_put(scratch);
+	if (!ret)
+		ret = make_txn(schedule, refusal);
+	if (ret)
+		return ret;
+	ret = morph_schedule_sweep(schedule, wrong, &why, refusal);
+	if (ret)
+		return why.reason ? morph_refuse_optics(refusal, ret, &why) : ret;
+	/* Which claims failed at first is nobody's business. */
+	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
+	ret = check_beginnings(schedule, wrong, refusal);
+	if (!ret)
+		ret = check_room(schedule, wrong, refusal);
+	if (ret)
+		return ret;
+	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);
+	if (ret)
+		return ret;
+	ret = judge_steps(schedule, wrong);
+	if (ret)
+		*refusal = schedule->txn->refusal;
+	return ret;
+}
+
+static size_t list_count(struct list_head *head)
+{
+	struct list_head *node;
+	size_t count = 0;
+
+	list_for_each(node, head)
+		count++;
+	return count;
+}
+
+/* What steps of its schedules hold, each by itself: MORPH_SCHEDULE_MOST_HELD at most. */
+static u32 held_count(const struct morph_slice *slice)
+{
+	const struct morph_schedule *schedule;
+	u32 held = 0;
+
+	list_for_each_entry(schedule, &slice->schedules, node)
+		held += schedule->held_count;
+	return held;
+}
+
+static int load_entered(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+			struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	u32 held;
+	int ret;
+
+	if (list_count(&slice->schedules) >= MOST_SCHEDULES)
+		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
+				    "the slice has %u schedules, no more are allowed",
+				    MOST_SCHEDULES);
+	/* A repair goes through all of them in one hold of the lock. */
+	held = held_count(slice);
+	if (plan->held_count > MORPH_SCHEDULE_MOST_HELD - held)
+		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
+				    "steps of the slice's schedules hold %u circuits, these %u: %u in all are allowed",
+				    held, plan->held_count, MORPH_SCHEDULE_MOST_HELD);
+	/* Whoever loads has what he needs for a while only: another load waits. */
+	list_add_tail(&schedule->node, &slice->schedules);
+	/* No plans are made beside a schedule, nor may what they reserve be in its way. */
+	morph_plan_drop_slice(slice);
+	ret = load(schedule, plan, wrong, refusal);
+	if (!ret && slice->dying)
+		ret = -ENODEV;
+	if (ret) {
+		/* Repairs of others may have gone without what it held while it was judged. */
+		if (schedule->hold.taken)
+			morph_repair_recover(slice->fabric);
+		morph_schedule_drop(schedule);
+		morph_plan_touch_slice(slice);
+		return ret;
+	}
+	schedule->id = ++slice->last_schedule;
+	slice->fabric->seq++;
+	morph_plan_touch_slice(slice);
+	morph_schedule_get(schedule);	/* the caller's: the first one is the list's */
+	return 0;
+}
+
+int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_plan *plan,
+			struct morph_schedule **result, struct morph_schedule_wrong *wrong,
+			struct morph_refusal *refusal)
+{
+	size_t bytes = schedule_bytes(plan, slice->ranks_count);
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_schedule *schedule;
+	int ret;
+
+	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
+	ret = check_plan(plan, wrong, refusal);
+	if (ret)
+		return ret;
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, refusal);
+	if (ret)
+		return ret;
+	schedule = schedule_alloc(slice, plan);
+	if (!schedule) {
+		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
+		return -ENOMEM;
+	}
+	schedule->bytes = bytes;
+	memcpy(schedule->held, plan->held, array_size(plan->held_count, sizeof(u32)));
+	ret = fill_steps(schedule, plan, wrong, refusal);
+	if (ret)
+		goto out;
+	fill_uses(schedule, plan);
+	mutex_lock(&fabric->lock);
+	ret = morph_schedule_enter(schedule, refusal);
+	if (!ret) {
+		ret = load_entered(schedule, plan, wrong, refusal);
+		morph_slice_leave(slice);
+	}
+	mutex_unlock(&fabric->lock);
+out:
+	if (ret)
+		morph_schedule_put(schedule);
+	else
+		*result = schedule;
+	return ret;
+}

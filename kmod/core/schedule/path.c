@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Paths of a schedule's circuits: finding them, seeing that all steps have room for theirs, and
+ * judging the light of a step.
+ *
+ * Circuits that no step holds together may have the same lanes, and the same elements in
+ * different states. So a path is found beside those alone that some step holds with it: they are
+ * written into the ledger while the router looks, in one hold of fabric->lock.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* ------------------------------------------------------------- side by side */
+
+/* What was written into the ledger for the router, to be taken back in reverse. */
+struct trace {
+	u64 *lanes;		/* or NULL: an element */
+	u64 bits;
+	u32 element;
+	u8 state;
+	bool marked;		/* else pinned */
+};
+
+struct traces {
+	struct optics_state *ledger;
+	struct trace *entries;
+	u32 count;
+};
+
+static void write_lanes(struct traces *traces, u64 *lanes, u64 bits)
+{
+	bits &= ~*lanes;
+	if (!bits)
+		return;
+	*lanes |= bits;
+	traces->entries[traces->count++] = (struct trace){ .lanes = lanes, .bits = bits };
+}
+
+/* In the state of the path: or in none, if steps want several of it. */
+static void write_element(struct traces *traces, const struct optics_hop *hop)
+{
+	struct optics_state *ledger = traces->ledger;
+	struct trace trace = { .element = hop->element };
+
+	trace.state = ledger->element_state[hop->element];
+	trace.marked = ledger->element_pins[hop->element];
+	if (trace.marked && (trace.state == hop->state ||
+			     ledger->element_marks[hop->element] & OPTICS_HELD))
+		return;
+	if (trace.marked) {
+		ledger->element_marks[hop->element] |= OPTICS_HELD;
+	} else {
+		ledger->element_pins[hop->element] = 1;
+		optics_set_state(ledger, hop->element, hop->state);
+	}
+	traces->entries[traces->count++] = trace;
+}
+
+static void write_path(struct traces *traces, const struct optics_path *path)
+{
+	struct optics_state *ledger = traces->ledger;
+	u32 h;
+
+	write_lanes(traces, &ledger->tx_lanes[path->tx], path->lanes);
+	write_lanes(traces, &ledger->rx_lanes[path->rx], path->lanes);
+	for (h = 0; h < path->hops_count; h++) {
+		write_lanes(traces, &ledger->guide_lanes[path->hops[h].guide >> 1], path->lanes);
+		if (path->hops[h].element != OPTICS_NONE)
+			write_element(traces, &path->hops[h]);
+	}
+}
+
+static void erase(struct traces *traces)
+{
+	struct optics_state *ledger = traces->ledger;
+
+	while (traces->count--) {
+		const struct trace *trace = &traces->entries[traces->count];
+
+		if (trace->lanes) {
+			*trace->lanes &= ~trace->bits;
+		} else if (trace->marked) {
+			ledger->element_marks[trace->element] &= ~OPTICS_HELD;
+		} else {
+			ledger->element_pins[trace->element] = 0;
+			optics_set_state(ledger, trace->element, trace->state);
+		}
+	}
+	kvfree(traces->entries);
+}
+
+/*
+ * Write the paths of all circuits that some step holds together with one. Once to count them,
+ * then with room for what is written: two entries for each hop, and two for the ports.
+ */
+static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct traces *traces)
+{
+	u32 mark = traces ? 2 : 1, room = 0, use, i;
+
+	memset(schedule->stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
+	schedule->stamps[circuit] = mark;
+	for (use = schedule->uses[circuit]; use < schedule->uses[circuit + 1]; use++) {
+		const struct morph_step *step = &schedule->steps[schedule->used_in[use]];
+
+		schedule->work += step->count;
+		for (i = 0; i < step->count; i++) {
+			u32 other = schedule->held[step->held + i];
+			const struct morph_circuit *beside = schedule->circuits[other];
+
+			/* Not made yet, or without a path of its own. */
+			if (!beside || !beside->route || beside->astray ||
+			    schedule->stamps[other] == mark)
+				continue;
+			schedule->stamps[other] = mark;
+			room += 2 * beside->route->path.hops_count + 2;
+			if (traces)
+				write_path(traces, &beside->route->path);
+		}
+	}
+	return room;
+}
+
+int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
+{
+	struct morph_circuit *circuit = schedule->circuits[index];
+	struct morph_slice *slice = schedule->slice;
+	struct morph_item *item = &scratch->items[0];
+	struct traces traces = { .ledger = slice->fabric->ledger };
+	struct morph_route *old = circuit->route;
+	struct optics_refusal why = {};
+	u32 room;
+	int ret;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	room = write_others(schedule, index, NULL);
+	traces.entries = kvmalloc_array(max(room, 1u), sizeof(*traces.entries), scratch->gfp);
+	if (!traces.entries)
+		return -ENOMEM;
+	write_others(schedule, index, &traces);
+	item->new_src = morph_end_place(slice, circuit->src_rank);
+	item->new_dst = morph_end_place(slice, circuit->dst_rank);
+	item->new = NULL;
+	ret = morph_path_find(scratch, item, &why);
+	erase(&traces);
+	if (ret == -ENOMEM || ret == -EDQUOT)
+		return ret;
+	if (ret)
+		return morph_refuse_optics(&scratch->refusal, ret, &why);
+	item->new->circuit = circuit;
+	circuit->route = item->new;
+	circuit->lanes_count = optics_weight64(item->new->path.lanes);
+	item->new = NULL;
+	if (old)
+		morph_route_keep(slice, old);
+	return 0;
+}
+
+/* -------------------------------------------------------------------- sweep */
+
+struct sweep {
+	struct morph_schedule *schedule;
+	struct optics_state *ledger;
+	struct morph_schedule_wrong *wrong;
+	struct optics_refusal *why;
+	u32 mark;		/* stamp of circuits of the present step */
+	u32 changes, ranks;	/* entries so far */
+};
+
+static int sweep_claim(struct sweep *sweep, u32 step, u32 index)
+{
+	struct morph_route *route = sweep->schedule->circuits[index]->route;
+	int ret;
+
+	sweep->schedule->work += 2 * route->path.hops_count;
+	ret = optics_claim(sweep->ledger, &route->path, sweep->why);
+	if (!ret)
+		route->role = MORPH_ROUTE_LIVE;
+	else
+		*sweep->wrong = (struct morph_schedule_wrong){ step, index };
+	return ret;
+}
+
+static void sweep_release(struct sweep *sweep, u32 index)
+{
+	struct morph_route *route = sweep->schedule->circuits[index]->route;
+
+	if (route->role != MORPH_ROUTE_LIVE)
+		return;
+	optics_release(sweep->ledger, &route->path);
+	route->role = MORPH_ROUTE_IDLE;
+}
+
+/* A rank of which a circuit comes or goes, once. */
+static void add_rank(struct sweep *sweep, struct morph_step *step, u32 rank)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+
+	if (schedule->rank_stamps[rank] == sweep->mark)
+		return;
+	schedule->rank_stamps[rank] = sweep->mark;
+	schedule->ranks[sweep->ranks++] = rank;
+	step->ranks++;
+}
+
+static void add_change(struct sweep *sweep, struct morph_step *step, u32 index)
+{
+	const struct morph_circuit *circuit = sweep->schedule->circuits[index];
+
+	sweep->schedule->changes[sweep->changes++] = index;
+	add_rank(sweep, step, circuit->src_rank);
+	add_rank(sweep, step, circuit->dst_rank);
+}
+
+/* What comes and what goes, from the step before, whose circuits bear the mark. */
+static void compare(struct sweep *sweep, const struct morph_step *before, struct morph_step *step)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	u32 i, index;
+
+	sweep->mark++;
+	step->rank = sweep->ranks;
+	step->ranks = 0;
+	step->light = sweep->changes;
+	for (i = 0; i < step->count; i++) {
+		index = schedule->held[step->held + i];
+		if (schedule->stamps[index] != sweep->mark - 1)
+			add_change(sweep, step, index);
+		schedule->stamps[index] = sweep->mark;
+	}
+	step->lights = sweep->changes - step->light;
+	step->drop = sweep->changes;
+	for (i = 0; i < before->count; i++) {
+		index = schedule->held[before->held + i];
+		if (schedule->stamps[index] != sweep->mark)
+			add_change(sweep, step, index);
+	}
+	step->drops = sweep->changes - step->drop;
+}
+
+/* What fits beside the step before comes first: it may be lit while that one runs. */
+static int sweep_step(struct sweep *sweep, u32 before, u32 number)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	struct morph_step *step = &schedule->steps[number];
+	u32 *light, i;
+	int ret = 0;
+
+	compare(sweep, &schedule->steps[before], step);
+	light = schedule->changes + step->light;
+	step->ahead = 0;
+	for (i = 0; i < step->lights; i++) {
+		if (sweep_claim(sweep, number, light[i]))
+			continue;
+		swap(light[i], light[step->ahead]);
+		step->ahead++;
+	}
+	for (i = 0; i < step->drops; i++)
+		sweep_release(sweep, schedule->changes[step->drop + i]);
+	for (i = step->ahead; i < step->lights && !ret; i++)
+		ret = sweep_claim(sweep, number, light[i]);
+	step->info.changes = step->lights + step->drops;
+	step->info.ahead = step->ahead;
+	return ret;
+}
+
+static int sweep_first(struct sweep *sweep)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	struct morph_step *step = &schedule->steps[0];
+	u32 i, index;
+	int ret = 0;
+
+	step->info.changes = step->count;
+	for (i = 0; i < step->count && !ret; i++) {
+		index = schedule->held[step->held + i];
+		schedule->stamps[index] = sweep->mark;
+		ret = sweep_claim(sweep, 0, index);
+	}
+	return ret;
+}
+
+/* What nobody pins counts as parked. */
+static void park_unpinned(struct optics_state *ledger, const struct morph_route *route)
+{
+	u32 h;
+
+	for (h = 0; h < route->path.hops_count; h++) {
+		u32 element = route->hops[h].element;
+
+		if (element != OPTICS_NONE && !ledger->element_pins[element])
+			optics_set_state(ledger, element,
+					 optics_park_state(ledger->graph, element));
+	}
+}
+
+void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	optics_release(fabric->ledger, &route->path);
+	park_unpinned(fabric->ledger, route);
+}
+
+int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
+			struct optics_refusal *why)
+{
+	int ret = optics_claim(fabric->ledger, &route->path, why);
+
+	if (!ret)
+		morph_schedule_unclaim(fabric, route);
+	return ret;
+}
+
+/* Nothing of it is claimed any more. */
+static void sweep_end(struct sweep *sweep)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		sweep_release(sweep, i);
+	for (i = 0; i < schedule->circuits_count; i++)
+		park_unpinned(sweep->ledger, schedule->circuits[i]->route);
+}
+
+/* Others have the lock, while a step is claimed that it goes on from. */
+static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *refusal)
+{
+	struct morph_schedule *schedule = sweep->schedule;
+	const struct morph_step *step = &schedule->steps[number];
+	u32 i;
+	int ret;
+
+	sweep_end(sweep);
+	/* What had no room ahead of its step is no cause. */
+	*sweep->why = (struct optics_refusal){};
+	ret = morph_schedule_give_way(schedule, refusal);
+	for (i = 0; i < step->count && !ret; i++)
+		ret = sweep_claim(sweep, number, schedule->held[step->held + i]);
+	return ret;
+}
+
+int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+			 struct optics_refusal *why, struct morph_refusal *refusal)
+{
+	struct sweep sweep = {
+		.schedule = schedule,
+		.ledger = schedule->slice->fabric->ledger,
+		.wrong = wrong,
+		.why = why,
+		.mark = 1,
+	};
+	u32 i;
+	int ret;
+
+	lockdep_assert_held(&schedule->slice->fabric->lock);
+	memset(schedule->stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
+	memset(schedule->rank_stamps, 0, array_size(schedule->slice->ranks_count, sizeof(u32)));
+	ret = sweep_first(&sweep);
+	for (i = 1; i < schedule->steps_count && !ret; i++) {
+		if (refusal && schedule->work >= MORPH_SCHEDULE_MOST_WORK)
+			ret = sweep_pause(&sweep, i - 1, refusal);
+		if (!ret)
+			ret = sweep_step(&sweep, i - 1, i);
+	}
+	if (!ret && schedule->flags & MORPH_SCHEDULE_LOOP)
+		ret = sweep_step(&sweep, schedule->steps_count - 1, 0);
+	sweep_end(&sweep);
+	return ret;
+}
+
+/* -------------------------------------------------------------------- judge */
+
+/* What others have lit, as a number that changes whenever that does. */
+static u64 others(const struct morph_schedule *schedule)
+{
+	return schedule->slice->fabric->light_seq - schedule->own_light;
+}
+
+static bool holds(const struct morph_judged *judged, const struct morph_schedule *schedule)
+{
+	return judged->others == others(schedule) && judged->stance == schedule->stance;
+}
+
+/* The elements as circuits have them; what they were is written down. Returns how many. */
+static u32 set_states(struct morph_schedule *schedule, const u32 *list, u32 count,
+		      struct morph_element_setting *before)
+{
+	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	u32 n = 0, i, h;
+
+	for (i = 0; i < count; i++) {
+		const struct morph_route *route = schedule->circuits[list[i]]->route;
+
+		for (h = 0; h < route->path.hops_count; h++) {
+			u32 element = route->hops[h].element;
+
+			if (element == OPTICS_NONE ||
+			    ledger->element_state[element] == route->hops[h].state)
+				continue;
+			before[n].element = element;
+			before[n++].state = ledger->element_state[element];
+			optics_set_state(ledger, element, route->hops[h].state);
+		}
+	}
+	return n;
+}
+
+/* The marks that keep others away are no judgement of the elements. */
+static void lift_marks(struct morph_schedule *schedule, bool lift)
+{
+	u8 *marks = schedule->slice->fabric->ledger->element_marks;
+	const struct morph_hold *hold = &schedule->hold;
+	u32 i;
+
+	for (i = 0; i < hold->elements_count; i++) {
+		if (!hold->elements[i].marked)
+			continue;
+		if (lift)
+			marks[hold->elements[i].element] &= ~OPTICS_HELD;
+		else
+			marks[hold->elements[i].element] |= OPTICS_HELD;
+	}
+}
+
+/* Circuits of @list, with elements as those of @lit want them. */
+static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count, const u32 *list,
+		 u32 count, u32 *wrong)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct optics_state *ledger = slice->fabric->ledger;
+	struct optics_view view = optics_state_view(ledger);
+	struct morph_txn *txn = schedule->txn;
+	struct optics_refusal why = {};
+	u32 states, i;
+	int ret;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	states = set_states(schedule, lit, lit_count, txn->settings);
+	lift_marks(schedule, true);
+	/* A cordon sends nobody away: what was loaded before goes on. */
+	view.tolerated = OPTICS_CORDONED;
+	for (i = 0; i < count; i++)
+		txn->paths[i] = schedule->circuits[list[i]]->route->path;
+	ret = optics_validate(&view, txn->paths, count, slice->number,
+			      slice->transit == MORPH_TRANSIT_OWN, txn->verdicts, &why);
+	for (i = 0; i < count && !ret; i++)
+		schedule->circuits[list[i]]->route->verdict = txn->verdicts[i];
+	lift_marks(schedule, false);
+	while (states--)
+		optics_set_state(ledger, txn->settings[states].element,
+				 txn->settings[states].state);
+	if (!ret)
+		return 0;
+	*wrong = why.item < count ? list[why.item] : MORPH_ANY;
+	return morph_refuse_optics(&txn->refusal, ret, &why);
+}
+
+int morph_schedule_judge(struct morph_schedule *schedule, u32 number, u32 *wrong)
+{
+	struct morph_step *step = &schedule->steps[number];
+	const u32 *held = schedule->held + step->held;
+	int ret = judge(schedule, held, step->count, held, step->count, wrong);
+
+	if (!ret)
+		step->judged = (struct morph_judged){ others(schedule), schedule->stance };
+	return ret;
+}
+
+int morph_schedule_judge_again(struct morph_schedule *schedule, u32 number)
+{
+	const struct morph_step *step = &schedule->steps[number];
+	u32 wrong;
+
+	if (holds(&step->judged, schedule))
+		return 0;
+	morph_stat(schedule->slice->fabric, MORPH_STAT_STEPS_JUDGED);
+	return morph_schedule_judge(schedule, number, &wrong);
+}
+
+int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 number)
+{
+	const struct morph_step *now = &schedule->steps[schedule->step];
+	struct morph_step *step = &schedule->steps[number];
+	u32 *list = schedule->stamps, wrong;
+	int ret;
+
+	if (holds(&step->judged_ahead, schedule))
+		return 0;
+	memcpy(list, schedule->changes + step->light, array_size(step->ahead, sizeof(u32)));
+	memcpy(list + step->ahead, schedule->held + now->held, array_size(now->count, sizeof(u32)));
+	/* The others' elements stand as they want them. */
+	ret = judge(schedule, list, step->ahead, list, step->ahead + now->count, &wrong);
+	if (!ret)
+		step->judged_ahead = (struct morph_judged){ others(schedule), schedule->stance };
+	return ret;
+}
+
+void morph_schedule_unjudge(struct morph_schedule *schedule)
+{
+	const struct morph_judged never = { MORPH_NEVER_JUDGED, MORPH_NEVER_JUDGED };
+	u32 i;
+
+	for (i = 0; i < schedule->steps_count; i++) {
+		schedule->steps[i].judged = never;
+		schedule->steps[i].judged_ahead = never;
+	}
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * After a repair: the ranks of a slice may have other accelerators, and what is lit may have been
+ * led round failed hardware. The circuits that are dark now follow, so that the schedule goes on
+ * from the step that it is at. Where no paths are left for some of them it stops, holds nothing,
+ * and is looked at again with the next repair.
+ */
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
+{
+	const struct optics_graph *graph = circuit->slice->fabric->graph;
+	const struct optics_state *ledger = circuit->slice->fabric->ledger;
+	const struct optics_path *path = &circuit->route->path;
+	u32 first = path->hops[0].guide >> 1, last = path->hops[path->hops_count - 1].guide >> 1;
+
+	if (!ledger->tx_dead[path->tx] && !(ledger->guide_marks[first] & OPTICS_UNHEALTHY))
+		change->src_plane = morph_end_plane(graph, path->tx);
+	if (!ledger->rx_dead[path->rx] && !(ledger->guide_marks[last] & OPTICS_UNHEALTHY))
+		change->dst_plane = morph_end_plane(graph, path->rx);
+}
+
+/* Does its path begin and end where its ranks are, over hardware that can be used? */
+static bool is_right(const struct morph_circuit *circuit)
+{
+	struct morph_fabric *fabric = circuit->slice->fabric;
+	u32 planes = fabric->graph->params.planes;
+	const struct optics_path *path = &circuit->route->path;
+
+	return path->tx / planes == morph_end_place(circuit->slice, circuit->src_rank) &&
+	       path->rx / planes == morph_end_place(circuit->slice, circuit->dst_rank) &&
+	       morph_route_sound(fabric, circuit->route);
+}
+
+static bool is_whole(const struct morph_schedule *schedule)
+{
+	u32 i;
+
+	if (schedule->moved || schedule->crossed || schedule->lost)
+		return false;
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (!schedule->circuits[i]->listed && !is_right(schedule->circuits[i]))
+			return false;
+	return true;
+}
+
+/*
+ * Dark circuits of a step that have no room now beside its lit ones and what others have, whom
+ * the repair may have led over what was held here. O(circuits of the step * path).
+ */
+static void find_crossed(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_circuit **circuits = schedule->circuits;
+	const u32 *held = schedule->held + step->held;
+	struct optics_refusal why;
+	u32 i;
+
+	/* One that is unsound can't be claimed: nothing is led round it then. */
+	for (i = 0; i < step->count; i++)
+		if (circuits[held[i]]->listed)
+			schedule->stamps[held[i]] = !optics_claim(fabric->ledger,
+					&circuits[held[i]]->route->path, &why);
+	for (i = 0; i < step->count; i++) {
+		struct morph_circuit *circuit = circuits[held[i]];
+
+		if (!circuit->listed && !circuit->astray)
+			circuit->astray = morph_schedule_room(fabric, circuit->route, &why);
+	}
+	for (i = 0; i < step->count; i++)
+		if (circuits[held[i]]->listed && schedule->stamps[held[i]])
+			morph_schedule_unclaim(fabric, circuits[held[i]]->route);
+}
+
+/* A path for one that is astray: on its planes, or else on others. */
+static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
+{
+	struct morph_circuit *circuit = schedule->circuits[index];
+	struct morph_change *change = &scratch->items[0].change;
+	int ret;
+
+	morph_repair_fill_item(&scratch->items[0], circuit);
+	ret = morph_schedule_route(schedule, scratch, index);
+	if (ret && (change->src_plane != MORPH_PLANE_ANY || change->dst_plane != MORPH_PLANE_ANY)) {
+		change->src_plane = MORPH_PLANE_ANY;
+		change->dst_plane = MORPH_PLANE_ANY;
+		ret = morph_schedule_route(schedule, scratch, index);
+	}
+	if (ret)
+		return ret;
+	circuit->astray = false;
+	schedule->moves++;
+	return 0;
+}
+
+/*
+ * Paths for all that are astray. Nothing of the schedule is claimed or held; what the slice's
+ * controller has reserved is for it, too.
+ */
+static int lead_all_back(struct morph_schedule *schedule)
+{
+	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	struct morph_schedule_wrong wrong;
+	struct morph_txn *scratch;
+	struct optics_refusal why;
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		schedule->circuits[i]->astray = !schedule->circuits[i]->listed &&
+						!is_right(schedule->circuits[i]);
+	/* What is there may stay where a cordon is; what is led elsewhere keeps out of it. */
+	ledger->tolerated = OPTICS_CORDONED;
+	for (i = 0; i < schedule->steps_count; i++)
+		find_crossed(schedule, &schedule->steps[i]);
+	ledger->tolerated = 0;
+	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
+	scratch->kind = MORPH_TXN_REPAIR;
+	for (i = 0; i < schedule->circuits_count && !ret; i++)
+		if (schedule->circuits[i]->astray)
+			ret = lead_back(schedule, scratch, i);
+	morph_txn_put(scratch);
+	if (ret)
+		return ret;
+	ledger->tolerated = OPTICS_CORDONED;
+	ret = morph_schedule_sweep(schedule, &wrong, &why, NULL);
+	ledger->tolerated = 0;
+	return ret;
+}
+
+/* A way round may be longer than what there is room for. */
+static void make_room(struct morph_schedule *schedule)
+{
+	struct morph_txn *txn = schedule->txn;
+	u32 changes = max(2 * schedule->most, 1u), hops = 0, i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		hops = max(hops, schedule->circuits[i]->route->path.hops_count);
+	if (changes * hops <= txn->settings_room)
+		return;
+	morph_txn_uncharge(txn, schedule->slice->user);
+	txn->gfp = MORPH_GFP_REPAIR;
+	morph_txn_reserve_for(txn, changes, changes * hops);
+	/* Charged is all that it has room for, not the last step. */
+	txn->count = changes;
+	morph_txn_charge(txn, schedule->slice->user, NULL);
+	txn->count = 0;
+}
+
+/* What is lit claims its own, or the schedule holds it. */
+static void release_lit(struct morph_schedule *schedule)
+{
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (schedule->circuits[i]->listed)
+			morph_route_release(schedule->slice->fabric,
+					    schedule->circuits[i]->route);
+}
+
+static void claim_lit(struct morph_schedule *schedule)
+{
+	u32 i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		if (schedule->circuits[i]->listed)
+			morph_schedule_give(schedule->circuits[i]);
+}
+
+static void mend(struct morph_schedule *schedule)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	bool moved = schedule->moved, lost = schedule->lost;
+	u32 moves = schedule->moves;
+	int ret;
+
+	morph_schedule_unhold(schedule);
+	release_lit(schedule);
+	morph_controller_lift(fabric, schedule->slice->controller);
+	ret = lead_all_back(schedule);
+	morph_controller_lower(fabric);
+	if (!ret)
+		ret = morph_schedule_hold(schedule, MORPH_GFP_REPAIR, NULL);
+	claim_lit(schedule);
+	make_room(schedule);
+	morph_schedule_unjudge(schedule);
+	schedule->moved = false;
+	schedule->crossed = false;
+	fabric->lost += !!ret - (int)lost;
+	schedule->lost = ret;
+	/* All as before: somebody else was led elsewhere, and not over what is held here. */
+	if (!moved && lost == schedule->lost && moves == schedule->moves)
+		return;
+	fabric->seq++;
+	schedule->slice->generation++;
+	/* The page tells the generation, too. */
+	morph_state_begin(schedule->slice);
+	morph_state_end(schedule->slice);
+	/* What it held others may wait for. One that was lost before would wake itself for ever. */
+	if (ret && !lost)
+		morph_repair_recover(fabric);
+	if (ret)
+		morph_schedule_lose(schedule, ret);
+	else
+		morph_schedule_tell(schedule, MORPH_OUTCOME_COMMITTED, schedule->step);
+}
+
+void morph_schedule_moved(struct morph_circuit *circuit)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&circuit->slice->fabric->lock);
+	list_for_each_entry(schedule, &circuit->slice->schedules, node)
+		schedule->crossed = true;
+	if (!circuit->schedule)
+		return;
+	circuit->schedule->moved = true;
+	circuit->schedule->moves++;
+}
+
+void morph_schedule_recover(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&fabric->lock);
+	slice->recovers = false;
+	/* Of others a repair looks at them. */
+	if (slice->state != MORPH_SLICE_OK || slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return;
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->lost)
+			continue;
+		if (slice->busy) {
+			slice->recovers = true;
+			return;
+		}
+		mend(schedule);
+	}
+}
+
+void morph_schedule_mend(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_schedule *schedule;
+	bool whole;
+
+	lockdep_assert_held(&fabric->lock);
+	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
+		return;
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->id)
+			continue;
+		whole = is_whole(schedule);
+		if (whole && schedule->hold.taken) {
+			morph_schedule_hold_restore(schedule);
+			whole = !schedule->crossed;
+		}
+		if (!whole)
+			mend(schedule);
+		morph_schedule_go_on(schedule);
+	}
+}

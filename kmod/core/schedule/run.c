@@ -1,0 +1,514 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Going through a schedule: who begins a step, and what happens when nobody does.
+ *
+ * A step is begun by a call, by the last rank of a barrier, or by time; whoever begins it carries
+ * it out, or queues that. What the next step wants and this one leaves room for is lit while it
+ * runs. Positions count the steps that were lit, and a wish names the position that it wants: so
+ * wishes may be repeated, and those that come late are void.
+ *
+ * Timers and works are never cancelled: each work holds a reference, and finds the schedule gone,
+ * or at another position. Timers are, under fabric->lock, which they never take.
+ */
+#include <linux/ktime.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+#define DEADLINE_AGAIN_NS	NSEC_PER_MSEC	/* when it has come while the slice was busy */
+
+/* ----------------------------------------------------------------- queueing */
+
+static void queue_step(struct morph_schedule *schedule, struct work_struct *work)
+{
+	morph_schedule_get(schedule);
+	if (!queue_work(morph_step_wq, work))
+		morph_schedule_put(schedule);
+}
+
+/* The step after the one that is lit, or MORPH_ANY. */
+u32 morph_run_next(const struct morph_schedule *schedule)
+{
+	if (schedule->step + 1 < schedule->steps_count)
+		return schedule->step + 1;
+	return schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : MORPH_ANY;
+}
+
+/* fabric->lock held. */
+void morph_run_cancel_timers(struct morph_schedule *schedule)
+{
+	if (schedule->due_ns)
+		hrtimer_cancel(&schedule->timer);
+	if (schedule->deadline_ns)
+		hrtimer_cancel(&schedule->deadline);
+	schedule->due_ns = 0;
+	schedule->deadline_ns = 0;
+}
+
+static bool all_arrived(const struct morph_schedule *schedule, const struct morph_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < step->ranks; i++)
+		if (schedule->arrived[schedule->ranks[step->rank + i]] < schedule->position)
+			return false;
+	return true;
+}
+
+/* A step is lit: who begins the next one, and what of it can be lit now? fabric->lock held. */
+static void await_next(struct morph_schedule *schedule)
+{
+	u32 next = morph_run_next(schedule);
+	const struct morph_step *step;
+
+	morph_run_cancel_timers(schedule);
+	if (next == MORPH_ANY)
+		return;
+	step = &schedule->steps[next];
+	if (step->deadline_ns) {
+		schedule->deadline_ns = schedule->lit_ns + step->deadline_ns;
+		hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns),
+			      HRTIMER_MODE_ABS);
+	}
+	if (step->advance == MORPH_ADVANCE_TIME) {
+		schedule->due_ns = schedule->lit_ns + step->after_ns;
+		hrtimer_start(&schedule->timer, ns_to_ktime(schedule->due_ns), HRTIMER_MODE_ABS);
+	}
+	if (step->advance == MORPH_ADVANCE_BARRIER && all_arrived(schedule, step)) {
+		schedule->wanted = schedule->position + 1;
+		queue_step(schedule, &schedule->step_work);
+	}
+	if (step->ahead)
+		queue_step(schedule, &schedule->ahead_work);
+}
+
+static enum hrtimer_restart time_has_come(struct hrtimer *timer)
+{
+	struct morph_schedule *schedule = container_of(timer, struct morph_schedule, timer);
+
+	queue_step(schedule, &schedule->time_work);
+	return HRTIMER_NORESTART;
+}
+
+static enum hrtimer_restart deadline_has_come(struct hrtimer *timer)
+{
+	struct morph_schedule *schedule = container_of(timer, struct morph_schedule, deadline);
+
+	queue_step(schedule, &schedule->deadline_work);
+	return HRTIMER_NORESTART;
+}
+
+/* -------------------------------------------------------------------- steps */
+
+void morph_run_state(struct morph_schedule *schedule, u32 state)
+{
+	WRITE_ONCE(schedule->state, state);
+	morph_state_schedule(schedule);
+	wake_up_all(&schedule->changed);
+}
+
+/* It does not go on by itself; what is lit stays. fabric->lock held. */
+void morph_run_stop_at(struct morph_schedule *schedule, u32 step, int error)
+{
+	u32 outcome = schedule->txn->outcome;
+
+	morph_run_cancel_timers(schedule);
+	schedule->wanted = 0;
+	schedule->error = error;
+	schedule->failed_step = step;
+	schedule->slice->fabric->seq++;
+	morph_run_state(schedule, MORPH_SCHEDULE_STOPPED);
+	if (outcome != MORPH_OUTCOME_BROKEN)
+		outcome = MORPH_OUTCOME_ROLLED_BACK;
+	morph_schedule_tell(schedule, outcome, step);
+}
+
+void morph_schedule_wake(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	list_for_each_entry(schedule, &slice->schedules, node)
+		wake_up_all(&schedule->changed);
+}
+
+void morph_schedule_lose(struct morph_schedule *schedule, int error)
+{
+	morph_step_renew(schedule->txn);
+	if (schedule->state == MORPH_SCHEDULE_RUNNING)
+		morph_run_stop_at(schedule, schedule->step, error);
+	else
+		morph_schedule_tell(schedule, MORPH_OUTCOME_ROLLED_BACK, schedule->step);
+}
+
+/* A circuit that the step goes on with may have failed since it was lit. */
+static int check_kept(struct morph_schedule *schedule, const struct morph_step *step)
+{
+	u32 i;
+
+	for (i = 0; i < step->count; i++) {
+		const struct morph_circuit *circuit =
+			schedule->circuits[schedule->held[step->held + i]];
+
+		if (!circuit->listed || circuit->state != MORPH_CIRCUIT_FAILED)
+			continue;
+		return morph_refuse(&schedule->txn->refusal, -EIO, MORPH_REASON_UNUSABLE, 0, 0,
+				    "circuit %u of the step is dark", circuit->id);
+	}
+	return 0;
+}
+
+static void add_phases(struct morph_schedule_step_info *info, const u64 *phases)
+{
+	info->program_ns += phases[MORPH_PHASE_PROGRAM];
+	info->settle_ns += phases[MORPH_PHASE_SETTLE];
+	info->relock_ns += phases[MORPH_PHASE_RELOCK];
+	info->verify_ns += phases[MORPH_PHASE_VERIFY];
+}
+
+static void count_run(struct morph_schedule *schedule, struct morph_step *step, u64 begin)
+{
+	struct morph_schedule_step_info *info = &step->info;
+	u64 now = ktime_get_ns();
+
+	info->runs++;
+	if (schedule->position)
+		info->wait_ns += begin - schedule->lit_ns;
+	add_phases(info, schedule->times.phase_ns);
+	if (schedule->is_ahead)
+		add_phases(info, schedule->ahead_times.phase_ns);
+	info->longest_ns = max(info->longest_ns, now - begin);
+	if (schedule->due_ns && begin > schedule->due_ns)
+		info->late_ns += begin - schedule->due_ns;
+	if (schedule->deadline_ns && now > schedule->deadline_ns)
+		info->late++;
+	schedule->lit_ns = now;
+}
+
+/*
+ * Light a step in place of what is lit. The slice has been entered; fabric->lock held, dropped
+ * while the device works. What fails leaves what was lit, and stops the schedule.
+ */
+int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop, u32 drops,
+		    const u32 *light, u32 lights)
+{
+	struct morph_step *step = &schedule->steps[number];
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	schedule->stepping = true;
+	morph_step_renew(schedule->txn);
+	ret = morph_schedule_judge_again(schedule, number);
+	if (!ret)
+		ret = check_kept(schedule, step);
+	if (!ret)
+		ret = morph_schedule_change(schedule, drop, drops, light, lights);
+	schedule->stepping = false;
+	if (ret) {
+		morph_run_stop_at(schedule, number, ret);
+		/* What is to blame may be known by now: who starts it again finds other ways. */
+		morph_run_check_ways(schedule, number, NULL);
+		return ret;
+	}
+	count_run(schedule, step, begin);
+	schedule->step = number;
+	schedule->is_ahead = false;
+	schedule->lit_seq = schedule->slice->fabric->seq;
+	WRITE_ONCE(schedule->position, schedule->position + 1);
+	morph_state_schedule(schedule);
+	await_next(schedule);
+	if (wq_has_sleeper(&schedule->changed))
+		wake_up_all(&schedule->changed);
+	return 0;
+}
+
+/* The next step, if it is still wanted. As morph_run_light(). */
+int morph_run_light_next(struct morph_schedule *schedule)
+{
+	u32 next = morph_run_next(schedule);
+	const struct morph_step *step = &schedule->steps[next];
+
+	return morph_run_light(schedule, next, schedule->changes + step->drop, step->drops,
+			       schedule->changes + step->light, step->lights);
+}
+
+/*
+ * Hardware may have failed on the way of a circuit that was dark, so that nobody has missed it.
+ * A repair leads it elsewhere, and comes back to what was wanted. O(circuits of the step * path).
+ */
+int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
+{
+	const struct morph_step *step = &schedule->steps[number];
+	struct morph_slice *slice = schedule->slice;
+	u32 i;
+
+	for (i = 0; i < step->count; i++) {
+		const struct morph_circuit *circuit =
+			schedule->circuits[schedule->held[step->held + i]];
+
+		/* Of one that is astray a repair has looked for a way already. */
+		if (circuit->listed || circuit->astray ||
+		    morph_route_sound(slice->fabric, circuit->route))
+			continue;
+		morph_repair_kick(slice, 0);
+		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_UNUSABLE, 0, 0,
+				    "circuit %u is being led round failed hardware; try again",
+				    circuit->id);
+	}
+	return 0;
+}
+
+int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	int ret = morph_slice_enter(schedule->slice, false);
+
+	if (ret == -EAGAIN)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "the slice is being repaired; try again");
+	if (ret == -ENODEV)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	return ret;
+}
+
+static bool is_wanted(const struct morph_schedule *schedule)
+{
+	return !schedule->gone && schedule->state == MORPH_SCHEDULE_RUNNING &&
+	       schedule->wanted > schedule->position && morph_run_next(schedule) != MORPH_ANY;
+}
+
+/*
+ * A work waits for nobody, since others' works would wait for it: who leaves the slice queues it
+ * again. fabric->lock held.
+ */
+static bool enter_now(struct morph_schedule *schedule)
+{
+	struct morph_slice *slice = schedule->slice;
+
+	if (slice->busy) {
+		schedule->held_up = true;
+		slice->held_up = true;
+		return false;
+	}
+	return !morph_slice_enter(slice, false);
+}
+
+void morph_schedule_let_in(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	slice->held_up = false;
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->held_up)
+			continue;
+		schedule->held_up = false;
+		queue_step(schedule, is_wanted(schedule) ? &schedule->step_work :
+							   &schedule->ahead_work);
+	}
+}
+
+/*
+ * Carry out what a barrier or time asks for: a step, since others want the lock too. During a
+ * repair it is left: who ends that comes back to it. The slice has been entered, fabric->lock
+ * held, dropped meanwhile.
+ */
+static void follow_entered(struct morph_schedule *schedule)
+{
+	bool mends = false;
+
+	if (is_wanted(schedule)) {
+		schedule->times = (struct morph_times){};
+		mends = morph_run_check_ways(schedule, morph_run_next(schedule), NULL);
+		if (!mends)
+			morph_run_light_next(schedule);
+	}
+	morph_slice_leave(schedule->slice);
+	if (mends)
+		return;
+	if (is_wanted(schedule))
+		queue_step(schedule, &schedule->step_work);
+}
+
+static void step_work_fn(struct work_struct *work)
+{
+	struct morph_schedule *schedule = container_of(work, struct morph_schedule, step_work);
+	struct morph_fabric *fabric = schedule->slice->fabric;
+
+	mutex_lock(&fabric->lock);
+	if (is_wanted(schedule) && enter_now(schedule))
+		follow_entered(schedule);
+	mutex_unlock(&fabric->lock);
+	morph_schedule_put(schedule);
+}
+
+/* Time is up for the present step, unless that has been taken from it. */
+static void time_work_fn(struct work_struct *work)
+{
+	struct morph_schedule *schedule = container_of(work, struct morph_schedule, time_work);
+	struct morph_fabric *fabric = schedule->slice->fabric;
+
+	mutex_lock(&fabric->lock);
+	if (schedule->due_ns && ktime_get_ns() >= schedule->due_ns && !schedule->stepping)
+		schedule->wanted = schedule->position + 1;
+	if (is_wanted(schedule) && enter_now(schedule))
+		follow_entered(schedule);
+	mutex_unlock(&fabric->lock);
+	morph_schedule_put(schedule);
+}
+
+static void deadline_work_fn(struct work_struct *work)
+{
+	struct morph_schedule *schedule = container_of(work, struct morph_schedule, deadline_work);
+	struct morph_fabric *fabric = schedule->slice->fabric;
+
+	mutex_lock(&fabric->lock);
+	/* One that is under way is late. During a repair nobody can begin it. */
+	if (schedule->gone || schedule->state != MORPH_SCHEDULE_RUNNING ||
+	    !schedule->deadline_ns || ktime_get_ns() < schedule->deadline_ns ||
+	    schedule->stepping || schedule->slice->repairing || is_wanted(schedule))
+		goto out;
+	if (schedule->changing || schedule->callers) {
+		/* It lights ahead, or was called in time. It is late nevertheless. */
+		hrtimer_start(&schedule->deadline,
+			      ns_to_ktime(ktime_get_ns() + DEADLINE_AGAIN_NS),
+			      HRTIMER_MODE_ABS);
+		goto out;
+	}
+	morph_step_renew(schedule->txn);
+	morph_run_stop_at(schedule, morph_run_next(schedule), -ETIME);
+out:
+	mutex_unlock(&fabric->lock);
+	morph_schedule_put(schedule);
+}
+
+/* What the next step wants, and the present one leaves dark. */
+static void ahead_work_fn(struct work_struct *work)
+{
+	struct morph_schedule *schedule = container_of(work, struct morph_schedule, ahead_work);
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	const struct morph_step *step;
+
+	mutex_lock(&fabric->lock);
+	if (schedule->gone || schedule->is_ahead ||
+	    schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY ||
+	    is_wanted(schedule) || !enter_now(schedule))
+		goto out;
+	step = &schedule->steps[morph_run_next(schedule)];
+	schedule->times = (struct morph_times){};
+	/* What can't be now, or fails, is tried with the step, whose failure it is then. */
+	if (!morph_schedule_judge_ahead(schedule, morph_run_next(schedule)))
+		schedule->is_ahead = !morph_schedule_change(schedule, NULL, 0,
+							    schedule->changes + step->light,
+							    step->ahead);
+	schedule->ahead_times = schedule->times;
+	morph_slice_leave(schedule->slice);
+out:
+	mutex_unlock(&fabric->lock);
+	morph_schedule_put(schedule);
+}
+
+void morph_schedule_run_init(struct morph_schedule *schedule)
+{
+	init_waitqueue_head(&schedule->changed);
+	hrtimer_init(&schedule->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	hrtimer_init(&schedule->deadline, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	schedule->timer.function = time_has_come;
+	schedule->deadline.function = deadline_has_come;
+	INIT_WORK(&schedule->step_work, step_work_fn);
+	INIT_WORK(&schedule->time_work, time_work_fn);
+	INIT_WORK(&schedule->ahead_work, ahead_work_fn);
+	INIT_WORK(&schedule->deadline_work, deadline_work_fn);
+}
+
+void morph_schedule_run_stop(struct morph_schedule *schedule)
+{
+	lockdep_assert_held(&schedule->slice->fabric->lock);
+	morph_run_cancel_timers(schedule);
+	WRITE_ONCE(schedule->gone, true);
+	wake_up_all(&schedule->changed);
+}
+
+void morph_schedule_go_on(struct morph_schedule *schedule)
+{
+	const struct morph_step *step;
+	u64 from;
+
+	lockdep_assert_held(&schedule->slice->fabric->lock);
+	if (schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY)
+		return;
+	step = &schedule->steps[morph_run_next(schedule)];
+	if (is_wanted(schedule))
+		queue_step(schedule, &schedule->step_work);
+	else if (step->ahead)
+		queue_step(schedule, &schedule->ahead_work);
+	if (!schedule->deadline_ns)
+		return;
+	/* The time that the repair took is not the ranks': all since it was last put off. */
+	from = max3(schedule->lit_ns, schedule->slice->fault_noticed_ns, schedule->mended_ns);
+	schedule->mended_ns = ktime_get_ns();
+	schedule->deadline_ns += schedule->mended_ns - from;
+	hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns), HRTIMER_MODE_ABS);
+}
+
+/* ----------------------------------------------------------------- barriers */
+
+int morph_run_refuse(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	if (schedule->gone)
+		return morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
+				    "the schedule was unloaded");
+	if (schedule->state == MORPH_SCHEDULE_LOADED)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+				    "the schedule was not started");
+	if (schedule->state == MORPH_SCHEDULE_STOPPED)
+		return morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0,
+				    schedule->failed_step,
+				    "the schedule has stopped at step %u: error %d",
+				    schedule->failed_step, schedule->error);
+	return 0;
+}
+
+int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 position,
+			  struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	u32 next;
+	int ret;
+
+	if (rank >= slice->ranks_count)
+		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
+				    "there is no rank %u, the slice has %u", rank,
+				    slice->ranks_count);
+	mutex_lock(&slice->fabric->lock);
+	if (slice->fabric->state != MORPH_FABRIC_READY)
+		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
+				   "the fabric is gone");
+	else
+		ret = morph_run_refuse(schedule, refusal);
+	if (!ret && (!position || position > schedule->position))
+		ret = morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				   "position %llu can't be done with, %llu is lit", position,
+				   schedule->position);
+	if (ret)
+		goto out;
+	schedule->arrived[rank] = max(schedule->arrived[rank], position);
+	next = morph_run_next(schedule);
+	if (next == MORPH_ANY || schedule->steps[next].advance != MORPH_ADVANCE_BARRIER ||
+	    !all_arrived(schedule, &schedule->steps[next]))
+		goto out;
+	schedule->wanted = schedule->position + 1;
+	if (!morph_slice_enter(slice, false))
+		follow_entered(schedule);
+	/* A signal is no reason to leave the others waiting. Queued twice it is queued once. */
+	if (is_wanted(schedule))
+		queue_step(schedule, &schedule->step_work);
+out:
+	mutex_unlock(&slice->fabric->lock);
+	return ret;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Schedules of a slice: their life, and how they are read. */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* ----------------------------------------------------------------- lifetime */
+
+static void schedule_last_put(struct kref *kref)
+{
+	struct morph_schedule *schedule = container_of(kref, struct morph_schedule, kref);
+	struct morph_slice *slice = schedule->slice;
+
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, schedule->bytes);
+	kvfree(schedule->steps);
+	kvfree(schedule->circuits);
+	kvfree(schedule->held);
+	kvfree(schedule->uses);
+	kvfree(schedule->arrived);
+	kvfree(schedule->rank_stamps);
+	kfree(schedule);
+	morph_slice_put(slice);
+}
+
+struct morph_schedule *morph_schedule_get(struct morph_schedule *schedule)
+{
+	kref_get(&schedule->kref);
+	return schedule;
+}
+
+void morph_schedule_put(struct morph_schedule *schedule)
+{
+	kref_put(&schedule->kref, schedule_last_put);
+}
+
+struct morph_schedule *morph_schedule_next(struct morph_slice *slice, u32 id)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	/* One that is being loaded has no number yet. */
+	list_for_each_entry(schedule, &slice->schedules, node)
+		if (schedule->id && schedule->id >= id)
+			return morph_schedule_get(schedule);
+	return NULL;
+}
+
+struct morph_schedule *morph_schedule_find(struct morph_slice *slice, u32 id)
+{
+	struct morph_schedule *schedule = morph_schedule_next(slice, id);
+
+	if (!schedule || schedule->id == id)
+		return schedule;
+	morph_schedule_put(schedule);
+	return NULL;
+}
+
+/* What is lit becomes a circuit like others; the rest goes. */
+static void drop_circuit(struct morph_circuit *circuit)
+{
+	circuit->schedule = NULL;
+	if (!circuit->listed)
+		morph_circuit_drop(circuit);
+}
+
+void morph_schedule_drop(struct morph_schedule *schedule)
+{
+	struct morph_txn *txn = schedule->txn;
+	u32 i;
+
+	lockdep_assert_held(&schedule->slice->fabric->lock);
+	morph_schedule_run_stop(schedule);
+	morph_schedule_unhold(schedule);
+	for (i = 0; i < schedule->circuits_count; i++)
+		drop_circuit(schedule->circuits[i]);
+	schedule->circuits_count = 0;
+	if (txn) {
+		txn->count = 0;
+		morph_txn_uncharge(txn, schedule->slice->user);
+		morph_txn_put(txn);
+		schedule->txn = NULL;
+	}
+	list_del_init(&schedule->node);
+	schedule->slice->fabric->lost -= schedule->lost;
+	schedule->slice->fabric->light_seq++;
+}
+
+void morph_schedule_drop_slice(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule, *next;
+
+	list_for_each_entry_safe(schedule, next, &slice->schedules, node) {
+		morph_schedule_unhold(schedule);
+		if (slice->fabric->state == MORPH_FABRIC_READY)
+			morph_schedule_park(schedule);
+		morph_schedule_drop(schedule);
+		morph_schedule_put(schedule);
+	}
+}
+
+/* --------------------------------------------------------------------- info */
+
+u32 morph_schedule_lit(const struct morph_schedule *schedule)
+{
+	u32 lit = 0, i;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		lit += schedule->circuits[i]->listed &&
+		       schedule->circuits[i]->state != MORPH_CIRCUIT_FAILED;
+	return lit;
+}
+
+void morph_schedule_fill_info(struct morph_schedule *schedule, struct morph_schedule_info *info)
+{
+	lockdep_assert_held(&schedule->slice->fabric->lock);
+	info->schedule = schedule->id;
+	info->state = schedule->state;
+	info->flags = schedule->flags;
+	info->step = schedule->step;
+	info->position = schedule->position;
+	info->error = schedule->error;
+	info->failed_step = schedule->failed_step;
+	info->circuits = schedule->circuits_count;
+	info->lit = morph_schedule_lit(schedule);
+	info->moved = schedule->moves;
+	info->first_circuit = schedule->first_circuit;
+}
+
+void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step)
+{
+	struct morph_event event;
+
+	morph_event_init(&event, schedule->slice, MORPH_EVENT_SCHEDULE);
+	event.txn = schedule->id;
+	event.circuit = step;
+	event.outcome = outcome;
+	event.part = schedule->txn->refusal.part;
+	event.index = schedule->txn->refusal.index;
+	event.times = schedule->txn->times;
+	morph_event_queue(schedule->slice, &event);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Controllers: several programs outside the kernel, each of which decides about whole
+ * slices of a fabric.
+ *
+ * A controller holds its slices under an epoch and a lease. Whoever takes control names a
+ * greater epoch, so that what an earlier holder has still to say is refused: the epoch is
+ * looked at again when a change is staged, under the lock under which control is taken. A
+ * lease that runs out takes nothing away: light, circuits and the epoch stay, and only
+ * changes on that controller's behalf are refused, until somebody takes control anew.
+ *
+ * Whether a lease runs is read off the clock. The timer only sees to it that its end is
+ * told.
+ */
+#include <linux/hrtimer.h>
+#include <linux/math64.h>
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+u64 morph_controller_lease_left(const struct morph_controller *controller)
+{
+	u64 now = ktime_get_boottime_ns();
+
+	return controller->lease_until_ns > now ? controller->lease_until_ns - now : 0;
+}
+
+u32 morph_controller_slices(struct morph_fabric *fabric, u32 id)
+{
+	struct morph_slice *slice;
+	u32 count = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	list_for_each_entry(slice, &fabric->slices, node)
+		count += slice->controller == id && !slice->dying;
+	return count;
+}
+
+/* ------------------------------------------------------------------- leases */
+
+/* The timer goes off when the next lease ends that is not told to have ended. */
+static void timer_set(struct morph_fabric *fabric)
+{
+	struct morph_controller *controller;
+	u64 next = U64_MAX;
+	unsigned long id;
+
+	xa_for_each(&fabric->controllers, id, controller)
+		if (!controller->told)
+			next = min(next, controller->lease_until_ns);
+	if (next != U64_MAX && !morph_fabric_check(fabric))
+		hrtimer_start(&fabric->controller_timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
+}
+
+static enum hrtimer_restart timer_fn(struct hrtimer *timer)
+{
+	struct morph_fabric *fabric = container_of(timer, struct morph_fabric, controller_timer);
+
+	queue_work(morph_wq, &fabric->controller_work);
+	return HRTIMER_NORESTART;
+}
+
+static void tell(struct morph_fabric *fabric, struct morph_controller *controller, u32 state)
+{
+	trace_morph_controller(fabric->id, controller->id, controller->epoch, state);
+	fabric->seq++;
+	morph_netlink_controller(fabric, controller, state);
+}
+
+static void controller_work_fn(struct work_struct *work)
+{
+	struct morph_fabric *fabric = container_of(work, struct morph_fabric, controller_work);
+	struct morph_controller *controller;
+	unsigned long id;
+
+	mutex_lock(&fabric->lock);
+	xa_for_each(&fabric->controllers, id, controller) {
+		if (controller->told || morph_controller_lease_left(controller))
+			continue;
+		controller->told = true;
+		morph_stat(fabric, MORPH_STAT_CONTROLLERS_EXPIRED);
+		tell(fabric, controller, MORPH_CONTROLLER_EXPIRED);
+	}
+	timer_set(fabric);
+	mutex_unlock(&fabric->lock);
+}
+
+static void lease_begin(struct morph_fabric *fabric, struct morph_controller *controller,
+			u64 lease_ns)
+{
+	controller->lease_until_ns = ktime_get_boottime_ns() + lease_ns;
+	controller->told = false;
+	timer_set(fabric);
+}
+
+void morph_controller_init(struct morph_fabric *fabric)
+{
+	xa_init(&fabric->controllers);
+	hrtimer_init(&fabric->controller_timer, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
+	fabric->controller_timer.function = timer_fn;
+	INIT_WORK(&fabric->controller_work, controller_work_fn);
+}
+
+/* A work that runs meanwhile finds the fabric gone, and sets no timer. */
+void morph_controller_stop(struct morph_fabric *fabric)
+{
+	hrtimer_cancel(&fabric->controller_timer);
+	cancel_work_sync(&fabric->controller_work);
+}
+
+static void controller_free(struct morph_controller *controller)
+{
+	kvfree(controller->lanes);
+	kfree(controller);
+}
+
+void morph_controller_free(struct morph_fabric *fabric)
+{
+	struct morph_controller *controller;
+	unsigned long id;
+
+	xa_for_each(&fabric->controllers, id, controller) {
+		morph_controller_yield(fabric, controller);
+		controller_free(controller);
+	}
+	xa_destroy(&fabric->controllers);
+}
+
+/* ------------------------------------------------------------------ control */
+
+struct morph_controller *morph_controller_find(struct morph_fabric *fabric, u32 id,
+					       struct morph_refusal *refusal)
+{
+	struct morph_controller *controller = xa_load(&fabric->controllers, id);
+
+	lockdep_assert_held(&fabric->lock);
+	if (controller)
+		return controller;
+	morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, id,
+			   "this fabric has no controller of this number",
+			   "this fabric has no controller %u", id);
+	return ERR_PTR(-ENOENT);
+}
+
+static int refuse_epoch(const struct morph_controller *controller, u64 epoch,
+			struct morph_refusal *refusal)
+{
+	morph_refuse_fixed(refusal, -ESTALE, MORPH_REASON_CONTROLLER, 0, controller->id,
+			   "the controller is at another epoch; read it again",
+			   "controller %u is at epoch %llu, not %llu", controller->id,
+			   controller->epoch, epoch);
+	if (refusal) {
+		refusal->have = controller->epoch;
+		refusal->need = epoch;
+	}
+	return -ESTALE;
+}
+
+int morph_controller_check(const struct morph_controller *controller, u64 epoch,
+			   struct morph_refusal *refusal)
+{
+	if (epoch != controller->epoch)
+		return refuse_epoch(controller, epoch, refusal);
+	if (morph_controller_lease_left(controller))
+		return 0;
+	return morph_refuse_fixed(refusal, -ETIME, MORPH_REASON_CONTROLLER, 0, controller->id,
+				  "the controller's lease has run out; take control with a greater epoch",
+				  "the lease of controller %u has run out; take control with an epoch above %llu",
+				  controller->id, controller->epoch);
+}
+
+int morph_controller_permits(struct morph_slice *slice, const struct morph_token *token,
+			     struct morph_refusal *refusal)
+{
+	struct morph_controller *controller;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!token->needed || token->controller != slice->controller) {
+		if (!token->needed)
+			return 0;
+		if (!slice->controller)
+			return morph_refuse(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, 0,
+					    "the slice is assigned to no controller");
+		return morph_refuse_fixed(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0,
+					  slice->controller,
+					  "the slice is assigned to a controller, which is not named",
+					  "the slice is assigned to controller %u, which is not named",
+					  slice->controller);
+	}
+	if (!slice->controller)
+		return 0;
+	controller = morph_controller_find(slice->fabric, slice->controller, refusal);
+	return IS_ERR(controller) ? PTR_ERR(controller) :
+				    morph_controller_check(controller, token->epoch, refusal);
+}
+
+/* A new one, of an epoch that has not begun. fabric->lock held. */
+static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 id,
+					       struct morph_refusal *refusal)
+{
+	struct morph_controller *controller;
+	int ret = -ENOMEM;
+
+	if (fabric->controllers_count == MORPH_MAX_CONTROLLERS) {
+		morph_refuse(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0, id,
+			     "a fabric has at most 256 controllers");
+		return ERR_PTR(-ENOSPC);
+	}
+	controller = kzalloc(sizeof(*controller), GFP_KERNEL_ACCOUNT);
+	if (!controller)
+		return ERR_PTR(-ENOMEM);
+	controller->id = id;
+	controller->lanes = kvcalloc(fabric->graph->guides_count, sizeof(*controller->lanes),
+				     GFP_KERNEL_ACCOUNT);
+	if (!controller->lanes)
+		goto err_free;
+	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
+	ret = xa_err(xa_store(&fabric->controllers, id, controller, GFP_KERNEL_ACCOUNT));
+	if (ret)
+		goto err_free;
+	fabric->controllers_count++;
+	return controller;
+
+err_free:
+	controller_free(controller);
+	return ERR_PTR(ret);
+}
+
+/* fabric->lock held. */
+static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
+		struct morph_refusal *refusal)
+{
+	struct morph_controller *controller = xa_load(&fabric->controllers, id);
+	u64 left;
+
+	if (!controller) {
+		controller = controller_add(fabric, id, refusal);
+		if (IS_ERR(controller))
+			return PTR_ERR(controller);
+	}
+	if (epoch <= controller->epoch)
+		return refuse_epoch(controller, epoch, refusal);
+	left = morph_controller_lease_left(controller);
+	if (left && !force)
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_CONTROLLER, 0, id,
+					  "the lease of the present epoch still runs",
+					  "the lease of epoch %llu still runs for %llu ms",
+					  controller->epoch, div_u64(left, NSEC_PER_MSEC));
+	controller->epoch = epoch;
+	lease_begin(fabric, controller, lease_ns);
+	tell(fabric, controller, MORPH_CONTROLLER_ACTIVE);
+	return 0;
+}
+
+int morph_controller_take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
+			  struct morph_refusal *refusal)
+{
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = morph_fabric_check(fabric);
+	if (!ret)
+		ret = take(fabric, id, epoch, lease_ns, force, refusal);
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_controller_renew(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns,
+			   struct morph_refusal *refusal)
+{
+	struct morph_controller *controller;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	controller = morph_controller_find(fabric, id, refusal);
+	ret = PTR_ERR_OR_ZERO(controller);
+	if (!ret)
+		ret = morph_controller_check(controller, epoch, refusal);
+	if (!ret)
+		lease_begin(fabric, controller, lease_ns);
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_controller *last,
+			  struct morph_refusal *refusal)
+{
+	struct morph_controller *controller;
+	u32 slices;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	controller = morph_controller_find(fabric, id, refusal);
+	ret = PTR_ERR_OR_ZERO(controller);
+	if (ret)
+		goto out;
+	slices = morph_controller_slices(fabric, id);
+	if (slices) {
+		ret = morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_STATE, 0, id,
+					 "slices are assigned to the controller",
+					 "%u slices are assigned to controller %u", slices, id);
+		goto out;
+	}
+	morph_controller_yield(fabric, controller);
+	tell(fabric, controller, MORPH_CONTROLLER_GONE);
+	*last = *controller;
+	xa_erase(&fabric->controllers, id);
+	fabric->controllers_count--;
+	controller_free(controller);
+	morph_repair_recover(fabric);
+out:
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	if (slice->dying || morph_fabric_check(fabric))
+		ret = -ENODEV;
+	else if (id)
+		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, id, refusal));
+	if (!ret && slice->controller != id) {
+		slice->controller = id;
+		fabric->seq++;
+		morph_plan_touch_slice(slice);
+		morph_netlink_slice(slice);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}

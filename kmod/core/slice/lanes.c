@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lanes between servers that controllers have reserved.
+ *
+ * A reservation claims nothing: it keeps others from claiming. The ledger has it beside
+ * the lanes that are claimed, so that light may be lit on reserved lanes, go out, and be
+ * lit again with the reservation as it was, and a reservation may go with light on its
+ * lanes. Lanes of two controllers never overlap. While a change is staged that may use
+ * what a controller has reserved, that is lifted, in one hold of fabric->lock.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+
+void morph_controller_lift(struct morph_fabric *fabric, u32 id)
+{
+	struct morph_controller *controller = id ? xa_load(&fabric->controllers, id) : NULL;
+
+	lockdep_assert_held(&fabric->lock);
+	fabric->ledger->lifted = controller ? controller->lanes : NULL;
+}
+
+void morph_controller_lower(struct morph_fabric *fabric)
+{
+	lockdep_assert_held(&fabric->lock);
+	fabric->ledger->lifted = NULL;
+}
+
+/* Instead of what the controller has reserved of a guide. */
+static void set_lanes(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide,
+		      u64 lanes)
+{
+	u64 *reserved = &fabric->ledger->guide_reserved[guide];
+	u64 had = controller->lanes[guide];
+
+	*reserved = (*reserved & ~had) | lanes;
+	controller->lanes_count += optics_weight64(lanes) - optics_weight64(had);
+	controller->lanes[guide] = lanes;
+}
+
+static void drop(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide)
+{
+	struct morph_reservation *reservation = xa_erase(&controller->reservations, guide);
+
+	if (!reservation)
+		return;
+	set_lanes(fabric, controller, guide, 0);
+	kfree(reservation);
+}
+
+void morph_controller_yield(struct morph_fabric *fabric, struct morph_controller *controller)
+{
+	struct morph_reservation *reservation;
+	unsigned long guide;
+
+	xa_for_each(&controller->reservations, guide, reservation)
+		drop(fabric, controller, guide);
+	xa_destroy(&controller->reservations);
+}
+
+/* Lanes that circuits of a controller's slices have lit on a guide. */
+static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
+{
+	struct morph_link *link;
+	u64 lanes = 0;
+
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (link->route->role == MORPH_ROUTE_LIVE && link->route->circuit &&
+		    link->route->circuit->slice->controller == id)
+			lanes |= link->route->path.lanes;
+	return lanes;
+}
+
+/* The lowest lanes of a mask, so many. */
+static u64 lowest(u64 lanes, u32 count)
+{
+	u64 rest = lanes;
+
+	while (rest && count--)
+		rest &= rest - 1;
+	return lanes & ~rest;
+}
+
+static int check_wanted(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
+			struct morph_refusal *refusal)
+{
+	const struct optics_graph *graph = fabric->graph;
+	u32 guide = wanted->guide;
+
+	if (graph->guides[guide].class != MORPH_GUIDE_FIBRE &&
+	    graph->guides[guide].class != MORPH_GUIDE_EDGE)
+		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT, MORPH_PART_GUIDE,
+					  guide, "the guide does not lead to another server",
+					  "guide %u does not lead to another server", guide);
+	if (wanted->count > optics_weight64(wanted->among & graph->all_lanes))
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "lanes-count is more than there are to choose from");
+	if (wanted->count && fabric->ledger->guide_marks[guide])
+		return morph_refuse_fixed(refusal, -EIO, MORPH_REASON_UNUSABLE, MORPH_PART_GUIDE,
+					  guide, "the guide is failed, quarantined or cordoned",
+					  "guide %u is failed, quarantined or cordoned", guide);
+	return 0;
+}
+
+static int refuse_conflict(struct morph_fabric *fabric, struct morph_controller *controller,
+			   const struct morph_lanes_wanted *wanted, u32 have,
+			   struct morph_refusal *refusal)
+{
+	controller->conflicts++;
+	morph_stat(fabric, MORPH_STAT_RESERVATION_CONFLICTS);
+	trace_morph_conflict(fabric->id, controller->id, wanted->guide, have, wanted->count);
+	morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_BLOCKED, MORPH_PART_GUIDE, wanted->guide,
+			   "others have reserved or lit too many of the guide's lanes",
+			   "guide %u has %u of the %u lanes that are wanted left by others",
+			   wanted->guide, have, wanted->count);
+	if (refusal) {
+		refusal->have = have;
+		refusal->need = wanted->count;
+	}
+	return -EBUSY;
+}
+
+/*
+ * Choose lanes: those that it has, then those that its slices' circuits have, then the lowest
+ * that are free. Answers 0 where that are too few.
+ */
+static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted, u64 had,
+		  u32 *have)
+{
+	u64 others = fabric->ledger->guide_reserved[wanted->guide] & ~had;
+	u64 lit = lanes_lit(fabric, wanted->controller, wanted->guide);
+	u64 taken = others | (fabric->ledger->guide_lanes[wanted->guide] & ~(had | lit));
+	u64 left = wanted->among & fabric->graph->all_lanes & ~taken;
+	u64 chosen;
+
+	*have = optics_weight64(left);
+	if (*have < wanted->count)
+		return 0;
+	chosen = lowest(left & had, wanted->count);
+	chosen |= lowest(left & lit & ~chosen, wanted->count - optics_weight64(chosen));
+	chosen |= lowest(left & ~chosen, wanted->count - optics_weight64(chosen));
+	return chosen;
+}
+
+/* fabric->lock held. */
+static int reserve(struct morph_fabric *fabric, struct morph_controller *controller,
+		   const struct morph_lanes_wanted *wanted, struct morph_refusal *refusal)
+{
+	u64 had = controller->lanes[wanted->guide];
+	struct morph_reservation *reservation;
+	u64 lanes;
+	u32 have;
+	int ret;
+
+	lanes = choose(fabric, wanted, had, &have);
+	if (!lanes)
+		return refuse_conflict(fabric, controller, wanted, have, refusal);
+	reservation = xa_load(&controller->reservations, wanted->guide);
+	if (!reservation) {
+		reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
+		if (!reservation)
+			return -ENOMEM;
+		ret = xa_err(xa_store(&controller->reservations, wanted->guide, reservation,
+				      GFP_KERNEL_ACCOUNT));
+		if (ret) {
+			kfree(reservation);
+			return ret;
+		}
+	}
+	set_lanes(fabric, controller, wanted->guide, lanes);
+	controller->granted++;
+	morph_stat(fabric, MORPH_STAT_RESERVATIONS);
+	reservation->epoch = wanted->epoch;
+	if (lanes & ~had)
+		morph_plan_touch_guide(fabric, wanted->guide);
+	if (had & ~lanes)
+		morph_repair_recover(fabric);
+	return 0;
+}
+
+int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
+			     struct morph_refusal *refusal)
+{
+	struct morph_controller *controller;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	controller = morph_controller_find(fabric, wanted->controller, refusal);
+	ret = PTR_ERR_OR_ZERO(controller);
+	if (!ret)
+		ret = morph_fabric_check(fabric);
+	if (!ret)
+		ret = morph_controller_check(controller, wanted->epoch, refusal);
+	if (!ret)
+		ret = check_wanted(fabric, wanted, refusal);
+	if (!ret && wanted->count) {
+		ret = reserve(fabric, controller, wanted, refusal);
+	} else if (!ret) {
+		drop(fabric, controller, wanted->guide);
+		morph_repair_recover(fabric);
+	}
+	if (!ret)
+		fabric->seq++;
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_controller_settle(struct morph_fabric *fabric, u32 id, u64 epoch,
+			    struct morph_refusal *refusal)
+{
+	struct morph_controller *controller;
+	struct morph_reservation *reservation;
+	unsigned long guide;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	controller = morph_controller_find(fabric, id, refusal);
+	ret = PTR_ERR_OR_ZERO(controller);
+	if (!ret)
+		ret = morph_fabric_check(fabric);
+	if (!ret)
+		ret = morph_controller_check(controller, epoch, refusal);
+	if (ret)
+		goto out;
+	xa_for_each(&controller->reservations, guide, reservation)
+		if (reservation->epoch < epoch)
+			drop(fabric, controller, guide);
+	fabric->seq++;
+	morph_repair_recover(fabric);
+out:
+	mutex_unlock(&fabric->lock);
+	return ret;
+}

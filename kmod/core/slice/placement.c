@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which accelerators a slice gets. Accelerators that can be given out hang on the
+ * lists of their host, and hosts on the list of those with as many free ones, so
+ * that the cost follows what is asked for. All under fabric->lock.
+ */
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "core/base/base.h"
+#include "core/slice/slice.h"
+
+/* Hosts looked at, as a multiple of those that are needed at least, and then some. */
+#define WINDOW_FACTOR	4u
+#define WINDOW_EXTRA	16u
+
+static u32 chip_index(struct morph_fabric *fabric, const struct morph_chip *chip)
+{
+	return chip - fabric->chips;
+}
+
+/* Steps between two tiles of the grid. */
+static u32 grid_distance(struct morph_fabric *fabric, u32 one, u32 other)
+{
+	const struct optics_accelerator *a = &fabric->graph->accelerators[one];
+	const struct optics_accelerator *b = &fabric->graph->accelerators[other];
+
+	return abs((int)a->x - b->x) + abs((int)a->y - b->y) + abs((int)a->z - b->z);
+}
+
+/* ---------------------------------------------------------------- one host */
+
+static bool is_chosen(const u32 *chosen, u32 count, u32 accelerator)
+{
+	while (count--)
+		if (chosen[count] == accelerator)
+			return true;
+	return false;
+}
+
+/*
+ * Append up to count free accelerators of a host to the done that are chosen, each
+ * the nearest to the one before it: neighbours in rank are neighbours in place.
+ */
+static u32 take_from_host(struct morph_fabric *fabric, struct morph_host *host, u32 *chosen,
+			  u32 done, u32 count)
+{
+	u32 first = done, best, best_distance, distance, index;
+	struct morph_chip *chip;
+
+	count = min(count, host->free_count);
+	while (done - first < count) {
+		best = MORPH_ANY;
+		best_distance = U32_MAX;
+		list_for_each_entry(chip, &host->free, host_node) {
+			index = chip_index(fabric, chip);
+			if (is_chosen(chosen + first, done - first, index))
+				continue;
+			distance = done ? grid_distance(fabric, chosen[done - 1], index) : index;
+			if (distance < best_distance ||
+			    (distance == best_distance && index < best)) {
+				best = index;
+				best_distance = distance;
+			}
+		}
+		if (best == MORPH_ANY)
+			break;
+		chosen[done++] = best;
+	}
+	return done - first;
+}
+
+/* The host with the fewest free accelerators that still has enough, or NULL. */
+static struct morph_host *best_fit(struct morph_fabric *fabric, u32 count)
+{
+	u32 free;
+
+	for (free = count; free <= fabric->hosts_max; free++)
+		if (!list_empty(&fabric->hosts_by_free[free]))
+			return list_first_entry(&fabric->hosts_by_free[free], struct morph_host,
+						bucket);
+	return NULL;
+}
+
+/* ------------------------------------------------------------- several hosts */
+
+struct candidate {
+	u32 distance;
+	u32 host;
+};
+
+static int by_distance(const void *a, const void *b)
+{
+	const struct candidate *one = a, *other = b;
+
+	if (one->distance != other->distance)
+		return one->distance < other->distance ? -1 : 1;
+	return one->host < other->host ? -1 : one->host > other->host;
+}
+
+static struct morph_host *emptiest_host(struct morph_fabric *fabric)
+{
+	u32 free;
+
+	for (free = fabric->hosts_max; free; free--)
+		if (!list_empty(&fabric->hosts_by_free[free]))
+			return list_first_entry(&fabric->hosts_by_free[free], struct morph_host,
+						bucket);
+	return NULL;
+}
+
+/* Where hosts around the seed lie: those of near numbers. */
+struct window {
+	u32 first;
+	u32 last;	/* not part of it */
+};
+
+static struct window window_around(struct morph_fabric *fabric, u32 host, u32 count)
+{
+	u32 hosts = fabric->graph->hosts_count;
+	u32 reach = DIV_ROUND_UP(count, fabric->hosts_max) * WINDOW_FACTOR + WINDOW_EXTRA;
+	struct window window;
+
+	window.first = host > reach ? host - reach : 0;
+	window.last = min(hosts, host + reach + 1);
+	return window;
+}
+
+/* The hosts of the window that have something free, nearest to the seed first. */
+static u32 sort_window(struct morph_fabric *fabric, struct window window, u32 seed,
+		       struct candidate *candidates)
+{
+	u32 host, count = 0;
+
+	for (host = window.first; host < window.last; host++) {
+		struct morph_host *entry = &fabric->hosts[host];
+		struct morph_chip *chip;
+
+		if (!entry->free_count)
+			continue;
+		chip = list_first_entry(&entry->free, struct morph_chip, host_node);
+		candidates[count].host = host;
+		candidates[count++].distance = grid_distance(fabric, seed,
+							     chip_index(fabric, chip));
+	}
+	sort(candidates, count, sizeof(*candidates), by_distance, NULL);
+	return count;
+}
+
+/* What the window could not give, from wherever most is free. */
+static u32 take_from_rest(struct morph_fabric *fabric, struct window window, u32 *chosen,
+			  u32 done, u32 count)
+{
+	struct morph_host *host;
+	u32 free;
+
+	for (free = fabric->hosts_max; free && done < count; free--) {
+		list_for_each_entry(host, &fabric->hosts_by_free[free], bucket) {
+			if (host->index >= window.first && host->index < window.last)
+				continue;
+			done += take_from_host(fabric, host, chosen, done, count - done);
+			if (done == count)
+				break;
+		}
+	}
+	return done;
+}
+
+static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen)
+{
+	struct morph_host *seed_host = emptiest_host(fabric);
+	struct candidate *candidates;
+	struct window window;
+	u32 seed, hosts, i, done = 0;
+
+	seed = chip_index(fabric, list_first_entry(&seed_host->free, struct morph_chip,
+						   host_node));
+	window = window_around(fabric, seed_host->index, count);
+	candidates = kvmalloc_array(window.last - window.first, sizeof(*candidates),
+				    GFP_KERNEL_ACCOUNT);
+	if (!candidates)
+		return -ENOMEM;
+	hosts = sort_window(fabric, window, seed, candidates);
+	for (i = 0; i < hosts && done < count; i++)
+		done += take_from_host(fabric, &fabric->hosts[candidates[i].host], chosen, done,
+				       count - done);
+	kvfree(candidates);
+	done = take_from_rest(fabric, window, chosen, done, count);
+	return done == count ? 0 : -ENOSPC;
+}
+
+int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_refusal *refusal)
+{
+	u32 all = fabric->graph->accelerators_count;
+
+	if (!count || (count > MORPH_MAX_RANKS && count <= all))
+		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, MORPH_ANY,
+					  "a slice has at least 1 accelerator, at most all",
+					  "a slice has 1 to %u accelerators, not %u",
+					  min(MORPH_MAX_RANKS, all), count);
+	if (count <= all)
+		return 0;
+	morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS, MORPH_PART_ACCELERATOR,
+			   MORPH_ANY, "the fabric does not have that many accelerators",
+			   "the fabric has %u accelerators, %u were asked for", all, count);
+	refusal->have = all;
+	refusal->need = count;
+	return -ENOSPC;
+}
+
+int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
+		struct morph_refusal *refusal)
+{
+	struct morph_host *host;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	if (count > fabric->free) {
+		ret = morph_refuse(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
+				   MORPH_PART_ACCELERATOR, MORPH_ANY,
+				   "%u accelerators are free, %u were asked for", fabric->free,
+				   count);
+		if (refusal) {
+			refusal->have = fabric->free;
+			refusal->need = count;
+		}
+		return ret;
+	}
+	host = best_fit(fabric, count);
+	if (!host)
+		return place_on_hosts(fabric, count, chosen);
+	take_from_host(fabric, host, chosen, 0, count);
+	return 0;
+}
+
+/* ----------------------------------------------------------- an explicit list */
+
+static int by_number(const void *a, const void *b)
+{
+	u32 one = *(const u32 *)a, other = *(const u32 *)b;
+
+	return one < other ? -1 : one > other;
+}
+
+static int check_duplicates(const u32 *accelerators, u32 count, struct morph_refusal *refusal)
+{
+	u32 *sorted, i;
+	int ret = 0;
+
+	sorted = kvmalloc_array(count, sizeof(*sorted), GFP_KERNEL_ACCOUNT);
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, accelerators, array_size(count, sizeof(*sorted)));
+	sort(sorted, count, sizeof(*sorted), by_number, NULL);
+	for (i = 1; i < count && !ret; i++)
+		if (sorted[i] == sorted[i - 1])
+			ret = morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+						 MORPH_PART_ACCELERATOR, sorted[i],
+						 "an accelerator is listed twice",
+						 "accelerator %u is listed twice", sorted[i]);
+	kvfree(sorted);
+	return ret;
+}
+
+/* Use goes before health: what another tenant holds is nobody else's to examine. */
+static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_refusal *refusal)
+{
+	const struct morph_chip *chip;
+
+	if (accelerator >= fabric->graph->accelerators_count)
+		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+					  MORPH_PART_ACCELERATOR, accelerator,
+					  "the fabric has no such accelerator",
+					  "there is no accelerator %u, the last one is %u",
+					  accelerator, fabric->graph->accelerators_count - 1);
+	chip = &fabric->chips[accelerator];
+	if (chip->use == MORPH_USE_SPARE)
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  MORPH_PART_ACCELERATOR, accelerator,
+					  "the accelerator is held back as a spare",
+					  "accelerator %u is held back as a spare", accelerator);
+	if (chip->use == MORPH_USE_DRAINING)
+		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  MORPH_PART_ACCELERATOR, accelerator,
+					  "the accelerator was released and is not dark yet",
+					  "accelerator %u was released and is not dark yet",
+					  accelerator);
+	if (chip->use != MORPH_USE_FREE)
+		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+				    MORPH_PART_ACCELERATOR, accelerator,
+				    "accelerator %u is held by another tenant", accelerator);
+	if (chip->testing)
+		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_ACCELERATOR_UNFIT,
+				    MORPH_PART_ACCELERATOR, accelerator,
+				    "accelerator %u is being tested; try again", accelerator);
+	if (!morph_chip_fit(fabric, accelerator))
+		return morph_refuse(refusal, -EIO, MORPH_REASON_ACCELERATOR_UNFIT,
+				    MORPH_PART_ACCELERATOR, accelerator,
+				    "accelerator %u is not healthy, or the operator keeps it free",
+				    accelerator);
+	return 0;
+}
+
+int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
+		      struct morph_refusal *refusal)
+{
+	u32 i;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < count; i++) {
+		ret = check_one(fabric, accelerators[i], refusal);
+		if (ret)
+			return ret;
+	}
+	return check_duplicates(accelerators, count, refusal);
+}
+
+/* ------------------------------------------------------------------- spares */
+
+/* A walk over spares in order of preference, until the wanted one is reached. */
+struct spare_walk {
+	struct morph_fabric *fabric;
+	u32 preferred;	/* was looked at first, or MORPH_ANY */
+	u32 skip;	/* candidates still to be passed over */
+	u32 seen;	/* of the fabric's free spares */
+	u32 found;
+};
+
+/* Was this the one? */
+static bool walk_take(struct spare_walk *walk, u32 accelerator)
+{
+	if (walk->skip) {
+		walk->skip--;
+		return false;
+	}
+	walk->found = accelerator;
+	return true;
+}
+
+/* Is there an accelerator meant for tenants on the host of this spare? */
+static bool host_has_tenants(struct morph_fabric *fabric, u32 spare)
+{
+	const struct optics_accelerator *places = fabric->graph->accelerators;
+	u32 host = places[spare].host, i;
+
+	/* The accelerators of a host follow each other. */
+	for (i = spare; i < fabric->graph->accelerators_count && places[i].host == host; i++)
+		if (!fabric->chips[i].spare)
+			return true;
+	for (i = spare; i-- && places[i].host == host;)
+		if (!fabric->chips[i].spare)
+			return true;
+	return false;
+}
+
+static bool walk_host(struct spare_walk *walk, u32 host, bool spare_hosts_only)
+{
+	struct morph_fabric *fabric = walk->fabric;
+	struct morph_chip *chip;
+	u32 index;
+
+	list_for_each_entry(chip, &fabric->hosts[host].spares, host_node) {
+		index = chip_index(fabric, chip);
+		walk->seen++;
+		if (index == walk->preferred ||
+		    (spare_hosts_only && host_has_tenants(fabric, index)))
+			continue;
+		if (walk_take(walk, index))
+			return true;
+	}
+	return false;
+}
+
+/* Hosts in turn to both sides of one, till each free spare of the fabric was seen. */
+static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_only)
+{
+	struct morph_fabric *fabric = walk->fabric;
+	u32 hosts = fabric->graph->hosts_count, step;
+
+	for (step = 1; step < hosts && walk->seen < fabric->spares; step++) {
+		if (step <= host && walk_host(walk, host - step, spare_hosts_only))
+			return true;
+		if (host + step < hosts && walk_host(walk, host + step, spare_hosts_only))
+			return true;
+	}
+	return false;
+}
+
+/* Those that a list names need be no spares. */
+static bool is_free(struct morph_fabric *fabric, u32 accelerator)
+{
+	u32 use = fabric->chips[accelerator].use;
+
+	return (use == MORPH_USE_SPARE || use == MORPH_USE_FREE) &&
+	       morph_chip_fit(fabric, accelerator);
+}
+
+static bool walk_list(struct spare_walk *walk, struct morph_slice *slice)
+{
+	u32 i, index;
+
+	for (i = 0; i < slice->spare_list_count; i++) {
+		index = slice->spare_list[i];
+		if (index != walk->preferred && is_free(walk->fabric, index) &&
+		    walk_take(walk, index))
+			return true;
+	}
+	return false;
+}
+
+bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
+{
+	const struct morph_fabric *fabric = slice->fabric;
+	const struct optics_accelerator *places = fabric->graph->accelerators;
+	const struct morph_chip *chip = &fabric->chips[spare];
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (spare == slice->own_spare)
+		return morph_chip_fit(slice->fabric, spare);
+	if (slice->spare_policy != MORPH_SPARES_LIST)
+		return chip->use == MORPH_USE_SPARE && chip->listed &&
+		       (slice->spare_policy == MORPH_SPARES_ANY ||
+			places[spare].host == places[accelerator].host ||
+			!host_has_tenants(slice->fabric, spare));
+	for (i = 0; i < slice->spare_list_count; i++)
+		if (slice->spare_list[i] == spare)
+			return is_free(slice->fabric, spare);
+	return false;
+}
+
+u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct spare_walk walk = {
+		.fabric = fabric, .preferred = preferred, .skip = skip, .found = MORPH_ANY,
+	};
+	u32 host = fabric->graph->accelerators[accelerator].host;
+	bool spare_hosts_only = slice->spare_policy == MORPH_SPARES_HOST;
+
+	lockdep_assert_held(&fabric->lock);
+	if (slice->own_spare != MORPH_ANY && morph_chip_fit(fabric, slice->own_spare) &&
+	    walk_take(&walk, slice->own_spare))
+		return walk.found;
+	if (preferred != MORPH_ANY && preferred != slice->own_spare &&
+	    morph_place_allows(slice, accelerator, preferred) && walk_take(&walk, preferred))
+		return walk.found;
+	if (slice->spare_policy == MORPH_SPARES_LIST)
+		walk_list(&walk, slice);
+	else if (!walk_host(&walk, host, false))
+		walk_neighbours(&walk, host, spare_hosts_only);
+	return walk.found;
+}

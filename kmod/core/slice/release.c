@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The end of a slice: it is marked at once, by whoever lets go of it last; a worker
+ * darkens its circuits, verifies that, and gives its accelerators back.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* Take a circuit out of the slice. Its route must be unclaimed. fabric->lock held. */
+void morph_circuit_drop(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	xa_erase(&slice->circuits, circuit->id);
+	if (circuit->listed)
+		slice->circuits_count--;
+	if (circuit->route) {
+		morph_user_uncharge(slice->user, MORPH_RES_LANES,
+				    optics_weight64(circuit->route->path.lanes));
+		morph_route_unlist(circuit->route);
+		morph_route_free(circuit->route);
+	}
+	morph_circuit_free(circuit);
+}
+
+/* Darken up to a chunk of circuits. Returns how many; *dark is cleared on failure. */
+static u32 teardown_some(struct morph_slice *slice, bool *dark)
+{
+	struct morph_circuit *circuits[MORPH_TEARDOWN_CHUNK], *circuit;
+	struct morph_route *routes[MORPH_TEARDOWN_CHUNK];
+	struct morph_fabric *fabric = slice->fabric;
+	unsigned long index;
+	u32 count = 0, i;
+
+	xa_for_each(&slice->circuits, index, circuit) {
+		circuits[count] = circuit;
+		routes[count] = circuit->route;
+		if (++count == MORPH_TEARDOWN_CHUNK)
+			break;
+	}
+	if (!count)
+		return 0;
+	if (fabric->state == MORPH_FABRIC_READY &&
+	    morph_exec_darken(fabric, routes, count, slice->teardown_settings))
+		*dark = false;
+	for (i = 0; i < count; i++) {
+		morph_plan_touch_route(fabric, routes[i]);
+		morph_route_release(fabric, routes[i]);		/* the fabric may be gone */
+		morph_circuit_drop(circuits[i]);
+	}
+	return count;
+}
+
+static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, accelerator, 0 };
+
+	morph_chip_let_go(fabric, accelerator);
+	if (!dark)
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+	morph_plan_touch_chip(fabric, accelerator);
+	morph_netlink_accelerator(fabric, accelerator);
+}
+
+void morph_slice_release_work(struct work_struct *work)
+{
+	struct morph_slice *slice = container_of(work, struct morph_slice, release_work);
+	struct morph_fabric *fabric = slice->fabric;
+	u32 charged = slice->ranks_count + slice->reserved;
+	bool dark = true;
+	u32 i;
+
+	cancel_work_sync(&slice->repair_work);
+	mutex_lock(&fabric->lock);
+	if (slice->repairing) {
+		/* The work was cancelled before it ran: its reference is ours. */
+		WRITE_ONCE(slice->repairing, false);
+		morph_plan_go_on(fabric);
+		morph_slice_put(slice);
+	}
+	if (slice->was_degraded)
+		fabric->degraded--;
+	morph_slice_enter(slice, true);
+	morph_txn_revoke_slice(slice);
+	morph_schedule_drop_slice(slice);
+	morph_plan_drop_slice(slice);
+	morph_state_lose(slice);
+	while (teardown_some(slice, &dark))
+		;
+	if (slice->comes_in && fabric->state == MORPH_FABRIC_READY) {
+		mutex_unlock(&fabric->lock);
+		dark &= !morph_half_verify_dark(slice);
+		mutex_lock(&fabric->lock);
+	}
+	for (i = 0; i < slice->ranks_count; i++)
+		teardown_chip(slice, slice->ranks[i].accelerator, dark);
+	if (slice->own_spare != MORPH_ANY)
+		teardown_chip(slice, slice->own_spare, true);
+	morph_history_forget(slice);
+	/* Before anybody is told: who reacts to that may ask for as much again. */
+	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
+	list_del_init(&slice->node);
+	fabric->slices_count--;
+	morph_plan_go_on(fabric);
+	fabric->seq++;
+	morph_stat(fabric, MORPH_STAT_PUBLISHES);
+	morph_slice_leave(slice);
+	morph_repair_recover(fabric);
+	morph_netlink_slice(slice);
+	mutex_unlock(&fabric->lock);
+	trace_morph_slice_release(fabric->id, slice->number, dark);
+	morph_chardev_del_slice(slice);
+	xa_erase(&morph_slices, slice->number);
+	morph_slice_put(slice);
+}
+
+void morph_slice_release(struct morph_slice *slice, u32 event_type)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_event event;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (WARN_ON_ONCE(slice->dying))
+		return;
+	WRITE_ONCE(slice->dying, true);
+	morph_plan_stand_back(fabric);
+	slice->state = MORPH_SLICE_DYING;
+	for (i = 0; i < slice->ranks_count; i++)
+		fabric->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
+	if (event_type) {
+		morph_event_init(&event, slice, event_type);
+		morph_event_queue(slice, &event);
+	}
+	morph_event_hangup(slice);
+	wake_up_all(&slice->idle);
+	morph_ring_wake_slice(slice);
+	queue_work(morph_wq, &slice->release_work);
+}
+
+int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	mutex_lock(&fabric->lock);
+	if (slice->dying)
+		ret = morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
+				   "the slice is going away already");
+	else if (slice->files_count && !force)
+		ret = morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
+					 "the slice is open; close it, or force the deletion",
+					 "the slice is open %u times; close it, or force the deletion",
+					 slice->files_count);
+	else
+		morph_slice_release(slice, MORPH_EVENT_SLICE_GONE);
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+

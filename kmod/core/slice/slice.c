@@ -1,0 +1,558 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Slices: a tenant's accelerators, numbered by rank, from creation to the moment
+ * at which they are dark and free again.
+ */
+#include <linux/ctype.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* ----------------------------------------------------------------- lifetime */
+
+static void slice_free_memory(struct morph_slice *slice)
+{
+	morph_txn_free_idle(slice);
+	morph_route_free(slice->idle_route);
+	vfree(slice->state_page);
+	kvfree(slice->failover_lists);
+	kvfree(slice->teardown_settings);
+	kvfree(slice->spare_list);
+	kvfree(slice->ranks);
+	xa_destroy(&slice->circuits);
+	kfree_rcu(slice, rcu);
+}
+
+static void slice_last_put(struct kref *kref)
+{
+	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
+	struct morph_fabric *fabric = slice->fabric;
+	struct module *owner = slice->owner_module;
+	struct morph_user *user = slice->user;
+
+	WARN_ON_ONCE(!xa_empty(&slice->circuits));
+	morph_user_uncharge(user, MORPH_RES_BYTES, slice->bytes);
+	slice_free_memory(slice);
+	morph_user_put(user);
+	put_device(&fabric->dev);
+	module_put(owner);
+}
+
+void morph_slice_put(struct morph_slice *slice)
+{
+	kref_put(&slice->kref, slice_last_put);
+}
+
+struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, const char *name)
+{
+	struct morph_slice *slice, *found = NULL;
+
+	if (number != MORPH_ANY) {
+		rcu_read_lock();
+		slice = xa_load(&morph_slices, number);
+		if (slice && slice->fabric == fabric && kref_get_unless_zero(&slice->kref))
+			found = slice;
+		rcu_read_unlock();
+		return found;
+	}
+	mutex_lock(&fabric->lock);
+	list_for_each_entry(slice, &fabric->slices, node) {
+		if (slice->dying || !slice->name[0] || strcmp(slice->name, name))
+			continue;
+		kref_get(&slice->kref);
+		found = slice;
+		break;
+	}
+	mutex_unlock(&fabric->lock);
+	return found;
+}
+
+/* ----------------------------------------------------------- one at a time */
+
+/**
+ * morph_slice_enter() - become the one who changes a slice
+ * @slice: the slice
+ * @repair: failover or teardown: waits for the change under way, whatever the state
+ *
+ * Context: fabric->lock held; dropped while waiting.
+ * Return: 0, then morph_slice_leave() must follow; -ENODEV, -EAGAIN or -EINTR.
+ */
+int morph_slice_enter(struct morph_slice *slice, bool repair)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	for (;;) {
+		if (!repair && (slice->dying || fabric->state != MORPH_FABRIC_READY))
+			return -ENODEV;
+		if (!repair && slice->repairing)
+			return -EAGAIN;
+		if (!slice->busy)
+			break;
+		mutex_unlock(&fabric->lock);
+		if (repair)
+			wait_event(slice->idle, !READ_ONCE(slice->busy));
+		else
+			ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->busy));
+		mutex_lock(&fabric->lock);
+		if (ret)
+			return -EINTR;
+	}
+	WRITE_ONCE(slice->busy, true);
+	return 0;
+}
+
+void morph_slice_leave(struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	WRITE_ONCE(slice->busy, false);
+	if (slice->recovers)
+		morph_schedule_recover(slice);
+	if (slice->held_up)
+		morph_schedule_let_in(slice);
+	morph_plan_resume(slice);
+	if (wq_has_sleeper(&slice->idle))
+		wake_up_all(&slice->idle);
+}
+
+/* ----------------------------------------------------------------- creation */
+
+int morph_slice_check_name(const char *name, struct morph_refusal *refusal)
+{
+	const char *c;
+
+	if (strnlen(name, MORPH_NAME_BYTES) == MORPH_NAME_BYTES)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "name has no final NUL, at most %u characters are allowed",
+				    MORPH_NAME_BYTES - 1);
+	for (c = name; *c; c++)
+		if (!isalnum(*c) && !strchr("_.-", *c))
+			return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+					    "name may hold letters, digits and _ . - only");
+	return 0;
+}
+
+static int check_params(struct morph_fabric *fabric, const struct morph_slice_params *params,
+			struct morph_refusal *refusal)
+{
+	int ret = morph_place_possible(fabric, params->count, refusal);
+
+	if (ret)
+		return ret;
+	if (params->failover > MORPH_FAILOVER_NONE)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
+	if (params->transit > MORPH_TRANSIT_OWN)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "transit must be 0 (any) or 1 (own)");
+	if (params->spare_policy > MORPH_SPARES_LIST)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "spare policy must be 0 (host), 1 (any) or 2 (list)");
+	if (params->spare_policy == MORPH_SPARES_LIST ? !params->spares_count :
+							params->spares_count)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "a list of spares goes with the spare policy list, and only with it");
+	if (params->mode & ~0777 || (params->mode && !params->name[0]))
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "mode takes permission bits, for a named slice only");
+	return morph_slice_check_name(params->name, refusal);
+}
+
+static int copy_spares(struct morph_slice *slice, const struct morph_slice_params *params,
+		       struct morph_refusal *refusal)
+{
+	u32 i;
+
+	for (i = 0; i < params->spares_count; i++)
+		if (params->spares[i] >= slice->fabric->graph->accelerators_count)
+			return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
+						  MORPH_PART_ACCELERATOR, params->spares[i],
+						  "a spare that is listed does not exist",
+						  "there is no accelerator %u to be a spare, the last one is %u",
+						  params->spares[i],
+						  slice->fabric->graph->accelerators_count - 1);
+	if (!params->spares_count)
+		return 0;
+	slice->spare_list = kvmemdup(params->spares,
+				     array_size(params->spares_count, sizeof(u32)),
+				     GFP_KERNEL_ACCOUNT);
+	if (!slice->spare_list)
+		return -ENOMEM;
+	slice->spare_list_count = params->spares_count;
+	return 0;
+}
+
+/* What a slice makes the kernel keep, whatever is done with it. */
+static size_t slice_bytes(const struct morph_slice_params *params)
+{
+	return sizeof(struct morph_slice) + morph_txn_idle_bytes() +
+	       array_size(params->count, sizeof(struct morph_rank) + 3 * sizeof(u32)) +
+	       array_size(params->spares_count, sizeof(u32)) +
+	       MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS * sizeof(struct morph_element_setting);
+}
+
+static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
+				       const struct morph_slice_params *params)
+{
+	struct morph_slice *slice;
+
+	slice = kzalloc(sizeof(*slice), GFP_KERNEL_ACCOUNT);
+	if (!slice)
+		return NULL;
+	kref_init(&slice->kref);
+	slice->fabric = fabric;
+	slice->user = params->user;
+	slice->own_spare = MORPH_ANY;
+	slice->ranks_count = params->count;
+	slice->failover = params->failover;
+	slice->transit = params->transit;
+	slice->spare_policy = params->spare_policy;
+	slice->reserved = params->reserved;
+	slice->controller = params->controller;
+	slice->uid = params->uid;
+	slice->named = params->name[0];
+	slice->mode = params->mode ? params->mode : 0600;
+	strscpy(slice->name, params->name, sizeof(slice->name));
+	slice->generation = 1;
+	INIT_LIST_HEAD(&slice->node);
+	INIT_LIST_HEAD(&slice->files);
+	INIT_LIST_HEAD(&slice->txns);
+	INIT_LIST_HEAD(&slice->schedules);
+	INIT_LIST_HEAD(&slice->rings);
+	slice->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
+	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	init_waitqueue_head(&slice->idle);
+	INIT_WORK(&slice->release_work, morph_slice_release_work);
+	morph_repair_init(slice);
+	slice->ranks = kvcalloc(params->count, sizeof(*slice->ranks), GFP_KERNEL_ACCOUNT);
+	slice->teardown_settings = kvcalloc(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
+					    sizeof(*slice->teardown_settings),
+					    GFP_KERNEL_ACCOUNT);
+	slice->failover_lists = kvcalloc(params->count, 3 * sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (!slice->ranks || !slice->teardown_settings || !slice->failover_lists) {
+		slice_free_memory(slice);
+		return NULL;
+	}
+	return slice;
+}
+
+void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->slice = slice;
+	chip->rank = rank;
+	chip->use = MORPH_USE_HELD;
+	fabric->held++;
+	fabric->ledger->owner[accelerator] = slice->number;
+	/* Whose tile light may cross was judged by its owner. */
+	fabric->light_seq++;
+	morph_chip_update(fabric, accelerator);
+	morph_plan_touch_chip(fabric, accelerator);
+}
+
+/* An accelerator leaves a slice: it is free, or a spare, once more. */
+void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->slice = NULL;
+	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
+	fabric->held--;
+	fabric->ledger->owner[accelerator] = 0;
+	fabric->light_seq++;
+	morph_chip_update(fabric, accelerator);
+}
+
+/* The spare that a slice is to hold beside what it is given, which its list may name as well. */
+static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
+			    struct morph_refusal *refusal)
+{
+	struct morph_chip *chips = slice->fabric->chips;
+	u32 i, rank;
+
+	/* None of them is held yet, but none is to be found. */
+	for (i = 0; i < slice->ranks_count; i++)
+		chips[chosen[i]].use = MORPH_USE_HELD;
+	slice->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
+	for (i = 0; i < slice->ranks_count; i++)
+		chips[chosen[i]].use = MORPH_USE_FREE;
+	if (slice->own_spare != MORPH_ANY)
+		return 0;
+	rank = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
+	if (rank != MORPH_ANY)
+		return morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_NO_SPARE,
+					  MORPH_PART_ACCELERATOR, rank,
+					  "a spare that is listed is a rank of the slice, and no other is free",
+					  "accelerator %u is to be a rank of this slice, and no other spare that is listed is free",
+					  rank);
+	return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
+			    "no spare is free to be reserved for this slice");
+}
+
+/* Choose and take accelerators. fabric->lock held. */
+static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
+		      u32 *chosen, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_slice *other;
+	u32 i;
+	int ret;
+
+	ret = morph_fabric_check(fabric);
+	if (ret)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
+	list_for_each_entry(other, &fabric->slices, node)
+		if (slice->named && !other->dying && !strcmp(other->name, slice->name))
+			return morph_refuse_fixed(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
+						  "there is a slice of this name already",
+						  "there is a slice named %s already", slice->name);
+	if (params->controller) {
+		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, params->controller, refusal));
+		if (ret)
+			return ret;
+	}
+	if (params->accelerators) {
+		memcpy(chosen, params->accelerators, array_size(params->count, sizeof(u32)));
+		ret = morph_place_check(fabric, chosen, params->count, refusal);
+	} else {
+		ret = morph_place(fabric, params->count, chosen, refusal);
+	}
+	if (ret)
+		return ret;
+	if (slice->reserved)
+		ret = choose_own_spare(slice, chosen, refusal);
+	if (ret || params->dry_run)
+		return ret;
+	for (i = 0; i < params->count; i++) {
+		slice->ranks[i].accelerator = chosen[i];
+		morph_chip_hold(slice, chosen[i], i);
+		morph_plan_init(slice, i);
+	}
+	if (slice->own_spare != MORPH_ANY)
+		morph_chip_hold(slice, slice->own_spare, MORPH_ANY);
+	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
+	list_add_tail(&slice->node, &fabric->slices);
+	fabric->slices_count++;
+	fabric->seq++;
+	morph_stat(fabric, MORPH_STAT_PUBLISHES);
+	/* The number is reserved, so this allocates nothing. */
+	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
+	morph_plan_touch_slice(slice);
+	morph_netlink_slice(slice);
+	return 0;
+}
+
+/* All that may fail before a lock is taken. */
+static int slice_prepare(struct morph_slice *slice, const struct morph_slice_params *params,
+			 struct morph_refusal *refusal)
+{
+	static u32 next_number;		/* lock of morph_slices */
+	int ret;
+
+	ret = copy_spares(slice, params, refusal);
+	if (ret)
+		return ret;
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, slice_bytes(params), refusal);
+	if (ret)
+		return ret;
+	slice->bytes = slice_bytes(params);
+	/* In turn: what still bears the number of a slice that ended is not the next one's. */
+	ret = xa_alloc_cyclic(&morph_slices, &slice->number, NULL, XA_LIMIT(1, 0x7fffffff),
+			      &next_number, GFP_KERNEL);
+	return ret < 0 ? ret : 0;
+}
+
+int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_params *params,
+		       struct morph_slice **result, struct morph_refusal *refusal)
+{
+	u32 charge = params->count + params->reserved;
+	struct morph_slice *slice;
+	u32 *chosen;
+	int ret;
+
+	*result = NULL;
+	ret = check_params(fabric, params, refusal);
+	if (ret)
+		return ret;
+	slice = slice_alloc(fabric, params);
+	if (!slice)
+		return -ENOMEM;
+	if (!try_module_get(fabric->owner)) {
+		slice_free_memory(slice);
+		return -ENODEV;
+	}
+	slice->owner_module = fabric->owner;
+	get_device(&fabric->dev);
+	morph_user_ref(slice->user);
+	chosen = kvmalloc_array(params->count, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	ret = chosen ? slice_prepare(slice, params, refusal) : -ENOMEM;
+	if (ret)
+		goto err_put;
+	ret = morph_user_charge(slice->user, MORPH_RES_ACCELERATORS, charge, refusal);
+	if (ret)
+		goto err_number;
+	mutex_lock(&fabric->lock);
+	do
+		ret = slice_take(slice, params, chosen, refusal);
+	while ((ret == -EAGAIN || ret == -ENOSPC) && params->may_wait &&
+	       morph_test_wait(fabric, &ret));
+	mutex_unlock(&fabric->lock);
+	if (ret || params->dry_run)
+		goto err_uncharge;
+	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
+	if (slice->named) {
+		ret = morph_chardev_set_slice(slice, slice->uid, slice->mode);
+		if (ret)
+			goto err_release;
+	}
+	kvfree(chosen);
+	*result = slice;
+	return 0;
+
+err_release:
+	mutex_lock(&fabric->lock);
+	if (!slice->dying)
+		morph_slice_release(slice, 0);
+	mutex_unlock(&fabric->lock);
+	goto err_put;
+err_uncharge:
+	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charge);
+err_number:
+	xa_erase(&morph_slices, slice->number);
+err_put:
+	kvfree(chosen);
+	morph_slice_put(slice);
+	return ret;
+}
+
+/* ----------------------------------------------------------------- policies */
+
+int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	if (failover > MORPH_FAILOVER_NONE)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
+	mutex_lock(&fabric->lock);
+	if (slice->dying || fabric->state != MORPH_FABRIC_READY) {
+		ret = -ENODEV;
+	} else if (slice->failover != failover) {
+		slice->failover = failover;
+		fabric->seq++;
+		if (failover == MORPH_FAILOVER_NONE)
+			morph_plan_drop_slice(slice);
+		morph_plan_touch_slice(slice);
+		if (slice->state == MORPH_SLICE_DEGRADED)
+			morph_repair_kick(slice, 0);
+		morph_netlink_slice(slice);
+	}
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
+			 struct morph_refusal *refusal)
+{
+	int ret;
+
+	if (!slice->named)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+				    "only a named slice has a node with owner and mode");
+	if (mode & ~0777)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "mode takes permission bits only");
+	ret = morph_chardev_set_slice(slice, uid, mode);
+	if (ret)
+		return ret;
+	mutex_lock(&slice->fabric->lock);
+	slice->fabric->seq++;
+	morph_netlink_slice(slice);
+	mutex_unlock(&slice->fabric->lock);
+	return 0;
+}
+
+/* -------------------------------------------------------------------- infos */
+
+u64 morph_slice_bandwidth(struct morph_slice *slice)
+{
+	u64 lane_mbps = slice->fabric->graph->params.lane_mbps;
+	struct morph_circuit *circuit;
+	unsigned long index;
+	u64 sum = 0;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	xa_for_each(&slice->circuits, index, circuit)
+		if (circuit->listed && circuit->state == MORPH_CIRCUIT_LIT)
+			sum += lane_mbps * optics_weight64(circuit->route->path.lanes);
+	return sum;
+}
+
+void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	info->slice = slice->number;
+	info->state = slice->state;
+	strscpy(info->name, slice->name, sizeof(info->name));
+	info->failover = slice->failover;
+	info->transit = slice->transit;
+	info->spare_policy = slice->spare_policy;
+	info->reserved = slice->reserved;
+	info->generation = slice->generation;
+	info->seq = slice->fabric->seq;
+}
+
+void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info)
+{
+	const struct morph_rank *entry = &slice->ranks[rank];
+	const struct morph_chip *chip = &slice->fabric->chips[entry->accelerator];
+
+	lockdep_assert_held(&slice->fabric->lock);
+	info->rank = rank;
+	info->accelerator = entry->accelerator;
+	info->host = slice->fabric->graph->accelerators[entry->accelerator].host;
+	info->health = chip->health;
+	info->plan = morph_plan_state(&entry->plan);
+	info->spare = entry->plan.state == MORPH_PLAN_NONE ? MORPH_ANY : entry->plan.spare;
+	info->replacements = entry->replacements;
+	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
+	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));
+}
+
+void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit_info *info)
+{
+	const struct optics_graph *graph = circuit->slice->fabric->graph;
+	const struct optics_params *params = &graph->params;
+	const struct morph_route *route = circuit->route;
+
+	lockdep_assert_held(&circuit->slice->fabric->lock);
+	info->circuit = circuit->id;
+	info->state = circuit->state;
+	info->src_rank = circuit->src_rank;
+	info->dst_rank = circuit->dst_rank;
+	info->src_plane = morph_end_plane(graph, route->path.tx);
+	info->dst_plane = morph_end_plane(graph, route->path.rx);
+	info->hops = route->path.hops_count;
+	info->lanes = route->path.lanes;
+	info->bandwidth_mbps = params->lane_mbps * optics_weight64(route->path.lanes);
+	info->loss_mdb = route->path.loss_mdb;
+	info->margin_mdb = route->verdict.margin_mdb;
+	info->power_mdbm = circuit->power_mdbm;
+	info->isolation_mdb = route->verdict.isolation_mdb;
+	info->dark_ns = circuit->dark_ns;
+	info->last_verified_ns = circuit->last_verified_ns;
+}

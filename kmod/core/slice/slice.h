@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Slices, their ranks and circuits; protections, placement and controllers. */
+#ifndef MORPH_CORE_SLICE_SLICE_H
+#define MORPH_CORE_SLICE_SLICE_H
+
+#include <linux/kref.h>
+#include <linux/uidgid.h>
+
+#include "core/base/base.h"
+
+struct morph_refusal;
+
+/* Protection plans: how a spare would take a rank's place, ready before it must. */
+
+/* Protection plan of one rank: how a spare would take its place. protection.c */
+struct morph_plan {
+	struct morph_slice *slice;
+	u32 rank;
+	u32 spare;			/* MORPH_ANY: none */
+	u32 state;			/* NONE, STALE, CURRENT; see morph_plan_state() */
+	struct list_head spare_node;	/* head: morph_chip.plans */
+	struct list_head stale_node;	/* head: fabric->stale_plans, fabric->planless */
+	u32 tries;			/* spares looked at since it was spoilt */
+	bool queued;			/* stale, and the worker has been told so */
+	bool waiting;			/* to be made anew once the slice is at rest */
+	bool held;			/* its routes hold what they need: reserve.c */
+	u32 charged;			/* lanes, while they do */
+	struct morph_txn *txn;		/* prebuilt, all memory that the failover needs */
+};
+
+/* ------------------------------------------------------------- protection.c */
+
+void morph_plan_init(struct morph_slice *slice, u32 rank);
+void morph_plan_work(struct work_struct *work);
+/* Mark plans stale that count on a guide, on all that a route uses, a spare, or a rank. */
+void morph_plan_touch_guide(struct morph_fabric *fabric, u32 guide);
+void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
+void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator);
+void morph_plan_touch_slice(struct morph_slice *slice);
+/* Something that a plan counts on has changed: it is made anew. fabric->lock held. */
+void morph_plan_spoil(struct morph_plan *plan);
+/* It is less than it should be, and tried again when something becomes free or healthy. */
+void morph_plan_await(struct morph_plan *plan);
+/* The slice has come to rest: make the plans that have waited for it. fabric->lock held. */
+void morph_plan_resume(struct morph_slice *slice);
+void morph_plan_drop_slice(struct morph_slice *slice);
+/* The prebuilt failover of a rank, if it is current; the caller owns it then. fabric->lock held. */
+struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare);
+
+/* A slice is repaired or released: planning stands back till it ended. fabric->lock held. */
+void morph_plan_stand_back(struct morph_fabric *fabric);
+void morph_plan_go_on(struct morph_fabric *fabric);
+/* Nobody is in need any more, perhaps: the planner goes on if there is something to plan. */
+void morph_plan_wake(struct morph_fabric *fabric);
+/* enum morph_plan_state, as it is shown. */
+u32 morph_plan_state(const struct morph_plan *plan);
+
+/* ---------------------------------------------------------------- reserve.c */
+
+/*
+ * While the claims of a reserved slice change, its plans let go of what they hold; then
+ * they take what is left for them. fabric->lock held throughout, so that nobody comes
+ * between. Nothing for other slices.
+ */
+void morph_reserve_suspend(struct morph_slice *slice);
+void morph_reserve_resume(struct morph_slice *slice);
+/* A plan is used or forgotten. fabric->lock held. */
+void morph_reserve_drop(struct morph_plan *plan);
+/* A spare in place of one that was used, or that is not fit any more, if one can be had. */
+void morph_reserve_replenish(struct morph_slice *slice);
+
+/* A circuit of a slice. Under fabric->lock. */
+struct morph_circuit {
+	struct morph_slice *slice;
+	u32 id;
+	u32 state;			/* enum morph_circuit_state */
+	u32 src_rank, dst_rank;		/* one of them perhaps MORPH_RANK_EDGE | edge */
+	u32 lanes_count;
+	bool any_src_plane, any_dst_plane;
+	bool dark;			/* hardware says that light is missing */
+	u32 alarms;			/* how often it has said so */
+	u64 alarm_since_ns;		/* when it was first seen, of the last that found it lit */
+	bool listed;			/* in slice->circuits: was lit */
+	struct morph_schedule *schedule; /* that lights it in some steps, or NULL */
+	u64 told_mbps;			/* in the slice's state page */
+	bool astray;			/* a repair has left it a path that can't be */
+	struct morph_route *route;	/* NULL only while being set up */
+	struct morph_txn *pending;	/* transaction that is changing it */
+	s32 power_mdbm;
+	u64 dark_ns;
+	u64 last_verified_ns;
+};
+
+/* What is lit, or held for a transaction that is prepared: its slice and operators see it. */
+static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
+{
+	return circuit->listed || circuit->state == MORPH_CIRCUIT_PREPARED;
+}
+
+struct morph_rank {
+	u32 accelerator;
+	u32 replacements;
+	bool failed;			/* its accelerator is to be replaced */
+	bool forced;			/* somebody asked for it, whatever the policy */
+	u32 wanted_spare;		/* which one they asked for, or MORPH_ANY */
+	u32 preferred;			/* spare that is tried first, or MORPH_ANY */
+	struct morph_plan plan;
+};
+
+struct morph_slice {
+	struct kref kref;
+	struct rcu_head rcu;
+	struct morph_fabric *fabric;	/* counted */
+	struct module *owner_module;	/* pinned provider */
+	struct morph_user *user;	/* counted; charged */
+	size_t bytes;			/* charged for the slice itself */
+	u32 number;			/* index in morph_slices; also the ledger's owner */
+	char name[MORPH_NAME_BYTES];
+	bool named;
+	kuid_t uid;
+	umode_t mode;
+
+	/* fabric->lock */
+	struct list_head node;		/* head: fabric->slices */
+	u32 state;			/* enum morph_slice_state */
+	u32 failover, transit, spare_policy;
+	u32 controller;			/* that decides about it, or 0 */
+	bool reserved;
+	/* Some look at these three without the lock. */
+	bool dying;			/* no new work; teardown is queued or done */
+	bool repairing;			/* repair_work is to run or runs */
+	bool busy;			/* a change is under way */
+	bool plans_wait;		/* some for the slice to come to rest */
+	bool held_up;			/* works of schedules likewise */
+	bool recovers;			/* schedules without paths are looked at when it is left */
+	bool comes_in;			/* has, or had, circuits that come in over an edge */
+	u64 generation;
+	u32 ranks_count;
+	struct morph_rank *ranks;
+	struct xarray circuits;		/* by id */
+	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
+	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
+	struct list_head rings;		/* of struct morph_ring: queue.c */
+	struct morph_state_page *state_page; /* or NULL: state_page.c */
+	u32 last_schedule, last_ring;	/* numbers given */
+	u32 schedule_ids;		/* the next number of a circuit of one */
+	u32 circuits_count;
+	u32 *spare_list;		/* for MORPH_SPARES_LIST */
+	u32 spare_list_count;
+	u32 own_spare;			/* reserved spare, or MORPH_ANY */
+	u32 hour_replacements;		/* that the owner asked for within the hour */
+	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
+	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
+	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
+	struct morph_route *idle_route;	/* memory for the next route */
+	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
+	u32 records_next;
+	u32 files_count;
+	u64 fault_since_ns;		/* when hardware showed the fault under repair */
+	u64 fault_noticed_ns;		/* when the core read the signal */
+	struct morph_culprit culprit;	/* what degraded it */
+	bool was_degraded;		/* counted in fabric->degraded */
+	int failover_error;		/* why its last failover was in vain, or 0 */
+	bool crowded;			/* other repairs were under way beside its last one */
+	u64 degraded_mbps;		/* what its owner was told is left then */
+
+	wait_queue_head_t idle;		/* busy went false, repairing went false */
+	struct list_head files;		/* of morph_file.node; event_lock */
+	struct work_struct repair_work;
+	struct work_struct release_work;
+	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
+	u32 *failover_lists;		/* three of ranks_count: see struct failover */
+	struct device *node_dev;	/* node of a named slice, or NULL */
+	struct cdev *node_cdev;
+};
+
+/* What a slice is created from; filled by the device file or by netlink. */
+struct morph_slice_params {
+	const u32 *accelerators;	/* or NULL: the kernel chooses */
+	u32 count;
+	const u32 *spares;
+	u32 spares_count;
+	u32 failover, transit, spare_policy;
+	u32 controller;			/* or 0 */
+	umode_t mode;
+	bool reserved;
+	bool dry_run;
+	bool may_wait;			/* for tests to give accelerators back */
+	char name[MORPH_NAME_BYTES];	/* empty: unnamed */
+	kuid_t uid;			/* who owns the slice and its node */
+	struct morph_user *user;	/* who is charged; the slice gets a reference of its own */
+};
+
+/* May a slice be called so? Also for "", which is no name. */
+int morph_slice_check_name(const char *name, struct morph_refusal *refusal);
+/* Creates; *slice gets a counted slice, or NULL after a dry run. Takes the locks itself. */
+int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_params *params,
+		       struct morph_slice **slice, struct morph_refusal *refusal);
+/* Find by number or, if number is MORPH_ANY, by name; counted. -ENOENT pointer otherwise. */
+struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, const char *name);
+void morph_slice_put(struct morph_slice *slice);
+/* End a named slice. EBUSY while open unless forced. Takes the locks itself. */
+int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal);
+/* Begin the end: never fails, never waits. fabric->lock held. */
+void morph_slice_release(struct morph_slice *slice, u32 event_type);
+void morph_slice_release_work(struct work_struct *work);
+int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal);
+/* uid and mode of a named slice's node. */
+int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
+			 struct morph_refusal *refusal);
+void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info);
+void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info);
+void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit_info *info);
+u64 morph_slice_bandwidth(struct morph_slice *slice);
+/* An accelerator joins a slice, before it takes a rank's place; or leaves it. fabric->lock held. */
+void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank);
+void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
+/* Numbers of circuits of schedules begin here: they follow one another. */
+#define MORPH_SCHEDULE_FIRST_ID	0x1000000u
+/* A circuit that is in no table yet, charged; an error pointer: -EDQUOT with @refusal, -ENOMEM. */
+struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_refusal *refusal);
+void morph_circuit_free(struct morph_circuit *circuit);
+/* Take a circuit out of its slice; its route claims nothing any more. fabric->lock held. */
+void morph_circuit_drop(struct morph_circuit *circuit);
+/* Admit one change at a time. fabric->lock held, dropped while waiting, held on return. */
+int morph_slice_enter(struct morph_slice *slice, bool repair);
+void morph_slice_leave(struct morph_slice *slice);
+
+/* Which accelerators a slice gets. */
+
+/* -------------------------------------------------------------- placement.c */
+
+/* May so many be asked for at all, whoever holds what. */
+int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_refusal *refusal);
+/*
+ * Choose count accelerators close to each other; best fit on one host, else
+ * neighbouring hosts. fabric->lock held. The cost follows count, not the fabric.
+ */
+int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
+		struct morph_refusal *refusal);
+/* Check an explicit list: exists, no duplicates, free, fit, not spare. fabric->lock held. */
+int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
+		      struct morph_refusal *refusal);
+/*
+ * The spare that may replace an accelerator of the slice, at position skip: that which the
+ * slice has of its own, the preferred one, or MORPH_ANY, and then the others by distance.
+ */
+u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip);
+/* Is it a spare that may replace it, and could do so now? fabric->lock held. */
+bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare);
+
+/* Controllers: who decides about which slices, and until when. */
+
+#define MORPH_MAX_CONTROLLERS	256u
+
+/* On whose behalf a request is made. All zero: the tenant's own, which no controller fences. */
+struct morph_token {
+	u64 epoch;
+	u32 controller;		/* 0: none is named */
+	bool needed;		/* it came over netlink: the slice's controller must be named */
+};
+
+/* That a controller has lanes of one guide reserved. Under fabric->lock. */
+struct morph_reservation {
+	u64 epoch;		/* in which it was last asked for */
+};
+
+/* Under fabric->lock. */
+struct morph_controller {
+	u32 id;
+	u32 lanes_count;	/* reserved, over all guides */
+	u64 epoch;
+	u64 lease_until_ns;	/* CLOCK_BOOTTIME */
+	bool told;		/* that the lease of this epoch has run out */
+	struct xarray reservations; /* by guide, where it has any */
+	u64 *lanes;		/* by guide: those that it has reserved */
+	u64 granted, conflicts;	/* reservations that were, and were not to be had */
+};
+
+/* Before registration; once the fabric is gone; and at its very end. */
+void morph_controller_init(struct morph_fabric *fabric);
+void morph_controller_stop(struct morph_fabric *fabric);
+void morph_controller_free(struct morph_fabric *fabric);
+
+/* Acts of administrators; each takes the lock itself. */
+int morph_controller_take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
+			  struct morph_refusal *refusal);
+int morph_controller_renew(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns,
+			   struct morph_refusal *refusal);
+/* *last is what it was. */
+int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_controller *last,
+			  struct morph_refusal *refusal);
+/* 0: to none. */
+int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refusal *refusal);
+
+/* What a controller wants reserved of a guide, instead of what it has. */
+struct morph_lanes_wanted {
+	u32 controller;
+	u64 epoch;
+	u32 guide;
+	u32 count;		/* 0: it gives back what it has */
+	u64 among;		/* lanes to choose from */
+};
+
+/* lanes.c; takes the lock itself. */
+int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
+			     struct morph_refusal *refusal);
+/* Give back what was last asked for in earlier epochs. */
+int morph_controller_settle(struct morph_fabric *fabric, u32 id, u64 epoch,
+			    struct morph_refusal *refusal);
+
+/* All below: fabric->lock held. */
+
+/* -ENOENT with the refusal filled where there is no such controller. */
+struct morph_controller *morph_controller_find(struct morph_fabric *fabric, u32 id,
+					       struct morph_refusal *refusal);
+/* May a slice be changed by a request of that token? 0, -EPERM, -ESTALE or -ETIME. */
+int morph_controller_permits(struct morph_slice *slice, const struct morph_token *token,
+			     struct morph_refusal *refusal);
+/* Is that the present epoch, and does its lease run? */
+int morph_controller_check(const struct morph_controller *controller, u64 epoch,
+			   struct morph_refusal *refusal);
+/*
+ * What a controller has reserved does not stand in the way from here on, until it is
+ * lowered again, in the same hold of the lock. 0, and one that is gone: nothing. O(1).
+ */
+void morph_controller_lift(struct morph_fabric *fabric, u32 id);
+void morph_controller_lower(struct morph_fabric *fabric);
+/* All of its reservations go. */
+void morph_controller_yield(struct morph_fabric *fabric, struct morph_controller *controller);
+u64 morph_controller_lease_left(const struct morph_controller *controller);
+u32 morph_controller_slices(struct morph_fabric *fabric, u32 id);
+
+#endif /* MORPH_CORE_SLICE_SLICE_H */

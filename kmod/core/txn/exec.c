@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Making the light follow a staged transaction: program, verify by reading
+ * receivers back, publish; or roll back, and prove that too.
+ *
+ * The one who runs here has entered the slice, so its circuits, and the lasers of
+ * its accelerators, are its own. fabric->lock is dropped while the device works and
+ * taken for each look at the ledger.
+ *
+ * Order of a commit:
+ *   1. elements that no lit circuit of the transaction uses     (make)
+ *   2. lasers of the circuits that must yield off, then the
+ *      elements that these share with their successors          (break)
+ *   3. settle; the new receivers must be dark
+ *   4. lasers of the new circuits on; relock; they must be lit
+ *      and every receiver that the turned elements reach must be as it was
+ *   5. lasers of the other old circuits off; they must be dark
+ *   6. publish, ask the lasers of step 2 whether they are off, then park what nobody uses
+ *      any more
+ */
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/hardware/hardware.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+#include "internal.h"
+
+static void phase_end_at(struct exec *exec, enum morph_phase phase, u64 now)
+{
+	exec->txn->times.phase_ns[phase] += now - exec->phase_began;
+	exec->phase_began = now;
+}
+
+/*
+ * A phase has ended, and the next one begun: with the device's last answer, whose time is
+ * known. One in which the device was not asked took no time.
+ */
+static void phase_end(struct exec *exec, enum morph_phase phase)
+{
+	phase_end_at(exec, phase, max(exec->phase_began, exec->txn->device_ended_ns));
+}
+
+/* Wait for what the device needs by nature; a phase of its own. No lock held. */
+static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
+{
+	int ret;
+
+	if (!ns)
+		return 0;
+	exec->txn->times.modelled_ns += ns;
+	ret = morph_hw_wait(exec->fabric, ns);
+	phase_end_at(exec, phase, ktime_get_ns());
+	return ret;
+}
+
+/* ---------------------------------------------------------------- the steps */
+
+/* Who is to blame for an item that is not lit. Fills refusal and culprit. No lock held. */
+static void blame(struct exec *exec, u32 index)
+{
+	struct morph_item *item = &exec->txn->items[index];
+	struct morph_fabric *fabric = exec->fabric;
+
+	morph_health_diagnose(fabric, &item->new->path, item->new_src, &item->culprit);
+	exec->culprit = item->culprit;
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, &item->culprit,
+			 item->culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
+								  MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fabric->lock);
+	item->change.status = -EIO;
+	item->change.reason = MORPH_REASON_HARDWARE;
+	item->change.part = item->culprit.part;
+	item->change.index = item->culprit.index;
+	morph_refuse(&exec->txn->refusal, -EIO, MORPH_REASON_HARDWARE, item->culprit.part,
+		     item->culprit.index, "change %u: the light did not arrive", index);
+	exec->txn->refusal.item = index;
+}
+
+static int refuse_device(struct exec *exec, int error, const char *step)
+{
+	u32 reason = error == -ETIMEDOUT ? MORPH_REASON_TIMEOUT : MORPH_REASON_HARDWARE;
+
+	return morph_refuse(&exec->txn->refusal, error, reason, 0, 0,
+			    "the device failed to %s: error %d", step, error);
+}
+
+/* Steps 1 to 3. */
+static int exec_program(struct exec *exec)
+{
+	struct morph_txn *txn = exec->txn;
+	u32 wrong;
+	int ret;
+
+	ret = exec_set_elements(exec->fabric, txn, txn->settings, exec->early);
+	if (ret)
+		return refuse_device(exec, ret, "set elements");
+	if (exec->broken)
+		ret = exec_set_lasers(exec, BREAK_OLD);
+	if (ret < 0)
+		return refuse_device(exec, ret, "switch lasers off");
+	ret = exec_set_elements(exec->fabric, txn, txn->settings + exec->early, exec->late);
+	if (ret)
+		return refuse_device(exec, ret, "set elements");
+	exec->told = true;
+	phase_end(exec, MORPH_PHASE_PROGRAM);
+	if (exec->early + exec->late) {
+		ret = exec_wait(exec, MORPH_PHASE_SETTLE, exec->fabric->graph->params.settle_ns);
+		if (ret)
+			return refuse_device(exec, ret, "settle");
+	}
+	ret = exec_verify(exec, LIGHT_NEW, false, &wrong);
+	phase_end(exec, MORPH_PHASE_VERIFY);
+	if (!ret)
+		return 0;
+	if (ret < 0)
+		return refuse_device(exec, ret, "read receivers");
+	txn->refusal.item = wrong;
+	return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, MORPH_PART_RECEIVER,
+			    txn->items[wrong].new->path.rx,
+			    "change %u: the receiver sees light before a laser is on", wrong);
+}
+
+/* Step 4. */
+static int exec_light(struct exec *exec)
+{
+	struct morph_txn *txn = exec->txn;
+	u32 wrong;
+	int ret;
+
+	ret = exec_set_lasers(exec, LIGHT_NEW);
+	phase_end(exec, MORPH_PHASE_PROGRAM);
+	if (ret < 0)
+		return refuse_device(exec, ret, "switch lasers on");
+	if (ret) {
+		ret = exec_wait(exec, MORPH_PHASE_RELOCK, exec->fabric->graph->params.relock_ns);
+		if (ret)
+			return refuse_device(exec, ret, "lock");
+	}
+	ret = exec_verify(exec, LIGHT_NEW, true, &wrong);
+	if (!ret) {
+		ret = exec_verify_neighbours(exec);
+		phase_end(exec, MORPH_PHASE_VERIFY);
+		if (ret < 0)
+			return refuse_device(exec, ret, "read other receivers");
+		if (ret)
+			return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, 0, 0,
+					    "a receiver that has no part in this change was disturbed");
+		return 0;
+	}
+	phase_end(exec, MORPH_PHASE_VERIFY);
+	if (ret < 0)
+		return refuse_device(exec, ret, "read receivers");
+	blame(exec, wrong);
+	return -EIO;
+}
+
+/* Step 5. The new light is there: what fails now is quarantined, not rolled back. */
+static void exec_darken_old(struct exec *exec)
+{
+	int ret;
+
+	ret = exec_set_lasers(exec, DARKEN_OLD);
+	phase_end(exec, MORPH_PHASE_PROGRAM);
+	if (!ret)
+		return;			/* none */
+	if (ret < 0)
+		exec_set_lasers(exec, DARKEN_OLD);
+	exec_see_dark(exec, DARKEN_OLD);
+	phase_end(exec, MORPH_PHASE_VERIFY);
+}
+
+/* ------------------------------------------------------------------ publish */
+
+static void publish_item(struct exec *exec, struct morph_item *item)
+{
+	struct morph_circuit *circuit = item->circuit;
+	u64 since = item->dark_since_ns;
+
+	if (item->change.op == MORPH_CHANGE_ADD) {
+		circuit->listed = true;
+		circuit->slice->circuits_count++;
+	}
+	if (!item->new) {
+		circuit->listed = false;
+		circuit->slice->circuits_count--;
+		return;
+	}
+	circuit->route = item->new;
+	circuit->lanes_count = optics_weight64(item->new->path.lanes);
+	item->change.status = 0;
+	/* What a schedule holds no plan counts on. */
+	if (!circuit->schedule)
+		morph_plan_touch_route(exec->fabric, item->new);
+	if (exec->txn->kind == MORPH_TXN_REPAIR && item->old)
+		morph_schedule_moved(circuit);
+	if (item->unlit) {
+		/* The repair that moved it says what it has come to. */
+		circuit->dark = true;
+		if (circuit->state == MORPH_CIRCUIT_LIT)
+			circuit->state = MORPH_CIRCUIT_CHANGING;
+		return;
+	}
+	circuit->state = MORPH_CIRCUIT_LIT;
+	if (morph_route_comes_in(exec->fabric, item->new)) {
+		/* A repair wants to know at once, a tenant verifies when the peer has lit. */
+		circuit->dark = exec->txn->kind == MORPH_TXN_REPAIR && !item->seen;
+		if (exec->txn->kind != MORPH_TXN_REPAIR)
+			circuit->state = MORPH_CIRCUIT_WAITING;
+	}
+	/* Old light that went out after the new had come is not missed. */
+	circuit->dark_ns = since && since < exec->lit_ns ? exec->lit_ns - since : 0;
+	item->change.dark_ns = circuit->dark_ns;
+}
+
+static void publish(struct exec *exec)
+{
+	struct morph_txn *txn = exec->txn;
+	struct morph_fabric *fabric = exec->fabric;
+	bool sound = true;
+	u32 i;
+
+	morph_state_begin(txn->slice);
+	for (i = 0; i < txn->count; i++) {
+		publish_item(exec, &txn->items[i]);
+		morph_state_circuit(txn->items[i].circuit);
+		/* Hardware may have failed, or light gone out, since it was verified. */
+		if (txn->items[i].new && !txn->items[i].unlit)
+			sound &= !txn->items[i].circuit->dark &&
+				 morph_route_sound(fabric, txn->items[i].new);
+	}
+	txn->seq = ++fabric->seq;
+	morph_stat(fabric, MORPH_STAT_PUBLISHES);
+	if (txn->on_publish)
+		txn->on_publish(txn, txn->context);
+	morph_state_end(txn->slice);
+	if (!sound)
+		morph_repair_kick(txn->slice, 0);
+	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
+		return;			/* a step is no news to operators, and spoils no plans */
+	morph_plan_touch_slice(txn->slice);
+	morph_netlink_slice(txn->slice);
+}
+
+/* Let go of the old routes and of circuits that were removed. fabric->lock held. */
+static void drop_old(struct morph_txn *txn)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	u32 parks = 0, i;
+
+	if (txn->kind == MORPH_TXN_OF_SCHEDULE) {
+		morph_step_end(txn, true);
+		return;
+	}
+	morph_txn_suspend_holds(txn);
+	morph_txn_unmark(txn);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old)
+			morph_route_release(fabric, txn->items[i].old);
+	/* An element that a schedule holds again is not to be parked, nor to be had by others. */
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_resume(txn->slice);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		item->circuit->pending = NULL;
+		item->new = NULL;		/* the circuit's now */
+		if (!item->old)
+			continue;
+		parks = exec_collect_parks(fabric, item->old, txn->settings, parks);
+		morph_plan_touch_route(fabric, item->old);
+		if (item->change.op == MORPH_CHANGE_REMOVE) {
+			item->circuit->route = item->old;
+			morph_circuit_drop(item->circuit);
+			item->circuit = NULL;
+		} else {
+			if (txn->kind != MORPH_TXN_REPAIR)
+				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
+						    optics_weight64(item->old->path.lanes));
+			morph_route_keep(txn->slice, item->old);
+		}
+		item->old = NULL;
+	}
+	txn->staged = false;
+	morph_reserve_resume(txn->slice);
+	exec_run_parks(fabric, txn, txn->settings, parks);
+	morph_repair_recover(fabric);
+}
+
+/* -------------------------------------------------------------- entry points */
+
+static void exec_begin(struct exec *exec, struct morph_txn *txn)
+{
+	u32 i;
+
+	*exec = (struct exec){ .txn = txn, .fabric = txn->fabric };
+	exec->phase_began = ktime_get_ns();
+	txn->outcome = MORPH_OUTCOME_RUNNING;
+	for (i = 0; i < txn->count; i++)
+		exec->broken |= txn->items[i].broken_first;
+	exec_collect_new(exec);
+	exec_collect_neighbours(exec);
+	exec_unmark_turned(exec);
+	morph_state_begin(txn->slice);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (item->old && !item->dead)
+			item->circuit->state = MORPH_CIRCUIT_CHANGING;
+		/* What will be dark for a while, or for good, nobody is to send on. */
+		if (item->broken_first || item->change.op == MORPH_CHANGE_REMOVE)
+			morph_state_circuit(item->circuit);
+		if (item->new)
+			morph_route_list(txn->fabric, item->new);
+	}
+	morph_state_end(txn->slice);
+}
+
+/*
+ * What was moved while its old light shone is lit twice now, and no more where it was in a moment:
+ * who goes on sending there is not to find the same generation afterwards. fabric->lock held.
+ */
+static void tell_moved(struct morph_txn *txn)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old && txn->items[i].new)
+			morph_state_dark(txn->items[i].circuit);
+}
+
+/* Program and verify; on success the light is there. No lock held. */
+static int exec_run(struct exec *exec)
+{
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_txn *txn = exec->txn;
+	int ret;
+
+	ret = exec_program(exec);
+	if (!ret)
+		ret = exec_light(exec);
+	if (ret && ret != -ENODEV && !exec->culprit.part)
+		exec_read_back(fabric, txn, txn->settings, exec->early + exec->late, exec->told);
+	if (ret)
+		return ret;
+	exec->lit_ns = ktime_get_ns();
+	/* Step 5 reads the old receivers: note the new ones' power first. */
+	mutex_lock(&fabric->lock);
+	exec_note_power(exec, LIGHT_NEW);
+	tell_moved(txn);
+	mutex_unlock(&fabric->lock);
+	if (txn->kind == MORPH_TXN_REPAIR)
+		exec_look_in(exec, false);
+	exec_darken_old(exec);
+	return 0;
+}
+
+/**
+ * morph_exec_commit() - make the light as a staged transaction wants it
+ * @txn: staged; its slice has been entered
+ * @keep_old: keep the old configuration's claims until it is confirmed
+ *
+ * Leaves txn->outcome: COMMITTED, ROLLED_BACK or BROKEN, and except with @keep_old
+ * no claims but those of the light that shines.
+ *
+ * Context: fabric->lock held, dropped while the device works.
+ * Return: 0 or a negative errno.
+ */
+int morph_exec_commit(struct morph_txn *txn, bool keep_old)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	struct exec exec;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	trace_morph_txn_commit(fabric->id, txn->id, txn->slice->number, txn->count);
+	exec_begin(&exec, txn);
+	mutex_unlock(&fabric->lock);
+	ret = exec_run(&exec);
+	mutex_lock(&fabric->lock);
+	if (ret) {
+		exec_roll_back(&exec);
+	} else {
+		publish(&exec);
+		txn->keep_old = keep_old;
+		if (exec.broken)
+			exec_see_broken_off(&exec);
+		if (!keep_old)
+			drop_old(txn);
+		/* Not before: whoever sees this may turn what has been let go of. */
+		txn->outcome = MORPH_OUTCOME_COMMITTED;
+	}
+	morph_hw_done(txn);
+	return ret;
+}
+
+/* Who has let a verification down. fabric->lock held, dropped meanwhile. */
+static int refuse_unlit(struct exec *exec, u32 wrong)
+{
+	const struct morph_item *item = &exec->txn->items[wrong];
+	struct morph_fabric *fabric = exec->fabric;
+	struct morph_culprit culprit = {};
+
+	mutex_unlock(&fabric->lock);
+	morph_health_diagnose(fabric, &item->new->path, item->new_src, &culprit);
+	mutex_lock(&fabric->lock);
+	if (culprit.part == MORPH_PART_EDGE && morph_route_comes_in(fabric, item->new))
+		return morph_refuse(&exec->txn->refusal, -EAGAIN, MORPH_REASON_PEER, culprit.part,
+				    culprit.index, "change %u: no light comes in over edge %u",
+				    wrong, culprit.index);
+	return morph_refuse(&exec->txn->refusal, -EIO, MORPH_REASON_HARDWARE, culprit.part,
+			    culprit.index, "change %u: the light is not there any more", wrong);
+}
+
+int morph_exec_verify(struct morph_txn *txn)
+{
+	struct exec exec = { .txn = txn, .fabric = txn->fabric };
+	struct morph_fabric *fabric = txn->fabric;
+	u32 wrong = 0, i;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	mutex_unlock(&fabric->lock);
+	ret = exec_verify(&exec, VERIFY_NEW, true, &wrong);
+	mutex_lock(&fabric->lock);
+	morph_hw_done(txn);
+	if (ret > 0) {
+		ret = refuse_unlit(&exec, wrong);
+		txn->refusal.item = wrong;
+		return ret;
+	}
+	if (ret)
+		return refuse_device(&exec, ret, "read receivers");
+	exec_note_power(&exec, VERIFY_NEW);
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new && txn->items[i].circuit->state == MORPH_CIRCUIT_WAITING)
+			txn->items[i].circuit->state = MORPH_CIRCUIT_LIT;
+	return 0;
+}
+
+/*
+ * The old configuration is not wanted any more. What a peer sends may have gone out since
+ * it was verified: alarms were not heard meanwhile. fabric->lock held, dropped meanwhile.
+ */
+void morph_exec_confirm(struct morph_txn *txn)
+{
+	struct exec exec = { .txn = txn, .fabric = txn->fabric };
+	bool dark = false;
+	u32 i;
+
+	lockdep_assert_held(&txn->fabric->lock);
+	/* No other step while the device works. */
+	txn->outcome = MORPH_OUTCOME_RUNNING;
+	mutex_unlock(&txn->fabric->lock);
+	exec_look_in(&exec, false);
+	mutex_lock(&txn->fabric->lock);
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->new || !morph_route_comes_in(txn->fabric, item->new))
+			continue;
+		item->circuit->state = MORPH_CIRCUIT_LIT;
+		item->circuit->dark = !item->seen;
+		dark |= !item->seen;
+	}
+	drop_old(txn);
+	morph_hw_done(txn);
+	txn->seq = ++txn->fabric->seq;
+	if (dark)
+		morph_repair_kick(txn->slice, 0);
+}
+
+/* Back to the old configuration after a commit that kept it. Lock as above. */
+int morph_exec_revert(struct morph_txn *txn)
+{
+	struct exec exec = { .txn = txn, .fabric = txn->fabric, .relight_all = true };
+	u32 i;
+
+	lockdep_assert_held(&txn->fabric->lock);
+	txn->outcome = MORPH_OUTCOME_RUNNING;
+	/* Its light goes out now, and nobody is to send on it until the old one is there. */
+	morph_state_begin(txn->slice);
+	for (i = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
+		morph_state_circuit(txn->items[i].circuit);
+	}
+	morph_state_end(txn->slice);
+	exec_roll_back(&exec);
+	morph_hw_done(txn);
+	morph_netlink_slice(txn->slice);
+	if (txn->outcome == MORPH_OUTCOME_ROLLED_BACK)
+		return 0;
+	return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, 0, 0,
+			    "the old light did not come back");
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is remembered of transactions that ended. Each memory has a bound of its own:
+ *
+ *   - the fabric's history answers who asks by number. It has the last MORPH_TXN_HISTORY,
+ *     or fewer if they are large; that memory is nobody's and never more than
+ *     MORPH_TXN_HISTORY_BYTES, one transaction excepted
+ *   - a slice's records answer the coordinator that prepared a transaction and comes back
+ *     to ask for its cookie, whatever others do in the fabric meanwhile
+ *   - a slice's last commit with a cookie answers who repeats it
+ *
+ * The last two are charged to the slice's user, past the limit too: an answer was
+ * promised. Only what can be shown is kept.
+ */
+#include <linux/mm.h>
+
+#include "core/base/base.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* Memory for programming is of no use to who looks back. */
+static void trim(struct morph_txn *txn)
+{
+	kvfree(txn->reads);
+	txn->reads = NULL;
+	txn->reads_bytes = 0;
+}
+
+/* ----------------------------------------------------------------- the fabric's */
+
+static void drop_oldest(struct morph_fabric *fabric)
+{
+	struct morph_txn *txn = fabric->ended[fabric->ended_first];
+
+	fabric->ended_first = (fabric->ended_first + 1) % MORPH_TXN_HISTORY;
+	fabric->ended_count--;
+	fabric->ended_bytes -= morph_txn_bytes(txn);
+	xa_erase(&fabric->txns, txn->id);
+	morph_txn_put(txn);
+}
+
+void morph_history_add(struct morph_txn *txn)
+{
+	struct morph_fabric *fabric = txn->fabric;
+
+	lockdep_assert_held(&fabric->lock);
+	trim(txn);
+	fabric->ended_bytes += morph_txn_bytes(txn);
+	while (fabric->ended_count == MORPH_TXN_HISTORY ||
+	       (fabric->ended_count && fabric->ended_bytes > MORPH_TXN_HISTORY_BYTES))
+		drop_oldest(fabric);
+	fabric->ended[(fabric->ended_first + fabric->ended_count++) % MORPH_TXN_HISTORY] = txn;
+}
+
+void morph_history_free(struct morph_fabric *fabric)
+{
+	while (fabric->ended_count)
+		drop_oldest(fabric);
+}
+
+/* ------------------------------------------------------------------- a slice's */
+
+static void drop_record(struct morph_slice *slice, u32 index)
+{
+	struct morph_txn *txn = slice->records[index];
+
+	if (!txn)
+		return;
+	slice->records[index] = NULL;
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, morph_txn_bytes(txn));
+	morph_txn_put(txn);
+}
+
+void morph_history_keep_record(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+	u32 index = slice->records_next % MORPH_TXN_RECORDS;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!txn->cookie || slice->dying)
+		return;
+	slice->records_next++;
+	trim(txn);
+	drop_record(slice, index);
+	morph_user_charge_anyway(slice->user, MORPH_RES_BYTES, morph_txn_bytes(txn));
+	slice->records[index] = morph_txn_get(txn);
+}
+
+static void forget_last(struct morph_slice *slice)
+{
+	if (!slice->last_txn)
+		return;
+	morph_txn_uncharge(slice->last_txn, slice->user);
+	morph_txn_put(slice->last_txn);
+	slice->last_txn = NULL;
+}
+
+/* It lets go of the slice, which would else keep itself alive. */
+void morph_history_keep_last(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	/* What goes change by change may end after its slice has. */
+	if (!txn->cookie || slice->dying || txn->outcome != MORPH_OUTCOME_COMMITTED)
+		return;
+	trim(txn);
+	forget_last(slice);
+	morph_txn_charge(txn, slice->user, NULL);
+	slice->last_txn = morph_txn_get(txn);
+	if (!txn->id) {
+		txn->slice = NULL;
+		morph_slice_put(slice);
+	}
+}
+
+struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie)
+{
+	struct morph_txn *txn;
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!cookie)
+		return NULL;
+	list_for_each_entry(txn, &slice->txns, node)
+		if (txn->cookie == cookie)
+			return morph_txn_get(txn);
+	for (i = 1; i <= MORPH_TXN_RECORDS; i++) {
+		txn = slice->records[(slice->records_next - i) % MORPH_TXN_RECORDS];
+		if (txn && txn->cookie == cookie)
+			return morph_txn_get(txn);
+	}
+	return NULL;
+}
+
+void morph_history_forget(struct morph_slice *slice)
+{
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	forget_last(slice);
+	for (i = 0; i < MORPH_TXN_RECORDS; i++)
+		drop_record(slice, i);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Shared by the files that make the light follow a transaction. Private to txn/. */
+#ifndef MORPH_CORE_TXN_INTERNAL_H
+#define MORPH_CORE_TXN_INTERNAL_H
+
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/txn/txn.h"
+
+/* One execution; on the stack of the one who runs it. */
+struct exec {
+	struct morph_txn *txn;
+	struct morph_fabric *fabric;
+	u64 phase_began;	/* ktime_get_ns() */
+	u64 lit_ns;		/* likewise: when all new light was seen */
+	u32 early, late;	/* settings in txn->settings: first the early, then the late */
+	u32 neighbours;		/* readings in txn->reads past those of the items */
+	bool broken;		/* some old circuit must yield first */
+	bool told;		/* every element was told its state, without an error */
+	bool relight_all;	/* revert of a commit: every old circuit has to come back */
+	struct morph_culprit culprit;
+};
+
+/* What is switched, and read back, at one point of an execution. */
+enum laser_step {
+	BREAK_OLD,	/* old circuits that must yield first */
+	LIGHT_NEW,
+	DARKEN_OLD,	/* the other old circuits */
+	DARKEN_NEW,	/* roll back */
+	RELIGHT_OLD,
+	VERIFY_NEW,		/* nothing is switched: what was committed is read once more */
+};
+
+/* The route whose lasers a step switches for this item, or NULL. */
+static inline struct morph_route *exec_laser_route(const struct exec *exec,
+						   const struct morph_item *item,
+						   enum laser_step step)
+{
+	switch (step) {
+	case BREAK_OLD:
+		return item->broken_first ? item->old : NULL;
+	case DARKEN_OLD:
+		return item->broken_first ? NULL : item->old;
+	case LIGHT_NEW:
+	case DARKEN_NEW:
+	case VERIFY_NEW:
+		return item->unlit ? NULL : item->new;
+	case RELIGHT_OLD:
+		if (item->dead || !(item->broken_first || exec->relight_all))
+			return NULL;
+		return item->old;
+	}
+	return NULL;
+}
+
+/* How long light may take to come, or to go, in ever longer steps. */
+struct exec_patience {
+	u64 pause, left;	/* ns */
+};
+
+/* What a review has for itself while it tells hardware again what that was told last. */
+enum morph_review { MORPH_REVIEW_NONE, MORPH_REVIEW_LASERS, MORPH_REVIEW_ELEMENTS };
+
+#define MORPH_REVIEW_CHUNK	16u	/* elements or ports at once */
+
+void exec_review_begin(struct morph_fabric *fabric, enum morph_review what, u32 first);
+void exec_review_end(struct morph_fabric *fabric);
+
+struct exec_patience exec_patience(struct morph_fabric *fabric);
+int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience);
+
+void exec_collect_new(struct exec *exec);
+void exec_unmark_turned(struct exec *exec);
+u32 exec_collect_old(struct exec *exec);
+u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
+		       struct morph_element_setting *settings, u32 n);
+int exec_ask_element(struct morph_fabric *fabric, struct morph_txn *txn, u32 element, u32 *state);
+void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
+		    struct morph_element_setting *settings, u32 count, bool told);
+int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
+		      struct morph_element_setting *settings, u32 count);
+void exec_unguard(struct morph_fabric *fabric, u32 element);
+void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
+		    struct morph_element_setting *settings, u32 count);
+u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
+		   const struct morph_route *route, bool on);
+bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
+int exec_tell_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+		     struct morph_laser_setting *lasers, u32 n);
+int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+		       struct morph_laser_setting *lasers, u32 n);
+bool exec_see_dark(struct exec *exec, enum laser_step step);
+void exec_see_broken_off(struct exec *exec);
+int exec_set_lasers(struct exec *exec, enum laser_step step);
+bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
+		      const struct morph_route *route);
+const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
+					  enum laser_step step);
+int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong);
+void exec_note_power(struct exec *exec, enum laser_step step);
+void exec_collect_neighbours(struct exec *exec);
+int exec_verify_neighbours(struct exec *exec);
+void exec_roll_back(struct exec *exec);
+u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit);
+void exec_look_in(struct exec *exec, bool old);
+
+#endif /* MORPH_CORE_TXN_INTERNAL_H */

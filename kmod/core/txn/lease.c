@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transactions in two phases: prepared, committed and confirmed under a lease on
+ * CLOCK_BOOTTIME; or reverted, by their owner or when the lease has run out.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* The lease runs on until the moment that it was given. */
+static void lease_resume(struct morph_txn *txn)
+{
+	/* The timer's, given back by lease_work or lease_stop. */
+	morph_txn_get(txn);
+	get_device(&txn->fabric->dev);
+	hrtimer_start(&txn->lease_timer, ns_to_ktime(txn->lease_until_ns), HRTIMER_MODE_ABS);
+}
+
+void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
+{
+	txn->lease_ns = lease_ns;
+	txn->lease_until_ns = ktime_get_boottime_ns() + lease_ns;
+	trace_morph_txn_lease(txn->fabric->id, txn->id, txn->slice_number, txn->outcome, lease_ns);
+	lease_resume(txn);
+}
+
+/*
+ * Stop the timer, and the work that it may have queued. What already runs waits for
+ * fabric->lock, looks again, and gives its own reference back; so the next lease finds
+ * nothing queued, and each firing of a timer is one run of the work.
+ */
+static void lease_stop(struct morph_txn *txn)
+{
+	if (!hrtimer_cancel(&txn->lease_timer) && !cancel_work(&txn->lease_work))
+		return;
+	put_device(&txn->fabric->dev);
+	morph_txn_put(txn);
+}
+
+u64 morph_txn_lease_left(struct morph_txn *txn)
+{
+	u64 now = ktime_get_boottime_ns();
+
+	if (txn->outcome != MORPH_OUTCOME_PREPARED && txn->outcome != MORPH_OUTCOME_UNCONFIRMED)
+		return 0;
+	return txn->lease_until_ns > now ? txn->lease_until_ns - now : 0;
+}
+
+/*
+ * A step that was taken already, by a caller who has named the transaction and may not
+ * have heard the answer: nothing is left to do. fabric->lock held.
+ */
+static bool step_repeated(const struct morph_txn *txn, u32 verb)
+{
+	if (!txn->cookie || !(txn->flags & MORPH_TXN_PREPARE))
+		return false;
+	switch (verb) {
+	case MORPH_TXN_COMMIT:
+		return txn->outcome == MORPH_OUTCOME_UNCONFIRMED;
+	case MORPH_TXN_CONFIRM:
+		return txn->outcome == MORPH_OUTCOME_COMMITTED;
+	case MORPH_TXN_REVERT:
+		return txn->outcome == MORPH_OUTCOME_ROLLED_BACK && !txn->status;
+	}
+	return false;
+}
+
+/* Why a step can't be taken now, or 0. fabric->lock held. */
+static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *refusal)
+{
+	switch (txn->outcome) {
+	case MORPH_OUTCOME_REVOKED:
+		return morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
+				    "failover has seized what this transaction had prepared");
+	case MORPH_OUTCOME_EXPIRED:
+		return morph_refuse(refusal, -ETIME, MORPH_REASON_STATE, 0, 0,
+				    "the lease has run out");
+	case MORPH_OUTCOME_RUNNING:
+		return morph_refuse(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
+				    "another step of this transaction is under way");
+	case MORPH_OUTCOME_PREPARED:
+		if (verb != MORPH_TXN_CONFIRM && verb != MORPH_TXN_VERIFY)
+			return 0;
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+				    "the transaction has to be committed before it is verified or confirmed");
+	case MORPH_OUTCOME_UNCONFIRMED:
+		if (verb != MORPH_TXN_COMMIT)
+			return 0;
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+				    "the transaction is committed; confirm or revert it");
+	}
+	return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+			    "the transaction has ended");
+}
+
+/* Why an earlier step failed is no answer to this one. */
+static void forget_refusal(struct morph_txn *txn)
+{
+	txn->refusal = (struct morph_refusal){ .item = MORPH_ANY };
+	txn->status = 0;
+}
+
+static void end_prepared(struct morph_txn *txn, u32 outcome, int status)
+{
+	morph_txn_unstage(txn);
+	morph_txn_end(txn, outcome, status);
+}
+
+/* A committed one: see its light, and end it if asked. Else its lease runs on. */
+static int verify_or_confirm(struct morph_txn *txn, u32 verb, u64 lease_ns)
+{
+	int ret = 0;
+
+	if (!txn->verified || verb == MORPH_TXN_VERIFY)
+		ret = morph_exec_verify(txn);
+	txn->stepping_from = 0;
+	if (ret) {
+		lease_resume(txn);
+		return ret;
+	}
+	if (verb == MORPH_TXN_CONFIRM) {
+		morph_exec_confirm(txn);
+		morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+		return 0;
+	}
+	txn->verified = true;
+	morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
+	morph_netlink_txn(txn);
+	return 0;
+}
+
+/* Take the step. The slice has been entered, fabric->lock held. */
+static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
+{
+	int ret = 0;
+
+	lease_stop(txn);
+	forget_refusal(txn);
+	if (verb == MORPH_TXN_COMMIT) {
+		ret = morph_exec_commit(txn, true);
+		if (ret) {
+			morph_txn_end(txn, txn->outcome, ret);
+			return ret;
+		}
+		txn->outcome = MORPH_OUTCOME_UNCONFIRMED;
+		morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
+		morph_netlink_txn(txn);
+	} else if (verb == MORPH_TXN_CONFIRM || verb == MORPH_TXN_VERIFY) {
+		ret = verify_or_confirm(txn, verb, lease_ns);
+	} else if (txn->outcome == MORPH_OUTCOME_PREPARED) {
+		end_prepared(txn, MORPH_OUTCOME_ROLLED_BACK, 0);
+	} else {
+		ret = morph_exec_revert(txn);
+		morph_txn_end(txn, txn->outcome, ret);
+	}
+	return ret;
+}
+
+/*
+ * Does the light say that the peers have stayed with what was verified? One that reverts
+ * switches its lasers off. The slice has been entered.
+ */
+static bool light_witnesses(struct morph_txn *txn)
+{
+	bool comes_in = false;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		comes_in |= txn->items[i].new &&
+			    morph_route_comes_in(txn->fabric, txn->items[i].new);
+	return txn->verified && comes_in && !morph_exec_verify(txn);
+}
+
+/* The lease has run out: back to the old configuration. The slice has been entered. */
+static void expire(struct morph_txn *txn)
+{
+	int ret;
+
+	forget_refusal(txn);
+	if (txn->outcome == MORPH_OUTCOME_PREPARED) {
+		end_prepared(txn, MORPH_OUTCOME_EXPIRED, -ETIME);
+	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED && light_witnesses(txn)) {
+		morph_exec_confirm(txn);
+		morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
+		ret = morph_exec_revert(txn);
+		morph_txn_end(txn, ret ? txn->outcome : MORPH_OUTCOME_EXPIRED, ret ? ret : -ETIME);
+	}
+}
+
+/* Enter the slice and take the step. fabric->lock held, dropped meanwhile. */
+static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
+		       const struct morph_token *token, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = txn->slice;
+	int ret;
+
+	if (step_repeated(txn, verb))
+		return 0;
+	ret = step_check(txn, verb, refusal);
+	if (ret)
+		return ret;
+	kref_get(&slice->kref);
+	ret = morph_txn_enter_slice(txn, refusal);
+	if (ret)
+		goto out_put;
+	/* The lock was perhaps dropped: look again. */
+	if (step_repeated(txn, verb))
+		goto out_leave;
+	ret = step_check(txn, verb, refusal);
+	if (!ret)
+		ret = morph_controller_permits(slice, token, refusal);
+	if (!ret && !morph_txn_lease_left(txn)) {
+		lease_stop(txn);
+		expire(txn);
+		ret = step_repeated(txn, verb) ? 0 : step_check(txn, verb, refusal);
+	} else if (!ret) {
+		ret = step_entered(txn, verb, lease_ns);
+	}
+	if (ret && txn->refusal.error && !refusal->error)
+		*refusal = txn->refusal;
+out_leave:
+	morph_slice_leave(slice);
+out_put:
+	morph_slice_put(slice);
+	return ret;
+}
+
+int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_refusal *refusal)
+{
+	static const struct morph_token token;	/* the owner needs none */
+	struct morph_fabric *fabric = txn->fabric;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = step_locked(txn, verb, lease_ns, &token, refusal);
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/* A step that netlink asked for. */
+struct queued_step {
+	struct work_struct work;
+	struct morph_fabric *fabric;
+	struct morph_txn *txn;
+	u32 verb;
+	u64 lease_ns;
+	struct morph_token token;
+};
+
+/* A step that was queued is no longer: the transaction stands where it stood before. */
+static bool unqueue(struct morph_txn *txn)
+{
+	if (!txn->queued_from)
+		return false;
+	txn->outcome = txn->queued_from;
+	txn->queued_from = 0;
+	return true;
+}
+
+static void step_work(struct work_struct *work)
+{
+	struct queued_step *step = container_of(work, struct queued_step, work);
+	struct morph_refusal refusal = {};
+	int ret;
+
+	mutex_lock(&step->fabric->lock);
+	if (!unqueue(step->txn))
+		goto out;		/* revoked meanwhile */
+	step->txn->stepping_from = step->txn->outcome;
+	ret = step_locked(step->txn, step->verb, step->lease_ns, &step->token, &refusal);
+	step->txn->stepping_from = 0;
+	/* One that could not be taken leaves the transaction as it was; say why. */
+	if (ret && morph_txn_lease_left(step->txn)) {
+		step->txn->status = ret;
+		step->txn->refusal = refusal;
+		morph_netlink_txn(step->txn);
+	}
+out:
+	mutex_unlock(&step->fabric->lock);
+	morph_txn_put(step->txn);
+	put_device(&step->fabric->dev);
+	kfree(step);
+}
+
+int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
+			 const struct morph_token *token, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	struct queued_step *step;
+	bool repeated;
+	int ret;
+
+	if (verb < MORPH_TXN_COMMIT || verb > MORPH_TXN_VERIFY || verb == MORPH_TXN_QUERY)
+		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
+				    "verb must be 1 (commit), 2 (confirm), 3 (revert) or 5 (verify), not %u",
+				    verb);
+	step = kzalloc(sizeof(*step), GFP_KERNEL_ACCOUNT);
+	if (!step)
+		return -ENOMEM;
+	mutex_lock(&fabric->lock);
+	repeated = step_repeated(txn, verb);
+	ret = repeated ? 0 : step_check(txn, verb, refusal);
+	if (!ret && !repeated)
+		ret = morph_controller_permits(txn->slice, token, refusal);
+	if (!ret && !repeated) {
+		/* Until the step has run, those who ask are told that it is under way. */
+		txn->queued_from = txn->outcome;
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		txn->status = 0;
+	}
+	mutex_unlock(&fabric->lock);
+	if (ret || repeated) {
+		kfree(step);
+		return ret;
+	}
+	INIT_WORK(&step->work, step_work);
+	get_device(&fabric->dev);
+	step->fabric = fabric;
+	step->txn = morph_txn_get(txn);
+	step->verb = verb;
+	step->lease_ns = lease_ns;
+	step->token = *token;
+	queue_work(morph_act_wq, &step->work);
+	return 0;
+}
+
+static enum hrtimer_restart lease_timer_fn(struct hrtimer *timer)
+{
+	struct morph_txn *txn = container_of(timer, struct morph_txn, lease_timer);
+
+	queue_work(morph_wq, &txn->lease_work);
+	return HRTIMER_NORESTART;
+}
+
+/* The lease has run out: back to the old configuration. Holds the timer's reference. */
+static void lease_work_fn(struct work_struct *work)
+{
+	struct morph_txn *txn = container_of(work, struct morph_txn, lease_work);
+	struct morph_fabric *fabric = txn->fabric;
+	struct morph_slice *slice;
+
+	mutex_lock(&fabric->lock);
+	slice = txn->slice;
+	if (!slice)
+		goto out;		/* it ended while the timer fired */
+	kref_get(&slice->kref);
+	morph_slice_enter(slice, true);
+	/* A step that came first has a lease of its own; one that is queued looks itself. */
+	if (!morph_txn_lease_left(txn))
+		expire(txn);
+	morph_slice_leave(slice);
+	mutex_unlock(&fabric->lock);
+	morph_slice_put(slice);
+	goto out_put;
+out:
+	mutex_unlock(&fabric->lock);
+out_put:
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
+void morph_lease_init(struct morph_txn *txn)
+{
+	hrtimer_init(&txn->lease_timer, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
+	txn->lease_timer.function = lease_timer_fn;
+	INIT_WORK(&txn->lease_work, lease_work_fn);
+}
+
+/* One that is prepared or not confirmed; those that go by parts have no lease. */
+static struct morph_txn *first_open(struct morph_slice *slice)
+{
+	struct morph_txn *txn;
+
+	list_for_each_entry(txn, &slice->txns, node)
+		if (txn->flags & MORPH_TXN_PREPARE)
+			return txn;
+	return NULL;
+}
+
+/*
+ * Failover of a slice, or its end: what it has committed and not confirmed counts as
+ * confirmed, but for halves that were not verified: of these the peers' light goes out.
+ */
+static void settle_unconfirmed(struct morph_txn *txn)
+{
+	bool half = false;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < txn->count; i++)
+		half |= txn->items[i].new &&
+			(morph_route_comes_in(txn->fabric, txn->items[i].new) ||
+			 morph_route_leaves(txn->fabric, txn->items[i].new));
+	if (half && !txn->verified && !txn->slice->dying) {
+		ret = morph_exec_revert(txn);
+		morph_txn_end(txn, txn->outcome, ret);
+		return;
+	}
+	morph_exec_confirm(txn);
+	morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
+}
+
+/* Failover of a slice, or its end: what it has prepared is revoked. */
+void morph_txn_revoke_slice(struct morph_slice *slice)
+{
+	struct morph_txn *txn;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	while ((txn = first_open(slice))) {
+		lease_stop(txn);
+		unqueue(txn);
+		forget_refusal(txn);
+		if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED)
+			settle_unconfirmed(txn);
+		else
+			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
+	}
+}
+
+static bool route_holds(const struct morph_fabric *fabric, const struct morph_route *route,
+			u32 part, u32 index)
+{
+	u32 h;
+
+	if (part == MORPH_PART_EDGE)
+		return route->path.tx == optics_edge_end(fabric->graph, index) ||
+		       route->path.rx == optics_edge_end(fabric->graph, index);
+	if (part == MORPH_PART_LASER)
+		return route->path.tx == index;
+	if (part == MORPH_PART_RECEIVER)
+		return route->path.rx == index;
+	if (part != MORPH_PART_GUIDE && part != MORPH_PART_ELEMENT)
+		return false;
+	for (h = 0; h < route->path.hops_count; h++)
+		if (part == MORPH_PART_GUIDE ? route->hops[h].guide >> 1 == index :
+					       route->hops[h].element == index)
+			return true;
+	return false;
+}
+
+static bool txn_holds(const struct morph_txn *txn, u32 part, u32 index)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new &&
+		    route_holds(txn->fabric, txn->items[i].new, part, index))
+			return true;
+	return false;
+}
+
+bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	struct morph_slice *slice;
+	struct morph_txn *txn;
+
+	lockdep_assert_held(&fabric->lock);
+	list_for_each_entry(slice, &fabric->slices, node) {
+		/* One who is inside the slice is using what it has prepared. */
+		if (slice->busy)
+			continue;
+		list_for_each_entry(txn, &slice->txns, node) {
+			if (!txn->staged || txn->keep_old || !txn_holds(txn, part, index))
+				continue;
+			lease_stop(txn);
+			unqueue(txn);
+			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
+			morph_plan_resume(slice);
+			return true;
+		}
+	}
+	return false;
+}

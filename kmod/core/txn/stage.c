@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Staging: from what was asked to paths that are claimed and judged, or to the reason
+ * why not, with everything as it was.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/ledger/ledger.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+static int refuse_item(struct morph_txn *txn, u32 index, int error, u32 reason, const char *text,
+		       u32 value)
+{
+	struct morph_item *item = &txn->items[index];
+
+	morph_refuse(&txn->refusal, error, reason, 0, value, text, value);
+	txn->refusal.item = index;
+	item->change.status = error;
+	item->change.reason = reason;
+	item->change.index = value;
+	return error;
+}
+
+static int refuse_item_optics(struct morph_txn *txn, u32 index, int error,
+			      const struct optics_refusal *why)
+{
+	struct morph_change *change = &txn->items[index].change;
+
+	morph_refuse_optics(&txn->refusal, error, why);
+	txn->refusal.item = index;
+	change->status = error;
+	change->reason = txn->refusal.reason;
+	change->part = txn->refusal.part;
+	change->index = txn->refusal.index;
+	return error;
+}
+
+/* One end of a new circuit: a rank of the slice, or an edge of the fabric. */
+static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, const char *what)
+{
+	u32 edges = txn->fabric->graph->edges_count, edge = rank & ~MORPH_RANK_EDGE;
+
+	if (rank & MORPH_RANK_EDGE && edge >= edges) {
+		refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, "there is no edge %u",
+			    edge);
+		txn->items[index].change.part = MORPH_PART_EDGE;
+		txn->refusal.part = MORPH_PART_EDGE;
+		return -ENOENT;
+	}
+	if (rank & MORPH_RANK_EDGE && plane != MORPH_PLANE_ANY)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "edge %u has no planes to choose from", edge);
+	if (rank & MORPH_RANK_EDGE || rank < txn->slice->ranks_count)
+		return 0;
+	return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, what, rank);
+}
+
+/* What comes in over an edge is another fabric's light: it is verified in its own time. */
+static int check_prepared(struct morph_txn *txn, u32 index, u32 src_rank)
+{
+	if (!(src_rank & MORPH_RANK_EDGE) || txn->kind != MORPH_TXN_TENANT ||
+	    txn->flags & (MORPH_TXN_PREPARE | MORPH_TXN_DRY_RUN))
+		return 0;
+	return refuse_item(txn, index, -EINVAL, MORPH_REASON_STATE,
+			   "a circuit that comes in over edge %u is to be prepared: its light is verified before it is confirmed",
+			   src_rank & ~MORPH_RANK_EDGE);
+}
+
+static int check_planes(struct morph_txn *txn, u32 index)
+{
+	const struct morph_change *change = &txn->items[index].change;
+	const struct optics_graph *graph = txn->fabric->graph;
+
+	if (change->src_plane != MORPH_PLANE_ANY && change->src_plane >= graph->params.planes)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "there is no transmit port %u", change->src_plane);
+	if (change->dst_plane != MORPH_PLANE_ANY && change->dst_plane >= graph->params.planes)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "there is no receive port %u", change->dst_plane);
+	if (change->lanes & ~graph->all_lanes)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				   "lanes names wavelengths past the %u that there are",
+				   graph->params.wavelengths);
+	if (change->lanes_count > graph->params.wavelengths ||
+	    (change->lanes && change->lanes_count > optics_weight64(change->lanes)))
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				   "lanes_count %u is more than there are to choose from",
+				   change->lanes_count);
+	if (change->guides.count > OPTICS_MAX_HOPS)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				   "a path has at most 64 guides, not %u", change->guides.count);
+	return 0;
+}
+
+int morph_txn_check_add(struct morph_txn *txn, u32 index)
+{
+	const struct morph_change *change = &txn->items[index].change;
+	int ret;
+
+	ret = check_end(txn, index, change->src_rank, change->src_plane,
+			"there is no rank %u to send");
+	if (!ret)
+		ret = check_end(txn, index, change->dst_rank, change->dst_plane,
+				"there is no rank %u to receive");
+	if (ret)
+		return ret;
+	if (change->src_rank & change->dst_rank & MORPH_RANK_EDGE)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "a circuit has a rank at one end at least, not edge %u at the other",
+				   change->src_rank & ~MORPH_RANK_EDGE);
+	if (change->src_rank == change->dst_rank)
+		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
+				   "rank %u is at both ends", change->src_rank);
+	ret = check_prepared(txn, index, change->src_rank);
+	return ret ? ret : check_planes(txn, index);
+}
+
+struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_refusal *refusal)
+{
+	struct morph_circuit *circuit;
+	int ret;
+
+	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
+	if (!circuit)
+		return ERR_PTR(-ENOMEM);
+	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, refusal);
+	if (ret)
+		goto err_free;
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), refusal);
+	if (ret)
+		goto err_uncharge;
+	circuit->slice = slice;
+	circuit->state = MORPH_CIRCUIT_CHANGING;
+	circuit->src_rank = change->src_rank;
+	circuit->dst_rank = change->dst_rank;
+	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
+	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
+	return circuit;
+
+err_uncharge:
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+err_free:
+	kfree(circuit);
+	return ERR_PTR(ret);
+}
+
+void morph_circuit_free(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+	kfree(circuit);
+}
+
+static int resolve_add(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_slice *slice = txn->slice;
+	struct morph_circuit *circuit;
+	int ret;
+
+	ret = morph_txn_check_add(txn, index);
+	if (ret)
+		return ret;
+	circuit = morph_circuit_alloc(slice, &item->change, &txn->refusal);
+	if (IS_ERR(circuit)) {
+		txn->refusal.item = index;
+		return PTR_ERR(circuit);
+	}
+	ret = xa_alloc(&slice->circuits, &circuit->id, circuit,
+		       XA_LIMIT(0, MORPH_SCHEDULE_FIRST_ID - 1), GFP_KERNEL_ACCOUNT);
+	if (ret) {
+		morph_circuit_free(circuit);
+		txn->refusal.item = index;
+		return ret;
+	}
+	circuit->pending = txn;
+	item->circuit = circuit;
+	return 0;
+}
+
+static int resolve_existing(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_circuit *circuit;
+	int ret;
+
+	circuit = xa_load(&txn->slice->circuits, item->change.circuit);
+	if (!circuit || !circuit->listed)
+		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
+				   "there is no circuit %u", item->change.circuit);
+	if (circuit->schedule && txn->kind == MORPH_TXN_TENANT)
+		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
+				   "circuit %u is of a schedule, whose steps change it",
+				   item->change.circuit);
+	if (circuit->pending)
+		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
+				   "circuit %u is being changed by another change or transaction",
+				   item->change.circuit);
+	if (item->change.op == MORPH_CHANGE_MOVE && txn->kind == MORPH_TXN_TENANT) {
+		ret = check_end(txn, index, circuit->src_rank, item->change.src_plane, "");
+		if (!ret)
+			ret = check_end(txn, index, circuit->dst_rank, item->change.dst_plane, "");
+		if (!ret)
+			ret = check_prepared(txn, index, circuit->src_rank);
+		if (!ret)
+			ret = check_planes(txn, index);
+		if (ret)
+			return ret;
+		if (!item->change.lanes_count && !item->change.lanes) {
+			item->change.lanes_count = optics_weight64(circuit->route->path.lanes);
+			/* The other half is lit on the same lanes. */
+			if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+				item->change.lanes = circuit->route->path.lanes;
+		}
+	}
+	circuit->pending = txn;
+	item->circuit = circuit;
+	item->old = circuit->route;
+	item->dead = circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark;
+	item->alarms = circuit->alarms;
+	return 0;
+}
+
+static int resolve(struct morph_txn *txn, u32 index)
+{
+	switch (txn->items[index].change.op) {
+	case MORPH_CHANGE_ADD:
+		return resolve_add(txn, index);
+	case MORPH_CHANGE_REMOVE:
+	case MORPH_CHANGE_MOVE:
+		return resolve_existing(txn, index);
+	}
+	return refuse_item(txn, index, -EOPNOTSUPP, MORPH_REASON_ARGUMENT,
+			   "op must be 1 (add), 2 (remove) or 3 (move), not %u",
+			   txn->items[index].change.op);
+}
+
+/* The accelerators behind an item's ranks; a repair has set them already. */
+static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
+{
+	if (txn->kind == MORPH_TXN_REPAIR)
+		return;
+	item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
+	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
+}
+
+/* Route and claim one item. */
+static int claim_new(struct morph_txn *txn, u32 index)
+{
+	struct morph_item *item = &txn->items[index];
+	struct optics_refusal why = {};
+	int ret;
+
+	resolve_ends(txn, item);
+	/* A prebuilt plan brings its path along. */
+	if (item->new) {
+		morph_route_unlist(item->new);
+		item->new->role = MORPH_ROUTE_IDLE;
+		item->new->plan = NULL;
+	} else {
+		ret = morph_path_find(txn, item, &why);
+		if (ret == -ENOMEM || ret == -EDQUOT) {
+			txn->refusal.item = index;
+			return ret;
+		}
+		if (ret)
+			return refuse_item_optics(txn, index, ret, &why);
+	}
+	item->new->circuit = item->circuit;
+	txn->slice->comes_in |= morph_route_comes_in(txn->fabric, item->new);
+	ret = morph_route_claim(txn->fabric, item->new, &why);
+	if (ret)
+		return refuse_item_optics(txn, index, ret, &why);
+	if (txn->kind == MORPH_TXN_REPAIR)
+		return 0;
+	ret = morph_user_charge(txn->slice->user, MORPH_RES_LANES,
+				optics_weight64(item->new->path.lanes), &txn->refusal);
+	if (ret) {
+		morph_route_release(txn->fabric, item->new);
+		txn->refusal.item = index;
+	}
+	return ret;
+}
+
+/* The judge has the last word; it has not seen how the paths were found. */
+static int validate(struct morph_txn *txn)
+{
+	const struct optics_view view = optics_state_view(txn->fabric->ledger);
+	struct optics_refusal why = {};
+	u32 i, n = 0;
+	int ret;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new)
+			txn->paths[n++] = txn->items[i].new->path;
+	ret = optics_validate(&view, txn->paths, n, txn->slice->number,
+			      txn->slice->transit == MORPH_TRANSIT_OWN, txn->verdicts, &why);
+	for (i = 0, n = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		if (!ret)
+			txn->items[i].new->verdict = txn->verdicts[n];
+		else if (n == why.item)
+			refuse_item_optics(txn, i, ret, &why);
+		n++;
+	}
+	return ret;
+}
+
+/* Elements that an old route had and a new one turns: nobody may join them meanwhile. */
+static void mark_changing(struct morph_txn *txn, bool set)
+{
+	struct optics_state *ledger = txn->fabric->ledger;
+	u32 i, h;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *old = txn->items[i].old;
+
+		if (!old || old->role != MORPH_ROUTE_SHADOW || old->whole)
+			continue;
+		for (h = 0; h < old->path.hops_count; h++) {
+			u32 element = old->hops[h].element;
+
+			if (element == OPTICS_NONE || old->links[h].element_held)
+				continue;
+			if (set)
+				ledger->element_marks[element] |= MORPH_MARK_CHANGING;
+			else
+				ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
+		}
+	}
+}
+
+/* Receivers that may have to be read: two for each change, and neighbours of what is turned. */
+static u32 reads_room(u32 changes, u32 settings)
+{
+	return 2 * changes + min(4 * settings, 1024u);
+}
+
+static size_t lasers_at(u32 changes, u32 settings)
+{
+	return array_size(reads_room(changes, settings), sizeof(struct morph_receiver_reading));
+}
+
+static size_t paths_at(u32 changes, u32 settings)
+{
+	return size_add(lasers_at(changes, settings),
+			array_size(2 * changes, sizeof(struct morph_laser_setting)));
+}
+
+static size_t verdicts_at(u32 changes, u32 settings)
+{
+	return size_add(paths_at(changes, settings),
+			array_size(changes, sizeof(struct optics_path)));
+}
+
+static size_t settings_at(u32 changes, u32 settings)
+{
+	return size_add(verdicts_at(changes, settings),
+			array_size(changes, sizeof(struct optics_verdict)));
+}
+
+size_t morph_txn_reads_bytes(u32 changes, u32 settings)
+{
+	return size_add(settings_at(changes, settings),
+			array_size(settings, sizeof(struct morph_element_setting)));
+}
+
+int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
+{
+	kvfree(txn->reads);
+	txn->settings_room = settings;
+	txn->reads_room = reads_room(changes, settings);
+	txn->reads_bytes = morph_txn_reads_bytes(changes, settings);
+	txn->reads = kvmalloc(txn->reads_bytes, txn->gfp);
+	if (!txn->reads)
+		return -ENOMEM;
+	txn->lasers = (void *)txn->reads + lasers_at(changes, settings);
+	txn->paths = (void *)txn->reads + paths_at(changes, settings);
+	txn->verdicts = (void *)txn->reads + verdicts_at(changes, settings);
+	txn->settings = (void *)txn->reads + settings_at(changes, settings);
+	return 0;
+}
+
+int morph_txn_reserve(struct morph_txn *txn)
+{
+	u32 settings = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		if (txn->items[i].old)
+			settings += txn->items[i].old->path.hops_count;
+		if (txn->items[i].new)
+			settings += txn->items[i].new->path.hops_count;
+	}
+	if (txn->reads && txn->settings_room >= settings)
+		return 0;
+	return morph_txn_reserve_for(txn, txn->count, settings);
+}
+
+/*
+ * While the claims of a slice change, what its plans and schedules hold is given up, to be held
+ * again as far as it is left. Schedules give way to repairs alone: what a tenant asks for must not
+ * take from them. fabric->lock held from the one to the other.
+ */
+void morph_txn_suspend_holds(struct morph_txn *txn)
+{
+	morph_reserve_suspend(txn->slice);
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_suspend(txn->slice);
+}
+
+void morph_txn_resume_holds(struct morph_txn *txn)
+{
+	if (txn->kind == MORPH_TXN_REPAIR)
+		morph_schedule_resume(txn->slice);
+	morph_reserve_resume(txn->slice);
+}
+
+/* Undo the first @resolved items, @claimed of which have their new route claimed. */
+static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool released)
+{
+	struct morph_item *item;
+	u32 i;
+
+	for (i = 0; i < claimed; i++) {
+		item = &txn->items[i];
+		if (!item->new)
+			continue;
+		morph_route_release(txn->fabric, item->new);
+		if (txn->kind != MORPH_TXN_REPAIR)
+			morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
+					    optics_weight64(item->new->path.lanes));
+	}
+	for (i = 0; i < resolved; i++) {
+		item = &txn->items[i];
+		if (item->old && released) {
+			morph_route_release(txn->fabric, item->old);
+			morph_route_reclaim(txn->fabric, item->old);
+		}
+		item->circuit->pending = NULL;
+		if (txn->kind != MORPH_TXN_REPAIR) {
+			morph_route_free(item->new);
+			item->new = NULL;
+		}
+		if (!item->circuit->listed) {
+			item->circuit->route = NULL;	/* a prepared one's */
+			morph_circuit_drop(item->circuit);
+		}
+		item->circuit = NULL;
+		item->old = NULL;
+	}
+	txn->staged = false;
+}
+
+/*
+ * The controller whose reservations a transaction may use: that on whose behalf it is. The
+ * kernel's own repairs may too, since light goes before plans.
+ */
+static u32 reservations_to_use(const struct morph_txn *txn)
+{
+	return txn->token.needed || txn->kind == MORPH_TXN_REPAIR ? txn->slice->controller : 0;
+}
+
+/**
+ * morph_txn_stage() - resolve, route, claim and validate a transaction
+ * @txn: the transaction; the slice has been entered
+ *
+ * On success all that the new light needs is claimed, all that the old light needs
+ * stays claimed, and the memory for programming is there. On failure everything is
+ * as before and txn->refusal says why. O(changes * path).
+ *
+ * Context: fabric->lock held.
+ * Return: 0 or a negative errno.
+ */
+int morph_txn_stage(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+	u32 resolved, claimed = 0, i;
+	bool released = false;
+	int ret = 0;
+
+	lockdep_assert_held(&txn->fabric->lock);
+	if (txn->generation != MORPH_GENERATION_ANY && txn->generation != slice->generation)
+		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
+				    "the slice is at generation %llu, not %llu", slice->generation,
+				    txn->generation);
+	ret = morph_controller_permits(slice, &txn->token, &txn->refusal);
+	if (ret)
+		return ret;
+	morph_controller_lift(txn->fabric, reservations_to_use(txn));
+	morph_txn_suspend_holds(txn);
+	for (resolved = 0; resolved < txn->count; resolved++) {
+		ret = resolve(txn, resolved);
+		if (ret)
+			goto err_undo;
+	}
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old)
+			morph_route_release(txn->fabric, txn->items[i].old);
+	released = true;
+	for (; claimed < txn->count; claimed++) {
+		if (txn->items[claimed].change.op == MORPH_CHANGE_REMOVE)
+			continue;
+		ret = claim_new(txn, claimed);
+		if (ret)
+			goto err_undo;
+	}
+	ret = morph_txn_reserve(txn);
+	if (ret)
+		goto err_undo;
+	ret = validate(txn);
+	if (ret)
+		goto err_undo;
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->old)
+			continue;
+		morph_route_shadow(txn->fabric, item->old);
+		item->broken_first = item->dead || !item->old->whole;
+	}
+	mark_changing(txn, true);
+	morph_txn_resume_holds(txn);
+	morph_controller_lower(txn->fabric);
+	txn->staged = true;
+	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
+	return 0;
+
+err_undo:
+	undo_stage(txn, resolved, claimed, released);
+	morph_txn_resume_holds(txn);
+	morph_controller_lower(txn->fabric);
+	return ret;
+}
+
+void morph_txn_unstage(struct morph_txn *txn)
+{
+	lockdep_assert_held(&txn->fabric->lock);
+	if (!txn->staged)
+		return;
+	morph_txn_suspend_holds(txn);
+	mark_changing(txn, false);
+	undo_stage(txn, txn->count, txn->count, true);
+	morph_txn_resume_holds(txn);
+}
+
+/* The marks of a staged transaction go when its light has changed. */
+void morph_txn_unmark(struct morph_txn *txn)
+{
+	mark_changing(txn, false);
+}

@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Transactions: their life, their numbers, and how they are run. stage.c turns what was
+ * asked into claims, exec.c makes the light follow, lease.c has those that are prepared.
+ */
+#include <linux/slab.h>
+
+#include "core/base/base.h"
+#include "core/base/trace.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* ----------------------------------------------------------------- lifetime */
+
+static struct morph_txn *txn_init(struct morph_txn *txn, struct morph_fabric *fabric, u32 count,
+				  gfp_t gfp)
+{
+	kref_init(&txn->kref);
+	INIT_LIST_HEAD(&txn->node);
+	txn->fabric = fabric;
+	txn->gfp = gfp;
+	txn->generation = MORPH_GENERATION_ANY;
+	txn->refusal.item = MORPH_ANY;
+	txn->count = count;
+	return txn;
+}
+
+struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
+{
+	struct morph_txn *txn = kvzalloc(sizeof(*txn), gfp);
+
+	return txn ? txn_init(txn, fabric, 0, gfp) : NULL;
+}
+
+/*
+ * Most transactions change one circuit. A slice keeps the memory of its last such one,
+ * with what was reserved for programming, for the next.
+ */
+static struct morph_txn *txn_reuse(struct morph_slice *slice)
+{
+	struct morph_txn *txn = xchg(&slice->idle_txn, NULL);
+
+	if (txn)
+		memset((void *)txn + offsetof(struct morph_txn, kref), 0,
+		       struct_size(txn, items, 1) - offsetof(struct morph_txn, kref));
+	return txn;
+}
+
+static void txn_free(struct morph_txn *txn)
+{
+	kvfree(txn->reads);
+	kvfree(txn);
+}
+
+void morph_txn_free_idle(struct morph_slice *slice)
+{
+	if (slice->idle_txn)
+		txn_free(slice->idle_txn);
+}
+
+size_t morph_txn_idle_bytes(void)
+{
+	return struct_size((struct morph_txn *)NULL, items, 1) +
+	       morph_txn_reads_bytes(1, 2 * OPTICS_MAX_HOPS);
+}
+
+struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_change *changes,
+				  u32 **guides, u32 count, u32 flags, gfp_t gfp)
+{
+	struct morph_txn *txn = count == 1 ? txn_reuse(slice) : NULL;
+	u32 i;
+
+	if (!txn)
+		txn = kvzalloc(struct_size(txn, items, count), gfp);
+	if (!txn)
+		return NULL;
+	txn_init(txn, slice->fabric, count, gfp);
+	kref_get(&slice->kref);
+	txn->slice = slice;
+	txn->slice_number = slice->number;
+	txn->flags = flags;
+	for (i = 0; i < count; i++) {
+		if (changes)
+			txn->items[i].change = changes[i];
+		if (!guides)
+			continue;
+		txn->items[i].many_guides = guides[i];
+		txn->items[i].guides = guides[i];
+	}
+	return txn;
+}
+
+static void txn_last_put(struct kref *kref)
+{
+	struct morph_txn *txn = container_of(kref, struct morph_txn, kref);
+	struct morph_slice *slice = txn->slice;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		kvfree(txn->items[i].many_guides);
+	if (txn->count != 1 || !slice || cmpxchg(&slice->idle_txn, NULL, txn))
+		txn_free(txn);
+	if (slice)
+		morph_slice_put(slice);
+}
+
+struct morph_txn *morph_txn_get(struct morph_txn *txn)
+{
+	kref_get(&txn->kref);
+	return txn;
+}
+
+void morph_txn_put(struct morph_txn *txn)
+{
+	kref_put(&txn->kref, txn_last_put);
+}
+
+size_t morph_txn_bytes(const struct morph_txn *txn)
+{
+	size_t bytes = size_add(struct_size(txn, items, txn->count), txn->reads_bytes);
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].many_guides)
+			bytes += array_size(txn->items[i].change.guides.count, sizeof(u32));
+	return bytes;
+}
+
+int morph_txn_charge(struct morph_txn *txn, struct morph_user *user,
+		     struct morph_refusal *refusal)
+{
+	size_t bytes = morph_txn_bytes(txn);
+	int ret = 0;
+
+	if (refusal)
+		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
+	else
+		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
+	if (!ret)
+		txn->charged = bytes;
+	return ret;
+}
+
+void morph_txn_uncharge(struct morph_txn *txn, struct morph_user *user)
+{
+	morph_user_uncharge(user, MORPH_RES_BYTES, txn->charged);
+	txn->charged = 0;
+}
+
+struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id)
+{
+	struct morph_txn *txn;
+
+	lockdep_assert_held(&fabric->lock);
+	txn = xa_load(&fabric->txns, id);
+	return txn ? morph_txn_get(txn) : NULL;
+}
+
+/* Give it a number by which others find it. fabric->lock held. */
+int morph_txn_enter(struct morph_txn *txn)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	int ret;
+
+	lockdep_assert_held(&fabric->lock);
+	ret = xa_alloc_cyclic(&fabric->txns, &txn->id, txn, XA_LIMIT(1, 0x7fffffff),
+			      &fabric->txn_next, GFP_KERNEL);
+	if (ret < 0)
+		return ret;
+	morph_txn_get(txn);		/* the table's */
+	return 0;
+}
+
+/* What has a number moves to the history and lets go of the slice; listeners are told. */
+static void txn_close(struct morph_txn *txn)
+{
+	if (!txn->id)
+		return;
+	morph_netlink_txn(txn);
+	morph_history_add(txn);
+	if (txn->slice)
+		morph_slice_put(txn->slice);
+	txn->slice = NULL;
+}
+
+static noinline_for_stack void tell_end(struct morph_txn *txn)
+{
+	struct morph_event event;
+
+	morph_event_init(&event, txn->slice, MORPH_EVENT_TXN);
+	event.txn = txn->id;
+	event.outcome = txn->outcome;
+	event.part = txn->refusal.part;
+	event.index = txn->refusal.index;
+	event.times = txn->times;
+	morph_event_queue(txn->slice, &event);
+}
+
+/**
+ * morph_txn_end() - a transaction has come to its end
+ * @txn: the transaction; its claims are settled
+ * @outcome: enum morph_outcome
+ * @status: 0 or a negative errno
+ *
+ * Counts it, tells whoever waits, and lets go of the slice if it has a number and
+ * so stays to be read. Context: fabric->lock held; the caller holds a reference to
+ * transaction and slice.
+ */
+void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
+{
+	static const u8 stat_of[] = {
+		[MORPH_OUTCOME_NONE] = MORPH_STAT_REFUSED,
+		[MORPH_OUTCOME_COMMITTED] = MORPH_STAT_COMMITTED,
+		[MORPH_OUTCOME_ROLLED_BACK] = MORPH_STAT_ROLLED_BACK,
+		[MORPH_OUTCOME_BROKEN] = MORPH_STAT_BROKEN,
+		[MORPH_OUTCOME_REVOKED] = MORPH_STAT_REVOKED,
+		[MORPH_OUTCOME_EXPIRED] = MORPH_STAT_EXPIRED,
+	};
+
+	lockdep_assert_held(&txn->fabric->lock);
+	txn->outcome = outcome;
+	txn->queued_from = 0;		/* a step that is still queued finds nothing to do */
+	txn->stepping_from = 0;
+	txn->status = status;
+	/* What was published knows its own; the lock may have been dropped since. */
+	if (!txn->seq)
+		txn->seq = txn->fabric->seq;
+	if (outcome < ARRAY_SIZE(stat_of) && !(txn->flags & MORPH_TXN_DRY_RUN))
+		morph_stat(txn->fabric, stat_of[outcome]);
+	if (!list_empty(&txn->node)) {
+		list_del_init(&txn->node);
+		morph_txn_uncharge(txn, txn->slice->user);
+		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
+		morph_history_keep_record(txn);
+		/* A degraded slice has waited for this. */
+		morph_repair_recover(txn->fabric);
+	}
+	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
+	if (txn->slice && txn->id && !txn->slice->dying)
+		tell_end(txn);
+	if (txn->slice)
+		morph_history_keep_last(txn);
+	txn_close(txn);
+}
+
+/* ---------------------------------------------------------------------- run */
+
+/* Tell the caller what each change came to. */
+static void fill_results(struct morph_txn *txn)
+{
+	const struct optics_graph *graph = txn->fabric->graph;
+	u32 i;
+
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->circuit || !item->new)
+			continue;
+		item->change.circuit = item->circuit->id;
+		item->change.src_plane = morph_end_plane(graph, item->new->path.tx);
+		item->change.dst_plane = morph_end_plane(graph, item->new->path.rx);
+		item->change.lanes = item->new->path.lanes;
+	}
+}
+
+/* The transaction of that cookie which is under way, or was the last to be committed. */
+static struct morph_txn *find_cookie(struct morph_slice *slice, u64 cookie)
+{
+	struct morph_txn *txn;
+
+	if (!cookie)
+		return NULL;
+	list_for_each_entry(txn, &slice->txns, node)
+		if (txn->cookie == cookie)
+			return txn;
+	txn = slice->last_txn;
+	return txn && txn->cookie == cookie ? txn : NULL;
+}
+
+struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
+{
+	struct morph_txn *txn;
+
+	mutex_lock(&slice->fabric->lock);
+	txn = find_cookie(slice, cookie);
+	if (txn && txn != slice->last_txn && txn->id)
+		morph_txn_get(txn);
+	else
+		txn = NULL;
+	mutex_unlock(&slice->fabric->lock);
+	return txn;
+}
+
+/* What became of a change; what was asked for is the caller's own, his addresses too. */
+static void copy_result(struct morph_change *to, const struct morph_change *from)
+{
+	to->circuit = from->circuit;
+	to->src_plane = from->src_plane;
+	to->dst_plane = from->dst_plane;
+	to->lanes = from->lanes;
+	to->dark_ns = from->dark_ns;
+	to->status = from->status;
+	to->reason = from->reason;
+	to->part = from->part;
+	to->index = from->index;
+}
+
+/*
+ * Has this been asked for before? Then it does nothing and answers as the first did, in
+ * *ret. fabric->lock held; to be asked again once the slice has been entered, since the
+ * first may have been under way.
+ */
+static bool repeated(struct morph_txn *txn, int *ret)
+{
+	const struct morph_txn *first = find_cookie(txn->slice, txn->cookie);
+	u32 i;
+
+	if (!first || first == txn)
+		return false;
+	*ret = 0;
+	if (first->outcome == MORPH_OUTCOME_RUNNING)
+		*ret = morph_refuse(&txn->refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
+				    "the transaction of this cookie is under way");
+	else if (first->outcome != MORPH_OUTCOME_COMMITTED && txn->id)
+		*ret = morph_refuse(&txn->refusal, -EALREADY, MORPH_REASON_STATE, 0, first->id,
+				    "transaction %u has this cookie", first->id);
+	if (*ret) {
+		morph_txn_end(txn, MORPH_OUTCOME_NONE, *ret);
+		return true;
+	}
+	if (first->outcome == MORPH_OUTCOME_COMMITTED) {
+		*ret = first->status;
+		txn->refusal = first->refusal;
+	}
+	txn->repeats = first->id;
+	txn->outcome = first->outcome;
+	txn->status = *ret;
+	txn->seq = first->seq;
+	txn->times = first->times;
+	for (i = 0; i < min(txn->count, first->count); i++)
+		copy_result(&txn->items[i].change, &first->items[i].change);
+	txn_close(txn);
+	return true;
+}
+
+/* Circuits that a prepared transaction would add are shown with the paths that it holds. */
+static void show_prepared(struct morph_txn *txn)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (item->change.op != MORPH_CHANGE_ADD)
+			continue;
+		item->circuit->state = MORPH_CIRCUIT_PREPARED;
+		item->circuit->route = item->new;
+	}
+}
+
+static int prepare(struct morph_txn *txn)
+{
+	int ret;
+
+	ret = morph_user_charge(txn->slice->user, MORPH_RES_PREPARED, 1, &txn->refusal);
+	if (ret)
+		goto err_unstage;
+	ret = morph_txn_charge(txn, txn->slice->user, &txn->refusal);
+	if (ret)
+		goto err_uncharge_prepared;
+	if (!txn->id) {
+		ret = morph_txn_enter(txn);
+		if (ret)
+			goto err_uncharge_bytes;
+	}
+	morph_lease_init(txn);
+	list_add_tail(&txn->node, &txn->slice->txns);
+	txn->outcome = MORPH_OUTCOME_PREPARED;
+	show_prepared(txn);
+	morph_lease_start(txn, txn->lease_ns);
+	morph_netlink_txn(txn);
+	return 0;
+
+err_uncharge_bytes:
+	morph_txn_uncharge(txn, txn->slice->user);
+err_uncharge_prepared:
+	morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
+err_unstage:
+	morph_txn_unstage(txn);
+	return ret;
+}
+
+/* A transaction fails as one: no change of it may look as if it had been made. */
+static void fail_changes(struct morph_txn *txn, int error)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (!txn->items[i].change.status)
+			txn->items[i].change.status = txn->count == 1 ? error : -ECANCELED;
+}
+
+/* Go as far as the flags say. Staged; the slice has been entered, fabric->lock held. */
+static int run_staged(struct morph_txn *txn)
+{
+	fill_results(txn);
+	txn->outcome = MORPH_OUTCOME_NONE;
+	if (txn->flags & MORPH_TXN_DRY_RUN) {
+		morph_txn_unstage(txn);
+		return 0;
+	}
+	if (txn->flags & MORPH_TXN_PREPARE)
+		return prepare(txn);
+	return morph_exec_commit(txn, false);
+}
+
+/* The slice has been entered; fabric->lock held. */
+static int run_entered(struct morph_txn *txn)
+{
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	ret = morph_txn_stage(txn);
+	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+	if (ret)
+		txn->outcome = MORPH_OUTCOME_NONE;
+	else
+		ret = run_staged(txn);
+	if (ret)
+		fail_changes(txn, ret);
+	if (txn->outcome != MORPH_OUTCOME_PREPARED)
+		morph_txn_end(txn, txn->outcome, ret);
+	return ret;
+}
+
+int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal)
+{
+	int ret = morph_slice_enter(txn->slice, false);
+
+	if (ret == -EAGAIN)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "the slice is being repaired; try again");
+	if (ret == -ENODEV)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
+				    "the slice or its fabric is gone");
+	return ret;
+}
+
+static int run_one(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+	struct morph_fabric *fabric = txn->fabric;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	if (repeated(txn, &ret))
+		goto out;
+	ret = morph_txn_enter_slice(txn, &txn->refusal);
+	if (ret) {
+		morph_txn_end(txn, MORPH_OUTCOME_NONE, ret);
+		goto out;
+	}
+	if (!repeated(txn, &ret))
+		ret = run_entered(txn);
+	morph_slice_leave(slice);
+out:
+	mutex_unlock(&fabric->lock);
+	return ret;
+}
+
+/*
+ * One change of many, as a transaction of its own. Returns what became of it; *outcome is
+ * left alone when nothing did.
+ */
+static int run_item(struct morph_txn *txn, u32 index, u32 *outcome)
+{
+	struct morph_item *item = &txn->items[index];
+	struct morph_txn *one;
+	int ret;
+
+	one = morph_txn_alloc(txn->slice, &item->change, NULL, 1, txn->flags & ~MORPH_TXN_EACH,
+			      GFP_KERNEL_ACCOUNT);
+	if (!one) {
+		item->change.status = -ENOMEM;
+		return -ENOMEM;
+	}
+	one->items[0].guides = item->guides;	/* still ours */
+	one->generation = txn->generation;
+	one->token = txn->token;
+	ret = run_one(one);
+	item->change = one->items[0].change;
+	item->change.status = ret;
+	if (!ret)
+		*outcome = one->outcome;
+	else if (!txn->refusal.error)
+		txn->refusal = one->refusal;
+	txn->seq = one->seq;
+	morph_txn_put(one);
+	return ret;
+}
+
+/* Begin to go change by change; those who ask for the same meanwhile will find it. */
+static bool each_repeated(struct morph_txn *txn, int *ret)
+{
+	bool yes;
+
+	mutex_lock(&txn->fabric->lock);
+	yes = repeated(txn, ret);
+	if (!yes) {
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		if (txn->cookie)
+			list_add_tail(&txn->node, &txn->slice->txns);
+	}
+	mutex_unlock(&txn->fabric->lock);
+	return yes;
+}
+
+static void each_end(struct morph_txn *txn, u32 outcome, int status)
+{
+	mutex_lock(&txn->fabric->lock);
+	list_del_init(&txn->node);
+	/* A degraded slice has waited for this. */
+	morph_repair_recover(txn->fabric);
+	morph_plan_resume(txn->slice);
+	if (txn->id) {
+		morph_txn_end(txn, outcome, status);
+	} else {
+		txn->outcome = outcome;
+		txn->status = status;
+		morph_history_keep_last(txn);
+	}
+	mutex_unlock(&txn->fabric->lock);
+}
+
+/* Each change for itself: the first error is the whole's, each has its own status. */
+static int run_each(struct morph_txn *txn)
+{
+	u32 outcome = MORPH_OUTCOME_NONE, i;
+	int first = 0, ret;
+
+	if (each_repeated(txn, &ret))
+		return ret;
+	for (i = 0; i < txn->count; i++) {
+		ret = run_item(txn, i, &outcome);
+		if (!ret || first)
+			continue;
+		first = ret;
+		txn->refusal.item = i;
+	}
+	each_end(txn, outcome, first);
+	return first;
+}
+
+int morph_txn_run(struct morph_txn *txn)
+{
+	struct morph_slice *slice = txn->slice;
+	int ret;
+
+	/* The end of a numbered transaction lets go of the slice; the caller's stays. */
+	kref_get(&slice->kref);
+	ret = txn->flags & MORPH_TXN_EACH ? run_each(txn) : run_one(txn);
+	morph_slice_put(slice);
+	return ret;
+}
+
+static void txn_run_work(struct work_struct *work)
+{
+	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
+	struct morph_fabric *fabric = txn->fabric;
+
+	morph_txn_run(txn);
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
+int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id)
+{
+	struct morph_fabric *fabric = txn->fabric;
+	int ret;
+
+	mutex_lock(&fabric->lock);
+	ret = morph_fabric_check(fabric);
+	if (!ret)
+		ret = morph_txn_enter(txn);
+	if (!ret) {
+		txn->outcome = MORPH_OUTCOME_RUNNING;
+		*id = txn->id;
+	}
+	mutex_unlock(&fabric->lock);
+	if (ret)
+		return ret;
+	get_device(&fabric->dev);
+	morph_txn_get(txn);
+	INIT_WORK(&txn->run_work, run);
+	queue_work(morph_act_wq, &txn->run_work);
+	return 0;
+}
+
+int morph_txn_queue(struct morph_txn *txn)
+{
+	u32 id;
+
+	return morph_txn_launch(txn, txn_run_work, &id);
+}
+

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Verification: reading receivers back, those of the change and those that it might disturb. */
+#include "core/hardware/hardware.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+#include "internal.h"
+
+#define NEIGHBOUR_READINGS	3u
+
+/* --------------------------------------------------------------- own circuits */
+
+/*
+ * The route whose receiver a step reads. Light that comes in over an edge comes and goes
+ * as the peer likes: it is read when it is asked for.
+ */
+const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
+					  enum laser_step step)
+{
+	const struct morph_route *route = exec_laser_route(exec, item, step);
+
+	if (!route || morph_route_leaves(exec->fabric, route))
+		return NULL;
+	return step == VERIFY_NEW || !morph_route_comes_in(exec->fabric, route) ? route : NULL;
+}
+
+/* Read the receivers of the items' routes that a step has switched. */
+static int read_items(struct exec *exec, enum laser_step step, u32 *count)
+{
+	struct morph_txn *txn = exec->txn;
+	u32 n = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *route = exec_read_route(exec, &txn->items[i], step);
+
+		if (!route)
+			continue;
+		txn->reads[n++] = (struct morph_receiver_reading){
+			.port = route->path.rx,
+			.lanes = route->path.lanes,
+		};
+	}
+	*count = n;
+	return morph_hw_get_receivers(exec->fabric, txn, txn->reads, n);
+}
+
+/* Does a receiver see what it shall see of a route? */
+bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
+		      const struct morph_route *route)
+{
+	s32 window = fabric->graph->params.window_mdb;
+
+	return reading->lit == reading->lanes && reading->locked == reading->lanes &&
+	       reading->min_mdbm >= route->verdict.power_mdbm - window &&
+	       reading->max_mdbm <=
+		       route->verdict.power_mdbm + (s32)route->verdict.spread_mdb + window;
+}
+
+/* The first item whose receiver is not as it shall be after a step, or MORPH_ANY. */
+static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
+{
+	struct morph_txn *txn = exec->txn;
+	u32 n = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_route *route = exec_read_route(exec, &txn->items[i], step);
+
+		if (!route)
+			continue;
+		if (lit != exec_reading_lit(exec->fabric, &txn->reads[n], route) ||
+		    (!lit && txn->reads[n].lit))
+			return i;
+		n++;
+	}
+	return MORPH_ANY;
+}
+
+struct exec_patience exec_patience(struct morph_fabric *fabric)
+{
+	const struct optics_params *params = &fabric->graph->params;
+
+	return (struct exec_patience){
+		.pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL),
+		.left = params->deadline_ns,
+	};
+}
+
+/* Returns 0, 1 when patience is at its end, or a negative errno. No lock held. */
+int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience)
+{
+	u64 pause = patience->pause;
+
+	if (patience->left < pause)
+		return 1;
+	patience->left -= pause;
+	patience->pause *= 2;
+	return morph_hw_wait(fabric, pause);
+}
+
+/*
+ * Read until every receiver of the step is lit, or dark, but not longer than the
+ * profile's deadline allows: light that is late is a fault. Returns 0, 1 when *wrong is not
+ * as it shall be, or a negative errno when that can't be told.
+ */
+int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
+{
+	struct exec_patience patience = exec_patience(exec->fabric);
+	u32 count;
+	int ret;
+
+	do {
+		ret = read_items(exec, step, &count);
+		if (ret)
+			return ret;
+		/* Of halves it is remembered what was seen: always look at all. */
+		*wrong = min(exec_first_wrong_half(exec, step, lit), first_wrong(exec, step, lit));
+		if (*wrong == MORPH_ANY)
+			return 0;
+		ret = exec_wait_more(exec->fabric, &patience);
+	} while (!ret);
+	return ret;
+}
+
+/* Remember what was read, for those who look at the circuits. fabric->lock held. */
+void exec_note_power(struct exec *exec, enum laser_step step)
+{
+	struct morph_txn *txn = exec->txn;
+	u64 now = ktime_get_coarse_boottime_ns();
+	u32 n = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		if (!item->new || item->unlit)
+			continue;
+		item->circuit->power_mdbm = item->new->verdict.power_mdbm;
+		if (exec_read_route(exec, item, step))
+			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
+		else if (morph_route_comes_in(exec->fabric, item->new))
+			continue;	/* that light comes was not looked at */
+		morph_health_lit(exec->fabric, item->new->path.rx);
+		item->circuit->last_verified_ns = now;
+	}
+}
+
+/* --------------------------------------------------------------- neighbours */
+
+/*
+ * Is it light that no change is touching now? What comes in over an edge may go out at
+ * any time, by no fault of ours. fabric->lock held.
+ */
+static bool is_steady(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	const struct morph_circuit *circuit = route->circuit;
+
+	return route->role == MORPH_ROUTE_LIVE && !morph_route_comes_in(fabric, route) &&
+	       circuit && !circuit->pending &&
+	       circuit->state == MORPH_CIRCUIT_LIT && !circuit->slice->dying;
+}
+
+/*
+ * Lanes of a receiver that are to be lit, whatever this change does; perhaps without
+ * those that are known to be dark. fabric->lock held.
+ */
+static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
+{
+	u32 guide = fabric->graph->rx_guide[rx] >> 1;
+	struct morph_link *link;
+	u64 lanes = 0;
+
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (is_steady(fabric, link->route) && (dark_too || !link->route->circuit->dark))
+			lanes |= link->route->path.lanes;
+	return lanes;
+}
+
+/* A lit receiver of somebody who has no part in this change: it must not notice. */
+static void add_neighbour(struct exec *exec, u32 rx)
+{
+	u64 lanes = steady_lanes(exec->fabric, rx, false);
+	struct morph_txn *txn = exec->txn;
+	u32 first = 2 * txn->count, i;
+
+	if (!lanes || first + exec->neighbours >= txn->reads_room)
+		return;
+	for (i = 0; i < exec->neighbours; i++)
+		if (txn->reads[first + i].port == rx)
+			return;
+	txn->reads[first + exec->neighbours++] = (struct morph_receiver_reading){
+		.port = rx,
+		.lanes = lanes,
+	};
+}
+
+/* The end at which light comes out that enters a guide at the coded end. */
+static const struct optics_end *far_end(const struct optics_graph *graph, u32 code)
+{
+	return &graph->guides[code >> 1].end[!(code & 1)];
+}
+
+/*
+ * Does light in use go on behind this end? What leads to the receiver of a circuit by joined
+ * ports is the circuit's own path, which is pinned. Behind an element that is turned it is followed
+ * from there.
+ */
+static bool goes_on(const struct optics_state *ledger, const struct optics_end *end)
+{
+	return end->type == MORPH_END_ELEMENT && ledger->element_pins[end->index] &&
+	       !(ledger->element_marks[end->index] & MORPH_MARK_TURNED);
+}
+
+/* Follow light through a guide, to the receiver if there is one. */
+static void follow(struct exec *exec, u32 code)
+{
+	const struct optics_graph *graph = exec->fabric->graph;
+	const struct optics_state *ledger = exec->fabric->ledger;
+	u32 steps;
+
+	for (steps = 0; steps < OPTICS_MAX_HOPS && code != OPTICS_NONE; steps++) {
+		const struct optics_end *end = far_end(graph, code);
+		u8 port;
+
+		if (end->type == MORPH_END_RX)
+			add_neighbour(exec, end->index * graph->params.planes + end->port);
+		if (!goes_on(ledger, end))
+			return;
+		port = optics_joined(graph, end->index, ledger->element_state[end->index],
+				     end->port);
+		if (port == MORPH_PORT_NONE)
+			return;
+		code = graph->port_guide[graph->elements[end->index].first_port + port];
+	}
+}
+
+/* Every lit receiver that a turned element reaches, which all are marked. fabric->lock held. */
+void exec_collect_neighbours(struct exec *exec)
+{
+	const struct optics_graph *graph = exec->fabric->graph;
+	const struct optics_state *ledger = exec->fabric->ledger;
+	u32 i;
+
+	exec->neighbours = 0;
+	for (i = 0; i < exec->early + exec->late; i++) {
+		const struct optics_element *place =
+			&graph->elements[exec->txn->settings[i].element];
+		const u32 *code = &graph->port_guide[place->first_port];
+		const u32 *last = code + graph->kinds[place->kind].ports;
+
+		for (; code < last; code++) {
+			const struct optics_end *end;
+
+			if (*code == OPTICS_NONE)
+				continue;
+			end = far_end(graph, *code);
+			if (end->type == MORPH_END_RX || goes_on(ledger, end))
+				follow(exec, *code);
+		}
+	}
+}
+
+/* Keep the neighbours whose light is missing, if it is still to be there. No lock held. */
+static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads)
+{
+	u32 kept = 0, i;
+
+	mutex_lock(&exec->fabric->lock);
+	for (i = 0; i < exec->neighbours; i++) {
+		u64 lanes = reads[i].lanes & ~reads[i].locked;
+
+		/* An alarm since then may be of this very change's making. */
+		lanes &= steady_lanes(exec->fabric, reads[i].port, true);
+		if (!lanes)
+			continue;
+		reads[kept++] = (struct morph_receiver_reading){
+			.port = reads[i].port,
+			.lanes = lanes,
+		};
+	}
+	mutex_unlock(&exec->fabric->lock);
+	exec->neighbours = kept;
+}
+
+/* The steady route of a receiver that has some of the lanes, or NULL. fabric->lock held. */
+static struct morph_route *steady_route(struct morph_fabric *fabric, u32 rx, u64 lanes)
+{
+	u32 guide = fabric->graph->rx_guide[rx] >> 1;
+	struct morph_link *link;
+
+	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+		if (is_steady(fabric, link->route) && link->route->path.lanes & lanes)
+			return link->route;
+	return NULL;
+}
+
+/*
+ * Is it the fault of the neighbour's own accelerators or lasers that its light is missing?
+ * They may fail at any time, this one as well: no reason to take this change back. Elements
+ * are left out, since this change may have turned the wrong one. No lock held.
+ */
+static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
+{
+	struct optics_hop hops[OPTICS_MAX_HOPS];
+	struct morph_fabric *fabric = exec->fabric;
+	const struct morph_route *route;
+	struct optics_path path = {};
+	struct morph_culprit culprit;
+	bool own;
+
+	mutex_lock(&fabric->lock);
+	route = steady_route(fabric, rx, lanes);
+	if (route) {
+		memcpy(hops, route->hops, array_size(route->path.hops_count, sizeof(*hops)));
+		path = route->path;
+		path.hops = hops;
+	}
+	mutex_unlock(&fabric->lock);
+	if (!route)
+		return true;		/* taken away meanwhile */
+	own = morph_health_confess(fabric, &path, path.tx / fabric->graph->params.planes,
+				   &culprit) && culprit.part != MORPH_PART_ELEMENT;
+	if (!own)
+		return false;
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fabric->lock);
+	return true;
+}
+
+/*
+ * 1 when somebody else's light has suffered, a negative errno when that can't be told. Its
+ * owner may just have taken it away, or moved it: what is missing and ought to be there is
+ * read once more, and then it is asked whether it has failed by itself. No lock held.
+ */
+int exec_verify_neighbours(struct exec *exec)
+{
+	struct morph_receiver_reading *reads = exec->txn->reads + 2 * exec->txn->count;
+	u32 reading, i;
+	int ret;
+
+	for (reading = 0; reading < NEIGHBOUR_READINGS && exec->neighbours; reading++) {
+		ret = morph_hw_get_receivers(exec->fabric, exec->txn, reads,
+					     exec->neighbours);
+		if (ret)
+			return ret;
+		keep_missing(exec, reads);
+	}
+	for (i = 0; i < exec->neighbours; i++)
+		if (!own_fault(exec, reads[i].port, reads[i].lanes))
+			return 1;
+	return 0;
+}
