@@ -5,7 +5,7 @@
 
 #include "command.h"
 #include "fuzz.h"
-#include "morphctl.h"
+#include "morphctl/command/command.h"
 
 const struct option_spec option_specs[OPTION_COUNT_OF];
 

@@ -2,7 +2,7 @@
 /* The input is a file for 'morphctl apply'. What is read is well formed, else a sentence says why. */
 #include <unistd.h>
 
-#include "apply.h"
+#include "morphctl/slice/slice.h"
 #include "command.h"
 #include "fuzz.h"
 

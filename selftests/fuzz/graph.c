@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "fuzz.h"
-#include "graph.h"
+#include "morphctl/input/input.h"
 
 /* Each rank is in a link, and no link goes to where it comes from. */
 static void check(const struct graph *graph)

@@ -4,7 +4,7 @@
 
 #include "command.h"
 #include "fuzz.h"
-#include "plan.h"
+#include "morphctl/input/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
 /* The input is a word as people type them: numbers, lists, UUIDs, names of enums. */
 #include "fuzz.h"
 #include "internal.h"
-#include "morphctl.h"
+#include "morphctl/command/command.h"
 
 const struct option_spec option_specs[OPTION_COUNT_OF] = {
 	[0] = { "numbers", 'n', "a|list|of", "" },

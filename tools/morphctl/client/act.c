@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What is queued: subscribe first, then act, then wait for its end. */
+#include <errno.h>
+#include <time.h>
+
+#include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
+
+#define DEFAULT_TIMEOUT_NS INT64_C(60000000000)
+#define STEP_LOOK_NS INT64_C(200000000) /* a step that is refused in its turn tells nobody */
+
+enum exit_code act_begin(struct run *run, struct act *act)
+{
+	enum exit_code code;
+	int error;
+
+	act->monitor = NULL;
+	act->timeout_ns = DEFAULT_TIMEOUT_NS;
+	if (!option_ns(run, OPTION_TIMEOUT, &act->timeout_ns))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_NO_WAIT) && given(run, OPTION_WAIT))
+		return usage_error(run, "--wait and --no-wait exclude each other");
+	code = client_open(run);
+	if (code || given(run, OPTION_NO_WAIT))
+		return code;
+	error = morph_monitor_new(run->client->ctx, NULL, &act->monitor);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+}
+
+void act_end(struct act *act)
+{
+	morph_monitor_free(act->monitor);
+	act->monitor = NULL;
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* A step that is queued leaves the outcome as it was until its turn comes; then it is under way. */
+static bool step_waits(uint32_t verb, uint32_t outcome)
+{
+	if (outcome == MORPH_OUTCOME_RUNNING)
+		return true;
+	switch (verb) {
+	case MORPH_TXN_COMMIT:
+		return outcome == MORPH_OUTCOME_PREPARED;
+	case MORPH_TXN_CONFIRM:
+		return outcome == MORPH_OUTCOME_UNCONFIRMED;
+	case MORPH_TXN_VERIFY:
+		return false; /* committed before, and afterwards */
+	default:
+		return outcome == MORPH_OUTCOME_PREPARED || outcome == MORPH_OUTCOME_UNCONFIRMED;
+	}
+}
+
+enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, uint32_t verb,
+			     json_t **reply)
+{
+	uint32_t txn = number_of(*reply, "id", 0);
+	int64_t end = now_ns() + act->timeout_ns;
+	struct morph_object *object;
+	struct morph_list *list;
+	int error;
+
+	while (act->monitor && txn) {
+		error = morph_admin_txn(run->client->ctx, fabric, txn, &object);
+		if (error < 0)
+			return client_error(run, error);
+		/* One that could not be taken leaves it so too, and says why. */
+		if (!step_waits(verb, morph_get_txn_outcome(object)) ||
+		    morph_get_txn_status(object)) {
+			morph_object_free(object);
+			break;
+		}
+		morph_object_free(object);
+		if (now_ns() >= end) {
+			warn_line("transaction %u still waits for its turn; see "
+				  "'morphctl txn show %u'",
+				  txn, txn);
+			return EXIT_CODE_BUSY;
+		}
+		error = morph_monitor_wait(act->monitor, STEP_LOOK_NS);
+		if (error > 0 && morph_monitor_read(act->monitor, &list) > 0)
+			morph_list_free(list);
+	}
+	return act_wait(run, act, fabric, "id", reply);
+}
+
+enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const char *key,
+			json_t **reply)
+{
+	uint32_t txn = number_of(*reply, key, 0);
+	struct morph_object *object = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+	json_t *end = NULL;
+	int error;
+
+	if (!act->monitor || !txn)
+		return EXIT_CODE_OK;
+	error = morph_monitor_wait_txn(act->monitor, fabric, txn, act->timeout_ns, &object);
+	if (object)
+		end = record_of(object);
+	morph_object_free(object);
+	if (error == -ETIMEDOUT && !end) {
+		warn_line("transaction %u is still under way; see 'morphctl txn show %u'", txn,
+			  txn);
+		code = EXIT_CODE_BUSY;
+	} else if (error < 0) {
+		code = client_error(run, error);
+	}
+	if (end) {
+		json_decref(*reply);
+		*reply = end;
+	}
+	return code;
+}

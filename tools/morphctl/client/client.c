@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* Context, choice of the fabric, errors, and what most commands do with them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
+
+enum exit_code client_open(struct run *run)
+{
+	MORPH_OPTS(morph_ctx_opts, opts, .replay_path = getenv("MORPHCTL_REPLAY"));
+	int error;
+
+	if (run->client)
+		return EXIT_CODE_OK;
+	run->client = needed(calloc(1, sizeof(*run->client)));
+	error = morph_ctx_new(&opts, &run->client->ctx);
+	if (!error)
+		return EXIT_CODE_OK;
+	if (opts.replay_path)
+		warn_line("MORPHCTL_REPLAY=%s: %s", opts.replay_path, strerror(-error));
+	else
+		warn_line("libmorph: %s", strerror(-error));
+	return exit_of_errno(-error);
+}
+
+void client_close(struct run *run)
+{
+	if (!run->client)
+		return;
+	morph_ctx_free(run->client->ctx);
+	free(run->client->attributes);
+	free(run->client);
+	run->client = NULL;
+}
+
+/* The kernel's sentence is in the text, word for word. */
+enum exit_code client_error(struct run *run, int error)
+{
+	const char *text = morph_error_text(run->client->ctx);
+
+	warn_line("%s", *text ? text : strerror(-error));
+	/* Who lacks the capability is told nothing else. */
+	if ((error == -EPERM || error == -EACCES) && !*morph_error_kernel_text(run->client->ctx))
+		warn_line("this needs CAP_NET_ADMIN in the initial user namespace; try it as root");
+	if (error == -EAGAIN || error == -ESTALE)
+		warn_line("something changed meanwhile; try again");
+	return exit_of_errno(-error);
+}
+
+enum exit_code client_reply(struct run *run, int error, struct morph_object *object,
+			    json_t **result)
+{
+	if (result)
+		*result = object ? record_of(object) : NULL;
+	morph_object_free(object);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+}
+
+static int dump_fabrics(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
+{
+	(void)fabric;
+	return morph_fabrics(ctx, list);
+}
+
+enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabric, json_t **records)
+{
+	struct morph_list *list = NULL;
+	enum exit_code code = client_open(run);
+	int error;
+
+	*records = NULL;
+	if (code)
+		return code;
+	error = dump(run->client->ctx, fabric, &list);
+	if (error < 0)
+		return client_error(run, error);
+	*records = records_of(list);
+	morph_list_free(list);
+	return EXIT_CODE_OK;
+}
+
+enum exit_code client_fabric_records(struct run *run, json_t **records)
+{
+	return client_dump(run, dump_fabrics, MORPH_ANY, records);
+}
+
+static bool fabric_is(const json_t *record, const char *which)
+{
+	uint64_t number;
+
+	if (parse_u64(which, 0, UINT32_MAX - 1, &number))
+		return number_of(record, "id", NUMBER_NONE) == number;
+	return key_is(record, "name", which) || !strcasecmp(text_of_key(record, "uuid"), which);
+}
+
+static void list_fabrics(json_t *records)
+{
+	json_t *record;
+	size_t i;
+
+	json_array_foreach(records, i, record)
+		fprintf(stderr, "  %u  %s  %s\n", number_of(record, "id", NUMBER_NONE),
+			text_of_key(record, "name"), text_of_key(record, "uuid"));
+}
+
+/* NULL: the only one that there is. */
+static enum exit_code choose(const char *which, json_t *records, uint32_t *fabric)
+{
+	const json_t *chosen = NULL;
+	unsigned int found = 0;
+	json_t *record;
+	size_t i;
+
+	if (!json_array_size(records)) {
+		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
+		return EXIT_CODE_NOT_FOUND;
+	}
+	json_array_foreach(records, i, record)
+	{
+		if (which && !fabric_is(record, which))
+			continue;
+		chosen = record;
+		found++;
+	}
+	if (found == 1) {
+		*fabric = number_of(chosen, "id", NUMBER_NONE);
+		return EXIT_CODE_OK;
+	}
+	if (!which)
+		warn_line("there are several fabrics; choose one with --fabric:");
+	else if (found)
+		warn_line("several fabrics are named '%s'; choose one by number or UUID:", which);
+	else
+		warn_line("there is no fabric '%s'; there are:", which);
+	list_fabrics(records);
+	return found || !which ? EXIT_CODE_USAGE : EXIT_CODE_NOT_FOUND;
+}
+
+enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric)
+{
+	json_t *records;
+	enum exit_code code = client_fabric_records(run, &records);
+
+	if (code)
+		return code;
+	code = choose(which, records, fabric);
+	json_decref(records);
+	return code;
+}
+
+enum exit_code client_fabric(struct run *run, uint32_t *fabric)
+{
+	return client_fabric_named(run, run->option[OPTION_FABRIC], fabric);
+}
+
+/* What commands add to what the library tells. */
+static const char *added_to(uint32_t type)
+{
+	return type == MORPH_OBJECT_PLAN ?
+		       ",slice,txn,protection,transit-own,transit-any" :
+	       type == MORPH_OBJECT_DEFRAG ?
+		       ",slice" :
+	       type == MORPH_OBJECT_SCHEDULE ?
+		       ",algorithm,choice,late-ns,rest-ns,other-ns,pays-ns,comes-ns,ends-ns,ranks-involved,elected-rank,light,unlit,replanned,measured,loaded" :
+		       "";
+}
+
+/* All attributes that the type can have, divided by commas; NULL: any. */
+static char *attributes_of(uint32_t type)
+{
+	size_t count = morph_schema_attr_count(type), length = strlen(added_to(type)) + 1;
+	char *text;
+
+	if (!count)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		length += strlen(morph_schema_attr_name(type, i)) + 1;
+	text = needed(calloc(1, length));
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			strcat(text, ",");
+		strcat(text, morph_schema_attr_name(type, i));
+	}
+	strcat(text, added_to(type));
+	return text;
+}
+
+struct view client_view(struct run *run, uint32_t type, const char *columns)
+{
+	free(run->client->attributes);
+	run->client->attributes = attributes_of(type);
+	return (struct view){ .columns = columns, .attributes = run->client->attributes };
+}
+
+enum exit_code client_fields(const struct run *run, uint32_t type)
+{
+	char *attributes = attributes_of(type);
+	const struct view view = { .attributes = attributes };
+	bool known = emit_knows_fields(run, &view);
+
+	free(attributes);
+	return known ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+}
+
+enum exit_code client_list(struct run *run, client_dump_fn *dump, uint32_t type,
+			   const char *columns)
+{
+	enum exit_code code;
+	uint32_t fabric;
+	json_t *records;
+
+	code = client_fabric(run, &fabric);
+	if (code)
+		return code;
+	code = client_dump(run, dump, fabric, &records);
+	if (code)
+		return code;
+	return client_emit(run, type, columns, records);
+}
+
+enum exit_code client_show(struct run *run, client_get_fn *get, uint32_t type, uint32_t fabric,
+			   uint32_t id)
+{
+	struct morph_object *object = NULL;
+	json_t *record;
+	enum exit_code code;
+	struct view view;
+	int error;
+
+	error = get(run->client->ctx, fabric, id, &object);
+	code = client_reply(run, error, object, &record);
+	if (!code) {
+		view = client_view(run, type, NULL);
+		code = emit_one(run, &view, record);
+	}
+	json_decref(record);
+	return code;
+}
+
+enum exit_code client_emit(struct run *run, uint32_t type, const char *columns, json_t *records)
+{
+	struct view view = client_view(run, type, columns);
+	enum exit_code code = emit_list(run, &view, records);
+
+	json_decref(records);
+	return code;
+}
+
+void tally_add(struct tally *tally, enum exit_code code)
+{
+	if (code == EXIT_CODE_OK) {
+		tally->good++;
+		return;
+	}
+	if (!tally->bad++)
+		tally->first = code;
+}
+
+enum exit_code tally_code(const struct tally *tally)
+{
+	if (!tally->bad)
+		return EXIT_CODE_OK;
+	return tally->good ? EXIT_CODE_PARTIAL : tally->first;
+}
+
+const char *verdict_word(uint32_t verdict)
+{
+	return verdict == MORPH_FEASIBLE   ? "feasible" :
+	       verdict == MORPH_INFEASIBLE ? "infeasible" :
+					     "undecided";
+}

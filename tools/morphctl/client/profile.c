@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The profile behind a fabric: found by its name, where the kernel's firmware loader looks. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "morphctl/client/client.h"
+
+#define FIRST_PLACE "/sys/module/firmware_class/parameters/path"
+
+/* The first word of a file, or an empty one. */
+static void read_word(const char *path, char *word, size_t room)
+{
+	FILE *in = fopen(path, "r");
+
+	if (!in || !fgets(word, (int)room, in))
+		*word = 0;
+	word[strcspn(word, "\n")] = 0;
+	if (in)
+		fclose(in);
+}
+
+static enum exit_code load(struct run *run, const char *path, struct morph_model **model)
+{
+	int error = morph_model_load(run->client->ctx, path, model);
+
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+}
+
+static enum exit_code load_named(struct run *run, const char *name, struct morph_model **model)
+{
+	char first[512], path[640];
+	const char *const places[] = { first, "/lib/firmware/updates", "/lib/firmware" };
+
+	read_word(FIRST_PLACE, first, sizeof(first));
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		snprintf(path, sizeof(path), "%s/morph/%s.bin", places[i], name);
+		if (*places[i] && !access(path, R_OK))
+			return load(run, path, model);
+	}
+	warn_line("the profile '%s' is not in /lib/firmware/morph; say where it is with --profile",
+		  name);
+	return EXIT_CODE_NOT_FOUND;
+}
+
+/* What the fabric says of itself is held against the model when the ledger is read. */
+static enum exit_code load_of_fabric(struct run *run, uint32_t fabric, struct morph_model **model)
+{
+	struct morph_object *info = NULL;
+	enum exit_code code;
+	int error;
+
+	error = morph_admin_fabric(run->client->ctx, fabric, &info);
+	if (error < 0)
+		return client_error(run, error);
+	code = load_named(run, morph_get_fabric_profile(info), model);
+	morph_object_free(info);
+	return code;
+}
+
+enum exit_code profile_of_fabric(struct run *run, uint32_t fabric, struct morph_model **model)
+{
+	const char *path = run->option[OPTION_PROFILE];
+
+	return path ? load(run, path, model) : load_of_fabric(run, fabric, model);
+}
+
+enum exit_code profile_model(struct run *run, uint32_t *fabric, struct morph_model **model)
+{
+	const char *path = run->option[OPTION_PROFILE];
+	enum exit_code code = client_open(run);
+
+	*model = NULL;
+	*fabric = MORPH_ANY;
+	if (!code && (!path || given(run, OPTION_FABRIC)))
+		code = client_fabric(run, fabric);
+	return code ? code : profile_of_fabric(run, *fabric, model);
+}
+
+enum exit_code profile_ledger(struct run *run, uint32_t fabric, uint32_t controller,
+			      struct morph_model *model, struct morph_ledger **ledger)
+{
+	int error = morph_ledger_new(run->client->ctx, model, ledger);
+
+	if (!error && fabric != MORPH_ANY)
+		error = morph_ledger_read(*ledger, fabric, controller);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What people write for an object, to its number. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
+
+enum exit_code resolve_number(struct run *run, const char *what, const char *text, uint32_t *id)
+{
+	uint64_t number;
+
+	if (!parse_u64(text, 0, UINT32_MAX - 1, &number))
+		return usage_error(run, "the %s is a number, not '%s'", what, text);
+	*id = (uint32_t)number;
+	return EXIT_CODE_OK;
+}
+
+static bool same_text(const json_t *record, const char *key, const char *text)
+{
+	return *text && !strcasecmp(text_of_key(record, key), text);
+}
+
+enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
+{
+	enum exit_code code;
+	json_t *records, *record;
+	uint64_t number;
+	size_t i;
+
+	if (parse_u64(text, 0, UINT32_MAX - 1, &number)) {
+		*id = (uint32_t)number;
+		return EXIT_CODE_OK;
+	}
+	code = client_dump(run, morph_admin_accelerators, fabric, &records);
+	if (code)
+		return code;
+	code = EXIT_CODE_NOT_FOUND;
+	json_array_foreach(records, i, record)
+	{
+		if (!same_text(record, "pci", text) && !same_text(record, "uuid", text))
+			continue;
+		*id = number_of(record, "id", NUMBER_NONE);
+		code = EXIT_CODE_OK;
+	}
+	if (code)
+		warn_line("there is no accelerator '%s': it is known by number, PCI address as in "
+			  "lspci -D, or UUID; see 'morphctl accelerator list'",
+			  text);
+	json_decref(records);
+	return code;
+}
+
+/* A list divided by commas; @ids is the caller's to free. */
+enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char *list,
+				    uint32_t **ids, size_t *count)
+{
+	char *copy = needed(strdup(list)), *place = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+
+	*count = 0;
+	*ids = needed(calloc(strlen(list) + 1, sizeof(**ids)));
+	for (char *word = strtok_r(copy, ",", &place); word && !code;
+	     word = strtok_r(NULL, ",", &place)) {
+		code = resolve_accelerator(run, fabric, word, &(*ids)[*count]);
+		(*count)++;
+	}
+	free(copy);
+	if (!code && !*count)
+		code = usage_error(run, "wants accelerators divided by commas, as 0,1,2,3");
+	return code;
+}
+
+static void list_slices(json_t *records)
+{
+	json_t *record;
+	size_t i;
+
+	json_array_foreach(records, i, record)
+		fprintf(stderr, "  %u  %s\n", number_of(record, "id", NUMBER_NONE),
+			text_of_key(record, "name"));
+}
+
+enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
+{
+	enum exit_code code;
+	json_t *records, *record;
+	uint64_t number;
+	size_t i;
+
+	if (parse_u64(text, 0, UINT32_MAX - 1, &number)) {
+		*id = (uint32_t)number;
+		return EXIT_CODE_OK;
+	}
+	code = client_dump(run, morph_admin_slices, fabric, &records);
+	if (code)
+		return code;
+	code = EXIT_CODE_NOT_FOUND;
+	json_array_foreach(records, i, record)
+	{
+		if (!key_is(record, "name", text))
+			continue;
+		*id = number_of(record, "id", NUMBER_NONE);
+		code = EXIT_CODE_OK;
+	}
+	if (code) {
+		warn_line("there is no slice '%s'%s", text,
+			  json_array_size(records) ? "; there are:" : ", nor any other");
+		list_slices(records);
+	}
+	json_decref(records);
+	return code;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The table of commands, their options, and diagnostics: what all files of the tool share. */
+#ifndef MORPHCTL_COMMAND_H
+#define MORPHCTL_COMMAND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define MORPHCTL_VERSION "0.1.0"
+
+enum exit_code {
+#define EXIT(id, code, meaning) EXIT_CODE_##id = code,
+#include "morphctl/command/exits.def"
+#undef EXIT
+};
+
+enum option_id {
+#define OPTION(id, name, letter, argument, help) OPTION_##id,
+#include "morphctl/command/options.def"
+#undef OPTION
+	OPTION_COUNT_OF,
+};
+
+struct option_spec {
+	const char *name;
+	char letter;
+	const char *argument;
+	const char *help;
+};
+
+/* Options, by bit: enum option_id. */
+typedef unsigned __int128 option_set;
+
+struct run;
+typedef enum exit_code command_fn(struct run *run);
+
+struct command {
+	const char *object;
+	const char *verb;
+	command_fn *function;
+	const char *arguments;
+	int fewest;
+	int most;
+	option_set options;
+	const char *help;
+	const char *detail;
+	const char *examples;
+};
+
+static inline bool takes_option(const struct command *command, size_t id)
+{
+	return command->options >> id & 1;
+}
+
+struct object_spec {
+	const char *name;
+	const char *help;
+};
+
+struct exit_spec {
+	int code;
+	const char *meaning;
+};
+
+extern const struct command commands[];
+extern const size_t commands_count;
+extern const struct object_spec objects[];
+extern const size_t objects_count;
+extern const struct option_spec option_specs[OPTION_COUNT_OF];
+extern const struct exit_spec exit_specs[];
+extern const size_t exits_count;
+
+/* One call of the tool. */
+struct run {
+	const struct command *command;
+	const char *option[OPTION_COUNT_OF]; /* NULL: not given; "" for flags */
+	int argc; /* what follows the options */
+	char **argv;
+	struct client *client; /* opened on first use, see client.h */
+};
+
+static inline bool given(const struct run *run, enum option_id id)
+{
+	return run->option[id];
+}
+
+/* options.c: false after a message on stderr */
+bool options_parse(struct run *run, int argc, char **argv);
+bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
+bool parse_seconds(const char *text, int64_t *ns);
+bool parse_user(const char *text, uint32_t *uid);
+bool option_u32(const struct run *run, enum option_id id, uint32_t *value);
+bool option_u64(const struct run *run, enum option_id id, uint64_t *value);
+bool option_ns(const struct run *run, enum option_id id, int64_t *value);
+bool option_word(const struct run *run, enum option_id id, uint32_t *value);
+json_t *option_numbers(const struct run *run, enum option_id id);
+
+/* help.c */
+const struct command *command_find(const char *object, const char *verb);
+bool object_known(const char *object);
+void help_all(FILE *stream);
+void help_object(FILE *stream, const char *object);
+void help_command(FILE *stream, const struct command *command);
+enum exit_code dump_commands(void);
+
+/* message.c: diagnostics on stderr, one line each */
+void warn_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+enum exit_code usage_error(const struct run *run, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+enum exit_code exit_of_errno(int error);
+/* Memory that was asked for. Without it the program ends: nothing may be sent or said of which a part is missing. */
+void *needed(void *memory);
+
+/* Of a word that is counted. */
+#define PLURAL(count) ((count) == 1 ? "" : "s")
+
+/* the commands, one file per object */
+#define COMMAND(object, verb, function, ...) command_fn function;
+#include "morphctl/command/commands.def"
+#undef COMMAND
+
+#endif

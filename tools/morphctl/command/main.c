@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl: finds the command, parses its options, runs it. */
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/client/client.h"
+#include "morphctl/command/command.h"
+
+/* Options may come before the object; -f, -o and their long names bring a value along. */
+static bool brings_value(const char *word)
+{
+	size_t length = strlen(word);
+
+	if (word[1] == '-')
+		return !strcmp(word, "--fabric") || !strcmp(word, "--fields");
+	return strcspn(word, "fo") == length - 1;
+}
+
+static int first_word(int argc, char **argv, int from)
+{
+	for (int i = from; i < argc; i++) {
+		if (argv[i][0] != '-' || !argv[i][1])
+			return i;
+		if (brings_value(argv[i]))
+			i++;
+	}
+	return argc;
+}
+
+static void take_out(int *argc, char **argv, int at)
+{
+	memmove(&argv[at], &argv[at + 1], (size_t)(*argc - at) * sizeof(*argv));
+	(*argc)--;
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
+}
+
+static enum exit_code usage_verb(const char *object, const char *verb)
+{
+	if (verb)
+		warn_line("%s: there is no verb '%s'; there are:", object, verb);
+	else
+		warn_line("%s: a verb is missing; there are:", object);
+	for (size_t i = 0; i < commands_count; i++)
+		if (!strcmp(commands[i].object, object))
+			fprintf(stderr, "  %s\n", commands[i].verb);
+	return EXIT_CODE_USAGE;
+}
+
+/* 'help', 'help OBJECT [VERB]' and 'OBJECT help'; -1: it was none of these. */
+static int try_help(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2 || !is_help(argv[1])) {
+		if (argc < 3 || !object_known(argv[1]) || !is_help(argv[2]))
+			return -1;
+		help_object(stdout, argv[1]);
+		return EXIT_CODE_OK;
+	}
+	if (argc == 2) {
+		help_all(stdout);
+		return EXIT_CODE_OK;
+	}
+	if (!object_known(argv[2])) {
+		warn_line("there is no object '%s'; see 'morphctl help'", argv[2]);
+		return EXIT_CODE_USAGE;
+	}
+	command = argc > 3 ? command_find(argv[2], argv[3]) : NULL;
+	if (argc > 3 && !command)
+		return usage_verb(argv[2], argv[3]);
+	if (command)
+		help_command(stdout, command);
+	else
+		help_object(stdout, argv[2]);
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code run_command(const struct command *command, int argc, char **argv)
+{
+	struct run run = { .command = command };
+	enum exit_code code;
+
+	if (!options_parse(&run, argc, argv))
+		return EXIT_CODE_USAGE;
+	if (given(&run, OPTION_HELP)) {
+		help_command(stdout, command);
+		return EXIT_CODE_OK;
+	}
+	code = command->function(&run);
+	client_close(&run);
+	return code;
+}
+
+static enum exit_code dispatch(int argc, char **argv)
+{
+	const struct command *command;
+	int word, help = try_help(argc, argv);
+	const char *object;
+
+	if (help >= 0)
+		return (enum exit_code)help;
+	if (argc == 2 && !strcmp(argv[1], "__dump-commands"))
+		return dump_commands();
+	if (argc == 2 && !strcmp(argv[1], "--version"))
+		return run_command(command_find("version", NULL), 1, argv);
+	word = first_word(argc, argv, 1);
+	if (word == argc) {
+		help_all(stderr);
+		return EXIT_CODE_USAGE;
+	}
+	object = argv[word];
+	if (!object_known(object)) {
+		warn_line("there is no object '%s'; see 'morphctl help'", object);
+		return EXIT_CODE_USAGE;
+	}
+	take_out(&argc, argv, word);
+	command = command_find(object, NULL);
+	if (command && !command->verb)
+		return run_command(command, argc, argv);
+	word = first_word(argc, argv, word);
+	if (word == argc)
+		return usage_verb(object, NULL);
+	command = command_find(object, argv[word]);
+	if (!command)
+		return usage_verb(object, argv[word]);
+	take_out(&argc, argv, word);
+	return run_command(command, argc, argv);
+}
+
+/* For jansson, whose calls are not looked at one by one. */
+static void *json_memory(size_t bytes)
+{
+	return needed(malloc(bytes));
+}
+
+int main(int argc, char **argv)
+{
+	enum exit_code code;
+
+	json_set_alloc_funcs(json_memory, free);
+	setlocale(LC_CTYPE, "");
+	code = dispatch(argc, argv);
+	if (fflush(stdout) || ferror(stdout)) {
+		warn_line("standard output: %s", strerror(errno));
+		return EXIT_CODE_FAILED;
+	}
+	return code;
+}

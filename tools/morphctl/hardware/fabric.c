@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl fabric */
+#include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
+
+#define COLUMNS "id,name,state,profile,accelerators,free,spares,held,failed,impaired,slices,uuid"
+
+enum exit_code fabric_list(struct run *run)
+{
+	json_t *records;
+	enum exit_code code = client_fabric_records(run, &records);
+
+	if (code)
+		return code;
+	if (!json_array_size(records))
+		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
+	return client_emit(run, MORPH_OBJECT_FABRIC, COLUMNS, records);
+}
+
+enum exit_code fabric_show(struct run *run)
+{
+	enum exit_code code;
+	json_t *records, *record;
+	struct view view;
+	uint32_t fabric;
+	size_t i;
+
+	if (run->argc && given(run, OPTION_FABRIC))
+		return usage_error(run, "names the fabric twice: '%s' and --fabric", run->argv[0]);
+	if (run->argc)
+		run->option[OPTION_FABRIC] = run->argv[0];
+	code = client_fabric(run, &fabric);
+	if (code)
+		return code;
+	code = client_fabric_records(run, &records);
+	if (code)
+		return code;
+	view = client_view(run, MORPH_OBJECT_FABRIC, NULL);
+	code = EXIT_CODE_NOT_FOUND;
+	json_array_foreach(records, i, record) if (number_of(record, "id", NUMBER_NONE) == fabric)
+		code = emit_one(run, &view, record);
+	json_decref(records);
+	return code;
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl fault: the knobs of the simulated provider, in debugfs */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "morphctl/output/output.h"
+
+#define DEFAULT_ROOT "/sys/kernel/debug/morph_sim"
+#define PATH_BYTES 1024
+
+static const char *root(void)
+{
+	const char *path = getenv("MORPHCTL_SIM");
+
+	return path && *path ? path : DEFAULT_ROOT;
+}
+
+static enum exit_code no_root(void)
+{
+	int error = errno;
+
+	warn_line("%s: %s", root(), strerror(error));
+	if (error == ENOENT)
+		warn_line("only simulated fabrics have faults to inject; is morph_sim loaded, and "
+			  "debugfs mounted?");
+	return exit_of_errno(error);
+}
+
+/* The only instance, or the one that was asked for. */
+static enum exit_code instance(struct run *run, char *name, size_t size)
+{
+	const char *asked = run->option[OPTION_INSTANCE];
+	unsigned int found = 0;
+	struct dirent *entry;
+	char all[PATH_BYTES] = "";
+	DIR *directory = opendir(root());
+
+	if (!directory)
+		return no_root();
+	while ((entry = readdir(directory))) {
+		if (entry->d_name[0] == '.' || entry->d_type == DT_REG)
+			continue;
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), " %s", entry->d_name);
+		if (asked && strcmp(asked, entry->d_name))
+			continue;
+		snprintf(name, size, "%s", entry->d_name);
+		found++;
+	}
+	closedir(directory);
+	if (found == 1)
+		return EXIT_CODE_OK;
+	if (found)
+		return usage_error(run, "there are several; choose one with --instance:%s", all);
+	warn_line(*all ? "there is no instance '%s'; there are:%s" :
+			 "there is no simulated instance%.0s%s",
+		  asked ? asked : "", all);
+	return EXIT_CODE_NOT_FOUND;
+}
+
+static enum exit_code file_of(struct run *run, const char *file, char *path, size_t size)
+{
+	char name[256];
+	enum exit_code code = instance(run, name, sizeof(name));
+
+	if (!code)
+		snprintf(path, size, "%s/%s/%s", root(), name, file);
+	return code;
+}
+
+/* Columns are divided by tabs, or where there are none by blanks; the last keeps its blanks. */
+static json_t *words_of(char *line, const char *const *names, size_t count)
+{
+	const char *blanks = strchr(line, '\t') ? "\t" : " ";
+	json_t *record = json_object();
+
+	for (size_t i = 0; i < count && *line; i++) {
+		bool last = i + 1 == count;
+		size_t length = last ? strlen(line) : strcspn(line, blanks);
+		char *word = needed(strndup(line, length));
+
+		json_object_set_new(record, names[i], json_string(word));
+		free(word);
+		line += length;
+		line += strspn(line, blanks);
+	}
+	return record;
+}
+
+/* @shown: the columns of a table; all are in JSON. */
+static enum exit_code read_file(struct run *run, const char *file, const char *const *names,
+				size_t count, const char *shown, const char *all)
+{
+	const struct view view = { .columns = shown, .attributes = all };
+	char path[PATH_BYTES], *line = NULL;
+	json_t *records;
+	enum exit_code code = file_of(run, file, path, sizeof(path));
+	size_t size = 0;
+	FILE *stream;
+
+	if (code)
+		return code;
+	stream = fopen(path, "re");
+	if (!stream) {
+		warn_line("%s: %s", path, strerror(errno));
+		return exit_of_errno(errno);
+	}
+	records = json_array();
+	while (getline(&line, &size, stream) > 0) {
+		line[strcspn(line, "\n")] = 0;
+		if (*line && *line != '#')
+			json_array_append_new(records, words_of(line, names, count));
+	}
+	free(line);
+	fclose(stream);
+	code = emit_list(run, &view, records);
+	json_decref(records);
+	return code;
+}
+
+enum exit_code fault_list(struct run *run)
+{
+	static const char *const names[] = { "id", "state", "fault", "target", "arguments" };
+
+	return read_file(run, "fault", names, 5, "id,state,fault,target,arguments",
+			 "id,state,fault,target,arguments");
+}
+
+enum exit_code fault_knobs(struct run *run)
+{
+	static const char *const names[] = { "fault", "target", "arguments", "hook", "meaning" };
+
+	return read_file(run, "knobs", names, 5, "fault,target,arguments,meaning",
+			 "fault,target,arguments,hook,meaning");
+}
+
+enum exit_code fault_log(struct run *run)
+{
+	static const char *const names[] = { "op", "ns", "text" };
+
+	return read_file(run, "log", names, 3, "op,ns,text", "op,ns,text");
+}
+
+/* The simulator's own words about the line that it refused last. */
+static void tell_refusal(struct run *run)
+{
+	char path[PATH_BYTES], *line = NULL;
+	size_t size = 0;
+	FILE *stream;
+
+	if (file_of(run, "error", path, sizeof(path)))
+		return;
+	stream = fopen(path, "re");
+	while (stream && getline(&line, &size, stream) > 0)
+		fprintf(stderr, "  %.*s\n", (int)strcspn(line, "\n"), line);
+	free(line);
+	if (stream)
+		fclose(stream);
+}
+
+static enum exit_code write_line_to(struct run *run, const char *file, const char *line)
+{
+	char path[PATH_BYTES];
+	enum exit_code code = file_of(run, file, path, sizeof(path));
+	ssize_t length = (ssize_t)strlen(line);
+	int fd, error = 0;
+
+	if (code)
+		return code;
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	/* One write: the simulator takes a line whole. */
+	if (fd < 0 || write(fd, line, (size_t)length) != length)
+		error = errno;
+	if (fd >= 0)
+		close(fd);
+	if (!error)
+		return EXIT_CODE_OK;
+	warn_line("%s: '%s': %s", path, line, strerror(error));
+	tell_refusal(run);
+	warn_line("'morphctl fault knobs' lists the faults, their targets and arguments");
+	return exit_of_errno(error);
+}
+
+enum exit_code fault_inject(struct run *run)
+{
+	char line[PATH_BYTES] = "";
+
+	for (int i = 0; i < run->argc; i++) {
+		if (strlen(line) + strlen(run->argv[i]) + 2 > sizeof(line))
+			return usage_error(run, "the fault is longer than %zu bytes", sizeof(line));
+		if (i)
+			strcat(line, " ");
+		strcat(line, run->argv[i]);
+	}
+	return write_line_to(run, "fault", line);
+}
+
+enum exit_code fault_clear(struct run *run)
+{
+	return write_line_to(run, "clear", run->argc ? run->argv[0] : "all");
+}

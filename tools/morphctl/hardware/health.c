@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl health */
+#include <errno.h>
+
+#include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
+
+static void keep_unwell(json_t *records, const char *key, const char *well)
+{
+	for (size_t i = json_array_size(records); i-- > 0;)
+		if (key_is(json_array_get(records, i), key, well))
+			json_array_remove(records, i);
+}
+
+/* Of hardware, what is only cordoned is well: somebody wanted it so. */
+static enum exit_code gather(struct run *run, uint32_t fabric, json_t *report)
+{
+	static const char *const wanted[] = { "fabrics", "hardware", "slices" };
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (size_t i = 0; i < state_kinds_count && !code; i++) {
+		const struct state_kind *kind = &state_kinds[i];
+		json_t *records;
+		int error;
+
+		for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
+			if (strcmp(kind->key, wanted[k]))
+				continue;
+			error = state_dump(run, kind, fabric, &records);
+			if (error && !(kind->admin && (error == -EPERM || error == -EACCES)))
+				code = client_error(run, error);
+			if (!error)
+				json_object_set(report, kind->key, records);
+			json_decref(records);
+		}
+	}
+	return code;
+}
+
+static const char *verdict(json_t *report)
+{
+	json_t *fabrics = json_object_get(report, "fabrics");
+
+	keep_unwell(json_object_get(report, "hardware"), "health", "ok");
+	keep_unwell(json_object_get(report, "slices"), "state", "ok");
+	for (size_t i = 0; i < json_array_size(fabrics); i++)
+		if (!key_is(json_array_get(fabrics, i), "state", "ready"))
+			return "degraded";
+	return json_array_size(json_object_get(report, "hardware")) ||
+			       json_array_size(json_object_get(report, "slices")) ?
+		       "degraded" :
+		       "ok";
+}
+
+static void write_text(struct run *run, json_t *report, const char *state)
+{
+	json_t *hardware = json_object_get(report, "hardware");
+	json_t *slices = json_object_get(report, "slices");
+
+	printf("%s\n\n", state);
+	emit_table(run, "id,name,state,accelerators,free,spares,held,failed,impaired,slices",
+		   json_object_get(report, "fabrics"));
+	if (json_array_size(hardware)) {
+		printf("\nhardware that is not healthy:\n");
+		emit_table(run, "fabric,part,index,health,cordoned,text", hardware);
+	}
+	if (json_array_size(slices)) {
+		printf("\nslices that are not whole:\n");
+		emit_table(run, "fabric,id,name,state,ranks-count,circuits-count,bandwidth-mbps",
+			   slices);
+	}
+	if (!slices)
+		printf("\nthe state of slices is told to administrators only\n");
+}
+
+static void keep_fabric(json_t *fabrics, uint32_t fabric)
+{
+	for (size_t i = json_array_size(fabrics); i-- > 0;)
+		if (number_of(json_array_get(fabrics, i), "id", NUMBER_NONE) != fabric)
+			json_array_remove(fabrics, i);
+}
+
+enum exit_code health(struct run *run)
+{
+	uint32_t fabric = MORPH_ANY;
+	enum exit_code code;
+	const char *state;
+	json_t *report;
+
+	code = given(run, OPTION_FABRIC) ? client_fabric(run, &fabric) : client_open(run);
+	if (code)
+		return code;
+	report = json_object();
+	code = gather(run, fabric, report);
+	if (code) {
+		json_decref(report);
+		return code;
+	}
+	if (fabric != MORPH_ANY)
+		keep_fabric(json_object_get(report, "fabrics"), fabric);
+	if (!json_array_size(json_object_get(report, "fabrics"))) {
+		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
+		json_decref(report);
+		return EXIT_CODE_NOT_FOUND;
+	}
+	state = verdict(report);
+	if (given(run, OPTION_JSON)) {
+		json_object_set_new(report, "state", json_string(state));
+		emit_document(report);
+	} else {
+		write_text(run, report, state);
+	}
+	json_decref(report);
+	return strcmp(state, "ok") ? EXIT_CODE_PARTIAL : EXIT_CODE_OK;
+}

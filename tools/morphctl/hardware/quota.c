@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl quota */
+#include <string.h>
+
+#include "morphctl/client/client.h"
+
+#define COLUMNS                                                                             \
+	"uid,grant,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes," \
+	"prepared,used-prepared,replacements,bytes,used-bytes"
+
+static int dump_quotas(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
+{
+	(void)fabric;
+	return morph_admin_quotas(ctx, list);
+}
+
+/* In tables, the largest number is no limit; and lanes are a count here, not a mask. */
+static void for_people(json_t *record)
+{
+	void *next;
+	const char *key;
+	json_t *value;
+
+	json_object_foreach_safe(record, next, key, value)
+	{
+		bool none = json_is_string(value) || json_integer_value(value) == UINT32_MAX;
+		bool lanes = !strcmp(key, "lanes") || !strcmp(key, "used-lanes");
+
+		if (none)
+			json_object_set_new(record, key, json_string("unlimited"));
+		else if (lanes)
+			json_object_set_new(record, key,
+					    json_sprintf("%" JSON_INTEGER_FORMAT,
+							 json_integer_value(value)));
+	}
+}
+
+enum exit_code quota_list(struct run *run)
+{
+	json_t *records, *record;
+	enum exit_code code = client_dump(run, dump_quotas, MORPH_ANY, &records);
+	size_t i;
+
+	if (!given(run, OPTION_JSON))
+		json_array_foreach(records, i, record) for_people(record);
+	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
+}
+
+/* Whose limits are meant: "default", "grant:N", or a user. */
+static bool parse_whose(const char *text, uint32_t *uid, uint32_t *grant)
+{
+	static const char prefix[] = "grant:";
+	uint64_t number;
+
+	if (!strcmp(text, "default"))
+		return true;
+	if (strncmp(text, prefix, sizeof(prefix) - 1))
+		return parse_user(text, uid);
+	if (!parse_u64(text + sizeof(prefix) - 1, 1, UINT32_MAX, &number))
+		return false;
+	*grant = (uint32_t)number;
+	return true;
+}
+
+enum exit_code quota_set(struct run *run)
+{
+	MORPH_OPTS(morph_quota_opts, opts);
+	struct {
+		enum option_id id;
+		uint32_t bit;
+		uint32_t *value;
+	} const limits[] = {
+		{ OPTION_Q_ACCELERATORS, MORPH_QUOTA_ACCELERATORS, &opts.accelerators },
+		{ OPTION_Q_CIRCUITS, MORPH_QUOTA_CIRCUITS, &opts.circuits },
+		{ OPTION_Q_LANES, MORPH_QUOTA_LANES, &opts.lanes },
+		{ OPTION_Q_PREPARED, MORPH_QUOTA_PREPARED, &opts.prepared },
+		{ OPTION_Q_REPLACEMENTS, MORPH_QUOTA_REPLACEMENTS, &opts.replacements },
+	};
+	struct morph_object *object = NULL;
+	uint32_t uid = MORPH_ANY;
+	enum exit_code code;
+	struct view view;
+	json_t *record;
+	int error;
+
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		if (!option_u32(run, limits[i].id, limits[i].value))
+			return EXIT_CODE_USAGE;
+		opts.set |= given(run, limits[i].id) ? limits[i].bit : 0;
+	}
+	if (!option_u64(run, OPTION_Q_BYTES, &opts.bytes))
+		return EXIT_CODE_USAGE;
+	opts.set |= given(run, OPTION_Q_BYTES) ? MORPH_QUOTA_BYTES : 0;
+	if (!opts.set)
+		return usage_error(run, "wants at least one limit, such as --accelerators 16");
+	if (!parse_whose(run->argv[0], &uid, &opts.grant))
+		return usage_error(run, "there is no user '%s', nor is it default or grant:N",
+				   run->argv[0]);
+	code = client_fields(run, MORPH_OBJECT_QUOTA);
+	if (!code)
+		code = client_open(run);
+	if (code)
+		return code;
+	error = morph_admin_quota_set(run->client->ctx, uid, &opts, &object);
+	code = client_reply(run, error, object, &record);
+	if (!code && !given(run, OPTION_JSON))
+		for_people(record);
+	if (!code) {
+		view = client_view(run, MORPH_OBJECT_QUOTA, NULL);
+		code = emit_one(run, &view, record);
+	}
+	json_decref(record);
+	return code;
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl stats, morphctl version */
+#include "morphctl/client/client.h"
+
+/* Many counters and few fabrics: one under the other, unless fields were chosen. */
+enum exit_code stats(struct run *run)
+{
+	enum exit_code code;
+	json_t *records, *record;
+	uint32_t fabric;
+	struct view view;
+	size_t i;
+
+	code = client_fabric(run, &fabric);
+	if (!code)
+		code = client_dump(run, morph_admin_stats, fabric, &records);
+	if (code)
+		return code;
+	if (given(run, OPTION_JSON) || given(run, OPTION_FIELDS))
+		return client_emit(run, MORPH_OBJECT_STATS, NULL, records);
+	view = client_view(run, MORPH_OBJECT_STATS, NULL);
+	json_array_foreach(records, i, record) emit_one(run, &view, record);
+	json_decref(records);
+	return EXIT_CODE_OK;
+}
+
+enum exit_code version(struct run *run)
+{
+	json_t *record = json_pack("{s:s, s:s, s:i}", "morphctl", MORPHCTL_VERSION, "libmorph",
+				   morph_library_version(), "abi", MORPH_ABI_VERSION);
+
+	if (given(run, OPTION_JSON))
+		emit_document(record);
+	else
+		printf("morphctl %s, libmorph %s, device interface %d\n", MORPHCTL_VERSION,
+		       morph_library_version(), MORPH_ABI_VERSION);
+	json_decref(record);
+	return EXIT_CODE_OK;
+}

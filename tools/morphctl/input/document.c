@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Files that people write, in YAML or JSON, as JSON values. JSON is read as the YAML that it is.
+ *
+ * Of YAML there is what JSON has: mappings, lists and scalars. A plain scalar is null, true, false
+ * or a number if it reads so in JSON, but for exponents; else a string; so 0660, yes and 0000:3b:00.0
+ * are strings.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "morphctl/input/input.h"
+
+#define DEEPEST 32u
+
+struct reader {
+	yaml_parser_t parser;
+	const char *path;
+	unsigned int depth;
+};
+
+static void wrong(const struct reader *reader, yaml_mark_t mark, const char *what)
+{
+	warn_line("%s: line %zu, column %zu: %s", reader->path, mark.line + 1, mark.column + 1,
+		  what);
+}
+
+/* What libyaml has against the text, and in what it was when it met that. */
+static void wrong_syntax(const struct reader *reader)
+{
+	const yaml_parser_t *parser = &reader->parser;
+	const char *problem = parser->problem ? parser->problem : "out of memory";
+
+	if (parser->error == YAML_READER_ERROR)
+		warn_line("%s: byte %zu: %s; the text must be UTF-8", reader->path,
+			  parser->problem_offset, problem);
+	else if (parser->context)
+		warn_line("%s: line %zu, column %zu: %s, %s that begins at line %zu, column %zu",
+			  reader->path, parser->problem_mark.line + 1,
+			  parser->problem_mark.column + 1, problem, parser->context,
+			  parser->context_mark.line + 1, parser->context_mark.column + 1);
+	else
+		wrong(reader, parser->problem_mark, problem);
+}
+
+/* The next event, to be deleted unless false is returned. */
+static bool next(struct reader *reader, yaml_event_t *event)
+{
+	if (yaml_parser_parse(&reader->parser, event))
+		return true;
+	wrong_syntax(reader);
+	return false;
+}
+
+static bool is_whole_number(const char *text)
+{
+	const char *digits = text + (*text == '-');
+
+	return *digits && strspn(digits, "0123456789") == strlen(digits) &&
+	       (*digits != '0' || !digits[1]);
+}
+
+/* Digits, a point, and digits. */
+static bool is_decimal_number(const char *text)
+{
+	const char *digits = text + (*text == '-');
+	size_t length = strspn(digits, "0123456789");
+	const char *rest = digits + length + 1;
+
+	return length && (*digits != '0' || length == 1) && digits[length] == '.' && *rest &&
+	       strspn(rest, "0123456789") == strlen(rest);
+}
+
+static json_t *plain_value(const char *text)
+{
+	long long number;
+
+	if (!*text || !strcmp(text, "~") || !strcmp(text, "null"))
+		return json_null();
+	if (!strcmp(text, "true") || !strcmp(text, "false"))
+		return json_boolean(*text == 't');
+	if (is_decimal_number(text))
+		return json_real(strtod(text, NULL));
+	errno = 0;
+	number = is_whole_number(text) ? strtoll(text, NULL, 10) : 0;
+	return is_whole_number(text) && !errno ? json_integer(number) : json_string(text);
+}
+
+static json_t *scalar_value(struct reader *reader, const yaml_event_t *event)
+{
+	const char *text = (const char *)event->data.scalar.value;
+
+	if (strlen(text) != event->data.scalar.length) {
+		wrong(reader, event->start_mark, "a NUL character; leave it out");
+		return NULL;
+	}
+	return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain_value(text) :
+								     json_string(text);
+}
+
+static json_t *read_value(struct reader *reader, const yaml_event_t *event);
+
+static json_t *read_list(struct reader *reader)
+{
+	json_t *list = json_array();
+	yaml_event_t event;
+	bool good = true;
+
+	while (good && next(reader, &event)) {
+		if (event.type == YAML_SEQUENCE_END_EVENT) {
+			yaml_event_delete(&event);
+			return list;
+		}
+		good = !json_array_append_new(list, read_value(reader, &event));
+		yaml_event_delete(&event);
+	}
+	json_decref(list);
+	return NULL;
+}
+
+/* The value that belongs to a key, put into the object. */
+static bool read_member(struct reader *reader, json_t *object, const yaml_event_t *key)
+{
+	const char *name = (const char *)key->data.scalar.value;
+	yaml_event_t event;
+	json_t *value;
+
+	if (key->type != YAML_SCALAR_EVENT || strlen(name) != key->data.scalar.length) {
+		wrong(reader, key->start_mark, "a key must be a word");
+		return false;
+	}
+	if (json_object_get(object, name)) {
+		wrong(reader, key->start_mark, "a duplicate key; each may stand once");
+		return false;
+	}
+	if (!next(reader, &event))
+		return false;
+	value = read_value(reader, &event);
+	yaml_event_delete(&event);
+	return value && !json_object_set_new(object, name, value);
+}
+
+static json_t *read_mapping(struct reader *reader)
+{
+	json_t *object = json_object();
+	yaml_event_t event;
+	bool good = true;
+
+	while (good && next(reader, &event)) {
+		if (event.type == YAML_MAPPING_END_EVENT) {
+			yaml_event_delete(&event);
+			return object;
+		}
+		good = read_member(reader, object, &event);
+		yaml_event_delete(&event);
+	}
+	json_decref(object);
+	return NULL;
+}
+
+static bool has_tag(const yaml_event_t *event)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		return event->data.scalar.tag;
+	case YAML_SEQUENCE_START_EVENT:
+		return event->data.sequence_start.tag;
+	case YAML_MAPPING_START_EVENT:
+		return event->data.mapping_start.tag;
+	default:
+		return false;
+	}
+}
+
+/* The value that an event begins, or NULL after a message. */
+static json_t *read_value(struct reader *reader, const yaml_event_t *event)
+{
+	json_t *value;
+
+	if (has_tag(event)) {
+		wrong(reader, event->start_mark,
+		      "a tag; leave it out, a value is what it looks like");
+		return NULL;
+	}
+	if (event->type == YAML_ALIAS_EVENT) {
+		wrong(reader, event->start_mark, "an alias; write out what it stands for");
+		return NULL;
+	}
+	if (event->type == YAML_SCALAR_EVENT)
+		return scalar_value(reader, event);
+	if (reader->depth == DEEPEST) {
+		wrong(reader, event->start_mark, "nested too deep; at most 32 levels are read");
+		return NULL;
+	}
+	reader->depth++;
+	value = event->type == YAML_SEQUENCE_START_EVENT ? read_list(reader) : read_mapping(reader);
+	reader->depth--;
+	return value;
+}
+
+/* The one document of a file: stream start, document start, value, document end, stream end. */
+static json_t *read_stream(struct reader *reader)
+{
+	json_t *value = NULL;
+	yaml_event_t event;
+	bool end = false;
+
+	while (!end && next(reader, &event)) {
+		end = event.type == YAML_STREAM_END_EVENT;
+		if (event.type == YAML_DOCUMENT_START_EVENT && value) {
+			wrong(reader, event.start_mark, "a second document; a file has one");
+			end = true;
+			json_decref(value);
+			value = NULL;
+		} else if (end && !value) {
+			wrong(reader, event.start_mark, "the file is empty");
+		} else if (event.type == YAML_SCALAR_EVENT || event.type == YAML_ALIAS_EVENT ||
+			   event.type == YAML_SEQUENCE_START_EVENT ||
+			   event.type == YAML_MAPPING_START_EVENT) {
+			value = read_value(reader, &event);
+			end = !value;
+		}
+		yaml_event_delete(&event);
+	}
+	if (end)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+enum exit_code document_read(const char *path, json_t **document)
+{
+	struct reader reader = { .path = path };
+	FILE *file = NULL;
+	enum exit_code code = input_open(path, &file);
+
+	*document = NULL;
+	if (code)
+		return code;
+	if (!yaml_parser_initialize(&reader.parser))
+		needed(NULL);
+	yaml_parser_set_input_file(&reader.parser, file);
+	*document = read_stream(&reader);
+	yaml_parser_delete(&reader.parser);
+	input_close(file);
+	return *document ? EXIT_CODE_OK : EXIT_CODE_USAGE;
+}

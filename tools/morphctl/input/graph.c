@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Any logical graph, as text: a line has the rank that sends and the one that receives; what follows
+ * '#' is a remark.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/input/input.h"
+
+#define BLANKS " \t\r\n\v\f"
+
+struct reader {
+	const char *path;
+	size_t line;
+	uint32_t highest; /* rank */
+	size_t highest_line;
+	struct graph *graph;
+	size_t room; /* for links */
+	bool named[GRAPH_RANKS];
+};
+
+static enum exit_code wrong(const struct reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static enum exit_code wrong(const struct reader *reader, const char *format, ...)
+{
+	char what[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	warn_line("%s: line %zu: %s", reader->path, reader->line, what);
+	return EXIT_CODE_USAGE;
+}
+
+static enum exit_code read_rank(struct reader *reader, const char *word, uint32_t *rank)
+{
+	uint64_t number;
+
+	if (!parse_u64(word, 0, GRAPH_RANKS - 1, &number))
+		return wrong(reader, "'%s' is no rank; ranks are numbers from 0 to %u", word,
+			     GRAPH_RANKS - 1);
+	*rank = (uint32_t)number;
+	reader->named[*rank] = true;
+	if (*rank >= reader->highest) {
+		reader->highest = *rank;
+		reader->highest_line = reader->line;
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code add_link(struct reader *reader, struct graph_link link)
+{
+	struct graph *graph = reader->graph;
+
+	if (link.src == link.dst)
+		return wrong(reader, "a link from rank %u to itself; the two ranks must differ",
+			     link.src);
+	if (graph->links_count == GRAPH_LINKS)
+		return wrong(reader, "more than %u links; a slice has no more circuits",
+			     GRAPH_LINKS);
+	if (graph->links_count == reader->room) {
+		reader->room = reader->room ? 2 * reader->room : 64;
+		graph->links =
+			needed(reallocarray(graph->links, reader->room, sizeof(*graph->links)));
+	}
+	graph->links[graph->links_count++] = link;
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code read_line(struct reader *reader, char *text)
+{
+	char *place = NULL, *words[3];
+	struct graph_link link = { 0 };
+	enum exit_code code;
+	unsigned int count = 0;
+
+	text[strcspn(text, "#")] = '\0';
+	for (char *word = strtok_r(text, BLANKS, &place); word && count < 3;
+	     word = strtok_r(NULL, BLANKS, &place))
+		words[count++] = word;
+	if (!count)
+		return EXIT_CODE_OK;
+	if (count != 2)
+		return wrong(reader, "%s; a line has two ranks, as '0 1'",
+			     count < 2 ? "one word alone" : "more than two words");
+	code = read_rank(reader, words[0], &link.src);
+	if (!code)
+		code = read_rank(reader, words[1], &link.dst);
+	return code ? code : add_link(reader, link);
+}
+
+/* Is each rank below the highest one in a line? */
+static enum exit_code check_ranks(struct reader *reader)
+{
+	if (!reader->graph->links_count) {
+		warn_line("%s: there is no link; a line has two ranks, as '0 1'", reader->path);
+		return EXIT_CODE_USAGE;
+	}
+	reader->line = reader->highest_line;
+	for (uint32_t rank = 0; rank < reader->highest; rank++)
+		if (!reader->named[rank])
+			return wrong(
+				reader,
+				"rank %u, but rank %u is in no line; ranks are numbered from 0 without a gap",
+				reader->highest, rank);
+	reader->graph->ranks = reader->highest + 1;
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code read_stream(struct reader *reader, FILE *file)
+{
+	enum exit_code code = EXIT_CODE_OK;
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t length;
+
+	while (!code && (length = getline(&text, &room, file)) >= 0) {
+		reader->line++;
+		code = strlen(text) == (size_t)length ?
+			       read_line(reader, text) :
+			       wrong(reader, "a NUL character; leave it out");
+	}
+	free(text);
+	if (!code && ferror(file)) {
+		warn_line("%s: %s", reader->path, strerror(errno));
+		code = EXIT_CODE_FAILED;
+	}
+	return code ? code : check_ranks(reader);
+}
+
+enum exit_code graph_read(const char *path, struct graph *graph)
+{
+	struct reader reader = { .path = path, .graph = graph };
+	FILE *file = NULL;
+	enum exit_code code = input_open(path, &file);
+
+	*graph = (struct graph){ 0 };
+	if (code)
+		return code;
+	code = read_stream(&reader, file);
+	input_close(file);
+	return code;
+}
+
+void graph_free(struct graph *graph)
+{
+	free(graph->links);
+	*graph = (struct graph){ 0 };
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A file of bytes from each rank to each: a line for each rank. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/input/input.h"
+
+#define BLANKS " \t\r\n"
+#define DIVIDERS ",;" BLANKS
+
+bool parse_bytes(const char *text, uint64_t *bytes)
+{
+	static const char units[] = "KMG";
+	unsigned int shift = 0;
+	char *end;
+
+	errno = 0;
+	*bytes = strtoull(text, &end, 10);
+	if (*text < '0' || *text > '9' || errno)
+		return false;
+	if (*end && strchr(units, *end))
+		shift = 10 * (unsigned int)(strchr(units, *end++) - units + 1);
+	if (*end || *bytes > UINT64_MAX >> shift)
+		return false;
+	*bytes <<= shift;
+	return true;
+}
+
+struct table {
+	const char *path;
+	uint64_t *cells;
+	size_t line; /* of the file */
+	uint32_t rows, columns; /* the first row says how many */
+};
+
+static enum exit_code wrong_line(const struct table *table, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static enum exit_code wrong_line(const struct table *table, const char *format, ...)
+{
+	char what[200];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	warn_line("%s: line %zu: %s", table->path, table->line, what);
+	return EXIT_CODE_USAGE;
+}
+
+static uint32_t count_words(const char *line)
+{
+	uint32_t count = 0;
+
+	for (line += strspn(line, DIVIDERS); *line; line += strspn(line, DIVIDERS)) {
+		line += strcspn(line, DIVIDERS);
+		count++;
+	}
+	return count;
+}
+
+/* The first column, from 1 on, that a comma ends with nothing in it; 0: there is none. A comma after the last is as good as none. */
+static uint32_t empty_cell(const char *line)
+{
+	uint32_t column = 1;
+
+	for (line += strspn(line, BLANKS); *line; line += strspn(line, BLANKS)) {
+		size_t word = strcspn(line, DIVIDERS);
+
+		line += word;
+		line += strspn(line, BLANKS);
+		if (!word && *line)
+			return column;
+		if (*line == ',' || *line == ';')
+			line++;
+		column++;
+	}
+	return 0;
+}
+
+/* What follows '#' is a remark. */
+static enum exit_code read_row(struct table *table, char *line)
+{
+	uint32_t count, column = 0;
+	char *place = NULL;
+
+	line[strcspn(line, "#")] = '\0';
+	column = empty_cell(line);
+	if (column)
+		return wrong_line(table,
+				  "row %u: column %u is empty; what a rank has nothing for is 0",
+				  table->rows + 1, column);
+	count = count_words(line);
+	if (!count)
+		return EXIT_CODE_OK;
+	if (!table->cells) {
+		if (count > MOST_RANKS)
+			return wrong_line(table, "%u numbers; there are %u ranks at most", count,
+					  MOST_RANKS);
+		table->columns = count;
+		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
+	}
+	if (count != table->columns)
+		return wrong_line(table, "%u number%s, and %u in the first row", count,
+				  PLURAL(count), table->columns);
+	if (table->rows == table->columns)
+		return wrong_line(table, "one more row than the %u of a matrix of %u columns",
+				  table->rows, table->columns);
+	for (char *word = strtok_r(line, DIVIDERS, &place); word;
+	     word = strtok_r(NULL, DIVIDERS, &place), column++) {
+		uint64_t *cell = &table->cells[(size_t)table->rows * table->columns + column];
+
+		if (!parse_bytes(word, cell))
+			return wrong_line(
+				table,
+				"column %u: '%s' is no number of bytes; there are 4096, 64K, 16M, 1G",
+				column + 1, word);
+		if (*cell > MOST_BYTES)
+			return wrong_line(table, "column %u: '%s' is more than 2^50 bytes",
+					  column + 1, word);
+	}
+	table->rows++;
+	return EXIT_CODE_OK;
+}
+
+enum exit_code matrix_read(const char *path, uint64_t **matrix, uint32_t *ranks)
+{
+	struct table table = { .path = path };
+	char *text, *line, *rest;
+	size_t length;
+	enum exit_code code = input_whole(path, &text, &length);
+
+	if (!code && strlen(text) != length) {
+		warn_line("%s: a NUL character; leave it out", path);
+		code = EXIT_CODE_USAGE;
+	}
+	rest = text;
+	while (!code && (line = strsep(&rest, "\n"))) {
+		table.line++;
+		code = read_row(&table, line);
+	}
+	free(text);
+	if (!code && (!table.rows || table.rows < table.columns)) {
+		warn_line("%s: %u row%s of %u number%s; a matrix has as many rows as columns", path,
+			  table.rows, PLURAL(table.rows), table.columns, PLURAL(table.columns));
+		code = EXIT_CODE_USAGE;
+	}
+	if (code) {
+		free(table.cells);
+		return code;
+	}
+	*matrix = table.cells;
+	*ranks = table.columns;
+	return EXIT_CODE_OK;
+}

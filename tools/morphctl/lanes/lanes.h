@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A file of demands between servers, solved on a fabric. */
+#ifndef MORPHCTL_TE_H
+#define MORPHCTL_TE_H
+
+#include "morphctl/client/client.h"
+
+struct demand {
+	uint32_t src_host, dst_host, controller;
+	double amount, weight;
+	uint32_t first, paths; /* of the problem */
+};
+
+struct traffic {
+	struct run *run;
+	uint32_t fabric; /* MORPH_ANY: an empty one */
+	struct morph_model *model;
+	struct morph_ledger *ledger;
+	struct morph_te *te;
+	uint32_t links;
+	json_t *document;
+	uint64_t epoch;
+	uint32_t ways;
+	double lambda;
+	struct demand *demands;
+	size_t demands_count;
+	json_t *reservations; /* of the kernel; NULL of an empty fabric */
+	uint32_t *last; /* by path: lanes of the epoch before, MORPH_ANY where there was none */
+	uint32_t *lanes; /* by path, whole */
+	struct morph_te_result result;
+};
+
+/* Read the file that is named: demands, epoch, ways and lambda. */
+enum exit_code traffic_read(struct traffic *traffic);
+/* The same, and solve it: whole lanes are in @traffic->lanes. */
+enum exit_code traffic_solve(struct traffic *traffic);
+/* Whole lanes of a link, of one controller's demands, or of all: MORPH_ANY. */
+uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller);
+void traffic_free(struct traffic *traffic);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The file of demands that morphctl te takes */
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/input/input.h"
+#include "morphctl/lanes/lanes.h"
+
+#define WAYS 4
+
+static enum exit_code wrong(const struct traffic *traffic, const char *where, const char *what)
+{
+	warn_line("%s: %s%s", traffic->run->argv[0], where, what);
+	return EXIT_CODE_USAGE;
+}
+
+/* Every key is one of those that are known, divided by commas. */
+static enum exit_code check_keys(const struct traffic *traffic, const json_t *object,
+				 const char *where, const char *known)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		const char *word = known;
+
+		while (*word && (strncmp(word, key, strcspn(word, ",")) ||
+				 strlen(key) != strcspn(word, ",")))
+			word += strcspn(word, ",") + (word[strcspn(word, ",")] == ',');
+		if (*word)
+			continue;
+		warn_line("%s: %sthere is no key '%s'; there are %s", traffic->run->argv[0], where,
+			  key, known);
+		return EXIT_CODE_USAGE;
+	}
+	return EXIT_CODE_OK;
+}
+
+/* A whole number of the file; what is absent stays as it was. */
+static bool whole(const json_t *object, const char *key, uint64_t most, uint64_t *value)
+{
+	const json_t *it = json_object_get(object, key);
+
+	if (!it)
+		return true;
+	if (!json_is_integer(it) || json_integer_value(it) < 0 ||
+	    (uint64_t)json_integer_value(it) > most)
+		return false;
+	*value = (uint64_t)json_integer_value(it);
+	return true;
+}
+
+static bool real(const json_t *object, const char *key, double *value)
+{
+	const json_t *it = json_object_get(object, key);
+
+	if (it && json_is_number(it))
+		*value = json_number_value(it);
+	return !it || json_is_number(it);
+}
+
+static enum exit_code read_demand(const struct traffic *traffic, size_t number, const json_t *it,
+				  struct demand *demand)
+{
+	uint64_t from = UINT64_MAX, to = UINT64_MAX, controller = 0;
+	enum exit_code code;
+	char where[32];
+
+	snprintf(where, sizeof(where), "demand %zu: ", number);
+	if (!json_is_object(it))
+		return wrong(traffic, where, "wants an object");
+	code = check_keys(traffic, it, where, "from,to,lanes,weight,controller");
+	if (code)
+		return code;
+	*demand = (struct demand){ .amount = -1, .weight = 1 };
+	if (!whole(it, "from", UINT32_MAX - 1, &from) || !whole(it, "to", UINT32_MAX - 1, &to) ||
+	    from == UINT64_MAX || to == UINT64_MAX)
+		return wrong(traffic, where, "'from' and 'to' must be numbers of hosts");
+	if (!real(it, "lanes", &demand->amount) || demand->amount < 0)
+		return wrong(traffic, where, "'lanes' must be a number, 0 or more");
+	if (!real(it, "weight", &demand->weight) || demand->weight <= 0)
+		return wrong(traffic, where, "'weight' must be a number above 0");
+	if (!whole(it, "controller", UINT32_MAX - 1, &controller))
+		return wrong(traffic, where, "'controller' must be the number of one");
+	demand->src_host = (uint32_t)from;
+	demand->dst_host = (uint32_t)to;
+	demand->controller = (uint32_t)controller;
+	return EXIT_CODE_OK;
+}
+
+enum exit_code traffic_read(struct traffic *traffic)
+{
+	enum exit_code code = document_read(traffic->run->argv[0], &traffic->document);
+	uint64_t ways = WAYS;
+	json_t *list, *it;
+	size_t i;
+
+	if (code)
+		return code;
+	if (!json_is_object(traffic->document))
+		return wrong(traffic, "", "wants an object with 'demands'");
+	code = check_keys(traffic, traffic->document, "", "demands,epoch,ways,lambda");
+	if (code)
+		return code;
+	list = json_object_get(traffic->document, "demands");
+	if (!json_is_array(list) || !json_array_size(list))
+		return wrong(traffic, "", "wants a list 'demands' with at least one");
+	if (!whole(traffic->document, "epoch", INT64_MAX, &traffic->epoch))
+		return wrong(traffic, "", "'epoch' must be a number, 0 or more");
+	if (!whole(traffic->document, "ways", 64, &ways) || !ways)
+		return wrong(traffic, "", "'ways' must be 1 to 64");
+	if (!real(traffic->document, "lambda", &traffic->lambda) || traffic->lambda < 0)
+		return wrong(traffic, "", "'lambda' must be a number, 0 or more");
+	traffic->ways = (uint32_t)ways;
+	traffic->demands_count = json_array_size(list);
+	traffic->demands = needed(calloc(traffic->demands_count, sizeof(*traffic->demands)));
+	json_array_foreach(list, i, it)
+	{
+		code = read_demand(traffic, i, it, &traffic->demands[i]);
+		if (code)
+			return code;
+	}
+	return EXIT_CODE_OK;
+}

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The choices of a plan: what algorithms and policies came to, and the baselines beside them. */
+#include <string.h>
+
+#include "morphctl/output/output.h"
+#include "morphctl/schedule/schedule.h"
+
+#define BASELINES "baseline,verdict,finish-ns,changes,circuits-set,text"
+#define METHODS "method,finish-ns,turns,circuits-set,text"
+#define MOST_METHODS 16
+
+#define SOME_RANKS 4 /* among which all algorithms do what they do at all */
+#define UNLIMITED_RANKS 64 /* of which each is planned, without --steps */
+
+/* Sooner is what was planned at first, where no ways were found for its light. */
+static const char *why_behind(const struct planning *planning, uint64_t ns, uint64_t best_ns)
+{
+	if (ns < best_ns && planning->unlit_count)
+		return "no ways were found for its light";
+	return ns > best_ns ? "later" : "no sooner";
+}
+
+/* With a rank that is late, from the start of the others. */
+static uint64_t end_ns(const struct planning *planning, const struct morph_choice *choice)
+{
+	uint64_t late_ns = planning->wanted.late_ns;
+
+	return choice->ns + (late_ns > choice->alone_ns ? late_ns - choice->alone_ns : 0);
+}
+
+static uint64_t chosen_ns(const struct planning *planning)
+{
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
+		if (planning->choices[at].chosen)
+			return end_ns(planning, &planning->choices[at]);
+	return 0;
+}
+
+uint64_t plan_choices_end(const struct planning *planning)
+{
+	const struct morph_payoff *payoff = &planning->payoff;
+	uint64_t late_ns = planning->wanted.late_ns;
+
+	/* What goes on without some ports knows of no rank that is late. */
+	if (planning->is_replanned)
+		return 0;
+	if (!late_ns || !payoff->rest_ns)
+		return late_ns ? chosen_ns(planning) : 0;
+	return payoff->rest_ns + (late_ns > payoff->late_ns ? late_ns : payoff->late_ns);
+}
+
+void plan_choices_weigh(struct planning *planning)
+{
+	const struct morph_choice *stragglar = &planning->choices[MORPH_STRAGGLAR];
+	struct morph_payoff rule = { .late_ns = stragglar->alone_ns,
+				     .rest_ns = stragglar->ns - stragglar->alone_ns,
+				     .other_ns = UINT64_MAX,
+				     .pays_ns = UINT64_MAX };
+
+	for (uint32_t at = 1; at < MORPH_STRAGGLAR; at++) {
+		const struct morph_choice *choice = &planning->choices[at];
+
+		if (choice->policy && choice->ns - choice->alone_ns < rule.other_ns)
+			rule.other_ns = choice->ns - choice->alone_ns;
+	}
+	if (!stragglar->policy || rule.other_ns == UINT64_MAX)
+		return;
+	if (rule.rest_ns < rule.other_ns)
+		rule.pays_ns = stragglar->ns > rule.other_ns ? stragglar->ns - rule.other_ns : 0;
+	planning->rule = rule;
+	if (stragglar->chosen)
+		planning->payoff = rule;
+}
+
+/* The library does not say which of them it was. */
+static const char *why_no_plan(const struct planning *planning)
+{
+	const struct run *run = planning->run;
+	bool budget = given(run, OPTION_BUDGET) || planning->wanted.ranks > UNLIMITED_RANKS;
+
+	if (given(run, OPTION_POLICY) && strcmp(run->option[OPTION_POLICY], "best"))
+		return budget ? "left out by the budget of --steps, or the policy can't do it" :
+				"the policy can't do it";
+	return budget ? "left out by the budget, which --steps makes larger" :
+			"there is no plan of its rounds";
+}
+
+/* An algorithm that does this kind of collective, and not this one. */
+static void add_unable(const struct planning *planning, uint32_t algorithm, json_t *list)
+{
+	struct morph_collective_opts wanted = planning->wanted;
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	struct morph_collective *scratch;
+
+	if (planning->wanted.algorithm || planning->rounds_given || planning->topologies.count)
+		return;
+	scratch = needed(morph_collective_new(ctx));
+	wanted.algorithm = algorithm;
+	wanted.root = 0;
+	wanted.radix = wanted.segments = 0;
+	wanted.matrix = NULL;
+	wanted.ranks = wanted.extent[0] = SOME_RANKS;
+	wanted.extent[1] = wanted.extent[2] = 0;
+	if (!morph_collective_build(scratch, &wanted)) {
+		const char *why = "it is for all-reduce with a rank that is late: --late";
+
+		wanted = planning->wanted;
+		wanted.algorithm = algorithm;
+		if (algorithm != MORPH_STRAGGLAR || wanted.late_ns) {
+			morph_collective_build(scratch, &wanted);
+			why = morph_error_text(ctx);
+		}
+		json_array_append_new(list,
+				      json_pack("{s:s, s:s}", "algorithm",
+						morph_algorithm_name(algorithm), "text", why));
+	}
+	morph_collective_free(scratch);
+}
+
+/* As --shape has it. */
+static json_t *shape_of(const uint32_t extent[3])
+{
+	uint32_t second = extent[1] ? extent[1] : 1;
+
+	if (extent[2])
+		return json_sprintf("%ux%ux%u", extent[0], second, extent[2]);
+	return extent[1] ? json_sprintf("%ux%u", extent[0], extent[1]) :
+			   json_sprintf("%u", extent[0]);
+}
+
+/* What some algorithms are told. */
+static void add_told(json_t *record, const struct morph_choice *choice)
+{
+	if (choice->extent[0])
+		json_object_set_new(record, "shape", shape_of(choice->extent));
+	if (choice->radix)
+		json_object_set_new(record, "radix", json_integer(choice->radix));
+	if (choice->segments)
+		json_object_set_new(record, "segments", json_integer(choice->segments));
+}
+
+/* Whether it pays not to wait for a late rank, and when all has arrived where it is as late as is said. */
+static void add_rule(const struct planning *planning, json_t *report)
+{
+	const struct morph_payoff *rule = &planning->rule;
+
+	if (planning->payoff.rest_ns)
+		json_object_set_new(report, "algorithm",
+				    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
+	if (rule->rest_ns) {
+		json_object_set_new(report, "late-ns", json_integer((json_int_t)rule->late_ns));
+		json_object_set_new(report, "rest-ns", json_integer((json_int_t)rule->rest_ns));
+		json_object_set_new(report, "other-ns", json_integer((json_int_t)rule->other_ns));
+		if (rule->pays_ns != UINT64_MAX)
+			json_object_set_new(report, "pays-ns",
+					    json_integer((json_int_t)rule->pays_ns));
+	}
+	if (!planning->wanted.late_ns)
+		return;
+	json_object_set_new(report, "comes-ns", json_integer((json_int_t)planning->wanted.late_ns));
+	if (!planning->is_replanned)
+		json_object_set_new(report, "ends-ns",
+				    json_integer((json_int_t)plan_choices_end(planning)));
+}
+
+/* What algorithms came to, and which of them it is. */
+static void add_choices(const struct planning *planning, json_t *report)
+{
+	uint64_t best_ns = chosen_ns(planning);
+	json_t *list = json_array();
+
+	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
+		const struct morph_choice *choice = &planning->choices[at];
+		const char *name = morph_algorithm_name(at);
+		json_t *record;
+
+		if (!choice->algorithm) {
+			add_unable(planning, at, list);
+			continue;
+		}
+		record = json_pack("{s:s, s:i}", "algorithm", name, "rounds-count",
+				   (int)choice->rounds);
+		add_told(record, choice);
+		if (choice->policy) {
+			json_object_set_new(record, "policy",
+					    json_string(morph_policy_name(choice->policy)));
+			json_object_set_new(record, "finish-ns",
+					    json_integer((json_int_t)end_ns(planning, choice)));
+		}
+		if (choice->chosen) {
+			json_object_set_new(report, "algorithm", json_string(name));
+			add_told(report, choice);
+		} else {
+			json_object_set_new(record, "text",
+					    json_string(choice->policy ?
+								why_behind(planning,
+									   end_ns(planning, choice),
+									   best_ns) :
+								why_no_plan(planning)));
+		}
+		json_array_append_new(list, record);
+	}
+	json_object_set_new(report, "choice", list);
+	add_rule(planning, report);
+}
+
+/* Those that can't say so themselves. */
+static void add_reasons(const struct planning *planning, json_t *report)
+{
+	json_t *list = json_object_get(report, "alternative"), *record;
+	const char *policy = text_of_key(report, "policy");
+	uint64_t best_ns = wide_of(report, "finish-ns");
+	size_t at;
+
+	json_array_foreach(list, at, record) if (key_is(record, "policy", policy))
+		best_ns = wide_of(record, "finish-ns");
+	json_array_foreach(list, at, record) if (key_is(record, "verdict", "feasible") &&
+						 !key_is(record, "policy", policy))
+		json_object_set_new(
+			record, "text",
+			json_string(why_behind(planning, wide_of(record, "finish-ns"), best_ns)));
+}
+
+/* Work, and what a unit of --steps is of it, as morph_schedule_choose() has them; without --steps twice as much: a ring of 4096 ranks. */
+#define UNIT_BITS 22
+#define MOST_WORK (1ULL << 29)
+#define WORK_EACH 16
+#define MOST_TRANSFERS (1ULL << 26) /* of a collective */
+
+static uint64_t work_of(const struct morph_collective *collective)
+{
+	uint32_t ranks = morph_collective_ranks(collective);
+	uint64_t work = 0;
+
+	for (uint32_t round = 0; round < morph_collective_rounds(collective); round++) {
+		uint64_t count = morph_collective_transfers(collective, round);
+
+		work += count * (count > ranks ? ranks : WORK_EACH);
+	}
+	return work;
+}
+
+/* Those of a binary tree alone are as many as one likes; of more than a collective may have none are built. */
+static uint64_t reckon(const struct morph_collective_opts *wanted)
+{
+	uint64_t transfers = (wanted->ranks - 1ULL) * wanted->segments;
+
+	return wanted->algorithm != MORPH_BINARY || transfers > MOST_TRANSFERS ?
+		       0 :
+		       transfers * WORK_EACH;
+}
+
+uint64_t plan_lacks(const struct planning *planning, const struct morph_collective_opts *wanted)
+{
+	uint64_t work = wanted ? reckon(wanted) : work_of(planning->collective);
+	uint64_t budget = 0, most;
+
+	option_u64(planning->run, OPTION_BUDGET, &budget);
+	most = budget > UINT64_MAX >> UNIT_BITS ? UINT64_MAX : budget << UNIT_BITS;
+	most = most > MOST_WORK ? most : MOST_WORK;
+	return work > most ? ((work - 1) >> UNIT_BITS) + 1 : 0;
+}
+
+enum exit_code plan_within_budget(const struct planning *planning)
+{
+	struct morph_collective_opts wanted = planning->wanted;
+	struct run *run = planning->run;
+	uint64_t lacks;
+
+	if (given(run, OPTION_SEGMENTS))
+		wanted.algorithm = MORPH_BINARY;
+	/* StragglAR is short, and long to be found. */
+	if (!wanted.algorithm || wanted.algorithm == MORPH_STRAGGLAR)
+		return EXIT_CODE_OK;
+	lacks = plan_lacks(planning, &wanted);
+	if (!lacks && !morph_collective_build(planning->collective, &wanted))
+		lacks = plan_lacks(planning, NULL);
+	if (!lacks)
+		return EXIT_CODE_OK;
+	return usage_error(
+		run,
+		"--algorithm %s among %u ranks takes minutes and gigabytes to plan: --steps %llu would, or say fewer %s or another algorithm",
+		morph_algorithm_name(wanted.algorithm), wanted.ranks, (unsigned long long)lacks,
+		given(run, OPTION_SEGMENTS) ? "--segments" : "ranks");
+}
+
+void plan_choices_add(const struct planning *planning, json_t *report)
+{
+	add_choices(planning, report);
+	add_reasons(planning, report);
+}
+
+/* Baselines: what a plan is held against. Its gap is told by its bound, never by what changes that took no time would come to. */
+
+json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
+{
+	uint32_t verdict = morph_schedule_verdict(schedule);
+	json_t *record =
+		json_pack("{s:s, s:s}", "baseline", name, "verdict", verdict_word(verdict));
+	uint64_t circuits;
+
+	if (verdict != MORPH_FEASIBLE) {
+		json_object_set_new(record, "text", json_string(morph_schedule_why(schedule)));
+		return record;
+	}
+	json_object_set_new(record, "finish-ns",
+			    json_integer((json_int_t)morph_schedule_ns(schedule, NULL)));
+	json_object_set_new(record, "changes",
+			    json_integer(morph_schedule_changes(schedule, &circuits)));
+	json_object_set_new(record, "circuits-set", json_integer((json_int_t)circuits));
+	return record;
+}
+
+static bool is_later(const struct morph_schedule *one, const struct morph_schedule *other)
+{
+	return morph_schedule_verdict(other) == MORPH_FEASIBLE &&
+	       (morph_schedule_verdict(one) != MORPH_FEASIBLE ||
+		morph_schedule_ns(one, NULL) > morph_schedule_ns(other, NULL));
+}
+
+/* Nothing is sooner, but for what rounding makes of it. */
+static bool meets_bound(const struct morph_schedule *schedule)
+{
+	uint64_t bound, ns;
+
+	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+		return false;
+	ns = morph_schedule_ns(schedule, &bound);
+	return ns <= bound + 1;
+}
+
+/* What is ideal is no later than the plan, and than its policy where changes take no time. */
+static int find_ideal(const struct planning *planning, struct morph_schedule *ideal, json_t *list)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,
+		   .policy = morph_schedule_policy(planning->schedule));
+	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
+	const struct morph_schedule *best = ideal;
+	int error = 0;
+
+	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE && !meets_bound(ideal))
+		error = morph_schedule_plan(trial, planning->collective, planning->unchanging,
+					    &opts);
+	if (!error && is_later(best, trial))
+		best = trial;
+	if (is_later(best, planning->schedule))
+		best = planning->schedule;
+	if (!error)
+		json_array_append_new(
+			list, schedule_record(best, morph_baseline_name(MORPH_BASELINE_IDEAL)));
+	morph_schedule_free(trial);
+	return error;
+}
+
+static int add_baselines(const struct planning *planning, json_t *report)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
+	struct morph_schedule *schedule = needed(morph_schedule_new(planning->run->client->ctx));
+	json_t *list = json_array();
+	int error = 0;
+
+	for (uint32_t baseline = 0; !error && baseline < MORPH_BASELINES; baseline++) {
+		error = morph_schedule_baseline(schedule, planning->collective, planning->delay,
+						&opts, baseline);
+		if (!error && baseline == MORPH_BASELINE_IDEAL)
+			error = find_ideal(planning, schedule, list);
+		else if (!error)
+			json_array_append_new(list, schedule_record(schedule,
+								    morph_baseline_name(baseline)));
+	}
+	if (planning->topologies.written)
+		json_array_append(list, planning->topologies.written);
+	json_object_set_new(report, "baseline", list);
+	morph_schedule_free(schedule);
+	return error;
+}
+
+/* Where halving does it, from which size on do circuits of its own pay? */
+static int add_short_cut(const struct planning *planning, json_t *report)
+{
+	const struct morph_collective_opts *wanted = &planning->wanted;
+	struct morph_short_cut cut;
+	json_t *record;
+	int error;
+
+	if (planning->rounds_given || wanted->ranks < 2 || wanted->ranks & (wanted->ranks - 1) ||
+	    (wanted->kind != MORPH_ALL_REDUCE && wanted->kind != MORPH_REDUCE_SCATTER &&
+	     wanted->kind != MORPH_ALL_GATHER))
+		return 0;
+	error = morph_short_cut(planning->run->client->ctx, planning->delay, wanted->ranks,
+				planning->planes, wanted->bytes, &cut);
+	if (error)
+		return error;
+	record = json_pack("{s:i}", "steps-count", (int)cut.steps);
+	if (cut.first < cut.steps)
+		json_object_set_new(record, "first-step", json_integer(cut.first));
+	if (cut.pays_bytes != UINT64_MAX)
+		json_object_set_new(record, "pays-bytes", json_integer((json_int_t)cut.pays_bytes));
+	json_object_set_new(report, "short-cut", record);
+	return 0;
+}
+
+/* Of all-reduce that begins without the last rank: how many rounds are left when it comes, and how many there must be. */
+static void add_late_rounds(const struct planning *planning, json_t *report)
+{
+	uint32_t ranks = planning->wanted.ranks;
+	uint32_t rounds = morph_collective_rounds(planning->collective);
+
+	if (!planning->payoff.rest_ns || ranks < 2)
+		return;
+	rounds -= morph_collective_rounds_before(planning->collective, ranks - 1);
+	json_object_set_new(report, "rounds-late", json_integer(rounds));
+	json_object_set_new(report, "rounds-bound", json_integer(morph_straggler_bound(ranks)));
+}
+
+/* Of a matrix that goes in one round; the way back is the way there, turned. */
+static int add_methods(const struct planning *planning, json_t *report)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,
+		   .policy = planning->policy, .budget = planning->budget);
+	struct morph_method methods[MOST_METHODS];
+	json_t *list;
+	int count;
+
+	if (!planning->matrix || morph_collective_rounds(planning->collective) != 1)
+		return 0;
+	count = morph_matrix_methods(planning->run->client->ctx, planning->matrix,
+				     planning->wanted.ranks, planning->delay, &opts, methods,
+				     MOST_METHODS);
+	if (count < 0)
+		return count;
+	list = json_array();
+	for (int at = 0; at < count && at < MOST_METHODS; at++) {
+		const struct morph_method *method = &methods[at];
+		json_t *record = json_pack("{s:s}", "method", method->name);
+
+		if (method->ns) {
+			json_object_set_new(record, "finish-ns",
+					    json_integer((json_int_t)method->ns));
+			json_object_set_new(record, "turns", json_integer(method->turns));
+			json_object_set_new(record, "circuits-set", json_integer(method->circuits));
+		}
+		if (!method->chosen)
+			json_object_set_new(record, "text", json_string(method->why));
+		json_array_append_new(list, record);
+	}
+	json_object_set_new(report, "method", list);
+	return 0;
+}
+
+enum exit_code plan_against_add(const struct planning *planning, json_t *report)
+{
+	int error = add_baselines(planning, report);
+
+	if (!error)
+		error = add_short_cut(planning, report);
+	if (!error)
+		error = add_methods(planning, report);
+	add_late_rounds(planning, report);
+	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
+}
+
+static void write_short_cut(const json_t *cut)
+{
+	uint32_t steps = number_of(cut, "steps-count", 0);
+	uint32_t first = number_of(cut, "first-step", steps);
+
+	if (!json_object_get(cut, "pays-bytes")) {
+		printf("\nhalving on a ring: it never pays to change circuits\n");
+		return;
+	}
+	if (!wide_of(cut, "pays-bytes"))
+		printf("\nhalving on a ring: of any bytes it pays to change circuits; ");
+	else
+		printf("\nhalving on a ring: from %llu byte%s on it pays to change circuits; ",
+		       (unsigned long long)wide_of(cut, "pays-bytes"),
+		       PLURAL(wide_of(cut, "pays-bytes")));
+	if (first == steps)
+		printf("of these bytes it does not\n");
+	else
+		printf("of these bytes in the last %u of %u step%s\n", steps - first, steps,
+		       PLURAL(steps));
+}
+
+void plan_against_write(const struct run *run, const json_t *report)
+{
+	const json_t *cut = json_object_get(report, "short-cut");
+
+	putchar('\n');
+	emit_table(run, BASELINES, json_object_get(report, "baseline"));
+	if (json_array_size(json_object_get(report, "method"))) {
+		putchar('\n');
+		emit_table(run, METHODS, json_object_get(report, "method"));
+	}
+	if (cut)
+		write_short_cut(cut);
+	if (json_object_get(report, "rounds-late"))
+		printf("\nrounds when the last rank is there: %u, and by counting no fewer than %u\n",
+		       number_of(report, "rounds-late", 0), number_of(report, "rounds-bound", 0));
+}

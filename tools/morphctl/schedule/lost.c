@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl plan --lost: a schedule that goes on without some ports */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/output/output.h"
+#include "morphctl/schedule/schedule.h"
+
+#define MOST_LOSSES 256
+
+static enum exit_code malformed(struct run *run, const char *text)
+{
+	return usage_error(
+		run,
+		"--lost wants ports as 3:1, 3:1t or 3:1r,4:0 and from when on as @20000, "
+		"not '%s'",
+		text);
+}
+
+/* What is too large for a number of a rank or plane is none that there is. */
+static uint32_t number_at(const char *text, char **end)
+{
+	unsigned long value = strtoul(text, end, 10);
+
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+/* RANK:PLANE, and t or r where it is one port of both. */
+static const char *parse_loss(const char *text, struct morph_loss *loss)
+{
+	char *end;
+
+	*loss = (struct morph_loss){ .ports = MORPH_LOSS_TRANSMIT | MORPH_LOSS_RECEIVE };
+	if (*text < '0' || *text > '9')
+		return NULL;
+	loss->rank = number_at(text, &end);
+	if (end[0] != ':' || end[1] < '0' || end[1] > '9')
+		return NULL;
+	loss->plane = number_at(end + 1, &end);
+	if (*end == 't' || *end == 'r')
+		loss->ports = *end++ == 't' ? MORPH_LOSS_TRANSMIT : MORPH_LOSS_RECEIVE;
+	return end;
+}
+
+static enum exit_code parse_lost(struct run *run, struct morph_replan_opts *opts,
+				 struct morph_loss *losses)
+{
+	const char *whole = run->option[OPTION_LOST], *text = whole;
+	char *end;
+
+	for (;;) {
+		text = opts->count < MOST_LOSSES ? parse_loss(text, &losses[opts->count++]) : NULL;
+		if (!text || (*text && *text != ',' && *text != '@'))
+			return malformed(run, whole);
+		if (*text != ',')
+			break;
+		text++;
+	}
+	if (!*text)
+		return EXIT_CODE_OK;
+	if (text[1] < '0' || text[1] > '9')
+		return malformed(run, whole);
+	errno = 0;
+	opts->from_ns = strtoull(text + 1, &end, 10);
+	return *end || errno ? malformed(run, whole) : EXIT_CODE_OK;
+}
+
+static enum exit_code check_lost(const struct planning *planning,
+				 const struct morph_replan_opts *opts)
+{
+	uint32_t ranks = morph_collective_ranks(planning->collective);
+
+	for (uint32_t at = 0; at < opts->count; at++)
+		if (opts->losses[at].rank >= ranks || opts->losses[at].plane >= planning->planes)
+			return usage_error(
+				planning->run,
+				"--lost wants ranks below %u and planes below %u, not '%s'", ranks,
+				planning->planes, planning->run->option[OPTION_LOST]);
+	return EXIT_CODE_OK;
+}
+
+/* By one policy, from the beginning, without the ports; in the place of what is there where that is later, or can't be. */
+static int try_anew(struct planning *planning, const struct morph_schedule_opts *how,
+		    const struct morph_replan_opts *opts)
+{
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	struct morph_schedule *whole = needed(morph_schedule_new(ctx));
+	struct morph_schedule *trial = needed(morph_schedule_new(ctx));
+	struct morph_schedule *kept = planning->schedule;
+	struct morph_replanned replanned = { 0 };
+	int error = morph_schedule_plan(whole, planning->collective, planning->delay, how);
+
+	if (!error && morph_schedule_verdict(whole) == MORPH_FEASIBLE)
+		error = morph_schedule_replan(trial, whole, planning->collective, planning->delay,
+					      opts, &replanned);
+	if (!error && morph_schedule_verdict(trial) == MORPH_FEASIBLE &&
+	    (morph_schedule_verdict(kept) != MORPH_FEASIBLE ||
+	     morph_schedule_ns(trial, NULL) < morph_schedule_ns(kept, NULL))) {
+		planning->schedule = trial;
+		planning->replanned = replanned;
+		trial = kept;
+	}
+	morph_schedule_free(trial);
+	morph_schedule_free(whole);
+	return error;
+}
+
+/* What can't go on begins once more, by whichever policy needs the ports least. Topologies of a file have one alone. */
+static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, uint64_t before_ns)
+{
+	MORPH_OPTS(morph_schedule_opts, how, .planes = planning->planes);
+	uint64_t end_ns = opts->from_ns; /* it begins when ports are lost */
+	int error = 0;
+
+	if (morph_schedule_verdict(planning->schedule) != MORPH_UNDECIDED ||
+	    planning->topologies.count)
+		return 0;
+	snprintf(planning->stuck, sizeof(planning->stuck), "%s",
+		 morph_schedule_why(planning->schedule));
+	opts->from_ns = 0;
+	for (how.policy = 1; !error && how.policy < MORPH_POLICIES; how.policy++) {
+		error = try_anew(planning, &how, opts);
+		/* A policy that does not do this, or gives up. */
+		error = error == -ENOMEM ? error : 0;
+	}
+	if (error || morph_schedule_verdict(planning->schedule) != MORPH_FEASIBLE) {
+		*planning->stuck = '\0';
+		return error;
+	}
+	end_ns += morph_schedule_ns(planning->schedule, NULL);
+	planning->replanned.later_ns = end_ns > before_ns ? end_ns - before_ns : 0;
+	return 0;
+}
+
+enum exit_code plan_lost(struct planning *planning)
+{
+	struct morph_loss losses[MOST_LOSSES];
+	MORPH_OPTS(morph_replan_opts, opts, .losses = losses);
+	enum exit_code code = parse_lost(planning->run, &opts, losses);
+	struct morph_schedule *old = planning->schedule;
+	uint64_t before_ns;
+	int error;
+
+	if (!code)
+		code = check_lost(planning, &opts);
+	if (code || morph_schedule_verdict(old) != MORPH_FEASIBLE)
+		return code;
+	before_ns = morph_schedule_ns(old, NULL);
+	planning->schedule = needed(morph_schedule_new(planning->run->client->ctx));
+	error = morph_schedule_replan(planning->schedule, old, planning->collective,
+				      planning->delay, &opts, &planning->replanned);
+	morph_schedule_free(old);
+	planning->is_replanned = !error;
+	if (!error)
+		error = plan_anew(planning, &opts, before_ns);
+	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
+}
+
+void plan_lost_write(const struct planning *planning)
+{
+	const struct morph_replanned *replanned = &planning->replanned;
+
+	if (!planning->is_replanned)
+		return;
+	if (*planning->stuck) {
+		printf("without the ports that are lost what was planned can't go on: %s\n"
+		       "this is planned anew, from the beginning, by policy %s, and all has arrived %llu ns later\n\n",
+		       planning->stuck,
+		       morph_policy_name(morph_schedule_policy(planning->schedule)),
+		       (unsigned long long)replanned->later_ns);
+		return;
+	}
+	printf("without the ports that are lost, over which %u circuit%s went: %u on other planes; %u transfer%s over others, "
+	       "%u circuit%s set for a turn, %u again\n"
+	       "%u circuit%s differ%s, and all has arrived %llu ns later\n\n",
+	       replanned->lost, PLURAL(replanned->lost), replanned->moved, replanned->shared,
+	       PLURAL(replanned->shared), replanned->turns, PLURAL(replanned->turns),
+	       replanned->again, replanned->changed, PLURAL(replanned->changed),
+	       replanned->changed == 1 ? "s" : "", (unsigned long long)replanned->later_ns);
+}
+
+/* Rows of tables that know of no loss. */
+static void label_rows(json_t *report)
+{
+	static const char *const tables[] = { "choice", "alternative", "baseline", "method" };
+
+	for (size_t table = 0; table < sizeof(tables) / sizeof(tables[0]); table++) {
+		json_t *list = json_object_get(report, tables[table]), *record;
+		size_t at;
+
+		json_array_foreach(list, at, record)
+		{
+			const char *text = json_string_value(json_object_get(record, "text"));
+
+			if (!json_object_get(record, "finish-ns"))
+				continue;
+			json_object_set_new(record, "text",
+					    json_sprintf("%s%sbefore the loss", text ? text : "",
+							 text ? "; " : ""));
+		}
+	}
+}
+
+void plan_lost_add(const struct planning *planning, json_t *report)
+{
+	const struct morph_replanned *replanned = &planning->replanned;
+	json_t *record;
+
+	if (!planning->is_replanned)
+		return;
+	if (*planning->stuck)
+		record = json_pack("{s:b, s:s, s:I}", "anew", 1, "text", planning->stuck,
+				   "later-ns", (json_int_t)replanned->later_ns);
+	else
+		record = json_pack(
+			"{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lost", (json_int_t)replanned->lost,
+			"changed", (json_int_t)replanned->changed, "moved",
+			(json_int_t)replanned->moved, "shared", (json_int_t)replanned->shared,
+			"turns", (json_int_t)replanned->turns, "again",
+			(json_int_t)replanned->again, "later-ns", (json_int_t)replanned->later_ns);
+	json_object_set_new(report, "replanned", record);
+	label_rows(report);
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl plan: when circuits change in a collective */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/output/output.h"
+#include "morphctl/schedule/schedule.h"
+#include "morphctl/slice/slice.h"
+
+#define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
+#define ROUNDS "round,from-ns,until-ns,hops"
+#define ALGORITHMS_ROOM 96
+
+#define FEW_RANKS 512
+
+enum format {
+	TEXT,
+	PICTURE,
+	RECORD
+};
+
+/* ------------------------------------------------------------------------- plan */
+
+enum exit_code plan_error(struct run *run, int error)
+{
+	enum exit_code code = client_error(run, error);
+
+	return error == -EINVAL || error == -E2BIG || error == -ERANGE || error == -EOVERFLOW ?
+		       EXIT_CODE_USAGE :
+		       code;
+}
+
+/* Algorithms that do what the one that was named does not. Of more ranks that would take time. */
+static void tell_others(struct planning *planning)
+{
+	struct morph_collective_opts wanted = planning->wanted;
+	char names[256] = "";
+	size_t length = 0;
+
+	if (wanted.ranks > FEW_RANKS ||
+	    morph_collective_build(planning->collective, &wanted) != -EINVAL)
+		return;
+	for (wanted.algorithm = 1; wanted.algorithm < MORPH_ALGORITHMS; wanted.algorithm++)
+		if (wanted.algorithm != MORPH_STRAGGLAR &&
+		    !morph_collective_build(planning->collective, &wanted))
+			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
+						   length ? ", " : "",
+						   morph_algorithm_name(wanted.algorithm));
+	if (length)
+		warn_line("these do it: --algorithm %s", names);
+}
+
+/* Combine: the plan of the file's all-to-all, turned round. */
+static int solve_back(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	struct morph_collective *there = needed(morph_collective_new(planning->run->client->ctx));
+	uint32_t algorithm = planning->wanted.algorithm ? planning->wanted.algorithm : MORPH_DIRECT;
+	int error;
+
+	planning->wanted.algorithm = algorithm;
+	error = morph_collective_build(there, &planning->wanted);
+	if (!error)
+		error = morph_schedule_combine(planning->schedule, planning->collective, there,
+					       planning->delay, opts);
+	if (!error)
+		planning->choices[algorithm] = (struct morph_choice){
+			.algorithm = algorithm,
+			.policy = morph_schedule_policy(planning->schedule),
+			.rounds = morph_collective_rounds(planning->collective),
+			.ns = morph_schedule_ns(planning->schedule, NULL),
+			.chosen = true
+		};
+	morph_collective_free(there);
+	return error;
+}
+
+static enum exit_code solve(struct planning *planning)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	enum exit_code code;
+	int error;
+
+	if (!option_u32(planning->run, OPTION_PLANES, &opts.planes) ||
+	    !option_word(planning->run, OPTION_POLICY, &opts.policy) ||
+	    !option_u64(planning->run, OPTION_BUDGET, &opts.budget))
+		return EXIT_CODE_USAGE;
+	if (!opts.planes || opts.planes > MOST_PLANES)
+		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
+				   planning->run->option[OPTION_PLANES]);
+	planning->planes = opts.planes;
+	planning->policy = opts.policy;
+	planning->budget = opts.budget;
+	code = plan_within_budget(planning);
+	if (code)
+		return code;
+	if (planning->topologies.count) {
+		code = topologies_solve(planning, &opts);
+		return code || !given(planning->run, OPTION_LOST) ? code : plan_lost(planning);
+	}
+	if (planning->rounds_given)
+		error = morph_schedule_plan(planning->schedule, planning->collective,
+					    planning->delay, &opts);
+	else if (given(planning->run, OPTION_COMBINE))
+		error = solve_back(planning, &opts);
+	else if (planning->wanted.algorithm == MORPH_STRAGGLAR &&
+		 planning->wanted.kind == MORPH_ALL_REDUCE)
+		error = morph_schedule_payoff(planning->schedule, planning->collective,
+					      &planning->wanted, planning->delay, &opts,
+					      &planning->payoff);
+	else
+		error = morph_schedule_choose(planning->schedule, planning->collective,
+					      &planning->wanted, planning->delay, &opts,
+					      planning->choices);
+	if (error < 0) {
+		code = plan_error(planning->run, error);
+		if (error == -EINVAL && planning->wanted.algorithm)
+			tell_others(planning);
+		return code;
+	}
+	if (planning->payoff.rest_ns)
+		planning->rule = planning->payoff;
+	else if (planning->wanted.late_ns)
+		plan_choices_weigh(planning);
+	if (!given(planning->run, OPTION_LOST))
+		return EXIT_CODE_OK;
+	return plan_lost(planning);
+}
+
+/* ------------------------------------------------------------------------ answer */
+
+/* Begin without the last rank, or wait for it? */
+static void write_payoff(const struct planning *planning)
+{
+	const struct morph_payoff *payoff = &planning->rule;
+	uint64_t ends_ns = plan_choices_end(planning);
+
+	if (ends_ns)
+		printf("the last rank comes after %llu ns: then all has arrived %llu ns after the others began\n%s",
+		       (unsigned long long)planning->wanted.late_ns, (unsigned long long)ends_ns,
+		       payoff->rest_ns ? "" : "\n");
+	if (!payoff->rest_ns)
+		return;
+	printf("without the last rank there is work for %llu ns, and then for %llu ns with it; the best other algorithm "
+	       "takes %llu ns from when it comes\n",
+	       (unsigned long long)payoff->late_ns, (unsigned long long)payoff->rest_ns,
+	       (unsigned long long)payoff->other_ns);
+	if (payoff->pays_ns == UINT64_MAX)
+		printf("it does not pay, however late that rank is\n\n");
+	else
+		printf("it pays where that rank is more than %llu ns late\n\n",
+		       (unsigned long long)payoff->pays_ns);
+}
+
+static void write_roles(const json_t *report)
+{
+	uint32_t elected = number_of(report, "elected-rank", NUMBER_NONE);
+
+	if (elected == NUMBER_NONE)
+		printf("no rank takes part\n\n");
+	else
+		printf("%u ranks take part, of which rank %u hands the plan in\n\n",
+		       number_of(report, "ranks-involved", 0), elected);
+}
+
+static void write_times(const json_t *report)
+{
+	uint64_t bound = wide_of(report, "bound-ns"), gap = wide_of(report, "gap-ns");
+	uint64_t set = wide_of(report, "circuits-set");
+	uint32_t changes = number_of(report, "changes", 0);
+
+	printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
+	       "by %s: ",
+	       (unsigned long long)wide_of(report, "finish-ns"), (unsigned long long)bound,
+	       text_of_key(report, "bound-kind"));
+	if (gap)
+		printf("a gap of %llu ns", (unsigned long long)gap);
+	else
+		printf("no gap");
+	if (gap && bound)
+		printf(", %.1f %%", 100 * (double)gap / (double)bound);
+	printf("\ncircuits change %u time%s, %llu %s set\n\n", changes, PLURAL(changes),
+	       (unsigned long long)set, set == 1 ? "is" : "are");
+}
+
+static bool is_told(const json_t *choices, const char *what)
+{
+	const json_t *record;
+	size_t at;
+
+	json_array_foreach(choices, at, record) if (json_object_get(record, what)) return true;
+	return false;
+}
+
+/* With what some algorithms are told, where one of these is told anything. */
+static void list_columns(const json_t *choices, char columns[ALGORITHMS_ROOM])
+{
+	snprintf(columns, ALGORITHMS_ROOM, "algorithm,%s%s%spolicy,rounds-count,finish-ns,text",
+		 is_told(choices, "radix") ? "radix," : "",
+		 is_told(choices, "segments") ? "segments," : "",
+		 is_told(choices, "shape") ? "shape," : "");
+}
+
+static void write_report(struct planning *planning, const json_t *report)
+{
+	uint32_t radix = number_of(report, "radix", 0);
+	uint32_t segments = number_of(report, "segments", 0);
+	const char *shape = text_of_key(report, "shape");
+	char columns[ALGORITHMS_ROOM];
+	struct timeline timeline;
+
+	printf("%s: %s", planning->title, text_of_key(report, "algorithm"));
+	if (radix)
+		printf(" of radix %u", radix);
+	if (segments)
+		printf(" of %u segment%s", segments, PLURAL(segments));
+	if (*shape)
+		printf(" on %s", shape);
+	printf("%s%s\n", planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
+	if (key_is(report, "verdict", "feasible")) {
+		write_times(report);
+		target_measured_write(planning);
+		if (planning->matrix)
+			write_roles(report);
+		write_payoff(planning);
+		plan_other_write(planning);
+		plan_light_write(&planning->light);
+		plan_lost_write(planning);
+		target_write(planning);
+		timeline_make(&timeline, planning->schedule, planning->planes);
+		timeline_write_text(stdout, &timeline);
+		timeline_free(&timeline);
+	} else {
+		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+	}
+	putchar('\n');
+	if (json_array_size(json_object_get(report, "choice")) > 1) {
+		list_columns(json_object_get(report, "choice"), columns);
+		emit_table(planning->run, columns, json_object_get(report, "choice"));
+		putchar('\n');
+	}
+	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));
+	plan_against_write(planning->run, report);
+	if (json_array_size(json_object_get(report, "round"))) {
+		putchar('\n');
+		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
+	}
+}
+
+/* What is planned; a file with rounds has no name for it, and how much there is a matrix says. */
+static void add_collective(const struct planning *planning, json_t *report)
+{
+	const struct morph_collective_opts *wanted = &planning->wanted;
+
+	if (planning->rounds_given)
+		return;
+	json_object_set_new(report, "collective", json_string(kind_name(wanted->kind)));
+	if (!planning->matrix)
+		json_object_set_new(report, "bytes", json_integer((json_int_t)wanted->bytes));
+}
+
+/* Who is waited for, and who hands the plan in. */
+static void add_roles(struct planning *planning, json_t *report)
+{
+	uint32_t ranks = planning->wanted.ranks, elected;
+
+	if (!planning->matrix)
+		return;
+	elected = morph_matrix_elect(planning->matrix, ranks);
+	json_object_set_new(report, "ranks-involved",
+			    json_integer(morph_matrix_roles(planning->matrix, ranks, NULL)));
+	if (elected != UINT32_MAX)
+		json_object_set_new(report, "elected-rank", json_integer(elected));
+}
+
+static enum exit_code answer(struct planning *planning, enum format format)
+{
+	struct view view = client_view(planning->run, MORPH_OBJECT_SCHEDULE, NULL);
+	const char *title = planning->run->option[OPTION_TITLE];
+	bool feasible = morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE;
+	bool lit = !planning->light.verdict || planning->light.verdict == MORPH_FEASIBLE;
+	struct morph_object *object = NULL;
+	struct timeline timeline;
+	enum exit_code code;
+	json_t *report = NULL;
+	int error;
+
+	if (export_is_answer(planning->run))
+		return feasible && lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
+	if (format == PICTURE && feasible) {
+		timeline_make(&timeline, planning->schedule, planning->planes);
+		timeline_write_svg(stdout, &timeline, title ? title : planning->title);
+		timeline_free(&timeline);
+		if (!lit)
+			warn_line("%s", planning->light.why);
+		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
+	}
+	if (format == PICTURE) {
+		warn_line("there is nothing to draw: %s", morph_schedule_why(planning->schedule));
+		return EXIT_CODE_FAILED;
+	}
+	error = morph_schedule_describe(planning->schedule, &object);
+	code = client_reply(planning->run, error, object, &report);
+	if (report) {
+		add_collective(planning, report);
+		plan_choices_add(planning, report);
+		add_roles(planning, report);
+		plan_light_add(&planning->light, report);
+		plan_other_add(planning, report);
+		code = plan_against_add(planning, report);
+		plan_lost_add(planning, report);
+		target_measured_add(planning, report);
+		if (planning->target.loaded)
+			json_object_set(report, "loaded", planning->target.loaded);
+	}
+	if (!code && (format == RECORD || given(planning->run, OPTION_FIELDS)))
+		code = emit_one(planning->run, &view, report);
+	else if (!code)
+		write_report(planning, report);
+	json_decref(report);
+	return code || (feasible && lit) ? code : EXIT_CODE_FAILED;
+}
+
+bool is_utf8(const char *text, size_t length)
+{
+	json_t *string = json_stringn(text, length);
+
+	json_decref(string);
+	return string;
+}
+
+static enum exit_code format_given(struct run *run, enum format *format)
+{
+	uint32_t word = TEXT;
+
+	if (!option_word(run, OPTION_PLAN_FORMAT, &word))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_JSON) && given(run, OPTION_PLAN_FORMAT))
+		return usage_error(run, "--format and --json exclude each other");
+	*format = given(run, OPTION_JSON) ? RECORD : (enum format)word;
+	if (*format != PICTURE && given(run, OPTION_TITLE))
+		return usage_error(run, "--title goes with --format svg");
+	if (given(run, OPTION_TITLE) &&
+	    !is_utf8(run->option[OPTION_TITLE], strlen(run->option[OPTION_TITLE])))
+		return usage_error(run, "--title wants UTF-8, as pictures are written in");
+	if (*format == PICTURE && given(run, OPTION_FIELDS))
+		return usage_error(run, "--fields goes with --format text and json");
+	if (*format == RECORD)
+		run->option[OPTION_JSON] = "";
+	return client_fields(run, MORPH_OBJECT_SCHEDULE);
+}
+
+static enum exit_code ask(struct planning *planning)
+{
+	bool file = false;
+	enum exit_code code = from_file(planning->run, &file);
+
+	if (!code)
+		code = topologies_read(planning->run, &planning->topologies);
+	if (!code)
+		code = plan_ask_algorithm(planning);
+	if (!code)
+		code = file ? ask_file(planning) : plan_ask_collective(planning);
+	if (!code)
+		code = target_fits(planning);
+	return code ? code : plan_ask_delay(planning);
+}
+
+static enum exit_code plan(struct planning *planning, enum format format)
+{
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	enum exit_code code;
+
+	planning->collective = needed(morph_collective_new(ctx));
+	planning->delay = needed(morph_delay_new(ctx));
+	planning->unchanging = needed(morph_delay_new(ctx));
+	planning->schedule = needed(morph_schedule_new(ctx));
+	planning->steps = needed(morph_steps_new(ctx));
+	code = target_open(planning->run, &planning->target);
+	if (!code)
+		code = ask(planning);
+	if (!code)
+		code = solve(planning);
+	if (!code)
+		code = plan_light(planning);
+	if (!code)
+		code = plan_other(planning);
+	if (!code)
+		code = write_files(planning);
+	if (!code)
+		code = answer(planning, format);
+	free(planning->matrix);
+	json_decref(planning->topologies.written);
+	topologies_free(&planning->topologies);
+	target_close(&planning->target);
+	morph_steps_free(planning->steps);
+	morph_schedule_free(planning->schedule);
+	morph_delay_free(planning->unchanging);
+	morph_delay_free(planning->delay);
+	morph_collective_free(planning->collective);
+	return code;
+}
+
+enum exit_code plan_collective(struct run *run)
+{
+	struct planning planning = { .run = run };
+	enum format format = TEXT;
+	enum exit_code code;
+
+	/* Those who emit records and read profiles ask for what all commands have. */
+	run->option[OPTION_JSON] = run->option[OPTION_PLAN_JSON];
+	run->option[OPTION_PROFILE] = run->option[OPTION_PLAN_PROFILE];
+	code = export_check(run);
+	if (!code)
+		code = format_given(run, &format);
+	if (!code)
+		code = target_check(run);
+	if (!code)
+		code = client_open(run);
+	return code ? code : plan(&planning, format);
+}

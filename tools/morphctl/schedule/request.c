@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl plan: what is asked of a planner: a collective, its algorithm, and what rounds and changes take. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/input/input.h"
+#include "morphctl/schedule/schedule.h"
+#include "morphctl/slice/slice.h"
+
+#define MOST_NS (1ULL << 40) /* of a delay */
+
+static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
+				     "broadcast" };
+
+const char *kind_name(uint32_t kind)
+{
+	return kinds[kind - 1];
+}
+
+/* Numbers that no algorithm can be told. */
+static enum exit_code check_algorithm(const struct planning *planning)
+{
+	const struct morph_collective_opts *wanted = &planning->wanted;
+	const struct run *run = planning->run;
+
+	if (given(run, OPTION_RADIX) && wanted->radix < 2)
+		return usage_error(run, "--radix wants 2 or more, not '%s'",
+				   run->option[OPTION_RADIX]);
+	if (given(run, OPTION_SEGMENTS) && !wanted->segments)
+		return usage_error(run, "--segments wants 1 or more, not '%s'",
+				   run->option[OPTION_SEGMENTS]);
+	if (given(run, OPTION_LATE) && (!wanted->late_ns || wanted->late_ns > MOST_NS))
+		return usage_error(run, "--late wants 1 to %llu nanoseconds, not '%s'", MOST_NS,
+				   run->option[OPTION_LATE]);
+	if (wanted->bytes > MOST_BYTES)
+		return usage_error(run, "--bytes wants 2^50 at most, which is 1048576G, not '%s'",
+				   run->option[OPTION_BUFFER_BYTES]);
+	return EXIT_CODE_OK;
+}
+
+/* Options that only some algorithms make use of. */
+enum exit_code plan_check_options(const struct planning *planning)
+{
+	const struct morph_collective_opts *wanted = &planning->wanted;
+	const struct run *run = planning->run;
+	uint32_t algorithm = wanted->algorithm;
+
+	if (given(run, OPTION_RADIX) &&
+	    (algorithm ? algorithm != MORPH_BRUCK :
+			 wanted->kind != MORPH_ALL_TO_ALL && wanted->kind != MORPH_ALL_GATHER))
+		return usage_error(
+			run, "--radix goes with an all-to-all or all-gather by --algorithm bruck");
+	if (given(run, OPTION_SEGMENTS) &&
+	    (wanted->kind != MORPH_BROADCAST || (algorithm && algorithm != MORPH_BINARY)))
+		return usage_error(run, "--segments goes with a broadcast by --algorithm binary");
+	if (given(run, OPTION_LATE) &&
+	    (wanted->kind != MORPH_ALL_REDUCE || (algorithm && algorithm != MORPH_STRAGGLAR)))
+		return usage_error(
+			run, "--late goes with an all-reduce, and no --algorithm but stragglar");
+	if (given(run, OPTION_LATE) && given(run, OPTION_FROM_SEGMENTS))
+		return usage_error(run, "--late and --from-segments exclude each other");
+	if (given(run, OPTION_ROOT) && wanted->kind != MORPH_BROADCAST)
+		return usage_error(run, "--root goes with a broadcast");
+	return EXIT_CODE_OK;
+}
+
+/* What an algorithm is told, and how much there is. */
+enum exit_code plan_ask_algorithm(struct planning *planning)
+{
+	struct morph_collective_opts *wanted = &planning->wanted;
+	struct run *run = planning->run;
+	uint32_t algorithm = 0;
+
+	wanted->sz = sizeof(*wanted);
+	wanted->bytes = 1 << 20;
+	if (!option_u32(run, OPTION_RANKS, &wanted->ranks) ||
+	    !option_word(run, OPTION_ALGORITHM, &algorithm) ||
+	    !option_u32(run, OPTION_RADIX, &wanted->radix) ||
+	    !option_u32(run, OPTION_SEGMENTS, &wanted->segments) ||
+	    !option_u64(run, OPTION_LATE, &wanted->late_ns) ||
+	    !option_u32(run, OPTION_ROOT, &wanted->root))
+		return EXIT_CODE_USAGE;
+	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;
+	if (given(run, OPTION_BUFFER_BYTES) &&
+	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &wanted->bytes))
+		return usage_error(run,
+				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
+				   run->option[OPTION_BUFFER_BYTES]);
+	return check_algorithm(planning);
+}
+
+/* All of a torus, or 0 where that is none or more than there may be. */
+static uint32_t ranks_of(const uint32_t extent[3])
+{
+	uint64_t ranks = 1;
+
+	if (!extent[0] || (!extent[1] && extent[2]))
+		return 0;
+	for (uint32_t axis = 0; axis < 3 && ranks <= MOST_RANKS; axis++)
+		ranks *= extent[axis] ? extent[axis] : 1;
+	return ranks <= MOST_RANKS ? (uint32_t)ranks : 0;
+}
+
+enum exit_code plan_ask_collective(struct planning *planning)
+{
+	struct morph_collective_opts *wanted = &planning->wanted;
+	struct run *run = planning->run;
+	uint32_t kind = 0;
+
+	while (kind < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[kind], run->argv[0]))
+		kind++;
+	if (kind == sizeof(kinds) / sizeof(kinds[0]))
+		return usage_error(
+			run,
+			"the collective is all-reduce, reduce-scatter, all-gather, all-to-all or "
+			"broadcast, not '%s'",
+			run->argv[0]);
+	if (given(run, OPTION_TORUS)) {
+		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
+			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
+					   run->option[OPTION_TORUS]);
+		wanted->ranks = ranks_of(wanted->extent);
+	}
+	if (planning->target.slice && !given(run, OPTION_TORUS) && !given(run, OPTION_RANKS))
+		wanted->ranks = planning->target.ranks;
+	else if (planning->topologies.count && !given(run, OPTION_TORUS) &&
+		 !given(run, OPTION_RANKS))
+		wanted->ranks = planning->topologies.ranks;
+	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
+		return usage_error(run, "wants one of --ranks and --shape");
+	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
+		return usage_error(
+			run, "a collective is among 1 to %u ranks, not --%s %s", MOST_RANKS,
+			given(run, OPTION_TORUS) ? "shape" : "ranks",
+			run->option[given(run, OPTION_TORUS) ? OPTION_TORUS : OPTION_RANKS]);
+	if (wanted->root >= wanted->ranks)
+		return usage_error(run, "--root is %u, the last of %u rank%s is %u", wanted->root,
+				   wanted->ranks, PLURAL(wanted->ranks), wanted->ranks - 1);
+	wanted->kind = kind + 1;
+	snprintf(planning->title, sizeof(planning->title), "%s of %llu byte%s among %u rank%s",
+		 kinds[kind], (unsigned long long)wanted->bytes, PLURAL(wanted->bytes),
+		 wanted->ranks, PLURAL(wanted->ranks));
+	return plan_check_options(planning);
+}
+
+/* Names of what a delay has: first of rounds, then those of enum morph_delay_part. */
+static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
+				     "program", "port", "settle", "relock" };
+
+#define PART_PROGRAM 4
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+#define MOST_MBPS (1ULL << 40)
+
+/* What the driver has measured of changes takes the place of these. */
+static const char *measured_too(const bool seen[PARTS])
+{
+	for (size_t part = PART_PROGRAM; part < PARTS; part++)
+		if (seen[part])
+			return parts[part];
+	return NULL;
+}
+
+/* One PART=NS; what comes after it. NULL: it is said what is wrong. */
+static const char *parse_part(const struct run *run, const char *text, uint64_t ns[PARTS],
+			      bool *seen)
+{
+	size_t length = strcspn(text, "="), part = 0;
+	char *end;
+
+	while (part < PARTS &&
+	       (strlen(parts[part]) != length || strncmp(parts[part], text, length)))
+		part++;
+	if (part == PARTS || text[length] != '=' || text[length + 1] < '0' ||
+	    text[length + 1] > '9') {
+		usage_error(run,
+			    "--delay wants nanoseconds as settle=3700,relock=500: of "
+			    "round, hop, drain, barrier, program, port, settle and "
+			    "relock, or measured, not '%s'",
+			    text);
+		return NULL;
+	}
+	errno = 0;
+	ns[part] = strtoull(text + length + 1, &end, 10);
+	if (*end && *end != ',')
+		usage_error(run, "--delay wants whole nanoseconds, not '%s'", text);
+	else if (errno || ns[part] > MOST_NS)
+		usage_error(run, "--delay wants %llu nanoseconds at most, not '%.*s'", MOST_NS,
+			    (int)(end - text), text);
+	else if (seen[part])
+		usage_error(run, "--delay has %s twice", parts[part]);
+	else
+		return seen[part] = true, end;
+	return NULL;
+}
+
+/* PART=NS, or "measured", divided by commas. */
+static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS], bool *measured)
+{
+	static const char word[] = "measured";
+	const size_t length = sizeof(word) - 1;
+	const char *text = run->option[OPTION_DELAY];
+	bool seen[PARTS] = { false };
+
+	while (text) {
+		bool is_word = !strncmp(text, word, length) &&
+			       (!text[length] || text[length] == ',');
+
+		text = is_word ? text + length : parse_part(run, text, ns, seen);
+		if (!text)
+			return EXIT_CODE_USAGE;
+		*measured = *measured || is_word;
+		text = *text ? text + 1 : NULL;
+	}
+	if (*measured && measured_too(seen))
+		return usage_error(run, "--delay says 'measured', and then what %s is besides",
+				   measured_too(seen));
+	if (*measured && !given(run, OPTION_OF_SLICE))
+		return usage_error(
+			run,
+			"--delay measured goes with --slice: it is what steps of its schedules have taken");
+	return EXIT_CODE_OK;
+}
+
+static int set_link(struct morph_delay *delay, const uint64_t ns[PARTS], uint64_t mbps,
+		    uint32_t scope)
+{
+	int error = morph_delay_set_link(delay, ns[0], ns[1], mbps);
+
+	return error ? error : morph_delay_set_scope(delay, scope);
+}
+
+enum exit_code plan_ask_delay(struct planning *planning)
+{
+	uint64_t ns[PARTS] = { 0 }, mbps = 100000;
+	uint32_t scope = MORPH_DELAY_PORT_SCOPE;
+	bool measured = false;
+	enum exit_code code;
+	int error;
+
+	if (!option_u64(planning->run, OPTION_PORT_BANDWIDTH, &mbps) ||
+	    !option_word(planning->run, OPTION_SCOPE, &scope))
+		return EXIT_CODE_USAGE;
+	if (!mbps || mbps > MOST_MBPS)
+		return usage_error(planning->run, "--bandwidth wants 1 to %llu, not '%s'",
+				   MOST_MBPS, planning->run->option[OPTION_PORT_BANDWIDTH]);
+	code = parse_delay(planning->run, ns, &measured);
+	if (code)
+		return code;
+	error = set_link(planning->delay, ns, mbps, scope);
+	if (!error)
+		error = set_link(planning->unchanging, ns, mbps, scope);
+	for (uint32_t part = 0; !error && part < MORPH_DELAY_PARTS; part++)
+		error = morph_delay_set_part(planning->delay, part, &ns[2 + part], 1);
+	if (error < 0)
+		return plan_error(planning->run, error);
+	return measured ? target_measure(planning) : EXIT_CODE_OK;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl plan --slice: ways beside what is held of a fabric, and the steps into the driver */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
+#include "morphctl/schedule/schedule.h"
+
+/* Times that what the kernel refuses is planned round: what a schedule keeps to itself is not told before. */
+#define DETOURS 32
+
+enum exit_code target_check(const struct run *run)
+{
+	bool slice = given(run, OPTION_OF_SLICE);
+	uint32_t lanes = 1;
+
+	if (!option_u32(run, OPTION_LANES, &lanes))
+		return EXIT_CODE_USAGE;
+	if (!lanes)
+		return usage_error(run, "--lanes wants 1 or more, not '%s'",
+				   run->option[OPTION_LANES]);
+	if (!slice && given(run, OPTION_LOAD))
+		return usage_error(run, "--load goes with --slice");
+	if (!slice && !given(run, OPTION_TO_STEPS) && given(run, OPTION_BEGIN))
+		return usage_error(run, "--begin goes with --slice or --to-steps");
+	if (!slice && !given(run, OPTION_PROFILE) && given(run, OPTION_TO_STEPS))
+		return usage_error(run, "--to-steps goes with --profile or --slice");
+	if (!slice && !given(run, OPTION_PROFILE) &&
+	    (given(run, OPTION_AT) || given(run, OPTION_LANES)))
+		return usage_error(run, "--at and --lanes go with --profile%s",
+				   given(run, OPTION_AT) ? "" : " or --slice");
+	if (slice && given(run, OPTION_AT))
+		return usage_error(run, "--at and --slice exclude each other");
+	return EXIT_CODE_OK;
+}
+
+static void take_ranks(struct target *target, const struct morph_object *info)
+{
+	target->fabric = morph_get_slice_fabric(info);
+	target->generation = morph_get_slice_generation(info);
+	target->transit = morph_get_slice_transit(info);
+	target->ranks = (uint32_t)morph_object_values(info, "rank");
+	target->accelerators = needed(calloc(target->ranks + 1UL, sizeof(uint32_t)));
+	for (uint32_t rank = 0; rank < target->ranks; rank++)
+		target->accelerators[rank] =
+			morph_get_rank_accelerator(morph_object_value_object(info, "rank", rank));
+}
+
+enum exit_code target_open(struct run *run, struct target *target)
+{
+	struct morph_object *info = NULL;
+	int error;
+
+	if (!given(run, OPTION_OF_SLICE))
+		return EXIT_CODE_OK;
+	error = morph_slice_open(run->client->ctx, run->option[OPTION_OF_SLICE], &target->slice);
+	if (!error)
+		error = morph_slice_read(target->slice, &info, NULL);
+	if (error)
+		return client_error(run, error);
+	take_ranks(target, info);
+	morph_object_free(info);
+	return EXIT_CODE_OK;
+}
+
+void target_close(struct target *target)
+{
+	json_decref(target->loaded);
+	free(target->accelerators);
+	morph_slice_close(target->slice);
+}
+
+enum exit_code target_fits(const struct planning *planning)
+{
+	const struct target *target = &planning->target;
+
+	if (!target->slice || planning->wanted.ranks == target->ranks)
+		return EXIT_CODE_OK;
+	return usage_error(planning->run,
+			   "slice '%s' has %u rank%s, and a collective of %u is asked for",
+			   planning->run->option[OPTION_OF_SLICE], target->ranks,
+			   PLURAL(target->ranks), planning->wanted.ranks);
+}
+
+/*
+ * Circuits that a step sets: of what changes the others go dark. What it holds and does not set it has in common with the step before, which
+ * had what goes dark besides. Before the first comes the last of a loop, or nothing is lit.
+ */
+static uint32_t lights_of(const struct morph_object *schedule, size_t at)
+{
+	const struct morph_object *step = morph_object_value_object(schedule, "step", at);
+	uint32_t changes = morph_get_schedule_step_changes(step);
+	uint32_t holds = morph_get_schedule_step_circuits_count(step), held = 0;
+	size_t before = at ? at - 1 : morph_object_values(schedule, "step") - 1;
+
+	if (at || morph_get_schedule_state_loop(schedule))
+		held = morph_get_schedule_step_circuits_count(
+			morph_object_value_object(schedule, "step", before));
+	return (changes + holds - held) / 2;
+}
+
+/* Steps that were lit, and set something. */
+static int observe_steps(struct planning *planning, const struct morph_object *schedule)
+{
+	size_t count = morph_object_values(schedule, "step");
+	int error = 0;
+
+	for (size_t at = 0; !error && at < count; at++) {
+		const struct morph_object *step = morph_object_value_object(schedule, "step", at);
+		uint32_t lights = lights_of(schedule, at);
+
+		if (!lights || !morph_get_schedule_step_runs(step))
+			continue;
+		error = morph_delay_observe(planning->delay, step, lights);
+		planning->target.measured++;
+	}
+	return error;
+}
+
+enum exit_code target_measure(struct planning *planning)
+{
+	struct target *target = &planning->target;
+	struct morph_list *list = NULL;
+	int error = morph_slice_schedules(target->slice, &list);
+
+	for (size_t at = 0; !error && at < morph_list_count(list); at++)
+		error = observe_steps(planning, morph_list_get(list, at));
+	morph_list_free(list);
+	if (error)
+		return plan_error(planning->run, error);
+	if (target->measured)
+		return EXIT_CODE_OK;
+	warn_line(
+		"slice '%s' has no schedule of which a step was lit that changes circuits: nothing is measured yet; run one, or say --delay in nanoseconds",
+		planning->run->option[OPTION_OF_SLICE]);
+	return EXIT_CODE_FAILED;
+}
+
+static enum exit_code tell_loaded(struct planning *planning, uint32_t number)
+{
+	struct target *target = &planning->target;
+	struct morph_object *object = NULL;
+	enum exit_code code;
+	int error = morph_slice_schedule_info(target->slice, number, &object);
+
+	code = client_reply(planning->run, error, object, &target->loaded);
+	if (!code)
+		json_object_del(target->loaded, "step");
+	return code;
+}
+
+/* Is there a thing in the way that the ledger does not know of? Then it does from now on. */
+static bool learn(const struct morph_ctx *ctx, struct morph_ledger *ledger)
+{
+	uint32_t part = morph_error_part(ctx), index = morph_error_index(ctx);
+
+	return (part == MORPH_PART_ELEMENT || part == MORPH_PART_GUIDE) && index != MORPH_ANY &&
+	       !morph_ledger_mark(ledger, part, index, true);
+}
+
+/* Ways, and with --load the steps into the slice: round what the kernel has in the way. */
+static enum exit_code light(struct planning *planning, struct morph_ledger *ledger,
+			    const struct morph_light_opts *opts)
+{
+	struct morph_steps *steps = planning->steps;
+	const struct target *target = &planning->target;
+	uint32_t number;
+	int error = 0;
+
+	for (uint32_t attempt = 0; attempt < DETOURS; attempt++) {
+		error = morph_schedule_light(planning->schedule, ledger, target->accelerators,
+					     target->ranks, opts, steps, &planning->light);
+		if (error)
+			break;
+		morph_steps_set_generation(steps, target->generation);
+		if (planning->light.verdict != MORPH_FEASIBLE || !given(planning->run, OPTION_LOAD))
+			return EXIT_CODE_OK;
+		error = morph_slice_schedule_load(target->slice, steps, &number);
+		if (!error)
+			return tell_loaded(planning, number);
+		if (error != -EBUSY || !learn(planning->run->client->ctx, ledger))
+			break;
+	}
+	return client_error(planning->run, error);
+}
+
+enum exit_code target_light(struct planning *planning)
+{
+	MORPH_OPTS(morph_light_opts, opts, .count_planes = true,
+		   .transit = planning->target.transit);
+	struct run *run = planning->run;
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *model = NULL;
+	enum exit_code code;
+
+	if (!option_u32(run, OPTION_LANES, &opts.lanes) ||
+	    !option_word(run, OPTION_BEGIN, &opts.begin))
+		return EXIT_CODE_USAGE;
+	code = profile_of_fabric(run, planning->target.fabric, &model);
+	if (!code)
+		code = profile_ledger(run, planning->target.fabric, 0, model, &ledger);
+	if (!code)
+		code = light(planning, ledger, &opts);
+	morph_ledger_free(ledger);
+	morph_model_put(model);
+	return code;
+}
+
+static uint64_t change_ns(const struct planning *planning)
+{
+	return morph_delay_change_ns(planning->delay, planning->target.ranks,
+				     planning->target.ranks);
+}
+
+void target_measured_write(const struct planning *planning)
+{
+	uint32_t measured = planning->target.measured;
+
+	if (measured)
+		printf("changes take what %u step%s of the slice took: %llu ns where all ranks get another circuit\n\n",
+		       measured, PLURAL(measured), (unsigned long long)change_ns(planning));
+}
+
+void target_measured_add(const struct planning *planning, json_t *report)
+{
+	if (planning->target.measured)
+		json_object_set_new(report, "measured",
+				    json_pack("{s:I, s:I}", "steps-count",
+					      (json_int_t)planning->target.measured, "change-ns",
+					      (json_int_t)change_ns(planning)));
+}
+
+void target_write(const struct planning *planning)
+{
+	const struct target *target = &planning->target;
+	uint32_t number;
+
+	if (!target->loaded)
+		return;
+	number = number_of(target->loaded, "id", NUMBER_NONE);
+	printf("loaded as schedule %u: morphctl schedule start %s %u\n\n", number,
+	       planning->run->option[OPTION_OF_SLICE], number);
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * morphctl plan --from-segments: topologies of a file, round by round as they are written, or whichever takes least. What is sent
+ * the form does not tell: that is the collective's.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <morph/formats.h>
+
+#include "morphctl/input/input.h"
+#include "morphctl/schedule/schedule.h"
+
+/* Solvers that relax whole numbers leave a little. */
+#define WHOLE 0.001
+
+/* Links become joints; those of no circuits are none. */
+static enum exit_code take_step(struct topologies *to, const struct morph_segments *segments,
+				const char *path, uint32_t step)
+{
+	for (uint32_t at = 0; at < morph_segments_links(segments, step); at++) {
+		struct morph_link link;
+		double circuits;
+
+		morph_segments_link(segments, step, at, &link);
+		circuits = round(link.capacity);
+		if (fabs(link.capacity - circuits) > WHOLE) {
+			warn_line(
+				"%s: link %u of step %u is of %g circuits; circuits of planes are whole",
+				path, at + 1, step + 1, link.capacity);
+			return EXIT_CODE_USAGE;
+		}
+		if (circuits > 0)
+			to->joints[to->firsts[step + 1]++] =
+				(struct morph_joint){ link.src, link.dst, (uint32_t)circuits };
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code take(struct topologies *to, const struct morph_segments *segments,
+			   const char *path)
+{
+	struct morph_segments_about about;
+	enum exit_code code = EXIT_CODE_OK;
+	size_t links = 0;
+
+	morph_segments_about(segments, &about);
+	if (!about.steps || !about.ranks)
+		return refuse_file(path, about.steps ? "there is no link" : "there are no steps");
+	for (uint32_t step = 0; step < about.steps; step++)
+		links += morph_segments_links(segments, step);
+	to->ranks = about.ranks;
+	to->count = about.steps;
+	to->firsts = needed(calloc(about.steps + 1UL, sizeof(*to->firsts)));
+	to->joints = needed(calloc(links, sizeof(*to->joints)));
+	for (uint32_t step = 0; !code && step < about.steps; step++) {
+		to->firsts[step + 1] = to->firsts[step];
+		code = take_step(to, segments, path, step);
+	}
+	return code;
+}
+
+enum exit_code topologies_read(const struct run *run, struct topologies *to)
+{
+	const char *path = run->option[OPTION_FROM_SEGMENTS];
+	struct morph_segments *segments;
+	char *text, why[256];
+	size_t length;
+	enum exit_code code;
+
+	if (!given(run, OPTION_FROM_SEGMENTS))
+		return EXIT_CODE_OK;
+	if (!run->argc)
+		return usage_error(
+			run, "--from-segments wants a collective: the file has topologies alone");
+	if (given(run, OPTION_POLICY))
+		return usage_error(run, "--from-segments says what --policy would");
+	segments = needed(morph_segments_new());
+	code = input_whole(path, &text, &length);
+	if (!code && morph_segments_read(segments, text, length, why, sizeof(why)))
+		code = refuse_file(path, why);
+	if (!code)
+		code = take(to, segments, path);
+	free(text);
+	morph_segments_free(segments);
+	return code;
+}
+
+void topologies_free(struct topologies *topologies)
+{
+	free(topologies->firsts);
+	free(topologies->joints);
+}
+
+/* --------------------------------------------------------------------- planning */
+
+static bool is_sooner(const struct morph_schedule *one, const struct morph_schedule *other)
+{
+	if (morph_schedule_verdict(one) != MORPH_FEASIBLE ||
+	    morph_schedule_verdict(other) != MORPH_FEASIBLE)
+		return morph_schedule_verdict(one) == MORPH_FEASIBLE;
+	return morph_schedule_ns(one, NULL) < morph_schedule_ns(other, NULL);
+}
+
+static void keep_sooner(struct morph_schedule **kept, struct morph_schedule **trial)
+{
+	struct morph_schedule *other = *kept;
+
+	if (morph_schedule_verdict(*kept) && !is_sooner(*trial, *kept))
+		return;
+	*kept = *trial;
+	*trial = other;
+}
+
+static struct morph_pool pool_of(const struct topologies *from, bool in_turn)
+{
+	return (struct morph_pool){ .sz = sizeof(struct morph_pool),
+				    .count = from->count,
+				    .firsts = from->firsts,
+				    .joints = from->joints,
+				    .in_turn = in_turn };
+}
+
+/* The file's topologies as they are written, and as takes least: what ends first of both is the plan. */
+static int plan_rounds(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	struct topologies *from = &planning->topologies;
+	struct morph_pool pool = pool_of(from, true);
+	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
+	int error = morph_schedule_plan_on(planning->schedule, planning->collective,
+					   planning->delay, opts, &pool);
+
+	if (!error) {
+		json_decref(from->written);
+		from->written = schedule_record(planning->schedule, "as-written");
+		pool.in_turn = false;
+		error = morph_schedule_plan_on(trial, planning->collective, planning->delay, opts,
+					       &pool);
+	}
+	if (!error)
+		keep_sooner(&planning->schedule, &trial);
+	morph_schedule_free(trial);
+	return error;
+}
+
+/* The least radix of which numbers below @ranks have at most so many digits. */
+static uint32_t least_radix(uint32_t ranks, uint32_t digits)
+{
+	for (uint64_t radix = 2;; radix++) {
+		uint64_t power = 1;
+
+		for (uint32_t at = 0; at < digits && power < ranks; at++)
+			power *= radix;
+		if (power >= ranks)
+			return (uint32_t)radix;
+	}
+}
+
+/* Of the tori whose rings take so many rounds, extents falling, the one of that number. False: there are no more. */
+static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, uint32_t number)
+{
+	uint32_t ranks = wanted->ranks, halves = wanted->kind == MORPH_ALL_REDUCE ? 2 : 1;
+
+	for (uint32_t third = 1; third * third <= ranks / third; third++)
+		for (uint32_t second = third > 1 ? third : 2;
+		     ranks % third == 0 && second <= ranks / third / second; second++) {
+			uint32_t first = ranks / third / second;
+
+			if (first * second * third != ranks ||
+			    halves * (first + second + third - 3) != rounds || number--)
+				continue;
+			wanted->extent[0] = first;
+			wanted->extent[1] = second;
+			wanted->extent[2] = third > 1 ? third : 0;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * What an algorithm is told, which a file does not say: its variant of that number. False: it has no more. A round of Bruck's
+ * algorithm is a digit; beyond the least radix only one is looked at that leaves no port idle.
+ */
+static bool tell(const struct planning *planning, struct morph_collective_opts *wanted,
+		 uint32_t planes, uint32_t variant)
+{
+	uint32_t steps = planning->topologies.count, ranks = wanted->ranks, levels = 0;
+
+	if (wanted->algorithm == MORPH_BRUCK && !wanted->radix) {
+		wanted->radix = least_radix(ranks, steps);
+		if (variant && wanted->radix > planes)
+			return false;
+		if (variant)
+			wanted->radix = planes + 1;
+		return variant < 2;
+	}
+	if (wanted->algorithm == MORPH_RINGS && !wanted->extent[0])
+		return find_torus(wanted, steps, variant);
+	/* Each level below the root is a round, and so is each segment but one. */
+	while (ranks >> (levels + 1))
+		levels++;
+	if (wanted->algorithm == MORPH_BINARY && !wanted->segments && steps >= levels)
+		wanted->segments = steps - levels + 1;
+	return !variant;
+}
+
+/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them, does not do that, or takes too long to plan. */
+static int build(struct planning *planning, const struct morph_collective_opts *wanted)
+{
+	uint64_t lacks = plan_lacks(planning, wanted);
+	int error = lacks ? -ENOENT : morph_collective_build(planning->collective, wanted);
+
+	if ((error == -EINVAL || error == -E2BIG) && !planning->wanted.algorithm) {
+		planning->topologies.full |= error == -E2BIG;
+		return -ENOENT;
+	}
+	if (!error && morph_collective_rounds(planning->collective) != planning->topologies.count)
+		return -ENOENT;
+	if (!error)
+		lacks = plan_lacks(planning, NULL);
+	if (!lacks)
+		return error;
+	planning->topologies.lacks = lacks;
+	return -ENOENT;
+}
+
+static bool is_better(const struct morph_choice *one, const struct morph_choice *other)
+{
+	return !other->algorithm || (one->policy && (!other->policy || one->ns < other->ns));
+}
+
+/* What an algorithm comes to as it was told; the best of that is kept. 0, or -ENOENT as build(). */
+static int try_one(struct planning *planning, const struct morph_schedule_opts *opts,
+		   const struct morph_collective_opts *wanted)
+{
+	struct morph_choice choice = { .algorithm = wanted->algorithm };
+	int error = build(planning, wanted);
+
+	if (!error)
+		error = plan_rounds(planning, opts);
+	if (error)
+		return error;
+	choice.rounds = morph_collective_rounds(planning->collective);
+	if (wanted->algorithm == MORPH_BRUCK)
+		choice.radix = wanted->radix;
+	if (wanted->algorithm == MORPH_BINARY)
+		choice.segments = wanted->segments;
+	if (wanted->algorithm == MORPH_RINGS)
+		memcpy(choice.extent, wanted->extent, sizeof(choice.extent));
+	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE) {
+		choice.policy = morph_schedule_policy(planning->schedule);
+		choice.ns = morph_schedule_ns(planning->schedule, NULL);
+	}
+	if (is_better(&choice, &planning->choices[wanted->algorithm]))
+		planning->choices[wanted->algorithm] = choice;
+	return 0;
+}
+
+/* The soonest of those algorithms that have as many rounds as the file has steps; 0: there is none. */
+static int choose(struct planning *planning, const struct morph_schedule_opts *opts,
+		  uint32_t *chosen)
+{
+	uint32_t only = planning->wanted.algorithm;
+
+	*chosen = 0;
+	for (uint32_t algorithm = 1; algorithm < MORPH_ALGORITHMS; algorithm++) {
+		if (only ? algorithm != only : algorithm == MORPH_STRAGGLAR)
+			continue;
+		for (uint32_t variant = 0;; variant++) {
+			struct morph_collective_opts wanted = planning->wanted;
+			int error;
+
+			wanted.algorithm = algorithm;
+			if (!tell(planning, &wanted, opts->planes, variant))
+				break;
+			error = try_one(planning, opts, &wanted);
+			if (error && error != -ENOENT)
+				return error;
+		}
+		if (planning->choices[algorithm].algorithm &&
+		    is_better(&planning->choices[algorithm], &planning->choices[*chosen]))
+			*chosen = algorithm;
+	}
+	return 0;
+}
+
+/* Why there is none with as many rounds as the file has steps. */
+static enum exit_code tell_none(const struct planning *planning)
+{
+	const struct topologies *from = &planning->topologies;
+	const char *path = planning->run->option[OPTION_FROM_SEGMENTS];
+	uint32_t ranks = planning->wanted.ranks;
+
+	if (from->lacks)
+		return usage_error(
+			planning->run,
+			"%u rounds among %u ranks, as many as %s has steps, take minutes and gigabytes to plan: --steps %llu would",
+			from->count, ranks, path, (unsigned long long)from->lacks);
+	if (from->full)
+		warn_line(
+			"%s: it has %u steps; as many rounds among %u ranks are more than a collective may have",
+			path, from->count, ranks);
+	else
+		warn_line("%s: it has %u step%s; %s has as many rounds among %u rank%s", path,
+			  from->count, PLURAL(from->count),
+			  planning->wanted.algorithm ? "the algorithm is none that" :
+						       "no algorithm",
+			  ranks, PLURAL(ranks));
+	return EXIT_CODE_USAGE;
+}
+
+enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts)
+{
+	const struct topologies *from = &planning->topologies;
+	const char *path = planning->run->option[OPTION_FROM_SEGMENTS];
+	struct morph_collective_opts wanted = planning->wanted;
+	uint32_t chosen, ranks = wanted.ranks;
+	int error;
+
+	if (ranks < from->ranks) {
+		warn_line("%s: a link is of rank %u, there are %u", path, from->ranks - 1, ranks);
+		return EXIT_CODE_USAGE;
+	}
+	error = choose(planning, opts, &chosen);
+	if (!error && !chosen)
+		return tell_none(planning);
+	wanted.algorithm = chosen;
+	if (!error && planning->choices[chosen].radix)
+		wanted.radix = planning->choices[chosen].radix;
+	if (!error && planning->choices[chosen].segments)
+		wanted.segments = planning->choices[chosen].segments;
+	if (!error && planning->choices[chosen].extent[0])
+		memcpy(wanted.extent, planning->choices[chosen].extent, sizeof(wanted.extent));
+	if (!error)
+		error = build(planning, &wanted);
+	if (!error)
+		error = plan_rounds(planning, opts);
+	if (error)
+		return plan_error(planning->run, error);
+	planning->choices[chosen].chosen = true;
+	return EXIT_CODE_OK;
+}
+
+/* ---------------------------------------------------------------------- writing */
+
+/* What the rounds of the plan take on the topologies that were written, round by round. */
+static bool carry_out(const struct planning *planning, const struct topologies *own,
+		      const char *path, struct morph_schedule *back)
+{
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
+	const struct morph_pool pool = pool_of(own, true);
+	uint64_t ours = morph_schedule_ns(planning->schedule, NULL), theirs;
+	uint32_t ranks = morph_collective_ranks(planning->collective);
+
+	if (morph_schedule_plan_on(back, planning->collective, planning->delay, &opts, &pool)) {
+		warn_line("%s is not written: read back, %s", path,
+			  morph_error_text(planning->run->client->ctx));
+		return false;
+	}
+	if (morph_schedule_verdict(back) != MORPH_FEASIBLE) {
+		warn_line(
+			"%s is not written: the form has one topology for each round, and with those of this plan there is none: %s",
+			path, morph_schedule_why(back));
+		return false;
+	}
+	theirs = morph_schedule_ns(back, NULL);
+	if (theirs != ours)
+		warn_line(
+			"%s: read back it takes %llu ns, the plan %llu ns: the form does not tell when which plane changes, nor over which circuits a round goes",
+			path, (unsigned long long)theirs, (unsigned long long)ours);
+	if (own->ranks != ranks)
+		warn_line("%s: no circuit is of a rank above %u: read it with --ranks %u", path,
+			  own->ranks - 1, ranks);
+	return true;
+}
+
+bool topologies_return(const struct planning *planning, const char *path, const char *text,
+		       size_t length)
+{
+	struct morph_segments *segments = needed(morph_segments_new());
+	struct morph_schedule *back = needed(morph_schedule_new(planning->run->client->ctx));
+	struct topologies own = { 0 };
+	char why[256];
+	bool good = false;
+
+	if (morph_segments_read(segments, text, length, why, sizeof(why)))
+		warn_line("%s is not written: it could not be read back: %s", path, why);
+	else
+		good = !take(&own, segments, "what is to be read back") &&
+		       carry_out(planning, &own, path, back);
+	topologies_free(&own);
+	morph_schedule_free(back);
+	morph_segments_free(segments);
+	return good;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl defrag: room for a slice, by leading circuits of others another way */
+#include <stdlib.h>
+
+#include "morphctl/circuit/circuit.h"
+#include "morphctl/client/client.h"
+#include "morphctl/controller/controller.h"
+#include "morphctl/output/output.h"
+#include "morphctl/slice/slice.h"
+
+#define STEPS "step,kind,slice,changes,dark,takes-ns"
+#define TENANTS "slice,moved,dark,dark-ns"
+#define STAYS "slice,text"
+
+/* One request from beginning to end. */
+struct making {
+	struct run *run;
+	uint32_t fabric;
+	struct token token;
+	struct morph_model *model;
+	struct morph_ledger *ledger;
+	struct asked asked;
+	uint32_t objective; /* enum morph_defrag_objective */
+	struct morph_defrag *defrag;
+	struct morph_defrag_result result;
+	json_t *report; /* the answer, and what was made of it */
+};
+
+static void making_free(struct making *making)
+{
+	json_decref(making->report);
+	morph_defrag_free(making->defrag);
+	asked_free(&making->asked);
+	morph_ledger_free(making->ledger);
+	morph_model_put(making->model);
+}
+
+static enum exit_code failed(const struct making *making, int error)
+{
+	return error < 0 ? client_error(making->run, error) : EXIT_CODE_OK;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+static enum exit_code describe(struct making *making)
+{
+	struct morph_object *object = NULL;
+	int error = morph_defrag_describe(making->defrag, making->ledger, &object);
+
+	return client_reply(making->run, error, object, &making->report);
+}
+
+static enum exit_code solve(struct making *making)
+{
+	MORPH_OPTS(morph_defrag_opts, opts, .objective = making->objective,
+		   .steps = making->asked.steps);
+	struct morph_ctx *ctx = making->run->client->ctx;
+	enum exit_code code;
+
+	making->defrag = needed(morph_defrag_new(ctx));
+	making->result.sz = sizeof(making->result);
+	code = failed(making, morph_ledger_new(ctx, making->model, &making->ledger));
+	if (!code)
+		code = failed(making, morph_defrag_read(making->defrag, making->ledger,
+							making->fabric, making->token.controller));
+	if (!code)
+		code = failed(making,
+			      morph_defrag_solve(making->defrag, making->ledger,
+						 making->asked.request, &opts, &making->result));
+	if (!code && making->result.verdict == MORPH_FEASIBLE)
+		code = failed(making,
+			      morph_defrag_light(making->defrag, making->ledger, &making->result));
+	if (!code)
+		code = describe(making);
+	if (!code && making->result.verdict != MORPH_FEASIBLE)
+		code = EXIT_CODE_FAILED;
+	return code;
+}
+
+/* -------------------------------------------------------------------- the steps */
+
+static json_t *step_of(const struct making *making, uint32_t step)
+{
+	return json_array_get(json_object_get(making->report, "step"), step);
+}
+
+/* Is it a circuit that the step has changed? What it lit has a number that only the kernel knows. */
+static bool is_of(const json_t *circuit, const json_t *step)
+{
+	bool known = key_is(step, "kind", "move") || key_is(step, "kind", "switch");
+	json_t *change;
+	size_t i;
+
+	json_array_foreach(json_object_get(step, "change"), i, change)
+	{
+		if (known ? number_of(circuit, "id", NUMBER_NONE) ==
+				    number_of(change, "circuit", 0) :
+			    number_of(circuit, "src-rank", NUMBER_NONE) ==
+					    number_of(change, "src-rank", 0) &&
+				    number_of(circuit, "dst-rank", NUMBER_NONE) ==
+					    number_of(change, "dst-rank", 0))
+			return true;
+	}
+	return false;
+}
+
+/* For how long circuits of a step were dark, as the kernel tells. */
+static enum exit_code measure(const struct making *making, json_t *step, uint32_t slice)
+{
+	json_t *circuits, *circuit;
+	uint64_t longest = 0;
+	enum exit_code code;
+	size_t i;
+
+	code = circuit_records(making->run, making->fabric, slice, &circuits);
+	if (code)
+		return code;
+	json_array_foreach(circuits, i, circuit)
+	{
+		if (is_of(circuit, step) && wide_of(circuit, "dark-ns") > longest)
+			longest = wide_of(circuit, "dark-ns");
+	}
+	json_decref(circuits);
+	json_object_set_new(step, "measured-dark-ns", json_integer((json_int_t)longest));
+	return EXIT_CODE_OK;
+}
+
+/* Run a transaction on a slice, on whose behalf the command line says; one of nothing is none. */
+static enum exit_code run_txn(const struct making *making, struct act *act, uint32_t slice,
+			      struct morph_txn *txn, json_t **record)
+{
+	*record = NULL;
+	if (!morph_txn_count(txn))
+		return EXIT_CODE_OK;
+	morph_txn_set_model(txn, making->model);
+	morph_txn_set_controller(txn, making->token.controller, making->token.epoch);
+	return circuit_run(making->run, act, making->fabric, slice, txn, false, record);
+}
+
+/* @mine: the slice that was asked for. */
+static enum exit_code run_step(const struct making *making, struct act *act, uint32_t number,
+			       uint32_t mine)
+{
+	struct morph_txn *txn = needed(morph_txn_new(making->run->client->ctx));
+	json_t *step = step_of(making, number), *record = NULL;
+	uint32_t slice = number_of(step, "slice", mine);
+	enum exit_code code;
+
+	code = failed(making, morph_txn_add_step(txn, making->defrag, number));
+	if (!code)
+		code = run_txn(making, act, slice, txn, &record);
+	if (!code && record && !key_is(step, "kind", "break"))
+		code = measure(making, step, slice);
+	if (record)
+		json_object_set_new(step, "txn", record);
+	morph_txn_free(txn);
+	return code;
+}
+
+/* A step has failed after @done others: what these have put out is lit again, as the kernel may. */
+static enum exit_code mend(const struct making *making, struct act *act, uint32_t done,
+			   enum exit_code code)
+{
+	json_t *tenants = json_object_get(making->report, "tenant"), *tenant;
+	size_t i;
+
+	json_array_foreach(tenants, i, tenant)
+	{
+		struct morph_txn *txn = needed(morph_txn_new(making->run->client->ctx));
+		uint32_t slice = number_of(tenant, "slice", 0);
+		json_t *record = NULL;
+		enum exit_code its;
+
+		its = failed(making, morph_txn_add_broken(txn, making->defrag, done, slice));
+		if (!its)
+			its = run_txn(making, act, slice, txn, &record);
+		if (its) {
+			warn_line("defrag: slice %u lacks %zu circuits that were to be lit again",
+				  slice, morph_txn_count(txn));
+			code = EXIT_CODE_PARTIAL;
+		}
+		json_decref(record);
+		morph_txn_free(txn);
+	}
+	return code;
+}
+
+/* All steps, or those before the first that fails, which leave no circuit out. */
+static enum exit_code run_steps(const struct making *making, struct act *act, uint32_t mine)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	for (uint32_t step = 0; step < making->result.steps && !code; step++) {
+		code = run_step(making, act, step, mine);
+		if (!code)
+			continue;
+		warn_line("defrag: step %u of %u failed; what the steps before it moved stays so",
+			  step + 1, making->result.steps);
+		return mend(making, act, step, code);
+	}
+	return code;
+}
+
+/* The slice comes first, so that nobody else is given its accelerators meanwhile. */
+static enum exit_code carry_out(const struct making *making, struct slice_wish *wish)
+{
+	json_t *slice = NULL;
+	enum exit_code code;
+	struct act act;
+
+	code = act_begin(making->run, &act);
+	if (code)
+		return code;
+	code = place_create(making->run, making->fabric, morph_defrag_plan(making->defrag), wish,
+			    &slice);
+	if (!code) {
+		uint32_t id = number_of(slice, "id", NUMBER_NONE);
+
+		code = run_steps(making, &act, id);
+		if (code)
+			code = place_take_back(making->run, making->fabric, id, code);
+		else
+			json_object_set(making->report, "slice", slice);
+	}
+	json_decref(slice);
+	act_end(&act);
+	return code;
+}
+
+/* -------------------------------------------------------------------- telling it */
+
+/* Steps as rows: how many changes each has, and how many of them go dark. */
+static json_t *rows_of(const json_t *report)
+{
+	json_t *rows = needed(json_array()), *step, *change;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(report, "step"), i, step)
+	{
+		json_t *row = needed(json_copy(step));
+		uint32_t dark = 0;
+
+		json_array_foreach(json_object_get(step, "change"), k, change)
+			dark += number_of(change, "dark", 0);
+		json_object_set_new(row, "step", json_integer((json_int_t)i));
+		json_object_set_new(row, "changes", json_integer((json_int_t)k));
+		json_object_set_new(row, "dark", json_integer(dark));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static void write_answer(struct run *run, json_t *report)
+{
+	bool done = json_object_get(report, "slice");
+	json_t *rows;
+
+	if (!key_is(report, "verdict", "feasible")) {
+		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+		place_write_table(run, STAYS, json_object_get(report, "stay"));
+		return;
+	}
+	printf("%u circuits of %zu slices %s, %u at least; %u of them %s dark meanwhile\n",
+	       number_of(report, "moved", 0), json_array_size(json_object_get(report, "tenant")),
+	       done ? "were moved" : "are to be moved", number_of(report, "moved-least", 0),
+	       number_of(report, "dark", 0), done ? "went" : "go");
+	rows = rows_of(report);
+	place_write_table(run, done ? STEPS ",measured-dark-ns" : STEPS, rows);
+	json_decref(rows);
+	place_write_table(run, TENANTS, json_object_get(report, "tenant"));
+	place_write_table(run, STAYS, json_object_get(report, "stay"));
+	putchar('\n');
+	place_write_plan(run, json_object_get(report, "plan"));
+}
+
+static enum exit_code answer(struct making *making)
+{
+	struct view view = client_view(making->run, MORPH_OBJECT_DEFRAG, NULL);
+
+	if (given(making->run, OPTION_JSON) || given(making->run, OPTION_FIELDS))
+		return emit_one(making->run, &view, making->report);
+	write_answer(making->run, making->report);
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code check_options(struct run *run, uint32_t *objective)
+{
+	if (!option_word(run, OPTION_REWIRING, objective))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_CARRY_OUT) && given(run, OPTION_DRY_RUN))
+		return usage_error(run, "--apply and --dry-run exclude each other");
+	if (!given(run, OPTION_CARRY_OUT) && run->argc)
+		return usage_error(run, "'%s' would be the slice's name: that is for --apply",
+				   run->argv[0]);
+	if (given(run, OPTION_CARRY_OUT) && !run->argc)
+		return usage_error(run, "--apply wants the NAME of the slice");
+	return client_fields(run, MORPH_OBJECT_DEFRAG);
+}
+
+enum exit_code defrag(struct run *run)
+{
+	struct making making = { .run = run };
+	struct slice_wish wish = { 0 };
+	enum exit_code code, told;
+
+	code = check_options(run, &making.objective);
+	if (!code)
+		code = token_given(run, &making.token);
+	if (!code)
+		code = slice_wish_options(run, &wish);
+	if (!code)
+		code = profile_model(run, &making.fabric, &making.model);
+	/* A profile without a fabric has no slices that could be in the way. */
+	if (!code && making.fabric == MORPH_ANY)
+		code = client_fabric(run, &making.fabric);
+	if (!code)
+		code = request_given(run, making.model, &making.asked);
+	if (!code)
+		code = solve(&making);
+	if (!code && given(run, OPTION_CARRY_OUT))
+		code = carry_out(&making, &wish);
+	/* What was begun and not carried out is no answer. */
+	if (making.report && (!code || making.result.verdict != MORPH_FEASIBLE)) {
+		told = answer(&making);
+		code = code ? code : told;
+	}
+	slice_wish_free(&wish);
+	making_free(&making);
+	return code;
+}

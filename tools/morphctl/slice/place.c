@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl place: from a request to a plan, and from the plan to light */
+#include <stdlib.h>
+
+#include "morphctl/circuit/circuit.h"
+#include "morphctl/client/client.h"
+#include "morphctl/controller/controller.h"
+#include "morphctl/output/output.h"
+#include "morphctl/slice/slice.h"
+
+#define RANKS "rank,accelerator,host"
+#define CIRCUITS "src-rank,dst-rank,host,guide"
+#define SHARED \
+	"src-rank,dst-rank,host,lanes,guide" /* with the wavelengths that each has of its fibres */
+#define LOADS "src-host,dst-host,fibres,free"
+#define PROTECTED "rank,verdict,spare,host,fibres"
+
+/* In the report: what would be with the other policy on transit. */
+#define OWN "transit-own"
+#define ANY "transit-any"
+
+#define PLANNED (UINT32_MAX - 1) /* whose slice has no number yet */
+
+/* One request from beginning to end. */
+struct placing {
+	struct run *run;
+	struct ground ground;
+	struct token token;
+	struct asked asked;
+	struct morph_plan *plan;
+	struct morph_protection *protection; /* with --protect */
+	struct morph_txn *txn; /* with --apply */
+	bool refused;
+	bool lit;
+	json_t *report; /* the plan, and what was made of it */
+};
+
+static void placing_free(struct placing *placing)
+{
+	json_decref(placing->report);
+	morph_txn_free(placing->txn);
+	morph_protection_free(placing->protection);
+	morph_plan_free(placing->plan);
+	asked_free(&placing->asked);
+	ground_free(&placing->ground);
+}
+
+/* ------------------------------------------------------------------- the plan */
+
+static enum exit_code describe(struct placing *placing)
+{
+	struct morph_object *object = NULL;
+	int error = morph_plan_describe(placing->plan, placing->ground.ledger, &object);
+
+	json_decref(placing->report);
+	placing->report = NULL;
+	return client_reply(placing->run, error, object, &placing->report);
+}
+
+/* As if the slice was lit: who would take over from its ranks? The ledger is as before then. */
+static enum exit_code protect(struct placing *placing)
+{
+	struct morph_protection *protection =
+		needed(morph_protection_new(placing->run->client->ctx));
+	struct morph_object *object = NULL;
+	json_t *reply = NULL;
+	enum exit_code code;
+	int error = morph_ledger_take(placing->ground.ledger, placing->plan, PLANNED);
+
+	if (!error) {
+		error = morph_protect(placing->ground.ledger, placing->plan, protection);
+		if (!error)
+			error = morph_protection_describe(protection, placing->plan,
+							  placing->ground.ledger, &object);
+		morph_ledger_give(placing->ground.ledger, placing->plan);
+	}
+	code = client_reply(placing->run, error, object, &reply);
+	if (reply)
+		json_object_set_new(placing->report, "protection", reply);
+	placing->protection = protection;
+	return code;
+}
+
+/* The slice runs: whatever comes of this, it stays. */
+static enum exit_code tell_protection(struct placing *placing, uint32_t slice)
+{
+	int error = morph_protection_apply(placing->protection, placing->ground.fabric, slice);
+
+	if (!client_reply(placing->run, error, NULL, NULL))
+		return EXIT_CODE_OK;
+	warn_line("%s: slice %u is lit, and the kernel chooses its spares by itself",
+		  placing->run->command->object, slice);
+	return EXIT_CODE_PARTIAL;
+}
+
+/* The plan; with --apply one that can be lit, and its transaction. */
+static int find_plan(struct placing *placing)
+{
+	int error;
+
+	if (!given(placing->run, OPTION_CARRY_OUT))
+		return morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
+	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
+	morph_txn_set_model(placing->txn, placing->ground.model);
+	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
+	error = morph_txn_place(placing->txn, placing->ground.ledger, placing->asked.request,
+				placing->plan);
+	if (!morph_txn_count(placing->txn)) {
+		morph_txn_free(placing->txn);
+		placing->txn = NULL;
+	}
+	return error;
+}
+
+/*
+ * What light on others' servers is worth: what is said of the policy that was not asked for. Of the
+ * fabric as it was read; so nobody who is waiting for light has to wait for this.
+ */
+static void try_other_transit(struct placing *placing)
+{
+	bool any = placing->asked.transit == MORPH_TRANSIT_ANY;
+	uint32_t verdict = morph_plan_verdict(placing->plan);
+	struct morph_plan *plan;
+	int error = 0;
+
+	if (!any && verdict == MORPH_FEASIBLE)
+		return;
+	/* What all servers together do not lead, some of them do not either. */
+	if (!any || verdict != MORPH_INFEASIBLE) {
+		plan = needed(morph_plan_new(placing->run->client->ctx));
+		morph_request_set_transit(placing->asked.request,
+					  any ? MORPH_TRANSIT_OWN : MORPH_TRANSIT_ANY);
+		error = morph_place(placing->ground.ledger, placing->asked.request, plan);
+		morph_request_set_transit(placing->asked.request, placing->asked.transit);
+		verdict = morph_plan_verdict(plan);
+		morph_plan_free(plan);
+	}
+	if (error)
+		client_error(placing->run, error);
+	else
+		json_object_set_new(placing->report, any ? OWN : ANY,
+				    json_string(verdict_word(verdict)));
+}
+
+/* Would it fit, if nothing were kept? */
+static enum exit_code try_unprotected(struct placing *placing)
+{
+	uint32_t kept = placing->ground.kept;
+	int error;
+
+	if (!kept)
+		return EXIT_CODE_FAILED;
+	ground_release(&placing->ground);
+	error = morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
+	if (error)
+		return client_error(placing->run, error);
+	if (morph_plan_verdict(placing->plan) == MORPH_FEASIBLE)
+		warn_line(
+			"%s: it would fit on fibres that are kept for the failover of %u ranks that run; --unprotect takes these too",
+			placing->run->command->object, kept);
+	return EXIT_CODE_FAILED;
+}
+
+static enum exit_code plan(struct placing *placing)
+{
+	enum exit_code code = ground_read(&placing->ground, placing->token.controller);
+	int error;
+
+	if (code)
+		return code;
+	placing->plan = needed(morph_plan_new(placing->run->client->ctx));
+	error = find_plan(placing);
+	code = error < 0 ? client_error(placing->run, error) : describe(placing);
+	placing->refused = !error && morph_plan_verdict(placing->plan) != MORPH_FEASIBLE;
+	if (!code && placing->refused) {
+		try_other_transit(placing);
+		return try_unprotected(placing);
+	}
+	return code || !given(placing->run, OPTION_PROTECT) ? code : protect(placing);
+}
+
+/* ------------------------------------------------------------------ the light */
+
+enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
+			    struct slice_wish *wish, json_t **slice)
+{
+	wish->fabric = fabric;
+	wish->name = run->argv[0];
+	wish->accelerators_count = morph_plan_ranks(plan);
+	wish->accelerators = needed(calloc(wish->accelerators_count, sizeof(uint32_t)));
+	for (uint32_t rank = 0; rank < wish->accelerators_count; rank++)
+		wish->accelerators[rank] = morph_plan_accelerator(plan, rank);
+	return slice_make(run, wish, slice);
+}
+
+/* Lights the slice, in as many transactions as it takes; each goes into the list. */
+static enum exit_code light(struct placing *placing, struct act *act, uint32_t slice, json_t *txns)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	while (placing->txn && !code) {
+		struct morph_txn *rest;
+		json_t *txn = NULL;
+		int error = morph_txn_split(placing->txn, &rest);
+
+		code = error ? client_error(placing->run, error) :
+			       circuit_run(placing->run, act, placing->ground.fabric, slice,
+					   placing->txn, false, &txn);
+		if (txn)
+			json_array_append_new(txns, txn);
+		morph_txn_free(placing->txn);
+		placing->txn = rest;
+	}
+	return code;
+}
+
+enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
+			       enum exit_code code)
+{
+	int error = morph_admin_slice_delete(run->client->ctx, fabric, slice, true);
+
+	if (client_reply(run, error, NULL, NULL)) {
+		warn_line("%s: slice %u is there without its circuits", run->command->object,
+			  slice);
+		return EXIT_CODE_PARTIAL;
+	}
+	warn_line("%s: the slice is deleted again", run->command->object);
+	return code;
+}
+
+/* All or nothing: the slice, then its circuits; where these fail the slice goes again. */
+static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish)
+{
+	json_t *slice = NULL, *txns = json_array();
+	enum exit_code code;
+	struct act act;
+
+	/* The spares of the whole rack were looked at. */
+	if (placing->protection)
+		wish->spare_policy = MORPH_SPARES_ANY;
+	code = act_begin(placing->run, &act);
+	if (code)
+		return code;
+	code = place_create(placing->run, placing->ground.fabric, placing->plan, wish, &slice);
+	if (!code) {
+		uint32_t id = number_of(slice, "id", NUMBER_NONE);
+
+		code = light(placing, &act, id, txns);
+		if (code)
+			code = place_take_back(placing->run, placing->ground.fabric, id, code);
+		placing->lit = !code;
+		if (!code && placing->protection)
+			code = tell_protection(placing, id);
+	}
+	if (placing->lit) {
+		json_object_set(placing->report, "slice", slice);
+		if (json_array_size(txns))
+			json_object_set(placing->report, "txn", txns);
+	}
+	json_decref(slice);
+	json_decref(txns);
+	act_end(&act);
+	return code;
+}
+
+/* ------------------------------------------------------------------ the answer */
+
+static void write_other_transit(const json_t *report)
+{
+	const char *own = text_of_key(report, OWN), *any = text_of_key(report, ANY);
+
+	if (*own)
+		printf("with own transit only: %s\n", own);
+	if (*any)
+		printf("with any transit: %s\n", any);
+}
+
+void place_write_refusal(const json_t *refusal)
+{
+	const json_t *cuts = json_object_get(refusal, "cut");
+	char *hosts;
+
+	if (json_object_get(refusal, "host"))
+		printf("rack of host %u: ", number_of(refusal, "host", 0));
+	else
+		printf("all racks together: ");
+	printf("%s\n", text_of_key(refusal, "text"));
+	if (!json_array_size(cuts))
+		return;
+	/* They are sorted: the first leaves embeddings least to spare. */
+	hosts = format_value("host", json_object_get(json_array_get(cuts, 0), "host"));
+	printf("  the tightest: hosts %s\n", hosts);
+	free(hosts);
+}
+
+static void write_refusals(const json_t *report)
+{
+	json_t *refusal;
+	size_t i;
+
+	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+	write_other_transit(report);
+	json_array_foreach(json_object_get(report, "refusal"), i, refusal)
+		place_write_refusal(refusal);
+}
+
+void place_write_table(struct run *run, const char *columns, json_t *records)
+{
+	if (!json_array_size(records))
+		return;
+	putchar('\n');
+	emit_table(run, columns, records);
+}
+
+static void write_protection(struct run *run, const json_t *protection)
+{
+	const char *text = text_of_key(protection, "text");
+
+	if (!protection)
+		return;
+	printf("\nprotection: %s%s%s\n", text_of_key(protection, "verdict"), *text ? ": " : "",
+	       text);
+	place_write_table(run, PROTECTED, json_object_get(protection, "rank"));
+}
+
+void place_write_plan(struct run *run, const json_t *report)
+{
+	const json_t *slice = json_object_get(report, "slice"),
+		     *txn = json_object_get(report, "txn");
+
+	printf("%s: %u accelerators in %u servers, %u at least by %s; %u circuits on %u fibres, %u at "
+	       "least by %s\n",
+	       text_of_key(report, "tier"), number_of(report, "ranks-count", 0),
+	       number_of(report, "servers", 0), number_of(report, "servers-bound", 0),
+	       text_of_key(report, "servers-bound-kind"), number_of(report, "circuits-count", 0),
+	       number_of(report, "fibres", 0), number_of(report, "fibres-bound", 0),
+	       text_of_key(report, "fibres-bound-kind"));
+	write_other_transit(report);
+	if (slice)
+		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
+		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
+	place_write_table(run, RANKS, json_object_get(report, "rank"));
+	place_write_table(run, json_object_get(report, "wavelengths") ? SHARED : CIRCUITS,
+			  json_object_get(report, "circuit"));
+	place_write_table(run, LOADS, json_object_get(report, "load"));
+	write_protection(run, json_object_get(report, "protection"));
+}
+
+static enum exit_code answer(struct placing *placing)
+{
+	struct view view = client_view(placing->run, MORPH_OBJECT_PLAN, NULL);
+
+	if (given(placing->run, OPTION_JSON) || given(placing->run, OPTION_FIELDS))
+		return emit_one(placing->run, &view, placing->report);
+	if (key_is(placing->report, "verdict", "feasible"))
+		place_write_plan(placing->run, placing->report);
+	else
+		write_refusals(placing->report);
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code check_apply(struct run *run)
+{
+	if (!given(run, OPTION_CARRY_OUT) && run->argc)
+		return usage_error(run, "'%s' would be the slice's name: that is for --apply",
+				   run->argv[0]);
+	if (given(run, OPTION_CARRY_OUT) && !run->argc)
+		return usage_error(run, "--apply wants the NAME of the slice");
+	if (given(run, OPTION_CARRY_OUT) && given(run, OPTION_PROFILE) &&
+	    !given(run, OPTION_FABRIC))
+		return usage_error(run, "--apply wants --fabric beside --profile");
+	return client_fields(run, MORPH_OBJECT_PLAN);
+}
+
+enum exit_code place_slice(struct run *run)
+{
+	struct placing placing = { .run = run, .ground.run = run };
+	struct slice_wish wish = { 0 };
+	enum exit_code code, told;
+
+	code = check_apply(run);
+	if (!code)
+		code = token_given(run, &placing.token);
+	if (!code)
+		code = slice_wish_options(run, &wish);
+	if (!code)
+		code = profile_model(run, &placing.ground.fabric, &placing.ground.model);
+	if (!code)
+		code = request_given(run, placing.ground.model, &placing.asked);
+	if (!code)
+		code = plan(&placing);
+	if (!code && given(run, OPTION_CARRY_OUT))
+		code = carry_out(&placing, &wish);
+	if (!code)
+		try_other_transit(&placing);
+	/* A plan that could not be carried out is no answer. */
+	if (placing.report && (!code || placing.refused || placing.lit)) {
+		told = answer(&placing);
+		code = code ? code : told;
+	}
+	slice_wish_free(&wish);
+	placing_free(&placing);
+	return code;
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From options to a request. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/input/input.h"
+#include "morphctl/output/output.h"
+#include "morphctl/slice/slice.h"
+
+bool parse_torus(const char *text, uint32_t extent[3])
+{
+	for (uint32_t axis = 0; axis < 3 && *text >= '0' && *text <= '9'; axis++) {
+		char *end;
+		unsigned long value = strtoul(text, &end, 10);
+
+		if (!value || value > UINT32_MAX)
+			return false;
+		extent[axis] = (uint32_t)value;
+		if (!*end)
+			return true;
+		if (*end != 'x')
+			return false;
+		text = end + 1;
+	}
+	return false;
+}
+
+/* The links of a file, one circuit each way, or one. */
+static enum exit_code ask_graph(struct run *run, struct morph_request *request)
+{
+	bool simplex = given(run, OPTION_SIMPLEX);
+	struct graph graph;
+	enum exit_code code = graph_read(run->option[OPTION_GRAPH], &graph);
+	int error = code ? 0 : morph_request_set_count(request, graph.ranks);
+
+	for (size_t at = 0; at < graph.links_count && !code && !error; at++) {
+		const struct graph_link *link = &graph.links[at];
+
+		error = morph_request_add_circuit(request, link->src, link->dst);
+		if (!error && !simplex)
+			error = morph_request_add_circuit(request, link->dst, link->src);
+	}
+	graph_free(&graph);
+	return error < 0 ? client_error(run, error) : code;
+}
+
+static enum exit_code ask_shape(struct run *run, struct morph_request *request)
+{
+	uint32_t extent[3] = { 1, 1, 1 }, count = 0;
+	int error;
+
+	if (given(run, OPTION_COUNT) + given(run, OPTION_TORUS) + given(run, OPTION_RING_OF) +
+		    given(run, OPTION_MESH) + given(run, OPTION_GRAPH) !=
+	    1)
+		return usage_error(run,
+				   "wants one of --count, --shape, --ring, --mesh and --graph");
+	if (!option_u32(run, OPTION_COUNT, &count) || !option_u32(run, OPTION_RING_OF, &count) ||
+	    !option_u32(run, OPTION_MESH, &count))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_TORUS) && !parse_torus(run->option[OPTION_TORUS], extent))
+		return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
+				   run->option[OPTION_TORUS]);
+	morph_request_set_simplex(request, given(run, OPTION_SIMPLEX));
+	if (given(run, OPTION_GRAPH))
+		return ask_graph(run, request);
+	if (given(run, OPTION_TORUS))
+		error = morph_request_set_torus(request, extent[0], extent[1], extent[2]);
+	else if (given(run, OPTION_RING_OF))
+		error = morph_request_set_ring(request, count);
+	else if (given(run, OPTION_MESH))
+		error = morph_request_set_mesh(request, count);
+	else
+		error = morph_request_set_count(request, count);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
+}
+
+static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *model,
+				    struct asked *asked)
+{
+	struct morph_object *info = NULL;
+	uint32_t lanes = 0;
+	int error;
+
+	if (!option_u64(run, OPTION_BANDWIDTH, &asked->mbps) ||
+	    !option_u32(run, OPTION_LANES, &lanes))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_BANDWIDTH) && given(run, OPTION_LANES))
+		return usage_error(run, "--bandwidth and --lanes exclude each other");
+	error = morph_model_info(run->client->ctx, model, &info);
+	if (error < 0)
+		return client_error(run, error);
+	if (given(run, OPTION_LANES))
+		asked->mbps = lanes * morph_get_fabric_lane_mbps(info);
+	morph_object_free(info);
+	morph_request_set_mbps(asked->request, asked->mbps);
+	return EXIT_CODE_OK;
+}
+
+/* How the answer is looked for, and which one is best. */
+static enum exit_code ask_search(struct run *run, struct asked *asked)
+{
+	uint32_t objective = MORPH_OBJECTIVE_FRAGMENTATION;
+
+	/* No command has both. */
+	if (!option_word(run, OPTION_OBJECTIVE, &objective) ||
+	    !option_word(run, OPTION_PLACEMENT, &objective) ||
+	    !option_u64(run, OPTION_STEPS, &asked->steps))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_STEPS) && !asked->steps)
+		return usage_error(run, "--steps must be at least 1");
+	morph_request_set_objective(asked->request, objective);
+	morph_request_set_budget(asked->request, asked->steps);
+	return EXIT_CODE_OK;
+}
+
+enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked)
+{
+	uint32_t tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
+	enum exit_code code;
+
+	*asked = (struct asked){ .transit = MORPH_TRANSIT_ANY, .wavelengths = 1 };
+	asked->request = needed(morph_request_new(run->client->ctx));
+	if (!option_word(run, OPTION_TRANSIT, &asked->transit) ||
+	    !option_word(run, OPTION_TIER, &tier) ||
+	    !option_u32(run, OPTION_WAVELENGTHS, &asked->wavelengths))
+		return EXIT_CODE_USAGE;
+	asked->tier = tier + MORPH_TIER_CONTIGUOUS;
+	asked->servers = given(run, OPTION_WHOLE_SERVERS) ? MORPH_SERVERS_WHOLE :
+							    MORPH_SERVERS_SHARED;
+	if (morph_request_set_wavelengths(asked->request, asked->wavelengths) < 0)
+		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
+	morph_request_set_transit(asked->request, asked->transit);
+	morph_request_set_tier(asked->request, asked->tier);
+	morph_request_set_servers(asked->request, asked->servers);
+	code = ask_search(run, asked);
+	if (!code)
+		code = ask_shape(run, asked->request);
+	return code ? code : ask_bandwidth(run, model, asked);
+}
+
+void asked_free(struct asked *asked)
+{
+	morph_request_free(asked->request);
+	asked->request = NULL;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* morphctl why-not */
+#include <stdlib.h>
+
+#include "morphctl/output/output.h"
+#include "morphctl/slice/slice.h"
+
+enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_why_not_opts *opts,
+			   json_t **answer)
+{
+	struct morph_object *object = NULL;
+	int error = morph_admin_why_not(run->client->ctx, fabric, opts, &object);
+
+	return client_reply(run, error, object, answer);
+}
+
+static void print_answer(const json_t *answer)
+{
+	const json_t *chosen = json_object_get(answer, "chosen");
+	const char *text = text_of_key(answer, "text");
+	char *list;
+
+	if (key_is(answer, "reason", "none")) {
+		list = format_value("chosen", chosen);
+		printf("it would be granted%s%s\n",
+		       json_array_size(chosen) ? ": accelerators " : "",
+		       json_array_size(chosen) ? list : "");
+		free(list);
+		return;
+	}
+	printf("blocked by %s", text_of_key(answer, "reason"));
+	if (json_object_get(answer, "part") && !key_is(answer, "part", "none")) {
+		printf(", %s", text_of_key(answer, "part"));
+		/* The kernel tells none where no single one is to blame. */
+		if (json_object_get(answer, "index"))
+			printf(" %u", number_of(answer, "index", 0));
+	}
+	if (wide_of(answer, "need"))
+		printf(": there is %" JSON_INTEGER_FORMAT ", and %" JSON_INTEGER_FORMAT
+		       " is needed",
+		       json_integer_value(json_object_get(answer, "have")),
+		       json_integer_value(json_object_get(answer, "need")));
+	putchar('\n');
+	if (*text)
+		printf("%s\n", text);
+}
+
+enum exit_code why_not_answer(struct run *run, uint32_t fabric,
+			      const struct morph_why_not_opts *opts)
+{
+	json_t *answer;
+	enum exit_code code = why_not_ask(run, fabric, opts, &answer);
+	struct view view;
+
+	if (!code) {
+		view = client_view(run, MORPH_OBJECT_WHY_NOT, NULL);
+		if (given(run, OPTION_JSON) || given(run, OPTION_FIELDS))
+			code = emit_one(run, &view, answer);
+		else
+			print_answer(answer);
+		if (!code && !key_is(answer, "reason", "none"))
+			code = EXIT_CODE_FAILED;
+	}
+	json_decref(answer);
+	return code;
+}
+
+/* Options that the kernel does not know: planners are asked. A ring with a number of ranks is one. */
+static bool is_planned(const struct run *run)
+{
+	static const enum option_id ids[] = {
+		OPTION_TORUS,	  OPTION_MESH,	       OPTION_GRAPH,   OPTION_SIMPLEX,
+		OPTION_STEPS,	  OPTION_BANDWIDTH,    OPTION_TIER,    OPTION_WAVELENGTHS,
+		OPTION_OBJECTIVE, OPTION_UNPROTECT,    OPTION_PROFILE, OPTION_CONTROLLER,
+		OPTION_EPOCH,	  OPTION_WHOLE_SERVERS
+	};
+
+	for (size_t at = 0; at < sizeof(ids) / sizeof(ids[0]); at++)
+		if (given(run, ids[at]))
+			return true;
+	return given(run, OPTION_RING) && *run->option[OPTION_RING];
+}
+
+static enum exit_code ask_planner(struct run *run)
+{
+	const char *ring = run->option[OPTION_RING];
+
+	if (given(run, OPTION_ACCELERATORS))
+		return usage_error(run,
+				   "--accelerators goes with --ring, --lanes and --transit only");
+	if (ring && !*ring)
+		return usage_error(run, "--ring wants the number of its ranks here");
+	run->option[OPTION_RING_OF] = ring;
+	return why_not_plan(run);
+}
+
+enum exit_code why_not(struct run *run)
+{
+	MORPH_OPTS(morph_why_not_opts, opts);
+	uint32_t *accelerators = NULL, fabric;
+	enum exit_code code;
+
+	if (is_planned(run))
+		return ask_planner(run);
+	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
+		return usage_error(run, "wants either --count or --accelerators, or a shape");
+	if (!option_u32(run, OPTION_COUNT, &opts.count) ||
+	    !option_word(run, OPTION_TRANSIT, &opts.transit) ||
+	    !option_u32(run, OPTION_LANES, &opts.lanes_count))
+		return EXIT_CODE_USAGE;
+	if (given(run, OPTION_COUNT) && !opts.count)
+		return usage_error(run, "--count must be at least 1");
+	if (given(run, OPTION_LANES) && !given(run, OPTION_RING))
+		return usage_error(run, "--lanes is about the circuits of --ring");
+	if (given(run, OPTION_RING))
+		opts.flags |= MORPH_WHY_NOT_RING;
+	code = client_fabric(run, &fabric);
+	if (!code && given(run, OPTION_ACCELERATORS))
+		code = resolve_accelerators(run, fabric, run->option[OPTION_ACCELERATORS],
+					    &accelerators, &opts.accelerators_count);
+	opts.accelerators = accelerators;
+	if (!code)
+		code = why_not_answer(run, fabric, &opts);
+	free(accelerators);
+	return code;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* From the records of dumps to tiles, boxes and arrows. */
+#include <stdlib.h>
+
+#include "morphctl/output/output.h"
+#include "morphctl/topology/topology.h"
+
+static void *zeroed(size_t count, size_t size)
+{
+	return needed(calloc(count ? count : 1, size));
+}
+
+static int slice_place(const struct topo *topo, uint32_t id)
+{
+	for (size_t i = 0; i < topo->slices_count; i++)
+		if (topo->slices[i].id == id)
+			return (int)i;
+	return -1;
+}
+
+static void read_slices(struct topo *topo)
+{
+	json_t *list = json_object_get(topo->document, "slices"), *record;
+	size_t i;
+
+	topo->slices = zeroed(json_array_size(list), sizeof(*topo->slices));
+	json_array_foreach(list, i, record)
+	{
+		struct topo_slice *slice = &topo->slices[topo->slices_count++];
+
+		slice->id = number_of(record, "id", NUMBER_NONE);
+		slice->name = text_of_key(record, "name");
+		slice->state = text_of_key(record, "state");
+	}
+}
+
+/* A slice that no dump has told of is known by the number that its tiles carry. */
+static int slice_of_tile(struct topo *topo, uint32_t id)
+{
+	int place = slice_place(topo, id);
+
+	if (place >= 0 || id == NUMBER_NONE)
+		return place;
+	topo->slices =
+		needed(realloc(topo->slices, (topo->slices_count + 1) * sizeof(*topo->slices)));
+	topo->slices[topo->slices_count] = (struct topo_slice){ .id = id, .name = "", .state = "" };
+	return (int)topo->slices_count++;
+}
+
+static const char *host_name(const json_t *record)
+{
+	return text_of_key(record, "host-name");
+}
+
+static void read_tiles(struct topo *topo)
+{
+	json_t *list = json_object_get(topo->document, "accelerators"), *record;
+	size_t i;
+
+	topo->tiles = zeroed(json_array_size(list), sizeof(*topo->tiles));
+	topo->boxes = zeroed(json_array_size(list), sizeof(*topo->boxes));
+	json_array_foreach(list, i, record)
+	{
+		struct topo_tile *tile = &topo->tiles[topo->tiles_count++];
+		struct topo_box *box = topo->boxes;
+		const char *const axes[] = { "x", "y", "z" };
+
+		tile->id = number_of(record, "id", NUMBER_NONE);
+		tile->host = number_of(record, "host", 0);
+		for (int axis = 0; axis < 3; axis++)
+			tile->at[axis] = number_of(record, axes[axis], 0);
+		tile->use = text_of_key(record, "use");
+		tile->health = text_of_key(record, "health");
+		tile->cordoned = number_of(record, "cordoned", 0);
+		tile->rank = number_of(record, "rank", NUMBER_NONE);
+		tile->slice = slice_of_tile(topo, number_of(record, "slice", NUMBER_NONE));
+		if (tile->slice >= 0)
+			topo->slices[tile->slice].tiles++;
+		while (box < &topo->boxes[topo->boxes_count] &&
+		       (box->host != tile->host || box->z != tile->at[2]))
+			box++;
+		if (box == &topo->boxes[topo->boxes_count])
+			topo->boxes_count++;
+		*box = (struct topo_box){ .host = tile->host,
+					  .z = tile->at[2],
+					  .name = host_name(record) };
+	}
+}
+
+static size_t tile_place(const struct topo *topo, uint32_t id)
+{
+	size_t i;
+
+	for (i = 0; i < topo->tiles_count; i++)
+		if (topo->tiles[i].id == id)
+			break;
+	return i;
+}
+
+static void add_circuit(struct topo *topo, const json_t *record)
+{
+	struct topo_arrow arrow = {
+		.from = tile_place(topo, number_of(record, "src-accelerator", NUMBER_NONE)),
+		.to = tile_place(topo, number_of(record, "dst-accelerator", NUMBER_NONE)),
+		.slice = slice_place(topo, number_of(record, "slice", NUMBER_NONE)),
+		.state = text_of_key(record, "state"),
+	};
+	struct topo_arrow *at = topo->arrows, *end = at + topo->arrows_count;
+
+	if (arrow.from == topo->tiles_count || arrow.to == topo->tiles_count)
+		return;
+	while (at < end && (at->from != arrow.from || at->to != arrow.to ||
+			    at->slice != arrow.slice || strcmp(at->state, arrow.state)))
+		at++;
+	if (at == end) {
+		*at = arrow;
+		topo->arrows_count++;
+	}
+	at->circuits++;
+	at->lanes += (unsigned int)__builtin_popcountll(wide_of(record, "lanes"));
+	at->mbps += wide_of(record, "bandwidth-mbps");
+	if (arrow.slice >= 0)
+		topo->slices[arrow.slice].circuits++;
+}
+
+static void read_circuits(struct topo *topo)
+{
+	json_t *list = json_object_get(topo->document, "circuits"), *record;
+	size_t i;
+
+	topo->arrows = zeroed(json_array_size(list), sizeof(*topo->arrows));
+	json_array_foreach(list, i, record) add_circuit(topo, record);
+}
+
+static int by_slice(const void *left, const void *right)
+{
+	const struct topo_slice *a = left, *b = right;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+bool topo_from_document(struct topo *topo, json_t *document)
+{
+	static const char *const lists[] = { "accelerators", "slices", "circuits" };
+
+	*topo = (struct topo){ .document = document };
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		if (json_is_array(json_object_get(document, lists[i])))
+			continue;
+		warn_line("topo: the document lacks the array '%s'; it must be what "
+			  "'morphctl topo --format json' writes",
+			  lists[i]);
+		return false;
+	}
+	read_slices(topo);
+	/* Colours follow the order: the same slice keeps its colour from picture to picture. */
+	qsort(topo->slices, topo->slices_count, sizeof(*topo->slices), by_slice);
+	read_tiles(topo);
+	read_circuits(topo);
+	return true;
+}
+
+void topo_free(struct topo *topo)
+{
+	free(topo->tiles);
+	free(topo->boxes);
+	free(topo->arrows);
+	free(topo->slices);
+	json_decref(topo->document);
+}
