@@ -50,10 +50,13 @@ $(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
 unit_rooms := selftests/harness profiles libmorph tools tools/repro selftests/optics selftests/netlink selftests/sim \
-	selftests/stress selftests/fuzz selftests/mpi
+	selftests/stress selftests/fuzz selftests/mpi selftests/answers
 
-run-unit: profiles lib
+run-unit: profiles lib tools
 	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(unit_rooms:%=check-%)
+
+# morphctl answers.
+check-selftests/answers: profiles tools
 
 $(unit_rooms:%=check-%): check-%:
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap $* $(MAKE) --silent -C $* check
