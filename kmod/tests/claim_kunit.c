@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Claims of routes: random sequences of what transactions and plans do with them, against
+ * Claims of routes: random sequences of what transactions and protections do with them, against
  * a model that keeps for each route what it has, and adds that up.
  */
 #include <linux/prandom.h>
@@ -186,7 +186,7 @@ static void resume_held(struct model *model)
 	for (i = 0; i < ROUTES; i++) {
 		struct model_route *mine = &model->routes[i];
 
-		if (mine->route->role != MORPH_ROUTE_PLAN)
+		if (mine->route->role != MORPH_ROUTE_PROTECTION)
 			continue;
 		lanes = model_give(model, mine, false, true);
 		held = morph_route_hold(model->fake->fabric, mine->route);
@@ -254,7 +254,7 @@ static void claim_step(struct model *model)
 	switch (mine->route->role) {
 	case MORPH_ROUTE_IDLE:
 		if (!pick(model, 6))
-			mine->route->role = MORPH_ROUTE_PLAN;
+			mine->route->role = MORPH_ROUTE_PROTECTION;
 		else
 			step_claim(model, mine);
 		break;
@@ -264,7 +264,7 @@ static void claim_step(struct model *model)
 		else
 			step_release(model, mine);
 		break;
-	case MORPH_ROUTE_PLAN:
+	case MORPH_ROUTE_PROTECTION:
 		if (!pick(model, 3))
 			mine->route->role = MORPH_ROUTE_IDLE;
 		break;

@@ -396,7 +396,7 @@ void fake_settle(struct fake *fake)
 		flush_workqueue(morph_act_wq);
 		flush_workqueue(morph_wq);
 		flush_delayed_work(&fake->fabric->recover_work);
-		flush_delayed_work(&fake->fabric->plan_work);
+		flush_delayed_work(&fake->fabric->protection_work);
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Plans, failover, rerouting, and the end: what a slice comes to when its hardware fails. */
+/* Protections, failover, rerouting, and the end: what a slice comes to when its hardware fails. */
 #include "fake.h"
 #include "suites.h"
 
@@ -78,9 +78,9 @@ static u32 count_calls(const struct fake *fake, char call)
 	return count;
 }
 
-/* -------------------------------------------------------------------- plans */
+/* --------------------------------------------------------------- protections */
 
-static void plan_is_made_for_all_ranks(struct kunit *test)
+static void protection_is_made_for_all_ranks(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
@@ -88,8 +88,8 @@ static void plan_is_made_for_all_ranks(struct kunit *test)
 
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT,
-				morph_plan_state(&slice->ranks[i].plan));
-		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].plan.spare);
+				morph_protection_state(&slice->ranks[i].protection));
+		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].protection.spare);
 	}
 	/* It holds nothing: the spare is free for others, and so are the lanes. */
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
@@ -99,7 +99,7 @@ static void plan_is_made_for_all_ranks(struct kunit *test)
 struct spoil_case {
 	const char *name;
 	u32 policy;
-	u32 spare;		/* of the plan that follows, or MORPH_ANY: none can be made */
+	u32 spare;		/* of the next protection, or MORPH_ANY: none can be made */
 };
 
 static const struct spoil_case spoil_cases[] = {
@@ -109,63 +109,63 @@ static const struct spoil_case spoil_cases[] = {
 
 FAKE_CASE_DESC(spoil_cases, name);
 
-/* Its spare is kept free by the operator: another plan, or none till the spare is back. */
-static void plan_follows_its_spare(struct kunit *test)
+/* Its spare is kept free by the operator: another protection, or none till the spare is back. */
+static void protection_follows_its_spare(struct kunit *test)
 {
 	const struct spoil_case *param = test->param_value;
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, param->policy);
-	const struct morph_plan *plan = &slice->ranks[0].plan;
+	const struct morph_protection *protection = &slice->ranks[0].protection;
 
 	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, param->spare, plan->spare);
+	KUNIT_EXPECT_EQ(test, param->spare, protection->spare);
 	KUNIT_EXPECT_EQ(test, param->spare == MORPH_ANY ? (u32)MORPH_PLAN_NONE :
-			(u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
+			(u32)MORPH_PLAN_CURRENT, morph_protection_state(protection));
 	if (param->spare != MORPH_ANY)
 		return;
 	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, false, &refusal);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, 2u, plan->spare);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
+	KUNIT_EXPECT_EQ(test, 2u, protection->spare);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_protection_state(protection));
 }
 
-/* The guide in the midst of a plan's first circuit. */
-static u32 plan_guide(struct kunit *test, const struct morph_plan *plan)
+/* The guide in the midst of a protection's first circuit. */
+static u32 protection_guide(struct kunit *test, const struct morph_protection *protection)
 {
-	KUNIT_ASSERT_NOT_NULL(test, plan->txn);
-	return plan->txn->items[0].new->hops[1].guide >> 1;
+	KUNIT_ASSERT_NOT_NULL(test, protection->txn);
+	return protection->txn->items[0].new->hops[1].guide >> 1;
 }
 
 /* A guide that it would use fails: it finds another way. */
-static void plan_follows_its_guides(struct kunit *test)
+static void protection_follows_its_guides(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_plan *plan = &slice->ranks[0].plan;
-	u32 guide = plan_guide(test, plan);
+	struct morph_protection *protection = &slice->ranks[0].protection;
+	u32 guide = protection_guide(test, protection);
 
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
-	KUNIT_EXPECT_NE(test, guide, plan_guide(test, plan));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_protection_state(protection));
+	KUNIT_EXPECT_NE(test, guide, protection_guide(test, protection));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 }
 
 /* Likewise what the operator wants to be kept free. */
-static void plan_leaves_guides_that_are_kept_free(struct kunit *test)
+static void protection_leaves_guides_that_are_kept_free(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_plan *plan = &slice->ranks[0].plan;
-	u32 guide = plan_guide(test, plan);
+	struct morph_protection *protection = &slice->ranks[0].protection;
+	u32 guide = protection_guide(test, protection);
 
 	morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide, true, &refusal);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_plan_state(plan));
-	KUNIT_EXPECT_NE(test, guide, plan_guide(test, plan));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_protection_state(protection));
+	KUNIT_EXPECT_NE(test, guide, protection_guide(test, protection));
 }
 
 /* ----------------------------------------------------------------- failover */
@@ -193,13 +193,13 @@ static void failover_puts_the_spare_in_place(struct kunit *test)
 	expect_events(fake, events, ARRAY_SIZE(events));
 }
 
-static void failover_without_a_plan_is_planned_then(struct kunit *test)
+static void failover_without_a_protection_is_planned_then(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
 
 	mutex_lock(&fake->fabric->lock);
-	morph_plan_drop_slice(slice);
+	morph_protection_drop_slice(slice);
 	mutex_unlock(&fake->fabric->lock);
 	kill_accelerator(fake, 1);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
@@ -655,12 +655,12 @@ static void release_survives_one_error(struct kunit *test)
 }
 
 static struct kunit_case repair_cases[] = {
-	KUNIT_CASE(plan_is_made_for_all_ranks),
-	KUNIT_CASE_PARAM(plan_follows_its_spare, spoil_cases_gen_params),
-	KUNIT_CASE(plan_follows_its_guides),
-	KUNIT_CASE(plan_leaves_guides_that_are_kept_free),
+	KUNIT_CASE(protection_is_made_for_all_ranks),
+	KUNIT_CASE_PARAM(protection_follows_its_spare, spoil_cases_gen_params),
+	KUNIT_CASE(protection_follows_its_guides),
+	KUNIT_CASE(protection_leaves_guides_that_are_kept_free),
 	KUNIT_CASE(failover_puts_the_spare_in_place),
-	KUNIT_CASE(failover_without_a_plan_is_planned_then),
+	KUNIT_CASE(failover_without_a_protection_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
 	KUNIT_CASE(failover_beside_a_wish_in_vain),
 	KUNIT_CASE_PARAM(failover_moves_what_stays_dark, dark_cases_gen_params),

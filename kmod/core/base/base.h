@@ -73,7 +73,7 @@
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
 
 struct morph_circuit;
-struct morph_plan;
+struct morph_protection;
 struct morph_route;
 struct morph_slice;
 struct morph_txn;
@@ -116,7 +116,7 @@ struct morph_chip {
 	u64 hold_until_ns;		/* not given out before, after flapping */
 	u64 last_verified_ns;
 	struct list_head host_node;	/* head: morph_host.free, while free or spare and fit */
-	struct list_head plans;		/* plans that count on it; head of morph_plan.spare_node */
+	struct list_head protections;	/* that count on it; of morph_protection.spare_node */
 };
 
 /* Free accelerators of one host, so that placement need not scan the fabric. */
@@ -190,7 +190,7 @@ struct morph_fabric {
 	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
 	u8 *hw_state;			/* by element: state last programmed and answered */
 	u64 *tx_on;			/* by transmit port: lanes whose laser was switched on */
-	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and plans */
+	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and protections */
 	struct morph_chip *chips;	/* by accelerator */
 	struct morph_host *hosts;	/* by host */
 	struct list_head *hosts_by_free; /* by number of free accelerators, 0 to hosts_max */
@@ -214,8 +214,8 @@ struct morph_fabric {
 	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
 	u32 suspect_head, suspect_count;
-	struct list_head stale_plans;	/* of morph_plan.stale_node: to be made anew */
-	struct list_head planless;	/* of morph_plan.stale_node: what they want is not free */
+	struct list_head stale_protections;	/* of .stale_node: to be rebuilt */
+	struct list_head protections_wanted;	/* likewise: what they need is not free */
 	struct xarray controllers;	/* by number: controller.c */
 	u32 controllers_count;
 	struct hrtimer controller_timer; /* the end of the next of their leases */
@@ -244,7 +244,7 @@ struct morph_fabric {
 	bool review;			/* hardware may not be as it was told; no lock */
 
 	struct work_struct signal_work;	/* signals to faults: health.c */
-	struct delayed_work plan_work;	/* stale plans: protection.c */
+	struct delayed_work protection_work;	/* stale protections: protection.c */
 	atomic_t urgent;		/* repairs, releases, last files: planning stands back */
 	struct delayed_work patrol_work; /* idle hardware, round by round: patrol.c */
 	struct work_struct review_work;	/* hardware as it was told: patrol.c */
@@ -281,7 +281,7 @@ struct morph_fabric *morph_fabric_next(u32 *id);
 void morph_fabric_wait_released(void);
 /* Answers -ENODEV when the provider is gone. fabric->lock. */
 int morph_fabric_check(struct morph_fabric *fabric);
-/* -ESTALE when a plan was made for another profile; 0: it does not say for which. */
+/* -ESTALE when changes were planned for another profile; 0: they do not say for which. */
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
 			       struct morph_refusal *refusal);
 void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info);

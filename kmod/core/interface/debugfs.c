@@ -88,11 +88,11 @@ static const char role_letters[] = {
 	[MORPH_ROUTE_IDLE] = '-',
 	[MORPH_ROUTE_LIVE] = 'L',
 	[MORPH_ROUTE_SHADOW] = 'S',
-	[MORPH_ROUTE_PLAN] = 'P',
+	[MORPH_ROUTE_PROTECTION] = 'P',
 	[MORPH_ROUTE_HELD] = 'H',
 };
 
-/* One line for each guide that a route or a plan uses. */
+/* One line for each guide that a route or a protection uses. */
 static int guide_routes_show(struct seq_file *file, void *unused)
 {
 	struct morph_fabric *fabric = file->private;
@@ -109,9 +109,10 @@ static int guide_routes_show(struct seq_file *file, void *unused)
 			const struct morph_route *route = link->route;
 
 			seq_printf(file, " %c", role_letters[route->role]);
-			if (route->plan)
-				seq_printf(file, ":slice%u:rank%u", route->plan->slice->number,
-					   route->plan->rank);
+			if (route->protection)
+				seq_printf(file, ":slice%u:rank%u",
+					   route->protection->slice->number,
+					   route->protection->rank);
 			else if (route->circuit)
 				seq_printf(file, ":slice%u:circuit%u",
 					   route->circuit->slice->number, route->circuit->id);
@@ -166,9 +167,9 @@ static int plans_show(struct seq_file *file, void *unused)
 			const struct morph_rank *entry = &slice->ranks[rank];
 
 			seq_printf(file, "%u %u %u %s", slice->number, rank, entry->accelerator,
-				   plan_names[morph_plan_state(&entry->plan)]);
-			if (entry->plan.spare != MORPH_ANY)
-				seq_printf(file, " %u", entry->plan.spare);
+				   plan_names[morph_protection_state(&entry->protection)]);
+			if (entry->protection.spare != MORPH_ANY)
+				seq_printf(file, " %u", entry->protection.spare);
 			seq_putc(file, '\n');
 		}
 	}
@@ -237,7 +238,7 @@ static int rest_show(struct seq_file *file, void *unused)
 	seq_printf(file, "signals    %u\n", max_t(u32, signals, !!work_busy(&fabric->signal_work)));
 	seq_printf(file, "urgent     %d\n", atomic_read(&fabric->urgent));
 	seq_printf(file, "recoveries %d\n", !!work_busy(&fabric->recover_work.work));
-	list_for_each(node, &fabric->stale_plans)
+	list_for_each(node, &fabric->stale_protections)
 		plans++;
 	seq_printf(file, "plans      %u\n", plans);
 	seq_printf(file, "tests      %u\n", fabric->testing);

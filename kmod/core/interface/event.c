@@ -188,7 +188,7 @@ void morph_file_free(struct morph_file *file)
 	struct morph_fabric *fabric = slice->fabric;
 
 	morph_ring_close_file(file);
-	/* It may be the last one: those who plan make room at once. */
+	/* It may be the last one: the planner of protections makes room at once. */
 	atomic_inc(&fabric->urgent);
 	mutex_lock(&fabric->lock);
 	spin_lock(&fabric->event_lock);
@@ -196,7 +196,7 @@ void morph_file_free(struct morph_file *file)
 	spin_unlock(&fabric->event_lock);
 	if (!--slice->files_count && !slice->named && !slice->dying)
 		morph_slice_release(slice, 0);
-	morph_plan_go_on(fabric);
+	morph_protection_go_on(fabric);
 	mutex_unlock(&fabric->lock);
 
 	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);

@@ -10,14 +10,14 @@
 
 /* --------------------------------------------------------------------- load */
 
-/* A plan, in memory that is ours. */
-struct plan_copy {
+/* A request, in memory that is ours. */
+struct request_copy {
 	struct morph_schedule_circuit *circuits;
 	struct morph_schedule_step *steps;
 	u32 *guides, *held;
 };
 
-static void copy_free(struct plan_copy *copy)
+static void copy_free(struct request_copy *copy)
 {
 	kvfree(copy->circuits);
 	kvfree(copy->steps);
@@ -80,7 +80,7 @@ static void *get_entries(struct morph_call *call, const struct morph_array *arra
 	return ERR_PTR(ret);
 }
 
-static int get_plan(struct morph_call *call, struct plan_copy *copy)
+static int get_request(struct morph_call *call, struct request_copy *copy)
 {
 	const struct morph_schedule_load *args = &call->schedule_load;
 	struct morph_array empty = { .stride = sizeof(u32) };
@@ -105,7 +105,7 @@ static int get_plan(struct morph_call *call, struct plan_copy *copy)
 		if (ret)
 			entries[i] = NULL;
 	}
-	*copy = (struct plan_copy){
+	*copy = (struct request_copy){
 		.circuits = entries[0],
 		.steps = entries[1],
 		.held = entries[2],
@@ -117,7 +117,7 @@ static int get_plan(struct morph_call *call, struct plan_copy *copy)
 int morph_do_schedule_load(struct morph_call *call)
 {
 	struct morph_schedule_load *args = &call->schedule_load;
-	struct morph_schedule_plan plan = {
+	struct morph_schedule_request request = {
 		.circuits_count = args->circuits.count,
 		.guides_count = args->guides.count,
 		.held_count = args->held.count,
@@ -127,20 +127,20 @@ int morph_do_schedule_load(struct morph_call *call)
 	};
 	struct morph_schedule_wrong wrong = { MORPH_ANY, MORPH_ANY };
 	struct morph_schedule *schedule = NULL;
-	struct plan_copy copy = {};
+	struct request_copy copy = {};
 	int ret;
 
 	args->out_schedule = 0;
 	args->out_circuit = 0;
 	ret = check_load(call);
 	if (!ret)
-		ret = get_plan(call, &copy);
+		ret = get_request(call, &copy);
 	if (!ret) {
-		plan.circuits = copy.circuits;
-		plan.steps = copy.steps;
-		plan.held = copy.held;
-		plan.guides = copy.guides;
-		ret = morph_schedule_load(call->file->slice, &plan, &schedule, &wrong,
+		request.circuits = copy.circuits;
+		request.steps = copy.steps;
+		request.held = copy.held;
+		request.guides = copy.guides;
+		ret = morph_schedule_load(call->file->slice, &request, &schedule, &wrong,
 					  &call->refusal);
 	}
 	copy_free(&copy);

@@ -70,7 +70,7 @@ void morph_route_free(struct morph_route *route)
 {
 	if (!route)
 		return;
-	WARN_ON_ONCE(route->role != MORPH_ROUTE_IDLE && route->role != MORPH_ROUTE_PLAN);
+	WARN_ON_ONCE(route->role != MORPH_ROUTE_IDLE && route->role != MORPH_ROUTE_PROTECTION);
 	if (route->user)
 		morph_user_uncharge(route->user, MORPH_RES_BYTES,
 				    morph_route_bytes(route->capacity));
@@ -265,7 +265,7 @@ void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route)
 	if (route->role != MORPH_ROUTE_HELD)
 		return;
 	morph_route_release(fabric, route);
-	route->role = MORPH_ROUTE_PLAN;
+	route->role = MORPH_ROUTE_PROTECTION;
 }
 
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route)

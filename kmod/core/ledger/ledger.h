@@ -19,8 +19,8 @@ enum morph_route_role {
 	MORPH_ROUTE_IDLE,	/* claims nothing */
 	MORPH_ROUTE_LIVE,	/* claims all of its path */
 	MORPH_ROUTE_SHADOW,	/* claims what the route in its place has left of it */
-	MORPH_ROUTE_PLAN,	/* claims nothing; a plan counts on it */
-	MORPH_ROUTE_HELD,	/* a reserved plan's: claims what the slice's others have left */
+	MORPH_ROUTE_PROTECTION,	/* claims nothing; a protection counts on it */
+	MORPH_ROUTE_HELD,	/* of a reserved protection: claims what the slice's others left */
 };
 
 /* A path with the bookkeeping of its claims. Under fabric->lock. */
@@ -28,7 +28,7 @@ struct morph_route {
 	struct optics_path path;	/* .hops points to hops below */
 	struct optics_verdict verdict;
 	struct morph_circuit *circuit;	/* NULL for a route of nobody's */
-	struct morph_plan *plan;	/* for MORPH_ROUTE_PLAN and _HELD */
+	struct morph_protection *protection;	/* for MORPH_ROUTE_PROTECTION and _HELD */
 	u32 owner;			/* slice that edges are claimed for */
 	u8 role;			/* enum morph_route_role */
 	bool whole;			/* shadow: nothing of it was taken over */
@@ -58,12 +58,12 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route);
 /* Give back what is claimed, whole or as a shadow. */
 void morph_route_release(struct morph_fabric *fabric, struct morph_route *route);
 /*
- * A plan's route claims what nobody else has of it, and keeps others from joining elements
+ * A protection's route claims what nobody else has of it, and keeps others from joining elements
  * that it will have to turn. Returns the lanes of which it has something. Unhold undoes it.
  */
 u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route);
-/* Find routes and plans by guide. */
+/* Find routes and protections by guide. */
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unlist(struct morph_route *route);
 

@@ -306,14 +306,14 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	spin_lock_init(&fabric->op_lock);
 	spin_lock_init(&fabric->signal_lock);
 	INIT_LIST_HEAD(&fabric->slices);
-	INIT_LIST_HEAD(&fabric->stale_plans);
-	INIT_LIST_HEAD(&fabric->planless);
+	INIT_LIST_HEAD(&fabric->stale_protections);
+	INIT_LIST_HEAD(&fabric->protections_wanted);
 	init_waitqueue_head(&fabric->test_end);
 	INIT_DELAYED_WORK(&fabric->recover_work, morph_repair_recover_work);
 	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
 	morph_health_init(fabric);
 	morph_controller_init(fabric);
-	INIT_DELAYED_WORK(&fabric->plan_work, morph_plan_work);
+	INIT_DELAYED_WORK(&fabric->protection_work, morph_protection_work);
 	device_initialize(&fabric->dev);
 	fabric->dev.parent = parent;
 	fabric->dev.class = morph_class;
@@ -464,7 +464,7 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 	for (i = 0; i < graph->accelerators_count; i++) {
 		chip = &fabric->chips[i];
 		INIT_LIST_HEAD(&chip->host_node);
-		INIT_LIST_HEAD(&chip->plans);
+		INIT_LIST_HEAD(&chip->protections);
 		chip->spare = graph->accelerators[i].flags & MORPH_ACCELERATOR_F_SPARE;
 		chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
 		if (fabric->ops->identify)
@@ -590,9 +590,9 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	morph_hw_fail_all(fabric, -ENODEV);
 	morph_health_stop(fabric);
 	morph_controller_stop(fabric);
-	/* In this order: a recovery queues plans. */
+	/* In this order: a recovery queues protections. */
 	cancel_delayed_work_sync(&fabric->recover_work);
-	cancel_delayed_work_sync(&fabric->plan_work);
+	cancel_delayed_work_sync(&fabric->protection_work);
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);
 

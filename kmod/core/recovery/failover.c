@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Failover: spares take the places of failed ranks, and their circuits with them, as one
- * transaction; from the protection plan where one is current.
+ * transaction; from the protection where one is current.
  */
 #include <linux/slab.h>
 
@@ -90,7 +90,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 			list_move(&chip->host_node,
 				  &fabric->hosts[fabric->graph->accelerators[spare].host].spares);
 	}
-	morph_plan_touch_chip(fabric, spare);
+	morph_protection_touch_chip(fabric, spare);
 }
 
 static u32 spare_of(const struct failover *failover, u32 rank)
@@ -160,8 +160,8 @@ static void failover_build(struct failover *failover)
 	mark_unlit(failover);
 }
 
-/* A single failed rank with a current plan: nothing has to be worked out. */
-static bool failover_from_plan(struct failover *failover)
+/* A single failed rank with a current protection: nothing has to be worked out. */
+static bool failover_from_protection(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
 	u32 rank = failover->ranks[0];
@@ -169,7 +169,7 @@ static bool failover_from_plan(struct failover *failover)
 
 	if (failover->count != 1 || slice->ranks[rank].wanted_spare != MORPH_ANY)
 		return false;
-	failover->txn = morph_plan_take(slice, rank, &spare);
+	failover->txn = morph_protection_take(slice, rank, &spare);
 	if (!failover->txn)
 		return false;
 	kref_get(&slice->kref);
@@ -229,7 +229,7 @@ static int failover_stage(struct failover *failover)
 	u32 i;
 	int ret;
 
-	if (failover_from_plan(failover)) {
+	if (failover_from_protection(failover)) {
 		ret = morph_txn_stage(failover->txn);
 		if (!ret) {
 			morph_stat(slice->fabric, MORPH_STAT_PLANS_USED);

@@ -102,12 +102,12 @@ static void spoil_guide(struct morph_fabric *fabric, u32 guide)
 	struct morph_link *link;
 
 	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
-		if (link->route->plan)
-			morph_plan_spoil(link->route->plan);
+		if (link->route->protection)
+			morph_protection_spoil(link->route->protection);
 }
 
-/* Plans that count on a guide or an element which is to be kept free from now on. */
-static void spoil_plans(struct morph_fabric *fabric, u32 part, u32 index)
+/* Protections that count on a guide or an element which is to be kept free from now on. */
+static void spoil_protections(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	const struct optics_graph *graph = fabric->graph;
 	u32 port, code;
@@ -139,7 +139,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 	if (part == MORPH_PART_ACCELERATOR) {
 		fabric->chips[index].cordoned = cordon;
 		morph_chip_update(fabric, index);
-		morph_plan_touch_chip(fabric, index);
+		morph_protection_touch_chip(fabric, index);
 		morph_netlink_accelerator(fabric, index);
 	} else {
 		marks = part == MORPH_PART_ELEMENT ? &fabric->ledger->element_marks[index] :
@@ -148,7 +148,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 			*marks |= OPTICS_CORDONED;
 		else
 			*marks &= ~OPTICS_CORDONED;
-		spoil_plans(fabric, part, index);
+		spoil_protections(fabric, part, index);
 	}
 	fabric->seq++;
 	if (!cordon)
@@ -165,8 +165,8 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 {
 	struct morph_circuit *circuit = route->circuit;
 
-	if (route->plan)
-		morph_plan_spoil(route->plan);
+	if (route->protection)
+		morph_protection_spoil(route->protection);
 	if (!circuit)
 		return;
 	if (culprit)
@@ -231,7 +231,7 @@ static void set_accelerator(struct morph_fabric *fabric, const struct morph_culp
 	if (was_ok && health == MORPH_HEALTH_FAILED)
 		chip_failed(chip);
 	morph_chip_update(fabric, culprit->index);
-	morph_plan_touch_chip(fabric, culprit->index);
+	morph_protection_touch_chip(fabric, culprit->index);
 	morph_netlink_accelerator(fabric, culprit->index);
 	if (health == MORPH_HEALTH_OK) {
 		/* It was found well before a spare could be had: the rank keeps it. */

@@ -9,7 +9,7 @@
  *   1. read the receivers of dark circuits: some are lit again; for the rest find
  *      the culprit
  *   2. give each failed rank a spare and move its circuits there, as one transaction,
- *      from the protection plan where one is current
+ *      from the protection where one is current
  *   3. lead every other circuit that is dark, or uses failed hardware, round it
  */
 #include "core/base/base.h"
@@ -71,7 +71,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* the work's */
 		WRITE_ONCE(slice->repairing, true);
-		morph_plan_stand_back(slice->fabric);
+		morph_protection_stand_back(slice->fabric);
 		slice->state = MORPH_SLICE_REPAIRING;
 		trace_morph_slice_state(slice->fabric->id, slice->number, slice->state);
 	}
@@ -356,7 +356,7 @@ static void repair_end(struct morph_slice *slice)
 	drop_wishes(slice);
 	whole = is_whole(slice);
 	WRITE_ONCE(slice->repairing, false);
-	morph_plan_go_on(fabric);
+	morph_protection_go_on(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	slice->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
@@ -378,16 +378,16 @@ static void repair_end(struct morph_slice *slice)
 	event.index = slice->culprit.index;
 	morph_event_queue(slice, &event);
 	morph_netlink_slice(slice);
-	morph_plan_touch_slice(slice);
+	morph_protection_touch_slice(slice);
 }
 
-/* Plans that found no spare, or not what they should hold, are made once more. */
+/* Protections that found no spare, or not what they should hold, are made once more. */
 static void replan(struct morph_fabric *fabric)
 {
-	if (list_empty(&fabric->planless))
+	if (list_empty(&fabric->protections_wanted))
 		return;
-	list_splice_tail_init(&fabric->planless, &fabric->stale_plans);
-	queue_delayed_work(system_unbound_wq, &fabric->plan_work, 0);
+	list_splice_tail_init(&fabric->protections_wanted, &fabric->stale_protections);
+	queue_delayed_work(system_unbound_wq, &fabric->protection_work, 0);
 }
 
 /*
@@ -471,7 +471,7 @@ void morph_repair_recover(struct morph_fabric *fabric)
 	if (fabric->state != MORPH_FABRIC_READY)
 		return;
 	fabric->recoveries++;
-	if (fabric->degraded || fabric->lost || !list_empty(&fabric->planless))
+	if (fabric->degraded || fabric->lost || !list_empty(&fabric->protections_wanted))
 		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
 }
 

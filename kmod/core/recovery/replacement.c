@@ -306,9 +306,9 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 			continue;
 		entry->preferred = list[i].spare;
 		changed = true;
-		/* Where the plan counts on it anyway there is nothing to do. */
-		if (entry->plan.spare != entry->preferred)
-			morph_plan_spoil(&entry->plan);
+		/* Where the protection counts on it anyway there is nothing to do. */
+		if (entry->protection.spare != entry->preferred)
+			morph_protection_spoil(&entry->protection);
 	}
 	if (changed) {
 		fabric->seq++;

@@ -131,7 +131,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
 		struct morph_circuit *circuit = link->route->circuit;
 
-		if (link->route->role == MORPH_ROUTE_PLAN || !circuit ||
+		if (link->route->role == MORPH_ROUTE_PROTECTION || !circuit ||
 		    !(link->route->path.lanes & signal->lanes))
 			continue;
 		/* A peer's light that is still to be verified comes and goes as it likes. */
@@ -237,7 +237,7 @@ void morph_signal_work(struct work_struct *work)
 			on_signal(fabric, &batch[i]);
 		if (overrun && fabric->state == MORPH_FABRIC_READY)
 			doubt_everything(fabric);
-		morph_plan_wake(fabric);
+		morph_protection_wake(fabric);
 		mutex_unlock(&fabric->lock);
 	} while (count == SIGNAL_BATCH);
 }

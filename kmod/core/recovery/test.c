@@ -31,7 +31,7 @@ static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 	fabric->testing--;
 	fabric->tests_ended++;
 	morph_chip_update(fabric, accelerator);
-	morph_plan_touch_chip(fabric, accelerator);
+	morph_protection_touch_chip(fabric, accelerator);
 	morph_repair_recover(fabric);
 	wake_up_all(&fabric->test_end);
 }
@@ -434,7 +434,7 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 		chip->use = use;
 		/* Off its list and on the other. */
 		morph_chip_update(fabric, accelerator);
-		morph_plan_touch_chip(fabric, accelerator);
+		morph_protection_touch_chip(fabric, accelerator);
 		fabric->seq++;
 		morph_repair_recover(fabric);
 		morph_netlink_accelerator(fabric, accelerator);

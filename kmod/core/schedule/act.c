@@ -350,7 +350,7 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 		morph_schedule_drop(schedule);
 		slice->fabric->seq++;
 		morph_repair_recover(slice->fabric);
-		morph_plan_touch_slice(slice);
+		morph_protection_touch_slice(slice);
 		morph_schedule_put(schedule);	/* the slice's */
 	}
 	leave_locked(schedule);

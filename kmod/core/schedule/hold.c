@@ -229,7 +229,7 @@ static int enter_route(struct morph_schedule *schedule, const struct morph_route
  * @refusal: filled on failure; NULL: memory is charged past the limit too
  *
  * None of its circuits claims anything: those that are lit are given their claims afterwards.
- * O(circuits * path). Plans that count on any of it are made anew.
+ * O(circuits * path). Protections that count on any of it are made anew.
  *
  * Context: fabric->lock held.
  * Return: 0, -EBUSY (others use an element that has several states), -EDQUOT or -ENOMEM.
@@ -254,7 +254,7 @@ int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph
 		return ret;
 	}
 	for (i = 0; i < hold->guides_count; i++)
-		morph_plan_touch_guide(fabric, hold->guides[i].index);
+		morph_protection_touch_guide(fabric, hold->guides[i].index);
 	fabric->light_seq++;
 	schedule->own_light++;
 	return 0;

@@ -22,114 +22,116 @@ static int blame(struct morph_schedule_wrong *wrong, u32 step, u32 circuit, int 
 	return error;
 }
 
-#define refuse_plan(refusal, wrong, step, circuit, error, ...)				\
+#define refuse_request(refusal, wrong, step, circuit, error, ...)			\
 	blame(wrong, step, circuit,							\
 	      morph_refuse(refusal, error, MORPH_REASON_ARGUMENT, 0, 0, __VA_ARGS__))
 
 /* ---------------------------------------------------------------- as it came */
 
-static int check_step(const struct morph_schedule_plan *plan, u32 number,
+static int check_step(const struct morph_schedule_request *request, u32 number,
 		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
-	const struct morph_schedule_step *step = &plan->steps[number];
+	const struct morph_schedule_step *step = &request->steps[number];
 	u32 i;
 
 	if (step->reserved)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EOPNOTSUPP,
-				   "steps[%u].reserved must be zero", number);
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EOPNOTSUPP,
+				      "steps[%u].reserved must be zero", number);
 	if (step->advance > MORPH_ADVANCE_TIME)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EOPNOTSUPP,
-				   "steps[%u].advance must be 0 (call), 1 (barrier) or 2 (time)",
-				   number);
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EOPNOTSUPP,
+				      "steps[%u].advance must be 0 (call), 1 (barrier) or 2 (time)",
+				      number);
 	if (step->after_ns && step->advance != MORPH_ADVANCE_TIME)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				   "steps[%u].after_ns goes with advance by time only", number);
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				      "steps[%u].after_ns goes with advance by time only", number);
 	if (step->after_ns < LEAST_AFTER_NS && step->advance == MORPH_ADVANCE_TIME)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				   "steps[%u].after_ns is %llu, at least a microsecond", number,
-				   step->after_ns);
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				      "steps[%u].after_ns is %llu, at least a microsecond", number,
+				      step->after_ns);
 	if (step->after_ns > MORPH_MOST_LEASE_NS || step->deadline_ns > MORPH_MOST_LEASE_NS)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				   "steps[%u]: times are at most an hour", number);
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				      "steps[%u]: times are at most an hour", number);
 	if (step->deadline_ns && step->deadline_ns < step->after_ns)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				   "steps[%u].deadline_ns comes before after_ns", number);
-	if (step->first > plan->held_count || step->count > plan->held_count - step->first)
-		return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				   "steps[%u] goes past the %u entries of held", number,
-				   plan->held_count);
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				      "steps[%u].deadline_ns comes before after_ns", number);
+	if (step->first > request->held_count || step->count > request->held_count - step->first)
+		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
+				      "steps[%u] goes past the %u entries of held", number,
+				      request->held_count);
 	for (i = 0; i < step->count; i++)
-		if (plan->held[step->first + i] >= plan->circuits_count)
-			return refuse_plan(refusal, wrong, number, MORPH_ANY, -EINVAL,
-					   "steps[%u] holds circuit %u of %u", number,
-					   plan->held[step->first + i], plan->circuits_count);
+		if (request->held[step->first + i] >= request->circuits_count)
+			return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
+					      "steps[%u] holds circuit %u of %u", number,
+					      request->held[step->first + i],
+					      request->circuits_count);
 	return 0;
 }
 
-static int check_circuit(const struct morph_schedule_plan *plan, u32 index,
+static int check_circuit(const struct morph_schedule_request *request, u32 index,
 			 struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
-	const struct morph_schedule_circuit *circuit = &plan->circuits[index];
+	const struct morph_schedule_circuit *circuit = &request->circuits[index];
 
 	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
-		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
-				   "circuits[%u] ends at an edge: steps are between ranks", index);
+		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				      "circuits[%u] ends at an edge: steps are between ranks",
+				      index);
 	if (!circuit->guides_count && circuit->first_guide)
-		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
-				   "circuits[%u].first_guide is %u, but it has no guides", index,
-				   circuit->first_guide);
+		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				      "circuits[%u].first_guide is %u, but it has no guides", index,
+				      circuit->first_guide);
 	if (circuit->guides_count > OPTICS_MAX_HOPS)
-		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
-				   "circuits[%u]: a path has at most %u guides, not %u", index,
-				   OPTICS_MAX_HOPS, circuit->guides_count);
-	if (circuit->first_guide > plan->guides_count ||
-	    circuit->guides_count > plan->guides_count - circuit->first_guide)
-		return refuse_plan(refusal, wrong, MORPH_ANY, index, -EINVAL,
-				   "circuits[%u] goes past the %u entries of guides", index,
-				   plan->guides_count);
+		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				      "circuits[%u]: a path has at most %u guides, not %u", index,
+				      OPTICS_MAX_HOPS, circuit->guides_count);
+	if (circuit->first_guide > request->guides_count ||
+	    circuit->guides_count > request->guides_count - circuit->first_guide)
+		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
+				      "circuits[%u] goes past the %u entries of guides", index,
+				      request->guides_count);
 	return 0;
 }
 
-static int check_plan(const struct morph_schedule_plan *plan, struct morph_schedule_wrong *wrong,
-		      struct morph_refusal *refusal)
+static int check_request(const struct morph_schedule_request *request,
+			 struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	u64 total = 0;
 	u32 i;
 	int ret = 0;
 
 	/* First of all, since what follows goes through the entries of all steps. */
-	for (i = 0; i < plan->steps_count; i++)
-		total += plan->steps[i].count;
-	if (total > plan->held_count)
-		return refuse_plan(refusal, wrong, MORPH_ANY, MORPH_ANY, -EINVAL,
-				   "steps hold %llu circuits together, held has %u entries: each step has entries of its own",
-				   total, plan->held_count);
-	for (i = 0; i < plan->circuits_count && !ret; i++)
-		ret = check_circuit(plan, i, wrong, refusal);
-	for (i = 0; i < plan->steps_count && !ret; i++)
-		ret = check_step(plan, i, wrong, refusal);
+	for (i = 0; i < request->steps_count; i++)
+		total += request->steps[i].count;
+	if (total > request->held_count)
+		return refuse_request(refusal, wrong, MORPH_ANY, MORPH_ANY, -EINVAL,
+				      "steps hold %llu circuits together, held has %u entries: each step has entries of its own",
+				      total, request->held_count);
+	for (i = 0; i < request->circuits_count && !ret; i++)
+		ret = check_circuit(request, i, wrong, refusal);
+	for (i = 0; i < request->steps_count && !ret; i++)
+		ret = check_step(request, i, wrong, refusal);
 	return ret;
 }
 
 /* ------------------------------------------------------------------- memory */
 
-static size_t schedule_bytes(const struct morph_schedule_plan *plan, u32 ranks)
+static size_t schedule_bytes(const struct morph_schedule_request *request, u32 ranks)
 {
-	size_t words = plan->circuits_count;
+	size_t words = request->circuits_count;
 
 	/* uses and stamps; held, used_in, changes (2) and ranks (4); ranks' arrivals and stamps */
-	words = 2 * words + 1 + 8 * (size_t)plan->held_count + 3 * (size_t)ranks;
+	words = 2 * words + 1 + 8 * (size_t)request->held_count + 3 * (size_t)ranks;
 	return sizeof(struct morph_schedule) +
-	       array_size(plan->steps_count, sizeof(struct morph_step)) +
-	       array_size(plan->circuits_count, sizeof(struct morph_circuit *)) +
+	       array_size(request->steps_count, sizeof(struct morph_step)) +
+	       array_size(request->circuits_count, sizeof(struct morph_circuit *)) +
 	       array_size(words, sizeof(u32));
 }
 
 static struct morph_schedule *schedule_alloc(struct morph_slice *slice,
-					     const struct morph_schedule_plan *plan)
+					     const struct morph_schedule_request *request)
 {
 	struct morph_schedule *schedule = kzalloc(sizeof(*schedule), GFP_KERNEL_ACCOUNT);
-	size_t held = plan->held_count, circuits = plan->circuits_count;
+	size_t held = request->held_count, circuits = request->circuits_count;
 
 	if (!schedule)
 		return NULL;
@@ -137,12 +139,12 @@ static struct morph_schedule *schedule_alloc(struct morph_slice *slice,
 	INIT_LIST_HEAD(&schedule->node);
 	kref_get(&slice->kref);
 	schedule->slice = slice;
-	schedule->flags = plan->flags;
+	schedule->flags = request->flags;
 	schedule->step = MORPH_ANY;
 	schedule->failed_step = MORPH_ANY;
 	schedule->dice = get_random_u64();
 	morph_schedule_run_init(schedule);
-	schedule->steps = kvcalloc(plan->steps_count, sizeof(*schedule->steps),
+	schedule->steps = kvcalloc(request->steps_count, sizeof(*schedule->steps),
 				   GFP_KERNEL_ACCOUNT);
 	schedule->circuits = kvcalloc(circuits, sizeof(*schedule->circuits), GFP_KERNEL_ACCOUNT);
 	schedule->held = kvmalloc_array(8 * held + 1, sizeof(u32), GFP_KERNEL_ACCOUNT);
@@ -159,18 +161,18 @@ static struct morph_schedule *schedule_alloc(struct morph_slice *slice,
 	schedule->ranks = schedule->changes + 2 * held;
 	schedule->stamps = schedule->uses + circuits + 1;
 	schedule->held_count = held;
-	schedule->steps_count = plan->steps_count;
+	schedule->steps_count = request->steps_count;
 	return schedule;
 }
 
 /* Which steps hold which circuit. A step holds each but once. */
-static int fill_steps(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+static int fill_steps(struct morph_schedule *schedule, const struct morph_schedule_request *request,
 		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	u32 *uses = schedule->uses, i, j, index;
 
-	for (i = 0; i < plan->steps_count; i++) {
-		const struct morph_schedule_step *from = &plan->steps[i];
+	for (i = 0; i < request->steps_count; i++) {
+		const struct morph_schedule_step *from = &request->steps[i];
 		struct morph_step *step = &schedule->steps[i];
 
 		step->held = from->first;
@@ -181,33 +183,33 @@ static int fill_steps(struct morph_schedule *schedule, const struct morph_schedu
 		step->info.circuits = from->count;
 		schedule->most = max(schedule->most, from->count);
 		for (j = 0; j < from->count; j++) {
-			index = plan->held[from->first + j];
+			index = request->held[from->first + j];
 			if (schedule->stamps[index] == i + 1)
-				return refuse_plan(refusal, wrong, i, index, -EINVAL,
-						   "steps[%u] holds circuit %u twice", i, index);
+				return refuse_request(refusal, wrong, i, index, -EINVAL,
+						      "steps[%u] holds circuit %u twice", i, index);
 			schedule->stamps[index] = i + 1;
 			uses[index + 1]++;
 		}
 	}
-	for (i = 0; i < plan->circuits_count; i++) {
+	for (i = 0; i < request->circuits_count; i++) {
 		/* No step would have seen to it that it has room beside what others have lit. */
 		if (!uses[i + 1])
-			return refuse_plan(refusal, wrong, MORPH_ANY, i, -EINVAL,
-					   "circuits[%u] is held by no step", i);
+			return refuse_request(refusal, wrong, MORPH_ANY, i, -EINVAL,
+					      "circuits[%u] is held by no step", i);
 		uses[i + 1] += uses[i];
 	}
 	return 0;
 }
 
 /* uses[c] is where the next step of circuit c is entered; then all move up by one again. */
-static void fill_uses(struct morph_schedule *schedule, const struct morph_schedule_plan *plan)
+static void fill_uses(struct morph_schedule *schedule, const struct morph_schedule_request *request)
 {
 	u32 *uses = schedule->uses, i, j;
 
-	for (i = 0; i < plan->steps_count; i++)
-		for (j = 0; j < plan->steps[i].count; j++)
-			schedule->used_in[uses[plan->held[plan->steps[i].first + j]]++] = i;
-	memmove(uses + 1, uses, array_size(plan->circuits_count, sizeof(u32)));
+	for (i = 0; i < request->steps_count; i++)
+		for (j = 0; j < request->steps[i].count; j++)
+			schedule->used_in[uses[request->held[request->steps[i].first + j]]++] = i;
+	memmove(uses + 1, uses, array_size(request->circuits_count, sizeof(u32)));
 	uses[0] = 0;
 }
 
@@ -226,9 +228,10 @@ static int take_ids(struct morph_slice *slice, u32 count, u32 *first)
 	return 0;
 }
 
-static void fill_change(struct morph_item *item, const struct morph_schedule_plan *plan, u32 index)
+static void fill_change(struct morph_item *item, const struct morph_schedule_request *request,
+			u32 index)
 {
-	const struct morph_schedule_circuit *circuit = &plan->circuits[index];
+	const struct morph_schedule_circuit *circuit = &request->circuits[index];
 
 	item->change = (struct morph_change){
 		.op = MORPH_CHANGE_ADD,
@@ -240,7 +243,7 @@ static void fill_change(struct morph_item *item, const struct morph_schedule_pla
 		.lanes = circuit->lanes,
 		.guides.count = circuit->guides_count,
 	};
-	item->guides = circuit->guides_count ? plan->guides + circuit->first_guide : NULL;
+	item->guides = circuit->guides_count ? request->guides + circuit->first_guide : NULL;
 }
 
 /* Its way is told, and its lanes: others of the schedule needn't be looked at. */
@@ -274,7 +277,8 @@ static int find_path(struct morph_schedule *schedule, struct morph_txn *scratch,
 }
 
 /* A circuit that is not lit, with its path. fabric->lock held. */
-static int make_circuit(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+static int make_circuit(struct morph_schedule *schedule,
+			const struct morph_schedule_request *request,
 			struct morph_txn *scratch, u32 index)
 {
 	struct morph_slice *slice = schedule->slice;
@@ -282,7 +286,7 @@ static int make_circuit(struct morph_schedule *schedule, const struct morph_sche
 	struct morph_circuit *circuit;
 	int ret;
 
-	fill_change(item, plan, index);
+	fill_change(item, request, index);
 	ret = morph_txn_check_add(scratch, 0);
 	if (ret)
 		return ret;
@@ -341,21 +345,22 @@ int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusa
  * All circuits; others have the lock meanwhile. Who looks for a path beside others sees those
  * made before. fabric->lock held, dropped meanwhile; the slice has been entered.
  */
-static int make_circuits(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
-			 struct morph_txn *scratch, struct morph_schedule_wrong *wrong)
+static int make_circuits(struct morph_schedule *schedule,
+			 const struct morph_schedule_request *request, struct morph_txn *scratch,
+			 struct morph_schedule_wrong *wrong)
 {
 	u32 i;
 	int ret;
 
-	ret = take_ids(schedule->slice, plan->circuits_count, &schedule->first_circuit);
-	for (i = 0; i < plan->circuits_count && !ret; i++) {
+	ret = take_ids(schedule->slice, request->circuits_count, &schedule->first_circuit);
+	for (i = 0; i < request->circuits_count && !ret; i++) {
 		if (schedule->work >= MORPH_SCHEDULE_MOST_WORK) {
 			ret = morph_schedule_give_way(schedule, &scratch->refusal);
 			if (ret)
 				break;
 		}
 		schedule->work += PATH_WORK;
-		ret = make_circuit(schedule, plan, scratch, i);
+		ret = make_circuit(schedule, request, scratch, i);
 		if (ret)
 			wrong->circuit = i;
 	}
@@ -415,14 +420,14 @@ static int check_beginnings(const struct morph_schedule *schedule,
 		const struct morph_step *step = &schedule->steps[i];
 
 		if (step->advance == MORPH_ADVANCE_BARRIER && !step->ranks)
-			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
-					   "steps[%u] changes nothing, so that no rank would begin it",
-					   i);
+			return refuse_request(refusal, wrong, i, MORPH_ANY, -EINVAL,
+					      "steps[%u] changes nothing, so that no rank would begin it",
+					      i);
 		if (step->advance == MORPH_ADVANCE_TIME && !step->ranks &&
 		    step->after_ns < LEAST_IDLE_NS)
-			return refuse_plan(refusal, wrong, i, MORPH_ANY, -EINVAL,
-					   "steps[%u] changes nothing: its after_ns is %llu, at least 100000",
-					   i, step->after_ns);
+			return refuse_request(refusal, wrong, i, MORPH_ANY, -EINVAL,
+					      "steps[%u] changes nothing: its after_ns is %llu, at least 100000",
+					      i, step->after_ns);
 	}
 	return 0;
 }
@@ -448,7 +453,7 @@ static int check_room(struct morph_schedule *schedule, struct morph_schedule_wro
 }
 
 /* The slice has been entered; fabric->lock held, dropped meanwhile. */
-static int load(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+static int load(struct morph_schedule *schedule, const struct morph_schedule_request *request,
 		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
@@ -456,16 +461,16 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_pla
 	struct morph_txn *scratch;
 	int ret;
 
-	if (plan->generation != MORPH_GENERATION_ANY && plan->generation != slice->generation)
+	if (request->generation != MORPH_GENERATION_ANY && request->generation != slice->generation)
 		return morph_refuse(refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
 				    "the slice is at generation %llu, not %llu", slice->generation,
-				    plan->generation);
+				    request->generation);
 	scratch = morph_txn_alloc(slice, NULL, NULL, 1, 0, GFP_KERNEL_ACCOUNT);
 	if (!scratch)
 		return -ENOMEM;
 	ret = morph_controller_permits(slice, &scratch->token, &scratch->refusal);
 	if (!ret)
-		ret = make_circuits(schedule, plan, scratch, wrong);
+		ret = make_circuits(schedule, request, scratch, wrong);
 	if (ret)
 		*refusal = scratch->refusal;
 	morph_txn_put(scratch);
@@ -513,7 +518,8 @@ static u32 held_count(const struct morph_slice *slice)
 	return held;
 }
 
-static int load_entered(struct morph_schedule *schedule, const struct morph_schedule_plan *plan,
+static int load_entered(struct morph_schedule *schedule,
+			const struct morph_schedule_request *request,
 			struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
@@ -526,15 +532,15 @@ static int load_entered(struct morph_schedule *schedule, const struct morph_sche
 				    MOST_SCHEDULES);
 	/* A repair goes through all of them in one hold of the lock. */
 	held = held_count(slice);
-	if (plan->held_count > MORPH_SCHEDULE_MOST_HELD - held)
+	if (request->held_count > MORPH_SCHEDULE_MOST_HELD - held)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
 				    "steps of the slice's schedules hold %u circuits, these %u: %u in all are allowed",
-				    held, plan->held_count, MORPH_SCHEDULE_MOST_HELD);
+				    held, request->held_count, MORPH_SCHEDULE_MOST_HELD);
 	/* Whoever loads has what he needs for a while only: another load waits. */
 	list_add_tail(&schedule->node, &slice->schedules);
-	/* No plans are made beside a schedule, nor may what they reserve be in its way. */
-	morph_plan_drop_slice(slice);
-	ret = load(schedule, plan, wrong, refusal);
+	/* No protections are made beside a schedule, nor may what they reserve be in its way. */
+	morph_protection_drop_slice(slice);
+	ret = load(schedule, request, wrong, refusal);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
 	if (ret) {
@@ -542,47 +548,47 @@ static int load_entered(struct morph_schedule *schedule, const struct morph_sche
 		if (schedule->hold.taken)
 			morph_repair_recover(slice->fabric);
 		morph_schedule_drop(schedule);
-		morph_plan_touch_slice(slice);
+		morph_protection_touch_slice(slice);
 		return ret;
 	}
 	schedule->id = ++slice->last_schedule;
 	slice->fabric->seq++;
-	morph_plan_touch_slice(slice);
+	morph_protection_touch_slice(slice);
 	morph_schedule_get(schedule);	/* the caller's: the first one is the list's */
 	return 0;
 }
 
-int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_plan *plan,
+int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_request *request,
 			struct morph_schedule **result, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal)
 {
-	size_t bytes = schedule_bytes(plan, slice->ranks_count);
+	size_t bytes = schedule_bytes(request, slice->ranks_count);
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_schedule *schedule;
 	int ret;
 
 	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
-	ret = check_plan(plan, wrong, refusal);
+	ret = check_request(request, wrong, refusal);
 	if (ret)
 		return ret;
 	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, refusal);
 	if (ret)
 		return ret;
-	schedule = schedule_alloc(slice, plan);
+	schedule = schedule_alloc(slice, request);
 	if (!schedule) {
 		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
 		return -ENOMEM;
 	}
 	schedule->bytes = bytes;
-	memcpy(schedule->held, plan->held, array_size(plan->held_count, sizeof(u32)));
-	ret = fill_steps(schedule, plan, wrong, refusal);
+	memcpy(schedule->held, request->held, array_size(request->held_count, sizeof(u32)));
+	ret = fill_steps(schedule, request, wrong, refusal);
 	if (ret)
 		goto out;
-	fill_uses(schedule, plan);
+	fill_uses(schedule, request);
 	mutex_lock(&fabric->lock);
 	ret = morph_schedule_enter(schedule, refusal);
 	if (!ret) {
-		ret = load_entered(schedule, plan, wrong, refusal);
+		ret = load_entered(schedule, request, wrong, refusal);
 		morph_slice_leave(slice);
 	}
 	mutex_unlock(&fabric->lock);

@@ -30,7 +30,7 @@
 struct morph_txn;
 
 /* What is asked for, in kernel memory. */
-struct morph_schedule_plan {
+struct morph_schedule_request {
 	const struct morph_schedule_circuit *circuits;
 	const u32 *guides;
 	const u32 *held;
@@ -40,7 +40,7 @@ struct morph_schedule_plan {
 	u64 generation;
 };
 
-/* Which step or circuit of a plan can't be, or MORPH_ANY. */
+/* Which step or circuit of a request can't be, or MORPH_ANY. */
 struct morph_schedule_wrong {
 	u32 step, circuit;
 };
@@ -168,7 +168,7 @@ void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step)
 /* ------------------------------------------------------------------- load.c */
 
 /* Load; *schedule is counted. Takes the lock itself. */
-int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_plan *plan,
+int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_request *request,
 			struct morph_schedule **schedule, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal);
 /* schedule->work that is done in one hold of fabric->lock by who can give way */

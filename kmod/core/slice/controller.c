@@ -331,7 +331,7 @@ int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refu
 	if (!ret && slice->controller != id) {
 		slice->controller = id;
 		fabric->seq++;
-		morph_plan_touch_slice(slice);
+		morph_protection_touch_slice(slice);
 		morph_netlink_slice(slice);
 	}
 	mutex_unlock(&fabric->lock);

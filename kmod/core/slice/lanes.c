@@ -176,7 +176,7 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 	morph_stat(fabric, MORPH_STAT_RESERVATIONS);
 	reservation->epoch = wanted->epoch;
 	if (lanes & ~had)
-		morph_plan_touch_guide(fabric, wanted->guide);
+		morph_protection_touch_guide(fabric, wanted->guide);
 	if (had & ~lanes)
 		morph_repair_recover(fabric);
 	return 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Protection plans: for each rank, how a spare would take its place, worked out
+ * Protections: for each rank, how a spare would take its place, worked out
  * before it is needed, with all the memory that doing it takes.
  *
- * A plan is a hint. It claims nothing; its routes hang on the lists of the guides
+ * A protection is a hint. It claims nothing; its routes hang on the lists of the guides
  * that they would use, and a commit that takes one of these guides, or the spare,
- * marks the plan stale. A worker then makes it anew. Failover stages a plan like
- * any transaction, so what the hint has missed is found by claiming. The plans of a
+ * marks the protection stale. A worker then makes it anew. Failover stages a protection like
+ * any transaction, so what the hint has missed is found by claiming. The protections of a
  * reserved slice do claim, in their own way: reserve.c.
  */
 #include <linux/slab.h>
@@ -18,88 +18,88 @@
 #include "core/txn/txn.h"
 
 /*
- * Changes come in bursts. A plan that is made anew between two of them is lost work,
+ * Changes come in bursts. A protection that is made anew between two of them is lost work,
  * and its maker holds the mutex: it waits for the next tick.
  */
-#define PLAN_DELAY	1	/* jiffies */
-#define PLAN_PATIENCE	(HZ / 10)	/* for want of memory */
+#define PROTECTION_DELAY	1	/* jiffies */
+#define PROTECTION_PATIENCE	(HZ / 10)	/* for want of memory */
 
-/* Nobody waits for a plan: it is made with no more than the priority of those who do wait. */
-static void plan_queue_work(struct morph_fabric *fabric)
+/* Nobody waits for a protection: it is made with no more than the priority of those who do wait. */
+static void protection_queue_work(struct morph_fabric *fabric)
 {
-	queue_delayed_work(system_unbound_wq, &fabric->plan_work, PLAN_DELAY);
+	queue_delayed_work(system_unbound_wq, &fabric->protection_work, PROTECTION_DELAY);
 }
 
-void morph_plan_spoil(struct morph_plan *plan)
+void morph_protection_spoil(struct morph_protection *protection)
 {
-	struct morph_fabric *fabric = plan->slice->fabric;
+	struct morph_fabric *fabric = protection->slice->fabric;
 
 	lockdep_assert_held(&fabric->lock);
-	plan->tries = 0;
-	if (plan->queued)
-		return;			/* a commit touches the same plan by many guides */
-	if (plan->state == MORPH_PLAN_CURRENT)
-		plan->state = MORPH_PLAN_STALE;
-	if (plan->slice->dying || fabric->state != MORPH_FABRIC_READY)
+	protection->tries = 0;
+	if (protection->queued)
+		return;			/* a commit touches it by many guides */
+	if (protection->state == MORPH_PLAN_CURRENT)
+		protection->state = MORPH_PLAN_STALE;
+	if (protection->slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
-	plan->queued = true;
-	list_move_tail(&plan->stale_node, &fabric->stale_plans);
-	plan_queue_work(fabric);
+	protection->queued = true;
+	list_move_tail(&protection->stale_node, &fabric->stale_protections);
+	protection_queue_work(fabric);
 }
 
-void morph_plan_await(struct morph_plan *plan)
+void morph_protection_await(struct morph_protection *protection)
 {
-	struct morph_fabric *fabric = plan->slice->fabric;
+	struct morph_fabric *fabric = protection->slice->fabric;
 
 	lockdep_assert_held(&fabric->lock);
-	if (!list_empty(&plan->stale_node))
+	if (!list_empty(&protection->stale_node))
 		return;			/* it is going to be made anew */
-	plan->tries = 0;
-	list_add_tail(&plan->stale_node, &fabric->planless);
+	protection->tries = 0;
+	list_add_tail(&protection->stale_node, &fabric->protections_wanted);
 }
 
-void morph_plan_init(struct morph_slice *slice, u32 rank)
+void morph_protection_init(struct morph_slice *slice, u32 rank)
 {
-	struct morph_plan *plan = &slice->ranks[rank].plan;
+	struct morph_protection *protection = &slice->ranks[rank].protection;
 
-	plan->slice = slice;
-	plan->rank = rank;
-	plan->spare = MORPH_ANY;
-	plan->state = MORPH_PLAN_NONE;
-	INIT_LIST_HEAD(&plan->spare_node);
-	INIT_LIST_HEAD(&plan->stale_node);
+	protection->slice = slice;
+	protection->rank = rank;
+	protection->spare = MORPH_ANY;
+	protection->state = MORPH_PLAN_NONE;
+	INIT_LIST_HEAD(&protection->spare_node);
+	INIT_LIST_HEAD(&protection->stale_node);
 	slice->ranks[rank].wanted_spare = MORPH_ANY;
 	slice->ranks[rank].preferred = MORPH_ANY;
 }
 
-void morph_plan_touch_guide(struct morph_fabric *fabric, u32 guide)
+void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
 {
 	struct morph_link *link;
 
 	lockdep_assert_held(&fabric->lock);
 	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
-		if (link->route->role == MORPH_ROUTE_PLAN)
-			morph_plan_spoil(link->route->plan);
+		if (link->route->role == MORPH_ROUTE_PROTECTION)
+			morph_protection_spoil(link->route->protection);
 }
 
-void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
+void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
 {
 	u32 i;
 
 	for (i = 0; i < route->path.hops_count; i++)
-		morph_plan_touch_guide(fabric, route->hops[i].guide >> 1);
+		morph_protection_touch_guide(fabric, route->hops[i].guide >> 1);
 }
 
-void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator)
+void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 {
-	struct morph_plan *plan;
+	struct morph_protection *protection;
 
 	lockdep_assert_held(&fabric->lock);
-	list_for_each_entry(plan, &fabric->chips[accelerator].plans, spare_node)
-		morph_plan_spoil(plan);
+	list_for_each_entry(protection, &fabric->chips[accelerator].protections, spare_node)
+		morph_protection_spoil(protection);
 }
 
-void morph_plan_touch_slice(struct morph_slice *slice)
+void morph_protection_touch_slice(struct morph_slice *slice)
 {
 	u32 i;
 
@@ -107,37 +107,37 @@ void morph_plan_touch_slice(struct morph_slice *slice)
 	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		morph_plan_spoil(&slice->ranks[i].plan);
+		morph_protection_spoil(&slice->ranks[i].protection);
 }
 
-void morph_plan_resume(struct morph_slice *slice)
+void morph_protection_resume(struct morph_slice *slice)
 {
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!slice->plans_wait || slice->busy || !list_empty(&slice->txns))
+	if (!slice->protections_wait || slice->busy || !list_empty(&slice->txns))
 		return;
-	slice->plans_wait = false;
+	slice->protections_wait = false;
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_plan *plan = &slice->ranks[i].plan;
+		struct morph_protection *protection = &slice->ranks[i].protection;
 
-		if (plan->waiting)
-			morph_plan_spoil(plan);
-		plan->waiting = false;
+		if (protection->waiting)
+			morph_protection_spoil(protection);
+		protection->waiting = false;
 	}
 }
 
 /* Forget what was worked out. fabric->lock held. */
-static void plan_clear(struct morph_plan *plan)
+static void protection_clear(struct morph_protection *protection)
 {
-	struct morph_txn *txn = plan->txn;
+	struct morph_txn *txn = protection->txn;
 	u32 i;
 
-	morph_reserve_drop(plan);
-	list_del_init(&plan->spare_node);
-	plan->txn = NULL;
-	plan->spare = MORPH_ANY;
-	plan->state = MORPH_PLAN_NONE;
+	morph_reserve_drop(protection);
+	list_del_init(&protection->spare_node);
+	protection->txn = NULL;
+	protection->spare = MORPH_ANY;
+	protection->state = MORPH_PLAN_NONE;
 	if (!txn)
 		return;
 	for (i = 0; i < txn->count; i++) {
@@ -150,68 +150,70 @@ static void plan_clear(struct morph_plan *plan)
 		morph_route_free(route);
 		txn->items[i].new = NULL;
 	}
-	morph_txn_uncharge(txn, plan->slice->user);
+	morph_txn_uncharge(txn, protection->slice->user);
 	morph_txn_put(txn);
 }
 
-void morph_plan_drop_slice(struct morph_slice *slice)
+void morph_protection_drop_slice(struct morph_slice *slice)
 {
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	for (i = 0; i < slice->ranks_count; i++) {
-		list_del_init(&slice->ranks[i].plan.stale_node);
-		slice->ranks[i].plan.queued = false;
-		plan_clear(&slice->ranks[i].plan);
+		list_del_init(&slice->ranks[i].protection.stale_node);
+		slice->ranks[i].protection.queued = false;
+		protection_clear(&slice->ranks[i].protection);
 	}
 }
 
-struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare)
+struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare)
 {
-	struct morph_plan *plan = &slice->ranks[rank].plan;
-	struct morph_txn *txn = plan->txn;
+	struct morph_protection *protection = &slice->ranks[rank].protection;
+	struct morph_txn *txn = protection->txn;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (plan->state != MORPH_PLAN_CURRENT || !txn ||
-	    !morph_chip_fit(slice->fabric, plan->spare))
+	if (protection->state != MORPH_PLAN_CURRENT || !txn ||
+	    !morph_chip_fit(slice->fabric, protection->spare))
 		return NULL;
-	morph_reserve_drop(plan);
-	*spare = plan->spare;
+	morph_reserve_drop(protection);
+	*spare = protection->spare;
 	morph_txn_uncharge(txn, slice->user);
 	txn->gfp = MORPH_GFP_REPAIR;
-	plan->txn = NULL;
-	list_del_init(&plan->spare_node);
-	plan->spare = MORPH_ANY;
-	plan->state = MORPH_PLAN_NONE;
+	protection->txn = NULL;
+	list_del_init(&protection->spare_node);
+	protection->spare = MORPH_ANY;
+	protection->state = MORPH_PLAN_NONE;
 	/* Should it not come to pass, another one is wanted. */
-	morph_plan_spoil(plan);
+	morph_protection_spoil(protection);
 	return txn;
 }
 
-void morph_plan_stand_back(struct morph_fabric *fabric)
+void morph_protection_stand_back(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
 	atomic_inc(&fabric->urgent);
 }
 
-void morph_plan_go_on(struct morph_fabric *fabric)
+void morph_protection_go_on(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
 	atomic_dec(&fabric->urgent);
-	morph_plan_wake(fabric);
+	morph_protection_wake(fabric);
 }
 
-void morph_plan_wake(struct morph_fabric *fabric)
+void morph_protection_wake(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
-	if (!atomic_read(&fabric->urgent) && !list_empty(&fabric->stale_plans) &&
+	if (!atomic_read(&fabric->urgent) && !list_empty(&fabric->stale_protections) &&
 	    fabric->state == MORPH_FABRIC_READY)
-		plan_queue_work(fabric);
+		protection_queue_work(fabric);
 }
 
-u32 morph_plan_state(const struct morph_plan *plan)
+u32 morph_protection_state(const struct morph_protection *protection)
 {
-	return plan->state == MORPH_PLAN_CURRENT && plan->held ? MORPH_PLAN_RESERVED : plan->state;
+	if (protection->state == MORPH_PLAN_CURRENT && protection->held)
+		return MORPH_PLAN_RESERVED;
+	return protection->state;
 }
 
 /* ----------------------------------------------------------------- planning */
@@ -230,7 +232,7 @@ static u32 circuits_of_rank(struct morph_slice *slice, u32 rank)
 }
 
 /* A transaction that moves each circuit of the rank to the spare; paths not found yet. */
-static struct morph_txn *plan_alloc(struct morph_slice *slice, u32 rank, u32 spare)
+static struct morph_txn *protection_alloc(struct morph_slice *slice, u32 rank, u32 spare)
 {
 	u32 count = circuits_of_rank(slice, rank);
 	struct morph_circuit *circuit;
@@ -252,7 +254,7 @@ static struct morph_txn *plan_alloc(struct morph_slice *slice, u32 rank, u32 spa
 			txn->items[n].new_dst = spare;
 		n++;
 	}
-	/* A plan must not keep its slice alive: the slice drops it before it goes. */
+	/* A protection must not keep its slice alive: the slice drops it before it goes. */
 	morph_slice_put(txn->slice);
 	txn->slice = NULL;
 	return txn;
@@ -278,7 +280,7 @@ static u32 claim_paths(struct morph_txn *txn, int *ret)
 }
 
 /* Orders of the circuits that are tried with one spare. */
-#define PLAN_ORDERS	4u
+#define PROTECTION_ORDERS	4u
 
 /* All anew, and the circuit that was left without a path comes first. */
 static void reorder(struct morph_txn *txn, u32 claimed)
@@ -300,7 +302,7 @@ static void reorder(struct morph_txn *txn, u32 claimed)
 }
 
 /* Find paths as if the rank's circuits were gone, each without the others' lanes. */
-static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare)
+static int protection_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_circuit *circuit;
@@ -315,7 +317,7 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 		morph_route_release(fabric, circuit->route);
 	}
 	claimed = claim_paths(txn, &ret);
-	for (order = 1; ret && ret != -ENOMEM && order < PLAN_ORDERS; order++) {
+	for (order = 1; ret && ret != -ENOMEM && order < PROTECTION_ORDERS; order++) {
 		reorder(txn, claimed);
 		claimed = claim_paths(txn, &ret);
 	}
@@ -332,122 +334,123 @@ static int plan_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spar
 	return ret;
 }
 
-/* Hang the plan where those who spoil it will see it. */
-static void plan_publish(struct morph_plan *plan, struct morph_txn *txn, u32 spare)
+/* Hang the protection where those who spoil it will see it. */
+static void protection_publish(struct morph_protection *protection, struct morph_txn *txn,
+			       u32 spare)
 {
-	struct morph_fabric *fabric = plan->slice->fabric;
+	struct morph_fabric *fabric = protection->slice->fabric;
 	u32 i;
 
 	for (i = 0; i < txn->count; i++) {
-		txn->items[i].new->role = MORPH_ROUTE_PLAN;
-		txn->items[i].new->plan = plan;
+		txn->items[i].new->role = MORPH_ROUTE_PROTECTION;
+		txn->items[i].new->protection = protection;
 		morph_route_list(fabric, txn->items[i].new);
 	}
-	morph_txn_charge(txn, plan->slice->user, NULL);
-	plan->txn = txn;
-	plan->spare = spare;
-	plan->state = MORPH_PLAN_CURRENT;
-	plan->held = plan->slice->reserved && spare == plan->slice->own_spare;
-	list_add_tail(&plan->spare_node, &fabric->chips[spare].plans);
+	morph_txn_charge(txn, protection->slice->user, NULL);
+	protection->txn = txn;
+	protection->spare = spare;
+	protection->state = MORPH_PLAN_CURRENT;
+	protection->held = protection->slice->reserved && spare == protection->slice->own_spare;
+	list_add_tail(&protection->spare_node, &fabric->chips[spare].protections);
 }
 
-/* Spares that are looked at before a plan is given up. */
-#define PLAN_TRIES	4u
+/* Spares that are looked at before a protection is given up. */
+#define PROTECTION_TRIES	4u
 
 /*
  * Try the next spare; if it can't be reached, the one after it is tried in the next turn.
  * 0, also where there is none; or -ENOMEM: this says nothing about the spare, so that the
- * plan stays stale, and is first in the next turn.
+ * protection stays stale, and is first in the next turn.
  */
-static int plan_make(struct morph_plan *plan)
+static int protection_make(struct morph_protection *protection)
 {
-	struct morph_slice *slice = plan->slice;
-	const struct morph_rank *entry = &slice->ranks[plan->rank];
-	u32 try = plan->tries++, spare = MORPH_ANY;
+	struct morph_slice *slice = protection->slice;
+	const struct morph_rank *entry = &slice->ranks[protection->rank];
+	u32 try = protection->tries++, spare = MORPH_ANY;
 	int ret = -ENOMEM;
 
-	plan_clear(plan);
-	if (try < PLAN_TRIES)
+	protection_clear(protection);
+	if (try < PROTECTION_TRIES)
 		spare = morph_place_spare(slice, entry->accelerator, entry->preferred, try);
 	if (spare == MORPH_ANY) {
-		morph_plan_await(plan);
+		morph_protection_await(protection);
 		return 0;
 	}
-	plan->txn = plan_alloc(slice, plan->rank, spare);
-	if (plan->txn)
-		ret = plan_paths(slice, plan->txn, spare);
+	protection->txn = protection_alloc(slice, protection->rank, spare);
+	if (protection->txn)
+		ret = protection_paths(slice, protection->txn, spare);
 	if (!ret) {
-		plan_publish(plan, plan->txn, spare);
+		protection_publish(protection, protection->txn, spare);
 		return 0;
 	}
-	plan_clear(plan);
-	list_add(&plan->stale_node, &slice->fabric->stale_plans);
+	protection_clear(protection);
+	list_add(&protection->stale_node, &slice->fabric->stale_protections);
 	if (ret != -ENOMEM)
 		return 0;
-	plan->tries = try;
-	plan->state = MORPH_PLAN_STALE;
+	protection->tries = try;
+	protection->state = MORPH_PLAN_STALE;
 	return ret;
 }
 
 /* Does it hold all that its slice has reserved, or else count on the spare that is preferred? */
-static bool plan_is_best(const struct morph_plan *plan)
+static bool protection_is_best(const struct morph_protection *protection)
 {
-	const struct morph_slice *slice = plan->slice;
-	u32 preferred = slice->ranks[plan->rank].preferred;
+	const struct morph_slice *slice = protection->slice;
+	u32 preferred = slice->ranks[protection->rank].preferred;
 
 	if (slice->reserved)
-		return plan->held;
-	return preferred == MORPH_ANY || plan->spare == preferred;
+		return protection->held;
+	return preferred == MORPH_ANY || protection->spare == preferred;
 }
 
 /*
- * Make a plan anew, or have it wait for its slice to be at rest. fabric->lock held. 0, or
+ * Make a protection anew, or have it wait for its slice to be at rest. fabric->lock held. 0, or
  * -ENOMEM: it is still to be made.
  */
-static int plan_renew(struct morph_plan *plan)
+static int protection_renew(struct morph_protection *protection)
 {
-	struct morph_slice *slice = plan->slice;
+	struct morph_slice *slice = protection->slice;
 	bool scheduled = !list_empty(&slice->schedules);
 	int ret = 0;
 
-	list_del_init(&plan->stale_node);
-	plan->queued = false;
+	list_del_init(&protection->stale_node);
+	protection->queued = false;
 	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
 		return 0;
 	/* What it would count on changes with each step: its circuits are moved when they must. */
 	if (scheduled)
-		plan_clear(plan);
+		protection_clear(protection);
 	if (scheduled && !slice->reserved)
 		return 0;
 	if (slice->busy || !list_empty(&slice->txns)) {
-		plan->waiting = true;
-		slice->plans_wait = true;
+		protection->waiting = true;
+		slice->protections_wait = true;
 		return 0;
 	}
 	morph_reserve_suspend(slice);
 	morph_reserve_replenish(slice);
 	/* This one need not be told of the new spare. */
-	list_del_init(&plan->stale_node);
-	plan->queued = false;
+	list_del_init(&protection->stale_node);
+	protection->queued = false;
 	if (!scheduled)
-		ret = plan_make(plan);
+		ret = protection_make(protection);
 	morph_reserve_resume(slice);
-	if (plan->state == MORPH_PLAN_CURRENT && !plan_is_best(plan))
-		morph_plan_await(plan);
+	if (protection->state == MORPH_PLAN_CURRENT && !protection_is_best(protection))
+		morph_protection_await(protection);
 	return ret;
 }
 
 /*
- * Make stale plans anew, one spare at a time, so that nobody waits for the mutex longer
+ * Make stale protections anew, one spare at a time, so that nobody waits for the mutex longer
  * than one try takes, and none while a slice is repaired or released, or signals are to
  * be read: then the mutex is wanted by those who have no time. A slice that is being
  * changed is left alone until it is at rest.
  */
-void morph_plan_work(struct work_struct *work)
+void morph_protection_work(struct work_struct *work)
 {
 	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
-						   plan_work);
-	struct morph_plan *plan;
+						   protection_work);
+	struct morph_protection *protection;
 	bool more;
 	int ret = 0;
 
@@ -456,13 +459,14 @@ void morph_plan_work(struct work_struct *work)
 		if (atomic_read(&fabric->urgent) || READ_ONCE(fabric->signal_count))
 			return;
 		mutex_lock(&fabric->lock);
-		plan = list_first_entry_or_null(&fabric->stale_plans, struct morph_plan,
-						stale_node);
-		more = plan && fabric->state == MORPH_FABRIC_READY;
+		protection = list_first_entry_or_null(&fabric->stale_protections,
+						      struct morph_protection, stale_node);
+		more = protection && fabric->state == MORPH_FABRIC_READY;
 		if (more)
-			ret = plan_renew(plan);
+			ret = protection_renew(protection);
 		if (ret)
-			queue_delayed_work(system_unbound_wq, &fabric->plan_work, PLAN_PATIENCE);
+			queue_delayed_work(system_unbound_wq, &fabric->protection_work,
+					   PROTECTION_PATIENCE);
 		mutex_unlock(&fabric->lock);
 		cond_resched();
 	} while (more && !ret);

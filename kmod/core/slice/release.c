@@ -52,7 +52,7 @@ static u32 teardown_some(struct morph_slice *slice, bool *dark)
 	    morph_exec_darken(fabric, routes, count, slice->teardown_settings))
 		*dark = false;
 	for (i = 0; i < count; i++) {
-		morph_plan_touch_route(fabric, routes[i]);
+		morph_protection_touch_route(fabric, routes[i]);
 		morph_route_release(fabric, routes[i]);		/* the fabric may be gone */
 		morph_circuit_drop(circuits[i]);
 	}
@@ -67,7 +67,7 @@ static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
 	morph_chip_let_go(fabric, accelerator);
 	if (!dark)
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
-	morph_plan_touch_chip(fabric, accelerator);
+	morph_protection_touch_chip(fabric, accelerator);
 	morph_netlink_accelerator(fabric, accelerator);
 }
 
@@ -84,7 +84,7 @@ void morph_slice_release_work(struct work_struct *work)
 	if (slice->repairing) {
 		/* The work was cancelled before it ran: its reference is ours. */
 		WRITE_ONCE(slice->repairing, false);
-		morph_plan_go_on(fabric);
+		morph_protection_go_on(fabric);
 		morph_slice_put(slice);
 	}
 	if (slice->was_degraded)
@@ -92,7 +92,7 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
 	morph_schedule_drop_slice(slice);
-	morph_plan_drop_slice(slice);
+	morph_protection_drop_slice(slice);
 	morph_state_lose(slice);
 	while (teardown_some(slice, &dark))
 		;
@@ -110,7 +110,7 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	list_del_init(&slice->node);
 	fabric->slices_count--;
-	morph_plan_go_on(fabric);
+	morph_protection_go_on(fabric);
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
@@ -133,7 +133,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	if (WARN_ON_ONCE(slice->dying))
 		return;
 	WRITE_ONCE(slice->dying, true);
-	morph_plan_stand_back(fabric);
+	morph_protection_stand_back(fabric);
 	slice->state = MORPH_SLICE_DYING;
 	for (i = 0; i < slice->ranks_count; i++)
 		fabric->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;

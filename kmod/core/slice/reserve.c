@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Reserved protection: a slice that was created with MORPH_SLICE_RESERVED holds a spare,
- * and its plans hold in the ledger what putting that spare in the place of any one rank
+ * and its protections hold in the ledger what putting that spare in the place of any one rank
  * takes.
  *
- * One spare serves one failure, so the plans are alternatives: they overlap each other
- * and the slice's own circuits, never those of others. Hence a route of a plan claims what
+ * One spare serves one failure, so the protections are alternatives: they overlap each other
+ * and the slice's own circuits, never those of others. Hence a route of a protection claims what
  * is free of it at this moment, like the shadow of a circuit that moves, and the rest is
- * the slice's anyway. Elements that the slice has in another state than a plan needs
+ * the slice's anyway. Elements that the slice has in another state than a protection needs
  * cannot be pinned twice: they are marked, so that nobody else joins them.
  *
  * What is held thus depends on what else the slice claims. Whoever changes that has the
- * plans let go first and take hold again afterwards, in one hold of fabric->lock. The cost
- * is that of all plans of the slice; slices that have reserved nothing pay nothing.
+ * protections let go first and take hold again afterwards, in one hold of fabric->lock. The cost
+ * is that of all protections of the slice; slices that have reserved nothing pay nothing.
  */
 #include "core/base/base.h"
 #include "core/interface/interface.h"
@@ -20,32 +20,32 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Let go for the moment: the plan still counts on its routes. */
-static void plan_unhold(struct morph_plan *plan)
+/* Let go for the moment: the protection still counts on its routes. */
+static void protection_unhold(struct morph_protection *protection)
 {
-	const struct morph_txn *txn = plan->txn;
+	const struct morph_txn *txn = protection->txn;
 	u32 i;
 
 	for (i = 0; i < txn->count; i++)
-		morph_route_unhold(plan->slice->fabric, txn->items[i].new);
-	if (plan->charged)
-		morph_user_uncharge(plan->slice->user, MORPH_RES_LANES, plan->charged);
-	plan->charged = 0;
+		morph_route_unhold(protection->slice->fabric, txn->items[i].new);
+	if (protection->charged)
+		morph_user_uncharge(protection->slice->user, MORPH_RES_LANES, protection->charged);
+	protection->charged = 0;
 }
 
 /* A lane counts once for each route that has something of it: what a circuit there costs. */
-static bool plan_hold(struct morph_plan *plan)
+static bool protection_hold(struct morph_protection *protection)
 {
-	const struct morph_txn *txn = plan->txn;
+	const struct morph_txn *txn = protection->txn;
 	u32 lanes = 0, i;
 
 	for (i = 0; i < txn->count; i++)
-		lanes += morph_route_hold(plan->slice->fabric, txn->items[i].new);
-	if (lanes && morph_user_charge(plan->slice->user, MORPH_RES_LANES, lanes, NULL)) {
-		plan_unhold(plan);
+		lanes += morph_route_hold(protection->slice->fabric, txn->items[i].new);
+	if (lanes && morph_user_charge(protection->slice->user, MORPH_RES_LANES, lanes, NULL)) {
+		protection_unhold(protection);
 		return false;
 	}
-	plan->charged = lanes;
+	protection->charged = lanes;
 	return true;
 }
 
@@ -57,8 +57,8 @@ void morph_reserve_suspend(struct morph_slice *slice)
 	if (!slice->reserved)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		if (slice->ranks[i].plan.held)
-			plan_unhold(&slice->ranks[i].plan);
+		if (slice->ranks[i].protection.held)
+			protection_unhold(&slice->ranks[i].protection);
 }
 
 void morph_reserve_resume(struct morph_slice *slice)
@@ -69,21 +69,21 @@ void morph_reserve_resume(struct morph_slice *slice)
 	if (!slice->reserved)
 		return;
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_plan *plan = &slice->ranks[i].plan;
+		struct morph_protection *protection = &slice->ranks[i].protection;
 
-		if (!plan->held || plan_hold(plan))
+		if (!protection->held || protection_hold(protection))
 			continue;
-		/* Past the user's quota: a plan like those of other slices, until there is more. */
-		plan->held = false;
-		morph_plan_await(plan);
+		/* Past the user's quota: like those of other slices, until there is more. */
+		protection->held = false;
+		morph_protection_await(protection);
 	}
 }
 
-void morph_reserve_drop(struct morph_plan *plan)
+void morph_reserve_drop(struct morph_protection *protection)
 {
-	if (plan->held)
-		plan_unhold(plan);
-	plan->held = false;
+	if (protection->held)
+		protection_unhold(protection);
+	protection->held = false;
 }
 
 void morph_reserve_replenish(struct morph_slice *slice)
@@ -105,7 +105,7 @@ void morph_reserve_replenish(struct morph_slice *slice)
 		slice->own_spare = spare;
 		morph_chip_hold(slice, spare, MORPH_ANY);
 		morph_netlink_accelerator(fabric, spare);
-		morph_plan_touch_slice(slice);
+		morph_protection_touch_slice(slice);
 	}
 	if (old != slice->own_spare)
 		fabric->seq++;

@@ -121,7 +121,7 @@ void morph_slice_leave(struct morph_slice *slice)
 		morph_schedule_recover(slice);
 	if (slice->held_up)
 		morph_schedule_let_in(slice);
-	morph_plan_resume(slice);
+	morph_protection_resume(slice);
 	if (wq_has_sleeper(&slice->idle))
 		wake_up_all(&slice->idle);
 }
@@ -260,7 +260,7 @@ void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
 	/* Whose tile light may cross was judged by its owner. */
 	fabric->light_seq++;
 	morph_chip_update(fabric, accelerator);
-	morph_plan_touch_chip(fabric, accelerator);
+	morph_protection_touch_chip(fabric, accelerator);
 }
 
 /* An accelerator leaves a slice: it is free, or a spare, once more. */
@@ -339,7 +339,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
 		morph_chip_hold(slice, chosen[i], i);
-		morph_plan_init(slice, i);
+		morph_protection_init(slice, i);
 	}
 	if (slice->own_spare != MORPH_ANY)
 		morph_chip_hold(slice, slice->own_spare, MORPH_ANY);
@@ -350,7 +350,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	/* The number is reserved, so this allocates nothing. */
 	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
-	morph_plan_touch_slice(slice);
+	morph_protection_touch_slice(slice);
 	morph_netlink_slice(slice);
 	return 0;
 }
@@ -455,8 +455,8 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 		slice->failover = failover;
 		fabric->seq++;
 		if (failover == MORPH_FAILOVER_NONE)
-			morph_plan_drop_slice(slice);
-		morph_plan_touch_slice(slice);
+			morph_protection_drop_slice(slice);
+		morph_protection_touch_slice(slice);
 		if (slice->state == MORPH_SLICE_DEGRADED)
 			morph_repair_kick(slice, 0);
 		morph_netlink_slice(slice);
@@ -526,8 +526,10 @@ void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank
 	info->accelerator = entry->accelerator;
 	info->host = slice->fabric->graph->accelerators[entry->accelerator].host;
 	info->health = chip->health;
-	info->plan = morph_plan_state(&entry->plan);
-	info->spare = entry->plan.state == MORPH_PLAN_NONE ? MORPH_ANY : entry->plan.spare;
+	info->plan = morph_protection_state(&entry->protection);
+	info->spare = MORPH_ANY;
+	if (entry->protection.state != MORPH_PLAN_NONE)
+		info->spare = entry->protection.spare;
 	info->replacements = entry->replacements;
 	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
 	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));

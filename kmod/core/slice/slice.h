@@ -10,16 +10,17 @@
 
 struct morph_refusal;
 
-/* Protection plans: how a spare would take a rank's place, ready before it must. */
+/* Protections: how a spare would take a rank's place, ready before it must. */
 
-/* Protection plan of one rank: how a spare would take its place. protection.c */
-struct morph_plan {
+/* Protection of one rank: how a spare would take its place. protection.c */
+struct morph_protection {
 	struct morph_slice *slice;
 	u32 rank;
 	u32 spare;			/* MORPH_ANY: none */
-	u32 state;			/* NONE, STALE, CURRENT; see morph_plan_state() */
-	struct list_head spare_node;	/* head: morph_chip.plans */
-	struct list_head stale_node;	/* head: fabric->stale_plans, fabric->planless */
+	u32 state;			/* NONE, STALE, CURRENT; see morph_protection_state() */
+	struct list_head spare_node;	/* head: morph_chip.protections */
+	/* Head: fabric->stale_protections or fabric->protections_wanted. */
+	struct list_head stale_node;
 	u32 tries;			/* spares looked at since it was spoilt */
 	bool queued;			/* stale, and the worker has been told so */
 	bool waiting;			/* to be made anew once the slice is at rest */
@@ -30,42 +31,42 @@ struct morph_plan {
 
 /* ------------------------------------------------------------- protection.c */
 
-void morph_plan_init(struct morph_slice *slice, u32 rank);
-void morph_plan_work(struct work_struct *work);
-/* Mark plans stale that count on a guide, on all that a route uses, a spare, or a rank. */
-void morph_plan_touch_guide(struct morph_fabric *fabric, u32 guide);
-void morph_plan_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
-void morph_plan_touch_chip(struct morph_fabric *fabric, u32 accelerator);
-void morph_plan_touch_slice(struct morph_slice *slice);
-/* Something that a plan counts on has changed: it is made anew. fabric->lock held. */
-void morph_plan_spoil(struct morph_plan *plan);
+void morph_protection_init(struct morph_slice *slice, u32 rank);
+void morph_protection_work(struct work_struct *work);
+/* Mark protections stale that count on a guide, on all that a route uses, a spare, or a rank. */
+void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide);
+void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
+void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator);
+void morph_protection_touch_slice(struct morph_slice *slice);
+/* Something that a protection counts on has changed: it is made anew. fabric->lock held. */
+void morph_protection_spoil(struct morph_protection *protection);
 /* It is less than it should be, and tried again when something becomes free or healthy. */
-void morph_plan_await(struct morph_plan *plan);
-/* The slice has come to rest: make the plans that have waited for it. fabric->lock held. */
-void morph_plan_resume(struct morph_slice *slice);
-void morph_plan_drop_slice(struct morph_slice *slice);
+void morph_protection_await(struct morph_protection *protection);
+/* The slice has come to rest: make the protections that have waited for it. fabric->lock held. */
+void morph_protection_resume(struct morph_slice *slice);
+void morph_protection_drop_slice(struct morph_slice *slice);
 /* The prebuilt failover of a rank, if it is current; the caller owns it then. fabric->lock held. */
-struct morph_txn *morph_plan_take(struct morph_slice *slice, u32 rank, u32 *spare);
+struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare);
 
 /* A slice is repaired or released: planning stands back till it ended. fabric->lock held. */
-void morph_plan_stand_back(struct morph_fabric *fabric);
-void morph_plan_go_on(struct morph_fabric *fabric);
+void morph_protection_stand_back(struct morph_fabric *fabric);
+void morph_protection_go_on(struct morph_fabric *fabric);
 /* Nobody is in need any more, perhaps: the planner goes on if there is something to plan. */
-void morph_plan_wake(struct morph_fabric *fabric);
+void morph_protection_wake(struct morph_fabric *fabric);
 /* enum morph_plan_state, as it is shown. */
-u32 morph_plan_state(const struct morph_plan *plan);
+u32 morph_protection_state(const struct morph_protection *protection);
 
 /* ---------------------------------------------------------------- reserve.c */
 
 /*
- * While the claims of a reserved slice change, its plans let go of what they hold; then
+ * While the claims of a reserved slice change, its protections let go of what they hold; then
  * they take what is left for them. fabric->lock held throughout, so that nobody comes
  * between. Nothing for other slices.
  */
 void morph_reserve_suspend(struct morph_slice *slice);
 void morph_reserve_resume(struct morph_slice *slice);
-/* A plan is used or forgotten. fabric->lock held. */
-void morph_reserve_drop(struct morph_plan *plan);
+/* A protection is used or forgotten. fabric->lock held. */
+void morph_reserve_drop(struct morph_protection *protection);
 /* A spare in place of one that was used, or that is not fit any more, if one can be had. */
 void morph_reserve_replenish(struct morph_slice *slice);
 
@@ -104,7 +105,7 @@ struct morph_rank {
 	bool forced;			/* somebody asked for it, whatever the policy */
 	u32 wanted_spare;		/* which one they asked for, or MORPH_ANY */
 	u32 preferred;			/* spare that is tried first, or MORPH_ANY */
-	struct morph_plan plan;
+	struct morph_protection protection;
 };
 
 struct morph_slice {
@@ -130,7 +131,7 @@ struct morph_slice {
 	bool dying;			/* no new work; teardown is queued or done */
 	bool repairing;			/* repair_work is to run or runs */
 	bool busy;			/* a change is under way */
-	bool plans_wait;		/* some for the slice to come to rest */
+	bool protections_wait;		/* some for the slice to come to rest */
 	bool held_up;			/* works of schedules likewise */
 	bool recovers;			/* schedules without paths are looked at when it is left */
 	bool comes_in;			/* has, or had, circuits that come in over an edge */

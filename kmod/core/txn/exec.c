@@ -193,9 +193,9 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	item->change.status = 0;
-	/* What a schedule holds no plan counts on. */
+	/* What a schedule holds no protection counts on. */
 	if (!circuit->schedule)
-		morph_plan_touch_route(exec->fabric, item->new);
+		morph_protection_touch_route(exec->fabric, item->new);
 	if (exec->txn->kind == MORPH_TXN_REPAIR && item->old)
 		morph_schedule_moved(circuit);
 	if (item->unlit) {
@@ -241,8 +241,8 @@ static void publish(struct exec *exec)
 	if (!sound)
 		morph_repair_kick(txn->slice, 0);
 	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
-		return;			/* a step is no news to operators, and spoils no plans */
-	morph_plan_touch_slice(txn->slice);
+		return;			/* a step is no news to operators, and spoils nothing */
+	morph_protection_touch_slice(txn->slice);
 	morph_netlink_slice(txn->slice);
 }
 
@@ -272,7 +272,7 @@ static void drop_old(struct morph_txn *txn)
 		if (!item->old)
 			continue;
 		parks = exec_collect_parks(fabric, item->old, txn->settings, parks);
-		morph_plan_touch_route(fabric, item->old);
+		morph_protection_touch_route(fabric, item->old);
 		if (item->change.op == MORPH_CHANGE_REMOVE) {
 			item->circuit->route = item->old;
 			morph_circuit_drop(item->circuit);

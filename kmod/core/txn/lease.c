@@ -471,7 +471,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 			lease_stop(txn);
 			unqueue(txn);
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
-			morph_plan_resume(slice);
+			morph_protection_resume(slice);
 			return true;
 		}
 	}

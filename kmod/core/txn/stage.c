@@ -260,11 +260,11 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	int ret;
 
 	resolve_ends(txn, item);
-	/* A prebuilt plan brings its path along. */
+	/* A prebuilt protection brings its path along. */
 	if (item->new) {
 		morph_route_unlist(item->new);
 		item->new->role = MORPH_ROUTE_IDLE;
-		item->new->plan = NULL;
+		item->new->protection = NULL;
 	} else {
 		ret = morph_path_find(txn, item, &why);
 		if (ret == -ENOMEM || ret == -EDQUOT) {
@@ -406,9 +406,9 @@ int morph_txn_reserve(struct morph_txn *txn)
 }
 
 /*
- * While the claims of a slice change, what its plans and schedules hold is given up, to be held
- * again as far as it is left. Schedules give way to repairs alone: what a tenant asks for must not
- * take from them. fabric->lock held from the one to the other.
+ * While the claims of a slice change, what its protections and schedules hold is given up, to be
+ * held again as far as it is left. Schedules give way to repairs alone: what a tenant asks for must
+ * not take from them. fabric->lock held from the one to the other.
  */
 void morph_txn_suspend_holds(struct morph_txn *txn)
 {
@@ -462,7 +462,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 
 /*
  * The controller whose reservations a transaction may use: that on whose behalf it is. The
- * kernel's own repairs may too, since light goes before plans.
+ * kernel's own repairs may too, since light goes before protections.
  */
 static u32 reservations_to_use(const struct morph_txn *txn)
 {

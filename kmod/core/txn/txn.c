@@ -524,7 +524,7 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 	list_del_init(&txn->node);
 	/* A degraded slice has waited for this. */
 	morph_repair_recover(txn->fabric);
-	morph_plan_resume(txn->slice);
+	morph_protection_resume(txn->slice);
 	if (txn->id) {
 		morph_txn_end(txn, outcome, status);
 	} else {

@@ -107,7 +107,7 @@ size_t morph_txn_idle_bytes(void);
 struct morph_txn *morph_txn_get(struct morph_txn *txn);
 void morph_txn_put(struct morph_txn *txn);
 /*
- * The memory of one that is kept while nobody runs it: prepared, remembered, a plan.
+ * The memory of one that is kept while nobody runs it: prepared, remembered, a protection.
  * Past the limit too if there is no refusal to be filled.
  */
 int morph_txn_charge(struct morph_txn *txn, struct morph_user *user,
