@@ -99,18 +99,26 @@ repro: deps
 
 export PREFIX ?= /usr/local
 FIRMWARE_DIR ?= /lib/firmware
+STAGE ?= $(BUILD)/kmod-kdir
+VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
-# KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel.
-install: lib tools profiles $(if $(KDIR),install-modules)
+# KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel, and the provider interface.
+install: lib tools profiles $(if $(KDIR),install-modules install-interface)
 	+$(MAKE) -C libmorph install
 	+$(MAKE) -C tools install
 	+$(MAKE) -C profiles install OUT=$(BUILD)/profiles FIRMWARE=$(FIRMWARE_DIR)/morph
 
 install-modules: modules-kdir
-	+$(MAKE) -C $(KDIR) M=$(BUILD)/kmod-kdir $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	+$(MAKE) -C $(KDIR) M=$(STAGE) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+# Headers and Module.symvers for providers of other source trees. The directory is the one that DKMS uses for sources:
+# with PREFIX=/usr both install the same files.
+install-interface: modules-kdir
+	@kmod/include/install $(STAGE) $$(cut -sd'"' -f2 $(KDIR)/include/generated/utsrelease.h) \
+		$(DESTDIR)$(PREFIX)/src/morph-$(VERSION)
 
 modules-kdir:
-	+@scripts/modules kdir
+	+@STAGE=$(STAGE) scripts/modules kdir
 
 # What was downloaded and unpacked stays, debug kernels too; distclean takes all that.
 clean:
@@ -130,4 +138,4 @@ help:
 
 .PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
 	profiles lib tools selftests deps debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench repro \
-	install install-modules modules-kdir clean distclean help
+	install install-modules install-interface modules-kdir clean distclean help

@@ -18,8 +18,8 @@
 #include <linux/slab.h>
 #include <linux/workqueue.h>
 
-#include "core/provider.h"
-#include "optics/profile.h"
+#include <morph_provider.h>
+#include <optics/profile.h>
 
 /*
  * The device. What stands above the lock is constant while the fabric is registered;
@@ -85,6 +85,15 @@ static struct null_request *request_new(struct null_device *null, u64 cookie, u3
 	return request;
 }
 
+/* A copy of the core's array. kvmemdup() does not exist in Linux 6.1. */
+static void *copy_settings(const void *settings, size_t bytes)
+{
+	void *copy = kvmalloc(bytes, NULL_GFP);
+
+	memcpy(copy, settings, bytes);
+	return copy;
+}
+
 /* Submit a request that has its settings. The answer comes from request_work(). */
 static int request_submit(struct null_request *request)
 {
@@ -103,7 +112,7 @@ static int null_set_elements(struct morph_fabric *fabric, u64 cookie,
 		if (settings[i].element >= null->elements_count)
 			return -EINVAL;
 	request = request_new(null, cookie, count);
-	request->elements = kvmemdup(settings, array_size(count, sizeof(*settings)), NULL_GFP);
+	request->elements = copy_settings(settings, array_size(count, sizeof(*settings)));
 	return request_submit(request);
 }
 
@@ -118,7 +127,7 @@ static int null_set_lasers(struct morph_fabric *fabric, u64 cookie,
 		if (settings[i].port >= null->ports_count)
 			return -EINVAL;
 	request = request_new(null, cookie, count);
-	request->lasers = kvmemdup(settings, array_size(count, sizeof(*settings)), NULL_GFP);
+	request->lasers = copy_settings(settings, array_size(count, sizeof(*settings)));
 	return request_submit(request);
 }
 

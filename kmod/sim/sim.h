@@ -23,8 +23,8 @@
 #include <linux/uuid.h>
 #include <linux/workqueue.h>
 
-#include "core/provider.h"
 #include "fault.h"
+#include "morph_provider.h"
 #include "physics.h"
 
 #define SIM_FROM_PROFILE	U64_MAX		/* a time that is not overridden */

@@ -49,8 +49,8 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include "morph_provider.h"
 #include "optics/optics.h"
-#include "core/provider.h"
 
 #define MORPH_MAX_FABRICS	256u
 #define MORPH_MAX_CHANGES	1024u

@@ -14,8 +14,8 @@
  * morph_fabric_complete(). The core owns the deadline (the profile's deadline_ns);
  * after it the cookie is dead, and a late completion is counted and discarded.
  */
-#ifndef MORPH_CORE_PROVIDER_H
-#define MORPH_CORE_PROVIDER_H
+#ifndef MORPH_PROVIDER_H
+#define MORPH_PROVIDER_H
 
 #include <linux/types.h>
 
@@ -209,4 +209,4 @@ void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signals,
 			 u32 count);
 
-#endif /* MORPH_CORE_PROVIDER_H */
+#endif /* MORPH_PROVIDER_H */
