@@ -7,31 +7,21 @@
                                                      fail when one is out of date
 
 SPEC is Documentation/netlink/specs/morph.yaml, LOCAL is attrs-local.yaml.
-SOURCE gets the tables, HEADER the words and typed getters for users, INTERNAL the
+SOURCE gets the tables, HEADER the types of objects and the enumerations for users, INTERNAL the
 numbers of the attributes in LOCAL.
 """
 
 import sys
-import textwrap
 
 import yaml
 
 LICENCE = 'LGPL-2.1-or-later'
 LOCAL_BASE = 0x4000		# above every netlink attribute number (NLA_TYPE_MASK is 0x3fff)
 LOCAL_SETS = 0x40		# objects of attrs-local.yaml keep their numbers when netlink gains sets
-WIDTH = 100
 
 KINDS = {
     'u8': 'UINT', 'u16': 'UINT', 'u32': 'UINT', 'u64': 'UINT', 's32': 'SINT', 's64': 'SINT',
     'flag': 'FLAG', 'string': 'STRING', 'binary': 'UUID', 'nest': 'OBJECT',
-}
-
-GETTERS = {
-    'u8': ('uint32_t', 'uint', '(uint32_t)'), 'u16': ('uint32_t', 'uint', '(uint32_t)'),
-    'u32': ('uint32_t', 'uint', '(uint32_t)'), 'u64': ('uint64_t', 'uint', ''),
-    's32': ('int32_t', 'sint', '(int32_t)'), 's64': ('int64_t', 'sint', ''),
-    'flag': ('bool', 'has', ''), 'string': ('const char *', 'text', ''),
-    'binary': ('const uint8_t *', 'bytes', ''), 'nest': ('const struct morph_object *', None, ''),
 }
 
 
@@ -170,32 +160,8 @@ def internal(spec):
     return '\n'.join(out) + '\n'
 
 
-def getter(group, a):
-    name = f'morph_get_{ident(group.name)}_{ident(a.name)}'
-    result, call, cast = GETTERS[a.type]
-    space = '' if result.endswith('*') else ' '
-    argument = 'const struct morph_object *object'
-    if a.list:
-        argument += ', size_t value'
-    if a.type == 'nest':
-        body = f'morph_object_value_object(object, {quoted(a.name)}, {"value" if a.list else "0"})'
-    elif a.list:
-        body = f'{cast}morph_object_value_uint(object, {quoted(a.name)}, value)'
-    else:
-        body = f'{cast}morph_object_{call}(object, {quoted(a.name)})'
-    note = f' enum morph_{ident(a.enum)}.' if a.enum else ''
-    comment = [f'/** {name}() - {a.doc}{note} */']
-    if len(comment[0]) > WIDTH:
-        comment = ['/**'] + textwrap.wrap(f'{name}() - {a.doc}{note}', WIDTH - 3,
-                                          initial_indent=' * ', subsequent_indent=' * ') + [' */']
-    prototype = f'static inline {result}{space}{name}({argument})'
-    if len(prototype) > WIDTH:
-        prototype = f'static inline {result.rstrip()}\n{name}({argument})'
-    return comment + [prototype, '{', f'\treturn {body};', '}', '']
-
-
 def header(spec):
-    out = banner('Words and typed getters. Included by <morph/morph.h>.')
+    out = banner('Types of objects, and enumerations. Included by <morph/morph.h>.')
     out += ['#ifndef MORPH_NAMES_H', '#define MORPH_NAMES_H', '', '#include <morph/object.h>', '',
             '#ifdef __cplusplus', 'extern "C" {', '#endif', '',
             '/**', ' * enum morph_object_type - what an object describes']
@@ -208,18 +174,6 @@ def header(spec):
     out += [' */', 'enum morph_enum {']
     out += [f'\tMORPH_ENUM_{macro(name)} = {n},' for n, (name, _, _) in enumerate(spec.enums, 1)]
     out += ['};', '']
-    for name, _, _ in spec.enums:
-        out += [f'/** morph_{ident(name)}_name() - the word for an enum morph_{ident(name)}, '
-                'NULL when unknown */',
-                f'static inline const char *morph_{ident(name)}_name(uint32_t value)', '{',
-                f'\treturn morph_enum_name(MORPH_ENUM_{macro(name)}, value);', '}', '']
-    out += ['/*', ' * Typed getters, morph_get_OBJECT_ATTRIBUTE(): 0, NULL or false when the '
-            'attribute is', ' * absent; see morph_object_has(). Pointers live as long as the '
-            'object. Attributes with', ' * several values take a position below '
-            'morph_object_values().', ' */', '']
-    for group in spec.sets:
-        for a in group.attributes:
-            out += getter(group, a)
     out += ['#ifdef __cplusplus', '}', '#endif', '', '#endif /* MORPH_NAMES_H */']
     return '\n'.join(out) + '\n'
 

@@ -25,7 +25,7 @@ run-build:
 
 # --- static --------------------------------------------------------------------------------------------------------
 
-tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated syzkaller licences spelling shell \
+tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated attributes syzkaller licences spelling shell \
 	versions docs
 cross_checks := cross-i386 cross-powerpc
 kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel) samples-$(kernel))

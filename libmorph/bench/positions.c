@@ -97,7 +97,7 @@ static double fibres_of(enum joins joins, uint32_t position)
 		check(morph_te_link_ends(te, link, &from, &to));
 		lanes += from == SPARE_SERVER ? morph_te_capacity(te, link) : 0;
 	}
-	lanes /= morph_get_fabric_wavelengths(info);
+	lanes /= morph_object_uint(info, "wavelengths");
 	morph_te_free(te);
 	morph_object_free(info);
 	morph_ledger_free(ledger);

@@ -347,7 +347,7 @@ MORPH_API int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint
 
 	if (out)
 		*out = NULL;
-	if (verb == MORPH_TXN_QUERY || !morph_txn_verb_name(verb))
+	if (verb == MORPH_TXN_QUERY || !morph_enum_name(MORPH_ENUM_TXN_VERB, verb))
 		return lm_fail(
 			ctx, EINVAL,
 			"%u is nothing to do to a transaction: commit, confirm, revert or verify",
@@ -371,7 +371,7 @@ static struct nl_msg *hardware_request(struct morph_ctx *ctx, uint32_t command, 
 {
 	struct nl_msg *request;
 
-	if (!part || !morph_part_name(part)) {
+	if (!part || !morph_enum_name(MORPH_ENUM_PART, part)) {
 		lm_fail(ctx, EINVAL, "%u is no kind of hardware", part);
 		return NULL;
 	}
@@ -392,7 +392,7 @@ static int do_hardware(struct morph_ctx *ctx, struct nl_msg *request, uint32_t c
 	if (!request)
 		return -ctx->error.code;
 	return lm_do(ctx, request, out, "%s %s %u", lm_command(command)->name,
-		     morph_part_name(part), index);
+		     morph_enum_name(MORPH_ENUM_PART, part), index);
 }
 
 MORPH_API int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,

@@ -180,7 +180,7 @@ MORPH_API int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, co
 	error = lm_do(ctx, request, out, "read slice \"%s\"", name);
 	if (error)
 		return error;
-	selectors[1].value = morph_get_slice_id(*out);
+	selectors[1].value = morph_object_uint(*out, "id");
 	return get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
 }
 

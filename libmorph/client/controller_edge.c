@@ -97,9 +97,9 @@ static int read_circuits(struct end *end, uint32_t slice)
 	for (size_t at = 0; at < morph_list_count(circuits); at++) {
 		const struct morph_object *circuit = morph_list_get(circuits, at);
 
-		if (morph_get_circuit_state(circuit) != MORPH_CIRCUIT_PREPARED &&
+		if (morph_object_uint(circuit, "state") != MORPH_CIRCUIT_PREPARED &&
 		    (is_at(circuit, "src-edge", of->edge) || is_at(circuit, "dst-edge", of->edge)))
-			end->lit |= morph_get_circuit_lanes(circuit);
+			end->lit |= morph_object_uint(circuit, "lanes");
 	}
 	morph_list_free(circuits);
 	return 0;
@@ -113,7 +113,7 @@ static int read_lit(const struct pair *pair, struct end *end, uint32_t slice)
 	int error = morph_admin_slice(end->of->ctx, end->of->fabric, slice, &object);
 
 	if (!error) {
-		ours = morph_get_slice_controller(object) == pair->controller;
+		ours = morph_object_uint(object, "controller") == pair->controller;
 		morph_object_free(object);
 		error = ours ? read_circuits(end, slice) : 0;
 	}
@@ -129,11 +129,11 @@ static int read_edge(const struct pair *pair, struct end *end)
 	if (error)
 		return error;
 	keep_uuid(end->peer_uuid, edge, "peer-uuid");
-	end->peer_edge = morph_get_edge_peer_edge(edge);
-	end->guide = morph_get_edge_guide(edge);
+	end->peer_edge = morph_object_uint(edge, "peer-edge");
+	end->guide = morph_object_uint(edge, "guide");
 	end->lit = 0;
 	if (morph_object_has(edge, "slice"))
-		error = read_lit(pair, end, morph_get_edge_slice(edge));
+		error = read_lit(pair, end, morph_object_uint(edge, "slice"));
 	morph_object_free(edge);
 	return error;
 }
@@ -145,7 +145,7 @@ static int read_free(struct end *end)
 
 	if (error)
 		return error;
-	end->free = morph_get_guide_lanes_free(guide);
+	end->free = morph_object_uint(guide, "lanes-free");
 	morph_object_free(guide);
 	return 0;
 }
@@ -165,7 +165,7 @@ static int read_has(const struct pair *pair, struct end *end)
 	error = lm_do(ctx, request, &reservation, "read what is reserved of guide %u", end->guide);
 	if (error)
 		return error;
-	end->has = morph_get_reservation_lanes(reservation);
+	end->has = morph_object_uint(reservation, "lanes");
 	morph_object_free(reservation);
 	return 0;
 }
@@ -226,7 +226,7 @@ static int reserve(const struct pair *pair, struct end *end, uint32_t count, uin
 					 end->guide, count, among, &reservation);
 	if (error)
 		return error;
-	end->has = morph_get_reservation_lanes(reservation);
+	end->has = morph_object_uint(reservation, "lanes");
 	morph_object_free(reservation);
 	return 0;
 }

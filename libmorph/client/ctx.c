@@ -86,8 +86,8 @@ void lm_error_add(struct lm_error *error, const char *format, ...)
 /* What the kernel said besides its sentence: rule, numbers, culprit. */
 static void text_add_reason(struct lm_error *error)
 {
-	const char *reason = morph_reason_name(error->reason);
-	const char *part = morph_part_name(error->part);
+	const char *reason = morph_enum_name(MORPH_ENUM_REASON, error->reason);
+	const char *part = morph_enum_name(MORPH_ENUM_PART, error->part);
 
 	if (error->reason && reason)
 		lm_error_add(error, " (%s", reason);

@@ -221,18 +221,18 @@ void lm_missing_path(const struct nlmsghdr *request, uint32_t nest, uint32_t num
 int lm_verdict(struct morph_ctx *ctx, const struct morph_object *txn, const char *format, ...)
 {
 	struct lm_error *error = &ctx->error;
-	int status = morph_get_txn_status(txn);
-	const char *text = morph_get_txn_text(txn);
+	int status = morph_object_sint(txn, "status");
+	const char *text = morph_object_text(txn, "text");
 	va_list arguments;
 
 	if (!status)
 		return 0;
 	lm_error_clear(ctx);
-	error->reason = morph_get_txn_reason(txn);
-	error->part = morph_get_txn_part(txn);
-	error->index = morph_object_has(txn, "index") ? morph_get_txn_index(txn) : MORPH_ANY;
-	error->have = morph_get_txn_have(txn);
-	error->need = morph_get_txn_need(txn);
+	error->reason = morph_object_uint(txn, "reason");
+	error->part = morph_object_uint(txn, "part");
+	error->index = morph_object_has(txn, "index") ? morph_object_uint(txn, "index") : MORPH_ANY;
+	error->have = morph_object_sint(txn, "have");
+	error->need = morph_object_sint(txn, "need");
 	snprintf(error->kernel, sizeof(error->kernel), "%s", text ? text : "");
 	va_start(arguments, format);
 	lm_fail_kernel(ctx, status < 0 ? -status : EPROTO, format, arguments);

@@ -98,8 +98,8 @@ struct morph_object *lm_device_parse(const char *line)
 
 static int compare_devices(const struct morph_object *a, const struct morph_object *b)
 {
-	int kinds = strcmp(morph_get_device_kind(a), morph_get_device_kind(b));
-	uint32_t left = morph_get_device_number(a), right = morph_get_device_number(b);
+	int kinds = strcmp(morph_object_text(a, "kind"), morph_object_text(b, "kind"));
+	uint32_t left = morph_object_uint(a, "number"), right = morph_object_uint(b, "number");
 
 	return kinds ? kinds : (left > right) - (left < right);
 }

@@ -65,7 +65,7 @@ static int fabric_matches(struct morph_fabric *fabric, const char *which)
 static int open_if_matches(struct morph_ctx *ctx, const struct morph_object *device,
 			   const char *which, struct morph_fabric **out)
 {
-	int match = open_path(ctx, morph_get_device_path(device), out);
+	int match = open_path(ctx, morph_object_text(device, "path"), out);
 
 	if (!*out)
 		return match;
@@ -90,7 +90,7 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 		struct morph_fabric *fabric = NULL;
 		int match;
 
-		if (strcmp(morph_get_device_kind(device), "fabric"))
+		if (strcmp(morph_object_text(device, "kind"), "fabric"))
 			continue;
 		match = open_if_matches(ctx, device, which, &fabric);
 		if (!fabric && lm_is_ours(match)) {
@@ -350,9 +350,9 @@ static int fabrics_from_devices(struct morph_ctx *ctx, struct morph_list *list)
 		struct morph_fabric *fabric = NULL;
 		struct morph_object *info = NULL;
 
-		if (strcmp(morph_get_device_kind(device), "fabric"))
+		if (strcmp(morph_object_text(device, "kind"), "fabric"))
 			continue;
-		error = open_path(ctx, morph_get_device_path(device), &fabric);
+		error = open_path(ctx, morph_object_text(device, "path"), &fabric);
 		if (fabric)
 			error = morph_fabric_info(fabric, &info);
 		morph_fabric_close(fabric);

@@ -184,8 +184,8 @@ static int64_t now_ns(void)
 /* A failure is an end whatever the outcome. */
 static bool has_ended(const struct wanted *wanted, const struct morph_object *txn)
 {
-	return morph_get_txn_outcome(txn) >= 32 || morph_get_txn_status(txn) ||
-	       !(wanted->outcomes & OUTCOME(morph_get_txn_outcome(txn)));
+	return morph_object_uint(txn, "outcome") >= 32 || morph_object_sint(txn, "status") ||
+	       !(wanted->outcomes & OUTCOME((uint32_t)morph_object_uint(txn, "outcome")));
 }
 
 /* Look for the end in notifications: a copy of what tells it goes to @out. */
@@ -198,8 +198,8 @@ static int look_in(const struct morph_list *list, const struct wanted *wanted, b
 		if (morph_object_type(object) == MORPH_OBJECT_RESYNC)
 			*lost = true;
 		if (morph_object_type(object) == MORPH_OBJECT_TXN &&
-		    morph_get_txn_fabric(object) == wanted->fabric &&
-		    morph_get_txn_id(object) == wanted->txn && has_ended(wanted, object))
+		    morph_object_uint(object, "fabric") == wanted->fabric &&
+		    morph_object_uint(object, "id") == wanted->txn && has_ended(wanted, object))
 			return morph_object_copy(object, out);
 	}
 	return 0;

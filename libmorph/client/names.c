@@ -10,18 +10,11 @@ static const struct lm_enum *enum_of(uint32_t enumeration)
 	return enumeration < LM_ENUMS_COUNT ? &lm_enums[enumeration] : NULL;
 }
 
-MORPH_API size_t morph_enum_count(uint32_t enumeration)
+MORPH_API const char *morph_enum_word(uint32_t enumeration, size_t position)
 {
 	const struct lm_enum *table = enum_of(enumeration);
 
-	return table ? table->count : 0;
-}
-
-MORPH_API const char *morph_enum_word(uint32_t enumeration, size_t position)
-{
-	if (position >= morph_enum_count(enumeration))
-		return NULL;
-	return lm_enums[enumeration].words[position].word;
+	return table && position < table->count ? table->words[position].word : NULL;
 }
 
 MORPH_API const char *morph_enum_name(uint32_t enumeration, uint32_t value)
@@ -77,13 +70,6 @@ const struct lm_command *lm_command(uint32_t number)
 	return NULL;
 }
 
-static const struct lm_attr *schema_attr(uint32_t type, size_t attr)
-{
-	const struct lm_schema *schema = lm_schema(type);
-
-	return schema && attr < schema->count ? &schema->attrs[attr] : NULL;
-}
-
 MORPH_API const char *morph_object_type_name(uint32_t type)
 {
 	const struct lm_schema *schema = lm_schema(type);
@@ -91,39 +77,14 @@ MORPH_API const char *morph_object_type_name(uint32_t type)
 	return schema ? schema->name : NULL;
 }
 
-MORPH_API size_t morph_schema_attr_count(uint32_t type)
+MORPH_API bool morph_schema_attr(uint32_t type, size_t position, struct morph_attr *out)
 {
 	const struct lm_schema *schema = lm_schema(type);
 
-	return schema ? schema->count : 0;
-}
-
-MORPH_API const char *morph_schema_attr_name(uint32_t type, size_t attr)
-{
-	const struct lm_attr *schema = schema_attr(type, attr);
-
-	return schema ? schema->name : NULL;
-}
-
-MORPH_API uint32_t morph_schema_attr_type(uint32_t type, size_t attr)
-{
-	const struct lm_attr *schema = schema_attr(type, attr);
-
-	return schema ? schema->type : 0;
-}
-
-MORPH_API bool morph_schema_attr_is_list(uint32_t type, size_t attr)
-{
-	const struct lm_attr *schema = schema_attr(type, attr);
-
-	return schema && schema->list;
-}
-
-MORPH_API const char *morph_schema_attr_doc(uint32_t type, size_t attr)
-{
-	const struct lm_attr *schema = schema_attr(type, attr);
-
-	return schema ? schema->doc : NULL;
+	if (!schema || position >= schema->count)
+		return false;
+	lm_attr_describe(&schema->attrs[position], 0, out);
+	return true;
 }
 
 /* ----------------------------------------------------------- uuid, numbers */

@@ -262,168 +262,161 @@ MORPH_API const char *morph_object_command(const struct morph_object *object)
 	return object->command;
 }
 
-MORPH_API size_t morph_object_attr_count(const struct morph_object *object)
+void lm_attr_describe(const struct lm_attr *attr, size_t values, struct morph_attr *out)
 {
-	return object->groups_count;
+	struct morph_attr mine = {
+		.name = attr->name,
+		.doc = attr->doc,
+		.type = attr->type,
+		.enumeration = attr->enumeration,
+		.values = values,
+		.is_list = attr->list,
+	};
+
+	lm_answer_copy(out, &mine, sizeof(mine));
 }
 
-MORPH_API const char *morph_object_attr_name(const struct morph_object *object, size_t attr)
+/* How many values the attribute of @group has. */
+static size_t values_of(const struct morph_object *object, size_t group)
 {
-	const struct lm_attr *schema = attr_of(object, attr);
-
-	return schema ? schema->name : NULL;
+	return group_end(object, group) - object->groups[group].first;
 }
 
-MORPH_API uint32_t morph_object_attr_type(const struct morph_object *object, size_t attr)
+MORPH_API bool morph_object_attr(const struct morph_object *object, size_t position,
+				 struct morph_attr *out)
 {
-	const struct lm_attr *schema = attr_of(object, attr);
+	const struct lm_attr *attr = attr_of(object, position);
 
-	return schema ? schema->type : 0;
+	if (!attr)
+		return false;
+	lm_attr_describe(attr, values_of(object, position), out);
+	return true;
 }
 
-MORPH_API bool morph_object_attr_is_list(const struct morph_object *object, size_t attr)
+/* The group of the attribute with a name; groups_count when the object does not have it. */
+static size_t find(const struct morph_object *object, const char *name)
 {
-	const struct lm_attr *schema = attr_of(object, attr);
+	size_t group = 0;
 
-	return schema && schema->list;
+	while (group < object->groups_count && strcmp(attr_of(object, group)->name, name))
+		group++;
+	return group;
 }
 
-MORPH_API size_t morph_object_attr_values(const struct morph_object *object, size_t attr)
+/* A value, and the attribute that it is of; NULL when the object has no such value. */
+static const union value *value_of(const struct morph_object *object, const char *name,
+				   size_t index, const struct lm_attr **attr)
 {
-	if (attr >= object->groups_count)
-		return 0;
-	return group_end(object, attr) - object->groups[attr].first;
-}
+	size_t group = find(object, name);
 
-static const union value *value_of(const struct morph_object *object, size_t attr, size_t value)
-{
-	if (value >= morph_object_attr_values(object, attr))
+	*attr = attr_of(object, group);
+	if (!*attr || index >= values_of(object, group))
 		return NULL;
-	return &object->values[object->groups[attr].first + value];
-}
-
-MORPH_API uint64_t morph_object_attr_uint(const struct morph_object *object, size_t attr,
-					  size_t value)
-{
-	const union value *place = value_of(object, attr, value);
-
-	if (!place)
-		return 0;
-	switch (attr_of(object, attr)->type) {
-	case MORPH_ATTR_UINT:
-	case MORPH_ATTR_ENUM:
-	case MORPH_ATTR_FLAG:
-		return place->number;
-	default:
-		return 0;
-	}
-}
-
-MORPH_API int64_t morph_object_attr_sint(const struct morph_object *object, size_t attr,
-					 size_t value)
-{
-	const union value *place = value_of(object, attr, value);
-
-	if (!place)
-		return 0;
-	switch (attr_of(object, attr)->type) {
-	case MORPH_ATTR_UINT:
-	case MORPH_ATTR_SINT:
-	case MORPH_ATTR_ENUM:
-		return (int64_t)place->number;
-	default:
-		return 0;
-	}
-}
-
-MORPH_API const char *morph_object_attr_text(const struct morph_object *object, size_t attr,
-					     size_t value)
-{
-	const union value *place = value_of(object, attr, value);
-	const struct lm_attr *schema = attr_of(object, attr);
-
-	if (!place)
-		return NULL;
-	switch (schema->type) {
-	case MORPH_ATTR_STRING:
-		return place->text;
-	case MORPH_ATTR_UUID:
-		return place->uuid->text;
-	case MORPH_ATTR_ENUM:
-		return morph_enum_name(schema->enumeration, (uint32_t)place->number);
-	default:
-		return NULL;
-	}
-}
-
-MORPH_API const uint8_t *morph_object_attr_bytes(const struct morph_object *object, size_t attr,
-						 size_t value)
-{
-	const union value *place = value_of(object, attr, value);
-
-	return place && attr_of(object, attr)->type == MORPH_ATTR_UUID ? place->uuid->bytes : NULL;
-}
-
-MORPH_API const struct morph_object *morph_object_attr_object(const struct morph_object *object,
-							      size_t attr, size_t value)
-{
-	const union value *place = value_of(object, attr, value);
-
-	return place && attr_of(object, attr)->type == MORPH_ATTR_OBJECT ? place->object : NULL;
-}
-
-MORPH_API ssize_t morph_object_find(const struct morph_object *object, const char *name)
-{
-	for (size_t attr = 0; attr < object->groups_count; attr++)
-		if (!strcmp(attr_of(object, attr)->name, name))
-			return (ssize_t)attr;
-	return -ENOENT;
+	return &object->values[object->groups[group].first + index];
 }
 
 MORPH_API bool morph_object_has(const struct morph_object *object, const char *name)
 {
-	return morph_object_find(object, name) >= 0;
-}
-
-/* A position that is absent reads as one beyond the last, for which getters answer zero. */
-static size_t find(const struct morph_object *object, const char *name)
-{
-	return (size_t)morph_object_find(object, name);
+	return find(object, name) < object->groups_count;
 }
 
 MORPH_API size_t morph_object_values(const struct morph_object *object, const char *name)
 {
-	return morph_object_attr_values(object, find(object, name));
+	size_t group = find(object, name);
+
+	return group < object->groups_count ? values_of(object, group) : 0;
+}
+
+MORPH_API uint64_t morph_object_uint_at(const struct morph_object *object, const char *name,
+					size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	if (!value)
+		return 0;
+	switch (attr->type) {
+	case MORPH_ATTR_UINT:
+	case MORPH_ATTR_ENUM:
+	case MORPH_ATTR_FLAG:
+		return value->number;
+	default:
+		return 0;
+	}
+}
+
+MORPH_API int64_t morph_object_sint_at(const struct morph_object *object, const char *name,
+				       size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	if (!value)
+		return 0;
+	switch (attr->type) {
+	case MORPH_ATTR_UINT:
+	case MORPH_ATTR_SINT:
+	case MORPH_ATTR_ENUM:
+		return (int64_t)value->number;
+	default:
+		return 0;
+	}
+}
+
+MORPH_API const char *morph_object_text_at(const struct morph_object *object, const char *name,
+					   size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	if (!value)
+		return NULL;
+	switch (attr->type) {
+	case MORPH_ATTR_STRING:
+		return value->text;
+	case MORPH_ATTR_UUID:
+		return value->uuid->text;
+	case MORPH_ATTR_ENUM:
+		return morph_enum_name(attr->enumeration, (uint32_t)value->number);
+	default:
+		return NULL;
+	}
+}
+
+MORPH_API const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
+					       size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	return value && attr->type == MORPH_ATTR_UUID ? value->uuid->bytes : NULL;
+}
+
+MORPH_API const struct morph_object *morph_object_nested_at(const struct morph_object *object,
+							    const char *name, size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	return value && attr->type == MORPH_ATTR_OBJECT ? value->object : NULL;
 }
 
 MORPH_API uint64_t morph_object_uint(const struct morph_object *object, const char *name)
 {
-	return morph_object_attr_uint(object, find(object, name), 0);
+	return morph_object_uint_at(object, name, 0);
 }
 
 MORPH_API int64_t morph_object_sint(const struct morph_object *object, const char *name)
 {
-	return morph_object_attr_sint(object, find(object, name), 0);
+	return morph_object_sint_at(object, name, 0);
 }
 
 MORPH_API const char *morph_object_text(const struct morph_object *object, const char *name)
 {
-	return morph_object_attr_text(object, find(object, name), 0);
+	return morph_object_text_at(object, name, 0);
 }
 
 MORPH_API const uint8_t *morph_object_bytes(const struct morph_object *object, const char *name)
 {
-	return morph_object_attr_bytes(object, find(object, name), 0);
-}
-
-MORPH_API uint64_t morph_object_value_uint(const struct morph_object *object, const char *name,
-					   size_t value)
-{
-	return morph_object_attr_uint(object, find(object, name), value);
-}
-
-MORPH_API const struct morph_object *morph_object_value_object(const struct morph_object *object,
-							       const char *name, size_t value)
-{
-	return morph_object_attr_object(object, find(object, name), value);
+	return morph_object_bytes_at(object, name, 0);
 }

@@ -64,9 +64,9 @@ int lm_phasing_check(struct morph_phasing *phasing, const struct morph_schedule_
 		return error;
 	for (size_t at = 0; !error && at < morph_list_count(circuits); at++) {
 		const struct morph_object *circuit = morph_list_get(circuits, at);
-		uint32_t number = morph_get_circuit_id(circuit);
+		uint32_t number = morph_object_uint(circuit, "id");
 
-		if (morph_get_circuit_state(circuit) == MORPH_CIRCUIT_FAILED &&
+		if (morph_object_uint(circuit, "state") == MORPH_CIRCUIT_FAILED &&
 		    number - schedule->first_circuit < schedule->circuits)
 			error = lm_fail(
 				slice->ctx, EIO,

@@ -26,7 +26,7 @@ static int plan_once(struct morph_slice *slice, struct morph_txn *txn, morph_pla
 	if (result)
 		return result;
 	morph_txn_clear(txn);
-	morph_txn_set_generation(txn, morph_get_slice_generation(info));
+	morph_txn_set_generation(txn, morph_object_uint(info, "generation"));
 	result = plan(info, circuits, txn, arg);
 	morph_object_free(info);
 	morph_list_free(circuits);
@@ -77,12 +77,12 @@ static bool circuit_is_there(const struct morph_list *circuits, uint32_t src, ui
 {
 	for (size_t at = 0; at < morph_list_count(circuits); at++) {
 		const struct morph_object *circuit = morph_list_get(circuits, at);
-		uint32_t state = morph_get_circuit_state(circuit);
+		uint32_t state = morph_object_uint(circuit, "state");
 
-		if (morph_get_circuit_src_rank(circuit) == src &&
-		    morph_get_circuit_dst_rank(circuit) == dst &&
+		if (morph_object_uint(circuit, "src-rank") == src &&
+		    morph_object_uint(circuit, "dst-rank") == dst &&
 		    (state == MORPH_CIRCUIT_LIT || state == MORPH_CIRCUIT_CHANGING) &&
-		    __builtin_popcountll(morph_get_circuit_lanes(circuit)) >= (int)lanes_count)
+		    __builtin_popcountll(morph_object_uint(circuit, "lanes")) >= (int)lanes_count)
 			return true;
 	}
 	return false;
@@ -120,7 +120,7 @@ static int ring_plan(const struct morph_object *info, const struct morph_list *c
 		     struct morph_txn *txn, void *arg)
 {
 	const struct ring *ring = arg;
-	uint32_t ranks = morph_get_slice_ranks_count(info);
+	uint32_t ranks = morph_object_uint(info, "ranks-count");
 	uint32_t count = ring->ranks ? ring->count : ranks;
 	int error = ring_check(ring, ranks, count);
 

@@ -130,7 +130,7 @@ static int slice_is_named(struct morph_slice *slice, const char *name)
 static int open_if_named(struct morph_ctx *ctx, const struct morph_object *device, const char *name,
 			 struct morph_slice **out)
 {
-	int named = open_path(ctx, morph_get_device_path(device), out);
+	int named = open_path(ctx, morph_object_text(device, "path"), out);
 
 	if (!*out)
 		return named;
@@ -153,7 +153,7 @@ static int open_named(struct morph_ctx *ctx, const char *name, struct morph_slic
 	for (size_t at = 0; at < morph_list_count(devices) && !*out && !lm_is_ours(error); at++) {
 		const struct morph_object *device = morph_list_get(devices, at);
 
-		if (strcmp(morph_get_device_kind(device), "slice"))
+		if (strcmp(morph_object_text(device, "kind"), "slice"))
 			continue;
 		error = open_if_named(ctx, device, name, out);
 		if (error < 0)

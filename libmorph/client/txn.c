@@ -270,7 +270,7 @@ MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *t
 static int step_one(struct morph_slice *slice, uint32_t id, uint64_t cookie, uint32_t verb,
 		    uint64_t lease_ns, struct morph_object **out)
 {
-	const char *word = morph_txn_verb_name(verb);
+	const char *word = morph_enum_name(MORPH_ENUM_TXN_VERB, verb);
 	struct morph_txn_step step;
 	int error;
 

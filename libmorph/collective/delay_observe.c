@@ -72,28 +72,28 @@ static void fit(struct morph_delay *delay)
 static void read_step(const struct morph_object *step, uint64_t runs, struct observation *seen,
 		      uint64_t software[SOFTWARE])
 {
-	seen->settle_ns = morph_get_schedule_step_settle_ns(step) / runs;
-	seen->relock_ns = morph_get_schedule_step_relock_ns(step) / runs;
-	software[0] = morph_get_schedule_step_program_ns(step) / runs;
-	software[1] = morph_get_schedule_step_verify_ns(step) / runs;
+	seen->settle_ns = morph_object_uint(step, "settle-ns") / runs;
+	seen->relock_ns = morph_object_uint(step, "relock-ns") / runs;
+	software[0] = morph_object_uint(step, "program-ns") / runs;
+	software[1] = morph_object_uint(step, "verify-ns") / runs;
 }
 
 static void read_times(const struct morph_object *times, struct observation *seen,
 		       uint64_t software[SOFTWARE])
 {
-	seen->settle_ns = morph_get_times_settle_ns(times);
-	seen->relock_ns = morph_get_times_relock_ns(times);
-	software[0] = morph_get_times_plan_ns(times);
-	software[1] = morph_get_times_program_ns(times);
-	software[2] = morph_get_times_verify_ns(times);
-	software[3] = morph_get_times_notify_ns(times);
+	seen->settle_ns = morph_object_uint(times, "settle-ns");
+	seen->relock_ns = morph_object_uint(times, "relock-ns");
+	software[0] = morph_object_uint(times, "plan-ns");
+	software[1] = morph_object_uint(times, "program-ns");
+	software[2] = morph_object_uint(times, "verify-ns");
+	software[3] = morph_object_uint(times, "notify-ns");
 }
 
 MORPH_API int morph_delay_observe(struct morph_delay *delay, const struct morph_object *times,
 				  uint32_t circuits)
 {
 	bool is_step = morph_object_type(times) == MORPH_OBJECT_SCHEDULE_STEP;
-	uint64_t runs = is_step ? morph_get_schedule_step_runs(times) : 1;
+	uint64_t runs = is_step ? morph_object_uint(times, "runs") : 1;
 	struct observation seen = { .circuits = circuits };
 	uint64_t software[SOFTWARE] = { 0 };
 

@@ -36,7 +36,7 @@ static const struct morph_object *circuit_of(const struct reading *reading, size
 	for (; *at < morph_list_count(reading->live->circuits); (*at)++) {
 		const struct morph_object *it = morph_list_get(reading->live->circuits, *at);
 
-		if (morph_get_circuit_slice(it) == reading->running->slice)
+		if (morph_object_uint(it, "slice") == reading->running->slice)
 			return it;
 	}
 	return NULL;
@@ -60,15 +60,16 @@ static const char *read_ranks(struct reading *reading)
 	struct morph_plan *plan = reading->running->plan;
 
 	for (size_t at = 0; at < plan->ranks; at++) {
-		const struct morph_object *it = morph_get_slice_rank(reading->slice, at);
-		uint32_t rank = morph_get_rank_rank(it), chip = morph_get_rank_accelerator(it);
+		const struct morph_object *it = morph_object_nested_at(reading->slice, "rank", at);
+		uint32_t rank = morph_object_uint(it, "rank"),
+			 chip = morph_object_uint(it, "accelerator");
 		uint32_t rack;
 
 		if (rank >= plan->ranks || chip >= ledger->graph->accelerators_count)
 			return "its ranks are not those of this profile";
 		plan->accelerators[rank] = chip;
 		reading->running->spares[rank] =
-			morph_object_has(it, "spare") ? morph_get_rank_spare(it) : UINT32_MAX;
+			morph_object_has(it, "spare") ? morph_object_uint(it, "spare") : UINT32_MAX;
 		rack = ledger->sites.host_rack[ledger->graph->accelerators[chip].host];
 		if (at && rack != reading->rack && !reading->why)
 			reading->why = "it lies in several racks";
@@ -95,29 +96,29 @@ static bool read_path(const struct reading *reading, const struct morph_object *
 		      struct optics_path *path)
 {
 	const struct optics_graph *graph = reading->ledger->graph;
-	uint32_t src = morph_get_circuit_src_accelerator(circuit);
-	uint32_t tx = src * graph->params.planes + morph_get_circuit_src_plane(circuit);
+	uint32_t src = morph_object_uint(circuit, "src-accelerator");
+	uint32_t tx = src * graph->params.planes + morph_object_uint(circuit, "src-plane");
 	uint32_t count = (uint32_t)morph_object_values(circuit, "guide"), code;
 
 	if (!count || count > OPTICS_MAX_HOPS || tx >= graph->ports_count ||
 	    graph->tx_guide[tx] == OPTICS_NONE)
 		return false;
 	path->tx = tx;
-	path->lanes = morph_get_circuit_lanes(circuit);
+	path->lanes = morph_object_uint(circuit, "lanes");
 	path->hops_count = count;
 	code = graph->tx_guide[tx];
 	for (uint32_t hop = 0; hop < count; hop++) {
 		const struct optics_end *far = &graph->guides[code >> 1].end[!(code & 1)];
 		uint32_t next, end;
 
-		if (morph_get_circuit_guide(circuit, hop) != code >> 1)
+		if (morph_object_uint_at(circuit, "guide", hop) != code >> 1)
 			return false;
 		path->hops[hop] = (struct optics_hop){ .guide = code, .element = OPTICS_NONE };
 		if (hop + 1 == count) {
 			path->rx = far->index * graph->params.planes + far->port;
 			return far->type == MORPH_END_RX;
 		}
-		next = morph_get_circuit_guide(circuit, hop + 1);
+		next = morph_object_uint_at(circuit, "guide", hop + 1);
 		if (far->type != MORPH_END_ELEMENT || next >= graph->guides_count)
 			return false;
 		end = end_at(&graph->guides[next], far->index);
@@ -198,15 +199,15 @@ static const char *read_circuit(struct reading *reading, const struct morph_obje
 	struct running *running = reading->running;
 	struct lit *lit = &running->lit[circuit];
 
-	if (morph_get_circuit_state(it) != MORPH_CIRCUIT_LIT)
+	if (morph_object_uint(it, "state") != MORPH_CIRCUIT_LIT)
 		return "not all of its circuits are lit";
 	if (!morph_object_has(it, "src-rank") || !morph_object_has(it, "dst-rank"))
 		return "its light goes over edges";
-	lit->number = morph_get_circuit_id(it);
+	lit->number = morph_object_uint(it, "id");
 	lit->path.hops = &running->hops[(size_t)circuit * OPTICS_MAX_HOPS];
 	running->plan->circuits[circuit] =
-		(struct rank_pair){ (uint16_t)morph_get_circuit_src_rank(it),
-				    (uint16_t)morph_get_circuit_dst_rank(it) };
+		(struct rank_pair){ (uint16_t)morph_object_uint(it, "src-rank"),
+				    (uint16_t)morph_object_uint(it, "dst-rank") };
 	if (running->plan->circuits[circuit].src >= running->plan->ranks ||
 	    running->plan->circuits[circuit].dst >= running->plan->ranks ||
 	    !read_path(reading, it, &lit->path))
@@ -240,7 +241,7 @@ static int reserve(struct reading *reading, uint32_t count, uint32_t ranks)
 	plan->verdict = MORPH_FEASIBLE;
 	plan->bands = 1;
 	plan->checksum = reading->ledger->graph->params.checksum;
-	plan->transit = morph_get_slice_transit(reading->slice);
+	plan->transit = morph_object_uint(reading->slice, "transit");
 	plan->circuits_room = plan->circuits_count = count;
 	plan->ranks = ranks;
 	return 0;
@@ -257,8 +258,8 @@ static const char *read_all(struct reading *reading)
 
 	for (size_t at = 0; !why && (it = circuit_of(reading, &at)); at++) {
 		why = read_circuit(reading, it, circuit++);
-		if (!why && optics_weight64(morph_get_circuit_lanes(it)) > plan->lanes)
-			plan->lanes = optics_weight64(morph_get_circuit_lanes(it));
+		if (!why && optics_weight64(morph_object_uint(it, "lanes")) > plan->lanes)
+			plan->lanes = optics_weight64(morph_object_uint(it, "lanes"));
 	}
 	return why;
 }
@@ -292,8 +293,8 @@ static int add_running(struct reading *reading)
 
 static int read_slice(struct reading *reading, uint32_t controller)
 {
-	uint32_t slice = morph_get_slice_id(reading->slice), circuits;
-	uint32_t its = morph_get_slice_controller(reading->slice);
+	uint32_t slice = morph_object_uint(reading->slice, "id"), circuits;
+	uint32_t its = morph_object_uint(reading->slice, "controller");
 	size_t ranks = morph_object_values(reading->slice, "rank");
 	int ret = DEFRAG_GROW(reading->defrag, slices, 1);
 	const char *why;
@@ -304,14 +305,15 @@ static int read_slice(struct reading *reading, uint32_t controller)
 	*reading->running = (struct running){
 		.slice = slice,
 		/* For one that has a spare of its own the kernel holds what it takes. */
-		.repaired = morph_get_slice_failover(reading->slice) == MORPH_FAILOVER_AUTOMATIC &&
-			    !morph_get_slice_reserved(reading->slice),
+		.repaired = morph_object_uint(reading->slice, "failover") ==
+				    MORPH_FAILOVER_AUTOMATIC &&
+			    !morph_object_uint(reading->slice, "reserved"),
 	};
 	reading->why = its && its != controller ? "another controller decides for it" : NULL;
 	circuits = count_circuits(reading);
 	if (!circuits)
 		return 0; /* nothing to be moved */
-	if (morph_get_slice_state(reading->slice) != MORPH_SLICE_OK)
+	if (morph_object_uint(reading->slice, "state") != MORPH_SLICE_OK)
 		return note_stay(reading->defrag, slice, "it is not in order");
 	if (!ranks || ranks > MOST_RANKS)
 		return note_stay(reading->defrag, slice,

@@ -41,7 +41,7 @@ static int read_seq(struct morph_ledger *ledger, uint32_t fabric, uint64_t *seq)
 	int error = morph_admin_fabric(ledger->ctx, fabric, &info);
 
 	if (!error) {
-		*seq = morph_get_fabric_seq(info);
+		*seq = morph_object_uint(info, "seq");
 		error = morph_model_check(ledger->ctx, ledger->model, info);
 	}
 	morph_object_free(info);
@@ -92,8 +92,8 @@ static int take_accelerators(struct morph_ledger *ledger, const struct morph_lis
 
 	for (size_t at = 0; at < morph_list_count(list) && !error; at++) {
 		const struct morph_object *it = morph_list_get(list, at);
-		uint32_t id = morph_get_accelerator_id(it), use = morph_get_accelerator_use(it);
-		uint32_t slice = morph_get_accelerator_slice(it);
+		uint32_t id = morph_object_uint(it, "id"), use = morph_object_uint(it, "use");
+		uint32_t slice = morph_object_uint(it, "slice");
 		bool held = use == MORPH_USE_HELD || use == MORPH_USE_DRAINING;
 
 		error = morph_ledger_hold(ledger, id, !held ? 0 : slice ? slice : UINT32_MAX);
@@ -101,8 +101,8 @@ static int take_accelerators(struct morph_ledger *ledger, const struct morph_lis
 			error = morph_ledger_set_spare(ledger, id, use == MORPH_USE_SPARE);
 		if (!error)
 			error = morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, id,
-						  unusable(morph_get_accelerator_health(it),
-							   morph_get_accelerator_cordoned(it)));
+						  unusable(morph_object_uint(it, "health"),
+							   morph_object_uint(it, "cordoned")));
 	}
 	return error;
 }
@@ -113,14 +113,15 @@ static int take_guides(struct morph_ledger *ledger, const struct morph_list *lis
 
 	for (size_t at = 0; at < morph_list_count(list) && !error; at++) {
 		const struct morph_object *it = morph_list_get(list, at);
-		uint32_t id = morph_get_guide_id(it);
+		uint32_t id = morph_object_uint(it, "id");
 
-		error = morph_ledger_load(
-			ledger, id, morph_get_guide_lanes(it) & ~morph_get_guide_lanes_free(it));
+		error = morph_ledger_load(ledger, id,
+					  morph_object_uint(it, "lanes") &
+						  ~morph_object_uint(it, "lanes-free"));
 		if (!error)
 			error = morph_ledger_mark(ledger, MORPH_PART_GUIDE, id,
-						  unusable(morph_get_guide_health(it),
-							   morph_get_guide_cordoned(it)));
+						  unusable(morph_object_uint(it, "health"),
+							   morph_object_uint(it, "cordoned")));
 	}
 	return error;
 }
@@ -133,12 +134,12 @@ static int take_elements(struct morph_ledger *ledger, const struct morph_list *l
 
 	for (size_t at = 0; at < morph_list_count(list) && !error; at++) {
 		const struct morph_object *it = morph_list_get(list, at);
-		uint32_t id = morph_get_element_id(it), state = morph_get_element_state(it);
-		uint32_t pins = morph_get_element_pins(it);
+		uint32_t id = morph_object_uint(it, "id"), state = morph_object_uint(it, "state");
+		uint32_t pins = morph_object_uint(it, "pins");
 
 		error = morph_ledger_mark(ledger, MORPH_PART_ELEMENT, id,
-					  unusable(morph_get_element_health(it),
-						   morph_get_element_cordoned(it)));
+					  unusable(morph_object_uint(it, "health"),
+						   morph_object_uint(it, "cordoned")));
 		if (error)
 			break;
 		if (state >= graph->kinds[graph->elements[id].kind].states)
@@ -162,10 +163,11 @@ static int take_hardware(struct morph_ledger *ledger, const struct morph_list *l
 	memset(state->rx_dead, 0, graph->ends_count * sizeof(*state->rx_dead));
 	for (size_t at = 0; at < morph_list_count(list); at++) {
 		const struct morph_object *it = morph_list_get(list, at);
-		uint32_t part = morph_get_hardware_part(it), index = morph_get_hardware_index(it);
+		uint32_t part = morph_object_uint(it, "part"),
+			 index = morph_object_uint(it, "index");
 
 		if ((part != MORPH_PART_LASER && part != MORPH_PART_RECEIVER) ||
-		    !unusable(morph_get_hardware_health(it), morph_get_hardware_cordoned(it)))
+		    !unusable(morph_object_uint(it, "health"), morph_object_uint(it, "cordoned")))
 			continue;
 		if (index >= graph->ports_count)
 			return lm_fail(ledger->ctx, EPROTO,
@@ -186,8 +188,8 @@ static uint64_t lit_lanes(const struct morph_list *circuits, uint32_t guide)
 		const struct morph_object *it = morph_list_get(circuits, at);
 
 		for (size_t hop = 0; hop < morph_object_values(it, "guide"); hop++)
-			if (morph_get_circuit_guide(it, hop) == guide)
-				lanes |= morph_get_circuit_lanes(it);
+			if (morph_object_uint_at(it, "guide", hop) == guide)
+				lanes |= morph_object_uint(it, "lanes");
 	}
 	return lanes;
 }
@@ -198,8 +200,8 @@ static int open_reserved(struct morph_ledger *ledger, const struct live *live)
 
 	for (size_t at = 0; at < morph_list_count(live->reservations) && !error; at++) {
 		const struct morph_object *it = morph_list_get(live->reservations, at);
-		uint32_t guide = morph_get_reservation_guide(it);
-		uint64_t mine = morph_get_reservation_lanes(it) & ~lit_lanes(live->circuits, guide);
+		uint32_t guide = morph_object_uint(it, "guide");
+		uint64_t mine = morph_object_uint(it, "lanes") & ~lit_lanes(live->circuits, guide);
 		uint64_t taken = guide < ledger->graph->guides_count ? ledger->guide_lanes[guide] :
 								       0;
 

@@ -163,7 +163,7 @@ MORPH_API int morph_model_info(struct morph_ctx *ctx, const struct morph_model *
 MORPH_API int morph_model_check(struct morph_ctx *ctx, const struct morph_model *model,
 				const struct morph_object *fabric)
 {
-	uint32_t theirs = morph_get_fabric_profile_checksum(fabric);
+	uint32_t theirs = morph_object_uint(fabric, "profile-checksum");
 	uint32_t mine = model->graph->params.checksum;
 
 	if (theirs == mine)

@@ -410,28 +410,30 @@ uint32_t fake_offset(const struct nlmsghdr *request, int number, int inner)
 
 static void print(FILE *out, const struct morph_object *object)
 {
+	struct morph_attr attr = { .sz = sizeof(attr) };
+
 	fprintf(out, "%s{", morph_object_type_name(morph_object_type(object)));
-	for (size_t attr = 0; attr < morph_object_attr_count(object); attr++) {
-		fprintf(out, "%s%s=", attr ? " " : "", morph_object_attr_name(object, attr));
-		for (size_t at = 0; at < morph_object_attr_values(object, attr); at++) {
+	for (size_t position = 0; morph_object_attr(object, position, &attr); position++) {
+		fprintf(out, "%s%s=", position ? " " : "", attr.name);
+		for (size_t at = 0; at < attr.values; at++) {
 			if (at)
 				fputc(',', out);
-			switch (morph_object_attr_type(object, attr)) {
+			switch (attr.type) {
 			case MORPH_ATTR_UINT:
 			case MORPH_ATTR_FLAG:
 				fprintf(out, "%llu",
-					(unsigned long long)morph_object_attr_uint(object, attr,
-										   at));
+					(unsigned long long)morph_object_uint_at(object, attr.name,
+										 at));
 				break;
 			case MORPH_ATTR_SINT:
 				fprintf(out, "%lld",
-					(long long)morph_object_attr_sint(object, attr, at));
+					(long long)morph_object_sint_at(object, attr.name, at));
 				break;
 			case MORPH_ATTR_OBJECT:
-				print(out, morph_object_attr_object(object, attr, at));
+				print(out, morph_object_nested_at(object, attr.name, at));
 				break;
 			default:
-				fputs(morph_object_attr_text(object, attr, at), out);
+				fputs(morph_object_text_at(object, attr.name, at), out);
 			}
 		}
 	}

@@ -19,38 +19,41 @@ static struct morph_fabric *fabric;
 static struct morph_slice *slice;
 static uint32_t number; /* of the fabric */
 
-static void print_value(const struct morph_object *object, size_t attr, size_t at);
+static void print_value(const struct morph_object *object, const struct morph_attr *attr,
+			size_t at);
 
 static void print(const struct morph_object *object)
 {
+	struct morph_attr attr = { .sz = sizeof(attr) };
+
 	printf("%s{", morph_object_type_name(morph_object_type(object)));
-	for (size_t attr = 0; attr < morph_object_attr_count(object); attr++) {
-		printf("%s%s=", attr ? " " : "", morph_object_attr_name(object, attr));
-		for (size_t at = 0; at < morph_object_attr_values(object, attr); at++)
-			print_value(object, attr, at);
+	for (size_t position = 0; morph_object_attr(object, position, &attr); position++) {
+		printf("%s%s=", position ? " " : "", attr.name);
+		for (size_t at = 0; at < attr.values; at++)
+			print_value(object, &attr, at);
 	}
 	printf("}");
 }
 
-static void print_value(const struct morph_object *object, size_t attr, size_t at)
+static void print_value(const struct morph_object *object, const struct morph_attr *attr, size_t at)
 {
 	const char *comma = at ? "," : "";
 	const char *text;
 
-	switch (morph_object_attr_type(object, attr)) {
+	switch (attr->type) {
 	case MORPH_ATTR_OBJECT:
-		print(morph_object_attr_object(object, attr, at));
+		print(morph_object_nested_at(object, attr->name, at));
 		break;
 	case MORPH_ATTR_SINT:
-		printf("%s%lld", comma, (long long)morph_object_attr_sint(object, attr, at));
+		printf("%s%lld", comma, (long long)morph_object_sint_at(object, attr->name, at));
 		break;
 	case MORPH_ATTR_UINT:
 	case MORPH_ATTR_FLAG:
 		printf("%s%llu", comma,
-		       (unsigned long long)morph_object_attr_uint(object, attr, at));
+		       (unsigned long long)morph_object_uint_at(object, attr->name, at));
 		break;
 	default:
-		text = morph_object_attr_text(object, attr, at);
+		text = morph_object_text_at(object, attr->name, at);
 		printf("%s%s", comma, text ? text : "?");
 	}
 }
@@ -250,7 +253,7 @@ static void two_phases(void)
 	morph_txn_set_prepare(txn, 10 * SECOND);
 	morph_txn_set_cookie(txn, 77);
 	must(morph_txn_run(slice, txn, &object), "prepare");
-	id = morph_get_txn_id(object);
+	id = morph_object_uint(object, "id");
 	tell("prepared", 0, object);
 	TELL("query", morph_txn_step(slice, id, MORPH_TXN_QUERY, 0, &object));
 	TELL("commit", morph_txn_step(slice, id, MORPH_TXN_COMMIT, 10 * SECOND, &object));
@@ -294,7 +297,7 @@ static void apply_and_step(struct morph_monitor *monitor)
 	must(morph_txn_add(txn, 0, 4711, NULL), "add");
 	/* the reply may be late enough to have the verdict */
 	error = morph_admin_circuit_apply(ctx, number, morph_slice_number(slice), txn, &object);
-	id = object ? morph_get_txn_id(object) : 0;
+	id = object ? morph_object_uint(object, "id") : 0;
 	tell("no such rank", error, object);
 	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
 	morph_txn_clear(txn);
@@ -302,7 +305,7 @@ static void apply_and_step(struct morph_monitor *monitor)
 	morph_txn_set_prepare(txn, 10 * SECOND);
 	must(morph_admin_circuit_apply(ctx, number, morph_slice_number(slice), txn, &object),
 	     "apply");
-	id = morph_get_txn_id(object);
+	id = morph_object_uint(object, "id");
 	tell("queued", 0, object);
 	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
 	TELL("commit",
@@ -323,7 +326,7 @@ static uint32_t accelerator_of_rank(uint32_t rank)
 	uint32_t accelerator;
 
 	must(morph_slice_read(slice, &info, NULL), "read the slice");
-	accelerator = morph_get_rank_accelerator(morph_get_slice_rank(info, rank));
+	accelerator = morph_object_uint(morph_object_nested_at(info, "rank", rank), "accelerator");
 	morph_object_free(info);
 	return accelerator;
 }
@@ -341,12 +344,13 @@ static void wait_event(uint32_t type)
 			printf("event: ");
 			print(morph_events_get(events, at));
 			printf("\n");
-			found |= morph_get_event_type(morph_events_get(events, at)) == type;
+			found |= morph_object_uint(morph_events_get(events, at), "type") == type;
 		}
 	}
 	morph_events_free(events);
 	if (!found)
-		errx(1, "no event %s: %s", morph_event_type_name(type), morph_error_text(ctx));
+		errx(1, "no event %s: %s", morph_enum_name(MORPH_ENUM_EVENT_TYPE, type),
+		     morph_error_text(ctx));
 }
 
 static void fail_over(struct morph_monitor *monitor)
@@ -362,14 +366,14 @@ static void fail_over(struct morph_monitor *monitor)
 	printf("the accelerator behind rank 1 is another: %d\n", accelerator_of_rank(1) != failed);
 	must(morph_admin_hardware_test(ctx, number, MORPH_PART_ACCELERATOR, failed, 0, &object),
 	     "test it");
-	txn = morph_get_hardware_txn(object);
+	txn = morph_object_uint(object, "txn");
 	tell("test", 0, object);
 	TELL("its end", morph_monitor_wait_txn(monitor, number, txn, 5 * SECOND, &object));
 	if (morph_slice_report(slice, 1, &state, &health) < 0)
 		tell("report", -1, NULL);
 	else
-		printf("report: %s, %s\n", morph_slice_state_name(state),
-		       morph_health_name(health));
+		printf("report: %s, %s\n", morph_enum_name(MORPH_ENUM_SLICE_STATE, state),
+		       morph_enum_name(MORPH_ENUM_HEALTH, health));
 	tell("no such rank", morph_slice_replace(slice, 4711, MORPH_ANY, NULL, NULL), NULL);
 }
 
@@ -392,7 +396,7 @@ static void finish(struct morph_watch *watch)
 		bool gone;
 
 		must(morph_watch_read(watch, &object), "read the watch");
-		gone = !strcmp(morph_get_device_action(object), "remove");
+		gone = !strcmp(morph_object_text(object, "action"), "remove");
 		tell("watch", 0, object);
 		if (gone)
 			break;

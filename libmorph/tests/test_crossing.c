@@ -376,14 +376,14 @@ static void take_their_fibres(struct bench *bench, const struct morph_txn *txn)
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
 	assert_int_equal(morph_txn_count(txn), morph_object_values(plan, "circuit"));
 	for (uint32_t at = 0; at < txn->count; at++) {
-		const struct morph_object *circuit = morph_object_value_object(plan, "circuit", at);
+		const struct morph_object *circuit = morph_object_nested_at(plan, "circuit", at);
 		const struct morph_array *path = &txn->changes[at].guides;
 		const uint32_t *guides = (const void *)(uintptr_t)path->ptr;
 		uint32_t hop = 0;
 
 		for (uint32_t own = 0; own < morph_object_values(circuit, "guide"); own++, hop++)
 			while (hop < path->count &&
-			       guides[hop] != morph_get_plan_circuit_guide(circuit, own))
+			       guides[hop] != morph_object_uint_at(circuit, "guide", own))
 				hop++;
 		assert_in_range(hop, 0, path->count);
 	}

@@ -573,8 +573,8 @@ static void what_stays_is_told(void **state)
 	solve(corner.bench, defrag, ledger);
 	assert_int_equal(morph_defrag_describe(defrag, ledger, &told), 0);
 	assert_int_equal(morph_object_values(told, "stay"), defrag->stays.count);
-	assert_int_equal(morph_get_defrag_stay_slice(morph_get_defrag_stay(told, 0)), 1);
-	assert_string_equal(morph_get_defrag_stay_text(morph_get_defrag_stay(told, 0)),
+	assert_int_equal(morph_object_uint(morph_object_nested_at(told, "stay", 0), "slice"), 1);
+	assert_string_equal(morph_object_text(morph_object_nested_at(told, "stay", 0), "text"),
 			    defrag->stays.list[0].why);
 	morph_object_free(told);
 	morph_ledger_free(ledger);

@@ -300,10 +300,10 @@ static void a_step_of_a_schedule_is_the_mean_of_its_runs(void **state)
 	struct morph_delay *delay = morph_delay_new(ctx);
 
 	(void)state;
-	assert_int_equal(
-		morph_delay_observe(delay, morph_object_value_object(schedule, "step", 0), 3), 0);
+	assert_int_equal(morph_delay_observe(delay, morph_object_nested_at(schedule, "step", 0), 3),
+			 0);
 	assert_int_equal(morph_delay_change_ns(delay, 8, 3), 100 + 20 + 1000 + 200);
-	REFUSED(morph_delay_observe(delay, morph_object_value_object(schedule, "step", 1), 3),
+	REFUSED(morph_delay_observe(delay, morph_object_nested_at(schedule, "step", 1), 3),
 		"the step was not lit yet");
 	morph_object_free(schedule);
 	morph_delay_free(delay);

@@ -161,7 +161,7 @@ static void devices_come_in_order(void **state)
 	assert_string_equal(text,
 			    "device{action=present kind=fabric number=3 path=/dev/morph/fabric3}");
 	free(text);
-	assert_string_equal(morph_get_device_kind(morph_list_get(list, 2)), "slice");
+	assert_string_equal(morph_object_text(morph_list_get(list, 2), "kind"), "slice");
 	morph_list_free(list);
 }
 
@@ -176,8 +176,8 @@ static void ranges_are_read_in_batches(void **state)
 	assert_int_equal(morph_fabric_accelerators(fabric, &list), 0);
 	assert_int_equal(morph_list_count(list), 1500);
 	assert_int_equal(morph_list_seq(list), 12);
-	assert_int_equal(morph_get_accelerator_id(morph_list_get(list, 1499)), 1499);
-	assert_int_equal(morph_get_accelerator_fabric(morph_list_get(list, 0)), 3);
+	assert_int_equal(morph_object_uint(morph_list_get(list, 1499), "id"), 1499);
+	assert_int_equal(morph_object_uint(morph_list_get(list, 0), "fabric"), 3);
 	morph_list_free(list);
 	fake->state = 1000;
 	assert_int_equal(morph_fabric_accelerators(fabric, &list), -EAGAIN);

@@ -67,19 +67,17 @@ static void follow_all(struct bench *bench, const struct morph_txn *txn)
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
 	assert_int_equal(morph_txn_count(txn), morph_object_values(plan, "circuit"));
 	for (uint32_t at = 0; at < txn->count; at++) {
-		const struct morph_object *circuit = morph_object_value_object(plan, "circuit", at);
+		const struct morph_object *circuit = morph_object_nested_at(plan, "circuit", at);
 		struct followed followed = follow(bench, &txn->changes[at]);
 
-		assert_int_equal(txn->changes[at].src_rank,
-				 morph_get_plan_circuit_src_rank(circuit));
-		assert_int_equal(txn->changes[at].dst_rank,
-				 morph_get_plan_circuit_dst_rank(circuit));
+		assert_int_equal(txn->changes[at].src_rank, morph_object_uint(circuit, "src-rank"));
+		assert_int_equal(txn->changes[at].dst_rank, morph_object_uint(circuit, "dst-rank"));
 		assert_int_equal(__builtin_popcountll(txn->changes[at].lanes),
-				 morph_get_plan_lanes_count(plan));
+				 morph_object_uint(plan, "lanes-count"));
 		assert_int_equal(followed.fibres_count, morph_object_values(circuit, "guide"));
 		for (uint32_t hop = 0; hop < followed.fibres_count; hop++)
 			assert_int_equal(followed.fibres[hop],
-					 morph_get_plan_circuit_guide(circuit, hop));
+					 morph_object_uint_at(circuit, "guide", hop));
 	}
 	morph_object_free(plan);
 }
@@ -408,16 +406,16 @@ static void a_feasible_plan_is_described(void **state)
 	assert_null(plan);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
-	assert_string_equal(morph_get_plan_verdict(plan), "feasible");
-	assert_null(morph_get_plan_text(plan));
-	assert_int_equal(morph_get_plan_servers(plan), 2);
-	assert_int_equal(morph_get_plan_servers_bound(plan), 2);
-	assert_int_equal(morph_get_plan_fibres(plan), 1);
-	assert_int_equal(morph_get_plan_fibres_bound(plan), 1);
-	text = fake_print(morph_object_value_object(plan, "rank", 1));
+	assert_string_equal(morph_object_text(plan, "verdict"), "feasible");
+	assert_null(morph_object_text(plan, "text"));
+	assert_int_equal(morph_object_uint(plan, "servers"), 2);
+	assert_int_equal(morph_object_uint(plan, "servers-bound"), 2);
+	assert_int_equal(morph_object_uint(plan, "fibres"), 1);
+	assert_int_equal(morph_object_uint(plan, "fibres-bound"), 1);
+	text = fake_print(morph_object_nested_at(plan, "rank", 1));
 	assert_string_equal(text, "plan-rank{rank=1 accelerator=4 host=1}");
 	free(text);
-	text = fake_print(morph_object_value_object(plan, "load", 0));
+	text = fake_print(morph_object_nested_at(plan, "load", 0));
 	assert_string_equal(text, "plan-load{src-host=0 dst-host=1 fibres=1 free=8}");
 	free(text);
 	morph_object_free(plan);
@@ -436,14 +434,14 @@ static void a_refusal_is_described_with_its_cuts(void **state)
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
-	assert_string_equal(morph_get_plan_verdict(plan), "infeasible");
-	assert_string_equal(morph_get_plan_text(plan), morph_plan_why(bench->plan));
+	assert_string_equal(morph_object_text(plan, "verdict"), "infeasible");
+	assert_string_equal(morph_object_text(plan, "text"), morph_plan_why(bench->plan));
 	assert_int_equal(morph_object_values(plan, "refusal"), 1);
-	refusal = morph_object_value_object(plan, "refusal", 0);
-	assert_string_equal(morph_get_plan_refusal_reason(refusal), "cuts");
-	assert_int_equal(morph_get_plan_refusal_have(refusal), 32);
+	refusal = morph_object_nested_at(plan, "refusal", 0);
+	assert_string_equal(morph_object_text(refusal, "reason"), "cuts");
+	assert_int_equal(morph_object_uint(refusal, "have"), 32);
 	assert_true(morph_object_values(refusal, "cut") > 0);
-	assert_true(morph_object_values(morph_object_value_object(refusal, "cut", 0), "host") > 0);
+	assert_true(morph_object_values(morph_object_nested_at(refusal, "cut", 0), "host") > 0);
 	assert_false(morph_object_has(plan, "rank"));
 	morph_object_free(plan);
 }
@@ -457,9 +455,9 @@ static void refused(struct bench *bench, uint32_t verdict, const char *reason, c
 	assert_int_equal(placed(bench, bench->plan), verdict);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
 	assert_int_equal(morph_object_values(plan, "refusal"), 1);
-	refusal = morph_object_value_object(plan, "refusal", 0);
-	assert_string_equal(morph_get_plan_refusal_reason(refusal), reason);
-	assert_string_equal(morph_get_plan_refusal_text(refusal), text);
+	refusal = morph_object_nested_at(plan, "refusal", 0);
+	assert_string_equal(morph_object_text(refusal, "reason"), reason);
+	assert_string_equal(morph_object_text(refusal, "text"), text);
 	morph_object_free(plan);
 }
 

@@ -36,12 +36,12 @@ static void profiles_load(void **state)
 	for (const char *const *path = profiles; *path; path++) {
 		assert_int_equal(morph_model_load(ctx, *path, &model), 0);
 		assert_int_equal(morph_model_info(ctx, model, &info), 0);
-		assert_non_null(strstr(*path, morph_get_fabric_profile(info)));
-		assert_int_equal(morph_get_fabric_profile_checksum(info),
+		assert_non_null(strstr(*path, morph_object_text(info, "profile")));
+		assert_int_equal(morph_object_uint(info, "profile-checksum"),
 				 morph_model_checksum(model));
-		assert_true(morph_get_fabric_accelerators(info) > 0);
-		assert_true(morph_get_fabric_guides(info) > 0);
-		assert_true(morph_get_fabric_lane_mbps(info) > 0);
+		assert_true(morph_object_uint(info, "accelerators") > 0);
+		assert_true(morph_object_uint(info, "guides") > 0);
+		assert_true(morph_object_uint(info, "lane-mbps") > 0);
 		assert_int_equal(morph_model_check(ctx, model, info), 0);
 		assert_int_equal(lm_put_uint(info, MORPH_A_FABRIC_PROFILE_CHECKSUM, 1), 0);
 		assert_int_equal(morph_model_check(ctx, model, info), -ESTALE);

@@ -183,14 +183,14 @@ static void the_end_of_a_transaction_is_waited_for(void **state)
 	fake->request = answer_running;
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
 	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, -1, &object), 0);
-	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_COMMITTED);
+	assert_int_equal(morph_object_uint(object, "outcome"), MORPH_OUTCOME_COMMITTED);
 	morph_object_free(object);
 	fake->state = -EIO;
 	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, INT64_MAX, &object), -EIO);
 	assert_string_equal(morph_error_text(ctx),
 			    "transaction 8 of fabric 3: "
 			    "element 4 did not switch (hardware, element 4)");
-	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_BROKEN);
+	assert_int_equal(morph_object_uint(object, "outcome"), MORPH_OUTCOME_BROKEN);
 	morph_object_free(object);
 	morph_monitor_free(monitor);
 }
@@ -237,10 +237,10 @@ static void the_end_of_a_step_is_not_its_beginning(void **state)
 	fake->request = answer_prepared;
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), 0);
 	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, 0, &object), 0);
-	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_PREPARED);
+	assert_int_equal(morph_object_uint(object, "outcome"), MORPH_OUTCOME_PREPARED);
 	morph_object_free(object);
 	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_COMMIT, -1, &object), 0);
-	assert_int_equal(morph_get_txn_outcome(object), MORPH_OUTCOME_UNCONFIRMED);
+	assert_int_equal(morph_object_uint(object, "outcome"), MORPH_OUTCOME_UNCONFIRMED);
 	morph_object_free(object);
 	assert_int_equal(morph_monitor_wait_step(monitor, 3, 8, MORPH_TXN_REVERT, 0, NULL),
 			 -ETIMEDOUT); /* neither of the two is the end of it */

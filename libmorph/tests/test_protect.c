@@ -77,7 +77,7 @@ static void every_rank_of_a_full_rack_has_a_spare(void **state)
 	assert_int_equal(morph_protection_fibres(protection, ACCELERATORS), 0);
 	assert_int_equal(morph_protection_describe(protection, bench->plan, bench->ledger, &object),
 			 0);
-	assert_string_equal(morph_get_protection_verdict(object), "feasible");
+	assert_string_equal(morph_object_text(object, "verdict"), "feasible");
 	assert_int_equal(morph_object_values(object, "rank"), ACCELERATORS);
 	morph_object_free(object);
 	morph_protection_free(protection);
@@ -120,11 +120,11 @@ static void a_refusal_names_the_servers_of_the_cut(void **state)
 			    "rank 0: there are no ways for its circuits to any of 8 spares");
 	assert_int_equal(morph_protection_describe(protection, bench->plan, bench->ledger, &object),
 			 0);
-	rank = morph_get_protection_rank(object, 5);
-	assert_string_equal(morph_get_protection_rank_verdict(rank), "infeasible");
+	rank = morph_object_nested_at(object, "rank", 5);
+	assert_string_equal(morph_object_text(rank, "verdict"), "infeasible");
 	assert_int_equal(morph_object_values(rank, "refusal"), 8);
-	refusal = morph_get_protection_rank_refusal(rank, 0);
-	assert_string_equal(morph_get_protection_refusal_reason(refusal), "cut");
+	refusal = morph_object_nested_at(rank, "refusal", 0);
+	assert_string_equal(morph_object_text(refusal, "reason"), "cut");
 	/* All that leads to the spare, that one left out. */
 	assert_true(morph_object_values(refusal, "host") >= 16);
 	morph_object_free(object);
@@ -350,12 +350,12 @@ static void hear_operator(struct fake *fake, const struct nlmsghdr *request)
 	assert_int_equal(genl->cmd, MORPH_CMD_SLICE_SET);
 	assert_int_equal(
 		lm_decode_attrs(slice, genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0)), 0);
-	assert_int_equal(morph_get_slice_id(slice), 9);
+	assert_int_equal(morph_object_uint(slice, "id"), 9);
 	for (size_t at = 0; at < morph_object_values(slice, "preference"); at++) {
-		const struct morph_object *it = morph_get_slice_preference(slice, at);
+		const struct morph_object *it = morph_object_nested_at(slice, "preference", at);
 
-		told.spare[morph_get_preference_rank(it)] =
-			morph_object_has(it, "spare") ? morph_get_preference_spare(it) : MORPH_ANY;
+		told.spare[morph_object_uint(it, "rank")] =
+			morph_object_has(it, "spare") ? morph_object_uint(it, "spare") : MORPH_ANY;
 	}
 	told.count = (uint32_t)morph_object_values(slice, "preference");
 	morph_object_free(slice);

@@ -266,8 +266,9 @@ static void expect_devices(const char *expected)
 		size_t used = strlen(text);
 
 		snprintf(text + used, sizeof(text) - used, "%s %s %u %s\n",
-			 morph_get_device_action(device), morph_get_device_kind(device),
-			 morph_get_device_number(device), morph_get_device_path(device));
+			 morph_object_text(device, "action"), morph_object_text(device, "kind"),
+			 (uint32_t)morph_object_uint(device, "number"),
+			 morph_object_text(device, "path"));
 	}
 	assert_string_equal(text, expected);
 	morph_list_free(list);
@@ -325,12 +326,12 @@ static void devices_are_watched(void **state)
 	assert_true(ops->netlink_open(real, 0) >= 0); /* is not taken for the watch */
 	assert_int_equal(morph_watch_get_fd(watch), 1000);
 	assert_int_equal(morph_watch_read(watch, &object), 1);
-	assert_string_equal(morph_get_device_action(object), "add");
-	assert_string_equal(morph_get_device_path(object), LM_DEV_DIR "/fabric3");
+	assert_string_equal(morph_object_text(object, "action"), "add");
+	assert_string_equal(morph_object_text(object, "path"), LM_DEV_DIR "/fabric3");
 	morph_object_free(object);
 	assert_int_equal(morph_watch_read(watch, &object), 1); /* passes over what is not ours */
-	assert_string_equal(morph_get_device_action(object), "remove");
-	assert_int_equal(morph_get_device_number(object), 12);
+	assert_string_equal(morph_object_text(object, "action"), "remove");
+	assert_int_equal(morph_object_uint(object, "number"), 12);
 	morph_object_free(object);
 	assert_int_equal(morph_watch_read(watch, &object), -EAGAIN);
 	fault_nodes = nodes;

@@ -113,7 +113,7 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 	fprintf(out, "%d ", morph_slice_read_events(slice, events));
 	assert_int_equal(morph_admin_stats(ctx, MORPH_ANY, &list), 0);
 	fprintf(out, "%llu\n",
-		(unsigned long long)morph_get_stats_committed(morph_list_get(list, 0)));
+		(unsigned long long)morph_object_uint(morph_list_get(list, 0), "committed"));
 	morph_list_free(list);
 	assert_int_equal(morph_watch_new(ctx, &watch), 0);
 	assert_int_equal(morph_watch_read(watch, &object), 1);

@@ -201,14 +201,14 @@ static void schedules_are_read(void **state)
 	(void)state;
 	assert_int_equal(morph_slice_schedule_info(slice, STEPPING_SECOND, &object), 0);
 	assert_int_equal(morph_object_values(object, "step"), STEPPING_STEPS);
-	text = fake_print(morph_get_schedule_state_step(object, 2));
+	text = fake_print(morph_object_nested_at(object, "step", 2));
 	assert_string_equal(text, "schedule-step{step=2 circuits-count=4 changes=8 ahead=0 runs=3 "
 				  "late=0 wait-ns=0 program-ns=0 settle-ns=90000000 relock-ns=0 "
 				  "verify-ns=0 late-ns=0 longest-ns=0}");
 	free(text);
-	assert_string_equal(morph_get_schedule_state_state(object), "stopped");
-	assert_int_equal(morph_get_schedule_state_error(object), -ETIME);
-	assert_int_equal(morph_get_schedule_state_failed_step(object), 2);
+	assert_string_equal(morph_object_text(object, "state"), "stopped");
+	assert_int_equal(morph_object_sint(object, "error"), -ETIME);
+	assert_int_equal(morph_object_uint(object, "failed-step"), 2);
 	assert_false(morph_object_has(object, "at"));
 	morph_object_free(object);
 	assert_int_equal(morph_slice_schedule_info(slice, STEPPING_FIRST + 1, &object), -ENOENT);
@@ -228,13 +228,13 @@ static void all_schedules_are_read(void **state)
 	assert_int_equal(morph_error_code(ctx), 0);
 	assert_int_equal(morph_list_count(list), 2);
 	object = morph_list_get(list, 0);
-	assert_int_equal(morph_get_schedule_state_id(object), STEPPING_FIRST);
-	assert_int_equal(morph_get_schedule_state_fabric(object), 3);
-	assert_int_equal(morph_get_schedule_state_loop(object), 1);
-	assert_int_equal(morph_get_schedule_state_at(object), 1);
-	assert_int_equal(morph_get_schedule_state_lit(object), 4);
+	assert_int_equal(morph_object_uint(object, "id"), STEPPING_FIRST);
+	assert_int_equal(morph_object_uint(object, "fabric"), 3);
+	assert_int_equal(morph_object_uint(object, "loop"), 1);
+	assert_int_equal(morph_object_uint(object, "at"), 1);
+	assert_int_equal(morph_object_uint(object, "lit"), 4);
 	assert_false(morph_object_has(object, "error"));
-	assert_int_equal(morph_get_schedule_state_id(morph_list_get(list, 1)), STEPPING_SECOND);
+	assert_int_equal(morph_object_uint(morph_list_get(list, 1), "id"), STEPPING_SECOND);
 	morph_list_free(list);
 }
 

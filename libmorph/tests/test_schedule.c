@@ -315,8 +315,8 @@ static void what_can_not_be_done_is_told(void **state)
 	assert_string_equal(morph_schedule_why(schedule),
 			    "it has more matchings than there are planes");
 	assert_int_equal(morph_schedule_describe(schedule, &object), 0);
-	assert_string_equal(morph_get_schedule_verdict(object), "infeasible");
-	assert_string_equal(morph_get_schedule_text(object), morph_schedule_why(schedule));
+	assert_string_equal(morph_object_text(object, "verdict"), "infeasible");
+	assert_string_equal(morph_object_text(object, "text"), morph_schedule_why(schedule));
 	morph_object_free(object);
 	opts.policy = MORPH_POLICY_OVERLAP;
 	opts.planes = 17;
@@ -420,10 +420,10 @@ static void bad_input_is_refused(void **state)
 	refuse(schedule, collective, delay, &opts, -EINVAL, "5 ranks on 1 planes, not 4 on 1");
 	assert_int_equal(morph_schedule_describe(schedule, &object), -EINVAL);
 	assert_int_equal(morph_schedule_describe(after, &object), 0);
-	assert_string_equal(morph_get_schedule_policy(object), "each-round");
-	assert_int_equal(morph_get_schedule_finish_ns(object), morph_schedule_ns(after, NULL));
+	assert_string_equal(morph_object_text(object, "policy"), "each-round");
+	assert_int_equal(morph_object_uint(object, "finish-ns"), morph_schedule_ns(after, NULL));
 	assert_int_equal(morph_schedule_send(after, 0, &send), 0);
-	assert_int_equal(morph_get_schedule_send_bytes(morph_get_schedule_send(object, 0)),
+	assert_int_equal(morph_object_uint(morph_object_nested_at(object, "send", 0), "bytes"),
 			 send.bytes);
 	morph_object_free(object);
 	morph_delay_free(delay);

@@ -147,10 +147,10 @@ static void too_many_servers_of_others_leave_doubt(void **state)
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 7), 0);
 	assert_int_equal(morph_protection_describe(protection, bench->plan, bench->ledger, &object),
 			 0);
-	assert_string_equal(morph_get_protection_verdict(object), "undecided");
-	refusal = morph_get_protection_rank_refusal(morph_get_protection_rank(object, 0), 0);
-	assert_int_equal(morph_get_protection_refusal_spare(refusal), LONG + 5);
-	assert_string_equal(morph_get_protection_refusal_reason(refusal), "doubt");
+	assert_string_equal(morph_object_text(object, "verdict"), "undecided");
+	refusal = morph_object_nested_at(morph_object_nested_at(object, "rank", 0), "refusal", 0);
+	assert_int_equal(morph_object_uint(refusal, "spare"), LONG + 5);
+	assert_string_equal(morph_object_text(refusal, "reason"), "doubt");
 	morph_object_free(object);
 	morph_protection_free(protection);
 }

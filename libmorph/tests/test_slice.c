@@ -123,13 +123,13 @@ static void a_slice_is_read_whole(void **state)
 	(void)state;
 	assert_int_equal(morph_slice_read(slice, &info, &circuits), 0);
 	assert_int_equal(morph_object_values(info, "rank"), 4);
-	assert_int_equal(morph_get_slice_fabric(info), 3);
-	text = fake_print(morph_get_slice_rank(info, 2));
+	assert_int_equal(morph_object_uint(info, "fabric"), 3);
+	text = fake_print(morph_object_nested_at(info, "rank", 2));
 	assert_string_equal(text, "rank{rank=2 accelerator=12 host=0 health=ok plan=none "
 				  "replacements=0}");
 	free(text);
 	assert_int_equal(morph_list_count(circuits), CIRCUITS);
-	assert_int_equal(morph_get_circuit_dst_rank(morph_list_get(circuits, 2)), 3);
+	assert_int_equal(morph_object_uint(morph_list_get(circuits, 2), "dst-rank"), 3);
 	morph_object_free(info);
 	morph_list_free(circuits);
 	assert_int_equal(morph_slice_read(slice, NULL, NULL), 0);
@@ -191,8 +191,10 @@ static void a_ring_adds_what_is_missing(void **state)
 	assert_int_equal(morph_slice_light_ring(slice, &opts, &result), 0);
 	assert_int_equal(added, 1); /* 3 to 0; the others are there */
 	assert_int_equal(morph_object_values(result, "change"), 1);
-	assert_int_equal(morph_get_change_src_rank(morph_get_txn_change(result, 0)), 3);
-	assert_int_equal(morph_get_change_circuit(morph_get_txn_change(result, 0)), 50);
+	assert_int_equal(morph_object_uint(morph_object_nested_at(result, "change", 0), "src-rank"),
+			 3);
+	assert_int_equal(morph_object_uint(morph_object_nested_at(result, "change", 0), "circuit"),
+			 50);
 	morph_object_free(result);
 	opts.lanes_count = 3; /* those that are there are too thin */
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), 0);
@@ -264,10 +266,11 @@ static void a_failed_run_still_tells_its_changes(void **state)
 	morph_txn_set_generation(txn, 40);
 	assert_int_equal(morph_txn_remove(txn, 2), 0);
 	assert_int_equal(morph_txn_run(slice, txn, &result), -ESTALE);
-	assert_int_equal(morph_get_txn_status(result), -ESTALE);
+	assert_int_equal(morph_object_sint(result, "status"), -ESTALE);
 	assert_string_equal(morph_object_text(result, "reason"), "generation");
 	assert_int_equal(morph_object_values(result, "change"), 1);
-	assert_int_equal(morph_get_change_index(morph_get_txn_change(result, 0)), 6);
+	assert_int_equal(morph_object_uint(morph_object_nested_at(result, "change", 0), "index"),
+			 6);
 	morph_object_free(result);
 	morph_txn_free(txn);
 }
@@ -304,7 +307,7 @@ static void events_are_read_in_batches(void **state)
 	put_event(MORPH_EVENT_FAILING, sizeof(struct morph_event));
 	assert_int_equal(morph_slice_wait(slice, 0), 1);
 	assert_int_equal(morph_slice_read_events(slice, events), 2);
-	assert_int_equal(morph_get_event_lost(morph_events_get(events, 0)), 5);
+	assert_int_equal(morph_object_uint(morph_events_get(events, 0), "lost"), 5);
 	text = fake_print(morph_events_get(events, 1));
 	assert_string_equal(text,
 			    "event{fabric=3 type=failing seq=0 generation=0 time-ns=0 slice=0 "
@@ -323,10 +326,12 @@ static void records_of_other_kernels_are_understood(void **state)
 	(void)state;
 	put_event(MORPH_EVENT_FAILING, sizeof(struct morph_event) + 24); /* a newer one */
 	assert_int_equal(morph_slice_read_events(slice, events), 1);
-	assert_int_equal(morph_get_event_type(morph_events_get(events, 0)), MORPH_EVENT_FAILING);
+	assert_int_equal(morph_object_uint(morph_events_get(events, 0), "type"),
+			 MORPH_EVENT_FAILING);
 	put_event(MORPH_EVENT_RECOVERED, 64); /* an older one */
 	assert_int_equal(morph_slice_read_events(slice, events), 1);
-	assert_int_equal(morph_get_event_type(morph_events_get(events, 0)), MORPH_EVENT_RECOVERED);
+	assert_int_equal(morph_object_uint(morph_events_get(events, 0), "type"),
+			 MORPH_EVENT_RECOVERED);
 	put_event(MORPH_EVENT_RECOVERED, 64);
 	fake->events[0] = 0; /* a record that is 0 bytes long */
 	assert_int_equal(morph_slice_read_events(slice, events), -EPROTO);

@@ -157,7 +157,7 @@ static void a_plan_across_racks_is_described(void **state)
 
 	place_crossing(bench);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
-	assert_string_equal(morph_get_plan_tier(plan), "crossing");
+	assert_string_equal(morph_object_text(plan, "tier"), "crossing");
 	morph_object_free(plan);
 }
 
@@ -174,17 +174,17 @@ static void a_refusal_of_all_racks_is_described(void **state)
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
 	assert_int_equal(morph_object_values(plan, "refusal"), RACKS + 1);
-	refusal = morph_object_value_object(plan, "refusal", RACKS);
+	refusal = morph_object_nested_at(plan, "refusal", RACKS);
 	assert_false(morph_object_has(refusal, "host"));
-	assert_int_equal(morph_get_plan_refusal_have(refusal), RACK_ALL);
-	assert_int_equal(morph_get_plan_refusal_need(refusal), 16);
-	assert_string_equal(morph_get_plan_refusal_text(refusal),
+	assert_int_equal(morph_object_uint(refusal, "have"), RACK_ALL);
+	assert_int_equal(morph_object_uint(refusal, "need"), 16);
+	assert_string_equal(morph_object_text(refusal, "text"),
 			    "16 accelerators are wanted, 8 are free");
 	for (uint32_t at = 0; at < RACKS; at++) {
-		refusal = morph_object_value_object(plan, "refusal", at);
+		refusal = morph_object_nested_at(plan, "refusal", at);
 		assert_true(morph_object_has(refusal, "host"));
-		assert_int_equal(morph_get_plan_refusal_have(refusal),
-				 morph_get_plan_refusal_host(refusal) ? 0 : RACK_ALL);
+		assert_int_equal(morph_object_uint(refusal, "have"),
+				 morph_object_uint(refusal, "host") ? 0 : RACK_ALL);
 	}
 	morph_object_free(plan);
 }

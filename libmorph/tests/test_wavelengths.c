@@ -422,14 +422,14 @@ static void wavelengths_are_described(void **state)
 	for (uint32_t at = 0; at < bench->plan->circuits_count; at++)
 		bench->plan->ways[at].band = at % 4;
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
-	assert_int_equal(morph_get_plan_wavelengths(plan), 4);
+	assert_int_equal(morph_object_uint(plan, "wavelengths"), 4);
 	for (uint32_t at = 0; at < bench->plan->circuits_count; at++) {
-		circuit = morph_object_value_object(plan, "circuit", at);
+		circuit = morph_object_nested_at(plan, "circuit", at);
 		/* Inside a server there is no fibre to be shared. */
 		assert_int_equal(morph_object_has(circuit, "lanes"),
 				 bench->plan->ways[at].count > 0);
 		if (bench->plan->ways[at].count)
-			assert_int_equal(morph_get_plan_circuit_lanes(circuit),
+			assert_int_equal(morph_object_uint(circuit, "lanes"),
 					 0xfULL << 4 * (at % 4));
 	}
 	morph_object_free(plan);

@@ -5,14 +5,18 @@
 static void words_are_those_of_the_abi(void **state)
 {
 	(void)state;
-	assert_string_equal(morph_health_name(MORPH_HEALTH_QUARANTINED), "quarantined");
-	assert_string_equal(morph_reason_name(MORPH_REASON_ACCELERATORS), "accelerators");
-	assert_string_equal(morph_reason_name(MORPH_REASON_ARGUMENT), "argument");
-	assert_string_equal(morph_outcome_name(MORPH_OUTCOME_ROLLED_BACK), "rolled-back");
-	assert_string_equal(morph_event_type_name(MORPH_EVENT_FABRIC_GONE), "fabric-gone");
-	assert_string_equal(morph_change_op_name(MORPH_CHANGE_MOVE), "move");
-	assert_null(morph_health_name(4));
-	assert_null(morph_reason_name(15)); /* a gap */
+	assert_string_equal(morph_enum_name(MORPH_ENUM_HEALTH, MORPH_HEALTH_QUARANTINED),
+			    "quarantined");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_REASON, MORPH_REASON_ACCELERATORS),
+			    "accelerators");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_REASON, MORPH_REASON_ARGUMENT), "argument");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_OUTCOME, MORPH_OUTCOME_ROLLED_BACK),
+			    "rolled-back");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_EVENT_TYPE, MORPH_EVENT_FABRIC_GONE),
+			    "fabric-gone");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_CHANGE_OP, MORPH_CHANGE_MOVE), "move");
+	assert_null(morph_enum_name(MORPH_ENUM_HEALTH, 4));
+	assert_null(morph_enum_name(MORPH_ENUM_REASON, 15)); /* a gap */
 	assert_null(morph_enum_name(0, 0));
 	assert_null(morph_enum_name(1000, 0));
 }
@@ -33,40 +37,54 @@ static void every_word_has_its_value(void **state)
 	size_t words = 0;
 
 	(void)state;
-	for (uint32_t e = MORPH_ENUM_REASON; morph_enum_count(e); e++) {
-		for (size_t at = 0; at < morph_enum_count(e); at++, words++) {
-			const char *word = morph_enum_word(e, at);
+	for (uint32_t e = MORPH_ENUM_REASON; morph_enum_word(e, 0); e++) {
+		const char *word;
+
+		for (size_t at = 0; (word = morph_enum_word(e, at)); at++, words++) {
 			int64_t value = morph_enum_value(e, word);
 
 			assert_true(value >= 0);
 			assert_string_equal(morph_enum_name(e, (uint32_t)value), word);
 		}
-		assert_null(morph_enum_word(e, morph_enum_count(e)));
+		assert_null(morph_enum_word(e, SIZE_MAX));
 	}
+	assert_null(morph_enum_word(0, 0));
+	assert_null(morph_enum_word(100000, 0));
 	assert_true(words > 80);
 }
 
 static void schemas_have_every_attribute_once(void **state)
 {
+	struct morph_attr attr = { .sz = sizeof(attr) }, other = { .sz = sizeof(other) };
+	size_t count = 0;
+
 	(void)state;
 	for (uint32_t type = MORPH_OBJECT_FABRIC; type <= MORPH_OBJECT_RESYNC; type++) {
-		for (size_t at = 0; at < morph_schema_attr_count(type); at++) {
-			assert_true(morph_schema_attr_type(type, at) >= MORPH_ATTR_UINT);
-			assert_true(morph_schema_attr_type(type, at) <= MORPH_ATTR_OBJECT);
-			assert_true(strlen(morph_schema_attr_doc(type, at)) > 0);
-			for (size_t before = 0; before < at; before++)
-				assert_string_not_equal(morph_schema_attr_name(type, at),
-							morph_schema_attr_name(type, before));
+		for (size_t at = 0; morph_schema_attr(type, at, &attr); at++) {
+			assert_true(attr.type >= MORPH_ATTR_UINT);
+			assert_true(attr.type <= MORPH_ATTR_OBJECT);
+			assert_true(!!attr.enumeration == (attr.type == MORPH_ATTR_ENUM));
+			assert_true(strlen(attr.doc) > 0);
+			for (size_t before = 0; before < at; before++) {
+				assert_true(morph_schema_attr(type, before, &other));
+				assert_string_not_equal(attr.name, other.name);
+			}
 		}
-		assert_null(morph_schema_attr_name(type, morph_schema_attr_count(type)));
+		assert_false(morph_schema_attr(type, SIZE_MAX, &attr));
 	}
+	assert_false(morph_schema_attr(0, 0, &attr));
+	assert_false(morph_schema_attr(100000, 0, &attr));
 	assert_string_equal(morph_object_type_name(MORPH_OBJECT_WHY_NOT), "why-not");
 	assert_null(morph_object_type_name(0));
 	assert_null(morph_object_type_name(40));
 	assert_null(morph_object_type_name(100000));
-	assert_int_equal(morph_schema_attr_count(MORPH_OBJECT_RANK), 10);
-	assert_string_equal(morph_schema_attr_name(MORPH_OBJECT_RANK, 5), "spare");
-	assert_true(morph_schema_attr_is_list(MORPH_OBJECT_CIRCUIT, 18));
+	while (morph_schema_attr(MORPH_OBJECT_RANK, count, &attr))
+		count++;
+	assert_int_equal(count, 10);
+	assert_true(morph_schema_attr(MORPH_OBJECT_RANK, 5, &attr));
+	assert_string_equal(attr.name, "spare");
+	assert_true(morph_schema_attr(MORPH_OBJECT_CIRCUIT, 18, &attr));
+	assert_true(attr.is_list);
 }
 
 static void numbers_are_numbers_only(void **state)

@@ -91,13 +91,13 @@ TEST_F(running, steps_are_lit_by_calls)
 		EXPECT_EQ(position, at.position);
 	}
 	ASSERT_EQ(0, morph_slice_schedule_info(self->slice, schedule, &info));
-	EXPECT_EQ(schedule, morph_get_schedule_state_id(info));
-	EXPECT_STREQ("running", morph_get_schedule_state_state(info));
-	EXPECT_EQ(7, morph_get_schedule_state_position(info));
+	EXPECT_EQ(schedule, morph_object_uint(info, "id"));
+	EXPECT_STREQ("running", morph_object_text(info, "state"));
+	EXPECT_EQ(7, morph_object_uint(info, "position"));
 	EXPECT_EQ(STEPS, morph_object_values(info, "step"));
-	EXPECT_EQ(3, morph_get_schedule_step_runs(morph_get_schedule_state_step(info, 1)));
+	EXPECT_EQ(3, morph_object_uint(morph_object_nested_at(info, "step", 1), "runs"));
 	EXPECT_EQ(RANKS,
-		  morph_get_schedule_step_circuits_count(morph_get_schedule_state_step(info, 1)));
+		  morph_object_uint(morph_object_nested_at(info, "step", 1), "circuits-count"));
 	morph_object_free(info);
 	ASSERT_EQ(0, morph_slice_schedule_jump(self->slice, schedule, 1, 8, &at));
 	EXPECT_EQ(8, at.position);
@@ -122,9 +122,9 @@ TEST_F(running, all_schedules_are_told)
 	ASSERT_EQ(0, morph_slice_schedule_load(self->slice, self->steps, &second));
 	ASSERT_EQ(0, morph_slice_schedules(self->slice, &list));
 	ASSERT_EQ(2, morph_list_count(list));
-	EXPECT_EQ(first, morph_get_schedule_state_id(morph_list_get(list, 0)));
-	EXPECT_EQ(second, morph_get_schedule_state_id(morph_list_get(list, 1)));
-	EXPECT_STREQ("loaded", morph_get_schedule_state_state(morph_list_get(list, 1)));
+	EXPECT_EQ(first, morph_object_uint(morph_list_get(list, 0), "id"));
+	EXPECT_EQ(second, morph_object_uint(morph_list_get(list, 1), "id"));
+	EXPECT_STREQ("loaded", morph_object_text(morph_list_get(list, 1), "state"));
 	EXPECT_FALSE(morph_object_has(morph_list_get(list, 1), "at"));
 	morph_list_free(list);
 }

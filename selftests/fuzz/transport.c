@@ -220,38 +220,41 @@ struct morph_ctx *transport_ctx(struct input *input, bool connected)
 
 static size_t sink; /* so that what is read is read */
 
-static void read_value(const struct morph_object *object, size_t attr, size_t value)
+static void read_value(const struct morph_object *object, const struct morph_attr *attr,
+		       size_t value)
 {
 	const char *text;
 
-	switch (morph_object_attr_type(object, attr)) {
+	switch (attr->type) {
 	case MORPH_ATTR_UINT:
 	case MORPH_ATTR_FLAG:
-		sink += morph_object_attr_uint(object, attr, value);
+		sink += morph_object_uint_at(object, attr->name, value);
 		break;
 	case MORPH_ATTR_SINT:
-		sink += (size_t)morph_object_attr_sint(object, attr, value);
+		sink += (size_t)morph_object_sint_at(object, attr->name, value);
 		break;
 	case MORPH_ATTR_OBJECT:
-		read_object(morph_object_attr_object(object, attr, value));
+		read_object(morph_object_nested_at(object, attr->name, value));
 		break;
 	default:
-		text = morph_object_attr_text(object, attr, value);
+		text = morph_object_text_at(object, attr->name, value);
 		/* a number of an enum may be newer than its words */
-		MUST(text || morph_object_attr_type(object, attr) == MORPH_ATTR_ENUM);
+		MUST(text || attr->type == MORPH_ATTR_ENUM);
 		sink += text ? strlen(text) : 0;
 	}
 }
 
 void read_object(const struct morph_object *object)
 {
+	struct morph_attr attr = { .sz = sizeof(attr) };
+
 	MUST(object);
-	for (size_t attr = 0; attr < morph_object_attr_count(object); attr++) {
-		MUST(morph_object_has(object, morph_object_attr_name(object, attr)));
-		MUST(morph_object_attr_values(object, attr) == 1 ||
-		     morph_object_attr_is_list(object, attr));
-		for (size_t at = 0; at < morph_object_attr_values(object, attr); at++)
-			read_value(object, attr, at);
+	for (size_t position = 0; morph_object_attr(object, position, &attr); position++) {
+		MUST(morph_object_has(object, attr.name));
+		MUST(attr.values == 1 || attr.is_list);
+		MUST(attr.values == morph_object_values(object, attr.name));
+		for (size_t at = 0; at < attr.values; at++)
+			read_value(object, &attr, at);
 	}
 }
 

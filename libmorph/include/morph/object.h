@@ -15,7 +15,7 @@ extern "C" {
  * enum morph_attr_type - types of attributes
  * @MORPH_ATTR_UINT: unsigned number
  * @MORPH_ATTR_SINT: signed number
- * @MORPH_ATTR_ENUM: a number with a word, see morph_object_attr_text()
+ * @MORPH_ATTR_ENUM: a number with a word, see morph_object_text()
  * @MORPH_ATTR_FLAG: present, or not
  * @MORPH_ATTR_STRING: text
  * @MORPH_ATTR_UUID: 16 bytes, and text in the usual form
@@ -74,233 +74,159 @@ const char *morph_object_type_name(uint32_t type);
 const char *morph_object_command(const struct morph_object *object);
 
 /**
- * morph_object_attr_count() - how many attributes an object has
- * @object: the object
- *
- * An attribute with several values counts once.
- *
- * Return: the number. Never fails.
+ * struct morph_attr - one attribute
+ * @sz: sizeof(struct morph_attr), set by the caller
+ * @name: the specification's name, such as "last-verified-ns"; a static string
+ * @doc: the specification's sentence about it; a static string
+ * @type: enum morph_attr_type
+ * @enumeration: enum morph_enum when @type is MORPH_ATTR_ENUM, else 0
+ * @values: how many values the object has; 0 in the answer of morph_schema_attr()
+ * @is_list: the attribute can have several values, even when it has one now
  */
-size_t morph_object_attr_count(const struct morph_object *object);
+struct morph_attr {
+	size_t sz;
+	const char *name;
+	const char *doc;
+	uint32_t type;
+	uint32_t enumeration;
+	size_t values;
+	bool is_list;
+};
 
 /**
- * morph_object_attr_name() - name of an attribute
+ * morph_object_attr() - describe the attribute at a position of an object
  * @object: the object
- * @attr: position, below morph_object_attr_count()
+ * @position: 0 for its first attribute
+ * @out: the answer, with @sz set
  *
- * Return: the specification's name, such as "last-verified-ns"; a static string,
- * NULL when there is no such position.
+ * An attribute with several values has one position. To read all attributes, count
+ * @position up until the answer is false.
+ *
+ * Return: false when the object has no such position.
  */
-const char *morph_object_attr_name(const struct morph_object *object, size_t attr);
+bool morph_object_attr(const struct morph_object *object, size_t position, struct morph_attr *out);
 
 /**
- * morph_object_attr_type() - type of an attribute
- * @object: the object
- * @attr: position
+ * morph_schema_attr() - describe an attribute that a type of objects can have
+ * @type: enum morph_object_type
+ * @position: 0 for the first attribute of the type
+ * @out: the answer, with @sz set
  *
- * Return: enum morph_attr_type, 0 when there is no such position.
+ * Return: false when there is no such type or position.
  */
-uint32_t morph_object_attr_type(const struct morph_object *object, size_t attr);
-
-/**
- * morph_object_attr_is_list() - may the attribute have several values
- * @object: the object
- * @attr: position
- *
- * Return: true when the specification says so, even when it has one value now.
- */
-bool morph_object_attr_is_list(const struct morph_object *object, size_t attr);
-
-/**
- * morph_object_attr_values() - how many values an attribute has
- * @object: the object
- * @attr: position
- *
- * Return: the number, at least 1; 0 when there is no such position.
- */
-size_t morph_object_attr_values(const struct morph_object *object, size_t attr);
-
-/**
- * morph_object_attr_uint() - a value as an unsigned number
- * @object: the object
- * @attr: position
- * @value: which value, below morph_object_attr_values()
- *
- * Return: the number of UINT and ENUM, 1 for FLAG, 0 for anything else.
- */
-uint64_t morph_object_attr_uint(const struct morph_object *object, size_t attr, size_t value);
-
-/**
- * morph_object_attr_sint() - a value as a signed number
- * @object: the object
- * @attr: position
- * @value: which value
- *
- * Return: the number of SINT, UINT and ENUM, 0 for anything else.
- */
-int64_t morph_object_attr_sint(const struct morph_object *object, size_t attr, size_t value);
-
-/**
- * morph_object_attr_text() - a value as text
- * @object: the object
- * @attr: position
- * @value: which value
- *
- * Return: the text of STRING, the usual form of UUID, the word of ENUM (NULL when
- * the library does not know the number); NULL for anything else. Lives as long as
- * the object.
- */
-const char *morph_object_attr_text(const struct morph_object *object, size_t attr, size_t value);
-
-/**
- * morph_object_attr_bytes() - a value as bytes
- * @object: the object
- * @attr: position
- * @value: which value
- *
- * Return: the 16 bytes of UUID, NULL for anything else. Lives as long as the object.
- */
-const uint8_t *morph_object_attr_bytes(const struct morph_object *object, size_t attr,
-				       size_t value);
-
-/**
- * morph_object_attr_object() - a value as an object
- * @object: the object
- * @attr: position
- * @value: which value
- *
- * Return: the object inside, which belongs to the outer one; NULL for other types.
- */
-const struct morph_object *morph_object_attr_object(const struct morph_object *object, size_t attr,
-						    size_t value);
-
-/**
- * morph_object_find() - position of an attribute by its name
- * @object: the object
- * @name: its name
- *
- * Return: the position, or -ENOENT when the object does not have it.
- */
-ssize_t morph_object_find(const struct morph_object *object, const char *name);
+bool morph_schema_attr(uint32_t type, size_t position, struct morph_attr *out);
 
 /**
  * morph_object_has() - does an object have an attribute
  * @object: the object
- * @name: its name
+ * @name: name of the attribute
  *
  * Return: true or false. Never fails.
  */
 bool morph_object_has(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_values() - how many values an attribute has, by its name
+ * morph_object_values() - how many values an attribute has
  * @object: the object
- * @name: its name
+ * @name: name of the attribute
  *
- * Return: the number, 0 when the object does not have it.
+ * Return: the number, 0 when the object does not have the attribute.
  */
 size_t morph_object_values(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_uint() - an attribute as an unsigned number, by its name
+ * morph_object_uint() - the first value of an attribute as an unsigned number
  * @object: the object
- * @name: its name
+ * @name: name of the attribute
  *
- * Return: as morph_object_attr_uint() of its first value; 0 when it is absent.
+ * Return: as morph_object_uint_at() with index 0.
  */
 uint64_t morph_object_uint(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_sint() - an attribute as a signed number, by its name
+ * morph_object_sint() - the first value of an attribute as a signed number
  * @object: the object
- * @name: its name
+ * @name: name of the attribute
  *
- * Return: as morph_object_attr_sint() of its first value; 0 when it is absent.
+ * Return: as morph_object_sint_at() with index 0.
  */
 int64_t morph_object_sint(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_text() - an attribute as text, by its name
+ * morph_object_text() - the first value of an attribute as text
  * @object: the object
- * @name: its name
+ * @name: name of the attribute
  *
- * Return: as morph_object_attr_text() of its first value; NULL when it is absent.
+ * Return: as morph_object_text_at() with index 0.
  */
 const char *morph_object_text(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_bytes() - an attribute as bytes, by its name
+ * morph_object_bytes() - the first value of an attribute as bytes
  * @object: the object
- * @name: its name
+ * @name: name of the attribute
  *
- * Return: as morph_object_attr_bytes() of its first value; NULL when it is absent.
+ * Return: as morph_object_bytes_at() with index 0.
  */
 const uint8_t *morph_object_bytes(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_value_uint() - one of several values as a number, by its name
+ * morph_object_uint_at() - a value of an attribute as an unsigned number
  * @object: the object
- * @name: its name
- * @value: which value, below morph_object_values()
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
  *
- * Return: as morph_object_attr_uint(); 0 when it is absent.
+ * Return: the number of UINT and ENUM, 1 for FLAG; 0 for other types and when the
+ * value is absent.
  */
-uint64_t morph_object_value_uint(const struct morph_object *object, const char *name, size_t value);
+uint64_t morph_object_uint_at(const struct morph_object *object, const char *name, size_t index);
 
 /**
- * morph_object_value_object() - one of several objects inside, by its name
+ * morph_object_sint_at() - a value of an attribute as a signed number
  * @object: the object
- * @name: its name
- * @value: which value, below morph_object_values()
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
  *
- * Return: as morph_object_attr_object(); NULL when it is absent.
+ * Return: the number of SINT, UINT and ENUM; 0 for other types and when the value
+ * is absent.
  */
-const struct morph_object *morph_object_value_object(const struct morph_object *object,
-						     const char *name, size_t value);
+int64_t morph_object_sint_at(const struct morph_object *object, const char *name, size_t index);
 
 /**
- * morph_schema_attr_count() - how many attributes a type of objects can have
- * @type: enum morph_object_type
+ * morph_object_text_at() - a value of an attribute as text
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
  *
- * Return: the number, 0 when there is no such type.
+ * Return: the text of STRING, the usual form of UUID, the word of ENUM (NULL when
+ * the library does not know the number); NULL for other types and when the value is
+ * absent. Lives as long as the object.
  */
-size_t morph_schema_attr_count(uint32_t type);
+const char *morph_object_text_at(const struct morph_object *object, const char *name, size_t index);
 
 /**
- * morph_schema_attr_name() - name of an attribute that a type can have
- * @type: enum morph_object_type
- * @attr: position, below morph_schema_attr_count()
+ * morph_object_bytes_at() - a value of an attribute as bytes
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
  *
- * Return: the name, NULL when there is no such position.
+ * Return: the 16 bytes of UUID; NULL for other types and when the value is absent.
+ * Lives as long as the object.
  */
-const char *morph_schema_attr_name(uint32_t type, size_t attr);
+const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
+				     size_t index);
 
 /**
- * morph_schema_attr_type() - type of an attribute that a type can have
- * @type: enum morph_object_type
- * @attr: position
+ * morph_object_nested_at() - a value of an attribute as an object
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
  *
- * Return: enum morph_attr_type, 0 when there is no such position.
+ * Return: the object inside, which belongs to the outer one; NULL for other types
+ * and when the value is absent.
  */
-uint32_t morph_schema_attr_type(uint32_t type, size_t attr);
-
-/**
- * morph_schema_attr_is_list() - may an attribute have several values
- * @type: enum morph_object_type
- * @attr: position
- *
- * Return: true when the specification says so.
- */
-bool morph_schema_attr_is_list(uint32_t type, size_t attr);
-
-/**
- * morph_schema_attr_doc() - what an attribute means
- * @type: enum morph_object_type
- * @attr: position
- *
- * Return: the specification's sentence, NULL when there is no such position.
- */
-const char *morph_schema_attr_doc(uint32_t type, size_t attr);
+const struct morph_object *morph_object_nested_at(const struct morph_object *object,
+						  const char *name, size_t index);
 
 /**
  * morph_list_free() - free a list and the objects in it
@@ -353,7 +279,7 @@ uint64_t morph_list_seq(const struct morph_list *list);
  * @value: the value
  *
  * Return: the specification's word, such as "rolled-back"; NULL when the library
- * does not know the value. <morph/names.h> has a call for each enumeration.
+ * does not know the value.
  */
 const char *morph_enum_name(uint32_t enumeration, uint32_t value);
 
@@ -367,19 +293,11 @@ const char *morph_enum_name(uint32_t enumeration, uint32_t value);
 int64_t morph_enum_value(uint32_t enumeration, const char *word);
 
 /**
- * morph_enum_count() - how many values an enumeration has
- * @enumeration: enum morph_enum
- *
- * Return: the number, 0 when there is no such enumeration.
- */
-size_t morph_enum_count(uint32_t enumeration);
-
-/**
  * morph_enum_word() - the words of an enumeration, one by one
  * @enumeration: enum morph_enum
- * @position: position, below morph_enum_count()
+ * @position: 0 for its first word
  *
- * Return: the word, NULL when there is no such position.
+ * Return: the word, NULL when there is no such enumeration or position.
  */
 const char *morph_enum_word(uint32_t enumeration, size_t position);
 

@@ -72,8 +72,8 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 		if (error < 0)
 			return client_error(run, error);
 		/* One that could not be taken leaves it so too, and says why. */
-		if (!step_waits(verb, morph_get_txn_outcome(object)) ||
-		    morph_get_txn_status(object)) {
+		if (!step_waits(verb, morph_object_uint(object, "outcome")) ||
+		    morph_object_sint(object, "status")) {
 			morph_object_free(object);
 			break;
 		}

@@ -171,18 +171,19 @@ static const char *added_to(uint32_t type)
 /* All attributes that the type can have, divided by commas; NULL: any. */
 static char *attributes_of(uint32_t type)
 {
-	size_t count = morph_schema_attr_count(type), length = strlen(added_to(type)) + 1;
+	size_t length = strlen(added_to(type)) + 1;
+	struct morph_attr attr = { .sz = sizeof(attr) };
 	char *text;
 
-	if (!count)
+	if (!morph_schema_attr(type, 0, &attr))
 		return NULL;
-	for (size_t i = 0; i < count; i++)
-		length += strlen(morph_schema_attr_name(type, i)) + 1;
+	for (size_t i = 0; morph_schema_attr(type, i, &attr); i++)
+		length += strlen(attr.name) + 1;
 	text = needed(calloc(1, length));
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; morph_schema_attr(type, i, &attr); i++) {
 		if (i)
 			strcat(text, ",");
-		strcat(text, morph_schema_attr_name(type, i));
+		strcat(text, attr.name);
 	}
 	strcat(text, added_to(type));
 	return text;

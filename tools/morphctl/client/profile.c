@@ -53,7 +53,7 @@ static enum exit_code load_of_fabric(struct run *run, uint32_t fabric, struct mo
 	error = morph_admin_fabric(run->client->ctx, fabric, &info);
 	if (error < 0)
 		return client_error(run, error);
-	code = load_named(run, morph_get_fabric_profile(info), model);
+	code = load_named(run, morph_object_text(info, "profile"), model);
 	morph_object_free(info);
 	return code;
 }

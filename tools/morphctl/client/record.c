@@ -15,46 +15,47 @@ static json_t *unsigned_number(uint64_t number)
 	return json_string(digits);
 }
 
-static json_t *value_of(const struct morph_object *object, size_t attr, size_t value)
+static json_t *value_of(const struct morph_object *object, const struct morph_attr *attr,
+			size_t value)
 {
 	const char *text;
 
-	switch (morph_object_attr_type(object, attr)) {
+	switch (attr->type) {
 	case MORPH_ATTR_UINT:
-		return unsigned_number(morph_object_attr_uint(object, attr, value));
+		return unsigned_number(morph_object_uint_at(object, attr->name, value));
 	case MORPH_ATTR_SINT:
-		return json_integer(morph_object_attr_sint(object, attr, value));
+		return json_integer(morph_object_sint_at(object, attr->name, value));
 	case MORPH_ATTR_ENUM:
-		text = morph_object_attr_text(object, attr, value);
+		text = morph_object_text_at(object, attr->name, value);
 		/* A word that a newer kernel knows and this library does not. */
 		return text ? json_string(text) :
-			      unsigned_number(morph_object_attr_uint(object, attr, value));
+			      unsigned_number(morph_object_uint_at(object, attr->name, value));
 	case MORPH_ATTR_FLAG:
 		return json_true();
 	case MORPH_ATTR_OBJECT:
-		return record_of(morph_object_attr_object(object, attr, value));
+		return record_of(morph_object_nested_at(object, attr->name, value));
 	default:
-		text = morph_object_attr_text(object, attr, value);
+		text = morph_object_text_at(object, attr->name, value);
 		return json_string(text ? text : "");
 	}
 }
 
 json_t *record_of(const struct morph_object *object)
 {
+	struct morph_attr attr = { .sz = sizeof(attr) };
 	json_t *record = json_object();
 
-	for (size_t attr = 0; attr < morph_object_attr_count(object); attr++) {
-		const char *name = morph_object_attr_name(object, attr);
+	for (size_t position = 0; morph_object_attr(object, position, &attr); position++) {
 		json_t *list;
 
-		if (!morph_object_attr_is_list(object, attr)) {
-			json_object_set_new(record, name, value_of(object, attr, 0));
+		if (!attr.is_list) {
+			json_object_set_new(record, attr.name, value_of(object, &attr, 0));
 			continue;
 		}
 		list = json_array();
-		for (size_t i = 0; i < morph_object_attr_values(object, attr); i++)
-			json_array_append_new(list, value_of(object, attr, i));
-		json_object_set_new(record, name, list);
+		for (size_t i = 0; i < attr.values; i++)
+			json_array_append_new(list, value_of(object, &attr, i));
+		json_object_set_new(record, attr.name, list);
 	}
 	return record;
 }

@@ -99,7 +99,7 @@ enum exit_code controller_take(struct run *run)
 	if (!given(run, OPTION_EPOCH)) {
 		epoch = 1;
 		if (!morph_controller_get(run->client->ctx, fabric, id, &known))
-			epoch = morph_get_controller_epoch(known) + 1;
+			epoch = morph_object_uint(known, "epoch") + 1;
 		morph_object_free(known);
 	}
 	error = morph_controller_take(run->client->ctx, fabric, id, epoch, lease_ns,
@@ -256,7 +256,7 @@ static enum exit_code add_reservation(struct run *run, const struct morph_contro
 		error = morph_controller_reservations(end->ctx, end->fabric, id, &list);
 	for (size_t at = 0; !error && at < morph_list_count(list); at++) {
 		reservation = morph_list_get(list, at);
-		if (morph_get_reservation_guide(reservation) == morph_get_edge_guide(edge))
+		if (morph_object_uint(reservation, "guide") == morph_object_uint(edge, "guide"))
 			json_array_append_new(records, record_of(reservation));
 	}
 	morph_list_free(list);

@@ -96,7 +96,8 @@ static void refresh(struct run *run, uint32_t fabric, uint32_t part, uint32_t in
 	if (client_dump(run, morph_admin_hardware, fabric, &records))
 		return;
 	json_object_set_new(record, "health", json_string("ok"));
-	json_array_foreach(records, i, other) if (key_is(other, "part", morph_part_name(part)) &&
+	json_array_foreach(records, i, other) if (key_is(other, "part",
+							 morph_enum_name(MORPH_ENUM_PART, part)) &&
 						  number_of(other, "index", NUMBER_NONE) == index)
 		json_object_update(record, other);
 	json_decref(records);
@@ -161,8 +162,8 @@ static enum exit_code act_on_arguments(struct run *run, uint32_t part, enum verb
 	for (int i = 0; i < run->argc && !code; i++)
 		code = part == MORPH_PART_ACCELERATOR ?
 			       resolve_accelerator(run, fabric, run->argv[i], &indices[i]) :
-			       resolve_number(run, morph_part_name(part), run->argv[i],
-					      &indices[i]);
+			       resolve_number(run, morph_enum_name(MORPH_ENUM_PART, part),
+					      run->argv[i], &indices[i]);
 	if (!code)
 		code = act_on_list(run, fabric, part, indices, (size_t)run->argc, verb);
 	free(indices);

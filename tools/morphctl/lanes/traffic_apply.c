@@ -73,16 +73,16 @@ static enum exit_code read_fibres(struct applying *applying)
 	applying->fibres = needed(calloc(morph_list_count(list) + 1, sizeof(struct fibre)));
 	for (size_t at = 0; at < morph_list_count(list); at++) {
 		const struct morph_object *guide = morph_list_get(list, at);
-		int link = morph_te_guide_link(traffic->te, morph_get_guide_id(guide));
+		int link = morph_te_guide_link(traffic->te, morph_object_uint(guide, "id"));
 
 		if (link < 0)
 			continue;
 		applying->fibres[applying->count++] = (struct fibre){
-			.guide = morph_get_guide_id(guide),
+			.guide = morph_object_uint(guide, "id"),
 			.link = (uint32_t)link,
-			.lanes = lanes_in(morph_get_guide_lanes(guide)),
-			.spare = lanes_in(morph_get_guide_lanes_free(guide)),
-			.held = held_lanes(applying, morph_get_guide_id(guide)),
+			.lanes = lanes_in(morph_object_uint(guide, "lanes")),
+			.spare = lanes_in(morph_object_uint(guide, "lanes-free")),
+			.held = held_lanes(applying, morph_object_uint(guide, "id")),
 		};
 	}
 	morph_list_free(list);
@@ -138,7 +138,7 @@ static uint32_t lanes_free(const struct applying *applying, const struct fibre *
 	uint32_t lanes = 0;
 
 	if (!morph_admin_guide(traffic->run->client->ctx, traffic->fabric, fibre->guide, &guide))
-		lanes = lanes_in(morph_get_guide_lanes_free(guide));
+		lanes = lanes_in(morph_object_uint(guide, "lanes-free"));
 	morph_object_free(guide);
 	return lanes;
 }

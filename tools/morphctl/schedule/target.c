@@ -37,14 +37,14 @@ enum exit_code target_check(const struct run *run)
 
 static void take_ranks(struct target *target, const struct morph_object *info)
 {
-	target->fabric = morph_get_slice_fabric(info);
-	target->generation = morph_get_slice_generation(info);
-	target->transit = morph_get_slice_transit(info);
+	target->fabric = morph_object_uint(info, "fabric");
+	target->generation = morph_object_uint(info, "generation");
+	target->transit = morph_object_uint(info, "transit");
 	target->ranks = (uint32_t)morph_object_values(info, "rank");
 	target->accelerators = needed(calloc(target->ranks + 1UL, sizeof(uint32_t)));
 	for (uint32_t rank = 0; rank < target->ranks; rank++)
-		target->accelerators[rank] =
-			morph_get_rank_accelerator(morph_object_value_object(info, "rank", rank));
+		target->accelerators[rank] = morph_object_uint(
+			morph_object_nested_at(info, "rank", rank), "accelerator");
 }
 
 enum exit_code target_open(struct run *run, struct target *target)
@@ -89,14 +89,14 @@ enum exit_code target_fits(const struct planning *planning)
  */
 static uint32_t lights_of(const struct morph_object *schedule, size_t at)
 {
-	const struct morph_object *step = morph_object_value_object(schedule, "step", at);
-	uint32_t changes = morph_get_schedule_step_changes(step);
-	uint32_t holds = morph_get_schedule_step_circuits_count(step), held = 0;
+	const struct morph_object *step = morph_object_nested_at(schedule, "step", at);
+	uint32_t changes = morph_object_uint(step, "changes");
+	uint32_t holds = morph_object_uint(step, "circuits-count"), held = 0;
 	size_t before = at ? at - 1 : morph_object_values(schedule, "step") - 1;
 
-	if (at || morph_get_schedule_state_loop(schedule))
-		held = morph_get_schedule_step_circuits_count(
-			morph_object_value_object(schedule, "step", before));
+	if (at || morph_object_uint(schedule, "loop"))
+		held = morph_object_uint(morph_object_nested_at(schedule, "step", before),
+					 "circuits-count");
 	return (changes + holds - held) / 2;
 }
 
@@ -107,10 +107,10 @@ static int observe_steps(struct planning *planning, const struct morph_object *s
 	int error = 0;
 
 	for (size_t at = 0; !error && at < count; at++) {
-		const struct morph_object *step = morph_object_value_object(schedule, "step", at);
+		const struct morph_object *step = morph_object_nested_at(schedule, "step", at);
 		uint32_t lights = lights_of(schedule, at);
 
-		if (!lights || !morph_get_schedule_step_runs(step))
+		if (!lights || !morph_object_uint(step, "runs"))
 			continue;
 		error = morph_delay_observe(planning->delay, step, lights);
 		planning->target.measured++;

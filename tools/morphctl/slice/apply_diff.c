@@ -52,9 +52,11 @@ static void diff_settings(struct apply *apply, struct apply_slice *slice)
 	uint32_t mode = number_of(slice->present, "mode", 0) & 0777;
 	char from[16], to[16];
 
-	if (slice->failover_given && strcmp(failover, morph_failover_name(wish->failover))) {
+	if (slice->failover_given &&
+	    strcmp(failover, morph_enum_name(MORPH_ENUM_FAILOVER, wish->failover))) {
 		slice->set.set |= MORPH_SET_FAILOVER;
-		tell_set(apply, slice, "failover", failover, morph_failover_name(wish->failover));
+		tell_set(apply, slice, "failover", failover,
+			 morph_enum_name(MORPH_ENUM_FAILOVER, wish->failover));
 	}
 	if (slice->owner_given && owner != wish->owner) {
 		slice->set.set |= MORPH_SET_OWNER;
@@ -197,10 +199,10 @@ static enum exit_code diff_present(struct apply *apply, struct apply_slice *slic
 	if (!same_accelerators(slice))
 		return immutable(slice, "accelerators");
 	if (slice->transit_given &&
-	    !key_is(slice->present, "transit", morph_transit_name(wish->transit)))
+	    !key_is(slice->present, "transit", morph_enum_name(MORPH_ENUM_TRANSIT, wish->transit)))
 		return immutable(slice, "'transit'");
-	if (slice->spares_given &&
-	    !key_is(slice->present, "spares", morph_spares_name(wish->spare_policy)))
+	if (slice->spares_given && !key_is(slice->present, "spares",
+					   morph_enum_name(MORPH_ENUM_SPARES, wish->spare_policy)))
 		return immutable(slice, "'spares'");
 	if (slice->reserved_given && !number_of(slice->present, "reserved", 0) == wish->reserved)
 		return immutable(slice, "'reserved'");

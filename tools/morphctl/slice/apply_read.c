@@ -61,6 +61,7 @@ static enum exit_code read_word(const char *where, json_t *object, const char *k
 {
 	const char *text = json_string_value(json_object_get(object, key));
 	int64_t number = text ? morph_enum_value(words, text) : -1;
+	const char *word;
 
 	if (!json_object_get(object, key))
 		return EXIT_CODE_OK;
@@ -69,8 +70,8 @@ static enum exit_code read_word(const char *where, json_t *object, const char *k
 		return EXIT_CODE_OK;
 	}
 	fprintf(stderr, "morphctl: apply: %s: '%s' must be one of", where, key);
-	for (size_t i = 0; i < morph_enum_count(words); i++)
-		fprintf(stderr, " \"%s\"", morph_enum_word(words, i));
+	for (size_t i = 0; (word = morph_enum_word(words, i)); i++)
+		fprintf(stderr, " \"%s\"", word);
 	fputc('\n', stderr);
 	return EXIT_CODE_USAGE;
 }

@@ -90,7 +90,7 @@ static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *m
 	if (error < 0)
 		return client_error(run, error);
 	if (given(run, OPTION_LANES))
-		asked->mbps = lanes * morph_get_fabric_lane_mbps(info);
+		asked->mbps = lanes * morph_object_uint(info, "lane-mbps");
 	morph_object_free(info);
 	morph_request_set_mbps(asked->request, asked->mbps);
 	return EXIT_CODE_OK;
