@@ -98,6 +98,13 @@ def see_also(pages, but):
                                for name in names]
 
 
+def reference(command):
+    """The command that an alias stands for, and its page."""
+    target = command["alias-of"]
+    return [".PP", f"Alias of \\fB{escape('morphctl ' + target)}\\fR; see",
+            f".BR {escape('morphctl-' + target.split()[0])} (8)."]
+
+
 def object_page(table, entry, commands, pages):
     name = f"morphctl-{entry['name']}"
     out = header(name, table["version"], name, entry["help"]) + [".SH SYNOPSIS"]
@@ -108,6 +115,9 @@ def object_page(table, entry, commands, pages):
         if command["verb"]:
             out += [".SS " + escape(" ".join(filter(None, (command["verb"],
                                                            command["arguments"]))))]
+        if command["alias-of"]:
+            out += reference(command)
+            continue
         out += [".PP", escape(command["help"][0].upper() + command["help"][1:]) + "."]
         out += paragraphs(command["detail"]) if command["detail"] else []
         for one in command["options"]:
@@ -115,11 +125,13 @@ def object_page(table, entry, commands, pages):
                 out += option(one)
     shared = {one["name"]: one for command in commands for one in command["options"]
               if one["name"] in ("help", "json", "fields", "noheadings", "fabric")}
-    out += [".SH COMMON OPTIONS"]
-    for one in shared.values():
-        out += option(one)
-    out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(STABLE)]
-    out += exit_status(table) + examples(commands) + see_also(pages, name)
+    own = [command for command in commands if not command["alias-of"]]
+    if own:
+        out += [".SH COMMON OPTIONS"]
+        for one in shared.values():
+            out += option(one)
+        out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(STABLE)]
+    out += exit_status(table) + (examples(own) if own else []) + see_also(pages, name)
     return "\n".join(out) + "\n"
 
 

@@ -7,13 +7,13 @@ load common
 # refused TEXT JSON: the file is refused with a message that has the text in it.
 refused() {
 	printf '%s' "$2" >"$BATS_TEST_TMPDIR/wish.json"
-	expect 2 morphctl apply "$BATS_TEST_TMPDIR/wish.json" --dry-run
+	expect 2 morphctl slice apply "$BATS_TEST_TMPDIR/wish.json" --dry-run
 	[[ -z $output ]]
 	holds "$stderr" "$1"
 }
 
 @test "a file that is missing" {
-	expect 3 morphctl apply "$BATS_TEST_TMPDIR/none.json"
+	expect 3 morphctl slice apply "$BATS_TEST_TMPDIR/none.json"
 	holds "$stderr" "none.json"
 }
 

@@ -21,8 +21,15 @@ load common
 	while IFS=$'\t' read -r object option; do
 		grep -qF -- "\\-\\-${option//-/\\-}" "$MORPHCTL_BUILD/man/morphctl-$object.8" ||
 			{ echo "$object: --$option is missing"; return 1; }
-	done < <(jq -r '.commands[] | .object as $o | .options[] | [$o, .name] | @tsv' \
+	done < <(jq -r '.commands[] | select(.["alias-of"] | not) | .object as $o | .options[] | [$o, .name] | @tsv' \
 		"$MORPHCTL_BUILD/commands.json")
+}
+
+@test "the page of an alias names the command and its page" {
+	while IFS=$'\t' read -r object target; do
+		page=$(MANWIDTH=200 man -l -Tascii "$MORPHCTL_BUILD/man/morphctl-$object.8" | col -bx)
+		holds "$page" "Alias of morphctl $target; see morphctl-${target%% *}(8)."
+	done < <(jq -r '.commands[] | select(.["alias-of"]) | [.object, .["alias-of"]] | @tsv' "$MORPHCTL_BUILD/commands.json")
 }
 
 # complete_line WORD...: what completion offers for the last word.

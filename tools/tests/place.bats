@@ -10,9 +10,9 @@ setup() {
 }
 
 @test "a torus of the rack is a box, at its bounds" {
-	expect 0 morphctl place --shape 2x4x4 --profile "$rack"
+	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
 	holds "$output" "contiguous: 32 accelerators in 8 servers, 8 at least by free-accelerators; 160 circuits on 96 fibres, 96 at least by distances"
-	expect 0 morphctl place --shape 2x4x4 --profile "$rack" --json
+	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack" --json
 	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 32 ]]
 	[[ $(jq '[.circuit[].guide // [] | .[]] | [length, (unique | length)] | join(" ")' <<<"$output") == '"96 96"' ]]
 	[[ $(jq '[.load[].fibres] | add' <<<"$output") == 96 ]]
@@ -21,95 +21,95 @@ setup() {
 
 @test "the policy on transit that was not asked for is told too" {
 	# In an empty rack nothing belongs to others.
-	expect 0 morphctl place --shape 2x4x4 --profile "$rack"
+	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
 	holds "$output" $'\nwith own transit only: feasible\n'
-	expect 0 morphctl place --shape 2x4x4 --profile "$rack" --fields transit-own,transit-any --json
+	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack" --fields transit-own,transit-any --json
 	[[ $(jq -c . <<<"$output") == '{"transit-own":"feasible"}' ]]
-	expect 0 morphctl place --shape 2x4x4 --transit own --profile "$rack" --fields transit-own,transit-any --json
+	expect 0 morphctl slice place --shape 2x4x4 --transit own --profile "$rack" --fields transit-own,transit-any --json
 	[[ $(jq -c . <<<"$output") == '{}' ]]
-	expect 1 morphctl place --count 65 --profile "$rack" --fields transit-own,transit-any --json
+	expect 1 morphctl slice place --count 65 --profile "$rack" --fields transit-own,transit-any --json
 	[[ $(jq -c . <<<"$output") == '{"transit-own":"infeasible"}' ]]
-	expect 1 morphctl place --count 65 --transit own --profile "$rack"
+	expect 1 morphctl slice place --count 65 --transit own --profile "$rack"
 	holds "$output" $'\nwith any transit: infeasible\n'
 }
 
 @test "each rank is told its spare" {
-	expect 0 morphctl place --shape 4x4x4 --protect --profile "$rack"
+	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack"
 	holds "$output" "protection: feasible"
-	expect 0 morphctl place --shape 4x4x4 --protect --profile "$rack" --json
+	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack" --json
 	[[ $(jq -c '.protection | [.verdict, (.rank | length)]' <<<"$output") == '["feasible",64]' ]]
 	[[ $(jq 'all(.protection.rank[]; .spare >= 64 and .host >= 16)' <<<"$output") == true ]]
 	# Its fibres are those of its circuits, each once.
 	[[ $(jq 'all(.protection.rank[]; ([.circuit[].guide // [] | .[]] | unique | length) == .fibres)' <<<"$output") == true ]]
-	expect 0 morphctl place --shape 2x2 --profile "$rack" --json
+	expect 0 morphctl slice place --shape 2x2 --profile "$rack" --json
 	[[ $(jq 'has("protection")' <<<"$output") == false ]]
 }
 
 @test "what is asked for is counted" {
-	expect 0 morphctl place --count 5 --profile "$rack" --fields ranks-count,circuits-count --json
+	expect 0 morphctl slice place --count 5 --profile "$rack" --fields ranks-count,circuits-count --json
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[5,0]" ]]
-	expect 0 morphctl place --ring 5 --lanes 3 --profile "$rack" --json
+	expect 0 morphctl slice place --ring 5 --lanes 3 --profile "$rack" --json
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"], .["lanes-count"]]' <<<"$output") == "[5,10,3]" ]]
-	expect 0 morphctl place --mesh 4 --bandwidth 25001 --profile "$rack" --json
+	expect 0 morphctl slice place --mesh 4 --bandwidth 25001 --profile "$rack" --json
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"], .["lanes-count"]]' <<<"$output") == "[4,12,2]" ]]
-	expect 0 morphctl place --shape 3x2 --profile "$rack" --json
+	expect 0 morphctl slice place --shape 3x2 --profile "$rack" --json
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[6,18]" ]]
 }
 
 @test "what no rack can take is told, with the reason" {
-	expect 1 morphctl place --shape 4x4x5 --profile "$rack"
+	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack"
 	holds "$output" "infeasible: 80 accelerators are wanted in one rack; the rack with most free has 64"
 	holds "$output" "rack of host 0: 80 accelerators are wanted, 64 are free"
-	expect 1 morphctl place --shape 4x4x5 --profile "$rack" --json
+	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack" --json
 	[[ $(jq -c '[.verdict, .refusal[0].reason, .refusal[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
 }
 
 @test "the farthest tier that is accepted is the one that was asked for" {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
-	expect 1 morphctl place --shape 4x4x8 --profile "$pod"
+	expect 1 morphctl slice place --shape 4x4x8 --profile "$pod"
 	holds "$output" "infeasible: 128 accelerators are wanted in one rack; the rack with most free has 64"
-	expect 0 morphctl place --shape 4x4x8 --tier crossing --profile "$pod" --json
+	expect 0 morphctl slice place --shape 4x4x8 --tier crossing --profile "$pod" --json
 	[[ $(jq -c '[.tier, .servers, .fibres - .["fibres-bound"]]' <<<"$output") == '["crossing",32,0]' ]]
-	expect 0 morphctl place --shape 3x3x3 --profile "$rack" --fields tier --json
+	expect 0 morphctl slice place --shape 3x3x3 --profile "$rack" --fields tier --json
 	[[ $(jq -r .tier <<<"$output") == contiguous ]]
-	expect 0 morphctl place --shape 5x3 --profile "$rack" --fields tier --json
+	expect 0 morphctl slice place --shape 5x3 --profile "$rack" --fields tier --json
 	[[ $(jq -r .tier <<<"$output") == stitched ]]
-	expect 1 morphctl place --shape 5x3 --tier contiguous --profile "$rack"
-	expect 2 morphctl place --shape 5x3 --tier far --profile "$rack"
+	expect 1 morphctl slice place --shape 5x3 --tier contiguous --profile "$rack"
+	expect 2 morphctl slice place --shape 5x3 --tier far --profile "$rack"
 	holds "$stderr" "--tier wants contiguous|stitched|crossing, not 'far'"
 }
 
 @test "what no fabric of the profile can do is an error" {
-	expect 1 morphctl place --mesh 8 --profile "$rack"
+	expect 1 morphctl slice place --mesh 8 --profile "$rack"
 	holds "$stderr" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"
-	expect 1 morphctl place --ring 4 --lanes 17 --profile "$rack"
+	expect 1 morphctl slice place --ring 4 --lanes 17 --profile "$rack"
 	holds "$stderr" "is more than a circuit has: 16 lanes"
 	[[ -z $output ]]
 }
 
 @test "circuits share fibres in wavelengths of their own" {
 	# Whole, the fibres between two servers do not suffice: some circuits make a detour.
-	expect 0 morphctl place --mesh 7 --profile "$rack"
+	expect 0 morphctl slice place --mesh 7 --profile "$rack"
 	holds "$output" "42 circuits on 32 fibres, 24 at least"
-	expect 0 morphctl place --mesh 7 --wavelengths 4 --profile "$rack"
+	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack"
 	holds "$output" "42 circuits on 24 fibres, 24 at least"
 	holds "$output" "SRC-RANK  DST-RANK  HOST  LANES  GUIDE"
-	expect 0 morphctl place --mesh 7 --wavelengths 4 --profile "$rack" --json
+	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack" --json
 	[[ $(jq .wavelengths <<<"$output") == 4 ]]
 	# Some have a fibre together, and then different lanes of it.
 	[[ $(jq '[.circuit[].guide // [] | .[]] | length > (unique | length)' <<<"$output") == true ]]
 	[[ $(jq '[.circuit[] | .lanes as $lanes | (.guide // [])[] | [., $lanes]] | length == (unique | length)' <<<"$output") == true ]]
-	expect 1 morphctl place --mesh 7 --wavelengths 3 --profile "$rack"
+	expect 1 morphctl slice place --mesh 7 --wavelengths 3 --profile "$rack"
 	holds "$stderr" "16 lanes of a fibre can't be shared evenly in 3 wavelengths"
-	expect 2 morphctl place --mesh 7 --wavelengths 0 --profile "$rack"
+	expect 2 morphctl slice place --mesh 7 --wavelengths 0 --profile "$rack"
 	holds "$stderr" "--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16"
 }
 
 # graph STATUS TEXT OPTION...: place the links of a file that has this text
 graph() {
 	printf '%b' "$2" >"$BATS_TEST_TMPDIR/links"
-	expect "$1" morphctl place --graph "$BATS_TEST_TMPDIR/links" --profile "$rack" --json "${@:3}"
+	expect "$1" morphctl slice place --graph "$BATS_TEST_TMPDIR/links" --profile "$rack" --json "${@:3}"
 }
 
 # refused TEXT SENTENCE: such a file is not read, for that reason
@@ -133,25 +133,25 @@ circuits() {
 	# A pair that stands twice has two links.
 	graph 0 '0 1\n0 1\n' --simplex
 	[[ $(circuits) == "[[0,1],[0,1]]" ]]
-	expect 0 morphctl place --graph - --profile "$rack" --fields circuits-count --json <<<"0 1"
+	expect 0 morphctl slice place --graph - --profile "$rack" --fields circuits-count --json <<<"0 1"
 	[[ $(jq '."circuits-count"' <<<"$output") == 2 ]]
 }
 
 @test "a graph that is a ring is placed as the ring is" {
 	graph 0 '0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n' --simplex
 	links=$output
-	expect 0 morphctl place --ring 6 --simplex --profile "$rack" --json
+	expect 0 morphctl slice place --ring 6 --simplex --profile "$rack" --json
 	[[ $(jq -c '[.rank, .fibres]' <<<"$output") == "$(jq -c '[.rank, .fibres]' <<<"$links")" ]]
 }
 
 @test "links of shapes are one circuit with --simplex" {
-	expect 0 morphctl place --ring 5 --simplex --profile "$rack" --json
+	expect 0 morphctl slice place --ring 5 --simplex --profile "$rack" --json
 	[[ $(circuits) == "[[0,1],[1,2],[2,3],[3,4],[4,0]]" ]]
-	expect 0 morphctl place --shape 2x3 --simplex --profile "$rack" --fields circuits-count --json
+	expect 0 morphctl slice place --shape 2x3 --simplex --profile "$rack" --fields circuits-count --json
 	[[ $(jq '."circuits-count"' <<<"$output") == 9 ]]
 	# Seven circuits out of an accelerator are too many, but not six out and six in.
-	expect 1 morphctl place --mesh 8 --profile "$rack"
-	expect 0 morphctl place --mesh 7 --simplex --profile "$rack" --fields circuits-count --json
+	expect 1 morphctl slice place --mesh 8 --profile "$rack"
+	expect 0 morphctl slice place --mesh 7 --simplex --profile "$rack" --fields circuits-count --json
 	[[ $(jq '."circuits-count"' <<<"$output") == 21 ]]
 }
 
@@ -167,58 +167,58 @@ circuits() {
 	refused '# nothing\n\n' "there is no link; a line has two ranks"
 	refused '' "there is no link"
 	refused '0 1\0 2\n' "line 1: a NUL character; leave it out"
-	expect 3 morphctl place --graph "$BATS_TEST_TMPDIR/none" --profile "$rack"
+	expect 3 morphctl slice place --graph "$BATS_TEST_TMPDIR/none" --profile "$rack"
 	holds "$stderr" "none: No such file"
-	expect 1 morphctl place --graph "$BATS_TEST_TMPDIR" --profile "$rack"
+	expect 1 morphctl slice place --graph "$BATS_TEST_TMPDIR" --profile "$rack"
 	holds "$stderr" "Is a directory"
 }
 
 @test "where the search ends nothing is said to be impossible" {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
-	expect 1 morphctl place --shape 4x4x7 --whole-servers --tier crossing --steps 1 --profile "$pod"
+	expect 1 morphctl slice place --shape 4x4x7 --whole-servers --tier crossing --steps 1 --profile "$pod"
 	holds "$output" "undecided: no rack does, and nothing was found across racks, and nothing proven"
-	expect 0 morphctl place --shape 4x4x7 --tier crossing --profile "$pod"
-	expect 2 morphctl place --ring 4 --steps 0 --profile "$rack"
+	expect 0 morphctl slice place --shape 4x4x7 --tier crossing --profile "$pod"
+	expect 2 morphctl slice place --ring 4 --steps 0 --profile "$rack"
 	holds "$stderr" "--steps must be at least 1"
-	expect 2 morphctl place --ring 4 --steps few --profile "$rack"
+	expect 2 morphctl slice place --ring 4 --steps few --profile "$rack"
 }
 
 @test "a torus is placed in parts of servers, unless these are wanted whole" {
-	expect 0 morphctl place --shape 2x2 --whole-servers --profile "$rack"
-	expect 1 morphctl place --shape 3x2 --whole-servers --profile "$rack"
+	expect 0 morphctl slice place --shape 2x2 --whole-servers --profile "$rack"
+	expect 1 morphctl slice place --shape 3x2 --whole-servers --profile "$rack"
 	holds "$stderr" "servers are to be taken whole"
-	expect 0 morphctl place --shape 3x2 --profile "$rack"
-	expect 1 morphctl place --ring 4 --whole-servers --profile "$rack"
+	expect 0 morphctl slice place --shape 3x2 --profile "$rack"
+	expect 1 morphctl slice place --ring 4 --whole-servers --profile "$rack"
 }
 
 @test "wrong arguments are named" {
-	expect 2 morphctl place --profile "$rack"
+	expect 2 morphctl slice place --profile "$rack"
 	holds "$stderr" "wants one of --count, --shape, --ring, --mesh and --graph"
-	expect 2 morphctl place --graph - --ring 3 --profile "$rack"
+	expect 2 morphctl slice place --graph - --ring 3 --profile "$rack"
 	holds "$stderr" "wants one of"
-	expect 2 morphctl place --count 2 --ring 3 --profile "$rack"
+	expect 2 morphctl slice place --count 2 --ring 3 --profile "$rack"
 	holds "$stderr" "wants one of"
 	for shape in 2x x2 2x2x2x2 2X2 a 2x-1 ""; do
-		expect 2 morphctl place --shape "$shape" --profile "$rack"
+		expect 2 morphctl slice place --shape "$shape" --profile "$rack"
 		holds "$stderr" "--shape wants extents as 2x4x4"
 	done
-	expect 2 morphctl place --ring 4 --lanes 2 --bandwidth 5 --profile "$rack"
+	expect 2 morphctl slice place --ring 4 --lanes 2 --bandwidth 5 --profile "$rack"
 	holds "$stderr" "--bandwidth and --lanes exclude each other"
-	expect 2 morphctl place job --ring 4 --profile "$rack"
+	expect 2 morphctl slice place job --ring 4 --profile "$rack"
 	holds "$stderr" "'job' would be the slice's name"
-	expect 2 morphctl place --ring 4 --apply
+	expect 2 morphctl slice place --ring 4 --apply
 	holds "$stderr" "--apply wants the NAME"
-	expect 2 morphctl place job --ring 4 --apply --profile "$rack"
+	expect 2 morphctl slice place job --ring 4 --apply --profile "$rack"
 	holds "$stderr" "--apply wants --fabric"
-	expect 2 morphctl place --ring 4 --controller 7 --profile "$rack"
+	expect 2 morphctl slice place --ring 4 --controller 7 --profile "$rack"
 	holds "$stderr" "--controller and --epoch go together"
 }
 
 @test "a profile that is missing, or is none" {
-	expect 3 morphctl place --ring 4 --profile "$BATS_TEST_TMPDIR/none.bin"
+	expect 3 morphctl slice place --ring 4 --profile "$BATS_TEST_TMPDIR/none.bin"
 	holds "$stderr" "none.bin"
 	echo nonsense >"$BATS_TEST_TMPDIR/wrong.bin"
-	expect 1 morphctl place --ring 4 --profile "$BATS_TEST_TMPDIR/wrong.bin"
+	expect 1 morphctl slice place --ring 4 --profile "$BATS_TEST_TMPDIR/wrong.bin"
 	holds "$stderr" "malformed"
 }

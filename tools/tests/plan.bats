@@ -14,7 +14,7 @@ setup() {
 }
 
 @test "an answer has a time line, a bound, and what else was tried" {
-	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 --bytes 8M --delay round=2000,settle=200000
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 --bytes 8M --delay round=2000,settle=200000
 	holds "$output" "all-reduce of 8388608 bytes among 16 ranks: halving, "
 	holds "$output" $'\nplane  3 |~'
 	holds "$output" "no schedule of these rounds takes less than"
@@ -22,7 +22,7 @@ setup() {
 }
 
 @test "all that is told is in the record" {
-	expect 0 morphctl plan all-to-all --ranks 8 --algorithm shift "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-to-all --ranks 8 --algorithm shift "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, ."ranks-count", (.round | length), (.alternative | length), (.choice | length), .algorithm]' <<<"$output") == '["feasible",8,7,6,1,"shift"]' ]]
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
 	[[ $(jq '([.alternative[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
@@ -32,21 +32,21 @@ setup() {
 
 # Each round is sent over circuits that are lit; from all to all each sends a share in each of them.
 @test "what is sent over which holds is in the record" {
-	expect 0 morphctl plan all-to-all --ranks 8 --bytes 8M --algorithm shift --planes 2 "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-to-all --ranks 8 --bytes 8M --algorithm shift --planes 2 "${fabric[@]}" --json
 	[[ $(jq '. as $all | all(.send[]; . as $send | all(.hold[]; $all.hold[.] | ."lit-ns" <= $send."from-ns" and $send."until-ns" <= ."dark-ns"))' <<<"$output") == true ]]
 	[[ $(jq -c '[.send | group_by(.round)[] | map(.bytes * ."transfers-count") | add] | unique' <<<"$output") == "[8388608]" ]]
 	[[ $(jq -c '[.send[].round] | unique' <<<"$output") == "[0,1,2,3,4,5,6]" ]]
 	[[ $(jq '. as $all | all(.send | group_by(.round)[]; . as $sends | $all.round[.[0].round] | ."from-ns" == ($sends | map(."from-ns") | min) and ."until-ns" == ($sends | map(."until-ns") | max))' <<<"$output") == true ]]
 	# A ring that stays: others are hops.
-	expect 0 morphctl plan all-to-all --ranks 4 --algorithm shift --policy segments --bandwidth 800000 --delay hop=1,settle=1000000 --json
+	expect 0 morphctl schedule plan all-to-all --ranks 4 --algorithm shift --policy segments --bandwidth 800000 --delay hop=1,settle=1000000 --json
 	[[ $(jq -c '[.send[].hold]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
 }
 
 @test "a plan stands beside what one would do without a planner" {
-	expect 0 morphctl plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}"
+	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}"
 	for baseline in set-once every-step static ideal; do holds "$output" $'\n'"$baseline"; done
 	holds "$output" "by chain: a gap of "
-	expect 0 morphctl plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
 	[[ $(jq -c '[.baseline[].baseline]' <<<"$output") == '["set-once","every-step","static","ideal"]' ]]
 	# All-reduce on the ring takes 131.9 us, and the ring is set first.
 	[[ $(jq '.baseline[] | select(.baseline == "static") | ."finish-ns" / 100 | floor' <<<"$output") == 1419 ]]
@@ -55,78 +55,78 @@ setup() {
 	[[ $(jq '. as $all | all(.baseline[]; .baseline == "ideal" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
 	# The gap is not to the ideal, which is sooner than the bound where the first change is dear.
 	[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") < ."finish-ns"' <<<"$output") == true ]]
-	expect 0 morphctl plan all-reduce --ranks 64 "${fabric[@]}" --fields baseline,gap-ns --json
+	expect 0 morphctl schedule plan all-reduce --ranks 64 "${fabric[@]}" --fields baseline,gap-ns --json
 	[[ $(jq -c keys <<<"$output") == '["baseline","gap-ns"]' ]]
 }
 
 @test "from when on it pays to change a ring's circuits" {
-	expect 0 morphctl plan all-reduce --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes 8000 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes 8000 --json
 	# A hop and a quarter of the bytes are saved.
 	pays=$(jq '."short-cut"."pays-bytes"' <<<"$output")
 	[[ $pays -ge 3600 && $pays -le 3604 && $(jq -c '[."short-cut" | ."steps-count", ."first-step"]' <<<"$output") == "[2,1]" ]]
-	expect 0 morphctl plan all-gather --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes $((pays - 1))
+	expect 0 morphctl schedule plan all-gather --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes $((pays - 1))
 	holds "$output" "halving on a ring: from $pays bytes on it pays to change circuits; of these bytes it does not"
-	expect 0 morphctl plan reduce-scatter --ranks 4 --bandwidth 8000 --delay hop=100 --bytes 4K
+	expect 0 morphctl schedule plan reduce-scatter --ranks 4 --bandwidth 8000 --delay hop=100 --bytes 4K
 	holds "$output" "halving on a ring: of any bytes it pays to change circuits; of these bytes in the last 1 of 2 steps"
-	expect 0 morphctl plan reduce-scatter --ranks 2
+	expect 0 morphctl schedule plan reduce-scatter --ranks 2
 	holds "$output" "halving on a ring: it never pays to change circuits"
 	for other in "all-to-all --ranks 8" "all-reduce --ranks 6"; do
-		expect 0 morphctl plan $other --json
+		expect 0 morphctl schedule plan $other --json
 		[[ $(jq '."short-cut"' <<<"$output") == null ]]
 	done
 }
 
 @test "rounds with a late rank stand beside their bound" {
 	for ranks in 8:9:9 12:14:14; do
-		expect 0 morphctl plan all-reduce --ranks "${ranks%%:*}" --algorithm stragglar "${fabric[@]}" --json
+		expect 0 morphctl schedule plan all-reduce --ranks "${ranks%%:*}" --algorithm stragglar "${fabric[@]}" --json
 		[[ $(jq -c '[."rounds-late", ."rounds-bound"] | join(":")' <<<"$output") == "\"${ranks#*:}\"" ]]
 	done
-	expect 0 morphctl plan all-reduce --ranks 8 --algorithm stragglar "${fabric[@]}"
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm stragglar "${fabric[@]}"
 	holds "$output" "rounds when the last rank is there: 9, and by counting no fewer than 9"
 }
 
 @test "without an algorithm the soonest is chosen" {
-	expect 0 morphctl plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
 	[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq -r .algorithm <<<"$output") != ring ]]
-	expect 0 morphctl plan all-reduce --ranks 16 --bytes 1G "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --bytes 1G "${fabric[@]}" --json
 	[[ $(jq -r .algorithm <<<"$output") == ring ]]
 }
 
 @test "each row that is not the one says why" {
-	expect 0 morphctl plan all-reduce --ranks 6 --bytes 64 "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 6 --bytes 64 "${fabric[@]}" --json
 	[[ $(jq '[.choice[], .alternative[] | select(.text == null)] | length' <<<"$output") == 2 ]]
 	[[ $(jq '. as $all | all(.alternative[] | select(.verdict == "feasible" and .policy != $all.policy);
 		.text == if ."finish-ns" > $all."finish-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
 	[[ $(jq -r '.choice[] | select(.algorithm == "halving").text' <<<"$output") == "halving takes a power of two of ranks, not 6" ]]
 	[[ $(jq -c '.choice[] | select(.algorithm == "rings") | [.shape, .text]' <<<"$output") == '["3x2","later"]' ]]
 	[[ $(jq -c '[.choice[].algorithm] | sort' <<<"$output") == '["direct","doubling","halving","halving-cyclic","ring","rings","stragglar","swing"]' ]]
-	expect 0 morphctl plan all-to-all --ranks 300 --steps 1 "${fabric[@]}"
+	expect 0 morphctl schedule plan all-to-all --ranks 300 --steps 1 "${fabric[@]}"
 	holds "$output" "left out by the budget, which --steps makes larger"
 }
 
 @test "what a policy can't do is told as such" {
-	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --json
+	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --json
 	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"the policy can't do it\"]" ]]
-	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --steps 1 --json
+	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --steps 1 --json
 	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"left out by the budget of --steps, or the policy can't do it\"]" ]]
-	expect 0 morphctl plan all-to-all --ranks 300 --steps 1 --policy best "${fabric[@]}"
+	expect 0 morphctl schedule plan all-to-all --ranks 300 --steps 1 --policy best "${fabric[@]}"
 	holds "$output" "left out by the budget, which --steps makes larger"
 }
 
 @test "what is called ideal is no later than the plan" {
 	for how in "all-reduce --ranks 8 --algorithm halving --planes 3 --delay settle=10000 --bytes 4M" "all-reduce --ranks 8 --algorithm doubling --planes 2 --delay hop=5" \
 		"all-reduce --shape 2x4 --planes 3" "broadcast --ranks 9 --planes 4 --delay settle=1"; do
-		expect 0 morphctl plan $how --json
+		expect 0 morphctl schedule plan $how --json
 		[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") <= ."finish-ns"' <<<"$output") == true ]]
 	done
 }
 
 @test "the picture is one SVG with a row for each plane" {
-	morphctl plan all-reduce --shape 4x4 --algorithm rings --planes 2 "${fabric[@]}" --format svg > "$BATS_TEST_TMPDIR/plan.svg"
+	morphctl schedule plan all-reduce --shape 4x4 --algorithm rings --planes 2 "${fabric[@]}" --format svg > "$BATS_TEST_TMPDIR/plan.svg"
 	xmllint --noout "$BATS_TEST_TMPDIR/plan.svg"
 	[[ $(grep -c '>plane [01]</text>' "$BATS_TEST_TMPDIR/plan.svg") == 2 ]]
-	morphctl plan broadcast --ranks 4 --format svg --title 'a < b' > "$BATS_TEST_TMPDIR/plan.svg"
+	morphctl schedule plan broadcast --ranks 4 --format svg --title 'a < b' > "$BATS_TEST_TMPDIR/plan.svg"
 	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' "$BATS_TEST_TMPDIR/plan.svg") == "a < b" ]]
 }
 
@@ -140,7 +140,7 @@ uneven() {
 	for how in "--matrix $BATS_TEST_TMPDIR/matrix --policy matchings --algorithm direct" "--matrix $BATS_TEST_TMPDIR/matrix --planes 3 --policy matchings" \
 		"all-to-all --ranks 8 --algorithm shift --planes 2" "all-to-all --ranks 9 --policy segments" "all-reduce --ranks 8 --planes 3 --policy united"; do
 		for format in svg json; do
-			expect 0 morphctl plan $how --delay round=500,settle=20000 --format $format
+			expect 0 morphctl schedule plan $how --delay round=500,settle=20000 --format $format
 			printf '%s' "$output" > "$BATS_TEST_TMPDIR/plan.$format"
 		done
 		python3 -B "$BATS_TEST_DIRNAME/picture.py" "$BATS_TEST_TMPDIR/plan.svg" "$BATS_TEST_TMPDIR/plan.json"
@@ -148,282 +148,282 @@ uneven() {
 }
 
 @test "each of many matchings has a colour of its own" {
-	morphctl plan all-to-all --ranks 16 --algorithm shift --policy each-round --delay settle=1000 --format svg > "$BATS_TEST_TMPDIR/plan.svg"
+	morphctl schedule plan all-to-all --ranks 16 --algorithm shift --policy each-round --delay settle=1000 --format svg > "$BATS_TEST_TMPDIR/plan.svg"
 	[[ $(grep 'sends from' "$BATS_TEST_TMPDIR/plan.svg" | grep -o 'fill="#[0-9a-f]*"' | sort -u | wc -l) == 15 ]]
 }
 
 @test "a time line shows where some circuits change and others send" {
 	uneven
-	expect 0 morphctl plan --matrix "$BATS_TEST_TMPDIR/matrix" --policy matchings --algorithm direct --delay settle=20000,round=500
+	expect 0 morphctl schedule plan --matrix "$BATS_TEST_TMPDIR/matrix" --policy matchings --algorithm direct --delay settle=20000,round=500
 	[[ $(grep '^plane  0' <<<"$output") == *'|~'*'#'*'+'* ]]
 	holds "$output" "# sends, ~ changes, + both, - is lit"
-	expect 0 morphctl plan all-reduce --ranks 8 --bytes 8M --algorithm ring --delay settle=200000
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --bytes 8M --algorithm ring --delay settle=200000
 	[[ $(grep '^plane  0' <<<"$output") == *'|~'*'~#'*'#|' && $(grep '^plane  0' <<<"$output") != *+* ]]
 }
 
 @test "help says of keys and of the profile what is so of plans" {
-	expect 0 morphctl plan --help
+	expect 0 morphctl schedule plan --help
 	[[ $output != *"netlink specification"* && $output != *"--fabric"* ]]
 	holds "$output" "its keys are those that --fields takes"
 	holds "$output" "Without --slice nothing is held of it"
 }
 
 @test "--format json is --json" {
-	morphctl plan all-reduce --ranks 4 --json > "$BATS_TEST_TMPDIR/json"
-	morphctl plan all-reduce --ranks 4 --format json | cmp - "$BATS_TEST_TMPDIR/json"
-	expect 0 morphctl plan all-reduce --ranks 4 --format json --fields verdict
+	morphctl schedule plan all-reduce --ranks 4 --json > "$BATS_TEST_TMPDIR/json"
+	morphctl schedule plan all-reduce --ranks 4 --format json | cmp - "$BATS_TEST_TMPDIR/json"
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --format json --fields verdict
 	[[ $(jq -c . <<<"$output") == '{"verdict":"feasible"}' ]]
-	expect 2 morphctl plan all-reduce --ranks 4 --format svg --fields verdict
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --format svg --fields verdict
 	holds "$stderr" "--fields goes with --format text and json"
 }
 
 @test "what takes too long is told as such" {
-	run_split morphctl plan all-reduce --ranks 4 --bandwidth 1 --bytes 10000G
+	run_split morphctl schedule plan all-reduce --ranks 4 --bandwidth 1 --bytes 10000G
 	[[ $status != 0 && $output$stderr != *"goes on none"* ]]
 	holds "$output" "round 0 takes 2^64 picoseconds or more"
 	holds "$output" "undecided: round 1 ends after more than 2^62 picoseconds"
 	[[ $output != *"no circuits lead"* ]]
 	for format in text svg; do
-		expect 0 morphctl plan all-reduce --ranks 4 --bandwidth 1 --bytes 100G --format $format
+		expect 0 morphctl schedule plan all-reduce --ranks 4 --bandwidth 1 --bytes 100G --format $format
 		[[ $output != *e+0* && $output == *1288490\ s* ]]
 	done
 }
 
 @test "a policy that can't says why" {
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot
 	holds "$output" "infeasible: it has more matchings than there are planes"
 }
 
 @test "a late rank is told whether it pays not to wait for it" {
-	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700
+	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700
 	holds "$output" "all-reduce of 268435456 bytes among 8 ranks: stragglar, "
 	holds "$output" "it pays where that rank is more than"
-	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 1M --bandwidth 3600000 --delay round=3000,settle=3700
+	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 1M --bandwidth 3600000 --delay round=3000,settle=3700
 	holds "$output" "it does not pay, however late that rank is"
-	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --json
+	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --json
 	[[ $(jq '."pays-ns" - (."late-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
 }
 
 @test "a rank that is late is waited for unless that is later" {
 	local how=(all-reduce --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700)
-	expect 0 morphctl plan "${how[@]}" --late 1 --json
+	expect 0 morphctl schedule plan "${how[@]}" --late 1 --json
 	pays=$(jq '."pays-ns"' <<<"$output")
 	[[ $(jq -c '[.algorithm != "stragglar", ."comes-ns", has("rounds-late")]' <<<"$output") == '[true,1,false]' ]]
 	for late in $((pays - 2)):false $((pays + 2)):true 9000000:true; do
-		expect 0 morphctl plan "${how[@]}" --late "${late%:*}" --json
+		expect 0 morphctl schedule plan "${how[@]}" --late "${late%:*}" --json
 		[[ $(jq '.algorithm == "stragglar"' <<<"$output") == "${late#*:}" ]]
 		# Rows have the time at which all has arrived then, and none is sooner.
 		[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."ends-ns"' <<<"$output") == true ]]
 		[[ $(jq '. as $all | all(.choice[] | select(."finish-ns" and .algorithm != $all.algorithm); .text == if ."finish-ns" > $all."ends-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
 	done
 	[[ $(jq '."rest-ns" + 9000000 == ."ends-ns"' <<<"$output") == true ]]
-	expect 0 morphctl plan "${how[@]}" --late 1000
+	expect 0 morphctl schedule plan "${how[@]}" --late 1000
 	holds "$output" "the last rank comes after 1000 ns: then all has arrived "
 	holds "$output" "it pays where that rank is more than $pays ns late"
-	expect 0 morphctl plan "${how[@]}" --late 9000000 --algorithm stragglar --json
+	expect 0 morphctl schedule plan "${how[@]}" --late 9000000 --algorithm stragglar --json
 	[[ $(jq '."rest-ns" + 9000000 == ."ends-ns"' <<<"$output") == true ]]
 	# Rings are among the others.
-	[[ $(jq '."other-ns"' <<<"$output") == "$(morphctl plan "${how[@]}" --late 1 --json | jq '."other-ns"')" ]]
+	[[ $(jq '."other-ns"' <<<"$output") == "$(morphctl schedule plan "${how[@]}" --late 1 --json | jq '."other-ns"')" ]]
 	# One that can't be is not weighed.
-	expect 0 morphctl plan all-reduce --ranks 257 --steps 1 --late 5 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 257 --steps 1 --late 5 --json
 	[[ $(jq -r '.choice[] | select(.algorithm == "stragglar").text' <<<"$output") == "StragglAR takes 2 to 256 ranks, or a power of two, not 257" ]]
 	[[ $(jq 'has("pays-ns") or has("other-ns")' <<<"$output") == false ]]
 }
 
 @test "without a port a schedule goes on, and few circuits differ" {
-	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
 	holds "$output" "circuits differ, and all has arrived"
-	expect 0 morphctl plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3:1t --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3:1t --json
 	[[ $(jq -c '[.replanned.lost, .replanned.changed, .replanned.shared]' <<<"$output") == '[1,1,30]' ]]
 	[[ $(jq '. as $all | all(.hold[] | select(.plane == 1); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 3))' <<<"$output") == true ]]
-	expect 1 morphctl plan all-reduce --ranks 4 --algorithm ring --lost 3:0r@1000
+	expect 1 morphctl schedule plan all-reduce --ranks 4 --algorithm ring --lost 3:0r@1000
 	holds "$output" "infeasible: rank 3 has no port left to receive"
 	for lost in 3 3: 3:1x 3:1, :1 3:1@ 3:1@x; do
-		expect 2 morphctl plan all-reduce --ranks 4 --planes 2 --lost "$lost"
+		expect 2 morphctl schedule plan all-reduce --ranks 4 --planes 2 --lost "$lost"
 		holds "$stderr" "--lost wants ports"
 	done
-	run_split morphctl plan all-reduce --ranks 4 --planes 2 --lost 3:2
+	run_split morphctl schedule plan all-reduce --ranks 4 --planes 2 --lost 3:2
 	[[ $status != 0 ]]
 	holds "$stderr" "--lost wants ranks below 4 and planes below 2, not '3:2'"
 }
 
 @test "what goes on without a port is not said to end with a late rank" {
-	expect 0 morphctl plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0 --json
 	[[ $(jq -c '[."comes-ns", ."ends-ns"]' <<<"$output") == '[5000000,null]' ]]
-	expect 0 morphctl plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0
 	[[ $output != *"after the others began"* ]]
 }
 
 @test "an algorithm that what is given rules out says why" {
-	expect 0 morphctl plan broadcast --ranks 4 --segments 70000 --json
+	expect 0 morphctl schedule plan broadcast --ranks 4 --segments 70000 --json
 	[[ $(jq -r '.choice[] | select(.algorithm == "binary").text' <<<"$output") == "a collective has 65536 rounds at most" ]]
 }
 
 @test "rows from before a loss say so" {
-	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
 	[[ $(jq 'all(.choice[], .alternative[], .baseline[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
-	expect 0 morphctl plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --json
 	[[ $output != *"before the loss"* ]]
 }
 
 @test "rings go along the torus that is best, which is told" {
 	local how=(--bytes 64K --planes 2 --delay round=1000,settle=3700)
-	expect 0 morphctl plan all-reduce --shape 6x6 "${how[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --shape 6x6 "${how[@]}" --json
 	[[ $(jq -c '[.algorithm, .shape, (.choice[] | select(.algorithm == "rings").shape)]' <<<"$output") == '["rings","6x6","6x6"]' ]]
 	square=$(jq '."finish-ns"' <<<"$output")
-	expect 0 morphctl plan all-reduce --ranks 36 "${how[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 36 "${how[@]}" --json
 	[[ $(jq "[.algorithm, .shape, .\"finish-ns\" <= $square] | join(\" \")" <<<"$output") == '"rings 4x3x3 true"' ]]
-	expect 0 morphctl plan all-reduce --ranks 36 "${how[@]}"
+	expect 0 morphctl schedule plan all-reduce --ranks 36 "${how[@]}"
 	holds "$output" "ranks: rings on 4x3x3, "
 	holds "$output" "ALGORITHM       SHAPE  POLICY"
-	expect 0 morphctl plan all-reduce --ranks 36 --algorithm rings "${how[@]}" --fields shape --json
+	expect 0 morphctl schedule plan all-reduce --ranks 36 --algorithm rings "${how[@]}" --fields shape --json
 	[[ $(jq -c . <<<"$output") == '{"shape":"4x3x3"}' ]]
-	expect 0 morphctl plan all-gather --ranks 7 "${how[@]}" --json
+	expect 0 morphctl schedule plan all-gather --ranks 7 "${how[@]}" --json
 	[[ $(jq -r '.choice[] | select(.algorithm == "rings").text' <<<"$output") == "no torus of two dimensions has 7 ranks" ]]
-	expect 0 morphctl plan all-gather --ranks 6 "${how[@]}"
+	expect 0 morphctl schedule plan all-gather --ranks 6 "${how[@]}"
 	holds "$output" "RADIX  SHAPE  POLICY"
 	# Where its light has no ways on so many planes the next plan's rings go along the same torus.
-	expect 0 morphctl plan all-reduce --ranks 36 --bytes 64K --planes 6 --delay round=1000,settle=3700 --profile "$TOP/build/profiles/rack64.bin" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 36 --bytes 64K --planes 6 --delay round=1000,settle=3700 --profile "$TOP/build/profiles/rack64.bin" --json
 	[[ $(jq -c '[.algorithm, .verdict, (.unlit | length > 0), .shape != null]' <<<"$output") == '["rings","feasible",true,true]' ]]
 }
 
 @test "what an algorithm is told is chosen with it" {
 	local how=(broadcast --ranks 33 --bytes 1G --planes 2 --delay round=500,settle=3700)
-	expect 0 morphctl plan "${how[@]}" --json
+	expect 0 morphctl schedule plan "${how[@]}" --json
 	[[ $(jq -c '[.algorithm, .segments, (.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '["binary",256,256]' ]]
 	soonest=$(jq '."finish-ns"' <<<"$output")
-	expect 0 morphctl plan "${how[@]}"
+	expect 0 morphctl schedule plan "${how[@]}"
 	holds "$output" "binary of 256 segments, "
 	holds "$output" "ALGORITHM  SEGMENTS  POLICY"
 	# What is given is kept.
-	expect 0 morphctl plan "${how[@]}" --segments 1 --json
+	expect 0 morphctl schedule plan "${how[@]}" --segments 1 --json
 	[[ $(jq -c '[(.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '[1]' ]]
 	[[ $(jq '."finish-ns"' <<<"$output") -gt $((2 * soonest)) ]]
-	expect 0 morphctl plan all-to-all --ranks 64 --bytes 64K --planes 3 --delay round=500,settle=3700
+	expect 0 morphctl schedule plan all-to-all --ranks 64 --bytes 64K --planes 3 --delay round=500,settle=3700
 	holds "$output" "bruck of radix 4, "
-	expect 0 morphctl plan all-to-all --ranks 64 --bytes 64K --algorithm bruck --radix 5 --json
+	expect 0 morphctl schedule plan all-to-all --ranks 64 --bytes 64K --algorithm bruck --radix 5 --json
 	[[ $(jq '.radix' <<<"$output") == 5 ]]
-	expect 0 morphctl plan all-reduce --ranks 8 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --json
 	[[ $(jq 'has("radix") or has("segments")' <<<"$output") == false ]]
-	expect 0 morphctl plan "${how[@]}" -o algorithm,segments
+	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments
 	holds "$output" "segments   256"
 	# One that is too much for a tree leaves the others.
-	expect 0 morphctl plan broadcast --ranks 8 --segments 70000 --json
+	expect 0 morphctl schedule plan broadcast --ranks 8 --segments 70000 --json
 	[[ $(jq -c '[.verdict, .algorithm]' <<<"$output") == '["feasible","binomial"]' ]]
 	# What the next plan is told where the soonest has no ways is what it says.
-	expect 0 morphctl plan broadcast --ranks 32 --bytes 1M --planes 6 --profile "$TOP/build/profiles/rack64.bin" --delay settle=3700,round=500 --json
+	expect 0 morphctl schedule plan broadcast --ranks 32 --bytes 1M --planes 6 --profile "$TOP/build/profiles/rack64.bin" --delay settle=3700,round=500 --json
 	[[ $(jq -c '[.algorithm, .segments, (.round | length)]' <<<"$output") == '["binary",8,12]' ]]
 }
 
 @test "what is too long, and where all are tried that nothing is sooner, is told as such" {
-	expect 2 morphctl plan all-to-all --ranks 64 --policy matchings --bytes 1048576G --bandwidth 1000
+	expect 2 morphctl schedule plan all-to-all --ranks 64 --policy matchings --bytes 1048576G --bandwidth 1000
 	holds "$stderr" "all sends one after the other would take longer than"
 	python3 -c 'for row in range(66): print(*(4096 * (column == (row + 1) % 66) for column in range(66)))' > "$BATS_TEST_TMPDIR/one.csv"
-	expect 0 morphctl plan --matrix "$BATS_TEST_TMPDIR/one.csv" --planes 2 --delay settle=1000,round=500 --json
+	expect 0 morphctl schedule plan --matrix "$BATS_TEST_TMPDIR/one.csv" --planes 2 --delay settle=1000,round=500 --json
 	[[ $(jq 'all(.method[] | select(has("finish-ns") | not); .text == "nothing is sooner than what was found")' <<<"$output") == true ]]
 }
 
 @test "what can't go on without a port is planned anew" {
 	local how=(all-reduce --ranks 8 --planes 2 --algorithm doubling --policy segments --bandwidth 800000 --delay settle=100000,hop=100)
-	expect 0 morphctl plan "${how[@]}" --json
+	expect 0 morphctl schedule plan "${how[@]}" --json
 	whole=$(jq '."finish-ns"' <<<"$output")
-	expect 0 morphctl plan "${how[@]}" --lost 1:0 --json
+	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0 --json
 	[[ $(jq -c '[.verdict, .replanned.anew, (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
 	[[ $(jq "(.\"finish-ns\" - $whole | if . < 0 then 0 else . end) == .replanned.\"later-ns\"" <<<"$output") == true ]]
 	# What begins once more begins when the port is lost.
 	later=$(jq '.replanned."later-ns"' <<<"$output")
-	expect 0 morphctl plan "${how[@]}" --lost 1:0@500 --json
+	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0@500 --json
 	[[ $(jq .replanned.anew <<<"$output") == true && $(jq '.replanned."later-ns"' <<<"$output") == $((later + 500)) ]]
 	# No circuit is at the port.
 	[[ $(jq '. as $all | all(.hold[] | select(.plane == 0); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
-	expect 0 morphctl plan "${how[@]}" --lost 1:0
+	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0
 	holds "$output" "what was planned can't go on: "
 	holds "$output" "this is planned anew, from the beginning, by policy united, and all has arrived "
 }
 
 @test "what is wrong is named, and what would be right" {
-	expect 2 morphctl plan gather --ranks 4
+	expect 2 morphctl schedule plan gather --ranks 4
 	holds "$stderr" "the collective is all-reduce, reduce-scatter, all-gather, all-to-all or broadcast, not 'gather'"
-	expect 2 morphctl plan all-reduce
+	expect 2 morphctl schedule plan all-reduce
 	holds "$stderr" "wants one of --ranks and --shape"
-	expect 2 morphctl plan all-reduce --ranks 4 --bytes 12Q
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --bytes 12Q
 	holds "$stderr" "--bytes wants a number, or one as 64K, 16M or 1G, not '12Q'"
-	expect 2 morphctl plan all-reduce --ranks 4 --bytes 18446744073709551615G
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --bytes 18446744073709551615G
 	holds "$stderr" "--bytes wants a number"
 	for delay in speed=3 settle settle= settle=3x settle=-1; do
-		expect 2 morphctl plan all-reduce --ranks 4 --delay "$delay"
+		expect 2 morphctl schedule plan all-reduce --ranks 4 --delay "$delay"
 		holds "$stderr" "--delay wants"
 	done
-	expect 2 morphctl plan all-reduce --shape 4x
+	expect 2 morphctl schedule plan all-reduce --shape 4x
 	holds "$stderr" "--shape wants extents as 2x4x4, not '4x'"
-	run_split morphctl plan all-to-all --ranks 4 --algorithm ring
+	run_split morphctl schedule plan all-to-all --ranks 4 --algorithm ring
 	[[ $status != 0 ]]
 	holds "$stderr" "a ring does not make an all-to-all"
-	expect 2 morphctl plan all-reduce --ranks 4 --bandwidth 0
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --bandwidth 0
 	holds "$stderr" "--bandwidth wants 1 to 1099511627776, not '0'"
 	for planes in 0 65; do
-		expect 2 morphctl plan all-reduce --ranks 4 --planes "$planes"
+		expect 2 morphctl schedule plan all-reduce --ranks 4 --planes "$planes"
 		holds "$stderr" "--planes wants 1 to 64, not '$planes'"
 	done
 	for port in 9:0 0:1 4294967296:0; do
-		expect 2 morphctl plan all-reduce --ranks 4 --lost "$port"
+		expect 2 morphctl schedule plan all-reduce --ranks 4 --lost "$port"
 		holds "$stderr" "--lost wants ranks below 4 and planes below 1, not '$port'"
 	done
 	for wrong in "--ranks 4097" "--shape 64x65"; do
-		expect 2 morphctl plan all-reduce $wrong
+		expect 2 morphctl schedule plan all-reduce $wrong
 		holds "$stderr" "a collective is among 1 to 4096 ranks, not $wrong"
 	done
-	expect 2 morphctl plan all-reduce --ranks 7 --algorithm rings
+	expect 2 morphctl schedule plan all-reduce --ranks 7 --algorithm rings
 	holds "$stderr" "no torus of two dimensions has 7 ranks"
-	expect 2 morphctl plan all-reduce --ranks 7 --algorithm halving
+	expect 2 morphctl schedule plan all-reduce --ranks 7 --algorithm halving
 	holds "$stderr" "halving takes a power of two of ranks, not 7"
 	holds "$stderr" "these do it: --algorithm ring, direct"
-	expect 1 morphctl plan all-reduce --ranks 4 --profile /dev/null
+	expect 1 morphctl schedule plan all-reduce --ranks 4 --profile /dev/null
 	holds "$stderr" "read profile /dev/null: it is no regular file"
 	for shape in 0x4 4294967297 4x4x4x4; do
-		expect 2 morphctl plan all-reduce --shape "$shape"
+		expect 2 morphctl schedule plan all-reduce --shape "$shape"
 		holds "$stderr" "--shape wants extents as 2x4x4, not '$shape'"
 	done
 }
 
 @test "what is too large is a usage error with what was typed" {
-	expect 2 morphctl plan all-reduce --ranks 4 --bytes 99999999999999999999
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --bytes 99999999999999999999
 	holds "$stderr" "--bytes wants a number, or one as 64K, 16M or 1G, not '99999999999999999999'"
-	expect 2 morphctl plan all-reduce --ranks 4 --bytes 1048577G
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --bytes 1048577G
 	holds "$stderr" "--bytes wants 2^50 at most, which is 1048576G, not '1048577G'"
-	expect 2 morphctl plan broadcast --ranks 4 --algorithm binary --segments 5000000
+	expect 2 morphctl schedule plan broadcast --ranks 4 --algorithm binary --segments 5000000
 	holds "$stderr" "a collective has 65536 rounds at most"
 	for ns in 99999999999999999999 1099511627777; do
-		expect 2 morphctl plan all-reduce --ranks 4 --delay "hop=1,settle=$ns,relock=3"
+		expect 2 morphctl schedule plan all-reduce --ranks 4 --delay "hop=1,settle=$ns,relock=3"
 		holds "$stderr" "--delay wants 1099511627776 nanoseconds at most, not 'settle=$ns'"
 	done
-	expect 2 morphctl plan all-reduce --ranks 4 --lost 1:0@99999999999999999999
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --lost 1:0@99999999999999999999
 	holds "$stderr" "not '1:0@99999999999999999999'"
 }
 
 @test "a named algorithm that is beyond the budget is refused" {
 	for collective in "all-reduce --ranks 1024" "all-to-all --ranks 2048"; do
-		expect 2 morphctl plan $collective --algorithm direct
+		expect 2 morphctl schedule plan $collective --algorithm direct
 		holds "$stderr" "--algorithm direct among "
 		holds "$stderr" " takes minutes and gigabytes to plan: --steps "
 	done
-	expect 2 morphctl plan all-reduce --ranks 1024 --algorithm direct --steps 100
-	expect 0 morphctl plan all-reduce --ranks 1024 --algorithm ring --policy one-shot
+	expect 2 morphctl schedule plan all-reduce --ranks 1024 --algorithm direct --steps 100
+	expect 0 morphctl schedule plan all-reduce --ranks 1024 --algorithm ring --policy one-shot
 }
 
 @test "segments that are beyond the budget are refused before they are there" {
 	for algorithm in "" "--algorithm binary"; do
-		expect 2 in_megabytes 100 morphctl plan broadcast --ranks 4096 --segments 10000 $algorithm
+		expect 2 in_megabytes 100 morphctl schedule plan broadcast --ranks 4096 --segments 10000 $algorithm
 		holds "$stderr" "--algorithm binary among 4096 ranks takes minutes and gigabytes to plan: --steps 157 would, or say fewer --segments"
 	done
-	expect 2 in_megabytes 100 morphctl plan broadcast --ranks 4096 --segments 65000 --algorithm binary
+	expect 2 in_megabytes 100 morphctl schedule plan broadcast --ranks 4096 --segments 65000 --algorithm binary
 	holds "$stderr" "a collective has 67108864 transfers at most"
 }
 
 @test "an option that would do nothing is refused" {
 	# Options, and what is said of them.
 	while IFS=: read -r options text; do
-		expect 2 morphctl plan $options
+		expect 2 morphctl schedule plan $options
 		holds "$stderr" "$text"
 	done <<-END
 		all-reduce --ranks 4 --radix 4:--radix goes with an all-to-all or all-gather by --algorithm bruck
@@ -446,26 +446,26 @@ uneven() {
 	END
 	for used in "all-to-all --ranks 4 --radix 4" "all-gather --ranks 4 --radix 2 --algorithm bruck" \
 		"broadcast --ranks 4 --segments 4 --root 3"; do
-		expect 0 morphctl plan $used
+		expect 0 morphctl schedule plan $used
 	done
 }
 
 @test "each key of the record is a field" {
-	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --lost 3:0t@999999999 --json
-	expect 0 morphctl plan all-reduce --algorithm stragglar --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
-	expect 0 morphctl plan all-reduce --ranks 8 --late 5 --json
-	expect 0 morphctl plan all-reduce --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
-	expect 0 morphctl plan all-reduce --ranks 4 --json --fields choice,light,unlit,replanned,elected-rank,late-ns,pays-ns,algorithm,ranks-involved
+	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --lost 3:0t@999999999 --json
+	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --json --fields choice,light,unlit,replanned,elected-rank,late-ns,pays-ns,algorithm,ranks-involved
 	[[ $(jq -c keys <<<"$output") == '["algorithm","choice"]' ]]
 }
 
 @test "what meets its bound has no gap, and one is no plural" {
-	expect 0 morphctl plan all-reduce --ranks 4 --algorithm ring
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --algorithm ring
 	holds "$output" "by ports: no gap"
 	holds "$output" "circuits change 1 time, 4 are set"
-	expect 0 morphctl plan all-reduce --ranks 4 --algorithm ring --json
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --algorithm ring --json
 	[[ $(jq '."gap-ns"' <<<"$output") == 0 ]]
-	expect 0 morphctl plan all-reduce --ranks 1 --bytes 1
+	expect 0 morphctl schedule plan all-reduce --ranks 1 --bytes 1
 	holds "$output" "all-reduce of 1 byte among 1 rank: "
 }
 
@@ -473,66 +473,66 @@ uneven() {
 	local name
 	for name in $'a\xff' $'\xef\xbf\xbe' "a$(printf 'é%.0s' {1..80})"; do
 		printf '0 1K\n1K 0\n' > "$BATS_TEST_TMPDIR/$name"
-		(cd "$BATS_TEST_TMPDIR" && morphctl plan --matrix "$name" --format svg) | xmllint --noout -
+		(cd "$BATS_TEST_TMPDIR" && morphctl schedule plan --matrix "$name" --format svg) | xmllint --noout -
 	done
 }
 
 @test "a title is UTF-8" {
-	expect 2 morphctl plan all-reduce --ranks 4 --format svg --title $'a\xff'
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --format svg --title $'a\xff'
 	holds "$stderr" "--title wants UTF-8"
-	morphctl plan all-reduce --ranks 4 --format svg --title 'größer' | xmllint --noout -
+	morphctl schedule plan all-reduce --ranks 4 --format svg --title 'größer' | xmllint --noout -
 }
 
 @test "the help tells what steps are" {
-	expect 0 morphctl plan --help
+	expect 0 morphctl schedule plan --help
 	holds "$output" "in the units of the policy"
 	[[ $output != *"in each rack"* ]]
 }
 
 @test "options of a slice go with one" {
-	expect 2 morphctl plan all-reduce --ranks 4 --load
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --load
 	holds "$stderr" "--load goes with --slice"
-	expect 2 morphctl plan all-reduce --ranks 4 --begin time
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --begin time
 	holds "$stderr" "--begin goes with --slice or --to-steps"
-	expect 2 morphctl plan all-reduce --slice train --at 0,1
+	expect 2 morphctl schedule plan all-reduce --slice train --at 0,1
 	holds "$stderr" "--at and --slice exclude each other"
-	expect 2 morphctl plan all-reduce --ranks 4 --lanes 2
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --lanes 2
 	holds "$stderr" "--at and --lanes go with --profile or --slice"
-	run_split morphctl plan all-reduce --slice train --load
+	run_split morphctl schedule plan all-reduce --slice train --load
 	[[ $status == 3 && -z $output ]]
 }
 
 @test "with a profile it is said whether the light has ways" {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
-	expect 0 morphctl plan all-reduce --ranks 4 --planes 2 --profile "$server" --at 0,1,5,4
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --planes 2 --profile "$server" --at 0,1,5,4
 	holds "$output" "its light has ways: "
-	expect 0 morphctl plan all-to-all --ranks 4 --algorithm shift --profile "$server" --json
+	expect 0 morphctl schedule plan all-to-all --ranks 4 --algorithm shift --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, .light."planes-count", .light."circuits-count" > 0]' <<<"$output") == '["feasible",1,true]' ]]
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server"
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server"
 	holds "$output" "its light is infeasible: step "
 	holds "$output" "2 at most can"
-	expect 1 morphctl plan all-to-all --ranks 4 --algorithm shift --planes 7 --profile "$server" --json
+	expect 1 morphctl schedule plan all-to-all --ranks 4 --algorithm shift --planes 7 --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, .light.have, .light.need]' <<<"$output") == '["infeasible",6,7]' ]]
-	expect 2 morphctl plan all-reduce --ranks 4 --at 0,1,2,3
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --at 0,1,2,3
 	holds "$stderr" "--at and --lanes go with --profile"
 	for at in 0,1,2 0,1,2,3,4 0,1,2,x 0,1,5,4, 0,,1,5,4; do
-		expect 2 morphctl plan all-reduce --ranks 4 --profile "$server" --at "$at"
+		expect 2 morphctl schedule plan all-reduce --ranks 4 --profile "$server" --at "$at"
 	done
 }
 
 @test "where the soonest plan has no ways the next one that has some is it" {
 	local server=$TOP/build/profiles/server8.bin soonest
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
-	expect 0 morphctl plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --json
+	expect 0 morphctl schedule plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --json
 	soonest=$(jq '."finish-ns"' <<<"$output")
-	expect 0 morphctl plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --profile "$server" --json
+	expect 0 morphctl schedule plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, .unlit[0]."finish-ns", .unlit[0].proven]' <<<"$output") == "[\"feasible\",$soonest,true]" ]]
 	[[ $(jq '."finish-ns" >= ([.unlit[]."finish-ns"] | max)' <<<"$output") == true ]]
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, (.unlit | length)]' <<<"$output") == '["infeasible",1]' ]]
 	# So it is where the soonest does not wait for a late rank: the next one may.
-	expect 0 morphctl plan all-reduce --ranks 8 --planes 4 --bytes 64M --late 1000000 --delay round=500,settle=3700 --profile "$server" --json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --planes 4 --bytes 64M --late 1000000 --delay round=500,settle=3700 --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, .unlit[0].algorithm, .algorithm == "stragglar"]' <<<"$output") == '["feasible","stragglar",false]' ]]
 	[[ $(jq '."ends-ns" == ([.choice[] | select(.algorithm == "ring")."finish-ns"] | max)' <<<"$output") == true ]]
 }
@@ -541,7 +541,7 @@ uneven() {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 	cd "$BATS_TEST_TMPDIR"
-	expect 0 morphctl plan all-reduce --ranks 4 --planes 2 --bytes 8M --algorithm halving --delay round=500,settle=3700 \
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --planes 2 --bytes 8M --algorithm halving --delay round=500,settle=3700 \
 		--profile "$server" --at 0,1,5,4 --begin time --to-steps steps.json --json
 	[[ $(jq -c '[.steps, .circuits | length]' steps.json) == "$(jq -c '.light | [."steps-count", ."circuits-count"]' <<<"$output")" ]]
 	[[ $(jq -c '[.loop, (.steps | map(.begin) | unique), (."profile-checksum" > 0), .generation]' steps.json) == '[false,["time"],true,null]' ]]
@@ -549,22 +549,22 @@ uneven() {
 	# All of it is read; then it is the slice that there is none of.
 	expect 3 morphctl schedule load train steps.json
 	holds "$stderr" 'there is no slice "train"'
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --to-steps none.json
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --to-steps none.json
 	holds "$stderr" "none.json is not written: "
 	[[ ! -e none.json ]]
-	expect 2 morphctl plan all-reduce --ranks 4 --to-steps steps.json
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --to-steps steps.json
 	holds "$stderr" "--to-steps goes with --profile or --slice"
 }
 
 @test "what no collective has is a mistake of who asks" {
 	for wrong in "--ranks 0" "--ranks 5000" "--shape 8x536870913"; do
-		run_split morphctl plan all-reduce $wrong
+		run_split morphctl schedule plan all-reduce $wrong
 		[[ $status == 2 && -z $output ]]
 		holds "$stderr" "among 1 to 4096 ranks"
 	done
-	expect 2 morphctl plan broadcast --ranks 4 --root 9
+	expect 2 morphctl schedule plan broadcast --ranks 4 --root 9
 	holds "$stderr" "--root is 9, the last of 4 ranks is 3"
-	run_split morphctl plan all-to-all --ranks 8 --policy one-shot --format svg
+	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --format svg
 	[[ $status == 1 && -z $output ]]
 	holds "$stderr" "it has more matchings than there are planes"
 }

@@ -30,156 +30,156 @@ refused() {
 }
 
 @test "a matrix becomes a plan, with all that plans have" {
-	expect 0 morphctl plan --matrix tokens.csv --planes 2 "${fabric[@]}"
+	expect 0 morphctl schedule plan --matrix tokens.csv --planes 2 "${fabric[@]}"
 	holds "$output" "tokens.csv among 4 ranks: "
 	holds "$output" $'\nplane  1 |'
 	for policy in each-round one-shot segments overlap matchings; do holds "$output" $'\n'"$policy"; done
 	for algorithm in direct shift pairwise; do holds "$output" $'\n'"$algorithm"; done
-	expect 0 morphctl plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, .policy, ."ranks-count", (.choice | length), .algorithm]' <<<"$output") == '["feasible","matchings",4,1,"direct"]' ]]
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
 	# Nothing is sooner than the busiest port: rank 3 receives 13 MiB and 4 bytes.
 	[[ $(jq '."bound-ns" >= (13 * 1048576 + 4) * 8 / 100' <<<"$output") == true ]]
 	# Eleven pairs have something for each other.
 	[[ $(jq '[.matching[].circuit[]] | unique | length' <<<"$output") == 11 ]]
-	morphctl plan --matrix tokens.csv "${fabric[@]}" --format svg > plan.svg
+	morphctl schedule plan --matrix tokens.csv "${fabric[@]}" --format svg > plan.svg
 	xmllint --noout plan.svg
 	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' plan.svg) == "tokens.csv among 4 ranks" ]]
-	expect 0 morphctl plan --matrix - <tokens.csv
+	expect 0 morphctl schedule plan --matrix - <tokens.csv
 }
 
 @test "methods of a matrix are told, and why they are not the one" {
-	expect 0 morphctl plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
 	[[ $(jq -c '[.method[].method]' <<<"$output") == '["rotation","mesh","longest","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
 	[[ $(jq -c '[.method[] | select(.text == null)] | length' <<<"$output") == 1 ]]
 	[[ $(jq '(.method[] | select(.text == null) | ."finish-ns") == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq '. as $all | all(.method[]; .text != "later" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
 	[[ $(jq -r '.method[] | select(.method == "mesh") | .text' <<<"$output") == "a rank has more partners than planes" ]]
-	expect 0 morphctl plan --matrix tokens.csv --algorithm direct "${fabric[@]}"
+	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct "${fabric[@]}"
 	holds "$output" $'\nsolstice '
-	expect 0 morphctl plan --matrix tokens.csv --algorithm shift "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm shift "${fabric[@]}" --json
 	[[ $(jq .method <<<"$output") == null ]]
 }
 
 @test "all who read the same matrix come to the same" {
-	morphctl plan --matrix tokens.csv --planes 3 "${fabric[@]}" --json > one
-	sed 's/[,;]/ /g' tokens.csv | morphctl plan --matrix - --planes 3 "${fabric[@]}" --json > other
+	morphctl schedule plan --matrix tokens.csv --planes 3 "${fabric[@]}" --json > one
+	sed 's/[,;]/ /g' tokens.csv | morphctl schedule plan --matrix - --planes 3 "${fabric[@]}" --json > other
 	cmp one other
 }
 
 @test "dispatch, and combine as its transpose" {
 	printf '0 4M 0 1M\n0 0 0 0\n2M 1M 0 0\n0 0 0 0\n' > dispatch
-	expect 0 morphctl plan --matrix dispatch --policy matchings --algorithm direct "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --matrix dispatch --policy matchings --algorithm direct "${fabric[@]}" --json
 	there=$output
 	# The last has nothing to send, but gets something; the third sends least.
 	[[ $(jq -c '[."ranks-involved", ."elected-rank"]' <<<"$there") == '[4,3]' ]]
-	expect 0 morphctl plan --matrix dispatch --combine "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --matrix dispatch --combine "${fabric[@]}" --json
 	[[ $(jq -c '[.policy, .algorithm]' <<<"$output") == '["matchings","direct"]' ]]
 	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' <<<"$there") ]]
 	turned=$(jq -c '[.matching[].circuit[] | [."dst-rank", ."src-rank"]] | sort' <<<"$output")
 	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort' <<<"$there") == "$turned" ]]
-	expect 0 morphctl plan --matrix dispatch --combine
+	expect 0 morphctl schedule plan --matrix dispatch --combine
 	holds "$output" "4 ranks take part, of which rank 3 hands the plan in"
-	refused 2 "--combine wants --matrix or --from-ompi-prof" morphctl plan all-to-all --ranks 4 --combine
-	refused 2 "--combine wants --policy matchings, which is turned round, not 'united'" morphctl plan --matrix dispatch --combine --policy united
+	refused 2 "--combine wants --matrix or --from-ompi-prof" morphctl schedule plan all-to-all --ranks 4 --combine
+	refused 2 "--combine wants --policy matchings, which is turned round, not 'united'" morphctl schedule plan --matrix dispatch --combine --policy united
 	printf '0 0\n0 0\n' > dispatch
-	expect 0 morphctl plan --matrix dispatch --combine
+	expect 0 morphctl schedule plan --matrix dispatch --combine
 	holds "$output" "no rank takes part"
 }
 
 @test "what is wrong in a matrix is told with its line" {
-	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl plan --matrix m
-	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, and 2 in the first row" morphctl plan --matrix m
-	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl plan --matrix m
-	printf '0 1\n' > m; refused 2 "m: 1 row of 2 numbers; a matrix has as many rows as columns" morphctl plan --matrix m
-	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; what a rank has nothing for is 0" morphctl plan --matrix m
-	printf '# three\n0,1,2\n, 0,2\n1,1,0\n' > m; refused 2 "m: line 3: row 2: column 1 is empty" morphctl plan --matrix m
-	printf '0 , 1\n1\t;0\n' > m; expect 0 morphctl plan --matrix m
-	printf '0 2000000G\n1 0\n' > m; refused 2 "m: line 1: column 2: '2000000G' is more than 2^50 bytes" morphctl plan --matrix m
-	printf '0 99999999999999999999\n1 0\n' > m; refused 2 "m: line 1: column 2: '99999999999999999999' is no number of bytes" morphctl plan --matrix m
-	printf '0 1\n1 0\n' > m; refused 2 "--radix goes with" morphctl plan --matrix m --radix 4 --algorithm shift
-	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl plan --matrix m
-	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is no number" morphctl plan --matrix m
-	printf '0 1\n2 0\0' > m; refused 2 "m: a NUL character" morphctl plan --matrix m
-	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; there are 4096 ranks at most" morphctl plan --matrix m
-	refused 3 "none: No such file" morphctl plan --matrix none
+	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl schedule plan --matrix m
+	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, and 2 in the first row" morphctl schedule plan --matrix m
+	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl schedule plan --matrix m
+	printf '0 1\n' > m; refused 2 "m: 1 row of 2 numbers; a matrix has as many rows as columns" morphctl schedule plan --matrix m
+	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; what a rank has nothing for is 0" morphctl schedule plan --matrix m
+	printf '# three\n0,1,2\n, 0,2\n1,1,0\n' > m; refused 2 "m: line 3: row 2: column 1 is empty" morphctl schedule plan --matrix m
+	printf '0 , 1\n1\t;0\n' > m; expect 0 morphctl schedule plan --matrix m
+	printf '0 2000000G\n1 0\n' > m; refused 2 "m: line 1: column 2: '2000000G' is more than 2^50 bytes" morphctl schedule plan --matrix m
+	printf '0 99999999999999999999\n1 0\n' > m; refused 2 "m: line 1: column 2: '99999999999999999999' is no number of bytes" morphctl schedule plan --matrix m
+	printf '0 1\n1 0\n' > m; refused 2 "--radix goes with" morphctl schedule plan --matrix m --radix 4 --algorithm shift
+	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl schedule plan --matrix m
+	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is no number" morphctl schedule plan --matrix m
+	printf '0 1\n2 0\0' > m; refused 2 "m: a NUL character" morphctl schedule plan --matrix m
+	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; there are 4096 ranks at most" morphctl schedule plan --matrix m
+	refused 3 "none: No such file" morphctl schedule plan --matrix none
 }
 
 @test "profiles of Open MPI become a plan" {
 	printf '# POINT TO POINT\nE\t0\t1\t1000000 bytes\t3 msgs sent\t0,0,3\nI\t0\t2\t24 bytes\t1 msgs sent\n' > phase_1.0.prof
 	printf 'E\t1\t2\t2000000 bytes\t3 msgs sent\n' > phase_1.1.prof
 	printf 'I\t2\t0\t24 bytes\t3 msgs sent\nC\t2\t0\t24 bytes\t1 msgs sent\n' > phase_1.2.prof
-	expect 0 morphctl plan --from-ompi-prof phase_1 "${fabric[@]}" --algorithm direct --policy matchings --json
+	expect 0 morphctl schedule plan --from-ompi-prof phase_1 "${fabric[@]}" --algorithm direct --policy matchings --json
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",3]' ]]
 	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort | unique' <<<"$output") == '[[0,1],[0,2],[1,2],[2,0]]' ]]
 	cat phase_1.?.prof > all
 	# One file with all of it is the same.
-	expect 0 morphctl plan --from-ompi-prof phase_1 "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --from-ompi-prof phase_1 "${fabric[@]}" --json
 	files=$output
-	expect 0 morphctl plan --from-ompi-prof all "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --from-ompi-prof all "${fabric[@]}" --json
 	[[ $output == "$files" ]]
-	expect 0 morphctl plan --from-ompi-prof - "${fabric[@]}" --json <all
+	expect 0 morphctl schedule plan --from-ompi-prof - "${fabric[@]}" --json <all
 	[[ $output == "$files" ]]
-	expect 0 morphctl plan --from-ompi-prof all --ranks 5 --json
+	expect 0 morphctl schedule plan --from-ompi-prof all --ranks 5 --json
 	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
-	refused 2 "phase_1.0.prof: line 3: there is no rank 2 of 2" morphctl plan --from-ompi-prof phase_1 --ranks 2
+	refused 2 "phase_1.0.prof: line 3: there is no rank 2 of 2" morphctl schedule plan --from-ompi-prof phase_1 --ranks 2
 	echo 'E 0 1 x' >> phase_1.1.prof
-	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl plan --from-ompi-prof phase_1
+	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl schedule plan --from-ompi-prof phase_1
 	printf 'E 0 1 18446744073709551615 bytes 1 msgs sent\n' > much
-	refused 2 "much: line 1: rank 0 sends rank 1 more than 2^50 bytes" morphctl plan --from-ompi-prof much
-	refused 3 "nor is there a file phase_2.0.prof" morphctl plan --from-ompi-prof phase_2
+	refused 2 "much: line 1: rank 0 sends rank 1 more than 2^50 bytes" morphctl schedule plan --from-ompi-prof much
+	refused 3 "nor is there a file phase_2.0.prof" morphctl schedule plan --from-ompi-prof phase_2
 	printf 'E 0 1 5 bytes 1 msgs sent\nE 5000 1 5 bytes 1 msgs sent\n' > many
-	refused 2 "many: line 2: rank 5000; there are 4096 ranks at most, from 0 on" morphctl plan --from-ompi-prof many
+	refused 2 "many: line 2: rank 5000; there are 4096 ranks at most, from 0 on" morphctl schedule plan --from-ompi-prof many
 	echo '# nothing' > none
-	refused 2 "none: it tells of no message" morphctl plan --from-ompi-prof none
+	refused 2 "none: it tells of no message" morphctl schedule plan --from-ompi-prof none
 }
 
 @test "a file that is missing or empty is named" {
 	for rank in 0 1 3; do printf "E\t$rank\t2\t64 bytes\t1 msgs sent\n" > job.$rank.prof; done
-	refused 3 "job.2.prof: No such file or directory, and there is one of rank 3" morphctl plan --from-ompi-prof job
+	refused 3 "job.2.prof: No such file or directory, and there is one of rank 3" morphctl schedule plan --from-ompi-prof job
 	: > job.2.prof
-	refused 2 "job.2.prof: it is empty" morphctl plan --from-ompi-prof job
+	refused 2 "job.2.prof: it is empty" morphctl schedule plan --from-ompi-prof job
 	: > alone
-	refused 2 "alone: it is empty" morphctl plan --from-ompi-prof alone
+	refused 2 "alone: it is empty" morphctl schedule plan --from-ompi-prof alone
 	python3 -B "$FILES/../traces.py" traces
 	mv traces/ring.2.et traces/kept
-	refused 3 "traces/ring.2.et: No such file or directory, and there is one of rank 3" morphctl plan --from-chakra traces/ring
+	refused 3 "traces/ring.2.et: No such file or directory, and there is one of rank 3" morphctl schedule plan --from-chakra traces/ring
 	: > traces/ring.2.et
-	refused 2 "traces/ring.2.et: it is empty" morphctl plan --from-chakra traces/ring
+	refused 2 "traces/ring.2.et: it is empty" morphctl schedule plan --from-chakra traces/ring
 }
 
 @test "algorithms of MSCCL become a plan with their own rounds" {
-	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}"
+	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}"
 	holds "$output" "msccl-ring4.xml among 4 ranks: "
-	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-msccl back.xml --to-segments segments.json --json
+	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-msccl back.xml --to-segments segments.json --json
 	first=$(jq 'del(.choice)' <<<"$output")
 	[[ $(jq '.steps | length' segments.json) == $(jq '.round | length' <<<"$first") ]]
 	xmllint --noout back.xml
-	expect 0 morphctl plan --from-msccl back.xml --bytes 4M "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --from-msccl back.xml --bytes 4M "${fabric[@]}" --json
 	[[ $(jq 'del(.choice)' <<<"$output") == "$first" ]]
 	sed 's/<step /<stop /' "$FILES/msccl-ring4.xml" > wrong.xml
-	refused 2 "wrong.xml: line " morphctl plan --from-msccl wrong.xml
-	refused 3 "none.xml: No such file" morphctl plan --from-msccl none.xml
+	refused 2 "wrong.xml: line " morphctl schedule plan --from-msccl wrong.xml
+	refused 3 "none.xml: No such file" morphctl schedule plan --from-msccl none.xml
 }
 
 @test "algorithms of MSCCL are the same however a writer lays out XML" {
 	for name in ring twostep allpairs; do
 		file=$FILES/msccl-${name}4.xml
-		expect 0 morphctl plan --from-msccl "$file" "${fabric[@]}" --json
+		expect 0 morphctl schedule plan --from-msccl "$file" "${fabric[@]}" --json
 		first=$output
 		xmllint --c14n "$file" > ordered.xml
 		[[ $(<ordered.xml) != "$(<"$file")" ]]
 		xmllint --noblanks --encode UTF-16 "$file" > dense.xml
 		xmllint --format --encode ISO-8859-1 "$file" | sed "s/\"/'/g" > quoted.xml
 		for laid in ordered dense quoted; do
-			expect 0 morphctl plan --from-msccl $laid.xml "${fabric[@]}" --json
+			expect 0 morphctl schedule plan --from-msccl $laid.xml "${fabric[@]}" --json
 			[[ $output == "$first" ]]
 		done
 	done
 }
 
 @test "rounds of a file have ways, or not" {
-	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --profile "$TOP/build/profiles/server8.bin" --at 0,1,5,4 --json
+	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --profile "$TOP/build/profiles/server8.bin" --at 0,1,5,4 --json
 	[[ $(jq -c '[."ranks-count", .light.verdict]' <<<"$output") == '[4,"feasible"]' ]]
 }
 
@@ -195,38 +195,38 @@ refused() {
 		done
 		echo '</algo>'
 	} > twice.xml
-	refused 2 "twice.xml: line 12: gpu 1 sums what gpu 0 sends with what is in it already" morphctl plan --from-msccl twice.xml
+	refused 2 "twice.xml: line 12: gpu 1 sums what gpu 0 sends with what is in it already" morphctl schedule plan --from-msccl twice.xml
 }
 
 @test "what nchunksperloop says is what there is" {
 	sed 's/nchunksperloop="4"/nchunksperloop="8"/' "$FILES/msccl-ring4.xml" > eight.xml
-	refused 2 'eight.xml: line 2: nchunksperloop="8", the largest buffer has 4 chunks' morphctl plan --from-msccl eight.xml
+	refused 2 'eight.xml: line 2: nchunksperloop="8", the largest buffer has 4 chunks' morphctl schedule plan --from-msccl eight.xml
 }
 
 @test "what is planned is written for others" {
-	expect 0 morphctl plan all-gather --ranks 8 --algorithm ring "${fabric[@]}" --to-msccl ring.xml
-	expect 0 morphctl plan --from-msccl ring.xml "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-gather --ranks 8 --algorithm ring "${fabric[@]}" --to-msccl ring.xml
+	expect 0 morphctl schedule plan --from-msccl ring.xml "${fabric[@]}" --json
 	[[ $(jq '.round | length' <<<"$output") == 7 ]]
-	expect 1 morphctl plan all-gather --ranks 8 --to-msccl none/ring.xml
+	expect 1 morphctl schedule plan all-gather --ranks 8 --to-msccl none/ring.xml
 	holds "$stderr" "none/ring.xml: No such file"
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments x.json
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments x.json
 	holds "$stderr" "x.json is not written: "
 	[[ ! -e x.json ]]
 }
 
 @test "topologies that do not come to the plan when they are read back are refused, or it is said" {
-	expect 0 morphctl plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments same.json
+	expect 0 morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments same.json
 	[[ -z $stderr ]]
-	expect 0 morphctl plan all-reduce --ranks 8 --algorithm swing --planes 3 --delay settle=10000 --policy overlap --to-segments other.json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm swing --planes 3 --delay settle=10000 --policy overlap --to-segments other.json
 	holds "$stderr" "other.json: read back it takes "
 	back=$(sed 's/.*read back it takes \([0-9]*\) ns.*/\1/' <<<"$stderr")
-	expect 0 morphctl plan all-reduce --algorithm swing --planes 3 --delay settle=10000 --from-segments other.json --json
+	expect 0 morphctl schedule plan all-reduce --algorithm swing --planes 3 --delay settle=10000 --from-segments other.json --json
 	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == "$back" ]]
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm direct --delay settle=1000 --to-segments none.json
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm direct --delay settle=1000 --to-segments none.json
 	holds "$stderr" "none.json is not written: the form has one topology for each round"
 	[[ ! -e none.json ]]
 	printf '0 1 0\n1 0 0\n0 0 0\n' > pair
-	expect 0 morphctl plan --matrix pair --to-segments two.json
+	expect 0 morphctl schedule plan --matrix pair --to-segments two.json
 	holds "$stderr" "two.json: no circuit is of a rank above 1: read it with --ranks 3"
 }
 
@@ -234,28 +234,28 @@ refused() {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 	for to in msccl segments steps; do
-		expect 0 morphctl plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to file
-		expect 0 morphctl plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to -
+		expect 0 morphctl schedule plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to file
+		expect 0 morphctl schedule plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to -
 		[[ $output == "$(<file)" ]]
 	done
-	refused 2 "one file alone can go to standard output, not 2" morphctl plan all-gather --ranks 4 --to-msccl - --to-segments -
-	refused 2 "takes the place of the answer" morphctl plan all-gather --ranks 4 --to-msccl - --json
-	expect 1 morphctl plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments -
+	refused 2 "one file alone can go to standard output, not 2" morphctl schedule plan all-gather --ranks 4 --to-msccl - --to-segments -
+	refused 2 "takes the place of the answer" morphctl schedule plan all-gather --ranks 4 --to-msccl - --json
+	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments -
 	[[ -z $output ]]
 }
 
 # Of the plan's 29351 ns the first change is 1000: 4 others, and 24351 ns of sends.
 @test "what topologies of a plan cost is without the first change, and they have the algorithm's name" {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=1000)
-	expect 0 morphctl plan all-reduce --ranks 8 --algorithm halving-cyclic "${fabric[@]}" --to-segments -
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm halving-cyclic "${fabric[@]}" --to-segments -
 	[[ $(jq -c '[.collective, .cost, .num_of_reconfigs, .reconf_cost_total]' <<<"$output") == '["halving-cyclic",28351,4,4000]' ]]
-	expect 0 morphctl plan all-reduce --ranks 8 "${fabric[@]}" --to-segments chosen.json --json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 "${fabric[@]}" --to-segments chosen.json --json
 	[[ $(jq -r .collective chosen.json) == "$(jq -r .algorithm <<<"$output")" ]]
-	expect 0 morphctl plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-segments -
+	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-segments -
 	[[ $(jq -r .collective <<<"$output") == custom ]]
 	# As it was published: 75389 ns.
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
-	expect 0 morphctl plan all-reduce --algorithm halving-cyclic --from-segments harvest.json --bandwidth 800000 --delay round=500,hop=500,settle=10000 --to-segments -
+	expect 0 morphctl schedule plan all-reduce --algorithm halving-cyclic --from-segments harvest.json --bandwidth 800000 --delay round=500,hop=500,settle=10000 --to-segments -
 	[[ $(jq -c '[.cost, .reconf_cost_total]' <<<"$output") == '[75390,20000]' ]]
 }
 
@@ -267,25 +267,25 @@ circulants() {
 
 @test "what an algorithm was told is found from how many topologies a file has" {
 	fabric=(--planes 2 --bytes 64M --delay round=500,settle=3700)
-	expect 0 morphctl plan broadcast --ranks 16 "${fabric[@]}" --to-segments tree.json --json
+	expect 0 morphctl schedule plan broadcast --ranks 16 "${fabric[@]}" --to-segments tree.json --json
 	first=$(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output")
-	expect 0 morphctl plan broadcast --from-segments tree.json "${fabric[@]}" --json
+	expect 0 morphctl schedule plan broadcast --from-segments tree.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output") == "$first" && $first == '["binary",'* ]]
 	fabric=(--planes 3 --bytes 64K --delay round=500,settle=3700)
-	expect 0 morphctl plan all-to-all --ranks 16 "${fabric[@]}" --to-segments shifts.json --json
+	expect 0 morphctl schedule plan all-to-all --ranks 16 "${fabric[@]}" --to-segments shifts.json --json
 	first=$(jq -c '[.algorithm, .radix]' <<<"$output")
-	expect 0 morphctl plan all-to-all --from-segments shifts.json "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-to-all --from-segments shifts.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, .radix]' <<<"$output") == "$first" && $first == '["bruck",4]' ]]
 	for shape in 4x3x3 18x2; do
-		expect 0 morphctl plan all-reduce --shape $shape --algorithm rings "${fabric[@]}" --to-segments rings.json --json
-		expect 0 morphctl plan all-reduce --from-segments rings.json "${fabric[@]}" --json
+		expect 0 morphctl schedule plan all-reduce --shape $shape --algorithm rings "${fabric[@]}" --to-segments rings.json --json
+		expect 0 morphctl schedule plan all-reduce --from-segments rings.json "${fabric[@]}" --json
 		[[ $(jq -r '[.algorithm, .shape] | join(" ")' <<<"$output") == "rings $shape" ]]
 	done
 	# One that is chosen by nobody, with more circuits in a round than there are ports.
 	fabric=(--planes 2 --bytes 64K --delay round=500,settle=3700)
-	expect 0 morphctl plan all-to-all --ranks 25 --algorithm bruck --radix 5 "${fabric[@]}" --to-segments fives.json --json
+	expect 0 morphctl schedule plan all-to-all --ranks 25 --algorithm bruck --radix 5 "${fabric[@]}" --to-segments fives.json --json
 	first=$(jq -c '[.radix, ."finish-ns"]' <<<"$output")
-	expect 0 morphctl plan all-to-all --algorithm bruck --from-segments fives.json "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-to-all --algorithm bruck --from-segments fives.json "${fabric[@]}" --json
 	[[ $(jq -c '[.radix, ."finish-ns"]' <<<"$output") == "$first" && $first == '[5,'* ]]
 }
 
@@ -293,23 +293,23 @@ circulants() {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
 	# What was published takes 75389 ns, and the first topology is set before that.
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
-	expect 0 morphctl plan all-reduce --algorithm halving-cyclic --from-segments harvest.json "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --algorithm halving-cyclic --from-segments harvest.json "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, .policy, ."ranks-count", .changes, ."finish-ns"]' <<<"$output") == '["feasible","segments",64,3,85390]' ]]
 	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == 85390 ]]
 	# Of the algorithms that have as many rounds the soonest is taken; what is written badly is done better.
 	circulants 1 1 1 1 8 8 8 8 1 1 1 1 > worse.json
-	expect 0 morphctl plan all-reduce --from-segments worse.json "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --from-segments worse.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, ."finish-ns"]' <<<"$output") == '["halving-cyclic",85390]' ]]
 	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns" > 85390' <<<"$output") == true ]]
 	# A shift by one has no way by eights.
 	circulants 8 8 1 8 1 8 1 8 1 8 1 1 > none.json
-	expect 0 morphctl plan all-reduce --from-segments none.json "${fabric[@]}" --json
+	expect 0 morphctl schedule plan all-reduce --from-segments none.json "${fabric[@]}" --json
 	[[ $(jq -c '[."finish-ns", (.baseline[] | select(.baseline == "as-written") | .verdict)]' <<<"$output") == '[85390,"infeasible"]' ]]
 	# What one plan wrote another one reads.
-	morphctl plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments own.json --json > own
-	expect 0 morphctl plan all-to-all --algorithm shift --from-segments own.json "${fabric[@]}" --json
+	morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments own.json --json > own
+	expect 0 morphctl schedule plan all-to-all --algorithm shift --from-segments own.json "${fabric[@]}" --json
 	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' own) ]]
-	expect 0 morphctl plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3:0t <own.json
+	expect 0 morphctl schedule plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3:0t <own.json
 }
 
 # joined STEPS: a file of so many topologies, all with the same link.
@@ -322,53 +322,53 @@ joined() {
 	joined 65000 > many.json
 	for algorithm in "" "--algorithm binary"; do
 		refused 2 "10000 rounds among 4096 ranks, as many as some.json has steps, take minutes and gigabytes to plan: --steps 157 would" \
-			in_megabytes 200 morphctl plan broadcast --ranks 4096 --from-segments some.json $algorithm
+			in_megabytes 200 morphctl schedule plan broadcast --ranks 4096 --from-segments some.json $algorithm
 	done
 	refused 2 "many.json: it has 65000 steps; as many rounds among 4096 ranks are more than a collective may have" \
-		in_megabytes 200 morphctl plan broadcast --ranks 4096 --from-segments many.json
+		in_megabytes 200 morphctl schedule plan broadcast --ranks 4096 --from-segments many.json
 }
 
 @test "what is wrong with topologies of a file is told" {
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
-	refused 2 "wants one of a collective" morphctl plan --from-segments harvest.json
-	refused 2 "--from-segments wants a collective: the file has topologies alone" morphctl plan --matrix tokens.csv --from-segments harvest.json
-	refused 2 "--from-segments says what --policy would" morphctl plan all-reduce --policy united --from-segments harvest.json
-	refused 2 "harvest.json: a link is of rank 63, there are 16" morphctl plan all-reduce --ranks 16 --from-segments harvest.json
-	refused 2 "it has 12 steps; the algorithm is none that has as many rounds among 64 ranks" morphctl plan all-reduce --algorithm ring --from-segments harvest.json
-	refused 2 "it has 12 steps; no algorithm has as many rounds" morphctl plan all-gather --from-segments harvest.json
-	refused 3 "none.json: No such file" morphctl plan all-reduce --from-segments none.json
+	refused 2 "wants one of a collective" morphctl schedule plan --from-segments harvest.json
+	refused 2 "--from-segments wants a collective: the file has topologies alone" morphctl schedule plan --matrix tokens.csv --from-segments harvest.json
+	refused 2 "--from-segments says what --policy would" morphctl schedule plan all-reduce --policy united --from-segments harvest.json
+	refused 2 "harvest.json: a link is of rank 63, there are 16" morphctl schedule plan all-reduce --ranks 16 --from-segments harvest.json
+	refused 2 "it has 12 steps; the algorithm is none that has as many rounds among 64 ranks" morphctl schedule plan all-reduce --algorithm ring --from-segments harvest.json
+	refused 2 "it has 12 steps; no algorithm has as many rounds" morphctl schedule plan all-gather --from-segments harvest.json
+	refused 3 "none.json: No such file" morphctl schedule plan all-reduce --from-segments none.json
 	sed 's/\[0,1,1\(\.0\)*\]/[0,1,1.5]/' harvest.json > half.json
-	refused 2 "half.json: link 1 of step 1 is of 1.5 circuits; circuits of planes are whole" morphctl plan all-reduce --from-segments half.json
+	refused 2 "half.json: link 1 of step 1 is of 1.5 circuits; circuits of planes are whole" morphctl schedule plan all-reduce --from-segments half.json
 	printf '{"collective": "x",\n "steps": [\n {]}' > broken.json
-	refused 2 "broken.json: line 3: " morphctl plan all-reduce --from-segments broken.json
+	refused 2 "broken.json: line 3: " morphctl schedule plan all-reduce --from-segments broken.json
 	echo '{"collective": "x", "steps": []}' > empty.json
-	refused 2 "empty.json: there are no steps" morphctl plan all-reduce --from-segments empty.json
+	refused 2 "empty.json: there are no steps" morphctl schedule plan all-reduce --from-segments empty.json
 	sed 's/\[0,1,1\(\.0\)*\]/[0,1,2]/' harvest.json > wide.json
-	expect 1 morphctl plan all-reduce --from-segments wide.json
+	expect 1 morphctl schedule plan all-reduce --from-segments wide.json
 	holds "$output" "infeasible: topology 0 has more circuits at a rank than there are planes, which are 1"
 	circulants 2 2 2 2 2 2 2 2 2 2 2 2 > even.json
-	expect 1 morphctl plan all-reduce --from-segments even.json
+	expect 1 morphctl schedule plan all-reduce --from-segments even.json
 	holds "$output" "infeasible: there is a round that goes on none of its topologies"
 }
 
 @test "traces of Chakra become a plan" {
 	python3 -B "$FILES/../traces.py" traces
-	expect 0 morphctl plan --from-chakra traces/ring "${fabric[@]}" --json
+	expect 0 morphctl schedule plan --from-chakra traces/ring "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",4]' ]]
-	refused 2 "job: " morphctl plan --from-chakra traces/job
+	refused 2 "job: " morphctl schedule plan --from-chakra traces/job
 	head -c 20 traces/ring.1.et > short && mv short traces/ring.1.et
-	refused 2 "traces/ring.1.et: byte " morphctl plan --from-chakra traces/ring
-	refused 3 "traces/none.0.et: No such file" morphctl plan --from-chakra traces/none
+	refused 2 "traces/ring.1.et: byte " morphctl schedule plan --from-chakra traces/ring
+	refused 3 "traces/none.0.et: No such file" morphctl schedule plan --from-chakra traces/none
 }
 
 @test "a file says what options do not" {
-	refused 2 "wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra" morphctl plan
-	refused 2 "wants one of a collective" morphctl plan all-reduce --matrix tokens.csv
-	refused 2 "wants one of a collective" morphctl plan --from-msccl a --matrix tokens.csv
-	refused 2 "--matrix says what --ranks would" morphctl plan --matrix tokens.csv --ranks 4
-	refused 2 "--matrix says what --bytes would" morphctl plan --matrix tokens.csv --bytes 4K
-	refused 2 "--from-msccl says what --algorithm would" morphctl plan --from-msccl a --algorithm ring
-	refused 2 "--from-chakra says what --shape would" morphctl plan --from-chakra a --shape 2x2
+	refused 2 "wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra" morphctl schedule plan
+	refused 2 "wants one of a collective" morphctl schedule plan all-reduce --matrix tokens.csv
+	refused 2 "wants one of a collective" morphctl schedule plan --from-msccl a --matrix tokens.csv
+	refused 2 "--matrix says what --ranks would" morphctl schedule plan --matrix tokens.csv --ranks 4
+	refused 2 "--matrix says what --bytes would" morphctl schedule plan --matrix tokens.csv --bytes 4K
+	refused 2 "--from-msccl says what --algorithm would" morphctl schedule plan --from-msccl a --algorithm ring
+	refused 2 "--from-chakra says what --shape would" morphctl schedule plan --from-chakra a --shape 2x2
 }
 
 @test "all that was planned here went through the checker" {

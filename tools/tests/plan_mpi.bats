@@ -42,19 +42,19 @@ profile() {
 @test "a profile that Open MPI has written is what the program sends" {
 	profile
 	[[ $(echo phase.*.prof) == "phase.0.prof phase.1.prof phase.2.prof phase.3.prof" ]]
-	expect 0 morphctl plan --from-ompi-prof phase --algorithm direct --policy matchings --json
+	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --policy matchings --json
 	[[ $(jq -c '[.verdict, ."ranks-count", ."ranks-involved"]' <<<"$output") == '["feasible",4,4]' ]]
 	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | unique' <<<"$output") == '[[0,1],[1,2],[2,3],[3,0]]' ]]
 	# 4000 bytes at 100 Gb/s, of the last rank.
 	[[ $(jq '."bound-ns"' <<<"$output") == 320 ]]
 	rm phase.2.prof
-	expect 3 morphctl plan --from-ompi-prof phase
+	expect 3 morphctl schedule plan --from-ompi-prof phase
 	holds "$stderr" "phase.2.prof: No such file or directory"
 }
 
 @test "what a collective of Open MPI sends is in its profile" {
 	profile all
-	expect 0 morphctl plan --from-ompi-prof phase --algorithm direct --json
+	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --json
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",4]' ]]
 	[[ $(jq '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | unique | length' <<<"$output") -gt 4 ]]
 	[[ $(jq '."bound-ns" > 320' <<<"$output") == true ]]

@@ -76,9 +76,9 @@ guides() {
 	} > "$measured"
 	MORPHCTL_REPLAY=$measured run_split morphctl "${how[@]}"
 	holds "$stderr" "slice 'steps' has no schedule of which a step was lit that changes circuits: nothing is measured yet"
-	expect 2 morphctl plan all-reduce --ranks 4 --delay measured
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --delay measured
 	holds "$stderr" "--delay measured goes with --slice"
-	expect 2 morphctl plan all-reduce --ranks 4 --delay measured,settle=5
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --delay measured,settle=5
 	holds "$stderr" "--delay says 'measured', and then what settle is besides"
 }
 
@@ -99,7 +99,7 @@ for number, line in enumerate(map(json.loads, sys.stdin)):
     print(json.dumps(line, separators=(",", ":")))'
 		sed -n '/"netlink"/,$p' "$recording.jsonl" | grep -v MORPH_SCHEDULE
 	} > "$measured"
-	MORPHCTL_REPLAY=$measured expect 0 morphctl plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured --json
+	MORPHCTL_REPLAY=$measured expect 0 morphctl schedule plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured --json
 	[[ $(jq '.measured."change-ns" == 1000 + 1000 * ."ranks-count" and .measured."steps-count" == 3' <<<"$output") == true ]]
 }
 

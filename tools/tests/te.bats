@@ -12,12 +12,12 @@ setup() {
 
 solve() {
 	printf '%s\n' "$1" >"$file"
-	expect 0 morphctl te solve "$file" --profile "$rack" --json
+	expect 0 morphctl traffic solve "$file" --profile "$rack" --json
 }
 
 refused() {
 	printf '%s\n' "$2" >"$file"
-	expect "${3:-2}" morphctl te solve "$file" --profile "$rack"
+	expect "${3:-2}" morphctl traffic solve "$file" --profile "$rack"
 	[[ -z $output ]]
 	holds "$stderr" "$1"
 }
@@ -75,18 +75,18 @@ refused() {
 
 @test "what is reserved is the kernel's, and a controller's" {
 	echo 'demands: [{from: 0, to: 1, lanes: 1, controller: 7}]' >"$file"
-	expect 2 morphctl te apply "$file" --controller 7 --epoch 1 --profile "$rack"
+	expect 2 morphctl traffic apply "$file" --controller 7 --epoch 1 --profile "$rack"
 	holds "$stderr" "wants --fabric beside --profile"
-	expect 2 morphctl te apply "$file"
+	expect 2 morphctl traffic apply "$file"
 	holds "$stderr" "wants --controller and --epoch, neither of which is 0"
-	expect 2 morphctl te apply "$file" --controller 7 --epoch 0
+	expect 2 morphctl traffic apply "$file" --controller 7 --epoch 0
 	holds "$stderr" "neither of which is 0"
-	expect 2 morphctl te apply "$file" --controller 7
+	expect 2 morphctl traffic apply "$file" --controller 7
 	holds "$stderr" "--controller and --epoch go together"
 }
 
 @test "divergence needs a kernel" {
 	echo 'demands: [{from: 0, to: 1, lanes: 1}]' >"$file"
-	expect 2 morphctl te divergence "$file" --profile "$rack"
+	expect 2 morphctl traffic divergence "$file" --profile "$rack"
 	holds "$stderr" "wants --fabric beside --profile"
 }

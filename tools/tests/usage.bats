@@ -51,6 +51,40 @@ load common
 		"$MORPHCTL_BUILD/commands.json")
 }
 
+@test "an alias takes what its command takes, and its help names the command" {
+	count=0
+	while IFS=$'\t' read -r object verb target; do
+		expect 0 morphctl "$object" ${verb#-} --help
+		holds "$output" "Usage: morphctl $object"
+		holds "$output" "Alias of 'morphctl $target'."
+		alias_help=$(sed '/^Usage:/d; /^Alias of/,+1d' <<<"$output")
+		# shellcheck disable=SC2086
+		expect 0 morphctl $target --help
+		[[ $(sed '/^Usage:/d' <<<"$output") == "$alias_help" ]]
+		count=$((count + 1))
+	done < <(jq -r '.commands[] | select(.["alias-of"]) | [.object, .verb // "-", .["alias-of"]] | @tsv' \
+		"$MORPHCTL_BUILD/commands.json")
+	((count == 11))
+	expect 0 morphctl help te
+	holds "$output" "solve FILE                     alias of 'traffic solve'"
+	expect 0 morphctl help
+	holds "$output" "plan         alias of 'schedule plan'"
+}
+
+@test "an alias writes what its command writes, and its own name in usage errors" {
+	for format in json text svg; do
+		words=(all-reduce --ranks 8 --planes 2 --delay settle=3700 --format "$format")
+		expect 0 morphctl plan "${words[@]}"
+		answer=$output
+		expect 0 morphctl schedule plan "${words[@]}"
+		[[ $output == "$answer" && -n $answer ]]
+	done
+	expect 2 morphctl plan all-reduce
+	[[ $stderr == "morphctl: plan: "*"See 'morphctl plan --help'." ]]
+	expect 2 morphctl schedule plan all-reduce
+	[[ $stderr == "morphctl: schedule plan: "*"See 'morphctl schedule plan --help'." ]]
+}
+
 @test "every example in the table parses: its object, verb and options exist" {
 	while read -r line; do
 		line=${line%%|*}
@@ -154,15 +188,15 @@ load common
 	holds "$stderr" "'seven'"
 	expect 2 morphctl txn commit 3 --controller 7
 	holds "$stderr" "--controller and --epoch go together"
-	expect 2 morphctl why-not --count 2 --lanes 4
+	expect 2 morphctl slice why-not --count 2 --lanes 4
 	holds "$stderr" "--ring"
-	expect 2 morphctl why-not --accelerators 0,1 --tier contiguous
+	expect 2 morphctl slice why-not --accelerators 0,1 --tier contiguous
 	holds "$stderr" "--accelerators goes with --ring, --lanes and --transit only"
-	expect 2 morphctl why-not --count 2 --ring --tier contiguous
+	expect 2 morphctl slice why-not --count 2 --ring --tier contiguous
 	holds "$stderr" "--ring wants the number of its ranks here"
-	expect 2 morphctl defrag --ring 4 --objective load
+	expect 2 morphctl slice defrag --ring 4 --objective load
 	holds "$stderr" "--objective wants dark|moves, not 'load'"
-	expect 2 morphctl defrag --ring 4 --apply --dry-run
+	expect 2 morphctl slice defrag --ring 4 --apply --dry-run
 	holds "$stderr" "--apply and --dry-run exclude each other"
 	expect 2 morphctl monitor --timeout soon
 	holds "$stderr" "'soon'"

@@ -12,22 +12,22 @@ setup() {
 
 # blocked BINDING TRIED OPTION...: that is the binding constraint, and these were lifted before
 blocked() {
-	expect 1 morphctl why-not "${@:3}" --profile "$rack" --json
+	expect 1 morphctl slice why-not "${@:3}" --profile "$rack" --json
 	[[ $(jq -r .verdict <<<"$output") == infeasible ]]
 	[[ $(jq -r .binding.constraint <<<"$output") == "$1" ]]
 	[[ $(jq -r '[.tried[] | "\(.constraint):\(.verdict)"] | join(" ")' <<<"$output") == "$2" ]]
 }
 
 @test "what fits is said to fit" {
-	expect 0 morphctl why-not --shape 2x4x4 --profile "$rack"
+	expect 0 morphctl slice why-not --shape 2x4x4 --profile "$rack"
 	[[ $output == "it would fit: contiguous, in 8 servers, on 96 fibres" ]]
-	expect 0 morphctl why-not --ring 6 --transit own --profile "$rack" --json
+	expect 0 morphctl slice why-not --ring 6 --transit own --profile "$rack" --json
 	[[ $(jq -c '[.verdict, has("binding"), has("tried")]' <<<"$output") == '["feasible",false,false]' ]]
 }
 
 @test "the first constraint without which it fits is named" {
 	blocked tier tier:feasible --shape 5x3 --tier contiguous
-	expect 1 morphctl why-not --shape 5x3 --tier contiguous --profile "$rack"
+	expect 1 morphctl slice why-not --shape 5x3 --tier contiguous --profile "$rack"
 	holds "$output" "blocked by tier: with --tier stitched it would fit"
 	blocked bandwidth bandwidth:feasible --ring 4 --lanes 17
 	holds "$(jq -r .text <<<"$output")" "is more than a circuit has: 16 lanes"
@@ -46,32 +46,32 @@ blocked() {
 @test "what no fabric of the profile can take is the fabric's fault" {
 	blocked fabric "tier:infeasible spares:infeasible" --shape 4x4x5
 	[[ $(jq -c '.tightest | [.reason, .have, .need]' <<<"$output") == '["count",64,80]' ]]
-	expect 1 morphctl why-not --mesh 8 --profile "$rack"
+	expect 1 morphctl slice why-not --mesh 8 --profile "$rack"
 	holds "$output" "infeasible: "
 	holds "$output" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"
 	holds "$output" "blocked by fabric: no fabric of this profile can take it, even if it is empty"
 }
 
 @test "a graph is asked for as in place" {
-	expect 0 morphctl why-not --graph - --simplex --profile "$rack" <<<$'0 1\n1 2'
+	expect 0 morphctl slice why-not --graph - --simplex --profile "$rack" <<<$'0 1\n1 2'
 	holds "$output" "it would fit"
-	expect 2 morphctl why-not --graph - --profile "$rack" <<<"0 0"
+	expect 2 morphctl slice why-not --graph - --profile "$rack" <<<"0 0"
 	holds "$stderr" "line 1: a link from rank 0 to itself"
 }
 
 @test "fields are chosen, and those that there are not are named" {
-	expect 1 morphctl why-not --count 66 --profile "$rack" --fields binding --json
+	expect 1 morphctl slice why-not --count 66 --profile "$rack" --fields binding --json
 	[[ $(jq -c keys <<<"$output") == '["binding"]' ]]
-	expect 2 morphctl why-not --count 66 --profile "$rack" --fields colour
+	expect 2 morphctl slice why-not --count 66 --profile "$rack" --fields colour
 	holds "$stderr" "there is no 'colour' here; there are verdict,text,tier,"
 }
 
 @test "a ring has a number of ranks, or is over the accelerators" {
-	expect 0 morphctl why-not --profile "$rack" --ring 8 --lanes 2
-	expect 2 morphctl why-not --profile "$rack" --ring --lanes 2
+	expect 0 morphctl slice why-not --profile "$rack" --ring 8 --lanes 2
+	expect 2 morphctl slice why-not --profile "$rack" --ring --lanes 2
 	holds "$stderr" "--ring wants the number of its ranks here"
-	expect 2 morphctl why-not --profile "$rack" --ring 8 9
+	expect 2 morphctl slice why-not --profile "$rack" --ring 8 9
 	holds "$stderr" "'9' is one argument too many"
-	expect 2 morphctl why-not --profile "$rack" --ring 8 --count 2
+	expect 2 morphctl slice why-not --profile "$rack" --ring 8 --count 2
 	holds "$stderr" "wants one of --count"
 }

@@ -38,7 +38,8 @@ typedef enum exit_code command_fn(struct run *run);
 
 struct command {
 	const char *object;
-	const char *verb;
+	const char *verb; /* NULL: the object is the whole name */
+	const struct command *alias_of; /* NULL: this is no alias */
 	command_fn *function;
 	const char *arguments;
 	int fewest;
@@ -64,7 +65,8 @@ struct exit_spec {
 	const char *meaning;
 };
 
-extern const struct command commands[];
+/* Aliases come after the commands that they stand for. */
+extern struct command commands[];
 extern const size_t commands_count;
 extern const struct object_spec objects[];
 extern const size_t objects_count;
@@ -97,8 +99,15 @@ bool option_ns(const struct run *run, enum option_id id, int64_t *value);
 bool option_word(const struct run *run, enum option_id id, uint32_t *value);
 json_t *option_numbers(const struct run *run, enum option_id id);
 
-/* help.c */
+/* table.c: give each alias the function, arguments and options of its command; call this before anything else. */
+void resolve_aliases(void);
 const struct command *command_find(const char *object, const char *verb);
+/* The object and the verb, in a buffer that the next call overwrites. */
+const char *command_name(const struct command *command);
+/* The command that an alias stands for, or NULL. The alias of an object has all verbs of another object. */
+const struct command *object_alias_of(const char *object);
+
+/* help.c */
 bool object_known(const char *object);
 void help_all(FILE *stream);
 void help_object(FILE *stream, const char *object);
@@ -118,7 +127,9 @@ void *needed(void *memory);
 
 /* the commands, one file per object */
 #define COMMAND(object, verb, function, ...) command_fn function;
+#define ALIAS(...)
 #include "morphctl/command/commands.def"
+#undef ALIAS
 #undef COMMAND
 
 #endif

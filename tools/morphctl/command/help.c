@@ -8,19 +8,6 @@
 #define SENTENCES 38 /* column before that of what options do, */
 #define VERBS 32 /* and verbs */
 
-const struct command *command_find(const char *object, const char *verb)
-{
-	for (size_t i = 0; i < commands_count; i++) {
-		const struct command *command = &commands[i];
-
-		if (strcmp(command->object, object))
-			continue;
-		if (!command->verb || (verb && !strcmp(command->verb, verb)))
-			return command;
-	}
-	return NULL;
-}
-
 bool object_known(const char *object)
 {
 	for (size_t i = 0; i < objects_count; i++)
@@ -67,13 +54,21 @@ static void print_exits(FILE *stream)
 		fprintf(stream, "  %d  %s\n", exit_specs[i].code, exit_specs[i].meaning);
 }
 
+static void print_objects(FILE *stream, bool aliases)
+{
+	for (size_t i = 0; i < objects_count; i++)
+		if (!object_alias_of(objects[i].name) == !aliases)
+			fprintf(stream, "  %-12s %s\n", objects[i].name, objects[i].help);
+}
+
 void help_all(FILE *stream)
 {
 	fputs("Usage: morphctl OBJECT VERB [ARGUMENTS] [OPTIONS]\n\n"
 	      "Looks after programmable photonic fabrics between accelerators.\n\nObjects:\n",
 	      stream);
-	for (size_t i = 0; i < objects_count; i++)
-		fprintf(stream, "  %-12s %s\n", objects[i].name, objects[i].help);
+	print_objects(stream, false);
+	fputs("\nAliases:\n", stream);
+	print_objects(stream, true);
 	fputs("\n'morphctl OBJECT help' lists the verbs of an object, and "
 	      "'morphctl OBJECT VERB --help'\ntells all about one.\n",
 	      stream);
@@ -105,7 +100,10 @@ void help_object(FILE *stream, const char *object)
 			continue;
 		padded(stream, fprintf(stream, "  %s %s", command->verb, command->arguments),
 		       VERBS);
-		fprintf(stream, "%s\n", command->help);
+		if (command->alias_of)
+			fprintf(stream, "alias of '%s'\n", command_name(command->alias_of));
+		else
+			fprintf(stream, "%s\n", command->help);
 	}
 	print_exits(stream);
 }
@@ -122,9 +120,10 @@ static void option_line(FILE *stream, const struct option_spec *spec)
 
 void help_command(FILE *stream, const struct command *command)
 {
-	fprintf(stream, "Usage: morphctl %s%s%s%s%s [OPTIONS]\n\n", command->object,
-		command->verb ? " " : "", command->verb ? command->verb : "",
+	fprintf(stream, "Usage: morphctl %s%s%s [OPTIONS]\n\n", command_name(command),
 		*command->arguments ? " " : "", command->arguments);
+	if (command->alias_of)
+		fprintf(stream, "Alias of 'morphctl %s'.\n\n", command_name(command->alias_of));
 	wrapped(stream, command->help);
 	if (command->detail) {
 		fputc('\n', stream);
@@ -162,10 +161,12 @@ static json_t *command_json(const struct command *command)
 							text_or_null(spec->argument), "help",
 							spec->help));
 	}
-	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:s, s:o}", "object", command->object, "verb",
-			 text_or_null(command->verb), "arguments", command->arguments, "help",
-			 command->help, "detail", text_or_null(command->detail), "examples",
-			 command->examples, "options", options);
+	return json_pack("{s:s, s:o, s:o, s:s, s:s, s:o, s:s, s:o}", "object", command->object,
+			 "verb", text_or_null(command->verb), "alias-of",
+			 text_or_null(command->alias_of ? command_name(command->alias_of) : NULL),
+			 "arguments", command->arguments, "help", command->help, "detail",
+			 text_or_null(command->detail), "examples", command->examples, "options",
+			 options);
 }
 
 enum exit_code dump_commands(void)

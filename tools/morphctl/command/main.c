@@ -143,6 +143,7 @@ int main(int argc, char **argv)
 {
 	enum exit_code code;
 
+	resolve_aliases();
 	json_set_alloc_funcs(json_memory, free);
 	setlocale(LC_CTYPE, "");
 	code = dispatch(argc, argv);

@@ -20,17 +20,15 @@ void warn_line(const char *format, ...)
 
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 {
-	const struct command *command = run->command;
+	const char *name = command_name(run->command);
 	va_list arguments;
 
 	fflush(stdout);
-	fprintf(stderr, "morphctl: %s%s%s: ", command->object, command->verb ? " " : "",
-		command->verb ? command->verb : "");
+	fprintf(stderr, "morphctl: %s: ", name);
 	va_start(arguments, format);
 	vfprintf(stderr, format, arguments);
 	va_end(arguments);
-	fprintf(stderr, "\nSee 'morphctl %s%s%s --help'.\n", command->object,
-		command->verb ? " " : "", command->verb ? command->verb : "");
+	fprintf(stderr, "\nSee 'morphctl %s --help'.\n", name);
 	return EXIT_CODE_USAGE;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The tables that drive the tool, made from the .def files. */
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "morphctl/command/command.h"
 
@@ -75,7 +77,7 @@
 
 #define WHY_NOT                                                                                                   \
 	"With --count or --accelerators, and --transit, --ring without a number and --lanes "                     \
-	"besides, the kernel is asked. All else is what 'morphctl place' is asked for, and planned "              \
+	"besides, the kernel is asked. All else is what 'morphctl slice place' is asked for, and planned "        \
 	"like that; where it does not fit the binding constraint is named: each is lifted alone, and "            \
 	"the first without which the request fits is it. Lifted are, in this order: transit, "                    \
 	"whole servers, bandwidth, wavelengths and tier of the request; hardware that is not sound or cordoned; " \
@@ -83,18 +85,18 @@
 	"other slices. Of a rack that has too few fibres the tightest set of servers is named. Exit "             \
 	"status 0 when it would be granted, and 1 when not."
 
-#define DEFRAG                                                                                         \
-	"Where 'morphctl place' finds too few fibres, circuits of slices that run may be in the way "  \
-	"which could as well go another. Ranks keep their accelerators. The answer is what is moved, " \
-	"transaction by transaction, and what each tenant would notice of it: a circuit that is lit "  \
-	"by its new way before the old goes out is not dark; one without a free port, or without "     \
-	"fibres beside its own, is dark for as long as light takes to settle and to be locked to. "    \
-	"Slices that can't be moved are named, with the reason. Nothing is changed without --apply, "  \
-	"which creates the slice NAME, runs the steps and lights the slice's circuits. Where a step "  \
-	"fails what was moved stays where it is, what is out is lit again, and the slice is deleted. " \
-	"Exit status 0 when there is room, 1 when not. Options are those of 'morphctl place', but that --objective is about what is moved."
+#define DEFRAG                                                                                              \
+	"Where 'morphctl slice place' finds too few fibres, circuits of slices that run may be in the way " \
+	"which could as well go another. Ranks keep their accelerators. The answer is what is moved, "      \
+	"transaction by transaction, and what each tenant would notice of it: a circuit that is lit "       \
+	"by its new way before the old goes out is not dark; one without a free port, or without "          \
+	"fibres beside its own, is dark for as long as light takes to settle and to be locked to. "         \
+	"Slices that can't be moved are named, with the reason. Nothing is changed without --apply, "       \
+	"which creates the slice NAME, runs the steps and lights the slice's circuits. Where a step "       \
+	"fails what was moved stays where it is, what is out is lit again, and the slice is deleted. "      \
+	"Exit status 0 when there is room, 1 when not. Options are those of 'morphctl slice place', but that --objective is about what is moved."
 
-#define TE                                                                                          \
+#define TRAFFIC                                                                                     \
 	"FILE is YAML or JSON; '-' reads standard input:"                                           \
 	"\n\n"                                                                                      \
 	"  epoch: 3\n"                                                                              \
@@ -124,7 +126,16 @@
 	"those that the steps were planned for. From now on the slice has all that any step needs; "    \
 	"nothing is lit before 'schedule start'."
 
-const struct command commands[] = {
+struct alias {
+	const char *object, *verb; /* of the command */
+};
+
+#define ALIAS(object_, verb_, of_object_, of_verb_) \
+	{                                           \
+		.object = object_,                  \
+		.verb = verb_,                      \
+	},
+struct command commands[] = {
 #define COMMAND(object_, verb_, function_, arguments_, fewest_, most_, options_, help_, detail_, \
 		examples_)                                                                       \
 	{                                                                                        \
@@ -140,10 +151,74 @@ const struct command commands[] = {
 		.examples = examples_,                                                           \
 	},
 #include "morphctl/command/commands.def"
+#undef ALIAS
 #undef COMMAND
 };
 
 const size_t commands_count = sizeof(commands) / sizeof(commands[0]);
+
+static const struct alias aliases[] = {
+#define COMMAND(...)
+#define ALIAS(object_, verb_, of_object_, of_verb_) { .object = of_object_, .verb = of_verb_ },
+#include "morphctl/command/commands.def"
+#undef ALIAS
+#undef COMMAND
+};
+
+#define ALIASES (sizeof(aliases) / sizeof(aliases[0]))
+
+static bool is_same_word(const char *one, const char *other)
+{
+	return one && other ? !strcmp(one, other) : one == other;
+}
+
+void resolve_aliases(void)
+{
+	struct command *alias = &commands[commands_count - ALIASES];
+
+	for (size_t i = 0; i < ALIASES; i++, alias++) {
+		const char *object = alias->object, *verb = alias->verb;
+		const struct command *command = commands;
+
+		while (strcmp(command->object, aliases[i].object) ||
+		       !is_same_word(command->verb, aliases[i].verb))
+			command++;
+		*alias = *command;
+		alias->object = object;
+		alias->verb = verb;
+		alias->alias_of = command;
+	}
+}
+
+const struct command *command_find(const char *object, const char *verb)
+{
+	for (size_t i = 0; i < commands_count; i++) {
+		const struct command *command = &commands[i];
+
+		if (strcmp(command->object, object))
+			continue;
+		if (!command->verb || (verb && !strcmp(command->verb, verb)))
+			return command;
+	}
+	return NULL;
+}
+
+const char *command_name(const struct command *command)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s", command->object, command->verb ? " " : "",
+		 command->verb ? command->verb : "");
+	return name;
+}
+
+const struct command *object_alias_of(const char *object)
+{
+	for (size_t i = 0; i < commands_count; i++)
+		if (!strcmp(commands[i].object, object))
+			return commands[i].alias_of;
+	return NULL;
+}
 
 const struct object_spec objects[] = {
 #define OBJECT(name_, help_) { .name = name_, .help = help_ },

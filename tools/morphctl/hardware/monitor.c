@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl monitor, morphctl event: notifications as JSON Lines */
+/* morphctl monitor: notifications as JSON Lines */
 #include <errno.h>
 #include <time.h>
 

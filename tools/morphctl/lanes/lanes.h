@@ -31,9 +31,9 @@ struct traffic {
 };
 
 /* Read the file that is named: demands, epoch, ways and lambda. */
-enum exit_code traffic_read(struct traffic *traffic);
+enum exit_code read_traffic(struct traffic *traffic);
 /* The same, and solve it: whole lanes are in @traffic->lanes. */
-enum exit_code traffic_solve(struct traffic *traffic);
+enum exit_code solve_traffic(struct traffic *traffic);
 /* Whole lanes of a link, of one controller's demands, or of all: MORPH_ANY. */
 uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller);
 void traffic_free(struct traffic *traffic);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl te: lanes between servers that several controllers share, as all of them compute them */
+/* morphctl traffic: lanes between servers that several controllers share, as all of them compute them */
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,9 +144,9 @@ static enum exit_code solve(struct traffic *traffic)
 	return ret ? client_error(run, ret) : EXIT_CODE_OK;
 }
 
-enum exit_code traffic_solve(struct traffic *traffic)
+enum exit_code solve_traffic(struct traffic *traffic)
 {
-	enum exit_code code = traffic_read(traffic);
+	enum exit_code code = read_traffic(traffic);
 
 	if (!code)
 		code = profile_model(traffic->run, &traffic->fabric, &traffic->model);
@@ -268,10 +268,10 @@ static json_t *link_records(const struct traffic *traffic)
 	return records;
 }
 
-enum exit_code te_solve(struct run *run)
+enum exit_code traffic_solve(struct run *run)
 {
 	struct traffic traffic = { .run = run };
-	enum exit_code code = traffic_solve(&traffic);
+	enum exit_code code = solve_traffic(&traffic);
 
 	if (!code) {
 		json_t *report = json_pack("{s:I, s:f, s:f, s:f, s:I, s:o, s:o, s:o}", "epoch",
@@ -348,7 +348,7 @@ static json_t *report_divergence(const struct traffic *traffic)
 			 controllers, "differences", differences);
 }
 
-enum exit_code te_divergence(struct run *run)
+enum exit_code traffic_divergence(struct run *run)
 {
 	struct traffic traffic = { .run = run };
 	json_t *report, *differences;
@@ -357,7 +357,7 @@ enum exit_code te_divergence(struct run *run)
 	if (given(run, OPTION_PROFILE) && !given(run, OPTION_FABRIC))
 		return usage_error(run, "wants --fabric beside --profile: the kernel has what is "
 					"reserved");
-	code = traffic_solve(&traffic);
+	code = solve_traffic(&traffic);
 	if (!code) {
 		report = report_divergence(&traffic);
 		differences = json_object_get(report, "differences");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl te apply: a controller's part of the solution, reserved in the kernel fibre by fibre */
+/* morphctl traffic apply: a controller's part of the solution, reserved in the kernel fibre by fibre */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -375,14 +375,14 @@ static enum exit_code code_of(const struct applying *applying, const json_t *rep
 	return number_of(report, "granted", 0) ? EXIT_CODE_PARTIAL : EXIT_CODE_BUSY;
 }
 
-enum exit_code te_apply(struct run *run)
+enum exit_code traffic_apply(struct run *run)
 {
 	struct applying applying = { .traffic.run = run };
 	enum exit_code code = check(run, &applying.token);
 	json_t *report;
 
 	if (!code)
-		code = traffic_solve(&applying.traffic);
+		code = solve_traffic(&applying.traffic);
 	if (!code)
 		code = check_demands(&applying);
 	if (!code)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of demands that morphctl te takes */
+/* The file of demands that morphctl traffic takes */
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,7 +89,7 @@ static enum exit_code read_demand(const struct traffic *traffic, size_t number, 
 	return EXIT_CODE_OK;
 }
 
-enum exit_code traffic_read(struct traffic *traffic)
+enum exit_code read_traffic(struct traffic *traffic)
 {
 	enum exit_code code = document_read(traffic->run->argv[0], &traffic->document);
 	uint64_t ways = WAYS;

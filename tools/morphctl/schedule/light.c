@@ -120,7 +120,7 @@ void plan_light_add(const struct morph_light *light, json_t *report)
 }
 
 /*
- * morphctl plan with --profile or --slice: where the soonest plan's light has no ways, the next ones. Algorithms, policies, and
+ * morphctl schedule plan with --profile or --slice: where the soonest plan's light has no ways, the next ones. Algorithms, policies, and
  * as many planes as go together, by when all has arrived.
  */
 

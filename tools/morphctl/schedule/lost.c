@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl plan --lost: a schedule that goes on without some ports */
+/* morphctl schedule plan --lost: a schedule that goes on without some ports */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

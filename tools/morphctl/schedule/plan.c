@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl plan: when circuits change in a collective */
+/* morphctl schedule plan: when circuits change in a collective */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -401,7 +401,7 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	return code;
 }
 
-enum exit_code plan_collective(struct run *run)
+enum exit_code schedule_plan(struct run *run)
 {
 	struct planning planning = { .run = run };
 	enum format format = TEXT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl plan --slice: ways beside what is held of a fabric, and the steps into the driver */
+/* morphctl schedule plan --slice: ways beside what is held of a fabric, and the steps into the driver */
 #include <errno.h>
 #include <stdlib.h>
 

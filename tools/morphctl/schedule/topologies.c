@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl plan --from-segments: topologies of a file, round by round as they are written, or whichever takes least. What is sent
+ * morphctl schedule plan --from-segments: topologies of a file, round by round as they are written, or whichever takes least. What is sent
  * the form does not tell: that is the collective's.
  */
 #include <errno.h>

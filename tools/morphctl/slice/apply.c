@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl apply: from the file to the difference, its check, and the change */
+/* morphctl slice apply: from the file to the difference, its check, and the change */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -218,7 +218,7 @@ static enum exit_code go(struct apply *apply)
 	return code;
 }
 
-enum exit_code apply(struct run *run)
+enum exit_code slice_apply(struct run *run)
 {
 	struct apply apply = { .run = run, .dry_run = given(run, OPTION_DRY_RUN) };
 	int64_t lease_ns = INT64_C(60000000000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of 'morphctl apply': what it may say, and nothing else. */
+/* The file of 'morphctl slice apply': what it may say, and nothing else. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl defrag: room for a slice, by leading circuits of others another way */
+/* morphctl slice defrag: room for a slice, by leading circuits of others another way */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -297,7 +297,7 @@ static enum exit_code check_options(struct run *run, uint32_t *objective)
 	return client_fields(run, MORPH_OBJECT_DEFRAG);
 }
 
-enum exit_code defrag(struct run *run)
+enum exit_code slice_defrag(struct run *run)
 {
 	struct making making = { .run = run };
 	struct slice_wish wish = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl place: from a request to a plan, and from the plan to light */
+/* morphctl slice place: from a request to a plan, and from the plan to light */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -89,7 +89,7 @@ static enum exit_code tell_protection(struct placing *placing, uint32_t slice)
 	if (!client_reply(placing->run, error, NULL, NULL))
 		return EXIT_CODE_OK;
 	warn_line("%s: slice %u is lit, and the kernel chooses its spares by itself",
-		  placing->run->command->object, slice);
+		  command_name(placing->run->command), slice);
 	return EXIT_CODE_PARTIAL;
 }
 
@@ -157,7 +157,7 @@ static enum exit_code try_unprotected(struct placing *placing)
 	if (morph_plan_verdict(placing->plan) == MORPH_FEASIBLE)
 		warn_line(
 			"%s: it would fit on fibres that are kept for the failover of %u ranks that run; --unprotect takes these too",
-			placing->run->command->object, kept);
+			command_name(placing->run->command), kept);
 	return EXIT_CODE_FAILED;
 }
 
@@ -220,11 +220,11 @@ enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 	int error = morph_admin_slice_delete(run->client->ctx, fabric, slice, true);
 
 	if (client_reply(run, error, NULL, NULL)) {
-		warn_line("%s: slice %u is there without its circuits", run->command->object,
+		warn_line("%s: slice %u is there without its circuits", command_name(run->command),
 			  slice);
 		return EXIT_CODE_PARTIAL;
 	}
-	warn_line("%s: the slice is deleted again", run->command->object);
+	warn_line("%s: the slice is deleted again", command_name(run->command));
 	return code;
 }
 
@@ -372,7 +372,7 @@ static enum exit_code check_apply(struct run *run)
 	return client_fields(run, MORPH_OBJECT_PLAN);
 }
 
-enum exit_code place_slice(struct run *run)
+enum exit_code slice_place(struct run *run)
 {
 	struct placing placing = { .run = run, .ground.run = run };
 	struct slice_wish wish = { 0 };

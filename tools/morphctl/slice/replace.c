@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl replace */
+/* morphctl slice replace */
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
@@ -51,7 +51,7 @@ static enum exit_code replace_now(struct run *run, struct act *act, uint32_t fab
 	return code;
 }
 
-enum exit_code replace_rank(struct run *run)
+enum exit_code slice_replace(struct run *run)
 {
 	uint32_t fabric, slice, rank, spare = MORPH_ANY;
 	enum exit_code code;

@@ -69,7 +69,7 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_why_not_opts *opts,
 			   json_t **answer);
 
-/* The same of a request that planners answer, as 'morphctl place' has it. */
+/* The same of a request that planners answer, as 'morphctl slice place' has it. */
 enum exit_code why_not_plan(struct run *run);
 
 /* apply.c: a file of wishes, what differs from them, and how the difference is made good. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl why-not */
+/* morphctl slice why-not */
 #include <stdlib.h>
 
 #include "morphctl/output/output.h"
@@ -94,7 +94,7 @@ static enum exit_code ask_planner(struct run *run)
 	return why_not_plan(run);
 }
 
-enum exit_code why_not(struct run *run)
+enum exit_code slice_why_not(struct run *run)
 {
 	MORPH_OPTS(morph_why_not_opts, opts);
 	uint32_t *accelerators = NULL, fabric;

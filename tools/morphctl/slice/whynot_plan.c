@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl why-not, of what planners are asked for: the binding constraint is the first one of those
+ * morphctl slice why-not, of what planners are asked for: the binding constraint is the first one of those
  * below without which the request fits. Each is lifted alone, and put back.
  */
 #include <endian.h>

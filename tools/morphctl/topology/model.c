@@ -10,7 +10,7 @@ static void *zeroed(size_t count, size_t size)
 	return needed(calloc(count ? count : 1, size));
 }
 
-static int slice_place(const struct topo *topo, uint32_t id)
+static int find_slice(const struct topo *topo, uint32_t id)
 {
 	for (size_t i = 0; i < topo->slices_count; i++)
 		if (topo->slices[i].id == id)
@@ -37,7 +37,7 @@ static void read_slices(struct topo *topo)
 /* A slice that no dump has told of is known by the number that its tiles carry. */
 static int slice_of_tile(struct topo *topo, uint32_t id)
 {
-	int place = slice_place(topo, id);
+	int place = find_slice(topo, id);
 
 	if (place >= 0 || id == NUMBER_NONE)
 		return place;
@@ -102,7 +102,7 @@ static void add_circuit(struct topo *topo, const json_t *record)
 	struct topo_arrow arrow = {
 		.from = tile_place(topo, number_of(record, "src-accelerator", NUMBER_NONE)),
 		.to = tile_place(topo, number_of(record, "dst-accelerator", NUMBER_NONE)),
-		.slice = slice_place(topo, number_of(record, "slice", NUMBER_NONE)),
+		.slice = find_slice(topo, number_of(record, "slice", NUMBER_NONE)),
 		.state = text_of_key(record, "state"),
 	};
 	struct topo_arrow *at = topo->arrows, *end = at + topo->arrows_count;
