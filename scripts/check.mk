@@ -26,7 +26,7 @@ run-build:
 # --- static --------------------------------------------------------------------------------------------------------
 
 tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated attributes syzkaller licences spelling shell \
-	versions docs
+	versions docs names
 cross_checks := cross-i386 cross-powerpc
 kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel) samples-$(kernel))
 
