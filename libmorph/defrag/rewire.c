@@ -26,18 +26,6 @@ void lm_way_charge(uint16_t used[NET_SITES][NET_SITES], const struct way *way, i
 	}
 }
 
-void lm_way_trace(struct way *way, uint32_t from, uint32_t to, const uint8_t before[NET_SITES])
-{
-	uint32_t hops = 0;
-
-	for (uint32_t at = to; at != from; at = before[at])
-		hops++;
-	way->hops = (uint8_t)hops;
-	way->sites[hops] = (uint8_t)to;
-	for (uint32_t at = to; hops; hops--)
-		way->sites[hops - 1] = (uint8_t)(at = before[at]);
-}
-
 /* Hops from a flow's beginning to its end, were it alone. */
 static uint8_t measure(const struct rewire *rewire, const struct flow *flow)
 {
@@ -103,37 +91,27 @@ static uint32_t price(const struct rewire *rewire, uint32_t from, uint32_t to, u
 			  256);
 }
 
-/* Dijkstra's algorithm; the cheapest way at the prices of this round. */
+/* Find the cheapest path at the prices of this round; there always is one. */
 static void route_one(const struct rewire *rewire, struct flow *flow, uint32_t pressure)
 {
-	uint64_t open = 1ULL << flow->from, done = 0, stay[NET_SITES] = { 0 };
-	uint32_t cost[NET_SITES] = { 0 };
-	uint8_t before[NET_SITES] = { 0 };
+	uint64_t stay[NET_SITES] = { 0 };
+	struct shortest search;
+	uint32_t at;
 
 	for (uint32_t hop = 0; flow->running && hop < flow->was.hops; hop++)
 		stay[flow->was.sites[hop]] |= 1ULL << flow->was.sites[hop + 1];
-	while (!(done >> flow->to & 1)) {
-		uint32_t at = net_first(open);
-
-		for (uint64_t left = open; left; left &= left - 1)
-			if (cost[net_first(left)] < cost[at])
-				at = net_first(left);
-		open &= ~(1ULL << at);
-		done |= 1ULL << at;
-		for (uint64_t left = rewire->room.out[at] & flow->through & ~done; left;
+	shortest_begin(&search, flow->from);
+	while ((at = shortest_next(&search)) != flow->to) {
+		for (uint64_t left = rewire->room.out[at] & flow->through & ~search.done; left;
 		     left &= left - 1) {
 			uint32_t to = net_first(left);
-			uint32_t total = cost[at] + price(rewire, at, to, pressure) -
-					 (stay[at] >> to & 1 ? STAY : 0);
 
-			if (open >> to & 1 && cost[to] <= total)
-				continue;
-			open |= 1ULL << to;
-			cost[to] = total;
-			before[to] = (uint8_t)at;
+			shortest_reach(&search, at, to,
+				       search.cost[at] + price(rewire, at, to, pressure) -
+					       (stay[at] >> to & 1 ? STAY : 0));
 		}
 	}
-	lm_way_trace(&flow->goes, flow->from, flow->to, before);
+	flow->goes.hops = (uint8_t)shortest_trace(&search, flow->from, flow->to, flow->goes.sites);
 }
 
 /* Links that too many want are dearer from now on. Returns whether there are any. */

@@ -12,6 +12,7 @@
 
 #include "../place/net.h"
 #include "../place/routes.h"
+#include "../util/shortest.h"
 
 #define REWIRE_METRICS 64
 #define REWIRE_FLOWS 2048
@@ -126,12 +127,12 @@ bool lm_way_same(const struct way *one, const struct way *other);
 /* Take a way's links, or give them back. */
 void lm_way_charge(uint16_t used[NET_SITES][NET_SITES], const struct way *way, int units);
 
-/* The way between two sites, by the site before each. */
-void lm_way_trace(struct way *way, uint32_t from, uint32_t to, const uint8_t before[NET_SITES]);
-
-/* Shortest ways from a site, by lengths; @through as in struct flow. */
+/*
+ * Measure paths from a site by lengths; @through as in struct flow. The cost of a site that no path reaches is
+ * LENGTH_APART.
+ */
 void lm_lengths_measure(const struct net *room, const struct lengths *lengths, uint32_t from,
-			uint64_t through, uint32_t cost[NET_SITES], uint8_t before[NET_SITES]);
+			uint64_t through, struct shortest *search);
 
 /* rewire_share.c: bundles of the flows from @first to before @end, none of which has ways yet. */
 void lm_shares_bundle(struct rewire *rewire, uint32_t first, uint32_t end);

@@ -184,42 +184,27 @@ static bool finish_directly(struct order *order, bool *enough)
 	return false;
 }
 
-/* A way over free fibres, round those that are waited for. Dijkstra's algorithm. */
+/* Find a path over free fibres that avoids those that other flows wait for. */
 static bool find_aside(const struct rewire *rewire, const struct flow *flow, struct way *way)
 {
-	uint64_t open = 1ULL << flow->from, done = 0;
-	uint32_t cost[NET_SITES] = { 0 }, hops = 0;
-	uint8_t before[NET_SITES] = { 0 };
+	struct shortest search;
+	uint32_t at;
 
-	while (open && !(done >> flow->to & 1)) {
-		uint32_t at = net_first(open);
-
-		for (uint64_t left = open; left; left &= left - 1)
-			if (cost[net_first(left)] < cost[at])
-				at = net_first(left);
-		open &= ~(1ULL << at);
-		done |= 1ULL << at;
-		for (uint64_t left = rewire->room.out[at] & flow->through & ~done; left;
+	shortest_begin(&search, flow->from);
+	while ((at = shortest_next(&search)) != flow->to) {
+		if (at == SHORTEST_NONE)
+			return false;
+		for (uint64_t left = rewire->room.out[at] & flow->through & ~search.done; left;
 		     left &= left - 1) {
 			uint32_t to = net_first(left);
-			uint32_t total = cost[at] + 1 + WANTED * rewire->grudge[at][to];
 
-			if (rewire->used[at][to] >= rewire->room.room[at][to] ||
-			    (open >> to & 1 && cost[to] <= total))
-				continue;
-			open |= 1ULL << to;
-			cost[to] = total;
-			before[to] = (uint8_t)at;
+			if (rewire->used[at][to] < rewire->room.room[at][to])
+				shortest_reach(&search, at, to,
+					       search.cost[at] + 1 +
+						       WANTED * rewire->grudge[at][to]);
 		}
 	}
-	if (!(done >> flow->to & 1))
-		return false;
-	for (uint32_t at = flow->to; at != flow->from; at = before[at])
-		hops++;
-	way->hops = (uint8_t)hops;
-	way->sites[hops] = flow->to;
-	for (uint32_t at = flow->to; hops; hops--)
-		way->sites[hops - 1] = (uint8_t)(at = before[at]);
+	way->hops = (uint8_t)shortest_trace(&search, flow->from, flow->to, way->sites);
 	return !lm_way_same(way, &flow->now);
 }
 

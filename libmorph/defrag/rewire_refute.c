@@ -8,32 +8,18 @@
 #define LENGTH_MOST (1U << 15)
 
 void lm_lengths_measure(const struct net *room, const struct lengths *lengths, uint32_t from,
-			uint64_t through, uint32_t cost[NET_SITES], uint8_t before[NET_SITES])
+			uint64_t through, struct shortest *search)
 {
-	uint64_t open = 1ULL << from, done = 0;
+	uint32_t at;
 
 	for (uint32_t site = 0; site < room->sites; site++)
-		cost[site] = LENGTH_APART;
-	cost[from] = 0;
-	while (open) {
-		uint32_t at = net_first(open);
-
-		for (uint64_t left = open; left; left &= left - 1)
-			if (cost[net_first(left)] < cost[at])
-				at = net_first(left);
-		open &= ~(1ULL << at);
-		done |= 1ULL << at;
-		for (uint64_t left = room->out[at] & through & ~done; left; left &= left - 1) {
-			uint32_t to = net_first(left);
-			uint32_t total = cost[at] + lengths->of[at][to];
-
-			if (open >> to & 1 && cost[to] <= total)
-				continue;
-			open |= 1ULL << to;
-			cost[to] = total;
-			before[to] = (uint8_t)at;
-		}
-	}
+		search->cost[site] = LENGTH_APART;
+	shortest_begin(search, from);
+	while ((at = shortest_next(search)) != SHORTEST_NONE)
+		for (uint64_t left = room->out[at] & through & ~search->done; left;
+		     left &= left - 1)
+			shortest_reach(search, at, net_first(left),
+				       search->cost[at] + lengths->of[at][net_first(left)]);
 }
 
 /* The length of all room. */
@@ -139,15 +125,16 @@ static bool refute(struct rewire *rewire, const struct net *room, uint32_t first
 /* A metric is kept: what it says of what runs, and of any two sites. */
 static void keep(struct rewire *rewire, struct metric *metric)
 {
-	uint8_t before[NET_SITES];
+	struct shortest search;
 
 	lm_shares_bundle(rewire, 0, rewire->running);
 	metric->slack = slack(rewire, &rewire->room, &metric->lengths);
 	for (uint32_t from = 0; from < rewire->room.sites; from++) {
 		uint64_t through = rewire->through >> from & 1 ? rewire->through : 0;
 
-		lm_lengths_measure(&rewire->room, &metric->lengths, from, through,
-				   metric->apart[from], before);
+		lm_lengths_measure(&rewire->room, &metric->lengths, from, through, &search);
+		memcpy(metric->apart[from], search.cost,
+		       rewire->room.sites * sizeof(search.cost[0]));
 	}
 	rewire->metrics_count++;
 }

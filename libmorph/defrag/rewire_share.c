@@ -100,8 +100,7 @@ static void offer(struct rewire *rewire, struct bundle *bundle, const struct way
 int64_t lm_shares_need(struct rewire *rewire, const struct net *room, const struct lengths *lengths,
 		       bool lead)
 {
-	uint32_t cost[NET_SITES] = { 0 };
-	uint8_t before[NET_SITES] = { 0 };
+	struct shortest search = { 0 };
 	const struct bundle *last = NULL;
 	int64_t sum = 0;
 
@@ -110,15 +109,14 @@ int64_t lm_shares_need(struct rewire *rewire, const struct net *room, const stru
 		struct way way;
 
 		if (!last || last->from != bundle->from || last->through != bundle->through)
-			lm_lengths_measure(room, lengths, bundle->from, bundle->through, cost,
-					   before);
+			lm_lengths_measure(room, lengths, bundle->from, bundle->through, &search);
 		last = bundle;
-		if (cost[bundle->to] == LENGTH_APART)
+		if (search.cost[bundle->to] == LENGTH_APART)
 			return INT64_MAX;
-		sum += (int64_t)bundle->circuits * cost[bundle->to];
+		sum += (int64_t)bundle->circuits * search.cost[bundle->to];
 		if (!lead)
 			continue;
-		lm_way_trace(&way, bundle->from, bundle->to, before);
+		way.hops = (uint8_t)shortest_trace(&search, bundle->from, bundle->to, way.sites);
 		offer(rewire, bundle, &way);
 	}
 	return sum;

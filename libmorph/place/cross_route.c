@@ -2,6 +2,7 @@
 /* Ways for the links of slices across racks, and what they take. */
 #include <string.h>
 
+#include "../util/shortest.h"
 #include "cross.h"
 
 #define STATES (2 * CROSS_SEATS) /* seats of the first rack, and of the last: behind a switch */
@@ -211,11 +212,13 @@ static uint32_t toll(const struct cross_pod *pod, const cross_load load, uint32_
 		       0;
 }
 
-/* A state is a seat, plus CROSS_SEATS where it is of the last rack, behind a switch. */
+/*
+ * A state is a seat, plus CROSS_SEATS where it is of the last rack, behind a switch. It costs links times STATES, plus hops:
+ * of paths that take as many links the one of fewer hops.
+ */
 struct labels {
-	uint32_t cost[STATES]; /* links times STATES, and hops: of ways that take as much the one of fewer */
-	uint8_t from[STATES], arc[STATES]; /* the state before, and the way from there */
-	uint64_t open, done;
+	struct shortest search;
+	uint8_t arc[STATES]; /* the arc from the state before */
 };
 
 static void relax(const struct cross_pod *pod, const cross_load load, struct labels *labels,
@@ -229,7 +232,7 @@ static void relax(const struct cross_pod *pod, const cross_load load, struct lab
 		uint32_t next = (behind || arc->face ? CROSS_SEATS : 0) + arc->to, cost;
 		uint32_t there = next / CROSS_SEATS ? last : here;
 
-		if (labels->done >> next & 1 || !pod->room[here][arc->group] ||
+		if (labels->search.done >> next & 1 || !pod->room[here][arc->group] ||
 		    (arc->face && (behind || !pod->room[last][arc->far_group] ||
 				   !(pod->leads[rack][arc->group] >> last & 1))) ||
 		    (!(pod->pass[there] >> arc->to & 1) &&
@@ -240,54 +243,33 @@ static void relax(const struct cross_pod *pod, const cross_load load, struct lab
 			cost += price(pod, load, last, arc->far_group);
 		if (arc->to != to % CROSS_SEATS || there != last)
 			cost += toll(pod, load, there, arc->to);
-		cost = labels->cost[state] + cost * STATES + 1;
-		if (cost >= labels->cost[next])
-			continue;
-		labels->cost[next] = cost;
-		labels->from[next] = (uint8_t)state;
-		labels->arc[next] = (uint8_t)at;
-		labels->open |= 1ULL << next;
+		if (shortest_reach(&labels->search, state, next,
+				   labels->search.cost[state] + cost * STATES + 1))
+			labels->arc[next] = (uint8_t)at;
 	}
 }
 
-static uint32_t cheapest(const struct labels *labels)
-{
-	uint32_t best = (uint32_t)__builtin_ctzll(labels->open);
-
-	for (uint64_t left = labels->open & (labels->open - 1); left; left &= left - 1) {
-		uint32_t state = (uint32_t)__builtin_ctzll(left);
-
-		if (labels->cost[state] < labels->cost[best])
-			best = state;
-	}
-	return best;
-}
-
-/* Dijkstra's algorithm; a way without hops where there is none. */
+/* Find the cheapest path; it has no hops if there is none. */
 static void find(const struct cross_pod *pod, const cross_load load, cross_server from,
 		 cross_server to, struct cross_way *way)
 {
 	uint32_t rack = from / CROSS_SEATS, begin = from % CROSS_SEATS, goal = to % CROSS_SEATS;
 	bool near = rack == to / CROSS_SEATS;
-	struct labels labels = { .open = 1ULL << begin };
-	uint8_t arcs[STATES];
+	struct labels labels;
+	uint8_t states[STATES];
 	uint32_t at;
 
-	memset(labels.cost, 0xff, sizeof(labels.cost));
-	labels.cost[begin] = 0;
 	way->hops = 0;
+	shortest_begin(&labels.search, begin);
 	do {
-		if (!labels.open)
+		at = shortest_next(&labels.search);
+		if (at == SHORTEST_NONE)
 			return;
-		at = cheapest(&labels);
-		labels.open &= ~(1ULL << at);
-		labels.done |= 1ULL << at;
 		relax(pod, load, &labels, at, rack, to);
 	} while (at % CROSS_SEATS != goal || (at < CROSS_SEATS && !near));
-	for (; at != begin; at = labels.from[at])
-		arcs[way->hops++] = labels.arc[at];
+	way->hops = (uint8_t)shortest_trace(&labels.search, begin, at, states);
 	for (uint32_t hop = 0; hop < way->hops; hop++)
-		way->arcs[hop] = arcs[way->hops - 1 - hop];
+		way->arcs[hop] = labels.arc[states[hop + 1]];
 }
 
 static uint32_t left_in(const struct cross_pod *pod, const cross_load load, uint32_t rack,

@@ -2,6 +2,7 @@
 /* Routes by negotiated congestion. */
 #include <string.h>
 
+#include "../util/shortest.h"
 #include "routes.h"
 
 #define ROUNDS 12
@@ -36,50 +37,29 @@ static uint32_t price(const struct net *net, const struct routes_work *work, uin
 	return (HOP + work->grudge[from][to]) * (256 + pressure * excess) / 256;
 }
 
-/*
- * Dijkstra's algorithm; the cheapest way at the prices of this round. Returns its price, UINT32_MAX
- * where there is none.
- */
+/* Find the cheapest path at the prices of this round. Returns its price, UINT32_MAX if there is none. */
 static uint32_t route_one(const struct net *net, const struct routes_work *work,
 			  struct route *route, uint32_t pressure)
 {
-	uint32_t cost[NET_SITES];
-	uint8_t before[NET_SITES] = { 0 };
-	uint64_t open = 1ULL << route->from, done = 0;
-	uint32_t hops = 0;
+	struct shortest search;
+	uint32_t at;
 
-	cost[route->from] = 0;
-	while (!(done >> route->to & 1)) {
-		uint32_t at = NET_SITES;
-
-		for (uint64_t left = open; left; left &= left - 1)
-			if (at == NET_SITES || cost[net_first(left)] < cost[at])
-				at = net_first(left);
-		if (at == NET_SITES)
+	shortest_begin(&search, route->from);
+	while ((at = shortest_next(&search)) != route->to) {
+		if (at == SHORTEST_NONE)
 			return UINT32_MAX;
-		open &= ~(1ULL << at);
-		done |= 1ULL << at;
 		if (net->stops >> at & 1 && at != route->from)
 			continue;
-		for (uint64_t left = net->out[at] & ~done; left; left &= left - 1) {
+		for (uint64_t left = net->out[at] & ~search.done; left; left &= left - 1) {
 			uint32_t to = net_first(left);
-			uint32_t total =
-				cost[at] + price(net, work, at, to, route->units, pressure);
 
-			if (open >> to & 1 && cost[to] <= total)
-				continue;
-			open |= 1ULL << to;
-			cost[to] = total;
-			before[to] = (uint8_t)at;
+			shortest_reach(&search, at, to,
+				       search.cost[at] +
+					       price(net, work, at, to, route->units, pressure));
 		}
 	}
-	for (uint32_t at = route->to; at != route->from; at = before[at])
-		hops++;
-	route->hops = (uint8_t)hops;
-	route->sites[hops] = route->to;
-	for (uint32_t at = route->to; hops; hops--)
-		route->sites[hops - 1] = (uint8_t)(at = before[at]);
-	return cost[route->to];
+	route->hops = (uint8_t)shortest_trace(&search, route->from, route->to, route->sites);
+	return search.cost[route->to];
 }
 
 /* In the band where it is cheapest. */
