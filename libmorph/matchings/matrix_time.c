@@ -2,6 +2,7 @@
 /* When the sends of a plan begin and end. */
 #include "matrix_work.h"
 #include "../util/sort.h"
+#include "../util/heap.h"
 
 /* The ports of a send in what is of all. */
 struct ends {
@@ -90,46 +91,55 @@ static void time_send(struct matrix_solver *solver, struct matrix_send *send,
 	note_end(solver, send, figure);
 }
 
-/* Is a send ready before another? Its set_ps is since when. */
-static bool goes_before(const struct matrix_solver *solver, uint32_t one, uint32_t other)
-{
-	uint64_t ours = solver->sends.list[one].set_ps, theirs = solver->sends.list[other].set_ps;
+/* Sends that are ready, the first one first. */
+struct ready {
+	const struct matrix_send *sends;
+	struct matrix_turn *turns; /* the heap is in their @queued */
+	uint32_t held;
+};
 
-	return ours != theirs ? ours < theirs : one < other;
+static struct ready ready_of(const struct matrix_solver *solver)
+{
+	return (struct ready){ .sends = solver->sends.list, .turns = solver->turns.list };
 }
 
-static void swap(struct matrix_turn *one, struct matrix_turn *other)
+static uint32_t at_place(const struct ready *ready, size_t place)
 {
-	uint32_t kept = one->queued;
+	return place == HEAP_HELD ? ready->held : ready->turns[place].queued;
+}
 
-	one->queued = other->queued;
-	other->queued = kept;
+/* Is a send ready before another? Its set_ps is since when. */
+static bool goes_before(const void *context, size_t one, size_t other)
+{
+	const struct ready *ready = context;
+	uint32_t ours = at_place(ready, one), theirs = at_place(ready, other);
+	uint64_t our_ps = ready->sends[ours].set_ps, their_ps = ready->sends[theirs].set_ps;
+
+	return our_ps != their_ps ? our_ps < their_ps : ours < theirs;
+}
+
+static void move(void *context, size_t to, size_t from)
+{
+	struct ready *ready = context;
+
+	*(to == HEAP_HELD ? &ready->held : &ready->turns[to].queued) = at_place(ready, from);
 }
 
 static void push(struct matrix_solver *solver, uint32_t send)
 {
-	struct matrix_turn *turns = solver->turns.list;
-	uint32_t at = solver->queued++;
+	struct ready ready = ready_of(solver);
 
-	turns[at].queued = send;
-	for (; at && goes_before(solver, turns[at].queued, turns[(at - 1) / 2].queued);
-	     at = (at - 1) / 2)
-		swap(&turns[at], &turns[(at - 1) / 2]);
+	ready.turns[solver->queued].queued = send;
+	heap_raise(&ready, solver->queued++, goes_before, move);
 }
 
 static uint32_t pop(struct matrix_solver *solver)
 {
-	struct matrix_turn *turns = solver->turns.list;
-	uint32_t first = turns[0].queued;
+	struct ready ready = ready_of(solver);
+	uint32_t first = ready.turns[0].queued;
 
-	turns[0].queued = turns[--solver->queued].queued;
-	for (uint32_t at = 0, next = 1; next < solver->queued; at = next, next = 2 * at + 1) {
-		next += next + 1 < solver->queued &&
-			goes_before(solver, turns[next + 1].queued, turns[next].queued);
-		if (!goes_before(solver, turns[next].queued, turns[at].queued))
-			break;
-		swap(&turns[at], &turns[next]);
-	}
+	ready.held = ready.turns[--solver->queued].queued;
+	heap_sink_held(&ready, 0, solver->queued, goes_before, move);
 	return first;
 }
 

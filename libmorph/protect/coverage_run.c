@@ -6,6 +6,7 @@
 #include "../util/mix.h"
 #include "../util/student.h"
 #include "../model/router.h"
+#include "../util/heap.h"
 
 #define REPLICATIONS 20
 #define FAILURES 500
@@ -178,39 +179,42 @@ static double draw(uint64_t *random, double mean)
 	return -log(1 - mix_unit(mix_next(random))) * mean;
 }
 
-static void swap(uint32_t *one, uint32_t *other)
-{
-	uint32_t kept = *one;
+/* Things, the next one to change first. */
+struct agenda {
+	const struct cover_thing *things;
+	uint32_t *heap, held;
+};
 
-	*one = *other;
-	*other = kept;
+static struct agenda agenda_of(const struct morph_coverage *coverage)
+{
+	return (struct agenda){ .things = coverage->things, .heap = coverage->heap };
 }
 
-static bool is_before(const struct morph_coverage *coverage, uint32_t one, uint32_t other)
+static uint32_t at_place(const struct agenda *agenda, size_t place)
 {
-	return coverage->things[coverage->heap[one]].next <
-	       coverage->things[coverage->heap[other]].next;
+	return place == HEAP_HELD ? agenda->held : agenda->heap[place];
 }
 
-/* Whatever stands at @at goes down to where it belongs. */
-static void sift(struct morph_coverage *coverage, uint32_t at)
+static bool is_before(const void *context, size_t one, size_t other)
 {
-	for (;;) {
-		uint32_t first = at;
+	const struct agenda *agenda = context;
 
-		for (uint32_t child = 2 * at + 1; child <= 2 * at + 2; child++)
-			if (child < coverage->things_count && is_before(coverage, child, first))
-				first = child;
-		if (first == at)
-			return;
-		swap(&coverage->heap[at], &coverage->heap[first]);
-		at = first;
-	}
+	return agenda->things[at_place(agenda, one)].next <
+	       agenda->things[at_place(agenda, other)].next;
+}
+
+static void move(void *context, size_t to, size_t from)
+{
+	struct agenda *agenda = context;
+
+	*(to == HEAP_HELD ? &agenda->held : &agenda->heap[to]) = at_place(agenda, from);
 }
 
 /* Begin with what is down on the mean. */
 static void begin(struct morph_coverage *coverage, uint64_t *random)
 {
+	struct agenda agenda = agenda_of(coverage);
+
 	restore(coverage);
 	for (uint32_t at = 0; at < coverage->things_count; at++) {
 		struct cover_thing *thing = &coverage->things[at];
@@ -224,8 +228,7 @@ static void begin(struct morph_coverage *coverage, uint64_t *random)
 		if (down)
 			lm_cover_change(coverage, thing, true);
 	}
-	for (uint32_t at = coverage->things_count / 2; at--;)
-		sift(coverage, at);
+	heap_build(&agenda, coverage->things_count, is_before, move);
 	coverage->tally = (struct cover_tally){ 0 };
 }
 
@@ -251,6 +254,8 @@ static void let_pass(struct morph_coverage *coverage, double time)
 
 static void replicate(struct morph_coverage *coverage, uint64_t random, uint32_t failures)
 {
+	struct agenda agenda = agenda_of(coverage);
+
 	begin(coverage, &random);
 	while (coverage->tally.failures < failures) {
 		struct cover_thing *thing = &coverage->things[coverage->heap[0]];
@@ -259,7 +264,7 @@ static void replicate(struct morph_coverage *coverage, uint64_t random, uint32_t
 		let_pass(coverage, thing->next);
 		lm_cover_change(coverage, thing, !thing->down);
 		thing->next += draw(&random, thing->down ? rate->repair : rate->active);
-		sift(coverage, 0);
+		heap_sink(&agenda, 0, coverage->things_count, is_before, move);
 	}
 }
 

@@ -6,6 +6,7 @@
 #include "light.h"
 
 #include "../model/router.h"
+#include "../util/heap.h"
 
 #define HOP_MDB 8 /* what each guide costs at least */
 
@@ -58,51 +59,56 @@ int lm_ways_room(struct ways *ways)
 
 /* ------------------------------------------------------------------------ heap */
 
-/* By price, and of the same by number, so that it is always the same one. */
-static bool before(const struct ways *ways, uint32_t one, uint32_t other)
-{
-	uint64_t a = ways->labels[one].price, b = ways->labels[other].price;
+/* Labels that are open. Each label knows its place in the heap. */
+struct open {
+	struct way_label *labels;
+	uint32_t *heap, held;
+};
 
-	return a != b ? a < b : one < other;
+static uint32_t at_place(const struct open *open, size_t place)
+{
+	return place == HEAP_HELD ? open->held : open->heap[place];
 }
 
-static void put(struct ways *ways, uint32_t place, uint32_t code)
+/* By price, and of equal prices by number, so that the order never depends on the heap. */
+static bool before(const void *context, size_t one, size_t other)
 {
-	ways->heap[place] = code;
-	ways->labels[code].place = place + 1;
+	const struct open *open = context;
+	uint32_t ours = at_place(open, one), theirs = at_place(open, other);
+	uint64_t our_price = open->labels[ours].price, their_price = open->labels[theirs].price;
+
+	return our_price != their_price ? our_price < their_price : ours < theirs;
+}
+
+static void move(void *context, size_t to, size_t from)
+{
+	struct open *open = context;
+	uint32_t code = at_place(open, from);
+
+	if (to == HEAP_HELD) {
+		open->held = code;
+		return;
+	}
+	open->heap[to] = code;
+	open->labels[code].place = (uint32_t)to + 1;
 }
 
 static void heap_rise(struct ways *ways, uint32_t code)
 {
-	uint32_t place = ways->labels[code].place - 1;
+	struct open open = { .labels = ways->labels, .heap = ways->heap };
 
-	while (place && before(ways, code, ways->heap[(place - 1) / 2])) {
-		put(ways, place, ways->heap[(place - 1) / 2]);
-		place = (place - 1) / 2;
-	}
-	put(ways, place, code);
+	open.heap[ways->labels[code].place - 1] = code;
+	heap_raise(&open, ways->labels[code].place - 1, before, move);
 }
 
 static uint32_t heap_take(struct ways *ways)
 {
-	uint32_t first = ways->heap[0], last = ways->heap[--ways->heap_count], place = 0;
+	struct open open = { .labels = ways->labels, .heap = ways->heap };
+	uint32_t first = ways->heap[0];
 
+	open.held = ways->heap[--ways->heap_count];
+	heap_sink_held(&open, 0, ways->heap_count, before, move);
 	ways->labels[first].place = 0;
-	while (ways->heap_count) {
-		uint32_t child = 2 * place + 1;
-
-		if (child >= ways->heap_count)
-			break;
-		if (child + 1 < ways->heap_count &&
-		    before(ways, ways->heap[child + 1], ways->heap[child]))
-			child++;
-		if (!before(ways, ways->heap[child], last))
-			break;
-		put(ways, place, ways->heap[child]);
-		place = child;
-	}
-	if (ways->heap_count)
-		put(ways, place, last);
 	return first;
 }
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "heap.h"
 #include "sort.h"
 
 #define FEW 12 /* items that are inserted */
@@ -62,26 +63,42 @@ static void insert_all(const struct sort *sort)
 			swap(sort, place, place - 1);
 }
 
-/* The item at @at goes down until none below it is greater. */
-static void sink(const struct sort *heap, size_t at)
+/* A heap that the last item leaves first. The held item stays in the array: a move exchanges it with another one. */
+struct descending {
+	struct sort sort;
+	size_t held;
+};
+
+static size_t place_of(const struct descending *heap, size_t place)
 {
-	for (size_t child = 2 * at + 1; child < heap->count; child = 2 * at + 1) {
-		if (child + 1 < heap->count && is_before(heap, child, child + 1))
-			child++;
-		if (!is_before(heap, at, child))
-			return;
-		swap(heap, at, child);
-		at = child;
-	}
+	return place == HEAP_HELD ? heap->held : place;
 }
 
-static void sort_by_heap(struct sort heap)
+static bool is_after(const void *context, size_t one, size_t other)
 {
-	for (size_t at = heap.count / 2; at--;)
-		sink(&heap, at);
-	while (heap.count > 1) {
-		swap(&heap, 0, --heap.count);
-		sink(&heap, 0);
+	const struct descending *heap = context;
+
+	return is_before(&heap->sort, place_of(heap, other), place_of(heap, one));
+}
+
+static void move_item(void *context, size_t to, size_t from)
+{
+	struct descending *heap = context;
+
+	if (to != HEAP_HELD && from != HEAP_HELD)
+		swap(&heap->sort, to, from);
+	if (from != HEAP_HELD)
+		heap->held = from;
+}
+
+static void sort_by_heap(const struct sort *sort)
+{
+	struct descending heap = { .sort = *sort };
+
+	heap_build(&heap, heap.sort.count, is_after, move_item);
+	while (heap.sort.count > 1) {
+		swap(&heap.sort, 0, --heap.sort.count);
+		heap_sink(&heap, 0, heap.sort.count, is_after, move_item);
 	}
 }
 
@@ -133,7 +150,7 @@ static void sort_parts(struct sort sort, uint32_t depth)
 		size_t place;
 
 		if (!depth--) {
-			sort_by_heap(sort);
+			sort_by_heap(&sort);
 			return;
 		}
 		choose_pivot(&sort);
