@@ -4,24 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../util/flow.h"
 #include "gates.h"
 
-/* How a node was reached. */
-enum step {
-	STEP_NONE,
-	STEP_SOURCE, /* by a fibre */
-	STEP_THROUGH, /* from before the element to behind it */
-	STEP_UNDO_THROUGH,
-	STEP_GUIDE, /* from behind another element */
-	STEP_UNDO_GUIDE,
-};
-
-/* A node is an element's near side, where light comes in, or its far side: 2 * element, plus 1. */
-struct node {
-	uint32_t from; /* node before; of STEP_SOURCE the number of the fibre */
-	uint32_t code; /* of the guide between, in the direction of light */
-	uint8_t step;
-};
+/*
+ * A node is an element's near side, where light comes in, or its far side: 2 * element, plus 1. The edge to a node is
+ * the number of a fibre from the source, WITHIN an element, or else the code of the guide between, in the direction of
+ * light.
+ */
+#define WITHIN UINT32_MAX
 
 struct flow {
 	const struct optics_graph *graph;
@@ -30,8 +21,7 @@ struct flow {
 	uint8_t *lit; /* by coded guide */
 	uint8_t *sinks; /* by guide */
 	uint16_t *through; /* by element */
-	struct node *nodes;
-	uint32_t *queue, queued;
+	struct flow_search search;
 	uint8_t *listed; /* by element: it is in @touched */
 	uint32_t *touched, touched_count; /* elements that light was led through */
 };
@@ -67,14 +57,6 @@ static uint32_t width(const struct optics_graph *graph, uint32_t element)
 	return most;
 }
 
-static void reach(struct flow *flow, uint32_t node, enum step step, uint32_t from, uint32_t code)
-{
-	if (flow->nodes[node].step != STEP_NONE)
-		return;
-	flow->nodes[node] = (struct node){ .from = from, .code = code, .step = (uint8_t)step };
-	flow->queue[flow->queued++] = node;
-}
-
 /* On from a node by one guide of its element. True where light ends, or goes on, there. */
 static bool follow(struct flow *flow, uint32_t node, uint32_t code)
 {
@@ -83,7 +65,7 @@ static bool follow(struct flow *flow, uint32_t node, uint32_t code)
 	if (!(node & 1)) {
 		/* What comes in by it might be taken back, and go elsewhere. */
 		if (flow->lit[code ^ 1])
-			reach(flow, 2 * far->index + 1, STEP_UNDO_GUIDE, node, code ^ 1);
+			flow_reach(&flow->search, 2 * far->index + 1, node, code ^ 1);
 		return false;
 	}
 	if (flow->lit[code])
@@ -91,70 +73,65 @@ static bool follow(struct flow *flow, uint32_t node, uint32_t code)
 	if (flow->sinks[code >> 1] || far->type == flow->gate->end_type)
 		return true;
 	if (is_inside(flow, far))
-		reach(flow, 2 * far->index, STEP_GUIDE, node, code);
+		flow_reach(&flow->search, 2 * far->index, node, code);
 	return false;
 }
 
-/* A way back to a source: its last guide is @code. */
-static void take(struct flow *flow, uint32_t node, uint32_t code)
+static bool start(void *network, struct flow_search *search)
 {
-	flow->lit[code] = 1;
-	for (;;) {
-		const struct node *it = &flow->nodes[node];
+	struct flow *flow = network;
 
-		switch (it->step) {
-		case STEP_SOURCE:
-			flow->used[it->from] = 1;
-			return;
-		case STEP_THROUGH:
-			flow->through[node / 2]++;
-			if (!flow->listed[node / 2])
-				flow->touched[flow->touched_count++] = node / 2;
-			flow->listed[node / 2] = 1;
-			break;
-		case STEP_UNDO_THROUGH:
-			flow->through[node / 2]--;
-			break;
-		default:
-			flow->lit[it->code] = it->step == STEP_GUIDE;
-		}
-		node = it->from;
-	}
-}
-
-/* Breadth first (Edmonds and Karp, 1972). False where no more light gets in. */
-static bool augment(struct flow *flow)
-{
-	const struct optics_graph *graph = flow->graph;
-
-	for (uint32_t at = 0; at < flow->queued; at++)
-		flow->nodes[flow->queue[at]].step = STEP_NONE;
-	flow->queued = 0;
 	for (uint32_t at = 0; at < flow->gate->sources_count; at++) {
 		const struct optics_end *end = end_of(flow, flow->gate->sources[at], true);
 
 		if (!flow->used[at] && is_inside(flow, end))
-			reach(flow, 2 * end->index, STEP_SOURCE, at, 0);
-	}
-	for (uint32_t at = 0; at < flow->queued; at++) {
-		uint32_t node = flow->queue[at], element = node / 2;
-		const struct optics_element *it = &graph->elements[element];
-
-		if (!(node & 1) && flow->through[element] < width(graph, element))
-			reach(flow, node + 1, STEP_THROUGH, node, 0);
-		if ((node & 1) && flow->through[element])
-			reach(flow, node - 1, STEP_UNDO_THROUGH, node, 0);
-		for (uint32_t port = 0; port < graph->kinds[it->kind].ports; port++) {
-			uint32_t code = graph->port_guide[it->first_port + port];
-
-			if (code == OPTICS_NONE || !follow(flow, node, code))
-				continue;
-			take(flow, node, code);
-			return true;
-		}
+			flow_reach(search, 2 * end->index, FLOW_SOURCE, at);
 	}
 	return false;
 }
+
+static bool expand(void *network, struct flow_search *search, uint32_t node)
+{
+	struct flow *flow = network;
+	const struct optics_graph *graph = flow->graph;
+	uint32_t element = node / 2;
+	const struct optics_element *it = &graph->elements[element];
+
+	if (!(node & 1) && flow->through[element] < width(graph, element))
+		flow_reach(search, node + 1, node, WITHIN);
+	if ((node & 1) && flow->through[element])
+		flow_reach(search, node - 1, node, WITHIN);
+	for (uint32_t port = 0; port < graph->kinds[it->kind].ports; port++) {
+		uint32_t code = graph->port_guide[it->first_port + port];
+
+		if (code == OPTICS_NONE || !follow(flow, node, code))
+			continue;
+		flow->lit[code] = 1;
+		return true;
+	}
+	return false;
+}
+
+static void push(void *network, const struct flow_search *search, uint32_t node)
+{
+	struct flow *flow = network;
+	uint32_t over = search->over[node], element = node / 2;
+
+	if (search->from[node] == FLOW_SOURCE) {
+		flow->used[over] = 1;
+	} else if (over != WITHIN) {
+		flow->lit[over] = !(node & 1);
+	} else if (node & 1) {
+		flow->through[element]++;
+		if (!flow->listed[element])
+			flow->touched[flow->touched_count++] = element;
+		flow->listed[element] = 1;
+	} else {
+		flow->through[element]--;
+	}
+}
+
+static const struct flow_network functions = { start, expand, push };
 
 static uint32_t run(struct flow *flow, const struct gate *gate)
 {
@@ -165,7 +142,7 @@ static uint32_t run(struct flow *flow, const struct gate *gate)
 	memset(flow->used, 0, gate->sources_count);
 	for (uint32_t at = 0; at < gate->sinks_count; at++)
 		flow->sinks[gate->sinks[at] >> 1] = 1;
-	while (augment(flow))
+	while (lm_flow_augment(&functions, flow, &flow->search))
 		limit++;
 	for (uint32_t at = 0; at < gate->sinks_count; at++)
 		flow->sinks[gate->sinks[at] >> 1] = 0;
@@ -194,22 +171,28 @@ int lm_gate_limits(const struct optics_graph *graph, struct gate *gates, uint32_
 		.lit = calloc(guides, 2),
 		.sinks = calloc(guides, 1),
 		.through = calloc(elements, sizeof(*flow.through)),
-		.nodes = calloc(elements, 2 * sizeof(*flow.nodes)),
-		.queue = calloc(elements, 2 * sizeof(*flow.queue)),
+		.search = {
+			.from = malloc(elements * 2 * sizeof(*flow.search.from)),
+			.over = malloc(elements * 2 * sizeof(*flow.search.over)),
+			.queue = malloc(elements * 2 * sizeof(*flow.search.queue)),
+		},
 		.listed = calloc(elements, 1),
 		.touched = calloc(elements, sizeof(*flow.touched)),
 	};
-	bool fits = flow.used && flow.lit && flow.sinks && flow.through && flow.nodes &&
-		    flow.queue && flow.listed && flow.touched;
+	bool fits = flow.used && flow.lit && flow.sinks && flow.through && flow.search.from &&
+		    flow.search.over && flow.search.queue && flow.listed && flow.touched;
 
+	if (fits)
+		memset(flow.search.from, 0xff, elements * 2 * sizeof(*flow.search.from));
 	for (uint32_t at = 0; fits && at < count; at++)
 		gates[at].limit = run(&flow, &gates[at]);
 	free(flow.used);
 	free(flow.lit);
 	free(flow.sinks);
 	free(flow.through);
-	free(flow.nodes);
-	free(flow.queue);
+	free(flow.search.from);
+	free(flow.search.over);
+	free(flow.search.queue);
 	free(flow.listed);
 	free(flow.touched);
 	return fits ? 0 : -ENOMEM;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Ways from and to a spare: the rack as its light would find it, routes, and cuts where there are none. */
+#include "../util/flow.h"
 #include "protect.h"
 
 #define STEPS (1ULL << 16) /* of the search for the ways to one spare */
@@ -195,6 +196,7 @@ struct stream {
 	bool inward; /* it ends at the one */
 	uint8_t goes[NET_SITES][NET_SITES]; /* away from the one */
 	uint8_t wanted[NET_SITES]; /* that does not go yet */
+	uint32_t root; /* the one */
 };
 
 /* Can one more go from one site to the next, as seen from the one? */
@@ -206,49 +208,54 @@ static bool has_room(const struct stream *stream, uint32_t from, uint32_t to)
 	return stream->goes[from][to] < room || stream->goes[to][from];
 }
 
-/* One more to where it is wanted; the sites that were reached in vain, or 0. */
-static uint64_t push(struct stream *stream, uint32_t root)
+static bool start(void *network, struct flow_search *search)
 {
-	uint8_t before[NET_SITES], queue[NET_SITES];
-	uint32_t head = 0, tail = 0, at = root;
-	uint64_t seen = 1ULL << root;
+	const struct stream *stream = network;
 
-	queue[tail++] = (uint8_t)root;
-	while (head < tail && !stream->wanted[at = queue[head++]]) {
-		uint64_t next = (stream->net->out[at] | stream->net->in[at]) & ~seen;
-
-		for (; next; next &= next - 1) {
-			uint32_t to = net_first(next);
-
-			if (!has_room(stream, at, to))
-				continue;
-			seen |= 1ULL << to;
-			before[to] = (uint8_t)at;
-			queue[tail++] = (uint8_t)to;
-		}
-	}
-	if (!stream->wanted[at])
-		return seen;
-	stream->wanted[at]--;
-	for (; at != root; at = before[at]) {
-		if (stream->goes[at][before[at]])
-			stream->goes[at][before[at]]--;
-		else
-			stream->goes[before[at]][at]++;
-	}
-	return 0;
+	flow_reach(search, stream->root, FLOW_SOURCE, 0);
+	return false;
 }
 
+static bool expand(void *network, struct flow_search *search, uint32_t site)
+{
+	struct stream *stream = network;
+	uint64_t next = stream->net->out[site] | stream->net->in[site];
+
+	if (stream->wanted[site]) {
+		stream->wanted[site]--;
+		return true;
+	}
+	for (; next; next &= next - 1)
+		if (has_room(stream, site, net_first(next)))
+			flow_reach(search, net_first(next), site, 0);
+	return false;
+}
+
+static void push(void *network, const struct flow_search *search, uint32_t site)
+{
+	struct stream *stream = network;
+	uint32_t from = search->from[site];
+
+	if (from == FLOW_SOURCE)
+		return;
+	if (stream->goes[site][from])
+		stream->goes[site][from]--;
+	else
+		stream->goes[from][site]++;
+}
+
+static const struct flow_network functions = { start, expand, push };
+
 /*
- * All that goes out of the spare, or all that comes in, leaving the other aside: by augmenting paths
- * (Ford and Fulkerson, Canadian Journal of Mathematics 8, 1956), O(circuits * (sites + links)). Where
- * that is not all, the sites that are reached are a cut.
+ * The flow of all that goes out of the spare, or of all that comes in, leaving the other aside: O(circuits * (sites +
+ * links)). If that is not all, returns the sites that the flow reaches, which are a cut.
  */
 static uint64_t starve(const struct failure *failure, bool inward)
 {
 	const struct protected_rank *rank = failure->rank;
 	struct stream stream = { .net = &failure->ledger->search.net, .inward = inward };
-	uint32_t left = 0, root = 0;
+	uint32_t from[NET_SITES], over[NET_SITES], queue[NET_SITES], left = 0;
+	struct flow_search search = { .from = from, .over = over, .queue = queue };
 	uint64_t reached = 0;
 
 	for (uint32_t way = rank->ways_first; way < rank->ways_first + rank->ways_count; way++) {
@@ -256,12 +263,15 @@ static uint64_t starve(const struct failure *failure, bool inward)
 
 		if (ends.from == ends.to || (ends.dst == failure->spare) != inward)
 			continue;
-		root = inward ? ends.to : ends.from;
+		stream.root = inward ? ends.to : ends.from;
 		stream.wanted[inward ? ends.from : ends.to]++;
 		left++;
 	}
-	for (; left && !reached; left--)
-		reached = push(&stream, root);
+	memset(from, 0xff, sizeof(from));
+	while (left && lm_flow_augment(&functions, &stream, &search))
+		left--;
+	for (uint32_t at = 0; left && at < search.count; at++)
+		reached |= 1ULL << queue[at];
 	return inward && reached ? net_all(stream.net->sites) & ~reached : reached;
 }
 

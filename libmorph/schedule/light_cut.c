@@ -9,11 +9,11 @@
  */
 #include <stdio.h>
 
+#include "../util/flow.h"
 #include "light.h"
 
 #define MOST_STEPS 64 /* that are looked at */
 #define UNSEEN UINT32_MAX
-#define FIRST (UINT32_MAX - 1) /* what light comes to first */
 
 /*
  * Where flow can go is a place: 4 * element, and 2 where light comes in at the far side of one that joins each
@@ -28,9 +28,8 @@ struct light_cut {
 	uint8_t *guide_flow; /* by coded guide */
 	uint32_t *element_flow; /* by place / 2 */
 	uint32_t *element_most;
-	uint32_t *from; /* by place: the place before */
-	uint32_t *over; /* by place: coded guide, or UNSEEN: within the element */
-	uint32_t *queue;
+	struct flow_search
+		search; /* by place; the edge is a coded guide, or UNSEEN: within the element */
 	uint32_t src, dst, plane; /* a circuit that leads out */
 };
 
@@ -49,9 +48,9 @@ static void cut_free(struct light_cut *cut)
 	free(cut->guide_flow);
 	free(cut->element_flow);
 	free(cut->element_most);
-	free(cut->from);
-	free(cut->over);
-	free(cut->queue);
+	free(cut->search.from);
+	free(cut->search.over);
+	free(cut->search.queue);
 }
 
 static int cut_room(struct light_cut *cut)
@@ -64,12 +63,13 @@ static int cut_room(struct light_cut *cut)
 	cut->guide_flow = calloc(2 * (graph->guides_count + 1UL), 1);
 	cut->element_flow = calloc(2 * elements, sizeof(uint32_t));
 	cut->element_most = calloc(elements, sizeof(uint32_t));
-	cut->from = calloc(4 * elements, sizeof(uint32_t));
-	cut->over = calloc(4 * elements, sizeof(uint32_t));
-	cut->queue = calloc(4 * elements, sizeof(uint32_t));
+	cut->search.from = malloc(4 * elements * sizeof(uint32_t));
+	cut->search.over = malloc(4 * elements * sizeof(uint32_t));
+	cut->search.queue = malloc(4 * elements * sizeof(uint32_t));
 	if (!cut->inside || !cut->wants || !cut->guide_flow || !cut->element_flow ||
-	    !cut->element_most || !cut->from || !cut->over || !cut->queue)
+	    !cut->element_most || !cut->search.from || !cut->search.over || !cut->search.queue)
 		return lm_fail(cut->ways->ledger->ctx, ENOMEM, "light a schedule: out of memory");
+	memset(cut->search.from, 0xff, 4 * elements * sizeof(uint32_t));
 	return 0;
 }
 
@@ -115,16 +115,6 @@ static bool open_guide(const struct light_cut *cut, uint32_t code)
 	       optics_weight64(lanes) >= cut->ways->lanes;
 }
 
-static void reach(struct light_cut *cut, uint32_t place, uint32_t from, uint32_t over,
-		  uint32_t *count)
-{
-	if (cut->from[place] != UNSEEN)
-		return;
-	cut->from[place] = from;
-	cut->over[place] = over;
-	cut->queue[(*count)++] = place;
-}
-
 /* Light comes in at the far end of a guide. */
 static uint32_t place_behind(const struct optics_graph *graph, const struct optics_end *end)
 {
@@ -157,8 +147,8 @@ static bool wanted_at(const struct light_cut *cut, const struct optics_end *end)
 	       (end->type == MORPH_END_TX && cut->wants[port] & SENDS_IN);
 }
 
-/* Light leaves an element: to another, or to a receiver that wants it. Returns the coded guide to that, or UNSEEN. */
-static uint32_t leave(struct light_cut *cut, uint32_t place, uint32_t *count)
+/* Light leaves an element: to another, or to a receiver that wants it. Returns whether there is such a receiver. */
+static bool leave(struct light_cut *cut, uint32_t place)
 {
 	const struct optics_graph *graph = cut->ways->ledger->graph;
 	const struct optics_element *element = &graph->elements[place / 4];
@@ -171,16 +161,18 @@ static uint32_t leave(struct light_cut *cut, uint32_t place, uint32_t *count)
 		if (code == OPTICS_NONE || !open_guide(cut, code))
 			continue;
 		end = &graph->guides[code >> 1].end[!(code & 1)];
-		if (wanted_at(cut, end))
-			return code;
+		if (wanted_at(cut, end)) {
+			cut->guide_flow[code] = 1;
+			return true;
+		}
 		if (end->type == MORPH_END_ELEMENT)
-			reach(cut, place_behind(graph, end), place, code, count);
+			flow_reach(&cut->search, place_behind(graph, end), place, code);
 	}
-	return UNSEEN;
+	return false;
 }
 
 /* What flows into an element may go elsewhere from where it came. */
-static void turn_back(struct light_cut *cut, uint32_t place, uint32_t *count)
+static void turn_back(struct light_cut *cut, uint32_t place)
 {
 	const struct optics_graph *graph = cut->ways->ledger->graph;
 	const struct optics_element *element = &graph->elements[place / 4];
@@ -195,29 +187,14 @@ static void turn_back(struct light_cut *cut, uint32_t place, uint32_t *count)
 		end = &graph->guides[code >> 1].end[!(code & 1)];
 		/* It went out at that port: so it came in at the other side. */
 		if (end->type == MORPH_END_ELEMENT)
-			reach(cut, (place_behind(graph, end) ^ (has_sides(graph, end) ? 2 : 0)) + 1,
-			      place, code ^ 1, count);
+			flow_reach(&cut->search,
+				   (place_behind(graph, end) ^ (has_sides(graph, end) ? 2 : 0)) + 1,
+				   place, code ^ 1);
 	}
-}
-
-/* One more way: what it passes flows, and what it passes against the flow no longer does. */
-static void augment(struct light_cut *cut, uint32_t place, uint32_t last)
-{
-	cut->guide_flow[last] = 1;
-	while (cut->from[place] != FIRST) {
-		uint32_t over = cut->over[place], from = cut->from[place];
-
-		if (over == UNSEEN)
-			cut->element_flow[place / 2] += place & 1 ? 1 : UINT32_MAX;
-		else
-			cut->guide_flow[over] = !(place & 1);
-		place = from;
-	}
-	cut->guide_flow[cut->over[place]] = 1;
 }
 
 /* From a port on. Returns whether that is all: it leads to where it is wanted at once. */
-static bool start(struct light_cut *cut, uint32_t code, uint32_t *count)
+static bool start_at(struct light_cut *cut, uint32_t code)
 {
 	const struct optics_graph *graph = cut->ways->ledger->graph;
 	const struct optics_end *end;
@@ -226,41 +203,55 @@ static bool start(struct light_cut *cut, uint32_t code, uint32_t *count)
 		return false;
 	end = &graph->guides[code >> 1].end[!(code & 1)];
 	if (end->type == MORPH_END_ELEMENT)
-		reach(cut, place_behind(graph, end), FIRST, code, count);
+		flow_reach(&cut->search, place_behind(graph, end), FLOW_SOURCE, code);
 	else if (wanted_at(cut, end))
 		cut->guide_flow[code] = 1;
 	return cut->guide_flow[code];
 }
 
-static bool find_more(struct light_cut *cut)
+static bool start(void *network, struct flow_search *search)
 {
+	struct light_cut *cut = network;
 	const struct optics_graph *graph = cut->ways->ledger->graph;
-	uint32_t count = 0;
 
-	memset(cut->from, 0xff, 4 * (graph->elements_count + 1UL) * sizeof(*cut->from));
+	(void)search;
 	for (uint32_t port = 0; port < graph->ports_count; port++)
-		if ((cut->wants[port] & SENDS_OUT && start(cut, graph->tx_guide[port], &count)) ||
-		    (cut->wants[port] & RECEIVES_IN && start(cut, graph->rx_guide[port], &count)))
+		if ((cut->wants[port] & SENDS_OUT && start_at(cut, graph->tx_guide[port])) ||
+		    (cut->wants[port] & RECEIVES_IN && start_at(cut, graph->rx_guide[port])))
 			return true;
-	for (uint32_t next = 0; next < count; next++) {
-		uint32_t place = cut->queue[next], last = UNSEEN;
-
-		if (place & 1) {
-			last = leave(cut, place, &count);
-			if (cut->element_flow[place / 2])
-				reach(cut, place - 1, place, UNSEEN, &count);
-		} else {
-			if (cut->element_flow[place / 2] < cut->element_most[place / 4])
-				reach(cut, place + 1, place, UNSEEN, &count);
-			turn_back(cut, place, &count);
-		}
-		if (last != UNSEEN) {
-			augment(cut, place, last);
-			return true;
-		}
-	}
 	return false;
 }
+
+static bool expand(void *network, struct flow_search *search, uint32_t place)
+{
+	struct light_cut *cut = network;
+	bool found = false;
+
+	if (place & 1) {
+		found = leave(cut, place);
+		if (cut->element_flow[place / 2])
+			flow_reach(search, place - 1, place, UNSEEN);
+	} else {
+		if (cut->element_flow[place / 2] < cut->element_most[place / 4])
+			flow_reach(search, place + 1, place, UNSEEN);
+		turn_back(cut, place);
+	}
+	return found;
+}
+
+/* What a path passes flows, and what it passes against the flow no longer does. */
+static void push(void *network, const struct flow_search *search, uint32_t place)
+{
+	struct light_cut *cut = network;
+	uint32_t over = search->over[place];
+
+	if (over == UNSEEN)
+		cut->element_flow[place / 2] += place & 1 ? 1 : UINT32_MAX;
+	else
+		cut->guide_flow[over] = !(place & 1);
+}
+
+static const struct flow_network functions = { start, expand, push };
 
 /* ------------------------------------------------------------------------ cuts */
 
@@ -366,7 +357,7 @@ static bool too_many(struct light_cut *cut, const char *name, uint32_t part, uin
 		memset(cut->element_flow, 0,
 		       2UL * graph->elements_count * sizeof(*cut->element_flow));
 		need = count_crossing(cut, &have);
-		while (have < need && find_more(cut))
+		while (have < need && lm_flow_augment(&functions, cut, &cut->search))
 			have++;
 		if (have == need)
 			continue;
