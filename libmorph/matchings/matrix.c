@@ -116,13 +116,15 @@ static void carve(struct matrix_solver *solver, uint64_t *words, uint32_t *numbe
 	CARVE(solver->holds, numbers, all);
 	CARVE(solver->lasts, numbers, all);
 	CARVE(solver->slots, numbers, all);
+	solver->circuits = (struct coloured *)numbers;
 }
 
 static int make_room(struct matrix_solver *solver, uint32_t ranks, uint32_t planes)
 {
 	size_t cells = (size_t)ranks * ranks, all = 2 * (size_t)ranks * planes;
 	size_t words = 4 * cells + 6 * (size_t)ranks + 2 * all + planes;
-	size_t numbers = 4 * (size_t)ranks + 4 * all;
+	size_t circuits = (size_t)ranks * planes * sizeof(struct coloured);
+	size_t numbers = 4 * (size_t)ranks + 4 * all + circuits / sizeof(uint32_t);
 
 	if (words > solver->words_room) {
 		free(solver->words);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits that stay. A pair gets as many planes as it takes that none of its circuits carries more than so many bytes; and
- * as long as no rank needs more of them than there are, they can be had: edges of a bipartite
- * graph have as many colours as the greatest degree (Koenig 1916).
+ * Circuits that stay. A pair gets as many planes as it takes that none of its circuits carries more than so many bytes. If no
+ * rank needs more planes than there are, a colouring of the graph of these circuits gives each its plane.
  */
 #include "matrix_work.h"
 
@@ -54,26 +53,15 @@ static uint64_t least_most(const struct matrix_solver *solver)
 
 /* ---------------------------------------------------------------- colouring */
 
-/* The port at the other end of this port's circuit on a plane. */
-static uint32_t *slot(struct matrix_solver *solver, uint32_t port, uint32_t plane)
+/* The first plane that neither has a circuit on, a held one first; COLOURING_NONE: there is none. */
+static uint32_t common_plane(const struct matrix_solver *solver, const struct colouring *mesh,
+			     uint32_t src, uint32_t dst)
 {
-	return &solver->slots[(size_t)port * solver->problem.planes + plane];
-}
+	uint32_t found = COLOURING_NONE;
 
-static void join(struct matrix_solver *solver, uint32_t one, uint32_t other, uint32_t plane)
-{
-	*slot(solver, one, plane) = other;
-	*slot(solver, other, plane) = one;
-}
-
-/* The first plane that neither has a circuit on, a held one first; MATRIX_NONE. */
-static uint32_t common_plane(struct matrix_solver *solver, uint32_t src, uint32_t dst)
-{
-	uint32_t ranks = solver->problem.ranks, found = MATRIX_NONE;
-
-	for (uint32_t plane = solver->problem.planes; plane--;) {
-		if (*slot(solver, src, plane) != MATRIX_NONE ||
-		    *slot(solver, ranks + dst, plane) != MATRIX_NONE)
+	for (uint32_t plane = mesh->colours; plane--;) {
+		if (*colouring_out(mesh, src, plane) != COLOURING_NONE ||
+		    *colouring_in(mesh, dst, plane) != COLOURING_NONE)
 			continue;
 		if (lm_matrix_held(solver, plane, src, dst))
 			return plane;
@@ -82,84 +70,63 @@ static uint32_t common_plane(struct matrix_solver *solver, uint32_t src, uint32_
 	return found;
 }
 
-static uint32_t free_plane(struct matrix_solver *solver, uint32_t port)
+static void add_circuit(const struct matrix_solver *solver, struct colouring *mesh, uint32_t edge)
 {
-	uint32_t plane = 0;
+	uint32_t plane = common_plane(solver, mesh, mesh->edges[edge].src, mesh->edges[edge].dst);
 
-	while (*slot(solver, port, plane) != MATRIX_NONE)
-		plane++;
-	return plane;
-}
-
-/*
- * Free a plane at a port that has another one free: along the path of circuits on these two planes,
- * each goes to the other of them.
- */
-static void exchange(struct matrix_solver *solver, uint32_t port, uint32_t plane, uint32_t other)
-{
-	uint32_t peer = *slot(solver, port, plane);
-
-	*slot(solver, port, plane) = MATRIX_NONE;
-	while (peer != MATRIX_NONE) {
-		uint32_t next = *slot(solver, peer, other), held = plane;
-
-		*slot(solver, peer, plane) = MATRIX_NONE;
-		join(solver, port, peer, other);
-		port = peer;
-		peer = next;
-		plane = other;
-		other = held;
-	}
-}
-
-static void add_circuit(struct matrix_solver *solver, uint32_t src, uint32_t dst)
-{
-	uint32_t port = solver->problem.ranks + dst, plane = common_plane(solver, src, dst);
-
-	if (plane == MATRIX_NONE) {
-		plane = free_plane(solver, src);
-		exchange(solver, port, plane, free_plane(solver, port));
-	}
-	join(solver, src, port, plane);
+	if (plane == COLOURING_NONE)
+		lm_colouring_add(mesh, edge);
+	else
+		colouring_set(mesh, edge, plane);
 }
 
 /* As many circuits as each pair takes; how many in stuffed[]. Held ones first, where they are not moved again. */
-static void add_circuits(struct matrix_solver *solver, uint64_t most)
+static void add_circuits(struct matrix_solver *solver, struct colouring *mesh, uint64_t most)
 {
-	uint32_t ranks = solver->problem.ranks;
+	uint32_t ranks = solver->problem.ranks, edges = 0;
 
-	memset(solver->slots, 0xff,
-	       (size_t)2 * ranks * solver->problem.planes * sizeof(*solver->slots));
+	memset(mesh->out, 0xff, (size_t)2 * ranks * mesh->colours * sizeof(*mesh->out));
 	for (uint32_t src = 0; src < ranks; src++) {
 		for (uint32_t dst = 0; dst < ranks; dst++) {
 			size_t cell = (size_t)src * ranks + dst;
 			uint32_t copies = copies_of(solver->cells[cell], most), held = 0;
 
 			solver->stuffed[cell] = copies;
-			for (uint32_t plane = 0; plane < solver->problem.planes; plane++) {
+			for (uint32_t plane = 0; plane < mesh->colours; plane++) {
 				if (held == copies || !lm_matrix_held(solver, plane, src, dst))
 					continue;
-				join(solver, src, ranks + dst, plane);
+				mesh->edges[edges] = (struct coloured){ .src = src, .dst = dst };
+				colouring_set(mesh, edges++, plane);
 				held++;
 			}
 			solver->costs[cell] = copies - held;
 		}
 	}
-	for (uint32_t src = 0; src < ranks; src++)
-		for (uint32_t dst = 0; dst < ranks; dst++)
-			while (solver->costs[(size_t)src * ranks + dst]--)
-				add_circuit(solver, src, dst);
+	for (uint32_t src = 0; src < ranks; src++) {
+		for (uint32_t dst = 0; dst < ranks; dst++) {
+			while (solver->costs[(size_t)src * ranks + dst]--) {
+				mesh->edges[edges] = (struct coloured){ .src = src, .dst = dst };
+				add_circuit(solver, mesh, edges++);
+			}
+		}
+	}
 }
 
 int lm_matrix_mesh(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
 	uint64_t most = least_most(solver);
+	struct colouring mesh = {
+		.colours = solver->problem.planes,
+		.edges = solver->circuits,
+		.out = solver->slots,
+		.in = solver->slots + (size_t)ranks * solver->problem.planes,
+	};
 	int ret;
 
 	if (!most)
 		return -ENOENT;
-	add_circuits(solver, most);
+	add_circuits(solver, &mesh, most);
 	memcpy(solver->left, solver->cells, (size_t)ranks * ranks * sizeof(*solver->left));
 	for (uint32_t plane = 0; plane < solver->problem.planes; plane++) {
 		solver->plane = plane;
@@ -168,15 +135,16 @@ int lm_matrix_mesh(struct matrix_solver *solver)
 		if (ret)
 			return ret;
 		for (uint32_t src = 0; src < ranks; src++) {
-			uint32_t port = *slot(solver, src, plane);
-			size_t cell = (size_t)src * ranks + port - ranks;
+			uint32_t edge = *colouring_out(&mesh, src, plane), dst;
 			uint64_t copies;
+			size_t cell;
 
-			if (port == MATRIX_NONE)
+			if (edge == COLOURING_NONE)
 				continue;
+			dst = mesh.edges[edge].dst;
+			cell = (size_t)src * ranks + dst;
 			copies = solver->stuffed[cell]--;
-			lm_matrix_add(solver, src, port - ranks,
-				      (solver->left[cell] + copies - 1) / copies);
+			lm_matrix_add(solver, src, dst, (solver->left[cell] + copies - 1) / copies);
 		}
 	}
 	return 0;

@@ -4,6 +4,7 @@
 #define LM_SCHEDULE_MATRIX_WORK_H
 
 #include "../util/array.h"
+#include "../util/colouring.h"
 #include "matrix.h"
 
 #define MATRIX_WORST_COST (1LL << 44) /* of an assignment; of 4096 of them the sum fits */
@@ -69,7 +70,8 @@ struct matrix_solver {
 	uint64_t *loads, *free_ps;
 	uint64_t *programs; /* by plane: until when circuits are programmed */
 	uint32_t *firsts, *holds, *lasts;
-	uint32_t *slots; /* the peer, by port and plane, of meshes */
+	uint32_t *slots; /* the circuit, by port and plane, of meshes */
+	struct coloured *circuits; /* of meshes */
 	/* All of these are in here. */
 	uint64_t *words;
 	uint32_t *numbers;
