@@ -252,7 +252,7 @@ static int check_feasible(struct defrag *defrag)
 	if (!ret)
 		ret = check_tenants(defrag);
 	if (!ret && defrag->answer.least)
-		ret = ck_rewire_least(defrag);
+		ret = ck_reroute_least(defrag);
 	return ret;
 }
 
@@ -266,7 +266,7 @@ static int judge(struct defrag *defrag)
 	case 1:
 		return check_feasible(defrag);
 	case 2:
-		return ck_rewire_refused(defrag);
+		return ck_reroute_refused(defrag);
 	case 3:
 		return 0; /* says nothing */
 	}

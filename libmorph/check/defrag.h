@@ -57,9 +57,9 @@ static inline const uint8_t *strand_at(const uint8_t *strands, uint32_t number)
 int ck_replay(struct defrag *defrag);
 
 /* Room for the request without what may move, in a rack. */
-int ck_rewire_refused(struct defrag *defrag);
+int ck_reroute_refused(struct defrag *defrag);
 
 /* That no answer leads fewer circuits another way. */
-int ck_rewire_least(struct defrag *defrag);
+int ck_reroute_least(struct defrag *defrag);
 
 #endif /* CHECK_DEFRAG_H */

@@ -16,10 +16,10 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 		return NULL;
 	}
 	defrag->ctx = ctx;
-	defrag->rewire = calloc(1, sizeof(*defrag->rewire));
+	defrag->reroute = calloc(1, sizeof(*defrag->reroute));
 	defrag->best = calloc(1, sizeof(*defrag->best));
 	defrag->plan = morph_plan_new(ctx);
-	if (!defrag->rewire || !defrag->best || !defrag->plan) {
+	if (!defrag->reroute || !defrag->best || !defrag->plan) {
 		lm_fail(ctx, ENOMEM, "begin to make room: out of memory");
 		morph_defrag_free(defrag);
 		return NULL;
@@ -62,7 +62,7 @@ MORPH_API void morph_defrag_free(struct morph_defrag *defrag)
 	free(defrag->fixed.list);
 	free(defrag->stays.list);
 	free(defrag->guides.list);
-	free(defrag->rewire);
+	free(defrag->reroute);
 	free(defrag->best);
 	morph_plan_free(defrag->plan);
 	free(defrag->pool.list);
@@ -160,7 +160,7 @@ static int check_input(struct morph_defrag *defrag, const struct morph_ledger *l
 
 static int tell_metric(struct morph_defrag *defrag, const struct metric *metric)
 {
-	const struct net *room = &defrag->rewire->room;
+	const struct net *room = &defrag->reroute->room;
 	uint32_t first = defrag->lengths.count;
 
 	for (uint32_t from = 0; from < room->sites; from++) {
@@ -201,8 +201,8 @@ static int refuse(struct morph_defrag *defrag, const struct morph_ledger *ledger
 	};
 	if (reason != MORPH_WIRE_CUTS)
 		return 0;
-	for (uint32_t at = 0; at < defrag->rewire->metrics_count && !ret; at++)
-		ret = tell_metric(defrag, &defrag->rewire->metrics[at]);
+	for (uint32_t at = 0; at < defrag->reroute->metrics_count && !ret; at++)
+		ret = tell_metric(defrag, &defrag->reroute->metrics[at]);
 	refusal->count = defrag->metrics.count - refusal->first;
 	return ret;
 }

@@ -4,7 +4,7 @@
 #define LM_PLAN_DEFRAG_H
 
 #include "../place/place.h"
-#include "rewire.h"
+#include "reroute.h"
 
 #define DEFRAG_NOBODY UINT32_MAX
 #define DEFRAG_REQUEST (UINT32_MAX - 1) /* a circuit that is to come */
@@ -85,8 +85,8 @@ struct best {
 	uint32_t interrupted, touched, moved, hops;
 	uint32_t count, actions_count;
 	struct mapping mapping;
-	struct flow flows[REWIRE_FLOWS];
-	struct action actions[REWIRE_ACTIONS];
+	struct flow flows[REROUTE_FLOWS];
+	struct action actions[REROUTE_ACTIONS];
 };
 
 struct morph_defrag {
@@ -95,7 +95,7 @@ struct morph_defrag {
 	ARRAY_OF(struct running)
 	fixed; /* of those that stay: what their failover needs can be told */
 	ARRAY_OF(struct stay) stays;
-	struct rewire *rewire;
+	struct reroute *reroute;
 	struct best *best;
 	struct morph_plan *plan; /* of the request */
 	uint32_t objective;

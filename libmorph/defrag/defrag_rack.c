@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A rack as rewiring sees it: who goes which way, and the fibres that can be had or given up. */
+/* A rack as rerouting sees it: who goes which way, and the fibres that can be had or given up. */
 #include <errno.h>
 
 #include "defrag.h"
@@ -93,21 +93,21 @@ static bool add_flows(struct morph_defrag *defrag, const struct morph_ledger *le
 		      const struct running *running, uint32_t rack)
 {
 	const struct morph_plan *plan = running->plan;
-	struct rewire *rewire = defrag->rewire;
+	struct reroute *reroute = defrag->reroute;
 	uint32_t planes = ledger->graph->params.planes;
 	uint64_t through = plan->transit == MORPH_TRANSIT_OWN ?
 				   own_seats(ledger, rack, running->slice) :
-				   net_all(rewire->room.sites);
+				   net_all(reroute->room.sites);
 	struct ports ports;
 
 	count_ports(plan, &ports);
 	for (uint32_t at = 0; at < plan->circuits_count; at++) {
 		const struct rank_pair *pair = &plan->circuits[at];
-		struct flow *flow = &rewire->flows[rewire->running];
+		struct flow *flow = &reroute->flows[reroute->running];
 
 		if (!plan->ways[at].count || !way_loose(ledger, plan, at))
 			continue;
-		if (rewire->running == REWIRE_FLOWS)
+		if (reroute->running == REROUTE_FLOWS)
 			return false;
 		*flow = (struct flow){
 			.from = (uint8_t)seat_of(ledger, plan->accelerators[pair->src]),
@@ -119,7 +119,7 @@ static bool add_flows(struct morph_defrag *defrag, const struct morph_ledger *le
 			.through = through,
 		};
 		read_way(ledger, plan, at, flow);
-		rewire->running++;
+		reroute->running++;
 	}
 	return true;
 }
@@ -188,8 +188,8 @@ static int pool_held(struct morph_defrag *defrag, const struct morph_ledger *led
 {
 	int ret = 0;
 
-	for (uint32_t number = 0; number < defrag->rewire->running && !ret; number++) {
-		const struct flow *flow = &defrag->rewire->flows[number];
+	for (uint32_t number = 0; number < defrag->reroute->running && !ret; number++) {
+		const struct flow *flow = &defrag->reroute->flows[number];
 		const struct running *running = defrag->slices.list;
 		const struct circuit_way *way;
 
@@ -281,7 +281,7 @@ static void pool_sort(struct morph_defrag *defrag, const struct sites *sites)
 	for (at = 0; at < defrag->pool.count; at++) {
 		const struct strand *strand = &sites->strands[defrag->pool.list[at].strand];
 		uint32_t from = sites->host_seat[strand->from], to = sites->host_seat[strand->to];
-		struct net *room = &defrag->rewire->room;
+		struct net *room = &defrag->reroute->room;
 
 		if (room->room[from][to] < NET_ROOM)
 			lm_net_set_room(room, from, to, room->room[from][to] + 1U);
@@ -328,14 +328,14 @@ static bool leaves_out(const struct morph_ledger *ledger, uint64_t through, uint
 int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		   const struct morph_request *request, uint32_t rack)
 {
-	struct rewire *rewire = defrag->rewire;
+	struct reroute *reroute = defrag->reroute;
 	struct morph_ctx *ctx = defrag->ctx;
 	int ret;
 
 	defrag->exact = true;
 	defrag->pool.count = 0;
-	rewire->running = 0;
-	lm_net_init(&rewire->room, ledger->sites.racks[rack].hosts_count);
+	reroute->running = 0;
+	lm_net_init(&reroute->room, ledger->sites.racks[rack].hosts_count);
 	ret = scratch(ctx, &defrag->guides_taken, &defrag->guides_room,
 		      ledger->graph->guides_count + 1);
 	if (!ret)
@@ -351,8 +351,8 @@ int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		    !add_flows(defrag, ledger, running, rack))
 			defrag->exact = false;
 	}
-	if (rewire->running)
-		lm_sort(rewire->flows, rewire->running, sizeof(*rewire->flows), by_place, NULL);
+	if (reroute->running)
+		lm_sort(reroute->flows, reroute->running, sizeof(*reroute->flows), by_place, NULL);
 	ret = pool_held(defrag, ledger);
 	if (!ret)
 		ret = pool_free(defrag, ledger, rack);
@@ -360,9 +360,9 @@ int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		return ret;
 	look_for_rivals(defrag, ledger, rack);
 	pool_sort(defrag, &ledger->sites);
-	rewire->through = request_seats(ledger, request, rack);
-	if (leaves_out(ledger, rewire->through, rack))
+	reroute->through = request_seats(ledger, request, rack);
+	if (leaves_out(ledger, reroute->through, rack))
 		defrag->exact = false;
-	lm_rewire_begin(rewire);
+	lm_reroute_begin(reroute);
 	return 0;
 }

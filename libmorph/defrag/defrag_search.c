@@ -32,18 +32,18 @@ struct hunt {
 	uint8_t sites[PATTERN_SLOTS]; /* by slot */
 	uint8_t room[NET_SITES]; /* slots that a seat may take yet */
 	uint32_t known; /* metrics that left is reckoned for */
-	int64_t left[PATTERN_SLOTS + 1][REWIRE_METRICS];
+	int64_t left[PATTERN_SLOTS + 1][REROUTE_METRICS];
 };
 
 /* ---------------------------------------------------------------------- answers */
 
 static bool better(const struct morph_defrag *defrag, const struct best *best, uint32_t hops)
 {
-	const struct rewire *rewire = defrag->rewire;
+	const struct reroute *reroute = defrag->reroute;
 	bool moves = defrag->objective == MORPH_DEFRAG_MOVES;
-	const uint32_t ours[] = { moves ? rewire->touched : rewire->interrupted,
-				  moves ? rewire->interrupted : rewire->touched,
-				  rewire->actions_count, hops };
+	const uint32_t ours[] = { moves ? reroute->touched : reroute->interrupted,
+				  moves ? reroute->interrupted : reroute->touched,
+				  reroute->actions_count, hops };
 	const uint32_t theirs[] = { moves ? best->touched : best->interrupted,
 				    moves ? best->interrupted : best->touched, best->actions_count,
 				    best->hops };
@@ -58,30 +58,30 @@ static bool better(const struct morph_defrag *defrag, const struct best *best, u
 static void consider(struct hunt *hunt, const struct mapping *mapping)
 {
 	struct morph_defrag *defrag = hunt->defrag;
-	struct rewire *rewire = defrag->rewire;
+	struct reroute *reroute = defrag->reroute;
 	struct best *best = defrag->best;
-	uint32_t moved = lm_rewire_moved(rewire), hops = 0;
+	uint32_t moved = lm_reroute_moved(reroute), hops = 0;
 
 	hunt->found++;
 	hunt->least = moved < hunt->least ? moved : hunt->least;
-	lm_rewire_order(rewire, ORDER_NODES);
-	for (uint32_t at = 0; at < rewire->count; at++)
-		hops += rewire->flows[at].goes.hops;
+	lm_reroute_order(reroute, ORDER_NODES);
+	for (uint32_t at = 0; at < reroute->count; at++)
+		hops += reroute->flows[at].goes.hops;
 	if (best->found && !better(defrag, best, hops))
 		return;
 	best->found = true;
 	best->rack = hunt->ledger->search.rack;
 	best->tier = hunt->tier;
-	best->interrupted = rewire->interrupted;
-	best->touched = rewire->touched;
+	best->interrupted = reroute->interrupted;
+	best->touched = reroute->touched;
 	best->moved = moved;
 	best->hops = hops;
-	best->count = rewire->count;
-	best->actions_count = rewire->actions_count;
+	best->count = reroute->count;
+	best->actions_count = reroute->actions_count;
 	if (mapping != &best->mapping)
 		best->mapping = *mapping;
-	memcpy(best->flows, rewire->flows, rewire->count * sizeof(*rewire->flows));
-	memcpy(best->actions, rewire->actions, rewire->actions_count * sizeof(*rewire->actions));
+	memcpy(best->flows, reroute->flows, reroute->count * sizeof(*reroute->flows));
+	memcpy(best->actions, reroute->actions, reroute->actions_count * sizeof(*reroute->actions));
 }
 
 static bool enough(const struct hunt *hunt)
@@ -105,15 +105,15 @@ static bool spend(struct hunt *hunt, uint64_t steps)
 /* The request's circuits from server to server. */
 static bool add_circuits(struct hunt *hunt, const struct mapping *mapping)
 {
-	struct rewire *rewire = hunt->defrag->rewire;
+	struct reroute *reroute = hunt->defrag->reroute;
 	const struct morph_request *request = hunt->request;
 
-	rewire->count = rewire->running;
+	reroute->count = reroute->running;
 	for (uint32_t at = 0; at < request->circuits_count; at++) {
 		uint32_t from = mapping->seats[request->circuits[at].src];
 		uint32_t to = mapping->seats[request->circuits[at].dst];
 
-		if (from != to && !lm_rewire_add(rewire, from, to, at))
+		if (from != to && !lm_reroute_add(reroute, from, to, at))
 			return false;
 	}
 	return true;
@@ -125,7 +125,7 @@ static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t l
 {
 	uint64_t left = steps;
 
-	switch (lm_rewire_exhaust(hunt->defrag->rewire, limit, &left)) {
+	switch (lm_reroute_exhaust(hunt->defrag->reroute, limit, &left)) {
 	case ROUTES_FOUND:
 		consider(hunt, mapping);
 		break;
@@ -151,26 +151,26 @@ static bool accept(struct hunt *hunt, const struct mapping *mapping)
 /* Look at one embedding. Returns whether that is enough of them. */
 static bool examine(struct hunt *hunt, const struct mapping *mapping)
 {
-	struct rewire *rewire = hunt->defrag->rewire;
+	struct reroute *reroute = hunt->defrag->reroute;
 
 	if (!add_circuits(hunt, mapping)) {
 		hunt->unsure = true;
 		return false;
 	}
-	if (lm_rewire_refuted(rewire))
+	if (lm_reroute_refuted(reroute))
 		return false;
 	if (!spend(hunt, LOOK_STEPS))
 		return true;
 	if (hunt->goal == PROVE) {
-		if (hunt->least > 1 || !lm_rewire_refute_still(rewire))
+		if (hunt->least > 1 || !lm_reroute_refute_still(reroute))
 			exhaust(hunt, mapping, hunt->least - 1, hunt->steps);
 		return hunt->stopped || !hunt->least;
 	}
-	if (lm_rewire_negotiate(rewire))
+	if (lm_reroute_negotiate(reroute))
 		return accept(hunt, mapping);
-	if (lm_rewire_refute(rewire))
+	if (lm_reroute_refute(reroute))
 		return false;
-	if (lm_rewire_negotiate_shares(rewire))
+	if (lm_reroute_negotiate_shares(reroute))
 		return accept(hunt, mapping);
 	/* Others may have ways that are found at once: half of the steps are theirs. */
 	exhaust(hunt, mapping, UINT32_MAX, hunt->steps / 2);
@@ -202,11 +202,11 @@ static bool examine_embedding(struct hunt *hunt)
 static void reckon(struct hunt *hunt, uint32_t depth, uint32_t first)
 {
 	const struct pattern *pattern = &hunt->ledger->search.pattern;
-	const struct rewire *rewire = hunt->defrag->rewire;
+	const struct reroute *reroute = hunt->defrag->reroute;
 	uint32_t slot = pattern->steps[depth].slot, site = hunt->sites[slot];
 
-	for (uint32_t at = first; at < rewire->metrics_count; at++) {
-		const struct metric *metric = &rewire->metrics[at];
+	for (uint32_t at = first; at < reroute->metrics_count; at++) {
+		const struct metric *metric = &reroute->metrics[at];
 		int64_t left = depth ? hunt->left[depth][at] : metric->slack;
 
 		for (uint64_t near = pattern->steps[depth].before; near; near &= near - 1) {
@@ -234,7 +234,7 @@ static void reckon_anew(struct hunt *hunt, uint32_t depth)
 {
 	uint32_t first = hunt->known;
 
-	hunt->known = hunt->defrag->rewire->metrics_count;
+	hunt->known = hunt->defrag->reroute->metrics_count;
 	for (uint32_t at = 0; at < depth && first < hunt->known; at++)
 		reckon(hunt, at, first);
 }
@@ -264,7 +264,7 @@ static uint32_t candidates(const struct hunt *hunt, uint32_t depth, uint8_t site
 	for (uint64_t below = pattern->steps[depth].below; below; below &= below - 1)
 		if (hunt->sites[net_first(below)] > least)
 			least = hunt->sites[net_first(below)];
-	for (uint32_t site = least; site < hunt->defrag->rewire->room.sites; site++) {
+	for (uint32_t site = least; site < hunt->defrag->reroute->room.sites; site++) {
 		uint32_t its = hops_added(hunt, depth, site), to = count;
 
 		if (!hunt->room[site])
@@ -297,7 +297,7 @@ static bool embed(struct hunt *hunt, uint32_t depth)
 			return true;
 		hunt->sites[pattern->steps[depth].slot] = sites[at];
 		reckon(hunt, depth, 0);
-		hunt->known = hunt->defrag->rewire->metrics_count;
+		hunt->known = hunt->defrag->reroute->metrics_count;
 		if (!metrics_allow(hunt, depth + 1))
 			continue;
 		hunt->room[sites[at]]--;
@@ -369,7 +369,7 @@ static void look(struct hunt *hunt)
 /* Whose light goes out while it is moved stays where it is, if the others can be led round it. */
 static void spare_dark(struct hunt *hunt, const struct mapping *mapping)
 {
-	struct rewire *rewire = hunt->defrag->rewire;
+	struct reroute *reroute = hunt->defrag->reroute;
 	const struct best *best = hunt->defrag->best;
 	const struct action *actions = best->actions;
 	uint32_t count = best->actions_count;
@@ -377,15 +377,15 @@ static void spare_dark(struct hunt *hunt, const struct mapping *mapping)
 	for (uint32_t round = 0; best->interrupted && round < SPARING; round++) {
 		for (uint32_t at = 0; at < count; at++)
 			if (actions[at].kind == ACTION_SWITCH || actions[at].kind == ACTION_BREAK)
-				rewire->flows[actions[at].flow].stays = true;
-		if (!add_circuits(hunt, mapping) || !lm_rewire_negotiate(rewire))
+				reroute->flows[actions[at].flow].stays = true;
+		if (!add_circuits(hunt, mapping) || !lm_reroute_negotiate(reroute))
 			break;
 		consider(hunt, mapping);
-		actions = rewire->actions;
-		count = rewire->actions_count;
+		actions = reroute->actions;
+		count = reroute->actions_count;
 	}
-	for (uint32_t at = 0; at < rewire->running; at++)
-		rewire->flows[at].stays = false;
+	for (uint32_t at = 0; at < reroute->running; at++)
+		reroute->flows[at].stays = false;
 }
 
 /* Move fewer with the accelerators that were found; then with any. */
@@ -419,7 +419,7 @@ static void rack_begin(struct hunt *hunt, uint32_t number)
 	const struct rack *rack = &sites->racks[number];
 
 	search->rack = number;
-	search->net = hunt->defrag->rewire->room;
+	search->net = hunt->defrag->reroute->room;
 	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
 		search->free[seat] =
 			(uint8_t)hunt->ledger

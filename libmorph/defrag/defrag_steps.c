@@ -211,7 +211,7 @@ static int place(struct making *making)
 
 	plan->strands_count = 0;
 	for (uint32_t at = 0; at < plan->circuits_count && !ret; at++) {
-		const struct flow *flow = request_flow(best, defrag->rewire->running, at);
+		const struct flow *flow = request_flow(best, defrag->reroute->running, at);
 		const struct rank_pair *pair = &plan->circuits[at];
 		const struct way none = { 0 };
 		const struct way *way = flow ? &flow->goes : &none;
@@ -237,13 +237,13 @@ static void weigh(struct making *making)
 	struct best *best = defrag->best;
 	struct morph_plan *plan = defrag->plan;
 
-	search->net = defrag->rewire->room;
-	for (uint32_t at = 0; at < defrag->rewire->running; at++)
+	search->net = defrag->reroute->room;
+	for (uint32_t at = 0; at < defrag->reroute->running; at++)
 		for (uint32_t hop = 0; hop < best->flows[at].goes.hops; hop++)
 			lm_net_take(&search->net, best->flows[at].goes.sites[hop],
 				    best->flows[at].goes.sites[hop + 1], 1);
 	for (uint32_t seat = 0; seat < search->net.sites; seat++) {
-		if (defrag->rewire->through >> seat & 1)
+		if (defrag->reroute->through >> seat & 1)
 			continue;
 		for (uint32_t other = 0; other < search->net.sites; other++) {
 			lm_net_set_room(&search->net, seat, other, 0);

@@ -120,7 +120,7 @@ struct morph_coverage {
 	struct cover_tally tally;
 };
 
-/* coverage_light.c */
+/* coverage_state.c: light */
 
 /* Fibres that a circuit crosses; noted in it. */
 uint32_t lm_cover_count_fibres(const struct morph_coverage *coverage,
@@ -154,12 +154,12 @@ void lm_cover_set_accelerator(struct morph_coverage *coverage, uint32_t rank, ui
 /* Have a spare take over a rank whose accelerator failed, or all stays as it is. */
 enum cover_outcome lm_cover_replace(struct morph_coverage *coverage, uint32_t rank);
 
-/* coverage_revert.c */
+/* coverage_state.c: reversion */
 
 /* Have all ranks whose first accelerators are sound, and all circuits, go back where they can. */
 void lm_cover_revert(struct morph_coverage *coverage);
 
-/* coverage_fail.c */
+/* coverage_state.c: failures */
 
 /* Something goes down or comes up, with all that follows from it. */
 void lm_cover_change(struct morph_coverage *coverage, struct cover_thing *thing, bool down);

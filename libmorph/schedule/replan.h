@@ -97,7 +97,7 @@ struct replan {
 	uint32_t verdict; /* then */
 };
 
-/* replan_index.c */
+/* replan.c */
 int lm_replan_index(struct replan *replan);
 /* The piece over which goes what is sent over a circuit of an old hold from some time on; NOTHING: it is in the hold still. */
 uint32_t lm_replan_piece(const struct replan *replan, uint32_t hold, uint32_t src,
@@ -165,7 +165,7 @@ struct gapping {
 	stolen;
 };
 
-/* replan_ports.c: holds that were set before the gap have their seats. */
+/* replan_turn.c: holds that were set before the gap have their seats. */
 void lm_replan_come_to(struct gapping *gapping, uint64_t ps);
 /* Wait until what is set when the gap begins is lit. Whether there was anything to wait for. */
 bool lm_replan_wait(struct gapping *gapping);
@@ -182,9 +182,9 @@ bool lm_replan_turn_is_free(struct gapping *gapping, const struct lost *lost);
 int lm_replan_turns_end(struct gapping *gapping);
 /* What has a port carries something by now. */
 bool lm_replan_lit(const struct gapping *gapping, const struct seat *seat, uint32_t plane);
-/* replan_order.c: what comes of the round does not come to ranks before they have sent what they had. */
+/* replan_layout.c: what comes of the round does not come to ranks before they have sent what they had. */
 int lm_replan_order(struct gapping *gapping);
-/* replan_lay.c: the new schedule. */
+/* replan_layout.c: the new schedule. */
 int lm_replan_lay(struct replan *replan);
 
 static inline const struct transfer *replan_transfer(const struct replan *replan, uint32_t round,

@@ -11,7 +11,7 @@
  *
  * A round begins when the one before has ended. Planes that carry it are filled like vessels of unequal height and width, until
  * all are at one level. A beam goes through the rounds (united_beam.c); what it finds, and what other planners found, is improved
- * by trying what is near (united_improve.c). Neither proves that nothing is better.
+ * by trying what is near (policy_united.c). Neither proves that nothing is better.
  *
  * Times are whole picoseconds from the start.
  */

@@ -396,7 +396,7 @@ static void without_an_order_all_go_out_at_once(void **state)
 	while (joined < 5) {
 		struct morph_ledger *ledger = corner.bench->ledger;
 		struct morph_defrag *defrag = corner.defrag;
-		struct rewire *rewire = defrag->rewire;
+		struct reroute *reroute = defrag->reroute;
 		struct best *best = defrag->best;
 		struct answer answer;
 		char report[256];
@@ -404,14 +404,14 @@ static void without_an_order_all_go_out_at_once(void **state)
 		corner_satisfy(&corner, &seed);
 		assert_int_equal(lm_defrag_rack(defrag, ledger, corner.bench->request, best->rack),
 				 0);
-		rewire->count = best->count;
-		memcpy(rewire->flows, best->flows, best->count * sizeof(*best->flows));
-		lm_rewire_order(rewire, 0);
-		assert_int_equal(rewire->interrupted, best->moved);
-		assert_int_equal(rewire->touched, best->moved);
-		assert_int_equal(rewire->actions_count, 2 * best->moved);
-		best->actions_count = rewire->actions_count;
-		memcpy(best->actions, rewire->actions,
+		reroute->count = best->count;
+		memcpy(reroute->flows, best->flows, best->count * sizeof(*best->flows));
+		lm_reroute_order(reroute, 0);
+		assert_int_equal(reroute->interrupted, best->moved);
+		assert_int_equal(reroute->touched, best->moved);
+		assert_int_equal(reroute->actions_count, 2 * best->moved);
+		best->actions_count = reroute->actions_count;
+		memcpy(best->actions, reroute->actions,
 		       best->actions_count * sizeof(*best->actions));
 		assert_int_equal(lm_defrag_steps(defrag, ledger, corner.bench->request), 0);
 		answer_write(&corner, &answer);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Light of a model of coverage: routed, claimed and judged by the code of kmod/optics. */
+/* The state of a fabric in a model of coverage: its light, what failed, and what replaces it. */
 #include "coverage.h"
+
+/* ---------------------------------------------------------------------- light */
+
+/* Light of a model of coverage: routed, claimed and judged by the code of kmod/optics. */
 
 #define MOST_TRIES 16 /* spares that are tried for a rank, as in the driver */
 
@@ -307,4 +311,260 @@ enum cover_outcome lm_cover_replace(struct morph_coverage *coverage, uint32_t ra
 		lm_cover_reclaim(coverage, &coverage->circuits[coverage->of_rank[at]],
 				 &coverage->kept_circuits[at - first]);
 	return outcome;
+}
+
+/* ------------------------------------------------------------------ reversion */
+
+/*
+ * Revertive switching: all that is away goes back at once. Each rank for itself could not, where
+ * two neighbours are away; and first ways never stand in each other's way.
+ */
+
+static bool is_home(const struct morph_coverage *coverage, uint32_t rank)
+{
+	return coverage->ranks[rank].accelerator == coverage->ranks[rank].home;
+}
+
+static bool both_home(const struct morph_coverage *coverage, const struct cover_circuit *circuit)
+{
+	return is_home(coverage, circuit->src) && is_home(coverage, circuit->dst);
+}
+
+/* A circuit as it was lit first. */
+static const struct cover_circuit *first_of(const struct morph_coverage *coverage,
+					    const struct cover_circuit *circuit)
+{
+	const struct cover_circuit *first = coverage->blocks[COVER_CIRCUITS].first;
+
+	return first + (circuit - coverage->circuits);
+}
+
+static bool same_way(const struct cover_circuit *one, const struct cover_circuit *other)
+{
+	return one->held == other->held && one->path.hops_count == other->path.hops_count &&
+	       one->path.lanes == other->path.lanes &&
+	       !memcmp(one->hops, other->hops, one->path.hops_count * sizeof(*one->hops));
+}
+
+static bool is_on_first_way(const struct morph_coverage *coverage,
+			    const struct cover_circuit *circuit)
+{
+	return both_home(coverage, circuit) && same_way(circuit, first_of(coverage, circuit));
+}
+
+static bool may_go_back(const struct morph_coverage *coverage, uint32_t rank)
+{
+	return !is_home(coverage, rank) && lm_cover_is_idle(coverage, coverage->ranks[rank].home);
+}
+
+static bool any_may_go_back(const struct morph_coverage *coverage)
+{
+	for (uint32_t rank = 0; rank < coverage->ranks_count; rank++)
+		if (may_go_back(coverage, rank))
+			return true;
+	for (uint32_t at = 0; at < coverage->circuits_count; at++)
+		if (both_home(coverage, &coverage->circuits[at]) &&
+		    !is_on_first_way(coverage, &coverage->circuits[at]))
+			return true;
+	return false;
+}
+
+/* First ways for all that are at home, and then any way for the others. */
+static void light_all(struct morph_coverage *coverage)
+{
+	struct optics_refusal refusal;
+
+	for (uint32_t at = 0; at < coverage->circuits_count; at++)
+		if (!is_on_first_way(coverage, &coverage->circuits[at]))
+			lm_cover_let_go(coverage, &coverage->circuits[at]);
+	for (uint32_t at = 0; at < coverage->circuits_count; at++) {
+		struct cover_circuit *circuit = &coverage->circuits[at];
+
+		if (circuit->held || !both_home(coverage, circuit))
+			continue;
+		lm_cover_set_way(circuit, first_of(coverage, circuit));
+		lm_cover_claim(coverage, circuit, &refusal);
+	}
+	for (uint32_t at = 0; at < coverage->circuits_count; at++) {
+		struct cover_circuit *circuit = &coverage->circuits[at];
+
+		if (!circuit->held && lm_cover_has_ends(coverage, circuit))
+			lm_cover_route(coverage, circuit, ~0ULL, &refusal);
+	}
+}
+
+static bool is_judged_well(struct morph_coverage *coverage)
+{
+	struct optics_refusal refusal;
+
+	for (uint32_t at = 0; at < coverage->circuits_count; at++) {
+		struct cover_circuit *circuit = &coverage->circuits[at];
+
+		if (!circuit->lit || same_way(circuit, &coverage->kept_circuits[at]))
+			continue;
+		if (lm_cover_judge(coverage, &circuit->path, 1, coverage->ranks[circuit->src].slice,
+				   &refusal))
+			return false;
+		lm_cover_count_fibres(coverage, circuit);
+	}
+	return true;
+}
+
+/* All as it was kept. */
+static void stay(struct morph_coverage *coverage)
+{
+	for (uint32_t at = 0; at < coverage->circuits_count; at++)
+		lm_cover_let_go(coverage, &coverage->circuits[at]);
+	for (uint32_t rank = 0; rank < coverage->ranks_count; rank++)
+		if (coverage->ranks[rank].accelerator != coverage->kept_ranks[rank].accelerator)
+			lm_cover_set_accelerator(coverage, rank,
+						 coverage->kept_ranks[rank].accelerator);
+	for (uint32_t at = 0; at < coverage->circuits_count; at++)
+		lm_cover_reclaim(coverage, &coverage->circuits[at], &coverage->kept_circuits[at]);
+}
+
+void lm_cover_revert(struct morph_coverage *coverage)
+{
+	uint64_t before = coverage->lit;
+
+	if (!any_may_go_back(coverage))
+		return;
+	memcpy(coverage->kept_ranks, coverage->ranks,
+	       coverage->ranks_count * sizeof(*coverage->ranks));
+	memcpy(coverage->kept_circuits, coverage->circuits,
+	       coverage->circuits_count * sizeof(*coverage->circuits));
+	for (uint32_t rank = 0; rank < coverage->ranks_count; rank++)
+		if (may_go_back(coverage, rank))
+			lm_cover_set_accelerator(coverage, rank, coverage->ranks[rank].home);
+	light_all(coverage);
+	if (coverage->lit < before || !is_judged_well(coverage))
+		stay(coverage);
+}
+
+/* ------------------------------------------------------------------- failures */
+
+/* Things fail and come back: what goes dark, and what is done about it. */
+
+/* One cause more, or less, for an accelerator to be down; its rank is noted. */
+static uint32_t change_chip(struct morph_coverage *coverage, uint32_t accelerator, bool down,
+			    uint32_t hit)
+{
+	struct cover_chip *chip = &coverage->chips[accelerator];
+	bool counts = chip->spare || chip->rank != COVER_NONE;
+
+	if (!down) {
+		if (--chip->causes || !counts)
+			return hit;
+		coverage->down--;
+		if (chip->rank != COVER_NONE)
+			coverage->ranks[chip->rank].failed = false;
+		return hit;
+	}
+	if (chip->causes++ || !counts)
+		return hit;
+	coverage->down++;
+	if (chip->rank == COVER_NONE)
+		return hit;
+	coverage->tally.failures++;
+	coverage->tally.counted += coverage->down <= coverage->spares_count;
+	coverage->ranks[chip->rank].failed = true;
+	coverage->hit_ranks[hit] = chip->rank;
+	return hit + 1;
+}
+
+static uint32_t change_host(struct morph_coverage *coverage, uint32_t host, bool down, uint32_t hit)
+{
+	const struct hosts *hosts = &coverage->hosts;
+
+	for (uint32_t at = 0; at < coverage->graph->accelerators_count; at++)
+		if (coverage->graph->accelerators[at].host == host)
+			hit = change_chip(coverage, at, down, hit);
+	if (down ? coverage->host_causes[host]++ : --coverage->host_causes[host])
+		return hit;
+	for (uint32_t at = hosts->first_element[host]; at < hosts->first_element[host + 1]; at++)
+		coverage->state->element_marks[hosts->elements[at]] = down ? OPTICS_UNHEALTHY : 0;
+	return hit;
+}
+
+/* Mark what is down; ranks whose accelerators failed are in hit_ranks then. */
+static uint32_t change_parts(struct morph_coverage *coverage, const struct cover_thing *thing,
+			     bool down)
+{
+	const struct bundle *bundle = &coverage->hosts.bundles[thing->index];
+	uint32_t hit = 0;
+
+	switch (thing->part) {
+	case MORPH_COVERAGE_ACCELERATOR:
+		return change_chip(coverage, thing->index, down, hit);
+	case MORPH_COVERAGE_LASER:
+		coverage->state->tx_dead[thing->index] = down ? coverage->graph->all_lanes : 0;
+		return hit;
+	case MORPH_COVERAGE_SERVER:
+		return change_host(coverage, thing->index, down, hit);
+	case MORPH_COVERAGE_SUPPLY:
+		for (uint32_t at = coverage->supplies[thing->index];
+		     at < coverage->supplies[thing->index + 1]; at++)
+			hit = change_host(coverage, coverage->supplied[at], down, hit);
+		return hit;
+	default:
+		for (uint32_t at = bundle[0].first; at < bundle[1].first; at++)
+			coverage->state->guide_marks[coverage->hosts.fibres[at]] =
+				down ? OPTICS_UNHEALTHY : 0;
+		return hit;
+	}
+}
+
+/* All that fails goes dark before anything is replaced, and ranks come before circuits. */
+static void fail(struct morph_coverage *coverage, uint32_t hit)
+{
+	uint32_t dark = 0;
+
+	for (uint32_t at = 0; at < coverage->circuits_count; at++) {
+		struct cover_circuit *circuit = &coverage->circuits[at];
+		bool was = circuit->lit;
+
+		lm_cover_look(coverage, circuit);
+		if (was && !circuit->lit && lm_cover_has_ends(coverage, circuit))
+			coverage->hit_circuits[dark++] = at;
+	}
+	for (uint32_t at = 0; at < hit; at++)
+		coverage->tally.outcomes[lm_cover_replace(coverage, coverage->hit_ranks[at])]++;
+	for (uint32_t at = 0; at < dark; at++) {
+		struct cover_circuit *circuit = &coverage->circuits[coverage->hit_circuits[at]];
+
+		if (lm_cover_lead_round(coverage, circuit))
+			coverage->tally.rerouted++;
+		else
+			coverage->tally.dark++;
+	}
+}
+
+/* Something was repaired: what could not be replaced or lit before is tried again. */
+static void recover(struct morph_coverage *coverage)
+{
+	for (uint32_t at = 0; at < coverage->circuits_count; at++)
+		lm_cover_look(coverage, &coverage->circuits[at]);
+	if (coverage->revertive)
+		lm_cover_revert(coverage);
+	for (uint32_t at = 0; at < coverage->ranks_count; at++)
+		if (coverage->ranks[at].failed)
+			lm_cover_replace(coverage, at);
+	for (uint32_t at = 0; coverage->lit < coverage->wanted && at < coverage->circuits_count;
+	     at++) {
+		struct cover_circuit *circuit = &coverage->circuits[at];
+
+		if (!circuit->lit && lm_cover_has_ends(coverage, circuit))
+			lm_cover_lead_round(coverage, circuit);
+	}
+}
+
+void lm_cover_change(struct morph_coverage *coverage, struct cover_thing *thing, bool down)
+{
+	uint32_t hit = change_parts(coverage, thing, down);
+
+	thing->down = down;
+	if (down)
+		fail(coverage, hit);
+	else
+		recover(coverage);
 }

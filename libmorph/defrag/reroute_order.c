@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../util/mix.h"
-#include "rewire.h"
+#include "reroute.h"
 
 #define ASIDES 3 /* circuits that are led aside at most, before any is interrupted */
 #define WANTED 4u /* hops that a detour takes not to use a fibre that somebody waits for */
@@ -16,8 +16,8 @@ enum place {
 };
 
 struct order {
-	struct rewire *rewire;
-	uint32_t list_count, pending; /* in rewire->pins: what is moved; of these not done yet */
+	struct reroute *reroute;
+	uint32_t list_count, pending; /* in reroute->pins: what is moved; of these not done yet */
 	uint32_t asides, darks; /* that may still be */
 	uint32_t nodes;
 	uint32_t last; /* slice whose circuit was moved last */
@@ -25,77 +25,77 @@ struct order {
 
 /* ------------------------------------------------------------------------ moves */
 
-static bool fits(const struct rewire *rewire, const struct way *way)
+static bool fits(const struct reroute *reroute, const struct way *way)
 {
 	for (uint32_t hop = 0; hop < way->hops; hop++) {
 		uint32_t from = way->sites[hop], to = way->sites[hop + 1];
 
-		if (rewire->used[from][to] >= rewire->room.room[from][to])
+		if (reroute->used[from][to] >= reroute->room.room[from][to])
 			return false;
 	}
 	return true;
 }
 
 /* The same once a flow is dark. */
-static bool fits_without(struct rewire *rewire, const struct flow *flow)
+static bool fits_without(struct reroute *reroute, const struct flow *flow)
 {
 	bool fit;
 
-	lm_way_charge(rewire->used, &flow->now, -1);
-	fit = fits(rewire, &flow->goes);
-	lm_way_charge(rewire->used, &flow->now, 1);
+	lm_way_charge(reroute->used, &flow->now, -1);
+	fit = fits(reroute, &flow->goes);
+	lm_way_charge(reroute->used, &flow->now, 1);
 	return fit;
 }
 
 /* Can a flow go to its end at once, and how? One without a free port goes dark anyway. */
-static bool direct(struct rewire *rewire, uint32_t number, enum action_kind *kind)
+static bool direct(struct reroute *reroute, uint32_t number, enum action_kind *kind)
 {
-	const struct flow *flow = &rewire->flows[number];
+	const struct flow *flow = &reroute->flows[number];
 
-	if (rewire->state[number] == DARK)
+	if (reroute->state[number] == DARK)
 		*kind = ACTION_MAKE;
 	else
 		*kind = flow->ports ? ACTION_MOVE : ACTION_SWITCH;
-	return *kind == ACTION_SWITCH ? fits_without(rewire, flow) : fits(rewire, &flow->goes);
+	return *kind == ACTION_SWITCH ? fits_without(reroute, flow) : fits(reroute, &flow->goes);
 }
 
 /* What is wanted is counted in grudge: fibres that what is not done is to have. */
 static void act(struct order *order, uint32_t number, enum action_kind kind, const struct way *way,
 		enum place place)
 {
-	struct rewire *rewire = order->rewire;
-	struct flow *flow = &rewire->flows[number];
+	struct reroute *reroute = order->reroute;
+	struct flow *flow = &reroute->flows[number];
 
-	rewire->actions[rewire->actions_count++] =
+	reroute->actions[reroute->actions_count++] =
 		(struct action){ .flow = number, .kind = kind, .way = *way };
-	if (rewire->state[number] != DARK)
-		lm_way_charge(rewire->used, &flow->now, -1);
+	if (reroute->state[number] != DARK)
+		lm_way_charge(reroute->used, &flow->now, -1);
 	if (place != DARK)
-		lm_way_charge(rewire->used, way, 1);
+		lm_way_charge(reroute->used, way, 1);
 	if (place == DONE) {
-		lm_way_charge(rewire->grudge, &flow->goes, -1);
+		lm_way_charge(reroute->grudge, &flow->goes, -1);
 		order->pending--;
 	}
-	rewire->state[number] = (uint8_t)place;
+	reroute->state[number] = (uint8_t)place;
 	flow->now = *way;
 	order->last = flow->slice;
 }
 
 static void undo(struct order *order, enum place place, const struct way *was)
 {
-	struct rewire *rewire = order->rewire;
-	const struct action *action = &rewire->actions[--rewire->actions_count];
-	struct flow *flow = &rewire->flows[action->flow];
+	struct reroute *reroute = order->reroute;
+	const struct action *action = &reroute->actions[--reroute->actions_count];
+	struct flow *flow = &reroute->flows[action->flow];
 
-	if (rewire->state[action->flow] != DARK)
-		lm_way_charge(rewire->used, &flow->now, -1);
+	if (reroute->state[action->flow] != DARK)
+		lm_way_charge(reroute->used, &flow->now, -1);
 	if (place != DARK)
-		lm_way_charge(rewire->used, was, 1);
-	if (rewire->state[action->flow] == DONE) {
-		lm_way_charge(rewire->grudge, &flow->goes, 1);
+		lm_way_charge(reroute->used, was, 1);
+	if (reroute->state[action->flow] == DONE) {
+		lm_way_charge(reroute->grudge, &flow->goes, 1);
 		order->pending++;
 	}
-	rewire->state[action->flow] = (uint8_t)place;
+	reroute->state[action->flow] = (uint8_t)place;
 	flow->now = *was;
 }
 
@@ -107,8 +107,8 @@ static bool finish(struct order *order);
 static bool finish_after(struct order *order, uint32_t number, enum action_kind kind,
 			 const struct way *way, enum place place)
 {
-	enum place before = order->rewire->state[number];
-	struct way was = order->rewire->flows[number].now;
+	enum place before = order->reroute->state[number];
+	struct way was = order->reroute->flows[number].now;
 	uint32_t last = order->last;
 
 	act(order, number, kind, way, place);
@@ -120,13 +120,14 @@ static bool finish_after(struct order *order, uint32_t number, enum action_kind 
 }
 
 /* Whoever else waits for a fibre of that way still finds one. */
-static bool harmless(const struct rewire *rewire, const struct flow *flow)
+static bool harmless(const struct reroute *reroute, const struct flow *flow)
 {
 	for (uint32_t hop = 0; hop < flow->goes.hops; hop++) {
 		uint32_t from = flow->goes.sites[hop], to = flow->goes.sites[hop + 1];
 
 		/* It waits for one itself. */
-		if (rewire->used[from][to] + rewire->grudge[from][to] > rewire->room.room[from][to])
+		if (reroute->used[from][to] + reroute->grudge[from][to] >
+		    reroute->room.room[from][to])
 			return false;
 	}
 	return true;
@@ -135,19 +136,20 @@ static bool harmless(const struct rewire *rewire, const struct flow *flow)
 /* Remember a state; true where it was seen before. */
 static bool seen(const struct order *order)
 {
-	struct rewire *rewire = order->rewire;
+	struct reroute *reroute = order->reroute;
 	uint64_t key = mix((uint64_t)order->asides << 32 | order->darks), *slot;
 
 	for (uint32_t at = 0; at < order->list_count; at++) {
-		uint32_t number = rewire->pins[at];
-		uint64_t part = (uint64_t)number << 8 | rewire->state[number];
+		uint32_t number = reroute->pins[at];
+		uint64_t part = (uint64_t)number << 8 | reroute->state[number];
 
 		for (uint32_t hop = 0;
-		     rewire->state[number] == ASIDE && hop <= rewire->flows[number].now.hops; hop++)
-			part = mix(part) + rewire->flows[number].now.sites[hop];
+		     reroute->state[number] == ASIDE && hop <= reroute->flows[number].now.hops;
+		     hop++)
+			part = mix(part) + reroute->flows[number].now.sites[hop];
 		key ^= mix(part);
 	}
-	slot = &rewire->seen[key % REWIRE_SEEN];
+	slot = &reroute->seen[key % REROUTE_SEEN];
 	if (*slot == key)
 		return true;
 	*slot = key;
@@ -157,23 +159,23 @@ static bool seen(const struct order *order)
 /* What can go to its end: what is dark first, then what is of the same slice. */
 static bool finish_directly(struct order *order, bool *enough)
 {
-	struct rewire *rewire = order->rewire;
+	struct reroute *reroute = order->reroute;
 	uint32_t last = order->last;
 
 	for (uint32_t pass = 0; pass < 3; pass++) {
 		for (uint32_t at = 0; at < order->list_count; at++) {
-			uint32_t number = rewire->pins[at];
-			struct flow *flow = &rewire->flows[number];
-			uint32_t turn = rewire->state[number] == DARK ? 0 :
-					flow->slice == last	      ? 1 :
-									2;
+			uint32_t number = reroute->pins[at];
+			struct flow *flow = &reroute->flows[number];
+			uint32_t turn = reroute->state[number] == DARK ? 0 :
+					flow->slice == last	       ? 1 :
+									 2;
 			enum action_kind kind;
 			bool sure;
 
-			if (rewire->state[number] == DONE || turn != pass ||
-			    !direct(rewire, number, &kind))
+			if (reroute->state[number] == DONE || turn != pass ||
+			    !direct(reroute, number, &kind))
 				continue;
-			sure = harmless(rewire, flow);
+			sure = harmless(reroute, flow);
 			if (finish_after(order, number, kind, &flow->goes, DONE))
 				return true;
 			*enough = sure;
@@ -185,7 +187,7 @@ static bool finish_directly(struct order *order, bool *enough)
 }
 
 /* Find a path over free fibres that avoids those that other flows wait for. */
-static bool find_aside(const struct rewire *rewire, const struct flow *flow, struct way *way)
+static bool find_aside(const struct reroute *reroute, const struct flow *flow, struct way *way)
 {
 	struct shortest search;
 	uint32_t at;
@@ -194,14 +196,14 @@ static bool find_aside(const struct rewire *rewire, const struct flow *flow, str
 	while ((at = shortest_next(&search)) != flow->to) {
 		if (at == SHORTEST_NONE)
 			return false;
-		for (uint64_t left = rewire->room.out[at] & flow->through & ~search.done; left;
+		for (uint64_t left = reroute->room.out[at] & flow->through & ~search.done; left;
 		     left &= left - 1) {
 			uint32_t to = net_first(left);
 
-			if (rewire->used[at][to] < rewire->room.room[at][to])
+			if (reroute->used[at][to] < reroute->room.room[at][to])
 				shortest_reach(&search, at, to,
 					       search.cost[at] + 1 +
-						       WANTED * rewire->grudge[at][to]);
+						       WANTED * reroute->grudge[at][to]);
 		}
 	}
 	way->hops = (uint8_t)shortest_trace(&search, flow->from, flow->to, way->sites);
@@ -209,13 +211,13 @@ static bool find_aside(const struct rewire *rewire, const struct flow *flow, str
 }
 
 /* Is a flow that is not to be moved on a fibre that is waited for, and none left? */
-static bool in_the_way(const struct rewire *rewire, const struct flow *flow)
+static bool in_the_way(const struct reroute *reroute, const struct flow *flow)
 {
 	for (uint32_t hop = 0; hop < flow->now.hops; hop++) {
 		uint32_t from = flow->now.sites[hop], to = flow->now.sites[hop + 1];
 
-		if (rewire->grudge[from][to] &&
-		    rewire->used[from][to] >= rewire->room.room[from][to])
+		if (reroute->grudge[from][to] &&
+		    reroute->used[from][to] >= reroute->room.room[from][to])
 			return true;
 	}
 	return false;
@@ -224,33 +226,33 @@ static bool in_the_way(const struct rewire *rewire, const struct flow *flow)
 /* Lead one aside: of what is moved, or of what is not, which comes back. */
 static bool finish_aside(struct order *order)
 {
-	struct rewire *rewire = order->rewire;
+	struct reroute *reroute = order->reroute;
 	struct way way;
 
 	for (uint32_t at = 0; at < order->list_count; at++) {
-		uint32_t number = rewire->pins[at];
+		uint32_t number = reroute->pins[at];
 
-		if (rewire->state[number] == HOME && rewire->flows[number].ports &&
-		    find_aside(rewire, &rewire->flows[number], &way) &&
+		if (reroute->state[number] == HOME && reroute->flows[number].ports &&
+		    find_aside(reroute, &reroute->flows[number], &way) &&
 		    finish_after(order, number, ACTION_MOVE, &way, ASIDE))
 			return true;
 	}
-	for (uint32_t number = 0; number < rewire->running; number++) {
-		struct flow *flow = &rewire->flows[number];
+	for (uint32_t number = 0; number < reroute->running; number++) {
+		struct flow *flow = &reroute->flows[number];
 
-		if (rewire->state[number] != DONE || !flow->ports ||
-		    !lm_way_same(&flow->was, &flow->goes) || !in_the_way(rewire, flow) ||
-		    !find_aside(rewire, flow, &way))
+		if (reroute->state[number] != DONE || !flow->ports ||
+		    !lm_way_same(&flow->was, &flow->goes) || !in_the_way(reroute, flow) ||
+		    !find_aside(reroute, flow, &way))
 			continue;
-		rewire->pins[order->list_count++] = (uint16_t)number;
-		rewire->state[number] = HOME;
+		reroute->pins[order->list_count++] = (uint16_t)number;
+		reroute->state[number] = HOME;
 		order->pending++;
-		lm_way_charge(rewire->grudge, &flow->goes, 1);
+		lm_way_charge(reroute->grudge, &flow->goes, 1);
 		if (finish_after(order, number, ACTION_MOVE, &way, ASIDE))
 			return true;
-		lm_way_charge(rewire->grudge, &flow->goes, -1);
+		lm_way_charge(reroute->grudge, &flow->goes, -1);
 		order->pending--;
-		rewire->state[number] = DONE;
+		reroute->state[number] = DONE;
 		order->list_count--;
 	}
 	return false;
@@ -259,22 +261,22 @@ static bool finish_aside(struct order *order)
 /* Interrupt one: if that is enough for it alone, or until it can go on. */
 static bool finish_in_the_dark(struct order *order)
 {
-	struct rewire *rewire = order->rewire;
+	struct reroute *reroute = order->reroute;
 
 	for (uint32_t at = 0; at < order->list_count; at++) {
-		uint32_t number = rewire->pins[at];
-		struct flow *flow = &rewire->flows[number];
+		uint32_t number = reroute->pins[at];
+		struct flow *flow = &reroute->flows[number];
 
-		if ((rewire->state[number] == HOME || rewire->state[number] == ASIDE) &&
-		    flow->ports && fits_without(rewire, flow) &&
+		if ((reroute->state[number] == HOME || reroute->state[number] == ASIDE) &&
+		    flow->ports && fits_without(reroute, flow) &&
 		    finish_after(order, number, ACTION_SWITCH, &flow->goes, DONE))
 			return true;
 	}
 	for (uint32_t at = 0; at < order->list_count; at++) {
-		uint32_t number = rewire->pins[at];
+		uint32_t number = reroute->pins[at];
 		const struct way way = { 0 };
 
-		if ((rewire->state[number] == HOME || rewire->state[number] == ASIDE) &&
+		if ((reroute->state[number] == HOME || reroute->state[number] == ASIDE) &&
 		    finish_after(order, number, ACTION_BREAK, &way, DARK))
 			return true;
 	}
@@ -317,28 +319,28 @@ static bool finish(struct order *order)
 
 static void begin(struct order *order, uint32_t asides, uint32_t darks, uint32_t nodes)
 {
-	struct rewire *rewire = order->rewire;
+	struct reroute *reroute = order->reroute;
 
 	order->list_count = 0;
 	order->asides = asides;
 	order->darks = darks;
 	order->nodes = nodes;
 	order->last = UINT32_MAX;
-	rewire->actions_count = 0;
-	memset(rewire->used, 0, sizeof(rewire->used));
-	memset(rewire->grudge, 0, sizeof(rewire->grudge));
-	memset(rewire->seen, 0, sizeof(rewire->seen));
-	for (uint32_t at = 0; at < rewire->running; at++) {
-		struct flow *flow = &rewire->flows[at];
+	reroute->actions_count = 0;
+	memset(reroute->used, 0, sizeof(reroute->used));
+	memset(reroute->grudge, 0, sizeof(reroute->grudge));
+	memset(reroute->seen, 0, sizeof(reroute->seen));
+	for (uint32_t at = 0; at < reroute->running; at++) {
+		struct flow *flow = &reroute->flows[at];
 
 		flow->now = flow->was;
-		lm_way_charge(rewire->used, &flow->was, 1);
-		rewire->state[at] = DONE;
+		lm_way_charge(reroute->used, &flow->was, 1);
+		reroute->state[at] = DONE;
 		if (lm_way_same(&flow->was, &flow->goes))
 			continue;
-		rewire->state[at] = HOME;
-		rewire->pins[order->list_count++] = (uint16_t)at;
-		lm_way_charge(rewire->grudge, &flow->goes, 1);
+		reroute->state[at] = HOME;
+		reroute->pins[order->list_count++] = (uint16_t)at;
+		lm_way_charge(reroute->grudge, &flow->goes, 1);
 	}
 	order->pending = order->list_count;
 }
@@ -359,35 +361,35 @@ static bool search(struct order *order, uint32_t nodes)
 /* All go out, then all are lit. */
 static void all_at_once(struct order *order)
 {
-	struct rewire *rewire = order->rewire;
+	struct reroute *reroute = order->reroute;
 	const struct way none = { 0 };
 
 	begin(order, 0, 0, 0);
 	for (uint32_t at = 0; at < order->list_count; at++)
-		act(order, rewire->pins[at], ACTION_BREAK, &none, DARK);
+		act(order, reroute->pins[at], ACTION_BREAK, &none, DARK);
 	for (uint32_t at = 0; at < order->list_count; at++)
-		act(order, rewire->pins[at], ACTION_MAKE, &rewire->flows[rewire->pins[at]].goes,
+		act(order, reroute->pins[at], ACTION_MAKE, &reroute->flows[reroute->pins[at]].goes,
 		    DONE);
 }
 
-void lm_rewire_order(struct rewire *rewire, uint32_t nodes)
+void lm_reroute_order(struct reroute *reroute, uint32_t nodes)
 {
-	struct order order = { .rewire = rewire };
+	struct order order = { .reroute = reroute };
 
 	if (!search(&order, nodes))
 		all_at_once(&order);
 	/* What was gone through is counted once. */
-	memset(rewire->state, 0, sizeof(rewire->state));
-	rewire->interrupted = rewire->touched = 0;
-	for (uint32_t at = 0; at < rewire->actions_count; at++) {
-		const struct action *action = &rewire->actions[at];
-		uint8_t *marks = &rewire->state[action->flow];
+	memset(reroute->state, 0, sizeof(reroute->state));
+	reroute->interrupted = reroute->touched = 0;
+	for (uint32_t at = 0; at < reroute->actions_count; at++) {
+		const struct action *action = &reroute->actions[at];
+		uint8_t *marks = &reroute->state[action->flow];
 
-		rewire->touched += !(*marks & 1);
+		reroute->touched += !(*marks & 1);
 		*marks |= 1;
 		if (action->kind == ACTION_MOVE || *marks & 2)
 			continue;
-		rewire->interrupted++;
+		reroute->interrupted++;
 		*marks |= 2;
 	}
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rewiring: circuits between the sites of a rack, some of which are lit and may be led another
+ * Rerouting: circuits between the sites of a rack, some of which are lit and may be led another
  * way, and some of which are to come. Which ways do all of them go, how few that are lit have to
  * be moved for it, and in which order is each moved so that its light does not go out?
  *
  * Fibres from one site to the next are alike, so a way is a list of sites; each circuit goes its
  * own, whoever else goes from the same site to the same site.
  */
-#ifndef LM_PLAN_REWIRE_H
-#define LM_PLAN_REWIRE_H
+#ifndef LM_DEFRAG_REROUTE_H
+#define LM_DEFRAG_REROUTE_H
 
 #include "../place/net.h"
 #include "../place/routes.h"
 #include "../util/shortest.h"
 
-#define REWIRE_METRICS 64
-#define REWIRE_FLOWS 2048
-#define REWIRE_ACTIONS (4 * REWIRE_FLOWS)
-#define REWIRE_SHARES (2 * REWIRE_FLOWS)
-#define REWIRE_WHOLE 4096U /* what one circuit is, in shares */
-#define REWIRE_SEEN 4096 /* states of the order that are remembered */
+#define REROUTE_METRICS 64
+#define REROUTE_FLOWS 2048
+#define REROUTE_ACTIONS (4 * REROUTE_FLOWS)
+#define REROUTE_SHARES (2 * REROUTE_FLOWS)
+#define REROUTE_WHOLE 4096U /* what one circuit is, in shares */
+#define REROUTE_SEEN 4096 /* states of the order that are remembered */
 
 /* The sites that a circuit crosses, both ends among them. */
 struct way {
@@ -59,7 +59,7 @@ struct bundle {
 /* A part of a bundle that goes a way of its own. */
 struct share {
 	struct way way;
-	uint32_t amount; /* REWIRE_WHOLE: a circuit */
+	uint32_t amount; /* REROUTE_WHOLE: a circuit */
 	uint32_t next; /* of the bundle, or SHARES_NONE */
 };
 
@@ -93,33 +93,33 @@ struct action {
 	struct way way; /* that it goes from now on */
 };
 
-struct rewire {
+struct reroute {
 	struct net room; /* of all flows together */
 	uint64_t through; /* sites that the request's circuits may cross */
 	uint32_t running, count; /* flows: those that run are first */
-	struct flow flows[REWIRE_FLOWS];
+	struct flow flows[REROUTE_FLOWS];
 	/* Lengths by which embeddings have no ways. */
 	uint32_t metrics_count;
-	struct metric metrics[REWIRE_METRICS];
+	struct metric metrics[REROUTE_METRICS];
 	struct lengths scratch;
 	/* Shares of flows, and what links bear of them, in all and too much. */
 	uint32_t bundles_count, shares_count;
 	uint32_t shares_spare; /* the first of those that were given back, or SHARES_NONE */
-	struct bundle bundles[REWIRE_FLOWS];
-	struct share shares[REWIRE_SHARES];
+	struct bundle bundles[REROUTE_FLOWS];
+	struct share shares[REROUTE_SHARES];
 	uint32_t load[NET_SITES][NET_SITES];
 	struct lengths excess;
-	/* By lm_rewire_order(). */
+	/* By lm_reroute_order(). */
 	uint32_t actions_count;
 	uint32_t interrupted; /* circuits that go dark */
 	uint32_t touched; /* circuits that are moved, for a while or for good */
-	struct action actions[REWIRE_ACTIONS];
+	struct action actions[REROUTE_ACTIONS];
 	/* While it works. */
 	uint16_t used[NET_SITES][NET_SITES];
 	uint16_t grudge[NET_SITES][NET_SITES];
-	uint8_t state[REWIRE_FLOWS];
-	uint16_t pins[REWIRE_FLOWS];
-	uint64_t seen[REWIRE_SEEN];
+	uint8_t state[REROUTE_FLOWS];
+	uint16_t pins[REROUTE_FLOWS];
+	uint64_t seen[REROUTE_SEEN];
 };
 
 bool lm_way_same(const struct way *one, const struct way *other);
@@ -134,56 +134,56 @@ void lm_way_charge(uint16_t used[NET_SITES][NET_SITES], const struct way *way, i
 void lm_lengths_measure(const struct net *room, const struct lengths *lengths, uint32_t from,
 			uint64_t through, struct shortest *search);
 
-/* rewire_share.c: bundles of the flows from @first to before @end, none of which has ways yet. */
-void lm_shares_bundle(struct rewire *rewire, uint32_t first, uint32_t end);
+/* reroute_bound.c: bundles of the flows from @first to before @end, none of which has ways yet. */
+void lm_shares_bundle(struct reroute *reroute, uint32_t first, uint32_t end);
 
 /*
  * What all bundles need by these lengths; INT64_MAX where one has no way at all. With @lead they may
  * go these ways from now on; the first that a bundle may go is that of all of it.
  */
-int64_t lm_shares_need(struct rewire *rewire, const struct net *room, const struct lengths *lengths,
-		       bool lead);
+int64_t lm_shares_need(struct reroute *reroute, const struct net *room,
+		       const struct lengths *lengths, bool lead);
 
-/* What links bear too much, as lengths in rewire->excess. Returns whether any does. */
-bool lm_shares_excess(struct rewire *rewire, const struct net *room);
+/* What links bear too much, as lengths in reroute->excess. Returns whether any does. */
+bool lm_shares_excess(struct reroute *reroute, const struct net *room);
 
 /* Each bundle moves shares to the cheapest of its ways. Returns whether any was moved. */
-bool lm_shares_even(struct rewire *rewire, const struct net *room);
+bool lm_shares_even(struct reroute *reroute, const struct net *room);
 
 /* Each flow is to go a way of its bundle, as many each as its share is. */
-void lm_shares_deal(struct rewire *rewire);
+void lm_shares_deal(struct reroute *reroute);
 
 /* Where running circuits begin: what is shortest for each, were it alone. */
-void lm_rewire_begin(struct rewire *rewire);
+void lm_reroute_begin(struct reroute *reroute);
 
 /*
  * One circuit of the request; ways are found for all by the calls below. False where there are
  * too many circuits.
  */
-bool lm_rewire_add(struct rewire *rewire, uint32_t from, uint32_t to, uint32_t circuit);
+bool lm_reroute_add(struct reroute *reroute, uint32_t from, uint32_t to, uint32_t circuit);
 
 /*
  * Ways for all flows by negotiated congestion that begins with what is lit where it is; then
  * whatever can goes back to where it was. Mostly finds ways, proves nothing otherwise. McMurchie
  * and Ebeling, PathFinder (FPGA 1995). O(rounds * flows * sites^2).
  */
-bool lm_rewire_negotiate(struct rewire *rewire);
+bool lm_reroute_negotiate(struct reroute *reroute);
 
-/* The same from where the largest shares go, after lm_rewire_refute() has refuted nothing. */
-bool lm_rewire_negotiate_shares(struct rewire *rewire);
+/* The same from where the largest shares go, after lm_reroute_refute() has refuted nothing. */
+bool lm_reroute_negotiate_shares(struct reroute *reroute);
 
 /*
  * Ways for all flows that move no more than @limit of those that run, or the answer that there
  * are none. What is in the way of a circuit is moved, one after the other of what could be; what
  * was tried in vain stays in the branches after. Exponential; @steps counts down.
  */
-enum routes_verdict lm_rewire_exhaust(struct rewire *rewire, uint32_t limit, uint64_t *steps);
+enum routes_verdict lm_reroute_exhaust(struct reroute *reroute, uint32_t limit, uint64_t *steps);
 
 /* Is there a metric by which the flows have no ways? */
-bool lm_rewire_refuted(const struct rewire *rewire);
+bool lm_reroute_refuted(const struct reroute *reroute);
 
 /* The metric that counts hops, which is the first. */
-void lm_rewire_count_hops(struct rewire *rewire);
+void lm_reroute_count_hops(struct reroute *reroute);
 
 /*
  * Look for such a metric, and keep it while there is room for more. Shares of circuits are led so that the sum of squares of what
@@ -193,13 +193,13 @@ void lm_rewire_count_hops(struct rewire *rewire);
  * shares have ways; else what is too much is a metric, as shortest ways bear it, too. Found within some
  * dozens of rounds of O(bundles * (sites^2 + shares * hops)).
  */
-bool lm_rewire_refute(struct rewire *rewire);
+bool lm_reroute_refute(struct reroute *reroute);
 
 /* The same while all that runs stays where it is; nothing is kept. */
-bool lm_rewire_refute_still(struct rewire *rewire);
+bool lm_reroute_refute_still(struct reroute *reroute);
 
 /* How many running flows go another way. */
-uint32_t lm_rewire_moved(const struct rewire *rewire);
+uint32_t lm_reroute_moved(const struct reroute *reroute);
 
 /*
  * Order what is moved. Each new way is lit while the old one is, where fibres and ports allow; if
@@ -209,6 +209,6 @@ uint32_t lm_rewire_moved(const struct rewire *rewire);
  * networks (AlgoTel 2005). Depth first, with states that were seen; bounded by @nodes for each
  * number of detours and interruptions, and then all at once go out. Never fails.
  */
-void lm_rewire_order(struct rewire *rewire, uint32_t nodes);
+void lm_reroute_order(struct reroute *reroute, uint32_t nodes);
 
-#endif /* LM_PLAN_REWIRE_H */
+#endif /* LM_DEFRAG_REROUTE_H */

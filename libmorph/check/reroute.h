@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A rack in which what runs is led anew, beside what is wanted. */
-#ifndef CHECK_REWIRE_H
-#define CHECK_REWIRE_H
+#ifndef CHECK_REROUTE_H
+#define CHECK_REROUTE_H
 
 #include "defrag.h"
 #include "search.h"
@@ -18,7 +18,7 @@ struct flow {
 	uint8_t way[MOST_SEATS], was[MOST_SEATS];
 };
 
-struct rewire {
+struct reroute {
 	struct defrag *defrag;
 	uint64_t through; /* of the request */
 	uint32_t running, count;
@@ -30,13 +30,13 @@ struct rewire {
 	int64_t *left; /* by depth and metric */
 };
 
-static inline int64_t apart_by(const struct rewire *rewire, uint32_t metric, uint32_t from,
+static inline int64_t apart_by(const struct reroute *reroute, uint32_t metric, uint32_t from,
 			       uint32_t to)
 {
-	return rewire->apart[((size_t)metric * MOST_SEATS + from) * MOST_SEATS + to];
+	return reroute->apart[((size_t)metric * MOST_SEATS + from) * MOST_SEATS + to];
 }
 
-/* All demands of an embedding, circuit by circuit, beside what runs: search->route of a struct rewire. */
+/* All demands of an embedding, circuit by circuit, beside what runs: search->route of a struct reroute. */
 enum answer ck_lead_all(struct search *search);
 
-#endif /* CHECK_REWIRE_H */
+#endif /* CHECK_REROUTE_H */

@@ -12,40 +12,42 @@
 #include <cmocka.h>
 
 #include "../bench/random.h"
-#include "../defrag/rewire.h"
+#include "../defrag/reroute.h"
 
 #define SITES 8
 
-static struct rewire *rewire;
+static struct reroute *reroute;
 
 /* ----------------------------------------------------------------------- nets */
 
 /* A ring both ways, so that no site is apart, and links across it. */
 static void make_net(uint64_t *seed, uint32_t sites, uint32_t across)
 {
-	lm_net_init(&rewire->room, sites);
+	lm_net_init(&reroute->room, sites);
 	for (uint32_t site = 0; site < sites; site++) {
-		lm_net_set_room(&rewire->room, site, (site + 1) % sites, 1 + random_below(seed, 3));
-		lm_net_set_room(&rewire->room, (site + 1) % sites, site, 1 + random_below(seed, 3));
+		lm_net_set_room(&reroute->room, site, (site + 1) % sites,
+				1 + random_below(seed, 3));
+		lm_net_set_room(&reroute->room, (site + 1) % sites, site,
+				1 + random_below(seed, 3));
 	}
 	for (uint32_t at = 0; at < across; at++) {
 		uint32_t from = random_below(seed, sites), to = random_below(seed, sites);
 
 		if (from != to)
-			lm_net_set_room(&rewire->room, from, to, 1 + random_below(seed, 3));
+			lm_net_set_room(&reroute->room, from, to, 1 + random_below(seed, 3));
 	}
-	rewire->through = net_all(sites);
-	rewire->running = 0;
+	reroute->through = net_all(sites);
+	reroute->running = 0;
 }
 
 /* A circuit that goes by chance over what is left of @room, from a site to whichever it gets to. */
 static void run_one(uint64_t *seed, struct net *room)
 {
-	struct flow *flow = &rewire->flows[rewire->running];
+	struct flow *flow = &reroute->flows[reroute->running];
 	uint32_t at = random_below(seed, room->sites);
 	uint64_t seen = 1ULL << at;
 
-	*flow = (struct flow){ .running = true, .through = rewire->through };
+	*flow = (struct flow){ .running = true, .through = reroute->through };
 	flow->from = flow->was.sites[0] = (uint8_t)at;
 	for (uint32_t hops = 1 + random_below(seed, 4); hops && room->out[at] & ~seen; hops--) {
 		uint64_t next = room->out[at] & ~seen;
@@ -59,35 +61,35 @@ static void run_one(uint64_t *seed, struct net *room)
 	}
 	flow->to = (uint8_t)at;
 	flow->goes = flow->was;
-	rewire->running += flow->was.hops > 0;
+	reroute->running += flow->was.hops > 0;
 }
 
 static void make_flows(uint64_t *seed, uint32_t running, uint32_t wanted)
 {
-	struct net room = rewire->room;
+	struct net room = reroute->room;
 
 	while (running--)
 		run_one(seed, &room);
-	lm_rewire_begin(rewire);
-	while (rewire->count < rewire->running + wanted) {
+	lm_reroute_begin(reroute);
+	while (reroute->count < reroute->running + wanted) {
 		uint32_t from = random_below(seed, room.sites), to = random_below(seed, room.sites);
 
 		if (from != to)
-			assert_true(lm_rewire_add(rewire, from, to, 0));
+			assert_true(lm_reroute_add(reroute, from, to, 0));
 	}
 }
 
 /* Each flow has a way from its beginning to its end, and no link more than it has room for. */
 static void check_ways(void)
 {
-	struct net left = rewire->room;
+	struct net left = reroute->room;
 
-	for (uint32_t at = 0; at < rewire->count; at++) {
-		const struct way *way = &rewire->flows[at].goes;
+	for (uint32_t at = 0; at < reroute->count; at++) {
+		const struct way *way = &reroute->flows[at].goes;
 		uint64_t seen = 1ULL << way->sites[0];
 
-		assert_int_equal(way->sites[0], rewire->flows[at].from);
-		assert_int_equal(way->sites[way->hops], rewire->flows[at].to);
+		assert_int_equal(way->sites[0], reroute->flows[at].from);
+		assert_int_equal(way->sites[way->hops], reroute->flows[at].to);
 		for (uint32_t hop = 0; hop < way->hops; hop++) {
 			assert_false(seen >> way->sites[hop + 1] & 1);
 			seen |= 1ULL << way->sites[hop + 1];
@@ -100,13 +102,13 @@ static void check_ways(void)
 /* Does a set of sites have less room out of it than is wanted out of it? */
 static bool some_cut_is_violated(void)
 {
-	for (uint64_t set = 1; set < net_all(rewire->room.sites); set++) {
+	for (uint64_t set = 1; set < net_all(reroute->room.sites); set++) {
 		uint32_t wanted = 0;
 
-		for (uint32_t at = 0; at < rewire->count; at++)
-			wanted += set >> rewire->flows[at].from & 1 &&
-				  !(set >> rewire->flows[at].to & 1);
-		if (wanted > lm_net_room_out(&rewire->room, set))
+		for (uint32_t at = 0; at < reroute->count; at++)
+			wanted += set >> reroute->flows[at].from & 1 &&
+				  !(set >> reroute->flows[at].to & 1);
+		if (wanted > lm_net_room_out(&reroute->room, set))
 			return true;
 	}
 	return false;
@@ -116,7 +118,7 @@ static bool have_ways(void)
 {
 	uint64_t steps = UINT64_MAX;
 
-	switch (lm_rewire_exhaust(rewire, UINT32_MAX, &steps)) {
+	switch (lm_reroute_exhaust(reroute, UINT32_MAX, &steps)) {
 	case ROUTES_FOUND:
 		check_ways();
 		return true;
@@ -140,12 +142,12 @@ static void what_is_refuted_has_no_ways(void **state)
 		make_flows(&seed, random_below(&seed, 5), 2 + random_below(&seed, 6));
 		have_some = have_ways();
 		have += have_some;
-		if (!lm_rewire_refute(rewire)) {
+		if (!lm_reroute_refute(reroute)) {
 			doubts += !have_some;
 			continue;
 		}
 		assert_false(have_some);
-		assert_true(lm_rewire_refuted(rewire));
+		assert_true(lm_reroute_refuted(reroute));
 		refuted++;
 	}
 	print_message("%u have ways, %u are refuted, %u have shares of ways only\n", have, refuted,
@@ -165,7 +167,7 @@ static void every_cut_that_is_violated_is_found(void **state)
 		if (!some_cut_is_violated())
 			continue;
 		violated++;
-		assert_true(lm_rewire_refuted(rewire) || lm_rewire_refute(rewire));
+		assert_true(lm_reroute_refuted(reroute) || lm_reroute_refute(reroute));
 	}
 }
 
@@ -182,9 +184,9 @@ static void most_cuts_are_zeros_and_ones(void **state)
 		do {
 			make_net(&seed, SITES, SITES);
 			make_flows(&seed, SITES, SITES);
-		} while (!some_cut_is_violated() || lm_rewire_refuted(rewire));
-		lengths = &rewire->metrics[rewire->metrics_count].lengths;
-		assert_true(lm_rewire_refute(rewire));
+		} while (!some_cut_is_violated() || lm_reroute_refuted(reroute));
+		lengths = &reroute->metrics[reroute->metrics_count].lengths;
+		assert_true(lm_reroute_refute(reroute));
 		longest = 0;
 		for (uint32_t from = 0; from < SITES; from++)
 			for (uint32_t to = 0; to < SITES; to++)
@@ -206,49 +208,50 @@ static void a_refutation_needs_no_room_among_the_metrics(void **state)
 	do {
 		make_net(&seed, SITES, SITES);
 		make_flows(&seed, SITES, SITES);
-	} while (!some_cut_is_violated() || lm_rewire_refuted(rewire));
-	rewire->metrics_count = REWIRE_METRICS;
-	assert_true(lm_rewire_refute(rewire));
-	assert_int_equal(rewire->metrics_count, REWIRE_METRICS);
+	} while (!some_cut_is_violated() || lm_reroute_refuted(reroute));
+	reroute->metrics_count = REROUTE_METRICS;
+	assert_true(lm_reroute_refute(reroute));
+	assert_int_equal(reroute->metrics_count, REROUTE_METRICS);
 }
 
 /* What has no way at all is refuted by hops. */
 static void what_is_apart_is_refuted(void **state)
 {
 	(void)state;
-	lm_net_init(&rewire->room, 3);
-	lm_net_set_room(&rewire->room, 0, 1, 1);
-	rewire->through = net_all(3);
-	rewire->running = 0;
-	lm_rewire_begin(rewire);
-	assert_true(lm_rewire_add(rewire, 0, 2, 0));
-	assert_false(lm_rewire_negotiate(rewire));
-	assert_true(lm_rewire_refuted(rewire));
-	assert_true(lm_rewire_refute(rewire));
+	lm_net_init(&reroute->room, 3);
+	lm_net_set_room(&reroute->room, 0, 1, 1);
+	reroute->through = net_all(3);
+	reroute->running = 0;
+	lm_reroute_begin(reroute);
+	assert_true(lm_reroute_add(reroute, 0, 2, 0));
+	assert_false(lm_reroute_negotiate(reroute));
+	assert_true(lm_reroute_refuted(reroute));
+	assert_true(lm_reroute_refute(reroute));
 }
 
 /* What runs may stay and have its link for itself, or go round and leave it. */
 static void what_runs_is_in_the_way_while_it_stays(void **state)
 {
 	(void)state;
-	lm_net_init(&rewire->room, 3);
-	lm_net_set_room(&rewire->room, 0, 1, 1);
-	rewire->through = net_all(3);
-	rewire->running = 1;
-	rewire->flows[0] = (struct flow){ .to = 1, .running = true, .through = net_all(3) };
-	rewire->flows[0].was = rewire->flows[0].goes = (struct way){ .hops = 1, .sites = { 0, 1 } };
-	lm_rewire_begin(rewire);
-	assert_true(lm_rewire_add(rewire, 0, 1, 0));
-	assert_true(lm_rewire_refute_still(rewire));
-	lm_net_set_room(&rewire->room, 0, 2, 1);
-	lm_net_set_room(&rewire->room, 2, 1, 1);
-	lm_rewire_begin(rewire);
-	assert_true(lm_rewire_add(rewire, 0, 2, 0));
-	assert_false(lm_rewire_refute_still(rewire));
-	assert_true(lm_rewire_add(rewire, 2, 1, 0));
-	assert_false(lm_rewire_refute_still(rewire));
-	assert_true(lm_rewire_add(rewire, 0, 1, 0));
-	assert_true(lm_rewire_refute_still(rewire));
+	lm_net_init(&reroute->room, 3);
+	lm_net_set_room(&reroute->room, 0, 1, 1);
+	reroute->through = net_all(3);
+	reroute->running = 1;
+	reroute->flows[0] = (struct flow){ .to = 1, .running = true, .through = net_all(3) };
+	reroute->flows[0].was = reroute->flows[0].goes =
+		(struct way){ .hops = 1, .sites = { 0, 1 } };
+	lm_reroute_begin(reroute);
+	assert_true(lm_reroute_add(reroute, 0, 1, 0));
+	assert_true(lm_reroute_refute_still(reroute));
+	lm_net_set_room(&reroute->room, 0, 2, 1);
+	lm_net_set_room(&reroute->room, 2, 1, 1);
+	lm_reroute_begin(reroute);
+	assert_true(lm_reroute_add(reroute, 0, 2, 0));
+	assert_false(lm_reroute_refute_still(reroute));
+	assert_true(lm_reroute_add(reroute, 2, 1, 0));
+	assert_false(lm_reroute_refute_still(reroute));
+	assert_true(lm_reroute_add(reroute, 0, 1, 0));
+	assert_true(lm_reroute_refute_still(reroute));
 }
 
 /* ------------------------------------------------------------------------ ways */
@@ -263,13 +266,13 @@ static void shares_show_the_ways_that_negotiation_misses(void **state)
 	while (shown < 10) {
 		make_net(&seed, 2 * SITES, 2 * SITES);
 		make_flows(&seed, 2 * SITES, SITES + random_below(&seed, 2 * SITES));
-		if (lm_rewire_negotiate(rewire)) {
+		if (lm_reroute_negotiate(reroute)) {
 			check_ways();
 			continue;
 		}
-		if (lm_rewire_refuted(rewire) || lm_rewire_refute(rewire))
+		if (lm_reroute_refuted(reroute) || lm_reroute_refute(reroute))
 			continue;
-		if (lm_rewire_negotiate_shares(rewire)) {
+		if (lm_reroute_negotiate_shares(reroute)) {
 			check_ways();
 			shown++;
 		} else {
@@ -287,30 +290,30 @@ static void more_ways_than_there_is_room_for(void **state)
 
 	(void)state;
 	make_net(&seed, NET_SITES, 8 * NET_SITES);
-	make_flows(&seed, 0, REWIRE_FLOWS);
-	assert_false(lm_rewire_add(rewire, 0, 1, 0));
-	assert_true(lm_rewire_refute(rewire));
+	make_flows(&seed, 0, REROUTE_FLOWS);
+	assert_false(lm_reroute_add(reroute, 0, 1, 0));
+	assert_true(lm_reroute_refute(reroute));
 	for (uint32_t from = 0; from < NET_SITES; from++)
 		for (uint32_t to = 0; to < NET_SITES; to++)
 			if (from != to)
-				lm_net_set_room(&rewire->room, from, to, 1);
-	assert_false(lm_rewire_refute(rewire));
-	assert_int_equal(rewire->shares_count, REWIRE_SHARES);
-	assert_true(lm_rewire_negotiate_shares(rewire));
+				lm_net_set_room(&reroute->room, from, to, 1);
+	assert_false(lm_reroute_refute(reroute));
+	assert_int_equal(reroute->shares_count, REROUTE_SHARES);
+	assert_true(lm_reroute_negotiate_shares(reroute));
 	check_ways();
 }
 
 static int begin_all(void **state)
 {
 	(void)state;
-	rewire = calloc(1, sizeof(*rewire));
-	return !rewire;
+	reroute = calloc(1, sizeof(*reroute));
+	return !reroute;
 }
 
 static int end_all(void **state)
 {
 	(void)state;
-	free(rewire);
+	free(reroute);
 	return 0;
 }
 
@@ -327,5 +330,5 @@ int main(void)
 		cmocka_unit_test(more_ways_than_there_is_room_for),
 	};
 
-	return cmocka_run_group_tests_name("rewire", tests, begin_all, end_all);
+	return cmocka_run_group_tests_name("reroute", tests, begin_all, end_all);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * That no rewiring does: what runs and what is wanted is led anew from nothing, in every place that
+ * That no rerouting does: what runs and what is wanted is led anew from nothing, in every place that
  * the request could have, but for what is too long by one of the metrics.
  */
 #include <morph/wire.h>
 
-#include "rewire.h"
+#include "reroute.h"
 
 #define MOST_METRICS 4096
 #define APART 0x10000000LL
@@ -33,15 +33,15 @@ static uint64_t own_seats(const struct defrag *defrag, const struct room *room, 
 }
 
 /* The circuits that run in the rack and may be moved; what they take is free in @used. */
-static void read_flows(struct rewire *rewire, const struct room *room, struct used *used)
+static void read_flows(struct reroute *reroute, const struct room *room, struct used *used)
 {
-	struct defrag *defrag = rewire->defrag;
+	struct defrag *defrag = reroute->defrag;
 
-	rewire->running = 0;
+	reroute->running = 0;
 	for (uint32_t at = 0; at < defrag->lit_count; at++) {
 		const struct lit *lit = &defrag->lit[at];
 		const struct slice *slice = &defrag->slices[lit->slice];
-		struct flow *flow = &rewire->flows[rewire->running];
+		struct flow *flow = &reroute->flows[reroute->running];
 
 		if (!lit->may_move || ck_seat(room, lit->src_host) == NONE)
 			continue;
@@ -60,7 +60,7 @@ static void read_flows(struct rewire *rewire, const struct room *room, struct us
 			flow->through |= 1ULL << seat;
 			ck_leave_strand(&defrag->check, used, strand);
 		}
-		rewire->running++;
+		reroute->running++;
 	}
 }
 
@@ -90,13 +90,13 @@ static void measure(const struct room *room, const uint32_t *length, uint32_t fr
 	}
 }
 
-static int read_metric(struct rewire *rewire, const struct room *room, uint32_t number,
+static int read_metric(struct reroute *reroute, const struct room *room, uint32_t number,
 		       const uint8_t *metric)
 {
-	struct defrag *defrag = rewire->defrag;
+	struct defrag *defrag = reroute->defrag;
 	uint32_t first = word(metric, 0), count = word(metric, 1);
 	uint32_t *length = calloc((size_t)MOST_SEATS * MOST_SEATS, sizeof(*length));
-	int64_t *slack = &rewire->slack[number], apart[MOST_SEATS] = { 0 };
+	int64_t *slack = &reroute->slack[number], apart[MOST_SEATS] = { 0 };
 	int ret = 0;
 
 	if (!length)
@@ -116,15 +116,15 @@ static int read_metric(struct rewire *rewire, const struct room *room, uint32_t 
 	for (uint32_t a = 0; a < room->seats && !ret; a++)
 		for (uint32_t b = 0; b < room->seats; b++)
 			*slack += (int64_t)room->room[a][b] * length[a * MOST_SEATS + b];
-	for (uint32_t at = 0; at < rewire->running && !ret; at++) {
-		const struct flow *flow = &rewire->flows[at];
+	for (uint32_t at = 0; at < reroute->running && !ret; at++) {
+		const struct flow *flow = &reroute->flows[at];
 
 		measure(room, length, flow->from, flow->through, apart);
 		*slack -= apart[flow->to];
 	}
 	for (uint32_t from = 0; from < room->seats && !ret; from++)
-		measure(room, length, from, rewire->through >> from & 1 ? rewire->through : 0,
-			&rewire->apart[((size_t)number * MOST_SEATS + from) * MOST_SEATS]);
+		measure(room, length, from, reroute->through >> from & 1 ? reroute->through : 0,
+			&reroute->apart[((size_t)number * MOST_SEATS + from) * MOST_SEATS]);
 	free(length);
 	return ret;
 }
@@ -132,14 +132,14 @@ static int read_metric(struct rewire *rewire, const struct room *room, uint32_t 
 /* What is left of each metric when @part lies where it does, beside those before. */
 static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 {
-	struct rewire *rewire = search->context;
-	const int64_t *before = depth ? &rewire->left[(size_t)depth * rewire->metrics] :
-					rewire->slack;
-	int64_t *after = &rewire->left[((size_t)depth + 1) * rewire->metrics];
+	struct reroute *reroute = search->context;
+	const int64_t *before = depth ? &reroute->left[(size_t)depth * reroute->metrics] :
+					reroute->slack;
+	int64_t *after = &reroute->left[((size_t)depth + 1) * reroute->metrics];
 	uint32_t mine = search->seat[part];
 	bool bear = true;
 
-	for (uint32_t metric = 0; metric < rewire->metrics; metric++) {
+	for (uint32_t metric = 0; metric < reroute->metrics; metric++) {
 		after[metric] = before[metric];
 		for (uint32_t at = 0; at < depth; at++) {
 			uint32_t other = search->order[at], its = search->seat[other];
@@ -147,9 +147,9 @@ static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 			if (mine == its)
 				continue;
 			after[metric] -= (int64_t)search->units[part][other] *
-						 apart_by(rewire, metric, mine, its) +
+						 apart_by(reroute, metric, mine, its) +
 					 (int64_t)search->units[other][part] *
-						 apart_by(rewire, metric, its, mine);
+						 apart_by(reroute, metric, its, mine);
 		}
 		bear &= after[metric] >= 0;
 	}
@@ -159,10 +159,10 @@ static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 /* ------------------------------------------------------------------------- racks */
 
 /* The rack of @host without what may move: its room, flows, and the metrics of a refusal. */
-static int read_rack(struct rewire *rewire, struct search *search, uint32_t host,
+static int read_rack(struct reroute *reroute, struct search *search, uint32_t host,
 		     const uint8_t *refusal)
 {
-	struct defrag *defrag = rewire->defrag;
+	struct defrag *defrag = reroute->defrag;
 	struct check *check = &defrag->check;
 	uint32_t first = refusal ? word(refusal, 4) : 0, count = refusal ? word(refusal, 5) : 0;
 	struct used used = { NULL, NULL };
@@ -172,12 +172,12 @@ static int read_rack(struct rewire *rewire, struct search *search, uint32_t host
 	    count > MOST_METRICS)
 		return ck_wrong(check, EBADMSG,
 				"the rack of host %u has metrics that are not there", host);
-	rewire->metrics = count;
-	rewire->slack = calloc((size_t)count + 1, sizeof(int64_t));
-	rewire->apart = calloc(((size_t)count + 1) * MOST_SEATS * MOST_SEATS, sizeof(int64_t));
-	rewire->left = calloc(((size_t)count + 1) * (MOST_SEATS + 1), sizeof(int64_t));
-	rewire->flows = calloc(MOST_FLOWS, sizeof(*rewire->flows));
-	if (!rewire->slack || !rewire->apart || !rewire->left || !rewire->flows)
+	reroute->metrics = count;
+	reroute->slack = calloc((size_t)count + 1, sizeof(int64_t));
+	reroute->apart = calloc(((size_t)count + 1) * MOST_SEATS * MOST_SEATS, sizeof(int64_t));
+	reroute->left = calloc(((size_t)count + 1) * (MOST_SEATS + 1), sizeof(int64_t));
+	reroute->flows = calloc(MOST_FLOWS, sizeof(*reroute->flows));
+	if (!reroute->slack || !reroute->apart || !reroute->left || !reroute->flows)
 		return ck_wrong(check, ENOMEM, "out of memory");
 	ret = ck_used_read(check, &used);
 	/* Once for the seats, and again when what may move has left. */
@@ -186,25 +186,25 @@ static int read_rack(struct rewire *rewire, struct search *search, uint32_t host
 	if (!ret && defrag->lit_count > MOST_FLOWS)
 		ret = ck_wrong(check, EAGAIN, "too many circuits run");
 	/* Where nothing may go another way, all stays where it is. */
-	if (!ret && rewire->limit) {
-		read_flows(rewire, search->room, &used);
+	if (!ret && reroute->limit) {
+		read_flows(reroute, search->room, &used);
 		ret = ck_room_read(check, &used, false, host, search->room);
 	}
-	rewire->through = check->request.transit ? own_seats(defrag, search->room, 0) : ~0ULL;
+	reroute->through = check->request.transit ? own_seats(defrag, search->room, 0) : ~0ULL;
 	for (uint32_t at = 0; at < count && !ret; at++)
-		ret = read_metric(rewire, search->room, at,
+		ret = read_metric(reroute, search->room, at,
 				  defrag->answer.metric_words + 8 * ((size_t)first + at));
 	ck_used_free(&used);
 	return ret;
 }
 
-static void rewire_free(struct rewire *rewire)
+static void reroute_free(struct reroute *reroute)
 {
-	free(rewire->slack);
-	free(rewire->apart);
-	free(rewire->left);
-	free(rewire->flows);
-	free(rewire);
+	free(reroute->slack);
+	free(reroute->apart);
+	free(reroute->left);
+	free(reroute->flows);
+	free(reroute);
 }
 
 /* Is there a place for the request, and ways for all, in that rack? */
@@ -224,21 +224,21 @@ static enum answer try_rack(struct search *search)
 static int check_rack(struct defrag *defrag, struct search *search, uint32_t host,
 		      const uint8_t *refusal, uint32_t limit)
 {
-	struct rewire *rewire = calloc(1, sizeof(*rewire));
+	struct reroute *reroute = calloc(1, sizeof(*reroute));
 	enum answer answer = NO;
 	int ret;
 
-	if (!rewire)
+	if (!reroute)
 		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
-	rewire->defrag = defrag;
-	rewire->limit = limit;
-	ret = read_rack(rewire, search, host, refusal);
+	reroute->defrag = defrag;
+	reroute->limit = limit;
+	ret = read_rack(reroute, search, host, refusal);
 	search->bear = metrics_bear;
 	search->route = ck_lead_all;
-	search->context = rewire;
+	search->context = reroute;
 	if (!ret)
 		answer = try_rack(search);
-	rewire_free(rewire);
+	reroute_free(reroute);
 	if (ret || answer == NO)
 		return ret;
 	if (answer == GAVE_UP && !defrag->check.steps)
@@ -304,7 +304,7 @@ static int each_rack(struct defrag *defrag, struct search *search, struct room *
 	return ret;
 }
 
-int ck_rewire_refused(struct defrag *defrag)
+int ck_reroute_refused(struct defrag *defrag)
 {
 	struct search *search = calloc(1, sizeof(*search));
 	struct room *room = calloc(1, sizeof(*room));
@@ -326,7 +326,7 @@ int ck_rewire_refused(struct defrag *defrag)
 	return ret;
 }
 
-int ck_rewire_least(struct defrag *defrag)
+int ck_reroute_least(struct defrag *defrag)
 {
 	const struct fabric *fabric = &defrag->check.fabric;
 	struct search *search = calloc(1, sizeof(*search));

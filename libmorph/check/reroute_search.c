@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Ways for what runs and for what is wanted: all of them are tried. */
-#include "rewire.h"
+#include "reroute.h"
 
 static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved);
 
@@ -36,15 +36,15 @@ static int compare(const struct flow *one, const struct flow *other)
  * Of flows that are alike, the later one goes the later way: each set of ways is looked at once.
  * Where it counts which of them is moved, what runs is not alike.
  */
-static bool in_order(const struct rewire *rewire, const struct flow *flow)
+static bool in_order(const struct reroute *reroute, const struct flow *flow)
 {
-	for (const struct flow *other = rewire->flows; other < rewire->flows + rewire->count;
+	for (const struct flow *other = reroute->flows; other < reroute->flows + reroute->count;
 	     other++) {
 		int order;
 
 		if (other == flow || !other->led || other->from != flow->from ||
 		    other->to != flow->to || other->through != flow->through ||
-		    (rewire->limit != NONE && (flow->runs || other->runs)))
+		    (reroute->limit != NONE && (flow->runs || other->runs)))
 			continue;
 		order = compare(other, flow);
 		if (other < flow ? order > 0 : order < 0)
@@ -55,16 +55,16 @@ static bool in_order(const struct rewire *rewire, const struct flow *flow)
 
 static enum answer arrive(struct search *search, struct flow *flow, uint32_t left, uint32_t moved)
 {
-	struct rewire *rewire = search->context;
+	struct reroute *reroute = search->context;
 	enum answer answer = NO;
 
 	if (flow->runs &&
 	    (flow->hops != flow->was_hops || memcmp(flow->way, flow->was, flow->hops + 1U) != 0))
 		moved++;
-	if (rewire->limit != NONE && moved > rewire->limit)
+	if (reroute->limit != NONE && moved > reroute->limit)
 		return NO;
 	flow->led = true;
-	if (in_order(rewire, flow))
+	if (in_order(reroute, flow))
 		answer = lead_next(search, left, moved);
 	flow->led = false;
 	return answer;
@@ -101,13 +101,13 @@ static enum answer lead_on(struct search *search, struct flow *flow, const uint3
 /* Lead the flow that is farthest; what is there besides what all need is for detours. */
 static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved)
 {
-	struct rewire *rewire = search->context;
+	struct reroute *reroute = search->context;
 	uint32_t farthest = 0, hops[MOST_SEATS], its_hops[MOST_SEATS] = { 0 };
 	struct flow *chosen = NULL;
 	uint64_t need = 0;
 
-	for (uint32_t at = 0; at < rewire->count; at++) {
-		struct flow *flow = &rewire->flows[at];
+	for (uint32_t at = 0; at < reroute->count; at++) {
+		struct flow *flow = &reroute->flows[at];
 
 		if (flow->led)
 			continue;
@@ -135,28 +135,28 @@ static enum answer lead_next(struct search *search, uint32_t left, uint32_t move
 
 enum answer ck_lead_all(struct search *search)
 {
-	struct rewire *rewire = search->context;
+	struct reroute *reroute = search->context;
 
-	rewire->count = rewire->running;
-	for (uint32_t metric = 0; metric < rewire->metrics; metric++) {
-		int64_t left = rewire->slack[metric];
+	reroute->count = reroute->running;
+	for (uint32_t metric = 0; metric < reroute->metrics; metric++) {
+		int64_t left = reroute->slack[metric];
 
 		for (uint32_t at = 0; at < search->demands; at++)
-			left -= apart_by(rewire, metric, search->demand[at].from,
+			left -= apart_by(reroute, metric, search->demand[at].from,
 					 search->demand[at].to);
 		if (left < 0)
 			return NO;
 	}
 	for (uint32_t at = 0; at < search->demands; at++) {
-		if (rewire->count == MOST_FLOWS)
+		if (reroute->count == MOST_FLOWS)
 			return GAVE_UP;
-		rewire->flows[rewire->count++] = (struct flow){
+		reroute->flows[reroute->count++] = (struct flow){
 			.from = search->demand[at].from,
 			.to = search->demand[at].to,
-			.through = rewire->through,
+			.through = reroute->through,
 		};
 	}
-	for (uint32_t at = 0; at < rewire->count; at++)
-		rewire->flows[at].led = false;
+	for (uint32_t at = 0; at < reroute->count; at++)
+		reroute->flows[at].led = false;
 	return lead_next(search, search->room->total, 0);
 }
