@@ -27,7 +27,7 @@ MORPH_API struct morph_bw *morph_bw_new(struct morph_ctx *ctx, uint32_t waveleng
 	}
 	bw = calloc(1, sizeof(*bw));
 	if (!bw) {
-		lm_fail(ctx, ENOMEM, "begin a bandwidth problem: out of memory");
+		lm_no_memory(ctx, "begin a bandwidth problem");
 		return NULL;
 	}
 	bw->ctx = ctx;
@@ -526,7 +526,7 @@ int lm_bw_prepare(struct morph_bw *bw)
 no_memory:
 	free(scratch);
 	lm_bw_unprepare(bw);
-	return lm_fail(bw->ctx, ENOMEM, "solve a bandwidth problem: out of memory");
+	return lm_no_memory(bw->ctx, "solve a bandwidth problem");
 }
 
 static void drop_colours(struct bw_colours *colours)

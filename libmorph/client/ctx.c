@@ -68,21 +68,6 @@ MORPH_API const char *morph_library_version(void)
 
 /* ------------------------------------------------------------------ errors */
 
-void lm_error_clear(struct morph_ctx *ctx)
-{
-	memset(&ctx->error, 0, sizeof(ctx->error));
-}
-
-void lm_error_add(struct lm_error *error, const char *format, ...)
-{
-	size_t used = strlen(error->text);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
-	va_end(arguments);
-}
-
 /* What the kernel said besides its sentence: rule, numbers, culprit. */
 static void text_add_reason(struct lm_error *error)
 {
@@ -115,20 +100,6 @@ int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list 
 	text_add_reason(error);
 	if (error->attribute[0])
 		lm_error_add(error, " [attribute %s]", error->attribute);
-	return -code;
-}
-
-int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	if (!ctx)
-		return -code;
-	lm_error_clear(ctx);
-	ctx->error.code = code;
-	va_start(arguments, format);
-	vsnprintf(ctx->error.text, sizeof(ctx->error.text), format, arguments);
-	va_end(arguments);
 	return -code;
 }
 

@@ -112,7 +112,7 @@ MORPH_API int morph_devices(struct morph_ctx *ctx, struct morph_list **out)
 
 	*out = NULL;
 	if (!list)
-		return lm_fail(ctx, ENOMEM, "list devices: out of memory");
+		return lm_no_memory(ctx, "list devices");
 	error = ctx->transport->ops->devices(ctx->transport, &text);
 	if (error < 0) {
 		morph_list_free(list);

@@ -27,7 +27,7 @@ MORPH_API struct morph_events *morph_events_new(struct morph_ctx *ctx, size_t ca
 	}
 	if (!events || !events->list || !events->records) {
 		morph_events_free(events);
-		lm_fail(ctx, ENOMEM, "make a buffer for %zu events: out of memory", capacity);
+		lm_no_memory(ctx, "make a buffer for %zu events", capacity);
 		return NULL;
 	}
 	return events;
@@ -109,8 +109,7 @@ MORPH_API int morph_slice_read_events(struct morph_slice *slice, struct morph_ev
 				slice->number, size, left);
 		if (lm_list_add(events->list,
 				record_parse(events->records + at, size, slice->fabric)))
-			return lm_fail(slice->ctx, ENOMEM, "read events of slice %u: out of memory",
-				       slice->number);
+			return lm_no_memory(slice->ctx, "read events of slice %u", slice->number);
 		at += size;
 	}
 	return (int)morph_list_count(events->list);

@@ -22,7 +22,7 @@ static int fabric_new(struct morph_ctx *ctx, int fd, struct morph_fabric **out)
 	if (!error) {
 		fabric = malloc(sizeof(*fabric));
 		if (!fabric)
-			error = lm_fail(ctx, ENOMEM, "open a fabric: out of memory");
+			error = lm_no_memory(ctx, "open a fabric");
 	}
 	if (!fabric) {
 		ctx->transport->ops->close(ctx->transport, fd);
@@ -213,7 +213,7 @@ MORPH_API int morph_fabric_info(struct morph_fabric *fabric, struct morph_object
 	if (error)
 		return error;
 	*out = lm_from_fabric(&info);
-	return *out ? 0 : lm_fail(fabric->ctx, ENOMEM, "read the fabric: out of memory");
+	return *out ? 0 : lm_no_memory(fabric->ctx, "read the fabric");
 }
 
 /* ------------------------------------------------------- ranges of hardware */
@@ -253,8 +253,7 @@ static int range_read_once(struct morph_fabric *fabric, const struct range *rang
 			const char *entry = (const char *)entries + (size_t)at * range->entry_bytes;
 
 			if (lm_list_add(list, range->convert(entry, fabric->number, seq)))
-				return lm_fail(fabric->ctx, ENOMEM, "read %s: out of memory",
-					       range->what);
+				return lm_no_memory(fabric->ctx, "read %s", range->what);
 		}
 		first += BATCH;
 	} while (read.entries.count >= BATCH);
@@ -271,7 +270,7 @@ static int range_read(struct morph_fabric *fabric, const struct range *range,
 
 	*out = NULL;
 	if (!list || !entries) {
-		error = lm_fail(fabric->ctx, ENOMEM, "read %s: out of memory", range->what);
+		error = lm_no_memory(fabric->ctx, "read %s", range->what);
 		goto end;
 	}
 	for (int attempt = 0; attempt < LM_RETRIES && error == -EAGAIN; attempt++) {
@@ -357,7 +356,7 @@ static int fabrics_from_devices(struct morph_ctx *ctx, struct morph_list *list)
 			error = morph_fabric_info(fabric, &info);
 		morph_fabric_close(fabric);
 		if (!error && lm_list_add(list, info))
-			error = lm_fail(ctx, ENOMEM, "list fabrics: out of memory");
+			error = lm_no_memory(ctx, "list fabrics");
 		if (!lm_is_ours(error))
 			error = 0;
 	}
@@ -374,7 +373,7 @@ MORPH_API int morph_fabrics(struct morph_ctx *ctx, struct morph_list **out)
 		return 0;
 	list = lm_list_new();
 	if (!list)
-		return lm_fail(ctx, ENOMEM, "list fabrics: out of memory");
+		return lm_no_memory(ctx, "list fabrics");
 	error = fabrics_from_devices(ctx, list);
 	if (error) {
 		morph_list_free(list);

@@ -8,17 +8,18 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <morph/morph.h>
 
+#include "../util/error.h"
 #include "schema.h"
 #include "transport.h"
 
 #define MORPH_API __attribute__((visibility("default")))
-#define LM_PRINTF(at, first) __attribute__((__format__(__printf__, at, first)))
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 #define LM_DEV_DIR "/dev/morph"
@@ -28,21 +29,9 @@
 
 /* ---------------------------------------------------------------- contexts */
 
-struct lm_error {
-	int code; /* positive errno */
-	uint32_t reason;
-	uint32_t part;
-	uint32_t index;
-	int64_t have;
-	int64_t need;
-	char text[768];
-	char kernel[256]; /* the kernel's sentence */
-	char attribute[96]; /* the attribute it objects to */
-};
-
 struct morph_ctx {
+	struct lm_error error; /* first: util/error.c finds it there */
 	struct lm_transport *transport;
-	struct lm_error error;
 	uint32_t dump_retries;
 	int netlink; /* handle of the socket for requests, -1: not open */
 	uint16_t family; /* of netlink; 0: not resolved yet */
@@ -52,17 +41,10 @@ struct morph_ctx {
 	size_t message_bytes;
 };
 
-/* Note a failure; @code is a positive errno. Without a context it is not noted. Returns -code. */
-int lm_fail(struct morph_ctx *ctx, int code, const char *format, ...) LM_PRINTF(3, 4);
+_Static_assert(offsetof(struct morph_ctx, error) == 0, "util/error.c finds the error there");
 
-/* The same, keeping what was noted of the kernel's answer since lm_error_clear(). */
+/* As lm_fail(), keeping what was noted of the kernel's answer since lm_error_clear(). */
 int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments);
-
-/* Append to an error's text; what does not fit is cut. */
-void lm_error_add(struct lm_error *error, const char *format, ...) LM_PRINTF(2, 3);
-
-/* Forget the last failure before talking to the kernel. */
-void lm_error_clear(struct morph_ctx *ctx);
 
 /* Check options: 0, or -EINVAL/-E2BIG. @known is the size that this library knows. */
 int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const char *what);

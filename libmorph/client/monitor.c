@@ -41,7 +41,7 @@ MORPH_API int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monito
 		return error;
 	monitor = calloc(1, sizeof(*monitor));
 	if (!monitor)
-		return lm_fail(ctx, ENOMEM, "make a monitor: out of memory");
+		return lm_no_memory(ctx, "make a monitor");
 	fd = transport->ops->netlink_open(transport, mine.buffer_bytes ? mine.buffer_bytes :
 									 DEFAULT_BUFFER_BYTES);
 	error = fd < 0 ? fd : transport->ops->netlink_join(transport, fd, ctx->monitor_group);
@@ -144,7 +144,7 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 
 	*out = NULL;
 	if (!list)
-		return lm_fail(monitor->ctx, ENOMEM, "read notifications: out of memory");
+		return lm_no_memory(monitor->ctx, "read notifications");
 	for (int message = 0; !error && message < MESSAGES_PER_READ; message++)
 		error = read_one(monitor, list);
 	if (error == -EAGAIN && monitor->lost)

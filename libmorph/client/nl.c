@@ -223,7 +223,7 @@ struct nl_msg *lm_request(struct morph_ctx *ctx, uint32_t command, size_t bytes)
 	    genlmsg_put(message, 0, 0, ctx->family, 0, 0, (uint8_t)command, MORPH_FAMILY_VERSION))
 		return message;
 	nlmsg_free(message);
-	lm_fail(ctx, ENOMEM, "make a request: out of memory");
+	lm_no_memory(ctx, "make a request");
 	return NULL;
 }
 

@@ -89,7 +89,7 @@ MORPH_API struct morph_phases *morph_phases_new(struct morph_ctx *ctx, uint32_t 
 	}
 	if (!phases || !make_all(phases)) {
 		morph_phases_free(phases);
-		lm_fail(ctx, ENOMEM, "begin phases: out of memory");
+		lm_no_memory(ctx, "begin phases");
 		return NULL;
 	}
 	return phases;
@@ -223,7 +223,7 @@ MORPH_API int morph_phases_add_group(struct morph_phases *phases, const uint32_t
 		return ret;
 	group.members = calloc(count, sizeof(*group.members));
 	if (!group.members)
-		return lm_fail(phases->ctx, ENOMEM, "add to phases: out of memory");
+		return lm_no_memory(phases->ctx, "add to phases");
 	for (uint32_t at = 0; at < count; at++)
 		group.members[at].rank = members[at];
 	lm_sort(group.members, count, sizeof(*group.members), by_rank, NULL);
@@ -317,7 +317,7 @@ static int room_for(struct morph_phases *phases, struct group *group, uint32_t m
 	if (going)
 		group->going = going;
 	if (!coming || !going)
-		return lm_fail(phases->ctx, ENOMEM, "add to phases: out of memory");
+		return lm_no_memory(phases->ctx, "add to phases");
 	return 0;
 }
 

@@ -24,7 +24,7 @@ static struct morph_phasing *phasing_new(struct morph_slice *slice,
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	phasing = calloc(1, sizeof(*phasing));
 	if (!phasing) {
-		lm_fail(slice->ctx, ENOMEM, "use phases: out of memory");
+		lm_no_memory(slice->ctx, "use phases");
 		return NULL;
 	}
 	phasing->slice = slice;
@@ -42,7 +42,7 @@ static int set_count(struct morph_phasing *phasing, uint32_t count)
 	phasing->failed_ns = calloc(count, sizeof(*phasing->failed_ns));
 	if (phasing->users && phasing->failed_ns)
 		return 0;
-	return lm_fail(phasing->slice->ctx, ENOMEM, "use phases: out of memory");
+	return lm_no_memory(phasing->slice->ctx, "use phases");
 }
 
 static int check_steps(struct morph_ctx *ctx, const struct morph_steps *steps)

@@ -9,7 +9,7 @@ MORPH_API struct morph_slice_request *morph_slice_request_new(struct morph_ctx *
 	struct morph_slice_request *request = calloc(1, sizeof(*request));
 
 	if (!request) {
-		lm_fail(ctx, ENOMEM, "request a slice: out of memory");
+		lm_no_memory(ctx, "request a slice");
 		return NULL;
 	}
 	request->ctx = ctx;
@@ -41,7 +41,7 @@ static int copy_indices(struct morph_ctx *ctx, const uint32_t *indices, size_t c
 					       indices[at], what);
 	mine = reallocarray(NULL, count, sizeof(*mine));
 	if (!mine)
-		return lm_fail(ctx, ENOMEM, "request a slice: out of memory");
+		return lm_no_memory(ctx, "request a slice");
 	memcpy(mine, indices, count * sizeof(*mine));
 	free(*copy);
 	*copy = mine;

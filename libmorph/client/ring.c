@@ -106,7 +106,7 @@ MORPH_API int morph_slice_ring_open(struct morph_slice *slice, uint32_t schedule
 		return error;
 	ring = calloc(1, sizeof(*ring));
 	if (!ring)
-		return lm_fail(slice->ctx, ENOMEM, "open a ring: out of memory");
+		return lm_no_memory(slice->ctx, "open a ring");
 	ring->slice = slice;
 	error = ring_setup(ring, schedule, &mine);
 	if (!error) {

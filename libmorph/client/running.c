@@ -157,8 +157,7 @@ MORPH_API int morph_slice_schedule_unload(struct morph_slice *slice, uint32_t sc
 
 static int out_of_memory(struct morph_slice *slice)
 {
-	return lm_fail(slice->ctx, ENOMEM, "read schedules of slice %u: out of memory",
-		       slice->number);
+	return lm_no_memory(slice->ctx, "read schedules of slice %u", slice->number);
 }
 
 /*

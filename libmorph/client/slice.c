@@ -11,7 +11,7 @@ static struct morph_slice *slice_alloc(struct morph_ctx *ctx)
 	if (slice)
 		slice->ctx = ctx;
 	else
-		lm_fail(ctx, ENOMEM, "open a slice: out of memory");
+		lm_no_memory(ctx, "open a slice");
 	return slice;
 }
 
@@ -249,8 +249,7 @@ static int slice_info(struct morph_slice *slice, struct morph_slice_info *info)
 		if (array_room(&info->ranks, ranks, sizeof(struct morph_rank_info)) ||
 		    array_room(&info->circuits, circuits, sizeof(struct morph_circuit_info))) {
 			array_free(&info->ranks);
-			return lm_fail(slice->ctx, ENOMEM, "read slice %u: out of memory",
-				       slice->number);
+			return lm_no_memory(slice->ctx, "read slice %u", slice->number);
 		}
 		error = lm_ioctl(slice->ctx, slice->fd, MORPH_SLICE_INFO, info, sizeof(*info),
 				 "read slice %u", slice->number);
@@ -315,7 +314,7 @@ MORPH_API int morph_slice_read(struct morph_slice *slice, struct morph_object **
 		morph_object_free(*info);
 		*info = NULL;
 	}
-	return lm_fail(slice->ctx, ENOMEM, "read slice %u: out of memory", slice->number);
+	return lm_no_memory(slice->ctx, "read slice %u", slice->number);
 }
 
 MORPH_API int morph_slice_circuit_path(struct morph_slice *slice, uint32_t circuit,
@@ -331,8 +330,7 @@ MORPH_API int morph_slice_circuit_path(struct morph_slice *slice, uint32_t circu
 		path.circuit = circuit;
 		if (array_room(&path.guides, room, sizeof(__u32)) ||
 		    array_room(&path.elements, room, sizeof(struct morph_path_element)))
-			error = lm_fail(slice->ctx, ENOMEM, "read circuit %u: out of memory",
-					circuit);
+			error = lm_no_memory(slice->ctx, "read circuit %u", circuit);
 		else
 			error = lm_ioctl(slice->ctx, slice->fd, MORPH_CIRCUIT_PATH, &path,
 					 sizeof(path), "read circuit %u of slice %u", circuit,
@@ -351,7 +349,7 @@ MORPH_API int morph_slice_circuit_path(struct morph_slice *slice, uint32_t circu
 	*out = lm_from_path(&path, slice->fabric, slice->number);
 	array_free(&path.guides);
 	array_free(&path.elements);
-	return *out ? 0 : lm_fail(slice->ctx, ENOMEM, "read circuit %u: out of memory", circuit);
+	return *out ? 0 : lm_no_memory(slice->ctx, "read circuit %u", circuit);
 }
 
 /* -------------------------------------------------------------------- acts */

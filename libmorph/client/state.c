@@ -61,8 +61,7 @@ MORPH_API int morph_slice_state_map(struct morph_slice *slice, struct morph_stat
 
 	*out = NULL;
 	if (!state)
-		return lm_fail(slice->ctx, ENOMEM, "map the state of slice %u: out of memory",
-			       slice->number);
+		return lm_no_memory(slice->ctx, "map the state of slice %u", slice->number);
 	state->ctx = slice->ctx;
 	error = ask_ranks(slice, &state->ranks);
 	if (!error)

@@ -9,7 +9,7 @@ MORPH_API struct morph_steps *morph_steps_new(struct morph_ctx *ctx)
 	struct morph_steps *steps = calloc(1, sizeof(*steps));
 
 	if (!steps) {
-		lm_fail(ctx, ENOMEM, "begin steps: out of memory");
+		lm_no_memory(ctx, "begin steps");
 		return NULL;
 	}
 	steps->ctx = ctx;

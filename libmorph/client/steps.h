@@ -5,6 +5,7 @@
 
 #include <linux/morph.h>
 
+#include "internal.h"
 #include "../util/array.h"
 
 struct morph_steps {

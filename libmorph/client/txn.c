@@ -7,7 +7,7 @@ MORPH_API struct morph_txn *morph_txn_new(struct morph_ctx *ctx)
 	struct morph_txn *txn = calloc(1, sizeof(*txn));
 
 	if (!txn) {
-		lm_fail(ctx, ENOMEM, "begin a transaction: out of memory");
+		lm_no_memory(ctx, "begin a transaction");
 		return NULL;
 	}
 	txn->ctx = ctx;
@@ -53,7 +53,7 @@ static int change_add(struct morph_txn *txn, const struct morph_change *change)
 		struct morph_change *changes = reallocarray(txn->changes, room, sizeof(*changes));
 
 		if (!changes)
-			return lm_fail(txn->ctx, ENOMEM, "add a change: out of memory");
+			return lm_no_memory(txn->ctx, "add a change");
 		txn->changes = changes;
 		txn->room = room;
 	}
@@ -99,7 +99,7 @@ static int change_add_opts(struct morph_txn *txn, struct morph_change *change,
 	if (mine.guides) {
 		guides = reallocarray(NULL, mine.guides_count, sizeof(*guides));
 		if (!guides)
-			return lm_fail(txn->ctx, ENOMEM, "add a change: out of memory");
+			return lm_no_memory(txn->ctx, "add a change");
 		memcpy(guides, mine.guides, mine.guides_count * sizeof(*guides));
 		change->guides.ptr = (uintptr_t)guides;
 		change->guides.count = (__u32)mine.guides_count;
@@ -159,7 +159,7 @@ MORPH_API int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest)
 	behind->changes = reallocarray(NULL, back, sizeof(*behind->changes));
 	if (!behind->changes) {
 		morph_txn_free(behind);
-		return lm_fail(txn->ctx, ENOMEM, "split a transaction: out of memory");
+		return lm_no_memory(txn->ctx, "split a transaction");
 	}
 	memcpy(behind->changes, &txn->changes[front], back * sizeof(*behind->changes));
 	behind->count = behind->room = back;
@@ -246,7 +246,7 @@ MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *t
 	/* the kernel writes into the changes, and the builder stays as it is */
 	changes = reallocarray(NULL, txn->count, sizeof(*changes));
 	if (!changes)
-		return lm_fail(slice->ctx, ENOMEM, "run a transaction: out of memory");
+		return lm_no_memory(slice->ctx, "run a transaction");
 	memcpy(changes, txn->changes, txn->count * sizeof(*changes));
 	memset(&run, 0, sizeof(run));
 	run.head.flags = txn->flags;

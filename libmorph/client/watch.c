@@ -14,7 +14,7 @@ MORPH_API int morph_watch_new(struct morph_ctx *ctx, struct morph_watch **out)
 
 	*out = NULL;
 	if (!watch)
-		return lm_fail(ctx, ENOMEM, "watch devices: out of memory");
+		return lm_no_memory(ctx, "watch devices");
 	fd = ctx->transport->ops->watch_open(ctx->transport);
 	if (fd < 0) {
 		free(watch);
@@ -56,5 +56,5 @@ MORPH_API int morph_watch_read(struct morph_watch *watch, struct morph_object **
 		return lm_fail(ctx, -error, "watch devices: %s", strerror(-error));
 	*out = lm_device_parse(line);
 	free(line);
-	return *out ? 1 : lm_fail(ctx, ENOMEM, "watch devices: out of memory");
+	return *out ? 1 : lm_no_memory(ctx, "watch devices");
 }

@@ -75,8 +75,7 @@ void *lm_writer_alloc(struct writer *writer, size_t count, size_t bytes)
 	void *memory = writer->error ? NULL : calloc(count, bytes);
 
 	if (!memory && !writer->error)
-		writer->error = lm_fail(writer->collective->ctx, ENOMEM,
-					"build a collective: out of memory");
+		writer->error = lm_no_memory(writer->collective->ctx, "build a collective");
 	return memory;
 }
 

@@ -17,7 +17,7 @@ MORPH_API struct morph_collective *morph_collective_new(struct morph_ctx *ctx)
 	struct morph_collective *collective = calloc(1, sizeof(*collective));
 
 	if (!collective) {
-		lm_fail(ctx, ENOMEM, "begin a collective: out of memory");
+		lm_no_memory(ctx, "begin a collective");
 		return NULL;
 	}
 	collective->ctx = ctx;
@@ -63,7 +63,7 @@ MORPH_API int morph_collective_begin(struct morph_collective *collective, uint32
 		return full(collective, "ranks", MOST_RANKS);
 	loads = reallocarray(collective->loads, ranks, sizeof(*loads));
 	if (!loads)
-		return lm_fail(collective->ctx, ENOMEM, "begin a collective: out of memory");
+		return lm_no_memory(collective->ctx, "begin a collective");
 	collective->loads = loads;
 	collective->ranks = ranks;
 	lm_collective_clear(collective);

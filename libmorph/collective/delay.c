@@ -9,7 +9,7 @@ MORPH_API struct morph_delay *morph_delay_new(struct morph_ctx *ctx)
 	struct morph_delay *delay = calloc(1, sizeof(*delay));
 
 	if (!delay) {
-		lm_fail(ctx, ENOMEM, "begin a delay: out of memory");
+		lm_no_memory(ctx, "begin a delay");
 		return NULL;
 	}
 	delay->ctx = ctx;

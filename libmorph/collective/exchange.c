@@ -97,7 +97,7 @@ int lm_find_exchange(struct morph_ctx *ctx, const struct morph_collective *colle
 	if (!counts || !moved) {
 		free(counts);
 		free(moved);
-		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(ctx, "plan a schedule");
 		return -ENOMEM;
 	}
 	for (uint32_t round = 0; !ret && round < collective->rounds.count; round++) {

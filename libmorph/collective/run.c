@@ -269,7 +269,7 @@ MORPH_API int morph_collective_find_fault(const struct morph_collective *collect
 	int ret = prepare(&run);
 
 	if (ret)
-		lm_fail(collective->ctx, ENOMEM, "run a collective: out of memory");
+		lm_no_memory(collective->ctx, "run a collective");
 	for (; !ret && run.chunk < collective->chunks.count; run.chunk++) {
 		bool each = collective->chunks.list[run.chunk].begins == MORPH_EACH_RANK;
 

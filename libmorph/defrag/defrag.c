@@ -12,7 +12,7 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 	struct morph_defrag *defrag = calloc(1, sizeof(*defrag));
 
 	if (!defrag) {
-		lm_fail(ctx, ENOMEM, "begin to make room: out of memory");
+		lm_no_memory(ctx, "begin to make room");
 		return NULL;
 	}
 	defrag->ctx = ctx;
@@ -20,7 +20,7 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 	defrag->best = calloc(1, sizeof(*defrag->best));
 	defrag->plan = morph_plan_new(ctx);
 	if (!defrag->reroute || !defrag->best || !defrag->plan) {
-		lm_fail(ctx, ENOMEM, "begin to make room: out of memory");
+		lm_no_memory(ctx, "begin to make room");
 		morph_defrag_free(defrag);
 		return NULL;
 	}

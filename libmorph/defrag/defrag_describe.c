@@ -102,5 +102,5 @@ MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
 	for (uint32_t at = 0; at < defrag->stays.count; at++)
 		put_stay(&writer, &defrag->stays.list[at]);
 	*out = writer_end(&writer);
-	return *out ? 0 : lm_fail(defrag->ctx, ENOMEM, "describe what is moved: out of memory");
+	return *out ? 0 : lm_no_memory(defrag->ctx, "describe what is moved");
 }

@@ -144,7 +144,7 @@ static int save_paths(struct morph_defrag *defrag, struct paths_before *before)
 		before[at].lit = malloc(count * sizeof(*running->lit));
 		before[at].hops = malloc(hops * sizeof(*running->hops));
 		if (!before[at].lit || !before[at].hops)
-			return lm_fail(defrag->ctx, ENOMEM, "light what is moved: out of memory");
+			return lm_no_memory(defrag->ctx, "light what is moved");
 		memcpy(before[at].lit, running->lit, count * sizeof(*running->lit));
 		memcpy(before[at].hops, running->hops, hops * sizeof(*running->hops));
 	}
@@ -176,7 +176,7 @@ static int walk_steps(struct walk *walk)
 	int ret = 0;
 
 	if (!paths)
-		return lm_fail(defrag->ctx, ENOMEM, "light what is moved: out of memory");
+		return lm_no_memory(defrag->ctx, "light what is moved");
 	ret = save_paths(defrag, paths);
 	if (ret) {
 		restore_paths(defrag, paths, false);
@@ -241,7 +241,7 @@ MORPH_API int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledge
 			most = defrag->steps.list[at].count;
 	walk.lighting.wanted = calloc(most + 1UL, sizeof(*walk.lighting.wanted));
 	if (!walk.lighting.wanted)
-		return lm_fail(defrag->ctx, ENOMEM, "light what is moved: out of memory");
+		return lm_no_memory(defrag->ctx, "light what is moved");
 	ret = lm_light_room(&walk.lighting, most);
 	if (!ret)
 		ret = walk_steps(&walk);

@@ -235,7 +235,7 @@ static int reserve(struct reading *reading, uint32_t count, uint32_t ranks)
 		free(running->lit);
 		free(running->hops);
 		free(running->spares);
-		lm_fail(ctx, ENOMEM, "read slice %u: out of memory", running->slice);
+		lm_no_memory(ctx, "read slice %u", running->slice);
 		return -ENOMEM;
 	}
 	plan->verdict = MORPH_FEASIBLE;
@@ -359,7 +359,7 @@ static int keep(struct running *running, struct morph_ledger *ledger)
 	int ret;
 
 	if (!protection) {
-		lm_fail(ledger->ctx, ENOMEM, "keep a protection: out of memory");
+		lm_no_memory(ledger->ctx, "keep a protection");
 		return -ENOMEM;
 	}
 	protection->first = running->spares;

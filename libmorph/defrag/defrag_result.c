@@ -243,7 +243,7 @@ static int prepare(struct morph_defrag *defrag, struct swap *swaps)
 			swaps[at].strands =
 				strands_after(defrag, running, &swaps[at].count, swaps[at].ways);
 		if (!swaps[at].strands)
-			return lm_fail(defrag->ctx, ENOMEM, "take what was moved: out of memory");
+			return lm_no_memory(defrag->ctx, "take what was moved");
 	}
 	return 0;
 }
@@ -285,7 +285,7 @@ MORPH_API int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger
 			defrag->plan->checksum, ledger->graph->params.checksum);
 	swaps = calloc(defrag->slices.count + 1U, sizeof(*swaps));
 	if (!swaps)
-		return lm_fail(defrag->ctx, ENOMEM, "take what was moved: out of memory");
+		return lm_no_memory(defrag->ctx, "take what was moved");
 	ret = prepare(defrag, swaps);
 	if (!ret)
 		ret = take(defrag, ledger, swaps, slice);

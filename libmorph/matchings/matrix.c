@@ -12,7 +12,7 @@ struct matrix_solver *lm_matrix_new(struct morph_ctx *ctx)
 	struct matrix_solver *solver = calloc(1, sizeof(*solver));
 
 	if (!solver) {
-		lm_fail(ctx, ENOMEM, "begin a plan of a matrix: out of memory");
+		lm_no_memory(ctx, "begin a plan of a matrix");
 		return NULL;
 	}
 	solver->ctx = ctx;
@@ -131,7 +131,7 @@ static int make_room(struct matrix_solver *solver, uint32_t ranks, uint32_t plan
 		solver->words_room = 0;
 		solver->words = calloc(words, sizeof(*solver->words));
 		if (!solver->words)
-			return lm_fail(solver->ctx, ENOMEM, "plan a matrix: out of memory");
+			return lm_no_memory(solver->ctx, "plan a matrix");
 		solver->words_room = words;
 	}
 	if (numbers > solver->numbers_room) {
@@ -139,7 +139,7 @@ static int make_room(struct matrix_solver *solver, uint32_t ranks, uint32_t plan
 		solver->numbers_room = 0;
 		solver->numbers = calloc(numbers, sizeof(*solver->numbers));
 		if (!solver->numbers)
-			return lm_fail(solver->ctx, ENOMEM, "plan a matrix: out of memory");
+			return lm_no_memory(solver->ctx, "plan a matrix");
 		solver->numbers_room = numbers;
 	}
 	carve(solver, solver->words, solver->numbers, ranks, planes);

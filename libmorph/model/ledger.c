@@ -44,7 +44,7 @@ MORPH_API int morph_ledger_new(struct morph_ctx *ctx, struct morph_model *model,
 
 	*out = NULL;
 	if (!ledger)
-		return lm_fail(ctx, ENOMEM, "begin a ledger: out of memory");
+		return lm_no_memory(ctx, "begin a ledger");
 	ledger->ctx = ctx;
 	ledger->model = morph_model_get(model);
 	ledger->graph = lm_model_graph(model);
@@ -99,7 +99,7 @@ int lm_ledger_state(struct morph_ledger *ledger)
 		return 0;
 	block = malloc(optics_state_bytes(ledger->graph));
 	if (!block)
-		return lm_fail(ledger->ctx, ENOMEM, "note what circuits hold: out of memory");
+		return lm_no_memory(ledger->ctx, "note what circuits hold");
 	ledger->state = optics_state_init(block, ledger->graph);
 	return 0;
 }

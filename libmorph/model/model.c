@@ -33,7 +33,7 @@ MORPH_API int morph_model_parse(struct morph_ctx *ctx, const void *profile, size
 	/* optics wants 8-byte alignment, which the caller's memory may lack */
 	blob = malloc(bytes ? bytes : 1);
 	if (!blob)
-		return lm_fail(ctx, ENOMEM, "make a model: out of memory");
+		return lm_no_memory(ctx, "make a model");
 	if (bytes)
 		memcpy(blob, profile, bytes);
 	block_bytes = optics_graph_bytes(blob, bytes, &refusal);
@@ -47,7 +47,7 @@ MORPH_API int morph_model_parse(struct morph_ctx *ctx, const void *profile, size
 			       bytes, (long long)refusal.have);
 	}
 	if (!model)
-		return lm_fail(ctx, ENOMEM, "make a model: out of memory");
+		return lm_no_memory(ctx, "make a model");
 	atomic_init(&model->holders, 1);
 	*out = model;
 	return 0;
@@ -154,7 +154,7 @@ MORPH_API int morph_model_info(struct morph_ctx *ctx, const struct morph_model *
 	*out = NULL;
 	if (error) {
 		morph_object_free(object);
-		return lm_fail(ctx, ENOMEM, "describe a model: out of memory");
+		return lm_no_memory(ctx, "describe a model");
 	}
 	*out = object;
 	return 0;

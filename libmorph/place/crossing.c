@@ -254,12 +254,12 @@ static int begin(struct morph_ledger *ledger)
 		return 0;
 	ledger->crossing = calloc(1, sizeof(*ledger->crossing));
 	if (!ledger->crossing)
-		return lm_fail(ledger->ctx, ENOMEM, "place a slice across racks: out of memory");
+		return lm_no_memory(ledger->ctx, "place a slice across racks");
 	if (!lm_crossing_find(ledger->crossing, &ledger->sites))
 		return 0;
 	free(ledger->crossing);
 	ledger->crossing = NULL;
-	lm_fail(ledger->ctx, ENOMEM, "place a slice across racks: out of memory");
+	lm_no_memory(ledger->ctx, "place a slice across racks");
 	return -ENOMEM;
 }
 

@@ -204,5 +204,5 @@ MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct mo
 		return lm_fail(ledger->ctx, EINVAL, "the plan is empty, or another fabric's");
 	writer = lm_plan_write(plan, ledger);
 	*out = writer_end(&writer);
-	return *out ? 0 : lm_fail(ledger->ctx, ENOMEM, "describe a plan: out of memory");
+	return *out ? 0 : lm_no_memory(ledger->ctx, "describe a plan");
 }

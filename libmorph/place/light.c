@@ -28,7 +28,7 @@ int lm_light_room(struct lighting *lighting, uint32_t most)
 	lighting->stuck = calloc(most + 1UL, sizeof(*lighting->stuck));
 	if (!lighting->work || !lighting->paths || !lighting->hops || !lighting->order ||
 	    !lighting->stuck) {
-		lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+		lm_no_memory(lighting->ledger->ctx, "light a plan");
 		return -ENOMEM;
 	}
 	return 0;
@@ -47,7 +47,7 @@ int lm_light_begin_at(struct morph_ledger *ledger, const uint32_t *accelerators,
 	if (!before->states || !before->pins) {
 		free(before->states);
 		free(before->pins);
-		lm_fail(ledger->ctx, ENOMEM, "light a plan: out of memory");
+		lm_no_memory(ledger->ctx, "light a plan");
 		return -ENOMEM;
 	}
 	memcpy(before->states, state->element_state, graph->elements_count);
@@ -398,7 +398,7 @@ static int want_plan(struct lighting *lighting, struct morph_plan *plan)
 {
 	lighting->wanted = calloc(plan->circuits_count + 1UL, sizeof(*lighting->wanted));
 	if (!lighting->wanted) {
-		lm_fail(lighting->ledger->ctx, ENOMEM, "light a plan: out of memory");
+		lm_no_memory(lighting->ledger->ctx, "light a plan");
 		return -ENOMEM;
 	}
 	for (uint32_t at = 0; at < plan->circuits_count; at++)

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 
+#include "../client/internal.h"
 #include "../util/array.h"
 #include "light.h"
 

@@ -393,7 +393,7 @@ static int find_partners(struct rack_search *search, const struct morph_request 
 						  sizeof(*partners));
 
 		if (!partners)
-			return lm_fail(ctx, ENOMEM, "place a slice: out of memory");
+			return lm_no_memory(ctx, "place a slice");
 		search->partners = partners;
 		search->partners_room = 2 * request->circuits_count;
 	}

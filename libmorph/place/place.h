@@ -3,6 +3,7 @@
 #ifndef LM_PLAN_PLACE_H
 #define LM_PLAN_PLACE_H
 
+#include "../client/internal.h"
 #include "../util/array.h"
 #include "../model/sites.h"
 #include "stitch.h"

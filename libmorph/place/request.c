@@ -7,7 +7,7 @@ MORPH_API struct morph_request *morph_request_new(struct morph_ctx *ctx)
 	struct morph_request *request = calloc(1, sizeof(*request));
 
 	if (!request) {
-		lm_fail(ctx, ENOMEM, "begin a request: out of memory");
+		lm_no_memory(ctx, "begin a request");
 		return NULL;
 	}
 	request->ctx = ctx;

@@ -7,7 +7,7 @@ MORPH_API struct morph_plan *morph_plan_new(struct morph_ctx *ctx)
 	struct morph_plan *plan = calloc(1, sizeof(*plan));
 
 	if (!plan) {
-		lm_fail(ctx, ENOMEM, "begin a plan: out of memory");
+		lm_no_memory(ctx, "begin a plan");
 		return NULL;
 	}
 	plan->ctx = ctx;

@@ -5,7 +5,7 @@
 
 static int no_memory(struct morph_ctx *ctx)
 {
-	return lm_fail(ctx, ENOMEM, "build a model of coverage: out of memory");
+	return lm_no_memory(ctx, "build a model of coverage");
 }
 
 static bool make_arrays(struct morph_coverage *coverage)

@@ -161,13 +161,13 @@ static int prepare(struct morph_coverage *coverage, uint32_t steps, bool reverti
 	if (coverage->steps > coverage->work_steps) {
 		work = router_work(coverage->steps);
 		if (!work)
-			return lm_fail(coverage->ctx, ENOMEM, "find coverage: out of memory");
+			return lm_no_memory(coverage->ctx, "find coverage");
 		free(coverage->work);
 		coverage->work = work;
 		coverage->work_steps = coverage->steps;
 	}
 	if (!coverage->ready && !make_room(coverage))
-		return lm_fail(coverage->ctx, ENOMEM, "find coverage: out of memory");
+		return lm_no_memory(coverage->ctx, "find coverage");
 	coverage->ready = true;
 	return 0;
 }

@@ -82,5 +82,5 @@ MORPH_API int morph_protection_describe(const struct morph_protection *protectio
 	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
 		put_protected(&writer, protection, plan, ledger, rank);
 	*out = writer_end(&writer);
-	return *out ? 0 : lm_fail(ledger->ctx, ENOMEM, "describe a protection: out of memory");
+	return *out ? 0 : lm_no_memory(ledger->ctx, "describe a protection");
 }

@@ -7,7 +7,7 @@ MORPH_API struct morph_protection *morph_protection_new(struct morph_ctx *ctx)
 	struct morph_protection *protection = calloc(1, sizeof(*protection));
 
 	if (!protection) {
-		lm_fail(ctx, ENOMEM, "begin a protection: out of memory");
+		lm_no_memory(ctx, "begin a protection");
 		return NULL;
 	}
 	protection->ctx = ctx;

@@ -56,7 +56,7 @@ MORPH_API struct morph_risk *morph_risk_new(struct morph_ctx *ctx)
 	struct morph_risk *risk = calloc(1, sizeof(*risk));
 
 	if (!risk) {
-		lm_fail(ctx, ENOMEM, "begin a model of risk: out of memory");
+		lm_no_memory(ctx, "begin a model of risk");
 		return NULL;
 	}
 	risk->ctx = ctx;
@@ -126,7 +126,7 @@ MORPH_API int morph_risk_add_shared(struct morph_risk *risk, const uint32_t *ser
 		struct shared *grown = reallocarray(risk->shared, room, sizeof(*grown));
 
 		if (!grown)
-			return lm_fail(risk->ctx, ENOMEM, "add to a model of risk: out of memory");
+			return lm_no_memory(risk->ctx, "add to a model of risk");
 		risk->shared = grown;
 		risk->shared_room = room;
 	}
@@ -152,7 +152,7 @@ static int table_make(struct morph_ctx *ctx, struct table *table, uint32_t count
 	if (table->hit && table->numbers)
 		return 0;
 	table_free(table);
-	lm_fail(ctx, ENOMEM, "solve a model of risk: out of memory");
+	lm_no_memory(ctx, "solve a model of risk");
 	return -ENOMEM;
 }
 
@@ -185,7 +185,7 @@ static int unite(struct morph_ctx *ctx, struct table *table)
 	int error;
 
 	if (!rows)
-		return lm_fail(ctx, ENOMEM, "solve a model of risk: out of memory");
+		return lm_no_memory(ctx, "solve a model of risk");
 	for (uint32_t at = 0; at < table->count; at++)
 		rows[at] = (struct row){ table->hit[at], at };
 	qsort(rows, table->count, sizeof(*rows), by_hit);

@@ -105,7 +105,7 @@ static int has_matchings(const struct morph_schedule *schedule,
 			 const struct morph_collective *collective)
 {
 	uint32_t *colours = calloc(lm_widest_round(collective) + 1, sizeof(*colours));
-	int most = colours ? 0 : lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	int most = colours ? 0 : lm_no_memory(schedule->ctx, "plan a schedule");
 
 	for (uint32_t round = 0; most >= 0 && most < 2 && round < collective->rounds.count;
 	     round++) {

@@ -97,7 +97,7 @@ int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collec
 		if (arrived && ends)
 			chain = chain_ps(schedule, collective, arrived, ends);
 		else
-			ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+			ret = lm_no_memory(schedule->ctx, "plan a schedule");
 		free(arrived);
 		free(ends);
 	}

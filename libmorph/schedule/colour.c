@@ -27,7 +27,7 @@ int lm_colour_round(struct morph_ctx *ctx, uint32_t ranks, const struct transfer
 	size_t room;
 
 	if (!counts)
-		return lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(ctx, "plan a schedule");
 	colouring.colours = most_of_a_rank(counts, ranks, transfers, count);
 	free(counts);
 	room = (size_t)ranks * colouring.colours;
@@ -36,7 +36,7 @@ int lm_colour_round(struct morph_ctx *ctx, uint32_t ranks, const struct transfer
 	if (!colouring.out || !colouring.edges) {
 		free(colouring.out);
 		free(colouring.edges);
-		return lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(ctx, "plan a schedule");
 	}
 	memset(colouring.out, 0xff, 2 * room * sizeof(*colouring.out));
 	colouring.in = colouring.out + room;

@@ -163,5 +163,5 @@ MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,
 			put_send(&writer, schedule, at);
 	}
 	*out = writer_end(&writer);
-	return *out ? 0 : lm_fail(schedule->ctx, ENOMEM, "describe a schedule: out of memory");
+	return *out ? 0 : lm_no_memory(schedule->ctx, "describe a schedule");
 }

@@ -68,7 +68,7 @@ static int look_at(struct morph_schedule *schedule, const struct morph_pool *poo
 	uint32_t topology;
 
 	if (!ports)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule");
 	if (is_too_wide(schedule, pool, ports, &topology)) {
 		snprintf(
 			why, sizeof(why),

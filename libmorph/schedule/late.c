@@ -162,7 +162,7 @@ static int add_schedule(struct morph_schedule *to, const struct morph_schedule *
 	int ret = numbers && hops ? 0 : -ENOMEM;
 
 	if (ret)
-		lm_fail(to->ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(to->ctx, "plan a schedule");
 	if (!ret)
 		ret = add_holds(to, from, ps, begins, numbers);
 	if (!ret)

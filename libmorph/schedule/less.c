@@ -59,7 +59,7 @@ static int add_residents(struct morph_schedule *schedule, const struct morph_sch
 	int ret = 0;
 
 	if (!circuits)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule");
 	for (uint32_t at = 0; !ret && at < less->residents; at++)
 		ret = take_hold(schedule, less, at);
 	for (uint32_t plane = less->residents ? less->planes : 0;
@@ -79,7 +79,7 @@ static int take_sends(struct morph_schedule *schedule, const struct morph_schedu
 		most = less->sends.list[at].hops > most ? less->sends.list[at].hops : most;
 	hops = calloc(most, sizeof(*hops));
 	if (!hops)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule");
 	for (uint32_t at = 0; !ret && at < less->sends.count; at++) {
 		const struct send *send = &less->sends.list[at];
 

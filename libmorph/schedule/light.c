@@ -233,7 +233,7 @@ static int lay_out(struct ways *ways, const struct asked *asked, uint32_t planes
 	ways->states = calloc(asked->ledger->graph->elements_count + 1UL, 1);
 	ways->paths = calloc(fullest + 1UL, sizeof(*ways->paths));
 	if (!ways->stamps || !ways->states || !ways->paths)
-		return lm_fail(asked->ledger->ctx, ENOMEM, "light a schedule: out of memory");
+		return lm_no_memory(asked->ledger->ctx, "light a schedule");
 	return 0;
 }
 
@@ -395,7 +395,7 @@ static int answer(struct ways *ways, const struct asked *asked, struct morph_ste
 	int error;
 
 	if (!held)
-		return lm_fail(asked->ledger->ctx, ENOMEM, "light a schedule: out of memory");
+		return lm_no_memory(asked->ledger->ctx, "light a schedule");
 	error = write_steps(ways, asked, steps, held);
 	free(held);
 	light->planes = asked->schedule->planes;

@@ -68,7 +68,7 @@ static int cut_room(struct light_cut *cut)
 	cut->search.queue = malloc(4 * elements * sizeof(uint32_t));
 	if (!cut->inside || !cut->wants || !cut->guide_flow || !cut->element_flow ||
 	    !cut->element_most || !cut->search.from || !cut->search.over || !cut->search.queue)
-		return lm_fail(cut->ways->ledger->ctx, ENOMEM, "light a schedule: out of memory");
+		return lm_no_memory(cut->ways->ledger->ctx, "light a schedule");
 	memset(cut->search.from, 0xff, 4 * elements * sizeof(uint32_t));
 	return 0;
 }

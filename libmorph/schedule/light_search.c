@@ -48,7 +48,7 @@ int lm_ways_room(struct ways *ways)
 	if (!prices->guide_users || !prices->element_users || !prices->state_users ||
 	    !prices->first_state || !prices->guide_grudge || !prices->element_grudge ||
 	    !ways->labels || !ways->heap || !ways->work)
-		return lm_fail(ways->ledger->ctx, ENOMEM, "light a schedule: out of memory");
+		return lm_no_memory(ways->ledger->ctx, "light a schedule");
 	states = 0;
 	for (uint32_t at = 0; at < graph->elements_count; at++) {
 		prices->first_state[at] = (uint32_t)states;

@@ -175,7 +175,7 @@ static int fill_uses(struct filling *filling)
 	table->used_in = calloc(table->held.count + 1UL, sizeof(*table->used_in));
 	table->hops = calloc(table->circuits.count + 1UL, OPTICS_MAX_HOPS * sizeof(*table->hops));
 	if (!table->used_in || !table->hops)
-		return lm_fail(filling->schedule->ctx, ENOMEM, "%s: out of memory", what);
+		return lm_no_memory(filling->schedule->ctx, "%s", what);
 	for (uint32_t at = 0; at < table->held.count; at++)
 		table->circuits.list[table->held.list[at]].uses_count++;
 	for (uint32_t at = 0; at < table->circuits.count; at++) {
@@ -206,7 +206,7 @@ int lm_lit_table(struct lit_table *table, const struct morph_schedule *schedule,
 	filling.now = calloc(ports + 1, sizeof(*filling.now));
 	filling.heads = calloc(ports + 1, sizeof(*filling.heads));
 	if (!table->hold_steps || !filling.now || !filling.heads) {
-		lm_fail(schedule->ctx, ENOMEM, "%s: out of memory", what);
+		lm_no_memory(schedule->ctx, "%s", what);
 		error = -ENOMEM;
 	}
 	for (size_t port = 0; !error && port < ports; port++) {

@@ -94,7 +94,7 @@ static int choose_other(struct choosing *choosing)
 	int ret;
 
 	if (!list)
-		return lm_fail(choosing->schedule->ctx, ENOMEM, "choose a plan: out of memory");
+		return lm_no_memory(choosing->schedule->ctx, "choose a plan");
 	ret = morph_schedule_candidates(choosing->schedule, choosing->collective, choosing->wanted,
 					choosing->delay, choosing->opts, choosing->choices, fewer,
 					list, &count);

@@ -261,7 +261,7 @@ struct overlap_work *lm_overlap_work_new(struct morph_ctx *ctx)
 	struct overlap_work *work = calloc(1, sizeof(*work));
 
 	if (!work) {
-		lm_fail(ctx, ENOMEM, "overlap rounds: out of memory");
+		lm_no_memory(ctx, "overlap rounds");
 		return NULL;
 	}
 	work->ctx = ctx;
@@ -349,7 +349,7 @@ static int make_room(struct overlap_work *work, const struct overlap_problem *pr
 		work->needed = calloc(problem->count, sizeof(*work->needed));
 		work->sorted = calloc(problem->count, sizeof(*work->sorted));
 		if (!work->ends || !work->needed || !work->sorted)
-			return lm_fail(work->ctx, ENOMEM, "overlap rounds: out of memory");
+			return lm_no_memory(work->ctx, "overlap rounds");
 		work->rounds_room = problem->count;
 	}
 	return lm_overlap_program_room(&work->program, work->ctx, turns, 2 * turns);

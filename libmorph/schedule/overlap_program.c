@@ -29,7 +29,7 @@ int lm_overlap_program_room(struct overlap_program *program, struct morph_ctx *c
 		double *grown = reallocarray(program->entries, entries, sizeof(*grown));
 
 		if (!grown)
-			return lm_fail(ctx, ENOMEM, "overlap rounds: out of memory");
+			return lm_no_memory(ctx, "overlap rounds");
 		program->entries = grown;
 		program->room_entries = entries;
 	}
@@ -37,7 +37,7 @@ int lm_overlap_program_room(struct overlap_program *program, struct morph_ctx *c
 		uint32_t *grown = reallocarray(program->basic, 2 * names, sizeof(*grown));
 
 		if (!grown)
-			return lm_fail(ctx, ENOMEM, "overlap rounds: out of memory");
+			return lm_no_memory(ctx, "overlap rounds");
 		program->basic = grown;
 		program->room_names = names;
 	}

@@ -103,7 +103,7 @@ int lm_plan_each_round(struct morph_schedule *schedule, const struct morph_colle
 	planning.colours = calloc(lm_widest_round(collective) + 1, sizeof(*planning.colours));
 	planning.circuits = calloc(schedule->ranks, sizeof(*planning.circuits));
 	if (!planning.colours || !planning.circuits)
-		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = lm_no_memory(schedule->ctx, "plan a schedule");
 	for (uint32_t round = 0; !ret && round < collective->rounds.count; round++)
 		ret = plan_round(&planning, round);
 	free(planning.colours);

@@ -176,7 +176,7 @@ static int lay_round(struct planning *planning, uint32_t round, const struct mat
 		planning->order_room = 2 * (size_t)plan->count;
 		planning->order = calloc(planning->order_room, sizeof(*planning->order));
 		if (!planning->order) {
-			lm_fail(planning->schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+			lm_no_memory(planning->schedule->ctx, "plan a schedule");
 			return -ENOMEM;
 		}
 	}
@@ -230,7 +230,7 @@ static int make_room(struct planning *planning)
 	planning->held = calloc(ports, sizeof(*planning->held));
 	if (!planning->solver || !planning->bytes || !planning->left || !planning->first ||
 	    !planning->next || !planning->sends || !planning->held) {
-		lm_fail(planning->schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(planning->schedule->ctx, "plan a schedule");
 		return -ENOMEM;
 	}
 	memset(planning->sends, 0xff, 2 * ports * sizeof(*planning->sends));
@@ -259,7 +259,7 @@ static int split_residents(struct planning *planning)
 	int ret = 0;
 
 	if (!holds)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule");
 	if (residents)
 		memcpy(holds, schedule->holds.list, residents * sizeof(*holds));
 	schedule->holds.count = 0;

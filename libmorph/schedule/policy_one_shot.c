@@ -182,7 +182,7 @@ int lm_plan_one_shot(struct morph_schedule *schedule, const struct morph_collect
 	if (planning.colours && planning.rounds && planning.uses && planning.circuits)
 		ret = plan(&planning);
 	else
-		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = lm_no_memory(schedule->ctx, "plan a schedule");
 	free(planning.colours);
 	free(planning.rounds);
 	free(planning.uses);

@@ -218,7 +218,7 @@ static int make_room(struct planning *planning)
 	if (planning->rounds && planning->shares && planning->changes && planning->holds &&
 	    planning->circuits && planning->users)
 		return 0;
-	lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	lm_no_memory(planning->lay.schedule->ctx, "plan a schedule");
 	return -ENOMEM;
 }
 

@@ -190,8 +190,7 @@ static int lay_one(struct segments_planning *planning, uint32_t topology)
 	int ret;
 
 	if (!held)
-		return lm_fail(planning->lay.schedule->ctx, ENOMEM,
-			       "plan a schedule: out of memory");
+		return lm_no_memory(planning->lay.schedule->ctx, "plan a schedule");
 	for (uint32_t round = 0; round < rounds; round++)
 		held[round] = (uint16_t)topology;
 	ret = lm_segments_lay(planning, held);
@@ -306,7 +305,7 @@ static int solve_large(struct segments_planning *planning)
 	int ret;
 
 	if (!shifts || !held)
-		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = lm_no_memory(schedule->ctx, "plan a schedule");
 	else if (!planning->is_one && !planning->given &&
 		 lm_collective_shifts(planning->collective, schedule->planes, shifts))
 		ret = solve_shifts(planning, shifts, held);
@@ -339,7 +338,7 @@ static int lay_in_turn(struct segments_planning *planning)
 	int ret = held ? 0 : -ENOMEM;
 
 	if (ret)
-		lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(planning->lay.schedule->ctx, "plan a schedule");
 	for (uint32_t round = 0; !ret && round < rounds; round++) {
 		int number = add_given(planning, round);
 

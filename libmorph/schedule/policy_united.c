@@ -206,7 +206,7 @@ int lm_united_improve(struct morph_ctx *ctx, const struct united_problem *proble
 	it.kept = calloc(cells, sizeof(*it.kept));
 	it.kept_early = calloc(cells, sizeof(*it.kept_early));
 	if (!it.states || !it.trial || !it.kept || !it.kept_early)
-		ret = lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = lm_no_memory(ctx, "plan a schedule");
 	else if (follow(&it))
 		while (it.better && it.steps) {
 			it.better = false;
@@ -548,7 +548,7 @@ int lm_plan_united(struct morph_schedule *schedule, const struct morph_collectiv
 		planning.problem->planes = schedule->planes;
 		ret = pose_and_solve(&planning, opts);
 	} else {
-		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = lm_no_memory(schedule->ctx, "plan a schedule");
 	}
 	if (planning.problem)
 		free(planning.problem->prices);

@@ -119,7 +119,7 @@ static int take_ports(struct reader *reader, const struct morph_schedule *of, ui
 static int take_turns(struct reader *reader, const struct morph_schedule *of)
 {
 	uint64_t *until = calloc((size_t)2 * of->ranks * of->planes, sizeof(*until));
-	int ret = until ? 0 : lm_fail(reader->ctx, ENOMEM, "read a schedule: out of memory");
+	int ret = until ? 0 : lm_no_memory(reader->ctx, "read a schedule");
 
 	for (uint32_t at = 0; !ret && at < of->holds.count; at++)
 		ret = take_ports(reader, of, at, until);
@@ -264,7 +264,7 @@ static int read_lists(struct reader *reader, struct morph_schedule *to,
 	int ret;
 
 	if (!taken)
-		return lm_fail(reader->ctx, ENOMEM, "read a schedule: out of memory");
+		return lm_no_memory(reader->ctx, "read a schedule");
 	memset(taken, 0xff, (to->ranks + 1) * sizeof(*taken));
 	ret = read_matchings(reader, to, to->circuits.count);
 	if (!ret)

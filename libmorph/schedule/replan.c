@@ -130,7 +130,7 @@ int lm_replan_index(struct replan *replan)
 	if (!replan->plane_first || !replan->plane_holds || !replan->dark_before ||
 	    !replan->hold_first || !replan->hold_sends || !replan->round_first ||
 	    !replan->pieces_of) {
-		lm_fail(replan->schedule->ctx, ENOMEM, "plan a schedule again: out of memory");
+		lm_no_memory(replan->schedule->ctx, "plan a schedule again");
 		return -ENOMEM;
 	}
 	memset(replan->pieces_of, 0xff, (holds + 1) * sizeof(*replan->pieces_of));
@@ -499,7 +499,7 @@ static int begin(struct replan *replan, const struct morph_replan_opts *opts)
 	replan->lost_ps = opts->from_ns * PS_PER_NS;
 	replan->sends_lost = calloc(2 * (size_t)old->ranks, sizeof(*replan->sends_lost));
 	if (!replan->sends_lost)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule again: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule again");
 	replan->receives_lost = replan->sends_lost + old->ranks;
 	return 0;
 }

@@ -85,7 +85,7 @@ static int find_gaps(struct replan *replan)
 	uint32_t round = NOTHING, count = 0;
 
 	if (!spans) {
-		lm_fail(replan->schedule->ctx, ENOMEM, "plan a schedule again: out of memory");
+		lm_no_memory(replan->schedule->ctx, "plan a schedule again");
 		return -ENOMEM;
 	}
 	for (uint32_t at = 0; at < replan->uses.count; at++)
@@ -462,7 +462,7 @@ static int make_room(struct gapping *gapping)
 	gapping->coming = calloc(ranks + widest, sizeof(*gapping->coming));
 	if (!gapping->out || !gapping->taken_out || !gapping->loads || !gapping->steps ||
 	    !gapping->queue || !gapping->coming) {
-		lm_fail(replan->schedule->ctx, ENOMEM, "plan a schedule again: out of memory");
+		lm_no_memory(replan->schedule->ctx, "plan a schedule again");
 		return -ENOMEM;
 	}
 	memset(gapping->out, 0xff, 2 * ports * sizeof(*gapping->out));

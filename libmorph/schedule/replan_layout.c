@@ -564,7 +564,7 @@ int lm_replan_lay(struct replan *replan)
 		if (!ret)
 			ret = lay_sends(&laying);
 	} else {
-		lm_fail(replan->schedule->ctx, ENOMEM, "plan a schedule again: out of memory");
+		lm_no_memory(replan->schedule->ctx, "plan a schedule again");
 		ret = -ENOMEM;
 	}
 	free(laying.entries);

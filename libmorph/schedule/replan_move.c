@@ -300,8 +300,7 @@ static int make_room(struct mover *mover)
 
 	mover->plane = malloc((4 * losts + 2 * ports) * sizeof(*mover->plane));
 	if (!mover->plane) {
-		lm_fail(mover->replan->schedule->ctx, ENOMEM,
-			"plan a schedule again: out of memory");
+		lm_no_memory(mover->replan->schedule->ctx, "plan a schedule again");
 		return -ENOMEM;
 	}
 	memset(mover->plane, 0xff, (4 * losts + 2 * ports) * sizeof(*mover->plane));

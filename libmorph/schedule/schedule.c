@@ -14,7 +14,7 @@ MORPH_API struct morph_schedule *morph_schedule_new(struct morph_ctx *ctx)
 	struct morph_schedule *schedule = calloc(1, sizeof(*schedule));
 
 	if (!schedule) {
-		lm_fail(ctx, ENOMEM, "begin a schedule: out of memory");
+		lm_no_memory(ctx, "begin a schedule");
 		return NULL;
 	}
 	schedule->ctx = ctx;
@@ -106,7 +106,7 @@ static int make_places(struct morph_schedule *schedule)
 		return 0;
 	places = malloc(room * sizeof(*places));
 	if (!places)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule");
 	free(schedule->places);
 	schedule->places = places;
 	schedule->places_room = room;
@@ -187,8 +187,7 @@ static int make_ports(struct morph_schedule *schedule)
 		return 0;
 	schedule->ports =
 		calloc((size_t)schedule->planes * schedule->ranks, sizeof(*schedule->ports));
-	return schedule->ports ? 0 :
-				 lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+	return schedule->ports ? 0 : lm_no_memory(schedule->ctx, "plan a schedule");
 }
 
 int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,
@@ -255,7 +254,7 @@ int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_sched
 	int ret = 0;
 
 	if (!circuits)
-		return lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(schedule->ctx, "plan a schedule");
 	for (uint32_t plane = 0; !ret && plane < schedule->planes; plane++) {
 		uint32_t count = lm_schedule_left_lit(after, plane, circuits), matching, hold;
 

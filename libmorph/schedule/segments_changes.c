@@ -68,7 +68,7 @@ int lm_segments_layouts(struct segments_planning *planning, uint32_t resident)
 
 	layouts->firsts = calloc(pool->topologies.count + 1, sizeof(*layouts->firsts));
 	if (!layouts->firsts)
-		return lm_fail(pool->ctx, ENOMEM, "plan a schedule: out of memory");
+		return lm_no_memory(pool->ctx, "plan a schedule");
 	layouts->is_told = copies <= MOST_COPIES;
 	while (!ret && layouts->is_told && layouts->count < pool->topologies.count) {
 		ret = layouts->count == resident ?

@@ -272,7 +272,7 @@ int lm_segments_room(struct segments_planning *planning)
 	planning->members = calloc(ranks, sizeof(*planning->members));
 	if (!copies->list || !copies->colours || !copies->firsts || !planning->circuits ||
 	    !planning->loads || !planning->hops || !planning->members) {
-		lm_fail(planning->lay.schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(planning->lay.schedule->ctx, "plan a schedule");
 		return -ENOMEM;
 	}
 	planning->pool.row = planning->members;

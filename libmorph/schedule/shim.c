@@ -96,7 +96,7 @@ static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedu
 	if (!circuits || !state->circuits) {
 		free(circuits);
 		free(state->circuits);
-		lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+		lm_no_memory(&shim->ctx, "keep a plan");
 		return -ENOMEM;
 	}
 	for (uint32_t plane = 0; plane < planes; plane++) {
@@ -153,7 +153,7 @@ struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind,
 	}
 	if (!plan || !plan->collective || !plan->schedule || (shim->lit.ledger && !plan->steps)) {
 		lm_shim_plan_free(plan);
-		lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+		lm_no_memory(&shim->ctx, "keep a plan");
 		return NULL;
 	}
 	plan->shim = shim;
@@ -279,7 +279,7 @@ static int note_light(struct morph_shim *shim, struct morph_shim_plan *plan,
 	if (!light->verdict || light->verdict == MORPH_FEASIBLE)
 		return 0;
 	plan->unlit = strdup(light->why);
-	return plan->unlit ? 0 : lm_fail(&shim->ctx, ENOMEM, "keep a plan: out of memory");
+	return plan->unlit ? 0 : lm_no_memory(&shim->ctx, "keep a plan");
 }
 
 static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
@@ -499,7 +499,7 @@ static int take_lit(struct morph_shim *shim, struct morph_ctx *ctx)
 	shim->light.hold_steps = NULL;
 	shim->accelerators = malloc(bytes);
 	if (!shim->accelerators)
-		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+		return lm_no_memory(ctx, "keep plans");
 	memcpy(shim->accelerators, lit.accelerators, bytes);
 	shim->lit = lit;
 	shim->lit.sz = sizeof(lit);
@@ -521,7 +521,7 @@ static int make_room(struct morph_shim *shim, struct morph_ctx *ctx)
 	if (!ret)
 		shim->states.list[shim->states.count++] = (struct state){ 0 };
 	if (ret || !shim->table.places || !shim->plans)
-		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+		return lm_no_memory(ctx, "keep plans");
 	return take_lit(shim, ctx);
 }
 
@@ -541,7 +541,7 @@ MORPH_API int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *de
 		return ret;
 	shim = calloc(1, sizeof(*shim));
 	if (!shim)
-		return lm_fail(ctx, ENOMEM, "keep plans: out of memory");
+		return lm_no_memory(ctx, "keep plans");
 	pthread_mutex_init(&shim->lock, NULL);
 	shim->opts = mine;
 	shim->delay = *delay;

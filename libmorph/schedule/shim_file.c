@@ -110,7 +110,7 @@ MORPH_API ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t
 	pthread_mutex_lock(&shim->lock);
 	numbers = calloc(shim->count + 1, sizeof(*numbers));
 	size = numbers ? write_plans(shim, numbers, buffer, bytes) :
-			 lm_fail(&shim->ctx, ENOMEM, "write plans: out of memory");
+			 lm_no_memory(&shim->ctx, "write plans");
 	free(numbers);
 	pthread_mutex_unlock(&shim->lock);
 	return size;
@@ -310,7 +310,7 @@ static int read_plans(struct morph_shim *shim, struct file *file)
 			       shim->opts.most_plans);
 	table.places = calloc(table.room, sizeof(*table.places));
 	if (!table.places)
-		return lm_fail(&shim->ctx, ENOMEM, "read plans: out of memory");
+		return lm_no_memory(&shim->ctx, "read plans");
 	for (; !ret && at < count; at++)
 		ret = read_plan(shim, file, &table);
 	if (ret)

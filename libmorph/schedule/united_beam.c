@@ -493,7 +493,7 @@ struct united_work *lm_united_work_new(struct morph_ctx *ctx, const struct unite
 	size_t rounds = problem->rounds, cells = (rounds + 1) * problem->pool->count;
 
 	if (!work) {
-		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(ctx, "plan a schedule");
 		return NULL;
 	}
 	work->ctx = ctx;
@@ -513,7 +513,7 @@ struct united_work *lm_united_work_new(struct morph_ctx *ctx, const struct unite
 	if (!work->candidates || !work->counts || !work->targets || !work->values || !work->sums ||
 	    !work->rests || !work->children || !work->parents || !work->steps || !work->origins) {
 		lm_united_work_free(work);
-		lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(ctx, "plan a schedule");
 		return NULL;
 	}
 	sum_rests(work);

@@ -324,7 +324,7 @@ int lm_united_lay(struct morph_schedule *schedule, const struct morph_collective
 	if (it.shares && it.changes && it.circuits && it.hops)
 		ret = lay_all(&it);
 	else
-		ret = lm_fail(schedule->ctx, ENOMEM, "plan a schedule: out of memory");
+		ret = lm_no_memory(schedule->ctx, "plan a schedule");
 	free(it.shares);
 	free(it.changes);
 	free(it.circuits);

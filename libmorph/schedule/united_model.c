@@ -115,7 +115,7 @@ static int make_room(struct morph_ctx *ctx, struct layout *layout, uint32_t rank
 	if (layout->slots && layout->firsts && layout->ends && layout->cycles && layout->loads &&
 	    layout->seen)
 		return 0;
-	return lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+	return lm_no_memory(ctx, "plan a schedule");
 }
 
 /* Place what follows a rank; returns the next free place. */
@@ -330,7 +330,7 @@ int lm_united_price(struct united_problem *problem, const struct morph_collectiv
 	problem->prices = calloc((size_t)problem->rounds * pool->count, sizeof(*problem->prices));
 	pool->gaps = calloc((size_t)pool->count * pool->count, sizeof(*pool->gaps));
 	if (!ret && (!pricing.shifts || !pricing.alike || !problem->prices || !pool->gaps)) {
-		lm_fail(pool->ctx, ENOMEM, "plan a schedule: out of memory");
+		lm_no_memory(pool->ctx, "plan a schedule");
 		ret = -ENOMEM;
 	}
 	if (!ret) {
@@ -497,7 +497,7 @@ int lm_united_plan_room(struct morph_ctx *ctx, const struct united_problem *prob
 	plan->finish = UINT64_MAX;
 	if (plan->picks && plan->early)
 		return 0;
-	return lm_fail(ctx, ENOMEM, "plan a schedule: out of memory");
+	return lm_no_memory(ctx, "plan a schedule");
 }
 
 void lm_united_plan_free(struct united_plan *plan)

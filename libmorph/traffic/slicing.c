@@ -169,7 +169,7 @@ MORPH_API int morph_slicing_assign(struct morph_ctx *ctx, const double *weights,
 	memory = malloc(count * (sizeof(struct heavy) + 2 * sizeof(uint32_t)) +
 			controllers * (sizeof(double) + sizeof(uint32_t)));
 	if (!memory)
-		return lm_fail(ctx, ENOMEM, "give tenants to controllers: out of memory");
+		return lm_no_memory(ctx, "give tenants to controllers");
 	slicing.order = (void *)memory;
 	slicing.loads = (double *)(slicing.order + count);
 	slicing.draw = (void *)(slicing.loads + controllers);

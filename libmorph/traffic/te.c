@@ -12,7 +12,7 @@ MORPH_API struct morph_te *morph_te_new(struct morph_ctx *ctx)
 	struct morph_te *te = calloc(1, sizeof(*te));
 
 	if (!te) {
-		lm_fail(ctx, ENOMEM, "begin a traffic problem: out of memory");
+		lm_no_memory(ctx, "begin a traffic problem");
 		return NULL;
 	}
 	te->ctx = ctx;

@@ -92,7 +92,7 @@ MORPH_API int morph_te_add_servers(struct morph_te *te, const struct morph_ledge
 		goto forget;
 	return (int)servers->count;
 lack:
-	ret = lm_fail(te->ctx, ENOMEM, "add servers to a traffic problem: out of memory");
+	ret = lm_no_memory(te->ctx, "add servers to a traffic problem");
 forget:
 	lm_te_servers_free(te->servers);
 	te->servers = NULL;
@@ -214,7 +214,7 @@ MORPH_API int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t s
 	if (search.distance && search.seen)
 		ret = find_ways(&search, src_host);
 	else
-		ret = lm_fail(te->ctx, ENOMEM, "find ways between servers: out of memory");
+		ret = lm_no_memory(te->ctx, "find ways between servers");
 	free(search.distance);
 	free(search.seen);
 	return ret;

@@ -305,7 +305,7 @@ static int make_memory(struct morph_te *te)
 	if (!memory || !prices) {
 		free(memory);
 		free(prices);
-		return lm_fail(te->ctx, ENOMEM, "solve a traffic problem: out of memory");
+		return lm_no_memory(te->ctx, "solve a traffic problem");
 	}
 	if (te->prices)
 		memcpy(prices, te->prices, te->solved_links * sizeof(double));

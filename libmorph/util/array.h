@@ -3,7 +3,10 @@
 #ifndef LM_PLAN_ARRAY_H
 #define LM_PLAN_ARRAY_H
 
-#include "../client/internal.h"
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "error.h"
 
 #define ARRAY_OF(type)                \
 	struct {                      \
@@ -24,7 +27,7 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 		return 0;
 	grown = reallocarray(*list, wanted, bytes);
 	if (!grown) {
-		lm_fail(ctx, ENOMEM, "%s: out of memory", what);
+		lm_no_memory(ctx, "%s", what);
 		return -ENOMEM;
 	}
 	*list = grown;
