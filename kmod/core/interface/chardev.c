@@ -481,7 +481,7 @@ static bool slice_ends(struct morph_slice *slice)
  * the one that there was. Under node_lock the slice either is not dying yet, and whoever ends
  * it will find the node, or gets none.
  */
-int morph_chardev_set_slice(struct morph_slice *slice, kuid_t uid, umode_t mode)
+static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 {
 	bool had;
 	int ret;
@@ -501,6 +501,49 @@ int morph_chardev_set_slice(struct morph_slice *slice, kuid_t uid, umode_t mode)
 	}
 	mutex_unlock(&node_lock);
 	return ret;
+}
+
+int morph_chardev_create_slice(struct morph_fabric *fabric, const struct morph_slice_params *params,
+			       struct morph_slice **result, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice;
+	int ret;
+
+	ret = morph_slice_create(fabric, params, &slice, refusal);
+	*result = slice;
+	if (ret || !slice || !slice->named)
+		return ret;
+	ret = slice_set_node(slice, slice->uid, slice->mode);
+	if (!ret)
+		return 0;
+	mutex_lock(&fabric->lock);
+	if (!slice->dying)
+		morph_slice_release(slice, 0);
+	mutex_unlock(&fabric->lock);
+	morph_slice_put(slice);
+	*result = NULL;
+	return ret;
+}
+
+int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mode,
+			       struct morph_refusal *refusal)
+{
+	int ret;
+
+	if (!slice->named)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
+				    "only a named slice has a node with owner and mode");
+	if (mode & ~0777)
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "mode takes permission bits only");
+	ret = slice_set_node(slice, uid, mode);
+	if (ret)
+		return ret;
+	mutex_lock(&slice->fabric->lock);
+	slice->fabric->seq++;
+	morph_netlink_slice(slice);
+	mutex_unlock(&slice->fabric->lock);
+	return 0;
 }
 
 void morph_chardev_del_slice(struct morph_slice *slice)

@@ -8,6 +8,7 @@
 struct morph_controller;
 struct morph_file;
 struct morph_schedule;
+struct morph_slice_params;
 struct poll_table_struct;
 struct vm_area_struct;
 
@@ -15,8 +16,13 @@ int morph_chardev_init(void);
 void morph_chardev_exit(void);
 int morph_chardev_add_fabric(struct morph_fabric *fabric);
 void morph_chardev_del_fabric(struct morph_fabric *fabric);
-/* /dev/morph/sliceN; del waits for nothing: open files stay and answer ENODEV. */
-int morph_chardev_set_slice(struct morph_slice *slice, kuid_t uid, umode_t mode);
+/* morph_slice_create() with the node /dev/morph/sliceN, where the slice has a name. */
+int morph_chardev_create_slice(struct morph_fabric *fabric, const struct morph_slice_params *params,
+			       struct morph_slice **slice, struct morph_refusal *refusal);
+/* uid and mode of a named slice's node. */
+int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mode,
+			       struct morph_refusal *refusal);
+/* Waits for nothing: open files stay and answer ENODEV. */
 void morph_chardev_del_slice(struct morph_slice *slice);
 /* A new file for a slice; installs nothing. *file gets the struct file, fd is returned. */
 int morph_chardev_slice_fd(struct morph_slice *slice, struct file **file,
@@ -123,8 +129,6 @@ void morph_debugfs_remove(struct morph_fabric *fabric);
 
 int morph_pci_init(void);
 void morph_pci_exit(void);
-/* Serial number of the PCI device at an address; 0: there is none, or it has none. */
-u64 morph_pci_serial(const char *address);
 
 /* ---------------------------------------------------------------- why_not.c */
 

@@ -253,7 +253,8 @@ int morph_do_slice_create(struct morph_call *call)
 	memcpy(params.name, args->name, sizeof(params.name));
 	ret = get_lists(call, &params);
 	if (!ret)
-		ret = morph_slice_create(call->fabric, &params, &slice, &call->refusal);
+		ret = morph_chardev_create_slice(call->fabric, &params, &slice,
+						 &call->refusal);
 	free_lists(&params);
 	if (ret || !slice)
 		return ret;

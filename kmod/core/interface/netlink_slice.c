@@ -363,7 +363,7 @@ static int create_slice(struct genl_info *info, struct morph_fabric *fabric,
 	params->user = morph_user_get(params->uid);
 	if (!params->user)
 		return morph_nl_answer_drop(&answer, -ENOMEM);
-	ret = morph_slice_create(fabric, params, &slice, &refusal);
+	ret = morph_chardev_create_slice(fabric, params, &slice, &refusal);
 	morph_user_put(params->user);
 	if (ret) {
 		morph_nl_refuse(info, ret, &refusal, create_culprit(info, &refusal));
@@ -416,7 +416,8 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 		NL_SET_ERR_MSG_ATTR(info->extack, owner, "owner must be a user id");
 		return -EINVAL;
 	}
-	ret = morph_slice_set_node(slice, uid, mode ? nla_get_u32(mode) : slice->mode, &refusal);
+	ret = morph_chardev_change_slice(slice, uid, mode ? nla_get_u32(mode) : slice->mode,
+					 &refusal);
 	return ret ? morph_nl_refuse(info, ret, &refusal, mode ?: owner) : 0;
 }
 

@@ -67,7 +67,7 @@ static bool is_back(struct morph_fabric *fabric, u32 accelerator, u64 serial)
 
 static void device_came(struct morph_fabric *fabric, const char *address)
 {
-	u64 serial = morph_pci_serial(address);
+	u64 serial = morph_identity_serial(address);
 	u32 index = 0, txn;
 	bool back;
 
@@ -112,22 +112,6 @@ static struct notifier_block pci_notifier = {
 	.notifier_call = pci_notify,
 };
 
-u64 morph_pci_serial(const char *address)
-{
-	unsigned int domain, bus, slot, function;
-	struct pci_dev *pdev;
-	u64 serial;
-
-	if (sscanf(address, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
-		return 0;
-	pdev = pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
-	if (!pdev)
-		return 0;
-	serial = pci_get_dsn(pdev);
-	pci_dev_put(pdev);
-	return serial;
-}
-
 int morph_pci_init(void)
 {
 	return bus_register_notifier(&pci_bus_type, &pci_notifier);
@@ -139,11 +123,6 @@ void morph_pci_exit(void)
 }
 
 #else
-
-u64 morph_pci_serial(const char *address)
-{
-	return 0;
-}
 
 int morph_pci_init(void)
 {

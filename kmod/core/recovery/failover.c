@@ -150,7 +150,7 @@ static void failover_build(struct failover *failover)
 
 		if (!circuit->listed || !touches(failover, circuit))
 			continue;
-		morph_repair_fill_item(item, circuit);
+		morph_slice_fill_move(item, circuit);
 		if (spare_of(failover, circuit->src_rank) != MORPH_ANY)
 			item->new_src = spare_of(failover, circuit->src_rank);
 		if (spare_of(failover, circuit->dst_rank) != MORPH_ANY)
@@ -397,7 +397,7 @@ int morph_failover_run(struct morph_slice *slice)
 	/* A spare that is being tested is worth waiting for, where there is no other. */
 	do
 		ret = failover_stage(&failover);
-	while (ret == -ENOSPC && !failover.txn && morph_test_wait(fabric, &ret) &&
+	while (ret == -ENOSPC && !failover.txn && morph_place_wait(fabric, &ret) &&
 	       !slice->dying);
 	if (!ret) {
 		failover.txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;

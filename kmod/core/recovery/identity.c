@@ -7,10 +7,27 @@
  * whenever the accelerator is tested. Another one than the known stays quarantined
  * until the known one is back or the operator accepts it.
  */
+#include <linux/pci.h>
+
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/recovery/recovery.h"
+
+u64 morph_identity_serial(const char *address)
+{
+	unsigned int domain, bus, slot, function;
+	struct pci_dev *pdev;
+	u64 serial;
+
+	if (sscanf(address, "%x:%x:%x.%x", &domain, &bus, &slot, &function) != 4)
+		return 0;
+	pdev = pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(slot, function));
+	if (!pdev)
+		return 0;
+	serial = pci_get_dsn(pdev);
+	pci_dev_put(pdev);
+	return serial;
+}
 
 /* What is in an accelerator's place now. No lock held. */
 static void look(struct morph_fabric *fabric, u32 accelerator, struct morph_marks *now)
@@ -23,7 +40,7 @@ static void look(struct morph_fabric *fabric, u32 accelerator, struct morph_mark
 	mutex_unlock(&fabric->lock);
 	morph_hw_identify(fabric, accelerator, &identity);
 	memcpy(now->uuid, identity.uuid, sizeof(now->uuid));
-	now->serial = morph_pci_serial(pci);
+	now->serial = morph_identity_serial(pci);
 }
 
 static bool uuid_differs(const struct morph_chip *chip)
@@ -54,7 +71,7 @@ void morph_identity_learn(struct morph_fabric *fabric)
 	u32 i;
 
 	for (i = 0; i < fabric->graph->accelerators_count; i++)
-		fabric->chips[i].serial = morph_pci_serial(fabric->chips[i].identity.pci);
+		fabric->chips[i].serial = morph_identity_serial(fabric->chips[i].identity.pci);
 }
 
 int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool accept)

@@ -62,11 +62,6 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
  * not the known one, and any other negative errno when the device could not be asked.
  */
 int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
-/*
- * Accelerators are under test: wait until some are given back. False: there are none, or
- * a signal came, which makes *ret -EINTR. fabric->lock held, dropped meanwhile.
- */
-bool morph_test_wait(struct morph_fabric *fabric, int *ret);
 /* A role between free and spare, and the PCI address of an accelerator. Take the locks. */
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
 			      struct morph_refusal *refusal);
@@ -85,6 +80,8 @@ bool morph_probe_path(struct morph_fabric *fabric, u32 guide, struct optics_path
 
 /* --------------------------------------------------------------- identity.c */
 
+/* Serial number of the PCI device at an address; 0: there is none, or it has none. */
+u64 morph_identity_serial(const char *address);
 /* Learn what is there when a fabric is registered: nobody else sees it yet. */
 void morph_identity_learn(struct morph_fabric *fabric);
 /*
@@ -99,8 +96,6 @@ int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
 /* Slices that lost light or an accelerator get it back. */
 
 void morph_repair_init(struct morph_slice *slice);
-/* A change that moves a circuit elsewhere, between the accelerators that it has now. */
-void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit *circuit);
 /* A repair's transaction that did not come to pass, or is done. fabric->lock held. */
 void morph_repair_free_txn(struct morph_txn *txn);
 /* Stage; what others have only prepared gives way. fabric->lock held. */

@@ -78,29 +78,6 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	queue_work(morph_wq, &slice->repair_work);
 }
 
-/* A change that moves a circuit elsewhere, between the accelerators that it has now. */
-void morph_repair_fill_item(struct morph_item *item, const struct morph_circuit *circuit)
-{
-	const struct morph_slice *slice = circuit->slice;
-
-	item->change = (struct morph_change){
-		.op = MORPH_CHANGE_MOVE,
-		.circuit = circuit->id,
-		.src_rank = circuit->src_rank,
-		.dst_rank = circuit->dst_rank,
-		.src_plane = MORPH_PLANE_ANY,
-		.dst_plane = MORPH_PLANE_ANY,
-		.lanes_count = circuit->lanes_count,
-	};
-	/* The other half is lit on the same lanes. */
-	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
-		item->change.lanes = circuit->route->path.lanes;
-	if (circuit->schedule)
-		morph_schedule_keep_planes(circuit, &item->change);
-	item->new_src = morph_end_place(slice, circuit->src_rank);
-	item->new_dst = morph_end_place(slice, circuit->dst_rank);
-}
-
 int morph_repair_stage(struct morph_txn *txn)
 {
 	int ret;
@@ -239,7 +216,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 
 	txn = morph_txn_alloc(slice, &change, NULL, 1, 0, MORPH_GFP_REPAIR);
 	txn->kind = MORPH_TXN_REPAIR;
-	morph_repair_fill_item(&txn->items[0], circuit);
+	morph_slice_fill_move(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn);
 	/* One of a schedule stays on its planes where it can. */
 	if (ret && circuit->schedule) {

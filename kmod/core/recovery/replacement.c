@@ -204,7 +204,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 	if (!ret) {
 		do
 			ret = want_replacement(slice, rank, spare, tenant, refusal);
-		while ((ret == -ENOSPC || ret == -EBUSY) && morph_test_wait(fabric, &ret));
+		while ((ret == -ENOSPC || ret == -EBUSY) && morph_place_wait(fabric, &ret));
 		if (ret && tenant)
 			slice->hour_replacements--;
 	}
@@ -298,7 +298,7 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 	mutex_lock(&fabric->lock);
 	do
 		ret = check_preferences(slice, list, count, refusal);
-	while (ret == -EBUSY && morph_test_wait(fabric, &ret));
+	while (ret == -EBUSY && morph_place_wait(fabric, &ret));
 	for (i = 0; i < count && !ret; i++) {
 		struct morph_rank *entry = &slice->ranks[list[i].rank];
 

@@ -36,23 +36,6 @@ static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 	wake_up_all(&fabric->test_end);
 }
 
-bool morph_test_wait(struct morph_fabric *fabric, int *ret)
-{
-	u32 ended = fabric->tests_ended;
-	int signalled;
-
-	lockdep_assert_held(&fabric->lock);
-	if (!fabric->testing)
-		return false;
-	mutex_unlock(&fabric->lock);
-	signalled = wait_event_interruptible(fabric->test_end,
-					     READ_ONCE(fabric->tests_ended) != ended);
-	mutex_lock(&fabric->lock);
-	if (signalled)
-		*ret = -EINTR;
-	return !signalled;
-}
-
 /* ------------------------------------------------------------- accelerators */
 
 /* The lasers of an idle accelerator: told once more to be off, and seen to be. */
@@ -94,7 +77,7 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 		return ret;
 	mutex_lock(&fabric->lock);
 	while (chip->testing)
-		morph_test_wait(fabric, &ret);
+		morph_place_wait(fabric, &ret);
 	/* Another test may have let it in meanwhile: its lasers may be its holder's. */
 	free = !fabric->ledger->owner[index] && chip->health != MORPH_HEALTH_OK;
 	if (free) {
@@ -454,7 +437,7 @@ int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, cons
 	if (*pci && sscanf(pci, "%4x:%2x:%2x.%1u%c", &domain, &bus, &device, &function, &end) != 4)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "pci must look like 0000:3b:00.0, or be empty");
-	serial = morph_pci_serial(pci);
+	serial = morph_identity_serial(pci);
 	mutex_lock(&fabric->lock);
 	/* Another address: the device that is there is the one to be known. */
 	if (strcmp(chip->identity.pci, pci)) {

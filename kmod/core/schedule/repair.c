@@ -13,19 +13,6 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
-{
-	const struct optics_graph *graph = circuit->slice->fabric->graph;
-	const struct optics_state *ledger = circuit->slice->fabric->ledger;
-	const struct optics_path *path = &circuit->route->path;
-	u32 first = path->hops[0].guide >> 1, last = path->hops[path->hops_count - 1].guide >> 1;
-
-	if (!ledger->tx_dead[path->tx] && !(ledger->guide_marks[first] & OPTICS_UNHEALTHY))
-		change->src_plane = morph_end_plane(graph, path->tx);
-	if (!ledger->rx_dead[path->rx] && !(ledger->guide_marks[last] & OPTICS_UNHEALTHY))
-		change->dst_plane = morph_end_plane(graph, path->rx);
-}
-
 /* Does its path begin and end where its ranks are, over hardware that can be used? */
 static bool is_right(const struct morph_circuit *circuit)
 {
@@ -85,7 +72,7 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
 	struct morph_change *change = &scratch->items[0].change;
 	int ret;
 
-	morph_repair_fill_item(&scratch->items[0], circuit);
+	morph_slice_fill_move(&scratch->items[0], circuit);
 	ret = morph_schedule_route(schedule, scratch, index);
 	if (ret && (change->src_plane != MORPH_PLANE_ANY || change->dst_plane != MORPH_PLANE_ANY)) {
 		change->src_plane = MORPH_PLANE_ANY;

@@ -304,7 +304,5 @@ void morph_schedule_mend(struct morph_slice *slice);
  * repair; if a change is under way, when that has ended. fabric->lock held.
  */
 void morph_schedule_recover(struct morph_slice *slice);
-/* A circuit that is moved stays on its planes, where their ports can be used. */
-void morph_schedule_keep_planes(const struct morph_circuit *circuit, struct morph_change *change);
 
 #endif /* MORPH_CORE_SCHEDULE_H */

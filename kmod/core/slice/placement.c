@@ -453,3 +453,20 @@ u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 		walk_neighbours(&walk, host, spare_hosts_only);
 	return walk.found;
 }
+
+bool morph_place_wait(struct morph_fabric *fabric, int *ret)
+{
+	u32 ended = fabric->tests_ended;
+	int signalled;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!fabric->testing)
+		return false;
+	mutex_unlock(&fabric->lock);
+	signalled = wait_event_interruptible(fabric->test_end,
+					     READ_ONCE(fabric->tests_ended) != ended);
+	mutex_lock(&fabric->lock);
+	if (signalled)
+		*ret = -EINTR;
+	return !signalled;
+}

@@ -247,7 +247,7 @@ static struct morph_txn *protection_alloc(struct morph_slice *slice, u32 rank, u
 	xa_for_each(&slice->circuits, index, circuit) {
 		if (!circuit->listed || (circuit->src_rank != rank && circuit->dst_rank != rank))
 			continue;
-		morph_repair_fill_item(&txn->items[n], circuit);
+		morph_slice_fill_move(&txn->items[n], circuit);
 		if (circuit->src_rank == rank)
 			txn->items[n].new_src = spare;
 		else

@@ -408,26 +408,15 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	do
 		ret = slice_take(slice, params, chosen, refusal);
 	while ((ret == -EAGAIN || ret == -ENOSPC) && params->may_wait &&
-	       morph_test_wait(fabric, &ret));
+	       morph_place_wait(fabric, &ret));
 	mutex_unlock(&fabric->lock);
 	if (ret || params->dry_run)
 		goto err_uncharge;
 	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
-	if (slice->named) {
-		ret = morph_chardev_set_slice(slice, slice->uid, slice->mode);
-		if (ret)
-			goto err_release;
-	}
 	kvfree(chosen);
 	*result = slice;
 	return 0;
 
-err_release:
-	mutex_lock(&fabric->lock);
-	if (!slice->dying)
-		morph_slice_release(slice, 0);
-	mutex_unlock(&fabric->lock);
-	goto err_put;
 err_uncharge:
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charge);
 err_number:
@@ -465,25 +454,42 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 	return ret;
 }
 
-int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
-			 struct morph_refusal *refusal)
-{
-	int ret;
+/* ------------------------------------------------------------------- moves */
 
-	if (!slice->named)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
-				    "only a named slice has a node with owner and mode");
-	if (mode & ~0777)
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "mode takes permission bits only");
-	ret = morph_chardev_set_slice(slice, uid, mode);
-	if (ret)
-		return ret;
-	mutex_lock(&slice->fabric->lock);
-	slice->fabric->seq++;
-	morph_netlink_slice(slice);
-	mutex_unlock(&slice->fabric->lock);
-	return 0;
+/* A circuit that is moved stays on its planes, where their ports can be used. */
+static void keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
+{
+	const struct optics_graph *graph = circuit->slice->fabric->graph;
+	const struct optics_state *ledger = circuit->slice->fabric->ledger;
+	const struct optics_path *path = &circuit->route->path;
+	u32 first = path->hops[0].guide >> 1, last = path->hops[path->hops_count - 1].guide >> 1;
+
+	if (!ledger->tx_dead[path->tx] && !(ledger->guide_marks[first] & OPTICS_UNHEALTHY))
+		change->src_plane = morph_end_plane(graph, path->tx);
+	if (!ledger->rx_dead[path->rx] && !(ledger->guide_marks[last] & OPTICS_UNHEALTHY))
+		change->dst_plane = morph_end_plane(graph, path->rx);
+}
+
+void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *circuit)
+{
+	const struct morph_slice *slice = circuit->slice;
+
+	item->change = (struct morph_change){
+		.op = MORPH_CHANGE_MOVE,
+		.circuit = circuit->id,
+		.src_rank = circuit->src_rank,
+		.dst_rank = circuit->dst_rank,
+		.src_plane = MORPH_PLANE_ANY,
+		.dst_plane = MORPH_PLANE_ANY,
+		.lanes_count = circuit->lanes_count,
+	};
+	/* The other half is lit on the same lanes. */
+	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+		item->change.lanes = circuit->route->path.lanes;
+	if (circuit->schedule)
+		keep_planes(circuit, &item->change);
+	item->new_src = morph_end_place(slice, circuit->src_rank);
+	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 }
 
 /* -------------------------------------------------------------------- infos */

@@ -8,6 +8,7 @@
 
 #include "core/base/base.h"
 
+struct morph_item;
 struct morph_refusal;
 
 /* Protections: how a spare would take a rank's place, ready before it must. */
@@ -206,13 +207,12 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 void morph_slice_release(struct morph_slice *slice, u32 event_type);
 void morph_slice_release_work(struct work_struct *work);
 int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal);
-/* uid and mode of a named slice's node. */
-int morph_slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode,
-			 struct morph_refusal *refusal);
 void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info);
 void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info);
 void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit_info *info);
 u64 morph_slice_bandwidth(struct morph_slice *slice);
+/* A change that moves a circuit elsewhere, between the accelerators that it has now. */
+void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *circuit);
 /* An accelerator joins a slice, before it takes a rank's place; or leaves it. fabric->lock held. */
 void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank);
 void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
@@ -251,6 +251,12 @@ int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 
 u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip);
 /* Is it a spare that may replace it, and could do so now? fabric->lock held. */
 bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare);
+
+/*
+ * Accelerators are under test: wait until some are given back. False: there are none, or
+ * a signal came, which makes *ret -EINTR. fabric->lock held, dropped meanwhile.
+ */
+bool morph_place_wait(struct morph_fabric *fabric, int *ret);
 
 /* Controllers: who decides about which slices, and until when. */
 
