@@ -2,6 +2,8 @@
 /* MSCCL's XML: elements and attributes become a program. */
 #include "msccl.h"
 
+#include "../util/text.h"
+
 #include <expat.h>
 #include <stdio.h>
 
@@ -55,8 +57,8 @@ static uint32_t number(struct parse *parse, const char *name, uint32_t most,
 		       const uint32_t *missing)
 {
 	const char *text = attribute(parse, name);
-	uint64_t value = 0;
-	size_t length;
+	struct text digits;
+	uint64_t value;
 
 	if (!text && missing)
 		return *missing;
@@ -64,10 +66,8 @@ static uint32_t number(struct parse *parse, const char *name, uint32_t most,
 		REFUSE(parse, EINVAL, "%s has no %s", elements[parse->depth], name);
 		return 0;
 	}
-	length = strspn(text, "0123456789");
-	for (size_t at = 0; at < length && value <= most; at++)
-		value = 10 * value + (uint64_t)(text[at] - '0');
-	if (!length || text[length] || value > most) {
+	digits = text_begin(text, strlen(text));
+	if (!lm_text_digits(&digits, most, &value) || digits.at < digits.end) {
 		REFUSE(parse, EINVAL, "%s=\"%.20s\" is no number from 0 to %u", name, text, most);
 		return 0;
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A schedule that was written is read again: after this all numbers are of things that there are. */
-#include <endian.h>
-
 #include "schedule.h"
+
+#include "../util/words.h"
 
 #define BODY 14 /* words behind the head, before the lists */
 
@@ -14,18 +14,14 @@ struct reader {
 
 static uint32_t take(struct reader *reader)
 {
-	uint32_t word;
-
-	memcpy(&word, reader->at, sizeof(word));
-	reader->at += sizeof(word);
-	return le32toh(word);
+	reader->at += 4;
+	return words_at(reader->at - 4);
 }
 
 static uint64_t take_long(struct reader *reader)
 {
-	uint64_t low = take(reader);
-
-	return low | (uint64_t)take(reader) << 32;
+	reader->at += 8;
+	return words_long_at(reader->at - 8);
 }
 
 static int malformed(struct reader *reader, const char *what, uint32_t number)

@@ -27,10 +27,7 @@ static uint32_t checksum_of(const uint8_t *data, size_t bytes)
 
 static uint32_t word_at(const uint8_t *data, size_t at)
 {
-	uint32_t word;
-
-	memcpy(&word, data + 4 * at, sizeof(word));
-	return le32toh(word);
+	return words_at(data + 4 * at);
 }
 
 /* ------------------------------------------------------------------ writing */

@@ -7,6 +7,7 @@
 #include "../util/heap.h"
 #include "../util/mix.h"
 #include "../util/shortest.h"
+#include "../util/text.h"
 #include "alone.h"
 
 #define CASES 2000
@@ -354,13 +355,83 @@ static void first_colours_win(void **state)
 	assert_int_equal(edges[0].colour, 0);
 }
 
+/* ------------------------------------------------------------------------ text */
+
+static struct text text_of(const char *text)
+{
+	return text_begin(text, strlen(text));
+}
+
+/* Lines of either kind read alike; the last one needs no end, and an end begins no line. */
+static void lines_are_numbered(void **state)
+{
+	static const char *const texts[] = { "one 1\n\n two\t2", "one 1\r\n\r\n two\t2\r\n" };
+
+	(void)state;
+	for (int at = 0; at < 2; at++) {
+		struct text rest = text_of(texts[at]), line;
+		uint64_t value;
+
+		assert_true(lm_text_line(&rest, &line));
+		assert_int_equal(line.line, 1);
+		assert_false(lm_text_word(&line, "on"));
+		assert_false(lm_text_word(&line, "one 1 more"));
+		assert_true(lm_text_word(&line, "one"));
+		assert_true(lm_text_number(&line, 1, &value));
+		assert_int_equal(value, 1);
+		assert_false(lm_text_skip(&line));
+		assert_true(lm_text_line(&rest, &line));
+		assert_false(lm_text_skip(&line));
+		assert_true(lm_text_line(&rest, &line));
+		assert_int_equal(line.line, 3);
+		assert_true(lm_text_word(&line, "two"));
+		assert_true(lm_text_number(&line, UINT64_MAX, &value));
+		assert_int_equal(value, 2);
+		assert_false(lm_text_line(&rest, &line));
+	}
+}
+
+static void numbers_have_limits(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t most;
+		bool good;
+		uint64_t value;
+	} cases[] = {
+		{ "0", 0, true, 0 },
+		{ "1", 0, false, 0 },
+		{ "10", 9, false, 0 },
+		{ "007", 7, true, 7 },
+		{ "8", 7, false, 0 },
+		{ "18446744073709551615", UINT64_MAX, true, UINT64_MAX },
+		{ "18446744073709551616", UINT64_MAX, false, 0 },
+		{ "99999999999999999999", UINT64_MAX, false, 0 },
+		{ "", 9, false, 0 },
+		{ "-1", 9, false, 0 },
+		{ "1x", 9, false, 0 },
+		{ "x", 9, false, 0 },
+	};
+
+	(void)state;
+	for (size_t at = 0; at < sizeof(cases) / sizeof(*cases); at++) {
+		struct text text = text_of(cases[at].text);
+		uint64_t value;
+
+		assert_int_equal(lm_text_number(&text, cases[at].most, &value), cases[at].good);
+		if (cases[at].good)
+			assert_true(value == cases[at].value);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(heaps_are_ordered),   cmocka_unit_test(paths_are_the_shortest),
 		cmocka_unit_test(ties_are_fixed),      cmocka_unit_test(flows_equal_cuts),
 		cmocka_unit_test(sources_reach_sinks), cmocka_unit_test(degrees_are_enough),
-		cmocka_unit_test(first_colours_win),
+		cmocka_unit_test(first_colours_win),   cmocka_unit_test(lines_are_numbered),
+		cmocka_unit_test(numbers_have_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

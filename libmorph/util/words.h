@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The wire form's words on their way into memory: see <morph/wire.h>. */
-#ifndef LM_PLAN_WORDS_H
-#define LM_PLAN_WORDS_H
+/*
+ * The wire form's words, which are little-endian: see <morph/wire.h>. Buffers belong to the caller; nothing is allocated.
+ * Threads need a struct words each. Each call costs a few instructions.
+ */
+#ifndef LM_UTIL_WORDS_H
+#define LM_UTIL_WORDS_H
 
 #include <endian.h>
 #include <errno.h>
@@ -55,4 +58,19 @@ static inline ssize_t words_end(struct words *words)
 	return (ssize_t)(4 * count);
 }
 
-#endif /* LM_PLAN_WORDS_H */
+/* The word at an address, which may be of any alignment; the caller knows that it is there. */
+static inline uint32_t words_at(const uint8_t *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return le32toh(word);
+}
+
+/* The same for a number of two words, the lower one first. */
+static inline uint64_t words_long_at(const uint8_t *at)
+{
+	return words_at(at) | (uint64_t)words_at(at + 4) << 32;
+}
+
+#endif /* LM_UTIL_WORDS_H */
