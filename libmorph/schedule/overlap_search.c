@@ -94,7 +94,7 @@ static double level(const struct overlap_window *window, uint32_t round,
 	return filled + window->latency;
 }
 
-static uint64_t mix(uint64_t value)
+static uint64_t hash_number(uint64_t value)
 {
 	value ^= value >> 31;
 	value *= 0x9e3779b97f4a7c15;
@@ -112,7 +112,7 @@ static uint64_t alike(const struct overlap_window *window, const struct beam_sta
 		uint64_t bits;
 
 		memcpy(&bits, &ready, sizeof(bits));
-		sum += mix(mix(bits) + state->held[plane]);
+		sum += hash_number(hash_number(bits) + state->held[plane]);
 	}
 	return sum;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists that grow. */
-#ifndef LM_PLAN_ARRAY_H
-#define LM_PLAN_ARRAY_H
+/*
+ * Lists that grow. The owner of a list begins it with zeros and frees @list. A list doubles, so that adding costs O(1) on the
+ * mean. The caller serialises calls on one list.
+ */
+#ifndef LM_UTIL_ARRAY_H
+#define LM_UTIL_ARRAY_H
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,10 +29,8 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 	if (wanted == *room)
 		return 0;
 	grown = reallocarray(*list, wanted, bytes);
-	if (!grown) {
-		lm_no_memory(ctx, "%s", what);
-		return -ENOMEM;
-	}
+	if (!grown)
+		return lm_no_memory(ctx, "%s", what);
 	*list = grown;
 	*room = wanted;
 	return 0;
@@ -39,4 +40,4 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 	array_grow(ctx, (void **)&(array).list, (array).count, &(array).room, \
 		   sizeof(*(array).list), more, what)
 
-#endif /* LM_PLAN_ARRAY_H */
+#endif /* LM_UTIL_ARRAY_H */

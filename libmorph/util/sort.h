@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Sorting in place: the C library's qsort() takes memory where there is much to sort. */
-#ifndef LM_PLAN_SORT_H
-#define LM_PLAN_SORT_H
+#ifndef LM_UTIL_SORT_H
+#define LM_UTIL_SORT_H
 
 #include <stddef.h>
 
@@ -13,4 +13,4 @@
 void lm_sort(void *items, size_t count, size_t size,
 	     int (*order)(const void *one, const void *other, void *context), void *context);
 
-#endif /* LM_PLAN_SORT_H */
+#endif /* LM_UTIL_SORT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Half an interval of 95 % around a mean, in standard errors of it. */
-#ifndef LM_PLAN_STUDENT_H
-#define LM_PLAN_STUDENT_H
+/* Half an interval of 95 % around a mean, in standard errors of it. A pure function. */
+#ifndef LM_UTIL_STUDENT_H
+#define LM_UTIL_STUDENT_H
 
 #include <math.h>
 
@@ -18,4 +18,4 @@ static inline double student_quantile(double freedom)
 	       (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * pow(freedom, 3));
 }
 
-#endif /* LM_PLAN_STUDENT_H */
+#endif /* LM_UTIL_STUDENT_H */

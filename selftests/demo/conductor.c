@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../libmorph/util/mix.h"
 #include "demo.h"
 
 #define HEADROOM 5u /* seats that the operator of this rack keeps free */
@@ -49,14 +50,9 @@ void violation(const char *format, ...)
 	fflush(stdout);
 }
 
-/* splitmix64 */
 uint32_t chance(uint32_t below)
 {
-	uint64_t z = demo.chance += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
-	return (z ^ z >> 31) % below;
+	return mix_next(&demo.chance) % below;
 }
 
 uint64_t boottime_ns(void)

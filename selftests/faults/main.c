@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../libmorph/util/mix.h"
 #include "campaign.h"
 #include "progress.h"
 
@@ -23,20 +24,11 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return text && *text ? strtoull(text, NULL, 0) : otherwise;
 }
 
-/* Well-spread bits of a number: what a trial does depends on seed and number alone. */
-static uint64_t mix(uint64_t value)
-{
-	value += 0x9e3779b97f4a7c15ull;
-	value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
-	value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
-	return value ^ (value >> 31);
-}
-
 static uint64_t state;
 
 static uint32_t chance(uint32_t below)
 {
-	state = mix(state);
+	state = mix_first(state);
 	return state % below;
 }
 
@@ -124,7 +116,8 @@ static bool drawn(const struct fault *fault, unsigned int share, const unsigned 
 
 	if (!share || only.letter || !all)
 		return true;
-	return mix(seed ^ mix(fault->kind << 24 | fault->index)) % all < (share + 1) / 2;
+	return mix_first(seed ^ mix_first(fault->kind << 24 | fault->index)) % all <
+	       (share + 1) / 2;
 }
 
 /* A reserved plan holds it in its state: slices have to go before it can be tested. */
@@ -197,7 +190,7 @@ static void combos(unsigned int count)
 	for (unsigned int n = 1; n <= count; n++) {
 		struct trial trial = { .number = n, .together = true };
 
-		state = mix(seed ^ n);
+		state = mix_first(seed ^ n);
 		trial.count = 2 + chance(2);
 		for (i = 0; i < trial.count; i++) {
 			trial.faults[i] = draw_fault();

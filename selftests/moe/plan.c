@@ -3,38 +3,30 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "../../libmorph/util/mix.h"
 #include "moe.h"
-
-/* SplitMix64 (Steele, Lea and Flood, 2014). */
-static uint64_t mix(uint64_t seed)
-{
-	seed += 0x9e3779b97f4a7c15ull;
-	seed = (seed ^ seed >> 30) * 0xbf58476d1ce4e5b9ull;
-	seed = (seed ^ seed >> 27) * 0x94d049bb133111ebull;
-	return seed ^ seed >> 31;
-}
 
 uint32_t expert_of(const struct world *world, uint32_t iteration, uint32_t source, uint32_t number,
 		   uint32_t choice)
 {
-	uint64_t seed = mix(mix(iteration) + source * 4096 + number * 16 + choice);
+	uint64_t seed = mix_first(mix_first(iteration) + source * 4096 + number * 16 + choice);
 	uint32_t expert;
 
 	do {
 		expert = seed % EXPERTS;
-		seed = mix(seed);
+		seed = mix_first(seed);
 	} while (world->absent[expert % RANKS]);
 	return expert;
 }
 
 uint64_t value_of(uint32_t iteration, uint32_t source, uint32_t number)
 {
-	return mix(mix(iteration + 77) + source * 4096 + number);
+	return mix_first(mix_first(iteration + 77) + source * 4096 + number);
 }
 
 uint64_t expert_does(uint32_t expert, uint64_t value)
 {
-	return mix(value ^ expert);
+	return mix_first(value ^ expert);
 }
 
 /* The shift of a step: tokens come back by the same in the other order, and the other way. */

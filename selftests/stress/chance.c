@@ -5,18 +5,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../../libmorph/util/mix.h"
 #include "stress.h"
-
-#define GOLDEN 0x9e3779b97f4a7c15
 
 unsigned int pick(uint64_t *seed, unsigned int limit)
 {
-	/* splitmix64 */
-	uint64_t z = (*seed += GOLDEN);
+	uint64_t number = mix_next(seed);
 
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-	return limit ? (z ^ (z >> 31)) % limit : 0;
+	return limit ? number % limit : 0;
 }
 
 const struct act *actor_choose(struct actor *actor, const struct act *acts)
