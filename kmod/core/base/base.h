@@ -312,7 +312,7 @@ struct morph_user {
 	bool has_limits;		/* else the default applies */
 	struct morph_limits limits;
 	struct morph_limits used;	/* without replacements: the slices have them */
-	atomic64_t ring_turn_ns;	/* CLOCK_MONOTONIC: of the next ring; no lock */
+	atomic64_t queue_turn_ns;	/* CLOCK_MONOTONIC: of the next queue; no lock */
 };
 
 enum morph_resource {

@@ -259,18 +259,18 @@ static __poll_t slice_poll(struct file *filp, struct poll_table_struct *wait)
 	return morph_file_poll(filp->private_data, filp, wait);
 }
 
-/* What is shared: the slice's state at offset 0, and its rings, each at its own. */
+/* What is shared: the slice's state at offset 0, and its queues, each at its own. */
 static int slice_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct morph_file *file = filp->private_data;
 	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	u32 ring = offset / MORPH_RING_OFFSET(1);
+	u32 number = offset / MORPH_RING_OFFSET(1);
 
 	if (!offset)
 		return morph_state_mmap(file->slice, vma);
-	if (offset != MORPH_RING_OFFSET(ring))
+	if (offset != MORPH_RING_OFFSET(number))
 		return -EINVAL;
-	return morph_ring_mmap(file, ring, vma);
+	return morph_queue_mmap(file, number, vma);
 }
 
 static int slice_close(struct inode *inode, struct file *filp)

@@ -187,7 +187,7 @@ void morph_file_free(struct morph_file *file)
 	struct morph_slice *slice = file->slice;
 	struct morph_fabric *fabric = slice->fabric;
 
-	morph_ring_close_file(file);
+	morph_queue_close_file(file);
 	/* It may be the last one: the planner of protections makes room at once. */
 	atomic_inc(&fabric->urgent);
 	mutex_lock(&fabric->lock);

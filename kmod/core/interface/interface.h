@@ -76,22 +76,22 @@ void morph_netlink_controller(struct morph_fabric *fabric,
 			      const struct morph_controller *controller, u32 state);
 void morph_netlink_event(struct morph_slice *slice, const struct morph_event *event);
 
-/* Rings: steps asked for through shared memory; and the state that is read in the same way. */
+/* Queues ask for steps through shared memory. The state page is read in the same way. */
 
 /* ------------------------------------------------------------------ queue.c */
 
-/* Make a ring of a file's; *number gets its number. Takes the lock itself. */
-int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
-		     struct morph_refusal *refusal);
+/* Make a queue of a file's; *number gets its number. Takes the lock itself. */
+int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
+		      struct morph_refusal *refusal);
 /* WAKE, CLOSE or QUERY; the results are filled. */
-int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
-		   struct morph_refusal *refusal);
-/* Map a ring of the file's slice; -EINVAL: there is none, or it is of another size. */
-int morph_ring_mmap(struct morph_file *file, u32 number, struct vm_area_struct *vma);
-/* The file is closed: its rings end. Never waits. */
-void morph_ring_close_file(struct morph_file *file);
+int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
+		    struct morph_refusal *refusal);
+/* Map a queue of the file's slice; -EINVAL: there is none, or it is of another size. */
+int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct *vma);
+/* The file is closed: its queues end. Never waits. */
+void morph_queue_close_file(struct morph_file *file);
 /* The slice ends: those who sleep find that out. fabric->lock held. */
-void morph_ring_wake_slice(struct morph_slice *slice);
+void morph_queue_wake_slice(struct morph_slice *slice);
 
 /* ------------------------------------------------------------- state_page.c */
 

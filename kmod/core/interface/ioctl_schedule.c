@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands of the slice file about schedules and rings. */
+/* Commands of the slice file about schedules and queues. */
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -278,17 +278,17 @@ int morph_do_schedule_info(struct morph_call *call)
 	return ret;
 }
 
-/* -------------------------------------------------------------------- rings */
+/* ------------------------------------------------------------------- queues */
 
 int morph_do_ring_setup(struct morph_call *call)
 {
 	struct morph_ring_setup *args = &call->ring_setup;
 
 	args->out_ring = 0;
-	return morph_ring_setup(call->file, args, &args->out_ring, &call->refusal);
+	return morph_queue_setup(call->file, args, &args->out_ring, &call->refusal);
 }
 
 int morph_do_ring_act(struct morph_call *call)
 {
-	return morph_ring_act(call->file, &call->ring_act, &call->refusal);
+	return morph_queue_act(call->file, &call->ring_act, &call->refusal);
 }

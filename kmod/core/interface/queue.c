@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rings: steps of schedules asked for through shared memory, by programs or by their devices,
+ * Queues: steps of schedules asked for through shared memory, by programs or by their devices,
  * without a call. Each has a thread, which looks for entries as long as they come, and then
  * sleeps until it is woken.
  *
  * What is in the memory is anybody's word: it is read once, checked, and what the kernel needs
- * to know again it keeps for itself. The thread has references to the ring and to the
+ * to know again it keeps for itself. The thread has references to the queue and to the
  * module, and ends by itself: nobody waits for it, and it may be in the middle of a step.
  */
 #include <linux/cgroup.h>
@@ -26,7 +26,7 @@
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 
-#define MOST_RINGS	16u		/* of a slice: each is a thread */
+#define MOST_QUEUES	16u		/* of a slice: each is a thread */
 #define IDLE_NS		NSEC_PER_MSEC
 #define RATE		1000000u
 #define BURST_NS	NSEC_PER_MSEC	/* entries of so much time are taken at once */
@@ -37,12 +37,12 @@
 /* Of an entry; no errno, which a device might give as well. */
 #define MEANS_NOTHING	1
 
-struct morph_ring {
+struct morph_queue {
 	struct kref kref;
 	struct morph_slice *slice;	/* counted */
 	struct morph_schedule *schedule; /* counted */
 	struct morph_file *file;	/* that it was made with; fabric->lock */
-	struct list_head node;		/* head: slice->rings; fabric->lock */
+	struct list_head node;		/* head: slice->queues; fabric->lock */
 	u32 id, entries;
 	u32 idle_ns, entry_ns;
 
@@ -70,17 +70,17 @@ struct morph_ring {
 
 /* ------------------------------------------------------------------- memory */
 
-static void memory_free(struct morph_ring *ring)
+static void memory_free(struct morph_queue *queue)
 {
-	if (!ring->pages) {
-		vfree(ring->memory);
+	if (!queue->pages) {
+		vfree(queue->memory);
 		return;
 	}
-	vunmap(ring->memory);
-	unpin_user_pages_dirty_lock(ring->pages, ring->pages_count, true);
-	account_locked_vm(ring->mm, ring->pages_count, false);
-	mmdrop(ring->mm);
-	kvfree(ring->pages);
+	vunmap(queue->memory);
+	unpin_user_pages_dirty_lock(queue->pages, queue->pages_count, true);
+	account_locked_vm(queue->mm, queue->pages_count, false);
+	mmdrop(queue->mm);
+	kvfree(queue->pages);
 }
 
 /* A file's pages may be written back meanwhile, and are not to change then behind its back. */
@@ -99,139 +99,139 @@ static bool any_of_a_file(struct page **pages, u32 count)
 }
 
 /* Memory of the caller's own, pinned: devices may have it registered in ways of theirs. */
-static int memory_pin(struct morph_ring *ring, u64 user_ptr)
+static int memory_pin(struct morph_queue *queue, u64 user_ptr)
 {
-	u32 count = ring->bytes / PAGE_SIZE;
+	u32 count = queue->bytes / PAGE_SIZE;
 	int pinned, ret;
 
-	ring->pages = kvcalloc(count, sizeof(*ring->pages), GFP_KERNEL_ACCOUNT);
-	if (!ring->pages)
+	queue->pages = kvcalloc(count, sizeof(*queue->pages), GFP_KERNEL_ACCOUNT);
+	if (!queue->pages)
 		return -ENOMEM;
 	ret = account_locked_vm(current->mm, count, true);
 	if (ret)
 		goto err_pages;
-	pinned = pin_user_pages_fast(user_ptr, count, FOLL_WRITE | FOLL_LONGTERM, ring->pages);
+	pinned = pin_user_pages_fast(user_ptr, count, FOLL_WRITE | FOLL_LONGTERM, queue->pages);
 	ret = pinned < 0 ? pinned : -EFAULT;
 	if (pinned != count)
 		goto err_unpin;
 	ret = -EOPNOTSUPP;
-	if (any_of_a_file(ring->pages, count))
+	if (any_of_a_file(queue->pages, count))
 		goto err_unpin;
-	ring->memory = vmap(ring->pages, count, VM_MAP, PAGE_KERNEL);
+	queue->memory = vmap(queue->pages, count, VM_MAP, PAGE_KERNEL);
 	ret = -ENOMEM;
-	if (!ring->memory)
+	if (!queue->memory)
 		goto err_unpin;
-	ring->pages_count = count;
-	ring->mm = current->mm;
-	mmgrab(ring->mm);
+	queue->pages_count = count;
+	queue->mm = current->mm;
+	mmgrab(queue->mm);
 	return 0;
 
 err_unpin:
 	if (pinned > 0)
-		unpin_user_pages(ring->pages, pinned);
+		unpin_user_pages(queue->pages, pinned);
 	account_locked_vm(current->mm, count, false);
 err_pages:
-	kvfree(ring->pages);
-	ring->pages = NULL;
+	kvfree(queue->pages);
+	queue->pages = NULL;
 	return ret;
 }
 
-static int memory_get(struct morph_ring *ring, const struct morph_ring_setup *setup)
+static int memory_get(struct morph_queue *queue, const struct morph_ring_setup *setup)
 {
 	int ret = 0;
 
-	ring->bytes = PAGE_ALIGN(MORPH_RING_BYTES(ring->entries));
+	queue->bytes = PAGE_ALIGN(MORPH_RING_BYTES(queue->entries));
 	if (setup->head.flags & MORPH_RING_USER) {
-		ret = memory_pin(ring, setup->user_ptr);
+		ret = memory_pin(queue, setup->user_ptr);
 	} else {
-		ring->memory = morph_shared_alloc(ring->bytes);
-		if (!ring->memory)
+		queue->memory = morph_shared_alloc(queue->bytes);
+		if (!queue->memory)
 			ret = -ENOMEM;
 	}
 	if (ret)
 		return ret;
-	ring->page = ring->memory;
-	ring->submissions = ring->memory + MORPH_RING_ENTRIES;
-	ring->completions = ring->submissions + ring->entries;
+	queue->page = queue->memory;
+	queue->submissions = queue->memory + MORPH_RING_ENTRIES;
+	queue->completions = queue->submissions + queue->entries;
 	return 0;
 }
 
 /* ----------------------------------------------------------------- lifetime */
 
-static void ring_last_put(struct kref *kref)
+static void queue_last_put(struct kref *kref)
 {
-	struct morph_ring *ring = container_of(kref, struct morph_ring, kref);
-	struct morph_slice *slice = ring->slice;
+	struct morph_queue *queue = container_of(kref, struct morph_queue, kref);
+	struct morph_slice *slice = queue->slice;
 
-	memory_free(ring);
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*ring) + ring->bytes);
-	morph_schedule_put(ring->schedule);
-	kfree(ring);
+	memory_free(queue);
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*queue) + queue->bytes);
+	morph_schedule_put(queue->schedule);
+	kfree(queue);
 	morph_slice_put(slice);
 }
 
-static void ring_put(struct morph_ring *ring)
+static void queue_put(struct morph_queue *queue)
 {
-	kref_put(&ring->kref, ring_last_put);
+	kref_put(&queue->kref, queue_last_put);
 }
 
 /* Counted, or NULL. fabric->lock held. */
-static struct morph_ring *ring_find(struct morph_slice *slice, u32 id)
+static struct morph_queue *queue_find(struct morph_slice *slice, u32 id)
 {
-	struct morph_ring *ring;
+	struct morph_queue *queue;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(ring, &slice->rings, node)
-		if (ring->id == id) {
-			kref_get(&ring->kref);
-			return ring;
+	list_for_each_entry(queue, &slice->queues, node)
+		if (queue->id == id) {
+			kref_get(&queue->kref);
+			return queue;
 		}
 	return NULL;
 }
 
 /* ------------------------------------------------------------------ the thread */
 
-static bool is_over(const struct morph_ring *ring)
+static bool is_over(const struct morph_queue *queue)
 {
-	return READ_ONCE(ring->closed) || READ_ONCE(ring->slice->dying) ||
-	       READ_ONCE(ring->slice->fabric->state) != MORPH_FABRIC_READY;
+	return READ_ONCE(queue->closed) || READ_ONCE(queue->slice->dying) ||
+	       READ_ONCE(queue->slice->fabric->state) != MORPH_FABRIC_READY;
 }
 
-static void tell_stopped(struct morph_ring *ring)
+static void tell_stopped(struct morph_queue *queue)
 {
-	struct morph_slice *slice = ring->slice;
+	struct morph_slice *slice = queue->slice;
 	struct morph_event event;
 
 	mutex_lock(&slice->fabric->lock);
 	if (!slice->dying) {
 		morph_event_init(&event, slice, MORPH_EVENT_RING);
-		event.txn = ring->id;
-		event.circuit = ring->taken;
+		event.txn = queue->id;
+		event.circuit = queue->taken;
 		morph_event_queue(slice, &event);
 	}
 	mutex_unlock(&slice->fabric->lock);
 }
 
 /* Whoever has written it does not know what he does, or means ill: nothing more is taken. */
-static void ring_stop(struct morph_ring *ring, int error)
+static void queue_stop(struct morph_queue *queue, int error)
 {
-	ring->error = error;
-	WRITE_ONCE(ring->state, MORPH_RING_STOPPED);
-	WRITE_ONCE(ring->page->state, MORPH_RING_STOPPED);
-	tell_stopped(ring);
+	queue->error = error;
+	WRITE_ONCE(queue->state, MORPH_RING_STOPPED);
+	WRITE_ONCE(queue->page->state, MORPH_RING_STOPPED);
+	tell_stopped(queue);
 }
 
 /* The lap bit of the entry that is so many after the first. */
-static u64 lap_of(const struct morph_ring *ring, u32 count)
+static u64 lap_of(const struct morph_queue *queue, u32 count)
 {
-	return count / ring->entries & 1 ? 0 : MORPH_RING_LAP;
+	return count / queue->entries & 1 ? 0 : MORPH_RING_LAP;
 }
 
 /* The next submission, if both of its words are there. */
-static bool ring_look(const struct morph_ring *ring, struct morph_ring_entry *entry)
+static bool queue_look(const struct morph_queue *queue, struct morph_ring_entry *entry)
 {
-	const struct morph_ring_entry *at = &ring->submissions[ring->taken % ring->entries];
-	u64 lap = lap_of(ring, ring->taken);
+	const struct morph_ring_entry *at = &queue->submissions[queue->taken % queue->entries];
+	u64 lap = lap_of(queue, queue->taken);
 
 	entry->words[0] = READ_ONCE(at->words[0]);
 	entry->words[1] = READ_ONCE(at->words[1]);
@@ -240,33 +240,33 @@ static bool ring_look(const struct morph_ring *ring, struct morph_ring_entry *en
 }
 
 /* Places for completions: negative when the program has counted wrongly. */
-static int ring_room(const struct morph_ring *ring)
+static int queue_room(const struct morph_queue *queue)
 {
-	u32 unseen = ring->answered - READ_ONCE(ring->page->seen);
+	u32 unseen = queue->answered - READ_ONCE(queue->page->seen);
 
-	return unseen > ring->entries ? -EPROTO : (int)(ring->entries - unseen);
+	return unseen > queue->entries ? -EPROTO : (int)(queue->entries - unseen);
 }
 
-static void ring_answer(struct morph_ring *ring, u64 asked, int error)
+static void queue_answer(struct morph_queue *queue, u64 asked, int error)
 {
-	struct morph_ring_entry *at = &ring->completions[ring->answered % ring->entries];
-	u64 lap = lap_of(ring, ring->answered);
-	u64 position = READ_ONCE(ring->schedule->position) & (MORPH_RING_POSITIONS - 1);
+	struct morph_ring_entry *at = &queue->completions[queue->answered % queue->entries];
+	u64 lap = lap_of(queue, queue->answered);
+	u64 position = READ_ONCE(queue->schedule->position) & (MORPH_RING_POSITIONS - 1);
 
 	/* Who sees the answer sees in the state page what it tells of. */
 	dma_wmb();
 	WRITE_ONCE(at->words[0], lap | (asked & ~MORPH_RING_LAP & ~0xffffffffULL) | (u32)-error);
 	WRITE_ONCE(at->words[1], lap | position);
-	ring->answered++;
-	ring->taken++;
-	WRITE_ONCE(ring->taken_ever, ring->taken_ever + 1);
-	WRITE_ONCE(ring->page->answered, ring->answered);
+	queue->answered++;
+	queue->taken++;
+	WRITE_ONCE(queue->taken_ever, queue->taken_ever + 1);
+	WRITE_ONCE(queue->page->answered, queue->answered);
 	/* Not before: its place may be written over. */
-	smp_store_release(&ring->page->taken, ring->taken);
+	smp_store_release(&queue->page->taken, queue->taken);
 }
 
 /* What an entry asks for. 0, an errno to be answered, or MEANS_NOTHING. */
-static int ring_do(struct morph_ring *ring, const struct morph_ring_entry *entry)
+static int queue_do(struct morph_queue *queue, const struct morph_ring_entry *entry)
 {
 	u64 position = entry->words[1] & ~MORPH_RING_LAP;
 	u32 op = entry->words[0] >> MORPH_RING_OP_SHIFT & 0x7f;
@@ -281,45 +281,45 @@ static int ring_do(struct morph_ring *ring, const struct morph_ring_entry *entry
 	case MORPH_RING_GO:
 		if (which)
 			return MEANS_NOTHING;
-		return morph_schedule_advance(ring->schedule, position, &times,
-					      &ring->refusal);
+		return morph_schedule_advance(queue->schedule, position, &times,
+					      &queue->refusal);
 	case MORPH_RING_ARRIVE:
-		if (which >= ring->slice->ranks_count || !position)
+		if (which >= queue->slice->ranks_count || !position)
 			return MEANS_NOTHING;
-		return morph_schedule_arrive(ring->schedule, which, position, &ring->refusal);
+		return morph_schedule_arrive(queue->schedule, which, position, &queue->refusal);
 	case MORPH_RING_JUMP:
-		if (which >= ring->schedule->steps_count)
+		if (which >= queue->schedule->steps_count)
 			return MEANS_NOTHING;
-		return morph_schedule_jump(ring->schedule, which, position, &times,
-					   &ring->refusal);
+		return morph_schedule_jump(queue->schedule, which, position, &times,
+					   &queue->refusal);
 	}
 	return MEANS_NOTHING;
 }
 
 /* Take an entry, if there is one, and time and room for it. */
-static bool ring_take(struct morph_ring *ring)
+static bool queue_take(struct morph_queue *queue)
 {
 	struct morph_ring_entry entry;
 	u64 now;
 	int room, error;
 
-	if (!ring_look(ring, &entry))
+	if (!queue_look(queue, &entry))
 		return false;
-	room = ring_room(ring);
+	room = queue_room(queue);
 	if (room < 0)
-		ring_stop(ring, room);
+		queue_stop(queue, room);
 	if (room <= 0)
 		return false;
 	now = ktime_get_ns();
-	if (ring->next_ns > now + BURST_NS)
+	if (queue->next_ns > now + BURST_NS)
 		return false;
-	ring->next_ns = max(ring->next_ns, now) + ring->entry_ns;
-	error = ring_do(ring, &entry);
+	queue->next_ns = max(queue->next_ns, now) + queue->entry_ns;
+	error = queue_do(queue, &entry);
 	if (error == MEANS_NOTHING) {
-		ring_stop(ring, -EPROTO);
+		queue_stop(queue, -EPROTO);
 		return false;
 	}
-	ring_answer(ring, entry.words[0], error);
+	queue_answer(queue, entry.words[0], error);
 	return true;
 }
 
@@ -327,52 +327,52 @@ static bool ring_take(struct morph_ring *ring)
  * Nothing was taken for a while: sleep until somebody says that something has come. False: it
  * had, but can't be taken yet.
  */
-static bool ring_sleep(struct morph_ring *ring)
+static bool queue_sleep(struct morph_queue *queue)
 {
 	struct morph_ring_entry entry;
 	bool slept = false;
 
-	WRITE_ONCE(ring->woken, false);
-	WRITE_ONCE(ring->page->asleep, 1);
+	WRITE_ONCE(queue->woken, false);
+	WRITE_ONCE(queue->page->asleep, 1);
 	/* Who has written an entry before it could see this is seen here. */
 	dma_mb();
-	if (ring->state != MORPH_RING_RUNNING || !ring_look(ring, &entry)) {
+	if (queue->state != MORPH_RING_RUNNING || !queue_look(queue, &entry)) {
 		slept = true;
-		ring->sleeps++;
-		wait_event_freezable(ring->wake, READ_ONCE(ring->woken) || is_over(ring));
+		queue->sleeps++;
+		wait_event_freezable(queue->wake, READ_ONCE(queue->woken) || is_over(queue));
 	} else {
 		/* The rate, or the room for completions, is used up. */
 		usleep_range(50, 200);
 	}
-	WRITE_ONCE(ring->page->asleep, 0);
+	WRITE_ONCE(queue->page->asleep, 0);
 	return slept;
 }
 
-static int ring_thread(void *data)
+static int queue_thread(void *data)
 {
-	struct morph_ring *ring = data;
+	struct morph_queue *queue = data;
 	u64 last_ns = ktime_get_ns();
 	u32 looks = 0;
 
 	set_freezable();
-	while (!is_over(ring)) {
+	while (!is_over(queue)) {
 		try_to_freeze();
-		/* Busy or not: neither others nor RCU wait for a ring that is never empty. */
+		/* Busy or not: neither others nor RCU wait for a queue that is never empty. */
 		if (!(++looks % LOOKS))
 			cond_resched_tasks_rcu_qs();
-		if (ring->state == MORPH_RING_RUNNING && ring_take(ring)) {
+		if (queue->state == MORPH_RING_RUNNING && queue_take(queue)) {
 			last_ns = ktime_get_ns();
-		} else if (ring->state != MORPH_RING_RUNNING ||
-			   ktime_get_ns() - last_ns > ring->idle_ns) {
-			if (ring_sleep(ring))
+		} else if (queue->state != MORPH_RING_RUNNING ||
+			   ktime_get_ns() - last_ns > queue->idle_ns) {
+			if (queue_sleep(queue))
 				last_ns = ktime_get_ns();
 		} else {
 			cpu_relax();
 		}
 	}
-	WRITE_ONCE(ring->state, MORPH_RING_GONE);
-	WRITE_ONCE(ring->page->state, MORPH_RING_GONE);
-	ring_put(ring);
+	WRITE_ONCE(queue->state, MORPH_RING_GONE);
+	WRITE_ONCE(queue->page->state, MORPH_RING_GONE);
+	queue_put(queue);
 	module_put_and_kthread_exit(0);
 	return 0;
 }
@@ -401,65 +401,65 @@ static int check_setup(const struct morph_ring_setup *setup, struct morph_refusa
 }
 
 /* Enter it into its slice. fabric->lock held. */
-static int ring_enter(struct morph_ring *ring, struct morph_file *file, u32 schedule,
-		      struct morph_refusal *refusal)
+static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 schedule,
+		       struct morph_refusal *refusal)
 {
-	struct morph_slice *slice = ring->slice;
-	struct morph_ring *other;
+	struct morph_slice *slice = queue->slice;
+	struct morph_queue *other;
 	u32 count = 0;
 
 	if (slice->dying)
 		return -ENODEV;
-	list_for_each_entry(other, &slice->rings, node)
+	list_for_each_entry(other, &slice->queues, node)
 		count++;
-	if (count >= MOST_RINGS)
+	if (count >= MOST_QUEUES)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
 				    "the slice has %u rings, at most %u are allowed", count,
-				    MOST_RINGS);
-	ring->schedule = morph_schedule_find(slice, schedule);
-	if (!ring->schedule)
+				    MOST_QUEUES);
+	queue->schedule = morph_schedule_find(slice, schedule);
+	if (!queue->schedule)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, schedule,
 				    "the slice has no schedule %u", schedule);
-	ring->id = ++slice->last_ring;
-	ring->file = file;
+	queue->id = ++slice->last_queue;
+	queue->file = file;
 	kref_get(&slice->kref);
 	/* Its number can be guessed: it may be closed before it runs. */
-	kref_get(&ring->kref);		/* the list's */
-	list_add_tail(&ring->node, &slice->rings);
+	kref_get(&queue->kref);		/* the list's */
+	list_add_tail(&queue->node, &slice->queues);
 	return 0;
 }
 
-static struct morph_ring *ring_alloc(struct morph_slice *slice,
-				     const struct morph_ring_setup *setup)
+static struct morph_queue *queue_alloc(struct morph_slice *slice,
+				       const struct morph_ring_setup *setup)
 {
-	struct morph_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	struct morph_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
 	int ret;
 
-	if (!ring)
+	if (!queue)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&ring->kref);
-	INIT_LIST_HEAD(&ring->node);
-	init_waitqueue_head(&ring->wake);
-	ring->slice = slice;
-	ring->entries = setup->entries;
-	ring->idle_ns = setup->idle_ns ? setup->idle_ns : IDLE_NS;
-	ring->entry_ns = NSEC_PER_SEC / (setup->rate ? setup->rate : RATE);
-	ret = memory_get(ring, setup);
+	kref_init(&queue->kref);
+	INIT_LIST_HEAD(&queue->node);
+	init_waitqueue_head(&queue->wake);
+	queue->slice = slice;
+	queue->entries = setup->entries;
+	queue->idle_ns = setup->idle_ns ? setup->idle_ns : IDLE_NS;
+	queue->entry_ns = NSEC_PER_SEC / (setup->rate ? setup->rate : RATE);
+	ret = memory_get(queue, setup);
 	if (ret) {
-		kfree(ring);
+		kfree(queue);
 		return ERR_PTR(ret);
 	}
-	return ring;
+	return queue;
 }
 
 /* The first reference becomes the thread's. */
-static int ring_run(struct morph_ring *ring)
+static int queue_run(struct morph_queue *queue)
 {
 	struct task_struct *thread;
 	int ret;
 
-	thread = kthread_create(ring_thread, ring, "morph-ring/%u.%u", ring->slice->number,
-				ring->id);
+	thread = kthread_create(queue_thread, queue, "morph-ring/%u.%u", queue->slice->number,
+				queue->id);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
 	/* Its time is that of whoever wants it, and it comes before others no more than he does. */
@@ -470,41 +470,41 @@ static int ring_run(struct morph_ring *ring)
 	}
 	set_user_nice(thread, task_nice(current));
 	/* What is the caller's own is as it was until nothing can fail any more. */
-	memset(ring->memory, 0, MORPH_RING_BYTES(ring->entries));
+	memset(queue->memory, 0, MORPH_RING_BYTES(queue->entries));
 	__module_get(THIS_MODULE);
 	wake_up_process(thread);
 	return 0;
 }
 
 /* Unless somebody has closed it. */
-static void ring_leave(struct morph_ring *ring)
+static void queue_leave(struct morph_queue *queue)
 {
 	bool leaves;
 
-	mutex_lock(&ring->slice->fabric->lock);
-	leaves = !list_empty(&ring->node);
-	list_del_init(&ring->node);
-	mutex_unlock(&ring->slice->fabric->lock);
+	mutex_lock(&queue->slice->fabric->lock);
+	leaves = !list_empty(&queue->node);
+	list_del_init(&queue->node);
+	mutex_unlock(&queue->slice->fabric->lock);
 	if (leaves)
-		ring_put(ring);		/* the list's */
+		queue_put(queue);		/* the list's */
 }
 
 /*
  * A thread that joins its user's cgroups keeps all of the machine from making threads meanwhile:
- * whoever makes rings again and again waits.
+ * whoever makes queues again and again waits.
  */
-static int ring_await_turn(struct morph_user *user)
+static int queue_await_turn(struct morph_user *user)
 {
 	const s64 burst = SETUP_BURST * SETUP_NS;
 
 	for (;;) {
-		s64 last = atomic64_read(&user->ring_turn_ns), now = ktime_get_ns();
+		s64 last = atomic64_read(&user->queue_turn_ns), now = ktime_get_ns();
 		s64 turn = max(last, now - burst);
 		ktime_t until = ns_to_ktime(turn);
 
 		/* Nobody is charged for a turn that he has not waited for. */
 		if (turn <= now) {
-			if (atomic64_try_cmpxchg(&user->ring_turn_ns, &last, turn + SETUP_NS))
+			if (atomic64_try_cmpxchg(&user->queue_turn_ns, &last, turn + SETUP_NS))
 				return 0;
 			continue;
 		}
@@ -515,59 +515,59 @@ static int ring_await_turn(struct morph_user *user)
 	}
 }
 
-int morph_ring_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
-		     struct morph_refusal *refusal)
+int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
+		      struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = file->slice;
-	size_t bytes = sizeof(struct morph_ring);
-	struct morph_ring *ring;
+	size_t bytes = sizeof(struct morph_queue);
+	struct morph_queue *queue;
 	int ret;
 
 	ret = check_setup(setup, refusal);
 	if (!ret)
-		ret = ring_await_turn(slice->user);
+		ret = queue_await_turn(slice->user);
 	if (ret)
 		return ret;
 	bytes += PAGE_ALIGN(MORPH_RING_BYTES(setup->entries));
 	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, refusal);
 	if (ret)
 		return ret;
-	ring = ring_alloc(slice, setup);
-	if (IS_ERR(ring)) {
+	queue = queue_alloc(slice, setup);
+	if (IS_ERR(queue)) {
 		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
-		return PTR_ERR(ring);
+		return PTR_ERR(queue);
 	}
 	mutex_lock(&slice->fabric->lock);
-	ret = ring_enter(ring, file, setup->schedule, refusal);
+	ret = queue_enter(queue, file, setup->schedule, refusal);
 	mutex_unlock(&slice->fabric->lock);
 	if (ret) {
-		memory_free(ring);
-		kfree(ring);
+		memory_free(queue);
+		kfree(queue);
 		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
 		return ret;
 	}
-	*number = ring->id;
-	ret = ring_run(ring);
+	*number = queue->id;
+	ret = queue_run(queue);
 	if (ret) {
-		ring_leave(ring);
-		ring_put(ring);		/* that the thread would have had */
+		queue_leave(queue);
+		queue_put(queue);		/* that the thread would have had */
 	}
 	return ret;
 }
 
 /* ------------------------------------------------------------------ what is asked */
 
-static void ring_close(struct morph_ring *ring)
+static void queue_close(struct morph_queue *queue)
 {
-	WRITE_ONCE(ring->closed, true);
-	wake_up_all(&ring->wake);
+	WRITE_ONCE(queue->closed, true);
+	wake_up_all(&queue->wake);
 }
 
-int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
-		   struct morph_refusal *refusal)
+int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
+		    struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = file->slice;
-	struct morph_ring *ring;
+	struct morph_queue *queue;
 	bool leaves = false;
 
 	if (act->verb < MORPH_RING_WAKE || act->verb > MORPH_RING_QUERY)
@@ -575,77 +575,77 @@ int morph_ring_act(struct morph_file *file, struct morph_ring_act *act,
 				    "verb must be 1 (wake), 2 (close) or 3 (query), not %u",
 				    act->verb);
 	mutex_lock(&slice->fabric->lock);
-	ring = ring_find(slice, act->ring);
-	if (ring && act->verb == MORPH_RING_CLOSE) {
-		list_del_init(&ring->node);
+	queue = queue_find(slice, act->ring);
+	if (queue && act->verb == MORPH_RING_CLOSE) {
+		list_del_init(&queue->node);
 		leaves = true;
 	}
 	mutex_unlock(&slice->fabric->lock);
-	if (!ring)
+	if (!queue)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, act->ring,
 				    "the slice has no ring %u", act->ring);
 	if (act->verb == MORPH_RING_WAKE) {
-		WRITE_ONCE(ring->woken, true);
-		wake_up_all(&ring->wake);
+		WRITE_ONCE(queue->woken, true);
+		wake_up_all(&queue->wake);
 	}
 	if (act->verb == MORPH_RING_CLOSE)
-		ring_close(ring);
+		queue_close(queue);
 	if (leaves)
-		ring_put(ring);		/* the list's */
-	act->out_state = READ_ONCE(ring->state);
-	act->out_error = ring->error;
-	act->out_taken = READ_ONCE(ring->taken_ever);
-	act->out_sleeps = READ_ONCE(ring->sleeps);
-	ring_put(ring);
+		queue_put(queue);		/* the list's */
+	act->out_state = READ_ONCE(queue->state);
+	act->out_error = queue->error;
+	act->out_taken = READ_ONCE(queue->taken_ever);
+	act->out_sleeps = READ_ONCE(queue->sleeps);
+	queue_put(queue);
 	return 0;
 }
 
-int morph_ring_mmap(struct morph_file *file, u32 number, struct vm_area_struct *vma)
+int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct *vma)
 {
 	struct morph_slice *slice = file->slice;
-	struct morph_ring *ring;
+	struct morph_queue *queue;
 	int ret = -EINVAL;
 
 	mutex_lock(&slice->fabric->lock);
-	list_for_each_entry(ring, &slice->rings, node) {
-		if (ring->id != number)
+	list_for_each_entry(queue, &slice->queues, node) {
+		if (queue->id != number)
 			continue;
 		/*
-		 * Pages are inserted, and counted each: they outlive the ring where they are
-		 * mapped. The ring is not: who gave up the last reference would give back locked
+		 * Pages are inserted, and counted each: they outlive the queue where they are
+		 * mapped. The queue is not: who gave up the last reference would give back locked
 		 * memory, under the very lock that is held by who maps.
 		 */
-		if (!ring->pages && vma->vm_end - vma->vm_start <= ring->bytes)
-			ret = morph_shared_map(vma, ring->memory);
+		if (!queue->pages && vma->vm_end - vma->vm_start <= queue->bytes)
+			ret = morph_shared_map(vma, queue->memory);
 		break;
 	}
 	mutex_unlock(&slice->fabric->lock);
 	return ret;
 }
 
-void morph_ring_close_file(struct morph_file *file)
+void morph_queue_close_file(struct morph_file *file)
 {
 	struct morph_slice *slice = file->slice;
-	struct morph_ring *ring, *next;
+	struct morph_queue *queue, *next;
 	LIST_HEAD(closed);
 
 	mutex_lock(&slice->fabric->lock);
-	list_for_each_entry_safe(ring, next, &slice->rings, node)
-		if (ring->file == file)
-			list_move(&ring->node, &closed);
+	list_for_each_entry_safe(queue, next, &slice->queues, node)
+		if (queue->file == file)
+			list_move(&queue->node, &closed);
 	mutex_unlock(&slice->fabric->lock);
-	list_for_each_entry_safe(ring, next, &closed, node) {
-		list_del_init(&ring->node);
-		ring_close(ring);
-		ring_put(ring);		/* the list's */
+	list_for_each_entry_safe(queue, next, &closed, node) {
+		list_del_init(&queue->node);
+		queue_close(queue);
+		queue_put(queue);		/* the list's */
 	}
 }
 
-void morph_ring_wake_slice(struct morph_slice *slice)
+void morph_queue_wake_slice(struct morph_slice *slice)
 {
-	struct morph_ring *ring;
+	struct morph_queue *queue;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(ring, &slice->rings, node)
-		wake_up_all(&ring->wake);
+	list_for_each_entry(queue, &slice->queues, node)
+		wake_up_all(&queue->wake);
 }

@@ -558,7 +558,7 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 		wake_up_all(&slice->idle);
 		morph_state_lose(slice);
 		morph_schedule_wake(slice);
-		morph_ring_wake_slice(slice);
+		morph_queue_wake_slice(slice);
 		slice->named = false;
 		if (!slice->files_count && !slice->dying)
 			morph_slice_release(slice, 0);
@@ -619,7 +619,7 @@ void morph_fabric_shutdown(struct morph_fabric *fabric)
 	list_for_each_entry(slice, &fabric->slices, node) {
 		morph_state_lose(slice);
 		morph_schedule_wake(slice);
-		morph_ring_wake_slice(slice);
+		morph_queue_wake_slice(slice);
 	}
 	mutex_unlock(&fabric->lock);
 	morph_hw_drain(fabric);

@@ -143,7 +143,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	}
 	morph_event_hangup(slice);
 	wake_up_all(&slice->idle);
-	morph_ring_wake_slice(slice);
+	morph_queue_wake_slice(slice);
 	queue_work(morph_wq, &slice->release_work);
 }
 

@@ -229,7 +229,7 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 	INIT_LIST_HEAD(&slice->files);
 	INIT_LIST_HEAD(&slice->txns);
 	INIT_LIST_HEAD(&slice->schedules);
-	INIT_LIST_HEAD(&slice->rings);
+	INIT_LIST_HEAD(&slice->queues);
 	slice->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
 	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&slice->idle);

@@ -142,9 +142,9 @@ struct morph_slice {
 	struct xarray circuits;		/* by id */
 	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
 	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
-	struct list_head rings;		/* of struct morph_ring: queue.c */
+	struct list_head queues;	/* of struct morph_queue: queue.c */
 	struct morph_state_page *state_page; /* or NULL: state_page.c */
-	u32 last_schedule, last_ring;	/* numbers given */
+	u32 last_schedule, last_queue;	/* numbers given */
 	u32 schedule_ids;		/* the next number of a circuit of one */
 	u32 circuits_count;
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */
