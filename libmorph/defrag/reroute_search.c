@@ -482,14 +482,9 @@ static bool sites_suffice(const struct exhaust *exhaust)
 		out[reroute->flows[at].from]++;
 		in[reroute->flows[at].to]++;
 	}
-	for (uint32_t site = 0; site < net->sites; site++) {
-		for (uint64_t left = net->out[site]; left && out[site] > 0; left &= left - 1)
-			out[site] -= net->room[site][net_first(left)];
-		for (uint64_t left = net->in[site]; left && in[site] > 0; left &= left - 1)
-			in[site] -= net->room[net_first(left)][site];
-		if (out[site] > 0 || in[site] > 0)
+	for (uint32_t site = 0; site < net->sites; site++)
+		if (!net_suffices(net, 1, site, out[site], in[site]))
 			return false;
-	}
 	return true;
 }
 

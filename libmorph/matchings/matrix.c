@@ -191,6 +191,23 @@ void lm_matrix_add(struct matrix_solver *solver, uint32_t src, uint32_t dst, uin
 	solver->left[(size_t)src * solver->problem.ranks + dst] -= bytes;
 }
 
+int lm_matrix_send(struct matrix_solver *solver, uint64_t most)
+{
+	uint32_t ranks = solver->problem.ranks;
+	int ret = lm_matrix_room(solver, ranks);
+
+	if (ret)
+		return ret;
+	for (uint32_t src = 0; src < ranks; src++) {
+		uint32_t dst = solver->to[src];
+		uint64_t bytes = solver->left[(size_t)src * ranks + dst];
+
+		if (bytes)
+			lm_matrix_add(solver, src, dst, bytes < most ? bytes : most);
+	}
+	return 0;
+}
+
 /* Circuits that are lit and of use send all they can: what they carry costs no change. */
 static int use_held(struct matrix_solver *solver)
 {

@@ -31,7 +31,7 @@ static uint64_t change_ps(const struct matrix_solver *solver, uint32_t plane, ui
 	return lm_matrix_held(solver, plane, src, dst) ? 0 : solver->set_ps;
 }
 
-static int largest_first(const void *one, const void *other, void *context)
+int lm_matrix_largest_first(const void *one, const void *other, void *context)
 {
 	const struct matrix_share *a = one, *b = other;
 
@@ -182,7 +182,7 @@ static int share_pairs(struct matrix_solver *solver)
 	memset(solver->loads, 0,
 	       matrix_ports(solver, solver->problem.planes) * sizeof(*solver->loads));
 	lm_sort(solver->shares.list, solver->shares.count, sizeof(*solver->shares.list),
-		largest_first, NULL);
+		lm_matrix_largest_first, NULL);
 	for (uint32_t at = 0; at < solver->shares.count; at++)
 		choose_plane(solver, &solver->shares.list[at]);
 	while (moves-- && ret > 0 && solver->looks < most) {

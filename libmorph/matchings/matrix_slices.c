@@ -14,23 +14,14 @@ static uint64_t change_bytes(const struct matrix_solver *solver)
 	return (uint64_t)((bits + 7999999) / 8000000);
 }
 
-/* At most so many bytes from each of the matching in to[]; how many were sent. */
+/* At most so many bytes from each of the matching in to[]. */
 static int send_slice(struct matrix_solver *solver, uint64_t slice)
 {
-	uint32_t ranks = solver->problem.ranks, before = solver->sends.count;
-	int ret = lm_matrix_room(solver, ranks);
+	uint32_t before = solver->sends.count;
+	int ret = lm_matrix_send(solver, slice);
 
-	if (ret)
-		return ret;
-	for (uint32_t src = 0; src < ranks; src++) {
-		uint32_t dst = solver->to[src];
-		uint64_t bytes = solver->left[(size_t)src * ranks + dst];
-
-		if (bytes)
-			lm_matrix_add(solver, src, dst, bytes < slice ? bytes : slice);
-	}
 	solver->step += solver->sends.count > before;
-	return 0;
+	return ret;
 }
 
 /* ----------------------------------------------------------------- stuffing */

@@ -27,25 +27,13 @@ int lm_matrix_rotation(struct matrix_solver *solver)
 
 /* ------------------------------------------------------------------ longest */
 
-static int longest_first(const void *one, const void *other, void *context)
-{
-	const struct matrix_share *a = one, *b = other;
-
-	(void)context;
-	if (a->bytes != b->bytes)
-		return a->bytes > b->bytes ? -1 : 1;
-	if (a->src != b->src)
-		return a->src < b->src ? -1 : 1;
-	return (a->dst > b->dst) - (a->dst < b->dst);
-}
-
 static int list_left(struct matrix_solver *solver)
 {
 	int ret = lm_matrix_pairs(solver, solver->left, &solver->pairs);
 
 	if (!ret)
 		lm_sort(solver->pairs.list, solver->pairs.count, sizeof(*solver->pairs.list),
-			longest_first, NULL);
+			lm_matrix_largest_first, NULL);
 	return ret;
 }
 
@@ -131,20 +119,10 @@ bool lm_matrix_heaviest(struct matrix_solver *solver)
 /* Those of the matching in to[] that have anything send it all. */
 static int send_whole(struct matrix_solver *solver)
 {
-	uint32_t ranks = solver->problem.ranks;
-	int ret = lm_matrix_room(solver, ranks);
+	int ret = lm_matrix_send(solver, UINT64_MAX);
 
-	if (ret)
-		return ret;
-	for (uint32_t src = 0; src < ranks; src++) {
-		uint32_t dst = solver->to[src];
-		uint64_t bytes = solver->left[(size_t)src * ranks + dst];
-
-		if (bytes)
-			lm_matrix_add(solver, src, dst, bytes);
-	}
-	solver->step++;
-	return 0;
+	solver->step += !ret;
+	return ret;
 }
 
 /* Weights are times, so that a pair that has little still weighs its change. What the budget leaves is as by rotation. */

@@ -121,6 +121,12 @@ int lm_matrix_room(struct matrix_solver *solver, uint32_t more);
 /* One more send of this step, for which there is room; what is left of the pair gets less. */
 void lm_matrix_add(struct matrix_solver *solver, uint32_t src, uint32_t dst, uint64_t bytes);
 
+/* Each pair of the matching in to[] sends what is left, at most @most bytes. What lm_matrix_room() returns. */
+int lm_matrix_send(struct matrix_solver *solver, uint64_t most);
+
+/* For lm_sort(): shares by bytes, the largest first; equal ones by ranks. */
+int lm_matrix_largest_first(const void *one, const void *other, void *context);
+
 /* The bound, and the load, of all cells. */
 void lm_matrix_bound(struct matrix_solver *solver);
 

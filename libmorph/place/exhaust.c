@@ -71,19 +71,9 @@ static bool sites_suffice(const struct exhaust *exhaust)
 		out[routes->list[at].from] += routes->list[at].units;
 		in[routes->list[at].to] += routes->list[at].units;
 	}
-	for (uint32_t site = 0; site < exhaust->nets->sites; site++) {
-		for (uint32_t band = 0; band < exhaust->bands; band++) {
-			const struct net *net = &exhaust->nets[band];
-
-			for (uint64_t left = net->out[site]; left && out[site] > 0;
-			     left &= left - 1)
-				out[site] -= net->room[site][net_first(left)];
-			for (uint64_t left = net->in[site]; left && in[site] > 0; left &= left - 1)
-				in[site] -= net->room[net_first(left)][site];
-		}
-		if (out[site] > 0 || in[site] > 0)
+	for (uint32_t site = 0; site < exhaust->nets->sites; site++)
+		if (!net_suffices(exhaust->nets, exhaust->bands, site, out[site], in[site]))
 			return false;
-	}
 	return true;
 }
 

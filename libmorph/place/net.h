@@ -56,6 +56,24 @@ void lm_net_measure(const struct net *net, net_distances distances);
 /* Hops from each site to @to; O(sites + links). */
 void lm_net_measure_to(const struct net *net, uint32_t to, uint8_t distances[NET_SITES]);
 
+/*
+ * Does the room of all @count networks together suffice for @out circuits that begin at a site, and @in that end
+ * there? O(links of the site).
+ */
+static inline bool net_suffices(const struct net *nets, uint32_t count, uint32_t site, int32_t out,
+				int32_t in)
+{
+	for (uint32_t at = 0; at < count; at++) {
+		const struct net *net = &nets[at];
+
+		for (uint64_t left = net->out[site]; left && out > 0; left &= left - 1)
+			out -= net->room[site][net_first(left)];
+		for (uint64_t left = net->in[site]; left && in > 0; left &= left - 1)
+			in -= net->room[net_first(left)][site];
+	}
+	return out <= 0 && in <= 0;
+}
+
 /* The room of all links that lead out of @set. */
 uint32_t lm_net_room_out(const struct net *net, uint64_t set);
 
