@@ -110,6 +110,38 @@
 	"what controllers have reserved there is what they decided last: ways whose flow is less "  \
 	"than 0.6 lanes away from that stay as they are."
 
+#define BANDWIDTH_PLAN                                                                               \
+	"FILE is YAML or JSON; '-' reads standard input:"                                            \
+	"\n\n"                                                                                       \
+	"  wavelengths: 4\n"                                                                         \
+	"  ports: 2\n"                                                                               \
+	"  guides: {west: 2}\n"                                                                      \
+	"  groups:\n"                                                                                \
+	"  - {name: tensor, ring: [0, 1, 2, 3], least: 1, most: 8}\n"                                \
+	"  - name: pipeline\n"                                                                       \
+	"    hops:\n"                                                                                \
+	"    - {from: 0, to: 4, guides: [west]}\n"                                                   \
+	"    - {from: 4, to: 0, circuits: 2}\n\n"                                                    \
+	"Each accelerator has so many 'ports' (or 'transmit' and 'receive' apart), each guide so "   \
+	"many fibres, and each fibre and port a lane of every wavelength. A group gets the same "    \
+	"number of lanes on all of its hops: 'least' at least (default: 0) and 'most' at most "      \
+	"(default: no limit). A hop has 'circuits' (default: 1) for each lane of its group. The "    \
+	"least bandwidth of all groups is as large as can be, then the next, and so on. The "        \
+	"answer has the lanes of each group and the resource that it is short of, and the "          \
+	"wavelengths of each hop. With --profile or --fabric, ports and wavelengths are those of "   \
+	"the profile unless the file has others, and a guide 0-1 stands for the fibres from server " \
+	"0 to server 1: with --fabric for those that are free. Exit status 1 when groups can't "     \
+	"have their least."
+
+#define SPARE_PLAN                                                                                    \
+	"An accelerator is down when it, its server or the supply of its server is down; parts fail " \
+	"independently. The answer is the least number of spares so that more accelerators are "      \
+	"down at most for the rest of the time, and for comparison the published rule, which counts " \
+	"as many too. The accelerators include the spares, because spares fail too. The servers are " \
+	"those of the fabric, of --profile, or of --servers and --accelerators. Of a fabric the "     \
+	"answer also has the spares that it holds. Exit status 1 when the fabric has too few "        \
+	"spares, or when the target leaves no accelerator to tenants."
+
 #define SCHEDULE                                                                                        \
 	"FILE is YAML or JSON; '-' reads standard input. It has circuits, and steps that hold them by " \
 	"their places in the list, from 0:"                                                             \

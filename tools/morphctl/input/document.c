@@ -247,3 +247,38 @@ enum exit_code document_read(const char *path, json_t **document)
 	input_close(file);
 	return *document ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }
+
+static bool is_listed(const char *word, const char *list)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list;; at++) {
+		if (strcspn(at, ",") == length && !strncmp(at, word, length))
+			return true;
+		at += strcspn(at, ",");
+		if (!*at)
+			return false;
+	}
+}
+
+const char *document_stray_key(const json_t *object, const char *known)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)object, key, value) if (!is_listed(key, known)) return key;
+	return NULL;
+}
+
+bool document_number(const json_t *object, const char *key, uint64_t most, uint64_t *value)
+{
+	const json_t *it = json_object_get(object, key);
+
+	if (!it)
+		return true;
+	if (!json_is_integer(it) || json_integer_value(it) < 0 ||
+	    (uint64_t)json_integer_value(it) > most)
+		return false;
+	*value = (uint64_t)json_integer_value(it);
+	return true;
+}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Opening what is to be read. */
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,18 @@ enum exit_code input_open(const char *path, FILE **file)
 enum exit_code refuse_file(const char *path, const char *why)
 {
 	warn_line("%s: %s", path, why);
+	return EXIT_CODE_USAGE;
+}
+
+enum exit_code refuse_line(const char *path, size_t line, const char *format, ...)
+{
+	char what[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	warn_line("%s: line %zu: %s", path, line, what);
 	return EXIT_CODE_USAGE;
 }
 

@@ -21,28 +21,14 @@ struct reader {
 	bool named[GRAPH_RANKS];
 };
 
-static enum exit_code wrong(const struct reader *reader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static enum exit_code wrong(const struct reader *reader, const char *format, ...)
-{
-	char what[256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(what, sizeof(what), format, arguments);
-	va_end(arguments);
-	warn_line("%s: line %zu: %s", reader->path, reader->line, what);
-	return EXIT_CODE_USAGE;
-}
-
 static enum exit_code read_rank(struct reader *reader, const char *word, uint32_t *rank)
 {
 	uint64_t number;
 
 	if (!parse_u64(word, 0, GRAPH_RANKS - 1, &number))
-		return wrong(reader, "'%s' is no rank; ranks are numbers from 0 to %u", word,
-			     GRAPH_RANKS - 1);
+		return refuse_line(reader->path, reader->line,
+				   "'%s' is no rank; ranks are numbers from 0 to %u", word,
+				   GRAPH_RANKS - 1);
 	*rank = (uint32_t)number;
 	reader->named[*rank] = true;
 	if (*rank >= reader->highest) {
@@ -57,11 +43,12 @@ static enum exit_code add_link(struct reader *reader, struct graph_link link)
 	struct graph *graph = reader->graph;
 
 	if (link.src == link.dst)
-		return wrong(reader, "a link from rank %u to itself; the two ranks must differ",
-			     link.src);
+		return refuse_line(reader->path, reader->line,
+				   "a link from rank %u to itself; the two ranks must differ",
+				   link.src);
 	if (graph->links_count == GRAPH_LINKS)
-		return wrong(reader, "more than %u links; a slice has no more circuits",
-			     GRAPH_LINKS);
+		return refuse_line(reader->path, reader->line,
+				   "more than %u links; a slice has no more circuits", GRAPH_LINKS);
 	if (graph->links_count == reader->room) {
 		reader->room = reader->room ? 2 * reader->room : 64;
 		graph->links =
@@ -85,8 +72,8 @@ static enum exit_code read_line(struct reader *reader, char *text)
 	if (!count)
 		return EXIT_CODE_OK;
 	if (count != 2)
-		return wrong(reader, "%s; a line has two ranks, as '0 1'",
-			     count < 2 ? "one word alone" : "more than two words");
+		return refuse_line(reader->path, reader->line, "%s; a line has two ranks, as '0 1'",
+				   count < 2 ? "one word alone" : "more than two words");
 	code = read_rank(reader, words[0], &link.src);
 	if (!code)
 		code = read_rank(reader, words[1], &link.dst);
@@ -103,8 +90,8 @@ static enum exit_code check_ranks(struct reader *reader)
 	reader->line = reader->highest_line;
 	for (uint32_t rank = 0; rank < reader->highest; rank++)
 		if (!reader->named[rank])
-			return wrong(
-				reader,
+			return refuse_line(
+				reader->path, reader->line,
 				"rank %u, but rank %u is in no line; ranks are numbered from 0 without a gap",
 				reader->highest, rank);
 	reader->graph->ranks = reader->highest + 1;
@@ -122,7 +109,8 @@ static enum exit_code read_stream(struct reader *reader, FILE *file)
 		reader->line++;
 		code = strlen(text) == (size_t)length ?
 			       read_line(reader, text) :
-			       wrong(reader, "a NUL character; leave it out");
+			       refuse_line(reader->path, reader->line,
+					   "a NUL character; leave it out");
 	}
 	free(text);
 	if (!code && ferror(file)) {

@@ -12,12 +12,18 @@ enum exit_code input_open(const char *path, FILE **file);
 void input_close(FILE *file);
 /* What is wrong with a file, on stderr. */
 enum exit_code refuse_file(const char *path, const char *why);
+enum exit_code refuse_line(const char *path, size_t line, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* A file in memory of its own, freed by the caller, with a NUL behind it that is not counted. What is wrong is told. */
 enum exit_code input_whole(const char *path, char **text, size_t *length);
 
 /* document.c: read a YAML or JSON file, or standard input for "-"; *document is the caller's. */
 enum exit_code document_read(const char *path, json_t **document);
+/* The first key of @object that is none of those divided by commas in @known; NULL: there is none. */
+const char *document_stray_key(const json_t *object, const char *known);
+/* A whole number up to @most, which stays as it was where it is absent; false: it is none. */
+bool document_number(const json_t *object, const char *key, uint64_t most, uint64_t *value);
 
 /* graph.c: a file of links between ranks. */
 

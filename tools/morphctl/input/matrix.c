@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A file of bytes from each rank to each: a line for each rank. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,21 +33,6 @@ struct table {
 	size_t line; /* of the file */
 	uint32_t rows, columns; /* the first row says how many */
 };
-
-static enum exit_code wrong_line(const struct table *table, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static enum exit_code wrong_line(const struct table *table, const char *format, ...)
-{
-	char what[200];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(what, sizeof(what), format, arguments);
-	va_end(arguments);
-	warn_line("%s: line %zu: %s", table->path, table->line, what);
-	return EXIT_CODE_USAGE;
-}
 
 static uint32_t count_words(const char *line)
 {
@@ -89,37 +73,40 @@ static enum exit_code read_row(struct table *table, char *line)
 	line[strcspn(line, "#")] = '\0';
 	column = empty_cell(line);
 	if (column)
-		return wrong_line(table,
-				  "row %u: column %u is empty; what a rank has nothing for is 0",
-				  table->rows + 1, column);
+		return refuse_line(table->path, table->line,
+				   "row %u: column %u is empty; what a rank has nothing for is 0",
+				   table->rows + 1, column);
 	count = count_words(line);
 	if (!count)
 		return EXIT_CODE_OK;
 	if (!table->cells) {
 		if (count > MOST_RANKS)
-			return wrong_line(table, "%u numbers; there are %u ranks at most", count,
-					  MOST_RANKS);
+			return refuse_line(table->path, table->line,
+					   "%u numbers; there are %u ranks at most", count,
+					   MOST_RANKS);
 		table->columns = count;
 		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
 	}
 	if (count != table->columns)
-		return wrong_line(table, "%u number%s, and %u in the first row", count,
-				  PLURAL(count), table->columns);
+		return refuse_line(table->path, table->line, "%u number%s, and %u in the first row",
+				   count, PLURAL(count), table->columns);
 	if (table->rows == table->columns)
-		return wrong_line(table, "one more row than the %u of a matrix of %u columns",
-				  table->rows, table->columns);
+		return refuse_line(table->path, table->line,
+				   "one more row than the %u of a matrix of %u columns",
+				   table->rows, table->columns);
 	for (char *word = strtok_r(line, DIVIDERS, &place); word;
 	     word = strtok_r(NULL, DIVIDERS, &place), column++) {
 		uint64_t *cell = &table->cells[(size_t)table->rows * table->columns + column];
 
 		if (!parse_bytes(word, cell))
-			return wrong_line(
-				table,
+			return refuse_line(
+				table->path, table->line,
 				"column %u: '%s' is no number of bytes; there are 4096, 64K, 16M, 1G",
 				column + 1, word);
 		if (*cell > MOST_BYTES)
-			return wrong_line(table, "column %u: '%s' is more than 2^50 bytes",
-					  column + 1, word);
+			return refuse_line(table->path, table->line,
+					   "column %u: '%s' is more than 2^50 bytes", column + 1,
+					   word);
 	}
 	table->rows++;
 	return EXIT_CODE_OK;

@@ -38,4 +38,35 @@ enum exit_code solve_traffic(struct traffic *traffic);
 uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller);
 void traffic_free(struct traffic *traffic);
 
+/* bandwidth.c: lanes of groups that communicate. */
+struct bandwidth_guide {
+	char *name;
+	uint32_t fibres;
+};
+
+struct bandwidth_hop {
+	uint32_t group, src, dst;
+	uint32_t circuits; /* for each lane of the group */
+	const json_t *guides; /* names, or NULL */
+};
+
+struct bandwidth {
+	struct run *run;
+	json_t *document;
+	struct morph_bw *problem;
+	uint32_t wavelengths, transmit, receive; /* of a fibre; ports of each accelerator */
+	uint32_t accelerators; /* how many there are; those of a file are as many as it names */
+	bool of_profile; /* numbers above and guides are those of a profile, unless the file has others */
+	struct bandwidth_guide *guides; /* by number */
+	uint32_t guides_count;
+	json_t *groups; /* records of the file, by number */
+	struct bandwidth_hop *hops; /* by number */
+	uint32_t hops_count;
+	struct morph_bw_result result;
+};
+
+/* Read the file that is named, and make the problem of it. */
+enum exit_code read_bandwidth(struct bandwidth *bandwidth);
+void add_bandwidth_guide(struct bandwidth *bandwidth, const char *name, uint32_t fibres);
+
 #endif

@@ -18,37 +18,13 @@ static enum exit_code wrong(const struct traffic *traffic, const char *where, co
 static enum exit_code check_keys(const struct traffic *traffic, const json_t *object,
 				 const char *where, const char *known)
 {
-	const char *key;
-	json_t *value;
+	const char *key = document_stray_key(object, known);
 
-	json_object_foreach((json_t *)object, key, value)
-	{
-		const char *word = known;
-
-		while (*word && (strncmp(word, key, strcspn(word, ",")) ||
-				 strlen(key) != strcspn(word, ",")))
-			word += strcspn(word, ",") + (word[strcspn(word, ",")] == ',');
-		if (*word)
-			continue;
-		warn_line("%s: %sthere is no key '%s'; there are %s", traffic->run->argv[0], where,
-			  key, known);
-		return EXIT_CODE_USAGE;
-	}
-	return EXIT_CODE_OK;
-}
-
-/* A whole number of the file; what is absent stays as it was. */
-static bool whole(const json_t *object, const char *key, uint64_t most, uint64_t *value)
-{
-	const json_t *it = json_object_get(object, key);
-
-	if (!it)
-		return true;
-	if (!json_is_integer(it) || json_integer_value(it) < 0 ||
-	    (uint64_t)json_integer_value(it) > most)
-		return false;
-	*value = (uint64_t)json_integer_value(it);
-	return true;
+	if (!key)
+		return EXIT_CODE_OK;
+	warn_line("%s: %sthere is no key '%s'; there are %s", traffic->run->argv[0], where, key,
+		  known);
+	return EXIT_CODE_USAGE;
 }
 
 static bool real(const json_t *object, const char *key, double *value)
@@ -74,14 +50,15 @@ static enum exit_code read_demand(const struct traffic *traffic, size_t number, 
 	if (code)
 		return code;
 	*demand = (struct demand){ .amount = -1, .weight = 1 };
-	if (!whole(it, "from", UINT32_MAX - 1, &from) || !whole(it, "to", UINT32_MAX - 1, &to) ||
-	    from == UINT64_MAX || to == UINT64_MAX)
+	if (!document_number(it, "from", UINT32_MAX - 1, &from) ||
+	    !document_number(it, "to", UINT32_MAX - 1, &to) || from == UINT64_MAX ||
+	    to == UINT64_MAX)
 		return wrong(traffic, where, "'from' and 'to' must be numbers of hosts");
 	if (!real(it, "lanes", &demand->amount) || demand->amount < 0)
 		return wrong(traffic, where, "'lanes' must be a number, 0 or more");
 	if (!real(it, "weight", &demand->weight) || demand->weight <= 0)
 		return wrong(traffic, where, "'weight' must be a number above 0");
-	if (!whole(it, "controller", UINT32_MAX - 1, &controller))
+	if (!document_number(it, "controller", UINT32_MAX - 1, &controller))
 		return wrong(traffic, where, "'controller' must be the number of one");
 	demand->src_host = (uint32_t)from;
 	demand->dst_host = (uint32_t)to;
@@ -106,9 +83,9 @@ enum exit_code read_traffic(struct traffic *traffic)
 	list = json_object_get(traffic->document, "demands");
 	if (!json_is_array(list) || !json_array_size(list))
 		return wrong(traffic, "", "wants a list 'demands' with at least one");
-	if (!whole(traffic->document, "epoch", INT64_MAX, &traffic->epoch))
+	if (!document_number(traffic->document, "epoch", INT64_MAX, &traffic->epoch))
 		return wrong(traffic, "", "'epoch' must be a number, 0 or more");
-	if (!whole(traffic->document, "ways", 64, &ways) || !ways)
+	if (!document_number(traffic->document, "ways", 64, &ways) || !ways)
 		return wrong(traffic, "", "'ways' must be 1 to 64");
 	if (!real(traffic->document, "lambda", &traffic->lambda) || traffic->lambda < 0)
 		return wrong(traffic, "", "'lambda' must be a number, 0 or more");

@@ -27,40 +27,24 @@ static enum exit_code refused(const struct reader *reader, int error)
 	return exit_of_errno(-error) == EXIT_CODE_FAILED ? EXIT_CODE_USAGE : exit_of_errno(-error);
 }
 
-/* Every key is one of those that are known. */
+/* Every key is one of those that are known, divided by commas. */
 static enum exit_code check_keys(const struct reader *reader, const json_t *object,
-				 const char *const *known)
+				 const char *known)
 {
-	const char *key;
-	json_t *value;
+	const char *key = document_stray_key(object, known);
 
-	json_object_foreach((json_t *)object, key, value)
-	{
-		const char *const *word = known;
-
-		while (*word && strcmp(*word, key))
-			word++;
-		if (*word)
-			continue;
-		warn_line("%s: %sthere is no key '%s'", reader->path, reader->where, key);
-		return EXIT_CODE_USAGE;
-	}
-	return EXIT_CODE_OK;
+	if (!key)
+		return EXIT_CODE_OK;
+	warn_line("%s: %sthere is no key '%s'", reader->path, reader->where, key);
+	return EXIT_CODE_USAGE;
 }
 
 /* A whole number; what is absent stays as it was. */
 static enum exit_code read_number(const struct reader *reader, const json_t *object,
 				  const char *key, uint64_t most, uint64_t *value)
 {
-	const json_t *it = json_object_get(object, key);
-
-	if (!it)
+	if (document_number(object, key, most, value))
 		return EXIT_CODE_OK;
-	if (json_is_integer(it) && json_integer_value(it) >= 0 &&
-	    (uint64_t)json_integer_value(it) <= most) {
-		*value = (uint64_t)json_integer_value(it);
-		return EXIT_CODE_OK;
-	}
 	warn_line("%s: %s'%s' must be a number, 0 to %llu", reader->path, reader->where, key,
 		  (unsigned long long)most);
 	return EXIT_CODE_USAGE;
@@ -179,7 +163,7 @@ typedef enum exit_code add_fn(const struct reader *reader, const json_t *it);
 
 /* Each entry of a list, which has one at least. */
 static enum exit_code read_list(struct reader *reader, const json_t *document, const char *key,
-				const char *what, const char *const *known, add_fn *add)
+				const char *what, const char *known, add_fn *add)
 {
 	const json_t *list = json_object_get(document, key);
 	enum exit_code code = EXIT_CODE_OK;
@@ -209,12 +193,10 @@ static enum exit_code read_list(struct reader *reader, const json_t *document, c
 
 static enum exit_code read_document(struct reader *reader, const json_t *document)
 {
-	static const char *const known[] = { "loop",	 "generation", "profile-checksum",
-					     "circuits", "steps",      NULL };
-	static const char *const of_circuit[] = { "src-rank",  "dst-rank",  "lanes-count", "lanes",
-						  "src-plane", "dst-plane", "guide",	   NULL };
-	static const char *const of_step[] = { "circuits", "begin", "after-ns", "deadline-ns",
-					       NULL };
+	static const char known[] = "loop,generation,profile-checksum,circuits,steps";
+	static const char of_circuit[] =
+		"src-rank,dst-rank,lanes-count,lanes,src-plane,dst-plane,guide";
+	static const char of_step[] = "circuits,begin,after-ns,deadline-ns";
 	const json_t *loop = json_object_get(document, "loop");
 	uint64_t generation = MORPH_GENERATION_ANY;
 	uint32_t checksum = 0;

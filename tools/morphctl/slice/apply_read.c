@@ -17,43 +17,27 @@ static enum exit_code wrong(const char *where, const char *what)
 static enum exit_code keys_known(const char *where, json_t *object, const char *known)
 {
 	const char *key;
-	json_t *value;
 
 	if (!json_is_object(object))
 		return wrong(where, "must be an object");
-	json_object_foreach(object, key, value)
-	{
-		const char *at = known;
-		size_t length = 0;
-
-		while (*at) {
-			length = strcspn(at, ",");
-			if (strlen(key) == length && !strncmp(key, at, length))
-				break;
-			at += length + (at[length] == ',');
-		}
-		if (*at)
-			continue;
-		warn_line("apply: %s: there is no '%s'; there are %s", where, key, known);
-		return EXIT_CODE_USAGE;
-	}
-	return EXIT_CODE_OK;
+	key = document_stray_key(object, known);
+	if (!key)
+		return EXIT_CODE_OK;
+	warn_line("apply: %s: there is no '%s'; there are %s", where, key, known);
+	return EXIT_CODE_USAGE;
 }
 
 static enum exit_code read_number(const char *where, json_t *object, const char *key, uint32_t most,
 				  uint32_t *value)
 {
-	const json_t *member = json_object_get(object, key);
+	uint64_t number = *value;
 
-	if (!member)
-		return EXIT_CODE_OK;
-	if (json_is_integer(member) && json_integer_value(member) >= 0 &&
-	    json_integer_value(member) <= most) {
-		*value = (uint32_t)json_integer_value(member);
-		return EXIT_CODE_OK;
+	if (!document_number(object, key, most, &number)) {
+		warn_line("apply: %s: '%s' must be a number from 0 to %u", where, key, most);
+		return EXIT_CODE_USAGE;
 	}
-	warn_line("apply: %s: '%s' must be a number from 0 to %u", where, key, most);
-	return EXIT_CODE_USAGE;
+	*value = (uint32_t)number;
+	return EXIT_CODE_OK;
 }
 
 static enum exit_code read_word(const char *where, json_t *object, const char *key,

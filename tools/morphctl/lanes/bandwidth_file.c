@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The file of groups that morphctl bandwidth plan takes */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "morphctl/input/input.h"
+#include "morphctl/lanes/lanes.h"
+#include "morphctl/output/output.h"
+
+/* As many as libmorph takes. */
+#define MOST_ACCELERATORS 65536u
+#define MOST_PORTS 1024u
+#define MOST_FIBRES 4096u
+#define MOST_WAVELENGTHS 256u
+#define MOST_LANES UINT32_MAX
+
+struct reader {
+	struct bandwidth *bandwidth;
+	char where[96]; /* what is being read, and ": " */
+};
+
+static enum exit_code refuse(const struct reader *reader, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static enum exit_code refuse(const struct reader *reader, const char *format, ...)
+{
+	char what[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(what, sizeof(what), format, arguments);
+	va_end(arguments);
+	warn_line("%s: %s%s", reader->bandwidth->run->argv[0], reader->where, what);
+	return EXIT_CODE_USAGE;
+}
+
+/* What libmorph has against it; a number of something new is no error. */
+static enum exit_code accept(const struct reader *reader, int number)
+{
+	if (number >= 0)
+		return EXIT_CODE_OK;
+	return refuse(reader, "%s", morph_error_text(reader->bandwidth->run->client->ctx));
+}
+
+static enum exit_code check_keys(const struct reader *reader, const json_t *object,
+				 const char *known)
+{
+	const char *key = json_is_object(object) ? document_stray_key(object, known) : NULL;
+
+	if (!json_is_object(object))
+		return refuse(reader, "wants an object with %s", known);
+	return key ? refuse(reader, "there is no key '%s'; there are %s", key, known) :
+		     EXIT_CODE_OK;
+}
+
+static enum exit_code read_number(const struct reader *reader, const json_t *object,
+				  const char *key, uint32_t least, uint32_t most, uint32_t *value)
+{
+	uint64_t number = *value;
+
+	if (!document_number(object, key, most, &number) ||
+	    (number < least && json_object_get(object, key)))
+		return refuse(reader, "'%s' must be a number, %u to %u", key, least, most);
+	*value = (uint32_t)number;
+	return EXIT_CODE_OK;
+}
+
+/* ----------------------------------------------------------------- the whole file */
+
+/* A number of either, or an object with both. */
+static enum exit_code read_ports(const struct reader *reader)
+{
+	struct bandwidth *bandwidth = reader->bandwidth;
+	const json_t *ports = json_object_get(bandwidth->document, "ports");
+	enum exit_code code;
+
+	if (!json_is_object(ports)) {
+		code = read_number(reader, bandwidth->document, "ports", 1, MOST_PORTS,
+				   &bandwidth->transmit);
+		if (ports)
+			bandwidth->receive = bandwidth->transmit;
+		return code;
+	}
+	code = check_keys(reader, ports, "transmit,receive");
+	if (!code)
+		code = read_number(reader, ports, "transmit", 1, MOST_PORTS, &bandwidth->transmit);
+	if (!code)
+		code = read_number(reader, ports, "receive", 1, MOST_PORTS, &bandwidth->receive);
+	return code;
+}
+
+void add_bandwidth_guide(struct bandwidth *bandwidth, const char *name, uint32_t fibres)
+{
+	struct bandwidth_guide *guide;
+
+	bandwidth->guides = needed(reallocarray(bandwidth->guides, bandwidth->guides_count + 1UL,
+						sizeof(*bandwidth->guides)));
+	guide = &bandwidth->guides[bandwidth->guides_count++];
+	*guide = (struct bandwidth_guide){ needed(strdup(name)), fibres };
+}
+
+static struct bandwidth_guide *find_guide(const struct bandwidth *bandwidth, const char *name)
+{
+	for (uint32_t at = 0; at < bandwidth->guides_count; at++)
+		if (!strcmp(bandwidth->guides[at].name, name))
+			return &bandwidth->guides[at];
+	return NULL;
+}
+
+/* Those of a profile are there already; the file may say how many fibres they have. */
+static enum exit_code read_guides(const struct reader *reader)
+{
+	struct bandwidth *bandwidth = reader->bandwidth;
+	json_t *guides = json_object_get(bandwidth->document, "guides"), *it;
+	enum exit_code code = EXIT_CODE_OK;
+	const char *name;
+
+	if (guides && !json_is_object(guides))
+		return refuse(reader,
+			      "'guides' must be an object: the fibres of each, by its name");
+	json_object_foreach(guides, name, it)
+	{
+		struct bandwidth_guide *known = find_guide(bandwidth, name);
+		uint32_t fibres = 0;
+
+		code = read_number(reader, guides, name, 0, MOST_FIBRES, &fibres);
+		if (code)
+			break;
+		if (known)
+			known->fibres = fibres;
+		else
+			add_bandwidth_guide(bandwidth, name, fibres);
+	}
+	return code;
+}
+
+/* ------------------------------------------------------------------------- groups */
+
+static enum exit_code read_accelerator(const struct reader *reader, const json_t *it,
+				       uint32_t *accelerator)
+{
+	const struct bandwidth *bandwidth = reader->bandwidth;
+	uint32_t most = bandwidth->of_profile ? bandwidth->accelerators : MOST_ACCELERATORS;
+
+	if (json_is_integer(it) && json_integer_value(it) >= 0 && json_integer_value(it) < most) {
+		*accelerator = (uint32_t)json_integer_value(it);
+		return EXIT_CODE_OK;
+	}
+	return refuse(reader, "an accelerator is a number, 0 to %u", most - 1);
+}
+
+static void add_hop(struct bandwidth *bandwidth, const struct bandwidth_hop *hop)
+{
+	bandwidth->hops = needed(reallocarray(bandwidth->hops, bandwidth->hops_count + 1UL,
+					      sizeof(*bandwidth->hops)));
+	bandwidth->hops[bandwidth->hops_count++] = *hop;
+	if (bandwidth->of_profile)
+		return;
+	if (hop->src >= bandwidth->accelerators)
+		bandwidth->accelerators = hop->src + 1;
+	if (hop->dst >= bandwidth->accelerators)
+		bandwidth->accelerators = hop->dst + 1;
+}
+
+/* Each sends to the next, and the last to the first. */
+static enum exit_code read_ring(const struct reader *reader, uint32_t group, const json_t *ring)
+{
+	size_t count = json_array_size(ring);
+	enum exit_code code = EXIT_CODE_OK;
+
+	if (count < 2)
+		return refuse(reader, "'ring' must be a list of accelerators, two at least");
+	for (size_t at = 0; at < count && !code; at++) {
+		struct bandwidth_hop hop = { .group = group, .circuits = 1 };
+
+		code = read_accelerator(reader, json_array_get(ring, at), &hop.src);
+		if (!code)
+			code = read_accelerator(reader, json_array_get(ring, (at + 1) % count),
+						&hop.dst);
+		if (!code)
+			add_hop(reader->bandwidth, &hop);
+	}
+	return code;
+}
+
+static enum exit_code check_guides(const struct reader *reader, const json_t *guides)
+{
+	const json_t *it;
+	size_t i;
+
+	if (guides && !json_is_array(guides))
+		return refuse(reader, "'guides' must be a list of names");
+	json_array_foreach((json_t *)guides, i, it)
+	{
+		const char *name = json_string_value(it);
+
+		if (!name)
+			return refuse(reader, "'guides' must be a list of names");
+		if (!find_guide(reader->bandwidth, name))
+			return refuse(reader, "there is no guide '%s'; name it in 'guides'%s", name,
+				      reader->bandwidth->of_profile ?
+					      ", or two servers as 0-1 that fibres join" :
+					      "");
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code read_hop(struct reader *reader, uint32_t group, const json_t *it)
+{
+	struct bandwidth_hop hop = { .group = group, .circuits = 1 };
+	enum exit_code code = check_keys(reader, it, "from,to,circuits,guides");
+
+	if (code)
+		return code;
+	hop.guides = json_object_get(it, "guides");
+	code = read_accelerator(reader, json_object_get(it, "from"), &hop.src);
+	if (!code)
+		code = read_accelerator(reader, json_object_get(it, "to"), &hop.dst);
+	if (!code)
+		code = read_number(reader, it, "circuits", 1, MOST_PORTS, &hop.circuits);
+	if (!code)
+		code = check_guides(reader, hop.guides);
+	if (!code)
+		add_hop(reader->bandwidth, &hop);
+	return code;
+}
+
+static enum exit_code read_hops(struct reader *reader, uint32_t group, const json_t *hops)
+{
+	enum exit_code code = EXIT_CODE_OK;
+	const size_t length = strlen(reader->where);
+	json_t *it;
+	size_t i;
+
+	if (!json_array_size(hops))
+		return refuse(reader, "'hops' must be a list of hops, one at least");
+	json_array_foreach((json_t *)hops, i, it)
+	{
+		snprintf(reader->where + length, sizeof(reader->where) - length, "hop %zu: ", i);
+		code = read_hop(reader, group, it);
+		if (code)
+			break;
+		reader->where[length] = '\0';
+	}
+	return code;
+}
+
+static enum exit_code read_group(struct reader *reader, uint32_t group, const json_t *it)
+{
+	const json_t *ring, *hops;
+	enum exit_code code = check_keys(reader, it, "name,ring,hops,least,most");
+
+	if (code)
+		return code;
+	if (json_object_get(it, "name") && !json_is_string(json_object_get(it, "name")))
+		return refuse(reader, "'name' must be a text");
+	ring = json_object_get(it, "ring");
+	hops = json_object_get(it, "hops");
+	if (!ring == !hops)
+		return refuse(reader, "wants either 'ring' or 'hops'");
+	return ring ? read_ring(reader, group, ring) : read_hops(reader, group, hops);
+}
+
+static enum exit_code read_groups(struct reader *reader)
+{
+	enum exit_code code = EXIT_CODE_OK;
+	json_t *it;
+	size_t i;
+
+	reader->bandwidth->groups = json_object_get(reader->bandwidth->document, "groups");
+	if (!json_array_size(reader->bandwidth->groups))
+		return refuse(reader, "wants a list 'groups' with at least one");
+	json_array_foreach(reader->bandwidth->groups, i, it)
+	{
+		snprintf(reader->where, sizeof(reader->where), "group %zu: ", i);
+		code = read_group(reader, (uint32_t)i, it);
+		if (code)
+			return code;
+	}
+	reader->where[0] = '\0';
+	return code;
+}
+
+/* -------------------------------------------------------------------- the problem */
+
+static enum exit_code pose_group(struct reader *reader, const json_t *it)
+{
+	uint32_t least = 0, most = 0;
+	enum exit_code code = read_number(reader, it, "least", 0, MOST_LANES, &least);
+
+	if (!code)
+		code = read_number(reader, it, "most", 0, MOST_LANES, &most);
+	return code ? code :
+		      accept(reader, morph_bw_add_group(reader->bandwidth->problem, least, most));
+}
+
+static enum exit_code pose_hop(struct reader *reader, const struct bandwidth_hop *hop)
+{
+	const struct bandwidth *bandwidth = reader->bandwidth;
+	size_t count = json_array_size(hop->guides), i;
+	uint32_t *guides = needed(calloc(count + 1, sizeof(*guides)));
+	const json_t *it;
+	int number;
+
+	json_array_foreach((json_t *)hop->guides, i, it) guides[i] =
+		(uint32_t)(find_guide(bandwidth, json_string_value(it)) - bandwidth->guides);
+	number = morph_bw_add_hop(bandwidth->problem, hop->group, hop->src, hop->dst, hop->circuits,
+				  guides, count);
+	free(guides);
+	return accept(reader, number);
+}
+
+static enum exit_code pose(struct reader *reader)
+{
+	struct bandwidth *bandwidth = reader->bandwidth;
+	enum exit_code code = EXIT_CODE_OK;
+	json_t *it;
+	size_t i;
+
+	bandwidth->problem =
+		needed(morph_bw_new(bandwidth->run->client->ctx, bandwidth->wavelengths));
+	for (uint32_t at = 0; at < bandwidth->accelerators && !code; at++)
+		code = accept(reader,
+			      morph_bw_add_accelerator(bandwidth->problem, bandwidth->transmit,
+						       bandwidth->receive));
+	for (uint32_t at = 0; at < bandwidth->guides_count && !code; at++)
+		code = accept(reader,
+			      morph_bw_add_guide(bandwidth->problem, bandwidth->guides[at].fibres));
+	json_array_foreach(bandwidth->groups, i, it)
+	{
+		snprintf(reader->where, sizeof(reader->where), "group %zu: ", i);
+		if (!code)
+			code = pose_group(reader, it);
+	}
+	for (uint32_t at = 0; at < bandwidth->hops_count && !code; at++) {
+		snprintf(reader->where, sizeof(reader->where),
+			 "group %u: hop from %u to %u: ", bandwidth->hops[at].group,
+			 bandwidth->hops[at].src, bandwidth->hops[at].dst);
+		code = pose_hop(reader, &bandwidth->hops[at]);
+	}
+	return code;
+}
+
+enum exit_code read_bandwidth(struct bandwidth *bandwidth)
+{
+	struct reader reader = { .bandwidth = bandwidth };
+	enum exit_code code = document_read(bandwidth->run->argv[0], &bandwidth->document);
+
+	if (!code)
+		code = check_keys(&reader, bandwidth->document, "wavelengths,ports,guides,groups");
+	if (!code)
+		code = read_number(&reader, bandwidth->document, "wavelengths", 1, MOST_WAVELENGTHS,
+				   &bandwidth->wavelengths);
+	if (!code)
+		code = read_ports(&reader);
+	if (!code && (!bandwidth->transmit || !bandwidth->receive))
+		code = refuse(&reader,
+			      "wants 'ports', how many each accelerator has, or --profile");
+	if (!code)
+		code = read_guides(&reader);
+	if (!code)
+		code = read_groups(&reader);
+	return code ? code : pose(&reader);
+}

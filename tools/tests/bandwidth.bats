@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Which lanes communication groups get.
+
+load common
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	cat >groups.yaml <<-END
+	wavelengths: 4
+	ports: 2
+	guides: {west: 2}
+	groups:
+	- {name: tensor, ring: [0, 1, 2, 3], least: 1, most: 8}
+	- name: pipeline
+	  hops:
+	  - {from: 0, to: 4, guides: [west]}
+	  - {from: 4, to: 0, circuits: 2}
+	END
+}
+
+# fits PORTS FIBRES: no wavelength has more circuits at a port or in a guide than there are ports and fibres.
+fits() {
+	jq -e --argjson ports "$1" --argjson fibres "$2" '
+		def most(stream): [stream] | group_by(.) | map(length) | max // 0;
+		most(.hops[] | .src as $at | .wavelength[] | [$at, .]) <= $ports and
+		most(.hops[] | .dst as $at | .wavelength[] | [$at, .]) <= $ports and
+		most(.hops[] | .guide[] as $at | .wavelength[] | [$at, .]) <= $fibres' <<<"$output"
+}
+
+@test "groups share ports and guides, and each circuit has a wavelength" {
+	expect 0 morphctl bandwidth plan groups.yaml --json
+	fits 2 2
+	jq -e '.verdict == "feasible" and .proof == "leximin" and ."circuits-count" == ([.hops[].wavelength | length] | add)' <<<"$output"
+	# tensor + 2 * pipeline <= 8 lanes into accelerator 0; the smaller one is 2, and then the other 4.
+	jq -e '[.groups[]."lanes-count"] == [4, 2] and .groups[0]."short-of" == "receive" and .groups[0].index == 0' <<<"$output"
+	jq -e '[.hops[] | [.name, .src, .dst, (.wavelength | length)]] ==
+		[["tensor", 0, 1, 4], ["tensor", 1, 2, 4], ["tensor", 2, 3, 4], ["tensor", 3, 0, 4],
+		 ["pipeline", 0, 4, 2], ["pipeline", 4, 0, 4]]' <<<"$output"
+	jq -e '.guides == [{"name": "west", "fibres-count": 2, "capacity": 8, "lanes-count": 2}]' <<<"$output"
+	expect 0 morphctl bandwidth plan groups.yaml
+	holds "$output" "feasible: 22 circuits, proven leximin"
+	expect 0 morphctl bandwidth plan - <groups.yaml
+}
+
+@test "a group that has enough says so, and a guide may be the limit" {
+	printf 'ports: 4\nguides: {east: 1}\ngroups: [{ring: [0, 1], most: 2}, {hops: [{from: 2, to: 3, guides: [east]}]}]' >b.yaml
+	expect 0 morphctl bandwidth plan b.yaml --json
+	fits 4 1
+	jq -e '[.groups[] | [.name, ."lanes-count", ."short-of"]] == [["0", 2, "most"], ["1", 1, "guide"]] and .groups[1].index == "east"' <<<"$output"
+}
+
+@test "groups that can't have their least are infeasible, with the part that is short" {
+	printf 'ports: 1\ngroups: [{ring: [0, 1], least: 3}]' >b.yaml
+	expect 1 morphctl bandwidth plan b.yaml --json
+	jq -e '.verdict == "infeasible" and ."short-of" == "transmit" and .have == 1 and .need == 3 and (has("hops") | not)' <<<"$output"
+	expect 1 morphctl bandwidth plan b.yaml
+	holds "$output" "not enough lanes: transmit 0: 3 needed, 1 there"
+}
+
+@test "ports, wavelengths and fibres between servers are those of a profile" {
+	printf 'groups: [{name: near, ring: [0, 1, 2, 3], least: 1}, {name: far, hops: [{from: 0, to: 4, guides: [0-1]}, {from: 4, to: 0, guides: [1-0]}]}]' >b.yaml
+	expect 2 morphctl bandwidth plan b.yaml
+	holds "$stderr" "wants 'ports', how many each accelerator has, or --profile"
+	expect 0 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/rack64.bin" --json
+	fits 6 8
+	jq -e '.wavelengths == 16 and [.groups[]."lanes-count"] == [48, 48] and [.guides[].name] == ["0-1", "1-0"]' <<<"$output"
+	# The file's own numbers win.
+	{ cat b.yaml; printf '\nguides: {0-1: 1}\nports: 2\n'; } >c.yaml
+	expect 0 morphctl bandwidth plan c.yaml --profile "$TOP/build/profiles/rack64.bin" --json
+	fits 2 8
+	jq -e '[.groups[]."lanes-count"] == [16, 16] and .guides[0]."fibres-count" == 1' <<<"$output"
+	printf 'groups: [{ring: [0, 77]}]' >b.yaml
+	expect 2 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/server8.bin"
+	holds "$stderr" "an accelerator is a number, 0 to 9"
+}
+
+# refused TEXT FILE: a usage error that says so.
+refused() {
+	printf '%b' "$2" >b.yaml
+	expect 2 morphctl bandwidth plan b.yaml
+	holds "$stderr" "b.yaml: $1"
+}
+
+@test "mistakes in the file are named, with the remedy" {
+	expect 3 morphctl bandwidth plan none.yaml
+	expect 2 morphctl bandwidth plan groups.yaml --steps x
+	holds "$stderr" "--steps wants a number"
+	refused "wants an object with wavelengths,ports,guides,groups" '[1]'
+	refused "there is no key 'group'; there are wavelengths" 'group: []'
+	refused "wants a list 'groups' with at least one" 'ports: 1'
+	refused "'ports' must be a number, 1 to 1024" 'ports: 0\ngroups: []'
+	refused "'wavelengths' must be a number, 1 to 256" 'ports: 1\nwavelengths: 257'
+	refused "'guides' must be an object" 'ports: 1\nguides: [a]'
+	refused "group 0: 'ring' must be a list of accelerators, two at least" 'ports: 1\ngroups: [{ring: [0]}]'
+	refused "group 0: wants either 'ring' or 'hops'" 'ports: 1\ngroups: [{ring: [0, 1], hops: []}]'
+	refused "group 0: there is no key 'leest'; there are name,ring,hops,least,most" 'ports: 1\ngroups: [{ring: [0, 1], leest: 1}]'
+	refused "group 0: 'name' must be a text" 'ports: 1\ngroups: [{name: 1, ring: [0, 1]}]'
+	refused "group 0: 'least' must be a number" 'ports: 1\ngroups: [{ring: [0, 1], least: -1}]'
+	refused "group 0: a group that must have 3 has use for no more than 2" 'ports: 1\ngroups: [{ring: [0, 1], least: 3, most: 2}]'
+	refused "group 0: an accelerator is a number, 0 to 65535" 'ports: 1\ngroups: [{ring: [0, 65536]}]'
+	refused "group 0: hop 1: there is no guide 'a'; name it in 'guides'" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1}, {from: 1, to: 0, guides: [a]}]}]'
+	refused "group 0: hop 0: 'guides' must be a list of names" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, guides: 5}]}]'
+	refused "group 0: hop 0: 'circuits' must be a number, 1 to 1024" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, circuits: 0}]}]'
+	refused "group 0: hop from 0 to 0: a hop goes from accelerator 0 to itself" 'ports: 1\ngroups: [{hops: [{from: 0, to: 0}]}]'
+	refused "group 0: hop from 0 to 1: a hop passes guide 0 twice" 'ports: 1\nguides: {a: 1}\ngroups: [{hops: [{from: 0, to: 1, guides: [a, a]}]}]'
+}
