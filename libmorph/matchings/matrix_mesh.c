@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits that stay. A pair gets as many planes as it takes that none of its circuits carries more than so many bytes. If no
- * rank needs more planes than there are, a colouring of the graph of these circuits gives each its plane.
+ * Circuits that stay. A limit says how many bytes a circuit carries at most, and a pair of ranks gets as many planes as that
+ * takes. If no rank needs more planes than there are, a colouring of the graph of these circuits gives each circuit its
+ * plane.
  */
 #include "matrix_work.h"
 

@@ -14,7 +14,7 @@ static uint64_t change_bytes(const struct matrix_solver *solver)
 	return (uint64_t)((bits + 7999999) / 8000000);
 }
 
-/* At most so many bytes from each of the matching in to[]. */
+/* Each pair of the matching in to[] sends at most @slice bytes. */
 static int send_slice(struct matrix_solver *solver, uint64_t slice)
 {
 	uint32_t before = solver->sends.count;

@@ -239,7 +239,7 @@ static bool expand(void *network, struct flow_search *search, uint32_t place)
 	return found;
 }
 
-/* What a path passes flows, and what it passes against the flow no longer does. */
+/* Flow over an edge of the path, or cancel the flow that the path passes backwards. */
 static void push(void *network, const struct flow_search *search, uint32_t place)
 {
 	struct light_cut *cut = network;

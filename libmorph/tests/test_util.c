@@ -220,7 +220,7 @@ static void push(void *network, const struct flow_search *search, uint32_t node)
 
 static const struct flow_network functions = { start, expand, push };
 
-/* What leaves the nodes that a search reached, is the flow: then both are optima. */
+/* The capacity that leaves the reached nodes equals the flow, so that the flow is a maximum. */
 static void flows_equal_cuts(void **state)
 {
 	uint64_t random = 3;
@@ -262,7 +262,7 @@ static bool never(void *network, struct flow_search *search, uint32_t node)
 	return false;
 }
 
-/* The source may reach the sink at once; the next search begins anew. */
+/* The source may reach the sink at once. The next search starts from no reached node. */
 static void sources_reach_sinks(void **state)
 {
 	const struct flow_network direct = { starts_at_sink, never, NULL };

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Colouring the edges of a bipartite multigraph with as many colours as its largest degree, so that the edges at a node
- * have different colours (König, Mathematische Annalen 77, 1916). The caller adds one edge after the other; where the ends of
- * an edge have no free colour in common, the edges of a path that alternates between two colours exchange them.
+ * have different colours (König, Mathematische Annalen 77, 1916). The caller adds one edge after the other. If the ends of
+ * an edge have no free colour in common, a path of edges that alternates between two colours exchanges these colours.
  *
+ * The caller owns all memory. Nothing is allocated and nothing fails. Numbers are without unit.
  * The caller serialises calls on one colouring.
  */
 #ifndef LM_UTIL_COLOURING_H

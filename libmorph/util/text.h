@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is left of a text, or of a line. */
+/* The rest of a text, or of a line. */
 struct text {
 	const char *at, *end;
 	uint32_t line; /* number of the line that was read last, or that this is */
