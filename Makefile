@@ -37,7 +37,10 @@ all: modules profiles lib tools selftests
 
 modules: $(KERNELS:%=modules-%)
 
-$(KERNELS:%=modules-%): modules-%: | build/linux/6.12
+# Debian installs 6.1; 6.12 is unpacked here.
+modules-6.12: | build/linux/6.12
+
+$(KERNELS:%=modules-%): modules-%:
 	+$(if $(V),,@)scripts/modules $*
 
 $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
@@ -56,17 +59,24 @@ room_of_tools := tools
 room_of_selftests := selftests
 
 tools selftests: lib
-tools lib selftests: profiles
-selftests: | build/linux/6.12
+selftests: profiles | build/linux/6.12
+
+profile-rack64: profile-%:
+	+$(if $(V),,@)$(MAKE) -C profiles OUT=$(BUILD)/profiles $(BUILD)/profiles/$*.checked
 
 # --- what comes from Debian ---------------------------------------------------------------------------------------
 
 build/linux/6.12:
 	@scripts/fetch-linux
 
-deps:
-	@scripts/deps
+dep_groups := build demo check bench repro fuzz
+
+deps: deps-check
 	@scripts/fetch-linux
+
+# The packages that one command needs.
+$(dep_groups:%=deps-%): deps-%:
+	@scripts/deps $*
 
 # One is built with as many compilers as there are processors, and then the next.
 debug-kernels: $(DEBUG_KERNELS:%=debug-kernel-%)
@@ -78,22 +88,36 @@ $(BUILT_KERNELS:%=debug-kernel-%): debug-kernel-%: | build/linux/6.12
 
 include scripts/check.mk
 
-fuzz: deps profiles
+# One job for each processor, unless the caller has said how many.
+in_parallel = $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs=$(shell nproc))
+
+fuzz: deps-fuzz
 	+@scripts/check run-fuzzers
 
-demo: deps
-	+@$(MAKE) all
+demo_kernel := $(or $(KERNEL),6.1)
+
+demo: deps-demo
+	+@$(MAKE) $(in_parallel) modules-$(demo_kernel) profile-rack64 tools conductor
 	@selftests/demo/run
 
-bench: deps
-	+@$(MAKE) modules-6.1 profiles lib tools selftests
+conductor:
+	+$(if $(V),,@)$(MAKE) -C selftests/demo
+
+bench: deps-bench
+	+@$(MAKE) $(in_parallel) modules-6.1 profiles lib bench-programs
 	@$(MAKE) --silent -C libmorph bench
 	@selftests/bench/run
 
-repro: deps
-	+@$(MAKE) profiles lib
-	+@$(MAKE) --silent -C tools/repro
+bench-programs: profiles lib
+	+$(if $(V),,@)$(MAKE) -C libmorph $(BUILD)/libmorph/bench
+	+$(if $(V),,@)$(MAKE) -C selftests/bench
+
+repro: deps-repro
+	+@$(MAKE) $(in_parallel) repro-programs
 	@tools/repro/run $(if $(SEED),--seed $(SEED))
+
+repro-programs: profiles lib
+	+$(if $(V),,@)$(MAKE) --silent -C tools/repro
 
 # --- the machine ------------------------------------------------------------------------------------------------------
 
@@ -134,8 +158,9 @@ help:
 	@echo 'make check-static check-unit check-vm bench    one stage of the proof'
 	@echo 'make $(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%)' | fold -s -w 100
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
-	@echo 'make deps debug-kernels clean distclean'
+	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'
 
 .PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
-	profiles lib tools selftests deps debug-kernels $(BUILT_KERNELS:%=debug-kernel-%) fuzz demo bench repro \
+	profiles lib tools selftests profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
+	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo conductor bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help
