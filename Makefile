@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 #   make             everything: modules for each kernel, profiles, library, tools, test programs
-#   make check       every check; ends with "N passed, M failed"
+#   make check       static checks, unit tests, and the virtual machine on Linux 6.1; ends with "N passed, M failed"
+#   make check-all   the same, then clang-tidy, coccicheck, Linux 6.12 and the long campaigns
 #   make check-debug the selftests on kernels that look for bugs, which it builds
 #   make check-kunit the inside of the core, with a provider that follows a script, on two of those kernels
 #   make check-model the protocol of transactions and failover, every state of a small setting
@@ -41,7 +42,7 @@ modules: $(KERNELS:%=modules-%)
 modules-6.12: | build/linux/6.12
 
 $(KERNELS:%=modules-%): modules-%:
-	+$(if $(V),,@)scripts/modules $*
+	+$(if $(V),,@)$(as_check) scripts/modules $*
 
 $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
 	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y) $(if $(filter %-kasan,$*),KCOV_INSTRUMENT=y)
@@ -51,7 +52,7 @@ $(BUILT_KERNELS:%=modules-kunit-%): modules-kunit-%: debug-kernel-%
 	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-kunit scripts/modules $* KUNIT=y $(if $(filter %-gcov,$*),GCOV_PROFILE=y)
 
 profiles lib tools selftests:
-	+$(if $(V),,@)$(MAKE) -C $(room_of_$@)
+	+$(if $(V),,@)$(as_check) $(MAKE) -C $(room_of_$@)
 
 room_of_profiles := profiles
 room_of_lib := libmorph
@@ -60,6 +61,10 @@ room_of_selftests := selftests
 
 tools selftests: lib
 selftests: profiles | build/linux/6.12
+
+# Those selftests that run in virtual machines.
+vm-programs: lib profiles | build/linux/6.12
+	+$(if $(V),,@)$(as_check) $(MAKE) -C selftests vm
 
 profile-rack64: profile-%:
 	+$(if $(V),,@)$(MAKE) -C profiles OUT=$(BUILD)/profiles $(BUILD)/profiles/$*.checked
@@ -161,6 +166,6 @@ help:
 	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'
 
 .PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
-	profiles lib tools selftests profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
+	profiles lib tools selftests vm-programs profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
 	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo conductor bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help

@@ -1,65 +1,85 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The proof. Each stage is a target of its own that ends with a count; so does the whole. The stage's work is
-# done by the target run-<stage>, which prints flat TAP for scripts/check to count.
+# The checks. scripts/check runs a target run-<stage>, which prints flat TAP, and counts the results.
 
-stages := static unit vm
+stages := build static unit vm
 
 check: deps
-	+@scripts/check run-build $(stages:%=run-%)
+	+@scripts/check run-check
 
 $(stages:%=check-%): check-%:
 	+@scripts/check run-$*
 
-# What continuous integration has time for: everything above, and then stages that take so many minutes, if they can
-# be over within its own limit.
-ci_minutes := 84
-ci_stages := run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25
+# Long parts are first, so that short ones fill the processors at the end.
+run-check: run-vm run-unit run-static
+
+# What "make check" leaves out, and how many minutes each takes on two processors. The first ones matter most.
+all_stages := run-vm-6.12:14 run-tidy:7 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
+	run-valgrind:18 run-compat:23
+
+check-all: deps
+	+@scripts/check run-check $(foreach stage,$(all_stages),$(firstword $(subst :, ,$(stage))))
+
+# CI has 90 minutes and must end 15 minutes earlier. It skips stages of check-all that cannot end in time. CI_STARTED is
+# when .ci/run began.
+ci_minutes := 75
 
 check-ci: deps
-	+@scripts/check --within $(ci_minutes) run-build $(stages:%=run-%) -- $(ci_stages)
+	+@scripts/check --within $(ci_minutes) $(if $(CI_STARTED),--since $(CI_STARTED)) run-check -- $(all_stages)
 
-# Everything must build; what does not is one failure, and the other stages go on.
-run-build:
-	+@scripts/tap build $(MAKE) --keep-going all
+# --- build ---------------------------------------------------------------------------------------------------------
+
+# In these stages each part of the build is a check.
+run-check $(stages:%=run-%): as_check = scripts/tap --stage build $@
+
+run-build: modules profiles lib tools vm-programs
 
 # --- static --------------------------------------------------------------------------------------------------------
 
-tree_checks := checkpatch coccicheck kernel-doc uapi optics-alone format cppcheck tidy generated attributes syzkaller licences spelling shell \
-	versions docs names
-cross_checks := cross-i386 cross-powerpc
-kernel_checks := $(foreach kernel,$(KERNELS),warnings-$(kernel) sparse-$(kernel) clang-$(kernel) samples-$(kernel))
+tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes syzkaller licences spelling shell \
+	versions docs names tidy coccicheck
+# Not in "make check".
+long_checks := tidy coccicheck
+cross_checks := cross-powerpc cross-i386
+checks_of_modules := warnings sparse clang samples
+kernel_checks := $(foreach kernel,$(KERNELS),$(checks_of_modules:%=%-$(kernel)))
 
-run-static:
-	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(tree_checks:%=check-%) $(cross_checks:%=check-%) \
-		$(kernel_checks:%=check-%)
+run-static: $(KERNELS:%=check-modules-%) $(cross_checks:%=check-%) $(patsubst %,check-%,$(filter-out $(long_checks),$(tree_checks)))
+
+$(long_checks:%=run-%): run-%: check-%
 
 $(tree_checks:%=check-%): check-%: | build/linux/6.12
-	+@scripts/tap $* scripts/static/$*
+	+@scripts/tap --stage static $* scripts/static/$*
+
+# It reads the objects.
+check-layers: modules-6.1
 
 # cross-i386 is scripts/static/cross for i386.
 $(cross_checks:%=check-%): check-cross-%: | build/linux/6.12
-	+@scripts/tap cross-$* scripts/static/cross $*
+	+@scripts/tap --stage static cross-$* scripts/static/cross $*
 
-# warnings-6.1 is scripts/static/warnings for 6.1, and so on. The checks of one kernel share a build tree, in
-# which gcc's warnings are errors.
+# The checks of the modules for one kernel use the build tree of these modules, one after the other.
+$(KERNELS:%=check-modules-%): check-modules-%: modules-%
+	+@status=0; for check in $(checks_of_modules); do \
+		scripts/tap --stage static $$check-$* scripts/static/$$check $* || status=1; \
+	done; exit $$status
+
+# warnings-6.1 is scripts/static/warnings for 6.1, and so on.
 $(kernel_checks:%=check-%): check-%: | build/linux/6.12
-	+@STAGE=$(BUILD)/static/kmod-$(version) scripts/tap $* scripts/static/$(firstword $(subst -, ,$*)) $(version)
-$(kernel_checks:%=check-%): version = $(lastword $(subst -, ,$*))
+	+@scripts/tap --stage static $* scripts/static/$(firstword $(subst -, ,$*)) $(lastword $(subst -, ,$*))
 
 # --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
 
-unit_rooms := selftests/harness profiles libmorph tools tools/repro selftests/optics selftests/netlink selftests/sim \
-	selftests/stress selftests/fuzz selftests/mpi selftests/answers
+unit_rooms := libmorph selftests/fuzz tools tools/repro selftests/optics profiles selftests/mpi selftests/harness \
+	selftests/netlink selftests/sim selftests/stress selftests/answers
 
-run-unit: profiles lib tools
-	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(unit_rooms:%=check-%)
+run-unit: $(unit_rooms:%=check-%)
 
-# morphctl answers.
-check-selftests/answers: profiles tools
+$(unit_rooms:%=check-%): check-%: profiles lib
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage unit --ktap $* $(MAKE) --silent -C $* check
 
-$(unit_rooms:%=check-%): check-%:
-	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap $* $(MAKE) --silent -C $* check
+# morphctl is tested, or answers.
+check-tools check-selftests/answers: tools
 
 # --- valgrind: what was never written and is read, which the sanitizers of the unit tests do not see --------------------------
 
@@ -68,17 +88,14 @@ valgrind_rooms := selftests/optics libmorph tools
 check-valgrind: deps
 	+@scripts/check run-valgrind
 
-run-valgrind: profiles lib tools
-	+@$(MAKE) --keep-going --jobs=$(shell nproc) --output-sync $(valgrind_rooms:%=valgrind-%)
+run-valgrind: $(valgrind_rooms:%=valgrind-%)
 
-$(valgrind_rooms:%=valgrind-%): valgrind-%:
-	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --ktap --timeout 3600 valgrind-$* $(MAKE) --silent -C $* valgrind
+$(valgrind_rooms:%=valgrind-%): valgrind-%: profiles lib tools
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage valgrind --ktap --timeout 3600 valgrind-$* $(MAKE) --silent -C $* valgrind
 
 # --- vm: programs that need one ---------------------------------------------------------------------------------------
 
-# Both at once: one machine alone leaves a processor idle.
-run-vm:
-	+@$(MAKE) --keep-going --jobs=$(words $(KERNELS)) $(KERNELS:%=run-vm-%)
+run-vm: run-vm-6.1
 
 # --- model: the protocol of transactions and failover, by spin; and what the driver really did, replayed -------------------
 
@@ -93,7 +110,7 @@ run-model: run-traces
 check-compat: deps
 	+@scripts/check run-compat
 
-run-compat: modules-6.1 profiles lib tools selftests
+run-compat: modules-6.1 profiles lib tools vm-programs
 	@scripts/compat 6.1
 
 # --- campaigns: groups of selftests/vm.list that take long ---------------------------------------------------------------
@@ -118,7 +135,7 @@ campaign_runs += $(campaign_on_$(1):%=run-$(1)-%)
 
 run-$(1): $(campaign_on_$(1):%=run-$(1)-%)
 
-$(campaign_on_$(1):%=run-$(1)-%): run-$(1)-%: modules-% profiles lib tools selftests
+$(campaign_on_$(1):%=run-$(1)-%): run-$(1)-%: modules-% profiles lib tools vm-programs
 	@selftests/vm/suite $$* $(1)
 endef
 $(foreach campaign,$(campaigns),$(eval $(call campaign_rules,$(campaign))))
@@ -128,7 +145,7 @@ $(campaign_on_kunit:%=run-kunit-%): run-kunit-%: modules-kunit-%
 # --- fuzz: what reads files, texts and messages in user space; the kernel's own interfaces are the campaign fuzz ------------
 
 run-fuzzers: profiles
-	+@scripts/tap --ktap --timeout 36000 fuzz $(MAKE) --silent --keep-going -C selftests/fuzz fuzz
+	+@scripts/tap --ktap --timeout 36000 fuzz $(MAKE) --silent --keep-going --jobs=$(shell nproc) -C selftests/fuzz fuzz
 
 # --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
 
@@ -149,7 +166,7 @@ check-coverage: coverage
 	+@scripts/check run-coverage
 
 run-coverage:
-	@scripts/tap coverage scripts/coverage --judge $(COVERAGE_KERNEL)
+	@scripts/tap --stage coverage coverage scripts/coverage --judge $(COVERAGE_KERNEL)
 
 # Campaigns that reach what the suite does not: what fails once in a while, and what no program can order.
 counted_campaigns := sweep kunit
@@ -160,7 +177,7 @@ count: deps
 
 run-vm-$(COVERAGE_KERNEL) run-counted-campaigns: counted-library
 
-run-counted-campaigns: modules-$(COVERAGE_KERNEL) modules-kunit-$(COVERAGE_KERNEL) profiles lib tools selftests
+run-counted-campaigns: modules-$(COVERAGE_KERNEL) modules-kunit-$(COVERAGE_KERNEL) profiles lib tools vm-programs
 	@selftests/vm/suite $(COVERAGE_KERNEL) $(counted_campaigns)
 
 counted-library: profiles
@@ -178,10 +195,10 @@ run-counted: counted-library
 
 vm_kernels := $(KERNELS) $(BUILT_KERNELS)
 
-$(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools selftests
+$(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools vm-programs
 	@selftests/vm/suite $*
 
-.PHONY: check check-ci $(stages:%=check-%) $(stages:%=run-%) run-build \
+.PHONY: check check-all check-ci run-check $(stages:%=check-%) $(stages:%=run-%) $(long_checks:%=run-%) $(KERNELS:%=check-modules-%) \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_rooms:%=check-%) \
 	check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
 	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \

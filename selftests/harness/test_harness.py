@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path[:0] = [os.path.join(TOP, "scripts"), os.path.join(TOP, "selftests/vm")]
@@ -23,6 +24,7 @@ import leaks        # noqa: E402
 import machine      # noqa: E402
 import process      # noqa: E402
 import testlist     # noqa: E402
+import times        # noqa: E402
 
 
 def flat(text):
@@ -206,12 +208,12 @@ def suite_that_runs(*runs):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         good = suite.run_group("main", [testlist.Test("a"), testlist.Test("b")])
-    return [line for line in printed.getvalue().splitlines() if not line.endswith(" s")], good
+    return [line for line in printed.getvalue().splitlines() if not times.read(line)], good
 
 
 def test_another_machine_goes_on_where_the_emulator_hung():
     printed, good = suite_that_runs(("ok a: one\\n# end a\\n", 123), ("ok b: two\\n# end b\\n", 0))
-    return good and same(printed, ["ok vm 6.1: a: one", "# 6.1: main: another machine goes on with b", "ok vm 6.1: b: two"])
+    return good and same(printed, ["ok vm 6.1: a: one", "# 6.1 main: another machine goes on with b", "ok vm 6.1: b: two"])
 
 
 def test_emulator_that_always_hangs_fails():
@@ -303,6 +305,17 @@ def test_campaign_without_time_is_not_begun():
 def test_stage_that_hangs_is_ended_in_time():
     lines, status = check_says('ok begun"; sleep 1000; "', "--within", "0.02", "stage")
     return same((lines[-2:], status), (["failed: stage: did not end in time", "1 passed, 1 failed"], 1))
+
+
+def test_times_are_added_by_stage():
+    report = times.Time("static", "$stage", 3, 2).line() + "\nok $stage"
+    lines, _ = check_says(report, "one", "two")
+    table = [line.split() for line in lines if line.startswith("# static")]
+    return same(table, [["#", "static", "4", "one", "2,", "two", "2"]])
+
+
+def test_time_since_the_start_counts():
+    return same(stages_run("--within", "10", "--since", str(time.time() - 540), "first", "--", "short:2"), ["first"])
 
 
 def test_skip_that_is_not_listed_fails():
