@@ -12,7 +12,13 @@ import sys
 import tempfile
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
-RECORDINGS = sorted((TOP / "tools/tests/recordings").glob("*.jsonl"))
+sys.path.insert(0, str(TOP / "tools/tests"))
+
+import recordings   # noqa: E402
+
+# The lines of each recording, those of subdirectories left out.
+RECORDINGS = [record["lines"] for name, record in sorted(recordings.read().items(), key=lambda item: item[0] + ".jsonl")
+              if "/" not in name]
 ERROR, DONE, CONTROL = 2, 3, 16
 KINDS = {ERROR: 1, DONE: 2, CONTROL: 3}     # of netlink.c; all else is an object
 MOST = 40                                   # of one kind: more would be more of the same
@@ -53,11 +59,10 @@ def messages(datagram):
         datagram = datagram[(length + 3) & ~3:]
 
 
-def exchanges(path):
+def exchanges(lines):
     """What was received after each netlink request of a recording."""
     answer = b""
-    for line in path.read_text(encoding="utf-8").splitlines():
-        line = json.loads(line)
+    for line in lines:
         if line["op"] == "receive" and line["result"] > 0:
             answer += b"".join(messages(unpack(line["after"])))
         elif line["op"] == "send" and answer:
@@ -69,8 +74,8 @@ def exchanges(path):
 
 def netlink(seeds):
     """Answers to each kind of call."""
-    for path in RECORDINGS:
-        for number, answer in enumerate(exchanges(path)):
+    for lines in RECORDINGS:
+        for number, answer in enumerate(exchanges(lines)):
             if len(answer) <= PLENTY and len(seeds.known) < 8 * MOST:
                 seeds.add(bytes([number % 15]) + answer)
                 seeds.add(bytes([0x80]) + answer)
@@ -78,8 +83,8 @@ def netlink(seeds):
 
 def device(seeds):
     """Events as a slice's file gives them, and lists of nodes."""
-    for path in RECORDINGS:
-        for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+    for lines in RECORDINGS:
+        for line in lines:
             if line["op"] == "read" and line["result"] > 0:
                 seeds.add(b"\0" + unpack(line["after"]))
             elif line["op"] in ("devices", "watched") and line["result"] >= 0:
@@ -93,9 +98,9 @@ def device(seeds):
 def recording(seeds):
     """Lines of each op."""
     kept = {}
-    for path in RECORDINGS:
-        for line in path.read_text(encoding="utf-8").splitlines():
-            found = json.loads(line)
+    for lines in RECORDINGS:
+        for found in lines:
+            line = recordings.encode(found)
             key = found["op"], found["text"] if found["op"] == "ioctl" else ""
             kept[key] = kept.get(key, 0) + 1
             if kept[key] <= 3 and len(line) <= PLENTY:

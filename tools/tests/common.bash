@@ -12,6 +12,12 @@ morphctl() {
 	fi
 }
 
+# In setup_file: $RECORDINGS has the files of each recording (recordings.py).
+unpack_recordings() {
+	export RECORDINGS=$BATS_FILE_TMPDIR/recordings
+	"$BATS_TEST_DIRNAME/recordings.py" unpack "$RECORDINGS"
+}
+
 # In setup_file: from here on each schedule that morphctl plans goes through libmorph's checker (checked.c), and is noted in $CHECKED. One that is
 # none is SIGABRT.
 check_plans() {

@@ -29,12 +29,13 @@ lack_each() {
 }
 
 setup_file() {
+	unpack_recordings
 	cc -O1 -shared -fPIC -Wall -Wextra -Werror -D_GNU_SOURCE -o "$BATS_FILE_TMPDIR/lack.so" \
 		"$BATS_TEST_DIRNAME/lack.c"
 }
 
 setup() {
-	recordings=$BATS_TEST_DIRNAME/recordings
+	recordings=$RECORDINGS
 	none=$BATS_TEST_TMPDIR/none
 }
 

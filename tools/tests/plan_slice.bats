@@ -6,13 +6,14 @@
 load common
 
 setup_file() {
+	unpack_recordings
 	check_plans
 }
 
 EBUSY=16 ESTALE=116 ELEMENT=4 GUIDE=5
 
 setup() {
-	recording=$BATS_TEST_DIRNAME/recordings/plan/load
+	recording=$RECORDINGS/plan/load
 	arguments=(plan all-reduce --algorithm ring --slice steps --load -j --profile "$TOP/build/profiles/server8.bin")
 	[[ -s ${arguments[-1]} ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 }
@@ -55,7 +56,7 @@ guides() {
 
 # Asked for its schedules the slice tells of three steps, two of which were lit.
 @test "what the driver has measured is what changes take" {
-	local measured=$BATS_TEST_TMPDIR/measured.jsonl list=$BATS_TEST_DIRNAME/recordings/schedule-list-json.jsonl
+	local measured=$BATS_TEST_TMPDIR/measured.jsonl list=$RECORDINGS/schedule-list-json.jsonl
 	local how=(plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured,round=500)
 	{
 		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
@@ -84,7 +85,7 @@ guides() {
 
 # Steps of a loop that set 2, 4 and 1 circuits in 3, 5 and 2 us: a microsecond, and one for each. Besides 4, 2 and 1 go dark.
 @test "what a circuit takes is by those that are set, and not those that go dark" {
-	local measured=$BATS_TEST_TMPDIR/set.jsonl list=$BATS_TEST_DIRNAME/recordings/schedule-list-json.jsonl
+	local measured=$BATS_TEST_TMPDIR/set.jsonl list=$RECORDINGS/schedule-list-json.jsonl
 	{
 		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
 		grep MORPH_SCHEDULE_INFO "$list" | PYTHONPATH=$BATS_TEST_DIRNAME python3 -B -c '

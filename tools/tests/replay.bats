@@ -1,29 +1,22 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Recordings made against the real module, answered from a file. Each is
-#	recordings/NAME.jsonl	what passed between library and kernel
-#	recordings/NAME.args	the arguments, one a line
-#	recordings/NAME.status	the exit status that it had
-#	recordings/NAME.out	what it wrote to standard output
-#	recordings/NAME.err	what it wrote to standard error
-# and made by tests/record NAME ARGUMENTS... on a machine with a fabric, all of them by
-# tests/record-all on one whose only fabric is a fresh server8. When an interface changes
-# they are made anew, and the difference is read.
+# Recordings made against the real module, answered from a file: recordings/morphctl.jsonl, one line for each. recordings.py
+# describes a recording and unpacks it. tests/record NAME ARGUMENTS... makes one on a machine with a fabric, and tests/record-all
+# makes all of them on one whose only fabric is a fresh server8. When an interface changes `make -C tools record` makes them again;
+# read the difference before you commit it.
 
 load common
 
-each_recording() {
-	local file
-	shopt -s nullglob
-	for file in "$BATS_TEST_DIRNAME"/recordings/*.jsonl; do
-		"$@" "${file%.jsonl}" || { echo "recording: ${file##*/}"; return 1; }
-	done
+setup_file() {
+	unpack_recordings
 }
 
-has_recordings() {
-	compgen -G "$BATS_TEST_DIRNAME/recordings/*.jsonl" >/dev/null ||
-		skip "no recordings: make some with tests/record"
+each_recording() {
+	local file
+	for file in "$RECORDINGS"/*.jsonl; do
+		"$@" "${file%.jsonl}" || { echo "recording: ${file##*/}"; return 1; }
+	done
 }
 
 replay() {
@@ -50,12 +43,10 @@ keys_in_specification() {
 }
 
 @test "output, diagnostics and exit status are as recorded" {
-	has_recordings
 	each_recording same_as_recorded
 }
 
 @test "JSON has the names and types of the specification, and no others" {
-	has_recordings
 	each_recording keys_in_specification
 }
 

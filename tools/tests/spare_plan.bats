@@ -4,6 +4,10 @@
 
 load common
 
+setup_file() {
+	unpack_recordings
+}
+
 # binomial N SHARE: the least number of spares for 99.9 % of the time, and by the published rule, recomputed.
 binomial() {
 	python3 - "$@" <<'END'
@@ -46,7 +50,7 @@ END
 }
 
 @test "the spares that a fabric holds, and how many it lacks" {
-	local recording=$BATS_TEST_DIRNAME/recordings/accelerator-list.jsonl
+	local recording=$RECORDINGS/accelerator-list.jsonl
 	MORPHCTL_REPLAY=$recording expect 0 morphctl spare plan --failures accelerator=1% --json
 	jq -e '."present-count" == 2 and ."accelerators-count" == 10 and ."servers-count" == 1' <<<"$output"
 	MORPHCTL_REPLAY=$recording expect 1 morphctl spare plan --failures accelerator=20%
