@@ -4,9 +4,14 @@
 
   gen-reference.py FILE INCLUDE_DIR            write FILE
   gen-reference.py --check FILE INCLUDE_DIR    fail when FILE is out of date
-  gen-reference.py --man DIR INCLUDE_DIR       write a man page per call into DIR
+  gen-reference.py --man DIR INCLUDE_DIR EXAMPLES             write a man page per call into DIR
+  gen-reference.py --check-examples INCLUDE_DIR EXAMPLES MAP...   fail when a public call has no example
+
+EXAMPLES is the directory of the programs that the man pages quote.
 """
 
+import collections
+import glob
 import os
 import re
 import sys
@@ -127,7 +132,77 @@ def escape(text):
     return text.replace('\\', '\\e').replace('-', '\\-').replace("'", '\\(aq')
 
 
-def man_page(entry, header):
+class Examples:
+    """The example programs, and which of them shows a call."""
+
+    def __init__(self, directory, headers):
+        header_of = {entry.name: name for name, (_, entries) in headers for entry in entries
+                     if entry.call or entry.code.startswith('#define')}
+        self.directory = directory
+        self.lines, self.calls = {}, collections.defaultdict(list)
+        for path in sorted(glob.glob(os.path.join(directory, '*.c'))):
+            name = os.path.basename(path)
+            with open(path, encoding='utf-8') as stream:
+                self.lines[name] = stream.read().splitlines()
+            for at, line in enumerate(self.lines[name]):
+                for call in re.findall(r'\b(\w+)\(', line):
+                    if call in header_of:
+                        self.calls[call].append((name, at))
+        # the program that calls most of a header is the one about it
+        self.shares = collections.Counter((header_of[call], name) for call, places in self.calls.items()
+                                          for name in {name for name, _ in places})
+        self.header_of = header_of
+
+    def find(self, call):
+        """The program to quote, and where in it; None where there is no program."""
+        return max(self.calls.get(call, ()), default=None,
+                   key=lambda place: (self.shares[self.header_of[call], place[0]], place[0], -place[1]))
+
+    def statement(self, name, at):
+        """The lines of the statement that has line @at."""
+        lines = self.lines[name]
+        first = last = at
+        while not re.search(r'[;{}:]$|^$|\*/$', lines[first - 1]):
+            first -= 1
+        while not re.search(r'[;{]$', lines[last]):
+            last += 1
+        indent = len(lines[first]) - len(lines[first].lstrip('\t'))
+        return [line[indent:].expandtabs(8) for line in lines[first:last + 1]]
+
+    def man_section(self, call):
+        place = self.find(call)
+        if not place:
+            return []
+        name, at = place
+        return ['.SH EXAMPLES', '.PP', '.nf', '.RS', *(escape(line) for line in self.statement(name, at)), '.RE', '.fi', '.PP',
+                escape(f'This is from {name}, a program that is installed in share/doc/libmorph/examples.')]
+
+
+def public_calls(headers, maps, include):
+    """What programs can call: the names of the maps, and the inline functions and macros of the headers."""
+    names = set()
+    for path in maps:
+        with open(path, encoding='utf-8') as stream:
+            names |= set(re.findall(r'^\s+(morph_\w+);', stream.read(), re.M))
+    for name, _ in headers:
+        with open(os.path.join(include, name), encoding='utf-8') as stream:
+            source = stream.read()
+        names |= set(re.findall(r'static (?:__)?inline[^;{]*?(\w+)\s*\(', source))
+        names |= set(re.findall(r'^#define (\w+)\(', source, re.M))
+    return names
+
+
+def check_examples(headers, include, examples, maps):
+    """Each public call has a man page with an example."""
+    pages = {entry.name for _, (_, entries) in headers for entry in entries if entry.call or entry.code.startswith('#define')}
+    bad = [f'{name}: no man page' for name in sorted(public_calls(headers, maps, include) - pages)]
+    bad += [f'{name}: no program in {examples.directory} calls it' for name in sorted(public_calls(headers, maps, include))
+            if not examples.find(name)]
+    if bad:
+        sys.exit('\n'.join(bad))
+
+
+def man_page(entry, header, examples):
     code = escape(re.sub(r'\s*\n\s*', ' ', entry.code))
     out = ['.\\" SPDX-License-Identifier: LGPL-2.1-or-later', '.\\" Generated from the headers.',
            f'.TH {entry.name.upper()} 3 "" libmorph "libmorph reference"', '.SH NAME',
@@ -141,38 +216,45 @@ def man_page(entry, header):
             out += ['.PP', escape(' '.join(paragraph))]
     if entry.result:
         out += ['.SH RETURN VALUE', escape(' '.join(line for line in entry.result if line))]
+    out += examples.man_section(entry.name)
     out += ['.SH SEE ALSO', f'<morph/{header}>']
     lines = ['\\&' + line if line.startswith(("'", '.')) and not re.match(
-        r'\.(\\"|TH|SH|nf|fi|PP|TP|B|I)\b|\.\\"', line) else line for line in out]
+        r'\.(\\"|TH|SH|nf|fi|PP|TP|RS|RE|B|I)\b|\.\\"', line) else line for line in out]
     return '\n'.join(lines) + '\n'
+
+
+def write_man_pages(directory, headers, examples):
+    os.makedirs(directory, exist_ok=True)
+    for name, (_, entries) in headers:
+        for entry in entries:
+            if entry.call:
+                with open(os.path.join(directory, entry.name + '.3'), 'w', encoding='utf-8') as stream:
+                    stream.write(man_page(entry, name, examples))
 
 
 def main():
     arguments = sys.argv[1:]
-    mode = arguments.pop(0) if arguments[:1] in (['--check'], ['--man']) else ''
-    if len(arguments) != 2:
+    mode = arguments.pop(0) if arguments[:1] in (['--check'], ['--man'], ['--check-examples']) else ''
+    path = arguments.pop(0) if mode != '--check-examples' and arguments else ''
+    if len(arguments) < {'--man': 2, '--check-examples': 3}.get(mode, 1):
         sys.exit(__doc__)
-    path, include = arguments
+    include = arguments[0]
     if set(os.listdir(include)) != {*HEADERS, GENERATED}:
         sys.exit(f'{include} has other headers than {sorted([*HEADERS, GENERATED])}')
     headers = [(name, parse_header(os.path.join(include, name))) for name in HEADERS]
     if mode == '--man':
-        os.makedirs(path, exist_ok=True)
-        for name, (_, entries) in headers:
-            for entry in entries:
-                if entry.call:
-                    with open(os.path.join(path, entry.name + '.3'), 'w',
-                              encoding='utf-8') as stream:
-                        stream.write(man_page(entry, name))
-        return
+        return write_man_pages(path, headers, Examples(arguments[1], headers))
+    if mode == '--check-examples':
+        return check_examples(headers, include, Examples(arguments[1], headers), arguments[2:])
     text = markdown(headers)
     if mode == '--check':
         with open(path, encoding='utf-8') as stream:
             if stream.read() != text:
                 sys.exit(f'{path} is out of date, run make -C libmorph generate')
-        return
+        return None
     with open(path, 'w', encoding='utf-8') as stream:
         stream.write(text)
+    return None
 
 
 if __name__ == '__main__':

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+/*
+ * A controller takes its lease, reserves lanes of a guide between two servers, gets a slice to
+ * decide about, and gives all that back.
+ *
+ *	controllers FABRIC CONTROLLER GUIDE LANES [SLICE]
+ *
+ * cc controllers.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define LEASE_NS 30000000000ull
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+static int print_controllers(struct morph_ctx *ctx, uint32_t fabric)
+{
+	struct morph_list *list;
+	int error = morph_controller_list(ctx, fabric, &list);
+
+	for (size_t at = 0; !error && at < morph_list_count(list); at++) {
+		const struct morph_object *controller = morph_list_get(list, at);
+
+		printf("controller %" PRIu64 ", epoch %" PRIu64 "\n",
+		       morph_object_uint(controller, "id"), morph_object_uint(controller, "epoch"));
+	}
+	if (!error)
+		morph_list_free(list);
+	return error;
+}
+
+/* The epoch of the controller, once it is in charge. */
+static uint64_t take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller)
+{
+	struct morph_object *out;
+	uint64_t epoch = 1;
+
+	if (morph_controller_get(ctx, fabric, controller, &out) == 0) {
+		epoch = morph_object_uint(out, "epoch") + 1;
+		morph_object_free(out);
+	}
+	if (morph_controller_take(ctx, fabric, controller, epoch, LEASE_NS, 0, &out))
+		return 0;
+	morph_object_free(out);
+	return epoch;
+}
+
+static int reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, uint64_t epoch,
+		   uint32_t guide, uint32_t lanes)
+{
+	struct morph_object *out;
+	struct morph_list *list;
+	int error = morph_controller_reserve(ctx, fabric, controller, epoch, guide, lanes,
+					     UINT64_MAX, &out);
+
+	if (error)
+		return error;
+	printf("lanes %" PRIx64 " of guide %" PRIu32 "\n", morph_object_uint(out, "lanes"), guide);
+	morph_object_free(out);
+	error = morph_controller_reservations(ctx, fabric, controller, &list);
+	if (error)
+		return error;
+	printf("%zu reservations\n", morph_list_count(list));
+	morph_list_free(list);
+	/* What was last asked for in earlier epochs is given back. */
+	error = morph_controller_settle(ctx, fabric, controller, epoch, &out);
+	if (!error)
+		morph_object_free(out);
+	return error;
+}
+
+static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller)
+{
+	struct morph_object *out;
+	int error = morph_controller_assign(ctx, fabric, slice, controller, &out);
+
+	if (error)
+		return error;
+	morph_object_free(out);
+	/* 0: the slice is no controller's. */
+	error = morph_controller_assign(ctx, fabric, slice, 0, &out);
+	if (!error)
+		morph_object_free(out);
+	return error;
+}
+
+int main(int argc, char **argv)
+{
+	uint32_t fabric, controller;
+	struct morph_object *out;
+	struct morph_ctx *ctx;
+	uint64_t epoch;
+	int status = 1;
+
+	if (argc < 5) {
+		fprintf(stderr, "usage: controllers FABRIC CONTROLLER GUIDE LANES [SLICE]\n");
+		return 2;
+	}
+	fabric = (uint32_t)atoi(argv[1]);
+	controller = (uint32_t)atoi(argv[2]);
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	epoch = take(ctx, fabric, controller);
+	if (!epoch ||
+	    reserve(ctx, fabric, controller, epoch, (uint32_t)atoi(argv[3]),
+		    (uint32_t)atoi(argv[4])) ||
+	    (argc > 5 && decide(ctx, fabric, (uint32_t)atoi(argv[5]), controller)) ||
+	    print_controllers(ctx, fabric)) {
+		fail(ctx, "controller");
+		goto out;
+	}
+	if (morph_controller_renew(ctx, fabric, controller, epoch, LEASE_NS, &out)) {
+		fail(ctx, "renew");
+		goto out;
+	}
+	morph_object_free(out);
+	status = morph_controller_drop(ctx, fabric, controller) ? fail(ctx, "drop") : 0;
+out:
+	morph_ctx_free(ctx);
+	return status;
+}

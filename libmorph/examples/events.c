@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Wait for the events of a slice, and print all that they say.
+ *
+ *	events SLICE [SECONDS]
+ *
+ * cc events.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECOND_NS 1000000000ll
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+/* Every attribute of an object, whatever it has. */
+static void print_object(const struct morph_object *object)
+{
+	MORPH_OPTS(morph_attr, attr);
+
+	printf("object of type %" PRIu32, morph_object_type(object));
+	for (size_t at = 0; morph_object_attr(object, at, &attr); at++) {
+		if (attr.type == MORPH_ATTR_STRING)
+			printf(" %s=%s", attr.name, morph_object_text(object, attr.name));
+		else if (attr.type == MORPH_ATTR_SINT)
+			printf(" %s=%" PRId64, attr.name, morph_object_sint(object, attr.name));
+		else if (attr.type == MORPH_ATTR_ENUM)
+			printf(" %s=%s", attr.name,
+			       morph_enum_name(attr.enumeration,
+					       (uint32_t)morph_object_uint(object, attr.name)));
+		else if (attr.type == MORPH_ATTR_UINT)
+			printf(" %s=%" PRIu64, attr.name, morph_object_uint(object, attr.name));
+	}
+	printf("\n");
+}
+
+static int read_events(struct morph_slice *slice, struct morph_events *events)
+{
+	int count = morph_slice_read_events(slice, events);
+
+	if (count < 0)
+		return count;
+	for (size_t at = 0; at < (size_t)count; at++)
+		print_object(morph_events_get(events, at));
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int64_t timeout_ns = argc > 2 ? atoll(argv[2]) * SECOND_NS : -1;
+	struct morph_events *events;
+	struct morph_slice *slice;
+	struct morph_ctx *ctx;
+	int ready, status = 1;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: events SLICE [SECONDS]\n");
+		return 2;
+	}
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	events = morph_events_new(ctx, 64);
+	if (!events || morph_slice_open(ctx, argv[1], &slice)) {
+		fail(ctx, argv[1]);
+		goto free_events;
+	}
+	/* A program with its own poll loop takes morph_slice_get_fd() and POLLIN instead. */
+	printf("fd %d\n", morph_slice_get_fd(slice));
+	while ((ready = morph_slice_wait(slice, timeout_ns)) > 0)
+		if (read_events(slice, events))
+			break;
+	status = ready ? fail(ctx, "events") : 0;
+	morph_slice_close(slice);
+free_events:
+	morph_events_free(events);
+	morph_ctx_free(ctx);
+	return status;
+}

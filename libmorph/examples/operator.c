@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What an operator does: look at a fabric, take hardware out of use and back, make a slice for a
+ * user, follow what happens. It needs CAP_NET_ADMIN.
+ *
+ *	operator FABRIC list | follow | drain GUIDE | spare ACCELERATOR | slice NAME RANKS UID
+ *
+ * cc operator.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ll
+
+struct operator
+{
+	struct morph_ctx *ctx;
+	uint32_t fabric;
+};
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+static void count(const char *what, int error, struct morph_list *list)
+{
+	if (error)
+		return;
+	printf("%s: %zu\n", what, morph_list_count(list));
+	morph_list_free(list);
+}
+
+/* How many there are of each kind of object. */
+static int list_all(const struct operator* op)
+{
+	struct morph_list *list;
+
+	if (morph_admin_fabrics(op->ctx, &list))
+		return fail(op->ctx, "fabrics");
+	count("fabrics", 0, list);
+	count("accelerators", morph_admin_accelerators(op->ctx, op->fabric, &list), list);
+	count("guides", morph_admin_guides(op->ctx, op->fabric, &list), list);
+	count("elements", morph_admin_elements(op->ctx, op->fabric, &list), list);
+	count("edges", morph_admin_edges(op->ctx, op->fabric, &list), list);
+	count("slices", morph_admin_slices(op->ctx, op->fabric, &list), list);
+	count("circuits", morph_admin_circuits(op->ctx, op->fabric, MORPH_ANY, &list), list);
+	count("transactions", morph_admin_txns(op->ctx, op->fabric, &list), list);
+	count("not healthy", morph_admin_hardware(op->ctx, op->fabric, &list), list);
+	count("quotas", morph_admin_quotas(op->ctx, &list), list);
+	count("counters", morph_admin_stats(op->ctx, op->fabric, &list), list);
+	return 0;
+}
+
+/* No new circuit takes the guide. Then test it, and let it back into use if it passes. */
+static int drain_guide(const struct operator* op, uint32_t guide)
+{
+	MORPH_OPTS(morph_monitor_opts, opts, .buffer_bytes = 1 << 20);
+	struct morph_monitor *monitor;
+	struct morph_object *out;
+	int status = 1;
+
+	if (morph_monitor_new(op->ctx, &opts, &monitor))
+		return fail(op->ctx, "monitor");
+	if (morph_admin_hardware_set(op->ctx, op->fabric, MORPH_PART_GUIDE, guide, true, &out))
+		goto out;
+	printf("%s\n",
+	       morph_enum_name(MORPH_ENUM_HEALTH, (uint32_t)morph_object_uint(out, "health")));
+	morph_object_free(out);
+	if (morph_admin_hardware_test(op->ctx, op->fabric, MORPH_PART_GUIDE, guide, 0, &out))
+		goto out;
+	uint32_t txn = (uint32_t)morph_object_uint(out, "txn");
+
+	morph_object_free(out);
+	if (morph_monitor_wait_txn(monitor, op->fabric, txn, 10 * SECOND_NS, &out))
+		goto out;
+	morph_object_free(out);
+	if (morph_admin_hardware_set(op->ctx, op->fabric, MORPH_PART_GUIDE, guide, false, &out))
+		goto out;
+	morph_object_free(out);
+	status = 0;
+out:
+	if (status)
+		fail(op->ctx, "drain");
+	morph_monitor_free(monitor);
+	return status;
+}
+
+static int make_spare(const struct operator* op, uint32_t accelerator)
+{
+	MORPH_OPTS(morph_accelerator_opts, opts, .use = MORPH_USE_SPARE, .set = MORPH_SET_USE);
+	struct morph_object *out;
+
+	if (morph_admin_accelerator_set(op->ctx, op->fabric, accelerator, &opts, &out))
+		return fail(op->ctx, "spare");
+	morph_object_free(out);
+	if (morph_admin_accelerator(op->ctx, op->fabric, accelerator, &out))
+		return fail(op->ctx, "accelerator");
+	printf("accelerator %" PRIu32 " of server %" PRIu64 " is a spare\n", accelerator,
+	       morph_object_uint(out, "host"));
+	morph_object_free(out);
+	return 0;
+}
+
+/* Would the driver grant it? Then make it, as the user's. */
+static int make_slice(const struct operator* op, const char *name, uint32_t ranks, uint32_t owner)
+{
+	MORPH_OPTS(morph_why_not_opts, question, .count = ranks);
+	struct morph_slice_request *request = morph_slice_request_new(op->ctx);
+	struct morph_object *out;
+	int status = 1;
+
+	if (!request || morph_admin_why_not(op->ctx, op->fabric, &question, &out))
+		goto out;
+	if (morph_object_has(out, "text"))
+		printf("%s\n", morph_object_text(out, "text"));
+	morph_object_free(out);
+	if (morph_slice_request_set_count(request, ranks) ||
+	    morph_slice_request_set_name(request, name, 0600) ||
+	    morph_admin_slice_create(op->ctx, op->fabric, request, owner, &out))
+		goto out;
+	printf("slice %" PRIu64 "\n", morph_object_uint(out, "id"));
+	morph_object_free(out);
+	status = 0;
+out:
+	if (status)
+		fail(op->ctx, name);
+	morph_slice_request_free(request);
+	return status;
+}
+
+/* A change that was not seen is told as an object of type "resync". */
+static int follow(const struct operator* op)
+{
+	struct morph_monitor *monitor;
+	struct morph_list *list;
+
+	if (morph_monitor_new(op->ctx, NULL, &monitor))
+		return fail(op->ctx, "monitor");
+	while (morph_monitor_wait(monitor, 60 * SECOND_NS) > 0 &&
+	       morph_monitor_read(monitor, &list) >= 0) {
+		for (size_t at = 0; at < morph_list_count(list); at++)
+			printf("%s\n", morph_object_command(morph_list_get(list, at)));
+		morph_list_free(list);
+	}
+	morph_monitor_free(monitor);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct operator op;
+	int status = 2;
+
+	if (argc < 3) {
+		fprintf(stderr, "usage: operator FABRIC list | follow | drain GUIDE | "
+				"spare ACCELERATOR | slice NAME RANKS UID\n");
+		return 2;
+	}
+	op.fabric = (uint32_t)atoi(argv[1]);
+	if (morph_ctx_new(NULL, &op.ctx))
+		return 1;
+	if (!strcmp(argv[2], "list"))
+		status = list_all(&op);
+	else if (!strcmp(argv[2], "follow"))
+		status = follow(&op);
+	else if (!strcmp(argv[2], "drain") && argc == 4)
+		status = drain_guide(&op, (uint32_t)atoi(argv[3]));
+	else if (!strcmp(argv[2], "spare") && argc == 4)
+		status = make_spare(&op, (uint32_t)atoi(argv[3]));
+	else if (!strcmp(argv[2], "slice") && argc == 6)
+		status = make_slice(&op, argv[3], (uint32_t)atoi(argv[4]), (uint32_t)atoi(argv[5]));
+	morph_ctx_free(op.ctx);
+	return status;
+}

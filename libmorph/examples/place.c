@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Where a slice goes in a fabric of which some is held, and which spares would take over from its
+ * ranks. No kernel is needed.
+ *
+ *	place PROFILE RANKS
+ *
+ * cc place.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+/* What others hold, and what may not be used. */
+static int fill_ledger(struct morph_ledger *ledger)
+{
+	if (morph_ledger_hold(ledger, 0, 7) || morph_ledger_hold(ledger, 1, 7) ||
+	    morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, 2, true))
+		return 1;
+	return 0;
+}
+
+static struct morph_request *make_request(struct morph_ctx *ctx, uint32_t ranks)
+{
+	struct morph_request *request = morph_request_new(ctx);
+
+	if (!request || morph_request_set_ring(request, ranks) ||
+	    morph_request_set_tier(request, MORPH_TIER_STITCHED) ||
+	    morph_request_set_objective(request, MORPH_OBJECTIVE_FRAGMENTATION) ||
+	    morph_request_set_transit(request, MORPH_TRANSIT_ANY) ||
+	    morph_request_set_servers(request, MORPH_SERVERS_SHARED) ||
+	    morph_request_set_wavelengths(request, 1)) {
+		morph_request_free(request);
+		return NULL;
+	}
+	morph_request_set_simplex(request, false);
+	morph_request_set_mbps(request, 100000);
+	morph_request_set_budget(request, 65536);
+	return request;
+}
+
+/* The accelerator of each rank, and the certificate of the plan. */
+static int print_plan(const struct morph_plan *plan, const struct morph_ledger *ledger)
+{
+	struct morph_object *answer;
+	int error = morph_plan_describe(plan, ledger, &answer);
+
+	if (error)
+		return error;
+	printf("%" PRIu64 " fibres (at least %" PRIu64 "), %" PRIu64 " servers (at least %" PRIu64
+	       ")\n",
+	       morph_object_uint(answer, "fibres"), morph_object_uint(answer, "fibres-bound"),
+	       morph_object_uint(answer, "servers"), morph_object_uint(answer, "servers-bound"));
+	if (morph_object_has(answer, "text"))
+		printf("%s\n", morph_object_text(answer, "text"));
+	morph_object_free(answer);
+	for (uint32_t rank = 0; rank < morph_plan_ranks(plan); rank++)
+		printf("rank %" PRIu32 ": accelerator %" PRIu32 "\n", rank,
+		       morph_plan_accelerator(plan, rank));
+	return 0;
+}
+
+/* The spare that would take over from each rank. */
+static int protect(struct morph_ctx *ctx, struct morph_ledger *ledger,
+		   const struct morph_plan *plan)
+{
+	struct morph_protection *protection = morph_protection_new(ctx);
+	struct morph_object *answer;
+	int error = protection ? morph_protect(ledger, plan, protection) : -1;
+
+	if (!error)
+		error = morph_protection_describe(protection, plan, ledger, &answer);
+	if (error)
+		goto out;
+	for (size_t at = 0; at < morph_object_values(answer, "rank"); at++) {
+		const struct morph_object *rank = morph_object_nested_at(answer, "rank", at);
+
+		printf("rank %" PRIu64 ": spare %" PRIu64 "\n", morph_object_uint(rank, "rank"),
+		       morph_object_uint(rank, "spare"));
+	}
+	morph_object_free(answer);
+out:
+	morph_protection_free(protection);
+	return error;
+}
+
+static int place(struct morph_ctx *ctx, struct morph_ledger *ledger, uint32_t ranks)
+{
+	struct morph_request *request = make_request(ctx, ranks);
+	struct morph_plan *plan = morph_plan_new(ctx);
+	int status = 1;
+
+	if (!request || !plan || morph_place(ledger, request, plan)) {
+		fail(ctx, "place");
+		goto out;
+	}
+	if (print_plan(plan, ledger)) {
+		fail(ctx, "describe");
+		goto out;
+	}
+	if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
+		goto out;
+	/* From here on the slice with number 8 has what the plan names. */
+	if (morph_ledger_take(ledger, plan, 8) || protect(ctx, ledger, plan) ||
+	    morph_ledger_give(ledger, plan))
+		fail(ctx, "ledger");
+	else
+		status = 0;
+out:
+	morph_plan_free(plan);
+	morph_request_free(request);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *model;
+	struct morph_object *info;
+	struct morph_ctx *ctx;
+	int status;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: place PROFILE RANKS\n");
+		return 2;
+	}
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	if (morph_model_load(ctx, argv[1], &model)) {
+		status = fail(ctx, argv[1]);
+		morph_ctx_free(ctx);
+		return status;
+	}
+	if (morph_model_info(ctx, model, &info) == 0) {
+		printf("profile %s, checksum %08" PRIx32 "\n", morph_object_text(info, "profile"),
+		       morph_model_checksum(model));
+		morph_object_free(info);
+	}
+	if (morph_ledger_new(ctx, model, &ledger) || fill_ledger(ledger))
+		status = fail(ctx, "ledger");
+	else
+		status = place(ctx, ledger, (uint32_t)atoi(argv[2]));
+	morph_ledger_free(ledger);
+	morph_model_put(model);
+	morph_ctx_free(ctx);
+	return status;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Ask for the steps of a schedule through shared memory, without a system call for each, and read
+ * there what is lit. Code of a device uses the same memory with <morph/device.h>.
+ *
+ *	queue SLICE SCHEDULE
+ *
+ * cc queue.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECOND_NS 1000000000ll
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+/* The position of the slice, and what leads from rank 0 to rank 1. */
+static int print_state(struct morph_slice *slice)
+{
+	MORPH_OPTS(morph_state_slice, now);
+	struct morph_state_pair pair;
+	struct morph_state *state;
+	int error = morph_slice_state_map(slice, &state);
+
+	if (error)
+		return error;
+	error = morph_state_slice(state, &now);
+	if (!error)
+		error = morph_state_read(state, 0, 1, &pair);
+	if (!error)
+		printf("generation %" PRIu64 ", position %" PRIu64 "\n", now.generation,
+		       now.position);
+	morph_state_close(state);
+	return error;
+}
+
+static int ask(struct morph_ring *ring, uint64_t position)
+{
+	MORPH_OPTS(morph_ring_status, status);
+	MORPH_OPTS(morph_ring_answer, answer);
+	int error = morph_ring_ask(ring, MORPH_RING_GO, 0, position, 7);
+
+	if (!error)
+		error = morph_ring_wake(ring);
+	if (!error)
+		error = morph_ring_answer(ring, SECOND_NS, &answer);
+	if (error < 0)
+		return error;
+	printf("request %" PRIu32 ": position %" PRIu64 ", error %" PRId32 "\n", answer.tag,
+	       answer.position, answer.error);
+	error = morph_ring_state(ring, &status);
+	if (!error)
+		printf("%" PRIu64 " requests taken\n", status.taken);
+	return error;
+}
+
+int main(int argc, char **argv)
+{
+	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 64);
+	struct morph_slice *slice;
+	struct morph_ring *ring;
+	struct morph_ctx *ctx;
+	uint32_t entries;
+	int status = 0;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: queue SLICE SCHEDULE\n");
+		return 2;
+	}
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	if (morph_slice_open(ctx, argv[1], &slice)) {
+		status = fail(ctx, argv[1]);
+		goto out;
+	}
+	if (morph_slice_ring_open(slice, (uint32_t)atoi(argv[2]), &opts, &ring)) {
+		status = fail(ctx, "queue");
+	} else {
+		if (morph_ring_base(ring, &entries))
+			printf("%" PRIu32 " entries\n", entries);
+		if (ask(ring, 2) || print_state(slice))
+			status = fail(ctx, "queue");
+		morph_ring_close(ring);
+	}
+	morph_slice_close(slice);
+out:
+	morph_ctx_free(ctx);
+	return status;
+}

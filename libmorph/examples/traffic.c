@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+/*
+ * How many lanes each demand between two servers gets, so that several controllers come to the
+ * same numbers without talking to one another. No kernel is needed.
+ *
+ *	traffic PROFILE EPOCH
+ *
+ * cc traffic.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define DEMANDS 3
+#define PATHS_MOST 64
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+/* Servers 0 to 3; each demand may take up to four ways. Return the number of paths. */
+static int add_demands(struct morph_te *te)
+{
+	static const double amounts[DEMANDS] = { 12.5, 100, 3.25 };
+	int paths = 0;
+
+	for (int number = 0; number < DEMANDS; number++) {
+		int demand = morph_te_add_demand(te, amounts[number], 1);
+		int ways = demand < 0 ? demand :
+					morph_te_add_ways(te, (uint32_t)demand, (uint32_t)number,
+							  (uint32_t)number + 1, 4);
+
+		if (ways < 0)
+			return ways;
+		paths += ways;
+	}
+	return paths;
+}
+
+static void print_path(const struct morph_te *te, uint32_t path, uint32_t lanes)
+{
+	const uint32_t *links;
+	uint32_t count = morph_te_path_links(te, path, &links);
+
+	printf("path %" PRIu32 ": %.3f lanes, %" PRIu32 " in whole, over", path,
+	       morph_te_flow(te, path), lanes);
+	for (uint32_t at = 0; at < count; at++) {
+		uint32_t from, to;
+
+		if (morph_te_link_ends(te, links[at], &from, &to) == 0)
+			printf(" %" PRIu32 "-%" PRIu32 " (%.1f of %.0f, price %.3f)", from, to,
+			       morph_te_load(te, links[at]), morph_te_capacity(te, links[at]),
+			       morph_te_price(te, links[at]));
+	}
+	printf("\n");
+}
+
+static int solve(struct morph_ctx *ctx, struct morph_te *te, uint64_t epoch)
+{
+	int paths = add_demands(te);
+	uint32_t lanes[PATHS_MOST];
+	double flows[PATHS_MOST];
+	MORPH_OPTS(morph_te_result, result);
+
+	if (paths < 0 || paths > PATHS_MOST || morph_te_solve(te, NULL, &result))
+		return fail(ctx, "solve");
+	for (uint32_t path = 0; path < (uint32_t)paths; path++)
+		flows[path] = morph_te_flow(te, path);
+	/* The epoch, the same for all controllers, decides which halves are rounded up. */
+	if (morph_te_round(te, flows, epoch, NULL, lanes))
+		return fail(ctx, "round");
+	printf("%.3f lanes in all\n", result.throughput);
+	for (uint32_t path = 0; path < (uint32_t)paths; path++)
+		print_path(te, path, lanes[path]);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct morph_ledger *ledger = NULL;
+	struct morph_model *model = NULL;
+	struct morph_te *te = NULL;
+	struct morph_ctx *ctx;
+	int status;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: traffic PROFILE EPOCH\n");
+		return 2;
+	}
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	te = morph_te_new(ctx);
+	if (!te || morph_model_load(ctx, argv[1], &model) ||
+	    morph_ledger_new(ctx, model, &ledger) || morph_te_add_servers(te, ledger) < 0)
+		status = fail(ctx, argv[1]);
+	else
+		status = solve(ctx, te, strtoull(argv[2], NULL, 10));
+	morph_te_free(te);
+	morph_ledger_free(ledger);
+	morph_model_put(model);
+	morph_ctx_free(ctx);
+	return status;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Change the circuits of a slice: prepare a transaction under a lease, commit it, confirm it.
+ *
+ *	transaction SLICE SOURCE-RANK TARGET-RANK
+ *
+ * cc transaction.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECOND_NS 1000000000ull
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+static void print_txn(const char *what, struct morph_object *txn)
+{
+	printf("%s: transaction %" PRIu64 ", %zu changes\n", what, morph_object_uint(txn, "id"),
+	       morph_object_values(txn, "change"));
+	morph_object_free(txn);
+}
+
+/* Ask whether the change is possible, without making it. */
+static int validate(struct morph_slice *slice, struct morph_txn *txn)
+{
+	struct morph_object *out;
+	int error;
+
+	morph_txn_set_dry_run(txn, true);
+	error = morph_txn_run(slice, txn, &out);
+	if (!error)
+		print_txn("valid", out);
+	morph_txn_set_dry_run(txn, false);
+	return error;
+}
+
+/* The old circuits stay reserved until the confirmation; a missed lease reverts the change. */
+static int change_in_phases(struct morph_slice *slice, struct morph_txn *txn)
+{
+	struct morph_object *out;
+	uint32_t id;
+	int error;
+
+	morph_txn_set_prepare(txn, 10 * SECOND_NS);
+	error = morph_txn_run(slice, txn, &out);
+	if (error)
+		return error;
+	id = (uint32_t)morph_object_uint(out, "id");
+	print_txn("prepared", out);
+	error = morph_txn_step(slice, id, MORPH_TXN_COMMIT, 10 * SECOND_NS, &out);
+	if (error)
+		return error;
+	print_txn("committed", out);
+	error = morph_txn_step(slice, id, MORPH_TXN_CONFIRM, 0, &out);
+	if (!error)
+		print_txn("confirmed", out);
+	return error;
+}
+
+/* All circuits of the slice go dark, unless it has changed since it was read. */
+static int remove_all(struct morph_ctx *ctx, struct morph_slice *slice)
+{
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_list *circuits;
+	struct morph_object *info, *out;
+	int error = txn ? morph_slice_read(slice, &info, &circuits) : -1;
+
+	if (error)
+		goto free_txn;
+	morph_txn_set_generation(txn, morph_object_uint(info, "generation"));
+	for (size_t at = 0; !error && at < morph_list_count(circuits); at++)
+		error = morph_txn_remove(
+			txn, (uint32_t)morph_object_uint(morph_list_get(circuits, at), "id"));
+	if (!error)
+		error = morph_txn_run(slice, txn, &out);
+	if (!error)
+		print_txn("removed", out);
+	morph_list_free(circuits);
+	morph_object_free(info);
+free_txn:
+	morph_txn_free(txn);
+	return error;
+}
+
+int main(int argc, char **argv)
+{
+	MORPH_OPTS(morph_circuit_opts, how, .lanes_count = 2, .src_plane = MORPH_ANY,
+		   .dst_plane = MORPH_ANY);
+	struct morph_slice *slice;
+	struct morph_ctx *ctx;
+	struct morph_txn *txn;
+	int status = 1;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: transaction SLICE SOURCE-RANK TARGET-RANK\n");
+		return 2;
+	}
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	txn = morph_txn_new(ctx);
+	if (morph_slice_open(ctx, argv[1], &slice)) {
+		fail(ctx, argv[1]);
+		goto free_txn;
+	}
+	if (!txn || morph_txn_add(txn, (uint32_t)atoi(argv[2]), (uint32_t)atoi(argv[3]), &how)) {
+		fail(ctx, "transaction");
+		goto close_slice;
+	}
+	printf("%zu changes\n", morph_txn_count(txn));
+	if (validate(slice, txn) || change_in_phases(slice, txn)) {
+		fail(ctx, "transaction");
+		goto close_slice;
+	}
+	if (remove_all(ctx, slice)) {
+		fail(ctx, "remove");
+		goto close_slice;
+	}
+	status = 0;
+close_slice:
+	morph_slice_close(slice);
+free_txn:
+	morph_txn_free(txn);
+	morph_ctx_free(ctx);
+	return status;
+}

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Run the example programs that need no kernel, and see that the others say what they miss:
+#
+#	examples.sh PROGRAMS PROFILES FILES
+#
+# PROGRAMS is the directory of the programs, PROFILES that of the profiles, FILES that of MSCCL's algorithms.
+
+set -u
+programs=$1 profiles=$2 files=$3
+status=0
+
+# shows TEXT PROGRAM ARGUMENT...: the program ends well, and this line is in what it prints
+shows() {
+	local wanted=$1 output
+	shift
+	output=$("$programs/$1" "${@:2}" 2>&1) || { echo "$*: exit status $?: $output"; status=1; return; }
+	grep -qxF -- "$wanted" <<< "$output" || { echo "$*: no line '$wanted' in:"; echo "$output"; status=1; }
+}
+
+# fails PROGRAM ARGUMENT...: there is no such fabric or slice, so the program names it and ends with 1
+fails() {
+	local output code=0
+	output=$("$programs/$1" "${@:2}" 2>&1) || code=$?
+	[[ $code == 1 && -n $output ]] || { echo "$*: exit status $code: $output"; status=1; }
+}
+
+rack=$profiles/rack64.bin
+printf 'E\t0\t1\t100 bytes\t3 msgs sent\t0,0,3\n' > "$programs/messages"
+
+shows 'group 1: 1 lanes, stopped by its wish (1 of 2); wavelengths 1' bandwidth 1
+shows '4 fibres (at least 4), 2 servers (at least 2)' place "$rack" 6
+shows 'rank 5: spare 68' place "$rack" 6
+shows '115.750 lanes in all' traffic "$rack" 5
+shows '4 spares are enough; with one less 0.000806 of the time is not covered' spares 50000 24 0.9999
+shows '* ring: 80970 ns' collective 8 1000000
+shows 'without a port: 1 circuits differ, 77070 ns later' collective 8 1000000
+shows '4 ranks, 6 rounds' files msccl "$files/msccl-ring4.xml" 4000000
+shows '0 100' files monitoring "$programs/messages" 2
+
+fails slice 4294967294 2
+fails transaction none 0 1
+fails events none 1
+fails schedule none 1
+fails queue none 1
+fails operator 4294967294 list
+fails controllers 4294967294 1 2 3
+fails defrag "$rack" 4294967294 4
+exit $status
