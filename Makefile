@@ -11,6 +11,7 @@
 #   make fuzz        libFuzzer on what reads files, texts and messages in user space, FUZZ_SECONDS each
 #   make demo        a fabric, a slice and a failover in a virtual machine
 #   make repro       published figures, computed anew beside their baselines (SEED=7, for another seed)
+#   make docs        pages generated from headers and from the netlink specification, in build/docs
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
 #   make help        the rest
 #
@@ -131,10 +132,17 @@ FIRMWARE_DIR ?= /lib/firmware
 STAGE ?= $(BUILD)/kmod-kdir
 VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 
+# Pages generated from headers and from the netlink specification.
+docs: | build/linux/6.12
+	+$(if $(V),,@)$(MAKE) -C libmorph docs REFERENCE=$(BUILD)/docs/libmorph/reference.md
+	$(if $(V),,@)scripts/ynl-regen --page $(BUILD)/docs/netlink/morph.rst
+
 # KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel, and the provider interface.
-install: lib tools profiles $(if $(KDIR),install-modules install-interface)
+install: lib tools profiles docs $(if $(KDIR),install-modules install-interface)
 	+$(MAKE) -C libmorph install
 	+$(MAKE) -C tools install
+	install -d $(DESTDIR)$(PREFIX)/share/doc/morph
+	install -m 0644 $(BUILD)/docs/netlink/morph.rst $(DESTDIR)$(PREFIX)/share/doc/morph/netlink.rst
 	+$(MAKE) -C profiles install OUT=$(BUILD)/profiles FIRMWARE=$(FIRMWARE_DIR)/morph
 
 install-modules: modules-kdir
@@ -167,5 +175,5 @@ help:
 
 .PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
 	profiles lib tools selftests vm-programs profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
-	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo conductor bench bench-programs repro repro-programs \
+	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo docs conductor bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help
