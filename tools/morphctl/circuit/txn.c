@@ -8,17 +8,10 @@ enum exit_code txn_list(struct run *run)
 	return client_list(run, morph_admin_txns, MORPH_OBJECT_TXN, TXN_COLUMNS);
 }
 
-static enum exit_code number_and_fabric(struct run *run, uint32_t *fabric, uint32_t *id)
-{
-	enum exit_code code = resolve_number(run, "transaction", run->argv[0], id);
-
-	return code ? code : client_fabric(run, fabric);
-}
-
 enum exit_code txn_show(struct run *run)
 {
 	uint32_t fabric, id;
-	enum exit_code code = number_and_fabric(run, &fabric, &id);
+	enum exit_code code = resolve_first_number(run, "transaction", &fabric, &id);
 
 	return code ? code : client_show(run, morph_admin_txn, MORPH_OBJECT_TXN, fabric, id);
 }
@@ -55,7 +48,7 @@ static enum exit_code step(struct run *run, uint32_t verb)
 	if (!code)
 		code = token_given(run, &token);
 	if (!code)
-		code = number_and_fabric(run, &fabric, &id);
+		code = resolve_first_number(run, "transaction", &fabric, &id);
 	if (!code)
 		code = act_begin(run, &act);
 	if (code)

@@ -59,6 +59,13 @@ enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char
 				    uint32_t **ids, size_t *count);
 enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
 enum exit_code resolve_number(struct run *run, const char *what, const char *text, uint32_t *id);
+/* The first argument, which is a number of @what, and then the fabric. */
+enum exit_code resolve_first_number(struct run *run, const char *what, uint32_t *fabric,
+				    uint32_t *id);
+/* One object from beginning to end; the first argument says which. */
+typedef enum exit_code resolve_fn(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
+enum exit_code show_resolved(struct run *run, resolve_fn *resolve, client_get_fn *get,
+			     uint32_t type);
 
 /* act.c: what is queued, and its end */
 struct act {

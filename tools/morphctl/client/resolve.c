@@ -17,34 +17,77 @@ enum exit_code resolve_number(struct run *run, const char *what, const char *tex
 	return EXIT_CODE_OK;
 }
 
+enum exit_code resolve_first_number(struct run *run, const char *what, uint32_t *fabric,
+				    uint32_t *id)
+{
+	enum exit_code code = resolve_number(run, what, run->argv[0], id);
+
+	return code ? code : client_fabric(run, fabric);
+}
+
+enum exit_code show_resolved(struct run *run, resolve_fn *resolve, client_get_fn *get,
+			     uint32_t type)
+{
+	uint32_t fabric, id;
+	enum exit_code code = client_fabric(run, &fabric);
+
+	if (!code)
+		code = resolve(run, fabric, run->argv[0], &id);
+	return code ? code : client_show(run, get, type, fabric, id);
+}
+
 static bool same_text(const json_t *record, const char *key, const char *text)
 {
 	return *text && !strcasecmp(text_of_key(record, key), text);
 }
 
-enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
+static bool is_accelerator(const json_t *record, const char *text)
+{
+	return same_text(record, "pci", text) || same_text(record, "uuid", text);
+}
+
+static bool is_slice(const json_t *record, const char *text)
+{
+	return key_is(record, "name", text);
+}
+
+typedef bool is_fn(const json_t *record, const char *text);
+
+/* A number, or the last record that @is; EXIT_CODE_NOT_FOUND leaves what there is in @records. */
+static enum exit_code find_id(struct run *run, uint32_t fabric, const char *text,
+			      client_dump_fn *dump, is_fn *is, uint32_t *id, json_t **records)
 {
 	enum exit_code code;
-	json_t *records, *record;
+	json_t *record;
 	uint64_t number;
 	size_t i;
 
+	*records = NULL;
 	if (parse_u64(text, 0, UINT32_MAX - 1, &number)) {
 		*id = (uint32_t)number;
 		return EXIT_CODE_OK;
 	}
-	code = client_dump(run, morph_admin_accelerators, fabric, &records);
+	code = client_dump(run, dump, fabric, records);
 	if (code)
 		return code;
 	code = EXIT_CODE_NOT_FOUND;
-	json_array_foreach(records, i, record)
+	json_array_foreach(*records, i, record)
 	{
-		if (!same_text(record, "pci", text) && !same_text(record, "uuid", text))
+		if (!is(record, text))
 			continue;
 		*id = number_of(record, "id", NUMBER_NONE);
 		code = EXIT_CODE_OK;
 	}
-	if (code)
+	return code;
+}
+
+enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
+{
+	json_t *records;
+	enum exit_code code =
+		find_id(run, fabric, text, morph_admin_accelerators, is_accelerator, id, &records);
+
+	if (code && records)
 		warn_line("there is no accelerator '%s': it is known by number, PCI address as in "
 			  "lspci -D, or UUID; see 'morphctl accelerator list'",
 			  text);
@@ -84,27 +127,11 @@ static void list_slices(json_t *records)
 
 enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
 {
-	enum exit_code code;
-	json_t *records, *record;
-	uint64_t number;
-	size_t i;
+	json_t *records;
+	enum exit_code code =
+		find_id(run, fabric, text, morph_admin_slices, is_slice, id, &records);
 
-	if (parse_u64(text, 0, UINT32_MAX - 1, &number)) {
-		*id = (uint32_t)number;
-		return EXIT_CODE_OK;
-	}
-	code = client_dump(run, morph_admin_slices, fabric, &records);
-	if (code)
-		return code;
-	code = EXIT_CODE_NOT_FOUND;
-	json_array_foreach(records, i, record)
-	{
-		if (!key_is(record, "name", text))
-			continue;
-		*id = number_of(record, "id", NUMBER_NONE);
-		code = EXIT_CODE_OK;
-	}
-	if (code) {
+	if (code && records) {
 		warn_line("there is no slice '%s'%s", text,
 			  json_array_size(records) ? "; there are:" : ", nor any other");
 		list_slices(records);

@@ -29,17 +29,10 @@ enum exit_code controller_list(struct run *run)
 	return client_list(run, morph_controller_list, MORPH_OBJECT_CONTROLLER, COLUMNS);
 }
 
-static enum exit_code id_and_fabric(struct run *run, uint32_t *fabric, uint32_t *id)
-{
-	enum exit_code code = resolve_number(run, "controller", run->argv[0], id);
-
-	return code ? code : client_fabric(run, fabric);
-}
-
 enum exit_code controller_show(struct run *run)
 {
 	uint32_t fabric, id;
-	enum exit_code code = id_and_fabric(run, &fabric, &id);
+	enum exit_code code = resolve_first_number(run, "controller", &fabric, &id);
 
 	return code ? code :
 		      client_show(run, morph_controller_get, MORPH_OBJECT_CONTROLLER, fabric, id);
@@ -92,7 +85,7 @@ enum exit_code controller_take(struct run *run)
 	if (!code)
 		code = lease_given(run, &lease_ns);
 	if (!code)
-		code = id_and_fabric(run, &fabric, &id);
+		code = resolve_first_number(run, "controller", &fabric, &id);
 	if (code)
 		return code;
 	/* Without a wish of his own: the one after that which the kernel knows. */
@@ -107,21 +100,28 @@ enum exit_code controller_take(struct run *run)
 	return answer(run, error, object, MORPH_OBJECT_CONTROLLER);
 }
 
+/* What a change of the present epoch needs; @lease_ns: NULL where it has no lease. */
+static enum exit_code present_given(struct run *run, uint32_t *fabric, uint32_t *id,
+				    uint64_t *epoch, uint64_t *lease_ns)
+{
+	enum exit_code code = client_fields(run, MORPH_OBJECT_CONTROLLER);
+
+	*epoch = 0;
+	if (!code)
+		code = epoch_given(run, epoch);
+	if (!code && lease_ns)
+		code = lease_given(run, lease_ns);
+	return code ? code : resolve_first_number(run, "controller", fabric, id);
+}
+
 enum exit_code controller_renew(struct run *run)
 {
 	struct morph_object *object = NULL;
-	uint64_t epoch = 0, lease_ns;
+	uint64_t epoch, lease_ns;
 	uint32_t fabric, id;
-	enum exit_code code;
+	enum exit_code code = present_given(run, &fabric, &id, &epoch, &lease_ns);
 	int error;
 
-	code = client_fields(run, MORPH_OBJECT_CONTROLLER);
-	if (!code)
-		code = epoch_given(run, &epoch);
-	if (!code)
-		code = lease_given(run, &lease_ns);
-	if (!code)
-		code = id_and_fabric(run, &fabric, &id);
 	if (code)
 		return code;
 	error = morph_controller_renew(run->client->ctx, fabric, id, epoch, lease_ns, &object);
@@ -132,15 +132,10 @@ enum exit_code controller_settle(struct run *run)
 {
 	struct morph_object *object = NULL;
 	uint32_t fabric, id;
-	uint64_t epoch = 0;
-	enum exit_code code;
+	uint64_t epoch;
+	enum exit_code code = present_given(run, &fabric, &id, &epoch, NULL);
 	int error;
 
-	code = client_fields(run, MORPH_OBJECT_CONTROLLER);
-	if (!code)
-		code = epoch_given(run, &epoch);
-	if (!code)
-		code = id_and_fabric(run, &fabric, &id);
 	if (code)
 		return code;
 	error = morph_controller_settle(run->client->ctx, fabric, id, epoch, &object);
@@ -150,7 +145,7 @@ enum exit_code controller_settle(struct run *run)
 enum exit_code controller_drop(struct run *run)
 {
 	uint32_t fabric, id;
-	enum exit_code code = id_and_fabric(run, &fabric, &id);
+	enum exit_code code = resolve_first_number(run, "controller", &fabric, &id);
 
 	if (code)
 		return code;
@@ -175,7 +170,7 @@ enum exit_code controller_reserve(struct run *run)
 	if (!code)
 		code = resolve_number(run, "number of lanes", run->argv[2], &count);
 	if (!code)
-		code = id_and_fabric(run, &fabric, &id);
+		code = resolve_first_number(run, "controller", &fabric, &id);
 	if (code)
 		return code;
 	error = morph_controller_reserve(run->client->ctx, fabric, id, epoch, guide, count, among,
@@ -191,7 +186,8 @@ enum exit_code controller_reservations(struct run *run)
 	json_t *records;
 	int error;
 
-	code = run->argc ? id_and_fabric(run, &fabric, &id) : client_fabric(run, &fabric);
+	code = run->argc ? resolve_first_number(run, "controller", &fabric, &id) :
+			   client_fabric(run, &fabric);
 	if (code)
 		return code;
 	error = morph_controller_reservations(run->client->ctx, fabric, id, &list);
@@ -366,13 +362,15 @@ enum exit_code controller_fail(struct run *run)
 	struct morph_object *known = NULL;
 	uint32_t fabric, id;
 	enum exit_code code;
+	int error;
 
 	if (!given(run, OPTION_DRY_RUN))
 		return usage_error(run, "wants --dry-run: it fails by not renewing its lease");
-	code = id_and_fabric(run, &fabric, &id);
-	if (!code)
-		code = client_reply(run, morph_controller_get(run->client->ctx, fabric, id, &known),
-				    known, NULL);
+	code = resolve_first_number(run, "controller", &fabric, &id);
+	if (!code) {
+		error = morph_controller_get(run->client->ctx, fabric, id, &known);
+		code = client_reply(run, error, known, NULL);
+	}
 	if (!code)
 		code = client_dump(run, morph_admin_slices, fabric, &slices);
 	if (!code)

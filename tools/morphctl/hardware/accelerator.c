@@ -12,15 +12,8 @@ enum exit_code accelerator_list(struct run *run)
 
 enum exit_code accelerator_show(struct run *run)
 {
-	uint32_t fabric, id;
-	enum exit_code code;
-
-	code = client_fabric(run, &fabric);
-	if (!code)
-		code = resolve_accelerator(run, fabric, run->argv[0], &id);
-	if (code)
-		return code;
-	return client_show(run, morph_admin_accelerator, MORPH_OBJECT_ACCELERATOR, fabric, id);
+	return show_resolved(run, resolve_accelerator, morph_admin_accelerator,
+			     MORPH_OBJECT_ACCELERATOR);
 }
 
 static enum exit_code set_one(struct run *run, uint32_t fabric, const char *text,

@@ -18,13 +18,7 @@ enum exit_code slice_list(struct run *run)
 
 enum exit_code slice_show(struct run *run)
 {
-	uint32_t fabric, id;
-	enum exit_code code;
-
-	code = client_fabric(run, &fabric);
-	if (!code)
-		code = resolve_slice(run, fabric, run->argv[0], &id);
-	return code ? code : client_show(run, morph_admin_slice, MORPH_OBJECT_SLICE, fabric, id);
+	return show_resolved(run, resolve_slice, morph_admin_slice, MORPH_OBJECT_SLICE);
 }
 
 bool parse_mode(const char *text, uint32_t *mode)
