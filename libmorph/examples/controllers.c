@@ -3,7 +3,7 @@
  * A controller takes its lease, reserves lanes of a guide between two servers, gets a slice to
  * decide about, and gives all that back.
  *
- *	controllers FABRIC CONTROLLER GUIDE LANES [SLICE]
+ *	controllers FABRIC CONTROLLER GUIDE LANES [SLICE [edge]]
  *
  * cc controllers.c $(pkg-config --cflags --libs libmorph)
  */
@@ -76,6 +76,19 @@ static int reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, 
 	return error;
 }
 
+/* The same lanes at both ends of an edge; where one end refuses, both have what they had before. */
+static int reserve_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, uint64_t epoch)
+{
+	const struct morph_controller_end ends[2] = { { ctx, fabric, 0, epoch },
+						      { ctx, fabric + 1, 0, epoch } };
+	uint64_t lanes;
+	int error = morph_controller_reserve_edge(ends, controller, 1, UINT64_MAX, &lanes);
+
+	if (!error)
+		printf("lanes %" PRIx64 " of the edge\n", lanes);
+	return error;
+}
+
 static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller)
 {
 	struct morph_object *out;
@@ -112,7 +125,8 @@ int main(int argc, char **argv)
 	    reserve(ctx, fabric, controller, epoch, (uint32_t)atoi(argv[3]),
 		    (uint32_t)atoi(argv[4])) ||
 	    (argc > 5 && decide(ctx, fabric, (uint32_t)atoi(argv[5]), controller)) ||
-	    print_controllers(ctx, fabric)) {
+	    print_controllers(ctx, fabric) ||
+	    (argc > 6 && reserve_edge(ctx, fabric, controller, epoch))) {
 		fail(ctx, "controller");
 		goto out;
 	}

@@ -3,7 +3,8 @@
  * What an operator does: look at a fabric, take hardware out of use and back, make a slice for a
  * user, follow what happens. It needs CAP_NET_ADMIN.
  *
- *	operator FABRIC list | follow | drain GUIDE | spare ACCELERATOR | slice NAME RANKS UID
+ *	operator FABRIC list | show | follow | drain GUIDE | spare ACCELERATOR | fail ACCELERATOR
+ *	operator FABRIC slice NAME RANKS UID | replace SLICE RANK | delete SLICE
  *
  * cc operator.c $(pkg-config --cflags --libs libmorph)
  */
@@ -106,6 +107,66 @@ static int make_spare(const struct operator* op, uint32_t accelerator)
 	return 0;
 }
 
+/* Each object by its number. */
+static void print_one(const char *what, int error, struct morph_object *out)
+{
+	if (error)
+		return;
+	printf("%s: type %" PRIu32 "\n", what, morph_object_type(out));
+	morph_object_free(out);
+}
+
+static int show_first(const struct operator* op)
+{
+	struct morph_object *out;
+
+	if (morph_admin_fabric(op->ctx, op->fabric, &out))
+		return fail(op->ctx, "fabric");
+	print_one("fabric", 0, out);
+	print_one("guide 0", morph_admin_guide(op->ctx, op->fabric, 0, &out), out);
+	print_one("element 0", morph_admin_element(op->ctx, op->fabric, 0, &out), out);
+	print_one("edge 0", morph_admin_edge(op->ctx, op->fabric, 0, &out), out);
+	print_one("slice 1", morph_admin_slice(op->ctx, op->fabric, 1, &out), out);
+	print_one("circuit 1", morph_admin_circuit(op->ctx, op->fabric, 1, 1, &out), out);
+	print_one("transaction 1", morph_admin_txn(op->ctx, op->fabric, 1, &out), out);
+	return 0;
+}
+
+/* The accelerator of a rank fails: another takes its place, and the user has fewer from then on. */
+static int replace_rank(const struct operator* op, uint32_t slice, uint32_t rank)
+{
+	MORPH_OPTS(morph_slice_set_opts, manual, .failover = MORPH_FAILOVER_MANUAL,
+		   .set = MORPH_SET_FAILOVER);
+	MORPH_OPTS(morph_quota_opts, quota, .accelerators = 16, .set = MORPH_QUOTA_ACCELERATORS);
+	struct morph_preference preference = { .rank = rank, .spare = MORPH_ANY };
+	struct morph_object *out;
+
+	if (morph_admin_slice_set(op->ctx, op->fabric, slice, &manual, &out))
+		return fail(op->ctx, "slice");
+	morph_object_free(out);
+	if (morph_admin_slice_prefer(op->ctx, op->fabric, slice, &preference, 1, &out))
+		return fail(op->ctx, "preference");
+	morph_object_free(out);
+	if (morph_admin_replace(op->ctx, op->fabric, slice, rank, MORPH_ANY, &out))
+		return fail(op->ctx, "replace");
+	morph_object_free(out);
+	if (morph_admin_quota_set(op->ctx, 1000, &quota, &out))
+		return fail(op->ctx, "quota");
+	morph_object_free(out);
+	return 0;
+}
+
+static int declare_failed(const struct operator* op, uint32_t accelerator)
+{
+	struct morph_object *out;
+
+	if (morph_admin_hardware_fail(op->ctx, op->fabric, MORPH_PART_ACCELERATOR, accelerator,
+				      &out))
+		return fail(op->ctx, "fail");
+	morph_object_free(out);
+	return 0;
+}
+
 /* Would the driver grant it? Then make it, as the user's. */
 static int make_slice(const struct operator* op, const char *name, uint32_t ranks, uint32_t owner)
 {
@@ -158,7 +219,8 @@ int main(int argc, char **argv)
 
 	if (argc < 3) {
 		fprintf(stderr, "usage: operator FABRIC list | follow | drain GUIDE | "
-				"spare ACCELERATOR | slice NAME RANKS UID\n");
+				"spare ACCELERATOR | slice NAME RANKS UID | show | "
+				"fail ACCELERATOR | replace SLICE RANK | delete SLICE\n");
 		return 2;
 	}
 	op.fabric = (uint32_t)atoi(argv[1]);
@@ -174,6 +236,17 @@ int main(int argc, char **argv)
 		status = make_spare(&op, (uint32_t)atoi(argv[3]));
 	else if (!strcmp(argv[2], "slice") && argc == 6)
 		status = make_slice(&op, argv[3], (uint32_t)atoi(argv[4]), (uint32_t)atoi(argv[5]));
+	else if (!strcmp(argv[2], "show"))
+		status = show_first(&op);
+	else if (!strcmp(argv[2], "fail") && argc == 4)
+		status = declare_failed(&op, (uint32_t)atoi(argv[3]));
+	else if (!strcmp(argv[2], "replace") && argc == 5)
+		status = replace_rank(&op, (uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4]));
+	else if (!strcmp(argv[2], "delete") && argc == 4)
+		status = morph_admin_slice_delete(op.ctx, op.fabric, (uint32_t)atoi(argv[3]),
+						  false) ?
+				 fail(op.ctx, "delete") :
+				 0;
 	morph_ctx_free(op.ctx);
 	return status;
 }

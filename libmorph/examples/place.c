@@ -3,7 +3,7 @@
  * Where a slice goes in a fabric of which some is held, and which spares would take over from its
  * ranks. No kernel is needed.
  *
- *	place PROFILE RANKS
+ *	place PROFILE count|ring|mesh|torus|pairs RANKS
  *
  * cc place.c $(pkg-config --cflags --libs libmorph)
  */
@@ -11,6 +11,7 @@
 #include <morph/morph.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int fail(struct morph_ctx *ctx, const char *what)
 {
@@ -22,16 +23,37 @@ static int fail(struct morph_ctx *ctx, const char *what)
 static int fill_ledger(struct morph_ledger *ledger)
 {
 	if (morph_ledger_hold(ledger, 0, 7) || morph_ledger_hold(ledger, 1, 7) ||
-	    morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, 2, true))
+	    morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, 2, true) ||
+	    morph_ledger_set_spare(ledger, 3, true))
 		return 1;
 	return 0;
 }
 
-static struct morph_request *make_request(struct morph_ctx *ctx, uint32_t ranks)
+/* The logical graph: what the ranks are joined by. */
+static int set_shape(struct morph_request *request, const char *shape, uint32_t ranks)
+{
+	int error = -1;
+
+	if (!strcmp(shape, "count"))
+		return morph_request_set_count(request, ranks);
+	if (!strcmp(shape, "ring"))
+		return morph_request_set_ring(request, ranks);
+	if (!strcmp(shape, "mesh"))
+		return morph_request_set_mesh(request, ranks);
+	if (!strcmp(shape, "torus"))
+		return morph_request_set_torus(request, ranks / 2, 2, 1);
+	if (!strcmp(shape, "pairs"))
+		error = morph_request_set_count(request, ranks);
+	for (uint32_t rank = 0; !error && rank + 1 < ranks; rank += 2)
+		error = morph_request_add_circuit(request, rank, rank + 1);
+	return error;
+}
+
+static struct morph_request *make_request(struct morph_ctx *ctx, const char *shape, uint32_t ranks)
 {
 	struct morph_request *request = morph_request_new(ctx);
 
-	if (!request || morph_request_set_ring(request, ranks) ||
+	if (!request || set_shape(request, shape, ranks) ||
 	    morph_request_set_tier(request, MORPH_TIER_STITCHED) ||
 	    morph_request_set_objective(request, MORPH_OBJECTIVE_FRAGMENTATION) ||
 	    morph_request_set_transit(request, MORPH_TRANSIT_ANY) ||
@@ -91,9 +113,10 @@ out:
 	return error;
 }
 
-static int place(struct morph_ctx *ctx, struct morph_ledger *ledger, uint32_t ranks)
+static int place(struct morph_ctx *ctx, struct morph_ledger *ledger, const char *shape,
+		 uint32_t ranks)
 {
-	struct morph_request *request = make_request(ctx, ranks);
+	struct morph_request *request = make_request(ctx, shape, ranks);
 	struct morph_plan *plan = morph_plan_new(ctx);
 	int status = 1;
 
@@ -127,8 +150,8 @@ int main(int argc, char **argv)
 	struct morph_ctx *ctx;
 	int status;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: place PROFILE RANKS\n");
+	if (argc != 4) {
+		fprintf(stderr, "usage: place PROFILE count|ring|mesh|torus|pairs RANKS\n");
 		return 2;
 	}
 	if (morph_ctx_new(NULL, &ctx))
@@ -146,7 +169,7 @@ int main(int argc, char **argv)
 	if (morph_ledger_new(ctx, model, &ledger) || fill_ledger(ledger))
 		status = fail(ctx, "ledger");
 	else
-		status = place(ctx, ledger, (uint32_t)atoi(argv[2]));
+		status = place(ctx, ledger, argv[2], (uint32_t)atoi(argv[3]));
 	morph_ledger_free(ledger);
 	morph_model_put(model);
 	morph_ctx_free(ctx);

@@ -40,6 +40,32 @@ fail:
 	return NULL;
 }
 
+/* The circuits of each step, as they will be loaded. */
+static int print_steps(const struct morph_steps *steps)
+{
+	uint32_t circuits_count, steps_count = morph_steps_count(steps, &circuits_count);
+
+	printf("%" PRIu32 " circuits\n", circuits_count);
+	for (uint32_t step = 0; step < steps_count; step++) {
+		const uint32_t *circuits;
+		size_t count;
+
+		if (morph_steps_get(steps, step, &circuits, &count, NULL))
+			return 1;
+		printf("step %" PRIu32 ":", step);
+		for (size_t at = 0; at < count; at++) {
+			MORPH_OPTS(morph_circuit_opts, how);
+			uint32_t src, dst;
+
+			if (morph_steps_get_circuit(steps, circuits[at], &src, &dst, &how))
+				return 1;
+			printf(" %" PRIu32 "-%" PRIu32, src, dst);
+		}
+		printf("\n");
+	}
+	return 0;
+}
+
 static int run(struct morph_slice *slice, uint32_t schedule, uint32_t rounds)
 {
 	MORPH_OPTS(morph_schedule_at, at);
@@ -52,6 +78,9 @@ static int run(struct morph_slice *slice, uint32_t schedule, uint32_t rounds)
 			error = morph_slice_schedule_wait(slice, schedule, at.position);
 		if (!error)
 			printf("position %" PRIu64 ": step %" PRIu32 "\n", at.position, at.step);
+		/* Where a barrier begins a step, each rank says so. */
+		if (!error)
+			error = morph_slice_schedule_arrive(slice, schedule, 0, at.position);
 	}
 	if (!error)
 		error = morph_slice_schedule_jump(slice, schedule, 0, at.position + 1, &at);
@@ -95,8 +124,7 @@ int main(int argc, char **argv)
 		fail(ctx, argv[1]);
 		goto free_steps;
 	}
-	printf("%" PRIu32 " steps\n", morph_steps_count(steps, NULL));
-	if (morph_slice_schedule_load(slice, steps, &schedule)) {
+	if (print_steps(steps) || morph_slice_schedule_load(slice, steps, &schedule)) {
 		fail(ctx, "load");
 		goto close_slice;
 	}

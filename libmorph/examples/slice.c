@@ -112,6 +112,9 @@ static int use_slice(struct morph_ctx *ctx, struct morph_fabric *fabric, uint32_
 		return fail(ctx, "slice");
 	}
 	error = morph_slice_light_ring(slice, NULL, NULL);
+	/* Spare 0 is tried first, should the accelerator of rank 0 fail. */
+	if (!error && morph_slice_prefer(slice, 0, 0))
+		printf("no preference: %s\n", morph_error_text(ctx));
 	if (!error)
 		error = print_slice(slice);
 	morph_slice_close(slice);

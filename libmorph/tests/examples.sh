@@ -30,12 +30,19 @@ rack=$profiles/rack64.bin
 printf 'E\t0\t1\t100 bytes\t3 msgs sent\t0,0,3\n' > "$programs/messages"
 
 shows 'group 1: 1 lanes, stopped by its wish (1 of 2); wavelengths 1' bandwidth 1
-shows '4 fibres (at least 4), 2 servers (at least 2)' place "$rack" 6
-shows 'rank 5: spare 68' place "$rack" 6
+shows '4 fibres (at least 4), 2 servers (at least 2)' place "$rack" ring 6
+shows 'rank 5: spare 3' place "$rack" ring 6
 shows '115.750 lanes in all' traffic "$rack" 5
 shows '4 spares are enough; with one less 0.000806 of the time is not covered' spares 50000 24 0.9999
 shows '* ring: 80970 ns' collective 8 1000000
 shows 'without a port: 1 circuits differ, 77070 ns later' collective 8 1000000
+shows '16 fibres (at least 16), 2 servers (at least 2)' place "$rack" mesh 6
+shows '8 fibres (at least 8), 2 servers (at least 2)' place "$rack" torus 6
+shows 'rank 5: accelerator 10' place "$rack" pairs 6
+shows 'feasible: 248410 ns' rounds 1000000
+shows 'ideal: 241010 ns' rounds 1000000
+shows '4 ranks take part, rank 1 hands the plan in' tokens
+shows 'combine: 553670 ns' tokens
 shows '4 ranks, 6 rounds' files msccl "$files/msccl-ring4.xml" 4000000
 shows '0 100' files monitoring "$programs/messages" 2
 
@@ -44,6 +51,7 @@ fails transaction none 0 1
 fails events none 1
 fails schedule none 1
 fails queue none 1
+fails phases none load 1
 fails operator 4294967294 list
 fails controllers 4294967294 1 2 3
 fails defrag "$rack" 4294967294 4

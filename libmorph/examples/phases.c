@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+/*
+ * The phases of a job: a rank enters one, whose circuits are lit then, and announces the next
+ * before it leaves, so that circuits change while nobody waits.
+ *
+ *	phases SLICE load ROUNDS        one process of the job, which loads the phases
+ *	phases SLICE SCHEDULE ROUNDS    every other one
+ *
+ * cc phases.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND_NS 1000000000ll
+#define PHASES 2u
+
+static int fail(struct morph_ctx *ctx, const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, morph_error_text(ctx));
+	return 1;
+}
+
+/* A step for each phase: a circuit one way, and one the other way. */
+static int add_steps(struct morph_steps *steps)
+{
+	int error = 0;
+
+	for (uint32_t phase = 0; error >= 0 && phase < PHASES; phase++) {
+		error = morph_steps_circuit(steps, phase, 1 - phase, NULL);
+		if (error >= 0)
+			error = morph_steps_add(steps, &phase, 1, NULL);
+	}
+	return error < 0 ? error : 0;
+}
+
+static int run(struct morph_phasing *phasing, uint32_t rounds)
+{
+	int error = 0;
+
+	for (uint32_t round = 0; !error && round < rounds; round++) {
+		uint32_t phase = round % PHASES;
+
+		/* Others have waited for another phase for some time: let them go first. */
+		if (morph_phasing_asked(phasing))
+			continue;
+		error = morph_phasing_enter(phasing, phase, SECOND_NS);
+		if (error)
+			break;
+		error = morph_phasing_announce(phasing, (phase + 1) % PHASES);
+		if (!error)
+			error = morph_phasing_leave(phasing, phase);
+		if (!error)
+			error = morph_phasing_provision(phasing, SECOND_NS);
+	}
+	return error;
+}
+
+int main(int argc, char **argv)
+{
+	struct morph_phasing *phasing = NULL;
+	struct morph_phasing_counts counts;
+	struct morph_slice *slice = NULL;
+	struct morph_steps *steps;
+	struct morph_ctx *ctx;
+	bool loads;
+	int status = 1, error;
+
+	if (argc != 4) {
+		fprintf(stderr, "usage: phases SLICE load|SCHEDULE ROUNDS\n");
+		return 2;
+	}
+	loads = !strcmp(argv[2], "load");
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	steps = morph_steps_new(ctx);
+	if (!steps || morph_slice_open(ctx, argv[1], &slice) || add_steps(steps)) {
+		fail(ctx, argv[1]);
+		goto out;
+	}
+	error = loads ? morph_phasing_load(slice, steps, NULL, &phasing) :
+			morph_phasing_join(slice, (uint32_t)atoi(argv[2]), NULL, &phasing);
+	if (error) {
+		fail(ctx, "phases");
+		goto out;
+	}
+	printf("schedule %" PRIu32 "\n", morph_phasing_schedule(phasing));
+	if (run(phasing, (uint32_t)atoi(argv[3]))) {
+		fail(ctx, "phase");
+		goto out;
+	}
+	morph_phasing_counts(phasing, &counts);
+	printf("entered %" PRIu64 " times, lit ahead %" PRIu64 " times\n", counts.entered,
+	       counts.provisioned);
+	status = loads && morph_phasing_unload(phasing, SECOND_NS) ? fail(ctx, "unload") : 0;
+out:
+	morph_phasing_free(phasing);
+	morph_slice_close(slice);
+	morph_steps_free(steps);
+	morph_ctx_free(ctx);
+	return status;
+}
