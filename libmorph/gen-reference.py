@@ -16,7 +16,7 @@ import re
 import sys
 
 HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'controller.h',
-           'model.h', 'te.h', 'risk.h', 'coverage.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'delay.h',
+           'plan.h', 'model.h', 'te.h', 'risk.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'delay.h',
            'collective.h', 'schedule.h', 'baseline.h', 'pool.h', 'shim.h', 'steps.h', 'light.h', 'running.h', 'device.h',
            'phase.h', 'phasing.h', 'wire.h', 'check.h', 'formats.h']
 GENERATED = 'names.h'   # whose calls the schema tells

@@ -243,8 +243,8 @@ MORPH_API int morph_bw_add_hop(struct morph_bw *bw, uint32_t group, uint32_t sou
 	return (int)bw->hops.count++;
 }
 
-MORPH_API int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t transmit,
-				       uint32_t receive)
+int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t transmit,
+			     uint32_t receive)
 {
 	int error = check_number(bw, accelerator, bw->accelerators.count, "accelerator");
 
@@ -257,7 +257,7 @@ MORPH_API int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator
 	return 0;
 }
 
-MORPH_API int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres)
+int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres)
 {
 	int error = check_number(bw, guide, bw->guides.count, "guide");
 
@@ -268,7 +268,7 @@ MORPH_API int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t f
 	return error;
 }
 
-MORPH_API int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint32_t most)
+int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint32_t most)
 {
 	int error = check_number(bw, group, bw->groups.count, "group");
 

@@ -7,7 +7,7 @@
 #ifndef LM_PLAN_BANDWIDTH_H
 #define LM_PLAN_BANDWIDTH_H
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 #include "../util/array.h"
 
 struct bw_resource {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define STATES 10000 /* samples of a row, at most */
 

@@ -6,7 +6,7 @@
 #ifndef LM_BENCH_BRUTE_H
 #define LM_BENCH_BRUTE_H
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define BRUTE_DEMANDS 64 /* circuits of a slice, or of all together, are fewer */
 

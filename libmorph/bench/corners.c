@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "../defrag/defrag.h"
 #include "bench.h"
 #include "brute.h"

@@ -10,6 +10,7 @@
 
 #include <morph/check.h>
 
+#include "../internal/planner.h"
 #include "../defrag/defrag.h"
 #include "bench.h"
 #include "fenced.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Corners of a rack with few fibres, and slices that run there by chance. */
+#include "../internal/planner.h"
 #include "../place/place.h"
 #include "fenced.h"
 #include "random.h"

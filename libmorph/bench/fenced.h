@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define FENCED_SERVERS 6
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../internal/planner.h"
 #include "../util/student.h"
 #include "figures.h"
 

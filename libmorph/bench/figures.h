@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "../internal/coverage.h"
 #include "replay.h"
 #include "tori.h"
 

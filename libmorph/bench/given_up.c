@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "electrical.h"
 #include "figures.h"
 #include "lets.h"

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define GROUPS_ACCELERATORS 64
 #define GROUPS_GUIDES 256

@@ -6,6 +6,9 @@
  */
 #include <stdlib.h>
 
+#include "../client/internal.h"
+#include "../internal/planner.h"
+#include "../internal/client.h"
 #include "../place/place.h"
 #include "bench.h"
 #include "random.h"

@@ -3,7 +3,7 @@
 #ifndef LM_BENCH_LOSSY_H
 #define LM_BENCH_LOSSY_H
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define MOST_LOSSES 4
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "meshes.h"
 #include "random.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdint.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define MESH_SERVERS 12
 #define MESH_PLANES 5

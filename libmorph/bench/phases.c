@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "../internal/client.h"
 #include "bench.h"
 #include "training.h"
 

@@ -13,6 +13,7 @@
 
 #include <morph/check.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 #include "random.h"
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "figures.h"
 
 #define POSITIONS 5

@@ -3,6 +3,7 @@
  * Spares for slices of a rack: tori that fill it to about 70 %, with some of the fibres lit besides, so that
  * spares are near for some ranks and cut off for others. The same for a seed everywhere.
  */
+#include "../internal/planner.h"
 #include "../protect/protect.h"
 #include "bench.h"
 #include "random.h"

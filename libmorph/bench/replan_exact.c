@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "replan_exact.h"
 
 #define NEVER UINT32_MAX

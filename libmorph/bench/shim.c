@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 #include "random.h"
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "figures.h"
 #include "lets.h"
 

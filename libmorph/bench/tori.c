@@ -2,6 +2,7 @@
 /* Slices that are tori. */
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "tori.h"
 
 /* Four to a server, which stand in a 2x2x4 grid: profiles/README.md. */

@@ -3,7 +3,9 @@
 #ifndef LM_BENCH_TORI_H
 #define LM_BENCH_TORI_H
 
-#include <morph/morph.h>
+#include <morph/plan.h>
+
+#include "../internal/coverage.h"
 
 #define TORI_SIDE 4
 #define TORI_CHIPS 64 /* of the rack, without spares */

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 #include "oracle.h"
 #include "traffic.h"

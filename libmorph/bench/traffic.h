@@ -3,7 +3,7 @@
 #ifndef LM_BENCH_TRAFFIC_H
 #define LM_BENCH_TRAFFIC_H
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #include "meshes.h"
 

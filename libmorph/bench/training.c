@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../internal/client.h"
 #include "training.h"
 
 #define NEVER UINT64_MAX

@@ -3,7 +3,7 @@
 #ifndef LM_BENCH_TRAINING_H
 #define LM_BENCH_TRAINING_H
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define TRAINING_RANKS 64
 #define TRAINING_GROUPS 256

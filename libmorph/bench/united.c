@@ -8,6 +8,7 @@
 
 #include <morph/check.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 
 #include "../schedule/united.h"

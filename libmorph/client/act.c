@@ -333,8 +333,8 @@ MORPH_API int morph_admin_circuit_apply(struct morph_ctx *ctx, uint32_t fabric, 
 	return do_txn(ctx, request, out, "change the circuits of slice", slice);
 }
 
-MORPH_API int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
-				   uint32_t verb, uint64_t lease_ns, struct morph_object **out)
+int morph_admin_txn_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn, uint32_t verb,
+			 uint64_t lease_ns, struct morph_object **out)
 {
 	return morph_controller_step(ctx, fabric, txn, verb, lease_ns, 0, 0, out);
 }

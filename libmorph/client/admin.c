@@ -162,8 +162,8 @@ MORPH_API int morph_admin_slice(struct morph_ctx *ctx, uint32_t fabric, uint32_t
 	return error ? error : get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
 }
 
-MORPH_API int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *name,
-				      struct morph_object **out)
+int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *name,
+			    struct morph_object **out)
 {
 	struct nl_msg *request = lm_request(ctx, MORPH_CMD_SLICE_GET, 16 + strlen(name) + 8);
 	struct selector selectors[] = {
@@ -234,8 +234,8 @@ MORPH_API int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struc
 	return dump_one(ctx, MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_FABRIC, fabric, out);
 }
 
-MORPH_API int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part,
-					uint32_t index, struct morph_object **out)
+int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
+			      struct morph_object **out)
 {
 	struct selector selectors[] = {
 		{ MORPH_A_HARDWARE_FABRIC, fabric },
@@ -246,7 +246,7 @@ MORPH_API int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, 
 	return get(ctx, MORPH_CMD_HARDWARE_GET, selectors, ARRAY_SIZE(selectors), out);
 }
 
-MORPH_API int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object **out)
+int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object **out)
 {
 	struct selector selector = { MORPH_A_QUOTA_UID, uid };
 

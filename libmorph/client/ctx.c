@@ -14,7 +14,7 @@ static struct lm_transport *transport_new(const struct morph_ctx_opts *opts)
 
 	if (opts->replay_path)
 		return lm_transport_replay(opts->replay_path);
-	if (!record)
+	if (!record && !opts->unrecorded)
 		record = secure_getenv("MORPH_RECORD");
 	real = lm_transport_real();
 	if (!real || !record || !*record)
@@ -33,7 +33,7 @@ MORPH_API int morph_ctx_new(const struct morph_ctx_opts *opts, struct morph_ctx 
 	if (error)
 		return error;
 	lm_opts_copy(&mine, opts, sizeof(mine));
-	if (mine.reserved || (mine.record_path && mine.replay_path))
+	if (mine.unrecorded > 1 || !!mine.record_path + !!mine.replay_path + mine.unrecorded > 1)
 		return -EINVAL;
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
@@ -67,6 +67,16 @@ MORPH_API const char *morph_library_version(void)
 }
 
 /* ------------------------------------------------------------------ errors */
+
+void lm_error_add(struct lm_error *error, const char *format, ...)
+{
+	size_t used = strlen(error->text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
+	va_end(arguments);
+}
 
 /* What the kernel said besides its sentence: rule, numbers, culprit. */
 static void text_add_reason(struct lm_error *error)
@@ -103,7 +113,21 @@ int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list 
 	return -code;
 }
 
-MORPH_API int morph_error_code(const struct morph_ctx *ctx)
+MORPH_API int morph_error_set(struct morph_ctx *ctx, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	if (!ctx)
+		return -code;
+	memset(&ctx->error, 0, sizeof(ctx->error));
+	ctx->error.code = code;
+	va_start(arguments, format);
+	vsnprintf(ctx->error.text, sizeof(ctx->error.text), format, arguments);
+	va_end(arguments);
+	return -code;
+}
+
+int morph_error_code(const struct morph_ctx *ctx)
 {
 	return ctx->error.code;
 }
@@ -118,12 +142,12 @@ MORPH_API const char *morph_error_kernel_text(const struct morph_ctx *ctx)
 	return ctx->error.kernel;
 }
 
-MORPH_API const char *morph_error_attribute(const struct morph_ctx *ctx)
+const char *morph_error_attribute(const struct morph_ctx *ctx)
 {
 	return ctx->error.attribute;
 }
 
-MORPH_API uint32_t morph_error_reason(const struct morph_ctx *ctx)
+uint32_t morph_error_reason(const struct morph_ctx *ctx)
 {
 	return ctx->error.reason;
 }
@@ -138,56 +162,12 @@ MORPH_API uint32_t morph_error_index(const struct morph_ctx *ctx)
 	return ctx->error.index;
 }
 
-MORPH_API int64_t morph_error_have(const struct morph_ctx *ctx)
+int64_t morph_error_have(const struct morph_ctx *ctx)
 {
 	return ctx->error.have;
 }
 
-MORPH_API int64_t morph_error_need(const struct morph_ctx *ctx)
+int64_t morph_error_need(const struct morph_ctx *ctx)
 {
 	return ctx->error.need;
-}
-
-/* ----------------------------------------------------------------- options */
-
-int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const char *what)
-{
-	size_t size;
-
-	if (!opts)
-		return 0;
-	memcpy(&size, opts, sizeof(size));
-	if (size < sizeof(size))
-		return ctx ? lm_fail(ctx, EINVAL, "%s.sz is %zu: use MORPH_OPTS()", what, size) :
-			     -EINVAL;
-	for (size_t at = known; at < size; at++)
-		if (((const unsigned char *)opts)[at])
-			return ctx ? lm_fail(ctx, E2BIG,
-					     "%s has an option at byte %zu that this library does not know",
-					     what, at) :
-				     -E2BIG;
-	return 0;
-}
-
-void lm_opts_copy(void *mine, const void *opts, size_t known)
-{
-	size_t size = 0;
-
-	memset(mine, 0, known);
-	if (!opts)
-		return;
-	memcpy(&size, opts, sizeof(size));
-	memcpy(mine, opts, size < known ? size : known);
-}
-
-void lm_answer_copy(void *out, const void *mine, size_t known)
-{
-	size_t size;
-
-	memcpy(&size, out, sizeof(size));
-	if (size > known)
-		size = known;
-	if (size > sizeof(size))
-		memcpy((char *)out + sizeof(size), (const char *)mine + sizeof(size),
-		       size - sizeof(size));
 }

@@ -104,7 +104,7 @@ static int compare_devices(const struct morph_object *a, const struct morph_obje
 	return kinds ? kinds : (left > right) - (left < right);
 }
 
-MORPH_API int morph_devices(struct morph_ctx *ctx, struct morph_list **out)
+int morph_devices(struct morph_ctx *ctx, struct morph_list **out)
 {
 	struct morph_list *list = lm_list_new();
 	char *text = NULL;

@@ -42,7 +42,7 @@ MORPH_API void morph_events_free(struct morph_events *events)
 	free(events);
 }
 
-MORPH_API size_t morph_events_count(const struct morph_events *events)
+size_t morph_events_count(const struct morph_events *events)
 {
 	return morph_list_count(events->list);
 }

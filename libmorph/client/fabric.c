@@ -148,7 +148,7 @@ MORPH_API int morph_fabric_open(struct morph_ctx *ctx, const char *which, struct
 	return error;
 }
 
-MORPH_API int morph_fabric_from_fd(struct morph_ctx *ctx, int fd, struct morph_fabric **out)
+int morph_fabric_from_fd(struct morph_ctx *ctx, int fd, struct morph_fabric **out)
 {
 	int mine = ctx->transport->ops->adopt(ctx->transport, fd);
 
@@ -158,8 +158,8 @@ MORPH_API int morph_fabric_from_fd(struct morph_ctx *ctx, int fd, struct morph_f
 	return fabric_new(ctx, mine, out);
 }
 
-MORPH_API int morph_fabric_grant(struct morph_fabric *fabric, const struct morph_grant_opts *opts,
-				 struct morph_fabric **out, uint32_t *number)
+int morph_fabric_grant(struct morph_fabric *fabric, const struct morph_grant_opts *opts,
+		       struct morph_fabric **out, uint32_t *number)
 {
 	struct morph_grant_create create;
 	struct morph_grant_opts mine;
@@ -194,12 +194,12 @@ MORPH_API void morph_fabric_close(struct morph_fabric *fabric)
 	free(fabric);
 }
 
-MORPH_API int morph_fabric_get_fd(const struct morph_fabric *fabric)
+int morph_fabric_get_fd(const struct morph_fabric *fabric)
 {
 	return fabric->fd;
 }
 
-MORPH_API uint32_t morph_fabric_number(const struct morph_fabric *fabric)
+uint32_t morph_fabric_number(const struct morph_fabric *fabric)
 {
 	return fabric->number;
 }
@@ -289,7 +289,7 @@ end:
 	return error;
 }
 
-MORPH_API int morph_fabric_accelerators(struct morph_fabric *fabric, struct morph_list **out)
+int morph_fabric_accelerators(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
 		MORPH_FABRIC_READ_ACCELERATORS,
@@ -301,7 +301,7 @@ MORPH_API int morph_fabric_accelerators(struct morph_fabric *fabric, struct morp
 	return range_read(fabric, &range, out);
 }
 
-MORPH_API int morph_fabric_guides(struct morph_fabric *fabric, struct morph_list **out)
+int morph_fabric_guides(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
 		MORPH_FABRIC_READ_GUIDES,
@@ -313,7 +313,7 @@ MORPH_API int morph_fabric_guides(struct morph_fabric *fabric, struct morph_list
 	return range_read(fabric, &range, out);
 }
 
-MORPH_API int morph_fabric_elements(struct morph_fabric *fabric, struct morph_list **out)
+int morph_fabric_elements(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
 		MORPH_FABRIC_READ_ELEMENTS,
@@ -325,7 +325,7 @@ MORPH_API int morph_fabric_elements(struct morph_fabric *fabric, struct morph_li
 	return range_read(fabric, &range, out);
 }
 
-MORPH_API int morph_fabric_edges(struct morph_fabric *fabric, struct morph_list **out)
+int morph_fabric_edges(struct morph_fabric *fabric, struct morph_list **out)
 {
 	static const struct range range = {
 		MORPH_FABRIC_READ_EDGES,

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of libmorph share. Names begin with lm_ so that the static library
+/* What the files of the client library share. Names begin with lm_ so that the static library
  * takes no name from a program.
  */
 #ifndef LM_INTERNAL_H
 #define LM_INTERNAL_H
 
-#include <errno.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <morph/morph.h>
-
-#include "../util/error.h"
+#include "../internal/client.h"
+#include "../util/base.h"
 #include "schema.h"
 #include "transport.h"
 
-#define MORPH_API __attribute__((visibility("default")))
-#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
-
 #define LM_DEV_DIR "/dev/morph"
-#define LM_RETRIES 8 /* of torn reads, and of overtaken plans */
 #define LM_MAX_CHANGES 1024 /* as MORPH_TXN_RUN takes */
 #define LM_MAX_MESSAGE_BYTES (192u * 1024) /* less than anybody may have a socket send */
 
 /* ---------------------------------------------------------------- contexts */
 
+struct lm_error {
+	int code; /* positive errno */
+	uint32_t reason;
+	uint32_t part;
+	uint32_t index;
+	int64_t have;
+	int64_t need;
+	char text[768];
+	char kernel[256]; /* the kernel's sentence */
+	char attribute[96]; /* the attribute it objects to */
+};
+
 struct morph_ctx {
-	struct lm_error error; /* first: util/error.c finds it there */
+	struct lm_error error;
 	struct lm_transport *transport;
 	uint32_t dump_retries;
 	int netlink; /* handle of the socket for requests, -1: not open */
@@ -41,22 +40,14 @@ struct morph_ctx {
 	size_t message_bytes;
 };
 
-_Static_assert(offsetof(struct morph_ctx, error) == 0, "util/error.c finds the error there");
-
-/* As lm_fail(), keeping what was noted of the kernel's answer since lm_error_clear(). */
+/* As morph_error_set(), keeping what was noted of the kernel's answer since lm_error_clear(). */
 int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments);
 
-/* Check options: 0, or -EINVAL/-E2BIG. @known is the size that this library knows. */
-int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const char *what);
+/* Append to an error's text; what does not fit is cut. */
+void lm_error_add(struct lm_error *error, const char *format, ...) LM_PRINTF(2, 3);
 
 /* Flags, planes and guides of a circuit's options, which were copied: 0 or a noted -EINVAL. */
 int lm_circuit_opts_check(struct morph_ctx *ctx, const struct morph_circuit_opts *opts);
-
-/* Copy checked options into the library's own structure of @known bytes, zeros for NULL. */
-void lm_opts_copy(void *mine, const void *opts, size_t known);
-
-/* Copy the library's structure of @known bytes into a caller's, as much as that has room for by its own size. */
-void lm_answer_copy(void *out, const void *mine, size_t known);
 
 /* ----------------------------------------------------------------- objects */
 
@@ -109,13 +100,6 @@ struct morph_object *lm_from_step(const struct morph_txn_step *step, uint32_t fa
 struct morph_object *lm_from_schedule(const struct morph_schedule_info *info, uint32_t fabric,
 				      uint32_t slice);
 
-/* ------------------------------------------------------------------ models */
-
-struct optics_graph;
-
-/* For planners, which read it while they hold the model. */
-const struct optics_graph *lm_model_graph(const struct morph_model *model);
-
 /* ----------------------------------------------------------------- devices */
 
 struct morph_fabric {
@@ -151,7 +135,7 @@ struct morph_txn {
 	struct morph_change *changes; /* guides.ptr points to memory of the transaction */
 	uint32_t count;
 	uint32_t room;
-	bool whole_plan; /* one is added: however many changes it has, for they can be split */
+	bool splittable; /* takes any number of changes, for it will be split */
 	uint32_t flags; /* MORPH_TXN_* */
 	uint64_t cookie;
 	uint64_t generation;
@@ -195,8 +179,6 @@ int lm_request_check(const struct morph_slice_request *request);
 /* How many of its first changes go into one transaction of the kernel, and into one message: all, or at least 1. */
 uint32_t lm_txn_front(const struct morph_txn *txn);
 int lm_txn_check(const struct morph_txn *txn);
-/* Forget all changes but the first @count. */
-void lm_txn_cut(struct morph_txn *txn, size_t count);
 
 /* ----------------------------------------------------------------- netlink */
 

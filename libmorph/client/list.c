@@ -110,8 +110,8 @@ MORPH_API const struct morph_object *morph_list_get(const struct morph_list *lis
 	return index < morph_list_count(list) ? list->objects[index] : NULL;
 }
 
-MORPH_API const struct morph_object *morph_list_find(const struct morph_list *list,
-						     const char *name, uint64_t value)
+const struct morph_object *morph_list_find(const struct morph_list *list, const char *name,
+					   uint64_t value)
 {
 	for (size_t at = 0; at < morph_list_count(list); at++)
 		if (morph_object_has(list->objects[at], name) &&
@@ -120,7 +120,7 @@ MORPH_API const struct morph_object *morph_list_find(const struct morph_list *li
 	return NULL;
 }
 
-MORPH_API uint64_t morph_list_seq(const struct morph_list *list)
+uint64_t morph_list_seq(const struct morph_list *list)
 {
 	return list ? list->seq : 0;
 }

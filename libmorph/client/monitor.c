@@ -67,7 +67,7 @@ MORPH_API void morph_monitor_free(struct morph_monitor *monitor)
 	free(monitor);
 }
 
-MORPH_API int morph_monitor_get_fd(const struct morph_monitor *monitor)
+int morph_monitor_get_fd(const struct morph_monitor *monitor)
 {
 	return monitor->fd;
 }
@@ -282,8 +282,8 @@ MORPH_API int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fab
 	return wait_end(monitor, &wanted, timeout_ns, out);
 }
 
-MORPH_API int morph_monitor_wait_step(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
-				      uint32_t verb, int64_t timeout_ns, struct morph_object **out)
+int morph_monitor_wait_step(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
+			    uint32_t verb, int64_t timeout_ns, struct morph_object **out)
 {
 	struct wanted wanted = { fabric, txn, OUTCOME(MORPH_OUTCOME_RUNNING) };
 

@@ -70,7 +70,7 @@ const struct lm_command *lm_command(uint32_t number)
 	return NULL;
 }
 
-MORPH_API const char *morph_object_type_name(uint32_t type)
+const char *morph_object_type_name(uint32_t type)
 {
 	const struct lm_schema *schema = lm_schema(type);
 

@@ -204,6 +204,52 @@ int lm_put_object(struct morph_object *object, uint32_t number, struct morph_obj
 	return 0;
 }
 
+/* Its number, or a negative errno when the type has no such attribute. */
+static int number_of(const struct morph_object *object, const char *name, uint32_t type)
+{
+	const struct lm_schema *schema = &lm_schemas[object->type];
+
+	for (uint32_t slot = 0; slot < schema->count; slot++)
+		if (!strcmp(schema->attrs[slot].name, name))
+			return schema->attrs[slot].type == type ||
+					       (type == MORPH_ATTR_UINT &&
+						(schema->attrs[slot].type == MORPH_ATTR_ENUM ||
+						 schema->attrs[slot].type == MORPH_ATTR_FLAG)) ?
+				       schema->attrs[slot].number :
+				       -EINVAL;
+	return -EINVAL;
+}
+
+MORPH_API struct morph_object *morph_object_new(uint32_t type)
+{
+	return lm_schema(type) ? lm_object_new(type, NULL) : NULL;
+}
+
+MORPH_API int morph_object_put_uint(struct morph_object *object, const char *name, uint64_t value)
+{
+	int number = number_of(object, name, MORPH_ATTR_UINT);
+
+	return number < 0 ? number : lm_put_uint(object, (uint32_t)number, value);
+}
+
+MORPH_API int morph_object_put_text(struct morph_object *object, const char *name, const char *text)
+{
+	int number = number_of(object, name, MORPH_ATTR_STRING);
+
+	return number < 0 ? number : lm_put_text(object, (uint32_t)number, text, strlen(text));
+}
+
+MORPH_API int morph_object_put_nested(struct morph_object *object, const char *name,
+				      struct morph_object *inner)
+{
+	int number = number_of(object, name, MORPH_ATTR_OBJECT);
+
+	if (number >= 0)
+		return lm_put_object(object, (uint32_t)number, inner);
+	morph_object_free(inner);
+	return number;
+}
+
 static int value_copy(struct morph_object *copy, const struct lm_attr *attr,
 		      const union value *value)
 {
@@ -222,7 +268,7 @@ static int value_copy(struct morph_object *copy, const struct lm_attr *attr,
 	}
 }
 
-MORPH_API int morph_object_copy(const struct morph_object *object, struct morph_object **out)
+int morph_object_copy(const struct morph_object *object, struct morph_object **out)
 {
 	struct morph_object *copy = lm_object_new(object->type, object->command);
 	int error = copy ? 0 : -ENOMEM;
@@ -383,8 +429,8 @@ MORPH_API const char *morph_object_text_at(const struct morph_object *object, co
 	}
 }
 
-MORPH_API const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
-					       size_t index)
+const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
+				     size_t index)
 {
 	const struct lm_attr *attr;
 	const union value *value = value_of(object, name, index, &attr);
@@ -416,7 +462,7 @@ MORPH_API const char *morph_object_text(const struct morph_object *object, const
 	return morph_object_text_at(object, name, 0);
 }
 
-MORPH_API const uint8_t *morph_object_bytes(const struct morph_object *object, const char *name)
+const uint8_t *morph_object_bytes(const struct morph_object *object, const char *name)
 {
 	return morph_object_bytes_at(object, name, 0);
 }

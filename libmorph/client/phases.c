@@ -355,8 +355,8 @@ static int join(struct morph_phases *phases, uint32_t number, uint32_t plane, co
 	return ret;
 }
 
-MORPH_API int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32_t plane,
-				       uint32_t src, uint32_t dst)
+int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32_t plane,
+			     uint32_t src, uint32_t dst)
 {
 	const uint32_t order[] = { src, dst };
 

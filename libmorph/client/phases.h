@@ -3,11 +3,13 @@
 #ifndef LM_SCHEDULE_PHASES_H
 #define LM_SCHEDULE_PHASES_H
 
-#include "../schedule/schedule.h"
+#include "../util/array.h"
+#include "internal.h"
 
 #define NOTHING UINT32_MAX /* no circuit, group or stage */
 #define NEVER UINT64_MAX
 #define WINDOWS 8
+#define MOST_PLANES 64 /* as in schedules */
 
 enum light {
 	DARK,

@@ -147,7 +147,7 @@ static void iterate(struct morph_phases *phases, struct rank *rank)
 	begin_iteration(rank);
 }
 
-MORPH_API int morph_phases_iterate(struct morph_phases *phases, uint32_t rank)
+int morph_phases_iterate(struct morph_phases *phases, uint32_t rank)
 {
 	int ret = lm_phase_check_rank(phases, rank);
 
@@ -335,8 +335,8 @@ MORPH_API int morph_phases_stage(const struct morph_phases *phases, uint32_t ran
 	return 0;
 }
 
-MORPH_API uint64_t morph_phases_stall_ns(const struct morph_phases *phases, uint32_t rank,
-					 uint64_t change_ns, uint32_t *switches)
+uint64_t morph_phases_stall_ns(const struct morph_phases *phases, uint32_t rank, uint64_t change_ns,
+			       uint32_t *switches)
 {
 	const struct iteration *pattern;
 	uint64_t stall_ns = 0;

@@ -174,8 +174,8 @@ static void turn_to(struct morph_phases *phases, struct rank *rank, uint32_t num
 	lm_phase_record(phases, (uint32_t)(rank - phases->list), member, number, window_ns);
 }
 
-MORPH_API int morph_phases_begin(struct morph_phases *phases, uint32_t rank, uint32_t group,
-				 uint64_t counter, uint64_t now_ns)
+int morph_phases_begin(struct morph_phases *phases, uint32_t rank, uint32_t group, uint64_t counter,
+		       uint64_t now_ns)
 {
 	int ret = check_begin(phases, rank, group, counter, now_ns);
 	struct member *member;
@@ -221,8 +221,7 @@ static void end_activity(struct morph_phases *phases, struct rank *rank, uint32_
 		announce(phases, rank, next);
 }
 
-MORPH_API int morph_phases_end(struct morph_phases *phases, uint32_t rank, uint32_t group,
-			       uint64_t now_ns)
+int morph_phases_end(struct morph_phases *phases, uint32_t rank, uint32_t group, uint64_t now_ns)
 {
 	int ret = check_event(phases, rank, group, now_ns);
 	struct member *member;
@@ -242,8 +241,8 @@ MORPH_API int morph_phases_end(struct morph_phases *phases, uint32_t rank, uint3
 	return 0;
 }
 
-MORPH_API int morph_phases_announce(struct morph_phases *phases, uint32_t rank, uint32_t group,
-				    uint64_t now_ns)
+int morph_phases_announce(struct morph_phases *phases, uint32_t rank, uint32_t group,
+			  uint64_t now_ns)
 {
 	int ret = check_event(phases, rank, group, now_ns);
 
@@ -260,7 +259,7 @@ MORPH_API int morph_phases_announce(struct morph_phases *phases, uint32_t rank, 
 	return 0;
 }
 
-MORPH_API int morph_phases_provision(struct morph_phases *phases, uint32_t group, uint64_t now_ns)
+int morph_phases_provision(struct morph_phases *phases, uint32_t group, uint64_t now_ns)
 {
 	int ret = lm_phase_check_group(phases, group);
 
@@ -284,7 +283,7 @@ static void leave_group(struct morph_phases *phases, uint32_t number, struct mem
 	leave_queue(phases, number);
 }
 
-MORPH_API int morph_phases_leave(struct morph_phases *phases, uint32_t rank, uint64_t now_ns)
+int morph_phases_leave(struct morph_phases *phases, uint32_t rank, uint64_t now_ns)
 {
 	int ret = lm_phase_check_rank(phases, rank);
 
@@ -307,8 +306,7 @@ MORPH_API int morph_phases_leave(struct morph_phases *phases, uint32_t rank, uin
 	return 0;
 }
 
-MORPH_API int morph_phases_changed(struct morph_phases *phases, uint32_t group, bool lit,
-				   uint64_t now_ns)
+int morph_phases_changed(struct morph_phases *phases, uint32_t group, bool lit, uint64_t now_ns)
 {
 	int ret = lm_phase_check_group(phases, group);
 
@@ -328,7 +326,7 @@ MORPH_API int morph_phases_changed(struct morph_phases *phases, uint32_t group, 
 
 /* --------------------------------------------------------------------- acts */
 
-MORPH_API bool morph_phases_next(struct morph_phases *phases, struct morph_phase_act *out)
+bool morph_phases_next(struct morph_phases *phases, struct morph_phase_act *out)
 {
 	struct phase_act act;
 	struct group *group;
@@ -349,8 +347,8 @@ MORPH_API bool morph_phases_next(struct morph_phases *phases, struct morph_phase
 	return true;
 }
 
-MORPH_API int morph_phases_change(const struct morph_phases *phases, uint32_t group, bool goes,
-				  uint32_t number, struct morph_phase_circuit *out)
+int morph_phases_change(const struct morph_phases *phases, uint32_t group, bool goes,
+			uint32_t number, struct morph_phase_circuit *out)
 {
 	const struct group *of;
 	int ret = lm_phase_check_group(phases, group);
@@ -365,8 +363,7 @@ MORPH_API int morph_phases_change(const struct morph_phases *phases, uint32_t gr
 	return 0;
 }
 
-MORPH_API void morph_phases_counts(const struct morph_phases *phases,
-				   struct morph_phase_counts *out)
+void morph_phases_counts(const struct morph_phases *phases, struct morph_phase_counts *out)
 {
 	*out = phases->counts;
 }

@@ -118,7 +118,7 @@ MORPH_API uint32_t morph_phasing_schedule(const struct morph_phasing *phasing)
 	return phasing->schedule;
 }
 
-MORPH_API uint32_t morph_phasing_phases(const struct morph_phasing *phasing)
+uint32_t morph_phasing_phases(const struct morph_phasing *phasing)
 {
 	return phasing->count;
 }

@@ -35,8 +35,8 @@ static int plan_once(struct morph_slice *slice, struct morph_txn *txn, morph_pla
 	return morph_txn_run(slice, txn, out);
 }
 
-MORPH_API int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, void *arg,
-				 uint32_t attempts, struct morph_object **out)
+int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, void *arg, uint32_t attempts,
+		       struct morph_object **out)
 {
 	struct morph_txn *txn = morph_txn_new(slice->ctx);
 	int result = -EAGAIN;

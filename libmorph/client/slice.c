@@ -98,8 +98,7 @@ MORPH_API int morph_slice_create(struct morph_fabric *fabric,
 	return error;
 }
 
-MORPH_API int morph_slice_check(struct morph_fabric *fabric,
-				const struct morph_slice_request *request)
+int morph_slice_check(struct morph_fabric *fabric, const struct morph_slice_request *request)
 {
 	int fd;
 
@@ -207,7 +206,7 @@ MORPH_API int morph_slice_get_fd(const struct morph_slice *slice)
 	return slice->fd;
 }
 
-MORPH_API uint32_t morph_slice_number(const struct morph_slice *slice)
+uint32_t morph_slice_number(const struct morph_slice *slice)
 {
 	return slice->number;
 }
@@ -317,8 +316,7 @@ MORPH_API int morph_slice_read(struct morph_slice *slice, struct morph_object **
 	return lm_no_memory(slice->ctx, "read slice %u", slice->number);
 }
 
-MORPH_API int morph_slice_circuit_path(struct morph_slice *slice, uint32_t circuit,
-				       struct morph_object **out)
+int morph_slice_circuit_path(struct morph_slice *slice, uint32_t circuit, struct morph_object **out)
 {
 	struct morph_circuit_path path;
 	uint32_t room = 64;
@@ -369,8 +367,7 @@ static int rank_act(struct morph_slice *slice, unsigned long command, struct mor
 	return 0;
 }
 
-MORPH_API int morph_slice_report(struct morph_slice *slice, uint32_t rank, uint32_t *state,
-				 uint32_t *health)
+int morph_slice_report(struct morph_slice *slice, uint32_t rank, uint32_t *state, uint32_t *health)
 {
 	struct morph_rank_act act;
 
@@ -379,8 +376,8 @@ MORPH_API int morph_slice_report(struct morph_slice *slice, uint32_t rank, uint3
 	return rank_act(slice, MORPH_RANK_REPORT, &act, "report", state, health);
 }
 
-MORPH_API int morph_slice_replace(struct morph_slice *slice, uint32_t rank, uint32_t spare,
-				  uint32_t *state, uint32_t *health)
+int morph_slice_replace(struct morph_slice *slice, uint32_t rank, uint32_t spare, uint32_t *state,
+			uint32_t *health)
 {
 	struct morph_rank_act act;
 
@@ -400,7 +397,7 @@ MORPH_API int morph_slice_prefer(struct morph_slice *slice, uint32_t rank, uint3
 	return rank_act(slice, MORPH_RANK_PREFER, &act, "prefer a spare for", NULL, NULL);
 }
 
-MORPH_API int morph_slice_set_failover(struct morph_slice *slice, uint32_t failover)
+int morph_slice_set_failover(struct morph_slice *slice, uint32_t failover)
 {
 	struct morph_slice_policy policy;
 

@@ -171,7 +171,7 @@ MORPH_API int morph_state_slice(const struct morph_state *state, struct morph_st
 	return read_given_up(state);
 }
 
-MORPH_API const volatile void *morph_state_base(const struct morph_state *state, size_t *bytes)
+const volatile void *morph_state_base(const struct morph_state *state, size_t *bytes)
 {
 	if (bytes)
 		*bytes = state->bytes;

@@ -209,7 +209,7 @@ static void write_step(struct words *words, const struct morph_schedule_step *st
 	words_put_long(words, step->deadline_ns);
 }
 
-MORPH_API ssize_t morph_steps_write(const struct morph_steps *steps, void *buffer, size_t bytes)
+ssize_t morph_steps_write(const struct morph_steps *steps, void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_STEPS, steps->profile_checksum);
 
@@ -228,4 +228,11 @@ MORPH_API ssize_t morph_steps_write(const struct morph_steps *steps, void *buffe
 	for (uint32_t at = 0; at < steps->held.count; at++)
 		words_put(&words, steps->held.list[at]);
 	return words_end(&words);
+}
+
+MORPH_API uint64_t morph_steps_seal(struct morph_steps *steps)
+{
+	steps->ctx = NULL;
+	return sizeof(*steps) + ARRAY_TRIM(steps->circuits) + ARRAY_TRIM(steps->steps) +
+	       ARRAY_TRIM(steps->guides) + ARRAY_TRIM(steps->held) + ARRAY_TRIM(steps->seen);
 }

@@ -7,6 +7,7 @@
 
 #include "internal.h"
 #include "../util/array.h"
+#include "internal.h"
 
 struct morph_steps {
 	struct morph_ctx *ctx;

@@ -15,15 +15,15 @@ MORPH_API struct morph_txn *morph_txn_new(struct morph_ctx *ctx)
 	return txn;
 }
 
-void lm_txn_cut(struct morph_txn *txn, size_t count)
+MORPH_API void morph_txn_truncate(struct morph_txn *txn, size_t count)
 {
 	while (txn->count > count)
 		free((void *)(uintptr_t)txn->changes[--txn->count].guides.ptr);
 }
 
-MORPH_API void morph_txn_clear(struct morph_txn *txn)
+void morph_txn_clear(struct morph_txn *txn)
 {
-	lm_txn_cut(txn, 0);
+	morph_txn_truncate(txn, 0);
 	txn->flags = 0;
 	txn->cookie = 0;
 	txn->generation = MORPH_GENERATION_ANY;
@@ -45,7 +45,7 @@ MORPH_API void morph_txn_free(struct morph_txn *txn)
 /* Append a change; its number, or a noted failure. */
 static int change_add(struct morph_txn *txn, const struct morph_change *change)
 {
-	if (txn->count >= LM_MAX_CHANGES && !txn->whole_plan)
+	if (txn->count >= LM_MAX_CHANGES && !txn->splittable)
 		return lm_fail(txn->ctx, E2BIG, "a transaction takes %d changes at most",
 			       LM_MAX_CHANGES);
 	if (txn->count == txn->room) {
@@ -194,7 +194,7 @@ MORPH_API void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns)
 	txn->lease_ns = lease_ns;
 }
 
-MORPH_API void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie)
+void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie)
 {
 	txn->cookie = cookie;
 }
@@ -204,9 +204,14 @@ MORPH_API void morph_txn_set_generation(struct morph_txn *txn, uint64_t generati
 	txn->generation = generation;
 }
 
-MORPH_API void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model)
+MORPH_API void morph_txn_set_profile(struct morph_txn *txn, uint32_t checksum)
 {
-	txn->profile_checksum = model ? morph_model_checksum(model) : 0;
+	txn->profile_checksum = checksum;
+}
+
+MORPH_API void morph_txn_set_splittable(struct morph_txn *txn, bool splittable)
+{
+	txn->splittable = splittable;
 }
 
 MORPH_API void morph_txn_set_controller(struct morph_txn *txn, uint32_t controller, uint64_t epoch)
@@ -296,8 +301,8 @@ MORPH_API int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t ve
 	return step_one(slice, id, 0, verb, lease_ns, out);
 }
 
-MORPH_API int morph_txn_step_cookie(struct morph_slice *slice, uint64_t cookie, uint32_t verb,
-				    uint64_t lease_ns, struct morph_object **out)
+int morph_txn_step_cookie(struct morph_slice *slice, uint64_t cookie, uint32_t verb,
+			  uint64_t lease_ns, struct morph_object **out)
 {
 	return step_one(slice, 0, cookie, verb, lease_ns, out);
 }

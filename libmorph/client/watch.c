@@ -7,7 +7,7 @@ struct morph_watch {
 	int fd;
 };
 
-MORPH_API int morph_watch_new(struct morph_ctx *ctx, struct morph_watch **out)
+int morph_watch_new(struct morph_ctx *ctx, struct morph_watch **out)
 {
 	struct morph_watch *watch = malloc(sizeof(*watch));
 	int fd;
@@ -26,7 +26,7 @@ MORPH_API int morph_watch_new(struct morph_ctx *ctx, struct morph_watch **out)
 	return 0;
 }
 
-MORPH_API void morph_watch_free(struct morph_watch *watch)
+void morph_watch_free(struct morph_watch *watch)
 {
 	if (!watch)
 		return;
@@ -34,17 +34,17 @@ MORPH_API void morph_watch_free(struct morph_watch *watch)
 	free(watch);
 }
 
-MORPH_API int morph_watch_get_fd(const struct morph_watch *watch)
+int morph_watch_get_fd(const struct morph_watch *watch)
 {
 	return watch->fd;
 }
 
-MORPH_API int morph_watch_wait(struct morph_watch *watch, int64_t timeout_ns)
+int morph_watch_wait(struct morph_watch *watch, int64_t timeout_ns)
 {
 	return lm_wait(watch->ctx, watch->fd, timeout_ns, "devices");
 }
 
-MORPH_API int morph_watch_read(struct morph_watch *watch, struct morph_object **out)
+int morph_watch_read(struct morph_watch *watch, struct morph_object **out)
 {
 	struct morph_ctx *ctx = watch->ctx;
 	char *line = NULL;

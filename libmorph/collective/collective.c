@@ -198,7 +198,7 @@ MORPH_API uint32_t morph_collective_ranks(const struct morph_collective *collect
 	return collective->ranks;
 }
 
-MORPH_API uint32_t morph_collective_busy(const struct morph_collective *collective)
+uint32_t morph_collective_busy(const struct morph_collective *collective)
 {
 	uint64_t busy[MOST_RANKS / 64] = { 0 };
 	uint32_t count = 0;
@@ -214,7 +214,7 @@ MORPH_API uint32_t morph_collective_busy(const struct morph_collective *collecti
 	return count;
 }
 
-MORPH_API uint32_t morph_collective_chunks(const struct morph_collective *collective)
+uint32_t morph_collective_chunks(const struct morph_collective *collective)
 {
 	return collective->chunks.count;
 }
@@ -230,8 +230,8 @@ MORPH_API uint32_t morph_collective_transfers(const struct morph_collective *col
 	return round < collective->rounds.count ? collective->rounds.list[round].count : 0;
 }
 
-MORPH_API int morph_collective_transfer(const struct morph_collective *collective, uint32_t round,
-					uint32_t number, struct morph_transfer *out)
+int morph_collective_transfer(const struct morph_collective *collective, uint32_t round,
+			      uint32_t number, struct morph_transfer *out)
 {
 	const struct transfer *transfer;
 
@@ -279,7 +279,7 @@ uint64_t lm_collective_digest(const struct morph_collective *collective)
 	return digest;
 }
 
-MORPH_API uint64_t morph_collective_bytes(const struct morph_collective *collective)
+uint64_t morph_collective_bytes(const struct morph_collective *collective)
 {
 	uint64_t most = 0;
 

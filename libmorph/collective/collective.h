@@ -4,9 +4,7 @@
 #define LM_SCHEDULE_COLLECTIVE_H
 
 #include "../util/array.h"
-#include "../client/internal.h"
-
-#define MOST_RANKS 4096
+#include "../internal/planner.h"
 
 struct chunk {
 	uint32_t begins, ends; /* a rank, or MORPH_EACH_RANK */

@@ -82,8 +82,8 @@ MORPH_API int morph_delay_set_part(struct morph_delay *delay, uint32_t part, con
 	return 0;
 }
 
-MORPH_API int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t *ranks,
-				      const uint64_t *ns, size_t count)
+int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t *ranks, const uint64_t *ns,
+			    size_t count)
 {
 	int ret = check_count(delay, count);
 
@@ -102,7 +102,7 @@ MORPH_API int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t 
 	return 0;
 }
 
-MORPH_API int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille)
+int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille)
 {
 	if (!permille || permille > 1000)
 		return lm_fail(delay->ctx, EINVAL, "a quantile is 1 to 1000 per mille, not %u",
@@ -183,8 +183,7 @@ MORPH_API uint64_t morph_delay_change_ns(const struct morph_delay *delay, uint32
 	return edge_ns(costs.change_ps + (unsigned __int128)costs.port_ps * ports);
 }
 
-MORPH_API uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_t bytes,
-					uint32_t hops)
+uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_t bytes, uint32_t hops)
 {
 	struct costs costs = lm_delay_costs(delay, 0);
 

@@ -3,7 +3,7 @@
 #ifndef LM_SCHEDULE_DELAY_H
 #define LM_SCHEDULE_DELAY_H
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 
 #define MOST_QUANTILES 64
 #define PS_PER_NS 1000
@@ -53,14 +53,6 @@ static inline uint64_t costs_bytes_ps(const struct costs *costs, uint64_t bytes)
 	unsigned __int128 ps = costs_wire_ps(costs, bytes);
 
 	return ps > UINT64_MAX ? UINT64_MAX : (uint64_t)ps;
-}
-
-/* UINT64_MAX for what is more. */
-static inline uint64_t lm_sum(uint64_t one, uint64_t other)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(one, other, &sum) ? UINT64_MAX : sum;
 }
 
 /*

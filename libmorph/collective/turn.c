@@ -56,7 +56,7 @@ MORPH_API uint32_t morph_matrix_elect(const uint64_t *matrix, uint32_t ranks)
 	return elected;
 }
 
-MORPH_API void morph_matrix_transpose(uint64_t *matrix, uint32_t ranks)
+void morph_matrix_transpose(uint64_t *matrix, uint32_t ranks)
 {
 	for (uint32_t src = 0; src < ranks; src++) {
 		for (uint32_t dst = 0; dst < src; dst++) {
@@ -123,8 +123,7 @@ static int turn_rounds(struct morph_collective *collective, const struct morph_c
 	return ret < 0 ? ret : 0;
 }
 
-MORPH_API int morph_collective_turn(struct morph_collective *collective,
-				    const struct morph_collective *there)
+int morph_collective_turn(struct morph_collective *collective, const struct morph_collective *there)
 {
 	int ret;
 

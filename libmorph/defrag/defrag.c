@@ -78,8 +78,8 @@ MORPH_API void morph_defrag_free(struct morph_defrag *defrag)
 	free(defrag);
 }
 
-MORPH_API int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint32_t slice,
-			       uint32_t flags)
+int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint32_t slice,
+		     uint32_t flags)
 {
 	int ret;
 

@@ -14,18 +14,18 @@ static void put_change(struct writer *writer, const struct morph_defrag *defrag,
 	MORPH_OPTS(morph_defrag_change, told);
 
 	morph_defrag_change(defrag, step, number, &told);
-	put(&inner, LM_LOCAL_DEFRAG_CHANGE_SRC_RANK, told.src_rank);
-	put(&inner, LM_LOCAL_DEFRAG_CHANGE_DST_RANK, told.dst_rank);
+	put(&inner, "src-rank", told.src_rank);
+	put(&inner, "dst-rank", told.dst_rank);
 	if (running && running->lit)
-		put(&inner, LM_LOCAL_DEFRAG_CHANGE_CIRCUIT, running->lit[change->circuit].number);
-	put(&inner, LM_LOCAL_DEFRAG_CHANGE_DARK, told.dark);
+		put(&inner, "circuit", running->lit[change->circuit].number);
+	put(&inner, "dark", told.dark);
 	for (uint32_t at = 0; at < change->count; at++) {
 		const struct strand *strand = &defrag->strands.list[change->first + at];
 
 		for (uint32_t guide = 0; guide < strand->guides_count; guide++)
-			put(&inner, LM_LOCAL_DEFRAG_CHANGE_GUIDE, strand->guides[guide] >> 1);
+			put(&inner, "guide", strand->guides[guide] >> 1);
 	}
-	put_inner(writer, LM_LOCAL_DEFRAG_STEP_CHANGE, &inner);
+	put_inner(writer, "change", &inner);
 }
 
 static void put_step(struct writer *writer, const struct morph_defrag *defrag, uint32_t step)
@@ -39,33 +39,33 @@ static void put_step(struct writer *writer, const struct morph_defrag *defrag, u
 	MORPH_OPTS(morph_defrag_step, told);
 
 	morph_defrag_step(defrag, step, &told);
-	put_text(&inner, LM_LOCAL_DEFRAG_STEP_KIND, kinds[told.kind]);
+	put_text(&inner, "kind", kinds[told.kind]);
 	if (told.slice)
-		put(&inner, LM_LOCAL_DEFRAG_STEP_SLICE, told.slice);
-	put(&inner, LM_LOCAL_DEFRAG_STEP_TAKES_NS, told.takes_ns);
+		put(&inner, "slice", told.slice);
+	put(&inner, "takes-ns", told.takes_ns);
 	for (uint32_t at = 0; at < told.changes; at++)
 		put_change(&inner, defrag, step, at);
-	put_inner(writer, LM_LOCAL_DEFRAG_STEP, &inner);
+	put_inner(writer, "step", &inner);
 }
 
 static void put_tenant(struct writer *writer, const struct tenant *tenant)
 {
 	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_TENANT);
 
-	put(&inner, LM_LOCAL_DEFRAG_TENANT_SLICE, tenant->slice);
-	put(&inner, LM_LOCAL_DEFRAG_TENANT_MOVED, tenant->moved);
-	put(&inner, LM_LOCAL_DEFRAG_TENANT_DARK, tenant->dark);
-	put(&inner, LM_LOCAL_DEFRAG_TENANT_DARK_NS, tenant->dark_ns);
-	put_inner(writer, LM_LOCAL_DEFRAG_TENANT, &inner);
+	put(&inner, "slice", tenant->slice);
+	put(&inner, "moved", tenant->moved);
+	put(&inner, "dark", tenant->dark);
+	put(&inner, "dark-ns", tenant->dark_ns);
+	put_inner(writer, "tenant", &inner);
 }
 
 static void put_stay(struct writer *writer, const struct stay *stay)
 {
 	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_STAY);
 
-	put(&inner, LM_LOCAL_DEFRAG_STAY_SLICE, stay->slice);
-	put_text(&inner, LM_LOCAL_DEFRAG_STAY_TEXT, stay->why);
-	put_inner(writer, LM_LOCAL_DEFRAG_STAY, &inner);
+	put(&inner, "slice", stay->slice);
+	put_text(&inner, "text", stay->why);
+	put_inner(writer, "stay", &inner);
 }
 
 static void put_answer(struct writer *writer, const struct morph_defrag *defrag,
@@ -73,15 +73,15 @@ static void put_answer(struct writer *writer, const struct morph_defrag *defrag,
 {
 	struct writer inner;
 
-	put(writer, LM_LOCAL_DEFRAG_MOVED, defrag->moved);
-	put(writer, LM_LOCAL_DEFRAG_MOVED_LEAST, defrag->moved_least);
-	put(writer, LM_LOCAL_DEFRAG_DARK, defrag->dark);
+	put(writer, "moved", defrag->moved);
+	put(writer, "moved-least", defrag->moved_least);
+	put(writer, "dark", defrag->dark);
 	for (uint32_t step = 0; step < defrag->steps.count; step++)
 		put_step(writer, defrag, step);
 	for (uint32_t at = 0; at < defrag->tenants.count; at++)
 		put_tenant(writer, &defrag->tenants.list[at]);
 	inner = lm_plan_write(defrag->plan, ledger);
-	put_inner(writer, LM_LOCAL_DEFRAG_PLAN, &inner);
+	put_inner(writer, "plan", &inner);
 }
 
 MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
@@ -94,11 +94,11 @@ MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
 		return lm_fail(defrag->ctx, EINVAL,
 			       "what is moved is not solved, or another fabric's");
 	writer = writer_begin(MORPH_OBJECT_DEFRAG);
-	put_text(&writer, LM_LOCAL_DEFRAG_VERDICT, lm_verdict_text(defrag->verdict));
+	put_text(&writer, "verdict", lm_verdict_text(defrag->verdict));
 	if (defrag->verdict == MORPH_FEASIBLE)
 		put_answer(&writer, defrag, ledger);
 	else
-		put_text(&writer, LM_LOCAL_DEFRAG_TEXT, defrag->why);
+		put_text(&writer, "text", defrag->why);
 	for (uint32_t at = 0; at < defrag->stays.count; at++)
 		put_stay(&writer, &defrag->stays.list[at]);
 	*out = writer_end(&writer);

@@ -301,7 +301,7 @@ MORPH_API int morph_txn_add_step(struct morph_txn *txn, const struct morph_defra
 	for (uint32_t at = 0; at < step->count && ret >= 0; at++)
 		ret = add_change(txn, defrag, step, &defrag->changes.list[step->first + at]);
 	if (ret < 0)
-		lm_txn_cut(txn, before);
+		morph_txn_truncate(txn, before);
 	return ret < 0 ? ret : 0;
 }
 
@@ -348,6 +348,6 @@ MORPH_API int morph_txn_add_broken(struct morph_txn *txn, const struct morph_def
 		}
 	}
 	if (ret < 0)
-		lm_txn_cut(txn, before);
+		morph_txn_truncate(txn, before);
 	return ret < 0 ? ret : 0;
 }

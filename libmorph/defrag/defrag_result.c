@@ -4,7 +4,7 @@
 
 #include "defrag.h"
 
-MORPH_API const char *morph_defrag_why(const struct morph_defrag *defrag)
+const char *morph_defrag_why(const struct morph_defrag *defrag)
 {
 	return defrag->why;
 }
@@ -36,8 +36,8 @@ static void fill(void *out, const void *mine, size_t known)
 	       (size < known ? size : known) - sizeof(size));
 }
 
-MORPH_API int morph_defrag_step(const struct morph_defrag *defrag, uint32_t step,
-				struct morph_defrag_step *out)
+int morph_defrag_step(const struct morph_defrag *defrag, uint32_t step,
+		      struct morph_defrag_step *out)
 {
 	int ret = check_out(defrag, out, sizeof(*out), "step", step, defrag->steps.count);
 	struct morph_defrag_step mine = { 0 };
@@ -74,8 +74,8 @@ static const struct change *find_change(const struct morph_defrag *defrag, uint3
 	return &defrag->changes.list[defrag->steps.list[step].first + change];
 }
 
-MORPH_API int morph_defrag_change(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
-				  struct morph_defrag_change *out)
+int morph_defrag_change(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
+			struct morph_defrag_change *out)
 {
 	uint32_t count = step < defrag->steps.count ? defrag->steps.list[step].count : 0;
 	int ret = check_out(defrag, out, sizeof(*out), "change", change, count);
@@ -96,8 +96,8 @@ MORPH_API int morph_defrag_change(const struct morph_defrag *defrag, uint32_t st
 	return 0;
 }
 
-MORPH_API int morph_defrag_guides(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
-				  uint32_t *guides, uint32_t count)
+int morph_defrag_guides(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
+			uint32_t *guides, uint32_t count)
 {
 	const struct change *its = find_change(defrag, step, change);
 	uint32_t there = 0;
@@ -114,8 +114,8 @@ MORPH_API int morph_defrag_guides(const struct morph_defrag *defrag, uint32_t st
 	return (int)there;
 }
 
-MORPH_API int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
-				  struct morph_defrag_tenant *out)
+int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
+			struct morph_defrag_tenant *out)
 {
 	int ret = check_out(defrag, out, sizeof(*out), "tenant", tenant, defrag->tenants.count);
 	struct morph_defrag_tenant mine = { 0 };
@@ -270,8 +270,7 @@ static int take(struct morph_defrag *defrag, struct morph_ledger *ledger, struct
 	return ret;
 }
 
-MORPH_API int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger,
-				uint32_t slice)
+int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger, uint32_t slice)
 {
 	struct swap *swaps;
 	int ret;

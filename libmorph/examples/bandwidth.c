@@ -4,10 +4,10 @@
  *
  *	bandwidth [FIBRES]
  *
- * cc bandwidth.c $(pkg-config --cflags --libs libmorph)
+ * cc bandwidth.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 

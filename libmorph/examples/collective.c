@@ -5,10 +5,10 @@
  *
  *	collective RANKS BYTES
  *
- * cc collective.c $(pkg-config --cflags --libs libmorph)
+ * cc collective.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
  */
 #include <inttypes.h>
 #include <morph/formats.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,10 +5,10 @@
  *
  *	place PROFILE count|ring|mesh|torus|pairs RANKS
  *
- * cc place.c $(pkg-config --cflags --libs libmorph)
+ * cc place.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -7,10 +7,10 @@
  *
  * COVERED is a share of time, for example 0.999.
  *
- * cc spares.c -lm $(pkg-config --cflags --libs libmorph)
+ * cc spares.c -lm $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,10 +6,10 @@
  *
  *	printf 'all-reduce 4000000\nall-to-all 65536\n' | tuner PLANS RANKS PLANES
  *
- * cc tuner.c $(pkg-config --cflags --libs libmorph)
+ * cc tuner.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <errno.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

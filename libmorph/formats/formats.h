@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include <morph/formats.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define MORPH_API __attribute__((visibility("default")))
 

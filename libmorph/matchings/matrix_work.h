@@ -3,7 +3,7 @@
 #ifndef LM_SCHEDULE_MATRIX_WORK_H
 #define LM_SCHEDULE_MATRIX_WORK_H
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 #include "../util/array.h"
 #include "../util/colouring.h"
 #include "matrix.h"

@@ -3,7 +3,7 @@
 #ifndef LM_PLAN_HOSTS_H
 #define LM_PLAN_HOSTS_H
 
-#include "../client/internal.h"
+#include "model.h"
 #include "optics.h"
 
 /* All fibres between two nodes: servers, and past them the elements that stand in none. */

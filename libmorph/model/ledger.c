@@ -221,7 +221,7 @@ MORPH_API int morph_ledger_set_spare(struct morph_ledger *ledger, uint32_t accel
 	return 0;
 }
 
-MORPH_API int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uint64_t lanes)
+int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uint64_t lanes)
 {
 	if (guide >= ledger->graph->guides_count)
 		return unknown(ledger, "guide", guide, ledger->graph->guides_count);

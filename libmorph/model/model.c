@@ -8,7 +8,7 @@
 
 #include <linux/morph_netlink.h>
 
-#include "../client/internal.h"
+#include "model.h"
 #include "optics.h"
 
 #define LARGEST_PROFILE_BYTES (1LL << 30)
@@ -19,8 +19,8 @@ struct morph_model {
 	max_align_t block[];
 };
 
-MORPH_API int morph_model_parse(struct morph_ctx *ctx, const void *profile, size_t bytes,
-				struct morph_model **out)
+int morph_model_parse(struct morph_ctx *ctx, const void *profile, size_t bytes,
+		      struct morph_model **out)
 {
 	struct optics_refusal refusal = { 0 };
 	struct morph_model *model;
@@ -102,7 +102,7 @@ MORPH_API int morph_model_load(struct morph_ctx *ctx, const char *path, struct m
 	return error;
 }
 
-MORPH_API struct morph_model *morph_model_get(struct morph_model *model)
+struct morph_model *morph_model_get(struct morph_model *model)
 {
 	atomic_fetch_add_explicit(&model->holders, 1, memory_order_relaxed);
 	return model;
@@ -129,28 +129,31 @@ MORPH_API int morph_model_info(struct morph_ctx *ctx, const struct morph_model *
 {
 	const struct optics_graph *graph = model->graph;
 	const struct {
-		uint16_t attribute;
+		const char *attribute;
 		uint64_t value;
 	} numbers[] = {
-		{ MORPH_A_FABRIC_PROFILE_CHECKSUM, graph->params.checksum },
-		{ MORPH_A_FABRIC_ACCELERATORS, graph->accelerators_count },
-		{ MORPH_A_FABRIC_HOSTS, graph->hosts_count },
-		{ MORPH_A_FABRIC_ELEMENTS, graph->elements_count },
-		{ MORPH_A_FABRIC_GUIDES, graph->guides_count },
-		{ MORPH_A_FABRIC_PLANES, graph->params.planes },
-		{ MORPH_A_FABRIC_WAVELENGTHS, graph->params.wavelengths },
-		{ MORPH_A_FABRIC_EDGES, graph->edges_count },
-		{ MORPH_A_FABRIC_LANE_MBPS, graph->params.lane_mbps },
-		{ MORPH_A_FABRIC_SETTLE_NS, graph->params.settle_ns },
-		{ MORPH_A_FABRIC_RELOCK_NS, graph->params.relock_ns },
+		{ "profile-checksum", graph->params.checksum },
+		{ "accelerators", graph->accelerators_count },
+		{ "hosts", graph->hosts_count },
+		{ "elements", graph->elements_count },
+		{ "guides", graph->guides_count },
+		{ "planes", graph->params.planes },
+		{ "wavelengths", graph->params.wavelengths },
+		{ "edges", graph->edges_count },
+		{ "lane-mbps", graph->params.lane_mbps },
+		{ "settle-ns", graph->params.settle_ns },
+		{ "relock-ns", graph->params.relock_ns },
 	};
-	struct morph_object *object = lm_object_new(MORPH_OBJECT_FABRIC, NULL);
-	int error = object ? lm_put_text(object, MORPH_A_FABRIC_PROFILE, graph->params.name,
-					 sizeof(graph->params.name)) :
-			     -ENOMEM;
+	struct morph_object *object = morph_object_new(MORPH_OBJECT_FABRIC);
+	char name[sizeof(graph->params.name) + 1];
+	int error = -ENOMEM;
+
+	snprintf(name, sizeof(name), "%.*s", (int)sizeof(graph->params.name), graph->params.name);
+	if (object)
+		error = morph_object_put_text(object, "profile", name);
 
 	for (size_t at = 0; !error && at < ARRAY_SIZE(numbers); at++)
-		error = lm_put_uint(object, numbers[at].attribute, numbers[at].value);
+		error = morph_object_put_uint(object, numbers[at].attribute, numbers[at].value);
 	*out = NULL;
 	if (error) {
 		morph_object_free(object);
@@ -160,8 +163,8 @@ MORPH_API int morph_model_info(struct morph_ctx *ctx, const struct morph_model *
 	return 0;
 }
 
-MORPH_API int morph_model_check(struct morph_ctx *ctx, const struct morph_model *model,
-				const struct morph_object *fabric)
+int morph_model_check(struct morph_ctx *ctx, const struct morph_model *model,
+		      const struct morph_object *fabric)
 {
 	uint32_t theirs = morph_object_uint(fabric, "profile-checksum");
 	uint32_t mine = model->graph->params.checksum;

@@ -23,7 +23,7 @@
 
 #include <mpi.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #define SHIM_API __attribute__((visibility("default")))
 #define NO_PHASE MORPH_PHASE_NONE

@@ -13,20 +13,19 @@ static void put_ranks(struct writer *writer, const struct morph_plan *plan,
 	for (uint32_t rank = 0; rank < plan->ranks; rank++) {
 		struct writer inner = writer_begin(MORPH_OBJECT_PLAN_RANK);
 
-		put(&inner, LM_LOCAL_PLAN_RANK_RANK, rank);
-		put(&inner, LM_LOCAL_PLAN_RANK_ACCELERATOR, plan->accelerators[rank]);
-		put(&inner, LM_LOCAL_PLAN_RANK_HOST,
-		    graph->accelerators[plan->accelerators[rank]].host);
-		put_inner(writer, LM_LOCAL_PLAN_RANK, &inner);
+		put(&inner, "rank", rank);
+		put(&inner, "accelerator", plan->accelerators[rank]);
+		put(&inner, "host", graph->accelerators[plan->accelerators[rank]].host);
+		put_inner(writer, "rank", &inner);
 	}
 }
 
 /* Of a circuit: where it gets to next, and how. */
 void lm_strand_write(struct writer *writer, const struct strand *strand)
 {
-	put(writer, LM_LOCAL_PLAN_CIRCUIT_HOST, strand->to);
+	put(writer, "host", strand->to);
 	for (uint32_t guide = 0; guide < strand->guides_count; guide++)
-		put(writer, LM_LOCAL_PLAN_CIRCUIT_GUIDE, strand->guides[guide] >> 1);
+		put(writer, "guide", strand->guides[guide] >> 1);
 }
 
 static void put_circuits(struct writer *writer, const struct morph_plan *plan,
@@ -37,15 +36,14 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 		const struct circuit_way *way = &plan->ways[at];
 		struct writer inner = writer_begin(MORPH_OBJECT_PLAN_CIRCUIT);
 
-		put(&inner, LM_LOCAL_PLAN_CIRCUIT_SRC_RANK, pair->src);
-		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
-		put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST,
-		    graph->accelerators[plan->accelerators[pair->src]].host);
+		put(&inner, "src-rank", pair->src);
+		put(&inner, "dst-rank", pair->dst);
+		put(&inner, "host", graph->accelerators[plan->accelerators[pair->src]].host);
 		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
 			lm_strand_write(&inner, &plan->strands[hop]);
 		if (plan->bands > 1 && way->count)
-			put(&inner, LM_LOCAL_PLAN_CIRCUIT_LANES, lm_way_lanes(graph, plan, way));
-		put_inner(writer, LM_LOCAL_PLAN_CIRCUIT, &inner);
+			put(&inner, "lanes", lm_way_lanes(graph, plan, way));
+		put_inner(writer, "circuit", &inner);
 	}
 }
 
@@ -72,11 +70,11 @@ static void put_load(struct writer *writer, const struct morph_plan *plan,
 			free += lm_strand_open(ledger, &sites->strands[other],
 					       lm_band_lanes(ledger->graph, plan->bands, band));
 	inner = writer_begin(MORPH_OBJECT_PLAN_LOAD);
-	put(&inner, LM_LOCAL_PLAN_LOAD_SRC_HOST, from);
-	put(&inner, LM_LOCAL_PLAN_LOAD_DST_HOST, to);
-	put(&inner, LM_LOCAL_PLAN_LOAD_FIBRES, taken);
-	put(&inner, LM_LOCAL_PLAN_LOAD_FREE, free);
-	put_inner(writer, LM_LOCAL_PLAN_LOAD, &inner);
+	put(&inner, "src-host", from);
+	put(&inner, "dst-host", to);
+	put(&inner, "fibres", taken);
+	put(&inner, "free", free);
+	put_inner(writer, "load", &inner);
 }
 
 static void put_feasible(struct writer *writer, const struct morph_plan *plan,
@@ -86,13 +84,13 @@ static void put_feasible(struct writer *writer, const struct morph_plan *plan,
 					     [MORPH_TIER_STITCHED] = "stitched",
 					     [MORPH_TIER_CROSSING] = "crossing" };
 
-	put_text(writer, LM_LOCAL_PLAN_TIER, tiers[plan->tier]);
-	put(writer, LM_LOCAL_PLAN_SERVERS, plan->servers);
-	put(writer, LM_LOCAL_PLAN_SERVERS_BOUND, plan->servers_bound);
-	put_text(writer, LM_LOCAL_PLAN_SERVERS_BOUND_KIND, "free-accelerators");
-	put(writer, LM_LOCAL_PLAN_FIBRES, plan->strands_count);
-	put(writer, LM_LOCAL_PLAN_FIBRES_BOUND, plan->fibres_bound);
-	put_text(writer, LM_LOCAL_PLAN_FIBRES_BOUND_KIND, "distances");
+	put_text(writer, "tier", tiers[plan->tier]);
+	put(writer, "servers", plan->servers);
+	put(writer, "servers-bound", plan->servers_bound);
+	put_text(writer, "servers-bound-kind", "free-accelerators");
+	put(writer, "fibres", plan->strands_count);
+	put(writer, "fibres-bound", plan->fibres_bound);
+	put_text(writer, "fibres-bound-kind", "distances");
 	put_ranks(writer, plan, ledger->graph);
 	put_circuits(writer, plan, ledger->graph);
 	for (uint32_t at = 0; at < plan->strands_count; at++)
@@ -131,9 +129,8 @@ static void put_cut(struct writer *writer, const struct sites *sites, const stru
 
 	for (uint32_t seat = 0; seat < rack->hosts_count; seat++)
 		if (set >> seat & 1)
-			put(&inner, LM_LOCAL_PLAN_CUT_HOST,
-			    sites->rack_hosts[rack->hosts_first + seat]);
-	put_inner(writer, LM_LOCAL_PLAN_REFUSAL_CUT, &inner);
+			put(&inner, "host", sites->rack_hosts[rack->hosts_first + seat]);
+	put_inner(writer, "cut", &inner);
 }
 
 /* Of a rack; or, for want of accelerators, of all racks together. */
@@ -151,16 +148,14 @@ static void put_refusal(struct writer *writer, const struct morph_plan *plan,
 	char text[256];
 
 	if (!together)
-		put(&inner, LM_LOCAL_PLAN_REFUSAL_HOST, sites->rack_hosts[rack->hosts_first]);
-	put_text(&inner, LM_LOCAL_PLAN_REFUSAL_REASON, reasons[refusal->reason]);
-	put(&inner, LM_LOCAL_PLAN_REFUSAL_HAVE,
-	    together ? refusal->have : ledger->rack_free[refusal->rack]);
-	put(&inner, LM_LOCAL_PLAN_REFUSAL_NEED, refusal->need);
-	put_text(&inner, LM_LOCAL_PLAN_REFUSAL_TEXT,
-		 refusal_text(refusal, rack, text, sizeof(text)));
+		put(&inner, "host", sites->rack_hosts[rack->hosts_first]);
+	put_text(&inner, "reason", reasons[refusal->reason]);
+	put(&inner, "have", together ? refusal->have : ledger->rack_free[refusal->rack]);
+	put(&inner, "need", refusal->need);
+	put_text(&inner, "text", refusal_text(refusal, rack, text, sizeof(text)));
 	for (uint32_t at = 0; at < refusal->cuts_count; at++)
 		put_cut(&inner, sites, rack, plan->cuts[refusal->cuts_first + at]);
-	put_inner(writer, LM_LOCAL_PLAN_REFUSAL, &inner);
+	put_inner(writer, "refusal", &inner);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -178,17 +173,17 @@ struct writer lm_plan_write(const struct morph_plan *plan, const struct morph_le
 {
 	struct writer writer = writer_begin(MORPH_OBJECT_PLAN);
 
-	put_text(&writer, LM_LOCAL_PLAN_VERDICT, lm_verdict_text(plan->verdict));
-	put(&writer, LM_LOCAL_PLAN_PROFILE_CHECKSUM, plan->checksum);
-	put(&writer, LM_LOCAL_PLAN_RANKS_COUNT, plan->ranks);
-	put(&writer, LM_LOCAL_PLAN_CIRCUITS_COUNT, plan->circuits_count);
-	put(&writer, LM_LOCAL_PLAN_LANES_COUNT, plan->lanes);
+	put_text(&writer, "verdict", lm_verdict_text(plan->verdict));
+	put(&writer, "profile-checksum", plan->checksum);
+	put(&writer, "ranks-count", plan->ranks);
+	put(&writer, "circuits-count", plan->circuits_count);
+	put(&writer, "lanes-count", plan->lanes);
 	if (plan->bands > 1)
-		put(&writer, LM_LOCAL_PLAN_WAVELENGTHS, plan->bands);
+		put(&writer, "wavelengths", plan->bands);
 	if (plan->verdict == MORPH_FEASIBLE)
 		put_feasible(&writer, plan, ledger);
 	else
-		put_text(&writer, LM_LOCAL_PLAN_TEXT, plan->why);
+		put_text(&writer, "text", plan->why);
 	for (uint32_t at = 0; at < plan->refusals_count; at++)
 		put_refusal(&writer, plan, ledger, &plan->refusals[at]);
 	return writer;

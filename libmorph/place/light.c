@@ -461,12 +461,12 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 	error = lm_ledger_state(ledger);
 	if (!error)
 		error = want_plan(&lighting, plan);
-	txn->whole_plan = true;
+	morph_txn_set_splittable(txn, true);
 	if (!error)
 		error = light_plan(&lighting, plan, txn);
-	txn->whole_plan = false;
+	morph_txn_set_splittable(txn, false);
 	if (error)
-		lm_txn_cut(txn, before);
+		morph_txn_truncate(txn, before);
 	if (error == -EBUSY && lighting.order)
 		*stuck = lighting.order[0];
 	lm_light_free(&lighting);
@@ -474,8 +474,7 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 	return error;
 }
 
-MORPH_API int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan,
-				 struct morph_ledger *ledger)
+int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph_ledger *ledger)
 {
 	uint32_t stuck = UINT32_MAX;
 

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 #include "../util/array.h"
 #include "light.h"
 

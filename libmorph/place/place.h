@@ -3,12 +3,11 @@
 #ifndef LM_PLAN_PLACE_H
 #define LM_PLAN_PLACE_H
 
-#include "../client/internal.h"
+#include "../model/model.h"
 #include "../util/array.h"
 #include "../model/sites.h"
 #include "stitch.h"
 
-#define MOST_RANKS 4096 /* as in the driver; RACK_ACCELERATORS of them in one rack */
 #define MOST_CIRCUITS 65536
 
 struct rank_pair {

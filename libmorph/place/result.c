@@ -36,7 +36,7 @@ static bool feasible(const struct morph_plan *plan)
 	return plan->verdict == MORPH_FEASIBLE;
 }
 
-MORPH_API uint32_t morph_plan_tier(const struct morph_plan *plan)
+uint32_t morph_plan_tier(const struct morph_plan *plan)
 {
 	return feasible(plan) ? plan->tier : 0;
 }
@@ -51,21 +51,21 @@ MORPH_API uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_
 	return rank < morph_plan_ranks(plan) ? plan->accelerators[rank] : UINT32_MAX;
 }
 
-MORPH_API uint32_t morph_plan_fibres(const struct morph_plan *plan, uint32_t *bound)
+uint32_t morph_plan_fibres(const struct morph_plan *plan, uint32_t *bound)
 {
 	if (bound)
 		*bound = feasible(plan) ? plan->fibres_bound : 0;
 	return feasible(plan) ? plan->strands_count : 0;
 }
 
-MORPH_API uint32_t morph_plan_servers(const struct morph_plan *plan, uint32_t *bound)
+uint32_t morph_plan_servers(const struct morph_plan *plan, uint32_t *bound)
 {
 	if (bound)
 		*bound = feasible(plan) ? plan->servers_bound : 0;
 	return feasible(plan) ? plan->servers : 0;
 }
 
-MORPH_API const char *morph_plan_why(const struct morph_plan *plan)
+const char *morph_plan_why(const struct morph_plan *plan)
 {
 	return plan->why;
 }

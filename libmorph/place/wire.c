@@ -5,8 +5,8 @@
 #include "../protect/protect.h"
 #include "../util/words.h"
 
-MORPH_API ssize_t morph_request_write(const struct morph_request *request,
-				      const struct morph_ledger *ledger, void *buffer, size_t bytes)
+ssize_t morph_request_write(const struct morph_request *request, const struct morph_ledger *ledger,
+			    void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_REQUEST, 0);
 
@@ -59,8 +59,8 @@ static void put_strand(struct words *words, const struct strand *strand)
 	}
 }
 
-MORPH_API ssize_t morph_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger,
-				   void *buffer, size_t bytes)
+ssize_t morph_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger,
+			 void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_PLAN, plan->checksum);
 	bool feasible = plan->verdict == MORPH_FEASIBLE;
@@ -109,8 +109,7 @@ MORPH_API ssize_t morph_plan_write(const struct morph_plan *plan, const struct m
 
 /* -------------------------------------------------------------- defragmentation */
 
-MORPH_API ssize_t morph_defrag_write_running(const struct morph_defrag *defrag, void *buffer,
-					     size_t bytes)
+ssize_t morph_defrag_write_running(const struct morph_defrag *defrag, void *buffer, size_t bytes)
 {
 	uint32_t checksum = defrag->slices.count ? defrag->slices.list[0].plan->checksum : 0;
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_RUNNING, checksum);
@@ -186,7 +185,7 @@ static void put_refusals(struct words *words, const struct morph_defrag *defrag)
 	}
 }
 
-MORPH_API ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *buffer, size_t bytes)
+ssize_t morph_defrag_write(const struct morph_defrag *defrag, void *buffer, size_t bytes)
 {
 	const struct morph_plan *plan = defrag->plan;
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_DEFRAG, plan->checksum);
@@ -227,8 +226,8 @@ static void put_protected(struct words *words, const struct protected_rank *rank
 	words_put(words, rank->refusals_count);
 }
 
-MORPH_API ssize_t morph_protection_write(const struct morph_protection *protection, void *buffer,
-					 size_t bytes)
+ssize_t morph_protection_write(const struct morph_protection *protection, void *buffer,
+			       size_t bytes)
 {
 	struct words words =
 		words_begin(buffer, bytes, MORPH_WIRE_PROTECTION, protection->checksum);
@@ -260,7 +259,7 @@ MORPH_API ssize_t morph_protection_write(const struct morph_protection *protecti
 
 /* -------------------------------------------------------------------- bandwidth */
 
-MORPH_API ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t bytes)
+ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_BANDWIDTH, 0);
 	uint32_t first = 0;
@@ -318,7 +317,7 @@ static void put_stop(struct words *words, const struct morph_bw_stop *stop)
 	words_put_long(words, stop->need);
 }
 
-MORPH_API ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes)
+ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_SHARES, 0);
 	bool feasible = bw->verdict == MORPH_FEASIBLE;

@@ -13,33 +13,33 @@ struct writer {
 
 static inline struct writer writer_begin(uint32_t type)
 {
-	struct writer writer = { .object = lm_object_new(type, NULL) };
+	struct writer writer = { .object = morph_object_new(type) };
 
 	writer.error = writer.object ? 0 : -ENOMEM;
 	return writer;
 }
 
-static inline void put(struct writer *writer, uint32_t attribute, uint64_t value)
+static inline void put(struct writer *writer, const char *attribute, uint64_t value)
 {
 	if (!writer->error)
-		writer->error = lm_put_uint(writer->object, attribute, value);
+		writer->error = morph_object_put_uint(writer->object, attribute, value);
 }
 
-static inline void put_text(struct writer *writer, uint32_t attribute, const char *text)
+static inline void put_text(struct writer *writer, const char *attribute, const char *text)
 {
 	if (!writer->error)
-		writer->error = lm_put_text(writer->object, attribute, text, strlen(text));
+		writer->error = morph_object_put_text(writer->object, attribute, text);
 }
 
 /* Takes @inner. */
-static inline void put_inner(struct writer *writer, uint32_t attribute, struct writer *inner)
+static inline void put_inner(struct writer *writer, const char *attribute, struct writer *inner)
 {
 	if (!writer->error)
 		writer->error = inner->error;
 	if (writer->error)
 		morph_object_free(inner->object);
 	else
-		writer->error = lm_put_object(writer->object, attribute, inner->object);
+		writer->error = morph_object_put_nested(writer->object, attribute, inner->object);
 }
 
 /* The object, or NULL and nothing left of it. */

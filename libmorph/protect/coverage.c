@@ -25,8 +25,7 @@ static bool make_arrays(struct morph_coverage *coverage)
 	       coverage->supplies;
 }
 
-MORPH_API struct morph_coverage *morph_coverage_new(struct morph_ctx *ctx,
-						    struct morph_model *model)
+struct morph_coverage *morph_coverage_new(struct morph_ctx *ctx, struct morph_model *model)
 {
 	struct morph_coverage *coverage = calloc(1, sizeof(*coverage));
 
@@ -52,7 +51,7 @@ MORPH_API struct morph_coverage *morph_coverage_new(struct morph_ctx *ctx,
 	return coverage;
 }
 
-MORPH_API void morph_coverage_free(struct morph_coverage *coverage)
+void morph_coverage_free(struct morph_coverage *coverage)
 {
 	if (!coverage)
 		return;
@@ -93,8 +92,8 @@ static int check_accelerator(const struct morph_coverage *coverage, uint32_t acc
 		       accelerator, count);
 }
 
-MORPH_API int morph_coverage_add_slice(struct morph_coverage *coverage,
-				       const uint32_t *accelerators, size_t count)
+int morph_coverage_add_slice(struct morph_coverage *coverage, const uint32_t *accelerators,
+			     size_t count)
 {
 	uint32_t rank = coverage->ranks_count, slice = coverage->slices_count;
 	int error = 0;
@@ -176,8 +175,8 @@ static int grow_circuits(struct morph_coverage *coverage)
 	return 0;
 }
 
-MORPH_API int morph_coverage_add_circuit(struct morph_coverage *coverage, uint32_t slice,
-					 const struct morph_coverage_circuit *circuit)
+int morph_coverage_add_circuit(struct morph_coverage *coverage, uint32_t slice,
+			       const struct morph_coverage_circuit *circuit)
 {
 	struct morph_coverage_circuit mine;
 	struct optics_refusal refusal = { 0 };
@@ -210,8 +209,8 @@ MORPH_API int morph_coverage_add_circuit(struct morph_coverage *coverage, uint32
 	return 0;
 }
 
-MORPH_API int morph_coverage_set_spares(struct morph_coverage *coverage,
-					const uint32_t *accelerators, size_t count)
+int morph_coverage_set_spares(struct morph_coverage *coverage, const uint32_t *accelerators,
+			      size_t count)
 {
 	for (size_t at = 0; at < count; at++) {
 		int error = check_accelerator(coverage, accelerators[at]);
@@ -235,8 +234,8 @@ MORPH_API int morph_coverage_set_spares(struct morph_coverage *coverage,
 	return 0;
 }
 
-MORPH_API int morph_coverage_set_rate(struct morph_coverage *coverage, uint32_t part,
-				      uint64_t active_ns, uint64_t repair_ns)
+int morph_coverage_set_rate(struct morph_coverage *coverage, uint32_t part, uint64_t active_ns,
+			    uint64_t repair_ns)
 {
 	if (part >= MORPH_COVERAGE_PARTS)
 		return lm_fail(coverage->ctx, EINVAL, "there is no kind %u of parts that fail",
@@ -248,8 +247,7 @@ MORPH_API int morph_coverage_set_rate(struct morph_coverage *coverage, uint32_t 
 	return 0;
 }
 
-MORPH_API int morph_coverage_add_supply(struct morph_coverage *coverage, const uint32_t *hosts,
-					size_t count)
+int morph_coverage_add_supply(struct morph_coverage *coverage, const uint32_t *hosts, size_t count)
 {
 	uint32_t before = coverage->supplies[coverage->supplies_count];
 	uint32_t *supplied, *supplies;

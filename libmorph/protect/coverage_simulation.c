@@ -370,9 +370,8 @@ static bool any_fails(const struct morph_coverage *coverage)
 	return false;
 }
 
-MORPH_API int morph_coverage_run(struct morph_coverage *coverage,
-				 const struct morph_coverage_opts *opts,
-				 struct morph_coverage_result *out)
+int morph_coverage_run(struct morph_coverage *coverage, const struct morph_coverage_opts *opts,
+		       struct morph_coverage_result *out)
 {
 	struct morph_coverage_result result = { 0 };
 	struct morph_coverage_opts mine = { 0 };
@@ -397,8 +396,8 @@ MORPH_API int morph_coverage_run(struct morph_coverage *coverage,
 	return 0;
 }
 
-MORPH_API int morph_coverage_try(struct morph_coverage *coverage, const uint32_t *accelerators,
-				 size_t count, struct morph_coverage_result *out)
+int morph_coverage_try(struct morph_coverage *coverage, const uint32_t *accelerators, size_t count,
+		       struct morph_coverage_result *out)
 {
 	struct morph_coverage_result result = { 0 };
 	struct sums sums = { 0 };

@@ -15,12 +15,12 @@ static void put_spare_circuits(struct writer *writer, const struct morph_protect
 		uint32_t src = pair->src == number ? rank->spare : plan->accelerators[pair->src];
 		struct writer inner = writer_begin(MORPH_OBJECT_PLAN_CIRCUIT);
 
-		put(&inner, LM_LOCAL_PLAN_CIRCUIT_SRC_RANK, pair->src);
-		put(&inner, LM_LOCAL_PLAN_CIRCUIT_DST_RANK, pair->dst);
-		put(&inner, LM_LOCAL_PLAN_CIRCUIT_HOST, ledger->graph->accelerators[src].host);
+		put(&inner, "src-rank", pair->src);
+		put(&inner, "dst-rank", pair->dst);
+		put(&inner, "host", ledger->graph->accelerators[src].host);
 		for (uint32_t hop = way->first; hop < way->first + way->count; hop++)
 			lm_strand_write(&inner, &protection->strands.list[hop].strand);
-		put_inner(writer, LM_LOCAL_PROTECTION_RANK_CIRCUIT, &inner);
+		put_inner(writer, "circuit", &inner);
 	}
 }
 
@@ -32,11 +32,11 @@ static void put_spare_refusal(struct writer *writer, const struct spare_refusal 
 					       [MORPH_WIRE_SPARE_DOUBT] = "doubt" };
 	struct writer inner = writer_begin(MORPH_OBJECT_PROTECTION_REFUSAL);
 
-	put(&inner, LM_LOCAL_PROTECTION_REFUSAL_SPARE, refusal->spare);
-	put_text(&inner, LM_LOCAL_PROTECTION_REFUSAL_REASON, reasons[refusal->reason]);
+	put(&inner, "spare", refusal->spare);
+	put_text(&inner, "reason", reasons[refusal->reason]);
 	for (uint64_t left = refusal->departs; left; left &= left - 1)
-		put(&inner, LM_LOCAL_PROTECTION_REFUSAL_HOST, hosts[net_first(left)]);
-	put_inner(writer, LM_LOCAL_PROTECTION_RANK_REFUSAL, &inner);
+		put(&inner, "host", hosts[net_first(left)]);
+	put_inner(writer, "refusal", &inner);
 }
 
 static void put_protected(struct writer *writer, const struct morph_protection *protection,
@@ -49,18 +49,18 @@ static void put_protected(struct writer *writer, const struct morph_protection *
 	uint32_t rack = sites->host_rack[chips[plan->accelerators[number]].host];
 	struct writer inner = writer_begin(MORPH_OBJECT_PROTECTION_RANK);
 
-	put(&inner, LM_LOCAL_PROTECTION_RANK_RANK, number);
-	put_text(&inner, LM_LOCAL_PROTECTION_RANK_VERDICT, lm_verdict_text(rank->verdict));
+	put(&inner, "rank", number);
+	put_text(&inner, "verdict", lm_verdict_text(rank->verdict));
 	if (rank->verdict == MORPH_FEASIBLE) {
-		put(&inner, LM_LOCAL_PROTECTION_RANK_SPARE, rank->spare);
-		put(&inner, LM_LOCAL_PROTECTION_RANK_HOST, chips[rank->spare].host);
-		put(&inner, LM_LOCAL_PROTECTION_RANK_FIBRES, rank->strands_count);
+		put(&inner, "spare", rank->spare);
+		put(&inner, "host", chips[rank->spare].host);
+		put(&inner, "fibres", rank->strands_count);
 	}
 	put_spare_circuits(&inner, protection, plan, ledger, number);
 	for (uint32_t at = 0; at < rank->refusals_count; at++)
 		put_spare_refusal(&inner, &protection->refusals.list[rank->refusals_first + at],
 				  &sites->rack_hosts[sites->racks[rack].hosts_first]);
-	put_inner(writer, LM_LOCAL_PROTECTION_RANK, &inner);
+	put_inner(writer, "rank", &inner);
 }
 
 MORPH_API int morph_protection_describe(const struct morph_protection *protection,
@@ -76,9 +76,9 @@ MORPH_API int morph_protection_describe(const struct morph_protection *protectio
 		return lm_fail(ledger->ctx, EINVAL,
 			       "the protection is empty, or another plan's or fabric's");
 	writer = writer_begin(MORPH_OBJECT_PROTECTION);
-	put_text(&writer, LM_LOCAL_PROTECTION_VERDICT, lm_verdict_text(protection->verdict));
+	put_text(&writer, "verdict", lm_verdict_text(protection->verdict));
 	if (protection->why[0])
-		put_text(&writer, LM_LOCAL_PROTECTION_TEXT, protection->why);
+		put_text(&writer, "text", protection->why);
 	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
 		put_protected(&writer, protection, plan, ledger, rank);
 	*out = writer_end(&writer);

@@ -25,12 +25,12 @@ MORPH_API void morph_protection_free(struct morph_protection *protection)
 	free(protection);
 }
 
-MORPH_API uint32_t morph_protection_verdict(const struct morph_protection *protection)
+uint32_t morph_protection_verdict(const struct morph_protection *protection)
 {
 	return protection->verdict;
 }
 
-MORPH_API uint32_t morph_protection_ranks(const struct morph_protection *protection)
+uint32_t morph_protection_ranks(const struct morph_protection *protection)
 {
 	return protection->ranks_count;
 }
@@ -42,28 +42,28 @@ static const struct protected_rank *rank_of(const struct morph_protection *prote
 	return rank < protection->ranks_count ? &protection->ranks[rank] : NULL;
 }
 
-MORPH_API uint32_t morph_protection_of(const struct morph_protection *protection, uint32_t rank)
+uint32_t morph_protection_of(const struct morph_protection *protection, uint32_t rank)
 {
 	const struct protected_rank *it = rank_of(protection, rank);
 
 	return it ? it->verdict : 0;
 }
 
-MORPH_API uint32_t morph_protection_spare(const struct morph_protection *protection, uint32_t rank)
+uint32_t morph_protection_spare(const struct morph_protection *protection, uint32_t rank)
 {
 	const struct protected_rank *it = rank_of(protection, rank);
 
 	return it ? it->spare : UINT32_MAX;
 }
 
-MORPH_API uint32_t morph_protection_fibres(const struct morph_protection *protection, uint32_t rank)
+uint32_t morph_protection_fibres(const struct morph_protection *protection, uint32_t rank)
 {
 	const struct protected_rank *it = rank_of(protection, rank);
 
 	return it ? it->strands_count : 0;
 }
 
-MORPH_API const char *morph_protection_why(const struct morph_protection *protection)
+const char *morph_protection_why(const struct morph_protection *protection)
 {
 	return protection->why;
 }
@@ -116,7 +116,7 @@ static int check_rank(const struct morph_ledger *ledger, const struct morph_prot
 	return 0;
 }
 
-MORPH_API int morph_ledger_keep(struct morph_ledger *ledger, struct morph_protection *protection)
+int morph_ledger_keep(struct morph_ledger *ledger, struct morph_protection *protection)
 {
 	int error = check_filled(protection);
 
@@ -140,7 +140,7 @@ MORPH_API int morph_ledger_keep(struct morph_ledger *ledger, struct morph_protec
 	return 0;
 }
 
-MORPH_API int morph_ledger_unkeep(struct morph_ledger *ledger, struct morph_protection *protection)
+int morph_ledger_unkeep(struct morph_ledger *ledger, struct morph_protection *protection)
 {
 	if (protection->keeper != ledger)
 		return lm_fail(ledger->ctx, EINVAL, "this ledger does not keep the protection");
@@ -166,8 +166,7 @@ MORPH_API int morph_protection_apply(const struct morph_protection *protection, 
 					protection->ranks_count, NULL);
 }
 
-MORPH_API int morph_slice_protect(struct morph_slice *slice,
-				  const struct morph_protection *protection)
+int morph_slice_protect(struct morph_slice *slice, const struct morph_protection *protection)
 {
 	int error = check_filled(protection);
 

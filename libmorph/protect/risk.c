@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 
 #define MOST_SERVERS 64
 #define MOST_SHARED 4096

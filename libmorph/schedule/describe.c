@@ -28,16 +28,16 @@ static void put_alternative(struct writer *writer, const struct morph_schedule *
 		return;
 	morph_schedule_alternative(schedule, policy, &tried);
 	inner = writer_begin(MORPH_OBJECT_SCHEDULE_ALTERNATIVE);
-	put_text(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_POLICY, policy_names[policy]);
-	put_text(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_VERDICT, lm_verdict_text(tried.verdict));
+	put_text(&inner, "policy", policy_names[policy]);
+	put_text(&inner, "verdict", lm_verdict_text(tried.verdict));
 	if (tried.verdict == MORPH_FEASIBLE) {
-		put(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_FINISH_NS, tried.ns);
-		put(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_CHANGES, tried.changes);
-		put(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_CIRCUITS_SET, tried.circuits);
+		put(&inner, "finish-ns", tried.ns);
+		put(&inner, "changes", tried.changes);
+		put(&inner, "circuits-set", tried.circuits);
 	} else {
-		put_text(&inner, LM_LOCAL_SCHEDULE_ALTERNATIVE_TEXT, tried.why);
+		put_text(&inner, "text", tried.why);
 	}
-	put_inner(writer, LM_LOCAL_SCHEDULE_ALTERNATIVE, &inner);
+	put_inner(writer, "alternative", &inner);
 }
 
 /* Sends are in the order of rounds. */
@@ -60,11 +60,11 @@ static void put_rounds(struct writer *writer, const struct morph_schedule *sched
 			until = send->until_ps > until ? send->until_ps : until;
 			hops = send->hops > hops ? send->hops : hops;
 		}
-		put(&inner, LM_LOCAL_SCHEDULE_ROUND_ROUND, first->round);
-		put(&inner, LM_LOCAL_SCHEDULE_ROUND_FROM_NS, lm_edge_ns(from));
-		put(&inner, LM_LOCAL_SCHEDULE_ROUND_UNTIL_NS, lm_edge_ns(until));
-		put(&inner, LM_LOCAL_SCHEDULE_ROUND_HOPS, hops);
-		put_inner(writer, LM_LOCAL_SCHEDULE_ROUND, &inner);
+		put(&inner, "round", first->round);
+		put(&inner, "from-ns", lm_edge_ns(from));
+		put(&inner, "until-ns", lm_edge_ns(until));
+		put(&inner, "hops", hops);
+		put_inner(writer, "round", &inner);
 	}
 }
 
@@ -74,13 +74,13 @@ static void put_hold(struct writer *writer, const struct morph_schedule *schedul
 	struct morph_hold hold;
 
 	morph_schedule_hold(schedule, number, &hold);
-	put(&inner, LM_LOCAL_SCHEDULE_HOLD_PLANE, hold.plane);
-	put(&inner, LM_LOCAL_SCHEDULE_HOLD_MATCHING, hold.matching);
-	put(&inner, LM_LOCAL_SCHEDULE_HOLD_SET_NS, hold.set_ns);
-	put(&inner, LM_LOCAL_SCHEDULE_HOLD_LIT_NS, hold.lit_ns);
-	put(&inner, LM_LOCAL_SCHEDULE_HOLD_DARK_NS, hold.dark_ns);
-	put(&inner, LM_LOCAL_SCHEDULE_HOLD_CIRCUITS_COUNT, hold.circuits);
-	put_inner(writer, LM_LOCAL_SCHEDULE_HOLD, &inner);
+	put(&inner, "plane", hold.plane);
+	put(&inner, "matching", hold.matching);
+	put(&inner, "set-ns", hold.set_ns);
+	put(&inner, "lit-ns", hold.lit_ns);
+	put(&inner, "dark-ns", hold.dark_ns);
+	put(&inner, "circuits-count", hold.circuits);
+	put_inner(writer, "hold", &inner);
 }
 
 static void put_send(struct writer *writer, const struct morph_schedule *schedule, uint32_t number)
@@ -89,15 +89,15 @@ static void put_send(struct writer *writer, const struct morph_schedule *schedul
 	struct morph_send send;
 
 	morph_schedule_send(schedule, number, &send);
-	put(&inner, LM_LOCAL_SCHEDULE_SEND_ROUND, send.round);
-	put(&inner, LM_LOCAL_SCHEDULE_SEND_FIRST_TRANSFER, send.first);
-	put(&inner, LM_LOCAL_SCHEDULE_SEND_TRANSFERS_COUNT, send.count);
-	put(&inner, LM_LOCAL_SCHEDULE_SEND_BYTES, send.bytes);
-	put(&inner, LM_LOCAL_SCHEDULE_SEND_FROM_NS, send.from_ns);
-	put(&inner, LM_LOCAL_SCHEDULE_SEND_UNTIL_NS, send.until_ns);
+	put(&inner, "round", send.round);
+	put(&inner, "first-transfer", send.first);
+	put(&inner, "transfers-count", send.count);
+	put(&inner, "bytes", send.bytes);
+	put(&inner, "from-ns", send.from_ns);
+	put(&inner, "until-ns", send.until_ns);
 	for (uint32_t hop = 0; hop < send.hops; hop++)
-		put(&inner, LM_LOCAL_SCHEDULE_SEND_HOLD, morph_schedule_hop(schedule, number, hop));
-	put_inner(writer, LM_LOCAL_SCHEDULE_SEND, &inner);
+		put(&inner, "hold", morph_schedule_hop(schedule, number, hop));
+	put_inner(writer, "send", &inner);
 }
 
 static void put_matching(struct writer *writer, const struct morph_schedule *schedule,
@@ -106,15 +106,15 @@ static void put_matching(struct writer *writer, const struct morph_schedule *sch
 	const struct matching *matching = &schedule->matchings.list[number];
 	struct writer inner = writer_begin(MORPH_OBJECT_SCHEDULE_MATCHING);
 
-	put(&inner, LM_LOCAL_SCHEDULE_MATCHING_MATCHING, number);
+	put(&inner, "matching", number);
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
 		struct writer circuit = writer_begin(MORPH_OBJECT_SCHEDULE_CIRCUIT);
 
-		put(&circuit, LM_LOCAL_SCHEDULE_CIRCUIT_SRC_RANK, schedule->circuits.list[at].src);
-		put(&circuit, LM_LOCAL_SCHEDULE_CIRCUIT_DST_RANK, schedule->circuits.list[at].dst);
-		put_inner(&inner, LM_LOCAL_SCHEDULE_MATCHING_CIRCUIT, &circuit);
+		put(&circuit, "src-rank", schedule->circuits.list[at].src);
+		put(&circuit, "dst-rank", schedule->circuits.list[at].dst);
+		put_inner(&inner, "circuit", &circuit);
 	}
-	put_inner(writer, LM_LOCAL_SCHEDULE_MATCHING, &inner);
+	put_inner(writer, "matching", &inner);
 }
 
 static void put_times(struct writer *writer, const struct morph_schedule *schedule)
@@ -123,14 +123,13 @@ static void put_times(struct writer *writer, const struct morph_schedule *schedu
 	uint64_t gap_ps = schedule->finish_ps - schedule->bound_ps;
 	uint32_t changes = morph_schedule_changes(schedule, &circuits);
 
-	put(writer, LM_LOCAL_SCHEDULE_FINISH_NS, finish);
-	put(writer, LM_LOCAL_SCHEDULE_BOUND_NS, bound);
-	put_text(writer, LM_LOCAL_SCHEDULE_BOUND_KIND, bound_names[schedule->bound_kind]);
-	put(writer, LM_LOCAL_SCHEDULE_CHANGES, changes);
-	put(writer, LM_LOCAL_SCHEDULE_CIRCUITS_SET, circuits);
+	put(writer, "finish-ns", finish);
+	put(writer, "bound-ns", bound);
+	put_text(writer, "bound-kind", bound_names[schedule->bound_kind]);
+	put(writer, "changes", changes);
+	put(writer, "circuits-set", circuits);
 	/* Of what is not rounded: two times that are the same have no gap. */
-	put(writer, LM_LOCAL_SCHEDULE_GAP_NS,
-	    schedule->finish_ps > schedule->bound_ps ? lm_edge_ns(gap_ps) : 0);
+	put(writer, "gap-ns", schedule->finish_ps > schedule->bound_ps ? lm_edge_ns(gap_ps) : 0);
 }
 
 MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,
@@ -143,12 +142,12 @@ MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,
 	if (!schedule->verdict)
 		return lm_fail(schedule->ctx, EINVAL, "the schedule was not planned");
 	writer = writer_begin(MORPH_OBJECT_SCHEDULE);
-	put_text(&writer, LM_LOCAL_SCHEDULE_VERDICT, lm_verdict_text(schedule->verdict));
-	put_text(&writer, LM_LOCAL_SCHEDULE_POLICY, policy_names[schedule->policy]);
+	put_text(&writer, "verdict", lm_verdict_text(schedule->verdict));
+	put_text(&writer, "policy", policy_names[schedule->policy]);
 	if (!feasible)
-		put_text(&writer, LM_LOCAL_SCHEDULE_TEXT, schedule->why);
-	put(&writer, LM_LOCAL_SCHEDULE_RANKS_COUNT, schedule->ranks);
-	put(&writer, LM_LOCAL_SCHEDULE_PLANES_COUNT, schedule->planes);
+		put_text(&writer, "text", schedule->why);
+	put(&writer, "ranks-count", schedule->ranks);
+	put(&writer, "planes-count", schedule->planes);
 	if (feasible)
 		put_times(&writer, schedule);
 	for (uint32_t policy = 0; policy < MORPH_POLICIES; policy++)

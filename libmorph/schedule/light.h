@@ -6,7 +6,6 @@
 #include <morph/light.h>
 
 #include "../place/light.h"
-#include "../client/steps.h"
 #include "schedule.h"
 
 #define NO_LIT UINT32_MAX

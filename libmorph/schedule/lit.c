@@ -29,7 +29,7 @@ static int light(struct choosing *choosing)
 				       &choosing->light_opts, choosing->steps, choosing->light);
 
 	if (ret && ctx != its)
-		lm_fail(ctx, -ret, "%s", its->error.text);
+		lm_fail(ctx, -ret, "%s", morph_error_text(its));
 	return ret;
 }
 
@@ -122,13 +122,12 @@ static int choose_lit(struct choosing *choosing)
 	return choose_other(choosing);
 }
 
-MORPH_API int morph_schedule_choose_lit(struct morph_schedule *schedule,
-					struct morph_collective *collective,
-					const struct morph_collective_opts *wanted,
-					const struct morph_delay *delay,
-					const struct morph_schedule_opts *opts,
-					const struct morph_lit_opts *lit, struct morph_steps *steps,
-					struct morph_light *light, struct morph_choice *choices)
+int morph_schedule_choose_lit(struct morph_schedule *schedule, struct morph_collective *collective,
+			      const struct morph_collective_opts *wanted,
+			      const struct morph_delay *delay,
+			      const struct morph_schedule_opts *opts,
+			      const struct morph_lit_opts *lit, struct morph_steps *steps,
+			      struct morph_light *light, struct morph_choice *choices)
 {
 	struct morph_choice mine[MORPH_ALGORITHMS];
 	struct choosing choosing = { .schedule = schedule,

@@ -452,8 +452,8 @@ MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule,
 	return schedule->changes;
 }
 
-MORPH_API int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,
-					 struct morph_alternative *out)
+int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,
+			       struct morph_alternative *out)
 {
 	const struct tried *tried;
 

@@ -11,7 +11,7 @@
 #ifndef LM_SCHEDULE_SEGMENTS_H
 #define LM_SCHEDULE_SEGMENTS_H
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 #include "../util/array.h"
 #include "../collective/delay.h"
 

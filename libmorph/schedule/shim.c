@@ -34,7 +34,7 @@ uint32_t lm_shim_size(uint32_t parts, uint64_t bytes, uint64_t *ends)
 	return size;
 }
 
-MORPH_API uint64_t morph_shim_bytes(const struct morph_shim *shim, uint64_t bytes)
+uint64_t morph_shim_bytes(const struct morph_shim *shim, uint64_t bytes)
 {
 	uint64_t ends;
 
@@ -96,7 +96,7 @@ static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedu
 	if (!circuits || !state->circuits) {
 		free(circuits);
 		free(state->circuits);
-		lm_no_memory(&shim->ctx, "keep a plan");
+		lm_no_memory(shim->ctx, "keep a plan");
 		return -ENOMEM;
 	}
 	for (uint32_t plane = 0; plane < planes; plane++) {
@@ -130,7 +130,7 @@ static int find_state(struct morph_shim *shim, struct morph_shim_plan *plan)
 		free(state.circuits);
 		return 0;
 	}
-	ret = ARRAY_GROW(&shim->ctx, shim->states, 1, "keep a plan");
+	ret = ARRAY_GROW(shim->ctx, shim->states, 1, "keep a plan");
 	if (ret)
 		free(state.circuits);
 	else
@@ -147,13 +147,13 @@ struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind,
 	struct morph_shim_plan *plan = calloc(1, sizeof(*plan));
 
 	if (plan) {
-		plan->collective = morph_collective_new(&shim->ctx);
-		plan->schedule = morph_schedule_new(&shim->ctx);
-		plan->steps = shim->lit.ledger ? morph_steps_new(&shim->ctx) : NULL;
+		plan->collective = morph_collective_new(shim->ctx);
+		plan->schedule = morph_schedule_new(shim->ctx);
+		plan->steps = shim->lit.ledger ? morph_steps_new(shim->ctx) : NULL;
 	}
 	if (!plan || !plan->collective || !plan->schedule || (shim->lit.ledger && !plan->steps)) {
 		lm_shim_plan_free(plan);
-		lm_no_memory(&shim->ctx, "keep a plan");
+		lm_no_memory(shim->ctx, "keep a plan");
 		return NULL;
 	}
 	plan->shim = shim;
@@ -192,30 +192,9 @@ struct morph_collective_opts lm_shim_wanted(const struct morph_shim_plan *plan)
 	};
 }
 
-/* Give back what a list has room for and does not use; where that fails it stays. Returns what it takes. */
-static uint64_t trim(void **list, uint32_t count, uint32_t *room, size_t bytes)
-{
-	void *less = count && count < *room ? reallocarray(*list, count, bytes) : NULL;
-
-	if (less) {
-		*list = less;
-		*room = count;
-	}
-	return (uint64_t)*room * bytes;
-}
-
-#define TRIM(array) \
-	trim((void **)&(array).list, (array).count, &(array).room, sizeof(*(array).list))
-
-static uint64_t trim_steps(struct morph_steps *steps)
-{
-	return sizeof(*steps) + TRIM(steps->circuits) + TRIM(steps->steps) + TRIM(steps->guides) +
-	       TRIM(steps->held) + TRIM(steps->seen);
-}
-
 static int refuse_more(struct morph_shim *shim)
 {
-	return lm_fail(&shim->ctx, ENOSPC,
+	return lm_fail(shim->ctx, ENOSPC,
 		       "plans take %llu bytes at most, and there are %llu already",
 		       (unsigned long long)shim->opts.most_bytes, (unsigned long long)shim->weight);
 }
@@ -230,13 +209,14 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 	schedule->places = NULL;
 	schedule->places_room = 0;
 	plan->weight = sizeof(*plan) + sizeof(*collective) + sizeof(*schedule) +
-		       collective->ranks * sizeof(*collective->loads) + TRIM(collective->chunks) +
-		       TRIM(collective->rounds) + TRIM(collective->transfers) +
-		       TRIM(collective->runs) + TRIM(schedule->circuits) +
-		       TRIM(schedule->matchings) + TRIM(schedule->holds) + TRIM(schedule->sends) +
-		       TRIM(schedule->hops);
+		       collective->ranks * sizeof(*collective->loads) +
+		       ARRAY_TRIM(collective->chunks) + ARRAY_TRIM(collective->rounds) +
+		       ARRAY_TRIM(collective->transfers) + ARRAY_TRIM(collective->runs) +
+		       ARRAY_TRIM(schedule->circuits) + ARRAY_TRIM(schedule->matchings) +
+		       ARRAY_TRIM(schedule->holds) + ARRAY_TRIM(schedule->sends) +
+		       ARRAY_TRIM(schedule->hops);
 	if (plan->steps)
-		plan->weight += trim_steps(plan->steps);
+		plan->weight += morph_steps_seal(plan->steps);
 	if (lm_shim_plan_holds(plan))
 		ret = find_state(shim, plan);
 	if (!ret && plan->weight > shim->opts.most_bytes - shim->weight) {
@@ -248,8 +228,6 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 	/* Whoever reads it from now on does so beside others. */
 	collective->ctx = NULL;
 	schedule->ctx = NULL;
-	if (plan->steps)
-		plan->steps->ctx = NULL;
 	plan->number = shim->count;
 	shim->plans[shim->count++] = plan;
 	shim->weight += plan->weight;
@@ -279,7 +257,7 @@ static int note_light(struct morph_shim *shim, struct morph_shim_plan *plan,
 	if (!light->verdict || light->verdict == MORPH_FEASIBLE)
 		return 0;
 	plan->unlit = strdup(light->why);
-	return plan->unlit ? 0 : lm_no_memory(&shim->ctx, "keep a plan");
+	return plan->unlit ? 0 : lm_no_memory(shim->ctx, "keep a plan");
 }
 
 static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
@@ -321,7 +299,7 @@ static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint
 	if (*out)
 		return 0;
 	if (shim->count == shim->opts.most_plans)
-		return lm_fail(&shim->ctx, ENOSPC, "%u plans are kept, and no more",
+		return lm_fail(shim->ctx, ENOSPC, "%u plans are kept, and no more",
 			       shim->opts.most_plans);
 	/* To plan takes long, and what does not fit is planned in vain each time that it is asked for. */
 	if (shim->full)
@@ -345,7 +323,7 @@ static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint
 static int refuse(struct morph_shim *shim, int code, const char *why)
 {
 	pthread_mutex_lock(&shim->lock);
-	lm_fail(&shim->ctx, code, "%s", why);
+	lm_fail(shim->ctx, code, "%s", why);
 	pthread_mutex_unlock(&shim->lock);
 	return -code;
 }
@@ -384,11 +362,11 @@ MORPH_API int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t
 MORPH_API void morph_shim_why(struct morph_shim *shim, char *buffer, size_t room)
 {
 	pthread_mutex_lock(&shim->lock);
-	snprintf(buffer, room, "%s", shim->ctx.error.text);
+	snprintf(buffer, room, "%s", morph_error_text(shim->ctx));
 	pthread_mutex_unlock(&shim->lock);
 }
 
-MORPH_API uint32_t morph_shim_plans(struct morph_shim *shim, uint64_t *bytes)
+uint32_t morph_shim_plans(struct morph_shim *shim, uint64_t *bytes)
 {
 	uint32_t count;
 
@@ -405,18 +383,17 @@ MORPH_API const struct morph_schedule *morph_shim_plan_schedule(const struct mor
 	return plan->schedule;
 }
 
-MORPH_API const struct morph_collective *
-morph_shim_plan_collective(const struct morph_shim_plan *plan)
+const struct morph_collective *morph_shim_plan_collective(const struct morph_shim_plan *plan)
 {
 	return plan->collective;
 }
 
-MORPH_API const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *plan)
+const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *plan)
 {
 	return plan->steps;
 }
 
-MORPH_API uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes)
+uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes)
 {
 	if (bytes)
 		*bytes = plan->bytes;
@@ -517,7 +494,7 @@ static int make_room(struct morph_shim *shim, struct morph_ctx *ctx)
 		shim->table.room *= 2;
 	shim->table.places = calloc(shim->table.room, sizeof(*shim->table.places));
 	shim->plans = calloc(shim->opts.most_plans, sizeof(struct morph_shim_plan *));
-	ret = ARRAY_GROW(&shim->ctx, shim->states, 1, "keep plans");
+	ret = ARRAY_GROW(shim->ctx, shim->states, 1, "keep plans");
 	if (!ret)
 		shim->states.list[shim->states.count++] = (struct state){ 0 };
 	if (ret || !shim->table.places || !shim->plans)
@@ -528,6 +505,7 @@ static int make_room(struct morph_shim *shim, struct morph_ctx *ctx)
 MORPH_API int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *delay,
 			     const struct morph_shim_opts *opts, struct morph_shim **out)
 {
+	MORPH_OPTS(morph_ctx_opts, offline, .unrecorded = 1);
 	struct morph_shim_opts mine;
 	struct morph_shim *shim;
 	int ret = lm_opts_check(ctx, opts, sizeof(mine), "morph_shim_opts");
@@ -542,10 +520,15 @@ MORPH_API int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *de
 	shim = calloc(1, sizeof(*shim));
 	if (!shim)
 		return lm_no_memory(ctx, "keep plans");
+	ret = morph_ctx_new(&offline, &shim->ctx);
+	if (ret) {
+		free(shim);
+		return lm_fail(ctx, -ret, "keep plans: %s", strerror(-ret));
+	}
 	pthread_mutex_init(&shim->lock, NULL);
 	shim->opts = mine;
 	shim->delay = *delay;
-	shim->delay.ctx = &shim->ctx;
+	shim->delay.ctx = shim->ctx;
 	shim->costs = lm_delay_costs(delay, mine.ranks);
 	ret = make_room(shim, ctx);
 	if (ret) {
@@ -566,5 +549,6 @@ MORPH_API void morph_shim_free(struct morph_shim *shim)
 	free(shim->table.places);
 	free(shim->accelerators);
 	pthread_mutex_destroy(&shim->lock);
+	morph_ctx_free(shim->ctx);
 	free(shim);
 }

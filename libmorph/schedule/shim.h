@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "../client/steps.h"
 #include "schedule.h"
 
 #define SHIM_DARK 0 /* the state in which nothing is lit */
@@ -54,7 +53,7 @@ struct morph_shim {
 	struct table table;
 	/* Under the lock: */
 	pthread_mutex_t lock;
-	struct morph_ctx ctx; /* knows nobody but notes why something failed */
+	struct morph_ctx *ctx; /* knows nobody but notes why something failed */
 	struct morph_shim_plan **plans; /* in the order in which they came */
 	uint32_t count;
 	uint64_t weight;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Plans of a shim in bytes, as <morph/wire.h> says, and out of them again. */
+#include <stdio.h>
 #include <endian.h>
 
 #include "../place/place.h"
@@ -107,7 +108,7 @@ MORPH_API ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t
 	pthread_mutex_lock(&shim->lock);
 	numbers = calloc(shim->count + 1, sizeof(*numbers));
 	size = numbers ? write_plans(shim, numbers, buffer, bytes) :
-			 lm_no_memory(&shim->ctx, "write plans");
+			 lm_no_memory(shim->ctx, "write plans");
 	free(numbers);
 	pthread_mutex_unlock(&shim->lock);
 	return size;
@@ -123,25 +124,25 @@ struct file {
 
 static int stale(struct morph_shim *shim, const char *what)
 {
-	return lm_fail(&shim->ctx, ESTALE, "the plans were made for %s", what);
+	return lm_fail(shim->ctx, ESTALE, "the plans were made for %s", what);
 }
 
 /* Is it whole? */
 static int check_whole(struct morph_shim *shim, const struct file *file, size_t bytes)
 {
 	if (bytes < 4 * (MORPH_WIRE_HEAD + ABOUT + 2) || bytes % 4 || bytes > MOST_FILE)
-		return lm_fail(&shim->ctx, EINVAL, "it is cut off, or no file of plans: %zu bytes",
+		return lm_fail(shim->ctx, EINVAL, "it is cut off, or no file of plans: %zu bytes",
 			       bytes);
 	if (word_at(file->data, 0) != MORPH_WIRE_MAGIC || word_at(file->data, 2) != MORPH_WIRE_SHIM)
-		return lm_fail(&shim->ctx, EINVAL, "it is no file of plans");
+		return lm_fail(shim->ctx, EINVAL, "it is no file of plans");
 	if (word_at(file->data, 1) != MORPH_WIRE_VERSION)
-		return lm_fail(&shim->ctx, EINVAL, "it has version %u, this library reads %u",
+		return lm_fail(shim->ctx, EINVAL, "it has version %u, this library reads %u",
 			       word_at(file->data, 1), MORPH_WIRE_VERSION);
 	if (word_at(file->data, 4) != file->words)
-		return lm_fail(&shim->ctx, EINVAL, "it says that it has %u words, and has %zu",
+		return lm_fail(shim->ctx, EINVAL, "it says that it has %u words, and has %zu",
 			       word_at(file->data, 4), file->words);
 	if (word_at(file->data, file->words - 1) != checksum_of(file->data, bytes - 4))
-		return lm_fail(&shim->ctx, EBADMSG, "its checksum is wrong");
+		return lm_fail(shim->ctx, EBADMSG, "its checksum is wrong");
 	return 0;
 }
 
@@ -225,7 +226,7 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 	words = take(file);
 	if (!policy || policy >= MORPH_POLICIES || words > file->words - 1 - file->next ||
 	    wanted.radix > MOST_RANKS || wanted.segments > MOST_SEGMENTS || is_wide)
-		return lm_fail(&shim->ctx, EINVAL, "what it says of its schedule is malformed");
+		return lm_fail(shim->ctx, EINVAL, "what it says of its schedule is malformed");
 	ret = morph_collective_build(plan->collective, &wanted);
 	if (ret)
 		return ret;
@@ -237,7 +238,7 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 		return ret;
 	file->next += words;
 	if (!begins_right(shim, plan))
-		return lm_fail(&shim->ctx, EINVAL, "it does not begin with what is lit before");
+		return lm_fail(shim->ctx, EINVAL, "it does not begin with what is lit before");
 	plan->schedule->tried[policy] =
 		(struct tried){ .verdict = MORPH_FEASIBLE, .finish_ps = plan->schedule->finish_ps };
 	plan->schedule->tried[policy].changes =
@@ -256,9 +257,9 @@ static int find_ways(struct morph_shim *shim, struct morph_shim_plan *plan)
 	ret = morph_schedule_light(plan->schedule, shim->lit.ledger, shim->lit.accelerators,
 				   shim->opts.ranks, &shim->light, plan->steps, &light);
 	if (ret)
-		return lm_fail(&shim->ctx, -ret, "%s", morph_error_text(shim->lit.ledger->ctx));
+		return lm_fail(shim->ctx, -ret, "%s", morph_error_text(shim->lit.ledger->ctx));
 	if (light.verdict != MORPH_FEASIBLE)
-		return lm_fail(&shim->ctx, ESTALE, "the light of a plan has no ways by now: %s",
+		return lm_fail(shim->ctx, ESTALE, "the light of a plan has no ways by now: %s",
 			       light.why);
 	return 0;
 }
@@ -270,16 +271,16 @@ static int read_plan(struct morph_shim *shim, struct file *file, struct table *t
 	int ret;
 
 	if (file->words - 1 - file->next < ENTRY)
-		return lm_fail(&shim->ctx, EINVAL, "it is cut off");
+		return lm_fail(shim->ctx, EINVAL, "it is cut off");
 	kind = take(file);
 	size = take(file);
 	after = take(file);
 	if (kind - 1 >= SHIM_KINDS || !lm_shim_ends(shim->opts.parts, size) || after > shim->count)
-		return lm_fail(&shim->ctx, EINVAL, "its collective, size or order is malformed");
+		return lm_fail(shim->ctx, EINVAL, "its collective, size or order is malformed");
 	if (after)
 		before = shim->plans[after - 1]->leaves;
 	if (lm_table_find(table, kind, size, before))
-		return lm_fail(&shim->ctx, EINVAL, "it is there twice");
+		return lm_fail(shim->ctx, EINVAL, "it is there twice");
 	plan = lm_shim_plan_new(shim, kind, size, before);
 	if (!plan)
 		return -ENOMEM;
@@ -295,6 +296,15 @@ static int read_plan(struct morph_shim *shim, struct file *file, struct table *t
 	return ret;
 }
 
+/* Add to the failure that was noted which plan it is about. */
+static void note_plan(struct morph_shim *shim, int code, uint32_t plan)
+{
+	char text[768];
+
+	snprintf(text, sizeof(text), "%s (plan %u)", morph_error_text(shim->ctx), plan);
+	lm_fail(shim->ctx, code, "%s", text);
+}
+
 /* Nobody sees a plan before all of them are sound. */
 static int read_plans(struct morph_shim *shim, struct file *file)
 {
@@ -303,17 +313,17 @@ static int read_plans(struct morph_shim *shim, struct file *file)
 	int ret = 0;
 
 	if (count > shim->opts.most_plans)
-		return lm_fail(&shim->ctx, ENOSPC, "it has %u plans, and %u are kept", count,
+		return lm_fail(shim->ctx, ENOSPC, "it has %u plans, and %u are kept", count,
 			       shim->opts.most_plans);
 	table.places = calloc(table.room, sizeof(*table.places));
 	if (!table.places)
-		return lm_no_memory(&shim->ctx, "read plans");
+		return lm_no_memory(shim->ctx, "read plans");
 	for (; !ret && at < count; at++)
 		ret = read_plan(shim, file, &table);
 	if (ret)
-		lm_error_add(&shim->ctx.error, " (plan %u)", at - 1);
+		note_plan(shim, -ret, at - 1);
 	else if (file->next != file->words - 1)
-		ret = lm_fail(&shim->ctx, EINVAL, "there is something behind the last plan");
+		ret = lm_fail(shim->ctx, EINVAL, "there is something behind the last plan");
 	free(table.places);
 	return ret;
 }
@@ -324,7 +334,7 @@ MORPH_API int morph_shim_read(struct morph_shim *shim, const void *data, size_t 
 	int ret;
 
 	pthread_mutex_lock(&shim->lock);
-	ret = shim->count ? lm_fail(&shim->ctx, EEXIST, "there are plans already") :
+	ret = shim->count ? lm_fail(shim->ctx, EEXIST, "there are plans already") :
 			    check_whole(shim, &file, bytes);
 	if (!ret)
 		ret = check_about(shim, &file);

@@ -38,8 +38,8 @@ MORPH_API ssize_t morph_collective_write(const struct morph_collective *collecti
 	return words_end(&words);
 }
 
-MORPH_API ssize_t morph_delay_write(const struct morph_delay *delay, uint32_t ranks, void *buffer,
-				    size_t bytes)
+ssize_t morph_delay_write(const struct morph_delay *delay, uint32_t ranks, void *buffer,
+			  size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_DELAY, 0);
 	struct costs costs = lm_delay_costs(delay, ranks);
@@ -53,8 +53,7 @@ MORPH_API ssize_t morph_delay_write(const struct morph_delay *delay, uint32_t ra
 	return words_end(&words);
 }
 
-MORPH_API ssize_t morph_schedule_write(const struct morph_schedule *schedule, void *buffer,
-				       size_t bytes)
+ssize_t morph_schedule_write(const struct morph_schedule *schedule, void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_SCHEDULE, 0);
 

@@ -2,6 +2,7 @@
 /* Every act of the library, on a kernel that has what it asks for. */
 #include <poll.h>
 
+#include "../internal/client.h"
 #include "acts.h"
 #include "acts_planning.h"
 #include "acts_running.h"

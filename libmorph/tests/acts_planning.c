@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Planning, for which no kernel is needed, as acts that may fail. */
+#include "../internal/planner.h"
+#include "../internal/client.h"
 #include "acts.h"
 #include "acts_planning.h"
 #include "scheduling.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules, rings and the state of a slice, as acts that may fail. */
+#include "../internal/client.h"
 #include "acts.h"
 #include "acts_running.h"
 #include "stepping.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Corners of a rack where slices run by chance, and answers that are checked. */
+#include "../internal/planner.h"
 #include "corner.h"
 
 /* Servers 4z + 2y + x of a block. */

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """What is exported is declared, documented and in the map; and the reverse.
 
-  exports.py LIBRARY.so LIBRARY.a MAP INCLUDE_DIR|HEADER
+  exports.py LIBRARY.so LIBRARY.a MAP HEADER
+
+Of morph.h and plan.h, the headers that they include count too.
 """
 
-import glob
+import os
 import re
 import subprocess
 import sys
@@ -24,16 +26,19 @@ def exported(path):
 def declared(include):
     """What headers declare: name to (result, parameters); and the comments on it."""
     calls, documented = {}, {}
-    headers = glob.glob(include + '/*.h')
-    # inline calls, with their comments; and those of libraries of their own
-    for path in [path for path in headers if not path.endswith(('/names.h', '/device.h', '/check.h', '/formats.h'))] or [include]:
+    paths = [include]
+    if os.path.basename(include) in ('morph.h', 'plan.h'):
+        with open(include, encoding='utf-8') as stream:
+            paths += [os.path.join(os.path.dirname(include), name)
+                      for name in re.findall(r'^#include <morph/(\w+\.h)>', stream.read(), re.M) if name != 'morph.h']
+    for path in paths:
         with open(path, encoding='utf-8') as stream:
             source = stream.read()
         code = re.sub(r'/\*.*?\*/', '', source, flags=re.S)
         for result, name, words in re.findall(
-                r'^([a-z][\w \n*]*?)\b(morph_\w+)\s*\(([^()]*)\);', code, re.M):
+                r'^([a-z][\w \n*]*?)\b(morph_\w+)\s*\(([^()]*)\)(?:\s*__attribute__\(\(.*?\)\))?;', code, re.M):
             parameters = [re.search(r'(\w+)(\[.*\])?$', word.strip()).group(1)
-                          for word in words.split(',') if word.strip() != 'void']
+                          for word in words.split(',') if word.strip() not in ('void', '...')]
             calls[name] = (result.strip(), parameters)
         for name, comment in re.findall(r'/\*\*\n \* (morph_\w+)\(\) - (.*?)\*/', source, re.S):
             documented[name] = comment

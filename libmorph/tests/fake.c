@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <stdio.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 
 static struct fake *fake_of(struct lm_transport *transport)

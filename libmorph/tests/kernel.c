@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* A kernel with books of its own. Steps are carried out there, where nothing is used twice. */
+#include "../internal/planner.h"
 #include "kernel.h"
 
 #define CIRCUITS ARRAY_SIZE(kernel.circuits)

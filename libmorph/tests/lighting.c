@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Fabrics for tests of light. */
+#include "../internal/planner.h"
 #include "lighting.h"
 
 #include <stdio.h>

@@ -12,6 +12,8 @@
 
 #include <morph/morph.h>
 
+#include "../internal/client.h"
+
 #define SECOND 1000000000LL
 
 static struct morph_ctx *ctx;

@@ -2,6 +2,7 @@
 /* What is sent in a collective, chunk by chunk, read from its words. */
 #include <morph/wire.h>
 
+#include "../internal/planner.h"
 #include "moving.h"
 
 struct morph_collective *empty_collective(void)
@@ -12,7 +13,7 @@ struct morph_collective *empty_collective(void)
 	return collective;
 }
 
-#define MOST_RANKS 64
+#define MOST_MOVED 64
 
 /* The words of <morph/wire.h>, and where things are in them. */
 struct words {
@@ -42,7 +43,7 @@ static struct words words_of(const struct morph_collective *collective)
 
 /* Of whose parts each rank has the sum of a chunk, before a round and after it. */
 struct holders {
-	uint64_t before[MOST_RANKS], after[MOST_RANKS];
+	uint64_t before[MOST_MOVED], after[MOST_MOVED];
 };
 
 static uint64_t set_of(uint32_t rank, uint32_t ranks)
@@ -80,7 +81,7 @@ void assert_done(const struct morph_collective *collective)
 {
 	struct words words = words_of(collective);
 
-	assert_true(words.ranks <= MOST_RANKS);
+	assert_true(words.ranks <= MOST_MOVED);
 	for (uint32_t chunk = 0; chunk < words.chunks_count; chunk++) {
 		uint64_t ends = set_of(words.chunks[4 * chunk + 1], words.ranks);
 		uint64_t whole = set_of(words.chunks[4 * chunk], words.ranks);

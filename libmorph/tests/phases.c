@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Phases for tests, and who does what they ask for. */
+#include "../internal/client.h"
 #include "phases.h"
 
 struct morph_phases *new_phases(uint32_t ranks, uint32_t mode)

@@ -5,6 +5,7 @@
 
 #include <morph/check.h>
 
+#include "../internal/planner.h"
 #include "placing.h"
 
 uint8_t *rack_profile;

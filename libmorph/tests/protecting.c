@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What tests of protection and of its checker share. */
+#include "../internal/planner.h"
 #include "protecting.h"
 
 static struct morph_check_bytes blob(void **to, ssize_t bytes)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules for tests. */
+#include "../internal/planner.h"
 #include "scheduling.h"
 
 #include "../bench/random.h"

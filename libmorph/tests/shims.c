@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "../internal/planner.h"
 #include "shims.h"
 
 struct morph_shim *shim_of(const struct morph_shim_opts *opts)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Administration: each request has what was asked for, and nonsense is not asked. */
+#include "../internal/client.h"
 #include "fake.h"
 
 static struct fake *fake;

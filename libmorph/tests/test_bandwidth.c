@@ -2,6 +2,7 @@
 /* Bandwidth of groups: problems of which the answer is known, and what is no problem. */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../bench/groups.h"
 #include "../bandwidth/bandwidth.h"
 #include "alone.h"

@@ -4,6 +4,7 @@
 
 #include <morph/check.h>
 
+#include "../internal/planner.h"
 #include "../bench/groups.h"
 #include "../bench/random.h"
 #include "alone.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What schedules are held against: baselines, thresholds, and methods of matrices. */
+#include "../internal/planner.h"
 #include "scheduling.h"
 
 #include "../bench/random.h"

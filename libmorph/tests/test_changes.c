@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What changes set on planes, what that takes, and whom they touch. */
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "scheduling.h"
 

@@ -3,6 +3,7 @@
  * Algorithms: what each builds is carried out, has as many rounds and bytes as formulas say, and joins whom papers
  * say. (What carries them out is tested in test_collective_run.c.)
  */
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "alone.h"
 

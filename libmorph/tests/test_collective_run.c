@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "../collective/collective.h"
 #include "alone.h"

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "../internal/client.h"
 #include "../util/mix.h"
 #include "edge_sites.h"
 

@@ -5,6 +5,8 @@
  */
 #include <math.h>
 
+#include "../internal/planner.h"
+#include "../internal/client.h"
 #include "../bench/electrical.h"
 #include "../bench/random.h"
 #include "../bench/tori.h"

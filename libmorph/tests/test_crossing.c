@@ -3,6 +3,7 @@
  * Slices across racks, on a pod of two whose circuit switches join any faces, which the command
  * line gives. Whatever is answered goes through the checker, which shares no code with the planner.
  */
+#include "../internal/planner.h"
 #include "../place/crossing.h"
 #include "crossing_racks.h"
 #include "kernel.h"

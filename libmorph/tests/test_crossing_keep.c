@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Slices across racks that are there: spares for them, and what they need while others make room; on the pod of test_crossing.c. */
+#include "../internal/planner.h"
 #include "crossing_racks.h"
 #include "kernel.h"
 

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "corner.h"
 
 struct tally {

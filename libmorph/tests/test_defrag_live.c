@@ -4,6 +4,7 @@
 
 #include <morph/check.h>
 
+#include "../internal/planner.h"
 #include "../place/place.h"
 #include "kernel.h"
 #include "../protect/protect.h"

@@ -4,6 +4,7 @@
  * whole servers, rings, meshes, in a box or anywhere. It is too large to try everything; the checker
  * goes through answers as far as its steps allow.
  */
+#include "../internal/planner.h"
 #include "corner.h"
 
 #define CHECK_STEPS (1 << 16)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What rounds and changes take: against numbers reckoned by hand. */
+#include "../internal/planner.h"
 #include "alone.h"
 
 #define REFUSED(call, words)                                           \

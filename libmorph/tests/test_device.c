@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Builders, and calls on devices, against a kernel made of hooks. */
+#include "../internal/client.h"
 #include "fake.h"
 
 static void fill_fabric(struct morph_fabric_info *info)
@@ -319,7 +320,7 @@ static struct morph_txn *large_txn(uint32_t changes, uint32_t guides)
 	assert_non_null(txn);
 	assert_non_null(list);
 	opts.guides = list;
-	txn->whole_plan = true;
+	txn->splittable = true;
 	for (uint32_t at = 0; at < changes; at++)
 		assert_int_equal(morph_txn_add(txn, at, at + 1, &opts), at);
 	free(list);

@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../bench/groups.h"
 #include "../bench/random.h"
 #include "alone.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "../internal/client.h"
 #include "acts.h"
 #include "acts_planning.h"
 #include "fake.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Fibres that are kept for protections, while slices come and go and others are moved. */
+#include "../internal/planner.h"
 #include "protecting.h"
 
 #define SHIELDED 3

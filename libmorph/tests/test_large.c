@@ -3,6 +3,7 @@
  * Slices of hundreds and thousands of ranks, on a pod of 64 racks whose circuit switches join any
  * faces, which the command line gives. Whatever is answered goes through the checker.
  */
+#include "../internal/planner.h"
 #include "placing.h"
 
 #define RACKS 64

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* All-reduce that begins without the last rank: when it pays, and that nothing goes by way of that rank meanwhile. */
+#include "../internal/planner.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)

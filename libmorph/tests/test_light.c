@@ -3,6 +3,7 @@
  * From plans to transactions, on a real rack. What becomes of a plan is followed guide by guide,
  * as the kernel does, and claimed inside servers, so that later slices find it there.
  */
+#include "../internal/planner.h"
 #include "../place/light.h"
 #include "placing.h"
 

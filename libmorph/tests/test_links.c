@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The traffic problem of a real rack: its fibres as links, and ways over them. */
+#include "../internal/planner.h"
 #include "placing.h"
 
 #define HOSTS 18

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Plans that have ways: chosen, and kept by a shim. */
+#include "../internal/planner.h"
 #include "faults.h"
 #include "lighting.h"
 #include "shims.h"

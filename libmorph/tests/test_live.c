@@ -2,6 +2,7 @@
 /* Ledgers read from a kernel, which is a fake one with the profile that the command line gives. */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../place/place.h"
 #include "fake.h"
 

@@ -2,6 +2,7 @@
 /* Netlink: replies, refusals in the kernel's words, torn dumps, the family. */
 #include <dirent.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 
 static struct fake *fake;

@@ -2,6 +2,7 @@
 /* Netlink: notifications, what is lost of them, and waiting for the end of a transaction. */
 #include <poll.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 
 static struct fake *fake;

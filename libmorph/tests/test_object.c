@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Objects and lists. */
+#include "../internal/client.h"
 #include "fake.h"
 
 static void values_come_in_the_order_of_the_schema(void **state)

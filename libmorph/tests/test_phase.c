@@ -3,6 +3,7 @@
  * Circuits between collectives: stages are found, delays are hidden as far as windows go, and what is not as it was learned
  * costs time alone.
  */
+#include "../internal/client.h"
 #include "../bench/random.h"
 #include "faults.h"
 #include "phases.h"

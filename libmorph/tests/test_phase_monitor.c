@@ -3,6 +3,7 @@
  * Circuits between collectives, whatever ranks do: a monitor that knows only what was told and answered sees no busy
  * circuit go dark and nobody wait for ever.
  */
+#include "../internal/client.h"
 #include "../bench/random.h"
 #include "alone.h"
 

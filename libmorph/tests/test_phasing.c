@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 
 #define PHASES 4

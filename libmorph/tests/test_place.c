@@ -3,6 +3,7 @@
  * Placement on a real rack, whose profile the command line gives. Whatever is answered goes
  * through the checker, which shares no code with the planner and goes through every witness.
  */
+#include "../internal/planner.h"
 #include "placing.h"
 
 struct tally {

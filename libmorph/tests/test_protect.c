@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Protection: which spare takes over from each rank. */
+#include "../internal/planner.h"
 #include "faults.h"
 #include "protecting.h"
 

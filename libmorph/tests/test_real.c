@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 
 static struct morph_ctx *ctx;

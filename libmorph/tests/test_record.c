@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 #include "recording.h"
 

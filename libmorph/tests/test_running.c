@@ -6,6 +6,7 @@
 
 #include <morph/device.h>
 
+#include "../internal/client.h"
 #include "stepping.h"
 #include "steps.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules of known collectives by each policy: what comes of them, and what is refused. */
+#include "../internal/planner.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)

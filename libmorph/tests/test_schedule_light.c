@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Light of schedules: what has ways is what the checker takes, and what has none says why. */
+#include "../internal/planner.h"
 #include "faults.h"
 #include "lighting.h"
 

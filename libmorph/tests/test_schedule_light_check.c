@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Light goes through the checker, which shares no code with planners and optics; what was spoilt does not. */
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "lighting.h"
 

@@ -3,6 +3,7 @@
 #include <morph/formats.h>
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "faults.h"
 #include "scheduling.h"
 

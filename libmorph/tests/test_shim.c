@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "faults.h"
 #include "scheduling.h"

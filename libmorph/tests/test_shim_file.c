@@ -2,6 +2,7 @@
 /* Plans of a shim in files: what was written is read, and what is not what was written is refused. */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "faults.h"
 #include "scheduling.h"

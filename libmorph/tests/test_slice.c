@@ -2,6 +2,7 @@
 /* Slices: read whole, plans that are overtaken, events. */
 #include <poll.h>
 
+#include "../internal/client.h"
 #include "fake.h"
 
 #define CIRCUITS 3 /* circuits 0 to 2 join ranks n and n + 1 */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* StragglAR: each number of ranks ends right, in pairs, within a round of the bound; and the bound is one. */
+#include "../internal/planner.h"
 #include "../collective/straggler.h"
 #include "alone.h"
 

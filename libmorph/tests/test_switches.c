@@ -3,6 +3,7 @@
  * Ways through circuit switches of two levels, of five guides each, on a pod of nine racks of two servers,
  * which the command line gives.
  */
+#include "../internal/planner.h"
 #include "protecting.h"
 
 #define RACKS 9

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "../bench/meshes.h"
 #include "../bench/random.h"
 #include "../util/mix.h"

@@ -2,6 +2,7 @@
 /* Segments and overlap in one: beside each policy alone, beside all plans there are of tiny collectives, and carried out. */
 #include <math.h>
 
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "scheduling.h"
 

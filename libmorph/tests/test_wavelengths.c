@@ -3,6 +3,7 @@
  * Fibres that carry several wavelengths, of which a circuit keeps one: small instances against
  * trying everything, and racks against the checker, which is held against spoilt answers in turn.
  */
+#include "../internal/planner.h"
 #include "../place/place.h"
 #include "placing.h"
 
@@ -371,7 +372,7 @@ static void circuits_are_lit_in_their_wavelength(void **state)
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
 
 	assert_non_null(txn);
-	morph_txn_set_model(txn, bench->model);
+	morph_txn_set_profile(txn, morph_model_checksum(bench->model));
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
@@ -392,7 +393,7 @@ static void a_shared_fibre_is_not_lit_for_nothing_parts_its_light(void **state)
 	uint32_t fibre;
 
 	assert_non_null(txn);
-	morph_txn_set_model(txn, bench->model);
+	morph_txn_set_profile(txn, morph_model_checksum(bench->model));
 	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Words both ways, schemas, numbers and UUIDs, options. */
+#include "../internal/client.h"
 #include "fake.h"
 
 static void words_are_those_of_the_abi(void **state)
@@ -139,7 +140,7 @@ static void unknown_options_are_refused(void **state)
 	opts.known.sz = 3;
 	assert_int_equal(morph_ctx_new(&opts.known, &ctx), -EINVAL);
 	opts.known.sz = sizeof(size_t); /* a program of a time when there were no options */
-	opts.known.reserved = 1;
+	opts.known.unrecorded = 2;
 	assert_int_equal(morph_ctx_new(&opts.known, &ctx), 0);
 	morph_ctx_free(ctx);
 	opts.known.sz = sizeof(opts.known);

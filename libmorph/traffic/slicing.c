@@ -2,7 +2,7 @@
 /* Which controller decides for which tenants, and who takes over from it. */
 #include <math.h>
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 #include "../util/mix.h"
 
 #define DRAWS 16

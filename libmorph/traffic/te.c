@@ -46,7 +46,7 @@ static int check_number(struct morph_te *te, double number, const char *what)
 	return lm_fail(te->ctx, EINVAL, "%s is %g: lanes are a number, 0 or more", what, number);
 }
 
-MORPH_API int morph_te_add_link(struct morph_te *te, double capacity)
+int morph_te_add_link(struct morph_te *te, double capacity)
 {
 	int error = check_number(te, capacity, "a link's capacity");
 
@@ -115,8 +115,7 @@ static int check_path(struct morph_te *te, uint32_t demand, const uint32_t *link
 	return 0;
 }
 
-MORPH_API int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links,
-				size_t count)
+int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count)
 {
 	int error = check_path(te, demand, links, count);
 
@@ -141,7 +140,7 @@ MORPH_API int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint
 	return (int)te->paths.count++;
 }
 
-MORPH_API int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity)
+int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity)
 {
 	int error = check_number(te, capacity, "a link's capacity");
 
@@ -153,7 +152,7 @@ MORPH_API int morph_te_set_capacity(struct morph_te *te, uint32_t link, double c
 	return error;
 }
 
-MORPH_API int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount)
+int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount)
 {
 	int error = check_number(te, amount, "a demand's amount");
 

@@ -3,7 +3,7 @@
 #ifndef LM_PLAN_TE_H
 #define LM_PLAN_TE_H
 
-#include "../client/internal.h"
+#include "../internal/planner.h"
 #include "../util/array.h"
 
 #define TE_STAY 0.6 /* lanes that a flow may be away from what is lit */

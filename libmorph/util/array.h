@@ -40,4 +40,19 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 	array_grow(ctx, (void **)&(array).list, (array).count, &(array).room, \
 		   sizeof(*(array).list), more, what)
 
+/* Give back what a list has room for and does not use; where that fails it stays. Returns what it takes. */
+static inline uint64_t array_trim(void **list, uint32_t count, uint32_t *room, size_t bytes)
+{
+	void *less = count && count < *room ? reallocarray(*list, count, bytes) : NULL;
+
+	if (less) {
+		*list = less;
+		*room = count;
+	}
+	return (uint64_t)*room * bytes;
+}
+
+#define ARRAY_TRIM(array) \
+	array_trim((void **)&(array).list, (array).count, &(array).room, sizeof(*(array).list))
+
 #endif /* LM_UTIL_ARRAY_H */

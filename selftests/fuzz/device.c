@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The input is what libmorph reads of devices: records of events, lists of nodes. */
+#include "../../libmorph/internal/client.h"
 #include "transport.h"
 
 static void read_events(struct morph_ctx *ctx)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The input is what the kernel answers to one netlink request of libmorph's. */
+#include "../../libmorph/internal/client.h"
 #include "transport.h"
 
 #include <linux/morph_netlink.h>

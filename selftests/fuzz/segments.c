@@ -4,6 +4,7 @@
 
 #include <morph/formats.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "transport.h"
 
 #define SETTLE_NS 1000

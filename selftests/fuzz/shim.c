@@ -7,6 +7,7 @@
 #include <endian.h>
 #include <errno.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "transport.h"
 
 #define RANKS 4

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "../../libmorph/internal/client.h"
 #include "transport.h"
 
 #include <poll.h>

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #include "../../libmorph/bench/random.h"
 #include "../../libmorph/bench/tenants.h"

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "../../libmorph/bench/meshes.h"
 #include "../../libmorph/bench/oracle.h"
 #include "../../libmorph/bench/random.h"

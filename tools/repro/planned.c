@@ -7,6 +7,7 @@
 
 #include <morph/check.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "planned.h"
 #include "repro.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 /* What a round, a hop and a change take; each rank has so many ports, one on each plane. */
 struct planned_costs {

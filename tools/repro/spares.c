@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #include "../../libmorph/bench/random.h"
 #include "repro.h"

@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include <morph/check.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
+
+#include "../../libmorph/internal/planner.h"
 
 #define CHANGE 7 /* words of a delay behind its head, four: what a change takes, and each circuit */
 #define PLANES 2 /* of a schedule */

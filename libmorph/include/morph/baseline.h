@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: what schedules are held against. Included by <morph/morph.h>. */
+/* libmorph: what schedules are held against. Included by <morph/plan.h>. */
 #ifndef MORPH_BASELINE_H
 #define MORPH_BASELINE_H
 

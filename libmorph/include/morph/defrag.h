@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: room for a slice by moving light of those that run. Included by <morph/morph.h>. */
+/* libmorph: room for a slice by moving light of those that run. Included by <morph/plan.h>. */
 #ifndef MORPH_DEFRAG_H
 #define MORPH_DEFRAG_H
 
@@ -62,19 +62,6 @@ void morph_defrag_free(struct morph_defrag *defrag);
 void morph_defrag_clear(struct morph_defrag *defrag);
 
 #define MORPH_DEFRAG_PINNED 0x1u /* morph_defrag_add(): none of its circuits may move */
-
-/**
- * morph_defrag_add() - a slice that runs
- * @defrag: the object
- * @plan: its plan, which must outlive the object; only morph_defrag_take() changes it
- * @slice: its number in the ledger, not 0
- * @flags: MORPH_DEFRAG_PINNED or 0
- *
- * Return: 0, -EINVAL (not a feasible plan, or one across racks; number 0; unknown flags), -EEXIST
- * (the slice is there) or -ENOMEM.
- */
-int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint32_t slice,
-		     uint32_t flags);
 
 /**
  * morph_defrag_read() - the slices that run on a fabric
@@ -158,14 +145,6 @@ int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		       struct morph_defrag_result *out);
 
 /**
- * morph_defrag_why() - why there is no room
- * @defrag: the object, solved
- *
- * Return: a sentence that names what is short, owned by @defrag; "" of a feasible answer.
- */
-const char *morph_defrag_why(const struct morph_defrag *defrag);
-
-/**
  * morph_defrag_plan() - what the request gets, once all has been moved
  * @defrag: the object, solved
  *
@@ -206,17 +185,6 @@ struct morph_defrag_step {
 };
 
 /**
- * morph_defrag_step() - look at a step
- * @defrag: the object, solved
- * @step: its number, below morph_defrag_result.steps
- * @out: where to
- *
- * Return: 0, -ENOENT or -E2BIG (an unknown field).
- */
-int morph_defrag_step(const struct morph_defrag *defrag, uint32_t step,
-		      struct morph_defrag_step *out);
-
-/**
  * struct morph_defrag_change - what happens to a circuit in a step
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @src_rank: rank that sends
@@ -236,31 +204,6 @@ struct morph_defrag_change {
 };
 
 /**
- * morph_defrag_change() - look at a change
- * @defrag: the object, solved
- * @step: number of the step
- * @change: number of the change in it
- * @out: where to
- *
- * Return: 0, -ENOENT or -E2BIG (an unknown field).
- */
-int morph_defrag_change(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
-			struct morph_defrag_change *out);
-
-/**
- * morph_defrag_guides() - the guides between servers that a circuit takes
- * @defrag: the object, solved
- * @step: number of the step
- * @change: number of the change in it
- * @guides: where to put them, in the direction of light
- * @count: how many there is room for
- *
- * Return: how many there are, or -ENOENT.
- */
-int morph_defrag_guides(const struct morph_defrag *defrag, uint32_t step, uint32_t change,
-			uint32_t *guides, uint32_t count);
-
-/**
  * struct morph_defrag_tenant - what a tenant would notice
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @slice: its slice
@@ -275,17 +218,6 @@ struct morph_defrag_tenant {
 	uint32_t dark;
 	uint64_t dark_ns;
 };
-
-/**
- * morph_defrag_tenant() - look at a tenant
- * @defrag: the object, solved
- * @tenant: its number, below morph_defrag_result.tenants
- * @out: where to
- *
- * Return: 0, -ENOENT or -E2BIG (an unknown field).
- */
-int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
-			struct morph_defrag_tenant *out);
 
 /**
  * morph_defrag_keep() - keep free what the slices that run need when an accelerator fails
@@ -362,19 +294,6 @@ int morph_txn_add_broken(struct morph_txn *txn, const struct morph_defrag *defra
  */
 int morph_defrag_describe(const struct morph_defrag *defrag, const struct morph_ledger *ledger,
 			  struct morph_object **out);
-
-/**
- * morph_defrag_take() - all steps are carried out, in a ledger
- * @defrag: the object, solved, with a feasible answer
- * @ledger: the ledger that it was solved for, as it was
- * @slice: number of the slice that was requested, not 0
- *
- * The plans that were added are those of the slices as they run afterwards.
- *
- * Return: 0, -EINVAL (no feasible answer, or another fabric's), -EBUSY (something is held that
- * was free; nothing is changed) or -ENOMEM.
- */
-int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger, uint32_t slice);
 
 #ifdef __cplusplus
 }

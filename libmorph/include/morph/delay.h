@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: what rounds of a collective and changes of circuits take. Included by <morph/morph.h>. */
+/* libmorph: what rounds of a collective and changes of circuits take. Included by <morph/plan.h>. */
 #ifndef MORPH_DELAY_H
 #define MORPH_DELAY_H
 
@@ -108,28 +108,6 @@ int morph_delay_observe(struct morph_delay *delay, const struct morph_object *ti
 			uint32_t circuits);
 
 /**
- * morph_delay_set_barrier() - what a barrier takes by the number of its ranks
- * @delay: the delay
- * @ranks: numbers of ranks, ascending
- * @ns: what it takes for as many; between two numbers on the line from one to the other, outside as
- *	the nearest
- * @count: how many, at most 64; it takes the place of what MORPH_DELAY_BARRIER was
- *
- * Return: 0 or -EINVAL (no numbers or too many, one above 2^40, or ranks not ascending).
- */
-int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t *ranks, const uint64_t *ns,
-			    size_t count);
-
-/**
- * morph_delay_set_quantile() - at which quantile parts are taken
- * @delay: the delay
- * @permille: 1 to 1000; at first 990
- *
- * Return: 0 or -EINVAL.
- */
-int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille);
-
-/**
  * enum morph_delay_scope - what carries nothing while circuits are changed
  * @MORPH_DELAY_PORT_SCOPE: the ports that get other circuits
  * @MORPH_DELAY_PLANE_SCOPE: the plane on which any circuit is changed
@@ -159,16 +137,6 @@ int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope);
  * Return: nanoseconds, at the quantile that was set; 0 when no port does; UINT64_MAX: so many or more.
  */
 uint64_t morph_delay_change_ns(const struct morph_delay *delay, uint32_t ranks, uint32_t ports);
-
-/**
- * morph_delay_round_ns() - what a round takes
- * @delay: the delay
- * @bytes: what goes over the fullest circuit of the way
- * @hops: circuits of the way
- *
- * Return: nanoseconds, rounded up; UINT64_MAX: so many or more, or the bandwidth was not set.
- */
-uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_t bytes, uint32_t hops);
 
 #ifdef __cplusplus
 }

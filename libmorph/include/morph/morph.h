@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libmorph: programmable photonic fabrics between accelerators, for programs.
+ * libmorph: programmable photonic fabrics between accelerators, for programs. This header has the
+ * calls of libmorph.so; those of libmorph-plan.so are in <morph/plan.h>.
  *
  * DOC: Overview
  *
@@ -63,28 +64,12 @@
 #include <morph/names.h>
 #include <morph/fabric.h>
 #include <morph/slice.h>
-#include <morph/bandwidth.h>
-#include <morph/te.h>
-#include <morph/risk.h>
 #include <morph/txn.h>
 #include <morph/event.h>
 #include <morph/admin.h>
 #include <morph/controller.h>
-#include <morph/model.h>
-#include <morph/coverage.h>
-#include <morph/place.h>
-#include <morph/defrag.h>
-#include <morph/protect.h>
-#include <morph/wire.h>
-#include <morph/delay.h>
-#include <morph/collective.h>
-#include <morph/schedule.h>
-#include <morph/baseline.h>
-#include <morph/pool.h>
-#include <morph/shim.h>
 #include <morph/steps.h>
 #include <morph/running.h>
-#include <morph/light.h>
 #include <morph/phase.h>
 #include <morph/phasing.h>
 
@@ -92,8 +77,8 @@
 extern "C" {
 #endif
 
-#define MORPH_LIBRARY_MAJOR 0
-#define MORPH_LIBRARY_MINOR 1
+#define MORPH_LIBRARY_MAJOR 1
+#define MORPH_LIBRARY_MINOR 0
 #define MORPH_LIBRARY_PATCH 0
 
 /**
@@ -104,14 +89,14 @@ extern "C" {
  * @replay_path: do not talk to a kernel; answer from this recording, and abort the
  *               program with a message when it asks for something else
  * @dump_retries: how often a torn dump is repeated, 0 for 8
- * @reserved: 0
+ * @unrecorded: 1 for a context that asks no kernel, only planners: MORPH_RECORD does not count
  */
 struct morph_ctx_opts {
 	size_t sz;
 	const char *record_path;
 	const char *replay_path;
 	uint32_t dump_retries;
-	uint32_t reserved;
+	uint32_t unrecorded;
 };
 
 /**
@@ -142,13 +127,18 @@ void morph_ctx_free(struct morph_ctx *ctx);
 const char *morph_library_version(void);
 
 /**
- * morph_error_code() - the errno of the last call that failed
- * @ctx: the context
+ * morph_error_set() - note a failure, as the calls of the library do
+ * @ctx: the context; NULL notes nothing
+ * @code: positive errno; 0 forgets the last failure
+ * @format: the sentence, as for printf()
+ * @...: its arguments
  *
- * Return: a positive errno; 0 when no call has failed yet, or when a later call that
- * asks the kernel has worked.
+ * Libraries above this one note in it why their own calls fail.
+ *
+ * Return: -@code.
  */
-int morph_error_code(const struct morph_ctx *ctx);
+int morph_error_set(struct morph_ctx *ctx, int code, const char *format, ...)
+	__attribute__((__format__(__printf__, 3, 4)));
 
 /**
  * morph_error_text() - a sentence about the last call that failed
@@ -170,22 +160,6 @@ const char *morph_error_text(const struct morph_ctx *ctx);
 const char *morph_error_kernel_text(const struct morph_ctx *ctx);
 
 /**
- * morph_error_attribute() - the attribute that the kernel objects to
- * @ctx: the context
- *
- * Return: its name, with those of the nests around it ("change.src-rank"), or "".
- */
-const char *morph_error_attribute(const struct morph_ctx *ctx);
-
-/**
- * morph_error_reason() - which rule the last failure broke
- * @ctx: the context
- *
- * Return: enum morph_reason, MORPH_REASON_NONE when the kernel did not say.
- */
-uint32_t morph_error_reason(const struct morph_ctx *ctx);
-
-/**
  * morph_error_part() - the kind of thing that stands in the way
  * @ctx: the context
  *
@@ -201,22 +175,6 @@ uint32_t morph_error_part(const struct morph_ctx *ctx);
  * is MORPH_PART_NONE.
  */
 uint32_t morph_error_index(const struct morph_ctx *ctx);
-
-/**
- * morph_error_have() - how much there is, in the unit of the reason
- * @ctx: the context
- *
- * Return: the number, 0 when the kernel did not say.
- */
-int64_t morph_error_have(const struct morph_ctx *ctx);
-
-/**
- * morph_error_need() - how much was needed, in the unit of the reason
- * @ctx: the context
- *
- * Return: the number, 0 when the kernel did not say.
- */
-int64_t morph_error_need(const struct morph_ctx *ctx);
 
 #ifdef __cplusplus
 }

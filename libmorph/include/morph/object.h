@@ -39,30 +39,12 @@ enum morph_attr_type {
 void morph_object_free(struct morph_object *object);
 
 /**
- * morph_object_copy() - keep an object that belongs to a list, buffer or object
- * @object: the object
- * @out: the copy, freed by morph_object_free()
- *
- * Return: 0 or -ENOMEM.
- */
-int morph_object_copy(const struct morph_object *object, struct morph_object **out);
-
-/**
  * morph_object_type() - what an object describes
  * @object: the object
  *
  * Return: enum morph_object_type, see morph_object_type_name().
  */
 uint32_t morph_object_type(const struct morph_object *object);
-
-/**
- * morph_object_type_name() - the name of a type of objects
- * @type: enum morph_object_type
- *
- * Return: the name in the specification, such as "accelerator"; NULL if there is
- * no such type.
- */
-const char *morph_object_type_name(uint32_t type);
 
 /**
  * morph_object_command() - the message that brought an object
@@ -162,15 +144,6 @@ int64_t morph_object_sint(const struct morph_object *object, const char *name);
 const char *morph_object_text(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_bytes() - the first value of an attribute as bytes
- * @object: the object
- * @name: name of the attribute
- *
- * Return: as morph_object_bytes_at() with index 0.
- */
-const uint8_t *morph_object_bytes(const struct morph_object *object, const char *name);
-
-/**
  * morph_object_uint_at() - a value of an attribute as an unsigned number
  * @object: the object
  * @name: name of the attribute
@@ -205,18 +178,6 @@ int64_t morph_object_sint_at(const struct morph_object *object, const char *name
 const char *morph_object_text_at(const struct morph_object *object, const char *name, size_t index);
 
 /**
- * morph_object_bytes_at() - a value of an attribute as bytes
- * @object: the object
- * @name: name of the attribute
- * @index: which value, below morph_object_values()
- *
- * Return: the 16 bytes of UUID; NULL for other types and when the value is absent.
- * Lives as long as the object.
- */
-const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
-				     size_t index);
-
-/**
  * morph_object_nested_at() - a value of an attribute as an object
  * @object: the object
  * @name: name of the attribute
@@ -227,6 +188,45 @@ const uint8_t *morph_object_bytes_at(const struct morph_object *object, const ch
  */
 const struct morph_object *morph_object_nested_at(const struct morph_object *object,
 						  const char *name, size_t index);
+
+/**
+ * morph_object_new() - begin an object, for libraries that describe what they found
+ * @type: enum morph_object_type
+ *
+ * Return: an object without attributes; NULL when out of memory or without such a type.
+ */
+struct morph_object *morph_object_new(uint32_t type);
+
+/**
+ * morph_object_put_uint() - add a value to an attribute that is a number, enumeration or flag
+ * @object: the object
+ * @name: name of the attribute; one that is no list keeps the last value only
+ * @value: the value
+ *
+ * Return: 0, -ENOMEM, or -EINVAL when objects of this type have no such attribute.
+ */
+int morph_object_put_uint(struct morph_object *object, const char *name, uint64_t value);
+
+/**
+ * morph_object_put_text() - add a value to an attribute that is text
+ * @object: the object
+ * @name: name of the attribute
+ * @text: the text, which is copied
+ *
+ * Return: as morph_object_put_uint().
+ */
+int morph_object_put_text(struct morph_object *object, const char *name, const char *text);
+
+/**
+ * morph_object_put_nested() - add a value to an attribute that is an object
+ * @object: the object
+ * @name: name of the attribute
+ * @inner: belongs to @object afterwards, and is freed on failure; NULL is -ENOMEM
+ *
+ * Return: as morph_object_put_uint().
+ */
+int morph_object_put_nested(struct morph_object *object, const char *name,
+			    struct morph_object *inner);
 
 /**
  * morph_list_free() - free a list and the objects in it
@@ -251,25 +251,6 @@ size_t morph_list_count(const struct morph_list *list);
  * position.
  */
 const struct morph_object *morph_list_get(const struct morph_list *list, size_t index);
-
-/**
- * morph_list_find() - the object of a list whose attribute has a value
- * @list: the list
- * @name: name of a number among its attributes, such as "id"
- * @value: the value
- *
- * Return: the first such object, NULL when there is none.
- */
-const struct morph_object *morph_list_find(const struct morph_list *list, const char *name,
-					   uint64_t value);
-
-/**
- * morph_list_seq() - the fabric's seq at which a list was true
- * @list: the list
- *
- * Return: the seq, 0 when the list spans fabrics or has none.
- */
-uint64_t morph_list_seq(const struct morph_list *list);
 
 /* -------------------------------------------------------------------- words */
 

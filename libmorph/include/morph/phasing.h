@@ -108,14 +108,6 @@ int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeout_ns);
 uint32_t morph_phasing_schedule(const struct morph_phasing *phasing);
 
 /**
- * morph_phasing_phases() - how many phases there are
- * @phasing: the phases
- *
- * Return: the number. Never fails.
- */
-uint32_t morph_phasing_phases(const struct morph_phasing *phasing);
-
-/**
  * morph_phasing_enter() - wait for the light of a phase
  * @phasing: the phases
  * @phase: which one; it may be entered several times, to be left as often

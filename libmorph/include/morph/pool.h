@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: schedules on topologies that are given. Included by <morph/morph.h>. */
+/* libmorph: schedules on topologies that are given. Included by <morph/plan.h>. */
 #ifndef MORPH_POOL_H
 #define MORPH_POOL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: how many spares a rack needs. Included by <morph/morph.h>. */
+/* libmorph: how many spares a rack needs. Included by <morph/plan.h>. */
 #ifndef MORPH_RISK_H
 #define MORPH_RISK_H
 

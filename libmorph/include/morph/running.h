@@ -373,15 +373,6 @@ int morph_state_read(const struct morph_state *state, uint32_t src, uint32_t dst
  */
 int morph_state_slice(const struct morph_state *state, struct morph_state_slice *out);
 
-/**
- * morph_state_base() - the memory of a slice's state, for devices that read it themselves
- * @state: the state
- * @bytes: where to put how large it is; or NULL
- *
- * Return: struct morph_state_page, and what comes after it. Never fails.
- */
-const volatile void *morph_state_base(const struct morph_state *state, size_t *bytes);
-
 #ifdef __cplusplus
 }
 #endif

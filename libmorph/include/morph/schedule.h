@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: when circuits change. Included by <morph/morph.h>. */
+/* libmorph: when circuits change. Included by <morph/plan.h>. */
 #ifndef MORPH_SCHEDULE_H
 #define MORPH_SCHEDULE_H
 
@@ -391,17 +391,6 @@ struct morph_alternative {
 	uint64_t circuits;
 	const char *why;
 };
-
-/**
- * morph_schedule_alternative() - what was tried
- * @schedule: the schedule
- * @policy: enum morph_policy
- * @out: where to put what it came to
- *
- * Return: 0, or -ENOENT where that policy was not tried.
- */
-int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,
-			       struct morph_alternative *out);
 
 /**
  * enum morph_schedule_bound - what a bound of a schedule follows from

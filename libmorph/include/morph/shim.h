@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: plans for a collective library, by collective and size. Included by <morph/morph.h>. */
+/* libmorph: plans for a collective library, by collective and size. Included by <morph/plan.h>. */
 #ifndef MORPH_SHIM_H
 #define MORPH_SHIM_H
 
@@ -122,24 +122,6 @@ int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t bytes,
  */
 void morph_shim_why(struct morph_shim *shim, char *buffer, size_t room);
 
-/**
- * morph_shim_bytes() - which size is planned for so many bytes
- * @shim: the shim
- * @bytes: how many
- *
- * Return: the size that the bucket ends with; UINT64_MAX for more than 2^50.
- */
-uint64_t morph_shim_bytes(const struct morph_shim *shim, uint64_t bytes);
-
-/**
- * morph_shim_plans() - how many plans there are
- * @shim: the shim
- * @bytes: where to put how much memory they take; or NULL
- *
- * Return: how many, those among them that say that it can't be done.
- */
-uint32_t morph_shim_plans(struct morph_shim *shim, uint64_t *bytes);
-
 /* ------------------------------------------------------------------ a plan */
 
 /**
@@ -149,31 +131,6 @@ uint32_t morph_shim_plans(struct morph_shim *shim, uint64_t *bytes);
  * Return: the schedule, owned by the shim; it may be read by any number of threads.
  */
 const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_plan *plan);
-
-/**
- * morph_shim_plan_collective() - what is sent in which round
- * @plan: the plan
- *
- * Return: the collective, owned by the shim; it may be read by any number of threads.
- */
-const struct morph_collective *morph_shim_plan_collective(const struct morph_shim_plan *plan);
-
-/**
- * morph_shim_plan_steps() - what the driver takes: morph_slice_schedule_load()
- * @plan: the plan
- *
- * Return: steps, owned by the shim, which may be read by any number of threads; NULL where the shim does not know where ranks are.
- */
-const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *plan);
-
-/**
- * morph_shim_plan_algorithm() - by which algorithm
- * @plan: the plan
- * @bytes: where to put the size that it is of; or NULL
- *
- * Return: enum morph_algorithm.
- */
-uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes);
 
 /**
  * morph_shim_plan_choice() - by which algorithm, what it is told, and what that came to

@@ -119,6 +119,16 @@ void morph_steps_set_generation(struct morph_steps *steps, uint64_t generation);
 void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum);
 
 /**
+ * morph_steps_seal() - keep steps for long, and for several threads
+ * @steps: the steps; from now on they are only read and freed, and note no failures
+ *
+ * Gives back memory that was set aside for further steps.
+ *
+ * Return: the bytes that the steps take.
+ */
+uint64_t morph_steps_seal(struct morph_steps *steps);
+
+/**
  * morph_steps_count() - how many steps there are
  * @steps: the steps
  * @circuits: where to put how many circuits there are; or NULL

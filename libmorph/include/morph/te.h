@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: lanes between servers, shared by several controllers. Included by <morph/morph.h>. */
+/* libmorph: lanes between servers, shared by several controllers. Included by <morph/plan.h>. */
 #ifndef MORPH_TE_H
 #define MORPH_TE_H
 
@@ -45,16 +45,6 @@ struct morph_te *morph_te_new(struct morph_ctx *ctx);
 void morph_te_free(struct morph_te *te);
 
 /**
- * morph_te_add_link() - a link that circuits share
- * @te: the problem
- * @capacity: its lanes
- *
- * Return: its number, counted from 0; -EINVAL (@capacity is negative or no number), -E2BIG
- * (more than 1024) or -ENOMEM.
- */
-int morph_te_add_link(struct morph_te *te, double capacity);
-
-/**
  * morph_te_add_demand() - what one server wants to send to another
  * @te: the problem
  * @amount: lanes wanted at most
@@ -64,18 +54,6 @@ int morph_te_add_link(struct morph_te *te, double capacity);
  * or one is no number), -E2BIG (more than 2^20) or -ENOMEM.
  */
 int morph_te_add_demand(struct morph_te *te, double amount, double weight);
-
-/**
- * morph_te_add_path() - a way that a demand may take
- * @te: the problem
- * @demand: its number
- * @links: the links on the way, each once
- * @count: how many; none for a way that shares nothing
- *
- * Return: the path's number, counted from 0; -ENOENT (no such demand or link), -EINVAL (a link
- * twice), -E2BIG (more than 2^20 paths, or 64 links on one) or -ENOMEM.
- */
-int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count);
 
 /**
  * morph_te_add_servers() - the links of a fabric: from each server to those beside it
@@ -140,16 +118,6 @@ int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t src_host, u
 uint32_t morph_te_path_links(const struct morph_te *te, uint32_t path, const uint32_t **links);
 
 /**
- * morph_te_set_capacity() - change a link
- * @te: the problem
- * @link: its number
- * @capacity: its lanes
- *
- * Return: 0, -ENOENT or -EINVAL.
- */
-int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity);
-
-/**
  * morph_te_capacity() - what a link may carry
  * @te: the problem
  * @link: its number
@@ -157,16 +125,6 @@ int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity);
  * Return: lanes, 0 for a link that does not exist.
  */
 double morph_te_capacity(const struct morph_te *te, uint32_t link);
-
-/**
- * morph_te_set_amount() - change a demand
- * @te: the problem
- * @demand: its number
- * @amount: lanes wanted at most
- *
- * Return: 0, -ENOENT or -EINVAL.
- */
-int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount);
 
 /**
  * struct morph_te_opts - how to solve

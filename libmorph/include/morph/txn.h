@@ -70,12 +70,6 @@ void morph_txn_free(struct morph_txn *txn);
 int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest);
 
 /**
- * morph_txn_clear() - forget a transaction's changes and settings
- * @txn: the transaction, as new afterwards
- */
-void morph_txn_clear(struct morph_txn *txn);
-
-/**
  * morph_txn_add() - light a new circuit
  * @txn: the transaction
  * @src_rank: rank that sends, or MORPH_RANK_EDGE | edge
@@ -138,13 +132,6 @@ void morph_txn_set_each(struct morph_txn *txn, bool each);
 void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns);
 
 /**
- * morph_txn_set_cookie() - name a transaction, so that a repeated call is harmless
- * @txn: the transaction
- * @cookie: the name, 0: none
- */
-void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie);
-
-/**
  * morph_txn_set_generation() - refuse with ESTALE when the slice has another generation
  * @txn: the transaction
  * @generation: the generation of the snapshot that the changes were made from;
@@ -153,14 +140,26 @@ void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie);
 void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation);
 
 /**
- * morph_txn_set_model() - refuse with ESTALE when the fabric has another profile
+ * morph_txn_set_profile() - refuse with ESTALE when the fabric has another profile
  * @txn: the transaction
- * @model: the model that the changes were planned with, whose profile's checksum is
- *         stated; NULL, the default: do not check
- *
- * Guides and lanes of another profile may name other hardware.
+ * @checksum: checksum of the profile, see morph_model_checksum(); 0 does not state one
  */
-void morph_txn_set_model(struct morph_txn *txn, const struct morph_model *model);
+void morph_txn_set_profile(struct morph_txn *txn, uint32_t checksum);
+
+/**
+ * morph_txn_set_splittable() - take more changes than the kernel takes at once
+ * @txn: the transaction
+ * @splittable: whether morph_txn_split() will divide it; by default a transaction that is full
+ *              refuses further changes
+ */
+void morph_txn_set_splittable(struct morph_txn *txn, bool splittable);
+
+/**
+ * morph_txn_truncate() - forget the changes that were added last
+ * @txn: the transaction
+ * @count: how many changes stay
+ */
+void morph_txn_truncate(struct morph_txn *txn, size_t count);
 
 /**
  * morph_txn_set_controller() - say on whose behalf morph_admin_circuit_apply() changes circuits
@@ -207,22 +206,6 @@ int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb, uint64
 		   struct morph_object **out);
 
 /**
- * morph_txn_step_cookie() - go on with a transaction that somebody else may have prepared
- * @slice: the slice
- * @cookie: as it was given to morph_txn_set_cookie() by whoever prepared it
- * @verb: as for morph_txn_step()
- * @lease_ns: as for morph_txn_step()
- * @out: as for morph_txn_step()
- *
- * What ended is found too, the last few of a slice: MORPH_TXN_QUERY tells a coordinator
- * that was restarted how far it had come.
- *
- * Return: as morph_txn_step().
- */
-int morph_txn_step_cookie(struct morph_slice *slice, uint64_t cookie, uint32_t verb,
-			  uint64_t lease_ns, struct morph_object **out);
-
-/**
  * typedef morph_plan_fn - makes a plan from a fresh snapshot
  * @info: object of type "slice"
  * @circuits: its circuits
@@ -234,22 +217,6 @@ int morph_txn_step_cookie(struct morph_slice *slice, uint64_t cookie, uint32_t v
  */
 typedef int (*morph_plan_fn)(const struct morph_object *info, const struct morph_list *circuits,
 			     struct morph_txn *txn, void *arg);
-
-/**
- * morph_slice_replan() - plan and run, with fresh snapshots when overtaken
- * @slice: the slice
- * @plan: makes the plan
- * @arg: handed to @plan
- * @attempts: how many snapshots at most, 0 for 8
- * @out: as in morph_txn_run(); NULL inside also when there was nothing to change
- *
- * Where the plan was overtaken (ESTALE) or the slice is under repair (EAGAIN), waits
- * a little, longer each time, reads the slice again and calls @plan again.
- *
- * Return: as morph_txn_run(); the last ESTALE or EAGAIN when attempts ran out.
- */
-int morph_slice_replan(struct morph_slice *slice, morph_plan_fn plan, void *arg, uint32_t attempts,
-		       struct morph_object **out);
 
 #define MORPH_RING_BOTH_WAYS 0x1u /* morph_ring_opts: a circuit back for each */
 

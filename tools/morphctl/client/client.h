@@ -3,7 +3,7 @@
 #ifndef MORPHCTL_CLIENT_H
 #define MORPHCTL_CLIENT_H
 
-#include <morph/morph.h>
+#include <morph/plan.h>
 
 #include "morphctl/command/command.h"
 #include "morphctl/output/output.h"

@@ -132,7 +132,7 @@ static enum exit_code run_txn(const struct making *making, struct act *act, uint
 	*record = NULL;
 	if (!morph_txn_count(txn))
 		return EXIT_CODE_OK;
-	morph_txn_set_model(txn, making->model);
+	morph_txn_set_profile(txn, morph_model_checksum(making->model));
 	morph_txn_set_controller(txn, making->token.controller, making->token.epoch);
 	return circuit_run(making->run, act, making->fabric, slice, txn, false, record);
 }

@@ -101,7 +101,7 @@ static int find_plan(struct placing *placing)
 	if (!given(placing->run, OPTION_CARRY_OUT))
 		return morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
 	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
-	morph_txn_set_model(placing->txn, placing->ground.model);
+	morph_txn_set_profile(placing->txn, morph_model_checksum(placing->ground.model));
 	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
 	error = morph_txn_place(placing->txn, placing->ground.ledger, placing->asked.request,
 				placing->plan);

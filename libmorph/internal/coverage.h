@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: how often a spare can take over, with its light. Included by <morph/morph.h>. */
+/* libmorph: how often a spare can take over, with its light. Included by <morph/plan.h>. */
 #ifndef MORPH_COVERAGE_H
 #define MORPH_COVERAGE_H
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Functions of <morph/bandwidth.h> that only the library, its tests and its benches call. */
+#ifndef LM_INTERNAL_BANDWIDTH_H
+#define LM_INTERNAL_BANDWIDTH_H
+
+#include <morph/plan.h>
+
+/**
+ * morph_bw_set_accelerator() - change an accelerator's ports
+ * @bw: the problem
+ * @accelerator: its number
+ * @transmit: ports for circuits that leave it
+ * @receive: ports for circuits that reach it
+ *
+ * Return: 0, -ENOENT or -E2BIG.
+ */
+int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t transmit,
+			     uint32_t receive);
+
+/**
+ * morph_bw_set_guide() - change a guide
+ * @bw: the problem
+ * @guide: its number
+ * @fibres: how many it has
+ *
+ * Return: 0, -ENOENT or -E2BIG.
+ */
+int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres);
+
+/**
+ * morph_bw_set_group() - change what a group wants
+ * @bw: the problem
+ * @group: its number
+ * @least: what it must have
+ * @most: what it has use for; 0 for whatever it can get
+ *
+ * Return: 0, -ENOENT or -EINVAL.
+ */
+int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint32_t most);
+
+#endif /* LM_INTERNAL_BANDWIDTH_H */

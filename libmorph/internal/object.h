@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Functions of <morph/object.h> that only the library, its tests and its benches call. */
+#ifndef LM_INTERNAL_OBJECT_H
+#define LM_INTERNAL_OBJECT_H
+
+#include <morph/morph.h>
+
+/**
+ * morph_object_copy() - keep an object that belongs to a list, buffer or object
+ * @object: the object
+ * @out: the copy, freed by morph_object_free()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int morph_object_copy(const struct morph_object *object, struct morph_object **out);
+
+/**
+ * morph_object_type_name() - the name of a type of objects
+ * @type: enum morph_object_type
+ *
+ * Return: the name in the specification, such as "accelerator"; NULL if there is
+ * no such type.
+ */
+const char *morph_object_type_name(uint32_t type);
+
+/**
+ * morph_object_bytes() - the first value of an attribute as bytes
+ * @object: the object
+ * @name: name of the attribute
+ *
+ * Return: as morph_object_bytes_at() with index 0.
+ */
+const uint8_t *morph_object_bytes(const struct morph_object *object, const char *name);
+
+/**
+ * morph_object_bytes_at() - a value of an attribute as bytes
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
+ *
+ * Return: the 16 bytes of UUID; NULL for other types and when the value is absent.
+ * Lives as long as the object.
+ */
+const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
+				     size_t index);
+
+/**
+ * morph_list_find() - the object of a list whose attribute has a value
+ * @list: the list
+ * @name: name of a number among its attributes, such as "id"
+ * @value: the value
+ *
+ * Return: the first such object, NULL when there is none.
+ */
+const struct morph_object *morph_list_find(const struct morph_list *list, const char *name,
+					   uint64_t value);
+
+/**
+ * morph_list_seq() - the fabric's seq at which a list was true
+ * @list: the list
+ *
+ * Return: the seq, 0 when the list spans fabrics or has none.
+ */
+uint64_t morph_list_seq(const struct morph_list *list);
+
+#endif /* LM_INTERNAL_OBJECT_H */
