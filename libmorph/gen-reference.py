@@ -34,6 +34,13 @@ class Entry:
         self.text = text
         self.result = result
         self.code = code
+        self.include = None     # what programs include for it
+
+    @property
+    def macro(self):
+        """A macro with arguments is called as a function is: its name with them, or None."""
+        match = re.search(rf'^#define ({re.escape(self.name)}\([^)]*\))', self.code, re.M)
+        return match and match.group(1)
 
     @property
     def title(self):
@@ -88,6 +95,7 @@ def parse_comment(body, rest):
 def parse_header(path):
     with open(path, encoding='utf-8') as stream:
         source = stream.read()
+    included = re.search(r'Included by <morph/(\w+\.h)>', source)
     docs, entries = [], []
     for match in COMMENT.finditer(source):
         lines = [re.sub(r'^ \* ?', '', line).rstrip() for line in match.group(1).splitlines()]
@@ -98,6 +106,7 @@ def parse_header(path):
                 docs.append((line[5:], lines[at + 1:end]))
         entry = parse_comment(match.group(1), source[match.end():])
         if entry:
+            entry.include = included.group(1) if included else os.path.basename(path)
             entries.append(entry)
     return docs, entries
 
@@ -136,7 +145,7 @@ class Examples:
 
     def __init__(self, directory, headers):
         header_of = {entry.name: name for name, (_, entries) in headers for entry in entries
-                     if entry.call or entry.code.startswith('#define')}
+                     if entry.call or entry.macro}
         self.directory = directory
         self.lines, self.calls = {}, collections.defaultdict(list)
         for path in sorted(glob.glob(os.path.join(directory, '*.c'))):
@@ -193,20 +202,20 @@ def public_calls(headers, maps, include):
 
 def check_examples(headers, include, examples, maps):
     """Each public call has a man page with an example."""
-    pages = {entry.name for _, (_, entries) in headers for entry in entries if entry.call or entry.code.startswith('#define')}
-    bad = [f'{name}: no man page' for name in sorted(public_calls(headers, maps, include) - pages)]
-    bad += [f'{name}: no program in {examples.directory} calls it' for name in sorted(public_calls(headers, maps, include))
-            if not examples.find(name)]
+    pages = {entry.name for _, (_, entries) in headers for entry in entries if entry.call or entry.macro}
+    public = public_calls(headers, maps, include)
+    bad = [f'{name}: no man page' for name in sorted(public - pages)]
+    bad += [f'{name}: no program in {examples.directory} calls it' for name in sorted(public | pages) if not examples.find(name)]
     if bad:
         sys.exit('\n'.join(bad))
 
 
 def man_page(entry, header, examples):
-    code = escape(re.sub(r'\s*\n\s*', ' ', entry.code))
+    code = escape(entry.macro or re.sub(r'\s*\n\s*', ' ', entry.code))
     out = ['.\\" SPDX-License-Identifier: LGPL-2.1-or-later', '.\\" Generated from the headers.',
            f'.TH {entry.name.upper()} 3 "" libmorph "libmorph reference"', '.SH NAME',
            escape(f'{entry.name} - {entry.summary}').replace(' \\- ', ' \\- ', 1), '.SH SYNOPSIS',
-           '.nf', '.B #include <morph/morph.h>', '.fi', '.PP', f'.B {code}', '.SH PARAMETERS']
+           '.nf', f'.B #include <morph/{entry.include}>', '.fi', '.PP', f'.B {code}', '.SH PARAMETERS']
     for param, text in entry.params:
         out += ['.TP', f'.I {escape(param)}', escape(text)]
     if entry.text:
@@ -226,7 +235,7 @@ def write_man_pages(directory, headers, examples):
     os.makedirs(directory, exist_ok=True)
     for name, (_, entries) in headers:
         for entry in entries:
-            if entry.call:
+            if entry.call or entry.macro:
                 with open(os.path.join(directory, entry.name + '.3'), 'w', encoding='utf-8') as stream:
                     stream.write(man_page(entry, name, examples))
 

@@ -4,13 +4,15 @@
  * decide about, and gives all that back.
  *
  *	controllers FABRIC CONTROLLER GUIDE LANES [SLICE [edge]]
+ *	controllers spread
  *
- * cc controllers.c $(pkg-config --cflags --libs libmorph)
+ * cc controllers.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LEASE_NS 30000000000ull
 
@@ -76,6 +78,31 @@ static int reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, 
 	return error;
 }
 
+/* A circuit of the controller's slice, on its behalf: prepared, then committed. */
+static int change(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller,
+		  uint64_t epoch)
+{
+	struct morph_txn *txn = morph_txn_new(ctx);
+	struct morph_object *out;
+	uint32_t id;
+	int error = txn ? morph_txn_add(txn, 0, 1, NULL) : -1;
+
+	if (error)
+		goto out;
+	morph_txn_set_prepare(txn, LEASE_NS);
+	morph_txn_set_controller(txn, controller, epoch);
+	error = morph_admin_circuit_apply(ctx, fabric, slice, txn, &out);
+	if (error)
+		goto out;
+	id = (uint32_t)morph_object_uint(out, "id");
+	morph_object_free(out);
+	error = morph_controller_step(ctx, fabric, id, MORPH_TXN_COMMIT, LEASE_NS, controller,
+				      epoch, NULL);
+out:
+	morph_txn_free(txn);
+	return error;
+}
+
 /* The same lanes at both ends of an edge; where one end refuses, both have what they had before. */
 static int reserve_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, uint64_t epoch)
 {
@@ -89,7 +116,21 @@ static int reserve_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t control
 	return error;
 }
 
-static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller)
+/* Slices by weight: each as a whole to one controller, and the backup that would take over. */
+static int spread(struct morph_ctx *ctx)
+{
+	static const double weights[] = { 16, 8, 4, 4, 2 };
+	uint32_t primary[5], backup[5];
+	int error = morph_slicing_assign(ctx, weights, 5, 3, 1, NULL, primary, backup);
+
+	for (size_t slice = 0; !error && slice < 5; slice++)
+		printf("slice %zu: controller %" PRIu32 ", then %" PRIu32 "\n", slice,
+		       primary[slice], backup[slice]);
+	return error;
+}
+
+static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller,
+		  uint64_t epoch)
 {
 	struct morph_object *out;
 	int error = morph_controller_assign(ctx, fabric, slice, controller, &out);
@@ -97,6 +138,9 @@ static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32
 	if (error)
 		return error;
 	morph_object_free(out);
+	error = change(ctx, fabric, slice, controller, epoch);
+	if (error)
+		return error;
 	/* 0: the slice is no controller's. */
 	error = morph_controller_assign(ctx, fabric, slice, 0, &out);
 	if (!error)
@@ -112,6 +156,13 @@ int main(int argc, char **argv)
 	uint64_t epoch;
 	int status = 1;
 
+	if (argc == 2 && !strcmp(argv[1], "spread")) {
+		if (morph_ctx_new(NULL, &ctx))
+			return 1;
+		status = spread(ctx);
+		morph_ctx_free(ctx);
+		return status;
+	}
 	if (argc < 5) {
 		fprintf(stderr, "usage: controllers FABRIC CONTROLLER GUIDE LANES [SLICE]\n");
 		return 2;
@@ -124,7 +175,7 @@ int main(int argc, char **argv)
 	if (!epoch ||
 	    reserve(ctx, fabric, controller, epoch, (uint32_t)atoi(argv[3]),
 		    (uint32_t)atoi(argv[4])) ||
-	    (argc > 5 && decide(ctx, fabric, (uint32_t)atoi(argv[5]), controller)) ||
+	    (argc > 5 && decide(ctx, fabric, (uint32_t)atoi(argv[5]), controller, epoch)) ||
 	    print_controllers(ctx, fabric) ||
 	    (argc > 6 && reserve_edge(ctx, fabric, controller, epoch))) {
 		fail(ctx, "controller");

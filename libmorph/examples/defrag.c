@@ -41,6 +41,27 @@ static int print_answer(struct morph_defrag *defrag, struct morph_ledger *ledger
 	return 0;
 }
 
+/* Each step is a transaction of one slice. Where one fails, its broken circuits are lit again. */
+static int make_transactions(struct morph_ctx *ctx, const struct morph_defrag *defrag,
+			     uint32_t steps)
+{
+	int error = 0;
+
+	for (uint32_t step = 0; !error && step < steps; step++) {
+		struct morph_txn *txn = morph_txn_new(ctx), *again = morph_txn_new(ctx);
+
+		error = txn && again ? morph_txn_add_step(txn, defrag, step) : -1;
+		if (!error)
+			error = morph_txn_add_broken(again, defrag, step, 1);
+		if (!error)
+			printf("step %" PRIu32 ": %zu changes, %zu if it fails\n", step,
+			       morph_txn_count(txn), morph_txn_count(again));
+		morph_txn_free(again);
+		morph_txn_free(txn);
+	}
+	return error;
+}
+
 static int solve(struct morph_ctx *ctx, struct morph_ledger *ledger, uint32_t fabric,
 		 struct morph_request *request)
 {
@@ -55,7 +76,8 @@ static int solve(struct morph_ctx *ctx, struct morph_ledger *ledger, uint32_t fa
 		goto out;
 	if (result.verdict == MORPH_FEASIBLE && morph_defrag_light(defrag, ledger, &result))
 		goto out;
-	if (print_answer(defrag, ledger))
+	if (print_answer(defrag, ledger) ||
+	    (result.verdict == MORPH_FEASIBLE && make_transactions(ctx, defrag, result.steps)))
 		goto out;
 	morph_defrag_clear(defrag);
 	status = 0;

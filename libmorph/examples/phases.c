@@ -46,7 +46,13 @@ static int run(struct morph_phasing *phasing, uint32_t rounds)
 		/* Others have waited for another phase for some time: let them go first. */
 		if (morph_phasing_asked(phasing))
 			continue;
-		error = morph_phasing_enter(phasing, phase, SECOND_NS);
+		/* With calls of its own instead of a timeout a rank says itself what it waits for. */
+		error = morph_phasing_ask(phasing, MORPH_ASK_LIGHT);
+		if (!error)
+			error = morph_phasing_enter(phasing, phase, SECOND_NS);
+		if (error)
+			break;
+		error = morph_phasing_ask(phasing, MORPH_ASK_NOTHING);
 		if (error)
 			break;
 		error = morph_phasing_announce(phasing, (phase + 1) % PHASES);

@@ -3,11 +3,12 @@
  * Ask for the steps of a schedule through shared memory, without a system call for each, and read
  * there what is lit. Code of a device uses the same memory with <morph/device.h>.
  *
- *	queue SLICE SCHEDULE
+ *	queue SLICE SCHEDULE [device]
  *
  * cc queue.c $(pkg-config --cflags --libs libmorph)
  */
 #include <inttypes.h>
+#include <morph/device.h>
 #include <morph/morph.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,19 @@ static int print_state(struct morph_slice *slice)
 	return error;
 }
 
+/* The same from a device's code, which has the address of the memory and makes no calls. */
+static void ask_from_device(void *base, uint32_t entries, uint64_t position)
+{
+	struct morph_device_ring device = { .base = base, .entries = entries };
+	struct morph_device_answer answer;
+
+	if (morph_device_submit(&device, MORPH_DEVICE_GO, 1, 0, position))
+		return;
+	while (!morph_device_answered(&device, &answer))
+		;
+	printf("request %u: position %llu\n", answer.tag, answer.position);
+}
+
 static int ask(struct morph_ring *ring, uint64_t position)
 {
 	MORPH_OPTS(morph_ring_status, status);
@@ -69,8 +83,8 @@ int main(int argc, char **argv)
 	uint32_t entries;
 	int status = 0;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: queue SLICE SCHEDULE\n");
+	if (argc < 3) {
+		fprintf(stderr, "usage: queue SLICE SCHEDULE [device]\n");
 		return 2;
 	}
 	if (morph_ctx_new(NULL, &ctx))
@@ -82,9 +96,11 @@ int main(int argc, char **argv)
 	if (morph_slice_ring_open(slice, (uint32_t)atoi(argv[2]), &opts, &ring)) {
 		status = fail(ctx, "queue");
 	} else {
-		if (morph_ring_base(ring, &entries))
-			printf("%" PRIu32 " entries\n", entries);
-		if (ask(ring, 2) || print_state(slice))
+		void *base = morph_ring_base(ring, &entries);
+
+		if (argc == 4)
+			ask_from_device(base, entries, 2);
+		else if (ask(ring, 2) || print_state(slice))
 			status = fail(ctx, "queue");
 		morph_ring_close(ring);
 	}

@@ -8,7 +8,7 @@
  * cc rounds.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -27,6 +27,8 @@ static struct morph_steps *make_steps(struct morph_ctx *ctx)
 
 	if (!steps)
 		return NULL;
+	/* Steps may be made anew in the same place. */
+	morph_steps_clear(steps);
 	for (size_t at = 0; at < 4; at++)
 		if (morph_steps_circuit(steps, pairs[at][0], pairs[at][1], NULL) < 0)
 			goto fail;

@@ -4,7 +4,8 @@
  *
  *	slice [FABRIC ACCELERATORS [NAME]]
  *
- * FABRIC is a number, a name or a UUID. A slice without a name ends with the program.
+ * FABRIC is a number, a name or a UUID. Of 0 ACCELERATORS those with the numbers 0 and 1 are taken. A
+ * slice without a name ends with the program.
  *
  * cc slice.c $(pkg-config --cflags --libs libmorph)
  */
@@ -12,6 +13,7 @@
 #include <morph/morph.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int fail(struct morph_ctx *ctx, const char *what)
 {
@@ -54,6 +56,18 @@ static int list_fabrics(struct morph_ctx *ctx)
 	return 0;
 }
 
+/* Accelerators by number, a spare for this slice alone, and a controller that decides about it. */
+static int ask_exactly(struct morph_slice_request *request)
+{
+	static const uint32_t accelerators[] = { 0, 1 }, spares[] = { 2 };
+
+	morph_slice_request_set_reserved(request, true);
+	morph_slice_request_set_controller(request, 0);
+	if (morph_slice_request_set_spares(request, spares, 1))
+		return 1;
+	return morph_slice_request_set_accelerators(request, accelerators, 2);
+}
+
 static struct morph_slice_request *make_request(struct morph_ctx *ctx, uint32_t count,
 						const char *name)
 {
@@ -61,7 +75,7 @@ static struct morph_slice_request *make_request(struct morph_ctx *ctx, uint32_t 
 
 	if (!request)
 		return NULL;
-	if (morph_slice_request_set_count(request, count) ||
+	if ((count ? morph_slice_request_set_count(request, count) : ask_exactly(request)) ||
 	    morph_slice_request_set_failover(request, MORPH_FAILOVER_AUTOMATIC) ||
 	    morph_slice_request_set_transit(request, MORPH_TRANSIT_ANY) ||
 	    morph_slice_request_set_spare_policy(request, MORPH_SPARES_ANY) ||
@@ -96,6 +110,19 @@ static int print_slice(struct morph_slice *slice)
 	return 0;
 }
 
+/* Another process, or a container, may have got the fd; it needs no node of a device. */
+static int use_fd(struct morph_ctx *ctx, int fd)
+{
+	struct morph_slice *same;
+	int error = morph_slice_from_fd(ctx, dup(fd), &same);
+
+	if (error)
+		return error;
+	error = print_slice(same);
+	morph_slice_close(same);
+	return error;
+}
+
 static int use_slice(struct morph_ctx *ctx, struct morph_fabric *fabric, uint32_t count,
 		     const char *name)
 {
@@ -112,11 +139,11 @@ static int use_slice(struct morph_ctx *ctx, struct morph_fabric *fabric, uint32_
 		return fail(ctx, "slice");
 	}
 	error = morph_slice_light_ring(slice, NULL, NULL);
+	if (!error)
+		error = use_fd(ctx, morph_slice_get_fd(slice));
 	/* Spare 0 is tried first, should the accelerator of rank 0 fail. */
 	if (!error && morph_slice_prefer(slice, 0, 0))
 		printf("no preference: %s\n", morph_error_text(ctx));
-	if (!error)
-		error = print_slice(slice);
 	morph_slice_close(slice);
 	if (name && !error)
 		error = morph_slice_delete(fabric, name, false);

@@ -8,7 +8,7 @@
  * cc tokens.c $(pkg-config --cflags --libs libmorph-plan)
  */
 #include <inttypes.h>
-#include <morph/morph.h>
+#include <morph/plan.h>
 #include <stdio.h>
 
 #define RANKS 4u

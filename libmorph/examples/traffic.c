@@ -14,6 +14,7 @@
 
 #define DEMANDS 3
 #define PATHS_MOST 64
+#define LINKS_MOST 1024
 
 static int fail(struct morph_ctx *ctx, const char *what)
 {
@@ -58,6 +59,31 @@ static void print_path(const struct morph_te *te, uint32_t path, uint32_t lanes)
 	printf("\n");
 }
 
+/* A controller that has lost its memory: its last decision, from the lanes that it has reserved. */
+static int recall(struct morph_te *te, const double *flows, const uint32_t *lanes, uint32_t paths)
+{
+	static const uint32_t mine[] = { 0 };
+	uint32_t *held = calloc(LINKS_MOST, sizeof(*held));
+	uint32_t last[PATHS_MOST] = { 0 };
+	int64_t differing = -1;
+
+	for (uint32_t path = 0; held && path < paths && path < 4; path++) {
+		const uint32_t *links;
+		uint32_t count = morph_te_path_links(te, path, &links);
+
+		for (uint32_t at = 0; at < count; at++)
+			held[links[at]] += lanes[path];
+	}
+	if (held)
+		differing = morph_te_recall(te, flows, mine, 1, held, last);
+	if (differing >= 0)
+		printf("recalled but for %" PRId64 " lanes\n", differing);
+	if (morph_te_guide_link(te, 0) < 0)
+		printf("guide 0 joins no two servers\n");
+	free(held);
+	return differing < 0;
+}
+
 static int solve(struct morph_ctx *ctx, struct morph_te *te, uint64_t epoch)
 {
 	int paths = add_demands(te);
@@ -75,6 +101,8 @@ static int solve(struct morph_ctx *ctx, struct morph_te *te, uint64_t epoch)
 	printf("%.3f lanes in all\n", result.throughput);
 	for (uint32_t path = 0; path < (uint32_t)paths; path++)
 		print_path(te, path, lanes[path]);
+	if (recall(te, flows, lanes, (uint32_t)paths))
+		return fail(ctx, "recall");
 	return 0;
 }
 

@@ -63,26 +63,68 @@ static int change_in_phases(struct morph_slice *slice, struct morph_txn *txn)
 	return error;
 }
 
+/* Another path for a circuit, made before the old one breaks; each change stands for itself. */
+static int move(struct morph_slice *slice, struct morph_txn *txn, uint32_t circuit)
+{
+	MORPH_OPTS(morph_circuit_opts, how, .lanes_count = 1, .src_plane = MORPH_ANY,
+		   .dst_plane = MORPH_ANY);
+	size_t before = morph_txn_count(txn);
+	struct morph_object *out;
+	int error;
+
+	morph_txn_set_each(txn, true);
+	error = morph_txn_move(txn, circuit, &how);
+	if (!error)
+		error = morph_txn_run(slice, txn, &out);
+	if (!error)
+		print_txn("moved", out);
+	morph_txn_truncate(txn, before);
+	morph_txn_set_each(txn, false);
+	return error;
+}
+
+/* More changes than the kernel takes at once, one part after the other. */
+static int run_all(struct morph_slice *slice, struct morph_txn *txn)
+{
+	struct morph_txn *rest;
+	int error = 0;
+
+	for (; txn && !error; txn = rest) {
+		struct morph_object *out;
+
+		rest = NULL;
+		error = morph_txn_split(txn, &rest);
+		if (!error)
+			error = morph_txn_run(slice, txn, &out);
+		if (!error)
+			print_txn("run", out);
+		morph_txn_free(txn);
+	}
+	morph_txn_free(txn);
+	return error;
+}
+
 /* All circuits of the slice go dark, unless it has changed since it was read. */
 static int remove_all(struct morph_ctx *ctx, struct morph_slice *slice)
 {
 	struct morph_txn *txn = morph_txn_new(ctx);
 	struct morph_list *circuits;
-	struct morph_object *info, *out;
+	struct morph_object *info;
 	int error = txn ? morph_slice_read(slice, &info, &circuits) : -1;
 
 	if (error)
 		goto free_txn;
 	morph_txn_set_generation(txn, morph_object_uint(info, "generation"));
+	morph_txn_set_splittable(txn, true);
+	/* 0: for whatever profile; a planner states the checksum of the one that it knows. */
+	morph_txn_set_profile(txn, 0);
 	for (size_t at = 0; !error && at < morph_list_count(circuits); at++)
 		error = morph_txn_remove(
 			txn, (uint32_t)morph_object_uint(morph_list_get(circuits, at), "id"));
-	if (!error)
-		error = morph_txn_run(slice, txn, &out);
-	if (!error)
-		print_txn("removed", out);
 	morph_list_free(circuits);
 	morph_object_free(info);
+	if (!error)
+		return run_all(slice, txn);
 free_txn:
 	morph_txn_free(txn);
 	return error;
@@ -113,7 +155,7 @@ int main(int argc, char **argv)
 		goto close_slice;
 	}
 	printf("%zu changes\n", morph_txn_count(txn));
-	if (validate(slice, txn) || change_in_phases(slice, txn)) {
+	if (validate(slice, txn) || change_in_phases(slice, txn) || move(slice, txn, 1)) {
 		fail(ctx, "transaction");
 		goto close_slice;
 	}

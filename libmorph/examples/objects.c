@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+/*
+ * What objects can have: the attributes of each type, the words of an enumeration; and an object of
+ * one's own, as a library above libmorph makes it. No kernel is needed.
+ *
+ *	objects WORD
+ *
+ * cc objects.c $(pkg-config --cflags --libs libmorph)
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <morph/morph.h>
+#include <stdio.h>
+
+/* Names and types of all attributes that a circuit can have. */
+static void print_schema(void)
+{
+	MORPH_OPTS(morph_attr, attr);
+
+	for (size_t at = 0; morph_schema_attr(MORPH_OBJECT_CIRCUIT, at, &attr); at++)
+		printf("%s%s: %s\n", attr.name, attr.is_list ? " (list)" : "", attr.doc);
+}
+
+/* The value of a word, or all words that there are. */
+static int64_t look_up(const char *word)
+{
+	int64_t value = morph_enum_value(MORPH_ENUM_HEALTH, word);
+
+	if (value < 0)
+		for (size_t at = 0; morph_enum_word(MORPH_ENUM_HEALTH, at); at++)
+			printf("%s\n", morph_enum_word(MORPH_ENUM_HEALTH, at));
+	return value;
+}
+
+/* A plan of one rank, and a rank in it. */
+static struct morph_object *make_plan(struct morph_ctx *ctx)
+{
+	struct morph_object *plan = morph_object_new(MORPH_OBJECT_PLAN);
+	struct morph_object *rank = morph_object_new(MORPH_OBJECT_PLAN_RANK);
+
+	if (!plan || !rank || morph_object_put_uint(rank, "accelerator", 7)) {
+		morph_error_set(ctx, ENOMEM, "no memory for a plan");
+		morph_object_free(rank);
+		goto fail;
+	}
+	if (morph_object_put_text(plan, "verdict", "feasible") ||
+	    morph_object_put_nested(plan, "rank", rank)) {
+		morph_error_set(ctx, ENOMEM, "no memory for a plan");
+		goto fail;
+	}
+	return plan;
+fail:
+	morph_object_free(plan);
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	struct morph_object *plan;
+	struct morph_ctx *ctx;
+	int status = 1;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: objects WORD\n");
+		return 2;
+	}
+	if (morph_ctx_new(NULL, &ctx))
+		return 1;
+	print_schema();
+	printf("%s is %" PRId64 "\n", argv[1], look_up(argv[1]));
+	plan = make_plan(ctx);
+	if (plan) {
+		const struct morph_object *rank = morph_object_nested_at(plan, "rank", 0);
+
+		/* The first value of a list; of others the only one. */
+		printf("%s: accelerator %" PRIu64 ", %" PRId64 "\n",
+		       morph_object_text_at(plan, "verdict", 0),
+		       morph_object_uint_at(rank, "accelerator", 0),
+		       morph_object_sint_at(rank, "accelerator", 0));
+		status = 0;
+	} else {
+		fprintf(stderr, "%s\n", morph_error_text(ctx));
+	}
+	morph_object_free(plan);
+	morph_ctx_free(ctx);
+	return status;
+}
