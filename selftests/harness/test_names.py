@@ -79,6 +79,13 @@ def test_stale_verb_is_rejected_unless_it_is_an_alias():
     return check(guide)[0] == 0 and rejected({**guide, TABLE: table}, "guide.rst: still has plan")
 
 
+def test_internal_name_is_rejected_in_what_is_installed():
+    table = {TABLE: CLEAN[TABLE] + "function\tmorph_inner\t-\tonly tests call it\t\tinternal\n",
+             "libmorph/client/inner.c": "int morph_inner;\n"}
+    return check(table)[0] == 0 and rejected({**table, "libmorph/include/morph/inner.h": "int morph_inner;\n"},
+                                             "inner.h: still has morph_inner, which is internal now")
+
+
 def test_missing_new_name_is_rejected():
     return rejected({TABLE: CLEAN[TABLE] + "function\tmorph_a\tmorph_b\n"}, "morph_a: morph_b does not exist")
 

@@ -33,8 +33,8 @@ struct morph_check_bytes {
  * struct morph_check_input - what is to be held against what
  * @profile: the device profile
  * @ledger: what is held, written by morph_ledger_write()
- * @request: what was wanted, written by morph_request_write()
- * @plan: what was answered, written by morph_plan_write()
+ * @request: what was wanted, in bytes
+ * @plan: what was answered, in bytes
  * @steps: embeddings and routes that may be looked at to check a witness; 0: 2^28
  */
 struct morph_check_input {
@@ -62,9 +62,9 @@ int morph_check(const struct morph_check_input *input, char *report, size_t room
  * struct morph_check_defrag_input - what is to be held against what
  * @profile: the device profile
  * @ledger: what is held, written by morph_ledger_write() before anything is moved
- * @request: what was wanted, written by morph_request_write()
- * @running: slices that run, written by morph_defrag_write_running() before anything is moved
- * @answer: what was answered, written by morph_defrag_write()
+ * @request: what was wanted, in bytes
+ * @running: slices that run, in bytes, before anything is moved
+ * @answer: what was answered, in bytes
  * @steps: ways that may be looked at to check a witness; 0: 2^28
  */
 struct morph_check_defrag_input {
@@ -96,9 +96,9 @@ int morph_check_defrag(const struct morph_check_defrag_input *input, char *repor
  * struct morph_check_protection_input - what is to be held against what
  * @profile: the device profile
  * @ledger: what is held, written by morph_ledger_write() after the plan was taken
- * @request: what was wanted, written by morph_request_write()
- * @plan: the slice's plan, written by morph_plan_write()
- * @protection: what was answered, written by morph_protection_write()
+ * @request: what was wanted, in bytes
+ * @plan: the slice's plan, in bytes
+ * @protection: what was answered, in bytes
  * @steps: ways that may be looked at to check that there are none; 0: 2^28
  */
 struct morph_check_protection_input {
@@ -128,8 +128,8 @@ int morph_check_protection(const struct morph_check_protection_input *input, cha
 
 /**
  * struct morph_check_bandwidth_input - what is to be held against what
- * @problem: what was asked, written by morph_bw_write_problem()
- * @answer: what was answered, written by morph_bw_write()
+ * @problem: what was asked, in bytes
+ * @answer: what was answered, in bytes
  * @steps: wavelengths and plans that may be looked at to check a proof; 0: 2^28
  */
 struct morph_check_bandwidth_input {
@@ -156,10 +156,10 @@ int morph_check_bandwidth(const struct morph_check_bandwidth_input *input, char 
 /**
  * struct morph_check_schedule_input - what is to be held against what
  * @collective: what was to be done, written by morph_collective_write()
- * @delay: what rounds and changes take, written by morph_delay_write()
+ * @delay: what rounds and changes take, in bytes
  * @planes: ports of each rank
- * @after: the schedule before, whose light is there at first, written by morph_schedule_write(); no data: none is
- * @schedule: what was answered, written by morph_schedule_write()
+ * @after: the schedule before, whose light is there at first, in bytes; no data: none is
+ * @schedule: what was answered, in bytes
  */
 struct morph_check_schedule_input {
 	struct morph_check_bytes collective;
@@ -188,8 +188,8 @@ int morph_check_schedule(const struct morph_check_schedule_input *input, char *r
  * struct morph_check_light_input - what is to be held against what
  * @profile: the device profile
  * @ledger: what is held, written by morph_ledger_write()
- * @schedule: when which ranks are joined, written by morph_schedule_write()
- * @steps: by which ways, written by morph_steps_write()
+ * @schedule: when which ranks are joined, in bytes
+ * @steps: by which ways, in bytes
  * @accelerators: the accelerator of each rank
  * @ranks: how many
  * @lanes: that each circuit has; 0: any number

@@ -109,15 +109,15 @@ int morph_controller_assign(struct morph_ctx *ctx, uint32_t fabric, uint32_t sli
  * @ctx: the context
  * @fabric: its fabric
  * @txn: its number
- * @verb: as for morph_admin_txn_step()
- * @lease_ns: as for morph_admin_txn_step()
+ * @verb: as for morph_txn_step()
+ * @lease_ns: as for morph_txn_step()
  * @controller: on whose behalf
  * @epoch: its present epoch
  * @out: object of type "txn"; may be NULL
  *
  * The token of a new transaction is set by morph_txn_set_controller().
  *
- * Return: as morph_admin_txn_step(), or -EPERM (not this controller's slice), -ESTALE
+ * Return: as morph_txn_step(), or -EPERM (not this controller's slice), -ESTALE
  * (another epoch), -ETIME (the controller's lease has run out, or the transaction's).
  */
 int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn, uint32_t verb,

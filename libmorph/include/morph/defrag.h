@@ -20,11 +20,11 @@ extern "C" {
  *	struct morph_defrag *defrag = morph_defrag_new(ctx);
  *	MORPH_OPTS(morph_defrag_result, result);
  *
- *	morph_defrag_add(defrag, plan_of_7, 7, 0);
- *	morph_defrag_add(defrag, plan_of_9, 9, MORPH_DEFRAG_PINNED);
+ *	morph_ledger_read(ledger, fabric, 0);
+ *	morph_defrag_read(defrag, ledger, fabric, 0);
  *	if (!morph_defrag_solve(defrag, ledger, request, NULL, &result) &&
  *	    result.verdict == MORPH_FEASIBLE)
- *		morph_defrag_take(defrag, ledger, 11);
+ *		morph_defrag_light(defrag, ledger, &result);
  *
  * Each step is a transaction of one slice. A circuit is moved by lighting its new way beside the
  * old, which then goes out: its light is never gone. That takes free fibres, and at either end a
@@ -61,7 +61,7 @@ void morph_defrag_free(struct morph_defrag *defrag);
  */
 void morph_defrag_clear(struct morph_defrag *defrag);
 
-#define MORPH_DEFRAG_PINNED 0x1u /* morph_defrag_add(): none of its circuits may move */
+#define MORPH_DEFRAG_PINNED 0x1u /* none of a slice's circuits may move */
 
 /**
  * morph_defrag_read() - the slices that run on a fabric
@@ -225,7 +225,7 @@ struct morph_defrag_tenant {
  * @ledger: the ledger that it has filled, which must outlive what is kept
  *
  * Each slice that its kernel repairs by itself (MORPH_FAILOVER_AUTOMATIC) is protected, one after
- * the other, and its protection is kept (morph_ledger_keep()): slices that are placed in the ledger
+ * the other, and its protection is kept: slices that are placed in the ledger
  * from then on take no fibre that a spare of theirs would need. Spares on which the kernel's own
  * plans count come before nearer ones. So are slices that lie in several racks, or are another
  * controller's, which solving does not move; those of which not all is known are left out. Those
@@ -248,7 +248,7 @@ int morph_defrag_keep(struct morph_defrag *defrag, struct morph_ledger *ledger);
  * The router and the judge of the driver are asked for each step as the fabric will be by then.
  * Fibres may become others between the same servers.
  *
- * Return: 0, -EINVAL (no feasible answer; slices that were added by morph_defrag_add()), -EBUSY (no
+ * Return: 0, -EINVAL (no feasible answer; slices that were not read from a fabric), -EBUSY (no
  * ways were found for a step: the text names the circuit) or -ENOMEM; or as the judge refuses.
  */
 int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledger *ledger,
@@ -256,7 +256,7 @@ int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledger *ledger,
 
 /**
  * morph_txn_add_step() - what a step changes, as changes of a transaction
- * @txn: the transaction, to be run on the slice that morph_defrag_step() names
+ * @txn: the transaction, to be run on the slice that the answer names for the step
  * @defrag: the object, after morph_defrag_light()
  * @step: number of the step
  *

@@ -59,7 +59,7 @@ int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t 
 /**
  * enum morph_delay_part - parts of what a change takes
  * @MORPH_DELAY_DRAIN: until what is under way has arrived
- * @MORPH_DELAY_BARRIER: until all ranks that take part have said so; see morph_delay_set_barrier() too
+ * @MORPH_DELAY_BARRIER: until all ranks that take part have said so
  * @MORPH_DELAY_PROGRAM: until elements and lasers are told, whatever changes
  * @MORPH_DELAY_PORT: for each port that gets another circuit, after those of the same plane that are programmed before it
  * @MORPH_DELAY_SETTLE: until light has its power

@@ -29,10 +29,10 @@ void morph_events_free(struct morph_events *events);
 /**
  * morph_events_get() - an event of a buffer
  * @events: the buffer
- * @index: position, below morph_events_count(), oldest first
+ * @index: position, below the number that morph_slice_read_events() returned, oldest first
  *
  * Return: object of type "event", which lives until the next read into the buffer;
- * NULL when there is no such position. Keep one with morph_object_copy().
+ * NULL when there is no such position.
  */
 const struct morph_object *morph_events_get(const struct morph_events *events, size_t index);
 

@@ -42,7 +42,7 @@ void morph_object_free(struct morph_object *object);
  * morph_object_type() - what an object describes
  * @object: the object
  *
- * Return: enum morph_object_type, see morph_object_type_name().
+ * Return: enum morph_object_type.
  */
 uint32_t morph_object_type(const struct morph_object *object);
 

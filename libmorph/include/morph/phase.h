@@ -16,15 +16,11 @@ extern "C" {
  * summed. Each is of groups (communicators) that need circuits of their own, and between two of them ports are idle for a while.
  * A struct morph_phases says when circuits change, so that this is when they do (Opus, arXiv 2602.12521).
  *
- * It is told what ranks do, and answers with acts, which are to be read after each call until there are no more:
+ * A trace of an iteration tells it which groups each rank works in, one after the other:
  *
- *	morph_phases_begin(phases, rank, group, counter, now);
- *	while (morph_phases_next(phases, &act))
- *		if (act.kind == MORPH_PHASE_CHANGE)
- *			circuits go dark, others are set, and morph_phases_changed() is called when they are lit
- *		else
- *			the members of act.group are told to go on
- *	morph_phases_end(phases, rank, group, now);
+ *	morph_phases_learn(phases, trace, count);
+ *	for (number = 0; number < morph_phases_stages(phases, rank); number++)
+ *		morph_phases_stage(phases, rank, number, &stage);
  *
  * An operation is ready when all members of its group have begun it, with the same counter. It goes on when all circuits
  * of the group are lit. From then until the last member has ended it they are busy, and no act ever
@@ -33,7 +29,7 @@ extern "C" {
  * in whatever order ranks begin them, as long as those that go on are ended and changes are reported.
  *
  * A stage of a rank is what it does in one group, one operation after the other, before it turns to another. Stages are
- * learned from what ranks tell between two calls of morph_phases_iterate(), or from traces: two iterations that are alike, one after the
+ * learned from traces: two iterations that are alike, one after the
  * other, are believed. Then the end of the last operation of a stage announces the next at that rank; and when all members
  * of a group have announced it, or begun an operation, its circuits are set in the idle window. What comes in
  * another order, or not at all, finds its circuits when it is ready, and is learned when it has come twice. It costs time and is
@@ -114,7 +110,7 @@ int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members,
  * @plane: the plane
  * @order: all members, in the order of the ring
  *
- * Return: as morph_phases_add_circuit(): a member that is twice in the ring has two circuits at one port. Of a ring that
+ * Return: 0 or a negative errno: a member that is twice in the ring has two circuits at one port. Of a ring that
  * fails no circuit is there.
  */
 int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t plane,
@@ -144,7 +140,7 @@ struct morph_phase_trace {
  * @trace: its operations, those of a rank in the order in which it began them
  * @count: how many
  *
- * As if ranks had done so between two calls of morph_phases_iterate(). O(operations + stages of all ranks).
+ * O(operations + stages of all ranks).
  *
  * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (an operation ends before it begins, or times or counters
  * go back) or -EBUSY (an operation is under way). On failure what was learned before stays.
@@ -199,8 +195,7 @@ int morph_phases_stage(const struct morph_phases *phases, uint32_t rank, uint32_
 
 /**
  * enum morph_phase_act_kind - what is to be done
- * @MORPH_PHASE_CHANGE: circuits that are in the way of a group go dark, and those that it lacks are set; see
- *	morph_phases_change()
+ * @MORPH_PHASE_CHANGE: circuits that are in the way of a group go dark, and those that it lacks are set
  * @MORPH_PHASE_GO: the operation of the group goes on
  */
 enum morph_phase_act_kind {

@@ -36,9 +36,8 @@ extern "C" {
  * With a kernel, the ledger is read from it and the plan becomes a transaction:
  *
  *	morph_ledger_read(ledger, fabric, 0);
- *	morph_place(ledger, request, plan);
  *	morph_txn_set_profile(txn, morph_model_checksum(model));
- *	morph_txn_add_plan(txn, plan, ledger);
+ *	morph_txn_place(txn, ledger, request, plan);
  *
  * and then a slice of the plan's accelerators is created, in the order of ranks and with the
  * request's policy on transit, and the transaction is run on it.
@@ -135,7 +134,7 @@ void morph_request_set_mbps(struct morph_request *request, uint64_t mbps);
  * whatever others between the same servers have.
  *
  * This is for fibres that end in demultiplexers. Elements of today's profiles lead all
- * wavelengths the same way; there morph_txn_add_plan() lights plans in which no fibre is shared,
+ * wavelengths the same way; there morph_txn_place() lights plans in which no fibre is shared,
  * which is what morph_place() prefers where there are fibres enough. Circuit switches between
  * servers are one plan's. Across racks, and for morph_defrag_solve(), it has to be 1.
  *
@@ -410,14 +409,14 @@ int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger
  * @request: what is wanted
  * @plan: where to put the answer; what it was before is forgotten
  *
- * morph_place(), and morph_txn_add_plan() where the answer is FEASIBLE. One plan in eighty has no
+ * As morph_place(), and where the answer is FEASIBLE the transaction gets a change for each circuit. One plan in eighty has no
  * ways inside servers, in a rack that is held to 70 %; then the slice is placed anew without the
  * fibres of the circuit that had none, up to 16 times, or as long as all plans together have 16384
  * circuits. Of 2000 slices that come to such a rack 25 have no ways by the first plan, and 3 by all
  * of them.
  *
  * Return: 0: the verdict is in @plan, and the transaction has its changes if it is FEASIBLE; else
- * what morph_place() or morph_txn_add_plan() returns, -EBUSY for the first plan where none can be
+ * what morph_place() returns, or -EBUSY for the first plan where none can be
  * lit; then the transaction is as before.
  */
 int morph_txn_place(struct morph_txn *txn, struct morph_ledger *ledger,

@@ -20,7 +20,7 @@ extern "C" {
  *
  *	morph_ledger_take(ledger, plan, 7);
  *	if (!morph_protect(ledger, plan, protection))
- *		morph_ledger_keep(ledger, protection);
+ *		morph_protection_describe(protection, plan, ledger, &answer);
  *	...
  *	morph_protection_apply(protection, fabric, 7);
  *
@@ -91,7 +91,7 @@ int morph_protection_describe(const struct morph_protection *protection,
  * @fabric: the fabric
  * @slice: the slice, lit as the protection's plan says; it must allow the spares of its rack
  *
- * As administrator; a slice's owner has morph_slice_protect(). A rank that is not protected prefers none.
+ * As administrator. A rank that is not protected prefers none.
  * The driver plans the ways anew, and does so again whenever something that they need has changed;
  * a spare to which it finds none, or which is not free any more, gives way to the next. A rank that
  * was replaced prefers none: protections are to be found and told anew.

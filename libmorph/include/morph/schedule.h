@@ -24,8 +24,8 @@ extern "C" {
  *	morph_schedule_plan(schedule, collective, delay, &opts);
  *
  * A round begins when the one before has ended, but for MORPH_POLICY_MATCHINGS. With each schedule comes a time
- * that no other falls below, whatever its circuits. It is written by morph_schedule_write() for the checker,
- * which carries it out with its own clock. A schedule is used by one thread at a time.
+ * that no other falls below, whatever its circuits. A checker of its own carries
+ * it out with its own clock. A schedule is used by one thread at a time.
  */
 
 /**
@@ -205,7 +205,7 @@ int morph_schedule_take(struct morph_schedule *schedule, struct morph_collective
 /**
  * morph_schedule_combine() - plan the way back of a dispatch
  * @schedule: the answer; what was in it is forgotten
- * @collective: where to put the rounds of the way back, by morph_collective_turn(); what was in it is forgotten
+ * @collective: where to put the rounds of the way back; what was in it is forgotten
  * @there: the way there: of experts' tokens, dispatch
  * @delay: what rounds and changes take
  * @opts: as morph_schedule_plan(); the policy is MORPH_POLICY_MATCHINGS, or MORPH_POLICY_BEST
@@ -215,7 +215,7 @@ int morph_schedule_take(struct morph_schedule *schedule, struct morph_collective
  * longer than the way there. Circuits that @opts->after leaves lit are not made use of. By MORPH_POLICY_BEST it is that, unless what
  * morph_schedule_plan() finds for the same rounds is sooner: where changes are dear.
  *
- * Return: as morph_schedule_plan() and morph_collective_turn(), and -EINVAL for another policy.
+ * Return: as morph_schedule_plan(), and -EINVAL for another policy.
  */
 int morph_schedule_combine(struct morph_schedule *schedule, struct morph_collective *collective,
 			   const struct morph_collective *there, const struct morph_delay *delay,

@@ -21,7 +21,7 @@ extern "C" {
  *	morph_shim_read(shim, file, length);
  *	...
  *	if (!morph_shim_lookup(shim, MORPH_ALL_REDUCE, bytes, before, &plan))
- *		run(morph_shim_plan_collective(plan), morph_shim_plan_schedule(plan));
+ *		run(morph_shim_plan_schedule(plan));
  *
  * Sizes fall into buckets: they are rounded up to the next power of two, or to one of a few sizes between two of them
  * (@parts). A plan is of the size that its bucket ends with: for fewer bytes its rounds and circuits are as good as its
@@ -104,8 +104,8 @@ void morph_shim_free(struct morph_shim *shim);
  * @after: the plan that runs before, whose circuits are lit; NULL: nothing is
  * @out: the plan, owned by @shim
  *
- * A plan that is there takes neither memory nor a lock. One that is not is planned by morph_schedule_choose(), or
- * morph_schedule_choose_lit(); that it can't be done is kept too. Once there are as many as are kept those stay, and no more are planned.
+ * A plan that is there takes neither memory nor a lock. One that is not is planned by morph_schedule_choose(), with
+ * paths where they are wanted; that it can't be done is kept too. Once there are as many as are kept those stay, and no more are planned.
  *
  * Return: 0, -ENOENT (there is no feasible schedule, or none with ways), -EINVAL (no such collective, @after is of another shim), -E2BIG (more than
  * 2^50 bytes), -ENOSPC (no more plans are kept, or no more bytes of them), or as morph_schedule_choose(). Why, says

@@ -56,7 +56,7 @@ void morph_txn_free(struct morph_txn *txn);
  * @rest: where to put a transaction with the others, freed by morph_txn_free(); NULL if there are none
  *
  * The kernel takes at most 1024 changes in one transaction, and a message at most 192 KiB.
- * morph_txn_add_plan() adds a whole plan all the same; what it adds can be lit one after the other:
+ * morph_txn_place() adds a whole plan all the same; what it adds can be lit one after the other:
  *
  *	for (; txn && !error; morph_txn_free(txn), txn = rest)
  *		error = morph_txn_split(txn, &rest) ? : morph_txn_run(slice, txn, NULL);
@@ -227,7 +227,7 @@ typedef int (*morph_plan_fn)(const struct morph_object *info, const struct morph
  * @ranks_count: how many
  * @lanes_count: wavelengths of each circuit, 0 for 1
  * @flags: MORPH_RING_BOTH_WAYS
- * @attempts: as in morph_slice_replan()
+ * @attempts: how often it is planned anew when another change came first, 0 for 8
  * @reserved: 0
  */
 struct morph_ring_opts {
@@ -244,7 +244,7 @@ struct morph_ring_opts {
  * morph_slice_light_ring() - light a ring over a slice's ranks, in one transaction
  * @slice: the slice
  * @opts: how, or NULL
- * @out: as in morph_slice_replan(); may be NULL
+ * @out: object of type "txn"; may be NULL
  *
  * Circuits that are there already, between the same ranks and with as many lanes or
  * more, are left alone: a second call changes nothing.
