@@ -92,13 +92,14 @@ static void hw_transaction_goes_on(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
 	fake_rule(fake, FAKE_PROBE, 1, param->answer, param->error);
-	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, txn, &probe, 1));
-	KUNIT_EXPECT_EQ(test, param->result, morph_hw_probe(fake->fabric, txn, &probe, 1));
+	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
+	KUNIT_EXPECT_EQ(test, param->result,
+			morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
 	probe = (struct morph_probe){ .accelerator = 1 };
-	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, txn, &probe, 1));
+	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
 	KUNIT_EXPECT_EQ(test, 1u, probe.alive);
 	hw_expect_counted(fake, param);
-	morph_hw_done(txn);
+	morph_hw_done(txn->fabric, &txn->session);
 	morph_txn_put(txn);
 }
 
@@ -123,12 +124,12 @@ static void hw_late_completion_spares_the_next(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
 	fake_rule(fake, FAKE_PROBE, 0, FAKE_SILENT, 0);
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, morph_hw_probe(fake->fabric, txn, &probe, 1));
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT, morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
 	fake_rule(fake, FAKE_PROBE, 0, FAKE_STALE, 0);
-	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, txn, &probe, 1));
+	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
 	KUNIT_EXPECT_EQ(test, 1u, probe.alive);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_LATE_COMPLETIONS));
-	morph_hw_done(txn);
+	morph_hw_done(txn->fabric, &txn->session);
 	morph_txn_put(txn);
 }
 
@@ -142,14 +143,14 @@ static void hw_cookies_only_rise(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
-	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, txn, &probe, 1));
+	KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
 	first = fake->last_cookie;
-	txn->op.calls = 0xfffd;
+	txn->session.op.calls = 0xfffd;
 	for (i = 0; i < 6; i++)
-		KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, txn, &probe, 1));
+		KUNIT_EXPECT_EQ(test, 0, morph_hw_probe(fake->fabric, &txn->session, &probe, 1));
 	KUNIT_EXPECT_FALSE(test, fake->cookie_fell);
 	KUNIT_EXPECT_GT(test, fake->last_cookie >> 16, first >> 16);
-	morph_hw_done(txn);
+	morph_hw_done(txn->fabric, &txn->session);
 	morph_txn_put(txn);
 }
 

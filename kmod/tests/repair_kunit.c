@@ -88,8 +88,8 @@ static void protection_is_made_for_all_ranks(struct kunit *test)
 
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT,
-				morph_protection_state(&slice->ranks[i].protection));
-		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].protection.spare);
+				morph_protection_state(slice->ranks[i].protection));
+		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].protection->spare);
 	}
 	/* It holds nothing: the spare is free for others, and so are the lanes. */
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
@@ -116,7 +116,7 @@ static void protection_follows_its_spare(struct kunit *test)
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, param->policy);
-	const struct morph_protection *protection = &slice->ranks[0].protection;
+	const struct morph_protection *protection = slice->ranks[0].protection;
 
 	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
 	fake_settle(fake);
@@ -143,7 +143,7 @@ static void protection_follows_its_guides(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_protection *protection = &slice->ranks[0].protection;
+	struct morph_protection *protection = slice->ranks[0].protection;
 	u32 guide = protection_guide(test, protection);
 
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
@@ -159,7 +159,7 @@ static void protection_leaves_guides_that_are_kept_free(struct kunit *test)
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_protection *protection = &slice->ranks[0].protection;
+	struct morph_protection *protection = slice->ranks[0].protection;
 	u32 guide = protection_guide(test, protection);
 
 	morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide, true, &refusal);

@@ -277,7 +277,7 @@ static void txn_waits_once_for_a_device_that_hangs(struct kunit *test)
 
 	fake->fabric->signals_stopped = true;	/* nor does patrol read meanwhile */
 	fake_rule(fake, FAKE_GET_ELEMENTS, FAKE_ALWAYS, param->answer, param->error);
-	exec_read_back(fake->fabric, NULL, settings, ARRAY_SIZE(settings), true);
+	morph_hw_read_back(fake->fabric, NULL, settings, ARRAY_SIZE(settings), true);
 	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
 	fake->fabric->signals_stopped = false;
 }

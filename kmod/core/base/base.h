@@ -178,7 +178,7 @@ struct morph_fabric {
 
 	/* what a review tells again, alone: program.c */
 	struct srcu_struct telling;
-	u32 review_of;			/* enum morph_review, last written of the two */
+	u32 review_of;			/* enum review, last written of the two */
 	u32 review_first;
 	wait_queue_head_t review_end;
 
@@ -267,12 +267,82 @@ static inline void morph_stat(struct morph_fabric *fabric, enum morph_stat stat)
 
 extern struct mutex morph_registry_lock;
 extern struct xarray morph_fabrics;	/* by id; morph_registry_lock */
-extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
 extern struct class *morph_class;
 extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
 extern struct workqueue_struct *morph_step_wq;	/* steps of schedules: there may be many */
 /* What netlink has queued: it may wait for what runs on morph_wq, and never the other way. */
 extern struct workqueue_struct *morph_act_wq;
+
+/* ----------------------------------------------------------------- report.c */
+
+/*
+ * A component above that wants to know what the layers below find and change. All of its
+ * operations may be NULL. They are called with fabric->lock held, if nothing else is said,
+ * in the order of subscription.
+ */
+struct morph_subscriber {
+	/* Hardware was found to be bad, or good again. test: it is tested when it can be. */
+	void (*found)(struct morph_fabric *fabric, const struct morph_culprit *culprit,
+		      u32 health, bool test);
+	/* Hardware may not be as it was told. Any context. */
+	void (*doubted)(struct morph_fabric *fabric);
+	/* Light has not arrived over a path: *culprit gets who is to blame. No lock held. */
+	void (*diagnose)(struct morph_fabric *fabric, const struct optics_path *path,
+			 u32 src_accelerator, struct morph_culprit *culprit);
+	/* Light has arrived at a receive port. */
+	void (*seen)(struct morph_fabric *fabric, u32 rx);
+
+	/* Circuits of a slice are lit, dark or elsewhere from now on: all between the two. */
+	void (*light_begin)(struct morph_slice *slice);
+	void (*light)(struct morph_circuit *circuit);
+	void (*light_end)(struct morph_slice *slice);
+	/* A circuit is lit in two places, and the old light goes out. */
+	void (*moved)(struct morph_circuit *circuit);
+
+	/* A change is published: each of its circuits that has a new path, then as a whole. */
+	void (*lit)(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path);
+	void (*published)(struct morph_txn *txn);
+	/* A path is not claimed any more; claims have been given back as a whole. */
+	void (*path_freed)(struct morph_fabric *fabric, const struct morph_route *route);
+	void (*freed)(struct morph_fabric *fabric);
+
+	/* Light of a slice is missing, or goes over bad hardware. */
+	void (*hurt)(struct morph_slice *slice);
+	/* Circuits could not be brought back when a change was rolled back. */
+	void (*broken)(struct morph_txn *txn);
+	/* A numbered transaction has another outcome; one has ended. */
+	void (*txn_changed)(struct morph_txn *txn);
+	void (*txn_ended)(struct morph_txn *txn);
+	/* The circuits of a slice are those of an earlier configuration. */
+	void (*reverted)(struct morph_slice *slice);
+};
+
+/* While the module starts. */
+void morph_subscribe(const struct morph_subscriber *subscriber);
+
+void morph_report_finding(struct morph_fabric *fabric, const struct morph_culprit *culprit,
+			  u32 health);
+void morph_report_suspect(struct morph_fabric *fabric, const struct morph_culprit *culprit,
+			  u32 health);
+void morph_report_doubt(struct morph_fabric *fabric);
+void morph_report_dark(struct morph_fabric *fabric, const struct optics_path *path,
+		       u32 src_accelerator, struct morph_culprit *culprit);
+void morph_report_seen(struct morph_fabric *fabric, u32 rx);
+void morph_report_light_begin(struct morph_slice *slice);
+void morph_report_light(struct morph_circuit *circuit);
+void morph_report_light_end(struct morph_slice *slice);
+void morph_report_moved(struct morph_circuit *circuit);
+void morph_report_lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path);
+void morph_report_published(struct morph_txn *txn);
+void morph_report_path_freed(struct morph_fabric *fabric, const struct morph_route *route);
+void morph_report_freed(struct morph_fabric *fabric);
+void morph_report_hurt(struct morph_slice *slice);
+void morph_report_broken(struct morph_txn *txn);
+void morph_report_txn_changed(struct morph_txn *txn);
+void morph_report_txn_ended(struct morph_txn *txn);
+void morph_report_reverted(struct morph_slice *slice);
+
+/* ----------------------------------------------------------------- fabric.c */
 
 /* Find a registered fabric and take a reference to its device, or NULL. */
 struct morph_fabric *morph_fabric_find(u32 id);
@@ -291,9 +361,6 @@ void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_
 void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
 			     struct morph_element_info *info);
 void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info);
-/* Put a chip on, or take it off, the lists from which accelerators are given out. */
-void morph_chip_update(struct morph_fabric *fabric, u32 accelerator);
-bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
 
 /* Who is charged for what is held, and how much that may be. */
 
@@ -321,6 +388,13 @@ enum morph_resource {
 	MORPH_RES_LANES,
 	MORPH_RES_PREPARED,
 	MORPH_RES_BYTES,		/* memory that is kept on behalf of the user */
+};
+
+/* On whose behalf a request is made. All zero: the tenant's own, which no controller fences. */
+struct morph_token {
+	u64 epoch;
+	u32 controller;		/* 0: none is named */
+	bool needed;		/* it came over netlink: the slice's controller must be named */
 };
 
 struct morph_user *morph_user_get(kuid_t uid);	/* or NULL when out of memory */

@@ -6,7 +6,6 @@
 
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/recovery/recovery.h"
 
 /* Settings handed down at once. */
 #define BRINGUP_CHUNK	4096u
@@ -55,7 +54,7 @@ static int bringup_elements(struct morph_fabric *fabric, struct morph_element_se
 			if (settings[i].state == optics_park_state(fabric->graph, first + i))
 				continue;
 			culprit.index = first + i;
-			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+			morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
 		}
 		mutex_unlock(&fabric->lock);
 	}
@@ -86,7 +85,7 @@ static int bringup_receivers(struct morph_fabric *fabric, struct morph_receiver_
 				continue;
 			culprit.index = first + i;
 			culprit.lanes = readings[i].lit;
-			morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+			morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
 		}
 		mutex_unlock(&fabric->lock);
 	}
@@ -115,7 +114,7 @@ static int bringup_probe(struct morph_fabric *fabric, struct morph_probe *probes
 				fabric->chips[first + i].last_verified_ns =
 					ktime_get_boottime_ns();
 			else
-				morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+				morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
 		}
 		mutex_unlock(&fabric->lock);
 	}

@@ -22,26 +22,90 @@ struct morph_op {
 	size_t bytes;
 };
 
-/* @txn: whose times it counts in, or NULL. Once it has ended: morph_hw_done(). */
-int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
+/* Operations of one transaction: they share a morph_op and count in the same times. */
+struct morph_hw_session {
+	struct morph_op op;
+	struct morph_times times;
+	u64 device_ended_ns;		/* when the provider last returned */
+};
+
+/* @session: that it belongs to, or NULL. Once that has ended: morph_hw_done(). */
+int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_hw_session *session,
 			  const struct morph_element_setting *settings, u32 count);
-int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_hw_session *session,
 			  struct morph_element_setting *settings, u32 count);
-int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			const struct morph_laser_setting *settings, u32 count);
-int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			struct morph_laser_reading *readings, u32 count);
-int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_receiver_reading *readings, u32 count);
-int morph_hw_probe(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_probe(struct morph_fabric *fabric, struct morph_hw_session *session,
 		   struct morph_probe *probes, u32 count);
-void morph_hw_done(struct morph_txn *txn);
+void morph_hw_done(struct morph_fabric *fabric, struct morph_hw_session *session);
 /* What the provider knows an accelerator by now; zeros where it can't tell. */
 void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
 		       struct morph_identity *identity);
 int morph_hw_wait(struct morph_fabric *fabric, u64 ns);
 void morph_hw_drain(struct morph_fabric *fabric);
 void morph_hw_fail_all(struct morph_fabric *fabric, int status);
+
+/* How long hardware may take to obey, in ever longer steps. */
+struct morph_hw_patience {
+	u64 pause, left;	/* ns */
+};
+
+struct morph_hw_patience morph_hw_patience(struct morph_fabric *fabric);
+/* 0, 1 when patience is at its end, or a negative errno. No lock held. */
+int morph_hw_wait_more(struct morph_fabric *fabric, struct morph_hw_patience *patience);
+
+/* --------------------------------------------------------------- program.c */
+
+/* Program elements and remember what they were told. No lock held. */
+int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *session,
+		     struct morph_element_setting *settings, u32 count);
+/* How an element stands, which is remembered. No lock held. */
+int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *session, u32 element,
+			 u32 *state);
+/* Ask elements that may not have obeyed, and report what they say. No lock held. */
+void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *session,
+			struct morph_element_setting *settings, u32 count, bool told);
+/* Add a change of one path's lasers to a list; returns its length. fabric->lock held. */
+u32 morph_hw_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
+		       const struct optics_path *path, bool on);
+/* Settings as they are wanted now: true when some were not. fabric->lock held. */
+bool morph_hw_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers,
+			    u32 n);
+/* Switch the lasers of ports as fabric->tx_on has them; the second reports doubt. No lock held. */
+int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
+			 struct morph_laser_setting *lasers, u32 n);
+int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
+			   struct morph_laser_setting *lasers, u32 n);
+
+#define MORPH_REVIEW_CHUNK	16u	/* elements or ports that a review takes at once */
+
+/* What the caller of a review expects of hardware. All arrays are read under fabric->lock. */
+struct morph_review {
+	const u64 *tx_dead;		/* by port: lasers that need not shine */
+	const u8 *element_state;	/* elements that should stand otherwise are skipped, */
+	const u8 *element_marks;	/* and those with one of these marks */
+	u8 skip;
+};
+
+/*
+ * Read all lasers and elements, and tell those that are not as they were told the same again.
+ * No lock held; one review at a time. Non-zero: some could not be read or told.
+ */
+int morph_hw_review(struct morph_fabric *fabric, const struct morph_review *review);
+
+/* ------------------------------------------------------------- confession.c */
+
+/* Which of some lanes a laser emits on; what can't be read counts as on. No lock held. */
+u64 morph_hw_lasers_lit(struct morph_fabric *fabric, struct morph_hw_session *session, u32 tx,
+			u64 lanes);
+/* Does hardware on a path show by itself that it is bad? No lock held. */
+bool morph_hw_confess(struct morph_fabric *fabric, const struct optics_path *path,
+		      u32 src_accelerator, struct morph_culprit *culprit);
 
 /* ---------------------------------------------------------------- bringup.c */
 

@@ -17,8 +17,6 @@
 #include "core/base/base.h"
 #include "core/base/trace.h"
 #include "core/hardware/hardware.h"
-#include "core/recovery/recovery.h"
-#include "core/txn/txn.h"
 
 /* Shortest deadline: the timer wheel counts in jiffies. */
 #define MIN_DEADLINE_JIFFIES	2
@@ -57,9 +55,9 @@ static void op_close(struct morph_fabric *fabric, struct morph_op *op)
 	spin_unlock_irqrestore(&fabric->op_lock, flags);
 }
 
-void morph_hw_done(struct morph_txn *txn)
+void morph_hw_done(struct morph_fabric *fabric, struct morph_hw_session *session)
 {
-	op_close(txn->fabric, &txn->op);
+	op_close(fabric, &session->op);
 }
 
 /* The cookie of its next operation, which may now be completed. */
@@ -204,8 +202,8 @@ static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *op
  * function alone, so that a provider which is being removed is not held up by those
  * who wait.
  */
-static int op_run(struct morph_fabric *fabric, struct morph_txn *txn, struct morph_op *op,
-		  enum call call, void *array, u32 count)
+static int op_run(struct morph_fabric *fabric, struct morph_hw_session *session,
+		  struct morph_op *op, enum call call, void *array, u32 count)
 {
 	u32 bytes = calls[call].bytes;
 	const struct morph_fabric_ops *ops;
@@ -215,11 +213,11 @@ static int op_run(struct morph_fabric *fabric, struct morph_txn *txn, struct mor
 	cookie = op_begin(fabric, op, bytes ? array : NULL, (size_t)count * bytes);
 	srcu = srcu_read_lock(&fabric->srcu);
 	ops = READ_ONCE(fabric->ops);
-	begin = txn ? ktime_get_ns() : 0;
+	begin = session ? ktime_get_ns() : 0;
 	result = ops ? submit(fabric, ops, call, cookie, array, count) : -ENODEV;
-	if (txn) {
-		txn->device_ended_ns = ktime_get_ns();
-		txn->times.provider_ns += txn->device_ended_ns - begin;
+	if (session) {
+		session->device_ended_ns = ktime_get_ns();
+		session->times.provider_ns += session->device_ended_ns - begin;
 	}
 	srcu_read_unlock(&fabric->srcu, srcu);
 	trace_morph_op_submit(fabric->id, cookie, calls[call].name, result);
@@ -240,14 +238,14 @@ static noinline_for_stack int op_run_alone(struct morph_fabric *fabric, enum cal
 	return ret;
 }
 
-static int run(struct morph_fabric *fabric, struct morph_txn *txn, enum call call, void *array,
-	       u32 count)
+static int run(struct morph_fabric *fabric, struct morph_hw_session *session, enum call call,
+	       void *array, u32 count)
 {
 	if (!count)
 		return 0;
-	if (!txn)
+	if (!session)
 		return op_run_alone(fabric, call, array, count);
-	return op_run(fabric, txn, &txn->op, call, array, count);
+	return op_run(fabric, session, &session->op, call, array, count);
 }
 
 /* Nominal time that the device needs to take @count settings. */
@@ -258,44 +256,44 @@ static u64 write_time(struct morph_fabric *fabric, u32 count)
 	return count ? params->write_fixed_ns + params->write_each_ns * count : 0;
 }
 
-int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_set_elements(struct morph_fabric *fabric, struct morph_hw_session *session,
 			  const struct morph_element_setting *settings, u32 count)
 {
-	if (txn)
-		txn->times.modelled_ns += write_time(fabric, count);
-	return run(fabric, txn, SET_ELEMENTS, (void *)settings, count);
+	if (session)
+		session->times.modelled_ns += write_time(fabric, count);
+	return run(fabric, session, SET_ELEMENTS, (void *)settings, count);
 }
 
-int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_get_elements(struct morph_fabric *fabric, struct morph_hw_session *session,
 			  struct morph_element_setting *settings, u32 count)
 {
-	return run(fabric, txn, GET_ELEMENTS, settings, count);
+	return run(fabric, session, GET_ELEMENTS, settings, count);
 }
 
-int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_set_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			const struct morph_laser_setting *settings, u32 count)
 {
-	if (txn)
-		txn->times.modelled_ns += write_time(fabric, count);
-	return run(fabric, txn, SET_LASERS, (void *)settings, count);
+	if (session)
+		session->times.modelled_ns += write_time(fabric, count);
+	return run(fabric, session, SET_LASERS, (void *)settings, count);
 }
 
-int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_get_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			struct morph_laser_reading *readings, u32 count)
 {
-	return run(fabric, txn, GET_LASERS, readings, count);
+	return run(fabric, session, GET_LASERS, readings, count);
 }
 
-int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_get_receivers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_receiver_reading *readings, u32 count)
 {
-	return run(fabric, txn, GET_RECEIVERS, readings, count);
+	return run(fabric, session, GET_RECEIVERS, readings, count);
 }
 
-int morph_hw_probe(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_hw_probe(struct morph_fabric *fabric, struct morph_hw_session *session,
 		   struct morph_probe *probes, u32 count)
 {
-	return run(fabric, txn, PROBE, probes, count);
+	return run(fabric, session, PROBE, probes, count);
 }
 
 void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
@@ -361,6 +359,28 @@ int morph_hw_wait(struct morph_fabric *fabric, u64 ns)
 	return ret;
 }
 
+struct morph_hw_patience morph_hw_patience(struct morph_fabric *fabric)
+{
+	const struct optics_params *params = &fabric->graph->params;
+
+	return (struct morph_hw_patience){
+		.pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL),
+		.left = params->deadline_ns,
+	};
+}
+
+/* Returns 0, 1 when patience is at its end, or a negative errno. No lock held. */
+int morph_hw_wait_more(struct morph_fabric *fabric, struct morph_hw_patience *patience)
+{
+	u64 pause = patience->pause;
+
+	if (patience->left < pause)
+		return 1;
+	patience->left -= pause;
+	patience->pause *= 2;
+	return morph_hw_wait(fabric, pause);
+}
+
 /**
  * morph_fabric_complete() - an operation that was in progress has ended
  * @fabric: the fabric
@@ -390,7 +410,7 @@ void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 	spin_unlock_irqrestore(&fabric->op_lock, flags);
 	if (!found) {
 		morph_stat(fabric, MORPH_STAT_LATE_COMPLETIONS);
-		morph_patrol_review(fabric);
+		morph_report_doubt(fabric);
 	}
 	trace_morph_op_complete(fabric->id, cookie, status, found);
 }

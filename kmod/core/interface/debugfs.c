@@ -167,9 +167,9 @@ static int plans_show(struct seq_file *file, void *unused)
 			const struct morph_rank *entry = &slice->ranks[rank];
 
 			seq_printf(file, "%u %u %u %s", slice->number, rank, entry->accelerator,
-				   plan_names[morph_protection_state(&entry->protection)]);
-			if (entry->protection.spare != MORPH_ANY)
-				seq_printf(file, " %u", entry->protection.spare);
+				   plan_names[morph_protection_state(entry->protection)]);
+			if (entry->protection->spare != MORPH_ANY)
+				seq_printf(file, " %u", entry->protection->spare);
 			seq_putc(file, '\n');
 		}
 	}

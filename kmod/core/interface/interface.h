@@ -12,6 +12,9 @@ struct morph_slice_params;
 struct poll_table_struct;
 struct vm_area_struct;
 
+/* Subscriptions and waiters. While the module starts. */
+void morph_interface_register(void);
+
 int morph_chardev_init(void);
 void morph_chardev_exit(void);
 int morph_chardev_add_fabric(struct morph_fabric *fabric);

@@ -152,7 +152,7 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 	args->out_outcome = txn->outcome;
 	args->out_seq = txn->seq;
 	args->out_generation = call->file->slice->generation;
-	args->out_times = txn->times;
+	args->out_times = txn->session.times;
 	mutex_unlock(&call->fabric->lock);
 	if (ret)
 		call->refusal = txn->refusal;
@@ -250,7 +250,7 @@ int morph_do_txn_step(struct morph_call *call)
 	args->out_outcome = txn->outcome;
 	args->out_seq = txn->seq;
 	args->out_lease_ns = morph_txn_lease_left(txn);
-	args->out_times = txn->times;
+	args->out_times = txn->session.times;
 	mutex_unlock(&call->fabric->lock);
 	morph_txn_put(txn);
 	return ret;

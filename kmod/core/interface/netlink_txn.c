@@ -92,7 +92,7 @@ static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
 
 	if (nla_put_s32(skb, MORPH_A_TXN_STATUS, txn->status) ||
 	    nla_put_u64_64bit(skb, MORPH_A_TXN_SEQ, txn->seq, MORPH_A_TXN_PAD) ||
-	    morph_nl_put_times(skb, MORPH_A_TXN_TIMES, &txn->times))
+	    morph_nl_put_times(skb, MORPH_A_TXN_TIMES, &txn->session.times))
 		return -EMSGSIZE;
 	if (!refusal->reason)
 		return test && (nla_put_u32(skb, MORPH_A_TXN_PART, txn->target.part) ||
@@ -542,7 +542,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 	}
 	begin = ktime_get_ns();
 	txn->status = morph_txn_stage(txn);
-	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+	txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	txn->seq = fabric->seq;
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
 	morph_txn_unstage(txn);

@@ -10,7 +10,6 @@
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
-#include "core/slice/slice.h"
 
 /* Where the links begin, behind the hops. */
 static size_t links_at(u32 capacity)
@@ -284,4 +283,22 @@ void morph_route_unlist(struct morph_route *route)
 
 	for (i = 0; i < route->capacity; i++)
 		hlist_del_init(&route->links[i].node);
+}
+
+bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	const struct optics_state *ledger = fabric->ledger;
+	u32 h;
+
+	lockdep_assert_held(&fabric->lock);
+	for (h = 0; h < route->path.hops_count; h++) {
+		u32 element = route->hops[h].element;
+
+		if (ledger->guide_marks[route->hops[h].guide >> 1] & OPTICS_UNHEALTHY)
+			return false;
+		if (element != OPTICS_NONE && ledger->element_marks[element] & OPTICS_UNHEALTHY)
+			return false;
+	}
+	return !(route->path.lanes &
+		 (ledger->tx_dead[route->path.tx] | ledger->rx_dead[route->path.rx]));
 }

@@ -3,8 +3,11 @@
 #ifndef MORPH_CORE_LEDGER_LEDGER_H
 #define MORPH_CORE_LEDGER_LEDGER_H
 
+#include <linux/kref.h>
+#include <linux/uidgid.h>
+
 #include "core/base/base.h"
-#include "core/slice/slice.h"
+#include "core/hardware/hardware.h"
 
 /* Position of a route on one guide's list. */
 struct morph_link {
@@ -40,6 +43,136 @@ struct morph_route {
 	struct optics_hop hops[];	/* capacity */
 };
 
+/* A circuit of a slice. Under fabric->lock. */
+struct morph_circuit {
+	struct morph_slice *slice;
+	u32 id;
+	u32 state;			/* enum morph_circuit_state */
+	u32 src_rank, dst_rank;		/* one of them perhaps MORPH_RANK_EDGE | edge */
+	u32 lanes_count;
+	bool any_src_plane, any_dst_plane;
+	bool dark;			/* hardware says that light is missing */
+	u32 alarms;			/* how often it has said so */
+	u64 alarm_since_ns;		/* when it was first seen, of the last that found it lit */
+	bool listed;			/* in slice->circuits: was lit */
+	struct morph_schedule *schedule; /* that lights it in some steps, or NULL */
+	u64 told_mbps;			/* in the slice's state page */
+	bool astray;			/* a repair has left it a path that can't be */
+	struct morph_route *route;	/* NULL only while being set up */
+	struct morph_txn *pending;	/* transaction that is changing it */
+	s32 power_mdbm;
+	u64 dark_ns;
+	u64 last_verified_ns;
+};
+
+/* What is lit, or held for a transaction that is prepared: its slice and operators see it. */
+static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
+{
+	return circuit->listed || circuit->state == MORPH_CIRCUIT_PREPARED;
+}
+
+struct morph_rank {
+	u32 accelerator;
+	u32 replacements;
+	bool failed;			/* its accelerator is to be replaced */
+	bool forced;			/* somebody asked for it, whatever the policy */
+	u32 wanted_spare;		/* which one they asked for, or MORPH_ANY */
+	u32 preferred;			/* spare that is tried first, or MORPH_ANY */
+	struct morph_protection *protection;	/* how a spare would take its place */
+};
+
+struct morph_slice {
+	struct kref kref;
+	struct rcu_head rcu;
+	struct morph_fabric *fabric;	/* counted */
+	struct module *owner_module;	/* pinned provider */
+	struct morph_user *user;	/* counted; charged */
+	size_t bytes;			/* charged for the slice itself */
+	u32 number;			/* index in morph_slices; also the ledger's owner */
+	char name[MORPH_NAME_BYTES];
+	bool named;
+	kuid_t uid;
+	umode_t mode;
+
+	/* fabric->lock */
+	struct list_head node;		/* head: fabric->slices */
+	u32 state;			/* enum morph_slice_state */
+	u32 failover, transit, spare_policy;
+	u32 controller;			/* that decides about it, or 0 */
+	bool reserved;
+	/* Some look at these three without the lock. */
+	bool dying;			/* no new work; teardown is queued or done */
+	bool repairing;			/* repair_work is to run or runs */
+	bool busy;			/* a change is under way */
+	u32 waiting;			/* of those that wait for it to be idle: their bits */
+	bool comes_in;			/* has, or had, circuits that come in over an edge */
+	u64 generation;
+	u32 ranks_count;
+	struct morph_rank *ranks;
+	struct morph_protection *protections;	/* by rank */
+	struct xarray circuits;		/* by id */
+	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
+	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
+	struct list_head queues;	/* of struct morph_queue: queue.c */
+	struct morph_state_page *state_page; /* or NULL: state_page.c */
+	u32 last_schedule, last_queue;	/* numbers given */
+	u32 schedule_ids;		/* the next number of a circuit of one */
+	u32 circuits_count;
+	u32 *spare_list;		/* for MORPH_SPARES_LIST */
+	u32 spare_list_count;
+	u32 own_spare;			/* reserved spare, or MORPH_ANY */
+	u32 hour_replacements;		/* that the owner asked for within the hour */
+	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
+	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
+	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
+	struct morph_route *idle_route;	/* memory for the next route */
+	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
+	u32 records_next;
+	u32 files_count;
+	u64 fault_since_ns;		/* when hardware showed the fault under repair */
+	u64 fault_noticed_ns;		/* when the core read the signal */
+	struct morph_culprit culprit;	/* what degraded it */
+	bool was_degraded;		/* counted in fabric->degraded */
+	int failover_error;		/* why its last failover was in vain, or 0 */
+	bool crowded;			/* other repairs were under way beside its last one */
+	u64 degraded_mbps;		/* what its owner was told is left then */
+
+	wait_queue_head_t idle;		/* busy went false, repairing went false */
+	struct list_head files;		/* of morph_file.node; event_lock */
+	struct work_struct repair_work;
+	struct work_struct release_work;
+	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
+	u32 *failover_lists;		/* three of ranks_count: see struct failover */
+	struct device *node_dev;	/* node of a named slice, or NULL */
+	struct cdev *node_cdev;
+};
+
+/*
+ * A component that waits for slices to become idle, or keeps memory with them. Registered
+ * when the module starts; served in the order of registration.
+ */
+struct morph_slice_waiter {
+	/* The slice is idle: nobody changes it. fabric->lock held. NULL: it never waits. */
+	void (*idle)(struct morph_slice *slice);
+	/* Free what the component keeps with a slice that nobody holds any more. Or NULL. */
+	void (*released)(struct morph_slice *slice);
+	u32 bit;			/* in slice->waiting */
+};
+
+void morph_slice_waiter_register(struct morph_slice_waiter *waiter);
+/* Call idle() when the slice is left; or no more. fabric->lock held. */
+static inline void morph_slice_wait(struct morph_slice *slice,
+				    const struct morph_slice_waiter *waiter)
+{
+	slice->waiting |= waiter->bit;
+}
+
+static inline void morph_slice_wait_cancel(struct morph_slice *slice,
+					   const struct morph_slice_waiter *waiter)
+{
+	slice->waiting &= ~waiter->bit;
+}
+
 /* ------------------------------------------------------------------ claim.c */
 
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp);
@@ -63,9 +196,56 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
  */
 u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route);
+/* Is a circuit's route free of failed hardware? fabric->lock held. */
+bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route);
+
+/* What a path is wanted for. */
+struct morph_path_request {
+	struct morph_slice *slice;
+	const struct morph_change *change;
+	const u32 *guides;		/* explicit path, or NULL */
+	u32 src, dst;			/* accelerators, or OPTICS_EDGE | edge */
+	bool charged;			/* refused for its memory past the user's limit */
+	gfp_t gfp;
+};
+
+/* path.c */
+int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
+		    struct morph_refusal *refusal, struct optics_refusal *why);
 /* Find routes and protections by guide. */
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unlist(struct morph_route *route);
+
+/* ------------------------------------------------------------ accelerator.c */
+
+/* Put a chip on, or take it off, the lists from which accelerators are given out. */
+void morph_chip_update(struct morph_fabric *fabric, u32 accelerator);
+bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
+/* An accelerator joins a slice, before it takes a rank's place; or leaves it. fabric->lock held. */
+void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank);
+void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
+
+/* ----------------------------------------------------------------- content.c */
+
+extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
+
+void morph_slice_put(struct morph_slice *slice);
+/* Its memory, where it has never been seen by others. */
+void morph_slice_free(struct morph_slice *slice);
+/* Admit one change at a time. fabric->lock held, dropped while waiting, held on return. */
+int morph_slice_enter(struct morph_slice *slice, bool repair);
+void morph_slice_leave(struct morph_slice *slice);
+/* Nobody is in the slice, and something else that waiters mind has ended. fabric->lock held. */
+void morph_slice_rest(struct morph_slice *slice);
+/* Numbers of circuits of schedules begin here: they follow one another. */
+#define MORPH_SCHEDULE_FIRST_ID	0x1000000u
+/* A circuit that is in no table yet, charged; an error pointer: -EDQUOT with @refusal, -ENOMEM. */
+struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_refusal *refusal);
+void morph_circuit_free(struct morph_circuit *circuit);
+/* Take a circuit out of its slice; its route claims nothing any more. fabric->lock held. */
+void morph_circuit_drop(struct morph_circuit *circuit);
 
 /* Half circuits: those that leave at an edge of the fabric, or come in at one. */
 
@@ -94,11 +274,5 @@ static inline u32 morph_end_plane(const struct optics_graph *graph, u32 end)
 {
 	return optics_end_is_edge(graph, end) ? MORPH_PLANE_ANY : end % graph->params.planes;
 }
-
-/* Lasers and elements of half a circuit that leaves: lit, or dark, as far as can be seen here. */
-int morph_half_verify_leaving(struct morph_fabric *fabric, struct morph_txn *txn,
-			      const struct morph_route *route, bool lit);
-/* Is all dark that came in for a slice over edges? The device works, no lock held. */
-int morph_half_verify_dark(struct morph_slice *slice);
 
 #endif /* MORPH_CORE_LEDGER_LEDGER_H */

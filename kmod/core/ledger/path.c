@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* From what a change asks for to a path: the kernel's router, or the caller's guides. */
+#include <linux/err.h>
+
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
-#include "core/slice/slice.h"
-#include "core/txn/txn.h"
 
 /*
  * The planes that a change may use at one end. A port of which some lanes are dead is
@@ -33,28 +33,28 @@ static u32 lanes_wanted(const struct morph_change *change)
 	return change->lanes ? optics_weight64(change->lanes) : 1;
 }
 
-static int route_by_search(struct morph_txn *txn, struct morph_item *item,
+static int route_by_search(const struct morph_path_request *request,
 			   struct optics_path *path, struct optics_refusal *why)
 {
-	struct morph_fabric *fabric = txn->fabric;
-	const struct morph_change *change = &item->change;
-	struct optics_route_request request = {
-		.tx_accelerator = item->new_src,
-		.rx_accelerator = item->new_dst,
-		.tx_planes = planes_mask(fabric, item->new_src, change->src_plane,
+	struct morph_fabric *fabric = request->slice->fabric;
+	const struct morph_change *change = request->change;
+	struct optics_route_request search = {
+		.tx_accelerator = request->src,
+		.rx_accelerator = request->dst,
+		.tx_planes = planes_mask(fabric, request->src, change->src_plane,
 					 fabric->ledger->tx_dead),
-		.rx_planes = planes_mask(fabric, item->new_dst, change->dst_plane,
+		.rx_planes = planes_mask(fabric, request->dst, change->dst_plane,
 					 fabric->ledger->rx_dead),
 		.lanes_allowed = change->lanes ? change->lanes : fabric->graph->all_lanes,
 		.lanes_count = lanes_wanted(change),
-		.owner = txn->slice->number,
-		.transit_own = txn->slice->transit == MORPH_TRANSIT_OWN,
+		.owner = request->slice->number,
+		.transit_own = request->slice->transit == MORPH_TRANSIT_OWN,
 		.steps = MORPH_ROUTE_STEPS,
 	};
 	u32 steps = 0;
 	int ret;
 
-	ret = optics_route(fabric->ledger, &request, fabric->route_work, path, &steps, why);
+	ret = optics_route(fabric->ledger, &search, fabric->route_work, path, &steps, why);
 	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
 	return ret;
 }
@@ -88,38 +88,41 @@ static int bad_guide(struct optics_refusal *why, u32 guide, u32 position)
 }
 
 /* Where the first guide starts: at a transmitter of the accelerator that sends, or an edge. */
-static int first_guide(struct morph_txn *txn, struct morph_item *item, struct optics_path *path,
+static int first_guide(const struct morph_path_request *request, struct optics_path *path,
 		       u32 *code, struct optics_refusal *why)
 {
-	const struct optics_graph *graph = txn->fabric->graph;
-	bool edge = item->new_src & OPTICS_EDGE;
+	const struct optics_graph *graph = request->slice->fabric->graph;
+	bool edge = request->src & OPTICS_EDGE;
 	u32 planes = edge ? 1 : graph->params.planes;
 	u32 plane;
 
 	for (plane = 0; plane < planes; plane++) {
-		u32 port = edge ? optics_edge_end(graph, item->new_src & ~OPTICS_EDGE) :
-				  item->new_src * planes + plane;
+		u32 port = edge ? optics_edge_end(graph, request->src & ~OPTICS_EDGE) :
+				  request->src * planes + plane;
 
-		if (item->change.src_plane != MORPH_PLANE_ANY && item->change.src_plane != plane)
+		if (request->change->src_plane != MORPH_PLANE_ANY &&
+		    request->change->src_plane != plane)
 			continue;
-		if (graph->tx_guide[port] >> 1 != item->guides[0])
+		if (graph->tx_guide[port] >> 1 != request->guides[0])
 			continue;
 		*code = graph->tx_guide[port];
 		path->tx = port;
 		return 0;
 	}
-	return bad_guide(why, item->guides[0], 0);
+	return bad_guide(why, request->guides[0], 0);
 }
 
 /* Lanes that are free all along the path and at both ports, the lowest first. */
-static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct optics_path *path,
+static int choose_lanes(const struct morph_path_request *request, struct optics_path *path,
 			struct optics_refusal *why)
 {
-	const struct optics_state *ledger = txn->fabric->ledger;
-	u32 need = lanes_wanted(&item->change);
-	u64 lanes = item->change.lanes ? item->change.lanes : txn->fabric->graph->all_lanes;
+	const struct optics_state *ledger = request->slice->fabric->ledger;
+	u32 need = lanes_wanted(request->change);
+	u64 lanes = request->change->lanes;
 	u32 i;
 
+	if (!lanes)
+		lanes = request->slice->fabric->graph->all_lanes;
 	lanes &= ~(ledger->tx_lanes[path->tx] | ledger->tx_dead[path->tx]);
 	lanes &= ~(ledger->rx_lanes[path->rx] | ledger->rx_dead[path->rx]);
 	for (i = 0; i < path->hops_count; i++)
@@ -144,24 +147,25 @@ static int choose_lanes(struct morph_txn *txn, struct morph_item *item, struct o
 }
 
 /* Is the end of the last guide where the light shall arrive? */
-static bool arrives(const struct morph_item *item, const struct optics_end *end)
+static bool arrives(const struct morph_path_request *request, const struct optics_end *end)
 {
 	if (end->type == MORPH_END_EDGE)
-		return item->new_dst == (OPTICS_EDGE | end->index);
-	return end->type == MORPH_END_RX && end->index == item->new_dst &&
-	       (item->change.dst_plane == MORPH_PLANE_ANY || item->change.dst_plane == end->port);
+		return request->dst == (OPTICS_EDGE | end->index);
+	return end->type == MORPH_END_RX && end->index == request->dst &&
+	       (request->change->dst_plane == MORPH_PLANE_ANY ||
+		request->change->dst_plane == end->port);
 }
 
-static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
+static int route_by_guides(const struct morph_path_request *request,
 			   struct optics_path *path, struct optics_refusal *why)
 {
-	const struct optics_graph *graph = txn->fabric->graph;
-	u32 count = item->change.guides.count;
+	const struct optics_graph *graph = request->slice->fabric->graph;
+	u32 count = request->change->guides.count;
 	const struct optics_end *end;
 	u32 code, i, next;
 	int ret;
 
-	ret = first_guide(txn, item, path, &code, why);
+	ret = first_guide(request, path, &code, why);
 	if (ret)
 		return ret;
 	path->hops_count = count;
@@ -172,9 +176,9 @@ static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
 		end = &graph->guides[code >> 1].end[!(code & 1)];
 		if (i + 1 == count)
 			break;
-		next = item->guides[i + 1];
+		next = request->guides[i + 1];
 		if (end->type != MORPH_END_ELEMENT || next >= graph->guides_count)
-			return bad_guide(why, item->guides[i], i);
+			return bad_guide(why, request->guides[i], i);
 		for (code = next * 2; code < next * 2 + 2; code++)
 			if (graph->guides[next].end[code & 1].type == MORPH_END_ELEMENT &&
 			    graph->guides[next].end[code & 1].index == end->index)
@@ -182,37 +186,38 @@ static int route_by_guides(struct morph_txn *txn, struct morph_item *item,
 		if (code == next * 2 + 2)
 			return bad_guide(why, next, i + 1);
 		hop->element = end->index;
-		hop->state = joining_state(txn->fabric, end->index, end->port,
+		hop->state = joining_state(request->slice->fabric, end->index, end->port,
 					   graph->guides[next].end[code & 1].port);
 		if (hop->state == OPTICS_NONE)
 			return bad_guide(why, next, i + 1);
 	}
-	if (!arrives(item, end))
-		return bad_guide(why, item->guides[count - 1], count - 1);
+	if (!arrives(request, end))
+		return bad_guide(why, request->guides[count - 1], count - 1);
 	path->rx = end->type == MORPH_END_EDGE ? optics_edge_end(graph, end->index) :
 						 end->index * graph->params.planes + end->port;
 	path->loss_mdb = optics_path_loss(graph, path);
-	return choose_lanes(txn, item, path, why);
+	return choose_lanes(request, path, why);
 }
 
 /* A route of a slice's own. What protects or repairs it is never refused for its memory. */
-static struct morph_route *charged_route(struct morph_txn *txn, u32 hops)
+static struct morph_route *charged_route(const struct morph_path_request *request, u32 hops,
+					 struct morph_refusal *refusal)
 {
-	struct morph_route *route = morph_route_reuse(txn->slice, hops);
-	struct morph_user *user = txn->slice->user;
+	struct morph_route *route = morph_route_reuse(request->slice, hops);
+	struct morph_user *user = request->slice->user;
 	size_t bytes = morph_route_bytes(hops);
 	int ret;
 
 	if (route)
 		return route;		/* it was charged all the time */
-	if (txn->kind == MORPH_TXN_REPAIR) {
-		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
-	} else {
-		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, &txn->refusal);
+	if (request->charged) {
+		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
 		if (ret)
 			return ERR_PTR(ret);
+	} else {
+		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
 	}
-	route = morph_route_alloc(hops, txn->gfp);
+	route = morph_route_alloc(hops, request->gfp);
 	if (!route) {
 		morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
 		return ERR_PTR(-ENOMEM);
@@ -222,29 +227,30 @@ static struct morph_route *charged_route(struct morph_txn *txn, u32 hops)
 }
 
 /*
- * Find the path of an item's new route, and make that, just long enough. On -ENOMEM and
- * -EDQUOT, which txn->refusal explains, there is a path, but no room for it. fabric->lock held.
+ * Find a path, and make a route of it, just long enough. On -ENOMEM and -EDQUOT, which @refusal
+ * explains, there is a path, but no room for it. fabric->lock held.
  */
-int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
+		    struct morph_refusal *refusal, struct optics_refusal *why)
 {
-	struct optics_path path = { .hops = txn->fabric->route_hops };
+	struct optics_path path = { .hops = request->slice->fabric->route_hops };
 	struct morph_route *route;
 	int ret;
 
-	lockdep_assert_held(&txn->fabric->lock);
-	if (item->guides)
-		ret = route_by_guides(txn, item, &path, why);
+	lockdep_assert_held(&request->slice->fabric->lock);
+	if (request->guides)
+		ret = route_by_guides(request, &path, why);
 	else
-		ret = route_by_search(txn, item, &path, why);
+		ret = route_by_search(request, &path, why);
 	if (ret)
 		return ret;
-	route = charged_route(txn, path.hops_count);
+	route = charged_route(request, path.hops_count, refusal);
 	if (IS_ERR(route))
 		return PTR_ERR(route);
 	memcpy(route->hops, path.hops, array_size(path.hops_count, sizeof(*path.hops)));
 	path.hops = route->hops;
 	route->path = path;
-	route->owner = txn->slice->number;
-	item->new = route;
+	route->owner = request->slice->number;
+	*found = route;
 	return 0;
 }

@@ -4,11 +4,10 @@
 
 #include "core/base/base.h"
 #include "core/interface/interface.h"
-
-#define CREATE_TRACE_POINTS
-#include "core/base/trace.h"
-
-struct workqueue_struct *morph_wq, *morph_act_wq, *morph_step_wq;
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
 
 static_assert((u32)OPTICS_BAD_PROFILE == (u32)MORPH_REASON_PROFILE);
 static_assert((u32)OPTICS_BAD_PORT == (u32)MORPH_REASON_PORT);
@@ -27,6 +26,19 @@ static_assert((u32)OPTICS_PORT_BUSY == (u32)MORPH_REASON_PORT_BUSY);
 static_assert((u32)OPTICS_PART_EDGE == (u32)MORPH_PART_EDGE);
 static_assert((u32)OPTICS_PART_GUIDE == (u32)MORPH_PART_GUIDE);
 
+/*
+ * What each layer adds to those below. Those that wait for a slice to be idle are served in this
+ * order, and reports reach subscribers in it.
+ */
+static void __init register_layers(void)
+{
+	morph_schedule_register();
+	morph_slice_register();
+	morph_txn_register();
+	morph_recovery_register();
+	morph_interface_register();
+}
+
 static int __init morph_init(void)
 {
 	int ret = -ENOMEM;
@@ -42,6 +54,7 @@ static int __init morph_init(void)
 	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND | WQ_FREEZABLE, WQ_MAX_ACTIVE);
 	if (!morph_step_wq)
 		goto err_act_wq;
+	register_layers();
 	morph_debugfs_init();
 	ret = morph_chardev_init();
 	if (ret)

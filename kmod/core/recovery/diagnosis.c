@@ -6,62 +6,6 @@
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
-/* Does an accelerator answer? Trouble with asking counts as an answer. */
-static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)
-{
-	struct morph_probe probe = { .accelerator = accelerator };
-
-	return !morph_hw_probe(fabric, NULL, &probe, 1) && !probe.alive;
-}
-
-u64 morph_laser_lit(struct morph_fabric *fabric, struct morph_txn *txn, u32 tx, u64 lanes)
-{
-	struct morph_laser_reading reading = { .port = tx };
-
-	if (morph_hw_get_lasers(fabric, txn, &reading, 1))
-		return lanes;
-	return lanes & (reading.lanes | reading.weak);
-}
-
-/* What the transmit port shows: who drives no data into it is to blame before its laser. */
-static bool sender_bad(struct morph_fabric *fabric, const struct optics_path *path,
-		       u32 accelerator, struct morph_culprit *culprit)
-{
-	struct morph_laser_reading reading = { .port = path->tx };
-
-	if (morph_hw_get_lasers(fabric, NULL, &reading, 1))
-		return false;
-	if (!reading.active) {
-		culprit->part = MORPH_PART_ACCELERATOR;
-		culprit->index = accelerator;
-		return true;
-	}
-	culprit->lanes = path->lanes & (~reading.lanes | reading.weak);
-	if (!culprit->lanes)
-		return false;
-	culprit->part = MORPH_PART_LASER;
-	culprit->index = path->tx;
-	return true;
-}
-
-static bool element_bad(struct morph_fabric *fabric, const struct optics_path *path,
-			struct morph_culprit *culprit)
-{
-	struct morph_element_setting reading;
-	u32 h;
-
-	for (h = 0; h + 1 < path->hops_count; h++) {
-		reading.element = path->hops[h].element;
-		if (morph_hw_get_elements(fabric, NULL, &reading, 1) ||
-		    reading.state == path->hops[h].state)
-			continue;
-		culprit->part = MORPH_PART_ELEMENT;
-		culprit->index = reading.element;
-		return true;
-	}
-	return false;
-}
-
 /* Does light of some circuit arrive that runs through a guide? fabric->lock held. */
 bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
 {
@@ -173,28 +117,10 @@ void morph_health_lit(struct morph_fabric *fabric, u32 rx)
 		fabric->rx_blamed = 0;
 }
 
-bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
-			  u32 src_accelerator, struct morph_culprit *culprit)
-{
-	bool comes_in = optics_end_is_edge(fabric->graph, path->tx);
-	bool leaves = optics_end_is_edge(fabric->graph, path->rx);
-	u32 receiver = path->rx / fabric->graph->params.planes;
-
-	*culprit = (struct morph_culprit){};
-	if (!comes_in && sender_bad(fabric, path, src_accelerator, culprit))
-		return true;
-	if (!leaves && probe_dead(fabric, receiver)) {
-		culprit->part = MORPH_PART_ACCELERATOR;
-		culprit->index = receiver;
-		return true;
-	}
-	return element_bad(fabric, path, culprit);
-}
-
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit)
 {
-	if (morph_health_confess(fabric, path, src_accelerator, culprit))
+	if (morph_hw_confess(fabric, path, src_accelerator, culprit))
 		return;
 	if (optics_end_is_edge(fabric->graph, path->tx) ||
 	    optics_end_is_edge(fabric->graph, path->rx)) {

@@ -52,13 +52,14 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 		slice->own_spare = MORPH_ANY;
 		slice->fabric->chips[spare].rank = rank;
 	} else {
-		morph_chip_hold(slice, spare, rank);
+		morph_slice_take_chip(slice, spare, rank);
 	}
 	return spare;
 }
 
 /* What one failover is about. */
 struct failover {
+	struct morph_repair_job job;
 	struct morph_slice *slice;
 	struct morph_txn *txn;
 	u32 *ranks;		/* failed ranks that get a spare: the lists are the slice's */
@@ -178,7 +179,7 @@ static bool failover_from_protection(struct failover *failover)
 		slice->own_spare = MORPH_ANY;
 		slice->fabric->chips[spare].rank = rank;
 	} else {
-		morph_chip_hold(slice, spare, rank);
+		morph_slice_take_chip(slice, spare, rank);
 	}
 	failover->spares[0] = spare;
 	mark_unlit(failover);
@@ -318,12 +319,12 @@ void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
 }
 
 /* The spares take their places, in the moment in which their light is published. */
-static void failover_publish(struct morph_txn *txn, void *context)
+static void failover_published(struct morph_txn *txn, struct morph_repair_job *job)
 {
-	struct failover *failover = context;
+	struct failover *failover = container_of(job, struct failover, job);
 	struct morph_slice *slice = failover->slice;
 	struct morph_fabric *fabric = slice->fabric;
-	struct morph_times *times = &txn->times;
+	struct morph_times *times = &txn->session.times;
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
 	u64 begin = ktime_get_ns();
 	struct morph_event event;
@@ -400,9 +401,9 @@ int morph_failover_run(struct morph_slice *slice)
 	while (ret == -ENOSPC && !failover.txn && morph_place_wait(fabric, &ret) &&
 	       !slice->dying);
 	if (!ret) {
-		failover.txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
-		failover.txn->on_publish = failover_publish;
-		failover.txn->context = &failover;
+		failover.txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+		failover.job.apply = failover_published;
+		failover.txn->context = &failover.job;
 		ret = morph_exec_commit(failover.txn, false);
 	}
 	if (!ret) {

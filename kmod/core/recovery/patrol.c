@@ -210,7 +210,7 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_unlock(&fabric->lock);
 	if (!ours)
 		return;
-	exec_set_elements(fabric, NULL, &setting, 1);
+	morph_hw_program(fabric, NULL, &setting, 1);
 	mutex_lock(&fabric->lock);
 	fabric->ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
 	mutex_unlock(&fabric->lock);
@@ -250,9 +250,9 @@ static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 		morph_patrol_review(fabric);
 	if (!rests)
 		return;
-	ret = exec_ask_element(fabric, NULL, element, &state);
+	ret = morph_hw_ask_element(fabric, NULL, element, &state);
 	mutex_lock(&fabric->lock);
-	exec_unguard(fabric, element);
+	morph_park_unguard(fabric, element);
 	if (!ret && state != expected) {
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
 		morph_suspect_add(fabric, &culprit);
@@ -315,121 +315,21 @@ void morph_patrol_review(struct morph_fabric *fabric)
 	spin_unlock_irqrestore(&fabric->signal_lock, flags);
 }
 
-/*
- * Ports whose lasers are not as they were told, and what that was. Who tells them next is not
- * seen before fabric->lock is taken: what is found while others may tell is to be looked at again.
- */
-static int find_lasers(struct morph_fabric *fabric, u32 first, u32 count,
-		       struct morph_laser_setting *wrong, u32 *n)
-{
-	struct morph_laser_reading reads[MORPH_REVIEW_CHUNK] = {};
-	u32 i;
-	int ret;
-
-	for (i = 0; i < count; i++)
-		reads[i].port = first + i;
-	ret = morph_hw_get_lasers(fabric, NULL, reads, count);
-	*n = 0;
-	if (ret)
-		return ret;
-	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++) {
-		u32 port = reads[i].port;
-		u64 broken = fabric->ledger->tx_dead[port];
-		u64 told = fabric->tx_on[port];
-
-		if (((reads[i].lanes | reads[i].weak) & ~told) |
-		    (told & ~broken & ~(reads[i].lanes | reads[i].weak)))
-			wrong[(*n)++] = (struct morph_laser_setting){
-				.port = port, .lanes = told,
-			};
-	}
-	mutex_unlock(&fabric->lock);
-	return 0;
-}
-
-/* Elements likewise; of those that are being turned somebody else takes care. */
-static int find_elements(struct morph_fabric *fabric, u32 first, u32 count,
-			 struct morph_element_setting *wrong, u32 *n)
-{
-	u32 i;
-	int ret;
-
-	for (i = 0; i < count; i++)
-		wrong[i].element = first + i;
-	ret = morph_hw_get_elements(fabric, NULL, wrong, count);
-	*n = 0;
-	if (ret)
-		return ret;
-	mutex_lock(&fabric->lock);
-	for (i = 0; i < count; i++) {
-		u32 element = wrong[i].element;
-		u8 told = fabric->hw_state[element];
-
-		if (wrong[i].state == told || fabric->ledger->element_state[element] != told ||
-		    fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING)
-			continue;
-		wrong[(*n)++] = (struct morph_element_setting){ .element = element, .state = told };
-	}
-	mutex_unlock(&fabric->lock);
-	return 0;
-}
-
-/*
- * What was found wrong is looked at once more, and told again, while nobody else tells it: a
- * command that is not the last would undo what has been verified since. The review itself looks
- * once more at what does not obey.
- */
-static int review_lasers(struct morph_fabric *fabric, u32 first, u32 count)
-{
-	struct morph_laser_setting wrong[MORPH_REVIEW_CHUNK];
-	u32 n;
-	int ret = find_lasers(fabric, first, count, wrong, &n);
-
-	if (ret || !n)
-		return ret;
-	exec_review_begin(fabric, MORPH_REVIEW_LASERS, first);
-	ret = find_lasers(fabric, first, count, wrong, &n);
-	if (!ret)
-		ret = morph_hw_set_lasers(fabric, NULL, wrong, n);
-	exec_review_end(fabric);
-	return ret;
-}
-
-static int review_elements(struct morph_fabric *fabric, u32 first, u32 count)
-{
-	struct morph_element_setting wrong[MORPH_REVIEW_CHUNK];
-	u32 n;
-	int ret = find_elements(fabric, first, count, wrong, &n);
-
-	if (ret || !n)
-		return ret;
-	exec_review_begin(fabric, MORPH_REVIEW_ELEMENTS, first);
-	ret = find_elements(fabric, first, count, wrong, &n);
-	if (!ret)
-		ret = morph_hw_set_elements(fabric, NULL, wrong, n);
-	exec_review_end(fabric);
-	return ret;
-}
-
 /* What can't be read or told now is looked at with the next round. */
 static void review_work_fn(struct work_struct *work)
 {
 	struct morph_fabric *fabric = container_of(work, struct morph_fabric, review_work);
-	const struct optics_graph *graph = fabric->graph;
-	int failed = 0;
-	u32 i;
+	const struct morph_review review = {
+		.tx_dead = fabric->ledger->tx_dead,
+		.element_state = fabric->ledger->element_state,
+		.element_marks = fabric->ledger->element_marks,
+		.skip = MORPH_MARK_CHANGING,
+	};
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
 	WRITE_ONCE(fabric->review, false);
-	for (i = 0; i < graph->ports_count; i += MORPH_REVIEW_CHUNK)
-		failed |= review_lasers(fabric, i,
-					min(MORPH_REVIEW_CHUNK, graph->ports_count - i));
-	for (i = 0; i < graph->elements_count; i += MORPH_REVIEW_CHUNK)
-		failed |= review_elements(fabric, i,
-					  min(MORPH_REVIEW_CHUNK, graph->elements_count - i));
-	if (failed)
+	if (morph_hw_review(fabric, &review))
 		WRITE_ONCE(fabric->review, true);
 }
 

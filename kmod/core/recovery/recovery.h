@@ -36,16 +36,21 @@ bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index);
 /* Does the fabric have such a part? */
 int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 			    struct morph_refusal *refusal);
-/* Does hardware on a route show by itself that it is bad? Talks to the device: no lock held. */
-bool morph_health_confess(struct morph_fabric *fabric, const struct optics_path *path,
-			  u32 src_accelerator, struct morph_culprit *culprit);
 /* Light has arrived at a receive port. fabric->lock held. */
 void morph_health_lit(struct morph_fabric *fabric, u32 rx);
 /* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit);
-/* Which of some lanes a laser emits on; what can't be read counts as on. No lock held. */
-u64 morph_laser_lit(struct morph_fabric *fabric, struct morph_txn *txn, u32 tx, u64 lanes);
+
+/* Findings, reports and waiters. While the module starts. */
+void morph_recovery_register(void);
+/* A repair's transaction is published: for its kind. fabric->lock held. */
+void morph_repair_published(struct morph_txn *txn);
+
+/* The context of a repair's transaction: what is done when it is published. */
+struct morph_repair_job {
+	void (*apply)(struct morph_txn *txn, struct morph_repair_job *job);
+};
 
 /* ------------------------------------------------------------------- test.c */
 
@@ -140,7 +145,5 @@ u32 morph_repair_replacements(const struct morph_slice *slice);
 /* Some hardware became usable again: let degraded slices try once more. fabric->lock held. */
 void morph_repair_recover(struct morph_fabric *fabric);
 void morph_repair_recover_work(struct work_struct *work);
-/* Is a circuit's route free of failed hardware? fabric->lock held. */
-bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route);
 
 #endif /* MORPH_CORE_RECOVERY_RECOVERY_H */

@@ -33,24 +33,6 @@ void morph_repair_init(struct morph_slice *slice)
 	INIT_WORK(&slice->repair_work, repair_work_fn);
 }
 
-bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route)
-{
-	const struct optics_state *ledger = fabric->ledger;
-	u32 h;
-
-	lockdep_assert_held(&fabric->lock);
-	for (h = 0; h < route->path.hops_count; h++) {
-		u32 element = route->hops[h].element;
-
-		if (ledger->guide_marks[route->hops[h].guide >> 1] & OPTICS_UNHEALTHY)
-			return false;
-		if (element != OPTICS_NONE && ledger->element_marks[element] & OPTICS_UNHEALTHY)
-			return false;
-	}
-	return !(route->path.lanes &
-		 (ledger->tx_dead[route->path.tx] | ledger->rx_dead[route->path.rx]));
-}
-
 /**
  * morph_repair_kick() - something that a slice uses has failed
  * @slice: the slice
@@ -190,25 +172,40 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 }
 
 /* A circuit has been led round: told in the moment in which its light is published. */
-static void reroute_publish(struct morph_txn *txn, void *context)
+void morph_repair_published(struct morph_txn *txn)
 {
-	const struct morph_circuit *circuit = context;
+	struct morph_repair_job *job = txn->context;
+
+	job->apply(txn, job);
+}
+
+/* A circuit that is moved elsewhere. */
+struct reroute {
+	struct morph_repair_job job;
+	const struct morph_circuit *circuit;
+};
+
+static void reroute_published(struct morph_txn *txn, struct morph_repair_job *job)
+{
+	const struct morph_circuit *circuit = container_of(job, struct reroute, job)->circuit;
 	struct morph_slice *slice = circuit->slice;
 	struct morph_event event;
 
 	slice->generation++;
-	txn->times.phase_ns[MORPH_PHASE_DETECT] = slice->fault_noticed_ns - slice->fault_since_ns;
+	txn->session.times.phase_ns[MORPH_PHASE_DETECT] =
+		slice->fault_noticed_ns - slice->fault_since_ns;
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_MOVED);
 	event.circuit = circuit->id;
 	event.part = slice->culprit.part;
 	event.index = slice->culprit.index;
 	event.dark_ns = morph_txn_longest_dark(txn);
-	event.times = txn->times;
+	event.times = txn->session.times;
 	morph_event_queue(slice, &event);
 }
 
 static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 {
+	struct reroute reroute = { .job.apply = reroute_published, .circuit = circuit };
 	struct morph_change change = {};
 	struct morph_txn *txn;
 	u64 begin = ktime_get_ns();
@@ -225,9 +222,8 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 		ret = morph_repair_stage(txn);
 	}
 	if (!ret) {
-		txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
-		txn->on_publish = reroute_publish;
-		txn->context = circuit;
+		txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+		txn->context = &reroute.job;
 		ret = morph_exec_commit(txn, false);
 	}
 	if (!ret)

@@ -242,7 +242,7 @@ static void replace_work(struct work_struct *work)
 			       &txn->refusal);
 	mutex_lock(&fabric->lock);
 	if (!ret)
-		txn->times = fabric->last_failover;
+		txn->session.times = fabric->last_failover;
 	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
 	mutex_unlock(&fabric->lock);
 	morph_slice_put(slice);
@@ -307,8 +307,8 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 		entry->preferred = list[i].spare;
 		changed = true;
 		/* Where the protection counts on it anyway there is nothing to do. */
-		if (entry->protection.spare != entry->preferred)
-			morph_protection_spoil(&entry->protection);
+		if (entry->protection->spare != entry->preferred)
+			morph_protection_spoil(entry->protection);
 	}
 	if (changed) {
 		fabric->seq++;

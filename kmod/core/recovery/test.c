@@ -48,7 +48,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 		struct morph_laser_setting off = { .port = index * planes + plane };
 		struct morph_laser_reading reading = { .port = off.port };
 
-		ret = exec_tell_lasers(fabric, NULL, &off, 1);
+		ret = morph_hw_tell_lasers(fabric, NULL, &off, 1);
 		if (!ret)
 			ret = morph_hw_get_lasers(fabric, NULL, &reading, 1);
 		if (!ret && (reading.lanes | reading.weak))
@@ -121,14 +121,14 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		/* Home comes last. */
 		setting.state = state < kind->states ? state : home;
 		reading = setting;
-		ret = exec_set_elements(fabric, NULL, &setting, 1);
+		ret = morph_hw_program(fabric, NULL, &setting, 1);
 		if (!ret)
 			ret = morph_hw_get_elements(fabric, NULL, &reading, 1);
 		if (!ret && reading.state != setting.state)
 			ret = MORPH_TEST_FAILED;
 	}
 	if (ret && ret != -ENODEV)
-		exec_read_back(fabric, NULL, &setting, 1, false);
+		morph_hw_read_back(fabric, NULL, &setting, 1, false);
 	mutex_lock(&fabric->lock);
 	*marks &= ~MORPH_MARK_CHANGING;
 	mutex_unlock(&fabric->lock);
@@ -230,9 +230,9 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 		settings[h] = (struct morph_element_setting){
 			.element = route->hops[h].element, .state = route->hops[h].state,
 		};
-	ret = exec_set_elements(fabric, NULL, settings, h);
+	ret = morph_hw_program(fabric, NULL, settings, h);
 	if (ret && ret != -ENODEV)
-		exec_read_back(fabric, NULL, settings, h, false);
+		morph_hw_read_back(fabric, NULL, settings, h, false);
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns);
 	/* Not before: a review may tell the laser so at any time. */
@@ -241,7 +241,7 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 	laser.lanes = fabric->tx_on[route->path.tx];
 	mutex_unlock(&fabric->lock);
 	if (!ret)
-		ret = exec_submit_lasers(fabric, NULL, &laser, 1);
+		ret = morph_hw_submit_lasers(fabric, NULL, &laser, 1);
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns + params->relock_ns);
 	if (!ret)
@@ -265,7 +265,7 @@ static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 	ret = morph_exec_darken(fabric, &route, 1, settings);
 	if (ret && ret != -ENODEV) {
 		mutex_unlock(&fabric->lock);
-		laser.lanes = morph_laser_lit(fabric, NULL, laser.index, route->path.lanes);
+		laser.lanes = morph_hw_lasers_lit(fabric, NULL, laser.index, route->path.lanes);
 		mutex_lock(&fabric->lock);
 		ret = laser.lanes ? MORPH_TEST_FAILED : ret == -EIO ? -EBUSY : 0;
 	}

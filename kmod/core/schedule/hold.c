@@ -120,7 +120,7 @@ static void elements_suspend(struct morph_fabric *fabric, struct morph_hold *hol
 		if (entry->marked)
 			ledger->element_marks[entry->element] &= ~OPTICS_HELD;
 		if (entry->pinned)
-			exec_unguard(fabric, entry->element);
+			morph_park_unguard(fabric, entry->element);
 		entry->marked = false;
 		entry->pinned = false;
 	}

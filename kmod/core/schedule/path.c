@@ -145,7 +145,7 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	item->new_src = morph_end_place(slice, circuit->src_rank);
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 	item->new = NULL;
-	ret = morph_path_find(scratch, item, &why);
+	ret = morph_txn_find_path(scratch, item, &why);
 	erase(&traces);
 	if (ret == -ENOMEM || ret == -EDQUOT)
 		return ret;

@@ -211,13 +211,15 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	circuit->schedule->moves++;
 }
 
+struct morph_slice_waiter morph_schedule_recoverer = { .idle = morph_schedule_recover };
+
 void morph_schedule_recover(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&fabric->lock);
-	slice->recovers = false;
+	morph_slice_wait_cancel(slice, &morph_schedule_recoverer);
 	/* Of others a repair looks at them. */
 	if (slice->state != MORPH_SLICE_OK || slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
@@ -225,7 +227,7 @@ void morph_schedule_recover(struct morph_slice *slice)
 		if (!schedule->lost)
 			continue;
 		if (slice->busy) {
-			slice->recovers = true;
+			morph_slice_wait(slice, &morph_schedule_recoverer);
 			return;
 		}
 		mend(schedule);

@@ -282,6 +282,22 @@ static bool is_wanted(const struct morph_schedule *schedule)
 	       schedule->wanted > schedule->position && morph_run_next(schedule) != MORPH_ANY;
 }
 
+static void let_in(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	list_for_each_entry(schedule, &slice->schedules, node) {
+		if (!schedule->held_up)
+			continue;
+		schedule->held_up = false;
+		queue_step(schedule, is_wanted(schedule) ? &schedule->step_work :
+							   &schedule->ahead_work);
+	}
+}
+
+struct morph_slice_waiter morph_schedule_stepper = { .idle = let_in };
+
 /*
  * A work waits for nobody, since others' works would wait for it: who leaves the slice queues it
  * again. fabric->lock held.
@@ -292,25 +308,10 @@ static bool enter_now(struct morph_schedule *schedule)
 
 	if (slice->busy) {
 		schedule->held_up = true;
-		slice->held_up = true;
+		morph_slice_wait(slice, &morph_schedule_stepper);
 		return false;
 	}
 	return !morph_slice_enter(slice, false);
-}
-
-void morph_schedule_let_in(struct morph_slice *slice)
-{
-	struct morph_schedule *schedule;
-
-	lockdep_assert_held(&slice->fabric->lock);
-	slice->held_up = false;
-	list_for_each_entry(schedule, &slice->schedules, node) {
-		if (!schedule->held_up)
-			continue;
-		schedule->held_up = false;
-		queue_step(schedule, is_wanted(schedule) ? &schedule->step_work :
-							   &schedule->ahead_work);
-	}
 }
 
 /*

@@ -141,6 +141,6 @@ void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step)
 	event.outcome = outcome;
 	event.part = schedule->txn->refusal.part;
 	event.index = schedule->txn->refusal.index;
-	event.times = schedule->txn->times;
+	event.times = schedule->txn->session.times;
 	morph_event_queue(schedule->slice, &event);
 }

@@ -26,6 +26,8 @@
 #include <linux/kref.h>
 
 #include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/txn/txn.h"
 
 struct morph_txn;
 
@@ -151,6 +153,8 @@ struct morph_schedule {
 
 /* --------------------------------------------------------------- schedule.c */
 
+/* Kinds of transactions, subscriptions and waiters. While the module starts. */
+void morph_schedule_register(void);
 /* The slice's schedule of that number, counted, or NULL. fabric->lock held. */
 struct morph_schedule *morph_schedule_find(struct morph_slice *slice, u32 id);
 /* The first whose number is at least that, likewise. */
@@ -257,8 +261,8 @@ void morph_schedule_wake(struct morph_slice *slice);
 void morph_schedule_lose(struct morph_schedule *schedule, int error);
 /* The repair of a slice has ended: steps that have waited for it go on. fabric->lock held. */
 void morph_schedule_go_on(struct morph_schedule *schedule);
-/* Nobody is in the slice any more: works that have found it busy. fabric->lock held. */
-void morph_schedule_let_in(struct morph_slice *slice);
+/* Works that have found the slice busy wait to be queued again. */
+extern struct morph_slice_waiter morph_schedule_stepper;
 /* morph_slice_enter() for what a tenant wants, which says why it can't be now. */
 int morph_schedule_enter(struct morph_schedule *schedule, struct morph_refusal *refusal);
 /* A rank has done with a position. Takes the lock itself. */
@@ -303,6 +307,7 @@ void morph_schedule_mend(struct morph_slice *slice);
  * Something became sound, or free: paths for schedules that have none, of a slice that needs no
  * repair; if a change is under way, when that has ended. fabric->lock held.
  */
+extern struct morph_slice_waiter morph_schedule_recoverer;
 void morph_schedule_recover(struct morph_slice *slice);
 
 #endif /* MORPH_CORE_SCHEDULE_H */

@@ -22,8 +22,8 @@ void morph_step_renew(struct morph_txn *txn)
 	txn->refusal.part = MORPH_PART_NONE;
 	txn->refusal.index = 0;
 	txn->refusal.item = MORPH_ANY;
-	memset(&txn->times, 0, sizeof(txn->times));
-	txn->device_ended_ns = 0;
+	memset(&txn->session.times, 0, sizeof(txn->session.times));
+	txn->session.device_ended_ns = 0;
 	txn->seq = 0;
 	txn->count = 0;
 	txn->verified = false;
@@ -121,7 +121,7 @@ int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 
 	schedule->changing = true;
 	ret = morph_exec_commit(txn, false);
 	schedule->changing = false;
-	add_times(&schedule->times, &txn->times);
+	add_times(&schedule->times, &txn->session.times);
 	return ret;
 }
 
@@ -187,11 +187,11 @@ void morph_schedule_park(struct morph_schedule *schedule)
 		if (route->role != MORPH_ROUTE_IDLE)
 			continue;
 		if (parks + route->path.hops_count > txn->settings_room) {
-			exec_run_parks(fabric, txn, txn->settings, parks);
+			morph_park_run(fabric, &txn->session, txn->settings, parks);
 			parks = 0;
 		}
-		parks = exec_collect_parks(fabric, route, txn->settings, parks);
+		parks = morph_park_collect(fabric, route, txn->settings, parks);
 	}
-	exec_run_parks(fabric, txn, txn->settings, parks);
-	morph_hw_done(txn);
+	morph_park_run(fabric, &txn->session, txn->settings, parks);
+	morph_hw_done(txn->fabric, &txn->session);
 }

@@ -60,7 +60,7 @@ void morph_protection_await(struct morph_protection *protection)
 
 void morph_protection_init(struct morph_slice *slice, u32 rank)
 {
-	struct morph_protection *protection = &slice->ranks[rank].protection;
+	struct morph_protection *protection = &slice->protections[rank];
 
 	protection->slice = slice;
 	protection->rank = rank;
@@ -107,7 +107,7 @@ void morph_protection_touch_slice(struct morph_slice *slice)
 	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		morph_protection_spoil(&slice->ranks[i].protection);
+		morph_protection_spoil(slice->ranks[i].protection);
 }
 
 void morph_protection_resume(struct morph_slice *slice)
@@ -115,11 +115,12 @@ void morph_protection_resume(struct morph_slice *slice)
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!slice->protections_wait || slice->busy || !list_empty(&slice->txns))
+	if (slice->busy || !list_empty(&slice->txns)) {
+		morph_slice_wait(slice, &morph_protection_waiter);
 		return;
-	slice->protections_wait = false;
+	}
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_protection *protection = &slice->ranks[i].protection;
+		struct morph_protection *protection = slice->ranks[i].protection;
 
 		if (protection->waiting)
 			morph_protection_spoil(protection);
@@ -160,15 +161,15 @@ void morph_protection_drop_slice(struct morph_slice *slice)
 
 	lockdep_assert_held(&slice->fabric->lock);
 	for (i = 0; i < slice->ranks_count; i++) {
-		list_del_init(&slice->ranks[i].protection.stale_node);
-		slice->ranks[i].protection.queued = false;
-		protection_clear(&slice->ranks[i].protection);
+		list_del_init(&slice->ranks[i].protection->stale_node);
+		slice->ranks[i].protection->queued = false;
+		protection_clear(slice->ranks[i].protection);
 	}
 }
 
 struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare)
 {
-	struct morph_protection *protection = &slice->ranks[rank].protection;
+	struct morph_protection *protection = slice->ranks[rank].protection;
 	struct morph_txn *txn = protection->txn;
 
 	lockdep_assert_held(&slice->fabric->lock);
@@ -270,7 +271,7 @@ static u32 claim_paths(struct morph_txn *txn, int *ret)
 	for (claimed = 0; claimed < txn->count; claimed++) {
 		struct morph_item *item = &txn->items[claimed];
 
-		*ret = morph_path_find(txn, item, &why);
+		*ret = morph_txn_find_path(txn, item, &why);
 		if (!*ret)
 			*ret = morph_route_claim(txn->fabric, item->new, &why);
 		if (*ret)
@@ -424,7 +425,7 @@ static int protection_renew(struct morph_protection *protection)
 		return 0;
 	if (slice->busy || !list_empty(&slice->txns)) {
 		protection->waiting = true;
-		slice->protections_wait = true;
+		morph_slice_wait(slice, &morph_protection_waiter);
 		return 0;
 	}
 	morph_reserve_suspend(slice);

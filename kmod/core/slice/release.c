@@ -15,22 +15,6 @@
 #include "core/txn/txn.h"
 
 /* Take a circuit out of the slice. Its route must be unclaimed. fabric->lock held. */
-void morph_circuit_drop(struct morph_circuit *circuit)
-{
-	struct morph_slice *slice = circuit->slice;
-
-	xa_erase(&slice->circuits, circuit->id);
-	if (circuit->listed)
-		slice->circuits_count--;
-	if (circuit->route) {
-		morph_user_uncharge(slice->user, MORPH_RES_LANES,
-				    optics_weight64(circuit->route->path.lanes));
-		morph_route_unlist(circuit->route);
-		morph_route_free(circuit->route);
-	}
-	morph_circuit_free(circuit);
-}
-
 /* Darken up to a chunk of circuits. Returns how many; *dark is cleared on failure. */
 static u32 teardown_some(struct morph_slice *slice, bool *dark)
 {

@@ -57,8 +57,8 @@ void morph_reserve_suspend(struct morph_slice *slice)
 	if (!slice->reserved)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		if (slice->ranks[i].protection.held)
-			protection_unhold(&slice->ranks[i].protection);
+		if (slice->ranks[i].protection->held)
+			protection_unhold(slice->ranks[i].protection);
 }
 
 void morph_reserve_resume(struct morph_slice *slice)
@@ -69,7 +69,7 @@ void morph_reserve_resume(struct morph_slice *slice)
 	if (!slice->reserved)
 		return;
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_protection *protection = &slice->ranks[i].protection;
+		struct morph_protection *protection = slice->ranks[i].protection;
 
 		if (!protection->held || protection_hold(protection))
 			continue;
@@ -103,7 +103,7 @@ void morph_reserve_replenish(struct morph_slice *slice)
 	}
 	if (spare != MORPH_ANY) {
 		slice->own_spare = spare;
-		morph_chip_hold(slice, spare, MORPH_ANY);
+		morph_slice_take_chip(slice, spare, MORPH_ANY);
 		morph_netlink_accelerator(fabric, spare);
 		morph_protection_touch_slice(slice);
 	}

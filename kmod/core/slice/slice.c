@@ -20,39 +20,6 @@
 
 /* ----------------------------------------------------------------- lifetime */
 
-static void slice_free_memory(struct morph_slice *slice)
-{
-	morph_txn_free_idle(slice);
-	morph_route_free(slice->idle_route);
-	vfree(slice->state_page);
-	kvfree(slice->failover_lists);
-	kvfree(slice->teardown_settings);
-	kvfree(slice->spare_list);
-	kvfree(slice->ranks);
-	xa_destroy(&slice->circuits);
-	kfree_rcu(slice, rcu);
-}
-
-static void slice_last_put(struct kref *kref)
-{
-	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
-	struct morph_fabric *fabric = slice->fabric;
-	struct module *owner = slice->owner_module;
-	struct morph_user *user = slice->user;
-
-	WARN_ON_ONCE(!xa_empty(&slice->circuits));
-	morph_user_uncharge(user, MORPH_RES_BYTES, slice->bytes);
-	slice_free_memory(slice);
-	morph_user_put(user);
-	put_device(&fabric->dev);
-	module_put(owner);
-}
-
-void morph_slice_put(struct morph_slice *slice)
-{
-	kref_put(&slice->kref, slice_last_put);
-}
-
 struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, const char *name)
 {
 	struct morph_slice *slice, *found = NULL;
@@ -75,55 +42,6 @@ struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, co
 	}
 	mutex_unlock(&fabric->lock);
 	return found;
-}
-
-/* ----------------------------------------------------------- one at a time */
-
-/**
- * morph_slice_enter() - become the one who changes a slice
- * @slice: the slice
- * @repair: failover or teardown: waits for the change under way, whatever the state
- *
- * Context: fabric->lock held; dropped while waiting.
- * Return: 0, then morph_slice_leave() must follow; -ENODEV, -EAGAIN or -EINTR.
- */
-int morph_slice_enter(struct morph_slice *slice, bool repair)
-{
-	struct morph_fabric *fabric = slice->fabric;
-	int ret = 0;
-
-	lockdep_assert_held(&fabric->lock);
-	for (;;) {
-		if (!repair && (slice->dying || fabric->state != MORPH_FABRIC_READY))
-			return -ENODEV;
-		if (!repair && slice->repairing)
-			return -EAGAIN;
-		if (!slice->busy)
-			break;
-		mutex_unlock(&fabric->lock);
-		if (repair)
-			wait_event(slice->idle, !READ_ONCE(slice->busy));
-		else
-			ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->busy));
-		mutex_lock(&fabric->lock);
-		if (ret)
-			return -EINTR;
-	}
-	WRITE_ONCE(slice->busy, true);
-	return 0;
-}
-
-void morph_slice_leave(struct morph_slice *slice)
-{
-	lockdep_assert_held(&slice->fabric->lock);
-	WRITE_ONCE(slice->busy, false);
-	if (slice->recovers)
-		morph_schedule_recover(slice);
-	if (slice->held_up)
-		morph_schedule_let_in(slice);
-	morph_protection_resume(slice);
-	if (wq_has_sleeper(&slice->idle))
-		wake_up_all(&slice->idle);
 }
 
 /* ----------------------------------------------------------------- creation */
@@ -197,7 +115,8 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 static size_t slice_bytes(const struct morph_slice_params *params)
 {
 	return sizeof(struct morph_slice) + morph_txn_idle_bytes() +
-	       array_size(params->count, sizeof(struct morph_rank) + 3 * sizeof(u32)) +
+	       array_size(params->count, sizeof(struct morph_rank) +
+					 sizeof(struct morph_protection) + 3 * sizeof(u32)) +
 	       array_size(params->spares_count, sizeof(u32)) +
 	       MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS * sizeof(struct morph_element_setting);
 }
@@ -206,6 +125,7 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 				       const struct morph_slice_params *params)
 {
 	struct morph_slice *slice;
+	u32 i;
 
 	slice = kzalloc(sizeof(*slice), GFP_KERNEL_ACCOUNT);
 	if (!slice)
@@ -240,40 +160,22 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 					    sizeof(*slice->teardown_settings),
 					    GFP_KERNEL_ACCOUNT);
 	slice->failover_lists = kvcalloc(params->count, 3 * sizeof(u32), GFP_KERNEL_ACCOUNT);
-	if (!slice->ranks || !slice->teardown_settings || !slice->failover_lists) {
-		slice_free_memory(slice);
+	slice->protections = kvcalloc(params->count, sizeof(*slice->protections),
+				      GFP_KERNEL_ACCOUNT);
+	if (!slice->ranks || !slice->teardown_settings || !slice->failover_lists ||
+	    !slice->protections) {
+		morph_slice_free(slice);
 		return NULL;
 	}
+	for (i = 0; i < params->count; i++)
+		slice->ranks[i].protection = &slice->protections[i];
 	return slice;
 }
 
-void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
+void morph_slice_take_chip(struct morph_slice *slice, u32 accelerator, u32 rank)
 {
-	struct morph_fabric *fabric = slice->fabric;
-	struct morph_chip *chip = &fabric->chips[accelerator];
-
-	chip->slice = slice;
-	chip->rank = rank;
-	chip->use = MORPH_USE_HELD;
-	fabric->held++;
-	fabric->ledger->owner[accelerator] = slice->number;
-	/* Whose tile light may cross was judged by its owner. */
-	fabric->light_seq++;
-	morph_chip_update(fabric, accelerator);
-	morph_protection_touch_chip(fabric, accelerator);
-}
-
-/* An accelerator leaves a slice: it is free, or a spare, once more. */
-void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
-{
-	struct morph_chip *chip = &fabric->chips[accelerator];
-
-	chip->slice = NULL;
-	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
-	fabric->held--;
-	fabric->ledger->owner[accelerator] = 0;
-	fabric->light_seq++;
-	morph_chip_update(fabric, accelerator);
+	morph_chip_hold(slice, accelerator, rank);
+	morph_protection_touch_chip(slice->fabric, accelerator);
 }
 
 /* The spare that a slice is to hold beside what it is given, which its list may name as well. */
@@ -338,11 +240,11 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		return ret;
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
-		morph_chip_hold(slice, chosen[i], i);
+		morph_slice_take_chip(slice, chosen[i], i);
 		morph_protection_init(slice, i);
 	}
 	if (slice->own_spare != MORPH_ANY)
-		morph_chip_hold(slice, slice->own_spare, MORPH_ANY);
+		morph_slice_take_chip(slice, slice->own_spare, MORPH_ANY);
 	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
 	list_add_tail(&slice->node, &fabric->slices);
 	fabric->slices_count++;
@@ -391,7 +293,7 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	if (!slice)
 		return -ENOMEM;
 	if (!try_module_get(fabric->owner)) {
-		slice_free_memory(slice);
+		morph_slice_free(slice);
 		return -ENODEV;
 	}
 	slice->owner_module = fabric->owner;
@@ -532,10 +434,10 @@ void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank
 	info->accelerator = entry->accelerator;
 	info->host = slice->fabric->graph->accelerators[entry->accelerator].host;
 	info->health = chip->health;
-	info->plan = morph_protection_state(&entry->protection);
+	info->plan = morph_protection_state(entry->protection);
 	info->spare = MORPH_ANY;
-	if (entry->protection.state != MORPH_PLAN_NONE)
-		info->spare = entry->protection.spare;
+	if (entry->protection->state != MORPH_PLAN_NONE)
+		info->spare = entry->protection->spare;
 	info->replacements = entry->replacements;
 	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
 	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));

@@ -5,7 +5,6 @@
  */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
@@ -15,9 +14,10 @@
 static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *culprit)
 {
 	mutex_lock(&fabric->lock);
-	morph_health_set(fabric, culprit, MORPH_HEALTH_QUARANTINED, 0);
 	if (culprit->part == MORPH_PART_RECEIVER)
-		morph_suspect_add(fabric, culprit);
+		morph_report_suspect(fabric, culprit, MORPH_HEALTH_QUARANTINED);
+	else
+		morph_report_finding(fabric, culprit, MORPH_HEALTH_QUARANTINED);
 	mutex_unlock(&fabric->lock);
 }
 
@@ -44,7 +44,7 @@ static void exec_quarantine(struct exec *exec, enum laser_step step, bool read)
 			seen = txn->reads[n++].lit;
 		on = seen;
 		if (read && seen)
-			on = morph_laser_lit(exec->fabric, txn, route->path.tx, seen);
+			on = morph_hw_lasers_lit(exec->fabric, &txn->session, route->path.tx, seen);
 		culprit.index = route->path.tx;
 		culprit.lanes = on;
 		if (!on && seen && !morph_route_leaves(exec->fabric, route)) {
@@ -55,7 +55,7 @@ static void exec_quarantine(struct exec *exec, enum laser_step step, bool read)
 		if (culprit.lanes)
 			quarantine(exec->fabric, &culprit);
 	}
-	morph_patrol_review(exec->fabric);
+	morph_report_doubt(exec->fabric);
 }
 
 /* See that what a step has switched off is dark. True unless something may be lit. No lock held. */
@@ -117,16 +117,17 @@ void exec_see_broken_off(struct exec *exec)
 		if (!count)
 			break;
 		mutex_unlock(&fabric->lock);
-		ret = morph_hw_get_lasers(fabric, exec->txn, reads, count);
+		ret = morph_hw_get_lasers(fabric, &exec->txn->session, reads, count);
 		mutex_lock(&fabric->lock);
 		/* They obeyed: what can't be read now is left to a review. */
 		if (ret)
-			morph_patrol_review(fabric);
+			morph_report_doubt(fabric);
 		for (i = 0; i < count && !ret; i++) {
 			culprit.index = reads[i].port;
 			culprit.lanes = lanes[i] & (reads[i].lanes | reads[i].weak);
 			if (culprit.lanes)
-				morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+				morph_report_finding(fabric, &culprit,
+						     MORPH_HEALTH_QUARANTINED);
 		}
 	}
 }
@@ -137,7 +138,7 @@ void exec_see_broken_off(struct exec *exec)
 static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver_reading *reads,
 			      u32 count)
 {
-	struct exec_patience patience = exec_patience(fabric);
+	struct morph_hw_patience patience = morph_hw_patience(fabric);
 	bool lit = true, again = true;
 	u32 i;
 	int ret = 0;
@@ -151,7 +152,7 @@ static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver
 		for (lit = false, i = 0; i < count && !ret; i++)
 			lit |= reads[i].lit;
 		if (lit)
-			ret = exec_wait_more(fabric, &patience);
+			ret = morph_hw_wait_more(fabric, &patience);
 	}
 	return ret > 0 ? -EIO : ret;
 }
@@ -179,12 +180,12 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 	lockdep_assert_held(&fabric->lock);
 	for (i = 0; i < count; i++)
 		if (!morph_route_comes_in(fabric, routes[i]))
-			n = exec_add_laser(fabric, lasers, n, routes[i], false);
-	exec_update_lasers(fabric, lasers, n);
+			n = morph_hw_add_laser(fabric, lasers, n, &routes[i]->path, false);
+	morph_hw_update_lasers(fabric, lasers, n);
 	mutex_unlock(&fabric->lock);
-	ret = exec_submit_lasers(fabric, NULL, lasers, n);
+	ret = morph_hw_submit_lasers(fabric, NULL, lasers, n);
 	if (ret && ret != -ENODEV)
-		ret = exec_submit_lasers(fabric, NULL, lasers, n);
+		ret = morph_hw_submit_lasers(fabric, NULL, lasers, n);
 	for (i = 0; i < count; i++) {
 		/* Of half a circuit one end is not ours: see half.c. */
 		if (morph_route_leaves(fabric, routes[i]) && !ret)
@@ -203,7 +204,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 	for (i = 0; i < count; i++)
 		morph_route_release(fabric, routes[i]);
 	for (i = 0; i < count; i++)
-		parks = exec_collect_parks(fabric, routes[i], settings, parks);
-	exec_run_parks(fabric, NULL, settings, parks);
+		parks = morph_park_collect(fabric, routes[i], settings, parks);
+	morph_park_run(fabric, NULL, settings, parks);
 	return ret;
 }

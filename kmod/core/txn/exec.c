@@ -21,17 +21,13 @@
 #include "core/base/base.h"
 #include "core/base/trace.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/schedule/schedule.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
 static void phase_end_at(struct exec *exec, enum morph_phase phase, u64 now)
 {
-	exec->txn->times.phase_ns[phase] += now - exec->phase_began;
+	exec->txn->session.times.phase_ns[phase] += now - exec->phase_began;
 	exec->phase_began = now;
 }
 
@@ -41,7 +37,7 @@ static void phase_end_at(struct exec *exec, enum morph_phase phase, u64 now)
  */
 static void phase_end(struct exec *exec, enum morph_phase phase)
 {
-	phase_end_at(exec, phase, max(exec->phase_began, exec->txn->device_ended_ns));
+	phase_end_at(exec, phase, max(exec->phase_began, exec->txn->session.device_ended_ns));
 }
 
 /* Wait for what the device needs by nature; a phase of its own. No lock held. */
@@ -51,7 +47,7 @@ static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
 
 	if (!ns)
 		return 0;
-	exec->txn->times.modelled_ns += ns;
+	exec->txn->session.times.modelled_ns += ns;
 	ret = morph_hw_wait(exec->fabric, ns);
 	phase_end_at(exec, phase, ktime_get_ns());
 	return ret;
@@ -65,12 +61,12 @@ static void blame(struct exec *exec, u32 index)
 	struct morph_item *item = &exec->txn->items[index];
 	struct morph_fabric *fabric = exec->fabric;
 
-	morph_health_diagnose(fabric, &item->new->path, item->new_src, &item->culprit);
+	morph_report_dark(fabric, &item->new->path, item->new_src, &item->culprit);
 	exec->culprit = item->culprit;
 	mutex_lock(&fabric->lock);
-	morph_health_set(fabric, &item->culprit,
-			 item->culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
-								  MORPH_HEALTH_FAILED, 0);
+	morph_report_finding(fabric, &item->culprit,
+			     item->culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
+								      MORPH_HEALTH_FAILED);
 	mutex_unlock(&fabric->lock);
 	item->change.status = -EIO;
 	item->change.reason = MORPH_REASON_HARDWARE;
@@ -96,14 +92,15 @@ static int exec_program(struct exec *exec)
 	u32 wrong;
 	int ret;
 
-	ret = exec_set_elements(exec->fabric, txn, txn->settings, exec->early);
+	ret = morph_hw_program(exec->fabric, &txn->session, txn->settings, exec->early);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
 	if (exec->broken)
 		ret = exec_set_lasers(exec, BREAK_OLD);
 	if (ret < 0)
 		return refuse_device(exec, ret, "switch lasers off");
-	ret = exec_set_elements(exec->fabric, txn, txn->settings + exec->early, exec->late);
+	ret = morph_hw_program(exec->fabric, &txn->session, txn->settings + exec->early,
+			       exec->late);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
 	exec->told = true;
@@ -178,6 +175,7 @@ static void exec_darken_old(struct exec *exec)
 
 static void publish_item(struct exec *exec, struct morph_item *item)
 {
+	bool looks_in = morph_txn_kind(exec->txn)->looks_in;
 	struct morph_circuit *circuit = item->circuit;
 	u64 since = item->dark_since_ns;
 
@@ -193,11 +191,7 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	item->change.status = 0;
-	/* What a schedule holds no protection counts on. */
-	if (!circuit->schedule)
-		morph_protection_touch_route(exec->fabric, item->new);
-	if (exec->txn->kind == MORPH_TXN_REPAIR && item->old)
-		morph_schedule_moved(circuit);
+	morph_report_lit(exec->txn, circuit, item->old);
 	if (item->unlit) {
 		/* The repair that moved it says what it has come to. */
 		circuit->dark = true;
@@ -208,8 +202,8 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->state = MORPH_CIRCUIT_LIT;
 	if (morph_route_comes_in(exec->fabric, item->new)) {
 		/* A repair wants to know at once, a tenant verifies when the peer has lit. */
-		circuit->dark = exec->txn->kind == MORPH_TXN_REPAIR && !item->seen;
-		if (exec->txn->kind != MORPH_TXN_REPAIR)
+		circuit->dark = looks_in && !item->seen;
+		if (!looks_in)
 			circuit->state = MORPH_CIRCUIT_WAITING;
 	}
 	/* Old light that went out after the new had come is not missed. */
@@ -221,13 +215,14 @@ static void publish(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
 	struct morph_fabric *fabric = exec->fabric;
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
 	bool sound = true;
 	u32 i;
 
-	morph_state_begin(txn->slice);
+	morph_report_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
-		morph_state_circuit(txn->items[i].circuit);
+		morph_report_light(txn->items[i].circuit);
 		/* Hardware may have failed, or light gone out, since it was verified. */
 		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
@@ -235,25 +230,24 @@ static void publish(struct exec *exec)
 	}
 	txn->seq = ++fabric->seq;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
-	if (txn->on_publish)
-		txn->on_publish(txn, txn->context);
-	morph_state_end(txn->slice);
+	if (kind->published)
+		kind->published(txn);
+	morph_report_light_end(txn->slice);
 	if (!sound)
-		morph_repair_kick(txn->slice, 0);
-	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
-		return;			/* a step is no news to operators, and spoils nothing */
-	morph_protection_touch_slice(txn->slice);
-	morph_netlink_slice(txn->slice);
+		morph_report_hurt(txn->slice);
+	if (!kind->silent)
+		morph_report_published(txn);
 }
 
 /* Let go of the old routes and of circuits that were removed. fabric->lock held. */
 static void drop_old(struct morph_txn *txn)
 {
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 
-	if (txn->kind == MORPH_TXN_OF_SCHEDULE) {
-		morph_step_end(txn, true);
+	if (kind->settle) {
+		kind->settle(txn, true);
 		return;
 	}
 	morph_txn_suspend_holds(txn);
@@ -262,8 +256,8 @@ static void drop_old(struct morph_txn *txn)
 		if (txn->items[i].old)
 			morph_route_release(fabric, txn->items[i].old);
 	/* An element that a schedule holds again is not to be parked, nor to be had by others. */
-	if (txn->kind == MORPH_TXN_REPAIR)
-		morph_schedule_resume(txn->slice);
+	if (kind->resume_first)
+		kind->resume_first(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -271,14 +265,14 @@ static void drop_old(struct morph_txn *txn)
 		item->new = NULL;		/* the circuit's now */
 		if (!item->old)
 			continue;
-		parks = exec_collect_parks(fabric, item->old, txn->settings, parks);
-		morph_protection_touch_route(fabric, item->old);
+		parks = morph_park_collect(fabric, item->old, txn->settings, parks);
+		morph_report_path_freed(fabric, item->old);
 		if (item->change.op == MORPH_CHANGE_REMOVE) {
 			item->circuit->route = item->old;
 			morph_circuit_drop(item->circuit);
 			item->circuit = NULL;
 		} else {
-			if (txn->kind != MORPH_TXN_REPAIR)
+			if (kind->charged)
 				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
 						    optics_weight64(item->old->path.lanes));
 			morph_route_keep(txn->slice, item->old);
@@ -286,9 +280,10 @@ static void drop_old(struct morph_txn *txn)
 		item->old = NULL;
 	}
 	txn->staged = false;
-	morph_reserve_resume(txn->slice);
-	exec_run_parks(fabric, txn, txn->settings, parks);
-	morph_repair_recover(fabric);
+	if (kind->resume_holds)
+		kind->resume_holds(txn->slice);
+	morph_park_run(fabric, &txn->session, txn->settings, parks);
+	morph_report_freed(fabric);
 }
 
 /* -------------------------------------------------------------- entry points */
@@ -305,7 +300,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	exec_collect_new(exec);
 	exec_collect_neighbours(exec);
 	exec_unmark_turned(exec);
-	morph_state_begin(txn->slice);
+	morph_report_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -313,11 +308,11 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 			item->circuit->state = MORPH_CIRCUIT_CHANGING;
 		/* What will be dark for a while, or for good, nobody is to send on. */
 		if (item->broken_first || item->change.op == MORPH_CHANGE_REMOVE)
-			morph_state_circuit(item->circuit);
+			morph_report_light(item->circuit);
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
-	morph_state_end(txn->slice);
+	morph_report_light_end(txn->slice);
 }
 
 /*
@@ -330,7 +325,7 @@ static void tell_moved(struct morph_txn *txn)
 
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].old && txn->items[i].new)
-			morph_state_dark(txn->items[i].circuit);
+			morph_report_moved(txn->items[i].circuit);
 }
 
 /* Program and verify; on success the light is there. No lock held. */
@@ -344,7 +339,8 @@ static int exec_run(struct exec *exec)
 	if (!ret)
 		ret = exec_light(exec);
 	if (ret && ret != -ENODEV && !exec->culprit.part)
-		exec_read_back(fabric, txn, txn->settings, exec->early + exec->late, exec->told);
+		morph_hw_read_back(fabric, &txn->session, txn->settings,
+				   exec->early + exec->late, exec->told);
 	if (ret)
 		return ret;
 	exec->lit_ns = ktime_get_ns();
@@ -353,7 +349,7 @@ static int exec_run(struct exec *exec)
 	exec_note_power(exec, LIGHT_NEW);
 	tell_moved(txn);
 	mutex_unlock(&fabric->lock);
-	if (txn->kind == MORPH_TXN_REPAIR)
+	if (morph_txn_kind(txn)->looks_in)
 		exec_look_in(exec, false);
 	exec_darken_old(exec);
 	return 0;
@@ -394,7 +390,7 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 		/* Not before: whoever sees this may turn what has been let go of. */
 		txn->outcome = MORPH_OUTCOME_COMMITTED;
 	}
-	morph_hw_done(txn);
+	morph_hw_done(txn->fabric, &txn->session);
 	return ret;
 }
 
@@ -406,7 +402,7 @@ static int refuse_unlit(struct exec *exec, u32 wrong)
 	struct morph_culprit culprit = {};
 
 	mutex_unlock(&fabric->lock);
-	morph_health_diagnose(fabric, &item->new->path, item->new_src, &culprit);
+	morph_report_dark(fabric, &item->new->path, item->new_src, &culprit);
 	mutex_lock(&fabric->lock);
 	if (culprit.part == MORPH_PART_EDGE && morph_route_comes_in(fabric, item->new))
 		return morph_refuse(&exec->txn->refusal, -EAGAIN, MORPH_REASON_PEER, culprit.part,
@@ -427,7 +423,7 @@ int morph_exec_verify(struct morph_txn *txn)
 	mutex_unlock(&fabric->lock);
 	ret = exec_verify(&exec, VERIFY_NEW, true, &wrong);
 	mutex_lock(&fabric->lock);
-	morph_hw_done(txn);
+	morph_hw_done(txn->fabric, &txn->session);
 	if (ret > 0) {
 		ret = refuse_unlit(&exec, wrong);
 		txn->refusal.item = wrong;
@@ -468,10 +464,10 @@ void morph_exec_confirm(struct morph_txn *txn)
 		dark |= !item->seen;
 	}
 	drop_old(txn);
-	morph_hw_done(txn);
+	morph_hw_done(txn->fabric, &txn->session);
 	txn->seq = ++txn->fabric->seq;
 	if (dark)
-		morph_repair_kick(txn->slice, 0);
+		morph_report_hurt(txn->slice);
 }
 
 /* Back to the old configuration after a commit that kept it. Lock as above. */
@@ -483,17 +479,17 @@ int morph_exec_revert(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	/* Its light goes out now, and nobody is to send on it until the old one is there. */
-	morph_state_begin(txn->slice);
+	morph_report_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		if (!txn->items[i].new)
 			continue;
 		txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
-		morph_state_circuit(txn->items[i].circuit);
+		morph_report_light(txn->items[i].circuit);
 	}
-	morph_state_end(txn->slice);
+	morph_report_light_end(txn->slice);
 	exec_roll_back(&exec);
-	morph_hw_done(txn);
-	morph_netlink_slice(txn->slice);
+	morph_hw_done(txn->fabric, &txn->session);
+	morph_report_reverted(txn->slice);
 	if (txn->outcome == MORPH_OUTCOME_ROLLED_BACK)
 		return 0;
 	return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, 0, 0,

@@ -8,12 +8,11 @@
  */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
 /* Are the elements of a route as it wants them? No lock held. */
-static int verify_elements(struct morph_fabric *fabric, struct morph_txn *txn,
+static int verify_elements(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   const struct morph_route *route)
 {
 	struct morph_element_setting reading;
@@ -22,7 +21,7 @@ static int verify_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 
 	for (h = 0; h + 1 < route->path.hops_count; h++) {
 		reading.element = route->hops[h].element;
-		ret = morph_hw_get_elements(fabric, txn, &reading, 1);
+		ret = morph_hw_get_elements(fabric, session, &reading, 1);
 		if (ret)
 			return ret;
 		if (reading.state != route->hops[h].state)
@@ -31,21 +30,21 @@ static int verify_elements(struct morph_fabric *fabric, struct morph_txn *txn,
 	return 0;
 }
 
-int morph_half_verify_leaving(struct morph_fabric *fabric, struct morph_txn *txn,
+int morph_half_verify_leaving(struct morph_fabric *fabric, struct morph_hw_session *session,
 			      const struct morph_route *route, bool lit)
 {
 	struct morph_laser_reading reading = { .port = route->path.tx };
 	u64 lanes = route->path.lanes;
 	int ret;
 
-	ret = morph_hw_get_lasers(fabric, txn, &reading, 1);
+	ret = morph_hw_get_lasers(fabric, session, &reading, 1);
 	if (ret)
 		return ret;
 	if (!lit)
 		return (reading.lanes | reading.weak) & lanes ? -EIO : 0;
 	if ((reading.lanes & lanes) != lanes || !reading.active)
 		return -EIO;
-	return verify_elements(fabric, txn, route);
+	return verify_elements(fabric, session, route);
 }
 
 /*
@@ -69,9 +68,9 @@ u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit)
 		if (!route)
 			continue;
 		if (morph_route_leaves(fabric, route))
-			ret = morph_half_verify_leaving(fabric, txn, route, lit);
+			ret = morph_half_verify_leaving(fabric, &txn->session, route, lit);
 		else if (morph_route_comes_in(fabric, route) && lit)
-			ret = verify_elements(fabric, txn, route);
+			ret = verify_elements(fabric, &txn->session, route);
 		else
 			continue;
 		if (morph_route_leaves(fabric, route))
@@ -105,7 +104,7 @@ void exec_look_in(struct exec *exec, bool old)
 			.port = route->path.rx,
 			.lanes = route->path.lanes,
 		};
-		item->seen = !morph_hw_get_receivers(fabric, txn, &reading, 1) &&
+		item->seen = !morph_hw_get_receivers(fabric, &txn->session, &reading, 1) &&
 			     exec_reading_lit(fabric, &reading, route);
 	}
 }

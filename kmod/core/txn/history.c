@@ -15,7 +15,6 @@
 #include <linux/mm.h>
 
 #include "core/base/base.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
 /* Memory for programming is of no use to who looks back. */

@@ -53,42 +53,9 @@ static inline struct morph_route *exec_laser_route(const struct exec *exec,
 	return NULL;
 }
 
-/* How long light may take to come, or to go, in ever longer steps. */
-struct exec_patience {
-	u64 pause, left;	/* ns */
-};
-
-/* What a review has for itself while it tells hardware again what that was told last. */
-enum morph_review { MORPH_REVIEW_NONE, MORPH_REVIEW_LASERS, MORPH_REVIEW_ELEMENTS };
-
-#define MORPH_REVIEW_CHUNK	16u	/* elements or ports at once */
-
-void exec_review_begin(struct morph_fabric *fabric, enum morph_review what, u32 first);
-void exec_review_end(struct morph_fabric *fabric);
-
-struct exec_patience exec_patience(struct morph_fabric *fabric);
-int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience);
-
 void exec_collect_new(struct exec *exec);
 void exec_unmark_turned(struct exec *exec);
 u32 exec_collect_old(struct exec *exec);
-u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
-		       struct morph_element_setting *settings, u32 n);
-int exec_ask_element(struct morph_fabric *fabric, struct morph_txn *txn, u32 element, u32 *state);
-void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
-		    struct morph_element_setting *settings, u32 count, bool told);
-int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
-		      struct morph_element_setting *settings, u32 count);
-void exec_unguard(struct morph_fabric *fabric, u32 element);
-void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
-		    struct morph_element_setting *settings, u32 count);
-u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
-		   const struct morph_route *route, bool on);
-bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n);
-int exec_tell_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
-		     struct morph_laser_setting *lasers, u32 n);
-int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
-		       struct morph_laser_setting *lasers, u32 n);
 bool exec_see_dark(struct exec *exec, enum laser_step step);
 void exec_see_broken_off(struct exec *exec);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
@@ -103,5 +70,8 @@ int exec_verify_neighbours(struct exec *exec);
 void exec_roll_back(struct exec *exec);
 u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit);
 void exec_look_in(struct exec *exec, bool old);
+
+void morph_txn_suspend_holds(struct morph_txn *txn);
+void morph_txn_resume_holds(struct morph_txn *txn);
 
 #endif /* MORPH_CORE_TXN_INTERNAL_H */

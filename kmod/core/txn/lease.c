@@ -7,9 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
 /* The lease runs on until the moment that it was given. */
@@ -130,7 +128,7 @@ static int verify_or_confirm(struct morph_txn *txn, u32 verb, u64 lease_ns)
 	}
 	txn->verified = true;
 	morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
-	morph_netlink_txn(txn);
+	morph_report_txn_changed(txn);
 	return 0;
 }
 
@@ -149,7 +147,7 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 		}
 		txn->outcome = MORPH_OUTCOME_UNCONFIRMED;
 		morph_lease_start(txn, lease_ns ? lease_ns : txn->lease_ns);
-		morph_netlink_txn(txn);
+		morph_report_txn_changed(txn);
 	} else if (verb == MORPH_TXN_CONFIRM || verb == MORPH_TXN_VERIFY) {
 		ret = verify_or_confirm(txn, verb, lease_ns);
 	} else if (txn->outcome == MORPH_OUTCOME_PREPARED) {
@@ -193,6 +191,15 @@ static void expire(struct morph_txn *txn)
 	}
 }
 
+/* May the step be taken with that token? fabric->lock held. */
+static int permits(struct morph_txn *txn, const struct morph_token *token,
+		   struct morph_refusal *refusal)
+{
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+
+	return kind->permits ? kind->permits(txn->slice, token, refusal) : 0;
+}
+
 /* Enter the slice and take the step. fabric->lock held, dropped meanwhile. */
 static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 		       const struct morph_token *token, struct morph_refusal *refusal)
@@ -214,7 +221,7 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 		goto out_leave;
 	ret = step_check(txn, verb, refusal);
 	if (!ret)
-		ret = morph_controller_permits(slice, token, refusal);
+		ret = permits(txn, token, refusal);
 	if (!ret && !morph_txn_lease_left(txn)) {
 		lease_stop(txn);
 		expire(txn);
@@ -279,7 +286,7 @@ static void step_work(struct work_struct *work)
 	if (ret && morph_txn_lease_left(step->txn)) {
 		step->txn->status = ret;
 		step->txn->refusal = refusal;
-		morph_netlink_txn(step->txn);
+		morph_report_txn_changed(step->txn);
 	}
 out:
 	mutex_unlock(&step->fabric->lock);
@@ -307,7 +314,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	repeated = step_repeated(txn, verb);
 	ret = repeated ? 0 : step_check(txn, verb, refusal);
 	if (!ret && !repeated)
-		ret = morph_controller_permits(txn->slice, token, refusal);
+		ret = permits(txn, token, refusal);
 	if (!ret && !repeated) {
 		/* Until the step has run, those who ask are told that it is under way. */
 		txn->queued_from = txn->outcome;
@@ -471,7 +478,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 			lease_stop(txn);
 			unqueue(txn);
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
-			morph_protection_resume(slice);
+			morph_slice_rest(slice);
 			return true;
 		}
 	}

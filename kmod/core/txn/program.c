@@ -2,75 +2,8 @@
 /* Programming: which elements and lasers a change turns, and the parking of what is left. */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 #include "internal.h"
-
-/* ------------------------------------------------------------------ telling */
-
-/* Is some of it what a review has for itself? */
-static bool is_reviewed(struct morph_fabric *fabric, enum morph_review what, const void *settings,
-			u32 count)
-{
-	const struct morph_element_setting *elements = settings;
-	const struct morph_laser_setting *lasers = settings;
-	u32 first, index, i;
-
-	/* Pairs with exec_review_begin() and exec_review_end(). */
-	if (likely(smp_load_acquire(&fabric->review_of) != what))
-		return false;
-	first = READ_ONCE(fabric->review_first);
-	for (i = 0; i < count; i++) {
-		index = what == MORPH_REVIEW_ELEMENTS ? elements[i].element : lasers[i].port;
-		if (index - first < MORPH_REVIEW_CHUNK)
-			return true;
-	}
-	return false;
-}
-
-/*
- * Hardware is about to be told these settings, or asked how they stand for fabric->hw_state.
- * Whoever sees no review here is waited for by the next one. No lock held.
- */
-static int tell_begin(struct morph_fabric *fabric, enum morph_review what, const void *settings,
-		      u32 count) __acquires(&fabric->telling)
-{
-	int srcu;
-
-	for (;;) {
-		srcu = srcu_read_lock(&fabric->telling);
-		if (!is_reviewed(fabric, what, settings, count))
-			return srcu;
-		srcu_read_unlock(&fabric->telling, srcu);
-		wait_event(fabric->review_end, !is_reviewed(fabric, what, settings, count));
-	}
-}
-
-static void tell_end(struct morph_fabric *fabric, int srcu) __releases(&fabric->telling)
-{
-	srcu_read_unlock(&fabric->telling, srcu);
-}
-
-/*
- * From now until exec_review_end() nobody else tells MORPH_REVIEW_CHUNK elements, or the lasers
- * of so many ports, from @first on; what they are told in between is what is written down. There
- * is one review at a time. No lock held.
- */
-void exec_review_begin(struct morph_fabric *fabric, enum morph_review what, u32 first)
-{
-	WRITE_ONCE(fabric->review_first, first);
-	/* Who sees that there is one sees of what. Pairs with is_reviewed(). */
-	smp_store_release(&fabric->review_of, what);
-	synchronize_srcu(&fabric->telling);
-}
-
-void exec_review_end(struct morph_fabric *fabric)
-{
-	/* Whoever goes on sees what hardware was told. Pairs with is_reviewed(). */
-	smp_store_release(&fabric->review_of, MORPH_REVIEW_NONE);
-	wake_up_all(&fabric->review_end);
-}
 
 /* ----------------------------------------------------------------- elements */
 
@@ -80,7 +13,7 @@ void exec_review_end(struct morph_fabric *fabric)
  */
 static bool is_late(const struct exec *exec, u32 element)
 {
-	return exec->txn->kind == MORPH_TXN_OF_SCHEDULE ||
+	return morph_txn_kind(exec->txn)->exclusive ||
 	       exec->fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING;
 }
 
@@ -119,7 +52,7 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
  */
 void exec_collect_new(struct exec *exec)
 {
-	bool step = exec->txn->kind == MORPH_TXN_OF_SCHEDULE;
+	bool step = morph_txn_kind(exec->txn)->exclusive;
 
 	if (!step)
 		exec->early = collect_new(exec, false, 0);
@@ -140,7 +73,7 @@ void exec_unmark_turned(struct exec *exec)
 /* Settings that give old routes back the elements which were turned. fabric->lock held. */
 u32 exec_collect_old(struct exec *exec)
 {
-	bool step = exec->txn->kind == MORPH_TXN_OF_SCHEDULE;
+	bool step = morph_txn_kind(exec->txn)->exclusive;
 	u32 n = 0, i, h;
 
 	for (i = 0; i < exec->txn->count; i++) {
@@ -164,7 +97,7 @@ u32 exec_collect_old(struct exec *exec)
  * been since the route was released. Until they are, a guard pin holds them in that state.
  * fabric->lock held.
  */
-u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *route,
+u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n)
 {
 	struct optics_state *ledger = fabric->ledger;
@@ -186,86 +119,19 @@ u32 exec_collect_parks(struct morph_fabric *fabric, const struct morph_route *ro
 	return n;
 }
 
-/* How an element stands, which is remembered. No lock held. */
-int exec_ask_element(struct morph_fabric *fabric, struct morph_txn *txn, u32 element, u32 *state)
-{
-	struct morph_element_setting setting = { .element = element };
-	int srcu, ret;
-
-	srcu = tell_begin(fabric, MORPH_REVIEW_ELEMENTS, &setting, 1);
-	ret = morph_hw_get_elements(fabric, txn, &setting, 1);
-	if (!ret) {
-		mutex_lock(&fabric->lock);
-		fabric->hw_state[element] = setting.state;
-		mutex_unlock(&fabric->lock);
-	}
-	tell_end(fabric, srcu);
-	*state = setting.state;
-	return ret;
-}
-
-/*
- * What hardware says about elements that may not have obeyed. Only those that had
- * been told without an error are to blame for it. One that can't be read now is told its
- * state again by patrol, before it can be taken for one that has moved. So is the rest, where
- * the device does not answer at all: each would be waited for. No lock held.
- */
-void exec_read_back(struct morph_fabric *fabric, struct morph_txn *txn,
-		    struct morph_element_setting *settings, u32 count, bool told)
-{
-	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
-	u32 i, state;
-	int ret;
-
-	for (i = 0; i < count; i++) {
-		culprit.index = settings[i].element;
-		ret = exec_ask_element(fabric, txn, culprit.index, &state);
-		if (ret)
-			morph_patrol_review(fabric);
-		if (ret == -ETIMEDOUT || ret == -ENODEV)
-			return;
-		if (ret || !told || state == settings[i].state)
-			continue;
-		mutex_lock(&fabric->lock);
-		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
-		mutex_unlock(&fabric->lock);
-	}
-}
-
-/* Program elements and remember what they were told. No lock held. */
-int exec_set_elements(struct morph_fabric *fabric, struct morph_txn *txn,
-		      struct morph_element_setting *settings, u32 count)
-{
-	int srcu, ret;
-	u32 i;
-
-	if (!count)
-		return 0;
-	srcu = tell_begin(fabric, MORPH_REVIEW_ELEMENTS, settings, count);
-	ret = morph_hw_set_elements(fabric, txn, settings, count);
-	if (!ret) {
-		mutex_lock(&fabric->lock);
-		for (i = 0; i < count; i++)
-			fabric->hw_state[settings[i].element] = settings[i].state;
-		mutex_unlock(&fabric->lock);
-	}
-	tell_end(fabric, srcu);
-	return ret;
-}
-
 /*
  * Let go of a guard pin. Whoever else had pinned the element may have left meanwhile: what
  * nobody pins counts as parked, and patrol sees to that. fabric->lock held.
  */
-void exec_unguard(struct morph_fabric *fabric, u32 element)
+void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 {
 	if (!--fabric->ledger->element_pins[element])
 		optics_set_state(fabric->ledger, element,
 				 optics_park_state(fabric->graph, element));
 }
 
-/* Park what exec_collect_parks() has guarded. fabric->lock held, dropped meanwhile. */
-void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
+/* Park what morph_park_collect() has guarded. fabric->lock held, dropped meanwhile. */
+void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *session,
 		    struct morph_element_setting *settings, u32 count)
 {
 	u32 i;
@@ -274,85 +140,15 @@ void exec_run_parks(struct morph_fabric *fabric, struct morph_txn *txn,
 	if (!count)
 		return;
 	mutex_unlock(&fabric->lock);
-	ret = exec_set_elements(fabric, txn, settings, count);
+	ret = morph_hw_program(fabric, session, settings, count);
 	/* Once more, for a passing error; then hardware is asked what it did. */
 	if (ret && ret != -ENODEV)
-		ret = exec_set_elements(fabric, txn, settings, count);
+		ret = morph_hw_program(fabric, session, settings, count);
 	if (ret && ret != -ENODEV)
-		exec_read_back(fabric, txn, settings, count, false);
+		morph_hw_read_back(fabric, session, settings, count, false);
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++)
-		exec_unguard(fabric, settings[i].element);
-}
-
-/* ------------------------------------------------------------------- lasers */
-
-/* Add a change of one route's lasers to the list. fabric->lock held. */
-u32 exec_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
-		   const struct morph_route *route, bool on)
-{
-	u64 *lit = &fabric->tx_on[route->path.tx];
-
-	if (on)
-		*lit |= route->path.lanes;
-	else
-		*lit &= ~route->path.lanes;
-	lasers[n].port = route->path.tx;
-	lasers[n].lanes = *lit;
-	return n + 1;
-}
-
-/* Settings as they are wanted now: true when some were not. fabric->lock held. */
-bool exec_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n)
-{
-	bool changed = false;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (lasers[i].lanes == fabric->tx_on[lasers[i].port])
-			continue;
-		lasers[i].lanes = fabric->tx_on[lasers[i].port];
-		changed = true;
-	}
-	return changed;
-}
-
-/*
- * Switch the lasers of ports as fabric->tx_on has them. A setting speaks of all lanes of
- * its port: a test by light may have changed others meanwhile, and what was submitted
- * first need not be done first. So until it agrees it is told again. No lock held.
- */
-int exec_tell_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
-		     struct morph_laser_setting *lasers, u32 n)
-{
-	bool changed;
-	int srcu, ret;
-
-	if (!n)
-		return 0;
-	do {
-		srcu = tell_begin(fabric, MORPH_REVIEW_LASERS, lasers, n);
-		ret = morph_hw_set_lasers(fabric, txn, lasers, n);
-		tell_end(fabric, srcu);
-		mutex_lock(&fabric->lock);
-		changed = exec_update_lasers(fabric, lasers, n);
-		mutex_unlock(&fabric->lock);
-	} while (!ret && changed);
-	return ret;
-}
-
-/*
- * Likewise. After an error nobody knows which of them have obeyed, and a receiver that sees
- * nothing proves nothing where it is deaf: a review asks the lasers themselves.
- */
-int exec_submit_lasers(struct morph_fabric *fabric, struct morph_txn *txn,
-		       struct morph_laser_setting *lasers, u32 n)
-{
-	int ret = exec_tell_lasers(fabric, txn, lasers, n);
-
-	if (ret && ret != -ENODEV)
-		morph_patrol_review(fabric);
-	return ret;
+		morph_park_unguard(fabric, settings[i].element);
 }
 
 /* Returns how many settings were submitted, or a negative errno. No lock held. */
@@ -375,7 +171,7 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 		if (on)
 			route->lit_from_ns = now;
 		if (!morph_route_comes_in(fabric, route))
-			n = exec_add_laser(fabric, txn->lasers, n, route, on);
+			n = morph_hw_add_laser(fabric, txn->lasers, n, &route->path, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
 			item->dark_since_ns = ktime_get_ns();
 		/* Lit when it was staged, it went out by itself before it could be moved. */
@@ -384,8 +180,8 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 		if (step == LIGHT_NEW)
 			item->circuit->dark = false;
 	}
-	exec_update_lasers(fabric, txn->lasers, n);
+	morph_hw_update_lasers(fabric, txn->lasers, n);
 	mutex_unlock(&fabric->lock);
-	ret = exec_submit_lasers(fabric, txn, txn->lasers, n);
+	ret = morph_hw_submit_lasers(fabric, &txn->session, txn->lasers, n);
 	return ret ? ret : n;
 }

@@ -2,11 +2,7 @@
 /* Rolling back: the old light is put back, and called back only if it is read back. */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/schedule/schedule.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
@@ -33,11 +29,11 @@ static int relight(struct exec *exec)
 	mutex_lock(&fabric->lock);
 	count = exec_collect_old(exec);
 	mutex_unlock(&fabric->lock);
-	ret = exec_set_elements(fabric, txn, txn->settings, count);
+	ret = morph_hw_program(fabric, &txn->session, txn->settings, count);
 	if (ret)
-		ret = exec_set_elements(fabric, txn, txn->settings, count);
+		ret = morph_hw_program(fabric, &txn->session, txn->settings, count);
 	if (ret && ret != -ENODEV)
-		exec_read_back(fabric, txn, txn->settings, count, false);
+		morph_hw_read_back(fabric, &txn->session, txn->settings, count, false);
 	if (count)
 		morph_hw_wait(fabric, params->settle_ns);
 	ret = exec_set_lasers(exec, RELIGHT_OLD);
@@ -66,15 +62,15 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 /* A repair looks again by itself, as long as that may help; it would wake itself for ever. */
 static void repair_later(struct morph_txn *txn)
 {
-	if (txn->kind != MORPH_TXN_REPAIR)
-		morph_repair_kick(txn->slice, 0);
+	if (!morph_txn_kind(txn)->recovers)
+		morph_report_hurt(txn->slice);
 }
 
 /* What the new route claims goes back to whom it was from. */
 static void take_new(struct morph_txn *txn, struct morph_item *item)
 {
-	if (txn->kind == MORPH_TXN_OF_SCHEDULE)
-		morph_schedule_take(item->circuit);
+	if (morph_txn_kind(txn)->give_claims)
+		morph_txn_kind(txn)->give_claims(item->circuit);
 	else
 		morph_route_release(txn->fabric, item->new);
 }
@@ -85,7 +81,7 @@ static void forget(struct morph_circuit *circuit)
 	if (circuit->listed)
 		circuit->slice->circuits_count--;
 	circuit->listed = false;
-	morph_state_circuit(circuit);
+	morph_report_light(circuit);
 }
 
 /*
@@ -104,7 +100,7 @@ static bool restore(struct exec *exec, int relit)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			take_new(txn, &txn->items[i]);
-	morph_state_begin(txn->slice);
+	morph_report_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 		struct morph_circuit *circuit = item->circuit;
@@ -129,44 +125,46 @@ static bool restore(struct exec *exec, int relit)
 		/* One under repair keeps its state: who gives it up tells so. */
 		if (lit)
 			circuit->state = MORPH_CIRCUIT_LIT;
-		else if (!item->dead || txn->kind != MORPH_TXN_REPAIR)
+		else if (!item->dead || !morph_txn_kind(txn)->recovers)
 			circuit->state = MORPH_CIRCUIT_FAILED;
-		morph_state_circuit(circuit);
+		morph_report_light(circuit);
 		/* What a peer does not send is not ours to put back. */
 		if (!lit && morph_route_comes_in(fabric, item->old))
 			repair_later(txn);
 		else if (!lit && !item->dead)
 			whole = false;
 	}
-	morph_state_end(txn->slice);
+	morph_report_light_end(txn->slice);
 	return whole;
 }
 
 /* The routes that were not to be: their elements are parked, their memory goes. */
 static void drop_new(struct morph_txn *txn)
 {
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 
-	if (txn->kind == MORPH_TXN_OF_SCHEDULE) {
-		morph_step_end(txn, false);
+	if (kind->settle) {
+		kind->settle(txn, false);
 		morph_txn_resume_holds(txn);
 		return;
 	}
 	/* As in drop_old(). */
-	if (txn->kind == MORPH_TXN_REPAIR)
-		morph_schedule_resume(txn->slice);
+	if (kind->resume_first)
+		kind->resume_first(txn->slice);
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
-			parks = exec_collect_parks(fabric, txn->items[i].new, txn->settings, parks);
-	morph_reserve_resume(txn->slice);
-	exec_run_parks(fabric, txn, txn->settings, parks);
+			parks = morph_park_collect(fabric, txn->items[i].new, txn->settings, parks);
+	if (kind->resume_holds)
+		kind->resume_holds(txn->slice);
+	morph_park_run(fabric, &txn->session, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
 		item->circuit->pending = NULL;
 		if (item->new) {
-			if (txn->kind != MORPH_TXN_REPAIR)
+			if (kind->charged)
 				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
 						    optics_weight64(item->new->path.lanes));
 			morph_route_unlist(item->new);
@@ -185,28 +183,8 @@ static void drop_new(struct morph_txn *txn)
 	 * What it held meanwhile, others may have missed. A repair would wake itself for ever:
 	 * when it has ended, those try again that were repaired beside it.
 	 */
-	if (txn->kind != MORPH_TXN_REPAIR)
-		morph_repair_recover(fabric);
-}
-
-/* Circuits that could not be brought back. fabric->lock held. */
-static void tell_broken(struct morph_txn *txn)
-{
-	struct morph_event event;
-	u32 i;
-
-	morph_event_init(&event, txn->slice, MORPH_EVENT_CIRCUIT_FAILED);
-	event.part = txn->refusal.part;
-	event.index = txn->refusal.index;
-	for (i = 0; i < txn->count; i++) {
-		const struct morph_circuit *circuit = txn->items[i].circuit;
-
-		if (!txn->items[i].old || circuit->state != MORPH_CIRCUIT_FAILED ||
-		    txn->items[i].dead)
-			continue;
-		event.circuit = circuit->id;
-		morph_event_queue(txn->slice, &event);
-	}
+	if (!kind->recovers)
+		morph_report_freed(fabric);
 }
 
 /* Everything back as it was, proven. fabric->lock held, dropped meanwhile. */
@@ -225,7 +203,7 @@ void exec_roll_back(struct exec *exec)
 	txn->seq = ++fabric->seq;
 	if (!whole) {
 		txn->slice->generation++;
-		tell_broken(txn);
+		morph_report_broken(txn);
 		repair_later(txn);
 	}
 	drop_new(txn);

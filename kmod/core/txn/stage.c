@@ -8,9 +8,8 @@
 #include "core/base/base.h"
 #include "core/base/trace.h"
 #include "core/ledger/ledger.h"
-#include "core/schedule/schedule.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
+#include "internal.h"
 
 static int refuse_item(struct morph_txn *txn, u32 index, int error, u32 reason, const char *text,
 		       u32 value)
@@ -62,7 +61,7 @@ static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, cons
 /* What comes in over an edge is another fabric's light: it is verified in its own time. */
 static int check_prepared(struct morph_txn *txn, u32 index, u32 src_rank)
 {
-	if (!(src_rank & MORPH_RANK_EDGE) || txn->kind != MORPH_TXN_TENANT ||
+	if (!(src_rank & MORPH_RANK_EDGE) || !morph_txn_kind(txn)->checked ||
 	    txn->flags & (MORPH_TXN_PREPARE | MORPH_TXN_DRY_RUN))
 		return 0;
 	return refuse_item(txn, index, -EINVAL, MORPH_REASON_STATE,
@@ -119,46 +118,6 @@ int morph_txn_check_add(struct morph_txn *txn, u32 index)
 	return ret ? ret : check_planes(txn, index);
 }
 
-struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
-					  const struct morph_change *change,
-					  struct morph_refusal *refusal)
-{
-	struct morph_circuit *circuit;
-	int ret;
-
-	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
-	if (!circuit)
-		return ERR_PTR(-ENOMEM);
-	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, refusal);
-	if (ret)
-		goto err_free;
-	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), refusal);
-	if (ret)
-		goto err_uncharge;
-	circuit->slice = slice;
-	circuit->state = MORPH_CIRCUIT_CHANGING;
-	circuit->src_rank = change->src_rank;
-	circuit->dst_rank = change->dst_rank;
-	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
-	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
-	return circuit;
-
-err_uncharge:
-	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
-err_free:
-	kfree(circuit);
-	return ERR_PTR(ret);
-}
-
-void morph_circuit_free(struct morph_circuit *circuit)
-{
-	struct morph_slice *slice = circuit->slice;
-
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
-	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
-	kfree(circuit);
-}
-
 static int resolve_add(struct morph_txn *txn, u32 index)
 {
 	struct morph_item *item = &txn->items[index];
@@ -196,7 +155,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 	if (!circuit || !circuit->listed)
 		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
 				   "there is no circuit %u", item->change.circuit);
-	if (circuit->schedule && txn->kind == MORPH_TXN_TENANT)
+	if (circuit->schedule && morph_txn_kind(txn)->checked)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is of a schedule, whose steps change it",
 				   item->change.circuit);
@@ -204,7 +163,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is being changed by another change or transaction",
 				   item->change.circuit);
-	if (item->change.op == MORPH_CHANGE_MOVE && txn->kind == MORPH_TXN_TENANT) {
+	if (item->change.op == MORPH_CHANGE_MOVE && morph_txn_kind(txn)->checked) {
 		ret = check_end(txn, index, circuit->src_rank, item->change.src_plane, "");
 		if (!ret)
 			ret = check_end(txn, index, circuit->dst_rank, item->change.dst_plane, "");
@@ -246,10 +205,26 @@ static int resolve(struct morph_txn *txn, u32 index)
 /* The accelerators behind an item's ranks; a repair has set them already. */
 static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 {
-	if (txn->kind == MORPH_TXN_REPAIR)
+	if (morph_txn_kind(txn)->ends_given)
 		return;
 	item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
 	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
+}
+
+/* Find the path of an item's new route, and make that. fabric->lock held. */
+int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+{
+	const struct morph_path_request request = {
+		.slice = txn->slice,
+		.change = &item->change,
+		.guides = item->guides,
+		.src = item->new_src,
+		.dst = item->new_dst,
+		.charged = morph_txn_kind(txn)->charged,
+		.gfp = txn->gfp,
+	};
+
+	return morph_path_find(&request, &item->new, &txn->refusal, why);
 }
 
 /* Route and claim one item. */
@@ -266,7 +241,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 		item->new->role = MORPH_ROUTE_IDLE;
 		item->new->protection = NULL;
 	} else {
-		ret = morph_path_find(txn, item, &why);
+		ret = morph_txn_find_path(txn, item, &why);
 		if (ret == -ENOMEM || ret == -EDQUOT) {
 			txn->refusal.item = index;
 			return ret;
@@ -279,7 +254,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	ret = morph_route_claim(txn->fabric, item->new, &why);
 	if (ret)
 		return refuse_item_optics(txn, index, ret, &why);
-	if (txn->kind == MORPH_TXN_REPAIR)
+	if (!morph_txn_kind(txn)->charged)
 		return 0;
 	ret = morph_user_charge(txn->slice->user, MORPH_RES_LANES,
 				optics_weight64(item->new->path.lanes), &txn->refusal);
@@ -412,16 +387,20 @@ int morph_txn_reserve(struct morph_txn *txn)
  */
 void morph_txn_suspend_holds(struct morph_txn *txn)
 {
-	morph_reserve_suspend(txn->slice);
-	if (txn->kind == MORPH_TXN_REPAIR)
-		morph_schedule_suspend(txn->slice);
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+
+	if (kind->suspend_holds)
+		kind->suspend_holds(txn);
 }
 
 void morph_txn_resume_holds(struct morph_txn *txn)
 {
-	if (txn->kind == MORPH_TXN_REPAIR)
-		morph_schedule_resume(txn->slice);
-	morph_reserve_resume(txn->slice);
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+
+	if (kind->resume_first)
+		kind->resume_first(txn->slice);
+	if (kind->resume_holds)
+		kind->resume_holds(txn->slice);
 }
 
 /* Undo the first @resolved items, @claimed of which have their new route claimed. */
@@ -435,7 +414,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 		if (!item->new)
 			continue;
 		morph_route_release(txn->fabric, item->new);
-		if (txn->kind != MORPH_TXN_REPAIR)
+		if (morph_txn_kind(txn)->charged)
 			morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
 					    optics_weight64(item->new->path.lanes));
 	}
@@ -446,7 +425,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 			morph_route_reclaim(txn->fabric, item->old);
 		}
 		item->circuit->pending = NULL;
-		if (txn->kind != MORPH_TXN_REPAIR) {
+		if (morph_txn_kind(txn)->charged) {
 			morph_route_free(item->new);
 			item->new = NULL;
 		}
@@ -460,13 +439,25 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 	txn->staged = false;
 }
 
-/*
- * The controller whose reservations a transaction may use: that on whose behalf it is. The
- * kernel's own repairs may too, since light goes before protections.
- */
-static u32 reservations_to_use(const struct morph_txn *txn)
+/* Ask the kind whether the token permits the change, and which reservations it may use. */
+static int lift_reservations(struct morph_txn *txn)
 {
-	return txn->token.needed || txn->kind == MORPH_TXN_REPAIR ? txn->slice->controller : 0;
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	int ret = 0;
+
+	if (kind->permits)
+		ret = kind->permits(txn->slice, &txn->token, &txn->refusal);
+	if (!ret && kind->lift_reservations)
+		kind->lift_reservations(txn);
+	return ret;
+}
+
+static void lower_reservations(struct morph_txn *txn)
+{
+	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+
+	if (kind->lower_reservations)
+		kind->lower_reservations(txn->fabric);
 }
 
 /**
@@ -492,10 +483,9 @@ int morph_txn_stage(struct morph_txn *txn)
 		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
 				    "the slice is at generation %llu, not %llu", slice->generation,
 				    txn->generation);
-	ret = morph_controller_permits(slice, &txn->token, &txn->refusal);
+	ret = lift_reservations(txn);
 	if (ret)
 		return ret;
-	morph_controller_lift(txn->fabric, reservations_to_use(txn));
 	morph_txn_suspend_holds(txn);
 	for (resolved = 0; resolved < txn->count; resolved++) {
 		ret = resolve(txn, resolved);
@@ -529,7 +519,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	}
 	mark_changing(txn, true);
 	morph_txn_resume_holds(txn);
-	morph_controller_lower(txn->fabric);
+	lower_reservations(txn);
 	txn->staged = true;
 	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
 	return 0;
@@ -537,7 +527,7 @@ int morph_txn_stage(struct morph_txn *txn)
 err_undo:
 	undo_stage(txn, resolved, claimed, released);
 	morph_txn_resume_holds(txn);
-	morph_controller_lower(txn->fabric);
+	lower_reservations(txn);
 	return ret;
 }
 

@@ -7,11 +7,16 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
+
+/* Constant once the module has started. */
+const struct morph_txn_kind *morph_txn_kinds[MORPH_TXN_KINDS];
+
+void morph_txn_kind_register(enum morph_txn_kind_id id, const struct morph_txn_kind *kind)
+{
+	morph_txn_kinds[id] = kind;
+}
 
 /* ----------------------------------------------------------------- lifetime */
 
@@ -55,7 +60,8 @@ static void txn_free(struct morph_txn *txn)
 	kvfree(txn);
 }
 
-void morph_txn_free_idle(struct morph_slice *slice)
+/* Memory that a slice has kept for its next transaction. The slice is nobody's any more. */
+static void free_idle(struct morph_slice *slice)
 {
 	if (slice->idle_txn)
 		txn_free(slice->idle_txn);
@@ -179,24 +185,11 @@ static void txn_close(struct morph_txn *txn)
 {
 	if (!txn->id)
 		return;
-	morph_netlink_txn(txn);
+	morph_report_txn_changed(txn);
 	morph_history_add(txn);
 	if (txn->slice)
 		morph_slice_put(txn->slice);
 	txn->slice = NULL;
-}
-
-static noinline_for_stack void tell_end(struct morph_txn *txn)
-{
-	struct morph_event event;
-
-	morph_event_init(&event, txn->slice, MORPH_EVENT_TXN);
-	event.txn = txn->id;
-	event.outcome = txn->outcome;
-	event.part = txn->refusal.part;
-	event.index = txn->refusal.index;
-	event.times = txn->times;
-	morph_event_queue(txn->slice, &event);
 }
 
 /**
@@ -236,14 +229,21 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 		morph_history_keep_record(txn);
 		/* A degraded slice has waited for this. */
-		morph_repair_recover(txn->fabric);
+		morph_report_freed(txn->fabric);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
 	if (txn->slice && txn->id && !txn->slice->dying)
-		tell_end(txn);
+		morph_report_txn_ended(txn);
 	if (txn->slice)
 		morph_history_keep_last(txn);
 	txn_close(txn);
+}
+
+static struct morph_slice_waiter waiter = { .released = free_idle };
+
+void morph_txn_register(void)
+{
+	morph_slice_waiter_register(&waiter);
 }
 
 /* ---------------------------------------------------------------------- run */
@@ -339,7 +339,7 @@ static bool repeated(struct morph_txn *txn, int *ret)
 	txn->outcome = first->outcome;
 	txn->status = *ret;
 	txn->seq = first->seq;
-	txn->times = first->times;
+	txn->session.times = first->session.times;
 	for (i = 0; i < min(txn->count, first->count); i++)
 		copy_result(&txn->items[i].change, &first->items[i].change);
 	txn_close(txn);
@@ -381,7 +381,7 @@ static int prepare(struct morph_txn *txn)
 	txn->outcome = MORPH_OUTCOME_PREPARED;
 	show_prepared(txn);
 	morph_lease_start(txn, txn->lease_ns);
-	morph_netlink_txn(txn);
+	morph_report_txn_changed(txn);
 	return 0;
 
 err_uncharge_bytes:
@@ -424,7 +424,7 @@ static int run_entered(struct morph_txn *txn)
 	int ret;
 
 	ret = morph_txn_stage(txn);
-	txn->times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+	txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	if (ret)
 		txn->outcome = MORPH_OUTCOME_NONE;
 	else
@@ -523,8 +523,8 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 	mutex_lock(&txn->fabric->lock);
 	list_del_init(&txn->node);
 	/* A degraded slice has waited for this. */
-	morph_repair_recover(txn->fabric);
-	morph_protection_resume(txn->slice);
+	morph_report_freed(txn->fabric);
+	morph_slice_rest(txn->slice);
 	if (txn->id) {
 		morph_txn_end(txn, outcome, status);
 	} else {

@@ -8,16 +8,53 @@
 
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/slice/slice.h"
+#include "core/ledger/ledger.h"
 
 /* -------------------------------------------------------------------- txn.c */
 
-enum morph_txn_kind {
+enum morph_txn_kind_id {
 	MORPH_TXN_TENANT,	/* asked for by the slice's owner or an administrator */
 	MORPH_TXN_REPAIR,	/* failover and rerouting */
 	MORPH_TXN_TEST,		/* hardware-test and other acts without circuits */
 	MORPH_TXN_OF_SCHEDULE,	/* a step of one, which holds all that it needs: schedule.h */
+	MORPH_TXN_KINDS,
 };
+
+/*
+ * A kind of transactions: what the layer that makes them adds to each. Operations may be
+ * NULL. All are called with fabric->lock held.
+ */
+struct morph_txn_kind {
+	bool checked;		/* what is asked is checked against what a tenant may do */
+	bool charged;		/* lanes and memory count against the user's quota */
+	bool ends_given;	/* who made it has set the ends of new routes */
+	bool looks_in;		/* light that comes in is looked at before it is published */
+	bool silent;		/* its publication is no news to operators and planners */
+	bool exclusive;		/* elements are the slice's alone: turned once old light is out */
+	bool recovers;		/* it repairs: nobody has to be woken to repair what it leaves */
+	/* May it be made with a token? 0, -EPERM, -ESTALE or -ETIME. */
+	int (*permits)(struct morph_slice *slice, const struct morph_token *token,
+		       struct morph_refusal *refusal);
+	/* Reservations that it may use do not stand in its way from the one to the other. */
+	void (*lift_reservations)(struct morph_txn *txn);
+	void (*lower_reservations)(struct morph_fabric *fabric);
+	/*
+	 * While claims of the slice change, others that hold something for it let go; then
+	 * they hold what is left: first those before which nothing is parked, then the rest.
+	 */
+	void (*suspend_holds)(struct morph_txn *txn);
+	void (*resume_first)(struct morph_slice *slice);
+	void (*resume_holds)(struct morph_slice *slice);
+	/* The claims of a new route go back to whom they are from. NULL: they are released. */
+	void (*give_claims)(struct morph_circuit *circuit);
+	/* Its circuits have been published, before others see them. */
+	void (*published)(struct morph_txn *txn);
+	/* The claims are settled: by the kind, in place of what is done for others. */
+	void (*settle)(struct morph_txn *txn, bool published);
+};
+
+/* While the module starts. */
+void morph_txn_kind_register(enum morph_txn_kind_id id, const struct morph_txn_kind *kind);
 
 /* One change of a transaction, resolved. */
 struct morph_item {
@@ -56,7 +93,7 @@ struct morph_txn {
 	gfp_t gfp;			/* how it gets memory */
 	/* Head: morph_slice.txns, while prepared or unconfirmed, or under way by parts. */
 	struct list_head node;
-	u8 kind;			/* enum morph_txn_kind */
+	u8 kind;			/* enum morph_txn_kind_id */
 	u32 flags;			/* MORPH_TXN_* */
 	u64 cookie, generation, lease_ns;
 	struct morph_token token;
@@ -67,9 +104,7 @@ struct morph_txn {
 	u32 outcome;			/* enum morph_outcome */
 	int status;			/* negative errno, or 0 */
 	struct morph_refusal refusal;
-	struct morph_times times;
-	u64 device_ended_ns;		/* when the provider last returned */
-	struct morph_op op;
+	struct morph_hw_session session;	/* its operations, and what they cost */
 	u64 seq;
 	u32 count;
 	bool staged;			/* claims are held */
@@ -84,12 +119,17 @@ struct morph_txn {
 	u32 rank, spare;		/* for a replacement: rank concerned, spare to take */
 	u32 repeats;			/* number of the one that it repeats, or 0 */
 	size_t charged;			/* bytes, while it is kept: morph_txn_charge() */
-	/* What a repair adds to the publish, in the same hold of fabric->lock. Or NULL. */
-	void (*on_publish)(struct morph_txn *txn, void *context);
-	void *context;
+	void *context;			/* of its kind */
 
 	struct morph_item items[];	/* count */
 };
+
+extern const struct morph_txn_kind *morph_txn_kinds[MORPH_TXN_KINDS];
+
+static inline const struct morph_txn_kind *morph_txn_kind(const struct morph_txn *txn)
+{
+	return morph_txn_kinds[txn->kind];
+}
 
 /*
  * Build a transaction from changes in kernel memory; NULL: the caller fills the items.
@@ -100,8 +140,8 @@ struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_
 				  u32 **guides, u32 count, u32 flags, gfp_t gfp);
 /* One without a slice: an act on hardware. */
 struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp);
-/* Memory that a slice has kept for its next transaction. The slice is nobody's any more. */
-void morph_txn_free_idle(struct morph_slice *slice);
+/* While the module starts. */
+void morph_txn_register(void);
 /* The most that this can be. */
 size_t morph_txn_idle_bytes(void);
 struct morph_txn *morph_txn_get(struct morph_txn *txn);
@@ -148,7 +188,7 @@ static inline bool morph_lease_ok(u64 lease_ns)
 struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie);
 
 /* Find the path of an item's new route, and make that. fabric->lock held. */
-int morph_path_find(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why);
+int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why);
 
 /* Stage: resolve, route, claim, validate. fabric->lock held. Unstage undoes it. */
 int morph_txn_stage(struct morph_txn *txn);
@@ -161,8 +201,6 @@ int morph_txn_check_add(struct morph_txn *txn, u32 index);
 /* Bytes of it: for so many changes, with so many element settings. */
 size_t morph_txn_reads_bytes(u32 changes, u32 settings);
 void morph_txn_unstage(struct morph_txn *txn);
-void morph_txn_suspend_holds(struct morph_txn *txn);
-void morph_txn_resume_holds(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
 /* Give it a number by which others find it. fabric->lock held. */
 int morph_txn_enter(struct morph_txn *txn);
@@ -194,9 +232,26 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old);
 int morph_exec_verify(struct morph_txn *txn);
 void morph_exec_confirm(struct morph_txn *txn);
 int morph_exec_revert(struct morph_txn *txn);
+/*
+ * Elements of a route that nobody claims any more are to be parked: collect the settings, with
+ * a guard pin on each; park them; let go of a guard pin. fabric->lock held, dropped by the second.
+ */
+u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *route,
+		       struct morph_element_setting *settings, u32 n);
+void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *session,
+		    struct morph_element_setting *settings, u32 count);
+void morph_park_unguard(struct morph_fabric *fabric, u32 element);
 /* Darken routes: lasers off, verified dark, parked. Lock as above. -EIO: not dark. */
 int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, u32 count,
 		      struct morph_element_setting *settings);
+
+/* ------------------------------------------------------------------- half.c */
+
+/* Lasers and elements of half a circuit that leaves: lit, or dark, as far as can be seen here. */
+int morph_half_verify_leaving(struct morph_fabric *fabric, struct morph_hw_session *session,
+			      const struct morph_route *route, bool lit);
+/* Is all dark that came in for a slice over edges? The device works, no lock held. */
+int morph_half_verify_dark(struct morph_slice *slice);
 
 /* What is remembered of transactions that ended. */
 

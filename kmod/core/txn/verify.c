@@ -2,8 +2,6 @@
 /* Verification: reading receivers back, those of the change and those that it might disturb. */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/slice/slice.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
@@ -42,7 +40,7 @@ static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 		};
 	}
 	*count = n;
-	return morph_hw_get_receivers(exec->fabric, txn, txn->reads, n);
+	return morph_hw_get_receivers(exec->fabric, &txn->session, txn->reads, n);
 }
 
 /* Does a receiver see what it shall see of a route? */
@@ -76,28 +74,6 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 	return MORPH_ANY;
 }
 
-struct exec_patience exec_patience(struct morph_fabric *fabric)
-{
-	const struct optics_params *params = &fabric->graph->params;
-
-	return (struct exec_patience){
-		.pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL),
-		.left = params->deadline_ns,
-	};
-}
-
-/* Returns 0, 1 when patience is at its end, or a negative errno. No lock held. */
-int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience)
-{
-	u64 pause = patience->pause;
-
-	if (patience->left < pause)
-		return 1;
-	patience->left -= pause;
-	patience->pause *= 2;
-	return morph_hw_wait(fabric, pause);
-}
-
 /*
  * Read until every receiver of the step is lit, or dark, but not longer than the
  * profile's deadline allows: light that is late is a fault. Returns 0, 1 when *wrong is not
@@ -105,7 +81,7 @@ int exec_wait_more(struct morph_fabric *fabric, struct exec_patience *patience)
  */
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 {
-	struct exec_patience patience = exec_patience(exec->fabric);
+	struct morph_hw_patience patience = morph_hw_patience(exec->fabric);
 	u32 count;
 	int ret;
 
@@ -117,7 +93,7 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 		*wrong = min(exec_first_wrong_half(exec, step, lit), first_wrong(exec, step, lit));
 		if (*wrong == MORPH_ANY)
 			return 0;
-		ret = exec_wait_more(exec->fabric, &patience);
+		ret = morph_hw_wait_more(exec->fabric, &patience);
 	} while (!ret);
 	return ret;
 }
@@ -139,7 +115,7 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
 		else if (morph_route_comes_in(exec->fabric, item->new))
 			continue;	/* that light comes was not looked at */
-		morph_health_lit(exec->fabric, item->new->path.rx);
+		morph_report_seen(exec->fabric, item->new->path.rx);
 		item->circuit->last_verified_ns = now;
 	}
 }
@@ -317,12 +293,12 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 	mutex_unlock(&fabric->lock);
 	if (!route)
 		return true;		/* taken away meanwhile */
-	own = morph_health_confess(fabric, &path, path.tx / fabric->graph->params.planes,
-				   &culprit) && culprit.part != MORPH_PART_ELEMENT;
+	own = morph_hw_confess(fabric, &path, path.tx / fabric->graph->params.planes, &culprit) &&
+	      culprit.part != MORPH_PART_ELEMENT;
 	if (!own)
 		return false;
 	mutex_lock(&fabric->lock);
-	morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
 	mutex_unlock(&fabric->lock);
 	return true;
 }
@@ -339,7 +315,7 @@ int exec_verify_neighbours(struct exec *exec)
 	int ret;
 
 	for (reading = 0; reading < NEIGHBOUR_READINGS && exec->neighbours; reading++) {
-		ret = morph_hw_get_receivers(exec->fabric, exec->txn, reads,
+		ret = morph_hw_get_receivers(exec->fabric, &exec->txn->session, reads,
 					     exec->neighbours);
 		if (ret)
 			return ret;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table of fabrics, and the work queues that all fabrics share. */
+#include "core/base/base.h"
+
+/* Allocated and destroyed with the module. */
+struct workqueue_struct *morph_wq, *morph_act_wq, *morph_step_wq;
+
+DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
+DEFINE_XARRAY_ALLOC(morph_fabrics);
+
+/* How long a stranger waits for nothing but the table. */
+struct morph_fabric *morph_fabric_find(u32 id)
+{
+	struct morph_fabric *fabric;
+
+	mutex_lock(&morph_registry_lock);
+	fabric = xa_load(&morph_fabrics, id);
+	if (fabric)
+		get_device(&fabric->dev);
+	mutex_unlock(&morph_registry_lock);
+	return fabric;
+}
+
+struct morph_fabric *morph_fabric_next(u32 *id)
+{
+	struct morph_fabric *fabric;
+	unsigned long index = *id;
+
+	mutex_lock(&morph_registry_lock);
+	fabric = xa_find(&morph_fabrics, &index, ULONG_MAX, XA_PRESENT);
+	if (fabric)
+		get_device(&fabric->dev);
+	mutex_unlock(&morph_registry_lock);
+	*id = index;
+	return fabric;
+}
+
+int morph_fabric_check(struct morph_fabric *fabric)
+{
+	lockdep_assert_held(&fabric->lock);
+	return fabric->state == MORPH_FABRIC_READY ? 0 : -ENODEV;
+}
+
+int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
+			       struct morph_refusal *refusal)
+{
+	u32 ours = fabric->graph->params.checksum;
+
+	if (!checksum || checksum == ours)
+		return 0;
+	return morph_refuse_fixed(refusal, -ESTALE, MORPH_REASON_PROFILE, 0, 0,
+				  "the changes were planned for another profile; plan anew",
+				  "the profile's checksum is %08x, the changes were planned for %08x",
+				  ours, checksum);
+}

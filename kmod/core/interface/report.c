@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What changes of circuits mean to those who look: state pages, events and notifications. */
+#include <linux/vmalloc.h>
+
+#include "core/base/base.h"
+#include "core/interface/interface.h"
+#include "core/ledger/ledger.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* Circuits that could not be brought back. fabric->lock held. */
+static void tell_broken(struct morph_txn *txn)
+{
+	struct morph_event event;
+	u32 i;
+
+	morph_event_init(&event, txn->slice, MORPH_EVENT_CIRCUIT_FAILED);
+	event.part = txn->refusal.part;
+	event.index = txn->refusal.index;
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_circuit *circuit = txn->items[i].circuit;
+
+		if (!txn->items[i].old || circuit->state != MORPH_CIRCUIT_FAILED ||
+		    txn->items[i].dead)
+			continue;
+		event.circuit = circuit->id;
+		morph_event_queue(txn->slice, &event);
+	}
+}
+
+static noinline_for_stack void tell_end(struct morph_txn *txn)
+{
+	struct morph_event event;
+
+	morph_event_init(&event, txn->slice, MORPH_EVENT_TXN);
+	event.txn = txn->id;
+	event.outcome = txn->outcome;
+	event.part = txn->refusal.part;
+	event.index = txn->refusal.index;
+	event.times = txn->session.times;
+	morph_event_queue(txn->slice, &event);
+}
+
+static void published(struct morph_txn *txn)
+{
+	morph_netlink_slice(txn->slice);
+}
+
+static const struct morph_subscriber subscriber = {
+	.light_begin = morph_state_begin,
+	.light = morph_state_circuit,
+	.light_end = morph_state_end,
+	.moved = morph_state_dark,
+	.published = published,
+	.broken = tell_broken,
+	.txn_changed = morph_netlink_txn,
+	.txn_ended = tell_end,
+	.reverted = morph_netlink_slice,
+};
+
+static void released(struct morph_slice *slice)
+{
+	vfree(slice->state_page);
+}
+
+static struct morph_slice_waiter waiter = { .released = released };
+
+void morph_interface_register(void)
+{
+	morph_subscribe(&subscriber);
+	morph_slice_waiter_register(&waiter);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Accelerators: which may be given out, and which slice holds them. All under fabric->lock. */
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+
+bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator)
+{
+	const struct morph_chip *chip = &fabric->chips[accelerator];
+
+	return chip->health == MORPH_HEALTH_OK && !chip->cordoned && !chip->testing &&
+	       chip->hold_until_ns <= ktime_get_boottime_ns();
+}
+
+static void host_count(struct morph_fabric *fabric, struct morph_host *host, u8 listed, int step)
+{
+	if (listed == 1) {
+		host->free_count += step;
+		fabric->free += step;
+		list_move(&host->bucket, &fabric->hosts_by_free[host->free_count]);
+	} else if (listed == 2) {
+		host->spare_count += step;
+		fabric->spares += step;
+	}
+}
+
+void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_host *host = &fabric->hosts[fabric->graph->accelerators[accelerator].host];
+	u8 listed = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	if (morph_chip_fit(fabric, accelerator)) {
+		if (chip->use == MORPH_USE_FREE)
+			listed = 1;
+		else if (chip->use == MORPH_USE_SPARE)
+			listed = 2;
+	}
+	if (listed == chip->listed)
+		return;
+	if (chip->listed) {
+		list_del_init(&chip->host_node);
+		host_count(fabric, host, chip->listed, -1);
+	}
+	if (listed) {
+		list_add_tail(&chip->host_node, listed == 1 ? &host->free : &host->spares);
+		host_count(fabric, host, listed, 1);
+	}
+	chip->listed = listed;
+}
+
+void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->slice = slice;
+	chip->rank = rank;
+	chip->use = MORPH_USE_HELD;
+	fabric->held++;
+	fabric->ledger->owner[accelerator] = slice->number;
+	/* Whose tile light may cross was judged by its owner. */
+	fabric->light_seq++;
+	morph_chip_update(fabric, accelerator);
+}
+
+/* An accelerator leaves a slice: it is free, or a spare, once more. */
+void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
+{
+	struct morph_chip *chip = &fabric->chips[accelerator];
+
+	chip->slice = NULL;
+	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
+	fabric->held--;
+	fabric->ledger->owner[accelerator] = 0;
+	fabric->light_seq++;
+	morph_chip_update(fabric, accelerator);
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The content of slices: their circuits, their last reference, and who may change them. */
+#include <linux/bug.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+
+DEFINE_XARRAY_ALLOC1(morph_slices);
+
+/* ------------------------------------------------------------------- waiters */
+
+#define WAITERS_MAX	8u
+
+/* Constant once the module has started. */
+static struct morph_slice_waiter *waiters[WAITERS_MAX];
+static u32 waiters_count;
+
+void morph_slice_waiter_register(struct morph_slice_waiter *waiter)
+{
+	if (WARN_ON_ONCE(waiters_count == WAITERS_MAX))
+		return;
+	waiter->bit = BIT(waiters_count);
+	waiters[waiters_count++] = waiter;
+}
+
+/* ------------------------------------------------------------------ lifetime */
+
+void morph_slice_free(struct morph_slice *slice)
+{
+	u32 i;
+
+	for (i = 0; i < waiters_count; i++)
+		if (waiters[i]->released)
+			waiters[i]->released(slice);
+	morph_route_free(slice->idle_route);
+	kvfree(slice->ranks);
+	xa_destroy(&slice->circuits);
+	kfree_rcu(slice, rcu);
+}
+
+static void slice_last_put(struct kref *kref)
+{
+	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
+	struct morph_fabric *fabric = slice->fabric;
+	struct module *owner = slice->owner_module;
+	struct morph_user *user = slice->user;
+
+	WARN_ON_ONCE(!xa_empty(&slice->circuits));
+	morph_user_uncharge(user, MORPH_RES_BYTES, slice->bytes);
+	morph_slice_free(slice);
+	morph_user_put(user);
+	put_device(&fabric->dev);
+	module_put(owner);
+}
+
+void morph_slice_put(struct morph_slice *slice)
+{
+	kref_put(&slice->kref, slice_last_put);
+}
+
+/* ----------------------------------------------------------- one at a time */
+
+/**
+ * morph_slice_enter() - become the one who changes a slice
+ * @slice: the slice
+ * @repair: failover or teardown: waits for the change under way, whatever the state
+ *
+ * Context: fabric->lock held; dropped while waiting.
+ * Return: 0, then morph_slice_leave() must follow; -ENODEV, -EAGAIN or -EINTR.
+ */
+int morph_slice_enter(struct morph_slice *slice, bool repair)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	int ret = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	for (;;) {
+		if (!repair && (slice->dying || fabric->state != MORPH_FABRIC_READY))
+			return -ENODEV;
+		if (!repair && slice->repairing)
+			return -EAGAIN;
+		if (!slice->busy)
+			break;
+		mutex_unlock(&fabric->lock);
+		if (repair)
+			wait_event(slice->idle, !READ_ONCE(slice->busy));
+		else
+			ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->busy));
+		mutex_lock(&fabric->lock);
+		if (ret)
+			return -EINTR;
+	}
+	WRITE_ONCE(slice->busy, true);
+	return 0;
+}
+
+/* Those that have waited for the slice to become idle. One may be made to wait on. */
+static void serve_waiters(struct morph_slice *slice)
+{
+	u32 i;
+
+	for (i = 0; i < waiters_count; i++) {
+		if (!(slice->waiting & waiters[i]->bit))
+			continue;
+		slice->waiting &= ~waiters[i]->bit;
+		waiters[i]->idle(slice);
+	}
+}
+
+void morph_slice_leave(struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	WRITE_ONCE(slice->busy, false);
+	if (slice->waiting)
+		serve_waiters(slice);
+	if (wq_has_sleeper(&slice->idle))
+		wake_up_all(&slice->idle);
+}
+
+void morph_slice_rest(struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	if (slice->waiting && !slice->busy)
+		serve_waiters(slice);
+}
+
+/* ------------------------------------------------------------------ circuits */
+
+struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_refusal *refusal)
+{
+	struct morph_circuit *circuit;
+	int ret;
+
+	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
+	if (!circuit)
+		return ERR_PTR(-ENOMEM);
+	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, refusal);
+	if (ret)
+		goto err_free;
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), refusal);
+	if (ret)
+		goto err_uncharge;
+	circuit->slice = slice;
+	circuit->state = MORPH_CIRCUIT_CHANGING;
+	circuit->src_rank = change->src_rank;
+	circuit->dst_rank = change->dst_rank;
+	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
+	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
+	return circuit;
+
+err_uncharge:
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+err_free:
+	kfree(circuit);
+	return ERR_PTR(ret);
+}
+
+void morph_circuit_free(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
+	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+	kfree(circuit);
+}
+
+void morph_circuit_drop(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	xa_erase(&slice->circuits, circuit->id);
+	if (circuit->listed)
+		slice->circuits_count--;
+	if (circuit->route) {
+		morph_user_uncharge(slice->user, MORPH_RES_LANES,
+				    optics_weight64(circuit->route->path.lanes));
+		morph_route_unlist(circuit->route);
+		morph_route_free(circuit->route);
+	}
+	morph_circuit_free(circuit);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Steps of schedules and repairs as kinds of transactions. Schedules give way to repairs alone:
+ * what a tenant asks for must not take from what they hold.
+ */
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* The kernel's own repairs may use reservations: light goes before plans. */
+static void lift_reservations(struct morph_txn *txn)
+{
+	morph_controller_lift(txn->fabric, txn->slice->controller);
+}
+
+static void suspend_holds(struct morph_txn *txn)
+{
+	morph_reserve_suspend(txn->slice);
+	morph_schedule_suspend(txn->slice);
+}
+
+static const struct morph_txn_kind repair_kind = {
+	.ends_given = true,
+	.looks_in = true,
+	.recovers = true,
+	.lift_reservations = lift_reservations,
+	.lower_reservations = morph_controller_lower,
+	.suspend_holds = suspend_holds,
+	.resume_first = morph_schedule_resume,
+	.resume_holds = morph_reserve_resume,
+	.published = morph_repair_published,
+};
+
+static const struct morph_txn_kind step_kind = {
+	.charged = true,
+	.silent = true,
+	.exclusive = true,
+	.resume_holds = morph_reserve_resume,
+	.give_claims = morph_schedule_take,
+	.settle = morph_step_end,
+};
+
+/* A repair has led a circuit elsewhere, perhaps over what a schedule holds. */
+static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
+{
+	if (morph_txn_kind(txn)->recovers && had_path)
+		morph_schedule_moved(circuit);
+}
+
+static const struct morph_subscriber subscriber = { .lit = lit };
+
+void morph_schedule_register(void)
+{
+	morph_txn_kind_register(MORPH_TXN_REPAIR, &repair_kind);
+	morph_txn_kind_register(MORPH_TXN_OF_SCHEDULE, &step_kind);
+	morph_subscribe(&subscriber);
+	morph_slice_waiter_register(&morph_schedule_recoverer);
+	morph_slice_waiter_register(&morph_schedule_stepper);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A tenant's change, as a kind of transactions; what slices hear of changes and of idleness. */
+#include <linux/mm.h>
+
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+/* One that a controller makes may use what is reserved for that; one of the owner's may not. */
+static void lift_reservations(struct morph_txn *txn)
+{
+	morph_controller_lift(txn->fabric, txn->token.needed ? txn->slice->controller : 0);
+}
+
+static void suspend_holds(struct morph_txn *txn)
+{
+	morph_reserve_suspend(txn->slice);
+}
+
+static const struct morph_txn_kind tenant_kind = {
+	.checked = true,
+	.charged = true,
+	.permits = morph_controller_permits,
+	.lift_reservations = lift_reservations,
+	.lower_reservations = morph_controller_lower,
+	.suspend_holds = suspend_holds,
+	.resume_holds = morph_reserve_resume,
+};
+
+/* Protections do not count on what a schedule holds. */
+static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
+{
+	if (!circuit->schedule)
+		morph_protection_touch_route(txn->fabric, circuit->route);
+}
+
+static void published(struct morph_txn *txn)
+{
+	morph_protection_touch_slice(txn->slice);
+}
+
+static const struct morph_subscriber subscriber = {
+	.lit = lit,
+	.published = published,
+	.path_freed = morph_protection_touch_route,
+};
+
+static void released(struct morph_slice *slice)
+{
+	kvfree(slice->teardown_settings);
+	kvfree(slice->spare_list);
+	kvfree(slice->protections);
+}
+
+struct morph_slice_waiter morph_protection_waiter = {
+	.idle = morph_protection_resume,
+	.released = released,
+};
+
+void morph_slice_register(void)
+{
+	morph_txn_kind_register(MORPH_TXN_TENANT, &tenant_kind);
+	morph_subscribe(&subscriber);
+	morph_slice_waiter_register(&morph_protection_waiter);
+}
