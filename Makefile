@@ -136,6 +136,7 @@ VERSION := $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
 docs: | build/linux/6.12
 	+$(if $(V),,@)$(MAKE) -C libmorph docs REFERENCE=$(BUILD)/docs/libmorph/reference.md
 	$(if $(V),,@)scripts/ynl-regen --page $(BUILD)/docs/netlink/morph.rst
+	$(if $(V),,@)scripts/syzkaller
 
 # KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel, and the provider interface.
 install: lib tools profiles docs $(if $(KDIR),install-modules install-interface)

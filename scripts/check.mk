@@ -81,6 +81,9 @@ $(unit_rooms:%=check-%): check-%: profiles lib
 # morphctl is tested, or answers.
 check-tools check-selftests/answers: tools
 
+# These directories have programs for the virtual machine, too: build in them once, not twice at a time.
+$(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
+
 # --- valgrind: what was never written and is read, which the sanitizers of the unit tests do not see --------------------------
 
 valgrind_rooms := selftests/optics libmorph tools
